@@ -1,0 +1,145 @@
+package dynamics
+
+// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude matrix,
+// what the actuator does, its thrust as a world vector, the command and the last command.
+const (
+	xP    = 0  // p_W, m
+	xV    = 3  // v_W, m/s
+	xR    = 6  // R_WB, row-major
+	xE    = 15 // lagged thrust and rates of this step
+	xTz   = 19 // T z_B, m/s²
+	xA    = 22 // command a_t
+	xLast = 26 // command a_{t−1}
+)
+
+// Context features c of window row i: position relative to the window's end, velocity, attitude matrix, command, what
+// the actuator does, one-step residual r_i.
+const (
+	cP = 0
+	cV = 3
+	cR = 6
+	cA = 15
+	cE = 19
+	cU = 23
+)
+
+// InputSpans implements System.
+func (m *Quadrotor[F]) InputSpans() []Span {
+	return []Span{{"position", xP, xV}, {"velocity", xV, xR}, {"attitude", xR, xE}, {"actuator", xE, xTz},
+		{"thrust_vector", xTz, xA}, {"command", xA, xLast}, {"last_command", xLast, nX}}
+}
+
+// ContextSpans implements System.
+func (m *Quadrotor[F]) ContextSpans() []Span {
+	return []Span{{"position", cP, cV}, {"velocity", cV, cR}, {"attitude", cR, cA}, {"command", cA, cE},
+		{"actuator", cE, cU}, {"residual", cU, nC}}
+}
+
+// Inputs implements System.
+func (m *Quadrotor[F]) Inputs(B int, s, a, x []F) {
+	for b := range B {
+		m.inputs(s[b*nS:][:nS], a[b*nA:][:nA], x[b*nX:][:nX])
+	}
+}
+
+func (m *Quadrotor[F]) inputs(s, a, x []F) {
+	e := m.act(s, a)
+	q := quatAt(s)
+	copy(x[xP:xV], s[iP:iQ])
+	copy(x[xV:xR], s[iV:iT])
+	q.matrix(x[xR:xE])
+	copy(x[xE:xTz], e[:])
+	for j, z := range q.zAxis() {
+		x[xTz+j] = e[0] * z
+	}
+	copy(x[xA:xLast], a)
+	copy(x[xLast:nX], s[iD:iD+4])
+}
+
+// InputsVJP implements System.
+func (m *Quadrotor[F]) InputsVJP(B int, s, a, dx, ds, da []F) {
+	for b := range B {
+		var dab []F
+		if da != nil {
+			dab = da[b*nA:][:nA]
+		}
+		m.inputsVJP(s[b*nS:][:nS], a[b*nA:][:nA], dx[b*nX:][:nX], ds[b*nS:][:nS], dab)
+	}
+}
+
+func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
+	e := m.act(s, a)
+	q := quatAt(s)
+	var dq quat[F]
+	q.matrixVJP(dx[xR:xE], &dq)
+	de := [4]F{dx[xE], dx[xE+1], dx[xE+2], dx[xE+3]}
+	var dz [3]F
+	for j, z := range q.zAxis() {
+		de[0] += dx[xTz+j] * z
+		dz[j] = dx[xTz+j] * e[0]
+	}
+	q.zAxisVJP(dz, &dq)
+	m.actVJP(ds, da, &de)
+	for j := range 3 {
+		ds[iP+j] += dx[xP+j]
+		ds[iV+j] += dx[xV+j]
+	}
+	for j := range 4 {
+		ds[iQ+j] += dq[j]
+		ds[iD+j] += dx[xLast+j]
+	}
+	if da != nil {
+		for j := range 4 {
+			da[j] += dx[xA+j]
+		}
+	}
+}
+
+// Window implements System. Before the window the first command is taken to have been held for long.
+func (m *Quadrotor[F]) Window(T int, measured, actions, s, ctx, states, r []F) {
+	var cur, next [nS]F
+	var zero, res [nU]F
+	m.rest(measured, actions, cur[:])
+	end := measured[T*nM:][:nM]
+	for i := range T {
+		a := actions[i*nA:][:nA]
+		if states != nil {
+			copy(states[i*nS:][:nS], cur[:])
+		}
+		m.step(cur[:], a, zero[:], next[:])
+		measuredNext := measured[(i+1)*nM:][:nM]
+		m.Minus(1, measuredNext, nM, next[:], nS, res[:])
+		if r != nil {
+			copy(r[i*nU:][:nU], res[:])
+		}
+		if ctx != nil {
+			m.context(cur[:], a, next[iT:iD], end, res[:], ctx[i*nC:][:nC])
+		}
+		cur = next
+		copy(cur[:nM], measuredNext)
+	}
+	copy(s, cur[:])
+}
+
+// rest writes the state whose actuator has settled on the first command.
+func (m *Quadrotor[F]) rest(measured, actions, s []F) {
+	copy(s[:nM], measured[:nM])
+	for i := range MaxDelay {
+		copy(s[iD+4*i:][:4], actions[:nA])
+	}
+	s[iT] = m.thrust.gain * actions[0]
+	for j := 1; j < 4; j++ {
+		s[iT+j] = m.rate.gain * actions[j]
+	}
+}
+
+func (m *Quadrotor[F]) context(s, a, e, end, r, c []F) {
+	for j := range 3 {
+		c[cP+j] = s[iP+j] - end[iP+j]
+		c[cV+j] = s[iV+j]
+	}
+	quatAt(s).matrix(c[cR:cA])
+	copy(c[cA:cE], a)
+	copy(c[cE:cU], e)
+	copy(c[cU:nC], r)
+}

@@ -1,0 +1,128 @@
+package dynamics
+
+import (
+	"math"
+
+	"vnd/pkg/kernel"
+)
+
+// quat is (w, x, y, z) in the arithmetic of F; gradients with respect to it live in R⁴.
+type quat[F kernel.Float] [4]F
+
+func vec[F kernel.Float](x []F) [3]F { return [3]F{x[0], x[1], x[2]} }
+
+func quatAt[F kernel.Float](s []F) quat[F] { return quat[F]{s[iQ], s[iQ+1], s[iQ+2], s[iQ+3]} }
+
+func (a quat[F]) conj() quat[F] { return quat[F]{a[0], -a[1], -a[2], -a[3]} }
+
+func (a quat[F]) mul(b quat[F]) quat[F] {
+	return quat[F]{
+		a[0]*b[0] - a[1]*b[1] - a[2]*b[2] - a[3]*b[3],
+		a[0]*b[1] + a[1]*b[0] + a[2]*b[3] - a[3]*b[2],
+		a[0]*b[2] - a[1]*b[3] + a[2]*b[0] + a[3]*b[1],
+		a[0]*b[3] + a[1]*b[2] - a[2]*b[1] + a[3]*b[0],
+	}
+}
+
+// mulVJP pulls dc back through c = a ⊗ b: da = dc ⊗ b̄, db = ā ⊗ dc.
+func mulVJP[F kernel.Float](a, b, dc quat[F]) (da, db quat[F]) {
+	return dc.mul(b.conj()), a.conj().mul(dc)
+}
+
+// zAxis is the third column of R(q).
+func (a quat[F]) zAxis() [3]F {
+	w, x, y, z := a[0], a[1], a[2], a[3]
+	return [3]F{2 * (x*z + w*y), 2 * (y*z - w*x), 1 - 2*(x*x+y*y)}
+}
+
+func (a quat[F]) zAxisVJP(dz [3]F, da *quat[F]) {
+	w, x, y, z := a[0], a[1], a[2], a[3]
+	da[0] += 2 * (dz[0]*y - dz[1]*x)
+	da[1] += 2*(dz[0]*z-dz[1]*w) - 4*dz[2]*x
+	da[2] += 2*(dz[0]*w+dz[1]*z) - 4*dz[2]*y
+	da[3] += 2 * (dz[0]*x + dz[1]*y)
+}
+
+// matrix writes R(q), row-major.
+func (a quat[F]) matrix(r []F) {
+	w, x, y, z := a[0], a[1], a[2], a[3]
+	r[0], r[1], r[2] = 1-2*(y*y+z*z), 2*(x*y-w*z), 2*(x*z+w*y)
+	r[3], r[4], r[5] = 2*(x*y+w*z), 1-2*(x*x+z*z), 2*(y*z-w*x)
+	r[6], r[7], r[8] = 2*(x*z-w*y), 2*(y*z+w*x), 1-2*(x*x+y*y)
+}
+
+func (a quat[F]) matrixVJP(d []F, da *quat[F]) {
+	w, x, y, z := a[0], a[1], a[2], a[3]
+	da[0] += 2 * (z*(d[3]-d[1]) + y*(d[2]-d[6]) + x*(d[7]-d[5]))
+	da[1] += 2 * (y*(d[1]+d[3]) + z*(d[2]+d[6]) + w*(d[7]-d[5]) - 2*x*(d[4]+d[8]))
+	da[2] += 2 * (x*(d[1]+d[3]) + z*(d[5]+d[7]) + w*(d[2]-d[6]) - 2*y*(d[0]+d[8]))
+	da[3] += 2 * (x*(d[2]+d[6]) + y*(d[5]+d[7]) + w*(d[3]-d[1]) - 2*z*(d[0]+d[4]))
+}
+
+// half2 returns cos(θ/2), sin(θ/2)/θ and d(sin(θ/2)/θ)/dθ / θ for θ² = t; series below 0.25 rad², where they are exact to
+// float64 rounding with these terms.
+func half2[F kernel.Float](t F) (c, s, k F) {
+	if t < 0.25 {
+		c = 1 - t/8*(1-t/48*(1-t/120*(1-t/224*(1-t/360))))
+		s = 0.5 - t/48*(1-t/80*(1-t/168*(1-t/288)))
+		k = -1.0/24 + t/960*(1-t/112*(1-t/216*(1-t/352)))
+		return c, s, k
+	}
+	th := math.Sqrt(float64(t))
+	sin, cos := math.Sincos(th / 2)
+	s = F(sin / th)
+	return F(cos), s, F((cos/2 - sin/th) / (th * th))
+}
+
+// exp takes a rotation vector to its unit quaternion.
+func exp[F kernel.Float](v [3]F) quat[F] {
+	c, s, _ := half2(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
+	return quat[F]{c, s * v[0], s * v[1], s * v[2]}
+}
+
+func expVJP[F kernel.Float](v [3]F, dq quat[F]) [3]F {
+	_, s, k := half2(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
+	// dw/dv = −s/2 v, d(s v)/dv = s I + k v vᵀ
+	f := -s/2*dq[0] + k*(v[0]*dq[1]+v[1]*dq[2]+v[2]*dq[3])
+	return [3]F{s*dq[1] + f*v[0], s*dq[2] + f*v[1], s*dq[3] + f*v[2]}
+}
+
+// logScale returns f with Log(q) = f·(x, y, z) for w ≥ 0, and its derivatives: f depends on n = |(x, y, z)| and w.
+func logScale[F kernel.Float](w, n2 F) F {
+	if n2 < 1e-12 {
+		return 2 / w
+	}
+	n := math.Sqrt(float64(n2))
+	return F(2 * math.Atan2(n, float64(w)) / n)
+}
+
+// logQ takes a unit quaternion to its rotation vector, |φ| ≤ π.
+func logQ[F kernel.Float](q quat[F]) [3]F {
+	if q[0] < 0 {
+		q = quat[F]{-q[0], -q[1], -q[2], -q[3]}
+	}
+	f := logScale(q[0], q[1]*q[1]+q[2]*q[2]+q[3]*q[3])
+	return [3]F{f * q[1], f * q[2], f * q[3]}
+}
+
+// logVJP pulls dφ back to R⁴ through φ = 2 atan2(n, w)/n · u with u = (x, y, z), n = |u|.
+func logVJP[F kernel.Float](q quat[F], dphi [3]F) quat[F] {
+	sign := F(1)
+	if q[0] < 0 {
+		sign = -1
+		q = quat[F]{-q[0], -q[1], -q[2], -q[3]}
+	}
+	n2 := q[1]*q[1] + q[2]*q[2] + q[3]*q[3]
+	w := q[0]
+	f := logScale(w, n2)
+	ud := q[1]*dphi[0] + q[2]*dphi[1] + q[3]*dphi[2]
+	r2 := w*w + n2
+	dw := -2 / r2 * ud // df/dw = −2/(w² + n²), times n/n
+	var g F            // (df/dn)/n
+	if n2 < 1e-6 {
+		g = -4 / (3 * w * w * w)
+	} else {
+		g = (2*w/r2 - f) / n2
+	}
+	return quat[F]{sign * dw, sign * (f*dphi[0] + g*ud*q[1]), sign * (f*dphi[1] + g*ud*q[2]), sign * (f*dphi[2] + g*ud*q[3])}
+}
