@@ -1,0 +1,216 @@
+package param
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ErrNoBlock says that a parameter file has nothing for the node. ROS itself
+// passes over that in silence, so a node may choose to warn and go on.
+var ErrNoBlock = errors.New("no parameters for node")
+
+// Load is Parse on the file at path.
+func Load(path, node string, ptr any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return Parse(path, data, node, ptr)
+}
+
+// Parse reads a ROS 2 parameter file, called name in errors, and sets the
+// parameters of *ptr that it gives to node (with or without its namespace:
+// "/quad/latent_encoder" or "fit"); all others keep their values, so that
+// Default comes first and later files override earlier ones.
+//
+// Blocks are named `/ns/node:`, `ns:` over `node:`, or with the wildcards * (one
+// name) and ** (any number of names); where several match, the later line wins.
+// `a.b: 1` and `a: {b: 1}` are the same. Refused, with file and line: anything
+// that yaml.v3 refuses, aliases, anchors, tags, duplicates, unknown names, values
+// of another type (an integer literal is not a double, as in ROS) or out of range.
+// On an error *ptr is unchanged.
+func Parse(name string, data []byte, node string, ptr any) error {
+	fields, err := fieldsOf(ptr)
+	if err != nil {
+		return err
+	}
+	values, err := parse(data, node, indexOf(fields))
+	if err != nil {
+		var at *atLine
+		if errors.As(err, &at) && at.line > 0 {
+			return fmt.Errorf("%s:%d: %w", name, at.line, err)
+		}
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, f := range fields {
+		if v, ok := values[f.Name]; ok {
+			f.set(v)
+		}
+	}
+	return nil
+}
+
+// atLine is an error at a line of the file, counted from 1.
+type atLine struct {
+	line int
+	err  error
+}
+
+func (e *atLine) Error() string { return e.err.Error() }
+func (e *atLine) Unwrap() error { return e.err }
+
+func errAt(n *yaml.Node, format string, args ...any) error {
+	return &atLine{n.Line, fmt.Errorf(format, args...)}
+}
+
+func parse(data []byte, node string, ix index) (map[string]any, error) {
+	root, err := parseYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	var blocks []block
+	if kindOf(root) != kindNothing {
+		if blocks, err = findBlocks(nil, nil, root); err != nil {
+			return nil, err
+		}
+	}
+	values := map[string]any{}
+	matched := false
+	var names []string
+	for _, b := range blocks {
+		names = append(names, "/"+strings.Join(b.path, "/"))
+		if !matches(b.path, tokens(node)) {
+			continue
+		}
+		matched = true
+		r := reader{ix, values, map[string]int{}}
+		if err := r.group("", b.params); err != nil {
+			return nil, err
+		}
+	}
+	if !matched {
+		return nil, fmt.Errorf("%w %q; the file has %s", ErrNoBlock, "/"+strings.Join(tokens(node), "/"), listed(names))
+	}
+	return values, nil
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none at all"
+	}
+	for i, n := range names {
+		names[i] = show(n)
+	}
+	return strings.Join(names[:min(len(names), 8)], ", ")
+}
+
+const marker = "ros__parameters"
+
+// block is the parameters of the nodes whose full names match path.
+type block struct {
+	path   []string // names and wildcards
+	params *yaml.Node
+}
+
+// findBlocks walks namespaces and node names down to each ros__parameters.
+func findBlocks(found []block, path []string, m *yaml.Node) ([]block, error) {
+	if m.Kind != yaml.MappingNode {
+		return nil, errAt(m, "%s, expected a node name with %q below it", is(m), marker+":")
+	}
+	for i := 0; i < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		if key.Value != marker {
+			var err error
+			if found, err = findBlocks(found, slices.Concat(path, tokens(key.Value)), value); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(path) == 0 {
+			return nil, errAt(key, "%q without a node name above it", marker+":")
+		}
+		if kindOf(value) != kindNothing && value.Kind != yaml.MappingNode {
+			return nil, errAt(value, "%s, expected the parameters of node %s", is(value), show("/"+strings.Join(path, "/")))
+		}
+		for _, b := range found {
+			if slices.Equal(b.path, path) {
+				return nil, errAt(key, "duplicate parameters of %s, first on line %d", show("/"+strings.Join(path, "/")), b.params.Line)
+			}
+		}
+		found = append(found, block{path, value})
+	}
+	return found, nil
+}
+
+// tokens splits a node name: "/quad/x" and "quad/x" have the same two.
+func tokens(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '/' })
+}
+
+// matches reports whether a block's path, with wildcards, names the node.
+func matches(path, node []string) bool {
+	reach := make([]bool, len(node)+1) // reach[j]: the path so far takes node[:j]
+	reach[0] = true
+	for _, p := range path {
+		next := make([]bool, len(node)+1)
+		for j := range next {
+			if p == "**" {
+				next[j] = reach[j] || j > 0 && next[j-1]
+			} else {
+				next[j] = j > 0 && reach[j-1] && (p == "*" || p == node[j-1])
+			}
+		}
+		reach = next
+	}
+	return reach[len(node)]
+}
+
+// reader collects the values of one block.
+type reader struct {
+	index
+	values map[string]any
+	lines  map[string]int // where each parameter was set in this block
+}
+
+func (r reader) group(prefix string, m *yaml.Node) error {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		name := prefix + key.Value
+		f, isLeaf := r.leaf[name]
+		switch {
+		case isLeaf:
+			if err := r.value(f, key, value); err != nil {
+				return err
+			}
+		case !r.isGroup(name):
+			return &atLine{key.Line, r.unknown(name)}
+		case value.Kind != yaml.MappingNode:
+			return errAt(key, "parameter %q: %s, expected a map of %s", name, is(value), strings.Join(r.under(name), ", "))
+		default:
+			if err := r.group(name+".", value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r reader) value(f field, key, value *yaml.Node) error {
+	if line, ok := r.lines[f.Name]; ok {
+		return errAt(key, "parameter %q: duplicate, first on line %d", f.Name, line)
+	}
+	r.lines[f.Name] = key.Line
+	v, err := f.decode(value)
+	if err != nil {
+		at := &atLine{line: value.Line}
+		errors.As(err, &at) // an element of a list knows its own line
+		return &atLine{at.line, fmt.Errorf("parameter %q: %w", f.Name, err)}
+	}
+	r.values[f.Name] = v
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package param turns one tagged struct per configuration into declared
+// parameters: default, unit, range and doc stand at the field, and the ROS
+// parameter file, its checks, the command line and the docs' table come from it.
+//
+//	type Config struct {
+//		LatentSize int           `param:"latent_size" default:"12" min:"1" max:"64" doc:"size of the latent z"`
+//		Delta      float64       `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"time step"`
+//		Cell       string        `param:"cell" default:"gru" enum:"gru,mlp" doc:"recurrent cell"`
+//		Encoder    EncoderConfig `param:"encoder" doc:"history encoder"` // parameters encoder.…
+//	}
+//
+// Field kinds: bool, int, float64, string, []float64, []string (defaults separated
+// by commas), and structs of these: a named one puts "name." before its parameters,
+// an embedded one adds them to its parent. Every leaf needs param, default and doc;
+// min and max are inclusive and hold for each element, as does enum.
+package param
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Names of the parameter types, as `ros2 param describe` prints them.
+const (
+	Bool        = "bool"
+	Integer     = "integer"
+	Double      = "double"
+	String      = "string"
+	DoubleArray = "double array"
+	StringArray = "string array"
+)
+
+// Descriptor is one declared parameter.
+type Descriptor struct {
+	Name     string   // full, dotted: "encoder.hidden"
+	Type     string   // Bool … StringArray
+	Default  any      // bool, int, float64, string, []float64 or []string
+	Unit     string   // "" when it has none
+	Min, Max *float64 // inclusive; nil is unbounded
+	Enum     []string // allowed strings; nil is any
+	Doc      string
+}
+
+// Check reports the first bad tag of the struct that ptr points to. Each
+// configuration has a test that calls it; Default relies on that.
+func Check(ptr any) error {
+	_, err := fieldsOf(ptr)
+	return err
+}
+
+// Default fills every parameter of *ptr with its default. It panics where Check
+// reports an error, because that is a mistake in the source and not in any data.
+func Default(ptr any) {
+	for _, f := range mustFields(ptr) {
+		f.set(f.Default)
+	}
+}
+
+// Describe returns the declared parameters of *ptr in the order of its fields.
+// Like Default it panics on a bad tag.
+func Describe(ptr any) []Descriptor {
+	fields := mustFields(ptr)
+	ds := make([]Descriptor, len(fields))
+	for i, f := range fields {
+		ds[i] = f.Descriptor
+	}
+	return ds
+}
+
+// Set gives one parameter a value, as `-p name:=value` does on a command line:
+// value is YAML under the same rules as in a file. On an error *ptr is unchanged.
+func Set(ptr any, name, value string) error {
+	fields, err := fieldsOf(ptr)
+	if err != nil {
+		return err
+	}
+	ix := indexOf(fields)
+	f, ok := ix.leaf[name]
+	if !ok {
+		return ix.unknown(name)
+	}
+	node, err := parseYAML([]byte(value))
+	if err != nil {
+		return fmt.Errorf("parameter %q: %s: %w", name, show(value), err)
+	}
+	v, err := f.decode(node)
+	if err != nil {
+		return fmt.Errorf("parameter %q: %w", name, err)
+	}
+	f.set(v)
+	return nil
+}
+
+// field is a Descriptor with the place its value lives in.
+type field struct {
+	Descriptor
+	place reflect.Value
+}
+
+// set stores a value of the field's own type, copying slices.
+func (f field) set(v any) { f.place.Set(reflect.ValueOf(cloned(v))) }
+
+func mustFields(ptr any) []field {
+	fields, err := fieldsOf(ptr)
+	if err != nil {
+		panic(err)
+	}
+	return fields
+}

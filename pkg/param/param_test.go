@@ -1,0 +1,195 @@
+package param
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type encoder struct {
+	Hidden int    `param:"hidden" default:"128" min:"1" max:"1024" doc:"width of the GRU"`
+	Cell   string `param:"cell" default:"gru" enum:"gru,mlp" doc:"kind of encoder"`
+}
+
+type standard struct {
+	UseSimTime bool `param:"use_sim_time" default:"false" doc:"time comes from /clock"`
+}
+
+type config struct {
+	standard
+	LatentSize int       `param:"latent_size" default:"12" min:"1" max:"64" doc:"size of the latent z"`
+	Delta      float64   `param:"dt" default:"0.02" min:"0.001" max:"1" unit:"s" doc:"time step Δt"`
+	Robot      string    `param:"robot" default:"" doc:"name | of the robot"`
+	Encoder    encoder   `param:"encoder" doc:"history encoder"`
+	Seed       int       `param:"seed" default:"-1" doc:"seed of all randomness"`
+	Gains      []float64 `param:"gains" default:"1,2.5" min:"0" unit:"1/s" doc:"gains"`
+	Topics     []string  `param:"topics" default:"step,latent" doc:"topics"`
+	Heads      []string  `param:"heads" default:"" enum:"p,v,r" doc:"residual heads"`
+}
+
+func defaults(t testing.TB) *config {
+	t.Helper()
+	c := new(config)
+	if err := Check(c); err != nil {
+		t.Fatal(err)
+	}
+	Default(c)
+	return c
+}
+
+// same compares configurations; the embedded struct is not exported.
+func same(a, b *config) string { return cmp.Diff(a, b, cmp.AllowUnexported(config{})) }
+
+func TestDefault(t *testing.T) {
+	want := &config{
+		LatentSize: 12, Delta: 0.02, Encoder: encoder{128, "gru"}, Seed: -1,
+		Gains: []float64{1, 2.5}, Topics: []string{"step", "latent"}, Heads: []string{},
+	}
+	got := defaults(t)
+	if diff := same(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got.Gains[0] = 7 // a configuration owns its slices
+	if diff := same(want, defaults(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	ds := Describe(new(config))
+	var names []string
+	for _, d := range ds {
+		names = append(names, d.Name)
+	}
+	want := "use_sim_time latent_size dt robot encoder.hidden encoder.cell seed gains topics heads"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("names %s, want %s", got, want)
+	}
+	low, high := 0.001, 1.
+	d := Descriptor{Name: "dt", Type: Double, Default: 0.02, Unit: "s", Min: &low, Max: &high, Doc: "time step Δt"}
+	if diff := cmp.Diff(d, ds[2]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	type inner struct {
+		B int `param:"b" default:"1" doc:"x"`
+	}
+	for want, ptr := range map[string]any{
+		"expected a pointer to a struct":   config{},
+		"expected a lower_snake_case name": &struct{ A int }{},
+		`"Size", expected a lower_snake_case`: &struct {
+			A int `param:"Size" default:"1" doc:"x"`
+		}{},
+		"unexported": &struct {
+			a int `param:"a" default:"1" doc:"x"`
+		}{},
+		"no default tag": &struct {
+			A int `param:"a" doc:"x"`
+		}{},
+		"expected one line": &struct {
+			A int `param:"a" default:"1"`
+		}{},
+		`unknown tag "mim"`: &struct {
+			A int `param:"a" default:"1" mim:"0" doc:"x"`
+		}{},
+		"a int8 cannot be a parameter": &struct {
+			A int8 `param:"a" default:"1" doc:"x"`
+		}{},
+		`default "x"`: &struct {
+			A int `param:"a" default:"x" doc:"x"`
+		}{},
+		"0 is out of range, expected ≥ 1": &struct {
+			A int `param:"a" default:"0" min:"1" doc:"x"`
+		}{},
+		"min 2 is above max 1": &struct {
+			A int `param:"a" default:"2" min:"2" max:"1" doc:"x"`
+		}{},
+		`min "0.5" of an integer`: &struct {
+			A int `param:"a" default:"2" min:"0.5" doc:"x"`
+		}{},
+		`max "big" is not a number`: &struct {
+			A float64 `param:"a" default:"2" max:"big" doc:"x"`
+		}{},
+		"a string has no max": &struct {
+			A string `param:"a" default:"2" max:"1" doc:"x"`
+		}{},
+		"a integer has no enum": &struct {
+			A int `param:"a" default:"2" enum:"1,2" doc:"x"`
+		}{},
+		"c is not allowed, expected one of": &struct {
+			A string `param:"a" default:"c" enum:"a,b" doc:"x"`
+		}{},
+		"NaN is out of range": &struct {
+			A float64 `param:"a" default:"nan" doc:"x"`
+		}{},
+		`a second "b"`: &struct {
+			inner
+			B int `param:"b" default:"2" doc:"x"`
+		}{},
+		`a second "a"`: &struct {
+			A inner `param:"a" doc:"x"`
+			B inner `param:"a" doc:"x"`
+		}{},
+	} {
+		if err := Check(ptr); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T: error %v, want %q", ptr, err, want)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	c := defaults(t)
+	for _, arg := range []string{
+		"latent_size:=3", "dt:=5.0e-2", "robot:=cf21", "encoder.cell:=mlp",
+		"gains:=[0.5, 1.0]", "topics:=[]", "heads:=[p, v]", "use_sim_time:=true",
+	} {
+		name, value, _ := strings.Cut(arg, ":=")
+		if err := Set(c, name, value); err != nil {
+			t.Error(err)
+		}
+	}
+	want := &config{
+		standard: standard{true}, LatentSize: 3, Delta: 0.05, Robot: "cf21", Encoder: encoder{128, "mlp"},
+		Seed: -1, Gains: []float64{0.5, 1}, Topics: []string{}, Heads: []string{"p", "v"},
+	}
+	if diff := same(want, c); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range [][3]string{
+		{"latent_sise", "3", `parameter "latent_sise": unknown, did you mean "latent_size"?`},
+		{"encoder", "3", `parameter "encoder": is a group of encoder.hidden, encoder.cell`},
+		{"dt", "1", `parameter "dt": 1 is an integer, expected a double: ROS tells them apart, write 1.0`},
+		{"robot", "", `parameter "robot": got nothing, expected a string: write "" for the empty string`},
+		{"robot", "[", `parameter "robot": [: not YAML: did not find expected node content at or below this line`},
+		{"seed", "1\n---\n2", `parameter "seed": "1\n---\n2": a second YAML document, expected one`},
+	} {
+		if err := Set(c, bad[0], bad[1]); err == nil || err.Error() != bad[2] {
+			t.Errorf("%s:=%s: %v, want %s", bad[0], bad[1], err, bad[2])
+		}
+	}
+	if diff := same(want, c); diff != "" {
+		t.Errorf("a refused value changed something: %s", diff)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	got := Markdown(new(config))
+	for _, line := range []string{
+		"| Parameter | Type | Default | Unit | Range | Meaning |\n",
+		"| `latent_size` | integer | `12` |  | 1 … 64 | size of the latent z |\n",
+		"| `dt` | double | `0.02` | s | 0.001 … 1 | time step Δt |\n",
+		"| `robot` | string | `\"\"` |  |  | name \\| of the robot |\n",
+		"| `encoder.cell` | string | `\"gru\"` |  | gru, mlp | kind of encoder |\n",
+		"| `gains` | double array | `[1.0, 2.5]` | 1/s | ≥ 0 | gains |\n",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("missing %s in\n%s", line, got)
+		}
+	}
+	if lines := strings.Count(got, "\n"); lines != 2+len(Describe(new(config))) {
+		t.Errorf("%d lines", lines)
+	}
+}

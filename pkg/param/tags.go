@@ -1,0 +1,172 @@
+package param
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	tagKey   = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
+	tagKeys  = []string{"param", "default", "min", "max", "unit", "enum", "doc"}
+)
+
+var typeNames = map[reflect.Type]string{
+	reflect.TypeFor[bool]():      Bool,
+	reflect.TypeFor[int]():       Integer,
+	reflect.TypeFor[float64]():   Double,
+	reflect.TypeFor[string]():    String,
+	reflect.TypeFor[[]float64](): DoubleArray,
+	reflect.TypeFor[[]string]():  StringArray,
+}
+
+// fieldsOf reads the tags of the struct that ptr points to.
+func fieldsOf(ptr any) ([]field, error) {
+	v := reflect.ValueOf(ptr)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return nil, fmt.Errorf("param: expected a pointer to a struct, got %T", ptr)
+	}
+	c := collector{seen: map[string]bool{}}
+	if err := c.collect("", v.Elem()); err != nil {
+		return nil, fmt.Errorf("param: %w", err)
+	}
+	return c.fields, nil
+}
+
+// collector gathers the parameters of nested structs.
+type collector struct {
+	fields []field
+	seen   map[string]bool // names of parameters and of groups
+}
+
+func (c *collector) collect(prefix string, v reflect.Value) error {
+	for i := range v.NumField() {
+		if err := c.field(prefix, v.Type().Field(i), v.Field(i)); err != nil {
+			return fmt.Errorf("%s.%w", v.Type(), err)
+		}
+	}
+	return nil
+}
+
+func (c *collector) field(prefix string, sf reflect.StructField, v reflect.Value) error {
+	tag, tagged := sf.Tag.Lookup("param")
+	isStruct := sf.Type.Kind() == reflect.Struct
+	if isStruct && sf.Anonymous && !tagged {
+		return c.collect(prefix, v)
+	}
+	if !sf.IsExported() {
+		return fmt.Errorf("%s: unexported fields cannot be parameters", sf.Name)
+	}
+	if !nameForm.MatchString(tag) {
+		return fmt.Errorf("%s: the param tag is %q, expected a lower_snake_case name", sf.Name, tag)
+	}
+	name := prefix + tag
+	if c.seen[name] {
+		return fmt.Errorf("%s: a second %q", sf.Name, name)
+	}
+	c.seen[name] = true
+	if isStruct {
+		return c.collect(name+".", v)
+	}
+	d, err := descriptor(name, sf)
+	if err != nil {
+		return fmt.Errorf("%s: %w", sf.Name, err)
+	}
+	c.fields = append(c.fields, field{d, v})
+	return nil
+}
+
+func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
+	d := Descriptor{Name: name, Type: typeNames[sf.Type], Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc")}
+	if d.Type == "" {
+		return d, fmt.Errorf("a %s cannot be a parameter", sf.Type)
+	}
+	for _, m := range tagKey.FindAllStringSubmatch(string(sf.Tag), -1) {
+		if !slices.Contains(tagKeys, m[1]) {
+			return d, fmt.Errorf("unknown tag %q", m[1])
+		}
+	}
+	if d.Doc == "" || strings.ContainsAny(d.Doc, "\r\n") {
+		return d, fmt.Errorf("doc %q, expected one line", d.Doc)
+	}
+	var err error
+	if d.Min, err = d.bound(sf.Tag, "min"); err != nil {
+		return d, err
+	}
+	if d.Max, err = d.bound(sf.Tag, "max"); err != nil {
+		return d, err
+	}
+	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
+		return d, fmt.Errorf("min %v is above max %v", *d.Min, *d.Max)
+	}
+	if enum, ok := sf.Tag.Lookup("enum"); ok {
+		if d.Type != String && d.Type != StringArray {
+			return d, fmt.Errorf("a %s has no enum", d.Type)
+		}
+		d.Enum = strings.Split(enum, ",")
+	}
+	text, ok := sf.Tag.Lookup("default")
+	if !ok {
+		return d, fmt.Errorf("no default tag")
+	}
+	if d.Default, err = parseDefault(d.Type, text); err != nil {
+		return d, fmt.Errorf("default %q: %w", text, err)
+	}
+	if err := d.inRange(d.Default); err != nil {
+		return d, fmt.Errorf("default: %w", err)
+	}
+	return d, nil
+}
+
+func (d Descriptor) bound(tag reflect.StructTag, key string) (*float64, error) {
+	text, ok := tag.Lookup(key)
+	if !ok {
+		return nil, nil
+	}
+	if d.Type != Integer && d.Type != Double && d.Type != DoubleArray {
+		return nil, fmt.Errorf("a %s has no %s", d.Type, key)
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil, fmt.Errorf("%s %q is not a number", key, text)
+	}
+	if d.Type == Integer && x != math.Trunc(x) {
+		return nil, fmt.Errorf("%s %q of an integer is not an integer", key, text)
+	}
+	return &x, nil
+}
+
+// parseDefault reads a default tag; unlike a file it may write a double as 1.
+func parseDefault(typ, text string) (any, error) {
+	switch typ {
+	case Bool:
+		return strconv.ParseBool(text)
+	case Integer:
+		return strconv.Atoi(text)
+	case Double:
+		return strconv.ParseFloat(text, 64)
+	case String:
+		return text, nil
+	}
+	var items []string
+	if text != "" {
+		items = strings.Split(text, ",")
+	}
+	if typ == StringArray {
+		return append([]string{}, items...), nil
+	}
+	xs := make([]float64, len(items))
+	for i, item := range items {
+		x, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
+		if err != nil {
+			return nil, err
+		}
+		xs[i] = x
+	}
+	return xs, nil
+}

@@ -1,0 +1,267 @@
+package param
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Kinds of a YAML value, as the ROS 2 parameter parser (rcl_yaml_param_parser) sees
+// them. They differ from yaml.v3's own: there "yes" is a bool and a date a string.
+const (
+	kindNothing = "nothing"
+	kindBool    = "a bool"
+	kindInteger = "an integer"
+	kindDouble  = "a double"
+	kindString  = "a string"
+	kindList    = "a list"
+	kindMap     = "a map"
+)
+
+var (
+	nothings    = []string{"", "~", "null", "Null", "NULL"}
+	trues       = []string{"true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"}
+	falses      = []string{"false", "False", "FALSE", "n", "N", "no", "No", "NO", "off", "Off", "OFF"}
+	integerForm = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)$`)
+	decimalForm = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
+	infForm     = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
+)
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return kindList
+	case yaml.MappingNode:
+		return kindMap
+	}
+	if n.Style != 0 { // quoted or block: what is quoted is a string
+		return kindString
+	}
+	switch s := n.Value; {
+	case slices.Contains(nothings, s):
+		return kindNothing
+	case slices.Contains(trues, s), slices.Contains(falses, s):
+		return kindBool
+	case integerForm.MatchString(s):
+		return kindInteger
+	case isDouble(s):
+		return kindDouble
+	}
+	return kindString
+}
+
+// isDouble is what C's strtod takes as a whole, and YAML's .inf and .nan.
+func isDouble(s string) bool {
+	if infForm.MatchString(s) {
+		return true
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return !strings.Contains(s, "_") && (err == nil || errors.Is(err, strconv.ErrRange))
+}
+
+// decode reads and checks a value of the parameter's type.
+func (d Descriptor) decode(n *yaml.Node) (any, error) {
+	switch d.Type {
+	case Bool:
+		return decodeBool(n)
+	case Integer:
+		return checked(d, n, decodeInteger)
+	case Double:
+		return checked(d, n, decodeDouble)
+	case String:
+		return checked(d, n, decodeString)
+	case DoubleArray:
+		return decodeList(d, n, decodeDouble)
+	}
+	return decodeList(d, n, decodeString)
+}
+
+func checked[T any](d Descriptor, n *yaml.Node, read func(*yaml.Node) (T, error)) (T, error) {
+	v, err := read(n)
+	if err != nil {
+		return v, err
+	}
+	return v, d.inRange(v)
+}
+
+func decodeBool(n *yaml.Node) (bool, error) {
+	switch n.Value {
+	case "true", "True", "TRUE":
+		return true, mismatch(n, kindBool, "")
+	case "false", "False", "FALSE":
+		return false, mismatch(n, kindBool, "")
+	}
+	if kindOf(n) == kindBool {
+		return false, fmt.Errorf("%s is a bool in some YAML parsers only: write %t", n.Value, slices.Contains(trues, n.Value))
+	}
+	return false, mismatch(n, kindBool, "write true or false")
+}
+
+func decodeInteger(n *yaml.Node) (int, error) {
+	fix := ""
+	if x, err := strconv.ParseFloat(n.Value, 64); err == nil && x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		fix = fmt.Sprintf("write %.0f", x)
+	}
+	if err := mismatch(n, kindInteger, fix); err != nil {
+		return 0, err
+	}
+	if !decimalForm.MatchString(n.Value) {
+		return 0, fmt.Errorf("%s: write the integer in decimal, without leading zeros", show(n.Value))
+	}
+	x, err := strconv.Atoi(n.Value)
+	if err != nil {
+		return 0, fmt.Errorf("%s does not fit an integer", show(n.Value))
+	}
+	return x, nil
+}
+
+func decodeDouble(n *yaml.Node) (float64, error) {
+	fix := ""
+	if decimalForm.MatchString(n.Value) {
+		fix = "ROS tells them apart, write " + short(n.Value) + ".0"
+	}
+	if err := mismatch(n, kindDouble, fix); err != nil {
+		return 0, err
+	}
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%s is not a finite number", show(n.Value))
+	}
+	return x, nil
+}
+
+func decodeString(n *yaml.Node) (string, error) {
+	fix := `write "" for the empty string`
+	if n.Value != "" {
+		fix = fmt.Sprintf("write %q", short(n.Value))
+	}
+	return n.Value, mismatch(n, kindString, fix)
+}
+
+func decodeList[T any](d Descriptor, n *yaml.Node, item func(*yaml.Node) (T, error)) ([]T, error) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, fmt.Errorf("%s, expected a %s: write [ … ]", is(n), d.Type)
+	}
+	xs := make([]T, len(n.Content))
+	for i, c := range n.Content {
+		x, err := checked(d, c, item)
+		if err != nil {
+			return nil, errAt(c, "element %d: %w", i, err)
+		}
+		xs[i] = x
+	}
+	return xs, nil
+}
+
+// mismatch returns an error unless n is of the wanted kind.
+func mismatch(n *yaml.Node, want, fix string) error {
+	got := kindOf(n)
+	switch {
+	case got == want:
+		return nil
+	case fix == "" || got == kindList || got == kindMap:
+		return fmt.Errorf("%s, expected %s", is(n), want)
+	}
+	return fmt.Errorf("%s, expected %s: %s", is(n), want, fix)
+}
+
+// is says what n is: "3 is an integer", "got a list".
+func is(n *yaml.Node) string {
+	switch kind := kindOf(n); kind {
+	case kindNothing, kindList, kindMap:
+		return "got " + kind
+	default:
+		return show(n.Value) + " is " + kind
+	}
+}
+
+// inRange checks bounds and enumeration of a value of the parameter's type.
+func (d Descriptor) inRange(v any) error {
+	switch v := v.(type) {
+	case int:
+		return d.inBounds(float64(v))
+	case float64:
+		return d.inBounds(v)
+	case string:
+		return d.inEnum(v)
+	case []float64:
+		for i, x := range v {
+			if err := d.inBounds(x); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+	case []string:
+		for i, s := range v {
+			if err := d.inEnum(s); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (d Descriptor) inBounds(x float64) error {
+	if (d.Min == nil || x >= *d.Min) && (d.Max == nil || x <= *d.Max) && !math.IsNaN(x) {
+		return nil
+	}
+	unit := ""
+	if d.Unit != "" {
+		unit = " " + d.Unit
+	}
+	return fmt.Errorf("%v is out of range, expected %s%s", x, d.bounds(), unit)
+}
+
+// bounds writes the range: "1 … 64", "≥ 1", "≤ 64" or "".
+func (d Descriptor) bounds() string {
+	switch {
+	case d.Min != nil && d.Max != nil:
+		return fmt.Sprintf("%v … %v", *d.Min, *d.Max)
+	case d.Min != nil:
+		return fmt.Sprintf("≥ %v", *d.Min)
+	case d.Max != nil:
+		return fmt.Sprintf("≤ %v", *d.Max)
+	}
+	return ""
+}
+
+func (d Descriptor) inEnum(s string) error {
+	if d.Enum == nil || slices.Contains(d.Enum, s) {
+		return nil
+	}
+	return fmt.Errorf("%s is not allowed, expected one of %s", show(s), strings.Join(d.Enum, ", "))
+}
+
+func cloned(v any) any {
+	switch v := v.(type) {
+	case []float64:
+		return append([]float64{}, v...)
+	case []string:
+		return append([]string{}, v...)
+	}
+	return v
+}
+
+// show makes a value of the user's fit on the one line of an error.
+func show(s string) string {
+	s = short(s)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+	if s == "" || strings.ContainsFunc(s, odd) || strings.Contains(s, " ") {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+func short(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
