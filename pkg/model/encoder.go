@@ -1,0 +1,122 @@
+package model
+
+import "vnd/pkg/kernel"
+
+// EncoderTape holds the activations of an encoder pass over up to maxB contexts.
+// The letters are those of the package; E is EncoderDense, H EncoderHidden.
+type EncoderTape[F kernel.Float] struct {
+	maxB, rows int // rows is B of the last EncodeTape
+
+	flat  []F // mlp: [B×T·C] the window of each context in one row
+	pre   []F // gru: [T×B×E], mlp: [B×E]; before GELU, later its gradient
+	act   []F // after GELU
+	gates []F // gru: [T×B×3H] r, u, c, later the gradient of the input's product
+	gh    []F // gru: [T×B×3H] the product of h, later its gradient
+	h     []F // gru: [(T+1)×B×H] h_0 … h_T; mlp: [B×H]
+	hpre  []F // mlp: [B×H] before GELU
+	dact  []F // gradient of act
+	dh    []F // [B×H]
+	work  []F // [B×H]
+}
+
+// NewEncoderTape makes a tape for up to maxB contexts.
+func (n *Net[F]) NewEncoderTape(maxB int) *EncoderTape[F] {
+	t := &EncoderTape[F]{maxB: maxB}
+	if n.Latent == 0 {
+		return t
+	}
+	e, h := n.EncoderDense, n.EncoderHidden
+	t.dh, t.work = make([]F, maxB*h), make([]F, maxB*h)
+	rows := maxB
+	if n.Encoder == EncoderMLP {
+		t.flat = make([]F, maxB*n.Context*n.ContextInputs)
+		t.h, t.hpre = make([]F, maxB*h), make([]F, maxB*h)
+	} else {
+		rows *= n.Context
+		t.gates, t.gh = make([]F, rows*3*h), make([]F, rows*3*h)
+		t.h = make([]F, (rows+maxB)*h)
+	}
+	t.pre, t.act, t.dact = make([]F, rows*e), make([]F, rows*e), make([]F, rows*e)
+	return t
+}
+
+// Encode writes the latents z [B×Z] of the contexts ctx [T×B×C]. It uses the
+// tape as scratch only and allocates nothing.
+func (n *Net[F]) Encode(tape *EncoderTape[F], B int, ctx, z []F) { n.encode(tape, B, ctx, z, false) }
+
+// EncodeTape is Encode, with the same numbers bit for bit, and keeps the tape
+// for one EncodeBackward.
+func (n *Net[F]) EncodeTape(tape *EncoderTape[F], B int, ctx, z []F) { n.encode(tape, B, ctx, z, true) }
+
+func (n *Net[F]) encode(t *EncoderTape[F], B int, ctx, z []F, keep bool) {
+	if n.Latent == 0 {
+		return
+	}
+	t.rows = B
+	l, p := &n.encoder, n.Params
+	var last []F // [B×H] what the latent is read from
+	if n.Encoder == EncoderMLP {
+		flatten(n.Context, B, n.ContextInputs, ctx, t.flat)
+		l.dense.Product(p, B, t.flat, t.pre)
+		kernel.BiasGelu(B, n.EncoderDense, t.pre, l.dense.BiasOf(p), t.act)
+		l.hidden.Product(p, B, t.act, t.hpre)
+		kernel.BiasGelu(B, n.EncoderHidden, t.hpre, l.hidden.BiasOf(p), t.h)
+		last = t.h
+	} else {
+		rows := n.Context * B
+		l.dense.Product(p, rows, ctx, t.pre)
+		kernel.BiasGelu(rows, n.EncoderDense, t.pre, l.dense.BiasOf(p), t.act)
+		l.gru.Input.Product(p, rows, t.act, t.gates)
+		if keep {
+			l.gru.Run(p, n.Context, B, t.gates, t.gh, t.h)
+			last = t.h[rows*n.EncoderHidden:]
+		} else {
+			last = l.gru.RunLast(p, n.Context, B, t.gates, t.gh, t.h)
+		}
+	}
+	l.latent.Forward(p, B, last, z)
+}
+
+// EncodeBackward adds the gradients of the encoder's parameters to grad, given
+// the context of the last EncodeTape and dz [B×Z]. It uses up the tape.
+func (n *Net[F]) EncodeBackward(t *EncoderTape[F], ctx, dz, grad []F) {
+	if n.Latent == 0 {
+		return
+	}
+	if n.Encoder == EncoderMLP {
+		n.backwardMLP(t, dz, grad)
+		return
+	}
+	l, p, B := &n.encoder, n.Params, t.rows
+	rows := n.Context * B
+	l.latent.BackwardParams(grad, B, t.h[rows*n.EncoderHidden:], dz)
+	l.latent.BackwardInput(p, B, dz, 0, t.dh)
+	l.gru.Backward(p, n.Context, B, t.gates, t.gh, t.h, t.dh, t.work, grad)
+	kernel.Gemm(true, false, n.EncoderDense, 3*n.EncoderHidden, rows, t.act, n.EncoderDense,
+		t.gates, 3*n.EncoderHidden, 1, grad[l.gru.Input.Weight:], 3*n.EncoderHidden)
+	l.gru.Input.BackwardInput(p, rows, t.gates, 0, t.dact)
+	pre := t.pre[:rows*n.EncoderDense]
+	kernel.GeluBackward(pre, t.dact)
+	l.dense.BackwardParams(grad, rows, ctx, pre)
+}
+
+func (n *Net[F]) backwardMLP(t *EncoderTape[F], dz, grad []F) {
+	l, p, B := &n.encoder, n.Params, t.rows
+	l.latent.BackwardParams(grad, B, t.h, dz)
+	l.latent.BackwardInput(p, B, dz, 0, t.dh)
+	hpre, pre := t.hpre[:B*n.EncoderHidden], t.pre[:B*n.EncoderDense]
+	kernel.GeluBackward(hpre, t.dh)
+	l.hidden.BackwardParams(grad, B, t.act, hpre)
+	l.hidden.BackwardInput(p, B, hpre, 0, t.dact)
+	kernel.GeluBackward(pre, t.dact)
+	l.dense.BackwardParams(grad, B, t.flat, pre)
+}
+
+// flatten turns ctx [T×B×C] into rows [B×T·C].
+func flatten[F kernel.Float](T, B, C int, ctx, flat []F) {
+	for t := range T {
+		for b := range B {
+			copy(flat[(b*T+t)*C:(b*T+t+1)*C], ctx[(t*B+b)*C:])
+		}
+	}
+}
