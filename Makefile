@@ -1,0 +1,72 @@
+# vnd: `make` prints this file's targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DEFAULT_GOAL := menu
+
+FUZZTIME ?= 10s
+
+.PHONY: menu
+menu: ## print this menu
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: deps lint build cross ## all checks: lint, build, every Go test with and without C
+	go test ./...
+	CGO_ENABLED=0 go test ./...
+
+.PHONY: build
+build: deps ## build every program of nodes/ into bin/
+	go build -trimpath ./...
+	$(if $(wildcard nodes/*/main.go),go build -trimpath -o bin/ ./nodes/...)
+
+.PHONY: cross
+cross: # another processor, no C compiler
+	GOARCH=arm64 CGO_ENABLED=0 go build ./...
+
+.PHONY: lint
+lint: deps fresh ## gofmt, go vet, staticcheck, generated code up to date
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+.PHONY: gen
+gen: ## remake generated code (go generate)
+	go generate ./...
+
+# Generates in a copy, so that lint changes nothing here.
+COPIED := --exclude=./.git --exclude=./bin --exclude=./build
+.PHONY: fresh
+fresh:
+	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
+	tar -c $(COPIED) . | tar -x -C "$$copy"; \
+	(cd "$$copy" && go generate ./...); \
+	diff -r --exclude=.git --exclude=bin --exclude=build . "$$copy" >&2 || \
+		{ echo "generated code is out of date: run make gen" >&2; exit 1; }
+
+.PHONY: fuzz
+fuzz: deps ## run every fuzz target for FUZZTIME (10s)
+	@go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names = names " " $$1 } /^ok/ { split(names, each, " "); \
+		for (i in each) print $$2, each[i]; names = "" }' | sort | \
+	while read -r package name; do \
+		echo "$$package $$name"; \
+		go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
+	done
+
+# A header tells whether its package is there, however it was installed.
+has = echo '\#include <$(1)>' | gcc -E - >/dev/null 2>&1
+
+.PHONY: deps
+deps: ## install what is missing with apt (as root or with sudo)
+	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl" >&2; exit 1; }
+	@missing=""; \
+	$(call has,stdlib.h) || missing="gcc libc6-dev"; \
+	$(call has,oneapi/dnnl/dnnl.h) || missing="$$missing libdnnl-dev"; \
+	[ -n "$$missing" ] || exit 0; \
+	sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	echo "installing with apt:" $$missing; \
+	$$sudo apt-get update -q && for package in $$missing; do \
+		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$$package" || break; \
+	done || true; \
+	$(call has,stdlib.h) || { echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; }; \
+	$(call has,oneapi/dnnl/dnnl.h) || echo "no oneDNN here: matrix products use our own, slower, C kernel" >&2
