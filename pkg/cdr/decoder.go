@@ -1,0 +1,225 @@
+package cdr
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// Decoder reads CDR from a byte slice. The first error stays: every later read returns zero.
+// Every read names its field as "package/msg/Type.field" for that error.
+type Decoder struct {
+	data    []byte // after the encapsulation header, so that offsets count from the origin
+	off     int
+	big     bool
+	err     error
+	scratch []byte // UTF-8 of the wstring being read
+}
+
+// Reset makes the Decoder read data, which starts with an encapsulation header.
+func (d *Decoder) Reset(data []byte) {
+	order, err := parseHeader(data)
+	*d = Decoder{err: err, big: order == BigEndian, scratch: d.scratch[:0]}
+	if err == nil {
+		d.data = data[HeaderSize:]
+	}
+}
+
+// Err is the first error so far.
+func (d *Decoder) Err() error { return d.err }
+
+// Remaining is the number of bytes not yet read.
+func (d *Decoder) Remaining() int { return len(d.data) - d.off }
+
+// Finish is the first error, or one for bytes left over beyond padding.
+func (d *Decoder) Finish() error {
+	if d.err == nil && d.Remaining() > maxPadding {
+		return fmt.Errorf("%d bytes left after the last field, expected at most %d of padding: the sender's definition differs",
+			d.Remaining(), maxPadding)
+	}
+	return d.err
+}
+
+// take returns the next n bytes aligned to n (1, 2, 4 or 8), nil when there are fewer.
+func (d *Decoder) take(n int, field string) []byte {
+	off := d.off + (-d.off & (n - 1))
+	if off > len(d.data)-n {
+		d.short(n, field)
+		return nil
+	}
+	d.off = off + n
+	return d.data[off : off+n]
+}
+
+// short records that n bytes do not remain.
+func (d *Decoder) short(n int, field string) {
+	d.failf(field, "expected %d more bytes at byte %d, the data ends at %d", n, HeaderSize+d.off, HeaderSize+len(d.data))
+}
+
+// failf records the first error and lets every later read fail.
+func (d *Decoder) failf(field, format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s: "+format, append([]any{field}, args...)...)
+	}
+	d.data, d.off = nil, 0
+}
+
+// Bool reads one octet, which must be 0 or 1.
+func (d *Decoder) Bool(field string) bool {
+	v := d.Uint8(field)
+	if v > 1 {
+		d.failf(field, "octet %d at byte %d, expected a boolean 0 or 1", v, HeaderSize+d.off-1)
+		return false
+	}
+	return v == 1
+}
+
+// Uint8 reads one octet.
+func (d *Decoder) Uint8(field string) uint8 {
+	if d.off >= len(d.data) {
+		d.short(1, field)
+		return 0
+	}
+	v := d.data[d.off]
+	d.off++
+	return v
+}
+
+// Int8 reads one octet.
+func (d *Decoder) Int8(field string) int8 { return int8(d.Uint8(field)) }
+
+// Uint16 reads two bytes, aligned.
+func (d *Decoder) Uint16(field string) uint16 {
+	b := d.take(2, field)
+	if b == nil {
+		return 0
+	}
+	if d.big {
+		return binary.BigEndian.Uint16(b)
+	}
+	return binary.LittleEndian.Uint16(b)
+}
+
+// Int16 reads two bytes, aligned.
+func (d *Decoder) Int16(field string) int16 { return int16(d.Uint16(field)) }
+
+// Uint32 reads four bytes, aligned.
+func (d *Decoder) Uint32(field string) uint32 {
+	b := d.take(4, field)
+	if b == nil {
+		return 0
+	}
+	if d.big {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// Int32 reads four bytes, aligned.
+func (d *Decoder) Int32(field string) int32 { return int32(d.Uint32(field)) }
+
+// Uint64 reads eight bytes, aligned.
+func (d *Decoder) Uint64(field string) uint64 {
+	b := d.take(8, field)
+	if b == nil {
+		return 0
+	}
+	if d.big {
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// Int64 reads eight bytes, aligned.
+func (d *Decoder) Int64(field string) int64 { return int64(d.Uint64(field)) }
+
+// Float32 reads an IEEE 754 single, aligned.
+func (d *Decoder) Float32(field string) float32 { return math.Float32frombits(d.Uint32(field)) }
+
+// Float64 reads an IEEE 754 double, aligned.
+func (d *Decoder) Float64(field string) float64 { return math.Float64frombits(d.Uint64(field)) }
+
+// String reads a string of at most bound bytes (0: unbounded) into dst, which is left alone when
+// it is equal already. A length of 0, which some senders write for the empty string, is accepted.
+func (d *Decoder) String(dst *string, bound int, field string) {
+	n := d.Uint32(field)
+	if n == 0 {
+		*dst = ""
+		return
+	}
+	if uint64(n) > uint64(d.Remaining()) {
+		d.failf(field, "string of %d bytes at byte %d, %d remain", n, HeaderSize+d.off, d.Remaining())
+		return
+	}
+	b := d.data[d.off : d.off+int(n)]
+	if b[n-1] != 0 {
+		d.failf(field, "string of %d bytes at byte %d, expected NUL as its last", n, HeaderSize+d.off)
+		return
+	}
+	b = b[:n-1]
+	if bound > 0 && len(b) > bound {
+		d.failf(field, "string of %d bytes at byte %d, expected at most %d", len(b), HeaderSize+d.off, bound)
+		return
+	}
+	d.off += int(n)
+	if *dst != string(b) {
+		*dst = string(b)
+	}
+}
+
+// WString reads at most bound UTF-16 code units (0: unbounded) into dst as UTF-8; a surrogate
+// without its partner becomes U+FFFD. dst is left alone when it is equal already.
+func (d *Decoder) WString(dst *string, bound int, field string) {
+	n := d.Len(bound, 4, field)
+	d.scratch = d.scratch[:0]
+	high := rune(0) // a high surrogate that waits for its low one
+	for range n {
+		u := d.Uint32(field)
+		if u > math.MaxUint16 {
+			d.failf(field, "0x%x at byte %d, expected a UTF-16 code unit", u, HeaderSize+d.off-4)
+			return
+		}
+		high = d.putUTF16(high, rune(u))
+	}
+	if high != 0 {
+		d.scratch = utf8.AppendRune(d.scratch, utf8.RuneError)
+	}
+	if *dst != string(d.scratch) {
+		*dst = string(d.scratch)
+	}
+}
+
+// putUTF16 appends code unit u to the scratch, after the high surrogate that waits, and returns
+// the one that waits now.
+func (d *Decoder) putUTF16(high, u rune) rune {
+	isLow := u >= surrogateLow && u < surrogateEnd
+	if high != 0 && isLow {
+		d.scratch = utf8.AppendRune(d.scratch, (high-surrogateHigh)<<10|(u-surrogateLow)+surrogateSelf)
+		return 0
+	}
+	if high != 0 {
+		d.scratch = utf8.AppendRune(d.scratch, utf8.RuneError)
+	}
+	if u >= surrogateHigh && u < surrogateLow {
+		return u
+	}
+	d.scratch = utf8.AppendRune(d.scratch, u) // a lone low surrogate becomes U+FFFD here
+	return 0
+}
+
+// Len reads a sequence's count: at most bound (0: unbounded), and no more than the bytes that
+// remain can hold when an element takes at least size bytes, so that a caller may allocate for it.
+func (d *Decoder) Len(bound, size int, field string) int {
+	n := d.Uint32(field)
+	if bound > 0 && uint64(n) > uint64(bound) {
+		d.failf(field, "sequence of %d elements at byte %d, expected at most %d", n, HeaderSize+d.off-4, bound)
+		return 0
+	}
+	if uint64(n)*uint64(size) > uint64(d.Remaining()) {
+		d.failf(field, "sequence of %d elements of at least %d bytes at byte %d, %d bytes remain",
+			n, size, HeaderSize+d.off, d.Remaining())
+		return 0
+	}
+	return int(n)
+}
