@@ -103,7 +103,7 @@ var laws = []law{
 		}
 		return gap
 	}},
-	{"[a]×b = a × b", 0, func(a, b, _ Vec3) float64 { return Hat(a).MulVec(b).Sub(a.Cross(b)).Norm() }},
+	{"[a]×b = a × b", 10 * rounding, func(a, b, _ Vec3) float64 { return Hat(a).MulVec(b).Sub(a.Cross(b)).Norm() }},
 	{"Jl = R·Jr", 4 * rounding, func(a, _, _ Vec3) float64 { return Jl(a).gap(Exp(a).Mat3().Mul(Jr(a))) }},
 	{"Jl(φ) = Jr(−φ) = Jr(φ)ᵀ", 0, func(a, _, _ Vec3) float64 {
 		return Jl(a).gap(Jr(a.Scale(-1))) + Jl(a).gap(Jr(a).T())
