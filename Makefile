@@ -6,6 +6,9 @@ SHELL := /bin/bash
 
 FUZZTIME ?= 10s
 
+# For every step, so that programs, tests and lint share one build cache.
+export GOFLAGS := -trimpath $(GOFLAGS)
+
 .PHONY: menu
 menu: ## print this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,8 +20,8 @@ test: deps lint build cross ## all checks: lint, build, every Go test with and w
 
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/
-	go build -trimpath ./...
-	$(if $(wildcard nodes/*/main.go),go build -trimpath -o bin/ ./nodes/...)
+	go build ./...
+	$(if $(wildcard nodes/*/main.go),go build -o bin/ ./nodes/...)
 
 .PHONY: cross
 cross: # another processor, no C compiler
