@@ -19,7 +19,7 @@ type Float interface{ float32 | float64 }
 // native32 reports whether F is float32 and the C kernels are in use.
 func native32[F Float]() bool {
 	var zero F
-	return native && unsafe.Sizeof(zero) == 4
+	return unsafe.Sizeof(zero) == 4 && native
 }
 
 // f32 views a slice that native32 has shown to be of float32.

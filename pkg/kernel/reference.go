@@ -12,6 +12,9 @@ func gemmGo[F Float](transA, transB bool, m, n, k int, a []F, lda int, b []F, ld
 	for i := range m {
 		row := c[i*ldc : i*ldc+n]
 		scale(beta, row)
+		if k == 0 {
+			continue
+		}
 		if transB {
 			for j := range row {
 				row[j] += dot(k, a[i*ai:], ak, b[j*ldb:j*ldb+k])
@@ -67,13 +70,16 @@ const (
 	geluCubic = 0.044715
 )
 
-func gelu[F Float](x F) F {
-	return x * F(0.5*(1+math.Tanh(geluScale*float64(x+geluCubic*x*x*x))))
+// gelu and geluSlope compute in float64: 1 - tanh² cancels where it is small.
+func gelu[F Float](v F) F {
+	x := float64(v)
+	return F(0.5 * x * (1 + math.Tanh(geluScale*(x+geluCubic*x*x*x))))
 }
 
-func geluSlope[F Float](x F) F {
-	t := F(math.Tanh(geluScale * float64(x+geluCubic*x*x*x)))
-	return 0.5*(1+t) + 0.5*x*(1-t*t)*geluScale*(1+3*geluCubic*x*x)
+func geluSlope[F Float](v F) F {
+	x := float64(v)
+	t := math.Tanh(geluScale * (x + geluCubic*x*x*x))
+	return F(0.5*(1+t) + 0.5*x*(1-t*t)*geluScale*(1+3*geluCubic*x*x))
 }
 
 func biasGeluGo[F Float](rows, n int, pre, bias, y []F) {

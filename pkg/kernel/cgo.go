@@ -1,0 +1,115 @@
+//go:build cgo && !purego
+
+package kernel
+
+/*
+#cgo CFLAGS: -O2 -Wall -fopenmp-simd
+#cgo LDFLAGS: -ldl
+#cgo noescape vnd_gemm
+#cgo nocallback vnd_gemm
+#cgo noescape vnd_add_bias
+#cgo nocallback vnd_add_bias
+#cgo noescape vnd_column_sums
+#cgo nocallback vnd_column_sums
+#cgo noescape vnd_bias_gelu
+#cgo nocallback vnd_bias_gelu
+#cgo noescape vnd_gelu_backward
+#cgo nocallback vnd_gelu_backward
+#cgo noescape vnd_film_gelu
+#cgo nocallback vnd_film_gelu
+#cgo noescape vnd_film_gelu_backward
+#cgo nocallback vnd_film_gelu_backward
+#cgo noescape vnd_gru_gates
+#cgo nocallback vnd_gru_gates
+#cgo noescape vnd_gru_gates_backward
+#cgo nocallback vnd_gru_gates_backward
+#cgo noescape vnd_axpy
+#cgo nocallback vnd_axpy
+#cgo noescape vnd_squared_norm
+#cgo nocallback vnd_squared_norm
+#cgo noescape vnd_rbf
+#cgo nocallback vnd_rbf
+#cgo noescape vnd_adam
+#cgo nocallback vnd_adam
+#include <stdlib.h>
+#include "kernel.h"
+*/
+import "C"
+
+import "unsafe"
+
+// cgoBuilt says that the C kernels are in this binary.
+const cgoBuilt = true
+
+// openC readies the C kernels of the named instruction set, or of the best of
+// this processor if it is empty, with oneDNN if library is set and it can be
+// opened. It returns what runs, or ok = false if the processor lacks the
+// instructions.
+func openC(library bool, want string) (instructions string, opened, ok bool) {
+	name := C.CString(want)
+	defer C.free(unsafe.Pointer(name))
+	if C.vnd_choose(C.int(flag(library)), name) == 0 {
+		return "", false, false
+	}
+	return C.GoString(C.vnd_instructions()), C.vnd_has_library() != 0, true
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func ptr(x []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(x))) }
+
+type size = C.ptrdiff_t
+
+func gemmC(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	C.vnd_gemm(C.int(flag(transA)), C.int(flag(transB)), size(m), size(n), size(k),
+		ptr(a), size(lda), ptr(b), size(ldb), C.float(beta), ptr(c), size(ldc))
+}
+
+func addBiasC(rows, n int, y, bias []float32) { C.vnd_add_bias(size(rows), size(n), ptr(y), ptr(bias)) }
+
+func columnSumsC(rows, n int, x, sum []float32) {
+	C.vnd_column_sums(size(rows), size(n), ptr(x), ptr(sum))
+}
+
+func biasGeluC(rows, n int, pre, bias, y []float32) {
+	C.vnd_bias_gelu(size(rows), size(n), ptr(pre), ptr(bias), ptr(y))
+}
+
+func geluBackwardC(pre, dy []float32) { C.vnd_gelu_backward(size(len(pre)), ptr(pre), ptr(dy)) }
+
+func filmGeluC(rows, n int, pre, bias, film, y []float32) {
+	C.vnd_film_gelu(size(rows), size(n), ptr(pre), ptr(bias), ptr(film), ptr(y))
+}
+
+func filmGeluBackwardC(rows, n int, pre, dy, film, dfilm []float32) {
+	C.vnd_film_gelu_backward(size(rows), size(n), ptr(pre), ptr(dy), ptr(film), ptr(dfilm))
+}
+
+func gruGatesC(rows, n int, gi, bi, gh, bh, h, next []float32) {
+	C.vnd_gru_gates(size(rows), size(n), ptr(gi), ptr(bi), ptr(gh), ptr(bh), ptr(h), ptr(next))
+}
+
+func gruGatesBackwardC(rows, n int, gi, gh, h, dnext, dh []float32) {
+	C.vnd_gru_gates_backward(size(rows), size(n), ptr(gi), ptr(gh), ptr(h), ptr(dnext), ptr(dh))
+}
+
+func axpyC(a float32, x, y []float32) { C.vnd_axpy(size(len(x)), C.float(a), ptr(x), ptr(y)) }
+
+func squaredNormC(x []float32) float64 { return float64(C.vnd_squared_norm(size(len(x)), ptr(x))) }
+
+func rbfC(rows, n int, dot, x2, y2 []float32, c float32, sums []float32) {
+	C.vnd_rbf(size(rows), size(n), ptr(dot), ptr(x2), ptr(y2), C.float(c), ptr(sums))
+}
+
+func adamC(s AdamStep, p, g, m, v []float32) {
+	step := C.vnd_adam_step{
+		rate: C.float(s.Rate), beta1: C.float(s.Beta1), beta2: C.float(s.Beta2), correct2: C.float(s.Correct2),
+		epsilon: C.float(s.Epsilon), keep: C.float(1 - s.Decay), grad_scale: C.float(s.GradScale),
+	}
+	C.vnd_adam(step, size(len(p)), ptr(p), ptr(g), ptr(m), ptr(v))
+}

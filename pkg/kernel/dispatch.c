@@ -1,0 +1,114 @@
+//go:build cgo && !purego
+
+// The choice of kernels at run time, and the calls through it.
+#include <dlfcn.h>
+#include <string.h>
+
+#include "kernel.h"
+
+static const vnd_kernels *use = &vnd_base;
+
+// oneDNN's row-major sgemm, and the setting of OpenMP threads per calling thread
+// (3 ns): our own workers share out the work.
+typedef int (*sgemm_t)(char ta, char tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, float alpha, const float *a,
+	ptrdiff_t lda, const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc);
+static sgemm_t sgemm;
+static void (*set_threads)(int);
+
+static void open_library(void) {
+	const char *names[] = {"libdnnl.so.2", "libdnnl.so.3"};
+	for (unsigned i = 0; i < sizeof names / sizeof *names && !sgemm; i++) {
+		void *lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		if (lib) {
+			sgemm = (sgemm_t)dlsym(lib, "dnnl_sgemm");
+			set_threads = (void (*)(int))dlsym(lib, "omp_set_num_threads");
+		}
+	}
+}
+
+// runs says whether this processor has the instructions that k was compiled for.
+static int runs(const vnd_kernels *k) {
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (k == &vnd_avx512)
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+			__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+	if (k == &vnd_avx2)
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+	return k == &vnd_base;
+}
+
+int vnd_choose(int library, const char *instructions) {
+	static const vnd_kernels *const sets[] = {
+#if defined(__x86_64__)
+		&vnd_avx512, &vnd_avx2,
+#endif
+		&vnd_base,
+	};
+	const vnd_kernels *chosen = 0;
+	for (unsigned i = 0; i < sizeof sets / sizeof *sets && !chosen; i++)
+		if (runs(sets[i]) && (!*instructions || !strcmp(instructions, sets[i]->name)))
+			chosen = sets[i];
+	if (!chosen)
+		return 0;
+	use = chosen;
+	sgemm = 0;
+	if (library)
+		open_library();
+	return 1;
+}
+
+const char *vnd_instructions(void) { return use->name; }
+int vnd_has_library(void) { return sgemm != 0; }
+
+void vnd_gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
+	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc) {
+	if (sgemm && k > 0) {
+		if (set_threads)
+			set_threads(1);
+		if (sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc) == 0)
+			return;
+	}
+	use->gemm(ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc);
+}
+
+void vnd_add_bias(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias) { use->add_bias(rows, n, y, bias); }
+
+void vnd_column_sums(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum) { use->column_sums(rows, n, x, sum); }
+
+void vnd_bias_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y) {
+	use->bias_gelu(rows, n, pre, bias, y);
+}
+
+void vnd_gelu_backward(ptrdiff_t n, float *pre, const float *dy) { use->gelu_backward(n, pre, dy); }
+
+void vnd_film_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y) {
+	use->film_gelu(rows, n, pre, bias, film, y);
+}
+
+void vnd_film_gelu_backward(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm) {
+	use->film_gelu_backward(rows, n, pre, dy, film, dfilm);
+}
+
+void vnd_gru_gates(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
+	const float *h, float *next) {
+	use->gru_gates(rows, n, gi, bi, gh, bh, h, next);
+}
+
+void vnd_gru_gates_backward(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
+	const float *dnext, float *dh) {
+	use->gru_gates_backward(rows, n, gi, gh, h, dnext, dh);
+}
+
+void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y) { use->axpy(n, a, x, y); }
+
+double vnd_squared_norm(ptrdiff_t n, const float *x) { return use->squared_norm(n, x); }
+
+void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums) {
+	use->rbf(rows, n, dot, x2, y2, c, sums);
+}
+
+void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v) {
+	use->adam(&s, n, p, g, m, v);
+}

@@ -1,0 +1,142 @@
+// The matrix product for machines without oneDNN: C = op(A)·op(B) + beta·C by
+// register tiles of MR rows by two vectors of VL columns. Included once per
+// instruction set by isa_*.c, which sets VL and MR.
+//
+// Blocks of A and B are packed into panels that a tile reads from end to end:
+// op(A) by MR rows, op(B) by NR columns, zeros past the last. A block of B stays
+// in the second-level cache, its panel and that of A in the first.
+
+typedef float vec __attribute__((vector_size(4 * VL)));
+typedef float vec_u __attribute__((vector_size(4 * VL), aligned(4)));
+typedef float vec4 __attribute__((vector_size(16), aligned(4)));
+
+enum { NR = 2 * VL, KC = 256, MC = 8 * MR, NC = 8 * NR };
+
+// tile computes C [rows×cols] = Σ_p a[p·MR + i]·b[p·NR + j] + beta·C over k.
+static __attribute__((noinline)) void tile(ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t k, const float *restrict a,
+	const float *restrict b, float beta, float *restrict c, ptrdiff_t ldc) {
+	vec lo[MR], hi[MR];
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++)
+		lo[i] = hi[i] = (vec){0};
+	for (ptrdiff_t p = 0; p < k; p++, a += MR, b += NR) {
+		vec b0 = *(const vec *)b, b1 = *(const vec *)(b + VL);
+#pragma GCC unroll 16
+		for (int i = 0; i < MR; i++) {
+			lo[i] += a[i] * b0;
+			hi[i] += a[i] * b1;
+		}
+	}
+	if (rows == MR && cols == NR) {
+#pragma GCC unroll 16
+		for (int i = 0; i < MR; i++, c += ldc) {
+			vec_u *c0 = (vec_u *)c, *c1 = (vec_u *)(c + VL);
+			*c0 = beta == 0.0f ? lo[i] : lo[i] + beta * *c0;
+			*c1 = beta == 0.0f ? hi[i] : hi[i] + beta * *c1;
+		}
+		return;
+	}
+	float edge[MR][NR];
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++) {
+		*(vec_u *)edge[i] = lo[i];
+		*(vec_u *)(edge[i] + VL) = hi[i];
+	}
+	for (ptrdiff_t i = 0; i < rows; i++, c += ldc)
+		for (ptrdiff_t j = 0; j < cols; j++)
+			c[j] = beta == 0.0f ? edge[i][j] : edge[i][j] + beta * c[j];
+}
+
+// pack_rows copies x [k×count], rows ld apart, into a panel [k×width].
+INLINE void pack_rows(ptrdiff_t width, ptrdiff_t k, ptrdiff_t count, const float *restrict x, ptrdiff_t ld,
+	float *restrict panel) {
+	for (ptrdiff_t p = 0; p < k; p++, x += ld, panel += width) {
+		if (count == width)
+			memcpy(panel, x, width * sizeof(float));
+		else
+			for (ptrdiff_t j = 0; j < width; j++)
+				panel[j] = j < count ? x[j] : 0.0f;
+	}
+}
+
+// transpose4 copies the transpose of the 4×4 at x, rows ld apart, to y, rows
+// width apart.
+INLINE void transpose4(const float *x, ptrdiff_t ld, float *y, ptrdiff_t width) {
+	vec4 r0 = *(const vec4 *)x, r1 = *(const vec4 *)(x + ld);
+	vec4 r2 = *(const vec4 *)(x + 2 * ld), r3 = *(const vec4 *)(x + 3 * ld);
+	vec4 a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5), b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+	vec4 c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5), d = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+	*(vec4 *)y = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+	*(vec4 *)(y + width) = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+	*(vec4 *)(y + 2 * width) = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+	*(vec4 *)(y + 3 * width) = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+// pack_columns copies the transpose of x [count×k], rows ld apart, into a panel
+// [k×width].
+INLINE void pack_columns(ptrdiff_t width, ptrdiff_t k, ptrdiff_t count, const float *restrict x, ptrdiff_t ld,
+	float *restrict panel) {
+	ptrdiff_t j = 0;
+	for (; j + 4 <= count; j += 4, x += 4 * ld) {
+		ptrdiff_t p = 0;
+		for (; p + 4 <= k; p += 4)
+			transpose4(x + p, ld, panel + p * width + j, width);
+		for (; p < k; p++)
+			for (ptrdiff_t q = 0; q < 4; q++)
+				panel[p * width + j + q] = x[q * ld + p];
+	}
+	for (; j < width; j++, x += ld)
+		for (ptrdiff_t p = 0; p < k; p++)
+			panel[p * width + j] = j < count ? x[p] : 0.0f;
+}
+
+// pack_a packs op(A) [m×k] into panels of MR rows, pack_b op(B) [k×n] into
+// panels of NR columns.
+static void pack_a(int trans, ptrdiff_t m, ptrdiff_t k, const float *a, ptrdiff_t lda, float *restrict packed) {
+	for (ptrdiff_t i = 0; i < m; i += MR, packed += MR * k) {
+		ptrdiff_t count = m - i < MR ? m - i : MR;
+		if (trans)
+			pack_rows(MR, k, count, a + i, lda, packed);
+		else
+			pack_columns(MR, k, count, a + i * lda, lda, packed);
+	}
+}
+
+static void pack_b(int trans, ptrdiff_t n, ptrdiff_t k, const float *b, ptrdiff_t ldb, float *restrict packed) {
+	for (ptrdiff_t j = 0; j < n; j += NR, packed += NR * k) {
+		ptrdiff_t count = n - j < NR ? n - j : NR;
+		if (trans)
+			pack_columns(NR, k, count, b + j * ldb, ldb, packed);
+		else
+			pack_rows(NR, k, count, b + j, ldb, packed);
+	}
+}
+
+// block multiplies packed A [m×k] with packed B [k×n].
+static void block(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, const float *b, float beta, float *c,
+	ptrdiff_t ldc) {
+	for (ptrdiff_t j = 0; j < n; j += NR)
+		for (ptrdiff_t i = 0; i < m; i += MR)
+			tile(m - i < MR ? m - i : MR, n - j < NR ? n - j : NR, k, a + i * k, b + j * k, beta,
+				c + i * ldc + j, ldc);
+}
+
+static void gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
+	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc) {
+	float pa[MC * KC] __attribute__((aligned(64)));
+	float pb[NC * KC] __attribute__((aligned(64)));
+	ptrdiff_t p = 0;
+	do { // once also for k = 0, where C becomes beta·C
+		ptrdiff_t kc = k - p < KC ? k - p : KC;
+		for (ptrdiff_t j = 0; j < n; j += NC) {
+			ptrdiff_t nc = n - j < NC ? n - j : NC;
+			pack_b(tb, nc, kc, tb ? b + j * ldb + p : b + p * ldb + j, ldb, pb);
+			for (ptrdiff_t i = 0; i < m; i += MC) {
+				ptrdiff_t mc = m - i < MC ? m - i : MC;
+				pack_a(ta, mc, kc, ta ? a + p * lda + i : a + i * lda + p, lda, pa);
+				block(mc, nc, kc, pa, pb, p == 0 ? beta : 1.0f, c + i * ldc + j, ldc);
+			}
+		}
+		p += KC;
+	} while (p < k);
+}

@@ -1,0 +1,13 @@
+//go:build cgo && !purego && amd64
+
+// Kernels for x86-64 processors with AVX2 and FMA.
+#pragma GCC target("avx2,fma")
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+
+#define ISA vnd_avx2
+#define ISA_NAME "avx2"
+enum { VL = 8, MR = 6 }; // 16 registers of 8
+
+#include "loops.h"
+#include "gemm.h"
+#include "table.h"

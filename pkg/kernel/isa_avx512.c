@@ -1,0 +1,13 @@
+//go:build cgo && !purego && amd64
+
+// Kernels for x86-64 processors with AVX-512.
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512")
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+
+#define ISA vnd_avx512
+#define ISA_NAME "avx512"
+enum { VL = 16, MR = 8 }; // 32 registers of 16
+
+#include "loops.h"
+#include "gemm.h"
+#include "table.h"

@@ -1,0 +1,20 @@
+//go:build cgo && !purego
+
+// Kernels for every processor of this architecture.
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+
+#define ISA vnd_base
+#if defined(__x86_64__)
+#define ISA_NAME "sse2"
+enum { VL = 4, MR = 4 }; // 16 registers of 4
+#elif defined(__aarch64__)
+#define ISA_NAME "neon"
+enum { VL = 4, MR = 8 }; // 32 registers of 4
+#else
+#define ISA_NAME "generic"
+enum { VL = 4, MR = 4 };
+#endif
+
+#include "loops.h"
+#include "gemm.h"
+#include "table.h"

@@ -1,0 +1,68 @@
+// The C side of package kernel. Each function computes what the Go function of
+// the same name in reference.go computes; shapes and order of arguments are
+// those of kernel.go.
+#ifndef VND_KERNEL_H
+#define VND_KERNEL_H
+
+#include <stddef.h>
+
+typedef struct {
+	float rate, beta1, beta2, correct2, epsilon, keep, grad_scale;
+} vnd_adam_step;
+
+// One instruction set's kernels.
+typedef struct {
+	const char *name;
+	void (*gemm)(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
+		const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc);
+	void (*add_bias)(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias);
+	void (*column_sums)(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum);
+	void (*bias_gelu)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y);
+	void (*gelu_backward)(ptrdiff_t n, float *pre, const float *dy);
+	void (*film_gelu)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y);
+	void (*film_gelu_backward)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm);
+	void (*gru_gates)(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
+		const float *h, float *next);
+	void (*gru_gates_backward)(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
+		const float *dnext, float *dh);
+	void (*axpy)(ptrdiff_t n, float a, const float *x, float *y);
+	double (*squared_norm)(ptrdiff_t n, const float *x);
+	void (*rbf)(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
+	void (*adam)(const vnd_adam_step *s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
+} vnd_kernels;
+
+extern const vnd_kernels vnd_base;
+#if defined(__x86_64__)
+extern const vnd_kernels vnd_avx2;
+extern const vnd_kernels vnd_avx512;
+#endif
+
+// vnd_choose picks the kernels of the named instruction set, or of the best of
+// this processor if the name is empty, and, if library is not 0, oneDNN's matrix
+// product where that library can be opened. It returns 0 and changes nothing if
+// the processor lacks the instructions. It must run before any other call, and
+// never beside one.
+int vnd_choose(int library, const char *instructions);
+
+// What runs: the instruction set, and whether oneDNN was opened.
+const char *vnd_instructions(void);
+int vnd_has_library(void);
+
+void vnd_gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
+	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc);
+void vnd_add_bias(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias);
+void vnd_column_sums(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum);
+void vnd_bias_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y);
+void vnd_gelu_backward(ptrdiff_t n, float *pre, const float *dy);
+void vnd_film_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y);
+void vnd_film_gelu_backward(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm);
+void vnd_gru_gates(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
+	const float *h, float *next);
+void vnd_gru_gates_backward(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
+	const float *dnext, float *dh);
+void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y);
+double vnd_squared_norm(ptrdiff_t n, const float *x);
+void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
+void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
+
+#endif
