@@ -1,7 +1,9 @@
 package dynamics
 
-// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude matrix,
-// what the actuator does, its thrust as a world vector, the command and the last command.
+// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what the
+// actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the direction
+// of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in the world
+// frame, attitude is R_WB, row-major, and the thrust is also given as the vector T z_B.
 const (
 	xP    = 0  // p_W, m
 	xV    = 3  // v_W, m/s
@@ -12,8 +14,8 @@ const (
 	xLast = 26 // command a_{t−1}
 )
 
-// Context features c of window row i: position relative to the window's end, velocity, attitude matrix, command, what
-// the actuator does, one-step residual r_i.
+// Context features c of window row i: position relative to the window's end, velocity, attitude, command, what the
+// actuator does, one-step residual r_i; vectors in the row's own frame.
 const (
 	cP = 0
 	cV = 3
@@ -46,11 +48,13 @@ func (m *Quadrotor[F]) inputs(s, a, x []F) {
 	e := m.act(s, a)
 	q := quatAt(s)
 	copy(x[xP:xV], s[iP:iQ])
-	copy(x[xV:xR], s[iV:iT])
-	q.matrix(x[xR:xE])
+	m.frame(q, vec(s[iV:]), x[xV:xR], x[xR:xE])
 	copy(x[xE:xTz], e[:])
-	for j, z := range q.zAxis() {
-		x[xTz+j] = e[0] * z
+	clear(x[xTz:xA])
+	if m.world {
+		for j, z := range q.zAxis() {
+			x[xTz+j] = e[0] * z
+		}
 	}
 	copy(x[xA:xLast], a)
 	copy(x[xLast:nX], s[iD:iD+4])
@@ -71,18 +75,20 @@ func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
 	e := m.act(s, a)
 	q := quatAt(s)
 	var dq quat[F]
-	q.matrixVJP(dx[xR:xE], &dq)
+	dv := m.frameVJP(q, vec(s[iV:]), vec(dx[xV:]), dx[xR:xE], &dq)
 	de := [4]F{dx[xE], dx[xE+1], dx[xE+2], dx[xE+3]}
-	var dz [3]F
-	for j, z := range q.zAxis() {
-		de[0] += dx[xTz+j] * z
-		dz[j] = dx[xTz+j] * e[0]
+	if m.world {
+		var dz [3]F
+		for j, z := range q.zAxis() {
+			de[0] += dx[xTz+j] * z
+			dz[j] = dx[xTz+j] * e[0]
+		}
+		q.zAxisVJP(dz, &dq)
 	}
-	q.zAxisVJP(dz, &dq)
 	m.actVJP(ds, da, &de)
 	for j := range 3 {
 		ds[iP+j] += dx[xP+j]
-		ds[iV+j] += dx[xV+j]
+		ds[iV+j] += dv[j]
 	}
 	for j := range 4 {
 		ds[iQ+j] += dq[j]
@@ -93,6 +99,41 @@ func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
 			da[j] += dx[xA+j]
 		}
 	}
+}
+
+// frame writes velocity[3] and attitude[9] in the frame of the features.
+func (m *Quadrotor[F]) frame(q quat[F], v [3]F, velocity, attitude []F) {
+	q.matrix(attitude)
+	if !m.world {
+		v = q.conj().rotate(v)
+		clear(attitude[:6])
+	}
+	copy(velocity, v[:])
+}
+
+// frameVJP returns the gradient at v and adds that at q.
+func (m *Quadrotor[F]) frameVJP(q quat[F], v, dvelocity [3]F, dattitude []F, dq *quat[F]) [3]F {
+	if m.world {
+		q.matrixVJP(dattitude, dq)
+		return dvelocity
+	}
+	var dr [9]F
+	copy(dr[6:], dattitude[6:9])
+	for i := range 3 { // v_B = Rᵀ v_W
+		for j := range 3 {
+			dr[3*i+j] += v[i] * dvelocity[j]
+		}
+	}
+	q.matrixVJP(dr[:], dq)
+	return q.rotate(dvelocity)
+}
+
+// inFrame turns a world vector into the frame of the features and of the tangent.
+func (m *Quadrotor[F]) inFrame(q quat[F], v [3]F) [3]F {
+	if m.world {
+		return v
+	}
+	return q.conj().rotate(v)
 }
 
 // Window implements System. Before the window the first command is taken to have been held for long.
@@ -109,6 +150,10 @@ func (m *Quadrotor[F]) Window(T int, measured, actions, s, ctx, states, r []F) {
 		m.step(cur[:], a, zero[:], next[:])
 		measuredNext := measured[(i+1)*nM:][:nM]
 		m.Minus(1, measuredNext, nM, next[:], nS, res[:])
+		q := quatAt(cur[:])
+		dp, dv := m.inFrame(q, vec(res[uP:])), m.inFrame(q, vec(res[uV:]))
+		copy(res[uP:], dp[:])
+		copy(res[uV:], dv[:])
 		if r != nil {
 			copy(r[i*nU:][:nU], res[:])
 		}
@@ -134,11 +179,10 @@ func (m *Quadrotor[F]) rest(measured, actions, s []F) {
 }
 
 func (m *Quadrotor[F]) context(s, a, e, end, r, c []F) {
-	for j := range 3 {
-		c[cP+j] = s[iP+j] - end[iP+j]
-		c[cV+j] = s[iV+j]
-	}
-	quatAt(s).matrix(c[cR:cA])
+	q := quatAt(s)
+	p := m.inFrame(q, [3]F{s[iP] - end[iP], s[iP+1] - end[iP+1], s[iP+2] - end[iP+2]})
+	copy(c[cP:cV], p[:])
+	m.frame(q, vec(s[iV:]), c[cV:cR], c[cR:cA])
 	copy(c[cA:cE], a)
 	copy(c[cE:cU], e)
 	copy(c[cU:nC], r)

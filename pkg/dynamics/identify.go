@@ -15,10 +15,14 @@ func Flatten[F float32 | float64](rows []quad.Step) (measured, actions []F) {
 	measured, actions = make([]F, len(rows)*nM), make([]F, len(rows)*nA)
 	for i := range rows {
 		Measured(&rows[i].State, measured[i*nM:])
-		c := rows[i].Command
-		copy(actions[i*nA:], []F{F(c.Thrust), F(c.Rates.X), F(c.Rates.Y), F(c.Rates.Z)})
+		Action(&rows[i].Command, actions[i*nA:])
 	}
 	return measured, actions
+}
+
+// Action writes (T, ω) to a[A].
+func Action[F float32 | float64](c *quad.Command, a []F) {
+	a[0], a[1], a[2], a[3] = F(c.Thrust), F(c.Rates.X), F(c.Rates.Y), F(c.Rates.Z)
 }
 
 // Measured writes (p, q, v) to m[M].
@@ -112,7 +116,7 @@ func (w *recordings) errors(dt float64, act Actuator) (sum [6]float64) {
 	var wg sync.WaitGroup
 	for k := range workers {
 		wg.Go(func() {
-			sys := NewQuadrotor[float64](dt, act)
+			sys := NewQuadrotor[float64](dt, act).InWorld() // wind is constant in the world
 			for i := k; i < len(w.rows); i += workers {
 				parts[i] = w.segment(sys, i)
 			}

@@ -29,6 +29,7 @@ type Quadrotor[F kernel.Float] struct {
 	dt           F
 	thrust, rate channel[F]
 	noPrior      bool
+	world        bool // the tangent of the residual, and the features, are in the world frame instead of the body's
 }
 
 // channel is one actuator chain in the arithmetic of F.
@@ -53,6 +54,12 @@ func NewQuadrotor[F kernel.Float](dt float64, a Actuator) *Quadrotor[F] {
 // the whole transition (paper, "w/o residual prior").
 func (m Quadrotor[F]) WithoutPrior() *Quadrotor[F] {
 	m.noPrior = true
+	return &m
+}
+
+// InWorld returns the system whose residual and features are vectors of the world instead of the body.
+func (m Quadrotor[F]) InWorld() *Quadrotor[F] {
+	m.world = true
 	return &m
 }
 
@@ -117,15 +124,18 @@ func (m *Quadrotor[F]) Step(B int, s, a, d, next []F) {
 
 func (m *Quadrotor[F]) step(s, a, d, next []F) {
 	e := m.act(s, a)
-	q := quat[F]{s[iQ], s[iQ+1], s[iQ+2], s[iQ+3]}
-	p, v := vec(s[iP:]), vec(s[iV:])
+	q := quatAt(s)
+	p, v, dp, dv := vec(s[iP:]), vec(s[iV:]), vec(d[uP:]), vec(d[uV:])
+	if !m.world {
+		dp, dv = q.rotate(dp), q.rotate(dv)
+	}
 	if !m.noPrior {
 		p, q, v = m.rigid(p, q, v, &e)
 	}
 	q = q.mul(exp(vec(d[uR:])))
 	for j := range 3 {
-		next[iP+j] = p[j] + d[uP+j]
-		next[iV+j] = v[j] + d[uV+j]
+		next[iP+j] = p[j] + dp[j]
+		next[iV+j] = v[j] + dv[j]
 	}
 	next[iQ], next[iQ+1], next[iQ+2], next[iQ+3] = q[0], q[1], q[2], q[3]
 	copy(next[iT:iD], e[:])
@@ -162,10 +172,17 @@ func (m *Quadrotor[F]) StepVJP(B int, s, a, d, dnext, ds, da, dd []F) {
 
 func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	e := m.act(s, a)
-	q := quat[F]{s[iQ], s[iQ+1], s[iQ+2], s[iQ+3]}
+	q := quatAt(s)
+	var dq quat[F]
+	gp, gv := vec(dnext[iP:]), vec(dnext[iV:])
+	if !m.world {
+		q.rotateVJP(vec(d[uP:]), gp, &dq)
+		q.rotateVJP(vec(d[uV:]), gv, &dq)
+		gp, gv = q.conj().rotate(gp), q.conj().rotate(gv)
+	}
 	for j := range 3 {
-		dd[uP+j] += dnext[iP+j]
-		dd[uV+j] += dnext[iV+j]
+		dd[uP+j] += gp[j]
+		dd[uV+j] += gv[j]
 		ds[iP+j] += dnext[iP+j]
 		ds[iV+j] += dnext[iV+j]
 	}
@@ -183,15 +200,14 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	for j := range 3 {
 		dd[uR+j] += dxi[j]
 	}
-	dq := dq4
 	if !m.noPrior {
-		dq = m.rigidVJP(q, &e, vec(dnext[iP:]), dq4, vec(dnext[iV:]), &de)
+		dq4 = m.rigidVJP(q, &e, vec(dnext[iP:]), dq4, vec(dnext[iV:]), &de)
 		for j := range 3 {
 			ds[iV+j] += m.dt * dnext[iP+j]
 		}
 	}
 	for j := range 4 {
-		ds[iQ+j] += dq[j]
+		ds[iQ+j] += dq[j] + dq4[j]
 	}
 	m.actVJP(ds, da, &de)
 	for j := range nS - iD - 4 {

@@ -66,6 +66,8 @@ func systems() map[string]*Quadrotor[float64] {
 	return map[string]*Quadrotor[float64]{
 		"nominal": NewQuadrotor[float64](.02, NominalActuator()), "lag": NewQuadrotor[float64](.02, lag),
 		"far": NewQuadrotor[float64](.02, far), "without prior": NewQuadrotor[float64](.02, lag).WithoutPrior(),
+		"in world":           NewQuadrotor[float64](.02, lag).InWorld(),
+		"in world, no prior": NewQuadrotor[float64](.02, far).InWorld().WithoutPrior(),
 	}
 }
 
@@ -115,7 +117,7 @@ func TestMinusVJPAgainstFiniteDifferences(t *testing.T) {
 
 // (s ⊕ d) ⊖ s = d for the measured part of a system that stands still.
 func TestPlusMinus(t *testing.T) {
-	m := systems()["without prior"]
+	m := systems()["in world, no prior"]
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 100 {
 		s, a, d := randomState(rng), randn(rng, nA, 1), randn(rng, nU, .8)
@@ -124,6 +126,21 @@ func TestPlusMinus(t *testing.T) {
 		m.Minus(1, next, nS, s, nS, e)
 		near(t, "(s⊕d)⊖s", e, d, 1e-9)
 	}
+}
+
+// A residual in the body frame is the same residual in the world, turned by the attitude.
+func TestFramesAgree(t *testing.T) {
+	body, world := systems()["lag"], systems()["lag"].InWorld()
+	rng := rand.New(rand.NewPCG(7, 9))
+	s, a, d := randomState(rng), randn(rng, nA, 1), randn(rng, nU, .5)
+	inWorld := append([]float64(nil), d...)
+	dp, dv := quatAt(s).rotate(vec(d[uP:])), quatAt(s).rotate(vec(d[uV:]))
+	copy(inWorld[uP:], dp[:])
+	copy(inWorld[uV:], dv[:])
+	x, y := make([]float64, nS), make([]float64, nS)
+	body.Step(1, s, a, d, x)
+	world.Step(1, s, a, inWorld, y)
+	near(t, "next", x, y, 1e-12)
 }
 
 // A hovering command keeps a level vehicle at rest; without thrust it falls by g t²/2.
@@ -177,15 +194,16 @@ func TestWindowReproducesItsOwnRollout(t *testing.T) {
 		copy(measured[(i+1)*nM:], cur[:nM])
 	}
 	s, r, ctx := make([]float64, nS), make([]float64, T*nU), make([]float64, T*nC)
+	m.InWorld().Window(T, measured, actions, s, ctx, nil, nil)
+	if ctx[(T-1)*nC+cP] != measured[(T-1)*nM]-measured[T*nM] {
+		t.Errorf("context position is not relative to the window's end")
+	}
 	m.Window(T, measured, actions, s, ctx, nil, r)
 	near(t, "s", s, cur, 1e-12)
 	for i, x := range r {
 		if math.Abs(x) > 1e-12 {
 			t.Fatalf("residual %d = %g, want 0", i, x)
 		}
-	}
-	if ctx[(T-1)*nC+cP] != measured[(T-1)*nM]-measured[T*nM] {
-		t.Errorf("context position is not relative to the window's end")
 	}
 }
 

@@ -43,6 +43,27 @@ func (a quat[F]) zAxisVJP(dz [3]F, da *quat[F]) {
 	da[3] += 2 * (dz[0]*x + dz[1]*y)
 }
 
+// rotate takes a vector of the body to the world: R(q) u.
+func (a quat[F]) rotate(u [3]F) (v [3]F) {
+	var r [9]F
+	a.matrix(r[:])
+	for i := range 3 {
+		v[i] = r[3*i]*u[0] + r[3*i+1]*u[1] + r[3*i+2]*u[2]
+	}
+	return v
+}
+
+// rotateVJP adds the gradient of R(q) u with respect to q.
+func (a quat[F]) rotateVJP(u, dv [3]F, da *quat[F]) {
+	var dr [9]F
+	for i := range 3 {
+		for j := range 3 {
+			dr[3*i+j] = dv[i] * u[j]
+		}
+	}
+	a.matrixVJP(dr[:], da)
+}
+
 // matrix writes R(q), row-major.
 func (a quat[F]) matrix(r []F) {
 	w, x, y, z := a[0], a[1], a[2], a[3]

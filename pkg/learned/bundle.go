@@ -1,0 +1,126 @@
+package learned
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/model"
+	"vnd/pkg/snapshot"
+)
+
+// robotName is the only robot that bundles of this format describe.
+const robotName = "quadrotor"
+
+// config is the part of a bundle's configuration that rebuilds the model.
+type config struct {
+	Nets     model.Config      `json:"nets"`
+	Actuator dynamics.Actuator `json:"actuator"`
+	Prior    bool              `json:"prior"`         // false: the ablation without physics
+	Fit      json.RawMessage   `json:"fit,omitempty"` // the fit's own configuration, for the record
+}
+
+// Quadrotor names what a Model's system was built from.
+type Quadrotor struct {
+	Dt       float64 // s
+	Actuator dynamics.Actuator
+	Prior    bool
+}
+
+// System builds the batched system.
+func (q Quadrotor) System() *dynamics.Quadrotor[float32] {
+	sys := dynamics.NewQuadrotor[float32](q.Dt, q.Actuator)
+	if !q.Prior {
+		return sys.WithoutPrior()
+	}
+	return sys
+}
+
+// normalisers lists the tensors beside the nets' weights.
+func (m *Model[F]) normalisers() []struct {
+	name string
+	data []F
+} {
+	return []struct {
+		name string
+		data []F
+	}{
+		{"normaliser.context.mean", m.Context.Mean}, {"normaliser.context.scale", m.Context.Scale},
+		{"normaliser.inputs.mean", m.Inputs.Mean}, {"normaliser.inputs.scale", m.Inputs.Scale},
+		{"normaliser.output", m.Output}, {"normaliser.anchor", m.Anchor},
+		{"normaliser.leftover", m.Leftover},
+	}
+}
+
+// Bundle packs a model. fit is the configuration of the fit and metrics its figures; both are kept for the record.
+func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle, error) {
+	fitJSON, err := json.Marshal(fit)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, Fit: fitJSON})
+	if err != nil {
+		return nil, err
+	}
+	figures, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	b := &snapshot.Bundle{Robot: robotName, Dt: q.Dt, Config: conf, Metrics: figures}
+	d := m.dims()
+	b.Dimensions = map[string]int{"context": m.Net.Config.Context, "context_inputs": d.Context, "inputs": d.Inputs, "outputs": d.Tangent}
+	if m.Net.Latent > 0 {
+		b.Dimensions["latent"] = m.Net.Latent
+	}
+	for _, t := range m.Net.Tensors() {
+		n := 1
+		for _, s := range t.Shape {
+			n *= s
+		}
+		b.Tensors = append(b.Tensors, snapshot.Tensor{Name: t.Name, Shape: t.Shape, Data: m.Net.Params[t.Offset:][:n]})
+	}
+	for _, n := range m.normalisers() {
+		b.Tensors = append(b.Tensors, snapshot.Tensor{Name: n.name, Shape: []int{len(n.data)}, Data: n.data})
+		b.Normalisers = append(b.Normalisers, n.name)
+	}
+	return b, nil
+}
+
+// FromBundle unpacks the model of a bundle. It refuses, in words, what is not a quadrotor's or does not fit together.
+func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
+	var q Quadrotor
+	if b.Robot != robotName {
+		return nil, q, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, robotName)
+	}
+	var c config
+	dec := json.NewDecoder(bytes.NewReader(b.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return nil, q, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
+	}
+	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior}
+	m, err := New[float32](q.System(), c.Nets)
+	if err != nil {
+		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	if m.Net.Config != c.Nets {
+		return nil, q, fmt.Errorf("bundle %s has %d context inputs, %d inputs, %d outputs; this program's quadrotor has %d, %d, %d",
+			b.ID, c.Nets.ContextInputs, c.Nets.Inputs, c.Nets.Outputs, m.Net.ContextInputs, m.Net.Inputs, m.Net.Outputs)
+	}
+	for _, t := range m.Net.Tensors() {
+		data, err := b.Tensor(t.Name, t.Shape...)
+		if err != nil {
+			return nil, q, err
+		}
+		copy(m.Net.Params[t.Offset:], data)
+	}
+	for _, n := range m.normalisers() {
+		data, err := b.Tensor(n.name, len(n.data))
+		if err != nil {
+			return nil, q, err
+		}
+		copy(n.data, data)
+	}
+	return m, q, nil
+}

@@ -1,0 +1,77 @@
+// Package learned is a Variational Neural Dynamics model as it is used: the physics prior with its actuator, the nets,
+// their normalisers and the correction, from and to a bundle. vnd fits it; prediction, flight and policy learning run it.
+//
+// Shapes: B batch, T window rows, H rollout steps, S state, A action, X residual inputs, U tangent, C context inputs,
+// Z latent.
+package learned
+
+import (
+	"vnd/pkg/dynamics"
+	"vnd/pkg/kernel"
+	"vnd/pkg/model"
+)
+
+// Norm is an affine normaliser, x̂ = (x − Mean)·Scale, with statistics of the training buffer. Scale 0 switches a
+// channel off.
+type Norm[F kernel.Float] struct {
+	Mean, Scale []F
+}
+
+// Apply normalises rows of x in place.
+func (n *Norm[F]) Apply(x []F) {
+	w := len(n.Mean)
+	for i := 0; i+w <= len(x); i += w {
+		row := x[i : i+w]
+		for j := range row {
+			row[j] = (row[j] - n.Mean[j]) * n.Scale[j]
+		}
+	}
+}
+
+// pull scales gradients of normalised rows to gradients of raw rows, in place.
+func (n *Norm[F]) pull(dx []F) {
+	w := len(n.Scale)
+	for i := 0; i+w <= len(dx); i += w {
+		row := dx[i : i+w]
+		for j := range row {
+			row[j] *= n.Scale[j]
+		}
+	}
+}
+
+// Model is a fitted model. Its nets and normalisers may be shared by many Contexts and Rollouts; it is not changed by
+// them.
+type Model[F kernel.Float] struct {
+	System   dynamics.System[F]
+	Net      *model.Net[F]
+	Context  Norm[F] // of context features [C]
+	Inputs   Norm[F] // of residual inputs [X]
+	Output   []F     // [U] unit of the residual's outputs per step; 0 switches a head off
+	Anchor   []F     // [U] share of the window's mean leftover that the anchor keeps
+	Leftover []F     // [U] RMS of the window's mean leftover on the training flights
+}
+
+// dims returns the sizes that every loop here needs.
+func (m *Model[F]) dims() dynamics.Dims { return m.System.Dims() }
+
+// New returns an untrained model around a system: unit normalisers, all heads on, no anchor.
+func New[F kernel.Float](sys dynamics.System[F], c model.Config) (*Model[F], error) {
+	d := sys.Dims()
+	c.ContextInputs, c.Inputs, c.Outputs = d.Context, d.Inputs, d.Tangent
+	net, err := model.New[F](c)
+	if err != nil {
+		return nil, err
+	}
+	return &Model[F]{System: sys, Net: net,
+		Context: Norm[F]{make([]F, d.Context), ones[F](d.Context)},
+		Inputs:  Norm[F]{make([]F, d.Inputs), ones[F](d.Inputs)},
+		Output:  ones[F](d.Tangent), Anchor: make([]F, d.Tangent), Leftover: make([]F, d.Tangent)}, nil
+}
+
+func ones[F kernel.Float](n int) []F {
+	x := make([]F, n)
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}

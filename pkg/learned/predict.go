@@ -1,0 +1,83 @@
+package learned
+
+import (
+	"fmt"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/quad"
+)
+
+// Predictor rolls a model out from recorded windows, open loop.
+type Predictor struct {
+	m       *Model[float32]
+	windows *Windows[float32]
+	z       []float32
+	roll    []*Rollout[float32] // per ensemble member… see mean
+	weight  []float32
+}
+
+const predictBatch = 64
+
+// NewPredictor prepares predictions of a model.
+func NewPredictor(m *Model[float32]) *Predictor {
+	T := m.Net.Context
+	p := &Predictor{m: m, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
+		weight: make([]float32, predictBatch)}
+	for range m.Net.Members {
+		p.roll = append(p.roll, m.NewRollout(predictBatch, T+1))
+	}
+	return p
+}
+
+// Predict writes the states that follow windows of T+1 rows (T past ones and the present one) under the future
+// commands, the first of which is that of the present row. Nothing else of the future is used.
+func (p *Predictor) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	for lo := 0; lo < len(windows); lo += predictBatch {
+		hi := min(lo+predictBatch, len(windows))
+		if err := p.batch(windows[lo:hi], future[lo:hi], out[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	d, T, B := p.m.dims(), p.m.Net.Context, len(windows)
+	p.windows.Reset(B)
+	for b, w := range windows {
+		if len(w) != T+1 {
+			return fmt.Errorf("window of %d rows, the model reads %d past rows and the present one", len(w), T)
+		}
+		measured, actions := dynamics.Flatten[float32](w)
+		p.windows.Set(b, measured, actions[:T*d.Action])
+	}
+	if p.m.Net.Latent > 0 {
+		p.m.Net.Encode(p.m.Net.NewEncoderTape(B), B, p.windows.Features, p.z)
+	}
+	p.rollout(future, out)
+	return nil
+}
+
+func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
+	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
+	r := p.roll[0]
+	r.Begin(0, B, p.z[:B*Z])
+	for b := range B {
+		p.weight[b] = AnchorWeight
+	}
+	r.Anchor(1, p.windows, 0, p.weight[:B])
+	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
+	for h := range future[0] {
+		for b := range B {
+			dynamics.Action(&future[b][h], a[b*d.Action:])
+		}
+		r.Step(0, s, a, next)
+		s, next = next, s
+		for b := range B {
+			out[b][h] = dynamics.State(s[b*d.State:])
+		}
+	}
+}
+
+// AnchorWeight is temporary
+var AnchorWeight float32 = 0

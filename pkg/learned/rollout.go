@@ -1,0 +1,142 @@
+package learned
+
+import (
+	"vnd/pkg/kernel"
+	"vnd/pkg/model"
+)
+
+// Rollout runs a batch of B rollouts through the learned dynamics and back: s_{t+1} = f_prior(s_t, a_t) ⊕
+// (D(s_t, a_t, z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"). Its tape keeps what
+// Backward needs.
+type Rollout[F kernel.Float] struct {
+	m      *Model[F]
+	tape   *model.ResidualTape[F]
+	maxB   int
+	B      int
+	member int
+	c      []F // [B][U] anchor, in the unit of the tangent
+	dc     []F // [B][U] its gradient
+	steps  []step[F]
+	x, dx  []F // [B][X] scratch
+	dd     []F // [B][U] scratch
+}
+
+// step is what one step of the tape keeps: views of the caller's arrays, and its own d.
+type step[F kernel.Float] struct {
+	s, a, d []F
+}
+
+// NewRollout allocates for up to maxB rollouts of maxH steps. Anchored rollouts need T steps more.
+func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
+	d := m.dims()
+	r := &Rollout[F]{m: m, tape: m.Net.NewResidualTape(maxB, maxH), maxB: maxB,
+		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], maxH),
+		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent)}
+	for h := range r.steps {
+		r.steps[h].d = make([]F, maxB*d.Tangent)
+	}
+	return r
+}
+
+// Begin starts B rollouts under z[B][Z] with ensemble member `member`, without an anchor.
+func (r *Rollout[F]) Begin(member, B int, z []F) {
+	r.member, r.B = member, B
+	clear(r.c)
+	clear(r.dc)
+	r.m.Net.Condition(r.tape, member, B, z)
+}
+
+// residual writes d_h = D(s, a, z) in the unit of the tangent and records it as step h of the tape.
+func (r *Rollout[F]) residual(h int, s, a []F) []F {
+	m, d := r.m, r.m.dims()
+	x, out := r.x[:r.B*d.Inputs], r.steps[h].d[:r.B*d.Tangent]
+	m.System.Inputs(r.B, s, a, x)
+	m.Inputs.Apply(x)
+	m.Net.ResidualTape(r.tape, r.member, h, r.B, x, out)
+	for i := range out {
+		out[i] *= m.Output[i%d.Tangent]
+	}
+	r.steps[h].s, r.steps[h].a = s, a
+	return out
+}
+
+// Step writes next[B][S] of step h from s[B][S] and a[B][A], which must stay untouched until Backward.
+func (r *Rollout[F]) Step(h int, s, a, next []F) {
+	out := r.residual(h, s, a)
+	for i := range out {
+		out[i] += r.c[i]
+	}
+	r.m.System.Step(r.B, s, a, out, next)
+}
+
+// Backward pulls dnext[B][S] of step h back: it adds to ds[B][S] and, unless nil, da[B][A].
+// Call it for the steps in reverse order.
+func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
+	d := r.m.dims()
+	st, dd := &r.steps[h], r.dd[:r.B*d.Tangent]
+	clear(dd)
+	r.m.System.StepVJP(r.B, st.s, st.a, st.d, dnext, ds, da, dd)
+	for i, g := range dd {
+		r.dc[i] += g
+	}
+	r.residualBackward(h, dd, ds, da)
+}
+
+// residualBackward pulls the gradient dd of step h's residual through the net; dd is overwritten.
+func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
+	m, d := r.m, r.m.dims()
+	for i := range dd {
+		dd[i] *= m.Output[i%d.Tangent]
+	}
+	if ds == nil {
+		m.Net.ResidualBackward(r.tape, r.member, h, dd, nil)
+		return
+	}
+	dx := r.dx[:r.B*d.Inputs]
+	m.Net.ResidualBackward(r.tape, r.member, h, dd, dx)
+	m.Inputs.pull(dx)
+	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
+}
+
+// Anchor sets c from the window: the mean over its rows of what D leaves of the measured residuals, times weight[B] and
+// the model's Anchor. It uses the tape's steps from h on.
+func (r *Rollout[F]) Anchor(h int, w *Windows[F], lo int, weight []F) {
+	d, T := r.m.dims(), r.m.Net.Context
+	clear(r.c[:r.B*d.Tangent])
+	for t := range T {
+		row := t*w.B + lo
+		out := r.residual(h+t, w.States[row*d.State:][:r.B*d.State], w.Actions[row*d.Action:][:r.B*d.Action])
+		res := w.Residuals[row*d.Tangent:]
+		for i, y := range out {
+			r.c[i] += res[i] - y
+		}
+	}
+	r.scaleAnchor(r.c, weight)
+}
+
+// AnchorBackward pulls the gradient at c, gathered by Backward, into the window's steps.
+func (r *Rollout[F]) AnchorBackward(h int, weight []F) {
+	d := r.m.dims()
+	r.scaleAnchor(r.dc, weight)
+	for t := range r.m.Net.Context {
+		dd := r.dd[:r.B*d.Tangent]
+		for i := range dd {
+			dd[i] = -r.dc[i]
+		}
+		r.residualBackward(h+t, dd, nil, nil)
+	}
+}
+
+func (r *Rollout[F]) scaleAnchor(c, weight []F) {
+	U := r.m.dims().Tangent
+	for b := range r.B {
+		for j := range U {
+			c[b*U+j] *= weight[b] * r.m.Anchor[j] / F(r.m.Net.Context)
+		}
+	}
+}
+
+// Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of steps 0 … H−1.
+func (r *Rollout[F]) Grads(H int, z, dz, grad []F) {
+	r.m.Net.ResidualGrads(r.tape, r.member, H, z, dz, grad)
+}

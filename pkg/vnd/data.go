@@ -1,0 +1,105 @@
+package vnd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/transition"
+)
+
+// segment is one stretch of a flight, flat.
+type segment struct {
+	flight            int
+	rows              int
+	measured, actions []float32 // [N][M], [N][A]
+	weight            []float32 // [N] confidence of the transition from row n to n+1
+}
+
+// dataset is the buffer as the fit sees it.
+type dataset struct {
+	flights  []string
+	segments []segment
+}
+
+func newDataset(segs []transition.Segment, dims dynamics.Dims) *dataset {
+	d := &dataset{}
+	index := map[string]int{}
+	for _, s := range segs {
+		f, ok := index[s.Flight]
+		if !ok {
+			f = len(d.flights)
+			index[s.Flight] = f
+			d.flights = append(d.flights, s.Flight)
+		}
+		n := len(s.Rows)
+		g := segment{flight: f, rows: n, measured: make([]float32, n*dims.Measured),
+			actions: make([]float32, n*dims.Action), weight: make([]float32, n)}
+		for i := range s.Rows {
+			r := &s.Rows[i]
+			dynamics.Measured(&r.State, g.measured[i*dims.Measured:])
+			dynamics.Action(&r.Command, g.actions[i*dims.Action:])
+			g.weight[i] = r.Confidence
+		}
+		d.segments = append(d.segments, g)
+	}
+	return d
+}
+
+// start is one context: its window is rows At−T … At−1 of the segment, its rollout begins at row At.
+type start struct {
+	Segment, At int32
+}
+
+// starts lists every context of the given flights that has T rows before it and H transitions after it.
+func (d *dataset) starts(T, H, stride int, flight func(int) bool) []start {
+	var out []start
+	for i, s := range d.segments {
+		if !flight(s.flight) {
+			continue
+		}
+		for k := T; k+H < s.rows; k += stride {
+			out = append(out, start{int32(i), int32(k)})
+		}
+	}
+	return out
+}
+
+// split holds out flights for validation: whole flights, never rows.
+func (d *dataset) split(share float64, rng *rand.Rand) (validation []bool) {
+	validation = make([]bool, len(d.flights))
+	n := int(share*float64(len(d.flights)) + .5)
+	if share > 0 && n == 0 && len(d.flights) >= 5 {
+		n = 1
+	}
+	for _, i := range rng.Perm(len(d.flights))[:n] {
+		validation[i] = true
+	}
+	return validation
+}
+
+// need refuses data that cannot hold one context.
+func (d *dataset) need(T, H int) error {
+	longest := 0
+	for _, s := range d.segments {
+		longest = max(longest, s.rows)
+	}
+	if longest < T+H+1 {
+		return fmt.Errorf("the longest unbroken stretch has %d rows, a fit needs at least %d (model.context %d + loss.steps %d + 1)",
+			longest, T+H+1, T, H)
+	}
+	return nil
+}
+
+// flightNames returns the names for which keep holds, sorted.
+func (d *dataset) flightNames(keep []bool) []string {
+	var out []string
+	for i, k := range keep {
+		if k {
+			out = append(out, d.flights[i])
+		}
+	}
+	slices.Sort(out)
+	return out
+}

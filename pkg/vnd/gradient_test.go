@@ -1,0 +1,94 @@
+package vnd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/kernel"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+)
+
+// small is a configuration whose gradient can be differenced number by number.
+func small() Config {
+	var c Config
+	param.Default(&c)
+	c.Model = Model{Context: 4, Latent: 3, Encoder: "gru", EncoderDense: 3, EncoderHidden: 4, Hidden: 5, Blocks: 1, Film: true,
+		DecoderHidden: 3, Members: 1}
+	c.Loss.Steps, c.Loss.MMD, c.Loss.Reconstruction, c.Loss.Huber = 5, .3, .2, .8
+	return c
+}
+
+// double copies a float32 model to float64.
+func double(m *learned.Model[float32], sys dynamics.System[float64]) *learned.Model[float64] {
+	d, err := learned.New(sys, m.Net.Config)
+	if err != nil {
+		panic(err)
+	}
+	copyTo(d.Net.Params, m.Net.Params)
+	copyTo(d.Context.Mean, m.Context.Mean)
+	copyTo(d.Context.Scale, m.Context.Scale)
+	copyTo(d.Inputs.Mean, m.Inputs.Mean)
+	copyTo(d.Inputs.Scale, m.Inputs.Scale)
+	copyTo(d.Output, m.Output)
+	copyTo(d.Anchor, m.Anchor)
+	return d
+}
+
+func copyTo[F kernel.Float](dst []F, src []float32) {
+	for i, x := range src {
+		dst[i] = F(x)
+	}
+}
+
+// The gradient of the whole objective, rollout, anchor, reconstruction and MMD together, is that of finite differences.
+func TestGradientAgainstFiniteDifferences(t *testing.T) {
+	act := dynamics.Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}
+	for name, change := range map[string]func(*Config){
+		"default":     func(*Config) {},
+		"no latent":   func(c *Config) { c.Model.Latent = 0 },
+		"no anchor":   func(c *Config) { c.Anchor.Share = 0 },
+		"concatenate": func(c *Config) { c.Model.Film = false },
+		"one step":    func(c *Config) { c.Loss.Steps = 1 },
+		"no prior":    func(c *Config) { c.Prior.Enabled = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := small()
+			change(&cfg)
+			sys, sys64 := dynamics.NewQuadrotor[float32](.02, act), dynamics.NewQuadrotor[float64](.02, act)
+			if !cfg.Prior.Enabled {
+				sys, sys64 = sys.WithoutPrior(), sys64.WithoutPrior()
+			}
+			tr, err := newTrainer(&cfg, sys, recorded(2, 60), Options{Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			H := cfg.Loss.Steps
+			scale := make([]float64, H*9)
+			copyTo(scale, statistics(&cfg, tr.model, tr.data, tr.train, H))
+			m := double(tr.model, sys64)
+			starts := tr.train[:7]
+			run := func() (*shard[float64], float64) {
+				s := newShard(&cfg, m, tr.data, scale, len(starts), H, rand.New(rand.NewPCG(5, 6)))
+				l := s.gradient(starts, H, 0, cfg.Loss.MMD, 1/float64(len(starts)))
+				return s, (l.Dynamics + cfg.Loss.Reconstruction*l.Reconstruction + cfg.Loss.MMD*l.MMD) / float64(len(starts))
+			}
+			s, _ := run()
+			const h = 1e-5
+			for i := range m.Net.Params {
+				old := m.Net.Params[i]
+				m.Net.Params[i] = old + h
+				_, hi := run()
+				m.Net.Params[i] = old - h
+				_, lo := run()
+				m.Net.Params[i] = old
+				want := (hi - lo) / (2 * h)
+				if math.Abs(s.grad[i]-want) > 2e-6*(1+math.Abs(want)) {
+					t.Fatalf("parameter %d of %d: gradient %g, finite differences %g", i, len(m.Net.Params), s.grad[i], want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package vnd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/quad"
+	"vnd/pkg/transition"
+)
+
+// recorded simulates flights under smooth commands, each with a constant wind of its own and a linear drag.
+func recorded(flights, rows int) []transition.Segment {
+	rng := rand.New(rand.NewPCG(11, 12))
+	sys := dynamics.NewQuadrotor[float64](.02, dynamics.Actuator{ThrustGain: .95, ThrustLag: .05, RateGain: 1, RateLag: .02})
+	dim := sys.Dims()
+	var out []transition.Segment
+	for f := range flights {
+		wind := [3]float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64(), rng.NormFloat64()}
+		phase := [4]float64{6 * rng.Float64(), 6 * rng.Float64(), 6 * rng.Float64(), 6 * rng.Float64()}
+		seg := transition.Segment{Flight: fmt.Sprintf("flight%d", f)}
+		s, next, d := make([]float64, dim.State), make([]float64, dim.State), make([]float64, dim.Tangent)
+		s[3], s[10] = 1, 9.81
+		for k := range rows {
+			tm := .02 * float64(k)
+			a := []float64{9.81 + 2*math.Sin(5*tm+phase[0]), math.Sin(4*tm + phase[1]), math.Sin(3*tm + phase[2]), .3 * math.Sin(2*tm+phase[3])}
+			row := transition.Row{Step: quad.Step{T: tm, State: dynamics.State(s)}, Confidence: 1}
+			row.Command.Thrust = a[0]
+			row.Command.Rates.X, row.Command.Rates.Y, row.Command.Rates.Z = a[1], a[2], a[3]
+			seg.Rows = append(seg.Rows, row)
+			for j := range 3 {
+				d[3+j] = .02 * (wind[j] - .3*s[7+j])
+			}
+			sys.Step(1, s, a, d, next)
+			s, next = next, s
+		}
+		out = append(out, seg)
+	}
+	return out
+}
