@@ -1,0 +1,122 @@
+// Package msgs holds the project's own ROS messages (package vnd) as Go types, and knows every
+// message and service that the project can read: its own, and the standard ones in the folders
+// beside, each a Go package of its ROS package's name without underscores.
+//
+// Definitions are the .msg and .srv files; msggen makes the Go. Those of the standard packages are
+// as of ROS 2 Jazzy and PX4 1.18; what was different before is in the folder humble.
+package msgs
+
+//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs -own vnd .
+//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
+//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vnd/pkg/cdr"
+)
+
+// sources are the definitions, by the path that the registry's entries name.
+//
+//go:embed msg/*.msg srv/*.srv */msg/*.msg */srv/*.srv
+var sources embed.FS
+
+// entry is what msggen knows of a message, or of one half of a service.
+type entry struct {
+	hash   string
+	source string   // path in sources
+	refs   []string // all types it refers to
+	create func() cdr.Message
+}
+
+// serviceEntry is what msggen knows of a service.
+type serviceEntry struct {
+	hash   string
+	source string // path in sources
+}
+
+// Type is a message type, or the request or response of a service.
+type Type struct {
+	Name  string // ROS name: "geometry_msgs/msg/Pose", "std_srvs/srv/Empty_Request"
+	Hash  string // RIHS01 type hash of ROS 2 Jazzy
+	entry entry
+}
+
+// Service is a service type.
+type Service struct {
+	Name     string // ROS name: "std_srvs/srv/Empty"
+	Hash     string // RIHS01 type hash of ROS 2 Jazzy
+	Request  Type
+	Response Type
+}
+
+// Lookup finds a message type, or a service's request or response, by its ROS name.
+func Lookup(name string) (Type, bool) {
+	e, ok := types[name]
+	return Type{Name: name, Hash: e.hash, entry: e}, ok
+}
+
+// LookupService finds a service type by its ROS name.
+func LookupService(name string) (Service, bool) {
+	e, ok := services[name]
+	if !ok {
+		return Service{}, false
+	}
+	request, _ := Lookup(name + "_Request")
+	response, _ := Lookup(name + "_Response")
+	return Service{Name: name, Hash: e.hash, Request: request, Response: response}, true
+}
+
+// Names are the names of all types that Lookup finds, in order.
+func Names() []string {
+	return slices.Sorted(maps.Keys(types))
+}
+
+// New is a message of the type, with the definition's defaults.
+func (t Type) New() cdr.Message { return t.entry.create() }
+
+// DDSName is the type's name on the wire.
+func (t Type) DDSName() string { return DDSName(t.Name) }
+
+// DDSName is the wire name of a ROS type: "geometry_msgs::msg::dds_::Pose_".
+func DDSName(name string) string {
+	pkg, rest, _ := strings.Cut(name, "/")
+	kind, base, _ := strings.Cut(rest, "/")
+	return pkg + "::" + kind + "::dds_::" + base + "_"
+}
+
+// separator is the line between definitions in the "ros2msg" form.
+var separator = strings.Repeat("=", 80)
+
+// Definition is the type's source in the "ros2msg" form that MCAP files carry: its own text, then
+// those of all types it refers to, each after a line of 80 "=" and a line "MSG: package/Name".
+func (t Type) Definition() string {
+	var b strings.Builder
+	b.WriteString(t.text())
+	for _, ref := range t.entry.refs {
+		r, _ := Lookup(ref)
+		fmt.Fprintf(&b, "%s\nMSG: %s\n%s", separator, strings.Replace(ref, "/msg/", "/", 1), r.text())
+	}
+	return b.String()
+}
+
+// text is the type's own source, which ends in a newline unless it is empty.
+func (t Type) text() string {
+	data, err := sources.ReadFile(t.entry.source)
+	if err != nil {
+		return ""
+	}
+	request, response, _ := strings.Cut("\n"+string(data), "\n---\n")
+	switch {
+	case strings.HasSuffix(t.Name, "_Request"):
+		return strings.TrimPrefix(request+"\n", "\n")
+	case strings.HasSuffix(t.Name, "_Response"):
+		return response
+	default:
+		return string(data)
+	}
+}

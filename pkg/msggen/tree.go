@@ -1,0 +1,150 @@
+package msggen
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Tree is a folder of definitions and the Go packages beside them.
+//
+// Every folder below Root with msg/*.msg or srv/*.srv is the ROS package of the folder's name, and
+// its Go goes into the folder itself. When Own is set, the definitions right in Root are that ROS
+// package, and its Go, with the registry of all packages of the tree, is package path.Base(Import).
+type Tree struct {
+	FS     fs.FS
+	Root   string // folder in FS
+	Import string // Go import path of Root
+	Own    string // ROS package of Root's own msg/ and srv/, or ""
+	Base   *Tree  // where packages are looked up that the tree lacks, or nil
+}
+
+// loaded is a Tree with its definitions.
+type loaded struct {
+	tree *Tree
+	base *loaded
+	set  *Set
+	dirs map[string]string // ROS package to folder below Root
+}
+
+func (t *Tree) load() (*loaded, error) {
+	l := &loaded{tree: t, dirs: map[string]string{}}
+	var baseSet *Set
+	if t.Base != nil {
+		base, err := t.Base.load()
+		if err != nil {
+			return nil, err
+		}
+		l.base, baseSet = base, base.set
+	}
+	l.set = NewSet(baseSet)
+	entries, err := fs.ReadDir(t.FS, t.Root)
+	if err != nil {
+		return nil, err
+	}
+	if t.Own != "" {
+		if err := l.loadPackage(".", t.Own); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range entries {
+		hasMsg := isDir(t.FS, path.Join(t.Root, e.Name(), "msg"))
+		hasSrv := isDir(t.FS, path.Join(t.Root, e.Name(), "srv"))
+		if !hasMsg && !hasSrv {
+			continue
+		}
+		if err := l.loadPackage(e.Name(), e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.dirs) == 0 {
+		return nil, fmt.Errorf("%s: no package with msg/*.msg or srv/*.srv", t.Root)
+	}
+	return l, nil
+}
+
+func isDir(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && info.IsDir()
+}
+
+func (l *loaded) loadPackage(dir, pkg string) error {
+	n, err := l.set.LoadPackage(l.tree.FS, path.Join(l.tree.Root, dir), pkg)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fmt.Errorf("%s: no msg/*.msg or srv/*.srv", path.Join(l.tree.Root, dir))
+	}
+	l.dirs[pkg] = dir
+	return nil
+}
+
+// importOf is the import path and name of the Go package of a ROS package.
+func (l *loaded) importOf(pkg string) (importPath, name string, err error) {
+	for ; l != nil; l = l.base {
+		if dir, ok := l.dirs[pkg]; ok {
+			return path.Join(l.tree.Import, dir), l.goPackage(pkg), nil
+		}
+	}
+	return "", "", fmt.Errorf("package %s is not defined", pkg)
+}
+
+// goPackage is the name of the Go package of a ROS package of this tree.
+func (l *loaded) goPackage(pkg string) string {
+	if pkg == l.tree.Own {
+		return path.Base(l.tree.Import)
+	}
+	return goPackage(pkg)
+}
+
+// Set loads the definitions alone.
+func (t *Tree) Set() (*Set, error) {
+	l, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	return l.set, nil
+}
+
+// Generate writes the Go of the tree: file contents by path below Root.
+func (t *Tree) Generate() (map[string][]byte, error) {
+	l, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	owners := map[string]map[string]string{} // Go package to identifier to what it stands for
+	for _, m := range l.set.Messages() {
+		if strings.HasSuffix(m.Name, "_Response") && l.set.Service(strings.TrimSuffix(m.Name, "_Response")) != nil {
+			continue // beside its request
+		}
+		pkg, _, _, err := SplitName(m.Name)
+		if err != nil {
+			return nil, err
+		}
+		if owners[pkg] == nil {
+			owners[pkg] = map[string]string{}
+		}
+		name, halves := m.Name, []*Message{m}
+		if service := l.set.Service(strings.TrimSuffix(m.Name, "_Request")); service != nil {
+			name, halves = service.Name, []*Message{service.Request, service.Response}
+		}
+		f := &file{loaded: l, pkg: pkg, used: owners[pkg], imports: map[string]string{}}
+		content, err := f.generate(halves)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out := path.Join(l.dirs[pkg], fileName(name))
+		if files[out] != nil {
+			return nil, fmt.Errorf("%s: the file %s belongs to another definition too", name, out)
+		}
+		files[out] = content
+	}
+	if t.Own == "" {
+		return files, nil
+	}
+	files["registry.gen.go"], err = l.registry()
+	return files, err
+}
