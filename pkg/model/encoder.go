@@ -92,8 +92,7 @@ func (n *Net[F]) EncodeBackward(t *EncoderTape[F], ctx, dz, grad []F) {
 	l.latent.BackwardParams(grad, B, t.h[rows*n.EncoderHidden:], dz)
 	l.latent.BackwardInput(p, B, dz, 0, t.dh)
 	l.gru.Backward(p, n.Context, B, t.gates, t.gh, t.h, t.dh, t.work, grad)
-	kernel.Gemm(true, false, n.EncoderDense, 3*n.EncoderHidden, rows, t.act, n.EncoderDense,
-		t.gates, 3*n.EncoderHidden, 1, grad[l.gru.Input.Weight:], 3*n.EncoderHidden)
+	l.gru.Input.BackwardParams(grad, rows, t.act, t.gates)
 	l.gru.Input.BackwardInput(p, rows, t.gates, 0, t.dact)
 	pre := t.pre[:rows*n.EncoderDense]
 	kernel.GeluBackward(pre, t.dact)

@@ -81,9 +81,9 @@ func (g GRU[F]) step(params []F, rows int, gi, gh, h, next []F) {
 }
 
 // Backward takes the tape of Run and dh [B×H], the gradient of h_T. It turns gi
-// and gh into their gradients, adds the gradients of Wh, bh and bi, and leaves
-// in dh the gradient of h_0; work [B×H] is scratch. The gradients of Wi and x
-// follow from gi, which now holds d(x·Wi).
+// and gh into their gradients, adds the gradients of Wh and bh, and leaves in dh
+// the gradient of h_0; work [B×H] is scratch. The gradients of Wi, bi and x follow
+// from gi by Input's own backward passes.
 func (g GRU[F]) Backward(params []F, steps, rows int, gi, gh, h, dh, work, grad []F) {
 	n := g.Hidden.In
 	for t := steps - 1; t >= 0; t-- {
@@ -93,5 +93,4 @@ func (g GRU[F]) Backward(params []F, steps, rows int, gi, gh, h, dh, work, grad 
 		copy(dh[:rows*n], work)
 	}
 	g.Hidden.BackwardParams(grad, steps*rows, h, gh)
-	kernel.ColumnSums(steps*rows, 3*n, gi, grad[g.Input.Bias:])
 }
