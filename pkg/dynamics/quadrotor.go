@@ -73,6 +73,9 @@ func (m *Quadrotor[F]) TangentSpans() []Span {
 	return []Span{{"position", uP, uV}, {"velocity", uV, uR}, {"rotation", uR, nU}}
 }
 
+// GainDrift implements System: thrust follows battery and calibration.
+func (m *Quadrotor[F]) GainDrift() Span { return Span{"thrust", 0, 1} }
+
 // delayed returns the command of channel c, component j, that acts now.
 func (c *channel[F]) delayed(s, a []F, j int) F {
 	y := a[j]

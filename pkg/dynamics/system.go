@@ -32,6 +32,9 @@ type System[F kernel.Float] interface {
 	InputSpans() []Span
 	ContextSpans() []Span
 
+	// GainDrift names the action channels whose gain differs from flight to flight: a fit may train on varied gains.
+	GainDrift() Span
+
 	// Step writes next[B][S] = f_prior(s, a) ⊕ d from s[B][S], a[B][A], d[B][U].
 	Step(B int, s, a, d, next []F)
 	// StepVJP adds the pullback of dnext[B][S] to ds[B][S], da[B][A] (may be nil) and dd[B][U].

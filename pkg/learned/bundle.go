@@ -18,6 +18,8 @@ type config struct {
 	Nets     model.Config      `json:"nets"`
 	Actuator dynamics.Actuator `json:"actuator"`
 	Prior    bool              `json:"prior"`         // false: the ablation without physics
+	Known    float64           `json:"known"`         // anchor weight of a known condition
+	World    bool              `json:"world"`         // residual and features in the world frame
 	Fit      json.RawMessage   `json:"fit,omitempty"` // the fit's own configuration, for the record
 }
 
@@ -25,14 +27,18 @@ type config struct {
 type Quadrotor struct {
 	Dt       float64 // s
 	Actuator dynamics.Actuator
-	Prior    bool
+	Prior    bool // false: the ablation without physics
+	World    bool // residual and features in the world frame instead of the body's
 }
 
 // System builds the batched system.
 func (q Quadrotor) System() *dynamics.Quadrotor[float32] {
 	sys := dynamics.NewQuadrotor[float32](q.Dt, q.Actuator)
 	if !q.Prior {
-		return sys.WithoutPrior()
+		sys = sys.WithoutPrior()
+	}
+	if q.World {
+		sys = sys.InWorld()
 	}
 	return sys
 }
@@ -59,7 +65,7 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 	if err != nil {
 		return nil, err
 	}
-	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, Fit: fitJSON})
+	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Known: float64(m.Known), Fit: fitJSON})
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +105,12 @@ func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	if err := dec.Decode(&c); err != nil {
 		return nil, q, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
 	}
-	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior}
+	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World}
 	m, err := New[float32](q.System(), c.Nets)
 	if err != nil {
 		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
+	m.Known = float32(c.Known)
 	if m.Net.Config != c.Nets {
 		return nil, q, fmt.Errorf("bundle %s has %d context inputs, %d inputs, %d outputs; this program's quadrotor has %d, %d, %d",
 			b.ID, c.Nets.ContextInputs, c.Nets.Inputs, c.Nets.Outputs, m.Net.ContextInputs, m.Net.Inputs, m.Net.Outputs)

@@ -49,6 +49,7 @@ type Model[F kernel.Float] struct {
 	Output   []F     // [U] unit of the residual's outputs per step; 0 switches a head off
 	Anchor   []F     // [U] share of the window's mean leftover that the anchor keeps
 	Leftover []F     // [U] RMS of the window's mean leftover on the training flights
+	Known    F       // anchor weight of a known condition, 0 … 1
 }
 
 // dims returns the sizes that every loop here needs.

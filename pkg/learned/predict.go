@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vnd/pkg/dynamics"
+	"vnd/pkg/model"
 	"vnd/pkg/quad"
 )
 
@@ -12,7 +13,8 @@ type Predictor struct {
 	m       *Model[float32]
 	windows *Windows[float32]
 	z       []float32
-	roll    []*Rollout[float32] // per ensemble member… see mean
+	encoder *model.EncoderTape[float32]
+	roll    *Rollout[float32]
 	weight  []float32
 }
 
@@ -22,9 +24,9 @@ const predictBatch = 64
 func NewPredictor(m *Model[float32]) *Predictor {
 	T := m.Net.Context
 	p := &Predictor{m: m, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
-		weight: make([]float32, predictBatch)}
-	for range m.Net.Members {
-		p.roll = append(p.roll, m.NewRollout(predictBatch, T+1))
+		weight: make([]float32, predictBatch), roll: m.NewMeanRollout(predictBatch, T+1)}
+	if m.Net.Latent > 0 {
+		p.encoder = m.Net.NewEncoderTape(predictBatch)
 	}
 	return p
 }
@@ -52,7 +54,7 @@ func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out []
 		p.windows.Set(b, measured, actions[:T*d.Action])
 	}
 	if p.m.Net.Latent > 0 {
-		p.m.Net.Encode(p.m.Net.NewEncoderTape(B), B, p.windows.Features, p.z)
+		p.m.Net.Encode(p.encoder, B, p.windows.Features, p.z)
 	}
 	p.rollout(future, out)
 	return nil
@@ -60,12 +62,13 @@ func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out []
 
 func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
-	r := p.roll[0]
+	r := p.roll
 	r.Begin(0, B, p.z[:B*Z])
+	c := r.Leftover(1, p.windows, 0)
 	for b := range B {
-		p.weight[b] = AnchorWeight
+		p.weight[b] = Rule(p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent]))
 	}
-	r.Anchor(1, p.windows, 0, p.weight[:B])
+	r.Anchor(p.weight[:B])
 	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
 	for h := range future[0] {
 		for b := range B {
@@ -79,5 +82,5 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 	}
 }
 
-// AnchorWeight is temporary
-var AnchorWeight float32 = 0
+// Rule is temporary
+var Rule = func(l float32) float32 { return l }

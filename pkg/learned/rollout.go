@@ -10,10 +10,10 @@ import (
 // Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
-	tape   *model.ResidualTape[F]
-	maxB   int
+	tapes  []*model.ResidualTape[F] // one, or one for each member of the ensemble
 	B      int
-	member int
+	member int // of tapes[0]
+	y      []F // [B][U] scratch, a further member's output
 	c      []F // [B][U] anchor, in the unit of the tangent
 	dc     []F // [B][U] its gradient
 	steps  []step[F]
@@ -26,24 +26,37 @@ type step[F kernel.Float] struct {
 	s, a, d []F
 }
 
-// NewRollout allocates for up to maxB rollouts of maxH steps. Anchored rollouts need T steps more.
-func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
+// NewRollout allocates for up to maxB rollouts of maxH steps of one member of the ensemble. Anchored rollouts need T
+// steps more.
+func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1) }
+
+// NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward.
+func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
+	return m.newRollout(maxB, maxH, m.Net.Members)
+}
+
+func (m *Model[F]) newRollout(maxB, maxH, members int) *Rollout[F] {
 	d := m.dims()
-	r := &Rollout[F]{m: m, tape: m.Net.NewResidualTape(maxB, maxH), maxB: maxB,
+	r := &Rollout[F]{m: m,
 		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], maxH),
-		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent)}
+		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent)}
+	for range members {
+		r.tapes = append(r.tapes, m.Net.NewResidualTape(maxB, maxH))
+	}
 	for h := range r.steps {
 		r.steps[h].d = make([]F, maxB*d.Tangent)
 	}
 	return r
 }
 
-// Begin starts B rollouts under z[B][Z] with ensemble member `member`, without an anchor.
+// Begin starts B rollouts under z[B][Z] with ensemble member `member` (a mean rollout takes all), without an anchor.
 func (r *Rollout[F]) Begin(member, B int, z []F) {
 	r.member, r.B = member, B
 	clear(r.c)
 	clear(r.dc)
-	r.m.Net.Condition(r.tape, member, B, z)
+	for i, tape := range r.tapes {
+		r.m.Net.Condition(tape, member+i, B, z)
+	}
 }
 
 // residual writes d_h = D(s, a, z) in the unit of the tangent and records it as step h of the tape.
@@ -52,9 +65,15 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	x, out := r.x[:r.B*d.Inputs], r.steps[h].d[:r.B*d.Tangent]
 	m.System.Inputs(r.B, s, a, x)
 	m.Inputs.Apply(x)
-	m.Net.ResidualTape(r.tape, r.member, h, r.B, x, out)
+	m.Net.ResidualTape(r.tapes[0], r.member, h, r.B, x, out)
+	for k := 1; k < len(r.tapes); k++ {
+		y := r.y[:len(out)]
+		m.Net.Residual(r.tapes[k], r.member+k, r.B, x, y)
+		kernel.Axpy(1, y, out)
+	}
+	share := 1 / F(len(r.tapes))
 	for i := range out {
-		out[i] *= m.Output[i%d.Tangent]
+		out[i] *= m.Output[i%d.Tangent] * share
 	}
 	r.steps[h].s, r.steps[h].a = s, a
 	return out
@@ -89,54 +108,58 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 		dd[i] *= m.Output[i%d.Tangent]
 	}
 	if ds == nil {
-		m.Net.ResidualBackward(r.tape, r.member, h, dd, nil)
+		m.Net.ResidualBackward(r.tapes[0], r.member, h, dd, nil)
 		return
 	}
 	dx := r.dx[:r.B*d.Inputs]
-	m.Net.ResidualBackward(r.tape, r.member, h, dd, dx)
+	m.Net.ResidualBackward(r.tapes[0], r.member, h, dd, dx)
 	m.Inputs.pull(dx)
 	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
 }
 
-// Anchor sets c from the window: the mean over its rows of what D leaves of the measured residuals, times weight[B] and
-// the model's Anchor. It uses the tape's steps from h on.
-func (r *Rollout[F]) Anchor(h int, w *Windows[F], lo int, weight []F) {
+// Leftover measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U]. It uses
+// the T steps of the tape from h on. The result is the rollout's own anchor, to be weighed by Anchor.
+func (r *Rollout[F]) Leftover(h int, w *Windows[F], lo int) []F {
 	d, T := r.m.dims(), r.m.Net.Context
-	clear(r.c[:r.B*d.Tangent])
+	c := r.c[:r.B*d.Tangent]
+	clear(c)
 	for t := range T {
 		row := t*w.B + lo
 		out := r.residual(h+t, w.States[row*d.State:][:r.B*d.State], w.Actions[row*d.Action:][:r.B*d.Action])
 		res := w.Residuals[row*d.Tangent:]
 		for i, y := range out {
-			r.c[i] += res[i] - y
+			c[i] += (res[i] - y) / F(T)
 		}
 	}
-	r.scaleAnchor(r.c, weight)
+	return c
 }
+
+// Anchor keeps weight[B] and the model's share per channel of the leftover, to be held over the rollout.
+func (r *Rollout[F]) Anchor(weight []F) { r.weigh(r.c, weight) }
 
 // AnchorBackward pulls the gradient at c, gathered by Backward, into the window's steps.
 func (r *Rollout[F]) AnchorBackward(h int, weight []F) {
 	d := r.m.dims()
-	r.scaleAnchor(r.dc, weight)
+	r.weigh(r.dc, weight)
 	for t := range r.m.Net.Context {
 		dd := r.dd[:r.B*d.Tangent]
 		for i := range dd {
-			dd[i] = -r.dc[i]
+			dd[i] = -r.dc[i] / F(r.m.Net.Context)
 		}
 		r.residualBackward(h+t, dd, nil, nil)
 	}
 }
 
-func (r *Rollout[F]) scaleAnchor(c, weight []F) {
+func (r *Rollout[F]) weigh(c, weight []F) {
 	U := r.m.dims().Tangent
 	for b := range r.B {
 		for j := range U {
-			c[b*U+j] *= weight[b] * r.m.Anchor[j] / F(r.m.Net.Context)
+			c[b*U+j] *= weight[b] * r.m.Anchor[j]
 		}
 	}
 }
 
 // Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of steps 0 … H−1.
 func (r *Rollout[F]) Grads(H int, z, dz, grad []F) {
-	r.m.Net.ResidualGrads(r.tape, r.member, H, z, dz, grad)
+	r.m.Net.ResidualGrads(r.tapes[0], r.member, H, z, dz, grad)
 }

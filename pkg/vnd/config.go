@@ -75,13 +75,14 @@ type Train struct {
 	Average     float64   `param:"average" default:"0.998" min:"0" max:"0.99999" doc:"decay of the exponential moving average of the weights that is kept"`
 	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
+	GainJitter  float64   `param:"gain_jitter" default:"0.1" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
 }
 
 // Anchor is the correction for what the model leaves over in the window.
 type Anchor struct {
-	Mode  string  `param:"mode" default:"full" enum:"full,half,uniform" doc:"x"`
-	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the mean leftover of the window's rows"`
+	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the mean leftover of the window's rows; 0 trains without"`
+	Known float64 `param:"known" default:"0.5" min:"0" max:"1" doc:"weight of the leftover in predictions where the condition is known; it rises to 1 with novelty"`
 }
 
 func (c *Config) nets() model.Config {

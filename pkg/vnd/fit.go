@@ -39,10 +39,9 @@ type Options struct {
 
 // Fit is a fitted model with its figures.
 type Fit struct {
-	Model    *learned.Model[float32]
-	Actuator dynamics.Actuator
-	Dt       float64
-	Metrics  Metrics
+	Model   *learned.Model[float32]
+	Robot   learned.Quadrotor
+	Metrics Metrics
 }
 
 // Metrics is the record of a fit, kept in the bundle.
@@ -96,14 +95,8 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	if cfg.Prior.Identify {
 		act = dynamics.Identify(dt, steps(segs))
 	}
-	sys := dynamics.NewQuadrotor[float32](dt, act)
-	if !cfg.Prior.Enabled {
-		sys = sys.WithoutPrior()
-	}
-	if cfg.Prior.Frame == "world" {
-		sys = sys.InWorld()
-	}
-	t, err := newTrainer(&cfg, sys, segs, opt)
+	robot := learned.Quadrotor{Dt: dt, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+	t, err := newTrainer(&cfg, robot.System(), segs, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +108,7 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	return &Fit{Model: t.model, Actuator: act, Dt: dt, Metrics: t.metrics()}, nil
+	return &Fit{Model: t.model, Robot: robot, Metrics: t.metrics()}, nil
 }
 
 func newTrainer(cfg *Config, sys dynamics.System[float32], segs []transition.Segment, opt Options) (*trainer, error) {
@@ -139,6 +132,7 @@ func newTrainer(cfg *Config, sys dynamics.System[float32], segs []transition.Seg
 	if len(t.train) == 0 {
 		t.train, t.val = append(t.train, d.starts(T, H, 1, func(int) bool { return true })...), nil
 	}
+	m.Known = float32(cfg.Anchor.Known)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H)
 	t.grad = make([]float32, len(m.Net.Params))
@@ -218,6 +212,11 @@ func (t *trainer) run(ctx context.Context) error {
 	} else {
 		copy(t.model.Net.Params, t.state.Average)
 	}
+	known := t.val
+	if len(known) == 0 {
+		known = thin(t.train, validationContexts)
+	}
+	t.leftovers(known)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package vnd
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"vnd/pkg/kernel"
@@ -39,6 +40,7 @@ type shard[F kernel.Float] struct {
 	window  []F // [B][T·C] reconstruction target, batch first
 	decoded []F
 	weight  []F // [B] anchor weight of each context
+	gain    []F // [B] factor on the drifting actions of each context
 
 	rollout      *learned.Rollout[F]
 	states       []F // [H+1][tile][S]
@@ -57,7 +59,7 @@ func newShard[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, s
 	tb := min(tile, maxB)
 	s := &shard[F]{cfg: cfg, m: m, data: data, scale: scale, rng: rng,
 		grad: make([]F, len(m.Net.Params)), windows: m.NewWindows(maxB), z: make([]F, maxB*Z), dz: make([]F, maxB*Z),
-		prior: make([]F, maxB*Z), weight: make([]F, maxB), rollout: m.NewRollout(tb, maxH+T),
+		prior: make([]F, maxB*Z), weight: make([]F, maxB), gain: make([]F, maxB), rollout: m.NewRollout(tb, maxH+T),
 		states: make([]F, (maxH+1)*tb*d.State), actions: make([]F, maxH*tb*d.Action), targets: make([]F, maxH*tb*d.Measured),
 		conf: make([]F, maxH*tb), errors: make([]F, maxH*tb*d.Tangent), ds: make([]F, tb*d.State), dnext: make([]F, tb*d.State),
 		measured: make([]F, (T+1)*d.Measured), windowAction: make([]F, T*d.Action)}
@@ -75,6 +77,7 @@ func newShard[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, s
 // scale is 1/contexts of the whole batch; the MMD is taken within the shard.
 func (s *shard[F]) gradient(starts []start, H, member int, lambdaMMD, scale float64) (l Losses) {
 	clear(s.grad)
+	s.drawGains(len(starts), s.cfg.Train.GainJitter)
 	s.encode(starts)
 	B, Z := len(starts), s.m.Net.Latent
 	clear(s.dz[:B*Z])
@@ -91,7 +94,7 @@ func (s *shard[F]) gradient(starts []start, H, member int, lambdaMMD, scale floa
 	s.drawAnchors(B)
 	for lo := 0; lo < B; lo += tile {
 		hi := min(lo+tile, B)
-		s.load(starts[lo:hi], H)
+		s.load(starts[lo:hi], lo, H)
 		l.Dynamics += s.forward(lo, hi-lo, H, member+lo/tile)
 		s.backward(lo, hi-lo, H, scale)
 	}
@@ -109,13 +112,25 @@ func (s *shard[F]) drawAnchors(B int) {
 			s.weight[b] = 0
 			if on {
 				s.weight[b] = 1
-				if s.cfg.Anchor.Mode == "uniform" {
-					s.weight[b] = F(s.rng.Float64())
-				}
-				if s.cfg.Anchor.Mode == "half" {
-					s.weight[b] = .5
-				}
 			}
+		}
+	}
+}
+
+// drawGains draws the factors by which each context's drifting actions are recorded wrongly: the encoder learns to read
+// the gain of a session that it has not seen.
+func (s *shard[F]) drawGains(B int, jitter float64) {
+	for b := range B {
+		s.gain[b] = F(math.Exp(jitter * s.rng.NormFloat64()))
+	}
+}
+
+// vary multiplies the drifting channels of rows of actions.
+func (s *shard[F]) vary(actions []F, gain F) {
+	d, sp := s.m.System.Dims(), s.m.System.GainDrift()
+	for i := 0; i < len(actions); i += d.Action {
+		for j := sp.Lo; j < sp.Hi; j++ {
+			actions[i+j] *= gain
 		}
 	}
 }
@@ -128,6 +143,7 @@ func (s *shard[F]) encode(starts []start) {
 		g, k := &s.data.segments[st.Segment], int(st.At)
 		convert(s.measured, g.measured[(k-T)*d.Measured:(k+1)*d.Measured])
 		convert(s.windowAction, g.actions[(k-T)*d.Action:k*d.Action])
+		s.vary(s.windowAction, s.gain[b])
 		s.windows.Set(b, s.measured, s.windowAction)
 	}
 	if s.m.Net.Latent > 0 {
@@ -163,7 +179,7 @@ func (s *shard[F]) reconstruct(B int, scale float64) float64 {
 }
 
 // load copies commands, targets and confidences of a tile, time-major.
-func (s *shard[F]) load(starts []start, H int) {
+func (s *shard[F]) load(starts []start, lo, H int) {
 	d, B := s.m.System.Dims(), len(starts)
 	for b, st := range starts {
 		g, k := &s.data.segments[st.Segment], int(st.At)
@@ -171,6 +187,7 @@ func (s *shard[F]) load(starts []start, H int) {
 		for h := range H {
 			row := h*B + b
 			convert(s.actions[row*d.Action:], g.actions[(k+h)*d.Action:][:d.Action])
+			s.vary(s.actions[row*d.Action:][:d.Action], s.gain[lo+b])
 			convert(s.targets[row*d.Measured:], g.measured[(k+h+1)*d.Measured:][:d.Measured])
 			conf = min(conf, F(g.weight[k+h])) // a doubtful transition casts doubt on all that follows it
 			s.conf[row] = conf
@@ -185,7 +202,8 @@ func (s *shard[F]) forward(lo, B, H, member int) float64 {
 	copy(s.states[:n], s.windows.Start[lo*d.State:][:n])
 	s.rollout.Begin(member%s.m.Net.Members, B, s.z[lo*Z:(lo+B)*Z])
 	if s.weight[lo] > 0 {
-		s.rollout.Anchor(H, s.windows, lo, s.weight[lo:lo+B])
+		s.rollout.Leftover(H, s.windows, lo)
+		s.rollout.Anchor(s.weight[lo : lo+B])
 	}
 	sum := 0.
 	for h := range H {

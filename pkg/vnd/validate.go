@@ -54,13 +54,14 @@ func (s *shard[F]) loss(starts []start, H, chunk int) (sum float64) {
 	for len(starts) > 0 {
 		part := starts[:min(chunk, len(starts))]
 		starts = starts[len(part):]
+		s.drawGains(len(part), 0)
 		s.encode(part)
 		for b := range part {
 			s.weight[b] = F(b / tile % 2)
 		}
 		for lo := 0; lo < len(part); lo += tile {
 			hi := min(lo+tile, len(part))
-			s.load(part[lo:hi], H)
+			s.load(part[lo:hi], lo, H)
 			sum += s.forward(lo, hi-lo, H, lo/tile)
 		}
 	}
@@ -106,4 +107,24 @@ func steps(segs []transition.Segment) [][]quad.Step {
 		}
 	}
 	return out
+}
+
+// leftovers sets the model's Leftover: the RMS of the windows' mean leftovers.
+func (t *trainer) leftovers(starts []start) {
+	s, d := t.shards[0], t.model.System.Dims()
+	sum := make([]float64, d.Tangent)
+	n := 0
+	for lo := 0; lo < len(starts); lo += tile {
+		part := starts[lo:min(lo+tile, len(starts), lo+cap(s.weight))]
+		s.drawGains(len(part), 0)
+		s.encode(part)
+		s.rollout.Begin(0, len(part), s.z)
+		for i, c := range s.rollout.Leftover(0, s.windows, 0) {
+			sum[i%d.Tangent] += float64(c) * float64(c)
+		}
+		n += len(part)
+	}
+	for j := range sum {
+		t.model.Leftover[j] = float32(math.Sqrt(sum[j] / float64(n)))
+	}
 }

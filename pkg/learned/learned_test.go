@@ -1,0 +1,197 @@
+package learned
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/model"
+	"vnd/pkg/quad"
+	"vnd/pkg/snapshot"
+)
+
+var robot = Quadrotor{Dt: .02, Prior: true,
+	Actuator: dynamics.Actuator{ThrustGain: .9, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}}
+
+func nets(members int) model.Config {
+	return model.Config{Context: 20, Latent: 3, Encoder: model.EncoderGRU, EncoderDense: 8, EncoderHidden: 8, Hidden: 16,
+		Blocks: 2, Film: true, DecoderHidden: 4, Members: members}
+}
+
+// random is a model with random weights and statistics.
+func random(t *testing.T, q Quadrotor, c model.Config) *Model[float32] {
+	t.Helper()
+	m, err := New(q.System(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	m.Net.Init(rng)
+	for i := range m.Output {
+		m.Output[i], m.Anchor[i], m.Leftover[i] = .05, 1, .01
+	}
+	m.Known = .5
+	return m
+}
+
+// flight is a smooth recording of a robot under a constant wind, m/s².
+func flight(sys Quadrotor, rows int, wind float64) []quad.Step {
+	s64 := dynamics.NewQuadrotor[float64](sys.Dt, sys.Actuator).InWorld()
+	d := s64.Dims()
+	s, next, add := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Tangent)
+	s[3], s[10] = 1, 9.81
+	add[3] = wind * sys.Dt
+	var out []quad.Step
+	for k := range rows {
+		t := sys.Dt * float64(k)
+		row := quad.Step{T: t, State: dynamics.State(s)}
+		row.Command.Thrust = 9.81/sys.Actuator.ThrustGain + math.Sin(5*t)
+		row.Command.Rates.X, row.Command.Rates.Y = .6*math.Sin(4*t), .6*math.Cos(3*t)
+		out = append(out, row)
+		a := make([]float64, d.Action)
+		dynamics.Action(&row.Command, a)
+		s64.Step(1, s, a, add, next)
+		s, next = next, s
+	}
+	return out
+}
+
+// predict rolls steps out from the rows after the first 20.
+func predict(t *testing.T, m *Model[float32], rows []quad.Step, steps int) []quad.State {
+	t.Helper()
+	out := [][]quad.State{make([]quad.State, steps)}
+	future := make([]quad.Command, steps)
+	for h := range future {
+		future[h] = rows[20+h].Command
+	}
+	if err := NewPredictor(m).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
+func TestBundleKeepsTheModel(t *testing.T) {
+	for _, q := range []Quadrotor{robot, {Dt: .02, Actuator: dynamics.NominalActuator(), World: true}} {
+		m := random(t, q, nets(2))
+		b, err := Bundle(m, q, map[string]int{"updates": 3}, map[string]float64{"loss": .5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "b.vnd")
+		if err := snapshot.Write(path, b); err != nil {
+			t.Fatal(err)
+		}
+		back, err := snapshot.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, gq, err := FromBundle(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := flight(robot, 80, 1)
+		if gq != q || !slices.Equal(predict(t, got, rows, 50), predict(t, m, rows, 50)) {
+			t.Errorf("%+v: the model from the bundle predicts otherwise (%+v)", q, gq)
+		}
+	}
+}
+
+func TestFromBundleRefuses(t *testing.T) {
+	whole, err := Bundle(random(t, robot, nets(1)), robot, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*snapshot.Bundle){
+		`robot "arm"`:   func(b *snapshot.Bundle) { b.Robot = "arm" },
+		"configuration": func(b *snapshot.Bundle) { b.Config = []byte(`{"nets":{},"wings":2}`) },
+		"Inputs": func(b *snapshot.Bundle) {
+			b.Config = []byte(strings.Replace(string(b.Config), `"Hidden":16`, `"Hidden":0`, 1))
+		},
+		"has shape": func(b *snapshot.Bundle) {
+			b.Config = []byte(strings.Replace(string(b.Config), `"Hidden":16`, `"Hidden":17`, 1))
+		},
+		"no tensor": func(b *snapshot.Bundle) { b.Tensors = b.Tensors[1:] },
+		"context inputs": func(b *snapshot.Bundle) {
+			b.Config = []byte(strings.Replace(string(b.Config), `"Inputs":30`, `"Inputs":31`, 1))
+		},
+	} {
+		b := *whole
+		change(&b)
+		if want == "Inputs" {
+			want = "Hidden is 0"
+		}
+		if _, _, err := FromBundle(&b); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+}
+
+// Without a net, the anchored model is the recent-mean peer: a constant wind that it has never seen is predicted.
+func TestAnchorPredictsAnUnseenWind(t *testing.T) {
+	q := Quadrotor{Dt: .02, Actuator: dynamics.NominalActuator(), Prior: true, World: true}
+	m := random(t, q, nets(1))
+	clear(m.Output)
+	rows := flight(q, 80, 5)
+	for known, tol := range map[float32]float64{1: 1e-3, .5: 1e-3} { // .5: the wind is new, so the weight rises to 1
+		m.Known = known
+		got := predict(t, m, rows, 50)[49]
+		if d := got.P.Sub(rows[70].State.P).Norm(); d > tol {
+			t.Errorf("known weight %g: position off by %g m after 1 s, want less than %g", known, d, tol)
+		}
+	}
+	clear(m.Anchor)
+	if d := predict(t, m, rows, 50)[49].P.Sub(rows[70].State.P).Norm(); d < 1 {
+		t.Errorf("without an anchor the prior is off by %g m only: this test shows nothing", d)
+	}
+}
+
+func TestNovelty(t *testing.T) {
+	m := random(t, robot, nets(1))
+	for _, c := range []struct{ x, want float32 }{{0, 0}, {.02, 0}, {.03, .5}, {.04, 1}, {9, 1}} {
+		left := make([]float32, 9)
+		for j := 3; j < 6; j++ {
+			left[j] = c.x
+		}
+		if got := m.Novelty(left); math.Abs(float64(got-c.want)) > 1e-5 {
+			t.Errorf("leftover of %g times the known: novelty %g, want %g", c.x/.01, got, c.want)
+		}
+	}
+}
+
+// A mean rollout takes the mean of the members' residuals.
+func TestEnsembleTakesTheMean(t *testing.T) {
+	m := random(t, robot, nets(3))
+	d := m.System.Dims()
+	z, s, a := []float32{.3, -1, .5}, make([]float32, d.State), []float32{9, .1, .2, 0}
+	s[3], s[10] = 1, 9.81
+	mean, one, sum := make([]float32, d.State), make([]float32, d.State), make([]float32, d.State)
+	r := m.NewMeanRollout(1, 1)
+	r.Begin(0, 1, z)
+	r.Step(0, s, a, mean)
+	single := m.NewRollout(1, 1)
+	for k := range 3 {
+		single.Begin(k, 1, z)
+		single.Step(0, s, a, one)
+		for j := range sum {
+			sum[j] += one[j] / 3
+		}
+	}
+	for j := range 3 { // position and velocity are linear in the residual
+		if math.Abs(float64(mean[j]-sum[j])) > 1e-6 || math.Abs(float64(mean[7+j]-sum[7+j])) > 1e-6 {
+			t.Errorf("axis %d: mean rollout %g %g, mean of members %g %g", j, mean[j], mean[7+j], sum[j], sum[7+j])
+		}
+	}
+}
+
+func TestPredictRefusesAShortWindow(t *testing.T) {
+	m := random(t, robot, nets(1))
+	rows := flight(robot, 30, 0)
+	err := NewPredictor(m).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}}, [][]quad.State{make([]quad.State, 1)})
+	if err == nil || !strings.Contains(err.Error(), "20 rows") {
+		t.Errorf("error %v, want one that says how many rows the window has", err)
+	}
+}
