@@ -10,6 +10,14 @@ typedef float vec __attribute__((vector_size(4 * VL)));
 typedef float vec_u __attribute__((vector_size(4 * VL), aligned(4)));
 typedef float vec4 __attribute__((vector_size(16), aligned(4)));
 
+// Elements i…l of a and b, those of b counted from 4.
+#if defined(__clang__)
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+typedef int int4 __attribute__((vector_size(16)));
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (int4){i, j, k, l})
+#endif
+
 enum { NR = 2 * VL, KC = 256, MC = 8 * MR, NC = 8 * NR };
 
 // tile computes C [rows×cols] = Σ_p a[p·MR + i]·b[p·NR + j] + beta·C over k.
@@ -64,12 +72,12 @@ INLINE void pack_rows(ptrdiff_t width, ptrdiff_t k, ptrdiff_t count, const float
 INLINE void transpose4(const float *x, ptrdiff_t ld, float *y, ptrdiff_t width) {
 	vec4 r0 = *(const vec4 *)x, r1 = *(const vec4 *)(x + ld);
 	vec4 r2 = *(const vec4 *)(x + 2 * ld), r3 = *(const vec4 *)(x + 3 * ld);
-	vec4 a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5), b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-	vec4 c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5), d = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-	*(vec4 *)y = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-	*(vec4 *)(y + width) = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-	*(vec4 *)(y + 2 * width) = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-	*(vec4 *)(y + 3 * width) = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+	vec4 a = SHUFFLE(r0, r1, 0, 4, 1, 5), b = SHUFFLE(r0, r1, 2, 6, 3, 7);
+	vec4 c = SHUFFLE(r2, r3, 0, 4, 1, 5), d = SHUFFLE(r2, r3, 2, 6, 3, 7);
+	*(vec4 *)y = SHUFFLE(a, c, 0, 1, 4, 5);
+	*(vec4 *)(y + width) = SHUFFLE(a, c, 2, 3, 6, 7);
+	*(vec4 *)(y + 2 * width) = SHUFFLE(b, d, 0, 1, 4, 5);
+	*(vec4 *)(y + 3 * width) = SHUFFLE(b, d, 2, 3, 6, 7);
 }
 
 // pack_columns copies the transpose of x [count×k], rows ld apart, into a panel

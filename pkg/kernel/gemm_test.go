@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 )
 
@@ -85,6 +87,40 @@ func TestGemmNaN(t *testing.T) {
 		for i, v := range c {
 			if (v != v) != (i/n == 7) {
 				t.Fatalf("row %d: %v", i/n, v)
+			}
+		}
+	})
+}
+
+// TestGemmTogether: products on several threads at once have the bits of one
+// alone; no library shares them out among threads of its own.
+func TestGemmTogether(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		const m, n, k, workers = 96, 160, 300, 4
+		rng := rand.New(rand.NewPCG(8, 8))
+		a, b := make([]float32, m*k), make([]float32, k*n)
+		for i := range a {
+			a[i] = float32(rng.NormFloat64())
+		}
+		for i := range b {
+			b[i] = float32(rng.NormFloat64())
+		}
+		want := make([]float32, m*n)
+		Gemm(false, false, m, n, k, a, k, b, n, 0, want, n)
+		var group sync.WaitGroup
+		got := make([][]float32, workers)
+		for w := range workers {
+			got[w] = make([]float32, m*n)
+			group.Go(func() {
+				for range 20 {
+					Gemm(false, false, m, n, k, a, k, b, n, 0, got[w], n)
+				}
+			})
+		}
+		group.Wait()
+		for w := range workers {
+			if !slices.Equal(got[w], want) {
+				t.Errorf("worker %d has other numbers", w)
 			}
 		}
 	})

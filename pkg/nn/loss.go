@@ -60,17 +60,17 @@ const mmdTile = 64
 //
 // It owns scratch for one caller at a time.
 type MMD[F kernel.Float] struct {
-	maxN, dim int
-	gram      []F // [mmdTile × maxN]
-	sums      []F // [mmdTile]
-	z2, s2    []F // [maxN] squared norms
+	dim    int
+	gram   []F // [mmdTile × maxN] k(x_i,y_j)
+	sums   []F // [mmdTile] its row sums
+	pulled []F // [mmdTile × dim] Σ_j k_ij·y_j
+	z2, s2 []F // [maxN] squared norms
 }
 
 // NewMMD makes scratch for up to maxN points of dim numbers.
 func NewMMD[F kernel.Float](maxN, dim int) *MMD[F] {
 	return &MMD[F]{
-		maxN: maxN, dim: dim,
-		gram: make([]F, mmdTile*maxN), sums: make([]F, mmdTile),
+		dim: dim, gram: make([]F, mmdTile*maxN), sums: make([]F, mmdTile), pulled: make([]F, mmdTile*dim),
 		z2: make([]F, maxN), s2: make([]F, maxN),
 	}
 }
@@ -112,13 +112,12 @@ func (m *MMD[F]) kernelSum(rows, n int, x, x2, y, y2 []F, c float64) float64 {
 // is -2c times that sum, and by symmetry twice it where y is x.
 func (m *MMD[F]) pull(rows, n int, x, y []F, factor float64, dx []F) {
 	f := F(factor)
+	kernel.Gemm(false, false, rows, m.dim, n, m.gram, n, y, m.dim, 0, m.pulled, m.dim)
 	for i := range rows {
-		kernel.Axpy(f*m.sums[i], x[i*m.dim:(i+1)*m.dim], dx[i*m.dim:])
+		for d := i * m.dim; d < (i+1)*m.dim; d++ {
+			dx[d] += f * (m.sums[i]*x[d] - m.pulled[d])
+		}
 	}
-	for i := range m.gram[:rows*n] {
-		m.gram[i] *= -f
-	}
-	kernel.Gemm(false, false, rows, m.dim, n, m.gram, n, y, m.dim, 1, dx, m.dim)
 }
 
 func squaredNorms[F kernel.Float](n, dim int, x, out []F) {

@@ -151,3 +151,29 @@ func TestMMDLaws(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkMMD is the loss and gradient of 2048 latents of 12 numbers.
+func BenchmarkMMD(b *testing.B) {
+	const N, Z = 2048, 12
+	rng := rand.New(rand.NewPCG(5, 5))
+	z, samples, dz := make([]float32, N*Z), make([]float32, N*Z), make([]float32, N*Z)
+	for i := range z {
+		z[i], samples[i] = float32(rng.NormFloat64()), float32(rng.NormFloat64())
+	}
+	m := NewMMD[float32](N, Z)
+	for b.Loop() {
+		m.Rows(N, 0, N, z, samples, 2, 1, dz)
+	}
+}
+
+// BenchmarkAdam is one update of 400 000 parameters.
+func BenchmarkAdam(b *testing.B) {
+	const n = 400000
+	a, p, g := NewAdam[float32](n), make([]float32, n), make([]float32, n)
+	for i := range g {
+		g[i] = float32(i%101) - 50
+	}
+	for b.Loop() {
+		a.Update(p, g, 1e-3)
+	}
+}
