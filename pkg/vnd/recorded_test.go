@@ -10,14 +10,15 @@ import (
 	"vnd/pkg/transition"
 )
 
-// recorded simulates flights under smooth commands, each with a constant wind of its own and a linear drag.
+// recorded simulates flights under smooth commands, in three winds by turns, with a drag that the recent mean cannot follow.
 func recorded(flights, rows int) []transition.Segment {
 	rng := rand.New(rand.NewPCG(11, 12))
 	sys := dynamics.NewQuadrotor[float64](.02, dynamics.Actuator{ThrustGain: .95, ThrustLag: .05, RateGain: 1, RateLag: .02})
 	dim := sys.Dims()
 	var out []transition.Segment
+	winds := [3][3]float64{{2, 0, 0}, {-1, 2, 0}, {0, -2, 1}} // m/s²
 	for f := range flights {
-		wind := [3]float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64(), rng.NormFloat64()}
+		wind := winds[f%len(winds)]
 		phase := [4]float64{6 * rng.Float64(), 6 * rng.Float64(), 6 * rng.Float64(), 6 * rng.Float64()}
 		seg := transition.Segment{Flight: fmt.Sprintf("flight%d", f)}
 		s, next, d := make([]float64, dim.State), make([]float64, dim.State), make([]float64, dim.Tangent)
@@ -30,7 +31,7 @@ func recorded(flights, rows int) []transition.Segment {
 			row.Command.Rates.X, row.Command.Rates.Y, row.Command.Rates.Z = a[1], a[2], a[3]
 			seg.Rows = append(seg.Rows, row)
 			for j := range 3 {
-				d[3+j] = .02 * (wind[j] - .3*s[7+j])
+				d[3+j] = .02 * (wind[j] - 1.5*s[7+j]*math.Abs(s[7+j]))
 			}
 			sys.Step(1, s, a, d, next)
 			s, next = next, s

@@ -3,6 +3,7 @@ package vnd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
@@ -178,19 +179,20 @@ func (s *shard[F]) reconstruct(B int, scale float64) float64 {
 	return sum / float64(n)
 }
 
-// load copies commands, targets and confidences of a tile, time-major.
+// load copies commands, targets and confidences of a tile, time-major. A doubtful transition casts doubt on all that
+// follows it, a doubtful window on all of its rollout.
 func (s *shard[F]) load(starts []start, lo, H int) {
 	d, B := s.m.System.Dims(), len(starts)
 	for b, st := range starts {
 		g, k := &s.data.segments[st.Segment], int(st.At)
-		conf := F(1)
+		conf := slices.Min(g.weight[k-s.m.Net.Context : k])
 		for h := range H {
 			row := h*B + b
 			convert(s.actions[row*d.Action:], g.actions[(k+h)*d.Action:][:d.Action])
 			s.vary(s.actions[row*d.Action:][:d.Action], s.gain[lo+b])
 			convert(s.targets[row*d.Measured:], g.measured[(k+h+1)*d.Measured:][:d.Measured])
-			conf = min(conf, F(g.weight[k+h])) // a doubtful transition casts doubt on all that follows it
-			s.conf[row] = conf
+			conf = min(conf, g.weight[k+h])
+			s.conf[row] = F(conf)
 		}
 	}
 }

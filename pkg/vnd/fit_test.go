@@ -1,0 +1,225 @@
+package vnd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+	"vnd/pkg/quad"
+	"vnd/pkg/transition"
+)
+
+// quick is a configuration that learns the simulated flights within a second.
+func quick() Config {
+	c := small()
+	c.Model.Context, c.Model.EncoderDense, c.Model.EncoderHidden, c.Model.Hidden = 20, 8, 12, 24
+	c.Loss.Steps, c.Loss.MMD, c.Loss.Reconstruction, c.Loss.Huber = 10, .02, .02, 3
+	c.Train.Updates, c.Train.Batch, c.Train.Workers, c.Train.Rate = 150, 32, 2, .01
+	c.Train.Average = .95
+	return c
+}
+
+func TestConfigTags(t *testing.T) {
+	var c Config
+	if err := param.Check(&c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorsOf returns the RMS velocity errors after steps rows of the model, the prior and the recent mean.
+func errorsOf(t *testing.T, m *learned.Model[float32], robot learned.Quadrotor, rows []quad.Step, steps int) (model, prior, mean float64) {
+	t.Helper()
+	bare := func(known float32) *learned.Model[float32] {
+		b, err := learned.New(robot.System(), m.Net.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(b.Output)
+		for j := range b.Anchor {
+			b.Anchor[j] = 1
+		}
+		b.Known = known
+		return b
+	}
+	rms := func(m *learned.Model[float32]) float64 {
+		p, sum, n := learned.NewPredictor(m), 0., 0.
+		for k := 20; k+steps < len(rows); k += 7 {
+			future, out := make([]quad.Command, steps), make([]quad.State, steps)
+			for h := range future {
+				future[h] = rows[k+h].Command
+			}
+			if err := p.Predict([][]quad.Step{rows[k-20 : k+1]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
+				t.Fatal(err)
+			}
+			e := out[steps-1].V.Sub(rows[k+steps].State.V).Norm()
+			sum, n = sum+e*e, n+1
+		}
+		return math.Sqrt(sum / n)
+	}
+	return rms(m), rms(bare(0)), rms(bare(1))
+}
+
+func stepsOf(s transition.Segment) []quad.Step { return steps([]transition.Segment{s})[0] }
+
+// A fit predicts a flight under a wind of the training better than the prior and than the recent mean.
+func TestFitLearns(t *testing.T) {
+	flights := recorded(10, 220)
+	cfg := quick()
+	cfg.Loss.Steps, cfg.Train.Updates, cfg.Train.GainJitter = 20, 250, 0
+	fit, err := Run(context.Background(), cfg, .02, flights[:9], Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, prior, mean := errorsOf(t, fit.Model, fit.Robot, stepsOf(flights[9]), 20)
+	if model > .6*mean || model > .3*prior {
+		t.Errorf("velocity error of the model %.4f m/s, of the recent mean %.4f, of the prior %.4f", model, mean, prior)
+	}
+	if len(fit.Metrics.ValidationFlights) != 1 || fit.Metrics.Updates != 250 || fit.Metrics.Compressed {
+		t.Errorf("metrics %+v", fit.Metrics)
+	}
+}
+
+// Gradient steps on one small batch drive its loss to nearly nothing.
+func TestFitOverfitsOneBatch(t *testing.T) {
+	cfg := quick()
+	cfg.Train.GainJitter, cfg.Anchor.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
+	cfg.Train.Updates, cfg.Train.WeightDecay = 400, 0
+	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(3, 60), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.train = tr.train[:8]
+	before := tr.loss(tr.train)
+	if err := tr.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if after := tr.loss(tr.train); after > .02*before {
+		t.Errorf("loss of eight contexts fell from %g to %g only", before, after)
+	}
+}
+
+func TestFitIsDeterministic(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Updates = 20
+	run := func(seed uint64) []float32 {
+		f, err := Run(context.Background(), cfg, .02, recorded(5, 100), Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Model.Net.Params
+	}
+	a := run(7)
+	if !slices.Equal(a, run(7)) {
+		t.Error("the same seed gave other weights")
+	}
+	if slices.Equal(a, run(8)) {
+		t.Error("another seed gave the same weights")
+	}
+}
+
+// A fit that is stopped and started again ends with the bytes of one that was not.
+func TestResume(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Updates = 30
+	data := recorded(5, 100)
+	whole, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.checkpoint")
+	for _, stop := range []int{7, 19} {
+		ctx, cancel := context.WithCancel(context.Background())
+		_, err := Run(ctx, cfg, .02, data, Options{Seed: 7, Checkpoint: path, Progress: func(p Progress) {
+			if p.Update == stop {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at %d: error %v, want context.Canceled", stop, err)
+		}
+	}
+	resumed, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(whole.Model.Net.Params, resumed.Model.Net.Params) {
+		t.Error("the resumed fit ended with other weights")
+	}
+	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 8, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "another configuration, seed") {
+		t.Errorf("checkpoint of another seed: error %v", err)
+	}
+	if err := os.WriteFile(path, []byte("torn"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not a readable checkpoint") {
+		t.Errorf("torn checkpoint: error %v", err)
+	}
+}
+
+// Transitions without confidence leave the gradient as it is, whatever they hold.
+func TestConfidenceIsHonoured(t *testing.T) {
+	cfg := small()
+	cfg.Anchor.Share = 0
+	gradient := func(spoil bool) []float32 {
+		data := recorded(1, 60)
+		for i := 30; i < 60; i++ {
+			data[0].Rows[i].Confidence = 0
+		}
+		if spoil {
+			for i := 31; i < 60; i++ {
+				data[0].Rows[i].State.P.X += 100
+			}
+		}
+		tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(1, 60), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := tr.shards[0]
+		s.data = newDataset(data, tr.model.System.Dims())
+		s.rng = rand.New(rand.NewPCG(1, 1))
+		s.gradient([]start{{0, 20}, {0, 27}}, cfg.Loss.Steps, 0, .1, .5)
+		return slices.Clone(s.grad)
+	}
+	if !slices.Equal(gradient(false), gradient(true)) {
+		t.Error("a transition of confidence 0 changed the gradient")
+	}
+}
+
+func TestFitRefusesShortFlights(t *testing.T) {
+	cfg := quick()
+	_, err := Run(context.Background(), cfg, .02, recorded(2, 30), Options{})
+	if err == nil || !strings.Contains(err.Error(), "30 rows, a fit needs at least 31") {
+		t.Errorf("error %v, want one that counts the rows", err)
+	}
+}
+
+// Flights are held out whole.
+func TestSplitByFlight(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Validation = .4
+	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(5, 80), Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[int]bool{}
+	for _, s := range tr.val {
+		held[tr.data.segments[s.Segment].flight] = true
+	}
+	for _, s := range tr.train {
+		if held[tr.data.segments[s.Segment].flight] {
+			t.Fatal("a flight is in training and in validation")
+		}
+	}
+	if len(held) != 2 {
+		t.Errorf("%d of 5 flights held out at a share of 0.4, want 2", len(held))
+	}
+}
