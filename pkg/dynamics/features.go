@@ -136,6 +136,50 @@ func (m *Quadrotor[F]) inFrame(q quat[F], v [3]F) [3]F {
 	return q.conj().rotate(v)
 }
 
+// Fix implements System: Δp and Δv are turned, Δξ stays in the body.
+func (m *Quadrotor[F]) Fix(B int, s, d, w []F) {
+	for b := range B {
+		m.turn(quatAt(s[b*nS:]), d[b*nU:][:nU], w[b*nU:][:nU])
+	}
+}
+
+// Carry implements System.
+func (m *Quadrotor[F]) Carry(B int, s, w, d []F) {
+	for b := range B {
+		m.turn(quatAt(s[b*nS:]).conj(), w[b*nU:][:nU], d[b*nU:][:nU])
+	}
+}
+
+// turn adds to out the tangent in, with its vectors rotated by q.
+func (m *Quadrotor[F]) turn(q quat[F], in, out []F) {
+	p, v := vec(in[uP:]), vec(in[uV:])
+	if !m.world {
+		p, v = q.rotate(p), q.rotate(v)
+	}
+	for j := range 3 {
+		out[uP+j] += p[j]
+		out[uV+j] += v[j]
+		out[uR+j] += in[uR+j]
+	}
+}
+
+// CarryVJP implements System.
+func (m *Quadrotor[F]) CarryVJP(B int, s, w, dd, ds []F) {
+	if m.world {
+		return
+	}
+	for b := range B {
+		q, in, g := quatAt(s[b*nS:]).conj(), w[b*nU:][:nU], dd[b*nU:][:nU]
+		var dq quat[F]
+		q.rotateVJP(vec(in[uP:]), vec(g[uP:]), &dq)
+		q.rotateVJP(vec(in[uV:]), vec(g[uV:]), &dq)
+		dq = dq.conj()
+		for j := range 4 {
+			ds[b*nS+iQ+j] += dq[j]
+		}
+	}
+}
+
 // Window implements System. Before the window the first command is taken to have been held for long.
 func (m *Quadrotor[F]) Window(T int, measured, actions, s, ctx, states, r []F) {
 	var cur, next [nS]F

@@ -99,6 +99,23 @@ func TestInputsVJPAgainstFiniteDifferences(t *testing.T) {
 	}
 }
 
+func TestCarry(t *testing.T) {
+	for name, m := range systems() {
+		rng := rand.New(rand.NewPCG(3, 5))
+		s, w, g := randomState(rng), randn(rng, nU, 1), randn(rng, nU, 1)
+		d, back := make([]float64, nU), make([]float64, nU)
+		m.Carry(1, s, w, d)
+		m.Fix(1, s, d, back)
+		near(t, name+" Fix∘Carry", back, w, 1e-12)
+		f := func() float64 { d := make([]float64, nU); m.Carry(1, s, w, d); return dot(g, d) }
+		ds, dw := make([]float64, nS), make([]float64, nU)
+		m.CarryVJP(1, s, w, g, ds)
+		m.Fix(1, s, g, dw)
+		near(t, name+" ds", ds, numeric(s, f), 1e-7)
+		near(t, name+" dw", dw, numeric(w, f), 1e-7)
+	}
+}
+
 func TestMinusVJPAgainstFiniteDifferences(t *testing.T) {
 	m := systems()["nominal"]
 	for _, turn := range []float64{1e-9, 1e-5, 1e-2, 1, 3} { // rad between the two attitudes

@@ -10,9 +10,9 @@ const (
 	whollyNew = 4
 )
 
-// Novelty is 0 where the model knows the condition and 1 where it does not: how far the window's mean leftover [U] lies
-// outside that of known flights, in the quantity where it is farthest.
-func (m *Model[F]) Novelty(leftover []F) F {
+// Surprise is how many times its RMS on known flights the window's mean leftover [U] is, in the quantity where that is
+// most.
+func (m *Model[F]) Surprise(leftover []F) F {
 	farthest := 0.
 	for _, sp := range m.System.TangentSpans() {
 		sum := 0.
@@ -24,7 +24,12 @@ func (m *Model[F]) Novelty(leftover []F) F {
 		}
 		farthest = max(farthest, math.Sqrt(sum))
 	}
-	return F(min(1, max(0, (farthest-beginsNew)/(whollyNew-beginsNew))))
+	return F(farthest)
+}
+
+// Novelty is 0 where the model knows the condition of a window and 1 where it does not.
+func (m *Model[F]) Novelty(leftover []F) F {
+	return min(1, max(0, (m.Surprise(leftover)-beginsNew)/(whollyNew-beginsNew)))
 }
 
 // AnchorWeight is the weight of a leftover in prediction: Known where the condition is known, 1 where it is new, so that

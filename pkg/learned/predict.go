@@ -66,7 +66,7 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 	r.Begin(0, B, p.z[:B*Z])
 	c := r.Leftover(1, p.windows, 0)
 	for b := range B {
-		p.weight[b] = Rule(p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent]))
+		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
 	}
 	r.Anchor(p.weight[:B])
 	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
@@ -81,6 +81,3 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 		}
 	}
 }
-
-// Rule is temporary
-var Rule = func(l float32) float32 { return l }

@@ -14,7 +14,7 @@ type Rollout[F kernel.Float] struct {
 	B      int
 	member int // of tapes[0]
 	y      []F // [B][U] scratch, a further member's output
-	c      []F // [B][U] anchor, in the unit of the tangent
+	c      []F // [B][U] anchor, its vectors in the world
 	dc     []F // [B][U] its gradient
 	steps  []step[F]
 	x, dx  []F // [B][X] scratch
@@ -82,9 +82,7 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 // Step writes next[B][S] of step h from s[B][S] and a[B][A], which must stay untouched until Backward.
 func (r *Rollout[F]) Step(h int, s, a, next []F) {
 	out := r.residual(h, s, a)
-	for i := range out {
-		out[i] += r.c[i]
-	}
+	r.m.System.Carry(r.B, s, r.c, out)
 	r.m.System.Step(r.B, s, a, out, next)
 }
 
@@ -95,9 +93,8 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 	st, dd := &r.steps[h], r.dd[:r.B*d.Tangent]
 	clear(dd)
 	r.m.System.StepVJP(r.B, st.s, st.a, st.d, dnext, ds, da, dd)
-	for i, g := range dd {
-		r.dc[i] += g
-	}
+	r.m.System.Fix(r.B, st.s, dd, r.dc)
+	r.m.System.CarryVJP(r.B, st.s, r.c, dd, ds)
 	r.residualBackward(h, dd, ds, da)
 }
 
@@ -117,19 +114,20 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
 }
 
-// Leftover measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U]. It uses
-// the T steps of the tape from h on. The result is the rollout's own anchor, to be weighed by Anchor.
+// Leftover measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U], with
+// vectors in the world. It uses the T steps of the tape from h on. The result is the rollout's own anchor, to be weighed by Anchor.
 func (r *Rollout[F]) Leftover(h int, w *Windows[F], lo int) []F {
 	d, T := r.m.dims(), r.m.Net.Context
 	c := r.c[:r.B*d.Tangent]
 	clear(c)
 	for t := range T {
 		row := t*w.B + lo
-		out := r.residual(h+t, w.States[row*d.State:][:r.B*d.State], w.Actions[row*d.Action:][:r.B*d.Action])
-		res := w.Residuals[row*d.Tangent:]
-		for i, y := range out {
-			c[i] += (res[i] - y) / F(T)
+		s, left := w.States[row*d.State:][:r.B*d.State], r.dd[:len(c)]
+		out := r.residual(h+t, s, w.Actions[row*d.Action:][:r.B*d.Action])
+		for i, res := range w.Residuals[row*d.Tangent:][:len(c)] {
+			left[i] = (res - out[i]) / F(T)
 		}
+		r.m.System.Fix(r.B, s, left, c)
 	}
 	return c
 }
@@ -143,8 +141,10 @@ func (r *Rollout[F]) AnchorBackward(h int, weight []F) {
 	r.weigh(r.dc, weight)
 	for t := range r.m.Net.Context {
 		dd := r.dd[:r.B*d.Tangent]
+		clear(dd)
+		r.m.System.Carry(r.B, r.steps[h+t].s, r.dc, dd)
 		for i := range dd {
-			dd[i] = -r.dc[i] / F(r.m.Net.Context)
+			dd[i] /= -F(r.m.Net.Context)
 		}
 		r.residualBackward(h+t, dd, nil, nil)
 	}
