@@ -22,11 +22,11 @@ type Step struct {
 	Pose geometrymsgs.Pose
 	// m/s, of the body in the world frame
 	Velocity geometrymsgs.Vector3
-	// what the policy asked for: thrust m/s² along body z, body rates x, y, z rad/s (FLU)
+	// what the policy asked for: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	Command [4]float64
-	// what was sent after the guard, the same units and frames
+	// what was sent after the guard: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	CommandSent [4]float64
-	// the lagged command that the model believes in, the same units and frames
+	// the lagged command that the model believes in: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	Actuator [4]float64
 	// position m, velocity m/s (world), yaw rad about world z; as many rows of 7 as the policy looks ahead
 	Reference []float64

@@ -14,7 +14,7 @@ import (
 type ThrustRates struct {
 	// stamp: of the state that the command was computed from; frame_id: the body frame (FLU)
 	Header stdmsgs.Header
-	// m/s², along body z, collective and mass-normalised: hover is 9.81, at least 0
+	// m/s^2, along body z, collective and mass-normalised: hover is 9.81, at least 0
 	Thrust float32
 	// rad/s, about the body axes forward, left, up
 	BodyRates geometrymsgs.Vector3

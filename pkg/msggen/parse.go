@@ -34,10 +34,10 @@ func ParseService(file, full, text string) (*Service, error) {
 	if _, _, _, err := SplitName(full); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.SplitAfter(text, "\n")
 	split := -1
 	for i, line := range lines {
-		if strings.TrimRight(line, " \t\r") != "---" {
+		if strings.TrimRight(line, " \t\r\n") != "---" {
 			continue
 		}
 		if split >= 0 {
@@ -49,8 +49,8 @@ func ParseService(file, full, text string) (*Service, error) {
 		return nil, fmt.Errorf("%s:%d: no line ---, expected one between request and response", file, len(lines))
 	}
 	halves := [2]*Message{
-		{Name: full + "_Request", Text: strings.Join(lines[:split], "\n")},
-		{Name: full + "_Response", Text: strings.Join(lines[split+1:], "\n")},
+		{Name: full + "_Request", Text: strings.Join(lines[:split], "")},
+		{Name: full + "_Response", Text: strings.Join(lines[split+1:], "")},
 	}
 	for i, first := range []int{0, split + 1} {
 		p := parser{file: file, line: first, msg: halves[i]}

@@ -1,0 +1,148 @@
+package msgs_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"vnd/msgs"
+	"vnd/pkg/msggen"
+)
+
+// The hashes that ROS 2 Jazzy's own generator gives, events of services included.
+func TestHashesOfJazzy(t *testing.T) {
+	var want map[string]string
+	readJSON(t, "testdata/rihs01_jazzy.json", &want)
+	readJSON(t, "testdata/rihs01_more.json", &want)
+	if len(want) != 278+17 {
+		t.Fatalf("%d hashes, expected 278 and 17", len(want))
+	}
+	set := definitions(t, tree)
+	for name, hash := range want {
+		if got, err := set.Hash(name); err != nil || got != hash {
+			t.Errorf("%s: %s, %v; expected %s", name, got, err, hash)
+		}
+		if strings.HasSuffix(name, "_Event") {
+			continue
+		}
+		typ, isType := msgs.Lookup(name)
+		service, isService := msgs.LookupService(name)
+		if isType == isService || typ.Hash+service.Hash != hash {
+			t.Errorf("registry: %s has hash %s, expected %s", name, typ.Hash+service.Hash, hash)
+		}
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	set := definitions(t, tree)
+	if got, want := len(msgs.Names()), len(set.Messages()); got != want {
+		t.Errorf("%d types, expected %d", got, want)
+	}
+	for _, name := range msgs.Names() {
+		typ, ok := msgs.Lookup(name)
+		if !ok || typ.Name != name || typ.New().TypeName() != name {
+			t.Errorf("%s: %+v", name, typ)
+		}
+		want, err := set.Definition(name)
+		if err != nil || typ.Definition() != want {
+			t.Errorf("%s: %v\n got %q\nwant %q", name, err, typ.Definition(), want)
+		}
+		// Who reads the definition alone finds the same type.
+		alone, err := msggen.ParseDefinition(name, name, typ.Definition())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if hash, err := alone.Hash(name); err != nil || hash != typ.Hash {
+			t.Errorf("%s: %s, %v; expected %s", name, hash, err, typ.Hash)
+		}
+	}
+	service, ok := msgs.LookupService("std_srvs/srv/SetBool")
+	if !ok || service.Request.New().TypeName() != "std_srvs/srv/SetBool_Request" || service.Response.DDSName() != "std_srvs::srv::dds_::SetBool_Response_" {
+		t.Errorf("%+v", service)
+	}
+	if _, ok := msgs.Lookup("std_srvs/srv/SetBool"); ok {
+		t.Error("a service is no message")
+	}
+	if got := msgs.DDSName("geometry_msgs/msg/Pose"); got != "geometry_msgs::msg::dds_::Pose_" {
+		t.Error(got)
+	}
+}
+
+// The generated code is what msggen makes of the definitions now, and nothing is left from before.
+func TestGeneratedIsFresh(t *testing.T) {
+	for dir, tree := range map[string]*msggen.Tree{".": tree, "humble": humble, "internal": internal} {
+		want, err := tree.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range want {
+			if got, err := fs.ReadFile(tree.FS, name); err != nil || string(got) != string(content) {
+				t.Errorf("%s/%s is stale: run go generate ./msgs/... (%v)", dir, name, err)
+			}
+		}
+		var have []string
+		for _, pattern := range []string{"*.gen.go", "*/*.gen.go"} {
+			names, err := fs.Glob(os.DirFS(dir), pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			have = append(have, names...)
+		}
+		for _, name := range have {
+			if want[name] == nil {
+				t.Errorf("%s/%s has no definition any more: run go generate ./msgs/...", dir, name)
+			}
+		}
+	}
+}
+
+// Every field says what it holds; those of numbers in the project's own messages with unit or range.
+func TestFieldsAreDocumented(t *testing.T) {
+	units := []string{"m", "m/s", "m/s^2", "rad", "rad/s", "s", "0", "unit", "number", "counts", "stage", "bytes", "SHA-256"}
+	for _, tree := range []*msggen.Tree{tree, humble} {
+		for _, m := range definitions(t, tree).Messages() {
+			for _, f := range m.Fields {
+				if len(f.Doc) == 0 {
+					t.Errorf("%s.%s has no comment", m.Name, f.Name)
+				}
+				isNumber := f.Type.Base != msggen.String && f.Type.Base != msggen.Bool && f.Type.Base != msggen.Nested
+				words := strings.FieldsFunc(strings.Join(f.Doc, " "), func(r rune) bool { return strings.ContainsRune(" ,:;()", r) })
+				if strings.HasPrefix(m.Name, "vnd/") && isNumber && !slices.ContainsFunc(units, func(u string) bool { return slices.Contains(words, u) }) {
+					t.Errorf("%s.%s: no unit in %q", m.Name, f.Name, f.Doc)
+				}
+			}
+		}
+	}
+}
+
+// The names of the contract.
+func TestContract(t *testing.T) {
+	want := map[string]string{
+		"vnd/msg/ThrustRates":      "header thrust body_rates",
+		"vnd/msg/Step":             "header seq pose velocity command command_sent actuator reference latent latent_stamp bundle_id guard_state confidence task",
+		"vnd/msg/Latent":           "header mean novelty bundle_id",
+		"vnd/msg/Bundle":           "header id parent robot task data sha256 metrics_json",
+		"vnd/msg/BufferSegment":    "header directory file rows sha256",
+		"vnd/msg/LearnerStatus":    "header phase progress transitions bundle_id loss validation message",
+		"vnd/srv/SetTask_Request":  "task reference_json",
+		"vnd/srv/SetTask_Response": "success message",
+	}
+	got := map[string]string{}
+	for _, m := range definitions(t, tree).Messages() {
+		if !strings.HasPrefix(m.Name, "vnd/") {
+			continue
+		}
+		var names []string
+		for _, f := range m.Fields {
+			names = append(names, f.Name)
+		}
+		got[m.Name] = strings.Join(names, " ")
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
