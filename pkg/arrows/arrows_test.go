@@ -27,6 +27,7 @@ const (
 	flight   way = "flight way"
 	learning way = "learning way"
 	edges    way = "edges"
+	command  way = "command line"
 	house    way = "house" // tests of the layout itself
 )
 
@@ -46,6 +47,8 @@ var rooms = map[string]way{
 	"cdr": edges, "msggen": edges, "dds": edges, "ros": edges, "bag": edges,
 	"bridge": edges, "assemble": edges, "view": edges,
 
+	"tool": command,
+
 	"arrows": house,
 }
 
@@ -57,8 +60,9 @@ var may = map[way]struct {
 	ground:   {[]way{ground}, "ground is what everything stands on"},
 	blocks:   {[]way{ground, blocks}, "blocks serve both ways and know neither"},
 	flight:   {[]way{ground, blocks, flight}, "what flies never waits for learning; only a snapshot comes back"},
-	learning: {[]way{ground, blocks, flight, learning, edges}, ""},
+	learning: {[]way{ground, blocks, flight, learning, edges}, "commands are for people; rooms call each other"},
 	edges:    {[]way{ground, blocks, flight, edges}, "messages, bags and plots carry flights and know no learner"},
+	command:  {[]way{ground, blocks, flight, learning, edges}, ""},
 	house:    {nil, "the layout's own tests stand outside it"},
 }
 
@@ -69,7 +73,7 @@ var fences = []struct {
 	direct, through []string
 	reason          string
 }{
-	{"msgs", []string{"ros", "bag", "bridge", "assemble", "view", "nodes"}, nil,
+	{"msgs", []string{"ros", "bag", "bridge", "assemble", "view", "nodes"}, []string{"tool"},
 		"only edges know messages, so that replay and simulation run the code that flies"},
 	{"ros", []string{"nodes"}, nil,
 		"only nodes know the middleware, so that replay and simulation run the code that flies"},
@@ -112,6 +116,10 @@ func TestRules(t *testing.T) {
 		{"pkg/learn: pkg/arena\npkg/arena: pkg/sim\npkg/sim:", []string{
 			"pkg/learn reaches sim through pkg/learn → pkg/arena → pkg/sim: " + fences[2].reason,
 			"pkg/learn imports arena; only nodes may: " + fences[3].reason}},
+		{"nodes/vnd: pkg/tool\npkg/tool: pkg/vnd pkg/assemble\npkg/vnd:\npkg/assemble: msgs\nmsgs:", nil},
+		{"pkg/learn: pkg/tool\npkg/tool: pkg/vnd\npkg/vnd:", []string{
+			"pkg/learn (learning way) imports tool (command line): commands are for people; rooms call each other\n" +
+				"\tthrough pkg/learn → pkg/tool"}},
 		{"pkg/nn: C\npkg/kernel: C", []string{
 			`pkg/nn: import "C" only in kernel and dds: the rest builds and passes without a C compiler`}},
 		{"pkg/zebra:\ncmd:", []string{

@@ -1,0 +1,245 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"vnd/pkg/assemble"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/transition"
+	"vnd/pkg/vnd"
+)
+
+// fitNode is the node name of a fit's block in a parameter file.
+const fitNode = "fit"
+
+type fitCommand struct {
+	Out      string   `required:"" placeholder:"BUNDLE" help:"File to write the fitted model to. Until then the fit is kept in BUNDLE.checkpoint."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"fit\" (see params/fit.yaml)."`
+	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
+	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": its max_rate is what commanded rates are checked against."`
+	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, or folders of them."`
+}
+
+// Run implements `vnd fit`.
+func (f *fitCommand) Run(c *console) error {
+	cfg, err := f.configuration()
+	if err != nil {
+		return err
+	}
+	r, err := c.fit(fitting{cfg: cfg, seed: f.Seed, out: f.Out, airframe: f.Airframe, inputs: f.Inputs})
+	if err != nil {
+		return err
+	}
+	return c.show(r)
+}
+
+// configuration is defaults, then the file, then single parameters, then the flags.
+func (f *fitCommand) configuration() (vnd.Config, error) {
+	var cfg vnd.Config
+	param.Default(&cfg)
+	if f.Config != "" {
+		if err := param.Load(f.Config, fitNode, &cfg); err != nil {
+			return cfg, err
+		}
+	}
+	for _, p := range f.Param {
+		name, value, ok := strings.Cut(p, ":=")
+		if !ok {
+			return cfg, fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+		}
+		if err := param.Set(&cfg, name, value); err != nil {
+			return cfg, err
+		}
+	}
+	if f.Minutes != nil {
+		if err := param.Set(&cfg, "train.minutes", literal(*f.Minutes)); err != nil {
+			return cfg, fmt.Errorf("--minutes: %w", err)
+		}
+	}
+	if f.NoLatent {
+		cfg.Model.Latent = 0
+	}
+	return cfg, nil
+}
+
+// literal writes a float as YAML reads one: an integer is none.
+func literal(x float64) string {
+	s := fmt.Sprint(x)
+	if !strings.ContainsAny(s, ".eIN") {
+		s += ".0"
+	}
+	return s
+}
+
+// fitting is a fit to be done.
+type fitting struct {
+	cfg      vnd.Config
+	seed     uint64
+	out      string // bundle
+	airframe string // parameter file, or empty
+	inputs   []string
+}
+
+// fitted is what a fit came to.
+type fitted struct {
+	Bundle   string      `json:"bundle"`
+	ID       string      `json:"id"`
+	Flights  int         `json:"flights"`
+	Rows     int         `json:"rows"`
+	Recorded float64     `json:"recorded_s"` // length of the flights
+	Metrics  vnd.Metrics `json:"metrics"`
+	Warnings []string    `json:"warnings"`
+}
+
+// fit reads the flights, fits a model to them and writes its bundle; what an interrupted fit left is taken up again.
+func (c *console) fit(f fitting) (*fitted, error) {
+	if err := writable(f.out); err != nil {
+		return nil, err
+	}
+	dt := assemble.DefaultOptions().Delta
+	flights, err := c.read(f.inputs, recordings{dt: dt, window: f.cfg.Model.Context, airframe: f.airframe})
+	if err != nil {
+		return nil, err
+	}
+	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, dt))
+	checkpoint := f.out + ".checkpoint"
+	if _, err := os.Stat(checkpoint); err == nil {
+		c.log.Info().Msgf("going on from %s", checkpoint)
+	}
+	report := c.newReporter()
+	segs := transition.FromFlights(flights)
+	fit, err := vnd.Run(c.ctx, f.cfg, dt, segs, vnd.Options{Seed: f.seed, Checkpoint: checkpoint, Progress: report.tell})
+	report.bar.done()
+	if err != nil {
+		return nil, explained(err, checkpoint)
+	}
+	b, err := bundle(fit, &f.cfg)
+	if err != nil {
+		return nil, err
+	}
+	b.DataDigest = fmt.Sprintf("%x", transition.Digest(segs))
+	if err := snapshot.Write(f.out, b); err != nil {
+		return nil, goesOn(err, checkpoint)
+	}
+	if err := os.Remove(checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return &fitted{Bundle: f.out, ID: b.ID, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
+		Metrics: fit.Metrics, Warnings: c.warnings}, nil
+}
+
+// WriteText implements result.
+func (f *fitted) WriteText(w io.Writer) error {
+	m := &f.Metrics
+	took := time.Duration(m.Seconds * float64(time.Second)).Round(time.Second / 10)
+	text := fmt.Sprintf("%d updates in %v on %s, %d threads; loss %.4g", m.Updates, took, m.Kernel, m.Workers, m.Losses.Total)
+	if len(m.ValidationFlights) > 0 {
+		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation, m.BestUpdate,
+			len(m.ValidationFlights))
+	}
+	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle, f.ID)
+	return err
+}
+
+// writable refuses at once, and not after minutes of training, where nothing can be written in the end.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write %s: it is not a regular file", path)
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".vnd-")
+	if err != nil {
+		return fmt.Errorf("write %s: cannot make files in %s: %w", path, dir, cause(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// cause strips operation and path from a system call's error.
+func cause(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// explained says what came of an interrupted fit.
+func explained(err error, checkpoint string) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if also := strings.TrimPrefix(err.Error(), context.Canceled.Error()); also != "" {
+		return fmt.Errorf("interrupted, and the fit so far could not be kept: %s", strings.TrimSpace(also))
+	}
+	return goesOn(errors.New("interrupted"), checkpoint)
+}
+
+// goesOn adds to an error how the fit goes on, if it does.
+func goesOn(err error, checkpoint string) error {
+	if _, missing := os.Stat(checkpoint); missing != nil {
+		return err
+	}
+	return fmt.Errorf("%w; %s holds the fit so far: the same command goes on from it", err, checkpoint)
+}
+
+// bundle packs a fit. The same fit makes the same bytes, so its wall time stays out.
+func bundle(f *vnd.Fit, cfg *vnd.Config) (*snapshot.Bundle, error) {
+	metrics := struct {
+		vnd.Metrics
+		Seconds *float64 `json:"seconds,omitempty"` // in the place of that of Metrics
+	}{Metrics: f.Metrics}
+	b, err := learned.Bundle(f.Model, f.Robot, cfg, metrics)
+	if err != nil {
+		return nil, err
+	}
+	b.CreatedBy = "vnd " + version()
+	return b, nil
+}
+
+// version is that of the module as built: a release, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// reporter tells of a fit's progress: a bar on a terminal, a line for each tenth elsewhere.
+type reporter struct {
+	c    *console
+	bar  bar
+	next float64 // share at which the next line is due
+}
+
+func (c *console) newReporter() *reporter { return &reporter{c: c, bar: c.newBar("fit")} }
+
+func (r *reporter) tell(p vnd.Progress) {
+	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction, p.Losses.MMD)
+	if p.Validation == p.Validation { // not NaN
+		text += fmt.Sprintf(", validation %.4g", p.Validation)
+	}
+	left := p.Left.Round(time.Second)
+	if r.c.terminal {
+		r.bar.at(p.Share, fmt.Sprintf("%s: %s, %v left", p.Phase, text, left))
+		return
+	}
+	if p.Share >= r.next {
+		r.next = float64(int(p.Share*10)+1) / 10
+		r.c.log.Info().Msgf("%s %3.0f %%: %s, %v left", p.Phase, 100*p.Share, text, left)
+	}
+}

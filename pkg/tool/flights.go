@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vnd/pkg/assemble"
+	"vnd/pkg/param"
+	"vnd/pkg/quad"
+)
+
+// Airframe is a parameter file that says what the vehicle can do.
+type Airframe struct {
+	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"10000" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it draw a warning about their unit"`
+}
+
+// airframeNode is the node name of an airframe's block in a parameter file.
+const airframeNode = "airframe"
+
+// recordings says how flights are to be read.
+type recordings struct {
+	dt       float64
+	window   int    // rows of context
+	airframe string // parameter file, or empty
+}
+
+// options turns r into those of assemble.
+func (r recordings) options() (assemble.Options, error) {
+	o := assemble.DefaultOptions()
+	o.Delta, o.Window = r.dt, r.window
+	if r.airframe != "" {
+		var a Airframe
+		param.Default(&a)
+		if err := param.Load(r.airframe, airframeNode, &a); err != nil {
+			return o, err
+		}
+		o.Limits.Rate = a.MaxRate
+	}
+	return o, nil
+}
+
+// read reads flight CSVs, and all those in folders, in the order given and by name within a folder.
+func (c *console) read(inputs []string, r recordings) ([]quad.Flight, error) {
+	o, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	files, err := expand(inputs)
+	if err != nil {
+		return nil, err
+	}
+	var flights []quad.Flight
+	for _, file := range files {
+		if err := c.ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, warnings, err := assemble.ReadCSV(file, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			c.warn(w.String())
+		}
+		flights = append(flights, f)
+	}
+	return flights, nil
+}
+
+// expand replaces folders by the CSV files in them. A file that comes twice would count twice, and is refused.
+func expand(inputs []string) ([]string, error) {
+	var files []string
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, input)
+			continue
+		}
+		entries, err := os.ReadDir(input)
+		if err != nil {
+			return nil, err
+		}
+		before := len(files)
+		for _, e := range entries {
+			if !e.IsDir() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
+				files = append(files, filepath.Join(input, e.Name()))
+			}
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("%s: no flight CSV in this folder", input)
+		}
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if clean := filepath.Clean(f); seen[clean] {
+			return nil, fmt.Errorf("%s: given twice", f)
+		} else {
+			seen[clean] = true
+		}
+	}
+	return files, nil
+}
+
+// seconds is how long the flights are.
+func seconds(flights []quad.Flight, dt float64) float64 {
+	return float64(rows(flights)) * dt
+}
+
+func rows(flights []quad.Flight) (n int) {
+	for _, f := range flights {
+		for _, s := range f.Segments {
+			n += len(s)
+		}
+	}
+	return n
+}

@@ -1,0 +1,25 @@
+package tool
+
+import (
+	"vnd/pkg/param"
+	"vnd/pkg/vnd"
+)
+
+// Documents returns what `go generate` writes, by path below the top folder: the docs' tables of parameters and a
+// parameter file of each, with the defaults.
+func Documents() map[string]string {
+	var cfg vnd.Config
+	param.Default(&cfg)
+	var airframe Airframe
+	param.Default(&airframe)
+	return map[string]string{
+		"docs/parameters.md": "# Parameters\n\n" +
+			"Every parameter stands in the source with its default, unit and range; this page is generated from there (`make gen`).\n" +
+			"A file is a ROS 2 parameter file: `params/fit.yaml` and `params/airframe.yaml` hold all defaults, copy what you change.\n" +
+			"Unknown names, other types and values out of range are refused with file and line.\n\n" +
+			"## Fit\n\n`vnd fit --config F.yaml -p NAME:=VALUE …`, node name `" + fitNode + "`.\n\n" + param.Markdown(&cfg) +
+			"\n## Airframe\n\n`vnd fit --airframe F.yaml …`, node name `" + airframeNode + "`.\n\n" + param.Markdown(&airframe),
+		"params/fit.yaml":      param.YAML(fitNode, &cfg),
+		"params/airframe.yaml": param.YAML(airframeNode, &airframe),
+	}
+}

@@ -1,0 +1,181 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vnd/pkg/assemble"
+	"vnd/pkg/openloop"
+	"vnd/pkg/quad"
+)
+
+type scoreCommand struct {
+	Bundle   []string `sep:"none" placeholder:"BUNDLE" help:"Fitted model; repeat it to compare several."`
+	Dev      []string `sep:"none" placeholder:"DIR|FILE" help:"Flights to fit the stronger peers to; may be repeated."`
+	Steps    []int    `default:"10,25,50" help:"Steps after which errors are reported, ascending."`
+	Stride   int      `default:"5" help:"Rows from one start to the next."`
+	Plot     string   `placeholder:"F.png" help:"Write a plot of the errors over the horizon."`
+	Plots    string   `placeholder:"DIR" help:"Write score.png, residual.png and latent.png there."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, or folders of them."`
+}
+
+// Run implements `vnd score`.
+func (s *scoreCommand) Run(c *console) error {
+	r, err := c.score(scoring{bundles: s.Bundle, dev: s.Dev, inputs: s.Inputs, steps: s.Steps, stride: s.Stride,
+		plot: s.Plot, plots: s.Plots, airframe: s.Airframe})
+	if err != nil {
+		return err
+	}
+	return c.show(r)
+}
+
+// scoring is a score to be made.
+type scoring struct {
+	bundles     []string
+	dev, inputs []string // flights
+	steps       []int
+	stride      int
+	plot, plots string // files; empty for none
+	airframe    string
+}
+
+// scored is what a score found.
+type scored struct {
+	report     *openloop.Report
+	references []string // predictors whose ratios are shown
+	warnings   []string
+}
+
+// score reads models and flights, lets models and peers predict the same rows and draws the plots asked for.
+func (c *console) score(s scoring) (*scored, error) {
+	if len(s.steps) == 0 || s.stride < 1 {
+		return nil, fmt.Errorf("--steps %v --stride %d: expected at least one step, and a stride of at least 1", s.steps, s.stride)
+	}
+	models, names, err := loadAll(s.bundles)
+	if err != nil {
+		return nil, err
+	}
+	o := openloop.Options{Dt: assemble.DefaultOptions().Delta, Steps: s.steps, Stride: s.stride}
+	if len(models) > 0 {
+		o.Dt = models[0].dt
+	}
+	r := recordings{dt: o.Dt, window: openloop.Context, airframe: s.airframe}
+	flights, err := c.read(s.inputs, r)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := c.read(s.dev, r)
+	if err != nil {
+		return nil, err
+	}
+	b := c.newBar("score")
+	defer b.done()
+	entries, err := openloop.Peers(o.Dt, dev)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range models {
+		entries = append(entries, openloop.Entry{Name: names[i], Predictor: m})
+	}
+	report, err := openloop.Score(flights, c.watched(b, entries, windowsOf(flights, slices.Max(s.steps), s.stride)), o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.draw(report, models, flights); err != nil {
+		return nil, err
+	}
+	references := []string{openloop.NamePrior, openloop.NameRecentMean}
+	if len(names) > 1 {
+		references = append(references, names[1:]...)
+	}
+	return &scored{report, references, c.warnings}, nil
+}
+
+// loadAll reads the bundles and names them: one is "vnd", of several each has its file's name.
+func loadAll(bundles []string) (models []*loaded, names []string, err error) {
+	for _, path := range bundles {
+		m, err := load(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(models) > 0 && m.dt != models[0].dt {
+			return nil, nil, fmt.Errorf("%s: Δt is %g s, that of %s is %g s", path, m.dt, bundles[0], models[0].dt)
+		}
+		name := "vnd"
+		if len(bundles) > 1 {
+			name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		}
+		models, names = append(models, m), append(names, name)
+	}
+	return models, names, nil
+}
+
+// watched wraps the entries so that the bar moves with them and a signal ends them.
+func (c *console) watched(b bar, entries []openloop.Entry, windows int) []openloop.Entry {
+	done, total := 0, windows*len(entries)
+	out := make([]openloop.Entry, len(entries))
+	for i, e := range entries {
+		e.Predictor = &counting{predictor: &interruptible{c, e.Predictor}, told: func(n int) {
+			done += n
+			b.at(float64(done)/float64(total), "")
+		}}
+		out[i] = e
+	}
+	return out
+}
+
+// windowsOf counts the starts of predictions of n steps in flights.
+func windowsOf(flights []quad.Flight, n, stride int) (count int) {
+	for _, f := range flights {
+		for _, s := range f.Segments {
+			for k := openloop.Context; k+n < len(s); k += stride {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// interruptible is a predictor that a signal ends.
+type interruptible struct {
+	c *console
+	openloop.Predictor
+}
+
+// Predict implements openloop.Predictor.
+func (p *interruptible) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	if err := p.c.ctx.Err(); err != nil {
+		return err
+	}
+	return p.Predictor.Predict(windows, future, out)
+}
+
+// WriteText implements result: the totals, their ratios to the references, and every flight.
+func (s *scored) WriteText(w io.Writer) error {
+	if err := s.report.WriteTable(w, s.references...); err != nil {
+		return err
+	}
+	steps := s.report.Options.Steps
+	return s.report.WriteFlights(w, steps[len(steps)-1])
+}
+
+// MarshalJSON writes the report with its warnings.
+func (s *scored) MarshalJSON() ([]byte, error) {
+	b, err := json.Marshal(s.report)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(b, &object); err != nil {
+		return nil, err
+	}
+	if object["warnings"], err = json.Marshal(s.warnings); err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
+}

@@ -1,0 +1,64 @@
+// Package tool is the command line of vnd: it reads what was typed, calls the rooms and says what came of it.
+//
+// Standard output carries the result: text for people, exactly one JSON object with --json. Everything else, warnings,
+// progress and errors, goes to standard error.
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+//go:generate go run generate.go
+
+// commands is what can be typed after `vnd`.
+type commands struct {
+	JSON bool `name:"json" help:"Print one JSON object instead of text."`
+
+	Fit     fitCommand     `cmd:"" help:"Fit a model to recorded flights."`
+	Predict predictCommand `cmd:"" help:"Predict a flight open loop, from its true states with its recorded commands."`
+	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple peers."`
+	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
+	Demo    demoCommand    `cmd:"" help:"Fit to recorded flights in about a minute and score on others."`
+}
+
+// result is what a command found. It is marshalled for --json.
+type result interface {
+	WriteText(io.Writer) error
+}
+
+// Run executes the command line and returns the exit code, 0 only on success. ctx ends it early.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c commands
+	helped := false
+	parser, err := kong.New(&c, kong.Name("vnd"),
+		kong.Description("Variational Neural Dynamics: models of a quadrotor, learned from its own flights."),
+		kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	if err != nil {
+		fmt.Fprintln(stderr, "vnd:", err) // a mistake in the tags above
+		return 1
+	}
+	parsed, err := parser.Parse(args)
+	if helped {
+		return 0
+	}
+	con := newConsole(ctx, stdout, stderr, c.JSON || slices.Contains(args, "--json"))
+	if err != nil {
+		return con.fail("vnd", fmt.Errorf("%w (vnd --help lists commands and flags)", err))
+	}
+	name := "vnd " + strings.Fields(parsed.Command())[0]
+	if err := parsed.Run(con); err != nil {
+		return con.fail(name, err)
+	}
+	return 0
+}
+
+// errUnwell is for results that were printed and still are no success.
+var errUnwell = errors.New("something that is needed is missing or wrong, see above")
