@@ -151,7 +151,7 @@ func TestAnchorPredictsAnUnseenWind(t *testing.T) {
 
 func TestNovelty(t *testing.T) {
 	m := random(t, robot, nets(1))
-	for _, c := range []struct{ x, want float32 }{{0, 0}, {.02, 0}, {.03, .5}, {.04, 1}, {9, 1}} {
+	for _, c := range []struct{ x, want float32 }{{0, 0}, {.01, 0}, {.0125, .5}, {.015, 1}, {9, 1}} {
 		left := make([]float32, 9)
 		for j := 3; j < 6; j++ {
 			left[j] = c.x

@@ -48,7 +48,7 @@ type Model[F kernel.Float] struct {
 	Inputs   Norm[F] // of residual inputs [X]
 	Output   []F     // [U] unit of the residual's outputs per step; 0 switches a head off
 	Anchor   []F     // [U] share of the window's mean leftover that the anchor keeps
-	Leftover []F     // [U] RMS of the window's mean leftover on the training flights
+	Leftover []F     // [U] unit of a window's mean leftover, see Surprise
 	Known    F       // anchor weight of a known condition, 0 … 1
 }
 

@@ -212,11 +212,11 @@ func (t *trainer) run(ctx context.Context) error {
 	} else {
 		copy(t.model.Net.Params, t.state.Average)
 	}
-	known := t.val
-	if len(known) == 0 {
-		known = thin(t.train, validationContexts)
+	if len(t.val) > 0 {
+		t.leftovers(t.val)
+	} else {
+		t.leftovers(thin(t.train, validationContexts))
 	}
-	t.leftovers(known)
 	return nil
 }
 

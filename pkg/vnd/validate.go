@@ -2,6 +2,7 @@ package vnd
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,22 +110,36 @@ func steps(segs []transition.Segment) [][]quad.Step {
 	return out
 }
 
-// leftovers sets the model's Leftover: the RMS of the windows' mean leftovers.
+// known is the share of windows of known flights whose surprise is at most 1.
+const known = .98
+
+// leftovers sets the model's unit of leftovers: their RMS over the windows, times what makes the surprise of a share
+// `known` of them at most 1.
 func (t *trainer) leftovers(starts []start) {
-	s, d := t.shards[0], t.model.System.Dims()
-	sum := make([]float64, d.Tangent)
-	n := 0
-	for lo := 0; lo < len(starts); lo += tile {
-		part := starts[lo:min(lo+tile, len(starts), lo+cap(s.weight))]
+	s, U := t.shards[0], t.model.System.Dims().Tangent
+	var left []float32
+	for len(starts) > 0 {
+		part := starts[:min(len(starts), tile, cap(s.weight))]
+		starts = starts[len(part):]
 		s.drawGains(len(part), 0)
 		s.encode(part)
 		s.rollout.Begin(0, len(part), s.z)
-		for i, c := range s.rollout.Leftover(0, s.windows, 0) {
-			sum[i%d.Tangent] += float64(c) * float64(c)
-		}
-		n += len(part)
+		left = append(left, s.rollout.Leftover(0, s.windows, 0)...)
 	}
-	for j := range sum {
-		t.model.Leftover[j] = float32(math.Sqrt(sum[j] / float64(n)))
+	unit := t.model.Leftover
+	for j := range unit {
+		sum := 0.
+		for i := j; i < len(left); i += U {
+			sum += float64(left[i]) * float64(left[i])
+		}
+		unit[j] = float32(math.Sqrt(sum * float64(U) / float64(len(left))))
+	}
+	var surprise []float32
+	for i := 0; i < len(left); i += U {
+		surprise = append(surprise, t.model.Surprise(left[i:i+U]))
+	}
+	slices.Sort(surprise)
+	for j := range unit {
+		unit[j] *= surprise[int(known*float64(len(surprise)-1))]
 	}
 }
