@@ -1,6 +1,7 @@
 package dynamics
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"sync"
@@ -52,8 +53,8 @@ const (
 // attitude after 0.2, 0.5 and 1.0 s, each relative to that of the nominal actuator, where the mean one-step residual of
 // the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is not
 // mistaken for the actuator's. Segments shorter than 71 rows are passed over; without any, the nominal actuator is
-// returned.
-func Identify(dt float64, segments [][]quad.Step) Actuator {
+// returned. When ctx ends, what was found so far is returned.
+func Identify(ctx context.Context, dt float64, segments [][]quad.Step) Actuator {
 	w := newRecordings(segments)
 	best := NominalActuator()
 	if len(w.rows) == 0 {
@@ -61,6 +62,9 @@ func Identify(dt float64, segments [][]quad.Step) Actuator {
 	}
 	scale := w.errors(dt, best)
 	cost := func(x []float64) (c float64) {
+		if ctx.Err() != nil {
+			return math.Inf(1)
+		}
 		for i, e := range w.errors(dt, actuatorOf(x)) {
 			c += e / scale[i]
 		}

@@ -19,6 +19,7 @@ type config struct {
 	Actuator dynamics.Actuator `json:"actuator"`
 	Prior    bool              `json:"prior"`         // false: the ablation without physics
 	Known    float64           `json:"known"`         // anchor weight of a known condition
+	Age      float64           `json:"age"`           // of the latent, steps; 0: held
 	World    bool              `json:"world"`         // residual and features in the world frame
 	Fit      json.RawMessage   `json:"fit,omitempty"` // the fit's own configuration, for the record
 }
@@ -65,7 +66,7 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 	if err != nil {
 		return nil, err
 	}
-	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Known: float64(m.Known), Fit: fitJSON})
+	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	if err != nil {
 		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	m.Known = float32(c.Known)
+	m.Known, m.Age = float32(c.Known), float32(c.Age)
 	if m.Net.Config != c.Nets {
 		return nil, q, fmt.Errorf("bundle %s has %d context inputs, %d inputs, %d outputs; this program's quadrotor has %d, %d, %d",
 			b.ID, c.Nets.ContextInputs, c.Nets.Inputs, c.Nets.Outputs, m.Net.ContextInputs, m.Net.Inputs, m.Net.Outputs)

@@ -34,7 +34,7 @@ func random(t *testing.T, q Quadrotor, c model.Config) *Model[float32] {
 	for i := range m.Output {
 		m.Output[i], m.Anchor[i], m.Leftover[i] = .05, 1, .01
 	}
-	m.Known = .5
+	m.Known, m.Age = .5, 40
 	return m
 }
 
@@ -170,11 +170,11 @@ func TestEnsembleTakesTheMean(t *testing.T) {
 	s[3], s[10] = 1, 9.81
 	mean, one, sum := make([]float32, d.State), make([]float32, d.State), make([]float32, d.State)
 	r := m.NewMeanRollout(1, 1)
-	r.Begin(0, 1, z)
+	r.Begin(0, 1, 1, z)
 	r.Step(0, s, a, mean)
 	single := m.NewRollout(1, 1)
 	for k := range 3 {
-		single.Begin(k, 1, z)
+		single.Begin(k, 1, 1, z)
 		single.Step(0, s, a, one)
 		for j := range sum {
 			sum[j] += one[j] / 3

@@ -50,6 +50,7 @@ type Model[F kernel.Float] struct {
 	Anchor   []F     // [U] share of the window's mean leftover that the anchor keeps
 	Leftover []F     // [U] unit of a window's mean leftover, see Surprise
 	Known    F       // anchor weight of a known condition, 0 … 1
+	Age      F       // steps after which a share 1/e of the latent is left; 0: it is held
 }
 
 // dims returns the sizes that every loop here needs.

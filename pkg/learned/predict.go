@@ -15,6 +15,7 @@ type Predictor struct {
 	z       []float32
 	encoder *model.EncoderTape[float32]
 	roll    *Rollout[float32]
+	maxH    int
 	weight  []float32
 }
 
@@ -22,9 +23,8 @@ const predictBatch = 64
 
 // NewPredictor prepares predictions of a model.
 func NewPredictor(m *Model[float32]) *Predictor {
-	T := m.Net.Context
 	p := &Predictor{m: m, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
-		weight: make([]float32, predictBatch), roll: m.NewMeanRollout(predictBatch, T+1)}
+		weight: make([]float32, predictBatch)}
 	if m.Net.Latent > 0 {
 		p.encoder = m.Net.NewEncoderTape(predictBatch)
 	}
@@ -62,19 +62,23 @@ func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out []
 
 func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
+	H := len(future[0])
+	if p.roll == nil || p.maxH < H {
+		p.roll, p.maxH = p.m.NewMeanRollout(predictBatch, H), H
+	}
 	r := p.roll
-	r.Begin(0, B, p.z[:B*Z])
-	c := r.Leftover(1, p.windows, 0)
+	r.Begin(0, B, H, p.z[:B*Z])
+	c := r.Leftover(p.windows, 0)
 	for b := range B {
 		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
 	}
 	r.Anchor(p.weight[:B])
 	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
-	for h := range future[0] {
+	for h := range H {
 		for b := range B {
 			dynamics.Action(&future[b][h], a[b*d.Action:])
 		}
-		r.Step(0, s, a, next)
+		r.Step(h, s, a, next)
 		s, next = next, s
 		for b := range B {
 			out[b][h] = dynamics.State(s[b*d.State:])

@@ -1,18 +1,21 @@
 package learned
 
 import (
+	"math"
+
 	"vnd/pkg/kernel"
 	"vnd/pkg/model"
 )
 
 // Rollout runs a batch of B rollouts through the learned dynamics and back: s_{t+1} = f_prior(s_t, a_t) ⊕
-// (D(s_t, a_t, z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"). Its tape keeps what
-// Backward needs.
+// (D(s_t, a_t, z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"), or with z pulled to the
+// prior mean as it ages. Its tape keeps what Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
-	tapes  []*model.ResidualTape[F] // one, or one for each member of the ensemble
-	B      int
-	member int // of tapes[0]
+	phases []phase[F]
+	length int // steps of a phase
+	B, H   int
+	member int // of the first tape
 	y      []F // [B][U] scratch, a further member's output
 	c      []F // [B][U] anchor, its vectors in the world
 	dc     []F // [B][U] its gradient
@@ -21,13 +24,22 @@ type Rollout[F kernel.Float] struct {
 	dd     []F // [B][U] scratch
 }
 
+// phase is a stretch of the rollout under one age of the latent.
+type phase[F kernel.Float] struct {
+	tapes []*model.ResidualTape[F] // one, or one for each member of the ensemble
+	keep  F                        // share of z that is left
+	z, dz []F                      // [B][Z]
+}
+
 // step is what one step of the tape keeps: views of the caller's arrays, and its own d.
 type step[F kernel.Float] struct {
 	s, a, d []F
 }
 
-// NewRollout allocates for up to maxB rollouts of maxH steps of one member of the ensemble. Anchored rollouts need T
-// steps more.
+// phaseSteps is how often an ageing latent is conditioned anew.
+const phaseSteps = 10
+
+// NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
 func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1) }
 
 // NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward.
@@ -36,12 +48,27 @@ func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
 }
 
 func (m *Model[F]) newRollout(maxB, maxH, members int) *Rollout[F] {
-	d := m.dims()
-	r := &Rollout[F]{m: m,
-		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], maxH),
+	d, T := m.dims(), m.Net.Context
+	r := &Rollout[F]{m: m, length: maxH,
+		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], maxH+T),
 		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent)}
-	for range members {
-		r.tapes = append(r.tapes, m.Net.NewResidualTape(maxB, maxH))
+	if m.Age > 0 && m.Net.Latent > 0 {
+		r.length = phaseSteps
+	}
+	for lo := 0; lo < maxH; lo += r.length {
+		p := phase[F]{keep: 1}
+		if lo > 0 {
+			p.keep = F(math.Exp(-float64(lo) / float64(m.Age)))
+		}
+		n := min(r.length, maxH-lo)
+		if lo == 0 {
+			n += T // the window's rows, see Leftover
+		}
+		for range members {
+			p.tapes = append(p.tapes, m.Net.NewResidualTape(maxB, n))
+		}
+		p.z, p.dz = make([]F, maxB*m.Net.Latent), make([]F, maxB*m.Net.Latent)
+		r.phases = append(r.phases, p)
 	}
 	for h := range r.steps {
 		r.steps[h].d = make([]F, maxB*d.Tangent)
@@ -49,29 +76,46 @@ func (m *Model[F]) newRollout(maxB, maxH, members int) *Rollout[F] {
 	return r
 }
 
-// Begin starts B rollouts under z[B][Z] with ensemble member `member` (a mean rollout takes all), without an anchor.
-func (r *Rollout[F]) Begin(member, B int, z []F) {
-	r.member, r.B = member, B
+// Begin starts B rollouts of H steps under z[B][Z] with ensemble member `member` (a mean rollout takes all), without an
+// anchor.
+func (r *Rollout[F]) Begin(member, B, H int, z []F) {
+	r.member, r.B, r.H = member, B, H
 	clear(r.c)
 	clear(r.dc)
-	for i, tape := range r.tapes {
-		r.m.Net.Condition(tape, member+i, B, z)
+	for k := range r.phases {
+		p := &r.phases[k]
+		for i := range z {
+			p.z[i] = p.keep * z[i]
+		}
+		for i, tape := range p.tapes {
+			r.m.Net.Condition(tape, member+i, B, p.z[:len(z)])
+		}
 	}
+}
+
+// at returns the phase of step h and the step's place on its tape. Steps H … H+T−1 are the window's rows, which share the
+// first phase.
+func (r *Rollout[F]) at(h int) (*phase[F], int) {
+	if h >= r.H {
+		return &r.phases[0], min(r.length, r.H) + h - r.H
+	}
+	return &r.phases[h/r.length], h % r.length
 }
 
 // residual writes d_h = D(s, a, z) in the unit of the tangent and records it as step h of the tape.
 func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	m, d := r.m, r.m.dims()
+	p, k := r.at(h)
 	x, out := r.x[:r.B*d.Inputs], r.steps[h].d[:r.B*d.Tangent]
 	m.System.Inputs(r.B, s, a, x)
 	m.Inputs.Apply(x)
-	m.Net.ResidualTape(r.tapes[0], r.member, h, r.B, x, out)
-	for k := 1; k < len(r.tapes); k++ {
+	m.Net.ResidualTape(p.tapes[0], r.member, k, r.B, x, out)
+	for i := 1; i < len(p.tapes); i++ {
 		y := r.y[:len(out)]
-		m.Net.Residual(r.tapes[k], r.member+k, r.B, x, y)
+		m.Net.Residual(p.tapes[i], r.member+i, r.B, x, y)
 		kernel.Axpy(1, y, out)
 	}
-	share := 1 / F(len(r.tapes))
+	share := 1 / F(len(p.tapes))
 	for i := range out {
 		out[i] *= m.Output[i%d.Tangent] * share
 	}
@@ -104,26 +148,27 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	for i := range dd {
 		dd[i] *= m.Output[i%d.Tangent]
 	}
+	p, k := r.at(h)
 	if ds == nil {
-		m.Net.ResidualBackward(r.tapes[0], r.member, h, dd, nil)
+		m.Net.ResidualBackward(p.tapes[0], r.member, k, dd, nil)
 		return
 	}
 	dx := r.dx[:r.B*d.Inputs]
-	m.Net.ResidualBackward(r.tapes[0], r.member, h, dd, dx)
+	m.Net.ResidualBackward(p.tapes[0], r.member, k, dd, dx)
 	m.Inputs.pull(dx)
 	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
 }
 
 // Leftover measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U], with
-// vectors in the world. It uses the T steps of the tape from h on. The result is the rollout's own anchor, to be weighed by Anchor.
-func (r *Rollout[F]) Leftover(h int, w *Windows[F], lo int) []F {
+// vectors in the world, for windows lo … lo+B−1. The result is the rollout's own anchor, to be weighed by Anchor.
+func (r *Rollout[F]) Leftover(w *Windows[F], lo int) []F {
 	d, T := r.m.dims(), r.m.Net.Context
 	c := r.c[:r.B*d.Tangent]
 	clear(c)
 	for t := range T {
 		row := t*w.B + lo
 		s, left := w.States[row*d.State:][:r.B*d.State], r.dd[:len(c)]
-		out := r.residual(h+t, s, w.Actions[row*d.Action:][:r.B*d.Action])
+		out := r.residual(r.H+t, s, w.Actions[row*d.Action:][:r.B*d.Action])
 		for i, res := range w.Residuals[row*d.Tangent:][:len(c)] {
 			left[i] = (res - out[i]) / F(T)
 		}
@@ -136,17 +181,17 @@ func (r *Rollout[F]) Leftover(h int, w *Windows[F], lo int) []F {
 func (r *Rollout[F]) Anchor(weight []F) { r.weigh(r.c, weight) }
 
 // AnchorBackward pulls the gradient at c, gathered by Backward, into the window's steps.
-func (r *Rollout[F]) AnchorBackward(h int, weight []F) {
+func (r *Rollout[F]) AnchorBackward(weight []F) {
 	d := r.m.dims()
 	r.weigh(r.dc, weight)
 	for t := range r.m.Net.Context {
 		dd := r.dd[:r.B*d.Tangent]
 		clear(dd)
-		r.m.System.Carry(r.B, r.steps[h+t].s, r.dc, dd)
+		r.m.System.Carry(r.B, r.steps[r.H+t].s, r.dc, dd)
 		for i := range dd {
 			dd[i] /= -F(r.m.Net.Context)
 		}
-		r.residualBackward(h+t, dd, nil, nil)
+		r.residualBackward(r.H+t, dd, nil, nil)
 	}
 }
 
@@ -159,7 +204,21 @@ func (r *Rollout[F]) weigh(c, weight []F) {
 	}
 }
 
-// Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of steps 0 … H−1.
-func (r *Rollout[F]) Grads(H int, z, dz, grad []F) {
-	r.m.Net.ResidualGrads(r.tapes[0], r.member, H, z, dz, grad)
+// Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of all steps and, if
+// anchored, AnchorBackward.
+func (r *Rollout[F]) Grads(anchored bool, dz, grad []F) {
+	for k := range r.phases {
+		p := &r.phases[k]
+		n := min(r.length, r.H-k*r.length)
+		if n <= 0 {
+			break
+		}
+		if k == 0 && anchored {
+			n += r.m.Net.Context
+		}
+		own := p.dz[:len(dz)]
+		clear(own)
+		r.m.Net.ResidualGrads(p.tapes[0], r.member, n, p.z[:len(dz)], own, grad)
+		kernel.Axpy(p.keep, own, dz)
+	}
 }

@@ -15,16 +15,17 @@ type Config struct {
 
 // Model sizes the nets (paper, "Model and training parameters").
 type Model struct {
-	Context       int    `param:"context" default:"20" min:"2" max:"200" unit:"steps" doc:"rows of the context window that the encoder reads"`
-	Latent        int    `param:"latent" default:"12" min:"0" max:"64" doc:"size of the latent z; 0 fits the control without a latent"`
-	Encoder       string `param:"encoder" default:"gru" enum:"gru,mlp" doc:"history encoder"`
-	EncoderDense  int    `param:"encoder_dense" default:"128" min:"1" max:"1024" doc:"width of the per-row dense layer of the encoder"`
-	EncoderHidden int    `param:"encoder_hidden" default:"128" min:"1" max:"1024" doc:"hidden state of the encoder"`
-	Hidden        int    `param:"hidden" default:"256" min:"1" max:"2048" doc:"width of the residual's backbone"`
-	Blocks        int    `param:"blocks" default:"2" min:"0" max:"8" doc:"FiLM blocks of the residual"`
-	Film          bool   `param:"film" default:"true" doc:"condition the residual by FiLM; false concatenates z to its inputs"`
-	DecoderHidden int    `param:"decoder_hidden" default:"128" min:"1" max:"1024" doc:"width of the auxiliary decoder"`
-	Members       int    `param:"members" default:"1" min:"1" max:"8" doc:"residual nets of the ensemble, sharing encoder and decoder"`
+	Context       int     `param:"context" default:"20" min:"2" max:"200" unit:"steps" doc:"rows of the context window that the encoder reads"`
+	Latent        int     `param:"latent" default:"12" min:"0" max:"64" doc:"size of the latent z; 0 fits the control without a latent"`
+	LatentAge     float64 `param:"latent_age" default:"0.0" min:"0" max:"100" unit:"s" doc:"time in which a share 1/e of the latent is left along a rollout, pulled to the prior mean; 0 holds it"`
+	Encoder       string  `param:"encoder" default:"gru" enum:"gru,mlp" doc:"history encoder"`
+	EncoderDense  int     `param:"encoder_dense" default:"128" min:"1" max:"1024" doc:"width of the per-row dense layer of the encoder"`
+	EncoderHidden int     `param:"encoder_hidden" default:"128" min:"1" max:"1024" doc:"hidden state of the encoder"`
+	Hidden        int     `param:"hidden" default:"256" min:"1" max:"2048" doc:"width of the residual's backbone"`
+	Blocks        int     `param:"blocks" default:"2" min:"0" max:"8" doc:"FiLM blocks of the residual"`
+	Film          bool    `param:"film" default:"true" doc:"condition the residual by FiLM; false concatenates z to its inputs"`
+	DecoderHidden int     `param:"decoder_hidden" default:"128" min:"1" max:"1024" doc:"width of the auxiliary decoder"`
+	Members       int     `param:"members" default:"1" min:"1" max:"8" doc:"residual nets of the ensemble, sharing encoder and decoder"`
 }
 
 // Prior is the physics under the residual.

@@ -94,7 +94,7 @@ func (d *dataset) need(T, H int) error {
 
 // flightNames returns the names for which keep holds, sorted.
 func (d *dataset) flightNames(keep []bool) []string {
-	var out []string
+	out := []string{}
 	for i, k := range keep {
 		if k {
 			out = append(out, d.flights[i])

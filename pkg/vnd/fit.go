@@ -73,6 +73,7 @@ type trainer struct {
 	adam       *nn.Adam[float32]
 	state      progress
 	key        string        // of what the checkpoint belongs to
+	setup      time.Duration // spent before the first update
 	saved      time.Duration // training time at the last checkpoint
 }
 
@@ -91,12 +92,19 @@ type progress struct {
 // Run fits a model to the segments. ctx ends it early: a checkpoint, if asked for, is then whole, and the error is
 // ctx's.
 func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment, opt Options) (*Fit, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	began := opt.Now()
 	act := dynamics.NominalActuator()
 	if cfg.Prior.Identify {
-		act = dynamics.Identify(dt, steps(segs))
+		act = dynamics.Identify(ctx, dt, steps(segs))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	robot := learned.Quadrotor{Dt: dt, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
-	t, err := newTrainer(&cfg, robot.System(), segs, opt)
+	t, err := newTrainer(&cfg, robot.System(), dt, segs, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +113,14 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
+	t.setup = opt.Now().Sub(began)
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
 	return &Fit{Model: t.model, Robot: robot, Metrics: t.metrics()}, nil
 }
 
-func newTrainer(cfg *Config, sys dynamics.System[float32], segs []transition.Segment, opt Options) (*trainer, error) {
+func newTrainer(cfg *Config, sys dynamics.System[float32], dt float64, segs []transition.Segment, opt Options) (*trainer, error) {
 	m, err := learned.New(sys, cfg.nets())
 	if err != nil {
 		return nil, err
@@ -132,7 +141,7 @@ func newTrainer(cfg *Config, sys dynamics.System[float32], segs []transition.Seg
 	if len(t.train) == 0 {
 		t.train, t.val = append(t.train, d.starts(T, H, 1, func(int) bool { return true })...), nil
 	}
-	m.Known = float32(cfg.Anchor.Known)
+	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/dt)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H)
 	t.grad = make([]float32, len(m.Net.Params))
@@ -188,8 +197,7 @@ func (t *trainer) mmdWeight(share float64) float64 {
 }
 
 func (t *trainer) run(ctx context.Context) error {
-	began, before := t.opt.Now(), t.state.Elapsed
-	every := max(1, t.cfg.Train.Updates/validations)
+	began, before := t.opt.Now(), t.state.Elapsed+t.setup
 	for share := t.share(); share < 1; share = t.share() {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, t.save())
@@ -201,12 +209,11 @@ func (t *trainer) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if t.state.Update%every == 0 {
+		if int(t.share()*validations) > int(share*validations) {
 			t.validate()
 		}
 		t.tell(share)
 	}
-	t.validate()
 	if t.state.Best != nil {
 		copy(t.model.Net.Params, t.state.Best)
 	} else {

@@ -93,7 +93,7 @@ func TestFitOverfitsOneBatch(t *testing.T) {
 	cfg := quick()
 	cfg.Train.GainJitter, cfg.Anchor.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
 	cfg.Train.Updates, cfg.Train.WeightDecay = 400, 0
-	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(3, 60), Options{})
+	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(3, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestConfidenceIsHonoured(t *testing.T) {
 				data[0].Rows[i].State.P.X += 100
 			}
 		}
-		tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(1, 60), Options{})
+		tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(1, 60), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestFitRefusesShortFlights(t *testing.T) {
 func TestSplitByFlight(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Validation = .4
-	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), recorded(5, 80), Options{Seed: 3})
+	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(5, 80), Options{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

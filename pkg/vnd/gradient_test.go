@@ -34,6 +34,7 @@ func double(m *learned.Model[float32], sys dynamics.System[float64]) *learned.Mo
 	copyTo(d.Inputs.Scale, m.Inputs.Scale)
 	copyTo(d.Output, m.Output)
 	copyTo(d.Anchor, m.Anchor)
+	d.Age = float64(m.Age)
 	return d
 }
 
@@ -51,6 +52,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		"no latent":   func(c *Config) { c.Model.Latent = 0 },
 		"no anchor":   func(c *Config) { c.Anchor.Share = 0 },
 		"concatenate": func(c *Config) { c.Model.Film = false },
+		"ageing":      func(c *Config) { c.Loss.Steps, c.Model.LatentAge = 12, .1 },
 		"one step":    func(c *Config) { c.Loss.Steps = 1 },
 		"no prior":    func(c *Config) { c.Prior.Enabled = false },
 	} {
@@ -61,7 +63,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			if !cfg.Prior.Enabled {
 				sys, sys64 = sys.WithoutPrior(), sys64.WithoutPrior()
 			}
-			tr, err := newTrainer(&cfg, sys, recorded(2, 60), Options{Seed: 3})
+			tr, err := newTrainer(&cfg, sys, .02, recorded(2, 60), Options{Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

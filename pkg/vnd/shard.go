@@ -60,7 +60,7 @@ func newShard[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, s
 	tb := min(tile, maxB)
 	s := &shard[F]{cfg: cfg, m: m, data: data, scale: scale, rng: rng,
 		grad: make([]F, len(m.Net.Params)), windows: m.NewWindows(maxB), z: make([]F, maxB*Z), dz: make([]F, maxB*Z),
-		prior: make([]F, maxB*Z), weight: make([]F, maxB), gain: make([]F, maxB), rollout: m.NewRollout(tb, maxH+T),
+		prior: make([]F, maxB*Z), weight: make([]F, maxB), gain: make([]F, maxB), rollout: m.NewRollout(tb, maxH),
 		states: make([]F, (maxH+1)*tb*d.State), actions: make([]F, maxH*tb*d.Action), targets: make([]F, maxH*tb*d.Measured),
 		conf: make([]F, maxH*tb), errors: make([]F, maxH*tb*d.Tangent), ds: make([]F, tb*d.State), dnext: make([]F, tb*d.State),
 		measured: make([]F, (T+1)*d.Measured), windowAction: make([]F, T*d.Action)}
@@ -202,9 +202,9 @@ func (s *shard[F]) forward(lo, B, H, member int) float64 {
 	d, Z := s.m.System.Dims(), s.m.Net.Latent
 	n := B * d.State
 	copy(s.states[:n], s.windows.Start[lo*d.State:][:n])
-	s.rollout.Begin(member%s.m.Net.Members, B, s.z[lo*Z:(lo+B)*Z])
+	s.rollout.Begin(member%s.m.Net.Members, B, H, s.z[lo*Z:(lo+B)*Z])
 	if s.weight[lo] > 0 {
-		s.rollout.Leftover(H, s.windows, lo)
+		s.rollout.Leftover(s.windows, lo)
 		s.rollout.Anchor(s.weight[lo : lo+B])
 	}
 	sum := 0.
@@ -259,10 +259,9 @@ func (s *shard[F]) backward(lo, B, H int, scale float64) {
 		s.rollout.Backward(h, dnext, ds, nil)
 		dnext, ds = ds, dnext
 	}
-	total := H
-	if s.weight[lo] > 0 {
-		s.rollout.AnchorBackward(H, s.weight[lo:lo+B])
-		total += s.m.Net.Context
+	anchored := s.weight[lo] > 0
+	if anchored {
+		s.rollout.AnchorBackward(s.weight[lo : lo+B])
 	}
-	s.rollout.Grads(total, s.z[lo*Z:(lo+B)*Z], s.dz[lo*Z:(lo+B)*Z], s.grad)
+	s.rollout.Grads(anchored, s.dz[lo*Z:(lo+B)*Z], s.grad)
 }

@@ -123,8 +123,8 @@ func (t *trainer) leftovers(starts []start) {
 		starts = starts[len(part):]
 		s.drawGains(len(part), 0)
 		s.encode(part)
-		s.rollout.Begin(0, len(part), s.z)
-		left = append(left, s.rollout.Leftover(0, s.windows, 0)...)
+		s.rollout.Begin(0, len(part), 1, s.z[:len(part)*t.model.Net.Latent])
+		left = append(left, s.rollout.Leftover(s.windows, 0)...)
 	}
 	unit := t.model.Leftover
 	for j := range unit {
