@@ -13,10 +13,19 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 menu: ## print this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: demo
+demo: build ## fit to recorded flights in about a minute, score on others, draw
+	bin/vnd demo
+
 .PHONY: test
-test: deps lint build cross ## all checks: lint, build, every Go test with and without C
-	go test ./...
+test: deps peers lint build cross ## all checks: lint, build, every Go test, with and without C
+	VND_KERNEL=c go test -count=1 ./pkg/kernel ./pkg/nn ./pkg/model ./pkg/learned ./pkg/vnd
 	CGO_ENABLED=0 go test ./...
+	go test ./...
+
+.PHONY: bench
+bench: build ## time the hot paths
+	go test -run '^$$' -bench . -benchtime 1s ./...
 
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/
@@ -56,9 +65,21 @@ fuzz: deps ## run every fuzz target for FUZZTIME (10s)
 		go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
 	done
 
+# Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
+PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0
+export VND_PYTHON := $(CURDIR)/build/venv/bin/python
+.PHONY: peers
+peers: deps build/venv/installed
+build/venv/installed: Makefile
+	@echo "installing for the tests, into build/venv:" $(PEERS)
+	python3 -m venv build/venv
+	$(VND_PYTHON) -m pip install --quiet --disable-pip-version-check $(PEERS)
+	@touch $@
+
 # Whether the thing itself is there, however it was installed. pkg/kernel opens
 # oneDNN at run time; the -dev package brings whichever version the system has.
 has_c = echo '\#include <stdlib.h>' | gcc -E - >/dev/null 2>&1
+has_venv = python3 -c 'import ensurepip, venv' >/dev/null 2>&1
 has_onednn = PATH=$$PATH:/sbin ldconfig -p | grep 'libdnnl\.so\.[23]' >/dev/null
 
 .PHONY: deps
@@ -66,6 +87,7 @@ deps: ## install what is missing with apt (as root or with sudo)
 	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl" >&2; exit 1; }
 	@missing=""; \
 	$(has_c) || missing="gcc libc6-dev"; \
+	$(has_venv) || missing="$$missing python3-venv"; \
 	$(has_onednn) || missing="$$missing libdnnl-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
