@@ -68,7 +68,7 @@ type Loss struct {
 type Train struct {
 	Updates     int       `param:"updates" default:"6000" min:"1" max:"10000000" doc:"Adam updates"`
 	Minutes     float64   `param:"minutes" default:"4.5" min:"0.01" max:"100000" unit:"min" doc:"wall-clock bound: on a slow machine the schedule is compressed to end by then (and the result depends on the machine)"`
-	Batch       int       `param:"batch" default:"256" min:"2" max:"65536" doc:"contexts per update"`
+	Batch       int       `param:"batch" default:"128" min:"2" max:"65536" doc:"contexts per update"`
 	Rate        float64   `param:"rate" default:"0.002" min:"1e-07" max:"1" doc:"peak learning rate of Adam, cosine to zero"`
 	Warmup      float64   `param:"warmup" default:"0.02" min:"0" max:"0.5" doc:"share of the training over which the rate rises"`
 	Clip        float64   `param:"clip" default:"1.0" min:"0.001" max:"1000000" doc:"bound on the global norm of the gradient"`
@@ -76,14 +76,14 @@ type Train struct {
 	Average     float64   `param:"average" default:"0.998" min:"0" max:"0.99999" doc:"decay of the exponential moving average of the weights that is kept"`
 	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
-	GainJitter  float64   `param:"gain_jitter" default:"0.1" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
+	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
 }
 
 // Anchor is the correction for what the model leaves over in the window.
 type Anchor struct {
 	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the mean leftover of the window's rows; 0 trains without"`
-	Known float64 `param:"known" default:"0.0" min:"0" max:"1" doc:"weight of the leftover in predictions where the condition is known; it rises to 1 with novelty"`
+	Known float64 `param:"known" default:"0.25" min:"0" max:"1" doc:"weight of the leftover in predictions where the condition is known; it rises to 1 with novelty"`
 }
 
 func (c *Config) nets() model.Config {

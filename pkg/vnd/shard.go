@@ -74,9 +74,9 @@ func newShard[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, s
 	return s
 }
 
-// gradient computes losses and gradient (into s.grad, overwritten) of the contexts at `starts` with rollouts of H steps.
-// scale is 1/contexts of the whole batch; the MMD is taken within the shard.
-func (s *shard[F]) gradient(starts []start, H, member int, lambdaMMD, scale float64) (l Losses) {
+// gradient computes losses and gradient (into s.grad, overwritten) of the contexts at `starts` with rollouts of H steps,
+// for the given update. scale is 1/contexts of the whole batch; the MMD is taken within the shard.
+func (s *shard[F]) gradient(starts []start, H, update int, lambdaMMD, scale float64) (l Losses) {
 	clear(s.grad)
 	s.drawGains(len(starts), s.cfg.Train.GainJitter)
 	s.encode(starts)
@@ -92,11 +92,11 @@ func (s *shard[F]) gradient(starts []start, H, member int, lambdaMMD, scale floa
 		weight := lambdaMMD * scale * float64(B)
 		l.MMD = float64(B) / weight * s.mmd.Rows(B, 0, B, s.z, s.prior, s.cfg.Loss.MMDSigma, weight, s.dz)
 	}
-	s.drawAnchors(B)
+	s.drawAnchors(B, update)
 	for lo := 0; lo < B; lo += tile {
 		hi := min(lo+tile, B)
 		s.load(starts[lo:hi], lo, H)
-		l.Dynamics += s.forward(lo, hi-lo, H, member+lo/tile)
+		l.Dynamics += s.forward(lo, hi-lo, H, s.rng.IntN(s.m.Net.Members))
 		s.backward(lo, hi-lo, H, scale)
 	}
 	if Z > 0 {
@@ -105,15 +105,14 @@ func (s *shard[F]) gradient(starts []start, H, member int, lambdaMMD, scale floa
 	return l
 }
 
-// drawAnchors decides which tiles carry the anchor, and how much of it.
-func (s *shard[F]) drawAnchors(B int) {
+// drawAnchors decides which tiles carry the anchor: every 1/share-th of all the shard's tiles, so that shards keep step.
+func (s *shard[F]) drawAnchors(B, update int) {
+	tiles := (B + tile - 1) / tile
 	for lo := 0; lo < B; lo += tile {
-		on := s.rng.Float64() < s.cfg.Anchor.Share
+		n, share := float64(update*tiles+lo/tile), s.cfg.Anchor.Share
+		on := F(math.Floor((n+1)*share) - math.Floor(n*share))
 		for b := lo; b < min(lo+tile, B); b++ {
-			s.weight[b] = 0
-			if on {
-				s.weight[b] = 1
-			}
+			s.weight[b] = on
 		}
 	}
 }
@@ -202,7 +201,7 @@ func (s *shard[F]) forward(lo, B, H, member int) float64 {
 	d, Z := s.m.System.Dims(), s.m.Net.Latent
 	n := B * d.State
 	copy(s.states[:n], s.windows.Start[lo*d.State:][:n])
-	s.rollout.Begin(member%s.m.Net.Members, B, H, s.z[lo*Z:(lo+B)*Z])
+	s.rollout.Begin(member, B, H, s.z[lo*Z:(lo+B)*Z])
 	if s.weight[lo] > 0 {
 		s.rollout.Leftover(s.windows, lo)
 		s.rollout.Anchor(s.weight[lo : lo+B])

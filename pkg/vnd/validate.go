@@ -63,7 +63,7 @@ func (s *shard[F]) loss(starts []start, H, chunk int) (sum float64) {
 		for lo := 0; lo < len(part); lo += tile {
 			hi := min(lo+tile, len(part))
 			s.load(part[lo:hi], lo, H)
-			sum += s.forward(lo, hi-lo, H, lo/tile)
+			sum += s.forward(lo, hi-lo, H, lo/tile%s.m.Net.Members)
 		}
 	}
 	return sum
