@@ -1,0 +1,122 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+
+	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	navmsgs "vnd/msgs/nav_msgs"
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+)
+
+// Frames in which poses may come.
+const (
+	Auto    = "auto"  // by the frame names in the message
+	ENU     = "enu"   // world z up, body FLU
+	NED     = "ned"   // world z down, body FRD
+	InBody  = "body"  // twist in the frame of the body
+	InWorld = "world" // twist in the frame of the pose
+)
+
+// PoseOptions say what messages with poses leave open. The zero value is Auto.
+type PoseOptions struct {
+	World string // Auto: NED when the frame's name ends in _ned (REP-103), else ENU; ENU; NED
+	Twist string // of odometry: Auto: InWorld when both frames have the same name, else InBody (REP-105); InBody; InWorld
+	Body  string // name of the body, where a message holds several; "" takes the only one
+}
+
+// fromWorld turns a state in the message's own frames into ours.
+func (o PoseOptions) fromWorld(frame string, s quad.State) quad.State {
+	if o.World == NED || o.World != ENU && strings.HasSuffix(frame, "_ned") {
+		return SwapState(s)
+	}
+	return s
+}
+
+// FromPoseStamped is for motion capture and vision: body to world.
+func FromPoseStamped(m *geometrymsgs.PoseStamped, o PoseOptions) Pose {
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose))}
+}
+
+// FromPoseWithCovarianceStamped leaves the covariance out.
+func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o PoseOptions) Pose {
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose))}
+}
+
+// FromOdometry turns the twist, which is in the child frame, into the world.
+func FromOdometry(m *navmsgs.Odometry, o PoseOptions) Pose {
+	s := stateOf(&m.Pose.Pose)
+	v := vec(m.Twist.Twist.Linear)
+	inWorld := o.Twist == InWorld || o.Twist != InBody && m.ChildFrameID != "" && m.ChildFrameID == m.Header.FrameID
+	if !inWorld {
+		v = s.Q.Rotate(v)
+	}
+	s.V = v
+	return moving(Nanoseconds(m.Header.Stamp), o.fromWorld(m.Header.FrameID, s))
+}
+
+// FromTransformStamped is for one transform from a child frame, the body, to its parent, the world.
+func FromTransformStamped(m *geometrymsgs.TransformStamped, o PoseOptions) Pose {
+	t, r := m.Transform.Translation, m.Transform.Rotation
+	s := quad.State{P: vec(t), Q: so3.Quat{W: r.W, X: r.X, Y: r.Y, Z: r.Z}}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, s)}
+}
+
+// FromVehicleOdometry is for PX4's estimate. A world of unknown heading (pose_frame FRD) is as good as NED: nothing
+// here needs to know north. A velocity in neither the pose's frame nor the body's is left out.
+func FromVehicleOdometry(m *px4msgs.VehicleOdometry) (Pose, error) {
+	if f := m.PoseFrame; f != px4msgs.VehicleOdometryPoseFrameNed && f != px4msgs.VehicleOdometryPoseFrameFrd {
+		return Pose{}, fmt.Errorf("pose_frame is %d, expected %d (NED) or %d (FRD)", f,
+			px4msgs.VehicleOdometryPoseFrameNed, px4msgs.VehicleOdometryPoseFrameFrd)
+	}
+	q := so3.Quat{W: float64(m.Q[0]), X: float64(m.Q[1]), Y: float64(m.Q[2]), Z: float64(m.Q[3])}
+	s := quad.State{P: vec32(m.Position), Q: q}
+	stamp := microseconds(m.TimestampSample)
+	if stamp == 0 {
+		stamp = microseconds(m.Timestamp)
+	}
+	switch {
+	case m.VelocityFrame == px4msgs.VehicleOdometryVelocityFrameBodyFrd:
+		s.V = q.Rotate(vec32(m.Velocity))
+	case m.VelocityFrame == m.PoseFrame: // NED and FRD have the same numbers in both
+		s.V = vec32(m.Velocity)
+	default:
+		return Pose{Stamp: stamp, State: SwapState(s)}, nil
+	}
+	return moving(stamp, SwapState(s)), nil
+}
+
+// FromStep takes the state that vnd's own controller used.
+func FromStep(m *msgs.Step) Pose {
+	s := stateOf(&m.Pose)
+	s.V = vec(m.Velocity)
+	return moving(Nanoseconds(m.Header.Stamp), s)
+}
+
+// moving is a pose with a velocity, unless that is not finite.
+func moving(stamp int64, s quad.State) Pose {
+	if !finite(s.V) {
+		s.V = so3.Vec3{}
+		return Pose{Stamp: stamp, State: s}
+	}
+	return Pose{Stamp: stamp, State: s, HasVelocity: true}
+}
+
+// PutPoseStamped fills m with a pose in the world frame of that name.
+func PutPoseStamped(m *geometrymsgs.PoseStamped, stamp int64, frame string, s quad.State) {
+	m.Header.Stamp, m.Header.FrameID = Time(stamp), frame
+	putPose(&m.Pose, s)
+}
+
+// PutOdometry fills m with a state: pose in frame, linear twist in the body's frame, child. The angular twist, which a
+// state does not have, and the covariances are zero: unknown.
+func PutOdometry(m *navmsgs.Odometry, stamp int64, frame, child string, s quad.State) {
+	m.Header.Stamp, m.Header.FrameID, m.ChildFrameID = Time(stamp), frame, child
+	putPose(&m.Pose.Pose, s)
+	m.Twist.Twist = geometrymsgs.Twist{Linear: vector3(s.Q.Conj().Rotate(s.V))}
+	clear(m.Pose.Covariance[:])
+	clear(m.Twist.Covariance[:])
+}
