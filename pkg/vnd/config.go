@@ -77,6 +77,8 @@ type Train struct {
 	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
+	WindowNoise float64   `param:"window_noise" default:"0.0" min:"0" max:"10" doc:"deviation of the noise on the encoder's normalised inputs"`
+	Sampling    string    `param:"sampling" default:"rows" enum:"rows,flights" doc:"what is drawn with equal chance: a row of all flights, or a flight and then one of its rows"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
 }
 
