@@ -1,0 +1,152 @@
+package mcap
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// maxRatio is how much larger than its input the output of a codec can be at
+// most: a zstd block of 4 bytes can stand for 128 KiB, an LZ4 byte for 255. A
+// chunk that claims more is damaged, and nothing is allocated for it.
+var maxRatio = map[string]uint64{None: 1, LZ4: 255, Zstd: 128 << 10 / 4}
+
+// unpacker decompresses chunks, keeping its decoders from one to the next.
+type unpacker struct {
+	zstd *zstd.Decoder
+	lz4  *lz4.Reader
+}
+
+// checkSizes holds a chunk's claimed size against what its bytes can give.
+func checkSizes(h chunkHeader) error {
+	ratio, ok := maxRatio[h.codec]
+	switch {
+	case !ok:
+		return fmt.Errorf("unknown compression %q (known: zstd, lz4, none)", h.codec)
+	case h.size > MaxChunk:
+		return fmt.Errorf("%d bytes uncompressed, more than the %d that are read", h.size, MaxChunk)
+	case h.packed > MaxChunk+MaxChunk/8:
+		return fmt.Errorf("%d bytes compressed, more than the %d that are read", h.packed, MaxChunk+MaxChunk/8)
+	case h.codec == None && h.packed != h.size:
+		return fmt.Errorf("%d bytes for %d uncompressed ones", h.packed, h.size)
+	case h.size > (h.packed+64)*ratio:
+		return fmt.Errorf("%d bytes cannot hold %d with %s", h.packed, h.size, h.codec)
+	}
+	return nil
+}
+
+// unpack decompresses the whole of a chunk's records into buf, grown as
+// needed. Uncompressed records come back as they are.
+func (u *unpacker) unpack(h chunkHeader, packed, buf []byte) ([]byte, error) {
+	switch h.codec {
+	case Zstd:
+		var zh zstd.Header
+		if err := zh.Decode(packed); err != nil {
+			return nil, err
+		}
+		if zh.HasFCS && zh.FrameContentSize > h.size {
+			return nil, fmt.Errorf("a frame of %d bytes for %d", zh.FrameContentSize, h.size)
+		}
+		if err := u.openZstd(); err != nil {
+			return nil, err
+		}
+		out, err := u.zstd.DecodeAll(packed, buf[:0])
+		if err == nil && uint64(len(out)) != h.size {
+			err = fmt.Errorf("%d bytes instead of %d", len(out), h.size)
+		}
+		return out, err
+	case LZ4:
+		if u.lz4 == nil {
+			u.lz4 = lz4.NewReader(nil)
+		}
+		u.lz4.Reset(bytes.NewReader(packed))
+		buf = grow(buf, int64(h.size))
+		_, err := io.ReadFull(u.lz4, buf)
+		return buf, err
+	}
+	return packed, nil
+}
+
+// unpackCut decompresses as much as it can of a chunk that was cut off.
+func unpackCut(h chunkHeader, packed []byte) []byte {
+	var in io.Reader
+	switch h.codec {
+	case Zstd:
+		z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxChunk))
+		if err != nil {
+			return nil
+		}
+		defer z.Close()
+		in = z
+	case LZ4:
+		in = lz4.NewReader(bytes.NewReader(packed))
+	default:
+		return packed
+	}
+	// The error only says again that the rest is missing.
+	out, _ := io.ReadAll(io.LimitReader(in, int64(h.size)))
+	return out
+}
+
+func (u *unpacker) openZstd() (err error) {
+	if u.zstd == nil {
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxChunk))
+	}
+	return err
+}
+
+func (u *unpacker) close() {
+	if u.zstd != nil {
+		u.zstd.Close()
+		u.zstd = nil
+	}
+}
+
+// packer compresses the records of chunks.
+type packer struct {
+	codec string
+	zstd  *zstd.Encoder
+	lz4   *lz4.Writer
+	out   []byte
+	frame bytes.Buffer
+}
+
+func newPacker(codec string) (*packer, error) {
+	p := &packer{codec: codec}
+	var err error
+	switch codec {
+	case None:
+	case Zstd:
+		// Measured on recorded flights: the fastest level packs within 5 % of
+		// the default at twice the speed.
+		p.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	case LZ4:
+		p.lz4 = lz4.NewWriter(nil)
+	default:
+		err = fmt.Errorf("unknown compression %q (known: zstd, lz4, none)", codec)
+	}
+	return p, err
+}
+
+// pack returns the compressed records, valid until the next call.
+func (p *packer) pack(records []byte) ([]byte, error) {
+	switch p.codec {
+	case Zstd:
+		p.out = p.zstd.EncodeAll(records, p.out[:0])
+		return p.out, nil
+	case LZ4:
+		p.frame.Reset()
+		p.lz4.Reset(&p.frame)
+		if _, err := p.lz4.Write(records); err != nil {
+			return nil, err
+		}
+		if err := p.lz4.Close(); err != nil {
+			return nil, err
+		}
+		return p.frame.Bytes(), nil
+	}
+	return records, nil
+}

@@ -1,0 +1,229 @@
+package metadata
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// humbleQoS is what ROS 2 Humble wrote for /drone1/imu.
+const humbleQoS = "- history: 1\n  depth: 5\n  reliability: 2\n  durability: 2\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n  lifespan:\n    sec: 10\n    nsec: 0\n  liveliness: 1\n  liveliness_lease_duration:\n    sec: 9223372036\n    nsec: 854775807\n  avoid_ros_namespace_conventions: false"
+
+var imuQoS = QoS{
+	History: "keep_last", Depth: 5, Reliability: "best_effort", Durability: "volatile",
+	Deadline: Infinite, Lifespan: 10 * time.Second, Liveliness: "automatic", LivelinessLease: Infinite,
+}
+
+func TestQoSText(t *testing.T) {
+	got, err := ParseQoS(humbleQoS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]QoS{imuQoS}, got); d != "" {
+		t.Error(d)
+	}
+	if got := FormatQoS(got); got != humbleQoS {
+		t.Errorf("written:\n%s\nrosbag2 wrote:\n%s", got, humbleQoS)
+	}
+	named := strings.NewReplacer("history: 1", "history: keep_last", "reliability: 2", "reliability: best_effort",
+		"durability: 2", "durability: volatile", "liveliness: 1", "liveliness: automatic").Replace(humbleQoS)
+	if got, err = ParseQoS(named); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]QoS{imuQoS}, got); d != "" {
+		t.Error("named policies:", d)
+	}
+}
+
+func TestQoSOfFoxyAndUnknown(t *testing.T) {
+	for _, c := range []struct {
+		sec, nsec uint64
+		want      time.Duration
+	}{
+		{2147483647, 4294967295, Infinite}, // Fast DDS
+		{2147483647, 2147483647, Infinite}, // Connext
+		{9223372036, 854775807, Infinite},
+		{9223372036, 854775806, Infinite - 1},
+		{1 << 63, 0, Infinite},
+		{0, 1 << 63, Infinite},
+		{1, 5, time.Second + 5},
+		{2147483647, 0, 2147483647 * time.Second},
+	} {
+		if got := (yamlTime{c.sec, c.nsec}).duration(); got != c.want {
+			t.Errorf("%d.%09d s read as %d", c.sec, c.nsec, got)
+		}
+	}
+	got, err := ParseQoS("- history: 3\n  reliability: 77\n  durability: strange\n  liveliness: BEST_AVAILABLE\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]QoS{{Liveliness: "best_available"}}, got); d != "" {
+		t.Error(d)
+	}
+	if s := FormatQoS(got); !strings.Contains(s, "history: 3\n") || !strings.Contains(s, "reliability: 3\n") || !strings.Contains(s, "liveliness: 5\n") {
+		t.Error("unknown policies written as", s)
+	}
+	if _, err := ParseQoS("history: 1"); err == nil {
+		t.Error("a mapping passed for a list of profiles")
+	}
+}
+
+func sample(version int) *Metadata {
+	m := &Metadata{
+		Version: version, Storage: "mcap", Start: 1795228912301084436, Duration: 5548823992, Messages: 648,
+		Topics: []Topic{
+			{Name: "/drone1/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", QoS: []QoS{imuQoS, imuQoS}, Messages: 278},
+			{Name: "/tf", Type: "tf2_msgs/msg/TFMessage", Format: "cdr", Messages: 370},
+		},
+		CompressionFormat: "zstd", CompressionMode: "FILE",
+		Paths: []string{"a_0.mcap.zstd", "a_1.mcap.zstd"},
+		Files: []File{{"a_0.mcap", 1795228912301084436, 5, 2}, {"a_1.mcap", 1795228912301084446, 5548823982, 646}},
+	}
+	if version >= 8 {
+		m.Custom = map[string]string{"vnd.dropped": "12", "~": "null", "n": "0x1f"}
+		m.Distro = "jazzy"
+		m.Topics[0].TypeHash = "RIHS01_7d9a00ff131080897a5ec7e26e315954b8eae3353c3f995c55faf71574000b5b"
+	}
+	return m
+}
+
+func TestWriteAndRead(t *testing.T) {
+	for _, v := range []int{Humble, Current} {
+		want := sample(v)
+		text, err := want.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("version %d: %s", v, d)
+		}
+		if v == Humble && (strings.Contains(string(text), "custom_data") || strings.Contains(string(text), "type_description_hash")) {
+			t.Errorf("version 5 with fields of newer ones:\n%s", text)
+		}
+		if text, err = want.EncodeEmbedded(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err = ParseEmbedded(text); err != nil || !cmp.Equal(want, got) {
+			t.Errorf("embedded: %v %s", err, cmp.Diff(want, got))
+		}
+	}
+	if _, err := (&Metadata{Version: 9}).Encode(); err == nil {
+		t.Error("version 9 was written")
+	}
+}
+
+// TestVersions reads one bag as each version has it, by the field lists of
+// rosbag2's own history.
+func TestVersions(t *testing.T) {
+	for v := Oldest; v <= Newest; v++ {
+		qos := ""
+		switch {
+		case v >= 9:
+			qos = "        offered_qos_profiles:\n          - history: keep_last\n            depth: 5\n            reliability: best_effort\n            durability: volatile\n            deadline: {sec: 9223372036, nsec: 854775807}\n            lifespan: {sec: 10, nsec: 0}\n            liveliness: automatic\n            liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}\n            avoid_ros_namespace_conventions: false\n"
+		case v >= 4:
+			qos = "        offered_qos_profiles: \"" + strings.ReplaceAll(humbleQoS, "\n", "\\n") + "\"\n"
+		}
+		text := "rosbag2_bagfile_information:\n  version: " + string(rune('0'+v)) + "\n  storage_identifier: sqlite3\n" +
+			"  duration:\n    nanoseconds: 7\n  starting_time:\n    nanoseconds_since_epoch: 9\n  message_count: 3\n" +
+			"  topics_with_message_count:\n    - topic_metadata:\n        name: /imu\n        type: sensor_msgs/msg/Imu\n        serialization_format: cdr\n" + qos
+		want := &Metadata{Version: v, Storage: "sqlite3", Start: 9, Duration: 7, Messages: 3, Paths: []string{"b_0.db3"}}
+		want.Topics = []Topic{{Name: "/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", Messages: 3}}
+		if v >= 4 {
+			want.Topics[0].QoS = []QoS{imuQoS}
+		}
+		if v >= 7 {
+			text += "        type_description_hash: RIHS01_00\n"
+			want.Topics[0].TypeHash = "RIHS01_00"
+		}
+		text += "      message_count: 3\n  compression_format: \"\"\n  compression_mode: \"\"\n  relative_file_paths:\n    - b_0.db3\n"
+		if v >= 5 {
+			text += "  files:\n    - path: b_0.db3\n      starting_time:\n        nanoseconds_since_epoch: 9\n      duration:\n        nanoseconds: 7\n      message_count: 3\n"
+			want.Files = []File{{"b_0.db3", 9, 7, 3}}
+		}
+		if v >= 6 {
+			text += "  custom_data: ~\n"
+		}
+		if v >= 8 {
+			text += "  ros_distro: rolling\n"
+			want.Distro = "rolling"
+		}
+		got, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatalf("version %d: %v", v, err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("version %d: %s", v, d)
+		}
+	}
+}
+
+func TestBadMetadata(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{"", "no rosbag2_bagfile_information"},
+		{"a: [1", "line 1"},
+		{"rosbag2_bagfile_information:\n  version: 2\n", "version 2"},
+		{"rosbag2_bagfile_information:\n  version: 12\n", "version 12, read are 3 to 9"},
+		{"rosbag2_bagfile_information:\n  version: 5\n  message_count: -3\n", "line 3"},
+		{"rosbag2_bagfile_information:\n  version: 5\n  topics_with_message_count:\n    - topic_metadata:\n        offered_qos_profiles: \"history: 1\"\n", "line 5"},
+	} {
+		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: error %v does not say %q", c.text, err, c.says)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, v := range []int{Humble, Current} {
+		text, _ := sample(v).Encode()
+		f.Add(text)
+	}
+	f.Add([]byte("rosbag2_bagfile_information: {version: 9, topics_with_message_count: [{topic_metadata: {offered_qos_profiles: [{history: keep_last}]}}]}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Parse(text)
+		if err != nil {
+			return
+		}
+		// What was read is the same after it is written and read again.
+		m.Version = Current
+		again, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(again)
+		if err != nil {
+			t.Fatalf("%v in what was written:\n%s", err, again)
+		}
+		if m.Messages == 0 {
+			m.Start, got.Start = 0, 0
+		}
+		if d := cmp.Diff(normal(m), normal(got)); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// normal makes empty and missing lists the same.
+func normal(m *Metadata) *Metadata {
+	if len(m.Paths) == 0 {
+		m.Paths = nil
+	}
+	if len(m.Custom) == 0 {
+		m.Custom = nil
+	}
+	return m
+}
+
+func BenchmarkParse(b *testing.B) {
+	text, _ := sample(Current).Encode()
+	for b.Loop() {
+		if _, err := Parse(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package bag
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+)
+
+// Recovery is what Recover did.
+type Recovery struct {
+	From    Summary // of the damaged bag, with what was lost of it
+	Written uint64  // messages in the new bag
+}
+
+// Recover copies every message of a bag that can still be read into a new bag,
+// whole and with indexes. Its storage is that of the old bag where the options
+// name none. The old bag is not changed.
+func Recover(in, out string, o WriterOptions) (Recovery, error) {
+	r, err := Open(in)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer r.Close()
+	info := r.Info()
+	if o.Storage == "" {
+		o.Storage = info.Storage
+	}
+	if o.Distro == "" {
+		o.Distro = info.Distro
+	}
+	w, err := Create(out, o)
+	if err != nil {
+		return Recovery{From: info}, err
+	}
+	maps.Copy(w.meta.Custom, info.Custom)
+	err = copyMessages(w, r)
+	lost := r.Lost()
+	if lost.Any() {
+		w.SetCustom("vnd.recovered", lost.String())
+	}
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	return Recovery{From: r.Info(), Written: w.Stats().Written}, err
+}
+
+func copyMessages(w *Writer, r *Reader) error {
+	types := map[string]string{}
+	for _, t := range r.Topics() {
+		if known, ok := types[t.Name]; ok && known != t.Type {
+			r.lost.Messages += t.Count
+			r.lost.Note("%s: %d messages of type %s left out, as it is of type %s too", t.Name, t.Count, t.Type, known)
+			continue
+		}
+		types[t.Name] = t.Type
+		if err := w.AddTopic(t); err != nil {
+			return err
+		}
+	}
+	it, err := r.Messages()
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for {
+		m, err := it.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if m.Type != types[m.Topic] {
+			continue
+		}
+		if err := w.Write(m); err != nil {
+			return fmt.Errorf("after %d messages: %w", w.Stats().Written, err)
+		}
+	}
+}

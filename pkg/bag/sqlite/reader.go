@@ -1,0 +1,269 @@
+// Package sqlite reads and writes rosbag2's SQLite storage, the .db3 files.
+//
+// Read are schema versions 1 to 4, with a write-ahead log or a journal left by
+// a killed recorder, and files with damaged pages: every row that can still be
+// reached is given, the others are counted. Written are versions 4 and 3.
+package sqlite
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"vnd/pkg/bag/loss"
+)
+
+// Topic is a row of the table topics, with its type's definition.
+type Topic struct {
+	ID         int64
+	Name, Type string
+	Format     string // of the messages: "cdr"
+	QoS        string // YAML text, from schema version 2 on
+	TypeHash   string // from schema version 4 on
+	Definition string // text, from schema version 4 on
+	Encoding   string // of the definition: "ros2msg", "ros2idl"
+}
+
+// Message is a row of the table messages.
+type Message struct {
+	Topic *Topic
+	Row   int64
+	Time  int64  // ns since the epoch: when it was recorded
+	Data  []byte // valid until the next call of Next
+}
+
+// Reader reads one .db3 file. It is not safe for concurrent use.
+type Reader struct {
+	// SchemaVersion is 1 to 4, Distro the recorder's ROS distribution
+	// (from version 3 on), Embedded the newest copy of the bag's metadata
+	// kept within the file, as YAML ("" for most).
+	SchemaVersion    int
+	Distro, Embedded string
+
+	db      *conn
+	temp    string // folder of a copy
+	topics  []*Topic
+	byID    map[int64]*Topic
+	ordered string         // name of an index on the time, "" when there is none
+	salvage bool           // rows are found one by one, because the file is damaged
+	bad     map[int64]bool // rows counted as lost
+	gaps    map[int64]bool // rows after which a damaged stretch was counted
+	loss    loss.Loss
+}
+
+// Open opens a file for reading. It fails only for files that are no SQLite
+// database with rosbag2's tables; a database without any table is a recording
+// that was killed before its first commit: a reader without topics.
+func Open(path string) (*Reader, error) {
+	r := &Reader{byID: map[int64]*Topic{}, bad: map[int64]bool{}, gaps: map[int64]bool{}}
+	if st, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if st.Size() == 0 && len(sidecars(path)) == 0 {
+		r.empty("0 bytes: killed before the first write")
+		return r, nil
+	}
+	src, err := openForReading(path)
+	if err != nil {
+		return nil, fmt.Errorf("not a readable SQLite database: %w", err)
+	}
+	r.db, r.temp = src.conn, src.temp
+	if src.bad > 0 {
+		r.loss.Chunks += uint64(src.bad)
+		r.loss.Note("%d pages of the write-ahead log have wrong checksums: read nevertheless", src.bad)
+	}
+	if err := r.readSchema(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) empty(why string) {
+	r.SchemaVersion = 4
+	r.loss.Truncated = true
+	r.loss.Note("%s", why)
+}
+
+// Close closes the database.
+func (r *Reader) Close() error {
+	var err error
+	if r.db != nil {
+		err = r.db.Close()
+		r.db = nil
+	}
+	if r.temp != "" {
+		err = errors.Join(err, os.RemoveAll(r.temp))
+		r.temp = ""
+	}
+	return err
+}
+
+// Topics lists the topics by ID.
+func (r *Reader) Topics() []*Topic { return r.topics }
+
+// Loss is what was found missing so far.
+func (r *Reader) Loss() loss.Loss { return r.loss }
+
+func (r *Reader) readSchema() error {
+	tables := map[string]bool{}
+	err := r.db.each("SELECT name FROM sqlite_master WHERE type = 'table'", func(v []driver.Value) {
+		tables[text(v[0])] = true
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(tables) == 0:
+		r.empty("no tables: killed before the first commit")
+		return nil
+	case !tables["topics"] || !tables["messages"]:
+		return errors.New("not a rosbag2 database: no tables topics and messages in it")
+	}
+	columns, err := r.columns("topics")
+	if err != nil {
+		return err
+	}
+	r.SchemaVersion = 1
+	if columns["offered_qos_profiles"] {
+		r.SchemaVersion = 2
+	}
+	if tables["schema"] {
+		err := r.db.each("SELECT schema_version, ros_distro FROM schema", func(v []driver.Value) {
+			if n, ok := v[0].(int64); ok {
+				r.SchemaVersion = int(n)
+			}
+			r.Distro = text(v[1])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if tables["metadata"] {
+		// The copy is a convenience: a broken one is as good as none.
+		_ = r.db.each("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(v []driver.Value) {
+			r.Embedded = text(v[0])
+		})
+	}
+	if err := r.readTopics(columns); err != nil {
+		return err
+	}
+	if tables["message_definitions"] {
+		r.readDefinitions()
+	}
+	return r.findIndex()
+}
+
+func (r *Reader) columns(table string) (map[string]bool, error) {
+	names := map[string]bool{}
+	err := r.db.each("SELECT name FROM pragma_table_info(?)", func(v []driver.Value) { names[text(v[0])] = true }, table)
+	return names, err
+}
+
+func (r *Reader) readTopics(has map[string]bool) error {
+	pick := []string{"id", "name", "type", "serialization_format", "''", "''"}
+	if has["offered_qos_profiles"] {
+		pick[4] = "offered_qos_profiles"
+	}
+	if has["type_description_hash"] {
+		pick[5] = "type_description_hash"
+	}
+	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", func(v []driver.Value) {
+		id, ok := v[0].(int64)
+		if !ok || r.byID[id] != nil {
+			return
+		}
+		t := &Topic{ID: id, Name: text(v[1]), Type: text(v[2]), Format: text(v[3]), QoS: text(v[4]), TypeHash: text(v[5])}
+		r.topics = append(r.topics, t)
+		r.byID[id] = t
+	})
+}
+
+// readDefinitions adds the definitions; a bag without them is still a bag.
+func (r *Reader) readDefinitions() {
+	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(v []driver.Value) {
+		for _, t := range r.topics {
+			if t.Type == text(v[0]) && t.Definition == "" {
+				t.Encoding, t.Definition = text(v[1]), text(v[2])
+			}
+		}
+	})
+	if err != nil {
+		r.loss.Note("message definitions: %v", err)
+	}
+}
+
+// findIndex looks for an index that begins with the time.
+func (r *Reader) findIndex() error {
+	return r.db.each("SELECT l.name FROM pragma_index_list('messages') l, pragma_index_info(l.name) i "+
+		"WHERE i.seqno = 0 AND i.name = 'timestamp' AND l.partial = 0", func(v []driver.Value) {
+		r.ordered = text(v[0])
+	})
+}
+
+// text takes a TEXT or a BLOB column; anything else is "".
+func text(v driver.Value) string {
+	switch s := v.(type) {
+	case string:
+		return s
+	case []byte:
+		return string(s)
+	}
+	return ""
+}
+
+// Span gives the times of the first and the last message, from the index
+// alone. ok is false for a file without messages, and for one where only
+// Count can tell.
+func (r *Reader) Span() (start, end int64, ok bool) {
+	if r.db == nil || r.ordered == "" {
+		return 0, 0, false
+	}
+	for _, q := range []struct {
+		agg string
+		out *int64
+	}{{"min", &start}, {"max", &end}} {
+		ok = false
+		err := r.db.each("SELECT "+q.agg+"(timestamp) FROM messages", func(v []driver.Value) { *q.out, ok = v[0].(int64) })
+		if err != nil || !ok {
+			return 0, 0, false
+		}
+	}
+	return start, end, true
+}
+
+// Counts is what Count found.
+type Counts struct {
+	Messages   uint64
+	Start, End int64 // ns, of the first and the last message
+	ByTopic    map[int64]uint64
+}
+
+// Count reads all rows, without their data, and so finds most damage.
+func (r *Reader) Count() (Counts, error) {
+	c := Counts{ByTopic: map[int64]uint64{}}
+	if r.db == nil {
+		return c, nil
+	}
+	var seen uint64
+	err := r.list(func(row, topic, time int64) {
+		if c.Messages == 0 {
+			c.Start, c.End = time, time
+		}
+		c.Start, c.End = min(c.Start, time), max(c.End, time)
+		c.Messages++
+		c.ByTopic[topic]++
+	}, &seen)
+	if err != nil {
+		return c, err
+	}
+	// An index that misses rows of the table would hide them from reading.
+	if r.ordered != "" {
+		var indexed int64
+		err := r.db.each("SELECT count(*) FROM messages INDEXED BY "+quote(r.ordered), func(v []driver.Value) { indexed, _ = v[0].(int64) })
+		r.salvage = r.salvage || err != nil || uint64(indexed) != seen
+	}
+	return c, nil
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"errors"
+	"io"
+	"math"
+)
+
+// errOrder is the damage that SQLite does not see: pages linked in the wrong
+// order.
+var errOrder = errors.New("row numbers out of order")
+
+// list visits every reachable row of the table in the order of row numbers,
+// going around damaged pages. Rows of the wrong type or without a topic are
+// counted as lost; seen counts all.
+func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
+	for last := int64(math.MinInt64); ; {
+		err := r.listFrom(&last, visit, seen)
+		if err == nil {
+			return nil
+		}
+		if !damaged(err) && !errors.Is(err, errOrder) {
+			return err
+		}
+		r.salvage = true
+		resume, ok := r.around(last)
+		first := !r.gaps[last]
+		r.gaps[last] = true
+		if first {
+			r.loss.Chunks++
+			r.loss.Note("after row %d: %v", max(last, 0), err)
+		}
+		if !ok {
+			return nil
+		}
+		// Row numbers count without gaps, so a gap is what was lost.
+		if first {
+			r.loss.Messages += uint64(resume - max(last, 0))
+		}
+		last = resume
+	}
+}
+
+// listFrom visits rows after *last, moving it along, until the end or an error.
+func (r *Reader) listFrom(last *int64, visit func(row, topic, time int64), seen *uint64) error {
+	in, err := r.db.query("SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid", *last)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for {
+		v, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		row, _ := v[0].(int64)
+		if row <= *last {
+			return errOrder
+		}
+		topic, ok1 := v[1].(int64)
+		time, ok2 := v[2].(int64)
+		*last = row
+		*seen++
+		switch {
+		case !ok1 || r.byID[topic] == nil:
+			r.lose(row, "no known topic")
+		case !ok2:
+			r.lose(row, "a time of the wrong type")
+		default:
+			visit(row, topic, time)
+		}
+	}
+}
+
+// around finds the smallest row number behind a damaged stretch, after which
+// the table can be read again: by doubling steps, then by halving them. It
+// returns the number before the first such row.
+func (r *Reader) around(last int64) (int64, bool) {
+	from := max(last, 0)
+	step := int64(1)
+	for ; !r.readable(from + step); step *= 2 {
+		if step > 1<<61 || from+step > 1<<62 {
+			return 0, false
+		}
+	}
+	// from+step works, from+step/2 does not (or is where it failed).
+	lo, hi := from+step/2, from+step
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; r.readable(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	found := false
+	_ = r.db.each("SELECT rowid FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT 1", func(v []driver.Value) {
+		row, ok := v[0].(int64)
+		hi, found = row-1, ok
+	}, hi)
+	return hi, found
+}
+
+// readable tells whether a first row after the given number, or the end of the
+// table, can be read.
+func (r *Reader) readable(after int64) bool {
+	return r.db.each("SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT 1",
+		func([]driver.Value) {}, after) == nil
+}
