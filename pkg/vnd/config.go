@@ -66,7 +66,7 @@ type Loss struct {
 
 // Train is the optimiser's budget and schedule.
 type Train struct {
-	Updates     int       `param:"updates" default:"6000" min:"1" max:"10000000" doc:"Adam updates"`
+	Updates     int       `param:"updates" default:"8000" min:"1" max:"10000000" doc:"Adam updates"`
 	Minutes     float64   `param:"minutes" default:"4.5" min:"0.01" max:"100000" unit:"min" doc:"wall-clock bound: on a slow machine the schedule is compressed to end by then (and the result depends on the machine)"`
 	Batch       int       `param:"batch" default:"128" min:"2" max:"65536" doc:"contexts per update"`
 	Rate        float64   `param:"rate" default:"0.002" min:"1e-07" max:"1" doc:"peak learning rate of Adam, cosine to zero"`
@@ -77,8 +77,6 @@ type Train struct {
 	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
-	WindowNoise float64   `param:"window_noise" default:"0.0" min:"0" max:"10" doc:"deviation of the noise on the encoder's normalised inputs"`
-	Sampling    string    `param:"sampling" default:"rows" enum:"rows,flights" doc:"what is drawn with equal chance: a row of all flights, or a flight and then one of its rows"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
 }
 

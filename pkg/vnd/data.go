@@ -66,17 +66,6 @@ func (d *dataset) starts(T, H, stride int, flight func(int) bool) []start {
 	return out
 }
 
-// runs returns the bounds of each flight's contexts in starts that starts made.
-func (d *dataset) runs(starts []start) (out [][2]int) {
-	for i, s := range starts {
-		if i == 0 || d.segments[s.Segment].flight != d.segments[starts[i-1].Segment].flight {
-			out = append(out, [2]int{i, i})
-		}
-		out[len(out)-1][1] = i + 1
-	}
-	return out
-}
-
 // split holds out flights for validation: whole flights, never rows.
 func (d *dataset) split(share float64, rng *rand.Rand) (validation []bool) {
 	validation = make([]bool, len(d.flights))

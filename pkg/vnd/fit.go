@@ -66,7 +66,6 @@ type trainer struct {
 	model      *learned.Model[float32]
 	data       *dataset
 	train, val []start
-	byFlight   [][2]int // first and last+1 of each flight's contexts in train
 	rng        *rand.Rand
 	sources    []*rand.PCG // of the trainer, then of each shard
 	shards     []*shard[float32]
@@ -142,7 +141,6 @@ func newTrainer(cfg *Config, sys dynamics.System[float32], dt float64, segs []tr
 	if len(t.train) == 0 {
 		t.train, t.val = append(t.train, d.starts(T, H, 1, func(int) bool { return true })...), nil
 	}
-	t.byFlight = d.runs(t.train)
 	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/dt)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H)
@@ -234,7 +232,7 @@ func (t *trainer) update(share float64) {
 	B, H, n := t.cfg.Train.Batch, t.horizon(share), len(t.shards)
 	batch := make([]start, B)
 	for i := range batch {
-		batch[i] = t.draw()
+		batch[i] = t.train[t.rng.IntN(len(t.train))]
 	}
 	losses := make([]Losses, n)
 	var wg sync.WaitGroup
@@ -258,15 +256,6 @@ func (t *trainer) update(share float64) {
 	t.average()
 	t.state.Update++
 	t.state.Recent = blend(t.state.Recent, l, math.Max(.02, 1/float64(t.state.Update)))
-}
-
-// draw picks a context to train on.
-func (t *trainer) draw() start {
-	if t.cfg.Train.Sampling == "flights" {
-		of := t.byFlight[t.rng.IntN(len(t.byFlight))]
-		return t.train[of[0]+t.rng.IntN(of[1]-of[0])]
-	}
-	return t.train[t.rng.IntN(len(t.train))]
 }
 
 // average moves the exponential moving average of the weights, faster at first.

@@ -79,7 +79,7 @@ func newShard[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, s
 func (s *shard[F]) gradient(starts []start, H, update int, lambdaMMD, scale float64) (l Losses) {
 	clear(s.grad)
 	s.drawGains(len(starts), s.cfg.Train.GainJitter)
-	s.encode(starts, s.cfg.Train.WindowNoise)
+	s.encode(starts)
 	B, Z := len(starts), s.m.Net.Latent
 	clear(s.dz[:B*Z])
 	if s.decoder != nil {
@@ -135,8 +135,8 @@ func (s *shard[F]) vary(actions []F, gain F) {
 	}
 }
 
-// encode reads the windows, with noise of that deviation on their normalised features, and writes z with a tape.
-func (s *shard[F]) encode(starts []start, noise float64) {
+// encode reads the windows and writes z with a tape.
+func (s *shard[F]) encode(starts []start) {
 	B, d, T := len(starts), s.m.System.Dims(), s.m.Net.Context
 	s.windows.Reset(B)
 	for b, st := range starts {
@@ -145,12 +145,6 @@ func (s *shard[F]) encode(starts []start, noise float64) {
 		convert(s.windowAction, g.actions[(k-T)*d.Action:k*d.Action])
 		s.vary(s.windowAction, s.gain[b])
 		s.windows.Set(b, s.measured, s.windowAction)
-	}
-	if noise > 0 {
-		f := s.windows.Features[:T*B*d.Context]
-		for i := range f {
-			f[i] += F(noise * s.rng.NormFloat64())
-		}
 	}
 	if s.m.Net.Latent > 0 {
 		s.m.Net.EncodeTape(s.encoder, B, s.windows.Features, s.z)

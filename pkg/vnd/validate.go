@@ -56,7 +56,7 @@ func (s *shard[F]) loss(starts []start, H, chunk int) (sum float64) {
 		part := starts[:min(chunk, len(starts))]
 		starts = starts[len(part):]
 		s.drawGains(len(part), 0)
-		s.encode(part, 0)
+		s.encode(part)
 		for b := range part {
 			s.weight[b] = F(b / tile % 2)
 		}
@@ -122,7 +122,7 @@ func (t *trainer) leftovers(starts []start) {
 		part := starts[:min(len(starts), tile, cap(s.weight))]
 		starts = starts[len(part):]
 		s.drawGains(len(part), 0)
-		s.encode(part, 0)
+		s.encode(part)
 		s.rollout.Begin(0, len(part), 1, s.z[:len(part)*t.model.Net.Latent])
 		left = append(left, s.rollout.Leftover(s.windows, 0)...)
 	}
