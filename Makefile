@@ -96,4 +96,5 @@ deps: ## install what is missing with apt (as root or with sudo)
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$$package" || break; \
 	done || true; \
 	$(has_c) || { echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; }; \
+	$(has_venv) || echo "no venv module of Python here, make test needs it: apt-get install python3-venv" >&2; \
 	$(has_onednn) || echo "no oneDNN here: matrix products use our own, slower, C kernel" >&2
