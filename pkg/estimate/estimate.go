@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 
+	"vnd/pkg/param"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -23,12 +24,14 @@ type Params struct {
 }
 
 // DefaultParams returns the defaults that the tags of Params declare.
-func DefaultParams() Params { return Params{Window: 0.11, Order: 2, MaxSpeed: 30} }
+func DefaultParams() (p Params) {
+	param.Default(&p)
+	return p
+}
 
 const (
 	maxOrder    = 3
 	capacity    = 256  // poses kept; beyond capacity/Window (2.3 kHz by default) the window gets shorter
-	normSlack   = 1e-2 // a quaternion further from unit norm than this is not an attitude
 	minInterval = 0.01 // s; closer poses are judged for jumps as if this far apart, since stamps jitter
 	lateRun     = 5    // so many poses in a row from the past mean that the clock was set back
 )
@@ -165,7 +168,7 @@ func (e *Estimator) at(i int) *Pose { return &e.ring[(e.first+i)%capacity] }
 
 func valid(p Pose) bool {
 	sum := p.T + p.P.X + p.P.Y + p.P.Z
-	return !math.IsNaN(sum) && !math.IsInf(sum, 0) && math.Abs(p.Q.Norm()-1) <= normSlack
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0) && math.Abs(p.Q.Norm()-1) <= quad.NormSlack
 }
 
 func dot(a, b so3.Quat) float64 { return a.W*b.W + a.X*b.X + a.Y*b.Y + a.Z*b.Z }

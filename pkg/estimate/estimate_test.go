@@ -22,12 +22,11 @@ func mustNew(t testing.TB, p Params) *Estimator {
 
 func level(t float64, p so3.Vec3) Pose { return Pose{T: t, P: p, Q: so3.Identity()} }
 
-func TestDefaultsEqualTags(t *testing.T) {
-	var p Params
-	param.Default(&p)
-	if p != DefaultParams() {
-		t.Fatalf("tags say %+v, DefaultParams %+v", p, DefaultParams())
+func TestDefaultsAreSound(t *testing.T) {
+	if err := param.Check(&Params{}); err != nil {
+		t.Error(err)
 	}
+	mustNew(t, DefaultParams())
 }
 
 func TestNewRefuses(t *testing.T) {

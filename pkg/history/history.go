@@ -1,5 +1,5 @@
 // Package history keeps the rolling context window H_{t−C:t} of the paper: the last C rows of states and commands and the
-// row they lead to.
+// row they lead to. It is for the nodes latent_encoder and policy_controller, which read it at every row.
 package history
 
 import (
@@ -26,14 +26,12 @@ func New(C int, dt float64) (*Window, error) {
 	return &Window{dt: dt, rows: C + 1, buf: make([]quad.Step, 4*(C+1))}, nil
 }
 
-// Push adds the next row. A row that does not follow the last one by dt, within a half, starts the window anew: no window
+// Push adds the next row. A row that does not follow the last one (quad.Follows) starts the window anew: no window
 // straddles a gap.
 func (w *Window) Push(s quad.Step) {
-	if w.n > 0 {
-		if gap := s.T - w.buf[w.end-1].T; !(gap > w.dt/2 && gap < 1.5*w.dt) {
-			w.n = 0
-			w.breaks++
-		}
+	if w.n > 0 && !quad.Follows(w.buf[w.end-1].T, s.T, w.dt) {
+		w.n = 0
+		w.breaks++
 	}
 	if w.end == len(w.buf) {
 		keep := min(w.n, w.rows-1)

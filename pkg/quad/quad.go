@@ -1,9 +1,13 @@
-// Package quad holds the words of flight. It has no machinery.
+// Package quad holds the words of flight and the rules about them that every room keeps.
 //
 // World W is ENU with z up, body B is FLU; SI units, radians.
 package quad
 
-import "vnd/pkg/so3"
+import (
+	"math"
+
+	"vnd/pkg/so3"
+)
 
 // State is the measured state s = (p, q, v) of the paper's "State, Action, and History Representation".
 type State struct {
@@ -28,9 +32,29 @@ type Step struct {
 // Flight is a recording, cut into segments wherever time has a gap.
 // No window, context or rollout may straddle two segments.
 type Flight struct {
-	Name     string   // base name of its source, without extension
+	Name     string   // base name of its source, without extension; with folders where others have the same
 	Segments [][]Step // each at a constant Δt
+	First    []int    // row of the recording with which each segment begins, from 0; nil where segments hold every row
 }
+
+// Follows reports whether a row at next continues, with room for jitter of half a Δt, a segment whose last row is at
+// last; all in seconds. Where it does not there is a gap, and no window straddles it. NaN follows nothing.
+func Follows(last, next, dt float64) bool { return math.Abs(next-last-dt) <= dt/2 }
+
+// NormSlack is how far from unit norm a measured quaternion may be; one further off is not an attitude.
+const NormSlack = 1e-2
 
 // Gravity is the magnitude of gravity along −z_W, m/s².
 const Gravity = 9.81
+
+// FirstRow returns the row of the recording with which a segment begins, from 0.
+func (f *Flight) FirstRow(segment int) int {
+	if f.First != nil {
+		return f.First[segment]
+	}
+	n := 0
+	for _, s := range f.Segments[:segment] {
+		n += len(s)
+	}
+	return n
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vnd/pkg/durable"
+	"vnd/pkg/quad"
 )
 
 const (
@@ -66,7 +67,7 @@ func (a *Appender) Append(r Row) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("buffer %s: flight %q, t = %v s: %w", a.buffer.dir, a.flight, r.T, err)
 	}
-	if a.file != nil && (!follows(a.last, r.T, a.buffer.options.Delta) || a.full()) {
+	if a.file != nil && (!quad.Follows(a.last, r.T, a.buffer.options.Delta) || a.full()) {
 		if err := a.endSegment(); err != nil {
 			return err
 		}

@@ -173,7 +173,7 @@ func join(s *Segment, rows []Row, delta float64) (damage string) {
 			return err.Error()
 		}
 		last := len(s.Rows) - 1
-		if k > 0 && !follows(rows[k-1].T, rows[k].T, delta) || k == 0 && last >= 0 && !follows(s.Rows[last].T, rows[k].T, delta) {
+		if k > 0 && !quad.Follows(rows[k-1].T, rows[k].T, delta) || k == 0 && last >= 0 && !quad.Follows(s.Rows[last].T, rows[k].T, delta) {
 			return "its time has a gap"
 		}
 	}

@@ -1,5 +1,8 @@
 // Package transition is the growing buffer of what the robot lived through: segments of rows at a constant Δt, each
 // with a weight for the loss. A transition is two neighbouring rows of one segment.
+//
+// A fit makes its segments from flights. On disk, Buffer and Appender are for the node transition_recorder, which writes,
+// and for background_learner, which reads.
 package transition
 
 import (
@@ -92,7 +95,7 @@ func (s Segment) check(delta float64) error {
 		if err := s.Rows[k].check(); err != nil {
 			return fmt.Errorf("flight %q, row %d: %w", s.Flight, k, err)
 		}
-		if k > 0 && !follows(s.Rows[k-1].T, s.Rows[k].T, delta) {
+		if k > 0 && !quad.Follows(s.Rows[k-1].T, s.Rows[k].T, delta) {
 			return fmt.Errorf("flight %q, row %d: %g s after the row before, expected Δt = %g s: a gap ends a segment",
 				s.Flight, k, s.Rows[k].T-s.Rows[k-1].T, delta)
 		}
@@ -107,9 +110,6 @@ func checkFlight(name string) error {
 	return nil
 }
 
-// follows says whether a row at t continues a segment whose last row is at last, with room for jitter.
-func follows(last, t, delta float64) bool { return math.Abs(t-last-delta) <= delta/2 }
-
 // check wants finite numbers, an attitude and a weight.
 func (r *Row) check() error {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
@@ -118,7 +118,7 @@ func (r *Row) check() error {
 			return fmt.Errorf("%v among the numbers", x)
 		}
 	}
-	if norm := q.Norm(); math.Abs(norm-1) > 1e-2 {
+	if norm := q.Norm(); math.Abs(norm-1) > quad.NormSlack {
 		return fmt.Errorf("quaternion of norm %.4g", norm)
 	}
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
