@@ -18,7 +18,8 @@ const tempMark = ".unfinished-"
 
 // WriteFile puts what write writes at path, whole or not at all: temporary file in the same directory, fsync, rename,
 // fsync of the directory. On any error, a full disk included, whatever was at path before is untouched and the
-// temporary file is gone. A symbolic link is followed; anything else that is not a regular file is refused.
+// temporary file is gone; what a killed WriteFile to the same path left is removed first. A symbolic link is followed;
+// anything else that is not a regular file is refused.
 //
 // The writer handed to write is buffered. The error names path and, of a failed system call, its cause.
 func WriteFile(path string, write func(io.Writer) error) error {
@@ -26,10 +27,12 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	f, err := createTemp(target)
+	removeLeftovers(target)
+	f, release, err := createTemp(target)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
+	defer release()
 	temp := f.Name()
 	defer os.Remove(temp) // after the rename there is nothing left to remove; a panic in write leaves nothing either
 	if err := fill(f, write); err != nil {
@@ -96,13 +99,45 @@ func resolve(path string) (string, error) {
 }
 
 // createTemp makes the temporary file beside target, with the permissions that the umask leaves
-// (os.CreateTemp would make it private to the user).
-func createTemp(target string) (*os.File, error) {
+// (os.CreateTemp would make it private to the user). Until release it is locked, so that none takes it for a leftover.
+func createTemp(target string) (f *os.File, release func(), err error) {
 	for {
 		name := fmt.Sprintf(".%s%s%08x", filepath.Base(target), tempMark, rand.Uint32())
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, os.ErrExist) {
-			return f, err
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		// A descriptor of its own, since the file is closed, which may fail, before it is renamed.
+		lock, err := take(f.Name(), 0)
+		if errors.Is(err, ErrLocked) || errors.Is(err, os.ErrNotExist) {
+			f.Close() // another took it for a leftover before it was locked, and removes it
+			continue
+		}
+		if err != nil {
+			return f, func() {}, nil // no locks here; then leftovers stay too
+		}
+		return f, func() { lock.Close() }, nil
+	}
+}
+
+// removeLeftovers removes unfinished files of target that no process holds. It does what it can: they are only litter.
+func removeLeftovers(target string) {
+	dir := filepath.Dir(target)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), "."+filepath.Base(target)+tempMark) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if lock, err := take(path, 0); err == nil {
+			os.Remove(path)
+			lock.Close()
 		}
 	}
 }

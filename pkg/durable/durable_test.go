@@ -192,10 +192,11 @@ func TestWriteFileFollowsLink(t *testing.T) {
 
 func TestRemoveUnfinished(t *testing.T) {
 	dir := t.TempDir()
-	if f, err := createTemp(filepath.Join(dir, "a.bin")); err != nil { // as a killed WriteFile leaves it
+	if f, release, err := createTemp(filepath.Join(dir, "a.bin")); err != nil { // as a killed WriteFile leaves it
 		t.Fatal(err)
 	} else {
 		f.Close()
+		release()
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".hidden"), nil, 0o644); err != nil {
 		t.Fatal(err)
