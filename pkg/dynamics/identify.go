@@ -2,8 +2,10 @@ package dynamics
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/optimize"
@@ -42,7 +44,8 @@ func State[F float32 | float64](m []F) (s quad.State) {
 }
 
 const (
-	identifyRows        = 50000 // about a quarter of an hour; evenly chosen segments stand for more
+	identifyRows        = 50000 // about a quarter of an hour; evenly chosen pieces stand for more
+	pieceRows           = 500
 	identifyEvaluations = 300
 	identifyStride      = 25 // rows between starts
 	identifySteps       = 50
@@ -52,13 +55,13 @@ const (
 // Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity and
 // attitude after 0.2, 0.5 and 1.0 s, each relative to that of the nominal actuator, where the mean one-step residual of
 // the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is not
-// mistaken for the actuator's. Segments shorter than 71 rows are passed over; without any, the nominal actuator is
-// returned. When ctx ends, what was found so far is returned.
-func Identify(ctx context.Context, dt float64, segments [][]quad.Step) Actuator {
+// mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
+// returned. The error is ctx's, or that of the search.
+func Identify(ctx context.Context, dt float64, segments [][]quad.Step) (Actuator, error) {
 	w := newRecordings(segments)
 	best := NominalActuator()
 	if len(w.rows) == 0 {
-		return best
+		return best, ctx.Err()
 	}
 	scale := w.errors(dt, best)
 	cost := func(x []float64) (c float64) {
@@ -74,10 +77,13 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Step) Actuator 
 	search := &optimize.NelderMead{SimplexSize: 1}
 	result, err := optimize.Minimize(optimize.Problem{Func: cost}, make([]float64, 6),
 		&optimize.Settings{FuncEvaluations: identifyEvaluations}, search)
-	if result == nil || err != nil && len(result.X) == 0 {
-		return best
+	if err := ctx.Err(); err != nil {
+		return best, err
 	}
-	return actuatorOf(result.X)
+	if result == nil {
+		return best, fmt.Errorf("identify the actuator: %w", err)
+	}
+	return actuatorOf(result.X), nil // err is only that the evaluations are used up
 }
 
 // actuatorOf maps unbounded search coordinates, in steps of the search, to an actuator within its ranges.
@@ -95,19 +101,19 @@ type recordings struct {
 }
 
 func newRecordings(segments [][]quad.Step) *recordings {
+	var pieces [][]quad.Step
 	total := 0
 	for _, s := range segments {
-		total += len(s)
-	}
-	every := 1 + total/identifyRows
-	w := &recordings{}
-	for i := 0; i < len(segments); i += every {
-		s := segments[i]
-		if len(s) <= windowRows+identifySteps {
-			continue
+		for p := range slices.Chunk(s, pieceRows) {
+			if len(p) > windowRows+identifySteps {
+				pieces, total = append(pieces, p), total+len(p)
+			}
 		}
-		m, a := Flatten[float64](s)
-		w.measured, w.actions, w.rows = append(w.measured, m), append(w.actions, a), append(w.rows, len(s))
+	}
+	w := &recordings{}
+	for i := 0; i < len(pieces); i += 1 + total/identifyRows {
+		m, a := Flatten[float64](pieces[i])
+		w.measured, w.actions, w.rows = append(w.measured, m), append(w.actions, a), append(w.rows, len(pieces[i]))
 	}
 	return w
 }

@@ -227,7 +227,10 @@ func TestWindowReproducesItsOwnRollout(t *testing.T) {
 
 func TestIdentifyFindsTheActuator(t *testing.T) {
 	want := Actuator{ThrustGain: .92, ThrustLag: .12, RateGain: 1.08, RateDelay: 1.2, ThrustDelay: 0, RateLag: .03}
-	got := Identify(context.Background(), .02, simulated(want, 6, 400))
+	got, err := Identify(context.Background(), .02, simulated(want, 6, 400))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, p := range []struct{ got, want, tol float64 }{{got.ThrustGain, want.ThrustGain, .02},
 		{got.ThrustLag + .02*got.ThrustDelay, want.ThrustLag, .02}, {got.RateGain, want.RateGain, .02},
 		{.02*got.RateDelay + got.RateLag, .02*1.2 + .03, .01}} {

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/dynamics"
 	"vnd/pkg/model"
 	"vnd/pkg/snapshot"
+	"vnd/pkg/so3"
 )
 
 // robotName is the only robot that bundles of this format describe.
@@ -17,10 +18,11 @@ const robotName = "quadrotor"
 type config struct {
 	Nets     model.Config      `json:"nets"`
 	Actuator dynamics.Actuator `json:"actuator"`
-	Prior    bool              `json:"prior"`         // false: the ablation without physics
-	Known    float64           `json:"known"`         // anchor weight of a known condition
-	Age      float64           `json:"age"`           // of the latent, steps; 0: held
-	World    bool              `json:"world"`         // residual and features in the world frame
+	Prior    bool              `json:"prior"` // false: the ablation without physics
+	Known    float64           `json:"known"` // anchor weight of a known condition
+	Age      float64           `json:"age"`   // of the latent, steps; 0: held
+	World    bool              `json:"world"` // residual and features in the world frame
+	Origin   so3.Vec3          `json:"origin"`
 	Fit      json.RawMessage   `json:"fit,omitempty"` // the fit's own configuration, for the record
 }
 
@@ -28,8 +30,9 @@ type config struct {
 type Quadrotor struct {
 	Dt       float64 // s
 	Actuator dynamics.Actuator
-	Prior    bool // false: the ablation without physics
-	World    bool // residual and features in the world frame instead of the body's
+	Prior    bool     // false: the ablation without physics
+	World    bool     // residual and features in the world frame instead of the body's
+	Origin   so3.Vec3 // p_W that the model's positions are relative to, m: float32 holds an arena finely, not a country
 }
 
 // System builds the batched system.
@@ -66,7 +69,7 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 	if err != nil {
 		return nil, err
 	}
-	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON})
+	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON})
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +84,7 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 		b.Dimensions["latent"] = m.Net.Latent
 	}
 	for _, t := range m.Net.Tensors() {
-		n := 1
-		for _, s := range t.Shape {
-			n *= s
-		}
-		b.Tensors = append(b.Tensors, snapshot.Tensor{Name: t.Name, Shape: t.Shape, Data: m.Net.Params[t.Offset:][:n]})
+		b.Tensors = append(b.Tensors, snapshot.Tensor{Name: t.Name, Shape: t.Shape, Data: m.Net.Params[t.Offset:][:t.Size()]})
 	}
 	for _, n := range m.normalisers() {
 		b.Tensors = append(b.Tensors, snapshot.Tensor{Name: n.name, Shape: []int{len(n.data)}, Data: n.data})
@@ -106,7 +105,7 @@ func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	if err := dec.Decode(&c); err != nil {
 		return nil, q, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
 	}
-	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World}
+	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World, Origin: c.Origin}
 	m, err := New[float32](q.System(), c.Nets)
 	if err != nil {
 		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)

@@ -68,7 +68,7 @@ func predict(t *testing.T, m *Model[float32], rows []quad.Step, steps int) []qua
 	for h := range future {
 		future[h] = rows[20+h].Command
 	}
-	if err := NewPredictor(m).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
+	if err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
 		t.Fatal(err)
 	}
 	return out[0]
@@ -190,7 +190,7 @@ func TestEnsembleTakesTheMean(t *testing.T) {
 func TestPredictRefusesAShortWindow(t *testing.T) {
 	m := random(t, robot, nets(1))
 	rows := flight(robot, 30, 0)
-	err := NewPredictor(m).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}}, [][]quad.State{make([]quad.State, 1)})
+	err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}}, [][]quad.State{make([]quad.State, 1)})
 	if err == nil || !strings.Contains(err.Error(), "20 rows") {
 		t.Errorf("error %v, want one that says how many rows the window has", err)
 	}

@@ -6,9 +6,12 @@
 package learned
 
 import (
+	"fmt"
+
 	"vnd/pkg/dynamics"
 	"vnd/pkg/kernel"
 	"vnd/pkg/model"
+	"vnd/pkg/snapshot"
 )
 
 // Norm is an affine normaliser, x̂ = (x − Mean)·Scale, with statistics of the training buffer. Scale 0 switches a
@@ -56,6 +59,9 @@ type Model[F kernel.Float] struct {
 // dims returns the sizes that every loop here needs.
 func (m *Model[F]) dims() dynamics.Dims { return m.System.Dims() }
 
+// headroom is left in a bundle for its header and the normalisers, bytes.
+const headroom = 256 << 10
+
 // New returns an untrained model around a system: unit normalisers, all heads on, no anchor.
 func New[F kernel.Float](sys dynamics.System[F], c model.Config) (*Model[F], error) {
 	d := sys.Dims()
@@ -63,6 +69,10 @@ func New[F kernel.Float](sys dynamics.System[F], c model.Config) (*Model[F], err
 	net, err := model.New[F](c)
 	if err != nil {
 		return nil, err
+	}
+	if most := (snapshot.MaxSize - headroom) / 4; len(net.Params) > most {
+		return nil, fmt.Errorf("a model of %d numbers does not fit into a bundle, which holds %d: make model.hidden, model.blocks or model.members smaller",
+			len(net.Params), most)
 	}
 	return &Model[F]{System: sys, Net: net,
 		Context: Norm[F]{make([]F, d.Context), ones[F](d.Context)},

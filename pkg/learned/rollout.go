@@ -12,6 +12,7 @@ import (
 // prior mean as it ages. Its tape keeps what Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
+	taped  bool // keeps what Backward needs
 	phases []phase[F]
 	length int // steps of a phase
 	B, H   int
@@ -40,17 +41,18 @@ type step[F kernel.Float] struct {
 const phaseSteps = 10
 
 // NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
-func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1) }
+func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1, true) }
 
-// NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward.
+// NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward, and their memory does
+// not grow with maxH.
 func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
-	return m.newRollout(maxB, maxH, m.Net.Members)
+	return m.newRollout(maxB, maxH, m.Net.Members, false)
 }
 
-func (m *Model[F]) newRollout(maxB, maxH, members int) *Rollout[F] {
+func (m *Model[F]) newRollout(maxB, maxH, members int, taped bool) *Rollout[F] {
 	d, T := m.dims(), m.Net.Context
-	r := &Rollout[F]{m: m, length: maxH,
-		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], maxH+T),
+	r := &Rollout[F]{m: m, taped: taped, length: maxH,
+		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], 1),
 		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent)}
 	if m.Age > 0 && m.Net.Latent > 0 {
 		r.length = phaseSteps
@@ -64,11 +66,17 @@ func (m *Model[F]) newRollout(maxB, maxH, members int) *Rollout[F] {
 		if lo == 0 {
 			n += T // the window's rows, see Leftover
 		}
+		if !taped {
+			n = 0
+		}
 		for range members {
 			p.tapes = append(p.tapes, m.Net.NewResidualTape(maxB, n))
 		}
 		p.z, p.dz = make([]F, maxB*m.Net.Latent), make([]F, maxB*m.Net.Latent)
 		r.phases = append(r.phases, p)
+	}
+	if taped {
+		r.steps = make([]step[F], maxH+T)
 	}
 	for h := range r.steps {
 		r.steps[h].d = make([]F, maxB*d.Tangent)
@@ -102,25 +110,37 @@ func (r *Rollout[F]) at(h int) (*phase[F], int) {
 	return &r.phases[h/r.length], h % r.length
 }
 
-// residual writes d_h = D(s, a, z) in the unit of the tangent and records it as step h of the tape.
+// residual writes d_h = D(s, a, z) in the unit of the tangent and records it as step h of the tape, if there is one.
 func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	m, d := r.m, r.m.dims()
 	p, k := r.at(h)
-	x, out := r.x[:r.B*d.Inputs], r.steps[h].d[:r.B*d.Tangent]
+	st := &r.steps[0]
+	if r.taped {
+		st = &r.steps[h]
+	}
+	x, out := r.x[:r.B*d.Inputs], st.d[:r.B*d.Tangent]
 	m.System.Inputs(r.B, s, a, x)
 	m.Inputs.Apply(x)
-	m.Net.ResidualTape(p.tapes[0], r.member, k, r.B, x, out)
-	for i := 1; i < len(p.tapes); i++ {
-		y := r.y[:len(out)]
-		m.Net.Residual(p.tapes[i], r.member+i, r.B, x, y)
-		kernel.Axpy(1, y, out)
+	if r.taped {
+		m.Net.ResidualTape(p.tapes[0], r.member, k, r.B, x, out)
+	} else {
+		r.ensemble(p, x, out)
 	}
-	share := 1 / F(len(p.tapes))
 	for i := range out {
-		out[i] *= m.Output[i%d.Tangent] * share
+		out[i] *= m.Output[i%d.Tangent]
 	}
-	r.steps[h].s, r.steps[h].a = s, a
+	st.s, st.a = s, a
 	return out
+}
+
+// ensemble writes the mean of the members' residuals.
+func (r *Rollout[F]) ensemble(p *phase[F], x, out []F) {
+	clear(out)
+	y := r.y[:len(out)]
+	for i, tape := range p.tapes {
+		r.m.Net.Residual(tape, i, r.B, x, y)
+		kernel.Axpy(1/F(len(p.tapes)), y, out)
+	}
 }
 
 // Step writes next[B][S] of step h from s[B][S] and a[B][A], which must stay untouched until Backward.

@@ -31,7 +31,7 @@ type Config struct {
 	EncoderDense   int    // units of the encoder's dense layer
 	EncoderHidden  int    // units of the GRU, or of the MLP's second layer
 	Hidden, Blocks int    // H units of the residual and its number of H×H blocks
-	Film           bool   // condition the blocks on z; else z joins the inputs
+	Film           bool   // condition the blocks on z; else, or without blocks, z joins the inputs
 	DecoderHidden  int    // units of the decoder's two layers; 0: no decoder
 	Members        int    // residual nets that share encoder and decoder
 }
@@ -61,4 +61,4 @@ func (c Config) check() error {
 
 func (c Config) hasDecoder() bool { return c.Latent > 0 && c.DecoderHidden > 0 }
 func (c Config) usesFilm() bool   { return c.Latent > 0 && c.Film && c.Blocks > 0 }
-func (c Config) joinsInput() bool { return c.Latent > 0 && !c.Film }
+func (c Config) joinsInput() bool { return c.Latent > 0 && !c.usesFilm() }

@@ -130,7 +130,7 @@ func (c *console) fit(f fitting) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.DataDigest = fmt.Sprintf("%x", transition.Digest(segs))
+	b.DataDigest = fmt.Sprintf("%x", fit.Data)
 	if err := snapshot.Write(f.out, b); err != nil {
 		return nil, goesOn(err, checkpoint)
 	}
@@ -235,11 +235,11 @@ func (r *reporter) tell(p vnd.Progress) {
 	}
 	left := p.Left.Round(time.Second)
 	if r.c.terminal {
-		r.bar.at(p.Share, fmt.Sprintf("%s: %s, %v left", p.Phase, text, left))
+		r.bar.at(p.Share, fmt.Sprintf("%s, %v left", text, left))
 		return
 	}
 	if p.Share >= r.next {
 		r.next = float64(int(p.Share*10)+1) / 10
-		r.c.log.Info().Msgf("%s %3.0f %%: %s, %v left", p.Phase, 100*p.Share, text, left)
+		r.c.log.Info().Msgf("%3.0f %%: %s, %v left", 100*p.Share, text, left)
 	}
 }

@@ -84,7 +84,7 @@ func load(path string) (*loaded, error) {
 		return nil, fmt.Errorf("%s: the model reads %d past rows, predictions start after %d (parameter model.context)", path,
 			m.Net.Context, openloop.Context)
 	}
-	return &loaded{model: m, predictor: learned.NewPredictor(m), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil
+	return &loaded{model: m, predictor: learned.NewPredictor(m, q), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil
 }
 
 // Predict implements openloop.Predictor: a model that reads fewer rows gets the newest ones.

@@ -1,6 +1,7 @@
 package vnd
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -9,29 +10,36 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
 	"vnd/pkg/durable"
+	"vnd/pkg/kernel"
 )
 
-// checkpointEvery is the training time between checkpoints: the most that a kill loses.
-const checkpointEvery = 15 * time.Second
+const (
+	// checkpointEvery is the training time between checkpoints: the most that a kill loses.
+	checkpointEvery = 15 * time.Second
+	// checkpointFormat changes whenever a checkpoint of before would be read wrongly.
+	checkpointFormat = 1
+)
 
-// checkpoint is all that a fit needs to go on as if it had not stopped.
+// checkpoint is all that a fit needs to go on as if it had not stopped. In its file, the SHA-256 of the gob stands before
+// the gob.
 type checkpoint struct {
-	Key     string // configuration, seed and data that it belongs to
-	State   progress
-	Params  []float32
-	M, V    []float32
-	Steps   int
-	Sources [][]byte // random generators
+	Key    string // configuration, seed, kernel and data that it belongs to
+	State  progress
+	Params []float32
+	M, V   []float32
+	Steps  int
+	Source []byte // random generator
 }
 
 // keyOf names the fit that a checkpoint belongs to.
-func keyOf(cfg *Config, seed uint64, workers int, dataDigest string) string {
+func keyOf(cfg *Config, dt float64, seed uint64, workers int, data [32]byte) string {
 	c, _ := json.Marshal(cfg) // plain numbers, strings and bools: cannot fail
-	sum := sha256.Sum256(fmt.Appendf(c, "|%d|%d|%s", seed, workers, dataDigest))
+	sum := sha256.Sum256(fmt.Appendf(c, "|%d|%v|%d|%d|%s|%x", checkpointFormat, dt, seed, workers, kernel.Name(), data))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -40,16 +48,21 @@ func (t *trainer) save() error {
 	if t.opt.Checkpoint == "" {
 		return nil
 	}
-	c := checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps}
-	for _, s := range t.sources {
-		b, err := s.MarshalBinary()
-		if err != nil {
-			return err
-		}
-		c.Sources = append(c.Sources, b)
+	source, err := t.source.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	c := checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source}
+	if err := gob.NewEncoder(&body).Encode(&c); err != nil {
+		return err
 	}
 	t.saved = t.state.Elapsed
-	return durable.WriteFile(t.opt.Checkpoint, func(w io.Writer) error { return gob.NewEncoder(w).Encode(&c) })
+	sum := sha256.Sum256(body.Bytes())
+	return durable.WriteFile(t.opt.Checkpoint, func(w io.Writer) error {
+		_, err := w.Write(append(sum[:], body.Bytes()...))
+		return err
+	})
 }
 
 // resume goes on from the checkpoint if there is one of this very fit. One of another fit, or one that cannot be read,
@@ -58,29 +71,36 @@ func (t *trainer) resume() error {
 	if t.opt.Checkpoint == "" {
 		return nil
 	}
-	f, err := os.Open(t.opt.Checkpoint)
+	data, err := os.ReadFile(t.opt.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	var c checkpoint
-	if err := gob.NewDecoder(f).Decode(&c); err != nil {
-		return fmt.Errorf("%s: not a readable checkpoint of a fit (%v): remove it to start anew", t.opt.Checkpoint, err)
-	}
-	if c.Key != t.key || len(c.Params) != len(t.model.Net.Params) || len(c.Sources) != len(t.sources) {
-		return fmt.Errorf("%s: checkpoint of a fit with another configuration, seed, thread count or data: remove it to start anew",
-			t.opt.Checkpoint)
-	}
-	for i, s := range t.sources {
-		if err := s.UnmarshalBinary(c.Sources[i]); err != nil {
-			return fmt.Errorf("%s: %w", t.opt.Checkpoint, err)
-		}
+	c, err := t.decode(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w: remove it to start anew", t.opt.Checkpoint, err)
 	}
 	copy(t.model.Net.Params, c.Params)
 	t.adam.M, t.adam.V, t.adam.Steps = c.M, c.V, c.Steps
 	t.state, t.saved = c.State, c.State.Elapsed
 	return nil
+}
+
+// decode reads a checkpoint of this fit and sets the random generator.
+func (t *trainer) decode(data []byte) (*checkpoint, error) {
+	if len(data) < sha256.Size || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data[:sha256.Size]) {
+		return nil, errors.New("not a whole checkpoint of a fit")
+	}
+	var c checkpoint
+	if err := gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&c); err != nil {
+		return nil, fmt.Errorf("not a readable checkpoint of a fit (%v)", err)
+	}
+	n := len(t.model.Net.Params)
+	if c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Average) != n ||
+		len(c.State.Best) != 0 && len(c.State.Best) != n || math.IsNaN(c.State.BestLoss) {
+		return nil, errors.New("checkpoint of a fit with another configuration, seed, kernel, thread count or data")
+	}
+	return &c, t.source.UnmarshalBinary(c.Source)
 }

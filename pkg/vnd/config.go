@@ -74,9 +74,10 @@ type Train struct {
 	Clip        float64   `param:"clip" default:"1.0" min:"0.001" max:"1000000" doc:"bound on the global norm of the gradient"`
 	WeightDecay float64   `param:"weight_decay" default:"0.01" min:"0" max:"10" doc:"decoupled weight decay"`
 	Average     float64   `param:"average" default:"0.998" min:"0" max:"0.99999" doc:"decay of the exponential moving average of the weights that is kept"`
-	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
+	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" min:"0.001" max:"1" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
+	Patience    float64   `param:"patience" default:"0.5" min:"0.01" max:"1" doc:"share of the schedule without a better validation loss after which the training stops"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
 }
 

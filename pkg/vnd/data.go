@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vnd/pkg/dynamics"
+	"vnd/pkg/so3"
 	"vnd/pkg/transition"
 )
 
@@ -19,12 +20,16 @@ type segment struct {
 
 // dataset is the buffer as the fit sees it.
 type dataset struct {
+	origin   so3.Vec3 // of positions, so that float32 holds them finely
 	flights  []string
 	segments []segment
 }
 
 func newDataset(segs []transition.Segment, dims dynamics.Dims) *dataset {
 	d := &dataset{}
+	if len(segs) > 0 && len(segs[0].Rows) > 0 {
+		d.origin = segs[0].Rows[0].State.P
+	}
 	index := map[string]int{}
 	for _, s := range segs {
 		f, ok := index[s.Flight]
@@ -38,7 +43,9 @@ func newDataset(segs []transition.Segment, dims dynamics.Dims) *dataset {
 			actions: make([]float32, n*dims.Action), weight: make([]float32, n)}
 		for i := range s.Rows {
 			r := &s.Rows[i]
-			dynamics.Measured(&r.State, g.measured[i*dims.Measured:])
+			s := r.State
+			s.P = s.P.Sub(d.origin)
+			dynamics.Measured(&s, g.measured[i*dims.Measured:])
 			dynamics.Action(&r.Command, g.actions[i*dims.Action:])
 			g.weight[i] = r.Confidence
 		}
@@ -66,15 +73,21 @@ func (d *dataset) starts(T, H, stride int, flight func(int) bool) []start {
 	return out
 }
 
-// split holds out flights for validation: whole flights, never rows.
-func (d *dataset) split(share float64, rng *rand.Rand) (validation []bool) {
-	validation = make([]bool, len(d.flights))
-	n := int(share*float64(len(d.flights)) + .5)
-	if share > 0 && n == 0 && len(d.flights) >= 5 {
+// split holds out flights for validation: whole flights, never rows, and only ones that hold a context.
+func (d *dataset) split(share float64, T, H int, rng *rand.Rand) (validation []bool) {
+	var usable []int
+	for f := range d.flights {
+		if len(d.starts(T, H, 1, func(g int) bool { return g == f })) > 0 {
+			usable = append(usable, f)
+		}
+	}
+	n := int(share*float64(len(usable)) + .5)
+	if share > 0 && n == 0 && len(usable) >= 5 {
 		n = 1
 	}
-	for _, i := range rng.Perm(len(d.flights))[:n] {
-		validation[i] = true
+	validation = make([]bool, len(d.flights))
+	for _, i := range rng.Perm(len(usable))[:min(n, len(usable)-1)] {
+		validation[usable[i]] = true
 	}
 	return validation
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/learned"
@@ -17,6 +17,9 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/transition"
 )
+
+// robot is what the recorded flights are learned around.
+var robot = learned.Quadrotor{Dt: .02, Actuator: dynamics.NominalActuator(), Prior: true, World: true}
 
 // quick is a configuration that learns the simulated flights within a second.
 func quick() Config {
@@ -51,7 +54,7 @@ func errorsOf(t *testing.T, m *learned.Model[float32], robot learned.Quadrotor, 
 		return b
 	}
 	rms := func(m *learned.Model[float32]) float64 {
-		p, sum, n := learned.NewPredictor(m), 0., 0.
+		p, sum, n := learned.NewPredictor(m, robot), 0., 0.
 		for k := 20; k+steps < len(rows); k += 7 {
 			future, out := make([]quad.Command, steps), make([]quad.State, steps)
 			for h := range future {
@@ -93,16 +96,16 @@ func TestFitOverfitsOneBatch(t *testing.T) {
 	cfg := quick()
 	cfg.Train.GainJitter, cfg.Anchor.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
 	cfg.Train.Updates, cfg.Train.WeightDecay = 400, 0
-	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(3, 60), Options{})
+	tr, err := newTrainer(&cfg, robot, recorded(3, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tr.train = tr.train[:8]
-	before := tr.loss(tr.train)
+	before := tr.loss(tr.train, false)
 	if err := tr.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if after := tr.loss(tr.train); after > .02*before {
+	if after := tr.loss(tr.train, false); after > .02*before {
 		t.Errorf("loss of eight contexts fell from %g to %g only", before, after)
 	}
 }
@@ -126,42 +129,68 @@ func TestFitIsDeterministic(t *testing.T) {
 	}
 }
 
-// A fit that is stopped and started again ends with the bytes of one that was not.
+// From whichever update a fit is taken up again, it ends with the bytes of one that was not stopped.
 func TestResume(t *testing.T) {
 	cfg := quick()
-	cfg.Train.Updates = 30
-	data := recorded(5, 100)
-	whole, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7})
+	cfg.Train.Updates, cfg.Train.Minutes = 30, 1e4
+	data, dir := recorded(5, 100), t.TempDir()
+	path := filepath.Join(dir, "b.checkpoint")
+	clock := time.Unix(0, 0)
+	late := func() time.Time { clock = clock.Add(20 * time.Second); return clock } // every update is due for a checkpoint
+	var checkpoints [][]byte
+	whole, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path, Now: late, Progress: func(Progress) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkpoints = append(checkpoints, b)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "b.checkpoint")
-	for _, stop := range []int{7, 19} {
-		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Run(ctx, cfg, .02, data, Options{Seed: 7, Checkpoint: path, Progress: func(p Progress) {
-			if p.Update == stop {
-				cancel()
-			}
-		}})
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("stopped at %d: error %v, want context.Canceled", stop, err)
+	for i, b := range checkpoints {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		resumed, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path, Now: late})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(whole.Model.Net.Params, resumed.Model.Net.Params) {
+			t.Fatalf("resumed after update %d of 30, the fit ended with other weights", i+1)
 		}
 	}
-	resumed, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path})
+}
+
+func TestInterruptedFitKeepsACheckpoint(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Updates = 30
+	data, path := recorded(5, 100), filepath.Join(t.TempDir(), "b.checkpoint")
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := Run(ctx, cfg, .02, data, Options{Seed: 7, Checkpoint: path, Progress: func(p Progress) {
+		if p.Update == 7 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if !slices.Equal(whole.Model.Net.Params, resumed.Model.Net.Params) {
-		t.Error("the resumed fit ended with other weights")
 	}
 	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 8, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "another configuration, seed") {
 		t.Errorf("checkpoint of another seed: error %v", err)
 	}
-	if err := os.WriteFile(path, []byte("torn"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not a readable checkpoint") {
-		t.Errorf("torn checkpoint: error %v", err)
+	flipped := slices.Clone(whole)
+	flipped[len(flipped)/2] ^= 4
+	for name, b := range map[string][]byte{"torn": whole[:len(whole)/2], "flipped bit": flipped, "empty": nil} {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not a whole checkpoint") {
+			t.Errorf("%s checkpoint: error %v", name, err)
+		}
 	}
 }
 
@@ -179,15 +208,22 @@ func TestConfidenceIsHonoured(t *testing.T) {
 				data[0].Rows[i].State.P.X += 100
 			}
 		}
-		tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(1, 60), Options{})
+		tr, err := newTrainer(&cfg, robot, recorded(1, 60), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := tr.shards[0]
-		s.data = newDataset(data, tr.model.System.Dims())
-		s.rng = rand.New(rand.NewPCG(1, 1))
-		s.gradient([]start{{0, 20}, {0, 27}}, cfg.Loss.Steps, 0, .1, .5)
-		return slices.Clone(s.grad)
+		tr.data.segments = newDataset(data, tr.model.System.Dims()).segments
+		tr.draw(.5)
+		for i := range tr.batch.starts {
+			tr.batch.starts[i] = start{0, int32(20 + 7*(i%2))}
+		}
+		for _, s := range tr.shards {
+			s.encode(&tr.batch)
+		}
+		for _, s := range tr.shards {
+			s.gradient(&tr.batch)
+		}
+		return slices.Clone(tr.shards[0].grad)
 	}
 	if !slices.Equal(gradient(false), gradient(true)) {
 		t.Error("a transition of confidence 0 changed the gradient")
@@ -206,12 +242,12 @@ func TestFitRefusesShortFlights(t *testing.T) {
 func TestSplitByFlight(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Validation = .4
-	tr, err := newTrainer(&cfg, dynamics.NewQuadrotor[float32](.02, dynamics.NominalActuator()), .02, recorded(5, 80), Options{Seed: 3})
+	tr, err := newTrainer(&cfg, robot, recorded(5, 80), Options{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := map[int]bool{}
-	for _, s := range tr.val {
+	for _, s := range append(tr.val[0], tr.val[1]...) {
 		held[tr.data.segments[s.Segment].flight] = true
 	}
 	for _, s := range tr.train {
@@ -221,5 +257,54 @@ func TestSplitByFlight(t *testing.T) {
 	}
 	if len(held) != 2 {
 		t.Errorf("%d of 5 flights held out at a share of 0.4, want 2", len(held))
+	}
+}
+
+// What no fit can run with is refused before it begins, a training that diverges where it does.
+func TestFitRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"no horizon": {func(c *Config) { c.Train.Horizon = nil }, "train.horizon"},
+		"too large":  {func(c *Config) { c.Model.Hidden, c.Model.Blocks = 2048, 4 }, "model.hidden"},
+		"diverging":  {func(c *Config) { c.Train.Rate, c.Train.Clip, c.Train.Warmup = 1e4, 1e6, 0 }, "diverged"},
+	} {
+		cfg := quick()
+		c.change(&cfg)
+		_, err := Run(context.Background(), cfg, .02, recorded(3, 100), Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line with %q", name, err, c.want)
+		}
+	}
+}
+
+// Worker counts differ by rounding only: what a batch holds does not depend on them.
+func TestWorkersAgree(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Batch = 128
+	var norms []float64
+	for _, n := range []int{1, 2, 4} {
+		cfg.Train.Workers = n
+		tr, err := newTrainer(&cfg, robot, recorded(4, 100), Options{Seed: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tr.shards) != n {
+			t.Fatalf("%d shards for %d workers", len(tr.shards), n)
+		}
+		if err := tr.update(.9); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.
+		for _, g := range tr.grad {
+			sum += float64(g) * float64(g)
+		}
+		norms = append(norms, math.Sqrt(sum), tr.state.Recent.MMD)
+	}
+	for i := 2; i < len(norms); i++ {
+		if math.Abs(norms[i]-norms[i%2]) > 1e-4*norms[i%2] {
+			t.Errorf("norm of the gradient and MMD with 1, 2 and 4 workers: %v", norms)
+		}
 	}
 }

@@ -59,36 +59,47 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := small()
 			change(&cfg)
-			sys, sys64 := dynamics.NewQuadrotor[float32](.02, act), dynamics.NewQuadrotor[float64](.02, act)
-			if !cfg.Prior.Enabled {
-				sys, sys64 = sys.WithoutPrior(), sys64.WithoutPrior()
+			robot := learned.Quadrotor{Dt: .02, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+			sys64 := dynamics.NewQuadrotor[float64](.02, act)
+			if !robot.Prior {
+				sys64 = sys64.WithoutPrior()
 			}
-			tr, err := newTrainer(&cfg, sys, .02, recorded(2, 60), Options{Seed: 3})
+			tr, err := newTrainer(&cfg, robot, recorded(2, 60), Options{Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
-			H := cfg.Loss.Steps
+			H, B, Z := cfg.Loss.Steps, 7, cfg.Model.Latent
 			scale := make([]float64, H*9)
-			copyTo(scale, statistics(&cfg, tr.model, tr.data, tr.train, H))
+			copyTo(scale, tr.shards[0].scale)
 			m := double(tr.model, sys64)
-			starts := tr.train[:7]
-			run := func() (*shard[float64], float64) {
-				s := newShard(&cfg, m, tr.data, scale, len(starts), H, rand.New(rand.NewPCG(5, 6)))
-				l := s.gradient(starts, H, 0, cfg.Loss.MMD, 1/float64(len(starts)))
-				return s, (l.Dynamics + cfg.Loss.Reconstruction*l.Reconstruction + cfg.Loss.MMD*l.MMD) / float64(len(starts))
+			rng := rand.New(rand.NewPCG(5, 6))
+			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
+				z: make([]float64, B*Z), dz: make([]float64, B*Z), H: H, anchored: cfg.Anchor.Share > 0, mmd: cfg.Loss.MMD}
+			for i := range b.gains {
+				b.gains[i] = math.Exp(.1 * rng.NormFloat64())
 			}
-			s, _ := run()
+			for i := range b.samples {
+				b.samples[i] = rng.NormFloat64()
+			}
+			s := newShard(&cfg, m, tr.data, scale, 0, B, B, H)
+			run := func() float64 {
+				s.encode(&b)
+				l := s.gradient(&b)
+				return (l.Dynamics + cfg.Loss.Reconstruction*l.Reconstruction + cfg.Loss.MMD*l.MMD) / float64(B)
+			}
+			run()
+			grad := append([]float64(nil), s.grad...)
 			const h = 1e-5
 			for i := range m.Net.Params {
 				old := m.Net.Params[i]
 				m.Net.Params[i] = old + h
-				_, hi := run()
+				hi := run()
 				m.Net.Params[i] = old - h
-				_, lo := run()
+				lo := run()
 				m.Net.Params[i] = old
 				want := (hi - lo) / (2 * h)
-				if math.Abs(s.grad[i]-want) > 2e-6*(1+math.Abs(want)) {
-					t.Fatalf("parameter %d of %d: gradient %g, finite differences %g", i, len(m.Net.Params), s.grad[i], want)
+				if math.Abs(grad[i]-want) > 2e-6*(1+math.Abs(want)) {
+					t.Fatalf("parameter %d of %d: gradient %g, finite differences %g", i, len(m.Net.Params), grad[i], want)
 				}
 			}
 		})

@@ -2,6 +2,7 @@ package vnd
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/learned"
@@ -38,35 +39,46 @@ func (m *moments) add(row []float32) {
 	}
 }
 
-// norm returns the affine normaliser. A channel that does not vary is switched off.
+// norm returns the affine normaliser. A channel that does not vary, but for rounding, is switched off.
 func (m *moments) norm() learned.Norm[float32] {
 	n := learned.Norm[float32]{Mean: make([]float32, len(m.sum)), Scale: make([]float32, len(m.sum))}
 	for j := range m.sum {
 		mean := m.sum[j] / m.n
 		n.Mean[j] = float32(mean)
-		if std := math.Sqrt(max(0, m.sq[j]/m.n-mean*mean)); std > 1e-6 {
+		if std := math.Sqrt(max(0, m.sq[j]/m.n-mean*mean)); std > 1e-4*(1e-2+math.Abs(mean)) {
 			n.Scale[j] = float32(1 / std)
 		}
 	}
 	return n
 }
 
-// statistics sets the model's normalisers, output units and switches from training contexts, and returns the weight of
+// statistics sets the model's normalisers (with the commands' gains varied as in training), output units and switches from training contexts, and returns the weight of
 // each error of the loss, [H][U]: √weight over the RMS error that the recent-mean peer makes after that many steps.
-func statistics(cfg *Config, m *learned.Model[float32], d *dataset, starts []start, H int) []float32 {
+func statistics(cfg *Config, m *learned.Model[float32], d *dataset, starts []start, H int, rng *rand.Rand) []float32 {
 	dim, T := m.System.Dims(), m.Net.Context
 	ctx, in := newMoments(dim.Context), newMoments(dim.Inputs)
 	feat, states, r := make([]float32, T*dim.Context), make([]float32, T*dim.State), make([]float32, T*dim.Tangent)
-	s, x := make([]float32, dim.State), make([]float32, dim.Inputs)
+	s, x, actions := make([]float32, dim.State), make([]float32, dim.Inputs), make([]float32, T*dim.Action)
+	drift := m.System.GainDrift()
 	unit := make([]float64, dim.Tangent)
 	sq := make([]float64, H*dim.Tangent)
 	for _, st := range starts {
 		g, k := &d.segments[st.Segment], int(st.At)
-		m.System.Window(T, g.measured[(k-T)*dim.Measured:], g.actions[(k-T)*dim.Action:], s, feat, states, r)
+		gain := float32(math.Exp(cfg.Train.GainJitter * rng.NormFloat64()))
+		for i, a := range g.actions[(k-T)*dim.Action : k*dim.Action] {
+			if c := i % dim.Action; c >= drift.Lo && c < drift.Hi {
+				a *= gain
+			}
+			actions[i] = a
+		}
+		m.System.Window(T, g.measured[(k-T)*dim.Measured:], actions, s, feat, states, nil)
 		for t := range T {
 			ctx.add(feat[t*dim.Context:][:dim.Context])
-			m.System.Inputs(1, states[t*dim.State:][:dim.State], g.actions[(k-T+t)*dim.Action:][:dim.Action], x)
+			m.System.Inputs(1, states[t*dim.State:][:dim.State], actions[t*dim.Action:][:dim.Action], x)
 			in.add(x)
+		}
+		m.System.Window(T, g.measured[(k-T)*dim.Measured:], g.actions[(k-T)*dim.Action:], s, nil, nil, r)
+		for t := range T {
 			for j := range unit {
 				unit[j] += float64(r[t*dim.Tangent+j]) * float64(r[t*dim.Tangent+j]) / float64(T*len(starts))
 			}

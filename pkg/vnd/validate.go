@@ -4,9 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 
-	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
 	"vnd/pkg/transition"
 )
@@ -17,30 +15,38 @@ const (
 )
 
 // validate scores the averaged weights on the validation flights and keeps them when they are the best so far. The loss
-// is that of training at full horizon, half of the rollouts with the anchor.
+// is that of training at full horizon under the mean of the ensemble, every other context with the anchor.
 func (t *trainer) validate() {
-	if len(t.val) == 0 {
+	if len(t.val[0]) == 0 {
 		return
 	}
 	raw := t.model.Net.Params
 	t.model.Net.Params = t.state.Average
-	loss := t.loss(t.val)
+	loss := (t.loss(t.val[0], false) + t.loss(t.val[1], true)) / 2
 	t.model.Net.Params = raw
 	t.state.Newest = loss
 	if loss < t.state.BestLoss {
-		t.state.BestLoss, t.state.BestUpdate = loss, t.state.Update
+		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()
 		t.state.Best = append(t.state.Best[:0], t.state.Average...)
 	}
 }
 
+// alternate deals starts to the two halves of validation.
+func alternate(starts []start) (out [2][]start) {
+	for i, s := range starts {
+		out[i%2] = append(out[i%2], s)
+	}
+	return out
+}
+
 // loss is the mean normalised loss over contexts.
-func (t *trainer) loss(starts []start) float64 {
+func (t *trainer) loss(starts []start, anchored bool) float64 {
 	n := len(t.shards)
 	sums := make([]float64, n)
 	var wg sync.WaitGroup
 	for k, s := range t.shards {
 		part := starts[k*len(starts)/n : (k+1)*len(starts)/n]
-		wg.Go(func() { sums[k] = s.loss(part, t.cfg.Loss.Steps, cap(s.weight)) })
+		wg.Go(func() { sums[k] = s.loss(part, t.cfg.Loss.Steps, anchored) })
 	}
 	wg.Wait()
 	total := 0.
@@ -50,64 +56,25 @@ func (t *trainer) loss(starts []start) float64 {
 	return total / float64(len(starts))
 }
 
-// loss is the summed loss of the contexts, at most chunk of them at a time.
-func (s *shard[F]) loss(starts []start, H, chunk int) (sum float64) {
-	for len(starts) > 0 {
-		part := starts[:min(chunk, len(starts))]
-		starts = starts[len(part):]
-		s.drawGains(len(part), 0)
-		s.encode(part)
-		for b := range part {
-			s.weight[b] = F(b / tile % 2)
-		}
-		for lo := 0; lo < len(part); lo += tile {
-			hi := min(lo+tile, len(part))
-			s.load(part[lo:hi], lo, H)
-			sum += s.forward(lo, hi-lo, H, lo/tile%s.m.Net.Members)
-		}
-	}
+// loss is the summed loss of the contexts under the mean of the ensemble.
+func (s *shard[F]) loss(starts []start, H int, anchored bool) (sum float64) {
+	s.eachTile(starts, func(part []start, z []F) {
+		s.load(part, nil, H)
+		sum += s.forward(s.mean, 0, 0, z, len(part), H, anchored)
+	})
 	return sum
 }
 
-// tell reports progress.
-func (t *trainer) tell(share float64) {
-	if t.opt.Progress == nil {
-		return
-	}
-	left := time.Duration(0)
-	if share > 0 {
-		left = time.Duration(float64(t.state.Elapsed) * (1 - share) / share)
-	}
-	v := t.state.Newest
-	if math.IsInf(t.state.BestLoss, 1) {
-		v = math.NaN()
-	}
-	t.opt.Progress(Progress{Phase: "fit", Share: share, Update: t.state.Update, Horizon: t.horizon(share),
-		Losses: t.state.Recent, Validation: v, Left: left})
-}
-
-func (t *trainer) metrics() Metrics {
-	held := make([]bool, len(t.data.flights))
-	for _, st := range t.val {
-		held[t.data.segments[st.Segment].flight] = true
-	}
-	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
-		Compressed: t.state.Update < t.cfg.Train.Updates, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
-		ValidationFlights: t.data.flightNames(held), Kernel: kernel.Name(), Workers: len(t.shards), Seed: t.opt.Seed}
-	if t.state.Best != nil {
-		m.Validation = t.state.BestLoss
-	}
-	return m
-}
-
-func steps(segs []transition.Segment) [][]quad.Step {
-	out := make([][]quad.Step, len(segs))
-	for i, s := range segs {
-		for _, r := range s.Rows {
-			out[i] = append(out[i], r.Step)
+// eachTile encodes contexts tile by tile, as they were recorded.
+func (s *shard[F]) eachTile(starts []start, visit func(part []start, z []F)) {
+	z := make([]F, len(s.weight)*s.m.Net.Latent)
+	for part := range slices.Chunk(starts, len(s.weight)) {
+		s.read(part, nil)
+		if s.m.Net.Latent > 0 {
+			s.m.Net.Encode(s.encoder, len(part), s.windows.Features, z)
 		}
+		visit(part, z[:len(part)*s.m.Net.Latent])
 	}
-	return out
 }
 
 // known is the share of windows of known flights whose surprise is at most 1.
@@ -118,14 +85,10 @@ const known = .98
 func (t *trainer) leftovers(starts []start) {
 	s, U := t.shards[0], t.model.System.Dims().Tangent
 	var left []float32
-	for len(starts) > 0 {
-		part := starts[:min(len(starts), tile, cap(s.weight))]
-		starts = starts[len(part):]
-		s.drawGains(len(part), 0)
-		s.encode(part)
-		s.rollout.Begin(0, len(part), 1, s.z[:len(part)*t.model.Net.Latent])
-		left = append(left, s.rollout.Leftover(s.windows, 0)...)
-	}
+	s.eachTile(starts, func(part []start, z []float32) {
+		s.mean.Begin(0, len(part), 1, z)
+		left = append(left, s.mean.Leftover(s.windows, 0)...)
+	})
 	unit := t.model.Leftover
 	for j := range unit {
 		sum := 0.
@@ -142,4 +105,14 @@ func (t *trainer) leftovers(starts []start) {
 	for j := range unit {
 		unit[j] *= surprise[int(known*float64(len(surprise)-1))]
 	}
+}
+
+func steps(segs []transition.Segment) [][]quad.Step {
+	out := make([][]quad.Step, len(segs))
+	for i, s := range segs {
+		for _, r := range s.Rows {
+			out[i] = append(out[i], r.Step)
+		}
+	}
+	return out
 }

@@ -1,0 +1,34 @@
+package vnd
+
+import "math"
+
+// curriculum is the share of the training in which the horizon grows.
+const curriculum = .4
+
+// share is how far the schedule has come: by updates, or by time where that runs out first.
+func (t *trainer) share() float64 {
+	byTime := t.state.Elapsed.Minutes() / t.cfg.Train.Minutes
+	return math.Min(1, math.Max(float64(t.state.Update)/float64(t.cfg.Train.Updates), byTime))
+}
+
+// horizon is the rollout length of the curriculum.
+func (t *trainer) horizon(share float64) int {
+	c := t.cfg.Train.Horizon
+	i := min(int(share/curriculum*float64(len(c)-1)), len(c)-1)
+	return max(1, int(c[i]*float64(t.cfg.Loss.Steps)+.5))
+}
+
+// rate is Adam's learning rate: a linear rise, then half a cosine.
+func (t *trainer) rate(share float64) float64 {
+	w := t.cfg.Train.Warmup
+	if share < w {
+		return t.cfg.Train.Rate * (share + 1e-3) / (w + 1e-3)
+	}
+	return t.cfg.Train.Rate * .5 * (1 + math.Cos(math.Pi*(share-w)/(1-w)))
+}
+
+// mmdWeight is the paper's annealed λ_mmd(e).
+func (t *trainer) mmdWeight(share float64) float64 {
+	l := &t.cfg.Loss
+	return l.MMD * math.Min(1, math.Max(0, (share-l.MMDStart)/l.MMDRamp))
+}

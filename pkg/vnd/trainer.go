@@ -1,0 +1,217 @@
+package vnd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"vnd/pkg/learned"
+	"vnd/pkg/nn"
+	"vnd/pkg/transition"
+)
+
+// trainer is a fit under way.
+type trainer struct {
+	cfg    *Config
+	opt    Options
+	model  *learned.Model[float32]
+	data   *dataset
+	train  []start
+	val    [2][]start // without and with the anchor
+	source *rand.PCG
+	rng    *rand.Rand // of source: all randomness
+	shards []*shard[float32]
+	batch  batch[float32]
+	grad   []float32
+	adam   *nn.Adam[float32]
+	state  progress
+
+	key                 string        // of what the checkpoint belongs to
+	setup               time.Duration // spent before the first update
+	saved               time.Duration // training time at the last checkpoint
+	compressed, stopped bool
+}
+
+// progress is the part of a trainer that a checkpoint keeps, besides arrays.
+type progress struct {
+	Update     int
+	Elapsed    time.Duration
+	Average    []float32 // EMA of the weights
+	Best       []float32 // the average with the least validation loss so far
+	BestLoss   float64
+	BestUpdate int
+	BestShare  float64
+	Recent     Losses  // exponential mean
+	Newest     float64 // newest validation loss
+}
+
+func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment, opt Options) (*trainer, error) {
+	m, err := learned.New(robot.System(), cfg.nets())
+	if err != nil {
+		return nil, err
+	}
+	T, H := cfg.Model.Context, cfg.Loss.Steps
+	d := newDataset(segs, m.System.Dims())
+	if err := d.need(T, H); err != nil {
+		return nil, err
+	}
+	source := rand.NewPCG(opt.Seed, 0x5eed)
+	t := &trainer{cfg: cfg, opt: opt, model: m, data: d, source: source, rng: rand.New(source),
+		grad: make([]float32, len(m.Net.Params)), adam: nn.NewAdam[float32](len(m.Net.Params))}
+	if opt.Now == nil {
+		t.opt.Now = time.Now
+	}
+	held := d.split(cfg.Train.Validation, T, H, t.rng)
+	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
+	t.val = alternate(thin(d.starts(T, H, 5, func(f int) bool { return held[f] }), validationContexts))
+	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/robot.Dt)
+	m.Net.Init(t.rng)
+	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
+	t.adam.Clip, t.adam.WeightDecay = cfg.Train.Clip, cfg.Train.WeightDecay
+	t.state = progress{Average: append([]float32(nil), m.Net.Params...), BestLoss: math.Inf(1), Newest: math.NaN()}
+	B, Z := cfg.Train.Batch, m.Net.Latent
+	t.batch = batch[float32]{starts: make([]start, B), gains: make([]float64, B), samples: make([]float32, B*Z),
+		z: make([]float32, B*Z), dz: make([]float32, B*Z)}
+	n := workers(cfg)
+	for k := range n {
+		t.shards = append(t.shards, newShard(cfg, m, d, scale, k*B/n, (k+1)*B/n, B, H))
+	}
+	return t, nil
+}
+
+// workers is how many threads share a batch: more than one for each half tile would wait more than work.
+func workers(cfg *Config) int {
+	n := cfg.Train.Workers
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return max(1, min(n, 2*cfg.Train.Batch/tile))
+}
+
+func (t *trainer) run(ctx context.Context) error {
+	began, before := t.opt.Now(), t.state.Elapsed+t.setup
+	for share := t.share(); share < 1 && !t.stopped; share = t.share() {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, t.save())
+		}
+		if err := t.update(share); err != nil {
+			return err
+		}
+		t.state.Elapsed = before + t.opt.Now().Sub(began)
+		if int(t.share()*validations) > int(share*validations) {
+			t.validate()
+			t.stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
+		}
+		if t.state.Elapsed-t.saved > checkpointEvery {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+		t.tell(share)
+	}
+	t.compressed = !t.stopped && t.state.Update < t.cfg.Train.Updates
+	return t.finish()
+}
+
+// finish keeps the best weights, or the last average without validation flights, and calibrates the novelty.
+func (t *trainer) finish() error {
+	if t.state.Best != nil {
+		copy(t.model.Net.Params, t.state.Best)
+	} else {
+		copy(t.model.Net.Params, t.state.Average)
+	}
+	known := append(t.val[0], t.val[1]...)
+	if len(known) == 0 {
+		known = thin(t.train, validationContexts)
+	}
+	t.leftovers(known)
+	for _, x := range t.model.Net.Params {
+		if x-x != 0 {
+			return t.diverged("a weight")
+		}
+	}
+	return nil
+}
+
+// draw fills the next batch.
+func (t *trainer) draw(share float64) {
+	b := &t.batch
+	for i := range b.starts {
+		b.starts[i] = t.train[t.rng.IntN(len(t.train))]
+		b.gains[i] = math.Exp(t.cfg.Train.GainJitter * t.rng.NormFloat64())
+	}
+	for i := range b.samples {
+		b.samples[i] = float32(t.rng.NormFloat64())
+	}
+	b.member = t.rng.IntN(t.model.Net.Members)
+	n, anchored := float64(t.state.Update), t.cfg.Anchor.Share
+	b.anchored = math.Floor((n+1)*anchored) > math.Floor(n*anchored)
+	b.H, b.mmd = t.horizon(share), t.mmdWeight(share)
+}
+
+// update takes one Adam step on a batch. Shards encode, meet, and compute their gradients, which are added in a fixed
+// order.
+func (t *trainer) update(share float64) error {
+	t.draw(share)
+	t.each(func(k int, s *shard[float32]) { s.encode(&t.batch) })
+	losses := make([]Losses, len(t.shards))
+	t.each(func(k int, s *shard[float32]) { losses[k] = s.gradient(&t.batch) })
+	clear(t.grad)
+	var l Losses
+	n := float64(len(t.batch.starts))
+	for k, s := range t.shards {
+		for i, g := range s.grad {
+			t.grad[i] += g
+		}
+		l.Dynamics += losses[k].Dynamics / n
+		l.Reconstruction += losses[k].Reconstruction / n
+		l.MMD += losses[k].MMD / n
+	}
+	l.Total = l.Dynamics + t.cfg.Loss.Reconstruction*l.Reconstruction + t.batch.mmd*l.MMD
+	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm-norm != 0 {
+		return t.diverged("the gradient")
+	}
+	t.average()
+	t.state.Update++
+	t.state.Recent = blend(t.state.Recent, l, math.Max(.02, 1/float64(t.state.Update)))
+	return nil
+}
+
+// each runs f for every shard at once.
+func (t *trainer) each(f func(k int, s *shard[float32])) {
+	var wg sync.WaitGroup
+	for k, s := range t.shards {
+		wg.Go(func() { f(k, s) })
+	}
+	wg.Wait()
+}
+
+// average moves the exponential moving average of the weights, faster at first.
+func (t *trainer) average() {
+	keep := math.Min(t.cfg.Train.Average, float64(t.state.Update+1)/float64(t.state.Update+10))
+	f := float32(1 - keep)
+	for i, p := range t.model.Net.Params {
+		t.state.Average[i] += f * (p - t.state.Average[i])
+	}
+}
+
+func blend(a, b Losses, f float64) Losses {
+	mix := func(x, y float64) float64 { return x + f*(y-x) }
+	return Losses{mix(a.Dynamics, b.Dynamics), mix(a.Reconstruction, b.Reconstruction), mix(a.MMD, b.MMD), mix(a.Total, b.Total)}
+}
+
+// tell reports progress.
+func (t *trainer) tell(share float64) {
+	if t.opt.Progress == nil {
+		return
+	}
+	left := time.Duration(0)
+	if share > 0 {
+		left = time.Duration(float64(t.state.Elapsed) * (1 - share) / share)
+	}
+	t.opt.Progress(Progress{Share: share, Update: t.state.Update, Losses: t.state.Recent, Validation: t.state.Newest, Left: left})
+}
