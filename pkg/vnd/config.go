@@ -66,7 +66,7 @@ type Loss struct {
 
 // Train is the optimiser's budget and schedule.
 type Train struct {
-	Updates     int       `param:"updates" default:"8000" min:"1" max:"10000000" doc:"Adam updates"`
+	Updates     int       `param:"updates" default:"6000" min:"1" max:"10000000" doc:"Adam updates"`
 	Minutes     float64   `param:"minutes" default:"4.5" min:"0.01" max:"100000" unit:"min" doc:"wall-clock bound: on a slow machine the schedule is compressed to end by then (and the result depends on the machine)"`
 	Batch       int       `param:"batch" default:"128" min:"2" max:"65536" doc:"contexts per update"`
 	Rate        float64   `param:"rate" default:"0.002" min:"1e-07" max:"1" doc:"peak learning rate of Adam, cosine to zero"`

@@ -1,0 +1,23 @@
+package vnd
+
+import (
+	"testing"
+
+	"vnd/pkg/param"
+)
+
+// BenchmarkUpdate is one Adam update of the default configuration at full horizon; contexts/s is what a fit does.
+func BenchmarkUpdate(b *testing.B) {
+	var cfg Config
+	param.Default(&cfg)
+	tr, err := newTrainer(&cfg, robot, recorded(8, 400), Options{Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := tr.update(.9); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*cfg.Train.Batch)/b.Elapsed().Seconds(), "contexts/s")
+}
