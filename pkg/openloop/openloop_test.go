@@ -338,10 +338,11 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestWritePredictions reads the file back: rows counted over the segments, states as predicted.
+// TestWritePredictions reads the file back: rows counted in the recording, 30 of which are in no segment, states as
+// predicted.
 func TestWritePredictions(t *testing.T) {
 	whole := fixtures(t)[0].Segments[0]
-	f := quad.Flight{Name: "cut", Segments: [][]quad.Step{whole[:90], whole[90:120], whole[120:250]}}
+	f := quad.Flight{Name: "cut", Segments: [][]quad.Step{whole[:90], whole[120:250]}, First: []int{0, 120}}
 	e := Entry{NameRecentMean, RecentMean{dt}, nil}
 	var buf bytes.Buffer
 	if err := WritePredictions(&buf, &f, e, 50, 5); err != nil {

@@ -13,35 +13,34 @@ import (
 const PredictionHeader = "start,step,px,py,pz,qw,qx,qy,qz,vx,vy,vz"
 
 // WritePredictions writes a flight's predictions as CSV: from row Context and every stride rows on,
-// while the given steps remain in the segment. Column start counts the rows of the whole flight, from 0
-// and across its segments; column step runs from 1.
+// while the given steps remain in the segment. Column start counts the rows of the recording, from 0,
+// also those that are in no segment; column step runs from 1.
 func WritePredictions(w io.Writer, f *quad.Flight, e Entry, steps, stride int) error {
 	if steps < 1 || stride < 1 {
-		return fmt.Errorf("predict: %d steps every %d rows, want at least 1 of each", steps, stride)
+		return fmt.Errorf("%d steps every %d rows, want at least 1 of each", steps, stride)
 	}
 	n := 0
 	for _, seg := range f.Segments {
 		n += windows(len(seg), steps, stride)
 	}
 	if n == 0 {
-		return fmt.Errorf("predict: flight %s has no segment of more than %d rows", f.Name, Context+steps)
+		return fmt.Errorf("flight %s has no segment of more than %d rows", f.Name, Context+steps)
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, PredictionHeader)
-	before := 0 // rows of the segments before
-	for _, seg := range f.Segments {
+	for i, seg := range f.Segments {
+		first := f.FirstRow(i)
 		err := e.predictSegment(seg, steps, stride, func(_ []quad.Step, start int, predicted []quad.State) error {
 			for h := range predicted {
-				if _, err := out.Write(predictionLine(before+start, h+1, &predicted[h])); err != nil {
+				if _, err := out.Write(predictionLine(first+start, h+1, &predicted[h])); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("predict: flight %s: %w", f.Name, err)
+			return fmt.Errorf("flight %s: %w", f.Name, err)
 		}
-		before += len(seg)
 	}
 	return out.Flush()
 }

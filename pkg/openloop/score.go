@@ -22,11 +22,11 @@ func DefaultOptions() Options { return Options{Dt: 0.02, Stride: 5, Steps: []int
 
 func (o *Options) check() error {
 	if !(o.Dt > 0) || o.Stride < 1 || len(o.Steps) == 0 {
-		return fmt.Errorf("score: dt %g s, stride %d, steps %v: want a positive dt and stride, and steps", o.Dt, o.Stride, o.Steps)
+		return fmt.Errorf("dt %g s, stride %d, steps %v: want a positive dt and stride, and steps", o.Dt, o.Stride, o.Steps)
 	}
 	for i, last := 0, 0; i < len(o.Steps); i++ {
 		if o.Steps[i] <= last {
-			return fmt.Errorf("score: steps %v, want them ascending from 1", o.Steps)
+			return fmt.Errorf("steps %v, want them ascending from 1", o.Steps)
 		}
 		last = o.Steps[i]
 	}
@@ -93,14 +93,14 @@ func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
 	r := &Report{Options: o}
 	for _, e := range entries {
 		if slices.Contains(r.Predictors, e.Name) {
-			return nil, fmt.Errorf("score: two predictors named %q", e.Name)
+			return nil, fmt.Errorf("two predictors named %q", e.Name)
 		}
 		r.Predictors = append(r.Predictors, e.Name)
 	}
 	for i := range flights {
 		fs, err := scoreFlight(&flights[i], entries, o)
 		if err != nil {
-			return nil, fmt.Errorf("score: flight %s: %w", flights[i].Name, err)
+			return nil, fmt.Errorf("flight %s: %w", flights[i].Name, err)
 		}
 		if fs.Windows == 0 {
 			r.Skipped = append(r.Skipped, fs.Flight)
@@ -109,7 +109,7 @@ func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
 		r.Flights = append(r.Flights, fs)
 	}
 	if len(r.Flights) == 0 {
-		return nil, fmt.Errorf("score: no flight has a segment of more than %d rows", Context+o.steps())
+		return nil, fmt.Errorf("no flight has a segment of more than %d rows", Context+o.steps())
 	}
 	for p := range r.Predictors {
 		r.Total = append(r.Total, r.total(p))
@@ -162,7 +162,7 @@ func (r *Report) total(p int) Curve {
 func (r *Report) Curve(name string) (Curve, error) {
 	p := slices.Index(r.Predictors, name)
 	if p < 0 {
-		return nil, fmt.Errorf("score: no predictor %q among %q", name, r.Predictors)
+		return nil, fmt.Errorf("no predictor %q among %q", name, r.Predictors)
 	}
 	return r.Total[p], nil
 }
@@ -176,7 +176,7 @@ func (r *Report) Ratio(of, to string, step int) (Error, error) {
 		return Error{}, err
 	}
 	if step < 1 || step > len(a) {
-		return Error{}, fmt.Errorf("score: step %d of a prediction of %d", step, len(a))
+		return Error{}, fmt.Errorf("step %d of a prediction of %d", step, len(a))
 	}
 	return a[step-1].over(b[step-1]), nil
 }

@@ -94,7 +94,7 @@ func (r *Report) block(w io.Writer, title string, cell func(p, step int, c chann
 // the given step.
 func (r *Report) WriteFlights(w io.Writer, step int) error {
 	if step < 1 || step > r.Options.steps() {
-		return fmt.Errorf("score: step %d of a prediction of %d", step, r.Options.steps())
+		return fmt.Errorf("step %d of a prediction of %d", step, r.Options.steps())
 	}
 	title := fmt.Sprintf("after %g s: position, mm, and velocity, mm/s", r.seconds(step))
 	name := utf8.RuneCountInString(title)

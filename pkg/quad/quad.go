@@ -32,7 +32,7 @@ type Step struct {
 // Flight is a recording, cut into segments wherever time has a gap.
 // No window, context or rollout may straddle two segments.
 type Flight struct {
-	Name     string   // base name of its source, without extension; with folders where others have the same
+	Name     string   // base name of its source, without extension; the end of its path where others have the same
 	Segments [][]Step // each at a constant Δt
 	First    []int    // row of the recording with which each segment begins, from 0; nil where segments hold every row
 }

@@ -50,7 +50,7 @@ func (d *demoCommand) Run(c *console) error {
 	}
 	bundle := filepath.Join(d.Out, "model.safetensors")
 	c.log.Info().Msgf("fitting to the flights in %s", train)
-	fit, err := c.fit(fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}})
+	fit, err := c.fit(fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
 	if err != nil {
 		return err
 	}

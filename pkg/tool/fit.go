@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vnd/pkg/assemble"
+	"vnd/pkg/durable"
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/snapshot"
@@ -39,7 +40,8 @@ func (f *fitCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.fit(fitting{cfg: cfg, seed: f.Seed, out: f.Out, airframe: f.Airframe, inputs: f.Inputs})
+	r, err := c.fit(fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
+		inputs: f.Inputs})
 	if err != nil {
 		return err
 	}
@@ -86,11 +88,12 @@ func literal(x float64) string {
 
 // fitting is a fit to be done.
 type fitting struct {
-	cfg      vnd.Config
-	seed     uint64
-	out      string // bundle
-	airframe string // parameter file, or empty
-	inputs   []string
+	cfg        vnd.Config
+	seed       uint64
+	out        string // bundle
+	checkpoint string // file that keeps the fit until then; empty keeps none
+	airframe   string // parameter file, or empty
+	inputs     []string
 }
 
 // fitted is what a fit came to.
@@ -109,35 +112,42 @@ func (c *console) fit(f fitting) (*fitted, error) {
 	if err := writable(f.out); err != nil {
 		return nil, err
 	}
+	unlock, err := durable.Lock(f.out + ".lock")
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, fmt.Errorf("write %s: another fit to it is under way", f.out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	dt := assemble.DefaultOptions().Delta
 	flights, err := c.read(f.inputs, recordings{dt: dt, window: f.cfg.Model.Context, airframe: f.airframe})
 	if err != nil {
 		return nil, err
 	}
 	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, dt))
-	checkpoint := f.out + ".checkpoint"
-	if _, err := os.Stat(checkpoint); err == nil {
-		c.log.Info().Msgf("going on from %s", checkpoint)
+	if _, err := os.Stat(f.checkpoint); err == nil {
+		c.log.Info().Msgf("going on from %s", f.checkpoint)
 	}
-	report := c.newReporter()
+	b := c.newBar("fit")
 	segs := transition.FromFlights(flights)
-	fit, err := vnd.Run(c.ctx, f.cfg, dt, segs, vnd.Options{Seed: f.seed, Checkpoint: checkpoint, Progress: report.tell})
-	report.bar.done()
+	fit, err := vnd.Run(c.ctx, f.cfg, dt, segs, vnd.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell})
+	b.done()
 	if err != nil {
-		return nil, explained(err, checkpoint)
+		return nil, explained(err, f.checkpoint)
 	}
-	b, err := bundle(fit, &f.cfg)
+	made, err := bundle(fit, &f.cfg)
 	if err != nil {
 		return nil, err
 	}
-	b.DataDigest = fmt.Sprintf("%x", fit.Data)
-	if err := snapshot.Write(f.out, b); err != nil {
-		return nil, goesOn(err, checkpoint)
+	made.DataDigest = fmt.Sprintf("%x", fit.Data)
+	if err := snapshot.Write(f.out, made); err != nil {
+		return nil, goesOn(err, f.checkpoint)
 	}
-	if err := os.Remove(checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(f.checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return &fitted{Bundle: f.out, ID: b.ID, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
+	return &fitted{Bundle: f.out, ID: made.ID, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
 		Metrics: fit.Metrics, Warnings: c.warnings}, nil
 }
 
@@ -219,27 +229,11 @@ func version() string {
 	return info.Main.Version
 }
 
-// reporter tells of a fit's progress: a bar on a terminal, a line for each tenth elsewhere.
-type reporter struct {
-	c    *console
-	bar  bar
-	next float64 // share at which the next line is due
-}
-
-func (c *console) newReporter() *reporter { return &reporter{c: c, bar: c.newBar("fit")} }
-
-func (r *reporter) tell(p vnd.Progress) {
+// tell moves the bar of a fit.
+func (b bar) tell(p vnd.Progress) {
 	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction, p.Losses.MMD)
 	if p.Validation == p.Validation { // not NaN
 		text += fmt.Sprintf(", validation %.4g", p.Validation)
 	}
-	left := p.Left.Round(time.Second)
-	if r.c.terminal {
-		r.bar.at(p.Share, fmt.Sprintf("%s, %v left", text, left))
-		return
-	}
-	if p.Share >= r.next {
-		r.next = float64(int(p.Share*10)+1) / 10
-		r.c.log.Info().Msgf("%3.0f %%: %s, %v left", 100*p.Share, text, left)
-	}
+	b.at(p.Share, fmt.Sprintf("fit: %s, %v left", text, p.Left.Round(time.Second)))
 }

@@ -65,7 +65,36 @@ func (c *console) read(inputs []string, r recordings) ([]quad.Flight, error) {
 		}
 		flights = append(flights, f)
 	}
+	tellApart(flights, files)
 	return flights, nil
+}
+
+// tellApart names flights of the same name, out of several folders, by as much of their paths as tells them apart: splits
+// and digests go by names.
+func tellApart(flights []quad.Flight, files []string) {
+	same := map[string][]int{}
+	for i, f := range flights {
+		same[f.Name] = append(same[f.Name], i)
+	}
+	for _, group := range same {
+		names := map[string]bool{}
+		for elements := 1; len(group) > 1 && len(names) < len(group); elements++ {
+			clear(names)
+			for _, i := range group {
+				flights[i].Name = ending(files[i], elements)
+				names[flights[i].Name] = true
+			}
+		}
+	}
+}
+
+// ending returns the last elements of a file's whole path, with slashes.
+func ending(file string, elements int) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	parts := strings.Split(filepath.ToSlash(file), "/")
+	return strings.Join(parts[max(0, len(parts)-elements):], "/")
 }
 
 // expand replaces folders by the CSV files in them. A file that comes twice would count twice, and is refused.
@@ -96,11 +125,14 @@ func expand(inputs []string) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, f := range files {
-		if clean := filepath.Clean(f); seen[clean] {
-			return nil, fmt.Errorf("%s: given twice", f)
-		} else {
-			seen[clean] = true
+		abs, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
 		}
+		if seen[abs] {
+			return nil, fmt.Errorf("%s: given twice", f)
+		}
+		seen[abs] = true
 	}
 	return files, nil
 }

@@ -33,6 +33,12 @@ type predicted struct {
 
 // Run implements `vnd predict`.
 func (p *predictCommand) Run(c *console) error {
+	if p.Steps < 1 {
+		return fmt.Errorf("--steps %d: expected at least 1", p.Steps)
+	}
+	if p.Stride < 1 {
+		return fmt.Errorf("--stride %d: expected at least 1", p.Stride)
+	}
 	m, err := load(p.Bundle)
 	if err != nil {
 		return err
@@ -44,15 +50,18 @@ func (p *predictCommand) Run(c *console) error {
 	if len(flights) != 1 {
 		return fmt.Errorf("%s: holds %d flights, expected one flight CSV", p.Input, len(flights))
 	}
-	counted := &counting{predictor: m}
-	err = durable.WriteFile(p.Out, func(w io.Writer) error {
-		return openloop.WritePredictions(w, &flights[0], openloop.Entry{Name: p.Bundle, Predictor: counted}, p.Steps, p.Stride)
-	})
+	counted := &counting{predictor: &interruptible{c, m}}
+	err = writePredictions(p.Out, &flights[0], openloop.Entry{Name: p.Bundle, Predictor: counted}, p.Steps, p.Stride)
 	if err != nil {
 		return err
 	}
 	return c.show(&predicted{Out: p.Out, Bundle: m.id, Flight: flights[0].Name, Starts: counted.windows, Steps: p.Steps,
 		Stride: p.Stride, Warnings: c.warnings})
+}
+
+// writePredictions writes the file of predictions, whole or not at all.
+func writePredictions(path string, f *quad.Flight, e openloop.Entry, steps, stride int) error {
+	return durable.WriteFile(path, func(w io.Writer) error { return openloop.WritePredictions(w, f, e, steps, stride) })
 }
 
 // WriteText implements result.

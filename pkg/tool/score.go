@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"vnd/pkg/assemble"
 	"vnd/pkg/openloop"
 	"vnd/pkg/quad"
+	"vnd/pkg/transition"
 )
 
 type scoreCommand struct {
@@ -53,8 +55,16 @@ type scored struct {
 
 // score reads models and flights, lets models and peers predict the same rows and draws the plots asked for.
 func (c *console) score(s scoring) (*scored, error) {
-	if len(s.steps) == 0 || s.stride < 1 {
-		return nil, fmt.Errorf("--steps %v --stride %d: expected at least one step, and a stride of at least 1", s.steps, s.stride)
+	if len(s.steps) == 0 {
+		return nil, errors.New("--steps: expected at least one number")
+	}
+	for i, n := range s.steps {
+		if n < 1 || i > 0 && n <= s.steps[i-1] {
+			return nil, fmt.Errorf("--steps %v: expected ascending numbers from 1", s.steps)
+		}
+	}
+	if s.stride < 1 {
+		return nil, fmt.Errorf("--stride %d: expected at least 1", s.stride)
 	}
 	models, names, err := loadAll(s.bundles)
 	if err != nil {
@@ -73,6 +83,7 @@ func (c *console) score(s scoring) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warnOfOverlap(dev, flights)
 	b := c.newBar("score")
 	defer b.done()
 	entries, err := openloop.Peers(o.Dt, dev)
@@ -96,7 +107,24 @@ func (c *console) score(s scoring) (*scored, error) {
 	return &scored{report, references, c.warnings}, nil
 }
 
-// loadAll reads the bundles and names them: one is "vnd", of several each has its file's name.
+// warnOfOverlap warns of flights that peers are fitted to and scored on: their errors are no test then.
+func (c *console) warnOfOverlap(dev, scored []quad.Flight) {
+	content := func(f quad.Flight) [32]byte { // whatever the flight is called
+		return transition.Digest(transition.FromFlights([]quad.Flight{{Segments: f.Segments}}))
+	}
+	fitted := map[[32]byte]string{}
+	for _, f := range dev {
+		fitted[content(f)] = f.Name
+	}
+	for _, f := range scored {
+		if name, ok := fitted[content(f)]; ok {
+			c.warn(fmt.Sprintf("flight %s is scored and, as --dev flight %s, what peers are fitted to", f.Name, name))
+		}
+	}
+}
+
+// loadAll reads the bundles and names them: one is "vnd", of several each has its file's name, with the bundle's ID
+// where that is another's or a peer's.
 func loadAll(bundles []string) (models []*loaded, names []string, err error) {
 	for _, path := range bundles {
 		m, err := load(path)
@@ -106,11 +134,25 @@ func loadAll(bundles []string) (models []*loaded, names []string, err error) {
 		if len(models) > 0 && m.dt != models[0].dt {
 			return nil, nil, fmt.Errorf("%s: Δt is %g s, that of %s is %g s", path, m.dt, bundles[0], models[0].dt)
 		}
-		name := "vnd"
-		if len(bundles) > 1 {
-			name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		models, names = append(models, m), append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	}
+	if len(models) == 1 {
+		return models, []string{"vnd"}, nil
+	}
+	count := map[string]int{}
+	for _, name := range slices.Concat(names, []string{openloop.NamePrior, openloop.NameRecentMean, openloop.NameLinRecentMean,
+		openloop.NamePriorStar, openloop.NameRecentMeanStar, openloop.NameRidgeStar}) {
+		count[name]++
+	}
+	seen := map[string]string{} // path by name
+	for i, name := range names {
+		if count[name] > 1 {
+			names[i] += "-" + models[i].id
 		}
-		models, names = append(models, m), append(names, name)
+		if other, ok := seen[names[i]]; ok {
+			return nil, nil, fmt.Errorf("%s: the same bundle as %s", bundles[i], other)
+		}
+		seen[names[i]] = bundles[i]
 	}
 	return models, names, nil
 }

@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 )
@@ -31,6 +34,14 @@ type commands struct {
 // result is what a command found. It is marshalled for --json.
 type result interface {
 	WriteText(io.Writer) error
+}
+
+// Main is the program vnd.
+func Main() {
+	// The first signal asks a fit to keep what it has; a second one kills, as ever.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // Run executes the command line and returns the exit code, 0 only on success. ctx ends it early.

@@ -1,14 +1,12 @@
 package tool
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,18 +16,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
+	"vnd/pkg/durable"
 	"vnd/pkg/param"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/vnd"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vnd": func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(ctx, stop)
-		os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-	}})
+	testscript.Main(m, map[string]func(){"vnd": Main})
 }
 
 // TestScripts runs the commands as a user does. Each script has the folder flights with two recorded flights, a.csv and
@@ -124,8 +120,8 @@ func column(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o666))
 }
 
-// interrupt SIGNAL PATTERN PROGRAM ARGS…: sends the signal when a line on standard error matches; the program has to
-// fail. Its standard error goes to the file interrupted.
+// interrupt SIGNAL PATTERN PROGRAM ARGS…: runs the program with a terminal for its standard error and sends the signal
+// when what it says there matches; the program has to fail. What it said goes to the file interrupted.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	name, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
 	if !ok {
@@ -136,22 +132,50 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
-	stderr, err := cmd.StderrPipe()
+	terminal, stderr, err := openTerminal()
 	ts.Check(err)
+	defer terminal.Close()
+	cmd.Stderr = stderr
 	ts.Check(cmd.Start())
-	var said bytes.Buffer
+	stderr.Close()
+	var said []byte
 	sent := false
-	for s := bufio.NewScanner(stderr); s.Scan(); {
-		said.WriteString(s.Text() + "\n")
-		if !sent && pattern.MatchString(s.Text()) {
+	for b := make([]byte, 4096); ; {
+		n, err := terminal.Read(b)
+		if err != nil { // EIO, once the program has closed its end
+			break
+		}
+		said = append(said, b[:n]...)
+		if !sent && pattern.Match(said) {
 			sent = true
 			ts.Check(cmd.Process.Signal(name))
 		}
 	}
 	if err := cmd.Wait(); err == nil || !sent {
-		ts.Fatalf("not interrupted (%v), it said\n%s", err, &said)
+		ts.Fatalf("not interrupted (%v), it said\n%s", err, said)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("interrupted"), said.Bytes(), 0o666))
+	// The bar's line is written over, and what is last stays.
+	said = bytes.ReplaceAll(said, []byte("\r"), []byte("\n"))
+	ts.Check(os.WriteFile(ts.MkAbs("interrupted"), said, 0o666))
+}
+
+// openTerminal makes a pseudo-terminal of Linux.
+func openTerminal() (terminal, end *os.File, err error) {
+	terminal, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0); err == nil {
+		var number int
+		if number, err = unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN); err == nil {
+			end, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+		}
+	}
+	if err != nil {
+		terminal.Close()
+		return nil, nil, err
+	}
+	return terminal, end, nil
 }
 
 // json FILE [KEY…]: the file is exactly one JSON object, which has the keys.
@@ -195,6 +219,25 @@ func reshape(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s has no matrix", args[0])
+}
+
+// TestSecondFit holds that two fits to one bundle do not share a checkpoint.
+func TestSecondFit(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "b.vnd")
+	unlock, err := durable.Lock(out + ".lock") // as the first fit does
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"fit", "--out", out, "-p", "train.updates:=1", filepath.Join("..", "openloop", "testdata", "flights")}
+	var said bytes.Buffer
+	code := Run(t.Context(), args, io.Discard, &said)
+	if want := "vnd fit: write " + out + ": another fit to it is under way\n"; code == 0 || said.String() != want {
+		t.Errorf("code %d, it said %q, want %q", code, &said, want)
+	}
+	unlock()
+	if entries, err := os.ReadDir(filepath.Dir(out)); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
 }
 
 // TestParameters holds that every configuration's tags are sound.
