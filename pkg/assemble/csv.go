@@ -79,6 +79,9 @@ func ParseCSV(name string, r io.Reader, o Options) (quad.Flight, []Warning, erro
 	if err != nil {
 		return quad.Flight{}, nil, err
 	}
+	if err := checkLimits(name, rows, o.Limits); err != nil {
+		return quad.Flight{}, nil, err
+	}
 	warnings, err := checkSpacing(name, rows, o)
 	if err != nil {
 		return quad.Flight{}, nil, err
@@ -204,6 +207,9 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 			return quad.Step{}, fmt.Errorf("%s%s is not a number", where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return quad.Step{}, fmt.Errorf("%s%s, expected a finite number", where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
+		}
+		if text := implausible(i, v); text != "" {
+			return quad.Step{}, errors.New(where(p.name, p.line, columnNames[i]) + text)
 		}
 		x[i] = v
 	}

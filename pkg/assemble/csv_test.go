@@ -254,7 +254,7 @@ func FuzzParseCSV(f *testing.F) {
 			for k, step := range segment {
 				for c, x := range values(step) {
 					if c >= colVX && c <= colVZ {
-						continue // the slope of positions of 1e300 m may overflow
+						continue // the slope between rows 1e-300 s apart may overflow
 					}
 					if math.IsNaN(x) || math.IsInf(x, 0) {
 						t.Fatalf("row %d: column %s is %v", k, columnNames[c], x)

@@ -19,7 +19,8 @@ import (
 // anyFlight draws a flight on its grid: segments of at least 21 rows with gaps between.
 func anyFlight(rt *rapid.T) quad.Flight {
 	number := rapid.Float64Range(-1e3, 1e3)
-	vector := func(label string) so3.Vec3 {
+	vector := func(label string) so3.Vec3 { // of what ReadCSV takes
+		number := rapid.Float64Range(-200, 200)
 		return so3.Vec3{X: number.Draw(rt, label), Y: number.Draw(rt, label), Z: number.Draw(rt, label)}
 	}
 	f := quad.Flight{Name: "f"}
@@ -31,7 +32,7 @@ func anyFlight(rt *rapid.T) quad.Flight {
 			s = append(s, quad.Step{
 				T:       at + float64(k)*0.02,
 				State:   quad.State{P: vector("p"), Q: q, V: vector("v")},
-				Command: quad.Command{Thrust: number.Draw(rt, "thrust"), Rates: vector("rates")},
+				Command: quad.Command{Thrust: rapid.Float64Range(-1, 500).Draw(rt, "thrust"), Rates: vector("rates")},
 			})
 		}
 		f.Segments = append(f.Segments, s)

@@ -30,7 +30,7 @@ type fitCommand struct {
 	Seed     uint64   `default:"1" help:"Seed of all randomness."`
 	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
 	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
-	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": its max_rate is what commanded rates are checked against."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
 	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, or folders of them."`
 }
 

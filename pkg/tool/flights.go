@@ -13,7 +13,7 @@ import (
 
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
-	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"10000" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it draw a warning about their unit"`
+	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it are refused"`
 }
 
 // airframeNode is the node name of an airframe's block in a parameter file.
