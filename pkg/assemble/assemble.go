@@ -1,4 +1,6 @@
 // Package assemble turns recordings into flights: rows of state and command at Δt, cut wherever time has a gap.
+//
+// A flight CSV has such rows already. Topics, out of a bag or live, go through an Assembler, message by message.
 package assemble
 
 import (
@@ -6,24 +8,51 @@ import (
 	"math"
 
 	"vnd/pkg/estimate"
+	"vnd/pkg/param"
+)
+
+// Config says how topics become steps. Its defaults fit bags that vnd itself records; of others, it names what cannot be
+// guessed.
+type Config struct {
+	Delta            float64         `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" doc:"time step Δt of the rows"`
+	PoseTopic        string          `param:"pose_topic" default:"" doc:"topic with poses or odometry; empty takes the only one there is"`
+	Body             string          `param:"body" default:"" doc:"name of the rigid body, or of the transform's child frame, where the topic holds several"`
+	WorldFrame       string          `param:"world_frame" default:"auto" enum:"auto,enu,ned" doc:"frame of the poses: enu is z up with a body FLU, ned is z down with a body FRD; auto takes ned where the frame's name ends in _ned"`
+	TwistFrame       string          `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's velocity; auto takes world where child and parent have the same name"`
+	PoseDelay        float64         `param:"pose_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a pose was taken this long before its stamp"`
+	CommandTopic     string          `param:"command_topic" default:"" doc:"topic with commands; empty takes the only one there is"`
+	CommandInterface string          `param:"command_interface" default:"auto" enum:"auto,vnd,mavros,px4,crazyswarm" doc:"whose commands they are; auto goes by the type (crazyswarm's Twist has to be named)"`
+	HoverThrottle    float64         `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
+	CommandDelay     float64         `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a command is in force from this long after its stamp"`
+	CommandTimeout   float64         `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
+	Stamps           string          `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages: of their headers or of their recording; auto takes headers unless they are empty or the two topics have different clocks"`
+	MaxGap           float64         `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"a longer time without a pose ends a segment; 0 is 1.5 dt"`
+	Estimate         estimate.Params `param:"estimate" doc:"velocity from poses"`
+}
+
+// stampsReceive and stampsHeader are values of Config.Stamps.
+const (
+	stampsHeader  = "header"
+	stampsReceive = "receive"
 )
 
 // Options of reading a recording.
 type Options struct {
-	Delta    float64         // Δt, s
-	Window   int             // rows of context; a flight needs Window+1 rows without a gap
-	Estimate estimate.Params // of the velocity where the recording has none
-	Limits   Limits
+	Config
+	Window int // rows of context; a flight needs Window+1 rows without a gap
+	Limits Limits
 }
 
-// Limits of the airframe, for telling units. Zero is unknown.
+// Limits of the airframe: rates of a CSV beyond them are refused. Zero is unknown.
 type Limits struct {
 	Rate float64 // |ω_B|, rad/s
 }
 
 // DefaultOptions are 50 Hz and the paper's window of 20 rows.
 func DefaultOptions() Options {
-	return Options{Delta: 0.02, Window: 20, Estimate: estimate.DefaultParams()}
+	o := Options{Window: 20}
+	param.Default(&o.Config)
+	return o
 }
 
 func (o Options) check() error {
@@ -36,16 +65,30 @@ func (o Options) check() error {
 	return nil
 }
 
+// gap is the longest time between two poses of one segment, s.
+func (o Options) gap() float64 {
+	if o.MaxGap > 0 {
+		return o.MaxGap
+	}
+	return gapSteps * o.Delta
+}
+
 // Warning is a suspicion about a recording that was read nevertheless.
 type Warning struct {
 	File   string
-	Line   int    // 0 when it is about the whole file
-	Column string // "" when it is about no single column
+	Line   int    // of a CSV; 0 when it is about the whole file
+	Column string // of a CSV; "" when it is about no single column
+	Topic  string // of a bag; "" when it is about no single topic
 	Text   string
 }
 
-// String is one line: file:line: column "t": text.
-func (w Warning) String() string { return where(w.File, w.Line, w.Column) + w.Text }
+// String is one line: file:line: column "t": text, or file: topic /t: text.
+func (w Warning) String() string {
+	if w.Topic != "" {
+		return w.File + ": topic " + w.Topic + ": " + w.Text
+	}
+	return where(w.File, w.Line, w.Column) + w.Text
+}
 
 // where returns the prefix of an error or a warning.
 func where(file string, line int, column string) string {

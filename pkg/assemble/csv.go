@@ -41,14 +41,12 @@ var columnNames = [columns]string{"t", "px", "py", "pz", "qw", "qx", "qy", "qz",
 
 var csvHeader = strings.Join(columnNames[:], ",")
 
-// normSlack is how far from unit norm a quaternion may be.
-const normSlack = 1e-2
-
 // row is one line of the file, checked by itself but not yet placed on the grid of Δt.
 type row struct {
-	line int
-	step quad.Step
-	cut  bool // a segment begins here although time has no gap
+	line  int
+	index int // in the file, counted from 0
+	step  quad.Step
+	cut   bool // a segment begins here although time has no gap
 }
 
 // ReadCSV reads the flight CSV at path; see ParseCSV.
@@ -64,13 +62,14 @@ func ReadCSV(path string, o Options) (quad.Flight, []Warning, error) {
 // ParseCSV reads a flight CSV that errors and warnings call name; the flight gets its base name without extension.
 //
 // The header must have exactly the columns t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,thrust,wx,wy,wz, in any order. Rows come
-// every Δt, with jitter; each is put on its segment's grid t_0 + k·Δt, and more than 1.5·Δt between two rows ends a
-// segment. Quaternions are normalised and keep a continuous sign. Where the velocity columns are empty, all of them,
-// velocity comes from estimate: causally, except that the rows before the first full fit of a stretch look ahead to
-// it, which is within estimate's window and thus the past of the first prediction; a jump of the position cuts.
+// every Δt, with jitter; each is put on its segment's grid t_0 + k·Δt, and more than 1.5·Δt between two rows, or less
+// than Δt/2, ends a segment. Quaternions are normalised and keep a continuous sign. Where the velocity columns are
+// empty, all of them, velocity comes from estimate: causally, except that the rows before the first full fit of a
+// stretch are looked back at from it, which is within estimate's window and thus the past of the first prediction; a
+// jump of the position cuts.
 //
-// An error is one line with file, line and column: a missing or unknown column, anything but a finite number, a
-// quaternion off unit norm, time that does not advance, rows that are not Δt apart, no segment of Window+1 rows.
+// An error is one line with file, line and column: a missing or unknown column, anything but a finite number in
+// plausible bounds, rates beyond the airframe's, a quaternion off unit norm, time that does not advance, rows that are not Δt apart, no segment of Window+1 rows.
 func ParseCSV(name string, r io.Reader, o Options) (quad.Flight, []Warning, error) {
 	if err := o.check(); err != nil {
 		return quad.Flight{}, nil, err
@@ -94,11 +93,15 @@ func ParseCSV(name string, r io.Reader, o Options) (quad.Flight, []Warning, erro
 		warnings = append(warnings, w...)
 	}
 	base := filepath.Base(name)
-	flight := quad.Flight{Name: strings.TrimSuffix(base, filepath.Ext(base)), Segments: segments(rows, o.Delta)}
+	flight := quad.Flight{Name: strings.TrimSuffix(base, filepath.Ext(base))}
+	flight.Segments, flight.First = segments(rows, o.Delta)
 	if err := checkLength(name, flight, rows, o); err != nil {
 		return quad.Flight{}, nil, err
 	}
-	return flight, append(warnings, suspicions(name, flight, o)...), nil
+	for _, s := range suspicions(flight, o, estimated) {
+		warnings = append(warnings, Warning{File: name, Column: columnNames[s.column], Text: s.text})
+	}
+	return flight, warnings, nil
 }
 
 // parseRows reads header and rows; estimated says that the file has no velocities.
@@ -137,7 +140,7 @@ func parseRows(name string, r io.Reader) (rows []row, estimated bool, err error)
 		if err := follow(name, line, rows, &step); err != nil {
 			return nil, false, err
 		}
-		rows = append(rows, row{line: line, step: step})
+		rows = append(rows, row{line: line, index: len(rows), step: step})
 	}
 }
 
@@ -214,8 +217,8 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 		x[i] = v
 	}
 	q := so3.Quat{W: x[colQW], X: x[colQX], Y: x[colQY], Z: x[colQZ]}
-	if norm := q.Norm(); math.Abs(norm-1) > normSlack {
-		return quad.Step{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g", where(p.name, p.line, columnNames[colQW]), norm, normSlack)
+	if norm := q.Norm(); math.Abs(norm-1) > quad.NormSlack {
+		return quad.Step{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g", where(p.name, p.line, columnNames[colQW]), norm, quad.NormSlack)
 	}
 	return quad.Step{
 		T:       x[colT],

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"vnd/pkg/estimate"
 	"vnd/pkg/quad"
 )
 
 const (
-	gapSteps      = 1.5  // more Δt than this between two rows is a gap
+	gapSteps      = 1.5  // more Δt than this between two rows is a gap, as quad.Follows has it
 	spacingRefuse = 0.1  // the usual spacing may be off Δt by this share,
 	spacingWarn   = 0.01 // and beyond this one with a warning: velocities and rollouts are wrong by as much
 )
@@ -55,12 +54,11 @@ func checkLength(name string, f quad.Flight, rows []row, o Options) error {
 	return fmt.Errorf("%s%s", where(name, 0, columnNames[colT]), text)
 }
 
-// segments cuts the rows at gaps and puts each on the grid of its segment.
-func segments(rows []row, delta float64) [][]quad.Step {
-	var out [][]quad.Step
+// segments cuts the rows at gaps and puts each on the grid of its segment. first is nil where no row is left out.
+func segments(rows []row, delta float64) (out [][]quad.Step, first []int) {
 	begin := 0
 	for i := 1; i <= len(rows); i++ {
-		if i < len(rows) && !rows[i].cut && rows[i].step.T-rows[i-1].step.T <= gapSteps*delta {
+		if i < len(rows) && !rows[i].cut && quad.Follows(rows[i-1].step.T, rows[i].step.T, delta) {
 			continue
 		}
 		segment := make([]quad.Step, i-begin)
@@ -69,69 +67,47 @@ func segments(rows []row, delta float64) [][]quad.Step {
 			segment[k].T = rows[begin].step.T + float64(k)*delta
 		}
 		out = append(out, segment)
+		first = append(first, rows[begin].index)
 		begin = i
 	}
-	return out
+	if n := len(rows); n == 0 || rows[n-1].index == n-1 {
+		return out, nil
+	}
+	return out, first
 }
 
 // estimateVelocity fills the velocities from the positions. Rows that no fit reaches, between two gaps, are left out.
 func estimateVelocity(name string, rows []row, o Options) ([]row, []Warning, error) {
-	e, err := estimate.New(o.Estimate)
+	t, err := newTracker(o.Estimate, gapSteps*o.Delta)
 	if err != nil {
 		return nil, nil, err
 	}
-	var kept []row
-	var warnings []Warning
-	var warming []row // waiting for the first full fit since the estimator began or began anew
-	lost, restarts, jumps, firstJump := 0, 0, 0, 0
+	var samples []sample
+	jumps, firstJump := 0, 0
 	for _, r := range rows {
-		s, outcome := e.Add(estimate.Pose{T: r.step.T, P: r.step.State.P, Q: r.step.State.Q})
-		counts := e.Counts()
-		if counts.Restarts() > restarts {
-			restarts = counts.Restarts()
-			lost += len(warming)
-			warming = warming[:0]
-		}
-		if counts.Jumps > jumps {
+		samples = t.add(r.step.State.P, r.step.State.Q, nil, sample{t: r.step.T}, samples)
+		if n := t.estimator.Counts().Jumps; n > jumps {
 			if jumps == 0 {
 				firstJump = r.line
 			}
-			jumps = counts.Jumps
-			r.cut = true
-		}
-		r.step.State.V = s.V
-		switch {
-		case outcome == estimate.Dropped:
-			lost++
-		case outcome == estimate.Warming:
-			warming = append(warming, r)
-		default:
-			lost += lookAhead(e, &warming, r.step.T-o.Estimate.Window)
-			kept = append(append(kept, warming...), r)
-			warming = warming[:0]
+			jumps = n
 		}
 	}
+	t.finish()
+	kept := make([]row, len(samples))
+	for i, s := range samples {
+		kept[i] = rows[s.index]
+		kept[i].step.State.V = s.state.V
+		kept[i].cut = s.cut
+	}
+	var warnings []Warning
 	if jumps > 0 {
 		text := fmt.Sprintf("the position jumps, here first of %d times: the flight is cut at each", jumps)
-		warnings = append(warnings, Warning{name, firstJump, columnNames[colPX], text})
+		warnings = append(warnings, Warning{File: name, Line: firstJump, Column: columnNames[colPX], Text: text})
 	}
-	if lost += len(warming); lost > 0 {
+	if lost := len(rows) - len(kept); lost > 0 {
 		text := fmt.Sprintf("%d rows left out: too few between gaps for a velocity", lost)
 		warnings = append(warnings, Warning{File: name, Column: columnNames[colVX], Text: text})
 	}
 	return kept, warnings, nil
-}
-
-// lookAhead gives the warming rows the slope of the fit that is now full; those older than its window are left out.
-func lookAhead(e *estimate.Estimator, warming *[]row, oldest float64) (lost int) {
-	rows := *warming
-	for len(rows) > 0 && rows[0].step.T < oldest {
-		rows = rows[1:]
-		lost++
-	}
-	for i := range rows {
-		rows[i].step.State.V = e.VelocityAt(rows[i].step.T)
-	}
-	*warming = rows
-	return lost
 }

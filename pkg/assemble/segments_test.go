@@ -3,6 +3,7 @@ package assemble
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +150,9 @@ func TestRowsWithoutVelocity(t *testing.T) {
 	f, warnings, err := parse(withoutVelocity(kept))
 	if err != nil || len(f.Segments) != 2 || len(warnings) != 1 {
 		t.Fatalf("%d segments, warnings %v, error %v", len(f.Segments), warnings, err)
+	}
+	if !slices.Equal(f.First, []int{0, 102}) {
+		t.Fatalf("segments begin with rows %v of the file, expected 0 and 102", f.First)
 	}
 	if want := `dir/f.csv: column "vx": 2 rows left out: too few between gaps for a velocity`; warnings[0].String() != want {
 		t.Fatalf("warning %q, expected %q", warnings[0], want)

@@ -15,24 +15,36 @@ const (
 	slopeFactor    = 5.0  // a said rate or velocity and the measured one agree within this factor, or the unit is wrong
 	followingFrom  = 0.5  // correlation from which a measured motion follows the said one
 	noticeableMove = 0.1  // m/s rms of said velocity, below which nothing is judged
+
+	plausibleAcceleration = 100.0 // m/s² rms over a flight; the most agile real flights at hand reach 5.9
 )
 
+// suspicion is a warning about units or frames.
+type suspicion struct {
+	column int
+	text   string
+}
+
 // suspicions are the warnings about units and frames. All of them hold for whole flights, so that single rows and
-// noise do not trigger them.
-func suspicions(name string, f quad.Flight, o Options) []Warning {
-	var out []Warning
+// noise do not trigger them. estimated says that velocities were made from positions, and tell nothing of their own.
+func suspicions(f quad.Flight, o Options, estimated bool) []suspicion {
+	var out []suspicion
 	suspect := func(column int, text string) {
 		if text != "" {
-			out = append(out, Warning{File: name, Column: columnNames[column], Text: text})
+			out = append(out, suspicion{column, text})
 		}
 	}
 	suspect(colThrust, suspectThrust(f))
 	suspect(colWX, suspectRates(f, o))
-	suspect(colVX, suspectVelocity(f, o.Delta))
+	if estimated {
+		suspect(colPX, suspectPosition(f, o.Delta))
+	} else {
+		suspect(colVX, suspectVelocity(f, o.Delta))
+	}
 	return out
 }
 
-func suspectThrust(f quad.Flight) string {
+func meanThrust(f quad.Flight) float64 {
 	sum, n := 0.0, 0
 	for _, s := range f.Segments {
 		for _, step := range s {
@@ -40,7 +52,11 @@ func suspectThrust(f quad.Flight) string {
 			n++
 		}
 	}
-	mean := sum / float64(n)
+	return sum / float64(n)
+}
+
+func suspectThrust(f quad.Flight) string {
+	mean := meanThrust(f)
 	if mean >= quad.Gravity/thrustFactor && mean <= quad.Gravity*thrustFactor {
 		return ""
 	}
@@ -70,6 +86,9 @@ func suspectRates(f quad.Flight, o Options) string {
 	if correlation > followingFrom && slope < 1/slopeFactor {
 		return fmt.Sprintf("the attitude turns %.4g times slower than the rates say: they look like degrees per second, expected rad/s", 1/slope)
 	}
+	if correlation > followingFrom && slope > slopeFactor {
+		return fmt.Sprintf("the attitude turns %.4g times as fast as the rates say: they look like radians taken for degrees, expected rad/s", slope)
+	}
 	return ""
 }
 
@@ -90,6 +109,33 @@ func suspectVelocity(f quad.Flight, delta float64) string {
 	}
 	if slope > slopeFactor || slope < 1/slopeFactor {
 		return fmt.Sprintf("the position moves %.4g times as fast: position or velocity is in another unit, expected m and m/s", slope)
+	}
+	return ""
+}
+
+// suspectPosition compares the change of the velocity, which was made from the positions, with what thrust and attitude
+// say, over a few rows so that noise stays below.
+func suspectPosition(f quad.Flight, delta float64) string {
+	const over = 5
+	var m motion
+	for _, s := range f.Segments {
+		for k := over; k < len(s); k++ {
+			said := so3.Vec3{}
+			for _, step := range s[k-over : k] {
+				said = said.Add(step.State.Q.ZAxis().Scale(step.Command.Thrust / over))
+			}
+			said.Z -= quad.Gravity
+			m.add(s[k].State.V.Sub(s[k-over].State.V).Scale(1/(over*delta)), said)
+		}
+	}
+	if m.n == 0 {
+		return ""
+	}
+	if rms := math.Sqrt(m.seenSeen / float64(m.n)); rms > plausibleAcceleration {
+		return fmt.Sprintf("it accelerates by %.3g m/s² rms: it looks like millimetres, expected m", rms)
+	}
+	if slope, correlation := m.slope(); correlation > followingFrom && slope < 1/(slopeFactor*slopeFactor) {
+		return fmt.Sprintf("it accelerates %.3g times less than thrust and attitude say: it looks like kilometres, expected m", 1/slope)
 	}
 	return ""
 }

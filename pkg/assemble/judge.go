@@ -1,0 +1,118 @@
+package assemble
+
+import (
+	"fmt"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/quad"
+)
+
+// jumpShare of poses that jump is more than a tracking error.
+const jumpShare = 0.1
+
+// judge says what was wrong with the messages and is suspicious about the flight, or why there is none.
+func (b *reading) judge(f quad.Flight, c Counts) error {
+	for i, n := range []int{c.Poses, c.Commands} {
+		if r := b.refused[i]; r.n > 0 && n == 0 {
+			return r.first
+		}
+	}
+	if c.Poses == 0 {
+		return fmt.Errorf("topic %s: no pose of body %q", b.pose.Name, b.options.Body)
+	}
+	b.countPoses(c)
+	b.countCommands(c)
+	if err := b.checkLength(f, c); err != nil {
+		return err
+	}
+	for _, s := range suspicions(f, b.options, b.moving == 0) {
+		b.suspect(s, f)
+	}
+	return nil
+}
+
+func (b *reading) countPoses(c Counts) {
+	note := func(n int, text string) {
+		if n > 0 {
+			b.warn(b.pose.Name, "%d of %d poses %s", n, c.Poses, text)
+		}
+	}
+	if r := b.refused[0]; r.n > 0 {
+		b.warn(b.pose.Name, "%d messages left out, the first: %v", r.n, r.first)
+	}
+	note(c.Pose.Invalid, "left out: NaN, infinite or a quaternion off unit norm")
+	note(c.Pose.Duplicates, "left out: the same stamp as the one before")
+	note(c.Pose.Late, "left out: an older stamp than the one before")
+	note(c.Lost, "left out: too few in a row for a velocity")
+	if c.Pose.ClockResets > 0 {
+		b.warn(b.pose.Name, "its clock was set back %d times: the flight is cut at each", c.Pose.ClockResets)
+	}
+	if c.Pose.Jumps > 0 {
+		b.warn(b.pose.Name, "the position jumps %d times: the flight is cut at each", c.Pose.Jumps)
+	}
+}
+
+func (b *reading) countCommands(c Counts) {
+	note := func(n int, text string) {
+		if n > 0 {
+			b.warn(b.command.Name, "%d of %d commands %s", n, c.Commands, text)
+		}
+	}
+	if r := b.refused[1]; r.n > 0 {
+		b.warn(b.command.Name, "%d messages left out, the first: %v", r.n, r.first)
+	}
+	note(c.Invalid, "left out: NaN or infinite")
+	note(c.Duplicates, "have the stamp of another and replace it")
+	note(c.Disordered, "came after younger ones")
+	note(c.Late, "came too late for the rows in which they were in force")
+	note(c.Clipped, "are out of range and taken at its limit")
+	if c.CommandsResets > 0 {
+		b.warn(b.command.Name, "its clock was set back %d times", c.CommandsResets)
+	}
+}
+
+// checkLength wants one segment with a window of context and the row to predict from, and says what may be wrong.
+func (b *reading) checkLength(f quad.Flight, c Counts) error {
+	longest := 0
+	for _, s := range f.Segments {
+		longest = max(longest, len(s))
+	}
+	if longest > b.options.Window {
+		return nil
+	}
+	text := fmt.Sprintf("the longest stretch without a gap has %d rows, expected at least %d, %g s apart", longest, b.options.Window+1, b.options.Delta)
+	topic := b.pose.Name
+	switch {
+	case float64(c.Pose.Jumps) > jumpShare*float64(c.Poses):
+		text += fmt.Sprintf("; %d of %d poses are further from the one before than %g m/s allows: they look like millimetres, expected m",
+			c.Pose.Jumps, c.Poses, b.options.Estimate.MaxSpeed)
+	case c.Gaps > c.Poses/10:
+		text += fmt.Sprintf("; %d of %d poses come more than %g s after the one before (parameter max_gap)", c.Gaps, c.Poses, b.options.gap())
+	case c.Commands == 0:
+		topic = b.command.Name
+		text += "; there is no command"
+	case c.Uncommanded > c.Rows:
+		topic = b.command.Name
+		text += fmt.Sprintf("; %d rows had no command in force (parameters command_timeout, stamps)", c.Uncommanded)
+	}
+	return fmt.Errorf("topic %s: %s", topic, text)
+}
+
+// suspect turns a suspicion about a column into a warning about a topic.
+func (b *reading) suspect(s suspicion, f quad.Flight) {
+	topic, what := b.pose.Name, "position"
+	switch s.column {
+	case colVX:
+		what = "velocity"
+	case colThrust:
+		topic, what = b.command.Name, "thrust"
+	case colWX:
+		topic, what = b.command.Name, "body rates"
+	}
+	text := s.text
+	if s.column == colThrust && bridge.CommandTypes()[b.command.Type] != bridge.VND {
+		text = fmt.Sprintf("mean %.4g m/s², while hover is %.2f: hover_throttle is %g, and %.3g would make them equal",
+			meanThrust(f), quad.Gravity, b.options.HoverThrottle, b.options.HoverThrottle*meanThrust(f)/quad.Gravity)
+	}
+	b.warn(topic, "%s: %s", what, text)
+}
