@@ -54,6 +54,8 @@ type Row struct {
 type Counts struct {
 	Poses          int // that came
 	Commands       int
+	Implausible    [2]int    // poses and commands dropped: numbers that no flight holds
+	Why            [2]string // of the first of each
 	Rows           int
 	Pose           estimate.Counts // poses dropped, and why segments ended
 	Gaps           int             // segments ended because no pose came for longer than max_gap
@@ -87,6 +89,9 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 // Pose takes a pose that was received at a time, ns. Those that are late, repeated or no pose are dropped and counted.
 func (a *Assembler) Pose(p bridge.Pose, received int64) {
 	a.counts.Poses++
+	if !a.plausible(0, quad.Step{State: p.State}) {
+		return
+	}
 	at := a.stamp(p.Stamp, received) - nanoseconds(a.options.PoseDelay)
 	if !a.begun {
 		a.origin, a.begun = at, true
@@ -107,6 +112,9 @@ func (a *Assembler) Pose(p bridge.Pose, received int64) {
 // Command takes a command that was received at a time, ns.
 func (a *Assembler) Command(c bridge.Command, received int64) {
 	a.counts.Commands++
+	if !a.plausible(1, quad.Step{Command: c.Command}) {
+		return
+	}
 	if c.Clipped {
 		a.counts.Clipped++
 	}
@@ -120,6 +128,20 @@ func (a *Assembler) Command(c bridge.Command, received int64) {
 	}
 	a.commands.add(at, c.Command)
 	a.see(received)
+}
+
+// plausible counts a pose (0) or a command (1) with numbers that no flight holds.
+func (a *Assembler) plausible(kind int, s quad.Step) bool {
+	for column, x := range values(s) {
+		if text := implausible(column, x); text != "" && !math.IsInf(x, 0) { // what is infinite is counted elsewhere
+			if a.counts.Implausible[kind] == 0 {
+				a.counts.Why[kind] = columnNames[column] + " is " + text
+			}
+			a.counts.Implausible[kind]++
+			return false
+		}
+	}
+	return true
 }
 
 // stamp is a message's time, ns, bounded.

@@ -108,17 +108,19 @@ func TestBagWarnings(t *testing.T) {
 		}
 		return messages
 	}
+	degrees := tell(own(), mustRead(t, zigzag))
+	for _, m := range degrees {
+		if m, ok := m.m.(*msgs.ThrustRates); ok {
+			r := &m.BodyRates
+			r.X, r.Y, r.Z = r.X*180/math.Pi, r.Y*180/math.Pi, r.Z*180/math.Pi
+		}
+	}
 	for name, c := range map[string]struct {
 		messages  []said
 		configure func(*Options)
 		want      []string // parts of the warnings or, for one that starts with !, of the error
 	}{
-		"degrees": {changed(own(), func(_ int, m cdr.Message) {
-			if m, ok := m.(*msgs.ThrustRates); ok {
-				r := &m.BodyRates
-				r.X, r.Y, r.Z = r.X*180/math.Pi, r.Y*180/math.Pi, r.Z*180/math.Pi
-			}
-		}), nil, []string{"topic /quad/command: body rates: 99th percentile of the rates 520, more than vehicles turn: they look like degrees per second, expected rad/s"}},
+		"degrees": {degrees, nil, []string{"topic /quad/command: body rates: 99th percentile of the rates 154, more than vehicles turn: they look like degrees per second, expected rad/s"}},
 		"radians for degrees": {changed(crazyswarm(), func(_ int, m cdr.Message) {
 			if m, ok := m.(*geometrymsgs.Twist); ok {
 				m.Linear.X, m.Linear.Y, m.Angular.Z = m.Linear.X*math.Pi/180, m.Linear.Y*math.Pi/180, m.Angular.Z*math.Pi/180
@@ -138,6 +140,23 @@ func TestBagWarnings(t *testing.T) {
 				p.X, p.Y, p.Z = 1000*p.X, 1000*p.Y, 1000*p.Z
 			}
 		}), nil, []string{"!topic /mavros/local_position/pose: the longest stretch without a gap has ", "poses are further from the one before than 30 m/s allows: they look like millimetres, expected m"}},
+		"degrees, beyond all": {changed(own(), func(_ int, m cdr.Message) {
+			if m, ok := m.(*msgs.ThrustRates); ok {
+				m.BodyRates.X *= 180 / math.Pi
+			}
+		}), nil, []string{"!topic /quad/command: 12 of 263 messages hold what no flight does, the first: wx is -597.5949803214486, expected rad/s, at most 200: are they degrees per second?"}},
+		"PWM": {changed(own(), func(_ int, m cdr.Message) {
+			if m, ok := m.(*msgs.ThrustRates); ok {
+				m.Thrust *= 3600
+			}
+		}), nil, []string{"!topic /quad/command: 263 of 263 messages hold what no flight does, the first: thrust is 51002.6", "is it newtons, grams or PWM?"}},
+		"one wild number": {changed(own(), func(i int, m cdr.Message) {
+			if m, ok := m.(*navmsgs.Odometry); ok && i/2 == 100 {
+				m.Pose.Pose.Position.Z = 1e300
+			}
+		}), nil, []string{"topic /quad/mocap/odom: 1 of 263 messages left out, which hold what no flight does, the first: pz is 1e+300 m, expected at most 100000 m from the origin"}},
+		"the airframe's limit": {tell(own(), f), func(o *Options) { o.Limits.Rate = 5 },
+			[]string{"!topic /quad/command: body rates of 11.26 rad/s in all at 0.000 s, the airframe's limit is 5 (max_rate)"}},
 		"wrong hover throttle": {tell(mavros(), f), func(o *Options) { o.HoverThrottle = 0.05 },
 			[]string{"topic /mavros/setpoint_raw/attitude: thrust: mean 84.98 m/s², while hover is 9.81: hover_throttle is 0.05, and 0.433 would make them equal"}},
 		"attitude setpoints": {changed(mavros(), func(_ int, m cdr.Message) {

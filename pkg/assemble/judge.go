@@ -7,8 +7,10 @@ import (
 	"vnd/pkg/quad"
 )
 
-// jumpShare of poses that jump is more than a tracking error.
-const jumpShare = 0.1
+const (
+	jumpShare  = 0.1  // of poses that jump is more than errors of the tracking
+	strayShare = 0.01 // of messages with impossible numbers is more than damage
+)
 
 // judge says what was wrong with the messages and is suspicious about the flight, or why there is none.
 func (b *reading) judge(f quad.Flight, c Counts) error {
@@ -22,6 +24,9 @@ func (b *reading) judge(f quad.Flight, c Counts) error {
 	}
 	b.countPoses(c)
 	b.countCommands(c)
+	if err := b.checkNumbers(f, c); err != nil {
+		return err
+	}
 	if err := b.checkLength(f, c); err != nil {
 		return err
 	}
@@ -69,6 +74,28 @@ func (b *reading) countCommands(c Counts) {
 	if c.CommandsResets > 0 {
 		b.warn(b.command.Name, "its clock was set back %d times", c.CommandsResets)
 	}
+}
+
+// checkNumbers refuses a topic that is full of numbers that no flight holds, and rates that the airframe does not do.
+func (b *reading) checkNumbers(f quad.Flight, c Counts) error {
+	for i, topic := range []string{b.pose.Name, b.command.Name} {
+		n, of := c.Implausible[i], []int{c.Poses, c.Commands}[i]
+		switch {
+		case float64(n) > strayShare*float64(of):
+			return fmt.Errorf("topic %s: %d of %d messages hold what no flight does, the first: %s", topic, n, of, c.Why[i])
+		case n > 0:
+			b.warn(topic, "%d of %d messages left out, which hold what no flight does, the first: %s", n, of, c.Why[i])
+		}
+	}
+	limit := b.options.Limits.Rate
+	for _, s := range f.Segments {
+		for _, step := range s {
+			if w := step.Command.Rates.Norm(); limit > 0 && w > limit {
+				return fmt.Errorf("topic %s: body rates of %.4g rad/s in all at %.3f s, the airframe's limit is %g (max_rate)", b.command.Name, w, step.T, limit)
+			}
+		}
+	}
+	return nil
 }
 
 // checkLength wants one segment with a window of context and the row to predict from, and says what may be wrong.
