@@ -187,6 +187,33 @@ func TestEnsembleTakesTheMean(t *testing.T) {
 	}
 }
 
+// Members that are alike do not disagree; different ones do.
+func TestSpread(t *testing.T) {
+	rows := flight(robot, 80, 1)
+	for alike, positive := range map[bool]bool{true: false, false: true} {
+		m := random(t, robot, nets(2))
+		if alike {
+			tensors := map[string]model.Tensor{}
+			for _, x := range m.Net.Tensors() {
+				tensors[x.Name] = x
+			}
+			for name, x := range tensors {
+				if rest, ok := strings.CutPrefix(name, "residual.1."); ok {
+					copy(m.Net.Params[x.Offset:][:x.Size()], m.Net.Params[tensors["residual.0."+rest].Offset:])
+				}
+			}
+		}
+		future, out := make([]quad.Command, 10), make([]quad.State, 10)
+		p := NewPredictor(m, robot)
+		if err := p.Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Spread()[0]; (s > 1e-3) != positive {
+			t.Errorf("members alike %v: spread %g", alike, s)
+		}
+	}
+}
+
 func TestPredictRefusesAShortWindow(t *testing.T) {
 	m := random(t, robot, nets(1))
 	rows := flight(robot, 30, 0)

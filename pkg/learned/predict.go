@@ -20,6 +20,7 @@ type Predictor struct {
 	roll    *Rollout[float32]
 	maxH    int
 	weight  []float32
+	spread  []float32
 }
 
 const predictBatch = 64
@@ -37,6 +38,7 @@ func NewPredictor(m *Model[float32], q Quadrotor) *Predictor {
 // Predict writes the states that follow windows of T+1 rows (T past ones and the present one) under the future
 // commands, the first of which is that of the present row. Nothing else of the future is used.
 func (p *Predictor) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	p.spread = p.spread[:0]
 	for lo := 0; lo < len(windows); lo += predictBatch {
 		hi := min(lo+predictBatch, len(windows))
 		if err := p.batch(windows[lo:hi], future[lo:hi], out[lo:hi]); err != nil {
@@ -92,4 +94,9 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 			out[b][h].P = out[b][h].P.Add(p.origin)
 		}
 	}
+	p.spread = append(p.spread, r.Spread()...)
 }
+
+// Spread returns how much the members of the ensemble disagreed in each prediction of the last Predict, see
+// Rollout.Spread. It is 0 without an ensemble.
+func (p *Predictor) Spread() []float32 { return p.spread }

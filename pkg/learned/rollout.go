@@ -17,7 +17,9 @@ type Rollout[F kernel.Float] struct {
 	length int // steps of a phase
 	B, H   int
 	member int // of the first tape
-	y      []F // [B][U] scratch, a further member's output
+	y      []F // [B][U] scratch, a member's output
+	spread []F // [B] summed variance of the members' outputs, in units of the output
+	counts int // steps in spread
 	c      []F // [B][U] anchor, its vectors in the world
 	dc     []F // [B][U] its gradient
 	steps  []step[F]
@@ -53,7 +55,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, taped bool) *Rollout[F] {
 	d, T := m.dims(), m.Net.Context
 	r := &Rollout[F]{m: m, taped: taped, length: maxH,
 		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], 1),
-		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent)}
+		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent), spread: make([]F, maxB)}
 	if m.Age > 0 && m.Net.Latent > 0 {
 		r.length = phaseSteps
 	}
@@ -90,6 +92,8 @@ func (r *Rollout[F]) Begin(member, B, H int, z []F) {
 	r.member, r.B, r.H = member, B, H
 	clear(r.c)
 	clear(r.dc)
+	clear(r.spread)
+	r.counts = 0
 	for k := range r.phases {
 		p := &r.phases[k]
 		for i := range z {
@@ -133,14 +137,33 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	return out
 }
 
-// ensemble writes the mean of the members' residuals.
+// ensemble writes the mean of the members' residuals and adds up their variance.
 func (r *Rollout[F]) ensemble(p *phase[F], x, out []F) {
 	clear(out)
-	y := r.y[:len(out)]
+	y, n, U := r.y[:len(out)], F(len(p.tapes)), r.m.dims().Tangent
+	square := r.dd[:len(out)]
+	clear(square)
 	for i, tape := range p.tapes {
 		r.m.Net.Residual(tape, i, r.B, x, y)
-		kernel.Axpy(1/F(len(p.tapes)), y, out)
+		for k, v := range y {
+			out[k] += v / n
+			square[k] += v * v / n
+		}
 	}
+	for k, mean := range out {
+		r.spread[k/U] += max(0, square[k]-mean*mean) / F(U)
+	}
+	r.counts++
+}
+
+// Spread returns, for each of the B rollouts of an ensemble so far, the RMS deviation of the members from their mean, in
+// units of the residual's outputs: how much they disagree about where the robot went.
+func (r *Rollout[F]) Spread() []F {
+	out := make([]F, r.B)
+	for b := range out {
+		out[b] = F(math.Sqrt(float64(r.spread[b]) / float64(max(r.counts, 1))))
+	}
+	return out
 }
 
 // Step writes next[B][S] of step h from s[B][S] and a[B][A], which must stay untouched until Backward.

@@ -25,13 +25,13 @@ const fitNode = "fit"
 
 type fitCommand struct {
 	Out      string   `required:"" placeholder:"BUNDLE" help:"File to write the fitted model to. Until then the fit is kept in BUNDLE.checkpoint."`
-	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"fit\" (see params/fit.yaml)."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node names \"fit\" (see params/fit.yaml) and, for bags, \"assemble\" (see params/assemble.yaml)."`
 	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
 	Seed     uint64   `default:"1" help:"Seed of all randomness."`
 	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
 	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
-	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, or folders of them."`
+	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
 
 // Run implements `vnd fit`.

@@ -1,12 +1,15 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vnd/pkg/assemble"
+	"vnd/pkg/bag/metadata"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
 )
@@ -19,17 +22,29 @@ type Airframe struct {
 // airframeNode is the node name of an airframe's block in a parameter file.
 const airframeNode = "airframe"
 
+// assembleNode is the node name of the block of a parameter file that says how bags become flights.
+const assembleNode = "assemble"
+
 // recordings says how flights are to be read.
 type recordings struct {
-	dt       float64
-	window   int    // rows of context
-	airframe string // parameter file, or empty
+	dt       float64 // s; 0 is the configuration's
+	window   int     // rows of context
+	config   string  // parameter file, or empty; one without a block for assemble leaves its defaults
+	airframe string  // parameter file, or empty
 }
 
 // options turns r into those of assemble.
 func (r recordings) options() (assemble.Options, error) {
 	o := assemble.DefaultOptions()
-	o.Delta, o.Window = r.dt, r.window
+	if r.config != "" {
+		if err := param.Load(r.config, assembleNode, &o.Config); err != nil && !errors.Is(err, param.ErrNoBlock) {
+			return o, err
+		}
+	}
+	if r.dt > 0 {
+		o.Delta = r.dt
+	}
+	o.Window = r.window
 	if r.airframe != "" {
 		var a Airframe
 		param.Default(&a)
@@ -41,7 +56,7 @@ func (r recordings) options() (assemble.Options, error) {
 	return o, nil
 }
 
-// read reads flight CSVs, and all those in folders, in the order given and by name within a folder.
+// read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder.
 func (c *console) read(inputs []string, r recordings) ([]quad.Flight, error) {
 	o, err := r.options()
 	if err != nil {
@@ -56,17 +71,34 @@ func (c *console) read(inputs []string, r recordings) ([]quad.Flight, error) {
 		if err := c.ctx.Err(); err != nil {
 			return nil, err
 		}
-		f, warnings, err := assemble.ReadCSV(file, o)
+		f, err := c.readOne(file, o)
 		if err != nil {
 			return nil, err
-		}
-		for _, w := range warnings {
-			c.warn(w.String())
 		}
 		flights = append(flights, f)
 	}
 	tellApart(flights, files)
 	return flights, nil
+}
+
+// readOne reads a flight CSV or a bag.
+func (c *console) readOne(path string, o assemble.Options) (quad.Flight, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return quad.Flight{}, err
+	}
+	read := assemble.ReadCSV
+	if isBag(path, info.IsDir()) {
+		read = assemble.ReadBag
+	}
+	f, warnings, err := read(path, o)
+	if err != nil {
+		return quad.Flight{}, err
+	}
+	for _, w := range warnings {
+		c.warn(w.String())
+	}
+	return f, nil
 }
 
 // tellApart names flights of the same name, out of several folders, by as much of their paths as tells them apart: splits
@@ -97,7 +129,8 @@ func ending(file string, elements int) string {
 	return strings.Join(parts[max(0, len(parts)-elements):], "/")
 }
 
-// expand replaces folders by the CSV files in them. A file that comes twice would count twice, and is refused.
+// expand replaces folders, unless they are bags, by the CSV files and bags in them. What comes twice would count twice,
+// and is refused.
 func expand(inputs []string) ([]string, error) {
 	var files []string
 	for _, input := range inputs {
@@ -105,7 +138,7 @@ func expand(inputs []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !info.IsDir() {
+		if !info.IsDir() || isBag(input, true) {
 			files = append(files, input)
 			continue
 		}
@@ -115,12 +148,13 @@ func expand(inputs []string) ([]string, error) {
 		}
 		before := len(files)
 		for _, e := range entries {
-			if !e.IsDir() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
-				files = append(files, filepath.Join(input, e.Name()))
+			path := filepath.Join(input, e.Name())
+			if !e.IsDir() && strings.EqualFold(filepath.Ext(path), ".csv") || e.IsDir() && isBag(path, true) {
+				files = append(files, path)
 			}
 		}
 		if len(files) == before {
-			return nil, fmt.Errorf("%s: no flight CSV in this folder", input)
+			return nil, fmt.Errorf("%s: no flight CSV and no bag in this folder", input)
 		}
 	}
 	seen := map[string]bool{}
@@ -135,6 +169,21 @@ func expand(inputs []string) ([]string, error) {
 		seen[abs] = true
 	}
 	return files, nil
+}
+
+// isBag tells rosbag2 folders and their storage files by names alone.
+func isBag(path string, dir bool) bool {
+	if !dir {
+		switch filepath.Ext(strings.TrimSuffix(path, ".zstd")) {
+		case ".mcap", ".db3":
+			return true
+		}
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return !e.IsDir() && (isBag(e.Name(), false) || e.Name() == metadata.FileName)
+	})
 }
 
 // seconds is how long the flights are.

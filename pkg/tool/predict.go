@@ -22,13 +22,15 @@ type predictCommand struct {
 
 // predicted is what `vnd predict` did.
 type predicted struct {
-	Out      string   `json:"out"`
-	Bundle   string   `json:"bundle"` // ID
-	Flight   string   `json:"flight"`
-	Starts   int      `json:"starts"`
-	Steps    int      `json:"steps"`
-	Stride   int      `json:"stride"`
-	Warnings []string `json:"warnings"`
+	Out    string `json:"out"`
+	Bundle string `json:"bundle"` // ID
+	Flight string `json:"flight"`
+	Starts int    `json:"starts"`
+	Steps  int    `json:"steps"`
+	Stride int    `json:"stride"`
+	// Spread is, for each start, how much the members of an ensemble disagree, in units of the residual's outputs.
+	Spread   []float32 `json:"spread,omitempty"`
+	Warnings []string  `json:"warnings"`
 }
 
 // Run implements `vnd predict`.
@@ -56,7 +58,7 @@ func (p *predictCommand) Run(c *console) error {
 		return err
 	}
 	return c.show(&predicted{Out: p.Out, Bundle: m.id, Flight: flights[0].Name, Starts: counted.windows, Steps: p.Steps,
-		Stride: p.Stride, Warnings: c.warnings})
+		Stride: p.Stride, Spread: m.spread, Warnings: c.warnings})
 }
 
 // writePredictions writes the file of predictions, whole or not at all.
@@ -76,7 +78,8 @@ type loaded struct {
 	predictor *learned.Predictor
 	id        string
 	dt        float64
-	rows      int // of context that the model reads
+	rows      int       // of context that the model reads
+	spread    []float32 // of every prediction so far, if the model is an ensemble
 }
 
 // load reads a bundle and refuses one that reads further back than predictions start.
@@ -102,7 +105,13 @@ func (m *loaded) Predict(windows [][]quad.Step, future [][]quad.Command, out [][
 	for i, w := range windows {
 		recent[i] = w[len(w)-1-m.rows:]
 	}
-	return m.predictor.Predict(recent, future, out)
+	if err := m.predictor.Predict(recent, future, out); err != nil {
+		return err
+	}
+	if m.model.Net.Members > 1 {
+		m.spread = append(m.spread, m.predictor.Spread()...)
+	}
+	return nil
 }
 
 // counting counts the windows that a predictor was given, and tells of it.

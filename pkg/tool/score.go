@@ -23,7 +23,7 @@ type scoreCommand struct {
 	Plot     string   `placeholder:"F.png" help:"Write a plot of the errors over the horizon."`
 	Plots    string   `placeholder:"DIR" help:"Write score.png, residual.png and latent.png there."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
-	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, or folders of them."`
+	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
 
 // Run implements `vnd score`.
