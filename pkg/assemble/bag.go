@@ -103,7 +103,7 @@ func (b *reading) read() (quad.Flight, error) {
 // prepare finds the topics and their decoders.
 func (b *reading) prepare() error {
 	var err error
-	if b.pose, b.command, err = b.options.topics(b.bag.Topics()); err != nil {
+	if b.pose, b.command, err = b.options.Topics(b.bag.Topics()); err != nil {
 		return err
 	}
 	for _, t := range []bag.Topic{b.pose, b.command} {

@@ -59,6 +59,31 @@ func ReadCSV(path string, o Options) (quad.Flight, []Warning, error) {
 	return ParseCSV(path, f, o)
 }
 
+// HasVelocity reports whether the flight CSV at path has velocities, by its first row.
+func HasVelocity(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	c := csv.NewReader(f)
+	c.FieldsPerRecord = -1
+	header, err := c.Read()
+	if err != nil {
+		return false, csvError(path, err)
+	}
+	order, err := parseHeader(path, header)
+	if err != nil {
+		return false, err
+	}
+	record, err := c.Read()
+	if err != nil {
+		return false, csvError(path, err)
+	}
+	p := rowParser{record: record, order: order}
+	return !p.hasNoVelocity(), nil
+}
+
 // ParseCSV reads a flight CSV that errors and warnings call name; the flight gets its base name without extension.
 //
 // The header must have exactly the columns t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,thrust,wx,wy,wz, in any order. Rows come

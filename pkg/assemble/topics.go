@@ -47,9 +47,9 @@ func (o Options) commandRole() role {
 	}
 }
 
-// topics returns the topics with poses and with commands of a bag, which are the same one where vnd's own controller
-// recorded its steps.
-func (o Options) topics(all []bag.Topic) (pose, command bag.Topic, err error) {
+// Topics returns the topics of a bag that poses and commands are taken from, which are the same one where vnd's own
+// controller recorded its steps. The error says which could be meant, or what there is, and names the parameter.
+func (o Options) Topics(all []bag.Topic) (pose, command bag.Topic, err error) {
 	pose, err = o.poseRole().choose(all)
 	if err != nil {
 		return pose, command, err

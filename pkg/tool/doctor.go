@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vnd/pkg/assemble"
 	"vnd/pkg/kernel"
 	"vnd/pkg/param"
 	"vnd/pkg/vnd"
@@ -203,7 +205,12 @@ func demoData() finding {
 func configured(path string) finding {
 	var cfg vnd.Config
 	param.Default(&cfg)
-	if err := param.Load(path, fitNode, &cfg); err != nil {
+	bags := assemble.DefaultOptions().Config
+	err := param.Load(path, fitNode, &cfg)
+	if berr := param.Load(path, assembleNode, &bags); err == nil && !errors.Is(berr, param.ErrNoBlock) || errors.Is(err, param.ErrNoBlock) {
+		err = berr
+	}
+	if err != nil {
 		return finding{"config", stateWrong, err.Error(), "a fit would refuse it"}
 	}
 	return finding{"config", stateOK, path, ""}

@@ -40,8 +40,11 @@ func (f *fitCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.fit(fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
-		inputs: f.Inputs})
+	todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe, inputs: f.Inputs}
+	if f.Config != "" && hasBlock(f.Config, assembleNode, &assemble.Config{}) {
+		todo.config = f.Config
+	}
+	r, err := c.fit(todo)
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,11 @@ func (f *fitCommand) configuration() (vnd.Config, error) {
 	var cfg vnd.Config
 	param.Default(&cfg)
 	if f.Config != "" {
-		if err := param.Load(f.Config, fitNode, &cfg); err != nil {
+		err := param.Load(f.Config, fitNode, &cfg)
+		if errors.Is(err, param.ErrNoBlock) && hasBlock(f.Config, assembleNode, &assemble.Config{}) {
+			err = nil // it only says how to read bags
+		}
+		if err != nil {
 			return cfg, err
 		}
 	}
@@ -77,6 +84,11 @@ func (f *fitCommand) configuration() (vnd.Config, error) {
 	return cfg, nil
 }
 
+// hasBlock reports whether a parameter file has something for the node, sound or not.
+func hasBlock(path, node string, ptr any) bool {
+	return !errors.Is(param.Load(path, node, ptr), param.ErrNoBlock)
+}
+
 // literal writes a float as YAML reads one: an integer is none.
 func literal(x float64) string {
 	s := fmt.Sprint(x)
@@ -92,6 +104,7 @@ type fitting struct {
 	seed       uint64
 	out        string // bundle
 	checkpoint string // file that keeps the fit until then; empty keeps none
+	config     string // parameter file that says how bags are read, or empty
 	airframe   string // parameter file, or empty
 	inputs     []string
 }
@@ -120,8 +133,12 @@ func (c *console) fit(f fitting) (*fitted, error) {
 		return nil, err
 	}
 	defer unlock()
-	dt := assemble.DefaultOptions().Delta
-	flights, err := c.read(f.inputs, recordings{dt: dt, window: f.cfg.Model.Context, airframe: f.airframe})
+	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
+	if err != nil {
+		return nil, err
+	}
+	dt := o.Delta
+	flights, err := c.read(f.inputs, o)
 	if err != nil {
 		return nil, err
 	}

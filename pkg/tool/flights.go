@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ const assembleNode = "assemble"
 type recordings struct {
 	dt       float64 // s; 0 is the configuration's
 	window   int     // rows of context
-	config   string  // parameter file, or empty; one without a block for assemble leaves its defaults
+	config   string  // parameter file, or empty
 	airframe string  // parameter file, or empty
 }
 
@@ -37,7 +36,7 @@ type recordings struct {
 func (r recordings) options() (assemble.Options, error) {
 	o := assemble.DefaultOptions()
 	if r.config != "" {
-		if err := param.Load(r.config, assembleNode, &o.Config); err != nil && !errors.Is(err, param.ErrNoBlock) {
+		if err := param.Load(r.config, assembleNode, &o.Config); err != nil {
 			return o, err
 		}
 	}
@@ -57,11 +56,7 @@ func (r recordings) options() (assemble.Options, error) {
 }
 
 // read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder.
-func (c *console) read(inputs []string, r recordings) ([]quad.Flight, error) {
-	o, err := r.options()
-	if err != nil {
-		return nil, err
-	}
+func (c *console) read(inputs []string, o assemble.Options) ([]quad.Flight, error) {
 	files, err := expand(inputs)
 	if err != nil {
 		return nil, err
@@ -174,11 +169,8 @@ func expand(inputs []string) ([]string, error) {
 // isBag tells rosbag2 folders and their storage files by names alone.
 func isBag(path string, dir bool) bool {
 	if !dir {
-		switch filepath.Ext(strings.TrimSuffix(path, ".zstd")) {
-		case ".mcap", ".db3":
-			return true
-		}
-		return false
+		end := filepath.Ext(strings.TrimSuffix(path, ".zstd"))
+		return end == ".mcap" || end == ".db3"
 	}
 	entries, err := os.ReadDir(path)
 	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {

@@ -16,8 +16,9 @@ type predictCommand struct {
 	Steps    int    `default:"50" help:"Steps to predict from each start."`
 	Stride   int    `default:"5" help:"Rows from one start to the next; the first is row 20."`
 	Out      string `required:"" placeholder:"P.csv" help:"File to write the predictions to."`
+	Config   string `placeholder:"F.yaml" help:"Parameter file, node name \"assemble\": how bags become flights."`
 	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
-	Input    string `arg:"" help:"Flight CSV."`
+	Input    string `arg:"" help:"Flight CSV or bag."`
 }
 
 // predicted is what `vnd predict` did.
@@ -45,12 +46,16 @@ func (p *predictCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	flights, err := c.read([]string{p.Input}, recordings{dt: m.dt, window: openloop.Context, airframe: p.Airframe})
+	o, err := recordings{dt: m.dt, window: openloop.Context, config: p.Config, airframe: p.Airframe}.options()
+	if err != nil {
+		return err
+	}
+	flights, err := c.read([]string{p.Input}, o)
 	if err != nil {
 		return err
 	}
 	if len(flights) != 1 {
-		return fmt.Errorf("%s: holds %d flights, expected one flight CSV", p.Input, len(flights))
+		return fmt.Errorf("%s: holds %d flights, expected one", p.Input, len(flights))
 	}
 	counted := &counting{predictor: &interruptible{c, m}}
 	err = writePredictions(p.Out, &flights[0], openloop.Entry{Name: p.Bundle, Predictor: counted}, p.Steps, p.Stride)

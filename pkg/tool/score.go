@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"vnd/pkg/assemble"
 	"vnd/pkg/openloop"
 	"vnd/pkg/quad"
 	"vnd/pkg/transition"
@@ -22,6 +21,7 @@ type scoreCommand struct {
 	Stride   int      `default:"5" help:"Rows from one start to the next."`
 	Plot     string   `placeholder:"F.png" help:"Write a plot of the errors over the horizon."`
 	Plots    string   `placeholder:"DIR" help:"Write score.png, residual.png and latent.png there."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"assemble\": how bags become flights."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
@@ -29,7 +29,7 @@ type scoreCommand struct {
 // Run implements `vnd score`.
 func (s *scoreCommand) Run(c *console) error {
 	r, err := c.score(scoring{bundles: s.Bundle, dev: s.Dev, inputs: s.Inputs, steps: s.Steps, stride: s.Stride,
-		plot: s.Plot, plots: s.Plots, airframe: s.Airframe})
+		plot: s.Plot, plots: s.Plots, config: s.Config, airframe: s.Airframe})
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,7 @@ type scoring struct {
 	steps       []int
 	stride      int
 	plot, plots string // files; empty for none
+	config      string // parameter files, or empty
 	airframe    string
 }
 
@@ -70,16 +71,20 @@ func (c *console) score(s scoring) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := openloop.Options{Dt: assemble.DefaultOptions().Delta, Steps: s.steps, Stride: s.stride}
+	r := recordings{window: openloop.Context, config: s.config, airframe: s.airframe}
 	if len(models) > 0 {
-		o.Dt = models[0].dt
+		r.dt = models[0].dt
 	}
-	r := recordings{dt: o.Dt, window: openloop.Context, airframe: s.airframe}
-	flights, err := c.read(s.inputs, r)
+	read, err := r.options()
 	if err != nil {
 		return nil, err
 	}
-	dev, err := c.read(s.dev, r)
+	o := openloop.Options{Dt: read.Delta, Steps: s.steps, Stride: s.stride}
+	flights, err := c.read(s.inputs, read)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := c.read(s.dev, read)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"vnd/pkg/assemble"
 	"vnd/pkg/durable"
 	"vnd/pkg/param"
 	"vnd/pkg/snapshot"
@@ -39,7 +40,7 @@ func TestScripts(t *testing.T) {
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"cell": cell, "column": column, "interrupt": interrupt, "json": oneObject, "damage": damage, "reshape": reshape,
-			"check": checkPredictions,
+			"check": checkPredictions, "cut": cut, "samenumbers": sameNumbers,
 		},
 	})
 }
@@ -242,7 +243,7 @@ func TestSecondFit(t *testing.T) {
 
 // TestParameters holds that every configuration's tags are sound.
 func TestParameters(t *testing.T) {
-	for _, ptr := range []any{&vnd.Config{}, &Airframe{}} {
+	for _, ptr := range []any{&vnd.Config{}, &Airframe{}, &assemble.Config{}} {
 		if err := param.Check(ptr); err != nil {
 			t.Error(err)
 		}
