@@ -92,12 +92,20 @@ func (b *reading) read() (quad.Flight, error) {
 	if lost := b.bag.Lost(); lost.Any() {
 		b.warn("", "%s", lost.String())
 	}
-	name := filepath.Base(filepath.Clean(b.path))
-	flight := quad.Flight{Name: strings.TrimSuffix(name, filepath.Ext(name)), Segments: segments}
+	flight := quad.Flight{Name: bagName(b.path), Segments: segments}
 	if err := b.judge(flight, a.Counts()); err != nil {
 		return quad.Flight{}, err
 	}
 	return flight, nil
+}
+
+// bagName is a folder's name, or a storage file's without its ending.
+func bagName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs // of "." too
+	}
+	name := strings.TrimSuffix(filepath.Base(path), ".zstd")
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".mcap"), ".db3")
 }
 
 // prepare finds the topics and their decoders.

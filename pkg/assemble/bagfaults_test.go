@@ -324,6 +324,14 @@ func TestBagThatIsNone(t *testing.T) {
 	}
 }
 
+func TestBagNames(t *testing.T) {
+	for path, want := range map[string]string{"a/b": "b", "a/zz.2d_x0.75/": "zz.2d_x0.75", "a/b_0.mcap": "b_0", "b_0.db3.zstd": "b_0"} {
+		if got := bagName(filepath.FromSlash(path)); got != want {
+			t.Errorf("%s is %q, expected %q", path, got, want)
+		}
+	}
+}
+
 // A bag that was cut off gives what it has.
 func TestCutOffBag(t *testing.T) {
 	path := recorded(t, "flight_mcap")
