@@ -84,6 +84,10 @@ func (r *Reader) empty(why string) {
 	r.SchemaVersion = 4
 	r.loss.Truncated = true
 	r.loss.Note("%s", why)
+	if r.db != nil {
+		r.db.Close()
+		r.db = nil
+	}
 }
 
 // Close closes the database.

@@ -88,7 +88,7 @@ func checkWAL(path string) (bad, keep int, err error) {
 		if !f.good {
 			wrong++
 		}
-		if f.commit {
+		if f.commit && f.good {
 			bad, keep = wrong, n
 		}
 		return nil

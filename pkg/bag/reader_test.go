@@ -1,0 +1,482 @@
+package bag
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"vnd/pkg/bag/mcap"
+)
+
+// replace changes a file's text.
+func replace(t *testing.T, path, old, new string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("no %q in %s", old, path)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), old, new)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneLine holds an error or warning to what it has to say.
+func oneLine(t *testing.T, got string, says ...string) {
+	t.Helper()
+	if strings.Contains(got, "\n") {
+		t.Errorf("more than one line: %q", got)
+	}
+	for _, s := range says {
+		if !strings.Contains(got, s) {
+			t.Errorf("%q does not say %q", got, s)
+		}
+	}
+}
+
+func TestUnknownTopic(t *testing.T) {
+	dir, _ := writeSamples(t, WriterOptions{}, 10)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = r.Messages("/chat", "/drone1/pose")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	oneLine(t, err.Error(), dir, `no topic "/drone1/pose"`, "it has /chat (std_msgs/msg/String), /point (geometry_msgs/msg/Point)")
+}
+
+func TestNothingToRead(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "notes.mcap")
+	if err := os.WriteFile(foreign, []byte("#ROSBAG V2.0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	otherDB := filepath.Join(dir, "other.db3")
+	if err := os.WriteFile(otherDB, []byte("SQLite format 3\x00 but no more"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		filepath.Join(dir, "missing"): "no such file",
+		foreign:                       `neither MCAP nor SQLite: begins with "#ROSBAG V2.0\n"`,
+		empty:                         "no .mcap or .db3 file in this folder",
+		otherDB:                       "not a readable SQLite database",
+	} {
+		_, err := Open(path)
+		if err == nil {
+			t.Errorf("%s was opened", path)
+			continue
+		}
+		oneLine(t, err.Error(), "bag "+path, says)
+	}
+}
+
+func TestEmptyBag(t *testing.T) {
+	for _, storage := range []string{MCAP, SQLite} {
+		dir := filepath.Join(t.TempDir(), "empty")
+		w, err := Create(dir, WriterOptions{Storage: storage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := r.Info()
+		if _, n := tally(t, r); n != 0 || info.Messages != 0 || info.Start != 0 || info.Duration() != 0 || info.Lost.Any() {
+			t.Errorf("%+v", info)
+		}
+		if len(info.Warnings) != 1 || info.Warnings[0] != "the bag is empty: no messages" {
+			t.Errorf("warnings %q", info.Warnings)
+		}
+		r.Close()
+	}
+	// Killed before the first byte came to the disk.
+	for _, name := range []string{"a_0.mcap", "a_0.db3"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		info, err := Info(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Messages != 0 || !info.Lost.Truncated || !strings.Contains(strings.Join(info.Lost.Notes, ""), "0 bytes: killed before the first write") {
+			t.Errorf("%s: %+v", name, info.Lost)
+		}
+	}
+}
+
+// TestRecordingGoesOn: a bag that is written at this moment is read as far as
+// it is, and said to be.
+func TestRecordingGoesOn(t *testing.T) {
+	for _, storage := range []string{MCAP, SQLite} {
+		dir := filepath.Join(t.TempDir(), "live")
+		w, err := Create(dir, WriterOptions{Storage: storage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, topic := range sampleTopics() {
+			if err := w.AddTopic(topic); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 50 {
+			if err := w.Write(sample(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := r.Info()
+		if _, n := tally(t, r); n != 50 || !info.Live {
+			t.Errorf("%s: %d messages, live %v", storage, n, info.Live)
+		}
+		oneLine(t, info.Warnings[len(info.Warnings)-1], "seems to be written right now", "reading what is there")
+		r.Close()
+		later := func() time.Time { return time.Now().Add(time.Minute) }
+		if r, err = open(dir, later); err != nil {
+			t.Fatal(err)
+		}
+		if r.Info().Live {
+			t.Errorf("%s: still live a minute after the last write", storage)
+		}
+		r.Close()
+		// Reading has not disturbed the writer.
+		if err := w.Write(sample(50)); err != nil {
+			t.Error(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if info, err := Info(dir); err != nil || info.Messages != 51 || info.Live {
+			t.Errorf("%s: %d messages in the end, live %v, %v", storage, info.Messages, info.Live, err)
+		}
+	}
+}
+
+// TestMetadataDisagrees: the storage files decide, and the difference is said.
+func TestMetadataDisagrees(t *testing.T) {
+	for _, c := range []struct{ old, new, says string }{
+		{"storage_identifier: mcap", "storage_identifier: sqlite3", `metadata.yaml says storage "sqlite3", but the files are mcap`},
+		{"storage_identifier: mcap", "storage_identifier: rosbag_v2", `metadata.yaml names the unknown storage "rosbag_v2", the files are mcap`},
+		{"  message_count: 600", "  message_count: 7", "metadata.yaml counts 7 messages, the files hold 600"},
+		{"version: 8", "version: 77", "metadata.yaml cannot be used, read from the storage files instead: version 77"},
+		{"version: 8", "version: {", "metadata.yaml cannot be used, read from the storage files instead: yaml: line"},
+	} {
+		dir, _ := writeSamples(t, WriterOptions{}, 600)
+		replace(t, filepath.Join(dir, "metadata.yaml"), c.old, c.new)
+		r, err := Open(dir)
+		if err != nil {
+			t.Errorf("%s: %v", c.new, err)
+			continue
+		}
+		if _, n := tally(t, r); n != 600 || r.Info().Messages != 600 {
+			t.Errorf("%s: %d messages read", c.new, n)
+		}
+		warnings := r.Info().Warnings
+		if len(warnings) != 1 {
+			t.Errorf("%s: warnings %q", c.new, warnings)
+			continue
+		}
+		oneLine(t, warnings[0], c.says)
+		r.Close()
+	}
+}
+
+func TestUnknownStorage(t *testing.T) {
+	dir, _ := writeSamples(t, WriterOptions{}, 6)
+	replace(t, filepath.Join(dir, "metadata.yaml"), "storage_identifier: mcap", "storage_identifier: rosbag_v2")
+	if err := os.WriteFile(filepath.Join(dir, "sample_0.mcap"), []byte("#ROSBAG V2.0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(dir)
+	if err == nil {
+		t.Fatal("opened")
+	}
+	oneLine(t, err.Error(), `storage "rosbag_v2" is not known (known: mcap, sqlite3)`)
+}
+
+// TestSplitBags: a file that is missing, one that is broken, and one that
+// metadata.yaml does not know yet.
+func TestSplitBags(t *testing.T) {
+	for _, o := range []WriterOptions{{MaxFileDuration: 2 * time.Second}, {Storage: SQLite, MaxFileDuration: 2 * time.Second}} {
+		dir, _ := writeSamples(t, o, 500) // 5 files of 100 messages
+		end := o.fileEnd()
+		if end == ".mcap" && o.Storage == SQLite {
+			t.Fatal("wrong end")
+		}
+		whole, err := Info(dir)
+		if err != nil || len(whole.Files) != 5 || whole.Messages != 500 {
+			t.Fatalf("%d files, %d messages, %v", len(whole.Files), whole.Messages, err)
+		}
+		replace(t, filepath.Join(dir, "metadata.yaml"), "    - sample_4"+end+"\n", "")
+		info, err := Info(dir)
+		if err != nil || info.Messages != 500 || !strings.Contains(strings.Join(info.Warnings, ""), "sample_4"+end+" is not in metadata.yaml: the recording was cut off, or is going on") {
+			t.Errorf("%d messages, %v, %q", info.Messages, err, info.Warnings)
+		}
+		if err := os.Remove(filepath.Join(dir, "sample_1"+end)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "sample_3"+end), []byte("nothing of a bag"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "another_0"+end), []byte("nothing of a bag"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, n := tally(t, r); n != 300 {
+			t.Errorf("%d messages in the other files", n)
+		}
+		all := strings.Join(r.Info().Warnings, "\n")
+		for _, says := range []string{
+			"metadata.yaml names sample_1" + end + ", which is not there", "sample_3" + end + ": neither MCAP nor SQLite",
+			"another_0" + end + " is left out",
+		} {
+			if !strings.Contains(all, says) {
+				t.Errorf("%q does not say %q", all, says)
+			}
+		}
+		if lost := r.Lost(); lost.Chunks != 2 {
+			t.Errorf("%s %q", lost.String(), lost.Notes)
+		}
+		r.Close()
+	}
+}
+
+// TestOverlappingFiles: two files of one bag whose times interleave, and whose
+// stamps go back and repeat.
+func TestOverlappingFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "two")
+	w, err := Create(dir, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range sampleTopics() {
+		if err := w.AddTopic(topic); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := newDigest()
+	for half := range 2 {
+		for i := half; i < 200; i += 2 {
+			if err := w.Write(sample(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if half == 0 {
+			if err := w.Split(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range 200 {
+		want.add(sample(i))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got := digestOf(t, r); got.String() != want.String() || len(r.Info().Files) != 2 {
+		t.Errorf("%v", got.counts)
+	}
+}
+
+// TestKilledWhileCompressing: the plain file is there beside the beginning of
+// its compressed twin; and, elsewhere, only that beginning.
+func TestKilledWhileCompressing(t *testing.T) {
+	dir, want := writeSamples(t, WriterOptions{Compression: "none"}, 3000)
+	os.Remove(filepath.Join(dir, "metadata.yaml"))
+	plain := filepath.Join(dir, "sample_0.mcap")
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := z.EncodeAll(text, nil)
+	if err := os.WriteFile(plain+".zstd", packed[:len(packed)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := digestOf(t, r); got.String() != want.String() {
+		t.Errorf("%v", got.counts)
+	}
+	r.Close()
+	os.Remove(plain)
+	if r, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, n := tally(t, r)
+	if lost := r.Lost(); n == 0 || n == 3000 || !lost.Truncated {
+		t.Errorf("%d messages of half a file, %s", n, lost.String())
+	}
+}
+
+// TestDamagedMessage: in a bag compressed message by message, one that cannot
+// be decompressed costs itself only.
+func TestDamagedMessage(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "m_0.mcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := mcap.NewWriter(f, mcap.WriterOptions{Profile: "ros2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := w.AddSchema("std_msgs/msg/String", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := w.AddChannel(mcap.Channel{SchemaID: schema, Topic: "/chat", Encoding: "cdr"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		data := z.EncodeAll(sample(1).Data, nil)
+		if i == 4 {
+			data[len(data)-6] ^= 0xff
+			data = data[:len(data)-3]
+		}
+		if err := w.Write(id, 0, uint64(i), uint64(i), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 2 {
+		if _, n := tally(t, r); n != 9 {
+			t.Errorf("%d messages", n)
+		}
+	}
+	if lost := r.Lost(); lost.Messages != 1 || len(lost.Notes) != 1 {
+		t.Errorf("%s %q", lost.String(), lost.Notes)
+	}
+}
+
+// TestRecoverGolden: recovered bags are whole, in other tools' words too.
+func TestRecoverGolden(t *testing.T) {
+	for _, name := range goldenBags(t) {
+		want := readExpected(t, name)
+		in, out := unpack(t, name), filepath.Join(t.TempDir(), name)
+		rec, err := Recover(in, out, WriterOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		info, err := Info(out)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkInfo(t, info, want)
+		killed := strings.HasSuffix(name, "_killed9")
+		if rec.Written != want.messages || info.Lost.Any() || len(info.Warnings) > 0 {
+			t.Errorf("%s: %d messages, %s, %q", name, rec.Written, info.Lost.String(), info.Warnings)
+		}
+		if rec.From.Lost.Any() && !killed || rec.From.Lost.Any() != (info.Custom["vnd.recovered"] != "") {
+			t.Errorf("%s: lost %s, noted %q", name, rec.From.Lost.String(), info.Custom["vnd.recovered"])
+		}
+		a, err := Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digestOf(t, a).String() != digestOf(t, b).String() {
+			t.Errorf("%s: other messages than before", name)
+		}
+		a.Close()
+		b.Close()
+	}
+}
+
+// TestRecoverConverts between the storages.
+func TestRecoverConverts(t *testing.T) {
+	for _, to := range []string{MCAP, SQLite} {
+		dir, want := writeSamples(t, WriterOptions{Storage: map[string]string{MCAP: SQLite, SQLite: MCAP}[to]}, 90)
+		out := filepath.Join(t.TempDir(), "converted")
+		if _, err := Recover(dir, out, WriterOptions{Storage: to, MetadataVersion: 5}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := digestOf(t, r); got.String() != want.String() || r.Info().Storage != to || r.Info().MetadataVersion != 5 {
+			t.Errorf("%v in %s", got.counts, r.Info().Storage)
+		}
+		r.Close()
+	}
+	dir, _ := writeSamples(t, WriterOptions{}, 3)
+	if _, err := Recover(dir, dir, WriterOptions{}); err == nil || !strings.Contains(err.Error(), "the folder is there already") {
+		t.Errorf("onto itself: %v", err)
+	}
+}
+
+func TestClosedIterator(t *testing.T) {
+	dir, _ := writeSamples(t, WriterOptions{Storage: SQLite}, 10)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := r.Messages("/chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := it.Next(); err != nil {
+		t.Fatal(err)
+	}
+	it.Close()
+	if _, err := it.Next(); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	if err := errors.Join(r.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+}
