@@ -83,7 +83,10 @@ func (b *bagInfoCommand) Run(c *console) error {
 func (s *bagSummary) WriteText(w io.Writer) error {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-13s%s\n", name+":", fmt.Sprintf(format, args...))
+		if name != "" {
+			name += ":"
+		}
+		fmt.Fprintf(&b, "%-13s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("Files", "%s", strings.Join(s.Files, ", "))
 	line("Size", "%.1f MiB", float64(s.Bytes)/(1<<20))
@@ -106,7 +109,7 @@ func (s *bagSummary) WriteText(w io.Writer) error {
 		if i > 0 {
 			name = ""
 		}
-		fmt.Fprintf(&b, "%-13s%s  %s  %d\n", strings.TrimPrefix(name+":", ":"), t.Name, t.Type, t.Count)
+		line(name, "%s  %s  %d", t.Name, t.Type, t.Count)
 	}
 	if s.Lost.Any() {
 		line("Lost", "%s", s.Lost.String())
