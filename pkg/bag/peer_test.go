@@ -159,3 +159,18 @@ func checkRosbagsInfo(t *testing.T, info Summary) {
 		}
 	}
 }
+
+// TestPeersReadRecovered: of killed bags, Recover makes bags that others open.
+func TestPeersReadRecovered(t *testing.T) {
+	for _, name := range []string{"mcap_lz4_smallchunk_killed9", "sqlite3_resilient_killed9"} {
+		out := filepath.Join(t.TempDir(), name)
+		if _, err := Recover(unpack(t, name), out, WriterOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var got peerBag
+		peer(t, &got, "read", out)
+		if want := readExpected(t, name).messages; got.Rosbags.Messages != want {
+			t.Errorf("%s: rosbags counts %d messages, want %d", name, got.Rosbags.Messages, want)
+		}
+	}
+}

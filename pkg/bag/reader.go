@@ -79,7 +79,7 @@ func open(path string, now func() time.Time) (*Reader, error) {
 		r.Close()
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
-	r.summarize()
+	r.summarize(len(unlisted) > 0)
 	r.checkLive(st.IsDir(), unlisted, now())
 	return r, nil
 }
@@ -216,7 +216,7 @@ func (f *file) fromMetadata(m *metadata.Metadata, trusted bool) bool {
 }
 
 // summarize adds up what the files and metadata.yaml say.
-func (r *Reader) summarize() {
+func (r *Reader) summarize(unlisted bool) {
 	s := &r.summary
 	counted := true
 	for _, f := range r.files {
@@ -241,7 +241,7 @@ func (r *Reader) summarize() {
 	}
 	s.Storage = r.files[0].kind
 	if r.meta != nil {
-		r.useMetadata(counted)
+		r.useMetadata(counted, unlisted)
 	}
 	for k, v := range s.Custom {
 		topic, ok := strings.CutPrefix(k, droppedKey)
@@ -281,7 +281,7 @@ func (s *Summary) addTopic(t Topic) *Topic {
 
 // useMetadata adds what only metadata.yaml knows, and says where it differs
 // from the files.
-func (r *Reader) useMetadata(counted bool) {
+func (r *Reader) useMetadata(counted, unlisted bool) {
 	s, m := &r.summary, r.meta
 	s.MetadataVersion = m.Version
 	if m.Distro != "" {
@@ -305,7 +305,7 @@ func (r *Reader) useMetadata(counted bool) {
 			o.Count = t.Messages
 		}
 	}
-	if counted && m.Messages != s.Messages {
+	if counted && !unlisted && m.Messages != s.Messages {
 		s.warn("metadata.yaml counts %d messages, the files hold %d", m.Messages, s.Messages)
 	}
 }

@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,6 +130,9 @@ func (w *Writer) open() error {
 
 // fail keeps the first error, with the file it is about.
 func (w *Writer) fail(err error) error {
+	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err // the path is said already
+	}
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("bag %s: writing %s: %w", w.dir, w.name, err)
 	}

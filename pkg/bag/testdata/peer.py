@@ -1,6 +1,8 @@
 """The independent peers of the bag formats: PyPI rosbags, mcap, mcap-ros2-support.
 
 peer.py read BAG       prints as JSON what the peers find in a bag's folder
+peer.py count FILE     prints how many messages an MCAP file has, having read
+                       each of them with its CRCs checked
 peer.py write FOLDER   writes bags in every format the peers can, and prints as
                        JSON what is in each
 """
@@ -8,7 +10,6 @@ peer.py write FOLDER   writes bags in every format the peers can, and prints as
 import hashlib
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 from mcap.reader import NonSeekingReader, make_reader
@@ -203,8 +204,16 @@ def write(folder):
     return out
 
 
+def count(file):
+    with file.open("rb") as f:
+        return sum(1 for _ in make_reader(f, validate_crcs=True).iter_messages())
+
+
 def main():
     todo, path = sys.argv[1], Path(sys.argv[2])
+    if todo == "count":
+        print(count(path))
+        return
     print(json.dumps(read(path) if todo == "read" else write(path)))
 
 

@@ -1,0 +1,256 @@
+package bag
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// fakeClock is time that only tests move.
+type fakeClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *fakeClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *fakeClock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// TestKillAtAnyMoment: what is on the disk at any moment holds every message
+// older than one second, and of all messages a prefix.
+func TestKillAtAnyMoment(t *testing.T) {
+	for _, o := range []WriterOptions{{}, {Compression: "none", MaxFileSize: 60_000}, {Storage: SQLite}, {Storage: SQLite, MaxFileDuration: 2 * time.Second}} {
+		t.Run(kindName(o), func(t *testing.T) {
+			clock := &fakeClock{at: time.Unix(0, sampleStart)}
+			o.Now = clock.now
+			dir := filepath.Join(t.TempDir(), "killed")
+			w, err := Create(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, topic := range sampleTopics() {
+				if err := w.AddTopic(topic); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 300 {
+				m := sample(i)
+				clock.add(20 * time.Millisecond) // the message's own time has passed
+				if err := w.Write(m); err != nil {
+					t.Fatal(err)
+				}
+				if i%23 == 0 {
+					checkPrefix(t, dir, i+1, clock.now().Add(-time.Second))
+				}
+			}
+			// Then silence: ticks alone bring the last messages to the disk.
+			clock.add(900 * time.Millisecond)
+			if err := w.Tick(); err != nil {
+				t.Fatal(err)
+			}
+			checkPrefix(t, dir, 300, clock.now())
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			checkPrefix(t, dir, 300, clock.now())
+		})
+	}
+}
+
+// checkPrefix opens a copy of what is on the disk: a prefix of the first n
+// samples, with all those from before the given time.
+func checkPrefix(t testing.TB, dir string, n int, safe time.Time) {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), filepath.Base(dir))
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	it, err := r.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for ; ; got++ {
+		m, err := it.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := sample(got); got >= n || m.LogTime != want.LogTime || string(m.Data) != string(want.Data) {
+			t.Fatalf("message %d of %d is not what was written", got, n)
+		}
+	}
+	if got < n && sample(got).LogTime < safe.UnixNano() {
+		t.Fatalf("%d of %d messages are there, the next is %v too old to be missing", got, n, safe.Sub(time.Unix(0, sample(got).LogTime)))
+	}
+	if info := r.Info(); info.Messages != uint64(got) {
+		t.Fatalf("the summary says %d messages, %d are read", info.Messages, got)
+	}
+}
+
+// TestTornFile: a recording cut at any byte gives a prefix, and Recover makes
+// a whole bag of it.
+func TestTornFile(t *testing.T) {
+	type torn struct {
+		o     WriterOptions
+		files map[string]string
+	}
+	var bags []torn
+	for _, o := range []WriterOptions{{}, {Compression: "lz4"}, {Compression: "none"}, {Storage: SQLite}} {
+		dir := filepath.Join(t.TempDir(), "torn")
+		w, err := Create(dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, topic := range sampleTopics() {
+			if err := w.AddTopic(topic); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 150 {
+			if err := w.Write(sample(i)); err != nil {
+				t.Fatal(err)
+			}
+			if i%20 == 0 {
+				if err := w.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		bags = append(bags, torn{o, contents(t, dir)}) // still open: no end, no metadata
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		b := bags[rapid.IntRange(0, len(bags)-1).Draw(rt, "format")]
+		dir, err := os.MkdirTemp(t.TempDir(), "torn")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		// The file that grows: SQLite's log, or the MCAP file.
+		grows := "torn_0.mcap"
+		if b.o.Storage == SQLite {
+			grows = "torn_0.db3-wal"
+		}
+		for name, text := range b.files {
+			if name == grows {
+				text = text[:rapid.IntRange(0, len(text)).Draw(rt, "cut")]
+			}
+			if strings.HasSuffix(name, "-shm") {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		out := dir + "-recovered"
+		rec, err := Recover(dir, out, WriterOptions{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if rec.Written > 150 {
+			rt.Fatalf("%d messages of 150", rec.Written)
+		}
+		info, err := Info(out)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if info.Messages != rec.Written || info.Lost.Any() || info.Live || info.Storage != rec.From.Storage {
+			rt.Fatalf("recovered %d messages, the new bag has %d; %s", rec.Written, info.Messages, info.Lost.String())
+		}
+		checkPrefix(t, out, int(rec.Written), time.Now())
+	})
+}
+
+// TestKilledProcess kills a recording process with SIGKILL: what it had
+// flushed is there.
+func TestKilledProcess(t *testing.T) {
+	if dir := os.Getenv("VND_TEST_RECORD"); dir != "" {
+		recordForever(dir, os.Getenv("VND_TEST_STORAGE"))
+		return
+	}
+	for _, storage := range []string{MCAP, SQLite} {
+		dir := filepath.Join(t.TempDir(), "victim")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledProcess$")
+		cmd.Env = append(os.Environ(), "VND_TEST_RECORD="+dir, "VND_TEST_STORAGE="+storage)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		flushed := 0
+		for lines := bufio.NewScanner(out); flushed < 200 && lines.Scan(); {
+			if flushed, err = strconv.Atoi(lines.Text()); err != nil {
+				t.Fatalf("%q", lines.Text())
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // says that it was killed
+		s, err := Info(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if flushed < 200 || s.Messages < uint64(flushed) || !s.Live {
+			t.Errorf("%s: %d messages were flushed, %d are there; live %v", storage, flushed, s.Messages, s.Live)
+		}
+		checkPrefix(t, dir, int(s.Messages), time.Unix(0, sample(flushed).LogTime))
+	}
+}
+
+// recordForever tells on standard output how many messages are on the disk.
+func recordForever(dir, storage string) {
+	w, err := Create(dir, WriterOptions{Storage: storage})
+	if err != nil {
+		panic(err)
+	}
+	for _, topic := range sampleTopics() {
+		if err := w.AddTopic(topic); err != nil {
+			panic(err)
+		}
+	}
+	for i := 0; ; i++ {
+		if err := w.Write(sample(i)); err != nil {
+			panic(err)
+		}
+		if i%9 == 8 {
+			if err := w.Flush(); err != nil {
+				panic(err)
+			}
+			fmt.Println(i + 1)
+		}
+	}
+}
