@@ -22,7 +22,7 @@ const (
 	// checkpointEvery is the training time between checkpoints: the most that a kill loses.
 	checkpointEvery = 15 * time.Second
 	// checkpointFormat changes whenever a checkpoint of before would be read wrongly.
-	checkpointFormat = 1
+	checkpointFormat = 2
 )
 
 // checkpoint is all that a fit needs to go on as if it had not stopped. In its file, the SHA-256 of the gob stands before

@@ -67,6 +67,7 @@ type Loss struct {
 // Train is the optimiser's budget and schedule.
 type Train struct {
 	Updates     int       `param:"updates" default:"6000" min:"1" max:"10000000" doc:"Adam updates"`
+	Passes      float64   `param:"passes" default:"8.0" min:"0.01" max:"100000" doc:"bound on the updates by how often a context is drawn on average: a small buffer is learned by heart with more"`
 	Minutes     float64   `param:"minutes" default:"4.5" min:"0.01" max:"100000" unit:"min" doc:"wall-clock bound: on a slow machine the schedule is compressed to end by then (and the result depends on the machine)"`
 	Batch       int       `param:"batch" default:"128" min:"2" max:"65536" doc:"contexts per update"`
 	Rate        float64   `param:"rate" default:"0.002" min:"1e-07" max:"1" doc:"peak learning rate of Adam, cosine to zero"`
@@ -77,8 +78,9 @@ type Train struct {
 	Horizon     []float64 `param:"horizon" default:"0.1,0.2,0.5,1.0" min:"0.001" max:"1" doc:"curriculum: the rollout length as shares of loss.steps, over equal parts of the first 40 % of the training; the last holds to the end"`
 	Validation  float64   `param:"validation" default:"0.1" min:"0" max:"0.5" doc:"share of the flights held out to choose the checkpoint (at least one when there are five)"`
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
-	Patience    float64   `param:"patience" default:"0.5" min:"0.01" max:"1" doc:"share of the schedule without a better validation loss after which the training stops"`
-	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all. Results depend on it in the last bits"`
+	Settle      float64   `param:"settle" default:"0.6" min:"0" max:"1" doc:"share of the schedule before which validation keeps no weights: few validation flights are noisy, and the rate is still high"`
+	Patience    float64   `param:"patience" default:"0.2" min:"0.01" max:"1" doc:"share of the schedule without a better validation loss after which the training stops"`
+	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads, at most one for every 32 contexts of the batch; 0 takes as many as there are cores. Results depend on it in the last bits"`
 }
 
 // Anchor is the correction for what the model leaves over in the window.

@@ -107,7 +107,7 @@ func (t *trainer) metrics() Metrics {
 		}
 	}
 	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
-		Compressed: t.compressed, Stopped: t.stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
+		Compressed: t.compressed, Stopped: t.state.Stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
 		ValidationFlights: t.data.flightNames(held), Kernel: kernel.Name(), Workers: len(t.shards), Seed: t.opt.Seed}
 	if t.state.Best != nil {
 		m.Validation = t.state.BestLoss

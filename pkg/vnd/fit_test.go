@@ -27,7 +27,7 @@ func quick() Config {
 	c.Model.Context, c.Model.EncoderDense, c.Model.EncoderHidden, c.Model.Hidden = 20, 8, 12, 24
 	c.Loss.Steps, c.Loss.MMD, c.Loss.Reconstruction, c.Loss.Huber = 10, .02, .02, 3
 	c.Train.Updates, c.Train.Batch, c.Train.Workers, c.Train.Rate = 150, 32, 2, .01
-	c.Train.Average = .95
+	c.Train.Average, c.Train.Passes, c.Train.Settle, c.Train.Patience = .95, 1000, 0, 1
 	return c
 }
 
@@ -133,6 +133,7 @@ func TestFitIsDeterministic(t *testing.T) {
 func TestResume(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Updates, cfg.Train.Minutes = 30, 1e4
+	cfg.Train.Rate, cfg.Train.Patience = .1, .3 // validation gets worse: the fit stops early
 	data, dir := recorded(5, 100), t.TempDir()
 	path := filepath.Join(dir, "b.checkpoint")
 	clock := time.Unix(0, 0)
@@ -148,6 +149,9 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !whole.Metrics.Stopped || len(checkpoints) >= 30 {
+		t.Fatalf("the fit did not stop early: %d updates", len(checkpoints))
+	}
 	for i, b := range checkpoints {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
@@ -157,7 +161,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(whole.Model.Net.Params, resumed.Model.Net.Params) {
-			t.Fatalf("resumed after update %d of 30, the fit ended with other weights", i+1)
+			t.Fatalf("resumed after update %d, the fit ended with other weights", i+1)
 		}
 	}
 }

@@ -8,7 +8,13 @@ const curriculum = .4
 // share is how far the schedule has come: by updates, or by time where that runs out first.
 func (t *trainer) share() float64 {
 	byTime := t.state.Elapsed.Minutes() / t.cfg.Train.Minutes
-	return math.Min(1, math.Max(float64(t.state.Update)/float64(t.cfg.Train.Updates), byTime))
+	return math.Min(1, math.Max(float64(t.state.Update)/float64(t.updates()), byTime))
+}
+
+// updates is the planned number: as configured, or less where the buffer is small.
+func (t *trainer) updates() int {
+	passes := t.cfg.Train.Passes * float64(len(t.train)) / float64(t.cfg.Train.Batch)
+	return max(1, min(t.cfg.Train.Updates, int(passes)))
 }
 
 // horizon is the rollout length of the curriculum.

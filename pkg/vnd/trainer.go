@@ -30,10 +30,10 @@ type trainer struct {
 	adam   *nn.Adam[float32]
 	state  progress
 
-	key                 string        // of what the checkpoint belongs to
-	setup               time.Duration // spent before the first update
-	saved               time.Duration // training time at the last checkpoint
-	compressed, stopped bool
+	key        string        // of what the checkpoint belongs to
+	setup      time.Duration // spent before the first update
+	saved      time.Duration // training time at the last checkpoint
+	compressed bool
 }
 
 // progress is the part of a trainer that a checkpoint keeps, besides arrays.
@@ -47,6 +47,7 @@ type progress struct {
 	BestShare  float64
 	Recent     Losses  // exponential mean
 	Newest     float64 // newest validation loss
+	Stopped    bool    // no better for train.patience
 }
 
 func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment, opt Options) (*trainer, error) {
@@ -67,7 +68,7 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 	}
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
-	t.val = alternate(thin(d.starts(T, H, 5, func(f int) bool { return held[f] }), validationContexts))
+	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
 	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/robot.Dt)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
@@ -94,7 +95,7 @@ func workers(cfg *Config) int {
 
 func (t *trainer) run(ctx context.Context) error {
 	began, before := t.opt.Now(), t.state.Elapsed+t.setup
-	for share := t.share(); share < 1 && !t.stopped; share = t.share() {
+	for share := t.share(); share < 1 && !t.state.Stopped; share = t.share() {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, t.save())
 		}
@@ -104,7 +105,7 @@ func (t *trainer) run(ctx context.Context) error {
 		t.state.Elapsed = before + t.opt.Now().Sub(began)
 		if int(t.share()*validations) > int(share*validations) {
 			t.validate()
-			t.stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
+			t.state.Stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
 		}
 		if t.state.Elapsed-t.saved > checkpointEvery {
 			if err := t.save(); err != nil {
@@ -113,7 +114,7 @@ func (t *trainer) run(ctx context.Context) error {
 		}
 		t.tell(share)
 	}
-	t.compressed = !t.stopped && t.state.Update < t.cfg.Train.Updates
+	t.compressed = !t.state.Stopped && t.state.Update < t.updates()
 	return t.finish()
 }
 

@@ -14,10 +14,11 @@ const (
 	validationContexts = 2048 // at most
 )
 
-// validate scores the averaged weights on the validation flights and keeps them when they are the best so far. The loss
+// validate scores the averaged weights on the validation flights and keeps them when they are the best since the training
+// has settled. The loss
 // is that of training at full horizon under the mean of the ensemble, every other context with the anchor.
 func (t *trainer) validate() {
-	if len(t.val[0]) == 0 {
+	if len(t.val[1]) == 0 {
 		return
 	}
 	raw := t.model.Net.Params
@@ -25,7 +26,7 @@ func (t *trainer) validate() {
 	loss := (t.loss(t.val[0], false) + t.loss(t.val[1], true)) / 2
 	t.model.Net.Params = raw
 	t.state.Newest = loss
-	if loss < t.state.BestLoss {
+	if t.share() >= t.cfg.Train.Settle && loss < t.state.BestLoss {
 		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()
 		t.state.Best = append(t.state.Best[:0], t.state.Average...)
 	}
