@@ -53,7 +53,7 @@ const (
 )
 
 // Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity and
-// attitude after 0.2, 0.5 and 1.0 s, each relative to that of the nominal actuator, where the mean one-step residual of
+// attitude after 10, 25 and 50 steps, each relative to that of the nominal actuator, where the mean one-step residual of
 // the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is not
 // mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
 // returned. The error is ctx's, or that of the search.
@@ -111,7 +111,7 @@ func newRecordings(segments [][]quad.Step) *recordings {
 		}
 	}
 	w := &recordings{}
-	for i := 0; i < len(pieces); i += 1 + total/identifyRows {
+	for i := 0; i < len(pieces); i += 1 + (total-1)/identifyRows {
 		m, a := Flatten[float64](pieces[i])
 		w.measured, w.actions, w.rows = append(w.measured, m), append(w.actions, a), append(w.rows, len(pieces[i]))
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/model"
+	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 )
@@ -33,6 +35,30 @@ type Quadrotor struct {
 	Prior    bool     // false: the ablation without physics
 	World    bool     // residual and features in the world frame instead of the body's
 	Origin   so3.Vec3 // p_W that the model's positions are relative to, m: float32 holds an arena finely, not a country
+}
+
+// check refuses numbers that no fit writes.
+func (c *config) check() error {
+	a := c.Actuator
+	for _, x := range []struct {
+		name    string
+		v, most float64
+	}{{"known", c.Known, 1}, {"age", c.Age, 1e6}, {"thrust_gain", a.ThrustGain, 10}, {"thrust_delay", a.ThrustDelay, dynamics.MaxDelay},
+		{"thrust_lag", a.ThrustLag, 10}, {"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, dynamics.MaxDelay}, {"rate_lag", a.RateLag, 10}} {
+		if !(x.v >= 0 && x.v <= x.most) {
+			return fmt.Errorf("configuration: %s is %g, want 0 to %g", x.name, x.v, x.most)
+		}
+	}
+	return nil
+}
+
+// Flatten writes rows as measured[N][M] and actions[N][A] around the model's origin.
+func (q *Quadrotor) Flatten(rows []quad.Step) (measured, actions []float32) {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].State.P = rows[i].State.P.Sub(q.Origin)
+	}
+	return dynamics.Flatten[float32](rows)
 }
 
 // System builds the batched system.
@@ -108,6 +134,9 @@ func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World, Origin: c.Origin}
 	m, err := New[float32](q.System(), c.Nets)
 	if err != nil {
+		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	if err := c.check(); err != nil {
 		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
 	m.Known, m.Age = float32(c.Known), float32(c.Age)

@@ -2,18 +2,16 @@ package learned
 
 import (
 	"fmt"
-	"slices"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/model"
 	"vnd/pkg/quad"
-	"vnd/pkg/so3"
 )
 
 // Predictor rolls a model out from recorded windows, open loop.
 type Predictor struct {
 	m       *Model[float32]
-	origin  so3.Vec3
+	robot   Quadrotor
 	windows *Windows[float32]
 	z       []float32
 	encoder *model.EncoderTape[float32]
@@ -27,7 +25,7 @@ const predictBatch = 64
 
 // NewPredictor prepares predictions of a model of the quadrotor q.
 func NewPredictor(m *Model[float32], q Quadrotor) *Predictor {
-	p := &Predictor{m: m, origin: q.Origin, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
+	p := &Predictor{m: m, robot: q, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
 		weight: make([]float32, predictBatch)}
 	if m.Net.Latent > 0 {
 		p.encoder = m.Net.NewEncoderTape(predictBatch)
@@ -55,11 +53,7 @@ func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out []
 		if len(w) != T+1 {
 			return fmt.Errorf("window of %d rows, the model reads %d past rows and the present one", len(w), T)
 		}
-		rows := slices.Clone(w)
-		for i := range rows {
-			rows[i].State.P = rows[i].State.P.Sub(p.origin)
-		}
-		measured, actions := dynamics.Flatten[float32](rows)
+		measured, actions := p.robot.Flatten(w)
 		p.windows.Set(b, measured, actions[:T*d.Action])
 	}
 	if p.m.Net.Latent > 0 {
@@ -91,7 +85,7 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 		s, next = next, s
 		for b := range B {
 			out[b][h] = dynamics.State(s[b*d.State:])
-			out[b][h].P = out[b][h].P.Add(p.origin)
+			out[b][h].P = out[b][h].P.Add(p.robot.Origin)
 		}
 	}
 	p.spread = append(p.spread, r.Spread()...)

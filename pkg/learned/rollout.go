@@ -15,6 +15,7 @@ type Rollout[F kernel.Float] struct {
 	taped  bool // keeps what Backward needs
 	phases []phase[F]
 	length int // steps of a phase
+	now    int // phase that the tapes are conditioned for, without a way back
 	B, H   int
 	member int // of the first tape
 	y      []F // [B][U] scratch, a member's output
@@ -68,10 +69,13 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, taped bool) *Rollout[F] {
 		if lo == 0 {
 			n += T // the window's rows, see Leftover
 		}
-		if !taped {
-			n = 0
+		if !taped && lo > 0 {
+			p.tapes = r.phases[0].tapes
 		}
-		for range members {
+		for len(p.tapes) < members {
+			if !taped {
+				n = 0
+			}
 			p.tapes = append(p.tapes, m.Net.NewResidualTape(maxB, n))
 		}
 		p.z, p.dz = make([]F, maxB*m.Net.Latent), make([]F, maxB*m.Net.Latent)
@@ -99,9 +103,17 @@ func (r *Rollout[F]) Begin(member, B, H int, z []F) {
 		for i := range z {
 			p.z[i] = p.keep * z[i]
 		}
-		for i, tape := range p.tapes {
-			r.m.Net.Condition(tape, member+i, B, p.z[:len(z)])
+		if r.taped || k == 0 {
+			r.condition(p)
 		}
+	}
+	r.now = 0
+}
+
+// condition sets the phase's tapes to its latents.
+func (r *Rollout[F]) condition(p *phase[F]) {
+	for i, tape := range p.tapes {
+		r.m.Net.Condition(tape, r.member+i, r.B, p.z[:r.B*r.m.Net.Latent])
 	}
 }
 
@@ -128,6 +140,10 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	if r.taped {
 		m.Net.ResidualTape(p.tapes[0], r.member, k, r.B, x, out)
 	} else {
+		if h < r.H && h/r.length != r.now {
+			r.now = h / r.length
+			r.condition(p)
+		}
 		r.ensemble(p, x, out)
 	}
 	for i := range out {
@@ -217,6 +233,8 @@ func (r *Rollout[F]) Leftover(w *Windows[F], lo int) []F {
 		}
 		r.m.System.Fix(r.B, s, left, c)
 	}
+	clear(r.spread) // of the rollout alone
+	r.counts = 0
 	return c
 }
 

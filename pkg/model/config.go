@@ -36,21 +36,29 @@ type Config struct {
 	Members        int    // residual nets that share encoder and decoder
 }
 
+// Bounds of what a configuration may ask for, so that a damaged one cannot ask for all memory.
+const (
+	maxWidth   = 8192
+	maxParts   = 64
+	maxRows    = 4096
+	maxNumbers = 1 << 26
+)
+
 // check names the first field that makes no sense.
 func (c Config) check() error {
 	type field struct {
-		name       string
-		value, min int
+		name            string
+		value, min, max int
 	}
-	fields := []field{{"Inputs", c.Inputs, 1}, {"Outputs", c.Outputs, 1}, {"Latent", c.Latent, 0},
-		{"Hidden", c.Hidden, 1}, {"Blocks", c.Blocks, 0}, {"Members", c.Members, 1}, {"DecoderHidden", c.DecoderHidden, 0}}
+	fields := []field{{"Inputs", c.Inputs, 1, maxWidth}, {"Outputs", c.Outputs, 1, maxWidth}, {"Latent", c.Latent, 0, maxWidth},
+		{"Hidden", c.Hidden, 1, maxWidth}, {"Blocks", c.Blocks, 0, maxParts}, {"Members", c.Members, 1, maxParts}, {"DecoderHidden", c.DecoderHidden, 0, maxWidth}}
 	if c.Latent > 0 {
-		fields = append(fields, field{"Context", c.Context, 1}, field{"ContextInputs", c.ContextInputs, 1},
-			field{"EncoderDense", c.EncoderDense, 1}, field{"EncoderHidden", c.EncoderHidden, 1})
+		fields = append(fields, field{"Context", c.Context, 1, maxRows}, field{"ContextInputs", c.ContextInputs, 1, maxWidth},
+			field{"EncoderDense", c.EncoderDense, 1, maxWidth}, field{"EncoderHidden", c.EncoderHidden, 1, maxWidth})
 	}
 	for _, f := range fields {
-		if f.value < f.min {
-			return fmt.Errorf("model: %s is %d, want at least %d", f.name, f.value, f.min)
+		if f.value < f.min || f.value > f.max {
+			return fmt.Errorf("model: %s is %d, want %d to %d", f.name, f.value, f.min, f.max)
 		}
 	}
 	if c.Latent > 0 && c.Encoder != EncoderGRU && c.Encoder != EncoderMLP {

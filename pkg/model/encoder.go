@@ -5,7 +5,7 @@ import "vnd/pkg/kernel"
 // EncoderTape holds the activations of an encoder pass over up to maxB contexts.
 // The letters are those of the package; E is EncoderDense, H EncoderHidden.
 type EncoderTape[F kernel.Float] struct {
-	maxB, rows int // rows is B of the last EncodeTape
+	rows int // B of the last EncodeTape
 
 	flat  []F // mlp: [B×T·C] the window of each context in one row
 	pre   []F // gru: [T×B×E], mlp: [B×E]; before GELU, later its gradient
@@ -21,7 +21,7 @@ type EncoderTape[F kernel.Float] struct {
 
 // NewEncoderTape makes a tape for up to maxB contexts.
 func (n *Net[F]) NewEncoderTape(maxB int) *EncoderTape[F] {
-	t := &EncoderTape[F]{maxB: maxB}
+	t := &EncoderTape[F]{}
 	if n.Latent == 0 {
 		return t
 	}

@@ -81,6 +81,9 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 		n.decoder[2] = n.layDense("decoder.head", h, c.Context*c.ContextInputs, 1)
 	}
 	last := n.tensors[len(n.tensors)-1]
+	if size := last.Offset + last.Size(); size > maxNumbers {
+		return nil, fmt.Errorf("model: %d numbers, want at most %d", size, maxNumbers)
+	}
 	n.Params = make([]F, last.Offset+last.Size())
 	return n, nil
 }

@@ -6,7 +6,7 @@ import "vnd/pkg/kernel"
 // one residual net whose latent z is held. B is that of the last Condition.
 // Layer 0 is the input layer, layer l the l-th block.
 type ResidualTape[F kernel.Float] struct {
-	maxB, rows int
+	rows int
 
 	film   [][]F // per block [B×2H] γ, β
 	dfilm  [][]F // their gradients, summed over the steps
@@ -25,7 +25,7 @@ type ResidualTape[F kernel.Float] struct {
 // NewResidualTape makes a tape for up to maxB states and maxH steps; maxH = 0
 // serves passes without a tape.
 func (n *Net[F]) NewResidualTape(maxB, maxH int) *ResidualTape[F] {
-	t := &ResidualTape[F]{maxB: maxB}
+	t := &ResidualTape[F]{}
 	if n.usesFilm() {
 		for range n.Blocks {
 			t.film = append(t.film, make([]F, maxB*2*n.Hidden))

@@ -210,6 +210,9 @@ func configured(path string) finding {
 	if berr := param.Load(path, assembleNode, &bags); err == nil && !errors.Is(berr, param.ErrNoBlock) || errors.Is(err, param.ErrNoBlock) {
 		err = berr
 	}
+	if err == nil {
+		err = cfg.Check()
+	}
 	if err != nil {
 		return finding{"config", stateWrong, err.Error(), "a fit would refuse it"}
 	}

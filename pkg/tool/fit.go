@@ -81,7 +81,7 @@ func (f *fitCommand) configuration() (vnd.Config, error) {
 	if f.NoLatent {
 		cfg.Model.Latent = 0
 	}
-	return cfg, nil
+	return cfg, cfg.Check()
 }
 
 // hasBlock reports whether a parameter file has something for the node, sound or not.
@@ -173,7 +173,7 @@ func (f *fitted) WriteText(w io.Writer) error {
 	m := &f.Metrics
 	took := time.Duration(m.Seconds * float64(time.Second)).Round(time.Second / 10)
 	text := fmt.Sprintf("%d updates in %v on %s, %d threads; loss %.4g", m.Updates, took, m.Kernel, m.Workers, m.Losses.Total)
-	if len(m.ValidationFlights) > 0 {
+	if m.BestUpdate > 0 {
 		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation, m.BestUpdate,
 			len(m.ValidationFlights))
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"vnd/pkg/durable"
-	"vnd/pkg/dynamics"
 	"vnd/pkg/openloop"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
@@ -135,7 +134,7 @@ func (m *loaded) latents(f *quad.Flight, stride int) [][]float64 {
 	actions := m.model.System.Dims().Action
 	for _, s := range f.Segments {
 		for k := T; k < len(s); k += stride {
-			measured, a := dynamics.Flatten[float32](s[k-T : k+1])
+			measured, a := m.robot.Flatten(s[k-T : k+1])
 			windows.Set(0, measured, a[:T*actions])
 			m.model.Net.Encode(tape, 1, windows.Features, z)
 			one := make([]float64, Z)

@@ -80,6 +80,7 @@ func (p *predicted) WriteText(w io.Writer) error {
 // loaded is a model out of a bundle, ready to predict.
 type loaded struct {
 	model     *learned.Model[float32]
+	robot     learned.Quadrotor
 	predictor *learned.Predictor
 	id        string
 	dt        float64
@@ -101,7 +102,7 @@ func load(path string) (*loaded, error) {
 		return nil, fmt.Errorf("%s: the model reads %d past rows, predictions start after %d (parameter model.context)", path,
 			m.Net.Context, openloop.Context)
 	}
-	return &loaded{model: m, predictor: learned.NewPredictor(m, q), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil
+	return &loaded{model: m, robot: q, predictor: learned.NewPredictor(m, q), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil
 }
 
 // Predict implements openloop.Predictor: a model that reads fewer rows gets the newest ones.

@@ -15,7 +15,7 @@ type Config struct {
 
 // Model sizes the nets (paper, "Model and training parameters").
 type Model struct {
-	Context       int     `param:"context" default:"20" min:"2" max:"200" unit:"steps" doc:"rows of the context window that the encoder reads"`
+	Context       int     `param:"context" default:"20" min:"2" max:"20" unit:"steps" doc:"rows of the context window that the encoder reads"`
 	Latent        int     `param:"latent" default:"12" min:"0" max:"64" doc:"size of the latent z; 0 fits the control without a latent"`
 	LatentAge     float64 `param:"latent_age" default:"0.0" min:"0" max:"100" unit:"s" doc:"time in which a share 1/e of the latent is left along a rollout, pulled to the prior mean; 0 holds it"`
 	Encoder       string  `param:"encoder" default:"gru" enum:"gru,mlp" doc:"history encoder"`

@@ -73,11 +73,23 @@ func (d *dataset) starts(T, H, stride int, flight func(int) bool) []start {
 	return out
 }
 
+// unused says which flights have no stretch that holds a context and a rollout.
+func (d *dataset) unused(T, H int) []bool {
+	out := make([]bool, len(d.flights))
+	for f := range out {
+		out[f] = true
+	}
+	for _, s := range d.segments {
+		out[s.flight] = out[s.flight] && s.rows <= T+H
+	}
+	return out
+}
+
 // split holds out flights for validation: whole flights, never rows, and only ones that hold a context.
 func (d *dataset) split(share float64, T, H int, rng *rand.Rand) (validation []bool) {
 	var usable []int
-	for f := range d.flights {
-		if len(d.starts(T, H, 1, func(g int) bool { return g == f })) > 0 {
+	for f, no := range d.unused(T, H) {
+		if !no {
 			usable = append(usable, f)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"vnd/pkg/dynamics"
@@ -50,6 +51,7 @@ type Metrics struct {
 	Validation        float64  `json:"validation,omitempty"` // of the kept weights; absent without validation flights
 	BestUpdate        int      `json:"best_update,omitempty"`
 	ValidationFlights []string `json:"validation_flights"`
+	UnusedFlights     []string `json:"unused_flights"` // without a stretch that holds a context and a rollout
 	Kernel            string   `json:"kernel"`
 	Workers           int      `json:"workers"`
 	Seed              uint64   `json:"seed"`
@@ -108,7 +110,8 @@ func (t *trainer) metrics() Metrics {
 	}
 	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
 		Compressed: t.compressed, Stopped: t.state.Stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
-		ValidationFlights: t.data.flightNames(held), Kernel: kernel.Name(), Workers: len(t.shards), Seed: t.opt.Seed}
+		ValidationFlights: t.data.flightNames(held), UnusedFlights: t.data.flightNames(t.data.unused(t.cfg.Model.Context, t.cfg.Loss.Steps)),
+		Kernel: kernel.Name(), Workers: len(t.shards), Seed: t.opt.Seed}
 	if t.state.Best != nil {
 		m.Validation = t.state.BestLoss
 	}
@@ -117,6 +120,10 @@ func (t *trainer) metrics() Metrics {
 
 // diverged is the error of a training whose numbers are no longer finite.
 func (t *trainer) diverged(what string) error {
-	return fmt.Errorf("the training diverged: %s is not finite at update %d with a learning rate of %.3g: lower train.rate, or look at the flights for nonsense",
+	err := fmt.Errorf("the training diverged: %s is not finite at update %d with a learning rate of %.3g: lower train.rate, or look at the flights for nonsense",
 		what, t.state.Update, t.rate(t.share()))
+	if _, missing := os.Stat(t.opt.Checkpoint); missing == nil {
+		err = fmt.Errorf("%w; its checkpoint %s can be removed", err, t.opt.Checkpoint)
+	}
+	return err
 }

@@ -52,8 +52,9 @@ func (m *moments) norm() learned.Norm[float32] {
 	return n
 }
 
-// statistics sets the model's normalisers (with the commands' gains varied as in training), output units and switches from training contexts, and returns the weight of
-// each error of the loss, [H][U]: √weight over the RMS error that the recent-mean peer makes after that many steps.
+// statistics sets the model's normalisers (with the commands' gains varied as in training), output units and switches
+// from training contexts, and returns the weight of each error of the loss, [H][U]: √weight over the RMS error that the
+// recent-mean peer makes after that many steps.
 func statistics(cfg *Config, m *learned.Model[float32], d *dataset, starts []start, H int, rng *rand.Rand) []float32 {
 	dim, T := m.System.Dims(), m.Net.Context
 	ctx, in := newMoments(dim.Context), newMoments(dim.Inputs)

@@ -1,6 +1,10 @@
 package vnd
 
-import "math"
+import (
+	"math"
+
+	"vnd/pkg/nn"
+)
 
 // curriculum is the share of the training in which the horizon grows.
 const curriculum = .4
@@ -26,11 +30,9 @@ func (t *trainer) horizon(share float64) int {
 
 // rate is Adam's learning rate: a linear rise, then half a cosine.
 func (t *trainer) rate(share float64) float64 {
-	w := t.cfg.Train.Warmup
-	if share < w {
-		return t.cfg.Train.Rate * (share + 1e-3) / (w + 1e-3)
-	}
-	return t.cfg.Train.Rate * .5 * (1 + math.Cos(math.Pi*(share-w)/(1-w)))
+	const parts = 1 << 20 // of the schedule
+	s := nn.Schedule{Rate: t.cfg.Train.Rate, Warmup: int(parts * t.cfg.Train.Warmup), Total: parts}
+	return s.At(int(parts * share))
 }
 
 // mmdWeight is the paper's annealed λ_mmd(e).
