@@ -84,7 +84,7 @@ func grow(b []byte, n int64) []byte {
 }
 
 // index lists the messages of a loaded chunk on wanted channels, by log time.
-// It learns channels that were not known yet, and counts, once, what is
+// While a file is scanned, it learns its channels; it counts, once, what is
 // damaged.
 func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries []entry) []entry {
 	entries = entries[:0]
@@ -101,6 +101,7 @@ func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries
 			id := le.Uint16(b)
 			if r.channels[id] == nil {
 				orphans++
+				r.orphans = true
 				return true
 			}
 			if !want(id) {
@@ -111,7 +112,9 @@ func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries
 			last = t
 			entries = append(entries, entry{time: t, off: uint32(at), n: uint32(len(b))})
 		case opSchema, opChannel:
-			r.learn(op, b)
+			if !r.Indexed { // else the summary has them all
+				r.learn(op, b)
+			}
 		}
 		return true
 	})
@@ -147,6 +150,7 @@ func (r *Reader) learn(op opcode, b []byte) {
 	case op == opChannel && r.channels[id] == nil:
 		if c, ok := parseChannel(b); ok {
 			r.channels[c.ID] = c
+			r.late = r.late || r.orphans
 		}
 	}
 }

@@ -129,3 +129,29 @@ func TestZerosAtTheEnd(t *testing.T) {
 		t.Errorf("%d messages, %s", len(got), loss.String())
 	}
 }
+
+// TestDataCRC: records outside of chunks have no CRC but that of the whole.
+func TestDataCRC(t *testing.T) {
+	var out memory
+	w := write(t, &out, WriterOptions{}, stream(50))
+	w.buf = append(w.buf, w.open.records...)
+	w.open = openChunk{}
+	if err := w.flushBuf(); err != nil {
+		t.Fatal(err)
+	}
+	end := len(out.b)
+	w.total = 50 // more than the chunks hold: the reader has to scan
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, hit := range []bool{false, true} {
+		if hit {
+			out.b[end-3] ^= 1 // in the last message's data
+		}
+		r := open(t, out.b)
+		got := readAll(t, r.Messages(nil))
+		if loss := r.Loss(); len(got) != 50 || loss.Any() != hit || r.Indexed {
+			t.Errorf("damaged %v: %d messages, %s %q", hit, len(got), loss.String(), loss.Notes)
+		}
+	}
+}

@@ -31,6 +31,8 @@ type Reader struct {
 
 	start, end uint64
 	messages   uint64
+	orphans    bool // messages came before their channel, or it is missing
+	late       bool // a channel came after such messages
 	loss       loss.Loss
 	unpack     unpacker
 }
@@ -60,7 +62,13 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	rd.readHeader()
 	if !rd.readSummary() {
 		rd.forget()
+		before := rd.loss
 		rd.scan()
+		if rd.late { // again, with the channels known from the start
+			rd.loss, rd.late = before, false
+			rd.forgetMessages()
+			rd.scan()
+		}
 	}
 	slices.SortStableFunc(rd.chunks, func(a, b *chunk) int {
 		if a.start != b.start {
@@ -85,6 +93,10 @@ func cmpTime(a, b uint64) int {
 func (r *Reader) forget() {
 	clear(r.schemas)
 	clear(r.channels)
+	r.forgetMessages()
+}
+
+func (r *Reader) forgetMessages() {
 	clear(r.counts)
 	r.metadata, r.chunks = nil, nil
 	r.start, r.end, r.messages = 0, 0, 0
@@ -224,6 +236,13 @@ func (r *Reader) useSummary(section []byte) bool {
 			return false
 		}
 		counted += n
+	}
+	for _, c := range s.chunks {
+		for _, id := range c.channels {
+			if r.channels[id] == nil {
+				return false
+			}
+		}
 	}
 	// Without counts per channel, or with messages outside of chunks, only a
 	// scan tells what is where.

@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 )
 
@@ -64,11 +65,30 @@ func (r *Reader) scan() {
 			return
 		case op == opDataEnd || op == opFooter:
 			s.closeRun(at)
+			if op == opDataEnd && n >= 4 {
+				s.checkData(at)
+			}
 			return
 		}
 		next := at + recordHead + int64(n)
 		s.take(op, at, next)
 		at = next
+	}
+}
+
+// checkData holds the data section, which ends at the given offset, against
+// the CRC in its end mark: the only one there is for records outside of chunks.
+// It tells nothing new when damage was found already.
+func (s *scan) checkData(end int64) {
+	b := s.win.at(end+recordHead, 4)
+	if len(b) < 4 || le.Uint32(b) == 0 || s.loss.Any() {
+		return
+	}
+	want := le.Uint32(b)
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.NewSectionReader(s.r, 0, end)); err != nil || sum.Sum32() != want {
+		s.loss.Chunks++
+		s.loss.Note("the data section's CRC is wrong: a message may be damaged")
 	}
 }
 
