@@ -11,7 +11,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 
 .PHONY: menu
 menu: ## print this menu
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## fit to recorded flights in about a minute, score on others, draw
@@ -64,6 +64,10 @@ fuzz: deps ## run every fuzz target for FUZZTIME (10s)
 		echo "$$package $$name"; \
 		go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
 	done
+
+.PHONY: fuzz-long
+fuzz-long: ## run every fuzz target for ten million executions (hours)
+	$(MAKE) fuzz FUZZTIME=10000000x
 
 # Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
 PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0
