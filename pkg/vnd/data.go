@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vnd/pkg/dynamics"
+	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 	"vnd/pkg/transition"
 )
@@ -126,5 +127,16 @@ func (d *dataset) flightNames(keep []bool) []string {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// steps returns the rows of the segments without their confidences.
+func steps(segs []transition.Segment) [][]quad.Step {
+	out := make([][]quad.Step, len(segs))
+	for i, s := range segs {
+		for _, r := range s.Rows {
+			out[i] = append(out[i], r.Step)
+		}
+	}
 	return out
 }

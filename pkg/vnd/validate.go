@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"vnd/pkg/quad"
-	"vnd/pkg/transition"
 )
 
 const (
@@ -106,14 +103,4 @@ func (t *trainer) leftovers(starts []start) {
 	for j := range unit {
 		unit[j] *= surprise[int(known*float64(len(surprise)-1))]
 	}
-}
-
-func steps(segs []transition.Segment) [][]quad.Step {
-	out := make([][]quad.Step, len(segs))
-	for i, s := range segs {
-		for _, r := range s.Rows {
-			out[i] = append(out[i], r.Step)
-		}
-	}
-	return out
 }
