@@ -162,7 +162,8 @@ func TestRecorderFlushesBySilence(t *testing.T) {
 	for i := range 10 {
 		r.Write(sample(i))
 	}
-	ticks <- clock.now() // all of them are with the writer
+	ticks <- clock.now()
+	ticks <- clock.now() // taken when all of them are with the writer
 	clock.add(600 * time.Millisecond)
 	ticks <- clock.now() // they are old by now
 	ticks <- clock.now() // and that was done
