@@ -82,8 +82,10 @@ build/venv/installed: Makefile
 
 # Whether the thing itself is there, however it was installed. pkg/kernel opens
 # oneDNN at run time; the -dev package brings whichever version the system has.
+# Cyclone DDS is linked; cgo finds it through pkg-config.
 has_c = echo '\#include <stdlib.h>' | gcc -E - >/dev/null 2>&1
 has_venv = python3 -c 'import ensurepip, venv' >/dev/null 2>&1
+has_cyclone = pkg-config --exists CycloneDDS 2>/dev/null
 has_onednn = PATH=$$PATH:/sbin ldconfig -p | grep 'libdnnl\.so\.[23]' >/dev/null
 
 .PHONY: deps
@@ -92,6 +94,7 @@ deps: ## install what is missing with apt (as root or with sudo)
 	@missing=""; \
 	$(has_c) || missing="gcc libc6-dev"; \
 	$(has_venv) || missing="$$missing python3-venv"; \
+	$(has_cyclone) || missing="$$missing cyclonedds-dev pkg-config"; \
 	$(has_onednn) || missing="$$missing libdnnl-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
@@ -101,4 +104,5 @@ deps: ## install what is missing with apt (as root or with sudo)
 	done || true; \
 	$(has_c) || { echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; }; \
 	$(has_venv) || echo "no venv module of Python here, make test needs it: apt-get install python3-venv" >&2; \
+	$(has_cyclone) || { echo "Cyclone DDS is missing: apt-get install cyclonedds-dev pkg-config; or build without ROS 2 on the wire: go build -tags nocyclone ./..." >&2; exit 1; }; \
 	$(has_onednn) || echo "no oneDNN here: matrix products use our own, slower, C kernel" >&2

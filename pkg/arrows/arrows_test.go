@@ -44,7 +44,7 @@ var rooms = map[string]way{
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,
 
-	"cdr": edges, "msggen": edges, "dds": edges, "ros": edges, "bag": edges,
+	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
 	"bridge": edges, "assemble": edges, "view": edges,
 
 	"tool": command,
@@ -73,14 +73,14 @@ var fences = []struct {
 	direct, through []string
 	reason          string
 }{
-	{"msgs", []string{"ros", "bag", "bridge", "assemble", "view", "nodes"}, []string{"tool"},
+	{"msgs", []string{"rmw", "ros", "bag", "bridge", "assemble", "view", "nodes"}, []string{"tool"},
 		"only edges know messages, so that replay and simulation run the code that flies"},
 	{"ros", []string{"nodes"}, nil,
 		"only nodes know the middleware, so that replay and simulation run the code that flies"},
-	{"sim", []string{"arena"}, []string{"nodes"},
+	{"sim", []string{"arena"}, []string{"tool", "nodes"},
 		"the learner cannot peek at the world that it is to learn"},
-	{"arena", []string{"nodes"}, nil,
-		"the learner cannot peek at the world; nodes hand it its Judge"},
+	{"arena", []string{"tool", "nodes"}, nil,
+		"the learner cannot peek at the world; nodes and the tool hand it its Judge"},
 }
 
 // cgoRooms are the only ones with C in them: the rest builds everywhere.
@@ -117,7 +117,7 @@ func TestRules(t *testing.T) {
 			"nodes/quad_sim imports sim; only arena may: " + fences[2].reason}},
 		{"pkg/learn: pkg/arena\npkg/arena: pkg/sim\npkg/sim:", []string{
 			"pkg/learn reaches sim through pkg/learn → pkg/arena → pkg/sim: " + fences[2].reason,
-			"pkg/learn imports arena; only nodes may: " + fences[3].reason}},
+			"pkg/learn imports arena; only tool, nodes may: " + fences[3].reason}},
 		{"nodes/vnd: pkg/tool\npkg/tool: pkg/vnd pkg/assemble\npkg/vnd:\npkg/assemble: msgs\nmsgs:", nil},
 		{"pkg/learn: pkg/tool\npkg/tool: pkg/vnd\npkg/vnd:", []string{
 			"pkg/learn (learning way) imports tool (command line): " + may[learning].reason + "\n\tthrough pkg/learn → pkg/tool"}},

@@ -1,0 +1,121 @@
+// Package dds is what vnd asks of a DDS implementation: participants, writers
+// and readers that move bytes, who else is there, and what went wrong. It knows
+// nothing of ROS; names, services and the graph of nodes are package rmw's.
+//
+// Backends are packages of their own: dds/cyclone (Cyclone DDS through cgo) and
+// dds/inproc (one process, no network).
+package dds
+
+import (
+	"encoding/hex"
+	"time"
+)
+
+// GUID is a global identifier of a participant, writer or reader, in network
+// order: 12 bytes of the participant's prefix, then 4 of the entity.
+type GUID [16]byte
+
+// String is the GUID in hexadecimal.
+func (g GUID) String() string { return hex.EncodeToString(g[:]) }
+
+// Participant takes part in one DDS domain. All methods but Wait may be called
+// from any goroutine.
+type Participant interface {
+	GUID() GUID
+	// NewWriter and NewReader make endpoints of a topic. owner is what Wait
+	// returns for them. The error names the topic.
+	NewWriter(t Topic, q QoS, owner any) (Writer, error)
+	NewReader(t Topic, q QoS, owner any) (Reader, error)
+	// Wait blocks until a reader has samples, an endpoint has an event, the
+	// graph changed, Wake was called or timeout has passed (never when
+	// negative), and appends what is ready. One goroutine waits at a time.
+	// After Close it returns ErrClosed.
+	Wait(timeout time.Duration, ready []Ready) ([]Ready, error)
+	// Wake makes the present call of Wait, or else the next one, return.
+	Wake()
+	// Changes calls f with every change of the graph since the last call, in
+	// order; the first call begins with those that were there already. The
+	// participant's own endpoints are among them.
+	Changes(f func(Change)) error
+	// Close ends the participant with all its endpoints; other participants
+	// are told.
+	Close() error
+}
+
+// Ready tells why Wait returned.
+type Ready struct {
+	Owner any  // as given to NewWriter or NewReader; nil for the graph
+	Data  bool // a reader has samples
+	Event bool // Status has news; for the graph: Changes has some
+}
+
+// Writer sends samples.
+type Writer interface {
+	GUID() GUID
+	// Handle is what the writer puts where a service request names its client:
+	// unique among all writers that a service may hear.
+	Handle() uint64
+	// Write sends one sample: a four-byte encapsulation header and its CDR. It
+	// keeps nothing of it and allocates nothing. stamp is the source time in ns
+	// since 1970, 0 for now. A reliable writer whose readers cannot keep up
+	// waits at most QoS.MaxBlocking, then returns ErrTimeout.
+	Write(sample []byte, stamp int64) error
+	// Matched calls f for every matched reader.
+	Matched(f func(GUID))
+	Status() Status
+	Close() error
+}
+
+// Reader receives samples.
+type Reader interface {
+	GUID() GUID
+	// Take calls f with up to max samples, oldest first, and returns how many
+	// there were. It allocates nothing once it has seen a sample of that size.
+	Take(max int, f func(*Sample)) (int, error)
+	// Matched calls f for every matched writer.
+	Matched(f func(GUID))
+	Status() Status
+	Close() error
+}
+
+// Sample is one received sample.
+type Sample struct {
+	Data     []byte // encapsulation header and CDR, without padding; valid until f returns
+	Source   int64  // the writer's time, ns since 1970
+	Received int64  // ns since 1970, 0 when the backend does not know
+	Writer   GUID   // zero when the backend never knew
+}
+
+// Status counts what happened to an endpoint since it was made.
+type Status struct {
+	Matched            int    // endpoints matched now
+	MatchedTotal       int    // ever
+	Incompatible       int    // endpoints refused for their QoS
+	IncompatiblePolicy Policy // the first policy that refused the latest of them
+	DeadlineMissed     int    // offered by a writer, requested by a reader
+	LivelinessLost     int    // by a writer
+	Alive, NotAlive    int    // writers seen by a reader
+	SamplesLost        int    // by a reader
+}
+
+// Change is a participant or endpoint that appeared, changed or went away.
+type Change struct {
+	Kind        Kind
+	Alive       bool
+	GUID        GUID
+	Participant GUID // that it belongs to
+	// What follows is empty when it went away.
+	Topic    Topic // of endpoints
+	QoS      QoS   // of endpoints
+	UserData []byte
+}
+
+// Kind of a Change.
+type Kind uint8
+
+// Kinds.
+const (
+	ParticipantKind Kind = iota
+	WriterKind
+	ReaderKind
+)

@@ -1,0 +1,109 @@
+package dds
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of every backend.
+var (
+	ErrClosed  = errors.New("closed")
+	ErrTimeout = errors.New("timed out: a reliable reader does not keep up")
+)
+
+// Topic names a topic and its type, as on the wire.
+type Topic struct {
+	Name, Type string
+}
+
+// QoS of an endpoint. The zero value is best effort, volatile, keep last 1.
+type QoS struct {
+	Reliability Reliability
+	// MaxBlocking is how long a reliable Write may wait; Infinite is allowed.
+	MaxBlocking time.Duration
+	Durability  Durability
+	History     History
+	Depth       int // of KeepLast; 0 is 1
+	// Durations: 0 is infinite.
+	Deadline, Lifespan, Lease time.Duration
+	Liveliness                Liveliness
+	UserData                  []byte
+	// IgnoreLocal keeps a reader from hearing its own participant.
+	IgnoreLocal bool
+}
+
+// Infinite blocks without limit.
+const Infinite time.Duration = 1<<63 - 1
+
+// Reliability of delivery.
+type Reliability uint8
+
+// Durability of samples for readers that come later.
+type Durability uint8
+
+// History of samples kept.
+type History uint8
+
+// Liveliness of a writer, and who asserts it.
+type Liveliness uint8
+
+// Values, each numbered such that a writer must offer at least what a reader
+// requests.
+const (
+	BestEffort Reliability = 0
+	Reliable   Reliability = 1
+
+	Volatile       Durability = 0
+	TransientLocal Durability = 1
+
+	KeepLast History = 0
+	KeepAll  History = 1
+
+	Automatic     Liveliness = 0
+	ManualByTopic Liveliness = 1
+)
+
+// Policy is a DDS policy's number (DDS 1.4, QosPolicyId_t).
+type Policy int
+
+// Policies over which endpoints may not match.
+const (
+	NoPolicy          Policy = 0
+	DurabilityPolicy  Policy = 2
+	DeadlinePolicy    Policy = 4
+	LivelinessPolicy  Policy = 8
+	ReliabilityPolicy Policy = 11
+)
+
+// String is the policy's name as ROS tools print it.
+func (p Policy) String() string {
+	switch p {
+	case DurabilityPolicy:
+		return "DURABILITY"
+	case DeadlinePolicy:
+		return "DEADLINE"
+	case LivelinessPolicy:
+		return "LIVELINESS"
+	case ReliabilityPolicy:
+		return "RELIABILITY"
+	}
+	return fmt.Sprintf("policy %d", int(p))
+}
+
+// Compatible returns the first policy over which a reader that requests r and a
+// writer that offers w do not match, or NoPolicy.
+func Compatible(w, r QoS) Policy {
+	longer := func(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
+	switch {
+	case w.Reliability < r.Reliability:
+		return ReliabilityPolicy
+	case w.Durability < r.Durability:
+		return DurabilityPolicy
+	case longer(w.Deadline, r.Deadline):
+		return DeadlinePolicy
+	case w.Liveliness < r.Liveliness || longer(w.Lease, r.Lease):
+		return LivelinessPolicy
+	}
+	return NoPolicy
+}
