@@ -1,7 +1,6 @@
 package learned
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,6 +14,9 @@ import (
 
 // robotName is the only robot that bundles of this format describe.
 const robotName = "quadrotor"
+
+// section is the model's place in a bundle's configuration.
+const section = "model"
 
 // config is the part of a bundle's configuration that rebuilds the model.
 type config struct {
@@ -95,15 +97,15 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 	if err != nil {
 		return nil, err
 	}
-	conf, err := json.Marshal(config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON})
-	if err != nil {
-		return nil, err
-	}
+	conf := config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}
 	figures, err := json.Marshal(metrics)
 	if err != nil {
 		return nil, err
 	}
-	b := &snapshot.Bundle{Robot: robotName, Dt: q.Dt, Config: conf, Metrics: figures}
+	b := &snapshot.Bundle{Robot: robotName, Dt: q.Dt, Metrics: figures}
+	if err := b.SetSection(section, conf); err != nil {
+		return nil, err
+	}
 	d := m.dims()
 	b.Dimensions = map[string]int{"context": m.Net.Config.Context, "context_inputs": d.Context, "inputs": d.Inputs, "outputs": d.Tangent}
 	if m.Net.Latent > 0 {
@@ -126,10 +128,8 @@ func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 		return nil, q, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, robotName)
 	}
 	var c config
-	dec := json.NewDecoder(bytes.NewReader(b.Config))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return nil, q, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
+	if err := b.Section(section, &c); err != nil {
+		return nil, q, err
 	}
 	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World, Origin: c.Origin}
 	m, err := New[float32](q.System(), c.Nets)

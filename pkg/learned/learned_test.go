@@ -107,7 +107,7 @@ func TestFromBundleRefuses(t *testing.T) {
 	}
 	for want, change := range map[string]func(*snapshot.Bundle){
 		`robot "arm"`:   func(b *snapshot.Bundle) { b.Robot = "arm" },
-		"configuration": func(b *snapshot.Bundle) { b.Config = []byte(`{"nets":{},"wings":2}`) },
+		"configuration": func(b *snapshot.Bundle) { b.Config = []byte(`{"model":{"nets":{},"wings":2}}`) },
 		"want 1 to 8192": func(b *snapshot.Bundle) {
 			b.Config = []byte(strings.Replace(string(b.Config), `"Hidden":16`, `"Hidden":0`, 1))
 		},

@@ -12,7 +12,8 @@ import (
 // prior mean as it ages. Its tape keeps what Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
-	taped  bool // keeps what Backward needs
+	taped  bool // keeps what the way back through the nets needs
+	kept   bool // keeps what the way back around the nets needs
 	phases []phase[F]
 	length int // steps of a phase
 	now    int // phase that the tapes are conditioned for, without a way back
@@ -44,17 +45,23 @@ type step[F kernel.Float] struct {
 const phaseSteps = 10
 
 // NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
-func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1, true) }
+func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1, true, true) }
+
+// NewFrozenRollout allocates rollouts under the mean residual of the ensemble whose Backward takes D for a constant: gradients
+// flow through the prior alone. They have no Grads.
+func (m *Model[F]) NewFrozenRollout(maxB, maxH int) *Rollout[F] {
+	return m.newRollout(maxB, maxH, m.Net.Members, false, true)
+}
 
 // NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward, and their memory does
 // not grow with maxH.
 func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
-	return m.newRollout(maxB, maxH, m.Net.Members, false)
+	return m.newRollout(maxB, maxH, m.Net.Members, false, false)
 }
 
-func (m *Model[F]) newRollout(maxB, maxH, members int, taped bool) *Rollout[F] {
+func (m *Model[F]) newRollout(maxB, maxH, members int, taped, kept bool) *Rollout[F] {
 	d, T := m.dims(), m.Net.Context
-	r := &Rollout[F]{m: m, taped: taped, length: maxH,
+	r := &Rollout[F]{m: m, taped: taped, kept: kept, length: maxH,
 		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], 1),
 		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent), spread: make([]F, maxB)}
 	if m.Age > 0 && m.Net.Latent > 0 {
@@ -81,7 +88,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, taped bool) *Rollout[F] {
 		p.z, p.dz = make([]F, maxB*m.Net.Latent), make([]F, maxB*m.Net.Latent)
 		r.phases = append(r.phases, p)
 	}
-	if taped {
+	if kept {
 		r.steps = make([]step[F], maxH+T)
 	}
 	for h := range r.steps {
@@ -131,7 +138,7 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 	m, d := r.m, r.m.dims()
 	p, k := r.at(h)
 	st := &r.steps[0]
-	if r.taped {
+	if r.kept {
 		st = &r.steps[h]
 	}
 	x, out := r.x[:r.B*d.Inputs], st.d[:r.B*d.Tangent]
@@ -198,7 +205,9 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 	r.m.System.StepVJP(r.B, st.s, st.a, st.d, dnext, ds, da, dd)
 	r.m.System.Fix(r.B, st.s, dd, r.dc)
 	r.m.System.CarryVJP(r.B, st.s, r.c, dd, ds)
-	r.residualBackward(h, dd, ds, da)
+	if r.taped {
+		r.residualBackward(h, dd, ds, da)
+	}
 }
 
 // residualBackward pulls the gradient dd of step h's residual through the net; dd is overwritten.

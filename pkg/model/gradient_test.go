@@ -189,3 +189,66 @@ func TestDecoderGradient(t *testing.T) {
 	checkGradient(t, "z", z, dz, loss)
 	checkParams(t, n, grad, loss)
 }
+
+// TestPolicyGradient compares the gradient of a random functional of all actions
+// with central differences, in parameters and observations.
+func TestPolicyGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	p, err := NewPolicy[float64](PolicyConfig{Inputs: 5, Actions: 3, Hidden: []int{7, 6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Init(rng, []float64{0.2, -0.4, 0})
+	for i := range p.Params {
+		p.Params[i] += 0.3 * rng.NormFloat64()
+	}
+	const B, H = 2, 3
+	x, weight := normal[float64](rng, H*B*5), normal[float64](rng, H*B*3)
+	tape, u := p.NewTape(B, H), make([]float64, H*B*3)
+	forward := func() float64 {
+		for h := range H {
+			p.Forward(tape, h, B, x[h*B*5:(h+1)*B*5], u[h*B*3:(h+1)*B*3])
+		}
+		return inner(u, weight)
+	}
+	forward()
+	grad, dx := make([]float64, len(p.Params)), make([]float64, len(x))
+	for h := H - 1; h >= 0; h-- {
+		p.Backward(tape, h, weight[h*B*3:(h+1)*B*3], dx[h*B*5:(h+1)*B*5])
+	}
+	p.Grads(tape, H, grad)
+	checkGradient(t, "params", p.Params, grad, forward)
+	checkGradient(t, "observation", x, dx, forward)
+}
+
+// TestPolicyStart: an untrained policy takes its first action near u0, and does
+// not see the inputs that it is to ignore.
+func TestPolicyStart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	p, err := NewPolicy[float64](PolicyConfig{Inputs: 6, Actions: 2, Hidden: []int{16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u0 := []float64{0.5, -0.1}
+	p.Init(rng, u0)
+	p.Ignore(4, 6)
+	tape, u, other := p.NewTape(1, 1), make([]float64, 2), make([]float64, 2)
+	p.Forward(tape, 0, 1, make([]float64, 6), u)
+	for j := range u {
+		if math.Abs(u[j]-u0[j]) > 1e-12 {
+			t.Errorf("action %v without an observation, want %v", u, u0)
+		}
+	}
+	x := normal[float64](rng, 6)
+	p.Forward(tape, 0, 1, x, u)
+	x[4], x[5] = 9, -9
+	p.Forward(tape, 0, 1, x, other)
+	if u[0] != other[0] || u[1] != other[1] {
+		t.Errorf("ignored inputs moved the action from %v to %v", u, other)
+	}
+	for _, bad := range []PolicyConfig{{}, {Inputs: 1, Actions: 1}, {Inputs: 1, Actions: 1, Hidden: []int{0}}, {Inputs: 8192, Actions: 1, Hidden: []int{8192, 8192}}} {
+		if _, err := NewPolicy[float32](bad); err == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}

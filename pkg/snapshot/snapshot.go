@@ -48,7 +48,7 @@ type Bundle struct {
 	Dt          float64         // Δt of one step, s
 	Dimensions  map[string]int  // named sizes of the model, such as latent and history; each ≥ 1
 	Normalisers []string        // names of the tensors that hold normalisers, not weights
-	Config      json.RawMessage // architecture, actuator and fit configuration; opaque here
+	Config      json.RawMessage // an object with a section for each part, such as model and policy; opaque here
 	DataDigest  string          // digest of the training data
 	Metrics     json.RawMessage // what was measured when it was made; opaque here
 	Tensors     []Tensor        // in the order of the file
@@ -66,6 +66,57 @@ func (b *Bundle) Tensor(name string, shape ...int) ([]float32, error) {
 		return t.Data, nil
 	}
 	return nil, fmt.Errorf("bundle %s: no tensor %q, want one of shape %v", b.ID, name, shape)
+}
+
+// HasSection reports whether the configuration has the named section.
+func (b *Bundle) HasSection(name string) bool {
+	s, err := b.sections()
+	return err == nil && s[name] != nil
+}
+
+// Section decodes the named section of the configuration, strictly, into what
+// into points to.
+func (b *Bundle) Section(name string, into any) error {
+	s, err := b.sections()
+	if err != nil {
+		return err
+	}
+	if s[name] == nil {
+		return fmt.Errorf("bundle %s has no %s", b.ID, name)
+	}
+	dec := json.NewDecoder(bytes.NewReader(s[name]))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("bundle %s: configuration of the %s: %w", b.ID, name, err)
+	}
+	return nil
+}
+
+// SetSection replaces the named section of the configuration.
+func (b *Bundle) SetSection(name string, from any) error {
+	s, err := b.sections()
+	if err != nil {
+		return err
+	}
+	if s[name], err = json.Marshal(from); err != nil {
+		return err
+	}
+	b.Config, err = json.Marshal(s)
+	return err
+}
+
+func (b *Bundle) sections() (map[string]json.RawMessage, error) {
+	s := map[string]json.RawMessage{}
+	if len(b.Config) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(b.Config, &s); err != nil {
+		return nil, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
+	}
+	if s == nil { // of null
+		s = map[string]json.RawMessage{}
+	}
+	return s, nil
 }
 
 func equalShape(a, b []int) bool {

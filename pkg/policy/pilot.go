@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"math"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/model"
+	"vnd/pkg/quad"
+)
+
+// Pilot flies a policy along a reference: a quad.Controller for one goroutine,
+// which allocates nothing per tick.
+type Pilot struct {
+	policy    *Policy[float32]
+	dt        float64 // s between two past actions
+	reference func(t float64) quad.Reference
+
+	z    []float32   // [Z]
+	past [][]float32 // [K][U], youngest first
+	sum  [nU]float64 // of the commands since the youngest was entered
+	n    int
+	next float64 // when the next is entered; NaN before the first tick
+
+	at   func(float64) quad.Reference // the reference t seconds from now, around the robot
+	t    float64
+	now  quad.State
+	s    [statePart]float32
+	ref  []float32
+	x    []float32
+	u    [nU]float32
+	tape *model.PolicyTape[float32]
+}
+
+// NewPilot makes a pilot of a policy trained at steps of dt seconds.
+func NewPilot(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Pilot {
+	f := &Pilot{dt: dt, reference: reference}
+	f.at = func(ahead float64) quad.Reference {
+		r := f.reference(f.t + ahead)
+		r.P = r.P.Sub(f.now.P) // float32 holds an arena finely, not a country
+		return r
+	}
+	f.Use(p)
+	f.Reset()
+	return f
+}
+
+// Use flies another policy from the next tick on. Past actions and the latent
+// are kept where they fit.
+func (f *Pilot) Use(p *Policy[float32]) {
+	before := f.policy
+	f.policy, f.tape = p, p.Net.NewTape(1, 1)
+	f.ref, f.x = make([]float32, p.Observation.RefSize()), make([]float32, p.Net.Inputs)
+	if len(f.z) != p.Latent {
+		f.z = make([]float32, p.Latent)
+	}
+	if before != nil && before.Limits == p.Limits && before.Observation.Past == p.Observation.Past {
+		return
+	}
+	f.past = make([][]float32, p.Observation.Past)
+	for k := range f.past {
+		f.past[k] = make([]float32, nU)
+	}
+	f.Reset()
+}
+
+// Follow flies along another reference from the next tick on.
+func (f *Pilot) Follow(reference func(t float64) quad.Reference) { f.reference = reference }
+
+// Latent sets z[Z] for the ticks that follow; nil or a latent of another size
+// is the prior mean, 0.
+func (f *Pilot) Latent(z []float32) {
+	if len(z) != len(f.z) {
+		clear(f.z)
+		return
+	}
+	copy(f.z, z)
+}
+
+// Reset implements quad.Controller: the robot is taken to have hovered.
+func (f *Pilot) Reset() {
+	u := f.policy.Hover()
+	for _, row := range f.past {
+		copy(row, u[:])
+	}
+	f.sum, f.n, f.next = [nU]float64{}, 0, math.NaN()
+}
+
+// Command implements quad.Controller.
+func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
+	f.enter(t)
+	f.t, f.now = t, *s
+	here := *s
+	here.P = here.P.Sub(s.P)
+	dynamics.Measured(&here, f.s[:])
+	p := f.policy
+	PutReference(&p.Observation, f.at, f.ref)
+	Observe(&p.Observation, 1, f.s[:], statePart, f.ref, f.past, f.x, len(f.x))
+	copy(f.x[p.Observation.Size():], f.z)
+	p.Norm.Apply(f.x)
+	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])
+	for j, u := range f.u {
+		f.sum[j] += float64(u)
+	}
+	f.n++
+	return p.Command(f.u)
+}
+
+// enter puts the mean action of each Δt that has passed into the past: a policy
+// that ticks faster than it was trained sees what it saw in training.
+func (f *Pilot) enter(t float64) {
+	if math.IsNaN(f.next) {
+		f.next = t + f.dt
+		return
+	}
+	tick := t - f.t // since the last one
+	if t < f.next-tick/2 || f.n == 0 {
+		return
+	}
+	last := f.past[len(f.past)-1]
+	copy(f.past[1:], f.past)
+	f.past[0] = last
+	for j := range last {
+		last[j] = float32(f.sum[j] / float64(f.n))
+	}
+	f.sum, f.n = [nU]float64{}, 0
+	f.next = max(f.next+f.dt, t+tick/2) // ticks that were missed are not made up for
+}
