@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,9 +32,9 @@ func Load(path, node string, ptr any) error {
 // Blocks are named `/ns/node:`, `ns:` over `node:`, or with the wildcards * (one
 // name) and ** (any number of names); where several match, the later line wins.
 // `a.b: 1` and `a: {b: 1}` are the same. Refused, with file and line: anything
-// that yaml.v3 refuses, aliases, anchors, tags, duplicates, unknown names, values
-// of another type (an integer literal is not a double, as in ROS) or out of range.
-// On an error *ptr is unchanged.
+// that yaml.v3 refuses, aliases, anchors, tags (but !!python/tuple, which launch
+// writes), duplicates, unknown names, values of another type (an integer literal is
+// not a double, as in ROS) or out of range. On an error *ptr is unchanged.
 func Parse(name string, data []byte, node string, ptr any) error {
 	fields, err := fieldsOf(ptr)
 	if err != nil {
@@ -125,7 +126,10 @@ func findBlocks(found []block, path []string, m *yaml.Node) ([]block, error) {
 	for i := 0; i < len(m.Content); i += 2 {
 		key, value := m.Content[i], m.Content[i+1]
 		if key.Value != marker {
-			var err error
+			err := patternError(key)
+			if err != nil {
+				return nil, err
+			}
 			if found, err = findBlocks(found, slices.Concat(path, tokens(key.Value)), value); err != nil {
 				return nil, err
 			}
@@ -146,6 +150,18 @@ func findBlocks(found []block, path []string, m *yaml.Node) ([]block, error) {
 	}
 	return found, nil
 }
+
+// patternError checks a key above ros__parameters: names and wildcards.
+func patternError(key *yaml.Node) error {
+	for _, token := range tokens(key.Value) {
+		if token != "*" && token != "**" && !nodeForm.MatchString(token) {
+			return errAt(key, "node %s: expected names of letters, digits and _ that do not start with a digit, or * or **", show(key.Value))
+		}
+	}
+	return nil
+}
+
+var nodeForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // tokens splits a node name: "/quad/x" and "quad/x" have the same two.
 func tokens(name string) []string {

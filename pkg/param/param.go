@@ -9,10 +9,11 @@
 //		Encoder    EncoderConfig `param:"encoder" doc:"history encoder"` // parameters encoder.…
 //	}
 //
-// Field kinds: bool, int, float64, string, []float64, []string (defaults separated
-// by commas), and structs of these: a named one puts "name." before its parameters,
-// an embedded one adds them to its parent. Every leaf needs param, default and doc;
-// min and max are inclusive and hold for each element, as does enum.
+// Field kinds: bool, int, float64, string, []bool, []byte, []int, []float64, []string
+// (defaults separated by commas), and structs of these: a named one puts "name."
+// before its parameters, an embedded one adds them to its parent. Every leaf needs
+// param, default and doc; min and max are inclusive and hold for each element, as
+// does enum; step counts from min; read_only:"true" fixes a value after the start.
 package param
 
 import (
@@ -22,22 +23,27 @@ import (
 
 // Names of the parameter types, as `ros2 param describe` prints them.
 const (
-	Bool        = "bool"
-	Integer     = "integer"
-	Double      = "double"
-	String      = "string"
-	DoubleArray = "double array"
-	StringArray = "string array"
+	Bool         = "bool"
+	Integer      = "integer"
+	Double       = "double"
+	String       = "string"
+	ByteArray    = "byte array"
+	BoolArray    = "bool array"
+	IntegerArray = "integer array"
+	DoubleArray  = "double array"
+	StringArray  = "string array"
 )
 
 // Descriptor is one declared parameter.
 type Descriptor struct {
 	Name     string   // full, dotted: "encoder.hidden"
 	Type     string   // Bool … StringArray
-	Default  any      // bool, int, float64, string, []float64 or []string
+	Default  any      // bool, int, float64, string, []byte, []bool, []int, []float64 or []string
 	Unit     string   // "" when it has none
 	Min, Max *float64 // inclusive; nil is unbounded
+	Step     float64  // between allowed values, from Min; 0 allows all
 	Enum     []string // allowed strings; nil is any
+	ReadOnly bool     // fixed once the node runs
 	Doc      string
 }
 
@@ -89,6 +95,38 @@ func Set(ptr any, name, value string) error {
 	}
 	f.set(v)
 	return nil
+}
+
+// Assign gives one parameter a value of its type, checked as one of a file would
+// be: bool, int, float64, string, []byte, []bool, []int, []float64 or []string. On
+// an error *ptr is unchanged.
+func Assign(ptr any, name string, value any) error {
+	fields, err := fieldsOf(ptr)
+	if err != nil {
+		return err
+	}
+	ix := indexOf(fields)
+	f, ok := ix.leaf[name]
+	if !ok {
+		return ix.unknown(name)
+	}
+	if err := f.Check(value); err != nil {
+		return fmt.Errorf("parameter %q: %w", name, err)
+	}
+	f.set(value)
+	return nil
+}
+
+// Check tells whether the parameter may have a value: its type, range, step and
+// enumeration.
+func (d Descriptor) Check(value any) error {
+	switch typ, ok := typeNames[reflect.TypeOf(value)]; {
+	case !ok:
+		return fmt.Errorf("got a Go %T, expected %s", value, article(d.Type))
+	case typ != d.Type:
+		return fmt.Errorf("got %s, expected %s", article(typ), article(d.Type))
+	}
+	return d.inRange(value)
 }
 
 // field is a Descriptor with the place its value lives in.

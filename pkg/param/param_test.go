@@ -116,7 +116,7 @@ func TestCheck(t *testing.T) {
 		"a string has no max": &struct {
 			A string `param:"a" default:"2" max:"1" doc:"x"`
 		}{},
-		"a integer has no enum": &struct {
+		"an integer has no enum": &struct {
 			A int `param:"a" default:"2" enum:"1,2" doc:"x"`
 		}{},
 		"c is not allowed, expected one of": &struct {

@@ -79,6 +79,9 @@ func syntaxError(err error, data []byte) error {
 	return &atLine{line, fmt.Errorf("not YAML: %s", strings.Join(strings.Fields(text), " "))}
 }
 
+// tuple is the tag of lists in the files that ros2 launch writes.
+const tuple = "!!python/tuple"
+
 const deepest = 64 // levels of a file; real ones have five
 
 // plain refuses what ROS parameter files do not have.
@@ -90,7 +93,7 @@ func plain(n *yaml.Node, depth int) error {
 		return errAt(n, "alias %s: ROS parameter files have none, write the value", show("*"+n.Value))
 	case n.Anchor != "":
 		return errAt(n, "anchor %s: ROS parameter files have none", show("&"+n.Anchor))
-	case n.Style&yaml.TaggedStyle != 0:
+	case n.Style&yaml.TaggedStyle != 0 && !(n.Kind == yaml.SequenceNode && n.ShortTag() == tuple):
 		return errAt(n, "tag %s: not used here, quote a value to make it a string", show(n.Tag))
 	}
 	for _, c := range n.Content {

@@ -13,7 +13,7 @@ import (
 var (
 	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	tagKey   = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
-	tagKeys  = []string{"param", "default", "min", "max", "unit", "enum", "doc"}
+	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "doc"}
 )
 
 var typeNames = map[reflect.Type]string{
@@ -21,6 +21,9 @@ var typeNames = map[reflect.Type]string{
 	reflect.TypeFor[int]():       Integer,
 	reflect.TypeFor[float64]():   Double,
 	reflect.TypeFor[string]():    String,
+	reflect.TypeFor[[]byte]():    ByteArray,
+	reflect.TypeFor[[]bool]():    BoolArray,
+	reflect.TypeFor[[]int]():     IntegerArray,
 	reflect.TypeFor[[]float64](): DoubleArray,
 	reflect.TypeFor[[]string]():  StringArray,
 }
@@ -94,26 +97,26 @@ func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
 	if d.Doc == "" || strings.ContainsAny(d.Doc, "\r\n") {
 		return d, fmt.Errorf("doc %q, expected one line", d.Doc)
 	}
-	var err error
-	if d.Min, err = d.bound(sf.Tag, "min"); err != nil {
+	if err := d.limits(sf.Tag); err != nil {
 		return d, err
-	}
-	if d.Max, err = d.bound(sf.Tag, "max"); err != nil {
-		return d, err
-	}
-	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
-		return d, fmt.Errorf("min %v is above max %v", *d.Min, *d.Max)
 	}
 	if enum, ok := sf.Tag.Lookup("enum"); ok {
 		if d.Type != String && d.Type != StringArray {
-			return d, fmt.Errorf("a %s has no enum", d.Type)
+			return d, fmt.Errorf("%s has no enum", article(d.Type))
 		}
 		d.Enum = strings.Split(enum, ",")
+	}
+	if text, ok := sf.Tag.Lookup("read_only"); ok {
+		if text != "true" {
+			return d, fmt.Errorf("read_only %q, expected true or no such tag", text)
+		}
+		d.ReadOnly = true
 	}
 	text, ok := sf.Tag.Lookup("default")
 	if !ok {
 		return d, fmt.Errorf("no default tag")
 	}
+	var err error
 	if d.Default, err = parseDefault(d.Type, text); err != nil {
 		return d, fmt.Errorf("default %q: %w", text, err)
 	}
@@ -123,20 +126,44 @@ func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
 	return d, nil
 }
 
+// limits reads min, max and step.
+func (d *Descriptor) limits(tag reflect.StructTag) error {
+	var err error
+	if d.Min, err = d.bound(tag, "min"); err != nil {
+		return err
+	}
+	if d.Max, err = d.bound(tag, "max"); err != nil {
+		return err
+	}
+	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
+		return fmt.Errorf("min %v is above max %v", *d.Min, *d.Max)
+	}
+	step, err := d.bound(tag, "step")
+	switch {
+	case step == nil:
+		return err
+	case *step <= 0 || d.Min == nil:
+		return fmt.Errorf("step %v, expected it above 0 and a min to count it from", *step)
+	}
+	d.Step = *step
+	return nil
+}
+
 func (d Descriptor) bound(tag reflect.StructTag, key string) (*float64, error) {
 	text, ok := tag.Lookup(key)
 	if !ok {
 		return nil, nil
 	}
-	if d.Type != Integer && d.Type != Double && d.Type != DoubleArray {
-		return nil, fmt.Errorf("a %s has no %s", d.Type, key)
+	whole := d.Type == Integer || d.Type == IntegerArray
+	if !whole && d.Type != Double && d.Type != DoubleArray {
+		return nil, fmt.Errorf("%s has no %s", article(d.Type), key)
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil, fmt.Errorf("%s %q is not a number", key, text)
 	}
-	if d.Type == Integer && x != math.Trunc(x) {
-		return nil, fmt.Errorf("%s %q of an integer is not an integer", key, text)
+	if whole && x != math.Trunc(x) {
+		return nil, fmt.Errorf("%s %q of an %s is not an integer", key, text, d.Type)
 	}
 	return &x, nil
 }
@@ -157,16 +184,32 @@ func parseDefault(typ, text string) (any, error) {
 	if text != "" {
 		items = strings.Split(text, ",")
 	}
-	if typ == StringArray {
-		return append([]string{}, items...), nil
+	switch typ {
+	case ByteArray:
+		return parseItems(items, parseByte)
+	case BoolArray:
+		return parseItems(items, strconv.ParseBool)
+	case IntegerArray:
+		return parseItems(items, strconv.Atoi)
+	case DoubleArray:
+		return parseItems(items, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 	}
-	xs := make([]float64, len(items))
+	return append([]string{}, items...), nil
+}
+
+func parseItems[T any](items []string, parse func(string) (T, error)) ([]T, error) {
+	xs := make([]T, len(items))
 	for i, item := range items {
-		x, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
+		x, err := parse(strings.TrimSpace(item))
 		if err != nil {
 			return nil, err
 		}
 		xs[i] = x
 	}
 	return xs, nil
+}
+
+func parseByte(s string) (byte, error) {
+	x, err := strconv.ParseUint(s, 10, 8)
+	return byte(x), err
 }

@@ -77,6 +77,12 @@ func (d Descriptor) decode(n *yaml.Node) (any, error) {
 		return checked(d, n, decodeDouble)
 	case String:
 		return checked(d, n, decodeString)
+	case ByteArray:
+		return decodeList(d, n, decodeByte)
+	case BoolArray:
+		return decodeList(d, n, decodeBool)
+	case IntegerArray:
+		return decodeList(d, n, decodeInteger)
 	case DoubleArray:
 		return decodeList(d, n, decodeDouble)
 	}
@@ -122,6 +128,14 @@ func decodeInteger(n *yaml.Node) (int, error) {
 	return x, nil
 }
 
+func decodeByte(n *yaml.Node) (byte, error) {
+	x, err := decodeInteger(n)
+	if err == nil && (x < 0 || x > 255) {
+		err = fmt.Errorf("%d is out of range, expected 0 … 255", x)
+	}
+	return byte(x), err
+}
+
 func decodeDouble(n *yaml.Node) (float64, error) {
 	fix := ""
 	if decimalForm.MatchString(n.Value) {
@@ -147,7 +161,7 @@ func decodeString(n *yaml.Node) (string, error) {
 
 func decodeList[T any](d Descriptor, n *yaml.Node, item func(*yaml.Node) (T, error)) ([]T, error) {
 	if n.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("%s, expected a %s: write [ … ]", is(n), d.Type)
+		return nil, fmt.Errorf("%s, expected %s: write [ … ]", is(n), article(d.Type))
 	}
 	xs := make([]T, len(n.Content))
 	for i, c := range n.Content {
@@ -191,24 +205,27 @@ func (d Descriptor) inRange(v any) error {
 		return d.inBounds(v)
 	case string:
 		return d.inEnum(v)
+	case []int:
+		return each(v, func(x int) error { return d.inBounds(float64(x)) })
 	case []float64:
-		for i, x := range v {
-			if err := d.inBounds(x); err != nil {
-				return fmt.Errorf("element %d: %w", i, err)
-			}
-		}
+		return each(v, d.inBounds)
 	case []string:
-		for i, s := range v {
-			if err := d.inEnum(s); err != nil {
-				return fmt.Errorf("element %d: %w", i, err)
-			}
+		return each(v, d.inEnum)
+	}
+	return nil
+}
+
+func each[T any](xs []T, check func(T) error) error {
+	for i, x := range xs {
+		if err := check(x); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
 func (d Descriptor) inBounds(x float64) error {
-	if (d.Min == nil || x >= *d.Min) && (d.Max == nil || x <= *d.Max) && !math.IsNaN(x) {
+	if (d.Min == nil || x >= *d.Min) && (d.Max == nil || x <= *d.Max) && d.onStep(x) && !math.IsNaN(x) {
 		return nil
 	}
 	unit := ""
@@ -218,8 +235,22 @@ func (d Descriptor) inBounds(x float64) error {
 	return fmt.Errorf("%v is out of range, expected %s%s", x, d.bounds(), unit)
 }
 
-// bounds writes the range: "1 … 64", "≥ 1", "≤ 64" or "".
+// onStep allows for the rounding of a decimal step; the ends are always allowed.
+func (d Descriptor) onStep(x float64) bool {
+	if d.Step == 0 || x == *d.Min || d.Max != nil && x == *d.Max {
+		return true
+	}
+	nearest := *d.Min + d.Step*math.Round((x-*d.Min)/d.Step)
+	return math.Abs(x-nearest) <= 1e-9*d.Step
+}
+
+// bounds writes the range: "1 … 64", "≥ 1", "≤ 64" or "", and the step.
 func (d Descriptor) bounds() string {
+	if d.Step != 0 {
+		all := d
+		all.Step = 0
+		return fmt.Sprintf("%s in steps of %v", all.bounds(), d.Step)
+	}
 	switch {
 	case d.Min != nil && d.Max != nil:
 		return fmt.Sprintf("%v … %v", *d.Min, *d.Max)
@@ -240,12 +271,25 @@ func (d Descriptor) inEnum(s string) error {
 
 func cloned(v any) any {
 	switch v := v.(type) {
+	case []byte:
+		return append([]byte{}, v...)
+	case []bool:
+		return append([]bool{}, v...)
+	case []int:
+		return append([]int{}, v...)
 	case []float64:
 		return append([]float64{}, v...)
 	case []string:
 		return append([]string{}, v...)
 	}
 	return v
+}
+
+func article(typ string) string {
+	if strings.HasPrefix(typ, Integer) {
+		return "an " + typ
+	}
+	return "a " + typ
 }
 
 // show makes a value of the user's fit on the one line of an error.

@@ -77,6 +77,12 @@ func literal(v any) string {
 		return double(v)
 	case string:
 		return quoted(v)
+	case []byte:
+		return list(v, func(b byte) string { return strconv.Itoa(int(b)) })
+	case []bool:
+		return list(v, strconv.FormatBool)
+	case []int:
+		return list(v, strconv.Itoa)
 	case []float64:
 		return list(v, double)
 	case []string:

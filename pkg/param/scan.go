@@ -1,0 +1,194 @@
+package param
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Block is what a parameter file says to the nodes that its name matches.
+type Block struct {
+	Name        string // "/quad/fit", "/**"
+	Assignments []Assignment
+	path        []string
+}
+
+// Assignment sets one parameter, of whatever node: its value's type is the one
+// that ROS reads from the YAML.
+type Assignment struct {
+	Name  string // full, dotted
+	Value any    // bool, int64, float64, string, []bool, []int64, []float64, []string or EmptyList
+	Where string // for errors: "file:line"
+}
+
+// EmptyList is [], a list of any type.
+type EmptyList struct{}
+
+// NewBlock is a block for the nodes that name matches, as -p makes.
+func NewBlock(name string, assignments ...Assignment) Block {
+	path := tokens(name)
+	return Block{"/" + strings.Join(path, "/"), assignments, path}
+}
+
+// Matches reports whether the block is for the node of this full name.
+func (b Block) Matches(node string) bool { return matches(b.path, tokens(node)) }
+
+// Scan reads a ROS 2 parameter file, called name in errors, without knowing the
+// nodes' parameters. Syntax is that of Parse; types are inferred as ROS does.
+func Scan(name string, data []byte) ([]Block, error) {
+	blocks, err := scan(name, data)
+	var at *atLine
+	if errors.As(err, &at) && at.line > 0 {
+		return nil, fmt.Errorf("%s:%d: %w", name, at.line, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return blocks, nil
+}
+
+func scan(name string, data []byte) ([]Block, error) {
+	root, err := parseYAML(data)
+	if err != nil || kindOf(root) == kindNothing {
+		return nil, err
+	}
+	found, err := findBlocks(nil, nil, root)
+	if err != nil {
+		return nil, err
+	}
+	blocks := make([]Block, len(found))
+	for i, f := range found {
+		s := scanner{name, NewBlock(strings.Join(f.path, "/")), map[string]int{}}
+		if err := s.group("", f.params); err != nil {
+			return nil, err
+		}
+		blocks[i] = s.Block
+	}
+	return blocks, nil
+}
+
+// scanner collects the assignments of one block.
+type scanner struct {
+	file string
+	Block
+	lines map[string]int // where each parameter was set
+}
+
+func (s *scanner) group(prefix string, m *yaml.Node) error {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		if key.Value == "" {
+			return errAt(key, "a parameter without a name")
+		}
+		name := prefix + key.Value
+		if value.Kind == yaml.MappingNode {
+			if err := s.group(name+".", value); err != nil {
+				return err
+			}
+			continue
+		}
+		if line, ok := s.lines[name]; ok {
+			return errAt(key, "parameter %q: duplicate, first on line %d", short(name), line)
+		}
+		s.lines[name] = key.Line
+		v, err := infer(value)
+		if err != nil {
+			at := &atLine{line: value.Line}
+			errors.As(err, &at) // an element of a list knows its own line
+			return &atLine{at.line, fmt.Errorf("parameter %q: %w", short(name), err)}
+		}
+		s.Assignments = append(s.Assignments, Assignment{name, v, fmt.Sprintf("%s:%d", s.file, value.Line)})
+	}
+	return nil
+}
+
+// ScanValue reads the value of -p name:=value.
+func ScanValue(text string) (any, error) {
+	root, err := parseYAML([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return infer(root)
+}
+
+// infer reads a value of the type that ROS' parser (rcl_yaml_param_parser) finds in
+// it; null, maps, nested and mixed lists have none.
+func infer(n *yaml.Node) (any, error) {
+	if n.Kind == yaml.SequenceNode {
+		return inferList(n)
+	}
+	switch kindOf(n) {
+	case kindNothing:
+		return nil, errors.New(`got nothing, expected a value: write "" for the empty string`)
+	case kindMap:
+		return nil, errors.New("got a map, expected a value or a list")
+	case kindBool:
+		return slices.Contains(trues, n.Value), nil
+	case kindInteger:
+		// Base 0 as strtoll has it; what it cannot read, strtod may.
+		if x, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
+			return x, nil
+		}
+		return inferDouble(n.Value)
+	case kindDouble:
+		return inferDouble(n.Value)
+	}
+	return n.Value, nil
+}
+
+func inferDouble(s string) (any, error) {
+	number := s
+	if infForm.MatchString(s) { // .inf, which strconv knows as inf
+		number = strings.Replace(s, ".", "", 1)
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%s does not fit a double", show(s))
+	}
+	return x, nil
+}
+
+func inferList(n *yaml.Node) (any, error) {
+	if len(n.Content) == 0 {
+		return EmptyList{}, nil
+	}
+	items := make([]any, len(n.Content))
+	for i, c := range n.Content {
+		if c.Kind == yaml.SequenceNode {
+			return nil, errAt(c, "element %d: got a list, ROS has no lists of lists", i)
+		}
+		v, err := infer(c)
+		if err != nil {
+			return nil, errAt(c, "element %d: %w", i, err)
+		}
+		if i > 0 && kindOf(c) != kindOf(n.Content[0]) {
+			return nil, errAt(c, "element %d: %s, expected %s as before: ROS lists hold one type", i, is(c), kindOf(n.Content[0]))
+		}
+		items[i] = v
+	}
+	switch items[0].(type) {
+	case bool:
+		return listOf[bool](items)
+	case int64:
+		return listOf[int64](items)
+	case float64:
+		return listOf[float64](items)
+	}
+	return listOf[string](items)
+}
+
+func listOf[T any](items []any) ([]T, error) {
+	xs := make([]T, len(items))
+	for i, item := range items {
+		x, ok := item.(T)
+		if !ok { // an integer too large, which became a double
+			return nil, fmt.Errorf("element %d: %v does not fit an integer", i, item)
+		}
+		xs[i] = x
+	}
+	return xs, nil
+}
