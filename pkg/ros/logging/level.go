@@ -1,0 +1,49 @@
+// Package logging is the log of a node as ROS 2 has it.
+package logging
+
+import (
+	"fmt"
+	"strings"
+
+	rclinterfaces "vnd/msgs/rcl_interfaces"
+)
+
+// Level is a severity, numbered as in rcl_interfaces/msg/Log.
+type Level uint8
+
+// Levels. A logger whose level is Unset takes that of its parent.
+const (
+	Unset Level = Level(rclinterfaces.LoggerLevelLogLevelUnknown)
+	Debug Level = Level(rclinterfaces.LogDebug)
+	Info  Level = Level(rclinterfaces.LogInfo)
+	Warn  Level = Level(rclinterfaces.LogWarn)
+	Error Level = Level(rclinterfaces.LogError)
+	Fatal Level = Level(rclinterfaces.LogFatal)
+)
+
+var levelNames = map[Level]string{
+	Unset: "UNSET", Debug: "DEBUG", Info: "INFO", Warn: "WARN", Error: "ERROR", Fatal: "FATAL",
+}
+
+func (l Level) String() string {
+	if name, ok := levelNames[l]; ok {
+		return name
+	}
+	return fmt.Sprintf("level %d", uint8(l))
+}
+
+// ParseLevel reads a level's name in any case.
+func ParseLevel(name string) (Level, error) {
+	for l, n := range levelNames {
+		if strings.EqualFold(n, name) {
+			return l, nil
+		}
+	}
+	return Unset, fmt.Errorf("%.40q is not a log level, expected debug, info, warn, error, fatal or unset", name)
+}
+
+// Setting gives a logger a level.
+type Setting struct {
+	Logger string
+	Level  Level
+}
