@@ -16,7 +16,7 @@ import (
 type Gains struct {
 	Position     float64 `param:"position" default:"8.0" min:"0.1" max:"100" unit:"1/s²" doc:"acceleration for an error in position"`
 	Velocity     float64 `param:"velocity" default:"5.0" min:"0.1" max:"50" unit:"1/s" doc:"acceleration for an error in velocity"`
-	Integral     float64 `param:"integral" default:"2.0" min:"0" max:"50" unit:"1/s³" doc:"growth of the acceleration under a lasting error in position; 0 takes no integral"`
+	Integral     float64 `param:"integral" default:"4.0" min:"0" max:"50" unit:"1/s³" doc:"growth of the acceleration under a lasting error in position; 0 takes no integral"`
 	IntegralMost float64 `param:"integral_max" default:"4.0" min:"0" max:"20" unit:"m/s²" doc:"greatest acceleration that the integral gives: the steady wind that leaves no error"`
 	Tilt         float64 `param:"tilt" default:"10.0" min:"0.5" max:"60" unit:"1/s" doc:"body rate for an error in the direction of thrust"`
 	Yaw          float64 `param:"yaw" default:"3.0" min:"0" max:"30" unit:"1/s" doc:"body rate about z for an error in yaw"`
