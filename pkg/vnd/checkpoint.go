@@ -1,17 +1,13 @@
 package vnd
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"vnd/pkg/durable"
@@ -25,8 +21,7 @@ const (
 	checkpointFormat = 2
 )
 
-// checkpoint is all that a fit needs to go on as if it had not stopped. In its file, the SHA-256 of the gob stands before
-// the gob.
+// checkpoint is all that a fit needs to go on as if it had not stopped.
 type checkpoint struct {
 	Key    string // configuration, seed, kernel and data that it belongs to
 	State  progress
@@ -52,17 +47,8 @@ func (t *trainer) save() error {
 	if err != nil {
 		return err
 	}
-	var body bytes.Buffer
-	c := checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source}
-	if err := gob.NewEncoder(&body).Encode(&c); err != nil {
-		return err
-	}
 	t.saved = t.state.Elapsed
-	sum := sha256.Sum256(body.Bytes())
-	return durable.WriteFile(t.opt.Checkpoint, func(w io.Writer) error {
-		_, err := w.Write(append(sum[:], body.Bytes()...))
-		return err
-	})
+	return durable.Save(t.opt.Checkpoint, &checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 
 // resume goes on from the checkpoint if there is one of this very fit. One of another fit, or one that cannot be read,
@@ -71,36 +57,31 @@ func (t *trainer) resume() error {
 	if t.opt.Checkpoint == "" {
 		return nil
 	}
-	data, err := os.ReadFile(t.opt.Checkpoint)
+	var c checkpoint
+	err := durable.Load(t.opt.Checkpoint, &c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		if err = t.fits(&c); err != nil {
+			err = fmt.Errorf("%s: %w", t.opt.Checkpoint, err)
+		}
 	}
-	c, err := t.decode(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w: remove it to start anew", t.opt.Checkpoint, err)
+		return fmt.Errorf("%w: remove it to start anew", err)
 	}
 	copy(t.model.Net.Params, c.Params)
 	t.adam.M, t.adam.V, t.adam.Steps = c.M, c.V, c.Steps
 	t.state, t.saved = c.State, c.State.Elapsed
-	return nil
+	return t.source.UnmarshalBinary(c.Source)
 }
 
-// decode reads a checkpoint of this fit and sets the random generator.
-func (t *trainer) decode(data []byte) (*checkpoint, error) {
-	if len(data) < sha256.Size || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data[:sha256.Size]) {
-		return nil, errors.New("not a whole checkpoint of a fit")
-	}
-	var c checkpoint
-	if err := gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&c); err != nil {
-		return nil, fmt.Errorf("not a readable checkpoint of a fit (%v)", err)
-	}
+// fits refuses a checkpoint of another fit.
+func (t *trainer) fits(c *checkpoint) error {
 	n := len(t.model.Net.Params)
 	if c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Average) != n ||
 		len(c.State.Best) != 0 && len(c.State.Best) != n || math.IsNaN(c.State.BestLoss) {
-		return nil, errors.New("checkpoint of a fit with another configuration, seed, kernel, thread count or data")
+		return errors.New("checkpoint of a fit with another configuration, seed, kernel, thread count or data")
 	}
-	return &c, t.source.UnmarshalBinary(c.Source)
+	return nil
 }

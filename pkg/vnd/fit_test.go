@@ -192,7 +192,7 @@ func TestInterruptedFitKeepsACheckpoint(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not a whole checkpoint") {
+		if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not whole") {
 			t.Errorf("%s checkpoint: error %v", name, err)
 		}
 	}

@@ -1,0 +1,142 @@
+package train
+
+import (
+	"math/rand/v2"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/kernel"
+	"vnd/pkg/learned"
+)
+
+// transitions is the frozen model that a policy learns to fly: a batch of
+// rollouts forth and back. learned.Rollout is one.
+type transitions[F kernel.Float] interface {
+	Step(h int, s, a, next []F)
+	Backward(h int, dnext, ds, da []F)
+}
+
+// World is what a policy is trained in.
+type World[F kernel.Float] interface {
+	System() dynamics.System[F]
+	Latent() int // Z of the model, 0 without
+	// tile makes room for rollouts of up to maxB robots and maxH steps.
+	tile(maxB, maxH int) worldTile[F]
+}
+
+type worldTile[F kernel.Float] interface {
+	// begin draws an epoch's conditions for B robots; z[B][Z].
+	begin(B, H int, z []F, rng *rand.Rand) transitions[F]
+}
+
+// Learned is a fitted model, for good: φ and ψ are frozen.
+type Learned[F kernel.Float] struct {
+	Model *learned.Model[F]
+	// Through lets gradients flow through the residual; else it is a constant on
+	// the way back, and the mean of the ensemble.
+	Through bool
+}
+
+// System implements World.
+func (w *Learned[F]) System() dynamics.System[F] { return w.Model.System }
+
+// Latent implements World.
+func (w *Learned[F]) Latent() int { return w.Model.Net.Latent }
+
+func (w *Learned[F]) tile(maxB, maxH int) worldTile[F] {
+	if w.Through {
+		return &learnedTile[F]{w.Model.NewRollout(maxB, maxH), w.Model.Net.Members}
+	}
+	return &learnedTile[F]{w.Model.NewFrozenRollout(maxB, maxH), 1}
+}
+
+type learnedTile[F kernel.Float] struct {
+	rollout *learned.Rollout[F]
+	members int
+}
+
+func (t *learnedTile[F]) begin(B, H int, z []F, rng *rand.Rand) transitions[F] {
+	t.rollout.Begin(rng.IntN(t.members), B, H, z)
+	return t.rollout
+}
+
+// Nominal is the physics prior alone, with an actuator drawn anew for each tile
+// and epoch: a policy over-trained on one lag shakes on another.
+type Nominal struct {
+	Dt       float64 `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"Δt of a step"`
+	MinLag   float64 `param:"min_lag" default:"0.01" min:"0" max:"0.3" unit:"s" doc:"least lag of thrust and rates"`
+	MaxLag   float64 `param:"max_lag" default:"0.06" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
+	MaxDelay float64 `param:"max_delay" default:"1.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
+	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
+	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`
+}
+
+// draw returns some actuator of the range.
+func (n *Nominal) draw(rng *rand.Rand) dynamics.Actuator {
+	lag := func() float64 { return n.MinLag + (max(n.MaxLag, n.MinLag)-n.MinLag)*rng.Float64() }
+	delay := n.MaxDelay * rng.Float64()
+	return dynamics.Actuator{ThrustGain: max(0.1, 1+n.Gain*rng.NormFloat64()), RateGain: 1,
+		ThrustLag: lag(), RateLag: lag(), ThrustDelay: delay, RateDelay: delay}
+}
+
+// NominalWorld is Nominal in the arithmetic of F.
+type NominalWorld[F kernel.Float] struct{ Nominal Nominal }
+
+// System implements World.
+func (w *NominalWorld[F]) System() dynamics.System[F] {
+	return dynamics.NewQuadrotor[F](w.Nominal.Dt, dynamics.NominalActuator())
+}
+
+// Latent implements World.
+func (w *NominalWorld[F]) Latent() int { return 0 }
+
+func (w *NominalWorld[F]) tile(maxB, maxH int) worldTile[F] {
+	d := w.System().Dims()
+	t := &nominalTile[F]{nominal: &w.Nominal, wind: make([]F, maxB*d.Tangent), dd: make([]F, maxB*d.Tangent), steps: make([]nominalStep[F], maxH)}
+	for h := range t.steps {
+		t.steps[h].d = make([]F, maxB*d.Tangent)
+	}
+	return t
+}
+
+type nominalTile[F kernel.Float] struct {
+	nominal *Nominal
+	system  dynamics.System[F]
+	B, U    int
+	wind    []F // [B][U] its push per step, a vector of the world
+	dd      []F // [B][U]
+	steps   []nominalStep[F]
+}
+
+type nominalStep[F kernel.Float] struct{ s, a, d []F }
+
+func (t *nominalTile[F]) begin(B, H int, z []F, rng *rand.Rand) transitions[F] {
+	n := t.nominal
+	t.system = dynamics.NewQuadrotor[F](n.Dt, n.draw(rng))
+	t.B, t.U = B, t.system.Dims().Tangent
+	for b := range B {
+		row := t.wind[b*t.U:][:t.U]
+		for j := range 3 {
+			push := n.Wind * n.Dt * rng.NormFloat64()
+			row[j], row[3+j], row[6+j] = F(push*n.Dt/2), F(push), 0
+		}
+	}
+	return t
+}
+
+// Step implements transitions.
+func (t *nominalTile[F]) Step(h int, s, a, next []F) {
+	st := &t.steps[h]
+	st.s, st.a = s, a
+	d := st.d[:t.B*t.U]
+	clear(d)
+	t.system.Carry(t.B, s, t.wind, d)
+	t.system.Step(t.B, s, a, d, next)
+}
+
+// Backward implements transitions.
+func (t *nominalTile[F]) Backward(h int, dnext, ds, da []F) {
+	st, dd := &t.steps[h], t.dd[:t.B*t.U]
+	clear(dd)
+	t.system.StepVJP(t.B, st.s, st.a, st.d, dnext, ds, da, dd)
+	t.system.CarryVJP(t.B, st.s, t.wind, dd, ds)
+}

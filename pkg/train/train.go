@@ -1,0 +1,322 @@
+// Package train improves a policy by back-propagation through time: parallel
+// rollouts through frozen dynamics, their discounted cost, and its gradient with
+// respect to the policy (paper, "Policy Learning and Deployment").
+//
+// Shapes: B batch, H horizon, S state, A action, U action in units of the
+// limits, O observation, R and C reference rows, Z latent.
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"vnd/pkg/kernel"
+	"vnd/pkg/nn"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/task"
+)
+
+// tileRows is how many environments a worker rolls out side by side.
+const tileRows = 32
+
+// Progress is told after every epoch.
+type Progress struct {
+	Epoch, Epochs int
+	Figures       Figures
+	Score         float64       // of the newest flight, NaN before the first
+	Left          time.Duration // estimated
+}
+
+// Options are the seed, the start, and what is handed in.
+type Options struct {
+	Seed   uint64
+	Tasks  []*task.Task // each episode is of one of them, drawn evenly
+	Limits quad.Limits
+	From   *policy.Policy[float32] // to improve; nil begins anew
+	Bank   []float32               // [N][Z] latents of the buffer
+	// Fly scores a policy in flight, less is better; the best is kept. It may
+	// fly what the training does not know. nil keeps the last policy.
+	Fly        func(p *policy.Policy[float32]) (float64, error)
+	Checkpoint string
+	Progress   func(Progress)
+	Now        func() time.Time // clock of the reported times; nil takes time.Now
+}
+
+// Curve is a training's record: a point per epoch.
+type Curve struct {
+	Figures []Figures `json:"figures"`
+	Flown   []Flown   `json:"flown"`
+}
+
+// Flown is the score of a policy in flight.
+type Flown struct {
+	Epoch int     `json:"epoch"`
+	Score float64 `json:"score"`
+}
+
+// Result of a training.
+type Result struct {
+	Policy  *policy.Policy[float32]
+	Curve   Curve
+	Best    Flown // of the kept policy; without flights of the last epoch, NaN
+	Seconds float64
+	Kernel  string
+}
+
+type trainer struct {
+	cfg    *Config
+	opt    *Options
+	world  World[float32]
+	policy *policy.Policy[float32]
+	adam   *nn.Adam[float32]
+	tiles  []*tile[float32] // one per worker
+	grad   []float32
+	parts  [][]float32 // gradient of each tile of environments, added in order
+	state  state
+	key    string
+}
+
+// state is what a checkpoint keeps beside the weights.
+type state struct {
+	Epoch   int
+	Curve   Curve
+	Best    []float32
+	Score   Flown
+	Elapsed time.Duration
+}
+
+// Run trains a policy in a world. ctx ends it early with ctx's error; a
+// checkpoint, if asked for, is then whole.
+func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Options) (*Result, error) {
+	t, err := newTrainer(&cfg, w, dt, &opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	if err := t.run(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name()}
+	if t.state.Best != nil {
+		copy(t.policy.Net.Params, t.state.Best)
+	}
+	return r, nil
+}
+
+func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*trainer, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
+		return nil, err
+	}
+	t := &trainer{cfg: cfg, opt: opt, world: w}
+	if err := t.start(dt); err != nil {
+		return nil, err
+	}
+	n := len(t.policy.Net.Params)
+	t.grad, t.adam = make([]float32, n), nn.NewAdam[float32](n)
+	t.adam.Clip = cfg.Clip
+	t.state.Score = Flown{Score: math.NaN()}
+	count := (cfg.Envs + tileRows - 1) / tileRows
+	for range count {
+		t.parts = append(t.parts, make([]float32, n))
+	}
+	workers := cfg.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range min(workers, count) {
+		t.tiles = append(t.tiles, newTile(t.policy, w, opt.Tasks, dt, min(tileRows, cfg.Envs), cfg.Horizon))
+	}
+	t.key = t.keyOf(dt)
+	return t, nil
+}
+
+// start makes the policy: the one to improve, or a new one with the statistics
+// of what it will see.
+func (t *trainer) start(dt float64) error {
+	if from := t.opt.From; from != nil {
+		p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
+		if err != nil {
+			return err
+		}
+		if z := t.world.Latent(); z > 0 && from.Latent != z {
+			return fmt.Errorf("the policy to improve sees a latent of %d, the model has one of %d", from.Latent, z)
+		}
+		copy(p.Net.Params, from.Net.Params)
+		copy(p.Norm.Mean, from.Norm.Mean)
+		copy(p.Norm.Scale, from.Norm.Scale)
+		t.policy = p
+		return nil
+	}
+	latent := t.world.Latent()
+	if latent == 0 {
+		latent = t.cfg.Latent
+	}
+	p, err := policy.New[float32](t.cfg.Observation, t.opt.Limits, latent, t.cfg.hidden())
+	if err != nil {
+		return err
+	}
+	rng := t.rng(0, 0)
+	hover := p.Hover()
+	p.Net.Init(rng, hover[:])
+	if t.world.Latent() == 0 {
+		p.Net.Ignore(p.Observation.Size(), p.Net.Inputs)
+	}
+	t.policy = p
+	newTile(p, t.world, t.opt.Tasks, dt, 256, 1).statistics(rng)
+	return nil
+}
+
+// rng is the generator of a tile of an epoch: the same for any number of
+// workers. Epoch 0 is before the first.
+func (t *trainer) rng(epoch, part int) *rand.Rand {
+	return rand.New(rand.NewPCG(t.opt.Seed, uint64(epoch)<<20|uint64(part)))
+}
+
+func (t *trainer) run(ctx context.Context) error {
+	began, before := t.opt.Now(), t.state.Elapsed
+	saved := before
+	for t.state.Epoch < t.cfg.Epochs {
+		err := ctx.Err()
+		if err == nil {
+			err = t.epoch()
+		}
+		t.state.Elapsed = before + t.opt.Now().Sub(began)
+		if err == nil && t.due() {
+			err = t.fly()
+		}
+		if err != nil {
+			return t.stop(ctx, err)
+		}
+		if t.state.Elapsed-saved > checkpointEvery {
+			saved = t.state.Elapsed
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+		t.tell()
+	}
+	return nil
+}
+
+// epoch rolls all environments out and takes one Adam step.
+func (t *trainer) epoch() error {
+	e := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}
+	figures := make([]Figures, len(t.parts))
+	t.each(func(w *tile[float32], part int) {
+		B := min(tileRows, t.cfg.Envs-part*tileRows)
+		w.begin(B, e.H, t.rng(t.state.Epoch+1, part), t.sample)
+		figures[part] = w.forward(e)
+		w.backward(e)
+		copy(t.parts[part], w.grad)
+	})
+	clear(t.grad)
+	var f Figures
+	for part, g := range t.parts {
+		kernel.Axpy(1, g, t.grad)
+		f.Cost += figures[part].Cost
+		f.Error += figures[part].Error
+		f.Collided += figures[part].Collided
+	}
+	steps := float64(t.cfg.Envs * e.H)
+	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
+	rate := nn.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)), Total: t.cfg.Epochs}.At(t.state.Epoch)
+	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
+	if norm-norm != 0 || f.Cost-f.Cost != 0 {
+		return t.diverged(f, rate)
+	}
+	t.state.Epoch++
+	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
+	return nil
+}
+
+// each runs f for every part, each worker taking the next that is left.
+func (t *trainer) each(f func(w *tile[float32], part int)) {
+	var wg sync.WaitGroup
+	next := make(chan int, len(t.parts))
+	for part := range t.parts {
+		next <- part
+	}
+	close(next)
+	for _, w := range t.tiles {
+		wg.Go(func() {
+			for part := range next {
+				f(w, part)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// sample draws the latent of an episode.
+func (t *trainer) sample(rng *rand.Rand, z []float32) {
+	bank := t.opt.Bank
+	if t.world.Latent() == 0 {
+		clear(z)
+		return
+	}
+	if rng.Float64() < t.cfg.Bank && len(bank) > 0 {
+		copy(z, bank[rng.IntN(len(bank)/len(z))*len(z):])
+		return
+	}
+	for i := range z {
+		z[i] = float32(rng.NormFloat64())
+	}
+}
+
+// due says whether the policy is to be flown after this epoch.
+func (t *trainer) due() bool {
+	n := t.cfg.Flights
+	if t.opt.Fly == nil || n == 0 {
+		return false
+	}
+	e, all := t.state.Epoch, t.cfg.Epochs
+	return e*n/all > (e-1)*n/all
+}
+
+// fly scores the policy in flight and keeps the best.
+func (t *trainer) fly() error {
+	score, err := t.opt.Fly(t.policy)
+	if err != nil {
+		return err
+	}
+	f := Flown{t.state.Epoch, score}
+	t.state.Curve.Flown = append(t.state.Curve.Flown, f)
+	if t.state.Best == nil || score <= t.state.Score.Score {
+		t.state.Best, t.state.Score = slices.Clone(t.policy.Net.Params), f
+	}
+	return nil
+}
+
+func (t *trainer) tell() {
+	if t.opt.Progress == nil {
+		return
+	}
+	p := Progress{Epoch: t.state.Epoch, Epochs: t.cfg.Epochs, Figures: t.state.Curve.Figures[t.state.Epoch-1], Score: math.NaN()}
+	if n := len(t.state.Curve.Flown); n > 0 {
+		p.Score = t.state.Curve.Flown[n-1].Score
+	}
+	p.Left = time.Duration(float64(t.state.Elapsed) * float64(p.Epochs-p.Epoch) / float64(p.Epoch))
+	t.opt.Progress(p)
+}
+
+// diverged is the error of a training whose numbers are no longer finite.
+func (t *trainer) diverged(f Figures, rate float64) error {
+	what := "the gradient"
+	if f.Cost-f.Cost != 0 {
+		what = "the cost"
+	}
+	return fmt.Errorf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: lower rate or horizon",
+		what, t.state.Epoch+1, rate)
+}

@@ -1,0 +1,169 @@
+package train
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/kernel"
+	"vnd/pkg/learned"
+	"vnd/pkg/model"
+	"vnd/pkg/param"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+	"vnd/pkg/task"
+)
+
+// circle is a reference that every test here can follow.
+func circle(t float64) quad.Reference {
+	const w = 1.5
+	s, c := math.Sincos(w * t)
+	return quad.Reference{P: so3.Vec3{X: s, Y: -c, Z: 1}, V: so3.Vec3{X: w * c, Y: w * s}, A: so3.Vec3{X: -w * w * s, Y: w * w * c}, Yaw: 0.2}
+}
+
+func stay(t float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
+
+// tasks returns a task that has every term of the cost.
+func tasks(reference func(float64) quad.Reference) []*task.Task {
+	var spread task.Spread
+	param.Default(&spread)
+	c := task.Cost{Position: 1, Height: 0.3, Velocity: 0.1, Rates: 0.15, Acceleration: 0.1, Attitude: 0.4, Heading: 0.2,
+		Action: 0.5, Change: 0.15, Collision: 1, Delta: 1}
+	return []*task.Task{{Name: "test", Cost: c, Radius: 1.0, Draw: func(rng *rand.Rand) task.Episode {
+		return spread.Start(reference, rng)
+	}}}
+}
+
+func limits() (l quad.Limits) {
+	param.Default(&l)
+	return l
+}
+
+// fitted is a small model with random weights and latents of two.
+func fitted[F kernel.Float](t *testing.T, rng *rand.Rand) *learned.Model[F] {
+	t.Helper()
+	sys := dynamics.NewQuadrotor[F](0.02, dynamics.Actuator{ThrustGain: 0.95, RateGain: 1.02, ThrustLag: 0.04, RateLag: 0.03, ThrustDelay: 0.5, RateDelay: 1})
+	m, err := learned.New[F](sys, model.Config{Context: 4, Latent: 2, Encoder: model.EncoderGRU, EncoderDense: 4, EncoderHidden: 4,
+		Hidden: 8, Blocks: 2, Film: true, Members: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Net.Init(rng)
+	for i := range m.Net.Params {
+		m.Net.Params[i] += F(0.3 * rng.NormFloat64())
+	}
+	for i := range m.Output {
+		m.Output[i] = 0.02
+	}
+	return m
+}
+
+// TestGradient proves the gradient of a whole episode, in every parameter of the
+// policy, by central differences. Environments that collide are among them.
+func TestGradient(t *testing.T) {
+	for name, world := range map[string]func(rng *rand.Rand) World[float64]{
+		"nominal": func(*rand.Rand) World[float64] {
+			n := Nominal{Dt: 0.02, MinLag: 0.02, MaxLag: 0.05, MaxDelay: 2, Gain: 0.1, Wind: 2}
+			return &NominalWorld[float64]{n}
+		},
+		"learned": func(rng *rand.Rand) World[float64] { return &Learned[float64]{Model: fitted[float64](t, rng), Through: true} },
+	} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		w := world(rng)
+		o := policy.Observation{Looks: 3, Ahead: 0.3, Past: 2}
+		p, err := policy.New[float64](o, limits(), 2, []int{6, 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hover := p.Hover()
+		p.Net.Init(rng, hover[:])
+		for i := range p.Net.Params {
+			p.Net.Params[i] += 0.1 * rng.NormFloat64()
+		}
+		for i := range p.Norm.Scale {
+			p.Norm.Scale[i], p.Norm.Mean[i] = 0.5+rng.Float64(), 0.1*rng.NormFloat64()
+		}
+		const B, H = 12, 12
+		e := epoch{H: H, gamma: 0.97, scale: 0.7}
+		tl := newTile(p, w, tasks(circle), 0.02, B, H)
+		loss := func() float64 {
+			tl.begin(B, H, rand.New(rand.NewPCG(9, 9)), func(rng *rand.Rand, z []float64) {
+				for i := range z {
+					z[i] = rng.NormFloat64()
+				}
+			})
+			tl.forward(e)
+			sum, cost := 0., make([]float64, B)
+			for h := range H {
+				tr := tl.transition(h)
+				for b := range B {
+					if wgt := tl.alive[h*B+b]; wgt != 0 && tl.alive[(h+1)*B+b] != 0 {
+						task.One(&tl.at[b].Cost, &tr, b, cost)
+						sum += wgt * e.scale * cost[b]
+					}
+				}
+			}
+			return sum
+		}
+		loss()
+		tl.backward(e)
+		grad := slices.Clone(tl.grad)
+		collided := 0
+		for b := range B {
+			if tl.alive[H*B+b] == 0 {
+				collided++
+			}
+		}
+		if collided == 0 || collided == B {
+			t.Errorf("%s: %d of %d environments collided: the test wants some", name, collided, B)
+		}
+		const eps = 1e-5
+		for i, keep := range p.Net.Params {
+			p.Net.Params[i] = keep + eps
+			up := loss()
+			p.Net.Params[i] = keep - eps
+			down := loss()
+			p.Net.Params[i] = keep
+			if want := (up - down) / (2 * eps); math.Abs(grad[i]-want) > 1e-5*(1+math.Abs(want)) {
+				t.Fatalf("%s: parameter %d: gradient %.8g, central difference %.8g", name, i, grad[i], want)
+			}
+		}
+	}
+}
+
+func small(t testing.TB) Config {
+	t.Helper()
+	var c Config
+	if err := param.Check(&c); err != nil {
+		t.Fatal(err)
+	}
+	param.Default(&c)
+	c.Hidden, c.Envs, c.Horizon, c.Epochs = 32, 70, 30, 30
+	return c
+}
+
+func nominal() *NominalWorld[float32] {
+	w := &NominalWorld[float32]{}
+	param.Default(&w.Nominal)
+	return w
+}
+
+// TestSameForAnyNumberOfWorkers: the same bytes, and a resumed training too.
+func TestSameForAnyNumberOfWorkers(t *testing.T) {
+	run := func(workers int) []float32 {
+		c := small(t)
+		c.Workers, c.Epochs = workers, 3
+		r, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 5, Tasks: tasks(circle), Limits: limits()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Policy.Net.Params
+	}
+	if one := run(1); !slices.Equal(one, run(3)) {
+		t.Error("one worker and three make different policies")
+	}
+}
