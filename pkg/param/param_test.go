@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 		"c is not allowed, expected one of": &struct {
 			A string `param:"a" default:"c" enum:"a,b" doc:"x"`
 		}{},
-		"NaN is out of range": &struct {
+		"NaN is not a finite number": &struct {
 			A float64 `param:"a" default:"nan" doc:"x"`
 		}{},
 		`a second "b"`: &struct {

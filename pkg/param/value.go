@@ -225,7 +225,10 @@ func each[T any](xs []T, check func(T) error) error {
 }
 
 func (d Descriptor) inBounds(x float64) error {
-	if (d.Min == nil || x >= *d.Min) && (d.Max == nil || x <= *d.Max) && d.onStep(x) && !math.IsNaN(x) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%v is not a finite number", x)
+	}
+	if (d.Min == nil || x >= *d.Min) && (d.Max == nil || x <= *d.Max) && d.onStep(x) {
 		return nil
 	}
 	unit := ""

@@ -1,0 +1,147 @@
+package params
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// declaration is one parameter to be.
+type declaration struct {
+	name    string
+	initial any // a value, or a Type without one
+	Descriptor
+}
+
+// Declare declares a parameter and returns its value, which an override may have
+// given. initial is the default; a Type declares a parameter of that type that has
+// no value yet.
+func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
+	if err := s.declare([]declaration{{name, initial, d}}, nil); err != nil {
+		return nil, err
+	}
+	return s.Get(name)
+}
+
+// DeclareOverrides declares every override that nobody has declared, with dynamic
+// types.
+func (s *Store) DeclareOverrides() error {
+	var all []declaration
+	for _, name := range slices.Sorted(maps.Keys(s.o.Overrides)) {
+		if !s.Has(name) {
+			all = append(all, declaration{name, nil, Descriptor{DynamicTyping: true}})
+		}
+	}
+	return s.declare(all, nil)
+}
+
+// declare declares all parameters or none; b, if not nil, follows them from then on.
+func (s *Store) declare(all []declaration, b binder) error {
+	defer s.tell()
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	c := change{entries: map[string]entry{}}
+	for _, d := range all {
+		if _, twice := c.entries[d.name]; twice || s.Has(d.name) {
+			return fmt.Errorf("parameter '%s' has %w", d.name, ErrAlreadyDeclared)
+		}
+		e, err := s.initial(d)
+		if err != nil {
+			return err
+		}
+		c.entries[d.name] = e
+		if e.value != nil {
+			c.set = append(c.set, Parameter{d.name, e.value})
+			c.event.NewParameters = append(c.event.NewParameters, message(Parameter{d.name, e.value}))
+		}
+	}
+	binders := s.binders
+	if b != nil {
+		s.binders = append(slices.Clone(binders), b)
+	}
+	var err error
+	if c.commits, err = s.validate(c.set); err != nil {
+		s.binders = binders
+		if len(c.set) == 1 {
+			return s.refused(c.set[0].Name, err)
+		}
+		return err
+	}
+	for name := range c.entries {
+		s.used[name] = true
+	}
+	s.apply(&c)
+	return nil
+}
+
+// refused names the parameter of a refused declaration and, if its value came from
+// an override, that.
+func (s *Store) refused(name string, err error) error {
+	err = fmt.Errorf("parameter '%s' could not be set: %w", name, err)
+	if o, ok := s.o.Overrides[name]; ok {
+		return fmt.Errorf("%s: %w", o.Where, err)
+	}
+	return err
+}
+
+// initial returns the state that a declaration begins with.
+func (s *Store) initial(d declaration) (entry, error) {
+	if d.name == "" {
+		return entry{}, errors.New("parameter name must not be empty")
+	}
+	e := entry{Descriptor: d.Descriptor}
+	var err error
+	if t, ok := d.initial.(Type); ok {
+		e.declared = t
+	} else if e.value, err = own(d.initial); err != nil {
+		return e, fmt.Errorf("parameter '%s': %w", d.name, err)
+	} else {
+		e.declared = TypeOf(e.value)
+	}
+	if e.declared == NotSet && !d.DynamicTyping {
+		return e, fmt.Errorf("parameter '%s' has invalid type: cannot declare a statically typed parameter with an uninitialized value", d.name)
+	}
+	if o, ok := s.o.Overrides[d.name]; ok {
+		if e.value, err = own(fromYAML(o.Value, e.declared)); err == nil && e.value == nil {
+			err = emptyList(d.name, e.declared)
+		}
+	}
+	if err == nil && e.value != nil {
+		err = e.allows(d.name, e.declared, e.value)
+	}
+	if err != nil {
+		return e, s.refused(d.name, err)
+	}
+	if d.DynamicTyping {
+		e.declared = TypeOf(e.value)
+	}
+	return e, nil
+}
+
+func emptyList(name string, declared Type) error {
+	if declared == NotSet {
+		return errors.New("an empty list has no type")
+	}
+	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to an empty list is not allowed.", name, declared) //lint:ignore ST1005 rclcpp's words
+}
+
+// Undeclare removes a parameter, which must be dynamically typed and not read-only.
+func (s *Store) Undeclare(name string) error {
+	defer s.tell()
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	e, ok := s.entry(name)
+	switch {
+	case !ok:
+		return notDeclared("cannot undeclare parameter '" + name + "' which has not yet been declared")
+	case e.ReadOnly:
+		return fmt.Errorf("cannot undeclare parameter '%s' because it is read-only", name)
+	case !e.DynamicTyping:
+		return fmt.Errorf("parameter '%s' has invalid type: cannot undeclare an statically typed parameter", name)
+	}
+	c := change{deleted: []string{name}}
+	c.event.DeletedParameters = append(c.event.DeletedParameters, message(Parameter{name, e.value}))
+	s.apply(&c)
+	return nil
+}
