@@ -147,7 +147,7 @@ type NodeGraph struct {
 
 // Endpoint is a publisher or subscription in the graph.
 type Endpoint struct {
-	Node NodeName // name "_NODE_NAME_UNKNOWN_" where nobody announced one
+	Node NodeName // UnknownNode or BareApp where nobody announced one
 	Type string
 	Hash string // RIHS01, "" when not announced
 	GID  GID

@@ -1,0 +1,166 @@
+package overdds
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Config is what the environment says of a process' part in a ROS graph.
+type Config struct {
+	Domain uint32 // 0…232
+	// XML configures Cyclone DDS: a list for dds_create_domain, separated by
+	// commas, of which later parts override earlier ones.
+	XML    string
+	Distro string // for Options
+}
+
+// maxDomain is the last whose ports fit below 65536 (RTPS 2.5, §9.6.2.3).
+const maxDomain = 232
+
+// Environment reads ROS_DISTRO, ROS_DOMAIN_ID, ROS_LOCALHOST_ONLY,
+// ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI as rcl and
+// rmw_cyclonedds_cpp do in the distribution, Humble when it is not named; what
+// they take silently for something else is an error here. getenv gives "" for
+// what is not set.
+//
+// Between rmw_cyclonedds_cpp's part of the configuration and the user's stands
+// one of ours: where there is no multicast (on a loopback, usually), Cyclone
+// would find at most 10 processes (33 in newer distributions), and finds 121.
+// interfaces are this machine's.
+func Environment(getenv func(string) string, interfaces []Interface) (Config, error) {
+	c := Config{Distro: getenv("ROS_DISTRO")}
+	if strings.Trim(c.Distro, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return c, fmt.Errorf("ROS_DISTRO is %q, expected a distribution's name such as humble", c.Distro)
+	}
+	var err error
+	if c.Domain, err = domain(getenv("ROS_DOMAIN_ID")); err != nil {
+		return c, err
+	}
+	d, err := discoveryOf(getenv, c.Distro)
+	if err != nil {
+		return c, err
+	}
+	user := getenv("CYCLONEDDS_URI")
+	settings, err := readURI(user)
+	if err != nil {
+		return c, fmt.Errorf("CYCLONEDDS_URI: %w", err)
+	}
+	parts := []string{d.xml()}
+	if d.rangeOf != discoveryOff && !settings.multicast(d, interfaces) {
+		parts = append(parts, manyProcesses)
+	}
+	c.XML = strings.Trim(strings.Join(append(parts, user), ","), ",")
+	return c, nil
+}
+
+// manyProcesses is the most that the ports of one domain have room for.
+const manyProcesses = "<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>" +
+	"<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>"
+
+// domain reads ROS_DOMAIN_ID as strtoul does, base 0.
+func domain(s string) (uint32, error) {
+	if s == "" {
+		return 0, nil
+	}
+	text := strings.TrimSpace(s)
+	id, err := strconv.ParseUint(text, 0, 32)
+	if err != nil || strings.ContainsAny(text, "_bBoO") || id > maxDomain {
+		return 0, fmt.Errorf("ROS_DOMAIN_ID is %q, expected a number from 0 to %d", s, maxDomain)
+	}
+	return uint32(id), nil
+}
+
+// Values of ROS_AUTOMATIC_DISCOVERY_RANGE.
+const (
+	discoveryOff       = "OFF"
+	discoveryLocalhost = "LOCALHOST"
+	discoverySubnet    = "SUBNET"
+	discoverySystem    = "SYSTEM_DEFAULT"
+)
+
+// discovery is what ROS' own variables ask for.
+type discovery struct {
+	newer         bool
+	localhostOnly bool     // of Humble and before
+	rangeOf       string   // of newer ones
+	peers         []string // of newer ones
+}
+
+func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
+	d := discovery{newer: Options{Distro: distro}.newer()}
+	switch v := getenv("ROS_LOCALHOST_ONLY"); v {
+	case "", "0":
+	case "1":
+		d.localhostOnly = true
+	default:
+		return d, fmt.Errorf("ROS_LOCALHOST_ONLY is %q, expected 0 or 1", v)
+	}
+	if !d.newer {
+		return d, nil
+	}
+	if d.localhostOnly { // deprecated, but goes before the others
+		d.localhostOnly, d.rangeOf = false, discoveryLocalhost
+		return d, nil
+	}
+	switch d.rangeOf = getenv("ROS_AUTOMATIC_DISCOVERY_RANGE"); d.rangeOf {
+	case "":
+		d.rangeOf = discoverySubnet
+	case discoveryOff, discoveryLocalhost, discoverySubnet, discoverySystem:
+	default:
+		return d, fmt.Errorf("ROS_AUTOMATIC_DISCOVERY_RANGE is %q, expected %s, %s, %s or %s", d.rangeOf,
+			discoverySubnet, discoveryLocalhost, discoveryOff, discoverySystem)
+	}
+	const maxPeer = 255 // RMW_DISCOVERY_OPTIONS_STATIC_PEERS_MAX_LENGTH and a NUL
+	for peer := range strings.SplitSeq(getenv("ROS_STATIC_PEERS"), ";") {
+		if len(peer) > maxPeer {
+			return d, fmt.Errorf("ROS_STATIC_PEERS: a peer of %d characters, expected at most %d: %.40s…", len(peer), maxPeer, peer)
+		}
+		if peer != "" {
+			d.peers = append(d.peers, peer)
+		}
+	}
+	return d, nil
+}
+
+// xml is rmw_cyclonedds_cpp's configuration (check_create_domain).
+func (d discovery) xml() string {
+	var general, discovery string
+	switch {
+	case d.localhostOnly:
+		general = `<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>`
+	case !d.newer || d.rangeOf == discoverySystem:
+		return ""
+	case d.rangeOf == discoveryOff:
+		general = "<AllowMulticast>false</AllowMulticast>"
+		discovery = "<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_" + strconv.Itoa(os.Getpid()) + "</Tag>"
+	default:
+		discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
+		peers := d.peers
+		if d.rangeOf == discoveryLocalhost {
+			general = "<AllowMulticast>false</AllowMulticast>"
+			peers = append([]string{"localhost"}, peers...)
+		}
+		discovery += peersXML(peers)
+	}
+	return "<CycloneDDS><Domain>" + element("General", general) + element("Discovery", discovery) + "</Domain></CycloneDDS>"
+}
+
+func element(name, content string) string {
+	if content == "" {
+		return ""
+	}
+	return "<" + name + ">" + content + "</" + name + ">"
+}
+
+func peersXML(peers []string) string {
+	var b strings.Builder
+	for _, peer := range peers {
+		b.WriteString(`<Peer address="`)
+		_ = xml.EscapeText(&b, []byte(peer)) // a Builder takes everything
+		b.WriteString(`"/>`)
+	}
+	return element("Peers", b.String())
+}
