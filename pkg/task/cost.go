@@ -30,17 +30,44 @@ type Cost struct {
 	Delta        float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber penalty"`
 }
 
+// weights lists the terms.
+func (c *Cost) weights() []struct {
+	name string
+	w    *float64
+} {
+	return []struct {
+		name string
+		w    *float64
+	}{
+		{"position", &c.Position}, {"height", &c.Height}, {"velocity", &c.Velocity}, {"rates", &c.Rates}, {"acceleration", &c.Acceleration},
+		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.Change}, {"collision", &c.Collision},
+	}
+}
+
 // Check refuses weights that are not.
 func (c *Cost) Check() error {
-	for _, w := range []float64{c.Position, c.Height, c.Velocity, c.Rates, c.Acceleration, c.Attitude, c.Heading, c.Action, c.Change, c.Collision} {
-		if !(w >= 0 && w <= 1000) {
-			return fmt.Errorf("weight %g of the cost, want 0 … 1000", w)
+	for _, k := range c.weights() {
+		if w := *k.w; !(w >= 0 && w <= 1000) {
+			return fmt.Errorf("weight %g of the cost's term %s, want 0 … 1000", w, k.name)
 		}
 	}
 	if !(c.Delta > 0) {
 		return fmt.Errorf("δ of the Huber penalty is %g, want more than 0", c.Delta)
 	}
 	return nil
+}
+
+// Blame names the first term whose cost for robot b is not finite, "" where all
+// are.
+func Blame[F kernel.Float](c *Cost, t *Transition[F], b int) string {
+	for i, k := range c.weights() {
+		alone := Cost{Delta: c.Delta}
+		*alone.weights()[i].w = *k.w
+		if x := evaluate(&alone, t, b, 0, nil); x-x != 0 {
+			return k.name
+		}
+	}
+	return ""
 }
 
 // RowSize is C, of a cost reference row: p, v, a, q_ref, cos and sin of the yaw.

@@ -3,6 +3,7 @@ package task
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"vnd/pkg/param"
@@ -13,19 +14,11 @@ import (
 // only returns costs that have one term each, by their parameters' names, and
 // one that has all.
 func only() map[string]Cost {
-	fields := map[string]func(*Cost) *float64{
-		"position": func(c *Cost) *float64 { return &c.Position }, "height": func(c *Cost) *float64 { return &c.Height },
-		"velocity": func(c *Cost) *float64 { return &c.Velocity }, "rates": func(c *Cost) *float64 { return &c.Rates },
-		"acceleration": func(c *Cost) *float64 { return &c.Acceleration }, "attitude": func(c *Cost) *float64 { return &c.Attitude },
-		"heading": func(c *Cost) *float64 { return &c.Heading }, "action": func(c *Cost) *float64 { return &c.Action },
-		"change": func(c *Cost) *float64 { return &c.Change },
-	}
-	out := map[string]Cost{}
-	all := Cost{Delta: 1}
-	for name, f := range fields {
+	out, all := map[string]Cost{}, Cost{Delta: 1}
+	for i, k := range all.weights() {
 		c := Cost{Delta: 1}
-		*f(&c), *f(&all) = 0.7, 0.3
-		out[name] = c
+		*c.weights()[i].w, *k.w = 0.7, 0.3
+		out[k.name] = c
 	}
 	out["all"] = all
 	return out
@@ -139,7 +132,20 @@ func TestDefaults(t *testing.T) {
 		t.Error(err)
 	}
 	c.Action = math.NaN()
-	if c.Check() == nil {
-		t.Error("a weight that is not a number passes")
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "action") {
+		t.Errorf("a weight that is not a number: %v", err)
+	}
+}
+
+func TestBlame(t *testing.T) {
+	c := only()["all"]
+	tr := Transition[float64]{B: 1, S: 10, S0: make([]float64, 10), S1: make([]float64, 10), A: make([]float64, 4), Last: make([]float64, 4),
+		Ref: make([]float64, RowSize), Dt: 0.02}
+	if b := Blame(&c, &tr, 0); b != "" {
+		t.Errorf("%s is to blame for nothing", b)
+	}
+	tr.Last[2] = math.Inf(1)
+	if b := Blame(&c, &tr, 0); b != "change" {
+		t.Errorf("%q is to blame for a command that is not finite", b)
 	}
 }

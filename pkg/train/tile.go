@@ -47,8 +47,9 @@ type tile[F kernel.Float] struct {
 	dcomm  []F // [1+H][B][A]
 	x, dx  []F // [B][O]
 	ds     [2][]F
-	alive  []F // [H+1][B] discount of the step that leads here, 0 after a collision
-	cost   []F // [B]
+	alive  []F    // [H+1][B] discount of the step that leads here, 0 after a collision
+	cost   []F    // [B]
+	blame  string // term of the cost that was not finite first
 }
 
 // Figures of rollouts.
@@ -189,6 +190,9 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 		}
 		distance := math.Sqrt(float64(off))
 		f.Cost += float64(t.cost[b])
+		if x := t.cost[b]; x-x != 0 && t.blame == "" {
+			t.blame = task.Blame(c, &tr, b)
+		}
 		f.Error += distance
 		if !(distance < t.at[b].Radius) || !finite(s[:S]) {
 			left := float64(e.H - h - 1)

@@ -8,6 +8,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -102,14 +103,15 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
-	if err := t.run(ctx); err != nil {
+	err = t.run(ctx)
+	if err != nil && !errors.As(err, new(*Diverged)) {
 		return nil, err
 	}
 	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name()}
 	if t.state.Best != nil {
 		copy(t.policy.Net.Params, t.state.Best)
 	}
-	return r, nil
+	return r, err
 }
 
 func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*trainer, error) {
@@ -311,12 +313,29 @@ func (t *trainer) tell() {
 	t.opt.Progress(p)
 }
 
+// Diverged is the error of a training whose numbers are no longer finite. Run
+// then returns what it has too: the best policy flown, or the last good one.
+type Diverged struct {
+	What  string
+	Epoch int
+	Rate  float64
+}
+
+// Error implements error.
+func (d *Diverged) Error() string {
+	return fmt.Sprintf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: lower rate or horizon", d.What, d.Epoch, d.Rate)
+}
+
 // diverged is the error of a training whose numbers are no longer finite.
 func (t *trainer) diverged(f Figures, rate float64) error {
 	what := "the gradient"
 	if f.Cost-f.Cost != 0 {
 		what = "the cost"
 	}
-	return fmt.Errorf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: lower rate or horizon",
-		what, t.state.Epoch+1, rate)
+	for _, w := range t.tiles {
+		if w.blame != "" {
+			what = "the cost's term " + w.blame
+		}
+	}
+	return &Diverged{what, t.state.Epoch + 1, rate}
 }
