@@ -22,6 +22,7 @@ const sameClock = 1e9
 // An error is one line with path, topic and parameter or field: no topic or several that could be meant, a definition
 // other than the known one, messages that cannot be used, no segment of Window+1 rows.
 func ReadBag(path string, o Options) (quad.Flight, []Warning, error) {
+	path = bag.Root(path)
 	r, err := bag.Open(path)
 	if err != nil {
 		return quad.Flight{}, nil, err

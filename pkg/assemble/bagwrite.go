@@ -35,7 +35,7 @@ type BagOptions struct {
 }
 
 // WriteBag writes flights, one after the other, as a bag with poses and commands as vnd's own topics have them. The
-// folder must not exist, or be empty. The same flights give the same bytes of storage.
+// folder must not exist, or be empty; it is whole in the end or not there. The same flights give the same bytes of storage.
 func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
 	frozen := func() time.Time { return time.Unix(0, bagStart) } // chunks end by their size, never by the time they took
 	w, err := bag.Create(dir, bag.WriterOptions{Storage: o.Storage, Now: frozen})
@@ -47,9 +47,11 @@ func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
 	if o.Odometry {
 		b.pose = path.Join("/", o.Namespace, "mocap/odom")
 	}
-	err = b.write(flights)
-	if cerr := w.Close(); err == nil {
-		err = cerr
+	if err = b.write(flights); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		w.Discard()
 	}
 	return err
 }

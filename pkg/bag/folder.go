@@ -147,12 +147,14 @@ func sniff(path string) (string, error) {
 	head = head[:n]
 	begins := func(magic string) bool { return n > 0 && strings.HasPrefix(magic, string(head[:min(n, len(magic))])) }
 	switch {
-	case begins("\x89MCAP0\r\n"):
+	case begins(mcapMagic):
 		return MCAP, nil
-	case begins("SQLite format 3\x00"):
+	case begins(sqliteMagic):
 		return SQLite, nil
 	case begins(zstdMagic):
 		return "zstd", nil
+	case isROS1(head):
+		return "", errors.New("a bag of ROS 1: rosbags-convert, of PyPI's rosbags, makes one of ROS 2 of it")
 	case n == 0 && filepath.Ext(strings.TrimSuffix(path, zstdEnd)) == ".db3":
 		return SQLite, nil
 	case n == 0:
@@ -160,6 +162,35 @@ func sniff(path string) (string, error) {
 	}
 	return "", fmt.Errorf("neither MCAP nor SQLite: begins with %q", head)
 }
+
+func isROS1(head []byte) bool { return bytes.HasPrefix(head, []byte("#ROSBAG V")) }
+
+// Root is the bag that a path means: of a metadata.yaml, its folder.
+func Root(path string) string {
+	if filepath.Base(path) == metadata.FileName {
+		return filepath.Dir(path)
+	}
+	return path
+}
+
+// IsFile tells by its content whether a file is a storage file, whatever its
+// name. One of ROS 1 is meant as one too: Open refuses it in words.
+func IsFile(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	return isROS1(head) || bytes.HasPrefix(head, []byte(mcapMagic)) || bytes.HasPrefix(head, []byte(sqliteMagic))
+}
+
+const (
+	mcapMagic   = "\x89MCAP0\r\n"
+	sqliteMagic = "SQLite format 3\x00"
+)
 
 const zstdMagic = "\x28\xb5\x2f\xfd"
 

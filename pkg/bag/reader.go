@@ -44,12 +44,13 @@ type file struct {
 	wal      bool // SQLite's write-ahead log is beside it
 }
 
-// Open opens a bag's folder, or a single storage file. What is missing or
-// broken in it is said by Info (Warnings) and Lost; an error means that nothing
-// can be read at all.
+// Open opens a bag's folder, which its metadata.yaml may stand for, or a single
+// storage file. What is missing or broken in it is said by Info (Warnings) and
+// Lost; an error means that nothing can be read at all.
 func Open(path string) (*Reader, error) { return open(path, time.Now) }
 
 func open(path string, now func() time.Time) (*Reader, error) {
+	path = Root(path)
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, errors.Unwrap(err))

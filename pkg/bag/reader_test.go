@@ -54,9 +54,12 @@ func TestUnknownTopic(t *testing.T) {
 
 func TestNothingToRead(t *testing.T) {
 	dir := t.TempDir()
-	foreign := filepath.Join(dir, "notes.mcap")
-	if err := os.WriteFile(foreign, []byte("#ROSBAG V2.0\n"), 0o644); err != nil {
+	foreign, old := filepath.Join(dir, "notes.mcap"), filepath.Join(dir, "old.bag")
+	if err := errors.Join(os.WriteFile(foreign, []byte("take care\n"), 0o644), os.WriteFile(old, []byte("#ROSBAG V2.0\n"), 0o644)); err != nil {
 		t.Fatal(err)
+	}
+	if IsFile(foreign) || !IsFile(old) {
+		t.Error("only the bag of ROS 1 is meant as one")
 	}
 	empty := t.TempDir()
 	otherDB := filepath.Join(dir, "other.db3")
@@ -65,7 +68,8 @@ func TestNothingToRead(t *testing.T) {
 	}
 	for path, says := range map[string]string{
 		filepath.Join(dir, "missing"): "no such file",
-		foreign:                       `neither MCAP nor SQLite: begins with "#ROSBAG V2.0\n"`,
+		foreign:                       `neither MCAP nor SQLite: begins with "take care\n"`,
+		old:                           "a bag of ROS 1: rosbags-convert",
 		empty:                         "no .mcap or .db3 file in this folder",
 		otherDB:                       "not a readable SQLite database",
 	} {
@@ -75,6 +79,24 @@ func TestNothingToRead(t *testing.T) {
 			continue
 		}
 		oneLine(t, err.Error(), "bag "+path, says)
+	}
+}
+
+// TestWhatAPathMeans: a storage file under any name, and metadata.yaml for its folder.
+func TestWhatAPathMeans(t *testing.T) {
+	for _, o := range []WriterOptions{{}, {Storage: SQLite}} {
+		dir, _ := writeSamples(t, o, 10)
+		info, err := Info(filepath.Join(dir, "metadata.yaml"))
+		if err != nil || info.Messages != 10 || info.Path != dir || info.MetadataVersion == 0 {
+			t.Errorf("%+v, %v", info, err)
+		}
+		renamed := filepath.Join(dir, "recording")
+		if err := os.Rename(filepath.Join(dir, info.Files[0].Name), renamed); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := Info(renamed); err != nil || info.Messages != 10 || !IsFile(renamed) {
+			t.Errorf("%+v, %v", info, err)
+		}
 	}
 }
 

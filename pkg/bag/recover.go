@@ -14,8 +14,9 @@ type Recovery struct {
 }
 
 // Recover copies every message of a bag that can still be read into a new bag,
-// whole and with indexes. Its storage is that of the old bag where the options
-// name none. The old bag is not changed.
+// whole and with indexes; when that fails, nothing of the new bag stays. Its
+// storage is that of the old bag where the options name none. The old bag is
+// not changed.
 func Recover(in, out string, o WriterOptions) (Recovery, error) {
 	r, err := Open(in)
 	if err != nil {
@@ -39,10 +40,14 @@ func Recover(in, out string, o WriterOptions) (Recovery, error) {
 	if lost.Any() {
 		w.SetCustom("vnd.recovered", lost.String())
 	}
-	if cerr := w.Close(); err == nil {
-		err = cerr
+	if err == nil {
+		err = w.Close()
 	}
-	return Recovery{From: r.Info(), Written: w.Stats().Written}, err
+	if err != nil {
+		w.Discard()
+		return Recovery{From: r.Info()}, err
+	}
+	return Recovery{From: r.Info(), Written: w.Stats().Written}, nil
 }
 
 func copyMessages(w *Writer, r *Reader) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"vnd/pkg/bag/metadata"
@@ -81,6 +82,7 @@ type Writer struct {
 	err    error
 	lost   uint64
 	size   int64 // of finished files
+	made   bool  // the folder was not there before
 	closed bool
 }
 
@@ -91,15 +93,19 @@ func Create(dir string, o WriterOptions) (*Writer, error) {
 	if err := w.opts.setDefaults(); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", dir, err)
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("bag %s: the folder is there already, with %d files in it", dir, len(entries))
 	}
+	w.made = err != nil
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", dir, err)
 	}
 	w.meta = metadata.Metadata{Version: w.opts.MetadataVersion, Storage: w.opts.Storage, Distro: w.opts.Distro, Custom: map[string]string{}}
 	if err := w.open(); err != nil {
-		return nil, w.fail(err)
+		err = w.fail(err)
+		w.Discard()
+		return nil, err
 	}
 	return w, nil
 }
@@ -107,11 +113,12 @@ func Create(dir string, o WriterOptions) (*Writer, error) {
 // open starts the next file, with all topics so far.
 func (w *Writer) open() error {
 	stem := fmt.Sprintf("%s_%d", filepath.Base(w.dir), len(w.meta.Files))
+	w.name = stem + w.opts.fileEnd()
 	out, err := w.opts.create(filepath.Join(w.dir, stem))
 	if err != nil {
 		return err
 	}
-	w.out, w.name, w.empty = out, stem+w.opts.fileEnd(), true
+	w.out, w.empty = out, true
 	empty := w.meta
 	empty.Start, empty.Duration, empty.Messages, empty.Topics, empty.Paths, empty.Files = 0, 0, 0, nil, nil, nil
 	if err := out.addMetadata(&empty); err != nil {
@@ -324,6 +331,25 @@ func (w *Writer) Close() error {
 		w.err = err
 	}
 	return err
+}
+
+// Discard removes the bag, for who wants it whole or not at all. What cannot be
+// removed stays: the error that led here says more.
+func (w *Writer) Discard() {
+	if w.out != nil {
+		_ = w.out.close()
+		w.out = nil
+	}
+	w.closed = true
+	files, _ := os.ReadDir(w.dir)
+	for _, f := range files {
+		if name := f.Name(); name == metadata.FileName || strings.HasPrefix(name, filepath.Base(w.dir)+"_") {
+			os.Remove(filepath.Join(w.dir, name))
+		}
+	}
+	if w.made {
+		os.Remove(w.dir)
+	}
 }
 
 // Stats is how far a recording is.

@@ -146,6 +146,51 @@ func checkFullDisk(t *testing.T, o WriterOptions, says string) {
 	checkPrefix(t, dir, int(n), time.Unix(0, 0))
 }
 
+// TestNothingHalfWritten: of a bag that is wanted whole, a full disk leaves nothing; a folder that was there stays.
+func TestNothingHalfWritten(t *testing.T) {
+	for _, o := range []WriterOptions{{}, {Storage: SQLite}, {MaxFileSize: 60_000}, {Storage: SQLite, MaxFileSize: 60_000}} {
+		dir := filepath.Join(t.TempDir(), "half[1]")
+		w, err := Create(dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, topic := range sampleTopics() {
+			if err := w.AddTopic(topic); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 400 {
+			if err := w.Write(sample(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Discard()
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", kindName(o), err)
+		}
+	}
+	in, _ := writeSamples(t, WriterOptions{}, 1000)
+	plain := createFile
+	t.Cleanup(func() { createFile = plain })
+	for _, limit := range []int64{4, 500, 5_000, 60_000} {
+		createFile = func(path string) (mcapFile, error) {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+			return &limited{f, limit}, err
+		}
+		there := t.TempDir()
+		for _, out := range []string{filepath.Join(t.TempDir(), "new"), there} {
+			_, err := Recover(in, out, WriterOptions{Compression: "none"})
+			if err == nil || !strings.Contains(err.Error(), "_0.mcap: no space left on device") {
+				t.Errorf("%d bytes: %v", limit, err)
+			}
+			entries, err := os.ReadDir(out)
+			if len(entries) > 0 || (err == nil) != (out == there) {
+				t.Errorf("%d bytes: %v stays, %v", limit, entries, err)
+			}
+		}
+	}
+}
+
 func TestWriterRefuses(t *testing.T) {
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "a"), nil, 0o644); err != nil {

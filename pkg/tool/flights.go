@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vnd/pkg/assemble"
+	"vnd/pkg/bag"
 	"vnd/pkg/bag/metadata"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
@@ -83,7 +84,7 @@ func (c *console) readOne(path string, o assemble.Options) (quad.Flight, error) 
 		return quad.Flight{}, err
 	}
 	read := assemble.ReadCSV
-	if isBag(path, info.IsDir()) {
+	if isBag(path, info.IsDir()) || bag.IsFile(path) {
 		read = assemble.ReadBag
 	}
 	f, warnings, err := read(path, o)
@@ -129,6 +130,7 @@ func ending(file string, elements int) string {
 func expand(inputs []string) ([]string, error) {
 	var files []string
 	for _, input := range inputs {
+		input = bag.Root(input)
 		info, err := os.Stat(input)
 		if err != nil {
 			return nil, err
