@@ -27,6 +27,7 @@ type Config struct {
 	CommandTimeout   float64         `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
 	Stamps           string          `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages: of their headers or of their recording; auto takes headers unless they are empty or the two topics have different clocks"`
 	MaxGap           float64         `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"a longer time without a pose ends a segment; 0 is 1.5 dt"`
+	FlightGap        float64         `param:"flight_gap" default:"2.0" min:"0" max:"3600" unit:"s" doc:"a longer time without rows in a bag begins another flight, for fits hold back whole flights; 0 keeps a bag one flight"`
 	Estimate         estimate.Params `param:"estimate" doc:"velocity from poses"`
 }
 

@@ -39,6 +39,25 @@ func ReadBag(path string, o Options) (quad.Flight, []Warning, error) {
 	return flight, b.warnings, nil
 }
 
+// Split cuts a flight into several where its rows pause for more than gap, s; 0 leaves it whole. Their names are numbered
+// from 1.
+func Split(f quad.Flight, gap float64) []quad.Flight {
+	var out []quad.Flight
+	end := 0.0
+	for _, s := range f.Segments {
+		if len(out) == 0 || gap > 0 && s[0].T-end > gap {
+			out = append(out, quad.Flight{Name: fmt.Sprintf("%s#%d", f.Name, len(out)+1)})
+		}
+		end = s[len(s)-1].T
+		last := &out[len(out)-1]
+		last.Segments = append(last.Segments, s)
+	}
+	if len(out) < 2 {
+		return []quad.Flight{f}
+	}
+	return out
+}
+
 // reading is a bag on its way to a flight.
 type reading struct {
 	path          string
@@ -48,6 +67,7 @@ type reading struct {
 	poses         *bridge.PoseDecoder
 	commands      *bridge.CommandDecoder
 	refused       [2]refusals // of poses, of commands
+	clocks        [2]clock    // the same
 	moving        int         // poses with a velocity
 	warnings      []Warning
 }
@@ -63,6 +83,26 @@ func (r *refusals) add(err error) {
 		r.first = err
 	}
 	r.n++
+}
+
+// clock watches how far a topic's stamps are from the times of recording, ns.
+type clock struct {
+	begun   bool
+	behind  int64 // of the newest message: recorded so long after its stamp
+	leaps   int   // ahead, by more than sameClock
+	largest int64
+}
+
+func (c *clock) see(stamp, recorded int64) {
+	if stamp == 0 {
+		return
+	}
+	behind := bounded(recorded) - bounded(stamp)
+	if ahead := c.behind - behind; c.begun && ahead > sameClock {
+		c.leaps++
+		c.largest = max(c.largest, ahead)
+	}
+	c.begun, c.behind = true, behind
 }
 
 func (b *reading) warn(topic, format string, args ...any) {
@@ -242,6 +282,7 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 				if p.HasVelocity {
 					b.moving++
 				}
+				b.clocks[0].see(p.Stamp, m.LogTime)
 				a.Pose(p, m.LogTime)
 			}
 		}
@@ -249,6 +290,7 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 			if command, err := b.commands.Decode(m.Data); err != nil {
 				b.refused[1].add(err)
 			} else {
+				b.clocks[1].see(command.Stamp, m.LogTime)
 				a.Command(command, m.LogTime)
 			}
 		}

@@ -176,6 +176,16 @@ func TestSeveralFlights(t *testing.T) {
 	if d := got.Segments[1][0].T - got.Segments[0][len(got.Segments[0])-1].T; math.Abs(d-5) > 1e-9 {
 		t.Errorf("%g s between the flights", d)
 	}
+	if whole := Split(got, 0); len(whole) != 1 || whole[0].Name != "b" {
+		t.Errorf("without a gap it is %d flights", len(whole))
+	}
+	flights := Split(got, DefaultOptions().FlightGap)
+	if len(flights) != 2 || flights[0].Name != "b#1" || flights[1].Name != "b#2" || len(flights[1].Segments[0]) != len(b.Segments[0]) {
+		t.Errorf("flights %d, %q", len(flights), flights[len(flights)-1].Name)
+	}
+	if whole := Split(got, 5.1); len(whole) != 1 || whole[0].Name != "b" || len(whole[0].Segments) != 2 {
+		t.Errorf("with a longer gap it is %d flights", len(whole))
+	}
 	for i, f := range []quad.Flight{a, b} {
 		for k := range got.Segments[i] {
 			got.Segments[i][k].T = f.Segments[0][k].T

@@ -84,6 +84,19 @@ func TestChoiceOfTopics(t *testing.T) {
 	}
 }
 
+// A recorder knows topics from which nothing ever came.
+func TestSilentTopics(t *testing.T) {
+	all := []bag.Topic{{Name: "/pose", Type: bridge.TypePoseStamped, Count: 9}, {Name: "/command", Type: bridge.TypeThrustRates}}
+	_, _, err := DefaultOptions().Topics(all)
+	if want := "no commands: there is not a message on /command (vnd/msg/ThrustRates)"; err == nil || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+	all = append(all, bag.Topic{Name: "/quad/command", Type: bridge.TypeThrustRates, Count: 1})
+	if _, command, err := DefaultOptions().Topics(all); err != nil || command.Name != "/quad/command" {
+		t.Errorf("topic %s, error %v", command.Name, err)
+	}
+}
+
 // vnd's own steps go before the topics that they were made of.
 func TestStepsGoFirst(t *testing.T) {
 	f := mustRead(t, agile)
@@ -96,6 +109,22 @@ func TestStepsGoFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "steps", got, moved, 1e-12, 1e-12)
+}
+
+// later is messages recorded 6 s later, with stamps some seconds later than that.
+func later(messages []said, seconds int32) []said {
+	var out []said
+	for _, m := range messages {
+		m.log += 6e9
+		switch m := m.m.(type) {
+		case *geometrymsgs.PoseStamped:
+			m.Header.Stamp.Sec += 6 + seconds
+		case *mavrosmsgs.AttitudeTarget:
+			m.Header.Stamp.Sec += 6 + seconds
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // Suspicions, refusals and notes about what is wrong with the messages of a bag.
@@ -200,6 +229,9 @@ func TestBagWarnings(t *testing.T) {
 				m.Header.Stamp = bridge.Time(epoch + (bridge.Nanoseconds(m.Header.Stamp)-epoch)*1000)
 			}
 		}), nil, []string{"!topic /quad/mocap/odom: the longest stretch without a gap has 1 rows, expected at least 21, 0.02 s apart; 262 of 263 poses come more than 0.03 s after the one before (parameter max_gap)"}},
+		"a clock that leaps": {slices.Concat(tell(mavros(), f), later(tell(mavros(), f), 3600)), nil,
+			[]string{"topic /mavros/local_position/pose: its clock leaps ahead of the times of recording 1 times, by 3600 s at most",
+				"topic /mavros/setpoint_raw/attitude: its clock leaps ahead of the times of recording 1 times, by 3600 s at most"}},
 		"rare commands": {slices.DeleteFunc(tell(own(), f), func(m said) bool { return m.topic == "/quad/command" && m.log%500e6 != 0 }), nil,
 			[]string{"!topic /quad/command: the longest stretch without a gap has 5 rows, expected at least 21, 0.02 s apart; ", "rows had no command in force (parameters command_timeout, stamps)"}},
 	} {
@@ -291,7 +323,7 @@ func TestDefinitions(t *testing.T) {
 		"name": {func(s string) string { return strings.Replace(s, "uint8 pose_frame", "uint8 local_frame", 1) },
 			"field 3 of px4_msgs/msg/VehicleOdometry is local_frame, expected pose_frame"},
 		"type": {func(s string) string { return strings.Replace(s, "float32[3] position", "float64[3] position", 1) },
-			"field position of px4_msgs/msg/VehicleOdometry has another type"},
+			"field position of px4_msgs/msg/VehicleOdometry is float64[3], expected float32[3]"},
 		"missing": {func(s string) string { return strings.Replace(s, "int8 quality", "#", 1) },
 			"px4_msgs/msg/VehicleOdometry has no field quality"},
 		"more": {func(s string) string {

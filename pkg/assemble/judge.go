@@ -24,6 +24,7 @@ func (b *reading) judge(f quad.Flight, c Counts) error {
 	}
 	b.countPoses(c)
 	b.countCommands(c)
+	b.countLeaps()
 	if err := b.checkNumbers(f, c); err != nil {
 		return err
 	}
@@ -73,6 +74,15 @@ func (b *reading) countCommands(c Counts) {
 	note(c.Clipped, "are out of range and taken at its limit")
 	if c.CommandsResets > 0 {
 		b.warn(b.command.Name, "its clock was set back %d times", c.CommandsResets)
+	}
+}
+
+// countLeaps tells of stamps that leap ahead; those that fall back are counted by the assembler.
+func (b *reading) countLeaps() {
+	for i, t := range b.wanted() {
+		if c := b.clocks[i]; c.leaps > 0 && b.options.Stamps != stampsReceive {
+			b.warn(t.Name, "its clock leaps ahead of the times of recording %d times, by %.4g s at most", c.leaps, seconds(c.largest))
+		}
 	}
 }
 

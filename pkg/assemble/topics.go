@@ -66,10 +66,12 @@ func (r role) choose(all []bag.Topic) (bag.Topic, error) {
 	if r.named != "" {
 		return r.find(all)
 	}
-	var clear, unclear []bag.Topic
+	var clear, unclear, silent []bag.Topic
 	for _, t := range all {
 		switch {
-		case t.Count == 0 || !r.fits(t):
+		case !r.fits(t):
+		case t.Count == 0:
+			silent = append(silent, t)
 		case r.ambiguous(t):
 			unclear = append(unclear, t)
 		default:
@@ -86,6 +88,8 @@ func (r role) choose(all []bag.Topic) (bag.Topic, error) {
 		return bag.Topic{}, fmt.Errorf("%d topics with %s: %s: parameter %s has to say which", len(clear), r.what, listed(clear), r.parameter)
 	case len(unclear) > 0:
 		return bag.Topic{}, fmt.Errorf("no topic is clearly one with %s; parameter %s may name %s", r.what, r.parameter, listed(unclear))
+	case len(silent) > 0:
+		return bag.Topic{}, fmt.Errorf("no %s: there is not a message on %s", r.what, listed(silent))
 	}
 	return bag.Topic{}, fmt.Errorf("no topic with %s; it has %s", r.what, listed(all))
 }
@@ -180,7 +184,7 @@ func difference(theirs, ours *msggen.Set) string {
 			case t.Fields[i].Name != m.Fields[i].Name:
 				return fmt.Sprintf("field %d of %s is %s, expected %s", i+1, m.Name, t.Fields[i].Name, m.Fields[i].Name)
 			case t.Fields[i].Type != m.Fields[i].Type:
-				return fmt.Sprintf("field %s of %s has another type", m.Fields[i].Name, m.Name)
+				return fmt.Sprintf("field %s of %s is %v, expected %v", m.Fields[i].Name, m.Name, t.Fields[i].Type, m.Fields[i].Type)
 			}
 		}
 	}

@@ -70,6 +70,28 @@ type Type struct {
 	Size        int // N of T[N] and T[<=N]
 }
 
+// String is the type as definitions write it: "string<=8[<=3]".
+func (t Type) String() string {
+	s := t.Ref
+	for name, b := range bases {
+		if b == t.Base && name != "char" {
+			s = name
+		}
+	}
+	if t.StringBound > 0 {
+		s += fmt.Sprintf("<=%d", t.StringBound)
+	}
+	switch t.Array {
+	case Fixed:
+		s += fmt.Sprintf("[%d]", t.Size)
+	case Bounded:
+		s += fmt.Sprintf("[<=%d]", t.Size)
+	case Unbounded:
+		s += "[]"
+	}
+	return s
+}
+
 // Field is one field of a message.
 type Field struct {
 	Name    string

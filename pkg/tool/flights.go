@@ -56,13 +56,14 @@ func (r recordings) options() (assemble.Options, error) {
 	return o, nil
 }
 
-// read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder.
+// read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder. A bag may hold
+// several flights.
 func (c *console) read(inputs []string, o assemble.Options) ([]quad.Flight, error) {
 	files, err := expand(inputs)
 	if err != nil {
 		return nil, err
 	}
-	var flights []quad.Flight
+	var recorded []quad.Flight
 	for _, file := range files {
 		if err := c.ctx.Err(); err != nil {
 			return nil, err
@@ -71,20 +72,27 @@ func (c *console) read(inputs []string, o assemble.Options) ([]quad.Flight, erro
 		if err != nil {
 			return nil, err
 		}
-		flights = append(flights, f)
+		recorded = append(recorded, f)
 	}
-	tellApart(flights, files)
+	tellApart(recorded, files)
+	var flights []quad.Flight
+	for i, f := range recorded {
+		if holdsBag(files[i]) {
+			flights = append(flights, assemble.Split(f, o.FlightGap)...)
+		} else {
+			flights = append(flights, f)
+		}
+	}
 	return flights, nil
 }
 
 // readOne reads a flight CSV or a bag.
 func (c *console) readOne(path string, o assemble.Options) (quad.Flight, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		return quad.Flight{}, err
 	}
 	read := assemble.ReadCSV
-	if isBag(path, info.IsDir()) || bag.IsFile(path) {
+	if holdsBag(path) {
 		read = assemble.ReadBag
 	}
 	f, warnings, err := read(path, o)
@@ -166,6 +174,12 @@ func expand(inputs []string) ([]string, error) {
 		seen[abs] = true
 	}
 	return files, nil
+}
+
+// holdsBag tells bags from CSVs: folders and storage files by name, other files by content.
+func holdsBag(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (isBag(path, info.IsDir()) || bag.IsFile(path))
 }
 
 // isBag tells rosbag2 folders and their storage files by names alone.

@@ -50,6 +50,7 @@ func (p *predictCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	o.FlightGap = 0 // starts count the rows of the whole recording
 	flights, err := c.read([]string{p.Input}, o)
 	if err != nil {
 		return err
