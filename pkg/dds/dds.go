@@ -28,14 +28,19 @@ type Participant interface {
 	NewReader(t Topic, q QoS, owner any) (Reader, error)
 	// Wait blocks until a reader has samples, an endpoint has an event, the
 	// graph changed, Wake was called or timeout has passed (never when
-	// negative), and appends what is ready. One goroutine waits at a time.
-	// After Close it returns ErrClosed.
+	// negative), and appends what is ready, one Ready for an endpoint. Samples
+	// are told of until they are taken, an event and a change of the graph once
+	// each. Data may be true without a sample: a writer that went away leaves an
+	// empty mark. One goroutine waits at a time. After Close it returns
+	// ErrClosed.
 	Wait(timeout time.Duration, ready []Ready) ([]Ready, error)
 	// Wake makes the present call of Wait, or else the next one, return.
 	Wake()
 	// Changes calls f with every change of the graph since the last call, in
-	// order; the first call begins with those that were there already. The
-	// participant's own endpoints are among them.
+	// order: a participant before its endpoints, their end before its own. The
+	// first call begins with those that were there already. The participant's
+	// own endpoints are among them; what came and went between two calls may be
+	// left out.
 	Changes(f func(Change)) error
 	// Close ends the participant with all its endpoints; other participants
 	// are told.
@@ -58,7 +63,8 @@ type Writer interface {
 	// Write sends one sample: a four-byte encapsulation header and its CDR. It
 	// keeps nothing of it and allocates nothing. stamp is the source time in ns
 	// since 1970, 0 for now. A reliable writer whose readers cannot keep up
-	// waits at most QoS.MaxBlocking, then returns ErrTimeout.
+	// waits at most QoS.MaxBlocking, then returns ErrTimeout. Fewer than four
+	// bytes are refused with ErrShort.
 	Write(sample []byte, stamp int64) error
 	// Matched calls f for every matched reader.
 	Matched(f func(GUID))
@@ -71,6 +77,7 @@ type Reader interface {
 	GUID() GUID
 	// Take calls f with up to max samples, oldest first, and returns how many
 	// there were. It allocates nothing once it has seen a sample of that size.
+	// f may call any method, Take too.
 	Take(max int, f func(*Sample)) (int, error)
 	// Matched calls f for every matched writer.
 	Matched(f func(GUID))

@@ -3,6 +3,7 @@ package dds
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -10,6 +11,7 @@ import (
 var (
 	ErrClosed  = errors.New("closed")
 	ErrTimeout = errors.New("timed out: a reliable reader does not keep up")
+	ErrShort   = errors.New("a sample begins with the four bytes of its encapsulation")
 )
 
 // Topic names a topic and its type, as on the wire.
@@ -31,6 +33,29 @@ type QoS struct {
 	UserData                  []byte
 	// IgnoreLocal keeps a reader from hearing its own participant.
 	IgnoreLocal bool
+}
+
+// Check returns what is wrong with an endpoint of topic t and QoS q, naming the
+// topic, or nil.
+func (q QoS) Check(t Topic) error {
+	fault := func(format string, args ...any) error {
+		return fmt.Errorf("topic %q of type %q: %s", t.Name, t.Type, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case t.Name == "" || t.Type == "":
+		return fault("a topic has a name and a type")
+	case strings.ContainsRune(t.Name+t.Type, 0):
+		return fault("a zero byte in the name or the type")
+	case q.Depth < 0:
+		return fault("depth %d: expected 1 or more, or 0 for 1", q.Depth)
+	case min(q.MaxBlocking, q.Deadline, q.Lifespan, q.Lease) < 0:
+		return fault("a negative duration: max blocking %v, deadline %v, lifespan %v, lease %v",
+			q.MaxBlocking, q.Deadline, q.Lifespan, q.Lease)
+	case q.Reliability > Reliable || q.Durability > TransientLocal || q.History > KeepAll || q.Liveliness > ManualByTopic:
+		return fault("reliability %d, durability %d, history %d, liveliness %d: expected 0 or 1 each",
+			q.Reliability, q.Durability, q.History, q.Liveliness)
+	}
+	return nil
 }
 
 // Infinite blocks without limit.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package ddstest
+
+const raceDetector = false
