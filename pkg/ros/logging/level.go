@@ -1,9 +1,10 @@
-// Package logging is the log of a node as ROS 2 has it.
 package logging
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rs/zerolog"
 
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 )
@@ -40,6 +41,21 @@ func ParseLevel(name string) (Level, error) {
 		}
 	}
 	return Unset, fmt.Errorf("%.40q is not a log level, expected debug, info, warn, error, fatal or unset", name)
+}
+
+// levelOf maps zerolog's levels; what has none is information.
+func levelOf(l zerolog.Level) Level {
+	switch l {
+	case zerolog.TraceLevel, zerolog.DebugLevel:
+		return Debug
+	case zerolog.WarnLevel:
+		return Warn
+	case zerolog.ErrorLevel:
+		return Error
+	case zerolog.FatalLevel, zerolog.PanicLevel:
+		return Fatal
+	}
+	return Info
 }
 
 // Setting gives a logger a level.
