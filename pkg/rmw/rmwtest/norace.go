@@ -1,0 +1,6 @@
+//go:build !race
+
+package rmwtest
+
+// raceDetector: with it on, sync.Pool forgets on purpose.
+const raceDetector = false

@@ -1,0 +1,179 @@
+// Package rmwtest holds a middleware to what package rmw promises of every one.
+package rmwtest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	stdmsgs "vnd/msgs/std_msgs"
+	"vnd/pkg/cdr"
+	"vnd/pkg/dds"
+	"vnd/pkg/rmw"
+)
+
+// Open opens a Context in an enclave. Contexts opened with the same Open hear
+// each other, and nobody else; whoever opens one closes it.
+type Open func(enclave string) (rmw.Context, error)
+
+// Run holds a middleware to the contract. newOpen is called once per test.
+func Run(t *testing.T, newOpen func(testing.TB) Open) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Open)
+	}{
+		{"messages", messages}, {"one context", oneContext}, {"take in parts", takeInParts},
+		{"late joiner", lateJoiner}, {"incompatible QoS", incompatible}, {"matching", matching},
+		{"wait", wait}, {"wait closed", waitClosed}, {"allocations", allocations},
+		{"service", service}, {"clients apart", clientsApart}, {"service out of order", outOfOrder},
+		{"availability", availability}, {"client gone", clientGone}, {"service allocations", serviceAllocations},
+		{"graph", graph}, {"graph events", graphEvents}, {"nodes come and go", nodesComeAndGo},
+		{"same name", sameName}, {"hidden", hidden}, {"types and hashes", types},
+		{"bad names", badNames}, {"closed", closed}, {"goroutines", goroutines}, {"many nodes", manyNodes},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, newOpen(t)) })
+	}
+}
+
+// patience is how long a condition may take to come true: nothing here is late.
+const patience = 30 * time.Second
+
+// peer is a context, and what its Wait said so far.
+type peer struct {
+	rmw.Context
+	t     testing.TB
+	data  map[any]bool // owners with something to take, since the last forget
+	event map[any]bool
+	graph int // times that the graph changed
+}
+
+func open(t testing.TB, o Open) *peer { return openIn(t, o, "/") }
+
+func openIn(t testing.TB, o Open, enclave string) *peer {
+	t.Helper()
+	c, err := o(enclave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	p := &peer{Context: c, t: t}
+	p.forget()
+	return p
+}
+
+func (p *peer) forget() { p.data, p.event = map[any]bool{}, map[any]bool{} }
+
+// turn waits once.
+func (p *peer) turn(timeout time.Duration) {
+	p.t.Helper()
+	ready, err := p.Wait(timeout, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, r := range ready {
+		switch {
+		case r.Owner == nil && r.Event:
+			p.graph++
+		case r.Owner == nil || !r.Data && !r.Event:
+			p.t.Errorf("Wait tells nothing: %+v", r)
+		}
+		p.data[r.Owner] = p.data[r.Owner] || r.Data
+		p.event[r.Owner] = p.event[r.Owner] || r.Event
+	}
+}
+
+// until turns all of the peers until a condition is true.
+func until(t testing.TB, what string, condition func() bool, peers ...*peer) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not after %v", what, patience)
+		}
+		for _, p := range peers {
+			p.turn(2 * time.Millisecond)
+		}
+	}
+}
+
+func (p *peer) node(namespace, name string) rmw.Node {
+	p.t.Helper()
+	return must(p.NewNode(namespace, name))(p.t)
+}
+
+// must ends the test with an error.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s: (-want +got) %s", what, d)
+	}
+}
+
+const stringType = "std_msgs/msg/String"
+
+// text is a std_msgs/msg/String.
+func text(format string, args ...any) []byte {
+	b, err := cdr.Marshal(&stdmsgs.String{Data: fmt.Sprintf(format, args...)})
+	if err != nil {
+		panic(err) // strings without bounds have no errors
+	}
+	return b
+}
+
+// samesBytes compares messages; what came over a network may be padded.
+func sameBytes(t testing.TB, what string, want, got []byte) {
+	t.Helper()
+	if len(got) >= len(want) && len(got)-len(want) < 4 && len(bytes.Trim(got[len(want):], "\x00")) == 0 {
+		got = got[:len(want)]
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s: got % x, want % x", what, got, want)
+	}
+}
+
+// pair is a publisher and a subscription that are matched.
+func pair(t testing.TB, from, to *peer, topic string, q rmw.QoS) (rmw.Publisher, rmw.Subscription) {
+	t.Helper()
+	pub := must(from.node("/", "from").NewPublisher(rmw.Topic{Name: topic, Type: stringType}, q, "pub"))(t)
+	sub := must(to.node("/", "to").NewSubscription(rmw.Topic{Name: topic, Type: stringType}, q, "sub"))(t)
+	until(t, "match on "+topic, func() bool { return pub.Status().Matched == 1 && sub.Status().Matched == 1 }, from, to)
+	return pub, sub
+}
+
+// take takes n samples, each cloned.
+func take(t testing.TB, p *peer, sub rmw.Subscription, n int) []dds.Sample {
+	t.Helper()
+	var got []dds.Sample
+	until(t, fmt.Sprintf("%d messages", n), func() bool {
+		_ = must(sub.Take(n-len(got), func(s *dds.Sample) {
+			c := *s
+			c.Data = bytes.Clone(s.Data)
+			got = append(got, c)
+		}))(t)
+		return len(got) >= n
+	}, p)
+	return got
+}
