@@ -1,0 +1,8 @@
+package ros
+
+// Turner returns what makes one turn of Spin's loop per call.
+func Turner(c *Context) func() {
+	x := c.executor
+	keep, turn := x.keep, x.turn
+	return func() { _ = x.once(keep, turn) }
+}
