@@ -29,16 +29,17 @@ const (
 
 // BagOptions say how flights become a bag.
 type BagOptions struct {
-	Storage   string // bag.MCAP (default) or bag.SQLite
-	Namespace string // of the topics, "/quad"
-	Odometry  bool   // write mocap/odom, with velocities, instead of mocap/pose
+	Storage         string // bag.MCAP (default) or bag.SQLite
+	MetadataVersion int    // as bag.WriterOptions has it
+	Namespace       string // of the topics, "/quad"
+	Odometry        bool   // write mocap/odom, with velocities, instead of mocap/pose
 }
 
 // WriteBag writes flights, one after the other, as a bag with poses and commands as vnd's own topics have them. The
 // folder must not exist, or be empty; it is whole in the end or not there. The same flights give the same bytes of storage.
 func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
 	frozen := func() time.Time { return time.Unix(0, bagStart) } // chunks end by their size, never by the time they took
-	w, err := bag.Create(dir, bag.WriterOptions{Storage: o.Storage, Now: frozen})
+	w, err := bag.Create(dir, bag.WriterOptions{Storage: o.Storage, MetadataVersion: o.MetadataVersion, Now: frozen})
 	if err != nil {
 		return err
 	}

@@ -133,9 +133,10 @@ func (s *bagSummary) WriteText(w io.Writer) error {
 }
 
 type bagRecoverCommand struct {
-	Storage string `enum:",mcap,sqlite3" default:"" help:"Storage of the new bag, mcap or sqlite3; that of the old one without it."`
-	Bag     string `arg:"" help:"Folder of the damaged bag, or one of its storage files. It is not changed."`
-	Out     string `arg:"" help:"Folder of the new bag; it must not exist, or be empty."`
+	Storage  string `enum:",mcap,sqlite3" default:"" help:"Storage of the new bag, mcap or sqlite3; that of the old one without it."`
+	Metadata int    `enum:"8,5" default:"8" help:"Version of metadata.yaml, and of what goes with it: 8, or 5 for ROS 2 Humble."`
+	Bag      string `arg:"" help:"Folder of the damaged bag, or one of its storage files. It is not changed."`
+	Out      string `arg:"" help:"Folder of the new bag; it must not exist, or be empty."`
 }
 
 // recovered is what `vnd bag recover` did.
@@ -148,7 +149,7 @@ type recovered struct {
 
 // Run implements `vnd bag recover`.
 func (b *bagRecoverCommand) Run(c *console) error {
-	r, err := bag.Recover(b.Bag, b.Out, bag.WriterOptions{Storage: b.Storage})
+	r, err := bag.Recover(b.Bag, b.Out, bag.WriterOptions{Storage: b.Storage, MetadataVersion: b.Metadata})
 	if err != nil {
 		return err
 	}

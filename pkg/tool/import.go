@@ -14,6 +14,7 @@ type importCommand struct {
 	More      []string `arg:"" optional:"" name:"csv" help:"Further flight CSVs."`
 	Out       string   `required:"" placeholder:"BAG" help:"Folder of the bag; it must not exist, or be empty."`
 	Storage   string   `enum:"mcap,sqlite3" default:"mcap" help:"Storage of the bag: mcap or sqlite3."`
+	Metadata  int      `enum:"8,5" default:"8" help:"Version of metadata.yaml, and of what goes with it: 8, or 5 for ROS 2 Humble."`
 	Pose      bool     `help:"Write mocap/pose, without velocities, also where there are some; else that is only done where there are none."`
 	Namespace string   `default:"quad" help:"Namespace of the topics."`
 }
@@ -61,7 +62,8 @@ func (i *importCommand) Run(c *console) error {
 	if len(flights) == 0 {
 		return errors.New("no flight CSV")
 	}
-	if err := assemble.WriteBag(i.Out, flights, assemble.BagOptions{Storage: i.Storage, Namespace: i.Namespace, Odometry: moving}); err != nil {
+	if err := assemble.WriteBag(i.Out, flights, assemble.BagOptions{Storage: i.Storage, MetadataVersion: i.Metadata,
+		Namespace: i.Namespace, Odometry: moving}); err != nil {
 		return err
 	}
 	return c.show(&imported{Out: i.Out, Storage: i.Storage, Flights: len(flights), Rows: rows(flights), Odometry: moving, Warnings: c.warnings})
