@@ -12,8 +12,8 @@ import (
 	"vnd/pkg/so3"
 )
 
-// robotName is the only robot that bundles of this format describe.
-const robotName = "quadrotor"
+// Robot is the only robot that bundles of this format describe.
+const Robot = "quadrotor"
 
 // section is the model's place in a bundle's configuration.
 const section = "model"
@@ -98,12 +98,11 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 		return nil, err
 	}
 	conf := config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}
-	figures, err := json.Marshal(metrics)
-	if err != nil {
+	b := &snapshot.Bundle{Robot: Robot, Dt: q.Dt}
+	if err := b.SetSection(section, conf); err != nil {
 		return nil, err
 	}
-	b := &snapshot.Bundle{Robot: robotName, Dt: q.Dt, Metrics: figures}
-	if err := b.SetSection(section, conf); err != nil {
+	if err := b.SetMetrics("fit", metrics); err != nil {
 		return nil, err
 	}
 	d := m.dims()
@@ -124,8 +123,8 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 // FromBundle unpacks the model of a bundle. It refuses, in words, what is not a quadrotor's or does not fit together.
 func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	var q Quadrotor
-	if b.Robot != robotName {
-		return nil, q, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, robotName)
+	if b.Robot != Robot {
+		return nil, q, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, Robot)
 	}
 	var c config
 	if err := b.Section(section, &c); err != nil {

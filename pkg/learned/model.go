@@ -31,8 +31,8 @@ func (n *Norm[F]) Apply(x []F) {
 	}
 }
 
-// pull scales gradients of normalised rows to gradients of raw rows, in place.
-func (n *Norm[F]) pull(dx []F) {
+// Pull scales gradients of normalised rows to gradients of raw rows, in place.
+func (n *Norm[F]) Pull(dx []F) {
 	w := len(n.Scale)
 	for i := 0; i+w <= len(dx); i += w {
 		row := dx[i : i+w]

@@ -45,7 +45,9 @@ type step[F kernel.Float] struct {
 const phaseSteps = 10
 
 // NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
-func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] { return m.newRollout(maxB, maxH, 1, true, true) }
+func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
+	return m.newRollout(maxB, maxH, 1, true, true)
+}
 
 // NewFrozenRollout allocates rollouts under the mean residual of the ensemble whose Backward takes D for a constant: gradients
 // flow through the prior alone. They have no Grads.
@@ -223,7 +225,7 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	}
 	dx := r.dx[:r.B*d.Inputs]
 	m.Net.ResidualBackward(p.tapes[0], r.member, k, dd, dx)
-	m.Inputs.pull(dx)
+	m.Inputs.Pull(dx)
 	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
 }
 

@@ -25,6 +25,9 @@ type config struct {
 // normalisers of the observation.
 var normalisers = []string{"normaliser.policy.mean", "normaliser.policy.scale"}
 
+// In reports whether a bundle has a policy.
+func In(b *snapshot.Bundle) bool { return b.HasSection(section) }
+
 // Put puts the policy of a task into a bundle, in place of the one there.
 func Put(b *snapshot.Bundle, p *Policy[float32], task string) error {
 	b.Tensors = slices.DeleteFunc(slices.Clone(b.Tensors), func(t snapshot.Tensor) bool {

@@ -50,7 +50,7 @@ type Bundle struct {
 	Normalisers []string        // names of the tensors that hold normalisers, not weights
 	Config      json.RawMessage // an object with a section for each part, such as model and policy; opaque here
 	DataDigest  string          // digest of the training data
-	Metrics     json.RawMessage // what was measured when it was made; opaque here
+	Metrics     json.RawMessage // an object with a section for each part: what was measured when it was made; opaque here
 	Tensors     []Tensor        // in the order of the file
 }
 
@@ -70,16 +70,16 @@ func (b *Bundle) Tensor(name string, shape ...int) ([]float32, error) {
 
 // HasSection reports whether the configuration has the named section.
 func (b *Bundle) HasSection(name string) bool {
-	s, err := b.sections()
+	s, err := b.sections(b.Config)
 	return err == nil && s[name] != nil
 }
 
 // Section decodes the named section of the configuration, strictly, into what
 // into points to.
 func (b *Bundle) Section(name string, into any) error {
-	s, err := b.sections()
+	s, err := b.sections(b.Config)
 	if err != nil {
-		return err
+		return fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
 	}
 	if s[name] == nil {
 		return fmt.Errorf("bundle %s has no %s", b.ID, name)
@@ -93,25 +93,37 @@ func (b *Bundle) Section(name string, into any) error {
 }
 
 // SetSection replaces the named section of the configuration.
-func (b *Bundle) SetSection(name string, from any) error {
-	s, err := b.sections()
-	if err != nil {
-		return err
-	}
-	if s[name], err = json.Marshal(from); err != nil {
-		return err
-	}
-	b.Config, err = json.Marshal(s)
+func (b *Bundle) SetSection(name string, from any) (err error) {
+	b.Config, err = b.with(b.Config, name, from)
 	return err
 }
 
-func (b *Bundle) sections() (map[string]json.RawMessage, error) {
+// SetMetrics replaces the named section of the metrics.
+func (b *Bundle) SetMetrics(name string, from any) (err error) {
+	b.Metrics, err = b.with(b.Metrics, name, from)
+	return err
+}
+
+func (b *Bundle) with(object json.RawMessage, name string, from any) (json.RawMessage, error) {
+	s, err := b.sections(object)
+	if err != nil {
+		return object, err
+	}
+	value, err := json.Marshal(from)
+	if err != nil {
+		return object, err
+	}
+	s[name] = value
+	return json.Marshal(s)
+}
+
+func (b *Bundle) sections(object json.RawMessage) (map[string]json.RawMessage, error) {
 	s := map[string]json.RawMessage{}
-	if len(b.Config) == 0 {
+	if len(object) == 0 {
 		return s, nil
 	}
-	if err := json.Unmarshal(b.Config, &s); err != nil {
-		return nil, fmt.Errorf("bundle %s: configuration: %w", b.ID, err)
+	if err := json.Unmarshal(object, &s); err != nil {
+		return nil, err
 	}
 	if s == nil { // of null
 		s = map[string]json.RawMessage{}

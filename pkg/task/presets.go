@@ -36,7 +36,7 @@ func CostOf(name, task string) (Cost, error) {
 	param.Default(&c)
 	switch {
 	case name == StiffCost:
-		return Cost{Position: 5, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.5, Collision: c.Collision, Delta: c.Delta}, nil
+		return Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: c.Collision, Delta: c.Delta}, nil
 	case name != PaperCost:
 		return c, fmt.Errorf("cost %q, expected %s or %s", name, PaperCost, StiffCost)
 	case task == Track:
@@ -74,7 +74,16 @@ func New(name string, cost Cost, spread Spread, path reference.Reference) (*Task
 			return spread.Start(func(t float64) quad.Reference { return path.At(begin + t) }, rng)
 		}
 	case Land:
-		t.Draw = func(rng *rand.Rand) Episode { return spread.landing(rng) }
+		const several = 200
+		all, err := landings(several)
+		if err != nil {
+			return nil, err
+		}
+		t.Draw = func(rng *rand.Rand) Episode {
+			r := all[rng.IntN(several)]
+			begin := r.Horizon() * rng.Float64()
+			return spread.Start(func(t float64) quad.Reference { return r.At(begin + t) }, rng)
+		}
 	default:
 		return nil, fmt.Errorf("task %q, expected %s", name, strings.Join(names, ", "))
 	}
@@ -86,19 +95,22 @@ func defaults[S reference.Spec](s S) S {
 	return s
 }
 
-// landing draws an episode within a landing from up to 1 m aside and 0.5 to 1.5 m
-// above the touch-down.
-func (s *Spread) landing(rng *rand.Rand) Episode {
-	begin := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
-	r, err := reference.New(defaults(&reference.Landing{}))
-	if err == nil {
-		r, err = reference.Start(r, &begin)
+// landings returns n landings from up to 1 m aside and 0.5 to 1.5 m above the
+// touch-down.
+func landings(n int) ([]reference.Reference, error) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	out := make([]reference.Reference, n)
+	for i := range out {
+		begin := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
+		r, err := reference.New(defaults(new(reference.Landing)))
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = reference.Start(r, &begin); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		panic(err) // the defaults and the starts are the source's own
-	}
-	at := r.Horizon() * rng.Float64()
-	return s.Start(func(t float64) quad.Reference { return r.At(at + t) }, rng)
+	return out, nil
 }
 
 // Split reads a list of names, such as "hover,track": one policy for all.

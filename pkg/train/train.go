@@ -80,6 +80,7 @@ type trainer struct {
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
 	parts  [][]float32 // gradient of each tile of environments, added in order
+	sample func(rng *rand.Rand, z []float32)
 	state  state
 	key    string
 }
@@ -121,7 +122,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
 		return nil, err
 	}
-	t := &trainer{cfg: cfg, opt: opt, world: w}
+	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent())}
 	if err := t.start(dt); err != nil {
 		return nil, err
 	}
@@ -261,19 +262,20 @@ func (t *trainer) each(f func(w *tile[float32], part int)) {
 	wg.Wait()
 }
 
-// sample draws the latent of an episode.
-func (t *trainer) sample(rng *rand.Rand, z []float32) {
-	bank := t.opt.Bank
-	if t.world.Latent() == 0 {
-		clear(z)
-		return
-	}
-	if rng.Float64() < t.cfg.Bank && len(bank) > 0 {
-		copy(z, bank[rng.IntN(len(bank)/len(z))*len(z):])
-		return
-	}
-	for i := range z {
-		z[i] = float32(rng.NormFloat64())
+// Sampler draws the latent of an episode: for a share of them one of a bank
+// [N][Z], for the others one of N(0, I). Without a model, Z = 0, it is 0.
+func Sampler(share float64, bank []float32, Z int) func(rng *rand.Rand, z []float32) {
+	return func(rng *rand.Rand, z []float32) {
+		switch {
+		case Z == 0:
+			clear(z)
+		case len(bank) > 0 && rng.Float64() < share:
+			copy(z, bank[rng.IntN(len(bank)/Z)*Z:])
+		default:
+			for i := range z {
+				z[i] = float32(rng.NormFloat64())
+			}
+		}
 	}
 }
 
