@@ -36,7 +36,9 @@ type Context interface {
 	NewNode(namespace, name string) (Node, error)
 	// Wait blocks until something is to be done for an entity, the graph
 	// changed, Wake was called or timeout has passed (never when negative), and
-	// appends what is ready. One goroutine waits at a time.
+	// appends what is ready. Data are told of until they are taken, an event and
+	// a change of the graph once each. One goroutine waits at a time. After Close
+	// it returns ErrClosed.
 	Wait(timeout time.Duration, ready []Ready) ([]Ready, error)
 	Wake()
 	Graph() Graph
@@ -51,7 +53,8 @@ type Ready struct {
 }
 
 // Node makes entities that the graph shows as its own. Every New… gives owner
-// back through Wait; its error names the topic or service.
+// back through Wait; only a publisher's may be nil, and its events are not told.
+// The error names the topic or service.
 type Node interface {
 	NewPublisher(t Topic, q QoS, owner any) (Publisher, error)
 	NewSubscription(t Topic, q QoS, owner any) (Subscription, error)
@@ -89,7 +92,7 @@ type Publisher interface {
 type Subscription interface {
 	GID() GID
 	// Take calls f with up to max messages, oldest first, and returns how many
-	// there were.
+	// there were. It allocates nothing. f may call any method, here and below.
 	Take(max int, f func(*dds.Sample)) (int, error)
 	Status() dds.Status
 	Close() error
@@ -105,7 +108,8 @@ type RequestID struct {
 type Server interface {
 	// Take calls f with up to max requests.
 	Take(max int, f func(id RequestID, request *dds.Sample)) (int, error)
-	// Respond answers a request. A client that has gone is no error.
+	// Respond answers a request. A client that has gone is no error. Where
+	// discovery lags behind, the response is sent a little later.
 	Respond(id RequestID, response []byte) error
 	Close() error
 }

@@ -16,17 +16,11 @@ type client struct {
 	service string
 	writer  dds.Writer
 	reader  dds.Reader
+	inbox   *inbox
 
-	sendMu   sync.Mutex // guards sequence, request
+	sendMu   sync.Mutex // guards what follows
 	sequence int64
 	request  []byte
-
-	takeMu   sync.Mutex // guards what follows
-	onSample func(*dds.Sample)
-	f        func(int64, *dds.Sample)
-	taken    int
-	sample   dds.Sample
-	response []byte
 }
 
 func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error) {
@@ -34,13 +28,14 @@ func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error
 		return nil, err
 	}
 	c := &client{node: n, service: s.Name}
-	c.onSample = c.take
 	request, reply := mangleService(s.Name)
 	var err error
 	c.writer, c.reader, err = n.pair(clientKey, owner, q,
 		half{dds.Topic{Name: request, Type: mangleType(s.Type, requestType)}, s.RequestHash},
 		half{dds.Topic{Name: reply, Type: mangleType(s.Type, responseType)}, s.ResponseHash})
 	if err == nil {
+		handle := c.writer.Handle()
+		c.inbox = newInbox(c.reader, func(id rmw.RequestID, _ rmw.GID) bool { return id.Client == handle })
 		err = n.add(c)
 	}
 	if err != nil {
@@ -61,12 +56,12 @@ func (n *node) pair(key string, owner any, q rmw.QoS, write, read half) (dds.Wri
 	c := n.context
 	id := key + "=" + pairID(c.GID(), c.pairs.Add(1)) + ";"
 	q.UserData = c.userData(id, write.hash)
-	w, err := c.newWriter(write.topic, q, &inner{})
+	w, err := c.participant.NewWriter(write.topic, q, &inner{})
 	if err != nil {
 		return nil, nil, err
 	}
 	q.UserData = c.userData(id, read.hash)
-	r, err := c.newReader(read.topic, q, &inner{owner: owner})
+	r, err := c.participant.NewReader(read.topic, q, &inner{owner: owner})
 	if err != nil {
 		w.Close()
 		return nil, nil, err
@@ -125,28 +120,5 @@ func notCDR(service string, message []byte) error {
 }
 
 func (c *client) Take(max int, f func(int64, *dds.Sample)) (int, error) {
-	c.takeMu.Lock()
-	defer c.takeMu.Unlock()
-	c.f, c.taken = f, 0
-	defer func() { c.f = nil }()
-	for c.taken < max { // until there is no more, since those of others do not count
-		ask := max - c.taken
-		if n, err := c.reader.Take(ask, c.onSample); err != nil || n < ask {
-			return c.taken, err
-		}
-	}
-	return c.taken, nil
-}
-
-// take passes on what answers a request of this client.
-func (c *client) take(s *dds.Sample) {
-	id, response, ok := unwrap(c.response, s.Data)
-	c.response = response
-	if !ok || id.Client != c.writer.Handle() {
-		return
-	}
-	c.taken++
-	c.sample = *s
-	c.sample.Data = response
-	c.f(id.Sequence, &c.sample)
+	return c.inbox.take(max, func(id rmw.RequestID, response *dds.Sample) { f(id.Sequence, response) })
 }

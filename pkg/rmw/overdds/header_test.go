@@ -18,7 +18,7 @@ import (
 func TestHeaderGolden(t *testing.T) {
 	var seen []string
 	for _, r := range recording(t) {
-		topic := topicOf(t, r.change.GUID)
+		topic := recordedTopic(t, r.change.GUID)
 		var m cdr.Message
 		switch topic {
 		case "rq/drone1/armRequest":
@@ -58,7 +58,7 @@ func TestHeaderGolden(t *testing.T) {
 	}
 }
 
-func topicOf(t *testing.T, g rmw.GID) string {
+func recordedTopic(t *testing.T, g rmw.GID) string {
 	for _, r := range recording(t) {
 		if r.change.GUID == g && r.change.Topic.Name != "" {
 			return r.change.Topic.Name

@@ -126,19 +126,19 @@ func (c *context) userData(pair, hash string) []byte {
 	return []byte(pair)
 }
 
+func topicOf(t rmw.Topic) dds.Topic {
+	return dds.Topic{Name: mangleTopic(t.Name), Type: mangleType(t.Type, "")}
+}
+
 func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, error) {
 	if err := check("topic", t.Name, t.Type, owner, false); err != nil {
 		return nil, err
 	}
 	q.UserData = n.context.userData("", t.Hash)
-	topic := dds.Topic{Name: mangleTopic(t.Name), Type: mangleType(t.Type, "")}
-	var w dds.Writer
-	var err error
 	if owner == nil {
-		w, err = n.context.newWriter(topic, q, &inner{})
-	} else {
-		w, err = n.context.participant.NewWriter(topic, q, owner)
+		owner = &inner{}
 	}
+	w, err := n.context.participant.NewWriter(topicOf(t), q, owner)
 	if err != nil {
 		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
 	}
@@ -154,7 +154,7 @@ func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscript
 		return nil, err
 	}
 	q.UserData = n.context.userData("", t.Hash)
-	r, err := n.context.participant.NewReader(dds.Topic{Name: mangleTopic(t.Name), Type: mangleType(t.Type, "")}, q, owner)
+	r, err := n.context.participant.NewReader(topicOf(t), q, owner)
 	if err != nil {
 		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
 	}

@@ -67,10 +67,10 @@ func New(p dds.Participant, o Options) (rmw.Context, error) {
 
 // join makes the endpoints that carry the graph, writer first as ROS does.
 func (c *context) join() (err error) {
-	if c.infoWriter, err = c.newWriter(infoTopic, infoWriterQoS(), &inner{}); err != nil {
+	if c.infoWriter, err = c.participant.NewWriter(infoTopic, infoWriterQoS(), &inner{}); err != nil {
 		return err
 	}
-	if c.infoReader, err = c.newReader(infoTopic, infoReaderQoS(), &inner{graph: true}); err != nil {
+	if c.infoReader, err = c.participant.NewReader(infoTopic, infoReaderQoS(), &inner{graph: true}); err != nil {
 		return err
 	}
 	return c.announce()

@@ -27,13 +27,7 @@ type server struct {
 	grace   time.Duration
 	writer  dds.Writer
 	reader  dds.Reader
-
-	takeMu   sync.Mutex // guards what follows
-	onSample func(*dds.Sample)
-	f        func(rmw.RequestID, *dds.Sample)
-	taken    int
-	sample   dds.Sample
-	request  []byte
+	inbox   *inbox
 
 	writeMu  sync.Mutex // guards response
 	response []byte
@@ -71,13 +65,13 @@ func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error
 		return nil, err
 	}
 	v := &server{node: n, service: s.Name, grace: grace, peers: map[uint64]peer{}, done: make(chan struct{})}
-	v.onSample = v.take
 	request, reply := mangleService(s.Name)
 	var err error
 	v.writer, v.reader, err = n.pair(serverKey, owner, q,
 		half{dds.Topic{Name: reply, Type: mangleType(s.Type, responseType)}, s.ResponseHash},
 		half{dds.Topic{Name: request, Type: mangleType(s.Type, requestType)}, s.RequestHash})
 	if err == nil {
+		v.inbox = newInbox(v.reader, v.meet)
 		err = n.add(v)
 	}
 	if err != nil {
@@ -106,44 +100,22 @@ func (s *server) shut() error {
 func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }
 
 func (s *server) Take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) {
-	s.takeMu.Lock()
-	defer s.takeMu.Unlock()
-	s.f, s.taken = f, 0
-	defer func() { s.f = nil }()
-	for s.taken < max { // until there is no more, since what is no request does not count
-		ask := max - s.taken
-		if n, err := s.reader.Take(ask, s.onSample); err != nil || n < ask {
-			return s.taken, err
-		}
-	}
-	return s.taken, nil
+	return s.inbox.take(max, f)
 }
 
-func (s *server) take(sample *dds.Sample) {
-	id, request, ok := unwrap(s.request, sample.Data)
-	s.request = request
-	if !ok {
-		return
-	}
-	s.meet(id.Client, sample.Writer)
-	s.taken++
-	s.sample = *sample
-	s.sample.Data = request
-	s.f(id, &s.sample)
-}
-
-// meet remembers whose requests a handle stands in.
-func (s *server) meet(client uint64, writer rmw.GID) {
+// meet remembers whose requests a handle stands in. All are welcome.
+func (s *server) meet(id rmw.RequestID, writer rmw.GID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, known := s.peers[client]; known && p.writer == writer || writer == (rmw.GID{}) {
-		return
+	if p, known := s.peers[id.Client]; known && p.writer == writer || writer == (rmw.GID{}) {
+		return true
 	}
 	if len(s.peers) >= maxPeers {
 		// Those that stay are met again with their next request.
 		clear(s.peers)
 	}
-	s.peers[client] = peer{writer: writer}
+	s.peers[id.Client] = peer{writer: writer}
+	return true
 }
 
 // hears says whether a client can hear responses: its reader, which carries the

@@ -1,44 +1,16 @@
 package overdds
 
 import (
-	"sync/atomic"
 	"time"
 
-	"vnd/pkg/dds"
 	"vnd/pkg/rmw"
 )
 
-// inner is the owner of an endpoint that users do not see as such.
+// inner is the owner of an endpoint that users do not see as such, and whose
+// events are nobody's.
 type inner struct {
-	owner    any  // who hears of data; nil for nobody
-	graph    bool // data are announcements
-	endpoint atomic.Value
-}
-
-type hasStatus interface{ Status() dds.Status }
-
-// drain takes note of an endpoint's events on nobody's behalf, lest Wait return
-// for them again and again. Status only counts up: nothing is lost.
-func (i *inner) drain() {
-	if e, made := i.endpoint.Load().(hasStatus); made {
-		e.Status()
-	}
-}
-
-func (c *context) newWriter(t dds.Topic, q dds.QoS, i *inner) (dds.Writer, error) {
-	w, err := c.participant.NewWriter(t, q, i)
-	if err == nil {
-		i.endpoint.Store(w)
-	}
-	return w, err
-}
-
-func (c *context) newReader(t dds.Topic, q dds.QoS, i *inner) (dds.Reader, error) {
-	r, err := c.participant.NewReader(t, q, i)
-	if err == nil {
-		i.endpoint.Store(r)
-	}
-	return r, err
+	owner any  // who hears of data; nil for nobody
+	graph bool // data are announcements
 }
 
 func (c *context) Wake() { c.participant.Wake() }
@@ -89,15 +61,10 @@ func (c *context) translate(ready []rmw.Ready) []rmw.Ready {
 			graph = true
 		case !isInner:
 			ready = append(ready, rmw.Ready{Owner: r.Owner, Data: r.Data, Event: r.Event})
-		default:
-			if r.Event {
-				i.drain()
-			}
-			if r.Data && i.graph {
-				graph = true
-			} else if r.Data && i.owner != nil {
-				ready = append(ready, rmw.Ready{Owner: i.owner, Data: true})
-			}
+		case r.Data && i.graph:
+			graph = true
+		case r.Data && i.owner != nil:
+			ready = append(ready, rmw.Ready{Owner: i.owner, Data: true})
 		}
 	}
 	if graph {

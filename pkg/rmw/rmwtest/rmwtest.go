@@ -29,7 +29,7 @@ func Run(t *testing.T, newOpen func(testing.TB) Open) {
 		{"late joiner", lateJoiner}, {"incompatible QoS", incompatible}, {"matching", matching},
 		{"wait", wait}, {"wait closed", waitClosed}, {"allocations", allocations},
 		{"service", service}, {"clients apart", clientsApart}, {"service out of order", outOfOrder},
-		{"availability", availability}, {"client gone", clientGone}, {"service allocations", serviceAllocations},
+		{"nested", nested}, {"availability", availability}, {"client gone", clientGone}, {"service allocations", serviceAllocations},
 		{"graph", graph}, {"graph events", graphEvents}, {"nodes come and go", nodesComeAndGo},
 		{"same name", sameName}, {"hidden", hidden}, {"types and hashes", types},
 		{"bad names", badNames}, {"closed", closed}, {"goroutines", goroutines}, {"many nodes", manyNodes},

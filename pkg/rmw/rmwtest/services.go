@@ -225,3 +225,35 @@ func serviceAllocations(t *testing.T, o Open) {
 		t.Errorf("%v allocations per call, expected at most %d", n, few)
 	}
 }
+
+// nested: whoever is handed a request or message may call anything.
+func nested(t *testing.T, o Open) {
+	p := open(t, o)
+	s, clients := serve(t, p, p)
+	for range 4 {
+		_ = must(clients[0].Send(setBool(t, true)))(t)
+	}
+	var answered []int64
+	var onRequest func(id rmw.RequestID, r *dds.Sample)
+	onRequest = func(id rmw.RequestID, r *dds.Sample) {
+		before := bytes.Clone(r.Data)
+		_ = must(s.Take(1, onRequest))(t)
+		sameBytes(t, "request after another", before, r.Data)
+		check(t, s.Respond(id, answer(t, "%d", id.Sequence)))
+		answered = append(answered, id.Sequence)
+	}
+	until(t, "four requests", func() bool {
+		_ = must(s.Take(1, onRequest))(t)
+		return len(answered) == 4
+	}, p)
+	left := 4
+	var onResponse func(int64, *dds.Sample)
+	onResponse = func(int64, *dds.Sample) {
+		left--
+		_ = must(clients[0].Take(1, onResponse))(t)
+	}
+	until(t, "four responses", func() bool {
+		_ = must(clients[0].Take(1, onResponse))(t)
+		return left == 0
+	}, p)
+}
