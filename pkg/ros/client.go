@@ -15,6 +15,7 @@ import (
 type Client[Req, Resp any] struct {
 	n          *Node
 	name       string
+	typeName   string
 	client     rmw.Client
 	group      *Group
 	request    func(*Req) cdr.Message
@@ -43,7 +44,7 @@ func NewClient[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name stri
 	if err != nil {
 		return nil, err
 	}
-	c.name = t.Name
+	c.name, c.typeName = t.Name, t.Type
 	if c.client, err = n.middleware.NewClient(t, o.serviceQoS(), c); err != nil {
 		return nil, n.errorf("%w", err)
 	}
@@ -176,6 +177,8 @@ func (c *Client[Req, Resp]) fill() {
 }
 
 func (c *Client[Req, Resp]) news() {}
+
+func (c *Client[Req, Resp]) rosType() string { return c.typeName }
 
 // Close ends the client and what waits for its responses.
 func (c *Client[Req, Resp]) Close() error {

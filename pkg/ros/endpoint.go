@@ -30,6 +30,8 @@ func (e *endpoint) Status() dds.Status { return e.status() }
 
 func (e *endpoint) base() *endpoint { return e }
 
+func (e *endpoint) rosType() string { return e.typeName }
+
 // news warns of endpoints that were refused for their QoS, in rclcpp's words.
 func (e *endpoint) news() {
 	s := e.status()

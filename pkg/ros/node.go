@@ -81,7 +81,7 @@ func LoggerService() NodeOption {
 
 // begin gives the node what every node of ROS has.
 func (n *Node) begin() error {
-	return serveAll(n.beginRosout, n.beginParameters, n.beginTime)
+	return serveAll(n.beginRosout, n.beginParameters, n.beginTime, n.beginDescriptions)
 }
 
 // Name is the node's name.

@@ -16,6 +16,7 @@ import (
 type Service[Req, Resp any] struct {
 	n         *Node
 	name      string
+	typeName  string
 	server    rmw.Server
 	group     *Group
 	handler   func(*Req, *Resp)
@@ -47,7 +48,7 @@ func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name str
 	if err != nil {
 		return nil, err
 	}
-	s.name = t.Name
+	s.name, s.typeName = t.Name, t.Type
 	if s.server, err = n.middleware.NewServer(t, o.serviceQoS(), s); err != nil {
 		return nil, n.errorf("%w", err)
 	}
@@ -141,6 +142,8 @@ func (s *Service[Req, Resp]) fill() {
 }
 
 func (s *Service[Req, Resp]) news() {}
+
+func (s *Service[Req, Resp]) rosType() string { return s.typeName }
 
 // errorf is an error that names the node.
 func (n *Node) errorf(format string, args ...any) error {
