@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bufio"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -121,7 +122,11 @@ type source struct {
 func openForReading(path string) (source, error) {
 	bad, keep := 0, 0
 	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
-		if bad, keep, err = checkWAL(path + "-wal"); err != nil {
+		err := withWAL(path+"-wal", func(in io.Reader) (err error) {
+			bad, keep, err = checkWAL(in)
+			return err
+		})
+		if err != nil {
 			return source{}, err
 		}
 	}
@@ -172,7 +177,9 @@ func openCopy(path string, bad, keep int) (s source, err error) {
 	for _, from := range append([]string{path}, sidecars(path)...) {
 		to := filepath.Join(s.temp, filepath.Base(from))
 		if bad > 0 && from == path+"-wal" {
-			err = mendWAL(to, from, keep)
+			err = withWAL(from, func(in io.Reader) error {
+				return writeFile(to, func(out io.Writer) error { return mendWAL(out, in, keep) })
+			})
 		} else {
 			err = copyFile(to, from)
 		}
@@ -204,10 +211,17 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
+	return writeFile(to, func(out io.Writer) error {
+		_, err := io.Copy(out, in)
+		return err
+	})
+}
+
+func writeFile(to string, write func(io.Writer) error) error {
 	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	w := bufio.NewWriter(out)
+	return errors.Join(write(w), w.Flush(), out.Close())
 }

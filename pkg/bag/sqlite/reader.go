@@ -133,13 +133,7 @@ func (r *Reader) readSchema() error {
 		r.SchemaVersion = 2
 	}
 	if tables["schema"] {
-		err := r.db.each("SELECT schema_version, ros_distro FROM schema", func(v []driver.Value) {
-			if n, ok := v[0].(int64); ok {
-				r.SchemaVersion = int(n)
-			}
-			r.Distro = text(v[1])
-		})
-		if err != nil {
+		if err := r.db.each("SELECT schema_version, ros_distro FROM schema", r.takeSchema); err != nil {
 			return err
 		}
 	}
@@ -172,26 +166,40 @@ func (r *Reader) readTopics(has map[string]bool) error {
 	if has["type_description_hash"] {
 		pick[5] = "type_description_hash"
 	}
-	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", func(v []driver.Value) {
-		id, ok := v[0].(int64)
-		if !ok || r.byID[id] != nil {
-			return
+	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", r.takeTopic)
+}
+
+// takeSchema takes a row of the table schema.
+func (r *Reader) takeSchema(v []driver.Value) {
+	if n, ok := v[0].(int64); ok {
+		r.SchemaVersion = int(n)
+	}
+	r.Distro = text(v[1])
+}
+
+// takeTopic takes a row of the table topics: id, name, type, format, QoS, hash.
+func (r *Reader) takeTopic(v []driver.Value) {
+	id, ok := v[0].(int64)
+	if !ok || r.byID[id] != nil {
+		return
+	}
+	t := &Topic{ID: id, Name: text(v[1]), Type: text(v[2]), Format: text(v[3]), QoS: text(v[4]), TypeHash: text(v[5])}
+	r.topics = append(r.topics, t)
+	r.byID[id] = t
+}
+
+// takeDefinition takes a row of the table message_definitions: type, encoding, text.
+func (r *Reader) takeDefinition(v []driver.Value) {
+	for _, t := range r.topics {
+		if t.Type == text(v[0]) && t.Definition == "" {
+			t.Encoding, t.Definition = text(v[1]), text(v[2])
 		}
-		t := &Topic{ID: id, Name: text(v[1]), Type: text(v[2]), Format: text(v[3]), QoS: text(v[4]), TypeHash: text(v[5])}
-		r.topics = append(r.topics, t)
-		r.byID[id] = t
-	})
+	}
 }
 
 // readDefinitions adds the definitions; a bag without them is still a bag.
 func (r *Reader) readDefinitions() {
-	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(v []driver.Value) {
-		for _, t := range r.topics {
-			if t.Type == text(v[0]) && t.Definition == "" {
-				t.Encoding, t.Definition = text(v[1]), text(v[2])
-			}
-		}
-	})
+	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", r.takeDefinition)
 	if err != nil {
 		r.loss.Note("message definitions: %v", err)
 	}

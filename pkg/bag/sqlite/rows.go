@@ -130,29 +130,38 @@ func (it *Rows) Close() {
 // a message.
 func (r *Reader) decode(v []driver.Value, m *Message) bool {
 	row, _ := v[0].(int64)
-	id, idOK := v[1].(int64)
-	t, timeOK := v[2].(int64)
-	topic := r.byID[id]
+	topic, time, ok := r.placed(row, v[1], v[2])
+	if !ok {
+		return false
+	}
 	var data []byte
-	dataOK := true
 	switch d := v[3].(type) {
 	case []byte:
 		data = d
 	case string:
 		data = []byte(d)
 	default:
-		dataOK = false
-	}
-	if !idOK || !timeOK || !dataOK || topic == nil {
-		what := "no known topic"
-		if idOK && topic != nil {
-			what = "a time or data of the wrong type"
-		}
-		r.lose(row, what)
+		r.lose(row, "data of the wrong type")
 		return false
 	}
-	*m = Message{Topic: topic, Row: row, Time: t, Data: data}
+	*m = Message{Topic: topic, Row: row, Time: time, Data: data}
 	return true
+}
+
+// placed is the topic and the time of a row, which is lost without either.
+func (r *Reader) placed(row int64, id, at driver.Value) (topic *Topic, time int64, ok bool) {
+	n, isID := id.(int64)
+	time, isTime := at.(int64)
+	topic = r.byID[n]
+	switch {
+	case !isID || topic == nil:
+		r.lose(row, "no known topic")
+	case !isTime:
+		r.lose(row, "a time of the wrong type")
+	default:
+		return topic, time, true
+	}
+	return nil, 0, false
 }
 
 // lose counts a row once.

@@ -61,17 +61,10 @@ func (r *Reader) listFrom(last *int64, visit func(row, topic, time int64), seen 
 		if row <= *last {
 			return errOrder
 		}
-		topic, ok1 := v[1].(int64)
-		time, ok2 := v[2].(int64)
 		*last = row
 		*seen++
-		switch {
-		case !ok1 || r.byID[topic] == nil:
-			r.lose(row, "no known topic")
-		case !ok2:
-			r.lose(row, "a time of the wrong type")
-		default:
-			visit(row, topic, time)
+		if topic, time, ok := r.placed(row, v[1], v[2]); ok {
+			visit(row, topic.ID, time)
 		}
 	}
 }

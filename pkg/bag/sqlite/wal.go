@@ -28,13 +28,7 @@ type walFrame struct {
 }
 
 // walkWAL visits the head and then the frames of the log's present generation.
-func walkWAL(path string, visit func(head []byte, f *walFrame) error) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := bufio.NewReaderSize(in, 1<<20)
+func walkWAL(r io.Reader, visit func(head []byte, f *walFrame) error) error {
 	head := make([]byte, walHead)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil // shorter than its head: empty
@@ -79,11 +73,21 @@ func walSum(head []byte, s [2]uint32, data []byte) [2]uint32 {
 	return s
 }
 
+// withWAL opens a log for walking.
+func withWAL(path string, use func(io.Reader) error) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return use(bufio.NewReaderSize(in, 1<<20))
+}
+
 // checkWAL counts the frames with a wrong checksum that lie before a completed
 // transaction. keep is the number of frames up to the end of the last one.
-func checkWAL(path string) (bad, keep int, err error) {
+func checkWAL(in io.Reader) (bad, keep int, err error) {
 	n, wrong := 0, 0
-	err = walkWAL(path, func(_ []byte, f *walFrame) error {
+	err = walkWAL(in, func(_ []byte, f *walFrame) error {
 		n++
 		if !f.good {
 			wrong++
@@ -96,22 +100,19 @@ func checkWAL(path string) (bad, keep int, err error) {
 	return bad, keep, err
 }
 
-// mendWAL writes a copy of a log's first frames with checksums that are right.
-func mendWAL(to, from string, keep int) error {
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
+// mendWAL writes a log's first frames with checksums that are right.
+func mendWAL(to io.Writer, from io.Reader, keep int) error {
 	var sum [2]uint32
 	n := 0
-	err = walkWAL(from, func(head []byte, f *walFrame) error {
+	return walkWAL(from, func(head []byte, f *walFrame) error {
 		be := binary.BigEndian
 		if n == 0 {
 			sum = walSum(head, [2]uint32{}, head[:24])
 			be.PutUint32(head[24:], sum[0])
 			be.PutUint32(head[28:], sum[1])
-			w.Write(head) // bufio keeps the error for Flush
+			if _, err := to.Write(head); err != nil {
+				return err
+			}
 		}
 		if n++; n > keep {
 			return nil
@@ -119,8 +120,7 @@ func mendWAL(to, from string, keep int) error {
 		sum = walSum(head, walSum(head, sum, f.raw[:8]), f.raw[frameHead:])
 		be.PutUint32(f.raw[16:], sum[0])
 		be.PutUint32(f.raw[20:], sum[1])
-		_, err := w.Write(f.raw)
+		_, err := to.Write(f.raw)
 		return err
 	})
-	return errors.Join(err, w.Flush(), out.Close())
 }
