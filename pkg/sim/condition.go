@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"fmt"
+
+	"vnd/pkg/so3"
+)
+
+// Conditions are the rows of a table: what is hidden from the robot and may change while it flies. Each list has one
+// element per name, or none where the column has its default everywhere. Without names there is one condition, "default".
+type Conditions struct {
+	Name         []string  `param:"name" default:"" doc:"names; a flight without a schedule stays in the first"`
+	WindX        []float64 `param:"wind_x" default:"" min:"-30" max:"30" unit:"m/s²" doc:"wind as a constant acceleration in the world, the paper's model (0)"`
+	WindY        []float64 `param:"wind_y" default:"" min:"-30" max:"30" unit:"m/s²" doc:"the same along y (0)"`
+	WindZ        []float64 `param:"wind_z" default:"" min:"-30" max:"30" unit:"m/s²" doc:"the same along z (0)"`
+	Gusts        []float64 `param:"gusts" default:"" min:"0" max:"10" doc:"factor on the air of gusts and their mean wind (1)"`
+	Fans         []float64 `param:"fans" default:"" min:"0" max:"10" doc:"factor on the air of the fans (1)"`
+	Payload      []float64 `param:"payload" default:"" min:"0" max:"100" unit:"kg" doc:"mass of a payload fixed to the body (0)"`
+	PayloadX     []float64 `param:"payload_x" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
+	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
+	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
+	Charge       []float64 `param:"charge" default:"" min:"-1" max:"1" doc:"charge of the battery that is put in as the condition sets in, as a share; -1 keeps the one that is there (-1)"`
+	CutRotor     []float64 `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
+	CutThrust    []float64 `param:"cut_thrust" default:"" min:"0" max:"1" doc:"share of its thrust coefficient that is left (1)"`
+	CutTorque    []float64 `param:"cut_torque" default:"" min:"0" max:"1" doc:"share of its torque coefficient that is left (1)"`
+	CutImbalance []float64 `param:"cut_imbalance" default:"" min:"0" max:"0.001" unit:"kg m" doc:"its mass times the distance of its centre from the axis (0)"`
+}
+
+// condition is one row.
+type condition struct {
+	name        string
+	wind        so3.Vec3 // m/s², world
+	gusts, fans float64  // factors
+	payload     payload
+	charge      float64 // −1 keeps
+	cut         cut
+}
+
+// column is one list with its default.
+type column struct {
+	name  string
+	list  []float64
+	other float64
+}
+
+func (c *Conditions) columns() []column {
+	return []column{
+		{"wind_x", c.WindX, 0}, {"wind_y", c.WindY, 0}, {"wind_z", c.WindZ, 0}, {"gusts", c.Gusts, 1}, {"fans", c.Fans, 1},
+		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0}, {"payload_z", c.PayloadZ, 0},
+		{"charge", c.Charge, -1}, {"cut_rotor", c.CutRotor, 0}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
+		{"cut_imbalance", c.CutImbalance, 0},
+	}
+}
+
+func (c *Conditions) check() error {
+	for i, n := range c.Name {
+		if n == "" {
+			return faulty("conditions.name", "element %d is empty, expected a name", i)
+		}
+		for _, before := range c.Name[:i] {
+			if n == before {
+				return faulty("conditions.name", "a second %q, expected each name once", n)
+			}
+		}
+	}
+	for _, col := range c.columns() {
+		name := "conditions." + col.name
+		if n := len(col.list); n != 0 && n != len(c.Name) {
+			return &fault{[]string{name}, fmt.Sprintf("%d elements, expected one for each of the %d of conditions.name", n, len(c.Name))}
+		}
+		for i, x := range col.list {
+			switch {
+			case col.name == "cut_rotor" && x != float64(int(x)):
+				return faulty(name, "element %d is %v, expected a rotor 1.0 … 4.0, or 0.0 for none", i, x)
+			case col.name == "charge" && x < 0 && x != -1:
+				return faulty(name, "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery", i, x)
+			}
+		}
+	}
+	return nil
+}
+
+// rows returns the table; there is at least one row.
+func (c *Conditions) rows() []condition {
+	names := c.Name
+	if len(names) == 0 {
+		names = []string{"default"}
+	}
+	rows := make([]condition, len(names))
+	for i, n := range names {
+		x := map[string]float64{}
+		for _, col := range c.columns() {
+			x[col.name] = col.other
+			if len(col.list) > 0 {
+				x[col.name] = col.list[i]
+			}
+		}
+		rows[i] = condition{
+			name: n, wind: so3.Vec3{X: x["wind_x"], Y: x["wind_y"], Z: x["wind_z"]},
+			gusts: x["gusts"], fans: x["fans"], charge: x["charge"],
+			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]}},
+			cut:     cut{int(x["cut_rotor"]), x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
+		}
+	}
+	return rows
+}
