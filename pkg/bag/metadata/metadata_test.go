@@ -208,6 +208,39 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzEmbedded: what storage files hold of metadata, in their own records and rows.
+func FuzzEmbedded(f *testing.F) {
+	whole := sample(Current)
+	text, err := whole.EncodeEmbedded()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add(FormatQoS(whole.Topics[0].QoS))
+	f.Add("- history: keep_all\n  depth: 0\n  durability: transient_local\n  deadline: {sec: 1, nsec: 5}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if m, err := ParseEmbedded([]byte(text)); err == nil {
+			m.Version = Current
+			if again, err := m.EncodeEmbedded(); err != nil {
+				t.Fatal(err)
+			} else if _, err := ParseEmbedded(again); err != nil {
+				t.Fatalf("%v in what was written:\n%s", err, again)
+			}
+		}
+		profiles, err := ParseQoS(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseQoS(FormatQoS(profiles))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(profiles, again); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 // normal makes empty and missing lists the same.
 func normal(m *Metadata) *Metadata {
 	if len(m.Paths) == 0 {
