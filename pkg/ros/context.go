@@ -22,6 +22,9 @@ type Options struct {
 	Getenv func(string) string
 	// Backend joins the graph; nil is Cyclone.
 	Backend Backend
+	// Threads run callbacks in Run; up to 1 they run on the goroutine that waits,
+	// which is the fastest.
+	Threads int
 	// Where the console is; nil is the process' own.
 	Stdout, Stderr io.Writer
 }
