@@ -5,7 +5,9 @@
 // Measured on one Zen 5 core with AVX-512, GFLOP/s of products 64×256×256 as
 // they lie, with B transposed, and 256×256×3200 with A transposed: oneDNN 2.6
 // 260, 221, 249; gemm.h 236, 219, 242; LIBXSMM 1.17 269, none, 245, on amd64
-// alone; OpenBLAS 0.3.21 125. One row of 256 by 256×256: oneDNN 90, gemm.h 16.
+// alone; OpenBLAS 0.3.21 125. One row, as in flight, by 128×384, 256×256, 128×12
+// and 256×9: oneDNN 106, 106, 11, 9; gemm.h, which then packs nothing, 120, 115,
+// 58, 43, near what the second-level cache gives.
 #include <dlfcn.h>
 #include <string.h>
 
@@ -69,7 +71,7 @@ int vnd_has_library(void) { return sgemm != 0; }
 
 void vnd_gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
 	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc) {
-	if (sgemm && k > 0) {
+	if (sgemm && k > 0 && (m > 1 || tb)) {
 		if (set_threads)
 			set_threads(1);
 		if (sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc) == 0)

@@ -129,8 +129,74 @@ static void block(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, const f
 				c + i * ldc + j, ldc);
 }
 
+// lanes adds to y [WIDTH·VL] the product of x [k], incx apart, with b [k×WIDTH·VL] as it lies. Narrow ones sum several
+// rows at a time: an addition waits for the one before it.
+INLINE void lanes(const int width, ptrdiff_t k, const float *restrict x, ptrdiff_t incx, const float *restrict b,
+	ptrdiff_t ldb, float beta, float *restrict y) {
+	enum { MOST = 8 };
+	const int chains = MOST / width;
+	vec sum[MOST];
+#pragma GCC unroll 8
+	for (int i = 0; i < MOST; i++)
+		sum[i] = (vec){0};
+	ptrdiff_t p = 0;
+	for (; p + chains <= k; p += chains)
+#pragma GCC unroll 8
+		for (int c = 0; c < chains; c++)
+#pragma GCC unroll 8
+			for (int i = 0; i < width; i++)
+				sum[c * width + i] += x[(p + c) * incx] * *(const vec_u *)(b + (p + c) * ldb + i * VL);
+	for (; p < k; p++)
+#pragma GCC unroll 8
+		for (int i = 0; i < width; i++)
+			sum[i] += x[p * incx] * *(const vec_u *)(b + p * ldb + i * VL);
+#pragma GCC unroll 8
+	for (int i = 0; i < width; i++) {
+#pragma GCC unroll 8
+		for (int c = 1; c < chains; c++)
+			sum[i] += sum[c * width + i];
+		vec_u *to = (vec_u *)(y + i * VL);
+		*to = beta == 0.0f ? sum[i] : sum[i] + beta * *to;
+	}
+}
+
+// row computes C = x·B + beta·C for one row x, without packing: each number of B is used once. Past the last whole vector
+// of columns it reads on into the next row, and copies the last rows, which have none.
+static void row(ptrdiff_t n, ptrdiff_t k, const float *restrict x, ptrdiff_t incx, const float *restrict b,
+	ptrdiff_t ldb, float beta, float *restrict y) {
+	ptrdiff_t j = 0;
+	for (; j + 8 * VL <= n; j += 8 * VL)
+		lanes(8, k, x, incx, b + j, ldb, beta, y + j);
+	if (j + 4 * VL <= n) {
+		lanes(4, k, x, incx, b + j, ldb, beta, y + j);
+		j += 4 * VL;
+	}
+	if (j + 2 * VL <= n) {
+		lanes(2, k, x, incx, b + j, ldb, beta, y + j);
+		j += 2 * VL;
+	}
+	if (j + VL <= n) {
+		lanes(1, k, x, incx, b + j, ldb, beta, y + j);
+		j += VL;
+	}
+	if (j == n)
+		return;
+	ptrdiff_t whole = ((k - 1) * ldb + n - j - VL) / ldb + 1; // rows of B behind which there is a vector's length of B
+	whole = k == 0 || (k - 1) * ldb + n - j < VL ? 0 : whole;
+	float last[VL * VL] __attribute__((aligned(64))), out[VL] __attribute__((aligned(64)));
+	lanes(1, whole, x, incx, b + j, ldb, 0.0f, out);
+	pack_rows(VL, k - whole, n - j, b + whole * ldb + j, ldb, last);
+	lanes(1, k - whole, x + whole * incx, incx, last, VL, 1.0f, out);
+	for (ptrdiff_t i = 0; j + i < n; i++)
+		y[j + i] = beta == 0.0f ? out[i] : out[i] + beta * y[j + i];
+}
+
 static void gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
 	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc) {
+	if (m == 1 && !tb) {
+		row(n, k, a, ta ? lda : 1, b, ldb, beta, c);
+		return;
+	}
 	float pa[MC * KC] __attribute__((aligned(64)));
 	float pb[NC * KC] __attribute__((aligned(64)));
 	ptrdiff_t p = 0;

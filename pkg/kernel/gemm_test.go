@@ -16,6 +16,9 @@ func gemmShapes() [][3]int {
 	for i := 0; i <= 33; i++ {
 		s = append(s, [3]int{i, 7, 5}, [3]int{5, i, 7}, [3]int{7, 5, i}, [3]int{i, i, i})
 	}
+	for n := 1; n <= 300; n += 7 { // one row: whole vectors, eight to one at a time, and the rest
+		s = append(s, [3]int{1, n, 1 + n%37})
+	}
 	return append(s, [3]int{64, 256, 24}, [3]int{64, 9, 256}, [3]int{37, 270, 515}, [3]int{131, 40, 257}, [3]int{1, 384, 128})
 }
 
