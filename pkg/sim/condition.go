@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"fmt"
-
-	"vnd/pkg/so3"
-)
+import "vnd/pkg/so3"
 
 // Conditions are the rows of a table: what is hidden from the robot and may change while it flies. Each list has one
 // element per name, or none where the column has its default everywhere. Without names there is one condition, "default".
@@ -20,7 +16,7 @@ type Conditions struct {
 	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
 	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
 	Charge       []float64 `param:"charge" default:"" min:"-1" max:"1" doc:"charge of the battery that is put in as the condition sets in, as a share; -1 keeps the one that is there (-1)"`
-	CutRotor     []float64 `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
+	CutRotor     []int     `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
 	CutThrust    []float64 `param:"cut_thrust" default:"" min:"0" max:"1" doc:"share of its thrust coefficient that is left (1)"`
 	CutTorque    []float64 `param:"cut_torque" default:"" min:"0" max:"1" doc:"share of its torque coefficient that is left (1)"`
 	CutImbalance []float64 `param:"cut_imbalance" default:"" min:"0" max:"0.001" unit:"kg m" doc:"its mass times the distance of its centre from the axis (0)"`
@@ -47,7 +43,7 @@ func (c *Conditions) columns() []column {
 	return []column{
 		{"wind_x", c.WindX, 0}, {"wind_y", c.WindY, 0}, {"wind_z", c.WindZ, 0}, {"gusts", c.Gusts, 1}, {"fans", c.Fans, 1},
 		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0}, {"payload_z", c.PayloadZ, 0},
-		{"charge", c.Charge, -1}, {"cut_rotor", c.CutRotor, 0}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
+		{"charge", c.Charge, -1}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
 		{"cut_imbalance", c.CutImbalance, 0},
 	}
 }
@@ -64,20 +60,24 @@ func (c *Conditions) check() error {
 		}
 	}
 	for _, col := range c.columns() {
-		name := "conditions." + col.name
-		if n := len(col.list); n != 0 && n != len(c.Name) {
-			return &fault{[]string{name}, fmt.Sprintf("%d elements, expected one for each of the %d of conditions.name", n, len(c.Name))}
-		}
-		for i, x := range col.list {
-			switch {
-			case col.name == "cut_rotor" && x != float64(int(x)):
-				return faulty(name, "element %d is %v, expected a rotor 1.0 … 4.0, or 0.0 for none", i, x)
-			case col.name == "charge" && x < 0 && x != -1:
-				return faulty(name, "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery", i, x)
-			}
+		if err := c.each(col.name, len(col.list)); err != nil {
+			return err
 		}
 	}
-	return nil
+	for i, x := range c.Charge {
+		if x < 0 && x != -1 {
+			return faulty("conditions.charge", "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery", i, x)
+		}
+	}
+	return c.each("cut_rotor", len(c.CutRotor))
+}
+
+// each checks the length of a column.
+func (c *Conditions) each(name string, n int) error {
+	if n == 0 || n == len(c.Name) {
+		return nil
+	}
+	return faulty("conditions."+name, "%d elements, expected one for each of the %d of conditions.name", n, len(c.Name))
 }
 
 // rows returns the table; there is at least one row.
@@ -95,11 +95,15 @@ func (c *Conditions) rows() []condition {
 				x[col.name] = col.list[i]
 			}
 		}
+		rotor := 0
+		if len(c.CutRotor) > 0 {
+			rotor = c.CutRotor[i]
+		}
 		rows[i] = condition{
 			name: n, wind: so3.Vec3{X: x["wind_x"], Y: x["wind_y"], Z: x["wind_z"]},
 			gusts: x["gusts"], fans: x["fans"], charge: x["charge"],
 			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]}},
-			cut:     cut{int(x["cut_rotor"]), x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
+			cut:     cut{rotor, x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
 		}
 	}
 	return rows

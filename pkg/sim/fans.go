@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 
 	"vnd/pkg/so3"
@@ -25,7 +26,8 @@ func (f *Fans) check() error {
 		list []float64
 	}{{"y", f.Y}, {"z", f.Z}, {"heading", f.Heading}, {"elevation", f.Elevation}, {"speed", f.Speed}, {"diameter", f.Diameter}} {
 		if len(l.list) != n {
-			return &fault{[]string{"fans." + l.name, "fans.x"}, "needs one element for each of fans.x"}
+			text := fmt.Sprintf("fans.%s has %d elements, expected one for each of the %d of fans.x", l.name, len(l.list), n)
+			return &fault{[]string{"fans." + l.name, "fans.x"}, text}
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func everything() World {
 	w.Mocap.Dropout.Every, w.Mocap.Jump.Every = 2, 3
 	w.Conditions = Conditions{
 		Name: []string{"whole", "hurt"}, WindX: []float64{.7, -.7}, Payload: []float64{0, .03}, PayloadX: []float64{0, .01},
-		CutRotor: []float64{0, 2}, CutThrust: []float64{1, .85}, CutTorque: []float64{1, .9}, CutImbalance: []float64{0, 1e-7},
+		CutRotor: []int{0, 2}, CutThrust: []float64{1, .85}, CutTorque: []float64{1, .9}, CutImbalance: []float64{0, 1e-7},
 	}
 	w.Schedule = Schedule{[]string{"whole", "hurt"}, []float64{0, 2}, 4}
 	return w

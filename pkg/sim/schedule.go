@@ -13,6 +13,9 @@ type Schedule struct {
 	Period    float64   `param:"period" default:"0" min:"0" max:"1e6" unit:"s" doc:"time after which the schedule begins again; 0 stays in the last"`
 }
 
+// shortest is the least time for which a condition lasts, s.
+const shortest = 0.01
+
 // Switch is the beginning of a condition.
 type Switch struct {
 	Start     float64 // s
@@ -23,7 +26,7 @@ func (w *World) checkSchedule() error {
 	p := &w.Schedule
 	if n := len(p.Condition); len(p.Start) != n {
 		return &fault{[]string{"schedule.start", "schedule.condition"},
-			fmt.Sprintf("%d elements, expected one for each of the %d of schedule.condition", len(p.Start), n)}
+			fmt.Sprintf("schedule.start has %d elements, expected one for each of the %d of schedule.condition", len(p.Start), n)}
 	}
 	names := w.Names()
 	for i, c := range p.Condition {
@@ -32,12 +35,12 @@ func (w *World) checkSchedule() error {
 			return faulty("schedule.condition", "element %d: no condition %q, expected one of %q", i, c, names)
 		case i == 0 && p.Start[0] != 0:
 			return faulty("schedule.start", "begins at %v s, expected 0.0: something is always in force", p.Start[0])
-		case i > 0 && p.Start[i] <= p.Start[i-1]:
-			return faulty("schedule.start", "element %d at %v s overlaps element %d at %v s, expected rising times", i, p.Start[i], i-1, p.Start[i-1])
+		case i > 0 && p.Start[i] < p.Start[i-1]+shortest:
+			return faulty("schedule.start", "element %d at %v s overlaps element %d at %v s, expected at least %v s after it", i, p.Start[i], i-1, p.Start[i-1], shortest)
 		}
 	}
-	if n := len(p.Start); p.Period > 0 && (n == 0 || p.Period <= p.Start[n-1]) {
-		return faulty("schedule.period", "%v s overlaps the schedule, expected more than its last start", p.Period)
+	if n := len(p.Start); p.Period > 0 && (n == 0 || p.Period < p.Start[n-1]+shortest) {
+		return faulty("schedule.period", "%v s overlaps the schedule, expected at least %v s after its last start", p.Period, shortest)
 	}
 	return nil
 }

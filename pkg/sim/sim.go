@@ -14,6 +14,8 @@ import (
 	"vnd/pkg/so3"
 )
 
+//go:generate go run generate.go
+
 // Simulator flies one world. It allocates nothing after New and is not safe for concurrent use.
 type Simulator struct {
 	world World

@@ -53,8 +53,8 @@ func Parse(name string, data []byte) (World, error) {
 	err := w.Check()
 	var f *fault
 	if errors.As(err, &f) {
-		if line := lineOf(data, f.params); line > 0 {
-			return World{}, fmt.Errorf("%s:%d: %w", name, line, err)
+		if line, parameter := lineOf(data, f.params); line > 0 {
+			return World{}, fmt.Errorf("%s:%d: %w", name, line, faulty(parameter, "%s", f.text))
 		}
 		return World{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -63,7 +63,7 @@ func Parse(name string, data []byte) (World, error) {
 
 // fault is what is wrong with a world whose parameters are each in range.
 type fault struct {
-	params []string // that are involved; the first of them in a file has its line in the error
+	params []string // that are involved; a file is blamed for the first of them that it sets
 	text   string
 }
 
