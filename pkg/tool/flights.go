@@ -17,6 +17,7 @@ import (
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
 	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it are refused"`
+	quad.Limits
 }
 
 // airframeNode is the node name of an airframe's block in a parameter file.

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"vnd/pkg/durable"
+	"vnd/pkg/learned"
 	"vnd/pkg/openloop"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
@@ -128,21 +130,13 @@ func drawLatents(path string, m *loaded, flights []quad.Flight, stride int) erro
 // latents encodes the windows that end at every stride-th row of a flight.
 func (m *loaded) latents(f *quad.Flight, stride int) [][]float64 {
 	var out [][]float64
-	Z, T := m.model.Net.Latent, m.rows
-	windows, tape, z := m.model.NewWindows(1), m.model.Net.NewEncoderTape(1), make([]float32, Z)
-	windows.Reset(1)
-	actions := m.model.System.Dims().Action
-	for _, s := range f.Segments {
-		for k := T; k < len(s); k += stride {
-			measured, a := m.robot.Flatten(s[k-T : k+1])
-			windows.Set(0, measured, a[:T*actions])
-			m.model.Net.Encode(tape, 1, windows.Features, z)
-			one := make([]float64, Z)
-			for i, v := range z {
-				one[i] = float64(v)
-			}
-			out = append(out, one)
+	all := learned.Latents(m.model, m.robot, f.Segments, stride)
+	for z := range slices.Chunk(all, m.model.Net.Latent) {
+		one := make([]float64, len(z))
+		for i, v := range z {
+			one[i] = float64(v)
 		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -1,0 +1,306 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"vnd/pkg/arena"
+	"vnd/pkg/durable"
+	"vnd/pkg/guard"
+	"vnd/pkg/param"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/reference"
+	"vnd/pkg/sim"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/so3"
+	"vnd/pkg/task"
+	"vnd/pkg/view"
+)
+
+type evalCommand struct {
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land."`
+	Bundle    string   `required:"" placeholder:"BUNDLE" help:"Policy, with its model if it has one."`
+	World     []string `required:"" placeholder:"W.yaml" help:"Worlds of the full simulator, see params/worlds; may be repeated. One with a schedule is flown by it, any other in each of its conditions."`
+	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
+	Flights   int      `default:"1" help:"Flights in each condition, each with a seed of its own."`
+	Seconds   float64  `default:"12" help:"Length of a flight; with a schedule, at least all of it."`
+	Settle    float64  `default:"4" help:"Seconds at a flight's start that are not measured."`
+	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Seed      uint64   `default:"1" help:"Seed of the first flight."`
+	Plot      string   `placeholder:"F.png" help:"Draw the first flights from above, and their errors over time."`
+}
+
+// evaluated is what `vnd eval` found.
+type evaluated struct {
+	Bundle   string    `json:"bundle"` // ID
+	Task     string    `json:"task"`
+	Rows     []evalRow `json:"rows"`
+	Warnings []string  `json:"warnings"`
+}
+
+// evalRow is one condition of a world.
+type evalRow struct {
+	World     string   `json:"world"`
+	Condition string   `json:"condition"` // empty: as scheduled
+	Flights   int      `json:"flights"`
+	Mean      float64  `json:"mean_m"` // position error, mean over the flights
+	P95       float64  `json:"p95_m"`
+	Max       float64  `json:"max_m"`
+	Crashes   int      `json:"crashes"`
+	Landed    *int     `json:"landed,omitempty"`
+	Law       float64  `json:"law_mean_m"` // of the geometric law in the same flights
+	LawCrash  int      `json:"law_crashes"`
+	Causes    []string `json:"causes,omitempty"` // of the crashes
+}
+
+// Run implements `vnd eval`.
+func (e *evalCommand) Run(c *console) error {
+	p, err := e.prepare()
+	if err != nil {
+		return err
+	}
+	out := &evaluated{Bundle: p.bundle.ID, Task: e.Task, Warnings: c.warnings}
+	var shown []view.Flown
+	for _, path := range e.World {
+		worlds, err := conditions(path)
+		if err != nil {
+			return err
+		}
+		for _, w := range worlds {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			row, first, err := p.fly(e, w)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			out.Rows = append(out.Rows, *row)
+			shown = append(shown, first)
+		}
+	}
+	if e.Plot != "" {
+		const most = 12 // that can be told apart
+		title := fmt.Sprintf("%s, bundle %s", e.Task, p.bundle.ID)
+		err := durable.WriteFile(e.Plot, func(w io.Writer) error {
+			return view.Flights(w, title, p.drawn(), shown[:min(most, len(shown))], nil)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return c.show(out)
+}
+
+// pilotage is a policy ready to be flown.
+type pilotage struct {
+	bundle *snapshot.Bundle
+	policy *policy.Policy[float32]
+	path   reference.Reference // nil: each flight has its own landing
+	limits quad.Limits
+	est    arena.Setup // what all flights share
+}
+
+func (e *evalCommand) prepare() (*pilotage, error) {
+	if e.Flights < 1 {
+		return nil, fmt.Errorf("--flights %d: expected at least 1", e.Flights)
+	}
+	if !(e.Settle >= 0 && e.Seconds > e.Settle) {
+		return nil, fmt.Errorf("--seconds %g --settle %g: expected something to measure", e.Seconds, e.Settle)
+	}
+	frame, err := airframe(e.Airframe)
+	if err != nil {
+		return nil, err
+	}
+	p := &pilotage{limits: frame.Limits}
+	if p.bundle, err = snapshot.Read(e.Bundle); err != nil {
+		return nil, err
+	}
+	if p.policy, err = policy.FromBundle(p.bundle); err != nil {
+		return nil, fmt.Errorf("%s: %w: vnd train makes one", e.Bundle, err)
+	}
+	if p.path, err = e.path(); err != nil {
+		return nil, err
+	}
+	p.est = arena.Setup{Tick: p.bundle.Dt, Limits: p.limits}
+	param.Default(&p.est.Estimate)
+	return p, nil
+}
+
+// path is the reference of the task; nil for a landing.
+func (e *evalCommand) path() (reference.Reference, error) {
+	var spec reference.Spec
+	switch {
+	case e.Reference != "" && e.Task == task.Track:
+		data, err := os.ReadFile(e.Reference)
+		if err != nil {
+			return nil, err
+		}
+		return reference.Parse(e.Reference, data)
+	case e.Reference != "":
+		return nil, fmt.Errorf("--reference: expected with --task %s alone", task.Track)
+	case e.Task == task.Hover:
+		spec = new(reference.Hover)
+	case e.Task == task.Track:
+		spec = new(reference.FigureEight)
+	case e.Task == task.Land:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("--task %s: expected %s, %s or %s", e.Task, task.Hover, task.Track, task.Land)
+	}
+	param.Default(spec)
+	return reference.New(spec)
+}
+
+// flown is a world in which to fly.
+type flownWorld struct {
+	sim.World
+	name, condition string
+	seconds         float64 // of its schedule, 0 without
+}
+
+// conditions reads a world and takes it apart.
+func conditions(path string) ([]flownWorld, error) {
+	w, err := sim.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if n := len(w.Schedule.Start); n > 1 {
+		return []flownWorld{{w, name, "", max(w.Schedule.Period, 1.5*w.Schedule.Start[n-1])}}, nil
+	}
+	var out []flownWorld
+	for _, condition := range w.Names() {
+		one, err := w.Only(condition)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out = append(out, flownWorld{one, name, condition, 0})
+	}
+	return out, nil
+}
+
+// fly flies a world's flights, and the geometric law in the same.
+func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, error) {
+	row := &evalRow{World: w.name, Condition: w.condition, Flights: e.Flights}
+	var first view.Flown
+	landed := 0
+	for k := range e.Flights {
+		setup, path, err := p.setup(e, w, e.Seed+uint64(k))
+		if err != nil {
+			return nil, first, err
+		}
+		trace, err := arena.Fly(setup, policy.NewPilot(p.policy, p.bundle.Dt, path.At))
+		if err != nil {
+			return nil, first, err
+		}
+		row.add(trace.Measure(e.Settle), e.Flights)
+		if trace.Landed(arena.Landing) {
+			landed++
+		}
+		law, err := p.law(setup, path)
+		if err != nil {
+			return nil, first, err
+		}
+		f := law.Measure(e.Settle)
+		row.Law += f.Mean / float64(e.Flights)
+		if f.Crash != "" {
+			row.LawCrash++
+		}
+		if k == 0 {
+			first = drawnFlight(w, trace)
+		}
+	}
+	if e.Task == task.Land {
+		row.Landed = &landed
+	}
+	return row, first, nil
+}
+
+func (r *evalRow) add(f arena.Figures, flights int) {
+	r.Mean += f.Mean / float64(flights)
+	r.P95 += f.P95 / float64(flights)
+	r.Max = max(r.Max, f.Max)
+	if f.Crash != "" {
+		r.Crashes++
+		r.Causes = append(r.Causes, f.Crash)
+	}
+}
+
+// setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
+// its place.
+func (p *pilotage) setup(e *evalCommand, w flownWorld, seed uint64) (*arena.Setup, reference.Reference, error) {
+	s := p.est
+	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.seconds)
+	if e.Task != task.Land {
+		s.Path = p.path
+		return &s, p.path, nil
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x1a4d))
+	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
+	spec := new(reference.Landing)
+	param.Default(spec)
+	spec.To[2] = w.Ground.Height + w.Ground.Feet
+	r, err := reference.New(spec)
+	if err == nil {
+		r, err = reference.Start(r, &s.Start)
+	}
+	s.Path = r
+	return &s, r, err
+}
+
+// law flies the geometric law.
+func (p *pilotage) law(s *arena.Setup, path reference.Reference) (*arena.Trace, error) {
+	var g guard.Gains
+	param.Default(&g)
+	law, err := guard.NewLaw(g, p.limits)
+	if err != nil {
+		return nil, err
+	}
+	return arena.Fly(s, guard.Follower{Law: law, Path: path})
+}
+
+// drawn is the reference for the picture.
+func (p *pilotage) drawn() []so3.Vec3 {
+	if p.path == nil {
+		return []so3.Vec3{{X: -0.05}, {X: 0.05}}
+	}
+	const points = 400
+	var out []so3.Vec3
+	for i := range points + 1 {
+		out = append(out, p.path.At(p.path.Horizon()*float64(i)/points).P)
+	}
+	return out
+}
+
+func drawnFlight(w flownWorld, t *arena.Trace) view.Flown {
+	f := view.Flown{Name: strings.TrimSpace(w.name + " " + w.condition)}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		f.T, f.P, f.Error = append(f.T, r.T), append(f.P, r.Truth.P), append(f.Error, r.Error())
+	}
+	return f
+}
+
+// WriteText implements result.
+func (e *evaluated) WriteText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := "world\tcondition\tflights\tmean m\tp95 m\tmax m\tcrashes\tgeometric law, mean m\tits crashes\t"
+	if e.Task == task.Land {
+		head += "landed\t"
+	}
+	fmt.Fprintln(t, head)
+	for _, r := range e.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.3f\t%.3f\t%.3f\t%d\t%.3f\t%d\t", r.World, r.Condition, r.Flights, r.Mean, r.P95, r.Max, r.Crashes, r.Law, r.LawCrash)
+		if r.Landed != nil {
+			fmt.Fprintf(t, "%d\t", *r.Landed)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

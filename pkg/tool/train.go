@@ -1,0 +1,335 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"vnd/pkg/durable"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/reference"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/task"
+	"vnd/pkg/train"
+	"vnd/pkg/view"
+)
+
+// trainNode is the node name of a training's block in a parameter file.
+const trainNode = "train"
+
+// trainConfig is all of a policy's training.
+type trainConfig struct {
+	Cost    string        `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the task: paper is as printed, stiff holds the position in wind, custom is that of weights"`
+	Weights task.Cost     `param:"weights" doc:"weights of the custom cost"`
+	Spread  task.Spread   `param:"spread" doc:"where episodes begin"`
+	Nominal train.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
+	train.Config
+}
+
+type trainCommand struct {
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between."`
+	Out       string   `required:"" placeholder:"BUNDLE" help:"File to write the policy to, with the model if there is one. Until then the training is kept in BUNDLE.checkpoint."`
+	Bundle    string   `placeholder:"BUNDLE" help:"Train in this fitted model, and go on from its policy if it has one; else from scratch in the nominal simulator."`
+	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
+	Flights   []string `placeholder:"INPUT" help:"Flights whose latents episodes are flown under, beside those of N(0, I)."`
+	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
+	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": what may be commanded."`
+	Seed      uint64   `default:"1" help:"Seed of all randomness."`
+	Plot      string   `placeholder:"F.png" help:"Draw the training's curves."`
+}
+
+// trained is what a training came to.
+type trained struct {
+	Bundle   string        `json:"bundle"`
+	ID       string        `json:"id"`
+	Parent   string        `json:"parent,omitempty"`
+	Task     string        `json:"task"`
+	Cost     string        `json:"cost"`
+	Epochs   int           `json:"epochs"`
+	Seconds  float64       `json:"seconds"`
+	Last     train.Figures `json:"last"`           // of the last epoch
+	Best     *train.Flown  `json:"best,omitempty"` // trial flights of the kept policy
+	Seed     uint64        `json:"seed"`
+	Kernel   string        `json:"kernel"`
+	Warnings []string      `json:"warnings"`
+}
+
+// Run implements `vnd train`.
+func (t *trainCommand) Run(c *console) error {
+	cfg, err := settings[trainConfig](trainNode, t.Config, t.Param)
+	if err != nil {
+		return err
+	}
+	if err := writable(t.Out); err != nil {
+		return err
+	}
+	unlock, err := durable.Lock(t.Out + ".lock")
+	if errors.Is(err, durable.ErrLocked) {
+		return fmt.Errorf("write %s: another training to it is under way", t.Out)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := t.train(c, cfg)
+	if err != nil {
+		return err
+	}
+	return c.show(r)
+}
+
+// settings is the defaults, then a file, then single parameters.
+func settings[T any](node, file string, params []string) (*T, error) {
+	cfg := new(T)
+	param.Default(cfg)
+	if file != "" {
+		if err := param.Load(file, node, cfg); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range params {
+		name, value, ok := strings.Cut(p, ":=")
+		if !ok {
+			return nil, fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+		}
+		if err := param.Set(cfg, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return cfg, nil
+}
+
+// airframe reads an airframe's file, or takes the defaults.
+func airframe(path string) (Airframe, error) {
+	var a Airframe
+	param.Default(&a)
+	if path != "" {
+		if err := param.Load(path, airframeNode, &a); err != nil {
+			return a, err
+		}
+	}
+	if err := a.Check(); err != nil {
+		if path == "" {
+			path = "airframe"
+		}
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// tasks makes the tasks of a training.
+func (t *trainCommand) tasks(cfg *trainConfig) ([]*task.Task, error) {
+	names, err := task.Split(t.Task)
+	if err != nil {
+		return nil, fmt.Errorf("--task: %w", err)
+	}
+	var path reference.Reference
+	if t.Reference != "" {
+		data, err := os.ReadFile(t.Reference)
+		if err != nil {
+			return nil, err
+		}
+		if path, err = reference.Parse(t.Reference, data); err != nil {
+			return nil, err
+		}
+	}
+	var tasks []*task.Task
+	for _, name := range names {
+		cost := cfg.Weights
+		if cfg.Cost != "custom" {
+			if cost, err = task.CostOf(cfg.Cost, name); err != nil {
+				return nil, err
+			}
+		}
+		k, err := task.New(name, cost, cfg.Spread, path)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, k)
+	}
+	return tasks, nil
+}
+
+// school is what a policy is trained in and from.
+type school struct {
+	world  train.World[float32]
+	trials train.World[float32] // for the flights that choose the policy to keep
+	dt     float64
+	from   *policy.Policy[float32]
+	bundle *snapshot.Bundle // to put the policy in
+}
+
+// school reads the bundle, if there is one.
+func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
+	if t.Bundle == "" {
+		if len(t.Flights) > 0 {
+			return nil, errors.New("--flights: latents of flights take a model, expected --bundle too")
+		}
+		// The trials' actuators and gains go further than the training's.
+		wide := cfg.Nominal
+		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
+		b := &snapshot.Bundle{Robot: learned.Robot, Dt: cfg.Nominal.Dt}
+		return &school{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal}, trials: &train.NominalWorld[float32]{Nominal: wide},
+			dt: cfg.Nominal.Dt, bundle: b}, nil
+	}
+	b, err := snapshot.Read(t.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	m, q, err := learned.FromBundle(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
+	}
+	s := &school{world: &train.Learned[float32]{Model: m, Through: cfg.Through}, trials: &train.Learned[float32]{Model: m}, dt: q.Dt, bundle: b}
+	if policy.In(b) {
+		if s.from, err = policy.FromBundle(b); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Bundle, err)
+		}
+	}
+	b.Parent = b.ID
+	return s, nil
+}
+
+// train runs the training and writes its bundle. A training that diverges leaves
+// its last good policy there too.
+func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
+	tasks, err := t.tasks(cfg)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := airframe(t.Airframe)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.school(cfg)
+	if err != nil {
+		return nil, err
+	}
+	bank, err := t.bank(c, s)
+	if err != nil {
+		return nil, err
+	}
+	const seedOfTrials = 0x7e57
+	trials := &train.Trials{World: s.trials, Tasks: tasks, Dt: s.dt, Flights: 16, Steps: 200, Seed: seedOfTrials,
+		Sample: train.Sampler(cfg.Bank, bank, s.trials.Latent())}
+	checkpoint := t.Out + ".checkpoint"
+	b := c.newBar("train")
+	began := time.Now()
+	r, err := train.Run(c.ctx, cfg.Config, s.world, s.dt, train.Options{Seed: t.Seed, Tasks: tasks, Limits: frame.Limits, From: s.from,
+		Bank: bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began)})
+	b.done()
+	if r == nil {
+		return nil, explained(err, checkpoint)
+	}
+	done, werr := t.write(cfg, s, r)
+	if err != nil && werr == nil {
+		return nil, fmt.Errorf("%w; wrote the policy of before to %s", err, t.Out)
+	}
+	if err := errors.Join(err, werr); err != nil {
+		return nil, err
+	}
+	done.Warnings = c.warnings
+	if t.Plot != "" {
+		err = durable.WriteFile(t.Plot, func(w io.Writer) error { return view.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve)) })
+	}
+	return done, err
+}
+
+// write puts the policy into its bundle.
+func (t *trainCommand) write(cfg *trainConfig, s *school, r *train.Result) (*trained, error) {
+	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: cfg.Cost, Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
+		Seed: t.Seed, Kernel: r.Kernel}
+	if n := len(r.Curve.Figures); n > 0 {
+		out.Last = r.Curve.Figures[n-1]
+	}
+	if len(r.Curve.Flown) > 0 {
+		out.Best = &r.Best
+	}
+	if err := policy.Put(s.bundle, r.Policy, t.Task); err != nil {
+		return nil, err
+	}
+	metrics := *out
+	metrics.Bundle, metrics.Seconds = "", 0 // the same training makes the same bytes
+	if err := s.bundle.SetMetrics(trainNode, metrics); err != nil {
+		return nil, err
+	}
+	s.bundle.CreatedBy = "vnd " + version()
+	if err := snapshot.Write(t.Out, s.bundle); err != nil {
+		return nil, err
+	}
+	out.ID = s.bundle.ID
+	if err := os.Remove(t.Out + ".checkpoint"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return out, nil
+}
+
+// WriteText implements result.
+func (t *trained) WriteText(w io.Writer) error {
+	text := fmt.Sprintf("%s, cost %s: %d epochs in %.1f s on %s", t.Task, t.Cost, t.Epochs, t.Seconds, t.Kernel)
+	if t.Best != nil {
+		text += fmt.Sprintf("; %.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
+	}
+	_, err := fmt.Fprintf(w, "%s\nwrote %s, bundle %s\n", text, t.Bundle, t.ID)
+	return err
+}
+
+// tellTraining moves the bar of a training.
+func (b bar) tellTraining(began time.Time) func(train.Progress) {
+	return func(p train.Progress) {
+		text := fmt.Sprintf("train: cost %.3f, error %.3f m", p.Figures.Cost, p.Figures.Error)
+		if p.Score == p.Score {
+			text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
+		}
+		b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
+	}
+}
+
+// curve turns a training's record into a picture's.
+func curve(c *train.Curve) view.Training {
+	var t view.Training
+	for _, f := range c.Figures {
+		t.Cost, t.Error = append(t.Cost, f.Cost), append(t.Error, f.Error)
+	}
+	for _, f := range c.Flown {
+		t.FlownEpoch, t.Flown = append(t.FlownEpoch, f.Epoch), append(t.Flown, f.Score)
+	}
+	return t
+}
+
+// bank encodes the latents of flights.
+func (t *trainCommand) bank(c *console, s *school) ([]float32, error) {
+	if len(t.Flights) == 0 {
+		return nil, nil
+	}
+	m, q, err := learned.FromBundle(s.bundle)
+	if err != nil {
+		return nil, err
+	}
+	o, err := recordings{dt: q.Dt, window: m.Net.Context, airframe: t.Airframe}.options()
+	if err != nil {
+		return nil, err
+	}
+	flights, err := c.read(t.Flights, o)
+	if err != nil {
+		return nil, err
+	}
+	var segments [][]quad.Step
+	for _, f := range flights {
+		segments = append(segments, f.Segments...)
+	}
+	const stride = 10 // rows from one latent to the next
+	bank := learned.Latents(m, q, segments, stride)
+	if len(bank) == 0 {
+		return nil, fmt.Errorf("--flights: no stretch of %d rows in them", m.Net.Context+1)
+	}
+	c.log.Info().Msgf("%d latents of %d flights", len(bank)/m.Net.Latent, len(flights))
+	return bank, nil
+}
