@@ -35,8 +35,8 @@ func (b *battery) step(power, h float64) float64 {
 		return b.Reference
 	}
 	open := float64(b.Cells) * cellVoltage(b.charge)
-	v := (open + math.Sqrt(math.Max(0, open*open-4*power*b.Resistance))) / 2
-	b.charge = math.Max(0, b.charge-power/v*h/(3600*b.Capacity))
+	v := (open + math.Sqrt(max(0, open*open-4*power*b.Resistance))) / 2
+	b.charge = max(0, b.charge-power/v*h/(3600*b.Capacity))
 	return v
 }
 
@@ -45,7 +45,7 @@ var openCircuit = [11]float64{3.27, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.91, 3.
 
 // cellVoltage interpolates openCircuit.
 func cellVoltage(charge float64) float64 {
-	x := 10 * math.Max(0, math.Min(1, charge))
+	x := 10 * max(0, min(1, charge))
 	i := min(int(x), 9)
 	return openCircuit[i] + (x-float64(i))*(openCircuit[i+1]-openCircuit[i])
 }

@@ -75,10 +75,10 @@ func (j *jet) speedAt(p so3.Vec3) float64 {
 	if x <= 0 {
 		return 0
 	}
-	half := math.Max(j.diameter/2, jetSpread*x)
+	half := max(j.diameter/2, jetSpread*x)
 	r2 := (d.Dot(d) - x*x) / (half * half)
 	if r2 > 40 { // less than 1e-12 of the axis
 		return 0
 	}
-	return j.speed * math.Min(1, jetDecay*j.diameter/x) * math.Exp(-math.Ln2*r2)
+	return j.speed * min(1, jetDecay*j.diameter/x) * math.Exp(-math.Ln2*r2)
 }

@@ -38,7 +38,7 @@ func newGround(w *World) ground {
 	for i, arm := range w.Airframe.arms() {
 		g.at[i] = so3.Vec3{X: arm.X, Y: arm.Y, Z: -g.Feet}
 		g.at[i+4] = arm
-		g.reach = math.Max(g.reach, g.at[i].Norm())
+		g.reach = max(g.reach, g.at[i].Norm())
 	}
 	return g
 }
@@ -52,7 +52,7 @@ func (g *ground) near(b *body) bool { return b.p.Z-g.Height < g.reach }
 func (g *ground) clearance(b *body) float64 {
 	low := math.Inf(1)
 	for _, at := range g.at {
-		low = math.Min(low, b.p.Z+b.q.Rotate(at).Z-g.Height)
+		low = min(low, b.p.Z+b.q.Rotate(at).Z-g.Height)
 	}
 	return low
 }
@@ -70,7 +70,7 @@ func (g *ground) push(b *body, r *so3.Mat3) (force, torque so3.Vec3) {
 			continue
 		}
 		v := b.v.Add(r.MulVec(b.w.Cross(at)))
-		f := so3.Vec3{Z: math.Max(0, g.Stiffness*depth*(1-g.Damping*v.Z))}
+		f := so3.Vec3{Z: max(0, g.Stiffness*depth*(1-g.Damping*v.Z))}
 		if g.stuck[i] {
 			f.X = -g.spring*(x.X-g.anchor[i].X) - g.damper*v.X
 			f.Y = -g.spring*(x.Y-g.anchor[i].Y) - g.damper*v.Y

@@ -102,7 +102,7 @@ func (d *dryden2) start(sigma, tau, h float64, seed uint64, name string) {
 	q22 := mathext.GammaIncReg(3, 2*z) / 2
 	d.a = math.Sqrt(q11)
 	d.b = q12 / d.a
-	d.c = math.Sqrt(math.Max(0, q22-d.b*d.b))
+	d.c = math.Sqrt(max(0, q22-d.b*d.b))
 	d.y1, d.y2 = sigma*math.Sqrt(1.5), sigma*(1-math.Sqrt(3))/math.Sqrt2
 	d.x1 = d.noise.NormFloat64()
 	d.x2 = d.x1/2 + d.noise.NormFloat64()/2

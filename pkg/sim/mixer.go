@@ -36,7 +36,7 @@ func (m *mixer) mix(thrust float64, torque so3.Vec3) (f [4]float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range f {
 		f[i] = m.roll[i]*torque.X + m.pitch[i]*torque.Y
-		low, high = math.Min(low, f[i]), math.Max(high, f[i])
+		low, high = min(low, f[i]), max(high, f[i])
 	}
 	if span := m.most - m.least; high-low > span {
 		s := span / (high - low)
@@ -46,16 +46,16 @@ func (m *mixer) mix(thrust float64, torque so3.Vec3) (f [4]float64) {
 		low, high = low*s, high*s
 		m.saturated = true
 	}
-	each := math.Max(m.least-low, math.Min(m.most-high, thrust/4))
+	each := max(m.least-low, min(m.most-high, thrust/4))
 	m.saturated = m.saturated || each != thrust/4
 	share := 1. // of the yaw torque that finds room
 	for i := range f {
 		f[i] += each
 		switch d := m.yaw[i] * torque.Z; {
 		case d > 0:
-			share = math.Min(share, math.Max(0, m.most-f[i])/d)
+			share = min(share, max(0, m.most-f[i])/d)
 		case d < 0:
-			share = math.Min(share, math.Max(0, f[i]-m.least)/-d)
+			share = min(share, max(0, f[i]-m.least)/-d)
 		}
 	}
 	for i := range f {

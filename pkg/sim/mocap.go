@@ -88,7 +88,7 @@ func (m *mocap) step(now float64, b *body) {
 		Q:     b.q.Mul(so3.Exp(b.w.Scale(back).Add(m.noise.normal().Scale(m.Attitude)))),
 	}
 	// Samples arrive in order: one that is late holds up those behind it.
-	m.arrival = math.Max(m.arrival, at+m.Latency+m.Jitter*m.delay.ExpFloat64())
+	m.arrival = max(m.arrival, at+m.Latency+m.Jitter*m.delay.ExpFloat64())
 	s.Arrival = m.arrival
 	if wrong {
 		s.P, s.Q = s.P.Add(m.offset), s.Q.Mul(m.turn)
@@ -125,7 +125,7 @@ func (s *stream) normal() so3.Vec3 {
 // direction returns a unit vector, all directions alike.
 func (s *stream) direction() so3.Vec3 {
 	v := s.normal()
-	return v.Scale(1 / math.Max(v.Norm(), 1e-12))
+	return v.Scale(1 / max(v.Norm(), 1e-12))
 }
 
 // episodes come and go at random: times between and lengths are exponential.

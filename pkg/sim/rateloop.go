@@ -78,9 +78,9 @@ func (l *rateLoop) step(thrust float64, rates, w so3.Vec3, saturated bool) so3.V
 	for i := range 3 {
 		change := l.blend * (is[i] - l.filtered[i])
 		l.filtered[i] += change
-		err := math.Max(-l.maxRate, math.Min(l.maxRate, want[i])) - l.filtered[i]
+		err := max(-l.maxRate, min(l.maxRate, want[i])) - l.filtered[i]
 		if !saturated && thrust >= groundThrust {
-			l.sum[i] = math.Max(-maxSum, math.Min(maxSum, l.sum[i]+err*l.period))
+			l.sum[i] = max(-maxSum, min(maxSum, l.sum[i]+err*l.period))
 		}
 		alpha[i] = l.gain[i]*err + l.integral[i]*l.sum[i] - l.damping[i]*change/l.period
 	}

@@ -115,7 +115,7 @@ func (r *rotors) cushion(z, c float64) float64 {
 	if c <= 0 {
 		return 1
 	}
-	x := r.radius / (4 * math.Max(z, r.radius/2))
+	x := r.radius / (4 * max(z, r.radius/2))
 	return 1 / (1 - r.effect*c*x*x)
 }
 
@@ -141,7 +141,7 @@ func (r *rotors) shake(m *motion, h float64) {
 // the battery's voltage makes it a speed.
 func (r *rotors) speed(thrust, voltage float64) float64 {
 	s := r.full * voltage / r.reference
-	return math.Max(r.idle, s*math.Sqrt(math.Max(0, math.Min(1, thrust/r.believed))))
+	return max(r.idle, s*math.Sqrt(max(0, min(1, thrust/r.believed))))
 }
 
 // power returns the electrical power that the rotors draw, W.
