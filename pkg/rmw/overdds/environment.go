@@ -10,7 +10,7 @@ import (
 
 // Config is what the environment says of a process' part in a ROS graph.
 type Config struct {
-	Domain uint32 // 0…232
+	Domain int // 0…232
 	// XML configures Cyclone DDS: a list for dds_create_domain, separated by
 	// commas, of which later parts override earlier ones.
 	XML    string
@@ -61,7 +61,7 @@ const manyProcesses = "<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</Pa
 	"<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>"
 
 // domain reads ROS_DOMAIN_ID as strtoul does, base 0.
-func domain(s string) (uint32, error) {
+func domain(s string) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -70,7 +70,7 @@ func domain(s string) (uint32, error) {
 	if err != nil || strings.ContainsAny(text, "_bBoO") || id > maxDomain {
 		return 0, fmt.Errorf("ROS_DOMAIN_ID is %q, expected a number from 0 to %d", s, maxDomain)
 	}
-	return uint32(id), nil
+	return int(id), nil
 }
 
 // Values of ROS_AUTOMATIC_DISCOVERY_RANGE.

@@ -40,7 +40,7 @@ func TestEnvironment(t *testing.T) {
 	for name, c := range map[string]struct {
 		vars       vars
 		interfaces []Interface
-		domain     uint32
+		domain     int
 		xml        []string
 	}{
 		"nothing":             {vars{}, []Interface{loopback, ethernet}, 0, nil},
@@ -87,6 +87,7 @@ func TestEnvironmentURI(t *testing.T) {
 	}
 	for _, uri := range []string{
 		"file://" + file, file, userXML + ",file://" + file, "file://" + file + "," + userXML, " ," + userXML + onLo + ",",
+		"<General><Interfaces><NetworkInterface name=\"lo\"/></></>," + userXML, `<General><Interfaces><NetworkInterface name="lo"` + "/>",
 	} {
 		got, err := environment(map[string]string{"CYCLONEDDS_URI": uri}, loopback, ethernet)
 		if want := strings.Trim(manyProcesses+","+uri, ","); err != nil || got.XML != want {
@@ -120,7 +121,7 @@ func TestEnvironmentErrors(t *testing.T) {
 		{"CYCLONEDDS_URI", "file:///no/such.xml", []string{"CYCLONEDDS_URI", "/no/such.xml", "no such file"}},
 		{"CYCLONEDDS_URI", "file://" + broken, []string{"CYCLONEDDS_URI", broken, "line 3"}},
 		{"CYCLONEDDS_URI", empty, []string{"CYCLONEDDS_URI", empty, "no XML element"}},
-		{"CYCLONEDDS_URI", userXML + ",<Domain>", []string{"CYCLONEDDS_URI", "part 2", "line 1"}},
+		{"CYCLONEDDS_URI", userXML + ",<Domain></General>", []string{"CYCLONEDDS_URI", "part 2", "line 1", "</General>"}},
 	} {
 		vars := map[string]string{"ROS_DISTRO": "jazzy"}
 		vars[c.name] = c.value

@@ -1,14 +1,9 @@
 package overdds
 
 import (
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"slices"
-	"strings"
 )
 
 // Interface is a network interface that is up.
@@ -78,107 +73,4 @@ func (s *settings) multicast(d discovery, machine []Interface) bool {
 		})
 		return n < 0 || machine[n].Multicast
 	})
-}
-
-// readURI reads a list such as CYCLONEDDS_URI has, the way Cyclone does: what
-// begins with < is XML, and anything else up to a comma a file's name or URL.
-func readURI(uri string) (*settings, error) {
-	s := &settings{}
-	for part := 1; ; part++ {
-		uri = strings.TrimLeft(uri, ", \t\r\n\v\f")
-		if uri == "" {
-			return s, nil
-		}
-		if uri[0] == '<' {
-			n, err := s.readXML(strings.NewReader(uri), false)
-			if err != nil {
-				return nil, fmt.Errorf("part %d: %w", part, err)
-			}
-			uri = uri[n:]
-			continue
-		}
-		var name string
-		name, uri, _ = strings.Cut(uri, ",")
-		if err := s.readFile(name); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// readFile reads a file of the configuration; its name may be a URL.
-func (s *settings) readFile(name string) error {
-	f, err := os.Open(name)
-	if path, isURL := strings.CutPrefix(name, "file://"); err != nil && isURL {
-		f, err = os.Open(path)
-	}
-	if err != nil {
-		return err // names the file
-	}
-	defer f.Close()
-	if _, err := s.readXML(f, true); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// readXML reads one element, or all that there are, and returns how many bytes
-// it took.
-func (s *settings) readXML(r io.Reader, all bool) (int64, error) {
-	d := xml.NewDecoder(r)
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // as Cyclone has it
-	var path []string
-	elements := 0
-	for {
-		token, err := d.Token()
-		if err == io.EOF && len(path) == 0 && elements > 0 {
-			return d.InputOffset(), nil
-		}
-		if err == io.EOF {
-			err = errors.New("no XML element")
-		}
-		if err != nil {
-			return 0, err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			path = append(path, t.Name.Local)
-			s.element(t)
-		case xml.CharData:
-			s.text(path, strings.TrimSpace(string(t)))
-		case xml.EndElement:
-			path = path[:len(path)-1]
-			elements++
-			if len(path) == 0 && !all {
-				return d.InputOffset(), nil
-			}
-		}
-	}
-}
-
-func (s *settings) element(e xml.StartElement) {
-	if !strings.EqualFold(e.Name.Local, "NetworkInterface") {
-		return
-	}
-	for _, a := range e.Attr {
-		switch strings.ToLower(a.Name.Local) {
-		case "name", "address":
-			s.interfaces = append(s.interfaces, a.Value)
-		case "multicast":
-			s.assumed = s.assumed || a.Value == "true"
-		}
-	}
-}
-
-func (s *settings) text(path []string, text string) {
-	if len(path) == 0 || text == "" {
-		return
-	}
-	switch strings.ToLower(path[len(path)-1]) {
-	case "allowmulticast":
-		s.allowMulticast = text
-	case "networkinterfaceaddress": // before 0.10
-		if text != "auto" {
-			s.interfaces = append(s.interfaces, strings.Split(text, ",")...)
-		}
-	}
 }
