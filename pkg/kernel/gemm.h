@@ -133,26 +133,26 @@ static void block(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, const f
 // rows at a time: an addition waits for the one before it.
 INLINE void lanes(const int width, ptrdiff_t k, const float *restrict x, ptrdiff_t incx, const float *restrict b,
 	ptrdiff_t ldb, float beta, float *restrict y) {
-	enum { MOST = 8 };
-	const int chains = MOST / width;
+	enum { MOST = 24 };
+	const int chains = width < 8 ? 8 / width : 1;
 	vec sum[MOST];
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 	for (int i = 0; i < MOST; i++)
 		sum[i] = (vec){0};
 	ptrdiff_t p = 0;
 	for (; p + chains <= k; p += chains)
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 		for (int c = 0; c < chains; c++)
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 			for (int i = 0; i < width; i++)
 				sum[c * width + i] += x[(p + c) * incx] * *(const vec_u *)(b + (p + c) * ldb + i * VL);
 	for (; p < k; p++)
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 		for (int i = 0; i < width; i++)
 			sum[i] += x[p * incx] * *(const vec_u *)(b + p * ldb + i * VL);
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 	for (int i = 0; i < width; i++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 24
 		for (int c = 1; c < chains; c++)
 			sum[i] += sum[c * width + i];
 		vec_u *to = (vec_u *)(y + i * VL);
@@ -165,6 +165,12 @@ INLINE void lanes(const int width, ptrdiff_t k, const float *restrict x, ptrdiff
 static void row(ptrdiff_t n, ptrdiff_t k, const float *restrict x, ptrdiff_t incx, const float *restrict b,
 	ptrdiff_t ldb, float beta, float *restrict y) {
 	ptrdiff_t j = 0;
+	if (VL == 16) { // 32 registers; the longer the pieces of rows, the better they come from the second-level cache
+		for (; j + 24 * VL <= n; j += 24 * VL)
+			lanes(24, k, x, incx, b + j, ldb, beta, y + j);
+		for (; j + 16 * VL <= n; j += 16 * VL)
+			lanes(16, k, x, incx, b + j, ldb, beta, y + j);
+	}
 	for (; j + 8 * VL <= n; j += 8 * VL)
 		lanes(8, k, x, incx, b + j, ldb, beta, y + j);
 	if (j + 4 * VL <= n) {
