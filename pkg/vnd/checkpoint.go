@@ -32,9 +32,13 @@ type checkpoint struct {
 }
 
 // keyOf names the fit that a checkpoint belongs to.
-func keyOf(cfg *Config, dt float64, seed uint64, workers int, data [32]byte) string {
+func keyOf(cfg *Config, dt float64, opt Options, workers int, data [32]byte) string {
 	c, _ := json.Marshal(cfg) // plain numbers, strings and bools: cannot fail
-	sum := sha256.Sum256(fmt.Appendf(c, "|%d|%v|%d|%d|%s|%x", checkpointFormat, dt, seed, workers, kernel.Name(), data))
+	c = fmt.Appendf(c, "|%d|%v|%d|%d|%s|%x", checkpointFormat, dt, opt.Seed, workers, kernel.Name(), data)
+	if opt.From != nil {
+		c = fmt.Appendf(c, "|%v", opt.From.Model.Net.Params)
+	}
+	sum := sha256.Sum256(c)
 	return hex.EncodeToString(sum[:])
 }
 

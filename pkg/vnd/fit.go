@@ -29,6 +29,7 @@ type Options struct {
 	Seed       uint64
 	Checkpoint string           // path of the resumable checkpoint; empty keeps none
 	Progress   func(Progress)   // may be nil
+	From       *Fit             // model to go on from, of the same sizes; nil begins anew
 	Now        func() time.Time // clock of the wall-time bound; nil takes time.Now
 }
 
@@ -77,7 +78,13 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 		return nil, err
 	}
 	robot := learned.Quadrotor{Dt: dt, Actuator: dynamics.NominalActuator(), Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
-	if cfg.Prior.Identify {
+	switch {
+	case opt.From != nil:
+		if err := opt.From.fits(&cfg, robot); err != nil {
+			return nil, err
+		}
+		robot.Actuator = opt.From.Robot.Actuator
+	case cfg.Prior.Identify:
 		var err error
 		if robot.Actuator, err = dynamics.Identify(ctx, dt, steps(segs)); err != nil {
 			return nil, err
@@ -88,7 +95,7 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 		return nil, err
 	}
 	digest := transition.Digest(segs)
-	t.key = keyOf(&cfg, dt, opt.Seed, len(t.shards), digest)
+	t.key = keyOf(&cfg, dt, opt, len(t.shards), digest)
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
@@ -98,6 +105,19 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	}
 	robot.Origin = t.data.origin
 	return &Fit{Model: t.model, Robot: robot, Data: digest, Metrics: t.metrics()}, nil
+}
+
+// fits refuses a model to go on from that is not what the configuration asks for.
+func (f *Fit) fits(cfg *Config, r learned.Quadrotor) error {
+	want, err := learned.New(r.System(), cfg.nets())
+	if err != nil {
+		return err
+	}
+	if want.Net.Config != f.Model.Net.Config || r.Dt != f.Robot.Dt || r.Prior != f.Robot.Prior || r.World != f.Robot.World {
+		return fmt.Errorf("the model to go on from is %+v at steps of %g s, the configuration asks for %+v at %g s", f.Model.Net.Config, f.Robot.Dt,
+			want.Net.Config, r.Dt)
+	}
+	return nil
 }
 
 // metrics is the record of the fit so far.

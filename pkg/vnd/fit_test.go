@@ -312,3 +312,31 @@ func TestWorkersAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestWarmStart: a fit that goes on from another one is ahead of one that begins anew, and keeps its actuator and its
+// normalisers. A model of other sizes is refused.
+func TestWarmStart(t *testing.T) {
+	cfg, data := quick(), recorded(6, 300)
+	first, err := Run(context.Background(), cfg, .02, data, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Train.Updates = 5
+	loss := func(from *Fit) float64 {
+		f, err := Run(context.Background(), cfg, .02, data, Options{Seed: 2, From: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from != nil && (f.Robot.Actuator != from.Robot.Actuator || !slices.Equal(f.Model.Inputs.Scale, from.Model.Inputs.Scale)) {
+			t.Error("a warm start changes the actuator or the normalisers")
+		}
+		return f.Metrics.Losses.Dynamics
+	}
+	if cold, warm := loss(nil), loss(first); warm > .7*cold {
+		t.Errorf("loss %.3g after a warm start, %.3g after a cold one", warm, cold)
+	}
+	cfg.Model.Hidden++
+	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 2, From: first}); err == nil || !strings.Contains(err.Error(), "to go on from") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -72,6 +72,9 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/robot.Dt)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
+	if opt.From != nil {
+		t.warm(opt.From.Model)
+	}
 	t.adam.Clip, t.adam.WeightDecay = cfg.Train.Clip, cfg.Train.WeightDecay
 	t.state = progress{Average: append([]float32(nil), m.Net.Params...), BestLoss: math.Inf(1), Newest: math.NaN()}
 	B, Z := cfg.Train.Batch, m.Net.Latent
@@ -82,6 +85,16 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 		t.shards = append(t.shards, newShard(cfg, m, d, scale, k*B/n, (k+1)*B/n, B, H))
 	}
 	return t, nil
+}
+
+// warm takes over the weights of a model, with the normalisers that they were fitted under.
+func (t *trainer) warm(from *learned.Model[float32]) {
+	m := t.model
+	copy(m.Net.Params, from.Net.Params)
+	for _, c := range [][2][]float32{{m.Context.Mean, from.Context.Mean}, {m.Context.Scale, from.Context.Scale}, {m.Inputs.Mean, from.Inputs.Mean},
+		{m.Inputs.Scale, from.Inputs.Scale}, {m.Output, from.Output}, {m.Anchor, from.Anchor}} {
+		copy(c[0], c[1])
+	}
 }
 
 // workers is how many threads share a batch: more than one for each half tile would wait more than work.
