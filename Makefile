@@ -4,7 +4,13 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := menu
 
+# Size of the bag that is read; docs/bags.md has the figures for 1024.
+BENCH_MB ?= 64
 FUZZTIME ?= 10s
+# Of the target that has SQLite open whole files, some hundred a second.
+FUZZFILES ?= $(FUZZTIME)
+# What a fuzzed parser may take, 256 MiB, beside the 128 MiB that the fuzzing engine takes itself.
+FUZZMEMORY := 402653184
 
 # For every step, so that programs, tests and lint share one build cache.
 export GOFLAGS := -trimpath $(GOFLAGS)
@@ -25,7 +31,7 @@ test: deps peers lint build cross ## all checks: lint, build, every Go test, wit
 
 .PHONY: bench
 bench: build ## time the hot paths
-	go test -run '^$$' -bench . -benchtime 1s ./...
+	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
 
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/
@@ -62,12 +68,14 @@ fuzz: deps ## run every fuzz target for FUZZTIME (10s)
 		for (i in each) print $$2, each[i]; names = "" }' | sort | \
 	while read -r package name; do \
 		echo "$$package $$name"; \
-		go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
+		count=$(FUZZTIME); [ "$$name" != FuzzDatabase ] || count=$(FUZZFILES); \
+		go test -run '^$$' -fuzz "^$$name$$" -fuzztime "$$count" -fuzzminimizetime 200x \
+			-exec 'prlimit --data=$(FUZZMEMORY)' "$$package" </dev/null; \
 	done
 
 .PHONY: fuzz-long
 fuzz-long: ## run every fuzz target for ten million executions (hours)
-	$(MAKE) fuzz FUZZTIME=10000000x
+	$(MAKE) fuzz FUZZTIME=10000000x FUZZFILES=100000x
 
 # Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
 PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0

@@ -1,9 +1,7 @@
 package assemble
 
 import (
-	"archive/tar"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"vnd/pkg/bag"
+	"vnd/pkg/bag/bagtest"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -38,28 +37,7 @@ func inflated(t testing.TB, path string) io.Reader {
 // recorded unpacks a bag that rosbag2 wrote.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for in := tar.NewReader(inflated(t, filepath.Join("..", "bag", "testdata", name+".tar.zst"))); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, name)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, h.Name)
-		if h.Typeflag == tar.TypeDir {
-			err = os.MkdirAll(path, 0o755)
-		} else {
-			var text []byte
-			if text, err = io.ReadAll(in); err == nil {
-				err = os.WriteFile(path, text, 0o644)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	return bagtest.Unpack(t, filepath.Join("..", "bag", "testdata", name+".tar.zst"))
 }
 
 // TestRecordedFlights compares steps out of bags of rosbag2 with the rows that the bags were made of, and states how far

@@ -1,7 +1,6 @@
 package bag
 
 import (
-	"archive/tar"
 	"errors"
 	"fmt"
 	"io"
@@ -13,44 +12,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
+
+	"vnd/pkg/bag/bagtest"
 )
 
 // unpack puts a recorded bag into a temporary folder.
 func unpack(t testing.TB, name string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".tar.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	dir := t.TempDir()
-	for in := tar.NewReader(z); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, name)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, h.Name)
-		if h.Typeflag == tar.TypeDir {
-			err = os.MkdirAll(path, 0o755)
-		} else {
-			var text []byte
-			if text, err = io.ReadAll(in); err == nil {
-				err = os.WriteFile(path, text, 0o644)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	return bagtest.Unpack(t, filepath.Join("testdata", name+".tar.zst"))
 }
 
 // expected is what ros2 bag info said.

@@ -43,15 +43,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 			clock := &fakeClock{at: time.Unix(0, sampleStart)}
 			o.Now = clock.now
 			dir := filepath.Join(t.TempDir(), "killed")
-			w, err := Create(dir, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, topic := range sampleTopics() {
-				if err := w.AddTopic(topic); err != nil {
-					t.Fatal(err)
-				}
-			}
+			w := sampleWriter(t, dir, o)
 			for i := range 300 {
 				m := sample(i)
 				clock.add(20 * time.Millisecond) // the message's own time has passed
@@ -124,15 +116,7 @@ func TestTornFile(t *testing.T) {
 	var bags []torn
 	for _, o := range []WriterOptions{{}, {Compression: "lz4"}, {Compression: "none"}, {Storage: SQLite}} {
 		dir := filepath.Join(t.TempDir(), "torn")
-		w, err := Create(dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, topic := range sampleTopics() {
-			if err := w.AddTopic(topic); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w := sampleWriter(t, dir, o)
 		for i := range 150 {
 			if err := w.Write(sample(i)); err != nil {
 				t.Fatal(err)

@@ -144,15 +144,7 @@ func TestEmptyBag(t *testing.T) {
 func TestRecordingGoesOn(t *testing.T) {
 	for _, storage := range []string{MCAP, SQLite} {
 		dir := filepath.Join(t.TempDir(), "live")
-		w, err := Create(dir, WriterOptions{Storage: storage})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, topic := range sampleTopics() {
-			if err := w.AddTopic(topic); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w := sampleWriter(t, dir, WriterOptions{Storage: storage})
 		for i := range 50 {
 			if err := w.Write(sample(i)); err != nil {
 				t.Fatal(err)
@@ -288,15 +280,7 @@ func TestSplitBags(t *testing.T) {
 // stamps go back and repeat.
 func TestOverlappingFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "two")
-	w, err := Create(dir, WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, topic := range sampleTopics() {
-		if err := w.AddTopic(topic); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := sampleWriter(t, dir, WriterOptions{})
 	want := newDigest()
 	for half := range 2 {
 		for i := half; i < 200; i += 2 {

@@ -112,10 +112,9 @@ func digestOf(t testing.TB, r *Reader) *digest {
 	}
 }
 
-// writeSamples writes a bag of n samples and returns its folder and digest.
-func writeSamples(t testing.TB, o WriterOptions, n int) (string, *digest) {
+// sampleWriter begins a bag with the samples' topics.
+func sampleWriter(t testing.TB, dir string, o WriterOptions) *Writer {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "sample")
 	w, err := Create(dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +124,14 @@ func writeSamples(t testing.TB, o WriterOptions, n int) (string, *digest) {
 			t.Fatal(err)
 		}
 	}
+	return w
+}
+
+// writeSamples writes a bag of n samples and returns its folder and digest.
+func writeSamples(t testing.TB, o WriterOptions, n int) (string, *digest) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "sample")
+	w := sampleWriter(t, dir, o)
 	d := newDigest()
 	for i := range n {
 		m := sample(i)

@@ -150,15 +150,7 @@ func checkFullDisk(t *testing.T, o WriterOptions, says string) {
 func TestNothingHalfWritten(t *testing.T) {
 	for _, o := range []WriterOptions{{}, {Storage: SQLite}, {MaxFileSize: 60_000}, {Storage: SQLite, MaxFileSize: 60_000}} {
 		dir := filepath.Join(t.TempDir(), "half[1]")
-		w, err := Create(dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, topic := range sampleTopics() {
-			if err := w.AddTopic(topic); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w := sampleWriter(t, dir, o)
 		for i := range 400 {
 			if err := w.Write(sample(i)); err != nil {
 				t.Fatal(err)
