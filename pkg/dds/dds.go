@@ -63,8 +63,8 @@ type Writer interface {
 	// Write sends one sample: a four-byte encapsulation header and its CDR. It
 	// keeps nothing of it and allocates nothing. stamp is the source time in ns
 	// since 1970, 0 for now. A reliable writer whose readers cannot keep up
-	// waits at most QoS.MaxBlocking, then returns ErrTimeout. Fewer than four
-	// bytes are refused with ErrShort.
+	// waits at most QoS.MaxBlocking, then returns ErrTimeout. What
+	// CheckSample refuses is refused.
 	Write(sample []byte, stamp int64) error
 	// Matched calls f for every matched reader.
 	Matched(f func(GUID))
@@ -88,7 +88,7 @@ type Reader interface {
 // Sample is one received sample.
 type Sample struct {
 	Data     []byte // encapsulation header and CDR, without padding; valid until f returns
-	Source   int64  // the writer's time, ns since 1970
+	Source   int64  // the writer's time, ns since 1970; RTPS carries it to 2⁻³² s
 	Received int64  // ns since 1970, 0 when the backend does not know
 	Writer   GUID   // zero when the backend never knew
 }

@@ -12,7 +12,25 @@ var (
 	ErrClosed  = errors.New("closed")
 	ErrTimeout = errors.New("timed out: a reliable reader does not keep up")
 	ErrShort   = errors.New("a sample begins with the four bytes of its encapsulation")
+	// ErrEncapsulation: a receiver takes a message with such a sample for malformed,
+	// and what is reliable behind it never arrives.
+	ErrEncapsulation = errors.New("no such encapsulation: expected CDR, PL_CDR, CDR2, D_CDR2 or PL_CDR2 (00 00 to 00 03, 00 06 to 00 0b)")
 )
+
+// CheckSample returns why a sample cannot be written, naming its topic: ErrShort or
+// ErrEncapsulation; or nil.
+func CheckSample(topic string, sample []byte) error {
+	var err error
+	switch {
+	case len(sample) < 4:
+		err = ErrShort
+	case sample[0] != 0 || sample[1] > 0x0b || sample[1] == 4 || sample[1] == 5: // XTypes 1.3, 7.6.3.1.2
+		err = ErrEncapsulation
+	default:
+		return nil
+	}
+	return fmt.Errorf("topic %s: %d bytes, beginning with % x: %w", topic, len(sample), sample[:min(len(sample), 4)], err)
+}
 
 // Topic names a topic and its type, as on the wire.
 type Topic struct {

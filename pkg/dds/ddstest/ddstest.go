@@ -23,7 +23,7 @@ func Run(t *testing.T, domain func(t testing.TB) Open) {
 		test func(*testing.T, *house)
 	}{
 		{"sizes", sizes}, {"stamps", stamps}, {"burst", burst}, {"best effort", bestEffort},
-		{"take max", takeMax}, {"reentrant take", reentrantTake}, {"short samples", shortSamples},
+		{"take max", takeMax}, {"reentrant take", reentrantTake}, {"bad samples", badSamples},
 		{"truncated CDR", truncated}, {"allocations", allocations},
 		{"late joiners", lateJoiners}, {"late keep all", lateKeepAll}, {"keep last", keepLast}, {"deadline", deadline},
 		{"liveliness", liveliness}, {"lifespan", lifespan}, {"incompatible", incompatible}, {"bad QoS", badQoS},

@@ -16,10 +16,12 @@ func lateJoiners(t *testing.T, h *house) {
 	q := dds.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 2, MaxBlocking: time.Second}
 	w := h.writer(h.participant(), "late", q)
 	h.write(w, numbers(1, 5)...)
-	other := h.participant()
 	asking := reliable()
 	asking.Durability = dds.TransientLocal
-	late, volatile := h.reader(other, "late", asking), h.reader(other, "late", reliable())
+	late := h.reader(h.participant(), "late", asking)
+	// In a participant of its own: Cyclone DDS gives what it fetches for one
+	// reader to those beside it.
+	volatile := h.reader(h.participant(), "late", reliable())
 	h.meet(w, late, volatile)
 	if got := numbersOf(t, h.take(late, 2)); !slices.Equal(got, []int{4, 5}) {
 		t.Errorf("a writer that keeps 2 of 1 to 5 gave a late reader %v", got)

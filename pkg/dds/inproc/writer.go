@@ -2,7 +2,6 @@ package inproc
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"time"
 
@@ -29,8 +28,8 @@ func (w *writer) Handle() uint64 { return binary.LittleEndian.Uint64(w.guid[8:])
 func (w *writer) hasData(int64) bool { return false }
 
 func (w *writer) Write(data []byte, stamp int64) error {
-	if len(data) < 4 {
-		return fmt.Errorf("topic %s: %d bytes: %w", w.topic.Name, len(data), dds.ErrShort)
+	if err := dds.CheckSample(w.topic.Name, data); err != nil {
+		return err
 	}
 	d := w.domain()
 	s := d.newSample(w, data, stamp)

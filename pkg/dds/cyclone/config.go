@@ -1,0 +1,105 @@
+package cyclone
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// checkConfig reads a configuration as Cyclone DDS does, and returns an error that
+// names source, line and column where it is no XML: Cyclone DDS itself would say
+// it on the standard error only.
+func checkConfig(uri string) error {
+	for rest := separated(uri); rest != ""; rest = separated(rest) {
+		if strings.HasPrefix(rest, "<") {
+			n, err := checkFragment(rest)
+			if err != nil {
+				return fmt.Errorf("configuration of Cyclone DDS: %w", err)
+			}
+			rest = rest[n:]
+			continue
+		}
+		name, after, _ := strings.Cut(rest, ",")
+		if err := checkFile(name); err != nil {
+			return err
+		}
+		rest = after
+	}
+	return nil
+}
+
+// separated skips what may stand between sources.
+func separated(uri string) string { return strings.TrimLeft(uri, ", \t\r\n") }
+
+func checkFile(name string) error {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(name, "file://") {
+		text, err = os.ReadFile(strings.TrimPrefix(name, "file://"))
+	}
+	if err != nil {
+		return fmt.Errorf("configuration of Cyclone DDS: %w", err)
+	}
+	d := xml.NewDecoder(strings.NewReader(string(text)))
+	seen := false
+	for {
+		token, err := d.Token()
+		if err == io.EOF && seen {
+			return nil
+		}
+		if err == io.EOF {
+			err = errors.New("no XML element")
+		}
+		if err != nil {
+			return fmt.Errorf("configuration of Cyclone DDS: %s:%w", name, at(d, err))
+		}
+		if _, is := token.(xml.StartElement); is {
+			seen = true
+		}
+	}
+}
+
+// at puts line and column before what is wrong.
+func at(d *xml.Decoder, err error) error {
+	line, column := d.InputPos()
+	what := err.Error()
+	var syntax *xml.SyntaxError
+	if errors.As(err, &syntax) {
+		what = syntax.Msg
+	}
+	return fmt.Errorf("%d:%d: %s", line, column, what)
+}
+
+// checkFragment checks the first element of text and returns its length. Cyclone
+// DDS lets </> close any element in a fragment, and the end close all.
+func checkFragment(text string) (int, error) {
+	const anonymous = "</_>" // as XML knows no </>; one byte longer
+	spelt := strings.ReplaceAll(text, "</>", anonymous)
+	d := xml.NewDecoder(strings.NewReader(spelt))
+	var open []string
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			return len(text), nil
+		}
+		if err != nil {
+			return 0, at(d, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			open = append(open, t.Name.Local)
+		case xml.EndElement:
+			if n := len(open); n == 0 {
+				return 0, at(d, fmt.Errorf("</%s> closes nothing", t.Name.Local))
+			} else if name := open[n-1]; name != t.Name.Local && t.Name.Local != "_" {
+				return 0, at(d, fmt.Errorf("element <%s> closed by </%s>", name, t.Name.Local))
+			}
+			if open = open[:len(open)-1]; len(open) == 0 {
+				read := spelt[:d.InputOffset()]
+				return len(read) - strings.Count(read, anonymous), nil
+			}
+		}
+	}
+}
