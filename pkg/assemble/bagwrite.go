@@ -48,13 +48,7 @@ func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
 	if o.Odometry {
 		b.pose = path.Join("/", o.Namespace, "mocap/odom")
 	}
-	if err = b.write(flights); err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		w.Discard()
-	}
-	return err
+	return w.Finish(b.write(flights))
 }
 
 type bagWriter struct {

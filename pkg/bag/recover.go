@@ -40,11 +40,7 @@ func Recover(in, out string, o WriterOptions) (Recovery, error) {
 	if lost.Any() {
 		w.SetCustom("vnd.recovered", lost.String())
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		w.Discard()
+	if err := w.Finish(err); err != nil {
 		return Recovery{From: r.Info()}, err
 	}
 	return Recovery{From: r.Info(), Written: w.Stats().Written}, nil
@@ -77,6 +73,11 @@ func copyMessages(w *Writer, r *Reader) error {
 			return err
 		}
 		if m.Type != types[m.Topic] {
+			continue
+		}
+		if m.LogTime < 0 || m.PublishTime < 0 {
+			r.lost.Messages++
+			r.lost.Note("%s: a message left out, recorded at %d ns: before 1970", m.Topic, m.LogTime)
 			continue
 		}
 		if err := w.Write(m); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"vnd/pkg/bag/mcap"
+	"vnd/pkg/bag/sqlite"
 )
 
 // TestKilledWhileCompressing: the plain file is there beside the beginning of
@@ -137,6 +138,26 @@ func TestRecoverGolden(t *testing.T) {
 		}
 		a.Close()
 		b.Close()
+	}
+}
+
+// TestRecoverWithoutTime: rows from before 1970 are left out, and the others are not lost for them.
+func TestRecoverWithoutTime(t *testing.T) {
+	dir := t.TempDir()
+	w, err := sqlite.Create(filepath.Join(dir, "a_0.db3"), sqlite.SchemaHumble, "humble")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := w.AddTopic(sqlite.Topic{Name: "/chat", Type: "std_msgs/msg/String", Format: "cdr"})
+	for _, at := range []int64{5, -1, 7} {
+		err = errors.Join(err, w.Write(id, at, sample(1).Data))
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := Recover(dir, filepath.Join(t.TempDir(), "out"), WriterOptions{})
+	if err != nil || rec.Written != 2 || rec.From.Lost.Messages != 1 {
+		t.Errorf("%d messages, %s, error %v", rec.Written, rec.From.Lost.String(), err)
 	}
 }
 

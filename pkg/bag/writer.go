@@ -104,7 +104,7 @@ func Create(dir string, o WriterOptions) (*Writer, error) {
 	w.meta = metadata.Metadata{Version: w.opts.MetadataVersion, Storage: w.opts.Storage, Distro: w.opts.Distro, Custom: map[string]string{}}
 	if err := w.open(); err != nil {
 		err = w.fail(err)
-		w.Discard()
+		w.discard()
 		return nil, err
 	}
 	return w, nil
@@ -333,9 +333,24 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Discard removes the bag, for who wants it whole or not at all. What cannot be
-// removed stays: the error that led here says more.
-func (w *Writer) Discard() {
+// Finish closes a bag that is wanted whole or not at all: where err, which led
+// here, or closing fails, nothing of it stays.
+func (w *Writer) Finish(err error) error {
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		w.discard()
+	}
+	return err
+}
+
+// discard removes the bag. What cannot be removed stays: the error that led
+// here says more.
+func (w *Writer) discard() {
 	if w.out != nil {
 		_ = w.out.close()
 		w.out = nil
