@@ -15,16 +15,16 @@ type Loss struct {
 	// Messages counts messages that an index, a row number or a record header
 	// names but that cannot be read. What a recorder still held in memory when
 	// it was killed left no trace and is not in it.
-	Messages uint64
+	Messages uint64 `json:"messages"`
 	// Chunks counts damaged MCAP chunks and damaged stretches of SQLite rows.
-	Chunks uint64
+	Chunks uint64 `json:"chunks"`
 	// Bytes counts record bytes (uncompressed, where that is known) that are
 	// missing or unreadable.
-	Bytes uint64
+	Bytes uint64 `json:"bytes"`
 	// Truncated is true when a file stops before its end mark.
-	Truncated bool
+	Truncated bool `json:"truncated"`
 	// Notes are the first 16 findings, one line each.
-	Notes []string
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Any reports whether anything was lost or cut off.
