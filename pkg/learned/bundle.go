@@ -120,6 +120,9 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*snapshot.Bundle,
 	return b, nil
 }
 
+// In reports whether a bundle has a model.
+func In(b *snapshot.Bundle) bool { return b.HasSection(section) }
+
 // FromBundle unpacks the model of a bundle. It refuses, in words, what is not a quadrotor's or does not fit together.
 func FromBundle(b *snapshot.Bundle) (*Model[float32], Quadrotor, error) {
 	var q Quadrotor
