@@ -42,7 +42,7 @@ func checkFile(name string) error {
 	if err != nil {
 		return fmt.Errorf("configuration of Cyclone DDS: %w", err)
 	}
-	d := xml.NewDecoder(strings.NewReader(string(text)))
+	d := decoder(string(text))
 	seen := false
 	for {
 		token, err := d.Token()
@@ -61,6 +61,13 @@ func checkFile(name string) error {
 	}
 }
 
+// decoder takes every character set for what it is: names are ASCII in all.
+func decoder(text string) *xml.Decoder {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	return d
+}
+
 // at puts line and column before what is wrong.
 func at(d *xml.Decoder, err error) error {
 	line, column := d.InputPos()
@@ -77,7 +84,7 @@ func at(d *xml.Decoder, err error) error {
 func checkFragment(text string) (int, error) {
 	const anonymous = "</_>" // as XML knows no </>; one byte longer
 	spelt := strings.ReplaceAll(text, "</>", anonymous)
-	d := xml.NewDecoder(strings.NewReader(spelt))
+	d := decoder(spelt)
 	var open []string
 	for {
 		token, err := d.RawToken()

@@ -136,7 +136,7 @@ func failure(code C.int) error {
 var checkLibrary = sync.OnceValue(func() error {
 	path := C.vnd_library()
 	if path == nil {
-		return errors.New("Cyclone DDS: cannot tell which library is loaded")
+		return errors.New("which library of Cyclone DDS is loaded cannot be told")
 	}
 	return checkVersion(C.GoString(path), C.DDS_VERSION_MAJOR, C.DDS_VERSION_MINOR)
 })
