@@ -293,7 +293,8 @@ func TestHostileAnnouncements(t *testing.T) {
 	own, _ := appendInfo(nil, humbleGid, &info{gid: p.GUID(), nodes: []nodeInfo{{namespace: "/", name: "own"}}})
 	huge := bytes.Clone(own)
 	copy(huge[28:], []byte{0xff, 0xff, 0xff, 0xff})
-	for _, sample := range [][]byte{forged, huge, own[:40], {0, 1, 0, 0}, {9, 9, 9, 9, 9}, bytes.Repeat([]byte{0xff}, 1000)} {
+	for _, sample := range [][]byte{forged, huge, own[:40], {0, 1, 0, 0}, {0, 9, 9, 9, 9},
+		append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte{0xff}, 1000)...)} {
 		if err := w.Write(sample, 0); err != nil {
 			t.Fatal(err)
 		}
