@@ -45,10 +45,13 @@ func NewClient[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name stri
 		return nil, err
 	}
 	c.name, c.typeName = t.Name, t.Type
-	if c.client, err = n.middleware.NewClient(t, o.serviceQoS(), c); err != nil {
-		return nil, n.errorf("%w", err)
+	err = n.make(c, func() error {
+		c.client, err = n.middleware.NewClient(t, o.serviceQoS(), c)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	n.own(c)
 	return c, nil
 }
 

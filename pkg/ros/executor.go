@@ -35,7 +35,7 @@ type executor struct {
 	middleware rmw.Context
 	queue      *queue
 	token      chan struct{}
-	wanted     atomic.Int32 // executors that want the token
+	wanted     atomic.Int32 // how many want the token
 	waiting    atomic.Bool  // somebody is in rmw's Wait, or is about to be
 	spinning   atomic.Bool
 	ready      []rmw.Ready // of the holder of the token
@@ -65,7 +65,7 @@ func (x *executor) pushed() {
 	}
 }
 
-// acquire takes the token for an executor, also from somebody in Wait.
+// acquire takes the token, also from somebody in Wait.
 func (x *executor) acquire() {
 	select {
 	case <-x.token:
@@ -78,7 +78,13 @@ func (x *executor) acquire() {
 	x.wanted.Add(-1)
 }
 
-func (x *executor) release() { x.token <- struct{}{} }
+// release gives the token back, to somebody who wants it first.
+func (x *executor) release() {
+	x.token <- struct{}{}
+	if x.wanted.Load() > 0 {
+		runtime.Gosched()
+	}
+}
 
 // errSpinning is what a second Spin of a Context gets.
 var errSpinning = errors.New("the context is being spun already: one Spin at a time")
@@ -161,7 +167,11 @@ func (x *executor) patience() time.Duration {
 func (x *executor) wait(timeout func() time.Duration) ([]rmw.Ready, error) {
 	x.waiting.Store(true)
 	defer x.waiting.Store(false)
-	ready, err := x.middleware.Wait(timeout(), x.ready[:0])
+	patience := timeout()
+	if x.wanted.Load() > 0 { // whose Wake may have ended an earlier wait
+		patience = 0
+	}
+	ready, err := x.middleware.Wait(patience, x.ready[:0])
 	x.ready = ready
 	for _, r := range ready {
 		if r.Event || r.Owner == nil {
@@ -237,7 +247,6 @@ func (x *executor) await(ctx context.Context, done <-chan struct{}, patience tim
 			if finished || err != nil {
 				return err
 			}
-			runtime.Gosched()
 		}
 	}
 }

@@ -177,3 +177,27 @@ func TestOverrun(t *testing.T) {
 		t.Errorf("%d overrun, want 8", sub.Overrun())
 	}
 }
+
+// Entities are made while others of the context are being served.
+func TestMadeWhileSpinning(t *testing.T) {
+	for threads := range 3 {
+		d := inproc.NewDomain()
+		n, peer := newNode(t, join(t, d, nil), "n"), newNode(t, join(t, d, nil), "peer")
+		spin(t, n.Context(), threads)
+		spin(t, peer.Context(), threads)
+		for i := range 50 {
+			topic := fmt.Sprint("x", i)
+			pub := publisher(t, peer, topic)
+			heard := listen(t, n, topic)
+			if err := ros.WaitForMatched(within(t), pub, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := pub.Publish(&stdmsgs.String{Data: topic}); err != nil {
+				t.Fatal(err)
+			}
+			if got := receive(t, heard); got != topic {
+				t.Fatal(got)
+			}
+		}
+	}
+}

@@ -118,6 +118,20 @@ func (n *Node) ResolveService(service string) (string, error) { return n.name.Se
 func (n *Node) node() *Node      { return n }
 func (*Node) gate() *atomic.Bool { return nil }
 
+// make has create make an entity that the node then owns. Nobody waits on the
+// middleware meanwhile: an entity tells of itself only once it is whole.
+func (n *Node) make(entity io.Closer, create func() error) error {
+	x := n.context.executor
+	x.acquire()
+	err := create()
+	x.release()
+	if err != nil {
+		return n.errorf("%w", err)
+	}
+	n.own(entity)
+	return nil
+}
+
 // own remembers what is to be closed with the node.
 func (n *Node) own(c io.Closer) {
 	n.mu.Lock()

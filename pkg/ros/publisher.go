@@ -90,11 +90,16 @@ func NewRawPublisher(h Host, topic, typeName string, q QoS, options ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	if p.publisher, err = n.middleware.NewPublisher(t, q, p); err != nil {
-		return nil, n.errorf("%w", err)
+	err = n.make(p, func() error {
+		p.publisher, err = n.middleware.NewPublisher(t, q, p)
+		if err == nil {
+			p.status = p.publisher.Status
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	p.status = p.publisher.Status
-	n.own(p)
 	return p, nil
 }
 

@@ -49,10 +49,13 @@ func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name str
 		return nil, err
 	}
 	s.name, s.typeName = t.Name, t.Type
-	if s.server, err = n.middleware.NewServer(t, o.serviceQoS(), s); err != nil {
-		return nil, n.errorf("%w", err)
+	err = n.make(s, func() error {
+		s.server, err = n.middleware.NewServer(t, o.serviceQoS(), s)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	n.own(s)
 	return s, nil
 }
 

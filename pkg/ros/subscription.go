@@ -102,11 +102,16 @@ func newSubscription(h Host, topic, typeName string, q QoS, options []Option, cr
 	if q.History == dds.KeepLast {
 		s.depth = max(q.Depth, 1)
 	}
-	if s.subscription, err = n.middleware.NewSubscription(t, q, s); err != nil {
-		return nil, n.errorf("%w", err)
+	err = n.make(s, func() error {
+		s.subscription, err = n.middleware.NewSubscription(t, q, s)
+		if err == nil {
+			s.status = s.subscription.Status
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	s.status = s.subscription.Status
-	n.own(s)
 	return s, nil
 }
 
