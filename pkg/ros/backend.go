@@ -1,10 +1,34 @@
 package ros
 
 import (
+	"vnd/pkg/dds/cyclone"
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/rmw"
 	"vnd/pkg/rmw/overdds"
 )
+
+// Cyclone joins the graph over Cyclone DDS, as the environment says: ROS_DOMAIN_ID,
+// ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO
+// and CYCLONEDDS_URI. It is an error where it is not built in.
+func Cyclone(s Settings) (rmw.Context, error) {
+	interfaces, err := overdds.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	config, err := overdds.Environment(s.Getenv, interfaces)
+	if err != nil {
+		return nil, err
+	}
+	enclave := s.enclave()
+	p, err := cyclone.Open(cyclone.Config{
+		Domain: int(config.Domain), XML: config.XML, UserData: overdds.UserData(enclave),
+		Log: func(line string) { s.Log.Debug().Msg(line) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave})
+}
 
 // InProcess joins the nodes of one process to each other, without a network.
 func InProcess(d *inproc.Domain) Backend {

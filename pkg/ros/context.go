@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/rs/zerolog"
+
 	"vnd/pkg/rmw"
 	"vnd/pkg/ros/logging"
 	"vnd/pkg/ros/rosargs"
@@ -33,6 +35,7 @@ type Options struct {
 type Settings struct {
 	Enclave string // "" for "/"
 	Getenv  func(string) string
+	Log     zerolog.Logger
 }
 
 // Backend joins a ROS graph.
@@ -63,15 +66,16 @@ func NewContext(o Options) (*Context, error) {
 		s.Getenv = os.Getenv
 	}
 	c := &Context{args: args, settings: s}
-	backend := o.Backend
-	if backend == nil {
-		return nil, errors.New("no backend")
-	}
-	if c.middleware, err = backend(s); err != nil {
+	if c.log, err = c.newLog(o); err != nil {
 		return nil, err
 	}
-	if c.log, err = c.newLog(o); err != nil {
-		return nil, errors.Join(err, c.middleware.Close())
+	backend := o.Backend
+	if backend == nil {
+		backend = Cyclone
+	}
+	c.settings.Log = c.log.Logger("rmw")
+	if c.middleware, err = backend(c.settings); err != nil {
+		return nil, errors.Join(err, c.log.Close())
 	}
 	c.executor = newExecutor(c.middleware)
 	return c, nil

@@ -20,6 +20,7 @@ import (
 const programVariable = "VND_TEST_PROGRAM"
 
 var programs = map[string]func(){
+	"robot": robot,
 	"idle": func() {
 		alone := ros.Options{Args: os.Args[1:], Backend: ros.InProcess(inproc.NewDomain())}
 		ros.MainContext(alone, func(_ context.Context, c *ros.Context) error {
@@ -61,7 +62,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
 	t.Helper()
 	p = exec.CommandContext(within(t), os.Args[0], args...)
-	p.Env = append(os.Environ(), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())
+	p.Env = append(append(os.Environ(), loopback()...), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())
 	stderr = new(strings.Builder)
 	p.Stderr = stderr
 	pipe := must(p.StdoutPipe())(t)
