@@ -78,7 +78,7 @@ fuzz-long: ## run every fuzz target for ten million executions (hours)
 	$(MAKE) fuzz FUZZTIME=10000000x FUZZFILES=100000x
 
 # Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
-PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0
+PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0 cyclonedds==11.0.1
 export VND_PYTHON := $(CURDIR)/build/venv/bin/python
 .PHONY: peers
 peers: deps build/venv/installed

@@ -87,10 +87,12 @@ type Reader interface {
 
 // Sample is one received sample.
 type Sample struct {
-	Data     []byte // encapsulation header and CDR, without padding; valid until f returns
-	Source   int64  // the writer's time, ns since 1970; RTPS carries it to 2⁻³² s
-	Received int64  // ns since 1970, 0 when the backend does not know
-	Writer   GUID   // zero when the backend never knew
+	// Data is encapsulation header and CDR, valid until f returns. Up to three
+	// bytes may follow that a writer of another make, ROS' own for one, added.
+	Data     []byte
+	Source   int64 // the writer's time, ns since 1970; RTPS carries it to 2⁻³² s
+	Received int64 // ns since 1970, 0 when the backend does not know
+	Writer   GUID  // zero when the backend never knew
 }
 
 // Status counts what happened to an endpoint since it was made.

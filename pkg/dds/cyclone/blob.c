@@ -58,6 +58,13 @@ static void writer_of(const struct nn_rdata *fragment, uint8_t guid[16])
 	memcpy(guid, parts, sizeof parts);
 }
 
+// known says whether the encapsulation is one that a writer may use (see
+// dds.CheckSample). Cyclone DDS looks at a part of it.
+static bool known(const uint8_t *data)
+{
+	return data[0] == 0 && data[1] <= 0x0b && data[1] != 4 && data[1] != 5;
+}
+
 static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
 	const struct nn_rdata *fragments, size_t size)
 {
@@ -79,7 +86,7 @@ static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_
 		memcpy(b->data + end, payload + (end - f->min), f->maxp1 - end);
 		end = f->maxp1;
 	}
-	if (end != size) {
+	if (end != size || !known(b->data)) {
 		free(b);
 		return NULL;
 	}
@@ -100,7 +107,10 @@ static struct ddsi_serdata *from_ser_iov(const struct ddsi_sertype *type, enum d
 		memcpy(b->data + end, iov[i].iov_base, part);
 		end += part;
 	}
-	memset(b->data + end, 0, b->size - end);
+	if (end != size || !known(b->data)) {
+		free(b);
+		return NULL;
+	}
 	return &b->c;
 }
 

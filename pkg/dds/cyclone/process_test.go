@@ -101,6 +101,12 @@ func other(t testing.TB, role, xml string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, xmlVariable+"="+xml)
+	return cmd, started(t, role, cmd)
+}
+
+// started starts a program that ends with its input, and returns its first line.
+func started(t testing.TB, name string, cmd *exec.Cmd) string {
+	t.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdin, err := cmd.StdinPipe()
@@ -119,15 +125,15 @@ func other(t testing.TB, role, xml string) (*exec.Cmd, string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		if t.Failed() {
-			t.Logf("%s said:\n%.4000s", role, stderr.String())
+			t.Logf("%s said:\n%.4000s", name, stderr.String())
 		}
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		cmd.Wait()
-		t.Fatalf("%s did not start: %v\n%s", role, err, stderr.String())
+		t.Fatalf("%s did not start: %v\n%s", name, err, stderr.String())
 	}
-	return cmd, strings.TrimSpace(line)
+	return strings.TrimSpace(line)
 }
 
 // eventually waits until something is true.
