@@ -27,6 +27,15 @@ type Segment struct {
 	Rows   []Row
 }
 
+// Steps returns the rows without their weights.
+func (s *Segment) Steps() []quad.Step {
+	out := make([]quad.Step, len(s.Rows))
+	for i := range s.Rows {
+		out[i] = s.Rows[i].Step
+	}
+	return out
+}
+
 // FromFlights returns the segments of flights, with full confidence.
 func FromFlights(flights []quad.Flight) []Segment {
 	var out []Segment

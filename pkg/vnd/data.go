@@ -133,10 +133,8 @@ func (d *dataset) flightNames(keep []bool) []string {
 // steps returns the rows of the segments without their confidences.
 func steps(segs []transition.Segment) [][]quad.Step {
 	out := make([][]quad.Step, len(segs))
-	for i, s := range segs {
-		for _, r := range s.Rows {
-			out[i] = append(out[i], r.Step)
-		}
+	for i := range segs {
+		out[i] = segs[i].Steps()
 	}
 	return out
 }
