@@ -20,7 +20,7 @@ import (
 const programVariable = "VND_TEST_PROGRAM"
 
 var programs = map[string]func(){
-	"robot": robot,
+	"robot": robot, "ddsecho": ddsEcho, "rosecho": rosEcho,
 	"idle": func() {
 		alone := ros.Options{Args: os.Args[1:], Backend: ros.InProcess(inproc.NewDomain())}
 		ros.MainContext(alone, func(_ context.Context, c *ros.Context) error {
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 }
 
 // start starts a program as a process of its own.
-func start(t *testing.T, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
+func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
 	t.Helper()
 	p = exec.CommandContext(within(t), os.Args[0], args...)
 	p.Env = append(append(os.Environ(), loopback()...), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())

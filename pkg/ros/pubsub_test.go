@@ -75,8 +75,10 @@ func TestRaw(t *testing.T) {
 }
 
 // A message that cannot be decoded is dropped and counted; the next one comes.
+// Of many in a row the log tells one, by topic and publisher.
 func TestMalformed(t *testing.T) {
-	n := alone(t)
+	out := new(console)
+	n := newNode(t, joinLogged(t, inproc.NewDomain(), out, nil), "test")
 	ch := make(chan geometrymsgs.Vector3, 1)
 	sub := must(ros.NewSubscription(n, "v", ros.DefaultQoS(), func(m *geometrymsgs.Vector3, _ ros.Info) { ch <- *m }))(t)
 	pub := must(ros.NewRawPublisher(n, "v", "geometry_msgs/msg/Vector3", ros.DefaultQoS()))(t)
@@ -92,6 +94,12 @@ func TestMalformed(t *testing.T) {
 	}
 	if got := receive(t, ch); got.X != 1 || sub.Malformed() != 3 {
 		t.Errorf("%v, %d malformed, want 3", got, sub.Malformed())
+	}
+	n.Context().Log().Sync()
+	want := "[test]: topic '/v': message from publisher " + pub.GID().String() +
+		" of node /test dropped: geometry_msgs/msg/Vector3.z: expected 8 more bytes"
+	if s := out.String(); !strings.Contains(s, want) || strings.Count(s, "\n") > 3 || !strings.HasPrefix(s, "[WARN]") {
+		t.Errorf("%s\nwant %s", s, want)
 	}
 }
 

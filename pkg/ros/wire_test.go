@@ -24,11 +24,7 @@ func loopback() []string {
 // overTheWire is a Context on Cyclone DDS; the test is skipped in a build without.
 func overTheWire(t testing.TB, args ...string) *ros.Context {
 	t.Helper()
-	env := map[string]string{}
-	for _, pair := range loopback() {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
+	env := environment()
 	c, err := ros.NewContext(ros.Options{
 		Args:   append([]string{"--ros-args", "--disable-external-lib-logs", "--"}, args...),
 		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard,
