@@ -12,6 +12,8 @@ import (
 
 	driverimpl "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"vnd/pkg/bag/sqlite/wal"
 )
 
 // conn is one connection, used through the driver itself: database/sql would
@@ -122,11 +124,7 @@ type source struct {
 func openForReading(path string) (source, error) {
 	bad, keep := 0, 0
 	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
-		err := withWAL(path+"-wal", func(in io.Reader) (err error) {
-			bad, keep, err = checkWAL(in)
-			return err
-		})
-		if err != nil {
+		if bad, keep, err = checkWAL(path + "-wal"); err != nil {
 			return source{}, err
 		}
 	}
@@ -177,9 +175,7 @@ func openCopy(path string, bad, keep int) (s source, err error) {
 	for _, from := range append([]string{path}, sidecars(path)...) {
 		to := filepath.Join(s.temp, filepath.Base(from))
 		if bad > 0 && from == path+"-wal" {
-			err = withWAL(from, func(in io.Reader) error {
-				return writeFile(to, func(out io.Writer) error { return mendWAL(out, in, keep) })
-			})
+			err = rewrite(to, from, func(out io.Writer, in io.Reader) error { return wal.Mend(out, in, keep) })
 		} else {
 			err = copyFile(to, from)
 		}
@@ -205,23 +201,32 @@ func sidecars(path string) []string {
 	return out
 }
 
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
+func checkWAL(path string) (bad, keep int, err error) {
+	in, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer in.Close()
-	return writeFile(to, func(out io.Writer) error {
+	return wal.Check(bufio.NewReaderSize(in, 1<<20))
+}
+
+func copyFile(to, from string) error {
+	return rewrite(to, from, func(out io.Writer, in io.Reader) error {
 		_, err := io.Copy(out, in)
 		return err
 	})
 }
 
-func writeFile(to string, write func(io.Writer) error) error {
+func rewrite(to, from string, write func(io.Writer, io.Reader) error) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	return errors.Join(write(w), w.Flush(), out.Close())
+	return errors.Join(write(w, bufio.NewReaderSize(in, 1<<20)), w.Flush(), out.Close())
 }

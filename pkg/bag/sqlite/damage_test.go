@@ -163,6 +163,7 @@ func TestDamagedLog(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	const walHead, frameHead = 32, 24 // bytes
 	page := int(binary.BigEndian.Uint32(log[8:]))
 	frames := (len(log) - walHead) / (frameHead + page)
 	if frames < 400 {

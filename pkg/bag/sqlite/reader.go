@@ -13,26 +13,15 @@ import (
 	"strings"
 
 	"vnd/pkg/bag/loss"
+	"vnd/pkg/bag/sqlite/table"
 )
 
 // Topic is a row of the table topics, with its type's definition.
-type Topic struct {
-	ID         int64
-	Name, Type string
-	Format     string // of the messages: "cdr"
-	QoS        string // YAML text, from schema version 2 on
-	TypeHash   string // from schema version 4 on
-	Definition string // text, from schema version 4 on
-	Encoding   string // of the definition: "ros2msg", "ros2idl"
-}
+type Topic = table.Topic
 
-// Message is a row of the table messages.
-type Message struct {
-	Topic *Topic
-	Row   int64
-	Time  int64  // ns since the epoch: when it was recorded
-	Data  []byte // valid until the next call of Next
-}
+// Message is a row of the table messages. Its data are valid until the next
+// call of Next.
+type Message = table.Message
 
 // Reader reads one .db3 file. It is not safe for concurrent use.
 type Reader struct {
@@ -44,20 +33,17 @@ type Reader struct {
 
 	db      *conn
 	temp    string // folder of a copy
-	topics  []*Topic
-	byID    map[int64]*Topic
+	tables  *table.Tables
 	ordered string         // name of an index on the time, "" when there is none
 	salvage bool           // rows are found one by one, because the file is damaged
-	bad     map[int64]bool // rows counted as lost
 	gaps    map[int64]bool // rows after which a damaged stretch was counted
-	loss    loss.Loss
 }
 
 // Open opens a file for reading. It fails only for files that are no SQLite
 // database with rosbag2's tables; a database without any table is a recording
 // that was killed before its first commit: a reader without topics.
 func Open(path string) (*Reader, error) {
-	r := &Reader{byID: map[int64]*Topic{}, bad: map[int64]bool{}, gaps: map[int64]bool{}}
+	r := &Reader{tables: table.New(), gaps: map[int64]bool{}}
 	if st, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if st.Size() == 0 && len(sidecars(path)) == 0 {
@@ -70,8 +56,8 @@ func Open(path string) (*Reader, error) {
 	}
 	r.db, r.temp = src.conn, src.temp
 	if src.bad > 0 {
-		r.loss.Chunks += uint64(src.bad)
-		r.loss.Note("%d pages of the write-ahead log have wrong checksums: read nevertheless", src.bad)
+		r.tables.Loss.Chunks += uint64(src.bad)
+		r.tables.Loss.Note("%d pages of the write-ahead log have wrong checksums: read nevertheless", src.bad)
 	}
 	if err := r.readSchema(); err != nil {
 		r.Close()
@@ -82,8 +68,8 @@ func Open(path string) (*Reader, error) {
 
 func (r *Reader) empty(why string) {
 	r.SchemaVersion = 4
-	r.loss.Truncated = true
-	r.loss.Note("%s", why)
+	r.tables.Loss.Truncated = true
+	r.tables.Loss.Note("%s", why)
 	if r.db != nil {
 		r.db.Close()
 		r.db = nil
@@ -105,15 +91,15 @@ func (r *Reader) Close() error {
 }
 
 // Topics lists the topics by ID.
-func (r *Reader) Topics() []*Topic { return r.topics }
+func (r *Reader) Topics() []*Topic { return r.tables.Topics }
 
 // Loss is what was found missing so far.
-func (r *Reader) Loss() loss.Loss { return r.loss }
+func (r *Reader) Loss() loss.Loss { return r.tables.Loss }
 
 func (r *Reader) readSchema() error {
 	tables := map[string]bool{}
 	err := r.db.each("SELECT name FROM sqlite_master WHERE type = 'table'", func(v []driver.Value) {
-		tables[text(v[0])] = true
+		tables[table.Text(v[0])] = true
 	})
 	switch {
 	case err != nil:
@@ -133,14 +119,20 @@ func (r *Reader) readSchema() error {
 		r.SchemaVersion = 2
 	}
 	if tables["schema"] {
-		if err := r.db.each("SELECT schema_version, ros_distro FROM schema", r.takeSchema); err != nil {
+		err := r.db.each("SELECT schema_version, ros_distro FROM schema", func(v []driver.Value) {
+			if n, ok := v[0].(int64); ok {
+				r.SchemaVersion = int(n)
+			}
+			r.Distro = table.Text(v[1])
+		})
+		if err != nil {
 			return err
 		}
 	}
 	if tables["metadata"] {
 		// The copy is a convenience: a broken one is as good as none.
 		_ = r.db.each("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(v []driver.Value) {
-			r.Embedded = text(v[0])
+			r.Embedded = table.Text(v[0])
 		})
 	}
 	if err := r.readTopics(columns); err != nil {
@@ -152,9 +144,9 @@ func (r *Reader) readSchema() error {
 	return r.findIndex()
 }
 
-func (r *Reader) columns(table string) (map[string]bool, error) {
+func (r *Reader) columns(of string) (map[string]bool, error) {
 	names := map[string]bool{}
-	err := r.db.each("SELECT name FROM pragma_table_info(?)", func(v []driver.Value) { names[text(v[0])] = true }, table)
+	err := r.db.each("SELECT name FROM pragma_table_info(?)", func(v []driver.Value) { names[table.Text(v[0])] = true }, of)
 	return names, err
 }
 
@@ -166,42 +158,14 @@ func (r *Reader) readTopics(has map[string]bool) error {
 	if has["type_description_hash"] {
 		pick[5] = "type_description_hash"
 	}
-	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", r.takeTopic)
-}
-
-// takeSchema takes a row of the table schema.
-func (r *Reader) takeSchema(v []driver.Value) {
-	if n, ok := v[0].(int64); ok {
-		r.SchemaVersion = int(n)
-	}
-	r.Distro = text(v[1])
-}
-
-// takeTopic takes a row of the table topics: id, name, type, format, QoS, hash.
-func (r *Reader) takeTopic(v []driver.Value) {
-	id, ok := v[0].(int64)
-	if !ok || r.byID[id] != nil {
-		return
-	}
-	t := &Topic{ID: id, Name: text(v[1]), Type: text(v[2]), Format: text(v[3]), QoS: text(v[4]), TypeHash: text(v[5])}
-	r.topics = append(r.topics, t)
-	r.byID[id] = t
-}
-
-// takeDefinition takes a row of the table message_definitions: type, encoding, text.
-func (r *Reader) takeDefinition(v []driver.Value) {
-	for _, t := range r.topics {
-		if t.Type == text(v[0]) && t.Definition == "" {
-			t.Encoding, t.Definition = text(v[1]), text(v[2])
-		}
-	}
+	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", r.tables.AddTopic)
 }
 
 // readDefinitions adds the definitions; a bag without them is still a bag.
 func (r *Reader) readDefinitions() {
-	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", r.takeDefinition)
+	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", r.tables.AddDefinition)
 	if err != nil {
-		r.loss.Note("message definitions: %v", err)
+		r.tables.Loss.Note("message definitions: %v", err)
 	}
 }
 
@@ -209,19 +173,8 @@ func (r *Reader) readDefinitions() {
 func (r *Reader) findIndex() error {
 	return r.db.each("SELECT l.name FROM pragma_index_list('messages') l, pragma_index_info(l.name) i "+
 		"WHERE i.seqno = 0 AND i.name = 'timestamp' AND l.partial = 0", func(v []driver.Value) {
-		r.ordered = text(v[0])
+		r.ordered = table.Text(v[0])
 	})
-}
-
-// text takes a TEXT or a BLOB column; anything else is "".
-func text(v driver.Value) string {
-	switch s := v.(type) {
-	case string:
-		return s
-	case []byte:
-		return string(s)
-	}
-	return ""
 }
 
 // Span gives the times of the first and the last message, from the index

@@ -50,13 +50,13 @@ func (r *Reader) Messages(want func(*Topic) bool) (*Rows, error) {
 	it := &Rows{r: r, done: r.db == nil}
 	if want != nil {
 		it.want = map[int64]bool{}
-		for _, t := range r.topics {
+		for _, t := range r.tables.Topics {
 			if want(t) {
 				it.want[t.ID] = true
 			}
 		}
 	}
-	if it.done || len(r.topics) == 0 {
+	if it.done || len(r.tables.Topics) == 0 {
 		it.done = true
 		return it, nil
 	}
@@ -105,7 +105,7 @@ func (it *Rows) Next() (*Message, error) {
 			}
 		case err != nil:
 			return nil, err
-		case v != nil && it.r.decode(v, &it.msg):
+		case v != nil && it.r.tables.Message(v, &it.msg):
 			it.last, it.any = place{it.msg.Time, it.msg.Row}, true
 			return &it.msg, nil
 		}
@@ -124,54 +124,6 @@ func (it *Rows) Close() {
 		it.stmt.Close()
 		it.stmt = nil
 	}
-}
-
-// decode checks a row's types, which SQLite does not, and counts what is not
-// a message.
-func (r *Reader) decode(v []driver.Value, m *Message) bool {
-	row, _ := v[0].(int64)
-	topic, time, ok := r.placed(row, v[1], v[2])
-	if !ok {
-		return false
-	}
-	var data []byte
-	switch d := v[3].(type) {
-	case []byte:
-		data = d
-	case string:
-		data = []byte(d)
-	default:
-		r.lose(row, "data of the wrong type")
-		return false
-	}
-	*m = Message{Topic: topic, Row: row, Time: time, Data: data}
-	return true
-}
-
-// placed is the topic and the time of a row, which is lost without either.
-func (r *Reader) placed(row int64, id, at driver.Value) (topic *Topic, time int64, ok bool) {
-	n, isID := id.(int64)
-	time, isTime := at.(int64)
-	topic = r.byID[n]
-	switch {
-	case !isID || topic == nil:
-		r.lose(row, "no known topic")
-	case !isTime:
-		r.lose(row, "a time of the wrong type")
-	default:
-		return topic, time, true
-	}
-	return nil, 0, false
-}
-
-// lose counts a row once.
-func (r *Reader) lose(row int64, what string) {
-	if r.bad[row] {
-		return
-	}
-	r.bad[row] = true
-	r.loss.Messages++
-	r.loss.Note("row %d: %s", row, what)
 }
 
 // startSalvage finds the rows that can be reached, after those already given.
@@ -211,7 +163,7 @@ func (it *Rows) fetch() ([]driver.Value, error) {
 		}
 	}
 	if damaged(err) || errors.Is(err, io.EOF) {
-		it.r.lose(row, "cannot be read")
+		it.r.tables.Lose(row, "cannot be read")
 		return nil, nil
 	}
 	return nil, err

@@ -28,15 +28,15 @@ func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
 		first := !r.gaps[last]
 		r.gaps[last] = true
 		if first {
-			r.loss.Chunks++
-			r.loss.Note("after row %d: %v", max(last, 0), err)
+			r.tables.Loss.Chunks++
+			r.tables.Loss.Note("after row %d: %v", max(last, 0), err)
 		}
 		if !ok {
 			return nil
 		}
 		// Row numbers count without gaps, so a gap is what was lost.
 		if first {
-			r.loss.Messages += uint64(resume - max(last, 0))
+			r.tables.Loss.Messages += uint64(resume - max(last, 0))
 		}
 		last = resume
 	}
@@ -63,7 +63,7 @@ func (r *Reader) listFrom(last *int64, visit func(row, topic, time int64), seen 
 		}
 		*last = row
 		*seen++
-		if topic, time, ok := r.placed(row, v[1], v[2]); ok {
+		if topic, time, ok := r.tables.Place(row, v[1], v[2]); ok {
 			visit(row, topic.ID, time)
 		}
 	}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // exec makes or changes a database by SQL.
@@ -270,24 +267,6 @@ func TestWriterRefuses(t *testing.T) {
 	if _, err := Create(path, SchemaCurrent, ""); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over a file: %v", err)
 	}
-}
-
-// TestDecodeRow: any value in any column is a message or a loss.
-func TestDecodeRow(t *testing.T) {
-	value := rapid.OneOf(
-		rapid.Just[driver.Value](nil), rapid.Map(rapid.Int64Range(0, 3), func(v int64) driver.Value { return v }),
-		rapid.Map(rapid.Float64(), func(v float64) driver.Value { return v }),
-		rapid.Map(rapid.String(), func(v string) driver.Value { return v }),
-		rapid.Map(rapid.SliceOf(rapid.Byte()), func(v []byte) driver.Value { return v }))
-	rapid.Check(t, func(rt *rapid.T) {
-		r := &Reader{byID: map[int64]*Topic{1: {Name: "/a"}}, bad: map[int64]bool{}}
-		v := rapid.SliceOfN(value, 4, 4).Draw(rt, "row")
-		var m Message
-		ok := r.decode(v, &m)
-		if loss := r.Loss(); ok == loss.Any() || ok && (m.Topic == nil || m.Time != v[2]) {
-			rt.Fatalf("%v: %v, %s", v, m, loss.String())
-		}
-	})
 }
 
 func BenchmarkRead(b *testing.B) {
