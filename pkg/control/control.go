@@ -1,0 +1,74 @@
+// Package control is the control tick: motion capture to state, state, latent and reference to what the policy asks for,
+// and that to the command that goes out. It is for the node policy_controller, and for replays of what it flew.
+//
+// It knows no messages and no clock: times are handed in, in ns of one clock, so that the same input gives the same
+// commands to the last bit.
+package control
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/pkg/estimate"
+	"vnd/pkg/guard"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+)
+
+// Sources of the state, as the parameter state_source names them.
+const (
+	FromPose     = "pose"
+	FromOdometry = "odometry"
+)
+
+// Config of a Loop.
+type Config struct {
+	Rate      float64         `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" doc:"control ticks; a multiple of 1/Δt of the bundles that fly"`
+	Source    string          `param:"state_source" default:"pose" enum:"pose,odometry" doc:"pose: mocap/pose through the estimator; odometry: mocap/odom as it comes"`
+	LatentAge float64         `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" doc:"age from which a latent is not used: the policy flies under the prior mean"`
+	Limits    quad.Limits     `param:"limits" doc:"what the airframe may be told"`
+	Estimate  estimate.Params `param:"estimate" doc:"of the state from poses"`
+	Guard     guard.Config    `param:"guard" doc:"of what a policy may do"`
+}
+
+// Check refuses what New refuses.
+func (c *Config) Check() error {
+	_, err := New(*c)
+	return err
+}
+
+// Period is the time between two ticks, ns.
+func (c *Config) Period() int64 { return int64(math.Round(1e9 / c.Rate)) }
+
+// Fence is the guard's box, m in the world.
+func (c *Config) Fence() (lo, hi so3.Vec3) {
+	v := func(x []float64) so3.Vec3 { return so3.Vec3{X: x[0], Y: x[1], Z: x[2]} }
+	return v(c.Guard.FenceMin), v(c.Guard.FenceMax)
+}
+
+// Measured is a sample of motion capture, or of another estimator.
+type Measured struct {
+	Stamp       int64 // ns
+	State       quad.State
+	HasVelocity bool // V is measured too
+}
+
+// Latent is what an encoder said of the condition. Nobody writes to Mean afterwards.
+type Latent struct {
+	Stamp   int64 // of the newest state behind it, ns
+	Bundle  string
+	Mean    []float32 // z[Z]
+	Novelty float32   // 0 known … 1 unknown
+}
+
+// seconds is a time as the rooms below count it: since the origin, so that float64 resolves it.
+func seconds(ns, origin int64) float64 { return float64(ns-origin) / 1e9 }
+
+// ticksPerRow is how many ticks a row of a bundle lasts.
+func ticksPerRow(rate, dt float64) (int, error) {
+	n := math.Round(rate * dt)
+	if n < 1 || math.Abs(rate*dt-n) > 1e-6*n {
+		return 0, fmt.Errorf("parameter rate is %g Hz, expected a multiple of the %g Hz of a bundle with a Δt of %g s", rate, 1/dt, dt)
+	}
+	return int(n), nil
+}

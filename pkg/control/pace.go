@@ -1,0 +1,44 @@
+package control
+
+// Pace says when a tick is due: at the samples nearest to a grid of the period and, where none come, by the clock, so
+// that the guard has its word also when the state is missing. Times are ns.
+type Pace struct {
+	period int64
+	due    int64 // on the samples' stamps
+	last   int64 // clock of the last tick
+	begun  bool
+	missed uint64
+}
+
+// NewPace is a pace of one tick every period ns.
+func NewPace(period int64) Pace { return Pace{period: period} }
+
+// Sample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.
+func (p *Pace) Sample(stamp, now int64) bool {
+	early := p.period * 9 / 20
+	switch late := stamp - p.due; {
+	case !p.begun || late < -2*p.period: // the stamps' clock was set back
+		p.due = stamp + p.period
+	case late < -early:
+		return false
+	case late >= p.period-early:
+		p.missed += uint64((late + early) / p.period)
+		p.due = stamp + p.period
+	default:
+		p.due += p.period
+	}
+	p.begun, p.last = true, now
+	return true
+}
+
+// Clock reports whether a tick is due at now for want of samples, and counts it as made.
+func (p *Pace) Clock(now int64) bool {
+	if !p.begun || now >= p.last && now-p.last < p.period*3/2 {
+		return false
+	}
+	p.last = now
+	return true
+}
+
+// Missed counts the ticks that samples came too late for.
+func (p *Pace) Missed() uint64 { return p.missed }
