@@ -1,0 +1,56 @@
+package learn
+
+import (
+	"vnd/pkg/gate"
+	"vnd/pkg/param"
+	"vnd/pkg/train"
+	"vnd/pkg/vnd"
+)
+
+// Config of the continual loop.
+type Config struct {
+	Fit    Fit          `param:"fit" doc:"the dynamics model"`
+	Policy train.Config `param:"policy" doc:"the policy's improvement in the model"`
+	Gate   gate.Config  `param:"gate" doc:"what a candidate must show"`
+	Stride int          `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
+	Least  float64      `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+}
+
+// Fit is what a round changes of a fit's configuration: the first fit begins
+// anew, those that follow go on from the model of before.
+type Fit struct {
+	First  First   `param:"first" doc:"the first fit"`
+	Again  Again   `param:"again" doc:"the fits that go on from the model of before"`
+	Steps  int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
+	Jitter float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
+	MMD    float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
+}
+
+// First is the budget of a fit that begins anew.
+type First struct {
+	Updates int     `param:"updates" default:"300" min:"1" max:"1e7" doc:"Adam updates"`
+	Batch   int     `param:"batch" default:"64" min:"2" max:"65536" doc:"contexts of an update"`
+	Rate    float64 `param:"rate" default:"0.002" min:"1e-7" max:"1" doc:"peak learning rate"`
+}
+
+// Again is the budget of a fit that goes on from another.
+type Again struct {
+	Updates int     `param:"updates" default:"200" min:"1" max:"1e7" doc:"Adam updates"`
+	Batch   int     `param:"batch" default:"64" min:"2" max:"65536" doc:"contexts of an update"`
+	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"peak learning rate"`
+}
+
+// fit is the configuration of a fit.
+func (c *Config) fit(warm bool) vnd.Config {
+	var v vnd.Config
+	param.Default(&v)
+	b := c.Fit.First
+	if warm {
+		b = First(c.Fit.Again)
+		v.Loss.MMDStart, v.Loss.MMDRamp = 0, 0.001 // the conditions are apart already
+	}
+	v.Train.Updates, v.Train.Batch, v.Train.Rate = b.Updates, b.Batch, b.Rate
+	v.Train.Passes, v.Train.Validation, v.Train.GainJitter = 1e5, 0, c.Fit.Jitter
+	v.Loss.Steps, v.Loss.MMD = c.Fit.Steps, c.Fit.MMD
+	return v
+}

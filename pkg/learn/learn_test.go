@@ -1,0 +1,201 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/dynamics"
+	"vnd/pkg/gate"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/so3"
+	"vnd/pkg/task"
+	"vnd/pkg/train"
+)
+
+const dt = 0.02
+
+func at(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
+
+// windy is the robot in a wind that pushes it, with some lag.
+func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (rows []quad.Step, meanError float64) {
+	sys := dynamics.NewQuadrotor[float32](dt, dynamics.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
+	s, next := make([]float32, sys.Dims().State), make([]float32, sys.Dims().State)
+	d, a := make([]float32, 9), make([]float32, 4)
+	begin := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
+	dynamics.Measured(&begin, s)
+	for _, i := range []int{10, 14, 18, 22, 26} {
+		s[i] = quad.Gravity
+	}
+	push := []float32{0, 0, 0, float32(wind.X * dt), float32(wind.Y * dt), float32(wind.Z * dt), 0, 0, 0}
+	n := int(seconds / dt)
+	for k := range n {
+		st := dynamics.State[float32](s)
+		st.Q = st.Q.Normalize()
+		cmd := c.Command(float64(k)*dt, &st)
+		cmd.Rates = cmd.Rates.Add(so3.Vec3{X: 0.3 * rng.NormFloat64(), Y: 0.3 * rng.NormFloat64()})
+		step := quad.Step{T: float64(k) * dt, State: st, Command: cmd}
+		rows = append(rows, step)
+		if o, ok := c.(interface{ Observe(quad.Step) }); ok {
+			o.Observe(step)
+		}
+		dynamics.Action(&cmd, a)
+		clear(d)
+		sys.Carry(1, s, push, d)
+		sys.Step(1, s, a, d, next)
+		copy(s, next)
+		if k > n/2 {
+			meanError += st.P.Sub(at(0).P).Norm() / float64(n-n/2-1)
+		}
+	}
+	return rows, meanError
+}
+
+func TestConfig(t *testing.T) {
+	if err := param.Check(new(Config)); err != nil {
+		t.Error(err)
+	}
+}
+
+func small() Config {
+	var c Config
+	param.Default(&c)
+	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 250, 32, 10
+	c.Fit.Again.Updates = 100
+	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon = 32, 60, 32, 50
+	c.Gate.Shadow.Flights = 6
+	return c
+}
+
+func tasks(t testing.TB) []*task.Task {
+	t.Helper()
+	cost, err := task.CostOf(task.StiffCost, task.Hover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spread task.Spread
+	param.Default(&spread)
+	k, err := task.New(task.Hover, cost, spread, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*task.Task{k}
+}
+
+func limits() (l quad.Limits) {
+	param.Default(&l)
+	return l
+}
+
+// base is a policy of the nominal simulator.
+func base(t testing.TB) *snapshot.Bundle {
+	t.Helper()
+	w := &train.NominalWorld[float32]{}
+	param.Default(&w.Nominal)
+	r, err := train.Run(context.Background(), small().Policy, w, dt, train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &snapshot.Bundle{Robot: learned.Robot, Dt: dt}
+	if err := policy.Put(b, r.Policy, "hover"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func controller(t testing.TB, b *snapshot.Bundle) quad.Controller {
+	t.Helper()
+	f, err := gate.NewFlyer(b, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+var winds = []so3.Vec3{{}, {X: 2}, {X: -2}, {Y: 2}, {Y: -2}}
+
+// TestRoundsImprove: after a round the policy errs less in every wind, under its
+// live encoder; a second round goes on from the first one's model.
+func TestRoundsImprove(t *testing.T) {
+	start := base(t)
+	var phases []Phase
+	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()}, Seed: 1,
+		Status: func(s Status) {
+			if n := len(phases); n == 0 || phases[n-1] != s.Phase {
+				phases = append(phases, s.Phase)
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Round(context.Background()); !errors.Is(err, ErrTooLittle) {
+		t.Errorf("a round on nothing: error %v", err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	before, after := 0., 0.
+	for _, w := range winds {
+		rows, e := fly(controller(t, start), w, 12, rng)
+		before += e / float64(len(winds))
+		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+	}
+	r, err := l.Round(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Verdict.Pass {
+		t.Fatalf("refused: %v", r.Verdict.Reasons())
+	}
+	if l.Current() != r.Candidate || r.Candidate.Parent != start.ID || r.Candidate.DataDigest == "" {
+		t.Error("the candidate that passed is not the current bundle, or does not say whence it comes")
+	}
+	for _, w := range winds {
+		_, e := fly(controller(t, l.Current()), w, 12, rng)
+		after += e / float64(len(winds))
+	}
+	t.Logf("error %.3f m before, %.3f m after; %v", before, after, r.Seconds)
+	if after > 0.5*before {
+		t.Errorf("error %.3f m before the round, %.3f m after it", before, after)
+	}
+	if want := []Phase{Fitting, Encoding, Improving, Gating, Idle}; len(phases) != len(want) {
+		t.Errorf("phases %v, want %v", phases, want)
+	}
+	second, err := l.Round(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Fit.Dynamics > 1.2*r.Fit.Dynamics {
+		t.Errorf("loss %.3g after the second fit, %.3g after the first", second.Fit.Dynamics, r.Fit.Dynamics)
+	}
+	l.Return(start)
+	if l.Current() != start {
+		t.Error("no way back to an earlier bundle")
+	}
+}
+
+// TestInterrupted: a round that is cut short changes nothing.
+func TestInterrupted(t *testing.T) {
+	start := base(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()},
+		Status: func(s Status) {
+			if s.Phase == Improving {
+				cancel()
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := fly(controller(t, start), so3.Vec3{}, 25, rand.New(rand.NewPCG(1, 1)))
+	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+	if _, err := l.Round(ctx); !errors.Is(err, context.Canceled) || l.Current() != start {
+		t.Errorf("error %v, current %s", err, l.Current().ID)
+	}
+}
