@@ -22,8 +22,10 @@ type sink interface {
 	close() error
 }
 
-// library is what files name as their writer.
-const library = "vnd"
+// library is what files name as their writer. libmcap 0.8, with which rosbag2
+// reads, takes the profile for it while it checks lengths: a name shorter than
+// "ros2" makes a file that it refuses.
+const library = "vnd bag"
 
 // mcapFile is what an MCAP sink needs of its file.
 type mcapFile interface {

@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -182,6 +183,21 @@ func TestNothingHalfWritten(t *testing.T) {
 				t.Errorf("%d bytes: %v stays, %v", limit, entries, err)
 			}
 		}
+	}
+}
+
+// TestLibraryName: libmcap of rosbag2 compares the header's lengths so (McapReader::ParseHeader in its reader.inl).
+func TestLibraryName(t *testing.T) {
+	dir, _ := writeSamples(t, WriterOptions{}, 1)
+	data, err := os.ReadFile(filepath.Join(dir, "sample_0.mcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := data[8+1+8:]
+	size := int(binary.LittleEndian.Uint64(data[9:]))
+	profile := int(binary.LittleEndian.Uint32(record))
+	if rest := size - 4 - profile; profile > rest-4 {
+		t.Errorf("a profile of %d bytes, with %d behind it", profile, rest)
 	}
 }
 
