@@ -340,3 +340,29 @@ func TestWarmStart(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestSlowStart: seconds lost at the beginning of a fit that is fast enough do not change its numbers.
+func TestSlowStart(t *testing.T) {
+	run := func(lost time.Duration) []float32 {
+		calls, now := 0, time.Unix(0, 0)
+		clock := func() time.Time {
+			if calls++; calls == 2 { // within the set-up
+				now = now.Add(lost)
+			}
+			return now
+		}
+		cfg := quick()
+		cfg.Train.Updates, cfg.Train.Minutes = 20, 1
+		f, err := Run(context.Background(), cfg, .02, recorded(4, 200), Options{Seed: 1, Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Model.Net.Params
+	}
+	if !slices.Equal(run(0), run(2*time.Second)) {
+		t.Error("two seconds at the start of a minute change the numbers")
+	}
+	if slices.Equal(run(0), run(30*time.Second)) {
+		t.Error("half of the time lost at the start does not compress the schedule")
+	}
+}

@@ -9,9 +9,14 @@ import (
 // curriculum is the share of the training in which the horizon grows.
 const curriculum = .4
 
+// slack is how far time may run ahead of the updates, as a share of the training, before it counts: a slow start on a
+// machine that is fast enough must not change the numbers.
+const slack = .05
+
 // share is how far the schedule has come: by updates, or by time where that runs out first.
 func (t *trainer) share() float64 {
 	byTime := t.state.Elapsed.Minutes() / t.cfg.Train.Minutes
+	byTime -= slack * (1 - byTime)
 	return math.Min(1, math.Max(float64(t.state.Update)/float64(t.updates()), byTime))
 }
 
