@@ -19,6 +19,8 @@ type Observation struct {
 	Looks int     `param:"looks" default:"5" min:"1" max:"50" doc:"points of the reference that the policy sees, the first of them now"`
 	Ahead float64 `param:"ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"time of the last of them"`
 	Past  int     `param:"past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
+
+	Camera Camera `param:"camera" json:",omitzero" doc:"what a policy sees instead of positions"`
 }
 
 // Sizes of the parts of an observation.
@@ -33,7 +35,21 @@ const (
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return 3*o.Looks + fixedParts + nU*o.Past }
+func (o *Observation) Size() int { return o.where() + fixedParts + nU*o.Past }
+
+// where is the size of the part that tells where the robot is: its features, or
+// the positions of the look-aheads around it.
+func (o *Observation) where() int {
+	if n := o.Camera.Size(); n > 0 {
+		return n
+	}
+	return 3 * o.Looks
+}
+
+// Flag reports whether a channel is the visibility of a feature.
+func (o *Observation) Flag(channel int) bool {
+	return channel < o.Camera.Size() && channel%perFeature == perFeature-1
+}
 
 // RefSize is R: L positions, the velocity now, cos and sin of the yaw now.
 func (o *Observation) RefSize() int { return 3*o.Looks + refTail }
@@ -60,15 +76,21 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) quad.Refere
 
 // Observe writes the first O−Z channels of x[B][width] from s[B][S], whose rows
 // begin with p, q, v, ref[B][R] and past[K][B][U], the youngest action first.
-func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref []F, past [][]F, x []F, width int) {
-	R := o.RefSize()
+// Without points of a camera seen is nil, else it is the relative features
+// [B][N][3] that stand where positions would.
+func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen []F, past [][]F, x []F, width int) {
+	R, n := o.RefSize(), o.where()
 	for b := range B {
 		p, q, v := s[b*S:][:3], s[b*S+3:][:4], s[b*S+7:][:3]
 		r, y := ref[b*R:][:R], x[b*width:][:o.Size()]
-		for i := range 3 * o.Looks {
-			y[i] = r[i] - p[i%3]
+		if seen != nil {
+			copy(y, seen[b*n:][:n])
+		} else {
+			for i := range n {
+				y[i] = r[i] - p[i%3]
+			}
 		}
-		y, r = y[3*o.Looks:], r[3*o.Looks:]
+		y, r = y[n:], r[3*o.Looks:]
 		for j := range 3 {
 			y[j], y[3+j] = v[j], r[j]-v[j]
 		}
@@ -81,15 +103,21 @@ func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref []F, past 
 	}
 }
 
-// ObserveVJP adds the pullback of dx to ds[B][S] and to dpast[K][B][U].
-func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds []F, dpast [][]F) {
+// ObserveVJP adds the pullback of dx to ds[B][S], to dseen where there is one,
+// and to dpast[K][B][U].
+func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen []F, dpast [][]F) {
+	n := o.where()
 	for b := range B {
 		q, g := s[b*S+3:][:4], ds[b*S:][:statePart]
 		y := dx[b*width:][:o.Size()]
-		for i := range 3 * o.Looks {
-			g[i%3] -= y[i]
+		for i, d := range y[:n] {
+			if dseen != nil {
+				dseen[b*n+i] += d
+			} else {
+				g[i%3] -= d
+			}
 		}
-		y = y[3*o.Looks:]
+		y = y[n:]
 		for j := range 3 {
 			g[7+j] += y[j] - y[3+j]
 		}

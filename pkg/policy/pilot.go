@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"reflect"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/model"
@@ -26,6 +27,9 @@ type Pilot struct {
 	now  quad.State
 	s    [statePart]float32
 	ref  []float32
+	seen []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
+	dark []float32 // [N][3] of no frame
+	shot float64   // when the newest frame was taken
 	x    []float32
 	u    [nU]float32
 	tape *model.PolicyTape[float32]
@@ -53,6 +57,13 @@ func (f *Pilot) Use(p *Policy[float32]) {
 	if len(f.z) != p.Latent {
 		f.z = make([]float32, p.Latent)
 	}
+	if !f.sameCamera(before) {
+		f.seen, f.dark = nil, nil
+		if n := p.Observation.Camera.Size(); n > 0 {
+			f.seen, f.dark = make([]float32, n), make([]float32, n)
+		}
+		f.shot = math.Inf(-1)
+	}
 	if before != nil && before.Limits == p.Limits && before.Observation.Past == p.Observation.Past {
 		return
 	}
@@ -61,6 +72,12 @@ func (f *Pilot) Use(p *Policy[float32]) {
 		f.past[k] = make([]float32, nU)
 	}
 	f.Reset()
+}
+
+// sameCamera reports whether frames serve the policy of now as they did that of
+// before.
+func (f *Pilot) sameCamera(before *Policy[float32]) bool {
+	return before != nil && reflect.DeepEqual(before.Observation.Camera, f.policy.Observation.Camera)
 }
 
 // Follow flies along another reference from the next tick on.
@@ -76,6 +93,35 @@ func (f *Pilot) Latent(z []float32) {
 	copy(f.z, z)
 }
 
+// See takes the features of a frame of time t, one for each point of the policy's
+// camera and in their order. A frame of another size, older than the newest, or
+// for a policy that sees positions is not taken.
+func (f *Pilot) See(t float64, features []Feature) {
+	if f.seen == nil || perFeature*len(features) != len(f.seen) || !(t >= f.shot) {
+		return
+	}
+	f.shot = t
+	for i, p := range features {
+		y := f.seen[perFeature*i:][:perFeature]
+		y[0], y[1], y[2] = 0, 0, 0
+		if p.Visible && math.Abs(p.X) < farthest && math.Abs(p.Y) < farthest {
+			y[0], y[1], y[2] = float32(p.X), float32(p.Y), 1
+		}
+	}
+	f.policy.Eye.Relative(f.seen)
+}
+
+// farthest is how far from its middle a frame may show a feature, in focal lengths.
+const farthest = 1e3
+
+// view is what the policy sees of the newest frame at a time.
+func (f *Pilot) view(t float64) []float32 {
+	if f.seen != nil && t-f.shot > f.policy.Observation.Camera.Stale {
+		return f.dark
+	}
+	return f.seen
+}
+
 // Reset implements quad.Controller: the robot is taken to have hovered.
 func (f *Pilot) Reset() {
 	u := f.policy.Hover()
@@ -83,6 +129,7 @@ func (f *Pilot) Reset() {
 		copy(row, u[:])
 	}
 	f.sum, f.n, f.next = [nU]float64{}, 0, math.NaN()
+	f.shot = math.Inf(-1)
 }
 
 // Command implements quad.Controller.
@@ -94,7 +141,7 @@ func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
 	dynamics.Measured(&here, f.s[:])
 	p := f.policy
 	PutReference(&p.Observation, f.at, f.ref)
-	Observe(&p.Observation, 1, f.s[:], statePart, f.ref, f.past, f.x, len(f.x))
+	Observe(&p.Observation, 1, f.s[:], statePart, f.ref, f.view(t), f.past, f.x, len(f.x))
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])

@@ -16,6 +16,7 @@ type Policy[F kernel.Float] struct {
 	Latent      int // Z; the last channels of the input
 	Norm        learned.Norm[F]
 	Net         *model.Policy[F]
+	Eye         *Pinhole[F] // nil where it sees positions
 }
 
 // New returns an untrained policy that commands hover and does not see its
@@ -24,11 +25,20 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
+	var eye *Pinhole[F]
+	if len(o.Camera.Points) == 0 {
+		o.Camera = Camera{}
+	} else {
+		var err error
+		if eye, err = NewPinhole[F](&o.Camera); err != nil {
+			return nil, err
+		}
+	}
 	net, err := model.NewPolicy[F](model.PolicyConfig{Inputs: o.Size() + latent, Actions: nU, Hidden: hidden})
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy[F]{Observation: o, Limits: l, Latent: latent, Net: net}
+	p := &Policy[F]{Observation: o, Limits: l, Latent: latent, Net: net, Eye: eye}
 	p.Norm.Mean, p.Norm.Scale = make([]F, net.Inputs), make([]F, net.Inputs)
 	for i := range p.Norm.Scale {
 		p.Norm.Scale[i] = 1

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,9 +26,26 @@ func defaults(t testing.TB) (o Observation, l quad.Limits) {
 }
 
 // TestObserveVJP compares the pullback of a random functional with central
-// differences, for states that are not normalised too.
+// differences, for states that are not normalised too; once with positions and
+// once with features.
 func TestObserveVJP(t *testing.T) {
 	o := Observation{Looks: 2, Ahead: 0.2, Past: 3}
+	observeVJP(t, &o)
+	o.Camera = someCamera()
+	observeVJP(t, &o)
+}
+
+// someCamera sees nine points, some of them near the edge of its view.
+func someCamera() (c Camera) {
+	param.Default(&c)
+	c.Place, c.Yaw, c.Pitch = []float64{0.1, -0.05, 0.02}, 0.3, 0.2
+	for _, x := range []float64{1.5, 2, 4} {
+		c.Points = append(c.Points, x, 0.9*x, -0.5*x, x, 0.3*x, -0.2*x, x, -0.5*x, 0.3*x)
+	}
+	return c
+}
+
+func observeVJP(t *testing.T, o *Observation) {
 	const B, S, width = 2, 11, 100
 	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(n int) []float64 {
@@ -38,12 +56,16 @@ func TestObserveVJP(t *testing.T) {
 		return x
 	}
 	s, ref, weight, x := normal(B*S), normal(B*o.RefSize()), normal(B*width), make([]float64, B*width)
+	var seen, dseen []float64
+	if n := B * o.Camera.Size(); n > 0 {
+		seen, dseen = normal(n), make([]float64, n)
+	}
 	past, dpast := make([][]float64, o.Past), make([][]float64, o.Past)
 	for k := range past {
 		past[k], dpast[k] = normal(B*nU), make([]float64, B*nU)
 	}
 	loss := func() (sum float64) {
-		Observe(&o, B, s, S, ref, past, x, width)
+		Observe(o, B, s, S, ref, seen, past, x, width)
 		for i := range x {
 			sum += weight[i] * x[i]
 		}
@@ -51,28 +73,36 @@ func TestObserveVJP(t *testing.T) {
 	}
 	loss()
 	ds := make([]float64, len(s))
-	ObserveVJP(&o, B, s, S, weight, width, ds, dpast)
-	check := func(name string, x, dx []float64) {
-		const eps = 1e-6
-		for i, keep := range x {
-			x[i] = keep + eps
-			up := loss()
-			x[i] = keep - eps
-			down := loss()
-			x[i] = keep
-			if want := (up - down) / (2 * eps); math.Abs(dx[i]-want) > 1e-7*(1+math.Abs(want)) {
-				t.Errorf("%s[%d]: %g, central difference %g", name, i, dx[i], want)
-			}
-		}
-	}
-	check("state", s, ds)
+	ObserveVJP(o, B, s, S, weight, width, ds, dseen, dpast)
+	central(t, "state", loss, s, ds)
+	central(t, "seen", loss, seen, dseen)
 	for k := range past {
-		check("past", past[k], dpast[k])
+		central(t, "past", loss, past[k], dpast[k])
+	}
+}
+
+// central compares a gradient with central differences.
+func central(t *testing.T, name string, loss func() float64, x, dx []float64) {
+	t.Helper()
+	const eps = 1e-6
+	for i, keep := range x {
+		x[i] = keep + eps
+		up := loss()
+		x[i] = keep - eps
+		down := loss()
+		x[i] = keep
+		if want := (up - down) / (2 * eps); math.Abs(dx[i]-want) > 1e-7*(1+math.Abs(want)) {
+			t.Errorf("%s[%d]: %g, central difference %g", name, i, dx[i], want)
+		}
 	}
 }
 
 func somePolicy(t testing.TB, latent int) *Policy[float32] {
 	o, l := defaults(t)
+	return policyThatSees(t, o, l, latent)
+}
+
+func policyThatSees(t testing.TB, o Observation, l quad.Limits, latent int) *Policy[float32] {
 	p, err := New[float32](o, l, latent, []int{16, 8})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +151,7 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 			r.P.X -= 1e4
 			return r
 		}, ref)
-		Observe(&p.Observation, 1, state, statePart, ref, past, x, len(x))
+		Observe(&p.Observation, 1, state, statePart, ref, nil, past, x, len(x))
 		copy(x[p.Observation.Size():], z)
 		p.Norm.Apply(x)
 		var u [nU]float32
@@ -202,7 +232,7 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Task != "hover" || q.Observation != p.Observation || q.Limits != p.Limits || q.Latent != p.Latent ||
+	if back.Task != "hover" || !reflect.DeepEqual(q.Observation, p.Observation) || q.Limits != p.Limits || q.Latent != p.Latent ||
 		!slices.Equal(q.Net.Params, p.Net.Params) || !slices.Equal(q.Norm.Scale, p.Norm.Scale) || !slices.Equal(q.Norm.Mean, p.Norm.Mean) {
 		t.Error("the policy comes back changed")
 	}

@@ -90,6 +90,15 @@ func New(name string, cost Cost, spread Spread, path reference.Reference) (*Task
 	return t, nil
 }
 
+// Points are the known points of Features unless others are given, as the camera
+// of an observation has them: the corners of two frames, 2 and 3 m ahead.
+func Points() []float64 {
+	return []float64{
+		2, 0.9, 0.5, 2, -0.9, 0.5, 2, 0.9, -0.5, 2, -0.9, -0.5,
+		3, 0.6, 0.3, 3, -0.6, 0.3, 3, 0.6, -0.3, 3, -0.6, -0.3,
+	}
+}
+
 func defaults[S reference.Spec](s S) S {
 	param.Default(s)
 	return s

@@ -13,6 +13,8 @@ type Config struct {
 	Hidden      int                `param:"hidden" default:"128" min:"1" max:"1024" doc:"units of each hidden layer"`
 	Layers      int                `param:"layers" default:"2" min:"1" max:"8" doc:"hidden layers"`
 
+	Pretrain Pretrain `param:"pretrain" doc:"before the training of a policy that sees features"`
+
 	Latent int `param:"latent" default:"12" min:"0" max:"64" doc:"latent that a policy trained without a model leaves room for"`
 
 	Envs     int     `param:"envs" default:"64" min:"1" max:"65536" doc:"environments rolled out at once"`

@@ -33,6 +33,7 @@ type tile[F kernel.Float] struct {
 	world worldTile[F]
 	steps transitions[F]
 	tape  *model.PolicyTape[F]
+	sight *sight[F]
 	grad  []F
 
 	B      int
@@ -43,9 +44,10 @@ type tile[F kernel.Float] struct {
 	states []F          // [H+1][B][S]
 	acts   [][]F        // K before the start, then H: [B][U] in units of the limits
 	dacts  [][]F
-	comm   []F // [1+H][B][A] commands, the first before the start
-	dcomm  []F // [1+H][B][A]
-	x, dx  []F // [B][O]
+	views  [][]F // [K] of acts or dacts, the actions before a step
+	comm   []F   // [1+H][B][A] commands, the first before the start
+	dcomm  []F   // [1+H][B][A]
+	x, dx  []F   // [B][O]
 	ds     [2][]F
 	alive  []F    // [H+1][B] discount of the step that leads here, 0 after a collision
 	cost   []F    // [B]
@@ -67,7 +69,7 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 		states: make([]F, (maxH+1)*maxB*d.State), comm: make([]F, (maxH+1)*maxB*nA), dcomm: make([]F, (maxH+1)*maxB*nA),
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
 		alive: make([]F, (maxH+1)*maxB), cost: make([]F, maxB)}
-	t.tape = p.Net.NewTape(maxB, maxH)
+	t.tape, t.sight = p.Net.NewTape(maxB, maxH), newSight(p, maxB, maxH)
 	for range o.Past + maxH {
 		t.acts, t.dacts = append(t.acts, make([]F, maxB*nA)), append(t.dacts, make([]F, maxB*nA))
 	}
@@ -101,14 +103,15 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 	for b := range B {
 		t.at[b] = t.tasks[rng.IntN(len(t.tasks))]
 		e := t.at[b].Draw(rng)
-		origin := e.Reference(0).P // of float32
+		origin, now := e.Reference(0).P, 0. // of float32
+		near := func(ahead float64) quad.Reference {
+			r := e.Reference(now + ahead)
+			r.P = r.P.Sub(origin)
+			return r
+		}
+		t.sight.mark(b, near(0))
 		for h := range H {
-			now := float64(h) * t.dt
-			near := func(ahead float64) quad.Reference {
-				r := e.Reference(now + ahead)
-				r.P = r.P.Sub(origin)
-				return r
-			}
+			now = float64(h) * t.dt
 			policy.PutReference(o, near, t.refs[(h*B+b)*R:][:R])
 			task.PutRow(near(t.dt), t.rows[(h*B+b)*task.RowSize:])
 		}
@@ -126,6 +129,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		}
 	}
 	t.steps = t.world.begin(B, H, t.z[:B*Z], rng)
+	t.sight.begin(B, H, rng)
 }
 
 // past returns the actions before step h, youngest first.
@@ -142,21 +146,28 @@ func (t *tile[F]) past(acts [][]F, h int, to [][]F) [][]F {
 func (t *tile[F]) state(h int) []F   { n := t.B * t.dims.State; return t.states[h*n:][:n] }
 func (t *tile[F]) command(h int) []F { n := t.B * nA; return t.comm[(h+1)*n:][:n] }
 
+// observe returns what the policy sees at step h, [B][O]; it holds until the next.
+func (t *tile[F]) observe(h int) []F {
+	o, B, width, Z := &t.p.Observation, t.B, t.p.Net.Inputs, t.p.Latent
+	x := t.x[:B*width]
+	t.sight.look(h, t.state(h), t.dims.State)
+	seen, _ := t.sight.at(h)
+	t.views = t.past(t.acts, h, t.views)
+	policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], seen, t.views, x, width)
+	for b := range B {
+		copy(x[b*width+o.Size():(b+1)*width], t.z[b*Z:])
+	}
+	t.p.Norm.Apply(x)
+	return x
+}
+
 // forward rolls out and returns sums over steps and environments.
 func (t *tile[F]) forward(e epoch) (f Figures) {
-	o, B, width, Z := &t.p.Observation, t.B, t.p.Net.Inputs, t.p.Latent
+	B := t.B
 	middle, half := t.p.Scale()
-	past := make([][]F, 0, o.Past)
 	for h := range e.H {
-		x := t.x[:B*width]
-		past = t.past(t.acts, h, past)
-		policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], past, x, width)
-		for b := range B {
-			copy(x[b*width+o.Size():(b+1)*width], t.z[b*Z:])
-		}
-		t.p.Norm.Apply(x)
-		u := t.acts[o.Past+h][:B*nA]
-		t.p.Net.Forward(t.tape, h, B, x, u)
+		u := t.acts[t.p.Observation.Past+h][:B*nA]
+		t.p.Net.Forward(t.tape, h, B, t.observe(h), u)
 		a := t.command(h)
 		for i, v := range u {
 			a[i] = middle[i%nA] + half[i%nA]*v
@@ -229,10 +240,10 @@ func (t *tile[F]) backward(e epoch) {
 	clear(dnext)
 	clear(t.grad)
 	clear(t.dcomm[:(e.H+1)*B*nA])
+	clear(t.sight.dseen)
 	for _, d := range t.dacts[:o.Past+e.H] {
 		clear(d)
 	}
-	dpast := make([][]F, 0, o.Past)
 	for h := e.H - 1; h >= 0; h-- {
 		clear(ds)
 		da := t.dcomm[(h+1)*B*nA:][:B*nA]
@@ -245,8 +256,10 @@ func (t *tile[F]) backward(e epoch) {
 		dx := t.dx[:B*width]
 		t.p.Net.Backward(t.tape, h, du, dx)
 		t.p.Norm.Pull(dx)
-		dpast = t.past(t.dacts, h, dpast)
-		policy.ObserveVJP(o, B, t.state(h), t.dims.State, dx, width, ds, dpast)
+		t.views = t.past(t.dacts, h, t.views)
+		_, dseen := t.sight.at(h)
+		policy.ObserveVJP(o, B, t.state(h), t.dims.State, dx, width, ds, dseen, t.views)
+		t.sight.pull(h, t.state(h), t.dims.State, ds)
 		dnext, ds = ds, dnext
 	}
 	t.p.Net.Grads(t.tape, e.H, t.grad)
@@ -267,17 +280,48 @@ func (t *tile[F]) pullCost(h int, e epoch, dnext, ds, da []F) {
 	}
 }
 
+// imitate pulls back the squared error of the actions of the last forward pass
+// against what a teacher would have done in their place, and leaves the gradient
+// in t.grad: states and past actions are constants. The teacher's tile began as
+// this one did. It returns half the sum of the squares.
+func (t *tile[F]) imitate(teacher *tile[F], e epoch) (loss float64) {
+	B, K := t.B, t.p.Observation.Past
+	copy(teacher.states, t.states[:e.H*B*t.dims.State])
+	for k := range K + e.H {
+		copy(teacher.acts[k], t.acts[k][:B*nA])
+	}
+	du := t.dacts[0][:B*nA]
+	for h := range e.H {
+		teacher.p.Net.Forward(teacher.tape, h, B, teacher.observe(h), du)
+		for i, u := range t.acts[K+h][:B*nA] {
+			off := u - du[i]
+			if t.alive[h*B+i/nA] == 0 {
+				off = 0
+			}
+			loss += float64(off * off / 2)
+			du[i] = off * F(e.scale)
+		}
+		t.p.Net.Backward(t.tape, h, du, t.dx[:B*t.p.Net.Inputs])
+	}
+	clear(t.grad)
+	t.p.Net.Grads(t.tape, e.H, t.grad)
+	return loss
+}
+
 // statistics sets the policy's normaliser to what it sees at the start of
-// episodes. Constant channels keep their scale.
+// episodes. Constant channels keep their scale, flags stay as they are.
 func (t *tile[F]) statistics(rng *rand.Rand) {
 	const least = 0.1 // a channel that hardly moves at the start will move more
 	o, n, width := &t.p.Observation, len(t.at), t.p.Net.Inputs
 	t.begin(n, 1, rng, func(rng *rand.Rand, z []F) {})
-	policy.Observe(o, n, t.state(0), t.dims.State, t.refs, t.past(t.acts, 0, nil), t.x, width)
+	x := t.observe(0) // under a normaliser that does nothing yet
 	for j := range o.Size() {
+		if o.Flag(j) {
+			continue
+		}
 		var sum, square float64
 		for b := range n {
-			v := float64(t.x[b*width+j])
+			v := float64(x[b*width+j])
 			sum += v / float64(n)
 			square += v * v / float64(n)
 		}

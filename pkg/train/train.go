@@ -29,6 +29,10 @@ const tileRows = 32
 
 // Progress is told after every epoch.
 type Progress struct {
+	// Phase is "" in the training itself. Before it may come "teacher", and
+	// "imitation", whose Figures are a Cost alone: half the mean square of the
+	// actions' errors.
+	Phase         string
 	Epoch, Epochs int
 	Figures       Figures
 	Score         float64       // of the newest flight, NaN before the first
@@ -83,15 +87,18 @@ type trainer struct {
 	sample func(rng *rand.Rand, z []float32)
 	state  state
 	key    string
+	dt     float64
 }
 
 // state is what a checkpoint keeps beside the weights.
 type state struct {
-	Epoch   int
-	Curve   Curve
-	Best    []float32
-	Score   Flown
-	Elapsed time.Duration
+	Pretrained  bool
+	Pretraining time.Duration // that is part of Elapsed
+	Epoch       int
+	Curve       Curve
+	Best        []float32
+	Score       Flown
+	Elapsed     time.Duration
 }
 
 // Run trains a policy in a world. ctx ends it early with ctx's error; a
@@ -122,7 +129,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
 		return nil, err
 	}
-	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent())}
+	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent()), dt: dt}
 	if err := t.start(dt); err != nil {
 		return nil, err
 	}
@@ -190,6 +197,12 @@ func (t *trainer) rng(epoch, part int) *rand.Rand {
 func (t *trainer) run(ctx context.Context) error {
 	began, before := t.opt.Now(), t.state.Elapsed
 	saved := before
+	if err := t.pretrain(ctx); err != nil {
+		return err
+	}
+	if t.state.Epoch == 0 {
+		t.state.Pretraining = t.opt.Now().Sub(began)
+	}
 	for t.state.Epoch < t.cfg.Epochs {
 		err := ctx.Err()
 		if err == nil {
@@ -217,8 +230,8 @@ func (t *trainer) run(ctx context.Context) error {
 func (t *trainer) epoch() error {
 	e := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}
 	figures := make([]Figures, len(t.parts))
-	t.each(func(w *tile[float32], part int) {
-		B := min(tileRows, t.cfg.Envs-part*tileRows)
+	t.each(func(worker, part int) {
+		w, B := t.tiles[worker], min(tileRows, t.cfg.Envs-part*tileRows)
 		w.begin(B, e.H, t.rng(t.state.Epoch+1, part), t.sample)
 		figures[part] = w.forward(e)
 		w.backward(e)
@@ -245,17 +258,17 @@ func (t *trainer) epoch() error {
 }
 
 // each runs f for every part, each worker taking the next that is left.
-func (t *trainer) each(f func(w *tile[float32], part int)) {
+func (t *trainer) each(f func(worker, part int)) {
 	var wg sync.WaitGroup
 	next := make(chan int, len(t.parts))
 	for part := range t.parts {
 		next <- part
 	}
 	close(next)
-	for _, w := range t.tiles {
+	for worker := range t.tiles {
 		wg.Go(func() {
 			for part := range next {
-				f(w, part)
+				f(worker, part)
 			}
 		})
 	}
@@ -311,7 +324,7 @@ func (t *trainer) tell() {
 	if n := len(t.state.Curve.Flown); n > 0 {
 		p.Score = t.state.Curve.Flown[n-1].Score
 	}
-	p.Left = time.Duration(float64(t.state.Elapsed) * float64(p.Epochs-p.Epoch) / float64(p.Epoch))
+	p.Left = time.Duration(float64(t.state.Elapsed-t.state.Pretraining) * float64(p.Epochs-p.Epoch) / float64(p.Epoch))
 	t.opt.Progress(p)
 }
 

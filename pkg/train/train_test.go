@@ -66,7 +66,8 @@ func fitted[F kernel.Float](t *testing.T, rng *rand.Rand) *learned.Model[F] {
 }
 
 // TestGradient proves the gradient of a whole episode, in every parameter of the
-// policy, by central differences. Environments that collide are among them.
+// policy, by central differences. Environments that collide are among them, and
+// features that come into view and leave it.
 func TestGradient(t *testing.T) {
 	for name, world := range map[string]func(rng *rand.Rand) World[float64]{
 		"nominal": func(*rand.Rand) World[float64] {
@@ -76,10 +77,18 @@ func TestGradient(t *testing.T) {
 		"learned": func(rng *rand.Rand) World[float64] {
 			return &Learned[float64]{Model: fitted[float64](t, rng), Through: true}
 		},
+		"features": func(*rand.Rand) World[float64] {
+			n := Nominal{Dt: 0.02, MinLag: 0.02, MaxLag: 0.05, MaxDelay: 2, Gain: 0.1, Wind: 2}
+			return &NominalWorld[float64]{n}
+		},
 	} {
 		rng := rand.New(rand.NewPCG(3, 3))
 		w := world(rng)
 		o := policy.Observation{Looks: 3, Ahead: 0.3, Past: 2}
+		if name == "features" {
+			o.Camera = camera()
+			o.Camera.Delay, o.Camera.Dropout, o.Camera.Width = 2, 0.2, 1.1
+		}
 		p, err := policy.New[float64](o, limits(), 2, []int{6, 5})
 		if err != nil {
 			t.Fatal(err)
@@ -126,6 +135,9 @@ func TestGradient(t *testing.T) {
 		if collided == 0 || collided == B {
 			t.Errorf("%s: %d of %d environments collided: the test wants some", name, collided, B)
 		}
+		if flips := flips(tl.sight, B, H); name == "features" && flips < 5 {
+			t.Errorf("%d features come into view or leave it: the test wants some", flips)
+		}
 		const eps = 1e-5
 		for i, keep := range p.Net.Params {
 			p.Net.Params[i] = keep + eps
@@ -138,6 +150,24 @@ func TestGradient(t *testing.T) {
 			}
 		}
 	}
+}
+
+// camera sees three points from the target.
+func camera() (c policy.Camera) {
+	param.Default(&c)
+	c.Points = []float64{2, 0.9, 0.3, 2, -0.9, 0.3, 3, 0, -0.4}
+	return c
+}
+
+// flips counts the features that come into view or leave it by the robots' motion.
+func flips(s *sight[float64], B, H int) (n int) {
+	for i := 2; i < (H-1)*B*s.row; i += 3 {
+		next := i + B*s.row
+		if s.flaws[i] == 1 && s.flaws[next] == 1 && s.seen[i] != s.seen[next] {
+			n++
+		}
+	}
+	return n
 }
 
 func small(t testing.TB) Config {
@@ -162,6 +192,8 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 	run := func(workers int) []float32 {
 		c := small(t)
 		c.Workers, c.Epochs = workers, 3
+		c.Observation.Camera = camera()
+		c.Pretrain.Epochs, c.Pretrain.Teacher = 2, 2
 		r, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 5, Tasks: tasks(circle), Limits: limits()})
 		if err != nil {
 			t.Fatal(err)
