@@ -229,7 +229,7 @@ func TestRefitThatFails(t *testing.T) {
 	if _, err := NewRefit(ctx, RefitConfig{}, school(), base(), point{}.At, nil); err == nil || !strings.Contains(err.Error(), "Blind") {
 		t.Errorf("a policy with a latent: %v", err)
 	}
-	if _, _, err := school().Improve(ctx, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
+	if _, _, err := school().Improve(ctx, nil, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
 		t.Errorf("a policy with a latent: %v", err)
 	}
 }

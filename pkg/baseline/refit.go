@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/transition"
+	"vnd/pkg/vnd"
 )
 
 // RefitConfig is when a residual is fitted anew.
@@ -30,6 +31,7 @@ type Refit struct {
 	now    func() time.Time
 
 	base, policy *policy.Policy[float32]
+	fit          *vnd.Fit                // the newest, nil before the first
 	next         *policy.Policy[float32] // learned, and not yet in flight
 	ready        float64                 // when it flies, s
 	due          float64                 // when the next re-fit begins, s
@@ -70,7 +72,7 @@ func (r *Refit) Policy() *policy.Policy[float32] { return r.policy }
 
 // Reset implements quad.Controller: it begins again with the first policy.
 func (r *Refit) Reset() {
-	r.policy, r.next, r.begun, r.rows, r.log = r.base, nil, false, nil, nil
+	r.policy, r.fit, r.next, r.begun, r.rows, r.log = r.base, nil, nil, false, nil, nil
 	r.Use(r.base)
 	r.Pilot.Reset()
 }
@@ -110,7 +112,7 @@ func (r *Refit) forget(t float64) {
 func (r *Refit) refit(t float64) {
 	entry := Refitted{At: t, Rows: len(r.rows)}
 	began := r.now()
-	_, p, err := r.school.Improve(r.ctx, r.segments(), r.policy)
+	fit, p, err := r.school.Improve(r.ctx, r.segments(), r.fit, r.policy)
 	entry.Seconds, entry.Err = r.now().Sub(began).Seconds(), err
 	r.ready = t + r.config.Budget
 	if r.config.Budget == 0 {
@@ -118,7 +120,7 @@ func (r *Refit) refit(t float64) {
 	}
 	entry.Flies = r.ready
 	if err == nil {
-		r.next = p
+		r.fit, r.next = fit, p
 	}
 	r.log = append(r.log, entry)
 }

@@ -60,14 +60,15 @@ func (s *School) Small() {
 	s.Policy.Horizon, s.Policy.Epochs, s.Policy.Rate, s.Policy.Flights = 50, 40, 0.003, 0
 }
 
-// Improve fits a residual to the segments and improves a policy without a latent in it.
-func (s *School) Improve(ctx context.Context, segments []transition.Segment, from *policy.Policy[float32]) (*vnd.Fit, *policy.Policy[float32], error) {
+// Improve fits a residual to the segments and improves a policy without a latent in it. The fit goes on from the one of
+// before, nil for a first.
+func (s *School) Improve(ctx context.Context, segments []transition.Segment, before *vnd.Fit, from *policy.Policy[float32]) (*vnd.Fit, *policy.Policy[float32], error) {
 	if from.Latent != 0 {
 		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: take Blind of it")
 	}
 	cfg := s.Fit
 	cfg.Model.Latent, cfg.Anchor.Share, cfg.Anchor.Known = 0, 0, 0
-	fit, err := vnd.Run(ctx, cfg, s.Dt, segments, vnd.Options{Seed: s.Seed})
+	fit, err := vnd.Run(ctx, cfg, s.Dt, segments, vnd.Options{Seed: s.Seed, From: before})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,9 +17,6 @@ type parts struct {
 	robot  learned.Quadrotor
 }
 
-// modelled is the section of a bundle that has a model.
-const modelled = "model"
-
 // unpack refuses, in words, a bundle that cannot fly.
 func unpack(b *snapshot.Bundle) (*parts, error) {
 	p := &parts{id: b.ID, dt: b.Dt}
@@ -27,7 +24,7 @@ func unpack(b *snapshot.Bundle) (*parts, error) {
 	if p.policy, err = policy.FromBundle(b); err != nil {
 		return nil, err
 	}
-	if b.HasSection(modelled) {
+	if learned.In(b) {
 		p.model, p.robot, err = learned.FromBundle(b)
 	}
 	return p, err

@@ -73,7 +73,7 @@ func TestCanaryFindsTheFlatteredPolicy(t *testing.T) {
 // blank is a bundle without a model, whose policy commands hover.
 func blank(t testing.TB) *snapshot.Bundle {
 	t.Helper()
-	p, err := policy.New[float32](policy.Observation{Looks: 1, Past: 1}, *limits(), 2, []int{4})
+	p, err := policy.New[float32](policy.Observation{Looks: 1, Past: 1}, *limits(), 0, []int{4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +148,9 @@ func TestCommandsAndCrashes(t *testing.T) {
 		want               string // "" passes
 	}{
 		"calm":                 {func() *Flight { return flown(0.1) }, func() *Flight { return flown(0.1) }, ""},
-		"shakes":               {func() *Flight { return shake(3) }, func() *Flight { return flown(0.1) }, "the commands shake: they change by 25.0 half ranges per second"},
+		"shakes":               {func() *Flight { return shake(4) }, func() *Flight { return flown(0.1) }, "the commands shake: they change by 33.3 half ranges per second"},
 		"trembles":             {func() *Flight { return shake(1) }, func() *Flight { return flown(0.1) }, ""},
-		"shakes less":          {func() *Flight { return shake(3) }, func() *Flight { return shake(4) }, ""},
+		"shakes less":          {func() *Flight { return shake(4) }, func() *Flight { return shake(5) }, ""},
 		"saturates":            {func() *Flight { return stuck(40) }, func() *Flight { return flown(0.1) }, "stands at its limit for 0.80 s, at most 0.60 s"},
 		"saturates for a bit":  {func() *Flight { return stuck(25) }, func() *Flight { return flown(0.1) }, ""},
 		"saturates less":       {func() *Flight { return stuck(40) }, func() *Flight { return stuck(50) }, ""},
@@ -236,20 +236,23 @@ func TestStatic(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	without := blank(t)
+	without.Dimensions = map[string]int{"latent": 5}
 	for name, c := range map[string]struct {
 		b    *snapshot.Bundle
 		bank []float32
 		want string
 	}{
-		"no policy":           {noPolicy, nil, "has no policy"},
-		"no model":            {noModel, nil, "the policy sees a latent of 2, and there is no model to make it"},
-		"robot":               {with(func(b *snapshot.Bundle) { b.Robot = "arm" }), nil, `the bundle is of robot "arm", the vehicle is "quadrotor"`},
-		"Δt":                  {with(func(b *snapshot.Bundle) { b.Dt = 0.01 }), nil, "Δt is 0.01 s, the current bundle's 0.02 s"},
-		"name":                {with(func(b *snapshot.Bundle) { b.ID = "abc" }), nil, "the bundle calls itself abc and is"},
-		"dimension":           {with(func(b *snapshot.Bundle) { b.Dimensions = map[string]int{"latent": 2, "context": 9} }), nil, `dimension "context" is 9, the model's is 6`},
-		"bank":                {s.improved, make([]float32, 3), "3 numbers, not of latents of 2"},
-		"negative normaliser": {each(s.improved, "normaliser.context.scale", func(int, float32) float32 { return -1 }), nil, "normaliser of the context: scale 0 is -1"},
-		"not finite":          {each(s.improved, "policy.head.b", func(int, float32) float32 { return float32(nan()) }), nil, `tensor "policy.head.b": number 0 is NaN`},
+		"no policy":               {noPolicy, nil, "has no policy"},
+		"no model":                {noModel, nil, "the policy sees a latent of 2, and there is no model to make it"},
+		"robot":                   {with(func(b *snapshot.Bundle) { b.Robot = "arm" }), nil, `the bundle is of robot "arm", the vehicle is "quadrotor"`},
+		"Δt":                      {with(func(b *snapshot.Bundle) { b.Dt = 0.01 }), nil, "Δt is 0.01 s, the current bundle's 0.02 s"},
+		"name":                    {with(func(b *snapshot.Bundle) { b.ID = "abc" }), nil, "the bundle calls itself abc and is"},
+		"dimension":               {with(func(b *snapshot.Bundle) { b.Dimensions = map[string]int{"latent": 2, "context": 9} }), nil, `dimension "context" is 9, the model's is 6`},
+		"bank":                    {s.improved, make([]float32, 3), "3 numbers, not of latents of 2"},
+		"dimension without model": {without, nil, `dimension "latent" is 5, and there is no model`},
+		"negative normaliser":     {each(s.improved, "normaliser.context.scale", func(int, float32) float32 { return -1 }), nil, "normaliser of the context: scale 0 is -1"},
+		"not finite":              {each(s.improved, "policy.head.b", func(int, float32) float32 { return float32(nan()) }), nil, `tensor "policy.head.b": number 0 is NaN`},
 		"too large": {with(func(b *snapshot.Bundle) {
 			b.Tensors = append(slices.Clone(b.Tensors), snapshot.Tensor{Name: "ballast", Shape: []int{snapshot.MaxSize / 4}, Data: make([]float32, snapshot.MaxSize/4)})
 		}), nil, "the limit is 16777216"},

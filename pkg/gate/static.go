@@ -48,6 +48,11 @@ func (p *parts) mismatches(b *snapshot.Bundle) (out []string) {
 		if p.sees() {
 			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it", p.policy.Latent))
 		}
+		for _, name := range []string{latentName, "context"} {
+			if n, ok := b.Dimensions[name]; ok {
+				out = append(out, fmt.Sprintf("dimension %q is %d, and there is no model", name, n))
+			}
+		}
 		return out
 	}
 	if p.model.Net.Latent == 0 && p.sees() {
