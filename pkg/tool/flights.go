@@ -10,14 +10,40 @@ import (
 	"vnd/pkg/assemble"
 	"vnd/pkg/bag"
 	"vnd/pkg/bag/metadata"
+	"vnd/pkg/guard"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
+	"vnd/pkg/reference"
+	"vnd/pkg/so3"
 )
 
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
 	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it are refused"`
 	quad.Limits
+	Guard guard.Config `param:"guard" doc:"the geofence, and what else the guard allows"`
+}
+
+// allows refuses a reference that leaves the geofence.
+func (a *Airframe) allows(name string, r reference.Reference) error {
+	corner := func(x []float64) (v so3.Vec3, err error) {
+		if len(x) != 3 {
+			return v, fmt.Errorf("parameter guard.fence_min or guard.fence_max has %d numbers, expected x, y, z", len(x))
+		}
+		return so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, nil
+	}
+	lo, err := corner(a.Guard.FenceMin)
+	if err != nil {
+		return err
+	}
+	hi, err := corner(a.Guard.FenceMax)
+	if err != nil {
+		return err
+	}
+	if err := reference.Check(r, lo, hi); err != nil {
+		return fmt.Errorf("%s: %w (parameters guard.fence_min, guard.fence_max of the airframe)", name, err)
+	}
+	return nil
 }
 
 // airframeNode is the node name of an airframe's block in a parameter file.

@@ -13,6 +13,8 @@ func Documents() map[string]string {
 	param.Default(&cfg)
 	var training trainConfig
 	param.Default(&training)
+	var loop loopConfig
+	param.Default(&loop)
 	var airframe Airframe
 	param.Default(&airframe)
 	bags := assemble.DefaultOptions().Config
@@ -24,9 +26,11 @@ func Documents() map[string]string {
 			"## Fit\n\n`vnd fit --config F.yaml -p NAME:=VALUE …`, node name `" + fitNode + "`.\n\n" + param.Markdown(&cfg) +
 			"\n## Bags\n\n`vnd fit|predict|score|bag … --config F.yaml`, node name `" + assembleNode + "`.\n\n" + param.Markdown(&bags) +
 			"\n## Training\n\n`vnd train --config F.yaml -p NAME:=VALUE …`, node name `" + trainNode + "`.\n\n" + param.Markdown(&training) +
+			"\n## Loop\n\n`vnd loop --config F.yaml -p NAME:=VALUE …`, node name `" + loopNode + "`.\n\n" + param.Markdown(&loop) +
 			"\n## Airframe\n\n`vnd fit --airframe F.yaml …`, node name `" + airframeNode + "`.\n\n" + param.Markdown(&airframe),
 		"params/fit.yaml":      param.YAML(fitNode, &cfg),
 		"params/train.yaml":    param.YAML(trainNode, &training),
+		"params/loop.yaml":     param.YAML(loopNode, &loop),
 		"params/assemble.yaml": param.YAML(assembleNode, &bags),
 		"params/airframe.yaml": param.YAML(airframeNode, &airframe),
 	}

@@ -29,6 +29,7 @@ type commands struct {
 	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple peers."`
 	Train   trainCommand   `cmd:"" help:"Train a policy by back-propagation through time, in the nominal simulator or in a fitted model."`
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
+	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
 	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
