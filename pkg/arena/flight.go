@@ -38,6 +38,7 @@ type Setup struct {
 	Tick     float64 // s between commands
 	Estimate estimate.Params
 	Limits   quad.Limits
+	Camera   *Camera // for a Seer, which it shows points around where the path begins; nil: none
 }
 
 // Row of a flight, at a tick.
@@ -76,6 +77,11 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 	simulator.Reset(s.start(), s.Seed)
 	c.Reset()
 	f := flight{setup: s, sim: simulator, est: est, controller: c}
+	if s.Camera != nil {
+		if f.camera, err = newCamera(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
+			return nil, err
+		}
+	}
 	n := int(s.Seconds/s.Tick + 0.5)
 	trace := &Trace{Rows: make([]Row, 0, n)}
 	for range n {
@@ -103,6 +109,7 @@ type flight struct {
 	sim        *sim.Simulator
 	est        *estimate.Estimator
 	controller quad.Controller
+	camera     *camera // nil: none
 
 	state quad.State // newest good one
 	stamp float64
@@ -117,6 +124,9 @@ func (f *flight) tick() Row {
 		o.Inform(f.sim.Truth(), wind)
 	}
 	truth := f.sim.Truth()
+	if o, ok := f.controller.(Seer); ok && f.camera != nil {
+		f.camera.tick(truth.Time, &truth.State, o)
+	}
 	row := Row{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
 		Command: quad.Command{Thrust: quad.Gravity}, Condition: truth.Condition}
 	if !f.ready {
