@@ -45,7 +45,7 @@ var rooms = map[string]way{
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,
 
 	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
-	"bridge": edges, "assemble": edges, "view": edges,
+	"bridge": edges, "assemble": edges, "view": edges, "component": edges,
 
 	"tool": command,
 
@@ -73,9 +73,9 @@ var fences = []struct {
 	direct, through []string
 	reason          string
 }{
-	{"msgs", []string{"rmw", "ros", "bag", "bridge", "assemble", "view", "nodes"}, []string{"tool"},
+	{"msgs", []string{"rmw", "ros", "bag", "bridge", "assemble", "view", "component", "nodes"}, []string{"tool"},
 		"only edges know messages, so that replay and simulation run the code that flies"},
-	{"ros", []string{"nodes"}, nil,
+	{"ros", []string{"component", "nodes"}, nil,
 		"only nodes know the middleware, so that replay and simulation run the code that flies"},
 	{"sim", []string{"arena", "tool"}, []string{"nodes"},
 		"the learner cannot peek at the world that it is to learn"},
@@ -112,7 +112,7 @@ func TestRules(t *testing.T) {
 			"pkg/vnd (learning way) imports assemble (edges): " + may[learning].reason + "\n\tthrough pkg/vnd → pkg/assemble",
 			"pkg/vnd reaches msgs through pkg/vnd → pkg/assemble → msgs/std_msgs: " + fences[0].reason}},
 		{"pkg/view: pkg/ros\npkg/ros: msgs\nmsgs:", []string{
-			"pkg/view imports ros; only nodes may: " + fences[1].reason}},
+			"pkg/view imports ros; only component, nodes may: " + fences[1].reason}},
 		{"nodes/quad_sim: pkg/arena pkg/sim\npkg/arena: pkg/sim\npkg/sim:", []string{
 			"nodes/quad_sim imports sim; only arena, tool may: " + fences[2].reason}},
 		{"pkg/learn: pkg/arena\npkg/arena: pkg/sim\npkg/sim:", []string{

@@ -64,8 +64,8 @@ type Latent struct {
 // seconds is a time as the rooms below count it: since the origin, so that float64 resolves it.
 func seconds(ns, origin int64) float64 { return float64(ns-origin) / 1e9 }
 
-// ticksPerRow is how many ticks a row of a bundle lasts.
-func ticksPerRow(rate, dt float64) (int, error) {
+// TicksPerRow is how many ticks at a rate (Hz) a row of Δt (s) lasts. The error is that of a parameter rate.
+func TicksPerRow(rate, dt float64) (int, error) {
 	n := math.Round(rate * dt)
 	if n < 1 || math.Abs(rate*dt-n) > 1e-6*n {
 		return 0, fmt.Errorf("parameter rate is %g Hz, expected a multiple of the %g Hz of a bundle with a Δt of %g s", rate, 1/dt, dt)

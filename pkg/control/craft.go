@@ -29,7 +29,7 @@ func Prepare(b *snapshot.Bundle, robot string, rate float64) (*Craft, error) {
 	case !policy.In(b):
 		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
 	}
-	if _, err := ticksPerRow(rate, b.Dt); err != nil {
+	if _, err := TicksPerRow(rate, b.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
 	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, actuator: dynamics.NominalActuator()}

@@ -165,3 +165,6 @@ func (l *Loop) Course() *Course { return l.course }
 
 // Counts of the estimator.
 func (l *Loop) Counts() estimate.Counts { return l.estimator.Counts() }
+
+// Stamp is that of the state of the last tick, ns.
+func (l *Loop) Stamp() int64 { return l.flown }

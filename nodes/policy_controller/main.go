@@ -1,0 +1,18 @@
+// Command policy_controller flies a bundle's policy: motion capture in, thrust and body rates out.
+package main
+
+import (
+	"context"
+	"os"
+
+	"vnd/pkg/component/controller"
+	"vnd/pkg/ros"
+)
+
+func main() {
+	// A thread for samples, one for latents, one for what takes time.
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 3}, func(ctx context.Context, c *ros.Context) error {
+		_, err := controller.New(ctx, c)
+		return err
+	})
+}

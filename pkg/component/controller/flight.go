@@ -1,0 +1,163 @@
+package controller
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/component"
+	"vnd/pkg/control"
+	"vnd/pkg/estimate"
+	"vnd/pkg/ros"
+)
+
+// sample is a measured state on its way to the tick.
+type sample struct {
+	control.Measured
+	sent ros.Time // by whom it comes from, on the system's clock
+}
+
+// Rooms for what waits: samples of half a second at 360 Hz, ticks of a second at 400 Hz.
+const (
+	samplesWaiting = 200
+	ticksWaiting   = 400
+	ordersWaiting  = 16
+)
+
+// flight is the loop with the one thread that ticks it. Everybody else hands things over without making it wait.
+type flight struct {
+	loop   *control.Loop // nil before the first activation
+	pace   control.Pace
+	active bool // ticks are made
+	clock  *ros.Clock
+	sender sender
+	gauges *gauges
+	mocap  bool // ticks at samples, and by the clock where none come
+
+	samples  *control.Ring[sample]
+	latent   component.Latest[control.Latent]
+	orders   chan func(*flight)
+	alarm    atomic.Bool // the clock's timer has come
+	wake     chan struct{}
+	ticks    *control.Ring[control.Tick]
+	recorded chan struct{}
+	counts   component.Latest[estimate.Counts]
+
+	sent    ros.Time     // when the sample of this tick was sent; 0 for a tick by the clock
+	scratch control.Tick // of a tick for which the ring has no room
+	hear    func(*control.Latent)
+	count   func(*estimate.Counts)
+}
+
+func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
+	f := &flight{clock: clock, sender: s, gauges: g, mocap: p.Tick == onMocap,
+		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
+		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
+		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1), scratch: control.NewTick()}
+	f.hear = func(z *control.Latent) { f.loop.Hear(z) }
+	f.count = func(c *estimate.Counts) { *c = f.loop.Counts() }
+	return f
+}
+
+// run ticks until stop is closed, on an OS thread of its own.
+func (f *flight) run(stop <-chan struct{}) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-f.wake:
+			f.turn()
+		}
+	}
+}
+
+// turn takes in what has come, and ticks when that is due.
+func (f *flight) turn() {
+	f.heed()
+	now := int64(f.clock.Now())
+	alarm, due := f.alarm.Swap(false), false
+	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
+		if f.active {
+			f.loop.Sense(&s.Measured)
+			f.sent = s.sent
+			due = f.mocap && f.pace.Sample(s.Stamp, now) || due
+		}
+		f.samples.Pop()
+	}
+	switch {
+	case !f.active:
+	case due:
+		f.tick(now)
+	case f.mocap && f.pace.Clock(now), !f.mocap && alarm:
+		f.sent = 0
+		f.tick(now)
+	}
+}
+
+// tick is one control tick: the command goes out first, then what there is to say about it.
+func (f *flight) tick(now int64) {
+	f.latent.TryTake(f.hear)
+	command, ok := f.loop.Tick(now)
+	if !ok {
+		return
+	}
+	err := f.sender.send(f.loop.Stamp(), command)
+	f.gauges.ticked(f, err)
+	f.counts.TryPut(f.count)
+	t := f.ticks.Slot()
+	if t == nil {
+		f.loop.Record(&f.scratch)
+		return
+	}
+	f.loop.Record(t)
+	f.ticks.Push()
+	signal(f.recorded)
+}
+
+// heed carries out what services and topics ask for, between two ticks.
+func (f *flight) heed() {
+	for {
+		select {
+		case order := <-f.orders:
+			order(f)
+		default:
+			return
+		}
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// sense hands a sample over.
+func (f *flight) sense(p bridge.Pose, sent ros.Time) {
+	s := f.samples.Slot()
+	if s == nil {
+		return
+	}
+	*s = sample{control.Measured{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
+	f.samples.Push()
+	signal(f.wake)
+}
+
+// heard hands a latent over.
+func (f *flight) heard(m *msgs.Latent) {
+	f.latent.Put(func(z *control.Latent) {
+		mean := append(z.Mean[:0], m.Mean...)
+		*z = bridge.FromLatent(m)
+		z.Mean = mean
+	})
+}
+
+// alarmed is the clock's timer.
+func (f *flight) alarmed() {
+	f.alarm.Store(true)
+	signal(f.wake)
+}

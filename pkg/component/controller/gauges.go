@@ -1,0 +1,135 @@
+package controller
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"vnd/pkg/control"
+	"vnd/pkg/estimate"
+	"vnd/pkg/guard"
+	"vnd/pkg/ros"
+	"vnd/pkg/ros/diagnostics"
+)
+
+// gauges show how the flight goes, on /diagnostics.
+type gauges struct {
+	rate    *diagnostics.Frequency // of ticks
+	latency *diagnostics.Latency   // from a sample sent to its command sent
+	age     *diagnostics.Latency   // from a sample's stamp to its command sent
+	missed  atomic.Uint64          // ticks that samples came too late for
+	unsent  atomic.Uint64          // commands that the middleware refused
+	unsaid  atomic.Uint64          // steps that it refused
+	refused atomic.Uint64          // samples without a use: another frame
+	trouble atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
+}
+
+// ticked takes a tick down whose command has gone out.
+func (g *gauges) ticked(f *flight, err error) {
+	if err != nil {
+		g.unsent.Add(1)
+	}
+	g.rate.Tick()
+	if f.sent != 0 {
+		g.latency.Observe(time.Duration(time.Now().UnixNano() - int64(f.sent)))
+	}
+	g.age.Observe(time.Duration(int64(f.clock.Now()) - f.loop.Stamp()))
+	g.missed.Store(f.pace.Missed())
+}
+
+func (g *gauges) refuse(err error) {
+	text := err.Error()
+	g.trouble.Store(&text)
+}
+
+// newGauges puts the tasks on an updater. now is the flight that there is, nil for none.
+func newGauges(u *diagnostics.Updater, n *ros.Node, now func() *Controller) *gauges {
+	const oldest = 100 * time.Millisecond
+	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, oldest), age: diagnostics.NewLatency(-oldest, oldest)}
+	flying := func(run diagnostics.Task) diagnostics.Task {
+		return func(s *diagnostics.Status) {
+			if c := now(); !c.ticking() {
+				s.Summary(diagnostics.OK, "not active")
+				return
+			}
+			run(s)
+		}
+	}
+	u.Add("rate", flying(g.rate.Run))
+	u.Add("latency", flying(g.latency.Run))
+	u.Add("age", flying(g.age.Run))
+	u.Add("control", func(s *diagnostics.Status) { now().report(s) })
+	u.Add("clock", func(s *diagnostics.Status) { clock(s, n.Clock()) })
+	return g
+}
+
+// clock is an error while simulated time stands still: so does everything that depends on it.
+func clock(s *diagnostics.Status, c *ros.Clock) {
+	const patience = time.Second
+	s.Summary(diagnostics.OK, "time passes")
+	if silent, simulated := c.SilentFor(); simulated && silent > patience {
+		s.Summary(diagnostics.Error, "no message on /clock for %.1f s", silent.Seconds())
+	}
+}
+
+// report is the task "control".
+func (c *Controller) report(s *diagnostics.Status) {
+	f := c.flight()
+	if f == nil {
+		s.Summary(diagnostics.OK, "not configured")
+		return
+	}
+	c.reportFlight(s, f)
+	var k estimate.Counts
+	f.counts.Read(func(v *estimate.Counts) { k = *v })
+	g := c.gauges
+	s.Addf("poses dropped", "%d invalid, %d repeated, %d late", k.Invalid, k.Duplicates, k.Late)
+	s.Addf("estimates begun anew", "%d gaps, %d jumps, %d clocks set back", k.Gaps, k.Jumps, k.ClockResets)
+	s.Add("samples refused", g.refused.Load())
+	s.Add("samples dropped", f.samples.Dropped())
+	s.Add("ticks missed", g.missed.Load())
+	s.Add("commands not sent", g.unsent.Load())
+	s.Add("steps dropped", f.ticks.Dropped()+g.unsaid.Load())
+	if t := g.trouble.Load(); t != nil {
+		s.Merge(diagnostics.Warn, "%s", *t)
+	}
+	if topic := f.sender.topic(); len(c.Context().Graph().Publishers(topic)) > 1 {
+		s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
+	}
+}
+
+// others names who else publishes on a topic.
+func others(n *ros.Node, topic string) string {
+	var names []string
+	for _, e := range n.Context().Graph().Publishers(topic) {
+		if name := e.Node.Namespace + "/" + e.Node.Name; strings.TrimPrefix(name, "/") != strings.TrimPrefix(n.FullName(), "/") {
+			names = append(names, strings.Replace(name, "//", "/", 1))
+		}
+	}
+	return "topic " + topic + " has other publishers too: " + strings.Join(names, ", ")
+}
+
+// reportFlight tells what flies, and under whose word.
+func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
+	var last control.Tick
+	c.last.Read(func(t *control.Tick) { last = *t })
+	switch craft, _ := c.flying(); {
+	case !c.ticking():
+		s.Summary(diagnostics.OK, "not active")
+	case craft == nil:
+		s.Summary(diagnostics.Warn, "waiting for a bundle")
+	case last.Bundle == "":
+		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
+	case last.Stage == guard.Policy:
+		s.Summary(diagnostics.OK, "the policy flies")
+	case last.Stage == guard.Limited:
+		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
+	default:
+		s.Summary(diagnostics.Error, "the guard flies: %v (%v)", last.Cause, last.Stage)
+	}
+	s.Add("bundle", last.Bundle)
+	s.Add("task", last.Task)
+	s.Add("guard", last.Stage)
+	s.Addf("confidence", "%.2f", last.Confidence)
+	s.Add("tick", last.Seq)
+}

@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"math"
+
+	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	navmsgs "vnd/msgs/nav_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/control"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+)
+
+// tell publishes the ticks as steps until stop is closed.
+func (c *Controller) tell(f *flight, stop <-chan struct{}) {
+	var m msgs.Step
+	for {
+		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
+			bridge.PutStep(&m, t, c.world())
+			c.last.Put(func(last *control.Tick) {
+				*last = *t
+				last.Reference, last.Latent = nil, nil
+			})
+			f.ticks.Pop()
+			if err := c.steps.Publish(&m); err != nil {
+				c.gauges.unsaid.Add(1)
+			}
+		}
+		select {
+		case <-stop:
+			return
+		case <-f.recorded:
+		}
+	}
+}
+
+func (c *Controller) world() string {
+	if f := c.frame.Load(); f != nil {
+		return *f
+	}
+	return "world"
+}
+
+// show publishes a course as a path, for people to see.
+func (c *Controller) show(k *control.Course) {
+	const step, most = 0.05, 1000 // s, points
+	end := k.Path.Horizon()
+	n := int(min(math.Ceil(end/step), most-1))
+	m := &navmsgs.Path{Poses: make([]geometrymsgs.PoseStamped, 0, n+1)}
+	m.Header.Stamp, m.Header.FrameID = c.Now().Msg(), c.world()
+	for i := range n + 1 {
+		r := k.Path.At(end * float64(i) / float64(max(n, 1)))
+		var p geometrymsgs.PoseStamped
+		bridge.PutPoseStamped(&p, int64(c.Now()), m.Header.FrameID, quad.State{P: r.P, Q: so3.FromEuler(0, 0, r.Yaw)})
+		m.Poses = append(m.Poses, p)
+	}
+	if err := c.path.Publish(m); err != nil {
+		c.Log().Warn().Msg(err.Error())
+	}
+}
