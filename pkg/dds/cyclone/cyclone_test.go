@@ -30,6 +30,11 @@ var tags atomic.Int64
 // newTag is a tag that no other test has.
 func newTag() string { return fmt.Sprintf("vnd-test-%d-%d", os.Getpid(), tags.Add(1)) }
 
+var domainsUsed atomic.Int64
+
+// newDomain numbers a domain on this side, where tests run side by side.
+func newDomain() int { return int(domainsUsed.Add(1) % 230) }
+
 func open(t testing.TB, c Config) dds.Participant {
 	t.Helper()
 	p, err := Open(c)
@@ -48,9 +53,9 @@ func open(t testing.TB, c Config) dds.Participant {
 // process, where samples take the short way.
 func TestConformance(t *testing.T) {
 	ddstest.Run(t, func(testing.TB) ddstest.Open {
-		xml := loopback(newTag(), wireDomain)
+		xml, domain := loopback(newTag(), wireDomain), newDomain()
 		return func(t testing.TB, userData []byte) dds.Participant {
-			return open(t, Config{Domain: 1, XML: xml, UserData: userData})
+			return open(t, Config{Domain: domain, XML: xml, UserData: userData})
 		}
 	})
 }
@@ -60,10 +65,8 @@ func TestConformance(t *testing.T) {
 func TestConformanceWire(t *testing.T) {
 	ddstest.Run(t, func(testing.TB) ddstest.Open {
 		xml := loopback(newTag(), wireDomain)
-		var used int
 		return func(t testing.TB, userData []byte) dds.Participant {
-			used++
-			return open(t, Config{Domain: 10 + used, XML: xml, UserData: userData})
+			return open(t, Config{Domain: newDomain(), XML: xml, UserData: userData})
 		}
 	})
 }

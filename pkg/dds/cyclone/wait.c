@@ -24,10 +24,13 @@ void vnd_waiter_fini(struct vnd_waiter *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-// tell lets the waiting thread look again; the waiter is locked.
-static void tell(struct vnd_waiter *w)
+// unlock lets go of the waiter, then lets the waiting thread look again if there
+// are news: in this order, or it wakes to wait for the lock.
+static void unlock(struct vnd_waiter *w, bool news)
 {
-	if (w->waiting)
+	bool tell = news && w->waiting;
+	pthread_mutex_unlock(&w->lock);
+	if (tell)
 		pthread_cond_signal(&w->news);
 }
 
@@ -51,8 +54,7 @@ void vnd_waiter_wake(struct vnd_waiter *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->woken = true;
-	tell(w);
-	pthread_mutex_unlock(&w->lock);
+	unlock(w, true);
 }
 
 void vnd_waiter_close(struct vnd_waiter *w)
@@ -171,12 +173,12 @@ static void on_data(dds_entity_t reader, void *arg)
 	struct vnd_endpoint *e = arg;
 	pthread_mutex_lock(&e->waiter->lock);
 	e->arrivals++;
-	if (!e->data) {
+	bool first = !e->data;
+	if (first) {
 		e->data = true;
 		list(e);
-		tell(e->waiter);
 	}
-	pthread_mutex_unlock(&e->waiter->lock);
+	unlock(e->waiter, first);
 }
 
 static struct vnd_endpoint *begin_event(void *arg)
@@ -190,8 +192,7 @@ static void end_event(struct vnd_endpoint *e)
 {
 	e->event = true;
 	list(e);
-	tell(e->waiter);
-	pthread_mutex_unlock(&e->waiter->lock);
+	unlock(e->waiter, true);
 }
 
 // EVENT defines the listener of one status: what it notes of s.
@@ -241,8 +242,7 @@ static void on_graph(dds_entity_t reader, void *arg)
 	struct vnd_waiter *w = arg;
 	pthread_mutex_lock(&w->lock);
 	w->graph = true;
-	tell(w);
-	pthread_mutex_unlock(&w->lock);
+	unlock(w, true);
 }
 
 dds_listener_t *vnd_graph_listener(struct vnd_waiter *w)

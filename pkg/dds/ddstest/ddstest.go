@@ -35,7 +35,12 @@ func Run(t *testing.T, domain func(t testing.TB) Open) {
 		{"close while taking", closeWhileTaking}, {"closed", closed}, {"vanishing writer", vanishingWriter},
 		{"everything at once", everythingAtOnce},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, &house{t: t, open: domain(t)}) })
+		t.Run(c.name, func(t *testing.T) {
+			if c.name != "allocations" { // which counts everyone's
+				t.Parallel()
+			}
+			c.test(t, &house{t: t, open: domain(t)})
+		})
 	}
 }
 
