@@ -24,7 +24,7 @@ import (
 )
 
 type evalCommand struct {
-	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land."`
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track, land or features."`
 	Bundle    string   `required:"" placeholder:"BUNDLE" help:"Policy, with its model if it has one."`
 	World     []string `required:"" placeholder:"W.yaml" help:"Worlds of the full simulator, see params/worlds; may be repeated. One with a schedule is flown by it, any other in each of its conditions."`
 	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
@@ -127,8 +127,15 @@ func (e *evalCommand) prepare() (*pilotage, error) {
 	if p.path, err = e.path(); err != nil {
 		return nil, err
 	}
+	if err := seesFor(e.Task, p.policy); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Bundle, err)
+	}
 	p.est = arena.Setup{Tick: p.bundle.Dt, Limits: p.limits}
 	param.Default(&p.est.Estimate)
+	if p.policy.Eye != nil { // a camera as it was trained for
+		c := p.policy.Observation.Camera
+		p.est.Camera = &arena.Camera{Camera: c, Rate: 1 / p.bundle.Dt, Latency: float64(c.Delay) * p.bundle.Dt}
+	}
 	return p, nil
 }
 
@@ -144,14 +151,14 @@ func (e *evalCommand) path() (reference.Reference, error) {
 		return reference.Parse(e.Reference, data)
 	case e.Reference != "":
 		return nil, fmt.Errorf("--reference: expected with --task %s alone", task.Track)
-	case e.Task == task.Hover:
+	case e.Task == task.Hover, e.Task == task.Features:
 		spec = new(reference.Hover)
 	case e.Task == task.Track:
 		spec = new(reference.FigureEight)
 	case e.Task == task.Land:
 		return nil, nil
 	default:
-		return nil, fmt.Errorf("--task %s: expected %s, %s or %s", e.Task, task.Hover, task.Track, task.Land)
+		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", e.Task, task.Hover, task.Track, task.Land, task.Features)
 	}
 	param.Default(spec)
 	return reference.New(spec)
@@ -195,7 +202,11 @@ func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, erro
 		if err != nil {
 			return nil, first, err
 		}
-		trace, err := arena.Fly(setup, policy.NewPilot(p.policy, p.bundle.Dt, path.At))
+		pilot, err := arena.NewLearned(p.bundle, path)
+		if err != nil {
+			return nil, first, err
+		}
+		trace, err := arena.Fly(setup, pilot)
 		if err != nil {
 			return nil, first, err
 		}

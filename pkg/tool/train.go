@@ -1,10 +1,12 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,7 @@ type trainConfig struct {
 }
 
 type trainCommand struct {
-	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between."`
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between; or features: hovering by a camera's view of known points."`
 	Out       string   `required:"" placeholder:"BUNDLE" help:"File to write the policy to, with the model if there is one. Until then the training is kept in BUNDLE.checkpoint."`
 	Bundle    string   `placeholder:"BUNDLE" help:"Train in this fitted model, and go on from its policy if it has one; else from scratch in the nominal simulator."`
 	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
@@ -94,16 +96,21 @@ func settings[T any](node, file string, params []string) (*T, error) {
 			return nil, err
 		}
 	}
+	return cfg, set(cfg, params)
+}
+
+// set sets single parameters, NAME:=VALUE.
+func set(cfg any, params []string) error {
 	for _, p := range params {
 		name, value, ok := strings.Cut(p, ":=")
 		if !ok {
-			return nil, fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+			return fmt.Errorf("-p %s: expected NAME:=VALUE", p)
 		}
 		if err := param.Set(cfg, name, value); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return cfg, nil
+	return nil
 }
 
 // airframe reads an airframe's file, or takes the defaults.
@@ -157,6 +164,32 @@ func (t *trainCommand) tasks(cfg *trainConfig) ([]*task.Task, error) {
 	return tasks, nil
 }
 
+// camera gives the task of features its points: those of the policy to improve,
+// else the given ones, else its own.
+func (t *trainCommand) camera(cfg *trainConfig, from *policy.Policy[float32]) error {
+	points := &cfg.Observation.Camera.Points
+	switch {
+	case t.Task != task.Features && len(*points) > 0:
+		return fmt.Errorf("parameter \"observation.camera.points\": expected with --task %s alone", task.Features)
+	case from != nil && len(*points) > 0 && !slices.Equal(*points, from.Observation.Camera.Points):
+		return fmt.Errorf("parameter \"observation.camera.points\": the policy of %s sees other points, expected its own or none", t.Bundle)
+	case t.Task == task.Features && len(*points) == 0:
+		*points = task.Points()
+	}
+	return nil
+}
+
+// seesFor refuses a policy whose observation is not the task's.
+func seesFor(name string, p *policy.Policy[float32]) error {
+	switch {
+	case name == task.Features && p.Eye == nil:
+		return fmt.Errorf("its policy sees positions, expected one that sees features: vnd train --task %s makes one", task.Features)
+	case name != task.Features && p.Eye != nil:
+		return fmt.Errorf("its policy sees features, expected one that sees positions: it flies --task %s alone", task.Features)
+	}
+	return nil
+}
+
 // school is what a policy is trained in and from.
 type school struct {
 	world  train.World[float32]
@@ -189,7 +222,10 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 	}
 	s := &school{world: &train.Learned[float32]{Model: m, Through: cfg.Through}, trials: &train.Learned[float32]{Model: m}, dt: q.Dt, bundle: b}
 	if policy.In(b) {
-		if s.from, err = policy.FromBundle(b); err != nil {
+		if s.from, err = policy.FromBundle(b); err == nil {
+			err = seesFor(t.Task, s.from)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 		}
 	}
@@ -210,6 +246,9 @@ func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
 	}
 	s, err := t.school(cfg)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.camera(cfg, s.from); err != nil {
 		return nil, err
 	}
 	bank, err := t.bank(c, s)
@@ -284,7 +323,7 @@ func (t *trained) WriteText(w io.Writer) error {
 // tellTraining moves the bar of a training.
 func (b bar) tellTraining(began time.Time) func(train.Progress) {
 	return func(p train.Progress) {
-		text := fmt.Sprintf("train: cost %.3f, error %.3f m", p.Figures.Cost, p.Figures.Error)
+		text := fmt.Sprintf("%s: cost %.3f, error %.3f m", cmp.Or(p.Phase, "train"), p.Figures.Cost, p.Figures.Error)
 		if p.Score == p.Score {
 			text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
 		}
