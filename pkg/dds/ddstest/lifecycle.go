@@ -28,7 +28,7 @@ func (h *house) within(what string, f func()) {
 
 // closeWhileWaiting: Close ends Wait.
 func closeWhileWaiting(t *testing.T, h *house) {
-	for range 5 {
+	for range 2 {
 		p := h.participant()
 		h.reader(p, "waiting", reliable())
 		h.calm(p)

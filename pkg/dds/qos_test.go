@@ -1,0 +1,59 @@
+package dds
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func anyQoS(t *rapid.T, name string) QoS {
+	durations := rapid.SampledFrom([]time.Duration{0, 1, time.Second, time.Hour})
+	return QoS{
+		Reliability: Reliability(rapid.IntRange(0, 1).Draw(t, name+" reliability")),
+		Durability:  Durability(rapid.IntRange(0, 1).Draw(t, name+" durability")),
+		Liveliness:  Liveliness(rapid.IntRange(0, 1).Draw(t, name+" liveliness")),
+		Deadline:    durations.Draw(t, name+" deadline"),
+		Lease:       durations.Draw(t, name+" lease"),
+	}
+}
+
+// TestCompatible holds the order of requested and offered: whoever offers what is
+// requested matches, and a chain of matches is one.
+func TestCompatible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := anyQoS(t, "a"), anyQoS(t, "b"), anyQoS(t, "c")
+		if p := Compatible(a, a); p != NoPolicy {
+			t.Fatalf("%+v does not match itself: %v", a, p)
+		}
+		if Compatible(a, b) == NoPolicy && Compatible(b, c) == NoPolicy && Compatible(a, c) != NoPolicy {
+			t.Fatalf("%+v offers more than %+v, that more than %+v, but not the first", a, b, c)
+		}
+		if Compatible(a, b) == NoPolicy && Compatible(b, a) == NoPolicy && a.Lease != b.Lease {
+			t.Fatalf("%+v and %+v match both ways", a, b)
+		}
+	})
+	strictest := QoS{Reliability: Reliable, Durability: TransientLocal, Liveliness: ManualByTopic, Deadline: 1, Lease: 1}
+	if p := Compatible(strictest, QoS{}); p != NoPolicy {
+		t.Errorf("who offers all is refused: %v", p)
+	}
+	if p := Compatible(QoS{}, strictest); p != ReliabilityPolicy || p.String() != "RELIABILITY" {
+		t.Errorf("who offers nothing is refused for %v", p)
+	}
+}
+
+func TestCheckSample(t *testing.T) {
+	for first := range 256 {
+		for second := range 256 {
+			err := CheckSample("rt/x", []byte{byte(first), byte(second), 0, 0})
+			known := first == 0 && (second <= 3 || second >= 6 && second <= 11)
+			if known != (err == nil) || err != nil && !errors.Is(err, ErrEncapsulation) {
+				t.Fatalf("encapsulation %02x %02x: %v", first, second, err)
+			}
+		}
+	}
+	if err := CheckSample("rt/x", []byte{0, 1, 0}); !errors.Is(err, ErrShort) {
+		t.Errorf("three bytes: %v", err)
+	}
+}
