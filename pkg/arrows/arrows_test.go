@@ -43,9 +43,10 @@ var rooms = map[string]way{
 
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,
+	"collect": learning,
 
 	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
-	"bridge": edges, "assemble": edges, "view": edges, "component": edges,
+	"bridge": edges, "assemble": edges, "view": edges, "component": edges, "recording": edges,
 
 	"tool": command,
 
