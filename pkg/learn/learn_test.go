@@ -65,10 +65,10 @@ func TestConfig(t *testing.T) {
 func small() Config {
 	var c Config
 	param.Default(&c)
-	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 250, 32, 10
-	c.Fit.Again.Updates = 100
+	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 150, 32, 10
+	c.Fit.Again.Updates = 50
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon = 32, 60, 32, 50
-	c.Gate.Shadow.Flights = 6
+	c.Gate.Shadow.Flights = 24
 	return c
 }
 

@@ -220,7 +220,7 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &school{world: &train.Learned[float32]{Model: m, Through: cfg.Through}, trials: &train.Learned[float32]{Model: m}, dt: q.Dt, bundle: b}
+	s := &school{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind}, trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)

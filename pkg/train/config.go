@@ -19,8 +19,8 @@ type Config struct {
 
 	Envs     int     `param:"envs" default:"64" min:"1" max:"65536" doc:"environments rolled out at once"`
 	Horizon  int     `param:"horizon" default:"75" min:"1" max:"1000" unit:"steps" doc:"length of an episode"`
-	Epochs   int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
-	Rate     float64 `param:"rate" default:"0.005" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
+	Epochs   int     `param:"epochs" default:"300" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Rate     float64 `param:"rate" default:"0.01" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
 	Warmup   float64 `param:"warmup" default:"0.02" min:"0" max:"1" doc:"share of the epochs in which the rate rises"`
 	Clip     float64 `param:"clip" default:"1.0" min:"0" max:"1e6" doc:"greatest norm of the gradient; 0 does not clip"`
 	Discount float64 `param:"discount" default:"0.99" min:"0.5" max:"1" doc:"γ per step"`
@@ -28,7 +28,9 @@ type Config struct {
 
 	Through bool    `param:"through" default:"false" doc:"gradients flow through the learned residual"`
 	Bank    float64 `param:"bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
-	Jitter  float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread of the noise on the latent that the policy sees, in each episode"`
+	Jitter  float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
+	Change  float64 `param:"change" default:"0.0" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
+	Wind    float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not told"`
 	Workers int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
 }
 

@@ -6,6 +6,8 @@ import (
 	"vnd/pkg/dynamics"
 	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
 )
 
 // transitions is the frozen model that a policy learns to fly: a batch of
@@ -24,16 +26,27 @@ type World[F kernel.Float] interface {
 }
 
 type worldTile[F kernel.Float] interface {
-	// begin draws an epoch's conditions for B robots; z[B][Z].
-	begin(B, H int, z []F, rng *rand.Rand) transitions[F]
+	// begin draws an epoch's conditions for B robots.
+	begin(B, H int, z latents[F], rng *rand.Rand) transitions[F]
+}
+
+// latents are those of a batch of episodes, [B][Z]. Where a condition changes in
+// mid-episode, second holds from step `at` on; at is 0 where none does.
+type latents[F kernel.Float] struct {
+	first, second []F
+	at            int
 }
 
 // Learned is a fitted model, for good: φ and ψ are frozen.
 type Learned[F kernel.Float] struct {
 	Model *learned.Model[F]
+	Dt    float64 // s
 	// Through lets gradients flow through the residual; else it is a constant on
 	// the way back, and the mean of the ensemble.
 	Through bool
+	// Wind is the spread of a constant acceleration on each axis (m/s², standard
+	// deviation) that neither model nor policy is told: what is not known yet.
+	Wind float64
 }
 
 // System implements World.
@@ -43,20 +56,84 @@ func (w *Learned[F]) System() dynamics.System[F] { return w.Model.System }
 func (w *Learned[F]) Latent() int { return w.Model.Net.Latent }
 
 func (w *Learned[F]) tile(maxB, maxH int) worldTile[F] {
-	if w.Through {
-		return &learnedTile[F]{w.Model.NewRollout(maxB, maxH), w.Model.Net.Members}
+	d := w.System().Dims()
+	t := &learnedTile[F]{world: w, members: 1, push: newPush[F](maxB, d)}
+	for i := range t.rollouts {
+		if w.Through {
+			t.rollouts[i], t.members = w.Model.NewRollout(maxB, maxH), w.Model.Net.Members
+		} else {
+			t.rollouts[i] = w.Model.NewFrozenRollout(maxB, maxH)
+		}
 	}
-	return &learnedTile[F]{w.Model.NewFrozenRollout(maxB, maxH), 1}
+	return t
 }
 
 type learnedTile[F kernel.Float] struct {
-	rollout *learned.Rollout[F]
-	members int
+	world    *Learned[F]
+	rollouts [2]*learned.Rollout[F] // before and after the condition changes
+	members  int
+	at       int
+	push     push[F]
 }
 
-func (t *learnedTile[F]) begin(B, H int, z []F, rng *rand.Rand) transitions[F] {
-	t.rollout.Begin(rng.IntN(t.members), B, H, z)
-	return t.rollout
+func (t *learnedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
+	t.at = H
+	if z.at > 0 {
+		t.at = z.at
+		t.rollouts[1].Begin(rng.IntN(t.members), B, H-z.at, z.second)
+	}
+	t.rollouts[0].Begin(rng.IntN(t.members), B, t.at, z.first)
+	t.push.begin(B)
+	for b := range B {
+		t.push.set(b, so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(t.world.Wind), t.world.Dt)
+	}
+	return t
+}
+
+// of returns the rollout of step h, and its step there.
+func (t *learnedTile[F]) of(h int) (*learned.Rollout[F], int) {
+	if h < t.at {
+		return t.rollouts[0], h
+	}
+	return t.rollouts[1], h - t.at
+}
+
+// Step implements transitions.
+func (t *learnedTile[F]) Step(h int, s, a, next []F) {
+	r, k := t.of(h)
+	r.Step(k, s, a, next)
+	t.push.add(next)
+}
+
+// Backward implements transitions: the wind is a constant.
+func (t *learnedTile[F]) Backward(h int, dnext, ds, da []F) {
+	r, k := t.of(h)
+	r.Backward(k, dnext, ds, da)
+}
+
+// push is what constant accelerations add to the states of a batch in a step.
+type push[F kernel.Float] struct {
+	B, M, S int
+	each    []F // [B][M]
+}
+
+func newPush[F kernel.Float](maxB int, d dynamics.Dims) push[F] {
+	return push[F]{M: d.Measured, S: d.State, each: make([]F, maxB*d.Measured)}
+}
+
+func (p *push[F]) begin(B int) { p.B = B }
+
+func (p *push[F]) set(b int, wind so3.Vec3, dt float64) {
+	dynamics.Measured(&quad.State{P: wind.Scale(dt * dt / 2), V: wind.Scale(dt)}, p.each[b*p.M:])
+}
+
+func (p *push[F]) add(next []F) {
+	for b := range p.B {
+		row := next[b*p.S:][:p.M]
+		for j, x := range p.each[b*p.M:][:p.M] {
+			row[j] += x
+		}
+	}
 }
 
 // Nominal is the physics prior alone, with an actuator drawn anew for each tile
@@ -109,7 +186,7 @@ type nominalTile[F kernel.Float] struct {
 
 type nominalStep[F kernel.Float] struct{ s, a, d []F }
 
-func (t *nominalTile[F]) begin(B, H int, z []F, rng *rand.Rand) transitions[F] {
+func (t *nominalTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
 	n := t.nominal
 	t.system = dynamics.NewQuadrotor[F](n.Dt, n.draw(rng))
 	t.B, t.U = B, t.system.Dims().Tangent

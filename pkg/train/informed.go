@@ -5,7 +5,6 @@ import (
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/kernel"
-	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
 
@@ -33,37 +32,42 @@ func (w *Informed[F]) Latent() int { return 3 }
 
 func (w *Informed[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
-	return &informedTile[F]{informed: w, inner: w.World.tile(maxB, maxH), dims: d, push: make([]F, maxB*d.Measured)}
+	return &informedTile[F]{informed: w, inner: w.World.tile(maxB, maxH), first: newPush[F](maxB, d), second: newPush[F](maxB, d)}
 }
 
 type informedTile[F kernel.Float] struct {
-	informed *Informed[F]
-	inner    worldTile[F]
-	steps    transitions[F]
-	dims     dynamics.Dims
-	B        int
-	push     []F // [B][M] what the wind adds to the measured part in a step
+	informed      *Informed[F]
+	inner         worldTile[F]
+	steps         transitions[F]
+	first, second push[F] // before and after the wind changes
+	at            int
 }
 
-func (t *informedTile[F]) begin(B, H int, z []F, rng *rand.Rand) transitions[F] {
-	t.B = B
-	dt, spread := t.informed.Dt, t.informed.Spread
-	for b := range B {
-		wind := so3.Vec3{X: float64(z[3*b]), Y: float64(z[3*b+1]), Z: float64(z[3*b+2])}.Scale(spread)
-		dynamics.Measured(&quad.State{P: wind.Scale(dt * dt / 2), V: wind.Scale(dt)}, t.push[b*t.dims.Measured:])
+func (t *informedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
+	t.at = H
+	t.set(&t.first, B, z.first)
+	if z.at > 0 {
+		t.at = z.at
+		t.set(&t.second, B, z.second)
 	}
-	t.steps = t.inner.begin(B, H, nil, rng)
+	t.steps = t.inner.begin(B, H, latents[F]{}, rng)
 	return t
+}
+
+func (t *informedTile[F]) set(p *push[F], B int, z []F) {
+	p.begin(B)
+	for b := range B {
+		p.set(b, so3.Vec3{X: float64(z[3*b]), Y: float64(z[3*b+1]), Z: float64(z[3*b+2])}.Scale(t.informed.Spread), t.informed.Dt)
+	}
 }
 
 // Step implements transitions.
 func (t *informedTile[F]) Step(h int, s, a, next []F) {
 	t.steps.Step(h, s, a, next)
-	for b := range t.B {
-		row := next[b*t.dims.State:][:t.dims.Measured]
-		for j, x := range t.push[b*t.dims.Measured:][:t.dims.Measured] {
-			row[j] += x
-		}
+	if h < t.at {
+		t.first.add(next)
+	} else {
+		t.second.add(next)
 	}
 }
 

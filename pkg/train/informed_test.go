@@ -27,7 +27,7 @@ func TestInformedPushes(t *testing.T) {
 	}
 	step := func(w World[float64], z []float64) []float64 {
 		next := make([]float64, B*d.State)
-		w.tile(B, 1).begin(B, 1, z, rand.New(rand.NewPCG(2, 2))).Step(0, s, a, next)
+		w.tile(B, 1).begin(B, 1, latents[float64]{first: z}, rand.New(rand.NewPCG(2, 2))).Step(0, s, a, next)
 		return next
 	}
 	calm, pushed := step(inner, nil), step(&Informed[float64]{World: inner, Dt: 0.02, Spread: spread}, z)

@@ -44,7 +44,7 @@ func (t *trainer) pretrain(ctx context.Context) error {
 	}
 	var lessons []*tile[float32]
 	for range t.tiles {
-		lessons = append(lessons, newTile(teacher, t.world, t.opt.Tasks, t.dt, min(tileRows, t.cfg.Envs), t.cfg.Horizon))
+		lessons = append(lessons, t.tile(teacher))
 	}
 	adam := nn.NewAdam[float32](len(t.grad))
 	adam.Clip = t.cfg.Clip

@@ -39,10 +39,15 @@ type tile[F kernel.Float] struct {
 	B      int
 	at     []*task.Task // [B] each environment's task
 	z      []F          // [B][Z]
-	refs   []F          // [H][B][R] of the observations
-	rows   []F          // [H][B][C] of the costs
-	states []F          // [H+1][B][S]
-	acts   [][]F        // K before the start, then H: [B][U] in units of the limits
+	then   []F          // [B][Z] from step `change` on
+	off    []F          // [B][Z] by how much the policy sees it wrong
+	known  int          // Z of the world
+	change int          // step at which conditions change, 0: none
+	unrest unrest
+	refs   []F   // [H][B][R] of the observations
+	rows   []F   // [H][B][C] of the costs
+	states []F   // [H+1][B][S]
+	acts   [][]F // K before the start, then H: [B][U] in units of the limits
 	dacts  [][]F
 	views  [][]F // [K] of acts or dacts, the actions before a step
 	comm   []F   // [1+H][B][A] commands, the first before the start
@@ -54,6 +59,16 @@ type tile[F kernel.Float] struct {
 	blame  string // term of the cost that was not finite first
 }
 
+// unrest is what happens to the latents of episodes.
+type unrest struct {
+	jitter float64 // spread by which the policy sees them wrong
+	change float64 // share of episodes whose condition changes in mid-episode
+}
+
+// recognised is how long the encoder's window is mixed after a change, steps: the
+// policy's latent wanders from the old to the new one meanwhile.
+const recognised = 20
+
 // Figures of rollouts.
 type Figures struct {
 	Cost     float64 `json:"cost"`     // mean over the steps, with what collisions cost
@@ -64,7 +79,7 @@ type Figures struct {
 func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task, dt float64, maxB, maxH int) *tile[F] {
 	d, o := w.System().Dims(), &p.Observation
 	t := &tile[F]{p: p, tasks: tasks, dt: dt, dims: d, world: w.tile(maxB, maxH), grad: make([]F, len(p.Net.Params)),
-		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent),
+		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent), off: make([]F, maxB*p.Latent),
 		refs: make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*task.RowSize),
 		states: make([]F, (maxH+1)*maxB*d.State), comm: make([]F, (maxH+1)*maxB*nA), dcomm: make([]F, (maxH+1)*maxB*nA),
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
@@ -76,7 +91,7 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
-	t.rest = hovering(w.System())
+	t.known, t.rest = w.Latent(), hovering(w.System())
 	return t
 }
 
@@ -126,10 +141,48 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		t.alive[b] = 1
 		if Z > 0 {
 			sample(rng, t.z[b*Z:][:Z])
+			t.disturb(b, rng, sample)
 		}
 	}
-	t.steps = t.world.begin(B, H, t.z[:B*Z], rng)
+	t.change = 0
+	if t.unrest.change > 0 && H >= 4 {
+		t.change = H/4 + rng.IntN(H/2)
+	}
+	n := B * t.known // a world without latents flies policies that have room for one
+	t.steps = t.world.begin(B, H, latents[F]{t.z[:n], t.then[:n], t.change}, rng)
 	t.sight.begin(B, H, rng)
+}
+
+// disturb draws what becomes of robot b's latent.
+func (t *tile[F]) disturb(b int, rng *rand.Rand, sample func(rng *rand.Rand, z []F)) {
+	Z := t.p.Latent
+	then, off := t.then[b*Z:][:Z], t.off[b*Z:][:Z]
+	copy(then, t.z[b*Z:])
+	if t.unrest.change > 0 && rng.Float64() < t.unrest.change {
+		sample(rng, then)
+	}
+	if t.unrest.jitter > 0 {
+		for j := range off {
+			off[j] = F(t.unrest.jitter * rng.NormFloat64())
+		}
+	}
+}
+
+// seen writes the latents that the policy sees at step h into the end of each
+// row of x.
+func (t *tile[F]) seen(h int, x []F) {
+	width, Z := t.p.Net.Inputs, t.p.Latent
+	var share F // of the new condition
+	if t.change > 0 {
+		share = min(1, max(0, F(h-t.change)/recognised))
+	}
+	for b := range t.B {
+		row := x[(b+1)*width-Z : (b+1)*width]
+		for j := range row {
+			z := t.z[b*Z+j]
+			row[j] = z + share*(t.then[b*Z+j]-z) + t.off[b*Z+j]
+		}
+	}
 }
 
 // past returns the actions before step h, youngest first.
@@ -148,15 +201,13 @@ func (t *tile[F]) command(h int) []F { n := t.B * nA; return t.comm[(h+1)*n:][:n
 
 // observe returns what the policy sees at step h, [B][O]; it holds until the next.
 func (t *tile[F]) observe(h int) []F {
-	o, B, width, Z := &t.p.Observation, t.B, t.p.Net.Inputs, t.p.Latent
+	o, B, width := &t.p.Observation, t.B, t.p.Net.Inputs
 	x := t.x[:B*width]
 	t.sight.look(h, t.state(h), t.dims.State)
 	seen, _ := t.sight.at(h)
 	t.views = t.past(t.acts, h, t.views)
 	policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], seen, t.views, x, width)
-	for b := range B {
-		copy(x[b*width+o.Size():(b+1)*width], t.z[b*Z:])
-	}
+	t.seen(h, x)
 	t.p.Norm.Apply(x)
 	return x
 }

@@ -146,10 +146,17 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		workers = runtime.GOMAXPROCS(0)
 	}
 	for range min(workers, count) {
-		t.tiles = append(t.tiles, newTile(t.policy, w, opt.Tasks, dt, min(tileRows, cfg.Envs), cfg.Horizon))
+		t.tiles = append(t.tiles, t.tile(t.policy))
 	}
 	t.key = t.keyOf(dt)
 	return t, nil
+}
+
+// tile makes room for a worker's episodes under a policy.
+func (t *trainer) tile(p *policy.Policy[float32]) *tile[float32] {
+	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows, t.cfg.Envs), t.cfg.Horizon)
+	w.unrest = unrest{t.cfg.Jitter, t.cfg.Change}
+	return w
 }
 
 // start makes the policy: the one to improve, or a new one with the statistics

@@ -75,7 +75,7 @@ func TestGradient(t *testing.T) {
 			return &NominalWorld[float64]{n}
 		},
 		"learned": func(rng *rand.Rand) World[float64] {
-			return &Learned[float64]{Model: fitted[float64](t, rng), Through: true}
+			return &Learned[float64]{Model: fitted[float64](t, rng), Dt: 0.02, Through: true, Wind: 1}
 		},
 		"features": func(*rand.Rand) World[float64] {
 			n := Nominal{Dt: 0.02, MinLag: 0.02, MaxLag: 0.05, MaxDelay: 2, Gain: 0.1, Wind: 2}
@@ -104,6 +104,9 @@ func TestGradient(t *testing.T) {
 		const B, H = 12, 12
 		e := epoch{H: H, gamma: 0.97, scale: 0.7}
 		tl := newTile(p, w, tasks(circle), 0.02, B, H)
+		if name == "learned" {
+			tl.unrest = unrest{jitter: 0.2, change: 0.5}
+		}
 		loss := func() float64 {
 			tl.begin(B, H, rand.New(rand.NewPCG(9, 9)), func(rng *rand.Rand, z []float64) {
 				for i := range z {
@@ -299,5 +302,66 @@ func TestDivergence(t *testing.T) {
 	}
 	if r == nil || !finite(r.Policy.Net.Params) {
 		t.Error("the last good policy is lost")
+	}
+}
+
+// TestChange: in some episodes the condition changes; the model is under the new
+// one at once, the policy's latent follows within the encoder's window.
+func TestChange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	w := &Learned[float64]{Model: fitted[float64](t, rng), Dt: 0.02}
+	p, err := policy.New[float64](policy.Observation{Looks: 1, Past: 1}, limits(), 2, []int{4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const B, H = 8, 60
+	tl := newTile(p, w, tasks(stay), 0.02, B, H)
+	tl.unrest.change = 0.5
+	tl.begin(B, H, rng, func(rng *rand.Rand, z []float64) {
+		for j := range z {
+			z[j] = rng.NormFloat64()
+		}
+	})
+	if tl.change < H/4 || tl.change >= 3*H/4 {
+		t.Fatalf("the change comes at step %d of %d", tl.change, H)
+	}
+	changed := 0
+	for b := range B {
+		row := make([]float64, B*p.Net.Inputs)
+		at := func(h int) float64 { tl.seen(h, row); return row[(b+1)*p.Net.Inputs-1] }
+		before, after := tl.z[2*b+1], tl.then[2*b+1]
+		if before != after {
+			changed++
+		}
+		for h, want := range map[int]float64{0: before, tl.change: before, tl.change + recognised/2: (before + after) / 2, tl.change + recognised: after} {
+			if math.Abs(at(h)-want) > 1e-12 {
+				t.Errorf("robot %d sees %g at step %d, want %g", b, at(h), h, want)
+			}
+		}
+	}
+	if changed == 0 || changed == B {
+		t.Errorf("%d of %d conditions changed", changed, B)
+	}
+}
+
+// TestModelWithoutLatent: a policy that has room for a latent trains in a model
+// that has none, and sees the prior mean.
+func TestModelWithoutLatent(t *testing.T) {
+	sys := dynamics.NewQuadrotor[float32](0.02, dynamics.NominalActuator())
+	m, err := learned.New[float32](sys, model.Config{Context: 4, Hidden: 8, Blocks: 1, Members: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := small(t)
+	first, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 1, Tasks: tasks(stay), Limits: limits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []float64{0, 0.5} {
+		c.Epochs, c.Change = 2, change
+		if _, err := Run(context.Background(), c, &Learned[float32]{Model: m, Dt: 0.02}, 0.02,
+			Options{Seed: 1, Tasks: tasks(stay), Limits: limits(), From: first.Policy}); err != nil {
+			t.Error(err)
+		}
 	}
 }
