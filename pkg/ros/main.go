@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Main is the whole of a process with one node: it reads the command line and
@@ -26,11 +27,16 @@ func Main(name string, setup func(*Node) error) {
 	})
 }
 
+// insisted is how long after the first signal another one ends the process at
+// once. Before, it says nothing new: of a Ctrl-C, ros2 launch hands its processes
+// a second SIGINT besides the terminal's.
+const insisted = 2 * time.Second
+
 // MainContext is Main for processes with several nodes, managed nodes or threads.
 // setup's ctx is done when the process is to end.
 func MainContext(o Options, setup func(ctx context.Context, c *Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, func() { time.AfterFunc(insisted, stop) })
 	os.Exit(exitCode(os.Stderr, Run(ctx, o, setup)))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/dds/inproc"
@@ -20,7 +21,7 @@ import (
 const programVariable = "VND_TEST_PROGRAM"
 
 var programs = map[string]func(){
-	"robot": robot, "ddsecho": ddsEcho, "rosecho": rosEcho,
+	"robot": robot, "soaker": soaker, "ddsecho": ddsEcho, "rosecho": rosEcho,
 	"idle": func() {
 		alone := ros.Options{Args: os.Args[1:], Backend: ros.InProcess(inproc.NewDomain())}
 		ros.MainContext(alone, func(_ context.Context, c *ros.Context) error {
@@ -29,6 +30,22 @@ var programs = map[string]func(){
 				return err
 			}
 			n.Post(func() { os.Stdout.WriteString("spinning\n") })
+			return nil
+		})
+	},
+	"lingering": func() {
+		alone := ros.Options{Args: os.Args[1:], Backend: ros.InProcess(inproc.NewDomain())}
+		ros.MainContext(alone, func(ctx context.Context, c *ros.Context) error {
+			n, err := c.NewNode("lingering")
+			if err != nil {
+				return err
+			}
+			n.Post(func() {
+				os.Stdout.WriteString("spinning\n")
+				<-ctx.Done()
+				os.Stdout.WriteString("ending\n")
+				io.Copy(io.Discard, os.Stdin)
+			})
 			return nil
 		})
 	},
@@ -61,7 +78,14 @@ func TestMain(m *testing.M) {
 // start starts a program as a process of its own.
 func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
 	t.Helper()
+	return startReading(t, nil, name, args...)
+}
+
+// startReading is start with a standard input.
+func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
+	t.Helper()
 	p = exec.CommandContext(within(t), os.Args[0], args...)
+	p.Stdin = stdin
 	p.Env = append(append(os.Environ(), loopback()...), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())
 	stderr = new(strings.Builder)
 	p.Stderr = stderr
@@ -86,6 +110,33 @@ func TestSignals(t *testing.T) {
 		if err := p.Wait(); err != nil || len(rest) != 0 || stderr.Len() != 0 {
 			t.Errorf("%v: %v, %q, %s", s, err, rest, stderr)
 		}
+	}
+}
+
+// Of a Ctrl-C, ros2 launch makes several signals: the process ends tidily all the same.
+func TestSignalsInARow(t *testing.T) {
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	p, stdout, stderr := startReading(t, stdin, "lingering")
+	var signalled time.Time
+	for _, want := range []string{"spinning\n", "ending\n"} {
+		if line, err := stdout.ReadString('\n'); line != want {
+			t.Fatalf("%q, %v, %s", line, err, stderr)
+		}
+		if signalled.IsZero() {
+			signalled = time.Now()
+		}
+		if err := p.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := time.Since(signalled)
+	hold.Close()
+	if err := p.Wait(); err != nil && took < time.Second { // later, a signal is meant
+		t.Errorf("%v: %s", err, stderr)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 
 // loopback is an environment in which processes of this test meet, and no others.
 func loopback() []string {
-	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble", "CYCLONEDDS_URI="}
+	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
+		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_ros_%d</Tag></Discovery>", os.Getpid())}
 }
 
 // overTheWire is a Context on Cyclone DDS; the test is skipped in a build without.

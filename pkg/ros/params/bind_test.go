@@ -70,7 +70,7 @@ func TestBind(t *testing.T) {
 		{"rate", 55, "Parameter {rate} doesn't comply with integer range. 55 is not within 10 … 500 in steps of 10."},
 		{"source", "gps", "gps is not allowed, expected one of pose, odometry"},
 		{"robot", "x", "parameter 'robot' cannot be set because it is read-only"},
-		{"gains", []float64{1, -1}, "Parameter {gains} doesn't comply with floating point range. -1 is not within 0 … 1.7976931348623157e+308 in steps of 0."},
+		{"gains", []float64{1, -1}, "Parameter {gains} doesn't comply with floating point range. -1 is not within 0 … 1.7976931348623157e+308."},
 		{"limits.high", 4, "Wrong parameter type, parameter {limits.high} is of type {double}, setting it to {integer} is not allowed. Write 4.0: ROS tells integers and doubles apart."},
 	} {
 		if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {

@@ -104,9 +104,13 @@ func equal(x, y float64) bool {
 	return math.Abs(x-y) <= 0x1p-52*math.Abs(x+y)*100
 }
 
-func outOfRange(name, kind string, x, from, to, step any) error {
+func outOfRange[T float64 | int64, S float64 | uint64](name, kind string, x, from, to T, step S) error {
+	steps := ""
+	if step != 0 {
+		steps = fmt.Sprintf(" in steps of %v", step)
+	}
 	//lint:ignore ST1005 rclcpp's words
-	return fmt.Errorf("Parameter {%s} doesn't comply with %s range. %v is not within %v … %v in steps of %v.", name, kind, x, from, to, step)
+	return fmt.Errorf("Parameter {%s} doesn't comply with %s range. %v is not within %v … %v%s.", name, kind, x, from, to, steps)
 }
 
 // described is the Descriptor of a tagged field.

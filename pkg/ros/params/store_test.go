@@ -52,7 +52,7 @@ func TestDeclare(t *testing.T) {
 		{5, int64(6), nil, Descriptor{IntegerRange: &rclinterfaces.IntegerRange{FromValue: 1, ToValue: 9, Step: 2}},
 			"f.yaml:3: parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not within 1 … 9 in steps of 2."},
 		{6, nil, nil, Descriptor{IntegerRange: &rclinterfaces.IntegerRange{FromValue: 1, ToValue: 5}},
-			"parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not within 1 … 5 in steps of 0."},
+			"parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not within 1 … 5."},
 		{"a", "b", nil, Descriptor{Check: func(any) error { return errors.New("no") }}, "f.yaml:3: parameter 'p' could not be set: no"},
 	} {
 		o := Options{}
