@@ -43,7 +43,7 @@ var rooms = map[string]way{
 
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,
-	"collect": learning,
+	"collect": learning, "shelf": learning, "background": learning,
 
 	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
 	"bridge": edges, "assemble": edges, "view": edges, "component": edges, "recording": edges,
