@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/gate"
 	"vnd/pkg/param"
+	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/sim"
@@ -36,7 +37,7 @@ func (j *Judge) Fly(ctx context.Context, b *snapshot.Bundle, trial uint64) (*gat
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewLearned(b, path)
+	c, err := policy.NewFlyer(b, path.At)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"vnd/pkg/dynamics"
-	"vnd/pkg/learned"
 	"vnd/pkg/policy"
 	"vnd/pkg/snapshot"
 )
@@ -23,31 +22,20 @@ type Craft struct {
 
 // Prepare makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
 func Prepare(b *snapshot.Bundle, robot string, rate float64) (*Craft, error) {
-	switch {
-	case b.Robot != robot:
+	if b.Robot != robot {
 		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
-	case !policy.In(b):
-		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
 	}
 	if _, err := TicksPerRow(rate, b.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, actuator: dynamics.NominalActuator()}
-	var err error
-	if c.policy, err = policy.FromBundle(b); err != nil {
-		return nil, err
-	}
-	if !learned.In(b) {
-		return c, nil
-	}
-	m, q, err := learned.FromBundle(b)
+	l, err := policy.Unpack(b)
 	if err != nil {
 		return nil, err
 	}
-	if m.Net.Latent != c.policy.Latent {
-		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, its model has one of %d", b.ID, c.policy.Latent, m.Net.Latent)
+	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, actuator: dynamics.NominalActuator()}
+	if l.Model != nil {
+		c.actuator = l.Robot.Actuator
 	}
-	c.actuator = q.Actuator
 	return c, nil
 }
 

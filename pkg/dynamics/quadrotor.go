@@ -68,10 +68,11 @@ func (m *Quadrotor[F]) Dims() Dims {
 	return Dims{State: nS, Measured: nM, Action: nA, Tangent: nU, Inputs: nX, Context: nC}
 }
 
+// tangentSpans are looked at in flight, where nothing is allocated.
+var tangentSpans = []Span{{"position", uP, uV}, {"velocity", uV, uR}, {"rotation", uR, nU}}
+
 // TangentSpans implements System.
-func (m *Quadrotor[F]) TangentSpans() []Span {
-	return []Span{{"position", uP, uV}, {"velocity", uV, uR}, {"rotation", uR, nU}}
-}
+func (m *Quadrotor[F]) TangentSpans() []Span { return tangentSpans }
 
 // GainDrift implements System: thrust follows battery and calibration.
 func (m *Quadrotor[F]) GainDrift() Span { return Span{"thrust", 0, 1} }

@@ -27,7 +27,7 @@ type Span struct {
 // a tangent d = D(s, a, z), and an actuator part that has no residual.
 type System[F kernel.Float] interface {
 	Dims() Dims
-	// TangentSpans, InputSpans and ContextSpans name the channels of U, X and C.
+	// TangentSpans, InputSpans and ContextSpans name the channels of U, X and C. Nobody writes to the slices.
 	TangentSpans() []Span
 	InputSpans() []Span
 	ContextSpans() []Span

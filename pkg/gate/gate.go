@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/task"
@@ -79,11 +80,11 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 		return nil, errors.New("gate: no task for the shadow flights")
 	}
 	v := &Verdict{Candidate: candidate.ID}
-	var now *parts
+	var now *policy.Learned
 	if current != nil {
 		v.Current = current.ID
 		var err error
-		if now, err = unpack(current); err != nil {
+		if now, err = policy.Unpack(current); err != nil {
 			return nil, fmt.Errorf("gate: the current bundle: %w", err)
 		}
 	}
@@ -92,7 +93,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 	if !static.Pass {
 		return v, nil
 	}
-	v.Candidate = next.id
+	v.Candidate = next.ID
 	for _, stage := range []func() (Stage, error){
 		func() (Stage, error) { return g.shadow(ctx, next, now, bank) },
 		func() (Stage, error) { return g.canary(ctx, candidate, current) },

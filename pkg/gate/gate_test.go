@@ -18,6 +18,7 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
+	"vnd/pkg/task"
 )
 
 // TestImprovement: a policy that learned the winds takes the place of one that did not, whatever the gate's seed; not the
@@ -236,6 +237,14 @@ func TestStatic(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	var camera policy.Camera
+	param.Default(&camera)
+	camera.Points = task.Points()
+	eyes := &snapshot.Bundle{Robot: learned.Robot, Dt: dt}
+	seeing := must(policy.New[float32](policy.Observation{Looks: 1, Past: 1, Camera: camera}, *limits(), 0, []int{4}))
+	if err := policy.Put(eyes, seeing, task.Features); err != nil {
+		t.Fatal(err)
+	}
 	without := blank(t)
 	without.Dimensions = map[string]int{"latent": 5}
 	for name, c := range map[string]struct {
@@ -245,6 +254,7 @@ func TestStatic(t *testing.T) {
 	}{
 		"no policy":               {noPolicy, nil, "has no policy"},
 		"no model":                {noModel, nil, "the policy sees a latent of 2, and there is no model to make it"},
+		"features":                {eyes, nil, "sees features, and no flight of the gate shows it"},
 		"robot":                   {with(func(b *snapshot.Bundle) { b.Robot = "arm" }), nil, `the bundle is of robot "arm", the vehicle is "quadrotor"`},
 		"Δt":                      {with(func(b *snapshot.Bundle) { b.Dt = 0.01 }), nil, "Δt is 0.01 s, the current bundle's 0.02 s"},
 		"name":                    {with(func(b *snapshot.Bundle) { b.ID = "abc" }), nil, "the bundle calls itself abc and is"},
@@ -323,7 +333,7 @@ func TestVerdictReadsBack(t *testing.T) {
 func TestFlyerForgets(t *testing.T) {
 	s := taught()
 	place := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
-	f := must(NewFlyer(s.improved, place))
+	f := must(policy.NewFlyer(s.improved, place))
 	start := quad.State{Q: so3.Identity(), P: so3.Vec3{Z: 1.2}}
 	fly := func() []quad.Step {
 		rows, _ := newWorld(winds[1], 3).fly(f, start, so3.Vec3{Z: 1}, 60)
@@ -334,7 +344,7 @@ func TestFlyerForgets(t *testing.T) {
 		t.Error("another flight after a reset")
 	}
 	f.Latent(nil)
-	if z := f.encoder.Mean(); !f.encoder.Known() || z[0]*z[0]+z[1]*z[1] == 0 {
+	if z := f.Encoder.Mean(); !f.Encoder.Known() || z[0]*z[0]+z[1]*z[1] == 0 {
 		t.Errorf("latent %v after 60 steps", z)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/learned"
+	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 	"vnd/pkg/task"
@@ -14,15 +15,15 @@ import (
 )
 
 // shadow flies both bundles in the candidate's learned model.
-func (g *Gate) shadow(ctx context.Context, candidate, current *parts, bank []float32) (Stage, error) {
-	if candidate.model == nil {
+func (g *Gate) shadow(ctx context.Context, candidate, current *policy.Learned, bank []float32) (Stage, error) {
+	if candidate.Model == nil {
 		return Stage{Name: ShadowIn, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
 	cfg := &g.Config.Shadow
-	world := &shadowWorld{gate: g, model: candidate.model, robot: candidate.robot, rest: rest(candidate.model),
-		steps:  int(cfg.Seconds/candidate.dt + 0.5),
-		sample: train.Sampler(cfg.Bank, bank, candidate.model.Net.Latent)}
-	bundles := []*parts{candidate, current}
+	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot, rest: rest(candidate.Model),
+		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
+		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
+	bundles := []*policy.Learned{candidate, current}
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {
 		return world.fly(ctx, bundles[who], lo, hi)
 	}
@@ -59,12 +60,12 @@ func rest(m *learned.Model[float32]) []float32 {
 type shadowFlight struct {
 	task    *task.Task
 	episode task.Episode
-	flyer   *Flyer
+	flyer   *policy.Flyer
 	Flight
 }
 
 // fly rolls flights lo … hi−1 of a bundle out. A flight's number decides its task, start and latent.
-func (w *shadowWorld) fly(ctx context.Context, b *parts, lo, hi int) ([]*Flight, error) {
+func (w *shadowWorld) fly(ctx context.Context, b *policy.Learned, lo, hi int) ([]*Flight, error) {
 	d, B, Z := w.model.System.Dims(), hi-lo, w.model.Net.Latent
 	s, next, a, z := make([]float32, B*d.State), make([]float32, B*d.State), make([]float32, B*d.Action), make([]float32, B*Z)
 	flights := make([]*shadowFlight, B)
@@ -74,8 +75,8 @@ func (w *shadowWorld) fly(ctx context.Context, b *parts, lo, hi int) ([]*Flight,
 		f := &shadowFlight{task: k, episode: k.Draw(rng), Flight: Flight{Dt: w.robot.Dt}}
 		w.sample(rng, z[i*Z:(i+1)*Z])
 		var err error
-		if f.flyer, err = b.flyer(f.episode.Reference); err != nil {
-			return nil, fmt.Errorf("gate: bundle %s: %w", b.id, err)
+		if f.flyer, err = b.Flyer(f.episode.Reference); err != nil {
+			return nil, fmt.Errorf("gate: bundle %s: %w", b.ID, err)
 		}
 		flights[i] = f
 		w.put(&f.episode.Start, s[i*d.State:][:d.State])

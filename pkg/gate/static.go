@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
 )
 
 // static looks at a candidate without flying it. What it unpacked serves the stages that follow.
-func (g *Gate) static(candidate, current *snapshot.Bundle, bank int) (Stage, *parts) {
+func (g *Gate) static(candidate, current *snapshot.Bundle, bank int) (Stage, *policy.Learned) {
 	s := Stage{Name: Static}
 	refuse := func(format string, args ...any) { s.Reasons = append(s.Reasons, fmt.Sprintf(format, args...)) }
 	b := *candidate
@@ -26,12 +27,15 @@ func (g *Gate) static(candidate, current *snapshot.Bundle, bank int) (Stage, *pa
 	if current != nil && b.Dt != current.Dt {
 		refuse("Δt is %g s, the current bundle's %g s", b.Dt, current.Dt)
 	}
-	p, err := unpack(&b)
+	p, err := policy.Unpack(&b)
 	if err != nil {
 		refuse("%v", err)
 		return s, nil
 	}
-	s.Reasons = slices.Concat(s.Reasons, p.mismatches(&b), beyond(&p.policy.Limits, &g.Vehicle.Limits), p.badScales())
+	s.Reasons = slices.Concat(s.Reasons, mismatches(p, &b), beyond(&p.Policy.Limits, &g.Vehicle.Limits), badScales(p))
+	if p.Policy.Eye != nil {
+		refuse("the policy sees features, and no flight of the gate shows it a camera's: expected one that sees positions")
+	}
 	if Z := b.Dimensions[latentName]; bank > 0 && (Z == 0 || bank%Z != 0) {
 		refuse("the buffer's latents are %d numbers, not of latents of %d", bank, Z)
 	}
@@ -43,10 +47,10 @@ func (g *Gate) static(candidate, current *snapshot.Bundle, bank int) (Stage, *pa
 const latentName = "latent"
 
 // mismatches says where policy, model and dimensions are not of one piece.
-func (p *parts) mismatches(b *snapshot.Bundle) (out []string) {
-	if p.model == nil {
-		if p.sees() {
-			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it", p.policy.Latent))
+func mismatches(p *policy.Learned, b *snapshot.Bundle) (out []string) {
+	if p.Model == nil {
+		if p.Policy.Listens() {
+			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it", p.Policy.Latent))
 		}
 		for _, name := range []string{latentName, "context"} {
 			if n, ok := b.Dimensions[name]; ok {
@@ -55,10 +59,7 @@ func (p *parts) mismatches(b *snapshot.Bundle) (out []string) {
 		}
 		return out
 	}
-	if p.model.Net.Latent == 0 && p.sees() {
-		out = append(out, fmt.Sprintf("the policy sees a latent of %d, the model makes none", p.policy.Latent))
-	}
-	want := map[string]int{latentName: p.model.Net.Latent, "context": p.model.Net.Context}
+	want := map[string]int{latentName: p.Model.Net.Latent, "context": p.Model.Net.Context}
 	for _, name := range []string{latentName, "context"} {
 		if got := b.Dimensions[name]; got != want[name] {
 			out = append(out, fmt.Sprintf("dimension %q is %d, the model's is %d", name, got, want[name]))
@@ -87,14 +88,14 @@ func beyond(l, vehicle *quad.Limits) (out []string) {
 
 // badScales names the normalisers that no training writes: a scale is one over a standard deviation or a unit, or 0 where a
 // channel is off.
-func (p *parts) badScales() (out []string) {
+func badScales(p *policy.Learned) (out []string) {
 	look := func(name string, scale []float32) {
 		if i := slices.IndexFunc(scale, func(x float32) bool { return x < 0 }); i >= 0 {
 			out = append(out, fmt.Sprintf("normaliser of the %s: scale %d is %g, expected at least 0", name, i, scale[i]))
 		}
 	}
-	look("observation", p.policy.Norm.Scale)
-	if m := p.model; m != nil {
+	look("observation", p.Policy.Norm.Scale)
+	if m := p.Model; m != nil {
 		look("context", m.Context.Scale)
 		look("inputs", m.Inputs.Scale)
 		look("output", m.Output)

@@ -53,6 +53,14 @@ func (e *Encoder) Swap(r *Reader) {
 	r.read(e.known())
 }
 
+// Reset forgets the rows so far.
+func (e *Encoder) Reset() {
+	e.n = 0
+	if e.reader != nil {
+		e.reader.read(false)
+	}
+}
+
 // Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row: then
 // Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not finite
 // likewise.
@@ -61,8 +69,7 @@ func (e *Encoder) Push(s *quad.Step) bool {
 		return false
 	}
 	if !finite(s) {
-		e.n = 0
-		e.reader.read(false)
+		e.Reset()
 		return false
 	}
 	if e.n > 0 {

@@ -31,20 +31,8 @@ type Reader struct {
 	fresh   bool // novelty is of this window
 }
 
-// spanned is a system that names its tangent's channels without making the names anew each time.
-type spanned struct {
-	dynamics.System[float32]
-	tangent []dynamics.Span
-}
-
-// TangentSpans implements dynamics.System.
-func (s *spanned) TangentSpans() []dynamics.Span { return s.tangent }
-
 // NewReader makes a reader of a model of the quadrotor q.
-func NewReader(fitted *learned.Model[float32], q learned.Quadrotor) (*Reader, error) {
-	own := *fitted
-	own.System = &spanned{fitted.System, fitted.System.TangentSpans()}
-	m := &own
+func NewReader(m *learned.Model[float32], q learned.Quadrotor) (*Reader, error) {
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
 	rows, err := history.New(T, q.Dt)
 	if err != nil {

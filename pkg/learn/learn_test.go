@@ -113,7 +113,7 @@ func base(t testing.TB) *snapshot.Bundle {
 
 func controller(t testing.TB, b *snapshot.Bundle) quad.Controller {
 	t.Helper()
-	f, err := gate.NewFlyer(b, at)
+	f, err := policy.NewFlyer(b, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, erro
 		if err != nil {
 			return nil, first, err
 		}
-		pilot, err := arena.NewLearned(p.bundle, path)
+		pilot, err := policy.NewFlyer(p.bundle, path.At)
 		if err != nil {
 			return nil, first, err
 		}

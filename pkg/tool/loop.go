@@ -283,20 +283,20 @@ func (p *loop) fly(c *console, round int, out *looped) ([]quad.Flight, error) {
 
 // flight flies once.
 func (p *loop) flight(b *snapshot.Bundle, w flownWorld, name string, seed uint64) (*arena.Trace, []quad.Step, error) {
-	pilot, err := arena.NewLearned(b, p.paths[name])
+	pilot, err := policy.NewFlyer(b, p.paths[name].At)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &arena.Setup{World: w.World, Seed: seed, Path: p.paths[name], Seconds: max(p.Seconds, w.seconds), Tick: b.Dt, Limits: p.frame.Limits}
 	param.Default(&s.Estimate)
-	rec := &recording{Learned: pilot, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: p.cfg.Excite}
+	rec := &recording{Flyer: pilot, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: p.cfg.Excite}
 	trace, err := arena.Fly(s, rec)
 	return trace, rec.rows, err
 }
 
 // recording flies a policy with some noise on its commands, and keeps the steps.
 type recording struct {
-	*arena.Learned
+	*policy.Flyer
 	rng   *rand.Rand
 	sigma float64
 	noise quad.Command
@@ -307,7 +307,7 @@ type recording struct {
 // second, so that it moves the robot.
 func (r *recording) Command(t float64, s *quad.State) quad.Command {
 	const keep = 0.8
-	c, n := r.Learned.Command(t, s), r.rng.NormFloat64
+	c, n := r.Flyer.Command(t, s), r.rng.NormFloat64
 	r.noise.Thrust = keep*r.noise.Thrust + r.sigma*n()
 	r.noise.Rates = r.noise.Rates.Scale(keep).Add(so3.Vec3{X: r.sigma * n(), Y: r.sigma * n(), Z: r.sigma * n()})
 	c.Thrust += r.noise.Thrust
@@ -321,7 +321,7 @@ func (r *recording) Observe(s quad.Step) {
 		return
 	}
 	r.rows = append(r.rows, s)
-	r.Learned.Observe(s)
+	r.Flyer.Observe(s)
 }
 
 // segments cuts rows at gaps.
