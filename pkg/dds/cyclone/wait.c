@@ -135,7 +135,8 @@ int vnd_wait(struct vnd_waiter *w, int64_t timeout, struct vnd_ready *ready, int
 	}
 	if (w->closed)
 		n = VND_CLOSED;
-	w->woken = false;
+	if (n == 0) // else what is ready may be of endpoints closed since, and the caller waits on
+		w->woken = false;
 	pthread_mutex_unlock(&w->lock);
 	return n;
 }

@@ -35,6 +35,7 @@ type context struct {
 	takeInfo    func(*dds.Sample)
 	changed     atomic.Bool   // the graph, since Wait last said so
 	waiting     atomic.Bool   // somebody is in Wait
+	woken       atomic.Bool   // Wake was called, and no Wait has returned for it yet
 	pairs       atomic.Uint32 // ids of clients and servers given so far
 	raw         []dds.Ready   // of Wait
 

@@ -13,7 +13,10 @@ type inner struct {
 	graph bool // data are announcements
 }
 
-func (c *context) Wake() { c.participant.Wake() }
+func (c *context) Wake() {
+	c.woken.Store(true)
+	c.participant.Wake()
+}
 
 // tell makes a Wait under way report a change of the graph.
 func (c *context) tell() {
@@ -44,8 +47,9 @@ func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, e
 		if c.changed.Swap(false) {
 			ready = append(ready, rmw.Ready{Event: true})
 		}
-		// With nothing raw it is time, or somebody called Wake.
-		if len(ready) > before || len(c.raw) == 0 {
+		// With nothing raw it is time. A Wake may have come together with what
+		// concerns no user, and the participant tells of it once.
+		if woken := c.woken.Swap(false); woken || len(ready) > before || len(c.raw) == 0 {
 			return ready, nil
 		}
 	}
