@@ -1346,6 +1346,16 @@ var types = map[string]entry{
 		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "geometry_msgs/msg/Vector3"},
 		create: func() cdr.Message { return NewThrustRates() },
 	},
+	"vnd/srv/SetCondition_Request": {
+		hash:   "RIHS01_66f2a3e15caaba9f24eb879be1fad73b0d84285e287f0feae7c8ebde1438c2b3",
+		source: "srv/SetCondition.srv",
+		create: func() cdr.Message { return NewSetConditionRequest() },
+	},
+	"vnd/srv/SetCondition_Response": {
+		hash:   "RIHS01_2ef8a3940d7919e7be08964a95738727d06d9b3395e59cc144b300765d7c8e75",
+		source: "srv/SetCondition.srv",
+		create: func() cdr.Message { return NewSetConditionResponse() },
+	},
 	"vnd/srv/SetTask_Request": {
 		hash:   "RIHS01_0e0a5d9fee7c5d823d3bbe9a9956604e32b7a83fce41064aeec678689dfa6585",
 		source: "srv/SetTask.srv",
@@ -1387,5 +1397,6 @@ var services = map[string]serviceEntry{
 	"tf2_msgs/srv/FrameGraph":                            {hash: "RIHS01_0d1fbc6222c018ba5f33822904a2fdd4063705289956d3fdde07cd8c50fe8067", source: "tf2_msgs/srv/FrameGraph.srv"},
 	"type_description_interfaces/srv/GetTypeDescription": {hash: "RIHS01_69b9c19c1021405984cc60dbbb1edceb147a6538b411d812ba6afabeed962cd5", source: "type_description_interfaces/srv/GetTypeDescription.srv"},
 	"visualization_msgs/srv/GetInteractiveMarkers":       {hash: "RIHS01_bfdfaa861f4a8422b4ec3bd02c6681e4a45a83bdc2913d8facdf923d8ad1376a", source: "visualization_msgs/srv/GetInteractiveMarkers.srv"},
+	"vnd/srv/SetCondition":                               {hash: "RIHS01_ad853ac9672f9441e5da4943d1c452af8438328293af51ff230bb302ba8a4ae5", source: "srv/SetCondition.srv"},
 	"vnd/srv/SetTask":                                    {hash: "RIHS01_51553600c1b1dec20685c720118f96fbf8d46424de1ed1285da66260f9edd31e", source: "srv/SetTask.srv"},
 }

@@ -119,7 +119,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 }
 
-// The names of the contract.
+// The names of the contract, and of the simulator's own service.
 func TestContract(t *testing.T) {
 	want := map[string]string{
 		"vnd/msg/ThrustRates":      "header thrust body_rates",
@@ -130,6 +130,9 @@ func TestContract(t *testing.T) {
 		"vnd/msg/LearnerStatus":    "header phase progress transitions bundle_id loss validation message",
 		"vnd/srv/SetTask_Request":  "task reference_json",
 		"vnd/srv/SetTask_Response": "success message",
+
+		"vnd/srv/SetCondition_Request":  "condition",
+		"vnd/srv/SetCondition_Response": "success message",
 	}
 	got := map[string]string{}
 	for _, m := range definitions(t, tree).Messages() {

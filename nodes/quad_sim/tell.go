@@ -1,0 +1,39 @@
+package main
+
+import (
+	stdmsgs "vnd/msgs/std_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/estimate"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+)
+
+// mocap publishes a sample that has arrived, and the odometry that its estimator makes of it.
+func (n *node) mocap(t float64, p so3.Vec3, q so3.Quat) {
+	s, stamp := quad.State{P: p, Q: q}, n.stamp(t)
+	n.newest = stamp
+	bridge.PutPoseStamped(&n.poseM, stamp, n.params.WorldFrame, s)
+	n.warn(n.pose.Publish(&n.poseM))
+	if s, outcome := n.estimator.Add(estimate.Pose{T: t, P: p, Q: q}); outcome == estimate.Ready {
+		bridge.PutOdometry(&n.odomM, stamp, n.params.WorldFrame, n.params.BodyFrame, s)
+		n.warn(n.odom.Publish(&n.odomM))
+	}
+	n.pace.sampled(stamp)
+}
+
+// look tells what is true now, where that is due or has changed.
+func (n *node) look() {
+	truth := n.vehicle.Truth()
+	n.status.Store(&status{n.vehicle.Mode(), n.vehicle.Status(), truth.Condition, truth.Time, n.pace.skipped})
+	if truth.Condition != n.told {
+		n.told = truth.Condition
+		n.warn(n.condition.Publish(&stdmsgs.String{Data: n.told}))
+		n.Log().Info().Msgf("condition %s at %.2f s", n.told, truth.Time)
+	}
+	if rate := n.params.TruthRate; rate > 0 && truth.Time >= n.truthAt {
+		n.truthAt = max(n.truthAt+1/rate, truth.Time)
+		bridge.PutOdometry(&n.truthM, n.stamp(truth.Time), n.params.WorldFrame, n.params.BodyFrame, truth.State)
+		n.truthM.Twist.Twist.Angular.X, n.truthM.Twist.Twist.Angular.Y, n.truthM.Twist.Twist.Angular.Z = truth.Rates.X, truth.Rates.Y, truth.Rates.Z
+		n.warn(n.truth.Publish(&n.truthM))
+	}
+}
