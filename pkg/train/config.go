@@ -20,9 +20,9 @@ type Config struct {
 	Envs     int     `param:"envs" default:"64" min:"1" max:"65536" doc:"environments rolled out at once"`
 	Horizon  int     `param:"horizon" default:"75" min:"1" max:"1000" unit:"steps" doc:"length of an episode"`
 	Epochs   int     `param:"epochs" default:"300" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
-	Rate     float64 `param:"rate" default:"0.01" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
-	Warmup   float64 `param:"warmup" default:"0.02" min:"0" max:"1" doc:"share of the epochs in which the rate rises"`
-	Clip     float64 `param:"clip" default:"1.0" min:"0" max:"1e6" doc:"greatest norm of the gradient; 0 does not clip"`
+	Rate     float64 `param:"rate" default:"0.007" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
+	Warmup   float64 `param:"warmup" default:"0.05" min:"0" max:"1" doc:"share of the epochs in which the rate rises"`
+	Clip     float64 `param:"clip" default:"0.3" min:"0" max:"1e6" doc:"greatest norm of the gradient; 0 does not clip"`
 	Discount float64 `param:"discount" default:"0.99" min:"0.5" max:"1" doc:"γ per step"`
 	Flights  int     `param:"flights" default:"10" min:"0" max:"1000" doc:"how often the policy is flown in training to keep the best; 0 keeps the last"`
 

@@ -208,16 +208,16 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// TestKeepsThePolicyThatFlies: trained without lag and without a price on changes
-// of the command, policies end up shaking on an actuator that lags. The best in
+// TestKeepsThePolicyThatFlies: trained without lag and with hardly a price on
+// changes of the command, policies end up shaking on an actuator that lags. The best in
 // flight is kept, not the last.
 func TestKeepsThePolicyThatFlies(t *testing.T) {
 	free := nominal()
 	free.Nominal.MaxLag, free.Nominal.MinLag, free.Nominal.MaxDelay = 0, 0, 0
 	lagging := nominal()
-	lagging.Nominal.MinLag, lagging.Nominal.MaxLag, lagging.Nominal.MaxDelay = 0.06, 0.1, 2
+	lagging.Nominal.MinLag, lagging.Nominal.MaxLag, lagging.Nominal.MaxDelay = 0.04, 0.06, 1
 	k := tasks(stay)
-	k[0].Cost = task.Cost{Position: 5, Velocity: 0.02, Collision: 1, Delta: 1}
+	k[0].Cost = task.Cost{Position: 2, Velocity: 0.5, Change: 0.005, Collision: 1, Delta: 1}
 	k[0].Radius = 4
 	trials := &Trials{World: lagging, Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1}
 	c := small(t)
@@ -228,8 +228,7 @@ func TestKeepsThePolicyThatFlies(t *testing.T) {
 	}
 	flown := r.Curve.Flown
 	last := flown[len(flown)-1].Score
-	t.Log(flown)
-	if last < 1.5*r.Best.Score {
+	if r.Best.Score > 0.25 || last < 3*r.Best.Score {
 		t.Errorf("the last policy errs by %.3f m and the best by %.3f: the failure that this test is for is not there", last, r.Best.Score)
 	}
 	if kept, _ := trials.Fly(r.Policy); kept != r.Best.Score {
