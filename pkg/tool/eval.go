@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 	"vnd/pkg/arena"
 	"vnd/pkg/durable"
 	"vnd/pkg/guard"
+	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
@@ -57,7 +57,19 @@ type evalRow struct {
 	Law       float64  `json:"law_mean_m"` // of the geometric law in the same flights
 	LawCrash  int      `json:"law_crashes"`
 	Causes    []string `json:"causes,omitempty"` // of the crashes
+
+	Recoveries []evalRecovery `json:"recoveries,omitempty"` // from each switch of a schedule
 }
+
+// evalRecovery is how a flight came through a switch.
+type evalRecovery struct {
+	Flight int `json:"flight"` // from 1
+	arena.Recovery
+}
+
+// steady is how long before a switch of the condition, and before the next one, a
+// flight is taken to be steady, s.
+const steady = 4
 
 // Run implements `vnd eval`.
 func (e *evalCommand) Run(c *console) error {
@@ -100,10 +112,9 @@ func (e *evalCommand) Run(c *console) error {
 // pilotage is a policy ready to be flown.
 type pilotage struct {
 	bundle *snapshot.Bundle
-	policy *policy.Policy[float32]
+	frame  *Airframe
 	path   reference.Reference // nil: each flight has its own landing
-	limits quad.Limits
-	est    arena.Setup // what all flights share
+	est    arena.Setup         // what all flights share
 }
 
 func (e *evalCommand) prepare() (*pilotage, error) {
@@ -117,51 +128,48 @@ func (e *evalCommand) prepare() (*pilotage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pilotage{limits: frame.Limits}
-	if p.bundle, err = snapshot.Read(e.Bundle); err != nil {
+	p := &pilotage{frame: &frame}
+	if p.path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
-	if p.policy, err = policy.FromBundle(p.bundle); err != nil {
-		return nil, fmt.Errorf("%s: %w: vnd train makes one", e.Bundle, err)
-	}
-	if p.path, err = e.path(); err != nil {
+	var trained *policy.Policy[float32]
+	if p.bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {
 		return nil, err
 	}
-	if err := seesFor(e.Task, p.policy); err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Bundle, err)
-	}
-	p.est = arena.Setup{Tick: p.bundle.Dt, Limits: p.limits}
+	p.est = arena.Setup{Tick: p.bundle.Dt, Limits: frame.Limits}
 	param.Default(&p.est.Estimate)
-	if p.policy.Eye != nil { // a camera as it was trained for
-		c := p.policy.Observation.Camera
+	if trained.Eye != nil { // a camera as it was trained for
+		c := trained.Observation.Camera
 		p.est.Camera = &arena.Camera{Camera: c, Rate: 1 / p.bundle.Dt, Latency: float64(c.Delay) * p.bundle.Dt}
 	}
 	return p, nil
 }
 
-// path is the reference of the task; nil for a landing.
-func (e *evalCommand) path() (reference.Reference, error) {
-	var spec reference.Spec
-	switch {
-	case e.Reference != "" && e.Task == task.Track:
-		data, err := os.ReadFile(e.Reference)
-		if err != nil {
-			return nil, err
-		}
-		return reference.Parse(e.Reference, data)
-	case e.Reference != "":
-		return nil, fmt.Errorf("--reference: expected with --task %s alone", task.Track)
-	case e.Task == task.Hover, e.Task == task.Features:
-		spec = new(reference.Hover)
-	case e.Task == task.Track:
-		spec = new(reference.FigureEight)
-	case e.Task == task.Land:
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", e.Task, task.Hover, task.Track, task.Land, task.Features)
+// readPolicy reads a bundle whose policy is to fly a task here.
+func readPolicy(path, name string) (*snapshot.Bundle, *policy.Policy[float32], error) {
+	b, err := snapshot.Read(path)
+	if err != nil {
+		return nil, nil, err
 	}
-	param.Default(spec)
-	return reference.New(spec)
+	if b.Robot != learned.Robot {
+		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q", path, b.ID, b.Robot, learned.Robot)
+	}
+	l, err := policy.Unpack(b)
+	if err == nil {
+		err = seesFor(name, l.Policy)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, l.Policy, nil
+}
+
+// path is the reference of the task; nil for a landing.
+func (e *evalCommand) path(frame *Airframe) (reference.Reference, error) {
+	if e.Reference != "" && e.Task != task.Track {
+		return nil, fmt.Errorf("--reference: expected with --task %s alone", task.Track)
+	}
+	return frame.path(e.Task, e.Reference)
 }
 
 // flown is a world in which to fly.
@@ -211,6 +219,11 @@ func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, erro
 			return nil, first, err
 		}
 		row.add(trace.Measure(e.Settle), e.Flights)
+		if w.seconds > 0 {
+			for _, r := range trace.Recoveries(steady) {
+				row.Recoveries = append(row.Recoveries, evalRecovery{k + 1, r})
+			}
+		}
 		if trace.Landed(arena.Landing) {
 			landed++
 		}
@@ -261,6 +274,9 @@ func (p *pilotage) setup(e *evalCommand, w flownWorld, seed uint64) (*arena.Setu
 	if err == nil {
 		r, err = reference.Start(r, &s.Start)
 	}
+	if err == nil {
+		err = p.frame.allows("--task "+e.Task, r)
+	}
 	s.Path = r
 	return &s, r, err
 }
@@ -269,7 +285,7 @@ func (p *pilotage) setup(e *evalCommand, w flownWorld, seed uint64) (*arena.Setu
 func (p *pilotage) law(s *arena.Setup, path reference.Reference) (*arena.Trace, error) {
 	var g guard.Gains
 	param.Default(&g)
-	law, err := guard.NewLaw(g, p.limits)
+	law, err := guard.NewLaw(g, p.frame.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -313,5 +329,22 @@ func (e *evaluated) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, row := range e.Rows {
+		for _, r := range row.Recoveries {
+			if err := writeRecovery(w, fmt.Sprintf("%s, flight %d", row.World, r.Flight), &r.Recovery); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeRecovery writes one line.
+func writeRecovery(w io.Writer, of string, r *arena.Recovery) error {
+	_, err := fmt.Fprintf(w, "%s, %s to %s at %.0f s: peak %.3f m, within %.3f m + 2 cm after %s\n", of, r.From, r.To, r.Time, r.Peak, r.Envelope,
+		afterwards(r.Wide))
+	return err
 }

@@ -151,7 +151,7 @@ func (c *console) fit(f fitting) (*fitted, error) {
 	fit, err := vnd.Run(c.ctx, f.cfg, dt, segs, vnd.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell})
 	b.done()
 	if err != nil {
-		return nil, explained(err, f.checkpoint)
+		return nil, explained(err, f.checkpoint, "fit")
 	}
 	made, err := bundle(fit, &f.cfg)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *console) fit(f fitting) (*fitted, error) {
 	}
 	made.DataDigest = fmt.Sprintf("%x", fit.Data)
 	if err := snapshot.Write(f.out, made); err != nil {
-		return nil, goesOn(err, f.checkpoint)
+		return nil, goesOn(err, f.checkpoint, "fit")
 	}
 	if err := os.Remove(f.checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -204,23 +204,23 @@ func cause(err error) error {
 	return err
 }
 
-// explained says what came of an interrupted fit.
-func explained(err error, checkpoint string) error {
+// explained says what came of an interrupted work: a fit or a training.
+func explained(err error, checkpoint, work string) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
 	if also := strings.TrimPrefix(err.Error(), context.Canceled.Error()); also != "" {
-		return fmt.Errorf("interrupted, and the fit so far could not be kept: %s", strings.TrimSpace(also))
+		return fmt.Errorf("interrupted, and the %s so far could not be kept: %s", work, strings.TrimSpace(also))
 	}
-	return goesOn(errors.New("interrupted"), checkpoint)
+	return goesOn(errors.New("interrupted"), checkpoint, work)
 }
 
-// goesOn adds to an error how the fit goes on, if it does.
-func goesOn(err error, checkpoint string) error {
+// goesOn adds to an error how the work goes on, if it does.
+func goesOn(err error, checkpoint, work string) error {
 	if _, missing := os.Stat(checkpoint); missing != nil {
 		return err
 	}
-	return fmt.Errorf("%w; %s holds the fit so far: the same command goes on from it", err, checkpoint)
+	return fmt.Errorf("%w; %s holds the %s so far: the same command goes on from it", err, checkpoint, work)
 }
 
 // bundle packs a fit. The same fit makes the same bytes, so its wall time stays out.

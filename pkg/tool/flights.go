@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/so3"
+	"vnd/pkg/task"
 )
 
 // Airframe is a parameter file that says what the vehicle can do.
@@ -44,6 +45,37 @@ func (a *Airframe) allows(name string, r reference.Reference) error {
 		return fmt.Errorf("%s: %w (parameters guard.fence_min, guard.fence_max of the airframe)", name, err)
 	}
 	return nil
+}
+
+// path is the reference of a task, inside the geofence: that of a file, or the
+// default; nil for a landing, which each flight has for itself.
+func (a *Airframe) path(name, file string) (r reference.Reference, err error) {
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = reference.Parse(file, data); err != nil {
+			return nil, err
+		}
+		return r, a.allows(file, r)
+	}
+	var spec reference.Spec
+	switch name {
+	case task.Hover, task.Features:
+		spec = new(reference.Hover)
+	case task.Track:
+		spec = new(reference.FigureEight)
+	case task.Land:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", name, task.Hover, task.Track, task.Land, task.Features)
+	}
+	param.Default(spec)
+	if r, err = reference.New(spec); err != nil {
+		return nil, err
+	}
+	return r, a.allows("--task "+name, r)
 }
 
 // airframeNode is the node name of an airframe's block in a parameter file.

@@ -165,14 +165,11 @@ func (l *loopCommand) prepare(c *console, cfg *loopConfig) (*loop, error) {
 
 // task makes a task and its reference.
 func (p *loop) task(name string) (*task.Task, reference.Reference, error) {
-	path, err := (&evalCommand{Task: name}).path()
-	if err != nil {
-		return nil, nil, err
-	}
-	if path == nil {
+	if name != task.Hover && name != task.Track {
 		return nil, nil, fmt.Errorf("--task %s: the loop flies %s and %s", name, task.Hover, task.Track)
 	}
-	if err := p.frame.allows("--task "+name, path); err != nil {
+	path, err := p.frame.path(name, "")
+	if err != nil {
 		return nil, nil, err
 	}
 	cost := p.cfg.Weights
@@ -188,7 +185,8 @@ func (p *loop) task(name string) (*task.Task, reference.Reference, error) {
 // first reads or trains the bundle that the loop begins with.
 func (p *loop) first(c *console, tasks []*task.Task) (*snapshot.Bundle, error) {
 	if p.Bundle != "" {
-		return snapshot.Read(p.Bundle)
+		b, _, err := readPolicy(p.Bundle, p.names[0])
+		return b, err
 	}
 	began := time.Now()
 	w := &train.NominalWorld[float32]{Nominal: p.cfg.Nominal}
@@ -271,7 +269,7 @@ func (p *loop) fly(c *console, round int, out *looped) ([]quad.Flight, error) {
 			}
 			row := flownRow{Round: round, Bundle: b.ID, Task: name, Condition: w.condition, Figures: trace.Measure(settle)}
 			if w.seconds > 0 {
-				row.Recoveries = trace.Recoveries(4)
+				row.Recoveries = trace.Recoveries(steady)
 			}
 			out.Flown = append(out.Flown, row)
 			flights = append(flights, quad.Flight{Name: fmt.Sprintf("round%d %s %s", round, name, w.condition), Segments: segments(rows, b.Dt)})
@@ -346,7 +344,7 @@ func (p *loop) show(round int, name string, world int, w flownWorld, t *arena.Tr
 	f.Name = "before"
 	if round > 0 {
 		f.Name = fmt.Sprintf("after %d rounds", round)
-		for _, s := range t.Recoveries(4) {
+		for _, s := range t.Recoveries(steady) {
 			p.marks = append(p.marks, s.Time)
 		}
 	}
@@ -380,8 +378,9 @@ func (l *looped) WriteText(w io.Writer) error {
 	}
 	for _, r := range l.Flown {
 		for _, s := range r.Recoveries {
-			fmt.Fprintf(w, "after round %d, %s, %s to %s at %.0f s: peak %.3f m, within %.3f m + 2 cm after %s\n", r.Round, r.Task, s.From, s.To, s.Time,
-				s.Peak, s.Envelope, afterwards(s.Wide))
+			if err := writeRecovery(w, fmt.Sprintf("after round %d, %s", r.Round, r.Task), &s); err != nil {
+				return err
+			}
 		}
 	}
 	for _, r := range l.Rounds {

@@ -15,7 +15,6 @@ import (
 	"vnd/pkg/param"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
-	"vnd/pkg/reference"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/task"
 	"vnd/pkg/train"
@@ -132,23 +131,24 @@ func airframe(path string) (Airframe, error) {
 }
 
 // tasks makes the tasks of a training.
-func (t *trainCommand) tasks(cfg *trainConfig) ([]*task.Task, error) {
+func (t *trainCommand) tasks(cfg *trainConfig, frame *Airframe) ([]*task.Task, error) {
 	names, err := task.Split(t.Task)
 	if err != nil {
 		return nil, fmt.Errorf("--task: %w", err)
 	}
-	var path reference.Reference
-	if t.Reference != "" {
-		data, err := os.ReadFile(t.Reference)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = reference.Parse(t.Reference, data); err != nil {
-			return nil, err
-		}
+	if t.Reference != "" && !slices.Contains(names, task.Track) {
+		return nil, fmt.Errorf("--reference: expected with --task %s", task.Track)
 	}
 	var tasks []*task.Task
 	for _, name := range names {
+		file := ""
+		if name == task.Track {
+			file = t.Reference
+		}
+		path, err := frame.path(name, file)
+		if err != nil {
+			return nil, err
+		}
 		cost := cfg.Weights
 		if cfg.Cost != "custom" {
 			if cost, err = task.CostOf(cfg.Cost, name); err != nil {
@@ -236,11 +236,11 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 // train runs the training and writes its bundle. A training that diverges leaves
 // its last good policy there too.
 func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
-	tasks, err := t.tasks(cfg)
+	frame, err := airframe(t.Airframe)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := airframe(t.Airframe)
+	tasks, err := t.tasks(cfg, &frame)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
 		Bank: bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began)})
 	b.done()
 	if r == nil {
-		return nil, explained(err, checkpoint)
+		return nil, explained(err, checkpoint, "training")
 	}
 	done, werr := t.write(cfg, s, r)
 	if err != nil && werr == nil {
@@ -301,7 +301,7 @@ func (t *trainCommand) write(cfg *trainConfig, s *school, r *train.Result) (*tra
 	}
 	s.bundle.CreatedBy = "vnd " + version()
 	if err := snapshot.Write(t.Out, s.bundle); err != nil {
-		return nil, err
+		return nil, goesOn(err, t.Out+".checkpoint", "training")
 	}
 	out.ID = s.bundle.ID
 	if err := os.Remove(t.Out + ".checkpoint"); err != nil && !errors.Is(err, os.ErrNotExist) {
