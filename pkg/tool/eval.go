@@ -269,17 +269,29 @@ func (p *pilotage) setup(e *evalCommand, w flownWorld, seed uint64) (*arena.Setu
 	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
 	spec := new(reference.Landing)
 	param.Default(spec)
-	spec.To[2] = w.Ground.Height + w.Ground.Feet
-	r, err := reference.New(spec)
-	if err == nil {
-		r, err = reference.Start(r, &s.Start)
+	stands := w.Ground.Height + w.Ground.Feet
+	begun := func(height float64) (reference.Reference, error) {
+		spec.To[2] = height
+		r, err := reference.New(spec)
+		if err != nil {
+			return nil, err
+		}
+		return reference.Start(r, &s.Start)
 	}
-	if err == nil {
-		err = p.frame.allows("--task "+e.Task, r)
+	var err error
+	if s.Path, err = begun(stands); err != nil {
+		return nil, nil, err
 	}
-	s.Path = r
-	return &s, r, err
+	low, err := begun(stands - below)
+	if err == nil {
+		err = p.frame.allows("--task "+e.Task, low)
+	}
+	return &s, low, err
 }
+
+// below the ground is where a landing is told to go: the cushion of air over the
+// ground holds up what only goes down to it.
+const below = 0.2 // m
 
 // law flies the geometric law.
 func (p *pilotage) law(s *arena.Setup, path reference.Reference) (*arena.Trace, error) {
