@@ -109,7 +109,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []transition
 		st.Q = st.Q.Normalize()
 		tilt := st.Q.Rotate(so3.Vec3{Z: 1})
 		cmd := quad.Command{Thrust: 9.81 - 2*(st.P.Z-1) - st.V.Z + 0.3*rng.NormFloat64(), Rates: so3.Vec3{
-			X: 3*tilt.Y - 0.3*st.V.Y + 0.3*rng.NormFloat64(), Y: -3*tilt.X + 0.3*st.V.X + 0.3*rng.NormFloat64()}}
+			X: 3*tilt.Y + 0.3*st.V.Y + 0.3*rng.NormFloat64(), Y: -3*tilt.X - 0.3*st.V.X + 0.3*rng.NormFloat64()}}
 		rows = append(rows, transition.Row{Step: quad.Step{T: begin + float64(k)*dt, State: st, Command: cmd}, Confidence: 1})
 		dynamics.Action(&cmd, a)
 		clear(d)
