@@ -77,6 +77,19 @@ fuzz: deps ## run every fuzz target for FUZZTIME (10s)
 fuzz-long: ## run every fuzz target for ten million executions (hours)
 	$(MAKE) fuzz FUZZTIME=10000000x FUZZFILES=100000x
 
+# How long make soak goes on.
+SOAK ?= 1h
+.PHONY: soak
+soak: deps ## traffic between processes for SOAK (1h): goroutines, files and memory must not grow
+	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros
+
+# What is not there is skipped and named. The transcripts land in build/interop.
+.PHONY: interop
+interop: deps ## against ROS 2 (source its setup.bash first), Fast DDS, ros2-client, Wireshark
+	@mkdir -p build/interop
+	VND_INTEROP=1 VND_BUILD=$(CURDIR)/build VND_TRANSCRIPTS=$(CURDIR)/build/interop \
+		go test -count=1 -v -timeout 30m ./pkg/ros/interop
+
 # Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
 PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0 cyclonedds==11.0.1
 export VND_PYTHON := $(CURDIR)/build/venv/bin/python

@@ -133,13 +133,14 @@ func TestRclpyTalker(t *testing.T) {
 	until(t, log, "the log", func(m rclinterfaces.Log) bool {
 		return m.Name == "drone1.talker" && m.Msg == "armed" && m.Level == rclinterfaces.LogWarn
 	})
-	parametersOfRclpy(t, n)
+	parametersOf(t, n, "use_sim_time gain ids")
 	until(t, events, "the event", func(m rclinterfaces.ParameterEvent) bool {
 		return m.Node == "/drone1/talker" && len(m.ChangedParameters) == 1 && m.ChangedParameters[0].Value.DoubleValue == 2.5
 	})
 }
 
-func parametersOfRclpy(t *testing.T, n *ros.Node) {
+// parametersOf lists, sets and gets parameters of /drone1/talker.
+func parametersOf(t *testing.T, n *ros.Node, names string) {
 	t.Helper()
 	ctx := within(t)
 	set := must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](n, "/drone1/talker/set_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
@@ -150,7 +151,7 @@ func parametersOfRclpy(t *testing.T, n *ros.Node) {
 			t.Fatal(err)
 		}
 	}
-	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); strings.Join(r.Result.Names, " ") != "use_sim_time gain ids" {
+	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); strings.Join(r.Result.Names, " ") != names {
 		t.Errorf("%+v", r)
 	}
 	gain := rclinterfaces.Parameter{Name: "gain", Value: rclinterfaces.ParameterValue{Type: 3, DoubleValue: 2.5}}

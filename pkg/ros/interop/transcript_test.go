@@ -72,12 +72,20 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, work: t.TempDir()}
-	p.env = append(os.Environ(), fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=0",
-		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp", "CYCLONEDDS_URI=<CycloneDDS><Domain><General><Interfaces>"+
-			`<NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General><Discovery>`+
-			`<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>120</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>`+
-			fmt.Sprintf("<Tag>vnd_interop_%d</Tag></Discovery></Domain></CycloneDDS>", os.Getpid()))
+	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=0",
+		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp", "CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
 	return p
+}
+
+// domain is one for this process.
+func domain() int { return 1 + os.Getpid()%100 }
+
+// loopback configures Cyclone DDS to use nothing else, with more of <Discovery>.
+func loopback(more string) string {
+	return `<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>` +
+		`<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>` +
+		`<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>` +
+		more + `</Discovery></Domain></CycloneDDS>`
 }
 
 // shell runs a command and returns what it prints.
