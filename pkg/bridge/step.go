@@ -6,9 +6,6 @@ import (
 	"vnd/pkg/quad"
 )
 
-// referenceRow is position, velocity and yaw.
-const referenceRow = 7
-
 // PutStep fills m with a tick; frame is the name of the world's. It allocates nothing once m has held as much.
 func PutStep(m *msgs.Step, t *control.Tick, frame string) {
 	m.Header.Stamp, m.Header.FrameID = Time(t.Stamp), frame
