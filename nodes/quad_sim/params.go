@@ -1,5 +1,7 @@
 package main
 
+//go:generate env VND_WRITE=1 go test -run ParameterFile .
+
 import (
 	"fmt"
 

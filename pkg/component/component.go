@@ -2,6 +2,8 @@
 // services around the rooms that do the work. Each node's main has one of them made on its process' context.
 package component
 
+//go:generate go run generate.go
+
 import (
 	"bytes"
 	"crypto/sha256"

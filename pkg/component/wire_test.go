@@ -54,7 +54,7 @@ func environment() map[string]string {
 
 // lab is the nodes as processes, with the test as one more.
 type lab struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	n    *ros.Node
 	dir  string // of the programs
@@ -70,7 +70,7 @@ type lab struct {
 }
 
 // newLab builds the programs and joins the graph, over Cyclone DDS on the loopback.
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	t.Helper()
 	env := environment()
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},

@@ -102,8 +102,8 @@ func (c *Controller) report(s *diagnostics.Status) {
 func others(n *ros.Node, topic string) string {
 	var names []string
 	for _, e := range n.Context().Graph().Publishers(topic) {
-		if name := e.Node.Namespace + "/" + e.Node.Name; strings.TrimPrefix(name, "/") != strings.TrimPrefix(n.FullName(), "/") {
-			names = append(names, strings.Replace(name, "//", "/", 1))
+		if name := strings.TrimSuffix(e.Node.Namespace, "/") + "/" + e.Node.Name; name != n.FullName() {
+			names = append(names, name)
 		}
 	}
 	return "topic " + topic + " has other publishers too: " + strings.Join(names, ", ")

@@ -1,0 +1,40 @@
+"""The nodes that fly: policy_controller and latent_encoder, in the robot's namespace."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, ExecuteProcess
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+ARGUMENTS = [
+    ('namespace', 'quad', "the robot's namespace"),
+    ('params_file', PathJoinSubstitution([FindPackageShare('vnd'), 'params', 'lab.yaml']), 'parameter file'),
+    ('use_sim_time', 'false', 'follow /clock'),
+    ('log_level', 'info', 'debug, info, warn, error or fatal'),
+    ('autostart', 'true', 'configure and activate the controller'),
+    ('rviz', 'false', 'start rviz2'),
+    ('bag', '', 'record all topics to this folder, as MCAP; empty records none'),
+]
+
+
+def node(executable, **more):
+    parameters = [LaunchConfiguration('params_file'), {'use_sim_time': LaunchConfiguration('use_sim_time'), **more}]
+    return Node(
+        package='vnd', executable=executable, name=executable, output='screen',
+        namespace=LaunchConfiguration('namespace'), parameters=parameters,
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+    )
+
+
+def generate_launch_description():
+    return LaunchDescription([
+        *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
+        node('policy_controller', autostart=LaunchConfiguration('autostart')),
+        node('latent_encoder'),
+        Node(package='rviz2', executable='rviz2', condition=IfCondition(LaunchConfiguration('rviz'))),
+        ExecuteProcess(
+            cmd=['ros2', 'bag', 'record', '--all', '--storage', 'mcap', '--output', LaunchConfiguration('bag')],
+            condition=IfCondition(PythonExpression(["'", LaunchConfiguration('bag'), "' != ''"])),
+        ),
+    ])
