@@ -1,0 +1,175 @@
+package encoder
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/component"
+	"vnd/pkg/control"
+	"vnd/pkg/dds/inproc"
+	"vnd/pkg/learned"
+	"vnd/pkg/param"
+	"vnd/pkg/quad"
+	"vnd/pkg/ros"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/so3"
+)
+
+const long = 30 * time.Second
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func read(t testing.TB, name string) *snapshot.Bundle {
+	t.Helper()
+	return must(snapshot.Read(filepath.Join("..", "..", "control", "testdata", name)))(t)
+}
+
+// house is the node in a process of its own, and a test that sends steps and hears latents.
+type house struct {
+	t       *testing.T
+	e       *Encoder
+	steps   *ros.Publisher[msgs.Step]
+	latents chan msgs.Latent
+	tick    control.Tick
+	m       msgs.Step
+}
+
+func newHouse(t *testing.T, args ...string) *house {
+	t.Helper()
+	d := inproc.NewDomain()
+	join := func(args ...string) *ros.Context {
+		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
+			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- c.SpinThreads(ctx, 2) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return c
+	}
+	h := &house{t: t, latents: make(chan msgs.Latent, 100)}
+	h.e = must(New(join(args...)))(t)
+	n := must(join().NewNode("tester"))(t)
+	heard := must(ros.NewSubscription(n, "latent", component.LatentQoS(), func(m *msgs.Latent, _ ros.Info) {
+		z := *m
+		z.Mean = slices.Clone(m.Mean)
+		h.latents <- z
+	}))(t)
+	h.steps = must(ros.NewPublisher[msgs.Step](n, "step", component.StepQoS()))(t)
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	defer cancel()
+	if err := ros.WaitForMatched(ctx, h.steps, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
+		t.Fatal(err)
+	}
+	h.tick = control.Tick{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, Sent: quad.Command{Thrust: 9.9}}
+	return h
+}
+
+// step sends one step under a bundle, and returns the latent that answers it.
+func (h *house) step(id string) msgs.Latent {
+	h.t.Helper()
+	h.send(id)
+	select {
+	case z := <-h.latents:
+		if z.Header.Stamp != h.m.Header.Stamp || z.BundleID != id {
+			h.t.Fatalf("latent %+v for a step of %v under %s", z, h.m.Header.Stamp, id)
+		}
+		return z
+	case <-time.After(long):
+		h.t.Fatalf("no latent for step %d under %s", h.tick.Seq, id)
+		panic("not reached")
+	}
+}
+
+func (h *house) send(id string) {
+	h.t.Helper()
+	h.tick.Bundle = id
+	bridge.PutStep(&h.m, &h.tick, "world")
+	if err := h.steps.Publish(&h.m); err != nil {
+		h.t.Fatal(err)
+	}
+	h.tick.Seq++
+	h.tick.Stamp += 2e7
+	h.tick.State.V.X += 0.01
+}
+
+func zero(z []float32) bool { return !slices.ContainsFunc(z, func(x float32) bool { return x != 0 }) }
+
+// The encoder is that of the bundle that flies: the window is whole after its 21 rows and outlives a swap; of a bundle that
+// never came nothing is said.
+func TestFollowsTheBundleThatFlies(t *testing.T) {
+	a, b := read(t, "a.vnd"), read(t, "b.vnd")
+	h := newHouse(t, "-p", "bundle_file:="+filepath.Join("..", "..", "control", "testdata", "a.vnd"))
+	window := a.Dimensions["context"] + 1
+	for k := range window + 5 {
+		z := h.step(a.ID)
+		if whole := k >= window-1; len(z.Mean) != 4 || zero(z.Mean) == whole || (z.Novelty == 1) == whole && z.Novelty == 1 {
+			t.Fatalf("step %d: %+v", k, z)
+		}
+	}
+	if err := h.e.learn(b); err != nil {
+		t.Fatal(err)
+	}
+	if z := h.step(a.ID); zero(z.Mean) {
+		t.Error("a bundle that does not fly yet changes the encoder")
+	}
+	if z := h.step(b.ID); zero(z.Mean) {
+		t.Error("the window did not outlive the swap")
+	}
+	h.send("0123456789ab")
+	h.send("0123456789ab")
+	if z := h.step(a.ID); !zero(z.Mean) || z.Novelty != 1 {
+		t.Errorf("after steps that nobody read the window is whole: %+v", z)
+	}
+	if h.e.lost.Load() != 0 {
+		t.Errorf("%d steps lost", h.e.lost.Load())
+	}
+	h.tick.Seq += 3
+	h.step(a.ID)
+	if h.e.lost.Load() != 3 {
+		t.Errorf("%d steps lost, expected 3", h.e.lost.Load())
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	h := newHouse(t)
+	b := read(t, "a.vnd")
+	b.Robot = "arm"
+	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+learned.Robot) {
+		t.Error(err)
+	}
+	b = read(t, "a.vnd")
+	b.Dt = 0.03
+	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), "rate is 50 Hz, expected a multiple") {
+		t.Error(err)
+	}
+	var p Params
+	if err := param.Check(&p); err != nil {
+		t.Error(err)
+	}
+}
