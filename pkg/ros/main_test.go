@@ -21,7 +21,7 @@ import (
 const programVariable = "VND_TEST_PROGRAM"
 
 var programs = map[string]func(){
-	"robot": robot, "soaker": soaker, "ddsecho": ddsEcho, "rosecho": rosEcho,
+	"robot": robot, "soaker": soaker, "probe": probe, "ddsecho": ddsEcho, "rosecho": rosEcho,
 	"idle": func() {
 		alone := ros.Options{Args: os.Args[1:], Backend: ros.InProcess(inproc.NewDomain())}
 		ros.MainContext(alone, func(_ context.Context, c *ros.Context) error {

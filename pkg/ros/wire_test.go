@@ -25,7 +25,11 @@ func loopback() []string {
 // overTheWire is a Context on Cyclone DDS; the test is skipped in a build without.
 func overTheWire(t testing.TB, args ...string) *ros.Context {
 	t.Helper()
-	env := environment()
+	return overTheWireIn(t, environment(), args...)
+}
+
+func overTheWireIn(t testing.TB, env map[string]string, args ...string) *ros.Context {
+	t.Helper()
 	c, err := ros.NewContext(ros.Options{
 		Args:   append([]string{"--ros-args", "--disable-external-lib-logs", "--"}, args...),
 		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard,

@@ -1,0 +1,364 @@
+package ros_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/msgs"
+	builtin "vnd/msgs/builtin_interfaces"
+	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	rclinterfaces "vnd/msgs/rcl_interfaces"
+	rosgraphmsgs "vnd/msgs/rosgraph_msgs"
+	stdmsgs "vnd/msgs/std_msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	tf2msgs "vnd/msgs/tf2_msgs"
+	tdi "vnd/msgs/type_description_interfaces"
+	"vnd/pkg/dds"
+	"vnd/pkg/rmw"
+	"vnd/pkg/ros"
+	"vnd/pkg/ros/diagnostics"
+	"vnd/pkg/ros/params"
+	"vnd/pkg/ros/qos"
+	"vnd/pkg/ros/tf"
+)
+
+// probe is a program with one of everything that the conventions speak of.
+func probe() {
+	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(_ context.Context, c *ros.Context) error {
+		n, err := c.NewNode("probe", ros.LoggerService())
+		if err != nil {
+			return err
+		}
+		static, err1 := tf.NewStaticBroadcaster(n)
+		_, err2 := params.Bind[tuning](n.Parameters(), nil)
+		_, err3 := diagnostics.New(n, "cf2")
+		_, err4 := ros.NewPublisher[stdmsgs.String](n, "imu", ros.SensorDataQoS(), ros.Overridable(qos.Overridable{Policies: qos.Usual}))
+		now, err5 := ros.NewPublisher[builtin.Time](n, "now", ros.DefaultQoS())
+		for _, err := range []error{err1, err2, err3, err4, err5} {
+			if err != nil {
+				return err
+			}
+		}
+		if err := static.Send(geometrymsgs.TransformStamped{ChildFrameID: "imu"}); err != nil {
+			return err
+		}
+		if _, err := n.NewTimer(10*time.Millisecond, func() {
+			m := n.Now().Msg()
+			if err := now.Publish(&m); err != nil {
+				n.Log().Error().Err(err).Send()
+			}
+		}); err != nil {
+			return err
+		}
+		n.Post(func() { os.Stdout.WriteString("spinning\n") })
+		_, err = ros.NewService(n, "say", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+			n.Log().Debug().Msg("in detail")
+			n.Log().Warn().Msg("in short")
+			r.Success = true
+		})
+		return err
+	})
+}
+
+// startProbe starts a probe, which ends with the test, in an environment.
+func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *console) {
+	t.Helper()
+	stdout, stderr = new(console), new(console)
+	p := exec.Command(os.Args[0], args...)
+	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir()), env...)
+	p.Stdout, p.Stderr = stdout, stderr
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Signal(os.Interrupt)
+		if err := p.Wait(); err != nil {
+			t.Errorf("%v: %s", err, stderr)
+		}
+	})
+	return stdout, stderr
+}
+
+// watch is a node of this process.
+func watch(t *testing.T) *ros.Node { return newNode(t, overTheWire(t), "watcher") }
+
+// collect subscribes.
+func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan T {
+	t.Helper()
+	ch := make(chan T, 1000)
+	must(ros.NewSubscription[T, P](n, topic, q, func(m *T, _ ros.Info) {
+		select {
+		case ch <- *m:
+		default: // the test has what it wants
+		}
+	}))(t)
+	return ch
+}
+
+// find waits for one that is wanted.
+func find[T any](t *testing.T, ch <-chan T, wanted func(T) bool) T {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if v := receive(t, ch); wanted(v) {
+			return v
+		}
+	}
+	t.Fatal("it did not come")
+	panic("not reached")
+}
+
+// ask calls a service once it is there.
+func ask[Req, Resp any, P ros.Message[Req], R ros.Message[Resp]](t *testing.T, n *ros.Node, service string, q *Req) *Resp {
+	t.Helper()
+	c := must(ros.NewClient[Req, Resp, P, R](n, service))(t)
+	if err := c.WaitForService(within(t)); err != nil {
+		t.Fatalf("%s: %v", service, err)
+	}
+	return must(c.Call(within(t), q))(t)
+}
+
+func seen(t *testing.T, n *ros.Node, name string) {
+	t.Helper()
+	err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool { return hasNode(g, name) })
+	if err != nil {
+		t.Fatalf("%v: %v", err, n.Context().Graph().Nodes())
+	}
+}
+
+func hasNode(g rmw.Graph, name string) bool {
+	return slices.ContainsFunc(g.Nodes(), func(n rmw.NodeName) bool { return n.Name == name })
+}
+
+// A set of parameters, all or nothing, and its event.
+func TestWireParameters(t *testing.T) {
+	n := watch(t)
+	events := collect[rclinterfaces.ParameterEvent](t, n, "/parameter_events", rmw.ParameterEventsQoS())
+	spin(t, n.Context(), 0)
+	startProbe(t, nil, "--ros-args", "-p", "gain:=2.5")
+	gain := func(x float64) rclinterfaces.Parameter {
+		return rclinterfaces.Parameter{Name: "gain", Value: rclinterfaces.ParameterValue{Type: 3, DoubleValue: x}}
+	}
+	name := rclinterfaces.Parameter{Name: "name", Value: rclinterfaces.ParameterValue{Type: 4, StringValue: "hex"}}
+	together := func(ps ...rclinterfaces.Parameter) rclinterfaces.SetParametersResult {
+		return ask[rclinterfaces.SetParametersAtomicallyRequest, rclinterfaces.SetParametersAtomicallyResponse](t, n,
+			"/probe/set_parameters_atomically", &rclinterfaces.SetParametersAtomicallyRequest{Parameters: ps}).Result
+	}
+	if r := together(name, gain(11)); r.Successful || !strings.Contains(r.Reason, "gain") {
+		t.Errorf("%+v", r)
+	}
+	if r := together(name, gain(3.5)); !r.Successful {
+		t.Errorf("%+v", r)
+	}
+	e := find(t, events, func(e rclinterfaces.ParameterEvent) bool { return e.Node == "/probe" && len(e.ChangedParameters) > 0 })
+	if len(e.ChangedParameters) != 2 {
+		t.Errorf("%+v", e)
+	}
+	got := ask[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](t, n, "/probe/get_parameters",
+		&rclinterfaces.GetParametersRequest{Names: []string{"gain", "name"}}).Values
+	if len(got) != 2 || got[0].DoubleValue != 3.5 || got[1].StringValue != "hex" {
+		t.Errorf("%+v", got)
+	}
+	d := ask[rclinterfaces.DescribeParametersRequest, rclinterfaces.DescribeParametersResponse](t, n, "/probe/describe_parameters",
+		&rclinterfaces.DescribeParametersRequest{Names: []string{"gain"}}).Descriptors
+	if len(d) != 1 || d[0].Description != "of position" || len(d[0].FloatingPointRange) != 1 || d[0].FloatingPointRange[0].ToValue != 10 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// The log, and its levels by argument and by service.
+func TestWireLog(t *testing.T) {
+	n := watch(t)
+	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
+	spin(t, n.Context(), 0)
+	startProbe(t, nil, "--ros-args", "-r", "__ns:=/quad", "--log-level", "quad.probe:=error")
+	say := func() {
+		ask[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](t, n, "/quad/say", &stdsrvs.TriggerRequest{})
+	}
+	level := func(l uint8) {
+		r := ask[rclinterfaces.SetLoggerLevelsRequest, rclinterfaces.SetLoggerLevelsResponse](t, n, "/quad/probe/set_logger_levels",
+			&rclinterfaces.SetLoggerLevelsRequest{Levels: []rclinterfaces.LoggerLevel{{Name: "quad.probe", Level: uint32(l)}}})
+		if len(r.Results) != 1 || !r.Results[0].Successful {
+			t.Fatalf("%+v", r)
+		}
+	}
+	say() // nothing, at this level
+	level(rclinterfaces.LogWarn)
+	say()
+	level(rclinterfaces.LogDebug)
+	say()
+	for _, want := range []string{"in short", "in detail", "in short"} {
+		m := find(t, log, func(m rclinterfaces.Log) bool { return strings.HasPrefix(m.Msg, "in ") })
+		if m.Msg != want || m.Name != "quad.probe" {
+			t.Errorf("%+v, want %s", m, want)
+		}
+	}
+	r := ask[rclinterfaces.GetLoggerLevelsRequest, rclinterfaces.GetLoggerLevelsResponse](t, n, "/quad/probe/get_logger_levels",
+		&rclinterfaces.GetLoggerLevelsRequest{Names: []string{"quad.probe"}})
+	if len(r.Levels) != 1 || r.Levels[0].Level != uint32(rclinterfaces.LogDebug) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Simulated time, which jumps back.
+func TestWireSimulatedTime(t *testing.T) {
+	n := watch(t)
+	clock := must(ros.NewPublisher[rosgraphmsgs.Clock](n, "/clock", rmw.ClockQoS()))(t)
+	times := collect[builtin.Time](t, n, "/now", ros.DefaultQoS())
+	spin(t, n.Context(), 0)
+	startProbe(t, nil, "--ros-args", "-p", "use_sim_time:=true")
+	for _, start := range []int32{1000, 500} {
+		stop, ended := make(chan struct{}), make(chan struct{})
+		go func() { // best effort: what is not heard is said again
+			defer close(ended)
+			for i := int64(0); ; i++ {
+				m := rosgraphmsgs.Clock{Clock: (ros.Time(start)*1e9 + ros.Time(i)*100*ms).Msg()}
+				if err := clock.Publish(&m); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+		}()
+		find(t, times, func(m builtin.Time) bool { return m.Sec >= start && m.Sec < start+400 })
+		close(stop)
+		<-ended
+	}
+}
+
+// QoS overridden by parameters; QoS that does not fit is told by its policy's
+// name, in the log and in the diagnostics.
+func TestWireQoS(t *testing.T) {
+	n := watch(t)
+	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
+	told := collect[diagnosticmsgs.DiagnosticArray](t, n, "/diagnostics", ros.DefaultQoS())
+	must(ros.NewSubscription(n, "/imu", ros.SensorDataQoS(), func(*stdmsgs.String, ros.Info) {}))(t)
+	keep := ros.SensorDataQoS()
+	keep.Durability = dds.TransientLocal
+	must(ros.NewSubscription(n, "/imu", keep, func(*stdmsgs.String, ros.Info) {}))(t)
+	spin(t, n.Context(), 0)
+	startProbe(t, nil, "--ros-args", "-p", "qos_overrides./imu.publisher.reliability:=reliable", "-p", "qos_overrides./imu.publisher.depth:=7")
+	seen(t, n, "probe")
+	const words = "requesting incompatible QoS. No messages will be sent to it. Last incompatible policy: DURABILITY_QOS_POLICY"
+	find(t, log, func(m rclinterfaces.Log) bool { return m.Name == "probe" && strings.HasSuffix(m.Msg, words) })
+	find(t, told, func(m diagnosticmsgs.DiagnosticArray) bool {
+		return slices.ContainsFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool {
+			return s.Name == "probe: QoS" && s.HardwareID == "cf2" && s.Level == uint8(diagnostics.Error) && strings.Contains(s.Message, "DURABILITY")
+		})
+	})
+	if pubs := n.Context().Graph().Publishers("/imu"); len(pubs) != 1 || pubs[0].QoS.Reliability != dds.Reliable || pubs[0].QoS.Depth != 7 {
+		t.Errorf("%+v", pubs)
+	}
+}
+
+// Static transforms, for those who come late.
+func TestWireTransforms(t *testing.T) {
+	n := watch(t)
+	spin(t, n.Context(), 0)
+	startProbe(t, nil)
+	seen(t, n, "probe")
+	heard := collect[tf2msgs.TFMessage](t, n, "/tf_static", rmw.StaticTFListenerQoS())
+	find(t, heard, func(m tf2msgs.TFMessage) bool { return len(m.Transforms) == 1 && m.Transforms[0].ChildFrameID == "imu" })
+}
+
+// What a node of Jazzy says of its types.
+func TestWireTypeDescription(t *testing.T) {
+	env := environment()
+	env["ROS_DISTRO"] = "jazzy"
+	n := newNode(t, overTheWireIn(t, env), "watcher")
+	spin(t, n.Context(), 0)
+	startProbe(t, []string{"ROS_DISTRO=jazzy"})
+	known, _ := msgs.Lookup("builtin_interfaces/msg/Time")
+	r := ask[tdi.GetTypeDescriptionRequest, tdi.GetTypeDescriptionResponse](t, n, "/probe/get_type_description",
+		&tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: known.Hash})
+	if !r.Successful || r.TypeDescription.TypeDescription.TypeName_ != known.Name || len(r.TypeDescription.TypeDescription.Fields) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// peers is an environment of Jazzy without multicast, where one finds only whom one
+// names or is named by.
+func peers(addresses string) map[string]string {
+	return map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "", "ROS_STATIC_PEERS": addresses,
+		"CYCLONEDDS_URI": environment()["CYCLONEDDS_URI"] +
+			`,<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>`}
+}
+
+func pairs(env map[string]string) (all []string) {
+	for name, value := range env {
+		all = append(all, name+"="+value)
+	}
+	return all
+}
+
+// Who is in another domain, or keeps to itself, is not seen by one who sees those
+// who come later.
+func TestWireApart(t *testing.T) {
+	tag := environment()["CYCLONEDDS_URI"]
+	for _, c := range []struct {
+		name         string
+		here         map[string]string // besides what the tests have
+		apart, there []string
+	}{
+		{"ROS_DOMAIN_ID", nil, []string{fmt.Sprintf("ROS_DOMAIN_ID=%d", 101+os.Getpid()%100)}, nil},
+		{"CYCLONEDDS_URI", nil, []string{"CYCLONEDDS_URI=" + strings.Replace(tag, "vnd_ros", "vnd_other", 1)}, nil},
+		{"ROS_AUTOMATIC_DISCOVERY_RANGE", map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+			[]string{"ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=", "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF", "CYCLONEDDS_URI="},
+			[]string{"ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=", "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"}},
+		{"ROS_STATIC_PEERS", peers("127.0.0.1:9"), pairs(peers("127.0.0.1:9")), pairs(peers("127.0.0.1:9;127.0.0.1"))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env := environment()
+			for k, v := range c.here {
+				env[k] = v
+			}
+			n := newNode(t, overTheWireIn(t, env), "watcher")
+			out, _ := startProbe(t, c.apart, "--ros-args", "-r", "__node:=apart")
+			err := n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(out.String(), "spinning") })
+			if err != nil {
+				t.Fatal(err)
+			}
+			startProbe(t, c.there, "--ros-args", "-r", "__node:=near")
+			seen(t, n, "near")
+			if hasNode(n.Context().Graph(), "apart") {
+				t.Error("seen from another world")
+			}
+		})
+	}
+}
+
+// The variables of rcutils, and where the log file is.
+func TestWireLogEnvironment(t *testing.T) {
+	folder := t.TempDir()
+	n := watch(t)
+	spin(t, n.Context(), 0)
+	out, _ := startProbe(t, []string{"RCUTILS_CONSOLE_OUTPUT_FORMAT=<{severity}|{name}|{message}|{function_name}>", "RCUTILS_COLORIZED_OUTPUT=1",
+		"RCUTILS_LOGGING_USE_STDOUT=1", "RCUTILS_LOGGING_BUFFERED_STREAM=0", "ROS_LOG_DIR=" + folder})
+	ask[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](t, n, "/say", &stdsrvs.TriggerRequest{})
+	const want = "\x1b[33m<WARN|probe|in short|"
+	err := n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(out.String(), want) })
+	if err != nil {
+		t.Errorf("%q, want %q", out, want)
+	}
+	err = n.Context().WaitForGraph(within(t), func(rmw.Graph) bool {
+		files, _ := filepath.Glob(filepath.Join(folder, "*.log"))
+		if len(files) != 1 {
+			return false
+		}
+		text, err := os.ReadFile(files[0])
+		return err == nil && strings.Contains(string(text), "in short")
+	})
+	if err != nil {
+		t.Error("nothing in ROS_LOG_DIR: ", err)
+	}
+}
