@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/gate"
+	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/policy"
@@ -125,6 +126,9 @@ var winds = []so3.Vec3{{}, {X: 2}, {X: -2}, {Y: 2}, {Y: -2}}
 // TestRoundsImprove: after a round the policy errs less in every wind, under its
 // live encoder; a second round goes on from the first one's model.
 func TestRoundsImprove(t *testing.T) {
+	if kernel.Name() == "go" {
+		t.Skip("takes minutes without the C kernels, each of which is held against its reference")
+	}
 	start := base(t)
 	var phases []Phase
 	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()}, Seed: 1,
