@@ -1,6 +1,8 @@
 package ros
 
 import (
+	"errors"
+
 	"vnd/pkg/dds/cyclone"
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/rmw"
@@ -8,9 +10,12 @@ import (
 )
 
 // Cyclone joins the graph over Cyclone DDS, as the environment says: ROS_DOMAIN_ID,
-// ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO
-// and CYCLONEDDS_URI. It is an error where it is not built in.
+// ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO,
+// ROS_SECURITY_ENABLE and CYCLONEDDS_URI. It is an error where it is not built in.
 func Cyclone(s Settings) (rmw.Context, error) {
+	if err := s.security(); err != nil {
+		return nil, err
+	}
 	interfaces, err := overdds.Interfaces()
 	if err != nil {
 		return nil, err
@@ -28,6 +33,20 @@ func Cyclone(s Settings) (rmw.Context, error) {
 		return nil, err
 	}
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave})
+}
+
+// security refuses to speak openly where ROS' variables ask for SROS 2, which is
+// not supported; with the strategy Permissive, ROS' default, it only warns, as ROS
+// does of a process that has no keys.
+func (s Settings) security() error {
+	if s.Getenv("ROS_SECURITY_ENABLE") != "true" {
+		return nil
+	}
+	if s.Getenv("ROS_SECURITY_STRATEGY") == "Enforce" {
+		return errors.New("ROS_SECURITY_STRATEGY is Enforce, but this node cannot encrypt or authenticate: expected Permissive, or ROS_SECURITY_ENABLE false")
+	}
+	s.Log.Warn().Msg("ROS_SECURITY_ENABLE is true, but this node cannot encrypt or authenticate: it speaks openly")
+	return nil
 }
 
 // InProcess joins the nodes of one process to each other, without a network.

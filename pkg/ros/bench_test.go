@@ -1,9 +1,14 @@
 package ros_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,76 +30,94 @@ var (
 )
 
 // BenchmarkRoundTrip sends a PoseStamped to another process and back at 1 kHz over
-// Cyclone DDS: on pkg/dds alone, and through publishers and subscriptions.
+// Cyclone DDS: through publishers and subscriptions, on pkg/dds alone, and as a
+// program in C does it, in turns of a tenth of a second. It reports microseconds at
+// p50 and p99, and ours by C's.
 func BenchmarkRoundTrip(b *testing.B) {
-	b.Run("dds", func(b *testing.B) { roundTrip(b, "ddsecho", ddsTrips) })
-	b.Run("ros", func(b *testing.B) { roundTrip(b, "rosecho", rosTrips) })
+	pings := []struct {
+		name string
+		ping func(n int) []time.Duration
+		all  []time.Duration
+	}{{"ros", rosPing(b), nil}, {"dds", ddsPing(b), nil}, {"c", cPing(b), nil}}
+	const turns, each = 50, 100
+	for range turns {
+		for i := range pings {
+			pings[i].all = append(pings[i].all, pings[i].ping(each)...)
+		}
+	}
+	for _, p := range []int{50, 99} {
+		at := map[string]float64{}
+		for _, c := range pings {
+			slices.Sort(c.all)
+			at[c.name] = float64(c.all[len(c.all)*p/100].Nanoseconds()) / 1e3
+			b.ReportMetric(at[c.name], fmt.Sprintf("%s-p%d-µs", c.name, p))
+		}
+		b.ReportMetric(at["ros"]/at["c"], fmt.Sprintf("ros/c-p%d", p))
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
-// roundTrip measures n trips to the program that answers.
-func roundTrip(b *testing.B, program string, trips func(b *testing.B, n int, done func()) error) {
-	p, _, stderr := start(b, program)
-	defer func() {
+// echo starts the program that answers.
+func echo(b *testing.B, program string) {
+	b.Helper()
+	p, stderr := startUntil(b, context.Background(), program)
+	b.Cleanup(func() {
 		p.Process.Signal(os.Interrupt)
 		if err := p.Wait(); err != nil {
 			b.Errorf("%v: %s", err, stderr)
 		}
-	}()
-	const warmUp = 200
-	var took []time.Duration
-	var sent time.Time
-	first := func() { sent = time.Now() }
-	first()
-	err := trips(b, warmUp+b.N, func() {
-		took = append(took, time.Since(sent))
-		time.Sleep(time.Millisecond - time.Since(sent)%time.Millisecond)
-		first()
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	took = took[warmUp:]
-	slices.Sort(took)
-	at := func(q float64) float64 { return float64(took[int(q*float64(len(took)-1))].Nanoseconds()) / 1e3 }
-	b.ReportMetric(at(0.5), "p50-µs")
-	b.ReportMetric(at(0.99), "p99-µs")
-	b.ReportMetric(0, "ns/op")
 }
 
-func rosTrips(b *testing.B, n int, done func()) error {
+// stopwatch times trips at 1 kHz.
+type stopwatch struct {
+	next, sent time.Time
+	took       []time.Duration
+}
+
+func (s *stopwatch) start() {
+	s.next = s.next.Add(time.Millisecond)
+	time.Sleep(time.Until(s.next))
+	s.sent = time.Now()
+}
+
+func (s *stopwatch) stop() { s.took = append(s.took, time.Since(s.sent)) }
+
+func rosPing(b *testing.B) func(n int) []time.Duration {
+	echo(b, "rosecho")
 	node := newNode(b, overTheWire(b), "pinger")
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	pub, err := ros.NewPublisher[geometrymsgs.PoseStamped](node, "ping", ros.DefaultQoS())
-	if err != nil {
-		return err
-	}
-	sub, err := ros.NewSubscription(node, "pong", ros.DefaultQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) {
-		done()
-		if n--; n == 0 {
+	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](node, "ping", ros.DefaultQoS()))(b)
+	var left int
+	var watch stopwatch
+	var stop context.CancelFunc
+	sub := must(ros.NewSubscription(node, "pong", ros.DefaultQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) {
+		watch.stop()
+		if left--; left == 0 {
 			stop()
 			return
 		}
+		watch.start()
 		if err := pub.Publish(m); err != nil {
 			b.Error(err)
 			stop()
 		}
-	})
-	if err != nil {
-		return err
+	}))(b)
+	if err := errors.Join(ros.WaitForMatched(within(b), pub, 1), ros.WaitForMatched(within(b), sub, 1)); err != nil {
+		b.Fatal(err)
 	}
-	if err := ros.WaitForMatched(within(b), pub, 1); err != nil {
-		return err
+	return func(n int) []time.Duration {
+		var ctx context.Context
+		ctx, stop = context.WithCancel(context.Background())
+		defer stop()
+		left, watch = n, stopwatch{next: time.Now()}
+		m := &geometrymsgs.PoseStamped{}
+		m.Header.FrameID = "world"
+		watch.start()
+		if err := errors.Join(pub.Publish(m), node.Context().Spin(ctx)); err != nil {
+			b.Fatal(err)
+		}
+		return watch.took
 	}
-	if err := ros.WaitForMatched(within(b), sub, 1); err != nil {
-		return err
-	}
-	m := &geometrymsgs.PoseStamped{}
-	m.Header.FrameID = "world"
-	if err := pub.Publish(m); err != nil {
-		return err
-	}
-	return node.Context().Spin(ctx)
 }
 
 func rosEcho() {
@@ -169,13 +192,11 @@ func (p *ddsPair) serve(f func(data []byte) bool) error {
 	}
 }
 
-func ddsTrips(b *testing.B, n int, done func()) error {
+func ddsPing(b *testing.B) func(n int) []time.Duration {
+	echo(b, "ddsecho")
 	env := environment()
-	pair, err := newPair(func(key string) string { return env[key] }, ping, pong)
-	if err != nil {
-		return err
-	}
-	defer pair.p.Close()
+	pair := must(newPair(func(key string) string { return env[key] }, ping, pong))(b)
+	b.Cleanup(func() { pair.p.Close() })
 	for deadline := time.Now().Add(patience); pair.w.Status().Matched == 0 || pair.r.Status().Matched == 0; {
 		if time.Now().After(deadline) {
 			b.Fatal("no echo")
@@ -184,24 +205,62 @@ func ddsTrips(b *testing.B, n int, done func()) error {
 	}
 	m := &geometrymsgs.PoseStamped{}
 	m.Header.FrameID = "world"
-	data, err := cdr.Marshal(m)
+	data := must(cdr.Marshal(m))(b)
+	return func(n int) []time.Duration {
+		watch := stopwatch{next: time.Now()}
+		watch.start()
+		err := pair.w.Write(data, 0)
+		if err == nil {
+			err = pair.serve(func(data []byte) bool {
+				watch.stop()
+				if n--; n == 0 {
+					return false
+				}
+				watch.start()
+				return pair.w.Write(data, 0) == nil
+			})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		return watch.took
+	}
+}
+
+// cPing is pkg/dds/cyclone's yardstick, which sends 104 bytes.
+func cPing(b *testing.B) func(n int) []time.Duration {
+	const room = "../dds/cyclone"
+	program := filepath.Join(b.TempDir(), "roundtrip")
+	out, err := exec.Command("gcc", "-O2", "-I"+room, "-DDDS_NDEBUG", "-o", program,
+		room+"/testdata/bench/roundtrip.c", room+"/blob.c", "-lddsc", "-lpthread").CombinedOutput()
 	if err != nil {
-		return err
+		b.Fatalf("gcc: %v\n%s", err, out)
 	}
-	if err := pair.w.Write(data, 0); err != nil {
-		return err
+	xml := fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>`+
+		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`, os.Getpid())
+	ended, end := context.WithCancel(context.Background())
+	b.Cleanup(end)
+	if err := exec.CommandContext(ended, program, "echo", "waitset", xml).Start(); err != nil {
+		b.Fatal(err)
 	}
-	return pair.serve(func(data []byte) bool {
-		done()
-		if n--; n == 0 {
-			return false
+	c := exec.CommandContext(ended, program, "ping", "waitset", xml)
+	stdin, stdout := must(c.StdinPipe())(b), must(c.StdoutPipe())(b)
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Scan() // "ready"
+	return func(n int) (took []time.Duration) {
+		fmt.Fprintln(stdin, n)
+		for len(took) < n && lines.Scan() {
+			ns, err := time.ParseDuration(lines.Text() + "ns")
+			if err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, ns)
 		}
-		if err := pair.w.Write(data, 0); err != nil {
-			b.Error(err)
-			return false
-		}
-		return true
-	})
+		return took
+	}
 }
 
 func ddsEcho() {

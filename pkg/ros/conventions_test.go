@@ -362,3 +362,22 @@ func TestWireLogEnvironment(t *testing.T) {
 		t.Error("nothing in ROS_LOG_DIR: ", err)
 	}
 }
+
+// A node that is to speak in secret and cannot does not speak.
+func TestWireSecurity(t *testing.T) {
+	p := exec.Command(os.Args[0])
+	p.Env = append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
+		"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Enforce")
+	out, err := p.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), ": ROS_SECURITY_STRATEGY is Enforce, but ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	n := watch(t)
+	_, stderr := startProbe(t, []string{"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Permissive"})
+	const warning = "[rmw]: ROS_SECURITY_ENABLE is true, but "
+	err = n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(stderr.String(), warning) })
+	if err != nil {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	seen(t, n, "probe")
+}
