@@ -243,18 +243,19 @@ func FuzzParse(f *testing.F) {
 	f.Add("n: {ros__parameters: {seed: 1, encoder: {hidden: 3}, gains: [1.0]}}")
 	f.Add(YAML("/**", defaults(f)))
 	f.Add("/*:\n  ros__parameters:\n    robot: |\n      a\n    encoder.cell: &a 'gru'\n    x: *a\n")
+	fresh := copies(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		got := defaults(t)
+		got := fresh()
 		if err := Parse("f.yaml", []byte(text), "/n", got); err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("error of several lines: %q", err)
 			}
-			if diff := same(defaults(t), got); diff != "" {
+			if diff := same(fresh(), got); diff != "" {
 				t.Errorf("refused, but: %s", diff)
 			}
 			return
 		}
-		again := defaults(t)
+		again := fresh()
 		if err := Parse("f.yaml", []byte(YAML("n", got)), "n", again); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package param
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,18 @@ func defaults(t testing.TB) *config {
 	}
 	Default(c)
 	return c
+}
+
+// copies returns what makes defaults without reading the tags each time, which is
+// most of a short Parse.
+func copies(t testing.TB) func() *config {
+	t.Helper()
+	d := defaults(t)
+	return func() *config {
+		c := *d
+		c.Gains, c.Topics, c.Heads = slices.Clone(d.Gains), slices.Clone(d.Topics), slices.Clone(d.Heads)
+		return &c
+	}
 }
 
 // same compares configurations; the embedded struct is not exported.
