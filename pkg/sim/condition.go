@@ -11,6 +11,7 @@ type Conditions struct {
 	WindZ        []float64 `param:"wind_z" default:"" min:"-30" max:"30" unit:"m/s²" doc:"the same along z (0)"`
 	Gusts        []float64 `param:"gusts" default:"" min:"0" max:"10" doc:"factor on the air of gusts and their mean wind (1)"`
 	Fans         []float64 `param:"fans" default:"" min:"0" max:"10" doc:"factor on the air of the fans (1)"`
+	Fan          []int     `param:"fan" default:"" min:"0" max:"1000" doc:"the only fan that blows, counted from 1 in fans.x, 0 all of them (0)"`
 	Payload      []float64 `param:"payload" default:"" min:"0" max:"100" unit:"kg" doc:"mass of a payload fixed to the body (0)"`
 	PayloadX     []float64 `param:"payload_x" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
 	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
@@ -27,6 +28,7 @@ type condition struct {
 	name        string
 	wind        so3.Vec3 // m/s², world
 	gusts, fans float64  // factors
+	fan         int      // the only one that blows, from 1; 0 all
 	payload     payload
 	charge      float64 // −1 keeps
 	cut         cut
@@ -69,6 +71,9 @@ func (c *Conditions) check() error {
 			return faulty("conditions.charge", "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery", i, x)
 		}
 	}
+	if err := c.each("fan", len(c.Fan)); err != nil {
+		return err
+	}
 	return c.each("cut_rotor", len(c.CutRotor))
 }
 
@@ -95,13 +100,16 @@ func (c *Conditions) rows() []condition {
 				x[col.name] = col.list[i]
 			}
 		}
-		rotor := 0
+		rotor, fan := 0, 0
 		if len(c.CutRotor) > 0 {
 			rotor = c.CutRotor[i]
 		}
+		if len(c.Fan) > 0 {
+			fan = c.Fan[i]
+		}
 		rows[i] = condition{
 			name: n, wind: so3.Vec3{X: x["wind_x"], Y: x["wind_y"], Z: x["wind_z"]},
-			gusts: x["gusts"], fans: x["fans"], charge: x["charge"],
+			gusts: x["gusts"], fans: x["fans"], fan: fan, charge: x["charge"],
 			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]}},
 			cut:     cut{rotor, x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
 		}

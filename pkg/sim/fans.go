@@ -33,6 +33,16 @@ func (f *Fans) check() error {
 	return nil
 }
 
+// checkFan refuses conditions in which a fan blows that there is not.
+func (w *World) checkFan() error {
+	for i, n := range w.Conditions.Fan {
+		if have := len(w.Fans.X); n > have {
+			return faulty("conditions.fan", "element %d is %d, expected one of the %d of fans.x, counted from 1, or 0 for all", i, n, have)
+		}
+	}
+	return nil
+}
+
 const (
 	jetDecay  = 6.0   // speed on the axis: outlet's × min(1, 6·d/x)
 	jetSpread = 0.094 // half width over distance, far from the outlet
@@ -59,8 +69,12 @@ func newFans(p *Fans) fans {
 	return f
 }
 
-// at returns the velocity of the air at a place of the world, m/s.
-func (f fans) at(p so3.Vec3) (air so3.Vec3) {
+// at returns the velocity of the air at a place of the world, m/s, where one fan blows alone (counted from 1), or with 0
+// all of them do.
+func (f fans) at(p so3.Vec3, only int) (air so3.Vec3) {
+	if only > 0 {
+		f = f[only-1 : only]
+	}
 	for i := range f {
 		air = air.Add(f[i].along.Scale(f[i].speedAt(p)))
 	}

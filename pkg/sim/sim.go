@@ -103,7 +103,7 @@ func (s *Simulator) advance() {
 	if next, ok := s.schedule.due(t); ok {
 		s.enter(next)
 	}
-	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.fans.at(s.body.p).Scale(s.condition.fans))
+	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.blown(s.body.p))
 	s.voltage = s.battery.step(s.rotors.power(&s.body), h)
 	s.command = s.link.receive(t, s.command)
 	s.targets()
@@ -159,7 +159,11 @@ func (s *Simulator) Condition() string { return s.condition.name }
 func (s *Simulator) Wind() (acceleration, air so3.Vec3) { return s.wind, s.air }
 
 // AirAt returns the velocity of the fans' air at a place in the world under the present condition, m/s: for pictures.
-func (s *Simulator) AirAt(p so3.Vec3) so3.Vec3 { return s.fans.at(p).Scale(s.condition.fans) }
+func (s *Simulator) AirAt(p so3.Vec3) so3.Vec3 { return s.blown(p) }
+
+func (s *Simulator) blown(p so3.Vec3) so3.Vec3 {
+	return s.fans.at(p, s.condition.fan).Scale(s.condition.fans)
+}
 
 // Mocap returns the samples that have arrived since the last call, oldest first. The slice holds until the next call;
 // more than 1024 samples that nobody asks for lose the oldest.

@@ -77,7 +77,7 @@ func faulty(parameter, format string, args ...any) error {
 func (w *World) Check() error {
 	for _, check := range []func() error{
 		w.Airframe.check, w.RateLoop.check, w.Drag.check, w.Fans.check, w.Battery.check,
-		w.Conditions.check, w.checkSchedule, w.checkThrust,
+		w.Conditions.check, w.checkFan, w.checkSchedule, w.checkThrust,
 	} {
 		if err := check(); err != nil {
 			return err
