@@ -42,7 +42,7 @@ func TestParameterFile(t *testing.T) {
 	if err := p.check(); err != nil {
 		t.Fatal(err)
 	}
-	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML(name, &p)
+	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML("/**/"+name, &p)
 	if *write {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -50,6 +50,10 @@ func TestParameterFile(t *testing.T) {
 	}
 	if there, err := os.ReadFile(path); err != nil || string(there) != text {
 		t.Errorf("%s is out of date: run make gen (%v)", path, err)
+	}
+	var loaded parameters
+	if err := param.Load(path, "/quad/"+name, &loaded); err != nil || loaded.Robot != p.Robot || loaded.Buffer != p.Buffer {
+		t.Errorf("the node does not find itself in %s when it has a namespace: %+v, %v", path, loaded.Buffer, err)
 	}
 }
 

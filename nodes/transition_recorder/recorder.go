@@ -41,12 +41,13 @@ type recorder struct {
 	said      msgs.Step
 	publisher rmw.GID   // whose steps are kept
 	last      time.Time // when one came
+	other     uint64    // steps of another since then
 	foreign   atomic.Uint64
 	malformed atomic.Uint64
 }
 
-// silence after which the steps of another controller are taken.
-const silence = 2 * time.Second
+// silence after which the steps of another controller are taken: one that was killed and started anew loses no more.
+const silence = time.Second / 2
 
 func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
 	n, err := c.NewNode(name)
@@ -178,10 +179,13 @@ func (r *recorder) stop() (string, error) {
 func (r *recorder) step(data []byte, i ros.Info) {
 	now := time.Now()
 	if i.Publisher != r.publisher && now.Sub(r.last) < silence {
-		r.foreign.Add(1)
+		r.other++ // of a second one if the first goes on
 		return
 	}
-	r.publisher, r.last = i.Publisher, now
+	if i.Publisher == r.publisher && r.other > 0 {
+		r.foreign.Add(r.other)
+	}
+	r.publisher, r.last, r.other = i.Publisher, now, 0
 	m := &r.said
 	r.decoder.Reset(data)
 	m.UnmarshalCDR(&r.decoder)

@@ -38,7 +38,7 @@ func TestParameterFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	param.Default(&p)
-	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML(name, &p)
+	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML("/**/"+name, &p)
 	if *write {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -46,6 +46,10 @@ func TestParameterFile(t *testing.T) {
 	}
 	if there, err := os.ReadFile(path); err != nil || string(there) != text {
 		t.Errorf("%s is out of date: run make gen (%v)", path, err)
+	}
+	var loaded parameters
+	if err := param.Load(path, "/quad/"+name, &loaded); err != nil || loaded.Robot != p.Robot || loaded.Buffer != p.Buffer {
+		t.Errorf("the node does not find itself in %s when it has a namespace: %+v, %v", path, loaded.Buffer, err)
 	}
 }
 
@@ -342,6 +346,27 @@ func TestTwoControllers(t *testing.T) {
 		second.fly(1)
 	}
 	first.told("steps", "two controllers publish steps")
+}
+
+// TestControllerAgain: a controller that was killed and started anew is recorded on, without a word of two.
+func TestControllerAgain(t *testing.T) {
+	d, dir := inproc.NewDomain(), t.TempDir()
+	first, second := newRobot(t, d), newRobot(t, d)
+	begun(t, d, dir)
+	first.heard()
+	second.heard()
+	first.fly(30)
+	first.took("30")
+	time.Sleep(silence)
+	second.seq = 100
+	second.fly(30)
+	first.took("60")
+	if answer := first.call("flush"); !answer.Success || !strings.HasPrefix(answer.Message, "60 rows ") {
+		t.Errorf("flush: %+v", answer)
+	}
+	if v := first.told("steps", ""); v["Steps of another controller"] != "0" {
+		t.Errorf("%v", v)
+	}
 }
 
 // TestRefused: a start that cannot be is said in one line.
