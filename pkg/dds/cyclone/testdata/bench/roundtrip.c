@@ -2,12 +2,17 @@
 // bytes. Usage: roundtrip echo|ping waitset|listener CONFIGURATION
 // ping reads numbers: it sends as many samples at 1 kHz and prints the nanoseconds
 // of each round trip. Both run until
-// their input ends or they are killed.
+// their input ends or they are killed. Or: roundtrip awake PROCESSOR, which keeps a
+// processor from going to sleep and takes it from nobody.
+#define _GNU_SOURCE // SCHED_IDLE
 #include "glue.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,8 +151,27 @@ static void ping(dds_entity_t waitset, bool listener)
 	}
 }
 
+static int stay_awake(int processor)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	struct sched_param none = {0};
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sched_setaffinity(0, sizeof one, &one) != 0 || sched_setscheduler(0, SCHED_IDLE, &none) != 0) {
+		perror("awake");
+		return 1;
+	}
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "awake") == 0)
+		return stay_awake(atoi(argv[2]));
 	if (argc < 4)
 		return 2;
 	bool echo = strcmp(argv[1], "echo") == 0, listener = strcmp(argv[2], "listener") == 0;
