@@ -95,7 +95,7 @@ func (n *node) begin(ctx context.Context) error {
 	if n.estimator, err = estimate.New(estimate.DefaultParams()); err != nil {
 		return err
 	}
-	n.pace = pace{step: time.Duration(p.Step * 1e9), speed: p.Speed, lockstep: p.Lockstep, period: int64(p.Period * 1e9),
+	n.pace = pace{step: time.Duration(p.Step * 1e9), speed: p.Speed, lockstep: p.Lockstep, paced: p.Paced, period: int64(p.Period * 1e9),
 		patience: time.Duration(p.Patience * 1e9)}
 	n.zero(0)
 	if err := n.publish(p); err != nil {

@@ -9,6 +9,7 @@ type pace struct {
 	speed float64
 
 	lockstep  bool
+	paced     bool          // lockstep keeps to the wall too
 	period    int64         // ns between two commands
 	patience  time.Duration // on the wall
 	commanded int64         // stamp of the newest command; 0: none came, or none for too long
@@ -23,17 +24,20 @@ func (p *pace) wait(now time.Time) time.Duration {
 	switch {
 	case p.awaited != 0:
 		return p.patience
-	case p.lockstep && p.commanded != 0:
+	case p.free():
 		return 0
 	}
 	return p.next.Sub(now)
 }
 
+// free reports whether time passes as fast as commands come.
+func (p *pace) free() bool { return p.lockstep && p.commanded != 0 && !p.paced }
+
 // advanced counts one advance that the wall gave way to at now.
 func (p *pace) advanced(now time.Time) {
 	const most = 250 * time.Millisecond // that is caught up with
 	wall := time.Duration(float64(p.step) / p.speed)
-	if late := now.Sub(p.next); late > most || p.lockstep && p.commanded != 0 {
+	if late := now.Sub(p.next); late > most || p.free() {
 		if !p.lockstep && !p.next.IsZero() {
 			p.skipped += uint64(late / wall)
 		}

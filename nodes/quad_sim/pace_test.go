@@ -73,6 +73,31 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
+// Paced lockstep waits for commands and for the wall, and catches up after a late command.
+func TestPacedLockstep(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := pace{step: 5 * time.Millisecond, speed: 1, lockstep: true, paced: true, period: 20 * ms, patience: time.Second, next: now}
+	p.sampled(5 * ms)
+	p.advanced(now)
+	p.came(5 * ms)
+	if got := p.wait(now); got != 5*time.Millisecond {
+		t.Errorf("with its command there it waits %v for the wall", got)
+	}
+	p.sampled(25 * ms)
+	if got := p.wait(now.Add(5 * time.Millisecond)); got != time.Second {
+		t.Errorf("without its command it waits %v", got)
+	}
+	now = now.Add(100 * time.Millisecond)
+	p.came(25 * ms)
+	advances := 0
+	for ; p.wait(now) <= 0; advances++ {
+		p.advanced(now)
+	}
+	if advances != 20 || p.skipped != 0 {
+		t.Errorf("%d advances of 5 ms after 100 ms without a command, %d skipped", advances, p.skipped)
+	}
+}
+
 func TestParams(t *testing.T) {
 	var p Params
 	if err := param.Check(&p); err != nil {
