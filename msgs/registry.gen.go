@@ -537,6 +537,11 @@ var types = map[string]entry{
 		source: "px4_msgs/msg/ActuatorMotors.msg",
 		create: func() cdr.Message { return px4msgs.NewActuatorMotors() },
 	},
+	"px4_msgs/msg/BatteryStatus": {
+		hash:   "RIHS01_5a5b5431844a63a94d225f06f371d7391b093106e4b266d1b0ac9403debf455a",
+		source: "px4_msgs/msg/BatteryStatus.msg",
+		create: func() cdr.Message { return px4msgs.NewBatteryStatus() },
+	},
 	"px4_msgs/msg/OffboardControlMode": {
 		hash:   "RIHS01_e87463f252f320d2f197d1feadd643b8645e5ef53a2b158dccfdf11372e00f9f",
 		source: "px4_msgs/msg/OffboardControlMode.msg",

@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/component"
 	"vnd/pkg/estimate"
+	"vnd/pkg/quad"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
 	"vnd/pkg/ros/params"
@@ -33,9 +34,12 @@ type node struct {
 
 	commands chan bridge.Command
 	orders   chan func()
+	done     <-chan struct{} // of the node's end
+	stack    stack           // around the autopilot; nil for command_interface vnd
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]
 	odom      *ros.Publisher[navmsgs.Odometry]
+	driver    func(stamp int64, s quad.State) // a motion capture driver's topic; nil for none
 	truth     *ros.Publisher[navmsgs.Odometry]
 	clock     *ros.Publisher[rosgraphmsgs.Clock] // nil in real time
 	condition *ros.Publisher[stdmsgs.String]
@@ -57,6 +61,7 @@ type node struct {
 type status struct {
 	mode      arena.Mode
 	text      string
+	autopilot string // of a stack
 	condition string
 	time      float64 // simulated, s
 	skipped   uint64
@@ -70,7 +75,7 @@ func newNode(ctx context.Context, c *ros.Context) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &node{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()),
+	s := &node{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()), done: ctx.Done(),
 		latency: diagnostics.NewLatency(-100*time.Millisecond, 100*time.Millisecond)}
 	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -80,7 +85,7 @@ func newNode(ctx context.Context, c *ros.Context) (*node, error) {
 }
 
 func (n *node) begin(ctx context.Context) error {
-	bound, err := params.Bind(n.Parameters(), (*Params).check)
+	bound, err := params.Bind(n.Parameters(), n.check)
 	if err != nil {
 		return err
 	}
@@ -107,6 +112,10 @@ func (n *node) begin(ctx context.Context) error {
 	if err := n.serve(ctx); err != nil {
 		return err
 	}
+	if n.stack, err = n.newStack(ctx, p); err != nil {
+		return err
+	}
+	n.stand()
 	n.look()
 	u, err := diagnostics.New(n.Node, "quad_sim")
 	if err != nil {
@@ -115,6 +124,21 @@ func (n *node) begin(ctx context.Context) error {
 	u.Add("vehicle", n.report)
 	u.Add("command latency", n.latency.Run)
 	return nil
+}
+
+// check refuses changes: the parameters are read at the start.
+func (n *node) check(p *Params) error {
+	if n.params != nil && p.Throttle != n.params.Throttle {
+		return errors.New("parameters hover_throttle, thrust_curve and battery_voltage are read at the start of the node: start it anew")
+	}
+	return p.check()
+}
+
+// stand has the autopilot begin with the vehicle as it is put.
+func (n *node) stand() {
+	if n.stack != nil {
+		n.stack.state().begin(!n.vehicle.Grounded())
+	}
 }
 
 // zero sets the epoch so that the world's time of 0 is now; where the world's clock is the clock, it goes on after flown s.
@@ -137,6 +161,9 @@ func (n *node) publish(p *Params) (err error) {
 	if n.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mocap/odom", component.MocapQoS()); err != nil {
 		return err
 	}
+	if n.driver, err = n.newDriver(p.MocapDriver); err != nil {
+		return err
+	}
 	if n.truth, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "~/ground_truth", component.MocapQoS()); err != nil {
 		return err
 	}
@@ -156,12 +183,15 @@ func (n *node) listen(p *Params) error {
 	if err != nil {
 		return err
 	}
-	d, err := bridge.NewCommandDecoder(full, typeName, p.HoverThrottle)
+	d, err := bridge.NewCommandDecoder(full, typeName, p.Throttle)
 	if err != nil {
 		return err
 	}
 	_, err = ros.NewRawSubscription(n.Node, topic, typeName, component.CommandQoS(), func(data []byte, _ ros.Info) {
 		c, err := d.Decode(data)
+		if err == nil {
+			err = plausible(full, &c)
+		}
 		if err != nil {
 			if n.refused.Add(1) == 1 {
 				n.Log().Error().Msg(err.Error())
@@ -177,12 +207,30 @@ func (n *node) listen(p *Params) error {
 	return err
 }
 
+// Commands beyond these are of other units: no vehicle is told so.
+const (
+	mostThrust = 200.0 // m/s²
+	mostRate   = 70.0  // rad/s
+)
+
+// plausible refuses what is not in our units. What is not finite the vehicle does not take.
+func plausible(topic string, c *bridge.Command) error {
+	if w := c.Rates.Norm(); w > mostRate {
+		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per second?", topic, w, mostRate)
+	}
+	if c.Thrust > mostThrust {
+		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic, c.Thrust, mostThrust)
+	}
+	return nil
+}
+
 // serve makes the services.
 func (n *node) serve(ctx context.Context) error {
 	_, err := ros.NewService(n.Node, "~/reset", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = n.order(ctx, func() error {
 			flown := n.vehicle.Time()
 			n.vehicle.Reset()
+			n.stand()
 			n.zero(flown)
 			n.truthAt = 0
 			return nil
@@ -209,6 +257,14 @@ func (n *node) order(ctx context.Context, f func() error, good string) (success 
 		return false, err.Error()
 	}
 	return true, good
+}
+
+// later has f done by the vehicle's goroutine, without an answer.
+func (n *node) later(f func()) {
+	select {
+	case n.orders <- f:
+	case <-n.done:
+	}
 }
 
 // run lets time pass until ctx is done.
@@ -257,7 +313,9 @@ func (n *node) command(c bridge.Command) {
 	if c.Stamp == 0 { // PX4's is of another clock
 		c.Stamp = n.newest
 	}
-	n.vehicle.Command(c.Command)
+	if n.stack == nil || n.stack.state().setpoint(n.vehicle.Time()) {
+		n.vehicle.Command(c.Command)
+	}
 	n.latency.Observe(time.Duration(n.now() - c.Stamp))
 	n.pace.came(c.Stamp)
 }
@@ -308,6 +366,9 @@ func (n *node) warn(err error) {
 // report is the task "vehicle".
 func (n *node) report(s *diagnostics.Status) {
 	v := n.status.Load()
+	if v.autopilot != "" {
+		s.Add("autopilot", v.autopilot)
+	}
 	switch v.mode {
 	case arena.Waiting, arena.Offboard:
 		s.Summary(diagnostics.OK, "%s", v.text)

@@ -23,8 +23,10 @@ type Params struct {
 	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"on the wall; after it time goes on at speed until commands come again"`
 	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
 
-	CommandInterface string  `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the autopilot: vnd/msg/ThrustRates on command, or the topic and type of that stack"`
-	HoverThrottle    float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" read_only:"true" doc:"throttle that the autopilot takes for hover; mavros and px4 need it"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the autopilot: vnd/msg/ThrustRates on command, or the topic and type of that stack"`
+	bridge.Throttle         // the autopilot's
+
+	MocapDriver string `param:"mocap_driver" default:"" enum:",motion_capture_tracking,mocap4ros2" read_only:"true" doc:"also publish what that driver does, poses or rigid_bodies, with the bodies quadrotor and wand"`
 
 	WorldFrame string  `param:"world_frame" default:"world" read_only:"true" doc:"name of the world's frame"`
 	BodyFrame  string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame"`
@@ -38,7 +40,7 @@ func (p *Params) check() error {
 		return fmt.Errorf("parameter start has %d numbers, expected x, y, z", n)
 	}
 	if p.CommandInterface != bridge.VND {
-		if err := bridge.CheckHover(p.HoverThrottle); err != nil {
+		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
 	}

@@ -14,9 +14,15 @@ func (n *node) mocap(t float64, p so3.Vec3, q so3.Quat) {
 	n.newest = stamp
 	bridge.PutPoseStamped(&n.poseM, stamp, n.params.WorldFrame, s)
 	n.warn(n.pose.Publish(&n.poseM))
+	if n.driver != nil {
+		n.driver(stamp, s)
+	}
 	if s, outcome := n.estimator.Add(estimate.Pose{T: t, P: p, Q: q}); outcome == estimate.Ready {
 		bridge.PutOdometry(&n.odomM, stamp, n.params.WorldFrame, n.params.BodyFrame, s)
 		n.warn(n.odom.Publish(&n.odomM))
+		if n.stack != nil && !n.stack.estimate(t, stamp, s) {
+			return // a controller that flies by the autopilot's estimate has none of this
+		}
 	}
 	n.pace.sampled(stamp)
 }
@@ -24,7 +30,14 @@ func (n *node) mocap(t float64, p so3.Vec3, q so3.Quat) {
 // look tells what is true now, where that is due or has changed.
 func (n *node) look() {
 	truth := n.vehicle.Truth()
-	n.status.Store(&status{n.vehicle.Mode(), n.vehicle.Status(), truth.Condition, truth.Time, n.pace.skipped})
+	status := &status{mode: n.vehicle.Mode(), text: n.vehicle.Status(), condition: truth.Condition, time: truth.Time, skipped: n.pace.skipped}
+	if n.stack != nil {
+		a := n.stack.state()
+		a.look(truth.Time, n.vehicle.Mode())
+		n.stack.look(truth.Time, n.stamp(truth.Time))
+		status.autopilot = a.said()
+	}
+	n.status.Store(status)
 	if truth.Condition != n.told {
 		n.told = truth.Condition
 		n.warn(n.condition.Publish(&stdmsgs.String{Data: n.told}))

@@ -148,6 +148,12 @@ func (v *Vehicle) grounded(s *quad.State) bool {
 	return s.P.Z < v.world.Ground.Height+v.world.Ground.Feet+0.01
 }
 
+// Grounded reports whether its feet are on the ground.
+func (v *Vehicle) Grounded() bool {
+	s := v.sim.State()
+	return v.grounded(&s)
+}
+
 // Mode says whom the vehicle obeys.
 func (v *Vehicle) Mode() Mode { return v.mode }
 

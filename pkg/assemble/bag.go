@@ -165,7 +165,7 @@ func (b *reading) prepare() error {
 		bridge.PoseOptions{World: o.WorldFrame, Twist: o.TwistFrame, Body: o.Body}); err != nil {
 		return err
 	}
-	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type, o.HoverThrottle); err != nil && o.HoverThrottle == 0 {
+	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type, bridge.Throttle{Hover: o.HoverThrottle}); err != nil && o.HoverThrottle == 0 {
 		return b.suggestHover(err)
 	}
 	return err
@@ -173,7 +173,7 @@ func (b *reading) prepare() error {
 
 // suggestHover adds the mean throttle to the error that there is no hover throttle: a flight hovers on average.
 func (b *reading) suggestHover(err error) error {
-	d, derr := bridge.NewCommandDecoder(b.command.Name, b.command.Type, 1)
+	d, derr := bridge.NewCommandDecoder(b.command.Name, b.command.Type, bridge.Throttle{Hover: 1})
 	if derr != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func mavros() stack {
 		},
 		func(stamp int64, c quad.Command) cdr.Message {
 			m := new(mavrosmsgs.AttitudeTarget)
-			bridge.PutAttitudeTarget(m, stamp, "base_link", c, hover)
+			bridge.PutAttitudeTarget(m, stamp, "base_link", c, &bridge.Throttle{Hover: hover}, 0)
 			return m
 		}}
 }
@@ -116,7 +116,7 @@ func px4() stack {
 		},
 		func(stamp int64, c quad.Command) cdr.Message {
 			m := new(px4msgs.VehicleRatesSetpoint)
-			bridge.PutVehicleRatesSetpoint(m, stamp, c, hover)
+			bridge.PutVehicleRatesSetpoint(m, stamp, c, &bridge.Throttle{Hover: hover}, 0)
 			return m
 		}}
 }

@@ -17,6 +17,7 @@ type Pose struct {
 	Stamp       int64      // of the sender, ns since the epoch of its clock; 0: the message has none
 	State       quad.State // V is zero without HasVelocity
 	HasVelocity bool
+	Frame       string // name of the world's frame in the message; "" where it has none
 }
 
 // Command is what was commanded at a stamp.
@@ -66,6 +67,8 @@ func vector3(v so3.Vec3) geometrymsgs.Vector3 { return geometrymsgs.Vector3{X: v
 func vec32(v [3]float32) so3.Vec3 {
 	return so3.Vec3{X: float64(v[0]), Y: float64(v[1]), Z: float64(v[2])}
 }
+
+func array32(v so3.Vec3) [3]float32 { return [3]float32{float32(v.X), float32(v.Y), float32(v.Z)} }
 
 func finite(v so3.Vec3) bool {
 	sum := v.X + v.Y + v.Z

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -46,8 +45,8 @@ const ignoreRates = mavrosmsgs.AttitudeTargetIgnoreRollRate | mavrosmsgs.Attitud
 	mavrosmsgs.AttitudeTargetIgnoreYawRate
 
 // FromAttitudeTarget wants a setpoint of body rates and thrust: type_mask IGNORE_ATTITUDE and nothing else. mavros takes
-// FLU, and throttle clipped to 0…1; hover is the throttle that holds the vehicle.
-func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, hover float64) (Command, error) {
+// FLU, and throttle clipped to 0…1.
+func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle) (Command, error) {
 	mask := m.TypeMask
 	switch {
 	case mask&ignoreRates != 0:
@@ -59,41 +58,30 @@ func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, hover float64) (Command, e
 	}
 	c := Command{Stamp: Nanoseconds(m.Header.Stamp)}
 	c.Command.Rates = vec(m.BodyRate)
-	c.Command.Thrust, c.Clipped = fromThrottle(float64(m.Thrust), hover)
+	c.Command.Thrust, c.Clipped = t.Thrust(float64(m.Thrust), 0)
 	return c, nil
 }
 
 // FromVehicleRatesSetpoint takes FRD to FLU; thrust_body is (0, 0, −throttle).
-func FromVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, hover float64) (Command, error) {
+func FromVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, t *Throttle) (Command, error) {
 	if m.ThrustBody[0] != 0 || m.ThrustBody[1] != 0 {
 		return Command{}, fmt.Errorf("thrust_body is %v, expected 0, 0, −throttle as of a multirotor", m.ThrustBody)
 	}
 	c := Command{Stamp: microseconds(m.Timestamp)}
 	c.Command.Rates = SwapBody(vec32([3]float32{m.Roll, m.Pitch, m.Yaw}))
-	c.Command.Thrust, c.Clipped = fromThrottle(-float64(m.ThrustBody[2]), hover)
+	c.Command.Thrust, c.Clipped = t.Thrust(-float64(m.ThrustBody[2]), 0)
 	return c, nil
 }
 
 // FromTwist reads what Crazyswarm's cmd_vel_legacy carries when the firmware's flightmode.stabModeRoll, Pitch and Yaw
 // are 0 (rates): deg/s about roll in linear.y, pitch in linear.x and, reversed, yaw in angular.z, and PWM in linear.z.
 // The server negates the pitch and the firmware once more; the firmware alone negates the yaw.
-func FromTwist(m *geometrymsgs.Twist, hover float64) Command {
+func FromTwist(m *geometrymsgs.Twist, t *Throttle) Command {
 	const radian = math.Pi / 180
 	var c Command
 	c.Command.Rates = so3.Vec3{X: m.Linear.Y, Y: m.Linear.X, Z: -m.Angular.Z}.Scale(radian)
-	c.Command.Thrust, c.Clipped = fromThrottle(m.Linear.Z/fullPWM, hover)
+	c.Command.Thrust, c.Clipped = t.Thrust(m.Linear.Z/fullPWM, 0)
 	return c
-}
-
-// fromThrottle is thrust per mass: throttle, clipped to 0…1, is taken as proportional to thrust.
-func fromThrottle(throttle, hover float64) (thrust float64, clipped bool) {
-	throttle, clipped = clip(throttle, 0, 1)
-	return throttle / hover * quad.Gravity, clipped
-}
-
-// toThrottle is the reverse.
-func toThrottle(thrust, hover float64) (throttle float64, clipped bool) {
-	return clip(thrust/quad.Gravity*hover, 0, 1)
 }
 
 // clip keeps NaN.
@@ -107,17 +95,6 @@ func clip(x, low, high float64) (float64, bool) {
 	return x, false
 }
 
-// CheckHover refuses a hover throttle that no vehicle has.
-func CheckHover(hover float64) error {
-	switch {
-	case hover == 0:
-		return errors.New("parameter hover_throttle is not set: the throttle, 0 to 1, at which the vehicle hovers")
-	case !(hover > 0 && hover <= 1):
-		return fmt.Errorf("parameter hover_throttle is %g, expected more than 0 and at most 1", hover)
-	}
-	return nil
-}
-
 // PutThrustRates fills m; frame is the name of the body's frame. It allocates nothing.
 func PutThrustRates(m *msgs.ThrustRates, stamp int64, frame string, c quad.Command) {
 	m.Header.Stamp, m.Header.FrameID = Time(stamp), frame
@@ -125,22 +102,22 @@ func PutThrustRates(m *msgs.ThrustRates, stamp int64, frame string, c quad.Comma
 	m.BodyRates = vector3(c.Rates)
 }
 
-// PutAttitudeTarget fills m with a setpoint of body rates and thrust (type_mask 128). It says when the throttle that
-// was asked for is beyond 0…1 and was clipped.
-func PutAttitudeTarget(m *mavrosmsgs.AttitudeTarget, stamp int64, frame string, c quad.Command, hover float64) (clipped bool) {
+// PutAttitudeTarget fills m with a setpoint of body rates and thrust (type_mask 128), at a battery's volts, 0 for not
+// known. It says when the throttle that was asked for is beyond 0…1 and was clipped.
+func PutAttitudeTarget(m *mavrosmsgs.AttitudeTarget, stamp int64, frame string, c quad.Command, t *Throttle, volts float64) (clipped bool) {
 	m.Header.Stamp, m.Header.FrameID = Time(stamp), frame
 	m.TypeMask = mavrosmsgs.AttitudeTargetIgnoreAttitude
 	m.Orientation = geometrymsgs.Quaternion{W: 1}
 	m.BodyRate = vector3(c.Rates)
-	throttle, clipped := toThrottle(c.Thrust, hover)
+	throttle, clipped := t.Of(c.Thrust, volts)
 	m.Thrust = float32(throttle)
 	return clipped
 }
 
-// PutVehicleRatesSetpoint fills m; with stamp 0 the autopilot stamps it. It says when the throttle that was asked for
-// is beyond 0…1 and was clipped.
-func PutVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, stamp int64, c quad.Command, hover float64) (clipped bool) {
-	throttle, clipped := toThrottle(c.Thrust, hover)
+// PutVehicleRatesSetpoint fills m, at a battery's volts, 0 for not known; with stamp 0 the autopilot stamps it. It says
+// when the throttle that was asked for is beyond 0…1 and was clipped.
+func PutVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, stamp int64, c quad.Command, t *Throttle, volts float64) (clipped bool) {
+	throttle, clipped := t.Of(c.Thrust, volts)
 	rates := SwapBody(c.Rates)
 	*m = px4msgs.VehicleRatesSetpoint{
 		Timestamp: uint64(max(stamp, 0)) / 1000,

@@ -21,7 +21,7 @@ func decodeCommand(t testing.TB, m cdr.Message, hover float64) (Command, error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewCommandDecoder("/command", m.TypeName(), hover)
+	d, err := NewCommandDecoder("/command", m.TypeName(), Throttle{Hover: hover})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +129,10 @@ func TestPublishedCommands(t *testing.T) {
 
 		own, target, setpoint := new(msgs.ThrustRates), new(mavrosmsgs.AttitudeTarget), new(px4msgs.VehicleRatesSetpoint)
 		PutThrustRates(own, stamp, "base_link", c)
-		if PutAttitudeTarget(target, stamp, "base_link", c, hover) != (c.Thrust/quad.Gravity*hover > 1) {
+		if PutAttitudeTarget(target, stamp, "base_link", c, &Throttle{Hover: hover}, 0) != (c.Thrust/quad.Gravity*hover > 1) {
 			rt.Fatal("mavros: clipped or not")
 		}
-		if PutVehicleRatesSetpoint(setpoint, stamp, c, hover) != (c.Thrust/quad.Gravity*hover > 1) {
+		if PutVehicleRatesSetpoint(setpoint, stamp, c, &Throttle{Hover: hover}, 0) != (c.Thrust/quad.Gravity*hover > 1) {
 			rt.Fatal("px4: clipped or not")
 		}
 		for _, e := range []struct {
@@ -154,11 +154,11 @@ func TestPublishedCommands(t *testing.T) {
 
 func TestPublishingAllocatesNothing(t *testing.T) {
 	own, target, setpoint := new(msgs.ThrustRates), new(mavrosmsgs.AttitudeTarget), new(px4msgs.VehicleRatesSetpoint)
-	c := quad.Command{Thrust: 9, Rates: so3.Vec3{X: 1}}
+	c, half := quad.Command{Thrust: 9, Rates: so3.Vec3{X: 1}}, Throttle{Hover: 0.5}
 	if n := testing.AllocsPerRun(100, func() {
 		PutThrustRates(own, stamp, "base_link", c)
-		PutAttitudeTarget(target, stamp, "base_link", c, 0.5)
-		PutVehicleRatesSetpoint(setpoint, stamp, c, 0.5)
+		PutAttitudeTarget(target, stamp, "base_link", c, &half, 0)
+		PutVehicleRatesSetpoint(setpoint, stamp, c, &half, 0)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -175,16 +175,16 @@ func TestCommandErrors(t *testing.T) {
 		{TypeTwist, 1.5, "topic /c (geometry_msgs/msg/Twist): parameter hover_throttle is 1.5, expected more than 0 and at most 1"},
 		{TypeVehicleRatesSetpoint, math.NaN(), "topic /c (px4_msgs/msg/VehicleRatesSetpoint): parameter hover_throttle is NaN, expected more than 0 and at most 1"},
 	} {
-		if _, err := NewCommandDecoder("/c", c.typeName, c.hover); err == nil || err.Error() != c.want {
+		if _, err := NewCommandDecoder("/c", c.typeName, Throttle{Hover: c.hover}); err == nil || err.Error() != c.want {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}
 	for _, typeName := range []string{TypeThrustRates, TypeStep} {
-		if _, err := NewCommandDecoder("/c", typeName, 0); err != nil {
+		if _, err := NewCommandDecoder("/c", typeName, Throttle{}); err != nil {
 			t.Errorf("%s: %v", typeName, err)
 		}
 	}
-	d, err := NewCommandDecoder("/c", TypeThrustRates, 0)
+	d, err := NewCommandDecoder("/c", TypeThrustRates, Throttle{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestTypesAreKnown(t *testing.T) {
 		if _, ok := msgs.Lookup(name); !ok {
 			t.Errorf("%s is not among the messages", name)
 		}
-		if _, err := NewCommandDecoder("/t", name, 0.5); err != nil {
+		if _, err := NewCommandDecoder("/t", name, Throttle{Hover: 0.5}); err != nil {
 			t.Error(err)
 		}
 	}

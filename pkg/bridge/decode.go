@@ -178,8 +178,8 @@ type CommandDecoder struct {
 	convert func() (Command, error)
 }
 
-// NewCommandDecoder refuses types without commands. hover is the throttle at hover, for the types that have throttle.
-func NewCommandDecoder(topic, typeName string, hover float64) (*CommandDecoder, error) {
+// NewCommandDecoder refuses types without commands. t is for the types that have throttle.
+func NewCommandDecoder(topic, typeName string, t Throttle) (*CommandDecoder, error) {
 	d := &CommandDecoder{topic: topic}
 	throttle := true
 	switch typeName {
@@ -193,18 +193,18 @@ func NewCommandDecoder(topic, typeName string, hover float64) (*CommandDecoder, 
 		throttle = false
 	case TypeAttitudeTarget:
 		m := new(mavrosmsgs.AttitudeTarget)
-		d.message, d.convert = m, func() (Command, error) { return FromAttitudeTarget(m, hover) }
+		d.message, d.convert = m, func() (Command, error) { return FromAttitudeTarget(m, &t) }
 	case TypeVehicleRatesSetpoint:
 		m := new(px4msgs.VehicleRatesSetpoint)
-		d.message, d.convert = m, func() (Command, error) { return FromVehicleRatesSetpoint(m, hover) }
+		d.message, d.convert = m, func() (Command, error) { return FromVehicleRatesSetpoint(m, &t) }
 	case TypeTwist:
 		m := new(geometrymsgs.Twist)
-		d.message, d.convert = m, func() (Command, error) { return FromTwist(m, hover), nil }
+		d.message, d.convert = m, func() (Command, error) { return FromTwist(m, &t), nil }
 	default:
 		return nil, fmt.Errorf("topic %s: no commands of thrust and body rates in %s", topic, typeName)
 	}
 	if throttle {
-		if err := CheckHover(hover); err != nil {
+		if err := t.Check(); err != nil {
 			return nil, fmt.Errorf("topic %s (%s): %w", topic, typeName, err)
 		}
 	}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"vnd/msgs"
@@ -38,12 +39,12 @@ func (o PoseOptions) fromWorld(frame string, s quad.State) quad.State {
 
 // FromPoseStamped is for motion capture and vision: body to world.
 func FromPoseStamped(m *geometrymsgs.PoseStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose))}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose)), Frame: m.Header.FrameID}
 }
 
 // FromPoseWithCovarianceStamped leaves the covariance out.
 func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose))}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose)), Frame: m.Header.FrameID}
 }
 
 // FromOdometry turns the twist, which is in the child frame, into the world.
@@ -55,14 +56,14 @@ func FromOdometry(m *navmsgs.Odometry, o PoseOptions) Pose {
 		v = s.Q.Rotate(v)
 	}
 	s.V = v
-	return moving(Nanoseconds(m.Header.Stamp), o.fromWorld(m.Header.FrameID, s))
+	return moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, o.fromWorld(m.Header.FrameID, s))
 }
 
 // FromTransformStamped is for one transform from a child frame, the body, to its parent, the world.
 func FromTransformStamped(m *geometrymsgs.TransformStamped, o PoseOptions) Pose {
 	t, r := m.Transform.Translation, m.Transform.Rotation
 	s := quad.State{P: vec(t), Q: so3.Quat{W: r.W, X: r.X, Y: r.Y, Z: r.Z}}
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, s)}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, s), Frame: m.Header.FrameID}
 }
 
 // FromVehicleOdometry is for PX4's estimate. A world of unknown heading (pose_frame FRD) is as good as NED: nothing
@@ -86,23 +87,23 @@ func FromVehicleOdometry(m *px4msgs.VehicleOdometry) (Pose, error) {
 	default:
 		return Pose{Stamp: stamp, State: SwapState(s)}, nil
 	}
-	return moving(stamp, SwapState(s)), nil
+	return moving(stamp, "", SwapState(s)), nil
 }
 
 // FromStep takes the state that vnd's own controller used.
 func FromStep(m *msgs.Step) Pose {
 	s := stateOf(&m.Pose)
 	s.V = vec(m.Velocity)
-	return moving(Nanoseconds(m.Header.Stamp), s)
+	return moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, s)
 }
 
 // moving is a pose with a velocity, unless that is not finite.
-func moving(stamp int64, s quad.State) Pose {
+func moving(stamp int64, frame string, s quad.State) Pose {
 	if !finite(s.V) {
 		s.V = so3.Vec3{}
-		return Pose{Stamp: stamp, State: s}
+		return Pose{Stamp: stamp, State: s, Frame: frame}
 	}
-	return Pose{Stamp: stamp, State: s, HasVelocity: true}
+	return Pose{Stamp: stamp, State: s, HasVelocity: true, Frame: frame}
 }
 
 // PutPoseStamped fills m with a pose in the world frame of that name.
@@ -119,4 +120,18 @@ func PutOdometry(m *navmsgs.Odometry, stamp int64, frame, child string, s quad.S
 	m.Twist.Twist = geometrymsgs.Twist{Linear: vector3(s.Q.Conj().Rotate(s.V))}
 	clear(m.Pose.Covariance[:])
 	clear(m.Twist.Covariance[:])
+}
+
+// PutVehicleOdometry fills m with a state in PX4's frames, pose and velocity in NED; stamp is of the autopilot's clock,
+// ns. Body rates are FLU; variances are not known.
+func PutVehicleOdometry(m *px4msgs.VehicleOdometry, stamp int64, s quad.State, rates so3.Vec3) {
+	nan, n := float32(math.NaN()), SwapState(s)
+	us := uint64(max(stamp, 0)) / 1000
+	*m = px4msgs.VehicleOdometry{
+		Timestamp: us, TimestampSample: us,
+		PoseFrame: px4msgs.VehicleOdometryPoseFrameNed, VelocityFrame: px4msgs.VehicleOdometryVelocityFrameNed,
+		Position: array32(n.P), Velocity: array32(n.V), AngularVelocity: array32(SwapBody(rates)),
+		Q:                [4]float32{float32(n.Q.W), float32(n.Q.X), float32(n.Q.Y), float32(n.Q.Z)},
+		PositionVariance: [3]float32{nan, nan, nan}, OrientationVariance: [3]float32{nan, nan, nan}, VelocityVariance: [3]float32{nan, nan, nan},
+	}
 }

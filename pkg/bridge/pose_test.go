@@ -285,7 +285,7 @@ func FuzzDecoders(f *testing.F) {
 				t.Fatalf("velocity %v", p.State.V)
 			}
 		}
-		if d, err := NewCommandDecoder("/t", name, 0.5); err == nil {
+		if d, err := NewCommandDecoder("/t", name, Throttle{Hover: 0.5}); err == nil {
 			if c, err := d.Decode(data); err == nil && c.Command.Thrust < 0 {
 				t.Fatalf("thrust %v", c.Command.Thrust)
 			}

@@ -138,8 +138,14 @@ func (l *lab) listen() {
 	}))(l.t)
 }
 
-// start starts a program in the namespace quad, to be ended in good order.
+// start starts a program in the namespace quad, to be ended in good order with the test.
 func (l *lab) start(name string, args ...string) {
+	l.t.Helper()
+	l.t.Cleanup(l.spawn(name, args...))
+}
+
+// spawn starts a program in the namespace quad, and returns what ends it in good order.
+func (l *lab) spawn(name string, args ...string) (end func()) {
 	l.t.Helper()
 	p := exec.CommandContext(l.ctx, filepath.Join(l.dir, name), append([]string{"--ros-args", "-r", "__ns:=/quad"}, args...)...)
 	p.Env = append(os.Environ(), "ROS_LOG_DIR="+l.t.TempDir())
@@ -151,7 +157,7 @@ func (l *lab) start(name string, args ...string) {
 	if err := p.Start(); err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() {
+	return func() {
 		if err := p.Process.Signal(os.Interrupt); err != nil {
 			l.t.Errorf("%s: %v", name, err)
 		}
@@ -161,7 +167,7 @@ func (l *lab) start(name string, args ...string) {
 		if l.t.Failed() {
 			l.t.Logf("%s said:\n%s", name, log)
 		}
-	})
+	}
 }
 
 // until waits until holds, which may look at what came.

@@ -39,6 +39,11 @@ const longest = 64
 
 // New refuses a configuration out of range; the error names the parameter at fault.
 func New(c Config) (*Loop, error) {
+	if c.MeasuresVelocity() { // whose topic it is matters to nobody below
+		c.Source = FromOdometry
+	} else {
+		c.Source = FromPose
+	}
 	e, err := estimate.New(c.Estimate)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"vnd/msgs"
-	geometrymsgs "vnd/msgs/geometry_msgs"
 	navmsgs "vnd/msgs/nav_msgs"
-	"vnd/pkg/bridge"
 	"vnd/pkg/component"
 	"vnd/pkg/control"
 	"vnd/pkg/ros"
@@ -35,6 +33,7 @@ type Controller struct {
 	params *params.Bound[Params]
 	gauges *gauges
 	source string // topic of the state
+	pilot  autopilot
 
 	services *ros.Group
 	frame    atomic.Pointer[string]         // of the world; nil before it is known
@@ -71,7 +70,8 @@ func New(ctx context.Context, c *ros.Context) (*Controller, error) {
 		return nil, errors.Join(err, n.Close())
 	}
 	n.gauges = newGauges(u, n.Node, func() *Controller { return n })
-	if err := n.serve(); err != nil {
+	u.Add("autopilot", n.reportAutopilot)
+	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	if n.params.Load().Autostart {
@@ -114,9 +114,14 @@ func (c *Controller) configure() error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	s, err := newSender(c, p)
+	pilot, err := newAutopilot(c, p)
 	if err != nil {
-		return err
+		return errors.Join(err, c.cleanup())
+	}
+	c.setPilot(pilot)
+	s, err := newSender(c, p, pilot)
+	if err != nil {
+		return errors.Join(err, c.cleanup())
 	}
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
 	f := newFlight(p, c.Clock(), s, c.gauges)
@@ -179,30 +184,11 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 // listen subscribes to mocap, latents and bundles, each in a group of its own.
 func (c *Controller) listen(p *Params, f *flight) error {
 	group := func() ros.Option { return ros.InGroup(c.Context().NewGroup(ros.Exclusive)) }
-	o := p.poseOptions()
-	if p.Source == control.FromOdometry {
-		s, err := ros.NewSubscription(c, "mocap/odom", component.MocapQoS(), func(m *navmsgs.Odometry, i ros.Info) {
-			if c.expected(m.Header.FrameID) {
-				f.sense(c.stamped(bridge.FromOdometry(m, o)), i.Source)
-			}
-		}, group())
-		if err != nil {
-			return err
-		}
-		c.source = s.Topic()
-		c.keep(s)
-	} else {
-		s, err := ros.NewSubscription(c, "mocap/pose", component.MocapQoS(), func(m *geometrymsgs.PoseStamped, i ros.Info) {
-			if c.expected(m.Header.FrameID) {
-				f.sense(c.stamped(bridge.FromPoseStamped(m, o)), i.Source)
-			}
-		}, group())
-		if err != nil {
-			return err
-		}
-		c.source = s.Topic()
-		c.keep(s)
+	state, err := c.hearState(p, f, group())
+	if err != nil {
+		return err
 	}
+	c.keep(state)
 	z, err := ros.NewSubscription(c, "latent", component.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.heard(m) }, group())
 	if err != nil {
 		return err
@@ -239,14 +225,6 @@ func (c *Controller) expected(frame string) bool {
 		c.Log().Error().Msg(err.Error())
 	}
 	return false
-}
-
-// stamped gives a sample without a stamp that of now.
-func (c *Controller) stamped(p bridge.Pose) bridge.Pose {
-	if p.Stamp == 0 {
-		p.Stamp = int64(c.Now())
-	}
-	return p
 }
 
 // activate begins to tick, anew: with a guard that has seen nothing.
@@ -294,7 +272,7 @@ func (c *Controller) deactivate() error {
 func (c *Controller) cleanup() (err error) {
 	c.mu.Lock()
 	closers, stop := c.closers, c.stop
-	c.closers, c.stop, c.now, c.craft, c.course, c.active = nil, nil, nil, nil, nil, false
+	c.closers, c.stop, c.now, c.craft, c.course, c.pilot, c.active = nil, nil, nil, nil, nil, nil, false
 	c.mu.Unlock()
 	if stop != nil {
 		stop()

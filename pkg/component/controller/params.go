@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"strings"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/control"
@@ -24,11 +25,13 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface string  `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
-	HoverThrottle    float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; mavros and px4 need it"`
+	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
+	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
+	bridge.Throttle
 
 	WorldFrame string `param:"world_frame" default:"" doc:"name of the world's frame: samples of another one are refused; empty takes the first that comes"`
 	BodyFrame  string `param:"body_frame" default:"base_link" doc:"name of the body's frame, for commands"`
+	Body       string `param:"body" default:"" doc:"name of the rigid body, for state_source named_poses and rigid_bodies; empty takes the only one"`
 	MocapFrame string `param:"mocap_frame" default:"auto" enum:"auto,enu,ned" doc:"axes of mocap topics; auto: ned where the frame's name ends in _ned, else enu"`
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
@@ -41,7 +44,7 @@ func (p *Params) check() error {
 		return err
 	}
 	if p.CommandInterface != bridge.VND {
-		if err := bridge.CheckHover(p.HoverThrottle); err != nil {
+		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
 	}
@@ -74,5 +77,30 @@ func (p *Params) course(task, json string) (*control.Course, error) {
 }
 
 func (p *Params) poseOptions() bridge.PoseOptions {
-	return bridge.PoseOptions{World: p.MocapFrame, Twist: p.TwistFrame}
+	return bridge.PoseOptions{World: p.MocapFrame, Twist: p.TwistFrame, Body: p.Body}
+}
+
+// ofAutopilot is where the autopilot's topics and services are.
+func (p *Params) ofAutopilot(name string) string {
+	if p.AutopilotNamespace == "" {
+		return name
+	}
+	return strings.TrimSuffix(p.AutopilotNamespace, "/") + "/" + name
+}
+
+// stateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
+func (p *Params) stateTopic() (topic, typeName string) {
+	switch p.Source {
+	case control.FromOdometry:
+		return "mocap/odom", bridge.TypeOdometry
+	case control.FromNamedPoses:
+		return "poses", bridge.TypeNamedPoseArray
+	case control.FromRigidBodies:
+		return "rigid_bodies", bridge.TypeRigidBodies
+	case control.FromMavros:
+		return p.ofAutopilot("mavros/local_position/odom"), bridge.TypeOdometry
+	case control.FromPX4:
+		return p.ofAutopilot("fmu/out/vehicle_odometry"), bridge.TypeVehicleOdometry
+	}
+	return "mocap/pose", bridge.TypePoseStamped
 }

@@ -1,0 +1,132 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	mavrosmsgs "vnd/msgs/mavros_msgs"
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/cdr"
+)
+
+// Autopilot is what an autopilot says of itself.
+type Autopilot struct {
+	Connected bool   // it is heard
+	Armed     bool   // its motors may run
+	Offboard  bool   // it follows setpoints from outside
+	Mode      string // that it flies in
+}
+
+// FromMavrosState reads mavros_msgs/msg/State. PX4 follows setpoints in OFFBOARD, ArduPilot in GUIDED.
+func FromMavrosState(m *mavrosmsgs.State) Autopilot {
+	modes := []string{mavrosmsgs.StateModePx4Offboard, mavrosmsgs.StateModeApmCopterGuided, mavrosmsgs.StateModeApmCopterGuidedNogps}
+	return Autopilot{m.Connected, m.Armed, slices.Contains(modes, m.Mode), strings.Clone(m.Mode)}
+}
+
+// FromVehicleStatus reads a serialized px4_msgs/msg/VehicleStatus of any version: its first fields are the same in all.
+func FromVehicleStatus(data []byte) (Autopilot, error) {
+	const name = "px4_msgs/msg/VehicleStatus."
+	var d cdr.Decoder
+	d.Reset(data)
+	for _, field := range [...]string{"timestamp", "armed_time", "takeoff_time"} {
+		d.Uint64(name + field)
+	}
+	arming := d.Uint8(name + "arming_state")
+	d.Uint8(name + "latest_arming_reason")
+	d.Uint8(name + "latest_disarming_reason")
+	d.Uint64(name + "nav_state_timestamp")
+	d.Uint8(name + "nav_state_user_intention")
+	nav := d.Uint8(name + "nav_state")
+	return Autopilot{true, arming == px4msgs.VehicleStatusArmingStateArmed, nav == px4msgs.VehicleStatusNavigationStateOffboard, navState(nav)}, d.Err()
+}
+
+// navState names a nav_state of PX4.
+func navState(n uint8) string {
+	switch n {
+	case px4msgs.VehicleStatusNavigationStateManual:
+		return "MANUAL"
+	case px4msgs.VehicleStatusNavigationStateAltctl:
+		return "ALTCTL"
+	case px4msgs.VehicleStatusNavigationStatePosctl:
+		return "POSCTL"
+	case px4msgs.VehicleStatusNavigationStateAutoLoiter:
+		return "AUTO_LOITER"
+	case px4msgs.VehicleStatusNavigationStateAutoRtl:
+		return "AUTO_RTL"
+	case px4msgs.VehicleStatusNavigationStateDescend:
+		return "DESCEND"
+	case px4msgs.VehicleStatusNavigationStateTermination:
+		return "TERMINATION"
+	case px4msgs.VehicleStatusNavigationStateOffboard:
+		return "OFFBOARD"
+	case px4msgs.VehicleStatusNavigationStateStab:
+		return "STAB"
+	case px4msgs.VehicleStatusNavigationStateAutoLand:
+		return "AUTO_LAND"
+	}
+	return fmt.Sprintf("nav_state %d", n)
+}
+
+// VoltageOfBatteryStatus reads volts out of a serialized px4_msgs/msg/BatteryStatus of any version: voltage_v is the
+// second word behind the stamp in all, whether or not an id stands before it.
+func VoltageOfBatteryStatus(data []byte) (float64, error) {
+	const name = "px4_msgs/msg/BatteryStatus."
+	var d cdr.Decoder
+	d.Reset(data)
+	d.Uint64(name + "timestamp")
+	d.Uint8(name + "connected")
+	return float64(d.Float32(name + "voltage_v")), d.Err()
+}
+
+// Arm is the command that arms or disarms PX4. PX4 stamps it.
+func Arm(on bool) px4msgs.VehicleCommand {
+	action := px4msgs.VehicleCommandArmingActionDisarm
+	if on {
+		action = px4msgs.VehicleCommandArmingActionArm
+	}
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm), float32(action), 0)
+}
+
+// PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main mode.
+const (
+	px4CustomMode   = 1
+	px4MainOffboard = 6
+)
+
+// ToOffboard is the command that has PX4 follow setpoints from outside. PX4 stamps it.
+func ToOffboard() px4msgs.VehicleCommand {
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdDoSetMode), px4CustomMode, px4MainOffboard)
+}
+
+func px4Command(command uint32, param1, param2 float32) px4msgs.VehicleCommand {
+	return px4msgs.VehicleCommand{Command: command, Param1: param1, Param2: param2,
+		TargetSystem: 1, TargetComponent: 1, SourceSystem: 1, SourceComponent: 1, FromExternal: true}
+}
+
+// FromVehicleCommand says what a command asks for: to arm, to disarm, or offboard mode. known is false for all else.
+func FromVehicleCommand(m *px4msgs.VehicleCommand) (arm, disarm, offboard, known bool) {
+	switch m.Command {
+	case uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm):
+		arm = m.Param1 == float32(px4msgs.VehicleCommandArmingActionArm)
+		return arm, !arm, false, true
+	case uint32(px4msgs.VehicleCommandVehicleCmdDoSetMode):
+		return false, false, m.Param1 == px4CustomMode && m.Param2 == px4MainOffboard, true
+	}
+	return false, false, false, false
+}
+
+// Version is that of a PX4 topic: name is base, of version 0, or base_vN. ok is false for another topic.
+func Version(name, base string) (version int, ok bool) {
+	rest, ok := strings.CutPrefix(name, base)
+	if !ok || rest == "" {
+		return 0, ok
+	}
+	n, ok := strings.CutPrefix(rest, "_v")
+	if !ok {
+		return 0, false
+	}
+	v, err := strconv.Atoi(n)
+	return v, err == nil && v > 0 && strconv.Itoa(v) == n
+}

@@ -1,0 +1,59 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"vnd/pkg/quad"
+)
+
+// Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with
+// F(u) = (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's speed under a duty.
+type Throttle struct {
+	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; mavros and px4 need it"`
+	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
+	Voltage float64 `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle: throttle makes up for a battery that has another; 0 does not, as where the autopilot does"`
+}
+
+// Check refuses a hover throttle that no vehicle has.
+func (t *Throttle) Check() error { return CheckHover(t.Hover) }
+
+// CheckHover refuses a hover throttle that no vehicle has.
+func CheckHover(hover float64) error {
+	switch {
+	case hover == 0:
+		return errors.New("parameter hover_throttle is not set: the throttle, 0 to 1, at which the vehicle hovers")
+	case !(hover > 0 && hover <= 1):
+		return fmt.Errorf("parameter hover_throttle is %g, expected more than 0 and at most 1", hover)
+	}
+	return nil
+}
+
+// force is F(u).
+func (t *Throttle) force(u float64) float64 { return u * (1 - t.Curve + t.Curve*u) }
+
+// sag is what is left of the thrust at a voltage. One that is not measured or is none of such a battery counts as whole.
+func (t *Throttle) sag(volts float64) float64 {
+	const low, high = 0.6, 1.4 // of Voltage: an empty cell has 3.0 V of 4.2 V
+	if x := volts / t.Voltage; t.Voltage > 0 && x >= low && x <= high {
+		return x * x
+	}
+	return 1
+}
+
+// Thrust is the thrust per mass of a throttle, clipped to 0…1, at a voltage; volts of 0 is not known.
+func (t *Throttle) Thrust(throttle, volts float64) (thrust float64, clipped bool) {
+	throttle, clipped = clip(throttle, 0, 1)
+	return quad.Gravity * t.force(throttle) / t.force(t.Hover) * t.sag(volts), clipped
+}
+
+// Of is the throttle of a thrust per mass at a voltage, clipped to 0…1; volts of 0 is not known.
+func (t *Throttle) Of(thrust, volts float64) (throttle float64, clipped bool) {
+	f := thrust / quad.Gravity * t.force(t.Hover) / t.sag(volts)
+	u := f
+	if a, b := t.Curve, 1-t.Curve; a > 0 && f > 0 {
+		u = 2 * f / (b + math.Sqrt(b*b+4*a*f)) // the root of a·u² + b·u = f that does not cancel
+	}
+	return clip(u, 0, 1)
+}
