@@ -215,11 +215,11 @@ const (
 
 // plausible refuses what is not in our units. What is not finite the vehicle does not take.
 func plausible(topic string, c *bridge.Command) error {
-	if w := c.Rates.Norm(); w > mostRate {
+	if w := c.Command.Rates.Norm(); w > mostRate {
 		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per second?", topic, w, mostRate)
 	}
-	if c.Thrust > mostThrust {
-		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic, c.Thrust, mostThrust)
+	if c.Command.Thrust > mostThrust {
+		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic, c.Command.Thrust, mostThrust)
 	}
 	return nil
 }
