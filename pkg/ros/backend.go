@@ -1,8 +1,9 @@
 package ros
 
 import (
-	"errors"
+	"fmt"
 
+	"vnd/pkg/dds"
 	"vnd/pkg/dds/cyclone"
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/rmw"
@@ -11,9 +12,11 @@ import (
 
 // Cyclone joins the graph over Cyclone DDS, as the environment says: ROS_DOMAIN_ID,
 // ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO,
-// ROS_SECURITY_ENABLE and CYCLONEDDS_URI. It is an error where it is not built in.
+// CYCLONEDDS_URI, ROS_SECURITY_ENABLE, ROS_SECURITY_STRATEGY, ROS_SECURITY_KEYSTORE
+// and ROS_SECURITY_ENCLAVE_OVERRIDE. It is an error where it is not built in.
 func Cyclone(s Settings) (rmw.Context, error) {
-	if err := s.security(); err != nil {
+	keys, err := s.security()
+	if err != nil {
 		return nil, err
 	}
 	interfaces, err := overdds.Interfaces()
@@ -26,7 +29,7 @@ func Cyclone(s Settings) (rmw.Context, error) {
 	}
 	enclave := s.enclave()
 	p, err := cyclone.Open(cyclone.Config{
-		Domain: int(config.Domain), XML: config.XML, UserData: overdds.UserData(enclave),
+		Domain: int(config.Domain), XML: config.XML, UserData: overdds.UserData(enclave), Security: keys,
 		Log: func(line string) { s.Log.Debug().Msg(line) },
 	})
 	if err != nil {
@@ -35,18 +38,22 @@ func Cyclone(s Settings) (rmw.Context, error) {
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave})
 }
 
-// security refuses to speak openly where ROS' variables ask for SROS 2, which is
-// not supported; with the strategy Permissive, ROS' default, it only warns, as ROS
-// does of a process that has no keys.
-func (s Settings) security() error {
+// security finds the keys of the process' enclave where ROS_SECURITY_ENABLE asks for
+// SROS 2. Without them it refuses to speak openly if ROS_SECURITY_STRATEGY is
+// Enforce, and warns otherwise, as ROS does.
+func (s Settings) security() (*dds.Security, error) {
 	if s.Getenv("ROS_SECURITY_ENABLE") != "true" {
-		return nil
+		return nil, nil
 	}
-	if s.Getenv("ROS_SECURITY_STRATEGY") == "Enforce" {
-		return errors.New("ROS_SECURITY_STRATEGY is Enforce, but this node cannot encrypt or authenticate: expected Permissive, or ROS_SECURITY_ENABLE false")
+	keys, err := overdds.Security(s.Getenv, s.enclave())
+	switch {
+	case err == nil:
+		return keys, nil
+	case s.Getenv("ROS_SECURITY_STRATEGY") == "Enforce":
+		return nil, fmt.Errorf("ROS_SECURITY_STRATEGY is Enforce, but %w", err)
 	}
-	s.Log.Warn().Msg("ROS_SECURITY_ENABLE is true, but this node cannot encrypt or authenticate: it speaks openly")
-	return nil
+	s.Log.Warn().Msgf("ROS_SECURITY_ENABLE is true, but %v: speaking openly", err)
+	return nil, nil
 }
 
 // InProcess joins the nodes of one process to each other, without a network.

@@ -369,7 +369,7 @@ func TestWireSecurity(t *testing.T) {
 	p.Env = append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
 		"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Enforce")
 	out, err := p.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), ": ROS_SECURITY_STRATEGY is Enforce, but ") {
+	if err == nil || !strings.Contains(string(out), ": ROS_SECURITY_STRATEGY is Enforce, but ROS_SECURITY_KEYSTORE is not set") {
 		t.Errorf("%v: %s", err, out)
 	}
 	n := watch(t)

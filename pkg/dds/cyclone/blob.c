@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dds/ddsi/ddsi_entity_index.h"
+#include "dds/ddsi/ddsi_proxy_endpoint.h"
 #include "dds/ddsi/q_protocol.h"
 #include "dds/ddsi/q_radmin.h"
 
@@ -41,10 +43,32 @@ static uint32_t get_size(const struct ddsi_serdata *d)
 	return ((const struct vnd_blob *)d)->size;
 }
 
+atomic_bool vnd_secured;
+
+// settle brings the parts of a GUID from a message that was signed or encrypted into
+// the host's order: the receiver may have turned them back, to check what covers
+// them. The writer is still there while its sample is delivered. Where it is not,
+// the parts become zero.
+static void settle(const struct ddsi_sertype *type, uint32_t parts[4])
+{
+	struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
+	for (int order = 0; order < 4; order++) {
+		uint32_t p[4];
+		for (int i = 0; i < 4; i++)
+			p[i] = (i < 3 ? order & 1 : order & 2) != 0 ? ntohl(parts[i]) : parts[i];
+		ddsi_guid_t guid = {.prefix = {.u = {p[0], p[1], p[2]}}, .entityid = {.u = p[3]}};
+		if (entidx_lookup_proxy_writer_guid(domain->entity_index, &guid) != NULL) {
+			memcpy(parts, p, sizeof p);
+			return;
+		}
+	}
+	memset(parts, 0, 4 * sizeof *parts);
+}
+
 // writer_of reads the writer's GUID from the message that a fragment came in
 // (RTPS 2.3, 9.4.4 and 9.4.5.3): no look-up, which would fail for a writer that
 // has gone meanwhile. The receiver has turned both parts into the host's order.
-static void writer_of(const struct nn_rdata *fragment, uint8_t guid[16])
+static void writer_of(const struct ddsi_sertype *type, const struct nn_rdata *fragment, uint8_t guid[16])
 {
 	const uint8_t *message = NN_RMSG_PAYLOAD(fragment->rmsg);
 	const uint8_t *sub = message + NN_RDATA_SUBMSG_OFF(fragment);
@@ -53,6 +77,8 @@ static void writer_of(const struct nn_rdata *fragment, uint8_t guid[16])
 	uint32_t parts[4];
 	memcpy(parts, message + 8, 12);
 	memcpy(parts + 3, sub + 12, 4);
+	if (vnd_secured)
+		settle(type, parts);
 	for (int i = 0; i < 4; i++)
 		parts[i] = htonl(parts[i]);
 	memcpy(guid, parts, sizeof parts);
@@ -73,7 +99,7 @@ static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_
 	struct vnd_blob *b = vnd_blob_new(type, kind, (uint32_t)size);
 	if (b == NULL)
 		return NULL;
-	writer_of(fragments, b->writer);
+	writer_of(type, fragments, b->writer);
 	uint32_t end = 0; // fragments may overlap
 	for (const struct nn_rdata *f = fragments; f != NULL; f = f->nextfrag) {
 		if (f->maxp1 <= end)

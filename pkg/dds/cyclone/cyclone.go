@@ -7,6 +7,8 @@
 // only returns an error.
 package cyclone
 
+import "vnd/pkg/dds"
+
 // Config of a participant.
 type Config struct {
 	// Domain is the DDS domain, 0 to 232. Participants of one process that name
@@ -18,6 +20,9 @@ type Config struct {
 	XML string
 	// UserData tells the others of the participant.
 	UserData []byte
+	// Security has the participant authenticate itself and encrypt, with the plugins
+	// that come with Cyclone DDS; nil to speak openly.
+	Security *dds.Security
 	// Log is told which network interface is used, and what Cyclone DDS warns of
 	// while it starts; may be nil. Later warnings go to the standard error, as
 	// Cyclone DDS has it.

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"vnd/pkg/dds"
 )
 
 // domain is a domain that participants of this process share.
@@ -24,6 +26,7 @@ type domain struct {
 	id     int
 	entity C.dds_entity_t
 	xml    string
+	keys   dds.Security // of all participants; zero when they speak openly
 	users  int
 }
 
@@ -37,9 +40,17 @@ var (
 func acquire(c Config) (_ *domain, said []string, _ error) {
 	domainsLock.Lock()
 	defer domainsLock.Unlock()
+	var keys dds.Security
+	if c.Security != nil {
+		keys = *c.Security
+	}
 	if d := domains[c.Domain]; d != nil {
-		if d.xml != c.XML {
+		switch {
+		case d.xml != c.XML:
 			return nil, nil, fmt.Errorf("domain %d is open in this process with another configuration: a process has one for a domain",
+				c.Domain)
+		case d.keys != keys: // Cyclone DDS 0.10.2 takes the rights of one for those of another, and crashes where one has none
+			return nil, nil, fmt.Errorf("domain %d is open in this process with other keys, or without any: a process has one enclave for a domain",
 				c.Domain)
 		}
 		d.users++
@@ -53,7 +64,7 @@ func acquire(c Config) (_ *domain, said []string, _ error) {
 	if entity < 0 {
 		return nil, said, explain(c.Domain, said, entity)
 	}
-	d := &domain{id: c.Domain, entity: entity, xml: c.XML, users: 1}
+	d := &domain{id: c.Domain, entity: entity, xml: c.XML, keys: keys, users: 1}
 	domains[c.Domain] = d
 	return d, said, nil
 }

@@ -55,13 +55,23 @@ dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *text, size_t
 	return domain;
 }
 
-int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n)
+int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n,
+	char *properties, char *text, size_t m)
 {
 	static const dds_entity_t topics[3] = {
 		DDS_BUILTIN_TOPIC_DCPSPARTICIPANT, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION};
 	dds_qos_t *q = dds_create_qos();
 	dds_qset_userdata(q, user_data, n);
+	if (*properties != 0)
+		vnd_secured = true;
+	char *rest;
+	for (char *name = strtok_r(properties, "\n", &rest); name != NULL; name = strtok_r(NULL, "\n", &rest))
+		dds_qset_prop(q, name, strtok_r(NULL, "\n", &rest));
+	struct said s = {text, m, 0};
+	text[0] = 0;
+	dds_set_log_sink(note, &s);
 	p->entity = dds_create_participant(domain, q, NULL);
+	dds_set_log_sink(NULL, NULL);
 	dds_delete_qos(q);
 	if (p->entity < 0)
 		return p->entity;

@@ -2,6 +2,7 @@
 #ifndef VND_CYCLONE_H
 #define VND_CYCLONE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <pthread.h>
@@ -27,6 +28,9 @@ struct vnd_blob {
 	uint32_t size;      // padded
 	uint8_t data[];
 };
+
+// Some participant of this process speaks in secret.
+extern atomic_bool vnd_secured;
 
 struct ddsi_sertype *vnd_sertype_new(const char *type_name);
 struct vnd_blob *vnd_blob_new(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind, uint32_t size);
@@ -112,7 +116,10 @@ struct vnd_participant {
 const char *vnd_library(void);
 // Opens a domain. What Cyclone DDS says of it goes to said, of size n.
 dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *said, size_t n);
-int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n);
+// Opens a participant with properties, lines of name and value in turn, which it
+// writes into. What Cyclone DDS says of it goes to said, of size m.
+int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n,
+	char *properties, char *said, size_t m);
 void vnd_participant_close(struct vnd_participant *p);
 // Name and address of the i-th network interface in use; false when there is none.
 bool vnd_interface(struct vnd_participant *p, int i, char *name, size_t n, uint8_t address[16], bool *ipv6);

@@ -51,6 +51,9 @@ func TestOpenErrors(t *testing.T) {
 		{Config{Domain: 41, XML: "<General><Nonsense>1</></>"}, []string{"Nonsense", "unknown element"}},
 		{Config{Domain: 41, XML: "<General><AllowMulticast>maybe</></>"}, []string{"AllowMulticast", "maybe"}},
 		{Config{Domain: 40}, []string{"domain 40", "another configuration"}},
+		{Config{Domain: 40, XML: alone, Security: &dds.Security{Certificate: "cert.pem"}}, []string{"domain 40", "one enclave for a domain"}},
+		{Config{Domain: 46, XML: alone, Security: &dds.Security{IdentityCA: "/nope.pem", Certificate: "/nope.pem", PrivateKey: "/nope.pem",
+			PermissionsCA: "/nope.pem", Governance: "/nope.p7s", Permissions: "/nope.p7s"}}, []string{"domain 46: participant: ", "/nope.pem"}},
 	} {
 		p, err := Open(c.config)
 		if err == nil {

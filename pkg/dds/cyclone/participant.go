@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -52,27 +53,48 @@ func Open(c Config) (dds.Participant, error) {
 	if err := checkConfig(c.XML); err != nil {
 		return nil, err
 	}
+	secrets, err := properties(c.Security)
+	if err != nil {
+		return nil, err
+	}
 	d, said, err := acquire(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &participant{domain: d, endpoints: map[uint64]*endpoint{}}
-	p.c = (*C.struct_vnd_participant)(C.calloc(1, C.sizeof_struct_vnd_participant))
-	data := C.CBytes(c.UserData)
-	defer C.free(data)
-	if code := C.vnd_participant_open(p.c, C.uint32_t(c.Domain), data, C.size_t(len(c.UserData))); code < 0 {
-		C.free(unsafe.Pointer(p.c))
+	more, err := p.open(c, secrets)
+	if err != nil {
 		d.release()
-		return nil, fmt.Errorf("domain %d: participant: %w", c.Domain, failure(code))
+		return nil, err
 	}
 	p.guid = guidOf(&p.c.guid)
 	if c.Log != nil {
-		for _, line := range said {
+		for _, line := range append(said, more...) {
 			c.Log("Cyclone DDS: " + line)
 		}
 		c.Log(fmt.Sprintf("Cyclone DDS %s: domain %d on %s", C.DDS_VERSION, c.Domain, p.interfaces()))
 	}
 	return p, nil
+}
+
+// open makes the participant in Cyclone DDS, and returns what that had to say.
+func (p *participant) open(c Config, properties string) (said []string, err error) {
+	p.c = (*C.struct_vnd_participant)(C.calloc(1, C.sizeof_struct_vnd_participant))
+	data, pairs := C.CBytes(c.UserData), C.CString(properties)
+	defer C.free(data)
+	defer C.free(unsafe.Pointer(pairs))
+	text := make([]byte, 16<<10)
+	code := C.vnd_participant_open(p.c, C.uint32_t(c.Domain), data, C.size_t(len(c.UserData)),
+		pairs, (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
+	said = lines(C.GoString((*C.char)(unsafe.Pointer(&text[0]))))
+	if code == 0 {
+		return said, nil
+	}
+	C.free(unsafe.Pointer(p.c))
+	if len(said) > 0 {
+		return nil, fmt.Errorf("domain %d: participant: %s", c.Domain, strings.Join(said, "; "))
+	}
+	return nil, fmt.Errorf("domain %d: participant: %w", c.Domain, failure(code))
 }
 
 // interfaces names those that the domain uses.
@@ -214,7 +236,7 @@ func (p *participant) Close() error {
 		return nil
 	}
 	p.closed = true
-	for _, e := range p.open() {
+	for _, e := range p.left() {
 		if err := e.Close(); err != nil {
 			return err
 		}
@@ -235,8 +257,8 @@ func (p *participant) stopWaiting() {
 	}
 }
 
-// open lists the endpoints that are not closed yet.
-func (p *participant) open() []*endpoint {
+// left lists the endpoints that are not closed yet.
+func (p *participant) left() []*endpoint {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	var all []*endpoint
