@@ -24,6 +24,7 @@ type Loop struct {
 	state  quad.State // newest whole one
 	stamp  int64      // of state, ns
 	ready  bool       // there was one
+	doubt  Doubt      // about the newest sample
 
 	latent Latent    // heard last; Mean is latent's own
 	given  []float32 // z that the policy had in the last tick; nil: the prior mean
@@ -74,12 +75,15 @@ func (l *Loop) Follow(c *Course) { l.course = c }
 
 func (l *Loop) reference(t float64) quad.Reference { return l.course.at(t) }
 
-// Sense takes a sample and reports whether the state is now that of its stamp.
+// Sense takes a sample and reports whether the state is now that of its stamp. A doubtful sample is none.
 func (l *Loop) Sense(m *Measured) bool {
 	l.begin(m.Stamp)
+	if l.doubt = l.config.doubt(m, l.seq > 0); l.doubt != Sound {
+		return false
+	}
 	s := m.State
 	if l.config.Source == FromOdometry {
-		if !m.HasVelocity || l.late(m.Stamp) {
+		if l.late(m.Stamp) {
 			return false
 		}
 	} else {
@@ -170,6 +174,9 @@ func (l *Loop) Course() *Course { return l.course }
 
 // Counts of the estimator.
 func (l *Loop) Counts() estimate.Counts { return l.estimator.Counts() }
+
+// Doubt is about the sample that Sense took last.
+func (l *Loop) Doubt() Doubt { return l.doubt }
 
 // Stamp is that of the state of the last tick, ns.
 func (l *Loop) Stamp() int64 { return l.flown }

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/component"
 	"vnd/pkg/control"
 	"vnd/pkg/estimate"
+	"vnd/pkg/guard"
 	"vnd/pkg/ros"
 )
 
@@ -43,11 +44,24 @@ type flight struct {
 	ticks    *control.Ring[control.Tick]
 	recorded chan struct{}
 	counts   component.Latest[estimate.Counts]
+	doubted  component.Latest[doubted]
+	newest   atomic.Int64 // stamp of the newest sample, ns; 0 before the first
+	at       atomic.Int64 // when it came, ns
+	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
 
 	sent    ros.Time     // when the sample of this tick was sent; 0 for a tick by the clock
+	before  int64        // when the tick before was, ns; 0: there was none
 	scratch control.Tick // of a tick for which the ring has no room
 	hear    func(*control.Latent)
 	count   func(*estimate.Counts)
+	refuse  func(*doubted)
+	refused doubted
+}
+
+// doubted is a sample that the loop did not take, and why.
+type doubted struct {
+	control.Measured
+	control.Doubt
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
@@ -57,6 +71,7 @@ func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
 		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1), scratch: control.NewTick()}
 	f.hear = func(z *control.Latent) { f.loop.Hear(z) }
 	f.count = func(c *estimate.Counts) { *c = f.loop.Counts() }
+	f.refuse = func(d *doubted) { *d = f.refused }
 	return f
 }
 
@@ -81,8 +96,7 @@ func (f *flight) turn() {
 	alarm, due := f.alarm.Swap(false), false
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
-			f.loop.Sense(&s.Measured)
-			f.sent = s.sent
+			f.take(s, now)
 			due = f.mocap && f.pace.Sample(s.Stamp, now) || due
 		}
 		f.samples.Pop()
@@ -97,6 +111,19 @@ func (f *flight) turn() {
 	}
 }
 
+// take hands the loop a sample that came by now.
+func (f *flight) take(s *sample, now int64) {
+	f.newest.Store(s.Stamp)
+	f.at.Store(now)
+	f.sent = s.sent
+	f.loop.Sense(&s.Measured)
+	if d := f.loop.Doubt(); d != control.Sound {
+		f.gauges.refused.Add(1)
+		f.refused = doubted{s.Measured, d}
+		f.doubted.TryPut(f.refuse)
+	}
+}
+
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
 	f.latent.TryTake(f.hear)
@@ -105,6 +132,10 @@ func (f *flight) tick(now int64) {
 		return
 	}
 	err := f.sender.send(f.loop.Stamp(), command)
+	if f.before != 0 && f.loop.Guard().Breach() == guard.Missed {
+		f.gap.Store(now - f.before)
+	}
+	f.before = now
 	f.gauges.ticked(f, err)
 	f.counts.TryPut(f.count)
 	t := f.ticks.Slot()

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,8 @@ type gauges struct {
 	missed  atomic.Uint64          // ticks that samples came too late for
 	unsent  atomic.Uint64          // commands that the middleware refused
 	unsaid  atomic.Uint64          // steps that it refused
-	refused atomic.Uint64          // samples without a use: another frame
+	refused atomic.Uint64          // samples without a use: of another frame, or no state of the robot
+	told    control.Doubt          // that the log has last
 	trouble atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
 }
 
@@ -93,8 +95,32 @@ func (c *Controller) report(s *diagnostics.Status) {
 	if t := g.trouble.Load(); t != nil {
 		s.Merge(diagnostics.Warn, "%s", *t)
 	}
+	c.reportSamples(s, f)
 	if topic := f.sender.topic(); len(c.Context().Graph().Publishers(topic)) > 1 {
 		s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
+	}
+}
+
+// reportSamples tells what is wrong with those of motion capture, and with the clocks.
+func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
+	g, p := c.gauges, c.params.Load()
+	f.doubted.TryTake(func(d *doubted) {
+		text := p.Explain(c.source, &d.Measured, d.Doubt)
+		if g.told != d.Doubt {
+			g.told = d.Doubt
+			c.Log().Error().Msg(text)
+		}
+		s.Merge(diagnostics.Error, "%s", text)
+	})
+	at := f.at.Load()
+	if !c.ticking() || at == 0 {
+		return
+	}
+	const silence = time.Second
+	if quiet := time.Duration(int64(c.Now()) - at); quiet > silence || quiet < -silence {
+		s.Merge(diagnostics.Error, "topic %s: no sample for %.1f s", c.source, quiet.Seconds())
+	} else if off := time.Duration(at - f.newest.Load()); math.Abs(off.Seconds()) > p.Guard.MaxAge {
+		s.Merge(diagnostics.Error, "topic %s: stamped %.3f s before this clock, expected at most %g (guard.max_age): are the clocks synchronised?", c.source, off.Seconds(), p.Guard.MaxAge)
 	}
 }
 
@@ -124,6 +150,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:
 		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
+	case last.Cause == guard.Missed:
+		s.Summary(diagnostics.Error, "the guard flies: %v, %.3f s between two ticks (%v)", last.Cause, float64(f.gap.Load())/1e9, last.Stage)
 	default:
 		s.Summary(diagnostics.Error, "the guard flies: %v (%v)", last.Cause, last.Stage)
 	}

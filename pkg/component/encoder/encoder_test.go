@@ -2,6 +2,7 @@ package encoder
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ func read(t testing.TB, name string) *snapshot.Bundle {
 type house struct {
 	t       *testing.T
 	e       *Encoder
+	n       *ros.Node
 	steps   *ros.Publisher[msgs.Step]
 	latents chan msgs.Latent
 	tick    control.Tick
@@ -72,6 +74,7 @@ func newHouse(t *testing.T, args ...string) *house {
 	h := &house{t: t, latents: make(chan msgs.Latent, 100)}
 	h.e = must(New(join(args...)))(t)
 	n := must(join().NewNode("tester"))(t)
+	h.n = n
 	heard := must(ros.NewSubscription(n, "latent", component.LatentQoS(), func(m *msgs.Latent, _ ros.Info) {
 		z := *m
 		z.Mean = slices.Clone(m.Mean)
@@ -118,6 +121,17 @@ func (h *house) send(id string) {
 	h.tick.State.V.X += 0.01
 }
 
+// publish sends a bundle on the topic.
+func (h *house) publish(b *snapshot.Bundle) {
+	h.t.Helper()
+	data := must(b.Encode())(h.t)
+	m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}
+	pub := must(ros.NewPublisher[msgs.Bundle](h.n, "bundle", component.LatchedQoS()))(h.t)
+	if err := pub.Publish(m); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func zero(z []float32) bool { return !slices.ContainsFunc(z, func(x float32) bool { return x != 0 }) }
 
 // The encoder is that of the bundle that flies: the window is whole after its 21 rows and outlives a swap; of a bundle that
@@ -162,6 +176,13 @@ func TestRefuses(t *testing.T) {
 	b.Robot = "arm"
 	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+learned.Robot) {
 		t.Error(err)
+	}
+	h.publish(b)
+	want := `topic bundle: bundle ` + b.ID + ` is of robot "arm", expected "quadrotor"`
+	for end := time.Now().Add(long); h.e.trouble.Load() == nil || *h.e.trouble.Load() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the trouble is %v, expected %s", h.e.trouble.Load(), want)
+		}
 	}
 	b = read(t, "a.vnd")
 	b.Dt = 0.03
