@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	px4msgs "vnd/msgs/px4_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
@@ -38,6 +39,9 @@ func TestStacks(t *testing.T) {
 	seconds, slack := 5.5, 0.15 // a round
 	if s := os.Getenv("VND_STACKS"); s != "" {
 		seconds, slack = must(strconv.ParseFloat(s, 64))(t), 0.1
+		before := patience
+		patience += time.Duration(seconds) * time.Second
+		defer func() { patience = before }()
 	}
 	l := newLab(t)
 	bundles := must(ros.NewPublisher[msgs.Bundle](l.n, "/quad/bundle", component.LatchedQoS()))(t)

@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 60 * time.Second
+var patience = 60 * time.Second
 
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
