@@ -6,3 +6,10 @@ func Turner(c *Context) func() {
 	keep, turn := x.keep, x.turn
 	return func() { _ = x.once(keep, turn) }
 }
+
+// Timers is how many timers the executor keeps.
+func Timers(c *Context) int {
+	c.executor.timersMu.Lock()
+	defer c.executor.timersMu.Unlock()
+	return len(c.executor.timers)
+}

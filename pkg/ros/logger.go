@@ -46,8 +46,7 @@ func (n *Node) beginRosout() error {
 	}
 	// An error here has nowhere to go: the console and the file have the message.
 	stop := n.context.log.Publish(n.name.LoggerName(), func(m *rclinterfaces.Log) { _ = pub.Publish(m) })
-	n.own(&closer{stop})
-	return nil
+	return n.own(&closer{stop})
 }
 
 // closer is a function to be called at the end.

@@ -128,15 +128,22 @@ func (n *Node) make(entity io.Closer, create func() error) error {
 	if err != nil {
 		return n.errorf("%w", err)
 	}
-	n.own(entity)
-	return nil
+	return n.own(entity)
 }
 
-// own remembers what is to be closed with the node.
-func (n *Node) own(c io.Closer) {
+// own remembers what is to be closed with the node. Where that is closed already,
+// so is c.
+func (n *Node) own(c io.Closer) error {
 	n.mu.Lock()
-	n.closers = append(n.closers, c)
+	closed := n.closed
+	if !closed {
+		n.closers = append(n.closers, c)
+	}
 	n.mu.Unlock()
+	if closed {
+		return n.errorf("%w", errors.Join(rmw.ErrClosed, c.Close()))
+	}
+	return nil
 }
 
 func (n *Node) disown(c io.Closer) {

@@ -48,8 +48,10 @@ func (n *Node) newTimer(clock *Clock, period time.Duration, f func(), options []
 		t.schedule.jump(j)
 		t.mu.Unlock()
 	})
+	if err := n.own(t); err != nil {
+		return nil, err
+	}
 	n.context.executor.add(t)
-	n.own(t)
 	return t, nil
 }
 

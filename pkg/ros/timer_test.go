@@ -1,6 +1,7 @@
 package ros_test
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	rosgraphmsgs "vnd/msgs/rosgraph_msgs"
 	"vnd/pkg/dds/inproc"
+	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
 )
 
@@ -37,6 +39,16 @@ func TestWallTimer(t *testing.T) {
 	}
 	if _, err := alone(t).NewTimer(0, func() {}); err == nil {
 		t.Error("a timer without a period")
+	}
+	n := alone(t)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.NewWallTimer(time.Hour, func() {}); !errors.Is(err, rmw.ErrClosed) {
+		t.Errorf("a timer of a closed node: error %v", err)
+	}
+	if ros.Timers(n.Context()) != 0 {
+		t.Error("a timer of a closed node goes on")
 	}
 }
 
