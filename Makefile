@@ -20,7 +20,7 @@ menu: ## print this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## fit to recorded flights in about a minute, score on others, draw
+demo: build ## a model of recorded flights, then learning in flight: about five minutes
 	bin/vnd demo
 
 .PHONY: test

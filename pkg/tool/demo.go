@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"vnd/pkg/demo"
 	"vnd/pkg/openloop"
 	"vnd/pkg/param"
 	"vnd/pkg/vnd"
@@ -16,24 +18,65 @@ import (
 var demoFlights = filepath.Join("params", "demo", "flights")
 
 type demoCommand struct {
-	Flights string  `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
-	Out     string  `placeholder:"DIR" help:"Folder for the bundle and the pictures (default build/demo of the checkout)."`
-	Seed    uint64  `default:"1" help:"Seed of all randomness."`
-	Minutes float64 `default:"1" help:"The training ends by then."`
+	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
+	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
+	Out      string   `placeholder:"DIR" help:"Folder for all that the demo writes (default build/demo of the checkout)."`
+	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	Minutes  float64  `default:"1" help:"The training of the fit ends by then."`
+	World    string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
+	Task     string   `default:"track" enum:"hover,track" help:"Task of the flight: ${enum}."`
+	Seconds  float64  `default:"184" help:"Length of the flight."`
+	Params   []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
+	Programs string   `placeholder:"DIR" help:"Folder of the nodes' programs (default: beside this one)."`
+	Lockstep bool     `help:"In flight, time waits for each command, on /clock: for machines that are busy with other things."`
 }
 
 // demoed is what the demo came to.
 type demoed struct {
-	Fit   *fitted  `json:"fit"`
-	Score *scored  `json:"score"`
-	Files []string `json:"files"`
+	Fit    *fitted      `json:"fit,omitempty"`
+	Score  *scored      `json:"score,omitempty"`
+	Flight *demo.Flight `json:"flight,omitempty"`
+	Files  []string     `json:"files"`
 }
 
-// Run implements `vnd demo`: fit, then score, as the commands of these names do.
+// Run implements `vnd demo`.
 func (d *demoCommand) Run(c *console) error {
 	if err := d.fill(); err != nil {
 		return err
 	}
+	r := &demoed{}
+	for _, part := range []struct {
+		name, title string
+		run         func(*console, *demoed) error
+		write       func(io.Writer) error
+	}{
+		{"fit", "A model of recorded flights", d.fit, func(w io.Writer) error { return r.writeFit(w) }},
+		{"flight", "Learning in flight", d.fly, func(w io.Writer) error { return r.Flight.WriteText(w) }},
+	} {
+		if d.Part != "all" && d.Part != part.name {
+			continue
+		}
+		if !c.json {
+			fmt.Fprintf(c.stdout, "\n%s\n%s\n\n", part.title, strings.Repeat("=", len(part.title)))
+		}
+		if err := part.run(c, r); err != nil {
+			return err
+		}
+		if c.json {
+			continue
+		}
+		if err := part.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		return c.show(r)
+	}
+	return nil
+}
+
+// fit fits, then scores, as the commands of these names do.
+func (d *demoCommand) fit(c *console, r *demoed) error {
 	train, test := filepath.Join(d.Flights, "train"), filepath.Join(d.Flights, "test")
 	for _, dir := range []string{train, test} {
 		if _, err := os.Stat(dir); err != nil {
@@ -50,34 +93,34 @@ func (d *demoCommand) Run(c *console) error {
 	}
 	bundle := filepath.Join(d.Out, "model.safetensors")
 	c.log.Info().Msgf("fitting to the flights in %s", train)
-	fit, err := c.fit(fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
+	var err error
+	r.Fit, err = c.fit(fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
 	if err != nil {
 		return err
 	}
 	c.log.Info().Msgf("scoring on the flights in %s, beside peers fitted to the same", test)
-	score, err := c.score(scoring{bundles: []string{bundle}, dev: []string{train}, inputs: []string{test},
+	r.Score, err = c.score(scoring{bundles: []string{bundle}, dev: []string{train}, inputs: []string{test},
 		steps: openloop.DefaultOptions().Steps[1:], stride: openloop.DefaultOptions().Stride, plots: d.Out})
 	if err != nil {
 		return err
 	}
-	r := &demoed{Fit: fit, Score: score, Files: []string{bundle}}
+	r.Files = append(r.Files, bundle)
 	for _, name := range []string{"score.png", "residual.png", "latent.png"} {
 		r.Files = append(r.Files, filepath.Join(d.Out, name))
 	}
-	return c.show(r)
+	return nil
 }
 
-// WriteText implements result.
-func (d *demoed) WriteText(w io.Writer) error {
-	if err := d.Fit.WriteText(w); err != nil {
+func (r *demoed) writeFit(w io.Writer) error {
+	if err := r.Fit.WriteText(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := d.Score.WriteText(w); err != nil {
+	if err := r.Score.WriteText(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	for _, f := range d.Files[1:] {
+	for _, f := range r.Files[1:] {
 		if _, err := fmt.Fprintln(w, "wrote", f); err != nil {
 			return err
 		}
@@ -85,20 +128,49 @@ func (d *demoed) WriteText(w io.Writer) error {
 	return nil
 }
 
-// fill finds the folders that were not given.
-func (d *demoCommand) fill() error {
-	if d.Flights != "" && d.Out != "" {
-		return nil
+// fly flies with the real nodes, which learn meanwhile.
+func (d *demoCommand) fly(c *console, r *demoed) error {
+	c.log.Info().Msgf("flying %.0f s in %s, each node a process of its own; Ctrl-C ends them all", d.Seconds, d.World)
+	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task, Seconds: d.Seconds, Seed: d.Seed,
+		Out: filepath.Join(d.Out, "flight"), Lockstep: d.Lockstep, Say: func(line string) { fmt.Fprintln(c.stderr, line) }})
+	if err != nil {
+		return err
 	}
-	top, err := checkout()
-	if d.Flights == "" {
+	r.Flight = f
+	r.Files = append(r.Files, f.Report, f.Bag)
+	return nil
+}
+
+// WriteText implements result: the parts have been written, each as it ended.
+func (r *demoed) WriteText(io.Writer) error { return nil }
+
+// fill finds the folders and files that were not given.
+func (d *demoCommand) fill() error {
+	if d.Programs == "" {
+		exe, err := os.Executable()
 		if err != nil {
 			return err
 		}
-		d.Flights = filepath.Join(top, demoFlights)
+		d.Programs = filepath.Dir(exe)
 	}
-	if d.Out == "" {
-		d.Out = filepath.Join(top, "build", "demo")
+	fits, flies := d.Part != "flight", d.Part != "fit"
+	if d.Out != "" && (!fits || d.Flights != "") && (!flies || d.World != "" && len(d.Params) > 0) {
+		return nil
+	}
+	top, err := checkout()
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		path *string
+		name string
+	}{{&d.Flights, demoFlights}, {&d.Out, filepath.Join("build", "demo")}, {&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
+		if *f.path == "" {
+			*f.path = filepath.Join(top, f.name)
+		}
+	}
+	if len(d.Params) == 0 {
+		d.Params = []string{filepath.Join(top, "params", "lab.yaml"), filepath.Join(top, "params", "demo", "flight.yaml")}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type commands struct {
 	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
-	Demo    demoCommand    `cmd:"" help:"Fit to recorded flights in about a minute and score on others."`
+	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
 }
 
 // result is what a command found. It is marshalled for --json.

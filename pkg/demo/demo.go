@@ -1,0 +1,193 @@
+// Package demo flies a simulated quadrotor with the real nodes, each a process of its own, over the real wire: wind comes,
+// goes and returns, and meanwhile the background learner learns from the flight, and what passes its gate is swapped in.
+// The demo is one more node that listens: it tells what happens, and in the end what it came to, as a table, as a report
+// with pictures and as a bag.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"vnd/pkg/rmw"
+	"vnd/pkg/sim"
+)
+
+// Options of a demo.
+type Options struct {
+	Programs string   // folder of the nodes' programs
+	Params   []string // parameter files for all nodes; what a later one says counts
+	World    string   // parameter file of the world
+	Task     string   // of the flight: hover or track
+	Seconds  float64  // of flight
+	Seed     uint64
+	Out      string // folder of what stays: it is replaced as a whole, or in a failure left as it was
+	// Lockstep has time wait for each command, and told on /clock: for machines that are busy with other things.
+	Lockstep bool
+	Getenv   func(string) string // nil is os.Getenv
+	Say      func(line string)   // takes what happens, a line each
+}
+
+// How long nothing may be heard: while a first policy is trained, and in flight.
+const (
+	slowest = 10 * time.Minute
+	silence = time.Minute
+)
+
+// Run flies the demo until its time is over, or ctx is done. The processes have ended when it returns.
+func Run(ctx context.Context, o Options) (f *Flight, err error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	d, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(d.dir) // what did not become Out
+	// The children are interrupted when the thread that started them ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err = d.fly(ctx)
+	if stopping := d.fleet.stop(); err == nil {
+		err = stopping
+	}
+	var r Record
+	if d.listener != nil {
+		r = d.record()
+		err = errors.Join(err, d.listener.close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	f = r.Measure()
+	f.World, f.Task, f.Trips = o.World, o.Task, d.trips
+	return f, d.keep(&r, f)
+}
+
+// demo is one at work.
+type demo struct {
+	Options
+	dir string // of what the nodes write, until it becomes Out
+	env map[string]string
+	fleet
+	*listener
+}
+
+// prepare looks whether everything is there, and makes the folder.
+func prepare(o Options) (*demo, error) {
+	d := &demo{Options: o, fleet: fleet{programs: o.Programs, failed: make(chan error, 1)}}
+	if err := d.fleet.check(); err != nil {
+		return nil, err
+	}
+	if _, err := sim.Load(o.World); err != nil {
+		return nil, err
+	}
+	if !(o.Seconds > 0) {
+		return nil, fmt.Errorf("a flight of %g s, expected more than none", o.Seconds)
+	}
+	for _, path := range append([]*string{&d.Options.World, &d.Options.Out}, pointers(d.Params)...) {
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return nil, err
+		}
+		*path = abs
+	}
+	if err := os.MkdirAll(filepath.Dir(d.Out), 0o777); err != nil {
+		return nil, err
+	}
+	var err error
+	d.dir, err = os.MkdirTemp(filepath.Dir(d.Out), "."+filepath.Base(d.Out)+"-")
+	d.environment()
+	return d, err
+}
+
+func pointers(s []string) (p []*string) {
+	for i := range s {
+		p = append(p, &s[i])
+	}
+	return p
+}
+
+// environment is one in which the demo's processes meet, and nobody else unless asked: the user's ROS_DOMAIN_ID, or one
+// that hardly anybody has, on the loopback.
+func (d *demo) environment() {
+	const domains = 100
+	domain := d.Getenv("ROS_DOMAIN_ID")
+	if domain == "" {
+		domain = strconv.Itoa(1 + os.Getpid()%domains)
+	}
+	d.env = map[string]string{"ROS_DOMAIN_ID": domain, "ROS_LOCALHOST_ONLY": "1", "ROS_LOG_DIR": filepath.Join(d.dir, "log")}
+	for key, value := range d.env {
+		d.fleet.env = append(d.fleet.env, key+"="+value)
+	}
+	for _, key := range []string{"ROS_DISTRO", "CYCLONEDDS_URI"} {
+		d.env[key] = d.Getenv(key)
+	}
+}
+
+// node starts one of the nodes in the robot's namespace, with parameters besides those of the files.
+func (d *demo) node(name string, parameters ...string) error {
+	args := []string{"--ros-args", "-r", "__ns:=" + space}
+	for _, file := range d.Params {
+		args = append(args, "--params-file", file)
+	}
+	if d.Lockstep {
+		parameters = append(parameters, "use_sim_time:=true")
+	}
+	for _, p := range parameters {
+		args = append(args, "-p", p)
+	}
+	return d.fleet.start(name, args...)
+}
+
+// fly starts the nodes in the order in which they need one another, and waits for the end of the flight.
+func (d *demo) fly(ctx context.Context) (err error) {
+	if d.listener, err = listen(d.env, d.Say); err != nil {
+		return err
+	}
+	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space, d.env["ROS_DOMAIN_ID"]))
+	directory, seed := "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)
+	// The recorder is the first, so that it is the last to end: it hears everything.
+	if err := errors.Join(d.node(recorder, directory), d.node(learner, directory, seed)); err != nil {
+		return err
+	}
+	if err := d.until(ctx, d.failed, slowest, "a first bundle", func(r *Record) bool { return len(r.Bundles) > 0 }); err != nil {
+		return err
+	}
+	if err := errors.Join(d.node(encoder), d.node(controller, "autostart:=true", "task:="+d.Task)); err != nil {
+		return err
+	}
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	world := []string{"world:=" + d.World, seed}
+	if d.Lockstep {
+		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=10.0")
+	}
+	if err := d.node(simulator, world...); err != nil {
+		return err
+	}
+	telling, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.tellNow(telling)
+	return d.until(ctx, d.failed, silence, "steps of "+controller, func(*Record) bool { return d.seconds() >= d.Seconds })
+}
+
+// ready waits until the nodes have found one another.
+func (d *demo) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	err := d.context.WaitForGraph(ctx, func(g rmw.Graph) bool {
+		const readers = 4 // encoder, recorder, learner, we
+		return len(g.Publishers(space+"/step")) > 0 && len(g.Subscriptions(space+"/step")) >= readers && len(g.Publishers(space+"/latent")) > 0
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the nodes did not find one another on the loopback within %v", silence)
+	}
+	return err
+}
