@@ -1,4 +1,4 @@
-"""The nodes that fly: policy_controller and latent_encoder, in the robot's namespace."""
+"""The nodes that fly, policy_controller and latent_encoder, and the visualizer, in the robot's namespace."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess
@@ -13,7 +13,7 @@ ARGUMENTS = [
     ('use_sim_time', 'false', 'follow /clock'),
     ('log_level', 'info', 'debug, info, warn, error or fatal'),
     ('autostart', 'true', 'configure and activate the controller'),
-    ('rviz', 'false', 'start rviz2'),
+    ('rviz', 'false', 'start rviz2 with launch/vnd.rviz'),
     ('bag', '', 'record all topics to this folder, as MCAP; empty records none'),
 ]
 
@@ -32,7 +32,12 @@ def generate_launch_description():
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
         node('policy_controller', autostart=LaunchConfiguration('autostart')),
         node('latent_encoder'),
-        Node(package='rviz2', executable='rviz2', condition=IfCondition(LaunchConfiguration('rviz'))),
+        node('visualizer'),
+        Node(
+            package='rviz2', executable='rviz2', namespace=LaunchConfiguration('namespace'),
+            arguments=['-d', PathJoinSubstitution([FindPackageShare('vnd'), 'launch', 'vnd.rviz'])],
+            condition=IfCondition(LaunchConfiguration('rviz')),
+        ),
         ExecuteProcess(
             cmd=['ros2', 'bag', 'record', '--all', '--storage', 'mcap', '--output', LaunchConfiguration('bag')],
             condition=IfCondition(PythonExpression(["'", LaunchConfiguration('bag'), "' != ''"])),

@@ -10,6 +10,7 @@ import (
 
 	"vnd/pkg/component/controller"
 	"vnd/pkg/component/encoder"
+	"vnd/pkg/component/visualizer"
 	"vnd/pkg/param"
 )
 
@@ -18,7 +19,10 @@ func main() {
 	var e encoder.Params
 	param.Default(&c)
 	param.Default(&e)
-	for name, text := range map[string]string{controller.Name: param.YAML("/**/"+controller.Name, &c), encoder.Name: param.YAML("/**/"+encoder.Name, &e)} {
+	var v visualizer.Params
+	param.Default(&v)
+	for name, text := range map[string]string{controller.Name: param.YAML("/**/"+controller.Name, &c), encoder.Name: param.YAML("/**/"+encoder.Name, &e),
+		visualizer.Name: param.YAML("/**/"+visualizer.Name, &v)} {
 		if err := os.WriteFile(filepath.Join("..", "..", "params", name+".yaml"), []byte(text), 0o666); err != nil {
 			log.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/component/controller"
 	"vnd/pkg/component/encoder"
+	"vnd/pkg/component/visualizer"
 	"vnd/pkg/param"
 )
 
@@ -30,6 +31,7 @@ func TestParameterFiles(t *testing.T) {
 	}
 	check("policy_controller.yaml", controller.Name, &controller.Params{}, &controller.Params{})
 	check("latent_encoder.yaml", encoder.Name, &encoder.Params{}, &encoder.Params{})
+	check("visualizer.yaml", visualizer.Name, &visualizer.Params{}, &visualizer.Params{})
 	type clocked struct {
 		Sim bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
 		controller.Params
@@ -40,4 +42,9 @@ func TestParameterFiles(t *testing.T) {
 		encoder.Params
 	}
 	check("lab.yaml", encoder.Name, &clockedToo{}, &clockedToo{})
+	type clockedThree struct {
+		Sim bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+		visualizer.Params
+	}
+	check("lab.yaml", visualizer.Name, &clockedThree{}, &clockedThree{})
 }

@@ -6,37 +6,58 @@ import (
 	"time"
 )
 
-// pairs remembers when the newest samples of motion capture were sent, by their stamps.
-type pairs struct {
+// sent is when messages of a kind were sent, by their stamps, the newest ones.
+type sent struct {
 	of   [128]struct{ stamp, source int64 } // a third of a second at 360 Hz
 	next int
 }
 
-func (p *pairs) add(stamp, source int64) {
+func (p *sent) add(stamp, source int64) {
 	p.of[p.next] = struct{ stamp, source int64 }{stamp, source}
 	p.next = (p.next + 1) % len(p.of)
 }
 
-// since is how long after the sample of a stamp something was sent; false where that sample is not known.
-func (p *pairs) since(stamp, source int64) (time.Duration, bool) {
+// take is when the message of a stamp was sent, once; 0 where it is not known.
+func (p *sent) take(stamp int64) (source int64) {
 	for i := range p.of {
 		if q := &p.of[i]; q.stamp == stamp && q.source != 0 {
-			return time.Duration(source - q.source), true
+			source, q.source = q.source, 0
+			return source
 		}
 	}
-	return 0, false
+	return 0
 }
 
 // latencies are those of the newest ticks.
 type latencies struct {
+	samples, steps sent
+
 	of    [3000]time.Duration // a minute at 50 Hz
 	count int
 	seen  Latency
 	taken int // count at the last look
 }
 
-func (l *latencies) add(d time.Duration, known bool) {
-	if !known || d < 0 { // clocks of two computers
+// sample and step take when a sample of motion capture and its step were sent; whichever is heard of first waits for the
+// other.
+func (l *latencies) sample(stamp, source int64) {
+	if step := l.steps.take(stamp); step != 0 {
+		l.add(time.Duration(step - source))
+	} else {
+		l.samples.add(stamp, source)
+	}
+}
+
+func (l *latencies) step(stamp, source int64) {
+	if sample := l.samples.take(stamp); sample != 0 {
+		l.add(time.Duration(source - sample))
+	} else if source != 0 {
+		l.steps.add(stamp, source)
+	}
+}
+
+func (l *latencies) add(d time.Duration) {
+	if d < 0 { // clocks of two computers
 		return
 	}
 	l.of[l.count%len(l.of)] = d

@@ -194,11 +194,17 @@ func TestLatency(t *testing.T) {
 	var want []time.Duration
 	for k := range 200 {
 		d := time.Duration(k+1) * 100 * time.Microsecond
+		stamp, source := f.tick.Stamp, begun+int64(k)*1e7
+		if k%4 == 0 { // of others the sample comes after the step, or not at all
+			s.Sample(stamp, source)
+		}
+		s.Step(f.next(), source+int64(d))
+		if k%4 == 2 {
+			s.Sample(stamp, source)
+		}
 		if k%2 == 0 {
-			s.Sample(f.tick.Stamp, begun+int64(k)*1e7)
 			want = append(want, d)
-		} // the others' samples were not heard
-		s.Step(f.next(), begun+int64(k)*1e7+int64(d))
+		}
 	}
 	l := s.Look(time.Now()).Latency
 	slices.Sort(want)

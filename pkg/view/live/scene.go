@@ -71,7 +71,6 @@ type Scene struct {
 	learner  Learner
 	cond     Condition
 	health   map[string]Finding
-	pairs    pairs
 	latency  latencies
 	models   []*believed // newest last
 	flies    *believed   // of the bundle that flies; nil where it has none
@@ -100,9 +99,7 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 		s.lost += m.Seq - s.seq
 	}
 	s.seq, s.frame, s.task = m.Seq+1, m.Header.FrameID, m.Task
-	if source != 0 {
-		s.latency.add(s.pairs.since(pose.Stamp, source))
-	}
+	s.latency.step(pose.Stamp, source)
 	if s.flies = s.believed(m.BundleID); s.flies != nil {
 		b := s.flies
 		b.push(quad.Step{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State, Command: command.Command}, s.cfg.Rate)
@@ -152,7 +149,7 @@ func (s *Scene) Latent(m *msgs.Latent) {
 // Sample notes when a sample of motion capture was sent: how long after it its step was is the latency.
 func (s *Scene) Sample(stamp, source int64) {
 	s.mu.Lock()
-	s.pairs.add(stamp, source)
+	s.latency.sample(stamp, source)
 	s.mu.Unlock()
 }
 

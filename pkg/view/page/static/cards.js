@@ -114,18 +114,20 @@ export class Cards {
     const worst = wrong.reduce((m, f) => Math.max(m, f.level === 3 ? 1.5 : f.level), 0);
     set('overall', wrong.length ? `${wrong.length} ${wrong.length > 1 ? 'findings' : words[wrong[0].level]}` : all.length ? 'all is well' : 'no diagnostics');
     $('overall').className = 'badge ' + (worst >= 2 ? 'bad' : worst > 0 ? 'fair' : all.length ? 'good' : '');
-    set('well', all.length ? `${all.length - wrong.length} of ${all.length} tasks are well` : '/diagnostics is silent');
+    set('well', all.length ? `${all.length - wrong.length} of ${all.length} tasks of the nodes are well` : '/diagnostics is silent');
     const order = [...all].sort((a, b) => (b.level === 3 ? 1.5 : b.level) - (a.level === 3 ? 1.5 : a.level) || a.name.localeCompare(b.name));
     const key = JSON.stringify(order.map((f) => [f.name, f.level, f.message]));
     if (key === this.told) return;
     this.told = key;
-    $('findings').replaceChildren(...order.map((f) => {
+    const item = (f) => {
       const li = tag('li', '', `l${f.level}`), text = tag('span');
       text.append(tag('b', f.name), ` ${f.message}`);
       li.append(tag('i'), text);
       li.title = f.values.map(([k, v]) => `${k}: ${v}`).join('\n');
       return li;
-    }));
+    };
+    $('findings').replaceChildren(...order.filter((f) => f.level).map(item));
+    $('fine').replaceChildren(...order.filter((f) => !f.level).map(item));
   }
 
   draw(world) {
@@ -143,7 +145,7 @@ export class Cards {
       c.fillText('no latents yet', 4, height / 2);
       return;
     }
-    const size = plane.mean.length, unit = Math.min(width / 9, height / 7);
+    const size = plane.mean.length, unit = Math.min(width / 6.5, height / 5);
     const place = (i) => {
       let x = 0, y = 0;
       for (let k = 0; k < size; k++) {

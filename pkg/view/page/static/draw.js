@@ -68,10 +68,10 @@ export function seconds(v) {
   return v < 1 ? `${(1e3 * v).toPrecision(3)} ms` : `${v.toFixed(2)} s`;
 }
 
-// nice is the least of 1, 2, 5 times a power of ten that is no less than v.
-export function nice(v) {
+// nice is the least round number that is no less than v; of fewer digits where it is to be a step.
+export function nice(v, step = false) {
   if (!(v > 0)) return 1;
   const p = 10 ** Math.floor(Math.log10(v));
-  for (const k of [1, 2, 5, 10]) if (k * p >= v * 0.999) return k * p;
+  for (const k of step ? [1, 2, 5] : [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8]) if (k * p >= v * 0.999) return k * p;
   return 10 * p;
 }

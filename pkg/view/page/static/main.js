@@ -93,7 +93,9 @@ function headline() {
   const bundle = row < 0 ? undefined : world.bundles[history.get(row, AT.bundle)];
   set('flies', bundle ? short(bundle.id) : '–');
   const back = (world.history.now - world.at) / 1000;
-  set('when', row >= 0 && back > 0.1 ? `${back.toFixed(1)} s ago` : 'arrows: 1 g is 0.5 m');
+  const past = row >= 0 && back > 0.1;
+  set('when', past ? `${back.toFixed(1)} s ago` : 'arrows: 1 g is 0.5 m');
+  $('when').classList.toggle('past', past);
   alarm(stage);
 }
 

@@ -3,7 +3,9 @@
 import { AT } from './history.js';
 import { Sheet, colours, font, metres, nice, rgba, series } from './draw.js';
 
-const LEFT = 46, RIGHT = 12, HEAD = 17, FOOT = 20, GAP = 7, BAND = 12; // px
+const LEFT = 54, RIGHT = 12, HEAD = 17, FOOT = 20, GAP = 7, BAND = 12; // px
+const PURE = { scale: 1, name: '' };
+const lengths = (mm) => (mm ? { scale: 1000, name: ' mm' } : { scale: 1, name: ' m' });
 const TORN = 700; // ms without a row: the line is torn
 
 export const stageColour = (stage) => [colours.green, colours.orange, colours.red, colours.red, colours.purple, colours.soft][stage] ?? colours.soft;
@@ -57,7 +59,7 @@ export class Plots {
   }
 
   axis(t0, t1, bottom) {
-    const { c, width } = this.sheet, span = (t1 - t0) / 1000, step = nice(span / Math.max(3, width / 110));
+    const { c, width } = this.sheet, span = (t1 - t0) / 1000, step = nice(span / Math.max(3, width / 110), true);
     c.font = font(11);
     c.fillStyle = colours.soft;
     c.textAlign = 'center';
@@ -108,7 +110,7 @@ export class Plots {
       c.lineTo(width - RIGHT, y(v) + 0.5);
       c.stroke();
       c.fillStyle = colours.soft;
-      c.fillText((v * unit.scale).toFixed(digits), LEFT - 5, y(v) + 3.5);
+      c.fillText((v * unit.scale).toFixed(digits) + (v === hi ? unit.name : ''), LEFT - 5, y(v) + 3.5);
     }
     c.textAlign = 'left';
     let x = LEFT;
@@ -173,7 +175,7 @@ export class Plots {
   error(world, box) {
     const { history } = world, value = (i) => history.error(i), row = world.row;
     const hi = nice(Math.max(this.widest(world, value), 0.01)), mm = hi < 1;
-    const y = this.panel(box, 0, hi, [{ text: 'error' }, { text: row < 0 ? '–' : metres(value(row)), colour: colours.red }, { text: mm ? 'mm' : 'm' }], { scale: mm ? 1000 : 1 }, mm ? (hi < 0.02 ? 1 : 0) : 1);
+    const y = this.panel(box, 0, hi, [{ text: 'error' }, { text: row < 0 ? '–' : metres(value(row)), colour: colours.red }], lengths(mm), mm ? (hi < 0.02 ? 1 : 0) : 1);
     this.line(world, value, y, { colour: colours.red, dash: [] }, 1.6);
   }
 
@@ -184,8 +186,8 @@ export class Plots {
     for (const r of shown) hi = Math.max(hi, r.model_error ?? 0, r.physics_error ?? 0);
     hi = nice(hi);
     const mm = hi < 1, c = this.sheet.c;
-    const y = this.panel(box, 0, hi, [{ text: 'imagined 1 s ahead' }, { text: `model ${metres(last?.model_error)}`, colour: colours.orange },
-      { text: `physics alone ${metres(last?.physics_error)}`, colour: colours.soft }], { scale: mm ? 1000 : 1 }, mm ? 0 : 1);
+    const y = this.panel(box, 0, hi, [{ text: this.sheet.width < 480 ? '1 s imagined' : 'imagined 1 s ahead' }, { text: `model ${metres(last?.model_error)}`, colour: colours.orange },
+      { text: `${this.sheet.width < 480 ? 'physics' : 'physics alone'} ${metres(last?.physics_error)}`, colour: colours.soft }], lengths(mm), mm ? 0 : 1);
     for (const [key, colour] of [['physics_error', colours.soft], ['model_error', colours.orange]]) {
       c.beginPath();
       let before = null;
@@ -210,12 +212,12 @@ export class Plots {
     for (let k = 0; k < size; k++) { const v = value(k); hi = Math.max(hi, this.widest(world, (i) => Math.abs(v(i)))); }
     hi = Math.min(nice(hi), 10);
     const { c } = this.sheet;
-    const y = this.panel(box, -hi, hi, [{ text: 'latent' }, { text: size ? `z of ${size}` : 'prior mean' }], { scale: 1 }, hi < 2 ? 1 : 0);
+    const y = this.panel(box, -hi, hi, [{ text: 'latent' }, { text: size ? `z of ${size}` : 'prior mean' }], PURE, hi < 2 ? 1 : 0);
     c.save();
     c.beginPath();
     c.rect(LEFT, box.top - 1, this.sheet.width, box.bottom - box.top + 2);
     c.clip();
-    for (let k = 0; k < size; k++) this.line(world, value(k), y, series(k), 1.1);
+    for (let k = 0; k < size; k++) this.line(world, value(k), y, series(k), 1);
     c.restore();
   }
 
@@ -223,7 +225,7 @@ export class Plots {
     const { history, row } = world;
     const of = (word) => (i) => history.get(i, word);
     const text = (word) => (row < 0 || !Number.isFinite(history.get(row, word)) ? '–' : history.get(row, word).toFixed(2));
-    const y = this.panel(box, 0, 1, [{ text: `novelty ${text(AT.novelty)}`, colour: colours.purple }, { text: `confidence ${text(AT.confidence)}`, colour: colours.blue }], { scale: 1 }, 1);
+    const y = this.panel(box, 0, 1, [{ text: `novelty ${text(AT.novelty)}`, colour: colours.purple }, { text: `confidence ${text(AT.confidence)}`, colour: colours.blue }], PURE, 1);
     this.line(world, of(AT.confidence), y, { colour: colours.blue, dash: [] });
     this.line(world, of(AT.novelty), y, { colour: colours.purple, dash: [] });
   }

@@ -1,0 +1,18 @@
+// Command visualizer draws what flies: for rviz, and on a live page.
+package main
+
+import (
+	"context"
+	"os"
+
+	"vnd/pkg/component/visualizer"
+	"vnd/pkg/ros"
+)
+
+func main() {
+	// A thread for steps and one for what is drawn.
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 2}, func(ctx context.Context, c *ros.Context) error {
+		_, err := visualizer.New(ctx, c)
+		return err
+	})
+}
