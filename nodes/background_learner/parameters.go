@@ -42,7 +42,7 @@ type parameters struct {
 type judge struct {
 	Use     bool    `param:"use" default:"true" read_only:"true" doc:"false: the gate flies in the learned model alone"`
 	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" read_only:"true" doc:"length of a flight"`
-	Wind    float64 `param:"wind" default:"4.0" min:"0" max:"30" unit:"m/s²" read_only:"true" doc:"greatest wind"`
+	Wind    float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" read_only:"true" doc:"greatest wind: what is to be met"`
 	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" read_only:"true" doc:"spread of the starts"`
 }
 

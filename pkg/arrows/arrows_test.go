@@ -43,7 +43,7 @@ var rooms = map[string]way{
 
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,
-	"collect": learning, "shelf": learning, "background": learning,
+	"collect": learning, "shelf": learning, "background": learning, "campaign": learning,
 
 	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
 	"bridge": edges, "assemble": edges, "view": edges, "component": edges, "recording": edges,
@@ -78,9 +78,9 @@ var fences = []struct {
 		"only edges know messages, so that replay and simulation run the code that flies"},
 	{"ros", []string{"component", "demo", "nodes"}, []string{"tool"},
 		"only nodes, and the demo that listens to them, know the middleware, so that replay and simulation run the code that flies"},
-	{"sim", []string{"arena", "tool", "demo"}, []string{"nodes"},
+	{"sim", []string{"arena", "campaign", "tool", "demo"}, []string{"nodes"},
 		"the learner cannot peek at the world that it is to learn"},
-	{"arena", []string{"tool", "demo", "nodes"}, nil,
+	{"arena", []string{"campaign", "tool", "demo", "nodes"}, nil,
 		"the learner cannot peek at the world; nodes and the tool hand it its Judge"},
 }
 
@@ -115,10 +115,10 @@ func TestRules(t *testing.T) {
 		{"pkg/view: pkg/ros\npkg/ros: msgs\nmsgs:", []string{
 			"pkg/view imports ros; only component, demo, nodes may: " + fences[1].reason}},
 		{"nodes/quad_sim: pkg/arena pkg/sim\npkg/arena: pkg/sim\npkg/sim:", []string{
-			"nodes/quad_sim imports sim; only arena, tool, demo may: " + fences[2].reason}},
+			"nodes/quad_sim imports sim; only arena, campaign, tool, demo may: " + fences[2].reason}},
 		{"pkg/learn: pkg/arena\npkg/arena: pkg/sim\npkg/sim:", []string{
 			"pkg/learn reaches sim through pkg/learn → pkg/arena → pkg/sim: " + fences[2].reason,
-			"pkg/learn imports arena; only tool, demo, nodes may: " + fences[3].reason}},
+			"pkg/learn imports arena; only campaign, tool, demo, nodes may: " + fences[3].reason}},
 		{"nodes/vnd: pkg/tool\npkg/tool: pkg/vnd pkg/assemble\npkg/vnd:\npkg/assemble: msgs\nmsgs:", nil},
 		{"pkg/learn: pkg/tool\npkg/tool: pkg/vnd\npkg/vnd:", []string{
 			"pkg/learn (learning way) imports tool (command line): " + may[learning].reason + "\n\tthrough pkg/learn → pkg/tool"}},

@@ -66,19 +66,36 @@ func (s *School) Improve(ctx context.Context, segments []transition.Segment, bef
 	if from.Latent != 0 {
 		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: take Blind of it")
 	}
-	cfg := s.Fit
-	cfg.Model.Latent, cfg.Anchor.Share, cfg.Anchor.Known = 0, 0, 0
-	fit, err := vnd.Run(ctx, cfg, s.Dt, segments, vnd.Options{Seed: s.Seed, From: before})
+	fit, err := s.fit(ctx, segments, before)
 	if err != nil {
 		return nil, nil, err
 	}
-	widen(fit.Model)
 	world := &train.Learned[float32]{Model: fit.Model, Through: s.Policy.Through}
 	r, err := train.Run(ctx, s.Policy, world, s.Dt, train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from})
 	if err != nil {
 		return nil, nil, err
 	}
 	return fit, r.Policy, nil
+}
+
+// World is the residual that is fitted to segments, to train in.
+func (s *School) World(ctx context.Context, segments []transition.Segment) (*train.Learned[float32], error) {
+	fit, err := s.fit(ctx, segments, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &train.Learned[float32]{Model: fit.Model, Dt: s.Dt, Through: s.Policy.Through}, nil
+}
+
+func (s *School) fit(ctx context.Context, segments []transition.Segment, before *vnd.Fit) (*vnd.Fit, error) {
+	cfg := s.Fit
+	cfg.Model.Latent, cfg.Anchor.Share, cfg.Anchor.Known = 0, 0, 0
+	fit, err := vnd.Run(ctx, cfg, s.Dt, segments, vnd.Options{Seed: s.Seed, From: before})
+	if err != nil {
+		return nil, err
+	}
+	widen(fit.Model)
+	return fit, nil
 }
 
 // widen has the inputs of a residual count in units of at least what they differ by in a flight that moves. Fitted to a few

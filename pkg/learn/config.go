@@ -40,6 +40,9 @@ type Again struct {
 	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"peak learning rate"`
 }
 
+// FirstFit is the configuration of a fit that begins anew.
+func (c *Config) FirstFit() vnd.Config { return c.fit(false) }
+
 // fit is the configuration of a fit.
 func (c *Config) fit(warm bool) vnd.Config {
 	var v vnd.Config

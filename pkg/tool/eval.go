@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"vnd/pkg/arena"
+	"vnd/pkg/campaign"
 	"vnd/pkg/durable"
 	"vnd/pkg/guard"
 	"vnd/pkg/learned"
@@ -16,7 +15,6 @@ import (
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
-	"vnd/pkg/sim"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 	"vnd/pkg/task"
@@ -80,7 +78,7 @@ func (e *evalCommand) Run(c *console) error {
 	out := &evaluated{Bundle: p.bundle.ID, Task: e.Task, Warnings: c.warnings}
 	var shown []view.Flown
 	for _, path := range e.World {
-		worlds, err := conditions(path)
+		worlds, err := campaign.Fields(path)
 		if err != nil {
 			return err
 		}
@@ -172,37 +170,9 @@ func (e *evalCommand) path(frame *Airframe) (reference.Reference, error) {
 	return frame.path(e.Task, e.Reference)
 }
 
-// flown is a world in which to fly.
-type flownWorld struct {
-	sim.World
-	name, condition string
-	seconds         float64 // of its schedule, 0 without
-}
-
-// conditions reads a world and takes it apart.
-func conditions(path string) ([]flownWorld, error) {
-	w, err := sim.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if n := len(w.Schedule.Start); n > 1 {
-		return []flownWorld{{w, name, "", max(w.Schedule.Period, 1.5*w.Schedule.Start[n-1])}}, nil
-	}
-	var out []flownWorld
-	for _, condition := range w.Names() {
-		one, err := w.Only(condition)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		out = append(out, flownWorld{one, name, condition, 0})
-	}
-	return out, nil
-}
-
 // fly flies a world's flights, and the geometric law in the same.
-func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, error) {
-	row := &evalRow{World: w.name, Condition: w.condition, Flights: e.Flights}
+func (p *pilotage) fly(e *evalCommand, w campaign.Field) (*evalRow, view.Flown, error) {
+	row := &evalRow{World: w.Name, Condition: w.Condition, Flights: e.Flights}
 	var first view.Flown
 	landed := 0
 	for k := range e.Flights {
@@ -219,7 +189,7 @@ func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, erro
 			return nil, first, err
 		}
 		row.add(trace.Measure(e.Settle), e.Flights)
-		if w.seconds > 0 {
+		if w.Seconds > 0 {
 			for _, r := range trace.Recoveries(steady) {
 				row.Recoveries = append(row.Recoveries, evalRecovery{k + 1, r})
 			}
@@ -237,7 +207,7 @@ func (p *pilotage) fly(e *evalCommand, w flownWorld) (*evalRow, view.Flown, erro
 			row.LawCrash++
 		}
 		if k == 0 {
-			first = drawnFlight(w, trace)
+			first = drawnFlight(w.Label(), trace)
 		}
 	}
 	if e.Task == task.Land {
@@ -258,9 +228,9 @@ func (r *evalRow) add(f arena.Figures, flights int) {
 
 // setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
 // its place.
-func (p *pilotage) setup(e *evalCommand, w flownWorld, seed uint64) (*arena.Setup, reference.Reference, error) {
+func (p *pilotage) setup(e *evalCommand, w campaign.Field, seed uint64) (*arena.Setup, reference.Reference, error) {
 	s := p.est
-	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.seconds)
+	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.Seconds)
 	if e.Task != task.Land {
 		s.Path = p.path
 		return &s, p.path, nil
@@ -317,8 +287,8 @@ func (p *pilotage) drawn() []so3.Vec3 {
 	return out
 }
 
-func drawnFlight(w flownWorld, t *arena.Trace) view.Flown {
-	f := view.Flown{Name: strings.TrimSpace(w.name + " " + w.condition)}
+func drawnFlight(name string, t *arena.Trace) view.Flown {
+	f := view.Flown{Name: name}
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		f.T, f.P, f.Error = append(f.T, r.T), append(f.P, r.Truth.P), append(f.Error, r.Error())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,42 +12,17 @@ import (
 	"time"
 
 	"vnd/pkg/arena"
+	"vnd/pkg/campaign"
 	"vnd/pkg/durable"
-	"vnd/pkg/gate"
 	"vnd/pkg/learn"
-	"vnd/pkg/learned"
-	"vnd/pkg/param"
-	"vnd/pkg/policy"
 	"vnd/pkg/quad"
-	"vnd/pkg/reference"
-	"vnd/pkg/sim"
 	"vnd/pkg/snapshot"
-	"vnd/pkg/so3"
 	"vnd/pkg/task"
-	"vnd/pkg/train"
 	"vnd/pkg/view"
 )
 
 // loopNode is the node name of the loop's block in a parameter file.
 const loopNode = "loop"
-
-// loopConfig is all of the loop in simulation.
-type loopConfig struct {
-	Cost    string        `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the tasks"`
-	Weights task.Cost     `param:"weights" doc:"weights of the custom cost"`
-	Spread  task.Spread   `param:"spread" doc:"where episodes begin"`
-	Nominal train.Nominal `param:"nominal" doc:"the simulator of the base policy"`
-	Base    train.Config  `param:"base" doc:"training of the base policy"`
-	Excite  float64       `param:"excite" default:"0.1" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
-	Judge   judgeConfig   `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
-	learn.Config
-}
-
-type judgeConfig struct {
-	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" doc:"length of a flight"`
-	Wind    float64 `param:"wind" default:"4.0" min:"0" max:"30" unit:"m/s²" doc:"greatest wind"`
-	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" doc:"spread of the starts"`
-}
 
 type loopCommand struct {
 	World    string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
@@ -94,7 +68,7 @@ type loopRound struct {
 
 // Run implements `vnd loop`.
 func (l *loopCommand) Run(c *console) error {
-	cfg, err := settings[loopConfig](loopNode, l.Config, l.Param)
+	cfg, err := settings[campaign.Config](loopNode, l.Config, l.Param)
 	if err != nil {
 		return err
 	}
@@ -119,90 +93,70 @@ func (l *loopCommand) Run(c *console) error {
 // loop is the loop at work.
 type loop struct {
 	*loopCommand
-	cfg     *loopConfig
-	frame   Airframe
-	worlds  []flownWorld
-	names   []string // of the tasks
-	paths   map[string]reference.Reference
+	*campaign.Campaign
+	fields  []campaign.Field
 	learner *learn.Learner
-	start   *snapshot.Bundle
 	base    float64 // s
 	shown   []view.Flown
 	marks   []float64
 }
 
-func (l *loopCommand) prepare(c *console, cfg *loopConfig) (*loop, error) {
-	p := &loop{loopCommand: l, cfg: cfg, paths: map[string]reference.Reference{}}
+func (l *loopCommand) prepare(c *console, cfg *campaign.Config) (*loop, error) {
+	p := &loop{loopCommand: l}
 	var err error
-	if p.frame, err = airframe(l.Airframe); err != nil {
+	if p.Campaign, err = enlist(cfg, l.Airframe, l.Task, l.Seed); err != nil {
 		return nil, err
 	}
-	if p.worlds, err = conditions(l.World); err != nil {
+	if p.fields, err = campaign.Fields(l.World); err != nil {
 		return nil, err
 	}
-	if p.names, err = task.Split(l.Task); err != nil {
-		return nil, fmt.Errorf("--task: %w", err)
-	}
-	var tasks []*task.Task
-	var paths []reference.Reference
-	for _, name := range p.names {
-		k, path, err := p.task(name)
-		if err != nil {
-			return nil, err
-		}
-		p.paths[name] = path
-		tasks, paths = append(tasks, k), append(paths, path)
-	}
-	if p.start, err = p.first(c, tasks); err != nil {
+	start, err := p.first(c)
+	if err != nil {
 		return nil, err
 	}
-	calm := sim.Default()
-	judge := &arena.Judge{World: calm, Paths: paths, Limits: p.frame.Limits, Seconds: cfg.Judge.Seconds, Wind: cfg.Judge.Wind, Start: cfg.Judge.Start}
-	p.learner, err = learn.New(cfg.Config, p.start, learn.Options{Tasks: tasks, Task: l.Task, Seed: l.Seed, Judge: judge,
-		Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: p.frame.Limits}})
+	p.learner, err = p.Learner(start)
 	return p, err
 }
 
-// task makes a task and its reference.
-func (p *loop) task(name string) (*task.Task, reference.Reference, error) {
-	if name != task.Hover && name != task.Track {
-		return nil, nil, fmt.Errorf("--task %s: the loop flies %s and %s", name, task.Hover, task.Track)
-	}
-	path, err := p.frame.path(name, "")
+// enlist makes a campaign of its tasks, by their names.
+func enlist(cfg *campaign.Config, frameFile, names string, seed uint64) (*campaign.Campaign, error) {
+	frame, err := airframe(frameFile)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	cost := p.cfg.Weights
-	if p.cfg.Cost != "custom" {
-		if cost, err = task.CostOf(p.cfg.Cost, name); err != nil {
-			return nil, nil, err
+	each, err := task.Split(names)
+	if err != nil {
+		return nil, fmt.Errorf("--task: %w", err)
+	}
+	p := &campaign.Campaign{Config: *cfg, Limits: frame.Limits, Seed: seed, Maker: "vnd " + version()}
+	for _, name := range each {
+		path, err := frame.path(name, "")
+		if err != nil {
+			return nil, err
 		}
+		d, err := cfg.Duty(name, path)
+		if err != nil {
+			return nil, fmt.Errorf("--task: %w", err)
+		}
+		p.Duties = append(p.Duties, d)
 	}
-	k, err := task.New(name, cost, p.cfg.Spread, path)
-	return k, path, err
+	return p, nil
 }
 
 // first reads or trains the bundle that the loop begins with.
-func (p *loop) first(c *console, tasks []*task.Task) (*snapshot.Bundle, error) {
+func (p *loop) first(c *console) (*snapshot.Bundle, error) {
 	if p.Bundle != "" {
-		b, _, err := readPolicy(p.Bundle, p.names[0])
+		b, _, err := readPolicy(p.Bundle, p.Duties[0].Name)
 		return b, err
 	}
 	began := time.Now()
-	w := &train.NominalWorld[float32]{Nominal: p.cfg.Nominal}
-	trials := &train.Trials{World: w, Tasks: tasks, Dt: p.cfg.Nominal.Dt, Flights: 16, Steps: 200, Seed: p.Seed}
 	bar := c.newBar("base policy")
-	r, err := train.Run(c.ctx, p.cfg.Base, w, p.cfg.Nominal.Dt, train.Options{Seed: p.Seed, Tasks: tasks, Limits: p.frame.Limits, Fly: trials.Fly,
-		Progress: bar.tellTraining(began)})
+	b, err := p.Campaign.Base(c.ctx, bar.tellTraining(began))
 	bar.done()
 	if err != nil {
 		return nil, err
 	}
 	p.base = time.Since(began).Seconds()
-	b := &snapshot.Bundle{Robot: learned.Robot, Dt: p.cfg.Nominal.Dt, CreatedBy: "vnd " + version()}
-	if err := policy.Put(b, r.Policy, p.Task); err != nil {
-		return nil, err
-	}
 	return b, p.write(b, "base")
 }
 
@@ -253,110 +207,55 @@ func (p *loop) run(c *console, out *looped) error {
 func (p *loop) fly(c *console, round int, out *looped) ([]quad.Flight, error) {
 	var flights []quad.Flight
 	b := p.learner.Current()
-	for i, w := range p.worlds {
-		for k, name := range p.names {
+	for i, f := range p.fields {
+		for k, d := range p.Duties {
 			if err := c.ctx.Err(); err != nil {
 				return nil, err
 			}
-			seed := p.Seed<<20 + uint64(round)<<12 + uint64(i)<<4 + uint64(k)
-			trace, rows, err := p.flight(b, w, name, seed)
+			seed := p.Campaign.Seed<<20 + uint64(round)<<12 + uint64(i)<<4 + uint64(k)
+			trace, flight, err := p.Record(b, f, d, seed, p.Seconds)
 			if err != nil {
 				return nil, err
 			}
-			settle := max(p.Seconds, w.seconds) / 2
-			if w.seconds > 0 {
+			settle := max(p.Seconds, f.Seconds) / 2
+			if f.Seconds > 0 {
 				settle = 4
 			}
-			row := flownRow{Round: round, Bundle: b.ID, Task: name, Condition: w.condition, Figures: trace.Measure(settle)}
-			if w.seconds > 0 {
+			row := flownRow{Round: round, Bundle: b.ID, Task: d.Name, Condition: f.Condition, Figures: trace.Measure(settle)}
+			if f.Seconds > 0 {
 				row.Recoveries = trace.Recoveries(steady)
 			}
 			out.Flown = append(out.Flown, row)
-			flights = append(flights, quad.Flight{Name: fmt.Sprintf("round%d %s %s", round, name, w.condition), Segments: segments(rows, b.Dt)})
-			p.show(round, name, i, w, trace)
+			flight.Name = fmt.Sprintf("round%d %s", round, flight.Name)
+			flights = append(flights, flight)
+			p.show(round, d, i, f, trace)
 		}
 	}
 	return flights, nil
 }
 
-// flight flies once.
-func (p *loop) flight(b *snapshot.Bundle, w flownWorld, name string, seed uint64) (*arena.Trace, []quad.Step, error) {
-	pilot, err := policy.NewFlyer(b, p.paths[name].At)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &arena.Setup{World: w.World, Seed: seed, Path: p.paths[name], Seconds: max(p.Seconds, w.seconds), Tick: b.Dt, Limits: p.frame.Limits}
-	param.Default(&s.Estimate)
-	rec := &recording{Flyer: pilot, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: p.cfg.Excite}
-	trace, err := arena.Fly(s, rec)
-	return trace, rec.rows, err
-}
-
-// recording flies a policy with some noise on its commands, and keeps the steps.
-type recording struct {
-	*policy.Flyer
-	rng   *rand.Rand
-	sigma float64
-	noise quad.Command
-	rows  []quad.Step
-}
-
-// Command implements quad.Controller. The noise is correlated over a tenth of a
-// second, so that it moves the robot.
-func (r *recording) Command(t float64, s *quad.State) quad.Command {
-	const keep = 0.8
-	c, n := r.Flyer.Command(t, s), r.rng.NormFloat64
-	r.noise.Thrust = keep*r.noise.Thrust + r.sigma*n()
-	r.noise.Rates = r.noise.Rates.Scale(keep).Add(so3.Vec3{X: r.sigma * n(), Y: r.sigma * n(), Z: r.sigma * n()})
-	c.Thrust += r.noise.Thrust
-	c.Rates = c.Rates.Add(r.noise.Rates)
-	return c
-}
-
-// Observe implements arena.Observer. A state that did not change is no new row.
-func (r *recording) Observe(s quad.Step) {
-	if n := len(r.rows); n > 0 && s.T <= r.rows[n-1].T {
-		return
-	}
-	r.rows = append(r.rows, s)
-	r.Flyer.Observe(s)
-}
-
-// segments cuts rows at gaps.
-func segments(rows []quad.Step, dt float64) (out [][]quad.Step) {
-	lo := 0
-	for i := 1; i <= len(rows); i++ {
-		if i == len(rows) || !quad.Follows(rows[i-1].T, rows[i].T, dt) {
-			out = append(out, rows[lo:i])
-			lo = i
-		}
-	}
-	return out
-}
-
 // show keeps the first and the last round's flights of the last task and
 // condition for the picture: that is the strongest wind, or the whole schedule.
-func (p *loop) show(round int, name string, world int, w flownWorld, t *arena.Trace) {
-	if name != p.names[len(p.names)-1] || world != len(p.worlds)-1 || round > 0 && round < p.Rounds {
+func (p *loop) show(round int, d campaign.Duty, at int, f campaign.Field, t *arena.Trace) {
+	if d.Name != p.Duties[len(p.Duties)-1].Name || at != len(p.fields)-1 || round > 0 && round < p.Rounds {
 		return
 	}
-	f := drawnFlight(w, t)
-	f.Name = "before"
+	drawn := drawnFlight(f.Label(), t)
+	drawn.Name = "before"
 	if round > 0 {
-		f.Name = fmt.Sprintf("after %d rounds", round)
+		drawn.Name = fmt.Sprintf("after %d rounds", round)
 		for _, s := range t.Recoveries(steady) {
 			p.marks = append(p.marks, s.Time)
 		}
 	}
-	p.shown = append(p.shown, f)
+	p.shown = append(p.shown, drawn)
 }
 
 func (p *loop) draw(out *looped) error {
-	path := p.paths[p.names[len(p.names)-1]]
-	drawn := (&pilotage{path: path}).drawn()
+	d, f := p.Duties[len(p.Duties)-1], p.fields[len(p.fields)-1]
+	drawn := (&pilotage{path: d.Path}).drawn()
 	file := filepath.Join(p.Out, "flights.png")
-	w := p.worlds[len(p.worlds)-1]
-	title := fmt.Sprintf("%s in %s %s", p.names[len(p.names)-1], w.name, w.condition)
+	title := fmt.Sprintf("%s in %s", d.Name, f.Label())
 	out.Files = append(out.Files, file)
 	return durable.WriteFile(file, func(w io.Writer) error { return view.Flights(w, title, drawn, p.shown, p.marks) })
 }

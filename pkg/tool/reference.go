@@ -2,6 +2,7 @@ package tool
 
 import (
 	"vnd/pkg/assemble"
+	"vnd/pkg/campaign"
 	"vnd/pkg/param"
 	"vnd/pkg/vnd"
 )
@@ -13,7 +14,7 @@ func Documents() map[string]string {
 	param.Default(&cfg)
 	var training trainConfig
 	param.Default(&training)
-	var loop loopConfig
+	var loop campaign.Config
 	param.Default(&loop)
 	var airframe Airframe
 	param.Default(&airframe)

@@ -30,6 +30,7 @@ type commands struct {
 	Train   trainCommand   `cmd:"" help:"Train a policy by back-propagation through time, in the nominal simulator or in a fitted model."`
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`
+	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
 	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`

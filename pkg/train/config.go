@@ -29,7 +29,7 @@ type Config struct {
 	Through bool    `param:"through" default:"false" doc:"gradients flow through the learned residual"`
 	Bank    float64 `param:"bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
 	Jitter  float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
-	Change  float64 `param:"change" default:"0.0" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
+	Change  float64 `param:"change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
 	Wind    float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not told"`
 	Workers int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
 }

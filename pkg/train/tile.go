@@ -145,7 +145,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		}
 	}
 	t.change = 0
-	if t.unrest.change > 0 && H >= 4 {
+	if t.unrest.change > 0 && t.known > 0 && H >= 4 {
 		t.change = H/4 + rng.IntN(H/2)
 	}
 	n := B * t.known // a world without latents flies policies that have room for one
@@ -158,7 +158,7 @@ func (t *tile[F]) disturb(b int, rng *rand.Rand, sample func(rng *rand.Rand, z [
 	Z := t.p.Latent
 	then, off := t.then[b*Z:][:Z], t.off[b*Z:][:Z]
 	copy(then, t.z[b*Z:])
-	if t.unrest.change > 0 && rng.Float64() < t.unrest.change {
+	if t.unrest.change > 0 && t.known > 0 && rng.Float64() < t.unrest.change {
 		sample(rng, then)
 	}
 	if t.unrest.jitter > 0 {

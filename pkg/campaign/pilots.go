@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"context"
+	"time"
+
+	"vnd/pkg/arena"
+	"vnd/pkg/baseline"
+	"vnd/pkg/dynamics"
+	"vnd/pkg/guard"
+	"vnd/pkg/param"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/sim"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/so3"
+	"vnd/pkg/train"
+	"vnd/pkg/transition"
+)
+
+// Pilot is something that can fly, for comparison.
+type Pilot struct {
+	Name string
+	Make func(d Duty) (quad.Controller, error)
+	Took float64 // s of wall time that learning took
+}
+
+// Flies is the pilot of a bundle, under its live encoder.
+func Flies(name string, b *snapshot.Bundle) Pilot {
+	return Pilot{Name: name, Make: func(d Duty) (quad.Controller, error) { return policy.NewFlyer(b, d.Path.At) }}
+}
+
+// Law is the geometric law, with an integral, that knows no wind.
+func (c *Campaign) Law() Pilot {
+	return Pilot{Name: "geometric law", Make: func(d Duty) (quad.Controller, error) {
+		var g guard.Gains
+		param.Default(&g)
+		law, err := guard.NewLaw(g, c.Limits)
+		return guard.Follower{Law: law, Path: d.Path}, err
+	}}
+}
+
+// RecentMean is the geometric law with recent-mean compensation in place of its integral.
+func (c *Campaign) RecentMean(a dynamics.Actuator) Pilot {
+	return Pilot{Name: "recent mean", Make: func(d Duty) (quad.Controller, error) {
+		var cfg baseline.RecentMeanConfig
+		param.Default(&cfg)
+		cfg.Gains.Integral = 0
+		return baseline.NewRecentMean(cfg, c.Limits, a, c.Nominal.Dt, d.Path)
+	}}
+}
+
+// school fits and trains at the sizes and budgets of a round, as often as there were rounds.
+func (c *Campaign) school(rounds int) *baseline.School {
+	s := &baseline.School{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
+	s.Fit.Train.Updates *= rounds
+	s.Policy.Epochs *= rounds
+	return s
+}
+
+// Residual is the base policy improved in a residual without a latent that is fitted to segments: to all that was flown
+// it is the simple residual, to the flights of one condition the single condition.
+func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *policy.Policy[float32], segs []transition.Segment) (Pilot, error) {
+	began := time.Now()
+	blind, err := baseline.Blind(base)
+	if err != nil {
+		return Pilot{}, err
+	}
+	_, p, err := c.school(rounds).Improve(ctx, segs, nil, blind)
+	if err != nil {
+		return Pilot{}, err
+	}
+	return Pilot{Name: name, Took: time.Since(began).Seconds(), Make: func(d Duty) (quad.Controller, error) {
+		return policy.NewPilot(p, c.Nominal.Dt, d.Path.At), nil
+	}}, nil
+}
+
+// Refit is the base policy that is improved in flight in a residual of the newest seconds.
+func (c *Campaign) Refit(ctx context.Context, cfg baseline.RefitConfig, base *policy.Policy[float32]) (Pilot, error) {
+	blind, err := baseline.Blind(base)
+	if err != nil {
+		return Pilot{}, err
+	}
+	return Pilot{Name: "re-fit", Make: func(d Duty) (quad.Controller, error) {
+		s := &baseline.School{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
+		s.Small()
+		return baseline.NewRefit(ctx, cfg, s, blind, d.Path.At, nil)
+	}}, nil
+}
+
+// Oracle is a policy that is told the true wind. Its world knows all but the wind: a residual that is fitted to flights
+// in calm. spread (m/s²) is that of the winds it learns in.
+func (c *Campaign) Oracle(ctx context.Context, rounds int, spread float64, calm []transition.Segment) (Pilot, error) {
+	began := time.Now()
+	s := c.school(rounds)
+	inner, err := s.World(ctx, calm)
+	if err != nil {
+		return Pilot{}, err
+	}
+	first := &train.Informed[float32]{World: &train.NominalWorld[float32]{Nominal: c.Nominal}, Dt: c.Nominal.Dt, Spread: spread}
+	r, err := train.Run(ctx, c.Config.Base, first, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits})
+	if err != nil {
+		return Pilot{}, err
+	}
+	world := &train.Informed[float32]{World: inner, Dt: c.Nominal.Dt, Spread: spread}
+	if r, err = train.Run(ctx, s.Policy, world, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: r.Policy}); err != nil {
+		return Pilot{}, err
+	}
+	return Pilot{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Duty) (quad.Controller, error) {
+		o, err := baseline.NewOracle(r.Policy, spread, c.Nominal.Dt, d.Path.At)
+		return told{o}, err
+	}}, nil
+}
+
+// told is an oracle to whom the simulator whispers.
+type told struct{ *baseline.Oracle }
+
+// Inform implements arena.Informed.
+func (t told) Inform(_ sim.Truth, wind so3.Vec3) { t.Tell(wind) }
+
+var _ arena.Informed = told{}
+
+// Fly flies a pilot.
+func (c *Campaign) Fly(p Pilot, f Field, d Duty, seed uint64, seconds float64) (*arena.Trace, error) {
+	ctrl, err := p.Make(d)
+	if err != nil {
+		return nil, err
+	}
+	return arena.Fly(c.setup(f, d, seed, seconds), ctrl)
+}

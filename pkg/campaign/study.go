@@ -1,0 +1,335 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"vnd/pkg/arena"
+	"vnd/pkg/baseline"
+	"vnd/pkg/learn"
+	"vnd/pkg/learned"
+	"vnd/pkg/policy"
+	"vnd/pkg/quad"
+	"vnd/pkg/snapshot"
+	"vnd/pkg/train"
+	"vnd/pkg/transition"
+)
+
+// Plan of a study.
+type Plan struct {
+	Fields  []Field // met while learning, and measured in
+	Turning []Field // scheduled, for recovery after switches; may be empty
+	Turns   bool    // those are learned from, too
+	Unseen  []Field // measured in alone; may be empty
+	Rounds  int
+	Seconds float64 // of a flight to learn from
+	Refit   baseline.RefitConfig
+	Pilots  []string // who is measured, by name; empty: all
+	Start   *snapshot.Bundle
+	Tell    func(string)
+}
+
+// Names of the pilots, in the order of the table.
+const (
+	PilotLaw      = "law"
+	PilotRecent   = "recent"
+	PilotBase     = "base"
+	PilotResidual = "residual"
+	PilotSingle   = "single"
+	PilotRefit    = "refit"
+	PilotOracle   = "oracle"
+	PilotFirst    = "first"
+	PilotOurs     = "ours"
+)
+
+// Pilots are all names.
+var Pilots = []string{PilotLaw, PilotRecent, PilotBase, PilotResidual, PilotSingle, PilotRefit, PilotOracle, PilotFirst, PilotOurs}
+
+// Study is what one seed came to.
+type Study struct {
+	Seed     uint64        `json:"seed"`
+	Cost     string        `json:"cost"`
+	Pilots   []Measured    `json:"pilots"`
+	Rounds   []Round       `json:"rounds"`
+	Latents  Latents       `json:"latents"`
+	OpenLoop []OpenLoop    `json:"open_loop"`
+	Curves   []train.Curve `json:"-"` // of the rounds
+	Bundle   *snapshot.Bundle
+}
+
+// Round is one round of learning.
+type Round struct {
+	*learn.Round
+	Refused []string `json:"refused,omitempty"` // why
+	Total   float64  `json:"total_s"`
+}
+
+// Measured is a pilot in all fields.
+type Measured struct {
+	Name    string   `json:"name"`
+	Learned float64  `json:"learned_s"` // wall time that learning took
+	Flown   []Flown  `json:"flown"`
+	Turns   []Turn   `json:"turns,omitempty"`
+	Traces  []Traced `json:"-"`
+}
+
+// Flown is a duty in a field.
+type Flown struct {
+	Task    string        `json:"task"`
+	Field   string        `json:"field"`
+	Wind    float64       `json:"wind"` // m/s²
+	Unseen  bool          `json:"unseen,omitempty"`
+	Figures arena.Figures `json:"figures"`
+}
+
+// Turn is a switch that a pilot came through.
+type Turn struct {
+	Task     string `json:"task"`
+	Opposite bool   `json:"opposite"` // the wind turned about
+	arena.Recovery
+}
+
+// Traced is a flight to draw.
+type Traced struct {
+	Task, Field string
+	*arena.Trace
+}
+
+// measure is how long a flight of a study is, and its beginning that does not count, s: a re-fit has flown twice by then.
+const (
+	measureSeconds = 30
+	measureSettle  = 18
+	steady         = 4 // before a switch, and before the next one
+)
+
+// Wind is the strength of the wind that a field begins in, m/s².
+func (f *Field) Wind() float64 {
+	w := f.winds()
+	return w[f.first()].Norm()
+}
+
+// Run makes the study of a seed.
+func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
+	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
+	for _, step := range []func() error{s.learn, s.fly, s.read} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return s.out, nil
+}
+
+// study at work.
+type study struct {
+	*Campaign
+	plan *Plan
+	ctx  context.Context
+	out  *Study
+
+	base, first, last *snapshot.Bundle
+	newest            *snapshot.Bundle // candidate, also one that was refused: its model is of all data
+	flown             [][]labelled     // in each round, the last of them after all learning
+}
+
+// labelled is a flight with the field that it was flown in.
+type labelled struct {
+	quad.Flight
+	task string
+	at   int // of the fields, or beyond them of those that turn
+}
+
+// learn flies and learns in turns.
+func (s *study) learn() (err error) {
+	if s.base = s.plan.Start; s.base == nil {
+		s.plan.Tell("base policy")
+		if s.base, err = s.Base(s.ctx, nil); err != nil {
+			return err
+		}
+	}
+	l, err := s.Learner(s.base)
+	if err != nil {
+		return err
+	}
+	for round := range s.plan.Rounds + 1 {
+		flights, err := s.record(l.Current(), round)
+		if err != nil {
+			return err
+		}
+		if s.flown = append(s.flown, flights); round == s.plan.Rounds {
+			break
+		}
+		for _, f := range flights {
+			l.Collect(f.Flight)
+		}
+		s.plan.Tell(fmt.Sprintf("round %d", round+1))
+		r, err := l.Round(s.ctx)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", round+1, err)
+		}
+		total := 0.
+		for _, t := range r.Seconds {
+			total += t
+		}
+		s.out.Rounds, s.out.Curves = append(s.out.Rounds, Round{r, r.Verdict.Reasons(), total}), append(s.out.Curves, r.Curve)
+		s.newest = r.Candidate
+		if round == 0 {
+			s.first = r.Candidate
+		}
+	}
+	s.last = l.Current()
+	s.out.Bundle = s.last
+	return nil
+}
+
+// each does n things, as many at once as there are cores.
+func (s *study) each(n int, do func(i int) error) error {
+	g, ctx := errgroup.WithContext(s.ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(i)
+		})
+	}
+	return g.Wait()
+}
+
+// record flies the bundle in every field and duty.
+func (s *study) record(b *snapshot.Bundle, round int) ([]labelled, error) {
+	n, fields := len(s.Duties), s.plan.Fields
+	if s.plan.Turns {
+		fields = slices.Concat(fields, s.plan.Turning)
+	}
+	out := make([]labelled, len(fields)*n)
+	err := s.each(len(out), func(i int) error {
+		f, d := fields[i/n], s.Duties[i%n]
+		_, flight, err := s.Record(b, f, d, s.Seed<<20+uint64(round)<<12+uint64(i/n)<<4+uint64(i%n), s.plan.Seconds)
+		out[i] = labelled{flight, d.Name, i / n}
+		return err
+	})
+	return out, err
+}
+
+// segments of what was flown before the last round, of one field or, for −1, of all.
+func (s *study) segments(field int) []transition.Segment {
+	var flights []quad.Flight
+	for _, round := range s.flown[:len(s.flown)-1] {
+		for _, f := range round {
+			if field < 0 || f.at == field {
+				flights = append(flights, f.Flight)
+			}
+		}
+	}
+	return transition.FromFlights(flights)
+}
+
+// pilot makes one by name.
+func (s *study) pilot(name string) (Pilot, error) {
+	from, err := policy.FromBundle(s.base)
+	if err != nil {
+		return Pilot{}, err
+	}
+	_, robot, err := learned.FromBundle(s.newest)
+	if err != nil {
+		return Pilot{}, err
+	}
+	switch name {
+	case PilotLaw:
+		return s.Law(), nil
+	case PilotRecent:
+		return s.RecentMean(robot.Actuator), nil
+	case PilotBase:
+		return Flies("base policy", s.base), nil
+	case PilotResidual:
+		return s.Residual(s.ctx, "simple residual", s.plan.Rounds, from, s.segments(-1))
+	case PilotSingle:
+		at := s.strongest()
+		return s.Residual(s.ctx, "single condition, "+s.plan.Fields[at].Condition, s.plan.Rounds, from, s.segments(at))
+	case PilotRefit:
+		return s.Refit(s.ctx, s.plan.Refit, from)
+	case PilotOracle:
+		return s.Oracle(s.ctx, s.plan.Rounds, s.plan.Fields[s.strongest()].Wind()/math.Sqrt2, s.segments(s.calmest()))
+	case PilotFirst:
+		return Flies("ours after a round", s.first), nil
+	case PilotOurs:
+		return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
+	}
+	return Pilot{}, fmt.Errorf("pilot %q, expected some of %s", name, strings.Join(Pilots, ", "))
+}
+
+// strongest is the field with the first of the strongest winds, calmest that of the weakest.
+func (s *study) strongest() (at int) {
+	for i := range s.plan.Fields {
+		if s.plan.Fields[i].Wind() > s.plan.Fields[at].Wind()+1e-3 {
+			at = i
+		}
+	}
+	return at
+}
+
+func (s *study) calmest() (at int) {
+	for i := range s.plan.Fields {
+		if s.plan.Fields[i].Wind() < s.plan.Fields[at].Wind() {
+			at = i
+		}
+	}
+	return at
+}
+
+// fly measures the pilots.
+func (s *study) fly() error {
+	names := s.plan.Pilots
+	if len(names) == 0 {
+		names = Pilots
+	}
+	for _, name := range names {
+		s.plan.Tell(name)
+		p, err := s.pilot(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		m, err := s.measure(p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		m.Name, m.Learned = p.Name, p.Took
+		s.out.Pilots = append(s.out.Pilots, *m)
+	}
+	return nil
+}
+
+// measure flies a pilot everywhere.
+func (s *study) measure(p Pilot) (*Measured, error) {
+	fields := slices.Concat(s.plan.Fields, s.plan.Unseen, s.plan.Turning)
+	n := len(s.Duties)
+	traces := make([]Traced, len(fields)*n)
+	err := s.each(len(traces), func(i int) error {
+		f, d := fields[i/n], s.Duties[i%n]
+		t, err := s.Fly(p, f, d, s.Seed<<20+0xf00+uint64(i), measureSeconds)
+		traces[i] = Traced{d.Name, f.Label(), t}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &Measured{Traces: traces}
+	for i, t := range traces {
+		f := &fields[i/n]
+		if f.Seconds > 0 {
+			for _, r := range t.Recoveries(steady) {
+				m.Turns = append(m.Turns, Turn{t.Task, f.opposite(r.From, r.To), r})
+			}
+			continue
+		}
+		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.Wind(), i/n >= len(s.plan.Fields), t.Measure(measureSettle)})
+	}
+	return m, nil
+}
