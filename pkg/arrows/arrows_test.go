@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,7 @@ var rooms = map[string]way{
 	"collect": learning, "shelf": learning, "background": learning, "campaign": learning,
 
 	"cdr": edges, "msggen": edges, "dds": edges, "rmw": edges, "ros": edges, "bag": edges,
-	"bridge": edges, "assemble": edges, "view": edges, "component": edges, "recording": edges,
+	"ament": edges, "bridge": edges, "assemble": edges, "view": edges, "component": edges, "recording": edges,
 
 	"tool": command, "demo": command,
 
@@ -274,7 +275,7 @@ func load(t *testing.T) tree {
 		}
 		name := d.Name()
 		switch {
-		case d.IsDir() && file != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
+		case d.IsDir() && file != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || nested(file)):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go"):
 			return nil
@@ -292,6 +293,12 @@ func load(t *testing.T) tree {
 		t.Fatal("no packages found")
 	}
 	return found
+}
+
+// nested says that a folder is a module of its own.
+func nested(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // add takes one file into its package; of a test file only the package's existence counts.

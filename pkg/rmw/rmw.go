@@ -30,7 +30,7 @@ var (
 // called from any goroutine; names are fully qualified ("/quad/step"), types
 // are ROS' ("vnd/msg/Step").
 type Context interface {
-	// GID of the process.
+	// GID of the process; zero where the middleware cannot tell yet.
 	GID() GID
 	// NewNode puts a node into the graph.
 	NewNode(namespace, name string) (Node, error)
@@ -80,9 +80,11 @@ type Service struct {
 
 // Publisher sends messages: encapsulation header and CDR.
 type Publisher interface {
+	// GID in the graph; zero where the middleware cannot tell.
 	GID() GID
 	// Publish keeps nothing of the message and allocates nothing. stamp is the
-	// source time in ns since 1970, 0 for now.
+	// source time in ns since 1970, 0 for now; rcl takes none, and over it the
+	// source time is always now.
 	Publish(message []byte, stamp int64) error
 	Status() dds.Status
 	Close() error

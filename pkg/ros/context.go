@@ -22,7 +22,7 @@ type Options struct {
 	Args []string
 	// Getenv looks up the environment; nil is os.Getenv.
 	Getenv func(string) string
-	// Backend joins the graph; nil is Cyclone.
+	// Backend joins the graph; nil is Cyclone, or rcl in programs that are built on rclgo.
 	Backend Backend
 	// Threads run callbacks in Run; up to 1 they run on the goroutine that waits,
 	// which is the fastest.
@@ -71,7 +71,7 @@ func NewContext(o Options) (*Context, error) {
 	}
 	backend := o.Backend
 	if backend == nil {
-		backend = Cyclone
+		backend = preferred
 	}
 	c.settings.Log = c.log.Logger("rmw")
 	if c.middleware, err = backend(c.settings); err != nil {

@@ -24,8 +24,11 @@ type client struct {
 }
 
 func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error) {
-	if err := check("service", s.Name, s.Type, owner, true); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
+	}
+	if owner == nil {
+		return nil, fmt.Errorf("service %s: %w", s.Name, rmw.ErrNoOwner)
 	}
 	c := &client{node: n, service: s.Name}
 	request, reply := mangleService(s.Name)

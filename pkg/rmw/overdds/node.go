@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"vnd/pkg/dds"
 	"vnd/pkg/rmw"
@@ -103,20 +102,6 @@ func (n *node) shutAll() error {
 	return err
 }
 
-// check says what keeps a topic or service from being made.
-func check(kind, name, typ string, owner any, needed bool) error {
-	parts := strings.Split(typ, "/")
-	switch {
-	case len(name) < 2 || name[0] != '/':
-		return fmt.Errorf("%s %q: expected a fully qualified name such as /quad/step", kind, name)
-	case len(parts) != 3 || slices.Contains(parts, ""):
-		return fmt.Errorf("%s %s: type %q, expected three parts as in std_msgs/msg/String", kind, name, typ)
-	case owner == nil && needed:
-		return fmt.Errorf("%s %s: expected an owner, whom Wait would name", kind, name)
-	}
-	return nil
-}
-
 // userData of an endpoint: its half of a pair, and its type's hash where the
 // distribution announces it.
 func (c *context) userData(pair, hash string) []byte {
@@ -131,7 +116,7 @@ func topicOf(t rmw.Topic) dds.Topic {
 }
 
 func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, error) {
-	if err := check("topic", t.Name, t.Type, owner, false); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	q.UserData = n.context.userData("", t.Hash)
@@ -150,8 +135,11 @@ func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, e
 }
 
 func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscription, error) {
-	if err := check("topic", t.Name, t.Type, owner, true); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
+	}
+	if owner == nil {
+		return nil, fmt.Errorf("topic %s: %w", t.Name, rmw.ErrNoOwner)
 	}
 	q.UserData = n.context.userData("", t.Hash)
 	r, err := n.context.participant.NewReader(topicOf(t), q, owner)

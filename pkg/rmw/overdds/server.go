@@ -61,8 +61,11 @@ const (
 )
 
 func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error) {
-	if err := check("service", s.Name, s.Type, owner, true); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
+	}
+	if owner == nil {
+		return nil, fmt.Errorf("service %s: %w", s.Name, rmw.ErrNoOwner)
 	}
 	v := &server{node: n, service: s.Name, grace: grace, peers: map[uint64]peer{}, done: make(chan struct{})}
 	request, reply := mangleService(s.Name)

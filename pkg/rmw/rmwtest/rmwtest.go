@@ -4,6 +4,7 @@ package rmwtest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,24 +20,52 @@ import (
 // each other, and nobody else; whoever opens one closes it.
 type Open func(enclave string) (rmw.Context, error)
 
-// Run holds a middleware to the contract. newOpen is called once per test.
-func Run(t *testing.T, newOpen func(testing.TB) Open) {
+// Lack is something of package rmw that a middleware has no way to do. All else of
+// it is held to.
+type Lack string
+
+// Lacks of rcl.
+const (
+	// Publish cannot give a message another source time than now.
+	SourceTime Lack = "source time"
+	// Discovery does not tell how many messages others keep.
+	History Lack = "history"
+	// A process cannot have a topic with two types.
+	TwoTypes Lack = "two types"
+	// Of two nodes of one name in a process, endpoints are shown as the first's.
+	Twins Lack = "twins"
+)
+
+// Run holds a middleware to the contract, but for what it lacks. newOpen is called
+// once per test.
+func Run(t *testing.T, newOpen func(testing.TB) Open, lacks ...Lack) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, Open)
+		run  func(*testing.T, Open, lacking)
 	}{
-		{"messages", messages}, {"one context", oneContext}, {"take in parts", takeInParts},
-		{"late joiner", lateJoiner}, {"incompatible QoS", incompatible}, {"matching", matching},
-		{"wait", wait}, {"wait closed", waitClosed}, {"allocations", allocations},
-		{"service", service}, {"clients apart", clientsApart}, {"service out of order", outOfOrder},
-		{"nested", nested}, {"availability", availability}, {"client gone", clientGone}, {"service allocations", serviceAllocations},
-		{"graph", graph}, {"graph events", graphEvents}, {"nodes come and go", nodesComeAndGo},
-		{"same name", sameName}, {"hidden", hidden}, {"types and hashes", types},
-		{"bad names", badNames}, {"closed", closed}, {"goroutines", goroutines}, {"many nodes", manyNodes},
+		{"messages", messages}, {"graph", graph}, {"types and hashes", types}, {"same name", sameName},
+		{"one context", all(oneContext)}, {"take in parts", all(takeInParts)}, {"late joiner", all(lateJoiner)},
+		{"incompatible QoS", all(incompatible)}, {"matching", all(matching)},
+		{"wait", all(wait)}, {"wait closed", all(waitClosed)}, {"allocations", all(allocations)},
+		{"service", all(service)}, {"clients apart", all(clientsApart)}, {"service out of order", all(outOfOrder)},
+		{"nested", all(nested)}, {"availability", all(availability)}, {"client gone", all(clientGone)},
+		{"service allocations", all(serviceAllocations)},
+		{"graph events", all(graphEvents)}, {"nodes come and go", all(nodesComeAndGo)},
+		{"hidden", all(hidden)}, {"bad names", all(badNames)},
+		{"closed", all(closed)}, {"goroutines", all(goroutines)}, {"many nodes", all(manyNodes)},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.run(t, newOpen(t)) })
+		t.Run(c.name, func(t *testing.T) { c.run(t, newOpen(t), lacks) })
 	}
 }
+
+// all is a test of what nobody lacks.
+func all(f func(*testing.T, Open)) func(*testing.T, Open, lacking) {
+	return func(t *testing.T, o Open, _ lacking) { f(t, o) }
+}
+
+type lacking []Lack
+
+func (l lacking) has(x Lack) bool { return slices.Contains(l, x) }
 
 // patience is how long a condition may take to come true: nothing here is late.
 const patience = 30 * time.Second

@@ -1,0 +1,313 @@
+package overrcl
+
+/*
+#include <stdlib.h>
+#include "rcl.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/tiiuae/rclgo/pkg/rclgo"
+
+	"vnd/pkg/rmw"
+)
+
+// graph asks rcl, each time. rcl asks for a node.
+type graph struct {
+	context *context
+}
+
+// A looker is a hidden node, as ROS' command line has one. A process that has no node of its own, but wants to look, gets
+// one, and so does a process whose last node ends: its participant would end too, and those who hear of that end before the
+// last word about its nodes keep them for ever. It lives until there is a node again; no graph here shows it.
+const lookerPrefix = "_vnd_looker_"
+
+func (c *context) beginLooker() error {
+	l, err := c.rcl.NewNode(fmt.Sprint(lookerPrefix, os.Getpid()), "/")
+	if err != nil {
+		return said(err)
+	}
+	c.looker, c.stale = l, true
+	return nil
+}
+
+// sight is a node whose guard condition tells of changes; nil without.
+func (c *context) sight() *C.rcl_node_t {
+	switch {
+	case len(c.nodes) > 0:
+		return c.nodes[0].handle
+	case c.looker != nil:
+		return (*C.rcl_node_t)(nodeHandle.of(c.looker))
+	}
+	return nil
+}
+
+// endLooker is called by exclude.
+func (c *context) endLooker() error {
+	if c.looker == nil {
+		return nil
+	}
+	l := c.looker
+	c.looker = nil
+	return ended(l.Close())
+}
+
+// ask calls f with a node to ask, unless there is none to be had. The zero value of what f fills in is an empty graph.
+func (g *graph) ask(f func(*rclgo.Node) error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	c := g.context
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return rmw.ErrClosed
+	case len(c.nodes) > 0:
+		return f(c.nodes[0].rcl)
+	case c.looker == nil:
+		if err := c.beginLooker(); err != nil {
+			return err
+		}
+		c.interrupt()
+	}
+	return f(c.looker)
+}
+
+// Nodes lists all nodes, twins each.
+func (g *graph) Nodes() []rmw.NodeName {
+	var nodes []rmw.NodeName
+	_ = g.ask(func(n *rclgo.Node) (err error) {
+		nodes, err = allNodes((*C.rcl_node_t)(nodeHandle.of(n)))
+		return err
+	})
+	nodes = slices.DeleteFunc(nodes, func(n rmw.NodeName) bool { return strings.HasPrefix(n.Name, lookerPrefix) })
+	slices.SortFunc(nodes, func(a, b rmw.NodeName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Enclave, b.Enclave))
+	})
+	return nodes
+}
+
+// allNodes are with their enclaves, which rclgo leaves out.
+func allNodes(n *C.rcl_node_t) ([]rmw.NodeName, error) {
+	var names, namespaces, enclaves C.rcutils_string_array_t
+	defer C.vnd_strings_free(&names, &namespaces, &enclaves)
+	if failed := C.vnd_nodes(n, &names, &namespaces, &enclaves); failed != nil {
+		return nil, failure(failed)
+	}
+	nodes := make([]rmw.NodeName, names.size)
+	for i := range nodes {
+		nodes[i] = rmw.NodeName{Namespace: element(&namespaces, i), Name: element(&names, i), Enclave: element(&enclaves, i)}
+	}
+	return nodes, nil
+}
+
+func element(a *C.rcutils_string_array_t, i int) string {
+	if i >= int(a.size) {
+		return ""
+	}
+	return C.GoString(unsafe.Slice(a.data, int(a.size))[i])
+}
+
+// Topics maps names to types.
+func (g *graph) Topics() map[string][]string {
+	return g.names(func(n *rclgo.Node) (map[string][]string, error) { return n.GetTopicNamesAndTypes(true) })
+}
+
+// Services maps names to types.
+func (g *graph) Services() map[string][]string {
+	return g.names(func(n *rclgo.Node) (map[string][]string, error) {
+		return services((*C.rcl_node_t)(nodeHandle.of(n)))
+	})
+}
+
+func (g *graph) names(f func(*rclgo.Node) (map[string][]string, error)) map[string][]string {
+	found := map[string][]string{}
+	_ = g.ask(func(n *rclgo.Node) error {
+		names, err := f(n)
+		if err != nil {
+			return said(err)
+		}
+		found = names
+		return nil
+	})
+	for _, types := range found {
+		slices.Sort(types)
+	}
+	return found
+}
+
+// services are those of all nodes, which rclgo does not list.
+func services(n *C.rcl_node_t) (map[string][]string, error) {
+	var all C.rcl_names_and_types_t
+	defer C.vnd_names_free(&all)
+	if failed := C.vnd_services(n, &all); failed != nil {
+		return nil, failure(failed)
+	}
+	found := map[string][]string{}
+	for i := range int(all.names.size) {
+		types := &unsafe.Slice(all.types, int(all.names.size))[i]
+		for j := range int(types.size) {
+			name := element(&all.names, i)
+			found[name] = append(found[name], element(types, j))
+		}
+	}
+	return found, nil
+}
+
+// Publishers of a topic.
+func (g *graph) Publishers(topic string) []rmw.Endpoint {
+	return g.endpoints(topic, (*rclgo.Node).GetPublishersInfoByTopic)
+}
+
+// Subscriptions of a topic.
+func (g *graph) Subscriptions(topic string) []rmw.Endpoint {
+	return g.endpoints(topic, (*rclgo.Node).GetSubscriptionsInfoByTopic)
+}
+
+func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rclgo.TopicEndpointInfo, error)) []rmw.Endpoint {
+	var infos []rclgo.TopicEndpointInfo
+	var nodes []rmw.NodeName
+	err := g.ask(func(n *rclgo.Node) (err error) {
+		if infos, err = f(n, topic, true); err != nil {
+			return said(err)
+		}
+		nodes, err = allNodes((*C.rcl_node_t)(nodeHandle.of(n)))
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	var found []rmw.Endpoint
+	for _, x := range infos {
+		e := rmw.Endpoint{Node: rmw.NodeName{Namespace: x.NodeNamespace, Name: x.NodeName}, Type: x.TopicType, QoS: qosOf(x.QosProfile)}
+		copy(e.GID[:], x.EndpointGID[:])
+		e.Node.Enclave = enclaveOf(nodes, e.Node)
+		found = append(found, e)
+	}
+	slices.SortFunc(found, func(a, b rmw.Endpoint) int { return bytes.Compare(a.GID[:], b.GID[:]) })
+	return found
+}
+
+// enclaveOf a node: rcl tells it of nodes, not of endpoints; of twins the first one's.
+func enclaveOf(nodes []rmw.NodeName, n rmw.NodeName) string {
+	for _, other := range nodes {
+		if other.Namespace == n.Namespace && other.Name == n.Name {
+			return other.Enclave
+		}
+	}
+	return ""
+}
+
+// Of is in the interface.
+func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
+	of := rmw.NodeGraph{}
+	err := g.ask(func(n *rclgo.Node) (err error) {
+		lists := []struct {
+			into *map[string][]string
+			list func() (map[string][]string, error)
+		}{
+			{&of.Publishers, func() (map[string][]string, error) {
+				return n.GetPublisherNamesAndTypesByNode(true, name.Name, name.Namespace)
+			}},
+			{&of.Subscriptions, func() (map[string][]string, error) {
+				return n.GetSubscriberNamesAndTypesByNode(true, name.Name, name.Namespace)
+			}},
+			{&of.Servers, func() (map[string][]string, error) { return n.GetServiceNamesAndTypesByNode(name.Name, name.Namespace) }},
+			{&of.Clients, func() (map[string][]string, error) { return n.GetClientNamesAndTypesByNode(name.Name, name.Namespace) }},
+		}
+		for _, l := range lists {
+			if *l.into, err = l.list(); err != nil {
+				if absent := new(rclgo.NodeNameNonExistent); errors.As(err, &absent) {
+					err = rmw.ErrNoNode
+				}
+				C.vnd_forget_error()
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return rmw.NodeGraph{}, err
+	}
+	for _, m := range []map[string][]string{of.Publishers, of.Subscriptions, of.Servers, of.Clients} {
+		for _, types := range m {
+			slices.Sort(types)
+		}
+	}
+	return of, nil
+}
+
+// A GUID is its participant's prefix and the entity's id.
+const prefixSize = 12
+
+// gidPatience is how long an endpoint may take to show in its own graph.
+const gidPatience = time.Second
+
+// gid of an endpoint, which rcl tells only in the graph: the one there of this node and topic that is no other's of this
+// process. Zero where several processes have nodes of that name with such endpoints, and it cannot be told.
+func (r *rated) gid(list func(topic string) []rmw.Endpoint) rmw.GID {
+	r.mu.Lock()
+	known := r.known
+	r.mu.Unlock()
+	for end := time.Now().Add(gidPatience); known == (rmw.GID{}) && time.Now().Before(end); {
+		mine := slices.DeleteFunc(list(r.topic), func(e rmw.Endpoint) bool {
+			return e.Node.Namespace != r.node.namespace || e.Node.Name != r.node.name
+		})
+		if known = r.node.context.claim(r, mine); known == (rmw.GID{}) {
+			if len(mine) > 0 || r.node.context.isClosed() {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return known
+}
+
+func (c *context) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// claim gives an endpoint the first GID that nobody here has, if all are of one process.
+func (c *context) claim(r *rated, of []rmw.Endpoint) rmw.GID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := map[rmw.GID]bool{}
+	for _, n := range c.nodes {
+		for _, e := range n.entities {
+			if p, ok := e.(interface{ claimed() rmw.GID }); ok {
+				taken[p.claimed()] = true
+			}
+		}
+	}
+	for _, e := range of {
+		if !bytes.Equal(e.GID[:prefixSize], of[0].GID[:prefixSize]) {
+			return rmw.GID{}
+		}
+		if !taken[e.GID] {
+			r.mu.Lock()
+			r.known = e.GID
+			r.mu.Unlock()
+			return e.GID
+		}
+	}
+	return rmw.GID{}
+}
+
+func (r *rated) claimed() rmw.GID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known
+}

@@ -1,0 +1,194 @@
+#define _GNU_SOURCE  // asprintf
+#include "rcl.h"
+
+#include <dlfcn.h>
+#include <rcutils/error_handling.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// take_over turns a message that rcl took into CDR.
+static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info, const void * message)
+{
+  rcl_ret_t rc = rmw_serialize(message, x->in.support, &x->message.bytes);
+  if (rc != RMW_RET_OK) {
+    return vnd_why("rmw_serialize", rc);
+  }
+  x->message.taken = 1;
+  x->message.source = info->source_timestamp;
+  x->message.received = info->received_timestamp;
+  memcpy(x->client, info->request_id.writer_guid, sizeof(x->client));
+  x->sequence = info->request_id.sequence_number;
+  return NULL;
+}
+
+static char * no_memory(void) { return strdup("out of memory"); }
+
+char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x)
+{
+  x->message.taken = 0;
+  void * message = x->in.create();
+  if (message == NULL) {
+    return no_memory();
+  }
+  rmw_service_info_t info;
+  memset(&info, 0, sizeof(info));
+  char * failed = NULL;
+  rcl_ret_t rc = rcl_take_request_with_info(service, &info, message);
+  if (rc == RCL_RET_OK) {
+    failed = take_over(x, &info, message);
+  } else if (rc != RCL_RET_SERVICE_TAKE_FAILED) {
+    failed = vnd_why("rcl_take_request", rc);
+  } else {
+    rcutils_reset_error();
+  }
+  x->in.destroy(message);
+  return failed;
+}
+
+char * vnd_take_response(const rcl_client_t * client, struct vnd_exchange * x)
+{
+  x->message.taken = 0;
+  void * message = x->in.create();
+  if (message == NULL) {
+    return no_memory();
+  }
+  rmw_service_info_t info;
+  memset(&info, 0, sizeof(info));
+  char * failed = NULL;
+  rcl_ret_t rc = rcl_take_response_with_info(client, &info, message);
+  if (rc == RCL_RET_OK) {
+    failed = take_over(x, &info, message);
+  } else if (rc != RCL_RET_CLIENT_TAKE_FAILED) {
+    failed = vnd_why("rcl_take_response", rc);
+  } else {
+    rcutils_reset_error();
+  }
+  x->in.destroy(message);
+  return failed;
+}
+
+// read makes a message of CDR.
+static char * read_cdr(const struct vnd_half * half, const void * data, size_t size, void ** message)
+{
+  *message = half->create();
+  if (*message == NULL) {
+    return no_memory();
+  }
+  rcl_serialized_message_t m = rcutils_get_zero_initialized_uint8_array();
+  m.buffer = (uint8_t *)data;
+  m.buffer_length = m.buffer_capacity = size;
+  m.allocator = rcutils_get_default_allocator();
+  rcl_ret_t rc = rmw_deserialize(&m, half->support, *message);
+  if (rc == RMW_RET_OK) {
+    return NULL;
+  }
+  half->destroy(*message);
+  return vnd_why("rmw_deserialize", rc);
+}
+
+char * vnd_respond(
+  const rcl_service_t * service, const struct vnd_exchange * x, const int8_t client[16], int64_t sequence,
+  const void * data, size_t size)
+{
+  void * message;
+  char * failed = read_cdr(&x->out, data, size, &message);
+  if (failed != NULL) {
+    return failed;
+  }
+  rmw_request_id_t id;
+  memcpy(id.writer_guid, client, sizeof(id.writer_guid));
+  id.sequence_number = sequence;
+  rcl_ret_t rc = rcl_send_response(service, &id, message);
+  x->out.destroy(message);
+  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_send_response", rc);
+}
+
+char * vnd_request(const rcl_client_t * client, struct vnd_exchange * x, const void * data, size_t size)
+{
+  void * message;
+  char * failed = read_cdr(&x->out, data, size, &message);
+  if (failed != NULL) {
+    return failed;
+  }
+  rcl_ret_t rc = rcl_send_request(client, message, &x->sent);
+  x->out.destroy(message);
+  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_send_request", rc);
+}
+
+int vnd_available(const rcl_node_t * node, const rcl_client_t * client)
+{
+  bool there = false;
+  if (rcl_service_server_is_available(node, client, &there) != RCL_RET_OK) {
+    rcutils_reset_error();
+    return 0;
+  }
+  return there;
+}
+
+// symbol looks up in a library that stays open: what rosidl made is there as long
+// as the process.
+static char * symbol(void ** found, const char * library, const char * format, ...)
+{
+  char * name = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int size = vasprintf(&name, format, arguments);
+  va_end(arguments);
+  if (size < 0) {
+    return no_memory();
+  }
+  void * handle = dlopen(library, RTLD_LAZY);
+  *found = handle == NULL ? NULL : dlsym(handle, name);
+  free(name);
+  if (*found != NULL) {
+    return NULL;
+  }
+  const char * said = dlerror();
+  return strdup(said != NULL ? said : library);
+}
+
+static char * half(
+  const char * types, const char * structs, const char * pkg, const char * part, const char * name, const char * which,
+  struct vnd_half * h)
+{
+  void * handle = NULL;
+  char * failed = symbol(
+    &handle, types, "rosidl_typesupport_c__get_message_type_support_handle__%s__%s__%s_%s", pkg, part, name, which);
+  if (failed == NULL) {
+    h->support = ((const rosidl_message_type_support_t * (*)(void))handle)();
+    failed = symbol((void **)&h->create, structs, "%s__%s__%s_%s__create", pkg, part, name, which);
+  }
+  if (failed == NULL) {
+    failed = symbol((void **)&h->destroy, structs, "%s__%s__%s_%s__destroy", pkg, part, name, which);
+  }
+  return failed;
+}
+
+char * vnd_find_service(
+  const char * pkg, const char * part, const char * name, const rosidl_service_type_support_t ** support,
+  struct vnd_half * request, struct vnd_half * response)
+{
+  char * types = NULL;
+  char * structs = NULL;
+  char * failed = NULL;
+  if (asprintf(&types, "lib%s__rosidl_typesupport_c.so", pkg) < 0 ||
+    asprintf(&structs, "lib%s__rosidl_generator_c.so", pkg) < 0)
+  {
+    return no_memory();
+  }
+  void * handle = NULL;
+  failed = symbol(
+    &handle, types, "rosidl_typesupport_c__get_service_type_support_handle__%s__%s__%s", pkg, part, name);
+  if (failed == NULL) {
+    *support = ((const rosidl_service_type_support_t * (*)(void))handle)();
+    failed = half(types, structs, pkg, part, name, "Request", request);
+  }
+  if (failed == NULL) {
+    failed = half(types, structs, pkg, part, name, "Response", response);
+  }
+  free(types);
+  free(structs);
+  return failed;
+}

@@ -1,0 +1,90 @@
+package overrcl
+
+/*
+#include <stdlib.h>
+#include "rcl.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unsafe"
+
+	"github.com/tiiuae/rclgo/pkg/rclgo"
+	"github.com/tiiuae/rclgo/pkg/rclgo/types"
+
+	"vnd/pkg/ament"
+)
+
+// messageType looks up a message in its package's libraries.
+func messageType(name string) (types.MessageTypeSupport, error) {
+	pkg, rest, _ := strings.Cut(name, "/")
+	message, ok := strings.CutPrefix(rest, "msg/")
+	if !ok {
+		return nil, fmt.Errorf("type %s: rclgo looks up messages of a package's msg/ alone", name)
+	}
+	support, err := rclgo.LoadDynamicMessageTypeSupport(pkg, message)
+	if err == nil && support.TypeSupport() == nil {
+		err = errors.New("no such message in it")
+	}
+	if err != nil {
+		return nil, absent(pkg, name, err)
+	}
+	return support, nil
+}
+
+// absent says that a type is not to be had, and whether its package is there at all.
+func absent(pkg, name string, err error) error {
+	w, lost := ament.Find(os.Getenv)
+	if lost != nil {
+		return lost
+	}
+	if _, there := w.Prefix(pkg); !there {
+		return fmt.Errorf("type %s: no package %s in AMENT_PREFIX_PATH: build it and source its workspace", name, pkg)
+	}
+	return fmt.Errorf("type %s: package %s of this workspace: %s", name, pkg, oneLine(err.Error()))
+}
+
+// serviceType is a service's, as rclgo takes it and as messages in C are made of it.
+type serviceType struct {
+	support           *C.rosidl_service_type_support_t
+	request, response C.struct_vnd_half
+}
+
+func newServiceType(name string) (*serviceType, error) {
+	parts := strings.Split(name, "/") // three: Check has seen them
+	pkg, part, short := C.CString(parts[0]), C.CString(parts[1]), C.CString(parts[2])
+	defer C.free(unsafe.Pointer(pkg))
+	defer C.free(unsafe.Pointer(part))
+	defer C.free(unsafe.Pointer(short))
+	t := &serviceType{}
+	if err := failure(C.vnd_find_service(pkg, part, short, &t.support, &t.request, &t.response)); err != nil {
+		return nil, absent(parts[0], name, err)
+	}
+	return t, nil
+}
+
+// TypeSupport is in rclgo's interface.
+func (t *serviceType) TypeSupport() unsafe.Pointer { return unsafe.Pointer(t.support) }
+
+// Request is nil: rclgo makes no messages of this type.
+func (t *serviceType) Request() types.MessageTypeSupport { return nil }
+
+// Response is nil, as Request is.
+func (t *serviceType) Response() types.MessageTypeSupport { return nil }
+
+// exchange is what a server or client takes and sends messages with; in says which half it takes.
+func (t *serviceType) exchange(in, out C.struct_vnd_half) *C.struct_vnd_exchange {
+	x := (*C.struct_vnd_exchange)(C.malloc(C.sizeof_struct_vnd_exchange))
+	*x = C.struct_vnd_exchange{in: in, out: out}
+	C.vnd_message_init(&x.message)
+	return x
+}
+
+func endExchange(x *C.struct_vnd_exchange) {
+	C.vnd_message_fini(&x.message)
+	C.free(unsafe.Pointer(x))
+}
