@@ -36,7 +36,7 @@ type Options struct {
 // How long nothing may be heard: while a first policy is trained, and in flight.
 const (
 	slowest = 10 * time.Minute
-	silence = time.Minute
+	silence = 2 * time.Minute
 )
 
 // Run flies the demo until its time is over, or ctx is done. The processes have ended when it returns.
@@ -72,15 +72,27 @@ func Run(ctx context.Context, o Options) (f *Flight, err error) {
 // demo is one at work.
 type demo struct {
 	Options
-	dir string // of what the nodes write, until it becomes Out
-	env map[string]string
+	dir    string // of what the nodes write, until it becomes Out
+	env    map[string]string
+	failed failures
 	fleet
 	*listener
 }
 
+// failures says why the demo cannot go on; only the first counts.
+type failures chan error
+
+func (f failures) tell(err error) {
+	select {
+	case f <- err:
+	default:
+	}
+}
+
 // prepare looks whether everything is there, and makes the folder.
 func prepare(o Options) (*demo, error) {
-	d := &demo{Options: o, fleet: fleet{programs: o.Programs, failed: make(chan error, 1)}}
+	d := &demo{Options: o, failed: make(failures, 1)}
+	d.fleet = fleet{programs: o.Programs, failed: d.failed}
 	if err := d.fleet.check(); err != nil {
 		return nil, err
 	}
@@ -147,7 +159,7 @@ func (d *demo) node(name string, parameters ...string) error {
 
 // fly starts the nodes in the order in which they need one another, and waits for the end of the flight.
 func (d *demo) fly(ctx context.Context) (err error) {
-	if d.listener, err = listen(d.env, d.Say); err != nil {
+	if d.listener, err = listen(d.env, d.Say, d.failed); err != nil {
 		return err
 	}
 	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space, d.env["ROS_DOMAIN_ID"]))
@@ -156,7 +168,7 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if err := errors.Join(d.node(recorder, directory), d.node(learner, directory, seed)); err != nil {
 		return err
 	}
-	if err := d.until(ctx, d.failed, slowest, "a first bundle", func(r *Record) bool { return len(r.Bundles) > 0 }); err != nil {
+	if err := d.until(ctx, slowest, "a first bundle", func(r *Record) bool { return len(r.Bundles) > 0 }); err != nil {
 		return err
 	}
 	if err := errors.Join(d.node(encoder), d.node(controller, "autostart:=true", "task:="+d.Task)); err != nil {
@@ -167,7 +179,7 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	}
 	world := []string{"world:=" + d.World, seed}
 	if d.Lockstep {
-		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=10.0")
+		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=60.0")
 	}
 	if err := d.node(simulator, world...); err != nil {
 		return err
@@ -175,7 +187,7 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	telling, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.tellNow(telling)
-	return d.until(ctx, d.failed, silence, "steps of "+controller, func(*Record) bool { return d.seconds() >= d.Seconds })
+	return d.until(ctx, silence, "steps of "+controller, func(*Record) bool { return d.seconds() >= d.Seconds })
 }
 
 // ready waits until the nodes have found one another.

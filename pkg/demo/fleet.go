@@ -28,7 +28,7 @@ type fleet struct {
 	programs string   // their folder
 	env      []string // of all, beside our own
 	children []*child
-	failed   chan error // of a child that ended by itself
+	failed   failures // of a child that ended by itself
 }
 
 // child is one process.
@@ -56,7 +56,7 @@ func (f *fleet) start(name string, args ...string) error {
 	c := &child{name: name, ended: make(chan error, 1), told: make(chan struct{})}
 	c.cmd = exec.Command(filepath.Join(f.programs, name), args...)
 	c.cmd.Env = append(os.Environ(), f.env...)
-	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = &c.log, &c.log, time.Second
 	// A group of its own: a Ctrl-C in the terminal comes to us alone, who end the children in order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
 	if err := c.cmd.Start(); err != nil {
@@ -70,17 +70,14 @@ func (f *fleet) start(name string, args ...string) error {
 		select {
 		case <-c.told:
 		default:
-			select {
-			case f.failed <- c.complaint("ended by itself", err):
-			default: // another one was first
-			}
+			f.failed.tell(c.complaint("ended by itself", err))
 		}
 	}()
 	return nil
 }
 
 // patience is how long a child may take to end in good order.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // stop ends the children, the last that was started first, each before the next. It may be called again.
 func (f *fleet) stop() error {

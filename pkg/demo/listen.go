@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -41,18 +42,19 @@ type listener struct {
 	newest  Learning // the learner's present state
 	share   float64  // of its phase
 	pending string   // condition whose first truth has not come
-	trip    string   // cause of the guard's flight, "" while the policy flies
+	failed  failures
+	trip    string // cause of the guard's flight, "" while the policy flies
 	trips   []string
 }
 
 // listen joins the graph in an environment.
-func listen(env map[string]string, say func(string)) (*listener, error) {
+func listen(env map[string]string, say func(string), failed failures) (*listener, error) {
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{context: c, ended: make(chan error, 1), say: say, now: time.Now}
+	l := &listener{context: c, ended: make(chan error, 1), say: say, failed: failed, now: time.Now}
 	l.changed = sync.NewCond(&l.mu)
 	l.r.sent, l.r.gauges = map[int64]int64{}, map[string]string{}
 	if err := l.subscribe(); err != nil {
@@ -191,6 +193,9 @@ func (l *listener) learning(m *msgs.LearnerStatus, _ ros.Info) {
 	if m.Message != l.newest.Message && m.Message != "" {
 		l.tell("learner: %s", brief(m.Message))
 	}
+	if l.newest.Phase == gating && m.Phase != gating && m.BundleID == "" {
+		l.failed.tell(errors.New("there is no bundle to fly with: " + m.Message))
+	}
 	if m.Phase != l.newest.Phase {
 		l.r.Learning = append(l.r.Learning, now)
 	}
@@ -206,6 +211,9 @@ func brief(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
+// mostTrips of the guard end a demo.
+const mostTrips = 20
+
 // diagnostics keeps the newest values, and has a tripped guard reset, as a person beside the arena would: its cause is told.
 func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 	for i := range m.Status {
@@ -220,6 +228,9 @@ func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 		if tripped && l.trip == "" {
 			l.trips = append(l.trips, fmt.Sprintf("%.1f s: %s", l.seconds(), cause))
 			l.tell("guard: %s; it is reset", cause)
+			if len(l.trips) == mostTrips {
+				l.failed.tell(fmt.Errorf("the guard tripped %d times, at last at %s", mostTrips, l.trips[mostTrips-1]))
+			}
 		}
 		l.trip = ""
 		if tripped {
@@ -249,12 +260,12 @@ func (l *listener) tell(format string, args ...any) {
 }
 
 // until waits until holds, which looks at the record; ctx ends it, and a child that failed, and silence.
-func (l *listener) until(ctx context.Context, failed <-chan error, silence time.Duration, what string, holds func(*Record) bool) error {
+func (l *listener) until(ctx context.Context, silence time.Duration, what string, holds func(*Record) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case err := <-failed:
+		case err := <-l.failed:
 			cancel(err)
 		case <-ctx.Done():
 		}

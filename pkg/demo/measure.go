@@ -53,10 +53,21 @@ type Return struct {
 
 // Recover are the times of recovery at returns, s.
 type Recover struct {
-	Returns int     `json:"returns"`
-	Median  float64 `json:"median_s"`
-	Worst   float64 `json:"worst_s"`
-	Wide    float64 `json:"worst_2cm_s"` // within 2 cm more than the envelope
+	Returns int    `json:"returns"`
+	Wide    Spread `json:"t_rec_2cm_s"` // to within 2 cm more than the envelope, for good
+	Literal Spread `json:"t_rec_s"`     // to within the envelope
+}
+
+// Spread of some numbers.
+type Spread struct {
+	Median float64 `json:"median"`
+	Worst  float64 `json:"worst"`
+}
+
+func spread(x []float64) Spread {
+	slices.Sort(x)
+	n := len(x)
+	return Spread{(x[(n-1)/2] + x[n/2]) / 2, x[n-1]}
 }
 
 // Version is a bundle.
@@ -170,26 +181,17 @@ func (f *Flight) returns(first string) {
 
 // recover sums up the recoveries at winds that returned under learned bundles.
 func (f *Flight) recover(first string) {
-	var literal []float64
+	var literal, wide []float64
 	for i := range f.Visits {
 		v := &f.Visits[i]
 		if v.Recovery == nil || v.Condition == Calm || v.Number == 1 || slices.Contains(v.Bundles, first) {
 			continue
 		}
-		literal = append(literal, v.Recovery.Literal)
-		f.Recover.Wide = max(f.Recover.Wide, v.Recovery.Wide)
+		literal, wide = append(literal, v.Recovery.Literal), append(wide, v.Recovery.Wide)
 	}
-	if len(literal) == 0 {
-		return
+	if len(literal) > 0 {
+		f.Recover = Recover{len(literal), spread(wide), spread(literal)}
 	}
-	slices.Sort(literal)
-	f.Recover.Returns, f.Recover.Median, f.Recover.Worst = len(literal), middle(literal), literal[len(literal)-1]
-}
-
-// middle is the median of sorted numbers.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // versions tells of every bundle.

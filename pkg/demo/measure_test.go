@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"vnd/msgs"
+	"vnd/pkg/ros"
 	"vnd/pkg/so3"
 )
 
@@ -69,7 +71,7 @@ func TestMeasure(t *testing.T) {
 	if len(f.Winds) != 2 || !near(f.Base, 0.2) || !near(f.End, 0.06) || !near(f.Factor, 0.2/0.06) {
 		t.Errorf("%g m before, %g m after in %+v", f.Base, f.End, f.Winds)
 	}
-	if c := f.Recover; c.Returns != 2 || math.Abs(c.Median-0.5) > 0.021 || math.Abs(c.Worst-0.5) > 0.021 || math.Abs(c.Wide-0.5) > 0.021 {
+	if c := f.Recover; c.Returns != 2 || math.Abs(c.Wide.Median-0.5) > 0.021 || math.Abs(c.Wide.Worst-0.5) > 0.021 || math.Abs(c.Literal.Worst-0.5) > 0.021 {
 		t.Errorf("recovery %+v", c)
 	}
 	if l := f.Latency; l.Ticks != 1500 || !near(l.P50, 1) || !near(l.P99, 1) || !near(l.P999, 1) || !near(l.Max, 50) {
@@ -104,6 +106,30 @@ func TestNothingFlew(t *testing.T) {
 		if err := r.Report(&b, f); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestNoFirstBundle: where the gate keeps the first bundle back there is nothing to fly with, and no use in waiting.
+func TestNoFirstBundle(t *testing.T) {
+	l := &listener{failed: make(failures, 1), say: func(string) {}, now: time.Now, r: Record{}}
+	for _, m := range []msgs.LearnerStatus{{Phase: "first"}, {Phase: gating}, {Phase: "waiting", Message: "refused"}} {
+		if len(l.failed) > 0 {
+			t.Error("gave up before")
+		}
+		l.learning(&m, ros.Info{})
+	}
+	select {
+	case err := <-l.failed:
+		if err.Error() != "there is no bundle to fly with: refused" {
+			t.Error(err)
+		}
+	default:
+		t.Error("waits on")
+	}
+	l.r.Bundles, l.newest = []Bundle{{ID: "a"}}, Learning{Phase: gating}
+	l.learning(&msgs.LearnerStatus{Phase: "waiting", BundleID: "a", Message: "another is refused"}, ros.Info{})
+	if len(l.failed) > 0 {
+		t.Error("a later bundle that is refused is no end")
 	}
 }
 

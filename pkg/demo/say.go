@@ -143,7 +143,8 @@ func (f *Flight) sentences() (out []string) {
 		say("no wind came back under a learned bundle")
 	}
 	if c := &f.Recover; c.Returns > 0 {
-		say("recovery at %d returns of a wind: median %s s, worst %s s; to within 2 cm more, worst %s s", c.Returns, recovery(c.Median), recovery(c.Worst), recovery(c.Wide))
+		say("recovery at %d returns of a wind: median %s s, worst %s s to within 2 cm of the steady envelope; median %s s to within the envelope itself",
+			c.Returns, recovery(c.Wide.Median), recovery(c.Wide.Worst), recovery(c.Literal.Median))
 	}
 	learned := 0
 	for _, v := range f.Bundles {

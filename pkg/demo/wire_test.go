@@ -1,0 +1,198 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/pkg/bag"
+	"vnd/pkg/ros"
+)
+
+// tiny is learning that takes no time, which learns nothing worth while.
+const tiny = `
+/**/background_learner:
+  ros__parameters:
+    task: "hover"
+    nice: 0
+    base: {hidden: 16, epochs: 40, envs: 16, horizon: 40, flights: 1}
+    gate: {shadow: {flights: 2, seconds: 0.5, settle: 0.0}, canary: {flights: 2, settle: 0.0}, first_error: 100.0, saturation: 60.0, rate: 1000.0}
+    judge: {seconds: 1.0, wind: 0.5}
+    least_data: 1000.0
+/**/transition_recorder:
+  ros__parameters:
+    bag: {least_free: 0}
+`
+
+const breezy = `
+world:
+  ros__parameters:
+    conditions: {name: ["calm", "east"], wind_x: [0.0, 0.5]}
+    schedule: {condition: ["calm", "east", "calm"], start: [0.0, 1.0, 2.0]}
+`
+
+// setup is a demo of a few seconds; all of it is in one folder.
+func setup(t *testing.T) (o Options, dir string) {
+	t.Helper()
+	_, err := ros.NewContext(ros.Options{Args: []string{"--bad"}})
+	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
+		t.Skip(err)
+	}
+	dir = t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	env := map[string]string{"ROS_DISTRO": "humble", "CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_demo_%d</Tag></Discovery>", os.Getpid())}
+	for k, v := range env {
+		t.Setenv(k, v)
+	}
+	return Options{Programs: filepath.Join(dir, "bin"), Params: []string{write("tiny.yaml", tiny)}, World: write("breezy.yaml", breezy), Task: "hover", Seconds: 3,
+		Seed: 1, Out: filepath.Join(dir, "out", "flight"), Lockstep: true, Say: func(line string) { t.Log(line) }}, dir
+}
+
+// build builds the programs.
+func build(t *testing.T, o Options) {
+	t.Helper()
+	args := []string{"build", "-o", o.Programs + "/"}
+	for _, p := range []string{simulator, controller, encoder, recorder, learner} {
+		args = append(args, "vnd/nodes/"+p)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// TestFlight: five processes over the wire for some seconds. What came is in tables, report and bag; a second demo replaces
+// the first as a whole, and one that is interrupted leaves it as it was; no process and nothing half-written stays.
+func TestFlight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("five processes")
+	}
+	o, dir := setup(t)
+	build(t, o)
+	if err := os.MkdirAll(filepath.Join(o.Out, "of old"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Visits) < 3 || f.Visits[1].Condition != "east" || !(f.Visits[0].Mean < 1) || f.Latency.Ticks < 50 || len(f.Losses) != len(counters) {
+		t.Errorf("%+v", f)
+	}
+	if len(f.Bundles) != 1 || f.Bundles[0].Ticks < 50 || !f.Bundles[0].Flew {
+		t.Errorf("bundles %+v", f.Bundles)
+	}
+	info, err := bag.Info(f.Bag)
+	if err != nil || info.Lost.Any() {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	for _, want := range []string{"/quad/step", "/quad/mocap/pose", "/quad/command", "/quad/bundle", "/quad/reference/path"} {
+		if !contains(info, want) {
+			t.Errorf("no %s in the bag", want)
+		}
+	}
+	report, err := os.ReadFile(f.Report)
+	if err != nil || !strings.Contains(string(report), "data:image/png;base64,") {
+		t.Errorf("report: %v", err)
+	}
+	interrupted, stop := context.WithCancel(t.Context())
+	o.Say = func(line string) {
+		if strings.Contains(line, "east sets in") {
+			stop()
+		}
+	}
+	if _, err := Run(interrupted, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if again, err := os.ReadFile(f.Report); err != nil || string(again) != string(report) {
+		t.Errorf("what an interrupted demo leaves is not what was there: %v", err)
+	}
+	left(t, o, dir)
+}
+
+func contains(info bag.Summary, topic string) bool {
+	for _, t := range info.Topics {
+		if t.Name == topic && t.Count > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// left looks at what is left beside the folder of the demo, and at the processes whose programs are the demo's.
+func left(t *testing.T, o Options, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(o.Out))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(o.Out) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, p := range processes {
+		if exe, err := os.Readlink(p); err == nil && strings.HasPrefix(exe, dir) {
+			t.Errorf("%s still runs: %s", exe, p)
+		}
+	}
+}
+
+// TestAProgramFails: a node that ends by itself ends the demo, which names it with what it said last.
+func TestAProgramFails(t *testing.T) {
+	o, dir := setup(t)
+	if err := os.Mkdir(o.Programs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{simulator, controller, encoder, recorder, learner} {
+		script := "#!/bin/sh\nexec sleep 300\n"
+		if name == learner {
+			script = "#!/bin/sh\necho parameter directory: the disk is on fire >&2\nexit 3\n"
+		}
+		if err := os.WriteFile(filepath.Join(o.Programs, name), []byte(script), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	_, err := Run(t.Context(), o)
+	if err == nil || err.Error() != learner+" ended by itself (exit status 3); it said last: parameter directory: the disk is on fire" {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	left(t, o, dir)
+}
+
+// TestRefusals: what cannot be flown is refused before anything starts.
+func TestRefusals(t *testing.T) {
+	o, _ := setup(t)
+	if err := os.Mkdir(o.Programs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Options){
+		"there is no program quad_sim in": func(o *Options) { o.Programs = "nowhere" },
+		"no.yaml":                         func(o *Options) { o.World = "no.yaml" },
+		"a flight of 0 s":                 func(o *Options) { o.Seconds = 0 },
+	} {
+		for _, name := range []string{simulator, controller, encoder, recorder, learner} {
+			if err := os.WriteFile(filepath.Join(o.Programs, name), nil, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := o
+		change(&p)
+		if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
