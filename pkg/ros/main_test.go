@@ -69,10 +69,20 @@ var programs = map[string]func(){
 
 func TestMain(m *testing.M) {
 	if program := programs[os.Getenv(programVariable)]; program != nil {
+		go endWith(os.Getppid())
 		program()
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// endWith ends a program whose parent is gone, which no longer can: a test that
+// crashed or was killed leaves nothing behind.
+func endWith(parent int) {
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	os.Exit(1)
 }
 
 // start starts a program as a process of its own.
