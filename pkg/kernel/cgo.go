@@ -31,6 +31,22 @@ package kernel
 #cgo nocallback vnd_rbf
 #cgo noescape vnd_adam
 #cgo nocallback vnd_adam
+#cgo noescape vnd_panels
+#cgo nocallback vnd_panels
+#cgo noescape vnd_pack_panels
+#cgo nocallback vnd_pack_panels
+#cgo noescape vnd_dense
+#cgo nocallback vnd_dense
+#cgo noescape vnd_dense_tanh
+#cgo nocallback vnd_dense_tanh
+#cgo noescape vnd_dense_gelu
+#cgo nocallback vnd_dense_gelu
+#cgo noescape vnd_dense_film
+#cgo nocallback vnd_dense_film
+#cgo noescape vnd_dense_gelu_backward
+#cgo nocallback vnd_dense_gelu_backward
+#cgo noescape vnd_dense_film_backward
+#cgo nocallback vnd_dense_film_backward
 #include <stdlib.h>
 #include "kernel.h"
 */
@@ -112,4 +128,34 @@ func adamC(s AdamStep, p, g, m, v []float32) {
 		epsilon: C.float(s.Epsilon), keep: C.float(1 - s.Decay), grad_scale: C.float(s.GradScale),
 	}
 	C.vnd_adam(step, size(len(p)), ptr(p), ptr(g), ptr(m), ptr(v))
+}
+
+func panelsC(k, n int) int { return int(C.vnd_panels(size(k), size(n))) }
+
+func packPanelsC(trans bool, k, n int, b []float32, ldb int, packed []float32) {
+	C.vnd_pack_panels(C.int(flag(trans)), size(k), size(n), ptr(b), size(ldb), ptr(packed))
+}
+
+func denseC(rows, k, n int, x, w, bias, add, y []float32) {
+	C.vnd_dense(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y))
+}
+
+func denseTanhC(rows, k, n int, x, w, bias, y []float32) {
+	C.vnd_dense_tanh(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(y))
+}
+
+func denseGeluC(rows, k, n int, x, w, bias, add, y, slope []float32) {
+	C.vnd_dense_gelu(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y), ptr(slope))
+}
+
+func denseFilmC(rows, k, n int, x, w, bias, film, pre, y, slope []float32) {
+	C.vnd_dense_film(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(film), ptr(pre), ptr(y), ptr(slope))
+}
+
+func denseGeluBackwardC(rows, k, n int, dy, w, slope []float32) {
+	C.vnd_dense_gelu_backward(size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(slope))
+}
+
+func denseFilmBackwardC(rows, k, n int, dy, w, film, pre, slope, dfilm []float32) {
+	C.vnd_dense_film_backward(size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre), ptr(slope), ptr(dfilm))
 }

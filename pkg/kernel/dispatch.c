@@ -119,3 +119,39 @@ void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const flo
 void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v) {
 	use->adam(&s, n, p, g, m, v);
 }
+
+ptrdiff_t vnd_panels(ptrdiff_t k, ptrdiff_t n) {
+	return use->panels(k, n);
+}
+
+void vnd_pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {
+	use->pack_panels(trans, k, n, b, ldb, packed);
+}
+
+void vnd_dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y) {
+	use->dense(rows, k, n, x, w, bias, add, y);
+}
+
+void vnd_dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+	use->dense_tanh(rows, k, n, x, w, bias, y);
+}
+
+void vnd_dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y, float *slope) {
+	use->dense_gelu(rows, k, n, x, w, bias, add, y, slope);
+}
+
+void vnd_dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *film, float *pre, float *y, float *slope) {
+	use->dense_film(rows, k, n, x, w, bias, film, pre, y, slope);
+}
+
+void vnd_dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+	use->dense_gelu_backward(rows, k, n, dy, w, slope);
+}
+
+void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	const float *film, const float *pre, float *slope, float *dfilm) {
+	use->dense_film_backward(rows, k, n, dy, w, film, pre, slope, dfilm);
+}

@@ -10,4 +10,5 @@ enum { VL = 8, MR = 6 }; // 16 registers of 8
 
 #include "loops.h"
 #include "gemm.h"
+#include "dense.h"
 #include "table.h"

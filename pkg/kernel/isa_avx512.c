@@ -10,4 +10,5 @@ enum { VL = 16, MR = 8 }; // 32 registers of 16
 
 #include "loops.h"
 #include "gemm.h"
+#include "dense.h"
 #include "table.h"

@@ -17,4 +17,5 @@ enum { VL = 4, MR = 4 };
 
 #include "loops.h"
 #include "gemm.h"
+#include "dense.h"
 #include "table.h"

@@ -29,6 +29,18 @@ typedef struct {
 	double (*squared_norm)(ptrdiff_t n, const float *x);
 	void (*rbf)(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
 	void (*adam)(const vnd_adam_step *s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
+	ptrdiff_t (*panels)(ptrdiff_t k, ptrdiff_t n);
+	void (*pack_panels)(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
+	void (*dense)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+		const float *add, float *y);
+	void (*dense_tanh)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
+	void (*dense_gelu)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+		const float *add, float *y, float *slope);
+	void (*dense_film)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+		const float *film, float *pre, float *y, float *slope);
+	void (*dense_gelu_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+	void (*dense_film_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+		const float *film, const float *pre, float *slope, float *dfilm);
 } vnd_kernels;
 
 extern const vnd_kernels vnd_base;
@@ -64,5 +76,17 @@ void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y);
 double vnd_squared_norm(ptrdiff_t n, const float *x);
 void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
 void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
+ptrdiff_t vnd_panels(ptrdiff_t k, ptrdiff_t n);
+void vnd_pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
+void vnd_dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y);
+void vnd_dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
+void vnd_dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y, float *slope);
+void vnd_dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *film, float *pre, float *y, float *slope);
+void vnd_dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	const float *film, const float *pre, float *slope, float *dfilm);
 
 #endif

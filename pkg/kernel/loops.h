@@ -70,6 +70,15 @@ INLINE float gelu_slope1(float x) {
 	return s + x * (s * (s * e)) * (GELU_SCALE + 3.0f * GELU_CUBIC * GELU_SCALE * x2);
 }
 
+// gelu_both returns GELU(x) and writes its slope.
+INLINE float gelu_both(float x, float *slope) {
+	float x2 = x * x;
+	float e = exp_clamped(-GELU_SCALE * (x + GELU_CUBIC * x2 * x));
+	float s = 1.0f / (1.0f + e);
+	*slope = s + x * (s * (s * e)) * (GELU_SCALE + 3.0f * GELU_CUBIC * GELU_SCALE * x2);
+	return x * s;
+}
+
 // sqrt1 is x/√x by three steps of Newton from a guess off by 3 %, good to 2 ulp.
 // The compiler does not vectorise sqrtf, which may set errno.
 INLINE float sqrt1(float x) {

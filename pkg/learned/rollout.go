@@ -46,23 +46,33 @@ const phaseSteps = 10
 
 // NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
 func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
-	return m.newRollout(maxB, maxH, 1, true, true)
+	return m.newRollout(maxB, maxH, 1, true, m.Net.NewResidualTape)
+}
+
+// NewPassRollout allocates rollouts of one member of the ensemble whose gradients pass through D to states and actions: the
+// model is frozen, and they have no Grads.
+func (m *Model[F]) NewPassRollout(maxB, maxH int) *Rollout[F] {
+	return m.newRollout(maxB, maxH, 1, true, m.Net.NewPassTape)
 }
 
 // NewFrozenRollout allocates rollouts under the mean residual of the ensemble whose Backward takes D for a constant: gradients
 // flow through the prior alone. They have no Grads.
 func (m *Model[F]) NewFrozenRollout(maxB, maxH int) *Rollout[F] {
-	return m.newRollout(maxB, maxH, m.Net.Members, false, true)
+	return m.newRollout(maxB, maxH, m.Net.Members, true, nil)
 }
 
 // NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward, and their memory does
 // not grow with maxH.
 func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
-	return m.newRollout(maxB, maxH, m.Net.Members, false, false)
+	return m.newRollout(maxB, maxH, m.Net.Members, false, nil)
 }
 
-func (m *Model[F]) newRollout(maxB, maxH, members int, taped, kept bool) *Rollout[F] {
-	d, T := m.dims(), m.Net.Context
+// newRollout makes tapes by newTape; nil: none keeps what the way back through the nets needs.
+func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool, newTape func(maxB, maxH int) *model.ResidualTape[F]) *Rollout[F] {
+	d, T, taped := m.dims(), m.Net.Context, newTape != nil
+	if !taped {
+		newTape = func(maxB, _ int) *model.ResidualTape[F] { return m.Net.NewPassTape(maxB, 0) }
+	}
 	r := &Rollout[F]{m: m, taped: taped, kept: kept, length: maxH,
 		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], 1),
 		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent), spread: make([]F, maxB)}
@@ -82,10 +92,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, taped, kept bool) *Rollou
 			p.tapes = r.phases[0].tapes
 		}
 		for len(p.tapes) < members {
-			if !taped {
-				n = 0
-			}
-			p.tapes = append(p.tapes, m.Net.NewResidualTape(maxB, n))
+			p.tapes = append(p.tapes, newTape(maxB, n))
 		}
 		p.z, p.dz = make([]F, maxB*m.Net.Latent), make([]F, maxB*m.Net.Latent)
 		r.phases = append(r.phases, p)

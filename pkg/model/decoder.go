@@ -4,16 +4,16 @@ import "vnd/pkg/kernel"
 
 // DecoderTape holds the activations of a decoder pass over up to maxB latents.
 type DecoderTape[F kernel.Float] struct {
-	rows     int    // B of the last DecodeTape
-	pre, act [2][]F // [B×H] before GELU, later its gradient; after GELU
-	dact     []F    // [B×H]
+	rows       int    // B of the last DecodeTape
+	act, slope [2][]F // [B×H] after GELU; that of GELU, later the gradient before it
 }
 
 // NewDecoderTape makes a tape for up to maxB latents.
 func (n *Net[F]) NewDecoderTape(maxB int) *DecoderTape[F] {
-	t := &DecoderTape[F]{dact: make([]F, maxB*n.DecoderHidden)}
-	for i := range t.pre {
-		t.pre[i], t.act[i] = make([]F, maxB*n.DecoderHidden), make([]F, maxB*n.DecoderHidden)
+	n.ready()
+	t := &DecoderTape[F]{}
+	for i := range t.act {
+		t.act[i], t.slope[i] = make([]F, maxB*n.DecoderHidden), make([]F, maxB*n.DecoderHidden)
 	}
 	return t
 }
@@ -27,9 +27,8 @@ func (n *Net[F]) DecodeTape(t *DecoderTape[F], B int, z, y []F) {
 	}
 	p, x := n.Params, z
 	t.rows = B
-	for i, layer := range n.decoder[:2] {
-		layer.Product(p, B, x, t.pre[i])
-		kernel.BiasGelu(B, n.DecoderHidden, t.pre[i], layer.BiasOf(p), t.act[i])
+	for i := range t.act {
+		n.decoder[i].Gelu(p, B, x, nil, t.act[i], t.slope[i])
 		x = t.act[i]
 	}
 	n.decoder[2].Forward(p, B, x, y)
@@ -41,15 +40,12 @@ func (n *Net[F]) DecodeBackward(t *DecoderTape[F], z, dy, dz, grad []F) {
 	if !n.hasDecoder() {
 		return
 	}
-	p, B := n.Params, t.rows
-	n.decoder[2].BackwardParams(grad, B, t.act[1], dy)
-	n.decoder[2].BackwardInput(p, B, dy, 0, t.dact)
-	pre := t.pre[1][:B*n.DecoderHidden]
-	kernel.GeluBackward(pre, t.dact)
-	n.decoder[1].BackwardParams(grad, B, t.act[0], pre)
-	n.decoder[1].BackwardInput(p, B, pre, 0, t.dact)
-	pre = t.pre[0][:B*n.DecoderHidden]
-	kernel.GeluBackward(pre, t.dact)
-	n.decoder[0].BackwardParams(grad, B, z, pre)
-	n.decoder[0].BackwardInput(p, B, pre, 1, dz)
+	B, d := t.rows, dy
+	for i := 2; i > 0; i-- {
+		n.decoder[i].BackwardParams(grad, B, t.act[i-1], d)
+		n.decoder[i].BackwardGelu(B, d, t.slope[i-1])
+		d = t.slope[i-1]
+	}
+	n.decoder[0].BackwardParams(grad, B, z, d)
+	n.decoder[0].BackwardInput(B, d, dz, dz)
 }

@@ -8,19 +8,19 @@ type EncoderTape[F kernel.Float] struct {
 	rows int // B of the last EncodeTape
 
 	flat  []F // mlp: [B×T·C] the window of each context in one row
-	pre   []F // gru: [T×B×E], mlp: [B×E]; before GELU, later its gradient
-	act   []F // after GELU
+	act   []F // gru: [T×B×E], mlp: [B×E]; after GELU
+	slope []F // that of GELU, later the gradient before it
 	gates []F // gru: [T×B×3H] r, u, c, later the gradient of the input's product
 	gh    []F // gru: [T×B×3H] the product of h, later its gradient
 	h     []F // gru: [(T+1)×B×H] h_0 … h_T; mlp: [B×H]
-	hpre  []F // mlp: [B×H] before GELU
-	dact  []F // gradient of act
+	hs    []F // mlp: [B×H] slope of GELU, later the gradient before it
 	dh    []F // [B×H]
 	work  []F // [B×H]
 }
 
 // NewEncoderTape makes a tape for up to maxB contexts.
 func (n *Net[F]) NewEncoderTape(maxB int) *EncoderTape[F] {
+	n.ready()
 	t := &EncoderTape[F]{}
 	if n.Latent == 0 {
 		return t
@@ -30,13 +30,13 @@ func (n *Net[F]) NewEncoderTape(maxB int) *EncoderTape[F] {
 	rows := maxB
 	if n.Encoder == EncoderMLP {
 		t.flat = make([]F, maxB*n.Context*n.ContextInputs)
-		t.h, t.hpre = make([]F, maxB*h), make([]F, maxB*h)
+		t.h, t.hs = make([]F, maxB*h), make([]F, maxB*h)
 	} else {
 		rows *= n.Context
 		t.gates, t.gh = make([]F, rows*3*h), make([]F, rows*3*h)
 		t.h = make([]F, (rows+maxB)*h)
 	}
-	t.pre, t.act, t.dact = make([]F, rows*e), make([]F, rows*e), make([]F, rows*e)
+	t.act, t.slope = make([]F, rows*e), make([]F, rows*e)
 	return t
 }
 
@@ -57,16 +57,13 @@ func (n *Net[F]) encode(t *EncoderTape[F], B int, ctx, z []F, keep bool) {
 	var last []F // [B×H] what the latent is read from
 	if n.Encoder == EncoderMLP {
 		flatten(n.Context, B, n.ContextInputs, ctx, t.flat)
-		l.dense.Product(p, B, t.flat, t.pre)
-		kernel.BiasGelu(B, n.EncoderDense, t.pre, l.dense.BiasOf(p), t.act)
-		l.hidden.Product(p, B, t.act, t.hpre)
-		kernel.BiasGelu(B, n.EncoderHidden, t.hpre, l.hidden.BiasOf(p), t.h)
+		l.dense.Gelu(p, B, t.flat, nil, t.act, t.slope)
+		l.hidden.Gelu(p, B, t.act, nil, t.h, t.hs)
 		last = t.h
 	} else {
 		rows := n.Context * B
-		l.dense.Product(p, rows, ctx, t.pre)
-		kernel.BiasGelu(rows, n.EncoderDense, t.pre, l.dense.BiasOf(p), t.act)
-		l.gru.Input.Product(p, rows, t.act, t.gates)
+		l.dense.Gelu(p, rows, ctx, nil, t.act, t.slope)
+		l.gru.Input.Product(rows, t.act, t.gates)
 		if keep {
 			l.gru.Run(p, n.Context, B, t.gates, t.gh, t.h)
 			last = t.h[rows*n.EncoderHidden:]
@@ -87,28 +84,23 @@ func (n *Net[F]) EncodeBackward(t *EncoderTape[F], ctx, dz, grad []F) {
 		n.backwardMLP(t, dz, grad)
 		return
 	}
-	l, p, B := &n.encoder, n.Params, t.rows
+	l, B := &n.encoder, t.rows
 	rows := n.Context * B
 	l.latent.BackwardParams(grad, B, t.h[rows*n.EncoderHidden:], dz)
-	l.latent.BackwardInput(p, B, dz, 0, t.dh)
-	l.gru.Backward(p, n.Context, B, t.gates, t.gh, t.h, t.dh, t.work, grad)
+	l.latent.BackwardInput(B, dz, nil, t.dh)
+	l.gru.Backward(n.Context, B, t.gates, t.gh, t.h, t.dh, t.work, grad)
 	l.gru.Input.BackwardParams(grad, rows, t.act, t.gates)
-	l.gru.Input.BackwardInput(p, rows, t.gates, 0, t.dact)
-	pre := t.pre[:rows*n.EncoderDense]
-	kernel.GeluBackward(pre, t.dact)
-	l.dense.BackwardParams(grad, rows, ctx, pre)
+	l.gru.Input.BackwardGelu(rows, t.gates, t.slope)
+	l.dense.BackwardParams(grad, rows, ctx, t.slope)
 }
 
 func (n *Net[F]) backwardMLP(t *EncoderTape[F], dz, grad []F) {
-	l, p, B := &n.encoder, n.Params, t.rows
+	l, B := &n.encoder, t.rows
 	l.latent.BackwardParams(grad, B, t.h, dz)
-	l.latent.BackwardInput(p, B, dz, 0, t.dh)
-	hpre, pre := t.hpre[:B*n.EncoderHidden], t.pre[:B*n.EncoderDense]
-	kernel.GeluBackward(hpre, t.dh)
-	l.hidden.BackwardParams(grad, B, t.act, hpre)
-	l.hidden.BackwardInput(p, B, hpre, 0, t.dact)
-	kernel.GeluBackward(pre, t.dact)
-	l.dense.BackwardParams(grad, B, t.flat, pre)
+	l.latent.BackwardGelu(B, dz, t.hs)
+	l.hidden.BackwardParams(grad, B, t.act, t.hs)
+	l.hidden.BackwardGelu(B, t.hs, t.slope)
+	l.dense.BackwardParams(grad, B, t.flat, t.slope)
 }
 
 // flatten turns ctx [T×B×C] into rows [B×T·C].

@@ -76,6 +76,7 @@ func (g *composed[F]) loss() float64 {
 	const B = goldenB
 	clear(g.grad)
 	clear(g.dz)
+	g.Refresh()
 	g.EncodeTape(g.encoder, B, g.context, g.z)
 	g.Condition(g.residual, 0, B, g.z)
 	g.Net.ResidualTape(g.residual, 0, 0, B, g.x, g.y)

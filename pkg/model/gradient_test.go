@@ -97,6 +97,7 @@ func TestEncoderGradient(t *testing.T) {
 			n.EncodeTape(tape, B, ctx, z)
 			n.EncodeBackward(tape, ctx, dz, grad)
 			checkParams(t, n, grad, func() float64 {
+				n.Refresh()
 				n.Encode(tape, B, ctx, z)
 				return inner(z, dz)
 			})
@@ -136,6 +137,7 @@ func residualGradient(t *testing.T, c Config, member int) {
 	x, y := make([]float64, B*c.Inputs), make([]float64, step)
 	loss := func() float64 {
 		copy(x, x0)
+		n.Refresh()
 		n.Condition(tape, member, B, z)
 		sum := 0.0
 		for h := range H {
@@ -181,6 +183,7 @@ func TestDecoderGradient(t *testing.T) {
 	dy := normal[float64](rng, len(y))
 	dz, grad := make([]float64, len(z)), make([]float64, len(n.Params))
 	loss := func() float64 {
+		n.Refresh()
 		n.DecodeTape(tape, B, z, y)
 		return inner(y, dy)
 	}
@@ -206,6 +209,7 @@ func TestPolicyGradient(t *testing.T) {
 	x, weight := normal[float64](rng, H*B*5), normal[float64](rng, H*B*3)
 	tape, u := p.NewTape(B, H), make([]float64, H*B*3)
 	forward := func() float64 {
+		p.Refresh()
 		for h := range H {
 			p.Forward(tape, h, B, x[h*B*5:(h+1)*B*5], u[h*B*3:(h+1)*B*3])
 		}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"vnd/pkg/kernel"
 	"vnd/pkg/nn"
@@ -29,6 +30,7 @@ type Net[F kernel.Float] struct {
 	Config
 	Params []F
 
+	once    sync.Once
 	tensors []Tensor
 	inits   []initial
 
@@ -45,10 +47,42 @@ type encoderLayers[F kernel.Float] struct {
 }
 
 type residualLayers[F kernel.Float] struct {
-	in     nn.Dense[F] // X → H; without FiLM X+Z → H, the rows of z last
+	in     nn.Dense[F] // X → H
+	join   nn.Dense[F] // Z → H without FiLM: what z adds, the last rows of in's weight as laid out
 	blocks []nn.Dense[F]
 	film   []nn.Dense[F] // Z → 2H per block: γ then β
 	head   nn.Dense[F]   // H → U
+}
+
+// Refresh tells the net that Params have changed since the first tape was made: what the passes read is a copy. No pass
+// may run beside it.
+func (n *Net[F]) Refresh() {
+	n.once.Do(func() {})
+	n.read()
+}
+
+// ready sees that what the passes read is there.
+func (n *Net[F]) ready() { n.once.Do(n.read) }
+
+// read lets every layer copy its weights.
+func (n *Net[F]) read() {
+	layers := []*nn.Dense[F]{&n.encoder.dense, &n.encoder.gru.Input, &n.encoder.gru.Hidden, &n.encoder.hidden, &n.encoder.latent}
+	for i := range n.decoder {
+		layers = append(layers, &n.decoder[i])
+	}
+	for m := range n.residuals {
+		r := &n.residuals[m]
+		layers = append(layers, &r.in, &r.join, &r.head)
+		for b := range r.blocks {
+			layers = append(layers, &r.blocks[b])
+		}
+		for b := range r.film {
+			layers = append(layers, &r.film[b])
+		}
+	}
+	for _, d := range layers {
+		d.Refresh(n.Params) // a layer that the net lacks has no numbers
+	}
 }
 
 // initial says how a weight is drawn; biases start at 0.
@@ -111,6 +145,9 @@ func (n *Net[F]) layResidual(prefix string) {
 		inputs += n.Latent
 	}
 	r.in = n.layDense(prefix+"in", inputs, n.Hidden, 1)
+	if r.in.In = n.Inputs; n.joinsInput() {
+		r.join = nn.Dense[F]{In: n.Latent, Out: n.Hidden, Weight: r.in.Weight + n.Inputs*n.Hidden}
+	}
 	for b := range n.Blocks {
 		name := fmt.Sprintf("%sblock%d", prefix, b+1)
 		r.blocks = append(r.blocks, n.layDense(name, n.Hidden, n.Hidden, 1))

@@ -43,13 +43,64 @@ func TestTapeChangesNothing(t *testing.T) {
 				for h := range 2 {
 					xs, ys := x[h*B*c.Inputs:], y[h*B*c.Outputs:]
 					n.ResidualTape(residual, member, h, B, xs, yTape[h*B*c.Outputs:])
-					recorded := append([]float32(nil), residual.pre[0]...)
+					recorded := append([]float32(nil), residual.slope[0]...)
 					n.Residual(residual, member, B, xs, ys)
-					same(t, "tape", residual.pre[0], recorded)
+					same(t, "tape", residual.slope[0], recorded)
 				}
 				same(t, "y", y, yTape)
 			}
 		})
+	}
+}
+
+// TestPassTape: a frozen net has the outputs, and the gradients of its inputs, that it has while it is trained.
+func TestPassTape(t *testing.T) {
+	for name, c := range variants() {
+		rng := rand.New(rand.NewPCG(10, 10))
+		n := newNet[float32](t, c, rng)
+		const B, H = 5, 2
+		z, x, dy := normal[float32](rng, B*c.Latent), normal[float32](rng, H*B*c.Inputs), normal[float32](rng, H*B*c.Outputs)
+		var y, dx [2][]float32
+		for i, tape := range []*ResidualTape[float32]{n.NewResidualTape(B, H), n.NewPassTape(B, H)} {
+			y[i], dx[i] = make([]float32, len(dy)), make([]float32, len(x))
+			n.Condition(tape, 0, B, z)
+			for h := range H {
+				n.ResidualTape(tape, 0, h, B, x[h*B*c.Inputs:], y[i][h*B*c.Outputs:])
+			}
+			for h := range H {
+				n.ResidualBackward(tape, 0, h, dy[h*B*c.Outputs:(h+1)*B*c.Outputs], dx[i][h*B*c.Inputs:])
+			}
+		}
+		same(t, name+" y", y[1], y[0])
+		same(t, name+" dx", dx[1], dx[0])
+	}
+}
+
+// TestRefresh: what the passes read follows Params, for the parts of a net and for a policy.
+func TestRefresh(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	n := newNet[float32](t, small(), rng)
+	tape, x := n.NewResidualTape(1, 0), normal[float32](rng, n.Inputs)
+	p, err := NewPolicy[float32](PolicyConfig{Inputs: n.Inputs, Actions: n.Outputs, Hidden: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steer := p.NewTape(1, 1)
+	for _, weight := range []float32{0, 0.1} {
+		for _, params := range [][]float32{n.Params, p.Params} {
+			for i := range params {
+				params[i] = weight
+			}
+		}
+		n.Refresh()
+		p.Refresh()
+		y, u := make([]float32, n.Outputs), make([]float32, n.Outputs)
+		n.Condition(tape, 0, 1, make([]float32, n.Latent))
+		n.Residual(tape, 0, 1, x, y)
+		p.Forward(steer, 0, 1, x, u)
+		if (y[0] != 0) != (weight != 0) || (u[0] != 0) != (weight != 0) {
+			t.Errorf("weights of %v: residual %v, action %v", weight, y[0], u[0])
+		}
 	}
 }
 

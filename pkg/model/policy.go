@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"vnd/pkg/kernel"
 	"vnd/pkg/nn"
@@ -33,6 +34,7 @@ type Policy[F kernel.Float] struct {
 	PolicyConfig
 	Params []F
 
+	once    sync.Once
 	layers  []nn.Dense[F]
 	tensors []Tensor
 }
@@ -92,27 +94,36 @@ func (p *Policy[F]) Ignore(lo, hi int) {
 	clear(p.Params[d.Weight+lo*d.Out : d.Weight+hi*d.Out])
 }
 
+// Refresh tells the policy that Params have changed since the first tape was
+// made: what the passes read is a copy. No pass may run beside it.
+func (p *Policy[F]) Refresh() {
+	p.once.Do(func() {})
+	p.read()
+}
+
+func (p *Policy[F]) read() {
+	for l := range p.layers {
+		p.layers[l].Refresh(p.Params)
+	}
+}
+
 // PolicyTape holds passes of up to maxH steps of B observations.
 type PolicyTape[F kernel.Float] struct {
-	rows int
-	x    []F   // [H×B×O]
-	pre  [][]F // per hidden layer [H×B×hidden] before GELU, later its gradient
-	act  [][]F // per hidden layer [H×B×hidden] after GELU
-	u    []F   // [H×B×U] output, later the gradient before tanh
-	dact [2][]F
+	rows  int
+	x     []F   // [H×B×O]
+	act   [][]F // per hidden layer [H×B×hidden] after GELU
+	slope [][]F // per hidden layer [H×B×hidden] that of GELU, later the gradient before it
+	u     []F   // [H×B×U] output, later the gradient before tanh
 }
 
 // NewTape makes a tape for up to maxH steps of maxB observations.
 func (p *Policy[F]) NewTape(maxB, maxH int) *PolicyTape[F] {
-	rows, widest := maxB*maxH, 0
+	p.once.Do(p.read)
+	rows := maxB * maxH
 	t := &PolicyTape[F]{x: make([]F, rows*p.Inputs), u: make([]F, rows*p.Actions)}
 	for _, h := range p.Hidden {
-		t.pre = append(t.pre, make([]F, rows*h))
 		t.act = append(t.act, make([]F, rows*h))
-		widest = max(widest, h)
-	}
-	for i := range t.dact {
-		t.dact[i] = make([]F, maxB*widest)
+		t.slope = append(t.slope, make([]F, rows*h))
 	}
 	return t
 }
@@ -122,42 +133,31 @@ func (p *Policy[F]) NewTape(maxB, maxH int) *PolicyTape[F] {
 func (p *Policy[F]) Forward(t *PolicyTape[F], h, B int, x, u []F) {
 	t.rows = B
 	copy(t.x[h*B*p.Inputs:(h+1)*B*p.Inputs], x)
-	act := x
 	for l, n := range p.Hidden {
-		pre, next := t.pre[l][h*B*n:(h+1)*B*n], t.act[l][h*B*n:(h+1)*B*n]
-		p.layers[l].Product(p.Params, B, act, pre)
-		kernel.BiasGelu(B, n, pre, p.layers[l].BiasOf(p.Params), next)
-		act = next
+		act := t.act[l][h*B*n : (h+1)*B*n]
+		p.layers[l].Gelu(p.Params, B, x, nil, act, t.slope[l][h*B*n:(h+1)*B*n])
+		x = act
 	}
 	out := t.u[h*B*p.Actions : (h+1)*B*p.Actions]
-	p.layers[len(p.Hidden)].Forward(p.Params, B, act, out)
-	for i, y := range out {
-		out[i] = F(math.Tanh(float64(y)))
-	}
+	p.layers[len(p.Hidden)].Tanh(p.Params, B, x, out)
 	copy(u, out)
 }
 
 // Backward takes du [B×U], the gradient of the actions of step h, and writes dx
 // [B×O], that of the observations. It keeps in the tape what Grads needs.
 func (p *Policy[F]) Backward(t *PolicyTape[F], h int, du, dx []F) {
-	B, last := t.rows, len(p.Hidden)
-	out := t.u[h*B*p.Actions : (h+1)*B*p.Actions]
-	for i, u := range out {
-		out[i] = du[i] * (1 - u*u)
+	B := t.rows
+	d := t.u[h*B*p.Actions : (h+1)*B*p.Actions]
+	for i, u := range d {
+		d[i] = du[i] * (1 - u*u)
 	}
-	d, other := t.dact[0], t.dact[1]
-	p.layers[last].BackwardInput(p.Params, B, out, 0, d)
-	for l := last - 1; ; l-- {
+	for l := len(p.Hidden) - 1; l >= 0; l-- {
 		n := p.Hidden[l]
-		pre := t.pre[l][h*B*n : (h+1)*B*n]
-		kernel.GeluBackward(pre, d)
-		if l == 0 {
-			p.layers[0].BackwardInput(p.Params, B, pre, 0, dx)
-			return
-		}
-		p.layers[l].BackwardInput(p.Params, B, pre, 0, other)
-		d, other = other, d
+		slope := t.slope[l][h*B*n : (h+1)*B*n]
+		p.layers[l+1].BackwardGelu(B, d, slope)
+		d = slope
 	}
+	p.layers[0].BackwardInput(B, d, nil, dx)
 }
 
 // Grads adds the gradients of the parameters to grad, after Backward of the steps
@@ -165,7 +165,7 @@ func (p *Policy[F]) Backward(t *PolicyTape[F], h int, du, dx []F) {
 func (p *Policy[F]) Grads(t *PolicyTape[F], H int, grad []F) {
 	rows, in := H*t.rows, t.x
 	for l := range p.Hidden {
-		p.layers[l].BackwardParams(grad, rows, in, t.pre[l])
+		p.layers[l].BackwardParams(grad, rows, in, t.slope[l])
 		in = t.act[l]
 	}
 	p.layers[len(p.Hidden)].BackwardParams(grad, rows, in, t.u)

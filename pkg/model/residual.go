@@ -6,43 +6,54 @@ import "vnd/pkg/kernel"
 // one residual net whose latent z is held. B is that of the last Condition.
 // Layer 0 is the input layer, layer l the l-th block.
 type ResidualTape[F kernel.Float] struct {
-	rows int
+	rows    int
+	weights bool // keeps what the gradients of weights and latent need
 
 	film   [][]F // per block [B×2H] γ, β
 	dfilm  [][]F // their gradients, summed over the steps
 	joined []F   // [B×H] without FiLM: z times the rows of z in the input weight
 	djoin  []F   // its gradient, summed over the steps
 
-	x   []F   // [steps×B×X]
-	pre [][]F // per layer [steps×B×H] before GELU (and FiLM), later its gradient
-	act [][]F // per layer [steps×B×H] after GELU
-	dy  []F   // [steps×B×U]
+	x     []F   // [steps×B×X]
+	pre   [][]F // per block with FiLM [steps×B×H] what is modulated
+	act   [][]F // per layer [steps×B×H] after GELU
+	slope [][]F // per layer [steps×B×H] that of GELU, later the gradient before it (and before FiLM)
+	dy    []F   // [steps×B×U]
 
-	dact [2][]F // [B×H] gradient of act, in turns
-	once [3][]F // [B×H] pre and two act for passes without a tape
+	once [3][]F // [B×H] two act in turns and a slope, for what is not kept
 }
 
 // NewResidualTape makes a tape for up to maxB states and maxH steps; maxH = 0
 // serves passes without a tape.
 func (n *Net[F]) NewResidualTape(maxB, maxH int) *ResidualTape[F] {
+	t := n.NewPassTape(maxB, maxH)
+	rows := maxB * maxH
+	t.weights = true
+	t.x, t.dy = make([]F, rows*n.Inputs), make([]F, rows*n.Outputs)
+	for range t.film {
+		t.dfilm, t.pre = append(t.dfilm, make([]F, maxB*2*n.Hidden)), append(t.pre, make([]F, rows*n.Hidden))
+	}
+	for range n.Blocks + 1 {
+		t.act = append(t.act, make([]F, rows*n.Hidden))
+	}
+	return t
+}
+
+// NewPassTape makes a tape whose gradients pass through to the inputs alone: the
+// net is frozen and there is no ResidualGrads. It takes a third of the memory.
+func (n *Net[F]) NewPassTape(maxB, maxH int) *ResidualTape[F] {
+	n.ready()
 	t := &ResidualTape[F]{}
 	if n.usesFilm() {
 		for range n.Blocks {
 			t.film = append(t.film, make([]F, maxB*2*n.Hidden))
-			t.dfilm = append(t.dfilm, make([]F, maxB*2*n.Hidden))
 		}
 	}
 	if n.joinsInput() {
 		t.joined, t.djoin = make([]F, maxB*n.Hidden), make([]F, maxB*n.Hidden)
 	}
-	rows := maxB * maxH
-	t.x, t.dy = make([]F, rows*n.Inputs), make([]F, rows*n.Outputs)
 	for range n.Blocks + 1 {
-		t.pre = append(t.pre, make([]F, rows*n.Hidden))
-		t.act = append(t.act, make([]F, rows*n.Hidden))
-	}
-	for i := range t.dact {
-		t.dact[i] = make([]F, maxB*n.Hidden)
+		t.slope = append(t.slope, make([]F, maxB*maxH*n.Hidden))
 	}
 	for i := range t.once {
 		t.once[i] = make([]F, maxB*n.Hidden)
@@ -56,93 +67,93 @@ func (n *Net[F]) NewResidualTape(maxB, maxH int) *ResidualTape[F] {
 func (n *Net[F]) Condition(t *ResidualTape[F], member, B int, z []F) {
 	t.rows = B
 	r, p := &n.residuals[member], n.Params
-	for b, film := range r.film {
-		film.Forward(p, B, z, t.film[b])
-		clear(t.dfilm[b][:B*2*n.Hidden])
+	for b := range r.film {
+		r.film[b].Forward(p, B, z, t.film[b])
+		if t.weights {
+			clear(t.dfilm[b][:B*2*n.Hidden])
+		}
 	}
 	if n.joinsInput() {
-		kernel.Gemm(false, false, B, n.Hidden, n.Latent, z, n.Latent, p[n.joinWeight(member):], n.Hidden, 0, t.joined, n.Hidden)
+		r.join.Product(B, z, t.joined)
 		clear(t.djoin[:B*n.Hidden])
 	}
-}
-
-// joinWeight is the offset of the rows of z in a member's input weight.
-func (n *Net[F]) joinWeight(member int) int {
-	return n.residuals[member].in.Weight + n.Inputs*n.Hidden
 }
 
 // Residual writes y [B×U] = D(x, z) for x [B×X] under the conditions of the last
 // Condition. It leaves the recorded steps alone and allocates nothing.
 func (n *Net[F]) Residual(t *ResidualTape[F], member, B int, x, y []F) {
-	act := n.input(t, member, B, x, t.once[0], t.once[1])
-	other := t.once[2]
-	for b := range n.Blocks {
-		act, other = n.block(t, member, b, B, act, t.once[0], other), act
+	for l := range n.Blocks + 1 {
+		act := t.once[l%2]
+		n.layer(t, member, l, B, x, nil, act, t.once[2])
+		x = act
 	}
-	n.residuals[member].head.Forward(n.Params, B, act, y)
+	n.residuals[member].head.Forward(n.Params, B, x, y)
 }
 
 // ResidualTape is Residual, with the same numbers bit for bit, and records the
 // pass as step h. ResidualBackward uses the record up.
 func (n *Net[F]) ResidualTape(t *ResidualTape[F], member, h, B int, x, y []F) {
 	from, to := h*B*n.Hidden, (h+1)*B*n.Hidden
-	copy(t.x[h*B*n.Inputs:(h+1)*B*n.Inputs], x)
-	act := n.input(t, member, B, x, t.pre[0][from:to], t.act[0][from:to])
-	for b := range n.Blocks {
-		act = n.block(t, member, b, B, act, t.pre[b+1][from:to], t.act[b+1][from:to])
+	if t.weights {
+		copy(t.x[h*B*n.Inputs:(h+1)*B*n.Inputs], x)
 	}
-	n.residuals[member].head.Forward(n.Params, B, act, y)
+	for l := range n.Blocks + 1 {
+		act, pre := t.once[l%2], []F(nil)
+		if t.weights {
+			act = t.act[l][from:to]
+			if l > 0 && n.usesFilm() {
+				pre = t.pre[l-1][from:to]
+			}
+		}
+		n.layer(t, member, l, B, x, pre, act, t.slope[l][from:to])
+		x = act
+	}
+	n.residuals[member].head.Forward(n.Params, B, x, y)
 }
 
-// input computes act = GELU(pre), pre = x·W + b, and returns act.
-func (n *Net[F]) input(t *ResidualTape[F], member, B int, x, pre, act []F) []F {
-	in, p := n.residuals[member].in, n.Params
-	kernel.Gemm(false, false, B, n.Hidden, n.Inputs, x, n.Inputs, p[in.Weight:], n.Hidden, 0, pre, n.Hidden)
-	if n.joinsInput() {
-		kernel.Axpy(1, t.joined[:B*n.Hidden], pre)
+// layer computes act = GELU(x·W + b), with the latent's part added, or
+// act = GELU((1+γ)·pre + β), pre = x·W + b, in blocks with FiLM.
+func (n *Net[F]) layer(t *ResidualTape[F], member, l, B int, x, pre, act, slope []F) {
+	r, p := &n.residuals[member], n.Params
+	switch {
+	case l == 0:
+		r.in.Gelu(p, B, x, t.joined, act, slope)
+	case n.usesFilm():
+		r.blocks[l-1].Film(p, B, x, t.film[l-1], pre, act, slope)
+	default:
+		r.blocks[l-1].Gelu(p, B, x, nil, act, slope)
 	}
-	kernel.BiasGelu(B, n.Hidden, pre, in.BiasOf(p), act)
-	return act
-}
-
-// block computes act = GELU((1+γ)·pre + β), pre = h·W + b, and returns act.
-func (n *Net[F]) block(t *ResidualTape[F], member, b, B int, h, pre, act []F) []F {
-	layer, p := n.residuals[member].blocks[b], n.Params
-	layer.Product(p, B, h, pre)
-	if n.usesFilm() {
-		kernel.FilmGelu(B, n.Hidden, pre, layer.BiasOf(p), t.film[b], act)
-	} else {
-		kernel.BiasGelu(B, n.Hidden, pre, layer.BiasOf(p), act)
-	}
-	return act
 }
 
 // ResidualBackward takes dy [B×U], the gradient of the outputs of step h, and
 // writes dx [B×X], that of its inputs, unless dx is nil. It keeps in the tape
 // what ResidualGrads needs. Steps may come in any order, each once.
 func (n *Net[F]) ResidualBackward(t *ResidualTape[F], member, h int, dy, dx []F) {
-	r, p, B := &n.residuals[member], n.Params, t.rows
+	r, B := &n.residuals[member], t.rows
 	from, to := h*B*n.Hidden, (h+1)*B*n.Hidden
-	copy(t.dy[h*B*n.Outputs:(h+1)*B*n.Outputs], dy)
-	d, other := t.dact[0], t.dact[1]
-	r.head.BackwardInput(p, B, dy, 0, d)
-	for b := n.Blocks - 1; b >= 0; b-- {
-		pre := t.pre[b+1][from:to]
-		if n.usesFilm() {
-			kernel.FilmGeluBackward(B, n.Hidden, pre, d, t.film[b], t.dfilm[b])
-		} else {
-			kernel.GeluBackward(pre, d)
-		}
-		r.blocks[b].BackwardInput(p, B, pre, 0, other)
-		d, other = other, d
+	if t.weights {
+		copy(t.dy[h*B*n.Outputs:(h+1)*B*n.Outputs], dy)
 	}
-	pre := t.pre[0][from:to]
-	kernel.GeluBackward(pre, d)
+	d, reader := dy, &r.head
+	for l := n.Blocks; l >= 0; l-- {
+		slope := t.slope[l][from:to]
+		switch {
+		case l == 0 || !n.usesFilm():
+			reader.BackwardGelu(B, d, slope)
+		case t.weights:
+			reader.BackwardFilm(B, d, t.film[l-1], t.pre[l-1][from:to], slope, t.dfilm[l-1])
+		default:
+			reader.BackwardFilm(B, d, t.film[l-1], nil, slope, nil)
+		}
+		if d = slope; l > 0 {
+			reader = &r.blocks[l-1]
+		}
+	}
 	if n.joinsInput() {
-		kernel.Axpy(1, pre, t.djoin)
+		kernel.Axpy(1, d, t.djoin)
 	}
 	if dx != nil {
-		kernel.Gemm(false, true, B, n.Inputs, n.Hidden, pre, n.Hidden, p[r.in.Weight:], n.Hidden, 0, dx, n.Inputs)
+		r.in.BackwardInput(B, d, nil, dx)
 	}
 }
 
@@ -151,21 +162,19 @@ func (n *Net[F]) ResidualBackward(t *ResidualTape[F], member, h int, dy, dx []F)
 // [B×Z] (z and dz may be nil without a latent). Each layer's weights take one
 // product over all H·B rows.
 func (n *Net[F]) ResidualGrads(t *ResidualTape[F], member, H int, z, dz, grad []F) {
-	r, p, B, hid := &n.residuals[member], n.Params, t.rows, n.Hidden
+	r, B, hid := &n.residuals[member], t.rows, n.Hidden
 	rows := H * B
-	kernel.Gemm(true, false, n.Inputs, hid, rows, t.x, n.Inputs, t.pre[0], hid, 1, grad[r.in.Weight:], hid)
-	kernel.ColumnSums(rows, hid, t.pre[0], grad[r.in.Bias:])
-	for b, layer := range r.blocks {
-		layer.BackwardParams(grad, rows, t.act[b], t.pre[b+1])
+	r.in.BackwardParams(grad, rows, t.x, t.slope[0])
+	for b := range r.blocks {
+		r.blocks[b].BackwardParams(grad, rows, t.act[b], t.slope[b+1])
 	}
 	r.head.BackwardParams(grad, rows, t.act[n.Blocks], t.dy)
-	for b, film := range r.film {
-		film.BackwardParams(grad, B, z, t.dfilm[b])
-		film.BackwardInput(p, B, t.dfilm[b], 1, dz)
+	for b := range r.film {
+		r.film[b].BackwardParams(grad, B, z, t.dfilm[b])
+		r.film[b].BackwardInput(B, t.dfilm[b], dz, dz)
 	}
 	if n.joinsInput() {
-		w := n.joinWeight(member)
-		kernel.Gemm(true, false, n.Latent, hid, B, z, n.Latent, t.djoin, hid, 1, grad[w:], hid)
-		kernel.Gemm(false, true, B, n.Latent, hid, t.djoin, hid, p[w:], hid, 1, dz, n.Latent)
+		kernel.Gemm(true, false, n.Latent, hid, B, z, n.Latent, t.djoin, hid, 1, grad[r.join.Weight:], hid)
+		r.join.BackwardInput(B, t.djoin, dz, dz)
 	}
 }

@@ -9,34 +9,68 @@ package nn
 
 import "vnd/pkg/kernel"
 
-// Dense is y = x·W + b with W [I×O] and b [O] at offsets into the parameters.
+// Dense is y = x·W + b with W [I×O] and b [O] at offsets into the parameters. Its products read a copy of W, which
+// Refresh makes.
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
+
+	forward, back kernel.Weights[F] // W, Wᵀ
 }
 
-// Product writes y = x·W for x [B×I], y [B×O]: the bias is left to a fused
-// kernel that follows.
-func (d Dense[F]) Product(params []F, rows int, x, y []F) {
-	kernel.Gemm(false, false, rows, d.Out, d.In, x, d.In, params[d.Weight:], d.Out, 0, y, d.Out)
+// Refresh copies W out of the parameters into the order in which the products read it: whoever changes them calls it
+// before the next pass.
+func (d *Dense[F]) Refresh(params []F) {
+	w := params[d.Weight : d.Weight+d.In*d.Out]
+	d.forward.Set(false, d.In, d.Out, w, d.Out)
+	d.back.Set(true, d.Out, d.In, w, d.Out)
 }
+
+// Product writes y = x·W for x [B×I], y [B×O]: the bias is left to a kernel that follows.
+func (d *Dense[F]) Product(rows int, x, y []F) { kernel.Dense(rows, x, &d.forward, nil, nil, y) }
 
 // BiasOf is b [O].
-func (d Dense[F]) BiasOf(params []F) []F { return params[d.Bias : d.Bias+d.Out] }
+func (d *Dense[F]) BiasOf(params []F) []F { return params[d.Bias : d.Bias+d.Out] }
 
 // Forward writes y = x·W + b for x [B×I], y [B×O].
-func (d Dense[F]) Forward(params []F, rows int, x, y []F) {
-	d.Product(params, rows, x, y)
-	kernel.AddBias(rows, d.Out, y, d.BiasOf(params))
+func (d *Dense[F]) Forward(params []F, rows int, x, y []F) {
+	kernel.Dense(rows, x, &d.forward, d.BiasOf(params), nil, y)
 }
 
-// BackwardInput computes dx = dy·Wᵀ + beta·dx for dy [B×O], dx [B×I].
-func (d Dense[F]) BackwardInput(params []F, rows int, dy []F, beta F, dx []F) {
-	kernel.Gemm(false, true, rows, d.In, d.Out, dy, d.Out, params[d.Weight:], d.Out, beta, dx, d.In)
+// Tanh writes y = tanh(x·W + b).
+func (d *Dense[F]) Tanh(params []F, rows int, x, y []F) {
+	kernel.DenseTanh(rows, x, &d.forward, d.BiasOf(params), y)
+}
+
+// Gelu writes y = GELU(u) and its slope, u = x·W + b + add; add [B×O] may be nil.
+func (d *Dense[F]) Gelu(params []F, rows int, x, add, y, slope []F) {
+	kernel.DenseGelu(rows, x, &d.forward, d.BiasOf(params), add, y, slope)
+}
+
+// Film writes y = GELU((1+γ)·p + β) and the slope of GELU there, p = x·W + b, for film [B×2O] of γ and β. pre takes p,
+// unless it is nil.
+func (d *Dense[F]) Film(params []F, rows int, x, film, pre, y, slope []F) {
+	kernel.DenseFilm(rows, x, &d.forward, d.BiasOf(params), film, pre, y, slope)
+}
+
+// BackwardInput computes dx = dy·Wᵀ + add for dy [B×O], dx and add [B×I]; add may be nil, or dx.
+func (d *Dense[F]) BackwardInput(rows int, dy, add, dx []F) {
+	kernel.Dense(rows, dy, &d.back, nil, add, dx)
+}
+
+// BackwardGelu pulls dy on to u of the Gelu that made x: slope [B×I] becomes the gradient of u.
+func (d *Dense[F]) BackwardGelu(rows int, dy, slope []F) {
+	kernel.DenseGeluBackward(rows, dy, &d.back, slope)
+}
+
+// BackwardFilm pulls dy on to p of the Film that made x: slope [B×I] becomes the gradient of p. Unless pre is nil, those of
+// γ and β are added to dfilm [B×2I].
+func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
+	kernel.DenseFilmBackward(rows, dy, &d.back, film, pre, slope, dfilm)
 }
 
 // BackwardParams adds xᵀ·dy and the column sums of dy to the gradient.
-func (d Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
+func (d *Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
 	kernel.Gemm(true, false, d.In, d.Out, rows, x, d.In, dy, d.Out, 1, grad[d.Weight:], d.Out)
 	kernel.ColumnSums(rows, d.Out, dy, grad[d.Bias:])
 }
@@ -54,7 +88,7 @@ type GRU[F kernel.Float] struct {
 // Run steps the unit through T rows of time from h_0 = 0. gi [T×B×3H] holds
 // x·Wi without bias on entry and r, u, c on return; gh [T×B×3H] is written; h
 // [(T+1)×B×H] receives h_0 … h_T. The three are the tape of Backward.
-func (g GRU[F]) Run(params []F, steps, rows int, gi, gh, h []F) {
+func (g *GRU[F]) Run(params []F, steps, rows int, gi, gh, h []F) {
 	n := g.Hidden.In
 	clear(h[:rows*n])
 	for t := range steps {
@@ -64,7 +98,7 @@ func (g GRU[F]) Run(params []F, steps, rows int, gi, gh, h []F) {
 
 // RunLast is Run without a tape: gh [B×3H] and h [2×B×H] are scratch. It returns
 // h_T, a part of h. The numbers are those of Run, bit for bit.
-func (g GRU[F]) RunLast(params []F, steps, rows int, gi, gh, h []F) []F {
+func (g *GRU[F]) RunLast(params []F, steps, rows int, gi, gh, h []F) []F {
 	n := g.Hidden.In
 	now, next := h[:rows*n], h[rows*n:2*rows*n]
 	clear(now)
@@ -75,8 +109,8 @@ func (g GRU[F]) RunLast(params []F, steps, rows int, gi, gh, h []F) []F {
 	return now
 }
 
-func (g GRU[F]) step(params []F, rows int, gi, gh, h, next []F) {
-	g.Hidden.Product(params, rows, h, gh)
+func (g *GRU[F]) step(params []F, rows int, gi, gh, h, next []F) {
+	g.Hidden.Product(rows, h, gh)
 	kernel.GruGates(rows, g.Hidden.In, gi, g.Input.BiasOf(params), gh, g.Hidden.BiasOf(params), h, next)
 }
 
@@ -84,13 +118,12 @@ func (g GRU[F]) step(params []F, rows int, gi, gh, h, next []F) {
 // and gh into their gradients, adds the gradients of Wh and bh, and leaves in dh
 // the gradient of h_0; work [B×H] is scratch. The gradients of Wi, bi and x follow
 // from gi by Input's own backward passes.
-func (g GRU[F]) Backward(params []F, steps, rows int, gi, gh, h, dh, work, grad []F) {
+func (g *GRU[F]) Backward(steps, rows int, gi, gh, h, dh, work, grad []F) {
 	n := g.Hidden.In
 	for t := steps - 1; t >= 0; t-- {
 		gt, ht := gh[t*rows*3*n:], h[t*rows*n:]
 		kernel.GruGatesBackward(rows, n, gi[t*rows*3*n:], gt, ht, dh, work)
-		g.Hidden.BackwardInput(params, rows, gt, 1, work)
-		copy(dh[:rows*n], work)
+		g.Hidden.BackwardInput(rows, gt, work, dh)
 	}
 	g.Hidden.BackwardParams(grad, steps*rows, h, gh)
 }

@@ -49,18 +49,20 @@ func TestDenseGradient(t *testing.T) {
 	params, x, dy := normal(rng, 27), normal(rng, B*4), normal(rng, B*5)
 	y, dx, grad := make([]float64, B*5), normal(rng, B*4), make([]float64, 27)
 	loss := func() float64 {
+		d.Refresh(params)
 		d.Forward(params, B, x, y)
 		return inner(y, dy)
 	}
-	d.BackwardInput(params, B, dy, 0, dx)
+	d.Refresh(params)
+	d.BackwardInput(B, dy, nil, dx)
 	d.BackwardParams(grad, B, x, dy)
 	checkGradient(t, "params", params, grad, loss)
 	checkGradient(t, "x", x, dx, loss)
 	twice := append([]float64(nil), dx...)
-	d.BackwardInput(params, B, dy, 1, twice)
+	d.BackwardInput(B, dy, twice, twice)
 	for i := range twice {
 		if math.Abs(twice[i]-2*dx[i]) > 1e-12 {
-			t.Fatalf("beta = 1 does not add: %v, %v", twice[i], dx[i])
+			t.Fatalf("add does not add: %v, %v", twice[i], dx[i])
 		}
 	}
 }
@@ -76,15 +78,17 @@ func TestGRUGradient(t *testing.T) {
 	x := normal(rng, T*B*I)
 	gi, gh, h := make([]float64, T*B*3*H), make([]float64, T*B*3*H), make([]float64, (T+1)*B*H)
 	loss := func() float64 {
-		g.Input.Product(params, T*B, x, gi)
+		g.Input.Refresh(params)
+		g.Hidden.Refresh(params)
+		g.Input.Product(T*B, x, gi)
 		g.Run(params, T, B, gi, gh, h)
 		return inner(h[T*B*H:], dlast)
 	}
 	loss()
 	grad, dh, dx := make([]float64, len(params)), append([]float64(nil), dlast...), make([]float64, len(x))
-	g.Backward(params, T, B, gi, gh, h, dh, make([]float64, B*H), grad)
+	g.Backward(T, B, gi, gh, h, dh, make([]float64, B*H), grad)
 	g.Input.BackwardParams(grad, T*B, x, gi)
-	g.Input.BackwardInput(params, T*B, gi, 0, dx)
+	g.Input.BackwardInput(T*B, gi, nil, dx)
 	checkGradient(t, "x", x, dx, loss)
 	checkGradient(t, "params", params, grad, loss)
 }

@@ -69,6 +69,7 @@ func (t *trainer) resume() error {
 		return fmt.Errorf("%w: remove it to start anew", err)
 	}
 	copy(t.policy.Net.Params, c.Params)
+	t.policy.Net.Refresh()
 	t.adam.M, t.adam.V, t.adam.Steps, t.state = c.M, c.V, c.Steps, c.State
 	return nil
 }

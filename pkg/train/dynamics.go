@@ -60,7 +60,7 @@ func (w *Learned[F]) tile(maxB, maxH int) worldTile[F] {
 	t := &learnedTile[F]{world: w, members: 1, push: newPush[F](maxB, d)}
 	for i := range t.rollouts {
 		if w.Through {
-			t.rollouts[i], t.members = w.Model.NewRollout(maxB, maxH), w.Model.Net.Members
+			t.rollouts[i], t.members = w.Model.NewPassRollout(maxB, maxH), w.Model.Net.Members
 		} else {
 			t.rollouts[i] = w.Model.NewFrozenRollout(maxB, maxH)
 		}

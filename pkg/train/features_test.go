@@ -66,6 +66,7 @@ func TestImitationGradient(t *testing.T) {
 	// loss is that of the pupil's actions where it has been, by another way.
 	loss := func() (sum float64) {
 		u, want := make([]float64, B*nA), make([]float64, B*nA)
+		pupil.p.Net.Refresh()
 		for h := range H {
 			pupil.p.Net.Forward(pupil.tape, h, B, pupil.observe(h), u)
 			teacher.p.Net.Forward(teacher.tape, h, B, teacher.observe(h), want)

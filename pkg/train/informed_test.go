@@ -76,6 +76,7 @@ func TestInformedLearnsToLean(t *testing.T) {
 	first := r.Policy.Net.Tensors()[0]
 	weights := r.Policy.Net.Params[first.Offset:][:first.Size()]
 	clear(weights[r.Policy.Observation.Size()*r.Policy.Net.Hidden[0]:])
+	r.Policy.Net.Refresh()
 	untold, err := trials.Fly(r.Policy)
 	if err != nil {
 		t.Fatal(err)

@@ -118,6 +118,7 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name()}
 	if t.state.Best != nil {
 		copy(t.policy.Net.Params, t.state.Best)
+		t.policy.Net.Refresh()
 	}
 	return r, err
 }
@@ -259,6 +260,7 @@ func (t *trainer) epoch() error {
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
 		return t.diverged(f, rate)
 	}
+	t.policy.Net.Refresh()
 	t.state.Epoch++
 	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
 	return nil

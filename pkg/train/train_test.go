@@ -108,6 +108,7 @@ func TestGradient(t *testing.T) {
 			tl.unrest = unrest{jitter: 0.2, change: 0.5}
 		}
 		loss := func() float64 {
+			p.Net.Refresh()
 			tl.begin(B, H, rand.New(rand.NewPCG(9, 9)), func(rng *rand.Rand, z []float64) {
 				for i := range z {
 					z[i] = rng.NormFloat64()

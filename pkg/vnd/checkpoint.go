@@ -75,6 +75,7 @@ func (t *trainer) resume() error {
 		return fmt.Errorf("%w: remove it to start anew", err)
 	}
 	copy(t.model.Net.Params, c.Params)
+	t.model.Net.Refresh()
 	t.adam.M, t.adam.V, t.adam.Steps = c.M, c.V, c.Steps
 	t.state, t.saved = c.State, c.State.Elapsed
 	return t.source.UnmarshalBinary(c.Source)

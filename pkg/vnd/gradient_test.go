@@ -83,6 +83,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			}
 			s := newShard(&cfg, m, tr.data, scale, 0, B, B, H)
 			run := func() float64 {
+				m.Net.Refresh()
 				s.encode(&b)
 				l := s.gradient(&b)
 				return (l.Dynamics + cfg.Loss.Reconstruction*l.Reconstruction + cfg.Loss.MMD*l.MMD) / float64(B)

@@ -138,6 +138,7 @@ func (t *trainer) finish() error {
 	} else {
 		copy(t.model.Net.Params, t.state.Average)
 	}
+	t.model.Net.Refresh()
 	known := append(t.val[0], t.val[1]...)
 	if len(known) == 0 {
 		known = thin(t.train, validationContexts)
@@ -189,6 +190,7 @@ func (t *trainer) update(share float64) error {
 	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm-norm != 0 {
 		return t.diverged("the gradient")
 	}
+	t.model.Net.Refresh()
 	t.average()
 	t.state.Update++
 	t.state.Recent = blend(t.state.Recent, l, math.Max(.02, 1/float64(t.state.Update)))

@@ -18,10 +18,13 @@ func (t *trainer) validate() {
 	if len(t.val[1]) == 0 {
 		return
 	}
-	raw := t.model.Net.Params
-	t.model.Net.Params = t.state.Average
+	net := t.model.Net
+	raw := net.Params
+	net.Params = t.state.Average
+	net.Refresh()
 	loss := (t.loss(t.val[0], false) + t.loss(t.val[1], true)) / 2
-	t.model.Net.Params = raw
+	net.Params = raw
+	net.Refresh()
 	t.state.Newest = loss
 	if t.share() >= t.cfg.Train.Settle && loss < t.state.BestLoss {
 		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()

@@ -1,0 +1,128 @@
+package kernel
+
+import "unsafe"
+
+// Weights is a matrix W [K×N] that many rows are multiplied with: a copy, in the order in which the kernels read it.
+type Weights[F Float] struct {
+	K, N   int
+	panels []F
+}
+
+// Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored.
+func (w *Weights[F]) Set(trans bool, k, n int, b []F, ldb int) {
+	b = need(b, extent(trans, k, n, ldb))
+	w.K, w.N = k, n
+	if native32[F]() {
+		w.room(panelsC(k, n))
+		packPanelsC(trans, k, n, f32(b), ldb, f32(w.panels))
+		return
+	}
+	w.room(k * n)
+	for p := range k {
+		for j := range n {
+			if trans {
+				w.panels[p*n+j] = b[j*ldb+p]
+			} else {
+				w.panels[p*n+j] = b[p*ldb+j]
+			}
+		}
+	}
+}
+
+// room makes panels n numbers long, from the beginning of a cache line on.
+func (w *Weights[F]) room(n int) {
+	if len(w.panels) == n {
+		return
+	}
+	const line = 64
+	var zero F
+	each := int(unsafe.Sizeof(zero))
+	x := make([]F, n+line/each)
+	skip := 0
+	for uintptr(unsafe.Pointer(&x[skip]))%line != 0 {
+		skip++
+	}
+	w.panels = x[skip : skip+n : skip+n]
+}
+
+// maybe is need for an argument that may be nil.
+func maybe[F Float](x []F, n int) []F {
+	if x == nil {
+		return nil
+	}
+	return need(x, n)
+}
+
+// Dense writes y = x·W + bias + add for x [rows×K], bias [N], add and y [rows×N]. bias and add may be nil; add may be y.
+func Dense[F Float](rows int, x []F, w *Weights[F], bias, add, y []F) {
+	k, n := w.K, w.N
+	x, bias, add, y = need(x, rows*k), maybe(bias, n), maybe(add, rows*n), need(y, rows*n)
+	if native32[F]() {
+		denseC(rows, k, n, f32(x), f32(w.panels), f32(bias), f32(add), f32(y))
+		return
+	}
+	denseGo(rows, k, n, x, w.panels, bias, add, y)
+}
+
+// DenseTanh writes y = tanh(x·W + bias).
+func DenseTanh[F Float](rows int, x []F, w *Weights[F], bias, y []F) {
+	k, n := w.K, w.N
+	x, bias, y = need(x, rows*k), need(bias, n), need(y, rows*n)
+	if native32[F]() {
+		denseTanhC(rows, k, n, f32(x), f32(w.panels), f32(bias), f32(y))
+		return
+	}
+	denseTanhGo(rows, k, n, x, w.panels, bias, y)
+}
+
+// DenseGelu writes y = GELU(u) and slope = GELU'(u), u = x·W + bias + add, with the tanh form of GELU:
+// ½u(1 + tanh(√(2/π)(u + 0.044715u³))). add [rows×N] may be nil.
+func DenseGelu[F Float](rows int, x []F, w *Weights[F], bias, add, y, slope []F) {
+	k, n := w.K, w.N
+	x, bias, add, y, slope = need(x, rows*k), need(bias, n), maybe(add, rows*n), need(y, rows*n), need(slope, rows*n)
+	if native32[F]() {
+		denseGeluC(rows, k, n, f32(x), f32(w.panels), f32(bias), f32(add), f32(y), f32(slope))
+		return
+	}
+	denseGeluGo(rows, k, n, x, w.panels, bias, add, y, slope)
+}
+
+// DenseFilm writes y = GELU(u) and slope = GELU'(u), u = (1+γ)·p + β with p = x·W + bias; film [rows×2N] holds γ then β
+// in each row. p goes to pre [rows×N], which may be nil.
+func DenseFilm[F Float](rows int, x []F, w *Weights[F], bias, film, pre, y, slope []F) {
+	k, n := w.K, w.N
+	x, bias, film, pre = need(x, rows*k), need(bias, n), need(film, rows*2*n), maybe(pre, rows*n)
+	y, slope = need(y, rows*n), need(slope, rows*n)
+	if native32[F]() {
+		denseFilmC(rows, k, n, f32(x), f32(w.panels), f32(bias), f32(film), f32(pre), f32(y), f32(slope))
+		return
+	}
+	denseFilmGo(rows, k, n, x, w.panels, bias, film, pre, y, slope)
+}
+
+// DenseGeluBackward turns the slope that DenseGelu wrote into the gradient of u: slope ← slope·(dy·W). dy [rows×K] is the
+// gradient past the layer that read y, and W that layer's weights, transposed.
+func DenseGeluBackward[F Float](rows int, dy []F, w *Weights[F], slope []F) {
+	k, n := w.K, w.N
+	dy, slope = need(dy, rows*k), need(slope, rows*n)
+	if native32[F]() {
+		denseGeluBackwardC(rows, k, n, f32(dy), f32(w.panels), f32(slope))
+		return
+	}
+	denseGeluBackwardGo(rows, k, n, dy, w.panels, slope)
+}
+
+// DenseFilmBackward turns the slope that DenseFilm wrote into the gradient of p: slope ← slope·(1+γ)·(dy·W). Unless pre is
+// nil, it adds the gradients of γ and β to dfilm [rows×2N].
+func DenseFilmBackward[F Float](rows int, dy []F, w *Weights[F], film, pre, slope, dfilm []F) {
+	k, n := w.K, w.N
+	dy, film, slope = need(dy, rows*k), need(film, rows*2*n), need(slope, rows*n)
+	if pre = maybe(pre, rows*n); pre != nil {
+		dfilm = need(dfilm, rows*2*n)
+	}
+	if native32[F]() {
+		denseFilmBackwardC(rows, k, n, f32(dy), f32(w.panels), f32(film), f32(pre), f32(slope), f32(dfilm))
+		return
+	}
+	denseFilmBackwardGo(rows, k, n, dy, w.panels, film, pre, slope, dfilm)
+}

@@ -1,0 +1,226 @@
+// Products of rows with weights that lie in panels, and what follows each product while its numbers are still in the
+// first-level cache. Included once per instruction set by isa_*.c, after gemm.h, whose VL, MR and NR hold here too.
+//
+// A panel is NR columns of W, row after row; the last one has VL columns where no more are left, and zeros past the last.
+// Every number is one sum over k in order, whatever rows and columns stand beside it.
+
+INLINE ptrdiff_t panel_width(ptrdiff_t cols) { return cols > VL ? NR : VL; }
+
+static ptrdiff_t panels(ptrdiff_t k, ptrdiff_t n) { return k * (n / NR * NR + (n % NR ? panel_width(n % NR) : 0)); }
+
+static void pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *restrict packed) {
+	for (ptrdiff_t j = 0; j < n; j += NR) {
+		ptrdiff_t count = n - j < NR ? n - j : NR, width = panel_width(count);
+		if (trans)
+			pack_columns(width, k, count, b + j * ldb, ldb, packed);
+		else
+			pack_rows(width, k, count, b + j, ldb, packed);
+		packed += width * k;
+	}
+}
+
+// product computes sum [MR×NR] = Σ_p a[i·lda + p]·b[p·nv·VL + j] for one panel. Rows past the last repeat it.
+INLINE void product(const int nv, ptrdiff_t rows, ptrdiff_t k, const float *restrict a, ptrdiff_t lda,
+	const float *restrict b, float *restrict sum) {
+	vec acc[MR][2];
+	const float *row[MR];
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++) {
+		acc[i][0] = acc[i][1] = (vec){0};
+		row[i] = a + (i < rows ? i : rows - 1) * lda;
+	}
+	for (ptrdiff_t p = 0; p < k; p++, b += nv * VL) {
+		vec b0 = *(const vec_u *)b, b1 = nv > 1 ? *(const vec_u *)(b + VL) : b0;
+#pragma GCC unroll 16
+		for (int i = 0; i < MR; i++) {
+			acc[i][0] += row[i][p] * b0;
+			if (nv > 1)
+				acc[i][1] += row[i][p] * b1;
+		}
+	}
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++)
+		for (int j = 0; j < nv; j++)
+			*(vec_u *)(sum + i * NR + j * VL) = acc[i][j];
+}
+
+static __attribute__((noinline)) void product1(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda, const float *b,
+	float *sum) {
+	product(1, rows, k, a, lda, b, sum);
+}
+
+static __attribute__((noinline)) void product2(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda, const float *b,
+	float *sum) {
+	product(2, rows, k, a, lda, b, sum);
+}
+
+// abreast computes sum [count·NR] for one row and count whole panels at a time: an addition waits for the one before it.
+INLINE void abreast(const int count, ptrdiff_t k, const float *restrict x, const float *restrict b, float *restrict sum) {
+	vec acc[8][2];
+#pragma GCC unroll 8
+	for (int i = 0; i < count; i++)
+		acc[i][0] = acc[i][1] = (vec){0};
+	for (ptrdiff_t p = 0; p < k; p++, b += NR)
+#pragma GCC unroll 8
+		for (int i = 0; i < count; i++) {
+			acc[i][0] += x[p] * *(const vec_u *)(b + i * k * NR);
+			acc[i][1] += x[p] * *(const vec_u *)(b + i * k * NR + VL);
+		}
+#pragma GCC unroll 8
+	for (int i = 0; i < count; i++) {
+		*(vec_u *)(sum + i * NR) = acc[i][0];
+		*(vec_u *)(sum + i * NR + VL) = acc[i][1];
+	}
+}
+
+enum { ABREAST = VL == 16 || MR == 8 ? 8 : 4 }; // two vectors each, in 32 or 16 registers
+
+// What becomes of a product, see dense.go.
+enum { PLAIN, TANH, GELU, FILM, GELU_BACK, FILM_BACK };
+
+// operands of a tail, all but bias [n] with the rows of the product.
+typedef struct {
+	const float *bias, *add, *film;
+	float *pre, *y, *slope, *dfilm;
+} operands;
+
+// tail finishes `rows` rows of `cols` columns, from column j of n on.
+INLINE void tail(const int kind, ptrdiff_t rows, const ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j,
+	const float *restrict sum, const operands *o) {
+	static const float none[NR];
+	const float *restrict bias = o->bias ? o->bias + j : none;
+	for (ptrdiff_t end = i + rows; i < end; i++, sum += NR) {
+		const ptrdiff_t at = i * n + j, wide = 2 * i * n + j;
+		const float *add = o->add ? o->add + at : none;
+		float *y = o->y + at;
+		if (kind == PLAIN) { // y may be add
+			for (ptrdiff_t c = 0; c < cols; c++)
+				y[c] = sum[c] + bias[c] + add[c];
+		} else if (kind == TANH) {
+			for (ptrdiff_t c = 0; c < cols; c++)
+				y[c] = tanh1(sum[c] + bias[c]);
+		} else if (kind == GELU) {
+			float *restrict s = o->slope + at, *restrict to = y;
+			for (ptrdiff_t c = 0; c < cols; c++)
+				to[c] = gelu_both(sum[c] + bias[c] + add[c], s + c);
+		} else if (kind == FILM) {
+			const float *restrict f = o->film + wide;
+			float *restrict s = o->slope + at, *restrict to = y, *restrict pre = o->pre + at;
+			if (o->pre)
+				for (ptrdiff_t c = 0; c < cols; c++)
+					pre[c] = sum[c] + bias[c];
+			for (ptrdiff_t c = 0; c < cols; c++)
+				to[c] = gelu_both((1.0f + f[c]) * (sum[c] + bias[c]) + f[n + c], s + c);
+		} else if (kind == GELU_BACK) {
+			float *restrict s = o->slope + at;
+			for (ptrdiff_t c = 0; c < cols; c++)
+				s[c] *= sum[c];
+		} else {
+			const float *restrict f = o->film + wide, *restrict pre = o->pre + at;
+			float *restrict s = o->slope + at, *restrict df = o->dfilm + wide;
+			if (o->pre)
+				for (ptrdiff_t c = 0; c < cols; c++) {
+					float du = sum[c] * s[c];
+					df[c] += du * pre[c];
+					df[n + c] += du;
+				}
+			for (ptrdiff_t c = 0; c < cols; c++)
+				s[c] *= sum[c] * (1.0f + f[c]);
+		}
+	}
+}
+
+INLINE void finish(const int kind, ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j, const float *sum,
+	const operands *o) {
+	if (cols == NR)
+		tail(kind, rows, NR, n, i, j, sum, o);
+	else
+		tail(kind, rows, cols, n, i, j, sum, o);
+}
+
+// one_row leads the whole panels of one row through abreast, and returns how many columns are done.
+INLINE ptrdiff_t one_row(const int kind, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o) {
+	float sum[ABREAST * NR] __attribute__((aligned(64)));
+	ptrdiff_t j = 0;
+	while (n - j >= 2 * NR) {
+		int count = n - j >= ABREAST * NR ? ABREAST : n - j >= 4 * NR ? 4 : 2;
+		if (count == 8)
+			abreast(8, k, a, w + j * k, sum);
+		else if (count == 4)
+			abreast(4, k, a, w + j * k, sum);
+		else
+			abreast(2, k, a, w + j * k, sum);
+		for (int i = 0; i < count; i++, j += NR)
+			tail(kind, 1, NR, n, 0, j, sum + i * NR, o);
+	}
+	return j;
+}
+
+// fetch asks for what the tail will read and write of a block, while the product is under way: a tape is longer than the
+// caches, and its rows lie too far apart for the processor to guess the next.
+INLINE void fetch(const int kind, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j, const operands *o) {
+	for (ptrdiff_t end = i + rows; i < end; i++)
+		for (ptrdiff_t c = 0; c < NR; c += 16) {
+			const ptrdiff_t at = i * n + j + c, wide = 2 * i * n + j + c;
+			if (kind != GELU_BACK && kind != FILM_BACK)
+				__builtin_prefetch(o->y + at, 1);
+			if (kind != PLAIN && kind != TANH)
+				__builtin_prefetch(o->slope + at, 1);
+			if (kind == FILM || kind == FILM_BACK)
+				__builtin_prefetch(o->film + wide);
+			if (kind == FILM)
+				__builtin_prefetch(o->film + wide + n);
+		}
+}
+
+INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
+	const operands *o) {
+	float sum[MR * NR] __attribute__((aligned(64)));
+	for (ptrdiff_t j = rows == 1 ? one_row(kind, k, n, a, w, o) : 0; j < n; j += NR) {
+		ptrdiff_t cols = n - j < NR ? n - j : NR;
+		for (ptrdiff_t i = 0; i < rows; i += MR) {
+			ptrdiff_t count = rows - i < MR ? rows - i : MR;
+			if (rows >= MR)
+				fetch(kind, count, n, i, j, o);
+			if (cols > VL)
+				product2(count, k, a + i * k, k, w + j * k, sum);
+			else
+				product1(count, k, a + i * k, k, w + j * k, sum);
+			finish(kind, count, cols, n, i, j, sum, o);
+		}
+	}
+}
+
+static void dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y) {
+	operands o = {.bias = bias, .add = add, .y = y};
+	rows_by_panels(PLAIN, rows, k, n, x, w, &o);
+}
+
+static void dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+	operands o = {.bias = bias, .y = y};
+	rows_by_panels(TANH, rows, k, n, x, w, &o);
+}
+
+static void dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *add, float *y, float *slope) {
+	operands o = {.bias = bias, .add = add, .y = y, .slope = slope};
+	rows_by_panels(GELU, rows, k, n, x, w, &o);
+}
+
+static void dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	const float *film, float *pre, float *y, float *slope) {
+	operands o = {.bias = bias, .film = film, .pre = pre, .y = y, .slope = slope};
+	rows_by_panels(FILM, rows, k, n, x, w, &o);
+}
+
+static void dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+	operands o = {.slope = slope, .y = slope};
+	rows_by_panels(GELU_BACK, rows, k, n, dy, w, &o);
+}
+
+static void dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, const float *film,
+	const float *pre, float *slope, float *dfilm) {
+	operands o = {.film = film, .pre = (float *)pre, .slope = slope, .dfilm = dfilm, .y = slope};
+	rows_by_panels(FILM_BACK, rows, k, n, dy, w, &o);
+}
