@@ -83,6 +83,10 @@ SOAK ?= 1h
 soak: deps ## traffic between processes for SOAK (1h): goroutines, files and memory must not grow
 	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros
 
+.PHONY: torture
+torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (20 minutes)
+	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/component/torture
+
 # What is not there is skipped and named. The transcripts land in build/interop.
 .PHONY: interop
 interop: deps ## against ROS 2 (source its setup.bash first), Fast DDS, ros2-client, Wireshark
