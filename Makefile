@@ -17,7 +17,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 
 .PHONY: menu
 menu: ## print this menu
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## a model of recorded flights, then learning in flight: about five minutes
@@ -86,6 +86,15 @@ soak: deps ## traffic between processes for SOAK (1h): goroutines, files and mem
 .PHONY: torture
 torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (20 minutes)
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/component/torture
+
+# Into bin/rclgo; docs/rclgo.md says what is needed.
+.PHONY: rclgo
+rclgo: ## build the nodes on rclgo, over rcl (source a ROS 2 workspace first)
+	rclgo/build.sh bin/rclgo build/rclgo
+
+.PHONY: rclgo-test
+rclgo-test: ## hold the nodes' middleware over rcl to its contract (source a ROS 2 workspace first)
+	rclgo/test.sh build/rclgo
 
 # What is not there is skipped and named. The transcripts land in build/interop.
 .PHONY: interop
