@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -171,9 +172,15 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if err := d.until(ctx, slowest, "a first bundle", func(r *Record) bool { return len(r.Bundles) > 0 }); err != nil {
 		return err
 	}
-	if err := errors.Join(d.node(encoder), d.node(controller, "autostart:=true", "task:="+d.Task)); err != nil {
+	port, err := freePort()
+	if err != nil {
 		return err
 	}
+	err = errors.Join(d.node(visualizer, fmt.Sprintf("page.port:=%d", port)), d.node(encoder), d.node(controller, "autostart:=true", "task:="+d.Task))
+	if err != nil {
+		return err
+	}
+	d.Say(fmt.Sprintf("live page: http://127.0.0.1:%d", port))
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
@@ -195,11 +202,24 @@ func (d *demo) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
 	err := d.context.WaitForGraph(ctx, func(g rmw.Graph) bool {
-		const readers = 4 // encoder, recorder, learner, we
+		const readers = 5 // encoder, recorder, learner, visualizer, we
 		return len(g.Publishers(space+"/step")) > 0 && len(g.Subscriptions(space+"/step")) >= readers && len(g.Publishers(space+"/latent")) > 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the nodes did not find one another on the loopback within %v", silence)
 	}
 	return err
+}
+
+// freePort is one for the live page, the usual one where nobody has it.
+func freePort() (int, error) {
+	const usual = "127.0.0.1:8042"
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

@@ -21,7 +21,10 @@ const (
 	encoder    = "latent_encoder"
 	recorder   = "transition_recorder"
 	learner    = "background_learner"
+	visualizer = "visualizer"
 )
+
+var programs = []string{simulator, controller, encoder, recorder, learner, visualizer}
 
 // fleet is the nodes as processes.
 type fleet struct {
@@ -42,7 +45,7 @@ type child struct {
 
 // check refuses a folder that lacks a program.
 func (f *fleet) check() error {
-	for _, name := range []string{simulator, controller, encoder, recorder, learner} {
+	for _, name := range programs {
 		if info, err := os.Stat(filepath.Join(f.programs, name)); err != nil || info.IsDir() {
 			return fmt.Errorf("there is no program %s in %s: make build", name, f.programs)
 		}

@@ -64,7 +64,7 @@ func setup(t *testing.T) (o Options, dir string) {
 func build(t *testing.T, o Options) {
 	t.Helper()
 	args := []string{"build", "-o", o.Programs + "/"}
-	for _, p := range []string{simulator, controller, encoder, recorder, learner} {
+	for _, p := range programs {
 		args = append(args, "vnd/nodes/"+p)
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
@@ -156,7 +156,7 @@ func TestAProgramFails(t *testing.T) {
 	if err := os.Mkdir(o.Programs, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{simulator, controller, encoder, recorder, learner} {
+	for _, name := range programs {
 		script := "#!/bin/sh\nexec sleep 300\n"
 		if name == learner {
 			script = "#!/bin/sh\necho parameter directory: the disk is on fire >&2\nexit 3\n"
@@ -184,7 +184,7 @@ func TestRefusals(t *testing.T) {
 		"no.yaml":                         func(o *Options) { o.World = "no.yaml" },
 		"a flight of 0 s":                 func(o *Options) { o.Seconds = 0 },
 	} {
-		for _, name := range []string{simulator, controller, encoder, recorder, learner} {
+		for _, name := range programs {
 			if err := os.WriteFile(filepath.Join(o.Programs, name), nil, 0o777); err != nil {
 				t.Fatal(err)
 			}
