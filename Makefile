@@ -87,6 +87,15 @@ soak: deps ## traffic between processes for SOAK (1h): goroutines, files and mem
 torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (20 minutes)
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/component/torture
 
+# Screenshots land in build/page.
+.PHONY: page
+page: deps ## the visualizer's page in a real Chromium (apt), its pace and what the node costs
+	@command -v chromium >/dev/null || { sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		echo "installing with apt: chromium fonts-dejavu-core"; $$sudo apt-get update -q && \
+		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
+	VND_SHOTS=$(CURDIR)/build/page VND_SECONDS=10 go test -tags browser -count=1 -v -run '^Test(Browser|Phone|Pace|Size)$$' ./pkg/view/page
+	VND_COST=60s go test -count=1 -v -timeout 5m ./nodes/visualizer
+
 # Into bin/rclgo; docs/rclgo.md says what is needed.
 .PHONY: rclgo
 rclgo: ## build the nodes on rclgo, over rcl (source a ROS 2 workspace first)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -51,6 +52,7 @@ type Server struct {
 	l       net.Listener
 	viewers atomic.Int32
 	ended   chan struct{}
+	once    sync.Once
 }
 
 // Listen begins to serve; robot is what the page is titled. The error is that of the address or the port.
@@ -96,9 +98,12 @@ func (s *Server) Open() string {
 func (s *Server) Viewers() int { return int(s.viewers.Load()) }
 
 // Close ends the service, also to those that look.
-func (s *Server) Close() error {
-	close(s.ended)
-	return s.http.Close()
+func (s *Server) Close() (err error) {
+	s.once.Do(func() {
+		close(s.ended)
+		err = s.http.Close()
+	})
+	return err
 }
 
 func (s *Server) handler() http.Handler {

@@ -70,7 +70,8 @@ export class Cards {
     const l = world.status.latency;
     set('quantiles', l.count ? `median ${seconds(l.p50)} · 99 % ${seconds(l.p99)} · longest ${seconds(l.max)}` : 'nothing measured yet');
     const rate = world.status.health.find((f) => f.name.endsWith('policy_controller: latency'));
-    set('loop', rate ? `controller: ${rate.message}` : '');
+    const own = Object.fromEntries(rate?.values ?? []), ms = (key) => seconds(Number(own[key]) / 1000);
+    set('loop', own['p50 (ms)'] ? `in the controller, to the command: median ${ms('p50 (ms)')} · 99 % ${ms('p99 (ms)')}` : '');
   }
 
   tellCondition(world) {

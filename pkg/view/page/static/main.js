@@ -78,7 +78,8 @@ function told() {
 // look chooses the moment that is shown.
 function look() {
   world.until = held ?? world.history.now;
-  world.at = plots.pointed ?? world.until;
+  plots.show(world.until, world.span);
+  world.at = plots.pointed() ?? world.until;
   world.row = world.history.near(world.at);
 }
 
@@ -112,10 +113,7 @@ function alarm(stage) {
   $('alarm').hidden = !text;
 }
 
-function frame() {
-  requestAnimationFrame(frame);
-  if (!dirty) return;
-  dirty = false;
+function draw() {
   look();
   headline();
   space.draw(world);
@@ -123,6 +121,14 @@ function frame() {
   cards.draw(world);
   counts.frames++;
   if (!counts.first && world.row >= 0) counts.first = performance.now();
+}
+counts.draw = draw;
+
+function frame() {
+  requestAnimationFrame(frame);
+  if (!dirty) return;
+  dirty = false;
+  draw();
 }
 
 function press(button, on) { button.setAttribute('aria-pressed', String(on)); }

@@ -13,23 +13,35 @@ export const stageColour = (stage) => [colours.green, colours.orange, colours.re
 export class Plots {
   constructor(canvas, changed) {
     this.sheet = new Sheet(canvas, changed);
-    this.pointed = null; // time, ms
-    this.pinned = false;
+    this.under = null;  // px, where the pointer is
+    this.pinned = null; // ms, a moment that was clicked on
+    this.window = [0, 1]; // ms, what is shown
     const point = (e) => {
       const x = e.clientX - canvas.getBoundingClientRect().left;
-      this.pointed = this.window ? this.window[0] + (x - LEFT) / (this.sheet.width - LEFT - RIGHT) * (this.window[1] - this.window[0]) : null;
-      if (this.window && (this.pointed > this.window[1] || this.pointed < this.window[0])) this.pointed = null;
+      this.under = x >= LEFT && x <= this.sheet.width - RIGHT ? x : null;
       changed();
     };
-    canvas.addEventListener('pointermove', (e) => { if (!this.pinned || e.buttons) point(e); });
-    canvas.addEventListener('pointerdown', (e) => { point(e); this.pinned = e.pointerType === 'mouse' ? !this.pinned : this.pointed !== null; });
-    canvas.addEventListener('pointerleave', () => { if (!this.pinned) { this.pointed = null; changed(); } });
+    canvas.addEventListener('pointermove', point);
+    canvas.addEventListener('pointerdown', (e) => {
+      point(e);
+      this.pinned = this.pinned === null ? this.pointed() : null;
+    });
+    canvas.addEventListener('pointerleave', () => { this.under = null; changed(); });
   }
+
+  // pointed is the moment that somebody points at; null where nobody does.
+  pointed() {
+    if (this.pinned !== null) return this.pinned;
+    const [t0, t1] = this.window;
+    return this.under === null ? null : t0 + (this.under - LEFT) / (this.sheet.width - LEFT - RIGHT) * (t1 - t0);
+  }
+
+  // show takes the window of time that is drawn next.
+  show(until, span) { this.window = [until - 1000 * span, until]; }
 
   draw(world) {
     const c = this.sheet.clear(), { width, height } = this.sheet;
-    const t1 = world.until, t0 = t1 - 1000 * world.span;
-    this.window = [t0, t1];
+    const [t0, t1] = this.window, pointed = this.pointed();
     this.x = (t) => LEFT + (t - t0) / (t1 - t0) * (width - LEFT - RIGHT);
     c.lineJoin = 'round';
     const shares = [1, 0.9, 1.1, 0.8], total = shares.reduce((a, b) => a + b);
@@ -47,8 +59,8 @@ export class Plots {
     this.latent(world, panels[2]);
     this.novelty(world, panels[3]);
     this.guard(world, top + 2);
-    if (this.pointed !== null) {
-      const x = this.x(this.pointed);
+    if (pointed !== null && pointed >= t0) {
+      const x = this.x(pointed);
       c.strokeStyle = rgba(colours.ink, 0.6);
       c.lineWidth = 1;
       c.beginPath();
