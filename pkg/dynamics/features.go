@@ -103,9 +103,10 @@ func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
 
 // frame writes velocity[3] and attitude[9] in the frame of the features.
 func (m *Quadrotor[F]) frame(q quat[F], v [3]F, velocity, attitude []F) {
-	q.matrix(attitude)
+	r := (*matrix[F])(attitude)
+	q.matrix(r[:])
 	if !m.world {
-		v = q.conj().rotate(v)
+		v = r.back(v)
 		clear(attitude[:6])
 	}
 	copy(velocity, v[:])

@@ -131,7 +131,9 @@ func (m *Quadrotor[F]) step(s, a, d, next []F) {
 	q := quatAt(s)
 	p, v, dp, dv := vec(s[iP:]), vec(s[iV:]), vec(d[uP:]), vec(d[uV:])
 	if !m.world {
-		dp, dv = q.rotate(dp), q.rotate(dv)
+		var r matrix[F]
+		q.matrix(r[:])
+		dp, dv = r.times(dp), r.times(dv)
 	}
 	if !m.noPrior {
 		p, q, v = m.rigid(p, q, v, &e)
@@ -180,9 +182,15 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	var dq quat[F]
 	gp, gv := vec(dnext[iP:]), vec(dnext[iV:])
 	if !m.world {
-		q.rotateVJP(vec(d[uP:]), gp, &dq)
-		q.rotateVJP(vec(d[uV:]), gv, &dq)
-		gp, gv = q.conj().rotate(gp), q.conj().rotate(gv)
+		var r, dr matrix[F]
+		for i := range 3 {
+			for j := range 3 {
+				dr[3*i+j] = gp[i]*d[uP+j] + gv[i]*d[uV+j]
+			}
+		}
+		q.matrixVJP(dr[:], &dq)
+		q.matrix(r[:])
+		gp, gv = r.back(gp), r.back(gv)
 	}
 	for j := range 3 {
 		dd[uP+j] += gp[j]
@@ -193,11 +201,13 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	dq1 := quat[F]{dnext[iQ], dnext[iQ+1], dnext[iQ+2], dnext[iQ+3]}
 	turn := exp(vec(d[uR:]))
 	de := [4]F{dnext[iT], dnext[iW], dnext[iW+1], dnext[iW+2]}
+	var half, q2 quat[F]
 	q4 := q
 	if !m.noPrior {
 		h := m.dt / 2
-		half := exp([3]F{e[1] * h, e[2] * h, e[3] * h})
-		q4 = q.mul(half).mul(half)
+		half = exp([3]F{e[1] * h, e[2] * h, e[3] * h})
+		q2 = q.mul(half)
+		q4 = q2.mul(half)
 	}
 	dq4, dturn := mulVJP(q4, turn, dq1)
 	dxi := expVJP(vec(d[uR:]), dturn)
@@ -205,7 +215,7 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 		dd[uR+j] += dxi[j]
 	}
 	if !m.noPrior {
-		dq4 = m.rigidVJP(q, &e, vec(dnext[iP:]), dq4, vec(dnext[iV:]), &de)
+		dq4 = m.rigidVJP(&[3]quat[F]{q, q2, q4}, half, &e, vec(dnext[iP:]), dq4, vec(dnext[iV:]), &de)
 		for j := range 3 {
 			ds[iV+j] += m.dt * dnext[iP+j]
 		}
@@ -224,13 +234,12 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	}
 }
 
-// rigidVJP returns the gradient at q and adds that at e.
-func (m *Quadrotor[F]) rigidVJP(q quat[F], e *[4]F, dp [3]F, dq4 quat[F], dv [3]F, de *[4]F) quat[F] {
+// rigidVJP returns the gradient at q and adds that at e. at are the attitudes of the step's beginning, middle and end, a
+// turn of half apart.
+func (m *Quadrotor[F]) rigidVJP(at *[3]quat[F], half quat[F], e *[4]F, dp [3]F, dq4 quat[F], dv [3]F, de *[4]F) quat[F] {
 	h := m.dt / 2
 	w := [3]F{e[1] * h, e[2] * h, e[3] * h}
-	half := exp(w)
-	q2 := q.mul(half)
-	q4 := q2.mul(half)
+	q, q2, q4 := at[0], at[1], at[2]
 	z1, z2, z4 := q.zAxis(), q2.zAxis(), q4.zAxis()
 	c := e[0] * m.dt / 6
 	var dz1, dz2, dz4 [3]F

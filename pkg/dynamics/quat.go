@@ -45,12 +45,21 @@ func (a quat[F]) zAxisVJP(dz [3]F, da *quat[F]) {
 
 // rotate takes a vector of the body to the world: R(q) u.
 func (a quat[F]) rotate(u [3]F) (v [3]F) {
-	var r [9]F
+	var r matrix[F]
 	a.matrix(r[:])
-	for i := range 3 {
-		v[i] = r[3*i]*u[0] + r[3*i+1]*u[1] + r[3*i+2]*u[2]
-	}
-	return v
+	return r.times(u)
+}
+
+// matrix is a rotation, row-major.
+type matrix[F kernel.Float] [9]F
+
+func (r *matrix[F]) times(u [3]F) [3]F {
+	return [3]F{r[0]*u[0] + r[1]*u[1] + r[2]*u[2], r[3]*u[0] + r[4]*u[1] + r[5]*u[2], r[6]*u[0] + r[7]*u[1] + r[8]*u[2]}
+}
+
+// back is the product with the transpose: it takes a vector of the world to the body.
+func (r *matrix[F]) back(u [3]F) [3]F {
+	return [3]F{r[0]*u[0] + r[3]*u[1] + r[6]*u[2], r[1]*u[0] + r[4]*u[1] + r[7]*u[2], r[2]*u[0] + r[5]*u[1] + r[8]*u[2]}
 }
 
 // rotateVJP adds the gradient of R(q) u with respect to q.

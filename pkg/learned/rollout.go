@@ -18,12 +18,13 @@ type Rollout[F kernel.Float] struct {
 	length int // steps of a phase
 	now    int // phase that the tapes are conditioned for, without a way back
 	B, H   int
-	member int // of the first tape
-	y      []F // [B][U] scratch, a member's output
-	spread []F // [B] summed variance of the members' outputs, in units of the output
-	counts int // steps in spread
-	c      []F // [B][U] anchor, its vectors in the world
-	dc     []F // [B][U] its gradient
+	member int  // of the first tape
+	y      []F  // [B][U] scratch, a member's output
+	spread []F  // [B] summed variance of the members' outputs, in units of the output
+	counts int  // steps in spread
+	held   bool // there is an anchor
+	c      []F  // [B][U] anchor, its vectors in the world
+	dc     []F  // [B][U] its gradient
 	steps  []step[F]
 	x, dx  []F // [B][X] scratch
 	dd     []F // [B][U] scratch
@@ -110,7 +111,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool, newTape func(m
 // anchor.
 func (r *Rollout[F]) Begin(member, B, H int, z []F) {
 	r.member, r.B, r.H = member, B, H
-	clear(r.c)
+	r.held = false
 	clear(r.dc)
 	clear(r.spread)
 	r.counts = 0
@@ -162,11 +163,18 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 		}
 		r.ensemble(p, x, out)
 	}
-	for i := range out {
-		out[i] *= m.Output[i%d.Tangent]
-	}
+	scaleRows(out, m.Output)
 	st.s, st.a = s, a
 	return out
+}
+
+// scaleRows multiplies every row of x by scale.
+func scaleRows[F kernel.Float](x, scale []F) {
+	for n := len(scale); len(x) > 0; x = x[n:] {
+		for j, f := range scale {
+			x[j] *= f
+		}
+	}
 }
 
 // ensemble writes the mean of the members' residuals and adds up their variance.
@@ -201,7 +209,9 @@ func (r *Rollout[F]) Spread() []F {
 // Step writes next[B][S] of step h from s[B][S] and a[B][A], which must stay untouched until Backward.
 func (r *Rollout[F]) Step(h int, s, a, next []F) {
 	out := r.residual(h, s, a)
-	r.m.System.Carry(r.B, s, r.c, out)
+	if r.held {
+		r.m.System.Carry(r.B, s, r.c, out)
+	}
 	r.m.System.Step(r.B, s, a, out, next)
 }
 
@@ -212,8 +222,10 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 	st, dd := &r.steps[h], r.dd[:r.B*d.Tangent]
 	clear(dd)
 	r.m.System.StepVJP(r.B, st.s, st.a, st.d, dnext, ds, da, dd)
-	r.m.System.Fix(r.B, st.s, dd, r.dc)
-	r.m.System.CarryVJP(r.B, st.s, r.c, dd, ds)
+	if r.held {
+		r.m.System.Fix(r.B, st.s, dd, r.dc)
+		r.m.System.CarryVJP(r.B, st.s, r.c, dd, ds)
+	}
 	if r.taped {
 		r.residualBackward(h, dd, ds, da)
 	}
@@ -222,9 +234,7 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 // residualBackward pulls the gradient dd of step h's residual through the net; dd is overwritten.
 func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	m, d := r.m, r.m.dims()
-	for i := range dd {
-		dd[i] *= m.Output[i%d.Tangent]
-	}
+	scaleRows(dd, m.Output)
 	p, k := r.at(h)
 	if ds == nil {
 		m.Net.ResidualBackward(p.tapes[0], r.member, k, dd, nil)
@@ -257,7 +267,10 @@ func (r *Rollout[F]) Leftover(w *Windows[F], lo int) []F {
 }
 
 // Anchor keeps weight[B] and the model's share per channel of the leftover, to be held over the rollout.
-func (r *Rollout[F]) Anchor(weight []F) { r.weigh(r.c, weight) }
+func (r *Rollout[F]) Anchor(weight []F) {
+	r.held = true
+	r.weigh(r.c, weight)
+}
 
 // AnchorBackward pulls the gradient at c, gathered by Backward, into the window's steps.
 func (r *Rollout[F]) AnchorBackward(weight []F) {

@@ -33,10 +33,10 @@ func (n *Net[F]) NewEncoderTape(maxB int) *EncoderTape[F] {
 		t.h, t.hs = make([]F, maxB*h), make([]F, maxB*h)
 	} else {
 		rows *= n.Context
-		t.gates, t.gh = make([]F, rows*3*h), make([]F, rows*3*h)
-		t.h = make([]F, (rows+maxB)*h)
+		t.gates, t.gh = kernel.Tape[F](rows*3*h), kernel.Tape[F](rows*3*h)
+		t.h = kernel.Tape[F]((rows + maxB) * h)
 	}
-	t.act, t.slope = make([]F, rows*e), make([]F, rows*e)
+	t.act, t.slope = kernel.Tape[F](rows*e), kernel.Tape[F](rows*e)
 	return t
 }
 

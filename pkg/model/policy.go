@@ -120,10 +120,10 @@ type PolicyTape[F kernel.Float] struct {
 func (p *Policy[F]) NewTape(maxB, maxH int) *PolicyTape[F] {
 	p.once.Do(p.read)
 	rows := maxB * maxH
-	t := &PolicyTape[F]{x: make([]F, rows*p.Inputs), u: make([]F, rows*p.Actions)}
+	t := &PolicyTape[F]{x: kernel.Tape[F](rows * p.Inputs), u: make([]F, rows*p.Actions)}
 	for _, h := range p.Hidden {
-		t.act = append(t.act, make([]F, rows*h))
-		t.slope = append(t.slope, make([]F, rows*h))
+		t.act = append(t.act, kernel.Tape[F](rows*h))
+		t.slope = append(t.slope, kernel.Tape[F](rows*h))
 	}
 	return t
 }

@@ -29,12 +29,12 @@ func (n *Net[F]) NewResidualTape(maxB, maxH int) *ResidualTape[F] {
 	t := n.NewPassTape(maxB, maxH)
 	rows := maxB * maxH
 	t.weights = true
-	t.x, t.dy = make([]F, rows*n.Inputs), make([]F, rows*n.Outputs)
+	t.x, t.dy = kernel.Tape[F](rows*n.Inputs), kernel.Tape[F](rows*n.Outputs)
 	for range t.film {
-		t.dfilm, t.pre = append(t.dfilm, make([]F, maxB*2*n.Hidden)), append(t.pre, make([]F, rows*n.Hidden))
+		t.dfilm, t.pre = append(t.dfilm, make([]F, maxB*2*n.Hidden)), append(t.pre, kernel.Tape[F](rows*n.Hidden))
 	}
 	for range n.Blocks + 1 {
-		t.act = append(t.act, make([]F, rows*n.Hidden))
+		t.act = append(t.act, kernel.Tape[F](rows*n.Hidden))
 	}
 	return t
 }
@@ -53,7 +53,7 @@ func (n *Net[F]) NewPassTape(maxB, maxH int) *ResidualTape[F] {
 		t.joined, t.djoin = make([]F, maxB*n.Hidden), make([]F, maxB*n.Hidden)
 	}
 	for range n.Blocks + 1 {
-		t.slope = append(t.slope, make([]F, maxB*maxH*n.Hidden))
+		t.slope = append(t.slope, kernel.Tape[F](maxB*maxH*n.Hidden))
 	}
 	for i := range t.once {
 		t.once[i] = make([]F, maxB*n.Hidden)

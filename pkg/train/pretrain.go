@@ -87,10 +87,10 @@ func (t *trainer) teacher(ctx context.Context) (*policy.Policy[float32], error) 
 // lesson leaves the gradient of one epoch of imitation in t.grad and returns half
 // the mean square of the actions' errors.
 func (t *trainer) lesson(lessons []*tile[float32], k int) float64 {
-	e := epoch{H: t.cfg.Horizon, gamma: 1, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}
+	e, rows := epoch{H: t.cfg.Horizon, gamma: 1, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}, tileRows(t.cfg.Envs)
 	losses := make([]float64, len(t.parts))
 	t.each(func(worker, part int) {
-		w, l, B := t.tiles[worker], lessons[worker], min(tileRows, t.cfg.Envs-part*tileRows)
+		w, l, B := t.tiles[worker], lessons[worker], min(rows, t.cfg.Envs-part*rows)
 		for _, tl := range []*tile[float32]{l, w} {
 			tl.begin(B, e.H, t.rng(beforeFirst+k, part), t.sample)
 		}

@@ -44,6 +44,7 @@ type tile[F kernel.Float] struct {
 	known  int          // Z of the world
 	change int          // step at which conditions change, 0: none
 	unrest unrest
+	path   path
 	refs   []F   // [H][B][R] of the observations
 	rows   []F   // [H][B][C] of the costs
 	states []F   // [H+1][B][S]
@@ -119,11 +120,8 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		t.at[b] = t.tasks[rng.IntN(len(t.tasks))]
 		e := t.at[b].Draw(rng)
 		origin, now := e.Reference(0).P, 0. // of float32
-		near := func(ahead float64) quad.Reference {
-			r := e.Reference(now + ahead)
-			r.P = r.P.Sub(origin)
-			return r
-		}
+		t.path.begin(e.Reference, t.dt, origin)
+		near := func(ahead float64) quad.Reference { return t.path.at(now + ahead) }
 		t.sight.mark(b, near(0))
 		for h := range H {
 			now = float64(h) * t.dt

@@ -24,8 +24,16 @@ import (
 	"vnd/pkg/task"
 )
 
-// tileRows is how many environments a worker rolls out side by side.
-const tileRows = 32
+// tileRows is how many of all environments a worker rolls out side by side: the
+// more, the less often the weights come from beyond the second-level cache, but
+// enough tiles for every worker. The draws depend on it, and so the result.
+func tileRows(envs int) int {
+	const few, many = 32, 64
+	if envs < 4*many {
+		return few
+	}
+	return many
+}
 
 // Progress is told after every epoch.
 type Progress struct {
@@ -138,7 +146,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	t.grad, t.adam = make([]float32, n), nn.NewAdam[float32](n)
 	t.adam.Clip = cfg.Clip
 	t.state.Score = Flown{Score: math.NaN()}
-	count := (cfg.Envs + tileRows - 1) / tileRows
+	count := (cfg.Envs + tileRows(cfg.Envs) - 1) / tileRows(cfg.Envs)
 	for range count {
 		t.parts = append(t.parts, make([]float32, n))
 	}
@@ -155,7 +163,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 
 // tile makes room for a worker's episodes under a policy.
 func (t *trainer) tile(p *policy.Policy[float32]) *tile[float32] {
-	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows, t.cfg.Envs), t.cfg.Horizon)
+	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
 	w.unrest = unrest{t.cfg.Jitter, t.cfg.Change}
 	return w
 }
@@ -236,10 +244,10 @@ func (t *trainer) run(ctx context.Context) error {
 
 // epoch rolls all environments out and takes one Adam step.
 func (t *trainer) epoch() error {
-	e := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}
+	e, rows := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}, tileRows(t.cfg.Envs)
 	figures := make([]Figures, len(t.parts))
 	t.each(func(worker, part int) {
-		w, B := t.tiles[worker], min(tileRows, t.cfg.Envs-part*tileRows)
+		w, B := t.tiles[worker], min(rows, t.cfg.Envs-part*rows)
 		w.begin(B, e.H, t.rng(t.state.Epoch+1, part), t.sample)
 		figures[part] = w.forward(e)
 		w.backward(e)

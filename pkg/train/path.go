@@ -1,0 +1,40 @@
+package train
+
+import (
+	"math"
+
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
+)
+
+// path is a reference seen from an origin, worked out once for each multiple of
+// Δt: what is ahead of one step is at the next ones.
+type path struct {
+	of     func(t float64) quad.Reference
+	dt     float64
+	origin so3.Vec3
+	points []quad.Reference // of 0, Δt, 2Δt, …
+}
+
+func (p *path) begin(of func(t float64) quad.Reference, dt float64, origin so3.Vec3) {
+	p.of, p.dt, p.origin, p.points = of, dt, origin, p.points[:0]
+}
+
+// at returns the reference of t ≥ 0.
+func (p *path) at(t float64) quad.Reference {
+	const close = 1e-6 // of a step: rounding
+	k := math.Round(t / p.dt)
+	if math.Abs(t/p.dt-k) > close || k > float64(len(p.points)+1000) {
+		return p.point(t)
+	}
+	for len(p.points) <= int(k) {
+		p.points = append(p.points, p.point(float64(len(p.points))*p.dt))
+	}
+	return p.points[int(k)]
+}
+
+func (p *path) point(t float64) quad.Reference {
+	r := p.of(t)
+	r.P = r.P.Sub(p.origin)
+	return r
+}
