@@ -68,7 +68,7 @@ func (r reading) of(q so3.Quat) so3.Quat {
 	if r.inverse {
 		q = q.Conj()
 	}
-	return allAxes[r.world].quat().Mul(q).Mul(allAxes[r.body].quat().Conj())
+	return rotations[r.world].Mul(q).Mul(rotations[r.body].Conj())
 }
 
 // explain finds the simplest reading under which the holds are what was asked for, and how far they are off on average,
@@ -182,7 +182,7 @@ func (r reading) findings(positions axes) (f []Finding) {
 func trim(holds *[Moves]Hold, r reading) Finding {
 	const name, most = "trim", 3.0 // °
 	q := orders[r.order].take(holds[Rest].Q).Normalize()
-	q = allAxes[r.world].quat().Conj().Mul(q).Mul(allAxes[r.body].quat())
+	q = rotations[r.world].Conj().Mul(q).Mul(rotations[r.body])
 	if r.inverse {
 		q = q.Conj()
 	}

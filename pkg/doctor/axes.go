@@ -38,6 +38,14 @@ var allAxes = func() (all []axes) {
 
 const properAxes = 24
 
+// rotations are the right-handed axes as rotations, from true to measured coordinates.
+var rotations = func() (all [properAxes]so3.Quat) {
+	for i := range all {
+		all[i] = allAxes[i].quat()
+	}
+	return all
+}()
+
 // handed is the determinant, 1 or −1.
 func (a axes) handed() float64 {
 	d := a.sign[0] * a.sign[1] * a.sign[2]

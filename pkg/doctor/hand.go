@@ -50,7 +50,8 @@ type Hold struct {
 	Samples int
 }
 
-// NewHold makes one of the samples since the hold before, of which the last count for the mean.
+// NewHold makes one of the samples since the hold before. The last of them count for the mean: those of a moment, and no
+// more than a quarter, for on a busy machine all may arrive in a moment.
 func NewHold(since []Sample) Hold {
 	const mean = 0.3 // s
 	h := Hold{Samples: len(since)}
@@ -63,7 +64,7 @@ func NewHold(since []Sample) Hold {
 		if i > 0 {
 			h.Turned += angle(since[i-1].Q, s.Q)
 		}
-		if last.Arrival-s.Arrival > mean {
+		if last.Arrival-s.Arrival > mean || i < len(since)-max(1, len(since)/4) {
 			continue
 		}
 		q := s.Q

@@ -24,6 +24,7 @@ type doctorCommand struct {
 	Config string `placeholder:"F.yaml" help:"Also check this parameter file of a fit."`
 	Bundle string `placeholder:"BUNDLE" help:"Also check that this bundle can be used here."`
 	Dir    string `default:"." help:"Folder that results are to be written to."`
+	examination
 }
 
 // finding is one thing that was looked at.
@@ -48,6 +49,9 @@ type diagnosis struct {
 
 // Run implements `vnd doctor`.
 func (d *doctorCommand) Run(c *console) error {
+	if d.asked() {
+		return d.examine(c)
+	}
 	all := []finding{build(), kernels(), oneDNN(), arithmetic(), cores(), memory(), writeAccess(d.Dir), demoData()}
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
@@ -55,6 +59,11 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.Bundle != "" {
 		all = append(all, usable(d.Bundle))
 	}
+	return diagnosed(c, all)
+}
+
+// diagnosed shows what was found, which is no success where something is wrong.
+func diagnosed(c *console, all []finding) error {
 	r := &diagnosis{OK: true, Findings: all}
 	for _, f := range all {
 		r.OK = r.OK && f.State != stateWrong
@@ -71,7 +80,7 @@ func (d *doctorCommand) Run(c *console) error {
 // WriteText implements result.
 func (d *diagnosis) WriteText(w io.Writer) error {
 	for _, f := range d.Findings {
-		line := fmt.Sprintf("%-8s %-10s %s", f.State, f.Name, f.Detail)
+		line := fmt.Sprintf("%-8s %-15s %s", f.State, f.Name, f.Detail)
 		if f.Cost != "" {
 			line += ": " + f.Cost
 		}

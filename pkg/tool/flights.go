@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,19 +11,38 @@ import (
 	"vnd/pkg/assemble"
 	"vnd/pkg/bag"
 	"vnd/pkg/bag/metadata"
+	"vnd/pkg/doctor"
 	"vnd/pkg/guard"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/so3"
 	"vnd/pkg/task"
+	"vnd/pkg/train"
 )
 
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
 	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"largest body rate that is commanded; recorded rates beyond it are refused"`
 	quad.Limits
-	Guard guard.Config `param:"guard" doc:"the geofence, and what else the guard allows"`
+	Guard    guard.Config    `param:"guard" doc:"the geofence, and what else the guard allows"`
+	Response doctor.Response `param:"response" doc:"how it follows commands, as vnd doctor identifies it from a hover"`
+}
+
+// shape has the nominal quadrotors of a training respond about as the airframe was found to, where the configuration does
+// not say how they do.
+func (a *Airframe) shape(n *train.Nominal) {
+	var said train.Nominal
+	param.Default(&said)
+	r := &a.Response
+	if *n != said || !r.Known() {
+		return
+	}
+	const spread, mostLag, mostDelay = 0.3, 0.3, 4 // share; s; steps
+	n.MinLag = (1 - spread) * min(r.ThrustLag, r.RateLag)
+	n.MaxLag = min(mostLag, (1+spread)*max(r.ThrustLag, r.RateLag))
+	n.MaxDelay = min(mostDelay, (1+spread)*max(r.ThrustDelay, r.RateDelay)/n.Dt)
+	n.Gain = min(0.5, max(n.Gain, math.Abs(r.ThrustGain-1)))
 }
 
 // allows refuses a reference that leaves the geofence.

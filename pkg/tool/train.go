@@ -244,6 +244,7 @@ func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
 	if err != nil {
 		return nil, err
 	}
+	frame.shape(&cfg.Nominal)
 	s, err := t.school(cfg)
 	if err != nil {
 		return nil, err

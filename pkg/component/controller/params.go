@@ -76,7 +76,8 @@ func (p *Params) course(task, json string) (*control.Course, error) {
 	return c, reference.Check(c.Path, lo, hi)
 }
 
-func (p *Params) poseOptions() bridge.PoseOptions {
+// PoseOptions are what is said of messages with poses.
+func (p *Params) PoseOptions() bridge.PoseOptions {
 	return bridge.PoseOptions{World: p.MocapFrame, Twist: p.TwistFrame, Body: p.Body}
 }
 
@@ -88,8 +89,8 @@ func (p *Params) ofAutopilot(name string) string {
 	return strings.TrimSuffix(p.AutopilotNamespace, "/") + "/" + name
 }
 
-// stateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
-func (p *Params) stateTopic() (topic, typeName string) {
+// StateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
+func (p *Params) StateTopic() (topic, typeName string) {
 	switch p.Source {
 	case control.FromOdometry:
 		return "mocap/odom", bridge.TypeOdometry
@@ -103,4 +104,15 @@ func (p *Params) stateTopic() (topic, typeName string) {
 		return p.ofAutopilot("fmu/out/vehicle_odometry"), bridge.TypeVehicleOdometry
 	}
 	return "mocap/pose", bridge.TypePoseStamped
+}
+
+// CommandTopic is the topic and type of the commands.
+func (p *Params) CommandTopic() (topic, typeName string) {
+	switch p.CommandInterface {
+	case bridge.Mavros:
+		return p.ofAutopilot("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
+	case bridge.PX4:
+		return p.ofAutopilot("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
+	}
+	return "command", bridge.TypeThrustRates
 }

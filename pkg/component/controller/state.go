@@ -12,12 +12,12 @@ import (
 
 // hearState subscribes to the source of the state.
 func (c *Controller) hearState(p *Params, f *flight, o ros.Option) (*ros.RawSubscription, error) {
-	topic, typeName := p.stateTopic()
+	topic, typeName := p.StateTopic()
 	full, err := c.ResolveTopic(topic)
 	if err != nil {
 		return nil, err
 	}
-	d, err := bridge.NewPoseDecoder(full, typeName, p.poseOptions())
+	d, err := bridge.NewPoseDecoder(full, typeName, p.PoseOptions())
 	if err != nil {
 		return nil, err
 	}
