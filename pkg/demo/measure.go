@@ -17,6 +17,7 @@ type Flight struct {
 	Seconds float64   `json:"seconds"` // of flight
 	Visits  []Visit   `json:"visits"`
 	Winds   []Return  `json:"winds"`   // that came back
+	Late    []Return  `json:"late"`    // winds that were first met under a learned bundle, and came back
 	Base    float64   `json:"base_m"`  // mean error in those winds when they first came, under the first bundle
 	End     float64   `json:"end_m"`   // the same the last time that they came
 	Factor  float64   `json:"factor"`  // Base over End
@@ -47,8 +48,8 @@ type Visit struct {
 // Return is a wind that came back.
 type Return struct {
 	Condition string  `json:"condition"`
-	Base      float64 `json:"base_m"` // mean error when it first came
-	End       float64 `json:"end_m"`  // when it last came
+	Base      float64 `json:"first_m"` // mean error when it first came
+	End       float64 `json:"last_m"`  // when it last came
 }
 
 // Recover are the times of recovery at returns, s.
@@ -154,11 +155,12 @@ func visits(rows []row) (out []Visit) {
 	return out
 }
 
-// returns compares the first stay of each wind, under the first bundle alone, with its last, under others.
+// returns compares the first stay of each wind with its last, which learned bundles flew. Before counts where it was under
+// the first bundle alone.
 func (f *Flight) returns(first string) {
 	for i := range f.Visits {
 		a := &f.Visits[i]
-		if a.Condition == Calm || a.Number != 1 || a.Guarded || !slices.Equal(a.Bundles, []string{first}) {
+		if a.Condition == Calm || a.Number != 1 || a.Guarded {
 			continue
 		}
 		var last *Visit
@@ -167,10 +169,16 @@ func (f *Flight) returns(first string) {
 				last = b
 			}
 		}
-		if last != nil {
-			f.Winds = append(f.Winds, Return{a.Condition, a.Mean, last.Mean})
-			f.Base += a.Mean
-			f.End += last.Mean
+		switch r := (Return{Condition: a.Condition, Base: a.Mean}); {
+		case last == nil:
+		case slices.Equal(a.Bundles, []string{first}):
+			r.End = last.Mean
+			f.Winds = append(f.Winds, r)
+			f.Base += r.Base
+			f.End += r.End
+		case !slices.Contains(a.Bundles, first):
+			r.End = last.Mean
+			f.Late = append(f.Late, r)
 		}
 	}
 	if n := float64(len(f.Winds)); n > 0 {

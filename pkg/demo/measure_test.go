@@ -85,6 +85,21 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestLateWind: a wind that only learned bundles met is compared with itself, and says nothing of the first bundle.
+func TestLateWind(t *testing.T) {
+	r := made()
+	for i := range r.Steps[:500] {
+		r.Steps[i].Bundle = "z"
+	}
+	for i := range r.Steps[500:] {
+		r.Steps[500+i].Bundle = "b"
+	}
+	f := r.Measure()
+	if len(f.Winds) != 1 || f.Winds[0].Condition != "east" || len(f.Late) != 1 || f.Late[0].Condition != "west" || !near(f.Late[0].Base, 0.2) || !near(f.Late[0].End, 0.06) {
+		t.Errorf("%+v, %+v", f.Winds, f.Late)
+	}
+}
+
 // TestGuardedStaysDoNotCount: what the guard flew says nothing of a policy.
 func TestGuardedStaysDoNotCount(t *testing.T) {
 	r := made()

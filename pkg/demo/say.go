@@ -142,6 +142,9 @@ func (f *Flight) sentences() (out []string) {
 	} else {
 		say("no wind came back under a learned bundle")
 	}
+	for _, w := range f.Late {
+		say("%s, which the first bundle never met: %.4f m the first time, %.4f m the last", w.Condition, w.Base, w.End)
+	}
 	if c := &f.Recover; c.Returns > 0 {
 		say("recovery at %d returns of a wind: median %s s, worst %s s to within 2 cm of the steady envelope; median %s s to within the envelope itself",
 			c.Returns, recovery(c.Wide.Median), recovery(c.Wide.Worst), recovery(c.Literal.Median))
