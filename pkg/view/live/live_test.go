@@ -159,7 +159,7 @@ func TestBegin(t *testing.T) {
 		}
 		s.Step(f.next(), 0)
 	}
-	rows, next := s.Begin(s.Look(time.Now()).Epoch, 10, 5, nil)
+	rows, next := s.Begin(s.Look(time.Now()).Epoch, 100, 10, 5, nil)
 	if next != 2500 || len(rows) < 900 || len(rows) > 902 {
 		t.Fatalf("%d rows, next %d", len(rows), next)
 	}
@@ -169,7 +169,10 @@ func TestBegin(t *testing.T) {
 	if !slices.IsSortedFunc(rows, func(a, b Row) int { return int(a.Stamp - b.Stamp) }) {
 		t.Error("out of order")
 	}
-	if rows, _ := s.Begin(99, 10, 5, nil); rows != nil {
+	if rows, _ := s.Begin(s.Look(time.Now()).Epoch, 20, 10, 5, nil); len(rows) < 600 || len(rows) > 602 {
+		t.Errorf("%d rows of 20 s", len(rows))
+	}
+	if rows, _ := s.Begin(99, 100, 10, 5, nil); rows != nil {
 		t.Error("rows of no history")
 	}
 }

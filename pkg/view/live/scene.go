@@ -68,6 +68,7 @@ type Scene struct {
 	path     []so3.Vec3
 	paths    uint64
 	bundles  []Bundle
+	changes  uint64 // of the bundles
 	learner  Learner
 	cond     Condition
 	health   map[string]Finding
@@ -180,6 +181,7 @@ type Now struct {
 	Path      []so3.Vec3 // of the reference
 	Paths     uint64     // how many there were
 	Bundles   []Bundle   // oldest first
+	Changes   uint64     // of the bundles, how many there were
 	Learner   Learner
 	Condition Condition
 	Health    []Finding
@@ -194,7 +196,7 @@ func (s *Scene) Look(now time.Time) Now {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Now{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path, Paths: s.paths,
-		Bundles: append([]Bundle(nil), s.bundles...), Learner: s.learner.clone(), Condition: s.cond, Health: s.findings(now), Latency: s.latency.look(),
+		Bundles: append([]Bundle(nil), s.bundles...), Changes: s.changes, Learner: s.learner.clone(), Condition: s.cond, Health: s.findings(now), Latency: s.latency.look(),
 		Imagined: append([]Imagined(nil), s.imagined...), Imagines: s.imagines, Plane: s.plane}
 }
 
@@ -220,9 +222,9 @@ func (s *Scene) Since(epoch, n uint64, out []Row) (rows []Row, next uint64, ok b
 	return s.rows.since(n, out), s.rows.count, true
 }
 
-// Begin appends to out what a viewer of history `epoch` begins with: the last `whole` seconds, and of every n rows before them
-// only the one that is furthest from the reference. It returns the number to ask Since with.
-func (s *Scene) Begin(epoch uint64, whole float64, n int, out []Row) (rows []Row, next uint64) {
+// Begin appends to out what a viewer of history `epoch` begins with: of the last `total` seconds the last `whole` ones, and of
+// every n rows before them only the one that is furthest from the reference. It returns the number to ask Since with.
+func (s *Scene) Begin(epoch uint64, total, whole float64, n int, out []Row) (rows []Row, next uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.rows.last()
@@ -230,7 +232,7 @@ func (s *Scene) Begin(epoch uint64, whole float64, n int, out []Row) (rows []Row
 		return out, 0
 	}
 	from := last.Stamp - int64(whole*1e9)
-	out = s.rows.thinned(math.MinInt64, from, n, out)
+	out = s.rows.thinned(last.Stamp-int64(total*1e9), from, n, out)
 	return s.rows.thinned(from, math.MaxInt64, 1, out), s.rows.count
 }
 

@@ -41,6 +41,7 @@ func (s *Scene) remember(b Bundle) int {
 		s.begin()
 	}
 	s.bundles = append(s.bundles, b)
+	s.changes++
 	return len(s.bundles) - 1
 }
 
@@ -58,6 +59,7 @@ func (s *Scene) Published(m *msgs.Bundle, now time.Time) {
 	}
 	if i := s.place(b.ID); !s.bundles[i].Published || i == len(s.bundles)-1 {
 		s.bundles[i] = b
+		s.changes++
 		return
 	}
 	s.remember(b)

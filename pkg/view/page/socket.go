@@ -21,8 +21,9 @@ const (
 	longestAsk  = 4096 // bytes
 
 	// Of the history that a page begins with, the last seconds are whole and the rest is thinned.
-	whole   = 10.0 // s
-	thinned = 5    // rows of which one is sent
+	shown   = 300.0 // s, as much as a page has room for
+	whole   = 10.0  // s
+	thinned = 5     // rows of which one is sent
 )
 
 // live is the socket of one browser.
@@ -110,6 +111,7 @@ type viewer struct {
 	first    int64
 	next     uint64 // row
 	paths    uint64
+	changes  uint64 // of bundles
 	imagines uint64
 	rows     []live.Row
 	data     []byte
@@ -152,6 +154,12 @@ func (v *viewer) send(ctx context.Context, all bool) (err error) {
 			return err
 		}
 	}
+	if n.Changes != v.changes {
+		v.changes = n.Changes
+		if err := v.json(ctx, bundlesOf(&n)); err != nil {
+			return err
+		}
+	}
 	fresh := int(min(n.Imagines-v.imagines, uint64(len(n.Imagined))))
 	v.imagines = n.Imagines
 	const drawn = 6 // with their paths
@@ -169,11 +177,12 @@ func (v *viewer) sendRows(ctx context.Context) error {
 	if v.rows, v.next, ok = scene.Since(v.epoch, v.next, v.rows[:0]); !ok {
 		n := scene.Look(time.Now())
 		v.epoch, v.first, v.paths, v.imagines = n.Epoch, n.First, n.Paths-1, 0
+		v.changes = n.Changes - 1
 		h := hello{"hello", v.s.robot, v.s.cfg.Controls, stages, words, latentAt, live.MaxLatent, n.Epoch, float64(n.First) / 1e6}
 		if err := v.json(ctx, h); err != nil {
 			return err
 		}
-		v.rows, v.next = scene.Begin(n.Epoch, whole, thinned, v.rows[:0])
+		v.rows, v.next = scene.Begin(n.Epoch, shown, whole, thinned, v.rows[:0])
 	}
 	if len(v.rows) == 0 {
 		return nil

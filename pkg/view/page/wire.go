@@ -110,12 +110,25 @@ type status struct {
 	Frame     string     `json:"frame"`
 	Steps     uint64     `json:"steps"`
 	Lost      uint64     `json:"lost"`
-	Bundles   []bundle   `json:"bundles"`
 	Learner   *learner   `json:"learner"`
 	Condition *condition `json:"condition"`
 	Health    []finding  `json:"health"`
 	Latency   latency    `json:"latency"`
 	Plane     *plane     `json:"plane"`
+}
+
+// bundles come when they change: scores may be long.
+type bundles struct {
+	Kind    string   `json:"kind"`
+	Bundles []bundle `json:"bundles"`
+}
+
+func bundlesOf(n *live.Now) bundles {
+	m := bundles{"bundles", []bundle{}}
+	for _, b := range n.Bundles {
+		m.Bundles = append(m.Bundles, bundle{b.ID, b.Parent, b.Task, float64(b.Came.UnixMilli()), b.Published, b.Metrics})
+	}
+	return m
 }
 
 type bundle struct {
@@ -187,10 +200,7 @@ func numbers[T float32 | float64](all []T) []number {
 }
 
 func statusOf(n *live.Now, now time.Time) *status {
-	s := &status{Kind: "status", Task: n.Task, Frame: n.Frame, Steps: n.Steps, Lost: n.Lost, Bundles: []bundle{}, Health: []finding{}}
-	for _, b := range n.Bundles {
-		s.Bundles = append(s.Bundles, bundle{b.ID, b.Parent, b.Task, float64(b.Came.UnixMilli()), b.Published, b.Metrics})
-	}
+	s := &status{Kind: "status", Task: n.Task, Frame: n.Frame, Steps: n.Steps, Lost: n.Lost, Health: []finding{}}
 	if l := &n.Learner; !l.Came.IsZero() {
 		s.Learner = &learner{now.Sub(l.Came).Seconds(), l.Phase, number(l.Progress), l.Transitions, l.BundleID, l.Message, number(l.Loss), numbers(l.Losses)}
 	}

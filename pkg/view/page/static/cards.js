@@ -96,7 +96,7 @@ export class Cards {
   }
 
   tellBundles(world) {
-    const { bundles } = world.status, flies = world.row < 0 ? -1 : world.history.get(world.row, AT.bundle);
+    const { bundles } = world, flies = world.row < 0 ? -1 : world.history.get(world.row, AT.bundle);
     const key = JSON.stringify([bundles.length, flies, bundles.at(-1)]);
     $('rollback').hidden = !world.controls || !world.status.learner;
     if (key === this.shown) return;

@@ -11,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 const MINUTES = 300; // s of history
 const QUIET = 1500;  // ms without a step
 
-const nothing = { task: '', bundles: [], learner: null, condition: null, health: [], latency: { count: 0, edges: [], buckets: [] }, plane: null, steps: 0, lost: 0 };
+const nothing = { task: '', learner: null, condition: null, health: [], latency: { count: 0, edges: [], buckets: [] }, plane: null, steps: 0, lost: 0 };
 const world = {
   history: new History(1, MINUTES), path: [], imagined: [], status: nothing, bundles: [], stages: [], controls: false, latentAt: 0,
   span: 60, until: 0, at: 0, row: -1,
@@ -31,7 +31,7 @@ const link = new Link({
   closed() { linked = false; changed(); },
   hello(m) {
     world.history = new History(m.words, MINUTES);
-    Object.assign(world, { imagined: [], status: nothing, path: [], stages: m.stages, controls: m.controls, latentAt: m.latent_at });
+    Object.assign(world, { imagined: [], status: nothing, path: [], bundles: [], stages: m.stages, controls: m.controls, latentAt: m.latent_at });
     held = null;
     press($('pause'), false);
     document.title = `${m.robot} · vnd`;
@@ -46,6 +46,7 @@ const link = new Link({
     changed();
   },
   reference(m) { world.path = m.path; space.frame(m.path); changed(); },
+  bundles(m) { world.bundles = m.bundles; changed(); },
   imagined(m) {
     world.imagined.push(m);
     const old = world.imagined.length - 12; // whose paths nobody sees any more
@@ -55,7 +56,6 @@ const link = new Link({
   },
   status(m) {
     world.status = m;
-    world.bundles = m.bundles;
     steps.push([performance.now(), m.steps]);
     if (steps.length > 7) steps.shift();
     told();
