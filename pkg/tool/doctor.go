@@ -52,7 +52,7 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.asked() {
 		return d.examine(c)
 	}
-	all := []finding{build(), kernels(), oneDNN(), arithmetic(), cores(), memory(), writeAccess(d.Dir), demoData()}
+	all := []finding{build(), kernels(), oneDNN(), arithmetic(), cores(), memory(), writeAccess(d.Dir), demoData(), onRclgo()}
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}
