@@ -24,16 +24,16 @@ type Judge struct {
 	Paths   []reference.Reference
 	Limits  quad.Limits
 	Seconds float64 // of a flight
-	Wind    float64 // greatest, m/s²
+	Wind    float64 // greatest, m/s²; of a learner that met weaker ones only, somewhat more than those
 	Start   float64 // spread of the starts around the path, m
 }
 
 // Fly implements gate.Judge.
-func (j *Judge) Fly(ctx context.Context, b *snapshot.Bundle, trial uint64) (*gate.Flight, error) {
+func (j *Judge) Fly(ctx context.Context, b *snapshot.Bundle, t gate.Trial) (*gate.Flight, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, path, err := j.setup(b, trial)
+	s, path, err := j.setup(b, t)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +54,18 @@ func (j *Judge) Fly(ctx context.Context, b *snapshot.Bundle, trial uint64) (*gat
 }
 
 // setup draws a trial.
-func (j *Judge) setup(b *snapshot.Bundle, trial uint64) (*Setup, reference.Reference, error) {
-	rng := rand.New(rand.NewPCG(trial, 0x60d9e))
+func (j *Judge) setup(b *snapshot.Bundle, t gate.Trial) (*Setup, reference.Reference, error) {
+	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
 	w := j.World
 	w.Motor.Gain *= 1 + 0.03*rng.NormFloat64()
 	w.Link.Delay += 0.01 * rng.Float64()
 	w.Conditions = sim.Conditions{Name: []string{"first", "second"}}
+	const beyond, least = 1.1, 0.2 // of what was met; m/s²
+	greatest := min(j.Wind, max(beyond*t.Met, least))
 	for range 2 {
 		s, c := math.Sincos(2 * math.Pi * rng.Float64())
-		wind := j.Wind * math.Sqrt(rng.Float64())
+		wind := greatest * math.Sqrt(rng.Float64())
 		w.Conditions.WindX, w.Conditions.WindY = append(w.Conditions.WindX, wind*c), append(w.Conditions.WindY, wind*s)
 	}
 	turns := []sim.Switch{{Start: 0, Condition: "first"}}
@@ -75,7 +77,7 @@ func (j *Judge) setup(b *snapshot.Bundle, trial uint64) (*Setup, reference.Refer
 		return nil, nil, err
 	}
 	r := path.At(0)
-	s := &Setup{World: w, Seed: trial, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
+	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
 		Start: quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
 			X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}}
 	param.Default(&s.Estimate)

@@ -71,11 +71,16 @@ func (s *School) Improve(ctx context.Context, segments []transition.Segment, bef
 		return nil, nil, err
 	}
 	world := &train.Learned[float32]{Model: fit.Model, Through: s.Policy.Through}
-	r, err := train.Run(ctx, s.Policy, world, s.Dt, train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from})
+	r, err := train.Run(ctx, s.Policy, world, s.Dt, train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
 	if err != nil {
 		return nil, nil, err
 	}
 	return fit, r.Policy, nil
+}
+
+// Trials are the flights in a world that choose the policy to keep, as those of a round are.
+func (s *School) Trials(w train.World[float32]) *train.Trials {
+	return &train.Trials{World: w, Tasks: s.Tasks, Dt: s.Dt, Flights: 16, Steps: 200, Seed: s.Seed}
 }
 
 // World is the residual that is fitted to segments, to train in.

@@ -40,8 +40,10 @@ func (c *Campaign) Law() Pilot {
 	}}
 }
 
-// RecentMean is the geometric law with recent-mean compensation in place of its integral.
+// RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator it takes
+// lags and delays; what the thrust lacks is for the mean to find.
 func (c *Campaign) RecentMean(a dynamics.Actuator) Pilot {
+	a.ThrustGain = 1
 	return Pilot{Name: "recent mean", Make: func(d Duty) (quad.Controller, error) {
 		var cfg baseline.RecentMeanConfig
 		param.Default(&cfg)
@@ -103,7 +105,10 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, spread float64, calm 
 		return Pilot{}, err
 	}
 	world := &train.Informed[float32]{World: inner, Dt: c.Nominal.Dt, Spread: spread}
-	if r, err = train.Run(ctx, s.Policy, world, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: r.Policy}); err != nil {
+	trials := s.Trials(world)
+	trials.Sample = train.Sampler(0, nil, world.Latent())
+	if r, err = train.Run(ctx, s.Policy, world, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: r.Policy,
+		Fly: trials.Fly}); err != nil {
 		return Pilot{}, err
 	}
 	return Pilot{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Duty) (quad.Controller, error) {

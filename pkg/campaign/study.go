@@ -53,14 +53,14 @@ var Pilots = []string{PilotLaw, PilotRecent, PilotBase, PilotResidual, PilotSing
 
 // Study is what one seed came to.
 type Study struct {
-	Seed     uint64        `json:"seed"`
-	Cost     string        `json:"cost"`
-	Pilots   []Measured    `json:"pilots"`
-	Rounds   []Round       `json:"rounds"`
-	Latents  Latents       `json:"latents"`
-	OpenLoop []OpenLoop    `json:"open_loop"`
-	Curves   []train.Curve `json:"-"` // of the rounds
-	Bundle   *snapshot.Bundle
+	Seed     uint64           `json:"seed"`
+	Cost     string           `json:"cost"`
+	Pilots   []Measured       `json:"pilots"`
+	Rounds   []Round          `json:"rounds"`
+	Latents  Latents          `json:"latents"`
+	OpenLoop []OpenLoop       `json:"open_loop"`
+	Curves   []train.Curve    `json:"-"` // of the rounds
+	Bundle   *snapshot.Bundle `json:"-"`
 }
 
 // Round is one round of learning.

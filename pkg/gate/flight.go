@@ -11,9 +11,17 @@ import (
 // Judge flies bundles where the learner cannot look: in a full simulator, or outdoors. It may be called from several
 // goroutines at once.
 type Judge interface {
-	// Fly flies a bundle, encoder and policy, through a trial. The number of a trial decides its task, start, disturbances and
-	// noise: they are the same for every bundle, so that flights of two bundles are a pair.
-	Fly(ctx context.Context, b *snapshot.Bundle, trial uint64) (*Flight, error)
+	// Fly flies a bundle, encoder and policy, through a trial. The trial decides task, start, disturbances and noise: they are
+	// the same for every bundle, so that flights of two bundles are a pair.
+	Fly(ctx context.Context, b *snapshot.Bundle, t Trial) (*Flight, error)
+}
+
+// Trial is what a judge is asked for.
+type Trial struct {
+	Number uint64
+	// Met is the strength of the strongest horizontal disturbance that the buffer holds, m/s²; +Inf where that is not known.
+	// What was never met cannot have been learned, and to err there a little otherwise than before is no fault.
+	Met float64
 }
 
 // Flight is what the gate wants to know of a flight, tick by tick. After a crash it ends.

@@ -96,7 +96,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 	v.Candidate = next.ID
 	for _, stage := range []func() (Stage, error){
 		func() (Stage, error) { return g.shadow(ctx, next, now, bank) },
-		func() (Stage, error) { return g.canary(ctx, candidate, current) },
+		func() (Stage, error) { return g.canary(ctx, candidate, current, met(next, bank)) },
 	} {
 		s, err := stage()
 		if err != nil {
@@ -112,7 +112,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 }
 
 // canary has the judge fly.
-func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle) (Stage, error) {
+func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle, met float64) (Stage, error) {
 	if g.Judge == nil {
 		return Stage{Name: CanaryIn, Pass: true, Skipped: "there is no judge"}, nil
 	}
@@ -120,7 +120,7 @@ func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle) 
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {
 		var out []*Flight
 		for k := lo; k < hi; k++ {
-			f, err := g.Judge.Fly(ctx, bundles[who], g.Seed+uint64(k))
+			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed + uint64(k), met})
 			if err != nil {
 				return nil, fmt.Errorf("gate: canary flight %d of bundle %s: %w", k+1, bundles[who].ID, err)
 			}

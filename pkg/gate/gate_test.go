@@ -95,8 +95,8 @@ type told struct {
 	err  error
 }
 
-func (j *told) Fly(_ context.Context, b *snapshot.Bundle, trial uint64) (*Flight, error) {
-	return j.fly(b == j.whom, trial), j.err
+func (j *told) Fly(_ context.Context, b *snapshot.Bundle, t Trial) (*Flight, error) {
+	return j.fly(b == j.whom, t.Number), j.err
 }
 
 // flown is a flight with one error and the commands of hovering.

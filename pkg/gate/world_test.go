@@ -82,15 +82,15 @@ func (w *world) fly(f *policy.Flyer, start quad.State, place so3.Vec3, steps int
 // cage is a Judge that flies in it.
 type cage struct{ steps int }
 
-func (c cage) Fly(_ context.Context, b *snapshot.Bundle, trial uint64) (*Flight, error) {
+func (c cage) Fly(_ context.Context, b *snapshot.Bundle, t Trial) (*Flight, error) {
 	place := so3.Vec3{Z: 1}
 	f, err := policy.NewFlyer(b, func(float64) quad.Reference { return quad.Reference{P: place} })
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(trial, 23))
+	rng := rand.New(rand.NewPCG(t.Number, 23))
 	start := quad.State{Q: so3.Identity(), P: place.Add(so3.Vec3{X: rng.NormFloat64() / 5, Y: rng.NormFloat64() / 5})}
-	_, flight := newWorld(winds[trial%uint64(len(winds))], trial).fly(f, start, place, c.steps)
+	_, flight := newWorld(winds[t.Number%uint64(len(winds))], t.Number).fly(f, start, place, c.steps)
 	return flight, nil
 }
 

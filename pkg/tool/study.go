@@ -190,10 +190,14 @@ func (s *studied) WriteText(w io.Writer) error {
 		}
 		e.printf(" %d | %.1f |\n", r.Crashes, r.Learned)
 	}
-	if rows[0].Turns != nil {
+	if slices.ContainsFunc(rows, func(r campaign.Row) bool { return r.Turns != nil }) {
 		e.printf("\nAfter the wind turned about, medians over the turns of all seeds.\n\n| pilot | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			t := r.Turns
+			if t == nil { // it never came to a turn
+				e.printf("| %s | 0 | – | – | – | – | – | – |\n", r.Name)
+				continue
+			}
 			e.printf("| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide), within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
 		}
 	}
