@@ -105,6 +105,15 @@ rclgo: ## build the nodes on rclgo, over rcl (source a ROS 2 workspace first)
 rclgo-test: ## hold the nodes' middleware over rcl to its contract (source a ROS 2 workspace first)
 	rclgo/test.sh build/rclgo
 
+.PHONY: study
+study: build ## the loop beside all it is compared with, three seeds (half an hour); pictures in build/study
+	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/study
+
+.PHONY: hostile
+hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)
+	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/gate
+	VND_POISONED=10 go test -count=1 -v -timeout 0 -run Poisoned ./pkg/campaign
+
 # What is not there is skipped and named. The transcripts land in build/interop.
 .PHONY: interop
 interop: deps ## against ROS 2 (source its setup.bash first), Fast DDS, ros2-client, Wireshark
