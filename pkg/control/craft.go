@@ -45,3 +45,15 @@ func (c *Craft) Flies(task string) bool { return slices.Contains(c.Tasks, task) 
 // Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
 func (c *Craft) Looks() int  { return c.policy.Observation.Looks }
 func (c *Craft) Latent() int { return c.policy.Latent }
+
+// InputNames are those of the inputs of the policy's network.
+func (c *Craft) InputNames() []string {
+	names := c.policy.Observation.Names()
+	for k := range c.policy.Latent {
+		names = append(names, fmt.Sprintf("latent %d", k))
+	}
+	return names
+}
+
+// Look is the time of look-ahead k from now, s.
+func (c *Craft) Look(k int) float64 { return c.policy.Observation.Look(k) }

@@ -172,6 +172,9 @@ func (l *Loop) Guard() *guard.Guard { return l.guard }
 func (l *Loop) Craft() *Craft   { return l.craft }
 func (l *Loop) Course() *Course { return l.course }
 
+// Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.
+func (l *Loop) Inputs() []float32 { return l.pilot.Inputs() }
+
 // Counts of the estimator.
 func (l *Loop) Counts() estimate.Counts { return l.estimator.Counts() }
 

@@ -7,6 +7,7 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 
 	"vnd/pkg/kernel"
@@ -44,6 +45,32 @@ func (o *Observation) where() int {
 		return n
 	}
 	return 3 * o.Looks
+}
+
+// Names of the channels, in their order.
+func (o *Observation) Names() (names []string) {
+	add := func(format string, of ...string) {
+		for _, x := range of {
+			names = append(names, fmt.Sprintf(format, x))
+		}
+	}
+	if n := o.Camera.Size(); n > 0 {
+		for k := range n / perFeature {
+			add(fmt.Sprintf("point %d %%s", k), "x", "y", "visible")
+		}
+	} else {
+		for k := range o.Looks {
+			add(fmt.Sprintf("reference in %.2f s %%s", o.Look(k)), "x", "y", "z")
+		}
+	}
+	add("velocity %s", "x", "y", "z")
+	add("velocity to the reference's %s", "x", "y", "z")
+	add("attitude %s", "xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
+	add("reference's yaw %s", "cos", "sin")
+	for k := range o.Past {
+		add(fmt.Sprintf("action %d ago %%s", k+1), "thrust", "rate x", "rate y", "rate z")
+	}
+	return names
 }
 
 // Flag reports whether a channel is the visibility of a feature.

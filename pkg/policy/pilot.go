@@ -152,6 +152,10 @@ func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
 	return p.Command(f.u)
 }
 
+// Inputs are those of the network in the last tick, normalised: the observation, then the latent. They are valid until the
+// next tick.
+func (f *Pilot) Inputs() []float32 { return f.x }
+
 // enter puts the mean action of each Δt that has passed into the past: a policy
 // that ticks faster than it was trained sees what it saw in training.
 func (f *Pilot) enter(t float64) {

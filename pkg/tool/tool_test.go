@@ -74,6 +74,13 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("YARDSTICK", yardstick)
+	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "component", "replay", "testdata", "flight"), "CRAFT": filepath.Join("..", "control", "testdata", "a.vnd")} {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		env.Setenv(name, path)
+	}
 	return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), []byte(tinyConfig), 0o666)
 }
 

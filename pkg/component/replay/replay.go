@@ -1,0 +1,337 @@
+// Package replay has the code of the nodes fly again what a bag recorded: the samples of motion capture go through the
+// control loop, with the latents that it was given, and commands and latents are compared with the recorded ones. It is for
+// `vnd replay` and `vnd explain`.
+package replay
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/control"
+	"vnd/pkg/guard"
+	"vnd/pkg/quad"
+	"vnd/pkg/reference"
+	"vnd/pkg/so3"
+)
+
+// Report is what a replay found.
+type Report struct {
+	Ticks      int     `json:"ticks"`             // steps in the bag
+	Policy     int     `json:"policy_ticks"`      // of them, those that the policy flew and that can be replayed
+	Exact      int     `json:"exact"`             // of them, those whose command came out to the bit
+	Unsampled  int     `json:"unsampled"`         // ticks on a sample that is not in the bag
+	Guard      int     `json:"guard_ticks"`       // the guard's law flew; when a tick was, which it depends on, is not recorded
+	Lost       uint64  `json:"steps_lost"`        // gaps of seq
+	Primed     bool    `json:"from_the_start"`    // the bag begins with the flight, so that all past commands are known
+	Worst      float64 `json:"worst"`             // largest difference of a command, m/s² or rad/s
+	FirstOff   *uint64 `json:"first_off"`         // seq of the first command that came out differently
+	Latents    int     `json:"latents"`           // computed anew, and recorded
+	LatentsOff float64 `json:"latent_difference"` // largest one of them
+	Same       int     `json:"latents_exact"`     // to the bit
+	Unread     int     `json:"unread"`            // messages that could not be decoded
+	Flight     float64 `json:"flight_s"`
+}
+
+// Tick is a tick flown again.
+type Tick struct {
+	Step   *msgs.Step
+	Craft  *control.Craft // that flew it
+	Again  quad.Command   // what the policy asks for
+	Exact  bool
+	Inputs []float32 // of the policy's network, normalised: in units of their spread in training
+	Latent []float32 // z[Z] that the encoder finds now; nil where it has none
+}
+
+// Run replays a bag. config is the controller's parameter file, "" for defaults; bundles are files of bundles that the bag
+// does not hold. each is called with every tick that can be replayed; it may be nil.
+func Run(ctx context.Context, path, config string, bundles []string, each func(*Tick)) (*Report, error) {
+	r, err := read(path, config, bundles)
+	if err != nil {
+		return nil, err
+	}
+	f := &flight{recorded: r, each: each, report: Report{Ticks: len(r.steps), Unread: r.unread}}
+	for begin := 0; begin < len(r.steps); {
+		end := begin + 1
+		for end < len(r.steps) && r.steps[end].Seq > r.steps[end-1].Seq {
+			end++
+		}
+		if err := f.fly(ctx, r.steps[begin:end]); err != nil {
+			return nil, err
+		}
+		begin = end
+	}
+	first, last := stamp(&r.steps[0]), stamp(&r.steps[len(r.steps)-1])
+	f.report.Flight = float64(last-first) / 1e9
+	return &f.report, nil
+}
+
+func stamp(s *msgs.Step) int64 { return bridge.Nanoseconds(s.Header.Stamp) }
+
+// flight is the loop that flies again.
+type flight struct {
+	*recorded
+	each   func(*Tick)
+	report Report
+
+	loop   *control.Loop
+	path   *recordedPath
+	next   int // of the samples
+	crafts map[string]*control.Craft
+	past   bool // all past commands are those that were flown
+	tick   control.Tick
+	reader encoder
+}
+
+// fly flies the steps of one activation of the controller.
+func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
+	from, err := f.begin(steps)
+	if err != nil {
+		return err
+	}
+	if err := f.anew(from); err != nil {
+		return err
+	}
+	f.past = steps[0].Seq == 0
+	f.report.Primed = f.report.Primed || f.past
+	for i := range steps {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if i > 0 {
+			f.report.Lost += steps[i].Seq - steps[i-1].Seq - 1
+			f.past = f.past && steps[i].Seq == steps[i-1].Seq+1
+		}
+		if err := f.step(&steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin finds the sample with which the loop began: its second is the origin of the loop's times, which their last bits
+// depend on. It is not recorded where the loop waited for a bundle, so that each second is tried.
+func (f *flight) begin(steps []msgs.Step) (int, error) {
+	const early = 200e6 // ns: what the estimator takes at the least
+	target, latest, tried := stamp(&steps[0]), f.next, int64(-1)
+	for i := f.next; i < len(f.samples) && f.samples[i].Stamp < target; i++ {
+		if f.samples[i].Stamp <= target-early {
+			latest = i
+		}
+	}
+	for i := latest; i >= f.next; i-- {
+		second := f.samples[i].Stamp / 1e9
+		if second == tried {
+			continue
+		}
+		tried = second
+		if ok, err := f.agrees(i, steps); ok || err != nil {
+			return i, err
+		}
+	}
+	return latest, nil
+}
+
+// agrees reports whether the first states come out to the bit for a loop that begins with a sample.
+func (f *flight) agrees(from int, steps []msgs.Step) (bool, error) {
+	next, report, each := f.next, f.report, f.each
+	defer func() { f.next, f.report, f.each = next, report, each }()
+	f.each = nil
+	if err := f.anew(from); err != nil {
+		return false, err
+	}
+	const enough = 10
+	for i := range steps[:min(enough, len(steps))] {
+		s := &steps[i]
+		if !f.sense(stamp(s)) {
+			continue
+		}
+		if err := f.aboard(s); err != nil {
+			return false, err
+		}
+		if _, ok := f.loop.Tick(stamp(s)); !ok {
+			return false, nil
+		}
+		f.loop.Record(&f.tick)
+		if f.tick.State != bridge.FromStep(s).State {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// anew makes a loop that has seen nothing.
+func (f *flight) anew(from int) error {
+	c := f.params.Config
+	c.LatentAge = math.Inf(1) // which latents were used is recorded
+	loop, err := control.New(c)
+	if err != nil {
+		return err
+	}
+	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTick(), encoder{params: f.params}
+	if f.crafts == nil {
+		f.crafts = map[string]*control.Craft{}
+	}
+	return nil
+}
+
+// sense takes samples up to the one of a stamp, and reports whether it was there.
+func (f *flight) sense(target int64) bool {
+	if f.next > 0 && f.samples[f.next-1].Stamp == target {
+		return true
+	}
+	const furthest = 1000 // samples, that may have changed places
+	for i := f.next; i < min(len(f.samples), f.next+furthest); i++ {
+		if f.samples[i].Stamp != target {
+			continue
+		}
+		for ; f.next <= i; f.next++ {
+			f.loop.Sense(&f.samples[f.next])
+		}
+		return true
+	}
+	return false
+}
+
+// aboard has the loop fly the bundle, the reference and the latent of a step.
+func (f *flight) aboard(s *msgs.Step) error {
+	craft := f.crafts[s.BundleID]
+	if craft == nil {
+		b := f.bundles[s.BundleID]
+		var err error
+		if craft, err = control.Prepare(b, b.Robot, f.params.Rate); err != nil {
+			return err
+		}
+		f.crafts[s.BundleID] = craft
+	}
+	if f.loop.Craft() != craft {
+		f.loop.Fly(craft)
+	}
+	if f.path == nil {
+		f.path = &recordedPath{begun: stamp(s)}
+		course, err := control.NewCourse(s.Task, f.path)
+		if err != nil {
+			return err
+		}
+		f.loop.Follow(course)
+	}
+	f.path.step, f.path.craft = s, craft
+	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent, Novelty: 1 - s.Confidence}
+	f.loop.Hear(&z) // without a stamp it is the prior mean
+	return nil
+}
+
+// step flies a tick again.
+func (f *flight) step(s *msgs.Step) error {
+	latent := f.reader.read(f, s)
+	if !f.sense(stamp(s)) {
+		f.report.Unsampled++
+		f.past = false
+		return nil
+	}
+	if err := f.aboard(s); err != nil {
+		return err
+	}
+	was := guard.Stage(s.GuardState)
+	f.obey(was)
+	if _, ok := f.loop.Tick(stamp(s)); !ok {
+		f.report.Unsampled++
+		return nil
+	}
+	f.loop.Record(&f.tick)
+	t := &Tick{Step: s, Craft: f.loop.Craft(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
+	off := difference(f.tick.Command, s.Command)
+	flew := was <= guard.Limited
+	if flew {
+		off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
+	}
+	t.Exact = off == 0
+	f.count(s, flew, off)
+	if f.each != nil {
+		f.each(t)
+	}
+	return nil
+}
+
+// obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a tick.
+func (f *flight) obey(was guard.Stage) {
+	g := f.loop.Guard()
+	if was >= guard.Hold {
+		g.Trip()
+	} else if g.Stage() >= guard.Hold {
+		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
+	}
+}
+
+func (f *flight) count(s *msgs.Step, flew bool, off float64) {
+	r := &f.report
+	if !flew {
+		r.Guard++
+		f.past = true // the policy forgets what it commanded
+		return
+	}
+	if !f.past && off > 0 {
+		return // its past commands are not known
+	}
+	r.Policy++
+	if off == 0 {
+		r.Exact++
+		return
+	}
+	r.Worst = math.Max(r.Worst, off)
+	if r.FirstOff == nil {
+		seq := s.Seq
+		r.FirstOff = &seq
+	}
+}
+
+// difference is the largest one of two commands, 0 where they are the same to the bit.
+func difference(c quad.Command, said [4]float64) (worst float64) {
+	for i, x := range [4]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
+		switch d := math.Abs(x - said[i]); {
+		case math.Float64bits(x) == math.Float64bits(said[i]):
+		case d > worst:
+			worst = d
+		case !(d >= 0): // NaN
+			worst = math.Inf(1)
+		default:
+			worst = math.Max(worst, math.SmallestNonzeroFloat64)
+		}
+	}
+	return worst
+}
+
+// recordedPath is the reference that a step recorded, at the policy's look-aheads.
+type recordedPath struct {
+	begun int64 // stamp of the first tick, ns
+	step  *msgs.Step
+	craft *control.Craft
+}
+
+// At implements reference.Reference.
+func (p *recordedPath) At(t float64) quad.Reference {
+	ahead := t - float64(stamp(p.step)-p.begun)/1e9
+	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
+	for k := range min(p.craft.Looks(), len(rows)/7) {
+		if d := math.Abs(p.craft.Look(k) - ahead); d < nearest {
+			best, nearest = k, d
+		}
+	}
+	if len(rows) < 7*(best+1) {
+		return quad.Reference{}
+	}
+	r := rows[7*best:]
+	return quad.Reference{P: so3.Vec3{X: r[0], Y: r[1], Z: r[2]}, V: so3.Vec3{X: r[3], Y: r[4], Z: r[5]}, Yaw: r[6]}
+}
+
+// Duration, Horizon and Spec implement reference.Reference: it is as long as the flight, and made of nothing else.
+func (p *recordedPath) Duration() float64    { return 0 }
+func (p *recordedPath) Horizon() float64     { return 0 }
+func (p *recordedPath) Spec() reference.Spec { return nil }
+
+// String says what came of it in a line.
+func (r *Report) String() string {
+	return fmt.Sprintf("%d of %d ticks of the policy came out to the bit", r.Exact, r.Policy)
+}

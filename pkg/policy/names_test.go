@@ -1,0 +1,25 @@
+package policy
+
+import "testing"
+
+// Every channel has a name of its own, with and without a camera.
+func TestNames(t *testing.T) {
+	for _, o := range []Observation{
+		{Looks: 5, Ahead: 0.4, Past: 5},
+		{Looks: 1, Past: 1},
+		{Looks: 2, Ahead: 0.1, Past: 3, Camera: Camera{Points: []float64{1, 0, 0, 0, 1, 0}}},
+	} {
+		names, seen := o.Names(), map[string]bool{}
+		for _, n := range names {
+			seen[n] = true
+		}
+		if len(names) != o.Size() || len(seen) != len(names) {
+			t.Errorf("%d channels, %d names, %d different: %q", o.Size(), len(names), len(seen), names)
+		}
+		for i := range names {
+			if o.Flag(i) != (len(names[i]) > 7 && names[i][len(names[i])-7:] == "visible") {
+				t.Errorf("channel %d is %q", i, names[i])
+			}
+		}
+	}
+}
