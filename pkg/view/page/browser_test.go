@@ -50,7 +50,7 @@ func newBrowser(t *testing.T, width, height int64, scale float64, scheme string)
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium here: apt-get install chromium")
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

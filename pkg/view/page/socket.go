@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	period      = time.Second / 30 // between two messages of rows
-	every       = 15               // of these between two of status
+	period      = time.Second / 40 // between two messages of rows: more than the 30 pictures a second that people want
+	every       = 20               // of these between two of status
 	patience    = 5 * time.Second  // for a browser to take a message
 	mostViewers = 16
 	longestAsk  = 4096 // bytes
