@@ -395,6 +395,32 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
+// A tick with a swap to another bundle allocates nothing either, and the latent of the new one is used from its next.
+func TestSwapAllocatesNothing(t *testing.T) {
+	f := newClosed(t, defaults(), "a.vnd")
+	f.advance(1, nil)
+	crafts := []*Craft{craft(t, "a.vnd", 50), craft(t, "b.vnd", 50)}
+	m := Measured{Stamp: f.ticks[len(f.ticks)-1].Stamp, State: f.ticks[len(f.ticks)-1].State}
+	k := 0
+	if n := testing.AllocsPerRun(200, func() {
+		k++
+		f.loop.Fly(crafts[k%2])
+		for range 4 {
+			m.Stamp += 5e6
+			f.loop.Sense(&m)
+		}
+		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Craft() != crafts[k%2] {
+			t.Fatal("no tick")
+		}
+		f.loop.Record(&f.tick)
+	}); n != 0 {
+		t.Errorf("%v allocations per swap", n)
+	}
+	if f.tick.Bundle != crafts[k%2].ID || f.loop.Guard().Stage() != guard.Policy {
+		t.Errorf("%s flies, %v", f.tick.Bundle, f.loop.Guard().Stage())
+	}
+}
+
 // BenchmarkTick is four samples at 200 Hz, the latent, the command and its record.
 func BenchmarkTick(b *testing.B) {
 	f := newClosed(b, defaults(), "a.vnd")

@@ -10,13 +10,14 @@ import (
 	"vnd/pkg/snapshot"
 )
 
-// Craft is a bundle made ready to fly: all that takes time or may fail has been done.
+// Craft is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop flies it.
 type Craft struct {
 	ID    string
 	Tasks []string // that its policy was trained for
 
 	dt       float64
 	policy   *policy.Policy[float32]
+	seat     *policy.Seat // of the policy, for a swap in flight
 	actuator dynamics.Actuator
 }
 
@@ -32,7 +33,7 @@ func Prepare(b *snapshot.Bundle, robot string, rate float64) (*Craft, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, actuator: dynamics.NominalActuator()}
+	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, seat: policy.NewSeat(l.Policy), actuator: dynamics.NominalActuator()}
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
 	}

@@ -60,9 +60,10 @@ func New(c Config) (*Loop, error) {
 }
 
 // Fly flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the same kind.
+// After the first it allocates nothing.
 func (l *Loop) Fly(c *Craft) {
-	if l.pilot != nil && l.craft.dt == c.dt {
-		l.pilot.Use(c.policy)
+	if l.pilot != nil {
+		l.pilot.Take(c.seat, c.dt)
 	} else {
 		l.pilot = policy.NewPilot(c.policy, c.dt, l.reference)
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
@@ -32,6 +33,12 @@ type Feature struct {
 
 // Of a row of features each has three numbers: x, y, and 1 where it is visible.
 const perFeature = 3
+
+// same reports whether frames of one camera serve a policy of the other.
+func (c *Camera) same(o *Camera) bool {
+	return slices.Equal(c.Points, o.Points) && slices.Equal(c.Place, o.Place) && c.Pitch == o.Pitch && c.Yaw == o.Yaw && c.Width == o.Width &&
+		c.Height == o.Height && c.Noise == o.Noise && c.Dropout == o.Dropout && c.Delay == o.Delay && c.Stale == o.Stale
+}
 
 // Size is the length of a row of features, 0 without points.
 func (c *Camera) Size() int { return perFeature * c.Count() }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"reflect"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/model"
@@ -12,12 +11,10 @@ import (
 // Pilot flies a policy along a reference: a quad.Controller for one goroutine,
 // which allocates nothing per tick.
 type Pilot struct {
-	policy    *Policy[float32]
+	*Seat
 	dt        float64 // s between two past actions
 	reference func(t float64) quad.Reference
 
-	z    []float32   // [Z]
-	past [][]float32 // [K][U], youngest first
 	sum  [nU]float64 // of the commands since the youngest was entered
 	n    int
 	next float64 // when the next is entered; NaN before the first tick
@@ -26,58 +23,76 @@ type Pilot struct {
 	t    float64
 	now  quad.State
 	s    [statePart]float32
-	ref  []float32
-	seen []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
-	dark []float32 // [N][3] of no frame
-	shot float64   // when the newest frame was taken
-	x    []float32
+	shot float64 // when the newest frame was taken
 	u    [nU]float32
-	tape *model.PolicyTape[float32]
+}
+
+// Seat is a policy with all that a Pilot needs to fly it, made beforehand. It is
+// one pilot's at a time.
+type Seat struct {
+	policy *Policy[float32]
+	z      []float32   // [Z]
+	past   [][]float32 // [K][U], youngest first
+	ref    []float32
+	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
+	dark   []float32 // [N][3] of no frame
+	x      []float32
+	tape   *model.PolicyTape[float32]
+}
+
+// NewSeat makes a policy ready.
+func NewSeat(p *Policy[float32]) *Seat {
+	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent), past: make([][]float32, p.Observation.Past),
+		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
+	if n := p.Observation.Camera.Size(); n > 0 {
+		s.seen, s.dark = make([]float32, n), make([]float32, n)
+	}
+	for k := range s.past {
+		s.past[k] = make([]float32, nU)
+	}
+	return s
 }
 
 // NewPilot makes a pilot of a policy trained at steps of dt seconds.
 func NewPilot(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Pilot {
-	f := &Pilot{dt: dt, reference: reference}
+	f := &Pilot{Seat: NewSeat(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) quad.Reference {
 		r := f.reference(f.t + ahead)
 		r.P = r.P.Sub(f.now.P) // float32 holds an arena finely, not a country
 		return r
 	}
-	f.Use(p)
 	f.Reset()
 	return f
 }
 
 // Use flies another policy from the next tick on. Past actions and the latent
 // are kept where they fit.
-func (f *Pilot) Use(p *Policy[float32]) {
-	before := f.policy
-	f.policy, f.tape = p, p.Net.NewTape(1, 1)
-	f.ref, f.x = make([]float32, p.Observation.RefSize()), make([]float32, p.Net.Inputs)
-	if len(f.z) != p.Latent {
-		f.z = make([]float32, p.Latent)
+func (f *Pilot) Use(p *Policy[float32]) { f.Take(NewSeat(p), f.dt) }
+
+// Take is Use for a policy made ready, trained at steps of dt seconds: it
+// allocates nothing.
+func (f *Pilot) Take(s *Seat, dt float64) {
+	before := f.Seat
+	f.Seat = s
+	if len(s.z) == len(before.z) {
+		copy(s.z, before.z)
+	} else {
+		clear(s.z)
 	}
-	if !f.sameCamera(before) {
-		f.seen, f.dark = nil, nil
-		if n := p.Observation.Camera.Size(); n > 0 {
-			f.seen, f.dark = make([]float32, n), make([]float32, n)
-		}
+	if s.policy.Observation.Camera.same(&before.policy.Observation.Camera) {
+		copy(s.seen, before.seen)
+	} else {
+		clear(s.seen)
 		f.shot = math.Inf(-1)
 	}
-	if before != nil && before.Limits == p.Limits && before.Observation.Past == p.Observation.Past {
+	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
+		f.dt = dt
+		f.Reset()
 		return
 	}
-	f.past = make([][]float32, p.Observation.Past)
-	for k := range f.past {
-		f.past[k] = make([]float32, nU)
+	for k := range s.past {
+		copy(s.past[k], before.past[k])
 	}
-	f.Reset()
-}
-
-// sameCamera reports whether frames serve the policy of now as they did that of
-// before.
-func (f *Pilot) sameCamera(before *Policy[float32]) bool {
-	return before != nil && reflect.DeepEqual(before.Observation.Camera, f.policy.Observation.Camera)
 }
 
 // Follow flies along another reference from the next tick on.
