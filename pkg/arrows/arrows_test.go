@@ -40,7 +40,7 @@ var rooms = map[string]way{
 	"nn": blocks, "model": blocks, "dynamics": blocks, "snapshot": blocks, "learned": blocks,
 
 	"estimate": flight, "history": flight, "latent": flight,
-	"reference": flight, "policy": flight, "guard": flight, "control": flight, "doctor": flight,
+	"reference": flight, "policy": flight, "guard": flight, "control": flight, "doctor": flight, "conditions": flight,
 
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
 	"learn": learning, "sim": learning, "arena": learning, "baseline": learning, "openloop": learning,

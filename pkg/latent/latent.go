@@ -133,6 +133,15 @@ func (e *Encoder) Novelty() float32 {
 	return e.reader.surprise()
 }
 
+// Rows are the T+1 of the window that Mean is of, the newest last; its command is not over yet. nil where the window is not
+// whole. They are valid until the next Push or Swap.
+func (e *Encoder) Rows() []quad.Step {
+	if !e.Known() {
+		return nil
+	}
+	return e.rows.Steps()
+}
+
 // Stamp is the time of the newest row, s; −Inf before the first.
 func (e *Encoder) Stamp() float64 {
 	if e.n == 0 {

@@ -12,6 +12,7 @@ import (
 	"vnd/msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/component"
+	"vnd/pkg/conditions"
 	"vnd/pkg/control"
 	"vnd/pkg/latent"
 	"vnd/pkg/learned"
@@ -31,6 +32,9 @@ type Params struct {
 	BundleFile string  `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with; empty waits for one on the topic bundle"`
 	Rate       float64 `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" read_only:"true" doc:"control ticks, as policy_controller has it; a multiple of the bundle's 1/Δt"`
 	LatentAge  float64 `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" read_only:"true" doc:"age from which a latent is not used, as policy_controller has it"`
+
+	ConditionsFile string            `param:"conditions_file" default:"" read_only:"true" doc:"file that remembers the conditions that were flown in, across runs; empty forgets them at the end"`
+	Conditions     conditions.Config `param:"conditions" doc:"when latents are of one condition"`
 }
 
 // kept readers: of the bundle that flies, of those that came after it, and of some to roll back to.
@@ -61,12 +65,17 @@ type Encoder struct {
 	reads   atomic.Pointer[string] // bundle whose encoder reads
 	novelty atomic.Uint32          // of the newest latent, float32 bits
 	trouble atomic.Pointer[string] // with the newest bundle
+
+	memory *memory
+	noted  int64 // stamp of the newest window that the memory was given, ns
 }
 
 // reader is a bundle made ready.
 type reader struct {
-	id string
-	dt float64
+	id    string
+	dt    float64
+	model *learned.Model[float32]
+	robot learned.Quadrotor
 	*latent.Reader
 }
 
@@ -78,17 +87,20 @@ func New(c *ros.Context) (*Encoder, error) {
 	}
 	e := &Encoder{Node: n, steps: c.NewGroup(ros.Exclusive), rate: diagnostics.NewFrequency(0, math.Inf(1)),
 		latency: diagnostics.NewLatency(0, 100*time.Millisecond)}
-	if err := e.begin(); err != nil {
+	if err := e.begin(c); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return e, nil
 }
 
-func (e *Encoder) begin() (err error) {
+func (e *Encoder) begin(c *ros.Context) (err error) {
 	if e.params, err = params.Bind[Params](e.Parameters(), nil); err != nil {
 		return err
 	}
 	p := e.params.Load()
+	if e.memory, err = newMemory(c, e.Node, p); err != nil {
+		return err
+	}
 	if p.BundleFile != "" {
 		b, err := snapshot.Read(p.BundleFile)
 		if err == nil {
@@ -114,6 +126,7 @@ func (e *Encoder) begin() (err error) {
 	u.Add("rate", e.rate.Run)
 	u.Add("latency", e.latency.Run)
 	u.Add("latent", e.report)
+	u.Add("condition", e.memory.report)
 	return nil
 }
 
@@ -154,7 +167,7 @@ func (e *Encoder) learn(b *snapshot.Bundle) error {
 		return err
 	}
 	e.steps.Post(func() {
-		e.readers = append(e.readers, &reader{b.ID, q.Dt, r})
+		e.readers = append(e.readers, &reader{b.ID, q.Dt, m, q, r})
 		if len(e.readers) > kept && e.readers[0] != e.now {
 			e.readers = e.readers[1:]
 		} else if len(e.readers) > kept {
@@ -190,6 +203,22 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 	e.rate.Tick()
 	e.novelty.Store(math.Float32bits(e.z.Novelty))
 	e.latency.Observe(time.Duration(time.Now().UnixNano() - int64(i.Source)))
+	e.remember(s.T, pose.Stamp)
+}
+
+// remember hands the latent of a whole window to the memory, and the window once a second.
+func (e *Encoder) remember(t float64, stamp int64) {
+	const often = 1e9
+	rows := e.encoder.Rows()
+	if rows == nil {
+		return
+	}
+	if since := stamp - e.noted; since >= 0 && since < often {
+		rows = nil
+	} else {
+		e.noted = stamp
+	}
+	e.memory.take(t, e.now, e.z.Mean, rows)
 }
 
 // follow reads by the bundle that flies, and reports whether it is there.
