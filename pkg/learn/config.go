@@ -24,6 +24,11 @@ type Fit struct {
 	Steps  int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
 	Jitter float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
 	MMD    float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
+
+	Reconstruction float64    `param:"reconstruction" default:"0.02" min:"0" max:"100" doc:"λ_rec"`
+	Model          vnd.Model  `param:"model" doc:"sizes of the nets"`
+	Prior          vnd.Prior  `param:"prior" doc:"physics under the residual"`
+	Inputs         vnd.Inputs `param:"inputs" doc:"what the nets see"`
 }
 
 // First is the budget of a fit that begins anew.
@@ -54,6 +59,7 @@ func (c *Config) fit(warm bool) vnd.Config {
 	}
 	v.Train.Updates, v.Train.Batch, v.Train.Rate = b.Updates, b.Batch, b.Rate
 	v.Train.Passes, v.Train.Validation, v.Train.GainJitter = 1e5, 0, c.Fit.Jitter
-	v.Loss.Steps, v.Loss.MMD = c.Fit.Steps, c.Fit.MMD
+	v.Loss.Steps, v.Loss.MMD, v.Loss.Reconstruction = c.Fit.Steps, c.Fit.MMD, c.Fit.Reconstruction
+	v.Model, v.Prior, v.Inputs = c.Fit.Model, c.Fit.Prior, c.Fit.Inputs
 	return v
 }
