@@ -164,7 +164,11 @@ func (d *demo) fly(ctx context.Context) (err error) {
 		return err
 	}
 	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space, d.env["ROS_DOMAIN_ID"]))
+	telling, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.tellNow(telling)
 	directory, seed := "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)
+	d.Say("a first policy is trained in the nominal simulator, without wind")
 	// The recorder is the first, so that it is the last to end: it hears everything.
 	if err := errors.Join(d.node(recorder, directory), d.node(learner, directory, seed)); err != nil {
 		return err
@@ -191,9 +195,6 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if err := d.node(simulator, world...); err != nil {
 		return err
 	}
-	telling, stop := context.WithCancel(ctx)
-	defer stop()
-	go d.tellNow(telling)
 	return d.until(ctx, silence, "steps of "+controller, func(*Record) bool { return d.seconds() >= d.Seconds })
 }
 
@@ -211,13 +212,9 @@ func (d *demo) ready(ctx context.Context) error {
 	return err
 }
 
-// freePort is one for the live page, the usual one where nobody has it.
+// freePort is one for the live page.
 func freePort() (int, error) {
-	const usual = "127.0.0.1:8042"
-	l, err := net.Listen("tcp", usual)
-	if err != nil {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}

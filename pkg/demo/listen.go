@@ -36,15 +36,16 @@ type listener struct {
 	say     func(string)
 	now     func() time.Time
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	r       Record
-	newest  Learning // the learner's present state
-	share   float64  // of its phase
-	pending string   // condition whose first truth has not come
-	failed  failures
-	trip    string // cause of the guard's flight, "" while the policy flies
-	trips   []string
+	mu       sync.Mutex
+	changed  *sync.Cond
+	r        Record
+	newest   Learning // the learner's present state
+	share    float64  // of its phase
+	pending  string   // condition whose first truth has not come
+	failed   failures
+	trips    []string // of the guard: when, and why
+	tripped  bool     // it flies
+	refusals int      // resets in a row that it refused
 }
 
 // listen joins the graph in an environment.
@@ -211,8 +212,11 @@ func brief(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
-// mostTrips of the guard end a demo.
-const mostTrips = 20
+// How often the guard may trip, and how often in a row it may refuse to be reset, before the demo is given up.
+const (
+	mostTrips    = 20
+	mostRefusals = 15
+)
 
 // diagnostics keeps the newest values, and has a tripped guard reset, as a person beside the arena would: its cause is told.
 func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
@@ -225,20 +229,34 @@ func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 			continue
 		}
 		cause, tripped := strings.CutPrefix(s.Message, "the guard flies: ")
-		if tripped && l.trip == "" {
+		if !tripped {
+			l.tripped, l.refusals = false, 0
+			continue
+		}
+		if !l.tripped {
 			l.trips = append(l.trips, fmt.Sprintf("%.1f s: %s", l.seconds(), cause))
 			l.tell("guard: %s; it is reset", cause)
-			if len(l.trips) == mostTrips {
-				l.failed.tell(fmt.Errorf("the guard tripped %d times, at last at %s", mostTrips, l.trips[mostTrips-1]))
-			}
 		}
-		l.trip = ""
-		if tripped {
-			l.trip = cause
-			if err := l.reset.Send(&stdsrvs.TriggerRequest{}, func(*stdsrvs.TriggerResponse, error) {}); err != nil {
-				l.tell("guard: %v", err)
-			}
+		l.tripped = true
+		if len(l.trips) == mostTrips {
+			l.failed.tell(fmt.Errorf("the guard tripped %d times, at last at %s", mostTrips, l.trips[mostTrips-1]))
 		}
+		if err := l.reset.Send(&stdsrvs.TriggerRequest{}, l.answered); err != nil {
+			l.tell("guard: %v", err)
+		}
+	}
+}
+
+// answered takes what the controller said to a reset.
+func (l *listener) answered(a *stdsrvs.TriggerResponse, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || a.Success {
+		return
+	}
+	if l.refusals++; l.refusals == mostRefusals {
+		l.failed.tell(fmt.Errorf("the policy cannot fly on: %s; it tripped at %s (--lockstep is for machines that are busy with other things)",
+			a.Message, strings.Join(l.trips, ", ")))
 	}
 }
 

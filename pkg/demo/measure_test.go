@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vnd/msgs"
+	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/ros"
 	"vnd/pkg/so3"
 )
@@ -145,6 +146,27 @@ func TestNoFirstBundle(t *testing.T) {
 	l.learning(&msgs.LearnerStatus{Phase: "waiting", BundleID: "a", Message: "another is refused"}, ros.Info{})
 	if len(l.failed) > 0 {
 		t.Error("a later bundle that is refused is no end")
+	}
+}
+
+// TestTheGuardStays: a guard that will not be reset, after a crash, ends the demo with its reason; one that was reset does not.
+func TestTheGuardStays(t *testing.T) {
+	l := &listener{failed: make(failures, 1), say: func(string) {}, now: time.Now, trips: []string{"3.0 s: a gap"}}
+	for range mostRefusals - 1 {
+		l.answered(&stdsrvs.TriggerResponse{Message: "the tilt is too large"}, nil)
+	}
+	l.answered(&stdsrvs.TriggerResponse{Success: true}, nil)
+	if len(l.failed) > 0 {
+		t.Fatal("gave up before")
+	}
+	l.answered(&stdsrvs.TriggerResponse{Message: "the tilt is too large"}, nil)
+	select {
+	case err := <-l.failed:
+		if !strings.Contains(err.Error(), "the tilt is too large; it tripped at 3.0 s: a gap") {
+			t.Error(err)
+		}
+	default:
+		t.Error("goes on")
 	}
 }
 

@@ -32,7 +32,14 @@ func (l *listener) tellNow(ctx context.Context) {
 // present is one line: wind, bundle, mean error of the last seconds, latent, what the learner does.
 func (l *listener) present(seconds float64) string {
 	r := &l.r
-	if len(r.Steps) == 0 || len(r.Winds) == 0 {
+	doing := l.newest.Phase
+	if l.share > 0 && l.share < 1 {
+		doing += fmt.Sprintf(" %.0f %%", 100*l.share)
+	}
+	switch {
+	case len(r.Bundles) == 0 && doing != "":
+		return "learner: " + doing
+	case len(r.Steps) == 0 || len(r.Winds) == 0:
 		return ""
 	}
 	last := &r.Steps[len(r.Steps)-1]
@@ -42,10 +49,6 @@ func (l *listener) present(seconds float64) string {
 			sum += p.Sub(r.Steps[i].Reference).Norm()
 			n++
 		}
-	}
-	doing := l.newest.Phase
-	if l.share > 0 && l.share < 1 {
-		doing += fmt.Sprintf(" %.0f %%", 100*l.share)
 	}
 	return fmt.Sprintf("%-6s bundle %.8s  error %.3f m  latent %s  learner: %s", r.Winds[len(r.Winds)-1].Name, last.Bundle, sum/float64(max(n, 1)), numbers(last.latent()), doing)
 }

@@ -40,9 +40,20 @@ world:
 // setup is a demo of a few seconds; all of it is in one folder.
 func setup(t *testing.T) (o Options, dir string) {
 	t.Helper()
-	_, err := ros.NewContext(ros.Options{Args: []string{"--bad"}})
+	env := map[string]string{"ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_LOCALHOST_ONLY": "1", "ROS_DISTRO": "humble",
+		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_demo_%d</Tag></Discovery>", os.Getpid())}
+	for k, v := range env {
+		t.Setenv(k, v)
+	}
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
 		t.Skip(err)
+	}
+	if err == nil {
+		err = c.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir = t.TempDir()
 	write := func(name, text string) string {
@@ -51,10 +62,6 @@ func setup(t *testing.T) (o Options, dir string) {
 			t.Fatal(err)
 		}
 		return path
-	}
-	env := map[string]string{"ROS_DISTRO": "humble", "CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_demo_%d</Tag></Discovery>", os.Getpid())}
-	for k, v := range env {
-		t.Setenv(k, v)
 	}
 	return Options{Programs: filepath.Join(dir, "bin"), Params: []string{write("tiny.yaml", tiny)}, World: write("breezy.yaml", breezy), Task: "hover", Seconds: 3,
 		Seed: 1, Out: filepath.Join(dir, "out", "flight"), Lockstep: true, Say: func(line string) { t.Log(line) }}, dir
