@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"vnd/pkg/learned"
-	"vnd/pkg/policy"
 	"vnd/pkg/param"
+	"vnd/pkg/policy"
 )
 
 // flights feeds errors as they come in flight: alike from tick to tick.

@@ -132,7 +132,9 @@ func (s *studyCommand) draw(study *campaign.Study, plan *campaign.Plan, p *campa
 	for i, g := range study.Latents.Groups {
 		groups[i] = view.LatentGroup{Name: plan.Fields[i].Label(), Latents: g}
 	}
-	write("latents.png", func(w io.Writer) error { return view.LatentPlane(w, "Latents of flights that were not learned from", groups) })
+	write("latents.png", func(w io.Writer) error {
+		return view.LatentPlane(w, "Latents of flights that were not learned from", groups)
+	})
 	write("accelerations.png", func(w io.Writer) error {
 		title := "What latents do to a robot that hovers, and the true winds"
 		return view.Accelerations(w, title, study.Latents.Sampled, study.Latents.Encoded, plan.Winds())
