@@ -8,12 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-// take_over turns a message that rcl took into CDR.
-static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info, const void * message)
+static char * no_memory(void) { return strdup("out of memory"); }
+
+// write_cdr makes CDR of a message. Some middlewares make it longer than it is, by what alignment might have needed, and
+// leave what stands between fields as it was. So they write three times: to learn the length, over ones and over zeros; it
+// ends with the last byte that is the same both times.
+static char * write_cdr(const void * message, const struct vnd_half * half, rcutils_uint8_array_t * bytes)
 {
-  rcl_ret_t rc = rmw_serialize(message, x->in.support, &x->message.bytes);
+  rcl_ret_t rc = rmw_serialize(message, half->support, bytes);
+  size_t size = bytes->buffer_length;
+  uint8_t * ones = rc == RMW_RET_OK ? malloc(size + 1) : NULL;
+  if (ones != NULL) {
+    memset(bytes->buffer, 0xff, size);
+    rc = rmw_serialize(message, half->support, bytes);
+    memcpy(ones, bytes->buffer, size);
+  }
+  if (ones != NULL && rc == RMW_RET_OK) {
+    memset(bytes->buffer, 0, size);
+    rc = rmw_serialize(message, half->support, bytes);
+    while (size > 0 && bytes->buffer[size - 1] != ones[size - 1]) {
+      size--;
+    }
+    bytes->buffer_length = size;
+  }
+  free(ones);
   if (rc != RMW_RET_OK) {
     return vnd_why("rmw_serialize", rc);
+  }
+  return ones != NULL ? NULL : no_memory();
+}
+
+// take_over takes over a message that rcl took.
+static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info, const void * message)
+{
+  char * failed = write_cdr(message, &x->in, &x->message.bytes);
+  if (failed != NULL) {
+    return failed;
   }
   x->message.taken = 1;
   x->message.source = info->source_timestamp;
@@ -22,8 +52,6 @@ static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info
   x->sequence = info->request_id.sequence_number;
   return NULL;
 }
-
-static char * no_memory(void) { return strdup("out of memory"); }
 
 char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x)
 {

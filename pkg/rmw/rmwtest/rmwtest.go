@@ -47,7 +47,7 @@ func Run(t *testing.T, newOpen func(testing.TB) Open, lacks ...Lack) {
 		{"one context", all(oneContext)}, {"take in parts", all(takeInParts)}, {"late joiner", all(lateJoiner)},
 		{"incompatible QoS", all(incompatible)}, {"matching", all(matching)},
 		{"wait", all(wait)}, {"wait closed", all(waitClosed)}, {"allocations", all(allocations)},
-		{"service", all(service)}, {"clients apart", all(clientsApart)}, {"service out of order", all(outOfOrder)},
+		{"service", all(service)}, {"service of any length", all(anyLength)}, {"clients apart", all(clientsApart)}, {"service out of order", all(outOfOrder)},
 		{"nested", all(nested)}, {"availability", all(availability)}, {"client gone", all(clientGone)},
 		{"service allocations", all(serviceAllocations)},
 		{"graph events", all(graphEvents)}, {"nodes come and go", all(nodesComeAndGo)},

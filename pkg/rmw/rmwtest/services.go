@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	rclinterfaces "vnd/msgs/rcl_interfaces"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/cdr"
 	"vnd/pkg/dds"
@@ -117,6 +119,31 @@ func service(t *testing.T, o Open) {
 			check(t, s.Respond(r.id, answer(t, "armed")))
 			until(t, "data of the client", func() bool { return p.data[fmt.Sprint("client", i)] }, p)
 			sameMessage[stdsrvs.SetBoolResponse](t, "response", answer(t, "armed"), responses(t, p, clients[i], 1)[n])
+		}
+	}
+}
+
+// anyLength: messages end where they end, whatever alignment they need.
+func anyLength(t *testing.T, o Open) {
+	a, b := open(t, o), open(t, o)
+	set := rmw.Service{Name: "/drone1/set_parameters", Type: "rcl_interfaces/srv/SetParameters"}
+	s := must(a.node("/", "server").NewServer(set, rmw.ParametersQoS(), "server"))(t)
+	c := must(b.node("/", "client").NewClient(set, rmw.ParametersQoS(), "client"))(t)
+	until(t, "availability", c.Available, a, b)
+	for n := range 9 {
+		ask, reply := &rclinterfaces.SetParametersRequest{}, &rclinterfaces.SetParametersResponse{}
+		for i := range n {
+			name := strings.Repeat("x", n+i)
+			value := rclinterfaces.ParameterValue{Type: 3, DoubleValue: float64(i), StringValue: name[:i], DoubleArrayValue: make([]float64, i%2)}
+			ask.Parameters = append(ask.Parameters, rclinterfaces.Parameter{Name: name, Value: value})
+			reply.Results = append(reply.Results, rclinterfaces.SetParametersResult{Successful: i > 0, Reason: name})
+		}
+		_ = must(c.Send(marshal(t, ask)))(t)
+		r := requests(t, a, s, 1)[0]
+		sameMessage[rclinterfaces.SetParametersRequest](t, "request", marshal(t, ask), r.body)
+		check(t, s.Respond(r.id, marshal(t, reply)))
+		for _, got := range responses(t, b, c, 1) {
+			sameMessage[rclinterfaces.SetParametersResponse](t, "response", marshal(t, reply), got)
 		}
 	}
 }
