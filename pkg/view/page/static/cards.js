@@ -1,7 +1,7 @@
 // What is not a matter of space or minutes: latents, learner, bundles, latency, health.
 
 import { AT } from './history.js';
-import { Sheet, colours, font, rgba, seconds, series } from './draw.js';
+import { Sheet, colours, font, mix, rgba, seconds, series } from './draw.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -162,7 +162,7 @@ export class Cards {
     for (let i = history.start; i <= row; i += step) {
       if (!here(i)) continue;
       const [x, y] = place(i), known = history.get(i, AT.condition);
-      c.fillStyle = rgba(known ? series(known).colour : colours.blue, 0.28);
+      c.fillStyle = known ? rgba(series(known).colour, 0.28) : mix(colours.blue, colours.red, history.get(i, AT.novelty), 0.28);
       c.fillRect(x - 1.5, y - 1.5, 3, 3);
     }
     if (here(row)) {

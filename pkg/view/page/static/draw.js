@@ -24,7 +24,7 @@ export function rgba(hex, alpha) {
 
 // mix goes from a to b.
 export function mix(a, b, share, alpha) {
-  const s = Math.min(Math.max(share, 0), 1), x = parseInt(a.slice(1), 16), y = parseInt(b.slice(1), 16);
+  const s = Math.min(Math.max(share || 0, 0), 1), x = parseInt(a.slice(1), 16), y = parseInt(b.slice(1), 16);
   const c = (shift) => Math.round(((x >> shift) & 255) * (1 - s) + ((y >> shift) & 255) * s);
   return `rgba(${c(16)}, ${c(8)}, ${c(0)}, ${alpha})`;
 }
