@@ -12,7 +12,7 @@ type Config struct {
 	CrashError float64 `param:"crash_error" default:"4.0" min:"0.1" max:"100" unit:"m" doc:"what a crash counts as in a mean error, at least"`
 	FirstError float64 `param:"first_error" default:"1.5" min:"0.01" max:"100" unit:"m" doc:"greatest mean error of a first bundle, which has none to be compared with"`
 	Saturation float64 `param:"saturation" default:"0.6" min:"0.02" max:"60" unit:"s" doc:"longest time for which a command may stand at a limit, unless the current bundle's stands longer"`
-	Rate       float64 `param:"rate" default:"25.0" min:"0.1" max:"1000" unit:"1/s" doc:"greatest RMS change of the commands in a flight, in half their ranges per second, unless the current bundle's change more"`
+	Rate       float64 `param:"rate" default:"32.0" min:"0.1" max:"1000" unit:"1/s" doc:"greatest RMS change of the commands in a flight, in half their ranges per second, unless the current bundle's change more"`
 	Workers    int     `param:"workers" default:"0" min:"0" max:"256" doc:"threads; 0 takes all; the verdict does not depend on it"`
 }
 
