@@ -203,3 +203,28 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeDemo: what `vnd demo --part flight --lockstep` comes to, which takes minutes: VND_DEMO=1 asks for it.
+func TestWholeDemo(t *testing.T) {
+	if os.Getenv("VND_DEMO") == "" {
+		t.Skip("VND_DEMO is not set")
+	}
+	o, _ := setup(t)
+	build(t, o)
+	params := filepath.Join("..", "..", "params")
+	o.Params = []string{filepath.Join(params, "lab.yaml"), filepath.Join(params, "demo", "flight.yaml")}
+	o.World, o.Task, o.Seconds = filepath.Join(params, "worlds", "arena.yaml"), "track", 184
+	f, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned := 0
+	for _, v := range f.Bundles {
+		if v.Data > 0 {
+			learned++
+		}
+	}
+	if learned < 1 || len(f.Winds) < 2 || f.Factor < 3 || f.Recover.Returns < 3 || f.Recover.Wide.Median > 1 {
+		t.Errorf("%d bundles learned in flight, error %.1f × smaller in %+v, recovery %+v", learned, f.Factor, f.Winds, f.Recover)
+	}
+}
