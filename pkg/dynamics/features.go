@@ -90,8 +90,8 @@ func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
 		ds[iP+j] += dx[xP+j]
 		ds[iV+j] += dv[j]
 	}
+	dq.addTo(ds[iQ:])
 	for j := range 4 {
-		ds[iQ+j] += dq[j]
 		ds[iD+j] += dx[xLast+j]
 	}
 	if da != nil {
@@ -174,10 +174,7 @@ func (m *Quadrotor[F]) CarryVJP(B int, s, w, dd, ds []F) {
 		var dq quat[F]
 		q.rotateVJP(vec(in[uP:]), vec(g[uP:]), &dq)
 		q.rotateVJP(vec(in[uV:]), vec(g[uV:]), &dq)
-		dq = dq.conj()
-		for j := range 4 {
-			ds[b*nS+iQ+j] += dq[j]
-		}
+		dq.conj().addTo(ds[b*nS+iQ:])
 	}
 }
 

@@ -143,7 +143,7 @@ func (m *Quadrotor[F]) step(s, a, d, next []F) {
 		next[iP+j] = p[j] + dp[j]
 		next[iV+j] = v[j] + dv[j]
 	}
-	next[iQ], next[iQ+1], next[iQ+2], next[iQ+3] = q[0], q[1], q[2], q[3]
+	next[iQ], next[iQ+1], next[iQ+2], next[iQ+3] = q.w, q.x, q.y, q.z
 	copy(next[iT:iD], e[:])
 	copy(next[iD+4:nS], s[iD:nS-4])
 	copy(next[iD:iD+4], a)
@@ -220,9 +220,7 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 			ds[iV+j] += m.dt * dnext[iP+j]
 		}
 	}
-	for j := range 4 {
-		ds[iQ+j] += dq[j] + dq4[j]
-	}
+	dq.plus(dq4).addTo(ds[iQ:])
 	m.actVJP(ds, da, &de)
 	for j := range nS - iD - 4 {
 		ds[iD+j] += dnext[iD+4+j]
@@ -257,10 +255,7 @@ func (m *Quadrotor[F]) rigidVJP(at *[3]quat[F], half quat[F], e *[4]F, dp [3]F, 
 	q2.zAxisVJP(dz2, &dq2)
 	dq, dhalf2 := mulVJP(q, half, dq2)
 	q.zAxisVJP(dz1, &dq)
-	for j := range 4 {
-		dhalf[j] += dhalf2[j]
-	}
-	dw := expVJP(w, dhalf)
+	dw := expVJP(w, dhalf.plus(dhalf2))
 	for j := range 3 {
 		de[1+j] += dw[j] * h
 	}
@@ -291,8 +286,6 @@ func (m *Quadrotor[F]) MinusVJP(B int, s1 []F, stride1 int, s0 []F, stride0 int,
 		q0 := quatAt(y).conj()
 		dr := logVJP(q0.mul(quatAt(x)), vec(g[uR:]))
 		dx := q0.conj().mul(dr) // the pullback of q ↦ q₀⁻¹ ⊗ q is q₀ ⊗ ·
-		for j := range 4 {
-			o[iQ+j] += dx[j]
-		}
+		dx.addTo(o[iQ:])
 	}
 }

@@ -124,7 +124,7 @@ func TestMinusVJPAgainstFiniteDifferences(t *testing.T) {
 		s0 := randomState(rng)
 		s1 := append([]float64(nil), s0...)
 		q := quatAt(s0).mul(exp([3]float64{turn * .6, -turn * .8, 0}))
-		copy(s1[iQ:], q[:])
+		copy(s1[iQ:], []float64{q.w, q.x, q.y, q.z})
 		g, e := randn(rng, nU, 1), make([]float64, nU)
 		f := func() float64 { m.Minus(1, s1, nS, s0, nS, e); return dot(g, e) }
 		ds := make([]float64, nS)

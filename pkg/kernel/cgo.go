@@ -7,18 +7,8 @@ package kernel
 #cgo LDFLAGS: -ldl
 #cgo noescape vnd_gemm
 #cgo nocallback vnd_gemm
-#cgo noescape vnd_add_bias
-#cgo nocallback vnd_add_bias
 #cgo noescape vnd_column_sums
 #cgo nocallback vnd_column_sums
-#cgo noescape vnd_bias_gelu
-#cgo nocallback vnd_bias_gelu
-#cgo noescape vnd_gelu_backward
-#cgo nocallback vnd_gelu_backward
-#cgo noescape vnd_film_gelu
-#cgo nocallback vnd_film_gelu
-#cgo noescape vnd_film_gelu_backward
-#cgo nocallback vnd_film_gelu_backward
 #cgo noescape vnd_gru_gates
 #cgo nocallback vnd_gru_gates
 #cgo noescape vnd_gru_gates_backward
@@ -86,24 +76,8 @@ func gemmC(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, 
 		ptr(a), size(lda), ptr(b), size(ldb), C.float(beta), ptr(c), size(ldc))
 }
 
-func addBiasC(rows, n int, y, bias []float32) { C.vnd_add_bias(size(rows), size(n), ptr(y), ptr(bias)) }
-
 func columnSumsC(rows, n int, x, sum []float32) {
 	C.vnd_column_sums(size(rows), size(n), ptr(x), ptr(sum))
-}
-
-func biasGeluC(rows, n int, pre, bias, y []float32) {
-	C.vnd_bias_gelu(size(rows), size(n), ptr(pre), ptr(bias), ptr(y))
-}
-
-func geluBackwardC(pre, dy []float32) { C.vnd_gelu_backward(size(len(pre)), ptr(pre), ptr(dy)) }
-
-func filmGeluC(rows, n int, pre, bias, film, y []float32) {
-	C.vnd_film_gelu(size(rows), size(n), ptr(pre), ptr(bias), ptr(film), ptr(y))
-}
-
-func filmGeluBackwardC(rows, n int, pre, dy, film, dfilm []float32) {
-	C.vnd_film_gelu_backward(size(rows), size(n), ptr(pre), ptr(dy), ptr(film), ptr(dfilm))
 }
 
 func gruGatesC(rows, n int, gi, bi, gh, bh, h, next []float32) {

@@ -152,6 +152,29 @@ func TestLayers(t *testing.T) {
 	})
 }
 
+// TestLayersExtremes drives the exponentials far out of range on both sides.
+func TestLayersExtremes(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(17, 17))
+		const rows, k, n = 9, 3, 37
+		b, ld, plain := matrix(rng, false, k, n)
+		w := new(Weights[float32])
+		w.Set(false, k, n, b, ld)
+		for _, l := range layers {
+			if strings.HasSuffix(l.name, "Backward") { // no exponential
+				continue
+			}
+			for _, far := range []float32{-1e4, -60, -9, 0, 9, 60, 1e4} {
+				args := l.arguments(rng, rows, k, n)
+				for j := range args[1] { // the bias
+					args[1][j] = far
+				}
+				l.compare(t, w, plain, rows, args)
+			}
+		}
+	})
+}
+
 // TestLayersNaN: a NaN of one row fills that row of what is written, and no other.
 func TestLayersNaN(t *testing.T) {
 	eachSet(t, func(t *testing.T) {

@@ -80,23 +80,7 @@ void vnd_gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float
 	use->gemm(ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
-void vnd_add_bias(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias) { use->add_bias(rows, n, y, bias); }
-
 void vnd_column_sums(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum) { use->column_sums(rows, n, x, sum); }
-
-void vnd_bias_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y) {
-	use->bias_gelu(rows, n, pre, bias, y);
-}
-
-void vnd_gelu_backward(ptrdiff_t n, float *pre, const float *dy) { use->gelu_backward(n, pre, dy); }
-
-void vnd_film_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y) {
-	use->film_gelu(rows, n, pre, bias, film, y);
-}
-
-void vnd_film_gelu_backward(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm) {
-	use->film_gelu_backward(rows, n, pre, dy, film, dfilm);
-}
 
 void vnd_gru_gates(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
 	const float *h, float *next) {

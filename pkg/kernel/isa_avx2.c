@@ -2,7 +2,7 @@
 
 // Kernels for x86-64 processors with AVX2 and FMA.
 #pragma GCC target("avx2,fma")
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "no-thread-jumps")
 
 #define ISA vnd_avx2
 #define ISA_NAME "avx2"

@@ -2,7 +2,7 @@
 
 // Kernels for x86-64 processors with AVX-512.
 #pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512")
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "no-thread-jumps")
 
 #define ISA vnd_avx512
 #define ISA_NAME "avx512"

@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
 // Kernels for every processor of this architecture.
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "no-thread-jumps")
 
 #define ISA vnd_base
 #if defined(__x86_64__)

@@ -63,16 +63,6 @@ func extent(trans bool, rows, cols, ld int) int {
 	return (rows-1)*ld + cols
 }
 
-// AddBias adds bias [n] to every row of y [rows×n].
-func AddBias[F Float](rows, n int, y, bias []F) {
-	y, bias = need(y, rows*n), need(bias, n)
-	if native32[F]() {
-		addBiasC(rows, n, f32(y), f32(bias))
-		return
-	}
-	addBiasGo(rows, n, y, bias)
-}
-
 // ColumnSums adds the sum over the rows of x [rows×n] to sum [n].
 func ColumnSums[F Float](rows, n int, x, sum []F) {
 	x, sum = need(x, rows*n), need(sum, n)
@@ -81,50 +71,6 @@ func ColumnSums[F Float](rows, n int, x, sum []F) {
 		return
 	}
 	columnSumsGo(rows, n, x, sum)
-}
-
-// BiasGelu adds bias [n] to pre [rows×n] in place and writes y = GELU(pre), the
-// tanh form: ½x(1 + tanh(√(2/π)(x + 0.044715x³))).
-func BiasGelu[F Float](rows, n int, pre, bias, y []F) {
-	pre, bias, y = need(pre, rows*n), need(bias, n), need(y, rows*n)
-	if native32[F]() {
-		biasGeluC(rows, n, f32(pre), f32(bias), f32(y))
-		return
-	}
-	biasGeluGo(rows, n, pre, bias, y)
-}
-
-// GeluBackward turns pre, as BiasGelu left it, into its own gradient:
-// pre ← dy·GELU'(pre).
-func GeluBackward[F Float](pre, dy []F) {
-	dy = need(dy, len(pre))
-	if native32[F]() {
-		geluBackwardC(f32(pre), f32(dy))
-		return
-	}
-	geluBackwardGo(pre, dy)
-}
-
-// FilmGelu adds bias [n] to pre [rows×n] in place and writes
-// y = GELU((1+γ)·pre + β); film [rows×2n] holds γ then β in each row.
-func FilmGelu[F Float](rows, n int, pre, bias, film, y []F) {
-	pre, bias, film, y = need(pre, rows*n), need(bias, n), need(film, rows*2*n), need(y, rows*n)
-	if native32[F]() {
-		filmGeluC(rows, n, f32(pre), f32(bias), f32(film), f32(y))
-		return
-	}
-	filmGeluGo(rows, n, pre, bias, film, y)
-}
-
-// FilmGeluBackward turns pre, as FilmGelu left it, into its own gradient and
-// adds the gradients of γ and β to dfilm [rows×2n].
-func FilmGeluBackward[F Float](rows, n int, pre, dy, film, dfilm []F) {
-	pre, dy, film, dfilm = need(pre, rows*n), need(dy, rows*n), need(film, rows*2*n), need(dfilm, rows*2*n)
-	if native32[F]() {
-		filmGeluBackwardC(rows, n, f32(pre), f32(dy), f32(film), f32(dfilm))
-		return
-	}
-	filmGeluBackwardGo(rows, n, pre, dy, film, dfilm)
 }
 
 // GruGates finishes one GRU step of n hidden units. gi, gh [rows×3n] hold the

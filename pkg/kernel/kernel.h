@@ -15,12 +15,7 @@ typedef struct {
 	const char *name;
 	void (*gemm)(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
 		const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc);
-	void (*add_bias)(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias);
 	void (*column_sums)(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum);
-	void (*bias_gelu)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y);
-	void (*gelu_backward)(ptrdiff_t n, float *pre, const float *dy);
-	void (*film_gelu)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y);
-	void (*film_gelu_backward)(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm);
 	void (*gru_gates)(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
 		const float *h, float *next);
 	void (*gru_gates_backward)(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
@@ -62,12 +57,7 @@ int vnd_has_library(void);
 
 void vnd_gemm(int ta, int tb, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, const float *a, ptrdiff_t lda,
 	const float *b, ptrdiff_t ldb, float beta, float *c, ptrdiff_t ldc);
-void vnd_add_bias(ptrdiff_t rows, ptrdiff_t n, float *y, const float *bias);
 void vnd_column_sums(ptrdiff_t rows, ptrdiff_t n, const float *x, float *sum);
-void vnd_bias_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, float *y);
-void vnd_gelu_backward(ptrdiff_t n, float *pre, const float *dy);
-void vnd_film_gelu(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *bias, const float *film, float *y);
-void vnd_film_gelu_backward(ptrdiff_t rows, ptrdiff_t n, float *pre, const float *dy, const float *film, float *dfilm);
 void vnd_gru_gates(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, float *gh, const float *bh,
 	const float *h, float *next);
 void vnd_gru_gates_backward(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,

@@ -2,7 +2,8 @@
 // per instruction set by isa_*.c, with everything static.
 //
 // No loop swallows a NaN: every clamp is written so that the comparison fails
-// and the NaN stays.
+// and the NaN stays. (Without -fno-thread-jumps gcc makes a path of its own, under a
+// mask, of every side of a clamp.)
 #include <stdint.h>
 #include <string.h>
 
@@ -59,17 +60,6 @@ INLINE float tanh1(float x) {
 #define GELU_SCALE 1.59576912f
 #define GELU_CUBIC 0.044715f
 
-INLINE float gelu1(float x) {
-	return x / (1.0f + exp_clamped(-GELU_SCALE * (x + GELU_CUBIC * x * x * x)));
-}
-
-INLINE float gelu_slope1(float x) {
-	float x2 = x * x;
-	float e = exp_clamped(-GELU_SCALE * (x + GELU_CUBIC * x2 * x));
-	float s = 1.0f / (1.0f + e);
-	return s + x * (s * (s * e)) * (GELU_SCALE + 3.0f * GELU_CUBIC * GELU_SCALE * x2);
-}
-
 // gelu_both returns GELU(x) and writes its slope.
 INLINE float gelu_both(float x, float *slope) {
 	float x2 = x * x;
@@ -93,12 +83,6 @@ INLINE float sqrt1(float x) {
 	return x * y;
 }
 
-static void add_bias(ptrdiff_t rows, ptrdiff_t n, float *restrict y, const float *restrict bias) {
-	for (ptrdiff_t i = 0; i < rows; i++)
-		for (ptrdiff_t j = 0; j < n; j++)
-			y[i * n + j] += bias[j];
-}
-
 // Four rows a pass, so that the sums are loaded and stored a quarter as often.
 static void column_sums(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, float *restrict sum) {
 	ptrdiff_t i = 0;
@@ -108,42 +92,6 @@ static void column_sums(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, fl
 	for (; i < rows; i++, x += n)
 		for (ptrdiff_t j = 0; j < n; j++)
 			sum[j] += x[j];
-}
-
-static void bias_gelu(ptrdiff_t rows, ptrdiff_t n, float *restrict pre, const float *restrict bias, float *restrict y) {
-	for (ptrdiff_t i = 0; i < rows; i++, pre += n, y += n)
-		for (ptrdiff_t j = 0; j < n; j++) {
-			float p = pre[j] + bias[j];
-			pre[j] = p;
-			y[j] = gelu1(p);
-		}
-}
-
-static void gelu_backward(ptrdiff_t n, float *restrict pre, const float *restrict dy) {
-	for (ptrdiff_t i = 0; i < n; i++)
-		pre[i] = dy[i] * gelu_slope1(pre[i]);
-}
-
-static void film_gelu(ptrdiff_t rows, ptrdiff_t n, float *restrict pre, const float *restrict bias,
-	const float *restrict film, float *restrict y) {
-	for (ptrdiff_t i = 0; i < rows; i++, pre += n, y += n, film += 2 * n)
-		for (ptrdiff_t j = 0; j < n; j++) {
-			float p = pre[j] + bias[j];
-			pre[j] = p;
-			y[j] = gelu1((1.0f + film[j]) * p + film[n + j]);
-		}
-}
-
-static void film_gelu_backward(ptrdiff_t rows, ptrdiff_t n, float *restrict pre, const float *restrict dy,
-	const float *restrict film, float *restrict dfilm) {
-	for (ptrdiff_t i = 0; i < rows; i++, pre += n, dy += n, film += 2 * n, dfilm += 2 * n)
-		for (ptrdiff_t j = 0; j < n; j++) {
-			float p = pre[j], gain = 1.0f + film[j];
-			float du = dy[j] * gelu_slope1(gain * p + film[n + j]);
-			dfilm[j] += du * p;
-			dfilm[n + j] += du;
-			pre[j] = du * gain;
-		}
 }
 
 static void gru_gates(ptrdiff_t rows, ptrdiff_t n, float *restrict gi, const float *restrict bi, float *restrict gh,

@@ -10,12 +10,7 @@ const cgoBuilt = false
 func openC(bool, string) (string, bool, bool) { return "", false, false }
 
 func gemmC(bool, bool, int, int, int, []float32, int, []float32, int, float32, []float32, int) {}
-func addBiasC(_, _ int, _, _ []float32)                                                        {}
 func columnSumsC(_, _ int, _, _ []float32)                                                     {}
-func biasGeluC(_, _ int, _, _, _ []float32)                                                    {}
-func geluBackwardC(_, _ []float32)                                                             {}
-func filmGeluC(_, _ int, _, _, _, _ []float32)                                                 {}
-func filmGeluBackwardC(_, _ int, _, _, _, _ []float32)                                         {}
 func gruGatesC(_, _ int, _, _, _, _, _, _ []float32)                                           {}
 func gruGatesBackwardC(_, _ int, _, _, _, _, _ []float32)                                      {}
 func axpyC(_ float32, _, _ []float32)                                                          {}

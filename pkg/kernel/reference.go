@@ -49,15 +49,6 @@ func dot[F Float](k int, x []F, stride int, y []F) F {
 	return sum
 }
 
-func addBiasGo[F Float](rows, n int, y, bias []F) {
-	for i := range rows {
-		row := y[i*n : i*n+n]
-		for j, b := range bias {
-			row[j] += b
-		}
-	}
-}
-
 func columnSumsGo[F Float](rows, n int, x, sum []F) {
 	for i := range rows {
 		axpyGo(1, x[i*n:i*n+n], sum)
@@ -80,43 +71,6 @@ func geluSlope[F Float](v F) F {
 	x := float64(v)
 	t := math.Tanh(geluScale * (x + geluCubic*x*x*x))
 	return F(0.5*(1+t) + 0.5*x*(1-t*t)*geluScale*(1+3*geluCubic*x*x))
-}
-
-func biasGeluGo[F Float](rows, n int, pre, bias, y []F) {
-	addBiasGo(rows, n, pre, bias)
-	for i, p := range pre {
-		y[i] = gelu(p)
-	}
-}
-
-func geluBackwardGo[F Float](pre, dy []F) {
-	for i, p := range pre {
-		pre[i] = dy[i] * geluSlope(p)
-	}
-}
-
-func filmGeluGo[F Float](rows, n int, pre, bias, film, y []F) {
-	addBiasGo(rows, n, pre, bias)
-	for i := range rows {
-		gamma, beta := film[2*i*n:(2*i+1)*n], film[(2*i+1)*n:(2*i+2)*n]
-		for j, p := range pre[i*n : i*n+n] {
-			y[i*n+j] = gelu((1+gamma[j])*p + beta[j])
-		}
-	}
-}
-
-func filmGeluBackwardGo[F Float](rows, n int, pre, dy, film, dfilm []F) {
-	for i := range rows {
-		gamma, beta := film[2*i*n:(2*i+1)*n], film[(2*i+1)*n:(2*i+2)*n]
-		dgamma, dbeta := dfilm[2*i*n:(2*i+1)*n], dfilm[(2*i+1)*n:(2*i+2)*n]
-		row := pre[i*n : i*n+n]
-		for j, p := range row {
-			du := dy[i*n+j] * geluSlope((1+gamma[j])*p+beta[j])
-			dgamma[j] += du * p
-			dbeta[j] += du
-			row[j] = du * (1 + gamma[j])
-		}
-	}
 }
 
 func sigmoid[F Float](x F) F { return F(1 / (1 + math.Exp(-float64(x)))) }

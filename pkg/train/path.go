@@ -23,14 +23,15 @@ func (p *path) begin(of func(t float64) quad.Reference, dt float64, origin so3.V
 // at returns the reference of t ≥ 0.
 func (p *path) at(t float64) quad.Reference {
 	const close = 1e-6 // of a step: rounding
-	k := math.Round(t / p.dt)
-	if math.Abs(t/p.dt-k) > close || k > float64(len(p.points)+1000) {
+	steps := t / p.dt
+	k := int(steps + 0.5)
+	if math.Abs(steps-float64(k)) > close || k > len(p.points)+1000 {
 		return p.point(t)
 	}
-	for len(p.points) <= int(k) {
+	for len(p.points) <= k {
 		p.points = append(p.points, p.point(float64(len(p.points))*p.dt))
 	}
-	return p.points[int(k)]
+	return p.points[k]
 }
 
 func (p *path) point(t float64) quad.Reference {
