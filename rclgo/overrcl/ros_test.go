@@ -3,7 +3,6 @@ package overrcl_test
 import (
 	"context"
 	"io"
-	"os"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 func TestNoAllocation(t *testing.T) {
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Stdout: io.Discard, Stderr: io.Discard,
 		Backend: func(ros.Settings) (rmw.Context, error) {
-			return overrcl.Open(overrcl.Options{Domain: uint(1 + os.Getpid()%60)})
+			return overrcl.Open(overrcl.Options{Domain: domain()})
 		}})
 	if err != nil {
 		t.Fatal(err)
