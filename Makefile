@@ -33,6 +33,14 @@ test: deps peers lint build cross ## all checks: lint, build, every Go test, wit
 bench: build ## time the hot paths
 	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
 
+# Those who would do the same work, in turns with ours; PyTorch, of which PyPI has no small build, if it is there.
+.PHONY: peers-bench
+peers-bench: build ## speed beside JAX and PyTorch, in turns, with the share of the sgemm peak (20 min, nothing else running)
+	@test -x build/speed/bin/python || python3 -m venv build/speed
+	build/speed/bin/python -c 'import jax' 2>/dev/null || build/speed/bin/python -m pip install --quiet jax numpy
+	gcc -O3 -w docs/peers/gemm_bench.c -o build/gemm_bench -ldnnl -ldl -lpthread
+	build/speed/bin/python docs/peers/bench.py --plot docs/speed.svg
+
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/
 	go build ./...
