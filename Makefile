@@ -117,6 +117,17 @@ rclgo-test: ## hold the nodes' middleware over rcl to its contract (source a ROS
 study: build ## the loop beside all it is compared with, three seeds (half an hour); pictures in build/study
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/study
 
+.PHONY: ablate
+ablate: build ## the loop with one thing changed at a time (half an hour); picture in build/ablate
+	bin/vnd ablate --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/ablate \
+		'no prior=fit.prior.enabled:=false' 'no FiLM=fit.model.film:=false' 'no MMD=fit.mmd:=0.0' 'MMD × 10=fit.mmd:=1.0' \
+		'no reconstruction=fit.reconstruction:=0.0' 'MLP encoder=fit.model.encoder:=mlp' 'z of 3=fit.model.latent:=3,base.latent:=3' \
+		'z of 24=fit.model.latent:=24,base.latent:=24' 'position as input=fit.inputs.position:=true' \
+		'no last command=fit.inputs.last_command:=false,fit.inputs.actuator:=false' 'no residuals in the window=fit.inputs.residuals:=false' \
+		'gradient through the residual=policy.through:=true' 'z from the prior alone=policy.bank:=0.0' \
+		'z from contexts alone=policy.bank:=1.0' 'no switches in episodes=policy.change:=0.0' 'horizon 50=policy.horizon:=50' \
+		'horizon 125=policy.horizon:=125'
+
 .PHONY: hostile
 hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)
 	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/gate

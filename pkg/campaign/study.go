@@ -72,7 +72,8 @@ type Round struct {
 
 // Measured is a pilot in all fields.
 type Measured struct {
-	Name    string   `json:"name"`
+	Pilot   string   `json:"pilot"`
+	Name    string   `json:"name"`      // in words
 	Learned float64  `json:"learned_s"` // wall time that learning took
 	Flown   []Flown  `json:"flown"`
 	Turns   []Turn   `json:"turns,omitempty"`
@@ -300,7 +301,7 @@ func (s *study) fly() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		m.Name, m.Learned = p.Name, p.Took
+		m.Pilot, m.Name, m.Learned = name, p.Name, p.Took
 		s.out.Pilots = append(s.out.Pilots, *m)
 	}
 	return nil

@@ -43,40 +43,57 @@ type studied struct {
 
 // Run implements `vnd study`.
 func (s *studyCommand) Run(c *console) error {
-	cfg, err := settings[campaign.Config](loopNode, s.Config, s.Param)
+	out := &studied{}
+	var err error
+	out.Studies, out.Files, err = s.studies(c, func(study *campaign.Study, plan *campaign.Plan, p *campaign.Campaign) ([]string, error) {
+		name := fmt.Sprintf("seed%d.safetensors", p.Seed)
+		if err := snapshot.Write(filepath.Join(s.Out, name), study.Bundle); err != nil || p.Seed != s.Seeds[0] {
+			return nil, err
+		}
+		return s.draw(study, plan, p)
+	})
 	if err != nil {
 		return err
+	}
+	out.Warnings = c.warnings
+	return c.show(out)
+}
+
+// studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it wrote.
+func (s *studyCommand) studies(c *console, done func(*campaign.Study, *campaign.Plan, *campaign.Campaign) ([]string, error)) (all []*campaign.Study, files []string, err error) {
+	cfg, err := settings[campaign.Config](loopNode, s.Config, s.Param)
+	if err != nil {
+		return nil, nil, err
 	}
 	plan, err := s.plan(c)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if err := os.MkdirAll(s.Out, 0o777); err != nil {
-		return err
+	if done != nil {
+		if err := os.MkdirAll(s.Out, 0o777); err != nil {
+			return nil, nil, err
+		}
 	}
-	out := &studied{}
 	for _, seed := range s.Seeds {
 		p, err := enlist(cfg, s.Airframe, s.Task, seed)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		plan.Tell = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
 		study, err := p.Run(c.ctx, plan)
 		if err != nil {
-			return fmt.Errorf("seed %d: %w", seed, err)
+			return nil, nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
-		if err := snapshot.Write(filepath.Join(s.Out, fmt.Sprintf("seed%d.safetensors", seed)), study.Bundle); err != nil {
-			return err
-		}
-		if len(out.Studies) == 0 {
-			if out.Files, err = s.draw(study, plan, p); err != nil {
-				return err
+		all = append(all, study)
+		if done != nil {
+			wrote, err := done(study, plan, p)
+			if err != nil {
+				return nil, nil, err
 			}
+			files = append(files, wrote...)
 		}
-		out.Studies = append(out.Studies, study)
 	}
-	out.Warnings = c.warnings
-	return c.show(out)
+	return all, files, nil
 }
 
 // plan reads the worlds.
@@ -150,6 +167,9 @@ func (s *studyCommand) draw(study *campaign.Study, plan *campaign.Plan, p *campa
 		var flights []view.Flown
 		var marks []float64
 		for _, m := range study.Pilots {
+			if !slices.Contains(drawnPilots, m.Pilot) {
+				continue
+			}
 			for _, t := range m.Traces {
 				if t.Task == last.Name && t.Field == label {
 					flights = append(flights, drawnFlight(m.Name, t.Trace))
@@ -161,12 +181,18 @@ func (s *studyCommand) draw(study *campaign.Study, plan *campaign.Plan, p *campa
 				}
 			}
 		}
+		if len(flights) == 0 {
+			continue
+		}
 		write(strings.ReplaceAll(label, " ", "_")+".png", func(w io.Writer) error {
 			return view.Flights(w, last.Name+" in "+label, (&pilotage{path: last.Path}).drawn(), flights, marks)
 		})
 	}
 	return files, err
 }
+
+// drawnPilots are those of the pictures: more could not be told apart.
+var drawnPilots = []string{campaign.PilotBase, campaign.PilotRefit, campaign.PilotOracle, campaign.PilotOurs}
 
 func labels(fields []campaign.Field) (out []string) {
 	for i := range fields {

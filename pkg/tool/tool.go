@@ -31,6 +31,7 @@ type commands struct {
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`
 	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`
+	Ablate  ablateCommand  `cmd:"" help:"Measure the continual loop with one thing changed at a time."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
 	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
