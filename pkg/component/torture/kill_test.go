@@ -18,7 +18,7 @@ import (
 )
 
 // modest has the learner learn all the time, with little of the machine.
-var modest = []string{"task:=hover,track", "nice:=15", "threads:=1", "new_rows:=300", "max_rows:=5000", "keep_bundles:=3", "least_data:=5.0",
+var modest = []string{"nice:=15", "threads:=1", "new_rows:=300", "max_rows:=5000", "keep_bundles:=3", "least_data:=5.0",
 	"fit.first.updates:=60", "fit.first.batch:=16", "fit.steps:=5", "fit.again.updates:=30", "fit.again.batch:=16",
 	"policy.hidden:=16", "policy.epochs:=10", "policy.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"gate.shadow.flights:=4", "gate.shadow.seconds:=1.0", "gate.shadow.settle:=0.5", "gate.canary.flights:=4", "gate.canary.settle:=0.5",

@@ -55,5 +55,5 @@ func (f *field) learned() int {
 }
 
 // busy has the learner fit and train all the time.
-var busy = []string{"task:=hover,track", "new_rows:=100", "max_rows:=20000", "keep_bundles:=3", "least_data:=5.0",
+var busy = []string{"new_rows:=100", "max_rows:=20000", "keep_bundles:=3", "least_data:=5.0",
 	"policy.envs:=64", "policy.horizon:=75", "policy.hidden:=16", "judge.wind:=1.0"}
