@@ -139,7 +139,7 @@ export class Cards {
 
   // drawPlane is the map of the latents of the bundle that flies.
   drawPlane(world) {
-    const c = this.plane.clear(), { width, height } = this.plane, { plane } = world.status, { history, row } = world;
+    const c = this.plane.clear(), { width, height } = this.plane, { plane, condition: told } = world.status, { history, row } = world;
     c.font = font(11);
     c.fillStyle = colours.soft;
     if (!plane || row < 0) {
@@ -162,7 +162,7 @@ export class Cards {
     for (let i = history.start; i <= row; i += step) {
       if (!here(i)) continue;
       const [x, y] = place(i), known = history.get(i, AT.condition);
-      c.fillStyle = known ? rgba(series(known).colour, 0.28) : mix(colours.blue, colours.red, history.get(i, AT.novelty), 0.28);
+      c.fillStyle = known ? rgba(series(known).colour, 0.28) : told ? rgba(colours.soft, 0.2) : mix(colours.blue, colours.red, history.get(i, AT.novelty), 0.28);
       c.fillRect(x - 1.5, y - 1.5, 3, 3);
     }
     if (here(row)) {
