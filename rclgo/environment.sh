@@ -3,6 +3,7 @@
 flags=$(cd "$top" && go run pkg/ament/flags.go)
 eval "$flags"
 mkdir -p "$work"
+work=$(cd "$work" && pwd)
 cat >"$work/go.work" <<END
 go 1.26.0
 

@@ -3,8 +3,7 @@
 # here, on the loopback. $1 is a folder for what is made on the way.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
-mkdir -p "$1"
-work=$(cd "$1" && pwd)
+work=$1
 . "$top/rclgo/environment.sh"
 cd "$top/rclgo/overrcl"
 go test -c -o "$work/overrcl.test" .

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -103,7 +104,14 @@ func (h *house) parse(dir string, skip func(name string) bool) []*ast.File {
 
 func (h *house) file(name string) *ast.File {
 	h.t.Helper()
-	f, err := parser.ParseFile(h.fset, name, nil, parser.SkipObjectResolution)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if formatted, err := format.Source(text); err != nil || !bytes.Equal(formatted, text) {
+		h.t.Errorf("%s is not gofmt'ed: %v", name, err)
+	}
+	f, err := parser.ParseFile(h.fset, name, text, parser.SkipObjectResolution)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -164,5 +172,20 @@ func fields(t *testing.T, h *house) {
 	})
 	if looked != 6 {
 		t.Errorf("%d fields are looked up, expected 6", looked)
+	}
+}
+
+// TestBuildRefuses: without a workspace nothing is built, in one line, and no folder is made.
+func TestBuildRefuses(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "bin")
+	command := exec.Command(root+"/rclgo/build.sh", out, filepath.Join(filepath.Dir(out), "work"))
+	command.Env = append(os.Environ(), "AMENT_PREFIX_PATH=")
+	said, err := command.CombinedOutput()
+	lines := strings.Split(string(said), "\n")
+	if err == nil || lines[0] != "rclgo: AMENT_PREFIX_PATH is not set: source the setup.bash of ROS 2 or of a workspace" {
+		t.Errorf("%v: %s", err, said)
+	}
+	if made, err := os.ReadDir(filepath.Dir(out)); err != nil || len(made) > 0 {
+		t.Errorf("%v: made %v", err, made)
 	}
 }
