@@ -56,13 +56,13 @@ func (c *Controller) arm(ctx context.Context) error {
 	if _, none := a.(noAutopilot); none {
 		return errNoAutopilot
 	}
-	if err := c.flows(ctx); err != nil {
-		return err
-	}
 	if f := a.fault(); f != "" {
 		return errors.New(f)
 	}
 	if err := c.reach(ctx, a, "does not say how it is: is the bridge to it running?", func(bridge.Autopilot) bool { return true }, nil); err != nil {
+		return err
+	}
+	if err := c.flows(ctx, a); err != nil {
 		return err
 	}
 	if err := c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Offboard }, func() error { return a.offboard(ctx) }); err != nil {
@@ -79,9 +79,11 @@ func (c *Controller) disarm(ctx context.Context) error {
 	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.arm(ctx, false) })
 }
 
-// flows waits until a second of ticks has gone out one after the other, with the policy flying.
-func (c *Controller) flows(ctx context.Context) error {
+// flows waits until a second of ticks has gone out one after the other, with the policy flying. What a guard tripped over
+// before the autopilot followed, such as a start of the nodes one by one, concerns no flight: it is reset.
+func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	const streaming = time.Second
+	reset := time.Time{}
 	rate := c.params.Load().Rate
 	first, begun := uint64(0), false
 	for {
@@ -95,6 +97,12 @@ func (c *Controller) flows(ctx context.Context) error {
 			first, begun = t.Seq, true
 		case float64(t.Seq-first) >= rate*streaming.Seconds()*0.9:
 			return nil
+		}
+		if s, _ := a.heard(); !(s.Armed && s.Offboard) && t.Stage > guard.Limited && time.Since(reset) > streaming {
+			reset = time.Now()
+			if err := c.resetGuard(); err != nil {
+				return fmt.Errorf("not armed: %w; the task has to begin near the robot (~/set_task)", err)
+			}
 		}
 		if !wait(ctx) {
 			switch {
