@@ -158,13 +158,14 @@ func (r *robot) fly(bundle string) (end func()) {
 		k.Latent, k.Reference = make([]float32, 12), make([]quad.Reference, 5)
 		var step msgs.Step
 		var pose geometrymsgs.PoseStamped
+		begin := time.Now().UnixNano()
 		for half := range math.MaxInt {
 			select {
 			case <-stop:
 				return
-			case now := <-tick.C:
+			case <-tick.C:
 				t := float64(half) / 100
-				k.Stamp = now.UnixNano()
+				k.Stamp = begin + int64(half)*1e7 // evenly, however late it is: no model imagines across gaps
 				k.State = quad.State{P: so3.Vec3{X: 1.5 * math.Sin(t), Y: .8 * math.Sin(2*t), Z: 1.2}, V: so3.Vec3{X: 1.5 * math.Cos(t), Y: 1.6 * math.Cos(2*t)}, Q: so3.Identity()}
 				bridge.PutPoseStamped(&pose, k.Stamp, "world", k.State)
 				if err := r.poses.Publish(&pose); err != nil {
