@@ -173,6 +173,13 @@ func (l *Loop) Guard() *guard.Guard { return l.guard }
 func (l *Loop) Craft() *Craft   { return l.craft }
 func (l *Loop) Course() *Course { return l.course }
 
+// Since has a loop that has seen nothing count its times from the second of an instant, ns: that of the first sample, where
+// the sample itself is not at hand.
+func (l *Loop) Since(ns int64) { l.begin(ns) }
+
+// Recall has c taken for what the policy asked for in the last tick: by who knows what was flown.
+func (l *Loop) Recall(c quad.Command) { l.pilot.Recall(c) }
+
 // Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.
 func (l *Loop) Inputs() []float32 { return l.pilot.Inputs() }
 

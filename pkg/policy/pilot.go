@@ -167,6 +167,16 @@ func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
 	return p.Command(f.u)
 }
 
+// Recall has c taken for what the last tick commanded: by who knows what was flown.
+func (f *Pilot) Recall(c quad.Command) {
+	middle, half := f.policy.Scale()
+	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
+		u := float32((x - float64(middle[j])) / float64(half[j])) // to the bit, as Command makes it
+		f.sum[j] += float64(u) - float64(f.u[j])
+		f.u[j] = u
+	}
+}
+
 // Inputs are those of the network in the last tick, normalised: the observation, then the latent. They are valid until the
 // next tick.
 func (f *Pilot) Inputs() []float32 { return f.x }

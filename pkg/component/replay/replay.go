@@ -81,20 +81,21 @@ type flight struct {
 	next   int // of the samples
 	crafts map[string]*control.Craft
 	past   bool // all past commands are those that were flown
+	told   int  // ticks whose commands the pilot was told, in a row
 	tick   control.Tick
 	reader encoder
 }
 
 // fly flies the steps of one activation of the controller.
 func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
-	from, err := f.begin(steps)
+	from, since, err := f.begin(steps)
 	if err != nil {
 		return err
 	}
-	if err := f.anew(from); err != nil {
+	if err := f.anew(from, since); err != nil {
 		return err
 	}
-	f.past = steps[0].Seq == 0
+	f.past, f.told = steps[0].Seq == 0, 0
 	f.report.Primed = f.report.Primed || f.past
 	for i := range steps {
 		if i%1000 == 0 && ctx.Err() != nil {
@@ -102,7 +103,9 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 		}
 		if i > 0 {
 			f.report.Lost += steps[i].Seq - steps[i-1].Seq - 1
-			f.past = f.past && steps[i].Seq == steps[i-1].Seq+1
+			if steps[i].Seq != steps[i-1].Seq+1 {
+				f.past, f.told = false, 0
+			}
 		}
 		if err := f.step(&steps[i]); err != nil {
 			return err
@@ -112,37 +115,46 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 }
 
 // begin finds the sample with which the loop began: its second is the origin of the loop's times, which their last bits
-// depend on. It is not recorded where the loop waited for a bundle, so that each second is tried.
-func (f *flight) begin(steps []msgs.Step) (int, error) {
-	const early = 200e6 // ns: what the estimator takes at the least
+// depend on. It is not recorded where the loop waited for a bundle, or began before the bag did, so that each second is
+// tried, up to some minutes before the bag.
+func (f *flight) begin(steps []msgs.Step) (from int, since int64, err error) {
+	const early, second, before = 200e6, 1e9, 600 // ns: what the estimator takes at the least; ns; s
 	target, latest, tried := stamp(&steps[0]), f.next, int64(-1)
 	for i := f.next; i < len(f.samples) && f.samples[i].Stamp < target; i++ {
 		if f.samples[i].Stamp <= target-early {
 			latest = i
 		}
 	}
-	for i := latest; i >= f.next; i-- {
-		second := f.samples[i].Stamp / 1e9
-		if second == tried {
+	for i := latest; i >= f.next && i < len(f.samples); i-- {
+		if f.samples[i].Stamp/second == tried {
 			continue
 		}
-		tried = second
-		if ok, err := f.agrees(i, steps); ok || err != nil {
-			return i, err
+		tried = f.samples[i].Stamp / second
+		if ok, err := f.agrees(i, f.samples[i].Stamp, steps); ok || err != nil {
+			return i, f.samples[i].Stamp, err
 		}
 	}
-	return latest, nil
+	for k := int64(1); k <= before && tried-k >= 0; k++ {
+		if ok, err := f.agrees(f.next, (tried-k)*second, steps); ok || err != nil {
+			return f.next, (tried - k) * second, err
+		}
+	}
+	if latest < len(f.samples) {
+		since = f.samples[latest].Stamp
+	}
+	return latest, since, nil
 }
 
-// agrees reports whether the first states come out to the bit for a loop that begins with a sample.
-func (f *flight) agrees(from int, steps []msgs.Step) (bool, error) {
+// agrees reports whether the first states come out to the bit for a loop that begins with a sample, and counts from an
+// instant. Of a bag that begins in mid-flight the first states lack samples: the last one counts.
+func (f *flight) agrees(from int, since int64, steps []msgs.Step) (agreed bool, err error) {
 	next, report, each := f.next, f.report, f.each
 	defer func() { f.next, f.report, f.each = next, report, each }()
 	f.each = nil
-	if err := f.anew(from); err != nil {
+	if err := f.anew(from, since); err != nil {
 		return false, err
 	}
-	const enough = 10
+	const enough = 20
 	for i := range steps[:min(enough, len(steps))] {
 		s := &steps[i]
 		if !f.sense(stamp(s)) {
@@ -152,24 +164,27 @@ func (f *flight) agrees(from int, steps []msgs.Step) (bool, error) {
 			return false, err
 		}
 		if _, ok := f.loop.Tick(stamp(s)); !ok {
-			return false, nil
+			f.path = nil
+			continue
 		}
 		f.loop.Record(&f.tick)
-		if f.tick.State != bridge.FromStep(s).State {
+		agreed = f.tick.State == bridge.FromStep(s).State
+		if !agreed && s.Seq < 5 {
 			return false, nil
 		}
 	}
-	return true, nil
+	return agreed, nil
 }
 
 // anew makes a loop that has seen nothing.
-func (f *flight) anew(from int) error {
+func (f *flight) anew(from int, since int64) error {
 	c := f.params.Config
 	c.LatentAge = math.Inf(1) // which latents were used is recorded
 	loop, err := control.New(c)
 	if err != nil {
 		return err
 	}
+	loop.Since(since)
 	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTick(), encoder{params: f.params}
 	if f.crafts == nil {
 		f.crafts = map[string]*control.Craft{}
@@ -228,7 +243,7 @@ func (f *flight) step(s *msgs.Step) error {
 	latent := f.reader.read(f, s)
 	if !f.sense(stamp(s)) {
 		f.report.Unsampled++
-		f.past = false
+		f.past, f.told = false, 0
 		return nil
 	}
 	if err := f.aboard(s); err != nil {
@@ -236,8 +251,9 @@ func (f *flight) step(s *msgs.Step) error {
 	}
 	was := guard.Stage(s.GuardState)
 	f.obey(was)
-	if _, ok := f.loop.Tick(stamp(s)); !ok {
+	if _, ok := f.loop.Tick(stamp(s)); !ok { // too few samples before it
 		f.report.Unsampled++
+		f.path = nil // the course begins with the first tick
 		return nil
 	}
 	f.loop.Record(&f.tick)
@@ -249,6 +265,7 @@ func (f *flight) step(s *msgs.Step) error {
 	}
 	t.Exact = off == 0
 	f.count(s, flew, off)
+	f.prime(s)
 	if f.each != nil {
 		f.each(t)
 	}
@@ -262,6 +279,19 @@ func (f *flight) obey(was guard.Stage) {
 		g.Trip()
 	} else if g.Stage() >= guard.Hold {
 		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
+	}
+}
+
+// prime tells the pilot what was commanded, until it knows all that the policy sees of the past.
+func (f *flight) prime(s *msgs.Step) {
+	if f.past {
+		return
+	}
+	c := s.Command
+	f.loop.Recall(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
+	const enough = 60 // the longest past, and what the estimator takes
+	if f.told++; f.told >= enough {
+		f.past = true
 	}
 }
 

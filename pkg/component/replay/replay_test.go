@@ -135,9 +135,11 @@ func TestChanged(t *testing.T) {
 				return r.Exact < 327 && r.Unsampled <= 1 && (r.FirstOff != nil || r.Unsampled == 1)
 			}},
 		"a lost step": {onSteps(t, func(k int, _ *msgs.Step) bool { return k != 80 }),
-			func(r *Report) bool { return r.Lost == 1 && r.Ticks == 326 && r.Exact >= 80 }},
+			func(r *Report) bool { return r.Lost == 1 && r.Ticks == 326 && r.Exact > 300 && r.FirstOff == nil }},
 		"a late begin": {onSteps(t, func(k int, _ *msgs.Step) bool { return k >= 100 }),
-			func(r *Report) bool { return !r.Primed && r.Lost == 0 && r.FirstOff == nil }},
+			func(r *Report) bool { return !r.Primed && r.Lost == 0 && r.FirstOff == nil && r.Exact > 200 }},
+		"a late bag": {func(_ int, m *bag.Message) bool { return m.LogTime > 4_000_000_000 },
+			func(r *Report) bool { return !r.Primed && r.FirstOff == nil && r.Exact > 80 && r.Ticks < 250 }},
 		"the guard's": {onSteps(t, func(k int, s *msgs.Step) bool {
 			if k >= 200 && k < 210 {
 				s.GuardState = uint8(guard.Hold)

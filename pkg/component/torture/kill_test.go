@@ -44,12 +44,15 @@ func newSquad(t *testing.T) *squad {
 	s := &squad{field: f, nodes: map[string]*process{}}
 	file, sim, data := "bundle_file:="+bundleFile(t), "use_sim_time:=true", "directory:="+f.data
 	wait := "lockstep_patience:=3.0" // a controller that is busy is no dead one
+	learner := append([]string{sim, data, file}, modest...)
 	if long() {
 		wait = "lockstep_patience:=0.5"
+	} else {
+		learner = append(learner, "nice:=0") // what is started anew is waited for
 	}
 	s.nodes["transition_recorder"] = f.start("transition_recorder", sim, data, "buffer.segment_seconds:=1.0", "bag.least_free:=0")
 	s.nodes["latent_encoder"] = f.start("latent_encoder", sim, file)
-	s.nodes["background_learner"] = f.start("background_learner", append([]string{sim, data, file}, modest...)...)
+	s.nodes["background_learner"] = f.start("background_learner", learner...)
 	s.nodes["policy_controller"] = f.start("policy_controller", sim, file, "autostart:=true", "diagnostic_updater.period:=0.2")
 	world := must(filepath.Abs(filepath.Join("..", "..", "..", "nodes", "background_learner", "testdata", "gusty.yaml")))(t)
 	f.start("quad_sim", "world:="+world, "lockstep:=true", "lockstep_paced:=true", wait, "diagnostic_updater.period:=0.2")
