@@ -39,7 +39,7 @@ func (r *replayCommand) Run(c *console) error {
 		return fmt.Errorf("bag %s: no tick of the policy can be replayed", r.Bag)
 	case found.FirstOff != nil:
 		return fmt.Errorf("bag %s: %d of %d ticks come out differently, the first of them %d; were bundles and parameters those that flew?",
-			r.Bag, found.Policy-found.Exact, found.Policy, *found.FirstOff)
+			r.Bag, found.Policy-found.Within, found.Policy, *found.FirstOff)
 	}
 	return nil
 }
@@ -105,8 +105,8 @@ func (e *explanation) WriteText(w io.Writer) error {
 	line("asked", "%.3f", e.Asked)
 	line("sent", "%.3f", e.Sent)
 	again := "to the bit"
-	if !e.Exact {
-		again = "not to the bit"
+	if e.Off > 0 {
+		again = fmt.Sprintf("off by %.1g", e.Off)
 	}
 	line("asked again", "%.3f, %s", e.Replayed, again)
 	for _, x := range e.Unusual {

@@ -33,7 +33,7 @@ type Explanation struct {
 	Asked     [4]float64  `json:"command"`       // of the policy
 	Sent      [4]float64  `json:"command_sent"`  // after the guard
 	Replayed  [4]float64  `json:"command_again"` // of the same policy now
-	Exact     bool        `json:"exact"`         // to the bit
+	Off       float64     `json:"difference"`    // largest of the two, m/s² or rad/s
 	Unusual   []Input     `json:"unusual"`       // inputs of the policy far from what it was trained on
 	Inputs    []float32   `json:"inputs"`        // all of them, in units of their spread in training
 }
@@ -77,7 +77,7 @@ func explained(t *Tick) *Explanation {
 	e := &Explanation{Seq: s.Seq, Stamp: stamp(s), Task: s.Task, Bundle: s.BundleID, Guard: guard.Stage(s.GuardState).String(),
 		Position: [3]float64{p.X, p.Y, p.Z}, Attitude: [4]float64{q.W, q.X, q.Y, q.Z}, Velocity: [3]float64{v.X, v.Y, v.Z},
 		Latent: s.Latent, Again: slices.Clone(t.Latent), Trust: s.Confidence, Actuator: s.Actuator, Asked: s.Command, Sent: s.CommandSent,
-		Replayed: [4]float64{t.Again.Thrust, t.Again.Rates.X, t.Again.Rates.Y, t.Again.Rates.Z}, Exact: t.Exact,
+		Replayed: [4]float64{t.Again.Thrust, t.Again.Rates.X, t.Again.Rates.Y, t.Again.Rates.Z}, Off: t.Off,
 		Inputs: slices.Clone(t.Inputs), Unusual: []Input{}}
 	if z := bridge.Nanoseconds(s.LatentStamp); z != 0 {
 		age := float64(stamp(s)-z) / 1e9

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,13 +34,17 @@ func run(t *testing.T, path, config string) *Report {
 	return r
 }
 
-// Every command and every latent of a recorded flight comes out to the bit.
-func TestToTheBit(t *testing.T) {
+// Every command and every latent of a recorded flight comes out: to the bit where the kernels are those that flew, and
+// within rounding where they are not.
+func TestComesOut(t *testing.T) {
 	r := run(t, flown1, "")
-	if r.Ticks != 327 || r.Policy != r.Ticks || r.Exact != r.Ticks || r.FirstOff != nil || r.Worst != 0 || !r.Primed || r.Guard+r.Unsampled+r.Unread != 0 || r.Lost != 0 {
+	if r.Ticks != 327 || r.Policy != r.Ticks || r.Within != r.Ticks || r.FirstOff != nil || r.Worst > Rounding || !r.Primed || r.Guard+r.Unsampled+r.Unread != 0 || r.Lost != 0 {
 		t.Errorf("%+v", *r)
 	}
-	if r.Latents < 300 || r.Same != r.Latents || r.LatentsOff != 0 {
+	if r.Exact != 0 && (r.Exact != r.Ticks || r.Same != r.Latents) {
+		t.Errorf("some came out to the bit, but not all: %+v", *r)
+	}
+	if r.Latents < 300 || r.LatentsOff > 1e-5 {
 		t.Errorf("latents: %+v", *r)
 	}
 	if r.Flight < 6.4 || r.Flight > 6.6 {
@@ -120,26 +125,26 @@ func TestChanged(t *testing.T) {
 	}{
 		"a command": {onSteps(t, func(k int, s *msgs.Step) bool {
 			if k == 50 {
-				s.Command[0] += 1e-9
+				s.Command[0] += 1e-3
 			}
 			return true
-		}), func(r *Report) bool { return r.Exact == 326 && *r.FirstOff == 50 && r.Worst < 2e-9 && r.Worst > 5e-10 }},
+		}), func(r *Report) bool { return r.Within == 326 && *r.FirstOff == 50 && math.Abs(r.Worst-1e-3) < 1e-4 }},
 		"a command after the guard": {onSteps(t, func(k int, s *msgs.Step) bool {
 			if k == 60 {
 				s.CommandSent[2] = -s.CommandSent[2]
 			}
 			return true
-		}), func(r *Report) bool { return r.Exact < 327 && *r.FirstOff == 60 && r.Same < r.Latents }},
+		}), func(r *Report) bool { return r.Within < 327 && *r.FirstOff == 60 && r.LatentsOff > 1e-4 }},
 		"a lost sample": {func(k int, m *bag.Message) bool { return m.Topic != "/quad/mocap/pose" || k != 401 },
 			func(r *Report) bool {
-				return r.Exact < 327 && r.Unsampled <= 1 && (r.FirstOff != nil || r.Unsampled == 1)
+				return r.Within < 327 && r.Unsampled <= 1 && (r.FirstOff != nil || r.Unsampled == 1)
 			}},
 		"a lost step": {onSteps(t, func(k int, _ *msgs.Step) bool { return k != 80 }),
-			func(r *Report) bool { return r.Lost == 1 && r.Ticks == 326 && r.Exact > 300 && r.FirstOff == nil }},
+			func(r *Report) bool { return r.Lost == 1 && r.Ticks == 326 && r.Within > 300 && r.FirstOff == nil }},
 		"a late begin": {onSteps(t, func(k int, _ *msgs.Step) bool { return k >= 100 }),
-			func(r *Report) bool { return !r.Primed && r.Lost == 0 && r.FirstOff == nil && r.Exact > 200 }},
+			func(r *Report) bool { return !r.Primed && r.Lost == 0 && r.FirstOff == nil && r.Within > 200 }},
 		"a late bag": {func(_ int, m *bag.Message) bool { return m.LogTime > 4_000_000_000 },
-			func(r *Report) bool { return !r.Primed && r.FirstOff == nil && r.Exact > 80 && r.Ticks < 250 }},
+			func(r *Report) bool { return !r.Primed && r.FirstOff == nil && r.Within > 80 && r.Ticks < 250 }},
 		"the guard's": {onSteps(t, func(k int, s *msgs.Step) bool {
 			if k >= 200 && k < 210 {
 				s.GuardState = uint8(guard.Hold)
@@ -151,7 +156,7 @@ func TestChanged(t *testing.T) {
 				m.Data = m.Data[:20]
 			}
 			return true
-		}, func(r *Report) bool { return r.Unread == 1 && r.Exact == 326 }},
+		}, func(r *Report) bool { return r.Unread == 1 && r.Within == 326 }},
 	} {
 		if r := run(t, changed(t, c.change), ""); !c.want(r) {
 			t.Errorf("%s: %+v", name, *r)
@@ -201,8 +206,8 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || !e.Exact || len(e.Reference) != 5 || e.Reference[4].Ahead != 0.4 ||
-		e.LatentAge == nil || *e.LatentAge < 0.01 || *e.LatentAge > 0.05 || e.Asked != e.Replayed || len(e.Latent) != 4 || len(e.Again) != 4 {
+	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || e.Off > Rounding || len(e.Reference) != 5 || e.Reference[4].Ahead != 0.4 ||
+		e.LatentAge == nil || *e.LatentAge < 0.01 || *e.LatentAge > 0.05 || len(e.Latent) != 4 || len(e.Again) != 4 {
 		t.Errorf("%+v", e)
 	}
 	if e.Error <= 0 || e.Error > 0.3 {
