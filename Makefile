@@ -128,6 +128,10 @@ ablate: build ## the loop with one thing changed at a time (half an hour); pictu
 		'z from contexts alone=policy.bank:=1.0' 'no switches in episodes=policy.change:=0.0' 'horizon 50=policy.horizon:=50' \
 		'horizon 125=policy.horizon:=125'
 
+.PHONY: stacks
+stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
+	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/component
+
 .PHONY: hostile
 hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)
 	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/gate
