@@ -42,6 +42,9 @@ func (t *Trace) Recoveries(steady float64) []Recovery {
 		r.Envelope = max(t.greatest(at[k-1], lo, t.Rows[lo].T-steady), t.greatest(lo, hi, t.Rows[hi-1].T-steady))
 		r.Peak = slices.Max(errors)
 		r.Literal, r.Wide = t.within(lo, errors, r.Envelope), t.within(lo, errors, r.Envelope+wide)
+		if t.Crash != "" && hi == len(t.Rows) {
+			r.Literal, r.Wide = math.MaxFloat64, math.MaxFloat64 // whatever was near before the end
+		}
 		out = append(out, r)
 	}
 	return out

@@ -77,6 +77,7 @@ type Measured struct {
 	Learned float64  `json:"learned_s"` // wall time that learning took
 	Flown   []Flown  `json:"flown"`
 	Turns   []Turn   `json:"turns,omitempty"`
+	Crashed int      `json:"crashed_turning"` // flights in winds that turn
 	Traces  []Traced `json:"-"`
 }
 
@@ -259,7 +260,7 @@ func (s *study) pilot(name string) (Pilot, error) {
 	case PilotOracle:
 		return s.Oracle(s.ctx, s.plan.Rounds, s.plan.Fields[s.strongest()].Wind()/math.Sqrt2, s.segments(s.calmest()))
 	case PilotFirst:
-		return Flies("ours after a round", s.first), nil
+		return Flies("candidate of round 1", s.first), nil
 	case PilotOurs:
 		return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
 	}
@@ -325,6 +326,9 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 	for i, t := range traces {
 		f := &fields[i/n]
 		if f.Seconds > 0 {
+			if t.Crash != "" {
+				m.Crashed++
+			}
 			for _, r := range t.Recoveries(steady) {
 				m.Turns = append(m.Turns, Turn{t.Task, f.opposite(r.From, r.To), r})
 			}

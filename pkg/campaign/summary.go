@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +12,7 @@ import (
 // Row is a pilot in the table of some seeds: each figure is the median over the seeds.
 type Row struct {
 	Name    string             `json:"name"`
-	Errors  map[string]float64 `json:"errors_m"` // by Column
+	Errors  map[string]float64 `json:"errors_m"` // by Column; math.MaxFloat64: a crash
 	Crashes int                `json:"crashes"`  // in all seeds
 	Turns   *Turns             `json:"turns,omitempty"`
 	Learned float64            `json:"learned_s"`
@@ -58,12 +59,13 @@ func (s *Study) tasks() (out []string) {
 func strength(wind float64) string { return fmt.Sprintf("%.1f m/s²", wind) }
 
 func (s *Study) strengths() (out []string) {
-	for _, f := range s.Pilots[0].Flown {
+	flown := slices.Clone(s.Pilots[0].Flown)
+	slices.SortStableFunc(flown, func(a, b Flown) int { return cmp.Compare(a.Wind, b.Wind) })
+	for _, f := range flown {
 		if name := strength(f.Wind); !f.Unseen && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -84,6 +86,7 @@ func Summary(seeds []*Study) (rows []Row) {
 					r.Crashes++
 				}
 			}
+			r.Crashes += m.Crashed
 			took = append(took, m.Learned)
 			for _, t := range m.Turns {
 				if t.Opposite && t.Task == seeds[0].turned() {
@@ -103,7 +106,7 @@ func Summary(seeds []*Study) (rows []Row) {
 // turned is the task whose turns are summed up: the last.
 func (s *Study) turned() string { k := s.tasks(); return k[len(k)-1] }
 
-// errors are the mean errors of a pilot by column.
+// errors are the mean errors of a pilot by column, math.MaxFloat64 where it crashed.
 func (m *Measured) errors() map[string]float64 {
 	total, n := map[string]float64{}, map[string]float64{}
 	for _, f := range m.Flown {
@@ -111,13 +114,17 @@ func (m *Measured) errors() map[string]float64 {
 		if f.Unseen {
 			columns = []string{Column(f.Task, "unseen")}
 		}
+		e := f.Figures.Mean
+		if f.Figures.Crash != "" {
+			e = math.Inf(1)
+		}
 		for _, c := range columns {
-			total[c] += f.Figures.Mean
+			total[c] += e
 			n[c]++
 		}
 	}
 	for c := range total {
-		total[c] /= n[c]
+		total[c] = min(total[c]/n[c], math.MaxFloat64)
 	}
 	return total
 }
@@ -150,6 +157,9 @@ func sum(turns []Turn) *Turns {
 func median(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Sort(x)
+	if n := len(x); n%2 == 0 {
+		return (x[n/2-1] + x[n/2]) / 2
+	}
 	return x[len(x)/2]
 }
 

@@ -120,7 +120,7 @@ func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle, 
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {
 		var out []*Flight
 		for k := lo; k < hi; k++ {
-			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed + uint64(k), met})
+			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed<<16 + uint64(k), met})
 			if err != nil {
 				return nil, fmt.Errorf("gate: canary flight %d of bundle %s: %w", k+1, bundles[who].ID, err)
 			}

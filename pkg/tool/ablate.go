@@ -114,6 +114,9 @@ func (a *ablateCommand) try(c *console, v *variant) error {
 	return nil
 }
 
+// crashBar is the bar of a variant that crashed, m.
+const crashBar = 1
+
 // draw makes the bars of the errors over all conditions.
 func (a *ablated) draw(w io.Writer) error {
 	var names []string
@@ -128,7 +131,7 @@ func (a *ablated) draw(w io.Writer) error {
 			if _, ok := series[column]; !ok {
 				order = append(order, column)
 			}
-			series[column] = append(series[column], v.Errors[column])
+			series[column] = append(series[column], min(v.Errors[column], crashBar))
 		}
 	}
 	var bars []view.Series
@@ -150,7 +153,7 @@ func (a *ablated) WriteText(w io.Writer) error {
 	for _, v := range a.Variants {
 		e.printf("| %s |", v.Name)
 		for _, c := range columns {
-			e.printf(" %.4f |", v.Errors[c])
+			e.printf(" %s |", metres(v.Errors[c]))
 		}
 		recovers := "–"
 		if v.Recovers != nil {

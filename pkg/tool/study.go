@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -214,7 +215,7 @@ func (s *studied) WriteText(w io.Writer) error {
 	for _, r := range rows {
 		e.printf("| %s |", r.Name)
 		for _, c := range columns {
-			e.printf(" %.4f |", r.Errors[c])
+			e.printf(" %s |", metres(r.Errors[c]))
 		}
 		e.printf(" %d | %.1f |\n", r.Crashes, r.Learned)
 	}
@@ -233,6 +234,14 @@ func (s *studied) WriteText(w io.Writer) error {
 		s.writeSeed(e, study)
 	}
 	return e.err
+}
+
+// metres writes an error for a table.
+func metres(e float64) string {
+	if e == math.MaxFloat64 {
+		return "crash"
+	}
+	return fmt.Sprintf("%.4f", e)
 }
 
 // within writes a recovery time for a table.
