@@ -118,7 +118,7 @@ study: build ## the loop beside all it is compared with, three seeds (half an ho
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/study
 
 .PHONY: ablate
-ablate: build ## the loop with one thing changed at a time (half an hour); picture in build/ablate
+ablate: build ## the loop with one thing changed at a time (a quarter of an hour); picture in build/ablate
 	bin/vnd ablate --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/ablate \
 		'no prior=fit.prior.enabled:=false' 'no FiLM=fit.model.film:=false' 'no MMD=fit.mmd:=0.0' 'MMD × 10=fit.mmd:=1.0' \
 		'no reconstruction=fit.reconstruction:=0.0' 'MLP encoder=fit.model.encoder:=mlp' 'z of 3=fit.model.latent:=3,base.latent:=3' \
