@@ -7,11 +7,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"vnd/pkg/component/child"
 	"vnd/pkg/component/controller"
@@ -19,16 +16,8 @@ import (
 	"vnd/pkg/ros"
 )
 
-// insisted is how long after the first signal another one ends the process at once, as ros.MainContext has it.
-const insisted = 2 * time.Second
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(insisted, stop) })
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "flight: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-		os.Exit(1)
-	}
+	ros.MainFunc(func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
 }
 
 // run flies until ctx is done, then waits for the children.

@@ -35,9 +35,15 @@ const insisted = 2 * time.Second
 // MainContext is Main for processes with several nodes, managed nodes or threads.
 // setup's ctx is done when the process is to end.
 func MainContext(o Options, setup func(ctx context.Context, c *Context) error) {
+	MainFunc(func(ctx context.Context) error { return Run(ctx, o, setup) })
+}
+
+// MainFunc is Main for processes that do more than Run, before or after it. run's
+// ctx is done when the process is to end.
+func MainFunc(run func(ctx context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(insisted, stop) })
-	os.Exit(exitCode(os.Stderr, Run(ctx, o, setup)))
+	os.Exit(exitCode(os.Stderr, run(ctx)))
 }
 
 // exitCode tells an error and returns what the process ends with.
