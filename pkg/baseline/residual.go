@@ -70,7 +70,7 @@ func (s *School) Improve(ctx context.Context, segments []transition.Segment, bef
 	if err != nil {
 		return nil, nil, err
 	}
-	world := &train.Learned[float32]{Model: fit.Model, Through: s.Policy.Through}
+	world := s.world(fit)
 	r, err := train.Run(ctx, s.Policy, world, s.Dt, train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +89,11 @@ func (s *School) World(ctx context.Context, segments []transition.Segment) (*tra
 	if err != nil {
 		return nil, err
 	}
-	return &train.Learned[float32]{Model: fit.Model, Dt: s.Dt, Through: s.Policy.Through}, nil
+	return s.world(fit), nil
+}
+
+func (s *School) world(fit *vnd.Fit) *train.Learned[float32] {
+	return &train.Learned[float32]{Model: fit.Model, Dt: s.Dt, Through: s.Policy.Through}
 }
 
 func (s *School) fit(ctx context.Context, segments []transition.Segment, before *vnd.Fit) (*vnd.Fit, error) {

@@ -107,8 +107,10 @@ type Traced struct {
 const (
 	measureSeconds = 30
 	measureSettle  = 18
-	steady         = 4 // before a switch, and before the next one
 )
+
+// Steady is how long before a switch of the condition, and before the next one, a flight is taken to be steady, s.
+const Steady = 4
 
 // Wind is the strength of the wind that a field begins in, m/s².
 func (f *Field) Wind() float64 {
@@ -239,15 +241,12 @@ func (s *study) pilot(name string) (Pilot, error) {
 	if err != nil {
 		return Pilot{}, err
 	}
-	_, robot, err := learned.FromBundle(s.newest)
-	if err != nil {
-		return Pilot{}, err
-	}
 	switch name {
 	case PilotLaw:
 		return s.Law(), nil
 	case PilotRecent:
-		return s.RecentMean(robot.Actuator), nil
+		_, robot, err := learned.FromBundle(s.newest)
+		return s.RecentMean(robot.Actuator), err
 	case PilotBase:
 		return Flies("base policy", s.base), nil
 	case PilotResidual:
@@ -329,7 +328,7 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 			if t.Crash != "" {
 				m.Crashed++
 			}
-			for _, r := range t.Recoveries(steady) {
+			for _, r := range t.Recoveries(Steady) {
 				m.Turns = append(m.Turns, Turn{t.Task, f.opposite(r.From, r.To), r})
 			}
 			continue

@@ -143,23 +143,24 @@ func (a *ablated) draw(w io.Writer) error {
 
 // WriteText implements result.
 func (a *ablated) WriteText(w io.Writer) error {
-	e := &errWriter{w: w}
+	var b strings.Builder
 	columns := a.Variants[0].Columns
-	e.printf("| variant |")
+	fmt.Fprintf(&b, "| variant |")
 	for _, c := range columns {
-		e.printf(" %s |", c)
+		fmt.Fprintf(&b, " %s |", c)
 	}
-	e.printf(" T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n", strings.Repeat("---|", len(columns)+5))
+	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n", strings.Repeat("---|", len(columns)+5))
 	for _, v := range a.Variants {
-		e.printf("| %s |", v.Name)
+		fmt.Fprintf(&b, "| %s |", v.Name)
 		for _, c := range columns {
-			e.printf(" %s |", metres(v.Errors[c]))
+			fmt.Fprintf(&b, " %s |", metres(v.Errors[c]))
 		}
 		recovers := "–"
 		if v.Recovers != nil {
 			recovers = within(v.Recovers.Wide)
 		}
-		e.printf(" %s | %.1f %% | %.2f | %.4f | %d |\n", recovers, 100*v.Knows, v.Wind, v.Open, v.Promoted)
+		fmt.Fprintf(&b, " %s | %.1f %% | %.2f | %.4f | %d |\n", recovers, 100*v.Knows, v.Wind, v.Open, v.Promoted)
 	}
-	return e.err
+	_, err := io.WriteString(w, b.String())
+	return err
 }

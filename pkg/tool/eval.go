@@ -65,10 +65,6 @@ type evalRecovery struct {
 	arena.Recovery
 }
 
-// steady is how long before a switch of the condition, and before the next one, a
-// flight is taken to be steady, s.
-const steady = 4
-
 // Run implements `vnd eval`.
 func (e *evalCommand) Run(c *console) error {
 	p, err := e.prepare()
@@ -190,7 +186,7 @@ func (p *pilotage) fly(e *evalCommand, w campaign.Field) (*evalRow, view.Flown, 
 		}
 		row.add(trace.Measure(e.Settle), e.Flights)
 		if w.Seconds > 0 {
-			for _, r := range trace.Recoveries(steady) {
+			for _, r := range trace.Recoveries(campaign.Steady) {
 				row.Recoveries = append(row.Recoveries, evalRecovery{k + 1, r})
 			}
 		}

@@ -223,7 +223,7 @@ func (p *loop) fly(c *console, round int, out *looped) ([]quad.Flight, error) {
 			}
 			row := flownRow{Round: round, Bundle: b.ID, Task: d.Name, Condition: f.Condition, Figures: trace.Measure(settle)}
 			if f.Seconds > 0 {
-				row.Recoveries = trace.Recoveries(steady)
+				row.Recoveries = trace.Recoveries(campaign.Steady)
 			}
 			out.Flown = append(out.Flown, row)
 			flight.Name = fmt.Sprintf("round%d %s", round, flight.Name)
@@ -244,7 +244,7 @@ func (p *loop) show(round int, d campaign.Duty, at int, f campaign.Field, t *are
 	drawn.Name = "before"
 	if round > 0 {
 		drawn.Name = fmt.Sprintf("after %d rounds", round)
-		for _, s := range t.Recoveries(steady) {
+		for _, s := range t.Recoveries(campaign.Steady) {
 			p.marks = append(p.marks, s.Time)
 		}
 	}

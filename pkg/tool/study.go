@@ -204,36 +204,37 @@ func labels(fields []campaign.Field) (out []string) {
 
 // WriteText implements result: a table over the seeds, then each seed's model and rounds.
 func (s *studied) WriteText(w io.Writer) error {
-	e := &errWriter{w: w}
+	var b strings.Builder
 	columns := s.Studies[0].Columns()
 	rows := campaign.Summary(s.Studies)
-	e.printf("Mean position error, m; median of %d seeds.\n\n| pilot |", len(s.Studies))
+	fmt.Fprintf(&b, "Mean position error, m; median of %d seeds.\n\n| pilot |", len(s.Studies))
 	for _, c := range columns {
-		e.printf(" %s |", c)
+		fmt.Fprintf(&b, " %s |", c)
 	}
-	e.printf(" crashes | learned in, s |\n|---|%s\n", strings.Repeat("---|", len(columns)+2))
+	fmt.Fprintf(&b, " crashes | learned in, s |\n|---|%s\n", strings.Repeat("---|", len(columns)+2))
 	for _, r := range rows {
-		e.printf("| %s |", r.Name)
+		fmt.Fprintf(&b, "| %s |", r.Name)
 		for _, c := range columns {
-			e.printf(" %s |", metres(r.Errors[c]))
+			fmt.Fprintf(&b, " %s |", metres(r.Errors[c]))
 		}
-		e.printf(" %d | %.1f |\n", r.Crashes, r.Learned)
+		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
 	}
 	if slices.ContainsFunc(rows, func(r campaign.Row) bool { return r.Turns != nil }) {
-		e.printf("\nAfter the wind turned about, medians over the turns of all seeds.\n\n| pilot | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
+		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| pilot | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			t := r.Turns
 			if t == nil { // it never came to a turn
-				e.printf("| %s | 0 | – | – | – | – | – | – |\n", r.Name)
+				fmt.Fprintf(&b, "| %s | 0 | – | – | – | – | – | – |\n", r.Name)
 				continue
 			}
-			e.printf("| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide), within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
+			fmt.Fprintf(&b, "| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide), within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
 		}
 	}
 	for _, study := range s.Studies {
-		s.writeSeed(e, study)
+		writeSeed(&b, study)
 	}
-	return e.err
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // metres writes an error for a table.
@@ -252,9 +253,9 @@ func within(t float64) string {
 	return fmt.Sprintf("%.2f", t)
 }
 
-func (s *studied) writeSeed(e *errWriter, study *campaign.Study) {
+func writeSeed(b *strings.Builder, study *campaign.Study) {
 	l := &study.Latents
-	e.printf("\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %.3f m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
+	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %.3f m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
 		study.Seed, l.Neigh, 100*l.KNN, l.Windows, l.WindError, l.Quantiles)
 	for _, task := range []string{"hover", "track"} {
 		mean, worst, n, in := 0., 0., 0., ""
@@ -267,23 +268,11 @@ func (s *studied) writeSeed(e *errWriter, study *campaign.Study) {
 			}
 		}
 		if n > 0 {
-			e.printf("  %s, open loop after 1 s: mean %.4f m, worst %.4f m (%s)\n", task, mean/n, worst, in)
+			fmt.Fprintf(b, "  %s, open loop after 1 s: mean %.4f m, worst %.4f m (%s)\n", task, mean/n, worst, in)
 		}
 	}
 	for _, r := range study.Rounds {
-		e.printf("  round %d: %d rows, %.1f s (fit %.1f, improve %.1f, gate %.1f), %s%s\n", r.Number, r.Rows, r.Total, r.Seconds["fit"], r.Seconds["improve"],
+		fmt.Fprintf(b, "  round %d: %d rows, %.1f s (fit %.1f, improve %.1f, gate %.1f), %s%s\n", r.Number, r.Rows, r.Total, r.Seconds["fit"], r.Seconds["improve"],
 			r.Seconds["gate"], map[bool]string{true: "promoted", false: "refused: "}[r.Verdict.Pass], strings.Join(r.Refused, "; "))
-	}
-}
-
-// errWriter keeps the first error.
-type errWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (e *errWriter) printf(format string, args ...any) {
-	if e.err == nil {
-		_, e.err = fmt.Fprintf(e.w, format, args...)
 	}
 }
