@@ -53,7 +53,11 @@ static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info
   return NULL;
 }
 
-char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x)
+// A taker is what rcl takes requests and responses with; entity is the service or the client.
+typedef rcl_ret_t (* taker)(const void * entity, rmw_service_info_t * info, void * message);
+
+// take leaves x->message.taken at 0 where rcl has nothing, which it says with `nothing`.
+static char * take(struct vnd_exchange * x, taker from, const void * entity, rcl_ret_t nothing, const char * call)
 {
   x->message.taken = 0;
   void * message = x->in.create();
@@ -63,41 +67,39 @@ char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x)
   rmw_service_info_t info;
   memset(&info, 0, sizeof(info));
   char * failed = NULL;
-  rcl_ret_t rc = rcl_take_request_with_info(service, &info, message);
+  rcl_ret_t rc = from(entity, &info, message);
   if (rc == RCL_RET_OK) {
     failed = take_over(x, &info, message);
-  } else if (rc != RCL_RET_SERVICE_TAKE_FAILED) {
-    failed = vnd_why("rcl_take_request", rc);
+  } else if (rc != nothing) {
+    failed = vnd_why(call, rc);
   } else {
     rcutils_reset_error();
   }
   x->in.destroy(message);
   return failed;
+}
+
+static rcl_ret_t request(const void * service, rmw_service_info_t * info, void * message)
+{
+  return rcl_take_request_with_info(service, info, message);
+}
+
+static rcl_ret_t response(const void * client, rmw_service_info_t * info, void * message)
+{
+  return rcl_take_response_with_info(client, info, message);
+}
+
+char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x)
+{
+  return take(x, request, service, RCL_RET_SERVICE_TAKE_FAILED, "rcl_take_request");
 }
 
 char * vnd_take_response(const rcl_client_t * client, struct vnd_exchange * x)
 {
-  x->message.taken = 0;
-  void * message = x->in.create();
-  if (message == NULL) {
-    return no_memory();
-  }
-  rmw_service_info_t info;
-  memset(&info, 0, sizeof(info));
-  char * failed = NULL;
-  rcl_ret_t rc = rcl_take_response_with_info(client, &info, message);
-  if (rc == RCL_RET_OK) {
-    failed = take_over(x, &info, message);
-  } else if (rc != RCL_RET_CLIENT_TAKE_FAILED) {
-    failed = vnd_why("rcl_take_response", rc);
-  } else {
-    rcutils_reset_error();
-  }
-  x->in.destroy(message);
-  return failed;
+  return take(x, response, client, RCL_RET_CLIENT_TAKE_FAILED, "rcl_take_response");
 }
 
-// read makes a message of CDR.
+// read_cdr makes a message of CDR.
 static char * read_cdr(const struct vnd_half * half, const void * data, size_t size, void ** message)
 {
   *message = half->create();
