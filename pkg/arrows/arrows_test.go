@@ -35,7 +35,7 @@ const (
 // rooms places every package of pkg/, by the first part of its path. A new room
 // gets a line here, in the way whose arrows it is to keep.
 var rooms = map[string]way{
-	"so3": ground, "quad": ground, "kernel": ground, "param": ground, "durable": ground,
+	"so3": ground, "quad": ground, "kernel": ground, "param": ground, "durable": ground, "ranks": ground,
 
 	"nn": blocks, "model": blocks, "dynamics": blocks, "snapshot": blocks, "learned": blocks,
 

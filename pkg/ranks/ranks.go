@@ -1,0 +1,169 @@
+// Package ranks lets several processes do one work together: each does its share, and all see what came of the whole.
+//
+// The processes run the same program on the same input, so that most of what they know they know alike; what one alone
+// knows, its share of the work, its clock, its errors, its files, goes through a Group.
+package ranks
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Group is the processes of one work, told apart by their rank, 0 … Size−1. All call the same methods in the same order,
+// from one goroutine each.
+type Group interface {
+	Rank() int
+	Size() int
+	// Allgather takes a buffer of Size equal parts, of which part Rank is filled, and fills the others.
+	Allgather(all []byte) error
+}
+
+// Solo is a process alone.
+type Solo struct{}
+
+// Rank implements Group.
+func (Solo) Rank() int { return 0 }
+
+// Size implements Group.
+func (Solo) Size() int { return 1 }
+
+// Allgather implements Group: its only part is filled.
+func (Solo) Allgather([]byte) error { return nil }
+
+// Share cuts n pieces of work into one run for each rank, of `each` pieces, the last ones of fewer. Pieces lo … hi−1 are
+// this rank's. Buffers for all pieces have room for Size·each.
+func Share(g Group, n int) (lo, hi, each int) {
+	each = (n + g.Size() - 1) / g.Size()
+	return min(g.Rank()*each, n), min((g.Rank()+1)*each, n), each
+}
+
+// Floats is Allgather of numbers. The ranks' processors keep them in the same byte order.
+func Floats[F float32 | float64](g Group, all []F) error {
+	if g.Size() == 1 || len(all) == 0 {
+		return nil
+	}
+	return g.Allgather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), len(all)*int(unsafe.Sizeof(all[0]))))
+}
+
+// Gather returns every rank's value, in the order of the ranks. A value is what encoding/gob can carry.
+func Gather[T any](g Group, mine T) ([]T, error) {
+	if g.Size() == 1 {
+		return []T{mine}, nil
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&mine); err != nil {
+		return nil, err
+	}
+	parts, err := gather(g, b.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	values := make([]T, len(parts))
+	for rank, p := range parts {
+		if err := gob.NewDecoder(bytes.NewReader(p)).Decode(&values[rank]); err != nil {
+			return nil, fmt.Errorf("rank %d sent something else than rank %d: %w", rank, g.Rank(), err)
+		}
+	}
+	return values, nil
+}
+
+// gather returns every rank's bytes, of whatever length.
+func gather(g Group, mine []byte) ([][]byte, error) {
+	const word = 8
+	lengths := make([]byte, word*g.Size())
+	binary.LittleEndian.PutUint64(lengths[word*g.Rank():], uint64(len(mine)))
+	if err := g.Allgather(lengths); err != nil {
+		return nil, err
+	}
+	longest := 0
+	length := func(rank int) int { return int(binary.LittleEndian.Uint64(lengths[word*rank:])) }
+	for rank := range g.Size() {
+		longest = max(longest, length(rank))
+	}
+	all := make([]byte, longest*g.Size())
+	copy(all[longest*g.Rank():], mine)
+	if err := g.Allgather(all); err != nil {
+		return nil, err
+	}
+	parts := make([][]byte, g.Size())
+	for rank := range parts {
+		parts[rank] = all[longest*rank:][:length(rank)]
+	}
+	return parts, nil
+}
+
+// First gives rank 0's value and error to all.
+func First[T any](g Group, mine T, err error) (T, error) {
+	if g.Size() == 1 {
+		return mine, err
+	}
+	var empty T
+	if g.Rank() > 0 {
+		mine, err = empty, nil
+	}
+	if err := Agree(g, err); err != nil {
+		return empty, err
+	}
+	all, err := Gather(g, mine)
+	if err != nil {
+		return empty, err
+	}
+	return all[0], nil
+}
+
+// said is an error on its way to other processes.
+type said struct {
+	Failed, Canceled bool
+	Text             string
+}
+
+// Agree returns the error of the first rank that has one, on all of them: where one stops, all stop. Elsewhere it is said
+// whose it is; that the work was cancelled stays context.Canceled.
+func Agree(g Group, err error) error {
+	if g.Size() == 1 {
+		return err
+	}
+	mine := said{Failed: err != nil, Canceled: errors.Is(err, context.Canceled)}
+	if err != nil {
+		mine.Text = err.Error()
+	}
+	all, broken := Gather(g, mine)
+	if broken != nil {
+		return errors.Join(err, broken)
+	}
+	for rank, s := range all {
+		switch {
+		case !s.Failed:
+		case rank == g.Rank():
+			return err
+		case s.Canceled:
+			return context.Canceled
+		default:
+			return fmt.Errorf("rank %d: %s", rank, s.Text)
+		}
+	}
+	return nil
+}
+
+// Alike is Agree for the beginning of a work: it refuses ranks whose key, a name for all that decides the result, is not
+// that of rank 0.
+func Alike(g Group, key string, err error) error {
+	if err := Agree(g, err); err != nil {
+		return err
+	}
+	all, err := Gather(g, key)
+	if err != nil {
+		return err
+	}
+	for rank, k := range all {
+		if k != all[0] {
+			return fmt.Errorf("rank %d does other work than rank 0: expected the same command, files and kernel (VND_KERNEL) on all", rank)
+		}
+	}
+	return nil
+}
