@@ -34,6 +34,7 @@ func environment() []string {
 type field struct {
 	t        *testing.T
 	ctx      context.Context
+	n        *ros.Node
 	programs string // their folder
 	data     string // what they keep
 
@@ -71,7 +72,8 @@ func newField(t *testing.T) *field {
 	if out, err := exec.CommandContext(f.ctx, "go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	f.listen(must(c.NewNode("tester"))(t))
+	f.n = must(c.NewNode("tester"))(t)
+	f.listen(f.n)
 	spinning, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Spin(spinning) }()
