@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"vnd/pkg/dds"
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/param"
+	"vnd/pkg/param/paramtest"
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/ros"
@@ -31,29 +31,12 @@ import (
 	"vnd/pkg/transition"
 )
 
-var write = flag.Bool("write", false, "write the parameter file")
-
 func TestParameterFile(t *testing.T) {
+	paramtest.File[parameters](t, name)
 	var p parameters
-	if err := param.Check(&p); err != nil {
-		t.Fatal(err)
-	}
 	param.Default(&p)
 	if err := p.check(); err != nil {
-		t.Fatal(err)
-	}
-	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML("/**/"+name, &p)
-	if *write {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if there, err := os.ReadFile(path); err != nil || string(there) != text {
-		t.Errorf("%s is out of date: run make gen (%v)", path, err)
-	}
-	var loaded parameters
-	if err := param.Load(path, "/quad/"+name, &loaded); err != nil || loaded.Robot != p.Robot || loaded.Buffer != p.Buffer {
-		t.Errorf("the node does not find itself in %s when it has a namespace: %+v, %v", path, loaded.Buffer, err)
+		t.Error(err)
 	}
 }
 

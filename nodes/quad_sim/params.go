@@ -1,6 +1,6 @@
 package main
 
-//go:generate env VND_WRITE=1 go test -run ParameterFile .
+//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
 
 import (
 	"fmt"

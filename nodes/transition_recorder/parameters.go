@@ -7,7 +7,7 @@ import (
 
 // The parameter file holds every default.
 //
-//go:generate go test -run ^TestParameterFile$ . -args -write
+//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
 
 // name of the node.
 const name = "transition_recorder"

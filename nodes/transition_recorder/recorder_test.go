@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,33 +24,12 @@ import (
 	"vnd/pkg/collect"
 	"vnd/pkg/dds"
 	"vnd/pkg/dds/inproc"
-	"vnd/pkg/param"
+	"vnd/pkg/param/paramtest"
 	"vnd/pkg/ros"
 	"vnd/pkg/transition"
 )
 
-var write = flag.Bool("write", false, "write the parameter file")
-
-func TestParameterFile(t *testing.T) {
-	var p parameters
-	if err := param.Check(&p); err != nil {
-		t.Fatal(err)
-	}
-	param.Default(&p)
-	path, text := filepath.Join("..", "..", "params", name+".yaml"), param.YAML("/**/"+name, &p)
-	if *write {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if there, err := os.ReadFile(path); err != nil || string(there) != text {
-		t.Errorf("%s is out of date: run make gen (%v)", path, err)
-	}
-	var loaded parameters
-	if err := param.Load(path, "/quad/"+name, &loaded); err != nil || loaded.Robot != p.Robot || loaded.Buffer != p.Buffer {
-		t.Errorf("the node does not find itself in %s when it has a namespace: %+v, %v", path, loaded.Buffer, err)
-	}
-}
+func TestParameterFile(t *testing.T) { paramtest.File[parameters](t, name) }
 
 // patience is how long a test waits for what must happen.
 const patience = 60 * time.Second

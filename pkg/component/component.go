@@ -2,7 +2,7 @@
 // services around the rooms that do the work. Each node's main has one of them made on its process' context.
 package component
 
-//go:generate go run generate.go
+//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
 
 import (
 	"bytes"

@@ -10,41 +10,48 @@ import (
 	"vnd/pkg/component/encoder"
 	"vnd/pkg/component/visualizer"
 	"vnd/pkg/param"
+	"vnd/pkg/param/paramtest"
 )
 
-// The laboratory's file and the files of all defaults are read by their nodes, in the namespace of the launch files, and
-// change nothing.
-func TestParameterFiles(t *testing.T) {
-	check := func(file, node string, loaded, want any) {
-		t.Helper()
-		if err := param.Check(loaded); err != nil {
-			t.Fatal(err)
-		}
-		param.Default(loaded)
-		param.Default(want)
-		if err := param.Load(filepath.Join("..", "..", "params", file), "/quad/"+node, loaded); err != nil {
-			t.Error(err)
-		}
-		if diff := cmp.Diff(want, loaded); diff != "" {
-			t.Errorf("%s: %s", file, diff)
-		}
-	}
-	check("policy_controller.yaml", controller.Name, &controller.Params{}, &controller.Params{})
-	check("latent_encoder.yaml", encoder.Name, &encoder.Params{}, &encoder.Params{})
-	check("visualizer.yaml", visualizer.Name, &visualizer.Params{}, &visualizer.Params{})
-	type clocked struct {
-		Sim bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+func TestParameterFile(t *testing.T) {
+	paramtest.File[controller.Params](t, controller.Name)
+	paramtest.File[encoder.Params](t, encoder.Name)
+	paramtest.File[visualizer.Params](t, visualizer.Name)
+}
+
+// What a laboratory sets is read by each node, in the namespace of the launch files, and changes nothing as it stands.
+func TestLab(t *testing.T) {
+	type controllerInLab struct {
+		clocked
 		controller.Params
 	}
-	check("lab.yaml", controller.Name, &clocked{}, &clocked{})
-	type clockedToo struct {
-		Sim bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+	type encoderInLab struct {
+		clocked
 		encoder.Params
 	}
-	check("lab.yaml", encoder.Name, &clockedToo{}, &clockedToo{})
-	type clockedThree struct {
-		Sim bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+	type visualizerInLab struct {
+		clocked
 		visualizer.Params
 	}
-	check("lab.yaml", visualizer.Name, &clockedThree{}, &clockedThree{})
+	inLab[controllerInLab](t, controller.Name)
+	inLab[encoderInLab](t, encoder.Name)
+	inLab[visualizerInLab](t, visualizer.Name)
+}
+
+// clocked is what every node has.
+type clocked struct {
+	Sim bool `param:"use_sim_time" default:"false" doc:"time from /clock"`
+}
+
+func inLab[P any](t *testing.T, node string) {
+	t.Helper()
+	var want, loaded P
+	param.Default(&want)
+	param.Default(&loaded)
+	if err := param.Load(filepath.Join("..", "..", "params", "lab.yaml"), "/quad/"+node, &loaded); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(want, loaded, cmp.AllowUnexported(want)); diff != "" {
+		t.Errorf("%s: %s", node, diff)
+	}
 }
