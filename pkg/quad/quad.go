@@ -41,6 +41,18 @@ type Flight struct {
 // last; all in seconds. Where it does not there is a gap, and no window straddles it. NaN follows nothing.
 func Follows(last, next, dt float64) bool { return math.Abs(next-last-dt) <= dt/2 }
 
+// Segments cuts rows where one does not follow the one before.
+func Segments(rows []Step, dt float64) (out [][]Step) {
+	lo := 0
+	for i := 1; i <= len(rows); i++ {
+		if i == len(rows) || !Follows(rows[i-1].T, rows[i].T, dt) {
+			out = append(out, rows[lo:i:i])
+			lo = i
+		}
+	}
+	return out
+}
+
 // NormSlack is how far from unit norm a measured quaternion may be; one further off is not an attitude.
 const NormSlack = 1e-2
 

@@ -2,6 +2,7 @@ package quad
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -16,6 +17,36 @@ func TestFollows(t *testing.T) {
 	} {
 		if got := Follows(8, 8+c.apart, dt); got != c.want {
 			t.Errorf("%g s apart: follows %v, want %v", c.apart, got, c.want)
+		}
+	}
+}
+
+func TestSegments(t *testing.T) {
+	at := func(times ...float64) (rows []Step) {
+		for _, x := range times {
+			rows = append(rows, Step{T: x})
+		}
+		return rows
+	}
+	for _, c := range []struct {
+		times []float64
+		want  []int // lengths
+	}{
+		{nil, nil}, {[]float64{3}, []int{1}}, {[]float64{0, 0.25, 0.5}, []int{3}}, {[]float64{0, 0.25, 1, 1.25, 1.5}, []int{2, 3}},
+		{[]float64{0, 0, 0.25}, []int{1, 2}}, {[]float64{0, 0.25, math.NaN(), 0.75}, []int{2, 1, 1}}, {[]float64{0, 1, 2}, []int{1, 1, 1}},
+	} {
+		rows := at(c.times...)
+		got := Segments(rows, 0.25)
+		var lengths []int
+		n := 0
+		for _, s := range got {
+			if &s[0] != &rows[n] || cap(s) != len(s) {
+				t.Errorf("%v: a segment is not rows %d to %d alone", c.times, n, n+len(s))
+			}
+			lengths, n = append(lengths, len(s)), n+len(s)
+		}
+		if !slices.Equal(lengths, c.want) {
+			t.Errorf("%v: lengths %v, want %v", c.times, lengths, c.want)
 		}
 	}
 }
