@@ -91,11 +91,8 @@ func must[T any](x T, err error) T {
 // TestRecentMean: the law without its integral hangs aside in a wind by wind/gain; with the compensation it does not, in any
 // wind, and after a change the error is over as soon as the window is of the new wind.
 func TestRecentMean(t *testing.T) {
-	var c RecentMeanConfig
-	if err := param.Check(&c); err != nil {
-		t.Fatal(err)
-	}
-	param.Default(&c)
+	c := RecentMeanConfig{Window: 0.4}
+	param.Default(&c.Gains)
 	c.Gains.Integral = 0
 	wind := so3.Vec3{X: 3, Y: -1, Z: 0.5}
 	with := fly(must(NewRecentMean(c, limits(), actuator, dt, point{})), 400, always(wind))
@@ -179,12 +176,7 @@ func TestBlind(t *testing.T) {
 // TestRefit: in a wind the policy of before is blown aside; the one that was re-fitted is not, and flies from when its budget
 // is over, not before.
 func TestRefit(t *testing.T) {
-	var c RefitConfig
-	if err := param.Check(&c); err != nil {
-		t.Fatal(err)
-	}
-	param.Default(&c)
-	c.Seconds, c.Every, c.Budget = 6, 6, 4
+	c := RefitConfig{Seconds: 6, Every: 6, Budget: 4}
 	from := must(Blind(base()))
 	wind := always(so3.Vec3{X: 2.5})
 	r := must(NewRefit(context.Background(), c, school(), from, point{}.At, nil))

@@ -13,9 +13,9 @@ import (
 
 // RefitConfig is when a residual is fitted anew.
 type RefitConfig struct {
-	Seconds float64 `param:"seconds" default:"10.0" min:"0.5" max:"600" unit:"s" doc:"newest flight that the residual is fitted to"`
-	Every   float64 `param:"every" default:"5.0" min:"0.1" max:"600" unit:"s" doc:"flight time from one re-fit to the next, at least its budget"`
-	Budget  float64 `param:"budget" default:"2.0" min:"0" max:"600" unit:"s" doc:"flight time that passes from the newest data to the policy in flight; 0 takes the wall time that fit and refinement took"`
+	Seconds float64 // newest flight that the residual is fitted to, s
+	Every   float64 // flight time from one re-fit to the next, at least its budget, s
+	Budget  float64 // flight time that passes from the newest data to the policy in flight, s; 0 takes the wall time that fit and refinement took
 }
 
 // Refit flies a policy that is improved in flight: at intervals a residual without a latent is fitted to the newest seconds
@@ -37,7 +37,7 @@ type Refit struct {
 	ready        float64                 // when it flies, s
 	due          float64                 // when the next re-fit begins, s
 	begun        bool
-	rows         []transition.Row
+	rows         []quad.Step
 	log          []Refitted
 }
 
@@ -92,7 +92,7 @@ func (r *Refit) Observe(s quad.Step) {
 	if !r.begun {
 		r.begun, r.due = true, s.T+r.config.Seconds
 	}
-	r.rows = append(r.rows, transition.Row{Step: s, Confidence: 1})
+	r.rows = append(r.rows, s)
 	if s.T < r.due {
 		return
 	}
@@ -113,7 +113,8 @@ func (r *Refit) forget(t float64) {
 func (r *Refit) refit(t float64) {
 	entry := Refitted{At: t, Rows: len(r.rows)}
 	began := r.now()
-	fit, p, err := r.school.Improve(r.ctx, r.segments(), r.fit, r.base)
+	newest := transition.FromFlights([]quad.Flight{{Name: "newest", Segments: quad.Segments(r.rows, r.school.Dt)}})
+	fit, p, err := r.school.Improve(r.ctx, newest, r.fit, r.base)
 	entry.Seconds, entry.Err = r.now().Sub(began).Seconds(), err
 	r.ready = t + r.config.Budget
 	if r.config.Budget == 0 {
@@ -124,16 +125,4 @@ func (r *Refit) refit(t float64) {
 		r.fit, r.next = fit, p
 	}
 	r.log = append(r.log, entry)
-}
-
-// segments cuts the rows at gaps.
-func (r *Refit) segments() (out []transition.Segment) {
-	lo := 0
-	for i := 1; i <= len(r.rows); i++ {
-		if i == len(r.rows) || !quad.Follows(r.rows[i-1].T, r.rows[i].T, r.school.Dt) {
-			out = append(out, transition.Segment{Flight: "newest", Rows: r.rows[lo:i:i]})
-			lo = i
-		}
-	}
-	return out
 }

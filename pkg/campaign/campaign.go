@@ -105,14 +105,23 @@ func (c *Campaign) Base(ctx context.Context, progress func(train.Progress)) (*sn
 	return b, err
 }
 
+// judge is that of the gate.
+func (c *Campaign) judge() *arena.Judge {
+	j := &arena.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind, Start: c.Judge.Start}
+	for _, d := range c.Duties {
+		j.Paths = append(j.Paths, d.Path)
+	}
+	return j
+}
+
+// vehicle is what the bundles are for.
+func (c *Campaign) vehicle() gate.Vehicle {
+	return gate.Vehicle{Robot: learned.Robot, Limits: c.Limits}
+}
+
 // Learner goes on from a bundle.
 func (c *Campaign) Learner(start *snapshot.Bundle) (*learn.Learner, error) {
-	judge := &arena.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind, Start: c.Judge.Start}
-	for _, d := range c.Duties {
-		judge.Paths = append(judge.Paths, d.Path)
-	}
-	return learn.New(c.Config.Config, start, learn.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: judge,
-		Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: c.Limits}})
+	return learn.New(c.Config.Config, start, learn.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
 }
 
 // setup is one flight of at least the given length, s.
@@ -130,5 +139,5 @@ func (c *Campaign) Record(b *snapshot.Bundle, f Field, d Duty, seed uint64, seco
 	}
 	rec := &recording{Flyer: pilot, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
 	trace, err := arena.Fly(c.setup(f, d, seed, seconds), rec)
-	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: segments(rec.rows, b.Dt)}, err
+	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
 }

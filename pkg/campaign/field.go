@@ -21,6 +21,22 @@ type Field struct {
 // Label names the field in one or two words.
 func (f *Field) Label() string { return strings.TrimSpace(f.Name + " " + f.Condition) }
 
+// inWords names the condition, or the world where it has none of its own.
+func (f *Field) inWords() string {
+	if len(f.Conditions.Name) == 0 {
+		return f.Name
+	}
+	return f.Condition
+}
+
+// kind names the condition that a flight begins in by the strength of its wind, or by its own name where there is more to it.
+func (f *Field) kind() string {
+	if i := f.first(); !f.Conditions.WindAlone(i) {
+		return f.Conditions.Name[i]
+	}
+	return strength(f.Wind())
+}
+
 // Fields reads a world's file: one with a schedule is one field, any other has a field for each of its conditions.
 func Fields(path string) ([]Field, error) {
 	w, err := sim.Load(path)

@@ -20,12 +20,13 @@ type Latents struct {
 	Neigh   int           `json:"neighbours"`
 	Windows int           `json:"windows"`
 	Groups  [][][]float64 `json:"-"` // [field][window][Z]
-	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less those of the calmest
-	// field's latents: of sampled latents, z ~ N(0, I), and of the unseen windows, by field.
+	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less what they are beside the
+	// wind in the calmest field, on average: of sampled latents, z ~ N(0, I), and of the unseen windows, by field.
 	Sampled   []so3.Vec3   `json:"-"`
 	Encoded   [][]so3.Vec3 `json:"-"`
 	Quantiles []float64    `json:"sampled_quantiles"` // of the sampled strengths: 5, 25, 50, 75, 95, 99 %
-	// WindError is the mean distance of the accelerations of unseen windows from the true winds, m/s².
+	// WindError is the mean distance of the accelerations of unseen windows from the true winds, m/s²; math.MaxFloat64
+	// without a window.
 	WindError float64 `json:"wind_error"`
 }
 
@@ -60,15 +61,17 @@ func (s *study) read() error {
 	l := &s.out.Latents
 	l.Groups, l.Neigh = unseen, neighbours
 	l.KNN, l.Windows = vote(known, unseen)
-	s.imagine(m, q, l)
+	push := pushes(m, q)
+	beside := l.imagine(s.plan.Winds(), push)
+	l.sample(m.Net.Latent, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
 	return s.openLoop(m, q, newest)
 }
 
 // encode adds the latents of flights to those of their fields.
-func (s *study) encode(m *learned.Model[float32], q learned.Quadrotor, flights []labelled, to [][][]float64) {
+func (s *study) encode(m *learned.Model[float32], q learned.Quadrotor, flights []Recorded, to [][][]float64) {
 	Z := m.Net.Latent
 	for _, f := range flights {
-		if f.at >= len(to) { // under several winds
+		if f.At >= len(to) { // under several winds
 			continue
 		}
 		z := learned.Latents(m, q, f.Segments, everyRow)
@@ -77,12 +80,12 @@ func (s *study) encode(m *learned.Model[float32], q learned.Quadrotor, flights [
 			for j := range row {
 				row[j] = float64(z[i+j])
 			}
-			to[f.at] = append(to[f.at], row)
+			to[f.At] = append(to[f.At], row)
 		}
 	}
 }
 
-// vote labels unseen latents by their nearest known ones.
+// vote labels unseen latents by their nearest known ones. Where none is known, none is labelled right.
 func vote(known, unseen [][][]float64) (share float64, windows int) {
 	type neighbour struct {
 		d  float64
@@ -102,7 +105,7 @@ func vote(known, unseen [][][]float64) (share float64, windows int) {
 			for _, n := range all[:min(neighbours, len(all))] {
 				votes[n.at]++
 			}
-			if slices.Index(votes, slices.Max(votes)) == label {
+			if len(all) > 0 && slices.Index(votes, slices.Max(votes)) == label {
 				right++
 			}
 			windows++
@@ -118,37 +121,48 @@ func distance(a, b []float64) (d float64) {
 	return d
 }
 
-// imagine asks what latents do to a robot that hovers.
-func (s *study) imagine(m *learned.Model[float32], q learned.Quadrotor, l *Latents) {
-	d := gate.NewDisturbance(m, q)
-	push := func(z []float64) so3.Vec3 {
-		x := make([]float32, len(z))
+// pushes returns what latents of a model do to a robot that hovers, m/s² in the world.
+func pushes(m *learned.Model[float32], q learned.Quadrotor) func(z []float64) so3.Vec3 {
+	d, x := gate.NewDisturbance(m, q), make([]float32, m.Net.Latent)
+	return func(z []float64) so3.Vec3 {
 		for j := range x {
 			x[j] = float32(z[j])
 		}
 		p := d.Place(x)
 		return so3.Vec3{X: p[0], Y: p[1], Z: p[2]}
 	}
-	calm, at := so3.Vec3{}, s.calmest()
+}
+
+// imagine compares what the latents of the groups do to a robot that hovers with the true winds, and returns what is not of
+// the wind: a model knows thrust and drag of the robot, too.
+func (l *Latents) imagine(winds []so3.Vec3, push func(z []float64) so3.Vec3) (beside so3.Vec3) {
 	l.Encoded = make([][]so3.Vec3, len(l.Groups))
+	calmest := -1
 	for i, group := range l.Groups {
 		for _, z := range group {
 			l.Encoded[i] = append(l.Encoded[i], push(z))
 		}
-	}
-	for _, a := range l.Encoded[at] {
-		calm = calm.Add(a.Scale(1 / float64(len(l.Encoded[at]))))
-	}
-	sum := 0.
-	for i, group := range l.Encoded {
-		wind := s.plan.Fields[i].winds()[s.plan.Fields[i].first()]
-		for j := range group {
-			group[j] = group[j].Sub(calm)
-			sum += group[j].Sub(wind).Norm()
+		if len(group) > 0 && (calmest < 0 || winds[i].Norm() < winds[calmest].Norm()) {
+			calmest = i
 		}
 	}
-	l.WindError = sum / float64(max(1, l.Windows))
-	l.sample(m.Net.Latent, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(calm) })
+	if l.WindError = math.MaxFloat64; calmest < 0 {
+		return beside
+	}
+	known := l.Encoded[calmest]
+	for _, a := range known {
+		beside = beside.Add(a.Sub(winds[calmest]).Scale(1 / float64(len(known))))
+	}
+	sum, n := 0., 0.
+	for i, group := range l.Encoded {
+		for j := range group {
+			group[j] = group[j].Sub(beside)
+			sum += group[j].Sub(winds[i]).Norm()
+			n++
+		}
+	}
+	l.WindError = sum / n
+	return beside
 }
 
 // sample draws latents of the prior.
@@ -171,11 +185,11 @@ func (l *Latents) sample(Z int, seed uint64, push func([]float64) so3.Vec3) {
 }
 
 // openLoop rolls the model out over the flights.
-func (s *study) openLoop(m *learned.Model[float32], q learned.Quadrotor, flights []labelled) error {
+func (s *study) openLoop(m *learned.Model[float32], q learned.Quadrotor, flights []Recorded) error {
 	const steps = 50
 	p, T := learned.NewPredictor(m, q), m.Net.Context
 	for _, f := range flights {
-		if f.at >= len(s.plan.Fields) {
+		if f.At >= len(s.plan.Fields) {
 			continue
 		}
 		var windows [][]quad.Step
@@ -195,7 +209,7 @@ func (s *study) openLoop(m *learned.Model[float32], q learned.Quadrotor, flights
 		if err := p.Predict(windows, future, out); err != nil {
 			return err
 		}
-		o := OpenLoop{Task: f.task, Field: s.plan.Fields[f.at].Label(), Windows: len(windows)}
+		o := OpenLoop{Task: f.Duty, Field: s.plan.Fields[f.At].Label(), Windows: len(windows)}
 		for i := range out {
 			o.Mean += out[i][steps-1].P.Sub(truth[i].P).Norm() / float64(len(out))
 		}

@@ -45,8 +45,8 @@ func (c *Campaign) Law() Pilot {
 func (c *Campaign) RecentMean(a dynamics.Actuator) Pilot {
 	a.ThrustGain = 1
 	return Pilot{Name: "recent mean", Make: func(d Duty) (quad.Controller, error) {
-		var cfg baseline.RecentMeanConfig
-		param.Default(&cfg)
+		cfg := baseline.RecentMeanConfig{Window: 0.4}
+		param.Default(&cfg.Gains)
 		cfg.Gains.Integral = 0
 		return baseline.NewRecentMean(cfg, c.Limits, a, c.Nominal.Dt, d.Path)
 	}}
@@ -78,15 +78,16 @@ func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *
 }
 
 // Refit is the base policy that is improved in flight in a residual of the newest seconds.
-func (c *Campaign) Refit(ctx context.Context, cfg baseline.RefitConfig, base *policy.Policy[float32]) (Pilot, error) {
+func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Pilot, error) {
 	blind, err := baseline.Blind(base)
 	if err != nil {
 		return Pilot{}, err
 	}
+	when := baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
 	return Pilot{Name: "re-fit", Make: func(d Duty) (quad.Controller, error) {
 		s := &baseline.School{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
 		s.Small()
-		return baseline.NewRefit(ctx, cfg, s, blind, d.Path.At, nil)
+		return baseline.NewRefit(ctx, when, s, blind, d.Path.At, nil)
 	}}, nil
 }
 

@@ -37,15 +37,3 @@ func (r *recording) Observe(s quad.Step) {
 	r.rows = append(r.rows, s)
 	r.Flyer.Observe(s)
 }
-
-// segments cuts rows at gaps.
-func segments(rows []quad.Step, dt float64) (out [][]quad.Step) {
-	lo := 0
-	for i := 1; i <= len(rows); i++ {
-		if i == len(rows) || !quad.Follows(rows[i-1].T, rows[i].T, dt) {
-			out = append(out, rows[lo:i])
-			lo = i
-		}
-	}
-	return out
-}

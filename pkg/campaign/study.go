@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"vnd/pkg/arena"
-	"vnd/pkg/baseline"
 	"vnd/pkg/learn"
 	"vnd/pkg/learned"
 	"vnd/pkg/policy"
@@ -28,8 +24,7 @@ type Plan struct {
 	Turns   bool    // those are learned from, too
 	Unseen  []Field // measured in alone; may be empty
 	Rounds  int
-	Seconds float64 // of a flight to learn from
-	Refit   baseline.RefitConfig
+	Seconds float64  // of a flight to learn from
 	Pilots  []string // who is measured, by name; empty: all
 	Start   *snapshot.Bundle
 	Tell    func(string)
@@ -85,6 +80,7 @@ type Measured struct {
 type Flown struct {
 	Task    string        `json:"task"`
 	Field   string        `json:"field"`
+	Kind    string        `json:"kind"` // of the field
 	Wind    float64       `json:"wind"` // m/s²
 	Unseen  bool          `json:"unseen,omitempty"`
 	Figures arena.Figures `json:"figures"`
@@ -138,14 +134,7 @@ type study struct {
 
 	base, first, last *snapshot.Bundle
 	newest            *snapshot.Bundle // candidate, also one that was refused: its model is of all data
-	flown             [][]labelled     // in each round, the last of them after all learning
-}
-
-// labelled is a flight with the field that it was flown in.
-type labelled struct {
-	quad.Flight
-	task string
-	at   int // of the fields, or beyond them of those that turn
+	flown             [][]Recorded     // in each round, the last of them after all learning
 }
 
 // learn flies and learns in turns.
@@ -156,70 +145,31 @@ func (s *study) learn() (err error) {
 			return err
 		}
 	}
-	l, err := s.Learner(s.base)
-	if err != nil {
-		return err
+	r := &Rounds{Fields: s.plan.Fields, Rounds: s.plan.Rounds, Seconds: s.plan.Seconds}
+	if s.plan.Turns {
+		r.Fields = slices.Concat(r.Fields, s.plan.Turning)
 	}
-	for round := range s.plan.Rounds + 1 {
-		flights, err := s.record(l.Current(), round)
-		if err != nil {
-			return err
+	r.Flown = func(round int, _ *snapshot.Bundle, flights []Recorded) error {
+		if s.flown = append(s.flown, flights); round < s.plan.Rounds {
+			s.plan.Tell(fmt.Sprintf("round %d", round+1))
 		}
-		if s.flown = append(s.flown, flights); round == s.plan.Rounds {
-			break
-		}
-		for _, f := range flights {
-			l.Collect(f.Flight)
-		}
-		s.plan.Tell(fmt.Sprintf("round %d", round+1))
-		r, err := l.Round(s.ctx)
-		if err != nil {
-			return fmt.Errorf("round %d: %w", round+1, err)
-		}
+		return nil
+	}
+	r.Learned = func(r *learn.Round) error {
 		total := 0.
 		for _, t := range r.Seconds {
 			total += t
 		}
 		s.out.Rounds, s.out.Curves = append(s.out.Rounds, Round{r, r.Verdict.Reasons(), total}), append(s.out.Curves, r.Curve)
 		s.newest = r.Candidate
-		if round == 0 {
+		if s.first == nil {
 			s.first = r.Candidate
 		}
+		return nil
 	}
-	s.last = l.Current()
+	s.last, err = s.Learn(s.ctx, s.base, r)
 	s.out.Bundle = s.last
-	return nil
-}
-
-// each does n things, as many at once as there are cores.
-func (s *study) each(n int, do func(i int) error) error {
-	g, ctx := errgroup.WithContext(s.ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return do(i)
-		})
-	}
-	return g.Wait()
-}
-
-// record flies the bundle in every field and duty.
-func (s *study) record(b *snapshot.Bundle, round int) ([]labelled, error) {
-	n, fields := len(s.Duties), s.plan.Fields
-	if s.plan.Turns {
-		fields = slices.Concat(fields, s.plan.Turning)
-	}
-	out := make([]labelled, len(fields)*n)
-	err := s.each(len(out), func(i int) error {
-		f, d := fields[i/n], s.Duties[i%n]
-		_, flight, err := s.Record(b, f, d, s.Seed<<20+uint64(round)<<12+uint64(i/n)<<4+uint64(i%n), s.plan.Seconds)
-		out[i] = labelled{flight, d.Name, i / n}
-		return err
-	})
-	return out, err
+	return err
 }
 
 // segments of what was flown before the last round, of one field or, for −1, of all.
@@ -227,7 +177,7 @@ func (s *study) segments(field int) []transition.Segment {
 	var flights []quad.Flight
 	for _, round := range s.flown[:len(s.flown)-1] {
 		for _, f := range round {
-			if field < 0 || f.at == field {
+			if field < 0 || f.At == field {
 				flights = append(flights, f.Flight)
 			}
 		}
@@ -253,9 +203,9 @@ func (s *study) pilot(name string) (Pilot, error) {
 		return s.Residual(s.ctx, "simple residual", s.plan.Rounds, from, s.segments(-1))
 	case PilotSingle:
 		at := s.strongest()
-		return s.Residual(s.ctx, "single condition, "+s.plan.Fields[at].Condition, s.plan.Rounds, from, s.segments(at))
+		return s.Residual(s.ctx, "single condition, "+s.plan.Fields[at].inWords(), s.plan.Rounds, from, s.segments(at))
 	case PilotRefit:
-		return s.Refit(s.ctx, s.plan.Refit, from)
+		return s.Refit(s.ctx, from)
 	case PilotOracle:
 		return s.Oracle(s.ctx, s.plan.Rounds, s.plan.Fields[s.strongest()].Wind()/math.Sqrt2, s.segments(s.calmest()))
 	case PilotFirst:
@@ -312,7 +262,7 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 	fields := slices.Concat(s.plan.Fields, s.plan.Unseen, s.plan.Turning)
 	n := len(s.Duties)
 	traces := make([]Traced, len(fields)*n)
-	err := s.each(len(traces), func(i int) error {
+	err := each(s.ctx, len(traces), func(i int) error {
 		f, d := fields[i/n], s.Duties[i%n]
 		t, err := s.Fly(p, f, d, s.Seed<<20+0xf00+uint64(i), measureSeconds)
 		traces[i] = Traced{d.Name, f.Label(), t}
@@ -333,7 +283,7 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 			}
 			continue
 		}
-		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.Wind(), i/n >= len(s.plan.Fields), t.Measure(measureSettle)})
+		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Fields), t.Measure(measureSettle)})
 	}
 	return m, nil
 }

@@ -29,14 +29,14 @@ type Turns struct {
 	Envelope float64 `json:"envelope_m"`
 }
 
-// Column of the table: a task in winds of a strength, in all that were learned in, or in those that were not.
-func Column(task, winds string) string { return task + ", " + winds }
+// Column of the table: a task in conditions of a kind, in all that were learned in, or in those that were not.
+func Column(task, kind string) string { return task + ", " + kind }
 
 // Columns of a study, in their order.
 func (s *Study) Columns() (out []string) {
 	for _, k := range s.tasks() {
-		for _, strength := range s.strengths() {
-			out = append(out, Column(k, strength))
+		for _, kind := range s.kinds() {
+			out = append(out, Column(k, kind))
 		}
 		out = append(out, Column(k, "all"))
 		if slices.ContainsFunc(s.Pilots[0].Flown, func(f Flown) bool { return f.Unseen }) {
@@ -58,12 +58,22 @@ func (s *Study) tasks() (out []string) {
 // strength names winds.
 func strength(wind float64) string { return fmt.Sprintf("%.1f m/s²", wind) }
 
-func (s *Study) strengths() (out []string) {
+// kinds of the fields that were learned in: the winds by their strength, then what is more than a wind.
+func (s *Study) kinds() (out []string) {
 	flown := slices.Clone(s.Pilots[0].Flown)
-	slices.SortStableFunc(flown, func(a, b Flown) int { return cmp.Compare(a.Wind, b.Wind) })
+	more := func(f *Flown) bool { return f.Kind != strength(f.Wind) }
+	slices.SortStableFunc(flown, func(a, b Flown) int {
+		switch {
+		case more(&a) == more(&b):
+			return cmp.Compare(a.Wind, b.Wind)
+		case more(&b):
+			return -1
+		}
+		return 1
+	})
 	for _, f := range flown {
-		if name := strength(f.Wind); !f.Unseen && !slices.Contains(out, name) {
-			out = append(out, name)
+		if !f.Unseen && !slices.Contains(out, f.Kind) {
+			out = append(out, f.Kind)
 		}
 	}
 	return out
@@ -110,7 +120,7 @@ func (s *Study) turned() string { k := s.tasks(); return k[len(k)-1] }
 func (m *Measured) errors() map[string]float64 {
 	total, n := map[string]float64{}, map[string]float64{}
 	for _, f := range m.Flown {
-		columns := []string{Column(f.Task, strength(f.Wind)), Column(f.Task, "all")}
+		columns := []string{Column(f.Task, f.Kind), Column(f.Task, "all")}
 		if f.Unseen {
 			columns = []string{Column(f.Task, "unseen")}
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func measured(task string, wind, e float64, unseen bool, crash string) Flown {
-	return Flown{Task: task, Wind: wind, Unseen: unseen, Figures: arena.Figures{Mean: e, Crash: crash}}
+	return Flown{Task: task, Kind: strength(wind), Wind: wind, Unseen: unseen, Figures: arena.Figures{Mean: e, Crash: crash}}
 }
 
 func TestSummary(t *testing.T) {
@@ -36,6 +36,28 @@ func TestSummary(t *testing.T) {
 	}
 	if s := r.Turns; s.N != 4 || s.Wide != 1.5 || s.Literal != 3 || s.Zero != 0.25 || s.Never != 0.25 {
 		t.Errorf("turns %+v", *s)
+	}
+}
+
+// TestKinds: what is more than a wind has a column of its own, beside calm air and after the winds.
+func TestKinds(t *testing.T) {
+	fields, err := Fields(world(t, `conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Measured{}
+	for i := range fields {
+		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: fields[i].kind(), Wind: fields[i].Wind(), Figures: arena.Figures{Mean: float64(i + 1)}})
+	}
+	s := &Study{Pilots: []Measured{m}}
+	if got, want := s.Columns(), []string{"hover, 0.0 m/s²", "hover, 1.5 m/s²", "hover, cut", "hover, laden", "hover, all"}; !slices.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	r := Summary([]*Study{s})[0]
+	for c, want := range map[string]float64{"hover, cut": 1, "hover, 0.0 m/s²": 2, "hover, 1.5 m/s²": 3.5, "hover, laden": 5, "hover, all": 3} {
+		if r.Errors[c] != want {
+			t.Errorf("%s: %g, want %g", c, r.Errors[c], want)
+		}
 	}
 }
 
@@ -66,5 +88,13 @@ func TestVote(t *testing.T) {
 	}
 	if share, _ := vote(known, [][][]float64{cluster(5, 4), cluster(4.5, 4)}); share != 0.5 {
 		t.Errorf("%.2f where half are of another wind", share)
+	}
+	for name, known := range map[string][][][]float64{"nothing is known": {nil, nil}, "the other wind alone is known": {nil, cluster(5, 20)}} {
+		if share, n := vote(known, [][][]float64{cluster(0.5, 4), nil}); share != 0 || n != 4 {
+			t.Errorf("where %s %.2f of %d are right", name, share, n)
+		}
+	}
+	if share, n := vote(known, [][][]float64{nil, nil}); share != 0 || n != 0 {
+		t.Errorf("%.2f of %d without windows", share, n)
 	}
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "vnd/pkg/so3"
+import (
+	"strings"
+
+	"vnd/pkg/so3"
+)
 
 // Conditions are the rows of a table: what is hidden from the robot and may change while it flies. Each list has one
 // element per name, or none where the column has its default everywhere. Without names there is one condition, "default".
@@ -48,6 +52,16 @@ func (c *Conditions) columns() []column {
 		{"charge", c.Charge, -1}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
 		{"cut_imbalance", c.CutImbalance, 0},
 	}
+}
+
+// WindAlone reports whether condition i is calm air, or a wind, and nothing besides.
+func (c *Conditions) WindAlone(i int) bool {
+	for _, col := range c.columns() {
+		if !strings.HasPrefix(col.name, "wind_") && i < len(col.list) && col.list[i] != col.other {
+			return false
+		}
+	}
+	return (i >= len(c.Fan) || c.Fan[i] == 0) && (i >= len(c.CutRotor) || c.CutRotor[i] == 0)
 }
 
 func (c *Conditions) check() error {

@@ -159,7 +159,7 @@ func (a *ablated) WriteText(w io.Writer) error {
 		if v.Recovers != nil {
 			recovers = within(v.Recovers.Wide)
 		}
-		fmt.Fprintf(&b, " %s | %.1f %% | %.2f | %.4f | %d |\n", recovers, 100*v.Knows, v.Wind, v.Open, v.Promoted)
+		fmt.Fprintf(&b, " %s | %.1f %% | %s | %.4f | %d |\n", recovers, 100*v.Knows, within(v.Wind), v.Open, v.Promoted)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

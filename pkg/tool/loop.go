@@ -15,7 +15,6 @@ import (
 	"vnd/pkg/campaign"
 	"vnd/pkg/durable"
 	"vnd/pkg/learn"
-	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/task"
 	"vnd/pkg/view"
@@ -94,11 +93,11 @@ func (l *loopCommand) Run(c *console) error {
 type loop struct {
 	*loopCommand
 	*campaign.Campaign
-	fields  []campaign.Field
-	learner *learn.Learner
-	base    float64 // s
-	shown   []view.Flown
-	marks   []float64
+	fields []campaign.Field
+	start  *snapshot.Bundle
+	base   float64 // s
+	shown  []view.Flown
+	marks  []float64
 }
 
 func (l *loopCommand) prepare(c *console, cfg *campaign.Config) (*loop, error) {
@@ -110,11 +109,7 @@ func (l *loopCommand) prepare(c *console, cfg *campaign.Config) (*loop, error) {
 	if p.fields, err = campaign.Fields(l.World); err != nil {
 		return nil, err
 	}
-	start, err := p.first(c)
-	if err != nil {
-		return nil, err
-	}
-	p.learner, err = p.Learner(start)
+	p.start, err = p.first(c)
 	return p, err
 }
 
@@ -167,77 +162,57 @@ func (p *loop) write(b *snapshot.Bundle, name string) error {
 
 // run flies and learns in turns.
 func (p *loop) run(c *console, out *looped) error {
-	bundle := "base"
-	for round := range p.Rounds + 1 {
-		flights, err := p.fly(c, round, out)
-		if err != nil {
-			return err
-		}
-		if round == p.Rounds {
-			break
-		}
-		p.learner.Collect(flights...)
-		began := time.Now()
-		bar := c.newBar("learn")
-		r, err := p.learner.Round(c.ctx)
-		bar.done()
-		if err != nil {
-			return fmt.Errorf("round %d: %w", round+1, err)
-		}
-		out.Rounds = append(out.Rounds, loopRound{r, time.Since(began).Seconds()})
-		name := fmt.Sprintf("round%d", round+1)
-		if r.Verdict.Pass {
-			bundle = name
-		} else {
-			name += "-refused"
-			for _, reason := range r.Verdict.Reasons() {
-				c.warn(fmt.Sprintf("round %d: refused: %s", round+1, reason))
+	bundle, began, bar := "base", time.Time{}, bar{}
+	last, err := p.Learn(c.ctx, p.start, &campaign.Rounds{Fields: p.fields, Rounds: p.Rounds, Seconds: p.Seconds,
+		Flown: func(round int, current *snapshot.Bundle, flights []campaign.Recorded) error {
+			p.flown(round, current, flights, out)
+			if round < p.Rounds {
+				began, bar = time.Now(), c.newBar("learn")
 			}
-		}
-		if err := p.write(r.Candidate, name); err != nil {
-			return err
-		}
+			return nil
+		},
+		Learned: func(r *learn.Round) error {
+			bar.done()
+			out.Rounds = append(out.Rounds, loopRound{r, time.Since(began).Seconds()})
+			name := fmt.Sprintf("round%d", r.Number)
+			if r.Verdict.Pass {
+				bundle = name
+			} else {
+				name += "-refused"
+				for _, reason := range r.Verdict.Reasons() {
+					c.warn(fmt.Sprintf("round %d: refused: %s", r.Number, reason))
+				}
+			}
+			return p.write(r.Candidate, name)
+		}})
+	if err != nil {
+		bar.done()
+		return err
 	}
-	out.Bundle, out.ID = filepath.Join(p.Out, bundle+".safetensors"), p.learner.Current().ID
+	out.Bundle, out.ID = filepath.Join(p.Out, bundle+".safetensors"), last.ID
 	return p.draw(out)
 }
 
-// fly flies the current bundle in every task and condition, and returns what was
-// recorded.
-func (p *loop) fly(c *console, round int, out *looped) ([]quad.Flight, error) {
-	var flights []quad.Flight
-	b := p.learner.Current()
-	for i, f := range p.fields {
-		for k, d := range p.Duties {
-			if err := c.ctx.Err(); err != nil {
-				return nil, err
-			}
-			seed := p.Campaign.Seed<<20 + uint64(round)<<12 + uint64(i)<<4 + uint64(k)
-			trace, flight, err := p.Record(b, f, d, seed, p.Seconds)
-			if err != nil {
-				return nil, err
-			}
-			settle := max(p.Seconds, f.Seconds) / 2
-			if f.Seconds > 0 {
-				settle = 4
-			}
-			row := flownRow{Round: round, Bundle: b.ID, Task: d.Name, Condition: f.Condition, Figures: trace.Measure(settle)}
-			if f.Seconds > 0 {
-				row.Recoveries = trace.Recoveries(campaign.Steady)
-			}
-			out.Flown = append(out.Flown, row)
-			flight.Name = fmt.Sprintf("round%d %s", round, flight.Name)
-			flights = append(flights, flight)
-			p.show(round, d, i, f, trace)
+// flown keeps the figures of what the current bundle flew in every task and condition.
+func (p *loop) flown(round int, current *snapshot.Bundle, flights []campaign.Recorded, out *looped) {
+	for _, flight := range flights {
+		f := &p.fields[flight.At]
+		row := flownRow{Round: round, Bundle: current.ID, Task: flight.Duty, Condition: f.Condition}
+		settle := max(p.Seconds, f.Seconds) / 2
+		if f.Seconds > 0 {
+			settle = 4
+			row.Recoveries = flight.Trace.Recoveries(campaign.Steady)
 		}
+		row.Figures = flight.Trace.Measure(settle)
+		out.Flown = append(out.Flown, row)
+		p.show(round, flight.Duty, flight.At, f, flight.Trace)
 	}
-	return flights, nil
 }
 
 // show keeps the first and the last round's flights of the last task and
 // condition for the picture: that is the strongest wind, or the whole schedule.
-func (p *loop) show(round int, d campaign.Duty, at int, f campaign.Field, t *arena.Trace) {
-	if d.Name != p.Duties[len(p.Duties)-1].Name || at != len(p.fields)-1 || round > 0 && round < p.Rounds {
+func (p *loop) show(round int, task string, at int, f *campaign.Field, t *arena.Trace) {
+	if task != p.Duties[len(p.Duties)-1].Name || at != len(p.fields)-1 || round > 0 && round < p.Rounds {
 		return
 	}
 	drawn := drawnFlight(f.Label(), t)

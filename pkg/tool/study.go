@@ -13,7 +13,6 @@ import (
 
 	"vnd/pkg/campaign"
 	"vnd/pkg/durable"
-	"vnd/pkg/param"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/view"
 )
@@ -103,7 +102,6 @@ func (s *studyCommand) plan(c *console) (*campaign.Plan, error) {
 		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and a seed")
 	}
 	p := &campaign.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns}
-	param.Default(&p.Refit)
 	if s.Pilots != "" {
 		p.Pilots = strings.Split(s.Pilots, ",")
 		for _, name := range p.Pilots {
@@ -245,7 +243,7 @@ func metres(e float64) string {
 	return fmt.Sprintf("%.4f", e)
 }
 
-// within writes a recovery time for a table.
+// within writes a recovery time, or what else may not be there, for a table.
 func within(t float64) string {
 	if t > 1e6 {
 		return "–"
@@ -255,8 +253,8 @@ func within(t float64) string {
 
 func writeSeed(b *strings.Builder, study *campaign.Study) {
 	l := &study.Latents
-	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %.3f m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
-		study.Seed, l.Neigh, 100*l.KNN, l.Windows, l.WindError, l.Quantiles)
+	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
+		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles)
 	for _, task := range []string{"hover", "track"} {
 		mean, worst, n, in := 0., 0., 0., ""
 		for _, o := range study.OpenLoop {
