@@ -12,6 +12,7 @@ import (
 
 	"vnd/pkg/durable"
 	"vnd/pkg/kernel"
+	"vnd/pkg/ranks"
 )
 
 // checkpointEvery is the training time between checkpoints: the most that a kill
@@ -43,30 +44,38 @@ func (t *trainer) keyOf(dt float64) string {
 
 // save writes the checkpoint, whole or not at all.
 func (t *trainer) save() error {
-	if t.opt.Checkpoint == "" {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return nil
 	}
 	return durable.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.policy.Net.Params, t.adam.M, t.adam.V, t.adam.Steps})
 }
 
-// resume goes on from the checkpoint if there is one of this very training. One
-// of another, or one that cannot be read, is an error: it is somebody's work,
-// and not overwritten.
-func (t *trainer) resume() error {
-	if t.opt.Checkpoint == "" {
-		return nil
+// load reads the checkpoint if there is one of this very training; else it has
+// no key. One of another training, or one that cannot be read, is an error: it is
+// somebody's work, and not overwritten.
+func (t *trainer) load() (c checkpoint, err error) {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
+		return c, nil
 	}
-	var c checkpoint
-	err := durable.Load(t.opt.Checkpoint, &c)
+	err = durable.Load(t.opt.Checkpoint, &c)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return c, nil
 	}
 	n := len(t.policy.Net.Params)
 	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Best) != 0 && len(c.State.Best) != n) {
 		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start", t.opt.Checkpoint)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: remove it to start anew", err)
+		return c, fmt.Errorf("%w: remove it to start anew", err)
+	}
+	return c, nil
+}
+
+// resume goes on from rank 0's checkpoint.
+func (t *trainer) resume() error {
+	c, err := t.load()
+	if c, err = ranks.First(t.opt.Ranks, c, err); err != nil || c.Key == "" {
+		return err
 	}
 	copy(t.policy.Net.Params, c.Params)
 	t.policy.Net.Refresh()
@@ -76,7 +85,7 @@ func (t *trainer) resume() error {
 
 // stop ends a training that was interrupted or went wrong, and keeps what it has.
 func (t *trainer) stop(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return errors.Join(err, t.save())

@@ -49,10 +49,13 @@ func (t *trainer) pretrain(ctx context.Context) error {
 	adam := nn.NewAdam[float32](len(t.grad))
 	adam.Clip = t.cfg.Clip
 	for k := range n {
-		if err := ctx.Err(); err != nil {
+		if err := t.agree(ctx.Err()); err != nil {
 			return err
 		}
-		loss := t.lesson(lessons, k)
+		loss, err := t.lesson(lessons, k)
+		if err != nil {
+			return err
+		}
 		norm := adam.Update(t.policy.Net.Params, t.grad, nn.Schedule{Rate: t.cfg.Pretrain.Rate, Total: n}.At(k))
 		if norm-norm != 0 || loss-loss != 0 {
 			return &Diverged{"the pretraining's error", k + 1, t.cfg.Pretrain.Rate}
@@ -86,23 +89,26 @@ func (t *trainer) teacher(ctx context.Context) (*policy.Policy[float32], error) 
 
 // lesson leaves the gradient of one epoch of imitation in t.grad and returns half
 // the mean square of the actions' errors.
-func (t *trainer) lesson(lessons []*tile[float32], k int) float64 {
+func (t *trainer) lesson(lessons []*tile[float32], k int) (float64, error) {
 	e, rows := epoch{H: t.cfg.Horizon, gamma: 1, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}, tileRows(t.cfg.Envs)
-	losses := make([]float64, len(t.parts))
+	losses := make([]Figures, len(t.parts)) // costs alone
 	t.each(func(worker, part int) {
 		w, l, B := t.tiles[worker], lessons[worker], min(rows, t.cfg.Envs-part*rows)
 		for _, tl := range []*tile[float32]{l, w} {
 			tl.begin(B, e.H, t.rng(beforeFirst+k, part), t.sample)
 		}
 		w.forward(e)
-		losses[part] = w.imitate(l, e)
+		losses[part].Cost = w.imitate(l, e)
 		copy(t.parts[part], w.grad)
 	})
+	if _, err := t.meet(losses); err != nil {
+		return 0, err
+	}
 	clear(t.grad)
 	sum := 0.
 	for part, g := range t.parts {
 		kernel.Axpy(1, g, t.grad)
-		sum += losses[part]
+		sum += losses[part].Cost
 	}
-	return sum * e.scale
+	return sum * e.scale, nil
 }

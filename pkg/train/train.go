@@ -21,6 +21,7 @@ import (
 	"vnd/pkg/nn"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
+	"vnd/pkg/ranks"
 	"vnd/pkg/task"
 )
 
@@ -60,6 +61,10 @@ type Options struct {
 	Checkpoint string
 	Progress   func(Progress)
 	Now        func() time.Time // clock of the reported times; nil takes time.Now
+	// Ranks are the processes that share the environments among them; nil is this
+	// one alone. The result does not depend on it, and comes to all. Rank 0 keeps
+	// the checkpoint.
+	Ranks ranks.Group
 }
 
 // Curve is a training's record: a point per epoch.
@@ -92,6 +97,8 @@ type trainer struct {
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
 	parts  [][]float32 // gradient of each tile of environments, added in order
+	all    []float32   // that parts are views of, with room for as many parts on each rank
+	lo, hi int         // parts of this rank
 	sample func(rng *rand.Rand, z []float32)
 	state  state
 	key    string
@@ -112,8 +119,11 @@ type state struct {
 // Run trains a policy in a world. ctx ends it early with ctx's error; a
 // checkpoint, if asked for, is then whole.
 func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Options) (*Result, error) {
+	if opt.Ranks == nil {
+		opt.Ranks = ranks.Solo{}
+	}
 	t, err := newTrainer(&cfg, w, dt, &opt)
-	if err != nil {
+	if err := ranks.Alike(opt.Ranks, t.key, err); err != nil {
 		return nil, err
 	}
 	if err := t.resume(); err != nil {
@@ -135,26 +145,28 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
-		return nil, err
-	}
 	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent()), dt: dt}
+	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
+		return t, err
+	}
 	if err := t.start(dt); err != nil {
-		return nil, err
+		return t, err
 	}
 	n := len(t.policy.Net.Params)
 	t.grad, t.adam = make([]float32, n), nn.NewAdam[float32](n)
 	t.adam.Clip = cfg.Clip
 	t.state.Score = Flown{Score: math.NaN()}
 	count := (cfg.Envs + tileRows(cfg.Envs) - 1) / tileRows(cfg.Envs)
-	for range count {
-		t.parts = append(t.parts, make([]float32, n))
+	lo, hi, each := ranks.Share(opt.Ranks, count)
+	t.lo, t.hi, t.all = lo, hi, make([]float32, opt.Ranks.Size()*each*n)
+	for part := range count {
+		t.parts = append(t.parts, t.all[part*n:][:n])
 	}
 	workers := cfg.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	for range min(workers, count) {
+	for range min(workers, hi-lo) {
 		t.tiles = append(t.tiles, t.tile(t.policy))
 	}
 	t.key = t.keyOf(dt)
@@ -220,20 +232,22 @@ func (t *trainer) run(ctx context.Context) error {
 		t.state.Pretraining = t.opt.Now().Sub(began)
 	}
 	for t.state.Epoch < t.cfg.Epochs {
-		err := ctx.Err()
+		err := t.agree(ctx.Err())
 		if err == nil {
 			err = t.epoch()
 		}
-		t.state.Elapsed = before + t.opt.Now().Sub(began)
 		if err == nil && t.due() {
-			err = t.fly()
+			err = t.agree(t.fly())
+		}
+		if err == nil {
+			t.state.Elapsed, err = ranks.First(t.opt.Ranks, before+t.opt.Now().Sub(began), nil)
 		}
 		if err != nil {
 			return t.stop(ctx, err)
 		}
 		if t.state.Elapsed-saved > checkpointEvery {
 			saved = t.state.Elapsed
-			if err := t.save(); err != nil {
+			if err := t.agree(t.save()); err != nil {
 				return err
 			}
 		}
@@ -253,6 +267,10 @@ func (t *trainer) epoch() error {
 		w.backward(e)
 		copy(t.parts[part], w.grad)
 	})
+	blame, err := t.meet(figures)
+	if err != nil {
+		return err
+	}
 	clear(t.grad)
 	var f Figures
 	for part, g := range t.parts {
@@ -266,7 +284,7 @@ func (t *trainer) epoch() error {
 	rate := nn.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)), Total: t.cfg.Epochs}.At(t.state.Epoch)
 	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
-		return t.diverged(f, rate)
+		return t.diverged(f, blame, rate)
 	}
 	t.policy.Net.Refresh()
 	t.state.Epoch++
@@ -274,11 +292,12 @@ func (t *trainer) epoch() error {
 	return nil
 }
 
-// each runs f for every part, each worker taking the next that is left.
+// each runs f for every part of this rank, each worker taking the next that is
+// left.
 func (t *trainer) each(f func(worker, part int)) {
 	var wg sync.WaitGroup
-	next := make(chan int, len(t.parts))
-	for part := range t.parts {
+	next := make(chan int, t.hi-t.lo)
+	for part := t.lo; part < t.hi; part++ {
 		next <- part
 	}
 	close(next)
@@ -359,15 +378,13 @@ func (d *Diverged) Error() string {
 }
 
 // diverged is the error of a training whose numbers are no longer finite.
-func (t *trainer) diverged(f Figures, rate float64) error {
+func (t *trainer) diverged(f Figures, blame string, rate float64) error {
 	what := "the gradient"
 	if f.Cost-f.Cost != 0 {
 		what = "the cost"
 	}
-	for _, w := range t.tiles {
-		if w.blame != "" {
-			what = "the cost's term " + w.blame
-		}
+	if blame != "" {
+		what = "the cost's term " + blame
 	}
 	return &Diverged{what, t.state.Epoch + 1, rate}
 }

@@ -12,6 +12,7 @@ import (
 
 	"vnd/pkg/durable"
 	"vnd/pkg/kernel"
+	"vnd/pkg/ranks"
 )
 
 const (
@@ -32,9 +33,11 @@ type checkpoint struct {
 }
 
 // keyOf names the fit that a checkpoint belongs to.
-func keyOf(cfg *Config, dt float64, opt Options, workers int, data [32]byte) string {
-	c, _ := json.Marshal(cfg) // plain numbers, strings and bools: cannot fail
-	c = fmt.Appendf(c, "|%d|%v|%d|%d|%s|%x", checkpointFormat, dt, opt.Seed, workers, kernel.Name(), data)
+func keyOf(cfg *Config, dt float64, opt Options, data [32]byte) string {
+	conf := *cfg
+	conf.Train.Workers = 0      // does not decide the result
+	c, _ := json.Marshal(&conf) // plain numbers, strings and bools: cannot fail
+	c = fmt.Appendf(c, "|%d|%v|%d|%s|%x", checkpointFormat, dt, opt.Seed, kernel.Name(), data)
 	if opt.From != nil {
 		c = fmt.Appendf(c, "|%v", opt.From.Model.Net.Params)
 	}
@@ -44,7 +47,7 @@ func keyOf(cfg *Config, dt float64, opt Options, workers int, data [32]byte) str
 
 // save writes the checkpoint, whole or not at all.
 func (t *trainer) save() error {
-	if t.opt.Checkpoint == "" {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return nil
 	}
 	source, err := t.source.MarshalBinary()
@@ -55,16 +58,15 @@ func (t *trainer) save() error {
 	return durable.Save(t.opt.Checkpoint, &checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 
-// resume goes on from the checkpoint if there is one of this very fit. One of another fit, or one that cannot be read,
-// is an error: it is somebody's work, and not overwritten.
-func (t *trainer) resume() error {
-	if t.opt.Checkpoint == "" {
-		return nil
+// load reads the checkpoint if there is one of this very fit; else it has no key. One of another fit, or one that cannot be
+// read, is an error: it is somebody's work, and not overwritten.
+func (t *trainer) load() (c checkpoint, err error) {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
+		return c, nil
 	}
-	var c checkpoint
-	err := durable.Load(t.opt.Checkpoint, &c)
+	err = durable.Load(t.opt.Checkpoint, &c)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return c, nil
 	}
 	if err == nil {
 		if err = t.fits(&c); err != nil {
@@ -72,7 +74,16 @@ func (t *trainer) resume() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: remove it to start anew", err)
+		return c, fmt.Errorf("%w: remove it to start anew", err)
+	}
+	return c, nil
+}
+
+// resume goes on from rank 0's checkpoint.
+func (t *trainer) resume() error {
+	c, err := t.load()
+	if c, err = ranks.First(t.opt.Ranks, c, err); err != nil || c.Key == "" {
+		return err
 	}
 	copy(t.model.Net.Params, c.Params)
 	t.model.Net.Refresh()
@@ -86,7 +97,7 @@ func (t *trainer) fits(c *checkpoint) error {
 	n := len(t.model.Net.Params)
 	if c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Average) != n ||
 		len(c.State.Best) != 0 && len(c.State.Best) != n || math.IsNaN(c.State.BestLoss) {
-		return errors.New("checkpoint of a fit with another configuration, seed, kernel, thread count or data")
+		return errors.New("checkpoint of a fit with another configuration, seed, kernel or data")
 	}
 	return nil
 }

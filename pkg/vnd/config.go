@@ -80,7 +80,7 @@ type Train struct {
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
 	Settle      float64   `param:"settle" default:"0.6" min:"0" max:"1" doc:"share of the schedule before which validation keeps no weights: few validation flights are noisy, and the rate is still high"`
 	Patience    float64   `param:"patience" default:"0.2" min:"0.01" max:"1" doc:"share of the schedule without a better validation loss after which the training stops"`
-	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads, at most one for every 32 contexts of the batch; 0 takes as many as there are cores. Results depend on it in the last bits"`
+	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads, at most one for every 32 contexts of the batch, and 16; 0 takes as many as there are cores; the result does not depend on it"`
 }
 
 // Anchor is the correction for what the model leaves over in the window.

@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/dynamics"
 	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
+	"vnd/pkg/ranks"
 	"vnd/pkg/transition"
 )
 
@@ -31,6 +32,19 @@ type Options struct {
 	Progress   func(Progress)   // may be nil
 	From       *Fit             // model to go on from, of the same sizes; nil begins anew
 	Now        func() time.Time // clock of the wall-time bound; nil takes time.Now
+	// Ranks are the processes that share the pieces of a batch among them; nil is this one alone. The result does not depend
+	// on it, and comes to all. Rank 0 keeps the checkpoint, and its clock counts.
+	Ranks ranks.Group
+}
+
+// fill sets what was left out.
+func (o *Options) fill() {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Ranks == nil {
+		o.Ranks = ranks.Solo{}
+	}
 }
 
 // Fit is a fitted model with its figures.
@@ -54,7 +68,7 @@ type Metrics struct {
 	ValidationFlights []string `json:"validation_flights"`
 	UnusedFlights     []string `json:"unused_flights"` // without a stretch that holds a context and a rollout
 	Kernel            string   `json:"kernel"`
-	Workers           int      `json:"workers"`
+	Workers           int      `json:"workers"` // threads, of all ranks
 	Seed              uint64   `json:"seed"`
 }
 
@@ -70,32 +84,12 @@ func (c *Config) Check() error {
 // Run fits a model to the segments. ctx ends it early: a checkpoint, if asked for, is then whole, and the error is
 // ctx's.
 func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment, opt Options) (*Fit, error) {
-	if opt.Now == nil {
-		opt.Now = time.Now
-	}
+	opt.fill()
 	began := opt.Now()
-	if err := cfg.Check(); err != nil {
+	t, err := prepare(ctx, &cfg, dt, segs, opt)
+	if err := ranks.Alike(opt.Ranks, t.key, err); err != nil {
 		return nil, err
 	}
-	robot := learned.Quadrotor{Dt: dt, Actuator: dynamics.NominalActuator(), Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
-	switch {
-	case opt.From != nil:
-		if err := opt.From.fits(&cfg, robot); err != nil {
-			return nil, err
-		}
-		robot.Actuator = opt.From.Robot.Actuator
-	case cfg.Prior.Identify:
-		var err error
-		if robot.Actuator, err = dynamics.Identify(ctx, dt, steps(segs)); err != nil {
-			return nil, err
-		}
-	}
-	t, err := newTrainer(&cfg, robot, segs, opt)
-	if err != nil {
-		return nil, err
-	}
-	digest := transition.Digest(segs)
-	t.key = keyOf(&cfg, dt, opt, len(t.shards), digest)
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
@@ -103,8 +97,36 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	robot.Origin = t.data.origin
-	return &Fit{Model: t.model, Robot: robot, Data: digest, Metrics: t.metrics()}, nil
+	t.robot.Origin = t.data.origin
+	return &Fit{Model: t.model, Robot: t.robot, Data: t.digest, Metrics: t.metrics()}, nil
+}
+
+// prepare identifies the robot and makes its trainer, which on an error has no key.
+func prepare(ctx context.Context, cfg *Config, dt float64, segs []transition.Segment, opt Options) (*trainer, error) {
+	none := &trainer{}
+	if err := cfg.Check(); err != nil {
+		return none, err
+	}
+	robot := learned.Quadrotor{Dt: dt, Actuator: dynamics.NominalActuator(), Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+	switch {
+	case opt.From != nil:
+		if err := opt.From.fits(cfg, robot); err != nil {
+			return none, err
+		}
+		robot.Actuator = opt.From.Robot.Actuator
+	case cfg.Prior.Identify:
+		var err error
+		if robot.Actuator, err = dynamics.Identify(ctx, dt, steps(segs)); err != nil {
+			return none, err
+		}
+	}
+	t, err := newTrainer(cfg, robot, segs, opt)
+	if err != nil {
+		return none, err
+	}
+	t.digest = transition.Digest(segs)
+	t.key = keyOf(cfg, dt, opt, t.digest)
+	return t, nil
 }
 
 // fits refuses a model to go on from that is not what the configuration asks for.
@@ -131,7 +153,7 @@ func (t *trainer) metrics() Metrics {
 	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
 		Compressed: t.compressed, Stopped: t.state.Stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
 		ValidationFlights: t.data.flightNames(held), UnusedFlights: t.data.flightNames(t.data.unused(t.cfg.Model.Context, t.cfg.Loss.Steps)),
-		Kernel: kernel.Name(), Workers: len(t.shards), Seed: t.opt.Seed}
+		Kernel: kernel.Name(), Workers: len(t.crew.workers) * t.opt.Ranks.Size(), Seed: t.opt.Seed}
 	if t.state.Best != nil {
 		m.Validation = t.state.BestLoss
 	}

@@ -101,13 +101,22 @@ func TestFitOverfitsOneBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.train = tr.train[:8]
-	before := tr.loss(tr.train, false)
+	before := lossOf(t, tr)
 	if err := tr.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if after := tr.loss(tr.train, false); after > .02*before {
+	if after := lossOf(t, tr); after > .02*before {
 		t.Errorf("loss of eight contexts fell from %g to %g only", before, after)
 	}
+}
+
+func lossOf(t *testing.T, tr *trainer) float64 {
+	t.Helper()
+	loss, err := tr.crew.loss(tr.train, tr.cfg.Loss.Steps, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loss
 }
 
 func TestFitIsDeterministic(t *testing.T) {
@@ -221,13 +230,10 @@ func TestConfidenceIsHonoured(t *testing.T) {
 		for i := range tr.batch.starts {
 			tr.batch.starts[i] = start{0, int32(20 + 7*(i%2))}
 		}
-		for _, s := range tr.shards {
-			s.encode(&tr.batch)
+		if _, err := tr.crew.gradients(&tr.batch, tr.grad); err != nil {
+			t.Fatal(err)
 		}
-		for _, s := range tr.shards {
-			s.gradient(&tr.batch)
-		}
-		return slices.Clone(tr.shards[0].grad)
+		return slices.Clone(tr.grad)
 	}
 	if !slices.Equal(gradient(false), gradient(true)) {
 		t.Error("a transition of confidence 0 changed the gradient")
@@ -279,36 +285,6 @@ func TestFitRefuses(t *testing.T) {
 		_, err := Run(context.Background(), cfg, .02, recorded(3, 100), Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one line with %q", name, err, c.want)
-		}
-	}
-}
-
-// Worker counts differ by rounding only: what a batch holds does not depend on them.
-func TestWorkersAgree(t *testing.T) {
-	cfg := quick()
-	cfg.Train.Batch = 128
-	var norms []float64
-	for _, n := range []int{1, 2, 4} {
-		cfg.Train.Workers = n
-		tr, err := newTrainer(&cfg, robot, recorded(4, 100), Options{Seed: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(tr.shards) != n {
-			t.Fatalf("%d shards for %d workers", len(tr.shards), n)
-		}
-		if err := tr.update(.9); err != nil {
-			t.Fatal(err)
-		}
-		sum := 0.
-		for _, g := range tr.grad {
-			sum += float64(g) * float64(g)
-		}
-		norms = append(norms, math.Sqrt(sum), tr.state.Recent.MMD)
-	}
-	for i := 2; i < len(norms); i++ {
-		if math.Abs(norms[i]-norms[i%2]) > 1e-4*norms[i%2] {
-			t.Errorf("norm of the gradient and MMD with 1, 2 and 4 workers: %v", norms)
 		}
 	}
 }

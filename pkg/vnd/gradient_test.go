@@ -70,7 +70,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			}
 			H, B, Z := cfg.Loss.Steps, 7, cfg.Model.Latent
 			scale := make([]float64, H*9)
-			copyTo(scale, tr.shards[0].scale)
+			copyTo(scale, tr.crew.workers[0].scale)
 			m := double(tr.model, sys64)
 			rng := rand.New(rand.NewPCG(5, 6))
 			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
@@ -81,15 +81,15 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			for i := range b.samples {
 				b.samples[i] = rng.NormFloat64()
 			}
-			s := newShard(&cfg, m, tr.data, scale, 0, B, B, H)
+			w, p := newWorker(&cfg, m, tr.data, scale, B, B, H), newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
 			run := func() float64 {
 				m.Net.Refresh()
-				s.encode(&b)
-				l := s.gradient(&b)
+				w.encode(&b, p)
+				l := w.gradient(&b, p)
 				return (l.Dynamics + cfg.Loss.Reconstruction*l.Reconstruction + cfg.Loss.MMD*l.MMD) / float64(B)
 			}
 			run()
-			grad := append([]float64(nil), s.grad...)
+			grad := append([]float64(nil), p.grad...)
 			const h = 1e-5
 			for i := range m.Net.Params {
 				old := m.Net.Params[i]

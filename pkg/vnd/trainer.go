@@ -5,12 +5,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"time"
 
 	"vnd/pkg/learned"
 	"vnd/pkg/nn"
+	"vnd/pkg/ranks"
 	"vnd/pkg/transition"
 )
 
@@ -24,12 +23,14 @@ type trainer struct {
 	val    [2][]start // without and with the anchor
 	source *rand.PCG
 	rng    *rand.Rand // of source: all randomness
-	shards []*shard[float32]
 	batch  batch[float32]
+	crew   crew
 	grad   []float32
 	adam   *nn.Adam[float32]
 	state  progress
 
+	robot      learned.Quadrotor
+	digest     [32]byte      // of the segments
 	key        string        // of what the checkpoint belongs to
 	setup      time.Duration // spent before the first update
 	saved      time.Duration // training time at the last checkpoint
@@ -60,12 +61,10 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 	if err := d.need(T, H); err != nil {
 		return nil, err
 	}
+	opt.fill()
 	source := rand.NewPCG(opt.Seed, 0x5eed)
-	t := &trainer{cfg: cfg, opt: opt, model: m, data: d, source: source, rng: rand.New(source),
+	t := &trainer{cfg: cfg, opt: opt, robot: robot, model: m, data: d, source: source, rng: rand.New(source),
 		grad: make([]float32, len(m.Net.Params)), adam: nn.NewAdam[float32](len(m.Net.Params))}
-	if opt.Now == nil {
-		t.opt.Now = time.Now
-	}
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
@@ -80,10 +79,7 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 	B, Z := cfg.Train.Batch, m.Net.Latent
 	t.batch = batch[float32]{starts: make([]start, B), gains: make([]float64, B), samples: make([]float32, B*Z),
 		z: make([]float32, B*Z), dz: make([]float32, B*Z)}
-	n := workers(cfg)
-	for k := range n {
-		t.shards = append(t.shards, newShard(cfg, m, d, scale, k*B/n, (k+1)*B/n, B, H))
-	}
+	t.crew = newCrew(cfg, m, d, scale, opt.Ranks)
 	return t, nil
 }
 
@@ -97,31 +93,27 @@ func (t *trainer) warm(from *learned.Model[float32]) {
 	}
 }
 
-// workers is how many threads share a batch: more than one for each half tile would wait more than work.
-func workers(cfg *Config) int {
-	n := cfg.Train.Workers
-	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-	return max(1, min(n, 2*cfg.Train.Batch/tile))
-}
-
 func (t *trainer) run(ctx context.Context) error {
 	began, before := t.opt.Now(), t.state.Elapsed+t.setup
 	for share := t.share(); share < 1 && !t.state.Stopped; share = t.share() {
-		if err := ctx.Err(); err != nil {
+		if err := ranks.Agree(t.opt.Ranks, ctx.Err()); err != nil {
 			return errors.Join(err, t.save())
 		}
 		if err := t.update(share); err != nil {
 			return err
 		}
-		t.state.Elapsed = before + t.opt.Now().Sub(began)
+		var err error
+		if t.state.Elapsed, err = ranks.First(t.opt.Ranks, before+t.opt.Now().Sub(began), nil); err != nil {
+			return err
+		}
 		if int(t.share()*validations) > int(share*validations) {
-			t.validate()
+			if err := t.validate(); err != nil {
+				return err
+			}
 			t.state.Stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
 		}
 		if t.state.Elapsed-t.saved > checkpointEvery {
-			if err := t.save(); err != nil {
+			if err := ranks.Agree(t.opt.Ranks, t.save()); err != nil {
 				return err
 			}
 		}
@@ -168,23 +160,20 @@ func (t *trainer) draw(share float64) {
 	b.H, b.mmd = t.horizon(share), t.mmdWeight(share)
 }
 
-// update takes one Adam step on a batch. Shards encode, meet, and compute their gradients, which are added in a fixed
-// order.
+// update takes one Adam step on a batch. Its pieces are encoded, and then, when all latents are known, come their gradients,
+// which are added in a fixed order.
 func (t *trainer) update(share float64) error {
 	t.draw(share)
-	t.each(func(k int, s *shard[float32]) { s.encode(&t.batch) })
-	losses := make([]Losses, len(t.shards))
-	t.each(func(k int, s *shard[float32]) { losses[k] = s.gradient(&t.batch) })
-	clear(t.grad)
+	losses, err := t.crew.gradients(&t.batch, t.grad)
+	if err != nil {
+		return err
+	}
 	var l Losses
 	n := float64(len(t.batch.starts))
-	for k, s := range t.shards {
-		for i, g := range s.grad {
-			t.grad[i] += g
-		}
-		l.Dynamics += losses[k].Dynamics / n
-		l.Reconstruction += losses[k].Reconstruction / n
-		l.MMD += losses[k].MMD / n
+	for _, p := range losses {
+		l.Dynamics += p.Dynamics / n
+		l.Reconstruction += p.Reconstruction / n
+		l.MMD += p.MMD / n
 	}
 	l.Total = l.Dynamics + t.cfg.Loss.Reconstruction*l.Reconstruction + t.batch.mmd*l.MMD
 	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm-norm != 0 {
@@ -195,15 +184,6 @@ func (t *trainer) update(share float64) error {
 	t.state.Update++
 	t.state.Recent = blend(t.state.Recent, l, math.Max(.02, 1/float64(t.state.Update)))
 	return nil
-}
-
-// each runs f for every shard at once.
-func (t *trainer) each(f func(k int, s *shard[float32])) {
-	var wg sync.WaitGroup
-	for k, s := range t.shards {
-		wg.Go(func() { f(k, s) })
-	}
-	wg.Wait()
 }
 
 // average moves the exponential moving average of the weights, faster at first.

@@ -1,9 +1,9 @@
 package vnd
 
 import (
+	"errors"
 	"math"
 	"slices"
-	"sync"
 )
 
 const (
@@ -14,22 +14,28 @@ const (
 // validate scores the averaged weights on the validation flights and keeps them when they are the best since the training
 // has settled. The loss
 // is that of training at full horizon under the mean of the ensemble, every other context with the anchor.
-func (t *trainer) validate() {
+func (t *trainer) validate() error {
 	if len(t.val[1]) == 0 {
-		return
+		return nil
 	}
 	net := t.model.Net
 	raw := net.Params
 	net.Params = t.state.Average
 	net.Refresh()
-	loss := (t.loss(t.val[0], false) + t.loss(t.val[1], true)) / 2
+	bare, err := t.crew.loss(t.val[0], t.cfg.Loss.Steps, false)
+	anchored, err2 := t.crew.loss(t.val[1], t.cfg.Loss.Steps, true)
 	net.Params = raw
 	net.Refresh()
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	loss := (bare + anchored) / 2
 	t.state.Newest = loss
 	if t.share() >= t.cfg.Train.Settle && loss < t.state.BestLoss {
 		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()
 		t.state.Best = append(t.state.Best[:0], t.state.Average...)
 	}
+	return nil
 }
 
 // alternate deals starts to the two halves of validation.
@@ -40,41 +46,24 @@ func alternate(starts []start) (out [2][]start) {
 	return out
 }
 
-// loss is the mean normalised loss over contexts.
-func (t *trainer) loss(starts []start, anchored bool) float64 {
-	n := len(t.shards)
-	sums := make([]float64, n)
-	var wg sync.WaitGroup
-	for k, s := range t.shards {
-		part := starts[k*len(starts)/n : (k+1)*len(starts)/n]
-		wg.Go(func() { sums[k] = s.loss(part, t.cfg.Loss.Steps, anchored) })
-	}
-	wg.Wait()
-	total := 0.
-	for _, x := range sums {
-		total += x
-	}
-	return total / float64(len(starts))
-}
-
 // loss is the summed loss of the contexts under the mean of the ensemble.
-func (s *shard[F]) loss(starts []start, H int, anchored bool) (sum float64) {
-	s.eachTile(starts, func(part []start, z []F) {
-		s.load(part, nil, H)
-		sum += s.forward(s.mean, 0, 0, z, len(part), H, anchored)
+func (w *worker[F]) loss(starts []start, H int, anchored bool) (sum float64) {
+	w.eachTile(starts, func(part []start, z []F) {
+		w.load(part, nil, H)
+		sum += w.forward(w.mean, w.own.windows, 0, 0, z, len(part), H, anchored)
 	})
 	return sum
 }
 
 // eachTile encodes contexts tile by tile, as they were recorded.
-func (s *shard[F]) eachTile(starts []start, visit func(part []start, z []F)) {
-	z := make([]F, len(s.weight)*s.m.Net.Latent)
-	for part := range slices.Chunk(starts, len(s.weight)) {
-		s.read(part, nil)
-		if s.m.Net.Latent > 0 {
-			s.m.Net.Encode(s.encoder, len(part), s.windows.Features, z)
+func (w *worker[F]) eachTile(starts []start, visit func(part []start, z []F)) {
+	z := make([]F, len(w.weight)*w.m.Net.Latent)
+	for part := range slices.Chunk(starts, len(w.weight)) {
+		w.read(w.own, part, nil)
+		if w.m.Net.Latent > 0 {
+			w.m.Net.Encode(w.own.encoder, len(part), w.own.windows.Features, z)
 		}
-		visit(part, z[:len(part)*s.m.Net.Latent])
+		visit(part, z[:len(part)*w.m.Net.Latent])
 	}
 }
 
@@ -84,11 +73,11 @@ const known = .98
 // leftovers sets the model's unit of leftovers: their RMS over the windows, times what makes the surprise of a share
 // `known` of them at most 1.
 func (t *trainer) leftovers(starts []start) {
-	s, U := t.shards[0], t.model.System.Dims().Tangent
+	w, U := t.crew.workers[0], t.model.System.Dims().Tangent
 	var left []float32
-	s.eachTile(starts, func(part []start, z []float32) {
-		s.mean.Begin(0, len(part), 1, z)
-		left = append(left, s.mean.Leftover(s.windows, 0)...)
+	w.eachTile(starts, func(part []start, z []float32) {
+		w.mean.Begin(0, len(part), 1, z)
+		left = append(left, w.mean.Leftover(w.own.windows, 0)...)
 	})
 	unit := t.model.Leftover
 	for j := range unit {
