@@ -3,12 +3,15 @@ package campaign
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
+	"vnd/pkg/gate"
 	"vnd/pkg/kernel"
 	"vnd/pkg/param"
+	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/sim"
@@ -119,8 +122,8 @@ var start = sync.OnceValues(func() (*snapshot.Bundle, error) {
 	return c.Base(context.Background(), nil)
 })
 
-// TestPoisoned: a round on flights that are wrong promotes nothing that flies worse. VND_POISONED=10 takes ten seeds of each
-// poison, 40 rounds in all.
+// TestPoisoned: a round on flights that are wrong promotes nothing that flies worse, and no candidate that makes nothing of
+// them flies. VND_POISONED=10 takes ten seeds of each poison, 40 rounds in all.
 func TestPoisoned(t *testing.T) {
 	if kernel.Name() == "go" {
 		t.Skip("takes minutes without the C kernels, each of which is held against its reference")
@@ -141,6 +144,7 @@ func TestPoisoned(t *testing.T) {
 		c := hovering(t, seed+1)
 		good := taught(t, c, b)
 		before := errs(t, c, good)
+		collapsed(t, c, good)
 		for _, p := range poisons {
 			l, err := c.Learner(good)
 			if err != nil {
@@ -170,6 +174,49 @@ func TestPoisoned(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d poisoned rounds promoted, %d of them worse", promoted, seeds*len(poisons), worse)
+}
+
+// deaf is a bundle whose encoder says the same of every window, whose residual knows no wind, and whose policy does not
+// listen: in its own model it flies as well as any.
+func deaf(t testing.TB, b *snapshot.Bundle) *snapshot.Bundle {
+	t.Helper()
+	p, err := policy.FromBundle(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := map[string]int{"encoder.latent.w": 0, "encoder.latent.b": 0, "normaliser.output": 0, "policy.dense1.w": p.Observation.Size() * p.Net.Hidden[0]}
+	c := *b
+	c.ID, c.Tensors = "", slices.Clone(b.Tensors)
+	for i := range c.Tensors {
+		if n, ok := keep[c.Tensors[i].Name]; ok {
+			c.Tensors[i].Data = slices.Clone(c.Tensors[i].Data)
+			clear(c.Tensors[i].Data[n:])
+			delete(keep, c.Tensors[i].Name)
+		}
+	}
+	if _, err := c.Encode(); err != nil || len(keep) > 0 {
+		t.Fatal(err, keep)
+	}
+	return &c
+}
+
+// collapsed examines what became of a bundle whose latent collapsed.
+func collapsed(t testing.TB, c *Campaign, good *snapshot.Bundle) {
+	t.Helper()
+	bad := deaf(t, good)
+	var flown [][]quad.Step
+	for _, f := range recorded(t, c, good, c.Seed) {
+		flown = append(flown, f.Segments...)
+	}
+	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle(), Tasks: c.tasks(), Judge: c.judge(), Flown: flown, Seed: c.Seed}
+	v, err := g.Try(context.Background(), bad, good, make([]float32, 40*bad.Dimensions["latent"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d, collapsed latent: %v", c.Seed, v.Reasons())
+	if before, after := errs(t, c, good), errs(t, c, bad); v.Pass || after < 1.5*before {
+		t.Errorf("seed %d, collapsed latent: promoted %v; error %.4f m before, %.4f m after", c.Seed, v.Pass, before, after)
+	}
 }
 
 // taught is a bundle that learned from honest flights.

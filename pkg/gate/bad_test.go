@@ -51,6 +51,10 @@ func swapped(b *snapshot.Bundle, one, other string) *snapshot.Bundle {
 	return each(c, other, func(i int, _ float32) float32 { return x[i%len(x)] })
 }
 
+// collapsed is the candidate whose encoder says the same of every window, whose residual knows no wind, and whose policy does
+// not listen: in its own model it flies as well as any.
+const collapsed = "collapsed latent"
+
 // bad makes candidates that are worse than what they were made of, each in many ways.
 var bad = map[string]func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle{
 	"random weights": func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle {
@@ -90,6 +94,19 @@ var bad = map[string]func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle{
 	"shaking": func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle {
 		gain := float32(15 + 30*rng.Float64())
 		return each(b, "policy.head.w", func(_ int, x float32) float32 { return gain * x })
+	},
+	collapsed: func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle {
+		p, nothing := must(policy.FromBundle(b)), func(int, float32) float32 { return 0 }
+		left := float32(0.1 * rng.Float64())
+		b = each(each(b, "encoder.latent.w", nothing), "encoder.latent.b", nothing)
+		b = each(b, "normaliser.output", func(_ int, x float32) float32 { return left * x })
+		first := p.Observation.Size() * p.Net.Hidden[0]
+		return each(b, "policy.dense1.w", func(i int, x float32) float32 {
+			if i >= first { // what the latent weighs
+				return 0
+			}
+			return x
+		})
 	},
 	"not finite": func(b *snapshot.Bundle, rng *rand.Rand) *snapshot.Bundle {
 		t := b.Tensors[rng.IntN(len(b.Tensors))]
@@ -171,7 +188,11 @@ func TestBadCandidates(t *testing.T) {
 	for i := range candidates {
 		kind := kinds[i%len(kinds)]
 		g.Seed = uint64(i)
-		v := try(t, g, bad[kind](s.improved, rand.New(rand.NewPCG(uint64(i), 5))), s.improved, s.bank)
+		bank := s.bank
+		if kind == collapsed {
+			bank = make([]float32, len(bank))
+		}
+		v := try(t, g, bad[kind](s.improved, rand.New(rand.NewPCG(uint64(i), 5))), s.improved, bank)
 		if v.Pass {
 			t.Errorf("candidate %d, %s: passes: %+v", i, kind, v)
 		}

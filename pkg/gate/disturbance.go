@@ -1,12 +1,8 @@
 package gate
 
 import (
-	"math"
-	"slices"
-
 	"vnd/pkg/dynamics"
 	"vnd/pkg/learned"
-	"vnd/pkg/policy"
 	"vnd/pkg/quad"
 )
 
@@ -46,21 +42,4 @@ func (r *Disturbance) Place(z []float32) (p Place) {
 		}
 	}
 	return p
-}
-
-// met is how strong the disturbances of the buffer are, see Trial: all but two in a hundred are weaker.
-func met(l *policy.Learned, bank []float32) float64 {
-	if l.Model == nil || l.Model.Net.Latent == 0 || len(bank) == 0 {
-		return math.Inf(1)
-	}
-	const most = 500 // latents that are asked
-	d, Z := NewDisturbance(l.Model, l.Robot), l.Model.Net.Latent
-	n := len(bank) / Z
-	var strengths []float64
-	for i := 0; i < n; i += (n + most - 1) / most {
-		p := d.Place(bank[i*Z:][:Z])
-		strengths = append(strengths, math.Hypot(p[0], p[1]))
-	}
-	slices.Sort(strengths)
-	return strengths[int(0.98*float64(len(strengths)-1))]
 }

@@ -32,7 +32,9 @@ type Gate struct {
 	Vehicle Vehicle
 	Tasks   []*task.Task // of the shadow flights
 	Judge   Judge        // nil: no canary flights
-	Seed    uint64
+	// Flown are the stretches of the buffer, whose winds say how strong those of the judge may be; none: as strong as it likes.
+	Flown [][]quad.Step
+	Seed  uint64
 }
 
 // Verdict on a candidate.
@@ -96,7 +98,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 	v.Candidate = next.ID
 	for _, stage := range []func() (Stage, error){
 		func() (Stage, error) { return g.shadow(ctx, next, now, bank) },
-		func() (Stage, error) { return g.canary(ctx, candidate, current, met(next, bank)) },
+		func() (Stage, error) { return g.canary(ctx, candidate, current, met(g.Flown, candidate.Dt)) },
 	} {
 		s, err := stage()
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -68,6 +70,51 @@ func TestCanaryFindsTheFlatteredPolicy(t *testing.T) {
 	v := try(t, g, calm, each(s.improved, "normaliser.output", func(int, float32) float32 { return 0 }), s.bank)
 	if v.Pass || len(v.Stages) != 3 || !v.Stages[1].Pass || !strings.Contains(v.Reasons()[0], "canary: errs more") {
 		t.Errorf("%+v: %q", v, v.Reasons())
+	}
+}
+
+// TestCollapsedLatent: a candidate that sees no wind in what was flown is examined in those winds all the same.
+func TestCollapsedLatent(t *testing.T) {
+	s := taught()
+	g := s.gate()
+	g.Config.Tolerance = 0.02
+	for seed := range uint64(5) {
+		g.Seed = seed
+		v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(seed, 7))), s.improved, make([]float32, len(s.bank)))
+		if v.Pass || len(v.Stages) != 3 || !v.Stages[1].Pass || !strings.Contains(v.Reasons()[0], "canary: errs more") {
+			t.Errorf("seed %d: %+v: %q", seed, v, v.Reasons())
+		}
+	}
+	g.Flown = s.flown[:2] // those in calm: of winds that nobody met it is not asked
+	if v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(1, 7))), s.improved, make([]float32, len(s.bank))); !v.Pass {
+		t.Errorf("in a calm buffer: %q", v.Reasons())
+	}
+}
+
+// TestMet: what was met is the strength of the winds, from the flights alone.
+func TestMet(t *testing.T) {
+	s := taught()
+	if strength := met(s.flown, dt); !(strength > 1.8 && strength < 2.6) {
+		t.Errorf("%.2f m/s² were met in winds of 2", strength)
+	}
+	if strength := met(s.flown[:2], dt); !(strength < 0.6) {
+		t.Errorf("%.2f m/s² were met in calm", strength)
+	}
+	for name, flown := range map[string][][]quad.Step{"no flight": nil, "one too short": {s.flown[0][:50]}} {
+		if strength := met(flown, dt); !math.IsInf(strength, 1) {
+			t.Errorf("%s: %.2f m/s² were met", name, strength)
+		}
+	}
+	if k := drag([]so3.Vec3{{X: -1}, {Y: 0.5}, {X: 3}}, []so3.Vec3{{X: 4}, {Y: -2}, {}}); math.Abs(k-0.25) > 1e-12 {
+		t.Errorf("drag %g 1/s, want 0.25", k)
+	}
+	if k := drag([]so3.Vec3{{X: 1}}, []so3.Vec3{{X: 4}}); k != 0 {
+		t.Errorf("what pushes ahead has a drag of %g 1/s", k)
+	}
+	lost := slices.Clone(s.flown[2][:51])
+	lost[7].State.V.X = math.NaN()
+	if strength := met([][]quad.Step{lost, s.flown[2]}, dt); !(strength > 1.8 && strength < 2.6) {
+		t.Errorf("with a row that is not finite %.2f m/s² were met", strength)
 	}
 }
 
