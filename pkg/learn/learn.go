@@ -148,29 +148,34 @@ var ErrTooLittle = errors.New("too little was flown")
 
 // Round learns from the buffer as it is. A candidate that passes the gate is the
 // current bundle from then on. The error is ctx's, or of a training that
-// diverged; the current bundle then stays.
+// diverged; all is then as if the round had not begun.
 func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	segments, rows, current := l.buffer()
 	if flown := float64(rows) * current.Dt; flown < l.cfg.Least {
 		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
 	}
-	r := &round{l: l, ctx: ctx, current: current, out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}}}
+	r := &round{l: l, ctx: ctx, current: current, out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}}, segments: segments}
 	for _, step := range []struct {
 		phase Phase
 		do    func() error
 	}{
-		{Fitting, func() error { return r.fit(segments) }},
-		{Encoding, func() error { return r.encode(segments) }},
+		{Fitting, r.fit},
+		{Encoding, r.encode},
 		{Improving, r.improve},
 		{Gating, r.gate},
 	} {
 		began := l.opt.Now()
 		r.tell(step.phase, 0, 0)
-		if err := step.do(); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = step.do()
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", step.phase, err)
 		}
 		r.out.Seconds[step.phase] = l.opt.Now().Sub(began).Seconds()
 	}
+	l.model = r.fitted
 	l.rounds++
 	if r.out.Verdict.Pass {
 		l.Return(r.out.Candidate)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vnd/pkg/dynamics"
@@ -184,22 +185,81 @@ func TestRoundsImprove(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a round that is cut short changes nothing.
+// TestInterrupted: a round that is cut short, in whichever phase, leaves all as it was: the round that follows comes to what
+// it would have come to without.
 func TestInterrupted(t *testing.T) {
 	start := base(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()},
-		Status: func(s Status) {
-			if s.Phase == Improving {
-				cancel()
+	rows, _ := fly(controller(t, start), so3.Vec3{X: 1}, 25, rand.New(rand.NewPCG(1, 1)))
+	cfg := small()
+	cfg.Fit.First.Updates, cfg.Fit.Again.Updates, cfg.Policy.Epochs, cfg.Policy.Flights = 20, 10, 6, 2
+	cfg.Gate.Shadow.Flights, cfg.Gate.Shadow.Seconds, cfg.Gate.Tolerance = 8, 2.5, 10
+	var at Phase
+	var stop context.CancelFunc
+	learner := func() *Learner {
+		l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()},
+			Status: func(s Status) {
+				if s.Phase == at {
+					stop()
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+		return l
+	}
+	round := func(l *Learner, cut Phase) (*Round, error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		at, stop = cut, cancel
+		return l.Round(ctx)
+	}
+	calm, cut := learner(), learner()
+	for n := range 2 { // the first model, and one that goes on from it
+		want, err := round(calm, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, current := cut.model, cut.Current()
+		for _, phase := range []Phase{Fitting, Encoding, Improving, Gating} {
+			if r, err := round(cut, phase); !errors.Is(err, context.Canceled) || r != nil || cut.Current() != current || cut.model != before || cut.rounds != n {
+				t.Fatalf("round %d, cut short in %s: %v; current %s, %d rounds", n+1, phase, err, cut.Current().ID, cut.rounds)
 			}
-		}})
+		}
+		got, err := round(cut, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Bank, want.Bank) || !slices.EqualFunc(got.Candidate.Tensors, want.Candidate.Tensors, sameTensor) || got.Verdict.Pass != want.Verdict.Pass {
+			t.Errorf("round %d comes to something else after those that were cut short", n+1)
+		}
+	}
+}
+
+// TestFailed: of a round that fails nothing stays either.
+func TestFailed(t *testing.T) {
+	start := base(t)
+	cfg := small()
+	cfg.Fit.First.Updates, cfg.Policy.Epochs, cfg.Policy.Rate = 10, 5, 1e-7
+	cfg.Gate.Shadow.Seconds, cfg.Gate.Tolerance = 2.5, 10
+	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{}, Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, _ := fly(controller(t, start), so3.Vec3{}, 25, rand.New(rand.NewPCG(1, 1)))
 	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
-	if _, err := l.Round(ctx); !errors.Is(err, context.Canceled) || l.Current() != start {
-		t.Errorf("error %v, current %s", err, l.Current().ID)
+	if r, err := l.Round(context.Background()); !errors.Is(err, errBroken) || r != nil || l.model != nil || l.rounds != 0 || l.Current() != start {
+		t.Errorf("error %v, %d rounds", err, l.rounds)
 	}
 }
+
+var errBroken = errors.New("the simulator is broken")
+
+// broken is a judge that cannot fly.
+type broken struct{}
+
+func (broken) Fly(context.Context, *snapshot.Bundle, gate.Trial) (*gate.Flight, error) {
+	return nil, errBroken
+}
+
+func sameTensor(a, b snapshot.Tensor) bool { return a.Name == b.Name && slices.Equal(a.Data, b.Data) }

@@ -20,7 +20,10 @@ type round struct {
 	ctx     context.Context
 	current *snapshot.Bundle
 	out     *Round
-	fitted  *vnd.Fit
+
+	segments []transition.Segment
+	flown    [][]quad.Step // their rows
+	fitted   *vnd.Fit
 }
 
 func (r *round) tell(p Phase, share, loss float64) {
@@ -30,25 +33,25 @@ func (r *round) tell(p Phase, share, loss float64) {
 // seed of a round: another one for each.
 func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 
-// fit goes on from the model of before, or begins the first one.
-func (r *round) fit(segments []transition.Segment) error {
+// fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model behind.
+func (r *round) fit() error {
 	cfg := r.l.cfg.fit(r.l.model != nil)
-	f, err := vnd.Run(r.ctx, cfg, r.current.Dt, segments, vnd.Options{Seed: r.seed(), From: r.l.model,
+	f, err := vnd.Run(r.ctx, cfg, r.current.Dt, r.segments, vnd.Options{Seed: r.seed(), From: r.l.model,
 		Progress: func(p vnd.Progress) { r.tell(Fitting, p.Share, p.Losses.Total) }})
 	if err != nil {
 		return err
 	}
-	r.fitted, r.l.model, r.out.Fit = f, f, f.Metrics.Losses
+	r.fitted, r.out.Fit = f, f.Metrics.Losses
 	return nil
 }
 
 // encode makes the bank of latents that the buffer's windows have now.
-func (r *round) encode(segments []transition.Segment) error {
-	flown := make([][]quad.Step, len(segments))
-	for i, s := range segments {
-		flown[i] = s.Steps()
+func (r *round) encode() error {
+	r.flown = make([][]quad.Step, len(r.segments))
+	for i := range r.segments {
+		r.flown[i] = r.segments[i].Steps()
 	}
-	r.out.Bank = learned.Latents(r.fitted.Model, r.fitted.Robot, flown, r.l.cfg.Stride)
+	r.out.Bank = learned.Latents(r.fitted.Model, r.fitted.Robot, r.flown, r.l.cfg.Stride)
 	return nil
 }
 
@@ -100,7 +103,7 @@ func (r *round) pack(res *train.Result) error {
 // gate asks whether the candidate may fly.
 func (r *round) gate() (err error) {
 	opt := &r.l.opt
-	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Seed: r.seed()}
+	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Flown: r.flown, Seed: r.seed()}
 	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err
 }
