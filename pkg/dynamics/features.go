@@ -1,5 +1,7 @@
 package dynamics
 
+import "vnd/pkg/kernel"
+
 // Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what the
 // actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the direction
 // of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in the world
@@ -39,6 +41,9 @@ func (m *Quadrotor[F]) ContextSpans() []Span {
 
 // Inputs implements System.
 func (m *Quadrotor[F]) Inputs(B int, s, a, x []F) {
+	if !m.world && kernel.BodyInputs(&m.body, B, s, a, x) {
+		return
+	}
 	for b := range B {
 		m.inputs(s[b*nS:][:nS], a[b*nA:][:nA], x[b*nX:][:nX])
 	}
@@ -62,6 +67,9 @@ func (m *Quadrotor[F]) inputs(s, a, x []F) {
 
 // InputsVJP implements System.
 func (m *Quadrotor[F]) InputsVJP(B int, s, a, dx, ds, da []F) {
+	if !m.world && kernel.BodyInputsVJP(&m.body, B, s, a, dx, ds, da) {
+		return
+	}
 	for b := range B {
 		var dab []F
 		if da != nil {

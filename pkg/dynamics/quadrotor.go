@@ -26,6 +26,7 @@ const (
 // the constant body rate, q' = q ⊗ Exp(ω Δt) (paper, "Physics prior and residual head"), where T and ω are the lagged
 // commands.
 type Quadrotor[F kernel.Float] struct {
+	body         kernel.Body // the same numbers for many robots at a time; what follows states it robot by robot
 	dt           F
 	thrust, rate channel[F]
 	noPrior      bool
@@ -45,15 +46,22 @@ func NewQuadrotor[F kernel.Float](dt float64, a Actuator) *Quadrotor[F] {
 		i, f := tap(delay)
 		return channel[F]{F(gain), F(blend(lag, dt)), i, F(f)}
 	}
-	return &Quadrotor[F]{dt: F(dt),
+	m := &Quadrotor[F]{dt: F(dt),
 		thrust: mk(a.ThrustGain, a.ThrustDelay, a.ThrustLag),
 		rate:   mk(a.RateGain, a.RateDelay, a.RateLag)}
+	m.body = kernel.Body{Dt: dt, Gravity: quad.Gravity, Thrust: m.thrust.plain(), Rate: m.rate.plain(), Prior: true}
+	return m
+}
+
+// plain is the channel as kernel takes it.
+func (c *channel[F]) plain() kernel.Channel {
+	return kernel.Channel{Gain: float64(c.gain), Blend: float64(c.blend), Elder: float64(c.elder), Tap: c.tap}
 }
 
 // WithoutPrior returns the ablation whose f_prior keeps the measured state as it is, so that the residual has to learn
 // the whole transition (paper, "w/o residual prior").
 func (m Quadrotor[F]) WithoutPrior() *Quadrotor[F] {
-	m.noPrior = true
+	m.noPrior, m.body.Prior = true, false
 	return &m
 }
 
@@ -121,6 +129,9 @@ func (m *Quadrotor[F]) actVJP(ds, da []F, de *[4]F) {
 
 // Step implements System.
 func (m *Quadrotor[F]) Step(B int, s, a, d, next []F) {
+	if !m.world && kernel.BodyStep(&m.body, B, s, a, d, next) {
+		return
+	}
 	for b := range B {
 		m.step(s[b*nS:][:nS], a[b*nA:][:nA], d[b*nU:][:nU], next[b*nS:][:nS])
 	}
@@ -167,6 +178,9 @@ func (m *Quadrotor[F]) rigid(p [3]F, q quat[F], v [3]F, e *[4]F) ([3]F, quat[F],
 
 // StepVJP implements System.
 func (m *Quadrotor[F]) StepVJP(B int, s, a, d, dnext, ds, da, dd []F) {
+	if !m.world && kernel.BodyStepVJP(&m.body, B, s, a, d, dnext, ds, da, dd) {
+		return
+	}
 	for b := range B {
 		var dab []F
 		if da != nil {

@@ -139,3 +139,46 @@ void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const flo
 	const float *film, const float *pre, float *slope, float *dfilm) {
 	use->dense_film_backward(rows, k, n, dy, w, film, pre, slope, dfilm);
 }
+
+void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next) {
+	use->body_step(&m, rows, s, a, d, next);
+}
+
+void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,
+	float *da, float *dd) {
+	use->body_step_vjp(&m, rows, s, a, d, dnext, ds, da, dd);
+}
+
+void vnd_body_inputs(vnd_body m, ptrdiff_t rows, const float *s, const float *a, float *x) {
+	use->body_inputs(&m, rows, s, a, x);
+}
+
+void vnd_body_inputs_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da) {
+	use->body_inputs_vjp(&m, rows, s, a, dx, ds, da);
+}
+
+void vnd_price_steps(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
+	const float *weights, float *cost, float *off) {
+	const vnd_flown f = {s0, s1, a, last, ref, weights};
+	use->price(&k, rows, &f, cost, off);
+}
+
+void vnd_price_back(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
+	const float *weights, const float *scale, float *ds0, float *ds1, float *da, float *dlast) {
+	const vnd_flown f = {s0, s1, a, last, ref, weights};
+	use->price_vjp(&k, rows, &f, scale, ds0, ds1, da, dlast);
+}
+
+void vnd_observe(vnd_view o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x) {
+	use->observe(&o, rows, s, ref, seen, past, x);
+}
+
+void vnd_observe_vjp(vnd_view o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast) {
+	use->observe_vjp(&o, rows, s, dx, ds, dseen, dpast);
+}
+
+void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x) {
+	use->normalise(rows, n, mean, scale, x);
+}
+
+void vnd_scale_rows(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x) { use->scale_rows(rows, n, scale, x); }

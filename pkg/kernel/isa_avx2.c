@@ -11,4 +11,6 @@ enum { VL = 8, MR = 6 }; // 16 registers of 8
 #include "loops.h"
 #include "gemm.h"
 #include "dense.h"
+#include "flight.h"
+#include "cost.h"
 #include "table.h"

@@ -11,4 +11,6 @@ enum { VL = 16, MR = 8 }; // 32 registers of 16
 #include "loops.h"
 #include "gemm.h"
 #include "dense.h"
+#include "flight.h"
+#include "cost.h"
 #include "table.h"

@@ -18,4 +18,6 @@ enum { VL = 4, MR = 4 };
 #include "loops.h"
 #include "gemm.h"
 #include "dense.h"
+#include "flight.h"
+#include "cost.h"
 #include "table.h"

@@ -1,8 +1,9 @@
-// Package kernel holds the hot loops of the nets: matrix products and the fused
-// element-wise passes between them.
+// Package kernel holds the hot loops of the nets, matrix products and the fused
+// element-wise passes between them, and of the flight around them.
 //
 // Every function is written for float32 and float64. The Go reference in
-// reference.go is always compiled and states what each kernel computes; float64
+// reference.go is always compiled and states what each kernel computes (those of
+// flight, cost and observation report that they did nothing, and their callers state it); float64
 // always runs it, so that gradients can be proved by finite differences. float32
 // runs the C of the same signature where the binary was built with cgo.
 //

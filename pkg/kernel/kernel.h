@@ -10,6 +10,33 @@ typedef struct {
 	float rate, beta1, beta2, correct2, epsilon, keep, grad_scale;
 } vnd_adam_step;
 
+typedef struct {
+	float gain, blend, elder;
+	int tap;
+} vnd_channel;
+
+typedef struct {
+	float dt, gravity;
+	vnd_channel thrust, rate;
+	int prior;
+} vnd_body;
+
+// What one step of a batch was, see cost.go.
+typedef struct {
+	const float *s0, *s1, *a, *last, *ref, *weights;
+} vnd_flown;
+
+typedef struct {
+	float per_dt, hover;
+	ptrdiff_t state; // numbers of a state
+} vnd_price;
+
+// See observe.go.
+typedef struct {
+	ptrdiff_t looks, place, past; // points of the reference, numbers of the place, past actions
+	ptrdiff_t state, width;       // numbers of a state and of a row of the observation
+} vnd_view;
+
 // One instruction set's kernels.
 typedef struct {
 	const char *name;
@@ -36,6 +63,18 @@ typedef struct {
 	void (*dense_gelu_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
 	void (*dense_film_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 		const float *film, const float *pre, float *slope, float *dfilm);
+	void (*body_step)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
+	void (*body_step_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext,
+		float *ds, float *da, float *dd);
+	void (*body_inputs)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, float *x);
+	void (*body_inputs_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da);
+	void (*price)(const vnd_price *k, ptrdiff_t rows, const vnd_flown *f, float *cost, float *off);
+	void (*price_vjp)(const vnd_price *k, ptrdiff_t rows, const vnd_flown *f, const float *scale, float *ds0, float *ds1, float *da,
+		float *dlast);
+	void (*observe)(const vnd_view *o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x);
+	void (*observe_vjp)(const vnd_view *o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast);
+	void (*normalise)(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
+	void (*scale_rows)(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 } vnd_kernels;
 
 extern const vnd_kernels vnd_base;
@@ -78,5 +117,18 @@ void vnd_dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, co
 void vnd_dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
 void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm);
+void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
+void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,
+	float *da, float *dd);
+void vnd_body_inputs(vnd_body m, ptrdiff_t rows, const float *s, const float *a, float *x);
+void vnd_body_inputs_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da);
+void vnd_price_steps(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
+	const float *weights, float *cost, float *off);
+void vnd_price_back(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
+	const float *weights, const float *scale, float *ds0, float *ds1, float *da, float *dlast);
+void vnd_observe(vnd_view o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x);
+void vnd_observe_vjp(vnd_view o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast);
+void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
+void vnd_scale_rows(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 
 #endif

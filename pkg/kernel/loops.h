@@ -4,6 +4,7 @@
 // No loop swallows a NaN: every clamp is written so that the comparison fails
 // and the NaN stays. (Without -fno-thread-jumps gcc makes a path of its own, under a
 // mask, of every side of a clamp.)
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -145,3 +145,21 @@ func adamGo[F Float](s AdamStep, p, g, m, v []F) {
 		p[i] = keep*p[i] - rate*m[i]/(F(math.Sqrt(float64(correct*v[i])))+eps)
 	}
 }
+
+func normaliseGo[F Float](rows, n int, mean, scale, x []F) {
+	for i := range rows {
+		row := x[i*n : (i+1)*n]
+		for j := range row {
+			row[j] = (row[j] - mean[j]) * scale[j]
+		}
+	}
+}
+
+func scaleRowsGo[F Float](rows, n int, scale, x []F) {
+	for i := range rows {
+		row := x[i*n : (i+1)*n]
+		for j := range row {
+			row[j] *= scale[j]
+		}
+	}
+}

@@ -21,26 +21,10 @@ type Norm[F kernel.Float] struct {
 }
 
 // Apply normalises rows of x in place.
-func (n *Norm[F]) Apply(x []F) {
-	w := len(n.Mean)
-	for i := 0; i+w <= len(x); i += w {
-		row := x[i : i+w]
-		for j := range row {
-			row[j] = (row[j] - n.Mean[j]) * n.Scale[j]
-		}
-	}
-}
+func (n *Norm[F]) Apply(x []F) { kernel.Normalise(len(x)/len(n.Mean), n.Mean, n.Scale, x) }
 
 // Pull scales gradients of normalised rows to gradients of raw rows, in place.
-func (n *Norm[F]) Pull(dx []F) {
-	w := len(n.Scale)
-	for i := 0; i+w <= len(dx); i += w {
-		row := dx[i : i+w]
-		for j := range row {
-			row[j] *= n.Scale[j]
-		}
-	}
-}
+func (n *Norm[F]) Pull(dx []F) { kernel.ScaleRows(len(dx)/len(n.Scale), n.Scale, dx) }
 
 // Model is a fitted model. Its nets and normalisers may be shared by many Contexts and Rollouts; it is not changed by
 // them.

@@ -163,18 +163,9 @@ func (r *Rollout[F]) residual(h int, s, a []F) []F {
 		}
 		r.ensemble(p, x, out)
 	}
-	scaleRows(out, m.Output)
+	kernel.ScaleRows(r.B, m.Output, out)
 	st.s, st.a = s, a
 	return out
-}
-
-// scaleRows multiplies every row of x by scale.
-func scaleRows[F kernel.Float](x, scale []F) {
-	for n := len(scale); len(x) > 0; x = x[n:] {
-		for j, f := range scale {
-			x[j] *= f
-		}
-	}
 }
 
 // ensemble writes the mean of the members' residuals and adds up their variance.
@@ -234,7 +225,7 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 // residualBackward pulls the gradient dd of step h's residual through the net; dd is overwritten.
 func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	m, d := r.m, r.m.dims()
-	scaleRows(dd, m.Output)
+	kernel.ScaleRows(r.B, m.Output, dd)
 	p, k := r.at(h)
 	if ds == nil {
 		m.Net.ResidualBackward(p.tapes[0], r.member, k, dd, nil)

@@ -119,9 +119,9 @@ func TestPilotSeesFeatures(t *testing.T) {
 		dynamics.Measured(&s, state)
 		PutReference(&o, stay, ref)
 		hover := p.Hover()
-		past := make([][]float32, o.Past)
-		for k := range past {
-			past[k] = hover[:]
+		var past []float32
+		for range o.Past {
+			past = append(past, hover[:]...)
 		}
 		Observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
 		p.Norm.Apply(x)

@@ -101,11 +101,20 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) quad.Refere
 	tail[3], tail[4] = F(math.Cos(now.Yaw)), F(math.Sin(now.Yaw))
 }
 
+// kernelView is the observation as kernel puts it together, from states of S numbers into rows of width.
+func (o *Observation) kernelView(S, width int) kernel.View {
+	return kernel.View{Looks: o.Looks, Place: o.where(), Past: o.Past, State: S, Width: width}
+}
+
 // Observe writes the first O−Z channels of x[B][width] from s[B][S], whose rows
-// begin with p, q, v, ref[B][R] and past[K][B][U], the youngest action first.
+// begin with p, q, v, ref[B][R] and past[K][B][U], the eldest action first.
 // Without points of a camera seen is nil, else it is the relative features
 // [B][N][3] that stand where positions would.
-func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen []F, past [][]F, x []F, width int) {
+func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen, past, x []F, width int) {
+	view := o.kernelView(S, width)
+	if kernel.Observe(&view, B, s, ref, seen, past, x) {
+		return
+	}
 	R, n := o.RefSize(), o.where()
 	for b := range B {
 		p, q, v := s[b*S:][:3], s[b*S+3:][:4], s[b*S+7:][:3]
@@ -124,15 +133,19 @@ func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen []F,
 		putRotation(q, y[velocities:])
 		copy(y[velocities+attitude:], r[3:refTail])
 		y = y[fixedParts:]
-		for k, u := range past[:o.Past] {
-			copy(y[nU*k:nU*(k+1)], u[b*nU:])
+		for k := range o.Past {
+			copy(y[nU*k:nU*(k+1)], past[((o.Past-1-k)*B+b)*nU:])
 		}
 	}
 }
 
 // ObserveVJP adds the pullback of dx to ds[B][S], to dseen where there is one,
 // and to dpast[K][B][U].
-func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen []F, dpast [][]F) {
+func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen, dpast []F) {
+	view := o.kernelView(S, width)
+	if kernel.ObserveVJP(&view, B, s, dx, ds, dseen, dpast) {
+		return
+	}
 	n := o.where()
 	for b := range B {
 		q, g := s[b*S+3:][:4], ds[b*S:][:statePart]
@@ -150,8 +163,8 @@ func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, wid
 		}
 		pullRotation(q, y[velocities:], g[3:7])
 		y = y[fixedParts:]
-		for k, du := range dpast[:o.Past] {
-			row := du[b*nU:][:nU]
+		for k := range o.Past {
+			row := dpast[((o.Past-1-k)*B+b)*nU:][:nU]
 			for j := range row {
 				row[j] += y[nU*k+j]
 			}

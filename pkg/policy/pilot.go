@@ -31,8 +31,8 @@ type Pilot struct {
 // one pilot's at a time.
 type Seat struct {
 	policy *Policy[float32]
-	z      []float32   // [Z]
-	past   [][]float32 // [K][U], youngest first
+	z      []float32 // [Z]
+	past   []float32 // [K][U], eldest first
 	ref    []float32
 	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
 	dark   []float32 // [N][3] of no frame
@@ -42,13 +42,10 @@ type Seat struct {
 
 // NewSeat makes a policy ready.
 func NewSeat(p *Policy[float32]) *Seat {
-	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent), past: make([][]float32, p.Observation.Past),
+	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent), past: make([]float32, p.Observation.Past*nU),
 		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.dark = make([]float32, n), make([]float32, n)
-	}
-	for k := range s.past {
-		s.past[k] = make([]float32, nU)
 	}
 	return s
 }
@@ -90,9 +87,7 @@ func (f *Pilot) Take(s *Seat, dt float64) {
 		f.Reset()
 		return
 	}
-	for k := range s.past {
-		copy(s.past[k], before.past[k])
-	}
+	copy(s.past, before.past)
 }
 
 // Follow flies along another reference from the next tick on.
@@ -140,8 +135,8 @@ func (f *Pilot) view(t float64) []float32 {
 // Reset implements quad.Controller: the robot is taken to have hovered.
 func (f *Pilot) Reset() {
 	u := f.policy.Hover()
-	for _, row := range f.past {
-		copy(row, u[:])
+	for k := 0; k < len(f.past); k += nU {
+		copy(f.past[k:], u[:])
 	}
 	f.sum, f.n, f.next = [nU]float64{}, 0, math.NaN()
 	f.shot = math.Inf(-1)
@@ -192,9 +187,8 @@ func (f *Pilot) enter(t float64) {
 	if t < f.next-tick/2 || f.n == 0 {
 		return
 	}
-	last := f.past[len(f.past)-1]
-	copy(f.past[1:], f.past)
-	f.past[0] = last
+	copy(f.past, f.past[nU:])
+	last := f.past[len(f.past)-nU:]
 	for j := range last {
 		last[j] = float32(f.sum[j] / float64(f.n))
 	}

@@ -60,10 +60,7 @@ func observeVJP(t *testing.T, o *Observation) {
 	if n := B * o.Camera.Size(); n > 0 {
 		seen, dseen = normal(n), make([]float64, n)
 	}
-	past, dpast := make([][]float64, o.Past), make([][]float64, o.Past)
-	for k := range past {
-		past[k], dpast[k] = normal(B*nU), make([]float64, B*nU)
-	}
+	past, dpast := normal(o.Past*B*nU), make([]float64, o.Past*B*nU)
 	loss := func() (sum float64) {
 		Observe(o, B, s, S, ref, seen, past, x, width)
 		for i := range x {
@@ -76,8 +73,47 @@ func observeVJP(t *testing.T, o *Observation) {
 	ObserveVJP(o, B, s, S, weight, width, ds, dseen, dpast)
 	central(t, "state", loss, s, ds)
 	central(t, "seen", loss, seen, dseen)
-	for k := range past {
-		central(t, "past", loss, past[k], dpast[k])
+	central(t, "past", loss, past, dpast)
+}
+
+// TestObserveBatch: a batch in float32, which C puts together where the machine can, is seen as float64 sees it.
+func TestObserveBatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	with := Observation{Looks: 3, Ahead: 0.2, Past: 4}
+	with.Camera = someCamera()
+	for _, o := range []Observation{{Looks: 5, Ahead: 0.4, Past: 5}, {Looks: 1, Past: 1}, with} {
+		const B, S = 7, 30
+		width := o.Size() + 3
+		normal := func(n int) (x []float64, y []float32) {
+			for range n {
+				v := float32(rng.NormFloat64())
+				x, y = append(x, float64(v)), append(y, v)
+			}
+			return x, y
+		}
+		s, s32 := normal(B * S)
+		ref, ref32 := normal(B * o.RefSize())
+		past, past32 := normal(o.Past * B * nU)
+		seen, seen32 := normal(B * o.Camera.Size())
+		x, x32 := normal(B * width)
+		dx, dx32 := normal(B * width)
+		ds, ds32 := normal(B * S)
+		dseen, dseen32 := normal(B * o.Camera.Size())
+		dpast, dpast32 := normal(o.Past * B * nU)
+		Observe(&o, B, s, S, ref, seen, past, x, width)
+		Observe(&o, B, s32, S, ref32, seen32, past32, x32, width)
+		ObserveVJP(&o, B, s, S, dx, width, ds, dseen, dpast)
+		ObserveVJP(&o, B, s32, S, dx32, width, ds32, dseen32, dpast32)
+		for name, pair := range map[string]struct {
+			want []float64
+			got  []float32
+		}{"x": {x, x32}, "ds": {ds, ds32}, "dseen": {dseen, dseen32}, "dpast": {dpast, dpast32}} {
+			for i, w := range pair.want {
+				if !(math.Abs(float64(pair.got[i])-w) <= 1e-5*(1+math.Abs(w))) {
+					t.Fatalf("%d points, %s[%d] = %v in the batch, %v alone", o.Camera.Count(), name, i, pair.got[i], w)
+				}
+			}
+		}
 	}
 }
 
@@ -132,9 +168,9 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 	z := []float32{0.3, -1, 2}
 	pilot.Latent(z)
 	hover := p.Hover()
-	var past [][]float32
+	var past []float32
 	for range p.Observation.Past {
-		past = append(past, slices.Clone(hover[:]))
+		past = append(past, hover[:]...)
 	}
 	tape := p.Net.NewTape(1, 1)
 	for k := range 12 {
@@ -160,7 +196,7 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 		if d := math.Abs(got.Thrust-want.Thrust) + got.Rates.Sub(want.Rates).Norm(); d > 1e-4 {
 			t.Fatalf("step %d: %+v in flight, %+v in training", k, got, want)
 		}
-		past = append([][]float32{slices.Clone(u[:])}, past[:p.Observation.Past-1]...)
+		past = append(past[nU:], u[:]...)
 	}
 	s := quad.State{Q: so3.Identity()}
 	now := 1.
@@ -187,9 +223,10 @@ func TestPilotTicksFaster(t *testing.T) {
 			}
 		}
 	}
-	for j, u := range pilot.past[0] {
+	youngest := pilot.past[len(pilot.past)-nU:]
+	for j, u := range youngest {
 		if math.Abs(float64(u)-mean[j]) > 1e-5 {
-			t.Errorf("past action %v, the mean of the last interval is %v", pilot.past[0], mean)
+			t.Errorf("past action %v, the mean of the last interval is %v", youngest, mean)
 		}
 	}
 }

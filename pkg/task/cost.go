@@ -1,7 +1,7 @@
 // Package task is what a policy is trained for: costs with their gradients,
 // where episodes begin and what they follow, and when they end.
 //
-// Shapes: B batch, S state, A action, C cost reference row. Row-major, batch
+// Shapes: B batch, S state, A action, C cost reference row, W weights. Row-major, batch
 // first. Every gradient is added to its output.
 package task
 
@@ -61,9 +61,10 @@ func (c *Cost) Check() error {
 // are.
 func Blame[F kernel.Float](c *Cost, t *Transition[F], b int) string {
 	for i, k := range c.weights() {
-		alone := Cost{Delta: c.Delta}
+		alone, row := Cost{Delta: c.Delta}, [WeightsSize]F{}
 		*alone.weights()[i].w = *k.w
-		if x := evaluate(&alone, t, b, 0, nil); x-x != 0 {
+		PutWeights(&alone, row[:])
+		if x := evaluate(row[:], t, b, 0, nil); x-x != 0 {
 			return k.name
 		}
 	}
@@ -81,7 +82,7 @@ func PutRow[F kernel.Float](r quad.Reference, row []F) {
 		row[3*j], row[3*j+1], row[3*j+2] = F(v.X), F(v.Y), F(v.Z)
 	}
 	q := attitude(r)
-	row[9], row[10], row[11], row[12] = F(q.W), F(q.X), F(q.Y), F(q.Z)
+	row[wDelta], row[10], row[11], row[12] = F(q.W), F(q.X), F(q.Y), F(q.Z)
 	row[13], row[14] = F(math.Cos(r.Yaw)), F(math.Sin(r.Yaw))
 }
 
@@ -116,14 +117,61 @@ type Gradient[F kernel.Float] struct {
 	S0, S1, A, Last []F
 }
 
-// One writes the cost of robot b to cost[b].
-func One[F kernel.Float](c *Cost, t *Transition[F], b int, cost []F) {
-	cost[b] = evaluate(c, t, b, 0, nil)
+// WeightsSize is W, of a row of weights: those of the terms in the order of a kernel.Price, then δ.
+const WeightsSize = kernel.PriceWeights
+
+const (
+	wPosition = iota
+	wHeight
+	wVelocity
+	wAcceleration
+	wRates
+	wAction
+	wChange
+	wAttitude
+	wHeading
+	wDelta
+)
+
+// PutWeights writes a robot's row of weights.
+func PutWeights[F kernel.Float](c *Cost, row []F) {
+	row[wPosition], row[wHeight], row[wVelocity], row[wAcceleration] = F(c.Position), F(c.Height), F(c.Velocity), F(c.Acceleration)
+	row[wRates], row[wAction], row[wChange] = F(c.Rates), F(c.Action), F(c.Change)
+	row[wAttitude], row[wHeading], row[wDelta] = F(c.Attitude), F(c.Heading), F(c.Delta)
 }
 
-// OneVJP adds the gradients of scale·cost[b].
-func OneVJP[F kernel.Float](c *Cost, t *Transition[F], b int, scale F, g *Gradient[F]) {
-	evaluate(c, t, b, scale, g)
+func (t *Transition[F]) price() kernel.Price {
+	return kernel.Price{PerDt: 1 / t.Dt, Hover: quad.Gravity, State: t.S}
+}
+
+// Costs writes cost[B] under weights[B][W], and off[B], the squared distance of S1 from the reference, m²: not a number
+// where S1 is not finite.
+func Costs[F kernel.Float](t *Transition[F], weights, cost, off []F) {
+	p := t.price()
+	if kernel.PriceSteps(&p, t.B, t.S0, t.S1, t.A, t.Last, t.Ref, weights, cost, off) {
+		return
+	}
+	for b := range t.B {
+		cost[b] = evaluate(weights[b*WeightsSize:][:WeightsSize], t, b, 0, nil)
+		s, r := t.S1[b*t.S:][:t.S], t.Ref[b*RowSize:]
+		off[b] = (s[0]-r[0])*(s[0]-r[0]) + (s[1]-r[1])*(s[1]-r[1]) + (s[2]-r[2])*(s[2]-r[2])
+		for _, x := range s {
+			off[b] += x - x
+		}
+	}
+}
+
+// CostsVJP adds the gradients of Σ scale·cost. A robot whose scale[B] is 0 has none, whatever it did.
+func CostsVJP[F kernel.Float](t *Transition[F], weights, scale []F, g *Gradient[F]) {
+	p := t.price()
+	if kernel.PriceVJP(&p, t.B, t.S0, t.S1, t.A, t.Last, t.Ref, weights, scale, g.S0, g.S1, g.A, g.Last) {
+		return
+	}
+	for b := range t.B {
+		if scale[b] != 0 {
+			evaluate(weights[b*WeightsSize:][:WeightsSize], t, b, scale[b], g)
+		}
+	}
 }
 
 // huber is ℓ_δ as a function of e², with its derivative by e².
@@ -135,15 +183,15 @@ func huber[F kernel.Float](e2, delta F) (l, slope F) {
 	return delta * (e - delta/2), delta / (2 * e)
 }
 
-// evaluate returns the cost of robot b and, with g, adds its gradients times
-// scale.
-func evaluate[F kernel.Float](c *Cost, t *Transition[F], b int, scale F, g *Gradient[F]) (sum F) {
+// evaluate returns the cost of robot b under weights w[W] and, with g, adds its
+// gradients times scale.
+func evaluate[F kernel.Float](w []F, t *Transition[F], b int, scale F, g *Gradient[F]) (sum F) {
 	s0, s1, r := t.S0[b*t.S:][:10], t.S1[b*t.S:][:10], t.Ref[b*RowSize:][:RowSize]
 	a, last := t.A[b*nA:][:nA], t.Last[b*nA:][:nA]
-	delta, perDt := F(c.Delta), F(1/t.Dt)
+	delta, perDt := w[wDelta], F(1/t.Dt)
 	var e [4]F
 	// term adds w·ℓ(|e|) over the first n of e and turns e into the gradient.
-	term := func(w float64, n int) bool {
+	term := func(w F, n int) bool {
 		if w == 0 {
 			return false
 		}
@@ -152,9 +200,9 @@ func evaluate[F kernel.Float](c *Cost, t *Transition[F], b int, scale F, g *Grad
 			e2 += x * x
 		}
 		l, slope := huber(e2, delta)
-		sum += F(w) * l
+		sum += w * l
 		for i := range e[:n] {
-			e[i] *= 2 * slope * F(w) * scale
+			e[i] *= 2 * slope * w * scale
 		}
 		return g != nil
 	}
@@ -162,47 +210,47 @@ func evaluate[F kernel.Float](c *Cost, t *Transition[F], b int, scale F, g *Grad
 		e[j] = s1[j] - r[j]
 	}
 	height := e[2]
-	if term(c.Position, 3) {
+	if term(w[wPosition], 3) {
 		add(g.S1[b*t.S:], e[:3], 1)
 	}
-	if e[0] = height; term(c.Height, 1) {
+	if e[0] = height; term(w[wHeight], 1) {
 		g.S1[b*t.S+2] += e[0]
 	}
 	for j := range 3 {
 		e[j] = s1[7+j] - r[3+j]
 	}
-	if term(c.Velocity, 3) {
+	if term(w[wVelocity], 3) {
 		add(g.S1[b*t.S+7:], e[:3], 1)
 	}
 	for j := range 3 {
 		e[j] = (s1[7+j]-s0[7+j])*perDt - r[6+j]
 	}
-	if term(c.Acceleration, 3) {
+	if term(w[wAcceleration], 3) {
 		add(g.S1[b*t.S+7:], e[:3], perDt)
 		add(g.S0[b*t.S+7:], e[:3], -perDt)
 	}
 	copy(e[:], a[1:])
-	if term(c.Rates, 3) {
+	if term(w[wRates], 3) {
 		add(g.A[b*nA+1:], e[:3], 1)
 	}
-	if e[0] = a[0]/quad.Gravity - 1; term(c.Action, 1) {
+	if e[0] = a[0]/quad.Gravity - 1; term(w[wAction], 1) {
 		g.A[b*nA] += e[0] / quad.Gravity
 	}
 	for j, unit := range commandUnit {
 		e[j] = (a[j] - last[j]) / F(unit)
 	}
-	if term(c.Change, 4) {
+	if term(w[wChange], 4) {
 		for j, unit := range commandUnit {
 			g.A[b*nA+j] += e[j] / F(unit)
 			g.Last[b*nA+j] -= e[j] / F(unit)
 		}
 	}
 	turn := attitudeError(s1[3:7], r[9:13], &e)
-	if term(c.Attitude, 3) {
+	if term(w[wAttitude], 3) {
 		turn.pull(e[:3], g.S1[b*t.S+3:])
 	}
 	headingError(s1[3:7], r[13:15], &e)
-	if term(c.Heading, 2) {
+	if term(w[wHeading], 2) {
 		pullHeading(s1[3:7], e[:2], g.S1[b*t.S+3:])
 	}
 	return sum

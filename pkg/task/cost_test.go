@@ -41,16 +41,18 @@ func TestCostGradient(t *testing.T) {
 			tr := Transition[float64]{B: 1, S: 12, S0: normal(12), S1: normal(12), A: normal(4), Last: normal(4), Ref: normal(RowSize), Dt: 0.02}
 			g := Gradient[float64]{make([]float64, 12), make([]float64, 12), make([]float64, 4), make([]float64, 4)}
 			const scale = 1.3
-			OneVJP(&c, &tr, 0, scale, &g)
-			cost := make([]float64, 1)
+			weights := make([]float64, WeightsSize)
+			PutWeights(&c, weights)
+			CostsVJP(&tr, weights, []float64{scale}, &g)
+			cost, off := make([]float64, 1), make([]float64, 1)
 			check := func(of string, x, dx []float64) {
 				const eps = 1e-6
 				for i, keep := range x {
 					x[i] = keep + eps
-					One(&c, &tr, 0, cost)
+					Costs(&tr, weights, cost, off)
 					up := cost[0]
 					x[i] = keep - eps
-					One(&c, &tr, 0, cost)
+					Costs(&tr, weights, cost, off)
 					x[i] = keep
 					if want := scale * (up - cost[0]) / (2 * eps); math.Abs(dx[i]-want) > 1e-6*(1+math.Abs(want)) {
 						t.Fatalf("%s: d/d%s[%d] is %g, central difference %g", name, of, i, dx[i], want)
@@ -89,8 +91,12 @@ func TestCostByHand(t *testing.T) {
 		"action":       0.7 * 0.5,
 		"change":       0.7 * (math.Sqrt(5) - 0.5),
 	} {
-		c, cost := only()[name], make([]float64, 1)
-		if One(&c, &tr, 0, cost); math.Abs(cost[0]-want) > 1e-9 {
+		c, cost, off, weights := only()[name], make([]float64, 1), make([]float64, 1), make([]float64, WeightsSize)
+		PutWeights(&c, weights)
+		if Costs(&tr, weights, cost, off); math.Abs(off[0]-0.25) > 1e-12 {
+			t.Errorf("squared distance %g, by hand 0.25", off[0])
+		}
+		if math.Abs(cost[0]-want) > 1e-9 {
 			t.Errorf("%s costs %.9g, by hand %.9g", name, cost[0], want)
 		}
 	}

@@ -40,23 +40,24 @@ type tile[F kernel.Float] struct {
 	at     []*task.Task // [B] each environment's task
 	z      []F          // [B][Z]
 	then   []F          // [B][Z] from step `change` on
-	off    []F          // [B][Z] by how much the policy sees it wrong
+	wrong  []F          // [B][Z] by how much the policy sees it wrong
 	known  int          // Z of the world
 	change int          // step at which conditions change, 0: none
 	unrest unrest
 	path   path
-	refs   []F   // [H][B][R] of the observations
-	rows   []F   // [H][B][C] of the costs
-	states []F   // [H+1][B][S]
-	acts   [][]F // K before the start, then H: [B][U] in units of the limits
-	dacts  [][]F
-	views  [][]F // [K] of acts or dacts, the actions before a step
-	comm   []F   // [1+H][B][A] commands, the first before the start
-	dcomm  []F   // [1+H][B][A]
-	x, dx  []F   // [B][O]
+	refs   []F // [H][B][R] of the observations
+	rows   []F // [H][B][C] of the costs
+	states []F // [H+1][B][S]
+	acts   []F // [K+H][B][U] in units of the limits, K of them before the start
+	dacts  []F
+	comm   []F // [1+H][B][A] commands, the first before the start
+	dcomm  []F // [1+H][B][A]
+	x, dx  []F // [B][O]
 	ds     [2][]F
 	alive  []F    // [H+1][B] discount of the step that leads here, 0 after a collision
+	weigh  []F    // [B][W] of the terms of each environment's cost
 	cost   []F    // [B]
+	off    []F    // [B] squared distance from the reference, later the scale of the gradient
 	blame  string // term of the cost that was not finite first
 }
 
@@ -80,15 +81,13 @@ type Figures struct {
 func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task, dt float64, maxB, maxH int) *tile[F] {
 	d, o := w.System().Dims(), &p.Observation
 	t := &tile[F]{p: p, tasks: tasks, dt: dt, dims: d, world: w.tile(maxB, maxH), grad: make([]F, len(p.Net.Params)),
-		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent), off: make([]F, maxB*p.Latent),
+		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent), wrong: make([]F, maxB*p.Latent),
 		refs: make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*task.RowSize),
 		states: make([]F, (maxH+1)*maxB*d.State), comm: make([]F, (maxH+1)*maxB*nA), dcomm: make([]F, (maxH+1)*maxB*nA),
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
-		alive: make([]F, (maxH+1)*maxB), cost: make([]F, maxB)}
+		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*task.WeightsSize), cost: make([]F, maxB), off: make([]F, maxB),
+		acts: make([]F, (o.Past+maxH)*maxB*nA), dacts: make([]F, (o.Past+maxH)*maxB*nA)}
 	t.tape, t.sight = p.Net.NewTape(maxB, maxH), newSight(p, maxB, maxH)
-	for range o.Past + maxH {
-		t.acts, t.dacts = append(t.acts, make([]F, maxB*nA)), append(t.dacts, make([]F, maxB*nA))
-	}
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
@@ -118,6 +117,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 	hover, command := t.p.Hover(), quad.Command{Thrust: quad.Gravity}
 	for b := range B {
 		t.at[b] = t.tasks[rng.IntN(len(t.tasks))]
+		task.PutWeights(&t.at[b].Cost, t.weigh[b*task.WeightsSize:])
 		e := t.at[b].Draw(rng)
 		origin, now := e.Reference(0).P, 0. // of float32
 		t.path.begin(e.Reference, t.dt, origin)
@@ -133,7 +133,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		e.Start.P = e.Start.P.Sub(origin)
 		dynamics.Measured(&e.Start, s)
 		for k := range o.Past {
-			copy(t.acts[k][b*nA:], hover[:])
+			copy(t.acts[(k*B+b)*nA:], hover[:])
 		}
 		dynamics.Action(&command, t.comm[b*nA:])
 		t.alive[b] = 1
@@ -154,14 +154,14 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 // disturb draws what becomes of robot b's latent.
 func (t *tile[F]) disturb(b int, rng *rand.Rand, sample func(rng *rand.Rand, z []F)) {
 	Z := t.p.Latent
-	then, off := t.then[b*Z:][:Z], t.off[b*Z:][:Z]
+	then, wrong := t.then[b*Z:][:Z], t.wrong[b*Z:][:Z]
 	copy(then, t.z[b*Z:])
 	if t.unrest.change > 0 && t.known > 0 && rng.Float64() < t.unrest.change {
 		sample(rng, then)
 	}
 	if t.unrest.jitter > 0 {
-		for j := range off {
-			off[j] = F(t.unrest.jitter * rng.NormFloat64())
+		for j := range wrong {
+			wrong[j] = F(t.unrest.jitter * rng.NormFloat64())
 		}
 	}
 }
@@ -178,19 +178,20 @@ func (t *tile[F]) seen(h int, x []F) {
 		row := x[(b+1)*width-Z : (b+1)*width]
 		for j := range row {
 			z := t.z[b*Z+j]
-			row[j] = z + share*(t.then[b*Z+j]-z) + t.off[b*Z+j]
+			row[j] = z + share*(t.then[b*Z+j]-z) + t.wrong[b*Z+j]
 		}
 	}
 }
 
-// past returns the actions before step h, youngest first.
-func (t *tile[F]) past(acts [][]F, h int, to [][]F) [][]F {
-	K := t.p.Observation.Past
-	to = to[:0]
-	for k := range K {
-		to = append(to, acts[K+h-1-k])
-	}
-	return to
+// action returns those of step h out of acts or dacts, and past the K before it.
+func (t *tile[F]) action(acts []F, h int) []F {
+	n := t.B * nA
+	return acts[(t.p.Observation.Past+h)*n:][:n]
+}
+
+func (t *tile[F]) past(acts []F, h int) []F {
+	n := t.B * nA
+	return acts[h*n:][:t.p.Observation.Past*n]
 }
 
 // state and command views.
@@ -203,8 +204,7 @@ func (t *tile[F]) observe(h int) []F {
 	x := t.x[:B*width]
 	t.sight.look(h, t.state(h), t.dims.State)
 	seen, _ := t.sight.at(h)
-	t.views = t.past(t.acts, h, t.views)
-	policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], seen, t.views, x, width)
+	policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], seen, t.past(t.acts, h), x, width)
 	t.seen(h, x)
 	t.p.Norm.Apply(x)
 	return x
@@ -215,7 +215,7 @@ func (t *tile[F]) forward(e epoch) (f Figures) {
 	B := t.B
 	middle, half := t.p.Scale()
 	for h := range e.H {
-		u := t.acts[t.p.Observation.Past+h][:B*nA]
+		u := t.action(t.acts, h)
 		t.p.Net.Forward(t.tape, h, B, t.observe(h), u)
 		a := t.command(h)
 		for i, v := range u {
@@ -237,41 +237,28 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 	B, S := t.B, t.dims.State
 	tr := t.transition(h)
 	now, next := t.alive[h*B:][:B], t.alive[(h+1)*B:][:B]
+	task.Costs(&tr, t.weigh, t.cost, t.off)
 	for b := range B {
 		if next[b] = 0; now[b] == 0 {
 			continue
 		}
-		c := &t.at[b].Cost
-		task.One(c, &tr, b, t.cost)
-		s, r := tr.S1[b*S:], tr.Ref[b*task.RowSize:]
-		var off F
-		for j := range 3 {
-			off += (s[j] - r[j]) * (s[j] - r[j])
-		}
-		distance := math.Sqrt(float64(off))
+		distance, radius := math.Sqrt(float64(t.off[b])), t.at[b].Radius // not a number where the state is not finite
 		f.Cost += float64(t.cost[b])
 		if x := t.cost[b]; x-x != 0 && t.blame == "" {
-			t.blame = task.Blame(c, &tr, b)
+			t.blame = task.Blame(&t.at[b].Cost, &tr, b)
 		}
-		f.Error += distance
-		if !(distance < t.at[b].Radius) || !finite(s[:S]) {
+		if !math.IsNaN(distance) {
+			f.Error += distance
+		}
+		if !(distance < radius) {
 			left := float64(e.H - h - 1)
-			f.Cost += c.Collision * left
-			f.Error += t.at[b].Radius * left
-			copy(s[:S], t.rest) // its rollout goes on, unseen and finite
+			f.Cost += t.at[b].Cost.Collision * left
+			f.Error += radius * left
+			copy(tr.S1[b*S:][:S], t.rest) // its rollout goes on, unseen and finite
 			continue
 		}
 		next[b] = now[b] * F(e.gamma)
 	}
-}
-
-func finite[F kernel.Float](x []F) bool {
-	for _, v := range x {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *tile[F]) transition(h int) task.Transition[F] {
@@ -290,24 +277,21 @@ func (t *tile[F]) backward(e epoch) {
 	clear(t.grad)
 	clear(t.dcomm[:(e.H+1)*B*nA])
 	clear(t.sight.dseen)
-	for _, d := range t.dacts[:o.Past+e.H] {
-		clear(d)
-	}
+	clear(t.dacts[:(o.Past+e.H)*B*nA])
 	for h := e.H - 1; h >= 0; h-- {
 		clear(ds)
 		da := t.dcomm[(h+1)*B*nA:][:B*nA]
 		t.pullCost(h, e, dnext, ds, da)
 		t.steps.Backward(h, dnext, ds, da)
-		du := t.dacts[o.Past+h][:B*nA]
+		du := t.action(t.dacts, h)
 		for i := range du {
 			du[i] += half[i%nA] * da[i]
 		}
 		dx := t.dx[:B*width]
 		t.p.Net.Backward(t.tape, h, du, dx)
 		t.p.Norm.Pull(dx)
-		t.views = t.past(t.dacts, h, t.views)
 		_, dseen := t.sight.at(h)
-		policy.ObserveVJP(o, B, t.state(h), t.dims.State, dx, width, ds, dseen, t.views)
+		policy.ObserveVJP(o, B, t.state(h), t.dims.State, dx, width, ds, dseen, t.past(t.dacts, h))
 		t.sight.pull(h, t.state(h), t.dims.State, ds)
 		dnext, ds = ds, dnext
 	}
@@ -320,13 +304,15 @@ func (t *tile[F]) pullCost(h int, e epoch, dnext, ds, da []F) {
 	B, S := t.B, t.dims.State
 	tr := t.transition(h)
 	g := task.Gradient[F]{S0: ds, S1: dnext, A: da, Last: t.dcomm[h*B*nA:][:B*nA]}
+	scale := t.off[:B]
 	for b := range B {
+		scale[b] = t.alive[h*B+b] * F(e.scale)
 		if t.alive[(h+1)*B+b] == 0 {
 			clear(dnext[b*S:][:S])
-			continue
+			scale[b] = 0
 		}
-		task.OneVJP(&t.at[b].Cost, &tr, b, t.alive[h*B+b]*F(e.scale), &g)
 	}
+	task.CostsVJP(&tr, t.weigh, scale, &g)
 }
 
 // imitate pulls back the squared error of the actions of the last forward pass
@@ -336,13 +322,11 @@ func (t *tile[F]) pullCost(h int, e epoch, dnext, ds, da []F) {
 func (t *tile[F]) imitate(teacher *tile[F], e epoch) (loss float64) {
 	B, K := t.B, t.p.Observation.Past
 	copy(teacher.states, t.states[:e.H*B*t.dims.State])
-	for k := range K + e.H {
-		copy(teacher.acts[k], t.acts[k][:B*nA])
-	}
-	du := t.dacts[0][:B*nA]
+	copy(teacher.acts, t.acts[:(K+e.H)*B*nA])
+	du := t.dacts[:B*nA]
 	for h := range e.H {
 		teacher.p.Net.Forward(teacher.tape, h, B, teacher.observe(h), du)
-		for i, u := range t.acts[K+h][:B*nA] {
+		for i, u := range t.action(t.acts, h) {
 			off := u - du[i]
 			if t.alive[h*B+i/nA] == 0 {
 				off = 0
