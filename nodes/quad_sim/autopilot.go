@@ -26,6 +26,8 @@ const (
 	modePosition = "POSCTL"
 	modeManual   = "MANUAL"
 	modeLand     = "AUTO.LAND"
+	modeTakeoff  = "AUTO.TAKEOFF" // once it is armed
+	modeLoiter   = "AUTO.LOITER"
 )
 
 // streaming is how long proof of life has to have come before offboard mode is taken up.
@@ -69,6 +71,9 @@ func (a *autopilot) enter(mode string, now float64) error {
 	switch mode {
 	case modeOffboard:
 		return a.follow(now)
+	case modeTakeoff, modeLoiter:
+		a.offboard, a.mode = false, mode
+		return nil
 	case modePosition, modeManual:
 		return fmt.Errorf("mode %s is refused: there is no pilot", mode)
 	}
@@ -97,6 +102,23 @@ func (a *autopilot) look(now float64, m arena.Mode) {
 		a.armed, a.offboard, a.mode = false, false, modeManual
 	}
 	a.known = m
+}
+
+// steer has an armed vehicle do what its mode says: take off and then hold, or hold.
+func (a *autopilot) steer(v *arena.Vehicle) error {
+	if !a.armed || a.offboard {
+		return nil
+	}
+	if a.mode == modeTakeoff && v.Mode() != arena.Climbing {
+		if v.Grounded() {
+			return v.TakeOff()
+		}
+		a.mode = modeLoiter
+	}
+	if a.mode == modeLoiter && v.Mode() == arena.Offboard {
+		v.Hold()
+	}
+	return nil
 }
 
 // said is the mode by mavros' names.

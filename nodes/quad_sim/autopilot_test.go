@@ -1,10 +1,15 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/arena"
+	"vnd/pkg/param"
+	"vnd/pkg/quad"
+	"vnd/pkg/so3"
 )
 
 // Arming and modes: what is followed when. Each line is a time and what happens then.
@@ -68,6 +73,62 @@ func TestAutopilot(t *testing.T) {
 		if err := a.enter(mode, 0); a.armed || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("mode %s on the ground: %v, %+v", mode, err, a)
 		}
+	}
+}
+
+// Armed in take-off mode the vehicle climbs to its height and holds there; offboard commands take it over, and loiter mode
+// has it hold again, where it is by then.
+func TestTakesOff(t *testing.T) {
+	var p arena.Autopilot
+	param.Default(&p)
+	v, err := arena.NewVehicle("", 1, so3.Vec3{X: 1}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &autopilot{timeout: 0.5}
+	a.begin(false)
+	fly := func(seconds float64, c quad.Command) {
+		t.Helper()
+		for end := v.Time() + seconds; v.Time() < end; v.Advance(0.02) {
+			if a.setpoint(v.Time()) {
+				v.Command(c)
+			}
+			a.look(v.Time(), v.Mode())
+			if err := a.steer(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := a.enter(autoMode(&px4msgs.VehicleCommand{Param1: 1, Param2: 4, Param3: 2}), 0); err != nil {
+		t.Fatal(err)
+	}
+	if fly(1, quad.Command{Thrust: 12}); !v.Grounded() || a.said() != modeTakeoff {
+		t.Fatalf("not armed: %v, %s", v.Truth().State.P, a.said())
+	}
+	if err := a.arm(true, true); err != nil {
+		t.Fatal(err)
+	}
+	fly(5, quad.Command{Thrust: 12})
+	if z := v.Truth().State.P.Z; a.said() != modeLoiter || math.Abs(z-1-0.03) > 0.1 || v.Mode() != arena.Waiting {
+		t.Fatalf("after the take-off: %.2f m, %s, %s", z, a.said(), v.Status())
+	}
+	if err := a.enter(modeOffboard, v.Time()); err != nil {
+		t.Fatal(err)
+	}
+	fly(0.5, quad.Command{Thrust: 11})
+	z := v.Truth().State.P.Z
+	if v.Mode() != arena.Offboard || z < 1.1 {
+		t.Fatalf("offboard: %.2f m, %s", z, v.Status())
+	}
+	if err := a.enter(modeLoiter, v.Time()); err != nil {
+		t.Fatal(err)
+	}
+	fly(3, quad.Command{})
+	if s := v.Truth().State; v.Mode() != arena.Waiting || math.Abs(s.P.Z-z) > 0.2 || s.V.Norm() > 0.1 {
+		t.Errorf("held: %.2f m, %s", s.P.Z, v.Status())
+	}
+	if err := v.TakeOff(); err == nil || !strings.Contains(err.Error(), "take-off is refused") {
+		t.Errorf("a take-off in the air: %v", err)
 	}
 }
 

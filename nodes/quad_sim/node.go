@@ -370,7 +370,7 @@ func (n *node) report(s *diagnostics.Status) {
 		s.Add("autopilot", v.autopilot)
 	}
 	switch v.mode {
-	case arena.Waiting, arena.Offboard:
+	case arena.Waiting, arena.Offboard, arena.Climbing:
 		s.Summary(diagnostics.OK, "%s", v.text)
 	case arena.Crashed:
 		s.Summary(diagnostics.Error, "%s", v.text)

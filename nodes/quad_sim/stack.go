@@ -174,6 +174,8 @@ func (s *px4) heed(m *px4msgs.VehicleCommand) {
 	arm, disarm, offboard, known := bridge.FromVehicleCommand(m)
 	err := error(nil)
 	switch {
+	case m.Command == uint32(px4msgs.VehicleCommandVehicleCmdNavTakeoff):
+		err = s.enter(modeTakeoff, s.n.vehicle.Time())
 	case !known:
 		err = fmt.Errorf("vehicle command %d is not known", m.Command)
 	case offboard:
@@ -181,9 +183,21 @@ func (s *px4) heed(m *px4msgs.VehicleCommand) {
 	case arm || disarm:
 		err = s.arm(arm, s.n.vehicle.Grounded())
 	default:
-		err = s.enter(fmt.Sprintf("%g", m.Param2), s.n.vehicle.Time())
+		err = s.enter(autoMode(m), s.n.vehicle.Time())
 	}
 	s.n.warn(err)
+}
+
+// autoMode is the mode that VEHICLE_CMD_DO_SET_MODE asks for, as PX4 numbers them: main mode 4, and the mode under that.
+func autoMode(m *px4msgs.VehicleCommand) string {
+	const auto, takeoff, loiter = 4, 2, 3
+	switch {
+	case m.Param2 == auto && m.Param3 == takeoff:
+		return modeTakeoff
+	case m.Param2 == auto && m.Param3 == loiter:
+		return modeLoiter
+	}
+	return fmt.Sprintf("%g.%g", m.Param2, m.Param3)
 }
 
 func (s *px4) state() *autopilot { return &s.autopilot }
@@ -204,6 +218,7 @@ func (s *px4) estimate(now float64, stamp int64, x quad.State) bool {
 var navStates = map[string]uint8{
 	modeOffboard: px4msgs.VehicleStatusNavigationStateOffboard, modePosition: px4msgs.VehicleStatusNavigationStatePosctl,
 	modeManual: px4msgs.VehicleStatusNavigationStateManual, modeLand: px4msgs.VehicleStatusNavigationStateAutoLand,
+	modeTakeoff: px4msgs.VehicleStatusNavigationStateAutoTakeoff, modeLoiter: px4msgs.VehicleStatusNavigationStateAutoLoiter,
 }
 
 func (s *px4) look(now float64, stamp int64) {

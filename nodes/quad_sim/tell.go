@@ -34,6 +34,7 @@ func (n *node) look() {
 	if n.stack != nil {
 		a := n.stack.state()
 		a.look(truth.Time, n.vehicle.Mode())
+		n.warn(a.steer(n.vehicle))
 		n.stack.look(truth.Time, n.stamp(truth.Time))
 		status.autopilot = a.said()
 	}

@@ -15,6 +15,8 @@ import (
 type Autopilot struct {
 	Timeout float64 `param:"timeout" default:"0.5" min:"0.02" max:"10" unit:"s" doc:"time without a command after which the autopilot descends"`
 	Descent float64 `param:"descent" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that descent"`
+	Height  float64 `param:"takeoff_height" default:"1.0" min:"0.2" max:"20" unit:"m" doc:"to which the autopilot takes off, above where it stood"`
+	Climb   float64 `param:"takeoff_speed" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that climb"`
 }
 
 // Mode says whom a vehicle obeys.
@@ -22,14 +24,15 @@ type Mode uint8
 
 // Modes. Every command leads to Offboard, from each of the others.
 const (
-	Waiting  Mode = iota // for the first command, where it was put
+	Waiting  Mode = iota // for commands: it holds where it is, in the air or on the ground
 	Offboard             // commands
 	Failsafe             // none came for too long: it descends
 	Disarmed             // it stands on the ground after that
 	Crashed
+	Climbing // it takes off by itself, to hold there
 )
 
-var modes = [...]string{"waiting for a command", "offboard", "failsafe: descends", "disarmed", "crashed"}
+var modes = [...]string{"waiting for a command", "offboard", "failsafe: descends", "disarmed", "crashed", "takes off"}
 
 // String names the mode.
 func (m Mode) String() string { return modes[m] }
@@ -99,6 +102,24 @@ func (v *Vehicle) Command(c quad.Command) {
 	v.command, v.at, v.mode = c, v.sim.Time(), Offboard
 }
 
+// TakeOff has the autopilot take off and hold. It does so from the ground alone.
+func (v *Vehicle) TakeOff() error {
+	if !v.Grounded() || v.mode == Crashed {
+		return fmt.Errorf("take-off is refused: the vehicle is %s", v.Status())
+	}
+	v.mode, v.anchor, v.at = Climbing, v.sim.State().P, v.sim.Time()
+	v.law.Reset()
+	return nil
+}
+
+// Hold has the autopilot hold the vehicle where it is.
+func (v *Vehicle) Hold() {
+	if v.mode != Crashed {
+		v.mode, v.anchor = Waiting, v.sim.State().P
+		v.law.Reset()
+	}
+}
+
 // Advance lets dt seconds pass.
 func (v *Vehicle) Advance(dt float64) {
 	const step = 0.005 // s, in which the autopilot flies by itself
@@ -127,8 +148,21 @@ func (v *Vehicle) obey() quad.Command {
 		return v.law.Track(now, &s, &quad.Reference{P: v.anchor})
 	case Failsafe:
 		return v.descend(now, &s)
+	case Climbing:
+		return v.climb(now, &s)
 	}
 	return quad.Command{}
+}
+
+// climb is the take-off's command, straight up until the vehicle is at its height.
+func (v *Vehicle) climb(now float64, s *quad.State) quad.Command {
+	r := quad.Reference{P: v.anchor, V: so3.Vec3{Z: v.autopilot.Climb}, Yaw: s.Q.Yaw()}
+	r.P.Z += v.autopilot.Climb * (now - v.at)
+	if top := v.anchor.Z + v.autopilot.Height; r.P.Z >= top {
+		r.P.Z, r.V.Z = top, 0
+		v.mode, v.anchor = Waiting, r.P
+	}
+	return v.law.Track(now, s, &r)
 }
 
 // descend is the failsafe's command, straight down until the vehicle stands.

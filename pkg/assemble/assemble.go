@@ -23,6 +23,10 @@ type Config struct {
 	CommandTopic     string          `param:"command_topic" default:"" doc:"topic with commands; empty takes the only one there is"`
 	CommandInterface string          `param:"command_interface" default:"auto" enum:"auto,vnd,mavros,px4,crazyswarm" doc:"whose commands they are; auto goes by the type (crazyswarm's Twist has to be named)"`
 	HoverThrottle    float64         `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
+	ThrustCurve      float64         `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"of throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
+	BatteryVoltage   float64         `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle, where throttle was to make up for the battery; 0 where it was not"`
+	BatteryTopic     string          `param:"battery_topic" default:"" doc:"topic with the battery's voltage, for battery_voltage; empty takes the only one there is"`
+	AutopilotTopic   string          `param:"autopilot_topic" default:"" doc:"topic that says whether mavros or px4 follow commands, which count only while they are armed and in offboard mode; empty takes the only one there is, none takes every command"`
 	CommandDelay     float64         `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a command is in force from this long after its stamp"`
 	CommandTimeout   float64         `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
 	Stamps           string          `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages: of their headers or of their recording; auto takes headers unless they are empty or the two topics have different clocks"`

@@ -66,6 +66,7 @@ type reading struct {
 	pose, command bag.Topic
 	poses         *bridge.PoseDecoder
 	commands      *bridge.CommandDecoder
+	autopilot     autopilot
 	refused       [2]refusals // of poses, of commands
 	clocks        [2]clock    // the same
 	moving        int         // poses with a velocity
@@ -165,10 +166,13 @@ func (b *reading) prepare() error {
 		bridge.PoseOptions{World: o.WorldFrame, Twist: o.TwistFrame, Body: o.Body}); err != nil {
 		return err
 	}
-	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type, bridge.Throttle{Hover: o.HoverThrottle}); err != nil && o.HoverThrottle == 0 {
+	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type, bridge.Throttle{Hover: o.HoverThrottle, Curve: o.ThrustCurve, Voltage: o.BatteryVoltage}); err != nil && o.HoverThrottle == 0 {
 		return b.suggestHover(err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return b.prepareAutopilot()
 }
 
 // suggestHover adds the mean throttle to the error that there is no hover throttle: a flight hovers on average.
@@ -286,19 +290,29 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 				a.Pose(p, m.LogTime)
 			}
 		}
+		b.autopilot.hear(m)
 		if m.Topic == b.command.Name && m.Type == b.command.Type {
-			if command, err := b.commands.Decode(m.Data); err != nil {
-				b.refused[1].add(err)
-			} else {
-				b.clocks[1].see(command.Stamp, m.LogTime)
-				a.Command(command, m.LogTime)
-			}
+			b.take(m, a)
 		}
 		c.take(a.Rows(), b.options.Delta)
-	}, b.wanted()...)
+	}, append(b.wanted(), b.autopilot.wanted()...)...)
 	a.Finish()
 	c.take(a.Rows(), b.options.Delta)
 	return c.segments, err
+}
+
+// take sends a command through the assembler, unless nobody followed it.
+func (b *reading) take(m *bag.Message, a *Assembler) {
+	b.commands.At(b.autopilot.volts)
+	switch command, err := b.commands.Decode(m.Data); {
+	case err != nil:
+		b.refused[1].add(err)
+	case b.autopilot.aside:
+		b.autopilot.unfollowed++
+	default:
+		b.clocks[1].see(command.Stamp, m.LogTime)
+		a.Command(command, m.LogTime)
+	}
 }
 
 func (b *reading) wanted() []bag.Topic {

@@ -67,6 +67,12 @@ func (b *reading) countCommands(c Counts) {
 	if r := b.refused[1]; r.n > 0 {
 		b.warn(b.command.Name, "%d messages left out, the first: %v", r.n, r.first)
 	}
+	if n := b.autopilot.unfollowed; n > 0 {
+		b.warn(b.command.Name, "%d commands left out, which nobody followed: %s says that the autopilot was not armed, or in another mode than offboard", n, b.autopilot.state.Name)
+	}
+	for _, err := range b.autopilot.wrong {
+		b.warn("", "%v", err)
+	}
 	note(c.Invalid, "left out: NaN or infinite")
 	note(c.Duplicates, "have the stamp of another and replace it")
 	note(c.Disordered, "came after younger ones")
@@ -128,6 +134,10 @@ func (b *reading) checkLength(f quad.Flight, c Counts) error {
 	case c.Commands == 0:
 		topic = b.command.Name
 		text += "; there is no command"
+		if n := b.autopilot.unfollowed; n > 0 {
+			text = fmt.Sprintf("none of %d commands was followed: %s never says that the autopilot is armed and in offboard mode (parameter autopilot_topic; none takes them all)",
+				n, b.autopilot.state.Name)
+		}
 	case c.Uncommanded > c.Rows:
 		topic = b.command.Name
 		text += fmt.Sprintf("; %d rows had no command in force (parameters command_timeout, stamps)", c.Uncommanded)

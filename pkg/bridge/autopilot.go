@@ -51,6 +51,8 @@ func navState(n uint8) string {
 		return "ALTCTL"
 	case px4msgs.VehicleStatusNavigationStatePosctl:
 		return "POSCTL"
+	case px4msgs.VehicleStatusNavigationStateAutoTakeoff:
+		return "AUTO_TAKEOFF"
 	case px4msgs.VehicleStatusNavigationStateAutoLoiter:
 		return "AUTO_LOITER"
 	case px4msgs.VehicleStatusNavigationStateAutoRtl:

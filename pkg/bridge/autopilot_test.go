@@ -19,7 +19,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%q: %+v, expected %+v", mode, got, want)
 		}
 	}
-	for nav, mode := range map[uint8]string{14: "OFFBOARD", 2: "POSCTL", 0: "MANUAL", 1: "ALTCTL", 4: "AUTO_LOITER", 5: "AUTO_RTL", 12: "DESCEND", 13: "TERMINATION",
+	for nav, mode := range map[uint8]string{14: "OFFBOARD", 2: "POSCTL", 0: "MANUAL", 1: "ALTCTL", 4: "AUTO_LOITER", 17: "AUTO_TAKEOFF", 5: "AUTO_RTL", 12: "DESCEND", 13: "TERMINATION",
 		15: "STAB", 18: "AUTO_LAND", 10: "nav_state 10", 255: "nav_state 255"} {
 		m := &px4msgs.VehicleStatus{ArmedTime: 1, ArmingState: px4msgs.VehicleStatusArmingStateArmed, NavStateUserIntention: 3, NavState: nav}
 		data, err := cdr.Marshal(m)

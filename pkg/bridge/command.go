@@ -31,7 +31,8 @@ func FromThrustRates(m *msgs.ThrustRates) Command {
 	return c
 }
 
-// CommandFromStep takes the command that vnd's own controller sent, after its guard.
+// CommandFromStep takes the command that vnd's own controller sent, after its guard; whether it was flown is said by the
+// guard's stage.
 func CommandFromStep(m *msgs.Step) Command {
 	s := m.CommandSent
 	c := Command{Stamp: Nanoseconds(m.Header.Stamp)}
@@ -45,8 +46,8 @@ const ignoreRates = mavrosmsgs.AttitudeTargetIgnoreRollRate | mavrosmsgs.Attitud
 	mavrosmsgs.AttitudeTargetIgnoreYawRate
 
 // FromAttitudeTarget wants a setpoint of body rates and thrust: type_mask IGNORE_ATTITUDE and nothing else. mavros takes
-// FLU, and throttle clipped to 0…1.
-func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle) (Command, error) {
+// FLU, and throttle clipped to 0…1, at a battery's volts, 0 for not known.
+func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle, volts float64) (Command, error) {
 	mask := m.TypeMask
 	switch {
 	case mask&ignoreRates != 0:
@@ -58,29 +59,29 @@ func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle) (Command, err
 	}
 	c := Command{Stamp: Nanoseconds(m.Header.Stamp)}
 	c.Command.Rates = vec(m.BodyRate)
-	c.Command.Thrust, c.Clipped = t.Thrust(float64(m.Thrust), 0)
+	c.Command.Thrust, c.Clipped = t.Thrust(float64(m.Thrust), volts)
 	return c, nil
 }
 
-// FromVehicleRatesSetpoint takes FRD to FLU; thrust_body is (0, 0, −throttle).
-func FromVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, t *Throttle) (Command, error) {
+// FromVehicleRatesSetpoint takes FRD to FLU; thrust_body is (0, 0, −throttle), at a battery's volts, 0 for not known.
+func FromVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, t *Throttle, volts float64) (Command, error) {
 	if m.ThrustBody[0] != 0 || m.ThrustBody[1] != 0 {
 		return Command{}, fmt.Errorf("thrust_body is %v, expected 0, 0, −throttle as of a multirotor", m.ThrustBody)
 	}
 	c := Command{Stamp: microseconds(m.Timestamp)}
 	c.Command.Rates = SwapBody(vec32([3]float32{m.Roll, m.Pitch, m.Yaw}))
-	c.Command.Thrust, c.Clipped = t.Thrust(-float64(m.ThrustBody[2]), 0)
+	c.Command.Thrust, c.Clipped = t.Thrust(-float64(m.ThrustBody[2]), volts)
 	return c, nil
 }
 
 // FromTwist reads what Crazyswarm's cmd_vel_legacy carries when the firmware's flightmode.stabModeRoll, Pitch and Yaw
 // are 0 (rates): deg/s about roll in linear.y, pitch in linear.x and, reversed, yaw in angular.z, and PWM in linear.z.
 // The server negates the pitch and the firmware once more; the firmware alone negates the yaw.
-func FromTwist(m *geometrymsgs.Twist, t *Throttle) Command {
+func FromTwist(m *geometrymsgs.Twist, t *Throttle, volts float64) Command {
 	const radian = math.Pi / 180
 	var c Command
 	c.Command.Rates = so3.Vec3{X: m.Linear.Y, Y: m.Linear.X, Z: -m.Angular.Z}.Scale(radian)
-	c.Command.Thrust, c.Clipped = t.Thrust(m.Linear.Z/fullPWM, 0)
+	c.Command.Thrust, c.Clipped = t.Thrust(m.Linear.Z/fullPWM, volts)
 	return c
 }
 

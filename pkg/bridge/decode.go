@@ -14,6 +14,7 @@ import (
 	px4msgs "vnd/msgs/px4_msgs"
 	tf2msgs "vnd/msgs/tf2_msgs"
 	"vnd/pkg/cdr"
+	"vnd/pkg/guard"
 )
 
 // Types of topics by their ROS names.
@@ -31,6 +32,10 @@ const (
 	TypeAttitudeTarget       = "mavros_msgs/msg/AttitudeTarget"
 	TypeVehicleRatesSetpoint = "px4_msgs/msg/VehicleRatesSetpoint"
 	TypeTwist                = "geometry_msgs/msg/Twist"
+	TypeMavrosState          = "mavros_msgs/msg/State"
+	TypeVehicleStatus        = "px4_msgs/msg/VehicleStatus"
+	TypeBatteryState         = "sensor_msgs/msg/BatteryState"
+	TypeBatteryStatus        = "px4_msgs/msg/BatteryStatus"
 )
 
 // PoseTypes are those that a PoseDecoder reads.
@@ -175,6 +180,7 @@ func (c *chosen) find(n int, name func(int) string) (int, error) {
 type CommandDecoder struct {
 	topic   string
 	message cdr.Message
+	volts   float64
 	convert func() (Command, error)
 }
 
@@ -189,17 +195,22 @@ func NewCommandDecoder(topic, typeName string, t Throttle) (*CommandDecoder, err
 		throttle = false
 	case TypeStep:
 		m := new(msgs.Step)
-		d.message, d.convert = m, func() (Command, error) { return CommandFromStep(m), nil }
+		d.message, d.convert = m, func() (Command, error) {
+			if s := guard.Stage(m.GuardState); !s.Flown() {
+				return Command{}, fmt.Errorf("guard_state is %d (%v): its command was not flown from a measured state", m.GuardState, s)
+			}
+			return CommandFromStep(m), nil
+		}
 		throttle = false
 	case TypeAttitudeTarget:
 		m := new(mavrosmsgs.AttitudeTarget)
-		d.message, d.convert = m, func() (Command, error) { return FromAttitudeTarget(m, &t) }
+		d.message, d.convert = m, func() (Command, error) { return FromAttitudeTarget(m, &t, d.volts) }
 	case TypeVehicleRatesSetpoint:
 		m := new(px4msgs.VehicleRatesSetpoint)
-		d.message, d.convert = m, func() (Command, error) { return FromVehicleRatesSetpoint(m, &t) }
+		d.message, d.convert = m, func() (Command, error) { return FromVehicleRatesSetpoint(m, &t, d.volts) }
 	case TypeTwist:
 		m := new(geometrymsgs.Twist)
-		d.message, d.convert = m, func() (Command, error) { return FromTwist(m, &t), nil }
+		d.message, d.convert = m, func() (Command, error) { return FromTwist(m, &t, d.volts), nil }
 	default:
 		return nil, fmt.Errorf("topic %s: no commands of thrust and body rates in %s", topic, typeName)
 	}
@@ -210,6 +221,9 @@ func NewCommandDecoder(topic, typeName string, t Throttle) (*CommandDecoder, err
 	}
 	return d, nil
 }
+
+// At has throttle read at a battery's volts from now on; 0, as in the beginning, is not known.
+func (d *CommandDecoder) At(volts float64) { d.volts = volts }
 
 // Decode reads one message. The error names topic and field.
 func (d *CommandDecoder) Decode(data []byte) (Command, error) {

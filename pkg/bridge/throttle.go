@@ -57,3 +57,24 @@ func (t *Throttle) Of(thrust, volts float64) (throttle float64, clipped bool) {
 	}
 	return clip(u, 0, 1)
 }
+
+// Battery is the voltage of one, as throttle makes up for it. It sags under the thrust that is asked for, and must not be
+// followed quicker than that settles.
+type Battery struct {
+	volts float64
+	at    int64
+}
+
+// Measured takes in a voltage of a time, ns, and returns what to go by; what no battery has is left out.
+func (b *Battery) Measured(volts float64, at int64) float64 {
+	const settle = 2.0 // s
+	switch {
+	case !(volts > 0) || math.IsInf(volts, 0):
+	case b.volts == 0:
+		b.volts, b.at = volts, at
+	default:
+		b.volts += (volts - b.volts) * (1 - math.Exp(-math.Max(float64(at-b.at), 0)/1e9/settle))
+		b.at = at
+	}
+	return b.volts
+}

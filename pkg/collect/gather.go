@@ -32,7 +32,7 @@ type Losses struct {
 	Steps     uint64 // gaps in the sequence: ticks that never came
 	Repeated  uint64 // steps that came again, or late
 	Unfit     uint64 // not finite, or no attitude
-	Unlearned uint64 // standing or blind: nothing was measured that a model of flight explains
+	Unlearned uint64 // standing, blind or not followed: nothing was measured that a model of flight explains
 	Restarts  uint64 // of the controller, or its clock: another flight each
 }
 
@@ -42,7 +42,8 @@ type Losses struct {
 // The confidence of a row is 1 where the policy flew, whichever bundle and latent it flew under: that the command
 // came from another policy does not make the transition less true. It is less where the guard flew, for what made it
 // trip may have been the state itself; and by the share of ticks that were lost on the way here, since the mean command is
-// of the others. Rows without motors, or on dead reckoning, are left out.
+// of the others. Rows without motors, on dead reckoning, or of commands that nobody
+// followed are left out.
 type Gather struct {
 	dt      float64
 	guarded float32
@@ -84,7 +85,7 @@ func (g *Gather) Add(s Step) (done Row, ok bool) {
 		g.losses.Unfit++
 		return g.Finish()
 	}
-	if s.Stage == guard.Off || s.Stage == guard.Blind {
+	if !s.Stage.Flown() {
 		g.losses.Unlearned++
 		return g.Finish()
 	}

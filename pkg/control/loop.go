@@ -28,6 +28,7 @@ type Loop struct {
 
 	latent Latent    // heard last; Mean is latent's own
 	given  []float32 // z that the policy had in the last tick; nil: the prior mean
+	aside  bool      // commands are not followed
 
 	seq         uint64
 	asked, sent quad.Command // of the last tick
@@ -111,6 +112,10 @@ func (l *Loop) begin(ns int64) {
 	}
 }
 
+// Stand says whether commands are followed from the next tick on: where an autopilot flies by itself, or stands, they are
+// not. Until then the course waits at its beginning, the policy flies under the prior mean, and nothing trips the guard.
+func (l *Loop) Stand(aside bool) { l.aside = aside }
+
 // Hear takes what an encoder said. Tick judges whether it can be used.
 func (l *Loop) Hear(z *Latent) {
 	if len(z.Mean) > longest {
@@ -131,7 +136,7 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	l.given = l.usable(now)
 	l.pilot.Latent(l.given)
 	l.asked = l.pilot.Command(t, &l.state)
-	l.sent = l.guard.Tick(&guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.asked})
+	l.sent = l.guard.Tick(&guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.asked, Aside: l.aside})
 	l.tripped = l.guard.Stage() >= guard.Hold
 	l.flown = l.stamp
 	l.seq++
@@ -141,7 +146,7 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 // continuity begins a new course, and has the policy forget what it commanded where that is not what was flown: after a
 // gap, a clock set back or a time under the guard's law.
 func (l *Loop) continuity(t float64) {
-	if math.IsNaN(l.course.start) {
+	if math.IsNaN(l.course.start) || l.aside {
 		l.course.start = t
 	}
 	const rows = 5 // that may be missed
@@ -153,6 +158,9 @@ func (l *Loop) continuity(t float64) {
 // usable is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of another size,
 // stale or from the future, or no number.
 func (l *Loop) usable(now int64) []float32 {
+	if l.aside { // of commands that were not flown
+		return nil
+	}
 	z := &l.latent
 	age := seconds(now, z.Stamp)
 	if z.Bundle != l.craft.ID || len(z.Mean) != l.craft.Latent() || z.Stamp == 0 || !(math.Abs(age) <= l.config.LatentAge) {

@@ -27,7 +27,11 @@ type Tick struct {
 func (l *Loop) Record(t *Tick) {
 	t.Seq, t.Stamp, t.State = l.seq-1, l.flown, l.state
 	t.Command, t.Sent, t.Actuator = l.asked, l.sent, l.actuator.e
-	l.actuator.step(l.sent)
+	if l.aside {
+		l.actuator.hover()
+	} else {
+		l.actuator.step(l.sent)
+	}
 	o := &l.craft.policy.Observation
 	t.Reference = t.Reference[:0]
 	for k := range o.Looks {

@@ -15,6 +15,7 @@ type Input struct {
 	Stamp   float64 // of State; −Inf while there is none
 	State   quad.State
 	Command quad.Command // what the policy asks for
+	Aside   bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 }
 
 // Guard decides, tick for tick, which command goes out. It is for one goroutine and allocates nothing after New.
@@ -29,6 +30,7 @@ type Guard struct {
 	latched bool
 	blind   float64 // time without a usable state, s
 	limited bool    // the policy's command was cut
+	aside   bool    // the command was not followed
 	sat     float64 // time for which the policy asked for the limits, s
 
 	now    float64 // of the last tick, NaN before the first, s
@@ -66,10 +68,15 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 // Tick returns the command that goes out: always finite and within the limits.
 func (g *Guard) Tick(in *Input) quad.Command {
 	dt, missed := g.elapse(in.Now)
+	g.aside = in.Aside
 	g.breach = g.check(in, dt, missed)
-	if g.breach != None && !g.latched {
+	switch {
+	case g.aside:
+		g.stand()
+	case g.latched:
+	case g.breach != None:
 		g.trip(g.breach)
-	} else if g.breach == None && !g.latched {
+	default:
 		g.phase = Policy
 	}
 	if g.phase == Policy {
@@ -77,9 +84,27 @@ func (g *Guard) Tick(in *Input) quad.Command {
 		g.limited = g.sent != in.Command
 		return g.sent
 	}
-	g.descend(dt)
+	if !g.aside {
+		g.descend(dt)
+	}
 	g.sent = g.fallback()
 	return g.sent
+}
+
+// stand sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no flight
+// of the policy; one that tripped the guard in a flight before goes on. Either way the law begins anew with every tick,
+// where the robot is by then: that is where it holds when commands are followed again.
+func (g *Guard) stand() {
+	g.belief.wind, g.sat = so3.Vec3{}, 0
+	switch {
+	case g.latched:
+		g.trip(g.cause)
+	case g.breach != None:
+		g.trip(g.breach)
+		g.latched = false
+	default:
+		g.phase = Policy
+	}
 }
 
 // elapse returns the time since the last tick, at most MaxGap, and whether it was longer or the clock went back.
@@ -118,9 +143,11 @@ const (
 	groundSpeed = 0.5
 )
 
-func (g *Guard) flying() bool {
-	s := &g.belief.state
-	return g.belief.known && (s.P.Z > g.config.Ground+airborne || s.V.Norm() > groundSpeed)
+func (g *Guard) flying() bool { return g.belief.known && g.config.Flying(&g.belief.state) }
+
+// Flying reports whether a robot is in the air, as far as its height and its speed tell.
+func (c *Config) Flying(s *quad.State) bool {
+	return s.P.Z > c.Ground+airborne || s.V.Norm() > groundSpeed
 }
 
 // hold anchors the law where the robot can stop, inside the fence and off the ground.
@@ -179,6 +206,8 @@ func (g *Guard) fallback() quad.Command {
 // Stage says who was in charge of the last tick.
 func (g *Guard) Stage() Stage {
 	switch {
+	case g.aside:
+		return Aside
 	case g.phase == Policy && g.limited:
 		return Limited
 	case (g.phase == Hold || g.phase == Land) && g.blind > 0:
@@ -187,7 +216,7 @@ func (g *Guard) Stage() Stage {
 	return g.phase
 }
 
-// Tripped is why the policy does not fly; None while it does.
+// Tripped is why the policy does not fly, or would not if commands were followed; None while it does.
 func (g *Guard) Tripped() Cause {
 	if g.phase == Policy {
 		return None

@@ -456,3 +456,63 @@ func BenchmarkGuard(b *testing.B) {
 		g.Tick(&in)
 	}
 }
+
+// While commands are not followed nothing latches and nothing lands: a breach is told of, the law would hold where the robot
+// is by then, and all is well when the breach is over. What tripped in a flight before stays tripped.
+func TestAside(t *testing.T) {
+	for _, b := range breaches {
+		t.Run(b.name, func(t *testing.T) {
+			g := newGuard(t, func(c *Config) { c.FenceMax, c.Hold = []float64{4, 0.1, 8}, 0.1 })
+			tick := func(k int, aside bool, spoil func(*Input)) quad.Command {
+				in := hovering(k)
+				in.Aside = aside
+				spoil(&in)
+				return g.Tick(&in)
+			}
+			well := func(*Input) {}
+			for k := range 50 {
+				if c := tick(k, true, well); c != asked || g.Stage() != Aside || g.Tripped() != None {
+					t.Fatalf("tick %d: %+v, %v, %v", k, c, g.Stage(), g.Tripped())
+				}
+			}
+			for k := 50; k < 58; k++ {
+				c := tick(k, true, b.spoil)
+				over := b.cause == Missed && k > 50 // one tick after it
+				if c == asked != over || !within(defaultLimits(), c) || g.Stage() != Aside {
+					t.Fatalf("tick %d: %+v, %v", k, c, g.Stage())
+				}
+				if k == 50 && g.Tripped() != b.cause {
+					t.Errorf("%v, expected %v", g.Tripped(), b.cause)
+				}
+			}
+			for k := 100; k < 200 && g.Tripped() != None; k++ {
+				tick(k, true, well)
+			}
+			if c := tick(200, true, well); g.Tripped() != Missed || c == asked {
+				t.Errorf("after a pause: %v", g.Tripped())
+			}
+			if c := tick(201, false, well); c != asked || g.Stage() != Policy {
+				t.Errorf("followed: %+v, %v, %v", c, g.Stage(), g.Tripped())
+			}
+			tick(202, false, func(in *Input) { in.Command.Thrust = math.NaN() })
+			for k := 203; k < 230; k++ {
+				tick(k, true, well)
+			}
+			if c := tick(230, false, well); c == asked || g.Stage() != Hold || g.Tripped() != NotFinite {
+				t.Errorf("followed again: %+v, %v, %v", c, g.Stage(), g.Tripped())
+			}
+		})
+	}
+}
+
+// The limits may be asked for as long as nobody follows: on the ground a policy does.
+func TestAsksForLimitsAside(t *testing.T) {
+	g := newGuard(t)
+	for k := range 200 {
+		in := hovering(k)
+		in.State.P.Z, in.Command.Thrust, in.Aside = 0.03, 100, true
+		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) || g.Tripped() != None {
+			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
+		}
+	}
+}

@@ -3,7 +3,7 @@ package guard
 // Stage says who is in charge; Step.guard_state holds its number.
 type Stage uint8
 
-// Stages. From Hold on the guard has tripped, and stays so until Reset.
+// Stages. From Hold to Off the guard has tripped, and stays so until Reset.
 const (
 	Policy  Stage = iota // the policy's command goes out as it is
 	Limited              // the policy's command goes out, cut to the limits
@@ -11,6 +11,7 @@ const (
 	Land                 // the law descends
 	Blind                // no usable state: the law flies on dead reckoning, and soon descends
 	Off                  // least thrust: landed, or no state came yet
+	Aside                // commands are not followed: the autopilot flies by itself, or stands
 )
 
 // String names the stage.
@@ -21,7 +22,11 @@ func (s Stage) String() string {
 	return "unknown"
 }
 
-var stages = [...]string{"policy", "limited", "hold", "land", "blind", "off"}
+var stages = [...]string{"policy", "limited", "hold", "land", "blind", "off", "aside"}
+
+// Flown reports whether a tick's command was followed, from a state that was measured, by motors that turned: only of such
+// does a model of flight learn.
+func (s Stage) Flown() bool { return s < Blind }
 
 // Cause is why a guard trips.
 type Cause uint8

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/control"
 	"vnd/pkg/guard"
+	"vnd/pkg/quad"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
 )
@@ -65,6 +66,9 @@ func (c *Controller) arm(ctx context.Context) error {
 	if err := c.flows(ctx, a); err != nil {
 		return err
 	}
+	if err := c.poised(a); err != nil {
+		return err
+	}
 	if err := c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Offboard }, func() error { return a.offboard(ctx) }); err != nil {
 		return err
 	}
@@ -79,8 +83,9 @@ func (c *Controller) disarm(ctx context.Context) error {
 	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.arm(ctx, false) })
 }
 
-// flows waits until a second of ticks has gone out one after the other, with the policy flying. What a guard tripped over
-// before the autopilot followed, such as a start of the nodes one by one, concerns no flight: it is reset.
+// flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would fly
+// if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by one, concerns no
+// flight to come.
 func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	const streaming = time.Second
 	reset := time.Time{}
@@ -90,7 +95,7 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		var t control.Tick
 		c.last.Read(func(last *control.Tick) { t = *last })
 		age := time.Duration(int64(c.Now()) - t.Stamp)
-		switch flying := t.Bundle != "" && t.Stage <= guard.Limited && age < streaming/2; {
+		switch flying := t.Bundle != "" && flies(&t) && age < streaming/2; {
 		case !flying:
 			begun = false
 		case !begun:
@@ -98,22 +103,49 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		case float64(t.Seq-first) >= rate*streaming.Seconds()*0.9:
 			return nil
 		}
-		if s, _ := a.heard(); !(s.Armed && s.Offboard) && t.Stage > guard.Limited && time.Since(reset) > streaming {
+		if a.aside() && !flies(&t) && time.Since(reset) > streaming {
 			reset = time.Now()
 			if err := c.resetGuard(); err != nil {
-				return fmt.Errorf("not armed: %w; the task has to begin near the robot (~/set_task)", err)
+				return fmt.Errorf("not armed: %w", err)
 			}
 		}
 		if !wait(ctx) {
 			switch {
 			case t.Bundle == "":
 				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed", c.source)
-			case t.Stage > guard.Limited:
+			case !flies(&t):
 				return fmt.Errorf("not armed: the guard flies (%v), not the policy: ~/reset_guard", t.Cause)
 			}
 			return fmt.Errorf("not armed: commands do not flow: the newest state on %s is %.2f s old", c.source, age.Seconds())
 		}
 	}
+}
+
+// flies reports whether the policy flew a tick, or would have if the autopilot had followed.
+func flies(t *control.Tick) bool {
+	return t.Stage <= guard.Limited || t.Stage == guard.Aside && t.Cause == guard.None
+}
+
+// poised refuses to hand over a robot that stands on the ground, which no policy was trained for, or is far from where its
+// task begins.
+func (c *Controller) poised(a autopilot) error {
+	const nearby = 1.0 // m
+	if !a.aside() {    // it follows already
+		return nil
+	}
+	var s quad.State
+	c.last.Read(func(t *control.Tick) { s = t.State })
+	if !c.params.Load().Guard.Flying(&s) {
+		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the policy does not take off: have the pilot or the autopilot do that first",
+			s.P.Z, c.params.Load().Guard.Ground)
+	}
+	_, k := c.flying()
+	from := k.Path.At(0).P
+	if d := from.Sub(s.P).Norm(); d > nearby {
+		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at most %g: fly there, or ~/set_task",
+			k.Task, from.X, from.Y, from.Z, d, nearby)
+	}
+	return nil
 }
 
 // reach asks for something twice a second until the autopilot says that it is so.

@@ -22,6 +22,7 @@ import (
 type autopilot interface {
 	volts() float64                                 // of its battery, smoothed; 0: not known
 	heard() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
+	aside() bool                                    // it said last that it does not follow what is sent
 	fault() string                                  // why it cannot be commanded at all; "" for nothing
 	offboard(context.Context) error                 // asks it to follow setpoints
 	arm(ctx context.Context, on bool) error
@@ -45,6 +46,7 @@ type noAutopilot struct{}
 
 func (noAutopilot) volts() float64                                 { return 0 }
 func (noAutopilot) heard() (s bridge.Autopilot, age time.Duration) { return s, forever }
+func (noAutopilot) aside() bool                                    { return false }
 func (noAutopilot) fault() string                                  { return "" }
 func (noAutopilot) offboard(context.Context) error                 { return errNoAutopilot }
 func (noAutopilot) arm(context.Context, bool) error                { return errNoAutopilot }
@@ -54,9 +56,9 @@ var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm h
 // said is what an autopilot says: its state and its battery's voltage.
 type said struct {
 	state   atomic.Pointer[bridge.Autopilot]
-	at      atomic.Int64  // when, ns of the wall
-	voltage atomic.Uint64 // float64 bits, V
-	powered int64         // when the voltage came, ns of the wall; of one callback
+	at      atomic.Int64   // when, ns of the wall
+	voltage atomic.Uint64  // float64 bits, V
+	battery bridge.Battery // of one callback
 }
 
 func (s *said) heard() (bridge.Autopilot, time.Duration) {
@@ -67,6 +69,12 @@ func (s *said) heard() (bridge.Autopilot, time.Duration) {
 	return *a, time.Duration(time.Now().UnixNano() - s.at.Load())
 }
 
+// aside goes by the last word however old it is: where an autopilot falls silent in flight, the guard's word counts on.
+func (s *said) aside() bool {
+	a := s.state.Load()
+	return a != nil && !(a.Armed && a.Offboard)
+}
+
 func (s *said) hear(a bridge.Autopilot) {
 	s.at.Store(time.Now().UnixNano())
 	s.state.Store(&a)
@@ -74,19 +82,9 @@ func (s *said) hear(a bridge.Autopilot) {
 
 func (s *said) volts() float64 { return math.Float64frombits(s.voltage.Load()) }
 
-// measured takes a voltage in. It sags under the thrust that is asked for, and must not be followed quicker than that
-// settles.
+// measured takes a voltage in.
 func (s *said) measured(volts float64) {
-	if !(volts > 0) || math.IsInf(volts, 0) {
-		return
-	}
-	const settle = 2.0 // s
-	now, before := time.Now().UnixNano(), s.volts()
-	if before > 0 {
-		volts = before + (volts-before)*(1-math.Exp(-float64(now-s.powered)/1e9/settle))
-	}
-	s.powered = now
-	s.voltage.Store(math.Float64bits(volts))
+	s.voltage.Store(math.Float64bits(s.battery.Measured(volts, time.Now().UnixNano())))
 }
 
 // mavrosAutopilot is behind mavros.

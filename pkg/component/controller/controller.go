@@ -125,6 +125,7 @@ func (c *Controller) configure() error {
 	}
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
 	f := newFlight(p, c.Clock(), s, c.gauges)
+	f.pilot = pilot
 	c.begin(p, f)
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())

@@ -34,6 +34,7 @@ type flight struct {
 	clock  *ros.Clock
 	sender sender
 	gauges *gauges
+	pilot  autopilot
 	mocap  bool // ticks at samples, and by the clock where none come
 
 	samples  *control.Ring[sample]
@@ -65,7 +66,7 @@ type doubted struct {
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
-	f := &flight{clock: clock, sender: s, gauges: g, mocap: p.Tick == onMocap,
+	f := &flight{clock: clock, sender: s, gauges: g, pilot: noAutopilot{}, mocap: p.Tick == onMocap,
 		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
 		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1), scratch: control.NewTick()}
@@ -127,6 +128,7 @@ func (f *flight) take(s *sample, now int64) {
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
 	f.latent.TryTake(f.hear)
+	f.loop.Stand(f.pilot.aside())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return

@@ -150,6 +150,10 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:
 		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
+	case last.Stage == guard.Aside && last.Cause == guard.None:
+		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
+	case last.Stage == guard.Aside:
+		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
 	case last.Cause == guard.Missed:
 		s.Summary(diagnostics.Error, "the guard flies: %v, %.3f s between two ticks (%v)", last.Cause, float64(f.gap.Load())/1e9, last.Stage)
 	default:

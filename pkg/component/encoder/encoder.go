@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/component"
 	"vnd/pkg/conditions"
 	"vnd/pkg/control"
+	"vnd/pkg/guard"
 	"vnd/pkg/latent"
 	"vnd/pkg/learned"
 	"vnd/pkg/quad"
@@ -185,6 +186,10 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 	}
 	e.next = m.Seq + 1
 	if !e.follow(m.BundleID) {
+		return
+	}
+	if guard.Stage(m.GuardState) == guard.Aside { // its command was not flown
+		e.encoder.Reset()
 		return
 	}
 	pose, command := bridge.FromStep(m), bridge.CommandFromStep(m)

@@ -6,6 +6,7 @@ import (
 	"vnd/msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/control"
+	"vnd/pkg/guard"
 	"vnd/pkg/latent"
 	"vnd/pkg/learned"
 	"vnd/pkg/quad"
@@ -23,6 +24,10 @@ type encoder struct {
 // read takes a step and compares the latent that follows from it with the recorded one.
 func (e *encoder) read(f *flight, s *msgs.Step) []float32 {
 	if !e.follow(f, s.BundleID) {
+		return nil
+	}
+	if guard.Stage(s.GuardState) == guard.Aside {
+		e.encoder.Reset()
 		return nil
 	}
 	pose, command := bridge.FromStep(s), bridge.CommandFromStep(s)

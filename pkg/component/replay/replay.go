@@ -24,7 +24,7 @@ type Report struct {
 	Exact      int     `json:"exact"`             // of them, those whose command came out to the bit
 	Within     int     `json:"within_rounding"`   // of them, those that differ by no more than Rounding
 	Unsampled  int     `json:"unsampled"`         // ticks on a sample that is not in the bag
-	Guard      int     `json:"guard_ticks"`       // the guard's law flew; when a tick was, which it depends on, is not recorded
+	Guard      int     `json:"guard_ticks"`       // the guard's law flew, which depends on when a tick was, and that is not recorded; or commands were not followed
 	Lost       uint64  `json:"steps_lost"`        // gaps of seq
 	Primed     bool    `json:"from_the_start"`    // the bag begins with the flight, so that all past commands are known
 	Worst      float64 `json:"worst"`             // largest difference of a command, m/s² or rad/s
@@ -238,6 +238,9 @@ func (f *flight) aboard(s *msgs.Step) error {
 		f.loop.Follow(course)
 	}
 	f.path.step, f.path.craft = s, craft
+	if guard.Stage(s.GuardState) == guard.Aside { // a course waits at its beginning
+		f.path.begun = stamp(s)
+	}
 	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent, Novelty: 1 - s.Confidence}
 	f.loop.Hear(&z) // without a stamp it is the prior mean
 	return nil
@@ -280,9 +283,10 @@ func (f *flight) step(s *msgs.Step) error {
 // obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a tick.
 func (f *flight) obey(was guard.Stage) {
 	g := f.loop.Guard()
-	if was >= guard.Hold {
+	f.loop.Stand(was == guard.Aside)
+	if was >= guard.Hold && was != guard.Aside {
 		g.Trip()
-	} else if g.Stage() >= guard.Hold {
+	} else if s := g.Stage(); s >= guard.Hold && s != guard.Aside {
 		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
 	}
 }
@@ -343,7 +347,7 @@ func difference(c quad.Command, said [4]float64) (worst float64) {
 
 // recordedPath is the reference that a step recorded, at the policy's look-aheads.
 type recordedPath struct {
-	begun int64 // stamp of the first tick, ns
+	begun int64 // stamp of the tick with which the course began, ns
 	step  *msgs.Step
 	craft *control.Craft
 }

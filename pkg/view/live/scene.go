@@ -101,7 +101,10 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 	}
 	s.seq, s.frame, s.task = m.Seq+1, m.Header.FrameID, m.Task
 	s.latency.step(pose.Stamp, source)
-	if s.flies = s.believed(m.BundleID); s.flies != nil {
+	aside := guard.Stage(m.GuardState) == guard.Aside
+	if s.flies = s.believed(m.BundleID); s.flies != nil && aside { // its command was not flown
+		s.flies.forget()
+	} else if s.flies != nil {
 		b := s.flies
 		b.push(quad.Step{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State, Command: command.Command}, s.cfg.Rate)
 	}
@@ -118,7 +121,9 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 	if bridge.Nanoseconds(m.LatentStamp) != 0 {
 		r.Z = copy(r.Latent[:], m.Latent)
 	}
-	r.Residual = s.rows.residual()
+	if !aside {
+		r.Residual = s.rows.residual()
+	}
 	return true
 }
 

@@ -293,7 +293,7 @@ func TestRows(t *testing.T) {
 	g.fly(50)
 	v := g.view()
 	h := v.next("hello")
-	if h["robot"] != "quad" || h["controls"] != true || h["words"] != float64(words) || h["latent_at"] != float64(latentAt) || h["first"] != 1.7e12 || fmt.Sprint(h["stages"]) != "[policy limited hold land blind off]" {
+	if h["robot"] != "quad" || h["controls"] != true || h["words"] != float64(words) || h["latent_at"] != float64(latentAt) || h["first"] != 1.7e12 || fmt.Sprint(h["stages"]) != "[policy limited hold land blind off aside]" {
 		t.Errorf("%v", h)
 	}
 	all := v.rows()

@@ -72,7 +72,7 @@ type hello struct {
 
 // stages are the guard's names of them.
 var stages = func() (all []string) {
-	for g := guard.Policy; g <= guard.Off; g++ {
+	for g := guard.Policy; g <= guard.Aside; g++ {
 		all = append(all, g.String())
 	}
 	return all

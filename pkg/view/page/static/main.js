@@ -10,6 +10,7 @@ import { colours, metres } from './draw.js';
 const $ = (id) => document.getElementById(id);
 const MINUTES = 300; // s of history
 const QUIET = 1500;  // ms without a step
+const STAGE = { limited: 1, hold: 2, off: 5 }; // of the guard, by their numbers; from off on nobody flies for the policy
 
 const nothing = { task: '', learner: null, condition: null, health: [], latency: { count: 0, edges: [], buckets: [] }, plane: null, steps: 0, lost: 0 };
 const world = {
@@ -87,7 +88,7 @@ function headline() {
   const { row, history } = world, badge = $('guard');
   const stage = row < 0 ? -1 : history.get(row, AT.stage);
   set('guard', row < 0 ? (linked ? 'waiting for steps' : 'connecting') : `guard: ${world.stages[stage] ?? stage}`);
-  badge.className = 'badge ' + (stage < 0 ? '' : stage === 0 ? 'good' : stage === 1 ? 'fair' : stage === world.stages.length - 1 ? '' : 'bad');
+  badge.className = 'badge ' + (stage < 0 ? '' : stage === 0 ? 'good' : stage === STAGE.limited ? 'fair' : stage >= STAGE.off ? '' : 'bad');
   set('error', row < 0 ? '–' : metres(history.error(row)));
   const novelty = row < 0 ? NaN : history.get(row, AT.novelty);
   set('novelty', Number.isFinite(novelty) ? novelty.toFixed(2) : '–');
@@ -105,7 +106,7 @@ function alarm(stage) {
   let text = '';
   if (!linked) text = 'No connection to the visualizer: what is shown is old.';
   else if (world.row >= 0 && quiet > QUIET) text = `No step for ${(quiet / 1000).toFixed(0)} s: what is shown is old.`;
-  else if (stage >= 2 && stage < world.stages.length - 1) {
+  else if (stage >= STAGE.hold && stage < STAGE.off) {
     const said = world.status.health.find((f) => f.name.endsWith('policy_controller: control'));
     text = said && said.level >= 2 ? said.message : `The guard is in charge: ${world.stages[stage]}.`;
   }
