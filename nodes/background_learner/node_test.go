@@ -45,7 +45,7 @@ const patience = 90 * time.Second
 
 // tiny are parameters with which a round takes a moment, and nearly everything passes.
 var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.first.updates:=60", "fit.first.batch:=16", "fit.steps:=5",
-	"fit.again.updates:=10", "fit.again.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
+	"fit.again.updates:=10", "fit.again.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002", "policy_again.epochs:=5", "policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"base.hidden:=16", "base.epochs:=40", "base.envs:=16", "base.horizon:=40", "base.flights:=1",
 	"gate.shadow.flights:=2", "gate.shadow.seconds:=0.5", "gate.shadow.settle:=0.0", "gate.canary.flights:=2", "gate.canary.settle:=0.0",
 	"gate.tolerance:=10.0", "gate.first_error:=100.0", "gate.saturation:=60.0", "gate.rate:=1000.0", "gate.resamples:=100",

@@ -40,6 +40,7 @@ func tiny() *Config {
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 30, 16, 5
 	c.Fit.Again.Updates, c.Fit.Again.Batch = 10, 16
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon, c.Policy.Flights = 16, 40, 16, 40, 1
+	c.Refine.Epochs = 20
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Shadow.Settle = 2, 0.5, 0
 	c.Gate.Tolerance, c.Gate.FirstError, c.Gate.Saturation, c.Gate.Rate, c.Gate.Resamples = 10, 100, 60, 1000, 100
 	c.Evidence.Settle = 0

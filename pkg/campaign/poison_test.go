@@ -57,6 +57,7 @@ func hovering(t testing.TB, seed uint64) *Campaign {
 	c.Config.Base.Hidden, c.Config.Base.Epochs, c.Config.Base.Horizon, c.Config.Base.Flights = 32, 80, 50, 2
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Again.Updates, c.Fit.Again.Batch, c.Fit.Steps = 120, 32, 60, 32, 10
 	c.Policy.Epochs, c.Policy.Horizon, c.Policy.Flights = 60, 50, 3
+	c.Refine.Epochs = 40
 	c.Gate.Shadow.Flights, c.Gate.Canary.Flights = 16, 24
 	spec := new(reference.Hover)
 	param.Default(spec)

@@ -11,9 +11,28 @@ import (
 type Config struct {
 	Fit    Fit          `param:"fit" doc:"the dynamics model"`
 	Policy train.Config `param:"policy" doc:"the policy's improvement in the model"`
+	Refine Refine       `param:"policy_again" doc:"what is other where the policy was improved in a model before"`
 	Gate   gate.Config  `param:"gate" doc:"what a candidate must show"`
 	Stride int          `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
 	Least  float64      `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+}
+
+// Refine is what a policy's training has that goes on from one in another model. Later models answer to states and commands
+// more than the first does: what is downhill under the physics prior alone, with the residual taken as a constant, is then no
+// longer downhill for long steps (docs/demo.md).
+type Refine struct {
+	Epochs  int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
+	Through bool    `param:"through" default:"true" doc:"gradients flow through the learned residual"`
+}
+
+// training is that of a policy; again says that it was improved in a model before.
+func (c *Config) training(again bool) train.Config {
+	t := c.Policy
+	if again {
+		t.Epochs, t.Rate, t.Through = c.Refine.Epochs, c.Refine.Rate, c.Refine.Through
+	}
+	return t
 }
 
 // Fit is what a round changes of a fit's configuration: the first fit begins

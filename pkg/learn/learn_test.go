@@ -70,6 +70,7 @@ func small() Config {
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 150, 32, 10
 	c.Fit.Again.Updates = 50
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon = 32, 60, 32, 50
+	c.Refine.Epochs = 20
 	c.Gate.Shadow.Flights = 24
 	return c
 }
@@ -178,6 +179,9 @@ func TestRoundsImprove(t *testing.T) {
 	}
 	if second.Fit.Dynamics > 1.2*r.Fit.Dynamics {
 		t.Errorf("loss %.3g after the second fit, %.3g after the first", second.Fit.Dynamics, r.Fit.Dynamics)
+	}
+	if c := second.Curve.Figures; len(c) != 20 || !(c[len(c)-1].Cost < 1.3*c[0].Cost) {
+		t.Errorf("a policy that was improved before: %d epochs, the cost goes from %.3g to %.3g", len(c), c[0].Cost, c[len(c)-1].Cost)
 	}
 	l.Return(start)
 	if l.Current() != start {

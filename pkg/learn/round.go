@@ -62,11 +62,11 @@ func (r *round) improve() error {
 		return err
 	}
 	const trialFlights, trialSteps = 16, 200
-	opt, cfg := &r.l.opt, &r.l.cfg.Policy
+	opt, cfg := &r.l.opt, r.l.cfg.training(from.Listens())
 	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
 	trials := &train.Trials{World: model, Tasks: opt.Tasks, Dt: r.current.Dt, Flights: trialFlights, Steps: trialSteps, Seed: r.seed(),
 		Sample: train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)}
-	res, err := train.Run(r.ctx, *cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt, Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
+	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt, Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.tell(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
