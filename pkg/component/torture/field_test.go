@@ -116,6 +116,8 @@ type field struct {
 	starved  time.Duration // for so long this process did not get the processor at worst
 	controls string        // what the controller says of itself
 	missed   string        // ticks, as the controller counts them
+	rounds   []string      // of learning that came to an end, in the learner's words
+	failed   string        // why one did not; empty while all is well
 }
 
 func newField(t *testing.T) *field {
@@ -179,6 +181,9 @@ func (f *field) listen() {
 	}))(f.t)
 	must(ros.NewSubscription(f.n, "/quad/latent", component.LatentQoS(), func(*msgs.Latent, ros.Info) { f.note(func() { f.latents++ }) }))(f.t)
 	must(ros.NewSubscription(f.n, "/quad/bundle", component.LatchedQoS(), func(*msgs.Bundle, ros.Info) { f.note(func() { f.bundles++ }) }))(f.t)
+	must(ros.NewSubscription(f.n, "/quad/learner/status", component.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
+		f.note(func() { f.learning(m.Message) })
+	}))(f.t)
 	must(ros.NewSubscription(f.n, "/quad/quad_sim/ground_truth", component.MocapQoS(), func(m *navmsgs.Odometry, _ ros.Info) {
 		p := bridge.FromOdometry(m, bridge.PoseOptions{}).State.P
 		f.note(func() {
@@ -193,6 +198,30 @@ func (f *field) listen() {
 			f.diagnosed(&m.Status[i])
 		}
 	}))(f.t)
+}
+
+// learning takes what the learner says, which it says more than once.
+func (f *field) learning(message string) {
+	if strings.HasPrefix(message, "the round failed") {
+		f.failed = message
+	}
+	if n := len(f.rounds); strings.HasPrefix(message, "round ") && (n == 0 || f.rounds[n-1] != message) {
+		f.rounds = append(f.rounds, message)
+	}
+}
+
+// learned sees to it that the learner was at work, and returns how many rounds came to their end.
+func (f *field) learned() int {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed != "" {
+		f.t.Errorf("learning: %s", f.failed)
+	}
+	if long() && len(f.rounds) == 0 {
+		f.t.Error("no round of learning came to its end")
+	}
+	return len(f.rounds)
 }
 
 func (f *field) diagnosed(s *diagnosticmsgs.DiagnosticStatus) {
@@ -277,6 +306,12 @@ func (p *process) end() {
 
 // until waits until holds, which looks at what came.
 func (f *field) until(what string, holds func() bool) {
+	f.t.Helper()
+	f.within(patience, what, holds)
+}
+
+// within waits until holds, for so long.
+func (f *field) within(patience time.Duration, what string, holds func() bool) {
 	f.t.Helper()
 	deadline := time.Now().Add(patience)
 	defer time.AfterFunc(patience, f.changed.Broadcast).Stop()
