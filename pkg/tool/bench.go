@@ -19,6 +19,7 @@ import (
 	"vnd/pkg/param"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
+	"vnd/pkg/ranks"
 	"vnd/pkg/reference"
 	"vnd/pkg/so3"
 	"vnd/pkg/task"
@@ -61,24 +62,29 @@ type rate struct {
 	Epoch   float64 `json:"epoch_s"`
 	Epochs  int     `json:"epochs"`
 	Threads int     `json:"threads"`
+	Ranks   int     `json:"ranks"` // processes, of so many threads each
 	Kernel  string  `json:"kernel"`
 }
 
 // rateOf turns the times of epochs into a rate, without the first two, which
 // touch memory for the first time.
-func rateOf(bench, unit string, each, threads int, times []time.Duration) *rate {
+func rateOf(bench, unit string, each, threads int, g ranks.Group, times []time.Duration) *rate {
 	const warm = 2
 	slices.Sort(times[min(warm, len(times)-1):])
 	rest := times[min(warm, len(times)-1):]
 	median, best := rest[len(rest)/2].Seconds(), rest[0].Seconds()
 	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best, Epoch: median,
-		Epochs: len(rest), Threads: threads, Kernel: kernel.Name()}
+		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name()}
 }
 
 // WriteText implements result.
 func (r *rate) WriteText(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %d threads, %s\n", r.Bench, r.Median, r.Unit,
-		r.Best, r.Epoch, r.Each, r.Epochs, r.Threads, r.Kernel)
+	who := fmt.Sprintf("%d threads", r.Threads)
+	if r.Ranks > 1 {
+		who = fmt.Sprintf("%d ranks of %s", r.Ranks, who)
+	}
+	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s\n", r.Bench, r.Median, r.Unit,
+		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel)
 	return err
 }
 
@@ -124,15 +130,18 @@ func (b *benchPolicy) Run(c *console) error {
 		return err
 	}
 	var times []time.Duration
-	last := time.Now()
+	var last time.Time
 	opt := train.Options{Seed: benchSeed, Tasks: []*task.Task{k}, Limits: frame.Limits, Progress: func(train.Progress) {
 		now := time.Now()
 		times, last = append(times, now.Sub(last)), now
 	}}
-	if _, err := train.Run(c.ctx, cfg, &train.Learned[float32]{Model: m, Through: !b.Stopped}, q.Dt, opt); err != nil {
-		return err
-	}
-	return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, threads(b.Threads), times))
+	return c.together(func(g ranks.Group) error {
+		opt.Ranks, last = g, time.Now()
+		if _, err := train.Run(c.ctx, cfg, &train.Learned[float32]{Model: m, Through: !b.Stopped}, q.Dt, opt); err != nil {
+			return err
+		}
+		return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, threads(b.Threads), g, times))
+	})
 }
 
 type benchFit struct {
@@ -154,15 +163,18 @@ func (b *benchFit) Run(c *console) error {
 	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart = 1e5, false, 0
 	segments := transition.FromFlights(madeUp(16, 20+b.Steps+200))
 	var times []time.Duration
-	last := time.Now()
+	var last time.Time
 	opt := vnd.Options{Seed: benchSeed, Progress: func(vnd.Progress) {
 		now := time.Now()
 		times, last = append(times, now.Sub(last)), now
 	}}
-	if _, err := vnd.Run(c.ctx, cfg, 0.02, segments, opt); err != nil {
-		return err
-	}
-	return c.show(rateOf("fit", "contexts", b.Batch, threads(b.Threads), times))
+	return c.together(func(g ranks.Group) error {
+		opt.Ranks, last = g, time.Now()
+		if _, err := vnd.Run(c.ctx, cfg, 0.02, segments, opt); err != nil {
+			return err
+		}
+		return c.show(rateOf("fit", "contexts", b.Batch, threads(b.Threads), g, times))
+	})
 }
 
 // madeUp returns flights of n rows under wandering commands.

@@ -13,6 +13,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"vnd/pkg/ranks/mpi"
 )
 
 // console is the world outside a command.
@@ -20,6 +22,8 @@ type console struct {
 	ctx      context.Context
 	stdout   io.Writer
 	stderr   io.Writer
+	silent   bool      // what is to be said, rank 0 says: stdout and stderr lead nowhere
+	voice    io.Writer // stderr all the same
 	json     bool
 	terminal bool // stderr is one
 	log      zerolog.Logger
@@ -28,7 +32,7 @@ type console struct {
 }
 
 func newConsole(ctx context.Context, stdout, stderr io.Writer, json bool) *console {
-	c := &console{ctx: ctx, stdout: stdout, stderr: stderr, json: json, warnings: []string{}}
+	c := &console{ctx: ctx, stdout: stdout, stderr: stderr, voice: stderr, json: json, warnings: []string{}}
 	if f, ok := stderr.(*os.File); ok {
 		c.terminal = term.IsTerminal(int(f.Fd()))
 	}
@@ -57,18 +61,25 @@ func (c *console) show(r result) error {
 	return err
 }
 
-// fail prints the error on one line and, with --json, as the one object; it returns the exit code.
+// fail prints the error on one line and, with --json, as the one object; it returns the exit code. A silent rank fails by
+// what only it knows of; else it leaves both to rank 0, which mpirun would end before its line if another failed first.
 func (c *console) fail(command string, err error) int {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintf(c.stderr, "%s: %s\n", command, text)
+	to, code := c.stderr, 1
+	if own := errors.As(err, new(*mpi.Error)); own {
+		to = c.voice
+	} else if c.silent {
+		code = 0
+	}
+	fmt.Fprintf(to, "%s: %s\n", command, text)
 	if c.json && !c.printed {
 		b, _ := json.Marshal(map[string]string{"error": text}) // a string: cannot fail
 		c.stdout.Write(append(b, '\n'))
 	}
-	return 1
+	return code
 }
 
 // bar is a progress bar on a terminal and nothing elsewhere.

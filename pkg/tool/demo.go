@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/demo"
 	"vnd/pkg/openloop"
 	"vnd/pkg/param"
+	"vnd/pkg/ranks"
 	"vnd/pkg/vnd"
 )
 
@@ -94,7 +95,7 @@ func (d *demoCommand) fit(c *console, r *demoed) error {
 	bundle := filepath.Join(d.Out, "model.safetensors")
 	c.log.Info().Msgf("fitting to the flights in %s", train)
 	var err error
-	r.Fit, err = c.fit(fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
+	r.Fit, err = c.fit(ranks.Solo{}, fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
 	if err != nil {
 		return err
 	}

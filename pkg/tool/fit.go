@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"vnd/pkg/assemble"
-	"vnd/pkg/durable"
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
+	"vnd/pkg/quad"
+	"vnd/pkg/ranks"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/transition"
 	"vnd/pkg/vnd"
@@ -36,16 +37,19 @@ type fitCommand struct {
 
 // Run implements `vnd fit`.
 func (f *fitCommand) Run(c *console) error {
-	cfg, err := f.configuration()
-	if err != nil {
+	var r *fitted
+	if err := c.together(func(g ranks.Group) error {
+		cfg, err := f.configuration()
+		if err := ranks.Agree(g, err); err != nil {
+			return err
+		}
+		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe, inputs: f.Inputs}
+		if f.Config != "" && hasBlock(f.Config, assembleNode, &assemble.Config{}) {
+			todo.config = f.Config
+		}
+		r, err = c.fit(g, todo)
 		return err
-	}
-	todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe, inputs: f.Inputs}
-	if f.Config != "" && hasBlock(f.Config, assembleNode, &assemble.Config{}) {
-		todo.config = f.Config
-	}
-	r, err := c.fit(todo)
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	return c.show(r)
@@ -120,52 +124,64 @@ type fitted struct {
 	Warnings []string    `json:"warnings"`
 }
 
-// fit reads the flights, fits a model to them and writes its bundle; what an interrupted fit left is taken up again.
-func (c *console) fit(f fitting) (*fitted, error) {
-	if err := writable(f.out); err != nil {
-		return nil, err
-	}
-	unlock, err := durable.Lock(f.out + ".lock")
-	if errors.Is(err, durable.ErrLocked) {
-		return nil, fmt.Errorf("write %s: another fit to it is under way", f.out)
-	}
-	if err != nil {
-		return nil, err
-	}
+// fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an interrupted
+// fit left is taken up again.
+func (c *console) fit(g ranks.Group, f fitting) (*fitted, error) {
+	unlock, err := claim(g, f.out, "fit")
 	defer unlock()
-	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
-	if err != nil {
-		return nil, err
+	var flights []quad.Flight
+	var dt float64
+	if err == nil {
+		flights, dt, err = c.flights(f)
 	}
-	dt := o.Delta
-	flights, err := c.read(f.inputs, o)
-	if err != nil {
+	if err := ranks.Agree(g, err); err != nil {
 		return nil, err
-	}
-	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, dt))
-	if _, err := os.Stat(f.checkpoint); err == nil {
-		c.log.Info().Msgf("going on from %s", f.checkpoint)
 	}
 	b := c.newBar("fit")
-	segs := transition.FromFlights(flights)
-	fit, err := vnd.Run(c.ctx, f.cfg, dt, segs, vnd.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell})
+	fit, err := vnd.Run(c.ctx, f.cfg, dt, transition.FromFlights(flights),
+		vnd.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell, Ranks: g})
 	b.done()
 	if err != nil {
 		return nil, explained(err, f.checkpoint, "fit")
 	}
+	r := &fitted{Bundle: f.out, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt), Metrics: fit.Metrics, Warnings: c.warnings}
+	if g.Rank() == 0 {
+		r.ID, err = f.write(fit)
+	}
+	return r, ranks.Agree(g, err)
+}
+
+// flights reads those of a fit, and their Δt.
+func (c *console) flights(f fitting) ([]quad.Flight, float64, error) {
+	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
+	if err != nil {
+		return nil, 0, err
+	}
+	flights, err := c.read(f.inputs, o)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, o.Delta))
+	if _, err := os.Stat(f.checkpoint); err == nil {
+		c.log.Info().Msgf("going on from %s", f.checkpoint)
+	}
+	return flights, o.Delta, nil
+}
+
+// write makes the bundle of a fit and returns its ID.
+func (f *fitting) write(fit *vnd.Fit) (string, error) {
 	made, err := bundle(fit, &f.cfg)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	made.DataDigest = fmt.Sprintf("%x", fit.Data)
 	if err := snapshot.Write(f.out, made); err != nil {
-		return nil, goesOn(err, f.checkpoint, "fit")
+		return "", goesOn(err, f.checkpoint, "fit")
 	}
 	if err := os.Remove(f.checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return "", err
 	}
-	return &fitted{Bundle: f.out, ID: made.ID, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
-		Metrics: fit.Metrics, Warnings: c.warnings}, nil
+	return made.ID, nil
 }
 
 // WriteText implements result.
@@ -223,13 +239,16 @@ func goesOn(err error, checkpoint, work string) error {
 	return fmt.Errorf("%w; %s holds the %s so far: the same command goes on from it", err, checkpoint, work)
 }
 
-// bundle packs a fit. The same fit makes the same bytes, so its wall time stays out.
+// bundle packs a fit. The same fit makes the same bytes, so its wall time and its threads stay out.
 func bundle(f *vnd.Fit, cfg *vnd.Config) (*snapshot.Bundle, error) {
 	metrics := struct {
 		vnd.Metrics
 		Seconds *float64 `json:"seconds,omitempty"` // in the place of that of Metrics
+		Workers *int     `json:"workers,omitempty"`
 	}{Metrics: f.Metrics}
-	b, err := learned.Bundle(f.Model, f.Robot, cfg, metrics)
+	decides := *cfg
+	decides.Train.Workers = 0
+	b, err := learned.Bundle(f.Model, f.Robot, &decides, metrics)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"vnd/pkg/ranks/mpi"
 )
 
 //go:generate go run generate.go
@@ -32,6 +34,7 @@ type commands struct {
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`
 	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`
 	Ablate  ablateCommand  `cmd:"" help:"Measure the continual loop with one thing changed at a time."`
+	Sweep   sweepCommand   `cmd:"" help:"Run one of a grid's commands: an array of Slurm or Kubernetes from one file."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
 	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
@@ -56,12 +59,14 @@ func Main() {
 
 // Run executes the command line and returns the exit code, 0 only on success. ctx ends it early.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	voice := stderr
+	rank, _ := mpi.Started()
+	if rank > 0 {
+		stdout, stderr = io.Discard, io.Discard
+	}
 	var c commands
 	helped := false
-	parser, err := kong.New(&c, kong.Name("vnd"),
-		kong.Description("Variational Neural Dynamics: models of a quadrotor, learned from its own flights."),
-		kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	parser, err := newParser(&c, kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }))
 	if err != nil {
 		fmt.Fprintln(stderr, "vnd:", err) // a mistake in the tags above
 		return 1
@@ -71,15 +76,31 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	con := newConsole(ctx, stdout, stderr, c.JSON || slices.Contains(args, "--json"))
+	con.silent, con.voice = rank > 0, voice
 	if err != nil {
 		return con.fail("vnd", fmt.Errorf("%w (vnd --help lists commands and flags)", err))
 	}
 	name := "vnd " + strings.Fields(parsed.Command())[0]
-	if err := parsed.Run(con); err != nil {
+	if err := alone(parsed.Command()); err != nil {
+		return con.fail(name, err)
+	}
+	switch err := parsed.Run(con); {
+	case errors.Is(err, errSaid):
+		return 1
+	case err != nil:
 		return con.fail(name, err)
 	}
 	return 0
 }
+
+func newParser(c *commands, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options, kong.Name("vnd"),
+		kong.Description("Variational Neural Dynamics: models of a quadrotor, learned from its own flights."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
+}
+
+// errSaid is for failures that have been said.
+var errSaid = errors.New("the command failed")
 
 // errUnwell is for results that were printed and still are no success.
 var errUnwell = errors.New("something that is needed is missing or wrong, see above")

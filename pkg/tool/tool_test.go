@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
+	"gopkg.in/yaml.v3"
 
 	"vnd/pkg/assemble"
 	"vnd/pkg/durable"
@@ -40,7 +41,7 @@ func TestScripts(t *testing.T) {
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"cell": cell, "column": column, "interrupt": interrupt, "json": oneObject, "damage": damage, "reshape": reshape,
-			"check": checkPredictions, "cut": cut, "samenumbers": sameNumbers,
+			"check": checkPredictions, "cut": cut, "samenumbers": sameNumbers, "job": indexedJob,
 		},
 	})
 }
@@ -74,7 +75,8 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("YARDSTICK", yardstick)
-	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "component", "replay", "testdata", "flight"), "CRAFT": filepath.Join("..", "control", "testdata", "a.vnd")} {
+	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "component", "replay", "testdata", "flight"), "CRAFT": filepath.Join("..", "control", "testdata", "a.vnd"),
+		"SWEEP": filepath.Join("..", "..", "docs", "sweep")} {
 		path, err := filepath.Abs(path)
 		if err != nil {
 			return err
@@ -89,6 +91,9 @@ func condition(name string) (bool, error) {
 	switch name {
 	case "numpy":
 		return exec.Command("python3", "-c", "import numpy").Run() == nil, nil
+	case "mpirun":
+		said, err := exec.Command("mpirun", "--version").Output()
+		return err == nil && bytes.Contains(said, []byte("Open MPI")), nil
 	case "smalldisk": // a file system of our own, small enough to fill
 		return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", os.TempDir()).Run() == nil, nil
 	}
@@ -227,6 +232,30 @@ func reshape(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s has no matrix", args[0])
+}
+
+// indexedJob FILE N COMMAND…: the file is an indexed Job of Kubernetes with N completions of the command.
+func indexedJob(ts *testscript.TestScript, neg bool, args []string) {
+	var job struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Spec       struct {
+			CompletionMode string `yaml:"completionMode"`
+			Completions    string
+			Template       struct {
+				Spec struct {
+					RestartPolicy string `yaml:"restartPolicy"`
+					Containers    []struct{ Command []string }
+				}
+			}
+		}
+	}
+	ts.Check(yaml.Unmarshal([]byte(ts.ReadFile(args[0])), &job))
+	pod := &job.Spec.Template.Spec
+	if job.APIVersion != "batch/v1" || job.Kind != "Job" || job.Spec.CompletionMode != "Indexed" || job.Spec.Completions != args[1] ||
+		pod.RestartPolicy != "Never" || len(pod.Containers) != 1 || !slices.Equal(pod.Containers[0].Command, args[2:]) {
+		ts.Fatalf("%s is %+v", args[0], job)
+	}
 }
 
 // TestSecondFit holds that two fits to one bundle do not share a checkpoint.

@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/param"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
+	"vnd/pkg/ranks"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/task"
 	"vnd/pkg/train"
@@ -64,23 +65,11 @@ type trained struct {
 
 // Run implements `vnd train`.
 func (t *trainCommand) Run(c *console) error {
-	cfg, err := settings[trainConfig](trainNode, t.Config, t.Param)
-	if err != nil {
+	var r *trained
+	if err := c.together(func(g ranks.Group) (err error) {
+		r, err = t.train(c, g)
 		return err
-	}
-	if err := writable(t.Out); err != nil {
-		return err
-	}
-	unlock, err := durable.Lock(t.Out + ".lock")
-	if errors.Is(err, durable.ErrLocked) {
-		return fmt.Errorf("write %s: another training to it is under way", t.Out)
-	}
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r, err := t.train(c, cfg)
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	return c.show(r)
@@ -233,58 +222,80 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 	return s, nil
 }
 
-// train runs the training and writes its bundle. A training that diverges leaves
-// its last good policy there too.
-func (t *trainCommand) train(c *console, cfg *trainConfig) (*trained, error) {
-	frame, err := airframe(t.Airframe)
-	if err != nil {
+// prepared is a training before it begins.
+type prepared struct {
+	cfg   *trainConfig
+	frame Airframe
+	tasks []*task.Task
+	*school
+	bank []float32
+}
+
+// prepare reads all that a training needs.
+func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
+	p = &prepared{}
+	if p.cfg, err = settings[trainConfig](trainNode, t.Config, t.Param); err != nil {
 		return nil, err
 	}
-	tasks, err := t.tasks(cfg, &frame)
-	if err != nil {
+	if p.frame, err = airframe(t.Airframe); err != nil {
 		return nil, err
 	}
-	frame.shape(&cfg.Nominal)
-	s, err := t.school(cfg)
-	if err != nil {
+	if p.tasks, err = t.tasks(p.cfg, &p.frame); err != nil {
 		return nil, err
 	}
-	if err := t.camera(cfg, s.from); err != nil {
+	p.frame.shape(&p.cfg.Nominal)
+	if p.school, err = t.school(p.cfg); err != nil {
 		return nil, err
 	}
-	bank, err := t.bank(c, s)
-	if err != nil {
+	if err := t.camera(p.cfg, p.from); err != nil {
+		return nil, err
+	}
+	p.bank, err = t.bank(c, p.school)
+	return p, err
+}
+
+// train runs the training and writes its bundle, in one of the processes of a
+// group. A training that diverges leaves its last good policy there too.
+func (t *trainCommand) train(c *console, g ranks.Group) (*trained, error) {
+	unlock, err := claim(g, t.Out, "training")
+	defer unlock()
+	var p *prepared
+	if err == nil {
+		p, err = t.prepare(c)
+	}
+	if err := ranks.Agree(g, err); err != nil {
 		return nil, err
 	}
 	const seedOfTrials = 0x7e57
-	trials := &train.Trials{World: s.trials, Tasks: tasks, Dt: s.dt, Flights: 16, Steps: 200, Seed: seedOfTrials,
-		Sample: train.Sampler(cfg.Bank, bank, s.trials.Latent())}
+	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: 16, Steps: 200, Seed: seedOfTrials,
+		Sample: train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())}
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()
-	r, err := train.Run(c.ctx, cfg.Config, s.world, s.dt, train.Options{Seed: t.Seed, Tasks: tasks, Limits: frame.Limits, From: s.from,
-		Bank: bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began)})
+	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt, train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
+		Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g})
 	b.done()
 	if r == nil {
 		return nil, explained(err, checkpoint, "training")
 	}
-	done, werr := t.write(cfg, s, r)
-	if err != nil && werr == nil {
+	done, werr := &trained{}, error(nil)
+	if g.Rank() == 0 {
+		done, werr = t.write(p, r)
+	}
+	if werr = ranks.Agree(g, werr); err != nil && werr == nil {
 		return nil, fmt.Errorf("%w; wrote the policy of before to %s", err, t.Out)
 	}
 	if err := errors.Join(err, werr); err != nil {
 		return nil, err
 	}
 	done.Warnings = c.warnings
-	if t.Plot != "" {
-		err = durable.WriteFile(t.Plot, func(w io.Writer) error { return view.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve)) })
-	}
-	return done, err
+	return done, nil
 }
 
-// write puts the policy into its bundle.
-func (t *trainCommand) write(cfg *trainConfig, s *school, r *train.Result) (*trained, error) {
-	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: cfg.Cost, Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
+// write puts the policy into its bundle, and draws the training's curves if asked to.
+func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
+	s := p.school
+	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost, Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
 		Seed: t.Seed, Kernel: r.Kernel}
 	if n := len(r.Curve.Figures); n > 0 {
 		out.Last = r.Curve.Figures[n-1]
@@ -308,7 +319,10 @@ func (t *trainCommand) write(cfg *trainConfig, s *school, r *train.Result) (*tra
 	if err := os.Remove(t.Out + ".checkpoint"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return out, nil
+	if t.Plot == "" {
+		return out, nil
+	}
+	return out, durable.WriteFile(t.Plot, func(w io.Writer) error { return view.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve)) })
 }
 
 // WriteText implements result.

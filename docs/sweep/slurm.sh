@@ -1,0 +1,12 @@
+#!/bin/bash
+# A sweep as an array of Slurm, one task for each of its commands:
+#   sbatch --array=0-$(($(vnd sweep hover.yaml --count) - 1)) slurm.sh hover.yaml
+# Several processes for each command: --ntasks=4, and mpirun before vnd.
+#SBATCH --job-name=vnd
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=2
+#SBATCH --time=01:00:00
+#SBATCH --output=%x-%A-%a.log
+#SBATCH --signal=B:TERM@60
+set -euo pipefail
+exec vnd sweep "$1" # SLURM_ARRAY_TASK_ID says which
