@@ -49,7 +49,8 @@ func bundle(t testing.TB, name string) *msgs.Bundle {
 
 // environment is one in which the processes of this test meet, and no others.
 func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble", "CYCLONEDDS_URI": ""}
+	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble",
+		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_component_%d</Tag></Discovery>", os.Getpid())}
 }
 
 // lab is the nodes as processes, with the test as one more.

@@ -127,12 +127,11 @@ func pointers(s []string) (p []*string) {
 }
 
 // environment is one in which the demo's processes meet, and nobody else unless asked: the user's ROS_DOMAIN_ID, or one
-// that hardly anybody has, on the loopback.
+// that nobody on this machine has, on the loopback.
 func (d *demo) environment() {
-	const domains = 100
 	domain := d.Getenv("ROS_DOMAIN_ID")
 	if domain == "" {
-		domain = strconv.Itoa(1 + os.Getpid()%domains)
+		domain = strconv.Itoa(vacant(os.Getpid()))
 	}
 	d.env = map[string]string{"ROS_DOMAIN_ID": domain, "ROS_LOCALHOST_ONLY": "1", "ROS_LOG_DIR": filepath.Join(d.dir, "log")}
 	for key, value := range d.env {
@@ -210,6 +209,32 @@ func (d *demo) ready(ctx context.Context) error {
 		return fmt.Errorf("the nodes did not find one another on the loopback within %v", silence)
 	}
 	return err
+}
+
+// vacant is a domain in which nobody on this machine is, or any where all are taken. Two robots of one name in a domain
+// would hear each other.
+func vacant(first int) int {
+	const domains = 100
+	for i := range domains {
+		if d := 1 + (first+i)%domains; !occupied(d) {
+			return d
+		}
+	}
+	return 1 + first%domains
+}
+
+// occupied reports whether a participant that is found without multicast is in a domain: each has a port of its own (RTPS,
+// 9.6.2: discovery unicast).
+func occupied(domain int) bool {
+	const participants = 20
+	for i := range participants {
+		c, err := net.ListenPacket("udp4", fmt.Sprintf("127.0.0.1:%d", 7400+250*domain+10+2*i))
+		if err != nil {
+			return true
+		}
+		c.Close()
+	}
+	return false
 }
 
 // freePort is one for the live page.

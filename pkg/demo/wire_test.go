@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +77,19 @@ func build(t *testing.T, o Options) {
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// TestVacant: a domain in which somebody is, who is not the first to come there, is not taken.
+func TestVacant(t *testing.T) {
+	base := vacant(os.Getpid())
+	c, err := net.ListenPacket("udp4", fmt.Sprintf("127.0.0.1:%d", 7400+250*base+10+2*3))
+	if err != nil {
+		t.Skip(err) // somebody came in between
+	}
+	defer c.Close()
+	if d := vacant(base - 1); d == base || d < 1 || d > 100 {
+		t.Errorf("domain %d, where %d is taken", d, base)
 	}
 }
 

@@ -38,7 +38,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 // environment is one in which the processes of this test meet, and no others.
 func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble", "CYCLONEDDS_URI": ""}
+	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble",
+		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_examiner_%d</Tag></Discovery>", os.Getpid())}
 }
 
 // lab joins the graph, over Cyclone DDS on the loopback.
