@@ -39,6 +39,10 @@ type Controller struct {
 	frame    atomic.Pointer[string]         // of the world; nil before it is known
 	last     component.Latest[control.Tick] // without its slices
 
+	// hand is held while craft and course are handed to the loop, or a loop made for them: a bundle that comes while the
+	// node is activated is in the loop that ticks.
+	hand sync.Mutex
+
 	mu      sync.Mutex // of what follows
 	now     *flight    // while configured
 	craft   *control.Craft
@@ -235,6 +239,8 @@ func (c *Controller) activate() error {
 	if err != nil {
 		return err
 	}
+	c.hand.Lock()
+	defer c.hand.Unlock()
 	craft, course := c.flying()
 	if craft != nil {
 		if course, err = control.NewCourse(course.Task, course.Path); err != nil {

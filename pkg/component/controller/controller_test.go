@@ -297,6 +297,44 @@ func TestBadInput(t *testing.T) {
 	h.says(diagnostics.Error, "waiting for a bundle")
 }
 
+// A bundle that comes while the node is activated is the one that the loop flies.
+func TestBundleBesideActivation(t *testing.T) {
+	h := newHouse(t)
+	h.change(lifecycle.Configure)
+	f, held, release := h.c.flight(), make(chan struct{}), make(chan struct{})
+	f.orders <- func(*flight) { // the thread that ticks has no time
+		close(held)
+		<-release
+	}
+	signal(f.wake)
+	<-held
+	b := must(snapshot.Read(path("a.vnd")))(t)
+	ended := make(chan error, 2)
+	waiting := func(n int) {
+		for end := time.Now().Add(100 * time.Millisecond); len(f.orders) < n && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+	}
+	go func() { ended <- h.c.fly(b) }()
+	waiting(1)
+	go func() { ended <- h.c.Change(lifecycle.Activate) }()
+	waiting(2)
+	close(release)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := h.c.inFlight(func(l *control.Loop) error {
+		if craft, course := h.c.flying(); l.Craft() == nil || l.Craft() != craft || l.Course() == nil || l.Course() != course {
+			t.Errorf("the loop has bundle %v and course %v, the node %v and %v", l.Craft(), l.Course(), craft, course)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // samples come at 200 Hz, of a robot that stands.
 func (h *house) samples(frame string, q so3.Quat, n int) {
 	h.t.Helper()

@@ -103,6 +103,8 @@ func (c *Controller) bind(k *control.Course) (*control.Course, error) {
 
 // take gives the loop a craft, a course or both, where they are not nil.
 func (c *Controller) take(craft *control.Craft, k *control.Course) error {
+	c.hand.Lock()
+	defer c.hand.Unlock()
 	err := c.order(func(f *flight) error {
 		if f.loop == nil { // until it is activated
 			return nil
