@@ -13,9 +13,10 @@ import (
 )
 
 // A response waits at most grace until its client's reader is matched, and looks
-// for it every look (rmw_send_response: 100 ms and 10 ms).
+// for it every look. rmw_send_response has 100 ms and 10 ms, for its caller waits;
+// nobody waits here, and on a busy machine discovery takes longer than that.
 const (
-	grace = 100 * time.Millisecond
+	grace = 3 * time.Second
 	look  = 2 * time.Millisecond
 )
 
