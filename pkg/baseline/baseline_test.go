@@ -149,7 +149,8 @@ func nominal() *train.NominalWorld[float32] {
 
 var base = sync.OnceValue(func() *policy.Policy[float32] { return trained(nominal(), 80) })
 
-// TestBlind: without room for a latent, a policy does what it did under the prior mean, whatever its normaliser.
+// TestBlind: with room for whatever in place of the latent, a policy does what it did under the prior mean, whatever its
+// normaliser.
 func TestBlind(t *testing.T) {
 	p := must(policy.New[float32](policy.Observation{Looks: 2, Ahead: 0.2, Past: 2}, limits(), 5, []int{7, 6}))
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -159,16 +160,23 @@ func TestBlind(t *testing.T) {
 	for i := range p.Norm.Mean {
 		p.Norm.Mean[i], p.Norm.Scale[i] = float32(rng.NormFloat64()), rng.Float32()+0.5
 	}
-	b := must(Blind(p))
-	if b.Latent != 0 {
-		t.Fatalf("room for a latent of %d", b.Latent)
-	}
-	sighted, blind := policy.NewPilot(p, dt, point{}.At), policy.NewPilot(b, dt, point{}.At)
-	for k := range 20 {
-		s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()}, Q: so3.Identity()}
-		x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
-		if math.Abs(x.Thrust-y.Thrust)+x.Rates.Sub(y.Rates).Norm() > 1e-4 {
-			t.Fatalf("commands %v, blind %v", x, y)
+	for _, room := range []int{0, 3, 8} {
+		b := must(Blind(p, room))
+		if b.Latent != room {
+			t.Fatalf("room for %d numbers, want %d", b.Latent, room)
+		}
+		sighted, blind := policy.NewPilot(p, dt, point{}.At), policy.NewPilot(b, dt, point{}.At)
+		for k := range 20 {
+			other := make([]float32, room)
+			for i := range other {
+				other[i] = float32(rng.NormFloat64())
+			}
+			blind.Latent(other)
+			s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()}, Q: so3.Identity()}
+			x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
+			if math.Abs(x.Thrust-y.Thrust)+x.Rates.Sub(y.Rates).Norm() > 1e-4 {
+				t.Fatalf("room for %d: commands %v, blind %v", room, x, y)
+			}
 		}
 	}
 }
@@ -177,7 +185,7 @@ func TestBlind(t *testing.T) {
 // is over, not before.
 func TestRefit(t *testing.T) {
 	c := RefitConfig{Seconds: 6, Every: 6, Budget: 4}
-	from := must(Blind(base()))
+	from := must(Blind(base(), 0))
 	wind := always(so3.Vec3{X: 2.5})
 	r := must(NewRefit(context.Background(), c, school(), from, point{}.At, nil))
 	errs := fly(r, 800, wind)
@@ -208,7 +216,7 @@ func TestRefitThatFails(t *testing.T) {
 	cancel()
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(3 * time.Second); return clock }
-	from := must(Blind(base()))
+	from := must(Blind(base(), 0))
 	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, school(), from, point{}.At, now))
 	fly(r, 150, always(so3.Vec3{}))
 	log := r.Log()

@@ -14,9 +14,10 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Blind returns a policy that does what p does under the prior mean and has no room for a latent.
-func Blind(p *policy.Policy[float32]) (*policy.Policy[float32], error) {
-	b, err := policy.New[float32](p.Observation, p.Limits, 0, p.Net.Hidden)
+// Blind returns a policy that does what p does under the prior mean. In place of the latent it has room for other numbers,
+// which it does not heed yet.
+func Blind(p *policy.Policy[float32], room int) (*policy.Policy[float32], error) {
+	b, err := policy.New[float32](p.Observation, p.Limits, room, p.Net.Hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +28,9 @@ func Blind(p *policy.Policy[float32]) (*policy.Policy[float32], error) {
 	for i, t := range to {
 		copy(b.Net.Params[t.Offset:][:t.Size()], p.Net.Params[from[i].Offset:])
 	}
-	// What the latents at 0 added to the first layer becomes bias.
 	H := p.Net.Hidden[0]
+	clear(b.Net.Params[to[0].Offset:][n*H : to[0].Size()])
+	// What the latents at 0 added to the first layer becomes bias.
 	bias := b.Net.Params[to[1].Offset:][:H]
 	for j := n; j < p.Net.Inputs; j++ {
 		x := -p.Norm.Mean[j] * p.Norm.Scale[j]

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -66,14 +67,32 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestStrongestAndCalmest(t *testing.T) {
+// TestCalm: a condition with a cut propeller is none, though no wind blows.
+func TestCalm(t *testing.T) {
+	fields, err := Fields(world(t, `conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Fields: fields, Pilots: []string{PilotOurs}}
+	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) || !new(Plan).measures(PilotOracle) {
+		t.Errorf("field %d is calm, want 2", at)
+	}
+}
+
+func TestStrongest(t *testing.T) {
 	fields, err := Fields(world(t, `conditions: {name: ["a", "b", "c", "d"], wind_x: [1.0, 0.5, -3.0, 0.0], wind_y: [0.0, 0.0, 0.0, 3.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &study{plan: &Plan{Fields: fields}}
-	if a, b := s.strongest(), s.calmest(); a != 2 || b != 1 {
-		t.Errorf("the strongest is field %d, the calmest %d, want 2, the first of its strength, and 1", a, b)
+	if a := s.strongest(); a != 2 {
+		t.Errorf("the strongest is field %d, want 2, the first of its strength", a)
+	}
+	if a := s.plan.calm(); a != -1 {
+		t.Errorf("field %d is calm", a)
+	}
+	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil || !strings.Contains(err.Error(), "expected a world with a condition that is calm") {
+		t.Errorf("an oracle without calm: %v", err)
 	}
 	want := []so3.Vec3{{X: 1}, {X: 0.5}, {X: -3}, {Y: 3}}
 	if got := s.plan.Winds(); !slices.Equal(got, want) {

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -116,6 +115,9 @@ func (f *Field) Wind() float64 {
 
 // Run makes the study of a seed.
 func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
+	if p.measures(PilotOracle) && p.calm() < 0 {
+		return nil, fmt.Errorf("the pilot %q learns all but the wind in calm: expected a world with a condition that is calm, or other pilots", PilotOracle)
+	}
 	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
 	for _, step := range []func() error{s.learn, s.fly, s.read} {
 		if err := step(); err != nil {
@@ -207,7 +209,7 @@ func (s *study) pilot(name string) (Pilot, error) {
 	case PilotRefit:
 		return s.Refit(s.ctx, from)
 	case PilotOracle:
-		return s.Oracle(s.ctx, s.plan.Rounds, s.plan.Fields[s.strongest()].Wind()/math.Sqrt2, s.segments(s.calmest()))
+		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
 	case PilotFirst:
 		return Flies("candidate of round 1", s.first), nil
 	case PilotOurs:
@@ -216,7 +218,17 @@ func (s *study) pilot(name string) (Pilot, error) {
 	return Pilot{}, fmt.Errorf("pilot %q, expected some of %s", name, strings.Join(Pilots, ", "))
 }
 
-// strongest is the field with the first of the strongest winds, calmest that of the weakest.
+// measures reports whether a pilot is.
+func (p *Plan) measures(pilot string) bool {
+	return len(p.Pilots) == 0 || slices.Contains(p.Pilots, pilot)
+}
+
+// calm is the first field with neither wind nor anything else, −1 where there is none.
+func (p *Plan) calm() int {
+	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.kind() == strength(0) })
+}
+
+// strongest is the field with the first of the strongest winds.
 func (s *study) strongest() (at int) {
 	for i := range s.plan.Fields {
 		if s.plan.Fields[i].Wind() > s.plan.Fields[at].Wind()+1e-3 {
@@ -226,22 +238,12 @@ func (s *study) strongest() (at int) {
 	return at
 }
 
-func (s *study) calmest() (at int) {
-	for i := range s.plan.Fields {
-		if s.plan.Fields[i].Wind() < s.plan.Fields[at].Wind() {
-			at = i
-		}
-	}
-	return at
-}
-
 // fly measures the pilots.
 func (s *study) fly() error {
-	names := s.plan.Pilots
-	if len(names) == 0 {
-		names = Pilots
-	}
-	for _, name := range names {
+	for _, name := range Pilots {
+		if !s.plan.measures(name) {
+			continue
+		}
 		s.plan.Tell(name)
 		p, err := s.pilot(name)
 		if err != nil {
