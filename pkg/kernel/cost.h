@@ -26,11 +26,17 @@ typedef struct {
 // scale, is none, whatever its error: it may be infinite.
 INLINE void penalty(bill *b, vec w, const int n, vec *e) {
 	const vec none = {0};
+	const ivec on = (w != 0.0f) & (b->scale != 0.0f);
+	if (!any(on)) {
+		for (int i = 0; i < n; i++)
+			e[i] = none;
+		return;
+	}
 	vec e2 = e[0] * e[0];
 	for (int i = 1; i < n; i++)
 		e2 += e[i] * e[i];
 	vec size = root(e2);
-	ivec small = e2 <= b->delta * b->delta, on = (w != 0.0f) & (b->scale != 0.0f);
+	ivec small = e2 <= b->delta * b->delta;
 	vec l = where(small, 0.5f * e2, b->delta * (size - 0.5f * b->delta));
 	vec slope = where(small, none + 1.0f, b->delta / size);
 	b->sum += where(on, w * l, none);

@@ -117,7 +117,7 @@ func TestPilotSeesFeatures(t *testing.T) {
 	want := func(seen []float32) quad.Command {
 		state, ref, x := make([]float32, statePart), make([]float32, o.RefSize()), make([]float32, p.Net.Inputs)
 		dynamics.Measured(&s, state)
-		PutReference(&o, stay, ref)
+		PutReference(&o, func(ahead float64) *quad.Reference { r := stay(ahead); return &r }, ref)
 		hover := p.Hover()
 		var past []float32
 		for range o.Past {

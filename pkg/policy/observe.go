@@ -90,15 +90,17 @@ func (o *Observation) Look(k int) float64 {
 }
 
 // PutReference writes a reference row; at(t) is the reference t seconds from
-// now, its positions in the frame of the states that will be observed.
-func PutReference[F kernel.Float](o *Observation, at func(t float64) quad.Reference, row []F) {
+// now, its positions in the frame of the states that will be observed; what it
+// returns is read before the next call.
+func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Reference, row []F) {
 	for k := range o.Looks {
-		p := at(o.Look(k)).P
+		p := &at(o.Look(k)).P
 		row[3*k], row[3*k+1], row[3*k+2] = F(p.X), F(p.Y), F(p.Z)
 	}
 	now, tail := at(0), row[3*o.Looks:]
 	tail[0], tail[1], tail[2] = F(now.V.X), F(now.V.Y), F(now.V.Z)
-	tail[3], tail[4] = F(math.Cos(now.Yaw)), F(math.Sin(now.Yaw))
+	sin, cos := math.Sincos(now.Yaw)
+	tail[3], tail[4] = F(cos), F(sin)
 }
 
 // kernelView is the observation as kernel puts it together, from states of S numbers into rows of width.

@@ -19,7 +19,8 @@ type Pilot struct {
 	n    int
 	next float64 // when the next is entered; NaN before the first tick
 
-	at   func(float64) quad.Reference // the reference t seconds from now, around the robot
+	at   func(float64) *quad.Reference // the reference t seconds from now, around the robot
+	near quad.Reference                // what it returned last
 	t    float64
 	now  quad.State
 	s    [statePart]float32
@@ -53,10 +54,10 @@ func NewSeat(p *Policy[float32]) *Seat {
 // NewPilot makes a pilot of a policy trained at steps of dt seconds.
 func NewPilot(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Pilot {
 	f := &Pilot{Seat: NewSeat(p), dt: dt, reference: reference}
-	f.at = func(ahead float64) quad.Reference {
-		r := f.reference(f.t + ahead)
-		r.P = r.P.Sub(f.now.P) // float32 holds an arena finely, not a country
-		return r
+	f.at = func(ahead float64) *quad.Reference {
+		f.near = f.reference(f.t + ahead)
+		f.near.P = f.near.P.Sub(f.now.P) // float32 holds an arena finely, not a country
+		return &f.near
 	}
 	f.Reset()
 	return f

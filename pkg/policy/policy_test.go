@@ -182,10 +182,10 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 		near.P.X -= 1e4
 		state, ref, x := make([]float32, statePart), make([]float32, p.Observation.RefSize()), make([]float32, p.Net.Inputs)
 		dynamics.Measured(&near, state)
-		PutReference(&p.Observation, func(ahead float64) quad.Reference {
+		PutReference(&p.Observation, func(ahead float64) *quad.Reference {
 			r := circle(now + ahead)
 			r.P.X -= 1e4
-			return r
+			return &r
 		}, ref)
 		Observe(&p.Observation, 1, state, statePart, ref, nil, past, x, len(x))
 		copy(x[p.Observation.Size():], z)

@@ -76,26 +76,34 @@ const RowSize = 3 + 3 + 3 + 4 + 2
 
 // PutRow writes the reference of the moment that a step leads to. Its attitude is
 // the one whose thrust gives the reference's acceleration, by differential
-// flatness.
-func PutRow[F kernel.Float](r quad.Reference, row []F) {
-	for j, v := range []so3.Vec3{r.P, r.V, r.A} {
-		row[3*j], row[3*j+1], row[3*j+2] = F(v.X), F(v.Y), F(v.Z)
+// flatness. Attitude and yaw are those of rest where the cost has no term of them.
+func PutRow[F kernel.Float](c *Cost, r *quad.Reference, row []F) {
+	row = row[:RowSize]
+	row[0], row[1], row[2] = F(r.P.X), F(r.P.Y), F(r.P.Z)
+	row[3], row[4], row[5] = F(r.V.X), F(r.V.Y), F(r.V.Z)
+	row[6], row[7], row[8] = F(r.A.X), F(r.A.Y), F(r.A.Z)
+	q, sin, cos := so3.Identity(), 0., 1.
+	if c.Attitude > 0 {
+		q = attitude(r)
 	}
-	q := attitude(r)
-	row[wDelta], row[10], row[11], row[12] = F(q.W), F(q.X), F(q.Y), F(q.Z)
-	row[13], row[14] = F(math.Cos(r.Yaw)), F(math.Sin(r.Yaw))
+	if c.Heading > 0 {
+		sin, cos = math.Sincos(r.Yaw)
+	}
+	row[9], row[10], row[11], row[12] = F(q.W), F(q.X), F(q.Y), F(q.Z)
+	row[13], row[14] = F(cos), F(sin)
 }
 
 // attitude is q_WB with z_B along a + g and x_B towards the yaw.
-func attitude(r quad.Reference) so3.Quat {
+func attitude(r *quad.Reference) so3.Quat {
 	z := r.A.Add(so3.Vec3{Z: quad.Gravity})
 	if z.Norm() < 1e-3 { // free fall has no attitude
 		z = so3.Vec3{Z: 1}
 	}
 	z = z.Scale(1 / z.Norm())
-	y := z.Cross(so3.Vec3{X: math.Cos(r.Yaw), Y: math.Sin(r.Yaw)})
+	sin, cos := math.Sincos(r.Yaw)
+	y := z.Cross(so3.Vec3{X: cos, Y: sin})
 	if y.Norm() < 1e-6 { // thrust along the heading
-		y = so3.Vec3{X: -math.Sin(r.Yaw), Y: math.Cos(r.Yaw)}
+		y = so3.Vec3{X: -sin, Y: cos}
 	}
 	y = y.Scale(1 / y.Norm())
 	x := y.Cross(z)

@@ -71,13 +71,14 @@ func TestCostGradient(t *testing.T) {
 // errors are known.
 func TestCostByHand(t *testing.T) {
 	row := make([]float64, RowSize)
-	PutRow(quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, V: so3.Vec3{Y: 1}, A: so3.Vec3{X: 0.5}, Yaw: math.Pi / 2}, row)
-	q := attitude(quad.Reference{A: so3.Vec3{X: 0.5}, Yaw: math.Pi / 2}).Mul(so3.Exp(so3.Vec3{Z: 0.1}))
+	ref, every := quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, V: so3.Vec3{Y: 1}, A: so3.Vec3{X: 0.5}, Yaw: math.Pi / 2}, only()["all"]
+	PutRow(&every, &ref, row)
+	q := attitude(&ref).Mul(so3.Exp(so3.Vec3{Z: 0.1}))
 	tr := Transition[float64]{B: 1, S: 10, Dt: 0.1, Ref: row,
 		S0: []float64{0, 0, 0, 1, 0, 0, 0, 0, 0.9, 0},
 		S1: []float64{1.3, 2, 3.4, q.W, q.X, q.Y, q.Z, 0.3, 1, 0.4},
 		A:  []float64{2 * quad.Gravity, 0, 3, 4}, Last: []float64{quad.Gravity, 0, 3, 2}}
-	upright := attitude(quad.Reference{A: so3.Vec3{X: 0.5}, Yaw: math.Pi / 2})
+	upright := attitude(&ref)
 	x := upright.Mul(so3.Exp(so3.Vec3{Z: 0.1})).Rotate(so3.Vec3{X: 1})
 	chord := 2 * math.Sin(0.05)
 	for name, want := range map[string]float64{
@@ -108,7 +109,7 @@ func TestAttitude(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 1000 {
 		r := quad.Reference{A: so3.Vec3{X: 5 * rng.NormFloat64(), Y: 5 * rng.NormFloat64(), Z: 5 * rng.NormFloat64()}, Yaw: 4 * rng.NormFloat64()}
-		q, need := attitude(r), r.A.Add(so3.Vec3{Z: quad.Gravity})
+		q, need := attitude(&r), r.A.Add(so3.Vec3{Z: quad.Gravity})
 		if d := q.ZAxis().Scale(need.Norm()).Sub(need).Norm(); d > 1e-9 || math.Abs(q.Norm()-1) > 1e-9 {
 			t.Fatalf("%+v: off by %g", r, d)
 		}
@@ -118,7 +119,7 @@ func TestAttitude(t *testing.T) {
 		}
 	}
 	for _, r := range []quad.Reference{{A: so3.Vec3{Z: -quad.Gravity}}, {A: so3.Vec3{X: 1, Z: -quad.Gravity}}} {
-		if q := attitude(r); math.Abs(q.Norm()-1) > 1e-9 {
+		if q := attitude(&r); math.Abs(q.Norm()-1) > 1e-9 {
 			t.Errorf("%+v has the attitude %v", r, q)
 		}
 	}

@@ -14,24 +14,26 @@ type path struct {
 	dt     float64
 	origin so3.Vec3
 	points []quad.Reference // of 0, Δt, 2Δt, …
+	loose  quad.Reference   // of another time
 }
 
 func (p *path) begin(of func(t float64) quad.Reference, dt float64, origin so3.Vec3) {
 	p.of, p.dt, p.origin, p.points = of, dt, origin, p.points[:0]
 }
 
-// at returns the reference of t ≥ 0.
-func (p *path) at(t float64) quad.Reference {
+// at returns the reference of t ≥ 0, which holds until the next call.
+func (p *path) at(t float64) *quad.Reference {
 	const close = 1e-6 // of a step: rounding
 	steps := t / p.dt
 	k := int(steps + 0.5)
 	if math.Abs(steps-float64(k)) > close || k > len(p.points)+1000 {
-		return p.point(t)
+		p.loose = p.point(t)
+		return &p.loose
 	}
 	for len(p.points) <= k {
 		p.points = append(p.points, p.point(float64(len(p.points))*p.dt))
 	}
-	return p.points[k]
+	return &p.points[k]
 }
 
 func (p *path) point(t float64) quad.Reference {

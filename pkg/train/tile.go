@@ -121,12 +121,12 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		e := t.at[b].Draw(rng)
 		origin, now := e.Reference(0).P, 0. // of float32
 		t.path.begin(e.Reference, t.dt, origin)
-		near := func(ahead float64) quad.Reference { return t.path.at(now + ahead) }
-		t.sight.mark(b, near(0))
+		near := func(ahead float64) *quad.Reference { return t.path.at(now + ahead) }
+		t.sight.mark(b, *near(0))
 		for h := range H {
 			now = float64(h) * t.dt
 			policy.PutReference(o, near, t.refs[(h*B+b)*R:][:R])
-			task.PutRow(near(t.dt), t.rows[(h*B+b)*task.RowSize:])
+			task.PutRow(&t.at[b].Cost, near(t.dt), t.rows[(h*B+b)*task.RowSize:])
 		}
 		s := t.states[b*S:][:S]
 		copy(s, t.rest)
