@@ -98,7 +98,8 @@ func (l *lab) stack(name string, sim, control []string, seconds float64) float64
 		return args
 	}
 	place := so3.Vec3{X: 0.5, Z: 1}
-	endSim := l.spawn("quad_sim", arguments(append(sim, "world:="+world, "start:=[0.5, 0.0, 1.0]", "lockstep:=true", "lockstep_patience:=20.0", "speed:=5.0")...)...)
+	// Time keeps to the wall until commands come: what a busy machine is late with then is stale to the guard.
+	endSim := l.spawn("quad_sim", arguments(append(sim, "world:="+world, "start:=[0.5, 0.0, 1.0]", "lockstep:=true", "lockstep_patience:=20.0")...)...)
 	defer endSim()
 	endControl := l.spawn("policy_controller", arguments(append(control, "use_sim_time:=true")...)...)
 	defer endControl()
