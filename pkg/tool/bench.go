@@ -31,6 +31,7 @@ import (
 type benchCommand struct {
 	Policy benchPolicy `cmd:"" help:"Transitions per second of policy training through frozen learned dynamics."`
 	Fit    benchFit    `cmd:"" help:"Contexts per second of a fit's updates."`
+	Scale  benchScale  `cmd:"" help:"Time of an epoch against environments, steps, threads and ranks (MPI)."`
 	Tick   benchTick   `cmd:"" help:"Latency of a tick: encoder and policy, state to command."`
 }
 
