@@ -41,7 +41,7 @@ func (x *examination) examine(c *console) error {
 		if x.Live || x.Hover > 0 {
 			return errors.New("--bag: expected without --live and --hover")
 		}
-		h, err := hoverOfBag(x.Bag, p)
+		h, err := hoverOfBag(x.Bag, &p.Params)
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func (x *examination) examine(c *console) error {
 }
 
 // parameters are those of the controller that is to fly.
-func (x *examination) parameters() (*controller.Params, error) {
+func (x *examination) parameters() (*controller.File, error) {
 	node := x.Namespace + "/" + controller.Name
-	p := new(controller.Params)
+	p := new(controller.File)
 	param.Default(p)
 	if x.Params != "" {
 		if err := param.Load(x.Params, node, p); err != nil && !errors.Is(err, param.ErrNoBlock) {

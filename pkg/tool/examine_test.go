@@ -61,7 +61,7 @@ func TestExamine(t *testing.T) {
 	if err := os.WriteFile(frame, []byte("airframe:\n  ros__parameters:\n    max_rate: 12.5\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := run(t, "doctor", "--bag", lab, "--airframe", frame)
+	code, stdout, stderr := run(t, "doctor", "--bag", lab, "--params", filepath.Join("..", "..", "params", "lab.yaml"), "--airframe", frame)
 	if code != 0 {
 		t.Fatalf("%s%s", stdout, stderr)
 	}

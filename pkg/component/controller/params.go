@@ -15,6 +15,12 @@ const (
 	onClock = "clock"
 )
 
+// File is what a parameter file says of the node: its own parameters, and the one that every node has.
+type File struct {
+	Simulated bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+	Params
+}
+
 // Params of the node. They are read when it is configured.
 type Params struct {
 	Autostart  bool   `param:"autostart" default:"false" doc:"configure and activate at the start; else somebody does, as launch files do"`

@@ -65,6 +65,7 @@ type Encoder struct {
 	flies   atomic.Pointer[string] // bundle of the newest step
 	reads   atomic.Pointer[string] // bundle whose encoder reads
 	novelty atomic.Uint32          // of the newest latent, float32 bits
+	bare    atomic.Pointer[string] // newest bundle without a model
 	trouble atomic.Pointer[string] // with the newest bundle
 
 	memory *memory
@@ -124,8 +125,8 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	u.Add("rate", e.rate.Run)
-	u.Add("latency", e.latency.Run)
+	u.Add("rate", e.reading(e.rate.Run))
+	u.Add("latency", e.reading(e.latency.Run))
 	u.Add("latent", e.report)
 	u.Add("condition", e.memory.report)
 	return nil
@@ -153,6 +154,7 @@ func (e *Encoder) learn(b *snapshot.Bundle) error {
 		return fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, p.Robot)
 	}
 	if !learned.In(b) {
+		e.bare.Store(&b.ID)
 		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
 		return nil
 	}
@@ -264,14 +266,27 @@ func (e *Encoder) swap(r *reader) bool {
 	return true
 }
 
+// reading is a task for as long as there are latents to be had.
+func (e *Encoder) reading(run diagnostics.Task) diagnostics.Task {
+	return func(s *diagnostics.Status) {
+		if e.reads.Load() == nil {
+			s.Summary(diagnostics.OK, "no latents")
+			return
+		}
+		run(s)
+	}
+}
+
 // report is the task "latent".
 func (e *Encoder) report(s *diagnostics.Status) {
 	flies, reads := e.flies.Load(), e.reads.Load()
 	switch {
 	case flies == nil && reads == nil:
 		s.Summary(diagnostics.OK, "no steps yet")
+	case reads == nil && e.bare.Load() != nil && *e.bare.Load() == *flies:
+		s.Summary(diagnostics.OK, "bundle %s has no model yet: prior mean", *flies)
 	case reads == nil:
-		s.Summary(diagnostics.Warn, "bundle %s flies, which has no model or did not come on the topic bundle: prior mean", *flies)
+		s.Summary(diagnostics.Warn, "bundle %s flies, which did not come by bundle_file or on the topic bundle: prior mean", *flies)
 	default:
 		s.Summary(diagnostics.OK, "bundle %s", *reads)
 	}

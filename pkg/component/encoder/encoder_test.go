@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vnd/msgs"
+	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/component"
 	"vnd/pkg/control"
@@ -19,6 +20,7 @@ import (
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/diagnostics"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 )
@@ -193,4 +195,39 @@ func TestRefuses(t *testing.T) {
 	if err := param.Check(&p); err != nil {
 		t.Error(err)
 	}
+}
+
+// A first bundle without a model is no fault: there are no latents to be had, and the health of the node says so.
+func TestBareBundle(t *testing.T) {
+	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05")
+	said := make(chan diagnosticmsgs.DiagnosticStatus, 100)
+	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+		for _, s := range m.Status {
+			select {
+			case said <- s:
+			default:
+			}
+		}
+	}))(t)
+	says := func(task string, level diagnostics.Level, words string) {
+		t.Helper()
+		deadline := time.After(long)
+		for {
+			select {
+			case s := <-said:
+				if s.Name == Name+": "+task && s.Level == uint8(level) && strings.Contains(s.Message, words) {
+					return
+				}
+			case <-deadline:
+				t.Fatalf("%s does not say %q", task, words)
+			}
+		}
+	}
+	bare := "bare"
+	h.e.bare.Store(&bare)
+	h.send("bare")
+	says("latent", diagnostics.OK, "bundle bare has no model yet")
+	says("rate", diagnostics.OK, "no latents")
+	h.send("other")
+	says("latent", diagnostics.Warn, "bundle other flies, which did not come")
 }

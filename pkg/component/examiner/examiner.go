@@ -40,13 +40,16 @@ type named struct{ topic, typeName string }
 const longest = 240_000
 
 // Join joins the graph and listens in a robot's namespace until ctx is done or end is called, which leaves the graph.
-func Join(ctx context.Context, namespace string, p *controller.Params) (e *Examiner, end func(), err error) {
+func Join(ctx context.Context, namespace string, p *controller.File) (e *Examiner, end func(), err error) {
 	args := []string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs", "-r", "__ns:=/" + namespace}
+	if p.Simulated {
+		args = append(args, "-p", "use_sim_time:=true")
+	}
 	c, err := ros.NewContext(ros.Options{Args: args, Stderr: io.Discard, Stdout: io.Discard})
 	if err != nil {
 		return nil, nil, err
 	}
-	if e, err = newExaminer(c, p); err != nil {
+	if e, err = newExaminer(c, &p.Params); err != nil {
 		return nil, nil, errors.Join(err, c.Close())
 	}
 	ctx, stop := context.WithCancel(ctx)

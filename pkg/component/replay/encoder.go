@@ -5,6 +5,7 @@ import (
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/component/controller"
 	"vnd/pkg/control"
 	"vnd/pkg/guard"
 	"vnd/pkg/latent"
@@ -14,7 +15,7 @@ import (
 
 // encoder computes the latents anew, as the node latent_encoder does.
 type encoder struct {
-	params  *flown
+	params  *controller.File
 	now     string // bundle whose encoder reads
 	encoder *latent.Encoder
 	readers map[string]*latent.Reader // nil for a bundle without a model

@@ -18,15 +18,9 @@ import (
 	"vnd/pkg/snapshot"
 )
 
-// flown has the parameters of a controller, with the one that every node has.
-type flown struct {
-	Simulated bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
-	controller.Params
-}
-
 // recorded is what a bag holds of a flight.
 type recorded struct {
-	params  *flown
+	params  *controller.File
 	bundles map[string]*snapshot.Bundle
 	samples []control.Measured // as they came
 	steps   []msgs.Step
@@ -43,7 +37,7 @@ func read(path, file string, bundles []string) (*recorded, error) {
 		return nil, err
 	}
 	defer b.Close()
-	r := &recorded{params: new(flown), bundles: map[string]*snapshot.Bundle{}, latents: map[int64]msgs.Latent{}}
+	r := &recorded{params: new(controller.File), bundles: map[string]*snapshot.Bundle{}, latents: map[int64]msgs.Latent{}}
 	if err := r.prepare(b.Topics(), file); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
