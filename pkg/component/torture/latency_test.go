@@ -31,6 +31,7 @@ func TestLatency(t *testing.T) {
 				return f.flies(0, 50) && len(f.rounds) > 0
 			})
 			took, before, rounds := f.latencies(), f.ticksMissed(), f.learned()
+			f.note(func() { f.starved = 0 })
 			var all []time.Duration
 			for end := time.Now().Add(time.Duration(minutes * float64(time.Minute))); time.Now().Before(end); {
 				select {
@@ -43,8 +44,8 @@ func TestLatency(t *testing.T) {
 			slices.Sort(all)
 			share := func(q float64) time.Duration { return all[int(q*float64(len(all)-1))] }
 			load, _ := os.ReadFile("/proc/loadavg")
-			t.Logf("%s Hz for %g min: p50 %v, p99 %v, p99.9 %v, worst %v of %d ticks; missed %s, before %s; %d rounds of learning; load %s",
-				rate, minutes, share(.5), share(.99), share(.999), share(1), len(all), after, before, f.learned()-rounds, load)
+			t.Logf("%s Hz for %g min: p50 %v, p99 %v, p99.9 %v, worst %v of %d ticks; missed %s, before %s; %d rounds of learning; the machine had no time for us for %v; load %s",
+				rate, minutes, share(.5), share(.99), share(.999), share(1), len(all), after, before, f.learned()-rounds, f.late(), load)
 		})
 	}
 }
