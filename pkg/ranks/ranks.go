@@ -55,22 +55,30 @@ func Gather[T any](g Group, mine T) ([]T, error) {
 	if g.Size() == 1 {
 		return []T{mine}, nil
 	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&mine); err != nil {
+	packed, err := pack(mine)
+	if err != nil {
 		return nil, err
 	}
-	parts, err := gather(g, b.Bytes())
+	parts, err := gather(g, packed)
 	if err != nil {
 		return nil, err
 	}
 	values := make([]T, len(parts))
 	for rank, p := range parts {
-		if err := gob.NewDecoder(bytes.NewReader(p)).Decode(&values[rank]); err != nil {
+		if err := unpack(p, &values[rank]); err != nil {
 			return nil, fmt.Errorf("rank %d sent something else than rank %d: %w", rank, g.Rank(), err)
 		}
 	}
 	return values, nil
 }
+
+func pack(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(value)
+	return b.Bytes(), err
+}
+
+func unpack(packed []byte, to any) error { return gob.NewDecoder(bytes.NewReader(packed)).Decode(to) }
 
 // gather returns every rank's bytes, of whatever length.
 func gather(g Group, mine []byte) ([][]byte, error) {
@@ -84,6 +92,9 @@ func gather(g Group, mine []byte) ([][]byte, error) {
 	length := func(rank int) int { return int(binary.LittleEndian.Uint64(lengths[word*rank:])) }
 	for rank := range g.Size() {
 		longest = max(longest, length(rank))
+	}
+	if longest == 0 {
+		return make([][]byte, g.Size()), nil
 	}
 	all := make([]byte, longest*g.Size())
 	copy(all[longest*g.Rank():], mine)
@@ -102,25 +113,28 @@ func First[T any](g Group, mine T, err error) (T, error) {
 	if g.Size() == 1 {
 		return mine, err
 	}
-	var empty T
+	var packed []byte
 	if g.Rank() > 0 {
-		mine, err = empty, nil
+		err = nil
+	} else if err == nil {
+		packed, err = pack(mine)
 	}
+	var first T
 	if err := Agree(g, err); err != nil {
-		return empty, err
+		return first, err
 	}
-	all, err := Gather(g, mine)
+	parts, err := gather(g, packed)
 	if err != nil {
-		return empty, err
+		return first, err
 	}
-	return all[0], nil
+	return first, unpack(parts[0], &first)
 }
 
-// said is an error on its way to other processes.
-type said struct {
-	Failed, Canceled bool
-	Text             string
-}
+// How an error goes to other processes: its text after one of these.
+const (
+	failed   = 'f'
+	canceled = 'c'
+)
 
 // Agree returns the error of the first rank that has one, on all of them: where one stops, all stop. Elsewhere it is said
 // whose it is; that the work was cancelled stays context.Canceled.
@@ -128,23 +142,26 @@ func Agree(g Group, err error) error {
 	if g.Size() == 1 {
 		return err
 	}
-	mine := said{Failed: err != nil, Canceled: errors.Is(err, context.Canceled)}
-	if err != nil {
-		mine.Text = err.Error()
+	var mine []byte
+	switch {
+	case errors.Is(err, context.Canceled):
+		mine = []byte{canceled}
+	case err != nil:
+		mine = append([]byte{failed}, err.Error()...)
 	}
-	all, broken := Gather(g, mine)
+	all, broken := gather(g, mine)
 	if broken != nil {
 		return errors.Join(err, broken)
 	}
-	for rank, s := range all {
+	for rank, said := range all {
 		switch {
-		case !s.Failed:
+		case len(said) == 0:
 		case rank == g.Rank():
 			return err
-		case s.Canceled:
+		case said[0] == canceled:
 			return context.Canceled
 		default:
-			return fmt.Errorf("rank %d: %s", rank, s.Text)
+			return fmt.Errorf("rank %d: %s", rank, said[1:])
 		}
 	}
 	return nil

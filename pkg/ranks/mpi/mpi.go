@@ -185,7 +185,8 @@ func (w *World) Allgather(all []byte) error {
 		}
 		copy(w.room[w.rank*n:], all[w.rank*n:][:n])
 		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.room)), int32(n), w.bytes, w.comm)
-		copy(all, w.room)
+		copy(all[:w.rank*n], w.room)
+		copy(all[(w.rank+1)*n:], w.room[(w.rank+1)*n:])
 		return "MPI_Allgather", code
 	})
 }
