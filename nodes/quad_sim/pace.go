@@ -48,16 +48,20 @@ func (p *pace) advanced(now time.Time) {
 
 // sampled takes a sample that has been published: the controller answers that a period after the one of its last command.
 func (p *pace) sampled(stamp int64) {
-	if p.lockstep && p.commanded != 0 && p.awaited == 0 && stamp-p.commanded >= p.period*9/10 {
+	if p.lockstep && p.commanded != 0 && p.awaited == 0 && p.answers(stamp) {
 		p.awaited = stamp
 	}
 }
 
-// came takes a command for the state of a stamp. It may be for a sample next to the one that was thought of: where a
-// period is not a whole number of samples, the controller takes the nearest.
+// answers reports whether the controller, after its last command, answers the sample of a stamp.
+func (p *pace) answers(stamp int64) bool { return stamp-p.commanded >= p.period*9/10 }
+
+// came takes a command for the state of a stamp. It may be for another sample than the one that was thought of: where a
+// period is not a whole number of samples, or the controller was late, it ticks on a grid of its own. The sample that is
+// waited for is then not answered any more.
 func (p *pace) came(stamp int64) {
 	p.commanded = max(stamp, 1)
-	if stamp > p.awaited-p.period/2 {
+	if p.awaited != 0 && !p.answers(p.awaited) {
 		p.awaited = 0
 	}
 }

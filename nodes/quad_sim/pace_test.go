@@ -49,6 +49,7 @@ func TestLockstep(t *testing.T) {
 	}{
 		{10, 0, false}, {15, 0, false}, {20, 0, false}, {25, 0, true}, {0, 25, false}, // each fourth sample
 		{30, 30, false}, {45, 0, false}, {50, 0, true}, {55, 0, true}, {0, 20, true}, {0, 45, false}, // the sample beside it
+		{205, 0, true}, {0, 195, false}, {210, 0, false}, {215, 0, true}, {0, 215, false}, // a controller that was late has another grid
 	} {
 		if c.sample > 0 {
 			p.sampled(c.sample * ms)
