@@ -41,6 +41,10 @@ peers-bench: build ## speed beside JAX and PyTorch, in turns, with the share of 
 	gcc -O3 -w docs/peers/gemm_bench.c -o build/gemm_bench -ldnnl -ldl -lpthread
 	build/speed/bin/python docs/peers/bench.py --plot docs/speed.svg
 
+.PHONY: scale
+scale: build mpirun ## time of an epoch against environments, steps, threads and ranks (5 min, nothing else running)
+	bin/vnd bench scale --plot docs/scale.png
+
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/
 	go build ./...

@@ -42,6 +42,7 @@ func TimeAgainstSize(w io.Writer, title string, panels []Scaling) error {
 			}
 		}
 		p.X.Min, p.Y.Min = 0, 0
+		p.X.Max, p.Y.Max = 1.03*p.X.Max, 1.03*p.Y.Max // no mark is cut at the frame
 		row = append(row, p)
 	}
 	return write(w, title, entries, [][]*plot.Plot{row}, vg.Points(250))
