@@ -173,22 +173,40 @@ INLINE void fetch(const int kind, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t i, ptrd
 		}
 }
 
+// tile_of multiplies up to MR rows from i on with the panel of column j, and finishes them.
+INLINE void tile_of(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o,
+	ptrdiff_t i, ptrdiff_t j, float *sum) {
+	ptrdiff_t cols = n - j < NR ? n - j : NR, count = rows - i < MR ? rows - i : MR;
+	if (cols > VL)
+		product2(count, k, a + i * k, k, w + j * k, sum);
+	else
+		product1(count, k, a + i * k, k, w + j * k, sum);
+	finish(kind, count, cols, n, i, j, sum, o);
+}
+
+// FEW numbers a row make a product so short that a fetch at its beginning comes too late.
+enum { FEW = 16 };
+
+// rows_by_panels walks panel by panel, or, of products so short that all panels stay in the first-level cache, row by row:
+// what the tail reads and writes then lies in a line, and is fetched MR rows ahead.
 INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o) {
 	float sum[MR * NR] __attribute__((aligned(64)));
-	for (ptrdiff_t j = rows == 1 ? one_row(kind, k, n, a, w, o) : 0; j < n; j += NR) {
-		ptrdiff_t cols = n - j < NR ? n - j : NR;
-		for (ptrdiff_t i = 0; i < rows; i += MR) {
-			ptrdiff_t count = rows - i < MR ? rows - i : MR;
-			if (rows >= MR)
-				fetch(kind, count, n, i, j, o);
-			if (cols > VL)
-				product2(count, k, a + i * k, k, w + j * k, sum);
-			else
-				product1(count, k, a + i * k, k, w + j * k, sum);
-			finish(kind, count, cols, n, i, j, sum, o);
-		}
+	if (k <= FEW && rows >= MR) {
+		for (ptrdiff_t i = 0; i < rows; i += MR)
+			for (ptrdiff_t j = 0; j < n; j += NR) {
+				if (i + 2 * MR <= rows)
+					fetch(kind, MR, n, i + MR, j, o);
+				tile_of(kind, rows, k, n, a, w, o, i, j, sum);
+			}
+		return;
 	}
+	for (ptrdiff_t j = rows == 1 ? one_row(kind, k, n, a, w, o) : 0; j < n; j += NR)
+		for (ptrdiff_t i = 0; i < rows; i += MR) {
+			if (rows >= MR)
+				fetch(kind, rows - i < MR ? rows - i : MR, n, i, j, o);
+			tile_of(kind, rows, k, n, a, w, o, i, j, sum);
+		}
 }
 
 static void dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
