@@ -238,6 +238,8 @@ func TestWholeDemo(t *testing.T) {
 			learned++
 		}
 	}
+	t.Logf("%d bundles learned in flight, %d candidates kept back; error %.1f × smaller (%.3f → %.3f m); late winds %+v; recovery %+v; %+v", learned, f.Refused,
+		f.Factor, f.Base, f.End, f.Late, f.Recover, f.Bundles)
 	if learned < 1 || len(f.Winds) < 2 || f.Factor < 3 || f.Recover.Returns < 3 || f.Recover.Wide.Median > 1 {
 		t.Errorf("%d bundles learned in flight, error %.1f × smaller in %+v, recovery %+v", learned, f.Factor, f.Winds, f.Recover)
 	}
