@@ -117,6 +117,20 @@ func TestObserveBatch(t *testing.T) {
 	}
 }
 
+// BenchmarkObserve is what 64 robots see by default, forth and back.
+func BenchmarkObserve(b *testing.B) {
+	const B, S = 64, 30
+	o := Observation{Looks: 5, Ahead: 0.4, Past: 5}
+	width := o.Size() + 12
+	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.Past*B*nU), make([]float32, B*width)
+	ds, dpast := make([]float32, B*S), make([]float32, o.Past*B*nU)
+	for b.Loop() {
+		Observe(&o, B, s, S, ref, nil, past, x, width)
+		ObserveVJP(&o, B, s, S, x, width, ds, nil, dpast)
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e9/B, "ns/robot")
+}
+
 // central compares a gradient with central differences.
 func central(t *testing.T, name string, loss func() float64, x, dx []float64) {
 	t.Helper()
