@@ -71,20 +71,23 @@ func (s *squad) bags() []string {
 	return all
 }
 
-// live is how many steps the bag that is recorded has on disk; 0 where there is none.
-func (s *squad) live() (most uint64) {
-	for _, b := range s.bags() {
-		info, err := bag.Info(b)
-		if err != nil || !info.Live {
-			continue
-		}
-		for _, topic := range info.Topics {
-			if topic.Name == "/quad/step" {
-				most = max(most, topic.Count)
-			}
+// live is how many steps the newest bag has on disk; 0 where there is none. A bag that a killed recorder left looks for a while
+// as if it were recorded still.
+func (s *squad) live() uint64 {
+	bags := s.bags()
+	if len(bags) == 0 {
+		return 0
+	}
+	info, err := bag.Info(bags[len(bags)-1])
+	if err != nil || !info.Live {
+		return 0
+	}
+	for _, topic := range info.Topics {
+		if topic.Name == "/quad/step" {
+			return topic.Count
 		}
 	}
-	return most
+	return 0
 }
 
 // strike kills a node, starts it anew after a while and waits until it has joined in.
