@@ -37,6 +37,7 @@ func (b *reading) prepareAutopilot() error {
 		if b.autopilot.state, err = state.choose(all); err != nil {
 			return err
 		}
+		b.autopilot.aside = true // until it says otherwise, within a second
 	}
 	if b.options.BatteryVoltage == 0 {
 		return nil

@@ -116,7 +116,7 @@ func TestFollowed(t *testing.T) {
 			}
 			return said{"/quad/mavros/state", at, m}
 		}
-		all := append(made(f, &bridge.Throttle{Hover: hover}, px4), says(0, false, false), says(1, false, true), says(9, true, false), says(from, true, true), says(to, true, false))
+		all := append(made(f, &bridge.Throttle{Hover: hover}, px4), says(2, false, true), says(9, true, false), says(from, true, true), says(to, true, false))
 		slices.SortStableFunc(all, func(a, b said) int { return int(a.log - b.log) })
 		path := spoken(t, all)
 		throttle := func(o *Options) { o.HoverThrottle = hover }

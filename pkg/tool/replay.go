@@ -54,7 +54,7 @@ func (r *replayed) WriteText(w io.Writer) error {
 	if !r.Primed {
 		b.WriteString("the bag does not begin with the flight: the first past commands are not known\n")
 	}
-	fmt.Fprintf(&b, "flown by the guard %d, without their sample in the bag %d, steps lost %d, messages not readable %d\n", r.Guard, r.Unsampled, r.Lost, r.Unread)
+	fmt.Fprintf(&b, "flown by the guard or not followed %d, without their sample in the bag %d, steps lost %d, messages not readable %d\n", r.Guard, r.Unsampled, r.Lost, r.Unread)
 	fmt.Fprintf(&b, "latents computed anew %d, to the bit %d, off by up to %.3g\n", r.Latents, r.Same, r.LatentsOff)
 	_, err := io.WriteString(w, b.String())
 	return err
