@@ -213,7 +213,7 @@ func TestProcess(t *testing.T) {
 	url := at.FindStringSubmatch(log.String())
 	other, refusal := started(t, program, "-p", "page.port:="+url[1])
 	if err := other.Wait(); err == nil || other.ProcessState.ExitCode() != 1 || strings.Count(refusal.String(), "\n") != 1 ||
-		!strings.Contains(refusal.String(), "visualizer: parameter port: 127.0.0.1:"+url[1]+" is in use by another program") {
+		!strings.Contains(refusal.String(), "visualizer: parameter page.port: 127.0.0.1:"+url[1]+" is in use by another program") {
 		t.Errorf("%v: %s", err, refusal)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -58,15 +58,15 @@ type Server struct {
 // Listen begins to serve; robot is what the page is titled. The error is that of the address or the port.
 func Listen(c Config, robot string, scene *live.Scene, deeds Deeds) (*Server, error) {
 	if _, err := netip.ParseAddr(c.Address); err != nil {
-		return nil, fmt.Errorf("parameter address is %.60q, expected an IP address such as 127.0.0.1", c.Address)
+		return nil, fmt.Errorf("parameter page.address is %.60q, expected an IP address such as 127.0.0.1", c.Address)
 	}
 	address := net.JoinHostPort(c.Address, strconv.Itoa(c.Port))
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("parameter port: %s is in use by another program, such as another visualizer; choose another port, or 0 for a free one", address)
+		return nil, fmt.Errorf("parameter page.port: %s is in use by another program, such as another visualizer; choose another port, or 0 for a free one", address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("parameter address: this machine has no address %s", c.Address)
+		return nil, fmt.Errorf("parameter page.address: this machine has no address %s", c.Address)
 	case err != nil:
 		return nil, fmt.Errorf("parameters address and port: %w", err)
 	}
@@ -121,7 +121,7 @@ func (s *Server) handler() http.Handler {
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.known(r.Host) {
-			http.Error(w, fmt.Sprintf("host %.60q is refused: ask for localhost or an address of this machine, or add the name to the visualizer's parameter hosts", r.Host), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("host %.60q is refused: ask for localhost or an address of this machine, or add the name to the visualizer's parameter page.hosts", r.Host), http.StatusForbidden)
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !own(origin, r.Host) {

@@ -157,9 +157,9 @@ func TestListenRefuses(t *testing.T) {
 	c := config()
 	c.Port = g.s.l.Addr().(*net.TCPAddr).Port
 	for want, c := range map[string]Config{
-		fmt.Sprintf("parameter port: 127.0.0.1:%d is in use by another program", c.Port): c,
-		`parameter address is "localhost", expected an IP address`:                       {Address: "localhost"},
-		"parameter address: this machine has no address 203.0.113.9":                     {Address: "203.0.113.9"},
+		fmt.Sprintf("parameter page.port: 127.0.0.1:%d is in use by another program", c.Port): c,
+		`parameter page.address is "localhost", expected an IP address`:                       {Address: "localhost"},
+		"parameter page.address: this machine has no address 203.0.113.9":                     {Address: "203.0.113.9"},
 	} {
 		s, err := Listen(c, "quad", g.scene, Deeds{})
 		if s != nil || err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -394,7 +394,7 @@ func TestAsks(t *testing.T) {
 	if err := v.c.Write(v.ctx, websocket.MessageText, []byte(`{"ask": "rollback"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if r := v.next("reply"); r["ok"] != false || !strings.Contains(r["text"].(string), "parameter controls is false") || g.asked.Load() != 0 {
+	if r := v.next("reply"); r["ok"] != false || !strings.Contains(r["text"].(string), "parameter page.controls is false") || g.asked.Load() != 0 {
 		t.Errorf("%v", r)
 	}
 }

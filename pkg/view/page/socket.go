@@ -94,7 +94,7 @@ func (s *Server) listen(ctx context.Context, c *websocket.Conn, answers chan<- a
 func (s *Server) do(ctx context.Context, a ask) (string, error) {
 	switch {
 	case !s.cfg.Controls:
-		return "", errors.New("parameter controls is false: this page only shows")
+		return "", errors.New("parameter page.controls is false: this page only shows")
 	case a.Ask == "rollback":
 		return s.deeds.Rollback(ctx)
 	case a.Ask == "name":
