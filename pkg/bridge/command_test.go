@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,6 +12,7 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/cdr"
+	"vnd/pkg/guard"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -210,5 +212,46 @@ func TestTypesAreKnown(t *testing.T) {
 		if _, err := NewCommandDecoder("/t", name, Throttle{Hover: 0.5}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Of vnd's own steps those are commands that were flown from a measured state.
+func TestStepsThatWereFlown(t *testing.T) {
+	d, err := NewCommandDecoder("/step", TypeStep, Throttle{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for stage, flown := range map[guard.Stage]bool{guard.Policy: true, guard.Limited: true, guard.Hold: true, guard.Land: true,
+		guard.Blind: false, guard.Off: false, guard.Aside: false} {
+		data, err := cdr.Marshal(&msgs.Step{CommandSent: [4]float64{9, 1, 2, 3}, GuardState: uint8(stage)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := d.Decode(data)
+		if flown != (err == nil) || flown && c.Command.Thrust != 9 {
+			t.Errorf("%v: %+v, %v", stage, c, err)
+		}
+		if !flown && !strings.Contains(err.Error(), "topic /step: guard_state is") {
+			t.Error(err)
+		}
+	}
+}
+
+// A voltage is followed as it settles, within 2 s; what no battery has is left out.
+func TestBattery(t *testing.T) {
+	var b Battery
+	if v := b.Measured(16, 0); v != 16 {
+		t.Errorf("the first is %g V", v)
+	}
+	for _, none := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if v := b.Measured(none, 1e9); v != 16 {
+			t.Errorf("%g V makes it %g", none, v)
+		}
+	}
+	if v := b.Measured(15, 2e9); math.Abs(v-(15+math.Exp(-1))) > 1e-12 {
+		t.Errorf("after 2 s %g V", v)
+	}
+	if v := b.Measured(15, 1e9); math.Abs(v-(15+math.Exp(-1))) > 1e-12 {
+		t.Errorf("of a time before %g V", v)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/component"
 	"vnd/pkg/control"
 	"vnd/pkg/dds/inproc"
+	"vnd/pkg/guard"
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
@@ -161,6 +162,15 @@ func TestFollowsTheBundleThatFlies(t *testing.T) {
 	h.send("0123456789ab")
 	if z := h.step(a.ID); !zero(z.Mean) || z.Novelty != 1 {
 		t.Errorf("after steps that nobody read the window is whole: %+v", z)
+	}
+	for range window {
+		h.step(a.ID)
+	}
+	h.tick.Stage = guard.Aside
+	h.send(a.ID)
+	h.tick.Stage = guard.Policy
+	if z := h.step(a.ID); !zero(z.Mean) { // the step before has no latent, or this one would not be its own
+		t.Errorf("the window holds a command that nobody followed: %+v", z)
 	}
 	if h.e.lost.Load() != 0 {
 		t.Errorf("%d steps lost", h.e.lost.Load())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vnd/pkg/dynamics"
+	"vnd/pkg/guard"
 	"vnd/pkg/learned"
 	"vnd/pkg/model"
 	"vnd/pkg/snapshot"
@@ -108,6 +109,12 @@ func TestImaginesOnlyWhatItFlew(t *testing.T) {
 	f.tick.Stamp += 1e9
 	if fly(60) || !fly(20) {
 		t.Error("imagined across a gap, or not after it")
+	}
+	if f.tick.Stage = guard.Aside; fly(100) {
+		t.Error("imagined under commands that nobody followed")
+	}
+	if f.tick.Stage = guard.Policy; fly(60) || !fly(20) {
+		t.Error("imagined across a hand-over, or not after it")
 	}
 	for range mostModels + 1 {
 		other := windy(t)
