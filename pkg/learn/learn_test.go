@@ -75,6 +75,17 @@ func small() Config {
 	return c
 }
 
+// tiny learns next to nothing, at once, and lets all pass.
+func tiny() Config {
+	c := small()
+	m := &c.Fit.Model
+	m.EncoderDense, m.EncoderHidden, m.Hidden, m.Blocks, m.DecoderHidden = 8, 8, 16, 1, 8
+	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.Refine.Epochs, c.Policy.Flights = 8, 4, 5, 3, 2, 1
+	c.Policy.Horizon, c.Policy.Envs, c.Stride = 15, 16, 100
+	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Tolerance = 4, 0.5, 10
+	return c
+}
+
 func tasks(t testing.TB) []*task.Task {
 	t.Helper()
 	cost, err := task.CostOf(task.StiffCost, task.Hover)
@@ -194,9 +205,7 @@ func TestRoundsImprove(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	start := base(t)
 	rows, _ := fly(controller(t, start), so3.Vec3{X: 1}, 25, rand.New(rand.NewPCG(1, 1)))
-	cfg := small()
-	cfg.Fit.First.Updates, cfg.Fit.Again.Updates, cfg.Policy.Epochs, cfg.Policy.Flights = 20, 10, 6, 2
-	cfg.Gate.Shadow.Flights, cfg.Gate.Shadow.Seconds, cfg.Gate.Tolerance = 8, 2.5, 10
+	cfg := tiny()
 	var at Phase
 	var stop context.CancelFunc
 	learner := func() *Learner {
@@ -243,9 +252,8 @@ func TestInterrupted(t *testing.T) {
 // TestFailed: of a round that fails nothing stays either.
 func TestFailed(t *testing.T) {
 	start := base(t)
-	cfg := small()
-	cfg.Fit.First.Updates, cfg.Policy.Epochs, cfg.Policy.Rate = 10, 5, 1e-7
-	cfg.Gate.Shadow.Seconds, cfg.Gate.Tolerance = 2.5, 10
+	cfg := tiny()
+	cfg.Policy.Rate = 1e-7
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{}, Vehicle: gate.Vehicle{Robot: learned.Robot, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
