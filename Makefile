@@ -121,8 +121,8 @@ rclgo-test: ## hold the nodes' middleware over rcl to its contract (source a ROS
 study: build ## the loop beside all it is compared with, three seeds (half an hour); pictures in build/study
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/study
 
-# As in the paper's simulations: its cost, and with it the horizon that a soft cost takes.
-PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125
+# The paper's cost, with the horizon that a soft cost takes, and without the switches under which it would lean too little.
+PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125 -p policy.change:=0.0
 
 .PHONY: study-paper
 study-paper: build ## the same under the paper's cost; pictures in build/study-paper
@@ -132,7 +132,7 @@ study-paper: build ## the same under the paper's cost; pictures in build/study-p
 .PHONY: cut
 cut: build ## a propeller cut shorter beside four winds, under both costs, three seeds (half an hour); pictures in build/cut
 	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/paper --rounds 4 --pilots law,recent,base,first,ours \
-		$(PAPER) -p policy.change:=0.0
+		$(PAPER)
 	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/stiff --rounds 4 --pilots law,recent,base,first,ours
 
 .PHONY: ablate
