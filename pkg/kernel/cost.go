@@ -16,11 +16,19 @@ type Price struct {
 const (
 	priceReference = 15
 	PriceWeights   = 10
+	leastState     = 10 // p, q, v
 )
+
+func (p *Price) check() {
+	if p.State < leastState {
+		panic("kernel: a state without p, q and v")
+	}
+}
 
 // PriceSteps writes the cost and the squared distance from the reference; that is not a number for a robot whose s1 is not
 // finite.
 func PriceSteps[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, cost, off []F) bool {
+	p.check()
 	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand), need(last, rows*bodyCommand)
 	ref, weights, cost, off = need(ref, rows*priceReference), need(weights, rows*PriceWeights), need(cost, rows), need(off, rows)
 	if !native32[F]() {
@@ -32,6 +40,7 @@ func PriceSteps[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, cost
 
 // PriceVJP adds the gradients of Σ scale·cost. Robots whose scale [rows] is 0 have none, whatever they did.
 func PriceVJP[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, scale, ds0, ds1, da, dlast []F) bool {
+	p.check()
 	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand), need(last, rows*bodyCommand)
 	ref, weights, scale = need(ref, rows*priceReference), need(weights, rows*PriceWeights), need(scale, rows)
 	ds0, ds1, da, dlast = need(ds0, rows*p.State), need(ds1, rows*p.State), need(da, rows*bodyCommand), need(dlast, rows*bodyCommand)

@@ -8,12 +8,12 @@ enum { R_P = 0, R_V = 3, R_A = 6, R_Q = 9, R_YAW = 13, REFERENCE = 15 };
 // MEASURED numbers of a state are seen by a cost: p, q, v.
 enum { MEASURED = S_E };
 
-// root is sqrt1 for a vector.
+// root is sqrt1 for a vector; of what is infinite or not a number it is that.
 INLINE vec root(vec x) {
 	vec y = (vec)(0x5f375a86 - ((ivec)x >> 1));
 	for (int i = 0; i < 3; i++)
 		y = y * (1.5f - (0.5f * x * y) * y);
-	return x * y;
+	return where(x < __builtin_inff(), x * y, x);
 }
 
 // bill is what the terms of a cost have in common.

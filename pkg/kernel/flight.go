@@ -28,9 +28,18 @@ const (
 	bodyTangent = 9
 )
 
+func (m *Body) check() {
+	for _, c := range []*Channel{&m.Thrust, &m.Rate} {
+		if c.Tap < 0 || c.Tap > 3 {
+			panic("kernel: a tap beside the delay line")
+		}
+	}
+}
+
 // BodyStep writes next = f(s, a) ⊕ d: ṗ = v, v̇ = T z_B − g e₃ by RK4 with the attitude turning at the constant rate,
 // q' = q ⊗ Exp(ω Δt), then p + R Δp, v + R Δv and q ⊗ Exp(Δξ).
 func BodyStep[F Float](m *Body, rows int, s, a, d, next []F) bool {
+	m.check()
 	s, a, d, next = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent), need(next, rows*BodyState)
 	if !native32[F]() {
 		return false
@@ -41,6 +50,7 @@ func BodyStep[F Float](m *Body, rows int, s, a, d, next []F) bool {
 
 // BodyStepVJP adds the pullback of dnext through BodyStep to ds, da (may be nil) and dd.
 func BodyStepVJP[F Float](m *Body, rows int, s, a, d, dnext, ds, da, dd []F) bool {
+	m.check()
 	s, a, d, dnext = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent), need(dnext, rows*BodyState)
 	ds, da, dd = need(ds, rows*BodyState), maybe(da, rows*bodyCommand), need(dd, rows*bodyTangent)
 	if !native32[F]() {
@@ -52,6 +62,7 @@ func BodyStepVJP[F Float](m *Body, rows int, s, a, d, dnext, ds, da, dd []F) boo
 
 // BodyInputs writes x.
 func BodyInputs[F Float](m *Body, rows int, s, a, x []F) bool {
+	m.check()
 	s, a, x = need(s, rows*BodyState), need(a, rows*bodyCommand), need(x, rows*bodyInputs)
 	if !native32[F]() {
 		return false
@@ -62,6 +73,7 @@ func BodyInputs[F Float](m *Body, rows int, s, a, x []F) bool {
 
 // BodyInputsVJP adds the pullback of dx through BodyInputs to ds and da (may be nil).
 func BodyInputsVJP[F Float](m *Body, rows int, s, a, dx, ds, da []F) bool {
+	m.check()
 	s, a, dx = need(s, rows*BodyState), need(a, rows*bodyCommand), need(dx, rows*bodyInputs)
 	ds, da = need(ds, rows*BodyState), maybe(da, rows*bodyCommand)
 	if !native32[F]() {

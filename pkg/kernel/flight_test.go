@@ -215,6 +215,27 @@ func TestFliersShortSlice(t *testing.T) {
 	}
 }
 
+// TestFliersOutside: what would lead C beside its rows is refused before.
+func TestFliersOutside(t *testing.T) {
+	x := make([]float32, 1000)
+	for name, run := range map[string]func(){
+		"a tap past the delay line":         func() { BodyStep(&Body{Rate: Channel{Tap: 4}}, 1, x, x, x, x) },
+		"a tap before the delay line":       func() { BodyInputs(&Body{Thrust: Channel{Tap: -1}}, 1, x, x, x) },
+		"a cost of a state without v":       func() { PriceSteps(&Price{State: 7}, 1, x, x, x, x, x, x, x, x) },
+		"a view of a state without v":       func() { Observe(&View{State: 7, Width: 100}, 1, x, x, nil, x, x) },
+		"a view of a camera and no picture": func() { Observe(&View{Looks: 1, Place: 9, State: 10, Width: 100}, 1, x, x, nil, x, x) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was taken", name)
+				}
+			}()
+			run()
+		}()
+	}
+}
+
 func TestFliersNoAllocation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(24, 24))
 	for _, f := range fliers {

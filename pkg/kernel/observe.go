@@ -13,7 +13,10 @@ type View struct {
 
 const viewRest = 17 // numbers of a row between the place and the actions
 
-func (v *View) check(rows, s, past, x int) {
+func (v *View) check(rows, s, past, x int, seen bool) {
+	if v.State < leastState || rows > 0 && !seen && v.Place != 3*v.Looks {
+		panic("kernel: a view of what is not there")
+	}
 	if s < rows*v.State || past < v.Past*rows*bodyCommand || x < rows*v.Width || v.Place+viewRest+v.Past*bodyCommand > v.Width {
 		panic("kernel: a slice shorter than a view's rows")
 	}
@@ -21,7 +24,7 @@ func (v *View) check(rows, s, past, x int) {
 
 // Observe writes x. seen [rows×Place] may be nil, and Place is then 3·Looks.
 func Observe[F Float](v *View, rows int, s, ref, seen, past, x []F) bool {
-	v.check(rows, len(s), len(past), len(x))
+	v.check(rows, len(s), len(past), len(x), seen != nil)
 	ref, seen = need(ref, rows*(3*v.Looks+5)), maybe(seen, rows*v.Place)
 	if !native32[F]() {
 		return false
@@ -32,7 +35,7 @@ func Observe[F Float](v *View, rows int, s, ref, seen, past, x []F) bool {
 
 // ObserveVJP adds the pullback of dx through Observe to ds, to dseen where there is one, and to dpast.
 func ObserveVJP[F Float](v *View, rows int, s, dx, ds, dseen, dpast []F) bool {
-	v.check(rows, min(len(s), len(ds)), len(dpast), len(dx))
+	v.check(rows, min(len(s), len(ds)), len(dpast), len(dx), dseen != nil)
 	dseen = maybe(dseen, rows*v.Place)
 	if !native32[F]() {
 		return false

@@ -84,6 +84,22 @@ func same(t *testing.T, what string, n int, want []float64, got []float32) {
 	}
 }
 
+// TestFarOff: an error whose square is beyond float32 costs more than any, in C too.
+func TestFarOff(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for _, far := range []float32{1e15, 3e19, 1e30} {
+		f := newFlown(rng, 3, 14)
+		tr := Transition[float32]{B: 3, S: 14, S0: float32s(f.tr.S0), S1: float32s(f.tr.S1), A: float32s(f.tr.A),
+			Last: float32s(f.tr.Last), Ref: float32s(f.tr.Ref), Dt: f.tr.Dt}
+		f.weights[WeightsSize+wPosition], tr.S1[tr.S] = 1, far
+		cost, off := make([]float32, 3), make([]float32, 3)
+		Costs(&tr, float32s(f.weights), cost, off)
+		if !(cost[1] > 1e12) {
+			t.Errorf("%g m off cost %g", far, cost[1])
+		}
+	}
+}
+
 // TestOffTellsWhatIsNotFinite: any number of the state that is not finite is told.
 func TestOffTellsWhatIsNotFinite(t *testing.T) {
 	const B, S = 5, 14
