@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vnd/pkg/kernel"
 	"vnd/pkg/learn"
 	"vnd/pkg/snapshot"
 )
@@ -180,8 +181,8 @@ func TestModest(t *testing.T) {
 			t.Fatalf("thread %d has priority %d, %v", id, 20-now, err)
 		}
 	}
-	if len(tasks) < 11 || runtime.GOMAXPROCS(0) != 1 {
-		t.Fatalf("%d threads on %d processors", len(tasks), runtime.GOMAXPROCS(0))
+	if len(tasks) < 11 || kernel.Workers() != 1 {
+		t.Fatalf("%d threads on %d processors", len(tasks), kernel.Workers())
 	}
 	fmt.Println("modest")
 	close(hold)

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
+
+	"vnd/pkg/kernel"
 )
 
 // Modesty is how little of the machine a process that learns takes, so that flight does not feel it.
@@ -20,7 +21,7 @@ type Modesty struct {
 // Apply makes this process modest.
 func (m *Modesty) Apply() error {
 	if m.Threads > 0 {
-		runtime.GOMAXPROCS(m.Threads)
+		kernel.SetWorkers(m.Threads)
 	}
 	if m.Memory > 0 {
 		debug.SetMemoryLimit(int64(m.Memory) << 20)

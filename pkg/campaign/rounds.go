@@ -3,11 +3,11 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
 	"vnd/pkg/arena"
+	"vnd/pkg/kernel"
 	"vnd/pkg/learn"
 	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
@@ -80,7 +80,7 @@ func (c *Campaign) recordAll(ctx context.Context, b *snapshot.Bundle, r *Rounds,
 // each does n things, as many at once as there are cores.
 func each(ctx context.Context, n int, do func(i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(kernel.Workers())
 	for i := range n {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/optimize"
 
+	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
 )
 
@@ -121,7 +121,7 @@ func newRecordings(segments [][]quad.Step) *recordings {
 // errors returns the summed square errors of velocity (three horizons) and attitude (three horizons). Workers take
 // segments in turn and their sums meet in a fixed order.
 func (w *recordings) errors(dt float64, act Actuator) (sum [6]float64) {
-	workers := runtime.GOMAXPROCS(0)
+	workers := kernel.Workers()
 	parts := make([][6]float64, len(w.rows))
 	var wg sync.WaitGroup
 	for k := range workers {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
+
+	"vnd/pkg/kernel"
 )
 
 // comparison flies candidate (0) and current bundle (1) in pairs.
@@ -38,7 +39,7 @@ func (c *comparison) run(ctx context.Context, flights int) (Stage, error) {
 func (c *comparison) round(ctx context.Context, lo, hi int) error {
 	workers := c.gate.Config.Workers
 	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = kernel.Workers()
 	}
 	type part struct{ who, lo, hi int }
 	var parts []part

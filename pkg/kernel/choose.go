@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -27,6 +28,7 @@ func init() {
 		fmt.Fprintln(os.Stderr, err) // to run on, with other numbers than were asked for, is worse
 		os.Exit(2)
 	}
+	SetWorkers(runtime.GOMAXPROCS(0))
 }
 
 // choose readies the wanted kernels, or leaves everything as it was.

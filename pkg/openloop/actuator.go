@@ -3,9 +3,9 @@ package openloop
 import (
 	"errors"
 	"math"
-	"runtime"
 	"sync"
 
+	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -112,7 +112,7 @@ func descend(flights []quad.Flight, best Actuator, cost float64, i int, d float6
 // no flight has a window. Workers take flights in turn; the sum has a fixed order.
 func priorCost(flights []quad.Flight, act Actuator) float64 {
 	parts := make([]float64, len(flights))
-	workers := runtime.GOMAXPROCS(0)
+	workers := kernel.Workers()
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {

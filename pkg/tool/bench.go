@@ -91,7 +91,7 @@ func (r *rate) WriteText(w io.Writer) error {
 
 func threads(n int) int {
 	if n == 0 {
-		return runtime.GOMAXPROCS(0)
+		return kernel.Workers()
 	}
 	return n
 }

@@ -157,7 +157,7 @@ func arithmetic() finding {
 }
 
 func cores() finding {
-	n := runtime.GOMAXPROCS(0)
+	n := kernel.Workers()
 	detail := fmt.Sprintf("%d of %d in use", n, runtime.NumCPU())
 	if n < 2 {
 		return finding{"cores", stateMissing, detail, "fits are meant for two or more: within the same minutes they get fewer updates"}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -164,7 +163,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	}
 	workers := cfg.Workers
 	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = kernel.Workers()
 	}
 	for range min(workers, hi-lo) {
 		t.tiles = append(t.tiles, t.tile(t.policy))

@@ -1,7 +1,6 @@
 package vnd
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -46,7 +45,7 @@ func newCrew(cfg *Config, m *learned.Model[float32], data *dataset, scale []floa
 func threads(cfg *Config, pieces int) int {
 	n := cfg.Train.Workers
 	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
+		n = kernel.Workers()
 	}
 	return max(1, min(n, pieces))
 }

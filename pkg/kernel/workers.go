@@ -1,0 +1,24 @@
+package kernel
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// spare is how many processors Go is told of beside those that compute. A thread that is in C for 20 µs loses its processor
+// unless another one is idle, and then waits to be given it back: training with two threads was a tenth slower.
+const spare = 2
+
+var workers atomic.Int32
+
+// Workers is how many goroutines are to compute side by side: the processors that Go would use by itself, or GOMAXPROCS.
+func Workers() int { return int(workers.Load()) }
+
+// SetWorkers bounds them.
+func SetWorkers(n int) {
+	workers.Store(int32(n))
+	if native {
+		n += spare
+	}
+	runtime.GOMAXPROCS(n)
+}
