@@ -74,7 +74,7 @@ func TestCalm(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Plan{Fields: fields, Pilots: []string{PilotOurs}}
-	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) || !new(Plan).measures(PilotOracle) {
+	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) || !(&Plan{Fields: fields}).measures(PilotOracle) {
 		t.Errorf("field %d is calm, want 2", at)
 	}
 }
@@ -91,6 +91,14 @@ func TestStrongest(t *testing.T) {
 	if a := s.plan.calm(); a != -1 {
 		t.Errorf("field %d is calm", a)
 	}
+	if s.plan.measures(PilotOracle) || !s.plan.measures(PilotOurs) {
+		t.Error("who is measured where nothing is calm")
+	}
+	s.plan.Pilots = []string{PilotOracle, "nobody"}
+	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil || !strings.Contains(err.Error(), `pilot "nobody"`) {
+		t.Errorf("an unknown pilot: %v", err)
+	}
+	s.plan.Pilots = s.plan.Pilots[:1]
 	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil || !strings.Contains(err.Error(), "expected a world with a condition that is calm") {
 		t.Errorf("an oracle without calm: %v", err)
 	}

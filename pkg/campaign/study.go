@@ -115,6 +115,14 @@ func (f *Field) Wind() float64 {
 
 // Run makes the study of a seed.
 func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
+	for _, name := range p.Pilots {
+		if !slices.Contains(Pilots, name) {
+			return nil, fmt.Errorf("pilot %q, expected some of %s", name, strings.Join(Pilots, ", "))
+		}
+	}
+	if p.calm() < 0 && len(p.Pilots) == 0 {
+		p.Tell(fmt.Sprintf("no condition is calm: the pilot %q, which learns all but the wind there, is left out", PilotOracle))
+	}
 	if p.measures(PilotOracle) && p.calm() < 0 {
 		return nil, fmt.Errorf("the pilot %q learns all but the wind in calm: expected a world with a condition that is calm, or other pilots", PilotOracle)
 	}
@@ -212,15 +220,16 @@ func (s *study) pilot(name string) (Pilot, error) {
 		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
 	case PilotFirst:
 		return Flies("candidate of round 1", s.first), nil
-	case PilotOurs:
-		return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
 	}
-	return Pilot{}, fmt.Errorf("pilot %q, expected some of %s", name, strings.Join(Pilots, ", "))
+	return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
 }
 
-// measures reports whether a pilot is.
+// measures reports whether a pilot is: one that was named, or any that can be.
 func (p *Plan) measures(pilot string) bool {
-	return len(p.Pilots) == 0 || slices.Contains(p.Pilots, pilot)
+	if len(p.Pilots) == 0 {
+		return pilot != PilotOracle || p.calm() >= 0
+	}
+	return slices.Contains(p.Pilots, pilot)
 }
 
 // calm is the first field with neither wind nor anything else, −1 where there is none.

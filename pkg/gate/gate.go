@@ -114,7 +114,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *snapshot.Bundle, ban
 }
 
 // canary has the judge fly.
-func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle, met float64) (Stage, error) {
+func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle, strength float64) (Stage, error) {
 	if g.Judge == nil {
 		return Stage{Name: CanaryIn, Pass: true, Skipped: "there is no judge"}, nil
 	}
@@ -122,7 +122,7 @@ func (g *Gate) canary(ctx context.Context, candidate, current *snapshot.Bundle, 
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {
 		var out []*Flight
 		for k := lo; k < hi; k++ {
-			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed<<16 + uint64(k), met})
+			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed<<16 + uint64(k), strength})
 			if err != nil {
 				return nil, fmt.Errorf("gate: canary flight %d of bundle %s: %w", k+1, bundles[who].ID, err)
 			}
