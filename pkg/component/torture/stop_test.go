@@ -54,8 +54,12 @@ func TestStopped(t *testing.T) {
 			after, starved := f.ticksMissed(), f.late()
 			t.Logf("%s stopped for 10 s: ticks missed %s before and %s after; from a sample sent to its command sent: %v; the machine had no time for us for %v",
 				p.name, before, after, worst(took), starved)
-			if after != before && starved < tick/2 {
+			switch {
+			case after == before:
+			case starved < tick/2:
 				t.Errorf("%s stopped: ticks missed", p.name)
+			default:
+				t.Logf("%s stopped: not shown that no tick is missed, the machine was late itself", p.name)
 			}
 		}
 	}
