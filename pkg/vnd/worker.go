@@ -158,11 +158,13 @@ func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 		l.MMD = w.mmd.Rows(B, p.lo, p.hi, b.z, b.samples, w.cfg.Loss.MMDSigma, b.mmd, b.dz) / b.mmd * float64(B)
 	}
 	for lo := p.lo; lo < p.hi; lo += tile {
+		kernel.Pause()
 		hi := min(lo+tile, p.hi)
 		w.load(b.starts[lo:hi], b.gains[lo:hi], b.H)
 		l.Dynamics += w.forward(w.rollout, p.windows, b.member, lo-p.lo, b.z[lo*Z:hi*Z], hi-lo, b.H, b.anchored)
 		w.backward(b.dz[lo*Z:hi*Z], hi-lo, b.H, b.anchored, scale, p.grad)
 	}
+	kernel.Pause()
 	if Z > 0 {
 		w.m.Net.EncodeBackward(p.encoder, p.windows.Features, dz, p.grad)
 	}
