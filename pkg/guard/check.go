@@ -19,6 +19,9 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 	if asked := g.asked(in.Command, dt); found == None {
 		found = asked
 	}
+	if found == None && in.Unpoised && (in.Aside || g.aside) {
+		found = Unpoised
+	}
 	if found != None && found != g.breach {
 		g.counts[found]++
 	}

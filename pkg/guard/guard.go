@@ -16,6 +16,10 @@ type Input struct {
 	State   quad.State
 	Command quad.Command // what the policy asks for
 	Aside   bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
+
+	// Unpoised says that no policy can take over from State: it stands, or is far from its course. It counts until commands
+	// are followed, and in the first tick in which they are.
+	Unpoised bool
 }
 
 // Guard decides, tick for tick, which command goes out. It is for one goroutine and allocates nothing after New.
@@ -28,6 +32,7 @@ type Guard struct {
 
 	phase   Stage // Policy, Hold, Land or Off
 	latched bool
+	landing bool    // that was asked for
 	blind   float64 // time without a usable state, s
 	limited bool    // the policy's command was cut
 	aside   bool    // the command was not followed
@@ -68,8 +73,8 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 // Tick returns the command that goes out: always finite and within the limits.
 func (g *Guard) Tick(in *Input) quad.Command {
 	dt, missed := g.elapse(in.Now)
-	g.aside = in.Aside
 	g.breach = g.check(in, dt, missed)
+	g.aside = in.Aside
 	switch {
 	case g.aside:
 		g.stand()
@@ -92,13 +97,20 @@ func (g *Guard) Tick(in *Input) quad.Command {
 }
 
 // stand sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no flight
-// of the policy; one that tripped the guard in a flight before goes on. Either way the law begins anew with every tick,
-// where the robot is by then: that is where it holds when commands are followed again.
+// of the policy, and neither does a hand-over that was none; one that tripped the guard in a flight before goes on, and so
+// does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where it holds, or
+// lands, when commands are followed again.
 func (g *Guard) stand() {
 	g.belief.wind, g.sat = so3.Vec3{}, 0
+	if g.cause == Unpoised && !g.landing {
+		g.latched = false
+	}
 	switch {
 	case g.latched:
 		g.trip(g.cause)
+		if g.landing && g.phase == Hold {
+			g.land()
+		}
 	case g.breach != None:
 		g.trip(g.breach)
 		g.latched = false
@@ -130,6 +142,7 @@ func (g *Guard) trip(c Cause) {
 	g.law.Reset()
 	if !g.flying() {
 		g.phase, g.latched = Off, g.belief.known && c != Stale
+		g.landing = g.landing && g.latched
 		return
 	}
 	g.phase, g.latched = Hold, true
@@ -232,29 +245,30 @@ func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 
 // Trip takes the last word from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() {
-	if g.phase == Policy {
+	if !g.latched {
 		g.trip(Asked)
 	}
 }
 
-// Land makes the law land.
+// Land makes the law land, or once commands are followed.
 func (g *Guard) Land() {
 	g.Trip()
+	g.landing = g.latched
 	if g.phase == Hold {
 		g.land()
 	}
 }
 
-// Reset gives the last word back to the policy from the next tick on. It refuses while anything is wrong.
+// Reset gives the last word back to the policy from the next tick on, or once commands are followed. It refuses while
+// anything is wrong, but for the place of a hand-over, which is looked at when that comes.
 func (g *Guard) Reset() error {
 	switch {
-	case !g.latched:
-		return nil
 	case !g.belief.known:
 		return errors.New("the guard stays: there is no state")
-	case g.breach != None:
+	case g.breach != None && g.breach != Unpoised:
 		return fmt.Errorf("the guard stays: %v", g.breach)
+	case g.latched:
+		g.phase, g.latched, g.landing, g.sat = Policy, false, false, 0
 	}
-	g.phase, g.latched, g.sat = Policy, false, 0
 	return nil
 }

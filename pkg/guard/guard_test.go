@@ -437,9 +437,12 @@ func TestConfig(t *testing.T) {
 			t.Errorf("got %v, want %s", err, bad.want)
 		}
 	}
-	for s := Policy; s <= Off; s++ {
+	for s := Policy; s <= Aside; s++ {
 		if s.String() == "unknown" || s.String() == "" {
 			t.Errorf("stage %d has no name", s)
+		}
+		if s.Guarded() != (s > Limited && s != Aside) {
+			t.Errorf("%v: guarded is %v", s, s.Guarded())
 		}
 	}
 	for c := range causes {
@@ -513,6 +516,128 @@ func TestAsksForLimitsAside(t *testing.T) {
 		in.State.P.Z, in.Command.Thrust, in.Aside = 0.03, 100, true
 		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) || g.Tripped() != None {
 			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
+		}
+	}
+}
+
+// A landing that is asked for while commands are not followed comes when they are: beside a breach that would pass, from a
+// policy that is well, of a guard that tripped before, and of a robot that stood on the ground.
+func TestLandsAside(t *testing.T) {
+	for name, c := range map[string]struct {
+		before  func(*Guard)
+		spoil   func(*Input)
+		cause   Cause
+		takeOff bool
+	}{
+		"breach":    {func(*Guard) {}, func(in *Input) { in.Command.Thrust = math.NaN() }, Asked, false},
+		"well":      {func(*Guard) {}, func(*Input) {}, Asked, false},
+		"unpoised":  {func(*Guard) {}, func(in *Input) { in.Unpoised = true }, Asked, false},
+		"on ground": {func(*Guard) {}, func(in *Input) { in.State.P.Z = 0.02 }, Asked, true},
+		"tripped": {func(g *Guard) {
+			in := hovering(0)
+			in.Command.Thrust = math.NaN()
+			g.Tick(&in)
+		}, func(*Input) {}, NotFinite, false},
+	} {
+		g := newGuard(t)
+		c.before(g)
+		tick := func(k int, aside bool, spoil func(*Input)) {
+			in := hovering(k)
+			in.Aside = aside
+			spoil(&in)
+			g.Tick(&in)
+		}
+		for k := 1; k < 20; k++ {
+			tick(k, true, c.spoil)
+		}
+		g.Land()
+		tick(20, true, c.spoil)
+		for k := 21; k < 121; k++ { // up by as much as no jump is
+			tick(k, true, func(in *Input) {
+				if c.takeOff {
+					in.State.P.Z, in.State.V.Z = 0.02+0.01*float64(k-20), 0.5
+				}
+			})
+		}
+		tick(121, false, func(*Input) {})
+		if g.Stage() != Land || g.Tripped() != c.cause {
+			t.Errorf("%s: followed: %v for %v", name, g.Stage(), g.Tripped())
+		}
+		if err := g.Reset(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		g.Trip()
+		tick(122, true, func(*Input) {})
+		if tick(123, false, func(*Input) {}); g.Stage() != Hold {
+			t.Errorf("%s: the landing comes back after a reset: %v", name, g.Stage())
+		}
+	}
+}
+
+// A reset is refused while anything is wrong, also where the guard lets go by itself when that is over.
+func TestResetAside(t *testing.T) {
+	for _, b := range breaches {
+		g := newGuard(t, func(c *Config) { c.FenceMax = []float64{4, 0.1, 8} })
+		if err := g.Reset(); err == nil || !strings.Contains(err.Error(), "there is no state") {
+			t.Errorf("before a state: %v", err)
+		}
+		tick := func(k int, spoil func(*Input)) {
+			in := hovering(k)
+			in.Aside = true
+			spoil(&in)
+			g.Tick(&in)
+		}
+		for k := range 10 {
+			tick(k, func(*Input) {})
+		}
+		if err := g.Reset(); err != nil {
+			t.Errorf("%s: before it: %v", b.name, err)
+		}
+		tick(10, b.spoil)
+		if err := g.Reset(); err == nil || !strings.Contains(err.Error(), b.cause.String()) {
+			t.Errorf("%s: %v", b.name, err)
+		}
+	}
+}
+
+// Where no policy can take over, the guard's command goes out while it is not followed, and is the last word when it is: the
+// robot is held where it is, and does not move on the ground, until a reset, or until it was handed over anew.
+func TestUnpoised(t *testing.T) {
+	for name, c := range map[string]struct {
+		z     float64
+		stage Stage
+	}{"far": {1, Hold}, "on the ground": {0.02, Off}} {
+		g := newGuard(t)
+		tick := func(k int, aside, unpoised bool) quad.Command {
+			in := hovering(k)
+			in.State.P.Z, in.Aside, in.Unpoised = c.z, aside, unpoised
+			return g.Tick(&in)
+		}
+		for k := range 20 {
+			if sent := tick(k, true, true); sent == asked || g.Stage() != Aside || g.Tripped() != Unpoised || c.stage == Off && sent.Thrust != defaultLimits().MinThrust {
+				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
+			}
+		}
+		for k := 20; k < 40; k++ { // it may be well by then
+			if sent := tick(k, false, k < 22); sent == asked || g.Stage() != c.stage || g.Tripped() != Unpoised {
+				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
+			}
+		}
+		tick(40, true, false)
+		if sent := tick(41, false, true); sent == asked || g.Stage() != c.stage { // from this very tick on
+			t.Errorf("%s: handed over again: %+v, %v", name, sent, g.Stage())
+		}
+		if err := g.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if sent := tick(42, false, true); sent != asked || g.Stage() != Policy {
+			t.Errorf("%s: reset: %+v, %v", name, sent, g.Stage())
+		}
+		tick(43, true, true)
+		tick(44, false, true)
+		tick(45, true, false)
+		if sent := tick(46, false, false); sent != asked || g.Count(Unpoised) != 3 {
+			t.Errorf("%s: handed over well: %+v, %v, for the %dth time", name, sent, g.Stage(), g.Count(Unpoised))
 		}
 	}
 }

@@ -28,6 +28,9 @@ var stages = [...]string{"policy", "limited", "hold", "land", "blind", "off", "a
 // does a model of flight learn.
 func (s Stage) Flown() bool { return s < Blind }
 
+// Guarded reports whether the guard's own command went out to who follows commands: the guard has tripped.
+func (s Stage) Guarded() bool { return Hold <= s && s <= Off }
+
 // Cause is why a guard trips.
 type Cause uint8
 
@@ -44,6 +47,7 @@ const (
 	NotFinite       // the policy's command is not finite
 	Saturated       // the policy asked for the limits or more for too long
 	Asked           // someone asked for it: Trip and Land
+	Unpoised        // handed over where no policy can take over
 	causes
 )
 
@@ -59,4 +63,5 @@ var causeNames = [causes]string{
 	"nothing", "ticks were missed or the clock jumped", "the state is too old", "the state is not finite or its quaternion not of unit norm",
 	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",
 	"the policy's command is not finite", "the policy asked for the limits for too long", "on request",
+	"handed over on the ground, or far from where the task begins",
 }
