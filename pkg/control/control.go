@@ -55,6 +55,15 @@ func (c *Config) Fence() (lo, hi so3.Vec3) {
 	return v(c.Guard.FenceMin), v(c.Guard.FenceMax)
 }
 
+// Nearby is how far from the beginning of its course a robot may be handed over, m.
+const Nearby = 1.0
+
+// Poised reports whether a policy that is to follow r can take over a robot: it flies, for no policy was trained to take
+// off, and is near.
+func (c *Config) Poised(s *quad.State, r *quad.Reference) bool {
+	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= Nearby
+}
+
 // Measured is a sample of motion capture, or of another estimator.
 type Measured struct {
 	Stamp       int64 // ns

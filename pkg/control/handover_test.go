@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
+	"vnd/pkg/reference"
 	"vnd/pkg/so3"
 )
 
@@ -104,7 +105,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		place so3.Vec3
 		late  float64 // s
 	}{{so3.Vec3{}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 1}} {
-		h := newHanded(t, c.place)
+		h, settings := newHanded(t, c.place), defaults()
 		h.loop.Stand(true)
 		if err := h.v.TakeOff(); err != nil {
 			t.Fatal(err)
@@ -113,7 +114,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		begun := len(h.ticks)
 		for i := range h.ticks {
 			k := &h.ticks[i]
-			if k.Stage != guard.Aside || k.Cause != guard.None || k.LatentStamp != 0 || k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
+			if poised := settings.Poised(&k.State, &k.Reference[0]); k.Stage != guard.Aside || poised != (k.Cause == guard.None) || k.LatentStamp != 0 || k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
 				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause, k.LatentStamp, k.Actuator)
 			}
 		}
@@ -154,5 +155,57 @@ func TestCourseWaits(t *testing.T) {
 	h.fly(1)
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last.P.Sub(begin.P).Norm() < 0.05 {
 		t.Errorf("the reference stays at %v", last)
+	}
+}
+
+// Followed from the ground on, or far from its course, a robot is not flung: it stays where it is under the guard, also where
+// that is said a second late; and taken back, and brought near, it is handed over as ever.
+func TestKeepsFarRobots(t *testing.T) {
+	for _, c := range []struct {
+		place so3.Vec3
+		stage guard.Stage
+		late  float64 // s
+	}{
+		{so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 0}, {so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 1}, {so3.Vec3{}, guard.Off, 0}, {so3.Vec3{}, guard.Off, 1},
+	} {
+		h := newHanded(t, c.place)
+		h.loop.Stand(true)
+		h.fly(2)
+		at, moved := h.v.Truth().State.P, 0.0
+		h.follows = true
+		h.fly(c.late)
+		h.loop.Stand(false)
+		for range 20 {
+			h.fly(0.05)
+			moved = max(moved, h.v.Truth().State.P.Sub(at).Norm())
+		}
+		if k := h.ticks[len(h.ticks)-1]; k.Stage != c.stage || k.Cause != guard.Unpoised || moved > 0.15 {
+			t.Errorf("from %v, %g s late: %v for %v, moved by %.3f m", c.place, c.late, k.Stage, k.Cause, moved)
+		}
+		h.follows = false
+		h.loop.Stand(true)
+		h.v.Hold()
+		if c.stage == guard.Off {
+			if err := h.v.TakeOff(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			path, err := reference.Parse("point", []byte(`{"kind": "hover", "point": [1.5, 0, 1]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, err := NewCourse("hover", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.loop.Follow(near)
+		}
+		h.fly(5)
+		h.follows = true
+		h.loop.Stand(false)
+		h.fly(1)
+		if k := h.ticks[len(h.ticks)-1]; k.Stage != guard.Policy || k.Cause != guard.None {
+			t.Errorf("from %v, %g s late: handed over anew: %v for %v", c.place, c.late, k.Stage, k.Cause)
+		}
 	}
 }

@@ -114,6 +114,8 @@ func (l *Loop) begin(ns int64) {
 
 // Stand says whether commands are followed from the next tick on: where an autopilot flies by itself, or stands, they are
 // not. Until then the course waits at its beginning, the policy flies under the prior mean, and nothing trips the guard.
+// Where the robot is not poised the guard's command goes out, for it may be followed before that is said; and it keeps the
+// word where commands are followed from such a place on.
 func (l *Loop) Stand(aside bool) { l.aside = aside }
 
 // Hear takes what an encoder said. Tick judges whether it can be used.
@@ -136,7 +138,12 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	l.given = l.usable(now)
 	l.pilot.Latent(l.given)
 	l.asked = l.pilot.Command(t, &l.state)
-	l.sent = l.guard.Tick(&guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.asked, Aside: l.aside})
+	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.asked, Aside: l.aside}
+	if l.aside || l.guard.Stage() == guard.Aside { // or it was, in the last tick
+		r := l.course.at(t)
+		in.Unpoised = !l.config.Poised(&l.state, &r)
+	}
+	l.sent = l.guard.Tick(&in)
 	l.tripped = l.guard.Stage() >= guard.Hold
 	l.flown = l.stamp
 	l.seq++
