@@ -48,7 +48,8 @@ func (c *Controller) autopilot() autopilot {
 	return c.pilot
 }
 
-// arm has the autopilot follow setpoints, and arms it: only while those come, from a guard that has not tripped.
+// arm has an autopilot that flies the robot follow setpoints: only while those come, from a guard that has not tripped. It
+// starts no motors: those of a robot that has to be in the air for it run.
 func (c *Controller) arm(ctx context.Context) error {
 	a := c.autopilot()
 	if a == nil || !c.ticking() {
@@ -60,7 +61,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if f := a.fault(); f != "" {
 		return errors.New(f)
 	}
-	if err := c.reach(ctx, a, "does not say how it is: is the bridge to it running?", func(bridge.Autopilot) bool { return true }, nil); err != nil {
+	if err := c.reach(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected }, nil); err != nil {
 		return err
 	}
 	if err := c.flows(ctx, a); err != nil {
@@ -69,10 +70,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if err := c.poised(a); err != nil {
 		return err
 	}
-	if err := c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Offboard }, func() error { return a.offboard(ctx) }); err != nil {
-		return err
-	}
-	return c.reach(ctx, a, "does not arm", func(s bridge.Autopilot) bool { return s.Armed && s.Offboard }, func() error { return a.arm(ctx, true) })
+	return c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Armed && s.Offboard }, func() error { return a.offboard(ctx) })
 }
 
 func (c *Controller) disarm(ctx context.Context) error {
@@ -80,7 +78,7 @@ func (c *Controller) disarm(ctx context.Context) error {
 	if a == nil {
 		return fmt.Errorf("the controller is %s, expected at least inactive", c.State())
 	}
-	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.arm(ctx, false) })
+	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.disarm(ctx) })
 }
 
 // flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would fly
@@ -88,7 +86,7 @@ func (c *Controller) disarm(ctx context.Context) error {
 // flight to come.
 func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	const streaming = time.Second
-	reset := time.Time{}
+	reset, refused := time.Time{}, error(nil)
 	rate := c.params.Load().Rate
 	first, begun := uint64(0), false
 	for {
@@ -105,14 +103,14 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		}
 		if a.aside() && !flies(&t) && time.Since(reset) > streaming {
 			reset = time.Now()
-			if err := c.resetGuard(); err != nil {
-				return fmt.Errorf("not armed: %w", err)
-			}
+			refused = c.resetGuard()
 		}
 		if !wait(ctx) {
 			switch {
 			case t.Bundle == "":
 				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed", c.source)
+			case !flies(&t) && refused != nil:
+				return fmt.Errorf("not armed: %w", refused)
 			case !flies(&t):
 				return fmt.Errorf("not armed: the guard flies (%v), not the policy: ~/reset_guard", t.Cause)
 			}
@@ -121,29 +119,35 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	}
 }
 
-// flies reports whether the policy flew a tick, or would have if the autopilot had followed.
+// flies reports whether the policy flew a tick, or would have if the autopilot had followed, and the place is right.
 func flies(t *control.Tick) bool {
-	return t.Stage <= guard.Limited || t.Stage == guard.Aside && t.Cause == guard.None
+	return t.Stage <= guard.Limited || t.Stage == guard.Aside && (t.Cause == guard.None || t.Cause == guard.Unpoised)
 }
 
-// poised refuses to hand over a robot that stands on the ground, which no policy was trained for, or is far from where its
+// poised refuses to hand over a robot that does not fly already, which no policy was trained for, or is far from where its
 // task begins.
 func (c *Controller) poised(a autopilot) error {
-	const nearby = 1.0 // m
-	if !a.aside() {    // it follows already
+	said, _ := a.heard()
+	if said.Armed && said.Offboard { // it follows already
 		return nil
+	}
+	_, k := c.flying()
+	if k == nil {
+		return fmt.Errorf("not armed: the controller is %s, expected active", c.State())
 	}
 	var s quad.State
 	c.last.Read(func(t *control.Tick) { s = t.State })
-	if !c.params.Load().Guard.Flying(&s) {
+	p, from := c.params.Load(), k.Path.At(0)
+	switch {
+	case !p.Guard.Flying(&s):
 		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the policy does not take off: have the pilot or the autopilot do that first",
-			s.P.Z, c.params.Load().Guard.Ground)
-	}
-	_, k := c.flying()
-	from := k.Path.At(0).P
-	if d := from.Sub(s.P).Norm(); d > nearby {
+			s.P.Z, p.Guard.Ground)
+	case !said.Armed:
+		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not fly, and the policy does not take off: have the pilot or the autopilot do that first",
+			said.Mode, s.P.Z)
+	case !p.Poised(&s, &from):
 		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at most %g: fly there, or ~/set_task",
-			k.Task, from.X, from.Y, from.Z, d, nearby)
+			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.Nearby)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
+	"vnd/pkg/ros/lifecycle"
 	"vnd/pkg/so3"
 )
 
@@ -43,7 +44,7 @@ func TestHandsOver(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	h.says(diagnostics.OK, "commands are not followed")
+	h.says(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: handed over on the ground")
 	for _, c := range []struct {
 		at   so3.Vec3
 		want string
@@ -72,13 +73,36 @@ func TestHandsOver(t *testing.T) {
 	if err := h.c.poised(h.c.autopilot()); err != nil {
 		t.Error(err)
 	}
+	carried := says{word: bridge.Autopilot{Connected: true, Mode: posctl}}
+	if err := h.c.poised(carried); err == nil || !strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at 1.00 m does not fly") {
+		t.Errorf("a robot in a hand: %v", err)
+	}
 	mode.Store(&offboard)
-	// The guard may have a word on a busy machine, where ticks come late.
-	h.until(func() bool { return (<-h.steps).GuardState != uint8(guard.Aside) })
+	h.until(func() bool {
+		switch s := guard.Stage((<-h.steps).GuardState); {
+		case s <= guard.Limited:
+			return true
+		case s.Guarded(): // on a busy machine, where ticks come late
+			_ = h.c.resetGuard()
+		}
+		return false
+	})
 	if err := h.c.poised(h.c.autopilot()); err != nil {
 		t.Errorf("it follows already: %v", err)
 	}
+	h.change(lifecycle.Deactivate, lifecycle.Cleanup)
+	if err := h.c.poised(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil || !strings.Contains(err.Error(), "not armed: the controller is unconfigured") {
+		t.Errorf("cleaned up: %v", err)
+	}
 }
+
+// says is an autopilot that has just said a word.
+type says struct {
+	noAutopilot
+	word bridge.Autopilot
+}
+
+func (s says) heard() (bridge.Autopilot, time.Duration) { return s.word, 0 }
 
 // until waits for something to hold, which waits for what comes.
 func (h *house) until(holds func() bool) {

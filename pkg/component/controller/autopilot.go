@@ -22,10 +22,10 @@ import (
 type autopilot interface {
 	volts() float64                                 // of its battery, smoothed; 0: not known
 	heard() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
-	aside() bool                                    // it said last that it does not follow what is sent
+	aside() bool                                    // it says that it does not follow what is sent
 	fault() string                                  // why it cannot be commanded at all; "" for nothing
 	offboard(context.Context) error                 // asks it to follow setpoints
-	arm(ctx context.Context, on bool) error
+	disarm(context.Context) error
 }
 
 // forever is older than anything that was heard.
@@ -49,36 +49,46 @@ func (noAutopilot) heard() (s bridge.Autopilot, age time.Duration) { return s, f
 func (noAutopilot) aside() bool                                    { return false }
 func (noAutopilot) fault() string                                  { return "" }
 func (noAutopilot) offboard(context.Context) error                 { return errNoAutopilot }
-func (noAutopilot) arm(context.Context, bool) error                { return errNoAutopilot }
+func (noAutopilot) disarm(context.Context) error                   { return errNoAutopilot }
 
 var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command does that")
 
 // said is what an autopilot says: its state and its battery's voltage.
 type said struct {
-	state   atomic.Pointer[bridge.Autopilot]
-	at      atomic.Int64   // when, ns of the wall
+	clock   *ros.Clock // of the node
+	last    atomic.Pointer[word]
 	voltage atomic.Uint64  // float64 bits, V
 	battery bridge.Battery // of one callback
 }
 
+// word is what an autopilot said once, and when.
+type word struct {
+	bridge.Autopilot
+	at    time.Time // on the machine
+	stamp ros.Time  // on the node's clock
+}
+
+// heard has an age by whichever clock makes it less: simulated time may be slower than the machine's, and may leap.
 func (s *said) heard() (bridge.Autopilot, time.Duration) {
-	a := s.state.Load()
-	if a == nil {
+	w := s.last.Load()
+	if w == nil {
 		return bridge.Autopilot{}, forever
 	}
-	return *a, time.Duration(time.Now().UnixNano() - s.at.Load())
+	age := time.Since(w.at)
+	if d := time.Duration(s.clock.Now() - w.stamp); d >= 0 && d < age {
+		age = d
+	}
+	return w.Autopilot, age
 }
 
-// aside goes by the last word however old it is: where an autopilot falls silent in flight, the guard's word counts on.
+// aside goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros says not armed
+// and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's word counts.
 func (s *said) aside() bool {
-	a := s.state.Load()
-	return a != nil && !(a.Armed && a.Offboard)
+	a, age := s.heard()
+	return age < silence && a.Connected && !(a.Armed && a.Offboard)
 }
 
-func (s *said) hear(a bridge.Autopilot) {
-	s.at.Store(time.Now().UnixNano())
-	s.state.Store(&a)
-}
+func (s *said) hear(a bridge.Autopilot) { s.last.Store(&word{a, time.Now(), s.clock.Now()}) }
 
 func (s *said) volts() float64 { return math.Float64frombits(s.voltage.Load()) }
 
@@ -95,7 +105,7 @@ type mavrosAutopilot struct {
 }
 
 func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
-	a := &mavrosAutopilot{}
+	a := &mavrosAutopilot{said: said{clock: c.Clock()}}
 	state, err := ros.NewSubscription(c, p.ofAutopilot("mavros/state"), component.LatentQoS(),
 		func(m *mavrosmsgs.State, _ ros.Info) { a.hear(bridge.FromMavrosState(m)) })
 	if err != nil {
@@ -129,8 +139,8 @@ func (a *mavrosAutopilot) offboard(ctx context.Context) error {
 	return err
 }
 
-func (a *mavrosAutopilot) arm(ctx context.Context, on bool) error {
-	r, err := a.armed.Call(ctx, &mavrosmsgs.CommandBoolRequest{Value: on})
+func (a *mavrosAutopilot) disarm(ctx context.Context) error {
+	r, err := a.armed.Call(ctx, &mavrosmsgs.CommandBoolRequest{Value: false})
 	if err == nil && !r.Success {
 		err = fmt.Errorf("service %s: the autopilot refused (MAV_RESULT %d)", a.armed.Name(), r.Result)
 	}
@@ -150,7 +160,7 @@ type px4Autopilot struct {
 }
 
 func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
-	a := &px4Autopilot{c: c, heardOn: map[string]io.Closer{}}
+	a := &px4Autopilot{said: said{clock: c.Clock()}, c: c, heardOn: map[string]io.Closer{}}
 	var err error
 	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"), component.CommandQoS()); err != nil {
 		return nil, err
@@ -255,7 +265,7 @@ func (a *px4Autopilot) offboard(context.Context) error {
 	return a.commands.Publish(&m)
 }
 
-func (a *px4Autopilot) arm(_ context.Context, on bool) error {
-	m := bridge.Arm(on)
+func (a *px4Autopilot) disarm(context.Context) error {
+	m := bridge.Arm(false)
 	return a.commands.Publish(&m)
 }

@@ -152,6 +152,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
 	case last.Stage == guard.Aside && last.Cause == guard.None:
 		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
+	case last.Stage == guard.Aside && last.Cause == guard.Unpoised:
+		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v", last.Cause)
 	case last.Stage == guard.Aside:
 		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
 	case last.Cause == guard.Missed:
