@@ -286,7 +286,7 @@ func (f *flight) obey(was guard.Stage) {
 	f.loop.Stand(was == guard.Aside)
 	if was >= guard.Hold && was != guard.Aside {
 		g.Trip()
-	} else if s := g.Stage(); s >= guard.Hold && s != guard.Aside {
+	} else if was <= guard.Limited && g.Tripped() != guard.None {
 		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
 	}
 }
