@@ -63,6 +63,7 @@ type Encoder struct {
 	lost    atomic.Uint64
 	unsent  atomic.Uint64
 	flies   atomic.Pointer[string] // bundle of the newest step
+	aside   atomic.Bool            // its command was not followed
 	reads   atomic.Pointer[string] // bundle whose encoder reads
 	novelty atomic.Uint32          // of the newest latent, float32 bits
 	bare    atomic.Pointer[string] // newest bundle without a model
@@ -187,10 +188,12 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 		e.lost.Add(m.Seq - e.next)
 	}
 	e.next = m.Seq + 1
+	aside := guard.Stage(m.GuardState) == guard.Aside
+	e.aside.Store(aside)
 	if !e.follow(m.BundleID) {
 		return
 	}
-	if guard.Stage(m.GuardState) == guard.Aside { // its command was not flown
+	if aside { // its command was not flown
 		e.encoder.Reset()
 		return
 	}
@@ -269,8 +272,12 @@ func (e *Encoder) swap(r *reader) bool {
 // reading is a task for as long as there are latents to be had.
 func (e *Encoder) reading(run diagnostics.Task) diagnostics.Task {
 	return func(s *diagnostics.Status) {
-		if e.reads.Load() == nil {
+		switch {
+		case e.reads.Load() == nil:
 			s.Summary(diagnostics.OK, "no latents")
+			return
+		case e.aside.Load():
+			s.Summary(diagnostics.OK, "no latents: commands are not followed")
 			return
 		}
 		run(s)

@@ -207,9 +207,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A first bundle without a model is no fault: there are no latents to be had, and the health of the node says so.
-func TestBareBundle(t *testing.T) {
-	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05")
+// listening has a house hear of the node's health: the function waits until a task says words.
+func (h *house) listening() (says func(task string, level diagnostics.Level, words string)) {
+	h.t.Helper()
 	said := make(chan diagnosticmsgs.DiagnosticStatus, 100)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 		for _, s := range m.Status {
@@ -218,9 +218,9 @@ func TestBareBundle(t *testing.T) {
 			default:
 			}
 		}
-	}))(t)
-	says := func(task string, level diagnostics.Level, words string) {
-		t.Helper()
+	}))(h.t)
+	return func(task string, level diagnostics.Level, words string) {
+		h.t.Helper()
 		deadline := time.After(long)
 		for {
 			select {
@@ -229,10 +229,16 @@ func TestBareBundle(t *testing.T) {
 					return
 				}
 			case <-deadline:
-				t.Fatalf("%s does not say %q", task, words)
+				h.t.Fatalf("%s does not say %q", task, words)
 			}
 		}
 	}
+}
+
+// A first bundle without a model is no fault: there are no latents to be had, and the health of the node says so.
+func TestBareBundle(t *testing.T) {
+	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05")
+	says := h.listening()
 	bare := "bare"
 	h.e.bare.Store(&bare)
 	h.send("bare")
@@ -240,4 +246,21 @@ func TestBareBundle(t *testing.T) {
 	says("rate", diagnostics.OK, "no latents")
 	h.send("other")
 	says("latent", diagnostics.Warn, "bundle other flies, which did not come")
+}
+
+// While commands are not followed there are no latents either, of a bundle that has a model, and that is no fault.
+func TestHealthAside(t *testing.T) {
+	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05", "-p", "bundle_file:="+filepath.Join("..", "..", "control", "testdata", "a.vnd"))
+	a, says := read(t, "a.vnd").ID, h.listening()
+	h.step(a)
+	h.tick.Stage = guard.Aside
+	h.send(a)
+	for _, task := range []string{"rate", "latency"} {
+		says(task, diagnostics.OK, "no latents: commands are not followed")
+	}
+	h.tick.Stage = guard.Policy
+	h.step(a)
+	if h.e.aside.Load() {
+		t.Error("it is not told that commands are followed again")
+	}
 }
