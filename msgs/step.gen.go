@@ -36,7 +36,7 @@ type Step struct {
 	LatentStamp builtininterfaces.Time
 	// the bundle that policy and model came from
 	BundleID string
-	// which stage of the guard is in charge; 0 is the policy
+	// who is in charge: 0 policy, 1 policy cut to the limits, 2 hold, 3 land, 4 blind, 5 motors off, 6 commands are not followed
 	GuardState uint8
 	// 0 (trust nothing) to 1 (trust the model), without unit
 	Confidence float32

@@ -130,7 +130,7 @@ func locked[T any](l *listener, take func(*T, ros.Info)) func(*T, ros.Info) {
 }
 
 func (l *listener) step(m *msgs.Step, _ ros.Info) {
-	s := Step{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID, Guarded: m.GuardState >= uint8(guard.Hold)}
+	s := Step{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID, Guarded: guard.Stage(m.GuardState).Guarded()}
 	if len(m.Reference) < 3 {
 		return
 	}
