@@ -22,6 +22,7 @@ type autopilot struct {
 	volts        float64   // smoothed, V; 0 is not known
 	battery      bridge.Battery
 	unfollowed   int     // commands
+	unpowered    int     // commands before the voltage was known that they were made for
 	wrong        []error // the first message of each topic that could not be read
 }
 
@@ -103,7 +104,7 @@ func (a *autopilot) hearState(m *bag.Message) error {
 			s = bridge.FromMavrosState(&state)
 		}
 	}
-	if err == nil {
+	if err == nil { // over a connection that is lost, which mavros tells as not armed, nothing arrives either
 		a.aside = !(s.Armed && s.Offboard)
 	}
 	return err

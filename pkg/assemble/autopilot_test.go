@@ -143,3 +143,62 @@ func TestFollowed(t *testing.T) {
 		}
 	}
 }
+
+// Over a connection that mavros has lost, and says so, nothing arrives: these commands make no rows.
+func TestLostConnection(t *testing.T) {
+	f := mustRead(t, agile)
+	n := len(f.Segments[0])
+	from, to := n/3, 2*n/3
+	says := func(k int, m mavrosmsgs.State) said {
+		return said{"/quad/mavros/state", nanoseconds(f.Segments[0][k].T) - 1e6, &m}
+	}
+	follows := mavrosmsgs.State{Connected: true, Armed: true, Mode: mavrosmsgs.StateModePx4Offboard}
+	all := append(made(f, &bridge.Throttle{Hover: hover}, false), says(0, follows), says(from, mavrosmsgs.State{}), says(to, follows))
+	slices.SortStableFunc(all, func(a, b said) int { return int(a.log - b.log) })
+	got, _, err := ReadBag(spoken(t, all), options(func(o *Options) { o.HoverThrottle = hover }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := f.Segments[0][from].T-f.Segments[0][0].T, f.Segments[0][to].T-f.Segments[0][0].T
+	const slack = 0.15 // a command is in force for a while
+	rows := 0
+	for _, s := range got.Segments {
+		for _, r := range s {
+			if rows++; r.T > begin+slack && r.T < end-0.05 {
+				t.Fatalf("a row at %.2f s, while the connection was lost from %.2f to %.2f s", r.T, begin, end)
+			}
+		}
+	}
+	if len(got.Segments) != 2 || rows < n/2 {
+		t.Errorf("%d rows in %d segments", rows, len(got.Segments))
+	}
+}
+
+// What a throttle means is known from the first voltage on: commands before it are left out, and counted.
+func TestFirstVoltage(t *testing.T) {
+	f := mustRead(t, agile)
+	th := &bridge.Throttle{Hover: 0.37, Voltage: 15.6}
+	const late = 50
+	first := nanoseconds(f.Segments[0][late].T)
+	o := options(func(o *Options) { o.HoverThrottle, o.BatteryVoltage = th.Hover, th.Voltage })
+	later := slices.DeleteFunc(made(f, th, false), func(m said) bool { return strings.HasSuffix(m.topic, "battery") && m.log < first })
+	got, warnings, err := ReadBag(spoken(t, later), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := joined(warnings); !strings.Contains(w, "50 commands left out, which came before the first voltage on /quad/mavros/battery") {
+		t.Errorf("warnings %q", w)
+	}
+	if at, want := got.Segments[0][0].T, f.Segments[0][late].T-f.Segments[0][0].T; at < want-1e-6 || at > want+0.05 {
+		t.Errorf("rows from %.3f s on, expected %.3f", at, want)
+	}
+	never := made(f, th, false)
+	for _, m := range never {
+		if b, ok := m.m.(*sensormsgs.BatteryState); ok {
+			b.Voltage = 0
+		}
+	}
+	if _, _, err := ReadBag(spoken(t, never), o); err == nil || !strings.Contains(err.Error(), "commands came after a voltage on /quad/mavros/battery (parameter battery_topic") {
+		t.Errorf("no voltage: %v", err)
+	}
+}

@@ -301,7 +301,7 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 	return c.segments, err
 }
 
-// take sends a command through the assembler, unless nobody followed it.
+// take sends a command through the assembler, unless nobody followed it, or the voltage is not known that it was made for.
 func (b *reading) take(m *bag.Message, a *Assembler) {
 	b.commands.At(b.autopilot.volts)
 	switch command, err := b.commands.Decode(m.Data); {
@@ -309,6 +309,8 @@ func (b *reading) take(m *bag.Message, a *Assembler) {
 		b.refused[1].add(err)
 	case b.autopilot.aside:
 		b.autopilot.unfollowed++
+	case b.autopilot.power.Name != "" && b.autopilot.volts == 0:
+		b.autopilot.unpowered++
 	default:
 		b.clocks[1].see(command.Stamp, m.LogTime)
 		a.Command(command, m.LogTime)

@@ -70,6 +70,9 @@ func (b *reading) countCommands(c Counts) {
 	if n := b.autopilot.unfollowed; n > 0 {
 		b.warn(b.command.Name, "%d commands left out, which nobody followed: %s says that the autopilot was not armed, or in another mode than offboard", n, b.autopilot.state.Name)
 	}
+	if n := b.autopilot.unpowered; n > 0 {
+		b.warn(b.command.Name, "%d commands left out, which came before the first voltage on %s", n, b.autopilot.power.Name)
+	}
 	for _, err := range b.autopilot.wrong {
 		b.warn("", "%v", err)
 	}
@@ -134,7 +137,9 @@ func (b *reading) checkLength(f quad.Flight, c Counts) error {
 	case c.Commands == 0:
 		topic = b.command.Name
 		text += "; there is no command"
-		if n := b.autopilot.unfollowed; n > 0 {
+		if n := b.autopilot.unpowered; n > b.autopilot.unfollowed {
+			text = fmt.Sprintf("none of %d commands came after a voltage on %s (parameter battery_topic; battery_voltage 0 takes them as they are)", n, b.autopilot.power.Name)
+		} else if n := b.autopilot.unfollowed; n > 0 {
 			text = fmt.Sprintf("none of %d commands was followed: %s never says that the autopilot is armed and in offboard mode (parameter autopilot_topic; none takes them all)",
 				n, b.autopilot.state.Name)
 		}
