@@ -15,8 +15,8 @@ import (
 // everyCommand is the value of Config.AutopilotTopic that takes every command as followed.
 const everyCommand = "none"
 
-// autopilot is what that of mavros or PX4 says of itself along a bag: whether it follows commands, and its voltage.
-type autopilot struct {
+// Autopilot is what that of mavros or PX4 says of itself along a bag: whether it follows commands, and its voltage.
+type Autopilot struct {
 	state, power bag.Topic // "" for none
 	aside        bool      // it said last that it does not follow
 	volts        float64   // smoothed, V; 0 is not known
@@ -26,26 +26,43 @@ type autopilot struct {
 	wrong        []error // the first message of each topic that could not be read
 }
 
-// prepareAutopilot finds the topics of the autopilot behind the commands.
-func (b *reading) prepareAutopilot() error {
-	stack := bridge.CommandTypes()[b.command.Type]
+// NewAutopilot finds, among all topics of a bag, those of the autopilot behind commands; there are none for commands of
+// another type than those of mavros and PX4. The error names the parameter at fault.
+func NewAutopilot(commands bag.Topic, all []bag.Topic, o Options) (*Autopilot, error) {
+	a := &Autopilot{}
+	stack := bridge.CommandTypes()[commands.Type]
 	if stack != bridge.Mavros && stack != bridge.PX4 {
-		return nil
+		return a, nil
 	}
 	var err error
-	all := b.bag.Topics()
-	if state := b.options.stateRole(stack); b.options.AutopilotTopic != everyCommand && state.wanted(all) {
-		if b.autopilot.state, err = state.choose(all); err != nil {
-			return err
+	if state := o.stateRole(stack); o.AutopilotTopic != everyCommand && state.wanted(all) {
+		if a.state, err = state.choose(all); err != nil {
+			return nil, err
 		}
-		b.autopilot.aside = true // until it says otherwise, within a second
+		a.aside = true // until it says otherwise, within a second
 	}
-	if b.options.BatteryVoltage == 0 {
-		return nil
+	if o.BatteryVoltage > 0 {
+		a.power, err = o.powerRole(stack).choose(all)
 	}
-	b.autopilot.power, err = b.options.powerRole(stack).choose(all)
-	return err
+	return a, err
 }
+
+// Takes reports whether a command that comes now was followed, and the voltage is known that it was made for. It counts those
+// of which that is not so.
+func (a *Autopilot) Takes() bool {
+	switch {
+	case a.aside:
+		a.unfollowed++
+	case a.power.Name != "" && a.volts == 0:
+		a.unpowered++
+	default:
+		return true
+	}
+	return false
+}
+
+// Volts of the battery, smoothed; 0 where throttle makes up for none, or before the first.
+func (a *Autopilot) Volts() float64 { return a.volts }
 
 func (o Options) stateRole(stack string) role {
 	typeName := bridge.TypeMavrosState
@@ -70,7 +87,8 @@ func (r role) wanted(all []bag.Topic) bool {
 	return r.named != "" || slices.ContainsFunc(all, func(t bag.Topic) bool { return r.fits(t) && t.Count > 0 })
 }
 
-func (a *autopilot) wanted() (topics []bag.Topic) {
+// Topics are those that Hear is to be given.
+func (a *Autopilot) Topics() (topics []bag.Topic) {
 	for _, t := range []bag.Topic{a.state, a.power} {
 		if t.Name != "" {
 			topics = append(topics, t)
@@ -79,8 +97,8 @@ func (a *autopilot) wanted() (topics []bag.Topic) {
 	return topics
 }
 
-// hear takes a message, if it is of one of the topics. One that cannot be read says nothing.
-func (a *autopilot) hear(m *bag.Message) {
+// Hear takes a message, if it is of one of the topics. One that cannot be read says nothing.
+func (a *Autopilot) Hear(m *bag.Message) {
 	var err error
 	switch {
 	case m.Topic == a.state.Name && m.Type == a.state.Type:
@@ -93,7 +111,7 @@ func (a *autopilot) hear(m *bag.Message) {
 	}
 }
 
-func (a *autopilot) hearState(m *bag.Message) error {
+func (a *Autopilot) hearState(m *bag.Message) error {
 	var s bridge.Autopilot
 	var err error
 	if m.Type == bridge.TypeVehicleStatus {
@@ -110,7 +128,7 @@ func (a *autopilot) hearState(m *bag.Message) error {
 	return err
 }
 
-func (a *autopilot) hearPower(m *bag.Message) error {
+func (a *Autopilot) hearPower(m *bag.Message) error {
 	var volts float64
 	var err error
 	if m.Type == bridge.TypeBatteryStatus {

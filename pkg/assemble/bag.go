@@ -66,7 +66,7 @@ type reading struct {
 	pose, command bag.Topic
 	poses         *bridge.PoseDecoder
 	commands      *bridge.CommandDecoder
-	autopilot     autopilot
+	autopilot     *Autopilot
 	refused       [2]refusals // of poses, of commands
 	clocks        [2]clock    // the same
 	moving        int         // poses with a velocity
@@ -172,7 +172,8 @@ func (b *reading) prepare() error {
 	if err != nil {
 		return err
 	}
-	return b.prepareAutopilot()
+	b.autopilot, err = NewAutopilot(b.command, b.bag.Topics(), o)
+	return err
 }
 
 // suggestHover adds the mean throttle to the error that there is no hover throttle: a flight hovers on average.
@@ -290,12 +291,12 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 				a.Pose(p, m.LogTime)
 			}
 		}
-		b.autopilot.hear(m)
+		b.autopilot.Hear(m)
 		if m.Topic == b.command.Name && m.Type == b.command.Type {
 			b.take(m, a)
 		}
 		c.take(a.Rows(), b.options.Delta)
-	}, append(b.wanted(), b.autopilot.wanted()...)...)
+	}, append(b.wanted(), b.autopilot.Topics()...)...)
 	a.Finish()
 	c.take(a.Rows(), b.options.Delta)
 	return c.segments, err
@@ -303,15 +304,11 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 
 // take sends a command through the assembler, unless nobody followed it, or the voltage is not known that it was made for.
 func (b *reading) take(m *bag.Message, a *Assembler) {
-	b.commands.At(b.autopilot.volts)
+	b.commands.At(b.autopilot.Volts())
 	switch command, err := b.commands.Decode(m.Data); {
 	case err != nil:
 		b.refused[1].add(err)
-	case b.autopilot.aside:
-		b.autopilot.unfollowed++
-	case b.autopilot.power.Name != "" && b.autopilot.volts == 0:
-		b.autopilot.unpowered++
-	default:
+	case b.autopilot.Takes():
 		b.clocks[1].see(command.Stamp, m.LogTime)
 		a.Command(command, m.LogTime)
 	}

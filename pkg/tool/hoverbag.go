@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"vnd/pkg/assemble"
 	"vnd/pkg/bag"
 	"vnd/pkg/bridge"
 	"vnd/pkg/component/controller"
 	"vnd/pkg/doctor"
 )
 
-// hoverOfBag reads a hover as it was heard: times of arrival are those of the recording.
+// hoverOfBag reads a hover as it was heard: times of arrival are those of the recording. Of the commands those count that the
+// autopilot followed.
 func hoverOfBag(path string, p *controller.Params) (*doctor.Hover, error) {
 	r, err := bag.Open(path)
 	if err != nil {
@@ -38,8 +40,17 @@ func hoverOfBag(path string, p *controller.Params) (*doctor.Hover, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
-	h := &doctor.Hover{}
-	it, err := r.Messages(pose.Name, sent.Name)
+	o := assemble.DefaultOptions()
+	o.BatteryVoltage = p.Voltage
+	pilot, err := assemble.NewAutopilot(sent, r.Topics(), o)
+	if err != nil {
+		return nil, fmt.Errorf("bag %s: %w", path, err)
+	}
+	h, names := &doctor.Hover{}, []string{pose.Name, sent.Name}
+	for _, t := range pilot.Topics() {
+		names = append(names, t.Name)
+	}
+	it, err := r.Messages(names...)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +61,7 @@ func hoverOfBag(path string, p *controller.Params) (*doctor.Hover, error) {
 			return h, nil
 		}
 		if err == nil {
-			err = hear(h, m, pose.Name, poses, commands)
+			err = hear(h, m, pose.Name, sent.Name, pilot, poses, commands)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("bag %s: %w", path, err)
@@ -59,14 +70,19 @@ func hoverOfBag(path string, p *controller.Params) (*doctor.Hover, error) {
 }
 
 // hear takes one message of a bag.
-func hear(h *doctor.Hover, m *bag.Message, pose string, poses *bridge.PoseDecoder, commands *bridge.CommandDecoder) error {
+func hear(h *doctor.Hover, m *bag.Message, pose, sent string, pilot *assemble.Autopilot, poses *bridge.PoseDecoder, commands *bridge.CommandDecoder) error {
 	arrival := float64(m.LogTime) / 1e9
-	if m.Topic != pose {
+	pilot.Hear(m)
+	if m.Topic == sent {
+		commands.At(pilot.Volts())
 		c, err := commands.Decode(m.Data)
-		if err == nil {
+		if err == nil && pilot.Takes() {
 			h.Commands = append(h.Commands, doctor.Commanded{Arrival: arrival, Thrust: c.Command.Thrust, Rates: c.Command.Rates})
 		}
 		return err
+	}
+	if m.Topic != pose {
+		return nil
 	}
 	x, found, err := poses.Decode(m.Data)
 	if err == nil && found {
