@@ -19,9 +19,23 @@ import (
 type Group interface {
 	Rank() int
 	Size() int
-	// Allgather takes a buffer of Size equal parts, of which part Rank is filled, and fills the others.
+	// Allgather takes a buffer of Size equal parts, of which part Rank is filled, and fills the others. An error of one rank
+	// alone is an *Error.
 	Allgather(all []byte) error
 }
+
+// Error is one on this rank alone: the others may not know of it, and wait for this one elsewhere. All other errors of this
+// package are those of all ranks.
+type Error struct {
+	Rank int
+	Err  error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("rank %d: %v", e.Rank, e.Err) }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Solo is a process alone.
 type Solo struct{}
@@ -35,8 +49,9 @@ func (Solo) Size() int { return 1 }
 // Allgather implements Group: its only part is filled.
 func (Solo) Allgather([]byte) error { return nil }
 
-// Share cuts n pieces of work into one run for each rank, of `each` pieces, the last ones of fewer. Pieces lo … hi−1 are
-// this rank's. Buffers for all pieces have room for Size·each.
+// Share cuts n pieces of work into one run for each rank, of each = ⌈n/Size⌉ pieces, the last ones of fewer or none: nobody
+// could have less to do than `each`, and so piece k lies at k in a buffer for all, with room for Size·each. Pieces
+// lo … hi−1 are this rank's.
 func Share(g Group, n int) (lo, hi, each int) {
 	each = (n + g.Size() - 1) / g.Size()
 	return min(g.Rank()*each, n), min((g.Rank()+1)*each, n), each
@@ -57,7 +72,7 @@ func Gather[T any](g Group, mine T) ([]T, error) {
 	}
 	packed, err := pack(mine)
 	if err != nil {
-		return nil, err
+		return nil, &Error{g.Rank(), err}
 	}
 	parts, err := gather(g, packed)
 	if err != nil {
@@ -66,7 +81,7 @@ func Gather[T any](g Group, mine T) ([]T, error) {
 	values := make([]T, len(parts))
 	for rank, p := range parts {
 		if err := unpack(p, &values[rank]); err != nil {
-			return nil, fmt.Errorf("rank %d sent something else than rank %d: %w", rank, g.Rank(), err)
+			return nil, &Error{g.Rank(), fmt.Errorf("rank %d sent something else than expected: %w", rank, err)}
 		}
 	}
 	return values, nil
@@ -108,6 +123,16 @@ func gather(g Group, mine []byte) ([][]byte, error) {
 	return parts, nil
 }
 
+// Sum returns the sum of every rank's number.
+func Sum(g Group, mine int) (int, error) {
+	all, err := Gather(g, mine)
+	sum := 0
+	for _, n := range all {
+		sum += n
+	}
+	return sum, err
+}
+
 // First gives rank 0's value and error to all.
 func First[T any](g Group, mine T, err error) (T, error) {
 	if g.Size() == 1 {
@@ -127,7 +152,10 @@ func First[T any](g Group, mine T, err error) (T, error) {
 	if err != nil {
 		return first, err
 	}
-	return first, unpack(parts[0], &first)
+	if err := unpack(parts[0], &first); err != nil {
+		return first, &Error{g.Rank(), fmt.Errorf("rank 0 sent something else than expected: %w", err)}
+	}
+	return first, nil
 }
 
 // How an error goes to other processes: its text after one of these.

@@ -121,6 +121,58 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// A value that a rank cannot read is an error of that rank alone, and can be told from those of all.
+func TestUnreadable(t *testing.T) {
+	for what, exchange := range map[string]func(g ranks.Group) error{
+		"gather": func(g ranks.Group) (err error) {
+			if g.Rank() == 0 {
+				_, err = ranks.Gather(g, "text")
+			} else {
+				_, err = ranks.Gather(g, 1.5)
+			}
+			return err
+		},
+		"first": func(g ranks.Group) (err error) {
+			if g.Rank() == 0 {
+				_, err = ranks.First(g, "text", nil)
+			} else {
+				_, err = ranks.First(g, 1.5, nil)
+			}
+			return err
+		},
+		"gather what cannot be sent": func(g ranks.Group) error {
+			_, err := ranks.Gather(g, func() {})
+			return err
+		},
+	} {
+		errs := rankstest.Run(2, exchange)
+		var own *ranks.Error
+		if !errors.As(errs[1], &own) || own.Rank != 1 || !strings.HasPrefix(errs[1].Error(), "rank 1: ") {
+			t.Errorf("%s: %v", what, errs)
+		}
+	}
+	for _, err := range rankstest.Run(2, func(g ranks.Group) error { return ranks.Agree(g, io.EOF) }) {
+		if errors.As(err, new(*ranks.Error)) {
+			t.Errorf("%v is an error of all", err)
+		}
+	}
+}
+
+// Sum is that of all, on all.
+func TestSum(t *testing.T) {
+	for rank, sum := range rankstest.Run(3, func(g ranks.Group) int {
+		sum, err := ranks.Sum(g, 1<<g.Rank())
+		if err != nil {
+			t.Error(err)
+		}
+		return sum
+	}) {
+		if sum != 7 {
+			t.Errorf("rank %d has %d", rank, sum)
+		}
+	}
+}
+
 // Ranks that lost step with each other hear of it instead of taking one thing for another.
 func TestLostStep(t *testing.T) {
 	for rank, err := range rankstest.Run(2, func(g ranks.Group) error { return g.Allgather(make([]byte, 2+2*g.Rank())) }) {

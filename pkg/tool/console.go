@@ -14,7 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"vnd/pkg/ranks/mpi"
+	"vnd/pkg/ranks"
 )
 
 // console is the world outside a command.
@@ -29,6 +29,7 @@ type console struct {
 	log      zerolog.Logger
 	warnings []string // those logged, for the result
 	printed  bool     // the one result is out
+	agreed   bool     // an error is that of all ranks
 }
 
 func newConsole(ctx context.Context, stdout, stderr io.Writer, json bool) *console {
@@ -61,18 +62,16 @@ func (c *console) show(r result) error {
 	return err
 }
 
-// fail prints the error on one line and, with --json, as the one object; it returns the exit code. A silent rank fails by
-// what only it knows of; else it leaves both to rank 0, which mpirun would end before its line if another failed first.
+// fail prints the error on one line and, with --json, as the one object; it returns the exit code. A silent rank leaves both
+// to rank 0 if that has the error too: mpirun would end it before its line if another failed first.
 func (c *console) fail(command string, err error) int {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	to, code := c.stderr, 1
-	if own := errors.As(err, new(*mpi.Error)); own {
-		to = c.voice
-	} else if c.silent {
-		code = 0
+	to, code := c.voice, 1
+	if c.silent && c.agreed && !errors.As(err, new(*ranks.Error)) {
+		to, code = c.stderr, 0
 	}
 	fmt.Fprintf(to, "%s: %s\n", command, text)
 	if c.json && !c.printed {

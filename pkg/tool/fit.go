@@ -222,7 +222,7 @@ func cause(err error) error {
 
 // explained says what came of an interrupted work: a fit or a training.
 func explained(err error, checkpoint, work string) error {
-	if !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, context.Canceled) || errors.As(err, new(*ranks.Error)) {
 		return err
 	}
 	if also := strings.TrimPrefix(err.Error(), context.Canceled.Error()); also != "" {

@@ -24,7 +24,7 @@ func alone(command string) error {
 }
 
 // together runs f in all processes that mpirun started with this one, or alone. What f returns on one rank and not on the
-// others is an *mpi.Error.
+// others is a *ranks.Error.
 func (c *console) together(f func(g ranks.Group) error) error {
 	if launcher := mpi.Foreign(); launcher != "" {
 		return fmt.Errorf("started by %s, expected mpirun of Open MPI (apt-get install openmpi-bin)", launcher)
@@ -37,9 +37,10 @@ func (c *console) together(f func(g ranks.Group) error) error {
 		return err
 	}
 	err = f(w)
-	if errors.As(err, new(*mpi.Error)) {
+	if errors.As(err, new(*ranks.Error)) {
 		return err // the others wait for this rank elsewhere: mpirun ends them
 	}
+	c.agreed = err != nil
 	return errors.Join(err, w.Close())
 }
 

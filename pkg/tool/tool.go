@@ -68,7 +68,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	helped := false
 	parser, err := newParser(&c, kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }))
 	if err != nil {
-		fmt.Fprintln(stderr, "vnd:", err) // a mistake in the tags above
+		fmt.Fprintln(voice, "vnd:", err) // a mistake in the tags above
 		return 1
 	}
 	parsed, err := parser.Parse(args)

@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"vnd/pkg/ranks"
 )
 
 var library = "libmpi.so.40"
@@ -53,15 +55,6 @@ func number(names ...string) (n int, there bool) {
 	return 0, false
 }
 
-// Error is one of MPI on this rank alone: the others may not know of it.
-type Error struct {
-	Rank int
-	Text string
-}
-
-// Error implements error.
-func (e *Error) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
-
 // World is all processes that were started together. Close ends it.
 type World struct {
 	rank, size        int
@@ -90,7 +83,7 @@ func Open() (*World, error) {
 	rank, _ := Started()
 	w := &World{rank: rank, calls: make(chan func())}
 	if err := w.load(); err != nil {
-		return nil, &Error{rank, err.Error()}
+		return nil, &ranks.Error{Rank: rank, Err: err}
 	}
 	go func() {
 		runtime.LockOSThread()
@@ -134,37 +127,40 @@ func (w *World) load() error {
 }
 
 // call has the one thread make a call.
-func (w *World) call(f func() (string, int32)) error {
-	var what string
-	var code int32
-	done := make(chan struct{})
-	w.calls <- func() {
-		what, code = f()
-		close(done)
-	}
-	<-done
-	if code != 0 {
-		return &Error{w.rank, fmt.Sprintf("%s failed with code %d", what, code)}
+func (w *World) call(f func() error) error {
+	done := make(chan error)
+	w.calls <- func() { done <- f() }
+	if err := <-done; err != nil {
+		return &ranks.Error{Rank: w.rank, Err: err}
 	}
 	return nil
 }
 
-func (w *World) begin() (string, int32) {
+// failed is the error that a function of the library returned as a code, nil for success.
+func failed(what string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s failed with code %d", what, code)
+}
+
+func (w *World) begin() error {
 	// Handlers of the library's own for a crash would take the place of Go's.
 	os.Setenv("OMPI_MCA_opal_signal", "")
 	var provided, rank, size int32
-	if code := w.lib.initThread(0, 0, funneled, &provided); code != 0 {
-		return "MPI_Init_thread", code
+	if err := failed("MPI_Init_thread", w.lib.initThread(0, 0, funneled, &provided)); err != nil {
+		return err
 	}
-	if code := w.lib.commRank(w.comm, &rank); code != 0 {
-		return "MPI_Comm_rank", code
+	if err := failed("MPI_Comm_rank", w.lib.commRank(w.comm, &rank)); err != nil {
+		return err
 	}
+	w.rank = int(rank)
 	if provided < funneled {
-		return "MPI_Init_thread, which allows no threads beside its own,", provided
+		return fmt.Errorf("MPI_Init_thread allows no threads beside its own: its level is %d, expected %d or more", provided, funneled)
 	}
-	code := w.lib.commSize(w.comm, &size)
-	w.rank, w.size = int(rank), int(size)
-	return "MPI_Comm_size", code
+	err := failed("MPI_Comm_size", w.lib.commSize(w.comm, &size))
+	w.size = int(size)
+	return err
 }
 
 // Rank implements ranks.Group.
@@ -177,17 +173,17 @@ func (w *World) Size() int { return w.size }
 func (w *World) Allgather(all []byte) error {
 	n := len(all) / w.size
 	if n > math.MaxInt32 {
-		return &Error{w.rank, fmt.Sprintf("%d bytes of each rank are to be shared, MPI takes %d at once", n, math.MaxInt32)}
+		return &ranks.Error{Rank: w.rank, Err: fmt.Errorf("%d bytes of each rank are to be shared, MPI takes %d at once", n, math.MaxInt32)}
 	}
-	return w.call(func() (string, int32) {
-		if code := w.grow(len(all)); code != 0 {
-			return "MPI_Alloc_mem", code
+	return w.call(func() error {
+		if err := failed("MPI_Alloc_mem", w.grow(len(all))); err != nil {
+			return err
 		}
 		copy(w.room[w.rank*n:], all[w.rank*n:][:n])
 		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.room)), int32(n), w.bytes, w.comm)
 		copy(all[:w.rank*n], w.room)
 		copy(all[(w.rank+1)*n:], w.room[(w.rank+1)*n:])
-		return "MPI_Allgather", code
+		return failed("MPI_Allgather", code)
 	})
 }
 
@@ -220,11 +216,11 @@ func (w *World) free() int32 {
 
 // Close leaves the group; it returns when all ranks do.
 func (w *World) Close() error {
-	err := w.call(func() (string, int32) {
-		if code := w.free(); code != 0 {
-			return "MPI_Free_mem", code
+	err := w.call(func() error {
+		if err := failed("MPI_Free_mem", w.free()); err != nil {
+			return err
 		}
-		return "MPI_Finalize", w.lib.finalize()
+		return failed("MPI_Finalize", w.lib.finalize())
 	})
 	close(w.calls)
 	return err

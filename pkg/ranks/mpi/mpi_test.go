@@ -136,6 +136,21 @@ func TestWithoutTheLibrary(t *testing.T) {
 	}
 }
 
+// A library that allows no other thread than its own, whose level for that is 0, is refused.
+func TestWithoutThreads(t *testing.T) {
+	t.Setenv("OMPI_MCA_opal_signal", "")
+	for provided, ok := range []bool{false, true, true, true} {
+		w := &World{lib: functions{
+			initThread: func(_, _ uintptr, _ int32, to *int32) int32 { *to = int32(provided); return 0 },
+			commRank:   func(_ uintptr, rank *int32) int32 { *rank = 1; return 0 },
+			commSize:   func(_ uintptr, size *int32) int32 { *size = 2; return 0 },
+		}}
+		if err := w.begin(); (err == nil) != ok || w.rank != 1 || ok && w.size != 2 {
+			t.Errorf("level %d: %v, rank %d of %d", provided, err, w.rank, w.size)
+		}
+	}
+}
+
 // Launchers are told apart by what they leave in the environment.
 func TestStarted(t *testing.T) {
 	for _, c := range []struct {
