@@ -54,7 +54,6 @@ func (t *trainer) save() error {
 	if err != nil {
 		return err
 	}
-	t.saved = t.state.Elapsed
 	return durable.Save(t.opt.Checkpoint, &checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 

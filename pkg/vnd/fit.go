@@ -93,6 +93,9 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []transition.Segment,
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
+	if t.threads, err = ranks.Sum(opt.Ranks, len(t.crew.workers)); err != nil {
+		return nil, err
+	}
 	t.setup = opt.Now().Sub(began)
 	if err := t.run(ctx); err != nil {
 		return nil, err
@@ -153,7 +156,7 @@ func (t *trainer) metrics() Metrics {
 	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
 		Compressed: t.compressed, Stopped: t.state.Stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
 		ValidationFlights: t.data.flightNames(held), UnusedFlights: t.data.flightNames(t.data.unused(t.cfg.Model.Context, t.cfg.Loss.Steps)),
-		Kernel: kernel.Name(), Workers: len(t.crew.workers) * t.opt.Ranks.Size(), Seed: t.opt.Seed}
+		Kernel: kernel.Name(), Workers: t.threads, Seed: t.opt.Seed}
 	if t.state.Best != nil {
 		m.Validation = t.state.BestLoss
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,25 +44,30 @@ func (o outcome) sameAs(t *testing.T, what string, want outcome) {
 	}
 }
 
-// A fit makes the same bytes with any number of threads, and of processes, whose clocks tell different times.
+// A fit makes the same bytes with any number of threads, and of processes, whose clocks tell different times. By that of
+// rank 0 a checkpoint is due after every other update.
 func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 	data := recorded(5, 100)
-	run := func(workers int, g ranks.Group) outcome {
+	run := func(workers int, g ranks.Group, checkpoint string) outcome {
 		cfg := many()
 		cfg.Train.Workers = workers
 		now := time.Unix(0, 0)
-		clock := func() time.Time { now = now.Add(time.Duration(1+g.Rank()) * time.Minute); return now }
-		fit, err := Run(context.Background(), cfg, .02, data, Options{Seed: 3, Ranks: g, Now: clock})
+		clock := func() time.Time { now = now.Add(time.Duration(10+3*g.Rank()) * time.Second); return now }
+		fit, err := Run(context.Background(), cfg, .02, data, Options{Seed: 3, Ranks: g, Now: clock, Checkpoint: checkpoint})
 		return outcome{fit, err}
 	}
-	one := run(1, ranks.Solo{})
+	one := run(1, ranks.Solo{}, "")
 	if !one.fit.Metrics.Stopped || one.fit.Metrics.BestUpdate == 0 {
 		t.Errorf("validation does not stop the fit: %+v", one.fit.Metrics)
 	}
-	run(3, ranks.Solo{}).sameAs(t, "a fit with three threads", one)
+	run(3, ranks.Solo{}, "").sameAs(t, "a fit with three threads", one)
 	for _, n := range []int{2, 3} {
-		for _, o := range rankstest.Run(n, func(g ranks.Group) outcome { return run(2, g) }) {
+		path := filepath.Join(t.TempDir(), "b.checkpoint")
+		for _, o := range rankstest.Run(n, func(g ranks.Group) outcome { return run(2, g, path) }) {
 			o.sameAs(t, "a fit with several ranks", one)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%d ranks: no checkpoint was written: %v", n, err)
 		}
 	}
 }

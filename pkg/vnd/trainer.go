@@ -32,6 +32,7 @@ type trainer struct {
 	robot      learned.Quadrotor
 	digest     [32]byte      // of the segments
 	key        string        // of what the checkpoint belongs to
+	threads    int           // of all ranks
 	setup      time.Duration // spent before the first update
 	saved      time.Duration // training time at the last checkpoint
 	compressed bool
@@ -113,6 +114,7 @@ func (t *trainer) run(ctx context.Context) error {
 			t.state.Stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
 		}
 		if t.state.Elapsed-t.saved > checkpointEvery {
+			t.saved = t.state.Elapsed // on every rank, though one alone writes: all have to find the next one due together
 			if err := ranks.Agree(t.opt.Ranks, t.save()); err != nil {
 				return err
 			}

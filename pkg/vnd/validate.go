@@ -12,8 +12,8 @@ const (
 )
 
 // validate scores the averaged weights on the validation flights and keeps them when they are the best since the training
-// has settled. The loss
-// is that of training at full horizon under the mean of the ensemble, every other context with the anchor.
+// has settled. The loss is that of training at full horizon under the mean of the ensemble, every other context with the
+// anchor.
 func (t *trainer) validate() error {
 	if len(t.val[1]) == 0 {
 		return nil
