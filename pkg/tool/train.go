@@ -2,6 +2,9 @@ package tool
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -229,6 +232,7 @@ type prepared struct {
 	tasks []*task.Task
 	*school
 	bank []float32
+	key  string
 }
 
 // prepare reads all that a training needs.
@@ -250,8 +254,37 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	if err := t.camera(p.cfg, p.from); err != nil {
 		return nil, err
 	}
-	p.bank, err = t.bank(c, p.school)
+	if p.bank, err = t.bank(c, p.school); err != nil {
+		return nil, err
+	}
+	p.key, err = t.key(p)
 	return p, err
+}
+
+// Trial flights of a training.
+const (
+	trialFlights = 16
+	trialSteps   = 200 // of each
+	seedOfTrials = 0x7e57
+)
+
+// key names what decides a training beyond what train tells apart: the simulator or the model that it is in, where its tasks
+// begin and what they follow, its trial flights.
+func (t *trainCommand) key(p *prepared) (string, error) {
+	cfg := *p.cfg
+	cfg.Workers = 0 // does not decide the result
+	conf, err := json.Marshal(&cfg)
+	if err != nil {
+		return "", err
+	}
+	var reference []byte
+	if t.Reference != "" {
+		if reference, err = os.ReadFile(t.Reference); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, trialFlights, trialSteps, seedOfTrials))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // train runs the training and writes its bundle, in one of the processes of a
@@ -266,14 +299,13 @@ func (t *trainCommand) train(c *console, g ranks.Group) (*trained, error) {
 	if err := ranks.Agree(g, err); err != nil {
 		return nil, err
 	}
-	const seedOfTrials = 0x7e57
-	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: 16, Steps: 200, Seed: seedOfTrials,
+	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: trialFlights, Steps: trialSteps, Seed: seedOfTrials,
 		Sample: train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())}
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()
 	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt, train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
-		Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g})
+		Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g, Key: p.key})
 	b.done()
 	if r == nil {
 		return nil, explained(err, checkpoint, "training")

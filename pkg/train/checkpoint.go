@@ -29,13 +29,15 @@ type checkpoint struct {
 	Steps  int
 }
 
-// keyOf names the training that a checkpoint belongs to.
+// keyOf names the training that a checkpoint belongs to, and that all ranks have to
+// do: what decides it and is known here, and the caller's name for the rest.
 func (t *trainer) keyOf(dt float64) string {
 	c := *t.cfg
 	c.Workers = 0              // does not decide the result
 	conf, _ := json.Marshal(c) // plain numbers: cannot fail
 	h := sha256.New()
 	fmt.Fprintf(h, "%s|%d|%g|%s|%v|%v", conf, t.opt.Seed, dt, kernel.Name(), t.policy.Net.Params, t.opt.Bank)
+	fmt.Fprintf(h, "|%v|%+v|%+v|%q", t.policy.Norm, t.policy.Observation, t.policy.Limits, t.opt.Key)
 	for _, k := range t.opt.Tasks {
 		fmt.Fprintf(h, "|%s %+v", k.Name, k.Cost)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vnd/pkg/ranks"
 	"vnd/pkg/ranks/rankstest"
@@ -26,7 +28,8 @@ func together(t *testing.T) (Config, Options) {
 }
 
 // TestSameForAnyNumberOfRanks: several processes make the bytes and the figures of
-// one, and all of them know them.
+// one, and all of them know them. Their clocks tell different times; by that of rank 0
+// a checkpoint is due after every other epoch.
 func TestSameForAnyNumberOfRanks(t *testing.T) {
 	c, opt := together(t)
 	one, err := Run(context.Background(), c, nominal(), 0.02, opt)
@@ -34,18 +37,24 @@ func TestSameForAnyNumberOfRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{2, 3, 7} { // five tiles
+		path := filepath.Join(t.TempDir(), "p.checkpoint")
 		for rank, r := range rankstest.Run(n, func(g ranks.Group) *Result {
-			opt := opt
-			opt.Ranks = g
+			opt, now := opt, time.Unix(0, 0)
+			opt.Ranks, opt.Checkpoint = g, path
+			opt.Now = func() time.Time { now = now.Add(time.Duration(10+3*g.Rank()) * time.Second); return now }
 			r, err := Run(context.Background(), c, nominal(), 0.02, opt)
 			if err != nil {
 				t.Error(err)
+				return one
 			}
 			return r
 		}) {
 			if !slices.Equal(r.Policy.Net.Params, one.Policy.Net.Params) || !reflect.DeepEqual(r.Curve, one.Curve) || r.Best != one.Best {
 				t.Errorf("rank %d of %d makes another policy", rank, n)
 			}
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%d ranks: no checkpoint was written: %v", n, err)
 		}
 	}
 }
@@ -97,25 +106,31 @@ func TestRanksEndTogether(t *testing.T) {
 
 // TestRanksFailTogether: what goes wrong on one rank ends all, and is said on all.
 func TestRanksFailTogether(t *testing.T) {
-	for want, odd := range map[string]func(c *Config, opt *Options, w *NominalWorld[float32]){
-		"rank 1: envs, horizon":              func(c *Config, _ *Options, _ *NominalWorld[float32]) { c.Envs = 0 },
-		"rank 1 does other work than rank 0": func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Seed = 6 },
-		"term position is not finite in epoch 1": func(_ *Config, _ *Options, w *NominalWorld[float32]) {
+	const other = "rank 1 does other work than rank 0"
+	for _, odd := range []struct {
+		want string
+		make func(c *Config, opt *Options, w *NominalWorld[float32])
+	}{
+		{"rank 1: envs, horizon", func(c *Config, _ *Options, _ *NominalWorld[float32]) { c.Envs = 0 }},
+		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Seed = 6 }},
+		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Key = "another world" }},
+		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Limits.MaxTilt++ }},
+		{"term position is not finite in epoch 1", func(_ *Config, _ *Options, w *NominalWorld[float32]) {
 			w.Nominal.Wind = math.NaN() // of its own tiles
-		},
+		}},
 	} {
 		errs := rankstest.Run(2, func(g ranks.Group) error {
 			c, opt := together(t)
 			c.Pretrain.Epochs, opt.Ranks = 0, g
 			w := nominal()
 			if g.Rank() == 1 {
-				odd(&c, &opt, w)
+				odd.make(&c, &opt, w)
 			}
 			_, err := Run(context.Background(), c, w, 0.02, opt)
 			return err
 		})
-		if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[0].Error(), want) {
-			t.Errorf("%v, want %q", errs, want)
+		if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[0].Error(), odd.want) {
+			t.Errorf("%v, want %q", errs, odd.want)
 		}
 	}
 }

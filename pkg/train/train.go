@@ -60,6 +60,10 @@ type Options struct {
 	Checkpoint string
 	Progress   func(Progress)
 	Now        func() time.Time // clock of the reported times; nil takes time.Now
+	// Key names what decides the training and cannot be told apart here: the world,
+	// where the tasks begin and lead, how Fly flies. Ranks with another one are
+	// refused, and so is a checkpoint.
+	Key string
 	// Ranks are the processes that share the environments among them; nil is this
 	// one alone. The result does not depend on it, and comes to all. Rank 0 keeps
 	// the checkpoint.
@@ -85,6 +89,7 @@ type Result struct {
 	Best    Flown // of the kept policy; without flights of the last epoch, NaN
 	Seconds float64
 	Kernel  string
+	Workers int // threads, of all ranks
 }
 
 type trainer struct {
@@ -128,11 +133,15 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
+	threads, err := ranks.Sum(opt.Ranks, len(t.tiles))
+	if err != nil {
+		return nil, err
+	}
 	err = t.run(ctx)
 	if err != nil && !errors.As(err, new(*Diverged)) {
 		return nil, err
 	}
-	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name()}
+	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name(), Workers: threads}
 	if t.state.Best != nil {
 		copy(t.policy.Net.Params, t.state.Best)
 		t.policy.Net.Refresh()

@@ -288,6 +288,10 @@ func TestResume(t *testing.T) {
 	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("checkpoint of another seed: %v", err)
 	}
+	opt.Seed, opt.Key = 5, "another world"
+	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		t.Errorf("checkpoint of another key: %v", err)
+	}
 }
 
 // TestDivergence: numbers that are not finite end the training in words.
