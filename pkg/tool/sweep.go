@@ -1,10 +1,13 @@
 package tool
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,7 +54,7 @@ func (s *sweepCommand) Run(c *console) error {
 	words := sw.command(*s.Index)
 	c.log.Info().Msgf("%d of %d: %s", *s.Index, sw.count(), shellLine(words))
 	if c.json {
-		words = append(words, "--json")
+		words = slices.Insert(words, 0, "--json") // in front of a -- of the command
 	}
 	c.printed = true // by the command
 	if Run(c.ctx, words, c.stdout, c.voice) != 0 {
@@ -79,35 +82,50 @@ func (s *swept) WriteText(w io.Writer) error {
 // readSweep reads a sweep's file: `command`, a list of words, and `grid`, names with lists of values. Values are text as it
 // is written, numbers too.
 func readSweep(path string) (*sweep, error) {
-	data, err := os.ReadFile(path)
+	s := &sweep{file: path}
+	doc, err := s.document()
 	if err != nil {
 		return nil, err
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	s := &sweep{file: path}
-	if len(doc.Content) == 0 {
-		return nil, fmt.Errorf("%s: empty, expected command and grid", path)
-	}
-	for key, value := range pairs(doc.Content[0]) {
-		switch key.Value {
-		case "command":
+	for key, value := range pairs(doc) {
+		switch {
+		case key.Value == "command" && s.words == nil:
 			s.words, err = s.texts(value, "command")
-		case "grid":
+		case key.Value == "grid" && s.names == nil:
 			err = s.readGrid(value)
 		default:
-			err = s.at(key, "%q, expected command or grid", key.Value)
+			err = s.at(key, "%q, expected command or grid, each once", key.Value)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if s.words == nil || s.names == nil {
-		return nil, s.at(doc.Content[0], "expected command, a list of words, and grid, names with lists of values")
+		return nil, s.at(doc, "expected command, a list of words, and grid, names with lists of values")
 	}
 	return s, nil
+}
+
+// document is the file's only one.
+func (s *sweep) document() (*yaml.Node, error) {
+	data, err := os.ReadFile(s.file)
+	if err != nil {
+		return nil, err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	if err = d.Decode(&doc); err == io.EOF || err == nil && len(doc.Content) == 0 {
+		return nil, fmt.Errorf("%s: empty, expected command and grid", s.file)
+	}
+	if err == nil {
+		if err = d.Decode(&more); err == nil {
+			return nil, s.at(&more, "another document, expected one")
+		}
+	}
+	if err != io.EOF {
+		return nil, fmt.Errorf("%s: %s", s.file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	return doc.Content[0], nil
 }
 
 func (s *sweep) at(n *yaml.Node, format string, args ...any) error {
@@ -147,7 +165,7 @@ var gridName = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
 func (s *sweep) readGrid(n *yaml.Node) error {
 	for key, value := range pairs(n) {
-		if !gridName.MatchString("{"+key.Value+"}") || key.Value == "index" || slices.Contains(s.names, key.Value) {
+		if braced := "{" + key.Value + "}"; gridName.FindString(braced) != braced || key.Value == "index" || slices.Contains(s.names, key.Value) {
 			return s.at(key, "name %q, expected small letters, digits and underscores, not index, and each once", key.Value)
 		}
 		values, err := s.texts(value, key.Value)
@@ -215,13 +233,14 @@ func (s *sweep) check() error {
 	outputs := map[string]int{}
 	for i := range s.count() {
 		words := s.command(i)
-		if words[0] == "sweep" {
-			return fmt.Errorf("%s: the command of a sweep is a sweep", s.file)
-		}
-		if _, err := parser.Parse(words); err != nil {
+		parsed, err := parser.Parse(words)
+		if err != nil {
 			return fmt.Errorf("%s: command %d, %s: %w", s.file, i, shellLine(words), err)
 		}
-		out := outputOf(words)
+		if strings.HasPrefix(parsed.Command(), "sweep ") {
+			return fmt.Errorf("%s: the command of a sweep is a sweep", s.file)
+		}
+		out := outputOf(parsed)
 		if before, there := outputs[out]; there && out != "" {
 			return fmt.Errorf("%s: commands %d and %d both write %s: expected all names of the grid, or {index}, in --out", s.file, before, i, out)
 		}
@@ -230,17 +249,17 @@ func (s *sweep) check() error {
 	return nil
 }
 
-// outputOf is the file or folder that a command writes, "" if it names none.
-func outputOf(words []string) string {
-	for i, word := range words {
-		if out, ok := strings.CutPrefix(word, "--out="); ok {
-			return out
-		}
-		if word == "--out" && i+1 < len(words) {
-			return words[i+1]
-		}
+// outputOf is the file or folder that a command writes, its Out, "" if it names none.
+func outputOf(parsed *kong.Context) string {
+	command := parsed.Selected()
+	if command == nil { // --help alone
+		return ""
 	}
-	return ""
+	out := reflect.Indirect(command.Target).FieldByName("Out")
+	if !out.IsValid() || out.String() == "" {
+		return ""
+	}
+	return filepath.Clean(out.String())
 }
 
 func (s *sweep) lines() []string {
@@ -254,11 +273,18 @@ func (s *sweep) lines() []string {
 // plain are words that a shell leaves alone.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
-// shellLine is a command of vnd as one would type it.
+// control are characters that would not stay on one line.
+var control = regexp.MustCompile(`[\x00-\x1f\x7f]`)
+
+// shellLine is a command of vnd as one would type it, on one line.
 func shellLine(words []string) string {
 	line := "vnd"
 	for _, w := range words {
-		if !plain.MatchString(w) {
+		switch {
+		case control.MatchString(w):
+			w = strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(w)
+			w = "$'" + control.ReplaceAllStringFunc(w, func(c string) string { return fmt.Sprintf(`\%03o`, c[0]) }) + "'"
+		case !plain.MatchString(w):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		line += " " + w
