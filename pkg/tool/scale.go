@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"vnd/pkg/durable"
 	"vnd/pkg/view"
@@ -144,7 +147,7 @@ func (c *console) bench(w way, args []string) (*rate, error) {
 	if w.ranks > 1 {
 		command = append([]string{"mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(w.ranks)}, command...)
 	}
-	cmd := exec.CommandContext(c.ctx, command[0], command[1:]...)
+	cmd := terminable(c.ctx, command)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -162,6 +165,16 @@ func (c *console) bench(w way, args []string) (*rate, error) {
 		return nil, fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 	}
 	return r, nil
+}
+
+// terminable is a command that is asked to end when ctx is done, so that it can end what it has started, and killed if it
+// has not by then.
+func terminable(ctx context.Context, command []string) *exec.Cmd {
+	const patience = 10 * time.Second
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = patience
+	return cmd
 }
 
 func (e *scaledEpoch) summarise() {
