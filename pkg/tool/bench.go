@@ -62,8 +62,8 @@ type rate struct {
 	Best    float64 `json:"best_per_s"` // in the best epoch
 	Epoch   float64 `json:"epoch_s"`
 	Epochs  int     `json:"epochs"`
-	Threads int     `json:"threads"`
-	Ranks   int     `json:"ranks"` // processes, of so many threads each
+	Threads int     `json:"threads"` // that had work, of all ranks
+	Ranks   int     `json:"ranks"`   // processes
 	Kernel  string  `json:"kernel"`
 }
 
@@ -82,18 +82,11 @@ func rateOf(bench, unit string, each, threads int, g ranks.Group, times []time.D
 func (r *rate) WriteText(w io.Writer) error {
 	who := fmt.Sprintf("%d threads", r.Threads)
 	if r.Ranks > 1 {
-		who = fmt.Sprintf("%d ranks of %s", r.Ranks, who)
+		who = fmt.Sprintf("%d ranks, %s in all", r.Ranks, who)
 	}
 	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s\n", r.Bench, r.Median, r.Unit,
 		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel)
 	return err
-}
-
-func threads(n int) int {
-	if n == 0 {
-		return kernel.Workers()
-	}
-	return n
 }
 
 type benchPolicy struct {
@@ -138,10 +131,11 @@ func (b *benchPolicy) Run(c *console) error {
 	}}
 	return c.together(func(g ranks.Group) error {
 		opt.Ranks, last = g, time.Now()
-		if _, err := train.Run(c.ctx, cfg, &train.Learned[float32]{Model: m, Through: !b.Stopped}, q.Dt, opt); err != nil {
+		r, err := train.Run(c.ctx, cfg, &train.Learned[float32]{Model: m, Through: !b.Stopped}, q.Dt, opt)
+		if err != nil {
 			return err
 		}
-		return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, threads(b.Threads), g, times))
+		return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times))
 	})
 }
 
@@ -171,10 +165,11 @@ func (b *benchFit) Run(c *console) error {
 	}}
 	return c.together(func(g ranks.Group) error {
 		opt.Ranks, last = g, time.Now()
-		if _, err := vnd.Run(c.ctx, cfg, 0.02, segments, opt); err != nil {
+		fit, err := vnd.Run(c.ctx, cfg, 0.02, segments, opt)
+		if err != nil {
 			return err
 		}
-		return c.show(rateOf("fit", "contexts", b.Batch, threads(b.Threads), g, times))
+		return c.show(rateOf("fit", "contexts", b.Batch, fit.Metrics.Workers, g, times))
 	})
 }
 
