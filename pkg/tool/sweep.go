@@ -273,17 +273,17 @@ func (s *sweep) lines() []string {
 // plain are words that a shell leaves alone.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
-// control are characters that would not stay on one line.
-var control = regexp.MustCompile(`[\x00-\x1f\x7f]`)
+// unprintable are characters that would not stay on one line.
+var unprintable = regexp.MustCompile(`[\x00-\x1f\x7f]`)
 
 // shellLine is a command of vnd as one would type it, on one line.
 func shellLine(words []string) string {
 	line := "vnd"
 	for _, w := range words {
 		switch {
-		case control.MatchString(w):
+		case unprintable.MatchString(w):
 			w = strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(w)
-			w = "$'" + control.ReplaceAllStringFunc(w, func(c string) string { return fmt.Sprintf(`\%03o`, c[0]) }) + "'"
+			w = "$'" + unprintable.ReplaceAllStringFunc(w, func(c string) string { return fmt.Sprintf(`\%03o`, c[0]) }) + "'"
 		case !plain.MatchString(w):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
