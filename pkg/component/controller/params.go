@@ -95,6 +95,14 @@ func (p *Params) ofAutopilot(name string) string {
 	return strings.TrimSuffix(p.AutopilotNamespace, "/") + "/" + name
 }
 
+// AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
+func (p *Params) AutopilotTopics() [2]string {
+	if p.CommandInterface == bridge.PX4 {
+		return [2]string{p.ofAutopilot("fmu/out/vehicle_status"), p.ofAutopilot("fmu/out/battery_status")}
+	}
+	return [2]string{p.ofAutopilot("mavros/state"), p.ofAutopilot("mavros/battery")}
+}
+
 // StateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
 func (p *Params) StateTopic() (topic, typeName string) {
 	switch p.Source {

@@ -26,6 +26,7 @@ const name = "vnd_doctor"
 type Examiner struct {
 	*ros.Node
 	state, command named
+	autopilot      autopilot
 
 	mu       sync.Mutex
 	samples  []doctor.Sample
@@ -79,6 +80,9 @@ func newExaminer(c *ros.Context, p *controller.Params) (*Examiner, error) {
 		return nil, err
 	}
 	e.command.typeName = typeName
+	if err := e.nameAutopilot(p); err != nil {
+		return nil, err
+	}
 	return e, e.listen(p)
 }
 
@@ -101,9 +105,11 @@ func (e *Examiner) listen(p *controller.Params) error {
 		return err
 	}
 	_, err = ros.NewRawSubscription(e.Node, e.command.topic, e.command.typeName, deep(component.MocapQoS()), func(data []byte, _ ros.Info) {
+		volts, followed := e.takes()
+		commands.At(volts)
 		c, err := commands.Decode(data)
 		e.note(e.command.topic, err)
-		if err != nil {
+		if err != nil || !followed {
 			return
 		}
 		e.mu.Lock()
@@ -148,7 +154,7 @@ func (e *Examiner) Take() []doctor.Sample {
 	return s
 }
 
-// Commands returns the commands since it was called last.
+// Commands returns the commands since it was called last, those that an autopilot followed which says whether it does.
 func (e *Examiner) Commands() []doctor.Commanded {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,6 +169,7 @@ func (e *Examiner) StateTopic() string { return e.state.topic }
 // Look judges the graph: who publishes the state, whether it comes, and which publishers and subscriptions of the robot's
 // topics do not meet. It is to be called when the graph is known and samples have had time to come.
 func (e *Examiner) Look() []doctor.Finding {
+	e.hearAutopilot()
 	e.mu.Lock()
 	came := len(e.samples)
 	fault := e.faults[e.state.topic]
