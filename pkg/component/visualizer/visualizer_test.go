@@ -285,10 +285,10 @@ func TestBadInput(t *testing.T) {
 	h := newHouse(t)
 	port := h.v.URL()[strings.LastIndex(h.v.URL(), ":")+1 : len(h.v.URL())-1]
 	for want, args := range map[string][]string{
-		"parameter port: 127.0.0.1:" + port + " is in use": {"-p", "page.port:=" + port},
-		"parameter latent_map_at has 2 numbers":            {"-p", "latent_map_at:=[1.0, 2.0]"},
-		"parameter address":                                {"-p", "page.address:=here"},
-		"history":                                          {"-p", "history:=1.0"},
+		"parameter page.port: 127.0.0.1:" + port + " is in use": {"-p", "page.port:=" + port},
+		"parameter latent_map_at has 2 numbers":                 {"-p", "latent_map_at:=[1.0, 2.0]"},
+		"parameter page.address":                                {"-p", "page.address:=here"},
+		"history":                                               {"-p", "history:=1.0"},
 	} {
 		_, err := New(h.ctx, h.join(args...))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
