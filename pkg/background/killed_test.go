@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"vnd/pkg/kernel"
 	"vnd/pkg/learn"
 	"vnd/pkg/snapshot"
@@ -183,6 +185,19 @@ func TestModest(t *testing.T) {
 	}
 	if len(tasks) < 11 || kernel.Workers() != 1 {
 		t.Fatalf("%d threads on %d processors", len(tasks), kernel.Workers())
+	}
+	m.Nice = least
+	if err := m.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	go thread()
+	<-ready
+	tasks, _ = os.ReadDir("/proc/self/task")
+	for _, task := range tasks {
+		id, _ := strconv.Atoi(task.Name())
+		if attr, err := unix.SchedGetAttr(id, 0); err != nil || attr.Policy != unix.SCHED_IDLE {
+			t.Fatalf("thread %d: %+v, %v", id, attr, err)
+		}
 	}
 	fmt.Println("modest")
 	close(hold)
