@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -37,10 +38,7 @@ func (c *comparison) run(ctx context.Context, flights int) (Stage, error) {
 
 // round flies some pairs, on all threads.
 func (c *comparison) round(ctx context.Context, lo, hi int) error {
-	workers := c.gate.Config.Workers
-	if workers == 0 {
-		workers = kernel.Workers()
-	}
+	workers := cmp.Or(c.gate.Config.Workers, kernel.Workers())
 	type part struct{ who, lo, hi int }
 	var parts []part
 	each := max(1, (hi-lo+workers-1)/workers)

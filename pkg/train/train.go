@@ -7,6 +7,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,11 +171,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	for part := range count {
 		t.parts = append(t.parts, t.all[part*n:][:n])
 	}
-	workers := cfg.Workers
-	if workers == 0 {
-		workers = kernel.Workers()
-	}
-	for range min(workers, hi-lo) {
+	for range min(cmp.Or(cfg.Workers, kernel.Workers()), hi-lo) {
 		t.tiles = append(t.tiles, t.tile(t.policy))
 	}
 	t.key = t.keyOf(dt)

@@ -1,6 +1,7 @@
 package vnd
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 
@@ -43,11 +44,7 @@ func newCrew(cfg *Config, m *learned.Model[float32], data *dataset, scale []floa
 
 // threads is how many work at the pieces of a rank.
 func threads(cfg *Config, pieces int) int {
-	n := cfg.Train.Workers
-	if n == 0 {
-		n = kernel.Workers()
-	}
-	return max(1, min(n, pieces))
+	return max(1, min(cmp.Or(cfg.Train.Workers, kernel.Workers()), pieces))
 }
 
 // eachOf runs f for 0 … n−1, every worker taking the next that is left.
