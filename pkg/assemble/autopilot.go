@@ -5,11 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	mavrosmsgs "vnd/msgs/mavros_msgs"
-	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bag"
 	"vnd/pkg/bridge"
-	"vnd/pkg/cdr"
 )
 
 // everyCommand is the value of Config.AutopilotTopic that takes every command as followed.
@@ -112,33 +109,15 @@ func (a *Autopilot) Hear(m *bag.Message) {
 }
 
 func (a *Autopilot) hearState(m *bag.Message) error {
-	var s bridge.Autopilot
-	var err error
-	if m.Type == bridge.TypeVehicleStatus {
-		s, err = bridge.FromVehicleStatus(m.Data)
-	} else {
-		var state mavrosmsgs.State
-		if err = cdr.Unmarshal(m.Data, &state); err == nil {
-			s = bridge.FromMavrosState(&state)
-		}
-	}
+	s, err := bridge.ReadAutopilot(m.Type, m.Data)
 	if err == nil { // over a connection that is lost, which mavros tells as not armed, nothing arrives either
-		a.aside = !(s.Armed && s.Offboard)
+		a.aside = !s.Follows()
 	}
 	return err
 }
 
 func (a *Autopilot) hearPower(m *bag.Message) error {
-	var volts float64
-	var err error
-	if m.Type == bridge.TypeBatteryStatus {
-		volts, err = bridge.VoltageOfBatteryStatus(m.Data)
-	} else {
-		var state sensormsgs.BatteryState
-		if err = cdr.Unmarshal(m.Data, &state); err == nil {
-			volts = float64(state.Voltage)
-		}
-	}
+	volts, err := bridge.ReadVoltage(m.Type, m.Data)
 	if err == nil {
 		a.volts = a.battery.Measured(volts, m.LogTime)
 	}

@@ -8,6 +8,7 @@ import (
 
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
+	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/cdr"
 )
 
@@ -17,6 +18,29 @@ type Autopilot struct {
 	Armed     bool   // its motors may run
 	Offboard  bool   // it follows setpoints from outside
 	Mode      string // that it flies in
+}
+
+// Follows reports whether it does what is sent.
+func (a *Autopilot) Follows() bool { return a.Armed && a.Offboard }
+
+// ReadAutopilot reads a serialized message of TypeMavrosState or TypeVehicleStatus.
+func ReadAutopilot(typeName string, data []byte) (Autopilot, error) {
+	if typeName == TypeVehicleStatus {
+		return FromVehicleStatus(data)
+	}
+	var m mavrosmsgs.State
+	err := cdr.Unmarshal(data, &m)
+	return FromMavrosState(&m), err
+}
+
+// ReadVoltage reads volts out of a serialized message of TypeBatteryState or TypeBatteryStatus.
+func ReadVoltage(typeName string, data []byte) (float64, error) {
+	if typeName == TypeBatteryStatus {
+		return VoltageOfBatteryStatus(data)
+	}
+	var m sensormsgs.BatteryState
+	err := cdr.Unmarshal(data, &m)
+	return float64(m.Voltage), err
 }
 
 // FromMavrosState reads mavros_msgs/msg/State. PX4 follows setpoints in OFFBOARD, ArduPilot in GUIDED.

@@ -70,7 +70,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if err := c.poised(a); err != nil {
 		return err
 	}
-	return c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Armed && s.Offboard }, func() error { return a.offboard(ctx) })
+	return c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Follows() }, func() error { return a.offboard(ctx) })
 }
 
 func (c *Controller) disarm(ctx context.Context) error {
@@ -128,7 +128,7 @@ func flies(t *control.Tick) bool {
 // task begins.
 func (c *Controller) poised(a autopilot) error {
 	said, _ := a.heard()
-	if said.Armed && said.Offboard { // it follows already
+	if said.Follows() { // it follows already
 		return nil
 	}
 	_, k := c.flying()
@@ -206,7 +206,7 @@ func (c *Controller) reportAutopilot(s *diagnostics.Status) {
 		s.Summary(diagnostics.Error, "the autopilot is not heard")
 	case !x.Connected:
 		s.Summary(diagnostics.Error, "mavros has no connection to the autopilot")
-	case x.Armed && x.Offboard:
+	case x.Follows():
 		s.Summary(diagnostics.OK, "armed, follows the commands")
 	case x.Armed:
 		s.Summary(diagnostics.Warn, "armed, in mode %s: commands are not followed", x.Mode)

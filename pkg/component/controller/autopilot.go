@@ -85,7 +85,7 @@ func (s *said) heard() (bridge.Autopilot, time.Duration) {
 // and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's word counts.
 func (s *said) aside() bool {
 	a, age := s.heard()
-	return age < silence && a.Connected && !(a.Armed && a.Offboard)
+	return age < silence && a.Connected && !a.Follows()
 }
 
 func (s *said) hear(a bridge.Autopilot) { s.last.Store(&word{a, time.Now(), s.clock.Now()}) }

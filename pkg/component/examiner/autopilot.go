@@ -1,10 +1,7 @@
 package examiner
 
 import (
-	mavrosmsgs "vnd/msgs/mavros_msgs"
-	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/cdr"
 	"vnd/pkg/component"
 	"vnd/pkg/component/controller"
 	"vnd/pkg/ros"
@@ -56,34 +53,23 @@ func (e *Examiner) hearAutopilot() {
 }
 
 // told takes a message of the autopilot's.
-func (e *Examiner) told(typeName string, data []byte) (err error) {
-	var s bridge.Autopilot
-	volts := 0.0
-	switch typeName {
-	case bridge.TypeMavrosState:
-		var m mavrosmsgs.State
-		err = cdr.Unmarshal(data, &m)
-		s = bridge.FromMavrosState(&m)
-	case bridge.TypeVehicleStatus:
-		s, err = bridge.FromVehicleStatus(data)
-	case bridge.TypeBatteryState:
-		var m sensormsgs.BatteryState
-		err = cdr.Unmarshal(data, &m)
-		volts = float64(m.Voltage)
-	case bridge.TypeBatteryStatus:
-		volts, err = bridge.VoltageOfBatteryStatus(data)
-	}
-	if err != nil {
+func (e *Examiner) told(typeName string, data []byte) error {
+	if typeName == bridge.TypeMavrosState || typeName == bridge.TypeVehicleStatus {
+		said, err := bridge.ReadAutopilot(typeName, data)
+		if err == nil {
+			e.mu.Lock()
+			e.autopilot.aside = !said.Follows()
+			e.mu.Unlock()
+		}
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if typeName == bridge.TypeMavrosState || typeName == bridge.TypeVehicleStatus {
-		e.autopilot.aside = !(s.Armed && s.Offboard)
-	} else {
+	volts, err := bridge.ReadVoltage(typeName, data)
+	if err == nil {
+		e.mu.Lock()
 		e.autopilot.volts = e.autopilot.battery.Measured(volts, int64(e.Now()))
+		e.mu.Unlock()
 	}
-	return nil
+	return err
 }
 
 // takes reports whether a command that comes now is followed, and the voltage that it is made for.
