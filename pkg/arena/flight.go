@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"vnd/pkg/estimate"
+	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
 	"vnd/pkg/sim"
 	"vnd/pkg/so3"
@@ -85,6 +86,7 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 	n := int(s.Seconds/s.Tick + 0.5)
 	trace := &Trace{Rows: make([]Row, 0, n)}
 	for range n {
+		kernel.Pause()
 		trace.Rows = append(trace.Rows, f.tick())
 		simulator.Step(trace.Rows[len(trace.Rows)-1].Command, s.Tick)
 		if simulator.Crashed() {

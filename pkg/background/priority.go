@@ -26,6 +26,9 @@ func (m *Modesty) Apply() error {
 	if m.Memory > 0 {
 		debug.SetMemoryLimit(int64(m.Memory) << 20)
 	}
+	if m.Nice == least {
+		kernel.GiveWay()
+	}
 	return renice(m.Nice)
 }
 

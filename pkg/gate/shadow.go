@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/dynamics"
+	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
 	"vnd/pkg/policy"
 	"vnd/pkg/quad"
@@ -87,6 +88,7 @@ func (w *shadowWorld) fly(ctx context.Context, b *policy.Learned, lo, hi int) ([
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		kernel.Pause()
 		for i, f := range flights {
 			w.tick(f, float64(h)*w.robot.Dt, s[i*d.State:][:d.State], a[i*d.Action:][:d.Action])
 		}

@@ -92,6 +92,7 @@ func (g *GRU[F]) Run(params []F, steps, rows int, gi, gh, h []F) {
 	n := g.Hidden.In
 	clear(h[:rows*n])
 	for t := range steps {
+		kernel.Pause()
 		g.step(params, rows, gi[t*rows*3*n:], gh[t*rows*3*n:], h[t*rows*n:], h[(t+1)*rows*n:])
 	}
 }
@@ -121,6 +122,7 @@ func (g *GRU[F]) step(params []F, rows int, gi, gh, h, next []F) {
 func (g *GRU[F]) Backward(steps, rows int, gi, gh, h, dh, work, grad []F) {
 	n := g.Hidden.In
 	for t := steps - 1; t >= 0; t-- {
+		kernel.Pause()
 		gt, ht := gh[t*rows*3*n:], h[t*rows*n:]
 		kernel.GruGatesBackward(rows, n, gi[t*rows*3*n:], gt, ht, dh, work)
 		g.Hidden.BackwardInput(rows, gt, work, dh)

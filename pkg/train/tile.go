@@ -198,13 +198,6 @@ func (t *tile[F]) past(acts []F, h int) []F {
 func (t *tile[F]) state(h int) []F   { n := t.B * t.dims.State; return t.states[h*n:][:n] }
 func (t *tile[F]) command(h int) []F { n := t.B * nA; return t.comm[(h+1)*n:][:n] }
 
-// pause follows every so many steps: they take a few milliseconds.
-func pause(h int) {
-	if h%16 == 15 {
-		kernel.Pause()
-	}
-}
-
 // observe returns what the policy sees at step h, [B][O]; it holds until the next.
 func (t *tile[F]) observe(h int) []F {
 	o, B, width := &t.p.Observation, t.B, t.p.Net.Inputs
@@ -222,7 +215,7 @@ func (t *tile[F]) forward(e epoch) (f Figures) {
 	B := t.B
 	middle, half := t.p.Scale()
 	for h := range e.H {
-		pause(h)
+		kernel.Pause()
 		u := t.action(t.acts, h)
 		t.p.Net.Forward(t.tape, h, B, t.observe(h), u)
 		a := t.command(h)
@@ -287,7 +280,7 @@ func (t *tile[F]) backward(e epoch) {
 	clear(t.sight.dseen)
 	clear(t.dacts[:(o.Past+e.H)*B*nA])
 	for h := e.H - 1; h >= 0; h-- {
-		pause(h)
+		kernel.Pause()
 		clear(ds)
 		da := t.dcomm[(h+1)*B*nA:][:B*nA]
 		t.pullCost(h, e, dnext, ds, da)

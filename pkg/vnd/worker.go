@@ -158,7 +158,6 @@ func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 		l.MMD = w.mmd.Rows(B, p.lo, p.hi, b.z, b.samples, w.cfg.Loss.MMDSigma, b.mmd, b.dz) / b.mmd * float64(B)
 	}
 	for lo := p.lo; lo < p.hi; lo += tile {
-		kernel.Pause()
 		hi := min(lo+tile, p.hi)
 		w.load(b.starts[lo:hi], b.gains[lo:hi], b.H)
 		l.Dynamics += w.forward(w.rollout, p.windows, b.member, lo-p.lo, b.z[lo*Z:hi*Z], hi-lo, b.H, b.anchored)
@@ -219,6 +218,7 @@ func (w *worker[F]) forward(r *learned.Rollout[F], of *learned.Windows[F], membe
 	}
 	sum := 0.
 	for h := range H {
+		kernel.Pause()
 		next := w.states[(h+1)*n:][:n]
 		r.Step(h, w.states[h*n:][:n], w.actions[h*B*d.Action:][:B*d.Action], next)
 		sum += w.compare(h, B, next)
@@ -257,6 +257,7 @@ func (w *worker[F]) backward(dz []F, B, H int, anchored bool, scale float64, gra
 	dnext, ds := w.dnext[:n], w.ds[:n]
 	clear(dnext)
 	for h := H - 1; h >= 0; h-- {
+		kernel.Pause()
 		de := w.errors[h*u:][:u]
 		for i := range de {
 			de[i] *= f
