@@ -124,34 +124,36 @@ func adamC(s AdamStep, p, g, m, v []float32) {
 	C.vnd_adam(step, size(len(p)), ptr(p), ptr(g), ptr(m), ptr(v))
 }
 
-func panelsC(k, n int) int { return int(C.vnd_panels(size(k), size(n))) }
-
-func packPanelsC(trans bool, k, n int, b []float32, ldb int, packed []float32) {
-	C.vnd_pack_panels(C.int(flag(trans)), size(k), size(n), ptr(b), size(ldb), ptr(packed))
+func panelsC(reduced bool, k, n int) int {
+	return int(C.vnd_panels(C.int(flag(reduced)), size(k), size(n)))
 }
 
-func denseC(rows, k, n int, x, w, bias, add, y []float32) {
-	C.vnd_dense(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y))
+func packPanelsC(reduced, trans bool, k, n int, b []float32, ldb int, packed []float32) {
+	C.vnd_pack_panels(C.int(flag(reduced)), C.int(flag(trans)), size(k), size(n), ptr(b), size(ldb), ptr(packed))
 }
 
-func denseTanhC(rows, k, n int, x, w, bias, y []float32) {
-	C.vnd_dense_tanh(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(y))
+func denseC(reduced bool, rows, k, n int, x, w, bias, add, y []float32) {
+	C.vnd_dense(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y))
 }
 
-func denseGeluC(rows, k, n int, x, w, bias, add, y, slope []float32) {
-	C.vnd_dense_gelu(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y), ptr(slope))
+func denseTanhC(reduced bool, rows, k, n int, x, w, bias, y []float32) {
+	C.vnd_dense_tanh(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(y))
 }
 
-func denseFilmC(rows, k, n int, x, w, bias, film, pre, y, slope []float32) {
-	C.vnd_dense_film(size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(film), ptr(pre), ptr(y), ptr(slope))
+func denseGeluC(reduced bool, rows, k, n int, x, w, bias, add, y, slope []float32) {
+	C.vnd_dense_gelu(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y), ptr(slope))
 }
 
-func denseGeluBackwardC(rows, k, n int, dy, w, slope []float32) {
-	C.vnd_dense_gelu_backward(size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(slope))
+func denseFilmC(reduced bool, rows, k, n int, x, w, bias, film, pre, y, slope []float32) {
+	C.vnd_dense_film(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(film), ptr(pre), ptr(y), ptr(slope))
 }
 
-func denseFilmBackwardC(rows, k, n int, dy, w, film, pre, slope, dfilm []float32) {
-	C.vnd_dense_film_backward(size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre), ptr(slope), ptr(dfilm))
+func denseGeluBackwardC(reduced bool, rows, k, n int, dy, w, slope []float32) {
+	C.vnd_dense_gelu_backward(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(slope))
+}
+
+func denseFilmBackwardC(reduced bool, rows, k, n int, dy, w, film, pre, slope, dfilm []float32) {
+	C.vnd_dense_film_backward(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre), ptr(slope), ptr(dfilm))
 }
 
 func channelC(c *Channel) C.vnd_channel {

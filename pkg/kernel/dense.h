@@ -2,13 +2,14 @@
 // first-level cache. Included once per instruction set by isa_*.c, after gemm.h, whose VL, MR and NR hold here too.
 //
 // A panel is NR columns of W, row after row; the last one has VL columns where no more are left, and zeros past the last.
-// Every number is one sum over k in order, whatever rows and columns stand beside it.
+// Every number is one sum over k in order, whatever rows and columns stand beside it. Weights that are reduced lie in panels
+// of bfloat16, see reduced.h.
 
 INLINE ptrdiff_t panel_width(ptrdiff_t cols) { return cols > VL ? NR : VL; }
 
-static ptrdiff_t panels(ptrdiff_t k, ptrdiff_t n) { return k * (n / NR * NR + (n % NR ? panel_width(n % NR) : 0)); }
+static ptrdiff_t whole_panels(ptrdiff_t k, ptrdiff_t n) { return k * (n / NR * NR + (n % NR ? panel_width(n % NR) : 0)); }
 
-static void pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *restrict packed) {
+static void pack_whole(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *restrict packed) {
 	for (ptrdiff_t j = 0; j < n; j += NR) {
 		ptrdiff_t count = n - j < NR ? n - j : NR, width = panel_width(count);
 		if (trans)
@@ -82,6 +83,7 @@ enum { PLAIN, TANH, GELU, FILM, GELU_BACK, FILM_BACK };
 typedef struct {
 	const float *bias, *add, *film;
 	float *pre, *y, *slope, *dfilm;
+	int reduced; // the weights
 } operands;
 
 // tail finishes `rows` rows of `cols` columns, from column j of n on.
@@ -187,11 +189,26 @@ INLINE void tile_of(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, co
 // FEW numbers a row make a product so short that a fetch at its beginning comes too late.
 enum { FEW = 16 };
 
+#include "reduced.h"
+
+static ptrdiff_t panels(int reduced, ptrdiff_t k, ptrdiff_t n) { return reduced ? reduced_panels(k, n) : whole_panels(k, n); }
+
+static void pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {
+	if (reduced)
+		pack_reduced(trans, k, n, b, ldb, packed);
+	else
+		pack_whole(trans, k, n, b, ldb, packed);
+}
+
 // rows_by_panels walks panel by panel, or, of products so short that all panels stay in the first-level cache, row by row:
 // what the tail reads and writes then lies in a line, and is fetched MR rows ahead.
 INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o) {
 	float sum[MR * NR] __attribute__((aligned(64)));
+	if (o->reduced) {
+		rows_reduced(kind, rows, k, n, a, w, o);
+		return;
+	}
 	if (k <= FEW && rows >= MR) {
 		for (ptrdiff_t i = 0; i < rows; i += MR)
 			for (ptrdiff_t j = 0; j < n; j += NR) {
@@ -209,36 +226,36 @@ INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_
 		}
 }
 
-static void dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y) {
-	operands o = {.bias = bias, .add = add, .y = y};
+	operands o = {.reduced = reduced, .bias = bias, .add = add, .y = y};
 	rows_by_panels(PLAIN, rows, k, n, x, w, &o);
 }
 
-static void dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
-	operands o = {.bias = bias, .y = y};
+static void dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+	operands o = {.reduced = reduced, .bias = bias, .y = y};
 	rows_by_panels(TANH, rows, k, n, x, w, &o);
 }
 
-static void dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y, float *slope) {
-	operands o = {.bias = bias, .add = add, .y = y, .slope = slope};
+	operands o = {.reduced = reduced, .bias = bias, .add = add, .y = y, .slope = slope};
 	rows_by_panels(GELU, rows, k, n, x, w, &o);
 }
 
-static void dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *film, float *pre, float *y, float *slope) {
-	operands o = {.bias = bias, .film = film, .pre = pre, .y = y, .slope = slope};
+	operands o = {.reduced = reduced, .bias = bias, .film = film, .pre = pre, .y = y, .slope = slope};
 	rows_by_panels(FILM, rows, k, n, x, w, &o);
 }
 
-static void dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
-	operands o = {.slope = slope, .y = slope};
+static void dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+	operands o = {.reduced = reduced, .slope = slope, .y = slope};
 	rows_by_panels(GELU_BACK, rows, k, n, dy, w, &o);
 }
 
-static void dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, const float *film,
+static void dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, const float *film,
 	const float *pre, float *slope, float *dfilm) {
-	operands o = {.film = film, .pre = (float *)pre, .slope = slope, .dfilm = dfilm, .y = slope};
+	operands o = {.reduced = reduced, .film = film, .pre = (float *)pre, .slope = slope, .dfilm = dfilm, .y = slope};
 	rows_by_panels(FILM_BACK, rows, k, n, dy, w, &o);
 }

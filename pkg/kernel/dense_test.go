@@ -19,38 +19,38 @@ type layer struct {
 	written   []bool
 	optional  int // index of an argument that may be nil, -1: none
 	run       func(rows int, w *Weights[float32], x [][]float32)
-	reference func(rows, k, n int, w []float64, x [][]float64)
+	reference func(rows int, w *Weights[float64], x [][]float64)
 	tol       float64
 }
 
 var layers = []layer{
 	{name: "Dense", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n, r * n} }, written: []bool{false, false, false, true}, optional: 2,
 		run:       func(r int, w *Weights[float32], x [][]float32) { Dense(r, x[0], w, x[1], x[2], x[3]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) { denseGo(r, k, n, x[0], w, x[1], x[2], x[3]) }, tol: 2e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGo(r, w, x[0], x[1], x[2], x[3]) }, tol: 2e-6},
 	{name: "Dense without bias", lengths: func(r, k, n int) []int { return []int{r * k, r * n} }, written: []bool{false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { Dense(r, x[0], w, nil, x[1], x[1]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) { denseGo(r, k, n, x[0], w, nil, x[1], x[1]) }, tol: 2e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGo(r, w, x[0], nil, x[1], x[1]) }, tol: 2e-6},
 	{name: "DenseTanh", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n} }, written: []bool{false, false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseTanh(r, x[0], w, x[1], x[2]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) { denseTanhGo(r, k, n, x[0], w, x[1], x[2]) }, tol: 2e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseTanhGo(r, w, x[0], x[1], x[2]) }, tol: 2e-6},
 	{name: "DenseGelu", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n, r * n, r * n} },
 		written: []bool{false, false, false, true, true}, optional: 2,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseGelu(r, x[0], w, x[1], x[2], x[3], x[4]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) { denseGeluGo(r, k, n, x[0], w, x[1], x[2], x[3], x[4]) }, tol: 4e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluGo(r, w, x[0], x[1], x[2], x[3], x[4]) }, tol: 4e-6},
 	{name: "DenseFilm", lengths: func(r, k, n int) []int { return []int{r * k, n, 2 * r * n, r * n, r * n, r * n} },
 		written: []bool{false, false, false, true, true, true}, optional: 3,
 		run: func(r int, w *Weights[float32], x [][]float32) { DenseFilm(r, x[0], w, x[1], x[2], x[3], x[4], x[5]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) {
-			denseFilmGo(r, k, n, x[0], w, x[1], x[2], x[3], x[4], x[5])
+		reference: func(r int, w *Weights[float64], x [][]float64) {
+			denseFilmGo(r, w, x[0], x[1], x[2], x[3], x[4], x[5])
 		}, tol: 8e-6},
 	{name: "DenseGeluBackward", lengths: func(r, k, n int) []int { return []int{r * k, r * n} }, written: []bool{false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseGeluBackward(r, x[0], w, x[1]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) { denseGeluBackwardGo(r, k, n, x[0], w, x[1]) }, tol: 4e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluBackwardGo(r, w, x[0], x[1]) }, tol: 4e-6},
 	{name: "DenseFilmBackward", lengths: func(r, k, n int) []int { return []int{r * k, 2 * r * n, r * n, r * n, 2 * r * n} },
 		written: []bool{false, false, false, true, true}, optional: 2,
 		run: func(r int, w *Weights[float32], x [][]float32) { DenseFilmBackward(r, x[0], w, x[1], x[2], x[3], x[4]) },
-		reference: func(r, k, n int, w []float64, x [][]float64) {
-			denseFilmBackwardGo(r, k, n, x[0], w, x[1], x[2], x[3], x[4])
+		reference: func(r int, w *Weights[float64], x [][]float64) {
+			denseFilmBackwardGo(r, w, x[0], x[1], x[2], x[3], x[4])
 		}, tol: 8e-6},
 }
 
@@ -78,28 +78,37 @@ func (l layer) arguments(rng *rand.Rand, rows, k, n int) [][]float32 {
 }
 
 // matrix draws W [k×n] with its rows ld apart, or its transpose.
-func matrix(rng *rand.Rand, trans bool, k, n int) (b []float32, ld int, plain []float64) {
+func matrix(rng *rand.Rand, trans bool, k, n int) (b []float32, ld int, plain *Weights[float64]) {
 	rows, cols := k, n
 	if trans {
 		rows, cols = n, k
 	}
-	ld, plain = cols+3, make([]float64, k*n)
+	ld, plain = cols+3, &Weights[float64]{K: k, N: n, panels: make([]float64, k*n)}
 	b = make([]float32, extent(false, rows, cols, ld))
 	for i := range rows {
 		for j := range cols {
 			v := float32(rng.NormFloat64() / math.Sqrt(float64(k)))
 			b[i*ld+j] = v
 			if trans {
-				plain[j*n+i] = float64(v)
+				plain.panels[j*n+i] = float64(v)
 			} else {
-				plain[i*n+j] = float64(v)
+				plain.panels[i*n+j] = float64(v)
 			}
 		}
 	}
 	return b, ld, plain
 }
 
-func (l layer) compare(t *testing.T, w *Weights[float32], plain []float64, rows int, args [][]float32) {
+// roundLike makes plain what w is rounded to.
+func roundLike(w *Weights[float32], plain *Weights[float64]) {
+	if plain.reduced = w.reduced; w.reduced {
+		for i, x := range plain.panels {
+			plain.panels[i] = rounded(x)
+		}
+	}
+}
+
+func (l layer) compare(t *testing.T, w *Weights[float32], plain *Weights[float64], rows int, args [][]float32) {
 	t.Helper()
 	want, guards, got := make([][]float64, len(args)), make([]guarded, len(args)), make([][]float32, len(args))
 	for i, x := range args {
@@ -112,7 +121,7 @@ func (l layer) compare(t *testing.T, w *Weights[float32], plain []float64, rows 
 		guards[i] = guard(x)
 		got[i] = guards[i].x
 	}
-	l.reference(rows, w.K, w.N, plain, want)
+	l.reference(rows, plain, want)
 	l.run(rows, w, got)
 	for i, x := range args {
 		if x == nil {
@@ -152,6 +161,39 @@ func TestLayers(t *testing.T) {
 	})
 }
 
+// TestLayersReduced compares the products in bfloat16 with their reference, whose sums are of float64: the same numbers
+// rounded the same way, so that only the order of additions is left.
+func TestLayersReduced(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(18, 18))
+		w := new(Weights[float32])
+		for i, s := range append(layerShapes(), [3]int{70, 255, 65}, [3]int{33, 1024, 40}, [3]int{0, 1026, 33}) {
+			b, ld, plain := matrix(rng, i%2 == 1, s[1], s[2])
+			w.SetReduced(i%2 == 1, s[1], s[2], b, ld)
+			roundLike(w, plain)
+			if want := strings.HasSuffix(name, "bf16") && s[1] > 0 && s[1] <= 1024 && s[2] > 0; w.reduced != want {
+				t.Fatalf("weights of %d×%d are reduced: %v", s[1], s[2], w.reduced)
+			}
+			for _, l := range layers {
+				l.compare(t, w, plain, s[0], l.arguments(rng, s[0], s[1], s[2]))
+			}
+		}
+	})
+}
+
+// TestRounded: 8 bits to the nearest, of two the even one.
+func TestRounded(t *testing.T) {
+	for x, want := range map[float32]float32{0: 0, 1: 1, -1.00390625: -1, 1.01171875: 1.015625, 1.005: 1.0078125, 3.4e38: float32(math.Inf(1)), 1e-40: 0,
+		float32(math.Inf(-1)): float32(math.Inf(-1))} {
+		if got := rounded(x); got != want {
+			t.Errorf("%v is rounded to %v, want %v", x, got, want)
+		}
+	}
+	if x := rounded(math.NaN()); x == x {
+		t.Errorf("what is not a number is rounded to %v", x)
+	}
+}
+
 // TestLayersExtremes drives the exponentials far out of range on both sides.
 func TestLayersExtremes(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
@@ -182,7 +224,8 @@ func TestLayersNaN(t *testing.T) {
 		const rows, k, n = 13, 9, 50
 		b, ld, plain := matrix(rng, false, k, n)
 		w := new(Weights[float32])
-		w.Set(false, k, n, b, ld)
+		w.SetReduced(false, k, n, b, ld)
+		roundLike(w, plain)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
 			args[0][7*k+3] = float32(math.NaN())
@@ -208,7 +251,11 @@ func TestLayersRowByRow(t *testing.T) {
 		for _, n := range []int{9, 64, 300} {
 			b, ld, _ := matrix(rng, true, k, n)
 			w := new(Weights[float32])
-			w.Set(true, k, n, b, ld)
+			if n == 64 {
+				w.SetReduced(true, k, n, b, ld)
+			} else {
+				w.Set(true, k, n, b, ld)
+			}
 			for _, l := range layers {
 				args := l.arguments(rng, rows, k, n)
 				var alone [][][]float32
@@ -283,20 +330,26 @@ func BenchmarkLayers(b *testing.B) {
 	}
 	eachSetBench(b, func(b *testing.B) {
 		m, ld, _ := matrix(rng, false, k, n)
-		w := new(Weights[float32])
+		w, reduced := new(Weights[float32]), new(Weights[float32])
 		w.Set(false, k, n, m, ld)
+		reduced.SetReduced(false, k, n, m, ld)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
-			b.Run(strings.ReplaceAll(l.name, " ", "-"), func(b *testing.B) {
-				began := spent()
-				for b.Loop() {
-					if strings.HasSuffix(l.name, "Backward") { // what is multiplied onto must not fade away
-						copy(args[len(args)/2][:rows*n], args[0])
+			run := func(name string, w *Weights[float32]) {
+				b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+					began := spent()
+					for b.Loop() {
+						if strings.HasSuffix(l.name, "Backward") { // what is multiplied onto must not fade away
+							copy(args[len(args)/2][:rows*n], args[0])
+						}
+						l.run(rows, w, args)
 					}
-					l.run(rows, w, args)
-				}
-				b.ReportMetric(2*rows*k*n*float64(b.N)/float64(spent()-began), "GFLOP/cpu-s")
-			})
+					b.ReportMetric(2*rows*k*n*float64(b.N)/float64(spent()-began), "GFLOP/cpu-s")
+				})
+			}
+			if run(l.name, w); reduced.reduced {
+				run(l.name+" bfloat16", reduced)
+			}
 		}
 	})
 }

@@ -37,9 +37,12 @@ static void open_library(void) {
 static int runs(const vnd_kernels *k) {
 #if defined(__x86_64__)
 	__builtin_cpu_init();
+	int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+	if (k == &vnd_avx512bf16)
+		return avx512 && __builtin_cpu_supports("avx512bf16");
 	if (k == &vnd_avx512)
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-			__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+		return avx512;
 	if (k == &vnd_avx2)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
@@ -49,7 +52,7 @@ static int runs(const vnd_kernels *k) {
 int vnd_choose(int library, const char *instructions) {
 	static const vnd_kernels *const sets[] = {
 #if defined(__x86_64__)
-		&vnd_avx512, &vnd_avx2,
+		&vnd_avx512bf16, &vnd_avx512, &vnd_avx2,
 #endif
 		&vnd_base,
 	};
@@ -104,40 +107,40 @@ void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, 
 	use->adam(&s, n, p, g, m, v);
 }
 
-ptrdiff_t vnd_panels(ptrdiff_t k, ptrdiff_t n) {
-	return use->panels(k, n);
+ptrdiff_t vnd_panels(int reduced, ptrdiff_t k, ptrdiff_t n) {
+	return use->panels(reduced, k, n);
 }
 
-void vnd_pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {
-	use->pack_panels(trans, k, n, b, ldb, packed);
+void vnd_pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {
+	use->pack_panels(reduced, trans, k, n, b, ldb, packed);
 }
 
-void vnd_dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y) {
-	use->dense(rows, k, n, x, w, bias, add, y);
+	use->dense(reduced, rows, k, n, x, w, bias, add, y);
 }
 
-void vnd_dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
-	use->dense_tanh(rows, k, n, x, w, bias, y);
+void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+	use->dense_tanh(reduced, rows, k, n, x, w, bias, y);
 }
 
-void vnd_dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y, float *slope) {
-	use->dense_gelu(rows, k, n, x, w, bias, add, y, slope);
+	use->dense_gelu(reduced, rows, k, n, x, w, bias, add, y, slope);
 }
 
-void vnd_dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *film, float *pre, float *y, float *slope) {
-	use->dense_film(rows, k, n, x, w, bias, film, pre, y, slope);
+	use->dense_film(reduced, rows, k, n, x, w, bias, film, pre, y, slope);
 }
 
-void vnd_dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
-	use->dense_gelu_backward(rows, k, n, dy, w, slope);
+void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+	use->dense_gelu_backward(reduced, rows, k, n, dy, w, slope);
 }
 
-void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm) {
-	use->dense_film_backward(rows, k, n, dy, w, film, pre, slope, dfilm);
+	use->dense_film_backward(reduced, rows, k, n, dy, w, film, pre, slope, dfilm);
 }
 
 void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next) {

@@ -51,17 +51,17 @@ typedef struct {
 	double (*squared_norm)(ptrdiff_t n, const float *x);
 	void (*rbf)(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
 	void (*adam)(const vnd_adam_step *s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
-	ptrdiff_t (*panels)(ptrdiff_t k, ptrdiff_t n);
-	void (*pack_panels)(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
-	void (*dense)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	ptrdiff_t (*panels)(int reduced, ptrdiff_t k, ptrdiff_t n);
+	void (*pack_panels)(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
+	void (*dense)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 		const float *add, float *y);
-	void (*dense_tanh)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
-	void (*dense_gelu)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	void (*dense_tanh)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
+	void (*dense_gelu)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 		const float *add, float *y, float *slope);
-	void (*dense_film)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	void (*dense_film)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 		const float *film, float *pre, float *y, float *slope);
-	void (*dense_gelu_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
-	void (*dense_film_backward)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	void (*dense_gelu_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+	void (*dense_film_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 		const float *film, const float *pre, float *slope, float *dfilm);
 	void (*body_step)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
 	void (*body_step_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext,
@@ -81,6 +81,7 @@ extern const vnd_kernels vnd_base;
 #if defined(__x86_64__)
 extern const vnd_kernels vnd_avx2;
 extern const vnd_kernels vnd_avx512;
+extern const vnd_kernels vnd_avx512bf16;
 #endif
 
 // vnd_choose picks the kernels of the named instruction set, or of the best of
@@ -105,17 +106,18 @@ void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y);
 double vnd_squared_norm(ptrdiff_t n, const float *x);
 void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
 void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
-ptrdiff_t vnd_panels(ptrdiff_t k, ptrdiff_t n);
-void vnd_pack_panels(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
-void vnd_dense(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+// vnd_panels is how many numbers the panels of W [k×n] take; 0 where it cannot be reduced, to bfloat16, if that is asked.
+ptrdiff_t vnd_panels(int reduced, ptrdiff_t k, ptrdiff_t n);
+void vnd_pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
+void vnd_dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y);
-void vnd_dense_tanh(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
-void vnd_dense_gelu(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
+void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y, float *slope);
-void vnd_dense_film(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *film, float *pre, float *y, float *slope);
-void vnd_dense_gelu_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
-void vnd_dense_film_backward(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm);
 void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
 void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,

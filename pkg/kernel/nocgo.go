@@ -17,14 +17,14 @@ func axpyC(_ float32, _, _ []float32)                                           
 func squaredNormC(_ []float32) float64                                                         { return 0 }
 func rbfC(_, _ int, _, _, _ []float32, _ float32, _ []float32)                                 {}
 func adamC(_ AdamStep, _, _, _, _ []float32)                                                   {}
-func panelsC(_, _ int) int                                                                     { return 0 }
-func packPanelsC(bool, int, int, []float32, int, []float32)                                    {}
-func denseC(_, _, _ int, _, _, _, _, _ []float32)                                              {}
-func denseTanhC(_, _, _ int, _, _, _, _ []float32)                                             {}
-func denseGeluC(_, _, _ int, _, _, _, _, _, _ []float32)                                       {}
-func denseFilmC(_, _, _ int, _, _, _, _, _, _, _ []float32)                                    {}
-func denseGeluBackwardC(_, _, _ int, _, _, _ []float32)                                        {}
-func denseFilmBackwardC(_, _, _ int, _, _, _, _, _, _ []float32)                               {}
+func panelsC(_ bool, _, _ int) int                                                             { return 0 }
+func packPanelsC(bool, bool, int, int, []float32, int, []float32)                              {}
+func denseC(_ bool, _, _, _ int, _, _, _, _, _ []float32)                                      {}
+func denseTanhC(_ bool, _, _, _ int, _, _, _, _ []float32)                                     {}
+func denseGeluC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                               {}
+func denseFilmC(_ bool, _, _, _ int, _, _, _, _, _, _, _ []float32)                            {}
+func denseGeluBackwardC(_ bool, _, _, _ int, _, _, _ []float32)                                {}
+func denseFilmBackwardC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                       {}
 func bodyStepC(_ *Body, _ int, _, _, _, _ []float32)                                           {}
 func bodyStepVJPC(_ *Body, _ int, _, _, _, _, _, _, _ []float32)                               {}
 func bodyInputsC(_ *Body, _ int, _, _, _ []float32)                                            {}

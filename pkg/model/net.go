@@ -102,24 +102,41 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 		return nil, err
 	}
 	n := &Net[F]{Config: c}
-	if c.Latent > 0 {
-		n.layEncoder()
-	}
-	for m := range c.Members {
-		n.layResidual(fmt.Sprintf("residual.%d.", m))
-	}
-	if c.hasDecoder() {
-		h := c.DecoderHidden
-		n.decoder[0] = n.layDense("decoder.dense1", c.Latent, h, 1)
-		n.decoder[1] = n.layDense("decoder.dense2", h, h, 1)
-		n.decoder[2] = n.layDense("decoder.head", h, c.Context*c.ContextInputs, 1)
-	}
+	n.layOut()
 	last := n.tensors[len(n.tensors)-1]
 	if size := last.Offset + last.Size(); size > maxNumbers {
 		return nil, fmt.Errorf("model: %d numbers, want at most %d", size, maxNumbers)
 	}
 	n.Params = make([]F, last.Offset+last.Size())
 	return n, nil
+}
+
+// Reduced returns a net of the same Params whose residuals multiply in bfloat16 between their hidden layers, where the kernels
+// have that; what enters and leaves them does not. It is refreshed on its own.
+func (n *Net[F]) Reduced() *Net[F] {
+	r := &Net[F]{Config: n.Config, Params: n.Params}
+	r.layOut()
+	for m := range r.residuals {
+		for b := range r.residuals[m].blocks {
+			r.residuals[m].blocks[b].Reduced = true
+		}
+	}
+	return r
+}
+
+func (n *Net[F]) layOut() {
+	if n.Latent > 0 {
+		n.layEncoder()
+	}
+	for m := range n.Members {
+		n.layResidual(fmt.Sprintf("residual.%d.", m))
+	}
+	if n.hasDecoder() {
+		h := n.DecoderHidden
+		n.decoder[0] = n.layDense("decoder.dense1", n.Latent, h, 1)
+		n.decoder[1] = n.layDense("decoder.dense2", h, h, 1)
+		n.decoder[2] = n.layDense("decoder.head", h, n.Context*n.ContextInputs, 1)
+	}
 }
 
 func (n *Net[F]) layEncoder() {

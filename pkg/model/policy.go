@@ -101,6 +101,17 @@ func (p *Policy[F]) Refresh() {
 	p.read()
 }
 
+// Reduced returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels have
+// that; what enters and leaves it does not. It is refreshed on its own.
+func (p *Policy[F]) Reduced() *Policy[F] {
+	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
+	for l, d := range p.layers {
+		inner := l > 0 && l < len(p.layers)-1
+		r.layers = append(r.layers, nn.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias, Reduced: inner})
+	}
+	return r
+}
+
 func (p *Policy[F]) read() {
 	for l := range p.layers {
 		p.layers[l].Refresh(p.Params)

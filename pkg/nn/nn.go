@@ -14,6 +14,7 @@ import "vnd/pkg/kernel"
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
+	Reduced      bool // products of rows with W and Wᵀ in bfloat16, where the kernels have them
 
 	forward, back kernel.Weights[F] // W, Wᵀ
 }
@@ -22,8 +23,12 @@ type Dense[F kernel.Float] struct {
 // before the next pass.
 func (d *Dense[F]) Refresh(params []F) {
 	w := params[d.Weight : d.Weight+d.In*d.Out]
-	d.forward.Set(false, d.In, d.Out, w, d.Out)
-	d.back.Set(true, d.Out, d.In, w, d.Out)
+	set := (*kernel.Weights[F]).Set
+	if d.Reduced {
+		set = (*kernel.Weights[F]).SetReduced
+	}
+	set(&d.forward, false, d.In, d.Out, w, d.Out)
+	set(&d.back, true, d.Out, d.In, w, d.Out)
 }
 
 // Product writes y = x·W for x [B×I], y [B×O]: the bias is left to a kernel that follows.

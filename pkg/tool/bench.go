@@ -65,6 +65,7 @@ type rate struct {
 	Threads int     `json:"threads"` // that had work, of all ranks
 	Ranks   int     `json:"ranks"`   // processes
 	Kernel  string  `json:"kernel"`
+	Hidden  string  `json:"hidden"` // number format of the products between hidden layers
 }
 
 // rateOf turns the times of epochs into a rate, without the first two, which
@@ -75,7 +76,7 @@ func rateOf(bench, unit string, each, threads int, g ranks.Group, times []time.D
 	rest := times[min(warm, len(times)-1):]
 	median, best := rest[len(rest)/2].Seconds(), rest[0].Seconds()
 	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best, Epoch: median,
-		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name()}
+		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Hidden: "float32"}
 }
 
 // WriteText implements result.
@@ -84,8 +85,8 @@ func (r *rate) WriteText(w io.Writer) error {
 	if r.Ranks > 1 {
 		who = fmt.Sprintf("%d ranks, %s in all", r.Ranks, who)
 	}
-	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s\n", r.Bench, r.Median, r.Unit,
-		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel)
+	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s, %s\n", r.Bench, r.Median, r.Unit,
+		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel, r.Hidden)
 	return err
 }
 
@@ -96,6 +97,7 @@ type benchPolicy struct {
 	Threads int  `default:"0" help:"Threads; 0 takes all."`
 	Epochs  int  `default:"9" help:"Epochs, of which the first two are not timed."`
 	Stopped bool `help:"Stop the gradient at the learned residual."`
+	Float32 bool `name:"float32" help:"Multiply in float32 also where the processor has bfloat16."`
 }
 
 // Run implements `vnd bench policy`: the work of a peer benchmark, a discounted
@@ -111,6 +113,7 @@ func (b *benchPolicy) Run(c *console) error {
 	var cfg train.Config
 	param.Default(&cfg)
 	cfg.Hidden, cfg.Envs, cfg.Horizon, cfg.Epochs, cfg.Flights, cfg.Workers, cfg.Bank = b.Hidden, b.Envs, b.Horizon, b.Epochs, 0, b.Threads, 0
+	cfg.Reduced = !b.Float32
 	var spread task.Spread
 	param.Default(&spread)
 	cost := task.Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Action: 0.01, Collision: 1, Delta: 1}
@@ -135,7 +138,11 @@ func (b *benchPolicy) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times))
+		rate := rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times)
+		if cfg.Reduced && kernel.Reduces() {
+			rate.Hidden = "bfloat16"
+		}
+		return c.show(rate)
 	})
 }
 

@@ -80,7 +80,7 @@ func (t *trainer) resume() error {
 		return err
 	}
 	copy(t.policy.Net.Params, c.Params)
-	t.policy.Net.Refresh()
+	t.refresh()
 	t.adam.M, t.adam.V, t.adam.Steps, t.state = c.M, c.V, c.Steps, c.State
 	return nil
 }

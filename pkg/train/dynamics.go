@@ -23,6 +23,8 @@ type World[F kernel.Float] interface {
 	Latent() int // Z of the model, 0 without
 	// tile makes room for rollouts of up to maxB robots and maxH steps.
 	tile(maxB, maxH int) worldTile[F]
+	// reduced returns the world with its nets, if it has any, in bfloat16.
+	reduced() World[F]
 }
 
 type worldTile[F kernel.Float] interface {
@@ -47,6 +49,13 @@ type Learned[F kernel.Float] struct {
 	// Wind is the spread of a constant acceleration on each axis (m/s², standard
 	// deviation) that neither model nor policy is told: what is not known yet.
 	Wind float64
+}
+
+func (w *Learned[F]) reduced() World[F] {
+	m, r := *w.Model, *w
+	m.Net = m.Net.Reduced()
+	r.Model = &m
+	return &r
 }
 
 // System implements World.
@@ -165,6 +174,8 @@ func (w *NominalWorld[F]) System() dynamics.System[F] {
 
 // Latent implements World.
 func (w *NominalWorld[F]) Latent() int { return 0 }
+
+func (w *NominalWorld[F]) reduced() World[F] { return w }
 
 func (w *NominalWorld[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()

@@ -30,6 +30,12 @@ func (w *Informed[F]) System() dynamics.System[F] { return w.World.System() }
 // Latent implements World.
 func (w *Informed[F]) Latent() int { return 3 }
 
+func (w *Informed[F]) reduced() World[F] {
+	r := *w
+	r.World = w.World.reduced()
+	return &r
+}
+
 func (w *Informed[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
 	return &informedTile[F]{informed: w, inner: w.World.tile(maxB, maxH), first: newPush[F](maxB, d), second: newPush[F](maxB, d)}

@@ -60,7 +60,7 @@ func (t *trainer) pretrain(ctx context.Context) error {
 		if norm-norm != 0 || loss-loss != 0 {
 			return &Diverged{"the pretraining's error", k + 1, t.cfg.Pretrain.Rate}
 		}
-		t.policy.Net.Refresh()
+		t.refresh()
 		if t.opt.Progress != nil {
 			t.opt.Progress(Progress{Phase: "imitation", Epoch: k + 1, Epochs: n, Figures: Figures{Cost: loss}, Score: math.NaN()})
 		}

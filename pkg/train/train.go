@@ -98,6 +98,7 @@ type trainer struct {
 	opt    *Options
 	world  World[float32]
 	policy *policy.Policy[float32]
+	rolled *policy.Policy[float32] // what the tiles roll out: policy, or the same parameters in bfloat16
 	adam   *nn.Adam[float32]
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
@@ -145,7 +146,7 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name(), Workers: threads}
 	if t.state.Best != nil {
 		copy(t.policy.Net.Params, t.state.Best)
-		t.policy.Net.Refresh()
+		t.refresh()
 	}
 	return r, err
 }
@@ -161,6 +162,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	if err := t.start(dt); err != nil {
 		return t, err
 	}
+	t.reduce()
 	n := len(t.policy.Net.Params)
 	t.grad, t.adam = make([]float32, n), nn.NewAdam[float32](n)
 	t.adam.Clip = cfg.Clip
@@ -172,10 +174,28 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		t.parts = append(t.parts, t.all[part*n:][:n])
 	}
 	for range min(cmp.Or(cfg.Workers, kernel.Workers()), hi-lo) {
-		t.tiles = append(t.tiles, t.tile(t.policy))
+		t.tiles = append(t.tiles, t.tile(t.rolled))
 	}
 	t.key = t.keyOf(dt)
 	return t, nil
+}
+
+// reduce has policy and world rolled out in bfloat16, if that is asked for.
+func (t *trainer) reduce() {
+	t.rolled = t.policy
+	if t.cfg.Reduced {
+		r := *t.policy
+		r.Net = t.policy.Net.Reduced()
+		t.rolled, t.world = &r, t.world.reduced()
+	}
+}
+
+// refresh follows a change of the policy's parameters.
+func (t *trainer) refresh() {
+	t.policy.Net.Refresh()
+	if t.rolled != t.policy {
+		t.rolled.Net.Refresh()
+	}
 }
 
 // tile makes room for a worker's episodes under a policy.
@@ -291,7 +311,7 @@ func (t *trainer) epoch() error {
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
 		return t.diverged(f, blame, rate)
 	}
-	t.policy.Net.Refresh()
+	t.refresh()
 	t.state.Epoch++
 	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
 	return nil
