@@ -296,13 +296,12 @@ func (t *trainer) epoch() error {
 	if err != nil {
 		return err
 	}
-	clear(t.grad)
+	t.sum()
 	var f Figures
-	for part, g := range t.parts {
-		kernel.Axpy(1, g, t.grad)
-		f.Cost += figures[part].Cost
-		f.Error += figures[part].Error
-		f.Collided += figures[part].Collided
+	for _, part := range figures {
+		f.Cost += part.Cost
+		f.Error += part.Error
+		f.Collided += part.Collided
 	}
 	steps := float64(t.cfg.Envs * e.H)
 	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
@@ -315,6 +314,19 @@ func (t *trainer) epoch() error {
 	t.state.Epoch++
 	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
 	return nil
+}
+
+// sum adds the gradients of the tiles up. One that is not finite is left out, as long as another one is: a rollout that the model throws
+// about, within its task's radius, overflows on the way back, and says nothing of the others.
+func (t *trainer) sum() {
+	clear(t.grad)
+	finite := func(g []float32) bool { square := kernel.SquaredNorm(g); return square-square == 0 }
+	any := slices.ContainsFunc(t.parts, finite)
+	for _, g := range t.parts {
+		if !any || finite(g) {
+			kernel.Axpy(1, g, t.grad)
+		}
+	}
 }
 
 // each runs f for every part of this rank, each worker taking the next that is

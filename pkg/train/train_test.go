@@ -347,6 +347,52 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
+// torn is a world in which the way back of some tiles has no finite numbers.
+type torn struct {
+	World[float32]
+	all bool
+}
+
+func (w torn) tile(maxB, maxH int) worldTile[float32] { return tornTile{w.World.tile(maxB, maxH), w.all} }
+func (w torn) reduced() World[float32]                { return w }
+
+type tornTile struct {
+	worldTile[float32]
+	all bool
+}
+
+func (t tornTile) begin(B, H int, z latents[float32], rng *rand.Rand) transitions[float32] {
+	s := t.worldTile.begin(B, H, z, rng)
+	if rng.IntN(3) == 0 || t.all {
+		return tornSteps{s}
+	}
+	return s
+}
+
+type tornSteps struct{ transitions[float32] }
+
+func (s tornSteps) Backward(h int, dnext, ds, da []float32) {
+	s.transitions.Backward(h, dnext, ds, da)
+	ds[0] = float32(math.Inf(1))
+}
+
+// TestTorn: the training goes on without the tiles whose gradients overflow, and ends in words where all do.
+func TestTorn(t *testing.T) {
+	c := small(t)
+	c.Envs = 160
+	r, err := Run(context.Background(), c, torn{nominal(), false}, 0.02, Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, last := r.Curve.Figures[0], r.Curve.Figures[c.Epochs-1]; last.Cost > 0.7*first.Cost {
+		t.Errorf("cost %v → %v", first.Cost, last.Cost)
+	}
+	_, err = Run(context.Background(), c, torn{nominal(), true}, 0.02, Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
+	if err == nil || !strings.Contains(err.Error(), "the gradient is not finite in epoch 1 ") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestChange: in some episodes the condition changes; the model is under the new
 // one at once, the policy's latent follows within the encoder's window.
 func TestChange(t *testing.T) {
