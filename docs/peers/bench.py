@@ -5,7 +5,8 @@
 
 Every round runs each program once. A figure is the median over rounds of the medians over epochs that the programs
 give; a ratio is the median over rounds of the ratio within the round, so that a busy minute does not decide it. A peer
-whose Python module is missing is left out and named. The share is FLOPs over time by the best library's sgemm.
+whose Python module is missing is left out and named. The share is FLOPs over time by the best library's sgemm, float32's also where vnd
+multiplies in bfloat16.
 """
 import argparse
 import importlib.util
@@ -62,6 +63,7 @@ def sgemm():
 e = str(A.epochs)
 runs = {
     "policy": lambda: vnd("policy", "--epochs", str(A.epochs + 2))["per_s"],
+    "vnd bench policy --float32": lambda: vnd("policy", "--float32", "--epochs", str(A.epochs + 2))["per_s"],
     "vnd bench policy --stopped": lambda: vnd("policy", "--stopped", "--epochs", str(A.epochs + 2))["per_s"],
     "policy, JAX plain": lambda: peer("jax_bptt.py", "--epochs", e),
     "policy, JAX 2 devices": lambda: peer("jax_bptt.py", "--devices", "2", "--epochs", e),
@@ -102,16 +104,18 @@ def share(k, mflop):
 print(f"sgemm on two threads {median['sgemm']:.0f} GFLOP/s; {A.rounds} rounds; load average over 5 minutes {load:.1f}\n")
 print("| figure | median | share of sgemm | beside the fastest peer |\n|---|---|---|---|")
 for k, unit, mflop in (("policy", "transitions/s", POLICY_MFLOP), ("fit", "contexts/s", FIT_MFLOP)):
-    print(f"| `vnd bench {k}` | {median[k]:,.0f} {unit} | {share(k, mflop)} | {ratio(k, k + ', ')} |")
+    for mine in (k, f"vnd bench {k} --float32"):
+        if mine in runs:
+            print(f"| `{mine if ' ' in mine else 'vnd bench ' + mine}` | {median[mine]:,.0f} {unit} | {share(mine, mflop)} | {ratio(mine, k + ', ')} |")
 for k in runs:
-    if k not in ("policy", "fit", "sgemm"):
+    if k not in ("policy", "fit", "sgemm", "vnd bench policy --float32"):
         print(f"| {k} | {median[k]:,.1f} | | |" if "tick" in k else f"| {k} | {median[k]:,.0f} | | |")
 
 
 def roofline(path, peak, bandwidth, points):
     """Log-log: GFLOP/s by FLOP per byte of memory, under the roofs of memory and of the multiplier."""
     W, H, L, B = 560, 320, 60, 40
-    x0, x1, y0, y1 = 0.0, 2.7, 1.0, math.log10(2 * peak)  # powers of ten
+    x0, x1, y0, y1 = 0.0, 2.7, 1.0, math.log10(3.5 * peak)  # powers of ten
     X = lambda v: L + (W - L - 15) * (math.log10(v) - x0) / (x1 - x0)
     Y = lambda v: H - B - (H - B - 15) * (math.log10(v) - y0) / (y1 - y0)
     knee = peak / bandwidth
@@ -119,19 +123,21 @@ def roofline(path, peak, bandwidth, points):
            f'<rect width="{W}" height="{H}" fill="white"/>']
     for v in (1, 10, 100):
         svg.append(f'<text x="{X(v):.0f}" y="{H - B + 15}" text-anchor="middle">{v}</text>')
-    for v in (10, 20, 50, 100, 200, 500):
-        if v < 2 * peak:
+    for v in (10, 20, 50, 100, 200, 500, 1000):
+        if v < 3 * peak:
             svg.append(f'<line x1="{L}" x2="{W - 15}" y1="{Y(v):.1f}" y2="{Y(v):.1f}" stroke="#ddd"/>'
                        f'<text x="{L - 5}" y="{Y(v) + 4:.0f}" text-anchor="end">{v}</text>')
     low = max(10.0, bandwidth)
     svg.append(f'<polyline fill="none" stroke="black" stroke-width="1.5" points="{X(low / bandwidth):.1f},{Y(low):.1f} '
                f'{X(knee):.1f},{Y(peak):.1f} {W - 15},{Y(peak):.1f}"/>')
-    svg.append(f'<text x="{W - 20}" y="{Y(peak) - 6:.0f}" text-anchor="end">sgemm of the best library, {peak:.0f} GFLOP/s</text>'
-               f'<text x="{X(low / bandwidth) + 8:.0f}" y="{Y(low * 1.1):.0f}">memory, {bandwidth:.0f} GB/s</text>')
-    for i, (name, intensity, v) in enumerate(points):
-        colour = "#c00" if "vnd" in name else "#06c"
-        svg.append(f'<circle cx="{X(intensity):.1f}" cy="{Y(v):.1f}" r="4" fill="{colour}"/>'
-                   f'<text x="{X(intensity) + 8:.0f}" y="{Y(v) + 4:.0f}" fill="{colour}">{name}, {v:.0f}</text>')
+    svg.append(f'<text x="{W - 20}" y="{Y(peak) - 6:.0f}" text-anchor="end">sgemm, {peak:.0f} GFLOP/s</text>'
+               f'<text x="{X(low / bandwidth) + 22:.0f}" y="{Y(low * 1.1):.0f}">memory, {bandwidth:.0f} GB/s</text>')
+    svg.append(f'<line x1="{X(2 * knee):.1f}" x2="{W - 15}" y1="{Y(2 * peak):.1f}" y2="{Y(2 * peak):.1f}" stroke="black" stroke-dasharray="4"/>'
+               f'<text x="{W - 20}" y="{Y(2 * peak) - 6:.0f}" text-anchor="end">bfloat16, twice that</text>')
+    for name, intensity, v in points:
+        left = "bfloat16" in name  # near the roof of sgemm, whose name is on the right
+        at = f'x="{X(intensity) - 8:.0f}" y="{Y(v) - 6:.0f}" text-anchor="end"' if left else f'x="{X(intensity) + 8:.0f}" y="{Y(v) + (10 if "fit" in name else 2):.0f}"'
+        svg.append(f'<circle cx="{X(intensity):.1f}" cy="{Y(v):.1f}" r="4" fill="#c00"/><text {at} fill="#c00">{name}, {v:.0f}</text>')
     svg.append(f'<text x="{(W + L) / 2}" y="{H - 8}" text-anchor="middle">FLOP per byte of the tapes</text>'
                f'<text x="14" y="{H / 2}" transform="rotate(-90 14 {H / 2})" text-anchor="middle">GFLOP/s, two threads</text></svg>')
     with open(path, "w") as f:
@@ -140,6 +146,7 @@ def roofline(path, peak, bandwidth, points):
 
 if A.plot:
     bandwidth = float(re.search(r"best ([\d.]+)", run(A.gemm, "copy"))[1])
-    points = [("vnd bench policy", POLICY_MFLOP * 1e6 / POLICY_BYTES, POLICY_MFLOP * median["policy"] / 1e3),
+    points = [("vnd bench policy --float32", POLICY_MFLOP * 1e6 / POLICY_BYTES, POLICY_MFLOP * median["vnd bench policy --float32"] / 1e3),
+              ("vnd bench policy, bfloat16", POLICY_MFLOP * 1e6 / POLICY_BYTES, POLICY_MFLOP * median["policy"] / 1e3),
               ("vnd bench fit", FIT_MFLOP * 1e6 / FIT_BYTES, FIT_MFLOP * median["fit"] / 1e3)]
     roofline(A.plot, median["sgemm"], bandwidth, points)

@@ -21,7 +21,7 @@ type Autopilot struct {
 }
 
 // Follows reports whether it does what is sent.
-func (a *Autopilot) Follows() bool { return a.Armed && a.Offboard }
+func (a Autopilot) Follows() bool { return a.Armed && a.Offboard }
 
 // ReadAutopilot reads a serialized message of TypeMavrosState or TypeVehicleStatus.
 func ReadAutopilot(typeName string, data []byte) (Autopilot, error) {

@@ -12,14 +12,14 @@ type Weights[F Float] struct {
 // Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored.
 func (w *Weights[F]) Set(trans bool, k, n int, b []F, ldb int) { w.set(false, trans, k, n, b, ldb) }
 
-// SetReduced is Set with W, and each row in its products, rounded to bfloat16, to 8 bits: half the memory, and twice as fast
-// on processors that multiply it. Sums stay in float32. Where the kernels have no such product it is Set; float64 never has.
+// SetReduced is Set with W, and each row in its products, rounded to bfloat16, to 8 bits: half the memory, and twice as fast.
+// Sums stay in float32. It is Set where Reduces is false, for float64, and for K above 1024.
 func (w *Weights[F]) SetReduced(trans bool, k, n int, b []F, ldb int) {
 	w.set(true, trans, k, n, b, ldb)
 }
 
-// Reduces reports whether SetReduced does so for float32: the kernels in use multiply bfloat16.
-func Reduces() bool { return !native || panelsC(true, 1, 1) > 0 }
+// Reduces reports whether the kernels in use multiply bfloat16.
+func Reduces() bool { return native && panelsC(true, 1, 1) > 0 }
 
 func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	b = need(b, extent(trans, k, n, ldb))
@@ -30,19 +30,14 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 		packPanelsC(w.reduced, trans, k, n, f32(b), ldb, f32(w.panels))
 		return
 	}
-	w.reduced = reduced && is32[F]()
 	w.room(k * n)
-	down, right := ldb, 1
-	if trans {
-		down, right = 1, ldb
-	}
 	for p := range k {
 		for j := range n {
-			v := b[p*down+j*right]
-			if w.reduced {
-				v = rounded(v)
+			if trans {
+				w.panels[p*n+j] = b[j*ldb+p]
+			} else {
+				w.panels[p*n+j] = b[p*ldb+j]
 			}
-			w.panels[p*n+j] = v
 		}
 	}
 }

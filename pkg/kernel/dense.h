@@ -3,7 +3,7 @@
 //
 // A panel is NR columns of W, row after row; the last one has VL columns where no more are left, and zeros past the last.
 // Every number is one sum over k in order, whatever rows and columns stand beside it. Weights that are reduced lie in panels
-// of bfloat16, see reduced.h.
+// of bfloat16, whose sums go by pairs, see reduced.h.
 
 INLINE ptrdiff_t panel_width(ptrdiff_t cols) { return cols > VL ? NR : VL; }
 

@@ -1,5 +1,6 @@
 // Products in bfloat16: rows and weights are rounded to 8 bits, their products summed in float32, two at an instruction.
-// Included by dense.h. Instruction sets without it make no such panels, and are never asked for products with them.
+// Included by dense.h. Instruction sets without it make no such panels, nor do any for more than PAIRS / MR pairs of k, and
+// are never asked for products with them.
 //
 // Weights lie in panels of NR columns whatever is left, zeros past the last; of every column two successive numbers of k
 // share the 32 bits of a float, and so do those of a row.
@@ -7,7 +8,7 @@
 INLINE ptrdiff_t pairs(ptrdiff_t k) { return (k + 1) / 2; }
 
 #ifdef VND_BF16
-// PAIRS of rows are rounded at a time: with a panel they stay in the first-level cache.
+// PAIRS of rows are rounded at a time: with a panel of up to 256 numbers a column they stay in the first-level cache.
 enum { PAIRS = 4096 };
 
 static ptrdiff_t reduced_panels(ptrdiff_t k, ptrdiff_t n) { return pairs(k) <= PAIRS / MR ? pairs(k) * ((n + NR - 1) / NR * NR) : 0; }
@@ -25,7 +26,7 @@ static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *restr
 	for (ptrdiff_t j = 0; j < n; j += NR)
 		for (ptrdiff_t p = 0; p < k; p += 2)
 			for (ptrdiff_t c = j; c < j + NR; c++, packed++) {
-				const float *at = b + p * down + c * right;
+				const float *at = b + p * down + (c < n ? c : j) * right;
 				*packed = c < n ? round2(at[0], p + 1 < k ? at[down] : 0) : 0;
 			}
 }
@@ -68,7 +69,7 @@ static __attribute__((noinline)) void reduced_product(ptrdiff_t rows, ptrdiff_t 
 // rows_reduced is rows_by_panels for weights in pairs.
 INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o) {
 	float x[PAIRS] __attribute__((aligned(64))), sum[MR * NR] __attribute__((aligned(64)));
-	const ptrdiff_t half = pairs(k), most = half ? PAIRS / half / MR * MR : rows;
+	const ptrdiff_t half = pairs(k), most = PAIRS / half / MR * MR;
 	for (ptrdiff_t from = 0; from < rows; from += most) {
 		const ptrdiff_t to = rows - from < most ? rows : from + most;
 		for (ptrdiff_t i = from; i < to; i++)

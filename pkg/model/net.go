@@ -112,7 +112,7 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 }
 
 // Reduced returns a net of the same Params whose residuals multiply in bfloat16 between their hidden layers, where the kernels
-// have that; what enters and leaves them does not. It is refreshed on its own.
+// have that; what enters and leaves them does not. Its copy of Params wants a Refresh of its own.
 func (n *Net[F]) Reduced() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()

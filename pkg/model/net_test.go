@@ -1,8 +1,10 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +75,50 @@ func TestPassTape(t *testing.T) {
 		}
 		same(t, name+" y", y[1], y[0])
 		same(t, name+" dx", dx[1], dx[0])
+	}
+}
+
+// TestReduced: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where the
+// kernels do so.
+func TestReduced(t *testing.T) {
+	off := func(a, b []float32) float64 {
+		d := slices.Clone(a)
+		kernel.Axpy(-1, b, d)
+		return math.Sqrt(kernel.SquaredNorm(d) / kernel.SquaredNorm(b))
+	}
+	near := func(what string, rounded, plain []float32, inner bool) {
+		t.Helper()
+		if d := off(rounded, plain); d > 0.02 || (d > 0) != (inner && kernel.Reduces()) {
+			t.Errorf("%s: off by %v, layers between hidden ones: %v, kernels that reduce: %v", what, d, inner, kernel.Reduces())
+		}
+	}
+	const B = 5
+	rng := rand.New(rand.NewPCG(12, 12))
+	for name, c := range variants() {
+		n := newNet[float32](t, c, rng)
+		z, x := normal[float32](rng, B*c.Latent), normal[float32](rng, B*c.Inputs)
+		var y [2][]float32
+		for i, net := range []*Net[float32]{n, n.Reduced()} {
+			y[i] = make([]float32, B*c.Outputs)
+			tape := net.NewPassTape(B, 0)
+			net.Condition(tape, 0, B, z)
+			net.Residual(tape, 0, B, x, y[i])
+		}
+		near(name, y[1], y[0], c.Blocks > 0)
+	}
+	for _, hidden := range [][]int{{8}, {8, 8}, {8, 8, 8}} {
+		p, err := NewPolicy[float32](PolicyConfig{Inputs: 6, Actions: 4, Hidden: hidden})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Init(rng, make([]float32, 4))
+		x := normal[float32](rng, B*6)
+		var u [2][]float32
+		for i, policy := range []*Policy[float32]{p, p.Reduced()} {
+			u[i] = make([]float32, B*4)
+			policy.Forward(policy.NewTape(B, 1), 0, B, x, u[i])
+		}
+		near(fmt.Sprint("policy ", hidden), u[1], u[0], len(hidden) > 1)
 	}
 }
 

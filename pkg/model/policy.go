@@ -102,10 +102,10 @@ func (p *Policy[F]) Refresh() {
 }
 
 // Reduced returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels have
-// that; what enters and leaves it does not. It is refreshed on its own.
+// that; what enters and leaves it does not. Its copy of Params wants a Refresh of its own.
 func (p *Policy[F]) Reduced() *Policy[F] {
 	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
-	for l, d := range p.layers {
+	for l, d := range p.layers { // without the copies of their weights
 		inner := l > 0 && l < len(p.layers)-1
 		r.layers = append(r.layers, nn.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias, Reduced: inner})
 	}

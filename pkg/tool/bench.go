@@ -65,7 +65,7 @@ type rate struct {
 	Threads int     `json:"threads"` // that had work, of all ranks
 	Ranks   int     `json:"ranks"`   // processes
 	Kernel  string  `json:"kernel"`
-	Hidden  string  `json:"hidden"` // number format of the products between hidden layers
+	Format  string  `json:"products"` // between hidden layers: float32 or bfloat16
 }
 
 // rateOf turns the times of epochs into a rate, without the first two, which
@@ -76,7 +76,7 @@ func rateOf(bench, unit string, each, threads int, g ranks.Group, times []time.D
 	rest := times[min(warm, len(times)-1):]
 	median, best := rest[len(rest)/2].Seconds(), rest[0].Seconds()
 	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best, Epoch: median,
-		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Hidden: "float32"}
+		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Format: "float32"}
 }
 
 // WriteText implements result.
@@ -86,7 +86,7 @@ func (r *rate) WriteText(w io.Writer) error {
 		who = fmt.Sprintf("%d ranks, %s in all", r.Ranks, who)
 	}
 	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s, %s\n", r.Bench, r.Median, r.Unit,
-		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel, r.Hidden)
+		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel, r.Format)
 	return err
 }
 
@@ -103,8 +103,8 @@ type benchPolicy struct {
 // Run implements `vnd bench policy`: the work of a peer benchmark, a discounted
 // Huber tracking cost through a frozen residual of the published sizes.
 func (b *benchPolicy) Run(c *console) error {
-	if b.Envs < 1 || b.Horizon < 1 || b.Epochs < 3 || b.Hidden < 1 || b.Threads < 0 {
-		return errors.New("expected at least one environment, step and hidden unit, three epochs and no negative number of threads")
+	if b.Envs < 1 || b.Horizon < 1 || b.Epochs < 3 || b.Hidden < 1 || b.Hidden > 1024 || b.Threads < 0 {
+		return errors.New("expected at least one environment and step, 1 to 1024 hidden units, three epochs and no negative number of threads")
 	}
 	m, q, err := published()
 	if err != nil {
@@ -138,11 +138,11 @@ func (b *benchPolicy) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		rate := rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times)
+		out := rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times)
 		if cfg.Reduced && kernel.Reduces() {
-			rate.Hidden = "bfloat16"
+			out.Format = "bfloat16"
 		}
-		return c.show(rate)
+		return c.show(out)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"vnd/pkg/kernel"
 	"vnd/pkg/nn"
 	"vnd/pkg/policy"
 )
@@ -104,11 +103,10 @@ func (t *trainer) lesson(lessons []*tile[float32], k int) (float64, error) {
 	if _, err := t.meet(losses); err != nil {
 		return 0, err
 	}
-	clear(t.grad)
+	t.sum()
 	sum := 0.
-	for part, g := range t.parts {
-		kernel.Axpy(1, g, t.grad)
-		sum += losses[part].Cost
+	for _, l := range losses {
+		sum += l.Cost
 	}
 	return sum * e.scale, nil
 }

@@ -73,9 +73,10 @@ const recognised = 20
 
 // Figures of rollouts.
 type Figures struct {
-	Cost     float64 `json:"cost"`     // mean over the steps, with what collisions cost
-	Error    float64 `json:"error"`    // mean position error, m
-	Collided float64 `json:"collided"` // share of the environments
+	Cost     float64 `json:"cost"`           // mean over the steps, with what collisions cost
+	Error    float64 `json:"error"`          // mean position error, m
+	Collided float64 `json:"collided"`       // share of the environments
+	Torn     int     `json:"torn,omitempty"` // tiles of environments left out, for their gradients overflowed
 }
 
 func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task, dt float64, maxB, maxH int) *tile[F] {

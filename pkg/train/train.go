@@ -183,7 +183,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 // reduce has policy and world rolled out in bfloat16, if that is asked for.
 func (t *trainer) reduce() {
 	t.rolled = t.policy
-	if t.cfg.Reduced {
+	if t.cfg.Reduced && kernel.Reduces() {
 		r := *t.policy
 		r.Net = t.policy.Net.Reduced()
 		t.rolled, t.world = &r, t.world.reduced()
@@ -296,8 +296,7 @@ func (t *trainer) epoch() error {
 	if err != nil {
 		return err
 	}
-	t.sum()
-	var f Figures
+	f := Figures{Torn: t.sum()}
 	for _, part := range figures {
 		f.Cost += part.Cost
 		f.Error += part.Error
@@ -316,17 +315,24 @@ func (t *trainer) epoch() error {
 	return nil
 }
 
-// sum adds the gradients of the tiles up. One that is not finite is left out, as long as another one is: a rollout that the model throws
-// about, within its task's radius, overflows on the way back, and says nothing of the others.
-func (t *trainer) sum() {
+// sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about, within its
+// task's radius, overflows on the way back, and says nothing of the others. Where most of them do, it adds them all, and the sum is
+// not finite.
+func (t *trainer) sum() (torn int) {
+	finite := make([]bool, len(t.parts))
+	for part, g := range t.parts {
+		square := kernel.SquaredNorm(g)
+		if finite[part] = square-square == 0; !finite[part] {
+			torn++
+		}
+	}
 	clear(t.grad)
-	finite := func(g []float32) bool { square := kernel.SquaredNorm(g); return square-square == 0 }
-	any := slices.ContainsFunc(t.parts, finite)
-	for _, g := range t.parts {
-		if !any || finite(g) {
+	for part, g := range t.parts {
+		if finite[part] || 2*torn > len(t.parts) {
 			kernel.Axpy(1, g, t.grad)
 		}
 	}
+	return torn
 }
 
 // each runs f for every part of this rank, each worker taking the next that is

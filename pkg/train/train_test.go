@@ -186,8 +186,8 @@ func TestReduced(t *testing.T) {
 	_, other := gradient(flies, 1, 3, false)
 	_, reduced := gradient(flies, 1, 2, true)
 	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of other episodes by %.2g", off(reduced, plain), off(other, plain))
-	if off(reduced, plain) > 0.1*off(other, plain) {
-		t.Error("expected less than a tenth of that")
+	if off(reduced, plain) > 0.03 || off(reduced, plain) > 0.1*off(other, plain) {
+		t.Error("expected less than 0.03, and than a tenth of that of others")
 	}
 	if kernel.Reduces() == slices.Equal(plain, reduced) {
 		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(), slices.Equal(plain, reduced))
@@ -353,8 +353,10 @@ type torn struct {
 	all bool
 }
 
-func (w torn) tile(maxB, maxH int) worldTile[float32] { return tornTile{w.World.tile(maxB, maxH), w.all} }
-func (w torn) reduced() World[float32]                { return w }
+func (w torn) tile(maxB, maxH int) worldTile[float32] {
+	return tornTile{w.World.tile(maxB, maxH), w.all}
+}
+func (w torn) reduced() World[float32] { return w }
 
 type tornTile struct {
 	worldTile[float32]
@@ -363,7 +365,7 @@ type tornTile struct {
 
 func (t tornTile) begin(B, H int, z latents[float32], rng *rand.Rand) transitions[float32] {
 	s := t.worldTile.begin(B, H, z, rng)
-	if rng.IntN(3) == 0 || t.all {
+	if rng.IntN(12) == 0 || t.all {
 		return tornSteps{s}
 	}
 	return s
@@ -386,6 +388,9 @@ func TestTorn(t *testing.T) {
 	}
 	if first, last := r.Curve.Figures[0], r.Curve.Figures[c.Epochs-1]; last.Cost > 0.7*first.Cost {
 		t.Errorf("cost %v → %v", first.Cost, last.Cost)
+	}
+	if !slices.ContainsFunc(r.Curve.Figures, func(f Figures) bool { return f.Torn > 0 }) {
+		t.Error("no tile was left out")
 	}
 	_, err = Run(context.Background(), c, torn{nominal(), true}, 0.02, Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
 	if err == nil || !strings.Contains(err.Error(), "the gradient is not finite in epoch 1 ") {

@@ -70,7 +70,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if err := c.poised(a); err != nil {
 		return err
 	}
-	return c.reach(ctx, a, "does not take up offboard mode", func(s bridge.Autopilot) bool { return s.Follows() }, func() error { return a.offboard(ctx) })
+	return c.reach(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows, func() error { return a.offboard(ctx) })
 }
 
 func (c *Controller) disarm(ctx context.Context) error {
