@@ -106,13 +106,9 @@ func VoltageOfBatteryStatus(data []byte) (float64, error) {
 	return float64(d.Float32(name + "voltage_v")), d.Err()
 }
 
-// Arm is the command that arms or disarms PX4. PX4 stamps it.
-func Arm(on bool) px4msgs.VehicleCommand {
-	action := px4msgs.VehicleCommandArmingActionDisarm
-	if on {
-		action = px4msgs.VehicleCommandArmingActionArm
-	}
-	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm), float32(action), 0)
+// Disarm is the command that disarms PX4: the pilot arms. PX4 stamps it.
+func Disarm() px4msgs.VehicleCommand {
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm), float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
 }
 
 // PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main mode.

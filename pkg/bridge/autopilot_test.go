@@ -54,14 +54,16 @@ func TestVoltage(t *testing.T) {
 
 // Numbers that PX4 knows, MAV_CMD 400 and 176 with 1 and 6, and who is to hear them.
 func TestVehicleCommands(t *testing.T) {
+	arm := Disarm() // as a pilot's station has it
+	arm.Param1 = 1
 	for name, c := range map[string]struct {
 		m                     px4msgs.VehicleCommand
 		command               uint32
 		param1, param2        float32
 		arm, disarm, offboard bool
 	}{
-		"arm":      {Arm(true), 400, 1, 0, true, false, false},
-		"disarm":   {Arm(false), 400, 0, 0, false, true, false},
+		"arm":      {arm, 400, 1, 0, true, false, false},
+		"disarm":   {Disarm(), 400, 0, 0, false, true, false},
 		"offboard": {ToOffboard(), 176, 1, 6, false, false, true},
 	} {
 		m := c.m

@@ -266,6 +266,6 @@ func (a *px4Autopilot) offboard(context.Context) error {
 }
 
 func (a *px4Autopilot) disarm(context.Context) error {
-	m := bridge.Arm(false)
+	m := bridge.Disarm()
 	return a.commands.Publish(&m)
 }
