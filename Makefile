@@ -96,7 +96,7 @@ soak: deps ## traffic between processes for SOAK (1h): goroutines, files and mem
 	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros
 
 .PHONY: torture
-torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (20 minutes)
+torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (7 minutes)
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/component/torture
 
 # Screenshots land in build/page.

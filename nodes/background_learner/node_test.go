@@ -38,6 +38,17 @@ func TestParameterFile(t *testing.T) {
 	if err := p.check(); err != nil {
 		t.Error(err)
 	}
+	var inLab struct {
+		Sim bool `param:"use_sim_time" default:"false" doc:"time from /clock"`
+		parameters
+	}
+	param.Default(&inLab)
+	if err := param.Load(filepath.Join("..", "..", "params", "lab.yaml"), "/quad/"+name, &inLab); err != nil {
+		t.Error(err)
+	}
+	if inLab.Limits != p.Limits {
+		t.Errorf("params/lab.yaml has limits %+v, expected the default %+v", inLab.Limits, p.Limits)
+	}
 }
 
 // patience is how long a test waits for what must happen.

@@ -47,6 +47,9 @@ func (c *Craft) Flies(task string) bool { return slices.Contains(c.Tasks, task) 
 func (c *Craft) Looks() int  { return c.policy.Observation.Looks }
 func (c *Craft) Latent() int { return c.policy.Latent }
 
+// Listens reports whether the latent makes a difference to the policy.
+func (c *Craft) Listens() bool { return c.policy.Listens() }
+
 // InputNames are those of the inputs of the policy's network.
 func (c *Craft) InputNames() []string {
 	names := c.policy.Observation.Names()

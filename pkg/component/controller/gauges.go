@@ -146,6 +146,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.Warn, "waiting for a bundle")
 	case last.Bundle == "":
 		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
+	case last.Stage == guard.Policy && last.LatentStamp == 0 && craft.Listens():
+		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that is fresh")
 	case last.Stage == guard.Policy:
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:

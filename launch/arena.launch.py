@@ -1,4 +1,5 @@
-"""The nodes that fly, policy_controller and latent_encoder, and the visualizer, in the robot's namespace."""
+"""The nodes of an arena, in the robot's namespace: policy_controller, latent_encoder and visualizer, and with a directory
+transition_recorder and background_learner, which record there and learn from it."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess
@@ -13,23 +14,30 @@ ARGUMENTS = [
     ('use_sim_time', 'false', 'follow /clock'),
     ('log_level', 'info', 'debug, info, warn, error or fatal'),
     ('autostart', 'true', 'configure and activate the controller'),
+    ('directory', '', 'record and learn in this folder; empty does neither'),
     ('rviz', 'false', 'start rviz2 with launch/vnd.rviz'),
     ('bag', '', 'record all topics to this folder, as MCAP; empty records none'),
 ]
 
 
-def node(executable, **more):
+def given(name):
+    return IfCondition(PythonExpression(["'", LaunchConfiguration(name), "' != ''"]))
+
+
+def node(executable, condition=None, **more):
     parameters = [LaunchConfiguration('params_file'), {'use_sim_time': LaunchConfiguration('use_sim_time'), **more}]
     return Node(
         package='vnd', executable=executable, name=executable, output='screen',
         namespace=LaunchConfiguration('namespace'), parameters=parameters,
-        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')], condition=condition,
     )
 
 
 def generate_launch_description():
     return LaunchDescription([
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
+        node('transition_recorder', given('directory'), directory=LaunchConfiguration('directory')),
+        node('background_learner', given('directory'), directory=LaunchConfiguration('directory')),
         node('policy_controller', autostart=LaunchConfiguration('autostart')),
         node('latent_encoder'),
         node('visualizer'),
@@ -40,6 +48,6 @@ def generate_launch_description():
         ),
         ExecuteProcess(
             cmd=['ros2', 'bag', 'record', '--all', '--storage', 'mcap', '--output', LaunchConfiguration('bag')],
-            condition=IfCondition(PythonExpression(["'", LaunchConfiguration('bag'), "' != ''"])),
+            condition=given('bag'),
         ),
     ])
