@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"vnd/pkg/dds"
 	"vnd/pkg/guard"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 )
 
 // programs of a flight.
@@ -74,16 +74,8 @@ func newField(t *testing.T) *field {
 	}
 	f.n = must(c.NewNode("tester"))(t)
 	f.listen(f.n)
-	spinning, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(spinning) }()
-	t.Cleanup(func() {
-		stop()
-		if err := errors.Join(<-ended, c.Close()); err != nil {
-			t.Error(err)
-		}
-		cancel()
-	})
+	t.Cleanup(cancel)
+	rostest.Spin(t, c, 1)
 	return f
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -26,6 +25,7 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/reference"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 	"vnd/pkg/transition"
@@ -121,15 +121,7 @@ func join(t *testing.T, d *inproc.Domain) *people {
 	must(ros.NewSubscription(p.n, "learner/status", component.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) { p.statuses <- *m }))(t)
 	p.segments = must(ros.NewPublisher[msgs.BufferSegment](p.n, "buffer", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}))(t)
 	p.steps = must(ros.NewPublisher[msgs.Step](p.n, "step", component.StepQoS()))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-ended, c.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return p
 }
 

@@ -26,6 +26,7 @@ import (
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/param/paramtest"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/transition"
 )
 
@@ -112,15 +113,7 @@ func newRobot(t testing.TB, d *inproc.Domain) *robot {
 		}
 		r.health <- kept
 	}))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-ended, c.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return r
 }
 

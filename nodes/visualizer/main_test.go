@@ -33,6 +33,7 @@ import (
 	"vnd/pkg/model"
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/so3"
 )
 
@@ -117,18 +118,7 @@ func newRobot(t *testing.T) *robot {
 	for _, topic := range []string{"vehicle", "error_tube", "imagined", "latent_map"} { // as rviz does
 		must(ros.NewSubscription(r.n, "visualizer/"+topic, component.LatchedQoS(), func(*visualizationmsgs.MarkerArray, ros.Info) {}))(t)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return r
 }
 

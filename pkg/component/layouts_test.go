@@ -32,6 +32,7 @@ import (
 	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/lifecycle"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/so3"
 )
 
@@ -87,18 +88,7 @@ func graph(t *testing.T) *ros.Node {
 	join := func(args ...string) *ros.Context {
 		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}, args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
-		ended := make(chan error, 1)
-		spinning, stop := context.WithCancel(ctx)
-		go func() { ended <- c.SpinThreads(spinning, 3) }()
-		t.Cleanup(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		rostest.Spin(t, c, 3)
 		return c
 	}
 	bundle := "bundle_file:=" + filepath.Join("..", "control", "testdata", "a.vnd")

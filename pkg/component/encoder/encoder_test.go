@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 )
@@ -60,18 +61,7 @@ func newHouse(t *testing.T, args ...string) *house {
 	join := func(args ...string) *ros.Context {
 		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
-		ctx, stop := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- c.SpinThreads(ctx, 2) }()
-		t.Cleanup(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		rostest.Spin(t, c, 2)
 		return c
 	}
 	h := &house{t: t, latents: make(chan msgs.Latent, 100)}

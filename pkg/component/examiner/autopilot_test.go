@@ -1,7 +1,6 @@
 package examiner
 
 import (
-	"context"
 	"io"
 	"math"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 )
 
 // publish is a publisher of a node's that is made on the spot.
@@ -33,6 +33,50 @@ func publish[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string) f
 	}
 }
 
+// desk is an autopilot, which says whether it follows commands and what its battery has, and who commands it.
+type desk struct {
+	says           func(follows bool)
+	power, command func()
+}
+
+const volts = 14.0
+
+func mavros(t *testing.T, n *ros.Node, p *controller.Params) desk {
+	state, battery := publish[mavrosmsgs.State](t, n, "mavros/state"), publish[sensormsgs.BatteryState](t, n, "mavros/battery")
+	setpoint := publish[mavrosmsgs.AttitudeTarget](t, n, "mavros/setpoint_raw/attitude")
+	return desk{
+		says: func(follows bool) {
+			state(&mavrosmsgs.State{Connected: true, Armed: true, Mode: map[bool]string{true: "OFFBOARD", false: "POSCTL"}[follows]})
+		},
+		power: func() { battery(&sensormsgs.BatteryState{Voltage: volts}) },
+		command: func() {
+			var m mavrosmsgs.AttitudeTarget
+			bridge.PutAttitudeTarget(&m, 1, "base_link", quad.Command{Thrust: quad.Gravity}, &p.Throttle, volts)
+			setpoint(&m)
+		},
+	}
+}
+
+func px4(t *testing.T, n *ros.Node, p *controller.Params) desk {
+	state, battery := publish[px4msgs.VehicleStatus](t, n, "fmu/out/vehicle_status_v1"), publish[px4msgs.BatteryStatus](t, n, "fmu/out/battery_status")
+	setpoint := publish[px4msgs.VehicleRatesSetpoint](t, n, "fmu/in/vehicle_rates_setpoint")
+	return desk{
+		says: func(follows bool) {
+			m := px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateArmed, NavState: px4msgs.VehicleStatusNavigationStatePosctl}
+			if follows {
+				m.NavState = px4msgs.VehicleStatusNavigationStateOffboard
+			}
+			state(&m)
+		},
+		power: func() { battery(&px4msgs.BatteryStatus{Connected: true, VoltageV: volts}) },
+		command: func() {
+			var m px4msgs.VehicleRatesSetpoint
+			bridge.PutVehicleRatesSetpoint(&m, 0, quad.Command{Thrust: quad.Gravity}, &p.Throttle, volts)
+			setpoint(&m)
+		},
+	}
+}
+
 // Commands count once the autopilot says that it follows them, and the voltage is known that they were made for; their thrust
 // is then what was asked for. Over mavros, and over PX4's topics of another version.
 func TestFollowed(t *testing.T) {
@@ -42,7 +86,6 @@ func TestFollowed(t *testing.T) {
 }
 
 func followed(t *testing.T, stack string) {
-	const volts = 14.0
 	d := inproc.NewDomain()
 	join := func() *ros.Context {
 		c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Backend: ros.InProcess(d),
@@ -50,18 +93,7 @@ func followed(t *testing.T, stack string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- c.Spin(ctx) }()
-		t.Cleanup(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		rostest.Spin(t, c, 1)
 		return c
 	}
 	n, err := join().NewNode("bench")
@@ -71,36 +103,7 @@ func followed(t *testing.T, stack string) {
 	var p controller.Params
 	param.Default(&p)
 	p.CommandInterface, p.Throttle = stack, bridge.Throttle{Hover: 0.37, Voltage: 15.6}
-	var says func(follows bool)
-	var command, power func()
-	if stack == bridge.Mavros {
-		state, battery, setpoint := publish[mavrosmsgs.State](t, n, "mavros/state"), publish[sensormsgs.BatteryState](t, n, "mavros/battery"), publish[mavrosmsgs.AttitudeTarget](t, n, "mavros/setpoint_raw/attitude")
-		says = func(follows bool) {
-			m := mavrosmsgs.State{Connected: true, Armed: true, Mode: map[bool]string{true: "OFFBOARD", false: "POSCTL"}[follows]}
-			state(&m)
-		}
-		power = func() { battery(&sensormsgs.BatteryState{Voltage: volts}) }
-		command = func() {
-			var m mavrosmsgs.AttitudeTarget
-			bridge.PutAttitudeTarget(&m, 1, "base_link", quad.Command{Thrust: quad.Gravity}, &p.Throttle, volts)
-			setpoint(&m)
-		}
-	} else {
-		state, battery, setpoint := publish[px4msgs.VehicleStatus](t, n, "fmu/out/vehicle_status_v1"), publish[px4msgs.BatteryStatus](t, n, "fmu/out/battery_status"), publish[px4msgs.VehicleRatesSetpoint](t, n, "fmu/in/vehicle_rates_setpoint")
-		says = func(follows bool) {
-			m := px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateArmed, NavState: px4msgs.VehicleStatusNavigationStatePosctl}
-			if follows {
-				m.NavState = px4msgs.VehicleStatusNavigationStateOffboard
-			}
-			state(&m)
-		}
-		power = func() { battery(&px4msgs.BatteryStatus{Connected: true, VoltageV: volts}) }
-		command = func() {
-			var m px4msgs.VehicleRatesSetpoint
-			bridge.PutVehicleRatesSetpoint(&m, 0, quad.Command{Thrust: quad.Gravity}, &p.Throttle, volts)
-			setpoint(&m)
-		}
-	}
+	pilot := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros, bridge.PX4: px4}[stack](t, n, &p)
 	e, err := newExaminer(join(), &p)
 	if err != nil {
 		t.Fatal(err)
@@ -114,12 +117,12 @@ func followed(t *testing.T, stack string) {
 			}
 			e.Look()
 			say()
-			command()
+			pilot.command()
 		}
 	}
-	until("that commands come, of whom nobody says anything", func() { power() }, func() bool { v, _ := e.takes(); return v > 0 })
-	until("standing aside", func() { says(false) }, func() bool { _, ok := e.takes(); return !ok })
-	until("following", func() { says(true) }, func() bool { _, ok := e.takes(); return ok })
+	until("that commands come, of whom nobody says anything", func() { pilot.power() }, func() bool { v, _ := e.takes(); return v > 0 })
+	until("standing aside", func() { pilot.says(false) }, func() bool { _, ok := e.takes(); return !ok })
+	until("following", func() { pilot.says(true) }, func() bool { _, ok := e.takes(); return ok })
 	e.Commands()
 	var all []float64
 	until("commands", func() {}, func() bool {
@@ -133,7 +136,7 @@ func followed(t *testing.T, stack string) {
 			t.Fatalf("thrust %g, expected %g", x, quad.Gravity)
 		}
 	}
-	until("that it is taken back", func() { says(false) }, func() bool { _, ok := e.takes(); return !ok })
+	until("that it is taken back", func() { pilot.says(false) }, func() bool { _, ok := e.takes(); return !ok })
 	e.Commands()
 	sent := 0
 	until("a while", func() { sent++ }, func() bool { return sent > 100 })

@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/component"
 	"vnd/pkg/quad"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/so3"
 )
 
@@ -55,18 +56,7 @@ func lab(t *testing.T) *ros.Node {
 		t.Fatal(err)
 	}
 	n := must(c.NewNode("driver"))(t)
-	spinning, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(spinning) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return n
 }
 

@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/params"
+	"vnd/pkg/ros/rostest"
 )
 
 const patience = 30 * time.Second
@@ -34,18 +35,7 @@ func newNode(t *testing.T, d *inproc.Domain, name string) *ros.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Spin(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return n
 }
 

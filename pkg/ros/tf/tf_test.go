@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/ros/tf"
 )
 
@@ -25,22 +26,11 @@ func newNode(t *testing.T, d *inproc.Domain, name string) *ros.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
 	n, err := c.NewNode(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { ended <- c.Spin(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rostest.Spin(t, c, 1)
 	return n
 }
 
