@@ -99,7 +99,7 @@ type Sample struct {
 type Status struct {
 	Matched            int    // endpoints matched now
 	MatchedTotal       int    // ever
-	Incompatible       int    // endpoints refused for their QoS
+	Incompatible       int    // refusals for QoS; Cyclone counts two of a pair whose ends appear at one moment
 	IncompatiblePolicy Policy // the first policy that refused the latest of them
 	DeadlineMissed     int    // offered by a writer, requested by a reader
 	LivelinessLost     int    // by a writer

@@ -57,7 +57,7 @@ func (e *endpoint) news() {
 type Incompatible struct {
 	Topic  string
 	Side   string // the node's own: "publisher" or "subscription"
-	Count  int    // peers refused since the endpoint was made
+	Count  int    // refusals since the endpoint was made
 	Policy dds.Policy
 }
 
