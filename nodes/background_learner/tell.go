@@ -67,6 +67,6 @@ func (n *node) tell(s *diagnostics.Status) {
 	s.Add("Phase", string(now.Phase))
 	s.Add("Bundle", now.Bundle)
 	s.Add("Rows", now.Rows)
-	s.Add("Refusals and failures", n.bad.Load())
+	s.Add("Failures", n.bad.Load())
 	s.Add("Steps left out", dropped)
 }

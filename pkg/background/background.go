@@ -221,7 +221,9 @@ func (l *Learner) judged(j *job, r *learn.Round) {
 		l.log(true, err.Error())
 	}
 	if !r.Verdict.Pass {
-		l.fail(fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict)))
+		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
+		l.log(false, line) // the gate's work, no failure
+		l.settle(line)
 		return
 	}
 	l.promote(r.Candidate, fmt.Sprintf("round %d on %d rows: bundle %s follows %s", r.Number, r.Rows, r.ID, r.Parent))
