@@ -37,6 +37,8 @@ package kernel
 #cgo nocallback vnd_dense_gelu_backward
 #cgo noescape vnd_dense_film_backward
 #cgo nocallback vnd_dense_film_backward
+#cgo noescape vnd_gradient_reduced
+#cgo nocallback vnd_gradient_reduced
 #cgo noescape vnd_body_step
 #cgo nocallback vnd_body_step
 #cgo noescape vnd_body_step_vjp
@@ -154,6 +156,10 @@ func denseGeluBackwardC(reduced bool, rows, k, n int, dy, w, slope []float32) {
 
 func denseFilmBackwardC(reduced bool, rows, k, n int, dy, w, film, pre, slope, dfilm []float32) {
 	C.vnd_dense_film_backward(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre), ptr(slope), ptr(dfilm))
+}
+
+func gradientReducedC(rows, k, n int, x, dy, grad []float32) bool {
+	return C.vnd_gradient_reduced(size(rows), size(k), size(n), ptr(x), ptr(dy), ptr(grad)) != 0
 }
 
 func channelC(c *Channel) C.vnd_channel {

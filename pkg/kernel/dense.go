@@ -42,6 +42,17 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	}
 }
 
+// Gradient adds xᵀ·dy to grad [K×N], that of W, for x [rows×K] and dy [rows×N], rounded to bfloat16 as the products were if
+// the weights are reduced.
+func (w *Weights[F]) Gradient(rows int, x, dy, grad []F) {
+	k, n := w.K, w.N
+	x, dy, grad = need(x, rows*k), need(dy, rows*n), need(grad, k*n)
+	if w.reduced && native32[F]() && gradientReducedC(rows, k, n, f32(x), f32(dy), f32(grad)) {
+		return
+	}
+	Gemm(true, false, k, n, rows, x, k, dy, n, 1, grad, n)
+}
+
 // room makes panels n numbers long, from the beginning of a cache line on.
 func (w *Weights[F]) room(n int) {
 	if len(w.panels) == n {

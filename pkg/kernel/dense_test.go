@@ -181,6 +181,47 @@ func TestLayersReduced(t *testing.T) {
 	})
 }
 
+// TestGradient compares the gradient of weights with its reference in float64, over operands that are rounded where the
+// weights are, between guard bands, and with what was there before it.
+func TestGradient(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(19, 19))
+		for i, s := range append(layerShapes(), [3]int{255, 100, 33}, [3]int{513, 257, 31}, [3]int{70, 1024, 40}, [3]int{2, 1040, 33}) {
+			rows, k, n := s[0], s[1], s[2]
+			b, ld, _ := matrix(rng, false, k, n)
+			w := new(Weights[float32])
+			if i%3 == 0 {
+				w.Set(false, k, n, b, ld)
+			} else {
+				w.SetReduced(false, k, n, b, ld)
+			}
+			args := make([]guarded, 3)
+			want := make([][]float64, 3)
+			for j, length := range []int{rows * k, rows * n, k * n} {
+				x := make([]float32, length)
+				for l := range x {
+					x[l] = float32(rng.NormFloat64())
+					want[j] = append(want[j], float64(x[l]))
+					if j < 2 && w.reduced {
+						want[j][l] = rounded(want[j][l])
+					}
+				}
+				args[j] = guard(x)
+			}
+			gemmGo(true, false, k, n, rows, want[0], k, want[1], n, 1, want[2], n)
+			w.Gradient(rows, args[0].x, args[1].x, args[2].x)
+			for j, a := range args {
+				a.check(t, fmt.Sprintf("gradient of %d×%d over %d rows, argument %d", k, n, rows, j), j < 2)
+			}
+			for j, v := range args[2].x {
+				if math.Abs(float64(v)-want[2][j]) > 1e-5*(10+math.Abs(want[2][j])) {
+					t.Fatalf("gradient of %d×%d over %d rows [%d]: %v, reference %v", k, n, rows, j, v, want[2][j])
+				}
+			}
+		}
+	})
+}
+
 // TestRounded: 8 bits to the nearest, of two the even one.
 func TestRounded(t *testing.T) {
 	for x, want := range map[float32]float32{0: 0, 1: 1, -1.00390625: -1, 1.01171875: 1.015625, 1.005: 1.0078125, 3.4e38: float32(math.Inf(1)), 1e-40: 0,
@@ -350,6 +391,20 @@ func BenchmarkLayers(b *testing.B) {
 			if run(l.name, w); reduced.reduced {
 				run(l.name+" bfloat16", reduced)
 			}
+		}
+		const many = 125 * rows
+		x, dy, grad := make([]float32, many*k), make([]float32, many*n), make([]float32, k*n)
+		for i := range x {
+			x[i], dy[i] = float32(rng.NormFloat64()), float32(rng.NormFloat64())
+		}
+		for _, w := range []*Weights[float32]{w, reduced} {
+			b.Run(map[bool]string{false: "Gradient", true: "Gradient-bfloat16"}[w.reduced], func(b *testing.B) {
+				began := spent()
+				for b.Loop() {
+					w.Gradient(many, x, dy, grad)
+				}
+				b.ReportMetric(2*many*k*n*float64(b.N)/float64(spent()-began), "GFLOP/cpu-s")
+			})
 		}
 	})
 }

@@ -148,6 +148,10 @@ void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t
 	use->dense_film_backward(reduced, rows, k, n, dy, w, film, pre, slope, dfilm);
 }
 
+int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
+	return use->gradient_reduced(rows, k, n, x, dy, g);
+}
+
 void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next) {
 	use->body_step(&m, rows, s, a, d, next);
 }

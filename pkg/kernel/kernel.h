@@ -63,6 +63,7 @@ typedef struct {
 	void (*dense_gelu_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
 	void (*dense_film_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 		const float *film, const float *pre, float *slope, float *dfilm);
+	int (*gradient_reduced)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
 	void (*body_step)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
 	void (*body_step_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext,
 		float *ds, float *da, float *dd);
@@ -121,6 +122,8 @@ void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const
 void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
 void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm);
+// vnd_gradient_reduced returns 0 and does nothing where it cannot be done.
+int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
 void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
 void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,
 	float *da, float *dd);

@@ -25,6 +25,7 @@ func denseGeluC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                
 func denseFilmC(_ bool, _, _, _ int, _, _, _, _, _, _, _ []float32)                            {}
 func denseGeluBackwardC(_ bool, _, _, _ int, _, _, _ []float32)                                {}
 func denseFilmBackwardC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                       {}
+func gradientReducedC(_, _, _ int, _, _, _ []float32) bool                                     { return false }
 func bodyStepC(_ *Body, _ int, _, _, _, _ []float32)                                           {}
 func bodyStepVJPC(_ *Body, _ int, _, _, _, _, _, _, _ []float32)                               {}
 func bodyInputsC(_ *Body, _ int, _, _, _ []float32)                                            {}

@@ -1,4 +1,4 @@
-// Products in bfloat16: rows and weights are rounded to 8 bits, their products summed in float32, two at an instruction.
+// Products in bfloat16: both operands are rounded to 8 bits, their products summed in float32, two at an instruction.
 // Included by dense.h. Instruction sets without it make no such panels, nor do any for more than PAIRS / MR pairs of k, and
 // are never asked for products with them.
 //
@@ -84,8 +84,80 @@ INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t 
 			}
 	}
 }
+// Gradients of weights sum over rows: two successive rows of a column share 32 bits. As many pairs of rows are worked through
+// at a time as let both operands, the next ones and the sums stay in the second-level cache.
+enum { PAIRS_GRAD = 64, BLOCK = PAIRS_GRAD * 512 };
+
+// pair_rows writes x [rows×n] in panels of `width` columns, zeros past the last; a panel's pairs of rows follow each other.
+INLINE void pair_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, const ptrdiff_t width, float *restrict to) {
+	const ptrdiff_t panel = pairs(rows) * width, padded = (n + width - 1) / width * width;
+	for (ptrdiff_t p = 0; p < rows; p += 2, x += 2 * n, to += width)
+		for (ptrdiff_t j = 0; j < padded; j += VL) {
+			const __mmask16 some = n - j >= VL ? 0xffff : j < n ? (__mmask16)((1u << (n - j)) - 1) : 0;
+			__m512 even = _mm512_maskz_loadu_ps(some, x + j), odd = p + 1 < rows ? _mm512_maskz_loadu_ps(some, x + n + j) : _mm512_setzero_ps();
+			__m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even)), high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd));
+			_mm512_storeu_si512(to + j / width * panel + j % width, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+		}
+}
+
+// gradient_tile adds xᵀ·dy to the first `high`, at most MR, rows and `wide`, at most NR, columns of g, for `count` pairs of rows in
+// panels of VL and of NR columns.
+static __attribute__((noinline)) void gradient_tile(ptrdiff_t count, const float *restrict x, const float *restrict dy,
+	ptrdiff_t high, ptrdiff_t wide, float *restrict g, ptrdiff_t ldg) {
+	__m512 acc[MR][2];
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++)
+		acc[i][0] = acc[i][1] = _mm512_setzero_ps();
+	for (ptrdiff_t p = 0; p < count; p++, x += VL, dy += NR) {
+		__m512bh y0 = (__m512bh)_mm512_loadu_ps(dy), y1 = (__m512bh)_mm512_loadu_ps(dy + VL);
+#pragma GCC unroll 16
+		for (int i = 0; i < MR; i++) {
+			__m512bh a = (__m512bh)_mm512_set1_ps(x[i]);
+			acc[i][0] = _mm512_dpbf16_ps(acc[i][0], a, y0);
+			acc[i][1] = _mm512_dpbf16_ps(acc[i][1], a, y1);
+		}
+	}
+	const uint32_t some = wide < NR ? (1u << wide) - 1 : 0xffffffff;
+	const __mmask16 left = (__mmask16)some, right = (__mmask16)(some >> VL);
+#pragma GCC unroll 16
+	for (int i = 0; i < MR; i++, g += ldg)
+		if (i < high) {
+			_mm512_mask_storeu_ps(g, left, _mm512_add_ps(acc[i][0], _mm512_maskz_loadu_ps(left, g)));
+			_mm512_mask_storeu_ps(g + VL, right, _mm512_add_ps(acc[i][1], _mm512_maskz_loadu_ps(right, g + VL)));
+		}
+}
+
+// ask has one of `parts` equal parts of x brought into the second-level cache.
+INLINE void ask(ptrdiff_t n, const float *x, ptrdiff_t part, ptrdiff_t parts) {
+	for (ptrdiff_t i = n * part / parts; i < n * (part + 1) / parts; i += 16)
+		_mm_prefetch(x + i, _MM_HINT_T1);
+}
+
+// gradient_reduced packs as many rows as fit, and asks for the next ones while these are multiplied.
+static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
+	float left[BLOCK] __attribute__((aligned(64)));
+	const ptrdiff_t high = (k + VL - 1) / VL * VL, wide = (n + NR - 1) / NR * NR, fit = BLOCK / (high + wide), most = 2 * (fit < PAIRS_GRAD ? fit : PAIRS_GRAD);
+	const ptrdiff_t tiles = (k + MR - 1) / MR * (wide / NR);
+	if (most < 2)
+		return 0;
+	for (ptrdiff_t some; rows > 0; rows -= some, x += some * k, dy += some * n) {
+		some = rows < most ? rows : most;
+		const ptrdiff_t count = pairs(some), next = rows - some < most ? rows - some : most;
+		float *right = left + high * count;
+		pair_rows(some, k, x, VL, left);
+		pair_rows(some, n, dy, NR, right);
+		for (ptrdiff_t j = 0, tile = 0; j < n; j += NR)
+			for (ptrdiff_t i = 0; i < k; i += MR, tile++) {
+				ask(next * k, x + some * k, tile, tiles);
+				ask(next * n, dy + some * n, tile, tiles);
+				gradient_tile(count, left + i / VL * VL * count + i % VL, right + j * count, k - i, n - j, g + i * n + j, n);
+			}
+	}
+	return 1;
+}
 #else
 static ptrdiff_t reduced_panels(ptrdiff_t k, ptrdiff_t n) { return 0; }
 static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {}
 INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o) {}
+static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) { return 0; }
 #endif

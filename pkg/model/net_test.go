@@ -105,6 +105,18 @@ func TestReduced(t *testing.T) {
 			net.Residual(tape, 0, B, x, y[i])
 		}
 		near(name, y[1], y[0], c.Blocks > 0)
+		if c.Latent == 0 {
+			continue
+		}
+		ctx := normal[float32](rng, c.Context*B*c.ContextInputs)
+		var latents, windows [2][]float32
+		for i, net := range []*Net[float32]{n, n.Reduced()} {
+			latents[i], windows[i] = make([]float32, B*c.Latent), make([]float32, B*c.Context*c.ContextInputs)
+			net.Encode(net.NewEncoderTape(B), B, ctx, latents[i])
+			net.DecodeTape(net.NewDecoderTape(B), B, z, windows[i])
+		}
+		near(name+" encoder", latents[1], latents[0], true)
+		near(name+" decoder", windows[1], windows[0], true)
 	}
 	for _, hidden := range [][]int{{8}, {8, 8}, {8, 8, 8}} {
 		p, err := NewPolicy[float32](PolicyConfig{Inputs: 6, Actions: 4, Hidden: hidden})

@@ -76,7 +76,7 @@ func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
 
 // BackwardParams adds xᵀ·dy and the column sums of dy to the gradient.
 func (d *Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
-	kernel.Gemm(true, false, d.In, d.Out, rows, x, d.In, dy, d.Out, 1, grad[d.Weight:], d.Out)
+	d.forward.Gradient(rows, x, dy, grad[d.Weight:][:d.In*d.Out])
 	kernel.ColumnSums(rows, d.Out, dy, grad[d.Bias:])
 }
 

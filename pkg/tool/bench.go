@@ -70,13 +70,17 @@ type rate struct {
 
 // rateOf turns the times of epochs into a rate, without the first two, which
 // touch memory for the first time.
-func rateOf(bench, unit string, each, threads int, g ranks.Group, times []time.Duration) *rate {
+func rateOf(bench, unit string, each, threads int, g ranks.Group, plain bool, times []time.Duration) *rate {
 	const warm = 2
 	slices.Sort(times[min(warm, len(times)-1):])
 	rest := times[min(warm, len(times)-1):]
 	median, best := rest[len(rest)/2].Seconds(), rest[0].Seconds()
+	format := "bfloat16"
+	if plain || !kernel.Reduces() {
+		format = "float32"
+	}
 	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best, Epoch: median,
-		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Format: "float32"}
+		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Format: format}
 }
 
 // WriteText implements result.
@@ -138,19 +142,16 @@ func (b *benchPolicy) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		out := rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, times)
-		if cfg.Reduced && kernel.Reduces() {
-			out.Format = "bfloat16"
-		}
-		return c.show(out)
+		return c.show(rateOf("policy", "transitions", b.Envs*b.Horizon, r.Workers, g, b.Float32, times))
 	})
 }
 
 type benchFit struct {
-	Batch   int `default:"2048" help:"Contexts of an update."`
-	Steps   int `default:"1" help:"Steps of the rollouts that are compared; 1 is the paper's loss."`
-	Threads int `default:"0" help:"Threads; 0 takes all."`
-	Epochs  int `default:"11" help:"Updates, of which the first two are not timed."`
+	Batch   int  `default:"2048" help:"Contexts of an update."`
+	Steps   int  `default:"1" help:"Steps of the rollouts that are compared; 1 is the paper's loss."`
+	Threads int  `default:"0" help:"Threads; 0 takes all."`
+	Epochs  int  `default:"11" help:"Updates, of which the first two are not timed."`
+	Float32 bool `name:"float32" help:"Multiply in float32 also where the processor has bfloat16."`
 }
 
 // Run implements `vnd bench fit`.
@@ -162,7 +163,7 @@ func (b *benchFit) Run(c *console) error {
 	param.Default(&cfg)
 	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share, cfg.Model.DecoderHidden = b.Steps, []float64{1}, b.Batch, 0, 256
 	cfg.Train.Updates, cfg.Train.Passes, cfg.Train.Validation, cfg.Train.Workers = b.Epochs, 1e5, 0, b.Threads
-	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart = 1e5, false, 0
+	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart, cfg.Train.Reduced = 1e5, false, 0, !b.Float32
 	segments := transition.FromFlights(madeUp(16, 20+b.Steps+200))
 	var times []time.Duration
 	var last time.Time
@@ -176,7 +177,7 @@ func (b *benchFit) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(rateOf("fit", "contexts", b.Batch, fit.Metrics.Workers, g, times))
+		return c.show(rateOf("fit", "contexts", b.Batch, fit.Metrics.Workers, g, b.Float32, times))
 	})
 }
 

@@ -85,7 +85,7 @@ func (t *trainer) resume() error {
 		return err
 	}
 	copy(t.model.Net.Params, c.Params)
-	t.model.Net.Refresh()
+	t.rolled.Net.Refresh()
 	t.adam.M, t.adam.V, t.adam.Steps = c.M, c.V, c.Steps
 	t.state, t.saved = c.State, c.State.Elapsed
 	return t.source.UnmarshalBinary(c.Source)

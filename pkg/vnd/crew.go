@@ -24,7 +24,7 @@ type crew struct {
 	Z       int
 }
 
-func newCrew(cfg *Config, m *learned.Model[float32], data *dataset, scale []float32, g ranks.Group) crew {
+func newCrew(cfg *Config, m, rolled *learned.Model[float32], data *dataset, scale []float32, g ranks.Group) crew {
 	B, params := cfg.Train.Batch, len(m.Net.Params)
 	c := crew{group: g, n: pieces(B), Z: m.Net.Latent}
 	lo, hi, each := ranks.Share(g, c.n)
@@ -37,7 +37,7 @@ func newCrew(cfg *Config, m *learned.Model[float32], data *dataset, scale []floa
 		c.pieces = append(c.pieces, newPiece(m, k*B/c.n, (k+1)*B/c.n, c.grads[k]))
 	}
 	for range threads(cfg, hi-lo) {
-		c.workers = append(c.workers, newWorker(cfg, m, data, scale, c.rows, B, cfg.Loss.Steps))
+		c.workers = append(c.workers, newWorker(cfg, m, rolled, data, scale, c.rows, B, cfg.Loss.Steps))
 	}
 	return c
 }

@@ -3,12 +3,14 @@ package vnd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
+	"vnd/pkg/ranks"
 )
 
 // small is a configuration whose gradient can be differenced number by number.
@@ -81,7 +83,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			for i := range b.samples {
 				b.samples[i] = rng.NormFloat64()
 			}
-			w, p := newWorker(&cfg, m, tr.data, scale, B, B, H), newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
+			w, p := newWorker(&cfg, m, m, tr.data, scale, B, B, H), newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
 			run := func() float64 {
 				m.Net.Refresh()
 				w.encode(&b, p)
@@ -105,4 +107,61 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReduced holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same batch:
+// it is off by far less than the gradients of other batches are. What is validated does not change.
+func TestReduced(t *testing.T) {
+	gradient := func(reduced bool, batches int) (*trainer, []float32) {
+		cfg := quick()
+		cfg.Train.Reduced = reduced
+		tr, err := newTrainer(&cfg, robot, recorded(9, 120), Options{Seed: 3, Ranks: ranks.Solo{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, err := Run(t.Context(), begins(), .02, recorded(9, 120), Options{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(tr.model.Net.Params, begun.Model.Net.Params)
+		tr.model.Net.Refresh()
+		tr.rolled.Net.Refresh()
+		for range batches {
+			tr.draw(.5)
+		}
+		if _, err := tr.crew.gradients(&tr.batch, tr.grad); err != nil {
+			t.Fatal(err)
+		}
+		return tr, tr.grad
+	}
+	off := func(a, b []float32) float64 {
+		d := slices.Clone(a)
+		kernel.Axpy(-1, b, d)
+		return math.Sqrt(kernel.SquaredNorm(d) / kernel.SquaredNorm(b))
+	}
+	first, plain := gradient(false, 1)
+	_, other := gradient(false, 2)
+	second, reduced := gradient(true, 1)
+	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of another batch by %.2g", off(reduced, plain), off(other, plain))
+	if off(reduced, plain) > .03 || off(reduced, plain) > .1*off(other, plain) {
+		t.Error("expected less than 0.03, and than a tenth of that of the other")
+	}
+	if kernel.Reduces() == slices.Equal(plain, reduced) {
+		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(), slices.Equal(plain, reduced))
+	}
+	for _, tr := range []*trainer{first, second} {
+		if err := tr.validate(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := first.state.Newest, second.state.Newest; a != b || !(a > 0) {
+		t.Errorf("the validation loss is %v, in bfloat16 %v", a, b)
+	}
+}
+
+// begins is a fit that is cut short.
+func begins() Config {
+	cfg := quick()
+	cfg.Train.Updates, cfg.Train.Reduced = 40, false
+	return cfg
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"vnd/pkg/kernel"
 	"vnd/pkg/learned"
 	"vnd/pkg/nn"
 	"vnd/pkg/ranks"
@@ -18,6 +19,7 @@ type trainer struct {
 	cfg    *Config
 	opt    Options
 	model  *learned.Model[float32]
+	rolled *learned.Model[float32] // what gradients go through: model, or the same parameters in bfloat16
 	data   *dataset
 	train  []start
 	val    [2][]start // without and with the anchor
@@ -80,8 +82,19 @@ func newTrainer(cfg *Config, robot learned.Quadrotor, segs []transition.Segment,
 	B, Z := cfg.Train.Batch, m.Net.Latent
 	t.batch = batch[float32]{starts: make([]start, B), gains: make([]float64, B), samples: make([]float32, B*Z),
 		z: make([]float32, B*Z), dz: make([]float32, B*Z)}
-	t.crew = newCrew(cfg, m, d, scale, opt.Ranks)
+	t.rolled = reduced(cfg, m)
+	t.crew = newCrew(cfg, m, t.rolled, d, scale, opt.Ranks)
 	return t, nil
+}
+
+// reduced returns m, or m with nets that multiply in bfloat16, if that is asked for.
+func reduced(cfg *Config, m *learned.Model[float32]) *learned.Model[float32] {
+	if !cfg.Train.Reduced || !kernel.Reduces() {
+		return m
+	}
+	r := *m
+	r.Net = m.Net.Reduced()
+	return &r
 }
 
 // warm takes over the weights of a model, with the normalisers that they were fitted under.
@@ -181,7 +194,7 @@ func (t *trainer) update(share float64) error {
 	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm-norm != 0 {
 		return t.diverged("the gradient")
 	}
-	t.model.Net.Refresh()
+	t.rolled.Net.Refresh()
 	t.average()
 	t.state.Update++
 	t.state.Recent = blend(t.state.Recent, l, math.Max(.02, 1/float64(t.state.Update)))

@@ -60,6 +60,7 @@ func newPiece[F kernel.Float](m *learned.Model[F], lo, hi int, grad []F) *piece[
 type worker[F kernel.Float] struct {
 	cfg   *Config
 	m     *learned.Model[F]
+	nets  *model.Net[F] // what gradients go through: m's, or the same parameters in bfloat16
 	data  *dataset
 	scale []F // [H][U] √weight / unit of each error: |scale·e| is the normalised error
 
@@ -83,11 +84,12 @@ type worker[F kernel.Float] struct {
 	windowAction []F                 // [T][A]
 }
 
-// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps.
-func newWorker[F kernel.Float](cfg *Config, m *learned.Model[F], data *dataset, scale []F, rows, B, H int) *worker[F] {
+// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients go through
+// rolled and what is validated through m.
+func newWorker[F kernel.Float](cfg *Config, m, rolled *learned.Model[F], data *dataset, scale []F, rows, B, H int) *worker[F] {
 	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
-	w := &worker[F]{cfg: cfg, m: m, data: data, scale: scale, own: newPiece(m, 0, tb, nil), weight: make([]F, tb),
-		rollout: m.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
+	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newPiece(m, 0, tb, nil), weight: make([]F, tb),
+		rollout: rolled.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
 		states: make([]F, (H+1)*tb*d.State), actions: make([]F, H*tb*d.Action), targets: make([]F, H*tb*d.Measured),
 		conf: make([]F, H*tb), errors: make([]F, H*tb*d.Tangent), zero: make([]F, tb*d.Tangent),
 		ds: make([]F, tb*d.State), dnext: make([]F, tb*d.State),
@@ -107,7 +109,7 @@ func (w *worker[F]) encode(b *batch[F], p *piece[F]) {
 	Z := w.m.Net.Latent
 	w.read(p, b.starts[p.lo:p.hi], b.gains[p.lo:p.hi])
 	if Z > 0 {
-		w.m.Net.EncodeTape(p.encoder, p.hi-p.lo, p.windows.Features, b.z[p.lo*Z:p.hi*Z])
+		w.nets.EncodeTape(p.encoder, p.hi-p.lo, p.windows.Features, b.z[p.lo*Z:p.hi*Z])
 	}
 }
 
@@ -165,7 +167,7 @@ func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 	}
 	kernel.Pause()
 	if Z > 0 {
-		w.m.Net.EncodeBackward(p.encoder, p.windows.Features, dz, p.grad)
+		w.nets.EncodeBackward(p.encoder, p.windows.Features, dz, p.grad)
 	}
 	return l
 }
@@ -180,10 +182,10 @@ func (w *worker[F]) reconstruct(p *piece[F], z, dz []F, scale float64) float64 {
 			copy(w.window[b*n+t*d.Context:][:d.Context], p.windows.Features[(t*B+b)*d.Context:])
 		}
 	}
-	w.m.Net.DecodeTape(w.decoder, B, z, w.decoded)
+	w.nets.DecodeTape(w.decoder, B, z, w.decoded)
 	each := scale / float64(n)
 	sum := nn.SquaredError(B, n, w.decoded, w.window, nil, each, w.decoded)
-	w.m.Net.DecodeBackward(w.decoder, z, w.decoded, dz, p.grad)
+	w.nets.DecodeBackward(w.decoder, z, w.decoded, dz, p.grad)
 	return sum / scale
 }
 
