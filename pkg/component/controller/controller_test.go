@@ -14,6 +14,7 @@ import (
 	"vnd/msgs"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
+	rclinterfaces "vnd/msgs/rcl_interfaces"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/component"
@@ -158,6 +159,7 @@ type house struct {
 	n      *ros.Node
 	status chan diagnosticmsgs.DiagnosticStatus // of the task "control"
 	steps  chan msgs.Step
+	lines  chan string // of the log
 }
 
 func newHouse(t *testing.T, args ...string) *house {
@@ -180,7 +182,7 @@ func newHouse(t *testing.T, args ...string) *house {
 		})
 		return c
 	}
-	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000)}
+	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000), lines: make(chan string, 1000)}
 	h.c = must(New(ctx, join(3, append(args, "-p", "diagnostic_updater.period:=0.05")...)))(t)
 	h.n = must(join(1).NewNode("tester"))(t)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
@@ -199,7 +201,29 @@ func newHouse(t *testing.T, args ...string) *house {
 		default:
 		}
 	}))(t)
+	must(ros.NewSubscription(h.n, "/rosout", ros.DefaultQoS(), func(m *rclinterfaces.Log, _ ros.Info) {
+		select {
+		case h.lines <- m.Msg:
+		default:
+		}
+	}))(t)
 	return h
+}
+
+// logs waits for a line of the log.
+func (h *house) logs(words string) {
+	h.t.Helper()
+	var all []string
+	for deadline := time.After(long); ; {
+		select {
+		case line := <-h.lines:
+			if all = append(all, line); strings.Contains(line, words) {
+				return
+			}
+		case <-deadline:
+			h.t.Fatalf("the log is %q, expected %q", all, words)
+		}
+	}
 }
 
 // says waits for a diagnosis that contains words.
@@ -279,6 +303,8 @@ func TestBadInput(t *testing.T) {
 	h.says(diagnostics.Warn, `a sample in frame "elsewhere" is refused, expected "map"`)
 	h.samples("map", so3.Quat{W: 1}, 60)
 	h.flies()
+	h.logs("the guard flies: the state is too old (")
+	h.logs("the guard has landed: least thrust (the state is too old)")
 	if err := bundles.Publish(h.bundle("a.vnd", func(m *msgs.Bundle) { m.ID = "no" })); err != nil {
 		t.Fatal(err)
 	}

@@ -158,10 +158,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v", last.Cause)
 	case last.Stage == guard.Aside:
 		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
-	case last.Cause == guard.Missed:
-		s.Summary(diagnostics.Error, "the guard flies: %v, %.3f s between two ticks (%v)", last.Cause, float64(f.gap.Load())/1e9, last.Stage)
 	default:
-		s.Summary(diagnostics.Error, "the guard flies: %v (%v)", last.Cause, last.Stage)
+		s.Summary(diagnostics.Error, "%s", f.guarded(by{last.Stage, last.Cause}))
 	}
 	s.Add("bundle", last.Bundle)
 	s.Add("task", last.Task)

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"math"
 
 	"vnd/msgs"
@@ -8,6 +9,7 @@ import (
 	navmsgs "vnd/msgs/nav_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/control"
+	"vnd/pkg/guard"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -15,9 +17,12 @@ import (
 // tell publishes the ticks as steps until stop is closed.
 func (c *Controller) tell(f *flight, stop <-chan struct{}) {
 	var m msgs.Step
+	var before by
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			bridge.PutStep(&m, t, c.world())
+			c.herald(f, before, t)
+			before = by{t.Stage, t.Cause}
 			c.last.Put(func(last *control.Tick) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
@@ -33,6 +38,34 @@ func (c *Controller) tell(f *flight, stop <-chan struct{}) {
 		case <-f.recorded:
 		}
 	}
+}
+
+// by is who flies, and why.
+type by struct {
+	guard.Stage
+	guard.Cause
+}
+
+// herald logs a guard that trips, where it brought the robot, and that the policy has the word again.
+func (c *Controller) herald(f *flight, before by, t *control.Tick) {
+	now := by{t.Stage, t.Cause}
+	switch {
+	case now.Stage == before.Stage && now.Cause == before.Cause:
+	case now.Guarded() && now.Cause != guard.None && (!before.Guarded() || now.Cause != before.Cause):
+		c.Log().Error().Msg(f.guarded(now))
+	case now.Guarded() && now.Stage == guard.Off && before.Guarded():
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy", now.Cause)
+	case before.Guarded() && before.Cause != guard.None && now.Stage <= guard.Limited:
+		c.Log().Info().Msg("the policy flies again")
+	}
+}
+
+// guarded says why the guard flies.
+func (f *flight) guarded(b by) string {
+	if b.Cause == guard.Missed {
+		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9, b.Stage)
+	}
+	return fmt.Sprintf("the guard flies: %v (%v)", b.Cause, b.Stage)
 }
 
 func (c *Controller) world() string {
