@@ -1,27 +1,44 @@
 package learned
 
 import (
-	"slices"
+	"sync"
+	"sync/atomic"
 
+	"vnd/pkg/kernel"
 	"vnd/pkg/quad"
 )
 
-// Latents encodes the windows that end at every stride-th row of the segments, as [N][Z].
+// Latents encodes the windows that end at every stride-th row of the segments, as [N][Z], with all workers.
 func Latents(m *Model[float32], q Quadrotor, segments [][]quad.Step, stride int) []float32 {
-	Z, T, A := m.Net.Latent, m.Net.Context, m.dims().Action
+	const batch = 64
+	Z, T := m.Net.Latent, m.Net.Context
 	if Z == 0 {
 		return nil
 	}
-	windows, tape := m.NewWindows(1), m.Net.NewEncoderTape(1)
-	windows.Reset(1)
-	var all []float32
+	var rows [][]quad.Step // of each window
 	for _, s := range segments {
 		for k := T; k < len(s); k += stride {
-			measured, actions := q.Flatten(s[k-T : k+1])
-			windows.Set(0, measured, actions[:T*A])
-			all = slices.Grow(all, Z)[:len(all)+Z]
-			m.Net.Encode(tape, 1, windows.Features, all[len(all)-Z:])
+			rows = append(rows, s[k-T:k+1])
 		}
 	}
+	all := make([]float32, len(rows)*Z)
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(kernel.Workers(), (len(rows)+batch-1)/batch) {
+		wg.Go(func() {
+			windows, tape := m.NewWindows(batch), m.Net.NewEncoderTape(batch)
+			for lo := int(next.Add(batch)) - batch; lo < len(rows); lo = int(next.Add(batch)) - batch {
+				kernel.Pause()
+				hi := min(lo+batch, len(rows))
+				windows.Reset(hi - lo)
+				for b, s := range rows[lo:hi] {
+					measured, actions := q.Flatten(s)
+					windows.Set(b, measured, actions[:T*m.dims().Action])
+				}
+				m.Net.Encode(tape, hi-lo, windows.Features, all[lo*Z:hi*Z])
+			}
+		})
+	}
+	wg.Wait()
 	return all
 }

@@ -73,11 +73,14 @@ const known = .98
 // leftovers sets the model's unit of leftovers: their RMS over the windows, times what makes the surprise of a share
 // `known` of them at most 1.
 func (t *trainer) leftovers(starts []start) {
-	w, U := t.crew.workers[0], t.model.System.Dims().Tangent
-	var left []float32
-	w.eachTile(starts, func(part []start, z []float32) {
-		w.mean.Begin(0, len(part), 1, z)
-		left = append(left, w.mean.Leftover(w.own.windows, 0)...)
+	U := t.model.System.Dims().Tangent
+	left, parts := make([]float32, len(starts)*U), (len(starts)+tile-1)/tile
+	t.crew.eachOf(parts, func(w *worker[float32], k int) {
+		at := k * len(starts) / parts
+		w.eachTile(starts[at:(k+1)*len(starts)/parts], func(part []start, z []float32) {
+			w.mean.Begin(0, len(part), 1, z)
+			at += copy(left[at*U:], w.mean.Leftover(w.own.windows, 0)) / U
+		})
 	})
 	unit := t.model.Leftover
 	for j := range unit {
