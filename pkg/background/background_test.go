@@ -149,6 +149,7 @@ type bench struct {
 	mu    sync.Mutex
 	sent  []string // bundles
 	lines []string
+	bad   []string // those of the lines that are errors
 	seen  []Status
 	stop  func()
 }
@@ -163,7 +164,13 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 	b := &bench{t: t}
 	keep := func(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 	opt.Publish = func(s *snapshot.Bundle) { keep(func() { b.sent = append(b.sent, s.ID) }) }
-	opt.Log = func(_ bool, line string) { keep(func() { b.lines = append(b.lines, line) }) }
+	opt.Log = func(bad bool, line string) {
+		keep(func() {
+			if b.lines = append(b.lines, line); bad {
+				b.bad = append(b.bad, line)
+			}
+		})
+	}
 	opt.Tell = func(s Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
 	if b.Learner, err = Open(func() *Config { return cfg }, opt); err != nil {
@@ -297,6 +304,34 @@ func TestRounds(t *testing.T) {
 	last.bundles(1)
 	if last.sent[0] != b.sent[0] {
 		t.Errorf("after the return and a restart %s flies, expected %s", last.sent[0], b.sent[0])
+	}
+}
+
+// walls is a judge in whose flights every improved bundle crashes.
+type walls struct{}
+
+func (walls) Fly(_ context.Context, b *snapshot.Bundle, _ gate.Trial) (*gate.Flight, error) {
+	f := &gate.Flight{Dt: dt, Errors: make([]float64, 200), Commands: make([]quad.Command, 200)}
+	if b.Parent != "" {
+		f.Crash = "into a wall"
+	}
+	return f, nil
+}
+
+// TestKeptBack: a candidate that the gate refuses is said to be, which is no error, and does not go out; its data count as
+// learned.
+func TestKeptBack(t *testing.T) {
+	opt := options(t, t.TempDir())
+	opt.Judge = walls{}
+	b := start(t, tiny(), opt)
+	b.bundles(1)
+	b.learn(segment(t, t.TempDir(), flown(0, 0, 10, 1)))
+	b.said("is refused: canary: crash in flight 1, where the current bundle does not crash: into a wall")
+	b.until("waits", func() bool { return b.seen[len(b.seen)-1].Phase == Waiting })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.bad) > 0 || len(b.sent) > 1 {
+		t.Errorf("errors %q, bundles %q", b.bad, b.sent)
 	}
 }
 

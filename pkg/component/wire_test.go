@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +17,12 @@ import (
 	"vnd/msgs"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
 	navmsgs "vnd/msgs/nav_msgs"
+	rclinterfaces "vnd/msgs/rcl_interfaces"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/component"
 	"vnd/pkg/guard"
+	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
@@ -55,11 +58,10 @@ func environment() map[string]string {
 
 // lab is the nodes as processes, with the test as one more.
 type lab struct {
-	t    testing.TB
-	ctx  context.Context
-	n    *ros.Node
-	dir  string // of the programs
-	logs map[string]*strings.Builder
+	t   testing.TB
+	ctx context.Context
+	n   *ros.Node
+	dir string // of the programs
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -68,6 +70,7 @@ type lab struct {
 	latents  []msgs.Latent
 	truth    []bridge.Pose
 	path     navmsgs.Path
+	log      []string
 }
 
 // newLab builds the programs, or takes those in the folder VND_PROGRAMS, and joins the graph, over Cyclone DDS on the
@@ -88,7 +91,7 @@ func newLab(t testing.TB) *lab {
 			t.Error(err)
 		}
 	})
-	l := &lab{t: t, dir: t.TempDir(), logs: map[string]*strings.Builder{}}
+	l := &lab{t: t, dir: t.TempDir()}
 	l.changed = sync.NewCond(&l.mu)
 	var cancel context.CancelFunc
 	l.ctx, cancel = context.WithTimeout(context.Background(), 5*patience)
@@ -139,6 +142,9 @@ func (l *lab) listen() {
 	}))(l.t)
 	must(ros.NewSubscription(l.n, "/quad/reference/path", component.LatchedQoS(), func(m *navmsgs.Path, _ ros.Info) {
 		note(func() { l.path = *m })
+	}))(l.t)
+	must(ros.NewSubscription(l.n, "/rosout", rmw.RosoutQoS(), func(m *rclinterfaces.Log, _ ros.Info) {
+		note(func() { l.log = append(l.log, m.Msg) })
 	}))(l.t)
 }
 
@@ -355,6 +361,15 @@ func (l *lab) land() {
 		l.t.Fatal(r.Message)
 	}
 	l.until("it flies again", func() bool { return newest(l.steps).GuardState == 0 && newest(l.truth).State.P.Z > 1 })
+	l.until("the log says who flies", func() bool {
+		k := slices.Index(l.log, "the guard flies: on request (land)")
+		if k < 0 {
+			return false
+		}
+		after := l.log[k:]
+		landed := slices.Index(after, "the guard has landed: least thrust (on request); ~/reset_guard gives the word back to the policy")
+		return landed > 0 && slices.Contains(after[landed:], "the policy flies again")
+	})
 	l.change("deactivate")
 	l.until("the autopilot lands without commands", func() bool { return newest(l.truth).State.P.Z < 0.1 })
 }

@@ -87,6 +87,7 @@ INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t 
 // Gradients of weights sum over rows: two successive rows of a column share 32 bits. As many pairs of rows are worked through
 // at a time as let both operands, the next ones and the sums stay in the second-level cache.
 enum { PAIRS_GRAD = 64, BLOCK = PAIRS_GRAD * 512 };
+_Static_assert(VL % MR == 0, "a tile's columns of x lie in one panel");
 
 // pair_rows writes x [rows×n] in panels of `width` columns, zeros past the last; a panel's pairs of rows follow each other.
 INLINE void pair_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, const ptrdiff_t width, float *restrict to) {
@@ -135,7 +136,7 @@ INLINE void ask(ptrdiff_t n, const float *x, ptrdiff_t part, ptrdiff_t parts) {
 
 // gradient_reduced packs as many rows as fit, and asks for the next ones while these are multiplied.
 static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
-	float left[BLOCK] __attribute__((aligned(64)));
+	float packed[BLOCK] __attribute__((aligned(64)));
 	const ptrdiff_t high = (k + VL - 1) / VL * VL, wide = (n + NR - 1) / NR * NR, fit = BLOCK / (high + wide), most = 2 * (fit < PAIRS_GRAD ? fit : PAIRS_GRAD);
 	const ptrdiff_t tiles = (k + MR - 1) / MR * (wide / NR);
 	if (most < 2)
@@ -143,7 +144,7 @@ static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const floa
 	for (ptrdiff_t some; rows > 0; rows -= some, x += some * k, dy += some * n) {
 		some = rows < most ? rows : most;
 		const ptrdiff_t count = pairs(some), next = rows - some < most ? rows - some : most;
-		float *right = left + high * count;
+		float *left = packed, *right = packed + high * count;
 		pair_rows(some, k, x, VL, left);
 		pair_rows(some, n, dy, NR, right);
 		for (ptrdiff_t j = 0, tile = 0; j < n; j += NR)

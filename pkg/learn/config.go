@@ -38,11 +38,12 @@ func (c *Config) training(again bool) train.Config {
 // Fit is what a round changes of a fit's configuration: the first fit begins
 // anew, those that follow go on from the model of before.
 type Fit struct {
-	First  First   `param:"first" doc:"the first fit"`
-	Again  Again   `param:"again" doc:"the fits that go on from the model of before"`
-	Steps  int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
-	Jitter float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
-	MMD    float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
+	First   First   `param:"first" doc:"the first fit"`
+	Again   Again   `param:"again" doc:"the fits that go on from the model of before"`
+	Steps   int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
+	Jitter  float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
+	MMD     float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
+	Reduced bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them"`
 
 	Reconstruction float64    `param:"reconstruction" default:"0.02" min:"0" max:"100" doc:"λ_rec"`
 	Model          vnd.Model  `param:"model" doc:"sizes of the nets"`
@@ -78,6 +79,7 @@ func (c *Config) fit(warm bool) vnd.Config {
 	}
 	v.Train.Updates, v.Train.Batch, v.Train.Rate = b.Updates, b.Batch, b.Rate
 	v.Train.Passes, v.Train.Validation, v.Train.GainJitter = 1e5, 0, c.Fit.Jitter
+	v.Train.Reduced = c.Fit.Reduced
 	v.Loss.Steps, v.Loss.MMD, v.Loss.Reconstruction = c.Fit.Steps, c.Fit.MMD, c.Fit.Reconstruction
 	v.Model, v.Prior, v.Inputs = c.Fit.Model, c.Fit.Prior, c.Fit.Inputs
 	return v

@@ -10,7 +10,7 @@ import (
 
 // Latents encodes the windows that end at every stride-th row of the segments, as [N][Z], with all workers.
 func Latents(m *Model[float32], q Quadrotor, segments [][]quad.Step, stride int) []float32 {
-	const batch = 64
+	const most = 64 // windows at a time
 	Z, T := m.Net.Latent, m.Net.Context
 	if Z == 0 {
 		return nil
@@ -21,13 +21,13 @@ func Latents(m *Model[float32], q Quadrotor, segments [][]quad.Step, stride int)
 			rows = append(rows, s[k-T:k+1])
 		}
 	}
-	all := make([]float32, len(rows)*Z)
+	all, batch := make([]float32, len(rows)*Z), max(1, min(most, len(rows)))
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range min(kernel.Workers(), (len(rows)+batch-1)/batch) {
 		wg.Go(func() {
 			windows, tape := m.NewWindows(batch), m.Net.NewEncoderTape(batch)
-			for lo := int(next.Add(batch)) - batch; lo < len(rows); lo = int(next.Add(batch)) - batch {
+			for lo := int(next.Add(int64(batch))) - batch; lo < len(rows); lo = int(next.Add(int64(batch))) - batch {
 				kernel.Pause()
 				hi := min(lo+batch, len(rows))
 				windows.Reset(hi - lo)

@@ -100,6 +100,27 @@ func TestBundleKeepsTheModel(t *testing.T) {
 	}
 }
 
+// TestLatents: windows that are encoded together, by several workers, have the latents of windows alone, bit for bit, in
+// their order.
+func TestLatents(t *testing.T) {
+	const stride = 3
+	m := random(t, robot, nets(1))
+	segments := [][]quad.Step{flight(robot, 300, 1), flight(robot, 20, 0), flight(robot, 171, -1)}
+	got, Z := Latents(m, robot, segments, stride), m.Net.Latent
+	var want []float32
+	for _, s := range segments {
+		for k := m.Net.Context; k < len(s); k += stride {
+			want = append(want, Latents(m, robot, [][]quad.Step{s[k-m.Net.Context : k+1]}, 1)...)
+		}
+	}
+	if len(want) < 130*Z || len(want)%64 == 0 {
+		t.Fatalf("%d latents: too few to be cut", len(want)/Z)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("windows together have other latents than alone")
+	}
+}
+
 func TestFromBundleRefuses(t *testing.T) {
 	whole, err := Bundle(random(t, robot, nets(1)), robot, nil, nil)
 	if err != nil {

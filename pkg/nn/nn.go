@@ -14,7 +14,7 @@ import "vnd/pkg/kernel"
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
-	Reduced      bool // products of rows with W and Wᵀ in bfloat16, where the kernels have them
+	Reduced      bool // products with W and Wᵀ, and the gradient of W, in bfloat16, where the kernels have them
 
 	forward, back kernel.Weights[F] // W, Wᵀ
 }
@@ -74,7 +74,7 @@ func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
 	kernel.DenseFilmBackward(rows, dy, &d.back, film, pre, slope, dfilm)
 }
 
-// BackwardParams adds xᵀ·dy and the column sums of dy to the gradient.
+// BackwardParams adds xᵀ·dy and the column sums of dy to the gradient. Refresh must have been called.
 func (d *Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
 	d.forward.Gradient(rows, x, dy, grad[d.Weight:][:d.In*d.Out])
 	kernel.ColumnSums(rows, d.Out, dy, grad[d.Bias:])

@@ -112,14 +112,13 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 // TestReduced holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same batch:
 // it is off by far less than the gradients of other batches are. What is validated does not change.
 func TestReduced(t *testing.T) {
+	begun, err := Run(t.Context(), wide(false), .02, recorded(9, 120), Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
 	gradient := func(reduced bool, batches int) (*trainer, []float32) {
-		cfg := quick()
-		cfg.Train.Reduced = reduced
+		cfg := wide(reduced)
 		tr, err := newTrainer(&cfg, robot, recorded(9, 120), Options{Seed: 3, Ranks: ranks.Solo{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		begun, err := Run(t.Context(), begins(), .02, recorded(9, 120), Options{Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,9 +158,45 @@ func TestReduced(t *testing.T) {
 	}
 }
 
-// begins is a fit that is cut short.
-func begins() Config {
+// wide is a short fit of nets of the default sizes.
+func wide(reduced bool) Config {
+	var whole Config
+	param.Default(&whole)
 	cfg := quick()
-	cfg.Train.Updates, cfg.Train.Reduced = 40, false
+	cfg.Model, cfg.Train.Updates, cfg.Train.Reduced = whole.Model, 20, reduced
 	return cfg
+}
+
+// TestLeftovers: the unit of leftovers is that of all windows, whoever worked them through.
+func TestLeftovers(t *testing.T) {
+	cfg := quick()
+	tr, err := newTrainer(&cfg, robot, recorded(9, 120), Options{Seed: 3, Ranks: ranks.Solo{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, U, n := tr.crew.workers[0], tr.model.System.Dims().Tangent, 0
+	sum := make([]float64, U)
+	for k := range tr.train { // one by one
+		w.eachTile(tr.train[k:k+1], func(part []start, z []float32) {
+			w.mean.Begin(0, 1, 1, z)
+			for j, x := range w.mean.Leftover(w.own.windows, 0)[:U] {
+				sum[j] += float64(x) * float64(x)
+			}
+			n++
+		})
+	}
+	if n < 3*tile || n%tile == 0 {
+		t.Fatalf("%d windows are not cut", n)
+	}
+	tr.leftovers(tr.train)
+	unit := tr.model.Leftover
+	scale := float64(unit[3]) / math.Sqrt(sum[3]*float64(U)/float64(n)) // the same for all, so that a share of windows is known
+	for j, u := range unit {
+		if want := scale * math.Sqrt(sum[j]*float64(U)/float64(n)); math.Abs(float64(u)-want) > 1e-4*want {
+			t.Errorf("unit %d is %v, of the windows one by one %v", j, u, want)
+		}
+	}
+	if !(scale > .2 && scale < 20) {
+		t.Errorf("the units are %v times the root mean squares", scale)
+	}
 }

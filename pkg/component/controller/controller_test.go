@@ -24,6 +24,7 @@ import (
 	"vnd/pkg/learned"
 	"vnd/pkg/param"
 	"vnd/pkg/quad"
+	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
 	"vnd/pkg/ros/lifecycle"
@@ -201,7 +202,7 @@ func newHouse(t *testing.T, args ...string) *house {
 		default:
 		}
 	}))(t)
-	must(ros.NewSubscription(h.n, "/rosout", ros.DefaultQoS(), func(m *rclinterfaces.Log, _ ros.Info) {
+	must(ros.NewSubscription(h.n, "/rosout", rmw.RosoutQoS(), func(m *rclinterfaces.Log, _ ros.Info) {
 		select {
 		case h.lines <- m.Msg:
 		default:
@@ -263,7 +264,7 @@ func (h *house) bundle(name string, change func(*msgs.Bundle)) *msgs.Bundle {
 
 // What is wrong with bundles and samples is said, and what flies flies on; another publisher of commands is named.
 func TestBadInput(t *testing.T) {
-	h := newHouse(t, "-p", "world_frame:=map")
+	h := newHouse(t, "-p", "world_frame:=map", "-p", "guard.descent:=2.0")
 	if err := h.c.order(nil); err == nil || !strings.Contains(err.Error(), "unconfigured, expected active") {
 		t.Error(err)
 	}

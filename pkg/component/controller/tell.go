@@ -17,12 +17,11 @@ import (
 // tell publishes the ticks as steps until stop is closed.
 func (c *Controller) tell(f *flight, stop <-chan struct{}) {
 	var m msgs.Step
-	var before by
+	var said told
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			bridge.PutStep(&m, t, c.world())
-			c.herald(f, before, t)
-			before = by{t.Stage, t.Cause}
+			c.herald(f, &said, by{t.Stage, t.Cause})
 			c.last.Put(func(last *control.Tick) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
@@ -46,17 +45,27 @@ type by struct {
 	guard.Cause
 }
 
-// herald logs a guard that trips, where it brought the robot, and that the policy has the word again.
-func (c *Controller) herald(f *flight, before by, t *control.Tick) {
-	now := by{t.Stage, t.Cause}
+// told is what herald has said.
+type told struct{ tripped, landed bool }
+
+// herald logs a guard that trips, the end of its landing, and that the policy has the word again. Of a robot that stands and
+// lacks its state, which may come and go, /diagnostics tells.
+func (c *Controller) herald(f *flight, said *told, now by) {
+	stands := now.Stage == guard.Off
 	switch {
-	case now.Stage == before.Stage && now.Cause == before.Cause:
-	case now.Guarded() && now.Cause != guard.None && (!before.Guarded() || now.Cause != before.Cause):
+	case now.Stage <= guard.Limited:
+		if said.tripped {
+			c.Log().Info().Msg("the policy flies again")
+		}
+		*said = told{}
+	case !now.Guarded() || now.Cause == guard.None:
+	case !said.tripped && stands && now.Cause == guard.Stale:
+	case !said.tripped:
 		c.Log().Error().Msg(f.guarded(now))
-	case now.Guarded() && now.Stage == guard.Off && before.Guarded():
+		*said = told{tripped: true, landed: stands}
+	case stands && !said.landed:
 		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy", now.Cause)
-	case before.Guarded() && before.Cause != guard.None && now.Stage <= guard.Limited:
-		c.Log().Info().Msg("the policy flies again")
+		said.landed = true
 	}
 }
 

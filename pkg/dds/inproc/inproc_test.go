@@ -16,6 +16,27 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestRefusedOnce: a pair that does not match counts once, at both ends.
+func TestRefusedOnce(t *testing.T) {
+	d := NewDomain()
+	p := d.Open(nil)
+	defer p.Close()
+	topic := dds.Topic{Name: "rt/refused", Type: "a::msg::dds_::B_"}
+	w, err := p.NewWriter(topic, dds.QoS{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.NewReader(topic, dds.QoS{Reliability: dds.Reliable}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []dds.Status{w.Status(), r.Status()} {
+		if s.Incompatible != 1 || s.IncompatiblePolicy != dds.ReliabilityPolicy {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // TestCongestion: a reader that keeps all and takes nothing holds reliable
 // writers up, and only them.
 func TestCongestion(t *testing.T) {
