@@ -213,7 +213,7 @@ func TestNoSamples(t *testing.T) {
 		}
 	}
 	f.advance(1, nil)
-	if err := f.loop.Guard().Reset(); err != nil {
+	if err := f.loop.Reset(); err != nil {
 		t.Fatal(err)
 	}
 	f.advance(4, nil)
@@ -436,5 +436,43 @@ func BenchmarkTick(b *testing.B) {
 		}
 		f.loop.Tick(now)
 		f.loop.Record(&f.tick)
+	}
+}
+
+// From any moment of a figure-eight on, another task is flown without the guard: the reference goes over to it without a jump,
+// within the box of both, and then is its own.
+func TestTasksInFlight(t *testing.T) {
+	point := func(x, y, z float64) *Course {
+		path, err := reference.New(&reference.Hover{Point: []float64{x, y, z}, Yaw: .5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := NewCourse("hover", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	const eight = 4.93 // s, its period
+	f := newClosed(t, defaults(), "b.vnd")
+	f.advance(3, nil)
+	for k := range 12 {
+		f.loop.Follow(course(t, "track"))
+		f.advance(6+eight*float64(k)/12, nil)
+		from, far := len(f.ticks), point(-.5+float64(k%2), .3, 1.2)
+		f.loop.Follow(far)
+		f.advance(8, nil)
+		for i, tick := range f.ticks[from:] {
+			was := f.ticks[from+i-1]
+			p, q := was.Reference[0].P, tick.Reference[0].P
+			v, w := was.Reference[0].V, tick.Reference[0].V
+			if tick.Stage > guard.Limited || q.Sub(p).Norm() > .02*4 || w.Sub(v).Norm() > .02*9 || math.Abs(q.X) > 1.51 || q.Z > 1.21 || q.Z < .99 {
+				t.Fatalf("phase %d, %.2f s: %v because %v; the reference goes from %v, %v to %v, %v", k, .02*float64(i), tick.Stage, tick.Cause, p, v, q, w)
+			}
+		}
+		last := f.ticks[len(f.ticks)-1].Reference[0]
+		if far.join.from != nil || last.P != far.Path.At(0).P || last.Yaw != .5 || last.V != (so3.Vec3{}) || f.sim.State().P.Sub(last.P).Norm() > .3 {
+			t.Fatalf("phase %d: the reference ends at %+v, expected %+v; the robot is %.2f m off", k, last, far.Path.At(0), f.sim.State().P.Sub(last.P).Norm())
+		}
 	}
 }

@@ -15,7 +15,9 @@ type Course struct {
 	Path reference.Reference
 
 	at    func(t float64) quad.Reference // t on the loop's clock, s
+	along func(t float64) quad.Reference // the same without the join
 	start float64                        // NaN before the first tick
+	join  join
 }
 
 // NewCourse is a course along a path; nil is the task's own.
@@ -27,7 +29,8 @@ func NewCourse(task string, path reference.Reference) (*Course, error) {
 		}
 	}
 	c := &Course{Task: task, Path: path, start: math.NaN()}
-	c.at = func(t float64) quad.Reference { return c.Path.At(t - c.start) }
+	c.along = func(t float64) quad.Reference { return c.Path.At(t - c.start) }
+	c.at = func(t float64) quad.Reference { return c.join.at(t, c.along(t)) }
 	return c, nil
 }
 

@@ -72,8 +72,23 @@ func (l *Loop) Fly(c *Craft) {
 	l.craft = c
 }
 
-// Follow takes up a course at the next tick.
-func (l *Loop) Follow(c *Course) { l.course = c }
+// Follow takes up a course at the next tick. In flight the reference goes over to it from that of the course before.
+func (l *Loop) Follow(c *Course) {
+	if before := l.course; before != nil && before != c && !math.IsNaN(before.start) && !l.aside && !l.tripped {
+		c.join = join{from: before.at, since: math.NaN()}
+	}
+	l.course = c
+}
+
+// Reset gives the policy the word back. It begins where the robot is.
+func (l *Loop) Reset() error {
+	if err := l.guard.Reset(); err != nil || l.course == nil || !l.tripped {
+		return err
+	}
+	here := quad.Reference{P: l.state.P, Yaw: l.state.Q.Yaw()}
+	l.course.join = join{from: func(float64) quad.Reference { return here }, since: math.NaN()}
+	return nil
+}
 
 func (l *Loop) reference(t float64) quad.Reference { return l.course.at(t) }
 
@@ -156,6 +171,7 @@ func (l *Loop) continuity(t float64) {
 	if math.IsNaN(l.course.start) || l.aside {
 		l.course.start = t
 	}
+	l.course.join.begin(t, l.course.along)
 	const rows = 5 // that may be missed
 	if gap := seconds(l.stamp, l.flown); gap < 0 || gap > rows*l.craft.dt || l.tripped {
 		l.pilot.Reset()

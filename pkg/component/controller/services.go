@@ -143,7 +143,7 @@ func (c *Controller) land() error {
 }
 
 func (c *Controller) resetGuard() error {
-	return c.inFlight(func(l *control.Loop) error { return l.Guard().Reset() })
+	return c.inFlight((*control.Loop).Reset)
 }
 
 // inFlight is order, for an active controller.
