@@ -17,9 +17,9 @@ var rclPackages = []string{"rcl", "rcl_action", "rcl_yaml_param_parser", "rcutil
 	"rosidl_runtime_c", "rosidl_typesupport_c", "rosidl_typesupport_interface",
 	"action_msgs", "builtin_interfaces", "unique_identifier_msgs"}
 
-// MessagePackages are those whose types the nodes look up when they start.
+// MessagePackages are those whose types the nodes look up when they start, whatever their parameters.
 var MessagePackages = []string{"builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "lifecycle_msgs", "nav_msgs",
-	"rcl_interfaces", "rosgraph_msgs", "std_msgs", "std_srvs", "tf2_msgs", "vnd"}
+	"rcl_interfaces", "rosgraph_msgs", "std_msgs", "std_srvs", "tf2_msgs", "visualization_msgs", "vnd"}
 
 // Flags build programs on rclgo.
 type Flags struct {

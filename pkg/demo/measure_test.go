@@ -24,7 +24,7 @@ func made() *Record {
 		Bundles:  []Bundle{{ID: "a", At: at(-1), Flew: at(0)}, {ID: "b", Parent: "a", At: at(16.5), Flew: at(17)}, {ID: "c", Parent: "b", At: at(29)}},
 		Segments: []time.Time{at(5), at(10), at(15.2), at(20)},
 		Learning: []Learning{{At: at(-3), Phase: "first"}, {At: at(-2), Phase: gating}, {At: at(-1), Phase: "waiting"}, {At: at(15.3), Phase: fitting},
-			{At: at(16), Phase: gating}, {At: at(16.6), Phase: "waiting"}, {At: at(17), Phase: fitting}, {At: at(18), Phase: gating}, {At: at(19), Phase: "waiting"},
+			{At: at(16), Phase: gating}, {At: at(16.6), Phase: "waiting"}, {At: at(17), Phase: fitting}, {At: at(18), Phase: gating}, {At: at(19), Phase: "waiting", Message: "round 2 on 900 rows: bundle c is refused: canary: errs more"},
 			{At: at(22), Phase: fitting}, {At: at(28), Phase: gating}, {At: at(29), Phase: "waiting"}}}
 	winds := []string{Calm, "east", "west", Calm, "east", "west"}
 	for k, name := range winds {

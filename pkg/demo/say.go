@@ -65,7 +65,7 @@ func numbers(z []float64) string {
 		fmt.Fprintf(&b, " %+.1f", x)
 	}
 	if b.Len() == 0 {
-		return "(none yet)"
+		return "(prior mean)"
 	}
 	return "(" + b.String()[1:] + ")"
 }

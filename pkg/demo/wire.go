@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,15 +31,15 @@ func (r *Record) newestData(b *Bundle) (at time.Time, ok bool) {
 	return at, ok && !began.IsZero()
 }
 
-// refused counts the candidates that came to the gate and did not fly.
-func (r *Record) refused() int {
-	judged := 0
+// refused counts the candidates that came to the gate and were kept back; a round may also fail there, or end with the bundle
+// that it began with.
+func (r *Record) refused() (n int) {
 	for i := 1; i < len(r.Learning); i++ {
-		if r.Learning[i-1].Phase == gating {
-			judged++
+		if r.Learning[i-1].Phase == gating && strings.Contains(r.Learning[i].Message, " is refused: ") {
+			n++
 		}
 	}
-	return max(0, judged-len(r.Bundles))
+	return n
 }
 
 // latency is taken over all commands whose sample was heard too.

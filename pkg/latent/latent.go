@@ -125,7 +125,7 @@ func (e *Encoder) At(now float64) []float32 {
 }
 
 // Novelty is 0 where the model knows the condition and 1 where it does not (learned.Model.Novelty), or there is no whole
-// window. It takes about as long as Mean did, once per row, and only where it is asked for: after the latent has gone out.
+// window. It takes about as long as Mean did, once per row, and only where it is asked for.
 func (e *Encoder) Novelty() float32 {
 	if !e.Known() {
 		return 1

@@ -73,7 +73,7 @@ func New(ctx context.Context, c *ros.Context) (*Controller, error) {
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	n.gauges = newGauges(u, n.Node, func() *Controller { return n })
+	n.gauges = newGauges(u, n)
 	u.Add("autopilot", n.reportAutopilot)
 	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
 		return nil, errors.Join(err, n.Close())

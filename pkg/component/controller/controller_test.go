@@ -91,16 +91,19 @@ func TestAllocatesNothing(t *testing.T) {
 	f, s := active(t, defaults(t))
 	pose := bridge.Pose{State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}
 	z := &msgs.Latent{Mean: []float32{1, 2, 3, 4}, BundleID: f.loop.Craft().ID}
-	ticks := 0
+	ticks, flown := 0, 0
+	now := time.Now().UnixNano()
 	turn := func() {
-		now := time.Now().UnixNano()
-		pose.Stamp = max(pose.Stamp+5e6, now) // 200 Hz, or slower: stamps that the guard takes for new
+		now += 20e6
+		pose.Stamp = now - 1e6
 		z.Header.Stamp = bridge.Time(pose.Stamp)
 		f.heard(z)
 		f.sense(pose, ros.Time(now))
-		f.turn()
-		for f.ticks.Front() != nil {
-			ticks++
+		f.turnAt(now)
+		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
+			if ticks++; t.Stage <= guard.Limited && t.LatentStamp != 0 {
+				flown++
+			}
 			f.ticks.Pop()
 		}
 		select {
@@ -111,8 +114,17 @@ func TestAllocatesNothing(t *testing.T) {
 	for range 100 {
 		turn()
 	}
-	if n := testing.AllocsPerRun(2000, turn); n != 0 {
-		t.Errorf("%v allocations per turn", n)
+	ticks, flown = 0, 0
+	const turns = 2000
+	if n := testing.AllocsPerRun(1, func() { // of all turns together
+		for range turns {
+			turn()
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations in %d ticks", n, turns)
+	}
+	if ticks != 2*turns || flown != ticks {
+		t.Errorf("%d ticks, the policy flew in %d of them under its latent, expected %d", ticks, flown, 2*turns)
 	}
 	if ticks == 0 || len(s.commands) == 0 || f.ticks.Dropped() != 0 {
 		t.Errorf("%d ticks, %d dropped", ticks, f.ticks.Dropped())

@@ -90,10 +90,13 @@ func (f *flight) run(stop <-chan struct{}) {
 	}
 }
 
-// turn takes in what has come, and ticks when that is due.
+// turn carries out orders, takes in what has come, and ticks when that is due.
 func (f *flight) turn() {
 	f.heed()
-	now := int64(f.clock.Now())
+	f.turnAt(int64(f.clock.Now()))
+}
+
+func (f *flight) turnAt(now int64) {
 	alarm, due := f.alarm.Swap(false), false
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {

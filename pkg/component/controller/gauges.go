@@ -44,13 +44,13 @@ func (g *gauges) refuse(err error) {
 	g.trouble.Store(&text)
 }
 
-// newGauges puts the tasks on an updater. now is the flight that there is, nil for none.
-func newGauges(u *diagnostics.Updater, n *ros.Node, now func() *Controller) *gauges {
+// newGauges puts the tasks of a controller on an updater.
+func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 	const oldest = 100 * time.Millisecond
 	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, oldest), age: diagnostics.NewLatency(-oldest, oldest)}
 	flying := func(run diagnostics.Task) diagnostics.Task {
 		return func(s *diagnostics.Status) {
-			if c := now(); !c.ticking() {
+			if !c.ticking() {
 				s.Summary(diagnostics.OK, "not active")
 				return
 			}
@@ -60,8 +60,8 @@ func newGauges(u *diagnostics.Updater, n *ros.Node, now func() *Controller) *gau
 	u.Add("rate", flying(g.rate.Run))
 	u.Add("latency", flying(g.latency.Run))
 	u.Add("age", flying(g.age.Run))
-	u.Add("control", func(s *diagnostics.Status) { now().report(s) })
-	u.Add("clock", func(s *diagnostics.Status) { clock(s, n.Clock()) })
+	u.Add("control", c.report)
+	u.Add("clock", func(s *diagnostics.Status) { clock(s, c.Clock()) })
 	return g
 }
 
