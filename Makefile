@@ -54,6 +54,13 @@ build: deps ## build every program of nodes/ into bin/
 cross: # another processor, no C compiler
 	GOARCH=arm64 CGO_ENABLED=0 go build ./...
 
+# TestEnvironment starts itself anew, which an emulator does not.
+ARM64 := qemu-aarch64 -L /usr/aarch64-linux-gnu
+.PHONY: arm64
+arm64: ## the C kernels built for arm64 and tested in an emulator (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
+	@command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/kernel ./pkg/nn ./pkg/model
+
 .PHONY: lint
 lint: deps fresh ## gofmt, go vet, staticcheck, generated code up to date
 	@unformatted=$$(gofmt -l $(wildcard msgs nodes pkg)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
