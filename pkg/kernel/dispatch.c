@@ -39,10 +39,8 @@ static int runs(const vnd_kernels *k) {
 	__builtin_cpu_init();
 	int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-#if !defined(__clang__)
 	if (k == &vnd_avx512bf16)
 		return avx512 && __builtin_cpu_supports("avx512bf16");
-#endif
 	if (k == &vnd_avx512)
 		return avx512;
 	if (k == &vnd_avx2)
@@ -54,9 +52,7 @@ static int runs(const vnd_kernels *k) {
 int vnd_choose(int library, const char *instructions) {
 	static const vnd_kernels *const sets[] = {
 #if defined(__x86_64__)
-#if !defined(__clang__)
 		&vnd_avx512bf16,
-#endif
 		&vnd_avx512, &vnd_avx2,
 #endif
 		&vnd_base,

@@ -1,7 +1,9 @@
 //go:build cgo && !purego
 
 // Kernels for every processor of this architecture.
+#if !defined(__clang__)
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "no-thread-jumps")
+#endif
 
 #define ISA vnd_base
 #if defined(__x86_64__)

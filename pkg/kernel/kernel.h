@@ -82,9 +82,7 @@ extern const vnd_kernels vnd_base;
 #if defined(__x86_64__)
 extern const vnd_kernels vnd_avx2;
 extern const vnd_kernels vnd_avx512;
-#if !defined(__clang__)
 extern const vnd_kernels vnd_avx512bf16;
-#endif
 #endif
 
 // vnd_choose picks the kernels of the named instruction set, or of the best of
