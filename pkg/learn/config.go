@@ -43,6 +43,7 @@ type Fit struct {
 	Steps   int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
 	Jitter  float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
 	MMD     float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
+	Huber   float64 `param:"huber" default:"0.3" min:"0.01" max:"1000" doc:"δ of the Huber loss, in units of the normalised error: where the wind turns within a rollout nothing in its window tells of that, and such rollouts have the greatest errors"`
 	Reduced bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them"`
 
 	Reconstruction float64    `param:"reconstruction" default:"0.02" min:"0" max:"100" doc:"λ_rec"`
@@ -79,7 +80,7 @@ func (c *Config) fit(warm bool) vnd.Config {
 	}
 	v.Train.Updates, v.Train.Batch, v.Train.Rate = b.Updates, b.Batch, b.Rate
 	v.Train.Passes, v.Train.Validation, v.Train.GainJitter = 1e5, 0, c.Fit.Jitter
-	v.Train.Reduced = c.Fit.Reduced
+	v.Train.Reduced, v.Loss.Huber = c.Fit.Reduced, c.Fit.Huber
 	v.Loss.Steps, v.Loss.MMD, v.Loss.Reconstruction = c.Fit.Steps, c.Fit.MMD, c.Fit.Reconstruction
 	v.Model, v.Prior, v.Inputs = c.Fit.Model, c.Fit.Prior, c.Fit.Inputs
 	return v

@@ -151,7 +151,11 @@ func TestKilled(t *testing.T) {
 	n := s.count()
 	s.nodes["transition_recorder"].end()
 	s.until("the end", func() bool { return true }) // inside the geofence
-	t.Logf("%d kills, %d rounds of learning", len(s.kills), s.learned())
+	longest := time.Duration(0)
+	for _, k := range s.kills {
+		longest = max(longest, k.back.Sub(k.at))
+	}
+	t.Logf("%d kills, back in at most %v, %d rounds of learning", len(s.kills), longest, s.learned())
 	s.kept(n)
 }
 
