@@ -63,7 +63,7 @@ cross: # another processor, no C compiler
 ARM64 := qemu-aarch64 -L /usr/aarch64-linux-gnu
 .PHONY: neon
 neon: ## the C kernels built for arm64 and tested in an emulator (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
-	@command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
+	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
 	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/kernel ./pkg/nn ./pkg/model
 
 .PHONY: lint
