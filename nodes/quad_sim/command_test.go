@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/component"
 	"vnd/pkg/dds/inproc"
 	"vnd/pkg/ros"
+	"vnd/pkg/ros/rostest"
 )
 
 // said is what a process wrote.
@@ -48,17 +49,7 @@ func TestCommandsOfOtherUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- c.Spin(ctx) }()
-			t.Cleanup(func() {
-				stop()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
-				if err := c.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			rostest.SpinWith(ctx, stop, t, c, 1)
 			return c
 		}
 		n, err := newNode(ctx, join(log))

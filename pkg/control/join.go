@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"vnd/pkg/quad"
+	"vnd/pkg/reference"
 )
 
 // join leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity jumps and
@@ -63,8 +64,8 @@ func (j *join) gentle(to func(t float64) quad.Reference) bool {
 
 // share of the new reference at t, and its first two derivatives.
 func (j *join) share(t float64) (s, rate, accel float64) {
-	u := min(max((t-j.since)/j.over, 0), 1)
-	return u * u * u * (10 + u*(-15+6*u)), 30 * u * u * (1 - u) * (1 - u) / j.over, 60 * u * (1 - u) * (1 - 2*u) / (j.over * j.over)
+	s, rate, accel = reference.SmoothStep(min(max((t-j.since)/j.over, 0), 1))
+	return s, rate / j.over, accel / (j.over * j.over)
 }
 
 // at is the reference on the way, where b is that of the course.

@@ -71,3 +71,10 @@ func ones[F kernel.Float](n int) []F {
 	}
 	return x
 }
+
+// Reduced returns a model of the same parameters whose nets multiply in bfloat16, see model.Net.Reduced.
+func (m *Model[F]) Reduced() *Model[F] {
+	r := *m
+	r.Net = m.Net.Reduced()
+	return &r
+}

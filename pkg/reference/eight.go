@@ -54,16 +54,15 @@ func (e *eight) At(t float64) quad.Reference {
 	return r
 }
 
-// phase returns φ and its first two derivatives at t ≥ 0. On the ramp dφ/dt rises by the smooth step of quintic.
+// phase returns φ and its first two derivatives at t ≥ 0. On the ramp dφ/dt rises by SmoothStep.
 func (e *eight) phase(t float64) (phi, rate, accel float64) {
 	ramp := e.spec.Ramp
 	if t >= ramp {
 		return e.rate * (t - ramp/2), e.rate, 0
 	}
 	u := t / ramp
-	step := u * u * u * (10 + u*(-15+6*u))
+	step, slope, _ := SmoothStep(u)
 	sum := u * u * u * u * (2.5 + u*(-3+u)) // ∫ step
-	slope := 30 * u * u * (1 - u) * (1 - u)
 	return e.rate * ramp * sum, e.rate * step, e.rate * slope / ramp
 }
 

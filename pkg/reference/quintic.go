@@ -21,6 +21,11 @@ func (q *quintic) at(t float64) (p, v, a float64) {
 	return q.c.at(t/q.duration, q.duration)
 }
 
+// SmoothStep rises from 0 to 1 with u, and returns its first two derivatives by u; they are 0 at both ends.
+func SmoothStep(u float64) (s, slope, bend float64) {
+	return u * u * u * (10 + u*(-15+6*u)), 30 * u * u * (1 - u) * (1 - u), 60 * u * (1 - u) * (1 - 2*u)
+}
+
 // polynomial holds ascending coefficients over the share u of a duration.
 type polynomial [8]float64
 

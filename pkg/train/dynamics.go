@@ -52,9 +52,8 @@ type Learned[F kernel.Float] struct {
 }
 
 func (w *Learned[F]) reduced() World[F] {
-	m, r := *w.Model, *w
-	m.Net = m.Net.Reduced()
-	r.Model = &m
+	r := *w
+	r.Model = w.Model.Reduced()
 	return &r
 }
 

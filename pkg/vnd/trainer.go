@@ -92,9 +92,7 @@ func reduced(cfg *Config, m *learned.Model[float32]) *learned.Model[float32] {
 	if !cfg.Train.Reduced || !kernel.Reduces() {
 		return m
 	}
-	r := *m
-	r.Net = m.Net.Reduced()
-	return &r
+	return m.Reduced()
 }
 
 // warm takes over the weights of a model, with the normalisers that they were fitted under.

@@ -29,6 +29,7 @@ import (
 	"vnd/pkg/ros/diagnostics"
 	"vnd/pkg/ros/lifecycle"
 	"vnd/pkg/ros/params"
+	"vnd/pkg/ros/rostest"
 	"vnd/pkg/snapshot"
 	"vnd/pkg/so3"
 )
@@ -182,17 +183,7 @@ func newHouse(t *testing.T, args ...string) *house {
 	join := func(threads int, args ...string) *ros.Context {
 		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
-		ended := make(chan error, 1)
-		go func() { ended <- c.SpinThreads(ctx, threads) }()
-		t.Cleanup(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		rostest.SpinWith(ctx, stop, t, c, threads)
 		return c
 	}
 	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000), lines: make(chan string, 1000)}

@@ -13,6 +13,12 @@ import (
 func Spin(t testing.TB, c *ros.Context, threads int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
+	SpinWith(ctx, stop, t, c, threads)
+}
+
+// SpinWith is Spin for what goes on with ctx, too, which stop ends.
+func SpinWith(ctx context.Context, stop context.CancelFunc, t testing.TB, c *ros.Context, threads int) {
+	t.Helper()
 	ended := make(chan error, 1)
 	go func() {
 		if threads == 1 {
