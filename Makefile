@@ -29,7 +29,7 @@ test: deps peers mpirun lint build cross ## all checks: lint, build, every Go te
 	CGO_ENABLED=0 go test ./...
 	go test ./...
 
-# The first table of the README is of flights that do not come with vnd (docs/results.md): TRAIN and TEST name their folders.
+# The first table of the README is of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.
 .PHONY: bench
 bench: build ## the figures of the README, and the time of the hot paths (nothing else running)
 	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
@@ -43,12 +43,12 @@ bench: build ## the figures of the README, and the time of the hot paths (nothin
 peers-bench: build ## speed beside JAX and PyTorch, in turns, with the share of the sgemm peak (20 min, nothing else running)
 	@test -x build/speed/bin/python || python3 -m venv build/speed
 	build/speed/bin/python -c 'import jax' 2>/dev/null || build/speed/bin/python -m pip install --quiet jax numpy
-	gcc -O3 -w docs/peers/gemm_bench.c -o build/gemm_bench -ldnnl -ldl -lpthread
-	build/speed/bin/python docs/peers/bench.py --plot docs/speed.svg
+	gcc -O3 -w benchmarks/peers/gemm_bench.c -o build/gemm_bench -ldnnl -ldl -lpthread
+	build/speed/bin/python benchmarks/peers/bench.py --plot benchmarks/plots/speed.svg
 
 .PHONY: scale
 scale: build mpirun ## time of an epoch against environments, steps, threads and ranks (5 min, nothing else running)
-	bin/vnd bench scale --plot docs/scale.png
+	bin/vnd bench scale --plot benchmarks/plots/scale.png
 
 .PHONY: build
 build: deps ## build every program of nodes/ into bin/

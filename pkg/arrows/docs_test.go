@@ -16,15 +16,11 @@ var (
 	making  = regexp.MustCompile("`make ([a-z][a-z-]*)")
 )
 
-// What README and docs refer to is there: files, headings, tests and targets of make.
+// What README, docs and benchmarks refer to is there: files, headings, tests and targets of make.
 func TestDocs(t *testing.T) {
 	root := filepath.Join("..", "..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatal(pages, err)
-	}
 	tests, makefile := testNames(t, root), contents(t, filepath.Join(root, "Makefile"))
-	for _, page := range append(pages, filepath.Join(root, "README.md")) {
+	for _, page := range pages(t, root) {
 		text := contents(t, page)
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if wrong := follow(t, page, m[1]); wrong != "" {
@@ -42,6 +38,27 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pages are the Markdown files of the top folder and those anywhere in docs, benchmarks and examples.
+func pages(t *testing.T, root string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "*.md"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	for _, folder := range []string{"docs", "benchmarks", "examples"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(path) == ".md" {
+				found = append(found, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
 }
 
 func contents(t *testing.T, path string) string {

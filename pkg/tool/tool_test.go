@@ -76,7 +76,7 @@ func setup(env *testscript.Env) error {
 	}
 	env.Setenv("YARDSTICK", yardstick)
 	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "component", "replay", "testdata", "flight"), "CRAFT": filepath.Join("..", "control", "testdata", "a.vnd"),
-		"SWEEP": filepath.Join("..", "..", "docs", "sweep")} {
+		"SWEEP": filepath.Join("..", "..", "examples", "sweep")} {
 		path, err := filepath.Abs(path)
 		if err != nil {
 			return err

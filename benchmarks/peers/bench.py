@@ -1,7 +1,7 @@
-"""vnd beside its peers, in turns on one machine: prints the table of docs/speed.md and draws its roofline.
+"""vnd beside its peers, in turns on one machine: prints the table of benchmarks/speed.md and draws its roofline.
 
     make peers-bench                     # which builds and installs what it needs; nothing else should run meanwhile
-    python bench.py --vnd bin/vnd --gemm build/gemm_bench --rounds 5 --plot docs/speed.svg
+    python bench.py --vnd bin/vnd --gemm build/gemm_bench --rounds 5 --plot benchmarks/plots/speed.svg
 
 Every round runs each program once. A figure is the median over rounds of the medians over epochs that the programs
 give; a ratio is the median over rounds of the ratio within the round, so that a busy minute does not decide it. A peer
