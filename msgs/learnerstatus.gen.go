@@ -7,13 +7,31 @@ import (
 	"vnd/pkg/cdr"
 )
 
+// Constants of vnd/msg/LearnerStatus.
+const (
+	// for enough new transitions
+	LearnerStatusPhaseWaiting string = "waiting"
+	// by ~/pause
+	LearnerStatusPhasePaused string = "paused"
+	// trains the first policy in the nominal simulator
+	LearnerStatusPhaseBasePolicy string = "base_policy"
+	// fits the residual model to the buffer
+	LearnerStatusPhaseFit string = "fit"
+	// infers the latents of the buffer with the new encoder
+	LearnerStatusPhaseEncode string = "encode"
+	// trains the policy in the learned dynamics
+	LearnerStatusPhaseImprove string = "improve"
+	// tests the candidate before it may fly
+	LearnerStatusPhaseGate string = "gate"
+)
+
 // LearnerStatus is vnd/msg/LearnerStatus.
 //
 // What the background learner is doing.
 type LearnerStatus struct {
 	// stamp: when it was written; frame_id: empty, a status has no frame
 	Header stdmsgs.Header
-	// one word, such as "waiting", "training", "judging", "paused"
+	// one of the PHASE constants
 	Phase string
 	// 0 to 1 within the phase, without unit
 	Progress float32

@@ -9,10 +9,28 @@ import (
 	"vnd/pkg/cdr"
 )
 
+// Constants of vnd/msg/Step.
+const (
+	// the policy's command is sent as it is
+	StepGuardPolicy uint8 = 0
+	// the policy's command is sent, cut to the limits
+	StepGuardLimited uint8 = 1
+	// the guard's control law holds a position
+	StepGuardHold uint8 = 2
+	// the guard's control law descends
+	StepGuardLand uint8 = 3
+	// no usable state: the control law flies on dead reckoning, and soon descends
+	StepGuardBlind uint8 = 4
+	// motors off: landed, or no state has come yet
+	StepGuardOff uint8 = 5
+	// the autopilot does not follow commands
+	StepGuardNotOffboard uint8 = 6
+)
+
 // Step is vnd/msg/Step.
 //
-// One tick of the controller: what it saw, what it believed, what it sent. Everything that learns,
-// records or draws lives on this topic.
+// One tick of the controller: the state, the model's belief and the command. Encoder, recorder, learner and
+// visualizer all read this topic.
 type Step struct {
 	// stamp: of the state; frame_id: the world frame (ENU, z up)
 	Header stdmsgs.Header
@@ -36,7 +54,7 @@ type Step struct {
 	LatentStamp builtininterfaces.Time
 	// the bundle that policy and model came from
 	BundleID string
-	// who is in charge: 0 policy, 1 policy cut to the limits, 2 hold, 3 land, 4 blind, 5 motors off, 6 commands are not followed
+	// stage of the guard: one of the GUARD constants
 	GuardState uint8
 	// 0 (trust nothing) to 1 (trust the model), without unit
 	Confidence float32

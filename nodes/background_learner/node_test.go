@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,12 +15,14 @@ import (
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/arena"
+	"vnd/pkg/background"
 	"vnd/pkg/bridge"
 	"vnd/pkg/collect"
 	"vnd/pkg/component"
 	"vnd/pkg/control"
 	"vnd/pkg/dds"
 	"vnd/pkg/dds/inproc"
+	"vnd/pkg/learn"
 	"vnd/pkg/param"
 	"vnd/pkg/param/paramtest"
 	"vnd/pkg/quad"
@@ -89,6 +92,21 @@ func begin(t *testing.T, d *inproc.Domain, args ...string) (stop func()) {
 	return stop
 }
 
+// declaredPhases are those of LearnerStatus.msg.
+var declaredPhases = []string{
+	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhasePaused, msgs.LearnerStatusPhaseBasePolicy, msgs.LearnerStatusPhaseFit,
+	msgs.LearnerStatusPhaseEncode, msgs.LearnerStatusPhaseImprove, msgs.LearnerStatusPhaseGate,
+}
+
+// The learner's phases are those that LearnerStatus.msg declares.
+func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
+	phases := []string{string(background.Waiting), string(background.Paused), string(background.First), string(learn.Fitting),
+		string(learn.Encoding), string(learn.Improving), string(learn.Gating)}
+	if !slices.Equal(phases, declaredPhases) {
+		t.Errorf("phases %q, LearnerStatus.msg has %q", phases, declaredPhases)
+	}
+}
+
 // people are those who listen, and a recorder.
 type people struct {
 	t        *testing.T
@@ -118,7 +136,12 @@ func join(t *testing.T, d *inproc.Domain) *people {
 		kept.Data = append([]byte(nil), m.Data...)
 		p.bundles <- kept
 	}))(t)
-	must(ros.NewSubscription(p.n, "learner/status", component.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) { p.statuses <- *m }))(t)
+	must(ros.NewSubscription(p.n, "learner/status", component.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
+		if !slices.Contains(declaredPhases, m.Phase) {
+			t.Errorf("LearnerStatus.msg does not declare the phase %q", m.Phase)
+		}
+		p.statuses <- *m
+	}))(t)
 	p.segments = must(ros.NewPublisher[msgs.BufferSegment](p.n, "buffer", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}))(t)
 	p.steps = must(ros.NewPublisher[msgs.Step](p.n, "step", component.StepQoS()))(t)
 	rostest.Spin(t, c, 1)
@@ -253,7 +276,7 @@ func TestLearns(t *testing.T) {
 	}
 	second := p.bundle()
 	s := p.status("round 1 on ")
-	if second.Parent != first.ID || s.BundleID != second.ID || s.Phase != "waiting" || s.Transitions < 400 {
+	if second.Parent != first.ID || s.BundleID != second.ID || s.Phase != msgs.LearnerStatusPhaseWaiting || s.Transitions < 400 {
 		t.Errorf("%s follows %s; %+v", second.ID, second.Parent, s)
 	}
 	if a := p.trigger("rollback"); !a.Success || p.bundle().ID != first.ID {

@@ -47,7 +47,7 @@ type Options struct {
 const (
 	Waiting learn.Phase = "waiting"
 	Paused  learn.Phase = "paused"
-	First   learn.Phase = "first"
+	First   learn.Phase = "base_policy"
 )
 
 // Status says what a Learner is doing.

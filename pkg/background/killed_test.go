@@ -66,7 +66,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := ""
-	for _, phase := range []string{"phase first", "phase gate", "flies", "phase fit", "phase encode", "phase improve", "late gate"} {
+	for _, phase := range []string{"phase base_policy", "phase gate", "flies", "phase fit", "phase encode", "phase improve", "late gate"} {
 		flies := child(t, "TestKilled", phase, "VND_TEST_BACKGROUND="+dir)
 		if first == "" {
 			first = flies

@@ -24,7 +24,7 @@ func TestPutStep(t *testing.T) {
 		Latent: []float32{35, 36}, LatentStamp: 1_600_000_000_000_000_037, Bundle: "b", Stage: guard.Hold, Confidence: .38, Task: "track"}
 	want := msgs.Step{Seq: 7, Command: [4]float64{9, 10, 11, 12}, CommandSent: [4]float64{13, 14, 15, 16}, Actuator: [4]float64{17, 18, 19, 20},
 		Reference: []float64{21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34}, Latent: []float32{35, 36},
-		BundleID: "b", GuardState: 2, Confidence: .38, Task: "track"}
+		BundleID: "b", GuardState: msgs.StepGuardHold, Confidence: .38, Task: "track"}
 	want.Header.Stamp.Sec, want.Header.Stamp.Nanosec, want.Header.FrameID = 1_700_000_000, 8, "map"
 	want.LatentStamp.Sec, want.LatentStamp.Nanosec = 1_600_000_000, 37
 	want.Pose.Position.X, want.Pose.Position.Y, want.Pose.Position.Z = 1, 2, 3
@@ -42,6 +42,23 @@ func TestPutStep(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { PutStep(&got, &tick, "map") }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// The stages of the guard are those that Step.msg declares, by number.
+func TestGuardStagesAreDeclaredInStep(t *testing.T) {
+	declared := map[uint8]guard.Stage{
+		msgs.StepGuardPolicy: guard.Policy, msgs.StepGuardLimited: guard.Limited, msgs.StepGuardHold: guard.Hold,
+		msgs.StepGuardLand: guard.Land, msgs.StepGuardBlind: guard.Blind, msgs.StepGuardOff: guard.Off,
+		msgs.StepGuardNotOffboard: guard.Aside,
+	}
+	for state, stage := range declared {
+		if state != uint8(stage) {
+			t.Errorf("stage %v is %d, Step.msg has %d for it", stage, stage, state)
+		}
+	}
+	if next := guard.Stage(len(declared)); next.String() != "unknown" {
+		t.Errorf("stage %d, %v, is not in Step.msg", next, next)
 	}
 }
 

@@ -355,12 +355,14 @@ func (l *lab) land() {
 		l.t.Fatal(r.Message)
 	}
 	l.until("the robot has landed", func() bool {
-		return newest(l.steps).GuardState == uint8(guard.Off) && newest(l.truth).State.P.Z < 0.1
+		return newest(l.steps).GuardState == msgs.StepGuardOff && newest(l.truth).State.P.Z < 0.1
 	})
 	if r := l.trigger("policy_controller/reset_guard"); !r.Success {
 		l.t.Fatal(r.Message)
 	}
-	l.until("it flies again", func() bool { return newest(l.steps).GuardState == 0 && newest(l.truth).State.P.Z > 1 })
+	l.until("it flies again", func() bool {
+		return newest(l.steps).GuardState == msgs.StepGuardPolicy && newest(l.truth).State.P.Z > 1
+	})
 	l.until("the log says who flies", func() bool {
 		k := slices.Index(l.log, "the guard flies: on request (land)")
 		if k < 0 {
