@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := menu
 
-# Size of the bag that is read; docs/bags.md has the figures for 1024.
+# Size of the bag that is read; docs/guide/bags.md has the figures for 1024.
 BENCH_MB ?= 64
 FUZZTIME ?= 10s
 # Of the target that has SQLite open whole files, some hundred a second.
@@ -120,7 +120,7 @@ page: deps ## the visualizer's page in a real Chromium (apt), its pace and what 
 	VND_SHOTS=$(CURDIR)/build/page VND_SECONDS=10 go test -tags browser -count=1 -v -run '^Test(Browser|Phone|Pace|Size)$$' ./pkg/view/page
 	VND_COST=60s go test -count=1 -v -timeout 5m ./nodes/visualizer
 
-# Into bin/rclgo; docs/rclgo.md says what is needed.
+# Into bin/rclgo; docs/guide/rclgo.md says what is needed.
 .PHONY: rclgo
 rclgo: ## build the nodes on rclgo, over rcl (source a ROS 2 workspace first)
 	rclgo/build.sh bin/rclgo build/rclgo

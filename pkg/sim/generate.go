@@ -1,6 +1,6 @@
 //go:build ignore
 
-// This program writes docs/worlds.md and params/worlds/calm.yaml; go generate runs it.
+// This program writes docs/guide/worlds.md and params/worlds/calm.yaml; go generate runs it.
 package main
 
 import (
@@ -37,7 +37,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Create("../../docs/worlds.md")
+	file, err := os.Create("../../docs/guide/worlds.md")
 	if err != nil {
 		return err
 	}

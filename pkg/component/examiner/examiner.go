@@ -199,7 +199,7 @@ func (e *Examiner) source(came int, fault string) doctor.Finding {
 		}
 		return doctor.Finding{Name: name, Wrong: true, Detail: e.state.topic + " is published by " + strings.Join(names, " and "), Remedy: "leave one of them"}
 	case fault != "":
-		return doctor.Finding{Name: name, Wrong: true, Detail: fault, Remedy: "see docs/interfaces.md for what is expected of the topic"}
+		return doctor.Finding{Name: name, Wrong: true, Detail: fault, Remedy: "see docs/guide/interfaces.md for what is expected of the topic"}
 	case came == 0:
 		return doctor.Finding{Name: name, Wrong: true, Detail: e.state.topic + " is stale: it has a publisher, and nothing came", Remedy: "is the body in view, and the right one (parameter body)?"}
 	}

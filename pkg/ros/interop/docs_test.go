@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// Each test that docs/ros2.md names is there, and so is each transcript.
+// TestDocs holds that each test that the guide names is there, and each transcript that it links to.
 func TestDocs(t *testing.T) {
-	const root = "../../../"
-	page, err := os.ReadFile(root + "docs/ros2.md")
+	const root, guide = "../../../", "docs/guide/ros2.md"
+	page, err := os.ReadFile(root + guide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +25,11 @@ func TestDocs(t *testing.T) {
 	}
 	for _, m := range tests {
 		if !declares(t, root+m[1], m[2]) {
-			t.Errorf("docs/ros2.md names %s.%s, which is not there", m[1], m[2])
+			t.Errorf("%s names %s.%s, which is not there", guide, m[1], m[2])
 		}
 	}
 	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(page), -1) {
-		if _, err := os.Stat(root + "docs/" + m[1]); err != nil {
+		if _, err := os.Stat(filepath.Join(root, filepath.Dir(guide), m[1])); err != nil {
 			t.Error(err)
 		}
 	}
