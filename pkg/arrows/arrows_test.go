@@ -51,7 +51,7 @@ var rooms = map[string]way{
 
 	"tool": command, "demo": command,
 
-	"arrows": house,
+	"arrows": house, "layout": house,
 }
 
 // may says which ways a way may import, directly or through others.
