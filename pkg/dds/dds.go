@@ -97,7 +97,7 @@ type Sample struct {
 
 // Status counts what happened to an endpoint since it was made.
 type Status struct {
-	Matched            int    // endpoints matched now
+	Matched            int    // endpoints matched now; one just closed counts until discovery removes it
 	MatchedTotal       int    // ever
 	Incompatible       int    // refusals for QoS; Cyclone counts two of a pair whose ends appear at one moment
 	IncompatiblePolicy Policy // the first policy that refused the latest of them

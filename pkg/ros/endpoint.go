@@ -83,7 +83,9 @@ type matched interface{ base() *endpoint }
 
 // WaitForMatched waits until at least count endpoints at the other side match,
 // or ctx is done; then the error says how many there are. It may be called
-// anywhere, also without any Spin.
+// anywhere, also without any Spin. An endpoint that has just gone still counts
+// until discovery removes it. A volatile publisher that waits for a restarted
+// subscription may therefore return early, and that subscription miss samples.
 func WaitForMatched(ctx context.Context, e matched, count int) error {
 	b := e.base()
 	err := b.n.context.executor.until(ctx, func() bool { return b.Matched() >= count })
