@@ -67,10 +67,11 @@ neon: ## the C kernels built for arm64 and tested in an emulator (apt-get instal
 	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/kernel ./pkg/nn ./pkg/model
 
 .PHONY: lint
-lint: deps fresh ## gofmt, go vet, staticcheck, generated code up to date
-	@unformatted=$$(gofmt -l $(wildcard msgs nodes pkg)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
+lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, generated code up to date
+	@unformatted=$$(gofmt -l $(wildcard examples msgs nodes pkg rclgo)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+	go test ./pkg/layout
 
 .PHONY: gen
 gen: ## remake generated code (go generate)

@@ -24,11 +24,13 @@ func TestProse(t *testing.T) {
 		for _, s := range sentences {
 			words += s.words
 			if s.words > maxSentence {
-				long = append(long, finding{"sentence", page, s.line, fmt.Sprintf("%d words: %.60s…", s.words, s.text)})
+				text := fmt.Sprintf("%d words: %.60s…", s.words, s.text)
+				long = append(long, finding{"sentence", page, s.line, text})
 			}
 		}
 		if mean := float64(words) / float64(max(1, len(sentences))); mean > maxMean {
-			all = append(all, finding{"mean", page, 1, fmt.Sprintf("%.1f words a sentence, at most %.0f", mean, maxMean)})
+			text := fmt.Sprintf("%.1f words a sentence, at most %.0f", mean, maxMean)
+			all = append(all, finding{"mean", page, 1, text})
 		}
 		all = append(all, long...)
 	}
