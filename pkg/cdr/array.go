@@ -2,9 +2,8 @@ package cdr
 
 import (
 	"encoding/binary"
-	"math"
-	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // Primitive is an element type of fixed size; .msg byte and char are uint8.
@@ -12,8 +11,11 @@ type Primitive interface {
 	bool | uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | float32 | float64
 }
 
-// Resize returns s with length n, re-using its memory when it has room. Elements that it had keep
-// their values, so that what they refer to is re-used in turn.
+// hostOrder is the byte order of numbers in memory.
+var hostOrder = Order(binary.NativeEndian.Uint16([]byte{1, 0}))
+
+// Resize returns s with length n and re-uses its memory where it has room. Old elements keep their
+// values, so that a nested message re-uses its slices in turn.
 func Resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
@@ -35,17 +37,11 @@ func DecodeSeq[T Primitive](d *Decoder, dst *[]T, bound int, field string) {
 	DecodeArray(d, *dst, field)
 }
 
-func sizeOf[T Primitive]() int {
-	switch any(*new(T)).(type) {
-	case uint16, int16:
-		return 2
-	case uint32, int32, float32:
-		return 4
-	case uint64, int64, float64:
-		return 8
-	default:
-		return 1
-	}
+func sizeOf[T Primitive]() int { return int(unsafe.Sizeof(*new(T))) }
+
+// memory is the memory of s.
+func memory[T Primitive](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*sizeOf[T]())
 }
 
 // EncodeArray appends elements without a count. No elements take no bytes, alignment included.
@@ -53,164 +49,42 @@ func EncodeArray[T Primitive](e *Encoder, s []T) {
 	if len(s) == 0 {
 		return
 	}
-	size := sizeOf[T]()
-	e.align(size)
+	e.align(sizeOf[T]())
 	start := len(e.buf)
-	e.buf = slices.Grow(e.buf, size*len(s))[:start+size*len(s)]
-	b := e.buf[start:]
-	switch s := any(s).(type) {
-	case []bool:
-		for i, v := range s {
-			b[i] = 0
-			if v {
-				b[i] = 1
-			}
-		}
-	case []uint8:
-		copy(b, s)
-	case []int8:
-		for i, v := range s {
-			b[i] = byte(v)
-		}
-	case []uint16:
-		put16(b, s, e.big)
-	case []int16:
-		put16(b, s, e.big)
-	case []uint32:
-		put32(b, s, e.big)
-	case []int32:
-		put32(b, s, e.big)
-	case []uint64:
-		put64(b, s, e.big)
-	case []int64:
-		put64(b, s, e.big)
-	case []float32:
-		for i, v := range s {
-			binary.LittleEndian.PutUint32(b[4*i:], order32(math.Float32bits(v), e.big))
-		}
-	case []float64:
-		for i, v := range s {
-			binary.LittleEndian.PutUint64(b[8*i:], order64(math.Float64bits(v), e.big))
-		}
+	e.buf = append(e.buf, memory(s)...)
+	if e.order != hostOrder {
+		reverseEach(e.buf[start:], sizeOf[T]())
 	}
 }
 
 // DecodeArray fills dst with elements that have no count before them.
 func DecodeArray[T Primitive](d *Decoder, dst []T, field string) {
-	b := d.takeArray(len(dst), sizeOf[T](), field)
-	if len(b) == 0 {
+	if len(dst) == 0 {
 		return
 	}
-	switch s := any(dst).(type) {
-	case []bool:
-		d.bools(s, b, field)
-	case []uint8:
-		copy(s, b)
-	case []int8:
-		for i := range s {
-			s[i] = int8(b[i])
-		}
-	case []uint16:
-		get16(s, b, d.big)
-	case []int16:
-		get16(s, b, d.big)
-	case []uint32:
-		get32(s, b, d.big)
-	case []int32:
-		get32(s, b, d.big)
-	case []uint64:
-		get64(s, b, d.big)
-	case []int64:
-		get64(s, b, d.big)
-	case []float32:
-		for i := range s {
-			s[i] = math.Float32frombits(order32(binary.LittleEndian.Uint32(b[4*i:]), d.big))
-		}
-	case []float64:
-		for i := range s {
-			s[i] = math.Float64frombits(order64(binary.LittleEndian.Uint64(b[8*i:]), d.big))
-		}
-	}
-}
-
-// takeArray returns the bytes of n elements of the given size, aligned; nil for none or an error.
-func (d *Decoder) takeArray(n, size int, field string) []byte {
-	if n == 0 {
-		return nil
-	}
+	size := sizeOf[T]()
 	off := d.off + (-d.off & (size - 1))
-	if n > (len(d.data)-off)/size { // negative when the padding itself is cut off
-		d.short(n*size, field)
-		return nil
+	if len(dst) > (len(d.data)-off)/size { // negative when the padding itself is cut off
+		d.short(len(dst)*size, field)
+		return
 	}
-	d.off = off + n*size
-	return d.data[off:d.off]
-}
-
-func (d *Decoder) bools(dst []bool, b []byte, field string) {
-	for i, v := range b {
-		if v > 1 {
-			d.failf(field, "octet %d at byte %d, expected a boolean 0 or 1", v, HeaderSize+d.off-len(b)+i)
+	b := d.data[off : off+len(dst)*size]
+	d.off = off + len(b)
+	if _, isBool := any(dst).([]bool); isBool {
+		if i := slices.IndexFunc(b, func(v byte) bool { return v > 1 }); i >= 0 {
+			d.notBool(b[i], off+i, field)
 			return
 		}
-		dst[i] = v == 1
+	}
+	copy(memory(dst), b)
+	if d.order != hostOrder {
+		reverseEach(memory(dst), size)
 	}
 }
 
-func put16[T uint16 | int16](b []byte, s []T, big bool) {
-	for i, v := range s {
-		binary.LittleEndian.PutUint16(b[2*i:], order16(uint16(v), big))
+// reverseEach turns elements of the given size, in bytes, into the other byte order.
+func reverseEach(b []byte, size int) {
+	for i := 0; size > 1 && i < len(b); i += size {
+		slices.Reverse(b[i : i+size])
 	}
-}
-
-func put32[T uint32 | int32](b []byte, s []T, big bool) {
-	for i, v := range s {
-		binary.LittleEndian.PutUint32(b[4*i:], order32(uint32(v), big))
-	}
-}
-
-func put64[T uint64 | int64](b []byte, s []T, big bool) {
-	for i, v := range s {
-		binary.LittleEndian.PutUint64(b[8*i:], order64(uint64(v), big))
-	}
-}
-
-func get16[T uint16 | int16](s []T, b []byte, big bool) {
-	for i := range s {
-		s[i] = T(order16(binary.LittleEndian.Uint16(b[2*i:]), big))
-	}
-}
-
-func get32[T uint32 | int32](s []T, b []byte, big bool) {
-	for i := range s {
-		s[i] = T(order32(binary.LittleEndian.Uint32(b[4*i:]), big))
-	}
-}
-
-func get64[T uint64 | int64](s []T, b []byte, big bool) {
-	for i := range s {
-		s[i] = T(order64(binary.LittleEndian.Uint64(b[8*i:]), big))
-	}
-}
-
-// order16, order32 and order64 turn little-endian into the wanted order and back.
-func order16(v uint16, big bool) uint16 {
-	if big {
-		return bits.ReverseBytes16(v)
-	}
-	return v
-}
-
-func order32(v uint32, big bool) uint32 {
-	if big {
-		return bits.ReverseBytes32(v)
-	}
-	return v
-}
-
-func order64(v uint64, big bool) uint64 {
-	if big {
-		return bits.ReverseBytes64(v)
-	}
-	return v
 }

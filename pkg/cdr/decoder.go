@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -12,7 +14,7 @@ import (
 type Decoder struct {
 	data    []byte // after the encapsulation header, so that offsets count from the origin
 	off     int
-	big     bool
+	order   Order
 	err     error
 	scratch []byte // UTF-8 of the wstring being read
 }
@@ -20,7 +22,7 @@ type Decoder struct {
 // Reset makes the Decoder read data, which starts with an encapsulation header.
 func (d *Decoder) Reset(data []byte) {
 	order, err := parseHeader(data)
-	*d = Decoder{err: err, big: order == BigEndian, scratch: d.scratch[:0]}
+	*d = Decoder{err: err, order: order, scratch: d.scratch[:0]}
 	if err == nil {
 		d.data = data[HeaderSize:]
 	}
@@ -29,14 +31,14 @@ func (d *Decoder) Reset(data []byte) {
 // Err is the first error so far.
 func (d *Decoder) Err() error { return d.err }
 
-// Remaining is the number of bytes not yet read.
-func (d *Decoder) Remaining() int { return len(d.data) - d.off }
+// remaining is the number of bytes not yet read.
+func (d *Decoder) remaining() int { return len(d.data) - d.off }
 
 // Finish is the first error, or one for bytes left over beyond padding.
 func (d *Decoder) Finish() error {
-	if d.err == nil && d.Remaining() > maxPadding {
-		return fmt.Errorf("%d bytes left after the last field, expected at most %d of padding: the sender's definition differs",
-			d.Remaining(), maxPadding)
+	if d.err == nil && d.remaining() > maxPadding {
+		return fmt.Errorf("%d bytes left after the last field, expected at most %d of padding: "+
+			"the sender's definition differs", d.remaining(), maxPadding)
 	}
 	return d.err
 }
@@ -69,10 +71,13 @@ func (d *Decoder) failf(field, format string, args ...any) {
 func (d *Decoder) Bool(field string) bool {
 	v := d.Uint8(field)
 	if v > 1 {
-		d.failf(field, "octet %d at byte %d, expected a boolean 0 or 1", v, HeaderSize+d.off-1)
-		return false
+		d.notBool(v, d.off-1, field)
 	}
 	return v == 1
+}
+
+func (d *Decoder) notBool(v byte, off int, field string) {
+	d.failf(field, "octet %d at byte %d, expected a boolean 0 or 1", v, HeaderSize+off)
 }
 
 // Uint8 reads one octet.
@@ -95,10 +100,11 @@ func (d *Decoder) Uint16(field string) uint16 {
 	if b == nil {
 		return 0
 	}
-	if d.big {
-		return binary.BigEndian.Uint16(b)
+	v := binary.LittleEndian.Uint16(b)
+	if d.order == BigEndian {
+		v = bits.ReverseBytes16(v)
 	}
-	return binary.LittleEndian.Uint16(b)
+	return v
 }
 
 // Int16 reads two bytes, aligned.
@@ -110,10 +116,11 @@ func (d *Decoder) Uint32(field string) uint32 {
 	if b == nil {
 		return 0
 	}
-	if d.big {
-		return binary.BigEndian.Uint32(b)
+	v := binary.LittleEndian.Uint32(b)
+	if d.order == BigEndian {
+		v = bits.ReverseBytes32(v)
 	}
-	return binary.LittleEndian.Uint32(b)
+	return v
 }
 
 // Int32 reads four bytes, aligned.
@@ -125,10 +132,11 @@ func (d *Decoder) Uint64(field string) uint64 {
 	if b == nil {
 		return 0
 	}
-	if d.big {
-		return binary.BigEndian.Uint64(b)
+	v := binary.LittleEndian.Uint64(b)
+	if d.order == BigEndian {
+		v = bits.ReverseBytes64(v)
 	}
-	return binary.LittleEndian.Uint64(b)
+	return v
 }
 
 // Int64 reads eight bytes, aligned.
@@ -148,8 +156,8 @@ func (d *Decoder) String(dst *string, bound int, field string) {
 		*dst = ""
 		return
 	}
-	if uint64(n) > uint64(d.Remaining()) {
-		d.failf(field, "string of %d bytes at byte %d, %d remain", n, HeaderSize+d.off, d.Remaining())
+	if uint64(n) > uint64(d.remaining()) {
+		d.failf(field, "string of %d bytes at byte %d, %d remain", n, HeaderSize+d.off, d.remaining())
 		return
 	}
 	b := d.data[d.off : d.off+int(n)]
@@ -173,7 +181,7 @@ func (d *Decoder) String(dst *string, bound int, field string) {
 func (d *Decoder) WString(dst *string, bound int, field string) {
 	n := d.Len(bound, 4, field)
 	d.scratch = d.scratch[:0]
-	high := rune(0) // a high surrogate that waits for its low one
+	high := rune(0) // a high surrogate before its low one
 	for range n {
 		u := d.Uint32(field)
 		if u > math.MaxUint16 {
@@ -190,18 +198,17 @@ func (d *Decoder) WString(dst *string, bound int, field string) {
 	}
 }
 
-// putUTF16 appends code unit u to the scratch, after the high surrogate that waits, and returns
-// the one that waits now.
-func (d *Decoder) putUTF16(high, u rune) rune {
-	isLow := u >= surrogateLow && u < surrogateEnd
-	if high != 0 && isLow {
-		d.scratch = utf8.AppendRune(d.scratch, (high-surrogateHigh)<<10|(u-surrogateLow)+surrogateSelf)
-		return 0
-	}
+// putUTF16 appends code unit u to the scratch, after the pending high surrogate, and returns
+// the one that is pending now.
+func (d *Decoder) putUTF16(high, u rune) (pending rune) {
 	if high != 0 {
+		if r := utf16.DecodeRune(high, u); r != utf8.RuneError {
+			d.scratch = utf8.AppendRune(d.scratch, r)
+			return 0
+		}
 		d.scratch = utf8.AppendRune(d.scratch, utf8.RuneError)
 	}
-	if u >= surrogateHigh && u < surrogateLow {
+	if u >= 0xd800 && u < 0xdc00 { // high surrogates
 		return u
 	}
 	d.scratch = utf8.AppendRune(d.scratch, u) // a lone low surrogate becomes U+FFFD here
@@ -216,9 +223,9 @@ func (d *Decoder) Len(bound, size int, field string) int {
 		d.failf(field, "sequence of %d elements at byte %d, expected at most %d", n, HeaderSize+d.off-4, bound)
 		return 0
 	}
-	if uint64(n)*uint64(size) > uint64(d.Remaining()) {
+	if uint64(n)*uint64(size) > uint64(d.remaining()) {
 		d.failf(field, "sequence of %d elements of at least %d bytes at byte %d, %d bytes remain",
-			n, size, HeaderSize+d.off, d.Remaining())
+			n, size, HeaderSize+d.off, d.remaining())
 		return 0
 	}
 	return int(n)

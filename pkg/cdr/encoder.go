@@ -4,26 +4,22 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"unicode/utf8"
+	"math/bits"
+	"unicode/utf16"
 )
 
 // Encoder appends CDR to a buffer. The zero value is not ready: Reset it first.
 type Encoder struct {
 	buf    []byte
 	origin int // index in buf from which alignment counts: the byte after the header
-	big    bool
+	order  Order
 	err    error
 }
 
 // Reset makes the Encoder append to dst, starting with an encapsulation header.
 func (e *Encoder) Reset(dst []byte, order Order) {
-	e.big = order == BigEndian
-	e.err = nil
-	id := byte(1)
-	if e.big {
-		id = 0
-	}
-	e.buf = append(dst, 0, id, 0, 0)
+	e.order, e.err = order, nil
+	e.buf = append(dst, 0, byte(order), 0, 0)
 	e.origin = len(e.buf)
 }
 
@@ -62,11 +58,10 @@ func (e *Encoder) Int8(v int8) { e.buf = append(e.buf, byte(v)) }
 // Uint16 appends two bytes, aligned.
 func (e *Encoder) Uint16(v uint16) {
 	e.align(2)
-	if e.big {
-		e.buf = binary.BigEndian.AppendUint16(e.buf, v)
-	} else {
-		e.buf = binary.LittleEndian.AppendUint16(e.buf, v)
+	if e.order == BigEndian {
+		v = bits.ReverseBytes16(v)
 	}
+	e.buf = binary.LittleEndian.AppendUint16(e.buf, v)
 }
 
 // Int16 appends two bytes, aligned.
@@ -75,11 +70,10 @@ func (e *Encoder) Int16(v int16) { e.Uint16(uint16(v)) }
 // Uint32 appends four bytes, aligned.
 func (e *Encoder) Uint32(v uint32) {
 	e.align(4)
-	if e.big {
-		e.buf = binary.BigEndian.AppendUint32(e.buf, v)
-	} else {
-		e.buf = binary.LittleEndian.AppendUint32(e.buf, v)
+	if e.order == BigEndian {
+		v = bits.ReverseBytes32(v)
 	}
+	e.buf = binary.LittleEndian.AppendUint32(e.buf, v)
 }
 
 // Int32 appends four bytes, aligned.
@@ -88,11 +82,10 @@ func (e *Encoder) Int32(v int32) { e.Uint32(uint32(v)) }
 // Uint64 appends eight bytes, aligned.
 func (e *Encoder) Uint64(v uint64) {
 	e.align(8)
-	if e.big {
-		e.buf = binary.BigEndian.AppendUint64(e.buf, v)
-	} else {
-		e.buf = binary.LittleEndian.AppendUint64(e.buf, v)
+	if e.order == BigEndian {
+		v = bits.ReverseBytes64(v)
 	}
+	e.buf = binary.LittleEndian.AppendUint64(e.buf, v)
 }
 
 // Int64 appends eight bytes, aligned.
@@ -123,7 +116,7 @@ func (e *Encoder) String(s string, bound int, field string) {
 func (e *Encoder) WString(s string, bound int, field string) {
 	units := 0
 	for _, r := range s {
-		units += utf16Len(r)
+		units += utf16.RuneLen(r)
 	}
 	if bound > 0 && units > bound {
 		e.failf(field, "wstring of %d UTF-16 code units, expected at most %d", units, bound)
@@ -135,29 +128,14 @@ func (e *Encoder) WString(s string, bound int, field string) {
 	}
 	e.Uint32(uint32(units))
 	for _, r := range s { // a byte that is not UTF-8 arrives here as U+FFFD
-		if utf16Len(r) == 1 {
+		if utf16.RuneLen(r) == 1 {
 			e.Uint32(uint32(r))
 			continue
 		}
-		r -= surrogateSelf
-		e.Uint32(uint32(surrogateHigh + r>>10))
-		e.Uint32(uint32(surrogateLow + r&0x3ff))
+		high, low := utf16.EncodeRune(r)
+		e.Uint32(uint32(high))
+		e.Uint32(uint32(low))
 	}
-}
-
-// The surrogate ranges of UTF-16.
-const (
-	surrogateHigh = 0xd800
-	surrogateLow  = 0xdc00
-	surrogateEnd  = 0xe000
-	surrogateSelf = 0x10000
-)
-
-func utf16Len(r rune) int {
-	if r >= surrogateSelf && r <= utf8.MaxRune {
-		return 2
-	}
-	return 1
 }
 
 // Len appends a sequence's count, at most bound (0: unbounded). When it fails, what is appended
