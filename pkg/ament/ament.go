@@ -1,4 +1,5 @@
-// Package ament knows a sourced ROS 2 workspace: where its packages are, which distribution and versions it has, and what a
+// Package ament knows a sourced ROS 2 workspace: where its packages are, which distribution and versions it has, and
+// what a
 // program in C needs to be built in it.
 package ament
 

@@ -67,9 +67,11 @@ func (w *Workspace) checkVersion(untried string) error {
 	case untried == "1":
 		return nil
 	case !known:
-		return fmt.Errorf("ROS_DISTRO is %q: programs on rclgo were tried in humble alone; %s=1 builds them all the same", w.Distro, Untried)
+		return fmt.Errorf("ROS_DISTRO is %q: programs on rclgo were tried in humble alone; %s=1 builds them all the "+
+			"same", w.Distro, Untried)
 	case major != want:
-		return fmt.Errorf("ROS_DISTRO is %q, but rcl is version %s, expected %s.x: %s is of another distribution", w.Distro, version, want, variable)
+		return fmt.Errorf("ROS_DISTRO is %q, but rcl is version %s, expected %s.x: %s is of another distribution",
+			w.Distro, version, want, variable)
 	}
 	return nil
 }

@@ -125,7 +125,8 @@ func imports(files ...*ast.File) []string {
 	var all []string
 	for _, f := range files {
 		for _, i := range f.Imports {
-			if path := strings.Trim(i.Path.Value, `"`); path != "C" && !strings.HasPrefix(path, rclgo) && path != overrcl {
+			if path := strings.Trim(i.Path.Value, `"`); path != "C" && !strings.HasPrefix(path, rclgo) &&
+				path != overrcl {
 				all = append(all, path)
 			}
 		}
@@ -139,7 +140,8 @@ func TestSources(t *testing.T) {
 	read := &house{t: t, fset: token.NewFileSet()}
 	none := func(string) bool { return false }
 	swapped := func(name string) bool { return isTest(name) || name == "preferred.go" }
-	h := newHouse(t, imports(slices.Concat(read.parse(root+"/rclgo/overrcl", none), read.parse(root+"/rclgo/_overlay", none),
+	h := newHouse(t, imports(slices.Concat(read.parse(root+"/rclgo/overrcl", none),
+		read.parse(root+"/rclgo/_overlay", none),
 		read.parse(root+"/pkg/ros", isTest))...))
 	h.check(rclgo+"/types", h.parse("testdata/types", none)...)
 	h.check(rclgo, h.parse("testdata/rclgo", none)...)
@@ -164,7 +166,8 @@ func fields(t *testing.T, h *house) {
 		looked++
 		holder := strings.TrimPrefix(types.ExprString(index.Index), "rclgo.")
 		field := strings.Trim(types.ExprString(call.Args[0]), `"`)
-		o, _, _ := types.LookupFieldOrMethod(h.checked[rclgo].Scope().Lookup(holder).Type(), false, h.checked[rclgo], field)
+		o, _, _ := types.LookupFieldOrMethod(h.checked[rclgo].Scope().Lookup(holder).Type(), false, h.checked[rclgo],
+			field)
 		if o == nil {
 			t.Errorf("%s has no field %s", holder, field)
 		}
@@ -182,7 +185,8 @@ func TestBuildRefuses(t *testing.T) {
 	command.Env = append(os.Environ(), "AMENT_PREFIX_PATH=")
 	said, err := command.CombinedOutput()
 	lines := strings.Split(string(said), "\n")
-	if err == nil || lines[0] != "rclgo: AMENT_PREFIX_PATH is not set: source the setup.bash of ROS 2 or of a workspace" {
+	const want = "rclgo: AMENT_PREFIX_PATH is not set: source the setup.bash of ROS 2 or of a workspace"
+	if err == nil || lines[0] != want {
 		t.Errorf("%v: %s", err, said)
 	}
 	if made, err := os.ReadDir(filepath.Dir(out)); err != nil || len(made) > 0 {

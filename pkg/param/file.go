@@ -139,11 +139,13 @@ func findBlocks(found []block, path []string, m *yaml.Node) ([]block, error) {
 			return nil, errAt(key, "%q without a node name above it", marker+":")
 		}
 		if kindOf(value) != kindNothing && value.Kind != yaml.MappingNode {
-			return nil, errAt(value, "%s, expected the parameters of node %s", is(value), show("/"+strings.Join(path, "/")))
+			return nil, errAt(value, "%s, expected the parameters of node %s", is(value),
+				show("/"+strings.Join(path, "/")))
 		}
 		for _, b := range found {
 			if slices.Equal(b.path, path) {
-				return nil, errAt(key, "duplicate parameters of %s, first on line %d", show("/"+strings.Join(path, "/")), b.params.Line)
+				return nil, errAt(key, "duplicate parameters of %s, first on line %d",
+					show("/"+strings.Join(path, "/")), b.params.Line)
 			}
 		}
 		found = append(found, block{path, value})
@@ -155,7 +157,8 @@ func findBlocks(found []block, path []string, m *yaml.Node) ([]block, error) {
 func patternError(key *yaml.Node) error {
 	for _, token := range tokens(key.Value) {
 		if token != "*" && token != "**" && !nodeForm.MatchString(token) {
-			return errAt(key, "node %s: expected names of letters, digits and _ that do not start with a digit, or * or **", show(key.Value))
+			return errAt(key, "node %s: expected names of letters, digits and _ that do not start with a digit, "+
+				"or * or **", show(key.Value))
 		}
 	}
 	return nil
@@ -206,7 +209,8 @@ func (r reader) group(prefix string, m *yaml.Node) error {
 		case !r.isGroup(name):
 			return &atLine{key.Line, r.unknown(name)}
 		case value.Kind != yaml.MappingNode:
-			return errAt(key, "parameter %q: %s, expected a map of %s", name, is(value), strings.Join(r.under(name), ", "))
+			return errAt(key, "parameter %q: %s, expected a map of %s", name, is(value),
+				strings.Join(r.under(name), ", "))
 		default:
 			if err := r.group(name+".", value); err != nil {
 				return err

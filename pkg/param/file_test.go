@@ -63,81 +63,86 @@ quad:
 // TestParseErrors pins each refusal to its line and words. The text is put under
 // "n:\n  ros__parameters:\n", so that its first line is line 3.
 func TestParseErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"latent_sise: 3":             `3: parameter "latent_sise": unknown, did you mean "latent_size"?`,
-		"hidden: 3":                  `3: parameter "hidden": unknown, did you mean "encoder.hidden"?`,
-		"zzz: 3":                     `3: parameter "zzz": unknown`,
-		"encoder: 3":                 `3: parameter "encoder": 3 is an integer, expected a map of encoder.hidden, encoder.cell`,
-		"encoder:\n      hiden: 3":   `4: parameter "encoder.hiden": unknown, did you mean "encoder.hidden"?`,
-		"dt: {a: 1}":                 `3: parameter "dt": got a map, expected a double`,
-		"dt: 1":                      `3: parameter "dt": 1 is an integer, expected a double: ROS tells them apart, write 1.0`,
-		"dt:":                        `3: parameter "dt": got nothing, expected a double`,
-		"dt: .nan":                   `3: parameter "dt": .nan is not a finite number`,
-		"dt: 1.0e999":                `3: parameter "dt": 1.0e999 is not a finite number`,
-		"dt: 2.0":                    `3: parameter "dt": 2 is out of range, expected 0.001 … 1 s`,
-		`dt: "0.1"`:                  `3: parameter "dt": 0.1 is a string, expected a double`,
-		"seed: 1.0":                  `3: parameter "seed": 1.0 is a double, expected an integer: write 1`,
-		"seed: 0x10":                 `3: parameter "seed": 0x10: write the integer in decimal, without leading zeros`,
-		"seed: 010":                  `3: parameter "seed": 010: write the integer in decimal, without leading zeros`,
-		"seed: 99999999999999999999": `3: parameter "seed": 99999999999999999999 does not fit an integer`,
-		"latent_size: 0":             `3: parameter "latent_size": 0 is out of range, expected 1 … 64`,
-		"use_sim_time: yes":          `3: parameter "use_sim_time": yes is a bool in some YAML parsers only: write true`,
-		"use_sim_time: 1":            `3: parameter "use_sim_time": 1 is an integer, expected a bool: write true or false`,
-		"robot: off":                 `3: parameter "robot": off is a bool, expected a string: write "off"`,
-		"robot: 21":                  `3: parameter "robot": 21 is an integer, expected a string: write "21"`,
-		"robot: [a]":                 `3: parameter "robot": got a list, expected a string`,
-		"encoder.cell: lstm":         `3: parameter "encoder.cell": lstm is not allowed, expected one of gru, mlp`,
-		"gains: 1.0":                 `3: parameter "gains": 1.0 is a double, expected a double array: write [ … ]`,
-		"gains: [1.0,\n     2]":      `4: parameter "gains": element 1: 2 is an integer, expected a double: ROS tells them apart, write 2.0`,
-		"gains: [-1.0]":              `3: parameter "gains": element 0: -1 is out of range, expected ≥ 0 1/s`,
-		"gains: [[1.0]]":             `3: parameter "gains": element 0: got a list, expected a double`,
-		"heads: [p, x]":              `3: parameter "heads": element 1: x is not allowed, expected one of p, v, r`,
-		"seed: 1\n    seed: 2":       `4: duplicate seed, first on line 3`,
-		"encoder: {hidden: 1}\n    encoder.hidden: 2": `4: parameter "encoder.hidden": duplicate, first on line 3`,
-		"seed: &a 1":         `3: anchor &a: ROS parameter files have none`,
-		"<<: {seed: 1}":      `3: parameter "<<": unknown`,
-		"robot: !!str 12":    `3: tag !!str: not used here, quote a value to make it a string`,
-		"? [a]\n    : 1":     `3: a list as a name, expected a word`,
-		"seed: 1\n   x: 2":   `2: not YAML: did not find expected key at or below this line`,
-		"seed: 1\n---\na: 1": `4: a second YAML document, expected one`,
-		"robot: [" + strings.Repeat("[", 80) + strings.Repeat("]", 81): `3: more than 64 levels deep`,
+	for _, c := range []struct{ text, want string }{
+		{"latent_sise: 3", `3: parameter "latent_sise": unknown, did you mean "latent_size"?`},
+		{"hidden: 3", `3: parameter "hidden": unknown, did you mean "encoder.hidden"?`},
+		{"zzz: 3", `3: parameter "zzz": unknown`},
+		{"encoder: 3", `3: parameter "encoder": 3 is an integer, expected a map of encoder.hidden, encoder.cell`},
+		{"encoder:\n      hiden: 3", `4: parameter "encoder.hiden": unknown, did you mean "encoder.hidden"?`},
+		{"dt: {a: 1}", `3: parameter "dt": got a map, expected a double`},
+		{"dt: 1", `3: parameter "dt": 1 is an integer, expected a double: ROS tells them apart, write 1.0`},
+		{"dt:", `3: parameter "dt": got nothing, expected a double`},
+		{"dt: .nan", `3: parameter "dt": .nan is not a finite number`},
+		{"dt: 1.0e999", `3: parameter "dt": 1.0e999 is not a finite number`},
+		{"dt: 2.0", `3: parameter "dt": 2 is out of range, expected 0.001 … 1 s`},
+		{`dt: "0.1"`, `3: parameter "dt": 0.1 is a string, expected a double`},
+		{"seed: 1.0", `3: parameter "seed": 1.0 is a double, expected an integer: write 1`},
+		{"seed: 0x10", `3: parameter "seed": 0x10: write the integer in decimal, without leading zeros`},
+		{"seed: 010", `3: parameter "seed": 010: write the integer in decimal, without leading zeros`},
+		{"seed: 99999999999999999999", `3: parameter "seed": 99999999999999999999 does not fit an integer`},
+		{"latent_size: 0", `3: parameter "latent_size": 0 is out of range, expected 1 … 64`},
+		{"use_sim_time: yes", `3: parameter "use_sim_time": yes is a bool in some YAML parsers only: write true`},
+		{"use_sim_time: 1", `3: parameter "use_sim_time": 1 is an integer, expected a bool: write true or false`},
+		{"robot: off", `3: parameter "robot": off is a bool, expected a string: write "off"`},
+		{"robot: 21", `3: parameter "robot": 21 is an integer, expected a string: write "21"`},
+		{"robot: [a]", `3: parameter "robot": got a list, expected a string`},
+		{"encoder.cell: lstm", `3: parameter "encoder.cell": lstm is not allowed, expected one of gru, mlp`},
+		{"gains: 1.0", `3: parameter "gains": 1.0 is a double, expected a double array: write [ … ]`},
+		{"gains: [1.0,\n     2]",
+			`4: parameter "gains": element 1: 2 is an integer, expected a double: ROS tells them apart, write 2.0`},
+		{"gains: [-1.0]", `3: parameter "gains": element 0: -1 is out of range, expected ≥ 0 1/s`},
+		{"gains: [[1.0]]", `3: parameter "gains": element 0: got a list, expected a double`},
+		{"heads: [p, x]", `3: parameter "heads": element 1: x is not allowed, expected one of p, v, r`},
+		{"seed: 1\n    seed: 2", `4: duplicate seed, first on line 3`},
+		{"encoder: {hidden: 1}\n    encoder.hidden: 2", `4: parameter "encoder.hidden": duplicate, first on line 3`},
+		{"seed: &a 1", `3: anchor &a: ROS parameter files have none`},
+		{"<<: {seed: 1}", `3: parameter "<<": unknown`},
+		{"robot: !!str 12", `3: tag !!str: not used here, quote a value to make it a string`},
+		{"? [a]\n    : 1", `3: a list as a name, expected a word`},
+		{"seed: 1\n   x: 2", `2: not YAML: did not find expected key at or below this line`},
+		{"seed: 1\n---\na: 1", `4: a second YAML document, expected one`},
+		{"robot: [" + strings.Repeat("[", 80) + strings.Repeat("]", 81), `3: more than 64 levels deep`},
 	} {
-		c := defaults(t)
-		err := Parse("f.yaml", []byte("n:\n  ros__parameters:\n    "+text), "n", c)
-		if err == nil || err.Error() != "f.yaml:"+want {
-			t.Errorf("%s:\n got %v\nwant f.yaml:%s", text, err, want)
-		}
-		if diff := same(defaults(t), c); diff != "" {
-			t.Errorf("%s changed something: %s", text, diff)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			got := defaults(t)
+			err := Parse("f.yaml", []byte("n:\n  ros__parameters:\n    "+c.text), "n", got)
+			if err == nil || err.Error() != "f.yaml:"+c.want {
+				t.Errorf("%s:\n got %v\nwant f.yaml:%s", c.text, err, c.want)
+			}
+			if diff := same(defaults(t), got); diff != "" {
+				t.Errorf("%s changed something: %s", c.text, diff)
+			}
+		})
 	}
 }
 
 func TestParseStructure(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                             `f.yaml: no parameters for node "/n"; the file has none at all`,
-		"# only a comment\n":           `f.yaml: no parameters for node "/n"; the file has none at all`,
-		"[1]":                          `f.yaml:1: got a list, expected a node name with "ros__parameters:" below it`,
-		"n: 3":                         `f.yaml:1: 3 is an integer, expected a node name with "ros__parameters:" below it`,
-		"n:\n  seed: 1":                `f.yaml:2: 1 is an integer, expected a node name with "ros__parameters:" below it`,
-		"ros__parameters: {}":          `f.yaml:1: "ros__parameters:" without a node name above it`,
-		"n: {ros__parameters: []}":     `f.yaml:1: got a list, expected the parameters of node /n`,
-		"/a/n: {ros__parameters: }":    `f.yaml: no parameters for node "/n"; the file has /a/n`,
-		"n: &a {}\nm: *a":              `f.yaml:1: anchor &a: ROS parameter files have none`,
-		"\xff":                         `f.yaml:1: byte 0xff is not UTF-8`,
-		"n: {ros__parameters: {}}\x00": `f.yaml:1: control character U+0000`,
-		"n:\n  \xe2\x82":               `f.yaml:2: byte 0xe2 is not UTF-8`,
-		"n: {":                         `f.yaml:1: not YAML: did not find expected node content at or below this line`,
-		"n:\n  m: {\nx: @":             `f.yaml:3: not YAML: found character that cannot start any token`,
-		"n:\n\nm: a: b":                `f.yaml:3: not YAML: mapping values are not allowed in this context`,
+	for _, c := range []struct{ text, want string }{
+		{"", `f.yaml: no parameters for node "/n"; the file has none at all`},
+		{"# only a comment\n", `f.yaml: no parameters for node "/n"; the file has none at all`},
+		{"[1]", `f.yaml:1: got a list, expected a node name with "ros__parameters:" below it`},
+		{"n: 3", `f.yaml:1: 3 is an integer, expected a node name with "ros__parameters:" below it`},
+		{"n:\n  seed: 1", `f.yaml:2: 1 is an integer, expected a node name with "ros__parameters:" below it`},
+		{"ros__parameters: {}", `f.yaml:1: "ros__parameters:" without a node name above it`},
+		{"n: {ros__parameters: []}", `f.yaml:1: got a list, expected the parameters of node /n`},
+		{"/a/n: {ros__parameters: }", `f.yaml: no parameters for node "/n"; the file has /a/n`},
+		{"n: &a {}\nm: *a", `f.yaml:1: anchor &a: ROS parameter files have none`},
+		{"\xff", `f.yaml:1: byte 0xff is not UTF-8`},
+		{"n: {ros__parameters: {}}\x00", `f.yaml:1: control character U+0000`},
+		{"n:\n  \xe2\x82", `f.yaml:2: byte 0xe2 is not UTF-8`},
+		{"n: {", `f.yaml:1: not YAML: did not find expected node content at or below this line`},
+		{"n:\n  m: {\nx: @", `f.yaml:3: not YAML: found character that cannot start any token`},
+		{"n:\n\nm: a: b", `f.yaml:3: not YAML: mapping values are not allowed in this context`},
 	} {
-		err := Parse("f.yaml", []byte(text), "n", defaults(t))
-		if err == nil || err.Error() != want {
-			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
-		}
-		if strings.Contains(want, "no parameters") != errors.Is(err, ErrNoBlock) {
-			t.Errorf("%q: errors.Is(%v, ErrNoBlock) is wrong", text, err)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			err := Parse("f.yaml", []byte(c.text), "n", defaults(t))
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+			}
+			if strings.Contains(c.want, "no parameters") != errors.Is(err, ErrNoBlock) {
+				t.Errorf("%q: errors.Is(%v, ErrNoBlock) is wrong", c.text, err)
+			}
+		})
 	}
 }
 
@@ -184,11 +189,12 @@ func TestYAML(t *testing.T) {
 			LatentSize: rapid.IntRange(1, 64).Draw(rt, "latent_size"),
 			Delta:      rapid.Float64Range(0.001, 1).Draw(rt, "dt"),
 			Robot:      text.Draw(rt, "robot"),
-			Encoder:    encoder{rapid.IntRange(1, 1024).Draw(rt, "hidden"), rapid.SampledFrom([]string{"gru", "mlp"}).Draw(rt, "cell")},
-			Seed:       rapid.Int().Draw(rt, "seed"),
-			Gains:      rapid.SliceOf(number).Draw(rt, "gains"),
-			Topics:     rapid.SliceOf(text).Draw(rt, "topics"),
-			Heads:      rapid.SliceOf(rapid.SampledFrom([]string{"p", "v", "r"})).Draw(rt, "heads"),
+			Encoder: encoder{rapid.IntRange(1, 1024).Draw(rt, "hidden"),
+				rapid.SampledFrom([]string{"gru", "mlp"}).Draw(rt, "cell")},
+			Seed:   rapid.Int().Draw(rt, "seed"),
+			Gains:  rapid.SliceOf(number).Draw(rt, "gains"),
+			Topics: rapid.SliceOf(text).Draw(rt, "topics"),
+			Heads:  rapid.SliceOf(rapid.SampledFrom([]string{"p", "v", "r"})).Draw(rt, "heads"),
 		}
 		file := YAML("/ns/n", want)
 		got := defaults(t)

@@ -22,7 +22,8 @@ func TestKinds(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
-	if err := Parse("f", []byte("n: {ros__parameters: {mask: [7], on: [], ids: !!python/tuple [3], even: 9, tenth: 0.7}}"), "n", &c); err != nil {
+	text := "n: {ros__parameters: {mask: [7], on: [], ids: !!python/tuple [3], even: 9, tenth: 0.7}}"
+	if err := Parse("f", []byte(text), "n", &c); err != nil {
 		t.Fatal(err)
 	}
 	want = kinds{[]byte{7}, []bool{}, []int{3}, 9, 0.7}
@@ -51,20 +52,23 @@ func TestKinds(t *testing.T) {
 }
 
 func TestKindErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"mask: [256]":   `f:1: parameter "mask": element 0: 256 is out of range, expected 0 … 255`,
-		"mask: [-1]":    `f:1: parameter "mask": element 0: -1 is out of range, expected 0 … 255`,
-		"on: [1]":       `f:1: parameter "on": element 0: 1 is an integer, expected a bool: write true or false`,
-		"ids: [1, 10]":  `f:1: parameter "ids": element 1: 10 is out of range, expected 0 … 9`,
-		"ids: [1.0]":    `f:1: parameter "ids": element 0: 1.0 is a double, expected an integer: write 1`,
-		"ids: 1":        `f:1: parameter "ids": 1 is an integer, expected an integer array: write [ … ]`,
-		"even: 5":       `f:1: parameter "even": 5 is out of range, expected 2 … 9 in steps of 2`,
-		"tenth: 0.0501": `f:1: parameter "tenth": 0.0501 is out of range, expected ≥ 0 in steps of 0.1 s`,
+	for _, c := range []struct{ text, want string }{
+		{"mask: [256]", `f:1: parameter "mask": element 0: 256 is out of range, expected 0 … 255`},
+		{"mask: [-1]", `f:1: parameter "mask": element 0: -1 is out of range, expected 0 … 255`},
+		{"on: [1]", `f:1: parameter "on": element 0: 1 is an integer, expected a bool: write true or false`},
+		{"ids: [1, 10]", `f:1: parameter "ids": element 1: 10 is out of range, expected 0 … 9`},
+		{"ids: [1.0]", `f:1: parameter "ids": element 0: 1.0 is a double, expected an integer: write 1`},
+		{"ids: 1", `f:1: parameter "ids": 1 is an integer, expected an integer array: write [ … ]`},
+		{"even: 5", `f:1: parameter "even": 5 is out of range, expected 2 … 9 in steps of 2`},
+		{"tenth: 0.0501", `f:1: parameter "tenth": 0.0501 is out of range, expected ≥ 0 in steps of 0.1 s`},
 	} {
-		var c kinds
-		if err := Parse("f", []byte("n: {ros__parameters: {"+text+"}}"), "n", &c); err == nil || err.Error() != want {
-			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			var k kinds
+			err := Parse("f", []byte("n: {ros__parameters: {"+c.text+"}}"), "n", &k)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got %v\nwant %s", err, c.want)
+			}
+		})
 	}
 	for want, ptr := range map[string]any{
 		`read_only "yes", expected true`: &struct {

@@ -86,70 +86,76 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	type inner struct {
-		B int `param:"b" default:"1" doc:"x"`
-	}
-	for want, ptr := range map[string]any{
-		"expected a pointer to a struct":   config{},
-		"expected a lower_snake_case name": &struct{ A int }{},
-		`"Size", expected a lower_snake_case`: &struct {
-			A int `param:"Size" default:"1" doc:"x"`
-		}{},
-		"unexported": &struct {
-			a int `param:"a" default:"1" doc:"x"`
-		}{},
-		"no default tag": &struct {
-			A int `param:"a" doc:"x"`
-		}{},
-		"expected one line": &struct {
-			A int `param:"a" default:"1"`
-		}{},
-		`unknown tag "mim"`: &struct {
-			A int `param:"a" default:"1" mim:"0" doc:"x"`
-		}{},
-		"a int8 cannot be a parameter": &struct {
-			A int8 `param:"a" default:"1" doc:"x"`
-		}{},
-		`default "x"`: &struct {
-			A int `param:"a" default:"x" doc:"x"`
-		}{},
-		"0 is out of range, expected ≥ 1": &struct {
-			A int `param:"a" default:"0" min:"1" doc:"x"`
-		}{},
-		"min 2 is above max 1": &struct {
-			A int `param:"a" default:"2" min:"2" max:"1" doc:"x"`
-		}{},
-		`min "0.5" of an integer`: &struct {
-			A int `param:"a" default:"2" min:"0.5" doc:"x"`
-		}{},
-		`max "big" is not a number`: &struct {
-			A float64 `param:"a" default:"2" max:"big" doc:"x"`
-		}{},
-		"a string has no max": &struct {
-			A string `param:"a" default:"2" max:"1" doc:"x"`
-		}{},
-		"an integer has no enum": &struct {
-			A int `param:"a" default:"2" enum:"1,2" doc:"x"`
-		}{},
-		"c is not allowed, expected one of": &struct {
-			A string `param:"a" default:"c" enum:"a,b" doc:"x"`
-		}{},
-		"NaN is not a finite number": &struct {
-			A float64 `param:"a" default:"nan" doc:"x"`
-		}{},
-		`a second "b"`: &struct {
-			inner
-			B int `param:"b" default:"2" doc:"x"`
-		}{},
-		`a second "a"`: &struct {
-			A inner `param:"a" doc:"x"`
-			B inner `param:"a" doc:"x"`
-		}{},
-	} {
-		if err := Check(ptr); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%T: error %v, want %q", ptr, err, want)
-		}
+type inner struct {
+	B int `param:"b" default:"1" doc:"x"`
+}
+
+// badStructs holds structs by what Check says of them.
+var badStructs = map[string]any{
+	"expected a pointer to a struct":   config{},
+	"expected a lower_snake_case name": &struct{ A int }{},
+	`"Size", expected a lower_snake_case`: &struct {
+		A int `param:"Size" default:"1" doc:"x"`
+	}{},
+	"unexported": &struct {
+		a int `param:"a" default:"1" doc:"x"`
+	}{},
+	"no default tag": &struct {
+		A int `param:"a" doc:"x"`
+	}{},
+	"expected one line": &struct {
+		A int `param:"a" default:"1"`
+	}{},
+	`unknown tag "mim"`: &struct {
+		A int `param:"a" default:"1" mim:"0" doc:"x"`
+	}{},
+	"a int8 cannot be a parameter": &struct {
+		A int8 `param:"a" default:"1" doc:"x"`
+	}{},
+	`default "x"`: &struct {
+		A int `param:"a" default:"x" doc:"x"`
+	}{},
+	"0 is out of range, expected ≥ 1": &struct {
+		A int `param:"a" default:"0" min:"1" doc:"x"`
+	}{},
+	"min 2 is above max 1": &struct {
+		A int `param:"a" default:"2" min:"2" max:"1" doc:"x"`
+	}{},
+	`min "0.5" of an integer`: &struct {
+		A int `param:"a" default:"2" min:"0.5" doc:"x"`
+	}{},
+	`max "big" is not a number`: &struct {
+		A float64 `param:"a" default:"2" max:"big" doc:"x"`
+	}{},
+	"a string has no max": &struct {
+		A string `param:"a" default:"2" max:"1" doc:"x"`
+	}{},
+	"an integer has no enum": &struct {
+		A int `param:"a" default:"2" enum:"1,2" doc:"x"`
+	}{},
+	"c is not allowed, expected one of": &struct {
+		A string `param:"a" default:"c" enum:"a,b" doc:"x"`
+	}{},
+	"NaN is not a finite number": &struct {
+		A float64 `param:"a" default:"nan" doc:"x"`
+	}{},
+	`a second "b"`: &struct {
+		inner
+		B int `param:"b" default:"2" doc:"x"`
+	}{},
+	`a second "a"`: &struct {
+		A inner `param:"a" doc:"x"`
+		B inner `param:"a" doc:"x"`
+	}{},
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for want, ptr := range badStructs {
+		t.Run(want, func(t *testing.T) {
+			if err := Check(ptr); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%T: error %v", ptr, err)
+			}
+		})
 	}
 }
 

@@ -166,7 +166,8 @@ func inferList(n *yaml.Node) (any, error) {
 			return nil, errAt(c, "element %d: %w", i, err)
 		}
 		if i > 0 && kindOf(c) != kindOf(n.Content[0]) {
-			return nil, errAt(c, "element %d: %s, expected %s as before: ROS lists hold one type", i, is(c), kindOf(n.Content[0]))
+			return nil, errAt(c, "element %d: %s, expected %s as before: ROS lists hold one type", i, is(c),
+				kindOf(n.Content[0]))
 		}
 		items[i] = v
 	}

@@ -27,7 +27,8 @@ drone1:
 		t.Fatal(err)
 	}
 	want := []Block{
-		{Name: "/drone1/ctrl", Assignments: []Assignment{{"gain", 1.5, "f:3"}, {"ids", []int64{1, 2}, "f:4"}, {"name", "x", "f:7"}}},
+		{Name: "/drone1/ctrl", Assignments: []Assignment{{"gain", 1.5, "f:3"}, {"ids", []int64{1, 2}, "f:4"},
+			{"name", "x", "f:7"}}},
 		{Name: "/**", Assignments: []Assignment{
 			{"qos_overrides./step.publisher.depth", int64(5), "f:12"}, {"a.b", []bool{true, false}, "f:13"}}},
 		{Name: "/drone1/sim", Assignments: []Assignment{
@@ -49,42 +50,49 @@ drone1:
 }
 
 func TestScanErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"a: 1\n    a: 2":               `f:4: duplicate a, first on line 3`,
-		"a: {b: 1}\n    a.b: 2":        `f:4: parameter "a.b": duplicate, first on line 3`,
-		"a:":                           `f:3: parameter "a": got nothing, expected a value: write "" for the empty string`,
-		"a: [1,\n     2.0]":            `f:4: parameter "a": element 1: 2.0 is a double, expected an integer as before: ROS lists hold one type`,
-		"a: [[1]]":                     `f:3: parameter "a": element 0: got a list, ROS has no lists of lists`,
-		"a: [{b: 1}]":                  `f:3: parameter "a": element 0: got a map, expected a value or a list`,
-		"a: 1.0e999":                   `f:3: parameter "a": 1.0e999 does not fit a double`,
-		"a: [1, 99999999999999999999]": `f:3: parameter "a": element 1: 1e+20 does not fit an integer`,
-		"a: !!python/tuple 3":          `f:3: tag !!python/tuple: not used here, quote a value to make it a string`,
-		"a: !!python/list [3]":         `f:3: tag !!python/list: not used here, quote a value to make it a string`,
-		"a: &x [3]\n    b: *x":         `f:3: anchor &x: ROS parameter files have none`,
-		`"": 3`:                        `f:3: a parameter without a name`,
+	for _, c := range []struct{ text, want string }{
+		{"a: 1\n    a: 2", `f:4: duplicate a, first on line 3`},
+		{"a: {b: 1}\n    a.b: 2", `f:4: parameter "a.b": duplicate, first on line 3`},
+		{"a:", `f:3: parameter "a": got nothing, expected a value: write "" for the empty string`},
+		{"a: [1,\n     2.0]",
+			`f:4: parameter "a": element 1: 2.0 is a double, expected an integer as before: ROS lists hold one type`},
+		{"a: [[1]]", `f:3: parameter "a": element 0: got a list, ROS has no lists of lists`},
+		{"a: [{b: 1}]", `f:3: parameter "a": element 0: got a map, expected a value or a list`},
+		{"a: 1.0e999", `f:3: parameter "a": 1.0e999 does not fit a double`},
+		{"a: [1, 99999999999999999999]", `f:3: parameter "a": element 1: 1e+20 does not fit an integer`},
+		{"a: !!python/tuple 3", `f:3: tag !!python/tuple: not used here, quote a value to make it a string`},
+		{"a: !!python/list [3]", `f:3: tag !!python/list: not used here, quote a value to make it a string`},
+		{"a: &x [3]\n    b: *x", `f:3: anchor &x: ROS parameter files have none`},
+		{`"": 3`, `f:3: a parameter without a name`},
 	} {
-		if _, err := Scan("f", []byte("n:\n  ros__parameters:\n    "+text)); err == nil || err.Error() != want {
-			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if _, err := Scan("f", []byte("n:\n  ros__parameters:\n    "+c.text)); err == nil || err.Error() != c.want {
+				t.Errorf("%s:\n got %v\nwant %s", c.text, err, c.want)
+			}
+		})
 	}
-	for text, want := range map[string]string{
-		"a-b: {ros__parameters: {}}":    `f:1: node a-b: expected names of letters, digits and _ that do not start with a digit, or * or **`,
-		"/a/4b: {ros__parameters: {}}":  `f:1: node /a/4b: expected names`,
-		"/a***: {ros__parameters: {}}":  `f:1: node /a***: expected names`,
-		"n: {ros__parameters: {a: 1}":   `f:1: not YAML`,
-		"ros__parameters: {}":           `f:1: "ros__parameters:" without a node name above it`,
-		"n: {a: 1}":                     `f:1: 1 is an integer, expected a node name`,
-		"{/**: {ros__parameters: [a]}}": `f:1: got a list, expected the parameters of node /**`,
+	for _, c := range []struct{ text, want string }{
+		{"a-b: {ros__parameters: {}}",
+			`f:1: node a-b: expected names of letters, digits and _ that do not start with a digit, or * or **`},
+		{"/a/4b: {ros__parameters: {}}", `f:1: node /a/4b: expected names`},
+		{"/a***: {ros__parameters: {}}", `f:1: node /a***: expected names`},
+		{"n: {ros__parameters: {a: 1}", `f:1: not YAML`},
+		{"ros__parameters: {}", `f:1: "ros__parameters:" without a node name above it`},
+		{"n: {a: 1}", `f:1: 1 is an integer, expected a node name`},
+		{"{/**: {ros__parameters: [a]}}", `f:1: got a list, expected the parameters of node /**`},
 	} {
-		if _, err := Scan("f", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s:\n got %v\nwant %s…", text, err, want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if _, err := Scan("f", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s:\n got %v\nwant %s…", c.text, err, c.want)
+			}
+		})
 	}
 }
 
 func TestScanValue(t *testing.T) {
 	for text, want := range map[string]any{
-		"1": int64(1), "1.0": 1., "1e3": 1000., "true": true, "off": false, "x": "x", "'1'": "1", "2026-11-21": "2026-11-21",
+		"1": int64(1), "1.0": 1., "1e3": 1000., "true": true, "off": false, "x": "x", "'1'": "1",
+		"2026-11-21": "2026-11-21",
 		"[1.5, 2.0]": []float64{1.5, 2}, "!!python/tuple [a]": []string{"a"}, "[]": EmptyList{}, "a: b": "",
 	} {
 		got, err := ScanValue(text)
@@ -109,8 +117,10 @@ func TestScanValue(t *testing.T) {
 // value per name and block.
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
-		launched, "/**:\n  ros__parameters:\n    dt: 0.1\n    encoder.hidden: 3", "a: {b: {ros__parameters: {c: {d: [1]}}}}",
-		"n: {ros__parameters: {gains: !!python/tuple [1.0, .inf], heads: []}}", "n: &a {b: *a}", "? [a]\n: b", "\xff", "n:\n\t- @",
+		launched, "/**:\n  ros__parameters:\n    dt: 0.1\n    encoder.hidden: 3",
+		"a: {b: {ros__parameters: {c: {d: [1]}}}}",
+		"n: {ros__parameters: {gains: !!python/tuple [1.0, .inf], heads: []}}", "n: &a {b: *a}", "? [a]\n: b", "\xff",
+		"n:\n\t- @",
 	} {
 		f.Add([]byte(seed))
 	}

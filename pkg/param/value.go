@@ -105,7 +105,8 @@ func decodeBool(n *yaml.Node) (bool, error) {
 		return false, mismatch(n, kindBool, "")
 	}
 	if kindOf(n) == kindBool {
-		return false, fmt.Errorf("%s is a bool in some YAML parsers only: write %t", n.Value, slices.Contains(trues, n.Value))
+		return false, fmt.Errorf("%s is a bool in some YAML parsers only: write %t", n.Value,
+			slices.Contains(trues, n.Value))
 	}
 	return false, mismatch(n, kindBool, "write true or false")
 }

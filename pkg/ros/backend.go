@@ -60,7 +60,8 @@ func (s Settings) security() (*dds.Security, error) {
 func InProcess(d *inproc.Domain) Backend {
 	return func(s Settings) (rmw.Context, error) {
 		enclave := s.enclave()
-		return overdds.New(d.Open(overdds.UserData(enclave)), overdds.Options{Distro: s.Getenv("ROS_DISTRO"), Enclave: enclave})
+		return overdds.New(d.Open(overdds.UserData(enclave)),
+			overdds.Options{Distro: s.Getenv("ROS_DISTRO"), Enclave: enclave})
 	}
 }
 

@@ -279,8 +279,10 @@ func yardstick(b *testing.B) (program string) {
 // cPing is pkg/dds/cyclone's yardstick, which sends 104 bytes.
 func cPing(b *testing.B) func(n int) []time.Duration {
 	program := yardstick(b)
-	xml := fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>`+
-		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`, os.Getpid())
+	xml := fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>`+
+		`<AllowMulticast>false</AllowMulticast></General>`+
+		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/>`+
+		`</Peers></Discovery>`, os.Getpid())
 	ended, end := context.WithCancel(context.Background())
 	b.Cleanup(end)
 	if err := exec.CommandContext(ended, program, "echo", "waitset", xml).Start(); err != nil {
@@ -315,7 +317,8 @@ func ddsEcho() {
 				io.WriteString(os.Stderr, err.Error())
 			}
 		}()
-		ros.MainContext(ros.Options{Backend: ros.InProcess(inproc.NewDomain())}, func(context.Context, *ros.Context) error { return nil })
+		ros.MainContext(ros.Options{Backend: ros.InProcess(inproc.NewDomain())},
+			func(context.Context, *ros.Context) error { return nil })
 	}
 	io.WriteString(os.Stderr, err.Error())
 	os.Exit(1)

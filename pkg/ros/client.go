@@ -32,7 +32,8 @@ type Client[Req, Resp any] struct {
 }
 
 // NewClient makes a client of the service, whose name is expanded and remapped.
-func NewClient[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, options ...Option) (*Client[Req, Resp], error) {
+func NewClient[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, options ...Option) (
+	*Client[Req, Resp], error) {
 	n := h.node()
 	o := n.settle(options)
 	c := &Client[Req, Resp]{n: n, group: o.group,

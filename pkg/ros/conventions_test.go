@@ -1,7 +1,6 @@
 package ros_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +13,6 @@ import (
 	"vnd/msgs"
 	builtin "vnd/msgs/builtin_interfaces"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
-	geometrymsgs "vnd/msgs/geometry_msgs"
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 	rosgraphmsgs "vnd/msgs/rosgraph_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
@@ -25,117 +23,7 @@ import (
 	"vnd/pkg/rmw"
 	"vnd/pkg/ros"
 	"vnd/pkg/ros/diagnostics"
-	"vnd/pkg/ros/params"
-	"vnd/pkg/ros/qos"
-	"vnd/pkg/ros/tf"
 )
-
-// probe is a program with one of everything that the conventions speak of.
-func probe() {
-	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(_ context.Context, c *ros.Context) error {
-		n, err := c.NewNode("probe", ros.LoggerService())
-		if err != nil {
-			return err
-		}
-		static, err1 := tf.NewStaticBroadcaster(n)
-		_, err2 := params.Bind[tuning](n.Parameters(), nil)
-		_, err3 := diagnostics.New(n, "cf2")
-		_, err4 := ros.NewPublisher[stdmsgs.String](n, "imu", ros.SensorDataQoS(), ros.Overridable(qos.Overridable{Policies: qos.Usual}))
-		now, err5 := ros.NewPublisher[builtin.Time](n, "now", ros.DefaultQoS())
-		for _, err := range []error{err1, err2, err3, err4, err5} {
-			if err != nil {
-				return err
-			}
-		}
-		if err := static.Send(geometrymsgs.TransformStamped{ChildFrameID: "imu"}); err != nil {
-			return err
-		}
-		if _, err := n.NewTimer(10*time.Millisecond, func() {
-			m := n.Now().Msg()
-			if err := now.Publish(&m); err != nil {
-				n.Log().Error().Err(err).Send()
-			}
-		}); err != nil {
-			return err
-		}
-		n.Post(func() { os.Stdout.WriteString("spinning\n") })
-		_, err = ros.NewService(n, "say", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-			n.Log().Debug().Msg("in detail")
-			n.Log().Warn().Msg("in short")
-			r.Success = true
-		})
-		return err
-	})
-}
-
-// startProbe starts a probe, which ends with the test, in an environment.
-func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *console) {
-	t.Helper()
-	stdout, stderr = new(console), new(console)
-	p := exec.Command(os.Args[0], args...)
-	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir()), env...)
-	p.Stdout, p.Stderr = stdout, stderr
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Process.Signal(os.Interrupt)
-		if err := p.Wait(); err != nil {
-			t.Errorf("%v: %s", err, stderr)
-		}
-	})
-	return stdout, stderr
-}
-
-// watch is a node of this process.
-func watch(t *testing.T) *ros.Node { return newNode(t, overTheWire(t), "watcher") }
-
-// collect subscribes.
-func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan T {
-	t.Helper()
-	ch := make(chan T, 1000)
-	must(ros.NewSubscription[T, P](n, topic, q, func(m *T, _ ros.Info) {
-		select {
-		case ch <- *m:
-		default: // the test has what it wants
-		}
-	}))(t)
-	return ch
-}
-
-// find waits for one that is wanted.
-func find[T any](t *testing.T, ch <-chan T, wanted func(T) bool) T {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if v := receive(t, ch); wanted(v) {
-			return v
-		}
-	}
-	t.Fatal("it did not come")
-	panic("not reached")
-}
-
-// ask calls a service once it is there.
-func ask[Req, Resp any, P ros.Message[Req], R ros.Message[Resp]](t *testing.T, n *ros.Node, service string, q *Req) *Resp {
-	t.Helper()
-	c := must(ros.NewClient[Req, Resp, P, R](n, service))(t)
-	if err := c.WaitForService(within(t)); err != nil {
-		t.Fatalf("%s: %v", service, err)
-	}
-	return must(c.Call(within(t), q))(t)
-}
-
-func seen(t *testing.T, n *ros.Node, name string) {
-	t.Helper()
-	err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool { return hasNode(g, name) })
-	if err != nil {
-		t.Fatalf("%v: %v", err, n.Context().Graph().Nodes())
-	}
-}
-
-func hasNode(g rmw.Graph, name string) bool {
-	return slices.ContainsFunc(g.Nodes(), func(n rmw.NodeName) bool { return n.Name == name })
-}
 
 // A set of parameters, all or nothing, and its event.
 func TestWireParameters(t *testing.T) {
@@ -157,7 +45,9 @@ func TestWireParameters(t *testing.T) {
 	if r := together(name, gain(3.5)); !r.Successful {
 		t.Errorf("%+v", r)
 	}
-	e := find(t, events, func(e rclinterfaces.ParameterEvent) bool { return e.Node == "/probe" && len(e.ChangedParameters) > 0 })
+	e := find(t, events, func(e rclinterfaces.ParameterEvent) bool {
+		return e.Node == "/probe" && len(e.ChangedParameters) > 0
+	})
 	if len(e.ChangedParameters) != 2 {
 		t.Errorf("%+v", e)
 	}
@@ -166,9 +56,11 @@ func TestWireParameters(t *testing.T) {
 	if len(got) != 2 || got[0].DoubleValue != 3.5 || got[1].StringValue != "hex" {
 		t.Errorf("%+v", got)
 	}
-	d := ask[rclinterfaces.DescribeParametersRequest, rclinterfaces.DescribeParametersResponse](t, n, "/probe/describe_parameters",
+	d := ask[rclinterfaces.DescribeParametersRequest, rclinterfaces.DescribeParametersResponse](t, n,
+		"/probe/describe_parameters",
 		&rclinterfaces.DescribeParametersRequest{Names: []string{"gain"}}).Descriptors
-	if len(d) != 1 || d[0].Description != "of position" || len(d[0].FloatingPointRange) != 1 || d[0].FloatingPointRange[0].ToValue != 10 {
+	if len(d) != 1 || d[0].Description != "of position" || len(d[0].FloatingPointRange) != 1 ||
+		d[0].FloatingPointRange[0].ToValue != 10 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -183,8 +75,10 @@ func TestWireLog(t *testing.T) {
 		ask[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](t, n, "/quad/say", &stdsrvs.TriggerRequest{})
 	}
 	level := func(l uint8) {
-		r := ask[rclinterfaces.SetLoggerLevelsRequest, rclinterfaces.SetLoggerLevelsResponse](t, n, "/quad/probe/set_logger_levels",
-			&rclinterfaces.SetLoggerLevelsRequest{Levels: []rclinterfaces.LoggerLevel{{Name: "quad.probe", Level: uint32(l)}}})
+		r := ask[rclinterfaces.SetLoggerLevelsRequest, rclinterfaces.SetLoggerLevelsResponse](t, n,
+			"/quad/probe/set_logger_levels",
+			&rclinterfaces.SetLoggerLevelsRequest{
+				Levels: []rclinterfaces.LoggerLevel{{Name: "quad.probe", Level: uint32(l)}}})
 		if len(r.Results) != 1 || !r.Results[0].Successful {
 			t.Fatalf("%+v", r)
 		}
@@ -200,7 +94,8 @@ func TestWireLog(t *testing.T) {
 			t.Errorf("%+v, want %s", m, want)
 		}
 	}
-	r := ask[rclinterfaces.GetLoggerLevelsRequest, rclinterfaces.GetLoggerLevelsResponse](t, n, "/quad/probe/get_logger_levels",
+	r := ask[rclinterfaces.GetLoggerLevelsRequest, rclinterfaces.GetLoggerLevelsResponse](t, n,
+		"/quad/probe/get_logger_levels",
 		&rclinterfaces.GetLoggerLevelsRequest{Names: []string{"quad.probe"}})
 	if len(r.Levels) != 1 || r.Levels[0].Level != uint32(rclinterfaces.LogDebug) {
 		t.Errorf("%+v", r)
@@ -247,16 +142,20 @@ func TestWireQoS(t *testing.T) {
 	keep.Durability = dds.TransientLocal
 	must(ros.NewSubscription(n, "/imu", keep, func(*stdmsgs.String, ros.Info) {}))(t)
 	spin(t, n.Context(), 0)
-	startProbe(t, nil, "--ros-args", "-p", "qos_overrides./imu.publisher.reliability:=reliable", "-p", "qos_overrides./imu.publisher.depth:=7")
+	startProbe(t, nil, "--ros-args", "-p", "qos_overrides./imu.publisher.reliability:=reliable",
+		"-p", "qos_overrides./imu.publisher.depth:=7")
 	seen(t, n, "probe")
-	const words = "requesting incompatible QoS. No messages will be sent to it. Last incompatible policy: DURABILITY_QOS_POLICY"
+	const words = "requesting incompatible QoS. No messages will be sent to it. Last incompatible policy: " +
+		"DURABILITY_QOS_POLICY"
 	find(t, log, func(m rclinterfaces.Log) bool { return m.Name == "probe" && strings.HasSuffix(m.Msg, words) })
 	find(t, told, func(m diagnosticmsgs.DiagnosticArray) bool {
 		return slices.ContainsFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool {
-			return s.Name == "probe: QoS" && s.HardwareID == "cf2" && s.Level == uint8(diagnostics.Error) && strings.Contains(s.Message, "DURABILITY")
+			return s.Name == "probe: QoS" && s.HardwareID == "cf2" && s.Level == uint8(diagnostics.Error) &&
+				strings.Contains(s.Message, "DURABILITY")
 		})
 	})
-	if pubs := n.Context().Graph().Publishers("/imu"); len(pubs) != 1 || pubs[0].QoS.Reliability != dds.Reliable || pubs[0].QoS.Depth != 7 {
+	if pubs := n.Context().Graph().Publishers("/imu"); len(pubs) != 1 || pubs[0].QoS.Reliability != dds.Reliable ||
+		pubs[0].QoS.Depth != 7 {
 		t.Errorf("%+v", pubs)
 	}
 }
@@ -268,7 +167,9 @@ func TestWireTransforms(t *testing.T) {
 	startProbe(t, nil)
 	seen(t, n, "probe")
 	heard := collect[tf2msgs.TFMessage](t, n, "/tf_static", rmw.StaticTFListenerQoS())
-	find(t, heard, func(m tf2msgs.TFMessage) bool { return len(m.Transforms) == 1 && m.Transforms[0].ChildFrameID == "imu" })
+	find(t, heard, func(m tf2msgs.TFMessage) bool {
+		return len(m.Transforms) == 1 && m.Transforms[0].ChildFrameID == "imu"
+	})
 }
 
 // What a node of Jazzy says of its types.
@@ -281,7 +182,8 @@ func TestWireTypeDescription(t *testing.T) {
 	known, _ := msgs.Lookup("builtin_interfaces/msg/Time")
 	r := ask[tdi.GetTypeDescriptionRequest, tdi.GetTypeDescriptionResponse](t, n, "/probe/get_type_description",
 		&tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: known.Hash})
-	if !r.Successful || r.TypeDescription.TypeDescription.TypeName_ != known.Name || len(r.TypeDescription.TypeDescription.Fields) != 2 {
+	if !r.Successful || r.TypeDescription.TypeDescription.TypeName_ != known.Name ||
+		len(r.TypeDescription.TypeDescription.Fields) != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -291,7 +193,8 @@ func TestWireTypeDescription(t *testing.T) {
 func peers(addresses string) map[string]string {
 	return map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "", "ROS_STATIC_PEERS": addresses,
 		"CYCLONEDDS_URI": environment()["CYCLONEDDS_URI"] +
-			`,<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>`}
+			`,<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>` +
+			`<AllowMulticast>false</AllowMulticast></General>`}
 }
 
 func pairs(env map[string]string) (all []string) {
@@ -312,7 +215,8 @@ func TestWireApart(t *testing.T) {
 	}{
 		{"ROS_DOMAIN_ID", nil, []string{fmt.Sprintf("ROS_DOMAIN_ID=%d", 101+os.Getpid()%100)}, nil},
 		{"CYCLONEDDS_URI", nil, []string{"CYCLONEDDS_URI=" + strings.Replace(tag, "vnd_ros", "vnd_other", 1)}, nil},
-		{"ROS_AUTOMATIC_DISCOVERY_RANGE", map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+		{"ROS_AUTOMATIC_DISCOVERY_RANGE", map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "",
+			"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
 			[]string{"ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=", "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF", "CYCLONEDDS_URI="},
 			[]string{"ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=", "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"}},
 		{"ROS_STATIC_PEERS", peers("127.0.0.1:9"), pairs(peers("127.0.0.1:9")), pairs(peers("127.0.0.1:9;127.0.0.1"))},
@@ -324,7 +228,8 @@ func TestWireApart(t *testing.T) {
 			}
 			n := newNode(t, overTheWireIn(t, env), "watcher")
 			out, _ := startProbe(t, c.apart, "--ros-args", "-r", "__node:=apart")
-			err := n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(out.String(), "spinning") })
+			err := n.Context().WaitForGraph(within(t),
+				func(rmw.Graph) bool { return strings.Contains(out.String(), "spinning") })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +247,8 @@ func TestWireLogEnvironment(t *testing.T) {
 	folder := t.TempDir()
 	n := watch(t)
 	spin(t, n.Context(), 0)
-	out, _ := startProbe(t, []string{"RCUTILS_CONSOLE_OUTPUT_FORMAT=<{severity}|{name}|{message}|{function_name}>", "RCUTILS_COLORIZED_OUTPUT=1",
+	out, _ := startProbe(t, []string{"RCUTILS_CONSOLE_OUTPUT_FORMAT=<{severity}|{name}|{message}|{function_name}>",
+		"RCUTILS_COLORIZED_OUTPUT=1",
 		"RCUTILS_LOGGING_USE_STDOUT=1", "RCUTILS_LOGGING_BUFFERED_STREAM=0", "ROS_LOG_DIR=" + folder})
 	ask[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](t, n, "/say", &stdsrvs.TriggerRequest{})
 	const want = "\x1b[33m<WARN|probe|in short|"
@@ -369,13 +275,15 @@ func TestWireSecurity(t *testing.T) {
 	p.Env = append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
 		"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Enforce")
 	out, err := p.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), ": ROS_SECURITY_STRATEGY is Enforce, but ROS_SECURITY_KEYSTORE is not set") {
+	if err == nil || !strings.Contains(string(out),
+		": ROS_SECURITY_STRATEGY is Enforce, but ROS_SECURITY_KEYSTORE is not set") {
 		t.Errorf("%v: %s", err, out)
 	}
 	n := watch(t)
 	_, stderr := startProbe(t, []string{"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Permissive"})
 	const warning = "[rmw]: ROS_SECURITY_ENABLE is true, but "
-	err = n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(stderr.String(), warning) })
+	err = n.Context().WaitForGraph(within(t),
+		func(rmw.Graph) bool { return strings.Contains(stderr.String(), warning) })
 	if err != nil {
 		t.Errorf("%v: %s", err, stderr)
 	}

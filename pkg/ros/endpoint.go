@@ -100,7 +100,8 @@ func WaitForMatched(ctx context.Context, e matched, count int) error {
 }
 
 // prepare resolves the topic and its QoS for an endpoint.
-func (n *Node) prepare(e *endpoint, topic, typeName string, q QoS, s qos.Entity, options []Option) (rmw.Topic, QoS, error) {
+func (n *Node) prepare(e *endpoint, topic, typeName string, q QoS, s qos.Entity, options []Option) (
+	rmw.Topic, QoS, error) {
 	full, err := n.name.Topic(topic)
 	if err != nil {
 		return rmw.Topic{}, q, n.errorf("topic %q: %w", topic, err)

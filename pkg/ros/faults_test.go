@@ -95,7 +95,8 @@ func TestNothingLeft(t *testing.T) {
 	for runtime.NumGoroutine() > before {
 		if time.Now().After(deadline) {
 			buffer := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, buffer[:runtime.Stack(buffer, true)])
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before,
+				buffer[:runtime.Stack(buffer, true)])
 		}
 		time.Sleep(time.Millisecond)
 	}

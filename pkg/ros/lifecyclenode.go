@@ -55,7 +55,8 @@ func (c *Context) NewLifecycleNode(name string, callbacks Callbacks, options ...
 
 func (l *LifecycleNode) beginLifecycle() (err error) {
 	// As rcl_lifecycle: rcl_publisher_get_default_options.
-	if l.events, err = NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, "~/transition_event", DefaultQoS()); err != nil {
+	if l.events, err = NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, "~/transition_event",
+		DefaultQoS()); err != nil {
 		return err
 	}
 	// Transitions run the user's callbacks and belong to the node's group; to ask
@@ -194,11 +195,13 @@ func getAvailableStates(_ *lifecyclemsgs.GetAvailableStatesRequest, r *lifecycle
 	}
 }
 
-func (l *LifecycleNode) getAvailableTransitions(_ *lifecyclemsgs.GetAvailableTransitionsRequest, r *lifecyclemsgs.GetAvailableTransitionsResponse) {
+func (l *LifecycleNode) getAvailableTransitions(_ *lifecyclemsgs.GetAvailableTransitionsRequest,
+	r *lifecyclemsgs.GetAvailableTransitionsResponse) {
 	r.AvailableTransitions = descriptions(lifecycle.From(l.State()))
 }
 
-func getTransitionGraph(_ *lifecyclemsgs.GetAvailableTransitionsRequest, r *lifecyclemsgs.GetAvailableTransitionsResponse) {
+func getTransitionGraph(_ *lifecyclemsgs.GetAvailableTransitionsRequest,
+	r *lifecyclemsgs.GetAvailableTransitionsResponse) {
 	r.AvailableTransitions = descriptions(lifecycle.Transitions())
 }
 

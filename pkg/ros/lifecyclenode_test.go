@@ -31,11 +31,13 @@ func newManaged(t *testing.T, callbacks ros.Callbacks) *managed {
 		t.Fatal(err)
 	}
 	m := &managed{l: l, boss: newNode(t, join(t, d, nil), "boss"), events: make(chan string, 100)}
-	m.change = must(ros.NewClient[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](m.boss, "/lc/change_state"))(t)
-	sub := must(ros.NewSubscription(m.boss, "/lc/transition_event", ros.DefaultQoS(), func(e *lifecyclemsgs.TransitionEvent, _ ros.Info) {
-		m.events <- fmt.Sprintf("%s[%d]: %s[%d] > %s[%d]", e.Transition.Label, e.Transition.ID,
-			e.StartState.Label, e.StartState.ID, e.GoalState.Label, e.GoalState.ID)
-	}))(t)
+	m.change = must(ros.NewClient[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](m.boss,
+		"/lc/change_state"))(t)
+	sub := must(ros.NewSubscription(m.boss, "/lc/transition_event", ros.DefaultQoS(),
+		func(e *lifecyclemsgs.TransitionEvent, _ ros.Info) {
+			m.events <- fmt.Sprintf("%s[%d]: %s[%d] > %s[%d]", e.Transition.Label, e.Transition.ID,
+				e.StartState.Label, e.StartState.ID, e.GoalState.Label, e.GoalState.ID)
+		}))(t)
 	if err := ros.WaitForMatched(within(t), sub, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,8 @@ func newManaged(t *testing.T, callbacks ros.Callbacks) *managed {
 // ask asks for a transition by label, or by id where there is none.
 func (m *managed) ask(t *testing.T, id uint8, label string) bool {
 	t.Helper()
-	r, err := m.change.Call(within(t), &lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{ID: id, Label: label}})
+	r, err := m.change.Call(within(t), &lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{ID: id,
+		Label: label}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +85,12 @@ func TestLifecycleNode(t *testing.T) {
 	if !m.ask(t, 1, "") || !m.ask(t, 0, "activate") || m.l.State() != lifecycle.Active {
 		t.Error(m.l.State())
 	}
-	if !m.ask(t, 4, "deactivate") || !m.ask(t, 2, "cleanup") || !m.ask(t, 99, "shutdown") || m.l.State() != lifecycle.Finalized {
+	if !m.ask(t, 4, "deactivate") || !m.ask(t, 2, "cleanup") || !m.ask(t, 99, "shutdown") ||
+		m.l.State() != lifecycle.Finalized {
 		t.Error(m.l.State())
 	}
-	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]", "transition_success[10]: configuring[10] > inactive[2]",
+	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]",
+		"transition_success[10]: configuring[10] > inactive[2]",
 		"activate[3]: inactive[2] > activating[13]", "transition_success[30]: activating[13] > active[3]",
 		"deactivate[4]: active[3] > deactivating[14]", "transition_success[40]: deactivating[14] > inactive[2]",
 		"cleanup[2]: inactive[2] > cleaningup[11]", "transition_success[20]: cleaningup[11] > unconfigured[1]",
@@ -105,18 +110,21 @@ func TestLifecycleErrors(t *testing.T) {
 	if m.ask(t, 1, "") {
 		t.Error("configured")
 	}
-	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]", "transition_failure[11]: configuring[10] > unconfigured[1]")
+	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]",
+		"transition_failure[11]: configuring[10] > unconfigured[1]")
 	configure = fmt.Errorf("on fire: %w", ros.Fatal(errors.New("smoke")))
 	if m.ask(t, 1, "") {
 		t.Error("configured")
 	}
-	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]", "transition_error[12]: configuring[10] > errorprocessing[15]",
+	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]",
+		"transition_error[12]: configuring[10] > errorprocessing[15]",
 		"transition_success[60]: errorprocessing[15] > unconfigured[1]")
 	cure = errors.New("burnt down")
 	if err := m.l.Change(lifecycle.Configure); err == nil || err.Error() != "on fire: smoke" {
 		t.Error(err)
 	}
-	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]", "transition_error[12]: configuring[10] > errorprocessing[15]",
+	m.expect(t, "configure[1]: unconfigured[1] > configuring[10]",
+		"transition_error[12]: configuring[10] > errorprocessing[15]",
 		"transition_failure[61]: errorprocessing[15] > finalized[4]")
 	err := m.l.Change(lifecycle.Configure)
 	if !errors.Is(err, lifecycle.ErrNoTransition) || !strings.HasPrefix(err.Error(), "node /lc: ") {
@@ -129,7 +137,8 @@ func TestLifecycleQueries(t *testing.T) {
 	m := newManaged(t, ros.Callbacks{})
 	ctx := within(t)
 	list := func(name string) string {
-		c := must(ros.NewClient[lifecyclemsgs.GetAvailableTransitionsRequest, lifecyclemsgs.GetAvailableTransitionsResponse](m.boss, name))(t)
+		c := must(ros.NewClient[lifecyclemsgs.GetAvailableTransitionsRequest,
+			lifecyclemsgs.GetAvailableTransitionsResponse](m.boss, name))(t)
 		if err := c.WaitForService(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -145,8 +154,10 @@ func TestLifecycleQueries(t *testing.T) {
 	if s := list("/lc/get_transition_graph"); len(strings.Fields(s)) != 25 {
 		t.Error(s)
 	}
-	states := must(ros.NewClient[lifecyclemsgs.GetAvailableStatesRequest, lifecyclemsgs.GetAvailableStatesResponse](m.boss, "/lc/get_available_states"))(t)
-	state := must(ros.NewClient[lifecyclemsgs.GetStateRequest, lifecyclemsgs.GetStateResponse](m.boss, "/lc/get_state"))(t)
+	states := must(ros.NewClient[lifecyclemsgs.GetAvailableStatesRequest, lifecyclemsgs.GetAvailableStatesResponse](
+		m.boss, "/lc/get_available_states"))(t)
+	state := must(ros.NewClient[lifecyclemsgs.GetStateRequest, lifecyclemsgs.GetStateResponse](m.boss,
+		"/lc/get_state"))(t)
 	if err := errors.Join(states.WaitForService(ctx), state.WaitForService(ctx)); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +168,8 @@ func TestLifecycleQueries(t *testing.T) {
 	for m.l.State() != lifecycle.Active {
 		receive(t, m.events)
 	}
-	if r := must(state.Call(ctx, &lifecyclemsgs.GetStateRequest{}))(t); r.CurrentState != (lifecyclemsgs.State{ID: 3, Label: "active"}) {
+	r := must(state.Call(ctx, &lifecyclemsgs.GetStateRequest{}))(t)
+	if r.CurrentState != (lifecyclemsgs.State{ID: 3, Label: "active"}) {
 		t.Error(r)
 	}
 }
@@ -175,7 +187,8 @@ func TestManagedPublisher(t *testing.T) {
 	if err := ros.WaitForMatched(within(t), pub, 1); err != nil {
 		t.Fatal(err)
 	}
-	steps := []lifecycle.ID{lifecycle.Configure, lifecycle.Activate, lifecycle.Deactivate, lifecycle.Cleanup, lifecycle.Configure, lifecycle.Activate}
+	steps := []lifecycle.ID{lifecycle.Configure, lifecycle.Activate, lifecycle.Deactivate, lifecycle.Cleanup,
+		lifecycle.Configure, lifecycle.Activate}
 	for i, id := range steps {
 		if err := m.l.Change(id); err != nil {
 			t.Fatal(err)

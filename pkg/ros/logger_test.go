@@ -47,7 +47,8 @@ func TestRosout(t *testing.T) {
 	c := joinLogged(t, d, new(console), nil, "--ros-args", "--log-level", "quad.early:=debug")
 	n := newNode(t, c, "early")
 	n.Log().Debug().Msg("not heard")
-	n2, err := joinLogged(t, d, new(console), nil, "--ros-args", "-r", "__ns:=/quad", "--log-level", "quad.early:=debug").NewNode("early")
+	n2, err := joinLogged(t, d, new(console), nil, "--ros-args", "-r", "__ns:=/quad", "--log-level",
+		"quad.early:=debug").NewNode("early")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +56,12 @@ func TestRosout(t *testing.T) {
 	heard := hearRosout(t, d)
 	n2.Log().Warn().Int("left", 3).Msg("battery")
 	for _, want := range []rclinterfaces.Log{
-		{Level: rclinterfaces.LogDebug, Msg: "before there was a listener"}, {Level: rclinterfaces.LogWarn, Msg: "battery left=3"},
+		{Level: rclinterfaces.LogDebug, Msg: "before there was a listener"},
+		{Level: rclinterfaces.LogWarn, Msg: "battery left=3"},
 	} {
 		got := receive(t, heard)
-		if got.Level != want.Level || got.Msg != want.Msg || got.Name != "quad.early" || !strings.HasSuffix(got.File, "logger_test.go") {
+		if got.Level != want.Level || got.Msg != want.Msg || got.Name != "quad.early" ||
+			!strings.HasSuffix(got.File, "logger_test.go") {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -73,19 +76,23 @@ func TestLoggerLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	spin(t, c, 0)
-	set := must(ros.NewClient[rclinterfaces.SetLoggerLevelsRequest, rclinterfaces.SetLoggerLevelsResponse](n, "~/set_logger_levels"))(t)
-	get := must(ros.NewClient[rclinterfaces.GetLoggerLevelsRequest, rclinterfaces.GetLoggerLevelsResponse](n, "~/get_logger_levels"))(t)
+	set := must(ros.NewClient[rclinterfaces.SetLoggerLevelsRequest, rclinterfaces.SetLoggerLevelsResponse](n,
+		"~/set_logger_levels"))(t)
+	get := must(ros.NewClient[rclinterfaces.GetLoggerLevelsRequest, rclinterfaces.GetLoggerLevelsResponse](n,
+		"~/get_logger_levels"))(t)
 	ctx := within(t)
 	if err := set.WaitForService(ctx); err != nil {
 		t.Fatal(err)
 	}
 	n.Log().Debug().Msg("one")
-	r := must(set.Call(ctx, &rclinterfaces.SetLoggerLevelsRequest{Levels: []rclinterfaces.LoggerLevel{{Name: "test", Level: 10}, {Name: "x", Level: 7}}}))(t)
+	r := must(set.Call(ctx, &rclinterfaces.SetLoggerLevelsRequest{
+		Levels: []rclinterfaces.LoggerLevel{{Name: "test", Level: 10}, {Name: "x", Level: 7}}}))(t)
 	if len(r.Results) != 2 || !r.Results[0].Successful || r.Results[1].Successful {
 		t.Errorf("%+v", r)
 	}
 	n.Log().Debug().Msg("two")
-	if r := must(get.Call(ctx, &rclinterfaces.GetLoggerLevelsRequest{Names: []string{"test"}}))(t); len(r.Levels) != 1 || r.Levels[0].Level != 10 {
+	levels := must(get.Call(ctx, &rclinterfaces.GetLoggerLevelsRequest{Names: []string{"test"}}))(t).Levels
+	if len(levels) != 1 || levels[0].Level != 10 {
 		t.Errorf("%+v", r)
 	}
 	c.Log().Sync()
@@ -118,7 +125,8 @@ func TestIncompatibleQoS(t *testing.T) {
 		}
 	}
 	got := listener.Incompatible()
-	if len(got) != 1 || got[0] != (ros.Incompatible{Topic: "/x", Side: "subscription", Count: 1, Policy: dds.ReliabilityPolicy}) {
+	if len(got) != 1 || got[0] != (ros.Incompatible{Topic: "/x", Side: "subscription", Count: 1,
+		Policy: dds.ReliabilityPolicy}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -92,7 +92,8 @@ func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufi
 }
 
 // startReading is start with a standard input.
-func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
+func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader,
+	stderr *strings.Builder) {
 	t.Helper()
 	p = exec.CommandContext(within(t), os.Args[0], args...)
 	p.Stdin = stdin
@@ -177,7 +178,8 @@ func TestErrorsEndProcess(t *testing.T) {
 func TestRun(t *testing.T) {
 	for threads := range 3 {
 		ctx, cancel := context.WithCancel(context.Background())
-		o := ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Threads: threads, Backend: ros.InProcess(inproc.NewDomain())}
+		o := ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Threads: threads,
+			Backend: ros.InProcess(inproc.NewDomain())}
 		err := ros.Run(ctx, o, func(_ context.Context, c *ros.Context) error {
 			n, err := c.NewNode("n")
 			if err != nil {

@@ -39,7 +39,8 @@ func (n *Node) beginParameters() error {
 }
 
 // serve makes a service that ends with the node.
-func serve[Req, Resp any, P Message[Req], R Message[Resp]](n *Node, name string, handler func(*Req, *Resp), options []Option) error {
+func serve[Req, Resp any, P Message[Req], R Message[Resp]](n *Node, name string, handler func(*Req, *Resp),
+	options []Option) error {
 	_, err := NewService[Req, Resp, P, R](n, name, handler, options...)
 	return err
 }

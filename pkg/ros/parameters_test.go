@@ -33,22 +33,28 @@ func TestParametersOverTheWire(t *testing.T) {
 	tool := newNode(t, join(t, d, nil), "ros2cli")
 	spin(t, tool.Context(), 0)
 	events := make(chan rclinterfaces.ParameterEvent, 10)
-	sub := must(ros.NewSubscription(tool, "/parameter_events", rmw.ParameterEventsQoS(), func(m *rclinterfaces.ParameterEvent, _ ros.Info) {
-		if m.Node == "/drone1/talker" {
-			events <- rclinterfaces.ParameterEvent{Node: m.Node, ChangedParameters: slices.Clone(m.ChangedParameters)}
-		}
-	}))(t)
+	sub := must(ros.NewSubscription(tool, "/parameter_events", rmw.ParameterEventsQoS(),
+		func(m *rclinterfaces.ParameterEvent, _ ros.Info) {
+			if m.Node == "/drone1/talker" {
+				events <- rclinterfaces.ParameterEvent{Node: m.Node,
+					ChangedParameters: slices.Clone(m.ChangedParameters)}
+			}
+		}))(t)
 	ctx := within(t)
 	if err := ros.WaitForMatched(ctx, sub, 2); err != nil {
 		t.Fatal(err)
 	}
-	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](tool, "/drone1/talker/get_parameters"))(t)
-	set := must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](tool, "/drone1/talker/set_parameters"))(t)
-	list := must(ros.NewClient[rclinterfaces.ListParametersRequest, rclinterfaces.ListParametersResponse](tool, "/drone1/talker/list_parameters"))(t)
+	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](tool,
+		"/drone1/talker/get_parameters"))(t)
+	set := must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](tool,
+		"/drone1/talker/set_parameters"))(t)
+	list := must(ros.NewClient[rclinterfaces.ListParametersRequest, rclinterfaces.ListParametersResponse](tool,
+		"/drone1/talker/list_parameters"))(t)
 	if err := errors.Join(get.WaitForService(ctx), set.WaitForService(ctx), list.WaitForService(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); !slices.Equal(r.Result.Names, []string{"gain", "name", "use_sim_time"}) {
+	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); !slices.Equal(r.Result.Names,
+		[]string{"gain", "name", "use_sim_time"}) {
 		t.Errorf("%+v", r)
 	}
 	change := func(x float64) rclinterfaces.SetParametersResult {
@@ -66,7 +72,8 @@ func TestParametersOverTheWire(t *testing.T) {
 	if e.Node != "/drone1/talker" || len(e.ChangedParameters) != 1 || e.ChangedParameters[0].Value.DoubleValue != 3.5 {
 		t.Errorf("%+v", e)
 	}
-	if r := must(get.Call(ctx, &rclinterfaces.GetParametersRequest{Names: []string{"gain"}}))(t); len(r.Values) != 1 || r.Values[0].DoubleValue != 3.5 {
+	if r := must(get.Call(ctx, &rclinterfaces.GetParametersRequest{Names: []string{"gain"}}))(t); len(r.Values) != 1 ||
+		r.Values[0].DoubleValue != 3.5 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,7 +151,8 @@ func TestUseSimTimeAtRunTime(t *testing.T) {
 		if n.Now() < wall {
 			t.Errorf("back on the system's time it is %d", n.Now())
 		}
-		err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool { return len(g.Subscriptions("/clock")) == 0 })
+		err := n.Context().WaitForGraph(within(t),
+			func(g rmw.Graph) bool { return len(g.Subscriptions("/clock")) == 0 })
 		if err != nil {
 			t.Error("still subscribed to /clock: ", err)
 		}
@@ -160,7 +168,8 @@ func set(t *testing.T, n *ros.Node, sim bool) {
 
 func TestQoSOverrides(t *testing.T) {
 	d := inproc.NewDomain()
-	c := join(t, d, nil, "--ros-args", "-p", "qos_overrides./x.publisher.reliability:=best_effort", "-p", "qos_overrides./y.publisher.depth:=-1")
+	c := join(t, d, nil, "--ros-args", "-p", "qos_overrides./x.publisher.reliability:=best_effort", "-p",
+		"qos_overrides./y.publisher.depth:=-1")
 	n := newNode(t, c, "n")
 	open := ros.Overridable(qos.Overridable{Policies: qos.Usual})
 	for _, topic := range []string{"x", "z"} {
@@ -176,7 +185,8 @@ func TestQoSOverrides(t *testing.T) {
 	if got["/x"] != dds.BestEffort || got["/z"] != dds.Reliable || got["/closed"] != dds.Reliable {
 		t.Error(got)
 	}
-	if n.Parameters().Has("qos_overrides./closed.publisher.depth") || !n.Parameters().Has("qos_overrides./z.publisher.depth") {
+	if n.Parameters().Has("qos_overrides./closed.publisher.depth") ||
+		!n.Parameters().Has("qos_overrides./z.publisher.depth") {
 		t.Error(n.Parameters().Names())
 	}
 	if _, err := ros.NewRawPublisher(n, "y", "std_msgs/msg/String", ros.DefaultQoS(), open); err == nil {

@@ -80,7 +80,8 @@ func TestMalformed(t *testing.T) {
 	out := new(console)
 	n := newNode(t, joinLogged(t, inproc.NewDomain(), out, nil), "test")
 	ch := make(chan geometrymsgs.Vector3, 1)
-	sub := must(ros.NewSubscription(n, "v", ros.DefaultQoS(), func(m *geometrymsgs.Vector3, _ ros.Info) { ch <- *m }))(t)
+	sub := must(ros.NewSubscription(n, "v", ros.DefaultQoS(), func(m *geometrymsgs.Vector3, _ ros.Info) { ch <- *m }))(
+		t)
 	pub := must(ros.NewRawPublisher(n, "v", "geometry_msgs/msg/Vector3", ros.DefaultQoS()))(t)
 	spin(t, n.Context(), 0)
 	good := must(cdr.Marshal(&geometrymsgs.Vector3{X: 1}))(t)
@@ -128,7 +129,8 @@ func TestBounds(t *testing.T) {
 	if err := pub.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := pub.Publish(&msgs.Latent{}); !errors.Is(err, dds.ErrClosed) || !strings.HasPrefix(err.Error(), "topic /latent: ") {
+	if err := pub.Publish(&msgs.Latent{}); !errors.Is(err, dds.ErrClosed) ||
+		!strings.HasPrefix(err.Error(), "topic /latent: ") {
 		t.Errorf("after Close: %v", err)
 	}
 }

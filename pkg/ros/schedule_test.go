@@ -30,7 +30,8 @@ func TestScheduleKeepsToItsGrid(t *testing.T) {
 				t.Fatalf("a call at %d was expected at %d", now, expected)
 			}
 			if calls+s.missed != passed || s.next <= now {
-				t.Fatalf("%d calls and %d missed of %d periods, next at %d, now %d", calls, s.missed, passed, s.next, now)
+				t.Fatalf("%d calls and %d missed of %d periods, next at %d, now %d", calls, s.missed, passed, s.next,
+					now)
 			}
 		}
 	})

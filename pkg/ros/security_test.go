@@ -45,7 +45,8 @@ func hearSecured(t *testing.T, lab *securitytest.Authority) {
 	n := newNode(t, overTheWireIn(t, env, "--ros-args", "-e", "/watcher"), "watcher")
 	spin(t, n.Context(), 0)
 	out, _ := startProbe(t, nil, "--ros-args", "-r", "__node:=apart")
-	if err := n.Context().WaitForGraph(within(t), func(rmw.Graph) bool { return strings.Contains(out.String(), "spinning") }); err != nil {
+	if err := n.Context().WaitForGraph(within(t),
+		func(rmw.Graph) bool { return strings.Contains(out.String(), "spinning") }); err != nil {
 		t.Fatal(err)
 	}
 	startProbe(t, lab.Environment(""), "--ros-args", "-e", "/probe", "-r", "__ns:=/quad")
@@ -56,7 +57,8 @@ func hearSecured(t *testing.T, lab *securitytest.Authority) {
 		default:
 		}
 	}))(t)
-	r := ask[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](t, n, "/quad/probe/get_parameters",
+	r := ask[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](t, n,
+		"/quad/probe/get_parameters",
 		&rclinterfaces.GetParametersRequest{Names: []string{"gain"}})
 	if len(r.Values) != 1 {
 		t.Errorf("parameters: %+v", r)
@@ -64,7 +66,8 @@ func hearSecured(t *testing.T, lab *securitytest.Authority) {
 	speaker := receive(t, from)
 	err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool {
 		of := g.Publishers("/quad/now")
-		return len(of) == 1 && of[0].GID == speaker && of[0].Node == rmw.NodeName{Namespace: "/quad", Name: "probe", Enclave: "/probe"}
+		return len(of) == 1 && of[0].GID == speaker && of[0].Node == rmw.NodeName{Namespace: "/quad", Name: "probe",
+			Enclave: "/probe"}
 	})
 	if err != nil {
 		t.Errorf("%v says %+v, as %+v", err, speaker, n.Context().Graph().Publishers("/quad/now"))
@@ -96,7 +99,8 @@ func refused(t *testing.T, env []string) string {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	p := exec.CommandContext(ctx, os.Args[0])
-	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir()), env...)
+	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir()),
+		env...)
 	out, err := p.CombinedOutput()
 	if strings.Contains(string(out), "built without Cyclone DDS") {
 		t.Skip(string(out))

@@ -37,7 +37,8 @@ type Service[Req, Resp any] struct {
 // NewService makes a service, whose name is expanded and remapped. The handler
 // fills in the response, a zero value at first, which is sent when it returns.
 // What cannot be decoded is counted, told to the log and dropped.
-func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, handler func(*Req, *Resp), options ...Option) (*Service[Req, Resp], error) {
+func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, handler func(*Req, *Resp),
+	options ...Option) (*Service[Req, Resp], error) {
 	n := h.node()
 	o := n.settle(options)
 	s := &Service[Req, Resp]{n: n, group: o.group, handler: handler,
@@ -67,7 +68,8 @@ func (n *Node) serviceType(name, request, response string) (rmw.Service, error) 
 	}
 	base, ok := strings.CutSuffix(request, "_Request")
 	if !ok || response != base+"_Response" {
-		return rmw.Service{}, n.errorf("service %s: %s and %s, expected the request and the response of one type", full, request, response)
+		return rmw.Service{}, n.errorf("service %s: %s and %s, expected the request and the response of one type", full,
+			request, response)
 	}
 	return rmw.Service{Name: full, Type: base, RequestHash: typeHash(request), ResponseHash: typeHash(response)}, nil
 }

@@ -61,14 +61,16 @@ func TestService(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			for i := range 8 {
-				all.Go(func() {
-					for j := range 20 {
-						call(t, c, (i+j)%2 == 0)
-					}
-				})
+				all.Go(func() { callTwenty(t, c, i) })
 			}
 			all.Wait()
 		})
+	}
+}
+
+func callTwenty(t *testing.T, c *armClient, first int) {
+	for j := range 20 {
+		call(t, c, (first+j)%2 == 0)
 	}
 }
 
@@ -145,7 +147,8 @@ func TestNoServer(t *testing.T) {
 	// Closing the client ends those who wait for it.
 	spin(t, n.Context(), 0)
 	ended := make(chan error, 1)
-	if err := c.Send(&stdsrvs.SetBoolRequest{}, func(_ *stdsrvs.SetBoolResponse, err error) { ended <- err }); err != nil {
+	if err := c.Send(&stdsrvs.SetBoolRequest{},
+		func(_ *stdsrvs.SetBoolResponse, err error) { ended <- err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {
@@ -161,7 +164,9 @@ func TestNoServer(t *testing.T) {
 
 func TestServiceOfTwoTypes(t *testing.T) {
 	_, err := ros.NewService(alone(t), "x", func(*stdsrvs.SetBoolRequest, *stdsrvs.TriggerResponse) {})
-	if err == nil || !strings.Contains(err.Error(), "service /x: std_srvs/srv/SetBool_Request and std_srvs/srv/Trigger_Response, expected the request and the response of one type") {
+	if err == nil || !strings.Contains(err.Error(),
+		"service /x: std_srvs/srv/SetBool_Request and std_srvs/srv/Trigger_Response, expected the request and the "+
+			"response of one type") {
 		t.Error(err)
 	}
 }

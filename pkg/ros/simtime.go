@@ -22,7 +22,8 @@ type timeSource struct {
 // beginTime declares use_sim_time and follows it.
 func (n *Node) beginTime() error {
 	s := &timeSource{n: n}
-	_, err := n.parameters.Declare(useSimTime, false, params.Descriptor{Description: "follow /clock instead of the system's time"})
+	_, err := n.parameters.Declare(useSimTime, false,
+		params.Descriptor{Description: "follow /clock instead of the system's time"})
 	if err != nil {
 		return err
 	}

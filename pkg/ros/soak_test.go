@@ -124,7 +124,8 @@ func TestSoak(t *testing.T) {
 	for i, name := range []string{"here", "there"} {
 		flat(t, name, rows[i])
 	}
-	for name, count := range map[string]int64{"echoes": s.echoes.Load(), "parameters set": s.sets.Load(), "events": s.events.Load(),
+	for name, count := range map[string]int64{"echoes": s.echoes.Load(), "parameters set": s.sets.Load(),
+		"events":                   s.events.Load(),
 		"endpoints made and ended": s.ends.Load(), "processes come and gone": s.guests.Load()} {
 		t.Logf("%s: %d", name, count)
 		if count == 0 {
@@ -136,17 +137,21 @@ func TestSoak(t *testing.T) {
 func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, n: newNode(t, overTheWire(t), "watcher")}
 	s.census = must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](s.n, "census"))(t)
-	s.set = must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](s.n, "soaker/set_parameters"))(t)
+	s.set = must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](s.n,
+		"soaker/set_parameters"))(t)
 	ping := must(ros.NewPublisher[geometrymsgs.PoseStamped](s.n, "ping", ros.DefaultQoS()))(t)
-	must(ros.NewSubscription(s.n, "pong", ros.DefaultQoS(), func(*geometrymsgs.PoseStamped, ros.Info) { s.echoes.Add(1) }))(t)
-	must(ros.NewSubscription(s.n, "/parameter_events", rmw.ParameterEventsQoS(), func(*rclinterfaces.ParameterEvent, ros.Info) { s.events.Add(1) }))(t)
+	must(ros.NewSubscription(s.n, "pong", ros.DefaultQoS(),
+		func(*geometrymsgs.PoseStamped, ros.Info) { s.echoes.Add(1) }))(t)
+	must(ros.NewSubscription(s.n, "/parameter_events", rmw.ParameterEventsQoS(),
+		func(*rclinterfaces.ParameterEvent, ros.Info) { s.events.Add(1) }))(t)
 	m := &geometrymsgs.PoseStamped{}
 	must(s.n.NewWallTimer(10*time.Millisecond, func() {
 		if err := ping.Publish(m); err != nil {
 			t.Error(err)
 		}
 	}))(t)
-	for _, err := range []error{s.census.WaitForService(within(t)), s.set.WaitForService(within(t)), ros.WaitForMatched(within(t), ping, 1)} {
+	for _, err := range []error{s.census.WaitForService(within(t)), s.set.WaitForService(within(t)),
+		ros.WaitForMatched(within(t), ping, 1)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +180,8 @@ func (s *soak) parameters(ctx context.Context) {
 		ctx, stop := context.WithTimeout(ctx, patience)
 		defer stop()
 		gain := rclinterfaces.ParameterValue{Type: 3, DoubleValue: float64(i % 10)}
-		r, err := s.set.Call(ctx, &rclinterfaces.SetParametersRequest{Parameters: []rclinterfaces.Parameter{{Name: "gain", Value: gain}}})
+		r, err := s.set.Call(ctx, &rclinterfaces.SetParametersRequest{
+			Parameters: []rclinterfaces.Parameter{{Name: "gain", Value: gain}}})
 		if err == nil && (len(r.Results) != 1 || !r.Results[0].Successful) {
 			return fmt.Errorf("set: %+v", r)
 		}
@@ -196,7 +202,8 @@ func (s *soak) endpoints(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		for _, err := range []error{ros.WaitForMatched(ctx, pub, 1), client.WaitForService(ctx), pub.Close(), client.Close()} {
+		for _, err := range []error{ros.WaitForMatched(ctx, pub, 1), client.WaitForService(ctx), pub.Close(),
+			client.Close()} {
 			if err != nil {
 				return err
 			}
@@ -269,7 +276,8 @@ func flat(t *testing.T, name string, rows []census) {
 func lowest(rows []census) census {
 	least := rows[0]
 	for _, r := range rows {
-		least = census{min(least.Goroutines, r.Goroutines), min(least.Files, r.Files), min(least.Resident, r.Resident), min(least.Go, r.Go)}
+		least = census{min(least.Goroutines, r.Goroutines), min(least.Files, r.Files), min(least.Resident, r.Resident),
+			min(least.Go, r.Go)}
 	}
 	return least
 }

@@ -26,7 +26,8 @@ type Subscription[T any] struct{ raw *RawSubscription }
 // remapped. Its callback owns the message until it returns; then the memory is
 // used again, which is why nothing is allocated once a message of that size was
 // there. What cannot be decoded is counted, told to the log and dropped.
-func NewSubscription[T any, P Message[T]](h Host, topic string, q QoS, callback func(*T, Info), options ...Option) (*Subscription[T], error) {
+func NewSubscription[T any, P Message[T]](h Host, topic string, q QoS, callback func(*T, Info), options ...Option) (
+	*Subscription[T], error) {
 	name := P(new(T)).TypeName()
 	raw, err := newSubscription(h, topic, name, q, options, func(s *RawSubscription) delivery {
 		m := new(T)
@@ -85,13 +86,15 @@ type RawSubscription struct {
 
 // NewRawSubscription makes a subscription of messages of the named type. data is
 // the encapsulation header and CDR, the callback's until it returns.
-func NewRawSubscription(h Host, topic, typeName string, q QoS, callback func(data []byte, i Info), options ...Option) (*RawSubscription, error) {
+func NewRawSubscription(h Host, topic, typeName string, q QoS, callback func(data []byte, i Info), options ...Option) (
+	*RawSubscription, error) {
 	return newSubscription(h, topic, typeName, q, options, func(s *RawSubscription) delivery {
 		return &rawParcel{parcel: parcel{sub: s}, callback: callback}
 	})
 }
 
-func newSubscription(h Host, topic, typeName string, q QoS, options []Option, create func(*RawSubscription) delivery) (*RawSubscription, error) {
+func newSubscription(h Host, topic, typeName string, q QoS, options []Option, create func(*RawSubscription) delivery) (
+	*RawSubscription, error) {
 	n := h.node()
 	s := &RawSubscription{create: create, group: n.settle(options).group}
 	s.onSample = s.receive
@@ -212,7 +215,8 @@ func (s *RawSubscription) take() job {
 		}
 		s.recycle(s.taken)
 		count := s.malformed.Add(1)
-		s.complaint.log(&s.n.log, "topic '%s': message from %s dropped: %v (%d so far)", s.topic, s.publisher(s.from), s.bad, count)
+		s.complaint.log(&s.n.log, "topic '%s': message from %s dropped: %v (%d so far)", s.topic, s.publisher(s.from),
+			s.bad, count)
 	}
 }
 

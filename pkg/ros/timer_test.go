@@ -34,7 +34,8 @@ func TestWallTimer(t *testing.T) {
 		}
 		periods := last.Sub(first) / time.Millisecond
 		if last.Sub(first)%time.Millisecond != 0 || uint64(periods) < 4 || uint64(periods) > 4+timer.Missed() {
-			t.Errorf("threads %d: calls at %v and %v with %d missed: not on the grid", threads, first, last, timer.Missed())
+			t.Errorf("threads %d: calls at %v and %v with %d missed: not on the grid", threads, first, last,
+				timer.Missed())
 		}
 	}
 	if _, err := alone(t).NewTimer(0, func() {}); err == nil {

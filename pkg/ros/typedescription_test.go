@@ -17,7 +17,8 @@ func TestTypeDescription(t *testing.T) {
 	n := newNode(t, join(t, d, map[string]string{"ROS_DISTRO": "jazzy"}), "new")
 	publisher(t, n, "x")
 	spin(t, n.Context(), 0)
-	c := must(ros.NewClient[tdi.GetTypeDescriptionRequest, tdi.GetTypeDescriptionResponse](n, "~/get_type_description"))(t)
+	c := must(ros.NewClient[tdi.GetTypeDescriptionRequest, tdi.GetTypeDescriptionResponse](n,
+		"~/get_type_description"))(t)
 	ctx := within(t)
 	if err := c.WaitForService(ctx); err != nil {
 		t.Fatal(err)
@@ -30,8 +31,10 @@ func TestTypeDescription(t *testing.T) {
 	}{
 		{tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: known.Hash, IncludeTypeSources: true}, "", 1},
 		{tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: known.Hash}, "", 0},
-		{tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: "RIHS01_0"}, "std_msgs/msg/String has the hash " + known.Hash + " here, not RIHS01_0", 0},
-		{tdi.GetTypeDescriptionRequest{TypeName_: "std_msgs/msg/Bool"}, `type "std_msgs/msg/Bool" is not in use by node /new`, 0},
+		{tdi.GetTypeDescriptionRequest{TypeName_: known.Name, TypeHash: "RIHS01_0"},
+			"std_msgs/msg/String has the hash " + known.Hash + " here, not RIHS01_0", 0},
+		{tdi.GetTypeDescriptionRequest{TypeName_: "std_msgs/msg/Bool"},
+			`type "std_msgs/msg/Bool" is not in use by node /new`, 0},
 	} {
 		r := must(c.Call(ctx, &q.request))(t)
 		if r.Successful != (q.failure == "") || r.FailureReason != q.failure || len(r.TypeSources) != q.sources {

@@ -96,7 +96,8 @@ func TestOverTheWire(t *testing.T) {
 		t.Fatalf("%v: %v", err, c.Graph().Nodes())
 	}
 	poses := make(chan geometrymsgs.PoseStamped, 10)
-	sub := must(ros.NewSubscription(n, "/quad/pong", ros.DefaultQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) { poses <- *m }))(t)
+	sub := must(ros.NewSubscription(n, "/quad/pong", ros.DefaultQoS(),
+		func(m *geometrymsgs.PoseStamped, _ ros.Info) { poses <- *m }))(t)
 	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](n, "/quad/ping", ros.DefaultQoS()))(t)
 	if err := ros.WaitForMatched(ctx, sub, 1); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,8 @@ func TestOverTheWire(t *testing.T) {
 
 func getParameters(t *testing.T, ctx context.Context, n *ros.Node) {
 	t.Helper()
-	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](n, "/quad/robot/get_parameters"))(t)
+	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](n,
+		"/quad/robot/get_parameters"))(t)
 	if err := get.WaitForService(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -139,18 +141,21 @@ func getParameters(t *testing.T, ctx context.Context, n *ros.Node) {
 func changeState(t *testing.T, ctx context.Context, n *ros.Node) {
 	t.Helper()
 	events := make(chan uint8, 10)
-	sub := must(ros.NewSubscription(n, "/quad/robot/transition_event", ros.DefaultQoS(), func(m *lifecyclemsgs.TransitionEvent, _ ros.Info) {
-		events <- m.GoalState.ID
-	}))(t)
+	sub := must(ros.NewSubscription(n, "/quad/robot/transition_event", ros.DefaultQoS(),
+		func(m *lifecyclemsgs.TransitionEvent, _ ros.Info) {
+			events <- m.GoalState.ID
+		}))(t)
 	if err := ros.WaitForMatched(ctx, sub, 1); err != nil {
 		t.Fatal(err)
 	}
-	change := must(ros.NewClient[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](n, "/quad/robot/change_state"))(t)
+	change := must(ros.NewClient[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](n,
+		"/quad/robot/change_state"))(t)
 	if err := change.WaitForService(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, label := range []string{"configure", "activate"} {
-		r, err := change.Call(ctx, &lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{Label: label}})
+		r, err := change.Call(ctx, &lifecyclemsgs.ChangeStateRequest{
+			Transition: lifecyclemsgs.Transition{Label: label}})
 		if err != nil || !r.Success {
 			t.Fatal(label, r, err)
 		}

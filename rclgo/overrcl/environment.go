@@ -10,13 +10,15 @@ import (
 // distro is the distribution that the program was built in; make rclgo sets it.
 var distro string
 
-// environment says why rcl would not work here, or only seem to: its libraries have the same names in each distribution.
+// environment says why rcl would not work here, or only seem to: its libraries have the same names in each
+// distribution.
 func environment() error {
 	if _, err := ament.Find(os.Getenv); err != nil {
 		return err
 	}
 	if now := os.Getenv("ROS_DISTRO"); distro != "" && now != distro {
-		return fmt.Errorf("ROS_DISTRO is %q, but this program was built in a workspace of %s: build it again with make rclgo", now, distro)
+		return fmt.Errorf("ROS_DISTRO is %q, but this program was built in a workspace of %s: build it again with "+
+			"make rclgo", now, distro)
 	}
 	return handles()
 }

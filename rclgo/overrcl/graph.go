@@ -28,8 +28,10 @@ type graph struct {
 	context *context
 }
 
-// A looker is a hidden node, as ROS' command line has one. A process that has no node of its own, but wants to look, gets
-// one, and so does a process whose last node ends: its participant would end too, and those who hear of that end before the
+// A looker is a hidden node, as ROS' command line has one. A process that has no node of its own, but wants to look,
+// gets
+// one, and so does a process whose last node ends: its participant would end too, and those who hear of that end before
+// the
 // last word about its nodes keep them for ever. It lives until there is a node again; no graph here shows it.
 const lookerPrefix = "_vnd_looker_"
 
@@ -93,7 +95,8 @@ func (g *graph) Nodes() []rmw.NodeName {
 	})
 	nodes = slices.DeleteFunc(nodes, func(n rmw.NodeName) bool { return strings.HasPrefix(n.Name, lookerPrefix) })
 	slices.SortFunc(nodes, func(a, b rmw.NodeName) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Enclave, b.Enclave))
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Enclave, b.Enclave))
 	})
 	return nodes
 }
@@ -107,7 +110,8 @@ func allNodes(n *C.rcl_node_t) ([]rmw.NodeName, error) {
 	}
 	nodes := make([]rmw.NodeName, names.size)
 	for i := range nodes {
-		nodes[i] = rmw.NodeName{Namespace: element(&namespaces, i), Name: element(&names, i), Enclave: element(&enclaves, i)}
+		nodes[i] = rmw.NodeName{Namespace: element(&namespaces, i), Name: element(&names, i),
+			Enclave: element(&enclaves, i)}
 	}
 	return nodes, nil
 }
@@ -175,7 +179,8 @@ func (g *graph) Subscriptions(topic string) []rmw.Endpoint {
 	return g.endpoints(topic, (*rclgo.Node).GetSubscriptionsInfoByTopic)
 }
 
-func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rclgo.TopicEndpointInfo, error)) []rmw.Endpoint {
+func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rclgo.TopicEndpointInfo,
+	error)) []rmw.Endpoint {
 	var infos []rclgo.TopicEndpointInfo
 	var nodes []rmw.NodeName
 	err := g.ask(func(n *rclgo.Node) (err error) {
@@ -190,7 +195,8 @@ func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rcl
 	}
 	var found []rmw.Endpoint
 	for _, x := range infos {
-		e := rmw.Endpoint{Node: rmw.NodeName{Namespace: x.NodeNamespace, Name: x.NodeName}, Type: x.TopicType, QoS: qosOf(x.QosProfile)}
+		e := rmw.Endpoint{Node: rmw.NodeName{Namespace: x.NodeNamespace, Name: x.NodeName}, Type: x.TopicType,
+			QoS: qosOf(x.QosProfile)}
 		copy(e.GID[:], x.EndpointGID[:])
 		e.Node.Enclave = enclaveOf(nodes, e.Node)
 		found = append(found, e)
@@ -223,8 +229,14 @@ func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 			{&of.Subscriptions, func() (map[string][]string, error) {
 				return n.GetSubscriberNamesAndTypesByNode(true, name.Name, name.Namespace)
 			}},
-			{&of.Servers, func() (map[string][]string, error) { return n.GetServiceNamesAndTypesByNode(name.Name, name.Namespace) }},
-			{&of.Clients, func() (map[string][]string, error) { return n.GetClientNamesAndTypesByNode(name.Name, name.Namespace) }},
+			{&of.Servers, func() (map[string][]string, error) {
+				return n.GetServiceNamesAndTypesByNode(name.Name,
+					name.Namespace)
+			}},
+			{&of.Clients, func() (map[string][]string, error) {
+				return n.GetClientNamesAndTypesByNode(name.Name,
+					name.Namespace)
+			}},
 		}
 		for _, l := range lists {
 			if *l.into, err = l.list(); err != nil {
@@ -254,7 +266,8 @@ const prefixSize = 12
 // gidPatience is how long an endpoint may take to show in its own graph.
 const gidPatience = time.Second
 
-// gid of an endpoint, which rcl tells only in the graph: the one there of this node and topic that is no other's of this
+// gid of an endpoint, which rcl tells only in the graph: the one there of this node and topic that is no other's of
+// this
 // process. Zero where several processes have nodes of that name with such endpoints, and it cannot be told.
 func (r *rated) gid(list func(topic string) []rmw.Endpoint) rmw.GID {
 	r.mu.Lock()

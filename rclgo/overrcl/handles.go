@@ -9,7 +9,8 @@ import (
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 )
 
-// field is where rclgo keeps the rcl object of one of its own: it has no way to ask for it. Names and types are those of the
+// field is where rclgo keeps the rcl object of one of its own: it has no way to ask for it. Names and types are those
+// of the
 // version in go.mod; another one that has others is found out when the program starts.
 type field struct {
 	holder reflect.Type
@@ -37,7 +38,8 @@ func fieldOf[T any](name string) field {
 // check says that a field is not there.
 func (f field) check() error {
 	if f.index == nil {
-		return fmt.Errorf("%v of the rclgo built in has no pointer %s: expected the version in rclgo/go.mod", f.holder, f.name)
+		return fmt.Errorf("%v of the rclgo built in has no pointer %s: expected the version in rclgo/go.mod", f.holder,
+			f.name)
 	}
 	return nil
 }
@@ -48,7 +50,8 @@ func (f field) of(holder any) unsafe.Pointer {
 }
 
 func handles() error {
-	for _, f := range []field{contextHandle, nodeHandle, publisherHandle, subscriptionHandle, serviceHandle, clientHandle} {
+	for _, f := range []field{contextHandle, nodeHandle, publisherHandle, subscriptionHandle, serviceHandle,
+		clientHandle} {
 		if err := f.check(); err != nil {
 			return err
 		}

@@ -1,5 +1,7 @@
-// Package overrcl is a ROS 2 middleware over rcl, and so over whatever RMW_IMPLEMENTATION names. rclgo makes contexts, nodes
-// and endpoints and looks up the types of messages; what it does not do is done here, beside it: waiting for entities that
+// Package overrcl is a ROS 2 middleware over rcl, and so over whatever RMW_IMPLEMENTATION names. rclgo makes contexts,
+// nodes
+// and endpoints and looks up the types of messages; what it does not do is done here, beside it: waiting for entities
+// that
 // come and go, events, services as CDR, and messages that cost no allocation.
 package overrcl
 
@@ -188,7 +190,8 @@ func (c *context) GID() rmw.GID {
 // NewNode makes a node. While a context has none it takes no part in the graph.
 func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	if namespace == "" || namespace[0] != '/' || name == "" {
-		return nil, fmt.Errorf("node %q in namespace %q: expected a name, and a namespace that begins with /", name, namespace)
+		return nil, fmt.Errorf("node %q in namespace %q: expected a name, and a namespace that begins with /", name,
+			namespace)
 	}
 	n := &node{context: c, namespace: namespace, name: name}
 	err := c.make(func() (err error) {

@@ -12,8 +12,9 @@ import (
 // profileOf is what rcl has of a QoS: how long a reliable Publish may wait is not among it.
 func profileOf(q rmw.QoS) rclgo.QosProfile {
 	p := rclgo.QosProfile{History: rclgo.HistoryKeepLast, Depth: max(q.Depth, 1),
-		Reliability: rclgo.ReliabilityBestEffort, Durability: rclgo.DurabilityVolatile, Liveliness: rclgo.LivelinessAutomatic,
-		Deadline: q.Deadline, Lifespan: q.Lifespan, LivelinessLeaseDuration: q.Lease}
+		Reliability: rclgo.ReliabilityBestEffort, Durability: rclgo.DurabilityVolatile,
+		Liveliness: rclgo.LivelinessAutomatic,
+		Deadline:   q.Deadline, Lifespan: q.Lifespan, LivelinessLeaseDuration: q.Lease}
 	if q.History == dds.KeepAll {
 		p.History = rclgo.HistoryKeepAll
 	}
@@ -31,7 +32,8 @@ func profileOf(q rmw.QoS) rclgo.QosProfile {
 
 // qosOf is the other way round; what discovery did not carry is zero.
 func qosOf(p rclgo.QosProfile) rmw.QoS {
-	q := rmw.QoS{Depth: p.Depth, Deadline: finite(p.Deadline), Lifespan: finite(p.Lifespan), Lease: finite(p.LivelinessLeaseDuration)}
+	q := rmw.QoS{Depth: p.Depth, Deadline: finite(p.Deadline), Lifespan: finite(p.Lifespan),
+		Lease: finite(p.LivelinessLeaseDuration)}
 	if p.History == rclgo.HistoryKeepAll {
 		q.History = dds.KeepAll
 	}

@@ -12,10 +12,12 @@ import (
 	"vnd/rclgo/overrcl"
 )
 
-// TestNoAllocation: a message published, waited for, taken, decoded and brought to its callback costs none in Go, all the
+// TestNoAllocation: a message published, waited for, taken, decoded and brought to its callback costs none in Go, all
+// the
 // way from package ros to rcl.
 func TestNoAllocation(t *testing.T) {
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Stdout: io.Discard, Stderr: io.Discard,
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Stdout: io.Discard, Stderr: io.Discard,
 		Backend: func(ros.Settings) (rmw.Context, error) {
 			return overrcl.Open(overrcl.Options{Domain: domain()})
 		}})
@@ -27,7 +29,8 @@ func TestNoAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	received := make(chan struct{}, 1)
-	_, err = ros.NewSubscription(n, "x", ros.DefaultQoS(), func(*geometrymsgs.PoseStamped, ros.Info) { received <- struct{}{} })
+	_, err = ros.NewSubscription(n, "x", ros.DefaultQoS(),
+		func(*geometrymsgs.PoseStamped, ros.Info) { received <- struct{}{} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func (r *rated) last() dds.Status {
 	return r.status
 }
 
-// recount counts the matches and says whether they are others than before. Events of matches came after Humble; what came
+// recount counts the matches and says whether they are others than before. Events of matches came after Humble; what
+// came
 // and went between two looks is not counted.
 func (r *rated) recount() bool {
 	n, err := r.count()

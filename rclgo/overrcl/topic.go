@@ -50,7 +50,8 @@ func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscript
 	}
 	s := &subscription{rated: rated{node: n, topic: t.Name, owner: owner, lease: q.Lease}}
 	err = n.newEntity(func() (entity, error) {
-		if s.rcl, err = n.rcl.NewSubscription(t.Name, support, &rclgo.SubscriptionOptions{Qos: profile}, nil); err != nil {
+		if s.rcl, err = n.rcl.NewSubscription(t.Name, support, &rclgo.SubscriptionOptions{Qos: profile},
+			nil); err != nil {
 			return nil, said(err)
 		}
 		s.handle = (*C.rcl_subscription_t)(subscriptionHandle.of(s.rcl))

@@ -129,7 +129,8 @@ func (c *context) look(ready []rmw.Ready) []rmw.Ready {
 	return ready
 }
 
-// settle says when to look at matches: rcl of Humble tells of changes in the graph, but not of a match, which comes with
+// settle says when to look at matches: rcl of Humble tells of changes in the graph, but not of a match, which comes
+// with
 // such a change or soon after it.
 type settle struct {
 	at   time.Time     // of the next look; zero when there is none

@@ -84,7 +84,8 @@ func BenchmarkFiftyNodes(b *testing.B) {
 		for i := range 50 {
 			n := newNode(b, here, fmt.Sprint("n", i))
 			for k := range 8 {
-				if _, err := n.NewPublisher(rmw.Topic{Name: fmt.Sprintf("/n%d/t%d", i, k), Type: "std_msgs/msg/String"}, rmw.DefaultQoS(), nil); err != nil {
+				if _, err := n.NewPublisher(rmw.Topic{Name: fmt.Sprintf("/n%d/t%d", i, k), Type: "std_msgs/msg/String"},
+					rmw.DefaultQoS(), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -118,7 +118,8 @@ func (c *client) Send(request []byte) (int64, error) {
 }
 
 func notCDR(service string, message []byte) error {
-	return fmt.Errorf("service %s: a message of %d bytes that begins with % x, expected CDR with an encapsulation header",
+	return fmt.Errorf("service %s: a message of %d bytes that begins with % x, expected CDR with an encapsulation "+
+		"header",
 		service, len(message), message[:min(len(message), 4)])
 }
 

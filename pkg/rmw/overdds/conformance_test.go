@@ -16,7 +16,8 @@ func TestInproc(t *testing.T) {
 			rmwtest.Run(t, func(testing.TB) rmwtest.Open {
 				domain := inproc.NewDomain()
 				return func(enclave string) (rmw.Context, error) {
-					return overdds.New(domain.Open(overdds.UserData(enclave)), overdds.Options{Distro: distro, Enclave: enclave})
+					return overdds.New(domain.Open(overdds.UserData(enclave)),
+						overdds.Options{Distro: distro, Enclave: enclave})
 				}
 			})
 		})

@@ -29,7 +29,8 @@ import (
 // Whoever is killed is missed after a second.
 func loopback(tag string) string {
 	return `<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces>` +
-		`<AllowMulticast>false</AllowMulticast></General><Discovery><Tag>` + tag + `</Tag><LeaseDuration>1 s</LeaseDuration>` +
+		`<AllowMulticast>false</AllowMulticast></General><Discovery><Tag>` + tag +
+		`</Tag><LeaseDuration>1 s</LeaseDuration>` +
 		`<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>60</MaxAutoParticipantIndex>` +
 		`<Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>`
 }
@@ -100,7 +101,8 @@ func talk(p place) error {
 		}
 		nodes = append(nodes, n)
 	}
-	pub, err1 := nodes[0].NewPublisher(rmw.Topic{Name: "/drone1/chatter", Type: "std_msgs/msg/String"}, rmw.StaticTFBroadcasterQoS(), nil)
+	pub, err1 := nodes[0].NewPublisher(rmw.Topic{Name: "/drone1/chatter", Type: "std_msgs/msg/String"},
+		rmw.StaticTFBroadcasterQoS(), nil)
 	server, err2 := nodes[0].NewServer(arm, rmw.ServicesQoS(), "server")
 	client, err3 := nodes[1].NewClient(parent, rmw.ServicesQoS(), "client")
 	if err1 != nil || err2 != nil || err3 != nil {
@@ -285,7 +287,8 @@ func TestProcesses(t *testing.T) {
 	}
 	server, err1 := n.NewServer(parent, rmw.ServicesQoS(), "server")
 	client, err2 := n.NewClient(arm, rmw.ServicesQoS(), "client")
-	sub, err3 := n.NewSubscription(rmw.Topic{Name: "/drone1/chatter", Type: "std_msgs/msg/String"}, rmw.StaticTFListenerQoS(), "sub")
+	sub, err3 := n.NewSubscription(rmw.Topic{Name: "/drone1/chatter", Type: "std_msgs/msg/String"},
+		rmw.StaticTFListenerQoS(), "sub")
 	if err1 != nil || err2 != nil || err3 != nil {
 		t.Fatal(err1, err2, err3)
 	}
@@ -297,12 +300,7 @@ func TestProcesses(t *testing.T) {
 		of, err := c.Graph().Of(rmw.NodeName{Namespace: "/drone1", Name: "talker"})
 		return err == nil && len(of.Servers["/drone1/arm"]) == 1 && len(of.Publishers["/drone1/chatter"]) == 1
 	})
-	pubs := c.Graph().Publishers("/drone1/chatter")
-	q := rmw.StaticTFBroadcasterQoS()
-	if len(pubs) != 1 || pubs[0].Node.Name != "talker" || pubs[0].QoS.Durability != q.Durability ||
-		pubs[0].QoS.Reliability != q.Reliability || pubs[0].QoS.Depth != q.Depth {
-		t.Errorf("publishers %+v", pubs)
-	}
+	checkTalker(t, c.Graph().Publishers("/drone1/chatter"))
 	until(t, c, "the latched message", func() bool {
 		n, _ := sub.Take(1, func(s *dds.Sample) {
 			if string(s.Data[8:10]) != "hi" {
@@ -331,8 +329,19 @@ func TestProcesses(t *testing.T) {
 		g := c.Graph()
 		return slices.Equal(nodeNames(c), want[:1]) && len(g.Publishers("/drone1/chatter")) == 0 && !client.Available()
 	})
-	if got := c.Graph().Services(); !cmp.Equal(got, map[string][]string{"/parent": {parent.Type}, "/drone1/arm": {arm.Type}}) {
+	if got := c.Graph().Services(); !cmp.Equal(got,
+		map[string][]string{"/parent": {parent.Type}, "/drone1/arm": {arm.Type}}) {
 		t.Errorf("services %v; of them only our own client's is left", got)
+	}
+}
+
+// checkTalker compares the QoS that discovery carries with the talker's own.
+func checkTalker(t *testing.T, pubs []rmw.Endpoint) {
+	t.Helper()
+	q := rmw.StaticTFBroadcasterQoS()
+	if len(pubs) != 1 || pubs[0].Node.Name != "talker" || pubs[0].QoS.Durability != q.Durability ||
+		pubs[0].QoS.Reliability != q.Reliability || pubs[0].QoS.Depth != q.Depth {
+		t.Errorf("publishers %+v", pubs)
 	}
 }
 

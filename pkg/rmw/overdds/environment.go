@@ -116,7 +116,8 @@ func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
 	const maxPeer = 255 // RMW_DISCOVERY_OPTIONS_STATIC_PEERS_MAX_LENGTH and a NUL
 	for peer := range strings.SplitSeq(getenv("ROS_STATIC_PEERS"), ";") {
 		if len(peer) > maxPeer {
-			return d, fmt.Errorf("ROS_STATIC_PEERS: a peer of %d characters, expected at most %d: %.40s…", len(peer), maxPeer, peer)
+			return d, fmt.Errorf("ROS_STATIC_PEERS: a peer of %d characters, expected at most %d: %.40s…", len(peer),
+				maxPeer, peer)
 		}
 		if peer != "" {
 			d.peers = append(d.peers, peer)
@@ -135,7 +136,8 @@ func (d discovery) xml() string {
 		return ""
 	case d.rangeOf == discoveryOff:
 		general = "<AllowMulticast>false</AllowMulticast>"
-		discovery = "<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_" + strconv.Itoa(os.Getpid()) + "</Tag>"
+		discovery = "<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_" + strconv.Itoa(os.Getpid()) +
+			"</Tag>"
 	default:
 		discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
 		peers := d.peers
@@ -145,7 +147,8 @@ func (d discovery) xml() string {
 		}
 		discovery += peersXML(peers)
 	}
-	return "<CycloneDDS><Domain>" + element("General", general) + element("Discovery", discovery) + "</Domain></CycloneDDS>"
+	return "<CycloneDDS><Domain>" + element("General", general) + element("Discovery", discovery) +
+		"</Domain></CycloneDDS>"
 }
 
 func element(name, content string) string {

@@ -15,66 +15,95 @@ var (
 )
 
 const (
-	localhostXML = `<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces></General></Domain></CycloneDDS>`
-	subnetXML    = `<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>`
-	userXML      = `<CycloneDDS><Domain><General><AllowMulticast>spdp</AllowMulticast></General></Domain></CycloneDDS>`
-	onLo         = `<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces></General></Domain></CycloneDDS>`
+	localhostXML = `<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>` +
+		`</General></Domain></CycloneDDS>`
+	subnetXML = `<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>` +
+		`<MaxAutoParticipantIndex>32</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>`
+	oldAddress = "<General><NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress></General>"
+	userXML    = `<CycloneDDS><Domain><General><AllowMulticast>spdp</AllowMulticast></General></Domain></CycloneDDS>`
+	onLo       = `<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces></General>` +
+		`</Domain></CycloneDDS>`
 )
 
 func environment(vars map[string]string, interfaces ...Interface) (Config, error) {
 	return Environment(func(name string) string { return vars[name] }, interfaces)
 }
 
+type vars = map[string]string
+
+func jazzy(v vars) vars { v["ROS_DISTRO"] = "jazzy"; return v }
+
+// withPeers is subnetXML with a list of peers.
+func withPeers(list string) string {
+	return strings.Replace(subnetXML, "</Discovery>", "<Peers>"+list+"</Peers></Discovery>", 1)
+}
+
+var (
+	offXML = fmt.Sprintf("<CycloneDDS><Domain><General><AllowMulticast>false</AllowMulticast></General>"+
+		"<Discovery><ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_%d</Tag></Discovery></Domain>"+
+		"</CycloneDDS>", os.Getpid())
+	localRangeXML = strings.Replace(withPeers(`<Peer address="localhost"/>`), "<Discovery>",
+		"<General><AllowMulticast>false</AllowMulticast></General><Discovery>", 1)
+)
+
 // TestEnvironment: what rmw_cyclonedds_cpp makes of the variables, in Humble and
 // in Jazzy, and our own part where there is no multicast.
 func TestEnvironment(t *testing.T) {
-	off := fmt.Sprintf("<CycloneDDS><Domain><General><AllowMulticast>false</AllowMulticast></General>"+
-		"<Discovery><ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_%d</Tag></Discovery></Domain></CycloneDDS>", os.Getpid())
-	peers := func(list string) string {
-		return strings.Replace(subnetXML, "</Discovery>", "<Peers>"+list+"</Peers></Discovery>", 1)
-	}
-	localRange := strings.Replace(peers(`<Peer address="localhost"/>`), "<Discovery>",
-		"<General><AllowMulticast>false</AllowMulticast></General><Discovery>", 1)
-	type vars = map[string]string
-	jazzy := func(v vars) vars { v["ROS_DISTRO"] = "jazzy"; return v }
 	for name, c := range map[string]struct {
 		vars       vars
 		interfaces []Interface
 		domain     int
 		xml        []string
 	}{
-		"nothing":             {vars{}, []Interface{loopback, ethernet}, 0, nil},
-		"domain":              {vars{"ROS_DOMAIN_ID": "42"}, []Interface{ethernet}, 42, nil},
-		"domain in hex":       {vars{"ROS_DOMAIN_ID": " 0x10"}, []Interface{ethernet}, 16, nil},
-		"domain in octal":     {vars{"ROS_DOMAIN_ID": "010"}, []Interface{ethernet}, 8, nil},
-		"user's":              {vars{"CYCLONEDDS_URI": userXML}, []Interface{ethernet}, 0, []string{userXML}},
-		"no network":          {vars{}, []Interface{loopback}, 0, []string{manyProcesses}},
-		"no multicast":        {vars{"CYCLONEDDS_URI": userXML}, []Interface{loopback, plain}, 0, []string{manyProcesses, userXML}},
-		"multicast is off":    {vars{"CYCLONEDDS_URI": strings.Replace(userXML, "spdp", "false", 1)}, []Interface{ethernet}, 0, []string{manyProcesses, strings.Replace(userXML, "spdp", "false", 1)}},
-		"loopback by name":    {vars{"CYCLONEDDS_URI": onLo}, []Interface{loopback, ethernet}, 0, []string{manyProcesses, onLo}},
-		"said to multicast":   {vars{"CYCLONEDDS_URI": strings.Replace(onLo, `"lo"`, `"lo" multicast="true"`, 1)}, []Interface{loopback}, 0, []string{strings.Replace(onLo, `"lo"`, `"lo" multicast="true"`, 1)}},
-		"old style address":   {vars{"CYCLONEDDS_URI": "<General><NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress></General>"}, []Interface{loopback, ethernet}, 0, []string{manyProcesses, "<General><NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress></General>"}},
-		"unknown interface":   {vars{"CYCLONEDDS_URI": strings.Replace(onLo, `"lo"`, `"eth7"`, 1)}, []Interface{loopback}, 0, []string{strings.Replace(onLo, `"lo"`, `"eth7"`, 1)}},
-		"localhost":           {vars{"ROS_LOCALHOST_ONLY": "1"}, []Interface{loopback, ethernet}, 0, []string{localhostXML, manyProcesses}},
-		"not localhost":       {vars{"ROS_LOCALHOST_ONLY": "0"}, []Interface{loopback, ethernet}, 0, nil},
-		"localhost and more":  {vars{"ROS_LOCALHOST_ONLY": "1", "CYCLONEDDS_URI": userXML}, []Interface{loopback, ethernet}, 0, []string{localhostXML, manyProcesses, userXML}},
-		"range in Humble":     {vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "a"}, []Interface{ethernet}, 0, nil},
-		"Jazzy":               {jazzy(vars{}), []Interface{ethernet}, 0, []string{subnetXML}},
-		"Jazzy, system":       {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT", "ROS_STATIC_PEERS": "a"}), []Interface{ethernet}, 0, nil},
-		"Jazzy, peers":        {jazzy(vars{"ROS_STATIC_PEERS": "10.0.0.1;robot<1>;"}), []Interface{ethernet}, 0, []string{peers(`<Peer address="10.0.0.1"/><Peer address="robot&lt;1&gt;"/>`)}},
-		"Jazzy, localhost":    {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}), []Interface{ethernet}, 0, []string{localRange, manyProcesses}},
-		"Jazzy, deprecated":   {jazzy(vars{"ROS_LOCALHOST_ONLY": "1", "ROS_STATIC_PEERS": "a", "ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}), []Interface{ethernet}, 0, []string{localRange, manyProcesses}},
-		"Jazzy, off":          {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "a"}), []Interface{ethernet}, 0, []string{off}},
-		"Jazzy, no multicast": {jazzy(vars{"CYCLONEDDS_URI": userXML}), []Interface{loopback}, 0, []string{subnetXML, manyProcesses, userXML}},
+		"nothing":         {vars{}, []Interface{loopback, ethernet}, 0, nil},
+		"domain":          {vars{"ROS_DOMAIN_ID": "42"}, []Interface{ethernet}, 42, nil},
+		"domain in hex":   {vars{"ROS_DOMAIN_ID": " 0x10"}, []Interface{ethernet}, 16, nil},
+		"domain in octal": {vars{"ROS_DOMAIN_ID": "010"}, []Interface{ethernet}, 8, nil},
+		"user's":          {vars{"CYCLONEDDS_URI": userXML}, []Interface{ethernet}, 0, []string{userXML}},
+		"no network":      {vars{}, []Interface{loopback}, 0, []string{manyProcesses}},
+		"no multicast": {vars{"CYCLONEDDS_URI": userXML}, []Interface{loopback, plain}, 0,
+			[]string{manyProcesses, userXML}},
+		"multicast is off": {vars{"CYCLONEDDS_URI": strings.Replace(userXML, "spdp", "false", 1)},
+			[]Interface{ethernet}, 0, []string{manyProcesses, strings.Replace(userXML, "spdp", "false", 1)}},
+		"loopback by name": {vars{"CYCLONEDDS_URI": onLo}, []Interface{loopback, ethernet}, 0,
+			[]string{manyProcesses, onLo}},
+		"said to multicast": {vars{"CYCLONEDDS_URI": strings.Replace(onLo, `"lo"`, `"lo" multicast="true"`, 1)},
+			[]Interface{loopback}, 0, []string{strings.Replace(onLo, `"lo"`, `"lo" multicast="true"`, 1)}},
+		"old style address": {vars{"CYCLONEDDS_URI": oldAddress}, []Interface{loopback, ethernet}, 0,
+			[]string{manyProcesses, oldAddress}},
+		"unknown interface": {vars{"CYCLONEDDS_URI": strings.Replace(onLo, `"lo"`, `"eth7"`, 1)},
+			[]Interface{loopback}, 0, []string{strings.Replace(onLo, `"lo"`, `"eth7"`, 1)}},
+		"localhost": {vars{"ROS_LOCALHOST_ONLY": "1"}, []Interface{loopback, ethernet}, 0,
+			[]string{localhostXML, manyProcesses}},
+		"not localhost": {vars{"ROS_LOCALHOST_ONLY": "0"}, []Interface{loopback, ethernet}, 0, nil},
+		"localhost and more": {vars{"ROS_LOCALHOST_ONLY": "1", "CYCLONEDDS_URI": userXML},
+			[]Interface{loopback, ethernet}, 0, []string{localhostXML, manyProcesses, userXML}},
+		"range in Humble": {vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "a"},
+			[]Interface{ethernet}, 0, nil},
+		"Jazzy": {jazzy(vars{}), []Interface{ethernet}, 0, []string{subnetXML}},
+		"Jazzy, system": {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT", "ROS_STATIC_PEERS": "a"}),
+			[]Interface{ethernet}, 0, nil},
+		"Jazzy, peers": {jazzy(vars{"ROS_STATIC_PEERS": "10.0.0.1;robot<1>;"}), []Interface{ethernet}, 0,
+			[]string{withPeers(`<Peer address="10.0.0.1"/><Peer address="robot&lt;1&gt;"/>`)}},
+		"Jazzy, localhost": {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}), []Interface{ethernet}, 0,
+			[]string{localRangeXML, manyProcesses}},
+		"Jazzy, deprecated": {jazzy(vars{"ROS_LOCALHOST_ONLY": "1", "ROS_STATIC_PEERS": "a",
+			"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}), []Interface{ethernet}, 0, []string{localRangeXML, manyProcesses}},
+		"Jazzy, off": {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "a"}),
+			[]Interface{ethernet}, 0, []string{offXML}},
+		"Jazzy, no multicast": {jazzy(vars{"CYCLONEDDS_URI": userXML}), []Interface{loopback}, 0,
+			[]string{subnetXML, manyProcesses, userXML}},
 	} {
-		got, err := environment(c.vars, c.interfaces...)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if want := strings.Join(c.xml, ","); got.Domain != c.domain || got.XML != want || got.Distro != c.vars["ROS_DISTRO"] {
-			t.Errorf("%s: domain %d, distro %q\n got %s\nwant %s", name, got.Domain, got.Distro, got.XML, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := environment(c.vars, c.interfaces...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.Join(c.xml, ","); got.Domain != c.domain || got.XML != want ||
+				got.Distro != c.vars["ROS_DISTRO"] {
+				t.Errorf("domain %d, distro %q\n got %s\nwant %s", got.Domain, got.Distro, got.XML, want)
+			}
+		})
 	}
 }
 
@@ -86,8 +115,10 @@ func TestEnvironmentURI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, uri := range []string{
-		"file://" + file, file, userXML + ",file://" + file, "file://" + file + "," + userXML, " ," + userXML + onLo + ",",
-		"<General><Interfaces><NetworkInterface name=\"lo\"/></></>," + userXML, `<General><Interfaces><NetworkInterface name="lo"` + "/>",
+		"file://" + file, file, userXML + ",file://" + file, "file://" + file + "," + userXML, " ," + userXML + onLo +
+			",",
+		"<General><Interfaces><NetworkInterface name=\"lo\"/></></>," + userXML,
+		`<General><Interfaces><NetworkInterface name="lo"` + "/>",
 	} {
 		got, err := environment(map[string]string{"CYCLONEDDS_URI": uri}, loopback, ethernet)
 		if want := strings.Trim(manyProcesses+","+uri, ","); err != nil || got.XML != want {
@@ -115,13 +146,15 @@ func TestEnvironmentErrors(t *testing.T) {
 		{"ROS_DOMAIN_ID", "1_0", []string{"ROS_DOMAIN_ID", `"1_0"`}},
 		{"ROS_DOMAIN_ID", "99999999999999999999", []string{"ROS_DOMAIN_ID"}},
 		{"ROS_LOCALHOST_ONLY", "true", []string{"ROS_LOCALHOST_ONLY", `"true"`, "0 or 1"}},
-		{"ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet", []string{"ROS_AUTOMATIC_DISCOVERY_RANGE", `"subnet"`, "SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT"}},
+		{"ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet",
+			[]string{"ROS_AUTOMATIC_DISCOVERY_RANGE", `"subnet"`, "SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT"}},
 		{"ROS_STATIC_PEERS", "a;" + strings.Repeat("x", 256), []string{"ROS_STATIC_PEERS", "256", "255"}},
 		{"ROS_DISTRO", "Humble!", []string{"ROS_DISTRO", `"Humble!"`}},
 		{"CYCLONEDDS_URI", "file:///no/such.xml", []string{"CYCLONEDDS_URI", "/no/such.xml", "no such file"}},
 		{"CYCLONEDDS_URI", "file://" + broken, []string{"CYCLONEDDS_URI", broken, "line 3"}},
 		{"CYCLONEDDS_URI", empty, []string{"CYCLONEDDS_URI", empty, "no XML element"}},
-		{"CYCLONEDDS_URI", userXML + ",<Domain></General>", []string{"CYCLONEDDS_URI", "part 2", "line 1", "</General>"}},
+		{"CYCLONEDDS_URI", userXML + ",<Domain></General>",
+			[]string{"CYCLONEDDS_URI", "part 2", "line 1", "</General>"}},
 	} {
 		vars := map[string]string{"ROS_DISTRO": "jazzy"}
 		vars[c.name] = c.value

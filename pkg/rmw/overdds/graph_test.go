@@ -43,7 +43,8 @@ const msg, srv = "rcl_interfaces/msg/", "rcl_interfaces/srv/"
 func talker() rmw.NodeGraph {
 	n := rmw.NodeGraph{
 		Subscriptions: map[string][]string{"/drone1/cmd": {"std_msgs/msg/String"}},
-		Publishers: map[string][]string{"/drone1/chatter": {"std_msgs/msg/String"}, "/drone1/pose": {"geometry_msgs/msg/PoseStamped"},
+		Publishers: map[string][]string{"/drone1/chatter": {"std_msgs/msg/String"},
+			"/drone1/pose":      {"geometry_msgs/msg/PoseStamped"},
 			"/parameter_events": {msg + "ParameterEvent"}, "/rosout": {msg + "Log"}},
 		Servers: map[string][]string{"/drone1/arm": {"std_srvs/srv/SetBool"}, "/drone1/kick": {"std_srvs/srv/Trigger"}},
 		Clients: map[string][]string{},
@@ -53,8 +54,9 @@ func talker() rmw.NodeGraph {
 }
 
 func parameterServices(m map[string][]string, node string) {
-	for name, typ := range map[string]string{"describe_parameters": "DescribeParameters", "get_parameter_types": "GetParameterTypes",
-		"get_parameters": "GetParameters", "list_parameters": "ListParameters", "set_parameters": "SetParameters",
+	for name, typ := range map[string]string{"describe_parameters": "DescribeParameters",
+		"get_parameter_types": "GetParameterTypes",
+		"get_parameters":      "GetParameters", "list_parameters": "ListParameters", "set_parameters": "SetParameters",
 		"set_parameters_atomically": "SetParametersAtomically"} {
 		m[node+"/"+name] = []string{srv + typ}
 	}
@@ -67,14 +69,16 @@ func TestGraphGolden(t *testing.T) {
 	daemon := rmw.NodeName{Namespace: "/", Name: "_ros2cli_daemon_77_836c7a6c5f490b870e7517c5c9241", Enclave: "/"}
 	talkerName := rmw.NodeName{Namespace: "/drone1", Name: "talker", Enclave: "/"}
 	nodes := g.Nodes()
-	if len(nodes) != 2 || nodes[1] != talkerName || !strings.HasPrefix(nodes[0].Name, daemon.Name[:18]) || !rmw.Hidden(nodes[0].Name) {
+	if len(nodes) != 2 || nodes[1] != talkerName || !strings.HasPrefix(nodes[0].Name, daemon.Name[:18]) ||
+		!rmw.Hidden(nodes[0].Name) {
 		t.Errorf("nodes %v", nodes)
 	}
 	got, err := g.Of(talkerName)
 	if d := cmp.Diff(talker(), got); d != "" || err != nil {
 		t.Errorf("%v %s", err, d)
 	}
-	if d := cmp.Diff(map[string][]string{"/drone1/chatter": {"std_msgs/msg/String"}, "/drone1/cmd": {"std_msgs/msg/String"},
+	if d := cmp.Diff(map[string][]string{"/drone1/chatter": {"std_msgs/msg/String"},
+		"/drone1/cmd":  {"std_msgs/msg/String"},
 		"/drone1/pose": {"geometry_msgs/msg/PoseStamped"}, "/parameter_events": {msg + "ParameterEvent"},
 		"/rosout": {msg + "Log"}}, g.Topics()); d != "" {
 		t.Errorf("topic list -t: %s", d)
@@ -82,7 +86,8 @@ func TestGraphGolden(t *testing.T) {
 	if d := cmp.Diff(talker().Servers, g.Services()); d != "" {
 		t.Errorf("service list -t: %s", d)
 	}
-	want := []rmw.Endpoint{{Node: talkerName, Type: "std_msgs/msg/String", GID: gid(t, "011081eb4f547d01599b6ed500001403")}}
+	want := []rmw.Endpoint{{Node: talkerName, Type: "std_msgs/msg/String",
+		GID: gid(t, "011081eb4f547d01599b6ed500001403")}}
 	if d := cmp.Diff(want, g.Publishers("/drone1/chatter")); d != "" {
 		t.Errorf("topic info -v: %s", d)
 	}
@@ -184,11 +189,15 @@ func TestGraphStrangers(t *testing.T) {
 func TestGraphOtherTypes(t *testing.T) {
 	g := still()
 	for i, typ := range []string{"std_msgs::msg::dds_::String_", "Plain", "std_msgs::msg::dds_::Bool_", "Plain"} {
-		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{0: byte(i)}, Topic: dds.Topic{Name: "rt/a", Type: typ}})
-		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{1: byte(i + 1)}, Topic: dds.Topic{Name: "rq/sRequest", Type: typ}})
-		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{2: byte(i + 1)}, Topic: dds.Topic{Name: "DCPSTopic", Type: typ}})
+		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{0: byte(i)},
+			Topic: dds.Topic{Name: "rt/a", Type: typ}})
+		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{1: byte(i + 1)},
+			Topic: dds.Topic{Name: "rq/sRequest", Type: typ}})
+		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: rmw.GID{2: byte(i + 1)},
+			Topic: dds.Topic{Name: "DCPSTopic", Type: typ}})
 	}
-	if d := cmp.Diff(map[string][]string{"/a": {"Plain", "std_msgs/msg/Bool", "std_msgs/msg/String"}}, g.Topics()); d != "" {
+	if d := cmp.Diff(map[string][]string{"/a": {"Plain", "std_msgs/msg/Bool", "std_msgs/msg/String"}},
+		g.Topics()); d != "" {
 		t.Error(d)
 	}
 	if s := g.Services(); len(s) != 0 {

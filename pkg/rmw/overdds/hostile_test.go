@@ -110,7 +110,8 @@ func queued(s *server) int {
 func echo(t testing.TB, s *server, n int, response []byte) {
 	t.Helper()
 	var ids []rmw.RequestID
-	if got, err := s.Take(100, func(id rmw.RequestID, _ *dds.Sample) { ids = append(ids, id) }); got != n || err != nil {
+	if got, err := s.Take(100, func(id rmw.RequestID, _ *dds.Sample) { ids = append(ids, id) }); got != n ||
+		err != nil {
 		t.Fatalf("%d requests, %v, want %d", got, err, n)
 	}
 	for _, id := range ids {
@@ -206,7 +207,8 @@ func TestHostileRequests(t *testing.T) {
 	c.send([]byte{0, 7, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 0, 0, 1})
 	c.send(good)
 	var got []byte
-	if n, err := s.Take(1, func(_ rmw.RequestID, r *dds.Sample) { got = bytes.Clone(r.Data) }); n != 1 || err != nil || !bytes.Equal(got[:5], []byte{0, 1, 0, 0, 1}) {
+	if n, err := s.Take(1, func(_ rmw.RequestID, r *dds.Sample) { got = bytes.Clone(r.Data) }); n != 1 || err != nil ||
+		!bytes.Equal(got[:5], []byte{0, 1, 0, 0, 1}) {
 		t.Errorf("%d requests, %v: % x", n, err, got)
 	}
 	for i := range 3 * maxPeers { // handles made up
@@ -256,7 +258,8 @@ func TestHostileResponses(t *testing.T) {
 	}
 	body := encode(t, &stdsrvs.SetBoolResponse{Message: "mine"})
 	handle := c.(*client).writer.Handle()
-	for _, id := range []rmw.RequestID{{Client: handle + 1, Sequence: 1}, {Client: handle, Sequence: 1}, {Client: 0, Sequence: 1}} {
+	for _, id := range []rmw.RequestID{{Client: handle + 1, Sequence: 1}, {Client: handle, Sequence: 1},
+		{Client: 0, Sequence: 1}} {
 		for _, cut := range []int{1 << 10, headerSize - 1, 4} {
 			sample, _ := wrap(nil, id, body)
 			if err := w.Write(sample[:min(cut, len(sample))], 0); err != nil {

@@ -129,11 +129,13 @@ func TestInfoBothDistributions(t *testing.T) {
 func checkGenerated(t *rapid.T, data []byte, size gidSize, m *info) {
 	if size == humbleGid {
 		var g humble.ParticipantEntitiesInfo
-		if err := cdr.Unmarshal(data, &g); err != nil || !bytes.Equal(g.Gid.Data[:16], m.gid[:]) || len(g.NodeEntitiesInfoSeq) != len(m.nodes) {
+		if err := cdr.Unmarshal(data, &g); err != nil || !bytes.Equal(g.Gid.Data[:16], m.gid[:]) ||
+			len(g.NodeEntitiesInfoSeq) != len(m.nodes) {
 			t.Fatalf("humble reads %v, %v", g, err)
 		}
 		for i, n := range g.NodeEntitiesInfoSeq {
-			if n.NodeName != m.nodes[i].name || len(n.ReaderGidSeq) != len(m.nodes[i].readers) || len(n.WriterGidSeq) != len(m.nodes[i].writers) {
+			if n.NodeName != m.nodes[i].name || len(n.ReaderGidSeq) != len(m.nodes[i].readers) ||
+				len(n.WriterGidSeq) != len(m.nodes[i].writers) {
 				t.Fatalf("humble reads node %v", n)
 			}
 		}

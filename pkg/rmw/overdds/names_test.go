@@ -26,7 +26,8 @@ func TestNamesGolden(t *testing.T) {
 		if request != c.request || reply != c.reply {
 			t.Errorf("%s: %s, %s", c.service, request, reply)
 		}
-		if a, b := mangleType(c.typ, requestType), mangleType(c.typ, responseType); a != c.requestType || b != c.replyType {
+		if a, b := mangleType(c.typ, requestType), mangleType(c.typ, responseType); a != c.requestType ||
+			b != c.replyType {
 			t.Errorf("%s: %s, %s", c.typ, a, b)
 		}
 	}
@@ -45,7 +46,8 @@ func TestNamesGolden(t *testing.T) {
 
 // TestNotROS: names of plain DDS are no topics and no services.
 func TestNotROS(t *testing.T) {
-	for _, name := range []string{"", "rt", "rtx", "rtopic", "/rt/x", "ros_discovery_info", "rq", "rr", "rq/x", "rr/xRequest", "rq/xReply", "HelloWorld"} {
+	for _, name := range []string{"", "rt", "rtx", "rtopic", "/rt/x", "ros_discovery_info", "rq", "rr", "rq/x",
+		"rr/xRequest", "rq/xReply", "HelloWorld"} {
 		if got := demangleTopic(name) + demangleRequest(name) + demangleReply(name); got != "" {
 			t.Errorf("%q is taken for %q", name, got)
 		}

@@ -83,7 +83,8 @@ func (c *context) Graph() rmw.Graph { return c.graph }
 
 func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	if namespace == "" || namespace[0] != '/' || name == "" {
-		return nil, fmt.Errorf("node %q in namespace %q: expected a name, and a namespace that begins with /", name, namespace)
+		return nil, fmt.Errorf("node %q in namespace %q: expected a name, and a namespace that begins with /", name,
+			namespace)
 	}
 	n := &node{context: c, namespace: namespace, name: name}
 	c.mu.Lock()

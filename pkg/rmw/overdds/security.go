@@ -27,7 +27,8 @@ func Security(getenv func(string) string, enclave string) (*dds.Security, error)
 		path *string
 	}{
 		{"identity_ca.cert.pem", &s.IdentityCA}, {"cert.pem", &s.Certificate}, {"key.pem", &s.PrivateKey},
-		{"permissions_ca.cert.pem", &s.PermissionsCA}, {"governance.p7s", &s.Governance}, {"permissions.p7s", &s.Permissions},
+		{"permissions_ca.cert.pem", &s.PermissionsCA}, {"governance.p7s", &s.Governance},
+		{"permissions.p7s", &s.Permissions},
 	} {
 		*file.path = filepath.Join(folder, file.name)
 		if _, err := os.Stat(*file.path); err != nil {

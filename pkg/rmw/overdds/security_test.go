@@ -25,9 +25,11 @@ func TestSecurity(t *testing.T) {
 		t.Errorf("no keystore: %v", err)
 	}
 	env["ROS_SECURITY_KEYSTORE"] = keystore
-	for _, name := range []string{"identity_ca.cert.pem", "cert.pem", "key.pem", "permissions_ca.cert.pem", "governance.p7s", "permissions.p7s"} {
+	for _, name := range []string{"identity_ca.cert.pem", "cert.pem", "key.pem", "permissions_ca.cert.pem",
+		"governance.p7s", "permissions.p7s"} {
 		path := filepath.Join(folder, name)
-		if _, err := find("/quad/fit"); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "enclave /quad/fit") {
+		if _, err := find("/quad/fit"); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "enclave /quad/fit") {
 			t.Errorf("without %s: %v", name, err)
 		}
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -35,8 +37,10 @@ func TestSecurity(t *testing.T) {
 		}
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
-	want := &dds.Security{IdentityCA: in("identity_ca.cert.pem"), Certificate: in("cert.pem"), PrivateKey: in("key.pem"),
-		PermissionsCA: in("permissions_ca.cert.pem"), Governance: in("governance.p7s"), Permissions: in("permissions.p7s")}
+	want := &dds.Security{IdentityCA: in("identity_ca.cert.pem"), Certificate: in("cert.pem"),
+		PrivateKey:    in("key.pem"),
+		PermissionsCA: in("permissions_ca.cert.pem"), Governance: in("governance.p7s"),
+		Permissions: in("permissions.p7s")}
 	got, err := find("/quad/fit")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)

@@ -75,7 +75,8 @@ func TestParseUserData(t *testing.T) {
 // TestUserDataRoundTrip: what is written is read.
 func TestUserDataRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.MapOf(rapid.StringMatching(`[a-z0-9]{1,9}`), rapid.StringMatching(`[ -:<-~]{1,30}`)).Draw(t, "pairs")
+		want := rapid.MapOf(rapid.StringMatching(`[a-z0-9]{1,9}`), rapid.StringMatching(`[ -:<-~]{1,30}`)).Draw(t,
+			"pairs")
 		var b bytes.Buffer
 		for k, v := range want {
 			b.WriteString(k + "=" + v + ";")

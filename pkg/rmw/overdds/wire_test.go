@@ -2,12 +2,14 @@ package overdds
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vnd/pkg/dds"
 	"vnd/pkg/dds/inproc"
@@ -76,75 +78,80 @@ var (
 // data and QoS as in WIRE's table of what rmw_cyclonedds_cpp showed.
 func TestWire(t *testing.T) {
 	for _, distro := range []string{"humble", "jazzy"} {
-		d := inproc.NewDomain()
-		watch := observe(t, d)
-		c := join(t, d, distro)
-		n, _ := c.NewNode("/drone1", "talker")
-		_, err1 := n.NewPublisher(rmw.Topic{Name: "/rosout", Type: "rcl_interfaces/msg/Log"}, rmw.RosoutQoS(), nil)
-		_, err2 := n.NewPublisher(chatter, rmw.DefaultQoS(), nil)
-		_, err3 := n.NewServer(armed, rmw.ServicesQoS(), t)
-		_, err4 := n.NewClient(rmw.Service{Name: "/kick", Type: "std_srvs/srv/Trigger"}, rmw.ParametersQoS(), t)
-		for _, err := range []error{err1, err2, err3, err4} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		t.Run(distro, func(t *testing.T) { testWire(t, distro) })
+	}
+}
+
+func testWire(t *testing.T, distro string) {
+	d := inproc.NewDomain()
+	watch := observe(t, d)
+	c := join(t, d, distro)
+	n, _ := c.NewNode("/drone1", "talker")
+	_, err1 := n.NewPublisher(rmw.Topic{Name: "/rosout", Type: "rcl_interfaces/msg/Log"}, rmw.RosoutQoS(), nil)
+	_, err2 := n.NewPublisher(chatter, rmw.DefaultQoS(), nil)
+	_, err3 := n.NewServer(armed, rmw.ServicesQoS(), t)
+	_, err4 := n.NewClient(rmw.Service{Name: "/kick", Type: "std_srvs/srv/Trigger"}, rmw.ParametersQoS(), t)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	got := watch.endpoints(c.GID())
+	for i := range got {
+		got[i].QoS.UserData, got[i].UserData = got[i].UserData, nil
+		got[i].GUID, got[i].Participant, got[i].Alive = dds.GUID{}, dds.GUID{}, false
+		// What discovery says of these is the backend's.
+		got[i].QoS.MaxBlocking, got[i].QoS.IgnoreLocal = dds.Infinite, got[i].QoS.History == dds.KeepAll
+	}
+	if diff := gocmp.Diff(discovered(c.GID(), distro), got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if h := c.graph.Publishers("/drone1/chatter")[0].Hash; (h == hashA) != (distro == "jazzy") {
+		t.Errorf("hash %q", h)
+	}
+}
+
+// discovered is what others learn of the endpoints that testWire makes in a process.
+func discovered(process rmw.GID, distro string) []dds.Change {
+	hash := func(pair, h string) []byte {
+		if distro == "jazzy" {
+			pair += hashPair(h)
 		}
-		hash := func(pair, h string) []byte {
-			if distro == "jazzy" {
-				pair += hashPair(h)
-			}
-			return []byte(pair)
-		}
-		server, client := "serviceid="+pairID(c.GID(), 1)+";", "clientid="+pairID(c.GID(), 2)+";"
-		qos := func(depth int, userData []byte) dds.QoS {
-			return dds.QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite, Depth: depth, UserData: userData}
-		}
-		latched := func(depth int, lifespan time.Duration) dds.QoS {
-			q := qos(depth, nil)
-			q.Durability, q.Lifespan = dds.TransientLocal, lifespan
-			return q
-		}
-		all := latched(0, 0)
-		all.History, all.IgnoreLocal = dds.KeepAll, true
-		const interfaces, srvs = "rcl_interfaces::msg::dds_::", "std_srvs::srv::dds_::"
-		want := []dds.Change{
-			{Kind: dds.WriterKind, Topic: infoTopic, QoS: latched(1, 0)},
-			{Kind: dds.ReaderKind, Topic: infoTopic, QoS: all},
-			{Kind: dds.ReaderKind, Topic: dds.Topic{Name: "rq/drone1/armRequest", Type: srvs + "SetBool_Request_"}, QoS: qos(10, hash(server, hashA))},
-			{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rq/kickRequest", Type: srvs + "Trigger_Request_"}, QoS: qos(1000, []byte(client))},
-			{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rr/drone1/armReply", Type: srvs + "SetBool_Response_"}, QoS: qos(10, hash(server, hashB))},
-			{Kind: dds.ReaderKind, Topic: dds.Topic{Name: "rr/kickReply", Type: srvs + "Trigger_Response_"}, QoS: qos(1000, []byte(client))},
-			{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rt/drone1/chatter", Type: "std_msgs::msg::dds_::String_"}, QoS: qos(10, hash("", hashA))},
-			{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rt/rosout", Type: interfaces + "Log_"}, QoS: latched(1000, 10*time.Second)},
-		}
-		got := watch.endpoints(c.GID())
-		for i := range got {
-			got[i].QoS.UserData, got[i].UserData = got[i].UserData, nil
-			got[i].GUID, got[i].Participant, got[i].Alive = dds.GUID{}, dds.GUID{}, false
-			if len(got[i].QoS.UserData) == 0 {
-				got[i].QoS.UserData = nil
-			}
-			// What discovery says of these is the backend's.
-			got[i].QoS.MaxBlocking, got[i].QoS.IgnoreLocal = dds.Infinite, got[i].QoS.History == dds.KeepAll
-		}
-		for i := range want {
-			if len(want[i].QoS.UserData) == 0 {
-				want[i].QoS.UserData = nil
-			}
-		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", distro, diff)
-		}
-		if h := c.graph.Publishers("/drone1/chatter")[0].Hash; h != map[string]string{"humble": "", "jazzy": hashA}[distro] {
-			t.Errorf("%s: hash %q", distro, h)
-		}
+		return []byte(pair)
+	}
+	server, client := "serviceid="+pairID(process, 1)+";", "clientid="+pairID(process, 2)+";"
+	qos := func(depth int, userData []byte) dds.QoS {
+		return dds.QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite, Depth: depth, UserData: userData}
+	}
+	latched := func(depth int, lifespan time.Duration) dds.QoS {
+		q := qos(depth, nil)
+		q.Durability, q.Lifespan = dds.TransientLocal, lifespan
+		return q
+	}
+	all := latched(0, 0)
+	all.History, all.IgnoreLocal = dds.KeepAll, true
+	const interfaces, srvs = "rcl_interfaces::msg::dds_::", "std_srvs::srv::dds_::"
+	return []dds.Change{
+		{Kind: dds.WriterKind, Topic: infoTopic, QoS: latched(1, 0)},
+		{Kind: dds.ReaderKind, Topic: infoTopic, QoS: all},
+		{Kind: dds.ReaderKind, Topic: dds.Topic{Name: "rq/drone1/armRequest", Type: srvs + "SetBool_Request_"},
+			QoS: qos(10, hash(server, hashA))},
+		{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rq/kickRequest", Type: srvs + "Trigger_Request_"},
+			QoS: qos(1000, []byte(client))},
+		{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rr/drone1/armReply", Type: srvs + "SetBool_Response_"},
+			QoS: qos(10, hash(server, hashB))},
+		{Kind: dds.ReaderKind, Topic: dds.Topic{Name: "rr/kickReply", Type: srvs + "Trigger_Response_"},
+			QoS: qos(1000, []byte(client))},
+		{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rt/drone1/chatter", Type: "std_msgs::msg::dds_::String_"},
+			QoS: qos(10, hash("", hashA))},
+		{Kind: dds.WriterKind, Topic: dds.Topic{Name: "rt/rosout", Type: interfaces + "Log_"},
+			QoS: latched(1000, 10*time.Second)},
 	}
 }
 
 // TestAnnouncements: each change of a process' nodes is announced whole, the last
 // one is empty; every Gid has its distribution's size.
 func TestAnnouncements(t *testing.T) {
-	for distro, size := range map[string]gidSize{"": humbleGid, "humble": humbleGid, "iron": newerGid, "jazzy": newerGid} {
+	for distro, size := range map[string]gidSize{"": humbleGid, "humble": humbleGid, "iron": newerGid,
+		"jazzy": newerGid} {
 		d := inproc.NewDomain()
 		p := d.Open(nil)
 		q := infoReaderQoS()

@@ -21,11 +21,13 @@ func graph(t *testing.T, o Open, lacks lacking) {
 	a, b := openIn(t, o, "/quads/one"), open(t, o)
 	n := a.node("/drone1", "talker")
 	_ = a.node("/", "idle")
-	chatter := must(n.NewPublisher(rmw.Topic{Name: "/drone1/chatter", Type: stringType}, rmw.DefaultQoS(), "chatter"))(t)
+	chatter := must(n.NewPublisher(rmw.Topic{Name: "/drone1/chatter", Type: stringType}, rmw.DefaultQoS(), "chatter"))(
+		t)
 	cmd := must(n.NewSubscription(rmw.Topic{Name: "/drone1/cmd", Type: stringType}, rmw.SensorDataQoS(), "cmd"))(t)
 	_ = must(n.NewServer(arm, rmw.ServicesQoS(), "arm"))(t)
 	_ = must(n.NewClient(rmw.Service{Name: "/kick", Type: "std_srvs/srv/Trigger"}, rmw.ServicesQoS(), "kick"))(t)
-	_ = must(b.node("/", "listener").NewSubscription(rmw.Topic{Name: "/drone1/chatter", Type: stringType}, rmw.DefaultQoS(), "chatter"))(t)
+	_ = must(b.node("/", "listener").NewSubscription(rmw.Topic{Name: "/drone1/chatter", Type: stringType},
+		rmw.DefaultQoS(), "chatter"))(t)
 
 	talker := rmw.NodeName{Namespace: "/drone1", Name: "talker", Enclave: "/quads/one"}
 	want := rmw.NodeGraph{
@@ -43,9 +45,12 @@ func graph(t *testing.T, o Open, lacks lacking) {
 		same(t, "nodes", []rmw.NodeName{{Namespace: "/", Name: "idle", Enclave: "/quads/one"},
 			{Namespace: "/", Name: "listener", Enclave: "/"}, talker}, p.Graph().Nodes())
 		same(t, "topics", names{"/drone1/chatter": {stringType}, "/drone1/cmd": {stringType}}, p.Graph().Topics())
-		same(t, "services", names{"/drone1/arm": {setBoolType}, "/kick": {"std_srvs/srv/Trigger"}}, p.Graph().Services())
-		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: chatter.GID(), QoS: rmw.DefaultQoS()}}, p.Graph().Publishers("/drone1/chatter"))
-		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: cmd.GID(), QoS: rmw.SensorDataQoS()}}, p.Graph().Subscriptions("/drone1/cmd"))
+		same(t, "services", names{"/drone1/arm": {setBoolType}, "/kick": {"std_srvs/srv/Trigger"}},
+			p.Graph().Services())
+		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: chatter.GID(),
+			QoS: rmw.DefaultQoS()}}, p.Graph().Publishers("/drone1/chatter"))
+		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: cmd.GID(),
+			QoS: rmw.SensorDataQoS()}}, p.Graph().Subscriptions("/drone1/cmd"))
 		until(t, "the listener", func() bool {
 			got := p.Graph().Subscriptions("/drone1/chatter")
 			return len(got) == 1 && got[0].Node.Name == "listener"
@@ -140,7 +145,8 @@ func sameName(t *testing.T, o Open, lacks lacking) {
 		for _, p := range []*peer{a, b} {
 			until(t, fmt.Sprintf("%d nodes", n), func() bool {
 				nodes := p.Graph().Nodes()
-				return len(nodes) == n && !slices.ContainsFunc(nodes, func(x rmw.NodeName) bool { return x.Name != "twin" })
+				return len(nodes) == n && !slices.ContainsFunc(nodes,
+					func(x rmw.NodeName) bool { return x.Name != "twin" })
 			}, a, b)
 		}
 	}
@@ -160,13 +166,16 @@ func sameName(t *testing.T, o Open, lacks lacking) {
 func hidden(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	n := a.node("/", "_ros2cli_daemon_0")
-	_ = must(n.NewPublisher(rmw.Topic{Name: "/fibo/_action/status", Type: "action_msgs/msg/GoalStatusArray"}, rmw.ActionStatusQoS(), "status"))(t)
-	_ = must(n.NewServer(rmw.Service{Name: "/fibo/_action/send_goal", Type: "example_interfaces/action/Fibonacci_SendGoal"}, rmw.ServicesQoS(), "goal"))(t)
+	_ = must(n.NewPublisher(rmw.Topic{Name: "/fibo/_action/status", Type: "action_msgs/msg/GoalStatusArray"},
+		rmw.ActionStatusQoS(), "status"))(t)
+	_ = must(n.NewServer(rmw.Service{Name: "/fibo/_action/send_goal",
+		Type: "example_interfaces/action/Fibonacci_SendGoal"}, rmw.ServicesQoS(), "goal"))(t)
 	until(t, "the action", func() bool {
 		return len(b.Graph().Nodes()) == 1 && len(b.Graph().Topics()) == 1 && len(b.Graph().Services()) == 1
 	}, a, b)
 	same(t, "topics", names{"/fibo/_action/status": {"action_msgs/msg/GoalStatusArray"}}, b.Graph().Topics())
-	same(t, "services", names{"/fibo/_action/send_goal": {"example_interfaces/action/Fibonacci_SendGoal"}}, b.Graph().Services())
+	same(t, "services", names{"/fibo/_action/send_goal": {"example_interfaces/action/Fibonacci_SendGoal"}},
+		b.Graph().Services())
 	for _, name := range []string{b.Graph().Nodes()[0].Name, "/fibo/_action/status", "/_x/y"} {
 		if !rmw.Hidden(name) {
 			t.Errorf("%s is not hidden", name)
@@ -202,7 +211,8 @@ func badNames(t *testing.T, o Open) {
 	p := open(t, o)
 	n := p.node("/", "n")
 	q := rmw.DefaultQoS()
-	for _, c := range []struct{ name, typ string }{{"relative", stringType}, {"", stringType}, {"/typeless", "String"}, {"/empty", ""}} {
+	for _, c := range []struct{ name, typ string }{{"relative", stringType}, {"", stringType}, {"/typeless", "String"},
+		{"/empty", ""}} {
 		_, err1 := n.NewPublisher(rmw.Topic{Name: c.name, Type: c.typ}, q, "x")
 		_, err2 := n.NewSubscription(rmw.Topic{Name: c.name, Type: c.typ}, q, "x")
 		_, err3 := n.NewServer(rmw.Service{Name: c.name, Type: c.typ}, q, "x")

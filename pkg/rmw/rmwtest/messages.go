@@ -43,7 +43,8 @@ func messages(t *testing.T, o Open, lacks lacking) {
 func oneContext(t *testing.T, o Open) {
 	p := open(t, o)
 	pub, sub := pair(t, p, p, "/chatter", rmw.DefaultQoS())
-	other := must(p.node("/", "other").NewSubscription(rmw.Topic{Name: "/chatter", Type: stringType}, rmw.SensorDataQoS(), "other"))(t)
+	other := must(p.node("/", "other").NewSubscription(rmw.Topic{Name: "/chatter", Type: stringType},
+		rmw.SensorDataQoS(), "other"))(t)
 	until(t, "second match", func() bool { return pub.Status().Matched == 2 }, p)
 	check(t, pub.Publish(text("hello"), 0))
 	for _, s := range []rmw.Subscription{sub, other} {
@@ -81,7 +82,8 @@ func takeInParts(t *testing.T, o Open) {
 func lateJoiner(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	n := a.node("/", "early")
-	latched := must(n.NewPublisher(rmw.Topic{Name: "/latched", Type: stringType}, rmw.StaticTFBroadcasterQoS(), "latched"))(t)
+	latched := must(n.NewPublisher(rmw.Topic{Name: "/latched", Type: stringType}, rmw.StaticTFBroadcasterQoS(),
+		"latched"))(t)
 	plain := must(n.NewPublisher(rmw.Topic{Name: "/plain", Type: stringType}, rmw.DefaultQoS(), "plain"))(t)
 	for i := range 3 {
 		check(t, latched.Publish(text("latched %d", i), 0))
@@ -113,7 +115,10 @@ func incompatible(t *testing.T, o Open) {
 		pub := must(n.NewPublisher(rmw.Topic{Name: topic, Type: stringType}, c.offered, "pub"+topic))(t)
 		sub := must(m.NewSubscription(rmw.Topic{Name: topic, Type: stringType}, c.requested, "sub"+topic))(t)
 		until(t, "events of "+topic, func() bool { return a.event["pub"+topic] && b.event["sub"+topic] }, a, b)
-		until(t, "refusals of "+topic, func() bool { return pub.Status().Incompatible > 0 && sub.Status().Incompatible > 0 }, a, b)
+		until(t, "refusals of "+topic, func() bool {
+			return pub.Status().Incompatible > 0 &&
+				sub.Status().Incompatible > 0
+		}, a, b)
 		for _, s := range []dds.Status{pub.Status(), sub.Status()} {
 			if s.IncompatiblePolicy != c.policy || s.Matched != 0 {
 				t.Errorf("%s: %+v, want policy %v", topic, s, c.policy)
@@ -137,7 +142,8 @@ func matching(t *testing.T, o Open) {
 	}
 	a.forget()
 	check(t, sub.Close())
-	until(t, "part", func() bool { return a.event["pub"] && pub.Status().Matched == 0 && quiet.Status().Matched == 0 }, a, b)
+	until(t, "part", func() bool { return a.event["pub"] && pub.Status().Matched == 0 && quiet.Status().Matched == 0 },
+		a, b)
 	if s := pub.Status(); s.MatchedTotal != 1 {
 		t.Errorf("%d matches ever, want 1", s.MatchedTotal)
 	}

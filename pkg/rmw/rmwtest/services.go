@@ -134,7 +134,8 @@ func anyLength(t *testing.T, o Open) {
 		ask, reply := &rclinterfaces.SetParametersRequest{}, &rclinterfaces.SetParametersResponse{}
 		for i := range n {
 			name := strings.Repeat("x", n+i)
-			value := rclinterfaces.ParameterValue{Type: 3, DoubleValue: float64(i), StringValue: name[:i], DoubleArrayValue: make([]float64, i%2)}
+			value := rclinterfaces.ParameterValue{Type: 3, DoubleValue: float64(i), StringValue: name[:i],
+				DoubleArrayValue: make([]float64, i%2)}
 			ask.Parameters = append(ask.Parameters, rclinterfaces.Parameter{Name: name, Value: value})
 			reply.Results = append(reply.Results, rclinterfaces.SetParametersResult{Successful: i > 0, Reason: name})
 		}
@@ -177,7 +178,8 @@ func clientsApart(t *testing.T, o Open) {
 			check(t, cdr.Unmarshal(got[n], &m))
 			var sequence int64
 			var id uint64
-			if _, err := fmt.Sscanf(m.Message, "%d of %d", &sequence, &id); err != nil || sequence != n || ids[id] != each {
+			if _, err := fmt.Sscanf(m.Message, "%d of %d", &sequence, &id); err != nil || sequence != n ||
+				ids[id] != each {
 				t.Errorf("request %d is answered with %q", n, m.Message)
 			}
 			seen[m.Message] = true

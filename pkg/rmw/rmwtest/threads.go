@@ -22,7 +22,8 @@ func closed(t *testing.T, o Open) {
 	server := must(n.NewServer(arm, q, "server"))(t)
 	client := must(n.NewClient(arm, q, "client"))(t)
 	check(t, n.Close())
-	all := map[string]error{"Publish": pub.Publish(text("x"), 0), "Respond": server.Respond(rmw.RequestID{}, answer(t, ""))}
+	all := map[string]error{"Publish": pub.Publish(text("x"), 0),
+		"Respond": server.Respond(rmw.RequestID{}, answer(t, ""))}
 	_, all["Subscription.Take"] = sub.Take(1, func(*dds.Sample) {})
 	_, all["Server.Take"] = server.Take(1, func(rmw.RequestID, *dds.Sample) {})
 	_, all["Client.Take"] = client.Take(1, func(int64, *dds.Sample) {})
@@ -88,7 +89,8 @@ func worker(t *testing.T, p *peer, i int) {
 		topic := rmw.Topic{Name: "/shared", Type: stringType}
 		pub, err1 := n.NewPublisher(topic, rmw.DefaultQoS(), "pub")
 		sub, err2 := n.NewSubscription(topic, rmw.SensorDataQoS(), "sub")
-		server, err3 := n.NewServer(rmw.Service{Name: fmt.Sprint("/service", i), Type: setBoolType}, rmw.ServicesQoS(), "server")
+		server, err3 := n.NewServer(rmw.Service{Name: fmt.Sprint("/service", i), Type: setBoolType}, rmw.ServicesQoS(),
+			"server")
 		client, err4 := n.NewClient(arm, rmw.ServicesQoS(), "client")
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			t.Error(err)
@@ -119,9 +121,12 @@ func manyNodes(t *testing.T, o Open) {
 	const n = 50
 	for i := range n {
 		node := a.node(fmt.Sprint("/robot", i), "pilot")
-		_ = must(node.NewPublisher(rmw.Topic{Name: fmt.Sprintf("/robot%d/step", i), Type: stringType}, rmw.DefaultQoS(), i))(t)
-		_ = must(node.NewSubscription(rmw.Topic{Name: fmt.Sprintf("/robot%d/pose", i), Type: stringType}, rmw.SensorDataQoS(), i))(t)
-		_ = must(node.NewServer(rmw.Service{Name: fmt.Sprintf("/robot%d/arm", i), Type: setBoolType}, rmw.ServicesQoS(), i))(t)
+		_ = must(node.NewPublisher(rmw.Topic{Name: fmt.Sprintf("/robot%d/step", i), Type: stringType}, rmw.DefaultQoS(),
+			i))(t)
+		_ = must(node.NewSubscription(rmw.Topic{Name: fmt.Sprintf("/robot%d/pose", i), Type: stringType},
+			rmw.SensorDataQoS(), i))(t)
+		_ = must(node.NewServer(rmw.Service{Name: fmt.Sprintf("/robot%d/arm", i), Type: setBoolType}, rmw.ServicesQoS(),
+			i))(t)
 	}
 	until(t, "fifty nodes", func() bool {
 		g := b.Graph()

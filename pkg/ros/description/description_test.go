@@ -42,7 +42,8 @@ func (i individual) message() tdi.IndividualTypeDescription {
 	m := tdi.IndividualTypeDescription{TypeName_: i.Name}
 	for _, f := range i.Fields {
 		m.Fields = append(m.Fields, tdi.Field{Name: f.Name, DefaultValue: f.Default, Type: tdi.FieldType{
-			TypeID: f.Type.ID, Capacity: f.Type.Capacity, StringCapacity: f.Type.StringCapacity, NestedTypeName: f.Type.Nested,
+			TypeID: f.Type.ID, Capacity: f.Type.Capacity, StringCapacity: f.Type.StringCapacity,
+			NestedTypeName: f.Type.Nested,
 		}})
 	}
 	return m
@@ -112,7 +113,8 @@ func TestDefaultsAndSources(t *testing.T) {
 		!strings.Contains(d.Sources[0].RawFileContents, "\n---\n") {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if d, err = description.Of("std_msgs/msg/Header"); err != nil || len(d.Sources) != 2 || d.Sources[0].Encoding != "msg" ||
+	if d, err = description.Of("std_msgs/msg/Header"); err != nil || len(d.Sources) != 2 ||
+		d.Sources[0].Encoding != "msg" ||
 		!strings.Contains(d.Sources[0].RawFileContents, "frame_id") {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -43,12 +43,13 @@ func newNode(t *testing.T, d *inproc.Domain, name string) *ros.Node {
 func hear(t *testing.T, n *ros.Node) <-chan diagnosticmsgs.DiagnosticStatus {
 	t.Helper()
 	ch := make(chan diagnosticmsgs.DiagnosticStatus, 1000)
-	sub, err := ros.NewSubscription(n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		for _, s := range m.Status {
-			s.Values = slices.Clone(s.Values)
-			ch <- s
-		}
-	})
+	sub, err := ros.NewSubscription(n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			for _, s := range m.Status {
+				s.Values = slices.Clone(s.Values)
+				ch <- s
+			}
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,8 @@ func hear(t *testing.T, n *ros.Node) <-chan diagnosticmsgs.DiagnosticStatus {
 }
 
 // await waits for a status of the task with the message.
-func await(t *testing.T, ch <-chan diagnosticmsgs.DiagnosticStatus, name, message string) diagnosticmsgs.DiagnosticStatus {
+func await(t *testing.T, ch <-chan diagnosticmsgs.DiagnosticStatus, name,
+	message string) diagnosticmsgs.DiagnosticStatus {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -92,7 +94,8 @@ func TestUpdater(t *testing.T) {
 	if s := await(t, ch, "fit: battery", "Node starting up"); s.Level != 0 || s.HardwareID != "cf21" {
 		t.Errorf("%+v", s)
 	}
-	if err := n.Parameters().SetAtomically(params.Parameter{Name: "diagnostic_updater.period", Value: 0.01}); err != nil {
+	if err := n.Parameters().SetAtomically(params.Parameter{Name: "diagnostic_updater.period",
+		Value: 0.01}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -112,7 +115,8 @@ func TestUpdater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := await(t, ch, "fit: QoS", "publisher of /quad/x: incompatible RELIABILITY; subscription of /quad/x: incompatible RELIABILITY")
+	s := await(t, ch, "fit: QoS", "publisher of /quad/x: incompatible RELIABILITY; subscription of /quad/x: "+
+		"incompatible RELIABILITY")
 	if s.Level != 2 || len(s.Values) != 2 || s.Values[0].Key != "/quad/x" {
 		t.Errorf("%+v", s)
 	}
@@ -120,7 +124,8 @@ func TestUpdater(t *testing.T) {
 	if s := await(t, ch, "fit: mute", "over"); s.Level != 3 {
 		t.Errorf("%+v", s)
 	}
-	if err := n.Parameters().SetAtomically(params.Parameter{Name: "diagnostic_updater.period", Value: 0.0}); err == nil {
+	if err := n.Parameters().SetAtomically(params.Parameter{Name: "diagnostic_updater.period",
+		Value: 0.0}); err == nil {
 		t.Error("a period of 0")
 	}
 }
@@ -171,7 +176,8 @@ func TestFrequency(t *testing.T) {
 		if got := fmt.Sprintf("%d %s", s.level, s.message); got != c.want {
 			t.Errorf("run %d: %s, want %s", i, got, c.want)
 		}
-		if v := values(&s); v["Events since startup"] != fmt.Sprint(f.Count()) || v["Target frequency (Hz)"] != "50.000000" {
+		if v := values(&s); v["Events since startup"] != fmt.Sprint(f.Count()) ||
+			v["Target frequency (Hz)"] != "50.000000" {
 			t.Errorf("run %d: %v", i, v)
 		}
 	}
@@ -212,7 +218,8 @@ func TestLatency(t *testing.T) {
 	l.ObserveStamp(ros.Time(time.Second), 0)
 	l.ObserveStamp(0, 5)
 	v = check("2 Timestamps too far in future seen.; Timestamps too far in past seen.; Zero timestamp seen.")
-	if v["Late diagnostic update count:"] != "1" || v["Early diagnostic update count:"] != "1" || v["Zero seen diagnostic update count:"] != "1" {
+	if v["Late diagnostic update count:"] != "1" || v["Early diagnostic update count:"] != "1" ||
+		v["Zero seen diagnostic update count:"] != "1" {
 		t.Error(v)
 	}
 	check("1 No data since last update.")

@@ -14,13 +14,15 @@ import (
 // send: discovery, a topic, services of parameters, a tidy end.
 func TestDissector(t *testing.T) {
 	tshark := tool(t, "tshark", "apt-get install tshark")
-	if out, err := exec.Command(tshark, "-q", "-i", "lo", "-a", "duration:1", "-w", "/dev/null").CombinedOutput(); err != nil {
+	if out, err := exec.Command(tshark, "-q", "-i", "lo", "-a", "duration:1", "-w",
+		"/dev/null").CombinedOutput(); err != nil {
 		t.Skipf("tshark may not capture here: %s", out)
 	}
 	p := newPlace(t)
 	first := 7400 + 250*domain()
 	file := filepath.Join(p.work, "capture.pcapng")
-	capture := exec.Command(tshark, "-q", "-i", "lo", "-w", file, "-f", fmt.Sprintf("udp portrange %d-%d", first, first+249))
+	capture := exec.Command(tshark, "-q", "-i", "lo", "-w", file, "-f",
+		fmt.Sprintf("udp portrange %d-%d", first, first+249))
 	if err := capture.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,8 @@ func TestDissector(t *testing.T) {
 	if err := n.Context().Close(); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "the last packets in the file", func() bool { return packets(`rtps.param.topicName == "rt/drone1/chatter"`) > 0 })
+	waitFor(t, "the last packets in the file",
+		func() bool { return packets(`rtps.param.topicName == "rt/drone1/chatter"`) > 0 })
 	capture.Process.Kill()
 	capture.Wait()
 	// To end, Cyclone DDS wakes its own threads with datagrams of a few octets.
@@ -48,10 +51,12 @@ func TestDissector(t *testing.T) {
 		t.Errorf("%d packets of RTPS, %d others", rtps, other)
 	}
 	if bad := packets("_ws.malformed || _ws.expert.severity >= 6291456"); bad != 0 { // warnings and errors
-		out, _ := exec.Command(tshark, "-r", file, "-Y", "_ws.malformed || _ws.expert.severity >= 6291456", "-V").Output()
+		out, _ := exec.Command(tshark, "-r", file, "-Y", "_ws.malformed || _ws.expert.severity >= 6291456",
+			"-V").Output()
 		t.Errorf("%d packets that the dissector complains of\n%.20000s", bad, out)
 	}
-	for _, topic := range []string{"rt/drone1/chatter", "rq/drone1/talker/get_parametersRequest", "rr/drone1/talker/get_parametersReply", "ros_discovery_info", "rt/rosout"} {
+	for _, topic := range []string{"rt/drone1/chatter", "rq/drone1/talker/get_parametersRequest",
+		"rr/drone1/talker/get_parametersReply", "ros_discovery_info", "rt/rosout"} {
 		if packets(fmt.Sprintf("rtps.param.topicName == %q", topic)) < 1 {
 			t.Errorf("the dissector sees no endpoint of %s", topic)
 		}

@@ -77,7 +77,8 @@ func (p *place) converse(s *speaker, n *ros.Node, what string) {
 		if err := pub.Publish(&stdmsgs.String{Data: text}); err != nil {
 			p.t.Fatal(err)
 		}
-		until(p.t, s.lines, fmt.Sprintf("%s to hear %d bytes", what, len(text)), func(line string) bool { return line == text })
+		until(p.t, s.lines, fmt.Sprintf("%s to hear %d bytes", what, len(text)),
+			func(line string) bool { return line == text })
 	}
 }
 
@@ -118,7 +119,8 @@ func TestFastDDS(t *testing.T) {
 	}
 	p := newPlace(t)
 	peer := filepath.Join(p.work, "peer")
-	out, err := exec.Command("g++", "-std=c++17", "-o", peer, "testdata/fastdds/peer.cpp", "-lfastrtps", "-lfastcdr", "-lpthread").CombinedOutput()
+	out, err := exec.Command("g++", "-std=c++17", "-o", peer, "testdata/fastdds/peer.cpp", "-lfastrtps", "-lfastcdr",
+		"-lpthread").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -132,7 +134,8 @@ func TestFastDDS(t *testing.T) {
 const namespaceVariable = "VND_INTEROP_NAMESPACE"
 
 // namespace makes an interface that has multicast, and runs a command.
-const namespace = "ip link set lo up && ip link add net0 type veth peer name net1 && ip link set net1 up && ip link set net0 up && " +
+const namespace = "ip link set lo up && ip link add net0 type veth peer name net1 && ip link set net1 up && ip link " +
+	"set net0 up && " +
 	"ip address add 10.0.0.1/24 dev net0 && ip route add 224.0.0.0/4 dev net0 && exec \"$@\""
 
 // A node of ros2-client, which is RustDDS, that of Humble: topics both ways, and
@@ -146,7 +149,10 @@ func TestRust(t *testing.T) {
 		n := p.node("go_peer")
 		p.converse(s, n, "rust")
 		err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool {
-			return slices.ContainsFunc(g.Nodes(), func(n rmw.NodeName) bool { return n.Namespace == "/rust" && n.Name == "peer" })
+			return slices.ContainsFunc(g.Nodes(), func(n rmw.NodeName) bool {
+				return n.Namespace == "/rust" &&
+					n.Name == "peer"
+			})
 		})
 		if err != nil {
 			t.Error(err)
@@ -161,10 +167,12 @@ func TestRust(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := filepath.Join(os.Getenv("VND_BUILD"), "rust")
-	if out, err := exec.Command("cargo", "build", "--quiet", "--locked", "--manifest-path", filepath.Join(source, "Cargo.toml"), "--target-dir", target).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cargo", "build", "--quiet", "--locked", "--manifest-path",
+		filepath.Join(source, "Cargo.toml"), "--target-dir", target).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	inner := exec.Command("unshare", "--net", "sh", "-c", namespace, "sh", os.Args[0], "-test.run=^TestRust$", "-test.v")
+	inner := exec.Command("unshare", "--net", "sh", "-c", namespace, "sh", os.Args[0], "-test.run=^TestRust$",
+		"-test.v")
 	inner.Env = append(os.Environ(), namespaceVariable+"="+filepath.Join(target, "debug", "peer"))
 	out, err := inner.CombinedOutput()
 	if strings.Contains(string(out), "Operation not permitted") {

@@ -19,7 +19,8 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := regexp.MustCompile("`(pkg/[a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)\\w+)`").FindAllStringSubmatch(string(page), -1)
+	tests := regexp.MustCompile("`(pkg/[a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)\\w+)`").FindAllStringSubmatch(
+		string(page), -1)
 	if len(tests) < 50 {
 		t.Errorf("only %d tests named", len(tests))
 	}
@@ -75,12 +76,14 @@ func TestReadme(t *testing.T) {
 	if formatted, err := format.Source(program); err != nil || string(formatted) != string(program) {
 		t.Errorf("%v: not as gofmt has it:\n%s", err, program)
 	}
-	for _, part := range []string{block[strings.Index(block, "import ("):strings.Index(block, "\nfunc main")], block[strings.Index(block, "func talk("):]} {
+	for _, part := range []string{block[strings.Index(block, "import ("):strings.Index(block, "\nfunc main")],
+		block[strings.Index(block, "func talk("):]} {
 		if !strings.Contains(string(compiled), part) {
 			t.Errorf("not in pkg/ros/example_test.go:\n%s", part)
 		}
 	}
-	if !strings.Contains(block, `func main() { ros.Main("talker", talk) }`) || !strings.Contains(string(compiled), `ros.Main("talker", talk)`) {
+	if !strings.Contains(block, `func main() { ros.Main("talker", talk) }`) ||
+		!strings.Contains(string(compiled), `ros.Main("talker", talk)`) {
 		t.Error("main is another")
 	}
 }

@@ -48,7 +48,8 @@ func talker(n *ros.Node) error {
 	if _, err := params.Bind[tuning](n.Parameters(), nil); err != nil {
 		return err
 	}
-	if _, err := n.Parameters().Declare("ids", []int64{1, 2, 3}, params.Descriptor{Description: "of the vehicles"}); err != nil {
+	if _, err := n.Parameters().Declare("ids", []int64{1, 2, 3},
+		params.Descriptor{Description: "of the vehicles"}); err != nil {
 		return err
 	}
 	chatter, err := ros.NewPublisher[stdmsgs.String](n, "chatter", ros.DefaultQoS())

@@ -31,7 +31,8 @@ func (p *place) getenv(key string) (value string) {
 // node is a node of this process, whose callbacks run.
 func (p *place) node(name string, args ...string) *ros.Node {
 	p.t.Helper()
-	c, err := ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...), Getenv: p.getenv, Stderr: io.Discard})
+	c, err := ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
+		Getenv: p.getenv, Stderr: io.Discard})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -126,7 +127,8 @@ func TestRclpyTalker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 100 {
-		if r, err := arm.Call(ctx, &stdsrvs.SetBoolRequest{Data: true}); err != nil || !r.Success || r.Message != "armed by rclpy" {
+		if r, err := arm.Call(ctx, &stdsrvs.SetBoolRequest{Data: true}); err != nil || !r.Success ||
+			r.Message != "armed by rclpy" {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -135,7 +137,8 @@ func TestRclpyTalker(t *testing.T) {
 	})
 	parametersOf(t, n, "use_sim_time gain ids")
 	until(t, events, "the event", func(m rclinterfaces.ParameterEvent) bool {
-		return m.Node == "/drone1/talker" && len(m.ChangedParameters) == 1 && m.ChangedParameters[0].Value.DoubleValue == 2.5
+		return m.Node == "/drone1/talker" && len(m.ChangedParameters) == 1 &&
+			m.ChangedParameters[0].Value.DoubleValue == 2.5
 	})
 }
 
@@ -143,19 +146,24 @@ func TestRclpyTalker(t *testing.T) {
 func parametersOf(t *testing.T, n *ros.Node, names string) {
 	t.Helper()
 	ctx := within(t)
-	set := must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](n, "/drone1/talker/set_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
-	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](n, "/drone1/talker/get_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
-	list := must(ros.NewClient[rclinterfaces.ListParametersRequest, rclinterfaces.ListParametersResponse](n, "/drone1/talker/list_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
+	set := must(ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](n,
+		"/drone1/talker/set_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
+	get := must(ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](n,
+		"/drone1/talker/get_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
+	list := must(ros.NewClient[rclinterfaces.ListParametersRequest, rclinterfaces.ListParametersResponse](n,
+		"/drone1/talker/list_parameters", ros.WithQoS(rmw.ParametersQoS())))(t)
 	for _, err := range []error{set.WaitForService(ctx), get.WaitForService(ctx), list.WaitForService(ctx)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); strings.Join(r.Result.Names, " ") != names {
+	if r := must(list.Call(ctx, &rclinterfaces.ListParametersRequest{}))(t); strings.Join(r.Result.Names,
+		" ") != names {
 		t.Errorf("%+v", r)
 	}
 	gain := rclinterfaces.Parameter{Name: "gain", Value: rclinterfaces.ParameterValue{Type: 3, DoubleValue: 2.5}}
-	if r := must(set.Call(ctx, &rclinterfaces.SetParametersRequest{Parameters: []rclinterfaces.Parameter{gain}}))(t); len(r.Results) != 1 || !r.Results[0].Successful {
+	if r := must(set.Call(ctx, &rclinterfaces.SetParametersRequest{Parameters: []rclinterfaces.Parameter{gain}}))(
+		t); len(r.Results) != 1 || !r.Results[0].Successful {
 		t.Errorf("%+v", r)
 	}
 	r := must(get.Call(ctx, &rclinterfaces.GetParametersRequest{Names: []string{"gain", "ids"}}))(t)

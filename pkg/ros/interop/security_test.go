@@ -52,7 +52,8 @@ func TestSecured(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v: %+v", err, n.Context().Graph().Nodes())
 	}
-	if got := p.shell("ros2 topic list --no-daemon"); strings.Contains(got, "chatter") || !strings.Contains(got, "/rosout") {
+	if got := p.shell("ros2 topic list --no-daemon"); strings.Contains(got, "chatter") ||
+		!strings.Contains(got, "/rosout") {
 		t.Errorf("without keys: %s", got)
 	}
 }

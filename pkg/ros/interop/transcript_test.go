@@ -49,7 +49,8 @@ func readTranscript(t *testing.T, name string) []step {
 
 var marks = []struct{ mark, pattern string }{
 	{"<n>", `-?\d+(\.\d+)?(e[-+]\d+)?`}, {"<gid>", `[0-9a-f]{2}(\.[0-9a-f]{2})*`}, {"<any>", `[^\n]*`},
-	{"<waiting>\n", `((W|w)aiting [^\n]*\n)*`}, {"<rates>\n", `([^\n]*(average|\d+(\.\d+)? [KM]?B/s)[^\n]*\n[^\n]*min[^\n]*\n){2,}`},
+	{"<waiting>\n", `((W|w)aiting [^\n]*\n)*`},
+	{"<rates>\n", `([^\n]*(average|\d+(\.\d+)? [KM]?B/s)[^\n]*\n[^\n]*min[^\n]*\n){2,}`},
 	{"<lines>\n", `([^\n]*\n)*`},
 }
 
@@ -73,7 +74,8 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, work: t.TempDir()}
 	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=0",
-		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp", "CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
+		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
+		"CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
 	return p
 }
 

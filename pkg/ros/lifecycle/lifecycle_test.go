@@ -150,7 +150,8 @@ func TestRandomWalks(t *testing.T) {
 			}, func(tr lifecycle.Transition) { got = append(got, rows([]lifecycle.Transition{tr})...) })
 
 			if !slices.Equal(got, path) || len(states) != ran || m.State().String() != want.state {
-				t.Fatalf("walk %d, transition %d, results %v: in %s after %v, callbacks %v; want %s after %v, %d callbacks",
+				t.Fatalf("walk %d, transition %d, results %v: in %s after %v, callbacks %v; want %s after %v, %d "+
+					"callbacks",
 					walk, id, results, m.State(), got, states, want.state, path, ran)
 			}
 			if refused := len(path) == 0; refused != errors.Is(err, lifecycle.ErrNoTransition) {
@@ -174,13 +175,15 @@ func TestRandomWalks(t *testing.T) {
 func TestRefusalSaysWhatIsExpected(t *testing.T) {
 	m := lifecycle.New()
 	_, err := m.Change(lifecycle.Activate, nil, nil)
-	if want := "no such transition: 3 in state unconfigured, expected configure (1) or shutdown (5)"; err == nil || err.Error() != want {
+	if want := "no such transition: 3 in state unconfigured, expected configure (1) or shutdown (5)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	// While a callback runs, no other transition begins.
 	_, err = m.Change(lifecycle.Configure, func(lifecycle.State) lifecycle.Result {
 		_, err := m.Change(lifecycle.Configure, nil, nil)
-		if want := "no such transition: 1 in state configuring, expected its callback to end"; err == nil || err.Error() != want {
+		if want := "no such transition: 1 in state configuring, expected its callback to end"; err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 		return lifecycle.Success
@@ -194,7 +197,8 @@ func TestRefusalSaysWhatIsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Change(lifecycle.Configure, ok, nothing)
-	if want := "no such transition: 1 in state finalized, expected none: it is the last one"; err == nil || err.Error() != want {
+	if want := "no such transition: 1 in state finalized, expected none: it is the last one"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

@@ -83,7 +83,8 @@ func (o *Options) directory() (string, error) {
 // open makes the log file <program>_<pid>_<ms since 1970>.log.
 func (o *Options) open() (*os.File, error) {
 	if o.ConfigFile != "" {
-		return nil, fmt.Errorf("log configuration file %q: files of ROS' log libraries are not understood; leave it out, or --disable-external-lib-logs", o.ConfigFile)
+		return nil, fmt.Errorf("log configuration file %q: files of ROS' log libraries are not understood; leave it "+
+			"out, or --disable-external-lib-logs", o.ConfigFile)
 	}
 	dir, err := o.directory()
 	if err != nil {

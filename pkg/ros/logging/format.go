@@ -85,6 +85,7 @@ func (f format) appendLine(dst []byte, r *record) []byte {
 }
 
 // colors of a terminal, as rcutils has them.
-var colors = map[Level]string{Debug: "\x1b[32m", Info: "\x1b[0m", Warn: "\x1b[33m", Error: "\x1b[31m", Fatal: "\x1b[31m"}
+var colors = map[Level]string{Debug: "\x1b[32m", Info: "\x1b[0m", Warn: "\x1b[33m", Error: "\x1b[31m",
+	Fatal: "\x1b[31m"}
 
 const plainColor = "\x1b[0m"

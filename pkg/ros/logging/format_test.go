@@ -33,7 +33,8 @@ func TestFormat(t *testing.T) {
 		}
 	}
 	early := record{time: 5}
-	if got := string(newFormat("{time} {time_as_nanoseconds}").appendLine(nil, &early)); got != "0000000000.000000005 0000000000000000005" {
+	if got := string(newFormat("{time} {time_as_nanoseconds}").appendLine(nil,
+		&early)); got != "0000000000.000000005 0000000000000000005" {
 		t.Error(got)
 	}
 }

@@ -3,7 +3,8 @@ package logging
 import "testing"
 
 func TestLevel(t *testing.T) {
-	for text, want := range map[string]Level{"debug": 10, "Info": 20, "wArN": 30, "ERROR": 40, "fatal": 50, "unset": 0} {
+	for text, want := range map[string]Level{"debug": 10, "Info": 20, "wArN": 30, "ERROR": 40, "fatal": 50,
+		"unset": 0} {
 		l, err := ParseLevel(text)
 		if err != nil || l != want {
 			t.Errorf("%s: %d, %v", text, l, err)

@@ -109,7 +109,8 @@ func (l *Levels) SetLoggerLevels(q *rclinterfaces.SetLoggerLevelsRequest, r *rcl
 		result := rclinterfaces.SetLoggerLevelsResult{Successful: true}
 		if _, ok := levelNames[Level(s.Level)]; !ok || s.Level > uint32(Fatal) {
 			result = rclinterfaces.SetLoggerLevelsResult{Reason: fmt.Sprintf(
-				"Invalid severity level specified for logger named '%s': %d, expected 0, 10, 20, 30, 40 or 50", s.Name, s.Level)}
+				"Invalid severity level specified for logger named '%s': %d, expected 0, 10, 20, 30, 40 or 50", s.Name,
+				s.Level)}
 		} else {
 			l.Set(s.Name, Level(s.Level))
 		}

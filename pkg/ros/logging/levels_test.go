@@ -15,21 +15,26 @@ func TestLevelServices(t *testing.T) {
 	l := newLevels()
 	var set rclinterfaces.SetLoggerLevelsResponse
 	l.SetLoggerLevels(&rclinterfaces.SetLoggerLevelsRequest{Levels: []rclinterfaces.LoggerLevel{
-		{Name: "quad.fit", Level: 10}, {Name: "quad", Level: 40}, {Name: "x", Level: 15}, {Name: "x", Level: 256 + 10}, {Name: "", Level: 30},
+		{Name: "quad.fit", Level: 10}, {Name: "quad", Level: 40}, {Name: "x", Level: 15}, {Name: "x", Level: 256 + 10},
+		{Name: "", Level: 30},
 	}}, &set)
 	why := "Invalid severity level specified for logger named 'x': "
 	want := []rclinterfaces.SetLoggerLevelsResult{{Successful: true}, {Successful: true},
-		{Reason: why + "15, expected 0, 10, 20, 30, 40 or 50"}, {Reason: why + "266, expected 0, 10, 20, 30, 40 or 50"}, {Successful: true}}
+		{Reason: why + "15, expected 0, 10, 20, 30, 40 or 50"}, {Reason: why + "266, expected 0, 10, 20, 30, 40 or 50"},
+		{Successful: true}}
 	if diff := cmp.Diff(want, set.Results); diff != "" {
 		t.Error(diff)
 	}
 	var got rclinterfaces.GetLoggerLevelsResponse
-	l.GetLoggerLevels(&rclinterfaces.GetLoggerLevelsRequest{Names: []string{"quad.fit", "quad.fit.encoder", "quad", "", "x"}}, &got)
-	wantLevels := []rclinterfaces.LoggerLevel{{Name: "quad.fit", Level: 10}, {Name: "quad.fit.encoder"}, {Name: "quad", Level: 40}, {Name: "", Level: 30}, {Name: "x"}}
+	l.GetLoggerLevels(&rclinterfaces.GetLoggerLevelsRequest{Names: []string{"quad.fit", "quad.fit.encoder", "quad", "",
+		"x"}}, &got)
+	wantLevels := []rclinterfaces.LoggerLevel{{Name: "quad.fit", Level: 10}, {Name: "quad.fit.encoder"},
+		{Name: "quad", Level: 40}, {Name: "", Level: 30}, {Name: "x"}}
 	if diff := cmp.Diff(wantLevels, got.Levels); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]Level{"quad.fit": Debug, "quad.fit.encoder": Debug, "quad.other": Error, "quadro": Warn, "": Warn} {
+	for name, want := range map[string]Level{"quad.fit": Debug, "quad.fit.encoder": Debug, "quad.other": Error,
+		"quadro": Warn, "": Warn} {
 		if got := l.Effective(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}

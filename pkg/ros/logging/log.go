@@ -213,7 +213,8 @@ func (r *report) tell(l *Log, atMostEvery time.Duration) {
 		return
 	}
 	l.emit(&record{time: now, level: Warn, name: "logging",
-		message: fmt.Sprintf("%d messages of the log were dropped: they came faster than they could be written", n-r.told)})
+		message: fmt.Sprintf("%d messages of the log were dropped: they came faster than they could be written",
+			n-r.told)})
 	r.told, r.at = n, now
 }
 

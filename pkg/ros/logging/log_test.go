@@ -83,9 +83,12 @@ func TestEnvironment(t *testing.T) {
 		env            map[string]string
 		stdout, stderr string
 	}{
-		{map[string]string{"RCUTILS_LOGGING_USE_STDOUT": "1", "RCUTILS_LOGGING_BUFFERED_STREAM": "0"}, "[WARN] [1795228034.975768409] [n]: m\n", ""},
-		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{name}|{message}", "RCUTILS_LOGGING_USE_STDOUT": "0"}, "", "n|m\n"},
-		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{message}", "RCUTILS_COLORIZED_OUTPUT": "1"}, "", "\x1b[33mm\x1b[0m\n"},
+		{map[string]string{"RCUTILS_LOGGING_USE_STDOUT": "1", "RCUTILS_LOGGING_BUFFERED_STREAM": "0"},
+			"[WARN] [1795228034.975768409] [n]: m\n", ""},
+		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{name}|{message}", "RCUTILS_LOGGING_USE_STDOUT": "0"}, "",
+			"n|m\n"},
+		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{message}", "RCUTILS_COLORIZED_OUTPUT": "1"}, "",
+			"\x1b[33mm\x1b[0m\n"},
 		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{message}", "RCUTILS_COLORIZED_OUTPUT": "0"}, "", "m\n"},
 	} {
 		l, stdout, stderr := start(t, c.env, nil)
@@ -105,12 +108,17 @@ func TestEnvironment(t *testing.T) {
 		config string
 		want   string
 	}{
-		{map[string]string{"RCUTILS_LOGGING_USE_STDOUT": "yes"}, "", `RCUTILS_LOGGING_USE_STDOUT is "yes", expected 0 (use stderr) or 1 (use stdout)`},
-		{map[string]string{"RCUTILS_COLORIZED_OUTPUT": "2"}, "", `RCUTILS_COLORIZED_OUTPUT is "2", expected 0 (force no color) or 1 (force color)`},
-		{map[string]string{"RCUTILS_LOGGING_BUFFERED_STREAM": "x"}, "", `RCUTILS_LOGGING_BUFFERED_STREAM is "x", expected 0 (not buffered) or 1 (buffered)`},
+		{map[string]string{"RCUTILS_LOGGING_USE_STDOUT": "yes"}, "",
+			`RCUTILS_LOGGING_USE_STDOUT is "yes", expected 0 (use stderr) or 1 (use stdout)`},
+		{map[string]string{"RCUTILS_COLORIZED_OUTPUT": "2"}, "",
+			`RCUTILS_COLORIZED_OUTPUT is "2", expected 0 (force no color) or 1 (force color)`},
+		{map[string]string{"RCUTILS_LOGGING_BUFFERED_STREAM": "x"}, "",
+			`RCUTILS_LOGGING_BUFFERED_STREAM is "x", expected 0 (not buffered) or 1 (buffered)`},
 		{nil, "", "no place for the log file: HOME is not set, nor ROS_LOG_DIR"},
-		{nil, "f.conf", `log configuration file "f.conf": files of ROS' log libraries are not understood; leave it out, or --disable-external-lib-logs`},
-		{map[string]string{"ROS_LOG_DIR": notAPlace + "/log"}, "", "failed to create log directory: mkdir " + notAPlace + ": not a directory"},
+		{nil, "f.conf", `log configuration file "f.conf": files of ROS' log libraries are not understood; leave it ` +
+			`out, or --disable-external-lib-logs`},
+		{map[string]string{"ROS_LOG_DIR": notAPlace + "/log"}, "", "failed to create log directory: mkdir " +
+			notAPlace + ": not a directory"},
 	} {
 		_, err := New(Options{Getenv: func(name string) string { return c.env[name] }, ConfigFile: c.config})
 		if err == nil || err.Error() != c.want {
@@ -192,7 +200,8 @@ func TestLevels(t *testing.T) {
 
 // TestPlace: where a message was logged, though zerolog's methods stand between.
 func TestPlace(t *testing.T) {
-	l, _, stderr := start(t, map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{file_name}|{function_name}|{line_number}"}, nil)
+	l, _, stderr := start(t, map[string]string{
+		"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{file_name}|{function_name}|{line_number}"}, nil)
 	log := l.Logger("n").With().Int("a", 1).Logger()
 	log.Info().Msg("a")
 	log.Info().Msgf("%d", 1)
@@ -229,11 +238,13 @@ func TestRosout(t *testing.T) {
 	for _, m := range append(fit, quad...) {
 		names = append(names, m.Msg)
 	}
-	if got := strings.Join(names, ", "); got != "from quad.fit n=1, from quad.fit.encoder n=1, from quad.sim n=1, late" {
+	want := "from quad.fit n=1, from quad.fit.encoder n=1, from quad.sim n=1, late"
+	if got := strings.Join(names, ", "); got != want {
 		t.Error(got)
 	}
 	m := fit[1]
-	if m.Stamp.Sec != 1795228034 || m.Stamp.Nanosec != 975768409 || m.Level != rclinterfaces.LogError || m.Name != "quad.fit.encoder" ||
+	if m.Stamp.Sec != 1795228034 || m.Stamp.Nanosec != 975768409 || m.Level != rclinterfaces.LogError ||
+		m.Name != "quad.fit.encoder" ||
 		!strings.HasSuffix(m.File, "log_test.go") || m.Function != "vnd/pkg/ros/logging.TestRosout" || m.Line == 0 {
 		t.Errorf("%+v", m)
 	}
@@ -271,7 +282,8 @@ func (s *stuckConsole) Write(p []byte) (int, error) {
 // told, and allocates nothing.
 func TestStuckConsole(t *testing.T) {
 	c := &stuckConsole{stuck: newStuck()}
-	l, _, _ := start(t, map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{name} {message}"}, func(o *Options) { o.Stderr = c })
+	l, _, _ := start(t, map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{name} {message}"},
+		func(o *Options) { o.Stderr = c })
 	log := l.Logger("n")
 	log.Info().Msg("first")
 	<-c.entered
@@ -297,7 +309,8 @@ func TestStuckConsole(t *testing.T) {
 		t.Error(err)
 	}
 	text := c.String()
-	if !strings.Contains(text, fmt.Sprintf("logging %d messages of the log were dropped", dropped)) || !strings.Contains(text, "n goes on\n") {
+	if !strings.Contains(text, fmt.Sprintf("logging %d messages of the log were dropped", dropped)) ||
+		!strings.Contains(text, "n goes on\n") {
 		t.Errorf("…%s", text[max(0, len(text)-300):])
 	}
 	if lines := strings.Count(text, "\n"); uint64(lines) != 502+many-dropped+2 {

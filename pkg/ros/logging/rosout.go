@@ -62,7 +62,8 @@ func (ts *topics) offer(r *record) bool {
 	if t == nil {
 		return true
 	}
-	m := rclinterfaces.Log{Level: uint8(r.level), Name: r.name, Msg: r.message, File: r.file, Function: r.function, Line: uint32(r.line)}
+	m := rclinterfaces.Log{Level: uint8(r.level), Name: r.name, Msg: r.message, File: r.file, Function: r.function,
+		Line: uint32(r.line)}
 	m.Stamp.Sec, m.Stamp.Nanosec = int32(r.time/1e9), uint32(r.time%1e9)
 	select {
 	case t.queue <- m:

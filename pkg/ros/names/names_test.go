@@ -57,7 +57,8 @@ func TestInvalid(t *testing.T) {
 			t.Errorf("%.20q: %v, want position %d: %s", c.name, err, c.at, c.why)
 		}
 	}
-	want := `invalid name "foo bar" at position 3: topic name must not contain characters other than alphanumerics, '_', '~', '{', or '}'`
+	want := `invalid name "foo bar" at position 3: topic name must not contain characters other than alphanumerics, ` +
+		`'_', '~', '{', or '}'`
 	if err := CheckRelative("foo bar"); err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -68,7 +69,8 @@ func TestInvalid(t *testing.T) {
 
 func TestValid(t *testing.T) {
 	for _, name := range []string{"/a", "/a/b_2", "/_a"} {
-		if err := errors.Join(CheckTopic(name), CheckNamespace(name), CheckEnclave(name), CheckRelative(name)); err != nil {
+		if err := errors.Join(CheckTopic(name), CheckNamespace(name), CheckEnclave(name),
+			CheckRelative(name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -95,17 +97,25 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	n := Node{Name: "me", Namespace: "/ns"}
-	for name, want := range map[string]string{
-		"{ping}":         `invalid name "{ping}" at position 0: unknown substitution {ping}, expected {node}, {ns} or {namespace}`,
-		"{node}/a{}":     `invalid name "{node}/a{}" at position 8: unknown substitution {}, expected {node}, {ns} or {namespace}`,
-		"/{ns}/x":        `invalid name "//ns/x" at position 1: topic name must not contain repeated '/'`,
-		"a//b":           `invalid name "/ns/a//b" at position 6: topic name must not contain repeated '/'`,
-		"a b":            `invalid name "a b" at position 1: topic name must not contain characters other than alphanumerics, '_', '~', '{', or '}'`,
-		"{node}{ns}{no}": `invalid name "{node}{ns}{no}" at position 10: unknown substitution {no}, expected {node}, {ns} or {namespace}`,
+	for _, c := range []struct{ name, want string }{
+		{"{ping}",
+			`invalid name "{ping}" at position 0: unknown substitution {ping}, expected {node}, {ns} or {namespace}`},
+		{"{node}/a{}",
+			`invalid name "{node}/a{}" at position 8: unknown substitution {}, expected {node}, {ns} or {namespace}`},
+		{"/{ns}/x", `invalid name "//ns/x" at position 1: topic name must not contain repeated '/'`},
+		{"a//b", `invalid name "/ns/a//b" at position 6: topic name must not contain repeated '/'`},
+		{"a b",
+			`invalid name "a b" at position 1: topic name must not contain characters other than alphanumerics, '_', ` +
+				`'~', '{', or '}'`},
+		{"{node}{ns}{no}",
+			`invalid name "{node}{ns}{no}" at position 10: unknown substitution {no}, expected {node}, {ns} or ` +
+				`{namespace}`},
 	} {
-		if got, err := n.Topic(name); err == nil || err.Error() != want {
-			t.Errorf("%s: %s, %v\nwant %s", name, got, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := n.Topic(c.name); err == nil || err.Error() != c.want {
+				t.Errorf("%s: %s, %v\nwant %s", c.name, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -179,8 +189,8 @@ func TestNewNode(t *testing.T) {
 	}
 }
 
-// TestRules: what rcl takes as remap rules and what it refuses.
-func TestRules(t *testing.T) {
+// TestParseRule: what rcl takes as remap rules.
+func TestParseRule(t *testing.T) {
 	for _, text := range []string{
 		"__node:=node_name", "old_name:__node:=node_name", "old_name:__node:=nodename123", "__name:=nodename123",
 		"__ns:=/foo/bar", "__ns:=/", "_:=kq", "nodename:__ns:=/foobar", "foo:=bar", "~/foo:=~/bar", "/foo/bar:=bar",
@@ -196,47 +206,52 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s came back as %s", again, r)
 		}
 	}
-	for text, want := range map[string]string{
-		"":                      `at position 0: expected a name`,
-		":":                     `at position 0: expected a name`,
-		"1":                     `at position 0: expected a name`,
-		"~":                     `at position 0: expected a name`,
-		":=":                    `at position 0: expected a name`,
-		"foo:=":                 `at position 5: expected a name`,
-		":=bar":                 `at position 0: expected a name`,
-		"::=":                   `at position 0: expected a name`,
-		"1:=":                   `at position 0: expected a name`,
-		"~:=":                   `at position 0: expected a name`,
-		"__node:=":              `at position 8: expected a node name`,
-		"__node:=/foo/bar":      `at position 8: expected a node name`,
-		"__node:=a/b":           `at position 9: expected the end of the node name`,
-		"__node=a":              `at position 6: expected ":="`,
-		"__nodes:=a":            `at position 6: expected ":="`,
-		"__ns:=":                `at position 6: expected a namespace that begins with "/"`,
-		"__ns:=foo":             `at position 6: expected a namespace that begins with "/"`,
-		"__ns:=//a":             `at position 7: expected words separated by single "/"`,
-		"__ns:=/a b":            `at position 8: expected words separated by single "/"`,
-		":__node:=nodename":     `at position 0: expected a name`,
-		"~:__node:=nodename":    `at position 0: expected a name`,
-		"}foo:=/bar":            `at position 0: expected a name`,
-		"f oo:=/bar":            `at position 1: expected "/" or ":="`,
-		"foo:=/b ar":            `at position 7: expected "/" or the end of the name`,
-		"f{oo:=/bar":            `at position 1: expected "/" or ":="`,
-		"foo:=/b}ar":            `at position 7: expected "/" or the end of the name`,
-		"rostopic://:=x":        `at position 11: expected a name`,
-		"rostopic::=rosservice": `at position 9: expected a name`,
-		"a:b:c:=d":              `at position 3: expected "/" or ":="`,
-		"foo":                   `at position 3: expected "/" or ":="`,
-		"foo:=/":                `at position 6: expected a name`,
-		"__foo:=x":              `at position 0: expected a name`,
-		"a__b:=x":               `at position 2: expected "/" or ":="`,
-		"/foo/*:=x":             `at position 5: wildcards are not implemented in ROS`,
-		"**:=x":                 `at position 0: wildcards are not implemented in ROS`,
-		`foo:=\1`:               `at position 5: backreferences are not implemented in ROS`,
+}
+
+func TestParseRuleRefuses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", `at position 0: expected a name`},
+		{":", `at position 0: expected a name`},
+		{"1", `at position 0: expected a name`},
+		{"~", `at position 0: expected a name`},
+		{":=", `at position 0: expected a name`},
+		{"foo:=", `at position 5: expected a name`},
+		{":=bar", `at position 0: expected a name`},
+		{"::=", `at position 0: expected a name`},
+		{"1:=", `at position 0: expected a name`},
+		{"~:=", `at position 0: expected a name`},
+		{"__node:=", `at position 8: expected a node name`},
+		{"__node:=/foo/bar", `at position 8: expected a node name`},
+		{"__node:=a/b", `at position 9: expected the end of the node name`},
+		{"__node=a", `at position 6: expected ":="`},
+		{"__nodes:=a", `at position 6: expected ":="`},
+		{"__ns:=", `at position 6: expected a namespace that begins with "/"`},
+		{"__ns:=foo", `at position 6: expected a namespace that begins with "/"`},
+		{"__ns:=//a", `at position 7: expected words separated by single "/"`},
+		{"__ns:=/a b", `at position 8: expected words separated by single "/"`},
+		{":__node:=nodename", `at position 0: expected a name`},
+		{"~:__node:=nodename", `at position 0: expected a name`},
+		{"}foo:=/bar", `at position 0: expected a name`},
+		{"f oo:=/bar", `at position 1: expected "/" or ":="`},
+		{"foo:=/b ar", `at position 7: expected "/" or the end of the name`},
+		{"f{oo:=/bar", `at position 1: expected "/" or ":="`},
+		{"foo:=/b}ar", `at position 7: expected "/" or the end of the name`},
+		{"rostopic://:=x", `at position 11: expected a name`},
+		{"rostopic::=rosservice", `at position 9: expected a name`},
+		{"a:b:c:=d", `at position 3: expected "/" or ":="`},
+		{"foo", `at position 3: expected "/" or ":="`},
+		{"foo:=/", `at position 6: expected a name`},
+		{"__foo:=x", `at position 0: expected a name`},
+		{"a__b:=x", `at position 2: expected "/" or ":="`},
+		{"/foo/*:=x", `at position 5: wildcards are not implemented in ROS`},
+		{"**:=x", `at position 0: wildcards are not implemented in ROS`},
+		{`foo:=\1`, `at position 5: backreferences are not implemented in ROS`},
 	} {
-		if _, err := ParseRule(text); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%q: %v, want … %s", text, err, want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if _, err := ParseRule(c.text); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+				t.Errorf("%q: %v, want … %s", c.text, err, c.want)
+			}
+		})
 	}
 }
 
@@ -253,15 +268,28 @@ func TestSplitParameter(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]string{
-		"": "position 0: expected a parameter name", ":": "position 0", "1": "position 0", "~:=": "position 0",
-		":=": "position 0", "::=": "position 0", ":=bar": "position 0", "1:=": "position 0",
-		"__node:=/foo": "position 0", "}foo:=/bar": "position 0", "f oo:=/bar": `position 1: expected ":=" or "."`,
-		"a.:=1": "position 2: expected a parameter name", "a:b": "position 3", "foo": "position 3", "*:=1": "position 0",
+	for _, c := range []struct{ text, want string }{
+		{"", "position 0: expected a parameter name"},
+		{":", "position 0"},
+		{"1", "position 0"},
+		{"~:=", "position 0"},
+		{":=", "position 0"},
+		{"::=", "position 0"},
+		{":=bar", "position 0"},
+		{"1:=", "position 0"},
+		{"__node:=/foo", "position 0"},
+		{"}foo:=/bar", "position 0"},
+		{"f oo:=/bar", `position 1: expected ":=" or "."`},
+		{"a.:=1", "position 2: expected a parameter name"},
+		{"a:b", "position 3"},
+		{"foo", "position 3"},
+		{"*:=1", "position 0"},
 	} {
-		if _, _, _, err := SplitParameter(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if _, _, _, err := SplitParameter(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q: %v, want %s", c.text, err, c.want)
+			}
+		})
 	}
 }
 
@@ -294,7 +322,8 @@ func TestResolved(t *testing.T) {
 }
 
 func FuzzRule(f *testing.F) {
-	for _, seed := range []string{"foo:=bar", "n:rostopic://~/a:=/b", "__ns:=/a/b", "n:__name:=x", "a__b:=c", "*:=x", `a:=\1`} {
+	for _, seed := range []string{"foo:=bar", "n:rostopic://~/a:=/b", "__ns:=/a/b", "n:__name:=x", "a__b:=c", "*:=x",
+		`a:=\1`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -117,7 +117,8 @@ func unknownSubstitution(name string) error {
 		case "{node}", "{ns}", "{namespace}":
 			at = end
 		default:
-			return &Error{name, open, "unknown substitution " + name[open:end] + ", expected {node}, {ns} or {namespace}"}
+			return &Error{name, open, "unknown substitution " + name[open:end] +
+				", expected {node}, {ns} or {namespace}"}
 		}
 	}
 }

@@ -38,7 +38,8 @@ func ordered(c *config) error {
 
 func TestBind(t *testing.T) {
 	overrides := map[string]param.Assignment{
-		"rate": {Value: int64(100)}, "robot": {Value: "cf"}, "gains": {Value: param.EmptyList{}}, "mask": {Value: []int64{7}}}
+		"rate": {Value: int64(100)}, "robot": {Value: "cf"}, "gains": {Value: param.EmptyList{}},
+		"mask": {Value: []int64{7}}}
 	var events int
 	s := New(Options{Overrides: overrides, Event: func(*rclinterfaces.ParameterEvent) { events++ }})
 	b, err := Bind(s, ordered)
@@ -50,7 +51,8 @@ func TestBind(t *testing.T) {
 	if diff := cmp.Diff(&want, first); diff != "" || events != 1 {
 		t.Error(diff, events)
 	}
-	if err := s.SetAtomically(Parameter{"limits.low", 2.}, Parameter{"limits.high", 3.}, Parameter{"ids", []int{4, 5}}); err != nil {
+	if err := s.SetAtomically(Parameter{"limits.low", 2.}, Parameter{"limits.high", 3.},
+		Parameter{"ids", []int{4, 5}}); err != nil {
 		t.Fatal(err)
 	}
 	changed := want
@@ -70,8 +72,10 @@ func TestBind(t *testing.T) {
 		{"rate", 55, "Parameter {rate} doesn't comply with integer range. 55 is not within 10 … 500 in steps of 10."},
 		{"source", "gps", "gps is not allowed, expected one of pose, odometry"},
 		{"robot", "x", "parameter 'robot' cannot be set because it is read-only"},
-		{"gains", []float64{1, -1}, "Parameter {gains} doesn't comply with floating point range. -1 is not within 0 … 1.7976931348623157e+308."},
-		{"limits.high", 4, "Wrong parameter type, parameter {limits.high} is of type {double}, setting it to {integer} is not allowed. Write 4.0: ROS tells integers and doubles apart."},
+		{"gains", []float64{1, -1}, "Parameter {gains} doesn't comply with floating point range. -1 is not within 0 " +
+			"… 1.7976931348623157e+308."},
+		{"limits.high", 4, "Wrong parameter type, parameter {limits.high} is of type {double}, setting it to " +
+			"{integer} is not allowed. Write 4.0: ROS tells integers and doubles apart."},
 	} {
 		if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
@@ -80,32 +84,47 @@ func TestBind(t *testing.T) {
 	if diff := cmp.Diff(&changed, b.Load()); diff != "" {
 		t.Error(diff)
 	}
+	if n := testing.AllocsPerRun(100, func() { first = b.Load() }); n != 0 {
+		t.Errorf("Load allocates %v times", n)
+	}
+}
+
+func TestBindDescribesFields(t *testing.T) {
+	s := New(Options{})
+	if _, err := Bind(s, ordered); err != nil {
+		t.Fatal(err)
+	}
 	var r rclinterfaces.DescribeParametersResponse
 	s.DescribeParameters(&rclinterfaces.DescribeParametersRequest{Names: []string{"rate", "source", "robot"}}, &r)
 	wantDescriptors := []rclinterfaces.ParameterDescriptor{
-		{Name: "rate", Type: 2, Description: "ticks per second (Hz)", IntegerRange: []rclinterfaces.IntegerRange{{FromValue: 10, ToValue: 500, Step: 10}}},
+		{Name: "rate", Type: 2, Description: "ticks per second (Hz)",
+			IntegerRange: []rclinterfaces.IntegerRange{{FromValue: 10, ToValue: 500, Step: 10}}},
 		{Name: "source", Type: 4, Description: "of the state", AdditionalConstraints: "one of pose, odometry"},
 		{Name: "robot", Type: 4, Description: "name", ReadOnly: true},
 	}
 	if diff := cmp.Diff(wantDescriptors, r.Descriptors); diff != "" {
 		t.Error(diff)
 	}
-	if n := testing.AllocsPerRun(100, func() { first = b.Load() }); n != 0 {
-		t.Errorf("Load allocates %v times", n)
-	}
 }
 
 // TestBindRefused: a bad start leaves nothing declared.
 func TestBindRefused(t *testing.T) {
-	for want, overrides := range map[string]map[string]param.Assignment{
-		"f:7: parameter 'rate' could not be set: Wrong parameter type, parameter {rate} is of type {integer}, setting it to {double} is not allowed.": {"rate": {Value: 1., Where: "f:7"}},
-		"f:7: parameter 'source' could not be set: gps is not allowed, expected one of pose, odometry":                                                {"source": {Value: "gps", Where: "f:7"}},
-		"limits.low 5 is above limits.high 1": {"limits.low": {Value: 5.}},
+	for _, c := range []struct {
+		name, want string
+		override   param.Assignment
+	}{
+		{"rate", "f:7: parameter 'rate' could not be set: Wrong parameter type, parameter {rate} is of type {integer}, " +
+			"setting it to {double} is not allowed.", param.Assignment{Value: 1., Where: "f:7"}},
+		{"source", "f:7: parameter 'source' could not be set: gps is not allowed, expected one of pose, odometry",
+			param.Assignment{Value: "gps", Where: "f:7"}},
+		{"limits.low", "limits.low 5 is above limits.high 1", param.Assignment{Value: 5.}},
 	} {
-		s := New(Options{Overrides: overrides})
-		if b, err := Bind(s, ordered); err == nil || err.Error() != want || b != nil || len(s.Names()) != 0 {
-			t.Errorf("%v, %v\nwant %s", err, s.Names(), want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			s := New(Options{Overrides: map[string]param.Assignment{c.name: c.override}})
+			if b, err := Bind(s, ordered); err == nil || err.Error() != c.want || b != nil || len(s.Names()) != 0 {
+				t.Errorf("%v, %v\nwant %s", err, s.Names(), c.want)
+			}
+		})
 	}
 	s := New(Options{})
 	declare(t, s, Parameter{"ids", 1})
@@ -165,7 +184,8 @@ func TestWhole(t *testing.T) {
 // TestModel runs random sets against a map that obeys the rules in the plainest way,
 // and rebuilds the state from the events.
 func TestModel(t *testing.T) {
-	values := []any{true, int64(1), int64(2), 1.5, 2.5, "x", []byte{1}, []bool{true}, []int64{1}, []float64{1}, []string{"a"}, nil}
+	values := []any{true, int64(1), int64(2), 1.5, 2.5, "x", []byte{1}, []bool{true}, []int64{1}, []float64{1},
+		[]string{"a"}, nil}
 	names := []string{"static.d", "static.i", "dyn.a", "dyn.b", "ro", "none"}
 	rapid.Check(t, func(t *rapid.T) {
 		replayed := map[string]any{}
@@ -180,14 +200,16 @@ func TestModel(t *testing.T) {
 		s := New(Options{Event: replay})
 		model := map[string]any{"static.d": 0.5, "static.i": int64(0), "dyn.a": "", "dyn.b": true, "ro": int64(5)}
 		for name, v := range model {
-			if _, err := s.Declare(name, v, Descriptor{DynamicTyping: strings.HasPrefix(name, "dyn"), ReadOnly: name == "ro"}); err != nil {
+			if _, err := s.Declare(name, v, Descriptor{DynamicTyping: strings.HasPrefix(name, "dyn"),
+				ReadOnly: name == "ro"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range rapid.IntRange(1, 20).Draw(t, "sets") {
 			var batch []Parameter
 			good := true
-			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID[string]).Draw(t, "names") {
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID[string]).Draw(t,
+				"names") {
 				v := rapid.SampledFrom(values).Draw(t, "value")
 				batch = append(batch, Parameter{name, v})
 				old, known := model[name]

@@ -100,7 +100,8 @@ func (s *Store) initial(d declaration) (entry, error) {
 		e.declared = TypeOf(e.value)
 	}
 	if e.declared == NotSet && !d.DynamicTyping {
-		return e, fmt.Errorf("parameter '%s' has invalid type: cannot declare a statically typed parameter with an uninitialized value", d.name)
+		return e, fmt.Errorf("parameter '%s' has invalid type: cannot declare a statically typed parameter with an "+
+			"uninitialized value", d.name)
 	}
 	if o, ok := s.o.Overrides[d.name]; ok {
 		if e.value, err = own(fromYAML(o.Value, e.declared)); err == nil && e.value == nil {
@@ -123,7 +124,8 @@ func emptyList(name string, declared Type) error {
 	if declared == NotSet {
 		return errors.New("an empty list has no type")
 	}
-	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to an empty list is not allowed.", name, declared) //lint:ignore ST1005 rclcpp's words
+	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to an empty list is not "+
+		"allowed.", name, declared) //lint:ignore ST1005 rclcpp's words
 }
 
 // Undeclare removes a parameter, which must be dynamically typed and not read-only.

@@ -69,7 +69,8 @@ func wrongType(name string, declared, got Type, v any) error {
 	if x, ok := v.(int64); ok && declared == Double {
 		hint = fmt.Sprintf(" Write %d.0: ROS tells integers and doubles apart.", x)
 	}
-	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to {%s} is not allowed.%s", //lint:ignore ST1005 rclcpp's words
+	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to {%s} is not allowed.%s",
+		//lint:ignore ST1005 rclcpp's words
 		name, declared, got, hint)
 }
 
@@ -110,7 +111,8 @@ func outOfRange[T float64 | int64, S float64 | uint64](name, kind string, x, fro
 		steps = fmt.Sprintf(" in steps of %v", step)
 	}
 	//lint:ignore ST1005 rclcpp's words
-	return fmt.Errorf("Parameter {%s} doesn't comply with %s range. %v is not within %v … %v%s.", name, kind, x, from, to, steps)
+	return fmt.Errorf("Parameter {%s} doesn't comply with %s range. %v is not within %v … %v%s.", name, kind, x, from,
+		to, steps)
 }
 
 // described is the Descriptor of a tagged field.
@@ -128,7 +130,8 @@ func described(d param.Descriptor) Descriptor {
 	}
 	switch d.Type {
 	case param.Integer, param.IntegerArray:
-		own.IntegerRange = &rclinterfaces.IntegerRange{FromValue: math.MinInt64, ToValue: math.MaxInt64, Step: uint64(d.Step)}
+		own.IntegerRange = &rclinterfaces.IntegerRange{FromValue: math.MinInt64, ToValue: math.MaxInt64,
+			Step: uint64(d.Step)}
 		if d.Min != nil {
 			own.IntegerRange.FromValue = int64(*d.Min)
 		}
@@ -136,7 +139,8 @@ func described(d param.Descriptor) Descriptor {
 			own.IntegerRange.ToValue = int64(*d.Max)
 		}
 	default:
-		own.FloatingPointRange = &rclinterfaces.FloatingPointRange{FromValue: -math.MaxFloat64, ToValue: math.MaxFloat64, Step: d.Step}
+		own.FloatingPointRange = &rclinterfaces.FloatingPointRange{FromValue: -math.MaxFloat64,
+			ToValue: math.MaxFloat64, Step: d.Step}
 		if d.Min != nil {
 			own.FloatingPointRange.FromValue = *d.Min
 		}

@@ -27,7 +27,8 @@ func (s *Store) GetParameters(q *rclinterfaces.GetParametersRequest, r *rclinter
 
 // GetParameterTypes answers with a type for each name, or with none if one of them
 // is not declared.
-func (s *Store) GetParameterTypes(q *rclinterfaces.GetParameterTypesRequest, r *rclinterfaces.GetParameterTypesResponse) {
+func (s *Store) GetParameterTypes(q *rclinterfaces.GetParameterTypesRequest,
+	r *rclinterfaces.GetParameterTypesResponse) {
 	r.Types = r.Types[:0]
 	for _, name := range q.Names {
 		v, err := s.Get(name)
@@ -41,7 +42,8 @@ func (s *Store) GetParameterTypes(q *rclinterfaces.GetParameterTypesRequest, r *
 
 // DescribeParameters answers with a descriptor for each name, or with none if one of
 // them is not declared.
-func (s *Store) DescribeParameters(q *rclinterfaces.DescribeParametersRequest, r *rclinterfaces.DescribeParametersResponse) {
+func (s *Store) DescribeParameters(q *rclinterfaces.DescribeParametersRequest,
+	r *rclinterfaces.DescribeParametersResponse) {
 	r.Descriptors = r.Descriptors[:0]
 	for _, name := range q.Names {
 		e, ok := s.entry(name)
@@ -95,13 +97,15 @@ func (s *Store) SetParameters(q *rclinterfaces.SetParametersRequest, r *rclinter
 }
 
 // SetParametersAtomically sets all parameters or none.
-func (s *Store) SetParametersAtomically(q *rclinterfaces.SetParametersAtomicallyRequest, r *rclinterfaces.SetParametersAtomicallyResponse) {
+func (s *Store) SetParametersAtomically(q *rclinterfaces.SetParametersAtomicallyRequest,
+	r *rclinterfaces.SetParametersAtomicallyResponse) {
 	ps, err := fromMessages(q.Parameters)
 	if err == nil {
 		err = s.SetAtomically(ps...)
 	}
 	if errors.Is(err, ErrNotDeclared) {
-		err = fmt.Errorf("One or more parameters were not declared before setting: %w", err) //lint:ignore ST1005 rclcpp's words
+		err = fmt.Errorf("One or more parameters were not declared before setting: %w",
+			err) //lint:ignore ST1005 rclcpp's words
 	}
 	r.Result = result(err)
 }

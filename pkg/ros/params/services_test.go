@@ -106,7 +106,8 @@ func TestGoldenDescriptors(t *testing.T) {
 	}{
 		{"gain.p", 0.5, Descriptor{Description: "P gain", Constraints: "none", DynamicTyping: true,
 			FloatingPointRange: &rclinterfaces.FloatingPointRange{FromValue: 0, ToValue: 10, Step: 0.5}}},
-		{"n", 2, Descriptor{ReadOnly: true, IntegerRange: &rclinterfaces.IntegerRange{FromValue: -1, ToValue: 100, Step: 3}}},
+		{"n", 2, Descriptor{ReadOnly: true, IntegerRange: &rclinterfaces.IntegerRange{FromValue: -1, ToValue: 100,
+			Step: 3}}},
 	} {
 		if _, err := s.Declare(p.name, p.initial, p.d); err != nil {
 			t.Fatal(err)
@@ -150,7 +151,8 @@ func TestList(t *testing.T) {
 		s.ListParameters(&rclinterfaces.ListParametersRequest{Prefixes: strings.Fields(c.prefixes), Depth: c.depth}, &r)
 		names, prefixes := strings.Join(r.Result.Names, " "), strings.Join(r.Result.Prefixes, " ")
 		if names != c.names || prefixes != c.prefixed {
-			t.Errorf("%q at depth %d: %q under %q\nwant %q under %q", c.prefixes, c.depth, names, prefixes, c.names, c.prefixed)
+			t.Errorf("%q at depth %d: %q under %q\nwant %q under %q", c.prefixes, c.depth, names, prefixes, c.names,
+				c.prefixed)
 		}
 	}
 }
@@ -171,7 +173,8 @@ func TestSetServices(t *testing.T) {
 	want := []rclinterfaces.SetParametersResult{
 		{Successful: true},
 		{Reason: "parameter 'none' cannot be set because it was not declared"},
-		{Reason: "Wrong parameter type, parameter {a} is of type {double}, setting it to {integer} is not allowed. Write 3.0: ROS tells integers and doubles apart."},
+		{Reason: "Wrong parameter type, parameter {a} is of type {double}, setting it to {integer} is not allowed. " +
+			"Write 3.0: ROS tells integers and doubles apart."},
 		{Reason: "parameter 'a': type 77 is none of a parameter's, expected 0 … 9"},
 		{Successful: true},
 	}
@@ -179,16 +182,25 @@ func TestSetServices(t *testing.T) {
 		t.Error(diff)
 	}
 	var ra rclinterfaces.SetParametersAtomicallyResponse
-	for reason, ps := range map[string][]rclinterfaces.Parameter{
-		"": {wire("a", 5.), wire("b", "z")},
-		"One or more parameters were not declared before setting: parameter 'c' cannot be set because it was not declared": {wire("a", 6.), wire("c", 1)},
-		"Wrong parameter type, parameter {b} is of type {string}, setting it to {bool} is not allowed.":                    {wire("a", 6.), wire("b", true)},
-		"parameter 'a': type 77 is none of a parameter's, expected 0 … 9":                                                  {wire("b", "w"), bad},
+	for _, c := range []struct {
+		reason string
+		set    []rclinterfaces.Parameter
+	}{
+		{"", []rclinterfaces.Parameter{wire("a", 5.), wire("b", "z")}},
+		{"One or more parameters were not declared before setting: parameter 'c' cannot be set because it was not " +
+			"declared",
+			[]rclinterfaces.Parameter{wire("a", 6.), wire("c", 1)}},
+		{"Wrong parameter type, parameter {b} is of type {string}, setting it to {bool} is not allowed.",
+			[]rclinterfaces.Parameter{wire("a", 6.), wire("b", true)}},
+		{"parameter 'a': type 77 is none of a parameter's, expected 0 … 9",
+			[]rclinterfaces.Parameter{wire("b", "w"), bad}},
 	} {
-		s.SetParametersAtomically(&rclinterfaces.SetParametersAtomicallyRequest{Parameters: ps}, &ra)
-		if ra.Result.Successful != (reason == "") || ra.Result.Reason != reason {
-			t.Errorf("%+v, want %s", ra.Result, reason)
-		}
+		t.Run(c.reason, func(t *testing.T) {
+			s.SetParametersAtomically(&rclinterfaces.SetParametersAtomicallyRequest{Parameters: c.set}, &ra)
+			if ra.Result.Successful != (c.reason == "") || ra.Result.Reason != c.reason {
+				t.Errorf("%+v, want %s", ra.Result, c.reason)
+			}
+		})
 	}
 	a, _ := s.Get("a")
 	b, _ := s.Get("b")

@@ -42,18 +42,29 @@ func TestDeclare(t *testing.T) {
 		{String, "x", "x", Descriptor{}, ""},
 		{nil, nil, nil, Descriptor{DynamicTyping: true}, ""},
 		{"a", int64(1), int64(1), Descriptor{DynamicTyping: true}, ""},
-		{1.5, int64(2), nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {double}, setting it to {integer} is not allowed. Write 2.0: ROS tells integers and doubles apart."},
-		{"a", int64(2), nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {string}, setting it to {integer} is not allowed."},
-		{[]byte{3}, []int64{256}, nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {byte_array}, setting it to {integer_array} is not allowed."},
-		{"a", param.EmptyList{}, nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {string}, setting it to an empty list is not allowed."},
-		{nil, param.EmptyList{}, nil, Descriptor{DynamicTyping: true}, "f.yaml:3: parameter 'p' could not be set: an empty list has no type"},
-		{nil, nil, nil, Descriptor{}, "parameter 'p' has invalid type: cannot declare a statically typed parameter with an uninitialized value"},
+		{1.5, int64(2), nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, " +
+			"parameter {p} is of type {double}, setting it to {integer} is not allowed. Write 2.0: ROS tells " +
+			"integers and doubles apart."},
+		{"a", int64(2), nil, Descriptor{}, "f.yaml:3: parameter 'p' could not be set: Wrong parameter type, " +
+			"parameter {p} is of type {string}, setting it to {integer} is not allowed."},
+		{[]byte{3}, []int64{256}, nil, Descriptor{},
+			"f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {byte_array}, " +
+				"setting it to {integer_array} is not allowed."},
+		{"a", param.EmptyList{}, nil, Descriptor{},
+			"f.yaml:3: parameter 'p' could not be set: Wrong parameter type, parameter {p} is of type {string}, " +
+				"setting it to an empty list is not allowed."},
+		{nil, param.EmptyList{}, nil, Descriptor{DynamicTyping: true},
+			"f.yaml:3: parameter 'p' could not be set: an empty list has no type"},
+		{nil, nil, nil, Descriptor{}, "parameter 'p' has invalid type: cannot declare a statically typed parameter " +
+			"with an uninitialized value"},
 		{float32(1), nil, nil, Descriptor{}, "parameter 'p': a Go float32 cannot be a parameter"},
 		{5, int64(6), nil, Descriptor{IntegerRange: &rclinterfaces.IntegerRange{FromValue: 1, ToValue: 9, Step: 2}},
-			"f.yaml:3: parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not within 1 … 9 in steps of 2."},
+			"f.yaml:3: parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not " +
+				"within 1 … 9 in steps of 2."},
 		{6, nil, nil, Descriptor{IntegerRange: &rclinterfaces.IntegerRange{FromValue: 1, ToValue: 5}},
 			"parameter 'p' could not be set: Parameter {p} doesn't comply with integer range. 6 is not within 1 … 5."},
-		{"a", "b", nil, Descriptor{Check: func(any) error { return errors.New("no") }}, "f.yaml:3: parameter 'p' could not be set: no"},
+		{"a", "b", nil, Descriptor{Check: func(any) error { return errors.New("no") }},
+			"f.yaml:3: parameter 'p' could not be set: no"},
 	} {
 		o := Options{}
 		if c.override != nil {
@@ -71,9 +82,13 @@ func TestDeclare(t *testing.T) {
 			t.Errorf("%v and %v: %#v, %v, want %#v", c.initial, c.override, got, err, c.want)
 		}
 	}
+}
+
+func TestDeclareRefusesTakenAndEmptyNames(t *testing.T) {
 	s := New(Options{})
 	declare(t, s, Parameter{"a", 1})
-	if _, err := s.Declare("a", 1, Descriptor{}); !errors.Is(err, ErrAlreadyDeclared) || err.Error() != "parameter 'a' has already been declared" {
+	if _, err := s.Declare("a", 1, Descriptor{}); !errors.Is(err, ErrAlreadyDeclared) ||
+		err.Error() != "parameter 'a' has already been declared" {
 		t.Error(err)
 	}
 	if _, err := s.Declare("", 1, Descriptor{}); err == nil || err.Error() != "parameter name must not be empty" {
@@ -81,18 +96,28 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-func TestSet(t *testing.T) {
+// settable is a store with a parameter of each kind.
+func settable(t *testing.T) *Store {
+	t.Helper()
 	s := New(Options{})
-	declare(t, s, Parameter{"b", true}, Parameter{"i", 1}, Parameter{"d", 1.}, Parameter{"s", "x"}, Parameter{"da", []float64{1}})
+	declare(t, s, Parameter{"b", true}, Parameter{"i", 1}, Parameter{"d", 1.}, Parameter{"s", "x"},
+		Parameter{"da", []float64{1}})
 	for name, d := range map[string]Descriptor{
-		"ro": {ReadOnly: true}, "dyn": {DynamicTyping: true}, "r": {FloatingPointRange: &rclinterfaces.FloatingPointRange{FromValue: 0, ToValue: 1, Step: 0.1}},
+		"ro": {ReadOnly: true}, "dyn": {DynamicTyping: true},
+		"r": {FloatingPointRange: &rclinterfaces.FloatingPointRange{FromValue: 0, ToValue: 1, Step: 0.1}},
 	} {
 		if _, err := s.Declare(name, 0.5, d); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return s
+}
+
+func TestSet(t *testing.T) {
+	s := settable(t)
 	for _, p := range []Parameter{
-		{"b", false}, {"i", int64(-5)}, {"d", 2.5}, {"s", ""}, {"da", []float64{}}, {"dyn", "now a string"}, {"dyn", 3.},
+		{"b", false}, {"i", int64(-5)}, {"d", 2.5}, {"s", ""}, {"da", []float64{}}, {"dyn", "now a string"},
+		{"dyn", 3.},
 		{"r", 0.3}, {"r", 0.1 + 0.2}, {"r", 1.}, {"r", 0.},
 	} {
 		if err := s.SetAtomically(p); err != nil {
@@ -100,29 +125,6 @@ func TestSet(t *testing.T) {
 		}
 		if got, err := s.Get(p.Name); err != nil || !cmp.Equal(got, p.Value) {
 			t.Errorf("%v is %v, %v", p, got, err)
-		}
-	}
-	for _, c := range []struct {
-		name  string
-		value any
-		want  string
-	}{
-		{"d", 1, "Wrong parameter type, parameter {d} is of type {double}, setting it to {integer} is not allowed. Write 1.0: ROS tells integers and doubles apart."},
-		{"i", 1., "Wrong parameter type, parameter {i} is of type {integer}, setting it to {double} is not allowed."},
-		{"da", []int{1}, "Wrong parameter type, parameter {da} is of type {double_array}, setting it to {integer_array} is not allowed."},
-		{"ro", 1., "parameter 'ro' cannot be set because it is read-only"},
-		{"no", 1., "parameter 'no' cannot be set because it was not declared"},
-		{"", 1., "parameter name must not be empty"},
-		{"d", nil, "cannot undeclare an statically typed parameter"},
-		{"r", 0.35, "Parameter {r} doesn't comply with floating point range. 0.35 is not within 0 … 1 in steps of 0.1."},
-		{"r", 1.1, "Parameter {r} doesn't comply with floating point range. 1.1 is not within 0 … 1 in steps of 0.1."},
-	} {
-		before, _ := s.Get(c.name)
-		if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {
-			t.Errorf("%s to %v: %v\nwant %s", c.name, c.value, err, c.want)
-		}
-		if after, _ := s.Get(c.name); !cmp.Equal(before, after) {
-			t.Errorf("%s: a refused set made it %v", c.name, after)
 		}
 	}
 	errs := s.Set(Parameter{"i", 7}, Parameter{"no", 1}, Parameter{"s", "y"})
@@ -137,6 +139,38 @@ func TestSet(t *testing.T) {
 	}
 	if _, err := Get[float64](s, "none"); !errors.Is(err, ErrNotDeclared) {
 		t.Error(err)
+	}
+}
+
+func TestSetRefuses(t *testing.T) {
+	s := settable(t)
+	for _, c := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"d", 1, "Wrong parameter type, parameter {d} is of type {double}, setting it to {integer} is not allowed. " +
+			"Write 1.0: ROS tells integers and doubles apart."},
+		{"i", 1., "Wrong parameter type, parameter {i} is of type {integer}, setting it to {double} is not allowed."},
+		{"da", []int{1}, "Wrong parameter type, parameter {da} is of type {double_array}, setting it to " +
+			"{integer_array} is not allowed."},
+		{"ro", 1., "parameter 'ro' cannot be set because it is read-only"},
+		{"no", 1., "parameter 'no' cannot be set because it was not declared"},
+		{"", 1., "parameter name must not be empty"},
+		{"d", nil, "cannot undeclare an statically typed parameter"},
+		{"r", 0.35,
+			"Parameter {r} doesn't comply with floating point range. 0.35 is not within 0 … 1 in steps of 0.1."},
+		{"r", 1.1, "Parameter {r} doesn't comply with floating point range. 1.1 is not within 0 … 1 in steps of 0.1."},
+	} {
+		t.Run(fmt.Sprintf("%s to %v", c.name, c.value), func(t *testing.T) {
+			before, _ := s.Get(c.name)
+			if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {
+				t.Errorf("%v\nwant %s", err, c.want)
+			}
+			if after, _ := s.Get(c.name); !cmp.Equal(before, after) {
+				t.Errorf("a refused set made it %v", after)
+			}
+		})
 	}
 }
 
@@ -162,7 +196,8 @@ func TestUndeclare(t *testing.T) {
 		events = append(events, fmt.Sprint(len(e.NewParameters), len(e.ChangedParameters), len(e.DeletedParameters)))
 	}})
 	declare(t, s, Parameter{"static", 1})
-	for name, d := range map[string]Descriptor{"dyn": {DynamicTyping: true}, "ro": {DynamicTyping: true, ReadOnly: true}} {
+	for name, d := range map[string]Descriptor{"dyn": {DynamicTyping: true},
+		"ro": {DynamicTyping: true, ReadOnly: true}} {
 		if _, err := s.Declare(name, 1, d); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +234,8 @@ func TestAllowUndeclared(t *testing.T) {
 	if err := s.SetAtomically(Parameter{"a", "other type"}, Parameter{"b", nil}); err != nil {
 		t.Error(err)
 	}
-	if len(last.ChangedParameters) != 1 || len(last.DeletedParameters) != 1 || last.DeletedParameters[0].Value.StringValue != "x" || s.Has("b") {
+	if len(last.ChangedParameters) != 1 || len(last.DeletedParameters) != 1 ||
+		last.DeletedParameters[0].Value.StringValue != "x" || s.Has("b") {
 		t.Errorf("%+v", last)
 	}
 }
@@ -249,17 +285,20 @@ func TestCallbacks(t *testing.T) {
 	if a, _ := s.Get("a"); a != int64(3) {
 		t.Errorf("a half of a refused set is in: %v", a)
 	}
-	if _, err := s.Declare("c", 13, Descriptor{}); err == nil || err.Error() != "parameter 'c' could not be set: 13 brings bad luck" || s.Has("c") {
+	if _, err := s.Declare("c", 13, Descriptor{}); err == nil ||
+		err.Error() != "parameter 'c' could not be set: 13 brings bad luck" || s.Has("c") {
 		t.Error(err)
 	}
 }
 
 func TestOverrides(t *testing.T) {
 	s := New(Options{Overrides: map[string]param.Assignment{
-		"a": {Name: "a", Value: int64(2), Where: "f:1"}, "typo": {Name: "typo", Value: 1., Where: "f:2"}, "z": {Name: "z", Value: 1., Where: "f:3"},
+		"a": {Name: "a", Value: int64(2), Where: "f:1"}, "typo": {Name: "typo", Value: 1., Where: "f:2"},
+		"z": {Name: "z", Value: 1., Where: "f:3"},
 	}})
 	declare(t, s, Parameter{"a", 1})
-	if diff := cmp.Diff([]param.Assignment{{Name: "typo", Value: 1., Where: "f:2"}, {Name: "z", Value: 1., Where: "f:3"}}, s.Unused()); diff != "" {
+	if diff := cmp.Diff([]param.Assignment{{Name: "typo", Value: 1., Where: "f:2"},
+		{Name: "z", Value: 1., Where: "f:3"}}, s.Unused()); diff != "" {
 		t.Error(diff)
 	}
 	if err := s.DeclareOverrides(); err != nil {

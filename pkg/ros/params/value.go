@@ -168,5 +168,6 @@ func fromYAML(v any, declared Type) any {
 }
 
 var emptyOf = map[Type]any{
-	ByteArray: []byte{}, BoolArray: []bool{}, IntegerArray: []int64{}, DoubleArray: []float64{}, StringArray: []string{},
+	ByteArray: []byte{}, BoolArray: []bool{}, IntegerArray: []int64{}, DoubleArray: []float64{},
+	StringArray: []string{},
 }

@@ -34,23 +34,27 @@ func TestArguments(t *testing.T) {
 	if want := (rmw.QoS{MaxBlocking: dds.Infinite, Depth: 50}); err != nil || !cmp.Equal(q, want) {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: Usual}, rmw.QoS{}); err != nil || q.Depth != 50 {
+	if q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: Usual}, rmw.QoS{}); err != nil ||
+		q.Depth != 50 {
 		t.Errorf("the second publisher has %+v, %v", q, err)
 	}
 	q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: All(Publisher), ID: "slow"}, reliable)
 	if want := reliable; err != nil || q.Durability != dds.TransientLocal || q.Depth != want.Depth {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = Declare(s, "/quad/step", Subscription, Overridable{Policies: All(Subscription)}, reliable); err != nil || !cmp.Equal(q, reliable) {
+	if q, err = Declare(s, "/quad/step", Subscription, Overridable{Policies: All(Subscription)},
+		reliable); err != nil || !cmp.Equal(q, reliable) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	var r rclinterfaces.DescribeParametersResponse
 	s.DescribeParameters(&rclinterfaces.DescribeParametersRequest{
-		Names: []string{"qos_overrides./quad/step.publisher_slow.durability", "qos_overrides./quad/step.publisher.depth"}}, &r)
+		Names: []string{"qos_overrides./quad/step.publisher_slow.durability",
+			"qos_overrides./quad/step.publisher.depth"}}, &r)
 	want := []rclinterfaces.ParameterDescriptor{
 		{Name: "qos_overrides./quad/step.publisher_slow.durability", Type: 4, ReadOnly: true,
 			Description: "qos policy {durability} for publisher {/quad/step} with id {slow}"},
-		{Name: "qos_overrides./quad/step.publisher.depth", Type: 2, ReadOnly: true, Description: "qos policy {depth} for publisher {/quad/step}"},
+		{Name: "qos_overrides./quad/step.publisher.depth", Type: 2, ReadOnly: true,
+			Description: "qos policy {depth} for publisher {/quad/step}"},
 	}
 	if diff := cmp.Diff(want, r.Descriptors); diff != "" {
 		t.Error(diff)
@@ -91,18 +95,25 @@ func TestErrors(t *testing.T) {
 		value  any
 		want   string
 	}{
-		{Reliability, "best", "unknown QoS policy reliability value: best, expected one of best_effort, reliable, system_default"},
-		{History, "KEEP_LAST", "unknown QoS policy history value: KEEP_LAST, expected one of keep_all, keep_last, system_default"},
-		{Durability, "persistent", "unknown QoS policy durability value: persistent, expected one of system_default, transient_local, volatile"},
-		{Liveliness, "", "unknown QoS policy liveliness value: , expected one of automatic, manual_by_topic, system_default"},
+		{Reliability, "best", "unknown QoS policy reliability value: best, expected one of best_effort, reliable, " +
+			"system_default"},
+		{History, "KEEP_LAST", "unknown QoS policy history value: KEEP_LAST, expected one of keep_all, keep_last, " +
+			"system_default"},
+		{Durability, "persistent", "unknown QoS policy durability value: persistent, expected one of system_default, " +
+			"transient_local, volatile"},
+		{Liveliness, "", "unknown QoS policy liveliness value: , expected one of automatic, manual_by_topic, " +
+			"system_default"},
 		{Depth, int64(-1), "unknown QoS policy depth value: -1, expected 0 … 2147483647 messages"},
 		{Deadline, int64(-1), "unknown QoS policy deadline value: -1, expected 0 ns (infinite) or more"},
-		{Depth, 1.5, "Wrong parameter type, parameter {qos_overrides./t.publisher.depth} is of type {integer}, setting it to {double} is not allowed."},
+		{Depth, 1.5, "Wrong parameter type, parameter {qos_overrides./t.publisher.depth} is of type {integer}, " +
+			"setting it to {double} is not allowed."},
 	} {
 		name := "qos_overrides./t.publisher." + string(c.policy)
-		s := params.New(params.Options{Overrides: map[string]param.Assignment{name: {Name: name, Value: c.value, Where: "f:3"}}})
+		s := params.New(params.Options{Overrides: map[string]param.Assignment{
+			name: {Name: name, Value: c.value, Where: "f:3"}}})
 		want := fmt.Sprintf("f:3: parameter '%s' could not be set: %s", name, c.want)
-		if _, err := Declare(s, "/t", Publisher, Overridable{Policies: []Policy{c.policy}}, reliable); err == nil || err.Error() != want {
+		if _, err := Declare(s, "/t", Publisher, Overridable{Policies: []Policy{c.policy}}, reliable); err == nil ||
+			err.Error() != want {
 			t.Errorf(" got %v\nwant %s", err, want)
 		}
 	}
@@ -116,7 +127,8 @@ func TestErrors(t *testing.T) {
 		err.Error() != "/t: the QoS of the publisher: depth must be 1" {
 		t.Error(err)
 	}
-	if err := s.SetAtomically(params.Parameter{Name: "qos_overrides./t.publisher.depth", Value: 3}); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if err := s.SetAtomically(params.Parameter{Name: "qos_overrides./t.publisher.depth", Value: 3}); err == nil ||
+		!strings.Contains(err.Error(), "read-only") {
 		t.Error(err)
 	}
 }

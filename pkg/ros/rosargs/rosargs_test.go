@@ -20,7 +20,8 @@ import (
 // node, and the parameter file that it wrote.
 func TestLaunched(t *testing.T) {
 	a, err := Parse([]string{"--flag", "--ros-args", "--log-level", "debug", "--ros-args",
-		"-r", "__node:=ctrl", "-r", "__ns:=/drone1", "--params-file", "testdata/launch.yaml", "-r", "odom:=/mocap/odom"})
+		"-r", "__node:=ctrl", "-r", "__ns:=/drone1", "--params-file", "testdata/launch.yaml", "-r",
+		"odom:=/mocap/odom"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,30 +81,49 @@ func TestErrors(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("/**:\n  ros__parameters:\n    a: [1, b]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for args, want := range map[string]string{
-		"--custom x":                 `found unknown ROS arguments: "--custom", "x"`,
-		"__node:=n":                  `found unknown ROS arguments: "__node:=n"`,
-		"--log foo":                  `found unknown ROS arguments: "--log", "foo"`,
-		"stdout-logs":                `found unknown ROS arguments: "stdout-logs"`,
-		"--enable-x-logs":            `found unknown ROS arguments: "--enable-x-logs"`,
-		"-r":                         `couldn't parse trailing -r flag: no remap rule found`,
-		"--params-file":              `couldn't parse trailing --params-file flag: no params file found`,
-		"-r foo":                     `couldn't parse remap rule "-r foo": invalid name "foo" at position 3: expected "/" or ":="`,
-		"-p a:=":                     `couldn't parse parameter override rule "-p a:=": parameter "a": got nothing, expected a value: write "" for the empty string`,
-		"-p a:={b:1}":                `couldn't parse parameter override rule "-p a:={b:1}": parameter "a": got a map, expected a value or a list`,
-		"--param }a:=1":              `couldn't parse parameter override rule "--param }a:=1": invalid name "}a:=1" at position 0: expected a parameter name`,
-		"-p a:=[1,x]":                `couldn't parse parameter override rule "-p a:=[1,x]": parameter "a": element 1: x is a string, expected an integer as before: ROS lists hold one type`,
-		"-e sim":                     `couldn't parse enclave name "-e sim": invalid name "sim" at position 0: enclave name must be absolute, it must lead with a '/'`,
-		"--log-level foo":            `couldn't parse log level "--log-level foo": "foo" is not a log level, expected debug, info, warn, error, fatal or unset`,
-		"--log-level :=info":         `couldn't parse log level "--log-level :=info": expected a logger's name before ":="`,
-		"--log-level a:=b:=info":     `couldn't parse log level "--log-level a:=b:=info": "b:=info" is not a log level, expected debug, info, warn, error, fatal or unset`,
-		"--params-file " + bad:       `couldn't parse params file "--params-file ` + bad + `": ` + bad + `:3: parameter "a": element 1: b is a string, expected an integer as before: ROS lists hold one type`,
-		"--params-file " + bad + "x": `couldn't parse params file "--params-file ` + bad + `x": open ` + bad + `x: no such file or directory`,
+	for _, c := range []struct{ args, want string }{
+		{"--custom x", `found unknown ROS arguments: "--custom", "x"`},
+		{"__node:=n", `found unknown ROS arguments: "__node:=n"`},
+		{"--log foo", `found unknown ROS arguments: "--log", "foo"`},
+		{"stdout-logs", `found unknown ROS arguments: "stdout-logs"`},
+		{"--enable-x-logs", `found unknown ROS arguments: "--enable-x-logs"`},
+		{"-r", `couldn't parse trailing -r flag: no remap rule found`},
+		{"--params-file", `couldn't parse trailing --params-file flag: no params file found`},
+		{"-r foo", `couldn't parse remap rule "-r foo": invalid name "foo" at position 3: expected "/" or ":="`},
+		{"-p a:=",
+			`couldn't parse parameter override rule "-p a:=": parameter "a": got nothing, expected a value: write "" ` +
+				`for the empty string`},
+		{"-p a:={b:1}",
+			`couldn't parse parameter override rule "-p a:={b:1}": parameter "a": got a map, expected a value or a ` +
+				`list`},
+		{"--param }a:=1",
+			`couldn't parse parameter override rule "--param }a:=1": invalid name "}a:=1" at position 0: expected a ` +
+				`parameter name`},
+		{"-p a:=[1,x]",
+			`couldn't parse parameter override rule "-p a:=[1,x]": parameter "a": element 1: x is a string, expected ` +
+				`an integer as before: ROS lists hold one type`},
+		{"-e sim",
+			`couldn't parse enclave name "-e sim": invalid name "sim" at position 0: enclave name must be absolute, ` +
+				`it must lead with a '/'`},
+		{"--log-level foo",
+			`couldn't parse log level "--log-level foo": "foo" is not a log level, expected debug, info, warn, ` +
+				`error, fatal or unset`},
+		{"--log-level :=info", `couldn't parse log level "--log-level :=info": expected a logger's name before ":="`},
+		{"--log-level a:=b:=info",
+			`couldn't parse log level "--log-level a:=b:=info": "b:=info" is not a log level, expected debug, info, ` +
+				`warn, error, fatal or unset`},
+		{"--params-file " + bad,
+			`couldn't parse params file "--params-file ` + bad + `": ` + bad + `:3: parameter "a": element 1: b is a ` +
+				`string, expected an integer as before: ROS lists hold one type`},
+		{"--params-file " + bad + "x",
+			`couldn't parse params file "--params-file ` + bad + `x": open ` + bad + `x: no such file or directory`},
 	} {
-		_, err := Parse(append([]string{"--ros-args"}, strings.Fields(args)...))
-		if err == nil || err.Error() != want {
-			t.Errorf("%s:\n got %v\nwant %s", args, err, want)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			_, err := Parse(append([]string{"--ros-args"}, strings.Fields(c.args)...))
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%s:\n got %v\nwant %s", c.args, err, c.want)
+			}
+		})
 	}
 }
 

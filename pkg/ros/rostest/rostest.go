@@ -8,7 +8,8 @@ import (
 	"vnd/pkg/ros"
 )
 
-// Spin runs the callbacks of c on so many threads until the test ends, then closes it. What was registered before to be cleaned up is
+// Spin runs the callbacks of c on so many threads until the test ends, then closes it. What was registered before to be
+// cleaned up is
 // still there meanwhile. An error of either fails the test.
 func Spin(t testing.TB, c *ros.Context, threads int) {
 	t.Helper()

@@ -37,7 +37,8 @@ func newNode(t *testing.T, d *inproc.Domain, name string) *ros.Node {
 func transform(parent, child string, x float64) geometrymsgs.TransformStamped {
 	return geometrymsgs.TransformStamped{
 		Header: stdmsgs.Header{FrameID: parent}, ChildFrameID: child,
-		Transform: geometrymsgs.Transform{Translation: geometrymsgs.Vector3{X: x}, Rotation: geometrymsgs.Quaternion{W: 1}},
+		Transform: geometrymsgs.Transform{Translation: geometrymsgs.Vector3{X: x},
+			Rotation: geometrymsgs.Quaternion{W: 1}},
 	}
 }
 
@@ -45,7 +46,8 @@ func transform(parent, child string, x float64) geometrymsgs.TransformStamped {
 func listen(t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan []geometrymsgs.TransformStamped {
 	t.Helper()
 	ch := make(chan []geometrymsgs.TransformStamped, 10)
-	sub, err := ros.NewSubscription(n, topic, q, func(m *tf2msgs.TFMessage, _ ros.Info) { ch <- slices.Clone(m.Transforms) })
+	sub, err := ros.NewSubscription(n, topic, q,
+		func(m *tf2msgs.TFMessage, _ ros.Info) { ch <- slices.Clone(m.Transforms) })
 	if err != nil {
 		t.Fatal(err)
 	}

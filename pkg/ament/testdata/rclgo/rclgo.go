@@ -1,4 +1,5 @@
-// Package rclgo describes what of rclgo is used, at the version in rclgo/go.mod: functions without bodies, and types with
+// Package rclgo describes what of rclgo is used, at the version in rclgo/go.mod: functions without bodies, and types
+// with
 // the fields that are named, in C's place a pointer.
 package rclgo
 
@@ -29,8 +30,10 @@ type Node struct{ rcl_node_t *rcl }
 
 func (n *Node) Close() error
 func (n *Node) NewPublisher(topic string, t types.MessageTypeSupport, o *PublisherOptions) (*Publisher, error)
-func (n *Node) NewSubscription(topic string, t types.MessageTypeSupport, o *SubscriptionOptions, f SubscriptionCallback) (*Subscription, error)
-func (n *Node) NewService(name string, t types.ServiceTypeSupport, o *ServiceOptions, f ServiceRequestHandler) (*Service, error)
+func (n *Node) NewSubscription(topic string, t types.MessageTypeSupport, o *SubscriptionOptions,
+	f SubscriptionCallback) (*Subscription, error)
+func (n *Node) NewService(name string, t types.ServiceTypeSupport, o *ServiceOptions, f ServiceRequestHandler) (
+	*Service, error)
 func (n *Node) NewClient(name string, t types.ServiceTypeSupport, o *ClientOptions) (*Client, error)
 func (n *Node) GetTopicNamesAndTypes(demangle bool) (map[string][]string, error)
 func (n *Node) GetPublisherNamesAndTypesByNode(demangle bool, node, namespace string) (map[string][]string, error)
