@@ -1,4 +1,4 @@
-// Package durable writes files that are either whole or not there, also across a power loss.
+// Package durable writes files atomically: after a crash or a power loss a file is complete or not there.
 package durable
 
 import (
@@ -13,28 +13,28 @@ import (
 	"syscall"
 )
 
-// tempMark is part of the name of every unfinished file: .NAME.unfinished-RANDOM.
+// tempMark is part of the name of every temporary file: .NAME.unfinished-RANDOM.
 const tempMark = ".unfinished-"
 
-// WriteFile puts what write writes at path, whole or not at all: temporary file in the same directory, fsync, rename,
-// fsync of the directory. On any error, a full disk included, whatever was at path before is untouched and the
-// temporary file is gone; what a killed WriteFile to the same path left is removed first. A symbolic link is followed;
-// anything else that is not a regular file is refused.
+// WriteFile replaces the file at path atomically by what write writes. It writes a temporary file in the same
+// directory, syncs it, renames it, and syncs the directory. On any error, a full disk included, the old file is
+// untouched and the temporary file is removed. Temporary files of a killed WriteFile to the same path are removed
+// first. A symbolic link is followed; anything else that is not a regular file is refused.
 //
-// The writer handed to write is buffered. The error names path and, of a failed system call, its cause.
+// The writer that write gets is buffered. The error names path and the cause of a failed system call.
 func WriteFile(path string, write func(io.Writer) error) error {
 	target, err := resolve(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	removeLeftovers(target)
+	removeStale(target)
 	f, release, err := createTemp(target)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	defer release()
 	temp := f.Name()
-	defer os.Remove(temp) // after the rename there is nothing left to remove; a panic in write leaves nothing either
+	defer os.Remove(temp) // fails after the rename; removes the file also when write panics
 	if err := fill(f, write); err != nil {
 		return fmt.Errorf("write %s: %w", path, causeOf(temp, err))
 	}
@@ -51,14 +51,15 @@ func SyncDir(dir string) error {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	defer d.Close()
-	// Some file systems cannot sync a directory and say EINVAL; there is nothing more to be done on those.
+	// Some file systems cannot sync a directory and return EINVAL.
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	return nil
 }
 
-// RemoveUnfinished removes from dir what a killed WriteFile left there. Only the sole writer of dir may call it.
+// RemoveUnfinished removes the temporary files of killed WriteFile calls from dir. Only the sole writer of dir may
+// call it.
 func RemoveUnfinished(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,7 +100,7 @@ func resolve(path string) (string, error) {
 }
 
 // createTemp makes the temporary file beside target, with the permissions that the umask leaves
-// (os.CreateTemp would make it private to the user). Until release it is locked, so that none takes it for a leftover.
+// (os.CreateTemp would make it private to the user). It is locked until release, so that removeStale keeps it.
 func createTemp(target string) (f *os.File, release func(), err error) {
 	for {
 		name := fmt.Sprintf(".%s%s%08x", filepath.Base(target), tempMark, rand.Uint32())
@@ -113,18 +114,18 @@ func createTemp(target string) (f *os.File, release func(), err error) {
 		// A descriptor of its own, since the file is closed, which may fail, before it is renamed.
 		lock, err := take(f.Name(), 0)
 		if errors.Is(err, ErrLocked) || errors.Is(err, os.ErrNotExist) {
-			f.Close() // another took it for a leftover before it was locked, and removes it
+			f.Close() // another removeStale has locked it first, and removes it
 			continue
 		}
 		if err != nil {
-			return f, func() {}, nil // no locks here; then leftovers stay too
+			return f, func() {}, nil // no locks on this file system: removeStale removes nothing either
 		}
 		return f, func() { lock.Close() }, nil
 	}
 }
 
-// removeLeftovers removes unfinished files of target that no process holds. It does what it can: they are only litter.
-func removeLeftovers(target string) {
+// removeStale removes temporary files of target that no process has locked. Errors are ignored: they only cost space.
+func removeStale(target string) {
 	dir := filepath.Dir(target)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -170,7 +171,7 @@ func fill(f file, write func(io.Writer) error) (err error) {
 	return f.Close()
 }
 
-// cause strips operation and path from a system call's error, since the caller names the path that the user knows.
+// cause strips operation and path from a system call's error: the caller names the path that the user knows.
 func cause(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -183,7 +184,7 @@ func cause(err error) error {
 	return err
 }
 
-// causeOf strips only errors about path: write may have failed on another file, which must stay named.
+// causeOf strips only errors of path: write may have failed on another file, whose name must stay.
 func causeOf(path string, err error) error {
 	if pe := (*os.PathError)(nil); errors.As(err, &pe) && pe.Path == path {
 		return pe.Err

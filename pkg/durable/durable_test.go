@@ -21,9 +21,9 @@ type tinyDisk struct {
 }
 
 func (d *tinyDisk) Write(p []byte) (int, error) {
-	if room := d.capacity - d.Len(); len(p) > room {
-		d.Buffer.Write(p[:room])
-		return room, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	if free := d.capacity - d.Len(); len(p) > free {
+		d.Buffer.Write(p[:free])
+		return free, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	}
 	return d.Buffer.Write(p)
 }
@@ -85,7 +85,7 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	onlyFiles(t, dir, "a.bin")
 }
 
-func TestWriteFileErrorLeavesOldFile(t *testing.T) {
+func TestWriteFileKeepsTheOldFileOnError(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.bin")
 	if err := WriteFile(path, writeBytes([]byte("old"))); err != nil {
@@ -129,10 +129,12 @@ func TestFillFullDisk(t *testing.T) {
 		return nil
 	}
 	for _, capacity := range []int{0, 1, 65535, 65536, 65537, len(data) - 1} {
-		d := &tinyDisk{capacity: capacity}
-		if err := fill(d, write); !errors.Is(err, syscall.ENOSPC) || d.closed != 1 {
-			t.Errorf("capacity %d: error %v, closed %d times", capacity, err, d.closed)
-		}
+		t.Run(fmt.Sprintf("capacity %d", capacity), func(t *testing.T) {
+			d := &tinyDisk{capacity: capacity}
+			if err := fill(d, write); !errors.Is(err, syscall.ENOSPC) || d.closed != 1 {
+				t.Errorf("error %v, closed %d times", err, d.closed)
+			}
+		})
 	}
 	if err := fill(&tinyDisk{capacity: len(data), failSync: true}, write); !errors.Is(err, syscall.EIO) {
 		t.Errorf("failed sync gave %v", err)
@@ -156,16 +158,19 @@ func TestFillDevFull(t *testing.T) {
 	}
 }
 
-func TestWriteFileRefuses(t *testing.T) {
+func TestWriteFileRefusesWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
-	for path, want := range map[string]string{
-		dir:           "write " + dir + ": it is a directory, expected a file",
-		os.DevNull:    "write " + os.DevNull + ": it is not a regular file",
-		dir + "/no/a": "write " + dir + "/no/a: no such file or directory",
+	for name, c := range map[string]struct{ path, want string }{
+		"a directory":    {dir, "it is a directory, expected a file"},
+		"a device":       {os.DevNull, "it is not a regular file"},
+		"no such folder": {dir + "/no/a", "no such file or directory"},
 	} {
-		if err := WriteFile(path, writeBytes(nil)); err == nil || err.Error() != want {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			want := "write " + c.path + ": " + c.want
+			if err := WriteFile(c.path, writeBytes(nil)); err == nil || err.Error() != want {
+				t.Errorf("error %v, expected %q", err, want)
+			}
+		})
 	}
 	onlyFiles(t, dir)
 }

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// ErrLocked is in the error of a lock that another process, or this one, holds.
+// ErrLocked is wrapped in the error of Lock when another process, or this one, holds the lock.
 var ErrLocked = errors.New("another process holds it")
 
-// Lock takes the lock file path, which it makes, until unlock removes it. The lock of a killed process is free. Where
-// the file system has no locks there is none, and that is no error.
+// Lock creates and locks the file at path; unlock removes it. The lock of a killed process is free. On a file system
+// without locks it does nothing.
 func Lock(path string) (unlock func(), err error) {
 	f, err := take(path, os.O_CREATE)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
@@ -21,13 +21,13 @@ func Lock(path string) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock %s: %w", path, cause(err))
 	}
 	return func() {
-		os.Remove(path) // while it is held: who waits to open it makes a new one
+		os.Remove(path) // while it is locked: whoever opens it next makes a new one
 		f.Close()
 	}, nil
 }
 
-// take opens the file at path and locks it; closing it lets go. The file locked is the one at path: not one that its
-// last holder removed in the meantime.
+// take opens the file at path and locks it; closing unlocks it. The locked file is the one at path, not one that its
+// last holder has removed.
 func take(path string, flag int) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDONLY|flag, 0o666)

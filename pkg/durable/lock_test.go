@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// What a killed process left of the same file goes with the next write; another file's, and what is being written, stay.
-func TestWriteFileRemovesLeftovers(t *testing.T) {
+// The next write removes what a killed process left of the same file. Another file's temporary file stays, and
+// one that is being written.
+func TestWriteFileRemovesStaleFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.bin")
 	other := ".b.bin" + tempMark + "00000001"
@@ -21,7 +22,8 @@ func TestWriteFileRemovesLeftovers(t *testing.T) {
 		}
 	}
 	err := WriteFile(path, func(w io.Writer) error {
-		if err := WriteFile(path, writeBytes([]byte("inner"))); err != nil { // must not take the outer one's for a leftover
+		// It must not remove the temporary file of the outer one.
+		if err := WriteFile(path, writeBytes([]byte("inner"))); err != nil {
 			return err
 		}
 		return writeBytes([]byte("outer"))(w)
@@ -36,7 +38,7 @@ func TestWriteFileRemovesLeftovers(t *testing.T) {
 }
 
 // Writers of one path at once never take each other's files, and leave one whole file.
-func TestWriteFileAtOnce(t *testing.T) {
+func TestWriteFileByManyAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.bin")
 	var wait sync.WaitGroup
@@ -56,7 +58,7 @@ func TestWriteFileAtOnce(t *testing.T) {
 	onlyFiles(t, dir, "a.bin")
 }
 
-func TestLock(t *testing.T) {
+func TestLockIsHeldByOne(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
 	if err := os.WriteFile(path, nil, 0o666); err != nil { // as a killed process leaves it
@@ -75,7 +77,8 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
-	if _, err := Lock(filepath.Join(dir, "no", "lock")); err == nil || err.Error() != "lock "+filepath.Join(dir, "no", "lock")+": no such file or directory" {
+	missing := filepath.Join(dir, "no", "lock")
+	if _, err := Lock(missing); err == nil || err.Error() != "lock "+missing+": no such file or directory" {
 		t.Errorf("a lock in no folder: %v", err)
 	}
 }

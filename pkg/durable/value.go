@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// Save writes a value at path, whole or not at all: the SHA-256 of its gob, then
-// the gob.
+// Save writes a value at path atomically: the SHA-256 of its gob encoding, then the
+// encoding.
 func Save(path string, value any) error {
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(value); err != nil {
@@ -23,8 +23,8 @@ func Save(path string, value any) error {
 	})
 }
 
-// Load reads what Save wrote. Without a file the error is fs.ErrNotExist; a file
-// that is not whole is refused.
+// Load reads a value that Save wrote. Without a file the error is fs.ErrNotExist; a
+// file whose SHA-256 is wrong is refused.
 func Load(path string, value any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
