@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -9,18 +10,18 @@ import (
 	"slices"
 )
 
-// chunk is a stretch of the file that is loaded in one go: a Chunk record, or
-// a run of records that stand in the data section by themselves.
+// chunk is a part of the file that is loaded at once: a Chunk record, or a run of
+// records outside of Chunk records.
 type chunk struct {
 	start, end uint64 // log times
 	off        int64  // of the record, or of the run's first record
 	length     int64  // record with its head, or run
 	seq        int    // order in the file
 	channels   []uint16
-	run        bool // records outside of a chunk
+	run        bool // records outside of a Chunk record
 	cut        bool // the file ends within it
-	broken     bool // found unreadable: skipped from then on
-	known      bool // its losses are counted
+	broken     bool // unreadable, skipped
+	known      bool // its loss is counted
 }
 
 // entry is one message of a loaded chunk: where its content is.
@@ -29,9 +30,9 @@ type entry struct {
 	off, n uint32
 }
 
-// load reads and decompresses a chunk. Both buffers are reused when they are
-// large enough; the records may lie in either. A chunk that was cut off gives
-// what can be decompressed of it.
+// load reads and decompresses a chunk. Both buffers are re-used when they are
+// large enough; the records are in one of them. Of a chunk that was cut off it
+// returns what can be decompressed.
 func (r *Reader) load(c *chunk, raw, out []byte) (records, rawBuf, outBuf []byte, err error) {
 	if c.run || c.cut {
 		raw = grow(raw, c.length)
@@ -83,9 +84,9 @@ func grow(b []byte, n int64) []byte {
 	return b[:n]
 }
 
-// index lists the messages of a loaded chunk on wanted channels, by log time.
-// While a file is scanned, it learns its channels; it counts, once, what is
-// damaged.
+// index lists the messages of a loaded chunk on wanted channels, by log time. In
+// a file without a valid summary it adds channels and schemas on the way. Damage
+// is counted once.
 func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries []entry) []entry {
 	entries = entries[:0]
 	sorted := true
@@ -119,7 +120,7 @@ func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries
 		return true
 	})
 	if !sorted {
-		slices.SortStableFunc(entries, func(a, b entry) int { return cmpTime(a.time, b.time) })
+		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.time, b.time) })
 	}
 	if !c.known {
 		c.known = true
@@ -135,8 +136,8 @@ func (r *Reader) index(c *chunk, records []byte, want func(uint16) bool, entries
 	return entries
 }
 
-// learn adds a schema or channel; the first one of an ID holds, as all of an
-// ID have to be identical.
+// learn adds a schema or channel, unless its ID is known: all records of an ID
+// have to be identical.
 func (r *Reader) learn(op opcode, b []byte) {
 	id := uint16(0)
 	if len(b) >= 2 {
@@ -155,8 +156,8 @@ func (r *Reader) learn(op opcode, b []byte) {
 	}
 }
 
-// skip marks a chunk as unreadable and counts what that costs: its bytes, and
-// its messages where message indexes follow it.
+// skip marks a chunk as unreadable and counts the loss: its bytes, and its
+// messages where message indexes follow it.
 func (r *Reader) skip(c *chunk, why error) error {
 	if errors.Is(why, os.ErrClosed) {
 		return why

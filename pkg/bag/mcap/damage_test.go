@@ -50,7 +50,8 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 func messagesIn(t testing.TB, file []byte, c writtenChunk) int {
-	r := &Reader{r: bytes.NewReader(file), size: int64(len(file)), channels: map[uint16]*Channel{}, schemas: map[uint16]*Schema{}}
+	r := &Reader{r: bytes.NewReader(file), size: int64(len(file)), channels: map[uint16]*Channel{},
+		schemas: map[uint16]*Schema{}}
 	records, _, _, err := r.load(&chunk{off: c.off, length: c.length}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,8 @@ func TestZerosAtTheEnd(t *testing.T) {
 	}
 	r := open(t, append(out.b, make([]byte, 4096)...))
 	loss := r.Loss()
-	if got := readAll(t, r.Messages(nil)); len(got) != 100 || !loss.Truncated || loss.Bytes != 4096 || loss.Messages != 0 {
+	if got := readAll(t, r.Messages(nil)); len(got) != 100 || !loss.Truncated || loss.Bytes != 4096 ||
+		loss.Messages != 0 {
 		t.Errorf("%d messages, %s", len(got), loss.String())
 	}
 }

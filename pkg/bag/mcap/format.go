@@ -1,18 +1,21 @@
 // Package mcap reads and writes MCAP files (https://mcap.dev/spec), the
 // default storage of rosbag2.
 //
-// A Reader takes files that are whole, cut off at any byte, or damaged inside:
-// it uses the summary at the end where that can be trusted and scans the file
-// where not, gives every message that is still whole, in log-time order, and
-// counts the rest. Memory stays bounded: chunks are loaded one by one, and
-// every length is checked before anything is allocated for it.
+// A Reader takes files that are complete, cut off at any byte, or damaged
+// inside. It uses the summary at the end where it is valid and scans the file
+// where it is not. It returns every message that is complete, in log-time
+// order, and counts the rest. Memory is bounded: chunks are loaded one by one,
+// and every length is checked before anything is allocated for it.
+//
+// The MCAP project's Go library does neither: its reader ends at the first
+// damaged record, and its writer cannot flush a chunk before it is full.
 package mcap
 
 import "encoding/binary"
 
 const magic = "\x89MCAP0\r\n"
 
-// opcode names a record. Opcodes not listed here are skipped.
+// opcode is the kind of a record. Opcodes not listed here are skipped.
 type opcode byte
 
 const (
@@ -38,12 +41,11 @@ const (
 	chunkHead   = 40 // of a chunk's content, without the compression's name
 
 	// MaxChunk is the largest uncompressed chunk, and the largest single
-	// record, that is read. Writers close chunks at about 1 MiB; only one
-	// huge message makes a larger one.
+	// record, that is read. Writers close chunks at about 1 MiB; only a
+	// single large message makes a larger one.
 	MaxChunk = 128 << 20
 
-	// maxSmall bounds records that hold names and text: schemas, channels,
-	// metadata.
+	// maxSmall is the largest schema, channel or metadata record that is read.
 	maxSmall = 16 << 20
 )
 
@@ -88,8 +90,8 @@ type Message struct {
 
 var le = binary.LittleEndian
 
-// fields cuts one field after another off a record's content. After the first
-// field that does not fit, bad is set and every further field is zero.
+// fields decodes a record's content field by field. After the first field that
+// does not fit, bad is set and every further field is zero.
 type fields struct {
 	b   []byte
 	bad bool
@@ -126,7 +128,7 @@ func (f *fields) u64() uint64 {
 	return 0
 }
 
-// prefixed is a byte string, or an array or map, behind its uint32 length.
+// prefixed is a byte string, array or map after its uint32 length.
 func (f *fields) prefixed() []byte { return f.take(uint64(f.u32())) }
 
 func (f *fields) str() string { return string(f.prefixed()) }
@@ -164,7 +166,7 @@ func parseMetadata(b []byte) (Metadata, bool) {
 	return m, !f.bad
 }
 
-// chunkHeader is the head of a chunk record's content.
+// chunkHeader is the beginning of a chunk record's content.
 type chunkHeader struct {
 	start, end uint64 // log times of the earliest and the latest message
 	size       uint64 // uncompressed
@@ -173,8 +175,8 @@ type chunkHeader struct {
 	packed     uint64 // bytes of the compressed records
 }
 
-// parseChunkHeader returns the head and what follows it, which may be shorter
-// than head.packed in a file that was cut off.
+// parseChunkHeader returns the header and the bytes after it, which may be
+// fewer than header.packed in a file that was cut off.
 func parseChunkHeader(b []byte) (chunkHeader, []byte, bool) {
 	f := fields{b: b}
 	h := chunkHeader{start: f.u64(), end: f.u64(), size: f.u64(), crc: f.u32(), codec: f.str(), packed: f.u64()}

@@ -41,7 +41,8 @@ func FuzzReader(f *testing.F) {
 		first := fuzzRead(t, r)
 		loss := r.Loss()
 		second := fuzzRead(t, r)
-		if again := r.Loss(); !slices.Equal(first, second) || loss.Messages != again.Messages || loss.Chunks != again.Chunks {
+		if again := r.Loss(); !slices.Equal(first, second) || loss.Messages != again.Messages ||
+			loss.Chunks != again.Chunks {
 			t.Fatalf("%d messages, then %d; %s, then %s", len(first), len(second), loss.String(), again.String())
 		}
 		if _, _, n := r.Span(); !r.Indexed && uint64(len(first)) != n {

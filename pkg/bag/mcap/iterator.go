@@ -1,26 +1,29 @@
 package mcap
 
-import "io"
+import (
+	"container/heap"
+	"io"
+)
 
-// keepLoaded bounds the uncompressed chunks in memory while an iterator merges
-// chunks whose times overlap. Chunks beyond it are loaded anew at their turn.
+// keepLoaded bounds the bytes of loaded chunks while an iterator merges chunks
+// whose times overlap. Chunks beyond it are dropped and loaded again.
 const keepLoaded = 64 << 20
 
-// Iterator gives messages in log-time order; messages of the same time come in
-// file order. Within a chunk any order of messages is sorted; between chunks
-// the times named in the chunk's head decide.
+// Iterator returns messages in log-time order, and in file order for the same
+// time. It sorts messages within a chunk. Chunks are ordered by the times in
+// their headers.
 type Iterator struct {
 	r      *Reader
 	want   []bool // by channel ID
 	all    bool
 	chunks []*chunk // still to load, by start time
-	heap   []*cursor
+	heap   cursors
 	loaded int64
 	spare  []*cursor // exhausted, for their buffers
 	msg    Message
 }
 
-// cursor is a place within one loaded chunk.
+// cursor is a position in one loaded chunk.
 type cursor struct {
 	c        *chunk
 	records  []byte // nil: dropped to save memory
@@ -30,8 +33,23 @@ type cursor struct {
 	time     uint64 // of entries[pos]
 }
 
-func (a *cursor) before(b *cursor) bool {
+// cursors is a heap (container/heap) with the earliest message on top.
+type cursors []*cursor
+
+func (h cursors) Len() int      { return len(h) }
+func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *cursors) Push(c any)   { *h = append(*h, c.(*cursor)) }
+
+func (h cursors) Less(i, j int) bool {
+	a, b := h[i], h[j]
 	return a.time < b.time || a.time == b.time && a.c.seq < b.c.seq
+}
+
+func (h *cursors) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
 }
 
 // Messages returns the messages of the channels that want accepts; nil wants
@@ -105,7 +123,7 @@ func (it *Iterator) Next() (*Message, error) {
 	}
 }
 
-// advance moves past the message given last.
+// advance moves past the message that Next returned last.
 func (it *Iterator) advance() {
 	if it.msg.Channel == nil {
 		return
@@ -118,7 +136,7 @@ func (it *Iterator) advance() {
 		return
 	}
 	top.time = top.entries[top.pos].time
-	it.down(0)
+	heap.Fix(&it.heap, 0)
 }
 
 // open loads every chunk that may hold the next message.
@@ -138,13 +156,12 @@ func (it *Iterator) open() error {
 			continue
 		}
 		cur.time = cur.entries[0].time
-		it.heap = append(it.heap, cur)
-		it.up(len(it.heap) - 1)
+		heap.Push(&it.heap, cur)
 	}
 	return nil
 }
 
-// fill loads a cursor's chunk, making room for it first. After it, records is
+// fill loads a cursor's chunk and drops others beyond keepLoaded. Records stay
 // nil when the chunk cannot be read.
 func (it *Iterator) fill(cur *cursor) error {
 	for i := len(it.heap) - 1; i >= 0 && it.loaded > keepLoaded; i-- {
@@ -161,7 +178,7 @@ func (it *Iterator) fill(cur *cursor) error {
 	}
 	cur.entries = it.r.index(cur.c, cur.records, it.wantsID, cur.entries)
 	if cur.records == nil || cur.pos >= len(cur.entries) {
-		cur.records = nil // an empty chunk, or a file that changed meanwhile
+		cur.records = nil // an empty chunk, or a file that has changed
 		return nil
 	}
 	it.loaded += cur.weight()
@@ -178,44 +195,14 @@ func (it *Iterator) pop() {
 	if top.records != nil {
 		it.loaded -= top.weight()
 	}
-	n := len(it.heap) - 1
-	it.heap[0] = it.heap[n]
-	it.heap = it.heap[:n]
-	it.down(0)
+	heap.Pop(&it.heap)
 	it.release(top)
 }
 
-// release keeps two cursors of ordinary size for their buffers.
+// release keeps two cursors of ordinary size, to re-use their buffers.
 func (it *Iterator) release(cur *cursor) {
 	if len(it.spare) < 2 && cur.weight() < keepLoaded/4 {
 		cur.c, cur.records = nil, nil
 		it.spare = append(it.spare, cur)
-	}
-}
-
-func (it *Iterator) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !it.heap[i].before(it.heap[parent]) {
-			return
-		}
-		it.heap[i], it.heap[parent] = it.heap[parent], it.heap[i]
-		i = parent
-	}
-}
-
-func (it *Iterator) down(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(it.heap); child++ {
-			if it.heap[child].before(it.heap[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		it.heap[i], it.heap[least] = it.heap[least], it.heap[i]
-		i = least
 	}
 }

@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ var errFull = errors.New("no space left on device")
 func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	end := int(off) + len(p)
 	if m.limit > 0 && end > m.limit {
-		m.b = append(m.b[:off], p[:max(0, m.limit-int(off))]...) // a torn write
+		m.b = append(m.b[:off], p[:max(0, m.limit-int(off))]...) // an incomplete write
 		return max(0, m.limit-int(off)), errFull
 	}
 	m.b = append(m.b[:off], p...)
@@ -73,7 +74,8 @@ func addChannel(t testing.TB, w *Writer, topic string) uint16 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := w.AddChannel(Channel{SchemaID: schema, Topic: topic, Encoding: "cdr", Metadata: map[string]string{"k": "v", "a": ""}})
+	id, err := w.AddChannel(Channel{SchemaID: schema, Topic: topic, Encoding: "cdr",
+		Metadata: map[string]string{"k": "v", "a": ""}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func readAll(t testing.TB, it *Iterator) []record {
 // inOrder sorts as a Reader does: by time, and by place in the file.
 func inOrder(records []record) []record {
 	out := slices.Clone(records)
-	slices.SortStableFunc(out, func(a, b record) int { return cmpTime(a.log, b.log) })
+	slices.SortStableFunc(out, func(a, b record) int { return cmp.Compare(a.log, b.log) })
 	return out
 }
 
@@ -118,7 +120,8 @@ func equal(t testing.TB, got, want []record) {
 		for n < len(got) && n < len(want) && got[n] == want[n] {
 			n++
 		}
-		t.Fatalf("%d messages, want %d; first difference at %d:\ngot  %v\nwant %v", len(got), len(want), n, got[n:min(n+3, len(got))], want[n:min(n+3, len(want))])
+		t.Fatalf("%d messages, want %d; first difference at %d:\ngot  %v\nwant %v", len(got), len(want), n,
+			got[n:min(n+3, len(got))], want[n:min(n+3, len(want))])
 	}
 }
 
@@ -128,8 +131,9 @@ func stream(n int) []record {
 	for i := range n {
 		jitter := uint64(i*7919%13) * 30
 		out = append(out, record{
-			topic: []string{"/a", "/b", "/c"}[i%3], seq: uint32(i), log: 1_000_000 + uint64(i)*100 - jitter, publish: uint64(i),
-			data: strings.Repeat(fmt.Sprintf("message %d ", i), 1+i%20),
+			topic: []string{"/a", "/b", "/c"}[i%3], seq: uint32(i), log: 1_000_000 + uint64(i)*100 - jitter,
+			publish: uint64(i),
+			data:    strings.Repeat(fmt.Sprintf("message %d ", i), 1+i%20),
 		})
 	}
 	return out
@@ -163,7 +167,8 @@ func TestWriteAndRead(t *testing.T) {
 			equal(t, readAll(t, r.Messages(func(c *Channel) bool { return c.Topic == "/b" })),
 				slices.DeleteFunc(slices.Clone(sorted), func(r record) bool { return r.topic != "/b" }))
 			for _, c := range r.Channels() {
-				if s := r.Schema(c); r.Count(c) < 666 || s == nil || string(s.Data) != "string data\n" || c.Metadata["k"] != "v" {
+				if s := r.Schema(c); r.Count(c) < 666 || s == nil || string(s.Data) != "string data\n" ||
+					c.Metadata["k"] != "v" {
 					t.Errorf("%+v: %d messages, schema %+v", c, r.Count(c), s)
 				}
 			}
@@ -227,11 +232,13 @@ func TestOverlapBeyondMemory(t *testing.T) {
 	var records []record
 	for c := range chunks {
 		for i := range each {
-			records = append(records, record{topic: "/a", seq: uint32(len(records)), log: uint64(i*chunks + c), data: blob})
+			records = append(records, record{topic: "/a", seq: uint32(len(records)), log: uint64(i*chunks + c),
+				data: blob})
 		}
 	}
 	var out memory
-	w := write(t, &out, WriterOptions{Compression: Zstd, ChunkSize: each * (len(blob) + messageHead + recordHead)}, records)
+	w := write(t, &out, WriterOptions{Compression: Zstd, ChunkSize: each * (len(blob) + messageHead + recordHead)},
+		records)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +295,8 @@ func TestUnknownRecords(t *testing.T) {
 
 func TestNotMCAP(t *testing.T) {
 	b := []byte("SQLite format 3\x00 and so on")
-	if _, err := NewReader(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), "not an MCAP file") {
+	if _, err := NewReader(bytes.NewReader(b), int64(len(b))); err == nil ||
+		!strings.Contains(err.Error(), "not an MCAP file") {
 		t.Error(err)
 	}
 }
@@ -338,13 +346,15 @@ func TestFullDisk(t *testing.T) {
 			n = now // Close could write the last chunk
 		}
 		if uint64(len(got)) != n || loss.Messages+loss.Chunks+loss.Bytes > 0 {
-			t.Fatalf("limit %d: %d messages read, %d were written, %s %q", limit, len(got), n, loss.String(), loss.Notes)
+			t.Fatalf("limit %d: %d messages read, %d were written, %s %q", limit, len(got), n, loss.String(),
+				loss.Notes)
 		}
 	}
 }
 
 func TestWriterRefuses(t *testing.T) {
-	if _, err := NewWriter(&memory{}, WriterOptions{Compression: "brotli"}); err == nil || !strings.Contains(err.Error(), "brotli") {
+	if _, err := NewWriter(&memory{}, WriterOptions{Compression: "brotli"}); err == nil ||
+		!strings.Contains(err.Error(), "brotli") {
 		t.Error(err)
 	}
 	var out memory

@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -16,8 +17,8 @@ type Reader struct {
 	r    io.ReaderAt
 	size int64
 
-	// Profile and Library are what the writer of the file called itself:
-	// "ros2", "libmcap 0.8.0".
+	// Profile and Library are what the file's header names: "ros2",
+	// "libmcap 0.8.0".
 	Profile, Library string
 	// Indexed is true when the file's summary was used; otherwise the whole
 	// file was scanned to find its messages.
@@ -37,11 +38,11 @@ type Reader struct {
 	unpack     unpacker
 }
 
-// NewReader reads the head and the summary of a file of size bytes, or scans
-// it when it has no summary that can be trusted. The only errors are those of
-// a file that is not MCAP at all; whatever is missing or broken later is
-// counted in Loss. An empty file is a recording that was killed before its
-// first byte came to disk: a reader without messages.
+// NewReader reads the header and the summary of a file of size bytes, or scans
+// the file when it has no valid summary. It fails only for a file that is not
+// MCAP at all, or that cannot be read; missing and damaged data are counted in
+// Loss. An empty file is a recording that was killed before its first write: a
+// reader without messages.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	rd := &Reader{
 		r: r, size: size,
@@ -64,32 +65,19 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 		rd.forget()
 		before := rd.loss
 		rd.scan()
-		if rd.late { // again, with the channels known from the start
+		if rd.late { // scan again, with all channels known from the start
 			rd.loss, rd.late = before, false
 			rd.forgetMessages()
 			rd.scan()
 		}
 	}
 	slices.SortStableFunc(rd.chunks, func(a, b *chunk) int {
-		if a.start != b.start {
-			return cmpTime(a.start, b.start)
-		}
-		return a.seq - b.seq
+		return cmp.Or(cmp.Compare(a.start, b.start), a.seq-b.seq)
 	})
 	return rd, nil
 }
 
-func cmpTime(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// forget drops what a broken summary left behind.
+// forget drops what was read from an invalid summary.
 func (r *Reader) forget() {
 	clear(r.schemas)
 	clear(r.channels)
@@ -115,8 +103,8 @@ func (r *Reader) Channels() []*Channel {
 // Schema returns the schema of a channel, nil when the file has none.
 func (r *Reader) Schema(c *Channel) *Schema { return r.schemas[c.SchemaID] }
 
-// Count is the number of messages of a channel, as the file's statistics or
-// the scan have it.
+// Count is the number of messages of a channel by the file's statistics, or by
+// the scan.
 func (r *Reader) Count(c *Channel) uint64 { return r.counts[c.ID] }
 
 // Span gives the log times of the first and the last message, in ns, and the
@@ -126,7 +114,7 @@ func (r *Reader) Span() (start, end, messages uint64) { return r.start, r.end, r
 // Metadata lists the metadata records in file order.
 func (r *Reader) Metadata() []Metadata { return r.metadata }
 
-// Loss is what was found missing so far: at opening, and in chunks read since.
+// Loss counts what was missing or damaged at opening and in chunks read since.
 func (r *Reader) Loss() loss.Loss { return r.loss }
 
 // Close frees the decoders. The underlying file stays open.
@@ -170,9 +158,9 @@ func (r *Reader) readHeader() {
 	r.Profile, r.Library = f.str(), f.str()
 }
 
-// readSummary fills the reader from the summary section. It says false when
-// there is none, or it is broken, or it does not tell where all messages are:
-// then the file has to be scanned.
+// readSummary fills the reader from the summary section. It returns false when
+// the file has to be scanned: there is no summary, it is invalid, or it does not
+// list where all messages are.
 func (r *Reader) readSummary() bool {
 	footerAt := r.size - footerSize - int64(len(magic))
 	if footerAt < int64(len(magic))+recordHead {
@@ -207,7 +195,7 @@ func (r *Reader) readSummary() bool {
 	return r.useSummary(section)
 }
 
-// summary is what a summary section holds beside schemas and channels.
+// summary holds a summary section's records, except schemas and channels.
 type summary struct {
 	stats  statistics
 	found  bool // a Statistics record
@@ -245,7 +233,7 @@ func (r *Reader) useSummary(section []byte) bool {
 		}
 	}
 	// Without counts per channel, or with messages outside of chunks, only a
-	// scan tells what is where.
+	// scan finds them all.
 	if counted != s.stats.messages || (s.stats.messages > 0 && len(s.chunks) == 0) {
 		return false
 	}

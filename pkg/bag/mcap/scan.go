@@ -41,7 +41,7 @@ func (w *window) at(off int64, n int) []byte {
 type scan struct {
 	*Reader
 	win      window
-	run      *chunk // the run being collected, nil: none
+	run      *chunk // the current run, nil: none
 	raw, out []byte
 	entries  []entry
 }
@@ -76,9 +76,9 @@ func (r *Reader) scan() {
 	}
 }
 
-// checkData holds the data section, which ends at the given offset, against
-// the CRC in its end mark: the only one there is for records outside of chunks.
-// It tells nothing new when damage was found already.
+// checkData checks the data section, which ends at the given offset, against
+// the CRC in its DataEnd record: the only one for records outside of chunks.
+// When damage was found already the CRC adds nothing.
 func (s *scan) checkData(end int64) {
 	b := s.win.at(end+recordHead, 4)
 	if len(b) < 4 || le.Uint32(b) == 0 || s.loss.Any() {
@@ -92,7 +92,7 @@ func (s *scan) checkData(end int64) {
 	}
 }
 
-// take takes one whole record of the data section.
+// take handles one complete record of the data section.
 func (s *scan) take(op opcode, at, next int64) {
 	n := next - at
 	switch op {
@@ -133,8 +133,8 @@ func (s *scan) closeRun(at int64) {
 	}
 }
 
-// count loads a chunk, learns its channels and counts its messages. A chunk
-// without messages is not kept.
+// count loads a chunk, adds its channels and counts its messages. It returns how
+// many bytes complete records fill. A chunk without messages is not kept.
 func (s *scan) count(c *chunk) (whole int) {
 	var records []byte
 	var err error
@@ -162,8 +162,8 @@ func (s *scan) count(c *chunk) (whole int) {
 	return walk(records, func(opcode, int, []byte) bool { return true })
 }
 
-// cutRecord takes a record that goes on past the end of the file. Of a chunk,
-// the whole messages in its beginning are kept.
+// cutRecord handles a record that extends past the end of the file. Complete
+// messages at the beginning of a chunk are kept.
 func (s *scan) cutRecord(op opcode, at int64, n uint64) {
 	have := s.size - at
 	switch op {
@@ -183,11 +183,11 @@ func (s *scan) cutRecord(op opcode, at int64, n uint64) {
 	case opMessageIndex, opMetadata, opDataEnd, opFooter:
 		s.stop(at, 0, "cut off after the last message")
 	default:
-		s.stop(at, uint64(have), "a record goes on past the end of the file")
+		s.stop(at, uint64(have), "a record extends past the end of the file")
 	}
 }
 
-// cutChunk keeps the beginning of a chunk and returns how many bytes of its
+// cutChunk keeps the beginning of a chunk. It returns how many bytes of its
 // records, uncompressed, are missing.
 func (s *scan) cutChunk(at, have int64, n uint64) uint64 {
 	c := &chunk{off: at, length: have, cut: true}
@@ -201,7 +201,7 @@ func (s *scan) cutChunk(at, have int64, n uint64) uint64 {
 	return n
 }
 
-// stop notes that the file stops here, before its end mark.
+// stop notes that the file ends here, before its end magic.
 func (s *scan) stop(at int64, lost uint64, why string) {
 	s.closeRun(at)
 	s.loss.Truncated = true

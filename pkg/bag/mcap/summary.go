@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Close writes the chunk at hand, the summary and the end mark. When the file
-// cannot take them, what was written before stays, and the first error is
-// returned. The underlying file stays open.
+// Close writes the open chunk, the summary and the footer. On an error it keeps
+// what was written before, and returns the first error. The underlying file
+// stays open.
 func (w *Writer) Close() error {
 	first := w.Flush()
-	w.err = nil // a summary may still fit where a chunk did not
+	w.err = nil // a summary may fit where a chunk did not
 	w.open = openChunk{}
 
 	at := w.begin(opDataEnd)
@@ -52,7 +52,7 @@ func (w *Writer) Close() error {
 	return first
 }
 
-// group is a stretch of summary records of one kind.
+// group is a run of summary records of one kind.
 type group struct {
 	op          opcode
 	off, length int64
@@ -138,8 +138,8 @@ func (w *Writer) channel(c Channel) {
 	w.finish(at)
 }
 
-// strings writes a map with its keys in order, so that the same calls give the
-// same bytes.
+// strings writes a map with sorted keys, so that the same calls give the same
+// bytes.
 func (w *Writer) strings(m map[string]string) {
 	at := len(w.buf)
 	w.u32(0)

@@ -14,7 +14,7 @@ const DefaultChunkSize = 1 << 20
 // chunks of DefaultChunkSize.
 type WriterOptions struct {
 	Profile     string // "ros2"
-	Library     string // who writes
+	Library     string // name of the writing program
 	Compression string // None, LZ4 or Zstd
 	ChunkSize   int    // bytes, uncompressed
 }
@@ -22,18 +22,18 @@ type WriterOptions struct {
 // Output is what a Writer needs of its file.
 type Output interface {
 	io.WriterAt
-	// Truncate is called after a failed write, to leave no torn record behind.
+	// Truncate is called after a failed write, to remove an incomplete record.
 	Truncate(size int64) error
 }
 
-// Writer writes one MCAP file: messages in compressed chunks with their CRCs
-// and message indexes; schemas, channels and metadata between the chunks, so
-// that a damaged chunk takes none of them with it; at the end the summary, with
-// indexes, statistics and CRCs.
+// Writer writes one MCAP file. Messages are in compressed chunks with CRCs and
+// message indexes. Schemas, channels and metadata are between the chunks, so
+// that a damaged chunk costs none of them. The summary at the end has indexes,
+// statistics and CRCs.
 //
-// After an error of the file, the writer drops the chunk at hand and writes no
-// more messages; everything before it stays readable, and Close still tries to
-// add the summary.
+// After a failed write, the writer drops the open chunk and writes no more
+// messages. Everything before it stays readable, and Close still tries to add
+// the summary.
 type Writer struct {
 	out  Output
 	opts WriterOptions
@@ -42,7 +42,7 @@ type Writer struct {
 	off int64  // end of what is written
 	crc uint32 // of all of it
 	err error  // the first failed write
-	buf []byte // records on their way to the file
+	buf []byte // records to be written
 
 	schemas  []Schema
 	channels []Channel
@@ -145,8 +145,8 @@ func (w *Writer) AddMetadata(m Metadata) error {
 	return nil
 }
 
-// Write adds a message to the chunk at hand, and writes the chunk to the file
-// when it is full. Times are ns since the epoch.
+// Write adds a message to the open chunk, and writes the chunk to the file when
+// it is full. Times are ns since the epoch.
 func (w *Writer) Write(channel uint16, sequence uint32, logTime, publishTime uint64, data []byte) error {
 	if w.err != nil {
 		return w.err
@@ -155,7 +155,8 @@ func (w *Writer) Write(channel uint16, sequence uint32, logTime, publishTime uin
 		return fmt.Errorf("channel %d was not added", channel)
 	}
 	if len(data) > MaxChunk-messageHead-recordHead {
-		return fmt.Errorf("%s: a message of %d bytes, more than the %d a chunk holds", w.channels[channel-1].Topic, len(data), MaxChunk)
+		return fmt.Errorf("%s: a message of %d bytes, more than the %d a chunk holds", w.channels[channel-1].Topic,
+			len(data), MaxChunk)
 	}
 	c := &w.open
 	if len(c.records) > 0 && len(c.records)+len(data)+messageHead+recordHead > MaxChunk {
@@ -184,7 +185,7 @@ func (w *Writer) Write(channel uint16, sequence uint32, logTime, publishTime uin
 	return nil
 }
 
-// Pending is the number of messages in the chunk at hand, not yet in the file.
+// Pending is the number of messages in the open chunk, not yet in the file.
 func (w *Writer) Pending() int { return w.open.messages }
 
 // Count is the number of a channel's messages that are in the file.
@@ -199,11 +200,11 @@ func (w *Writer) Count(channel uint16) uint64 {
 // ns, and the number of messages.
 func (w *Writer) Span() (start, end, messages uint64) { return w.start, w.end, w.total }
 
-// Size is the number of bytes the file has, counting the chunk at hand as if
-// it were written uncompressed.
+// Size is the size of the file in bytes, plus the open chunk's uncompressed
+// size.
 func (w *Writer) Size() int64 { return w.off + int64(len(w.open.records)) }
 
-// Flush writes the chunk at hand to the file.
+// Flush writes the open chunk to the file.
 func (w *Writer) Flush() error {
 	c := &w.open
 	if w.err != nil || c.messages == 0 {
@@ -259,8 +260,8 @@ func (w *Writer) chunkWritten(done writtenChunk) {
 	c.records, c.messages = c.records[:0], 0
 }
 
-// flushBuf appends buf to the file. What a failed write left of it is cut off
-// again.
+// flushBuf appends buf to the file. After a failed write the file is truncated to
+// its size before.
 func (w *Writer) flushBuf() error {
 	if w.err != nil {
 		w.buf = w.buf[:0]
@@ -270,7 +271,7 @@ func (w *Writer) flushBuf() error {
 	if err != nil {
 		w.err = err
 		if terr := w.out.Truncate(w.off); terr != nil {
-			w.err = fmt.Errorf("%w; the torn end could not be cut off: %w", err, terr)
+			w.err = fmt.Errorf("%w; the incomplete end could not be cut off: %w", err, terr)
 		}
 	} else {
 		w.crc = crc32.Update(w.crc, crc32.IEEETable, w.buf)
