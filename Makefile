@@ -73,6 +73,11 @@ lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, gen
 	go tool staticcheck ./...
 	go test ./pkg/layout
 
+# The detector slows tests down five- to tenfold.
+.PHONY: race
+race: deps peers ## every Go test under the race detector
+	go test -race -timeout 60m ./...
+
 .PHONY: gen
 gen: ## remake generated code (go generate)
 	go generate ./...
