@@ -20,7 +20,7 @@ func Documents() map[string]string {
 	param.Default(&airframe)
 	bags := assemble.DefaultOptions().Config
 	return map[string]string{
-		"docs/parameters.md": "# Parameters\n\n" +
+		"docs/reference/parameters.md": "# Parameters\n\n" +
 			"Every parameter stands in the source with its default, unit and range; this page is generated from there (`make gen`).\n" +
 			"A file is a ROS 2 parameter file: `params/fit.yaml`, `params/train.yaml`, `params/assemble.yaml` and `params/airframe.yaml` hold all defaults, copy what you change.\n" +
 			"Unknown names, other types and values out of range are refused with file and line.\n\n" +
