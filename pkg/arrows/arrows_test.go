@@ -39,7 +39,7 @@ var rooms = map[string]way{
 
 	"nn": blocks, "model": blocks, "dynamics": blocks, "snapshot": blocks, "learned": blocks,
 
-	"estimate": flight, "history": flight, "latent": flight,
+	"estimate": flight, "latent": flight,
 	"reference": flight, "policy": flight, "guard": flight, "control": flight, "doctor": flight, "conditions": flight,
 
 	"transition": learning, "vnd": learning, "task": learning, "train": learning, "gate": learning,
@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 		}},
 		{"pkg/so3: pkg/nn\npkg/nn:", []string{
 			"pkg/so3 (ground) imports nn (blocks): ground is what everything stands on\n\tthrough pkg/so3 → pkg/nn"}},
-		{"pkg/vnd: pkg/history pkg/transition\npkg/history: pkg/quad\npkg/transition: pkg/quad\npkg/quad:", nil},
+		{"pkg/vnd: pkg/transition\npkg/transition: pkg/quad\npkg/quad:", nil},
 		{"pkg/vnd: pkg/assemble\npkg/assemble: msgs/std_msgs\nmsgs/std_msgs:", []string{
 			"pkg/vnd (learning way) imports assemble (edges): " + may[learning].reason + "\n\tthrough pkg/vnd → pkg/assemble",
 			"pkg/vnd reaches msgs through pkg/vnd → pkg/assemble → msgs/std_msgs: " + fences[0].reason}},

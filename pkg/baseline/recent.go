@@ -8,7 +8,6 @@ import (
 
 	"vnd/pkg/dynamics"
 	"vnd/pkg/guard"
-	"vnd/pkg/history"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -27,7 +26,7 @@ type RecentMean struct {
 	path     guard.Path
 	dt       float64
 	n        int // steps of the window
-	rows     *history.Window
+	rows     *quad.Window
 	leftover *dynamics.Leftover
 	push     so3.Vec3 // leftover acceleration in the world, m/s²
 }
@@ -43,7 +42,7 @@ func NewRecentMean(c RecentMeanConfig, l quad.Limits, a dynamics.Actuator, dt fl
 		return nil, fmt.Errorf("a window of %g s holds no step of %g s", c.Window, dt)
 	}
 	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, leftover: dynamics.NewLeftover(a, dt, n)}
-	if r.rows, err = history.New(n, dt); err != nil {
+	if r.rows, err = quad.NewWindow(n, dt); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -53,7 +52,7 @@ func NewRecentMean(c RecentMeanConfig, l quad.Limits, a dynamics.Actuator, dt fl
 func (r *RecentMean) Reset() {
 	r.law.Reset()
 	r.push = so3.Vec3{}
-	r.rows, _ = history.New(r.n, r.dt) // of numbers that it took before
+	r.rows, _ = quad.NewWindow(r.n, r.dt) // of numbers that it took before
 }
 
 // Command implements quad.Controller.

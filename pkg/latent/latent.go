@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 
-	"vnd/pkg/history"
 	"vnd/pkg/quad"
 	"vnd/pkg/so3"
 )
@@ -22,7 +21,7 @@ type Encoder struct {
 	maxAge float64 // s
 
 	reader *Reader
-	rows   *history.Window
+	rows   *quad.Window
 	sum    quad.Command // of the newest row's commands
 	n      int          // how many; 0 before the first row
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"vnd/pkg/dynamics"
-	"vnd/pkg/history"
 	"vnd/pkg/learned"
 	"vnd/pkg/model"
+	"vnd/pkg/quad"
 )
 
 // Reader is a model with the room that it takes to read one window.
@@ -14,7 +14,7 @@ type Reader struct {
 	model *learned.Model[float32]
 	robot learned.Quadrotor
 	dims  dynamics.Dims
-	rows  *history.Window
+	rows  *quad.Window
 
 	measured, actions []float32 // [T+1][M], [T][A]
 	windows           *learned.Windows[float32]
@@ -34,7 +34,7 @@ type Reader struct {
 // NewReader makes a reader of a model of the quadrotor q.
 func NewReader(m *learned.Model[float32], q learned.Quadrotor) (*Reader, error) {
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
-	rows, err := history.New(T, q.Dt)
+	rows, err := quad.NewWindow(T, q.Dt)
 	if err != nil {
 		return nil, fmt.Errorf("latent: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"vnd/pkg/history"
 	"vnd/pkg/learned"
 	"vnd/pkg/quad"
 	"vnd/pkg/snapshot"
@@ -37,7 +36,7 @@ type believed struct {
 	past, ahead      int // rows
 	learned, physics *learned.Predictor
 
-	window *history.Window
+	window *quad.Window
 	zero   int64 // stamp from which times count, ns
 	sum    quad.Command
 	n      int // ticks of the newest row
@@ -83,7 +82,7 @@ func newModel(b *snapshot.Bundle, horizon float64) (*believed, error) {
 	prior.Output, prior.Anchor = make([]float32, len(m.Output)), make([]float32, len(m.Anchor)) // 0 switches a head off
 	n := &believed{id: b.ID, dt: q.Dt, past: m.Net.Context, ahead: max(int(math.Round(horizon/q.Dt)), 1),
 		learned: learned.NewPredictor(m, q), physics: learned.NewPredictor(&prior, q)}
-	if n.window, err = history.New(n.past+n.ahead, q.Dt); err != nil {
+	if n.window, err = quad.NewWindow(n.past+n.ahead, q.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
 	return n, nil

@@ -1,23 +1,21 @@
-package history
+package quad
 
 import (
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"vnd/pkg/quad"
 )
 
 // Whatever is pushed, the window holds the newest rows since the last gap, in order, at most C+1 of them.
 func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		C := rapid.IntRange(1, 7).Draw(t, "C")
-		w, err := New(C, .02)
+		w, err := NewWindow(C, .02)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []quad.Step
+		var want []Step
 		breaks := uint64(0)
 		now := 0.
 		for i := range rapid.IntRange(1, 80).Draw(t, "rows") {
@@ -28,7 +26,7 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 			if gap == gap {
 				now += gap
 			}
-			s := quad.Step{T: now}
+			s := Step{T: now}
 			if gap != gap {
 				s.T = gap
 			}
@@ -37,8 +35,8 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 			if want = append(want, s); gap != gap {
 				// the clock is unknown after it: the next row starts anew
 				now = 0
-				w.Push(quad.Step{T: now})
-				want, breaks = []quad.Step{{T: now}}, breaks+1
+				w.Push(Step{T: now})
+				want, breaks = []Step{{T: now}}, breaks+1
 			}
 			want = want[max(0, len(want)-C-1):]
 			got := w.Steps()
@@ -55,12 +53,12 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 }
 
 func TestPushAllocatesNothing(t *testing.T) {
-	w, err := New(20, .02)
+	w, err := NewWindow(20, .02)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := 0.
-	if n := testing.AllocsPerRun(500, func() { w.Push(quad.Step{T: k * .02}); k++ }); n != 0 {
+	if n := testing.AllocsPerRun(500, func() { w.Push(Step{T: k * .02}); k++ }); n != 0 {
 		t.Errorf("%g allocations per row", n)
 	}
 }
@@ -70,7 +68,7 @@ func TestNewRefuses(t *testing.T) {
 		C  int
 		dt float64
 	}{{0, .02}, {20, 0}, {20, math.NaN()}} {
-		if _, err := New(c.C, c.dt); err == nil {
+		if _, err := NewWindow(c.C, c.dt); err == nil {
 			t.Errorf("window of %d rows at %g s was accepted", c.C, c.dt)
 		}
 	}
