@@ -25,7 +25,7 @@ demo: build ## a model of recorded flights, then learning in flight: about five 
 
 .PHONY: test
 test: deps peers mpirun lint build cross ## all checks: lint, build, every Go test, with and without C
-	VND_KERNEL=c go test -count=1 ./pkg/kernel ./pkg/nn ./pkg/model ./pkg/learned ./pkg/vnd
+	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	CGO_ENABLED=0 go test ./...
 	go test ./...
 
@@ -64,7 +64,7 @@ ARM64 := qemu-aarch64 -L /usr/aarch64-linux-gnu
 .PHONY: neon
 neon: ## the C kernels built for arm64 and tested in an emulator (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
-	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/kernel ./pkg/nn ./pkg/model
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/nn/layers ./pkg/nn/nets
 
 .PHONY: lint
 lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, generated code up to date
@@ -111,11 +111,11 @@ fuzz-long: ## run every fuzz target for ten million executions (hours)
 SOAK ?= 1h
 .PHONY: soak
 soak: deps ## traffic between processes for SOAK (1h): goroutines, files and memory must not grow
-	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros
+	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros2/ros
 
 .PHONY: torture
 torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (7 minutes)
-	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/component/torture
+	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/node/torture
 
 # Screenshots land in build/page.
 .PHONY: page
@@ -123,7 +123,7 @@ page: deps ## the visualizer's page in a real Chromium (apt), its pace and what 
 	@command -v chromium >/dev/null || { sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 		echo "installing with apt: chromium fonts-dejavu-core"; $$sudo apt-get update -q && \
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
-	VND_SHOTS=$(CURDIR)/build/page VND_SECONDS=10 go test -tags browser -count=1 -v -run '^Test(Browser|Phone|Pace|Size)$$' ./pkg/view/page
+	VND_SHOTS=$(CURDIR)/build/page VND_SECONDS=10 go test -tags browser -count=1 -v -run '^Test(Browser|Phone|Pace|Size)$$' ./pkg/viz/web
 	VND_COST=60s go test -count=1 -v -timeout 5m ./nodes/visualizer
 
 # Into bin/rclgo; docs/guide/rclgo.md says what is needed.
@@ -166,19 +166,19 @@ ablate: build ## the loop with one thing changed at a time (a quarter of an hour
 
 .PHONY: stacks
 stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
-	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/component
+	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/node
 
 .PHONY: hostile
 hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)
-	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/gate
-	VND_POISONED=10 go test -count=1 -v -timeout 0 -run Poisoned ./pkg/campaign
+	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/learning/gate
+	VND_POISONED=10 go test -count=1 -v -timeout 0 -run Poisoned ./pkg/sim/experiment
 
 # What is not there is skipped and named. The transcripts land in build/interop.
 .PHONY: interop
 interop: deps ## against ROS 2 (source its setup.bash first), Fast DDS, ros2-client, Wireshark
 	@mkdir -p build/interop
 	VND_INTEROP=1 VND_BUILD=$(CURDIR)/build VND_TRANSCRIPTS=$(CURDIR)/build/interop \
-		go test -count=1 -v -timeout 30m ./pkg/ros/interop
+		go test -count=1 -v -timeout 30m ./pkg/ros2/ros/interop
 
 # Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
 PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0 cyclonedds==11.0.1
@@ -200,7 +200,7 @@ mpirun: deps
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends openmpi-bin || true; }
 	@$(has_mpirun) || echo "no mpirun of Open MPI here, its tests are skipped: apt-get install openmpi-bin" >&2
 
-# Whether the thing itself is there, however it was installed. pkg/kernel opens
+# Whether the thing itself is there, however it was installed. pkg/nn/kernel opens
 # oneDNN at run time; the -dev package brings whichever version the system has.
 # Cyclone DDS is linked; cgo finds it through pkg-config.
 has_c = echo '\#include <stdlib.h>' | gcc -E - >/dev/null 2>&1

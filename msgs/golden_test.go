@@ -15,8 +15,8 @@ import (
 	humblermw "vnd/msgs/humble/rmw_dds_common"
 	humblesensor "vnd/msgs/humble/sensor_msgs"
 	testmsgs "vnd/msgs/internal/test_msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/msggen"
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/msggen"
 )
 
 // recording is one message that ROS 2 Humble serialized, see testdata/README.md.

@@ -4,7 +4,7 @@ package msgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of vnd/msg/LearnerStatus.

@@ -1,4 +1,4 @@
-// Package msgs holds the project's own ROS messages (package vnd) as Go types, and knows every
+// Package msgs holds the project's own ROS messages (package fit) as Go types, and knows every
 // message and service that the project can read: its own, and the standard ones in the folders
 // beside, each a Go package of its ROS package's name without underscores.
 //
@@ -6,9 +6,9 @@
 // as of ROS 2 Jazzy and PX4 1.18; what was different before is in the folder humble.
 package msgs
 
-//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs -own vnd .
-//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
-//go:generate go run vnd/pkg/msggen/cmd/msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
+//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs -own vnd .
+//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
+//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
 
 import (
 	"embed"
@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // sources are the definitions, by the path that the registry's entries name.

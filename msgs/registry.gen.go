@@ -25,7 +25,7 @@ import (
 	typedescriptioninterfaces "vnd/msgs/type_description_interfaces"
 	uniqueidentifiermsgs "vnd/msgs/unique_identifier_msgs"
 	visualizationmsgs "vnd/msgs/visualization_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 var types = map[string]entry{

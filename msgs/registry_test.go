@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"vnd/msgs"
-	"vnd/pkg/msggen"
+	"vnd/pkg/ros2/msggen"
 )
 
 // The hashes that ROS 2 Jazzy's own generator gives, events of services included.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"vnd/msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/msggen"
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/msggen"
 )
 
 // The folders of generated code, as msgs.go's go:generate lines have them.

@@ -3,7 +3,7 @@
 package msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // SetTaskRequest is vnd/srv/SetTask_Request.

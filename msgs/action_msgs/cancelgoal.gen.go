@@ -3,7 +3,7 @@
 package actionmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // CancelGoalRequest is action_msgs/srv/CancelGoal_Request.

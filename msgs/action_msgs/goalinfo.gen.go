@@ -5,7 +5,7 @@ package actionmsgs
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	uniqueidentifiermsgs "vnd/msgs/unique_identifier_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GoalInfo is action_msgs/msg/GoalInfo.

@@ -3,7 +3,7 @@
 package actionmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of action_msgs/msg/GoalStatus.

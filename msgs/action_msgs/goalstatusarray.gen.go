@@ -3,7 +3,7 @@
 package actionmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GoalStatusArray is action_msgs/msg/GoalStatusArray.

@@ -3,7 +3,7 @@
 package builtininterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Duration is builtin_interfaces/msg/Duration.

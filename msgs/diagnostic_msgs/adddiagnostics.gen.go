@@ -3,7 +3,7 @@
 package diagnosticmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // AddDiagnosticsRequest is diagnostic_msgs/srv/AddDiagnostics_Request.

@@ -4,7 +4,7 @@ package diagnosticmsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // DiagnosticArray is diagnostic_msgs/msg/DiagnosticArray.

@@ -3,7 +3,7 @@
 package diagnosticmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of diagnostic_msgs/msg/DiagnosticStatus.

@@ -3,7 +3,7 @@
 package diagnosticmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // KeyValue is diagnostic_msgs/msg/KeyValue.

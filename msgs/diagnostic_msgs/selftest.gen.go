@@ -3,7 +3,7 @@
 package diagnosticmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // SelfTestRequest is diagnostic_msgs/srv/SelfTest_Request.

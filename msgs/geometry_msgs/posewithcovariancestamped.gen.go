@@ -4,7 +4,7 @@ package geometrymsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // PoseWithCovarianceStamped is geometry_msgs/msg/PoseWithCovarianceStamped.

@@ -3,7 +3,7 @@
 package geometrymsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Vector3 is geometry_msgs/msg/Vector3.

@@ -3,7 +3,7 @@
 package lifecyclemsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ChangeStateRequest is lifecycle_msgs/srv/ChangeState_Request.

@@ -3,7 +3,7 @@
 package lifecyclemsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of lifecycle_msgs/msg/State.

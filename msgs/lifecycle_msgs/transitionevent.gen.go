@@ -3,7 +3,7 @@
 package lifecyclemsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // TransitionEvent is lifecycle_msgs/msg/TransitionEvent.

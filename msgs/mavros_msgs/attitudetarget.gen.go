@@ -5,7 +5,7 @@ package mavrosmsgs
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of mavros_msgs/msg/AttitudeTarget.

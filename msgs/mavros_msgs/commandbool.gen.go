@@ -3,7 +3,7 @@
 package mavrosmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // CommandBoolRequest is mavros_msgs/srv/CommandBool_Request.

@@ -4,7 +4,7 @@ package mavrosmsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // RCIn is mavros_msgs/msg/RCIn.

@@ -3,7 +3,7 @@
 package mavrosmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of mavros_msgs/srv/SetMode_Request.

@@ -3,7 +3,7 @@
 package mocap4r2msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ImusInfo is mocap4r2_msgs/msg/ImusInfo.

@@ -4,7 +4,7 @@ package mocap4r2msgs
 
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of mocap4r2_msgs/msg/Marker.

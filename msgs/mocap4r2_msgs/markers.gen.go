@@ -4,7 +4,7 @@ package mocap4r2msgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Markers is mocap4r2_msgs/msg/Markers.

@@ -4,7 +4,7 @@ package motioncapturetrackinginterfaces
 
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // NamedPose is motion_capture_tracking_interfaces/msg/NamedPose.

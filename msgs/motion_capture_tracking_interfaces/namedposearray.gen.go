@@ -4,7 +4,7 @@ package motioncapturetrackinginterfaces
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // NamedPoseArray is motion_capture_tracking_interfaces/msg/NamedPoseArray.

@@ -3,7 +3,7 @@
 package navmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GetMapRequest is nav_msgs/srv/GetMap_Request.

@@ -4,7 +4,7 @@ package navmsgs
 
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GetPlanRequest is nav_msgs/srv/GetPlan_Request.

@@ -3,7 +3,7 @@
 package navmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // LoadMapRequest is nav_msgs/srv/LoadMap_Request.

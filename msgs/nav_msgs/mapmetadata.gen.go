@@ -5,7 +5,7 @@ package navmsgs
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // MapMetaData is nav_msgs/msg/MapMetaData.

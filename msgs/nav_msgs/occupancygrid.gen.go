@@ -4,7 +4,7 @@ package navmsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // OccupancyGrid is nav_msgs/msg/OccupancyGrid.

@@ -5,7 +5,7 @@ package navmsgs
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Odometry is nav_msgs/msg/Odometry.

@@ -3,7 +3,7 @@
 package px4msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of px4_msgs/msg/VehicleRatesSetpoint.

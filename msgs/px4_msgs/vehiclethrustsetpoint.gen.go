@@ -3,7 +3,7 @@
 package px4msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // VehicleThrustSetpoint is px4_msgs/msg/VehicleThrustSetpoint.

@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // DescribeParametersRequest is rcl_interfaces/srv/DescribeParameters_Request.

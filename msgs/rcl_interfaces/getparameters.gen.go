@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GetParametersRequest is rcl_interfaces/srv/GetParameters_Request.

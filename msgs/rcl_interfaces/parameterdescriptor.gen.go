@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ParameterDescriptor is rcl_interfaces/msg/ParameterDescriptor.

@@ -4,7 +4,7 @@ package rclinterfaces
 
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ParameterEvent is rcl_interfaces/msg/ParameterEvent.

@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ParameterEventDescriptors is rcl_interfaces/msg/ParameterEventDescriptors.

@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of rcl_interfaces/msg/ParameterType.

@@ -3,7 +3,7 @@
 package rclinterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // SetLoggerLevelsRequest is rcl_interfaces/srv/SetLoggerLevels_Request.

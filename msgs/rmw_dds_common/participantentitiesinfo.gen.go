@@ -3,7 +3,7 @@
 package rmwddscommon
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ParticipantEntitiesInfo is rmw_dds_common/msg/ParticipantEntitiesInfo.

@@ -4,7 +4,7 @@ package rosgraphmsgs
 
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Clock is rosgraph_msgs/msg/Clock.

@@ -3,7 +3,7 @@
 package sensormsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // JoyFeedbackArray is sensor_msgs/msg/JoyFeedbackArray.

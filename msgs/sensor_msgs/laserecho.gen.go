@@ -3,7 +3,7 @@
 package sensormsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // LaserEcho is sensor_msgs/msg/LaserEcho.

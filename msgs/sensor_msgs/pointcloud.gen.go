@@ -5,7 +5,7 @@ package sensormsgs
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // PointCloud is sensor_msgs/msg/PointCloud.

@@ -3,7 +3,7 @@
 package sensormsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // SetCameraInfoRequest is sensor_msgs/srv/SetCameraInfo_Request.

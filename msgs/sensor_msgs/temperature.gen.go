@@ -4,7 +4,7 @@ package sensormsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Temperature is sensor_msgs/msg/Temperature.

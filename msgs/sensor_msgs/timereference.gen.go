@@ -5,7 +5,7 @@ package sensormsgs
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // TimeReference is sensor_msgs/msg/TimeReference.

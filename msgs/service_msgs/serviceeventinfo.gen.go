@@ -4,7 +4,7 @@ package servicemsgs
 
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of service_msgs/msg/ServiceEventInfo.

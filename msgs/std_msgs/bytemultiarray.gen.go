@@ -3,7 +3,7 @@
 package stdmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // ByteMultiArray is std_msgs/msg/ByteMultiArray.

@@ -3,7 +3,7 @@
 package stdmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Float32 is std_msgs/msg/Float32.

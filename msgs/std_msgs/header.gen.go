@@ -4,7 +4,7 @@ package stdmsgs
 
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Header is std_msgs/msg/Header.

@@ -3,7 +3,7 @@
 package stdmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Int64MultiArray is std_msgs/msg/Int64MultiArray.

@@ -3,7 +3,7 @@
 package stdmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // UInt16 is std_msgs/msg/UInt16.

@@ -3,7 +3,7 @@
 package stdmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // UInt32MultiArray is std_msgs/msg/UInt32MultiArray.

@@ -3,7 +3,7 @@
 package stdsrvs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // TriggerRequest is std_srvs/srv/Trigger_Request.

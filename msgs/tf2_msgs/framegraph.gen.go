@@ -3,7 +3,7 @@
 package tf2msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // FrameGraphRequest is tf2_msgs/srv/FrameGraph_Request.

@@ -3,7 +3,7 @@
 package tf2msgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of tf2_msgs/msg/TF2Error.

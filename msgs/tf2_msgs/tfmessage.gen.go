@@ -4,7 +4,7 @@ package tf2msgs
 
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // TFMessage is tf2_msgs/msg/TFMessage.

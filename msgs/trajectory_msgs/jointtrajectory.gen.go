@@ -4,7 +4,7 @@ package trajectorymsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // JointTrajectory is trajectory_msgs/msg/JointTrajectory.

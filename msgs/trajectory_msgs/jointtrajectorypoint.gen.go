@@ -4,7 +4,7 @@ package trajectorymsgs
 
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // JointTrajectoryPoint is trajectory_msgs/msg/JointTrajectoryPoint.

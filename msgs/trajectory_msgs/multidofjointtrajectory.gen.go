@@ -4,7 +4,7 @@ package trajectorymsgs
 
 import (
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // MultiDOFJointTrajectory is trajectory_msgs/msg/MultiDOFJointTrajectory.

@@ -5,7 +5,7 @@ package trajectorymsgs
 import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // MultiDOFJointTrajectoryPoint is trajectory_msgs/msg/MultiDOFJointTrajectoryPoint.

@@ -3,7 +3,7 @@
 package typedescriptioninterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GetTypeDescriptionRequest is type_description_interfaces/srv/GetTypeDescription_Request.

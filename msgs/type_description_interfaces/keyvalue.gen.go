@@ -3,7 +3,7 @@
 package typedescriptioninterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // KeyValue is type_description_interfaces/msg/KeyValue.

@@ -3,7 +3,7 @@
 package typedescriptioninterfaces
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // TypeSource is type_description_interfaces/msg/TypeSource.

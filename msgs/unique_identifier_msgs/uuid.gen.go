@@ -3,7 +3,7 @@
 package uniqueidentifiermsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // UUID is unique_identifier_msgs/msg/UUID.

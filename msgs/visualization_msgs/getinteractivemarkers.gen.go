@@ -3,7 +3,7 @@
 package visualizationmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // GetInteractiveMarkersRequest is visualization_msgs/srv/GetInteractiveMarkers_Request.

@@ -6,7 +6,7 @@ import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of visualization_msgs/msg/ImageMarker.

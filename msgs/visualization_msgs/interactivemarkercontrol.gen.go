@@ -4,7 +4,7 @@ package visualizationmsgs
 
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of visualization_msgs/msg/InteractiveMarkerControl.

@@ -3,7 +3,7 @@
 package visualizationmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // InteractiveMarkerInit is visualization_msgs/msg/InteractiveMarkerInit.

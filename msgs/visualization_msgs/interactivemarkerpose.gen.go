@@ -5,7 +5,7 @@ package visualizationmsgs
 import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // InteractiveMarkerPose is visualization_msgs/msg/InteractiveMarkerPose.

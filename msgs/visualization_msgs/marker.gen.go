@@ -7,7 +7,7 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Constants of visualization_msgs/msg/Marker.

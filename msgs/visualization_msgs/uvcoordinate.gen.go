@@ -3,7 +3,7 @@
 package visualizationmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // UVCoordinate is visualization_msgs/msg/UVCoordinate.

@@ -1,65 +1,15 @@
-// Command flight hosts the nodes that fly, policy_controller and latent_encoder, in one process, and has those that write
-// and learn, transition_recorder and background_learner, as child processes, started anew where they end. All of them get
-// its ROS arguments. VND_CHILDREN names other programs beside it, with a comma between; empty has none.
+// Command flight hosts policy_controller and latent_encoder in one process. It runs transition_recorder and
+// background_learner as child processes, started anew where they end.
 package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strings"
-	"sync"
 
-	"vnd/pkg/component/child"
-	"vnd/pkg/component/controller"
-	"vnd/pkg/component/encoder"
-	"vnd/pkg/ros"
+	"vnd/pkg/node/flight"
+	"vnd/pkg/ros2/ros"
 )
 
 func main() {
-	ros.MainFunc(func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
-}
-
-// run flies until ctx is done, then waits for the children.
-func run(ctx context.Context, args []string) error {
-	paths, err := children()
-	if err != nil {
-		return err
-	}
-	var running sync.WaitGroup
-	defer running.Wait()
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	// Threads as in the processes of the two nodes.
-	return ros.Run(ctx, ros.Options{Args: args, Threads: 4}, func(ctx context.Context, c *ros.Context) error {
-		n, err := controller.New(ctx, c)
-		if err != nil {
-			return err
-		}
-		if _, err := encoder.New(c); err != nil {
-			return err
-		}
-		for _, path := range paths {
-			running.Go(func() {
-				child.Run(ctx, path, args, child.Options{Log: func(line string) { n.Log().Error().Msg(line) }})
-			})
-		}
-		return nil
-	})
-}
-
-// children are the programs that run beside.
-func children() (paths []string, err error) {
-	names, set := os.LookupEnv("VND_CHILDREN")
-	if !set {
-		names = "transition_recorder,background_learner"
-	}
-	for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
-		path, err := child.Sibling(name)
-		if err != nil {
-			return nil, fmt.Errorf("VND_CHILDREN: %w", err)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
+	ros.MainFunc(func(ctx context.Context) error { return flight.Run(ctx, os.Args[1:]) })
 }

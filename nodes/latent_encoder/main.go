@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"vnd/pkg/component/encoder"
-	"vnd/pkg/ros"
+	"vnd/pkg/node/encoder"
+	"vnd/pkg/ros2/ros"
 )
 
 func main() {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"vnd/pkg/component/controller"
-	"vnd/pkg/ros"
+	"vnd/pkg/node/controller"
+	"vnd/pkg/ros2/ros"
 )
 
 func main() {

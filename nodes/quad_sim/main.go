@@ -3,15 +3,10 @@
 package main
 
 import (
-	"context"
 	"os"
 
-	"vnd/pkg/ros"
+	"vnd/pkg/node/quadsim"
+	"vnd/pkg/ros2/ros"
 )
 
-func main() {
-	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(ctx context.Context, c *ros.Context) error {
-		_, err := newNode(ctx, c)
-		return err
-	})
-}
+func main() { ros.MainContext(ros.Options{Args: os.Args[1:]}, quadsim.New) }

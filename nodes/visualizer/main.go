@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"vnd/pkg/component/visualizer"
-	"vnd/pkg/ros"
+	"vnd/pkg/node/visualizer"
+	"vnd/pkg/ros2/ros"
 )
 
 func main() {

@@ -26,15 +26,15 @@ import (
 	navmsgs "vnd/msgs/nav_msgs"
 	visualizationmsgs "vnd/msgs/visualization_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/component"
-	"vnd/pkg/control"
-	"vnd/pkg/dynamics"
-	"vnd/pkg/learned"
-	"vnd/pkg/model"
-	"vnd/pkg/quad"
-	"vnd/pkg/ros"
-	"vnd/pkg/ros/rostest"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/node"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
+	"vnd/pkg/vnd"
 )
 
 // patience is how long a test waits for what must happen.
@@ -111,12 +111,12 @@ func newRobot(t *testing.T) *robot {
 		t.Fatal(err)
 	}
 	r := &robot{t: t, n: must(c.NewNode("robot"))(t)}
-	r.steps = must(ros.NewPublisher[msgs.Step](r.n, "step", component.StepQoS()))(t)
-	r.poses = must(ros.NewPublisher[geometrymsgs.PoseStamped](r.n, "mocap/pose", component.MocapQoS()))(t)
-	r.bundles = must(ros.NewPublisher[msgs.Bundle](r.n, "bundle", component.LatchedQoS()))(t)
-	must(ros.NewSubscription(r.n, "visualizer/flown", component.LatchedQoS(), func(*navmsgs.Path, ros.Info) {}))(t)
+	r.steps = must(ros.NewPublisher[msgs.Step](r.n, "step", node.StepQoS()))(t)
+	r.poses = must(ros.NewPublisher[geometrymsgs.PoseStamped](r.n, "mocap/pose", node.MocapQoS()))(t)
+	r.bundles = must(ros.NewPublisher[msgs.Bundle](r.n, "bundle", node.LatchedQoS()))(t)
+	must(ros.NewSubscription(r.n, "visualizer/flown", node.LatchedQoS(), func(*navmsgs.Path, ros.Info) {}))(t)
 	for _, topic := range []string{"vehicle", "error_tube", "imagined", "latent_map"} { // as rviz does
-		must(ros.NewSubscription(r.n, "visualizer/"+topic, component.LatchedQoS(), func(*visualizationmsgs.MarkerArray, ros.Info) {}))(t)
+		must(ros.NewSubscription(r.n, "visualizer/"+topic, node.LatchedQoS(), func(*visualizationmsgs.MarkerArray, ros.Info) {}))(t)
 	}
 	rostest.Spin(t, c, 1)
 	return r
@@ -125,10 +125,10 @@ func newRobot(t *testing.T) *robot {
 // bundle publishes one with an untrained model.
 func (r *robot) bundle() string {
 	r.t.Helper()
-	q := learned.Quadrotor{Dt: .02, Prior: true, Actuator: dynamics.NominalActuator()}
-	m := must(learned.New(q.System(), model.Config{Context: 20, Latent: 12, Encoder: model.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, DecoderHidden: 128, Members: 1}))(r.t)
+	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
+	m := must(vnd.New(q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, DecoderHidden: 128, Members: 1}))(r.t)
 	m.Net.Init(rand.New(rand.NewPCG(1, 2)))
-	b := must(learned.Bundle(m, q, nil, nil))(r.t)
+	b := must(vnd.Bundle(m, q, nil, nil))(r.t)
 	data := must(b.Encode())(r.t)
 	if err := r.bundles.Publish(&msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}); err != nil {
 		r.t.Fatal(err)

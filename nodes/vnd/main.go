@@ -1,6 +1,6 @@
 // vnd fits models of a robot's dynamics to its flights, predicts with them and scores them.
 package main
 
-import "vnd/pkg/tool"
+import "vnd/pkg/cli"
 
-func main() { tool.Main() }
+func main() { cli.Main() }

@@ -9,7 +9,7 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Autopilot is what an autopilot says of itself.

@@ -6,9 +6,9 @@ import (
 
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Which modes follow setpoints, by the names that mavros gives them and the numbers of PX4.

@@ -7,8 +7,8 @@ import (
 
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // Pose is where a body was at a stamp, and how it moved where the message says so. Numbers are as the message has

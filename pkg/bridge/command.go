@@ -8,8 +8,8 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // Stacks are the command interfaces, as the parameter command_interface names them.

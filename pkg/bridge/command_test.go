@@ -11,10 +11,10 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/guard"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/cdr"
 )
 
 func decodeCommand(t testing.TB, m cdr.Message, hover float64) (Command, error) {

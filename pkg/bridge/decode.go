@@ -13,8 +13,8 @@ import (
 	navmsgs "vnd/msgs/nav_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	tf2msgs "vnd/msgs/tf2_msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/guard"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Types of topics by their ROS names.

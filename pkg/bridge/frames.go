@@ -3,8 +3,8 @@ package bridge
 import (
 	"math"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // Aerospace frames: world NED (north, east, down) and body FRD (forward, right, down), where ours are ENU and FLU.

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 func anyVec() *rapid.Generator[so3.Vec3] {

@@ -9,8 +9,8 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	navmsgs "vnd/msgs/nav_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // Frames in which poses may come.

@@ -15,9 +15,9 @@ import (
 	navmsgs "vnd/msgs/nav_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	tf2msgs "vnd/msgs/tf2_msgs"
-	"vnd/pkg/cdr"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/ros2/cdr"
 )
 
 func TestTime(t *testing.T) {

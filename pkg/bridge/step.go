@@ -2,8 +2,8 @@ package bridge
 
 import (
 	"vnd/msgs"
-	"vnd/pkg/control"
-	"vnd/pkg/quad"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
 )
 
 // PutStep fills m with a tick; frame is the name of the world's. It allocates nothing once m has held as much.

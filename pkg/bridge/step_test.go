@@ -6,10 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vnd/msgs"
-	"vnd/pkg/control"
-	"vnd/pkg/guard"
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
 )
 
 // Every field of a tick has its place in the message, where the readers of steps find it.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"vnd/pkg/quad"
+	"vnd/pkg/core/quad"
 )
 
 // Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with

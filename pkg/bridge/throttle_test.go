@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vnd/pkg/quad"
+	"vnd/pkg/core/quad"
 )
 
 // A vehicle that hovers at 0.5 of 16 V: with a linear and with a square thrust curve, on a full and on a sagging battery.

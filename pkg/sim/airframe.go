@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 const gravity = quad.Gravity

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 func TestBatteryUnderLoad(t *testing.T) {

@@ -3,7 +3,7 @@ package sim
 import (
 	"strings"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Conditions are the rows of a table: what is hidden from the robot and may change while it flies. Each list has one

@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // end is why a flight is over.

@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Drag slows the body against the air: that of the rotors grows with velocity times rotor speed, that of the body with

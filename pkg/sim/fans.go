@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Fans blow jets: free round turbulent jets with the profile of a Gaussian, as Pope, "Turbulent Flows", 5.1 measures

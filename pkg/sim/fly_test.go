@@ -3,8 +3,8 @@ package sim
 import (
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // law is a plain geometric controller: acceleration from the errors of position and velocity, attitude from the

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"vnd/pkg/param"
+	"vnd/pkg/core/param"
 	"vnd/pkg/sim"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // golden is one flight of testdata/golden.py.

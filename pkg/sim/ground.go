@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Ground is a level floor: a cushion of air above it, and feet that stand on it.

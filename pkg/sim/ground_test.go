@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // put returns a simulator of a world that starts from a state.

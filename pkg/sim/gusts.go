@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Gusts are the turbulence of Dryden in the low-altitude form of MIL-F-8785C (up to 1000 ft), as velocity of the air on

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // An imposed condition acts at once and stays, whatever the schedule says, until a reset.

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"vnd/pkg/quad"
+	"vnd/pkg/core/quad"
 )
 
 // Link carries commands to the autopilot.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // TestDelay: a command acts after the delay, to the step, at any control rate; a lost one never.

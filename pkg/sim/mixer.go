@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // mixer shares thrust and torques among four motors. Where they cannot give it all, yaw gives way first, then the

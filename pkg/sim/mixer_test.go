@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // wrench returns what the thrusts of four motors sum up to.

@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Mocap is motion capture: poses of the body's origin at a rate, with what goes wrong on their way.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // watch hovers for some seconds and returns every sample and, at the index of its nominal time, the truth.

@@ -1,6 +1,6 @@
 package sim
 
-import "vnd/pkg/so3"
+import "vnd/pkg/core/so3"
 
 // body is what is integrated.
 type body struct {

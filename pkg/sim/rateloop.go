@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // RateLoop is the flight controller's law from body rates to torques, as flight stacks have it:

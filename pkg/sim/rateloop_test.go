@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // TestRateStep commands a step of each rate in turn: followed without standing error and with little overshoot, roll and

@@ -3,8 +3,8 @@ package sim
 import (
 	"testing"
 
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // trace is all that a flight shows.

@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // Motor is one of the four motors with its propeller. The paper gives limit and time constant; the others are those of a

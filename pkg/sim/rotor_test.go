@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // loadAt returns the rotors' load on a level, still body at a height with given speeds, which are held.

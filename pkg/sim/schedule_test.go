@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vnd/pkg/quad"
+	"vnd/pkg/core/quad"
 )
 
 // TestSchedule: the flight changes condition when Switches says, to the step, and over the end of the period.

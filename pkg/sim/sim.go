@@ -10,8 +10,8 @@
 package sim
 
 import (
-	"vnd/pkg/quad"
-	"vnd/pkg/so3"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 //go:generate go run generate.go

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"vnd/pkg/param"
+	"vnd/pkg/core/param"
 )
 
 // World is everything that is true of a robot and its surroundings. Its parameters stand in a ROS 2 parameter file under

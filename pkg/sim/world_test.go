@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"vnd/pkg/param"
-	"vnd/pkg/quad"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
 )
 
 func TestTags(t *testing.T) {

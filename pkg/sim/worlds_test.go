@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vnd/pkg/so3"
+	"vnd/pkg/core/so3"
 )
 
 // shipped reads a world that comes with the project.

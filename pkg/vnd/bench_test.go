@@ -3,34 +3,33 @@ package vnd
 import (
 	"testing"
 
-	"vnd/pkg/param"
+	"vnd/pkg/core/quad"
 )
 
-// BenchmarkUpdate is one Adam update of the default configuration at full horizon; contexts/s is what a fit does.
-func BenchmarkUpdate(b *testing.B) {
-	var cfg Config
-	param.Default(&cfg)
-	benchmarkUpdate(b, cfg)
-}
-
-// BenchmarkOneStepUpdate is the paper's: one transition for each of 2048 contexts, without an anchor.
-func BenchmarkOneStepUpdate(b *testing.B) {
-	var cfg Config
-	param.Default(&cfg)
-	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share = 1, []float64{1}, 2048, 0
-	cfg.Model.DecoderHidden = 256
-	benchmarkUpdate(b, cfg)
-}
-
-func benchmarkUpdate(b *testing.B, cfg Config) {
-	tr, err := newTrainer(&cfg, robot, recorded(8, 400), Options{Seed: 1})
+// BenchmarkPredict is a second of open-loop prediction for 64 windows.
+func BenchmarkPredict(b *testing.B) {
+	c := netConfig(1)
+	c.Latent, c.EncoderDense, c.EncoderHidden, c.Hidden = 12, 128, 128, 256
+	m, err := New(robot.System(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
+	rows := flight(robot, 140, 1)
+	var windows [][]quad.Step
+	var future [][]quad.Command
+	var out [][]quad.State
+	for k := range 64 {
+		f := make([]quad.Command, 50)
+		for h := range f {
+			f[h] = rows[20+k+h].Command
+		}
+		windows, future, out = append(windows, rows[k:k+21]), append(future, f), append(out, make([]quad.State, 50))
+	}
+	p := NewPredictor(m, robot)
 	for b.Loop() {
-		if err := tr.update(.9); err != nil {
+		if err := p.Predict(windows, future, out); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.N*cfg.Train.Batch)/b.Elapsed().Seconds(), "contexts/s")
+	b.ReportMetric(float64(b.N*64*50)/b.Elapsed().Seconds(), "steps/s")
 }

@@ -1,7 +1,7 @@
 package ros
 
 import (
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/rmw"
 	"vnd/rclgo/overrcl"
 )
 

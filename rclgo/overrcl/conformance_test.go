@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"vnd/pkg/rmw"
-	"vnd/pkg/rmw/rmwtest"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/rmw/rmwtest"
 	"vnd/rclgo/overrcl"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"vnd/pkg/ament"
+	"vnd/pkg/ros2/ament"
 )
 
 // distro is the distribution that the program was built in; make rclgo sets it.

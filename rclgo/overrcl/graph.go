@@ -20,7 +20,7 @@ import (
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/rmw"
 )
 
 // graph asks rcl, each time. rcl asks for a node.

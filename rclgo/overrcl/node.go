@@ -12,7 +12,7 @@ import (
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/rmw"
 )
 
 // node is a node's place in the graph.

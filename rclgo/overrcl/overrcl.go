@@ -24,8 +24,8 @@ import (
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // Options of a Context.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // profileOf is what rcl has of a QoS: how long a reliable Publish may wait is not among it.

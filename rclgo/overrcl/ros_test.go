@@ -7,8 +7,8 @@ import (
 	"time"
 
 	geometrymsgs "vnd/msgs/geometry_msgs"
-	"vnd/pkg/rmw"
-	"vnd/pkg/ros"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros"
 	"vnd/rclgo/overrcl"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // call is what servers and clients have in common: one message at a time goes through it.

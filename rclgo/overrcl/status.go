@@ -11,8 +11,8 @@ import (
 	"time"
 	"unsafe"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // rated is what publishers and subscriptions have in common: who they are and what happened to them.

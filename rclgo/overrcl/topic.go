@@ -13,8 +13,8 @@ import (
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 	"github.com/tiiuae/rclgo/pkg/rclgo/types"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // NewPublisher makes a publisher whose type is looked up in the workspace.

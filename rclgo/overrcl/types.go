@@ -16,7 +16,7 @@ import (
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 	"github.com/tiiuae/rclgo/pkg/rclgo/types"
 
-	"vnd/pkg/ament"
+	"vnd/pkg/ros2/ament"
 )
 
 // messageType looks up a message in its package's libraries.

@@ -8,7 +8,7 @@ import "C"
 import (
 	"sync"
 
-	"vnd/pkg/dds"
+	"vnd/pkg/ros2/dds"
 )
 
 // visit is one call of Take: such calls may nest and run side by side.

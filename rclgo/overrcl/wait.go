@@ -10,7 +10,7 @@ import (
 	"time"
 	"unsafe"
 
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/rmw"
 )
 
 // target is what an entry of the wait set is about: an owner's data, or an event.

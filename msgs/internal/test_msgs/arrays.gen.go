@@ -3,7 +3,7 @@
 package testmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Arrays is test_msgs/msg/Arrays.

@@ -3,7 +3,7 @@
 package testmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // BasicTypes is test_msgs/msg/BasicTypes.

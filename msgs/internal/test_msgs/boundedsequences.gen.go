@@ -3,7 +3,7 @@
 package testmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // BoundedSequences is test_msgs/msg/BoundedSequences.

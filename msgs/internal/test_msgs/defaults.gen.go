@@ -3,7 +3,7 @@
 package testmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // Defaults is test_msgs/msg/Defaults.

@@ -3,7 +3,7 @@
 package testmsgs
 
 import (
-	"vnd/pkg/cdr"
+	"vnd/pkg/ros2/cdr"
 )
 
 // MultiNested is test_msgs/msg/MultiNested.

@@ -1,9 +1,0 @@
-package main
-
-import (
-	"testing"
-
-	"vnd/pkg/param/paramtest"
-)
-
-func TestParameterFile(t *testing.T) { paramtest.File[Params](t, "quad_sim") }

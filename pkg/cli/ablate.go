@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/sim/experiment"
+	"vnd/pkg/viz/plot"
+)
+
+type ablateCommand struct {
+	World    string   `required:"" placeholder:"W.yaml" help:"World whose conditions are met while learning, and measured in."`
+	Turning  string   `placeholder:"W.yaml" help:"World with a schedule, to measure the recovery after each switch in."`
+	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
+	Out      string   `required:"" placeholder:"DIR" help:"Folder for the picture."`
+	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
+	Rounds   int      `default:"2" help:"Rounds of flying and learning."`
+	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
+	Seeds    []uint64 `default:"1" help:"Seeds, with commas between."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Variants []string `arg:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
+}
+
+// ablated is what `vnd ablate` came to.
+type ablated struct {
+	Variants []variant `json:"variants"` // the first is the loop as it is
+	File     string    `json:"file"`
+	Warnings []string  `json:"warnings"`
+}
+
+// variant of the loop.
+type variant struct {
+	Name     string             `json:"name"`
+	Params   []string           `json:"params"`
+	Columns  []string           `json:"-"`
+	Errors   map[string]float64 `json:"errors_m"`
+	Recovers *experiment.Turns  `json:"turns,omitempty"`
+	Knows    float64            `json:"knn"`        // share of unseen windows whose wind is told by z
+	Wind     float64            `json:"wind_error"` // of the accelerations that encoded latents cause, m/s²
+	Open     float64            `json:"open_loop_m"`
+	Promoted int                `json:"promoted"` // rounds, of all seeds
+}
+
+// Run implements `vnd ablate`.
+func (a *ablateCommand) Run(c *console) error {
+	out := &ablated{}
+	for _, text := range append([]string{"as it is="}, a.Variants...) {
+		name, params, ok := strings.Cut(text, "=")
+		if !ok || name == "" || out.has(name) {
+			return fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
+		}
+		v := variant{Name: name}
+		if params != "" {
+			v.Params = strings.Split(params, ",")
+		}
+		if _, err := settings[experiment.Config](loopNode, a.Config, v.Params); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		out.Variants = append(out.Variants, v)
+	}
+	for i := range out.Variants {
+		if err := a.try(c, &out.Variants[i]); err != nil {
+			return fmt.Errorf("%s: %w", out.Variants[i].Name, err)
+		}
+	}
+	if err := os.MkdirAll(a.Out, 0o777); err != nil {
+		return err
+	}
+	out.File = filepath.Join(a.Out, "ablations.png")
+	if err := atomicfile.WriteFile(out.File, out.draw); err != nil {
+		return err
+	}
+	out.Warnings = c.warnings
+	return c.show(out)
+}
+
+func (a *ablated) has(name string) bool {
+	for _, v := range a.Variants {
+		if v.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// try has a variant learn and fly.
+func (a *ablateCommand) try(c *console, v *variant) error {
+	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Pilots: experiment.PilotOurs, Rounds: a.Rounds,
+		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, Config: a.Config, Param: v.Params, Airframe: a.Airframe}
+	c.log.Info().Msg(v.Name)
+	studies, _, err := s.studies(c, nil)
+	if err != nil {
+		return err
+	}
+	row, n := experiment.Summary(studies)[0], float64(len(studies))
+	v.Columns, v.Errors, v.Recovers = studies[0].Columns(), row.Errors, row.Turns
+	for _, study := range studies {
+		v.Knows += study.Latents.KNN / n
+		v.Wind += study.Latents.WindError / n
+		for _, o := range study.OpenLoop {
+			v.Open += o.Mean / n / float64(len(study.OpenLoop))
+		}
+		for _, r := range study.Rounds {
+			if r.Verdict.Pass {
+				v.Promoted++
+			}
+		}
+	}
+	return nil
+}
+
+// crashBar is the bar of a variant that crashed, m.
+const crashBar = 1
+
+// draw makes the bars of the errors over all conditions.
+func (a *ablated) draw(w io.Writer) error {
+	var names []string
+	series := map[string][]float64{}
+	var order []string
+	for _, v := range a.Variants {
+		names = append(names, v.Name)
+		for _, column := range v.Columns {
+			if !strings.HasSuffix(column, ", all") {
+				continue
+			}
+			if _, ok := series[column]; !ok {
+				order = append(order, column)
+			}
+			series[column] = append(series[column], min(v.Errors[column], crashBar))
+		}
+	}
+	var bars []plot.Series
+	for _, column := range order {
+		bars = append(bars, plot.Series{Name: column, Values: series[column]})
+	}
+	return plot.Bars(w, "Mean position error after learning, m", names, bars)
+}
+
+// WriteText implements result.
+func (a *ablated) WriteText(w io.Writer) error {
+	var b strings.Builder
+	columns := a.Variants[0].Columns
+	fmt.Fprintf(&b, "| variant |")
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s |", c)
+	}
+	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n", strings.Repeat("---|", len(columns)+5))
+	for _, v := range a.Variants {
+		fmt.Fprintf(&b, "| %s |", v.Name)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", metres(v.Errors[c]))
+		}
+		recovers := "–"
+		if v.Recovers != nil {
+			recovers = within(v.Recovers.Wide)
+		}
+		fmt.Fprintf(&b, " %s | %.1f %% | %s | %.4f | %d |\n", recovers, 100*v.Knows, within(v.Wind), v.Open, v.Promoted)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

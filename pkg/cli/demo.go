@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vnd/pkg/core/dist"
+	"vnd/pkg/core/param"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/openloop"
+	"vnd/pkg/node/demo"
+)
+
+// demoFlights is where the checkout keeps the flights of the demo, in the folders train and test.
+var demoFlights = filepath.Join("params", "demo", "flights")
+
+type demoCommand struct {
+	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
+	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
+	Out      string   `placeholder:"DIR" help:"Folder for all that the demo writes (default build/demo of the checkout)."`
+	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	Minutes  float64  `default:"1" help:"The training of the fit ends by then."`
+	World    string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
+	Task     string   `default:"track" enum:"hover,track" help:"Task of the flight: ${enum}."`
+	Seconds  float64  `default:"184" help:"Length of the flight."`
+	Params   []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
+	Programs string   `placeholder:"DIR" help:"Folder of the nodes' programs (default: beside this one)."`
+	Lockstep bool     `help:"In flight, time waits for each command, on /clock: for machines that are busy with other things."`
+}
+
+// demoed is what the demo came to.
+type demoed struct {
+	Fit    *fitResult   `json:"fit,omitempty"`
+	Score  *scored      `json:"score,omitempty"`
+	Flight *demo.Flight `json:"flight,omitempty"`
+	Files  []string     `json:"files"`
+}
+
+// Run implements `vnd demo`.
+func (d *demoCommand) Run(c *console) error {
+	if err := d.fill(); err != nil {
+		return err
+	}
+	r := &demoed{}
+	for _, part := range []struct {
+		name, title string
+		run         func(*console, *demoed) error
+		write       func(io.Writer) error
+	}{
+		{"fit", "A model of recorded flights", d.fit, func(w io.Writer) error { return r.writeFit(w) }},
+		{"flight", "Learning in flight", d.fly, func(w io.Writer) error { return r.Flight.WriteText(w) }},
+	} {
+		if d.Part != "all" && d.Part != part.name {
+			continue
+		}
+		if !c.json {
+			fmt.Fprintf(c.stdout, "\n%s\n%s\n\n", part.title, strings.Repeat("=", len(part.title)))
+		}
+		if err := part.run(c, r); err != nil {
+			return err
+		}
+		if c.json {
+			continue
+		}
+		if err := part.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		return c.show(r)
+	}
+	return nil
+}
+
+// fit fits, then scores, as the commands of these names do.
+func (d *demoCommand) fit(c *console, r *demoed) error {
+	train, test := filepath.Join(d.Flights, "train"), filepath.Join(d.Flights, "test")
+	for _, dir := range []string{train, test} {
+		if _, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("the demo's flights: %w", err)
+		}
+	}
+	if err := os.MkdirAll(d.Out, 0o777); err != nil {
+		return err
+	}
+	var cfg fit.Config
+	param.Default(&cfg)
+	if err := param.Set(&cfg, "train.minutes", literal(d.Minutes)); err != nil {
+		return fmt.Errorf("--minutes: %w", err)
+	}
+	bundle := filepath.Join(d.Out, "model.safetensors")
+	c.log.Info().Msgf("fitting to the flights in %s", train)
+	var err error
+	r.Fit, err = c.fit(dist.Solo{}, fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
+	if err != nil {
+		return err
+	}
+	c.log.Info().Msgf("scoring on the flights in %s, beside peers fitted to the same", test)
+	r.Score, err = c.score(scoring{bundles: []string{bundle}, dev: []string{train}, inputs: []string{test},
+		steps: openloop.DefaultOptions().Steps[1:], stride: openloop.DefaultOptions().Stride, plots: d.Out})
+	if err != nil {
+		return err
+	}
+	r.Files = append(r.Files, bundle)
+	for _, name := range []string{"score.png", "residual.png", "latent.png"} {
+		r.Files = append(r.Files, filepath.Join(d.Out, name))
+	}
+	return nil
+}
+
+func (r *demoed) writeFit(w io.Writer) error {
+	if err := r.Fit.WriteText(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if err := r.Score.WriteText(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, f := range r.Files[1:] {
+		if _, err := fmt.Fprintln(w, "wrote", f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fly flies with the real nodes, which learn meanwhile.
+func (d *demoCommand) fly(c *console, r *demoed) error {
+	c.log.Info().Msgf("flying %.0f s in %s, each node a process of its own; Ctrl-C ends them all", d.Seconds, d.World)
+	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task, Seconds: d.Seconds, Seed: d.Seed,
+		Out: filepath.Join(d.Out, "flight"), Lockstep: d.Lockstep, Say: func(line string) { fmt.Fprintln(c.stderr, line) }})
+	if err != nil {
+		return err
+	}
+	r.Flight = f
+	r.Files = append(r.Files, f.Report, f.Bag)
+	return nil
+}
+
+// WriteText implements result: the parts have been written, each as it ended.
+func (r *demoed) WriteText(io.Writer) error { return nil }
+
+// fill finds the folders and files that were not given.
+func (d *demoCommand) fill() error {
+	if d.Programs == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		d.Programs = filepath.Dir(exe)
+	}
+	fits, flies := d.Part != "flight", d.Part != "fit"
+	if d.Out != "" && (!fits || d.Flights != "") && (!flies || d.World != "" && len(d.Params) > 0) {
+		return nil
+	}
+	top, err := checkout()
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		path *string
+		name string
+	}{{&d.Flights, demoFlights}, {&d.Out, filepath.Join("build", "demo")}, {&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
+		if *f.path == "" {
+			*f.path = filepath.Join(top, f.name)
+		}
+	}
+	if len(d.Params) == 0 {
+		d.Params = []string{filepath.Join(top, "params", "lab.yaml"), filepath.Join(top, "params", "demo", "flight.yaml")}
+	}
+	return nil
+}
+
+// checkout looks for the folder with the demo's flights from the current directory upwards, then from the program's.
+// The path is relative to the current directory where that is short.
+func checkout() (string, error) {
+	starts := []string{"."}
+	if exe, err := os.Executable(); err == nil {
+		starts = append(starts, filepath.Dir(exe))
+	}
+	for _, start := range starts {
+		abs, err := filepath.Abs(start)
+		if err != nil {
+			continue
+		}
+		for dir, last := start, ""; abs != last; dir, abs, last = filepath.Join(dir, ".."), filepath.Dir(abs), abs {
+			if info, err := os.Stat(filepath.Join(dir, demoFlights)); err == nil && info.IsDir() {
+				return dir, nil
+			}
+		}
+	}
+	return "", errors.New("no " + demoFlights + " in the current directory, above it, or above the program: run it in the checkout, or give --flights DIR")
+}

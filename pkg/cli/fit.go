@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"vnd/pkg/bridge/flightlog"
+	"vnd/pkg/core/dist"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// fitNode is the node name of a fit's block in a parameter file.
+const fitNode = "fit"
+
+type fitCommand struct {
+	Out      string   `required:"" placeholder:"BUNDLE" help:"File to write the fitted model to. Until then the fit is kept in BUNDLE.checkpoint."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node names \"fit\" (see params/fit.yaml) and, for bags, \"assemble\" (see params/assemble.yaml)."`
+	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
+	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
+	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
+}
+
+// Run implements `vnd fit`.
+func (f *fitCommand) Run(c *console) error {
+	var r *fitResult
+	if err := c.together(func(g dist.Group) error {
+		cfg, err := f.configuration()
+		if err := dist.Agree(g, err); err != nil {
+			return err
+		}
+		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe, inputs: f.Inputs}
+		if f.Config != "" && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
+			todo.config = f.Config
+		}
+		r, err = c.fit(g, todo)
+		return err
+	}); err != nil {
+		return err
+	}
+	return c.show(r)
+}
+
+// configuration is defaults, then the file, then single parameters, then the flags.
+func (f *fitCommand) configuration() (fit.Config, error) {
+	var cfg fit.Config
+	param.Default(&cfg)
+	if f.Config != "" {
+		err := param.Load(f.Config, fitNode, &cfg)
+		if errors.Is(err, param.ErrNoBlock) && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
+			err = nil // it only says how to read bags
+		}
+		if err != nil {
+			return cfg, err
+		}
+	}
+	for _, p := range f.Param {
+		name, value, ok := strings.Cut(p, ":=")
+		if !ok {
+			return cfg, fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+		}
+		if err := param.Set(&cfg, name, value); err != nil {
+			return cfg, err
+		}
+	}
+	if f.Minutes != nil {
+		if err := param.Set(&cfg, "train.minutes", literal(*f.Minutes)); err != nil {
+			return cfg, fmt.Errorf("--minutes: %w", err)
+		}
+	}
+	if f.NoLatent {
+		cfg.Model.Latent = 0
+	}
+	return cfg, cfg.Check()
+}
+
+// hasBlock reports whether a parameter file has something for the node, sound or not.
+func hasBlock(path, node string, ptr any) bool {
+	return !errors.Is(param.Load(path, node, ptr), param.ErrNoBlock)
+}
+
+// literal writes a float as YAML reads one: an integer is none.
+func literal(x float64) string {
+	s := fmt.Sprint(x)
+	if !strings.ContainsAny(s, ".eIN") {
+		s += ".0"
+	}
+	return s
+}
+
+// fitting is a fit to be done.
+type fitting struct {
+	cfg        fit.Config
+	seed       uint64
+	out        string // bundle
+	checkpoint string // file that keeps the fit until then; empty keeps none
+	config     string // parameter file that says how bags are read, or empty
+	airframe   string // parameter file, or empty
+	inputs     []string
+}
+
+// fitResult is what a fit came to.
+type fitResult struct {
+	Bundle   string      `json:"bundle"`
+	ID       string      `json:"id"`
+	Flights  int         `json:"flights"`
+	Rows     int         `json:"rows"`
+	Recorded float64     `json:"recorded_s"` // length of the flights
+	Metrics  fit.Metrics `json:"metrics"`
+	Warnings []string    `json:"warnings"`
+}
+
+// fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an interrupted
+// fit left is taken up again.
+func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
+	unlock, err := claim(g, f.out, "fit")
+	defer unlock()
+	var flights []quad.Flight
+	var dt float64
+	if err == nil {
+		flights, dt, err = c.flights(f)
+	}
+	if err := dist.Agree(g, err); err != nil {
+		return nil, err
+	}
+	b := c.newBar("fit")
+	fitted, err := fit.Run(c.ctx, f.cfg, dt, dataset.FromFlights(flights),
+		fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell, Ranks: g})
+	b.done()
+	if err != nil {
+		return nil, explained(err, f.checkpoint, "fit")
+	}
+	r := &fitResult{Bundle: f.out, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt), Metrics: fitted.Metrics, Warnings: c.warnings}
+	if g.Rank() == 0 {
+		r.ID, err = f.write(fitted)
+	}
+	return r, dist.Agree(g, err)
+}
+
+// flights reads those of a fit, and their Δt.
+func (c *console) flights(f fitting) ([]quad.Flight, float64, error) {
+	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
+	if err != nil {
+		return nil, 0, err
+	}
+	flights, err := c.read(f.inputs, o)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, o.Delta))
+	if _, err := os.Stat(f.checkpoint); err == nil {
+		c.log.Info().Msgf("going on from %s", f.checkpoint)
+	}
+	return flights, o.Delta, nil
+}
+
+// write makes the bundle of a fit and returns its ID.
+func (f *fitting) write(fitted *fit.Fit) (string, error) {
+	made, err := bundleOf(fitted, &f.cfg)
+	if err != nil {
+		return "", err
+	}
+	made.DataDigest = fmt.Sprintf("%x", fitted.Data)
+	if err := bundle.Write(f.out, made); err != nil {
+		return "", goesOn(err, f.checkpoint, "fit")
+	}
+	if err := os.Remove(f.checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return made.ID, nil
+}
+
+// WriteText implements result.
+func (f *fitResult) WriteText(w io.Writer) error {
+	m := &f.Metrics
+	took := time.Duration(m.Seconds * float64(time.Second)).Round(time.Second / 10)
+	text := fmt.Sprintf("%d updates in %v on %s, %d threads; loss %.4g", m.Updates, took, m.Kernel, m.Workers, m.Losses.Total)
+	if m.BestUpdate > 0 {
+		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation, m.BestUpdate,
+			len(m.ValidationFlights))
+	}
+	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle, f.ID)
+	return err
+}
+
+// writable refuses at once, and not after minutes of training, where nothing can be written in the end.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write %s: it is not a regular file", path)
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".vnd-")
+	if err != nil {
+		return fmt.Errorf("write %s: cannot make files in %s: %w", path, dir, cause(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// cause strips operation and path from a system call's error.
+func cause(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// explained says what came of an interrupted work: a fit or a training.
+func explained(err error, checkpoint, work string) error {
+	if !errors.Is(err, context.Canceled) || errors.As(err, new(*dist.Error)) {
+		return err
+	}
+	if also := strings.TrimPrefix(err.Error(), context.Canceled.Error()); also != "" {
+		return fmt.Errorf("interrupted, and the %s so far could not be kept: %s", work, strings.TrimSpace(also))
+	}
+	return goesOn(errors.New("interrupted"), checkpoint, work)
+}
+
+// goesOn adds to an error how the work goes on, if it does.
+func goesOn(err error, checkpoint, work string) error {
+	if _, missing := os.Stat(checkpoint); missing != nil {
+		return err
+	}
+	return fmt.Errorf("%w; %s holds the %s so far: the same command goes on from it", err, checkpoint, work)
+}
+
+// bundleOf packs a fit. The same fit makes the same bytes, so its wall time and its threads stay out.
+func bundleOf(f *fit.Fit, cfg *fit.Config) (*bundle.Bundle, error) {
+	metrics := struct {
+		fit.Metrics
+		Seconds *float64 `json:"seconds,omitempty"` // in the place of that of Metrics
+		Workers *int     `json:"workers,omitempty"`
+	}{Metrics: f.Metrics}
+	decides := *cfg
+	decides.Train.Workers = 0
+	b, err := vnd.Bundle(f.Model, f.Robot, &decides, metrics)
+	if err != nil {
+		return nil, err
+	}
+	b.CreatedBy = "vnd " + version()
+	return b, nil
+}
+
+// version is that of the module as built: a release, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// tell moves the bar of a fit.
+func (b bar) tell(p fit.Progress) {
+	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction, p.Losses.MMD)
+	if p.Validation == p.Validation { // not NaN
+		text += fmt.Sprintf(", validation %.4g", p.Validation)
+	}
+	b.at(p.Share, fmt.Sprintf("fit: %s, %v left", text, p.Left.Round(time.Second)))
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/sim/experiment"
+	"vnd/pkg/viz/plot"
+	"vnd/pkg/vnd/bundle"
+)
+
+type studyCommand struct {
+	World    string   `required:"" placeholder:"W.yaml" help:"World whose conditions are met while learning, and measured in."`
+	Turning  string   `placeholder:"W.yaml" help:"World with a schedule, to measure the recovery after each switch in."`
+	Turns    bool     `default:"true" negatable:"" help:"Learn from flights in the turning world, too."`
+	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
+	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
+	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
+	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
+	Pilots   string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, base, residual, single, refit, oracle, first, ours. The default is all."`
+	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
+	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
+	Seeds    []uint64 `default:"1,2,3" help:"Seeds, with commas between."`
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
+	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+}
+
+// studied is what `vnd study` came to.
+type studied struct {
+	Studies  []*experiment.Study `json:"studies"`
+	Files    []string            `json:"files"`
+	Warnings []string            `json:"warnings"`
+}
+
+// Run implements `vnd study`.
+func (s *studyCommand) Run(c *console) error {
+	out := &studied{}
+	var err error
+	out.Studies, out.Files, err = s.studies(c, func(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) ([]string, error) {
+		name := fmt.Sprintf("seed%d.safetensors", p.Seed)
+		if err := bundle.Write(filepath.Join(s.Out, name), study.Bundle); err != nil || p.Seed != s.Seeds[0] {
+			return nil, err
+		}
+		return s.draw(study, plan, p)
+	})
+	if err != nil {
+		return err
+	}
+	out.Warnings = c.warnings
+	return c.show(out)
+}
+
+// studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it wrote.
+func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experiment.Plan, *experiment.Campaign) ([]string, error)) (all []*experiment.Study, files []string, err error) {
+	cfg, err := settings[experiment.Config](loopNode, s.Config, s.Param)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := s.plan(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done != nil {
+		if err := os.MkdirAll(s.Out, 0o777); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, seed := range s.Seeds {
+		p, err := enlist(cfg, s.Airframe, s.Task, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		plan.Tell = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
+		study, err := p.Run(c.ctx, plan)
+		if err != nil {
+			return nil, nil, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		all = append(all, study)
+		if done != nil {
+			wrote, err := done(study, plan, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, wrote...)
+		}
+	}
+	return all, files, nil
+}
+
+// plan reads the worlds.
+func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
+	if s.Rounds < 1 || !(s.Seconds >= 8) || len(s.Seeds) == 0 {
+		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and a seed")
+	}
+	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns}
+	if s.Pilots != "" {
+		p.Pilots = strings.Split(s.Pilots, ",")
+		for _, name := range p.Pilots {
+			if !slices.Contains(experiment.Pilots, name) {
+				return nil, fmt.Errorf("--pilots: %q is none of %s", name, strings.Join(experiment.Pilots, ", "))
+			}
+		}
+	}
+	for _, w := range []struct {
+		flag, file string
+		scheduled  bool
+		to         *[]experiment.Field
+	}{{"--world", s.World, false, &p.Fields}, {"--turning", s.Turning, true, &p.Turning}, {"--unseen", s.Unseen, false, &p.Unseen}} {
+		if w.file == "" {
+			continue
+		}
+		fields, err := experiment.Fields(w.file)
+		if err != nil {
+			return nil, err
+		}
+		if scheduled := fields[0].Seconds > 0; scheduled != w.scheduled {
+			return nil, fmt.Errorf("%s %s: expected a world %s a schedule", w.flag, w.file, map[bool]string{true: "with", false: "without"}[w.scheduled])
+		}
+		*w.to = fields
+	}
+	if s.Bundle != "" {
+		var err error
+		p.Start, _, err = readPolicy(s.Bundle, strings.Split(s.Task, ",")[0])
+		return p, err
+	}
+	return p, nil
+}
+
+// draw makes the pictures of a seed.
+func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) (files []string, err error) {
+	last := p.Duties[len(p.Duties)-1]
+	write := func(name string, draw func(w io.Writer) error) {
+		file := filepath.Join(s.Out, name)
+		if err = cmp.Or(err, atomicfile.WriteFile(file, draw)); err == nil {
+			files = append(files, file)
+		}
+	}
+	groups := make([]plot.LatentGroup, len(study.Latents.Groups))
+	for i, g := range study.Latents.Groups {
+		groups[i] = plot.LatentGroup{Name: plan.Fields[i].Label(), Latents: g}
+	}
+	write("latents.png", func(w io.Writer) error {
+		return plot.LatentPlane(w, "Latents of flights that were not learned from", groups)
+	})
+	write("accelerations.png", func(w io.Writer) error {
+		title := "What latents do to a robot that hovers, and the true winds"
+		return plot.Accelerations(w, title, study.Latents.Sampled, study.Latents.Encoded, plan.Winds())
+	})
+	for i := range study.Curves {
+		write(fmt.Sprintf("training%d.png", i+1), func(w io.Writer) error {
+			return plot.TrainingCurve(w, fmt.Sprintf("Training of the policy in round %d", i+1), curve(&study.Curves[i]))
+		})
+	}
+	field := plan.Fields[len(plan.Fields)-1].Label()
+	fields := append([]string{field}, labels(plan.Turning)...)
+	for _, label := range fields {
+		var flights []plot.Flown
+		var marks []float64
+		for _, m := range study.Pilots {
+			if !slices.Contains(drawnPilots, m.Pilot) {
+				continue
+			}
+			for _, t := range m.Traces {
+				if t.Task == last.Name && t.Field == label {
+					flights = append(flights, drawnFlight(m.Name, t.Trace))
+				}
+			}
+			for _, turn := range m.Turns {
+				if turn.Task == last.Name && label != field && !slices.Contains(marks, turn.Time) {
+					marks = append(marks, turn.Time)
+				}
+			}
+		}
+		if len(flights) == 0 {
+			continue
+		}
+		write(strings.ReplaceAll(label, " ", "_")+".png", func(w io.Writer) error {
+			return plot.Flights(w, last.Name+" in "+label, (&pilotage{path: last.Path}).drawn(), flights, marks)
+		})
+	}
+	return files, err
+}
+
+// drawnPilots are those of the pictures: more could not be told apart.
+var drawnPilots = []string{experiment.PilotBase, experiment.PilotRefit, experiment.PilotOracle, experiment.PilotOurs}
+
+func labels(fields []experiment.Field) (out []string) {
+	for i := range fields {
+		out = append(out, fields[i].Label())
+	}
+	return out
+}
+
+// WriteText implements result: a table over the seeds, then each seed's model and rounds.
+func (s *studied) WriteText(w io.Writer) error {
+	var b strings.Builder
+	columns := s.Studies[0].Columns()
+	rows := experiment.Summary(s.Studies)
+	fmt.Fprintf(&b, "Mean position error, m; median of %d seeds.\n\n| pilot |", len(s.Studies))
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s |", c)
+	}
+	fmt.Fprintf(&b, " crashes | learned in, s |\n|---|%s\n", strings.Repeat("---|", len(columns)+2))
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s |", r.Name)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", metres(r.Errors[c]))
+		}
+		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
+	}
+	if slices.ContainsFunc(rows, func(r experiment.Row) bool { return r.Turns != nil }) {
+		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| pilot | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
+		for _, r := range rows {
+			t := r.Turns
+			if t == nil { // it never came to a turn
+				fmt.Fprintf(&b, "| %s | 0 | – | – | – | – | – | – |\n", r.Name)
+				continue
+			}
+			fmt.Fprintf(&b, "| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide), within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
+		}
+	}
+	for _, study := range s.Studies {
+		writeSeed(&b, study)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// metres writes an error for a table.
+func metres(e float64) string {
+	if e == math.MaxFloat64 {
+		return "crash"
+	}
+	return fmt.Sprintf("%.4f", e)
+}
+
+// within writes a recovery time, or what else may not be there, for a table.
+func within(t float64) string {
+	if t > 1e6 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", t)
+}
+
+func writeSeed(b *strings.Builder, study *experiment.Study) {
+	l := &study.Latents
+	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
+		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles)
+	for _, task := range []string{"hover", "track"} {
+		mean, worst, n, in := 0., 0., 0., ""
+		for _, o := range study.OpenLoop {
+			if o.Task == task {
+				mean, n = mean+o.Mean, n+1
+				if o.Mean > worst {
+					worst, in = o.Mean, o.Field
+				}
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(b, "  %s, open loop after 1 s: mean %.4f m, worst %.4f m (%s)\n", task, mean/n, worst, in)
+		}
+	}
+	for _, r := range study.Rounds {
+		fmt.Fprintf(b, "  round %d: %d rows, %.1f s (fit %.1f, improve %.1f, gate %.1f), %s%s\n", r.Number, r.Rows, r.Total, r.Seconds["fit"], r.Seconds["improve"],
+			r.Seconds["gate"], map[bool]string{true: "promoted", false: "refused: "}[r.Verdict.Pass], strings.Join(r.Refused, "; "))
+	}
+}

@@ -1,0 +1,421 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/core/dist"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/viz/plot"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// trainNode is the node name of a training's block in a parameter file.
+const trainNode = "train"
+
+// trainConfig is all of a policy's training.
+type trainConfig struct {
+	Cost    string        `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the task: paper is as printed, stiff holds the position in wind, custom is that of weights"`
+	Weights task.Cost     `param:"weights" doc:"weights of the custom cost"`
+	Spread  task.Spread   `param:"spread" doc:"where episodes begin"`
+	Nominal train.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
+	train.Config
+}
+
+type trainCommand struct {
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between; or features: hovering by a camera's view of known points."`
+	Out       string   `required:"" placeholder:"BUNDLE" help:"File to write the policy to, with the model if there is one. Until then the training is kept in BUNDLE.checkpoint."`
+	Bundle    string   `placeholder:"BUNDLE" help:"Train in this fitted model, and go on from its policy if it has one; else from scratch in the nominal simulator."`
+	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
+	Flights   []string `placeholder:"INPUT" help:"Flights whose latents episodes are flown under, beside those of N(0, I)."`
+	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
+	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": what may be commanded."`
+	Seed      uint64   `default:"1" help:"Seed of all randomness."`
+	Plot      string   `placeholder:"F.png" help:"Draw the training's curves."`
+}
+
+// trained is what a training came to.
+type trained struct {
+	Bundle   string        `json:"bundle"`
+	ID       string        `json:"id"`
+	Parent   string        `json:"parent,omitempty"`
+	Task     string        `json:"task"`
+	Cost     string        `json:"cost"`
+	Epochs   int           `json:"epochs"`
+	Seconds  float64       `json:"seconds"`
+	Last     train.Figures `json:"last"`           // of the last epoch
+	Best     *train.Flown  `json:"best,omitempty"` // trial flights of the kept policy
+	Seed     uint64        `json:"seed"`
+	Kernel   string        `json:"kernel"`
+	Warnings []string      `json:"warnings"`
+}
+
+// Run implements `vnd train`.
+func (t *trainCommand) Run(c *console) error {
+	var r *trained
+	if err := c.together(func(g dist.Group) (err error) {
+		r, err = t.train(c, g)
+		return err
+	}); err != nil {
+		return err
+	}
+	return c.show(r)
+}
+
+// settings is the defaults, then a file, then single parameters.
+func settings[T any](node, file string, params []string) (*T, error) {
+	cfg := new(T)
+	param.Default(cfg)
+	if file != "" {
+		if err := param.Load(file, node, cfg); err != nil {
+			return nil, err
+		}
+	}
+	return cfg, set(cfg, params)
+}
+
+// set sets single parameters, NAME:=VALUE.
+func set(cfg any, params []string) error {
+	for _, p := range params {
+		name, value, ok := strings.Cut(p, ":=")
+		if !ok {
+			return fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+		}
+		if err := param.Set(cfg, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// airframe reads an airframe's file, or takes the defaults.
+func airframe(path string) (Airframe, error) {
+	var a Airframe
+	param.Default(&a)
+	if path != "" {
+		if err := param.Load(path, airframeNode, &a); err != nil {
+			return a, err
+		}
+	}
+	if err := a.Check(); err != nil {
+		if path == "" {
+			path = "airframe"
+		}
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// tasks makes the tasks of a training.
+func (t *trainCommand) tasks(cfg *trainConfig, frame *Airframe) ([]*task.Task, error) {
+	names, err := task.Split(t.Task)
+	if err != nil {
+		return nil, fmt.Errorf("--task: %w", err)
+	}
+	if t.Reference != "" && !slices.Contains(names, task.Track) {
+		return nil, fmt.Errorf("--reference: expected with --task %s", task.Track)
+	}
+	var tasks []*task.Task
+	for _, name := range names {
+		file := ""
+		if name == task.Track {
+			file = t.Reference
+		}
+		path, err := frame.path(name, file)
+		if err != nil {
+			return nil, err
+		}
+		cost := cfg.Weights
+		if cfg.Cost != "custom" {
+			if cost, err = task.CostOf(cfg.Cost, name); err != nil {
+				return nil, err
+			}
+		}
+		k, err := task.New(name, cost, cfg.Spread, path)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, k)
+	}
+	return tasks, nil
+}
+
+// camera gives the task of features its points: those of the policy to improve,
+// else the given ones, else its own.
+func (t *trainCommand) camera(cfg *trainConfig, from *policy.Policy[float32]) error {
+	points := &cfg.Observation.Camera.Points
+	switch {
+	case t.Task != task.Features && len(*points) > 0:
+		return fmt.Errorf("parameter \"observation.camera.points\": expected with --task %s alone", task.Features)
+	case from != nil && len(*points) > 0 && !slices.Equal(*points, from.Observation.Camera.Points):
+		return fmt.Errorf("parameter \"observation.camera.points\": the policy of %s sees other points, expected its own or none", t.Bundle)
+	case t.Task == task.Features && len(*points) == 0:
+		*points = task.Points()
+	}
+	return nil
+}
+
+// seesFor refuses a policy whose observation is not the task's.
+func seesFor(name string, p *policy.Policy[float32]) error {
+	switch {
+	case name == task.Features && p.Eye == nil:
+		return fmt.Errorf("its policy sees positions, expected one that sees features: vnd train --task %s makes one", task.Features)
+	case name != task.Features && p.Eye != nil:
+		return fmt.Errorf("its policy sees features, expected one that sees positions: it flies --task %s alone", task.Features)
+	}
+	return nil
+}
+
+// school is what a policy is trained in and from.
+type school struct {
+	world  train.World[float32]
+	trials train.World[float32] // for the flights that choose the policy to keep
+	dt     float64
+	from   *policy.Policy[float32]
+	bundle *bundle.Bundle // to put the policy in
+}
+
+// school reads the bundle, if there is one.
+func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
+	if t.Bundle == "" {
+		if len(t.Flights) > 0 {
+			return nil, errors.New("--flights: latents of flights take a model, expected --bundle too")
+		}
+		// The trials' actuators and gains go further than the training's.
+		wide := cfg.Nominal
+		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
+		b := &bundle.Bundle{Robot: vnd.Robot, Dt: cfg.Nominal.Dt}
+		return &school{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal}, trials: &train.NominalWorld[float32]{Nominal: wide},
+			dt: cfg.Nominal.Dt, bundle: b}, nil
+	}
+	b, err := bundle.Read(t.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	m, q, err := vnd.FromBundle(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
+	}
+	s := &school{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind}, trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
+	if policy.In(b) {
+		if s.from, err = policy.FromBundle(b); err == nil {
+			err = seesFor(t.Task, s.from)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Bundle, err)
+		}
+	}
+	b.Parent = b.ID
+	return s, nil
+}
+
+// prepared is a training before it begins.
+type prepared struct {
+	cfg   *trainConfig
+	frame Airframe
+	tasks []*task.Task
+	*school
+	bank []float32
+	key  string
+}
+
+// prepare reads all that a training needs.
+func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
+	p = &prepared{}
+	if p.cfg, err = settings[trainConfig](trainNode, t.Config, t.Param); err != nil {
+		return nil, err
+	}
+	if p.frame, err = airframe(t.Airframe); err != nil {
+		return nil, err
+	}
+	if p.tasks, err = t.tasks(p.cfg, &p.frame); err != nil {
+		return nil, err
+	}
+	p.frame.shape(&p.cfg.Nominal)
+	if p.school, err = t.school(p.cfg); err != nil {
+		return nil, err
+	}
+	if err := t.camera(p.cfg, p.from); err != nil {
+		return nil, err
+	}
+	if p.bank, err = t.bank(c, p.school); err != nil {
+		return nil, err
+	}
+	p.key, err = t.key(p)
+	return p, err
+}
+
+// Trial flights of a training.
+const (
+	trialFlights = 16
+	trialSteps   = 200 // of each
+	seedOfTrials = 0x7e57
+)
+
+// key names what decides a training beyond what train tells apart: the simulator or the model that it is in, where its tasks
+// begin and what they follow, its trial flights.
+func (t *trainCommand) key(p *prepared) (string, error) {
+	cfg := *p.cfg
+	cfg.Workers = 0 // does not decide the result
+	conf, err := json.Marshal(&cfg)
+	if err != nil {
+		return "", err
+	}
+	var reference []byte
+	if t.Reference != "" {
+		if reference, err = os.ReadFile(t.Reference); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, trialFlights, trialSteps, seedOfTrials))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// train runs the training and writes its bundle, in one of the processes of a
+// group. A training that diverges leaves its last good policy there too.
+func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
+	unlock, err := claim(g, t.Out, "training")
+	defer unlock()
+	var p *prepared
+	if err == nil {
+		p, err = t.prepare(c)
+	}
+	if err := dist.Agree(g, err); err != nil {
+		return nil, err
+	}
+	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: trialFlights, Steps: trialSteps, Seed: seedOfTrials,
+		Sample: train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())}
+	checkpoint := t.Out + ".checkpoint"
+	b := c.newBar("train")
+	began := time.Now()
+	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt, train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
+		Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g, Key: p.key})
+	b.done()
+	if r == nil {
+		return nil, explained(err, checkpoint, "training")
+	}
+	done, werr := &trained{}, error(nil)
+	if g.Rank() == 0 {
+		done, werr = t.write(p, r)
+	}
+	if werr = dist.Agree(g, werr); err != nil && werr == nil {
+		return nil, fmt.Errorf("%w; wrote the policy of before to %s", err, t.Out)
+	}
+	if err := errors.Join(err, werr); err != nil {
+		return nil, err
+	}
+	done.Warnings = c.warnings
+	return done, nil
+}
+
+// write puts the policy into its bundle, and draws the training's curves if asked to.
+func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
+	s := p.school
+	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost, Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
+		Seed: t.Seed, Kernel: r.Kernel}
+	if n := len(r.Curve.Figures); n > 0 {
+		out.Last = r.Curve.Figures[n-1]
+	}
+	if len(r.Curve.Flown) > 0 {
+		out.Best = &r.Best
+	}
+	if err := policy.Put(s.bundle, r.Policy, t.Task); err != nil {
+		return nil, err
+	}
+	metrics := *out
+	metrics.Bundle, metrics.Seconds = "", 0 // the same training makes the same bytes
+	if err := s.bundle.SetMetrics(trainNode, metrics); err != nil {
+		return nil, err
+	}
+	s.bundle.CreatedBy = "vnd " + version()
+	if err := bundle.Write(t.Out, s.bundle); err != nil {
+		return nil, goesOn(err, t.Out+".checkpoint", "training")
+	}
+	out.ID = s.bundle.ID
+	if err := os.Remove(t.Out + ".checkpoint"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if t.Plot == "" {
+		return out, nil
+	}
+	return out, atomicfile.WriteFile(t.Plot, func(w io.Writer) error { return plot.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve)) })
+}
+
+// WriteText implements result.
+func (t *trained) WriteText(w io.Writer) error {
+	text := fmt.Sprintf("%s, cost %s: %d epochs in %.1f s on %s", t.Task, t.Cost, t.Epochs, t.Seconds, t.Kernel)
+	if t.Best != nil {
+		text += fmt.Sprintf("; %.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
+	}
+	_, err := fmt.Fprintf(w, "%s\nwrote %s, bundle %s\n", text, t.Bundle, t.ID)
+	return err
+}
+
+// tellTraining moves the bar of a training.
+func (b bar) tellTraining(began time.Time) func(train.Progress) {
+	return func(p train.Progress) {
+		text := fmt.Sprintf("%s: cost %.3f, error %.3f m", cmp.Or(p.Phase, "train"), p.Figures.Cost, p.Figures.Error)
+		if p.Score == p.Score {
+			text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
+		}
+		b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
+	}
+}
+
+// curve turns a training's record into a picture's.
+func curve(c *train.Curve) plot.Training {
+	var t plot.Training
+	for _, f := range c.Figures {
+		t.Cost, t.Error = append(t.Cost, f.Cost), append(t.Error, f.Error)
+	}
+	for _, f := range c.Flown {
+		t.FlownEpoch, t.Flown = append(t.FlownEpoch, f.Epoch), append(t.Flown, f.Score)
+	}
+	return t
+}
+
+// bank encodes the latents of flights.
+func (t *trainCommand) bank(c *console, s *school) ([]float32, error) {
+	if len(t.Flights) == 0 {
+		return nil, nil
+	}
+	m, q, err := vnd.FromBundle(s.bundle)
+	if err != nil {
+		return nil, err
+	}
+	o, err := recordings{dt: q.Dt, window: m.Net.Context, airframe: t.Airframe}.options()
+	if err != nil {
+		return nil, err
+	}
+	flights, err := c.read(t.Flights, o)
+	if err != nil {
+		return nil, err
+	}
+	var segments [][]quad.Step
+	for _, f := range flights {
+		segments = append(segments, f.Segments...)
+	}
+	const stride = 10 // rows from one latent to the next
+	bank := vnd.Latents(m, q, segments, stride)
+	if len(bank) == 0 {
+		return nil, fmt.Errorf("--flights: no stretch of %d rows in them", m.Net.Context+1)
+	}
+	c.log.Info().Msgf("%d latents of %d flights", len(bank)/m.Net.Latent, len(flights))
+	return bank, nil
+}

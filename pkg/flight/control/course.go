@@ -1,0 +1,52 @@
+package control
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/reference"
+)
+
+// Course is a task and the reference that it follows, from the tick on at which it is taken up. It belongs to one Loop.
+type Course struct {
+	Task string
+	Path reference.Reference
+
+	at    func(t float64) quad.Reference // t on the loop's clock, s
+	along func(t float64) quad.Reference // the same without the join
+	start float64                        // NaN before the first tick
+	join  join
+}
+
+// NewCourse is a course along a path; nil is the task's own.
+func NewCourse(task string, path reference.Reference) (*Course, error) {
+	if path == nil {
+		var err error
+		if path, err = own(task); err != nil {
+			return nil, err
+		}
+	}
+	c := &Course{Task: task, Path: path, start: math.NaN()}
+	c.along = func(t float64) quad.Reference { return c.Path.At(t - c.start) }
+	c.at = func(t float64) quad.Reference { return c.join.at(t, c.along(t)) }
+	return c, nil
+}
+
+// own is the reference that a task has by itself.
+func own(task string) (reference.Reference, error) {
+	var s reference.Spec
+	switch task {
+	case "hover":
+		s = new(reference.Hover)
+	case "track":
+		s = new(reference.FigureEight)
+	case "land":
+		s = new(reference.Landing)
+	default:
+		return nil, fmt.Errorf("task %q has no reference of its own, expected hover, track or land, or a reference", task)
+	}
+	param.Default(s)
+	return reference.New(s)
+}

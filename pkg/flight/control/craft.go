@@ -1,0 +1,63 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Craft is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop flies it.
+type Craft struct {
+	ID    string
+	Tasks []string // that its policy was trained for
+
+	dt       float64
+	policy   *policy.Policy[float32]
+	seat     *policy.Seat // of the policy, for a swap in flight
+	actuator quadrotor.Actuator
+}
+
+// Prepare makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
+func Prepare(b *bundle.Bundle, robot string, rate float64) (*Craft, error) {
+	if b.Robot != robot {
+		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
+	}
+	if _, err := TicksPerRow(rate, b.Dt); err != nil {
+		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	l, err := policy.Unpack(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, seat: policy.NewSeat(l.Policy), actuator: quadrotor.NominalActuator()}
+	if l.Model != nil {
+		c.actuator = l.Robot.Actuator
+	}
+	return c, nil
+}
+
+// Flies reports whether the policy was trained for a task.
+func (c *Craft) Flies(task string) bool { return slices.Contains(c.Tasks, task) }
+
+// Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
+func (c *Craft) Looks() int  { return c.policy.Observation.Looks }
+func (c *Craft) Latent() int { return c.policy.Latent }
+
+// Listens reports whether the latent makes a difference to the policy.
+func (c *Craft) Listens() bool { return c.policy.Listens() }
+
+// InputNames are those of the inputs of the policy's network.
+func (c *Craft) InputNames() []string {
+	names := c.policy.Observation.Names()
+	for k := range c.policy.Latent {
+		names = append(names, fmt.Sprintf("latent %d", k))
+	}
+	return names
+}
+
+// Look is the time of look-ahead k from now, s.
+func (c *Craft) Look(k int) float64 { return c.policy.Observation.Look(k) }

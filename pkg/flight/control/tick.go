@@ -1,0 +1,59 @@
+package control
+
+import (
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/guard"
+)
+
+// Tick is all that there is to know of one tick.
+type Tick struct {
+	Seq         uint64 // from 0
+	Stamp       int64  // of State, ns
+	State       quad.State
+	Command     quad.Command     // what the policy asked for
+	Sent        quad.Command     // what went out after the guard
+	Actuator    quad.Command     // the lagged command that the model believes in, before this one
+	Reference   []quad.Reference // one for each of the policy's look-aheads
+	Latent      []float32        // z[Z] that the policy was given
+	LatentStamp int64            // of the newest state behind it, ns; 0: it is the prior mean
+	Bundle      string
+	Stage       guard.Stage
+	Cause       guard.Cause // of a guard that has tripped
+	Confidence  float32     // 1 − novelty; 0 under the prior mean
+	Task        string
+}
+
+// Record writes the last tick down. Once, after its command has gone out: it also carries the actuator on.
+func (l *Loop) Record(t *Tick) {
+	t.Seq, t.Stamp, t.State = l.seq-1, l.flown, l.state
+	t.Command, t.Sent, t.Actuator = l.asked, l.sent, l.actuator.e
+	if l.aside {
+		l.actuator.hover()
+	} else {
+		l.actuator.step(l.sent)
+	}
+	o := &l.craft.policy.Observation
+	t.Reference = t.Reference[:0]
+	for k := range o.Looks {
+		t.Reference = append(t.Reference, l.course.at(seconds(l.flown, l.origin)+o.Look(k)))
+	}
+	t.Latent, t.LatentStamp, t.Confidence = t.Latent[:0], 0, 0
+	if l.given != nil {
+		t.Latent = append(t.Latent, l.given...)
+		t.LatentStamp, t.Confidence = l.latent.Stamp, 1-min(max(l.latent.Novelty, 0), 1)
+	} else {
+		for range l.craft.Latent() {
+			t.Latent = append(t.Latent, 0)
+		}
+	}
+	t.Bundle, t.Task = l.craft.ID, l.course.Task
+	t.Stage, t.Cause = l.guard.Stage(), l.guard.Tripped()
+}
+
+// mostLooks is how far a policy may look ahead, in points.
+const mostLooks = 50
+
+// NewTick is a tick with room for whatever is flown.
+func NewTick() Tick {
+	return Tick{Reference: make([]quad.Reference, 0, mostLooks), Latent: make([]float32, 0, longest)}
+}

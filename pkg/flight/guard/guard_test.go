@@ -1,0 +1,643 @@
+package guard
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+func newGuard(t testing.TB, change ...func(*Config)) *Guard {
+	t.Helper()
+	var c Config
+	param.Default(&c)
+	for _, f := range change {
+		f(&c)
+	}
+	g, err := New(c, defaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// asked is what a healthy policy asks for in these tests: told apart from whatever the law would.
+var asked = quad.Command{Thrust: 9.5, Rates: so3.Vec3{X: 0.01, Y: 0.02, Z: 0.03}}
+
+// hovering is the input of tick k of a robot that hovers at 1 m.
+func hovering(k int) Input {
+	now := 100 + 0.02*float64(k)
+	return Input{Now: now, Stamp: now - 0.01, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, Command: asked}
+}
+
+func healthy(t *testing.T, g *Guard, ticks int) {
+	t.Helper()
+	for k := range ticks {
+		in := hovering(k)
+		if c := g.Tick(&in); c != asked || g.Stage() != Policy || g.Tripped() != None {
+			t.Fatalf("tick %d: %+v in stage %v", k, c, g.Stage())
+		}
+	}
+}
+
+var breaches = []struct {
+	name  string
+	cause Cause
+	stage Stage
+	spoil func(*Input)
+}{
+	{"NaN thrust", NotFinite, Hold, func(in *Input) { in.Command.Thrust = math.NaN() }},
+	{"infinite rate", NotFinite, Hold, func(in *Input) { in.Command.Rates.Y = math.Inf(-1) }},
+	{"old state", Stale, Blind, func(in *Input) { in.Stamp = in.Now - 0.101 }},
+	{"state from the future", Stale, Blind, func(in *Input) { in.Stamp = in.Now + 0.2 }},
+	{"no stamp", Stale, Blind, func(in *Input) { in.Stamp = math.Inf(-1) }},
+	{"NaN position", Invalid, Blind, func(in *Input) { in.State.P.X = math.NaN() }},
+	{"zero quaternion", Invalid, Blind, func(in *Input) { in.State.Q = so3.Quat{} }},
+	{"degrees in a quaternion", Invalid, Blind, func(in *Input) { in.State.Q = so3.Quat{W: 1, X: 0.2} }},
+	{"jump", Jump, Blind, func(in *Input) { in.State.P.X += 0.5 }},
+	{"turned frame", Jump, Blind, func(in *Input) { in.State.Q = so3.FromEuler(0, 0, math.Pi/2) }},
+	{"millimetres", Jump, Blind, func(in *Input) { in.State.P = in.State.P.Scale(1000) }},
+	{"too fast", Speed, Hold, func(in *Input) { in.State.V.Z = 6.1 }},
+	{"outside", Fence, Hold, func(in *Input) { in.State.P.Y += 0.2 }},
+	{"no room to stop", Fence, Hold, func(in *Input) { in.State.V.Y = 3 }},
+	{"missed ticks", Missed, Hold, func(in *Input) { in.Now, in.Stamp = in.Now+0.1, in.Stamp+0.1 }},
+	{"clock set back", Missed, Hold, func(in *Input) { in.Now, in.Stamp = in.Now-50, in.Stamp-50 }},
+}
+
+func TestEngagesWithinOneTick(t *testing.T) {
+	for _, b := range breaches {
+		t.Run(b.name, func(t *testing.T) {
+			g := newGuard(t, func(c *Config) { c.FenceMax, c.MaxTilt = []float64{4, 0.1, 8}, 1 })
+			healthy(t, g, 50)
+			in := hovering(50)
+			b.spoil(&in)
+			if c := g.Tick(&in); c == asked || !within(defaultLimits(), c) {
+				t.Errorf("went out: %+v", c)
+			}
+			if g.Stage() != b.stage || g.Tripped() != b.cause || g.Count(b.cause) != 1 {
+				t.Errorf("stage %v for %v (%d), want %v for %v", g.Stage(), g.Tripped(), g.Count(b.cause), b.stage, b.cause)
+			}
+		})
+	}
+	g := newGuard(t)
+	for k := range 30 { // tilting further and further
+		in := hovering(k)
+		in.State.Q = so3.FromEuler(0.05*float64(k), 0, 0)
+		g.Tick(&in)
+		if tilted := 0.05*float64(k) > 1.2; tilted != (g.Tripped() == Tilt) {
+			t.Fatalf("at %.2f rad: %v", 0.05*float64(k), g.Tripped())
+		}
+	}
+}
+
+// A trip lasts whatever comes, until a reset; and a reset waits until all is well.
+func TestLatch(t *testing.T) {
+	for _, b := range breaches {
+		if b.cause == Missed { // is over at once
+			continue
+		}
+		t.Run(b.name, func(t *testing.T) {
+			g := newGuard(t, func(c *Config) {
+				c.FenceMax = []float64{4, 0.1, 8}
+				c.FenceMax[1] = 0.1
+				c.FenceMin = []float64{-4, -4, -0.5}
+			})
+			healthy(t, g, 50)
+			in := hovering(50)
+			b.spoil(&in)
+			g.Tick(&in)
+			if err := g.Reset(); err == nil || !strings.Contains(err.Error(), b.cause.String()) {
+				t.Errorf("reset during %v: %v", b.cause, err)
+			}
+			for k := 51; k < 130; k++ {
+				in := hovering(k)
+				if c := g.Tick(&in); c == asked || g.Stage() < Hold || g.Tripped() != b.cause {
+					t.Fatalf("tick %d: stage %v for %v", k, g.Stage(), g.Tripped())
+				}
+			}
+			if err := g.Reset(); err != nil {
+				t.Fatal(err)
+			}
+			if in := hovering(130); g.Tick(&in) != asked || g.Stage() != Policy || g.Tripped() != None {
+				t.Errorf("after the reset: stage %v", g.Stage())
+			}
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	g, l := newGuard(t), defaultLimits()
+	healthy(t, g, 10)
+	for k := 10; k < 45; k++ {
+		in := hovering(k)
+		in.Command = quad.Command{Thrust: 1000, Rates: so3.Vec3{X: -1000, Y: 3, Z: 50}}
+		c := g.Tick(&in)
+		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTilt, Y: 3, Z: l.MaxYaw}} || g.Stage() != Limited) {
+			t.Fatalf("tick %d: %+v in stage %v", k, c, g.Stage())
+		}
+		if k > 40 && (g.Stage() != Hold || g.Tripped() != Saturated) {
+			t.Fatalf("tick %d, 0.6 s of it: stage %v for %v", k, g.Stage(), g.Tripped())
+		}
+	}
+}
+
+func TestOnTheGround(t *testing.T) {
+	l := defaultLimits()
+	off := quad.Command{Thrust: l.MinThrust}
+	g := newGuard(t)
+	ground := func(k int) Input {
+		in := hovering(k)
+		in.State.P.Z = 0.02
+		return in
+	}
+	for k := range 10 { // no state yet
+		in := ground(k)
+		in.Stamp = math.Inf(-1)
+		if c := g.Tick(&in); c != off || g.Stage() != Off || g.Tripped() != Stale {
+			t.Fatalf("before the first state: %+v, %v, %v", c, g.Stage(), g.Tripped())
+		}
+	}
+	if in := ground(10); g.Tick(&in) != asked {
+		t.Errorf("the first state came: %v for %v", g.Stage(), g.Tripped())
+	}
+	lost := ground(11)
+	lost.Stamp -= 1
+	if c := g.Tick(&lost); c != off {
+		t.Errorf("state lost on the ground: %+v", c)
+	}
+	if in := ground(12); g.Tick(&in) != asked {
+		t.Errorf("and found again: %v for %v", g.Stage(), g.Tripped())
+	}
+	broken := ground(13)
+	broken.Command.Thrust = math.NaN()
+	if c := g.Tick(&broken); c != off {
+		t.Errorf("a NaN lifts a robot from the ground: %+v", c)
+	}
+	if in := ground(14); g.Tick(&in) != off {
+		t.Error("a trip on the ground does not last")
+	}
+	g = newGuard(t)
+	in := hovering(0)
+	in.State.P.X = 5
+	if g.Tick(&in); g.Stage() != Hold || g.Tripped() != Fence {
+		t.Errorf("the first state is in the air, outside: %v for %v", g.Stage(), g.Tripped())
+	}
+}
+
+// world is a body above a floor, seen by a tracker with some latency.
+type world struct {
+	*body
+	hardest float64 // fastest fall at which it met the floor, m/s
+	landed  bool
+}
+
+// flyGuarded runs 50 ticks a second for some seconds: policy asks, spoil changes the guard's input, see sees the truth.
+func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spoil func(t float64, in *Input), see func(t float64, s *quad.State)) {
+	last := w.state()
+	for k := range int(seconds * 50) {
+		t := float64(k) * 0.02
+		s := w.state()
+		see(t, &s)
+		in := Input{Now: t, Stamp: t - 0.02, State: last, Command: policy.Command(t, &last)}
+		if k == 0 {
+			in.Stamp = t
+		}
+		spoil(t, &in)
+		c := g.Tick(&in)
+		for range 20 {
+			w.step(c)
+			if w.p[2] <= 0 && w.v[2] < 0 {
+				w.hardest, w.landed = max(w.hardest, -w.v[2]), true
+				w.p[2], w.v = 0, [3]float64{}
+			}
+		}
+		last = s
+	}
+}
+
+func intact(float64, *Input) {}
+
+// outward leads out of the geofence at speed.
+type outward struct{ v so3.Vec3 }
+
+func (o outward) At(t float64) quad.Reference {
+	return quad.Reference{P: so3.Vec3{Z: 2}.Add(o.v.Scale(t)), V: o.v}
+}
+
+// A policy that flies out at any speed below the limit, with the wind, stays inside; then the law holds, and lands.
+func TestStaysInsideTheFence(t *testing.T) {
+	for _, v := range []so3.Vec3{{X: 1}, {X: 4}, {X: -3, Y: 3}, {Y: 5}, {Z: 1.5}, {X: 2, Y: 2, Z: 1}} {
+		g := newGuard(t)
+		w := &world{body: newBody(so3.Vec3{Z: 2}, so3.Vec3{}, so3.Identity())}
+		w.wind = [3]float64{1.5, 0.5, 0}
+		var last quad.State
+		flyGuarded(g, w, Follower{newLaw(t), outward{v}}, 25, intact, func(at float64, s *quad.State) {
+			if !g.fence.contains(s.P) {
+				t.Fatalf("%v: outside at %v after %.2f s", v, s.P, at)
+			}
+			last = *s
+		})
+		if g.Tripped() != Fence || g.Stage() != Off || last.P.Z > 0 || w.hardest > 0.8 {
+			t.Errorf("%v: %v for %v, at %v, met the floor at %.2f m/s", v, g.Stage(), g.Tripped(), last.P, w.hardest)
+		}
+	}
+}
+
+// A tumbling robot is caught.
+func TestCatchesATumble(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{Z: 2}, so3.Vec3{}, so3.Identity())}
+	spin := func(at float64, in *Input) {
+		if at > 1 {
+			in.Command = quad.Command{Thrust: 10, Rates: so3.Vec3{X: 5.9}}
+		}
+	}
+	var at2 quad.State
+	flyGuarded(g, w, Follower{newLaw(t), outward{}}, 4, spin, func(at float64, s *quad.State) {
+		if s.P.Z < 0.8 {
+			t.Fatalf("fell to %.2f m", s.P.Z)
+		}
+		at2 = *s
+	})
+	if g.Tripped() != Tilt || at2.V.Norm() > 0.1 || g.Stage() != Hold {
+		t.Errorf("%v for %v, at %.2f m/s", g.Stage(), g.Tripped(), at2.V.Norm())
+	}
+}
+
+// Without any state the robot comes down softly, although from a fast flight in wind.
+func TestLandsBlind(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{X: 1, Z: 1.5}, so3.Vec3{}, so3.Identity())}
+	w.wind = [3]float64{1, -0.5, 0}
+	p := eight{}
+	w.p, w.v = [3]float64{p.At(0).P.X, p.At(0).P.Y, 1}, [3]float64{p.At(0).V.X, p.At(0).V.Y}
+	lose := func(at float64, in *Input) {
+		if at > 4.3 {
+			in.Stamp = 4.28
+		}
+	}
+	var stages []Stage
+	flyGuarded(g, w, Follower{newLaw(t), p}, 15, lose, func(at float64, s *quad.State) {
+		stages = append(stages, g.Stage())
+		if lean := math.Acos(s.Q.ZAxis().Z); at > 5.5 && !w.landed && lean > 0.35 {
+			t.Fatalf("tilted by %.2f rad at %.2f s", lean, at)
+		}
+	})
+	if !w.landed || w.hardest > 0.8 || g.Tripped() != Stale || g.Stage() != Off {
+		t.Errorf("landed %t at %.2f m/s; %v for %v", w.landed, w.hardest, g.Stage(), g.Tripped())
+	}
+	for k, s := range stages { // stale by the guard's own clock: 100 ms after 4.28 s
+		if at := float64(k-1) * 0.02; at > 4.381 && s <= Limited {
+			t.Fatalf("the policy flew at %.2f s", at)
+		}
+	}
+}
+
+// A drop-out, a tracker that jumps away and comes back, and one that jumps for good leave the robot where it is.
+func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cause Cause
+		spoil func(at float64, in *Input)
+	}{
+		{"drop-out", Stale, func(at float64, in *Input) {
+			if at > 2 && at < 2.4 {
+				in.Stamp = 2
+			}
+		}},
+		{"jump and back", Jump, func(at float64, in *Input) {
+			if at > 2 && at < 2.15 {
+				in.State.P = in.State.P.Add(so3.Vec3{X: 2, Y: -1})
+			}
+		}},
+		{"jump for good", Jump, func(at float64, in *Input) {
+			if at > 2 {
+				in.State.P = in.State.P.Add(so3.Vec3{X: 1, Y: -1})
+			}
+		}},
+		{"rubbish between", Invalid, func(at float64, in *Input) {
+			if at > 2 && int(at*50)%2 == 0 {
+				in.State.V.Y = math.NaN()
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGuard(t, func(c *Config) { c.Hold = 100 })
+			w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
+			w.wind = [3]float64{1, 0, 0}
+			flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8, c.spoil, func(at float64, s *quad.State) {
+				if e := s.P.Sub(so3.Vec3{Z: 1.5}).Norm(); e > 0.4 {
+					t.Fatalf("%.2f m away at %.2f s", e, at)
+				}
+			})
+			if g.Tripped() != c.cause || g.phase != Hold {
+				t.Errorf("%v for %v", g.phase, g.Tripped())
+			}
+		})
+	}
+}
+
+func TestLandsOnRequest(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
+	flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 12, func(at float64, _ *Input) {
+		if at == 1 {
+			g.Land()
+		}
+		if at > 1 && g.Stage() != Land && g.Stage() != Off {
+			t.Fatalf("stage %v at %.2f s", g.Stage(), at)
+		}
+	}, func(float64, *quad.State) {})
+	if g.Tripped() != Asked || g.Stage() != Off || !w.landed || w.hardest > 0.6 {
+		t.Errorf("%v for %v, landed %t at %.2f m/s", g.Stage(), g.Tripped(), w.landed, w.hardest)
+	}
+}
+
+// Whatever comes in whatever order: what goes out is finite and within the limits, no policy flies on an old state, and a
+// trip lasts.
+func TestRandomWalk(t *testing.T) {
+	limits := defaultLimits()
+	rapid.Check(t, func(rt *rapid.T) {
+		g := newGuard(t)
+		k, latched := 0, false
+		for range 60 {
+			k += rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 0, 2, 30, -4}).Draw(rt, "ticks")
+			in := hovering(k)
+			switch rapid.IntRange(0, 12).Draw(rt, "what") {
+			case 0:
+				in.State = anyState(rt)
+			case 1:
+				in.Command = quad.Command{Thrust: anyNumber().Draw(rt, "thrust"), Rates: anyVec(rt, "rates")}
+			case 2:
+				in.Stamp = anyNumber().Draw(rt, "stamp")
+			case 3:
+				in.Now = anyNumber().Draw(rt, "now")
+			case 4:
+				in.State.P = anyVec(rt, "p")
+			case 5:
+				g.Trip()
+			case 6:
+				g.Land()
+			case 7:
+				latched = latched && g.Reset() != nil
+			}
+			c := g.Tick(&in)
+			if !within(limits, c) {
+				rt.Fatalf("%+v gave %+v in stage %v", in, c, g.Stage())
+			}
+			policy := g.Stage() <= Limited
+			if policy && (latched || !(math.Abs(in.Now-in.Stamp) <= 0.1) || g.Tripped() != None) {
+				rt.Fatalf("the policy flew on %+v; latched: %t, for %v", in, latched, g.Tripped())
+			}
+			if g.Stage() > Off || !policy && g.Tripped() == None {
+				rt.Fatalf("stage %v for %v", g.Stage(), g.Tripped())
+			}
+			latched = latched || g.Stage() == Hold || g.Stage() == Land || g.Stage() == Blind
+		}
+	})
+}
+
+func TestGuardAllocatesNothing(t *testing.T) {
+	g := newGuard(t)
+	k := 0
+	if n := testing.AllocsPerRun(200, func() {
+		in := hovering(k)
+		if k > 100 {
+			in.Command.Thrust = math.NaN()
+		}
+		g.Tick(&in)
+		k++
+	}); n != 0 {
+		t.Errorf("%v allocations per tick", n)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	var c Config
+	if err := param.Check(&c); err != nil {
+		t.Fatal(err)
+	}
+	param.Default(&c)
+	for _, bad := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"fence_min and fence_max have 2 and 3 numbers", func(c *Config) { c.FenceMin = []float64{0, 0} }},
+		{"fence_min and fence_max: y from 1 to 1 m", func(c *Config) { c.FenceMin, c.FenceMax = []float64{0, 1, 0}, []float64{1, 1, 1} }},
+		{"ground is at 9 m, expected below the geofence's top at 4 m", func(c *Config) { c.Ground = 9 }},
+	} {
+		d := c
+		bad.change(&d)
+		if _, err := New(d, defaultLimits()); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("got %v, want %s", err, bad.want)
+		}
+	}
+	for s := Policy; s <= Aside; s++ {
+		if s.String() == "unknown" || s.String() == "" {
+			t.Errorf("stage %d has no name", s)
+		}
+		if s.Guarded() != (s > Limited && s != Aside) {
+			t.Errorf("%v: guarded is %v", s, s.Guarded())
+		}
+	}
+	for c := range causes {
+		if c.String() == "" {
+			t.Errorf("cause %d has no words", c)
+		}
+	}
+}
+
+func BenchmarkGuard(b *testing.B) {
+	g := newGuard(b)
+	for k := 0; b.Loop(); k++ {
+		in := hovering(k)
+		g.Tick(&in)
+	}
+}
+
+// While commands are not followed nothing latches and nothing lands: a breach is told of, the law would hold where the robot
+// is by then, and all is well when the breach is over. What tripped in a flight before stays tripped.
+func TestAside(t *testing.T) {
+	for _, b := range breaches {
+		t.Run(b.name, func(t *testing.T) {
+			g := newGuard(t, func(c *Config) { c.FenceMax, c.Hold = []float64{4, 0.1, 8}, 0.1 })
+			tick := func(k int, aside bool, spoil func(*Input)) quad.Command {
+				in := hovering(k)
+				in.Aside = aside
+				spoil(&in)
+				return g.Tick(&in)
+			}
+			well := func(*Input) {}
+			for k := range 50 {
+				if c := tick(k, true, well); c != asked || g.Stage() != Aside || g.Tripped() != None {
+					t.Fatalf("tick %d: %+v, %v, %v", k, c, g.Stage(), g.Tripped())
+				}
+			}
+			for k := 50; k < 58; k++ {
+				c := tick(k, true, b.spoil)
+				over := b.cause == Missed && k > 50 // one tick after it
+				if c == asked != over || !within(defaultLimits(), c) || g.Stage() != Aside {
+					t.Fatalf("tick %d: %+v, %v", k, c, g.Stage())
+				}
+				if k == 50 && g.Tripped() != b.cause {
+					t.Errorf("%v, expected %v", g.Tripped(), b.cause)
+				}
+			}
+			for k := 100; k < 200 && g.Tripped() != None; k++ {
+				tick(k, true, well)
+			}
+			if c := tick(200, true, well); g.Tripped() != Missed || c == asked {
+				t.Errorf("after a pause: %v", g.Tripped())
+			}
+			if c := tick(201, false, well); c != asked || g.Stage() != Policy {
+				t.Errorf("followed: %+v, %v, %v", c, g.Stage(), g.Tripped())
+			}
+			tick(202, false, func(in *Input) { in.Command.Thrust = math.NaN() })
+			for k := 203; k < 230; k++ {
+				tick(k, true, well)
+			}
+			if c := tick(230, false, well); c == asked || g.Stage() != Hold || g.Tripped() != NotFinite {
+				t.Errorf("followed again: %+v, %v, %v", c, g.Stage(), g.Tripped())
+			}
+		})
+	}
+}
+
+// The limits may be asked for as long as nobody follows: on the ground a policy does.
+func TestAsksForLimitsAside(t *testing.T) {
+	g := newGuard(t)
+	for k := range 200 {
+		in := hovering(k)
+		in.State.P.Z, in.Command.Thrust, in.Aside = 0.03, 100, true
+		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) || g.Tripped() != None {
+			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
+		}
+	}
+}
+
+// A landing that is asked for while commands are not followed comes when they are: beside a breach that would pass, from a
+// policy that is well, of a guard that tripped before, and of a robot that stood on the ground.
+func TestLandsAside(t *testing.T) {
+	for name, c := range map[string]struct {
+		before  func(*Guard)
+		spoil   func(*Input)
+		cause   Cause
+		takeOff bool
+	}{
+		"breach":    {func(*Guard) {}, func(in *Input) { in.Command.Thrust = math.NaN() }, Asked, false},
+		"well":      {func(*Guard) {}, func(*Input) {}, Asked, false},
+		"unpoised":  {func(*Guard) {}, func(in *Input) { in.Unpoised = true }, Asked, false},
+		"on ground": {func(*Guard) {}, func(in *Input) { in.State.P.Z = 0.02 }, Asked, true},
+		"tripped": {func(g *Guard) {
+			in := hovering(0)
+			in.Command.Thrust = math.NaN()
+			g.Tick(&in)
+		}, func(*Input) {}, NotFinite, false},
+	} {
+		g := newGuard(t)
+		c.before(g)
+		tick := func(k int, aside bool, spoil func(*Input)) {
+			in := hovering(k)
+			in.Aside = aside
+			spoil(&in)
+			g.Tick(&in)
+		}
+		for k := 1; k < 20; k++ {
+			tick(k, true, c.spoil)
+		}
+		g.Land()
+		tick(20, true, c.spoil)
+		for k := 21; k < 121; k++ { // up by as much as no jump is
+			tick(k, true, func(in *Input) {
+				if c.takeOff {
+					in.State.P.Z, in.State.V.Z = 0.02+0.01*float64(k-20), 0.5
+				}
+			})
+		}
+		tick(121, false, func(*Input) {})
+		if g.Stage() != Land || g.Tripped() != c.cause {
+			t.Errorf("%s: followed: %v for %v", name, g.Stage(), g.Tripped())
+		}
+		if err := g.Reset(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		g.Trip()
+		tick(122, true, func(*Input) {})
+		if tick(123, false, func(*Input) {}); g.Stage() != Hold {
+			t.Errorf("%s: the landing comes back after a reset: %v", name, g.Stage())
+		}
+	}
+}
+
+// A reset is refused while anything is wrong, also where the guard lets go by itself when that is over.
+func TestResetAside(t *testing.T) {
+	for _, b := range breaches {
+		g := newGuard(t, func(c *Config) { c.FenceMax = []float64{4, 0.1, 8} })
+		if err := g.Reset(); err == nil || !strings.Contains(err.Error(), "there is no state") {
+			t.Errorf("before a state: %v", err)
+		}
+		tick := func(k int, spoil func(*Input)) {
+			in := hovering(k)
+			in.Aside = true
+			spoil(&in)
+			g.Tick(&in)
+		}
+		for k := range 10 {
+			tick(k, func(*Input) {})
+		}
+		if err := g.Reset(); err != nil {
+			t.Errorf("%s: before it: %v", b.name, err)
+		}
+		tick(10, b.spoil)
+		if err := g.Reset(); err == nil || !strings.Contains(err.Error(), b.cause.String()) {
+			t.Errorf("%s: %v", b.name, err)
+		}
+	}
+}
+
+// Where no policy can take over, the guard's command goes out while it is not followed, and is the last word when it is: the
+// robot is held where it is, and does not move on the ground, until a reset, or until it was handed over anew.
+func TestUnpoised(t *testing.T) {
+	for name, c := range map[string]struct {
+		z     float64
+		stage Stage
+	}{"far": {1, Hold}, "on the ground": {0.02, Off}} {
+		g := newGuard(t)
+		tick := func(k int, aside, unpoised bool) quad.Command {
+			in := hovering(k)
+			in.State.P.Z, in.Aside, in.Unpoised = c.z, aside, unpoised
+			return g.Tick(&in)
+		}
+		for k := range 20 {
+			if sent := tick(k, true, true); sent == asked || g.Stage() != Aside || g.Tripped() != Unpoised || c.stage == Off && sent.Thrust != defaultLimits().MinThrust {
+				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
+			}
+		}
+		for k := 20; k < 40; k++ { // it may be well by then
+			if sent := tick(k, false, k < 22); sent == asked || g.Stage() != c.stage || g.Tripped() != Unpoised {
+				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
+			}
+		}
+		tick(40, true, false)
+		if sent := tick(41, false, true); sent == asked || g.Stage() != c.stage { // from this very tick on
+			t.Errorf("%s: handed over again: %+v, %v", name, sent, g.Stage())
+		}
+		if err := g.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if sent := tick(42, false, true); sent != asked || g.Stage() != Policy {
+			t.Errorf("%s: reset: %+v, %v", name, sent, g.Stage())
+		}
+		tick(43, true, true)
+		tick(44, false, true)
+		tick(45, true, false)
+		if sent := tick(46, false, false); sent != asked || g.Count(Unpoised) != 3 {
+			t.Errorf("%s: handed over well: %+v, %v, for the %dth time", name, sent, g.Stage(), g.Count(Unpoised))
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package latent turns the steps of a flight into the latent z of the condition that it is flown in, row by row as they
+// come. It is for the node latent_encoder, and for closed loops in simulation.
+//
+// Shapes: T window rows, Z latent, and those of learned.
+package latent
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Encoder keeps the window of the newest rows and has it read by whatever model there is. A row is the state at its time
+// and the mean command until the next: where ticks are more frequent than rows, every n-th state is taken.
+//
+// It is for one goroutine. Push and Swap allocate nothing; the same steps give the same numbers.
+type Encoder struct {
+	every  int     // ticks per row
+	maxAge float64 // s
+
+	reader *Reader
+	rows   *quad.Window
+	sum    quad.Command // of the newest row's commands
+	n      int          // how many; 0 before the first row
+}
+
+// New returns an encoder for steps that come `every` times per row of the model. A latent that is older than maxAge (s) is
+// not used, see At. Before the first Swap nothing is encoded.
+func New(every int, maxAge float64) (*Encoder, error) {
+	if every < 1 || !(maxAge > 0) {
+		return nil, fmt.Errorf("latent: %d ticks per row and latents of at most %g s, expected at least 1 and a positive age", every, maxAge)
+	}
+	return &Encoder{every: every, maxAge: maxAge}, nil
+}
+
+// Swap has r read from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are made
+// elsewhere; one that was in use before may come back.
+func (e *Encoder) Swap(r *Reader) {
+	before, old := e.rows, e.reader
+	e.reader, e.rows = r, r.rows
+	switch {
+	case old == r:
+	case old != nil && old.robot.Dt == r.robot.Dt:
+		for _, s := range before.Steps() {
+			e.rows.Push(s)
+		}
+	default:
+		e.n = 0
+	}
+	r.read(e.known())
+}
+
+// Reset forgets the rows so far.
+func (e *Encoder) Reset() {
+	e.n = 0
+	if e.reader != nil {
+		e.reader.read(false)
+	}
+}
+
+// Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row: then
+// Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not finite
+// likewise.
+func (e *Encoder) Push(s *quad.Step) bool {
+	if e.reader == nil {
+		return false
+	}
+	if !finite(s) {
+		e.Reset()
+		return false
+	}
+	if e.n > 0 {
+		row := e.newest()
+		dt := e.reader.robot.Dt
+		if d := s.T - row.T; d >= 0 && d < dt-dt/float64(2*e.every) {
+			e.add(s)
+			return false
+		}
+		row.Command = quad.Command{Thrust: e.sum.Thrust / float64(e.n), Rates: e.sum.Rates.Scale(1 / float64(e.n))}
+	} else {
+		e.rows.Push(quad.Step{T: math.NaN()}) // which nothing follows
+	}
+	e.rows.Push(*s)
+	e.sum, e.n = quad.Command{}, 0
+	e.add(s)
+	e.reader.read(e.known())
+	return true
+}
+
+func (e *Encoder) add(s *quad.Step) {
+	e.sum.Thrust += s.Command.Thrust
+	e.sum.Rates = e.sum.Rates.Add(s.Command.Rates)
+	e.n++
+}
+
+func (e *Encoder) newest() *quad.Step {
+	s := e.rows.Steps()
+	return &s[len(s)-1]
+}
+
+// known reports whether the window is whole.
+func (e *Encoder) known() bool { return e.n > 0 && e.rows.Full() }
+
+// Known reports whether Mean is of a whole window.
+func (e *Encoder) Known() bool { return e.reader != nil && e.reader.known }
+
+// Mean is z[Z] of the window that ends with the newest row; 0, the prior mean, while that is not whole. It is valid until
+// the next Push or Swap.
+func (e *Encoder) Mean() []float32 {
+	if e.reader == nil {
+		return nil
+	}
+	return e.reader.z
+}
+
+// At is Mean for a tick at time now (s): the prior mean where the newest row is too old or yet to come.
+func (e *Encoder) At(now float64) []float32 {
+	if e.reader != nil && !(math.Abs(now-e.Stamp()) <= e.maxAge) {
+		return e.reader.prior
+	}
+	return e.Mean()
+}
+
+// Novelty is 0 where the model knows the condition and 1 where it does not (vnd.Model.Novelty), or there is no whole
+// window. It takes about as long as Mean did, once per row, and only where it is asked for.
+func (e *Encoder) Novelty() float32 {
+	if !e.Known() {
+		return 1
+	}
+	return e.reader.surprise()
+}
+
+// Rows are the T+1 of the window that Mean is of, the newest last; its command is not over yet. nil where the window is not
+// whole. They are valid until the next Push or Swap.
+func (e *Encoder) Rows() []quad.Step {
+	if !e.Known() {
+		return nil
+	}
+	return e.rows.Steps()
+}
+
+// Stamp is the time of the newest row, s; −Inf before the first.
+func (e *Encoder) Stamp() float64 {
+	if e.n == 0 {
+		return math.Inf(-1)
+	}
+	return e.newest().T
+}
+
+// finite reports whether every number of a step is finite.
+func finite(s *quad.Step) bool {
+	p, v, w := s.State.P, s.State.V, s.Command.Rates
+	q := so3.Vec3{X: s.State.Q.X, Y: s.State.Q.Y, Z: s.State.Q.Z}
+	zero := s.T - s.T + s.State.Q.W - s.State.Q.W + s.Command.Thrust - s.Command.Thrust
+	for _, x := range [...]so3.Vec3{p, v, w, q} {
+		zero += x.X - x.X + x.Y - x.Y + x.Z - x.Z
+	}
+	return zero == 0
+}

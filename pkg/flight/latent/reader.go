@@ -1,0 +1,112 @@
+package latent
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd"
+)
+
+// Reader is a model with the room that it takes to read one window.
+type Reader struct {
+	model *vnd.Model[float32]
+	robot vnd.Quadrotor
+	dims  quadrotor.Dims
+	rows  *quad.Window
+
+	measured, actions []float32 // [T+1][M], [T][A]
+	windows           *vnd.Windows[float32]
+	encoder           *nets.EncoderTape[float32]
+	z, prior          []float32 // [Z]
+	known             bool
+
+	members []*nets.ResidualTape[float32]
+	zs      []float32 // [T][Z] the same in each
+	x       []float32 // [T][X]
+	y, mean []float32 // [T][U] of a member, of all
+	left    []float32 // [T][U] leftovers in the world
+	novelty float32
+	fresh   bool // novelty is of this window
+}
+
+// NewReader makes a reader of a model of the quadrotor q.
+func NewReader(m *vnd.Model[float32], q vnd.Quadrotor) (*Reader, error) {
+	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
+	rows, err := quad.NewWindow(T, q.Dt)
+	if err != nil {
+		return nil, fmt.Errorf("latent: %w", err)
+	}
+	f := func(n int) []float32 { return make([]float32, n) }
+	r := &Reader{model: m, robot: q, dims: d, rows: rows,
+		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1), encoder: m.Net.NewEncoderTape(1),
+		z: f(Z), prior: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent), left: f(T * d.Tangent)}
+	for range m.Net.Members {
+		r.members = append(r.members, m.Net.NewResidualTape(T, 0))
+	}
+	r.windows.Reset(1)
+	return r, nil
+}
+
+// read encodes the rows, or takes the prior mean where they are not whole or the model makes no number of them.
+func (r *Reader) read(whole bool) {
+	r.known, r.fresh = whole, false
+	if !whole {
+		clear(r.z)
+		return
+	}
+	steps := r.rows.Steps()
+	for i := range steps {
+		s := steps[i].State
+		s.P = s.P.Sub(r.robot.Origin)
+		quadrotor.Measured(&s, r.measured[i*r.dims.Measured:])
+		if i < len(steps)-1 { // that of the present row is not over yet
+			quadrotor.Action(&steps[i].Command, r.actions[i*r.dims.Action:])
+		}
+	}
+	r.windows.Set(0, r.measured, r.actions)
+	r.model.Net.Encode(r.encoder, 1, r.windows.Features, r.z)
+	for _, z := range r.z {
+		if z-z != 0 {
+			clear(r.z)
+			r.known = false
+			return
+		}
+	}
+}
+
+// surprise returns the novelty of the window read last. Its rows are one batch: they share the latent.
+func (r *Reader) surprise() float32 {
+	if r.fresh {
+		return r.novelty
+	}
+	m, T, U := r.model, r.model.Net.Context, r.dims.Tangent
+	for t := range T {
+		copy(r.zs[t*len(r.z):], r.z)
+	}
+	m.System.Inputs(T, r.windows.States, r.windows.Actions, r.x)
+	m.Inputs.Apply(r.x)
+	clear(r.mean)
+	for i, tape := range r.members {
+		m.Net.Condition(tape, i, T, r.zs)
+		m.Net.Residual(tape, i, T, r.x, r.y)
+		for k, y := range r.y {
+			r.mean[k] += y / float32(len(r.members))
+		}
+	}
+	for k, res := range r.windows.Residuals {
+		r.mean[k] = (res - r.mean[k]*m.Output[k%U]) / float32(T)
+	}
+	clear(r.left)
+	m.System.Fix(T, r.windows.States, r.mean, r.left)
+	sum := r.left[:U]
+	for k, l := range r.left[U:] {
+		sum[k%U] += l
+	}
+	r.novelty, r.fresh = m.Novelty(sum), true
+	if r.novelty != r.novelty { // no number can be made of this window: nobody knows it
+		r.novelty = 1
+	}
+	return r.novelty
+}

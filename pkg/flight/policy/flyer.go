@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/latent"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Learned is all of a bundle that flies: a policy, and the model whose latents it
+// flies under.
+type Learned struct {
+	ID     string
+	Dt     float64 // s
+	Policy *Policy[float32]
+	Model  *vnd.Model[float32] // nil: none
+	Robot  vnd.Quadrotor       // of the model
+}
+
+// Unpack refuses, in words, a bundle that cannot fly.
+func Unpack(b *bundle.Bundle) (*Learned, error) {
+	if !In(b) {
+		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
+	}
+	l := &Learned{ID: b.ID, Dt: b.Dt}
+	var err error
+	if l.Policy, err = FromBundle(b); err != nil || !vnd.In(b) {
+		return l, err
+	}
+	if l.Model, l.Robot, err = vnd.FromBundle(b); err != nil {
+		return nil, err
+	}
+	if z := l.Model.Net.Latent; z != l.Policy.Latent {
+		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, its model has one of %d", b.ID, l.Policy.Latent, z)
+	}
+	return l, nil
+}
+
+// Listens reports whether the policy has a latent among its inputs that makes a
+// difference: one trained without a model only leaves room for it.
+func (p *Policy[F]) Listens() bool {
+	first := p.Net.Tensors()[0]
+	weights := p.Net.Params[first.Offset:][:first.Size()]
+	for _, w := range weights[p.Observation.Size()*p.Net.Hidden[0]:] {
+		if w != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Flyer flies a bundle in a loop without nodes as the nodes do: its policy, under
+// the latent that its encoder makes of what was flown before this tick. It is a
+// quad.Controller for one goroutine, ticking once per Δt of the bundle.
+type Flyer struct {
+	*Pilot
+	Encoder *latent.Encoder // nil: the policy listens to none
+}
+
+// NewFlyer flies a bundle along a reference (t in s).
+func NewFlyer(b *bundle.Bundle, reference func(t float64) quad.Reference) (*Flyer, error) {
+	l, err := Unpack(b)
+	if err != nil {
+		return nil, err
+	}
+	return l.Flyer(reference)
+}
+
+// Flyer flies along a reference (t in s). Flyers share policy and model.
+func (l *Learned) Flyer(reference func(t float64) quad.Reference) (*Flyer, error) {
+	f := &Flyer{Pilot: NewPilot(l.Policy, l.Dt, reference)}
+	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.Listens() {
+		return f, nil
+	}
+	const oldest = 0.1 // age of a latent that is flown by at the most, s: the default of latent_age
+	r, err := latent.NewReader(l.Model, l.Robot)
+	if err != nil {
+		return nil, err
+	}
+	if f.Encoder, err = latent.New(1, oldest); err != nil {
+		return nil, err
+	}
+	f.Encoder.Swap(r)
+	return f, nil
+}
+
+// Reset implements quad.Controller.
+func (f *Flyer) Reset() {
+	f.Pilot.Reset()
+	f.Latent(nil)
+	if f.Encoder != nil {
+		f.Encoder.Reset()
+	}
+}
+
+// Command implements quad.Controller.
+func (f *Flyer) Command(t float64, s *quad.State) quad.Command {
+	if f.Encoder != nil {
+		f.Latent(f.Encoder.At(t))
+	}
+	return f.Pilot.Command(t, s)
+}
+
+// Observe takes what was flown, once per tick after its command, for the commands
+// that follow.
+func (f *Flyer) Observe(s quad.Step) {
+	if f.Encoder != nil {
+		f.Encoder.Push(&s)
+	}
+}

@@ -1,0 +1,192 @@
+// Package policy is π_θ as it flies and as it is trained: observation, net and
+// limits, from state, reference, past commands and latent to a command.
+//
+// Shapes: B batch, O observation, L look-aheads, K past actions, U actions,
+// R reference row, Z latent. Row-major, batch first. An action is a command in
+// units of the limits, in (-1, 1).
+package policy
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/nn/kernel"
+)
+
+// Observation says what a policy sees (paper, "Policy Learning and Deployment":
+// O_task selects state, reference and action-history features).
+type Observation struct {
+	Looks int     `param:"looks" default:"5" min:"1" max:"50" doc:"points of the reference that the policy sees, the first of them now"`
+	Ahead float64 `param:"ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"time of the last of them"`
+	Past  int     `param:"past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
+
+	Camera Camera `param:"camera" json:",omitzero" doc:"what a policy sees instead of positions"`
+}
+
+// Sizes of the parts of an observation.
+const (
+	nU         = 4           // thrust and three rates
+	velocities = 6           // v_W and v_ref − v
+	attitude   = 9           // R_WB, row by row
+	heading    = 2           // cos and sin of the reference's yaw
+	statePart  = 3 + 4 + 3   // p, q, v
+	refTail    = 3 + heading // of a reference row, after the positions
+	fixedParts = velocities + attitude + heading
+)
+
+// Size is O without the latent.
+func (o *Observation) Size() int { return o.where() + fixedParts + nU*o.Past }
+
+// where is the size of the part that tells where the robot is: its features, or
+// the positions of the look-aheads around it.
+func (o *Observation) where() int {
+	if n := o.Camera.Size(); n > 0 {
+		return n
+	}
+	return 3 * o.Looks
+}
+
+// Names of the channels, in their order.
+func (o *Observation) Names() (names []string) {
+	add := func(format string, of ...string) {
+		for _, x := range of {
+			names = append(names, fmt.Sprintf(format, x))
+		}
+	}
+	if n := o.Camera.Size(); n > 0 {
+		for k := range n / perFeature {
+			add(fmt.Sprintf("point %d %%s", k), "x", "y", "visible")
+		}
+	} else {
+		for k := range o.Looks {
+			add(fmt.Sprintf("reference in %.2f s %%s", o.Look(k)), "x", "y", "z")
+		}
+	}
+	add("velocity %s", "x", "y", "z")
+	add("velocity to the reference's %s", "x", "y", "z")
+	add("attitude %s", "xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
+	add("reference's yaw %s", "cos", "sin")
+	for k := range o.Past {
+		add(fmt.Sprintf("action %d ago %%s", k+1), "thrust", "rate x", "rate y", "rate z")
+	}
+	return names
+}
+
+// Flag reports whether a channel is the visibility of a feature.
+func (o *Observation) Flag(channel int) bool {
+	return channel < o.Camera.Size() && channel%perFeature == perFeature-1
+}
+
+// RefSize is R: L positions, the velocity now, cos and sin of the yaw now.
+func (o *Observation) RefSize() int { return 3*o.Looks + refTail }
+
+// Look is the time of look-ahead k from now, s.
+func (o *Observation) Look(k int) float64 {
+	if o.Looks == 1 {
+		return 0
+	}
+	return o.Ahead * float64(k) / float64(o.Looks-1)
+}
+
+// PutReference writes a reference row; at(t) is the reference t seconds from
+// now, its positions in the frame of the states that will be observed; what it
+// returns is read before the next call.
+func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Reference, row []F) {
+	for k := range o.Looks {
+		p := &at(o.Look(k)).P
+		row[3*k], row[3*k+1], row[3*k+2] = F(p.X), F(p.Y), F(p.Z)
+	}
+	now, tail := at(0), row[3*o.Looks:]
+	tail[0], tail[1], tail[2] = F(now.V.X), F(now.V.Y), F(now.V.Z)
+	sin, cos := math.Sincos(now.Yaw)
+	tail[3], tail[4] = F(cos), F(sin)
+}
+
+// kernelView is the observation as kernel puts it together, from states of S numbers into rows of width.
+func (o *Observation) kernelView(S, width int) kernel.View {
+	return kernel.View{Looks: o.Looks, Place: o.where(), Past: o.Past, State: S, Width: width}
+}
+
+// Observe writes the first O−Z channels of x[B][width] from s[B][S], whose rows
+// begin with p, q, v, ref[B][R] and past[K][B][U], the eldest action first.
+// Without points of a camera seen is nil, else it is the relative features
+// [B][N][3] that stand where positions would.
+func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen, past, x []F, width int) {
+	view := o.kernelView(S, width)
+	if kernel.Observe(&view, B, s, ref, seen, past, x) {
+		return
+	}
+	R, n := o.RefSize(), o.where()
+	for b := range B {
+		p, q, v := s[b*S:][:3], s[b*S+3:][:4], s[b*S+7:][:3]
+		r, y := ref[b*R:][:R], x[b*width:][:o.Size()]
+		if seen != nil {
+			copy(y, seen[b*n:][:n])
+		} else {
+			for i := range n {
+				y[i] = r[i] - p[i%3]
+			}
+		}
+		y, r = y[n:], r[3*o.Looks:]
+		for j := range 3 {
+			y[j], y[3+j] = v[j], r[j]-v[j]
+		}
+		putRotation(q, y[velocities:])
+		copy(y[velocities+attitude:], r[3:refTail])
+		y = y[fixedParts:]
+		for k := range o.Past {
+			copy(y[nU*k:nU*(k+1)], past[((o.Past-1-k)*B+b)*nU:])
+		}
+	}
+}
+
+// ObserveVJP adds the pullback of dx to ds[B][S], to dseen where there is one,
+// and to dpast[K][B][U].
+func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen, dpast []F) {
+	view := o.kernelView(S, width)
+	if kernel.ObserveVJP(&view, B, s, dx, ds, dseen, dpast) {
+		return
+	}
+	n := o.where()
+	for b := range B {
+		q, g := s[b*S+3:][:4], ds[b*S:][:statePart]
+		y := dx[b*width:][:o.Size()]
+		for i, d := range y[:n] {
+			if dseen != nil {
+				dseen[b*n+i] += d
+			} else {
+				g[i%3] -= d
+			}
+		}
+		y = y[n:]
+		for j := range 3 {
+			g[7+j] += y[j] - y[3+j]
+		}
+		pullRotation(q, y[velocities:], g[3:7])
+		y = y[fixedParts:]
+		for k := range o.Past {
+			row := dpast[((o.Past-1-k)*B+b)*nU:][:nU]
+			for j := range row {
+				row[j] += y[nU*k+j]
+			}
+		}
+	}
+}
+
+// putRotation writes R(q) row by row.
+func putRotation[F kernel.Float](q, y []F) {
+	w, a, b, c := q[0], q[1], q[2], q[3]
+	y[0], y[1], y[2] = 1-2*(b*b+c*c), 2*(a*b-w*c), 2*(a*c+w*b)
+	y[3], y[4], y[5] = 2*(a*b+w*c), 1-2*(a*a+c*c), 2*(b*c-w*a)
+	y[6], y[7], y[8] = 2*(a*c-w*b), 2*(b*c+w*a), 1-2*(a*a+b*b)
+}
+
+// pullRotation adds the pullback of dy through putRotation to dq.
+func pullRotation[F kernel.Float](q, dy, dq []F) {
+	w, a, b, c := q[0], q[1], q[2], q[3]
+	dq[0] += 2 * (c*(dy[3]-dy[1]) + b*(dy[2]-dy[6]) + a*(dy[7]-dy[5]))
+	dq[1] += 2 * (b*(dy[1]+dy[3]) + c*(dy[2]+dy[6]) + w*(dy[7]-dy[5]) - 2*a*(dy[4]+dy[8]))
+	dq[2] += 2 * (a*(dy[1]+dy[3]) + c*(dy[5]+dy[7]) + w*(dy[2]-dy[6]) - 2*b*(dy[0]+dy[8]))
+	dq[3] += 2 * (a*(dy[2]+dy[6]) + b*(dy[5]+dy[7]) + w*(dy[3]-dy[1]) - 2*c*(dy[0]+dy[4]))
+}

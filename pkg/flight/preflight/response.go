@@ -1,0 +1,273 @@
+package preflight
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// The grids in time. Poses are looked at every grid seconds, commands every step.
+const (
+	step  = 0.005 // s
+	fine2 = 2     // steps per grid
+	grid  = fine2 * step
+	turnW = 5 // grids over which a turn is measured: 50 ms
+	liftW = 8 // grids of a second difference of height
+	most  = 60
+)
+
+// record is a hover on a grid.
+type record struct {
+	q      []so3.Quat // [K]
+	z      []float64  // [K] height, m
+	whole  []bool     // [K] a pose was near
+	thrust []float64  // [K·fine2] as held
+	rate   [3][]float64
+}
+
+// resample puts a hover on the grid, and returns how long it is, gaps not counted, s. Poses count at their stamps where
+// those are of the clock of their arrival.
+func resample(h *Hover) (*record, float64) {
+	const other, far = 5.0, 0.03 // s
+	at := func(s *Sample) float64 {
+		if math.Abs(s.Arrival-s.Stamp) < other {
+			return s.Stamp
+		}
+		return s.Arrival
+	}
+	p, c := h.Poses, h.Commands
+	begin := math.Max(at(&p[0]), c[0].Arrival)
+	end := math.Min(at(&p[len(p)-1]), c[len(c)-1].Arrival)
+	n := int((end - begin) / grid)
+	r := &record{}
+	i, j, good := 0, 0, 0
+	for k := 0; k < n; k++ {
+		for f := range fine2 {
+			t := begin + float64(k)*grid + float64(f)*step
+			for j+1 < len(c) && c[j+1].Arrival <= t {
+				j++
+			}
+			w := c[j].Rates
+			r.thrust = append(r.thrust, c[j].Thrust)
+			r.rate[0], r.rate[1], r.rate[2] = append(r.rate[0], w.X), append(r.rate[1], w.Y), append(r.rate[2], w.Z)
+		}
+		t := begin + float64(k)*grid
+		for i+1 < len(p) && at(&p[i+1]) <= t {
+			i++
+		}
+		q, z := p[i].Q.Normalize(), p[i].P.Z
+		whole := math.Abs(at(&p[i])-t) < far
+		if i+1 < len(p) {
+			if d := at(&p[i+1]) - at(&p[i]); d > 0 && d < 2*far {
+				x := min(1, max(0, (t-at(&p[i]))/d))
+				q = q.Mul(so3.Exp(so3.Log(q.Conj().Mul(p[i+1].Q.Normalize())).Scale(x)))
+				z += x * (p[i+1].P.Z - z)
+			}
+		}
+		if q.Norm() != q.Norm() || z != z {
+			whole, q, z = false, so3.Identity(), 0
+		}
+		if whole {
+			good++
+		}
+		r.q, r.z, r.whole = append(r.q, q), append(r.z, z), append(r.whole, whole)
+	}
+	return r, float64(good) * grid
+}
+
+// response is a fit of gain, delay and first-order lag.
+type response struct{ gain, delay, lag float64 }
+
+// lags that are tried, s.
+var lags = [...]float64{0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25}
+
+// lagged is u after a first-order lag.
+func lagged(u []float64, lag float64) []float64 {
+	y, b := make([]float64, len(u)), 1.
+	if lag > 0 {
+		b = 1 - math.Exp(-step/lag)
+	}
+	x := u[0]
+	for i, v := range u {
+		x += b * (v - x)
+		y[i] = x
+	}
+	return y
+}
+
+// sums are the running integrals of u: the mean of u over steps i … j is (s[j] − s[i])/(j − i).
+func sums(u []float64) []float64 {
+	s := make([]float64, len(u)+1)
+	for i, v := range u {
+		s[i+1] = s[i] + v
+	}
+	return s
+}
+
+// turns are the measured mean body rates over turnW grids from each one on; ok where both ends are whole.
+func (r *record) turns() (w [3][]float64, ok []bool) {
+	n := len(r.q) - turnW
+	ok = make([]bool, n)
+	for i := range w {
+		w[i] = make([]float64, n)
+	}
+	for k := range n {
+		v := so3.Log(r.q[k].Conj().Mul(r.q[k+turnW])).Scale(1 / (turnW * grid))
+		w[0][k], w[1][k], w[2][k] = v.X, v.Y, v.Z
+		ok[k] = r.whole[k] && r.whole[k+turnW]
+	}
+	return w, ok
+}
+
+// moments of pairs.
+type moments struct{ n, x, y, xx, xy, yy float64 }
+
+func (m *moments) add(x, y float64) {
+	m.n, m.x, m.y, m.xx, m.xy, m.yy = m.n+1, m.x+x, m.y+y, m.xx+x*x, m.xy+x*y, m.yy+y*y
+}
+
+func (m *moments) centred() (xx, xy, yy float64) {
+	return m.xx - m.x*m.x/m.n, m.xy - m.x*m.y/m.n, m.yy - m.y*m.y/m.n
+}
+
+func (m *moments) correlation() float64 {
+	xx, xy, yy := m.centred()
+	if !(xx > 0 && yy > 0) {
+		return 0
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+// delayed is the mean of what s sums, delayed by d steps, over w grids from grid k on.
+func delayed(s []float64, k, d, w int) float64 {
+	i, j := k*fine2-d, (k+w)*fine2-d
+	return (s[j] - s[i]) / float64(j-i)
+}
+
+// rateAxes finds which commanded rate each measured one follows, and how surely: the correlation of each.
+func (r *record) rateAxes() (axes, [3]float64) {
+	w, ok := r.turns()
+	best, top := straight, math.Inf(-1)
+	var sure [3]float64
+	for _, lag := range [...]float64{0.02, 0.08} {
+		var s [3][]float64
+		for j := range s {
+			s[j] = sums(lagged(r.rate[j], lag))
+		}
+		for d := 0; d < most; d += 4 {
+			var c [3][3]float64
+			for i := range c {
+				for j := range c[i] {
+					var m moments
+					for k := most; k < len(ok); k++ {
+						if ok[k] {
+							m.add(delayed(s[j], k, d, turnW), w[i][k])
+						}
+					}
+					c[i][j] = m.correlation()
+				}
+			}
+			for _, a := range allAxes {
+				sum := 0.0
+				for i := range 3 {
+					sum += a.sign[i] * c[i][a.of[i]]
+				}
+				if sum > top+1e-9 {
+					top, best = sum, a
+					for i := range 3 {
+						sure[i] = a.sign[i] * c[i][a.of[i]]
+					}
+				}
+			}
+		}
+	}
+	return best, sure
+}
+
+// fitRates fits one gain, delay and lag to the three rates.
+func (r *record) fitRates(a axes) response {
+	w, ok := r.turns()
+	return search(func(lag float64) func(d int) (xx, xy, yy float64) {
+		var s [3][]float64
+		for i := range s {
+			s[i] = sums(lagged(r.rate[a.of[i]], lag))
+		}
+		return func(d int) (xx, xy, yy float64) {
+			for i := range s {
+				var m moments
+				for k := most; k < len(ok); k++ {
+					if ok[k] {
+						m.add(a.sign[i]*delayed(s[i], k, d, turnW), w[i][k])
+					}
+				}
+				x, c, y := m.centred()
+				xx, xy, yy = xx+x, xy+c, yy+y
+			}
+			return xx, xy, yy
+		}
+	})
+}
+
+// fitThrust fits the vertical acceleration that lies in second differences of the height, and returns the correlation too.
+func (r *record) fitThrust() (response, float64) {
+	n := len(r.q) - liftW
+	specific := make([]float64, n) // along the body's z
+	ok := make([]bool, n)
+	const span = liftW * grid
+	for k := liftW; k < n; k++ {
+		up := r.q[k].ZAxis().Z
+		a := (r.z[k+liftW] - 2*r.z[k] + r.z[k-liftW]) / (span * span)
+		specific[k] = (a + quad.Gravity) / up
+		ok[k] = r.whole[k] && r.whole[k+liftW] && r.whole[k-liftW] && up > 0.5
+	}
+	correlation := 0.0
+	fit := search(func(lag float64) func(d int) (xx, xy, yy float64) {
+		s := sums(sums(lagged(r.thrust, lag))[1:])
+		const f = liftW * fine2
+		return func(d int) (xx, xy, yy float64) {
+			var m moments
+			for k := max(most, liftW+most/fine2+1); k < n; k++ {
+				if ok[k] {
+					i := k*fine2 - d
+					m.add((s[i+f]-2*s[i]+s[i-f])/(f*f), specific[k])
+				}
+			}
+			xx, xy, yy = m.centred()
+			if c := m.correlation(); math.Abs(c) > math.Abs(correlation) {
+				correlation = c
+			}
+			return xx, xy, yy
+		}
+	})
+	return fit, correlation
+}
+
+// search finds the lag and the delay, in steps, that leave least of the measurement; under gives the moments of prediction and
+// measurement of each.
+func search(under func(lag float64) func(d int) (xx, xy, yy float64)) (best response) {
+	least := math.Inf(1)
+	left := map[[2]int]float64{}
+	at := [2]int{}
+	for l, lag := range lags {
+		of := under(lag)
+		for d := range most {
+			xx, xy, yy := of(d)
+			if !(xx > 0) {
+				continue
+			}
+			e := yy - xy*xy/xx
+			left[[2]int{l, d}] = e
+			if e < least {
+				least, at, best = e, [2]int{l, d}, response{xy / xx, float64(d) * step, lag}
+			}
+		}
+	}
+	// The delay between two steps, by a parabola through the neighbours.
+	before, okb := left[[2]int{at[0], at[1] - 1}]
+	after, oka := left[[2]int{at[0], at[1] + 1}]
+	if curve := before - 2*least + after; okb && oka && curve > 0 {
+		best.delay += step * (before - after) / (2 * curve)
+	}
+	return best
+}

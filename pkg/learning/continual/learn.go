@@ -1,0 +1,185 @@
+// Package continual is the continual loop: what was flown goes into a buffer, the
+// model goes on from it, its latents are encoded anew, the policy improves in the
+// model, and what passes the gate is the next bundle. It is for the node
+// background_learner and for `vnd loop`.
+package continual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Phase of a round.
+type Phase string
+
+// Phases, in their order.
+const (
+	Fitting   Phase = "fit"
+	Encoding  Phase = "encode"
+	Improving Phase = "improve"
+	Gating    Phase = "gate"
+	Idle      Phase = "idle"
+)
+
+// Status is told as a round goes on.
+type Status struct {
+	Phase    Phase
+	Share    float64 // of the phase, 0 … 1
+	Rows     int     // in the buffer
+	Loss     float64 // of the fit, or cost of the policy
+	BundleID string  // current
+}
+
+// Options are what the loop is handed.
+type Options struct {
+	Tasks   []*task.Task
+	Task    string // their names, for the bundle
+	Vehicle gate.Vehicle
+	Judge   gate.Judge // nil: the gate flies in the learned model alone
+	Seed    uint64
+	Status  func(Status)     // may be nil
+	Now     func() time.Time // clock of the reported times; nil takes time.Now
+}
+
+// Learner holds the buffer and the current bundle. Collect and Current may be
+// called while a round runs; rounds come one at a time.
+type Learner struct {
+	cfg Config
+	opt Options
+
+	mu       sync.Mutex
+	segments []dataset.Segment
+	current  *bundle.Bundle
+
+	model  *fit.Fit // of the newest candidate, also of one that was refused: the data are the same
+	rounds int
+}
+
+// Round is what one round came to.
+type Round struct {
+	Number    int               `json:"round"`
+	Rows      int               `json:"rows"` // that it learned from
+	Candidate *bundle.Bundle    `json:"-"`
+	ID        string            `json:"id"`
+	Parent    string            `json:"parent"`
+	Verdict   *gate.Verdict     `json:"verdict"`
+	Fit       fit.Losses        `json:"fit"`
+	Curve     train.Curve       `json:"-"`
+	Seconds   map[Phase]float64 `json:"seconds"`
+	Bank      []float32         `json:"-"` // [N][Z] re-encoded latents of the buffer
+}
+
+// New makes a learner that begins with a bundle, which has a policy and may have
+// a model.
+func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Status == nil {
+		opt.Status = func(Status) {}
+	}
+	if len(opt.Tasks) == 0 {
+		return nil, errors.New("learn: no task")
+	}
+	if _, err := policy.FromBundle(start); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	l := &Learner{cfg: cfg, opt: opt, current: start}
+	if vnd.In(start) {
+		m, q, err := vnd.FromBundle(start)
+		if err != nil {
+			return nil, fmt.Errorf("learn: %w", err)
+		}
+		l.model = &fit.Fit{Model: m, Robot: q}
+	}
+	return l, nil
+}
+
+// Collect adds flights to the buffer.
+func (l *Learner) Collect(flights ...quad.Flight) { l.Add(dataset.FromFlights(flights)...) }
+
+// Add adds segments to the buffer.
+func (l *Learner) Add(segments ...dataset.Segment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.segments = append(l.segments, segments...)
+}
+
+// Current returns the bundle that flies.
+func (l *Learner) Current() *bundle.Bundle {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current
+}
+
+// Return makes an earlier bundle the current one again. The model stays: the
+// data did not change.
+func (l *Learner) Return(b *bundle.Bundle) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.current = b
+}
+
+// buffer returns what there is to learn from.
+func (l *Learner) buffer() (s []dataset.Segment, rows int, current *bundle.Bundle) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, g := range l.segments {
+		rows += len(g.Rows)
+	}
+	return l.segments[:len(l.segments):len(l.segments)], rows, l.current
+}
+
+// ErrTooLittle says that the buffer does not hold enough for a first model.
+var ErrTooLittle = errors.New("too little was flown")
+
+// Round learns from the buffer as it is. A candidate that passes the gate is the
+// current bundle from then on. The error is ctx's, or of a training that
+// diverged; all is then as if the round had not begun.
+func (l *Learner) Round(ctx context.Context) (*Round, error) {
+	segments, rows, current := l.buffer()
+	if flown := float64(rows) * current.Dt; flown < l.cfg.Least {
+		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
+	}
+	r := &round{l: l, ctx: ctx, current: current, out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}}, segments: segments}
+	for _, step := range []struct {
+		phase Phase
+		do    func() error
+	}{
+		{Fitting, r.fit},
+		{Encoding, r.encode},
+		{Improving, r.improve},
+		{Gating, r.gate},
+	} {
+		began := l.opt.Now()
+		r.tell(step.phase, 0, 0)
+		err := ctx.Err()
+		if err == nil {
+			err = step.do()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", step.phase, err)
+		}
+		r.out.Seconds[step.phase] = l.opt.Now().Sub(began).Seconds()
+	}
+	l.model = r.fitted
+	l.rounds++
+	if r.out.Verdict.Pass {
+		l.Return(r.out.Candidate)
+	}
+	r.tell(Idle, 1, 0)
+	return r.out, nil
+}

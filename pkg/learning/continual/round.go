@@ -1,0 +1,109 @@
+package continual
+
+import (
+	"context"
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// round is one round at work.
+type round struct {
+	l       *Learner
+	ctx     context.Context
+	current *bundle.Bundle
+	out     *Round
+
+	segments []dataset.Segment
+	flown    [][]quad.Step // their rows
+	fitted   *fit.Fit
+}
+
+func (r *round) tell(p Phase, share, loss float64) {
+	r.l.opt.Status(Status{Phase: p, Share: share, Rows: r.out.Rows, Loss: loss, BundleID: r.current.ID})
+}
+
+// seed of a round: another one for each.
+func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
+
+// fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model behind.
+func (r *round) fit() error {
+	cfg := r.l.cfg.fit(r.l.model != nil)
+	f, err := fit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
+		Progress: func(p fit.Progress) { r.tell(Fitting, p.Share, p.Losses.Total) }})
+	if err != nil {
+		return err
+	}
+	r.fitted, r.out.Fit = f, f.Metrics.Losses
+	return nil
+}
+
+// encode makes the bank of latents that the buffer's windows have now.
+func (r *round) encode() error {
+	r.flown = make([][]quad.Step, len(r.segments))
+	for i := range r.segments {
+		r.flown[i] = r.segments[i].Steps()
+	}
+	r.out.Bank = vnd.Latents(r.fitted.Model, r.fitted.Robot, r.flown, r.l.cfg.Stride)
+	return nil
+}
+
+// improve trains the current policy in the model.
+func (r *round) improve() error {
+	from, err := policy.FromBundle(r.current)
+	if err != nil {
+		return err
+	}
+	const trialFlights, trialSteps = 16, 200
+	opt, cfg := &r.l.opt, r.l.cfg.training(from.Listens())
+	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
+	trials := &train.Trials{World: model, Tasks: opt.Tasks, Dt: r.current.Dt, Flights: trialFlights, Steps: trialSteps, Seed: r.seed(),
+		Sample: train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)}
+	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt, Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
+		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
+		Progress: func(p train.Progress) { r.tell(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
+	if err != nil {
+		return err
+	}
+	r.out.Curve = res.Curve
+	return r.pack(res)
+}
+
+// pack makes the candidate's bundle.
+func (r *round) pack(res *train.Result) error {
+	b, err := vnd.Bundle(r.fitted.Model, r.fitted.Robot, r.l.cfg.fit(true), r.fitted.Metrics)
+	if err != nil {
+		return err
+	}
+	if err := policy.Put(b, res.Policy, r.l.opt.Task); err != nil {
+		return err
+	}
+	b.Parent, b.DataDigest, b.CreatedBy = r.current.ID, fmt.Sprintf("%x", r.fitted.Data), "vnd learn"
+	if err := b.SetMetrics("round", struct {
+		Number int         `json:"round"`
+		Rows   int         `json:"rows"`
+		Best   train.Flown `json:"trial"`
+	}{r.out.Number, r.out.Rows, res.Best}); err != nil {
+		return err
+	}
+	if _, err := b.Encode(); err != nil { // which names it
+		return err
+	}
+	r.out.Candidate, r.out.ID = b, b.ID
+	return nil
+}
+
+// gate asks whether the candidate may fly.
+func (r *round) gate() (err error) {
+	opt := &r.l.opt
+	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Flown: r.flown, Seed: r.seed()}
+	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
+	return err
+}

@@ -1,0 +1,307 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/vnd/bundle"
+	"vnd/pkg/vnd/bundle/store"
+)
+
+// Learner learns in the background. Its methods may be called from any goroutine; what they begin is done by Run.
+type Learner struct {
+	cfg   func() *Config
+	opt   Options
+	shelf *store.Shelf
+	asks  chan func()
+	ticks chan Tick
+	ended chan outcome
+
+	mu     sync.Mutex // of status, and of opt's functions
+	status Status
+
+	// Of Run.
+	learner    *continual.Learner // nil before the first bundle
+	generation uint64             // of learners
+	built      *Config            // of the learner
+	segments   []held
+	rows       int  // in memory
+	fresh      int  // of them not learned from
+	stale      bool // the status does not tell of all rows
+	asked      bool // for a round
+	paused     bool
+	job        *job
+	gaveUp     bool // making the first bundle; until asked again
+	watch      *watch
+}
+
+// job is a round, or the making of the first bundle, on a goroutine of its own.
+type job struct {
+	cancel  context.CancelFunc
+	void    bool // its outcome does not count any more
+	fresh   int  // rows that it takes in
+	digests []string
+}
+
+// outcome of a job.
+type outcome struct {
+	first *bundle.Bundle
+	round *continual.Round
+	err   error
+}
+
+// Open opens the bundles on disk. cfg gives the present configuration.
+func Open(cfg func() *Config, opt Options) (*Learner, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Tell == nil {
+		opt.Tell = func(Status) {}
+	}
+	if opt.Log == nil {
+		opt.Log = func(bool, string) {}
+	}
+	s, notes, err := store.Open(opt.Dir, cfg().Keep, opt.Now)
+	if err != nil {
+		return nil, err
+	}
+	if b := s.Current(); b != nil && (b.Robot != opt.Vehicle.Robot || b.Dt != opt.Dt) {
+		s.Close()
+		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID, b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
+	}
+	l := &Learner{cfg: cfg, opt: opt, shelf: s, asks: make(chan func()), ticks: make(chan Tick, 1000), ended: make(chan outcome, 1)}
+	l.status = Status{Phase: Waiting, Loss: math.NaN()}
+	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
+	for _, line := range notes {
+		l.log(true, line)
+	}
+	return l, nil
+}
+
+// Run learns until ctx is done, then waits for what is at work. The error is of the disk or of the configuration.
+func (l *Learner) Run(ctx context.Context) error {
+	defer l.shelf.Close()
+	defer l.stop()
+	if b := l.shelf.Current(); b != nil {
+		if err := l.begin(); err != nil {
+			return err
+		}
+		l.fly(b, fmt.Sprintf("bundle %s flies, as it did before", b.ID))
+	}
+	for {
+		if err := l.next(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case do := <-l.asks:
+			do()
+		case t := <-l.ticks:
+			l.tick(&t)
+		case o := <-l.ended:
+			l.end(o)
+		}
+	}
+}
+
+// stop ends the job.
+func (l *Learner) stop() {
+	if l.job != nil {
+		l.job.cancel()
+		<-l.ended
+	}
+}
+
+// next begins what is due.
+func (l *Learner) next(ctx context.Context) error {
+	if l.job != nil || l.paused {
+		l.show()
+		return nil
+	}
+	if l.shelf.Current() == nil {
+		if !l.gaveUp {
+			l.start(ctx, First, l.first)
+		}
+		return nil
+	}
+	if err := l.bound(); err != nil {
+		return err
+	}
+	switch enough := l.flown() >= l.cfg().Least; {
+	case l.asked && !enough:
+		l.asked = false
+		l.say(Waiting, fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Least))
+	case l.asked || l.fresh >= l.cfg().NewRows && enough:
+		l.asked = false
+		if l.cfg() != l.built { // parameters were set
+			if err := l.begin(); err != nil {
+				return err
+			}
+		}
+		l.start(ctx, continual.Fitting, l.round)
+	}
+	l.show()
+	return nil
+}
+
+// start begins a job.
+func (l *Learner) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.job = &job{cancel: cancel, fresh: l.fresh}
+	for i := range l.segments {
+		l.job.digests = append(l.job.digests, l.segments[i].digest)
+	}
+	l.say(phase, "")
+	go func() {
+		defer cancel()
+		l.ended <- do(ctx)
+	}()
+}
+
+// first makes the first bundle, which has to pass the gate too.
+func (l *Learner) first(ctx context.Context) outcome {
+	b, err := l.opt.First(ctx, func(share, cost float64) { l.progress(continual.Status{Phase: First, Share: share, Loss: cost}) })
+	if err != nil {
+		return outcome{err: err}
+	}
+	if _, err := b.Encode(); err != nil { // which names it
+		return outcome{err: err}
+	}
+	l.progress(continual.Status{Phase: continual.Gating})
+	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle, Tasks: l.opt.Tasks, Judge: l.opt.Judge, Seed: l.opt.Seed}
+	v, err := g.Try(ctx, b, nil, nil)
+	if err == nil && !v.Pass {
+		err = fmt.Errorf("bundle %s is refused: %s", b.ID, reasons(v))
+	}
+	if err == nil && b.Dt != l.opt.Dt {
+		err = fmt.Errorf("bundle %s is at Δt = %g s, expected %g", b.ID, b.Dt, l.opt.Dt)
+	}
+	return outcome{first: b, err: err}
+}
+
+func (l *Learner) round(ctx context.Context) outcome {
+	r, err := l.learner.Round(ctx)
+	return outcome{round: r, err: err}
+}
+
+// end takes in what a job came to.
+func (l *Learner) end(o outcome) {
+	j := l.job
+	l.job = nil
+	switch {
+	case j.void || errors.Is(o.err, context.Canceled):
+		l.settle("")
+	case o.err != nil && l.learner == nil:
+		l.gaveUp = true
+		l.fail(fmt.Sprintf("there is no first bundle: %v", o.err))
+	case o.err != nil:
+		l.fresh -= j.fresh
+		l.fail(fmt.Sprintf("the round failed: %v", o.err))
+	case o.first != nil:
+		l.promote(o.first, fmt.Sprintf("bundle %s is the first", o.first.ID))
+	default:
+		l.judged(j, o.round)
+	}
+	if l.learner != nil {
+		l.learner.Return(l.shelf.Current()) // whatever the round thought
+	}
+}
+
+// judged takes in a round that came to its end.
+func (l *Learner) judged(j *job, r *continual.Round) {
+	l.fresh -= j.fresh
+	if err := l.shelf.Learn(j.digests...); err != nil {
+		l.log(true, err.Error())
+	}
+	if !r.Verdict.Pass {
+		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
+		l.log(false, line) // the gate's work, no failure
+		l.settle(line)
+		return
+	}
+	l.promote(r.Candidate, fmt.Sprintf("round %d on %d rows: bundle %s follows %s", r.Number, r.Rows, r.ID, r.Parent))
+}
+
+func reasons(v *gate.Verdict) (text string) {
+	for i, r := range v.Reasons() {
+		if i > 0 {
+			text += "; "
+		}
+		text += r
+	}
+	return text
+}
+
+// promote keeps a bundle and has it fly.
+func (l *Learner) promote(b *bundle.Bundle, line string) {
+	if err := l.shelf.Promote(b); err != nil {
+		l.gaveUp = l.shelf.Current() == nil
+		l.fail(err.Error())
+		return
+	}
+	if l.learner == nil {
+		if err := l.begin(); err != nil {
+			l.fail(err.Error())
+			return
+		}
+	}
+	if err := l.watch.changed(); err != nil {
+		l.log(true, err.Error())
+	}
+	l.fly(b, line)
+}
+
+// fly publishes a bundle.
+func (l *Learner) fly(b *bundle.Bundle, line string) {
+	l.mu.Lock()
+	l.opt.Publish(b)
+	l.mu.Unlock()
+	l.log(false, line)
+	l.settle(line)
+}
+
+// takeBack returns to an older bundle.
+func (l *Learner) takeBack(why string, safely bool) (string, error) {
+	now := l.shelf.Current()
+	older, err := l.shelf.Withdraw(why, safely)
+	if err != nil {
+		return "", err
+	}
+	if l.job != nil { // it began with the bundle that was taken back
+		l.job.void = true
+		l.job.cancel()
+	}
+	l.learner.Return(older)
+	if err := l.watch.changed(); err != nil {
+		l.log(true, err.Error())
+	}
+	line := fmt.Sprintf("bundle %s is taken back, %s flies again: %s", now.ID, older.ID, why)
+	l.fly(older, line)
+	return line, nil
+}
+
+// tick looks at what was flown, and takes a bundle back that flies worse than the one before it.
+func (l *Learner) tick(t *Tick) {
+	if l.shelf.Current() == nil {
+		return
+	}
+	if id := l.watch.safe(t); id != "" {
+		if err := l.shelf.Flew(id); err != nil {
+			l.log(true, err.Error())
+		}
+	}
+	f := l.watch.add(t)
+	if f == nil || !f.Worse || !l.cfg().Return {
+		return
+	}
+	if _, err := l.takeBack(f.Reason, false); err != nil {
+		l.log(true, err.Error())
+	}
+}

@@ -1,0 +1,79 @@
+// Package supervisor is continual learning beside a flight: segments come in, rounds of learning begin when there is
+// enough that is new, what passes the gate is kept on disk and goes out, and what flies worse than the bundle before it is
+// taken back. It comes up again after a kill at any moment. It is for the node background_learner.
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Config of a Learner.
+type Config struct {
+	NewRows  int                 `param:"new_rows" default:"1000" min:"1" max:"1e9" unit:"rows" doc:"rows that were not learned from yet with which a round begins"`
+	MaxRows  int                 `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that are kept in memory; the oldest segments give way"`
+	Keep     int                 `param:"keep_bundles" default:"20" min:"2" max:"10000" read_only:"true" doc:"bundles that stay on disk; that which flies, the one before it and the newest that flew safely stay in any case"`
+	Safe     float64             `param:"safe_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a bundle has flown safely after this time in which the guard did not trip"`
+	Return   bool                `param:"return_by_itself" default:"true" doc:"a bundle that was shown to fly worse than the one before it is taken back"`
+	Evidence gate.EvidenceConfig `param:"evidence" read_only:"true" doc:"what shows that"`
+	continual.Config
+}
+
+// Options of a Learner beside its Config. Functions are called one at a time.
+type Options struct {
+	Dir     string // of the bundles
+	Tasks   []*task.Task
+	Task    string // their names
+	Vehicle gate.Vehicle
+	Judge   gate.Judge // nil: the gate flies in the learned model alone
+	Seed    uint64
+	Dt      float64 // Δt of the rows, s
+	// First makes the bundle to begin with, where there is none on disk. tell takes the share that is done and the cost.
+	First func(ctx context.Context, tell func(share, cost float64)) (*bundle.Bundle, error)
+	// Publish sends a bundle to those that fly.
+	Publish func(*bundle.Bundle)
+	Tell    func(Status)                // may be nil
+	Log     func(bad bool, line string) // may be nil
+	Now     func() time.Time            // nil takes time.Now
+}
+
+// Phases besides those of a round.
+const (
+	Waiting continual.Phase = "waiting"
+	Paused  continual.Phase = "paused"
+	First   continual.Phase = "base_policy"
+)
+
+// Status says what a Learner is doing.
+type Status struct {
+	Phase   continual.Phase
+	Share   float64 // of the phase, 0 … 1
+	Rows    int     // to learn from
+	Bundle  string  // ID of what flies; empty before the first
+	Loss    float64 // of the fit, or cost of the policy; NaN before the first
+	Message string  // one sentence
+}
+
+// Announced is a segment that somebody says is on disk.
+type Announced struct {
+	Dir, File string
+	Rows      uint64
+	SHA256    [32]byte
+}
+
+// Tick is what one tick of the controller showed.
+type Tick struct {
+	Stamp  int64 // ns
+	Bundle string
+	Task   string
+	Latent []float32 // z[Z] under which the policy flew; empty where it had none
+	Error  float64   // distance from the reference, m
+	Policy bool      // the guard let the policy fly
+	Row    quad.Step // state and command
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package supervisor
+
+func giveWay(int) error { return nil }

@@ -1,0 +1,176 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"vnd/pkg/flight/latent"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle/store"
+)
+
+// watch looks at the flights of the bundle that flies and of the one before it.
+//
+// A bundle without a model has no latents, so that its flights have no place. They are kept until there is one with a
+// model: its encoder reads them.
+type watch struct {
+	cfg      *Config
+	dt       float64
+	shelf    *store.Shelf
+	evidence *gate.Evidence
+	places   map[string]*place // by bundle; of one without a model nil
+	unplaced []Tick            // flown by bundles without a model, oldest first
+	last     int64             // stamp of the newest tick that counted, ns
+	since    float64           // flight since the last comparison, s
+	calm     float64           // flight of the bundle at hand without a trip of the guard, s
+	flies    string
+	before   int64 // stamp of the tick before, ns
+}
+
+// place tells where a bundle's latents are.
+type place struct {
+	size        int // Z
+	disturbance *gate.Disturbance
+	latent      []float32
+	known       gate.Place // of latent
+}
+
+func newWatch(cfg *Config, dt float64, seed uint64, s *store.Shelf) *watch {
+	return &watch{cfg: cfg, dt: dt, shelf: s, evidence: gate.NewEvidence(cfg.Evidence, seed), places: map[string]*place{}}
+}
+
+// safe takes a tick and returns its bundle where that has now flown safely for long enough.
+func (w *watch) safe(t *Tick) string {
+	apart := float64(t.Stamp-w.before) / 1e9
+	w.before = t.Stamp
+	if t.Bundle != w.flies || !t.Policy {
+		w.flies, w.calm = t.Bundle, 0
+		return ""
+	}
+	if apart > 0 && apart < 10*w.dt {
+		w.calm += apart
+	}
+	if w.calm < w.cfg.Safe {
+		return ""
+	}
+	w.calm = 0
+	return t.Bundle
+}
+
+// add takes a tick and, every now and then, compares.
+func (w *watch) add(t *Tick) *gate.Finding {
+	apart := float64(t.Stamp-w.last) / 1e9
+	if apart > 0 && apart < 0.75*w.dt || !t.Policy {
+		return nil // ticks between rows say nothing more
+	}
+	w.last = t.Stamp
+	p := w.place(t.Bundle)
+	if p == nil {
+		w.keep(t)
+		return nil
+	}
+	if len(t.Latent) != p.size || p.size == 0 {
+		return nil
+	}
+	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent), Error: t.Error})
+	if w.since += min(max(apart, 0), 1); w.since < w.cfg.Evidence.Seconds { // looking more often would find more by chance
+		return nil
+	}
+	w.since = 0
+	now, parent := w.shelf.Current(), w.shelf.Before()
+	if now.ID != t.Bundle || parent == "" {
+		return nil
+	}
+	return w.evidence.Compare(now.ID, parent)
+}
+
+// place of a bundle's latents; nil where it has none, or is not on the shelf.
+func (w *watch) place(id string) *place {
+	p, ok := w.places[id]
+	if ok {
+		return p
+	}
+	w.places[id] = nil
+	b, err := w.shelf.Bundle(id)
+	if err != nil || !vnd.In(b) {
+		return nil
+	}
+	m, q, err := vnd.FromBundle(b)
+	if err != nil {
+		return nil
+	}
+	w.places[id] = &place{size: m.Net.Latent, disturbance: gate.NewDisturbance(m, q)}
+	return w.places[id]
+}
+
+// of returns the place of a latent, which stays for some ticks.
+func (p *place) of(z []float32) gate.Place {
+	same := len(p.latent) == len(z)
+	for i := 0; same && i < len(z); i++ {
+		same = p.latent[i] == z[i]
+	}
+	if !same {
+		p.latent, p.known = append(p.latent[:0], z...), p.disturbance.Place(z)
+	}
+	return p.known
+}
+
+// keep remembers a flight without a place, as long as its evidence would be.
+func (w *watch) keep(t *Tick) {
+	const areas = 8 // conditions that a first policy may have met
+	most := int(areas * w.cfg.Evidence.Most / w.dt)
+	if len(w.unplaced) >= 2*most {
+		w.unplaced = append([]Tick(nil), w.unplaced[len(w.unplaced)-most:]...)
+	}
+	kept := *t
+	kept.Latent = nil
+	w.unplaced = append(w.unplaced, kept)
+}
+
+// changed is called when another bundle flies: evidence of others than it and the one before is forgotten. Flights that
+// had no place get one, if the model of the bundle that flies now can read them.
+func (w *watch) changed() error {
+	now, parent := w.shelf.Current().ID, w.shelf.Before()
+	w.evidence.Keep(now, parent)
+	for id := range w.places {
+		if id != now && id != parent {
+			delete(w.places, id)
+		}
+	}
+	if len(w.unplaced) == 0 || w.place(now) == nil || parent == "" || w.place(parent) != nil {
+		return nil
+	}
+	if err := w.read(now, parent); err != nil {
+		return fmt.Errorf("flights of bundle %s cannot be compared with those of %s: %w", parent, now, err)
+	}
+	w.unplaced = nil
+	return nil
+}
+
+// read has the encoder of one bundle read what another one flew.
+func (w *watch) read(now, parent string) error {
+	m, q, err := vnd.FromBundle(w.shelf.Current())
+	if err != nil {
+		return err
+	}
+	r, err := latent.NewReader(m, q)
+	if err != nil {
+		return err
+	}
+	e, err := latent.New(1, w.dt)
+	if err != nil {
+		return err
+	}
+	e.Swap(r)
+	p := w.place(now)
+	for i := range w.unplaced {
+		t := &w.unplaced[i]
+		row := t.Row
+		row.T = float64(t.Stamp-w.unplaced[0].Stamp) / 1e9
+		if t.Bundle != parent || !e.Push(&row) || !e.Known() {
+			continue
+		}
+		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: p.of(e.Mean()), Error: t.Error})
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+// Package collect turns the steps of a live controller into rows to learn from, and brings them to the buffer on disk
+// as they come. It is for the node transition_recorder, and for a background_learner that listens for itself.
+package collect
+
+import (
+	"math"
+	"time"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/dataset"
+)
+
+// Step is one tick of a controller.
+type Step struct {
+	Seq   uint64
+	Stamp int64 // of State, ns
+	State quad.State
+	Sent  quad.Command // after the guard: what the robot was told
+	Stage guard.Stage
+}
+
+// Row is a row of the flight of that name.
+type Row struct {
+	dataset.Row
+	Flight string // names its beginning, see Begun
+}
+
+// Losses counts what did not become a row as it should.
+type Losses struct {
+	Steps     uint64 // gaps in the sequence: ticks that never came
+	Repeated  uint64 // steps that came again, or late
+	Unfit     uint64 // not finite, or no attitude
+	Unlearned uint64 // standing, blind or not followed: nothing was measured that a model of flight explains
+	Restarts  uint64 // of the controller, or its clock: another flight each
+}
+
+// Gather makes rows at Δt out of ticks at any rate. A row is the state at its time and the mean command until the
+// next: where ticks are more frequent than rows, every n-th state is taken, as the encoder does.
+//
+// The confidence of a row is 1 where the policy flew, whichever bundle and latent it flew under: that the command
+// came from another policy does not make the transition less true. It is less where the guard flew, for what made it
+// trip may have been the state itself; and by the share of ticks that were lost on the way here, since the mean command is
+// of the others. Rows without motors, on dead reckoning, or of commands that nobody
+// followed are left out.
+type Gather struct {
+	dt      float64
+	guarded float32
+
+	last    Step // that came
+	begun   bool // last is one
+	flight  string
+	origin  int64        // stamp of the flight's first step
+	row     Row          // begun and not complete
+	open    bool         // row is one
+	at      int64        // its stamp, ns
+	sum     quad.Command // of its ticks
+	ticks   int          // of the row
+	spacing float64      // of ticks, averaged over some twenty, s; 0 before the second
+	missing uint64       // of the row
+	losses  Losses
+}
+
+// NewGather gathers rows dt seconds apart; guarded is the confidence of rows that the guard flew.
+func NewGather(dt, guarded float64) *Gather { return &Gather{dt: dt, guarded: float32(guarded)} }
+
+// Losses so far.
+func (g *Gather) Losses() Losses { return g.losses }
+
+// late is how far back in the sequence a step may be that comes late; one further back is of another run.
+const late = 50
+
+// pause is a time without steps after which another flight begins.
+const pause = 2 * time.Second
+
+// Add takes the next step and gives the row that it completed, if any.
+func (g *Gather) Add(s Step) (done Row, ok bool) {
+	if g.begun && s.Seq <= g.last.Seq && g.last.Seq-s.Seq < late && s.Stamp <= g.last.Stamp {
+		g.losses.Repeated++
+		return Row{}, false
+	}
+	lost := g.follow(&s)
+	if !fit(&s) {
+		g.losses.Unfit++
+		return g.Finish()
+	}
+	if !s.Stage.Flown() {
+		g.losses.Unlearned++
+		return g.Finish()
+	}
+	if g.open {
+		g.missing += lost
+	}
+	if g.open && g.within(&s) {
+		g.tick(&s)
+		return Row{}, false
+	}
+	done, ok = g.Finish()
+	g.row = Row{Row: dataset.Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1}, Flight: g.flight}
+	g.open, g.at = true, s.Stamp
+	g.tick(&s)
+	return done, ok
+}
+
+// follow looks at how a step follows the one before, and begins another flight where it does not. It returns how many
+// ticks are missing between the two.
+func (g *Gather) follow(s *Step) (lost uint64) {
+	defer func() { g.last, g.begun = *s, true }()
+	switch {
+	case !g.begun:
+	case s.Seq <= g.last.Seq || s.Stamp <= g.last.Stamp:
+		g.losses.Restarts++
+	case s.Stamp-g.last.Stamp > int64(pause):
+		lost = s.Seq - g.last.Seq - 1
+	default:
+		lost = s.Seq - g.last.Seq - 1
+		g.losses.Steps += lost
+		if apart := float64(s.Stamp-g.last.Stamp) / 1e9 / float64(lost+1); g.spacing == 0 {
+			g.spacing = apart
+		} else {
+			g.spacing += (apart - g.spacing) / 20
+		}
+		return lost
+	}
+	g.losses.Steps += lost
+	g.origin, g.flight, g.spacing = s.Stamp, flightName(s.Stamp), 0
+	return lost
+}
+
+// within reports whether a step belongs to the row begun: it is nearer to its ticks than to the next row's.
+func (g *Gather) within(s *Step) bool {
+	if s.Stamp <= g.at || g.row.Flight != g.flight {
+		return false
+	}
+	const rounding = 1e-9 // s, of stamps
+	return float64(s.Stamp-g.at)/1e9 < g.dt-min(g.spacing, g.dt)/2-rounding
+}
+
+func (g *Gather) tick(s *Step) {
+	g.sum.Thrust += s.Sent.Thrust
+	g.sum.Rates = g.sum.Rates.Add(s.Sent.Rates)
+	g.ticks++
+	if s.Stage == guard.Hold || s.Stage == guard.Land {
+		g.row.Confidence = g.guarded
+	}
+}
+
+// Finish gives the row that no other step follows, if there is one.
+func (g *Gather) Finish() (done Row, ok bool) {
+	if !g.open {
+		return Row{}, false
+	}
+	done = g.row
+	n := 1 / float64(g.ticks)
+	done.Command = quad.Command{Thrust: n * g.sum.Thrust, Rates: g.sum.Rates.Scale(n)}
+	done.Confidence *= float32(g.ticks) / float32(uint64(g.ticks)+g.missing)
+	g.open, g.sum, g.ticks, g.missing = false, quad.Command{}, 0, 0
+	return done, true
+}
+
+func fit(s *Step) bool {
+	p, q, v, w := s.State.P, s.State.Q, s.State.V, s.Sent.Rates
+	for _, x := range []so3.Vec3{p, v, w, {X: q.W, Y: q.X, Z: q.Y}, {X: q.Z, Y: s.Sent.Thrust}} {
+		if n := x.Norm(); n-n != 0 {
+			return false
+		}
+	}
+	return math.Abs(q.Norm()-1) <= quad.NormSlack
+}
+
+// flightLayout names a flight by its beginning, in UTC.
+const flightLayout = "2006-01-02T15:04:05.000000000Z"
+
+func flightName(stamp int64) string { return time.Unix(0, stamp).UTC().Format(flightLayout) }
+
+// Begun is when a flight of that name began, ns; false for names that Gather does not give.
+func Begun(flight string) (stamp int64, ok bool) {
+	t, err := time.Parse(flightLayout, flight)
+	return t.UnixNano(), err == nil
+}

@@ -1,0 +1,137 @@
+// Package dataset is the growing buffer of what the robot lived through: segments of rows at a constant Δt, each
+// with a weight for the loss. A transition is two neighbouring rows of one segment.
+//
+// A fit makes its segments from flights. On disk, Buffer and Appender are for the node transition_recorder, which writes,
+// and for background_learner, which reads.
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math"
+
+	"vnd/pkg/core/quad"
+)
+
+// Row is one step and how much the loss is to trust the transition that leaves it.
+type Row struct {
+	quad.Step
+	Confidence float32 // 0 … 1
+}
+
+// Segment is a stretch of a flight without a gap.
+type Segment struct {
+	Flight string
+	Rows   []Row
+}
+
+// Steps returns the rows without their weights.
+func (s *Segment) Steps() []quad.Step {
+	out := make([]quad.Step, len(s.Rows))
+	for i := range s.Rows {
+		out[i] = s.Rows[i].Step
+	}
+	return out
+}
+
+// FromFlights returns the segments of flights, with full confidence.
+func FromFlights(flights []quad.Flight) []Segment {
+	var out []Segment
+	for _, f := range flights {
+		for _, steps := range f.Segments {
+			if len(steps) == 0 {
+				continue
+			}
+			rows := make([]Row, len(steps))
+			for k, step := range steps {
+				rows[k] = Row{Step: step, Confidence: 1}
+			}
+			out = append(out, Segment{Flight: f.Name, Rows: rows})
+		}
+	}
+	return out
+}
+
+// Digest is the SHA-256 of the segments' content in their order: of each flight's name and rows, whatever the files
+// and blocks they are kept in.
+func Digest(segments []Segment) [32]byte {
+	digests := make([][32]byte, len(segments))
+	for i, s := range segments {
+		digests[i] = s.digest()
+	}
+	return digestOf(digests)
+}
+
+func digestOf(segments [][32]byte) (out [32]byte) {
+	h := sha256.New()
+	for i := range segments {
+		h.Write(segments[i][:])
+	}
+	h.Sum(out[:0])
+	return out
+}
+
+func (s Segment) digest() (out [32]byte) {
+	h := newDigest(s.Flight)
+	var b []byte
+	for k := range s.Rows {
+		b = appendRow(b[:0], &s.Rows[k])
+		h.Write(b)
+	}
+	h.Sum(out[:0])
+	return out
+}
+
+// newDigest begins the digest of a segment; the encoded rows follow.
+func newDigest(flight string) hash.Hash {
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(flight))))
+	h.Write([]byte(flight))
+	return h
+}
+
+// check wants a name, rows that are fit to learn from and a constant Δt.
+func (s Segment) check(delta float64) error {
+	if err := checkFlight(s.Flight); err != nil {
+		return err
+	}
+	if len(s.Rows) == 0 {
+		return fmt.Errorf("flight %q: a segment without rows", s.Flight)
+	}
+	for k := range s.Rows {
+		if err := s.Rows[k].check(); err != nil {
+			return fmt.Errorf("flight %q, row %d: %w", s.Flight, k, err)
+		}
+		if k > 0 && !quad.Follows(s.Rows[k-1].T, s.Rows[k].T, delta) {
+			return fmt.Errorf("flight %q, row %d: %g s after the row before, expected Δt = %g s: a gap ends a segment",
+				s.Flight, k, s.Rows[k].T-s.Rows[k-1].T, delta)
+		}
+	}
+	return nil
+}
+
+func checkFlight(name string) error {
+	if name == "" || len(name) > maxName {
+		return fmt.Errorf("a flight's name has %d bytes, expected 1 to %d", len(name), maxName)
+	}
+	return nil
+}
+
+// check wants finite numbers, an attitude and a weight.
+func (r *Row) check() error {
+	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
+	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y, w.Z} {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%v among the numbers", x)
+		}
+	}
+	if norm := q.Norm(); math.Abs(norm-1) > quad.NormSlack {
+		return fmt.Errorf("quaternion of norm %.4g", norm)
+	}
+	if !(r.Confidence >= 0 && r.Confidence <= 1) {
+		return fmt.Errorf("confidence %v, expected 0 to 1", r.Confidence)
+	}
+	return nil
+}

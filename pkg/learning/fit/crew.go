@@ -1,0 +1,130 @@
+package fit
+
+import (
+	"cmp"
+	"sync"
+	"sync/atomic"
+
+	"vnd/pkg/core/dist"
+	"vnd/pkg/nn/kernel"
+	"vnd/pkg/vnd"
+)
+
+// crew is the workers of this process, the pieces of batches that are theirs, and the way to the other ranks with theirs.
+type crew struct {
+	group   dist.Group
+	workers []*worker[float32]
+	pieces  []*piece[float32] // of this rank: first … first+len−1 of n
+	first   int
+	n, each int         // pieces of a batch, and on a rank at most
+	all     []float32   // [Size·each][params] gradients of all ranks' pieces
+	grads   [][]float32 // [n] views of it
+	latents []float32   // [Size·each][rows][Z] on the way between ranks
+	rows    int         // of a piece, at most
+	Z       int
+}
+
+func newCrew(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scale []float32, g dist.Group) crew {
+	B, params := cfg.Train.Batch, len(m.Net.Params)
+	c := crew{group: g, n: pieces(B), Z: m.Net.Latent}
+	lo, hi, each := dist.Share(g, c.n)
+	c.first, c.each, c.rows = lo, each, (B+c.n-1)/c.n
+	c.all, c.latents = make([]float32, g.Size()*each*params), make([]float32, g.Size()*each*c.rows*c.Z)
+	for k := range c.n {
+		c.grads = append(c.grads, c.all[k*params:][:params])
+	}
+	for k := lo; k < hi; k++ {
+		c.pieces = append(c.pieces, newPiece(m, k*B/c.n, (k+1)*B/c.n, c.grads[k]))
+	}
+	for range threads(cfg, hi-lo) {
+		c.workers = append(c.workers, newWorker(cfg, m, rolled, data, scale, c.rows, B, cfg.Loss.Steps))
+	}
+	return c
+}
+
+// threads is how many work at the pieces of a rank.
+func threads(cfg *Config, pieces int) int {
+	return max(1, min(cmp.Or(cfg.Train.Workers, kernel.Workers()), pieces))
+}
+
+// eachOf runs f for 0 … n−1, every worker taking the next that is left.
+func (c *crew) eachOf(n int, f func(w *worker[float32], k int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for _, w := range c.workers[:min(n, len(c.workers))] {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				f(w, k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// gradients writes the gradient of a batch to grad and returns the losses of its pieces, of all ranks.
+func (c *crew) gradients(b *batch[float32], grad []float32) ([]Losses, error) {
+	c.eachOf(len(c.pieces), func(w *worker[float32], k int) { w.encode(b, c.pieces[k]) })
+	if err := c.meetLatents(b); err != nil {
+		return nil, err
+	}
+	mine := make([]Losses, len(c.pieces))
+	c.eachOf(len(mine), func(w *worker[float32], k int) { mine[k] = w.gradient(b, c.pieces[k]) })
+	if err := dist.Floats(c.group, c.all); err != nil {
+		return nil, err
+	}
+	c.add(grad)
+	all, err := dist.Gather(c.group, mine)
+	var losses []Losses
+	for _, l := range all {
+		losses = append(losses, l...)
+	}
+	return losses, err
+}
+
+// meetLatents gives every rank the latents of all.
+func (c *crew) meetLatents(b *batch[float32]) error {
+	if c.group.Size() == 1 || c.Z == 0 {
+		return nil
+	}
+	B, room := len(b.starts), c.rows*c.Z
+	of := func(k int) []float32 { return b.z[k*B/c.n*c.Z : (k+1)*B/c.n*c.Z] }
+	for k := range c.pieces {
+		copy(c.latents[(c.first+k)*room:], of(c.first+k))
+	}
+	if err := dist.Floats(c.group, c.latents); err != nil {
+		return err
+	}
+	for k := range c.n {
+		copy(of(k), c.latents[k*room:])
+	}
+	return nil
+}
+
+// add sums the pieces' gradients in their order, every worker a range of the parameters.
+func (c *crew) add(grad []float32) {
+	n := len(c.workers)
+	c.eachOf(n, func(_ *worker[float32], k int) {
+		lo, hi := k*len(grad)/n, (k+1)*len(grad)/n
+		clear(grad[lo:hi])
+		for _, g := range c.grads {
+			kernel.Axpy(1, g[lo:hi], grad[lo:hi])
+		}
+	})
+}
+
+// loss is the mean normalised loss over contexts, worked through in as many parts as a batch has pieces.
+func (c *crew) loss(starts []start, H int, anchored bool) (float64, error) {
+	sums := make([]float64, c.group.Size()*c.each)
+	c.eachOf(len(c.pieces), func(w *worker[float32], k int) {
+		k += c.first
+		sums[k] = w.loss(starts[k*len(starts)/c.n:(k+1)*len(starts)/c.n], H, anchored)
+	})
+	if err := dist.Floats(c.group, sums); err != nil {
+		return 0, err
+	}
+	total := 0.
+	for _, x := range sums[:c.n] {
+		total += x
+	}
+	return total / float64(len(starts)), nil
+}

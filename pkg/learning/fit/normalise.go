@@ -1,0 +1,189 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd"
+)
+
+// statisticsContexts is how many contexts the normalisers and the loss scale are taken from.
+const statisticsContexts = 4000
+
+// thin keeps at most n of the starts, evenly.
+func thin(s []start, n int) []start {
+	if len(s) <= n {
+		return s
+	}
+	out := make([]start, n)
+	for i := range out {
+		out[i] = s[i*len(s)/n]
+	}
+	return out
+}
+
+// moments gathers mean and standard deviation per channel.
+type moments struct {
+	n       float64
+	sum, sq []float64
+}
+
+func newMoments(w int) *moments { return &moments{sum: make([]float64, w), sq: make([]float64, w)} }
+
+func (m *moments) add(row []float32) {
+	m.n++
+	for j, x := range row {
+		m.sum[j] += float64(x)
+		m.sq[j] += float64(x) * float64(x)
+	}
+}
+
+// norm returns the affine normaliser. A channel that does not vary, but for rounding, is switched off.
+func (m *moments) norm() vnd.Norm[float32] {
+	n := vnd.Norm[float32]{Mean: make([]float32, len(m.sum)), Scale: make([]float32, len(m.sum))}
+	for j := range m.sum {
+		mean := m.sum[j] / m.n
+		n.Mean[j] = float32(mean)
+		if std := math.Sqrt(max(0, m.sq[j]/m.n-mean*mean)); std > 1e-4*(1e-2+math.Abs(mean)) {
+			n.Scale[j] = float32(1 / std)
+		}
+	}
+	return n
+}
+
+// statistics sets the model's normalisers (with the commands' gains varied as in training), output units and switches
+// from training contexts, and returns the weight of each error of the loss, [H][U]: √weight over the RMS error that the
+// recent-mean peer makes after that many steps.
+func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []start, H int, rng *rand.Rand) []float32 {
+	dim, T := m.System.Dims(), m.Net.Context
+	ctx, in := newMoments(dim.Context), newMoments(dim.Inputs)
+	feat, states, r := make([]float32, T*dim.Context), make([]float32, T*dim.State), make([]float32, T*dim.Tangent)
+	s, x, actions := make([]float32, dim.State), make([]float32, dim.Inputs), make([]float32, T*dim.Action)
+	drift := m.System.GainDrift()
+	unit := make([]float64, dim.Tangent)
+	sq := make([]float64, H*dim.Tangent)
+	for _, st := range starts {
+		g, k := &d.segments[st.Segment], int(st.At)
+		gain := float32(math.Exp(cfg.Train.GainJitter * rng.NormFloat64()))
+		for i, a := range g.actions[(k-T)*dim.Action : k*dim.Action] {
+			if c := i % dim.Action; c >= drift.Lo && c < drift.Hi {
+				a *= gain
+			}
+			actions[i] = a
+		}
+		m.System.Window(T, g.measured[(k-T)*dim.Measured:], actions, s, feat, states, nil)
+		for t := range T {
+			ctx.add(feat[t*dim.Context:][:dim.Context])
+			m.System.Inputs(1, states[t*dim.State:][:dim.State], actions[t*dim.Action:][:dim.Action], x)
+			in.add(x)
+		}
+		m.System.Window(T, g.measured[(k-T)*dim.Measured:], g.actions[(k-T)*dim.Action:], s, nil, nil, r)
+		for t := range T {
+			for j := range unit {
+				unit[j] += float64(r[t*dim.Tangent+j]) * float64(r[t*dim.Tangent+j]) / float64(T*len(starts))
+			}
+		}
+		recentMean(m.System, g, k, T, H, s, r, sq)
+	}
+	m.Context, m.Inputs = ctx.norm(), in.norm()
+	widen(m.System.InputSpans(), m.Inputs.Scale)
+	spans := m.System.TangentSpans()
+	shareSpans(spans, unit)
+	for j, u := range unit {
+		m.Output[j] = float32(math.Sqrt(u))
+		m.Anchor[j] = 1
+	}
+	switchOff(cfg, m)
+	return errorScale(cfg, spans, sq, H, len(starts))
+}
+
+// least is the spread that the residual's inputs have at least, in their own units. In calm hover velocities vary by 0.03 m/s and
+// the vertical part of the attitude by 0.0005: a tilt of 30° is 260 deviations away, where a net says anything, and every policy
+// improved in such a model crashed in it. Flights that go somewhere vary by more than this.
+var least = map[string]float32{"velocity": 0.2, "attitude": 0.05, "actuator": 0.2, "thrust_vector": 0.2, "command": 0.2, "last_command": 0.2}
+
+// widen holds the scale of channels that hardly vary down. One that is switched off stays so.
+func widen(spans []quadrotor.Span, scale []float32) {
+	for _, sp := range spans {
+		if spread := least[sp.Name]; spread > 0 {
+			for j := sp.Lo; j < sp.Hi; j++ {
+				scale[j] = min(scale[j], 1/spread)
+			}
+		}
+	}
+}
+
+// recentMean rolls out the prior plus the mean one-step residual of the window and adds its square errors to sq[H][U].
+func recentMean(sys quadrotor.System[float32], g *segment, k, T, H int, start, r []float32, sq []float64) {
+	dim := sys.Dims()
+	mean, e := make([]float32, dim.Tangent), make([]float32, dim.Tangent)
+	for i, x := range r {
+		mean[i%dim.Tangent] += x / float32(T)
+	}
+	s, next := append([]float32(nil), start...), make([]float32, dim.State)
+	for h := range H {
+		sys.Step(1, s, g.actions[(k+h)*dim.Action:], mean, next)
+		s, next = next, s
+		sys.Minus(1, s, dim.State, g.measured[(k+h+1)*dim.Measured:], dim.Measured, e)
+		for j, x := range e {
+			sq[h*dim.Tangent+j] += float64(x) * float64(x)
+		}
+	}
+}
+
+// shareSpans replaces each entry by the mean over its span, so that the axes of one quantity share a unit.
+func shareSpans(spans []quadrotor.Span, x []float64) {
+	for _, sp := range spans {
+		mean := 0.
+		for _, v := range x[sp.Lo:sp.Hi] {
+			mean += v / float64(sp.Hi-sp.Lo)
+		}
+		for j := sp.Lo; j < sp.Hi; j++ {
+			x[j] = mean
+		}
+	}
+}
+
+// switchOff applies the configuration's switches of inputs and heads.
+func switchOff(cfg *Config, m *vnd.Model[float32]) {
+	off := func(spans []quadrotor.Span, name string, scale []float32, on bool) {
+		for _, sp := range spans {
+			if sp.Name == name && !on {
+				clear(scale[sp.Lo:sp.Hi])
+			}
+		}
+	}
+	in, ctx, out := m.System.InputSpans(), m.System.ContextSpans(), m.System.TangentSpans()
+	off(in, "position", m.Inputs.Scale, cfg.Inputs.Position)
+	off(in, "last_command", m.Inputs.Scale, cfg.Inputs.LastCommand)
+	off(in, "actuator", m.Inputs.Scale, cfg.Inputs.Actuator)
+	off(in, "thrust_vector", m.Inputs.Scale, cfg.Inputs.Actuator)
+	off(ctx, "actuator", m.Context.Scale, cfg.Inputs.Actuator)
+	off(ctx, "residual", m.Context.Scale, cfg.Inputs.Residuals)
+	for name, on := range map[string]bool{"position": cfg.Heads.Position, "velocity": cfg.Heads.Velocity, "rotation": cfg.Heads.Rotation} {
+		off(out, name, m.Output, on)
+		off(out, name, m.Anchor, on)
+	}
+}
+
+// errorScale turns summed square errors of the peer into the weights of the loss.
+func errorScale(cfg *Config, spans []quadrotor.Span, sq []float64, H, n int) []float32 {
+	U := len(sq) / H
+	weight := map[string]float64{"position": cfg.Loss.Position, "velocity": cfg.Loss.Velocity, "rotation": cfg.Loss.Rotation}
+	scale := make([]float32, len(sq))
+	for h := range H {
+		row := sq[h*U : (h+1)*U]
+		shareSpans(spans, row)
+		for _, sp := range spans {
+			w, ok := weight[sp.Name]
+			if !ok {
+				w = 1
+			}
+			for j := sp.Lo; j < sp.Hi; j++ {
+				scale[h*U+j] = float32(math.Sqrt(w / max(row[j]/float64(n), 1e-12)))
+			}
+		}
+	}
+	return scale
+}

@@ -1,0 +1,101 @@
+package fit
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+const (
+	validations        = 25   // per fit
+	validationContexts = 2048 // at most
+)
+
+// validate scores the averaged weights on the validation flights and keeps them when they are the best since the training
+// has settled. The loss is that of training at full horizon under the mean of the ensemble, every other context with the
+// anchor.
+func (t *trainer) validate() error {
+	if len(t.val[1]) == 0 {
+		return nil
+	}
+	net := t.model.Net
+	raw := net.Params
+	net.Params = t.state.Average
+	net.Refresh()
+	bare, err := t.crew.loss(t.val[0], t.cfg.Loss.Steps, false)
+	anchored, err2 := t.crew.loss(t.val[1], t.cfg.Loss.Steps, true)
+	net.Params = raw
+	net.Refresh()
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	loss := (bare + anchored) / 2
+	t.state.Newest = loss
+	if t.share() >= t.cfg.Train.Settle && loss < t.state.BestLoss {
+		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()
+		t.state.Best = append(t.state.Best[:0], t.state.Average...)
+	}
+	return nil
+}
+
+// alternate deals starts to the two halves of validation.
+func alternate(starts []start) (out [2][]start) {
+	for i, s := range starts {
+		out[i%2] = append(out[i%2], s)
+	}
+	return out
+}
+
+// loss is the summed loss of the contexts under the mean of the ensemble.
+func (w *worker[F]) loss(starts []start, H int, anchored bool) (sum float64) {
+	w.eachTile(starts, func(part []start, z []F) {
+		w.load(part, nil, H)
+		sum += w.forward(w.mean, w.own.windows, 0, 0, z, len(part), H, anchored)
+	})
+	return sum
+}
+
+// eachTile encodes contexts tile by tile, as they were recorded.
+func (w *worker[F]) eachTile(starts []start, visit func(part []start, z []F)) {
+	z := make([]F, len(w.weight)*w.m.Net.Latent)
+	for part := range slices.Chunk(starts, len(w.weight)) {
+		w.read(w.own, part, nil)
+		if w.m.Net.Latent > 0 {
+			w.m.Net.Encode(w.own.encoder, len(part), w.own.windows.Features, z)
+		}
+		visit(part, z[:len(part)*w.m.Net.Latent])
+	}
+}
+
+// known is the share of windows of known flights whose surprise is at most 1.
+const known = .98
+
+// leftovers sets the model's unit of leftovers: their RMS over the windows, times what makes the surprise of a share
+// `known` of them at most 1.
+func (t *trainer) leftovers(starts []start) {
+	U := t.model.System.Dims().Tangent
+	left, parts := make([]float32, len(starts)*U), (len(starts)+tile-1)/tile
+	t.crew.eachOf(parts, func(w *worker[float32], k int) {
+		at := k * len(starts) / parts
+		w.eachTile(starts[at:(k+1)*len(starts)/parts], func(part []start, z []float32) {
+			w.mean.Begin(0, len(part), 1, z)
+			at += copy(left[at*U:], w.mean.Leftover(w.own.windows, 0)) / U
+		})
+	})
+	unit := t.model.Leftover
+	for j := range unit {
+		sum := 0.
+		for i := j; i < len(left); i += U {
+			sum += float64(left[i]) * float64(left[i])
+		}
+		unit[j] = float32(math.Sqrt(sum * float64(U) / float64(len(left))))
+	}
+	var surprise []float32
+	for i := 0; i < len(left); i += U {
+		surprise = append(surprise, t.model.Surprise(left[i:i+U]))
+	}
+	slices.Sort(surprise)
+	for j := range unit {
+		unit[j] *= surprise[int(known*float64(len(surprise)-1))]
+	}
+}

@@ -1,0 +1,276 @@
+package fit
+
+import (
+	"slices"
+
+	"vnd/pkg/nn/kernel"
+	"vnd/pkg/nn/layers"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/vnd"
+)
+
+// tile is how many rollouts run side by side: enough rows for the matrix products, few enough that the tape of 50 steps
+// stays near the cache.
+const tile = 64
+
+// Losses are the parts of the objective, averaged over a batch.
+type Losses struct {
+	Dynamics       float64 `json:"dynamics"`
+	Reconstruction float64 `json:"reconstruction"`
+	MMD            float64 `json:"mmd"`
+	Total          float64 `json:"total"`
+}
+
+// batch is what one update trains on. The trainer alone draws it.
+type batch[F kernel.Float] struct {
+	starts   []start
+	gains    []float64 // [B] factor on the drifting actions of each context
+	samples  []F       // [B][Z] of N(0, I), for the MMD
+	z, dz    []F       // [B][Z] latents and their gradient
+	H        int       // steps of the rollouts
+	member   int       // of the ensemble
+	anchored bool
+	mmd      float64 // λ_mmd
+}
+
+// piece is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is cut
+// follows from its size alone, and the pieces' gradients are added in order: a fit is the same for any number of threads and
+// of processes.
+type piece[F kernel.Float] struct {
+	lo, hi  int
+	grad    []F
+	windows *vnd.Windows[F]
+	encoder *nets.EncoderTape[F]
+}
+
+// pieces is how many a batch is cut into: of 64 contexts or more where that makes four, else of 32 or more, below which
+// matrix products are slow; at most 16, since each keeps a gradient.
+func pieces(batch int) int { return max(1, min(batch/tile, 16), min(batch/(tile/2), 4)) }
+
+// newPiece allocates for contexts lo … hi−1.
+func newPiece[F kernel.Float](m *vnd.Model[F], lo, hi int, grad []F) *piece[F] {
+	p := &piece[F]{lo: lo, hi: hi, grad: grad, windows: m.NewWindows(hi - lo)}
+	if m.Net.Latent > 0 {
+		p.encoder = m.Net.NewEncoderTape(hi - lo)
+	}
+	return p
+}
+
+// worker is what one thread works pieces through with.
+type worker[F kernel.Float] struct {
+	cfg   *Config
+	m     *vnd.Model[F]
+	nets  *nets.Net[F] // what gradients go through: m's, or the same parameters in bfloat16
+	data  *trainingSet
+	scale []F // [H][U] √weight / unit of each error: |scale·e| is the normalised error
+
+	decoder *nets.DecoderTape[F]
+	mmd     *layers.MMD[F]
+	window  []F // [rows][T·C] reconstruction target, batch first
+	decoded []F
+	own     *piece[F] // a tile outside of batches
+	weight  []F       // [tile] anchor weight
+
+	rollout      *vnd.Rollout[F] // of one member, with its way back
+	mean         *vnd.Rollout[F] // of the ensemble
+	states       []F             // [H+1][tile][S]
+	actions      []F             // [H][tile][A]
+	targets      []F             // [H][tile][M]
+	conf         []F             // [H][tile]
+	errors       []F             // [H][tile][U], then their gradients
+	zero         []F             // [tile][U]
+	ds, dnext    []F             // [tile][S]
+	measured     []F             // one window, [T+1][M]
+	windowAction []F             // [T][A]
+}
+
+// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients go through
+// rolled and what is validated through m.
+func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B, H int) *worker[F] {
+	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
+	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newPiece(m, 0, tb, nil), weight: make([]F, tb),
+		rollout: rolled.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
+		states: make([]F, (H+1)*tb*d.State), actions: make([]F, H*tb*d.Action), targets: make([]F, H*tb*d.Measured),
+		conf: make([]F, H*tb), errors: make([]F, H*tb*d.Tangent), zero: make([]F, tb*d.Tangent),
+		ds: make([]F, tb*d.State), dnext: make([]F, tb*d.State),
+		measured: make([]F, (T+1)*d.Measured), windowAction: make([]F, T*d.Action)}
+	if m.Net.Latent > 0 {
+		w.mmd = layers.NewMMD[F](B, m.Net.Latent)
+	}
+	if m.Net.DecoderHidden > 0 {
+		w.decoder = m.Net.NewDecoderTape(rows)
+		w.window, w.decoded = make([]F, rows*T*d.Context), make([]F, rows*T*d.Context)
+	}
+	return w
+}
+
+// encode reads the windows of a piece's contexts and writes their latents, with a tape.
+func (w *worker[F]) encode(b *batch[F], p *piece[F]) {
+	Z := w.m.Net.Latent
+	w.read(p, b.starts[p.lo:p.hi], b.gains[p.lo:p.hi])
+	if Z > 0 {
+		w.nets.EncodeTape(p.encoder, p.hi-p.lo, p.windows.Features, b.z[p.lo*Z:p.hi*Z])
+	}
+}
+
+// read fills the windows of a piece. gains may be nil for ones.
+func (w *worker[F]) read(p *piece[F], starts []start, gains []float64) {
+	d, T := w.m.System.Dims(), w.m.Net.Context
+	p.windows.Reset(len(starts))
+	for i, st := range starts {
+		g, k := &w.data.segments[st.Segment], int(st.At)
+		convert(w.measured, g.measured[(k-T)*d.Measured:(k+1)*d.Measured])
+		convert(w.windowAction, g.actions[(k-T)*d.Action:k*d.Action])
+		w.vary(w.windowAction, gains, i)
+		p.windows.Set(i, w.measured, w.windowAction)
+	}
+}
+
+// vary multiplies the drifting channels of rows of actions: the encoder learns to read the gain of a session that it has
+// not seen.
+func (w *worker[F]) vary(actions []F, gains []float64, i int) {
+	if gains == nil {
+		return
+	}
+	A, sp := w.m.System.Dims().Action, w.m.System.GainDrift()
+	for k := 0; k < len(actions); k += A {
+		for j := sp.Lo; j < sp.Hi; j++ {
+			actions[k+j] *= F(gains[i])
+		}
+	}
+}
+
+func convert[F kernel.Float](dst []F, src []float32) {
+	for i, x := range src {
+		dst[i] = F(x)
+	}
+}
+
+// gradient computes a piece's part of the losses, summed over its contexts, and of their gradient, into p.grad and b.dz.
+// The whole batch must have been encoded.
+func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
+	clear(p.grad)
+	Z, B := w.m.Net.Latent, len(b.starts)
+	z, dz, scale := b.z[p.lo*Z:p.hi*Z], b.dz[p.lo*Z:p.hi*Z], 1/float64(B)
+	clear(dz)
+	if w.decoder != nil {
+		l.Reconstruction = w.reconstruct(p, z, dz, w.cfg.Loss.Reconstruction*scale)
+	}
+	if Z > 0 && b.mmd > 0 {
+		l.MMD = w.mmd.Rows(B, p.lo, p.hi, b.z, b.samples, w.cfg.Loss.MMDSigma, b.mmd, b.dz) / b.mmd * float64(B)
+	}
+	for lo := p.lo; lo < p.hi; lo += tile {
+		hi := min(lo+tile, p.hi)
+		w.load(b.starts[lo:hi], b.gains[lo:hi], b.H)
+		l.Dynamics += w.forward(w.rollout, p.windows, b.member, lo-p.lo, b.z[lo*Z:hi*Z], hi-lo, b.H, b.anchored)
+		w.backward(b.dz[lo*Z:hi*Z], hi-lo, b.H, b.anchored, scale, p.grad)
+	}
+	kernel.Pause()
+	if Z > 0 {
+		w.nets.EncodeBackward(p.encoder, p.windows.Features, dz, p.grad)
+	}
+	return l
+}
+
+// reconstruct adds the gradient of scale·‖G(z) − norm(H)‖², averaged over the window's channels, and returns the summed
+// square error per channel.
+func (w *worker[F]) reconstruct(p *piece[F], z, dz []F, scale float64) float64 {
+	d, T, B := w.m.System.Dims(), w.m.Net.Context, p.hi-p.lo
+	n := T * d.Context
+	for b := range B {
+		for t := range T {
+			copy(w.window[b*n+t*d.Context:][:d.Context], p.windows.Features[(t*B+b)*d.Context:])
+		}
+	}
+	w.nets.DecodeTape(w.decoder, B, z, w.decoded)
+	each := scale / float64(n)
+	sum := layers.SquaredError(B, n, w.decoded, w.window, nil, each, w.decoded)
+	w.nets.DecodeBackward(w.decoder, z, w.decoded, dz, p.grad)
+	return sum / scale
+}
+
+// load copies commands, targets and confidences of a tile, time-major. A doubtful transition casts doubt on all that
+// follows it, a doubtful window on all of its rollout. gains may be nil for ones.
+func (w *worker[F]) load(starts []start, gains []float64, H int) {
+	d, B, T := w.m.System.Dims(), len(starts), w.m.Net.Context
+	for b, st := range starts {
+		g, k := &w.data.segments[st.Segment], int(st.At)
+		conf := slices.Min(g.weight[k-T : k])
+		for h := range H {
+			row := h*B + b
+			convert(w.actions[row*d.Action:], g.actions[(k+h)*d.Action:][:d.Action])
+			w.vary(w.actions[row*d.Action:][:d.Action], gains, b)
+			convert(w.targets[row*d.Measured:], g.measured[(k+h+1)*d.Measured:][:d.Measured])
+			conf = min(conf, g.weight[k+h])
+			w.conf[row] = F(conf)
+		}
+	}
+}
+
+// forward rolls a tile of B contexts out, whose windows begin at lo, and returns the sum over contexts of the mean
+// normalised Huber loss; errors become gradients.
+func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo int, z []F, B, H int, anchored bool) float64 {
+	d := w.m.System.Dims()
+	n := B * d.State
+	copy(w.states[:n], of.Start[lo*d.State:][:n])
+	r.Begin(member, B, H, z)
+	if anchored {
+		r.Leftover(of, lo)
+		r.Anchor(w.ones(B))
+	}
+	sum := 0.
+	for h := range H {
+		kernel.Pause()
+		next := w.states[(h+1)*n:][:n]
+		r.Step(h, w.states[h*n:][:n], w.actions[h*B*d.Action:][:B*d.Action], next)
+		sum += w.compare(h, B, next)
+	}
+	return sum / float64(H*d.Tangent)
+}
+
+// ones is the anchor's weight in training.
+func (w *worker[F]) ones(B int) []F {
+	for b := range B {
+		w.weight[b] = 1
+	}
+	return w.weight[:B]
+}
+
+// compare writes the gradient of step h's normalised Huber loss to w.errors and returns the loss.
+func (w *worker[F]) compare(h, B int, next []F) float64 {
+	d := w.m.System.Dims()
+	e, scale := w.errors[h*B*d.Tangent:][:B*d.Tangent], w.scale[h*d.Tangent:][:d.Tangent]
+	w.m.System.Minus(B, next, d.State, w.targets[h*B*d.Measured:], d.Measured, e)
+	for i := range e {
+		e[i] *= scale[i%d.Tangent]
+	}
+	sum := layers.Huber(B, d.Tangent, e, w.zero, w.conf[h*B:][:B], w.cfg.Loss.Huber, 1, e)
+	for i := range e {
+		e[i] *= scale[i%d.Tangent]
+	}
+	return sum
+}
+
+// backward pulls the tile's errors back to its latents and adds the gradient of the weights to grad.
+func (w *worker[F]) backward(dz []F, B, H int, anchored bool, scale float64, grad []F) {
+	d := w.m.System.Dims()
+	n, u := B*d.State, B*d.Tangent
+	f := F(scale / float64(H*d.Tangent))
+	dnext, ds := w.dnext[:n], w.ds[:n]
+	clear(dnext)
+	for h := H - 1; h >= 0; h-- {
+		kernel.Pause()
+		de := w.errors[h*u:][:u]
+		for i := range de {
+			de[i] *= f
+		}
+		w.m.System.MinusVJP(B, w.states[(h+1)*n:][:n], d.State, w.targets[h*B*d.Measured:], d.Measured, de, dnext)
+		clear(ds)
+		w.rollout.Backward(h, dnext, ds, nil)
+		dnext, ds = ds, dnext
+	}
+	if anchored {
+		w.rollout.AnchorBackward(w.ones(B))
+	}
+	w.rollout.Grads(anchored, dz, grad)
+}

@@ -1,0 +1,109 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// TestBadCandidatesInTheArena has canary flights in the full simulator alone find bad candidates: as many as
+// VND_CANDIDATES says, none without. A thousand take some minutes.
+func TestBadCandidatesInTheArena(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("VND_CANDIDATES"))
+	if n == 0 {
+		t.Skip("VND_CANDIDATES is not set")
+	}
+	good, g := flying(t)
+	v, err := g.Try(context.Background(), good, good, nil)
+	if err != nil || !v.Pass {
+		t.Fatalf("the good one: %+v, %v", v, err)
+	}
+	t.Logf("the good one: %+v", *v.Stages[2].Candidate)
+	kinds := slices.Sorted(maps.Keys(gate.Bad))
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == gate.Collapsed }) // the good one has no model
+	refused := map[string]int{}
+	for i := range n {
+		kind := kinds[i%len(kinds)]
+		v, err := g.Try(context.Background(), gate.Bad[kind](good, rand.New(rand.NewPCG(uint64(i), 5))), good, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Pass {
+			t.Errorf("candidate %d, %s: passes: %+v", i, kind, v.Stages[2])
+		}
+		refused[fmt.Sprintf("%s by %s", kind, v.Stages[len(v.Stages)-1].Name)]++
+	}
+	t.Log(refused)
+}
+
+// flying is a policy that flies, and a gate for its successors.
+func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
+	t.Helper()
+	var spread task.Spread
+	param.Default(&spread)
+	g := &gate.Gate{Vehicle: gate.Vehicle{Robot: vnd.Robot}}
+	param.Default(&g.Config)
+	param.Default(&g.Vehicle.Limits)
+	judge := &closedloop.Judge{World: sim.Default(), Limits: g.Vehicle.Limits, Seconds: 8, Wind: 3, Start: 0.2}
+	g.Judge = judge
+	for _, spec := range []reference.Spec{new(reference.Hover), new(reference.FigureEight)} {
+		param.Default(spec)
+		name := task.Hover
+		if len(g.Tasks) > 0 {
+			name = task.Track
+		}
+		cost, err := task.CostOf(task.StiffCost, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := task.New(name, cost, spread, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := reference.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Tasks, judge.Paths = append(g.Tasks, k), append(judge.Paths, path)
+	}
+	return trained(t, g.Tasks, g.Vehicle.Limits), g
+}
+
+func trained(t *testing.T, tasks []*task.Task, l quad.Limits) *bundle.Bundle {
+	t.Helper()
+	var c train.Config
+	param.Default(&c)
+	c.Latent = 0
+	w := &train.NominalWorld[float32]{}
+	param.Default(&w.Nominal)
+	trials := &train.Trials{World: w, Tasks: tasks, Dt: w.Nominal.Dt, Flights: 8, Steps: 200, Seed: 1}
+	r, err := train.Run(context.Background(), c, w, w.Nominal.Dt, train.Options{Seed: 1, Tasks: tasks, Limits: l, Fly: trials.Fly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bundle.Bundle{Robot: vnd.Robot, Dt: w.Nominal.Dt}
+	if err := policy.Put(b, r.Policy, "hover,track"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

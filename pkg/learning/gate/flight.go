@@ -1,0 +1,113 @@
+package gate
+
+import (
+	"context"
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Judge flies bundles where the learner cannot look: in a full simulator, or outdoors. It may be called from several
+// goroutines at once.
+type Judge interface {
+	// Fly flies a bundle, encoder and policy, through a trial. The trial decides task, start, disturbances and noise: they are
+	// the same for every bundle, so that flights of two bundles are a pair.
+	Fly(ctx context.Context, b *bundle.Bundle, t Trial) (*Flight, error)
+}
+
+// Trial is what a judge is asked for.
+type Trial struct {
+	Number uint64
+	// Met is the strength of the strongest horizontal disturbance that the buffer holds, m/s²; +Inf where that is not known.
+	// What was never met cannot have been learned, and to err there a little otherwise than before is no fault.
+	Met float64
+}
+
+// Flight is what the gate wants to know of a flight, tick by tick. After a crash it ends.
+type Flight struct {
+	Dt       float64        // s between two ticks
+	Errors   []float64      // true distance from the reference, m
+	Commands []quad.Command // that were sent
+	Crash    string         // in words, "" without
+}
+
+// Figures of a flight, or of a stage's flights: then the mean of the errors, and the worst of the rest.
+type Figures struct {
+	Error     float64 `json:"error_m"`         // mean distance from the reference; a crash counts as crash_error at least
+	Crashes   int     `json:"crashes"`         //
+	Saturated float64 `json:"saturated_s"`     // longest time for which a command stood at a limit, s
+	Rate      float64 `json:"rate_per_s"`      // RMS change of the commands, in half their ranges per second
+	Crash     string  `json:"crash,omitempty"` // the first, in words
+}
+
+// atLimit is how close to a limit a command stands at it, in half its range.
+const atLimit = 0.02
+
+// measure returns the figures of a flight from settle seconds on; saturation counts from its start.
+func (c *Config) measure(f *Flight, settle float64, l *quad.Limits) Figures {
+	out := Figures{Crash: f.Crash}
+	from := int(settle/f.Dt + 0.5)
+	if from >= len(f.Errors) {
+		from = 0
+	}
+	if n := len(f.Errors) - from; n > 0 {
+		out.Error = mean(f.Errors[from:])
+	}
+	u := make([][4]float64, len(f.Commands))
+	for i, cmd := range f.Commands {
+		u[i] = units(cmd, l)
+	}
+	out.Saturated = f.Dt * float64(longestAtLimit(u))
+	out.Rate = rate(u[min(from, len(u)):], f.Dt)
+	if !finite(out.Error) || !finite(out.Rate) {
+		out.Error, out.Rate = 0, 0
+		if out.Crash == "" {
+			out.Crash = "its numbers were not finite"
+		}
+	}
+	if out.Crash != "" {
+		out.Crashes = 1
+		out.Error = max(out.Error, c.CrashError)
+	}
+	return out
+}
+
+func finite(x float64) bool { return x-x == 0 }
+
+// units returns a command in half the ranges that the limits leave.
+func units(c quad.Command, l *quad.Limits) [4]float64 {
+	middle, half := (l.MaxThrust+l.MinThrust)/2, (l.MaxThrust-l.MinThrust)/2
+	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTilt, c.Rates.Y / l.MaxTilt, c.Rates.Z / l.MaxYaw}
+}
+
+// longestAtLimit returns the length of the longest run of rows in which one and the same channel stands at a limit.
+func longestAtLimit(u [][4]float64) (longest int) {
+	var run [4]int
+	for _, row := range u {
+		for j, x := range row {
+			if math.Abs(x) < 1-atLimit {
+				run[j] = 0
+				continue
+			}
+			run[j]++
+			longest = max(longest, run[j])
+		}
+	}
+	return longest
+}
+
+// rate returns the RMS of the change of the commands, 1/s.
+func rate(u [][4]float64, dt float64) float64 {
+	if len(u) < 2 {
+		return 0
+	}
+	sum := 0.
+	for i := range u[1:] {
+		for j := range u[i] {
+			d := u[i+1][j] - u[i][j]
+			sum += d * d
+		}
+	}
+	return math.Sqrt(sum/float64(len(u)-1)) / dt
+}

@@ -1,0 +1,135 @@
+// Package gate decides whether what was learned may fly, and whether what flies is to be taken back. It is for the node
+// background_learner and the loop in simulation.
+//
+// A candidate passes three stages, each only after the one before: its numbers and sizes (static); flights in its own
+// learned model (shadow); flights of a Judge under randomised disturbances (canary). In the flights it is compared with the
+// current bundle, pair by pair from the same starts under the same disturbances, each bundle with its own encoder. It passes
+// where the upper end of a bootstrap interval of the mean difference of the errors is within a tolerance: a candidate that
+// was not shown to be no worse is refused like one that is worse. One that is as good passes; so does the very same bundle,
+// whose differences are all 0, and whether to swap it in is no question of safety.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Vehicle is what a bundle is to fly.
+type Vehicle struct {
+	Robot  string
+	Limits quad.Limits
+}
+
+// Gate judges candidates.
+type Gate struct {
+	Config  Config
+	Vehicle Vehicle
+	Tasks   []*task.Task // of the shadow flights
+	Judge   Judge        // nil: no canary flights
+	// Flown are the stretches of the buffer, whose winds say how strong those of the judge may be; none: as strong as it likes.
+	Flown [][]quad.Step
+	Seed  uint64
+}
+
+// Verdict on a candidate.
+type Verdict struct {
+	Candidate string  `json:"candidate"`         // ID
+	Current   string  `json:"current,omitempty"` // ID, empty for a first bundle
+	Pass      bool    `json:"pass"`
+	Stages    []Stage `json:"stages"` // in their order, up to the one that refused
+}
+
+// Stage of a verdict. Figures and Difference are of stages with flights.
+type Stage struct {
+	Name       string    `json:"name"`
+	Pass       bool      `json:"pass"`
+	Skipped    string    `json:"skipped,omitempty"` // why it was not asked for
+	Reasons    []string  `json:"reasons,omitempty"` // why it refuses
+	Flights    int       `json:"flights,omitempty"` // of each bundle
+	Candidate  *Figures  `json:"candidate,omitempty"`
+	Current    *Figures  `json:"current,omitempty"`
+	Difference *Interval `json:"difference_m,omitempty"` // of the mean errors, candidate − current
+	Tolerance  float64   `json:"tolerance_m,omitempty"`
+}
+
+// Names of the stages.
+const (
+	Static   = "static"
+	ShadowIn = "shadow"
+	CanaryIn = "canary"
+)
+
+// Reasons returns why a candidate is refused, each with its stage; none where it passes.
+func (v *Verdict) Reasons() (all []string) {
+	for _, s := range v.Stages {
+		for _, r := range s.Reasons {
+			all = append(all, s.Name+": "+r)
+		}
+	}
+	return all
+}
+
+// Try judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the buffer
+// under the candidate's encoder, for the shadow flights. The error is about what is not the candidate's fault.
+func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank []float32) (*Verdict, error) {
+	if len(g.Tasks) == 0 {
+		return nil, errors.New("gate: no task for the shadow flights")
+	}
+	v := &Verdict{Candidate: candidate.ID}
+	var now *policy.Learned
+	if current != nil {
+		v.Current = current.ID
+		var err error
+		if now, err = policy.Unpack(current); err != nil {
+			return nil, fmt.Errorf("gate: the current bundle: %w", err)
+		}
+	}
+	static, next := g.static(candidate, current, len(bank))
+	v.Stages = append(v.Stages, static)
+	if !static.Pass {
+		return v, nil
+	}
+	v.Candidate = next.ID
+	for _, stage := range []func() (Stage, error){
+		func() (Stage, error) { return g.shadow(ctx, next, now, bank) },
+		func() (Stage, error) { return g.canary(ctx, candidate, current, met(g.Flown, candidate.Dt)) },
+	} {
+		s, err := stage()
+		if err != nil {
+			return nil, err
+		}
+		v.Stages = append(v.Stages, s)
+		if !s.Pass {
+			return v, nil
+		}
+	}
+	v.Pass = true
+	return v, nil
+}
+
+// canary has the judge fly.
+func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle, strength float64) (Stage, error) {
+	if g.Judge == nil {
+		return Stage{Name: CanaryIn, Pass: true, Skipped: "there is no judge"}, nil
+	}
+	bundles := []*bundle.Bundle{candidate, current}
+	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {
+		var out []*Flight
+		for k := lo; k < hi; k++ {
+			f, err := g.Judge.Fly(ctx, bundles[who], Trial{g.Seed<<16 + uint64(k), strength})
+			if err != nil {
+				return nil, fmt.Errorf("gate: canary flight %d of bundle %s: %w", k+1, bundles[who].ID, err)
+			}
+			out = append(out, f)
+		}
+		return out, nil
+	}
+	c := &comparison{gate: g, stage: Stage{Name: CanaryIn}, settle: g.Config.Canary.Settle, fly: fly, alone: current == nil}
+	return c.run(ctx, g.Config.Canary.Flights)
+}

@@ -1,0 +1,404 @@
+package openloop
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+const dt = 0.02
+
+// flown makes a segment of n rows by the rigid body under the given commands and a constant
+// acceleration that it does not know, starting at row number first of its clock.
+func flown(n, first int, command func(k int) quad.Command, wind so3.Vec3) []quad.Step {
+	s := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Identity(), V: so3.Vec3{X: 0.5}}
+	rows := make([]quad.Step, n)
+	for k := range rows {
+		rows[k] = quad.Step{T: float64(first+k) * dt, State: s, Command: command(k)}
+		s = rigidStep(s, rows[k].Command, dt)
+		s.P, s.V = s.P.Add(wind.Scale(dt*dt/2)), s.V.Add(wind.Scale(dt))
+	}
+	return rows
+}
+
+func weaving(k int) quad.Command {
+	x := float64(k) * dt
+	return quad.Command{Thrust: 9.81 + math.Sin(3*x), Rates: so3.Vec3{X: math.Cos(5 * x), Y: math.Sin(7 * x), Z: 0.3}}
+}
+
+// TestRigidStep compares with closed forms: free fall, and a turn about the thrust axis.
+func TestRigidStep(t *testing.T) {
+	s := quad.State{Q: so3.Identity(), V: so3.Vec3{X: 1, Y: 2, Z: 3}}
+	for range 50 {
+		s = rigidStep(s, quad.Command{Rates: so3.Vec3{Z: 2}}, dt)
+	}
+	want := quad.State{
+		P: so3.Vec3{X: 1, Y: 2, Z: 3 - quad.Gravity/2},
+		Q: so3.Quat{W: math.Cos(1), Z: math.Sin(1)},
+		V: so3.Vec3{X: 1, Y: 2, Z: 3 - quad.Gravity},
+	}
+	if e := errorOf(&s, &want); e.Position > 1e-12 || e.Velocity > 1e-12 || e.Attitude > 1e-10 {
+		t.Errorf("free fall: off by %+v", e)
+	}
+}
+
+// TestRigidStepOrder: halving Δt divides the error of velocity by 16, as RK4 should.
+func TestRigidStepOrder(t *testing.T) {
+	after := func(n int) so3.Vec3 {
+		s := quad.State{Q: so3.Identity()}
+		for range n {
+			s = rigidStep(s, quad.Command{Thrust: 12, Rates: so3.Vec3{X: 4, Y: -3, Z: 2}}, 1/float64(n))
+		}
+		return s.V
+	}
+	exact := after(4096)
+	ratio := after(16).Sub(exact).Norm() / after(32).Sub(exact).Norm()
+	if ratio < 15 || ratio > 17 {
+		t.Errorf("error falls by %g when Δt halves, want 16", ratio)
+	}
+}
+
+// TestPeersOnTheirOwnWorld: without a wind the prior is exact; in a steady wind the recent mean is.
+func TestPeersOnTheirOwnWorld(t *testing.T) {
+	still := quad.Flight{Name: "still", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{})}}
+	windy := quad.Flight{Name: "windy", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{X: 2, Z: -1})}}
+	entries := []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}
+	r, err := Score([]quad.Flight{still, windy}, entries, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ flight, predictor int }{{0, 0}, {0, 1}, {1, 1}} {
+		if e := r.Flights[c.flight].Curves[c.predictor][49]; e.Position > 1e-11 || e.Velocity > 1e-11 || e.Attitude > 1e-5 {
+			t.Errorf("%s on %s: off by %+v", entries[c.predictor].Name, r.Flights[c.flight].Flight, e)
+		}
+	}
+	want := math.Sqrt(5) // |wind| · 1 s
+	if got := r.Flights[1].Curves[0][49].Velocity; relative(got, want) > 1e-9 {
+		t.Errorf("the prior's error of velocity after 1 s is %g, want %g", got, want)
+	}
+	if got := r.Total[0][49].Velocity; relative(got, want/math.Sqrt2) > 1e-9 {
+		t.Errorf("in total %g, want %g: flights weigh the same", got, want/math.Sqrt2)
+	}
+}
+
+// TestErrorOf has known distances.
+func TestErrorOf(t *testing.T) {
+	a := quad.State{Q: so3.Exp(so3.Vec3{X: 0.2, Y: 1})}
+	b := a
+	b.P, b.V = so3.Vec3{X: 3, Y: 4}, so3.Vec3{Z: -2}
+	b.Q = a.Q.Mul(so3.Exp(so3.Vec3{Y: math.Pi / 18}))
+	b.Q = so3.Quat{W: -b.Q.W, X: -b.Q.X, Y: -b.Q.Y, Z: -b.Q.Z} // the same rotation
+	if e := errorOf(&a, &b); e.Position != 5 || e.Velocity != 2 || math.Abs(e.Attitude-10) > 1e-9 {
+		t.Errorf("got %+v, want 5 m, 2 m/s, 10°", e)
+	}
+}
+
+// spy checks that every window is what the contract says, and counts them.
+type spy struct {
+	t       rapid.TB
+	steps   int
+	windows int
+	starts  map[int]bool // by the clock of the current row
+}
+
+func (s *spy) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	for i, w := range windows {
+		if len(w) != Context+1 || len(future[i]) != s.steps || len(out[i]) != s.steps {
+			s.t.Fatalf("window of %d rows, %d commands, %d states", len(w), len(future[i]), len(out[i]))
+		}
+		for k := 1; k < len(w); k++ {
+			if math.Abs(w[k].T-w[k-1].T-dt) > 1e-9 {
+				s.t.Fatalf("window straddles a gap at t = %g", w[k].T)
+			}
+		}
+		if future[i][0] != w[Context].Command {
+			s.t.Fatalf("the first future command is not the current row's")
+		}
+		s.windows++
+		row := int(math.Round(w[Context].T / dt))
+		if s.starts[row] {
+			s.t.Fatalf("two predictions from row %d", row)
+		}
+		s.starts[row] = true
+		for h, c := range future[i] {
+			out[i][h] = quad.State{P: so3.Vec3{X: c.Thrust}, Q: so3.Identity()}
+		}
+	}
+	return nil
+}
+
+// TestWindows: every start of every segment once, none across a gap, future commands in their place.
+func TestWindows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.IntRange(0, 700), 1, 3).Draw(rt, "lengths")
+		steps := rapid.IntRange(1, 60).Draw(rt, "steps")
+		stride := rapid.IntRange(1, 7).Draw(rt, "stride")
+		f := quad.Flight{Name: "f"}
+		first, want := 0, 0
+		for _, n := range lengths {
+			rows := make([]quad.Step, n)
+			for k := range rows {
+				row := first + k
+				rows[k] = quad.Step{T: float64(row) * dt, State: quad.State{P: so3.Vec3{X: float64(row - 1)}, Q: so3.Identity()},
+					Command: quad.Command{Thrust: float64(row)}}
+			}
+			for k := Context; k+steps < n; k += stride {
+				want++
+			}
+			f.Segments = append(f.Segments, rows)
+			first += n + 10
+		}
+		s := &spy{t: rt, steps: steps, starts: map[int]bool{}}
+		r, err := Score([]quad.Flight{f}, []Entry{{"spy", s, nil}}, Options{Dt: dt, Stride: stride, Steps: []int{steps}})
+		if want == 0 {
+			if err == nil {
+				rt.Fatal("no window and no error")
+			}
+			return
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if s.windows != want || r.Flights[0].Windows != want {
+			rt.Fatalf("%d windows, reported %d, want %d", s.windows, r.Flights[0].Windows, want)
+		}
+		for h, e := range r.Total[0] { // the command of row k foretells the state of row k+1
+			if e.Position != 0 {
+				rt.Fatalf("step %d is compared with the wrong row: off by %g", h+1, e.Position)
+			}
+		}
+	})
+}
+
+// runaway predicts NaN from its third step; broken fails.
+type runaway struct{}
+
+func (runaway) Predict(_ [][]quad.Step, _ [][]quad.Command, out [][]quad.State) error {
+	for i := range out {
+		for h := range out[i] {
+			out[i][h] = quad.State{Q: so3.Identity()}
+		}
+		out[i][2].V.Y = math.Inf(1)
+	}
+	return nil
+}
+
+type broken struct{}
+
+var errBroken = errors.New("no such sensor")
+
+func (broken) Predict([][]quad.Step, [][]quad.Command, [][]quad.State) error { return errBroken }
+
+func TestScoreRefuses(t *testing.T) {
+	long := quad.Flight{Name: "long", Segments: [][]quad.Step{flown(100, 0, weaving, so3.Vec3{})}}
+	short := quad.Flight{Name: "short", Segments: [][]quad.Step{flown(70, 0, weaving, so3.Vec3{})}}
+	prior := Entry{NamePrior, Prior{dt}, nil}
+	for _, c := range []struct {
+		flight  quad.Flight
+		entries []Entry
+		o       Options
+		want    string
+	}{
+		{short, []Entry{prior}, DefaultOptions(), "no flight has a segment of more than 70 rows"},
+		{long, []Entry{prior, prior}, DefaultOptions(), `two predictors named "prior"`},
+		{long, []Entry{{"mad", runaway{}, nil}}, DefaultOptions(), "flight long: mad: prediction from t = 0.4 s is not finite after 3 steps"},
+		{long, []Entry{{"bad", broken{}, nil}}, DefaultOptions(), "flight long: bad: no such sensor"},
+		{long, []Entry{prior}, Options{Dt: dt, Stride: 0, Steps: []int{1}}, "stride 0"},
+		{long, []Entry{prior}, Options{Dt: dt, Stride: 1}, "want a positive dt and stride, and steps"},
+		{long, []Entry{prior}, Options{Dt: dt, Stride: 1, Steps: []int{10, 10}}, "want them ascending from 1"},
+		{long, []Entry{prior}, Options{Dt: dt, Stride: 1, Steps: []int{0}}, "want them ascending from 1"},
+	} {
+		_, err := Score([]quad.Flight{c.flight}, c.entries, c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	if _, err := Score([]quad.Flight{long}, []Entry{{"bad", broken{}, nil}}, DefaultOptions()); !errors.Is(err, errBroken) {
+		t.Errorf("error %v does not wrap its cause", err)
+	}
+}
+
+// TestPeersRefuse: nothing to fit on is an error, not a singular matrix.
+func TestPeersRefuse(t *testing.T) {
+	if peers, err := Peers(dt, nil); err != nil || len(peers) != 2 {
+		t.Errorf("without flights to fit on: %v, %v; want the two peers that need none", peers, err)
+	}
+	rest := func(int) quad.Command { return quad.Command{Thrust: quad.Gravity} }
+	still := flown(100, 0, rest, so3.Vec3{})
+	for want, rows := range map[string][]quad.Step{
+		"not enough movement":   still[:1],
+		"none is long enough":   flown(60, 0, weaving, so3.Vec3{}),
+		"flights to fit on: no": nil,
+	} {
+		_, err := Peers(dt, []quad.Flight{{Name: "f", Segments: [][]quad.Step{rows}}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// report has a flight too short and two that are not.
+func report(t *testing.T) *Report {
+	t.Helper()
+	flights := fixtures(t)
+	flights = append(flights, quad.Flight{Name: "stub", Segments: [][]quad.Step{flights[0].Segments[0][:50]}})
+	r, err := Score(flights, []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestReport(t *testing.T) {
+	r := report(t)
+	if len(r.Skipped) != 1 || r.Skipped[0] != "stub" {
+		t.Errorf("skipped %q, want the short one", r.Skipped)
+	}
+	a, b := r.Total[0][24], r.Total[1][24]
+	got, err := r.Ratio(NameRecentMean, NamePrior, 25)
+	if err != nil || got != (Error{b.Position / a.Position, b.Velocity / a.Velocity, b.Attitude / a.Attitude}) {
+		t.Errorf("ratio %+v, %v", got, err)
+	}
+	for _, err := range []error{
+		func() error { _, err := r.Ratio("vnd", NamePrior, 25); return err }(),
+		func() error { _, err := r.Ratio(NamePrior, NamePrior, 51); return err }(),
+		r.WriteFlights(&bytes.Buffer{}, 0),
+	} {
+		if err == nil {
+			t.Error("accepted a predictor or a step that is not there")
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := report(t)
+	var buf bytes.Buffer
+	if err := r.WriteTable(&buf, NamePrior, "absent"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteFlights(&buf, 50); err != nil {
+		t.Fatal(err)
+	}
+	text := buf.String()
+	mm := func(x float64) string { return strconv.FormatFloat(1e3*x, 'f', 1, 64) }
+	for _, want := range []string{
+		"2 flights, 84 predictions of 1 s, one every 0.1 s; too short: stub",
+		"position, mm", "velocity, mm/s", "attitude, °", "÷ prior", "1.000",
+		mm(r.Total[1][49].Position), mm(r.Flights[1].Curves[0][49].Velocity), r.Flights[0].Flight,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "absent") {
+		t.Error("a reference that is not among the predictors")
+	}
+	t.Logf("\n%s", text)
+}
+
+func TestJSON(t *testing.T) {
+	r := report(t)
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Steps []int
+		Total map[string]struct {
+			Velocity []float64 `json:"velocity_m_s"`
+		}
+		Flights []struct {
+			Flight  string
+			Windows int
+			Errors  map[string]struct {
+				Position []float64 `json:"position_m"`
+			}
+		}
+		Skipped []string
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Total[NameRecentMean].Velocity; len(v) != 4 || v[3] != r.Total[1][49].Velocity {
+		t.Errorf("total velocity %v in %s", v, data)
+	}
+	f := got.Flights[1]
+	if f.Flight != r.Flights[1].Flight || f.Windows != r.Flights[1].Windows || f.Errors[NamePrior].Position[1] != r.Flights[1].Curves[0][9].Position {
+		t.Errorf("flight %+v in %s", f, data)
+	}
+}
+
+// TestWritePredictions reads the file back: rows counted in the recording, 30 of which are in no segment, states as
+// predicted.
+func TestWritePredictions(t *testing.T) {
+	whole := fixtures(t)[0].Segments[0]
+	f := quad.Flight{Name: "cut", Segments: [][]quad.Step{whole[:90], whole[120:250]}, First: []int{0, 120}}
+	e := Entry{NameRecentMean, RecentMean{dt}, nil}
+	var buf bytes.Buffer
+	if err := WritePredictions(&buf, &f, e, 50, 5); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&buf).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(records[0], ","); got != PredictionHeader {
+		t.Errorf("header %s", got)
+	}
+	var starts []string
+	sum := 0.0
+	for i, rec := range records[1:] {
+		if want := strconv.Itoa(i%50 + 1); rec[1] != want {
+			t.Fatalf("line %d: step %s, want %s", i+2, rec[1], want)
+		}
+		if rec[1] != "50" {
+			continue
+		}
+		starts = append(starts, rec[0])
+		k, _ := strconv.Atoi(rec[0])
+		x, _ := strconv.ParseFloat(rec[9], 64) // vx
+		y, _ := strconv.ParseFloat(rec[10], 64)
+		z, _ := strconv.ParseFloat(rec[11], 64)
+		d := whole[k+50].State.V.Sub(so3.Vec3{X: x, Y: y, Z: z})
+		sum += d.Dot(d)
+	}
+	if got := strings.Join(starts, " "); got != "20 25 30 35 140 145 150 155 160 165 170 175 180 185 190 195" {
+		t.Errorf("starts %s", got)
+	}
+	r, err := Score([]quad.Flight{f}, []Entry{e}, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := math.Sqrt(sum/float64(len(starts))), r.Total[0][49].Velocity; relative(got, want) > 1e-8 {
+		t.Errorf("error of velocity from the file %g, scored %g", got, want)
+	}
+}
+
+func TestWritePredictionsRefuses(t *testing.T) {
+	f := fixtures(t)[0]
+	stub := quad.Flight{Name: "stub", Segments: [][]quad.Step{f.Segments[0][:70]}}
+	for want, err := range map[string]error{
+		"flight stub has no segment of more than 70 rows": WritePredictions(&bytes.Buffer{}, &stub, Entry{"p", Prior{dt}, nil}, 50, 5),
+		"0 steps": WritePredictions(&bytes.Buffer{}, &f, Entry{"p", Prior{dt}, nil}, 0, 5),
+		"flight " + f.Name + ": bad: no such sensor": WritePredictions(&bytes.Buffer{}, &f, Entry{"bad", broken{}, nil}, 50, 5),
+		"disk is full": WritePredictions(full{}, &f, Entry{"p", Prior{dt}, nil}, 50, 5),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }

@@ -1,0 +1,186 @@
+package openloop
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Options say where predictions start and which of their errors are reported.
+type Options struct {
+	Dt     float64 // Δt of one step, s; it only labels the steps
+	Stride int     // rows between starts, ≥ 1
+	Steps  []int   // reported steps, ascending, ≥ 1; the last is the length of a prediction
+}
+
+// DefaultOptions starts ten times a second and reports 0.02, 0.2, 0.5 and 1 s.
+func DefaultOptions() Options { return Options{Dt: 0.02, Stride: 5, Steps: []int{1, 10, 25, 50}} }
+
+func (o *Options) check() error {
+	if !(o.Dt > 0) || o.Stride < 1 || len(o.Steps) == 0 {
+		return fmt.Errorf("dt %g s, stride %d, steps %v: want a positive dt and stride, and steps", o.Dt, o.Stride, o.Steps)
+	}
+	for i, last := 0, 0; i < len(o.Steps); i++ {
+		if o.Steps[i] <= last {
+			return fmt.Errorf("steps %v, want them ascending from 1", o.Steps)
+		}
+		last = o.Steps[i]
+	}
+	return nil
+}
+
+// Error is how far a prediction is off, or a root mean square of that.
+type Error struct {
+	Position float64 // |p − p̂|, m
+	Velocity float64 // |v − v̂|, m/s
+	Attitude float64 // angle of the rotation between the two, degrees
+}
+
+// errorOf compares one prediction with what was measured.
+func errorOf(predicted, measured *quad.State) Error {
+	return Error{
+		Position: predicted.P.Sub(measured.P).Norm(),
+		Velocity: predicted.V.Sub(measured.V).Norm(),
+		Attitude: so3.Log(measured.Q.Conj().Mul(predicted.Q)).Norm() * 180 / math.Pi,
+	}
+}
+
+// Curve is the error over the horizon: Curve[h-1] after h steps.
+type Curve []Error
+
+// addSquares adds w times the squares of another curve's errors.
+func (c Curve) addSquares(o Curve, w float64) {
+	for h, e := range o {
+		c[h].Position += w * e.Position * e.Position
+		c[h].Velocity += w * e.Velocity * e.Velocity
+		c[h].Attitude += w * e.Attitude * e.Attitude
+	}
+}
+
+// root takes the square root of every error.
+func (c Curve) root() {
+	for h, e := range c {
+		c[h] = Error{math.Sqrt(e.Position), math.Sqrt(e.Velocity), math.Sqrt(e.Attitude)}
+	}
+}
+
+// FlightScore is one flight's part of a report.
+type FlightScore struct {
+	Flight  string
+	Windows int
+	Curves  []Curve // root mean square over the flight's windows, in the order of the report's predictors
+}
+
+// Report is what Score found.
+type Report struct {
+	Options    Options
+	Predictors []string
+	Flights    []FlightScore
+	Total      []Curve  // root mean square over the flights, each weighing the same, by predictor
+	Skipped    []string // flights without a single window
+}
+
+// Score lets every entry predict from the same rows of every flight. A window never straddles two
+// segments. The error names the flight and the predictor at fault.
+func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	r := &Report{Options: o}
+	for _, e := range entries {
+		if slices.Contains(r.Predictors, e.Name) {
+			return nil, fmt.Errorf("two predictors named %q", e.Name)
+		}
+		r.Predictors = append(r.Predictors, e.Name)
+	}
+	for i := range flights {
+		fs, err := scoreFlight(&flights[i], entries, o)
+		if err != nil {
+			return nil, fmt.Errorf("flight %s: %w", flights[i].Name, err)
+		}
+		if fs.Windows == 0 {
+			r.Skipped = append(r.Skipped, fs.Flight)
+			continue
+		}
+		r.Flights = append(r.Flights, fs)
+	}
+	if len(r.Flights) == 0 {
+		return nil, fmt.Errorf("no flight has a segment of more than %d rows", Context+o.steps())
+	}
+	for p := range r.Predictors {
+		r.Total = append(r.Total, r.total(p))
+	}
+	return r, nil
+}
+
+// steps is the length of a prediction.
+func (o *Options) steps() int { return o.Steps[len(o.Steps)-1] }
+
+func scoreFlight(f *quad.Flight, entries []Entry, o Options) (FlightScore, error) {
+	fs := FlightScore{Flight: f.Name}
+	for _, seg := range f.Segments {
+		fs.Windows += windows(len(seg), o.steps(), o.Stride)
+	}
+	if fs.Windows == 0 {
+		return fs, nil
+	}
+	for i := range entries {
+		curve := make(Curve, o.steps())
+		one := make(Curve, o.steps())
+		for _, seg := range f.Segments {
+			err := entries[i].predictSegment(seg, o.steps(), o.Stride, func(seg []quad.Step, start int, predicted []quad.State) error {
+				for h := range predicted {
+					one[h] = errorOf(&predicted[h], &seg[start+h+1].State)
+				}
+				curve.addSquares(one, 1/float64(fs.Windows))
+				return nil
+			})
+			if err != nil {
+				return fs, err
+			}
+		}
+		curve.root()
+		fs.Curves = append(fs.Curves, curve)
+	}
+	return fs, nil
+}
+
+func (r *Report) total(p int) Curve {
+	sum := make(Curve, r.Options.steps())
+	for _, f := range r.Flights {
+		sum.addSquares(f.Curves[p], 1/float64(len(r.Flights)))
+	}
+	sum.root()
+	return sum
+}
+
+// Curve returns the total error of the named predictor.
+func (r *Report) Curve(name string) (Curve, error) {
+	p := slices.Index(r.Predictors, name)
+	if p < 0 {
+		return nil, fmt.Errorf("no predictor %q among %q", name, r.Predictors)
+	}
+	return r.Total[p], nil
+}
+
+// Ratio returns the total error of one predictor after the given step divided by that of another. A
+// ratio to an error of zero is infinite, or NaN.
+func (r *Report) Ratio(of, to string, step int) (Error, error) {
+	a, errA := r.Curve(of)
+	b, errB := r.Curve(to)
+	if err := errors.Join(errA, errB); err != nil {
+		return Error{}, err
+	}
+	if step < 1 || step > len(a) {
+		return Error{}, fmt.Errorf("step %d of a prediction of %d", step, len(a))
+	}
+	return a[step-1].over(b[step-1]), nil
+}
+
+func (e Error) over(o Error) Error {
+	return Error{e.Position / o.Position, e.Velocity / o.Velocity, e.Attitude / o.Attitude}
+}

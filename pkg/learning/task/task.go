@@ -1,0 +1,46 @@
+package task
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Episode is where a robot begins and what it follows.
+type Episode struct {
+	Start     quad.State
+	Reference func(t float64) quad.Reference // t in s from the episode's start
+}
+
+// Task is what a policy is trained for.
+type Task struct {
+	Name   string
+	Cost   Cost
+	Radius float64 // position error at which an episode ends as a collision, m
+	Draw   func(rng *rand.Rand) Episode
+}
+
+// Spread is how far from the reference episodes begin: standard deviations.
+type Spread struct {
+	Position float64 `param:"position" default:"0.3" min:"0" max:"10" unit:"m" doc:"of the position, on each axis"`
+	Velocity float64 `param:"velocity" default:"0.4" min:"0" max:"10" unit:"m/s" doc:"of the velocity, on each axis"`
+	Tilt     float64 `param:"tilt" default:"0.2" min:"0" max:"1.5" unit:"rad" doc:"of the tilt, on each axis"`
+	Yaw      float64 `param:"yaw" default:"0.3" min:"0" max:"3" unit:"rad" doc:"of the yaw"`
+}
+
+// around draws a state around a reference, at the attitude of its flight.
+func (s *Spread) around(r quad.Reference, rng *rand.Rand) quad.State {
+	normal := func(sigma float64) so3.Vec3 {
+		return so3.Vec3{X: sigma * rng.NormFloat64(), Y: sigma * rng.NormFloat64(), Z: sigma * rng.NormFloat64()}
+	}
+	turn := normal(s.Tilt)
+	turn.Z = math.Remainder(s.Yaw*rng.NormFloat64(), 2*math.Pi)
+	return quad.State{P: r.P.Add(normal(s.Position)), V: r.V.Add(normal(s.Velocity)), Q: attitude(&r).Mul(so3.Exp(turn)).Normalize()}
+}
+
+// Start returns a task's episode along a reference, from a start drawn around it.
+func (s *Spread) Start(reference func(t float64) quad.Reference, rng *rand.Rand) Episode {
+	return Episode{Start: s.around(reference(0), rng), Reference: reference}
+}

@@ -1,0 +1,41 @@
+package train
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd"
+)
+
+// BenchmarkEpoch is one epoch of the published sizes: 512 environments, 125
+// steps, policy 256 × 256, residual of two FiLM blocks of 256, latent of 12.
+func BenchmarkEpoch(b *testing.B) {
+	for name, through := range map[string]bool{"through": true, "stopped": false} {
+		b.Run(name, func(b *testing.B) {
+			m, err := vnd.New[float32](quadrotor.NewQuadrotor[float32](0.02, quadrotor.NominalActuator()),
+				nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, Members: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.Net.Init(rand.New(rand.NewPCG(1, 1)))
+			for i := range m.Output {
+				m.Output[i] = 0.01
+			}
+			c := small(b)
+			c.Hidden, c.Envs, c.Horizon = 256, 512, 125
+			opt := Options{Tasks: tasks(circle), Limits: limits()}
+			t, err := newTrainer(&c, &Learned[float32]{Model: m, Through: through}, 0.02, &opt)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := t.epoch(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*c.Envs*c.Horizon)/b.Elapsed().Seconds(), "transitions/s")
+		})
+	}
+}

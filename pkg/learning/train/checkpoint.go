@@ -1,0 +1,94 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/core/dist"
+	"vnd/pkg/nn/kernel"
+)
+
+// checkpointEvery is the training time between checkpoints: the most that a kill
+// loses.
+const checkpointEvery = 15 * time.Second
+
+// checkpoint is all that a training needs to go on as if it had not stopped. The
+// generators of its epochs follow from the seed.
+type checkpoint struct {
+	Key    string
+	State  state
+	Params []float32
+	M, V   []float32
+	Steps  int
+}
+
+// keyOf names the training that a checkpoint belongs to, and that all ranks have to
+// do: what decides it and is known here, and the caller's name for the rest.
+func (t *trainer) keyOf(dt float64) string {
+	c := *t.cfg
+	c.Workers = 0              // does not decide the result
+	conf, _ := json.Marshal(c) // plain numbers: cannot fail
+	h := sha256.New()
+	fmt.Fprintf(h, "%s|%d|%g|%s|%v|%v", conf, t.opt.Seed, dt, kernel.Name(), t.policy.Net.Params, t.opt.Bank)
+	fmt.Fprintf(h, "|%v|%+v|%+v|%q", t.policy.Norm, t.policy.Observation, t.policy.Limits, t.opt.Key)
+	for _, k := range t.opt.Tasks {
+		fmt.Fprintf(h, "|%s %+v", k.Name, k.Cost)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// save writes the checkpoint, whole or not at all.
+func (t *trainer) save() error {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
+		return nil
+	}
+	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.policy.Net.Params, t.adam.M, t.adam.V, t.adam.Steps})
+}
+
+// load reads the checkpoint if there is one of this very training; else it has
+// no key. One of another training, or one that cannot be read, is an error: it is
+// somebody's work, and not overwritten.
+func (t *trainer) load() (c checkpoint, err error) {
+	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
+		return c, nil
+	}
+	err = atomicfile.Load(t.opt.Checkpoint, &c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	n := len(t.policy.Net.Params)
+	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Best) != 0 && len(c.State.Best) != n) {
+		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start", t.opt.Checkpoint)
+	}
+	if err != nil {
+		return c, fmt.Errorf("%w: remove it to start anew", err)
+	}
+	return c, nil
+}
+
+// resume goes on from rank 0's checkpoint.
+func (t *trainer) resume() error {
+	c, err := t.load()
+	if c, err = dist.First(t.opt.Ranks, c, err); err != nil || c.Key == "" {
+		return err
+	}
+	copy(t.policy.Net.Params, c.Params)
+	t.refresh()
+	t.adam.M, t.adam.V, t.adam.Steps, t.state = c.M, c.V, c.Steps, c.State
+	return nil
+}
+
+// stop ends a training that was interrupted or went wrong, and keeps what it has.
+func (t *trainer) stop(ctx context.Context, err error) error {
+	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(err, t.save())
+}

@@ -1,0 +1,433 @@
+// Package train improves a policy by back-propagation through time: parallel
+// rollouts through frozen dynamics, their discounted cost, and its gradient with
+// respect to the policy (paper, "Policy Learning and Deployment").
+//
+// Shapes: B batch, H horizon, S state, A action, U action in units of the
+// limits, O observation, R and C reference rows, Z latent.
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"vnd/pkg/core/dist"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/nn/kernel"
+	"vnd/pkg/nn/layers"
+)
+
+// tileRows is how many of all environments a worker rolls out side by side: the
+// more, the less often the weights come from beyond the second-level cache, but
+// enough tiles for every worker. The draws depend on it, and so the result.
+func tileRows(envs int) int {
+	const few, many = 32, 64
+	if envs < 4*many {
+		return few
+	}
+	return many
+}
+
+// Progress is told after every epoch.
+type Progress struct {
+	// Phase is "" in the training itself. Before it may come "teacher", and
+	// "imitation", whose Figures are a Cost alone: half the mean square of the
+	// actions' errors.
+	Phase         string
+	Epoch, Epochs int
+	Figures       Figures
+	Score         float64       // of the newest flight, NaN before the first
+	Left          time.Duration // estimated
+}
+
+// Options are the seed, the start, and what is handed in.
+type Options struct {
+	Seed   uint64
+	Tasks  []*task.Task // each episode is of one of them, drawn evenly
+	Limits quad.Limits
+	From   *policy.Policy[float32] // to improve; nil begins anew
+	Bank   []float32               // [N][Z] latents of the buffer
+	// Fly scores a policy in flight, less is better; the best is kept. It may
+	// fly what the training does not know. nil keeps the last policy.
+	Fly        func(p *policy.Policy[float32]) (float64, error)
+	Checkpoint string
+	Progress   func(Progress)
+	Now        func() time.Time // clock of the reported times; nil takes time.Now
+	// Key names what decides the training and cannot be told apart here: the world,
+	// where the tasks begin and lead, how Fly flies. Ranks with another one are
+	// refused, and so is a checkpoint.
+	Key string
+	// Ranks are the processes that share the environments among them; nil is this
+	// one alone. The result does not depend on it, and comes to all. Rank 0 keeps
+	// the checkpoint.
+	Ranks dist.Group
+}
+
+// Curve is a training's record: a point per epoch.
+type Curve struct {
+	Figures []Figures `json:"figures"`
+	Flown   []Flown   `json:"flown"`
+}
+
+// Flown is the score of a policy in flight.
+type Flown struct {
+	Epoch int     `json:"epoch"`
+	Score float64 `json:"score"`
+}
+
+// Result of a training.
+type Result struct {
+	Policy  *policy.Policy[float32]
+	Curve   Curve
+	Best    Flown // of the kept policy; without flights of the last epoch, NaN
+	Seconds float64
+	Kernel  string
+	Workers int // threads, of all ranks
+}
+
+type trainer struct {
+	cfg    *Config
+	opt    *Options
+	world  World[float32]
+	policy *policy.Policy[float32]
+	rolled *policy.Policy[float32] // what the tiles roll out: policy, or the same parameters in bfloat16
+	adam   *layers.Adam[float32]
+	tiles  []*tile[float32] // one per worker
+	grad   []float32
+	parts  [][]float32 // gradient of each tile of environments, added in order
+	all    []float32   // that parts are views of, with room for as many parts on each rank
+	lo, hi int         // parts of this rank
+	sample func(rng *rand.Rand, z []float32)
+	state  state
+	key    string
+	dt     float64
+}
+
+// state is what a checkpoint keeps beside the weights.
+type state struct {
+	Pretrained  bool
+	Pretraining time.Duration // that is part of Elapsed
+	Epoch       int
+	Curve       Curve
+	Best        []float32
+	Score       Flown
+	Elapsed     time.Duration
+}
+
+// Run trains a policy in a world. ctx ends it early with ctx's error; a
+// checkpoint, if asked for, is then whole.
+func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Options) (*Result, error) {
+	if opt.Ranks == nil {
+		opt.Ranks = dist.Solo{}
+	}
+	t, err := newTrainer(&cfg, w, dt, &opt)
+	if err := dist.Alike(opt.Ranks, t.key, err); err != nil {
+		return nil, err
+	}
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	threads, err := dist.Sum(opt.Ranks, len(t.tiles))
+	if err != nil {
+		return nil, err
+	}
+	err = t.run(ctx)
+	if err != nil && !errors.As(err, new(*Diverged)) {
+		return nil, err
+	}
+	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name(), Workers: threads}
+	if t.state.Best != nil {
+		copy(t.policy.Net.Params, t.state.Best)
+		t.refresh()
+	}
+	return r, err
+}
+
+func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*trainer, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent()), dt: dt}
+	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
+		return t, err
+	}
+	if err := t.start(dt); err != nil {
+		return t, err
+	}
+	t.reduce()
+	n := len(t.policy.Net.Params)
+	t.grad, t.adam = make([]float32, n), layers.NewAdam[float32](n)
+	t.adam.Clip = cfg.Clip
+	t.state.Score = Flown{Score: math.NaN()}
+	count := (cfg.Envs + tileRows(cfg.Envs) - 1) / tileRows(cfg.Envs)
+	lo, hi, each := dist.Share(opt.Ranks, count)
+	t.lo, t.hi, t.all = lo, hi, make([]float32, opt.Ranks.Size()*each*n)
+	for part := range count {
+		t.parts = append(t.parts, t.all[part*n:][:n])
+	}
+	for range min(cmp.Or(cfg.Workers, kernel.Workers()), hi-lo) {
+		t.tiles = append(t.tiles, t.tile(t.rolled))
+	}
+	t.key = t.keyOf(dt)
+	return t, nil
+}
+
+// reduce has policy and world rolled out in bfloat16, if that is asked for.
+func (t *trainer) reduce() {
+	t.rolled = t.policy
+	if t.cfg.Reduced && kernel.Reduces() {
+		r := *t.policy
+		r.Net = t.policy.Net.Reduced()
+		t.rolled, t.world = &r, t.world.reduced()
+	}
+}
+
+// refresh follows a change of the policy's parameters.
+func (t *trainer) refresh() {
+	t.policy.Net.Refresh()
+	if t.rolled != t.policy {
+		t.rolled.Net.Refresh()
+	}
+}
+
+// tile makes room for a worker's episodes under a policy.
+func (t *trainer) tile(p *policy.Policy[float32]) *tile[float32] {
+	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
+	w.unrest = unrest{t.cfg.Jitter, t.cfg.Change}
+	return w
+}
+
+// start makes the policy: the one to improve, or a new one with the statistics
+// of what it will see.
+func (t *trainer) start(dt float64) error {
+	if from := t.opt.From; from != nil {
+		p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
+		if err != nil {
+			return err
+		}
+		if z := t.world.Latent(); z > 0 && from.Latent != z {
+			return fmt.Errorf("the policy to improve sees a latent of %d, the model has one of %d", from.Latent, z)
+		}
+		copy(p.Net.Params, from.Net.Params)
+		copy(p.Norm.Mean, from.Norm.Mean)
+		copy(p.Norm.Scale, from.Norm.Scale)
+		t.policy = p
+		return nil
+	}
+	latent := t.world.Latent()
+	if latent == 0 {
+		latent = t.cfg.Latent
+	}
+	p, err := policy.New[float32](t.cfg.Observation, t.opt.Limits, latent, t.cfg.hidden())
+	if err != nil {
+		return err
+	}
+	rng := t.rng(0, 0)
+	hover := p.Hover()
+	p.Net.Init(rng, hover[:])
+	if t.world.Latent() == 0 {
+		p.Net.Ignore(p.Observation.Size(), p.Net.Inputs)
+	}
+	t.policy = p
+	newTile(p, t.world, t.opt.Tasks, dt, 256, 1).statistics(rng)
+	return nil
+}
+
+// rng is the generator of a tile of an epoch: the same for any number of
+// workers. Epoch 0 is before the first.
+func (t *trainer) rng(epoch, part int) *rand.Rand {
+	return rand.New(rand.NewPCG(t.opt.Seed, uint64(epoch)<<20|uint64(part)))
+}
+
+func (t *trainer) run(ctx context.Context) error {
+	began, before := t.opt.Now(), t.state.Elapsed
+	saved := before
+	if err := t.pretrain(ctx); err != nil {
+		return err
+	}
+	if t.state.Epoch == 0 {
+		t.state.Pretraining = t.opt.Now().Sub(began)
+	}
+	for t.state.Epoch < t.cfg.Epochs {
+		err := t.agree(ctx.Err())
+		if err == nil {
+			err = t.epoch()
+		}
+		if err == nil && t.due() {
+			err = t.agree(t.fly())
+		}
+		if err == nil {
+			t.state.Elapsed, err = dist.First(t.opt.Ranks, before+t.opt.Now().Sub(began), nil)
+		}
+		if err != nil {
+			return t.stop(ctx, err)
+		}
+		if t.state.Elapsed-saved > checkpointEvery {
+			saved = t.state.Elapsed
+			if err := t.agree(t.save()); err != nil {
+				return err
+			}
+		}
+		t.tell()
+	}
+	return nil
+}
+
+// epoch rolls all environments out and takes one Adam step.
+func (t *trainer) epoch() error {
+	e, rows := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}, tileRows(t.cfg.Envs)
+	figures := make([]Figures, len(t.parts))
+	t.each(func(worker, part int) {
+		w, B := t.tiles[worker], min(rows, t.cfg.Envs-part*rows)
+		w.begin(B, e.H, t.rng(t.state.Epoch+1, part), t.sample)
+		figures[part] = w.forward(e)
+		w.backward(e)
+		copy(t.parts[part], w.grad)
+	})
+	blame, err := t.meet(figures)
+	if err != nil {
+		return err
+	}
+	f := Figures{Torn: t.sum()}
+	for _, part := range figures {
+		f.Cost += part.Cost
+		f.Error += part.Error
+		f.Collided += part.Collided
+	}
+	steps := float64(t.cfg.Envs * e.H)
+	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
+	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)), Total: t.cfg.Epochs}.At(t.state.Epoch)
+	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
+	if norm-norm != 0 || f.Cost-f.Cost != 0 {
+		return t.diverged(f, blame, rate)
+	}
+	t.refresh()
+	t.state.Epoch++
+	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
+	return nil
+}
+
+// sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about, within its
+// task's radius, overflows on the way back, and says nothing of the others. Where most of them do, it adds them all, and the sum is
+// not finite.
+func (t *trainer) sum() (torn int) {
+	finite := make([]bool, len(t.parts))
+	for part, g := range t.parts {
+		square := kernel.SquaredNorm(g)
+		if finite[part] = square-square == 0; !finite[part] {
+			torn++
+		}
+	}
+	clear(t.grad)
+	for part, g := range t.parts {
+		if finite[part] || 2*torn > len(t.parts) {
+			kernel.Axpy(1, g, t.grad)
+		}
+	}
+	return torn
+}
+
+// each runs f for every part of this rank, each worker taking the next that is
+// left.
+func (t *trainer) each(f func(worker, part int)) {
+	var wg sync.WaitGroup
+	next := make(chan int, t.hi-t.lo)
+	for part := t.lo; part < t.hi; part++ {
+		next <- part
+	}
+	close(next)
+	for worker := range t.tiles {
+		wg.Go(func() {
+			for part := range next {
+				f(worker, part)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Sampler draws the latent of an episode: for a share of them one of a bank
+// [N][Z], for the others one of N(0, I). Without a model, Z = 0, it is 0.
+func Sampler(share float64, bank []float32, Z int) func(rng *rand.Rand, z []float32) {
+	return func(rng *rand.Rand, z []float32) {
+		switch {
+		case Z == 0:
+			clear(z)
+		case len(bank) > 0 && rng.Float64() < share:
+			copy(z, bank[rng.IntN(len(bank)/Z)*Z:])
+		default:
+			for i := range z {
+				z[i] = float32(rng.NormFloat64())
+			}
+		}
+	}
+}
+
+// due says whether the policy is to be flown after this epoch.
+func (t *trainer) due() bool {
+	n := t.cfg.Flights
+	if t.opt.Fly == nil || n == 0 {
+		return false
+	}
+	e, all := t.state.Epoch, t.cfg.Epochs
+	return e*n/all > (e-1)*n/all
+}
+
+// fly scores the policy in flight and keeps the best.
+func (t *trainer) fly() error {
+	score, err := t.opt.Fly(t.policy)
+	if err != nil {
+		return err
+	}
+	f := Flown{t.state.Epoch, score}
+	t.state.Curve.Flown = append(t.state.Curve.Flown, f)
+	if t.state.Best == nil || score <= t.state.Score.Score {
+		t.state.Best, t.state.Score = slices.Clone(t.policy.Net.Params), f
+	}
+	return nil
+}
+
+func (t *trainer) tell() {
+	if t.opt.Progress == nil {
+		return
+	}
+	p := Progress{Epoch: t.state.Epoch, Epochs: t.cfg.Epochs, Figures: t.state.Curve.Figures[t.state.Epoch-1], Score: math.NaN()}
+	if n := len(t.state.Curve.Flown); n > 0 {
+		p.Score = t.state.Curve.Flown[n-1].Score
+	}
+	p.Left = time.Duration(float64(t.state.Elapsed-t.state.Pretraining) * float64(p.Epochs-p.Epoch) / float64(p.Epoch))
+	t.opt.Progress(p)
+}
+
+// Diverged is the error of a training whose numbers are no longer finite. Run
+// then returns what it has too: the best policy flown, or the last good one.
+type Diverged struct {
+	What  string
+	Epoch int
+	Rate  float64
+}
+
+// Error implements error.
+func (d *Diverged) Error() string {
+	return fmt.Sprintf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: lower rate or horizon", d.What, d.Epoch, d.Rate)
+}
+
+// diverged is the error of a training whose numbers are no longer finite.
+func (t *trainer) diverged(f Figures, blame string, rate float64) error {
+	what := "the gradient"
+	if f.Cost-f.Cost != 0 {
+		what = "the cost"
+	}
+	if blame != "" {
+		what = "the cost's term " + blame
+	}
+	return &Diverged{what, t.state.Epoch + 1, rate}
+}

@@ -1,0 +1,46 @@
+package train
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+)
+
+// Trials are flights in a world, always the same ones, that tell which of a
+// training's policies to keep: over-trained in a world without lag or noise, a
+// policy shakes in another.
+type Trials struct {
+	World   World[float32]
+	Tasks   []*task.Task
+	Dt      float64 // s
+	Flights int
+	Steps   int // of each
+	Seed    uint64
+	Sample  func(rng *rand.Rand, z []float32) // draws a latent; nil is 0
+}
+
+// Fly returns the mean position error, m; after a collision a flight counts with
+// its task's radius.
+func (t *Trials) Fly(p *policy.Policy[float32]) (float64, error) {
+	sample := t.Sample
+	if sample == nil {
+		sample = func(rng *rand.Rand, z []float32) { clear(z) }
+	}
+	var f Figures
+	for lo := 0; lo < t.Flights; lo += trialRows { // each with an actuator of its own
+		n := min(trialRows, t.Flights-lo)
+		tl := newTile(p, t.World, t.Tasks, t.Dt, n, t.Steps)
+		tl.begin(n, t.Steps, rand.New(rand.NewPCG(t.Seed, uint64(lo))), sample)
+		part := tl.forward(epoch{H: t.Steps, gamma: 1})
+		f.Error += part.Error
+	}
+	if f.Error-f.Error != 0 {
+		return 0, errors.New("a trial flight has no finite error")
+	}
+	return f.Error / float64(t.Flights*t.Steps), nil
+}
+
+// trialRows is how many trials share an actuator.
+const trialRows = 4

@@ -1,0 +1,226 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+)
+
+// serveArm makes ~/arm. It has a group of its own, for it waits for the autopilot.
+func (c *Controller) serveArm() error {
+	_, err := ros.NewService(c, "~/arm", func(q *stdsrvs.SetBoolRequest, r *stdsrvs.SetBoolResponse) {
+		ctx, cancel := context.WithTimeout(c.ctx, armPatience)
+		defer cancel()
+		if q.Data {
+			r.Success, r.Message = answer(c.arm(ctx), "armed, and follows the policy")
+		} else {
+			r.Success, r.Message = answer(c.disarm(ctx), "disarmed")
+		}
+	}, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	return err
+}
+
+// armPatience is for all of arming: PX4 wants to have heard setpoints for a second before.
+const armPatience = 10 * time.Second
+
+// silence after which an autopilot counts as gone; mavros speaks once a second.
+const silence = 3 * time.Second
+
+func (c *Controller) setPilot(a autopilot) {
+	c.mu.Lock()
+	c.pilot = a
+	c.mu.Unlock()
+}
+
+// autopilot is that of the flight, nil before one is configured.
+func (c *Controller) autopilot() autopilot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pilot
+}
+
+// arm has an autopilot that flies the robot follow setpoints: only while those come, from a guard that has not tripped. It
+// starts no motors: those of a robot that has to be in the air for it run.
+func (c *Controller) arm(ctx context.Context) error {
+	a := c.autopilot()
+	if a == nil || !c.ticking() {
+		return fmt.Errorf("the controller is %s, expected active", c.State())
+	}
+	if _, none := a.(noAutopilot); none {
+		return errNoAutopilot
+	}
+	if f := a.fault(); f != "" {
+		return errors.New(f)
+	}
+	if err := c.reach(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected }, nil); err != nil {
+		return err
+	}
+	if err := c.flows(ctx, a); err != nil {
+		return err
+	}
+	if err := c.poised(a); err != nil {
+		return err
+	}
+	return c.reach(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows, func() error { return a.offboard(ctx) })
+}
+
+func (c *Controller) disarm(ctx context.Context) error {
+	a := c.autopilot()
+	if a == nil {
+		return fmt.Errorf("the controller is %s, expected at least inactive", c.State())
+	}
+	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.disarm(ctx) })
+}
+
+// flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would fly
+// if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by one, concerns no
+// flight to come.
+func (c *Controller) flows(ctx context.Context, a autopilot) error {
+	const streaming = time.Second
+	reset, refused := time.Time{}, error(nil)
+	rate := c.params.Load().Rate
+	first, begun := uint64(0), false
+	for {
+		var t control.Tick
+		c.last.Read(func(last *control.Tick) { t = *last })
+		age := time.Duration(int64(c.Now()) - t.Stamp)
+		switch flying := t.Bundle != "" && flies(&t) && age < streaming/2; {
+		case !flying:
+			begun = false
+		case !begun:
+			first, begun = t.Seq, true
+		case float64(t.Seq-first) >= rate*streaming.Seconds()*0.9:
+			return nil
+		}
+		if a.aside() && !flies(&t) && time.Since(reset) > streaming {
+			reset = time.Now()
+			refused = c.resetGuard()
+		}
+		if !wait(ctx) {
+			switch {
+			case t.Bundle == "":
+				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed", c.source)
+			case !flies(&t) && refused != nil:
+				return fmt.Errorf("not armed: %w", refused)
+			case !flies(&t):
+				return fmt.Errorf("not armed: the guard flies (%v), not the policy: ~/reset_guard", t.Cause)
+			}
+			return fmt.Errorf("not armed: commands do not flow: the newest state on %s is %.2f s old", c.source, age.Seconds())
+		}
+	}
+}
+
+// flies reports whether the policy flew a tick, or would have if the autopilot had followed, and the place is right.
+func flies(t *control.Tick) bool {
+	return t.Stage <= guard.Limited || t.Stage == guard.Aside && (t.Cause == guard.None || t.Cause == guard.Unpoised)
+}
+
+// poised refuses to hand over a robot that does not fly already, which no policy was trained for, or is far from where its
+// task begins.
+func (c *Controller) poised(a autopilot) error {
+	said, _ := a.heard()
+	if said.Follows() { // it follows already
+		return nil
+	}
+	_, k := c.flying()
+	if k == nil {
+		return fmt.Errorf("not armed: the controller is %s, expected active", c.State())
+	}
+	var s quad.State
+	c.last.Read(func(t *control.Tick) { s = t.State })
+	p, from := c.params.Load(), k.Path.At(0)
+	switch {
+	case !p.Guard.Flying(&s):
+		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the policy does not take off: have the pilot or the autopilot do that first",
+			s.P.Z, p.Guard.Ground)
+	case !said.Armed:
+		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not fly, and the policy does not take off: have the pilot or the autopilot do that first",
+			said.Mode, s.P.Z)
+	case !p.Poised(&s, &from):
+		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at most %g: fly there, or ~/set_task",
+			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.Nearby)
+	}
+	return nil
+}
+
+// reach asks for something twice a second until the autopilot says that it is so.
+func (c *Controller) reach(ctx context.Context, a autopilot, otherwise string, holds func(bridge.Autopilot) bool, ask func() error) error {
+	const often = 500 * time.Millisecond
+	var asked time.Time
+	for {
+		s, age := a.heard()
+		if age < silence && holds(s) {
+			return nil
+		}
+		if ask != nil && time.Since(asked) > often {
+			asked = time.Now()
+			if err := ask(); err != nil {
+				return err
+			}
+		}
+		if !wait(ctx) {
+			if age >= silence {
+				return errors.New("the autopilot does not say how it is: is the bridge to it running?")
+			}
+			return fmt.Errorf("the autopilot %s: mode %s, armed: %v", otherwise, s.Mode, s.Armed)
+		}
+	}
+}
+
+// wait lets a moment pass; false when ctx is done.
+func wait(ctx context.Context) bool {
+	const moment = 20 * time.Millisecond
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(moment):
+		return true
+	}
+}
+
+// reportAutopilot is the task "autopilot".
+func (c *Controller) reportAutopilot(s *diagnostics.Status) {
+	a := c.autopilot()
+	if a == nil {
+		s.Summary(diagnostics.OK, "not configured")
+		return
+	}
+	if _, none := a.(noAutopilot); none {
+		s.Summary(diagnostics.OK, "whoever hears %s", c.commandTopic())
+		return
+	}
+	x, age := a.heard()
+	switch {
+	case a.fault() != "":
+		s.Summary(diagnostics.Error, "%s", a.fault())
+	case age >= silence:
+		s.Summary(diagnostics.Error, "the autopilot is not heard")
+	case !x.Connected:
+		s.Summary(diagnostics.Error, "mavros has no connection to the autopilot")
+	case x.Follows():
+		s.Summary(diagnostics.OK, "armed, follows the commands")
+	case x.Armed:
+		s.Summary(diagnostics.Warn, "armed, in mode %s: commands are not followed", x.Mode)
+	default:
+		s.Summary(diagnostics.OK, "not armed, in mode %s", x.Mode)
+	}
+	s.Add("mode", x.Mode)
+	s.Addf("battery (V)", "%.2f", a.volts())
+}
+
+// commandTopic is where commands go.
+func (c *Controller) commandTopic() string {
+	if f := c.flight(); f != nil {
+		return f.sender.topic()
+	}
+	return "command"
+}

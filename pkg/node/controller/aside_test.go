@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	mavrosmsgs "vnd/msgs/mavros_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// While the autopilot says that it does not follow, steps say so; a robot on the ground or far from its task is not handed
+// over, with what to do about it; and once it follows the policy flies.
+func TestHandsOver(t *testing.T) {
+	h := newHouse(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	states := must(ros.NewPublisher[mavrosmsgs.State](h.n, "mavros/state", ros.DefaultQoS()))(t)
+	poses := must(ros.NewPublisher[geometrymsgs.PoseStamped](h.n, "mocap/pose", node.MocapQoS()))(t)
+	var place atomic.Pointer[so3.Vec3]
+	var mode atomic.Pointer[string]
+	posctl, offboard := "POSCTL", mavrosmsgs.StateModePx4Offboard
+	place.Store(&so3.Vec3{Z: 0.03})
+	mode.Store(&posctl)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*long)
+	ended := make(chan struct{})
+	defer func() { cancel(); <-ended }()
+	go func() {
+		defer close(ended)
+		var m geometrymsgs.PoseStamped
+		for ctx.Err() == nil {
+			bridge.PutPoseStamped(&m, time.Now().UnixNano(), "map", quad.State{P: *place.Load(), Q: so3.Identity()})
+			_ = poses.Publish(&m)
+			_ = states.Publish(&mavrosmsgs.State{Connected: true, Armed: true, Mode: *mode.Load()})
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	h.says(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: handed over on the ground")
+	for _, c := range []struct {
+		at   so3.Vec3
+		want string
+	}{
+		{so3.Vec3{Z: 0.03}, "not armed: the robot stands on the ground, at 0.03 m (guard.ground is 0 m), and the policy does not take off"},
+		{so3.Vec3{X: 1.5, Z: 1}, "not armed: task hover begins at (0.00, 0.00, 1.00) m, 1.50 m from the robot, expected at most 1"},
+	} {
+		place.Store(&c.at)
+		h.until(func() bool {
+			p := (<-h.steps).Pose.Position
+			return so3.Vec3{X: p.X, Y: p.Y, Z: p.Z}.Sub(c.at).Norm() < 1e-6
+		})
+		if err := h.c.poised(h.c.autopilot()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("at %v: %v, expected %s", c.at, err, c.want)
+		}
+	}
+	outside := so3.Vec3{X: 9, Z: 1}
+	place.Store(&outside)
+	h.says(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: ")
+	place.Store(&so3.Vec3{Z: 1})
+	h.says(diagnostics.OK, "commands are not followed")
+	h.until(func() bool {
+		s := <-h.steps
+		return s.GuardState == uint8(guard.Aside) && math.Abs(s.Pose.Position.X) < 1e-6
+	})
+	if err := h.c.poised(h.c.autopilot()); err != nil {
+		t.Error(err)
+	}
+	carried := says{word: bridge.Autopilot{Connected: true, Mode: posctl}}
+	if err := h.c.poised(carried); err == nil || !strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at 1.00 m does not fly") {
+		t.Errorf("a robot in a hand: %v", err)
+	}
+	mode.Store(&offboard)
+	h.until(func() bool {
+		switch s := guard.Stage((<-h.steps).GuardState); {
+		case s <= guard.Limited:
+			return true
+		case s.Guarded(): // on a busy machine, where ticks come late
+			_ = h.c.resetGuard()
+		}
+		return false
+	})
+	if err := h.c.poised(h.c.autopilot()); err != nil {
+		t.Errorf("it follows already: %v", err)
+	}
+	h.change(lifecycle.Deactivate, lifecycle.Cleanup)
+	if err := h.c.poised(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil || !strings.Contains(err.Error(), "not armed: the controller is unconfigured") {
+		t.Errorf("cleaned up: %v", err)
+	}
+}
+
+// says is an autopilot that has just said a word.
+type says struct {
+	noAutopilot
+	word bridge.Autopilot
+}
+
+func (s says) heard() (bridge.Autopilot, time.Duration) { return s.word, 0 }
+
+// until waits for something to hold, which waits for what comes.
+func (h *house) until(holds func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(long); !holds(); {
+		if time.Now().After(end) {
+			h.t.Fatal("it did not come about")
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	mavrosmsgs "vnd/msgs/mavros_msgs"
+	px4msgs "vnd/msgs/px4_msgs"
+	sensormsgs "vnd/msgs/sensor_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// autopilot is what there is to know of, and to ask from, the one behind a command interface. All of it may be called by
+// any goroutine.
+type autopilot interface {
+	volts() float64                                 // of its battery, smoothed; 0: not known
+	heard() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
+	aside() bool                                    // it says that it does not follow what is sent
+	fault() string                                  // why it cannot be commanded at all; "" for nothing
+	offboard(context.Context) error                 // asks it to follow setpoints
+	disarm(context.Context) error
+}
+
+// forever is older than anything that was heard.
+const forever = time.Duration(math.MaxInt64)
+
+func newAutopilot(c *Controller, p *Params) (autopilot, error) {
+	switch p.CommandInterface {
+	case bridge.Mavros:
+		return newMavrosAutopilot(c, p)
+	case bridge.PX4:
+		return newPX4Autopilot(c, p)
+	}
+	return noAutopilot{}, nil
+}
+
+// noAutopilot is behind the topic command, where nothing is said of it.
+type noAutopilot struct{}
+
+func (noAutopilot) volts() float64                                 { return 0 }
+func (noAutopilot) heard() (s bridge.Autopilot, age time.Duration) { return s, forever }
+func (noAutopilot) aside() bool                                    { return false }
+func (noAutopilot) fault() string                                  { return "" }
+func (noAutopilot) offboard(context.Context) error                 { return errNoAutopilot }
+func (noAutopilot) disarm(context.Context) error                   { return errNoAutopilot }
+
+var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command does that")
+
+// said is what an autopilot says: its state and its battery's voltage.
+type said struct {
+	clock   *ros.Clock // of the node
+	last    atomic.Pointer[word]
+	voltage atomic.Uint64  // float64 bits, V
+	battery bridge.Battery // of one callback
+}
+
+// word is what an autopilot said once, and when.
+type word struct {
+	bridge.Autopilot
+	at    time.Time // on the machine
+	stamp ros.Time  // on the node's clock
+}
+
+// heard has an age by whichever clock makes it less: simulated time may be slower than the machine's, and may leap.
+func (s *said) heard() (bridge.Autopilot, time.Duration) {
+	w := s.last.Load()
+	if w == nil {
+		return bridge.Autopilot{}, forever
+	}
+	age := time.Since(w.at)
+	if d := time.Duration(s.clock.Now() - w.stamp); d >= 0 && d < age {
+		age = d
+	}
+	return w.Autopilot, age
+}
+
+// aside goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros says not armed
+// and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's word counts.
+func (s *said) aside() bool {
+	a, age := s.heard()
+	return age < silence && a.Connected && !a.Follows()
+}
+
+func (s *said) hear(a bridge.Autopilot) { s.last.Store(&word{a, time.Now(), s.clock.Now()}) }
+
+func (s *said) volts() float64 { return math.Float64frombits(s.voltage.Load()) }
+
+// measured takes a voltage in.
+func (s *said) measured(volts float64) {
+	s.voltage.Store(math.Float64bits(s.battery.Measured(volts, time.Now().UnixNano())))
+}
+
+// mavrosAutopilot is behind mavros.
+type mavrosAutopilot struct {
+	said
+	mode  *ros.Client[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse]
+	armed *ros.Client[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse]
+}
+
+func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
+	a := &mavrosAutopilot{said: said{clock: c.Clock()}}
+	state, err := ros.NewSubscription(c, p.ofAutopilot("mavros/state"), node.LatentQoS(),
+		func(m *mavrosmsgs.State, _ ros.Info) { a.hear(bridge.FromMavrosState(m)) })
+	if err != nil {
+		return nil, err
+	}
+	c.keep(state)
+	battery, err := ros.NewSubscription(c, p.ofAutopilot("mavros/battery"), node.LatentQoS(),
+		func(m *sensormsgs.BatteryState, _ ros.Info) { a.measured(float64(m.Voltage)) })
+	if err != nil {
+		return nil, err
+	}
+	c.keep(battery)
+	if a.mode, err = ros.NewClient[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse](c, p.ofAutopilot("mavros/set_mode")); err != nil {
+		return nil, err
+	}
+	c.keep(a.mode)
+	if a.armed, err = ros.NewClient[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse](c, p.ofAutopilot("mavros/cmd/arming")); err != nil {
+		return nil, err
+	}
+	c.keep(a.armed)
+	return a, nil
+}
+
+func (a *mavrosAutopilot) fault() string { return "" }
+
+func (a *mavrosAutopilot) offboard(ctx context.Context) error {
+	r, err := a.mode.Call(ctx, &mavrosmsgs.SetModeRequest{CustomMode: mavrosmsgs.StateModePx4Offboard})
+	if err == nil && !r.ModeSent {
+		err = fmt.Errorf("service %s: mavros did not send mode %s", a.mode.Name(), mavrosmsgs.StateModePx4Offboard)
+	}
+	return err
+}
+
+func (a *mavrosAutopilot) disarm(ctx context.Context) error {
+	r, err := a.armed.Call(ctx, &mavrosmsgs.CommandBoolRequest{Value: false})
+	if err == nil && !r.Success {
+		err = fmt.Errorf("service %s: the autopilot refused (MAV_RESULT %d)", a.armed.Name(), r.Result)
+	}
+	return err
+}
+
+// px4Autopilot is behind PX4's own topics. Their names carry the version of the message where that is not 0.
+type px4Autopilot struct {
+	said
+	c        *Controller
+	commands *ros.Publisher[px4msgs.VehicleCommand]
+	status   string // full names without a version
+	battery  string
+	in       []string // of the topics that PX4 is to hear
+	heardOn  map[string]io.Closer
+	wrong    atomic.Pointer[string]
+}
+
+func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
+	a := &px4Autopilot{said: said{clock: c.Clock()}, c: c, heardOn: map[string]io.Closer{}}
+	var err error
+	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"), node.CommandQoS()); err != nil {
+		return nil, err
+	}
+	c.keep(a.commands)
+	full := func(topic string) string {
+		name, e := c.ResolveTopic(p.ofAutopilot(topic))
+		err = errors.Join(err, e)
+		return name
+	}
+	a.status, a.battery = full("fmu/out/vehicle_status"), full("fmu/out/battery_status")
+	a.in = []string{full("fmu/in/vehicle_rates_setpoint"), full("fmu/in/offboard_control_mode"), full("fmu/in/vehicle_command")}
+	if err != nil {
+		return nil, err
+	}
+	const often = 250 * time.Millisecond
+	t, err := c.NewWallTimer(often, a.look)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(t)
+	a.look()
+	return a, nil
+}
+
+// look listens to whichever version of a topic is there, and sees which versions PX4 hears.
+func (a *px4Autopilot) look() {
+	g := a.c.Context().Graph()
+	heard := map[string]map[int]bool{}
+	for name := range g.Topics() {
+		if _, ok := bridge.Version(name, a.status); ok && len(g.Publishers(name)) > 0 {
+			a.listen(name, "px4_msgs/msg/VehicleStatus", func(data []byte) error {
+				s, err := bridge.FromVehicleStatus(data)
+				if err == nil {
+					a.hear(s)
+				}
+				return err
+			})
+		}
+		if _, ok := bridge.Version(name, a.battery); ok && len(g.Publishers(name)) > 0 {
+			a.listen(name, "px4_msgs/msg/BatteryStatus", func(data []byte) error {
+				v, err := bridge.VoltageOfBatteryStatus(data)
+				if err == nil {
+					a.measured(v)
+				}
+				return err
+			})
+		}
+		for _, in := range a.in {
+			if v, ok := bridge.Version(name, in); ok && len(g.Subscriptions(name)) > 0 {
+				if heard[in] == nil {
+					heard[in] = map[int]bool{}
+				}
+				heard[in][v] = true
+			}
+		}
+	}
+	a.compare(heard)
+}
+
+// compare finds a topic that PX4 hears in another version alone.
+func (a *px4Autopilot) compare(heard map[string]map[int]bool) {
+	for _, in := range a.in {
+		for v := range heard[in] {
+			if v > 0 && !heard[in][0] {
+				text := fmt.Sprintf("topic %s: PX4 hears version %d of the message, expected 0, as sent here: the firmware is of another px4_msgs", in, v)
+				a.wrong.Store(&text)
+				return
+			}
+		}
+	}
+	a.wrong.Store(nil)
+}
+
+// listen hears one topic, once. What cannot be read is as if it had not come.
+func (a *px4Autopilot) listen(topic, typeName string, read func([]byte) error) {
+	if a.heardOn[topic] != nil {
+		return
+	}
+	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.MocapQoS(), func(data []byte, _ ros.Info) {
+		if err := read(data); err != nil {
+			a.c.gauges.refuse(fmt.Errorf("topic %s: %w", topic, err))
+		}
+	})
+	if err != nil {
+		a.c.Log().Error().Msg(err.Error())
+		return
+	}
+	a.heardOn[topic] = s
+	a.c.keep(s)
+}
+
+func (a *px4Autopilot) fault() string {
+	if w := a.wrong.Load(); w != nil {
+		return *w
+	}
+	return ""
+}
+
+func (a *px4Autopilot) offboard(context.Context) error {
+	m := bridge.ToOffboard()
+	return a.commands.Publish(&m)
+}
+
+func (a *px4Autopilot) disarm(context.Context) error {
+	m := bridge.Disarm()
+	return a.commands.Publish(&m)
+}

@@ -1,0 +1,293 @@
+// Package controller is the node policy_controller: a managed node that flies a bundle's policy. The contract names its
+// topics and services; package control holds what it does at a tick.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vnd/msgs"
+	navmsgs "vnd/msgs/nav_msgs"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Name of the node.
+const Name = "policy_controller"
+
+// Controller is the node. Its callbacks run on the context's executor, ticks on a thread of their own; more than one
+// thread of the executor keeps bundles and services from holding samples up.
+type Controller struct {
+	*ros.LifecycleNode
+	ctx    context.Context
+	params *params.Bound[Params]
+	gauges *gauges
+	source string // topic of the state
+	pilot  autopilot
+
+	services *ros.Group
+	frame    atomic.Pointer[string]    // of the world; nil before it is known
+	last     node.Latest[control.Tick] // without its slices
+
+	// hand is held while craft and course are handed to the loop, or a loop made for them: a bundle that comes while the
+	// node is activated is in the loop that ticks.
+	hand sync.Mutex
+
+	mu      sync.Mutex // of what follows
+	now     *flight    // while configured
+	craft   *control.Craft
+	course  *control.Course // that is flown; nil before the first bundle
+	active  bool
+	closers []io.Closer
+	path    *ros.Publisher[navmsgs.Path]
+	steps   *ros.Publisher[msgs.Step]
+	stop    func() // ends the threads
+	threads sync.WaitGroup
+}
+
+// New makes the node, unconfigured unless its parameters say otherwise. ctx ends its threads.
+func New(ctx context.Context, c *ros.Context) (*Controller, error) {
+	n := &Controller{ctx: ctx, services: c.NewGroup(ros.Exclusive)}
+	var err error
+	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{
+		OnConfigure: n.configure, OnActivate: n.activate, OnDeactivate: n.deactivate,
+		OnCleanup: n.cleanup, OnShutdown: n.cleanup, OnError: n.cleanup,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n.params, err = params.Bind(n.Parameters(), n.check); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	u, err := diagnostics.New(n.Node, n.params.Load().Robot)
+	if err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	n.gauges = newGauges(u, n)
+	u.Add("autopilot", n.reportAutopilot)
+	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	if n.params.Load().Autostart {
+		n.Autostart()
+	}
+	return n, nil
+}
+
+// check refuses a change while the node is configured: a flight has the parameters that it began with.
+func (c *Controller) check(p *Params) error {
+	if c.flight() != nil {
+		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it up first", c.State())
+	}
+	return p.check()
+}
+
+func (c *Controller) flight() *flight {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// flying is what flies, and where.
+func (c *Controller) flying() (*control.Craft, *control.Course) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.craft, c.course
+}
+
+// ticking reports whether the node is active.
+func (c *Controller) ticking() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.active
+}
+
+// configure makes the flight and its topics.
+func (c *Controller) configure() error {
+	p := c.params.Load()
+	if err := p.check(); err != nil {
+		return err
+	}
+	pilot, err := newAutopilot(c, p)
+	if err != nil {
+		return errors.Join(err, c.cleanup())
+	}
+	c.setPilot(pilot)
+	s, err := newSender(c, p, pilot)
+	if err != nil {
+		return errors.Join(err, c.cleanup())
+	}
+	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
+	f := newFlight(p, c.Clock(), s, c.gauges)
+	f.pilot = pilot
+	c.begin(p, f)
+	if err := c.connect(p, f); err != nil {
+		return errors.Join(err, c.cleanup())
+	}
+	if p.BundleFile == "" {
+		return nil
+	}
+	b, err := bundle.Read(p.BundleFile)
+	if err == nil {
+		err = c.fly(b)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("parameter bundle_file: %w", err), c.cleanup())
+	}
+	return nil
+}
+
+// begin starts the flight's threads.
+func (c *Controller) begin(p *Params, f *flight) {
+	ctx, stop := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.now, c.stop = f, stop
+	c.mu.Unlock()
+	c.frame.Store(nil)
+	if p.WorldFrame != "" {
+		c.frame.Store(&p.WorldFrame)
+	}
+	c.threads.Go(func() { f.run(ctx.Done()) })
+	c.threads.Go(func() { c.tell(f, ctx.Done()) })
+}
+
+// connect makes publishers, subscriptions and the clock's timer.
+func (c *Controller) connect(p *Params, f *flight) (err error) {
+	if c.steps, err = ros.NewPublisher[msgs.Step](c, "step", node.StepQoS()); err != nil {
+		return err
+	}
+	c.keep(c.steps)
+	if c.path, err = ros.NewPublisher[navmsgs.Path](c, "reference/path", node.LatchedQoS()); err != nil {
+		return err
+	}
+	c.keep(c.path)
+	if err := c.listen(p, f); err != nil {
+		return err
+	}
+	period := time.Duration(p.Period())
+	if f.mocap { // to see that no sample comes, in time
+		period /= 2
+	}
+	t, err := c.NewTimer(period, f.alarmed, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	if err != nil {
+		return err
+	}
+	c.keep(t)
+	return nil
+}
+
+// listen subscribes to mocap, latents and bundles, each in a group of its own.
+func (c *Controller) listen(p *Params, f *flight) error {
+	group := func() ros.Option { return ros.InGroup(c.Context().NewGroup(ros.Exclusive)) }
+	state, err := c.hearState(p, f, group())
+	if err != nil {
+		return err
+	}
+	c.keep(state)
+	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.heard(m) }, group())
+	if err != nil {
+		return err
+	}
+	c.keep(z)
+	b, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.bundle, ros.InGroup(c.services))
+	if err != nil {
+		return err
+	}
+	c.keep(b)
+	return nil
+}
+
+func (c *Controller) keep(x io.Closer) {
+	c.mu.Lock()
+	c.closers = append(c.closers, x)
+	c.mu.Unlock()
+}
+
+// expected reports whether a sample is of the world's frame; the first sample says which that is where no parameter does.
+func (c *Controller) expected(frame string) bool {
+	world := c.frame.Load()
+	if world == nil {
+		frame = strings.Clone(frame)
+		c.frame.Store(&frame)
+		return true
+	}
+	if frame == *world {
+		return true
+	}
+	if c.gauges.refused.Add(1) == 1 {
+		err := fmt.Errorf("topic %s: a sample in frame %.40q is refused, expected %q (parameter world_frame)", c.source, frame, *world)
+		c.gauges.refuse(err)
+		c.Log().Error().Msg(err.Error())
+	}
+	return false
+}
+
+// activate begins to tick, anew: with a guard that has seen nothing.
+func (c *Controller) activate() error {
+	p := c.params.Load()
+	loop, err := control.New(p.Config)
+	if err != nil {
+		return err
+	}
+	c.hand.Lock()
+	defer c.hand.Unlock()
+	craft, course := c.flying()
+	if craft != nil {
+		if course, err = control.NewCourse(course.Task, course.Path); err != nil {
+			return err
+		}
+		loop.Fly(craft)
+		loop.Follow(course)
+	}
+	err = c.order(func(f *flight) error {
+		f.loop, f.pace, f.active = loop, control.NewPace(p.Period()), true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.course, c.active = course, true
+	c.mu.Unlock()
+	if course != nil {
+		c.show(course)
+	}
+	return nil
+}
+
+func (c *Controller) deactivate() error {
+	c.mu.Lock()
+	c.active = false
+	c.mu.Unlock()
+	return c.order(func(f *flight) error {
+		f.active = false
+		return nil
+	})
+}
+
+// cleanup ends what configure made.
+func (c *Controller) cleanup() (err error) {
+	c.mu.Lock()
+	closers, stop := c.closers, c.stop
+	c.closers, c.stop, c.now, c.craft, c.course, c.pilot, c.active = nil, nil, nil, nil, nil, nil, false
+	c.mu.Unlock()
+	if stop != nil {
+		stop()
+		c.threads.Wait()
+	}
+	for _, x := range closers {
+		err = errors.Join(err, x.Close())
+	}
+	c.gauges.trouble.Store(nil)
+	return err
+}

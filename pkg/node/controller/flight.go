@@ -1,0 +1,199 @@
+package controller
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// sample is a measured state on its way to the tick.
+type sample struct {
+	control.Measured
+	sent ros.Time // by whom it comes from, on the system's clock
+}
+
+// Rooms for what waits: samples of half a second at 360 Hz, ticks of a second at 400 Hz.
+const (
+	samplesWaiting = 200
+	ticksWaiting   = 400
+	ordersWaiting  = 16
+)
+
+// flight is the loop with the one thread that ticks it. Everybody else hands things over without making it wait.
+type flight struct {
+	loop   *control.Loop // nil before the first activation
+	pace   control.Pace
+	active bool // ticks are made
+	clock  *ros.Clock
+	sender sender
+	gauges *gauges
+	pilot  autopilot
+	mocap  bool // ticks at samples, and by the clock where none come
+
+	samples  *control.Ring[sample]
+	latent   node.Latest[control.Latent]
+	orders   chan func(*flight)
+	alarm    atomic.Bool // the clock's timer has come
+	wake     chan struct{}
+	ticks    *control.Ring[control.Tick]
+	recorded chan struct{}
+	counts   node.Latest[estimator.Counts]
+	doubted  node.Latest[doubted]
+	newest   atomic.Int64 // stamp of the newest sample, ns; 0 before the first
+	at       atomic.Int64 // when it came, ns
+	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
+
+	sent    ros.Time     // when the sample of this tick was sent; 0 for a tick by the clock
+	before  int64        // when the tick before was, ns; 0: there was none
+	scratch control.Tick // of a tick for which the ring has no room
+	hear    func(*control.Latent)
+	count   func(*estimator.Counts)
+	refuse  func(*doubted)
+	refused doubted
+}
+
+// doubted is a sample that the loop did not take, and why.
+type doubted struct {
+	control.Measured
+	control.Doubt
+}
+
+func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
+	f := &flight{clock: clock, sender: s, gauges: g, pilot: noAutopilot{}, mocap: p.Tick == onMocap,
+		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
+		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
+		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1), scratch: control.NewTick()}
+	f.hear = func(z *control.Latent) { f.loop.Hear(z) }
+	f.count = func(c *estimator.Counts) { *c = f.loop.Counts() }
+	f.refuse = func(d *doubted) { *d = f.refused }
+	return f
+}
+
+// run ticks until stop is closed, on an OS thread of its own.
+func (f *flight) run(stop <-chan struct{}) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-f.wake:
+			f.turn()
+		}
+	}
+}
+
+// turn carries out orders, takes in what has come, and ticks when that is due.
+func (f *flight) turn() {
+	f.heed()
+	f.turnAt(int64(f.clock.Now()))
+}
+
+func (f *flight) turnAt(now int64) {
+	alarm, due := f.alarm.Swap(false), false
+	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
+		if f.active {
+			f.take(s, now)
+			due = f.mocap && f.pace.Sample(s.Stamp, now) || due
+		}
+		f.samples.Pop()
+	}
+	switch {
+	case !f.active:
+	case due:
+		f.tick(now)
+	case f.mocap && f.pace.Clock(now), !f.mocap && alarm:
+		f.sent = 0
+		f.tick(now)
+	}
+}
+
+// take hands the loop a sample that came by now.
+func (f *flight) take(s *sample, now int64) {
+	f.newest.Store(s.Stamp)
+	f.at.Store(now)
+	f.sent = s.sent
+	f.loop.Sense(&s.Measured)
+	if d := f.loop.Doubt(); d != control.Sound {
+		f.gauges.refused.Add(1)
+		f.refused = doubted{s.Measured, d}
+		f.doubted.TryPut(f.refuse)
+	}
+}
+
+// tick is one control tick: the command goes out first, then what there is to say about it.
+func (f *flight) tick(now int64) {
+	f.latent.TryTake(f.hear)
+	f.loop.Stand(f.pilot.aside())
+	command, ok := f.loop.Tick(now)
+	if !ok {
+		return
+	}
+	err := f.sender.send(f.loop.Stamp(), command)
+	if f.before != 0 && f.loop.Guard().Breach() == guard.Missed {
+		f.gap.Store(now - f.before)
+	}
+	f.before = now
+	f.gauges.ticked(f, err)
+	f.counts.TryPut(f.count)
+	t := f.ticks.Slot()
+	if t == nil {
+		f.loop.Record(&f.scratch)
+		return
+	}
+	f.loop.Record(t)
+	f.ticks.Push()
+	signal(f.recorded)
+}
+
+// heed carries out what services and topics ask for, between two ticks.
+func (f *flight) heed() {
+	for {
+		select {
+		case order := <-f.orders:
+			order(f)
+		default:
+			return
+		}
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// sense hands a sample over.
+func (f *flight) sense(p bridge.Pose, sent ros.Time) {
+	s := f.samples.Slot()
+	if s == nil {
+		return
+	}
+	*s = sample{control.Measured{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
+	f.samples.Push()
+	signal(f.wake)
+}
+
+// heard hands a latent over.
+func (f *flight) heard(m *msgs.Latent) {
+	f.latent.Put(func(z *control.Latent) {
+		mean := append(z.Mean[:0], m.Mean...)
+		*z = bridge.FromLatent(m)
+		z.Mean = mean
+	})
+}
+
+// alarmed is the clock's timer.
+func (f *flight) alarmed() {
+	f.alarm.Store(true)
+	signal(f.wake)
+}

@@ -1,0 +1,169 @@
+package controller
+
+import (
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+)
+
+// gauges show how the flight goes, on /diagnostics.
+type gauges struct {
+	rate    *diagnostics.Frequency // of ticks
+	latency *diagnostics.Latency   // from a sample sent to its command sent
+	age     *diagnostics.Latency   // from a sample's stamp to its command sent
+	missed  atomic.Uint64          // ticks that samples came too late for
+	unsent  atomic.Uint64          // commands that the middleware refused
+	unsaid  atomic.Uint64          // steps that it refused
+	refused atomic.Uint64          // samples without a use: of another frame, or no state of the robot
+	told    control.Doubt          // that the log has last
+	trouble atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
+}
+
+// ticked takes a tick down whose command has gone out.
+func (g *gauges) ticked(f *flight, err error) {
+	if err != nil {
+		g.unsent.Add(1)
+	}
+	g.rate.Tick()
+	if f.sent != 0 {
+		g.latency.Observe(time.Duration(time.Now().UnixNano() - int64(f.sent)))
+	}
+	g.age.Observe(time.Duration(int64(f.clock.Now()) - f.loop.Stamp()))
+	g.missed.Store(f.pace.Missed())
+}
+
+func (g *gauges) refuse(err error) {
+	text := err.Error()
+	g.trouble.Store(&text)
+}
+
+// newGauges puts the tasks of a controller on an updater.
+func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
+	const oldest = 100 * time.Millisecond
+	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, oldest), age: diagnostics.NewLatency(-oldest, oldest)}
+	flying := func(run diagnostics.Task) diagnostics.Task {
+		return func(s *diagnostics.Status) {
+			if !c.ticking() {
+				s.Summary(diagnostics.OK, "not active")
+				return
+			}
+			run(s)
+		}
+	}
+	u.Add("rate", flying(g.rate.Run))
+	u.Add("latency", flying(g.latency.Run))
+	u.Add("age", flying(g.age.Run))
+	u.Add("control", c.report)
+	u.Add("clock", func(s *diagnostics.Status) { clock(s, c.Clock()) })
+	return g
+}
+
+// clock is an error while simulated time stands still: so does everything that depends on it.
+func clock(s *diagnostics.Status, c *ros.Clock) {
+	const patience = time.Second
+	s.Summary(diagnostics.OK, "time passes")
+	if silent, simulated := c.SilentFor(); simulated && silent > patience {
+		s.Summary(diagnostics.Error, "no message on /clock for %.1f s", silent.Seconds())
+	}
+}
+
+// report is the task "control".
+func (c *Controller) report(s *diagnostics.Status) {
+	f := c.flight()
+	if f == nil {
+		s.Summary(diagnostics.OK, "not configured")
+		return
+	}
+	c.reportFlight(s, f)
+	var k estimator.Counts
+	f.counts.Read(func(v *estimator.Counts) { k = *v })
+	g := c.gauges
+	s.Addf("poses dropped", "%d invalid, %d repeated, %d late", k.Invalid, k.Duplicates, k.Late)
+	s.Addf("estimates begun anew", "%d gaps, %d jumps, %d clocks set back", k.Gaps, k.Jumps, k.ClockResets)
+	s.Add("samples refused", g.refused.Load())
+	s.Add("samples dropped", f.samples.Dropped())
+	s.Add("ticks missed", g.missed.Load())
+	s.Add("commands not sent", g.unsent.Load())
+	s.Add("steps dropped", f.ticks.Dropped()+g.unsaid.Load())
+	if t := g.trouble.Load(); t != nil {
+		s.Merge(diagnostics.Warn, "%s", *t)
+	}
+	c.reportSamples(s, f)
+	if topic := f.sender.topic(); len(c.Context().Graph().Publishers(topic)) > 1 {
+		s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
+	}
+}
+
+// reportSamples tells what is wrong with those of motion capture, and with the clocks.
+func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
+	g, p := c.gauges, c.params.Load()
+	f.doubted.TryTake(func(d *doubted) {
+		text := p.Explain(c.source, &d.Measured, d.Doubt)
+		if g.told != d.Doubt {
+			g.told = d.Doubt
+			c.Log().Error().Msg(text)
+		}
+		s.Merge(diagnostics.Error, "%s", text)
+	})
+	at := f.at.Load()
+	if !c.ticking() || at == 0 {
+		return
+	}
+	const silence = time.Second
+	if quiet := time.Duration(int64(c.Now()) - at); quiet > silence || quiet < -silence {
+		s.Merge(diagnostics.Error, "topic %s: no sample for %.1f s", c.source, quiet.Seconds())
+	} else if off := time.Duration(at - f.newest.Load()); math.Abs(off.Seconds()) > p.Guard.MaxAge {
+		s.Merge(diagnostics.Error, "topic %s: stamped %.3f s before this clock, expected at most %g (guard.max_age): are the clocks synchronised?", c.source, off.Seconds(), p.Guard.MaxAge)
+	}
+}
+
+// others names who else publishes on a topic.
+func others(n *ros.Node, topic string) string {
+	var names []string
+	for _, e := range n.Context().Graph().Publishers(topic) {
+		if name := strings.TrimSuffix(e.Node.Namespace, "/") + "/" + e.Node.Name; name != n.FullName() {
+			names = append(names, name)
+		}
+	}
+	return "topic " + topic + " has other publishers too: " + strings.Join(names, ", ")
+}
+
+// reportFlight tells what flies, and under whose word.
+func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
+	var last control.Tick
+	c.last.Read(func(t *control.Tick) { last = *t })
+	switch craft, _ := c.flying(); {
+	case !c.ticking():
+		s.Summary(diagnostics.OK, "not active")
+	case craft == nil:
+		s.Summary(diagnostics.Warn, "waiting for a bundle")
+	case last.Bundle == "":
+		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
+	case last.Stage == guard.Policy && last.LatentStamp == 0 && craft.Listens():
+		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that is fresh")
+	case last.Stage == guard.Policy:
+		s.Summary(diagnostics.OK, "the policy flies")
+	case last.Stage == guard.Limited:
+		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
+	case last.Stage == guard.Aside && last.Cause == guard.None:
+		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
+	case last.Stage == guard.Aside && last.Cause == guard.Unpoised:
+		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v", last.Cause)
+	case last.Stage == guard.Aside:
+		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
+	default:
+		s.Summary(diagnostics.Error, "%s", f.guarded(by{last.Stage, last.Cause}))
+	}
+	s.Add("bundle", last.Bundle)
+	s.Add("task", last.Task)
+	s.Add("guard", last.Stage)
+	s.Addf("confidence", "%.2f", last.Confidence)
+	s.Add("tick", last.Seq)
+}

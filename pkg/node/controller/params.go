@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/reference"
+)
+
+// What makes a tick.
+const (
+	onMocap = "mocap"
+	onClock = "clock"
+)
+
+// File is what a parameter file says of the node: its own parameters, and the one that every node has.
+type File struct {
+	Simulated bool `param:"use_sim_time" default:"false" doc:"as every node has it"`
+	Params
+}
+
+// Params of the node. They are read when it is configured.
+type Params struct {
+	Autostart  bool   `param:"autostart" default:"false" doc:"configure and activate at the start; else somebody does, as launch files do"`
+	Robot      string `param:"robot" default:"quadrotor" doc:"bundles of other robots are refused"`
+	BundleFile string `param:"bundle_file" default:"" doc:"bundle to begin with; empty waits for one on the topic bundle"`
+	Task       string `param:"task" default:"" doc:"task to begin with: hover, track, land; empty takes the first that the bundle was trained for"`
+	Reference  string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own"`
+
+	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
+
+	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
+	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
+	bridge.Throttle
+
+	WorldFrame string `param:"world_frame" default:"" doc:"name of the world's frame: samples of another one are refused; empty takes the first that comes"`
+	BodyFrame  string `param:"body_frame" default:"base_link" doc:"name of the body's frame, for commands"`
+	Body       string `param:"body" default:"" doc:"name of the rigid body, for state_source named_poses and rigid_bodies; empty takes the only one"`
+	MocapFrame string `param:"mocap_frame" default:"auto" enum:"auto,enu,ned" doc:"axes of mocap topics; auto: ned where the frame's name ends in _ned, else enu"`
+	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
+
+	control.Config
+}
+
+// check refuses what no flight can begin with.
+func (p *Params) check() error {
+	if err := p.Config.Check(); err != nil {
+		return err
+	}
+	if p.CommandInterface != bridge.VND {
+		if err := p.Throttle.Check(); err != nil {
+			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
+		}
+	}
+	if p.Task == "" && p.Reference != "" {
+		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
+	}
+	if p.Task != "" {
+		if _, err := p.course(p.Task, p.Reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// course makes the course of a task; an empty reference is the task's own. What leaves the geofence is refused.
+func (p *Params) course(task, json string) (*control.Course, error) {
+	var path reference.Reference
+	if json != "" {
+		var err error
+		if path, err = reference.Parse("reference_json", []byte(json)); err != nil {
+			return nil, err
+		}
+	}
+	c, err := control.NewCourse(task, path)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := p.Fence()
+	return c, reference.Check(c.Path, lo, hi)
+}
+
+// PoseOptions are what is said of messages with poses.
+func (p *Params) PoseOptions() bridge.PoseOptions {
+	return bridge.PoseOptions{World: p.MocapFrame, Twist: p.TwistFrame, Body: p.Body}
+}
+
+// ofAutopilot is where the autopilot's topics and services are.
+func (p *Params) ofAutopilot(name string) string {
+	if p.AutopilotNamespace == "" {
+		return name
+	}
+	return strings.TrimSuffix(p.AutopilotNamespace, "/") + "/" + name
+}
+
+// AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
+func (p *Params) AutopilotTopics() [2]string {
+	if p.CommandInterface == bridge.PX4 {
+		return [2]string{p.ofAutopilot("fmu/out/vehicle_status"), p.ofAutopilot("fmu/out/battery_status")}
+	}
+	return [2]string{p.ofAutopilot("mavros/state"), p.ofAutopilot("mavros/battery")}
+}
+
+// StateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
+func (p *Params) StateTopic() (topic, typeName string) {
+	switch p.Source {
+	case control.FromOdometry:
+		return "mocap/odom", bridge.TypeOdometry
+	case control.FromNamedPoses:
+		return "poses", bridge.TypeNamedPoseArray
+	case control.FromRigidBodies:
+		return "rigid_bodies", bridge.TypeRigidBodies
+	case control.FromMavros:
+		return p.ofAutopilot("mavros/local_position/odom"), bridge.TypeOdometry
+	case control.FromPX4:
+		return p.ofAutopilot("fmu/out/vehicle_odometry"), bridge.TypeVehicleOdometry
+	}
+	return "mocap/pose", bridge.TypePoseStamped
+}
+
+// CommandTopic is the topic and type of the commands.
+func (p *Params) CommandTopic() (topic, typeName string) {
+	switch p.CommandInterface {
+	case bridge.Mavros:
+		return p.ofAutopilot("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
+	case bridge.PX4:
+		return p.ofAutopilot("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
+	}
+	return "command", bridge.TypeThrustRates
+}

@@ -1,0 +1,208 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vnd/msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/vnd/bundle"
+)
+
+// serve makes the services.
+func (c *Controller) serve() error {
+	o := ros.InGroup(c.services)
+	_, err := ros.NewService(c, "~/set_task", func(q *msgs.SetTaskRequest, r *msgs.SetTaskResponse) {
+		r.Success, r.Message = answer(c.setTask(q.Task, q.ReferenceJSON), "flying "+q.Task)
+	}, o)
+	if err != nil {
+		return err
+	}
+	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives the word back to the policy")
+	}, o)
+	if err != nil {
+		return err
+	}
+	_, err = ros.NewService(c, "~/reset_guard", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+		r.Success, r.Message = answer(c.resetGuard(), "the policy has the word")
+	}, o)
+	return err
+}
+
+func answer(err error, good string) (success bool, message string) {
+	if err != nil {
+		return false, err.Error()
+	}
+	return true, good
+}
+
+// patience of a service with a thread that ticks.
+const patience = time.Second
+
+// order has f done between two ticks, and waits for it.
+func (c *Controller) order(f func(*flight) error) error {
+	now := c.flight()
+	if now == nil {
+		return fmt.Errorf("the controller is %s, expected active", c.State())
+	}
+	done := make(chan error, 1)
+	select {
+	case now.orders <- func(x *flight) { done <- f(x) }:
+	default:
+		return errors.New("the controller has too many orders to carry out")
+	}
+	signal(now.wake)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return errors.New("the controller does not answer: its thread stands still")
+	}
+}
+
+// setTask takes up another task or reference.
+func (c *Controller) setTask(task, json string) error {
+	craft, _ := c.flying()
+	switch {
+	case craft == nil:
+		return errors.New("there is no bundle to fly yet")
+	case !craft.Flies(task):
+		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, craft.ID, craft.Tasks)
+	}
+	k, err := c.params.Load().course(task, json)
+	if err != nil {
+		return err
+	}
+	if k, err = c.bind(k); err != nil {
+		return err
+	}
+	return c.take(nil, k)
+}
+
+// bind begins a landing where the robot is.
+func (c *Controller) bind(k *control.Course) (*control.Course, error) {
+	var s quad.State
+	known := false
+	c.last.Read(func(t *control.Tick) { s, known = t.State, t.Bundle != "" })
+	if !known {
+		return k, nil
+	}
+	path, err := reference.Start(k.Path, &s)
+	if err != nil {
+		return nil, err
+	}
+	return control.NewCourse(k.Task, path)
+}
+
+// take gives the loop a craft, a course or both, where they are not nil.
+func (c *Controller) take(craft *control.Craft, k *control.Course) error {
+	c.hand.Lock()
+	defer c.hand.Unlock()
+	err := c.order(func(f *flight) error {
+		if f.loop == nil { // until it is activated
+			return nil
+		}
+		if craft != nil {
+			f.loop.Fly(craft)
+		}
+		if k != nil {
+			f.loop.Follow(k)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	if craft != nil {
+		c.craft = craft
+	}
+	if k != nil {
+		c.course = k
+	}
+	c.mu.Unlock()
+	if k != nil {
+		c.show(k)
+		c.Log().Info().Msgf("task %s", k.Task)
+	}
+	return nil
+}
+
+func (c *Controller) land() error {
+	return c.inFlight(func(l *control.Loop) error {
+		l.Guard().Land()
+		return nil
+	})
+}
+
+func (c *Controller) resetGuard() error {
+	return c.inFlight((*control.Loop).Reset)
+}
+
+// inFlight is order, for an active controller.
+func (c *Controller) inFlight(f func(*control.Loop) error) error {
+	return c.order(func(x *flight) error {
+		if !x.active {
+			return fmt.Errorf("the controller is %s, expected active", c.State())
+		}
+		return f(x.loop)
+	})
+}
+
+// bundle takes a message of the topic.
+func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
+	b, err := node.Unpack(m)
+	if err == nil {
+		err = c.fly(b)
+	}
+	if err != nil {
+		err = fmt.Errorf("topic bundle: %w", err)
+		c.gauges.refuse(err)
+		c.Log().Error().Msgf("%v; the one before flies on", err)
+	}
+}
+
+// fly has a bundle flown from the next tick on; the first one also begins the task.
+func (c *Controller) fly(b *bundle.Bundle) error {
+	p := c.params.Load()
+	next, err := control.Prepare(b, p.Robot, p.Rate)
+	if err != nil {
+		return err
+	}
+	_, k := c.flying()
+	switch {
+	case k == nil:
+		if k, err = p.begin(next); err != nil {
+			return err
+		}
+	case !next.Flies(k.Task):
+		return fmt.Errorf("bundle %s was trained for %q, and %s is flown", next.ID, next.Tasks, k.Task)
+	default:
+		k = nil
+	}
+	if err := c.take(next, k); err != nil {
+		return err
+	}
+	c.gauges.trouble.Store(nil)
+	c.Log().Info().Msgf("bundle %s for %s", next.ID, b.Task)
+	return nil
+}
+
+// begin is the course with which the parameters have a first bundle begin.
+func (p *Params) begin(first *control.Craft) (*control.Course, error) {
+	task := p.Task
+	if task == "" {
+		task = first.Tasks[0]
+	}
+	if !first.Flies(task) {
+		return nil, fmt.Errorf("bundle %s was trained for %q, and parameter task is %q", first.ID, first.Tasks, task)
+	}
+	return p.course(task, p.Reference)
+}

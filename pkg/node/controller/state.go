@@ -1,0 +1,84 @@
+package controller
+
+import (
+	"sync/atomic"
+	"time"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// hearState subscribes to the source of the state.
+func (c *Controller) hearState(p *Params, f *flight, o ros.Option) (*ros.RawSubscription, error) {
+	topic, typeName := p.StateTopic()
+	full, err := c.ResolveTopic(topic)
+	if err != nil {
+		return nil, err
+	}
+	d, err := bridge.NewPoseDecoder(full, typeName, p.PoseOptions())
+	if err != nil {
+		return nil, err
+	}
+	c.source = full
+	h := &hearer{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4}
+	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.take, o)
+}
+
+// hearer makes samples of a topic's messages.
+type hearer struct {
+	*Controller
+	*flight
+	*bridge.PoseDecoder
+	foreign bool // stamps may be of the autopilot's own clock
+	clock   offset
+	wrong   atomic.Bool // a message that was none has been told of
+}
+
+func (h *hearer) take(data []byte, i ros.Info) {
+	pose, found, err := h.Decode(data)
+	if err != nil {
+		h.gauges().refused.Add(1)
+		if !h.wrong.Swap(true) {
+			h.gauges().refuse(err)
+			h.Log().Error().Msg(err.Error())
+		}
+		return
+	}
+	if !found || pose.Frame != "" && !h.expected(pose.Frame) {
+		return
+	}
+	now := int64(h.Now())
+	switch {
+	case pose.Stamp == 0: // the message has none
+		pose.Stamp = now
+	case h.foreign:
+		pose.Stamp += h.clock.of(pose.Stamp, now)
+	}
+	h.sense(pose, i.Source)
+}
+
+func (h *hearer) gauges() *gauges { return h.Controller.gauges }
+
+// offset is that of another clock against ours, ns, learned from when its samples come: the least delay counts as none.
+type offset struct {
+	ns    int64
+	known bool
+}
+
+// of takes a stamp that came at now, and returns what to add to it. A clock that keeps ours to within a second is ours.
+func (o *offset) of(stamp, now int64) int64 {
+	const kept, most, share = int64(time.Second), int64(200 * time.Millisecond), 1000
+	d := now - stamp
+	if !o.known && d > -kept && d < kept {
+		return 0
+	}
+	switch late := d - o.ns; {
+	case !o.known || late < 0 || late > most: // the first one, a quicker one, or the autopilot has begun anew
+		o.ns, o.known = d, true
+	default:
+		o.ns += late / share // clocks drift
+	}
+	return o.ns
+}

@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	navmsgs "vnd/msgs/nav_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+)
+
+// tell publishes the ticks as steps until stop is closed.
+func (c *Controller) tell(f *flight, stop <-chan struct{}) {
+	var m msgs.Step
+	var said told
+	for {
+		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
+			bridge.PutStep(&m, t, c.world())
+			c.herald(f, &said, by{t.Stage, t.Cause})
+			c.last.Put(func(last *control.Tick) {
+				*last = *t
+				last.Reference, last.Latent = nil, nil
+			})
+			f.ticks.Pop()
+			if err := c.steps.Publish(&m); err != nil {
+				c.gauges.unsaid.Add(1)
+			}
+		}
+		select {
+		case <-stop:
+			return
+		case <-f.recorded:
+		}
+	}
+}
+
+// by is who flies, and why.
+type by struct {
+	guard.Stage
+	guard.Cause
+}
+
+// told is what herald has said.
+type told struct{ tripped, landed bool }
+
+// herald logs a guard that trips, the end of its landing, and that the policy has the word again. Of a robot that stands and
+// lacks its state, which may come and go, /diagnostics tells.
+func (c *Controller) herald(f *flight, said *told, now by) {
+	stands := now.Stage == guard.Off
+	switch {
+	case now.Stage <= guard.Limited:
+		if said.tripped {
+			c.Log().Info().Msg("the policy flies again")
+		}
+		*said = told{}
+	case !now.Guarded() || now.Cause == guard.None:
+	case !said.tripped && stands && now.Cause == guard.Stale:
+	case !said.tripped:
+		c.Log().Error().Msg(f.guarded(now))
+		*said = told{tripped: true, landed: stands}
+	case stands && !said.landed:
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy", now.Cause)
+		said.landed = true
+	}
+}
+
+// guarded says why the guard flies.
+func (f *flight) guarded(b by) string {
+	if b.Cause == guard.Missed {
+		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9, b.Stage)
+	}
+	return fmt.Sprintf("the guard flies: %v (%v)", b.Cause, b.Stage)
+}
+
+func (c *Controller) world() string {
+	if f := c.frame.Load(); f != nil {
+		return *f
+	}
+	return "world"
+}
+
+// show publishes a course as a path, for people to see.
+func (c *Controller) show(k *control.Course) {
+	const step, most = 0.05, 1000 // s, points
+	end := k.Path.Horizon()
+	n := int(min(math.Ceil(end/step), most-1))
+	m := &navmsgs.Path{Poses: make([]geometrymsgs.PoseStamped, 0, n+1)}
+	m.Header.Stamp, m.Header.FrameID = c.Now().Msg(), c.world()
+	for i := range n + 1 {
+		r := k.Path.At(end * float64(i) / float64(max(n, 1)))
+		var p geometrymsgs.PoseStamped
+		bridge.PutPoseStamped(&p, int64(c.Now()), m.Header.FrameID, quad.State{P: r.P, Q: so3.FromEuler(0, 0, r.Yaw)})
+		m.Poses = append(m.Poses, p)
+	}
+	if err := c.path.Publish(m); err != nil {
+		c.Log().Warn().Msg(err.Error())
+	}
+}

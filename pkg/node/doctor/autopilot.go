@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"vnd/pkg/bridge"
+	"vnd/pkg/node"
+	"vnd/pkg/node/controller"
+	"vnd/pkg/ros2/ros"
+)
+
+// autopilot is what that of mavros or PX4 says of itself: whether it follows commands, and its voltage.
+type autopilot struct {
+	topics  []named // its state, then its battery; of version 0, and none where nobody says
+	makesUp bool    // throttle for the battery
+	heard   map[string]bool
+	aside   bool    // it does not follow
+	volts   float64 // smoothed; 0: not known
+	battery bridge.Battery
+}
+
+func (e *Examiner) nameAutopilot(p *controller.Params) error {
+	e.autopilot.heard, e.autopilot.makesUp = map[string]bool{}, p.Voltage > 0
+	types := map[string][]string{bridge.Mavros: {bridge.TypeMavrosState, bridge.TypeBatteryState}, bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
+	for i, typeName := range types[p.CommandInterface] {
+		full, err := e.ResolveTopic(p.AutopilotTopics()[i])
+		if err != nil {
+			return err
+		}
+		e.autopilot.topics = append(e.autopilot.topics, named{full, typeName})
+	}
+	return nil
+}
+
+// hearAutopilot listens to it, in whichever version of its messages there is.
+func (e *Examiner) hearAutopilot() {
+	g := e.Context().Graph()
+	for name := range g.Topics() {
+		for i, t := range e.autopilot.topics {
+			if _, ok := bridge.Version(name, t.topic); !ok || len(g.Publishers(name)) == 0 || e.autopilot.heard[name] {
+				continue
+			}
+			e.autopilot.heard[name] = true
+			if i == 0 {
+				e.mu.Lock()
+				e.autopilot.aside = true // until it says otherwise, within a second
+				e.mu.Unlock()
+			}
+			_, err := ros.NewRawSubscription(e.Node, name, t.typeName, node.MocapQoS(), func(data []byte, _ ros.Info) {
+				e.note(name, e.told(t.typeName, data))
+			})
+			e.note(name, err)
+		}
+	}
+}
+
+// told takes a message of the autopilot's.
+func (e *Examiner) told(typeName string, data []byte) error {
+	if typeName == bridge.TypeMavrosState || typeName == bridge.TypeVehicleStatus {
+		said, err := bridge.ReadAutopilot(typeName, data)
+		if err == nil {
+			e.mu.Lock()
+			e.autopilot.aside = !said.Follows()
+			e.mu.Unlock()
+		}
+		return err
+	}
+	volts, err := bridge.ReadVoltage(typeName, data)
+	if err == nil {
+		e.mu.Lock()
+		e.autopilot.volts = e.autopilot.battery.Measured(volts, int64(e.Now()))
+		e.mu.Unlock()
+	}
+	return err
+}
+
+// takes reports whether a command that comes now is followed, and the voltage that it is made for.
+func (e *Examiner) takes() (volts float64, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := &e.autopilot
+	if !a.makesUp || len(a.topics) == 0 {
+		return 0, !a.aside
+	}
+	return a.volts, !a.aside && a.volts > 0
+}

@@ -1,0 +1,306 @@
+// Package encoder is the node latent_encoder: steps in, the latent of the condition that they were flown in out, before
+// the next step comes. The contract names its topics; package latent holds what it does.
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/conditions"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/latent"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Name of the node.
+const Name = "latent_encoder"
+
+// Params of the node.
+type Params struct {
+	Robot      string  `param:"robot" default:"quadrotor" read_only:"true" doc:"bundles of other robots are refused"`
+	BundleFile string  `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with; empty waits for one on the topic bundle"`
+	Rate       float64 `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" read_only:"true" doc:"control ticks, as policy_controller has it; a multiple of the bundle's 1/Δt"`
+	LatentAge  float64 `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" read_only:"true" doc:"age from which a latent is not used, as policy_controller has it"`
+
+	ConditionsFile string            `param:"conditions_file" default:"" read_only:"true" doc:"file that remembers the conditions that were flown in, across runs; empty forgets them at the end"`
+	Conditions     conditions.Config `param:"conditions" doc:"when latents are of one condition"`
+}
+
+// kept readers: of the bundle that flies, of those that came after it, and of some to roll back to.
+const kept = 4
+
+// Encoder is the node. Steps have a group of their own, so that bundles are unpacked beside them.
+type Encoder struct {
+	*ros.Node
+	params *params.Bound[Params]
+	steps  *ros.Group
+	pub    *ros.Publisher[msgs.Latent]
+
+	// Of the group of the steps.
+	readers []*reader // newest last
+	now     *reader   // of the bundle that flies; nil while that is not known
+	encoder *latent.Encoder
+	dt      float64 // of the encoder's rows, s
+	origin  int64   // from which its times count, ns
+	next    uint64  // expected number of a step
+	said    msgs.Latent
+	z       control.Latent
+
+	rate    *diagnostics.Frequency
+	latency *diagnostics.Latency // from a step sent to its latent sent
+	lost    atomic.Uint64
+	unsent  atomic.Uint64
+	flies   atomic.Pointer[string] // bundle of the newest step
+	aside   atomic.Bool            // its command was not followed
+	reads   atomic.Pointer[string] // bundle whose encoder reads
+	novelty atomic.Uint32          // of the newest latent, float32 bits
+	bare    atomic.Pointer[string] // newest bundle without a model
+	trouble atomic.Pointer[string] // with the newest bundle
+
+	memory *memory
+	noted  int64 // stamp of the newest window that the memory was given, ns
+}
+
+// reader is a bundle made ready.
+type reader struct {
+	id    string
+	dt    float64
+	model *vnd.Model[float32]
+	robot vnd.Quadrotor
+	*latent.Reader
+}
+
+// New makes the node.
+func New(c *ros.Context) (*Encoder, error) {
+	n, err := c.NewNode(Name)
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoder{Node: n, steps: c.NewGroup(ros.Exclusive), rate: diagnostics.NewFrequency(0, math.Inf(1)),
+		latency: diagnostics.NewLatency(0, 100*time.Millisecond)}
+	if err := e.begin(c); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return e, nil
+}
+
+func (e *Encoder) begin(c *ros.Context) (err error) {
+	if e.params, err = params.Bind[Params](e.Parameters(), nil); err != nil {
+		return err
+	}
+	p := e.params.Load()
+	if e.memory, err = newMemory(c, e.Node, p); err != nil {
+		return err
+	}
+	if p.BundleFile != "" {
+		b, err := bundle.Read(p.BundleFile)
+		if err == nil {
+			err = e.learn(b)
+		}
+		if err != nil {
+			return fmt.Errorf("parameter bundle_file: %w", err)
+		}
+	}
+	if e.pub, err = ros.NewPublisher[msgs.Latent](e.Node, "latent", node.LatentQoS()); err != nil {
+		return err
+	}
+	if _, err = ros.NewSubscription(e.Node, "step", node.StepQoS(), e.step, ros.InGroup(e.steps)); err != nil {
+		return err
+	}
+	if _, err = ros.NewSubscription(e.Node, "bundle", node.LatchedQoS(), e.bundle); err != nil {
+		return err
+	}
+	u, err := diagnostics.New(e.Node, p.Robot)
+	if err != nil {
+		return err
+	}
+	u.Add("rate", e.reading(e.rate.Run))
+	u.Add("latency", e.reading(e.latency.Run))
+	u.Add("latent", e.report)
+	u.Add("condition", e.memory.report)
+	return nil
+}
+
+// bundle takes a message of the topic.
+func (e *Encoder) bundle(m *msgs.Bundle, _ ros.Info) {
+	b, err := node.Unpack(m)
+	if err == nil {
+		err = e.learn(b)
+	}
+	if err != nil {
+		text := fmt.Sprintf("topic bundle: %v", err)
+		e.trouble.Store(&text)
+		e.Log().Error().Msg(text)
+		return
+	}
+	e.trouble.Store(nil)
+}
+
+// learn makes a bundle ready. It reads steps from the first one on that says that the bundle flies.
+func (e *Encoder) learn(b *bundle.Bundle) error {
+	p := e.params.Load()
+	if b.Robot != p.Robot {
+		return fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, p.Robot)
+	}
+	if !vnd.In(b) {
+		e.bare.Store(&b.ID)
+		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
+		return nil
+	}
+	m, q, err := vnd.FromBundle(b)
+	if err != nil {
+		return err
+	}
+	if _, err := control.TicksPerRow(p.Rate, q.Dt); err != nil {
+		return fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	r, err := latent.NewReader(m, q)
+	if err != nil {
+		return err
+	}
+	e.steps.Post(func() {
+		e.readers = append(e.readers, &reader{b.ID, q.Dt, m, q, r})
+		if len(e.readers) > kept && e.readers[0] != e.now {
+			e.readers = e.readers[1:]
+		} else if len(e.readers) > kept {
+			e.readers = append(e.readers[:1], e.readers[2:]...)
+		}
+	})
+	e.Log().Info().Msgf("bundle %s", b.ID)
+	return nil
+}
+
+// step has the encoder read one step, and says what it finds of a row.
+func (e *Encoder) step(m *msgs.Step, i ros.Info) {
+	if e.next != 0 && m.Seq > e.next {
+		e.lost.Add(m.Seq - e.next)
+	}
+	e.next = m.Seq + 1
+	aside := guard.Stage(m.GuardState) == guard.Aside
+	e.aside.Store(aside)
+	if !e.follow(m.BundleID) {
+		return
+	}
+	if aside { // its command was not flown
+		e.encoder.Reset()
+		return
+	}
+	pose, command := bridge.FromStep(m), bridge.CommandFromStep(m)
+	if e.origin == 0 {
+		e.origin = pose.Stamp
+	}
+	s := quad.Step{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State, Command: command.Command}
+	if !e.encoder.Push(&s) {
+		return
+	}
+	e.z.Stamp, e.z.Bundle, e.z.Mean, e.z.Novelty = pose.Stamp, e.now.id, e.encoder.Mean(), e.encoder.Novelty()
+	bridge.PutLatent(&e.said, &e.z)
+	if err := e.pub.Publish(&e.said); err != nil {
+		e.unsent.Add(1)
+	}
+	e.rate.Tick()
+	e.novelty.Store(math.Float32bits(e.z.Novelty))
+	e.latency.Observe(time.Duration(time.Now().UnixNano() - int64(i.Source)))
+	e.remember(s.T, pose.Stamp)
+}
+
+// remember hands the latent of a whole window to the memory, and the window once a second.
+func (e *Encoder) remember(t float64, stamp int64) {
+	const often = 1e9
+	rows := e.encoder.Rows()
+	if rows == nil {
+		return
+	}
+	if since := stamp - e.noted; since >= 0 && since < often {
+		rows = nil
+	} else {
+		e.noted = stamp
+	}
+	e.memory.take(t, e.now, e.z.Mean, rows)
+}
+
+// follow reads by the bundle that flies, and reports whether it is there.
+func (e *Encoder) follow(id string) bool {
+	if e.now != nil && e.now.id == id {
+		return true
+	}
+	if f := e.flies.Load(); f == nil || *f != id {
+		e.flies.Store(&id)
+	}
+	for _, r := range e.readers {
+		if r.id == id {
+			return e.swap(r)
+		}
+	}
+	e.now = nil
+	e.reads.Store(nil)
+	return false
+}
+
+// swap reads on by another bundle. The window is kept where the rows are as long.
+func (e *Encoder) swap(r *reader) bool {
+	if e.encoder == nil || e.dt != r.dt {
+		p := e.params.Load()
+		every, err := control.TicksPerRow(p.Rate, r.dt)
+		if err == nil {
+			e.encoder, err = latent.New(every, p.LatentAge)
+		}
+		if err != nil { // learn has seen to it
+			e.Log().Error().Err(err).Send()
+			return false
+		}
+		e.dt = r.dt
+	}
+	e.encoder.Swap(r.Reader)
+	e.now = r
+	e.reads.Store(&r.id)
+	return true
+}
+
+// reading is a task for as long as there are latents to be had.
+func (e *Encoder) reading(run diagnostics.Task) diagnostics.Task {
+	return func(s *diagnostics.Status) {
+		switch {
+		case e.reads.Load() == nil:
+			s.Summary(diagnostics.OK, "no latents")
+			return
+		case e.aside.Load():
+			s.Summary(diagnostics.OK, "no latents: commands are not followed")
+			return
+		}
+		run(s)
+	}
+}
+
+// report is the task "latent".
+func (e *Encoder) report(s *diagnostics.Status) {
+	flies, reads := e.flies.Load(), e.reads.Load()
+	switch {
+	case flies == nil && reads == nil:
+		s.Summary(diagnostics.OK, "no steps yet")
+	case reads == nil && e.bare.Load() != nil && *e.bare.Load() == *flies:
+		s.Summary(diagnostics.OK, "bundle %s has no model yet: prior mean", *flies)
+	case reads == nil:
+		s.Summary(diagnostics.Warn, "bundle %s flies, which did not come by bundle_file or on the topic bundle: prior mean", *flies)
+	default:
+		s.Summary(diagnostics.OK, "bundle %s", *reads)
+	}
+	s.Addf("novelty", "%.3f", math.Float32frombits(e.novelty.Load()))
+	s.Add("steps lost", e.lost.Load())
+	s.Add("latents not sent", e.unsent.Load())
+	if t := e.trouble.Load(); t != nil {
+		s.Merge(diagnostics.Warn, "%s", *t)
+	}
+}

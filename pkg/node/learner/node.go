@@ -1,0 +1,237 @@
+// Package learner is the node background_learner: topics and services around a supervisor of continual learning.
+package learner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"vnd/msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Run learns until ctx is done, or the learner cannot go on.
+func Run(ctx context.Context, o ros.Options) error {
+	var n *learnerNode
+	spinning, end := context.WithCancel(ctx)
+	defer end()
+	err := ros.Run(spinning, o, func(ctx context.Context, c *ros.Context) (err error) {
+		n, err = newLearnerNode(ctx, c, end)
+		return err
+	})
+	if n != nil {
+		end()
+		err = errors.Join(err, n.close())
+	}
+	return err
+}
+
+// learnerNode is background_learner: topics and services around a supervisor.Learner, which has a goroutine of its own.
+type learnerNode struct {
+	*ros.Node
+	params    *params.Bound[parameters]
+	steps     *ros.Group
+	slow      *ros.Group // of what waits for the learner
+	learner   *supervisor.Learner
+	collector *collect.Collector // with source topic
+	bundles   *ros.Publisher[msgs.Bundle]
+	status    *ros.Publisher[msgs.LearnerStatus]
+	ended     chan error // of the learner
+
+	dropped atomic.Uint64 // ticks that the learner had no time for
+	bad     atomic.Uint64 // lines of what went wrong
+	told    supervisor.Status
+	toldAt  time.Time
+}
+
+// newLearnerNode makes the node. end is called when the learner ends.
+func newLearnerNode(ctx context.Context, c *ros.Context, end func()) (*learnerNode, error) {
+	r, err := c.NewNode(name)
+	if err != nil {
+		return nil, err
+	}
+	n := &learnerNode{Node: r, steps: c.NewGroup(ros.Exclusive), slow: c.NewGroup(ros.Exclusive)}
+	if err := n.begin(ctx, end); err != nil {
+		return nil, errors.Join(err, n.close())
+	}
+	return n, nil
+}
+
+func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
+	if n.params, err = params.Bind(n.Parameters(), (*parameters).check); err != nil {
+		return err
+	}
+	p := n.params.Load()
+	if err := p.Modesty.Apply(); err != nil {
+		return err
+	}
+	if n.bundles, err = ros.NewPublisher[msgs.Bundle](n.Node, "bundle", node.LatchedQoS()); err != nil {
+		return err
+	}
+	if n.status, err = ros.NewPublisher[msgs.LearnerStatus](n.Node, "learner/status", node.LatchedQoS()); err != nil {
+		return err
+	}
+	opt, err := n.options(p)
+	if err != nil {
+		return err
+	}
+	n.learner, err = supervisor.Open(func() *supervisor.Config { return &n.params.Load().Config }, opt)
+	if err != nil {
+		return fmt.Errorf("parameter directory: %w", err)
+	}
+	n.ended = make(chan error, 1)
+	go func() {
+		n.ended <- n.learner.Run(ctx)
+		end()
+	}()
+	if err := n.listen(ctx, p); err != nil {
+		end()
+		return err
+	}
+	if err := n.serve(ctx); err != nil {
+		end()
+		return err
+	}
+	u, err := diagnostics.New(n.Node, p.Robot)
+	if err != nil {
+		end()
+		return err
+	}
+	u.Add("learning", n.tell)
+	return nil
+}
+
+// options are what the learner is handed: the judge too.
+func (n *learnerNode) options(p *parameters) (supervisor.Options, error) {
+	tasks, paths, err := p.Tasks()
+	if err != nil {
+		return supervisor.Options{}, err
+	}
+	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Names, Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
+		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Tell: n.progress, Log: n.log}
+	if p.Judge.Use {
+		j := &closedloop.Judge{Paths: paths, Limits: p.Limits, Seconds: p.Judge.Seconds, Wind: p.Judge.Wind, Start: p.Judge.Start}
+		param.Default(&j.World)
+		opt.Judge = j
+	}
+	opt.First = func(ctx context.Context, tell func(share, cost float64)) (*bundle.Bundle, error) {
+		if p.BundleFile != "" {
+			b, err := bundle.Read(p.BundleFile)
+			if err != nil {
+				return nil, fmt.Errorf("parameter bundle_file: %w", err)
+			}
+			return b, nil
+		}
+		return p.Make(ctx, tasks, p.Names, p.Limits, uint64(p.Seed), tell)
+	}
+	return opt, nil
+}
+
+// depth of the subscription of steps: a busy learner loses none for seconds.
+const depth = 1000
+
+// listen subscribes to what is learned from.
+func (n *learnerNode) listen(ctx context.Context, p *parameters) error {
+	announced := func(a supervisor.Announced) {
+		if err := n.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
+			n.log(true, err.Error())
+		}
+	}
+	if p.Source == fromTopic {
+		var err error
+		n.collector, err = collect.Open(p.Buffer, collect.Options{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s collect.Segment) {
+			announced(supervisor.Announced{Dir: s.Dir, File: s.File, Rows: uint64(s.Rows), SHA256: s.SHA256})
+		}})
+		if err != nil {
+			return fmt.Errorf("parameter directory: %w", err)
+		}
+	} else {
+		q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
+		_, err := ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {
+			announced(supervisor.Announced{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
+		}, ros.InGroup(n.slow))
+		if err != nil {
+			return err
+		}
+	}
+	q := node.StepQoS()
+	q.Depth = depth
+	_, err := ros.NewSubscription(n.Node, "step", q, n.step, ros.InGroup(n.steps))
+	return err
+}
+
+// step takes a tick of the controller: as evidence, and to learn from where nobody else records.
+func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
+	stage := guard.Stage(m.GuardState)
+	s := collect.Step{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
+		Sent: bridge.CommandFromStep(m).Command, Stage: stage}
+	if n.collector != nil {
+		n.collector.Add(s)
+	}
+	if len(m.Reference) < 3 {
+		return
+	}
+	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
+	t := supervisor.Tick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
+		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Step{State: s.State, Command: s.Sent}}
+	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
+		t.Latent = append([]float32(nil), m.Latent...)
+	}
+	if !n.learner.Tick(t) {
+		n.dropped.Add(1)
+	}
+}
+
+// serve makes the services.
+func (n *learnerNode) serve(ctx context.Context) error {
+	const patience = 30 * time.Second
+	within := func(do func(context.Context) (string, error)) (ok bool, text string) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		text, err := do(ctx)
+		if err != nil {
+			return false, err.Error()
+		}
+		return true, text
+	}
+	for service, do := range map[string]func(context.Context) (string, error){"~/train_now": n.learner.TrainNow, "~/rollback": n.learner.Rollback} {
+		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) { a.Success, a.Message = within(do) }
+		if _, err := ros.NewService(n.Node, service, answer, ros.InGroup(n.slow)); err != nil {
+			return err
+		}
+	}
+	pause := func(q *stdsrvs.SetBoolRequest, a *stdsrvs.SetBoolResponse) {
+		a.Success, a.Message = within(func(ctx context.Context) (string, error) { return n.learner.Pause(ctx, q.Data) })
+	}
+	_, err := ros.NewService(n.Node, "~/pause", pause, ros.InGroup(n.slow))
+	return err
+}
+
+// close waits for the learner, whose context is done.
+func (n *learnerNode) close() (err error) {
+	if n.ended != nil {
+		err = <-n.ended
+	}
+	if n.collector != nil {
+		err = errors.Join(err, n.collector.Close())
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package learner
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/dataset/collect"
+)
+
+// The parameter file holds every default.
+//
+//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
+
+// name of the node.
+const name = "background_learner"
+
+// Sources of what is learned.
+const (
+	fromBuffer = "buffer"
+	fromTopic  = "topic"
+)
+
+// parameters of the node.
+type parameters struct {
+	Robot      string `param:"robot" default:"quadrotor" read_only:"true" doc:"bundles of other robots are refused"`
+	Directory  string `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and, with source topic, of what was collected (collected/)"`
+	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
+	Source     string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
+	Seed       int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
+
+	Limits quad.Limits    `param:"limits" read_only:"true" doc:"what the airframe may be told"`
+	Judge  judge          `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
+	Buffer collect.Config `param:"buffer" doc:"of what is collected with source topic"`
+
+	supervisor.Modesty
+	supervisor.Course
+	supervisor.Base
+	supervisor.Config
+}
+
+type judge struct {
+	Use     bool    `param:"use" default:"true" read_only:"true" doc:"false: the gate flies in the learned model alone"`
+	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" read_only:"true" doc:"length of a flight"`
+	Wind    float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" read_only:"true" doc:"greatest wind: what is to be met"`
+	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" read_only:"true" doc:"spread of the starts"`
+}
+
+// check refuses what does not go together.
+func (p *parameters) check() error {
+	if err := p.Limits.Check(); err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	if p.Source == fromTopic && p.Buffer.Dt != p.Nominal.Dt {
+		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt, p.Nominal.Dt)
+	}
+	_, _, err := p.Tasks()
+	return err
+}

@@ -1,0 +1,72 @@
+package learner
+
+import (
+	"crypto/sha256"
+	"math"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/vnd/bundle"
+)
+
+// publish sends a bundle to those that fly.
+func (n *learnerNode) publish(b *bundle.Bundle) {
+	data, err := b.Encode()
+	if err == nil {
+		m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
+		m.Header.Stamp = n.Now().Msg()
+		err = n.bundles.Publish(m)
+	}
+	if err != nil {
+		n.Log().Error().Msgf("topic bundle: %v", err)
+	}
+}
+
+// between is the least time between two messages that differ in their progress alone.
+const between = time.Second / 5
+
+// progress tells what the learner does.
+func (n *learnerNode) progress(s supervisor.Status) {
+	last := n.told
+	last.Share, last.Loss = s.Share, s.Loss
+	if last == s && time.Since(n.toldAt) < between {
+		return
+	}
+	n.told, n.toldAt = s, time.Now()
+	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows), BundleID: s.Bundle,
+		Loss: float32(s.Loss), Validation: float32(math.NaN()), Message: s.Message}
+	m.Header.Stamp = n.Now().Msg()
+	if err := n.status.Publish(m); err != nil {
+		n.Log().Error().Msgf("topic learner/status: %v", err)
+	}
+}
+
+func (n *learnerNode) log(bad bool, line string) {
+	if bad {
+		n.bad.Add(1)
+		n.Log().Error().Msg(line)
+		return
+	}
+	n.Log().Info().Msg(line)
+}
+
+// tell says how learning is.
+func (n *learnerNode) tell(s *diagnostics.Status) {
+	now, dropped := n.learner.Status(), n.dropped.Load()
+	s.Summary(diagnostics.OK, "%s: %s", now.Phase, now.Message)
+	if now.Bundle == "" {
+		s.Merge(diagnostics.Warn, "there is no bundle yet")
+	}
+	if n.collector != nil {
+		if err := n.collector.Counts().Err; err != nil {
+			s.Merge(diagnostics.Error, "%v", err)
+		}
+	}
+	s.Add("Phase", string(now.Phase))
+	s.Add("Bundle", now.Bundle)
+	s.Add("Rows", now.Rows)
+	s.Add("Failures", n.bad.Load())
+	s.Add("Steps left out", dropped)
+}

@@ -1,0 +1,9 @@
+package quadsim
+
+import (
+	"testing"
+
+	"vnd/pkg/core/param/paramtest"
+)
+
+func TestParameterFile(t *testing.T) { paramtest.File[Params](t, "quad_sim") }

@@ -1,0 +1,64 @@
+package quadsim
+
+//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
+
+import (
+	"fmt"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/sim/closedloop"
+)
+
+// Params of the node, read at its start.
+type Params struct {
+	World string    `param:"world" default:"" read_only:"true" doc:"parameter file of the world, such as params/worlds/recurring.yaml; empty is calm air"`
+	Seed  int       `param:"seed" default:"1" min:"0" read_only:"true" doc:"of all randomness of the world"`
+	Start []float64 `param:"start" default:"0,0,1" min:"-100" max:"100" unit:"m" read_only:"true" doc:"where the vehicle begins: x, y, z in the world; z of 0 is on the ground"`
+
+	Speed    float64 `param:"speed" default:"1.0" min:"0.01" max:"100" read_only:"true" doc:"simulated seconds per second; where it is not 1 time is told on /clock"`
+	Lockstep bool    `param:"lockstep" default:"false" read_only:"true" doc:"as fast as possible: time is told on /clock and waits for each command, or up to lockstep_patience"`
+	Paced    bool    `param:"lockstep_paced" default:"false" read_only:"true" doc:"in lockstep, time waits for commands and besides passes no faster than speed"`
+	Period   float64 `param:"lockstep_period" default:"0.02" min:"0.0025" max:"0.1" unit:"s" read_only:"true" doc:"time between two commands"`
+	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"on the wall; after it time goes on at speed until commands come again"`
+	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
+
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the autopilot: vnd/msg/ThrustRates on command, or the topic and type of that stack"`
+	bridge.Throttle         // the autopilot's
+
+	MocapDriver string `param:"mocap_driver" default:"" enum:",motion_capture_tracking,mocap4ros2" read_only:"true" doc:"also publish what that driver does, poses or rigid_bodies, with the bodies quadrotor and wand"`
+
+	WorldFrame string  `param:"world_frame" default:"world" read_only:"true" doc:"name of the world's frame"`
+	BodyFrame  string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame"`
+	TruthRate  float64 `param:"truth_rate" default:"100.0" min:"0" max:"1000" unit:"Hz" read_only:"true" doc:"of ~/ground_truth; 0 is none"`
+
+	Autopilot closedloop.Autopilot `param:"autopilot"`
+}
+
+func (p *Params) check() error {
+	if n := len(p.Start); n != 3 {
+		return fmt.Errorf("parameter start has %d numbers, expected x, y, z", n)
+	}
+	if p.CommandInterface != bridge.VND {
+		if err := p.Throttle.Check(); err != nil {
+			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
+		}
+	}
+	return nil
+}
+
+func (p *Params) place() so3.Vec3 { return so3.Vec3{X: p.Start[0], Y: p.Start[1], Z: p.Start[2]} }
+
+// simulated reports whether the node is what time follows.
+func (p *Params) simulated() bool { return p.Lockstep || p.Speed != 1 }
+
+// commandTopic is the topic and type of a command interface.
+func (p *Params) commandTopic() (topic, typeName string) {
+	switch p.CommandInterface {
+	case bridge.Mavros:
+		return "mavros/setpoint_raw/attitude", bridge.TypeAttitudeTarget
+	case bridge.PX4:
+		return "fmu/in/vehicle_rates_setpoint", bridge.TypeVehicleRatesSetpoint
+	}
+	return "command", bridge.TypeThrustRates
+}

@@ -1,0 +1,274 @@
+// Package recorder is the node transition_recorder: it keeps what was flown, transitions to learn from and bags of the
+// raw topics.
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"vnd/msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/ros2/bag/recording"
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/params"
+)
+
+// Run records until ctx is done; then it takes what is on its way here, and brings it to disk.
+func Run(ctx context.Context, o ros.Options) error {
+	var r *recorder
+	spinning, end := context.WithCancel(context.Background())
+	defer end()
+	err := ros.Run(spinning, o, func(_ context.Context, c *ros.Context) (err error) {
+		if r, err = newRecorder(ctx, c); err == nil {
+			context.AfterFunc(ctx, func() { r.drain(); end() })
+		}
+		return err
+	})
+	if r != nil {
+		err = errors.Join(err, r.close())
+	}
+	return err
+}
+
+// recorder is the node. Messages are put into queues by one thread; what waits for the disk runs on another.
+type recorder struct {
+	*ros.Node
+	params    *params.Bound[parameters]
+	slow      *ros.Group // of what waits for the disk
+	collector *collect.Collector
+	recording *recording.Recording
+	buffer    *ros.Publisher[msgs.BufferSegment]
+	topics    []*listener // that of step first
+	stopped   atomic.Bool // by ~/stop
+	recovered chan struct{}
+	frame     atomic.Pointer[string] // of the world
+
+	// Of the thread that takes messages.
+	decoder   cdr.Decoder
+	said      msgs.Step
+	publisher rmw.GID   // whose steps are kept
+	last      time.Time // when one came
+	other     uint64    // steps of another since then
+	foreign   atomic.Uint64
+	malformed atomic.Uint64
+}
+
+// silence after which the steps of another controller are taken: one that was killed and started anew loses no more.
+const silence = time.Second / 2
+
+func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
+	n, err := c.NewNode(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{Node: n, slow: c.NewGroup(ros.Exclusive), recovered: make(chan struct{})}
+	world := "world"
+	r.frame.Store(&world)
+	close(r.recovered)
+	if err := r.begin(ctx); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+func (r *recorder) begin(ctx context.Context) (err error) {
+	if r.params, err = params.Bind[parameters](r.Parameters(), nil); err != nil {
+		return err
+	}
+	p := r.params.Load()
+	latest := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
+	if r.buffer, err = ros.NewPublisher[msgs.BufferSegment](r.Node, "buffer", latest); err != nil {
+		return err
+	}
+	r.collector, err = collect.Open(p.Buffer, collect.Options{Dir: filepath.Join(p.Directory, "buffer"), Finished: r.announce})
+	if err != nil {
+		return fmt.Errorf("parameter directory: %w", err)
+	}
+	r.recording, err = recording.Open(p.Bag, recording.Options{Dir: filepath.Join(p.Directory, "bags"), Distro: os.Getenv("ROS_DISTRO")})
+	if err != nil {
+		return fmt.Errorf("parameter directory: %w", err)
+	}
+	if err := r.listeners(); err != nil {
+		return err
+	}
+	if p.Record {
+		if err := r.recording.Start(); err != nil {
+			r.Log().Error().Msgf("no bag: %v", err) // the buffer goes on
+		}
+	}
+	r.mend(ctx)
+	if err := r.serve(); err != nil {
+		return err
+	}
+	return r.diagnose(p.Robot)
+}
+
+// mend makes bags whole that a killed run left.
+func (r *recorder) mend(ctx context.Context) {
+	r.recovered = make(chan struct{})
+	go func() {
+		defer close(r.recovered)
+		r.recording.Recover(ctx, func(line string) { r.Log().Warn().Msg(line) })
+	}()
+}
+
+// serve makes timers and services.
+func (r *recorder) serve() error {
+	slow := ros.InGroup(r.slow)
+	r.look()
+	if _, err := r.NewWallTimer(time.Second/2, r.look); err != nil {
+		return err
+	}
+	if _, err := r.NewWallTimer(time.Second, r.watch, slow); err != nil {
+		return err
+	}
+	for service, do := range map[string]func() (string, error){"~/flush": r.flush, "~/start": r.start, "~/stop": r.stop} {
+		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
+			text, err := do()
+			a.Success, a.Message = err == nil, text
+			if err != nil {
+				a.Message = err.Error()
+			}
+		}
+		if _, err := ros.NewService(r.Node, service, answer, slow); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *recorder) look() {
+	for _, l := range r.topics {
+		l.look()
+	}
+}
+
+// watch ends the bag where the disk has no room.
+func (r *recorder) watch() {
+	r.recording.Keep(r.params.Load().Bag.LeastFree)
+	if err := r.recording.Watch(); err != nil {
+		r.Log().Error().Msgf("the bag ended, the buffer goes on: %v", err)
+	}
+}
+
+// flush ends the segment, so that it can be learned from.
+func (r *recorder) flush() (string, error) {
+	if err := r.collector.Flush(); err != nil {
+		return "", err
+	}
+	n := r.collector.Counts()
+	return fmt.Sprintf("%d rows in %d segments are on the disk", n.Rows, n.Segments), nil
+}
+
+// start records again after ~/stop, or after the disk was full.
+func (r *recorder) start() (string, error) {
+	r.stopped.Store(false)
+	if err := r.recording.Start(); err != nil {
+		return "", fmt.Errorf("only the buffer: %w", err)
+	}
+	return "recording " + r.recording.Status().Bag, nil
+}
+
+// stop ends the bag and the segment, and takes nothing more.
+func (r *recorder) stop() (string, error) {
+	r.stopped.Store(true)
+	bag := r.recording.Status().Bag
+	if err := errors.Join(r.recording.Stop(), r.collector.Flush()); err != nil {
+		return "", err
+	}
+	if bag == "" {
+		return "nothing was being recorded into a bag", nil
+	}
+	return bag + " is whole", nil
+}
+
+// step takes a tick of the controller for the buffer. Of two controllers the first one counts.
+func (r *recorder) step(data []byte, i ros.Info) {
+	now := time.Now()
+	if i.Publisher != r.publisher && now.Sub(r.last) < silence {
+		r.other++ // of a second one if the first goes on
+		return
+	}
+	if i.Publisher == r.publisher && r.other > 0 {
+		r.foreign.Add(r.other)
+	}
+	r.publisher, r.last, r.other = i.Publisher, now, 0
+	m := &r.said
+	r.decoder.Reset(data)
+	m.UnmarshalCDR(&r.decoder)
+	if err := r.decoder.Finish(); err != nil {
+		if r.malformed.Add(1) == 1 {
+			r.Log().Error().Msgf("topic step: %v", err)
+		}
+		return
+	}
+	if frame := m.Header.FrameID; frame != *r.frame.Load() && frame != "" {
+		r.frame.Store(&frame)
+	}
+	r.collector.Add(collect.Step{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
+		Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)})
+}
+
+// announce tells of a finished segment.
+func (r *recorder) announce(s collect.Segment) {
+	m := &msgs.BufferSegment{Directory: s.Dir, File: s.File, Rows: uint64(s.Rows), Sha256: s.SHA256}
+	m.Header.Stamp, m.Header.FrameID = bridge.Time(s.Stamp), *r.frame.Load()
+	if err := r.buffer.Publish(m); err != nil {
+		r.Log().Error().Msgf("topic buffer: %v", err)
+	}
+}
+
+// drain waits until nothing more comes, at most a second: what was published before the end belongs to the recording.
+func (r *recorder) drain() {
+	came := func() (n uint64) {
+		for _, l := range r.topics {
+			n += l.came.Load()
+		}
+		return n
+	}
+	const quiet = 50 * time.Millisecond
+	for last, k := came(), 0; k < 20; k++ {
+		time.Sleep(quiet)
+		now := came()
+		if now == last {
+			return
+		}
+		last = now
+	}
+}
+
+// close brings everything to disk.
+func (r *recorder) close() (err error) {
+	if r.collector != nil {
+		err = r.collector.Close()
+	}
+	if r.recording != nil {
+		err = errors.Join(err, r.recording.Stop())
+		<-r.recovered
+		err = errors.Join(err, r.recording.Close())
+	}
+	return err
+}
+
+func (r *recorder) diagnose(robot string) error {
+	u, err := diagnostics.New(r.Node, robot)
+	if err != nil {
+		return err
+	}
+	u.Add("steps", r.tellSteps)
+	u.Add("buffer", r.tellBuffer)
+	u.Add("bag", r.tellBag)
+	return nil
+}

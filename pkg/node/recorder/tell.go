@@ -1,0 +1,89 @@
+package recorder
+
+import (
+	"strings"
+
+	"vnd/pkg/ros2/ros/diagnostics"
+)
+
+// tellSteps says what became of the steps on their way here.
+func (r *recorder) tellSteps(s *diagnostics.Status) {
+	n, foreign, malformed := r.collector.Counts(), r.foreign.Load(), r.malformed.Load()
+	s.Summary(diagnostics.OK, "%d steps", n.Steps)
+	if n.Losses.Steps > 0 {
+		s.Merge(diagnostics.Warn, "%d steps were lost on the way", n.Losses.Steps)
+	}
+	if n.Dropped > 0 {
+		s.Merge(diagnostics.Warn, "%d steps dropped: the disk was too slow", n.Dropped)
+	}
+	if foreign > 0 {
+		s.Merge(diagnostics.Error, "topic %s: two controllers publish steps, %d of the second left out", r.topics[0].full, foreign)
+	}
+	if malformed > 0 {
+		s.Merge(diagnostics.Error, "topic %s: %d messages could not be decoded", r.topics[0].full, malformed)
+	}
+	s.Add("Steps", n.Steps)
+	s.Add("Steps lost (gaps of seq)", n.Losses.Steps)
+	s.Add("Steps dropped (queue)", n.Dropped)
+	s.Add("Steps that came again", n.Repeated)
+	s.Add("Steps not fit to learn from", n.Unfit)
+	s.Add("Steps standing or blind", n.Unlearned)
+	s.Add("Steps of another controller", foreign)
+	s.Add("Controller restarts", n.Restarts)
+}
+
+// tellBuffer says how the transitions are.
+func (r *recorder) tellBuffer(s *diagnostics.Status) {
+	n := r.collector.Counts()
+	s.Summary(diagnostics.OK, "%d rows in %d segments", n.Rows, n.Segments)
+	if r.stopped.Load() {
+		s.Merge(diagnostics.Warn, "stopped by ~/stop")
+	}
+	if n.Lost > 0 {
+		s.Merge(diagnostics.Warn, "%d rows lost", n.Lost)
+	}
+	if n.Err != nil {
+		s.Merge(diagnostics.Error, "%v", n.Err)
+	}
+	s.Add("Rows", n.Rows)
+	s.Add("Segments", n.Segments)
+	s.Add("Rows lost", n.Lost)
+}
+
+// tellBag says how the bag is, and what did not get into it.
+func (r *recorder) tellBag(s *diagnostics.Status) {
+	b := r.recording.Status()
+	level, text := diagnostics.OK, "recording "+b.Bag
+	if b.Bag == "" {
+		level, text = diagnostics.Warn, "no bag: "+b.Why
+	}
+	s.Summary(level, "%s", text)
+	dropped := uint64(0)
+	for topic, n := range b.Dropped {
+		dropped += n
+		s.Add("Dropped "+topic, n)
+	}
+	if dropped > 0 || b.Lost > 0 {
+		s.Merge(diagnostics.Warn, "%d messages dropped, %d lost to disk errors", dropped, b.Lost)
+	}
+	overrun, silent := uint64(0), []string{}
+	for _, l := range r.topics {
+		n := l.lost()
+		overrun += n
+		s.Addf("Messages of "+l.full, "%d", l.came.Load())
+		if l.came.Load() == 0 {
+			silent = append(silent, l.full)
+		}
+	}
+	if overrun > 0 {
+		s.Merge(diagnostics.Warn, "%d messages gave way to newer ones before they were taken", overrun)
+	}
+	s.Add("Messages written", b.Written)
+	s.Add("Messages dropped (queue)", dropped)
+	s.Add("Messages lost (disk)", b.Lost)
+	s.Add("Messages overrun (subscriptions)", overrun)
+	s.Add("Topics without messages", strings.Join(silent, " "))
+	s.Add("Bytes", b.Bytes)
+	s.Add("Files", b.Files)
+	s.Add("Free MiB", b.Free>>20)
+}

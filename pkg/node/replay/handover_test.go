@@ -1,0 +1,129 @@
+package replay
+
+import (
+	"path/filepath"
+	"testing"
+
+	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/node/controller"
+	"vnd/pkg/ros2/bag"
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// tape is a bag that is being written.
+type tape struct {
+	t *testing.T
+	w *bag.Writer
+}
+
+func (x *tape) must(err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *tape) write(topic string, at int64, m cdr.Message) {
+	x.t.Helper()
+	data, err := cdr.Marshal(m)
+	x.must(err)
+	known, _ := msgs.Lookup(m.TypeName())
+	x.must(x.w.AddTopic(bag.Topic{Name: topic, Type: known.Name, Definition: known.Definition()}))
+	x.must(x.w.Write(&bag.Message{Topic: topic, LogTime: at, PublishTime: at, Data: data}))
+}
+
+// tracking is a loop with default parameters that is to fly the figure-eight, and its pace.
+func (x *tape) tracking() (*control.Loop, control.Pace) {
+	x.t.Helper()
+	var p controller.Params
+	param.Default(&p)
+	loop, err := control.New(p.Config)
+	x.must(err)
+	b, err := bundle.Read(bundleFile)
+	x.must(err)
+	craft, err := control.Prepare(b, vnd.Robot, p.Rate)
+	x.must(err)
+	course, err := control.NewCourse("track", nil)
+	x.must(err)
+	loop.Fly(craft)
+	loop.Follow(course)
+	return loop, control.NewPace(p.Period())
+}
+
+// handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took back;
+// and how many ticks were not followed.
+func handover(t *testing.T, from, to, end float64) (path string, aside int) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "handover")
+	w, err := bag.Create(path, bag.WriterOptions{})
+	x := &tape{t, w}
+	x.must(err)
+	loop, pace := x.tracking()
+	var a closedloop.Autopilot
+	param.Default(&a)
+	v, err := closedloop.NewVehicle("", 1, so3.Vec3{X: 0.2, Z: 1}, a)
+	x.must(err)
+	const epoch, step = 1_700_000_000_123_456_789, 0.0025
+	for v.Time() < end {
+		v.Advance(step)
+		followed := v.Time() >= from && v.Time() < to
+		if !followed && v.Mode() == closedloop.Offboard {
+			v.Hold()
+		}
+		for _, s := range v.Mocap() {
+			m := control.Measured{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
+			var pose geometrymsgs.PoseStamped
+			bridge.PutPoseStamped(&pose, m.Stamp, "world", m.State)
+			x.write("/quad/mocap/pose", m.Stamp, &pose)
+			loop.Sense(&m)
+			if !pace.Sample(m.Stamp, m.Stamp) {
+				continue
+			}
+			loop.Stand(!followed)
+			c, ok := loop.Tick(m.Stamp)
+			if !ok {
+				continue
+			}
+			if followed {
+				v.Command(c)
+			} else {
+				aside++
+			}
+			k := control.NewTick()
+			loop.Record(&k)
+			var said msgs.Step
+			bridge.PutStep(&said, &k, "world")
+			x.write("/quad/step", m.Stamp, &said)
+		}
+	}
+	x.must(w.Close())
+	return path, aside
+}
+
+// What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it takes
+// over, and all that it commanded then comes out.
+func TestThroughAHandOver(t *testing.T) {
+	path, aside := handover(t, 2, 5, 6)
+	r := run(t, path, "")
+	if r.Guard != aside || r.Policy != r.Ticks-aside || r.Policy < 140 || r.Exact != r.Policy || !r.Primed || r.Unsampled+r.Unread != 0 {
+		t.Errorf("%d ticks were not followed: %+v", aside, *r)
+	}
+	n := 0
+	if _, err := Run(t.Context(), path, "", []string{bundleFile}, func(k *Tick) {
+		if guard.Stage(k.Step.GuardState) == guard.Aside && k.Latent != nil {
+			n++
+		}
+	}); err != nil || n != 0 {
+		t.Errorf("%d latents of commands that were not flown, %v", n, err)
+	}
+}

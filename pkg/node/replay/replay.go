@@ -1,0 +1,382 @@
+// Package replay has the code of the nodes fly again what a bag recorded: the samples of motion capture go through the
+// control loop, with the latents that it was given, and commands and latents are compared with the recorded ones. It is for
+// `vnd replay` and `vnd explain`.
+package replay
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/reference"
+)
+
+// Report is what a replay found.
+type Report struct {
+	Ticks      int     `json:"ticks"`             // steps in the bag
+	Policy     int     `json:"policy_ticks"`      // of them, those that the policy flew and that can be replayed
+	Exact      int     `json:"exact"`             // of them, those whose command came out to the bit
+	Within     int     `json:"within_rounding"`   // of them, those that differ by no more than Rounding
+	Unsampled  int     `json:"unsampled"`         // ticks on a sample that is not in the bag
+	Guard      int     `json:"guard_ticks"`       // the guard's law flew, which depends on when a tick was, and that is not recorded; or commands were not followed
+	Lost       uint64  `json:"steps_lost"`        // gaps of seq
+	Primed     bool    `json:"from_the_start"`    // the bag begins with the flight, so that all past commands are known
+	Worst      float64 `json:"worst"`             // largest difference of a command, m/s² or rad/s
+	FirstOff   *uint64 `json:"first_off"`         // seq of the first command that came out differently by more than that
+	Latents    int     `json:"latents"`           // computed anew, and recorded
+	LatentsOff float64 `json:"latent_difference"` // largest one of them
+	Same       int     `json:"latents_exact"`     // to the bit
+	Unread     int     `json:"unread"`            // messages that could not be decoded
+	Flight     float64 `json:"flight_s"`
+}
+
+// Rounding is what commands may differ by, m/s² or rad/s, where other kernels computed them than those that flew: another
+// processor, or another library for matrix products. 2e-6 was measured between C and Go.
+const Rounding = 2e-5
+
+// Tick is a tick flown again.
+type Tick struct {
+	Step   *msgs.Step
+	Craft  *control.Craft // that flew it
+	Again  quad.Command   // what the policy asks for
+	Off    float64        // by how much the command differs, m/s² or rad/s
+	Inputs []float32      // of the policy's network, normalised: in units of their spread in training
+	Latent []float32      // z[Z] that the encoder finds now; nil where it has none
+}
+
+// Run replays a bag. config is the controller's parameter file, "" for defaults; bundles are files of bundles that the bag
+// does not hold. each is called with every tick that can be replayed; it may be nil.
+func Run(ctx context.Context, path, config string, bundles []string, each func(*Tick)) (*Report, error) {
+	r, err := read(path, config, bundles)
+	if err != nil {
+		return nil, err
+	}
+	f := &flight{recorded: r, each: each, report: Report{Ticks: len(r.steps), Unread: r.unread}}
+	for begin := 0; begin < len(r.steps); {
+		end := begin + 1
+		for end < len(r.steps) && r.steps[end].Seq > r.steps[end-1].Seq {
+			end++
+		}
+		if err := f.fly(ctx, r.steps[begin:end]); err != nil {
+			return nil, err
+		}
+		begin = end
+	}
+	first, last := stamp(&r.steps[0]), stamp(&r.steps[len(r.steps)-1])
+	f.report.Flight = float64(last-first) / 1e9
+	return &f.report, nil
+}
+
+func stamp(s *msgs.Step) int64 { return bridge.Nanoseconds(s.Header.Stamp) }
+
+// flight is the loop that flies again.
+type flight struct {
+	*recorded
+	each   func(*Tick)
+	report Report
+
+	loop   *control.Loop
+	path   *recordedPath
+	next   int // of the samples
+	crafts map[string]*control.Craft
+	past   bool // all past commands are those that were flown
+	told   int  // ticks whose commands the pilot was told, in a row
+	tick   control.Tick
+	reader encoder
+}
+
+// fly flies the steps of one activation of the controller.
+func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
+	from, since, err := f.begin(steps)
+	if err != nil {
+		return err
+	}
+	if err := f.anew(from, since); err != nil {
+		return err
+	}
+	f.past, f.told = steps[0].Seq == 0, 0
+	f.report.Primed = f.report.Primed || f.past
+	for i := range steps {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if i > 0 {
+			f.report.Lost += steps[i].Seq - steps[i-1].Seq - 1
+			if steps[i].Seq != steps[i-1].Seq+1 {
+				f.past, f.told = false, 0
+			}
+		}
+		if err := f.step(&steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin finds the sample with which the loop began: its second is the origin of the loop's times, which their last bits
+// depend on. It is not recorded where the loop waited for a bundle, or began before the bag did, so that each second is
+// tried, up to some minutes before the bag.
+func (f *flight) begin(steps []msgs.Step) (from int, since int64, err error) {
+	const early, second, before = 200e6, 1e9, 600 // ns: what the estimator takes at the least; ns; s
+	target, latest, tried := stamp(&steps[0]), f.next, int64(-1)
+	for i := f.next; i < len(f.samples) && f.samples[i].Stamp < target; i++ {
+		if f.samples[i].Stamp <= target-early {
+			latest = i
+		}
+	}
+	for i := latest; i >= f.next && i < len(f.samples); i-- {
+		if f.samples[i].Stamp/second == tried {
+			continue
+		}
+		tried = f.samples[i].Stamp / second
+		if ok, err := f.agrees(i, f.samples[i].Stamp, steps); ok || err != nil {
+			return i, f.samples[i].Stamp, err
+		}
+	}
+	for k := int64(1); k <= before && tried-k >= 0; k++ {
+		if ok, err := f.agrees(f.next, (tried-k)*second, steps); ok || err != nil {
+			return f.next, (tried - k) * second, err
+		}
+	}
+	if latest < len(f.samples) {
+		since = f.samples[latest].Stamp
+	}
+	return latest, since, nil
+}
+
+// agrees reports whether the first states come out to the bit for a loop that begins with a sample, and counts from an
+// instant. Of a bag that begins in mid-flight the first states lack samples: the last one counts.
+func (f *flight) agrees(from int, since int64, steps []msgs.Step) (agreed bool, err error) {
+	next, report, each := f.next, f.report, f.each
+	defer func() { f.next, f.report, f.each = next, report, each }()
+	f.each = nil
+	if err := f.anew(from, since); err != nil {
+		return false, err
+	}
+	const enough = 20
+	for i := range steps[:min(enough, len(steps))] {
+		s := &steps[i]
+		if !f.sense(stamp(s)) {
+			continue
+		}
+		if err := f.aboard(s); err != nil {
+			return false, err
+		}
+		if _, ok := f.loop.Tick(stamp(s)); !ok {
+			f.path = nil
+			continue
+		}
+		f.loop.Record(&f.tick)
+		agreed = f.tick.State == bridge.FromStep(s).State
+		if !agreed && s.Seq < 5 {
+			return false, nil
+		}
+	}
+	return agreed, nil
+}
+
+// anew makes a loop that has seen nothing.
+func (f *flight) anew(from int, since int64) error {
+	c := f.params.Config
+	c.LatentAge = math.Inf(1) // which latents were used is recorded
+	loop, err := control.New(c)
+	if err != nil {
+		return err
+	}
+	loop.Since(since)
+	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTick(), encoder{params: f.params}
+	if f.crafts == nil {
+		f.crafts = map[string]*control.Craft{}
+	}
+	return nil
+}
+
+// sense takes samples up to the one of a stamp, and reports whether it was there.
+func (f *flight) sense(target int64) bool {
+	if f.next > 0 && f.samples[f.next-1].Stamp == target {
+		return true
+	}
+	const furthest = 1000 // samples, that may have changed places
+	for i := f.next; i < min(len(f.samples), f.next+furthest); i++ {
+		if f.samples[i].Stamp != target {
+			continue
+		}
+		for ; f.next <= i; f.next++ {
+			f.loop.Sense(&f.samples[f.next])
+		}
+		return true
+	}
+	return false
+}
+
+// aboard has the loop fly the bundle, the reference and the latent of a step.
+func (f *flight) aboard(s *msgs.Step) error {
+	craft := f.crafts[s.BundleID]
+	if craft == nil {
+		b := f.bundles[s.BundleID]
+		var err error
+		if craft, err = control.Prepare(b, b.Robot, f.params.Rate); err != nil {
+			return err
+		}
+		f.crafts[s.BundleID] = craft
+	}
+	if f.loop.Craft() != craft {
+		f.loop.Fly(craft)
+	}
+	if f.path == nil {
+		f.path = &recordedPath{begun: stamp(s)}
+		course, err := control.NewCourse(s.Task, f.path)
+		if err != nil {
+			return err
+		}
+		f.loop.Follow(course)
+	}
+	f.path.step, f.path.craft = s, craft
+	if guard.Stage(s.GuardState) == guard.Aside { // a course waits at its beginning
+		f.path.begun = stamp(s)
+	}
+	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent, Novelty: 1 - s.Confidence}
+	f.loop.Hear(&z) // without a stamp it is the prior mean
+	return nil
+}
+
+// step flies a tick again.
+func (f *flight) step(s *msgs.Step) error {
+	latent := f.reader.read(f, s)
+	if !f.sense(stamp(s)) {
+		f.report.Unsampled++
+		f.past, f.told = false, 0
+		return nil
+	}
+	if err := f.aboard(s); err != nil {
+		return err
+	}
+	was := guard.Stage(s.GuardState)
+	f.obey(was)
+	if _, ok := f.loop.Tick(stamp(s)); !ok { // too few samples before it
+		f.report.Unsampled++
+		f.path = nil // the course begins with the first tick
+		return nil
+	}
+	f.loop.Record(&f.tick)
+	t := &Tick{Step: s, Craft: f.loop.Craft(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
+	off := difference(f.tick.Command, s.Command)
+	flew := was <= guard.Limited
+	if flew {
+		off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
+	}
+	t.Off = off
+	f.count(s, flew, off)
+	f.prime(s)
+	if f.each != nil {
+		f.each(t)
+	}
+	return nil
+}
+
+// obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a tick.
+func (f *flight) obey(was guard.Stage) {
+	g := f.loop.Guard()
+	f.loop.Stand(was == guard.Aside)
+	if was >= guard.Hold && was != guard.Aside {
+		g.Trip()
+	} else if was <= guard.Limited && g.Tripped() != guard.None {
+		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
+	}
+}
+
+// prime tells the pilot what was commanded, until it knows all that the policy sees of the past.
+func (f *flight) prime(s *msgs.Step) {
+	if f.past {
+		return
+	}
+	c := s.Command
+	f.loop.Recall(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
+	const enough = 60 // the longest past, and what the estimator takes
+	if f.told++; f.told >= enough {
+		f.past = true
+	}
+}
+
+func (f *flight) count(s *msgs.Step, flew bool, off float64) {
+	r := &f.report
+	if !flew {
+		r.Guard++
+		f.past = true // the policy forgets what it commanded
+		return
+	}
+	if !f.past && off > Rounding {
+		return // its past commands are not known
+	}
+	r.Policy++
+	r.Worst = math.Max(r.Worst, off)
+	if off == 0 {
+		r.Exact++
+	}
+	if off <= Rounding {
+		r.Within++
+		return
+	}
+	if r.FirstOff == nil {
+		seq := s.Seq
+		r.FirstOff = &seq
+	}
+}
+
+// difference is the largest one of two commands, 0 where they are the same to the bit.
+func difference(c quad.Command, said [4]float64) (worst float64) {
+	for i, x := range [4]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
+		switch d := math.Abs(x - said[i]); {
+		case math.Float64bits(x) == math.Float64bits(said[i]):
+		case d > worst:
+			worst = d
+		case !(d >= 0): // NaN
+			worst = math.Inf(1)
+		default:
+			worst = math.Max(worst, math.SmallestNonzeroFloat64)
+		}
+	}
+	return worst
+}
+
+// recordedPath is the reference that a step recorded, at the policy's look-aheads.
+type recordedPath struct {
+	begun int64 // stamp of the tick with which the course began, ns
+	step  *msgs.Step
+	craft *control.Craft
+}
+
+// At implements reference.Reference.
+func (p *recordedPath) At(t float64) quad.Reference {
+	ahead := t - float64(stamp(p.step)-p.begun)/1e9
+	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
+	for k := range min(p.craft.Looks(), len(rows)/7) {
+		if d := math.Abs(p.craft.Look(k) - ahead); d < nearest {
+			best, nearest = k, d
+		}
+	}
+	if len(rows) < 7*(best+1) {
+		return quad.Reference{}
+	}
+	r := rows[7*best:]
+	return quad.Reference{P: so3.Vec3{X: r[0], Y: r[1], Z: r[2]}, V: so3.Vec3{X: r[3], Y: r[4], Z: r[5]}, Yaw: r[6]}
+}
+
+// Duration, Horizon and Spec implement reference.Reference: it is as long as the flight, and made of nothing else.
+func (p *recordedPath) Duration() float64    { return 0 }
+func (p *recordedPath) Horizon() float64     { return 0 }
+func (p *recordedPath) Spec() reference.Spec { return nil }
+
+// String says what came of it in a line.
+func (r *Report) String() string {
+	if r.Exact < r.Within {
+		return fmt.Sprintf("%d of %d ticks of the policy came out, %d of them to the bit", r.Within, r.Policy, r.Exact)
+	}
+	return fmt.Sprintf("%d of %d ticks of the policy came out to the bit", r.Exact, r.Policy)
+}

@@ -1,0 +1,239 @@
+package quadrotor
+
+import "vnd/pkg/nn/kernel"
+
+// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what the
+// actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the direction
+// of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in the world
+// frame, attitude is R_WB, row-major, and the thrust is also given as the vector T z_B.
+const (
+	xP    = 0  // p_W, m
+	xV    = 3  // v_W, m/s
+	xR    = 6  // R_WB, row-major
+	xE    = 15 // lagged thrust and rates of this step
+	xTz   = 19 // T z_B, m/s²
+	xA    = 22 // command a_t
+	xLast = 26 // command a_{t−1}
+)
+
+// Context features c of window row i: position relative to the window's end, velocity, attitude, command, what the
+// actuator does, one-step residual r_i; vectors in the row's own frame.
+const (
+	cP = 0
+	cV = 3
+	cR = 6
+	cA = 15
+	cE = 19
+	cU = 23
+)
+
+// InputSpans implements System.
+func (m *Quadrotor[F]) InputSpans() []Span {
+	return []Span{{"position", xP, xV}, {"velocity", xV, xR}, {"attitude", xR, xE}, {"actuator", xE, xTz},
+		{"thrust_vector", xTz, xA}, {"command", xA, xLast}, {"last_command", xLast, nX}}
+}
+
+// ContextSpans implements System.
+func (m *Quadrotor[F]) ContextSpans() []Span {
+	return []Span{{"position", cP, cV}, {"velocity", cV, cR}, {"attitude", cR, cA}, {"command", cA, cE},
+		{"actuator", cE, cU}, {"residual", cU, nC}}
+}
+
+// Inputs implements System.
+func (m *Quadrotor[F]) Inputs(B int, s, a, x []F) {
+	if !m.world && kernel.BodyInputs(&m.body, B, s, a, x) {
+		return
+	}
+	for b := range B {
+		m.inputs(s[b*nS:][:nS], a[b*nA:][:nA], x[b*nX:][:nX])
+	}
+}
+
+func (m *Quadrotor[F]) inputs(s, a, x []F) {
+	e := m.act(s, a)
+	q := quatAt(s)
+	copy(x[xP:xV], s[iP:iQ])
+	m.frame(q, vec(s[iV:]), x[xV:xR], x[xR:xE])
+	copy(x[xE:xTz], e[:])
+	clear(x[xTz:xA])
+	if m.world {
+		for j, z := range q.zAxis() {
+			x[xTz+j] = e[0] * z
+		}
+	}
+	copy(x[xA:xLast], a)
+	copy(x[xLast:nX], s[iD:iD+4])
+}
+
+// InputsVJP implements System.
+func (m *Quadrotor[F]) InputsVJP(B int, s, a, dx, ds, da []F) {
+	if !m.world && kernel.BodyInputsVJP(&m.body, B, s, a, dx, ds, da) {
+		return
+	}
+	for b := range B {
+		var dab []F
+		if da != nil {
+			dab = da[b*nA:][:nA]
+		}
+		m.inputsVJP(s[b*nS:][:nS], a[b*nA:][:nA], dx[b*nX:][:nX], ds[b*nS:][:nS], dab)
+	}
+}
+
+func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
+	e := m.act(s, a)
+	q := quatAt(s)
+	var dq quat[F]
+	dv := m.frameVJP(q, vec(s[iV:]), vec(dx[xV:]), dx[xR:xE], &dq)
+	de := [4]F{dx[xE], dx[xE+1], dx[xE+2], dx[xE+3]}
+	if m.world {
+		var dz [3]F
+		for j, z := range q.zAxis() {
+			de[0] += dx[xTz+j] * z
+			dz[j] = dx[xTz+j] * e[0]
+		}
+		q.zAxisVJP(dz, &dq)
+	}
+	m.actVJP(ds, da, &de)
+	for j := range 3 {
+		ds[iP+j] += dx[xP+j]
+		ds[iV+j] += dv[j]
+	}
+	dq.addTo(ds[iQ:])
+	for j := range 4 {
+		ds[iD+j] += dx[xLast+j]
+	}
+	if da != nil {
+		for j := range 4 {
+			da[j] += dx[xA+j]
+		}
+	}
+}
+
+// frame writes velocity[3] and attitude[9] in the frame of the features.
+func (m *Quadrotor[F]) frame(q quat[F], v [3]F, velocity, attitude []F) {
+	r := (*matrix[F])(attitude)
+	q.matrix(r[:])
+	if !m.world {
+		v = r.back(v)
+		clear(attitude[:6])
+	}
+	copy(velocity, v[:])
+}
+
+// frameVJP returns the gradient at v and adds that at q.
+func (m *Quadrotor[F]) frameVJP(q quat[F], v, dvelocity [3]F, dattitude []F, dq *quat[F]) [3]F {
+	if m.world {
+		q.matrixVJP(dattitude, dq)
+		return dvelocity
+	}
+	var dr [9]F
+	copy(dr[6:], dattitude[6:9])
+	for i := range 3 { // v_B = Rᵀ v_W
+		for j := range 3 {
+			dr[3*i+j] += v[i] * dvelocity[j]
+		}
+	}
+	q.matrixVJP(dr[:], dq)
+	return q.rotate(dvelocity)
+}
+
+// inFrame turns a world vector into the frame of the features and of the tangent.
+func (m *Quadrotor[F]) inFrame(q quat[F], v [3]F) [3]F {
+	if m.world {
+		return v
+	}
+	return q.conj().rotate(v)
+}
+
+// Fix implements System: Δp and Δv are turned, Δξ stays in the body.
+func (m *Quadrotor[F]) Fix(B int, s, d, w []F) {
+	for b := range B {
+		m.turn(quatAt(s[b*nS:]), d[b*nU:][:nU], w[b*nU:][:nU])
+	}
+}
+
+// Carry implements System.
+func (m *Quadrotor[F]) Carry(B int, s, w, d []F) {
+	for b := range B {
+		m.turn(quatAt(s[b*nS:]).conj(), w[b*nU:][:nU], d[b*nU:][:nU])
+	}
+}
+
+// turn adds to out the tangent in, with its vectors rotated by q.
+func (m *Quadrotor[F]) turn(q quat[F], in, out []F) {
+	p, v := vec(in[uP:]), vec(in[uV:])
+	if !m.world {
+		p, v = q.rotate(p), q.rotate(v)
+	}
+	for j := range 3 {
+		out[uP+j] += p[j]
+		out[uV+j] += v[j]
+		out[uR+j] += in[uR+j]
+	}
+}
+
+// CarryVJP implements System.
+func (m *Quadrotor[F]) CarryVJP(B int, s, w, dd, ds []F) {
+	if m.world {
+		return
+	}
+	for b := range B {
+		q, in, g := quatAt(s[b*nS:]).conj(), w[b*nU:][:nU], dd[b*nU:][:nU]
+		var dq quat[F]
+		q.rotateVJP(vec(in[uP:]), vec(g[uP:]), &dq)
+		q.rotateVJP(vec(in[uV:]), vec(g[uV:]), &dq)
+		dq.conj().addTo(ds[b*nS+iQ:])
+	}
+}
+
+// Window implements System. Before the window the first command is taken to have been held for long.
+func (m *Quadrotor[F]) Window(T int, measured, actions, s, ctx, states, r []F) {
+	var cur, next [nS]F
+	var zero, res [nU]F
+	m.rest(measured, actions, cur[:])
+	end := measured[T*nM:][:nM]
+	for i := range T {
+		a := actions[i*nA:][:nA]
+		if states != nil {
+			copy(states[i*nS:][:nS], cur[:])
+		}
+		m.step(cur[:], a, zero[:], next[:])
+		measuredNext := measured[(i+1)*nM:][:nM]
+		m.Minus(1, measuredNext, nM, next[:], nS, res[:])
+		q := quatAt(cur[:])
+		dp, dv := m.inFrame(q, vec(res[uP:])), m.inFrame(q, vec(res[uV:]))
+		copy(res[uP:], dp[:])
+		copy(res[uV:], dv[:])
+		if r != nil {
+			copy(r[i*nU:][:nU], res[:])
+		}
+		if ctx != nil {
+			m.context(cur[:], a, next[iT:iD], end, res[:], ctx[i*nC:][:nC])
+		}
+		cur = next
+		copy(cur[:nM], measuredNext)
+	}
+	copy(s, cur[:])
+}
+
+// rest writes the state whose actuator has settled on the first command.
+func (m *Quadrotor[F]) rest(measured, actions, s []F) {
+	copy(s[:nM], measured[:nM])
+	for i := range MaxDelay {
+		copy(s[iD+4*i:][:4], actions[:nA])
+	}
+	s[iT] = m.thrust.gain * actions[0]
+	for j := 1; j < 4; j++ {
+		s[iT+j] = m.rate.gain * actions[j]
+	}
+}
+
+func (m *Quadrotor[F]) context(s, a, e, end, r, c []F) {
+	q := quatAt(s)
+	p := m.inFrame(q, [3]F{s[iP] - end[iP], s[iP+1] - end[iP+1], s[iP+2] - end[iP+2]})
+	copy(c[cP:cV], p[:])
+	m.frame(q, vec(s[iV:]), c[cV:cR], c[cR:cA])
+	copy(c[cA:cE], a)
+	copy(c[cE:cU], e)
+	copy(c[cU:nC], r)
+}

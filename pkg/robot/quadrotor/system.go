@@ -1,0 +1,61 @@
+// Package quadrotor is the batched, differentiable transition of a robot: the physics prior of the paper with its
+// actuator, and all that the learning rooms know of the robot.
+//
+// Shapes: B batch, S state, M measured part of the state, A action, X residual inputs, U tangent, C context inputs.
+// Arrays are row-major, batch first. Gradients are d<name>; every VJP adds to its outputs.
+package quadrotor
+
+import "vnd/pkg/nn/kernel"
+
+// Dims are the sizes of a System.
+type Dims struct {
+	State    int // S, measured and actuator part
+	Measured int // M, the first entries of the state: what sensors give
+	Action   int // A
+	Tangent  int // U, dimension of ⊖ on the measured part, and of the residual D
+	Inputs   int // X, features of (s, a) that the residual sees
+	Context  int // C, features of one row of the context window
+}
+
+// Span names a run of channels, for weights, plots and switches.
+type Span struct {
+	Name   string
+	Lo, Hi int // channels Lo … Hi-1
+}
+
+// System is a robot as the learning rooms see it: s' = f_prior(s, a) ⊕ d on the measured part, with ⊕ the addition of
+// a tangent d = D(s, a, z), and an actuator part that has no residual.
+type System[F kernel.Float] interface {
+	Dims() Dims
+	// TangentSpans, InputSpans and ContextSpans name the channels of U, X and C. Nobody writes to the slices.
+	TangentSpans() []Span
+	InputSpans() []Span
+	ContextSpans() []Span
+
+	// GainDrift names the action channels whose gain differs from flight to flight: a fit may train on varied gains.
+	GainDrift() Span
+
+	// Step writes next[B][S] = f_prior(s, a) ⊕ d from s[B][S], a[B][A], d[B][U].
+	Step(B int, s, a, d, next []F)
+	// StepVJP adds the pullback of dnext[B][S] to ds[B][S], da[B][A] (may be nil) and dd[B][U].
+	StepVJP(B int, s, a, d, dnext, ds, da, dd []F)
+	// Inputs writes x[B][X], the raw (not normalised) residual inputs.
+	Inputs(B int, s, a, x []F)
+	// InputsVJP adds the pullback of dx[B][X] to ds and da (may be nil).
+	InputsVJP(B int, s, a, dx, ds, da []F)
+	// Fix adds to w[B][U] the tangents d[B][U] at states s with their vectors turned to the world, where a disturbance such
+	// as wind stays while the robot turns. Carry is its inverse and its transpose: it adds to d the tangents at s of w.
+	Fix(B int, s, d, w []F)
+	Carry(B int, s, w, d []F)
+	// CarryVJP adds the pullback of dd[B][U] through Carry to ds.
+	CarryVJP(B int, s, w, dd, ds []F)
+	// Minus writes e[B][U] = s1 ⊖ s0 of the measured parts: s1[B][stride1…], s0[B][stride0…] with M leading entries.
+	Minus(B int, s1 []F, stride1 int, s0 []F, stride0 int, e []F)
+	// MinusVJP adds the pullback of de[B][U] to ds1.
+	MinusVJP(B int, s1 []F, stride1 int, s0 []F, stride0 int, de, ds1 []F)
+
+	// Window reads one context, measured[T+1][M] and actions[T][A], and writes the state at its end, s[S], with the
+	// actuator part filtered from the window's commands; optionally (each may be nil) the raw context features
+	// ctx[T][C], the states of every row states[T][S], and the one-step residuals r[T][U] = s_{i+1} ⊖ f_prior(s_i, a_i).
+	Window(T int, measured, actions, s, ctx, states, r []F)
+}

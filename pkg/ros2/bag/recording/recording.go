@@ -1,0 +1,313 @@
+// Package recording keeps a running rosbag2 recording: bag after bag in one folder, split by size and time, with a
+// guard on the disk's space. What a killed recording left is made whole again. It is for the node transition_recorder.
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/ros2/bag"
+)
+
+// Config of a Recording.
+type Config struct {
+	Storage     string  `param:"storage" default:"mcap" enum:"mcap,sqlite3" read_only:"true" doc:"storage of the bags"`
+	Compression string  `param:"compression" default:"zstd" enum:"zstd,lz4,none" read_only:"true" doc:"of the chunks of an MCAP bag"`
+	Size        int     `param:"max_file_size" default:"1024" min:"0" max:"1048576" unit:"MiB" read_only:"true" doc:"a new file begins at this size; 0: never"`
+	Duration    float64 `param:"max_file_duration" default:"600.0" min:"0" max:"1e6" unit:"s" read_only:"true" doc:"a new file begins after this time; 0: never"`
+	LeastFree   int     `param:"least_free" default:"2048" min:"0" max:"1e9" unit:"MiB" doc:"with less free space on the disk the bag ends; the buffer, which is bounded, goes on"`
+	Queue       int     `param:"queue" default:"32" min:"1" max:"4096" unit:"MiB" read_only:"true" doc:"messages that wait for the disk; as many are on their way to it"`
+}
+
+// Options of a Recording beside its Config.
+type Options struct {
+	Dir    string                           // the bags' parent
+	Distro string                           // the ROS distribution that records
+	Now    func() time.Time                 // nil is time.Now
+	Free   func(dir string) (uint64, error) // bytes free for us; nil asks the file system
+}
+
+// Status says how a recording is.
+type Status struct {
+	Bag     string // its folder; empty while there is none
+	Why     string // there is none
+	Free    uint64 // bytes on the disk, as of the last Watch
+	Bags    int    // ended without an error since the start
+	Written uint64 // messages, in all bags since the start
+	Lost    uint64 // messages that disk errors cost
+	Dropped map[string]uint64
+	Queued  int // bytes
+	Files   int // of this bag
+	Bytes   int64
+}
+
+// Recording is safe for concurrent use.
+type Recording struct {
+	opt    Options
+	unlock func()
+	left   []string // folders that were there at the start
+
+	change sync.Mutex // held while a bag begins or ends
+
+	mu       sync.RWMutex
+	cfg      Config
+	recorder *bag.Recorder // nil while there is no bag
+	topics   map[string]bag.Topic
+	order    []string
+	latched  map[string]*bag.Message // the newest of topics whose messages stay true
+	status   Status
+}
+
+// Open prepares a folder for bags, which no other process may record into. It begins none yet.
+func Open(cfg Config, opt Options) (*Recording, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Free == nil {
+		opt.Free = free
+	}
+	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("bags: %w", err)
+	}
+	unlock, err := atomicfile.Lock(filepath.Join(opt.Dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("bags in %s: %w", opt.Dir, err)
+	}
+	r := &Recording{opt: opt, unlock: unlock, cfg: cfg, topics: map[string]bag.Topic{}, latched: map[string]*bag.Message{}}
+	r.status = Status{Why: "not started", Dropped: map[string]uint64{}}
+	if err := r.settle(); err != nil {
+		unlock()
+		return nil, err
+	}
+	if err := r.list(); err != nil {
+		unlock()
+		return nil, err
+	}
+	return r, nil
+}
+
+func free(dir string) (uint64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, fmt.Errorf("%s: %w", dir, err)
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), nil
+}
+
+// Keep changes the least free space.
+func (r *Recording) Keep(leastFree int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cfg.LeastFree = leastFree
+}
+
+// AddTopic adds a topic to this bag and those that follow. Where its messages stay true (transient local), the newest one
+// opens every bag.
+func (r *Recording) AddTopic(t bag.Topic) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.topics[t.Name]; ok && known.Type != t.Type {
+		return fmt.Errorf("topic %s is recorded as %s, and cannot be recorded as %s too", t.Name, known.Type, t.Type)
+	} else if !ok {
+		r.order = append(r.order, t.Name)
+	}
+	r.topics[t.Name] = t
+	if r.recorder != nil {
+		return r.recorder.AddTopic(t)
+	}
+	return nil
+}
+
+// Start begins a bag; it is no error where one is being recorded.
+func (r *Recording) Start() error {
+	r.change.Lock()
+	defer r.change.Unlock()
+	if r.Status().Bag != "" {
+		return nil
+	}
+	if err := r.space(); err != nil {
+		r.stopped(err.Error())
+		return err
+	}
+	dir, w, err := r.create()
+	if err != nil {
+		r.stopped(err.Error())
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := bag.NewRecorder(w, r.cfg.Queue<<20, nil)
+	for _, name := range r.order {
+		if err := rec.AddTopic(r.topics[name]); err != nil {
+			return errors.Join(err, rec.Close())
+		}
+	}
+	now := r.opt.Now().UnixNano()
+	for _, name := range r.order {
+		if m := r.latched[name]; m != nil {
+			again := *m
+			again.LogTime = now
+			rec.Write(&again)
+		}
+	}
+	r.recorder, r.status.Bag, r.status.Why = rec, dir, ""
+	return nil
+}
+
+// create makes the folder of a bag, named after the time as ros2 bag does.
+func (r *Recording) create() (dir string, w *bag.Writer, err error) {
+	r.mu.RLock()
+	c := r.cfg
+	r.mu.RUnlock()
+	o := bag.WriterOptions{Storage: c.Storage, Compression: c.Compression, Distro: r.opt.Distro, Now: r.opt.Now,
+		MaxFileSize: int64(c.Size) << 20, MaxFileDuration: time.Duration(c.Duration * float64(time.Second))}
+	if c.Storage == bag.SQLite {
+		o.Compression = ""
+	}
+	base := filepath.Join(r.opt.Dir, "rosbag2_"+r.opt.Now().Format("2006_01_02-15_04_05"))
+	for n := 0; ; n++ {
+		if dir = base; n > 0 {
+			dir = fmt.Sprintf("%s_%d", base, n)
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			continue
+		}
+		w, err = bag.Create(dir, o)
+		return dir, w, err
+	}
+}
+
+// space is an error where there is less than there must be.
+func (r *Recording) space() error {
+	n, err := r.opt.Free(r.opt.Dir)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Free = n
+	if least := uint64(r.cfg.LeastFree) << 20; n < least {
+		return fmt.Errorf("%s: %d MiB are free on the disk, parameter least_free asks for %d", r.opt.Dir, n>>20, least>>20)
+	}
+	return nil
+}
+
+// Write puts a message into the bag's queue, if there is a bag, and never waits for the disk. Its data are copied.
+func (r *Recording) Write(m *bag.Message) {
+	r.mu.RLock()
+	t, ok := r.topics[m.Topic]
+	if r.recorder != nil {
+		r.recorder.Write(m)
+	}
+	r.mu.RUnlock()
+	if !ok || !latches(t) {
+		return
+	}
+	kept := *m
+	kept.Data = append([]byte(nil), m.Data...)
+	r.mu.Lock()
+	r.latched[m.Topic] = &kept
+	r.mu.Unlock()
+}
+
+func latches(t bag.Topic) bool {
+	for _, q := range t.QoS {
+		if q.Durability == "transient_local" {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch ends the bag where the disk has failed or has too little space; the error says so. Call it about once a second.
+func (r *Recording) Watch() error {
+	err := r.space()
+	r.mu.RLock()
+	rec := r.recorder
+	r.mu.RUnlock()
+	if rec == nil {
+		return nil
+	}
+	if failed := rec.Stats().Err; failed != nil {
+		err = failed
+	}
+	if err == nil {
+		return nil
+	}
+	r.change.Lock()
+	defer r.change.Unlock()
+	return errors.Join(err, r.end(err.Error()))
+}
+
+// Stop ends the bag; it is no error where there is none. What waits for the disk is written first.
+func (r *Recording) Stop() error {
+	r.change.Lock()
+	defer r.change.Unlock()
+	return r.end("stopped")
+}
+
+// end finishes the bag.
+func (r *Recording) end(why string) error {
+	r.mu.Lock()
+	rec := r.recorder
+	r.recorder = nil
+	r.mu.Unlock()
+	if rec == nil {
+		return nil
+	}
+	err := rec.Close()
+	s := rec.Stats()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.add(&s)
+	r.status.Bag, r.status.Why = "", why
+	if err == nil {
+		r.status.Bags++
+	}
+	return err
+}
+
+func (r *Recording) stopped(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Why = why
+}
+
+// add adds what a bag came to.
+func (s *Status) add(b *bag.Stats) {
+	s.Written += b.Written
+	s.Lost += b.Lost
+	for topic, n := range b.Dropped {
+		s.Dropped[topic] += n
+	}
+}
+
+// Status now.
+func (r *Recording) Status() Status {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	s := r.status
+	s.Dropped = map[string]uint64{}
+	for topic, n := range r.status.Dropped {
+		s.Dropped[topic] = n
+	}
+	if r.recorder != nil {
+		b := r.recorder.Stats()
+		s.add(&b)
+		s.Queued, s.Files, s.Bytes = b.Queued, b.Files, b.Bytes
+	}
+	return s
+}
+
+// Close ends the bag and lets others record into the folder.
+func (r *Recording) Close() error {
+	err := r.Stop()
+	r.unlock()
+	return err
+}

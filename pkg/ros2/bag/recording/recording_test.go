@@ -1,0 +1,291 @@
+package recording
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/core/param"
+	"vnd/pkg/ros2/bag"
+)
+
+func topic(name, durability string) bag.Topic {
+	t, _ := msgs.Lookup("std_msgs/msg/String")
+	return bag.Topic{Name: name, Type: t.Name, TypeHash: t.Hash, Definition: t.Definition(),
+		QoS: []bag.QoS{{History: "keep_last", Depth: 1, Reliability: "reliable", Durability: durability}}}
+}
+
+const begin = int64(1_700_000_000_000_000_000)
+
+func message(topic string, k int) *bag.Message {
+	at := begin + int64(k)*20e6
+	text := fmt.Sprintf("%07d", k) // eight bytes with its end
+	return &bag.Message{Topic: topic, LogTime: at, PublishTime: at - 1000, Data: append([]byte{0, 1, 0, 0, 8, 0, 0, 0}, text+"\x00"...)}
+}
+
+func settings() (c Config) {
+	param.Default(&c)
+	return c
+}
+
+func plenty(string) (uint64, error) { return 1 << 40, nil }
+
+func open(t *testing.T, dir string, free func(string) (uint64, error)) *Recording {
+	t.Helper()
+	r, err := Open(settings(), Options{Dir: dir, Free: free, Distro: "jazzy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []bag.Topic{topic("/step", "volatile"), topic("/bundle", "transient_local")} {
+		if err := r.AddTopic(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// read gives the texts of a bag in order, by topic.
+func read(t *testing.T, dir string) map[string][]int {
+	t.Helper()
+	r, err := bag.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	it, err := r.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]int{}
+	for {
+		m, err := it.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := strconv.Atoi(string(m.Data[8:15]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[m.Topic] = append(out[m.Topic], k)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if err := param.Check(new(Config)); err != nil {
+		t.Error(err)
+	}
+	if n, err := free(t.TempDir()); err != nil || n == 0 {
+		t.Errorf("%d bytes free, %v", n, err)
+	}
+	if _, err := free("/no/such/folder"); err == nil {
+		t.Error("space in a folder that is not there")
+	}
+}
+
+// TestBags: bag after bag, each whole, with schemas and QoS, and opened by what stays true.
+func TestBags(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir, plenty)
+	r.Write(message("/bundle", 1)) // before any bag
+	r.Write(message("/bundle", 2))
+	r.Write(message("/step", 3))
+	var bags []string
+	for range 2 {
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Start(); err != nil {
+			t.Errorf("started twice: %v", err)
+		}
+		bags = append(bags, r.Status().Bag)
+		for k := 10; k < 20; k++ {
+			r.Write(message("/step", k))
+		}
+		r.Write(message("/other", 1))
+		if err := r.Watch(); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(r.Stop(), r.Stop()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, b := range bags {
+		got := read(t, b)
+		if len(got["/step"]) != 10 || len(got["/bundle"]) != 1 || got["/bundle"][0] != 2 {
+			t.Errorf("%s holds %v", b, got)
+		}
+		info, err := bag.Info(b)
+		if err != nil || info.Lost.Any() || info.Distro != "jazzy" || len(info.Topics) != 2 || info.Topics[0].Definition == "" ||
+			info.Topics[1].QoS[0].Durability != "transient_local" {
+			t.Errorf("%+v, %v", info, err)
+		}
+	}
+	if s := r.Status(); s.Bags != 2 || s.Written != 22 || s.Dropped["/other"] != 2 || s.Why != "stopped" || s.Bag != "" {
+		t.Errorf("%+v", s)
+	}
+	if err := r.AddTopic(bag.Topic{Name: "/step", Type: "std_msgs/msg/Int8"}); err == nil {
+		t.Error("a topic has two types")
+	}
+	if _, err := Open(settings(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "holds it") {
+		t.Errorf("a second recording: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSpace: too little space ends the bag, whole, and lets none begin.
+func TestSpace(t *testing.T) {
+	room := uint64(1 << 40)
+	r := open(t, t.TempDir(), func(string) (uint64, error) { return room, nil })
+	defer r.Close()
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first := r.Status().Bag
+	r.Write(message("/step", 1))
+	room = 100 << 20
+	if err := r.Watch(); err == nil || !strings.Contains(err.Error(), "100 MiB are free on the disk, parameter least_free asks for 2048") {
+		t.Errorf("no space: %v", err)
+	}
+	if got := read(t, first); len(got["/step"]) != 1 {
+		t.Errorf("%v", got)
+	}
+	if err := r.Start(); err == nil || r.Status().Bag != "" || !strings.Contains(r.Status().Why, "least_free") {
+		t.Errorf("a bag begins without space: %v, %+v", err, r.Status())
+	}
+	if err := r.Watch(); err != nil {
+		t.Errorf("said twice: %v", err)
+	}
+	r.Keep(50)
+	if err := r.Start(); err != nil {
+		t.Errorf("with less asked for: %v", err)
+	}
+}
+
+// TestGone: a folder that goes away ends the bag with one line.
+func TestGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bags")
+	r := open(t, dir, free)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(); err == nil || !strings.Contains(err.Error(), dir) || r.Status().Bag != "" {
+		t.Errorf("%v, %+v", err, r.Status())
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKilled: a killed recording is made whole at the next start, with all that it had brought to disk, and a killed
+// recovery does no harm.
+func TestKilled(t *testing.T) {
+	if dir := os.Getenv("VND_TEST_RECORDING"); dir != "" {
+		recordForever(dir)
+		return
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+	cmd.Env = append(os.Environ(), "VND_TEST_RECORDING="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	safe := 0
+	for lines := bufio.NewScanner(out); safe < 200 && lines.Scan(); {
+		if safe, err = strconv.Atoi(lines.Text()); err != nil {
+			t.Fatalf("%q", lines.Text())
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // says that it was killed
+	bags, _ := filepath.Glob(filepath.Join(dir, "rosbag2_*"))
+	if len(bags) != 1 {
+		t.Fatalf("bags %v", bags)
+	}
+	// A recovery that was killed between its two renames.
+	name := filepath.Base(bags[0])
+	for _, d := range []string{copies, torn} {
+		if err := os.MkdirAll(filepath.Join(dir, d, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, torn, name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(bags[0], filepath.Join(dir, torn, name)); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir, func(string) (uint64, error) { return 1, nil })
+	var said []string
+	tell := func(line string) { said = append(said, line) }
+	r.Recover(context.Background(), tell)
+	if len(said) != 1 || !strings.Contains(said[0], "stays as it is") {
+		t.Errorf("without space: %q", said)
+	}
+	r.Close()
+	r = open(t, dir, plenty)
+	if err := r.Start(); err != nil { // beside the recovery
+		t.Fatal(err)
+	}
+	said = nil
+	r.Recover(context.Background(), tell)
+	info, err := bag.Info(bags[0])
+	if err != nil || info.Lost.Any() || info.Live || len(info.Warnings) > 0 || len(said) != 1 || !strings.Contains(said[0], "is whole again") {
+		t.Errorf("%+v, %v, %q", info, err, said)
+	}
+	got := read(t, bags[0])["/step"]
+	if safe < 200 || len(got) < safe {
+		t.Errorf("%d messages were on disk, %d are there", safe, len(got))
+	}
+	for i, k := range got {
+		if i != k {
+			t.Fatalf("message %d is %d", i, k)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// recordForever says how many messages are on the disk: those that the bag has taken and that were flushed since.
+func recordForever(dir string) {
+	r, err := Open(settings(), Options{Dir: dir, Free: plenty})
+	if err != nil {
+		panic(err)
+	}
+	if err := errors.Join(r.AddTopic(topic("/step", "volatile")), r.Start()); err != nil {
+		panic(err)
+	}
+	for k := 0; ; k++ {
+		r.Write(message("/step", k))
+		if k%50 == 49 {
+			for seen, err := bag.Info(r.Status().Bag); err != nil || seen.Messages < uint64(k+1); seen, err = bag.Info(r.Status().Bag) {
+				time.Sleep(5 * time.Millisecond)
+			}
+			fmt.Println(k + 1)
+		}
+	}
+}

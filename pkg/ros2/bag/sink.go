@@ -1,0 +1,187 @@
+package bag
+
+import (
+	"errors"
+	"os"
+
+	"vnd/pkg/ros2/bag/mcap"
+	"vnd/pkg/ros2/bag/metadata"
+	"vnd/pkg/ros2/bag/sqlite"
+)
+
+// sink writes one storage file. Topics are numbered as they are added, from 0.
+type sink interface {
+	addTopic(t Topic) error
+	addMetadata(m *metadata.Metadata) error
+	write(topic int, m *Message) error
+	flush() error // to the disk
+	pending() int // messages that a kill would take
+	size() int64  // bytes
+	span() (start, end int64, messages uint64)
+	count(topic int) uint64
+	close() error
+}
+
+// library is what files name as their writer. libmcap 0.8, with which rosbag2
+// reads, takes the profile for it while it checks lengths: a name shorter than
+// "ros2" makes a file that it refuses.
+const library = "vnd bag"
+
+// mcapFile is what an MCAP sink needs of its file.
+type mcapFile interface {
+	mcap.Output
+	Sync() error
+	Close() error
+}
+
+type mcapSink struct {
+	f       mcapFile
+	w       *mcap.Writer
+	ids     []uint16
+	schemas map[string]uint16
+}
+
+// createFile makes a new file; tests put a full disk in its place.
+var createFile = func(path string) (mcapFile, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+}
+
+func createMCAP(path string, o *WriterOptions) (sink, error) {
+	f, err := createFile(path)
+	if err != nil {
+		return nil, err
+	}
+	codec := o.Compression
+	if codec == "none" {
+		codec = mcap.None
+	}
+	w, err := mcap.NewWriter(f, mcap.WriterOptions{Profile: "ros2", Library: library, Compression: codec})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &mcapSink{f: f, w: w, schemas: map[string]uint16{}}, nil
+}
+
+func (s *mcapSink) addTopic(t Topic) error {
+	key := t.Type + "\x00" + t.DefinitionEncoding + "\x00" + t.Definition
+	schema, ok := s.schemas[key]
+	if !ok {
+		// A type without a definition has a schema too, of no encoding:
+		// readers take the type's name from it.
+		var err error
+		if schema, err = s.w.AddSchema(t.Type, t.DefinitionEncoding, []byte(t.Definition)); err != nil {
+			return err
+		}
+		s.schemas[key] = schema
+	}
+	id, err := s.w.AddChannel(mcap.Channel{
+		SchemaID: schema, Topic: t.Name, Encoding: t.Encoding,
+		Metadata: map[string]string{"offered_qos_profiles": metadata.FormatQoS(t.QoS), "topic_type_hash": t.TypeHash},
+	})
+	s.ids = append(s.ids, id)
+	return err
+}
+
+func (s *mcapSink) addMetadata(m *metadata.Metadata) error {
+	values := map[string]string{"ROS_DISTRO": m.Distro}
+	if m.Version > metadata.Humble {
+		text, err := m.EncodeEmbedded()
+		if err != nil {
+			return err
+		}
+		values["serialized_metadata"] = string(text)
+	}
+	return s.w.AddMetadata(mcap.Metadata{Name: "rosbag2", Values: values})
+}
+
+func (s *mcapSink) write(topic int, m *Message) error {
+	return s.w.Write(s.ids[topic], m.Sequence, uint64(m.LogTime), uint64(m.PublishTime), m.Data)
+}
+
+func (s *mcapSink) flush() error {
+	if err := s.w.Flush(); err != nil {
+		return err
+	}
+	return s.f.Sync()
+}
+
+func (s *mcapSink) pending() int { return s.w.Pending() }
+func (s *mcapSink) size() int64  { return s.w.Size() }
+
+func (s *mcapSink) span() (start, end int64, messages uint64) {
+	a, b, n := s.w.Span()
+	return int64(a), int64(b), n
+}
+
+func (s *mcapSink) count(topic int) uint64 { return s.w.Count(s.ids[topic]) }
+
+func (s *mcapSink) close() error {
+	return errors.Join(s.w.Close(), s.f.Sync(), s.f.Close())
+}
+
+type sqliteSink struct {
+	w   *sqlite.Writer
+	ids []int64
+}
+
+func createSQLite(path string, o *WriterOptions) (sink, error) {
+	schema := sqlite.SchemaCurrent
+	if o.MetadataVersion <= metadata.Humble {
+		schema = sqlite.SchemaHumble
+	}
+	w, err := sqlite.Create(path, schema, o.Distro)
+	if err != nil {
+		return nil, err
+	}
+	return &sqliteSink{w: w}, nil
+}
+
+func (s *sqliteSink) addTopic(t Topic) error {
+	id, err := s.w.AddTopic(sqlite.Topic{
+		Name: t.Name, Type: t.Type, Format: t.Encoding, QoS: metadata.FormatQoS(t.QoS), TypeHash: t.TypeHash,
+		Definition: t.Definition, Encoding: t.DefinitionEncoding,
+	})
+	s.ids = append(s.ids, id)
+	return err
+}
+
+func (s *sqliteSink) addMetadata(m *metadata.Metadata) error {
+	if m.Version <= metadata.Humble {
+		return nil // Humble leaves the table empty
+	}
+	text, err := m.EncodeEmbedded()
+	if err != nil {
+		return err
+	}
+	return s.w.AddMetadata(m.Version, string(text))
+}
+
+func (s *sqliteSink) write(topic int, m *Message) error {
+	return s.w.Write(s.ids[topic], m.LogTime, m.Data)
+}
+
+func (s *sqliteSink) flush() error { return s.w.Flush() }
+func (s *sqliteSink) pending() int { return s.w.Pending() }
+func (s *sqliteSink) size() int64  { return s.w.Size() }
+func (s *sqliteSink) close() error { return s.w.Close() }
+
+func (s *sqliteSink) span() (start, end int64, messages uint64) {
+	c := s.w.Counts()
+	return c.Start, c.End, c.Messages
+}
+
+func (s *sqliteSink) count(topic int) uint64 { return s.w.Counts().ByTopic[s.ids[topic]] }
+
+func (o *WriterOptions) create(path string) (sink, error) {
+	if o.Storage == SQLite {
+		return createSQLite(path+".db3", o)
+	}
+	return createMCAP(path+".mcap", o)
+}
+
+func (o *WriterOptions) fileEnd() string {
+	if o.Storage == SQLite {
+		return ".db3"
+	}
+	return ".mcap"
+}

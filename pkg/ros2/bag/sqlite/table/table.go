@@ -1,0 +1,122 @@
+// Package table says what the rows of rosbag2's SQLite tables mean, whatever
+// values stand in them: SQLite itself holds no column to its type.
+//
+// It knows nothing of SQL, so that it can be fuzzed at speed.
+package table
+
+import (
+	"database/sql/driver"
+
+	"vnd/pkg/ros2/bag/loss"
+)
+
+// Topic is a row of the table topics, with its type's definition.
+type Topic struct {
+	ID         int64
+	Name, Type string
+	Format     string // of the messages: "cdr"
+	QoS        string // YAML text, from schema version 2 on
+	TypeHash   string // from schema version 4 on
+	Definition string // text, from schema version 4 on
+	Encoding   string // of the definition: "ros2msg", "ros2idl"
+}
+
+// Message is a row of the table messages.
+type Message struct {
+	Topic *Topic
+	Row   int64
+	Time  int64  // ns since the epoch: when it was recorded
+	Data  []byte // that of the row
+}
+
+// Tables is what is known of one file's tables. Rows that mean nothing are
+// counted in Loss, each once.
+type Tables struct {
+	Topics []*Topic // in the order they came
+	Loss   loss.Loss
+
+	byID map[int64]*Topic
+	bad  map[int64]bool // rows counted as lost
+}
+
+// New is of a file without topics.
+func New() *Tables { return &Tables{byID: map[int64]*Topic{}, bad: map[int64]bool{}} }
+
+// Text takes a TEXT or a BLOB column; anything else is "".
+func Text(v driver.Value) string {
+	switch s := v.(type) {
+	case string:
+		return s
+	case []byte:
+		return string(s)
+	}
+	return ""
+}
+
+// AddTopic takes a row of the table topics: id, name, type, format, QoS, hash.
+func (t *Tables) AddTopic(v []driver.Value) {
+	id, ok := v[0].(int64)
+	if !ok || t.byID[id] != nil {
+		return
+	}
+	topic := &Topic{ID: id, Name: Text(v[1]), Type: Text(v[2]), Format: Text(v[3]), QoS: Text(v[4]), TypeHash: Text(v[5])}
+	t.Topics = append(t.Topics, topic)
+	t.byID[id] = topic
+}
+
+// AddDefinition takes a row of the table message_definitions: type, encoding,
+// text. The topics are there already.
+func (t *Tables) AddDefinition(v []driver.Value) {
+	for _, topic := range t.Topics {
+		if topic.Type == Text(v[0]) && topic.Definition == "" {
+			topic.Encoding, topic.Definition = Text(v[1]), Text(v[2])
+		}
+	}
+}
+
+// Message takes a row of the table messages: row number, topic, time, data.
+func (t *Tables) Message(v []driver.Value, m *Message) bool {
+	row, _ := v[0].(int64)
+	topic, time, ok := t.Place(row, v[1], v[2])
+	if !ok {
+		return false
+	}
+	var data []byte
+	switch d := v[3].(type) {
+	case []byte:
+		data = d
+	case string:
+		data = []byte(d)
+	default:
+		t.Lose(row, "data of the wrong type")
+		return false
+	}
+	*m = Message{Topic: topic, Row: row, Time: time, Data: data}
+	return true
+}
+
+// Place is the topic and the time of a row, which is lost without either.
+func (t *Tables) Place(row int64, id, at driver.Value) (topic *Topic, time int64, ok bool) {
+	n, isID := id.(int64)
+	time, isTime := at.(int64)
+	topic = t.byID[n]
+	switch {
+	case !isID || topic == nil:
+		t.Lose(row, "no known topic")
+	case !isTime:
+		t.Lose(row, "a time of the wrong type")
+	default:
+		return topic, time, true
+	}
+	return nil, 0, false
+}
+
+// Lose counts a row once.
+func (t *Tables) Lose(row int64, what string) {
+	if t.bad[row] {
+		return
+	}
+	t.bad[row] = true
+	t.Loss.Messages++
+	t.Loss.Note("row %d: %s", row, what)
+}

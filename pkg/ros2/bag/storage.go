@@ -1,0 +1,216 @@
+package bag
+
+import (
+	"math"
+	"os"
+
+	"vnd/pkg/ros2/bag/mcap"
+	"vnd/pkg/ros2/bag/metadata"
+	"vnd/pkg/ros2/bag/sqlite"
+)
+
+// storage reads one storage file.
+type storage interface {
+	topics() []Topic // with their counts, when counted
+	// span gives the times of the first and the last message and how many
+	// there are. When it cannot be told cheaply, ok is false and count finds out.
+	span() (start, end int64, messages uint64, ok bool)
+	count() error
+	messages(want func(topic string) bool) (cursor, error)
+	loss() Loss
+	embedded() *metadata.Metadata // the copy within the file, nil: none
+	close() error
+}
+
+// cursor gives the messages of one file in the order of their log times.
+type cursor interface {
+	next() (*Message, error)
+	close()
+}
+
+// mcapStorage reads an MCAP file.
+type mcapStorage struct {
+	f *os.File
+	r *mcap.Reader
+}
+
+func openMCAP(path string) (storage, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r, err := mcap.NewReader(f, st.Size())
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &mcapStorage{f, r}, nil
+}
+
+func (s *mcapStorage) topics() []Topic {
+	var out []Topic
+	for _, c := range s.r.Channels() {
+		t := Topic{Name: c.Topic, Encoding: c.Encoding, TypeHash: c.Metadata["topic_type_hash"], Count: s.r.Count(c)}
+		// Profiles that cannot be read are as good as none; metadata.yaml has
+		// them too.
+		t.QoS, _ = metadata.ParseQoS(c.Metadata["offered_qos_profiles"])
+		if sc := s.r.Schema(c); sc != nil {
+			t.Type, t.Definition, t.DefinitionEncoding = sc.Name, string(sc.Data), sc.Encoding
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (s *mcapStorage) span() (start, end int64, messages uint64, ok bool) {
+	a, b, n := s.r.Span()
+	return clampTime(a), clampTime(b), n, true
+}
+
+func (s *mcapStorage) count() error { return nil }
+func (s *mcapStorage) loss() Loss   { return s.r.Loss() }
+
+func (s *mcapStorage) embedded() *metadata.Metadata {
+	var out *metadata.Metadata
+	for _, m := range s.r.Metadata() {
+		if m.Name != "rosbag2" {
+			continue
+		}
+		if in, err := metadata.ParseEmbedded([]byte(m.Values["serialized_metadata"])); err == nil {
+			out = in
+		}
+		if d := m.Values["ROS_DISTRO"]; d != "" {
+			if out == nil {
+				out = &metadata.Metadata{}
+			}
+			out.Distro = d
+		}
+	}
+	return out
+}
+
+func (s *mcapStorage) close() error {
+	s.r.Close()
+	return s.f.Close()
+}
+
+// mcapCursor turns MCAP messages into bag messages.
+type mcapCursor struct {
+	it    *mcap.Iterator
+	types []string // by channel ID
+	msg   Message
+}
+
+func (s *mcapStorage) messages(want func(string) bool) (cursor, error) {
+	c := &mcapCursor{it: s.r.Messages(func(c *mcap.Channel) bool { return want(c.Topic) })}
+	for _, ch := range s.r.Channels() {
+		if sc := s.r.Schema(ch); sc != nil {
+			c.types = append(c.types, make([]string, int(ch.ID)+1-len(c.types))...)
+			c.types[ch.ID] = sc.Name
+		}
+	}
+	return c, nil
+}
+
+func (c *mcapCursor) next() (*Message, error) {
+	m, err := c.it.Next()
+	if err != nil {
+		return nil, err
+	}
+	c.msg = Message{
+		Topic: m.Channel.Topic, LogTime: clampTime(m.LogTime), PublishTime: clampTime(m.PublishTime),
+		Sequence: m.Sequence, Data: m.Data,
+	}
+	if int(m.Channel.ID) < len(c.types) {
+		c.msg.Type = c.types[m.Channel.ID]
+	}
+	return &c.msg, nil
+}
+
+func (c *mcapCursor) close() {}
+
+func clampTime(ns uint64) int64 { return int64(min(ns, math.MaxInt64)) }
+
+// sqliteStorage reads a .db3 file.
+type sqliteStorage struct {
+	r      *sqlite.Reader
+	counts *sqlite.Counts // nil: not counted yet
+}
+
+func openSQLite(path string) (storage, error) {
+	r, err := sqlite.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &sqliteStorage{r: r}, nil
+}
+
+func (s *sqliteStorage) topics() []Topic {
+	var out []Topic
+	for _, t := range s.r.Topics() {
+		b := Topic{
+			Name: t.Name, Type: t.Type, Encoding: t.Format, TypeHash: t.TypeHash,
+			Definition: t.Definition, DefinitionEncoding: t.Encoding,
+		}
+		b.QoS, _ = metadata.ParseQoS(t.QoS)
+		if s.counts != nil {
+			b.Count = s.counts.ByTopic[t.ID]
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func (s *sqliteStorage) span() (start, end int64, messages uint64, ok bool) {
+	if s.counts != nil {
+		return s.counts.Start, s.counts.End, s.counts.Messages, true
+	}
+	return 0, 0, 0, false
+}
+
+func (s *sqliteStorage) count() error {
+	c, err := s.r.Count()
+	s.counts = &c
+	return err
+}
+
+func (s *sqliteStorage) loss() Loss { return s.r.Loss() }
+
+func (s *sqliteStorage) embedded() *metadata.Metadata {
+	m, err := metadata.ParseEmbedded([]byte(s.r.Embedded))
+	if err != nil {
+		m = &metadata.Metadata{}
+	}
+	if s.r.Distro != "" {
+		m.Distro = s.r.Distro
+	}
+	return m
+}
+
+func (s *sqliteStorage) close() error { return s.r.Close() }
+
+type sqliteCursor struct {
+	rows *sqlite.Rows
+	msg  Message
+}
+
+func (s *sqliteStorage) messages(want func(string) bool) (cursor, error) {
+	rows, err := s.r.Messages(func(t *sqlite.Topic) bool { return want(t.Name) })
+	return &sqliteCursor{rows: rows}, err
+}
+
+func (c *sqliteCursor) next() (*Message, error) {
+	m, err := c.rows.Next()
+	if err != nil {
+		return nil, err
+	}
+	c.msg = Message{Topic: m.Topic.Name, Type: m.Topic.Type, LogTime: m.Time, PublishTime: m.Time, Data: m.Data}
+	return &c.msg, nil
+}
+
+func (c *sqliteCursor) close() { c.rows.Close() }

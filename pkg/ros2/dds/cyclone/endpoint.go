@@ -1,0 +1,191 @@
+//go:build cgo && !nocyclone
+
+package cyclone
+
+// #include <stdlib.h>
+// #include "glue.h"
+import "C"
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"vnd/pkg/ros2/dds"
+)
+
+// endpoint is what a writer and a reader have in common.
+type endpoint struct {
+	participant *participant
+	id          uint64
+	topic       dds.Topic
+	owner       any
+	guid        dds.GUID
+	isWriter    bool
+
+	closing sync.Mutex
+	closed  atomic.Bool
+	// use is read-held by all that use c, which Close frees.
+	use  sync.RWMutex
+	c    *C.struct_vnd_endpoint
+	last dds.Status // of a closed endpoint
+}
+
+// open makes the endpoint in Cyclone DDS; the participant is in use.
+func (e *endpoint) open(q dds.QoS) error {
+	e.c = (*C.struct_vnd_endpoint)(C.calloc(1, C.sizeof_struct_vnd_endpoint))
+	e.c.id = C.uint64_t(e.id)
+	name, typeName, data := C.CString(e.topic.Name), C.CString(e.topic.Type), C.CBytes(q.UserData)
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(typeName))
+	defer C.free(data)
+	qos := qosToC(q)
+	code := C.vnd_endpoint_open(e.participant.c, e.c, C.bool(e.isWriter), name, typeName, &qos, data, C.size_t(len(q.UserData)))
+	if code < 0 {
+		C.free(unsafe.Pointer(e.c))
+		return failure(code)
+	}
+	e.guid = guidOf(&e.c.guid)
+	return nil
+}
+
+func (e *endpoint) GUID() dds.GUID { return e.guid }
+
+func (e *endpoint) Status() dds.Status {
+	e.use.RLock()
+	defer e.use.RUnlock()
+	if e.c == nil {
+		return e.last
+	}
+	return e.status()
+}
+
+func (e *endpoint) status() dds.Status {
+	var s C.struct_vnd_status
+	C.vnd_endpoint_status(e.c, &s)
+	return dds.Status{
+		Matched: int(s.matched), MatchedTotal: int(s.matched_total),
+		Incompatible: int(s.incompatible), IncompatiblePolicy: dds.Policy(s.incompatible_policy),
+		DeadlineMissed: int(s.deadline_missed), LivelinessLost: int(s.liveliness_lost),
+		Alive: int(s.alive), NotAlive: int(s.not_alive), SamplesLost: int(s.samples_lost),
+	}
+}
+
+func (e *endpoint) Matched(f func(dds.GUID)) {
+	for _, g := range e.matched() {
+		f(g)
+	}
+}
+
+func (e *endpoint) matched() []dds.GUID {
+	e.use.RLock()
+	defer e.use.RUnlock()
+	if e.c == nil {
+		return nil
+	}
+	handles := make([]C.dds_instance_handle_t, 16)
+	n := int(C.vnd_matched(e.c, C.bool(e.isWriter), &handles[0], C.int(len(handles))))
+	for n > len(handles) {
+		handles = make([]C.dds_instance_handle_t, n)
+		n = int(C.vnd_matched(e.c, C.bool(e.isWriter), &handles[0], C.int(len(handles))))
+	}
+	var all []dds.GUID
+	for _, h := range handles[:max(n, 0)] {
+		var guid [16]C.uint8_t
+		if C.vnd_matched_guid(e.c, C.bool(e.isWriter), h, &guid[0]) { // else it has just gone
+			all = append(all, guidOf(&guid))
+		}
+	}
+	return all
+}
+
+// Close ends what waits, then the endpoint. Nothing in C uses it afterwards.
+func (e *endpoint) Close() error {
+	e.closing.Lock()
+	defer e.closing.Unlock()
+	if e.closed.Swap(true) {
+		return nil
+	}
+	if e.isWriter {
+		C.vnd_writer_interrupt(e.participant.c, e.c)
+	}
+	e.use.Lock()
+	defer e.use.Unlock()
+	e.last = e.status()
+	e.last.Matched, e.last.Alive, e.last.NotAlive = 0, 0, 0
+	C.vnd_endpoint_close(e.c)
+	C.free(unsafe.Pointer(e.c))
+	e.c = nil
+	e.participant.forget(e.id)
+	return nil
+}
+
+// qosToC turns 0, which is infinite, into Cyclone DDS' infinity.
+func qosToC(q dds.QoS) C.struct_vnd_qos {
+	flag := func(b bool) C.int32_t {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	duration := func(d time.Duration) C.int64_t {
+		if d == 0 {
+			return C.DDS_INFINITY
+		}
+		return C.int64_t(d)
+	}
+	return C.struct_vnd_qos{
+		reliable:        flag(q.Reliability == dds.Reliable),
+		transient_local: flag(q.Durability == dds.TransientLocal),
+		keep_all:        flag(q.History == dds.KeepAll),
+		manual_by_topic: flag(q.Liveliness == dds.ManualByTopic),
+		ignore_local:    flag(q.IgnoreLocal),
+		depth:           C.int32_t(min(max(q.Depth, 1), math.MaxInt32)),
+		max_blocking:    C.int64_t(q.MaxBlocking), // dds.Infinite is DDS_INFINITY
+		deadline:        duration(q.Deadline),
+		lifespan:        duration(q.Lifespan),
+		lease:           duration(q.Lease),
+	}
+}
+
+func qosFromC(c *C.struct_vnd_qos) dds.QoS {
+	duration := func(d C.int64_t) time.Duration {
+		if d == C.DDS_INFINITY {
+			return 0
+		}
+		return time.Duration(d)
+	}
+	return dds.QoS{
+		Reliability: dds.Reliability(c.reliable),
+		MaxBlocking: time.Duration(c.max_blocking),
+		Durability:  dds.Durability(c.transient_local),
+		History:     dds.History(c.keep_all),
+		Depth:       int(c.depth),
+		Deadline:    duration(c.deadline),
+		Lifespan:    duration(c.lifespan),
+		Lease:       duration(c.lease),
+		Liveliness:  dds.Liveliness(c.manual_by_topic),
+	}
+}
+
+// writer implements dds.Writer.
+type writer struct{ endpoint }
+
+// Handle is the last half of the GUID, which servers of other makes answer to; the
+// half of the participant's prefix in it is random.
+func (w *writer) Handle() uint64 { return binary.LittleEndian.Uint64(w.guid[8:]) }
+
+// check says whether a sample can be sent.
+func (w *writer) check(sample []byte) error {
+	if err := dds.CheckSample(w.topic.Name, sample); err != nil {
+		return err
+	}
+	if len(sample) > math.MaxInt32-4 {
+		return fmt.Errorf("topic %s: %d bytes: RTPS carries less than 2 GiB", w.topic.Name, len(sample))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+//go:build cgo && !nocyclone
+
+package cyclone
+
+// #include "glue.h"
+import "C"
+
+import (
+	"strings"
+	"sync"
+	"unsafe"
+
+	"vnd/pkg/ros2/dds"
+)
+
+// ownTypes are those of Cyclone DDS' built-in topics: readers of the graph in this
+// process, which nobody else sees.
+const ownTypes = "org::eclipse::cyclonedds::builtin::"
+
+// graph puts the changes of three built-in topics, which know nothing of each
+// other's order, into one.
+type graph struct {
+	lock  sync.Mutex
+	known map[dds.GUID]dds.Kind
+}
+
+func (p *participant) Changes(f func(dds.Change)) error {
+	changes, err := p.takeChanges()
+	for _, c := range changes {
+		f(c)
+	}
+	return err
+}
+
+// takeChanges takes endpoints before participants: who has an endpoint was there
+// before it, so that no endpoint is without its participant.
+func (p *participant) takeChanges() ([]dds.Change, error) {
+	p.use.RLock()
+	defer p.use.RUnlock()
+	if p.closed {
+		return nil, dds.ErrClosed
+	}
+	p.graph.lock.Lock()
+	defer p.graph.lock.Unlock()
+	var taken [3][]dds.Change
+	for _, kind := range []dds.Kind{dds.WriterKind, dds.ReaderKind, dds.ParticipantKind} {
+		var err error
+		if taken[kind], err = p.takeKind(kind); err != nil {
+			return nil, err
+		}
+	}
+	return p.graph.merge(taken), nil
+}
+
+// merge orders changes: participants come before their endpoints and go after
+// them. What was never told of does not go.
+func (g *graph) merge(taken [3][]dds.Change) []dds.Change {
+	if g.known == nil {
+		g.known = map[dds.GUID]dds.Kind{}
+	}
+	var all []dds.Change
+	come := func(c dds.Change) {
+		g.known[c.GUID] = c.Kind
+		all = append(all, c)
+	}
+	leave := func(c dds.Change) {
+		if _, told := g.known[c.GUID]; told {
+			delete(g.known, c.GUID)
+			all = append(all, c)
+		}
+	}
+	for _, c := range taken[dds.ParticipantKind] {
+		if c.Alive {
+			come(c)
+		}
+	}
+	for _, c := range append(taken[dds.WriterKind], taken[dds.ReaderKind]...) {
+		if !c.Alive {
+			leave(c)
+		} else if strings.HasPrefix(c.Topic.Type, ownTypes) {
+			continue
+		} else if _, told := g.known[c.Participant]; told {
+			come(c)
+		}
+	}
+	for _, c := range taken[dds.ParticipantKind] {
+		if c.Alive {
+			continue
+		}
+		for guid, kind := range g.known {
+			if kind != dds.ParticipantKind && participantOf(guid) == c.GUID {
+				leave(dds.Change{Kind: kind, GUID: guid, Participant: c.GUID})
+			}
+		}
+		leave(c)
+	}
+	return all
+}
+
+// participantOf is the participant that an entity belongs to: the same prefix
+// (RTPS 2.3, 8.2.4.2).
+func participantOf(g dds.GUID) dds.GUID {
+	copy(g[12:], []byte{0, 0, 1, 0xc1})
+	return g
+}
+
+// takeKind takes all changes of one built-in topic.
+func (p *participant) takeKind(kind dds.Kind) ([]dds.Change, error) {
+	var all []dds.Change
+	var samples [C.VND_CHANGES]unsafe.Pointer
+	var changes [C.VND_CHANGES]C.struct_vnd_change
+	for {
+		n := C.vnd_changes_take(p.c, C.int(kind), &samples[0], &changes[0])
+		if n < 0 {
+			return nil, failure(n)
+		}
+		if n == 0 {
+			return all, nil
+		}
+		for i := range changes[:n] {
+			all = append(all, changeOf(kind, &changes[i]))
+		}
+		C.vnd_changes_return(p.c, C.int(kind), &samples[0], &changes[0], n)
+	}
+}
+
+func changeOf(kind dds.Kind, c *C.struct_vnd_change) dds.Change {
+	guid := guidOf(&c.guid)
+	change := dds.Change{Kind: kind, Alive: bool(c.alive), GUID: guid, Participant: participantOf(guid)}
+	if !change.Alive {
+		return change
+	}
+	if c.user_data_size > 0 {
+		change.UserData = C.GoBytes(c.user_data, C.int(c.user_data_size))
+	}
+	if kind != dds.ParticipantKind {
+		change.Topic = dds.Topic{Name: C.GoString(c.topic), Type: C.GoString(c._type)}
+		change.QoS = qosFromC(&c.qos)
+		change.QoS.UserData = change.UserData
+	}
+	return change
+}

@@ -1,0 +1,194 @@
+//go:build cgo && !nocyclone
+
+package cyclone
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vnd/pkg/ros2/dds"
+)
+
+// recorded reads testdata/rtps.bin.gz: messages of a talk between two ROS 2
+// programs, each after its length.
+func recorded(t *testing.T) [][]byte {
+	t.Helper()
+	file, err := os.Open("testdata/rtps.bin.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages [][]byte
+	for len(all) > 0 {
+		n := binary.LittleEndian.Uint16(all)
+		messages = append(messages, all[2:2+n])
+		all = all[2+n:]
+	}
+	return messages
+}
+
+// addressed puts the victim's prefix where a message names its destination
+// (submessage INFO_DST, RTPS 2.3, 9.4.5.6), or nobody would look at the rest.
+func addressed(message, victim []byte) []byte {
+	m := bytes.Clone(message)
+	for at := 20; at+16 <= len(m); {
+		if m[at] == 0x0e {
+			copy(m[at+4:at+16], victim)
+		}
+		size := int(binary.LittleEndian.Uint16(m[at+2:]))
+		if size == 0 {
+			break
+		}
+		at += 4 + size
+	}
+	return m
+}
+
+// mutated changes, cuts, swells or repeats a part of a message.
+func mutated(random *rand.Rand, message []byte) []byte {
+	m := bytes.Clone(message)
+	for range 1 + random.IntN(8) {
+		at := random.IntN(len(m))
+		switch random.IntN(7) {
+		case 0:
+			m[at] ^= 1 << random.IntN(8)
+		case 1:
+			m[at] = byte(random.Uint32())
+		case 2: // numbers at the edge
+			edges := []uint32{0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0x10000}
+			if at &^= 3; at+4 <= len(m) {
+				binary.LittleEndian.PutUint32(m[at:], edges[random.IntN(len(edges))])
+			}
+		case 3:
+			if m = m[:at]; len(m) < 4 {
+				return bytes.Clone(message)
+			}
+		case 4:
+			m = append(m, m[at:]...)
+		case 5:
+			end := at + random.IntN(len(m)-at)
+			m = append(m[:at:at], m[end:]...)
+			if len(m) < 4 {
+				return bytes.Clone(message)
+			}
+		case 6:
+			copy(m[at:], message[random.IntN(len(message)):])
+		}
+	}
+	return m[:min(len(m), 60_000)]
+}
+
+// untagged is for a participant on ports that can be told; without a tag, as the
+// recorded ones are.
+func untagged(index int) string {
+	return fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>
+<Discovery><ExternalDomainId>%d</ExternalDomainId><ParticipantIndex>%d</ParticipantIndex>
+<MaxAutoParticipantIndex>10</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`, wireDomain, index)
+}
+
+// TestMutatedMessages: a process that is sent broken messages, on all its ports,
+// goes on and talks to who speaks well.
+func TestMutatedMessages(t *testing.T) {
+	_, guid := other(t, "echo", untagged(7)+"<Tracing><Verbosity>none</Verbosity></Tracing>")
+	victim, err := hex.DecodeString(guid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	assault(t, victim[:12], recorded(t))
+	capture := filepath.Join(t.TempDir(), "capture.pcap")
+	talk(t, 2, untagged(8)+"<Tracing><Verbosity>none</Verbosity><PacketCaptureFile>"+capture+"</PacketCaptureFile></Tracing>")
+	// Now as one whom it knows: both are still connected.
+	assault(t, victim[:12], captured(t, capture))
+	talk(t, 3, untagged(9))
+}
+
+// assault sends messages as they are, then many broken ones.
+func assault(t *testing.T, victim []byte, messages [][]byte) {
+	t.Helper()
+	var sockets []net.Conn
+	for _, offset := range []int{10, 11} { // RTPS 2.3, 9.6.1.1: meta traffic and data
+		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7400 + 250*wireDomain + offset + 2*7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		sockets = append(sockets, c)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for i := range 10_000 {
+		m := addressed(messages[random.IntN(len(messages))], victim)
+		if i >= len(messages) { // first as they are, so that there is a peer to be confused with
+			m = mutated(random, m)
+		}
+		if _, err := sockets[i%2].Write(m); err != nil {
+			t.Fatalf("message %d: nobody listens any more: %v", i, err)
+		}
+		if i%50 == 0 {
+			time.Sleep(time.Millisecond) // or most are lost in the socket
+		}
+	}
+}
+
+// talk has samples echoed; the participant lives until the test ends.
+func talk(t *testing.T, domain int, xml string) {
+	t.Helper()
+	p := open(t, Config{Domain: domain, XML: xml})
+	w, r := newWriter(t, p, bytesTopic("ping"), keepAll), newReader(t, p, bytesTopic("pong"), keepAll)
+	eventually(t, "the victim is there", func() bool { return w.Status().Matched >= 1 && r.Status().Matched >= 1 })
+	for _, n := range []int{4, 5, 6, 7, 8, 1000, 200_000} { // the last in fragments
+		sample := bytes.Repeat([]byte{7}, n)
+		copy(sample, []byte{0, 1, 0, 0})
+		if err := w.Write(sample, 0); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the victim answers", func() bool {
+			got, err := r.Take(1, func(s *dds.Sample) {
+				if !bytes.Equal(s.Data, sample) {
+					t.Errorf("of %d bytes it sent back %d, or others", n, len(s.Data))
+				}
+			})
+			return got == 1 && err == nil
+		})
+	}
+}
+
+// captured reads the RTPS messages of a packet capture that Cyclone DDS wrote: a
+// header of 24 bytes, then records of 16 bytes and a packet, lengths little-endian.
+func captured(t *testing.T, path string) [][]byte {
+	t.Helper()
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages [][]byte
+	for all = all[24:]; len(all) > 16; {
+		n := min(int(binary.LittleEndian.Uint32(all[8:])), len(all)-16)
+		packet := all[16 : 16+n]
+		all = all[16+n:]
+		if at := bytes.Index(packet, []byte("RTPS")); at > 0 {
+			messages = append(messages, packet[at:])
+		}
+	}
+	if len(messages) < 20 {
+		t.Fatalf("%d messages were captured", len(messages))
+	}
+	return messages
+}

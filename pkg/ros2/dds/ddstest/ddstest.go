@@ -1,0 +1,235 @@
+// Package ddstest is what every backend of package dds must pass. Each backend's
+// tests call Run.
+package ddstest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/pkg/ros2/dds"
+)
+
+// Open makes a participant that tells the others its user data.
+type Open func(t testing.TB, userData []byte) dds.Participant
+
+// Run holds a backend to the interface. domain is called once for each test, and
+// gives what opens participants that see each other and nobody else.
+func Run(t *testing.T, domain func(t testing.TB) Open) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *house)
+	}{
+		{"sizes", sizes}, {"stamps", stamps}, {"burst", burst}, {"best effort", bestEffort},
+		{"take max", takeMax}, {"reentrant take", reentrantTake}, {"bad samples", badSamples},
+		{"truncated CDR", truncated}, {"allocations", allocations},
+		{"late joiners", lateJoiners}, {"late keep all", lateKeepAll}, {"keep last", keepLast}, {"deadline", deadline},
+		{"liveliness", liveliness}, {"lifespan", lifespan}, {"incompatible", incompatible}, {"bad QoS", badQoS},
+		{"wake", wake}, {"timeouts", timeouts}, {"told until taken", toldUntilTaken}, {"events once", eventsOnce},
+		{"order of many", orderOfMany},
+		{"matched", matched}, {"ignore local", ignoreLocal}, {"types apart", typesApart}, {"handles", handles},
+		{"changes", changes}, {"changes at open", changesAtOpen}, {"changes forgotten", changesForgotten},
+		{"close while waiting", closeWhileWaiting}, {"close while writing", closeWhileWriting},
+		{"close while taking", closeWhileTaking}, {"closed", closed}, {"vanishing writer", vanishingWriter},
+		{"everything at once", everythingAtOnce},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name != "allocations" { // which counts everyone's
+				t.Parallel()
+			}
+			c.test(t, &house{t: t, open: domain(t)})
+		})
+	}
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
+// house makes what a test needs, or ends the test.
+type house struct {
+	t    *testing.T
+	open Open
+}
+
+func (h *house) participant() dds.Participant {
+	h.t.Helper()
+	p := h.open(h.t, []byte("enclave=/;"))
+	h.t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			h.t.Errorf("closing a participant: %v", err)
+		}
+	})
+	return p
+}
+
+func (h *house) writer(p dds.Participant, name string, q dds.QoS) dds.Writer {
+	h.t.Helper()
+	w, err := p.NewWriter(topic(name), q, name+" writer")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return w
+}
+
+func (h *house) reader(p dds.Participant, name string, q dds.QoS) dds.Reader {
+	h.t.Helper()
+	r, err := p.NewReader(topic(name), q, name+" reader")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+// pair makes a writer and a reader in participants of their own, and waits until
+// they know each other.
+func (h *house) pair(name string, w, r dds.QoS) (dds.Writer, dds.Reader) {
+	h.t.Helper()
+	writer := h.writer(h.participant(), name, w)
+	reader := h.reader(h.participant(), name, r)
+	h.meet(writer, reader)
+	return writer, reader
+}
+
+// meet waits until the writer and each reader list one another. A count of matches
+// does not do: it holds endpoints that are closed already, as long as discovery has
+// not said so, and a volatile writer sends nothing to a reader that it does not list.
+func (h *house) meet(w dds.Writer, readers ...dds.Reader) {
+	h.t.Helper()
+	for _, r := range readers {
+		h.eventually("the reader lists the writer", func() bool { return lists(r, w.GUID()) })
+		h.eventually("the writer lists the reader", func() bool { return lists(w, r.GUID()) })
+	}
+}
+
+// lists says whether an endpoint has matched the one with that GUID.
+func lists(e interface{ Matched(func(dds.GUID)) }, g dds.GUID) bool {
+	found := false
+	e.Matched(func(other dds.GUID) { found = found || other == g })
+	return found
+}
+
+func (h *house) write(w dds.Writer, samples ...[]byte) {
+	h.t.Helper()
+	for _, s := range samples {
+		if err := w.Write(s, 0); err != nil {
+			h.t.Fatalf("writing %d bytes: %v", len(s), err)
+		}
+	}
+}
+
+// eventually waits until something is true.
+func (h *house) eventually(what string, is func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// take waits for n samples and returns copies.
+func (h *house) take(r dds.Reader, n int) []dds.Sample {
+	h.t.Helper()
+	var got []dds.Sample
+	h.eventually("samples arrive", func() bool {
+		got = append(got, h.takeNow(r, n-len(got))...)
+		return len(got) == n
+	})
+	return got
+}
+
+// takeNow returns copies of what is there, at most n.
+func (h *house) takeNow(r dds.Reader, n int) []dds.Sample {
+	h.t.Helper()
+	var got []dds.Sample
+	counted, err := r.Take(n, func(s *dds.Sample) {
+		c := *s
+		c.Data = bytes.Clone(s.Data)
+		got = append(got, c)
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if counted != len(got) {
+		h.t.Fatalf("Take returned %d and gave %d samples", counted, len(got))
+	}
+	return got
+}
+
+// waitFor waits on the participant until it tells what is asked for, and returns
+// all that it told.
+func (h *house) waitFor(p dds.Participant, what string, is func(dds.Ready) bool) []dds.Ready {
+	h.t.Helper()
+	var told []dds.Ready
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		before := len(told)
+		var err error
+		if told, err = p.Wait(time.Second, told); err != nil {
+			h.t.Fatal(err)
+		}
+		for _, r := range told[before:] {
+			if is(r) {
+				return told
+			}
+		}
+	}
+	h.t.Fatalf("Wait did not tell: %s; but %v", what, told)
+	return nil
+}
+
+// calm waits until the participant has nothing to tell for a while.
+func (h *house) calm(p dds.Participant) {
+	h.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		ready, err := p.Wait(200*time.Millisecond, nil)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if len(ready) == 0 {
+			return
+		}
+	}
+	h.t.Fatal("Wait always tells something")
+}
+
+// topic is of a type of this package alone.
+func topic(name string) dds.Topic {
+	return dds.Topic{Name: "rt/" + strings.ReplaceAll(name, " ", "_"), Type: "ddstest::msg::dds_::Bytes_"}
+}
+
+// reliable keeps all.
+func reliable() dds.QoS {
+	return dds.QoS{Reliability: dds.Reliable, History: dds.KeepAll, MaxBlocking: 10 * time.Second}
+}
+
+// number is a sample that carries a number.
+func number(i int) []byte {
+	return binary.LittleEndian.AppendUint32([]byte{0, 1, 0, 0}, uint32(i))
+}
+
+func numberOf(t testing.TB, s dds.Sample) int {
+	t.Helper()
+	if len(s.Data) != 8 || !bytes.Equal(s.Data[:4], []byte{0, 1, 0, 0}) {
+		t.Fatalf("a sample of %d bytes, % x: expected encapsulation and a number", len(s.Data), s.Data)
+	}
+	return int(binary.LittleEndian.Uint32(s.Data[4:]))
+}
+
+func numbersOf(t testing.TB, samples []dds.Sample) []int {
+	t.Helper()
+	var numbers []int
+	for _, s := range samples {
+		numbers = append(numbers, numberOf(t, s))
+	}
+	return numbers
+}
+
+func numbers(from, to int) [][]byte {
+	var samples [][]byte
+	for i := from; i <= to; i++ {
+		samples = append(samples, number(i))
+	}
+	return samples
+}

@@ -1,0 +1,163 @@
+package inproc
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"vnd/pkg/ros2/dds"
+)
+
+// backlog is how many bytes may wait in a reader that keeps all before its
+// reliable writers wait.
+const backlog = 16 << 20
+
+// writer implements dds.Writer.
+type writer struct {
+	endpoint
+	readers []*reader
+	history queue // for readers that come later
+	room    chan struct{}
+	lease   alarm
+	lost    bool // it did not write within its lease
+}
+
+// Handle is unique within the domain: participant and entity.
+func (w *writer) Handle() uint64 { return binary.LittleEndian.Uint64(w.guid[8:]) }
+
+func (w *writer) hasData(int64) bool { return false }
+
+func (w *writer) Write(data []byte, stamp int64) error {
+	if err := dds.CheckSample(w.topic.Name, data); err != nil {
+		return err
+	}
+	d := w.domain()
+	s := d.newSample(w, data, stamp)
+	defer d.release(s)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w.congested() {
+		if err := w.awaitRoom(); err != nil {
+			return err
+		}
+	}
+	if w.closed {
+		return dds.ErrClosed
+	}
+	w.watchDeadline()
+	w.assert()
+	if w.qos.Durability == dds.TransientLocal {
+		w.history.expire(d, s.received)
+		w.history.keep(d, s, &w.qos)
+	}
+	for _, r := range w.readers {
+		r.receive(s)
+	}
+	return nil
+}
+
+// congested says whether a reliable reader that keeps all has too much waiting.
+func (w *writer) congested() bool {
+	return !w.closed && slices.ContainsFunc(w.readers, func(r *reader) bool {
+		return r.qos.Reliability == dds.Reliable && r.qos.History == dds.KeepAll && r.queue.bytes >= backlog
+	})
+}
+
+// awaitRoom unlocks the domain until readers have room, at most for MaxBlocking.
+func (w *writer) awaitRoom() error {
+	d := w.domain()
+	var expired <-chan time.Time
+	if w.qos.MaxBlocking != dds.Infinite {
+		timer := time.NewTimer(w.qos.MaxBlocking)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	for w.congested() {
+		d.mu.Unlock()
+		var late bool
+		select {
+		case <-w.room:
+		case <-expired:
+			late = true
+		}
+		d.mu.Lock()
+		if late && w.congested() {
+			return dds.ErrTimeout
+		}
+	}
+	w.makeRoom() // for another Write that waits too
+	return nil
+}
+
+// makeRoom lets Write look again.
+func (w *writer) makeRoom() {
+	select {
+	case w.room <- struct{}{}:
+	default:
+	}
+}
+
+// startLease begins a lease that only writing renews. A writer of automatic
+// liveliness lives as long as the process does.
+func (w *writer) startLease() {
+	if w.qos.Liveliness == dds.ManualByTopic && w.qos.Lease != 0 {
+		w.lease.set(w.qos.Lease, w.loseLease)
+	}
+}
+
+// assert renews the lease; a writer that was lost is back.
+func (w *writer) assert() {
+	w.startLease()
+	if !w.lost {
+		return
+	}
+	w.lost = false
+	for _, r := range w.readers {
+		r.status.NotAlive--
+		r.status.Alive++
+		r.tellEvent()
+	}
+}
+
+func (w *writer) loseLease() {
+	w.domain().mu.Lock()
+	defer w.domain().mu.Unlock()
+	if w.closed || w.lost || !w.lease.due() {
+		return
+	}
+	w.lost = true
+	w.status.LivelinessLost++
+	w.tellEvent()
+	for _, r := range w.readers {
+		r.status.Alive--
+		r.status.NotAlive++
+		r.tellEvent()
+	}
+}
+
+func (w *writer) Matched(f func(dds.GUID)) {
+	w.domain().mu.Lock()
+	readers := slices.Clone(w.readers)
+	w.domain().mu.Unlock()
+	for _, r := range readers {
+		f(r.guid)
+	}
+}
+
+func (w *writer) Close() error {
+	w.domain().mu.Lock()
+	defer w.domain().mu.Unlock()
+	w.participant.remove(w)
+	return nil
+}
+
+func (w *writer) closing() {
+	w.lease.stop()
+	w.makeRoom()
+	topic := w.domain().topicOf(w.topic)
+	topic.writers = slices.DeleteFunc(topic.writers, func(x *writer) bool { return x == w })
+	for _, r := range slices.Clone(w.readers) {
+		part(w, r)
+	}
+	w.history.drop(w.domain())
+}

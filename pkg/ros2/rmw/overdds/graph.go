@@ -1,0 +1,278 @@
+package overdds
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
+)
+
+// graph is who is there: participants and endpoints as DDS discovers them, nodes
+// as the participants announce them on ros_discovery_info.
+type graph struct {
+	sync func() // takes in what has arrived
+
+	mu           sync.Mutex
+	participants map[rmw.GID]*participant
+	writers      map[rmw.GID]endpoint
+	readers      map[rmw.GID]endpoint
+	// strangers are those of whom nodes arrived before they themselves did; they
+	// show up once they do. The oldest gives way to a newer one.
+	strangers []rmw.GID
+}
+
+// maxStrangers bounds what senders of made-up announcements can use up.
+const maxStrangers = 64
+
+type participant struct {
+	alive   bool // DDS knows it
+	ros     bool // it showed a sign of ROS: an enclave or nodes
+	enclave string
+	nodes   []nodeInfo
+}
+
+type endpoint struct {
+	participant  rmw.GID
+	topic, typ   string
+	hash         string
+	client, pair string // clientid, serviceid
+	qos          rmw.QoS
+}
+
+func newGraph() *graph {
+	return &graph{
+		participants: map[rmw.GID]*participant{},
+		writers:      map[rmw.GID]endpoint{},
+		readers:      map[rmw.GID]endpoint{},
+	}
+}
+
+// apply takes in what DDS discovered.
+func (g *graph) apply(c dds.Change) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case c.Kind == dds.ParticipantKind && c.Alive:
+		p := g.participant(c.GUID)
+		p.alive = true
+		if enclave, found := parseUserData(c.UserData)[enclaveKey]; found {
+			p.enclave, p.ros = enclave, true
+		}
+	case c.Kind == dds.ParticipantKind:
+		delete(g.participants, c.GUID)
+	case !c.Alive:
+		delete(g.endpoints(c.Kind), c.GUID)
+	case !strings.HasPrefix(c.Topic.Name, "DCPS"): // DDS' own
+		pairs := parseUserData(c.UserData)
+		c.QoS.UserData, c.QoS.IgnoreLocal = nil, false
+		g.endpoints(c.Kind)[c.GUID] = endpoint{participant: c.Participant, topic: c.Topic.Name,
+			typ: c.Topic.Type, hash: parseHash(pairs[hashKey]),
+			client: pairs[clientKey], pair: pairs[serverKey], qos: c.QoS}
+	}
+}
+
+func (g *graph) endpoints(k dds.Kind) map[rmw.GID]endpoint {
+	if k == dds.WriterKind {
+		return g.writers
+	}
+	return g.readers
+}
+
+// participant finds or makes one.
+func (g *graph) participant(gid rmw.GID) *participant {
+	p := g.participants[gid]
+	if p == nil {
+		p = &participant{}
+		g.participants[gid] = p
+	}
+	return p
+}
+
+// announce takes in what a participant says of its nodes. The writer tells whose
+// word it is, unless it is zero.
+func (g *graph) announce(m *info, writer rmw.GID) {
+	const prefix = 12
+	if writer != (rmw.GID{}) && !bytes.Equal(writer[:prefix], m.gid[:prefix]) {
+		return // speaks for another
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.participant(m.gid)
+	p.nodes, p.ros = m.nodes, true
+	if p.alive || slices.Contains(g.strangers, m.gid) {
+		return
+	}
+	g.strangers = append(g.strangers, m.gid)
+	if len(g.strangers) > maxStrangers {
+		if s := g.participants[g.strangers[0]]; s != nil && !s.alive {
+			delete(g.participants, g.strangers[0])
+		}
+		g.strangers = slices.Delete(g.strangers, 0, 1)
+	}
+}
+
+// clientOf and serverOf return the ids that pair an endpoint with its other half;
+// known is false when there is no such endpoint (any more).
+func (g *graph) clientOf(k dds.Kind, gid rmw.GID) (id string, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e, known := g.endpoints(k)[gid]
+	return e.client, known
+}
+
+func (g *graph) serverOf(k dds.Kind, gid rmw.GID) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.endpoints(k)[gid].pair
+}
+
+// snapshot takes in what has arrived and leaves the graph locked.
+func (g *graph) snapshot() {
+	g.sync()
+	g.mu.Lock()
+}
+
+func (g *graph) Nodes() []rmw.NodeName {
+	g.snapshot()
+	defer g.mu.Unlock()
+	var names []rmw.NodeName
+	for _, p := range g.participants {
+		if !p.alive {
+			continue
+		}
+		for i := range p.nodes {
+			names = append(names, p.name(&p.nodes[i]))
+		}
+	}
+	slices.SortFunc(names, compareNodes)
+	return names
+}
+
+func (p *participant) name(n *nodeInfo) rmw.NodeName {
+	return rmw.NodeName{Namespace: n.namespace, Name: n.name, Enclave: p.enclave}
+}
+
+func compareNodes(a, b rmw.NodeName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Enclave, b.Enclave))
+}
+
+func (g *graph) Topics() map[string][]string {
+	return g.names(demangleTopic, demangleType)
+}
+
+func (g *graph) Services() map[string][]string {
+	return g.names(func(topic string) string {
+		return cmp.Or(demangleReply(topic), demangleRequest(topic))
+	}, demangleServiceType)
+}
+
+// names collects the names and types of all endpoints.
+func (g *graph) names(name, typ func(string) string) map[string][]string {
+	g.snapshot()
+	defer g.mu.Unlock()
+	m := map[string][]string{}
+	for _, endpoints := range []map[rmw.GID]endpoint{g.writers, g.readers} {
+		for _, e := range endpoints {
+			addName(m, name(e.topic), typ(e.typ))
+		}
+	}
+	return m
+}
+
+// addName keeps types sorted and single. What is not ROS' has no name or type.
+func addName(m map[string][]string, name, typ string) {
+	if name == "" || typ == "" {
+		return
+	}
+	if i, found := slices.BinarySearch(m[name], typ); !found {
+		m[name] = slices.Insert(m[name], i, typ)
+	}
+}
+
+func (g *graph) Publishers(topic string) []rmw.Endpoint {
+	return g.of(dds.WriterKind, topic)
+}
+
+func (g *graph) Subscriptions(topic string) []rmw.Endpoint {
+	return g.of(dds.ReaderKind, topic)
+}
+
+func (g *graph) of(k dds.Kind, topic string) []rmw.Endpoint {
+	g.snapshot()
+	defer g.mu.Unlock()
+	var found []rmw.Endpoint
+	topic = mangleTopic(topic)
+	for gid, e := range g.endpoints(k) {
+		if e.topic == topic {
+			found = append(found, rmw.Endpoint{Node: g.nodeOf(k, gid, e.participant),
+				Type: demangleType(e.typ), Hash: e.hash, GID: gid, QoS: e.qos})
+		}
+	}
+	slices.SortFunc(found, func(a, b rmw.Endpoint) int {
+		return cmp.Or(compareNodes(a.Node, b.Node), bytes.Compare(a.GID[:], b.GID[:]))
+	})
+	return found
+}
+
+// nodeOf finds the node that an endpoint was announced with.
+func (g *graph) nodeOf(k dds.Kind, gid, owner rmw.GID) rmw.NodeName {
+	p := g.participants[owner]
+	if p == nil || !p.ros {
+		return rmw.NodeName{Namespace: rmw.BareApp, Name: rmw.BareApp}
+	}
+	for i := range p.nodes {
+		if slices.Contains(p.nodes[i].gids(k), gid) {
+			return p.name(&p.nodes[i])
+		}
+	}
+	return rmw.NodeName{Namespace: rmw.UnknownNamespace, Name: rmw.UnknownNode, Enclave: p.enclave}
+}
+
+func (n *nodeInfo) gids(k dds.Kind) []rmw.GID {
+	if k == dds.WriterKind {
+		return n.writers
+	}
+	return n.readers
+}
+
+// Of joins the nodes of that name, when there are several.
+func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
+	g.snapshot()
+	defer g.mu.Unlock()
+	of := rmw.NodeGraph{Publishers: map[string][]string{}, Subscriptions: map[string][]string{},
+		Servers: map[string][]string{}, Clients: map[string][]string{}}
+	found := false
+	for _, p := range g.participants {
+		for i := range p.nodes {
+			n := &p.nodes[i]
+			if p.alive && n.namespace == name.Namespace && n.name == name.Name {
+				found = true
+				g.collect(&of, n)
+			}
+		}
+	}
+	if !found {
+		return rmw.NodeGraph{}, rmw.ErrNoNode
+	}
+	return of, nil
+}
+
+// collect adds a node's endpoints. A server is known by its reader of requests, a
+// client by that of responses.
+func (g *graph) collect(of *rmw.NodeGraph, n *nodeInfo) {
+	for _, gid := range n.writers {
+		e := g.writers[gid]
+		addName(of.Publishers, demangleTopic(e.topic), demangleType(e.typ))
+	}
+	for _, gid := range n.readers {
+		e := g.readers[gid]
+		addName(of.Subscriptions, demangleTopic(e.topic), demangleType(e.typ))
+		addName(of.Servers, demangleRequest(e.topic), demangleServiceType(e.typ))
+		addName(of.Clients, demangleReply(e.topic), demangleServiceType(e.typ))
+	}
+}

@@ -1,0 +1,107 @@
+package overdds
+
+import (
+	"fmt"
+	"strings"
+
+	"vnd/pkg/ros2/rmw"
+)
+
+// Keys of what ROS puts into DDS' USER_DATA: "key=value;" pairs.
+const (
+	enclaveKey = "enclave"  // of participants
+	clientKey  = "clientid" // of both endpoints of a client
+	serverKey  = "serviceid"
+	hashKey    = "typehash" // of endpoints, from Iron on
+)
+
+// UserData is what the participant of a ROS process carries, for instance
+// "enclave=/;". It makes others count the process as one of ROS.
+func UserData(enclave string) []byte { return []byte(enclaveKey + "=" + enclave + ";") }
+
+// hashPair announces a type's hash; "" when there is none.
+func hashPair(hash string) string {
+	if hash == "" {
+		return ""
+	}
+	return hashKey + "=" + hash + ";"
+}
+
+// pairID is the value of clientid and serviceid: 12 bytes of the participant's
+// prefix and a counter, in hexadecimal without leading zeros, dots between them,
+// and the first byte filled up with a space (rmw_cyclonedds_cpp, csid_to_string:
+// setw without setfill).
+func pairID(participant rmw.GID, counter uint32) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%2x", participant[0])
+	for _, c := range participant[1:12] {
+		fmt.Fprintf(&b, ".%x", c)
+	}
+	for shift := 24; shift >= 0; shift -= 8 {
+		fmt.Fprintf(&b, ".%x", byte(counter>>shift))
+	}
+	return b.String()
+}
+
+// parseUserData reads "key=value;" pairs as rmw's parse_key_value does: keys are
+// alphanumeric, no value is empty, a semicolon that follows another belongs to
+// the value, the last pair may lack its own, NULs may follow, one odd character
+// before a further key is passed over. Nothing is returned of what breaks these
+// rules: other programs use USER_DATA in other ways.
+func parseUserData(data []byte) map[string]string {
+	pairs := map[string]string{}
+	for len(data) > 0 {
+		if len(pairs) > 0 && data[0] != 0 && data[0] != '=' && !isAlphanumeric(data[0]) {
+			data = data[1:]
+		}
+		if len(data) == 0 || data[0] == 0 && len(pairs) > 0 {
+			break
+		}
+		n := 0
+		for n < len(data) && isAlphanumeric(data[n]) {
+			n++
+		}
+		if n == 0 || n == len(data) || data[n] != '=' {
+			return nil
+		}
+		key := string(data[:n])
+		value, rest := cutValue(data[n+1:])
+		if value == "" {
+			return nil
+		}
+		pairs[key] = value
+		data = rest
+	}
+	return pairs
+}
+
+// cutValue returns the value that data begins with and what follows its
+// semicolons: all but the first of them are the value's.
+func cutValue(data []byte) (value string, rest []byte) {
+	n := 0
+	for n < len(data) && data[n] != ';' {
+		n++
+	}
+	if n == len(data) {
+		return string(data), nil
+	}
+	end := n
+	for n < len(data) && data[n] == ';' {
+		n++
+	}
+	return string(data[:end]) + string(data[end+1:n]), data[n:]
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// parseHash returns a type hash as announced, "" when it is not one.
+func parseHash(s string) string {
+	const version = "RIHS01_"
+	digits, found := strings.CutPrefix(s, version)
+	if !found || len(digits) != 64 || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
+		return ""
+	}
+	return s
+}

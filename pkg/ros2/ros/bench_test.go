@@ -1,0 +1,353 @@
+package ros_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/dds/cyclone"
+	"vnd/pkg/ros2/dds/inproc"
+	"vnd/pkg/ros2/rmw/overdds"
+	"vnd/pkg/ros2/ros"
+)
+
+// The topics and the QoS of the benchmark, on every layer.
+var (
+	ping = dds.Topic{Name: "rt/ping", Type: "geometry_msgs::msg::dds_::PoseStamped_"}
+	pong = dds.Topic{Name: "rt/pong", Type: "geometry_msgs::msg::dds_::PoseStamped_"}
+)
+
+// BenchmarkRoundTrip sends a PoseStamped to another process and back at 1 kHz over
+// Cyclone DDS: through publishers and subscriptions, on pkg/ros2/dds alone, and as a
+// program in C does it, in turns of a tenth of a second; the first messages of a
+// turn, which come after a pause and not at 1 kHz, do not count. It reports
+// microseconds at p50 and p99, and ours by C's.
+//
+// A processor with nothing to do sleeps, and takes longer to wake than a message
+// takes to go through the library. C pays for it at each of the four threads of a
+// trip; Go's monitor, a thread that looks around every few tens of microseconds,
+// keeps the processors of ours from falling asleep. What the layers themselves take
+// shows where processors are awake for both.
+func BenchmarkRoundTrip(b *testing.B) {
+	b.Run("awake", func(b *testing.B) {
+		keepAwake(b)
+		roundTrip(b)
+	})
+	b.Run("asleep", roundTrip)
+}
+
+// keepAwake has each processor do something, as long as nobody wants it, until the
+// benchmark ends.
+func keepAwake(b *testing.B) {
+	program := yardstick(b)
+	ended, end := context.WithCancel(context.Background())
+	for i := range runtime.NumCPU() {
+		p := exec.CommandContext(ended, program, "awake", strconv.Itoa(i))
+		ready := must(p.StdoutPipe())(b)
+		if err := p.Start(); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { p.Wait() })
+		if _, err := ready.Read(make([]byte, 1)); err != nil {
+			b.Fatalf("processor %d: %v", i, err)
+		}
+	}
+	b.Cleanup(end) // before they are waited for
+}
+
+func roundTrip(b *testing.B) {
+	pings := []struct {
+		name string
+		ping func(n int) []time.Duration
+		all  []time.Duration
+	}{{"ros", rosPing(b), nil}, {"dds", ddsPing(b), nil}, {"c", cPing(b), nil}}
+	const turns, each, first = 50, 100, 10
+	for range turns {
+		for i := range pings {
+			pings[i].all = append(pings[i].all, pings[i].ping(first + each)[first:]...)
+		}
+	}
+	for _, p := range []int{50, 99} {
+		at := map[string]float64{}
+		for _, c := range pings {
+			slices.Sort(c.all)
+			at[c.name] = float64(c.all[len(c.all)*p/100].Nanoseconds()) / 1e3
+			b.ReportMetric(at[c.name], fmt.Sprintf("%s-p%d-µs", c.name, p))
+		}
+		b.ReportMetric(at["ros"]/at["c"], fmt.Sprintf("ros/c-p%d", p))
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// echo starts the program that answers.
+func echo(b *testing.B, program string) {
+	b.Helper()
+	p, stderr := startUntil(b, context.Background(), program)
+	b.Cleanup(func() {
+		p.Process.Signal(os.Interrupt)
+		if err := p.Wait(); err != nil {
+			b.Errorf("%v: %s", err, stderr)
+		}
+	})
+}
+
+// stopwatch times trips at 1 kHz.
+type stopwatch struct {
+	next, sent time.Time
+	took       []time.Duration
+}
+
+func (s *stopwatch) start() {
+	s.next = s.next.Add(time.Millisecond)
+	time.Sleep(time.Until(s.next))
+	s.sent = time.Now()
+}
+
+func (s *stopwatch) stop() { s.took = append(s.took, time.Since(s.sent)) }
+
+func rosPing(b *testing.B) func(n int) []time.Duration {
+	echo(b, "rosecho")
+	node := newNode(b, overTheWire(b), "pinger")
+	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](node, "ping", ros.DefaultQoS()))(b)
+	var left int
+	var watch stopwatch
+	var stop context.CancelFunc
+	sub := must(ros.NewSubscription(node, "pong", ros.DefaultQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) {
+		watch.stop()
+		if left--; left == 0 {
+			stop()
+			return
+		}
+		watch.start()
+		if err := pub.Publish(m); err != nil {
+			b.Error(err)
+			stop()
+		}
+	}))(b)
+	if err := errors.Join(ros.WaitForMatched(within(b), pub, 1), ros.WaitForMatched(within(b), sub, 1)); err != nil {
+		b.Fatal(err)
+	}
+	return func(n int) []time.Duration {
+		var ctx context.Context
+		ctx, stop = context.WithCancel(context.Background())
+		defer stop()
+		left, watch = n, stopwatch{next: time.Now()}
+		m := &geometrymsgs.PoseStamped{}
+		m.Header.FrameID = "world"
+		watch.start()
+		if err := errors.Join(pub.Publish(m), node.Context().Spin(ctx)); err != nil {
+			b.Fatal(err)
+		}
+		return watch.took
+	}
+}
+
+func rosEcho() {
+	ros.MainContext(ros.Options{}, func(_ context.Context, c *ros.Context) error {
+		n, err := c.NewNode("echo")
+		if err != nil {
+			return err
+		}
+		pub, err := ros.NewPublisher[geometrymsgs.PoseStamped](n, "pong", ros.DefaultQoS())
+		if err != nil {
+			return err
+		}
+		_, err = ros.NewSubscription(n, "ping", ros.DefaultQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) {
+			if err := pub.Publish(m); err != nil {
+				n.Log().Error().Err(err).Send()
+			}
+		})
+		return err
+	})
+}
+
+// ddsPair is a writer and a reader of a process that knows no ROS.
+type ddsPair struct {
+	p dds.Participant
+	w dds.Writer
+	r dds.Reader
+}
+
+func newPair(getenv func(string) string, write, read dds.Topic) (*ddsPair, error) {
+	interfaces, err := overdds.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	config, err := overdds.Environment(getenv, interfaces)
+	if err != nil {
+		return nil, err
+	}
+	p, err := cyclone.Open(cyclone.Config{Domain: int(config.Domain), XML: config.XML})
+	if err != nil {
+		return nil, err
+	}
+	pair := &ddsPair{p: p}
+	if pair.w, err = p.NewWriter(write, ros.DefaultQoS(), nil); err != nil {
+		return nil, err
+	}
+	pair.r, err = p.NewReader(read, ros.DefaultQoS(), pair)
+	return pair, err
+}
+
+// serve calls f with each sample until it returns false.
+func (p *ddsPair) serve(f func(data []byte) bool) error {
+	var ready []dds.Ready
+	var data []byte
+	keep := func(s *dds.Sample) { data = append(data[:0], s.Data...) }
+	for {
+		var err error
+		if ready, err = p.p.Wait(-1, ready[:0]); err != nil {
+			return err
+		}
+		for {
+			n, err := p.r.Take(1, keep)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				break
+			}
+			if !f(data) {
+				return nil
+			}
+		}
+	}
+}
+
+func ddsPing(b *testing.B) func(n int) []time.Duration {
+	echo(b, "ddsecho")
+	env := environment()
+	pair := must(newPair(func(key string) string { return env[key] }, ping, pong))(b)
+	b.Cleanup(func() { pair.p.Close() })
+	for deadline := time.Now().Add(patience); pair.w.Status().Matched == 0 || pair.r.Status().Matched == 0; {
+		if time.Now().After(deadline) {
+			b.Fatal("no echo")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	m := &geometrymsgs.PoseStamped{}
+	m.Header.FrameID = "world"
+	data := must(cdr.Marshal(m))(b)
+	return func(n int) []time.Duration {
+		watch := stopwatch{next: time.Now()}
+		watch.start()
+		err := pair.w.Write(data, 0)
+		if err == nil {
+			err = pair.serve(func(data []byte) bool {
+				watch.stop()
+				if n--; n == 0 {
+					return false
+				}
+				watch.start()
+				return pair.w.Write(data, 0) == nil
+			})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		return watch.took
+	}
+}
+
+// yardstick compiles the program in C.
+func yardstick(b *testing.B) (program string) {
+	b.Helper()
+	const room = "../dds/cyclone"
+	program = filepath.Join(b.TempDir(), "roundtrip")
+	out, err := exec.Command("gcc", "-O2", "-I"+room, "-DDDS_NDEBUG", "-o", program,
+		room+"/testdata/bench/roundtrip.c", room+"/blob.c", "-lddsc", "-lpthread").CombinedOutput()
+	if err != nil {
+		b.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return program
+}
+
+// cPing is pkg/ros2/dds/cyclone's yardstick, which sends 104 bytes.
+func cPing(b *testing.B) func(n int) []time.Duration {
+	program := yardstick(b)
+	xml := fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>`+
+		`<AllowMulticast>false</AllowMulticast></General>`+
+		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/>`+
+		`</Peers></Discovery>`, os.Getpid())
+	ended, end := context.WithCancel(context.Background())
+	b.Cleanup(end)
+	if err := exec.CommandContext(ended, program, "echo", "waitset", xml).Start(); err != nil {
+		b.Fatal(err)
+	}
+	c := exec.CommandContext(ended, program, "ping", "waitset", xml)
+	stdin, stdout := must(c.StdinPipe())(b), must(c.StdoutPipe())(b)
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Scan() // "ready"
+	return func(n int) (took []time.Duration) {
+		fmt.Fprintln(stdin, n)
+		for len(took) < n && lines.Scan() {
+			ns, err := time.ParseDuration(lines.Text() + "ns")
+			if err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, ns)
+		}
+		return took
+	}
+}
+
+func ddsEcho() {
+	pair, err := newPair(os.Getenv, pong, ping)
+	if err == nil {
+		go func() {
+			err := pair.serve(func(data []byte) bool { return pair.w.Write(data, 0) == nil })
+			if err != nil {
+				io.WriteString(os.Stderr, err.Error())
+			}
+		}()
+		ros.MainContext(ros.Options{Backend: ros.InProcess(inproc.NewDomain())},
+			func(context.Context, *ros.Context) error { return nil })
+	}
+	io.WriteString(os.Stderr, err.Error())
+	os.Exit(1)
+}
+
+// BenchmarkPublishTake is a message's way through this package alone.
+func BenchmarkPublishTake(b *testing.B) {
+	n := alone(b)
+	must(ros.NewSubscription(n, "x", ros.DefaultQoS(), func(*geometrymsgs.PoseStamped, ros.Info) {}))(b)
+	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](n, "x", ros.DefaultQoS()))(b)
+	m := &geometrymsgs.PoseStamped{}
+	m.Header.FrameID = "world"
+	turn := ros.Turner(n.Context())
+	turn()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := pub.Publish(m); err != nil {
+			b.Fatal(err)
+		}
+		turn()
+	}
+}
+
+// environment is loopback by name.
+func environment() map[string]string {
+	env := map[string]string{}
+	for _, pair := range loopback() {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	return env
+}

@@ -1,0 +1,172 @@
+// Package description describes types field by field, as the service
+// get_type_description of newer ROS 2 distributions does (REP-2016).
+package description
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vnd/msgs"
+	tdi "vnd/msgs/type_description_interfaces"
+	"vnd/pkg/ros2/msggen"
+)
+
+// separator stands between the definitions of a type and of those it refers to.
+var separator = strings.Repeat("=", 80)
+
+// Description is what can be said of a type.
+type Description struct {
+	Hash    string // RIHS01
+	Type    tdi.TypeDescription
+	Sources []tdi.TypeSource // of the type and of all that it refers to
+}
+
+// Of describes a message ("std_msgs/msg/Header"), a service
+// ("std_srvs/srv/SetBool"), or its _Request or _Response.
+func Of(name string) (*Description, error) {
+	if s, ok := msgs.LookupService(name); ok {
+		return ofService(s)
+	}
+	t, ok := msgs.Lookup(name)
+	if !ok {
+		return nil, fmt.Errorf("type %.100q is not known", name)
+	}
+	set, err := msggen.ParseDefinition(name, name, t.Definition())
+	if err != nil {
+		return nil, err
+	}
+	return describe(set, name, t.Hash)
+}
+
+// ofService describes a service by the three types that rosidl makes of it.
+func ofService(s msgs.Service) (*Description, error) {
+	event, ok := msgs.Lookup("service_msgs/msg/ServiceEventInfo")
+	if !ok {
+		return nil, fmt.Errorf("type %s is not known", event.Name)
+	}
+	set := msggen.NewSet(nil)
+	var halves []string
+	for _, t := range []msgs.Type{s.Request, s.Response, event} {
+		own, err := msggen.ParseDefinition(t.Name, t.Name, t.Definition())
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range own.Messages() {
+			set.Add(m)
+		}
+		text, _, _ := strings.Cut(t.Definition(), separator)
+		halves = append(halves, text)
+	}
+	service, err := msggen.ParseService(s.Name, s.Name, halves[0]+"---\n"+halves[1])
+	if err != nil {
+		return nil, err
+	}
+	set.AddService(service)
+	return describe(set, s.Name, s.Hash)
+}
+
+func describe(set *msggen.Set, name, hash string) (*Description, error) {
+	switch got, err := set.Hash(name); {
+	case err != nil:
+		return nil, err
+	case got != hash:
+		return nil, fmt.Errorf("the definition of %s hashes to %s, expected %s", name, got, hash)
+	}
+	refs, err := set.References(name)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(refs)
+	d := &Description{Hash: hash, Type: tdi.TypeDescription{TypeDescription: individual(set, name)}}
+	d.Sources = append(d.Sources, source(set, name))
+	for _, ref := range refs {
+		d.Type.ReferencedTypeDescriptions = append(d.Type.ReferencedTypeDescriptions, individual(set, ref))
+		d.Sources = append(d.Sources, source(set, ref))
+	}
+	return d, nil
+}
+
+// individual describes one type of the set without those it refers to.
+func individual(set *msggen.Set, name string) tdi.IndividualTypeDescription {
+	fields := derived(set, name)
+	if m := set.Message(name); m != nil {
+		fields = m.Fields
+	}
+	if len(fields) == 0 {
+		fields = []msggen.Field{{Name: "structure_needs_at_least_one_member", Type: msggen.Type{Base: msggen.Uint8}}}
+	}
+	d := tdi.IndividualTypeDescription{TypeName_: name}
+	for _, f := range fields {
+		d.Fields = append(d.Fields, tdi.Field{Name: f.Name, Type: fieldType(f.Type), DefaultValue: python(f.Default)})
+	}
+	return d
+}
+
+// derived are the fields of what rosidl derives from a service; nil for messages.
+func derived(set *msggen.Set, name string) []msggen.Field {
+	nested := func(name, ref string, array msggen.Array, size int) msggen.Field {
+		return msggen.Field{Name: name, Type: msggen.Type{Base: msggen.Nested, Ref: ref, Array: array, Size: size}}
+	}
+	if set.Service(name) != nil {
+		return []msggen.Field{
+			nested("request_message", name+"_Request", msggen.Single, 0),
+			nested("response_message", name+"_Response", msggen.Single, 0),
+			nested("event_message", name+"_Event", msggen.Single, 0),
+		}
+	}
+	if base, ok := strings.CutSuffix(name, "_Event"); ok && set.Service(base) != nil {
+		return []msggen.Field{
+			nested("info", "service_msgs/msg/ServiceEventInfo", msggen.Single, 0),
+			nested("request", base+"_Request", msggen.Bounded, 1),
+			nested("response", base+"_Response", msggen.Bounded, 1),
+		}
+	}
+	return nil
+}
+
+// boundedString is what FieldType adds for strings with a bound.
+const boundedString = uint8(tdi.FieldTypeFieldTypeBoundedString - tdi.FieldTypeFieldTypeString)
+
+func fieldType(t msggen.Type) tdi.FieldType {
+	f := tdi.FieldType{
+		TypeID: uint8(int(t.Base) + int(t.Array)), Capacity: uint64(t.Size),
+		StringCapacity: uint64(t.StringBound), NestedTypeName: t.Ref,
+	}
+	if t.StringBound > 0 {
+		f.TypeID += boundedString
+	}
+	return f
+}
+
+// python writes a default as rosidl does, which is str() of Python.
+func python(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, python(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}
+
+// source is the text of a type; of what is derived from a service the service's.
+func source(set *msggen.Set, name string) tdi.TypeSource {
+	if m := set.Message(name); m != nil && !strings.Contains(name, "/srv/") {
+		return tdi.TypeSource{TypeName_: name, Encoding: "msg", RawFileContents: m.Text}
+	}
+	s := tdi.TypeSource{TypeName_: name, Encoding: "implicit"} // rosidl's word for what has no file of its own
+	if v := set.Service(name); v != nil {
+		s.Encoding, s.RawFileContents = "srv", v.Request.Text+"---\n"+v.Response.Text
+	}
+	return s
+}

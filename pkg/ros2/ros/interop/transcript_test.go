@@ -1,0 +1,172 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything that must happen may take.
+const patience = time.Minute
+
+// step is a command of a transcript with the lines that it is to print.
+type step struct {
+	command, want string
+	retried       bool // until it prints them: the first, which waits for discovery
+}
+
+// readTranscript reads a file of comments (#), commands ($, or ? for those that
+// are tried again) and what they print, with these marks for what differs each
+// time: <n> a number, <gid> octets in hexadecimal, <any> the rest of a line,
+// <waiting> a line that the command prints if the peer is not yet there, <rates>
+// at least two of its measurements, <lines> any lines.
+func readTranscript(t *testing.T, name string) []step {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []step
+	for line := range strings.Lines(string(data)) {
+		switch {
+		case len(steps) == 0 && strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "$ "), strings.HasPrefix(line, "? "):
+			steps = append(steps, step{command: strings.TrimSpace(line[2:]), retried: line[0] == '?'})
+		default:
+			steps[len(steps)-1].want += line
+		}
+	}
+	return steps
+}
+
+var marks = []struct{ mark, pattern string }{
+	{"<n>", `-?\d+(\.\d+)?(e[-+]\d+)?`}, {"<gid>", `[0-9a-f]{2}(\.[0-9a-f]{2})*`}, {"<any>", `[^\n]*`},
+	{"<waiting>\n", `((W|w)aiting [^\n]*\n)*`},
+	{"<rates>\n", `([^\n]*(average|\d+(\.\d+)? [KM]?B/s)[^\n]*\n[^\n]*min[^\n]*\n){2,}`},
+	{"<lines>\n", `([^\n]*\n)*`},
+}
+
+func (s step) matches(output string) bool {
+	pattern := regexp.QuoteMeta(s.want)
+	for _, m := range marks {
+		pattern = strings.ReplaceAll(pattern, regexp.QuoteMeta(m.mark), m.pattern)
+	}
+	return regexp.MustCompile("^" + strings.TrimRight(pattern, "\n") + `\n*$`).MatchString(output)
+}
+
+// place is where the programs of a test meet: a domain with a tag of its own, on
+// the loopback, and a working directory.
+type place struct {
+	t    *testing.T
+	env  []string
+	work string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, work: t.TempDir()}
+	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=0",
+		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
+		"CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
+	return p
+}
+
+// domain is one for this process.
+func domain() int { return 1 + os.Getpid()%100 }
+
+// loopback configures Cyclone DDS to use nothing else, with more of <Discovery>.
+func loopback(more string) string {
+	return `<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>` +
+		`<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>` +
+		`<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>` +
+		more + `</Discovery></Domain></CycloneDDS>`
+}
+
+// shell runs a command and returns what it prints.
+func (p *place) shell(command string) string {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = p.env, p.work, time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Sprintf("%s%v\n", out, err)
+	}
+	return string(out)
+}
+
+// start runs a program of ours, or one of others, in the background; it is
+// interrupted at the end of the test and must then end well.
+func (p *place) start(name string, args ...string) *background {
+	p.t.Helper()
+	b := &background{t: p.t, cmd: exec.Command(name, args...), output: new(bytes.Buffer)}
+	if programs[name] != nil {
+		b.cmd = exec.Command(os.Args[0], args...)
+		b.cmd.Env = append(p.env, programVariable+"="+name)
+	} else {
+		b.cmd.Env = p.env
+	}
+	b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = p.work, b.output, b.output
+	b.cmd.SysProcAttr, b.cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, time.Second
+	if err := b.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { b.stop() })
+	return b
+}
+
+type background struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	output *bytes.Buffer
+	ended  bool
+}
+
+// stop interrupts the program and returns all that it printed.
+func (b *background) stop() string {
+	b.t.Helper()
+	if b.ended {
+		return b.output.String()
+	}
+	b.ended = true
+	signal := func(s syscall.Signal) { syscall.Kill(-b.cmd.Process.Pid, s) } // with its children, as a terminal does
+	killer := time.AfterFunc(patience, func() { signal(syscall.SIGKILL) })
+	defer killer.Stop()
+	signal(syscall.SIGINT)
+	if err := b.cmd.Wait(); err != nil {
+		b.t.Errorf("%s: %v\n%s", b.cmd, err, b.output)
+	}
+	return b.output.String()
+}
+
+// replay runs the commands of a transcript, holds what they print against it, and
+// keeps what they printed in the folder that VND_TRANSCRIPTS names.
+func (p *place) replay(name string) {
+	p.t.Helper()
+	var actual strings.Builder
+	fmt.Fprintf(&actual, "# %s, ROS 2 %s, %s: what its tools print of nodes of pkg/ros2/ros\n",
+		time.Now().UTC().Format(time.DateOnly), os.Getenv("ROS_DISTRO"), "rmw_cyclonedds_cpp")
+	for _, s := range readTranscript(p.t, name) {
+		output := p.shell(s.command)
+		for end := time.Now().Add(patience); s.retried && !s.matches(output) && time.Now().Before(end); {
+			output = p.shell(s.command)
+		}
+		if !s.matches(output) {
+			p.t.Errorf("%s: $ %s\n%s\nwant\n%s", name, s.command, output, s.want)
+		}
+		fmt.Fprintf(&actual, "$ %s\n%s", s.command, strings.ReplaceAll(output, p.work, "WORK"))
+	}
+	if folder := os.Getenv("VND_TRANSCRIPTS"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(actual.String()), 0o644); err != nil {
+			p.t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package ros
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// Callbacks of a managed node, one for each transition; nil ones succeed. An
+// error leaves the node where it was (a failed shutdown is a shutdown all the
+// same); one made by Fatal leads to OnError instead. OnError brings the node
+// back to unconfigured when it succeeds, and ends it otherwise.
+type Callbacks struct {
+	OnConfigure, OnCleanup, OnActivate, OnDeactivate, OnShutdown, OnError func() error
+}
+
+// Fatal marks the error of a transition's callback as one that needs error
+// processing.
+func Fatal(err error) error { return fatalError{err} }
+
+type fatalError struct{ error }
+
+func (f fatalError) Unwrap() error { return f.error }
+
+// LifecycleNode is a managed node: its publishers are silent unless it is
+// active, and it goes through the states of package lifecycle, told by the
+// services ~/change_state and so on, as ros2 lifecycle does, or by Change.
+type LifecycleNode struct {
+	*Node
+	callbacks Callbacks
+	active    atomic.Bool
+	events    *Publisher[lifecyclemsgs.TransitionEvent]
+
+	changes sync.Mutex // held through a transition
+	machine *lifecycle.Machine
+	state   atomic.Uint32
+}
+
+// NewLifecycleNode makes a managed node, unconfigured.
+func (c *Context) NewLifecycleNode(name string, callbacks Callbacks, options ...NodeOption) (*LifecycleNode, error) {
+	n, err := c.NewNode(name, options...)
+	if err != nil {
+		return nil, err
+	}
+	l := &LifecycleNode{Node: n, callbacks: callbacks, machine: lifecycle.New()}
+	l.state.Store(uint32(l.machine.State()))
+	if err := l.beginLifecycle(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return l, nil
+}
+
+func (l *LifecycleNode) beginLifecycle() (err error) {
+	// As rcl_lifecycle: rcl_publisher_get_default_options.
+	if l.events, err = NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, "~/transition_event",
+		DefaultQoS()); err != nil {
+		return err
+	}
+	// Transitions run the user's callbacks and belong to the node's group; to ask
+	// for the state during one is possible on several threads.
+	asks := []Option{InGroup(l.internal)}
+	return serveAll(
+		func() error { return serve(l.Node, "~/change_state", l.changeState, nil) },
+		func() error { return serve(l.Node, "~/get_state", l.getState, asks) },
+		func() error { return serve(l.Node, "~/get_available_states", getAvailableStates, asks) },
+		func() error { return serve(l.Node, "~/get_available_transitions", l.getAvailableTransitions, asks) },
+		func() error { return serve(l.Node, "~/get_transition_graph", getTransitionGraph, asks) },
+	)
+}
+
+func (l *LifecycleNode) gate() *atomic.Bool { return &l.active }
+
+// State is where the node is now.
+func (l *LifecycleNode) State() lifecycle.State { return lifecycle.State(l.state.Load()) }
+
+// Change makes a transition with its callbacks, on the calling goroutine, which
+// must not be one of these callbacks. The error is that of the transition's
+// callback, or says that there is no such transition in the present state.
+func (l *LifecycleNode) Change(id lifecycle.ID) error {
+	l.changes.Lock()
+	defer l.changes.Unlock()
+	var failed error
+	_, err := l.machine.Change(id, func(s lifecycle.State) lifecycle.Result {
+		err := l.callback(s)
+		if err != nil {
+			l.log.Error().Msgf("%s: %v", s, err)
+		}
+		if s != lifecycle.ErrorProcessing {
+			failed = err
+		}
+		return resultOf(err)
+	}, l.moved)
+	if err != nil {
+		return l.errorf("%w", err)
+	}
+	return failed
+}
+
+func resultOf(err error) lifecycle.Result {
+	var fatal fatalError
+	switch {
+	case err == nil:
+		return lifecycle.Success
+	case errors.As(err, &fatal):
+		return lifecycle.Error
+	}
+	return lifecycle.Failure
+}
+
+func (l *LifecycleNode) callback(s lifecycle.State) error {
+	f := map[lifecycle.State]func() error{
+		lifecycle.Configuring: l.callbacks.OnConfigure, lifecycle.CleaningUp: l.callbacks.OnCleanup,
+		lifecycle.Activating: l.callbacks.OnActivate, lifecycle.Deactivating: l.callbacks.OnDeactivate,
+		lifecycle.ShuttingDown: l.callbacks.OnShutdown, lifecycle.ErrorProcessing: l.callbacks.OnError,
+	}[s]
+	switch {
+	case f != nil:
+		return f()
+	case s == lifecycle.ErrorProcessing: // without a cure, as in rclcpp
+		return errors.New("no OnError")
+	}
+	return nil
+}
+
+// moved follows one arrow: managed publishers speak in state active, and while
+// OnActivate and OnDeactivate run, so that these can say a first and a last word.
+func (l *LifecycleNode) moved(t lifecycle.Transition) {
+	l.state.Store(uint32(t.Goal))
+	switch t.Goal {
+	case lifecycle.Active, lifecycle.Activating, lifecycle.Deactivating:
+		l.active.Store(true)
+	default:
+		l.active.Store(false)
+	}
+	e := &lifecyclemsgs.TransitionEvent{
+		Timestamp:  uint64(l.Now()),
+		Transition: transitionMessage(t),
+		StartState: stateMessage(t.Start),
+		GoalState:  stateMessage(t.Goal),
+	}
+	if err := l.events.Publish(e); err != nil {
+		l.log.Warn().Msgf("%v", err)
+	}
+}
+
+// Autostart configures and activates the node, as soon as the executor spins.
+func (l *LifecycleNode) Autostart() {
+	l.Post(func() {
+		for _, id := range []lifecycle.ID{lifecycle.Configure, lifecycle.Activate} {
+			if err := l.Change(id); err != nil {
+				l.log.Error().Msgf("autostart: %v", err)
+				return
+			}
+		}
+	})
+}
+
+func stateMessage(s lifecycle.State) lifecyclemsgs.State {
+	return lifecyclemsgs.State{ID: uint8(s), Label: s.String()}
+}
+
+func transitionMessage(t lifecycle.Transition) lifecyclemsgs.Transition {
+	return lifecyclemsgs.Transition{ID: uint8(t.ID), Label: t.Label}
+}
+
+// changeState finds the transition by its label where there is one: those who
+// name it need not know which of the ids of shutdown applies.
+func (l *LifecycleNode) changeState(q *lifecyclemsgs.ChangeStateRequest, r *lifecyclemsgs.ChangeStateResponse) {
+	id := lifecycle.ID(q.Transition.ID)
+	if label := q.Transition.Label; label != "" {
+		t, ok := lifecycle.ByLabel(l.State(), label)
+		if !ok {
+			l.log.Warn().Msgf("no transition %.60q in state %s", label, l.State())
+			return
+		}
+		id = t.ID
+	}
+	if err := l.Change(id); err != nil {
+		l.log.Warn().Msgf("%v", err)
+		return
+	}
+	r.Success = true
+}
+
+func (l *LifecycleNode) getState(_ *lifecyclemsgs.GetStateRequest, r *lifecyclemsgs.GetStateResponse) {
+	r.CurrentState = stateMessage(l.State())
+}
+
+func getAvailableStates(_ *lifecyclemsgs.GetAvailableStatesRequest, r *lifecyclemsgs.GetAvailableStatesResponse) {
+	for _, s := range lifecycle.States() {
+		r.AvailableStates = append(r.AvailableStates, stateMessage(s))
+	}
+}
+
+func (l *LifecycleNode) getAvailableTransitions(_ *lifecyclemsgs.GetAvailableTransitionsRequest,
+	r *lifecyclemsgs.GetAvailableTransitionsResponse) {
+	r.AvailableTransitions = descriptions(lifecycle.From(l.State()))
+}
+
+func getTransitionGraph(_ *lifecyclemsgs.GetAvailableTransitionsRequest,
+	r *lifecyclemsgs.GetAvailableTransitionsResponse) {
+	r.AvailableTransitions = descriptions(lifecycle.Transitions())
+}
+
+func descriptions(ts []lifecycle.Transition) []lifecyclemsgs.TransitionDescription {
+	var out []lifecyclemsgs.TransitionDescription
+	for _, t := range ts {
+		out = append(out, lifecyclemsgs.TransitionDescription{
+			Transition: transitionMessage(t), StartState: stateMessage(t.Start), GoalState: stateMessage(t.Goal),
+		})
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package params
+
+import (
+	"sync/atomic"
+
+	"vnd/pkg/core/param"
+)
+
+// Bound is a struct of parameters (package param's tags) that follows the store.
+type Bound[T any] struct {
+	current atomic.Pointer[T]
+	check   func(*T) error
+	names   map[string]bool
+}
+
+// Bind declares the parameters of T with its tags' defaults, ranges and docs, and
+// returns the struct with their values, which each change of them replaces as a
+// whole. check, if not nil, may refuse a combination of values.
+func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
+	b := &Bound[T]{check: check, names: map[string]bool{}}
+	first := new(T)
+	if err := param.Check(first); err != nil {
+		return nil, err
+	}
+	param.Default(first)
+	b.current.Store(first)
+	var all []declaration
+	for _, d := range param.Describe(first) {
+		b.names[d.Name] = true
+		all = append(all, declaration{d.Name, d.Default, described(d)})
+	}
+	if err := s.declare(all, b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Load returns the present values without waiting or allocating. They are never
+// written to: a later change gives a new struct.
+func (b *Bound[T]) Load() *T { return b.current.Load() }
+
+func (b *Bound[T]) prepare(batch []Parameter) (func(), error) {
+	next := new(T)
+	*next = *b.current.Load() // slices are shared and replaced, never written into
+	touched := false
+	for _, p := range batch {
+		if !b.names[p.Name] {
+			continue
+		}
+		touched = true
+		if err := param.Assign(next, p.Name, toField(p.Value)); err != nil {
+			return nil, err
+		}
+	}
+	if !touched {
+		return func() {}, nil
+	}
+	if b.check != nil {
+		if err := b.check(next); err != nil {
+			return nil, err
+		}
+	}
+	return func() { b.current.Store(next) }, nil
+}

@@ -1,0 +1,135 @@
+package ros
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros/qos"
+)
+
+// Message is what *T must be for T to be a message type.
+type Message[T any] interface {
+	*T
+	cdr.Message
+}
+
+// Publisher sends messages of type T. Its methods may be called from any
+// goroutine.
+type Publisher[T any] struct {
+	raw     *RawPublisher
+	message func(*T) cdr.Message
+
+	mu      sync.Mutex
+	encoder cdr.Encoder
+	buffer  []byte
+}
+
+// NewPublisher makes a publisher on the topic, whose name is expanded and
+// remapped. That of a LifecycleNode is silent while the node is not active.
+func NewPublisher[T any, P Message[T]](h Host, topic string, q QoS, options ...Option) (*Publisher[T], error) {
+	name := P(new(T)).TypeName()
+	raw, err := NewRawPublisher(h, topic, name, q, options...)
+	if err != nil {
+		return nil, err
+	}
+	return &Publisher[T]{raw: raw, message: func(m *T) cdr.Message { return P(m) }}, nil
+}
+
+// Publish sends m and keeps nothing of it. It allocates nothing once it has sent
+// a message of that size.
+func (p *Publisher[T]) Publish(m *T) error { return p.PublishAt(m, 0) }
+
+// PublishAt is Publish with a source time of one's own; 0 is now.
+func (p *Publisher[T]) PublishAt(m *T, source Time) error {
+	if !p.raw.active() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.encoder.Reset(p.buffer[:0], cdr.LittleEndian)
+	p.message(m).MarshalCDR(&p.encoder)
+	data, err := p.encoder.Bytes()
+	if err != nil {
+		return fmt.Errorf("topic %s: %w", p.raw.topic, err)
+	}
+	p.buffer = data
+	return p.raw.publish(data, source)
+}
+
+// Topic is the full name of the topic.
+func (p *Publisher[T]) Topic() string { return p.raw.topic }
+
+// Matched counts the subscriptions that hear this publisher now.
+func (p *Publisher[T]) Matched() int { return p.raw.Matched() }
+
+// Status counts what happened to the publisher.
+func (p *Publisher[T]) Status() dds.Status { return p.raw.Status() }
+
+// Close ends the publisher.
+func (p *Publisher[T]) Close() error { return p.raw.Close() }
+
+func (p *Publisher[T]) base() *endpoint { return &p.raw.endpoint }
+
+// RawPublisher sends messages of any type as CDR.
+type RawPublisher struct {
+	endpoint
+	publisher rmw.Publisher
+	gate      *atomic.Bool // of a managed publisher: whether the node is active
+}
+
+// NewRawPublisher makes a publisher of messages of the named type
+// ("std_msgs/msg/String").
+func NewRawPublisher(h Host, topic, typeName string, q QoS, options ...Option) (*RawPublisher, error) {
+	n := h.node()
+	p := &RawPublisher{gate: h.gate()}
+	t, q, err := n.prepare(&p.endpoint, topic, typeName, q, qos.Publisher, options)
+	if err != nil {
+		return nil, err
+	}
+	err = n.make(p, func() error {
+		p.publisher, err = n.middleware.NewPublisher(t, q, p)
+		if err == nil {
+			p.status = p.publisher.Status
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PublishBytes sends a message: encapsulation header and CDR. It keeps nothing
+// of it.
+func (p *RawPublisher) PublishBytes(message []byte) error {
+	if !p.active() {
+		return nil
+	}
+	return p.publish(message, 0)
+}
+
+func (p *RawPublisher) publish(message []byte, source Time) error {
+	if err := p.publisher.Publish(message, int64(source)); err != nil {
+		return fmt.Errorf("topic %s: %w", p.topic, err)
+	}
+	return nil
+}
+
+func (p *RawPublisher) active() bool { return p.gate == nil || p.gate.Load() }
+
+// GID of the publisher.
+func (p *RawPublisher) GID() rmw.GID { return p.publisher.GID() }
+
+// Close ends the publisher.
+func (p *RawPublisher) Close() error {
+	p.n.disown(p)
+	return p.publisher.Close()
+}
+
+// take: a publisher has no data.
+func (p *RawPublisher) take() job { return nil }
+func (p *RawPublisher) fill()     {}

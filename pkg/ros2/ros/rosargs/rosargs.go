@@ -1,0 +1,215 @@
+// Package rosargs reads the arguments that ROS 2 tools give to a node:
+//
+//	--ros-args [-r RULE] [-p [node:]name:=value] [--params-file FILE] [-e ENCLAVE]
+//	  [--log-level [logger:=]LEVEL] [--log-config-file FILE] [--log-file-name NAME]
+//	  [--enable-…-logs | --disable-…-logs] [--]
+//
+// with … one of stdout, rosout and external-lib, as rcl reads them.
+package rosargs
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/ros2/ros/logging"
+	"vnd/pkg/ros2/ros/names"
+)
+
+// Args is what a command line says.
+type Args struct {
+	Rest    []string     // what is not for ROS, in order
+	Rules   []names.Rule // for names.NewNode
+	Enclave string       // "" when not given
+
+	Level    logging.Level // of all loggers; Unset when not given
+	Settings []logging.Setting
+	// Outputs of the log that are switched off: the console, the topic /rosout and
+	// the file.
+	NoStdout, NoRosout, NoFile bool
+	LogConfigFile, LogFileName string
+
+	Warnings []string // about old ways of writing
+
+	blocks []param.Block // of files and -p, in the order given
+}
+
+// Parse reads a command line without the program's name, and the parameter files
+// that it names. ROS arguments stand between --ros-args and -- (or the end), as
+// often as one likes; an unknown one is an error.
+func Parse(args []string) (*Args, error) {
+	return parser{read: os.ReadFile}.parse(args)
+}
+
+type parser struct {
+	Args
+	read func(path string) ([]byte, error)
+}
+
+func (p parser) parse(args []string) (*Args, error) {
+	ros := false // within --ros-args
+	var unknown []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--ros-args": // within, it may come again
+			ros = true
+		case !ros:
+			p.outside(arg)
+		case arg == "--":
+			ros = false
+		case p.toggle(arg):
+		case valueFlags[arg].take == nil:
+			unknown = append(unknown, fmt.Sprintf("%.100q", arg))
+		case i+1 == len(args):
+			return nil, fmt.Errorf("couldn't parse trailing %s flag: no %s found", arg, valueFlags[arg].wants)
+		default:
+			i++
+			if err := valueFlags[arg].take(&p, args[i]); err != nil {
+				return nil, fmt.Errorf("couldn't parse %s %.300q: %w", valueFlags[arg].wants, arg+" "+args[i], err)
+			}
+		}
+	}
+	if unknown != nil {
+		return nil, fmt.Errorf("found unknown ROS arguments: %s", strings.Join(unknown, ", "))
+	}
+	return &p.Args, nil
+}
+
+// outside takes an argument outside --ros-args: a remap rule in its oldest form, or
+// not for ROS.
+func (p *parser) outside(arg string) {
+	r, err := names.ParseRule(arg)
+	if err != nil {
+		p.Rest = append(p.Rest, arg)
+		return
+	}
+	p.Rules = append(p.Rules, r)
+	p.Warnings = append(p.Warnings,
+		fmt.Sprintf("found remap rule %q: this syntax is deprecated, use \"--ros-args --remap %s\"", arg, arg))
+}
+
+// toggle takes --enable-…-logs and --disable-…-logs.
+func (p *parser) toggle(arg string) bool {
+	output, off := strings.CutPrefix(arg, "--disable-")
+	if !off {
+		var on bool
+		if output, on = strings.CutPrefix(arg, "--enable-"); !on {
+			return false
+		}
+	}
+	switch output {
+	case "stdout-logs":
+		p.NoStdout = off
+	case "rosout-logs":
+		p.NoRosout = off
+	case "external-lib-logs":
+		p.NoFile = off
+	default:
+		return false
+	}
+	return true
+}
+
+// flag is one that has a value.
+type flag struct {
+	wants string
+	take  func(p *parser, value string) error
+}
+
+var valueFlags = map[string]flag{
+	"-r":                {"remap rule", (*parser).remap},
+	"--remap":           {"remap rule", (*parser).remap},
+	"-p":                {"parameter override rule", (*parser).parameter},
+	"--param":           {"parameter override rule", (*parser).parameter},
+	"--params-file":     {"params file", (*parser).file},
+	"-e":                {"enclave name", (*parser).enclave},
+	"--enclave":         {"enclave name", (*parser).enclave},
+	"--log-level":       {"log level", (*parser).level},
+	"--log-config-file": {"log configuration file", (*parser).logConfig},
+	"--log-file-name":   {"log file name prefix", (*parser).logFile},
+}
+
+func (p *parser) remap(text string) error {
+	r, err := names.ParseRule(text)
+	p.Rules = append(p.Rules, r)
+	return err
+}
+
+func (p *parser) parameter(text string) error {
+	node, name, value, err := names.SplitParameter(text)
+	if err != nil {
+		return err
+	}
+	v, err := param.ScanValue(value)
+	if err != nil {
+		return fmt.Errorf("parameter %q: %w", name, err)
+	}
+	if node == "" {
+		node = "**"
+	}
+	p.blocks = append(p.blocks, param.NewBlock(node,
+		param.Assignment{Name: name, Value: v, Where: fmt.Sprintf("argument %.300q", "-p "+text)}))
+	return nil
+}
+
+func (p *parser) file(path string) error {
+	data, err := p.read(path)
+	if err != nil {
+		return err
+	}
+	blocks, err := param.Scan(path, data)
+	p.blocks = append(p.blocks, blocks...)
+	return err
+}
+
+func (p *parser) enclave(name string) error {
+	p.Enclave = name
+	return names.CheckEnclave(name)
+}
+
+func (p *parser) level(text string) error {
+	logger, name, single := strings.Cut(text, ":=")
+	if !single {
+		name = text
+	} else if logger == "" {
+		return fmt.Errorf("expected a logger's name before \":=\"")
+	}
+	level, err := logging.ParseLevel(name)
+	switch {
+	case err != nil:
+		return err
+	case single:
+		p.Settings = append(p.Settings, logging.Setting{Logger: logger, Level: level})
+	default:
+		p.Level = level
+	}
+	return nil
+}
+
+func (p *parser) logConfig(path string) error {
+	p.LogConfigFile = path
+	return nil
+}
+
+func (p *parser) logFile(name string) error {
+	p.LogFileName = name
+	return nil
+}
+
+// Overrides returns the parameters that the command line and its files give to the
+// node of this full name, after remapping. Where several name one parameter the
+// last counts: files and -p in the order given, and lines in the order of a file.
+// (rclcpp puts what belongs to one key, such as /**, where that key came first.)
+func (a *Args) Overrides(node string) map[string]param.Assignment {
+	found := map[string]param.Assignment{}
+	for _, b := range a.blocks {
+		if !b.Matches(node) {
+			continue
+		}
+		for _, assignment := range b.Assignments {
+			found[assignment.Name] = assignment
+		}
+	}
+	return found
+}

@@ -1,0 +1,58 @@
+package ros
+
+import (
+	"fmt"
+
+	tdi "vnd/msgs/type_description_interfaces"
+	"vnd/pkg/ros2/ros/description"
+	"vnd/pkg/ros2/ros/params"
+)
+
+// startDescriptions is the parameter that a newer node has for its service
+// ~/get_type_description.
+const startDescriptions = "start_type_description_service"
+
+// beginDescriptions gives a node of a newer distribution the service that
+// describes the types that it uses. Humble has none.
+func (n *Node) beginDescriptions() error {
+	if !n.context.newer() {
+		return nil
+	}
+	on, err := n.parameters.Declare(startDescriptions, true, params.Descriptor{
+		Description: "Start the ~/get_type_description service for this node.", ReadOnly: true,
+	})
+	if err != nil || on != true {
+		return err
+	}
+	return serve(n, "~/get_type_description", n.describeType, []Option{InGroup(n.internal)})
+}
+
+func (n *Node) describeType(q *tdi.GetTypeDescriptionRequest, r *tdi.GetTypeDescriptionResponse) {
+	d, err := description.Of(q.TypeName_)
+	switch {
+	case !n.uses(q.TypeName_):
+		r.FailureReason = fmt.Sprintf("type %.100q is not in use by node %s", q.TypeName_, n.FullName())
+		return
+	case err != nil:
+		r.FailureReason = err.Error()
+		return
+	case q.TypeHash != d.Hash:
+		r.FailureReason = fmt.Sprintf("%s has the hash %s here, not %.100s", q.TypeName_, d.Hash, q.TypeHash)
+		return
+	}
+	r.Successful, r.TypeDescription = true, d.Type
+	if q.IncludeTypeSources {
+		r.TypeSources = d.Sources
+	}
+}
+
+// uses reports whether a publisher, subscription, service or client of the node
+// has the type.
+func (n *Node) uses(typeName string) bool {
+	for _, o := range n.owned() {
+		if t, ok := o.(interface{ rosType() string }); ok && t.rosType() == typeName {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+package baseline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
+)
+
+const dt = 0.02
+
+// actuator of the world that the tests fly in.
+var actuator = quadrotor.Actuator{ThrustGain: 1, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04}
+
+// point is where the tests hover.
+type point struct{}
+
+func (point) At(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
+
+// fly hovers in a wind (m/s², by time) and returns the distances from the reference, tick by tick.
+func fly(c quad.Controller, steps int, wind func(t float64) so3.Vec3) []float64 {
+	sys := quadrotor.NewQuadrotor[float64](dt, actuator)
+	d := sys.Dims()
+	s, next, a, push := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action), make([]float64, d.State)
+	none, rng := make([]float64, d.Tangent), rand.New(rand.NewPCG(1, 1))
+	quadrotor.Measured(&quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, s)
+	s[10] = quad.Gravity // the lagged thrust
+	c.Reset()
+	out := make([]float64, steps)
+	for k := range steps {
+		t := float64(k) * dt
+		truth := quadrotor.State(s)
+		out[k] = truth.P.Sub(so3.Vec3{Z: 1}).Norm()
+		seen := truth
+		seen.V = seen.V.Add(so3.Vec3{X: 0.005 * rng.NormFloat64(), Y: 0.005 * rng.NormFloat64()})
+		if o, ok := c.(interface{ Tell(so3.Vec3) }); ok {
+			o.Tell(wind(t))
+		}
+		l := limits()
+		command := l.Clip(c.Command(t, &seen))
+		if o, ok := c.(interface{ Observe(quad.Step) }); ok {
+			o.Observe(quad.Step{T: t, State: seen, Command: command})
+		}
+		quadrotor.Action(&command, a)
+		sys.Step(1, s, a, none, next)
+		clear(push)
+		quadrotor.Measured(&quad.State{P: wind(t).Scale(dt * dt / 2), V: wind(t).Scale(dt)}, push)
+		for j := range next {
+			next[j] += push[j]
+		}
+		s, next = next, s
+	}
+	return out
+}
+
+func mean(x []float64) float64 {
+	sum := 0.
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+func limits() (l quad.Limits) {
+	param.Default(&l)
+	return l
+}
+
+func always(w so3.Vec3) func(float64) so3.Vec3 { return func(float64) so3.Vec3 { return w } }
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// TestRecentMean: the law without its integral hangs aside in a wind by wind/gain; with the compensation it does not, in any
+// wind, and after a change the error is over as soon as the window is of the new wind.
+func TestRecentMean(t *testing.T) {
+	c := RecentMeanConfig{Window: 0.4}
+	param.Default(&c.Gains)
+	c.Gains.Integral = 0
+	wind := so3.Vec3{X: 3, Y: -1, Z: 0.5}
+	with := fly(must(NewRecentMean(c, limits(), actuator, dt, point{})), 400, always(wind))
+	hangs := wind.Norm() / c.Gains.Position
+	if e := mean(with[300:]); e > 0.02*hangs {
+		t.Errorf("errs by %.4f m in a wind that pushes the law %.3f m aside", e, hangs)
+	}
+	c.Window = 0.04
+	r := must(NewRecentMean(c, limits(), actuator, dt, point{}))
+	r.push = wind
+	r.Reset()
+	if r.push != (so3.Vec3{}) || r.rows.Full() {
+		t.Error("a reset forgets nothing")
+	}
+	c.Window = 0.001
+	if _, err := NewRecentMean(c, limits(), actuator, dt, point{}); err == nil {
+		t.Error("a window without a row passes")
+	}
+	c.Window, c.Gains.Integral = 0.4, 4
+	turned := fly(must(NewRecentMean(c, limits(), actuator, dt, point{})), 600, func(t float64) so3.Vec3 {
+		if t < 6 {
+			return wind
+		}
+		return wind.Scale(-1)
+	})
+	if before, after := mean(turned[250:300]), mean(turned[500:]); before > 0.03 || after > 0.03 || slices.Max(turned[300:400]) < 0.05 {
+		t.Errorf("with the integral: %.3f m before the turn, %.3f m after, at most %.3f m on the way", before, after, slices.Max(turned[300:400]))
+	}
+}
+
+// school is small, for hovering.
+func school() *School {
+	var spread task.Spread
+	param.Default(&spread)
+	k := must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), spread, nil))
+	s := &School{Tasks: []*task.Task{k}, Dt: dt, Seed: 1}
+	s.Small()
+	return s
+}
+
+// trained trains a small policy in a world.
+func trained(w train.World[float32], epochs int) *policy.Policy[float32] {
+	s := school()
+	c := s.Policy
+	c.Hidden, c.Epochs, c.Rate = 32, epochs, 0.005
+	return must(train.Run(context.Background(), c, w, dt, train.Options{Seed: 1, Tasks: s.Tasks, Limits: limits()})).Policy
+}
+
+func nominal() *train.NominalWorld[float32] {
+	w := &train.NominalWorld[float32]{}
+	param.Default(&w.Nominal)
+	return w
+}
+
+var base = sync.OnceValue(func() *policy.Policy[float32] { return trained(nominal(), 80) })
+
+// TestBlind: with room for whatever in place of the latent, a policy does what it did under the prior mean, whatever its
+// normaliser.
+func TestBlind(t *testing.T) {
+	p := must(policy.New[float32](policy.Observation{Looks: 2, Ahead: 0.2, Past: 2}, limits(), 5, []int{7, 6}))
+	rng := rand.New(rand.NewPCG(2, 2))
+	for i := range p.Net.Params {
+		p.Net.Params[i] = float32(0.4 * rng.NormFloat64())
+	}
+	for i := range p.Norm.Mean {
+		p.Norm.Mean[i], p.Norm.Scale[i] = float32(rng.NormFloat64()), rng.Float32()+0.5
+	}
+	for _, room := range []int{0, 3, 8} {
+		b := must(Blind(p, room))
+		if b.Latent != room {
+			t.Fatalf("room for %d numbers, want %d", b.Latent, room)
+		}
+		sighted, blind := policy.NewPilot(p, dt, point{}.At), policy.NewPilot(b, dt, point{}.At)
+		for k := range 20 {
+			other := make([]float32, room)
+			for i := range other {
+				other[i] = float32(rng.NormFloat64())
+			}
+			blind.Latent(other)
+			s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()}, Q: so3.Identity()}
+			x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
+			if math.Abs(x.Thrust-y.Thrust)+x.Rates.Sub(y.Rates).Norm() > 1e-4 {
+				t.Fatalf("room for %d: commands %v, blind %v", room, x, y)
+			}
+		}
+	}
+}
+
+// TestRefit: in a wind the policy of before is blown aside; the one that was re-fitted is not, and flies from when its budget
+// is over, not before.
+func TestRefit(t *testing.T) {
+	c := RefitConfig{Seconds: 6, Every: 6, Budget: 4}
+	from := must(Blind(base(), 0))
+	wind := always(so3.Vec3{X: 2.5})
+	r := must(NewRefit(context.Background(), c, school(), from, point{}.At, nil))
+	errs := fly(r, 800, wind)
+	alone := fly(policy.NewPilot(from, dt, point{}.At), 800, wind)
+	first := r.Log()[0]
+	if first.Err != nil || first.At < 6-1e-9 || first.At > 6.1 || math.Abs(first.Flies-first.At-4) > 1e-9 || first.Rows < 295 || first.Rows > 305 {
+		t.Fatalf("first re-fit %+v", first)
+	}
+	flies := int(first.Flies/dt + 0.5)
+	if !slices.Equal(errs[:flies], alone[:flies]) {
+		t.Error("flies otherwise before its budget is over")
+	}
+	if before, after := mean(alone[flies+100:]), mean(errs[flies+100:]); !(after < 0.5*before) {
+		t.Errorf("errs by %.3f m after the re-fit, %.3f m without", after, before)
+	}
+	if len(r.Log()) != 2 || r.Policy() == from {
+		t.Errorf("%d re-fits in 16 s", len(r.Log()))
+	}
+	r.Reset()
+	if r.Policy() != from || len(r.Log()) != 0 {
+		t.Error("a reset keeps what was learned")
+	}
+}
+
+// TestRefitThatFails: the policy of before flies on, and the record says why. A measured budget is the clock's.
+func TestRefitThatFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	clock := time.Unix(0, 0)
+	now := func() time.Time { clock = clock.Add(3 * time.Second); return clock }
+	from := must(Blind(base(), 0))
+	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, school(), from, point{}.At, now))
+	fly(r, 150, always(so3.Vec3{}))
+	log := r.Log()
+	if len(log) != 1 || !errors.Is(log[0].Err, context.Canceled) || log[0].Seconds != 3 || log[0].Flies != log[0].At+3 || r.Policy() != from {
+		t.Errorf("%+v", log)
+	}
+	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, school(), from, point{}.At, nil); err == nil || !strings.Contains(err.Error(), "budget of 2 s") {
+		t.Errorf("a budget beyond the interval: %v", err)
+	}
+	if _, err := NewRefit(ctx, RefitConfig{}, school(), base(), point{}.At, nil); err == nil || !strings.Contains(err.Error(), "Blind") {
+		t.Errorf("a policy with a latent: %v", err)
+	}
+	if _, _, err := school().Improve(ctx, nil, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
+		t.Errorf("a policy with a latent: %v", err)
+	}
+}
+
+// TestOracle: told the wind, it stays; told of no wind, the same policy is blown aside.
+func TestOracle(t *testing.T) {
+	const spread = 2
+	p := trained(&train.Informed[float32]{World: nominal(), Dt: dt, Spread: spread}, 130)
+	o := must(NewOracle(p, spread, dt, point{}.At))
+	wind := so3.Vec3{X: 2, Y: -1.5}
+	told := mean(fly(o, 400, always(wind))[200:])
+	untold := mean(fly(policy.NewPilot(p, dt, point{}.At), 400, always(wind))[200:])
+	t.Logf("errs by %.3f m, untold %.3f m", told, untold)
+	if told > 0.12 || untold < 2*told {
+		t.Errorf("errs by %.3f m, untold %.3f m", told, untold)
+	}
+	if _, err := NewOracle(base(), spread, dt, point{}.At); err == nil || !strings.Contains(err.Error(), "room for 12 numbers, the wind has 3") {
+		t.Errorf("a policy of another latent: %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package baseline
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/train"
+)
+
+// Oracle flies a policy of train.Informed, which is told the true wind.
+type Oracle struct {
+	*policy.Pilot
+	spread float64
+}
+
+// NewOracle makes one of a policy that was trained under winds of a spread (m/s²) at steps of dt seconds.
+func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t float64) quad.Reference) (*Oracle, error) {
+	if want := new(train.Informed[float32]).Latent(); p.Latent != want {
+		return nil, fmt.Errorf("the oracle's policy has room for %d numbers, the wind has %d", p.Latent, want)
+	}
+	return &Oracle{policy.NewPilot(p, dt, reference), spread}, nil
+}
+
+// Tell is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
+func (o *Oracle) Tell(wind so3.Vec3) {
+	z := train.Told[float32](wind, o.spread)
+	o.Latent(z[:])
+}

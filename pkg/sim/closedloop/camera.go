@@ -1,0 +1,93 @@
+package closedloop
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/robot/quadrotor"
+)
+
+// Seer is a controller that takes the features of a camera's frames, t in s since
+// the flight's start. The slice holds until the call returns.
+type Seer interface {
+	See(t float64, features []policy.Feature)
+}
+
+// Camera is the simulated camera of a flight: the true projections of its points
+// with its noise and dropouts. Frames are taken at ticks.
+type Camera struct {
+	policy.Camera
+	Rate    float64 // frames per second, at most one a tick
+	Latency float64 // s, from a frame to its features
+}
+
+// frame is on its way to the controller.
+type frame struct {
+	taken, due float64
+	features   []policy.Feature
+}
+
+// camera takes the frames of one flight.
+type camera struct {
+	Camera
+	eye         *policy.Pinhole[float64]
+	rng         *rand.Rand
+	marks, seen []float64
+	state       []float64
+	frames      []frame // a ring; the oldest that was not delivered is first
+	first, n    int
+	next        float64
+}
+
+// newCamera puts the points of a camera around the place to hover at.
+func newCamera(c *Camera, place quad.Reference, tick float64, seed uint64) (*camera, error) {
+	if !(c.Rate > 0 && c.Latency >= 0 && c.Latency <= 1) {
+		return nil, fmt.Errorf("a camera of %g frames per second after %g s, want more than none and up to 1 s", c.Rate, c.Latency)
+	}
+	eye, err := policy.NewPinhole[float64](&c.Camera)
+	if err != nil {
+		return nil, err
+	}
+	const stream = 0xcae5a
+	k := &camera{Camera: *c, eye: eye, rng: rand.New(rand.NewPCG(seed, stream)),
+		marks: make([]float64, c.Size()), seen: make([]float64, c.Size()), state: make([]float64, 10),
+		frames: make([]frame, 2+int(c.Latency/tick))}
+	for i := range k.frames {
+		k.frames[i].features = make([]policy.Feature, c.Count())
+	}
+	policy.Marks(&c.Camera, place, k.marks)
+	return k, nil
+}
+
+// rounding of ticks, s.
+const rounding = 1e-9
+
+// tick takes a frame when one is due, and gives those that are ready to a seer.
+func (c *camera) tick(t float64, truth *quad.State, s Seer) {
+	if t >= c.next-rounding {
+		c.next = math.Max(c.next+1/c.Rate, t)
+		c.take(t, truth)
+	}
+	for c.n > 0 && c.frames[c.first].due <= t+rounding {
+		f := &c.frames[c.first]
+		s.See(f.taken, f.features)
+		c.first, c.n = (c.first+1)%len(c.frames), c.n-1
+	}
+}
+
+func (c *camera) take(t float64, truth *quad.State) {
+	f := &c.frames[(c.first+c.n)%len(c.frames)]
+	c.n++
+	f.taken, f.due = t, t+c.Latency
+	quadrotor.Measured(truth, c.state)
+	c.eye.Project(c.state, c.marks, c.seen)
+	for i := range f.features {
+		y := c.seen[3*i:][:3]
+		x := policy.Feature{X: y[0] + c.Noise*c.rng.NormFloat64(), Y: y[1] + c.Noise*c.rng.NormFloat64()}
+		x.Visible = c.rng.Float64() >= c.Dropout && y[2] != 0
+		f.features[i] = x
+	}
+}

@@ -1,0 +1,152 @@
+// Package closedloop flies controllers closed loop: the full simulated quadrotor, its
+// motion capture, the estimator and the guard's limits, as the nodes fly; and it
+// measures the flights.
+package closedloop
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/estimator"
+	"vnd/pkg/nn/kernel"
+	"vnd/pkg/sim"
+)
+
+// Path is where the robot is to be; t in s from the flight's start.
+type Path interface {
+	At(t float64) quad.Reference
+}
+
+// Observer is a controller that also wants what was flown, as the encoder does:
+// each step after its command, so that what it makes of it serves the next tick.
+type Observer interface {
+	Observe(s quad.Step)
+}
+
+// Informed is a controller that is told the truth, such as an oracle.
+type Informed interface {
+	Inform(t sim.Truth, wind so3.Vec3)
+}
+
+// Setup of a flight.
+type Setup struct {
+	World    sim.World
+	Seed     uint64
+	Path     Path
+	Start    quad.State // zero: on the path, upright, at rest
+	Seconds  float64
+	Tick     float64 // s between commands
+	Estimate estimator.Params
+	Limits   quad.Limits
+	Camera   *Camera // for a Seer, which it shows points around where the path begins; nil: none
+}
+
+// Row of a flight, at a tick.
+type Row struct {
+	T         float64 // s since the start
+	Truth     quad.State
+	Estimate  quad.State
+	Reference quad.Reference
+	Command   quad.Command
+	Condition string
+}
+
+// Error is the true distance from the reference, m.
+func (r *Row) Error() float64 { return r.Truth.P.Sub(r.Reference.P).Norm() }
+
+// Trace is a flight. After a crash it ends.
+type Trace struct {
+	Rows  []Row
+	Crash string // in words, "" without
+}
+
+// Fly flies a controller through a setup. Until the estimator has a velocity,
+// the robot is told to hover.
+func Fly(s *Setup, c quad.Controller) (*Trace, error) {
+	simulator, err := sim.New(s.World, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	est, err := estimator.New(s.Estimate)
+	if err != nil {
+		return nil, err
+	}
+	if !(s.Tick > 0) || !(s.Seconds >= s.Tick) {
+		return nil, fmt.Errorf("a flight of %g s with ticks of %g s, want a tick at least", s.Seconds, s.Tick)
+	}
+	simulator.Reset(s.start(), s.Seed)
+	c.Reset()
+	f := flight{setup: s, sim: simulator, est: est, controller: c}
+	if s.Camera != nil {
+		if f.camera, err = newCamera(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
+			return nil, err
+		}
+	}
+	n := int(s.Seconds/s.Tick + 0.5)
+	trace := &Trace{Rows: make([]Row, 0, n)}
+	for range n {
+		kernel.Pause()
+		trace.Rows = append(trace.Rows, f.tick())
+		simulator.Step(trace.Rows[len(trace.Rows)-1].Command, s.Tick)
+		if simulator.Crashed() {
+			trace.Crash = simulator.Crash()
+			break
+		}
+	}
+	return trace, nil
+}
+
+func (s *Setup) start() quad.State {
+	if s.Start != (quad.State{}) {
+		return s.Start
+	}
+	r := s.Path.At(0)
+	return quad.State{P: r.P, Q: so3.FromEuler(0, 0, r.Yaw), V: r.V}
+}
+
+// flight is the loop between motion capture and command.
+type flight struct {
+	setup      *Setup
+	sim        *sim.Simulator
+	est        *estimator.Estimator
+	controller quad.Controller
+	camera     *camera // nil: none
+
+	state quad.State // newest good one
+	stamp float64
+	ready bool
+}
+
+// tick turns what has arrived into a command.
+func (f *flight) tick() Row {
+	f.listen()
+	if o, ok := f.controller.(Informed); ok {
+		wind, _ := f.sim.Wind()
+		o.Inform(f.sim.Truth(), wind)
+	}
+	truth := f.sim.Truth()
+	if o, ok := f.controller.(Seer); ok && f.camera != nil {
+		f.camera.tick(truth.Time, &truth.State, o)
+	}
+	row := Row{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
+		Command: quad.Command{Thrust: quad.Gravity}, Condition: truth.Condition}
+	if !f.ready {
+		return row
+	}
+	row.Command = f.setup.Limits.Clip(f.controller.Command(f.stamp, &f.state))
+	if o, ok := f.controller.(Observer); ok {
+		o.Observe(quad.Step{T: f.stamp, State: f.state, Command: row.Command})
+	}
+	return row
+}
+
+// listen feeds the estimator.
+func (f *flight) listen() {
+	for _, m := range f.sim.Mocap() {
+		state, outcome := f.est.Add(estimator.Pose{T: m.Stamp, P: m.P, Q: m.Q})
+		if outcome == estimator.Ready {
+			f.state, f.stamp, f.ready = state, m.Stamp, true
+		}
+	}
+}

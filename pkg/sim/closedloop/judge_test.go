@@ -1,0 +1,39 @@
+package closedloop
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/sim"
+	"vnd/pkg/vnd/bundle"
+)
+
+// TestJudgeDrawsWhatWasMet: winds are of all strengths up to the judge's, or up to somewhat more than what the learner met.
+func TestJudgeDrawsWhatWasMet(t *testing.T) {
+	spec := new(reference.Hover)
+	param.Default(spec)
+	path, err := reference.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Judge{World: sim.Default(), Paths: []reference.Reference{path}, Seconds: 8, Wind: 3}
+	param.Default(&j.Limits)
+	for _, c := range []struct{ met, want float64 }{{math.Inf(1), 3}, {5, 3}, {1, 1.1}, {0, 0.2}} {
+		strongest := 0.
+		for k := range 200 {
+			s, _, err := j.setup(&bundle.Bundle{Dt: 0.02}, gate.Trial{Number: uint64(k), Met: c.met})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range s.World.Conditions.WindX {
+				strongest = max(strongest, math.Hypot(x, s.World.Conditions.WindY[i]))
+			}
+		}
+		if strongest > c.want || strongest < 0.97*c.want {
+			t.Errorf("met %g m/s²: the strongest wind is %.3f m/s², want close below %g", c.met, strongest, c.want)
+		}
+	}
+}

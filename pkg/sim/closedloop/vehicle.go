@@ -1,0 +1,212 @@
+package closedloop
+
+import (
+	"fmt"
+	"math"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/sim"
+)
+
+// Autopilot is what the simulated vehicle does by itself.
+type Autopilot struct {
+	Timeout float64 `param:"timeout" default:"0.5" min:"0.02" max:"10" unit:"s" doc:"time without a command after which the autopilot descends"`
+	Descent float64 `param:"descent" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that descent"`
+	Height  float64 `param:"takeoff_height" default:"1.0" min:"0.2" max:"20" unit:"m" doc:"to which the autopilot takes off, above where it stood"`
+	Climb   float64 `param:"takeoff_speed" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that climb"`
+}
+
+// Mode says whom a vehicle obeys.
+type Mode uint8
+
+// Modes. Every command leads to Offboard, from each of the others.
+const (
+	Waiting  Mode = iota // for commands: it holds where it is, in the air or on the ground
+	Offboard             // commands
+	Failsafe             // none came for too long: it descends
+	Disarmed             // it stands on the ground after that
+	Crashed
+	Climbing // it takes off by itself, to hold there
+)
+
+var modes = [...]string{"waiting for a command", "offboard", "failsafe: descends", "disarmed", "crashed", "takes off"}
+
+// String names the mode.
+func (m Mode) String() string { return modes[m] }
+
+// Vehicle is a simulated robot as it stands in a laboratory: the full quadrotor in a world, its autopilot with a failsafe,
+// and the motion capture around it. It is for one goroutine.
+type Vehicle struct {
+	world     sim.World
+	seed      uint64
+	start     quad.State
+	autopilot Autopilot
+
+	sim     *sim.Simulator
+	law     *guard.Law // of the autopilot, which knows its state
+	mode    Mode
+	command quad.Command
+	at      float64 // when that came, s
+	anchor  so3.Vec3
+}
+
+// NewVehicle puts a robot into the world in a parameter file ("" is calm air), upright and at rest at a place: in the air
+// or, at the height of its feet or below, on the ground.
+func NewVehicle(path string, seed uint64, place so3.Vec3, a Autopilot) (*Vehicle, error) {
+	w := sim.Default()
+	if path != "" {
+		var err error
+		if w, err = sim.Load(path); err != nil {
+			return nil, err
+		}
+	}
+	place.Z = math.Max(place.Z, w.Ground.Height+w.Ground.Feet)
+	s, err := sim.New(w, seed)
+	if err != nil {
+		return nil, err
+	}
+	v := &Vehicle{world: w, seed: seed, start: quad.State{P: place, Q: so3.Identity()}, autopilot: a, sim: s}
+	var gains guard.Gains
+	var limits quad.Limits
+	param.Default(&gains)
+	param.Default(&limits)
+	if v.law, err = guard.NewLaw(gains, limits); err != nil {
+		return nil, err
+	}
+	v.Reset()
+	return v, nil
+}
+
+// Reset begins anew, with the same randomness.
+func (v *Vehicle) Reset() {
+	v.sim.Reset(v.start, v.seed)
+	v.law.Reset()
+	v.mode, v.anchor = Waiting, v.start.P
+}
+
+// Impose puts one of the world's conditions into force, for good.
+func (v *Vehicle) Impose(condition string) error { return v.sim.Impose(condition) }
+
+// Conditions are the names of the world's.
+func (v *Vehicle) Conditions() []string { return v.world.Names() }
+
+// Command is one that arrives now. What is not finite does not arrive.
+func (v *Vehicle) Command(c quad.Command) {
+	r := c.Rates
+	if x := c.Thrust + r.X + r.Y + r.Z; x-x != 0 || v.mode == Crashed {
+		return
+	}
+	v.command, v.at, v.mode = c, v.sim.Time(), Offboard
+}
+
+// TakeOff has the autopilot take off and hold. It does so from the ground alone.
+func (v *Vehicle) TakeOff() error {
+	if !v.Grounded() || v.mode == Crashed {
+		return fmt.Errorf("take-off is refused: the vehicle is %s", v.Status())
+	}
+	v.mode, v.anchor, v.at = Climbing, v.sim.State().P, v.sim.Time()
+	v.law.Reset()
+	return nil
+}
+
+// Hold has the autopilot hold the vehicle where it is.
+func (v *Vehicle) Hold() {
+	if v.mode != Crashed {
+		v.mode, v.anchor = Waiting, v.sim.State().P
+		v.law.Reset()
+	}
+}
+
+// Advance lets dt seconds pass.
+func (v *Vehicle) Advance(dt float64) {
+	const step = 0.005 // s, in which the autopilot flies by itself
+	for left := dt; left > 1e-9; left -= step {
+		v.sim.Step(v.obey(), min(left, step))
+		if v.sim.Crashed() {
+			v.mode = Crashed
+		}
+	}
+}
+
+// obey is the command that the vehicle follows now.
+func (v *Vehicle) obey() quad.Command {
+	now, s := v.sim.Time(), v.sim.State()
+	if v.mode == Offboard && now-v.at > v.autopilot.Timeout {
+		v.mode, v.anchor = Failsafe, s.P
+		v.law.Reset()
+	}
+	switch v.mode {
+	case Offboard:
+		return v.command
+	case Waiting:
+		if v.grounded(&s) {
+			return quad.Command{}
+		}
+		return v.law.Track(now, &s, &quad.Reference{P: v.anchor})
+	case Failsafe:
+		return v.descend(now, &s)
+	case Climbing:
+		return v.climb(now, &s)
+	}
+	return quad.Command{}
+}
+
+// climb is the take-off's command, straight up until the vehicle is at its height.
+func (v *Vehicle) climb(now float64, s *quad.State) quad.Command {
+	r := quad.Reference{P: v.anchor, V: so3.Vec3{Z: v.autopilot.Climb}, Yaw: s.Q.Yaw()}
+	r.P.Z += v.autopilot.Climb * (now - v.at)
+	if top := v.anchor.Z + v.autopilot.Height; r.P.Z >= top {
+		r.P.Z, r.V.Z = top, 0
+		v.mode, v.anchor = Waiting, r.P
+	}
+	return v.law.Track(now, s, &r)
+}
+
+// descend is the failsafe's command, straight down until the vehicle stands.
+func (v *Vehicle) descend(now float64, s *quad.State) quad.Command {
+	const ahead = 0.5 // m: the ground is where the reference is that far below a vehicle that does not move
+	if v.grounded(s) && s.V.Norm() < 0.1 {
+		v.mode = Disarmed
+		return quad.Command{}
+	}
+	began := v.at + v.autopilot.Timeout
+	z := math.Max(v.anchor.Z-v.autopilot.Descent*(now-began), s.P.Z-ahead)
+	r := quad.Reference{P: so3.Vec3{X: v.anchor.X, Y: v.anchor.Y, Z: z}, V: so3.Vec3{Z: -v.autopilot.Descent}, Yaw: s.Q.Yaw()}
+	return v.law.Track(now, s, &r)
+}
+
+func (v *Vehicle) grounded(s *quad.State) bool {
+	return s.P.Z < v.world.Ground.Height+v.world.Ground.Feet+0.01
+}
+
+// Grounded reports whether its feet are on the ground.
+func (v *Vehicle) Grounded() bool {
+	s := v.sim.State()
+	return v.grounded(&s)
+}
+
+// Mode says whom the vehicle obeys.
+func (v *Vehicle) Mode() Mode { return v.mode }
+
+// Status says so in words.
+func (v *Vehicle) Status() string {
+	if v.mode == Crashed {
+		return fmt.Sprintf("crashed: %s", v.sim.Crash())
+	}
+	return v.mode.String()
+}
+
+// Time since the start, s.
+func (v *Vehicle) Time() float64 { return v.sim.Time() }
+
+// Truth is what no sensor tells.
+func (v *Vehicle) Truth() sim.Truth { return v.sim.Truth() }
+
+// Wind is what the air does: an acceleration in m/s², and its velocity where the vehicle is, in m/s, in the world.
+func (v *Vehicle) Wind() (acceleration, air so3.Vec3) { return v.sim.Wind() }
+
+// Mocap returns the samples that have arrived since the last call, oldest first, until the next call.
+func (v *Vehicle) Mocap() []sim.Sample { return v.sim.Mocap() }

@@ -1,0 +1,226 @@
+package experiment
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/vnd"
+)
+
+// Latents says what a model's latents tell of the winds.
+type Latents struct {
+	// KNN is the share of windows of unseen flights whose wind is that of most of the nearest latents of the flights learned
+	// from; Groups are the unseen latents by field, for a picture.
+	KNN     float64       `json:"knn"`
+	Neigh   int           `json:"neighbours"`
+	Windows int           `json:"windows"`
+	Groups  [][][]float64 `json:"-"` // [field][window][Z]
+	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less what they are beside the
+	// wind in the calmest field, on average: of sampled latents, z ~ N(0, I), and of the unseen windows, by field.
+	Sampled   []so3.Vec3   `json:"-"`
+	Encoded   [][]so3.Vec3 `json:"-"`
+	Quantiles []float64    `json:"sampled_quantiles"` // of the sampled strengths: 5, 25, 50, 75, 95, 99 %
+	// WindError is the mean distance of the accelerations of unseen windows from the true winds, m/s²; math.MaxFloat64
+	// without a window.
+	WindError float64 `json:"wind_error"`
+}
+
+// OpenLoop is how far rollouts of the model are off after a second, with the true commands and the latent of the window
+// before, mean position error, m.
+type OpenLoop struct {
+	Task    string  `json:"task"`
+	Field   string  `json:"field"`
+	Mean    float64 `json:"mean_m"`
+	Windows int     `json:"windows"`
+}
+
+// neighbours that vote, and rows from one window to the next.
+const (
+	neighbours = 15
+	everyRow   = 10
+)
+
+// read looks into the newest model, with the flights of after all learning.
+func (s *study) read() error {
+	m, q, err := vnd.FromBundle(s.newest)
+	if err != nil {
+		return err
+	}
+	known := make([][][]float64, len(s.plan.Fields))
+	for _, round := range s.flown[:len(s.flown)-1] {
+		s.encode(m, q, round, known)
+	}
+	unseen := make([][][]float64, len(s.plan.Fields))
+	newest := s.flown[len(s.flown)-1]
+	s.encode(m, q, newest, unseen)
+	l := &s.out.Latents
+	l.Groups, l.Neigh = unseen, neighbours
+	l.KNN, l.Windows = vote(known, unseen)
+	push := pushes(m, q)
+	beside := l.imagine(s.plan.Winds(), push)
+	l.sample(m.Net.Latent, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
+	return s.openLoop(m, q, newest)
+}
+
+// encode adds the latents of flights to those of their fields.
+func (s *study) encode(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recorded, to [][][]float64) {
+	Z := m.Net.Latent
+	for _, f := range flights {
+		if f.At >= len(to) { // under several winds
+			continue
+		}
+		z := vnd.Latents(m, q, f.Segments, everyRow)
+		for i := 0; i < len(z); i += Z {
+			row := make([]float64, Z)
+			for j := range row {
+				row[j] = float64(z[i+j])
+			}
+			to[f.At] = append(to[f.At], row)
+		}
+	}
+}
+
+// vote labels unseen latents by their nearest known ones. Where none is known, none is labelled right.
+func vote(known, unseen [][][]float64) (share float64, windows int) {
+	type neighbour struct {
+		d  float64
+		at int
+	}
+	right := 0
+	for label, group := range unseen {
+		for _, z := range group {
+			var all []neighbour
+			for at, others := range known {
+				for _, o := range others {
+					all = append(all, neighbour{distance(z, o), at})
+				}
+			}
+			slices.SortFunc(all, func(a, b neighbour) int { return cmp.Compare(a.d, b.d) })
+			votes := make([]int, len(known))
+			for _, n := range all[:min(neighbours, len(all))] {
+				votes[n.at]++
+			}
+			if len(all) > 0 && slices.Index(votes, slices.Max(votes)) == label {
+				right++
+			}
+			windows++
+		}
+	}
+	return float64(right) / float64(max(1, windows)), windows
+}
+
+func distance(a, b []float64) (d float64) {
+	for i := range a {
+		d += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return d
+}
+
+// pushes returns what latents of a model do to a robot that hovers, m/s² in the world.
+func pushes(m *vnd.Model[float32], q vnd.Quadrotor) func(z []float64) so3.Vec3 {
+	d, x := gate.NewDisturbance(m, q), make([]float32, m.Net.Latent)
+	return func(z []float64) so3.Vec3 {
+		for j := range x {
+			x[j] = float32(z[j])
+		}
+		p := d.Place(x)
+		return so3.Vec3{X: p[0], Y: p[1], Z: p[2]}
+	}
+}
+
+// imagine compares what the latents of the groups do to a robot that hovers with the true winds, and returns what is not of
+// the wind: a model knows thrust and drag of the robot, too.
+func (l *Latents) imagine(winds []so3.Vec3, push func(z []float64) so3.Vec3) (beside so3.Vec3) {
+	l.Encoded = make([][]so3.Vec3, len(l.Groups))
+	calmest := -1
+	for i, group := range l.Groups {
+		for _, z := range group {
+			l.Encoded[i] = append(l.Encoded[i], push(z))
+		}
+		if len(group) > 0 && (calmest < 0 || winds[i].Norm() < winds[calmest].Norm()) {
+			calmest = i
+		}
+	}
+	if l.WindError = math.MaxFloat64; calmest < 0 {
+		return beside
+	}
+	known := l.Encoded[calmest]
+	for _, a := range known {
+		beside = beside.Add(a.Sub(winds[calmest]).Scale(1 / float64(len(known))))
+	}
+	sum, n := 0., 0.
+	for i, group := range l.Encoded {
+		for j := range group {
+			group[j] = group[j].Sub(beside)
+			sum += group[j].Sub(winds[i]).Norm()
+			n++
+		}
+	}
+	l.WindError = sum / n
+	return beside
+}
+
+// sample draws latents of the prior.
+func (l *Latents) sample(Z int, seed uint64, push func([]float64) so3.Vec3) {
+	const draws = 4000
+	rng := rand.New(rand.NewPCG(seed, 0x5a3))
+	var strength []float64
+	z := make([]float64, Z)
+	for range draws {
+		for j := range z {
+			z[j] = rng.NormFloat64()
+		}
+		a := push(z)
+		l.Sampled, strength = append(l.Sampled, a), append(strength, math.Hypot(a.X, a.Y))
+	}
+	slices.Sort(strength)
+	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95, 0.99} {
+		l.Quantiles = append(l.Quantiles, strength[int(p*(draws-1))])
+	}
+}
+
+// openLoop rolls the model out over the flights.
+func (s *study) openLoop(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recorded) error {
+	const steps = 50
+	p, T := vnd.NewPredictor(m, q), m.Net.Context
+	for _, f := range flights {
+		if f.At >= len(s.plan.Fields) {
+			continue
+		}
+		var windows [][]quad.Step
+		var future [][]quad.Command
+		var truth []quad.State
+		for _, rows := range f.Segments {
+			for i := T; i+steps < len(rows); i += everyRow {
+				windows = append(windows, rows[i-T:i+1])
+				future = append(future, commands(rows[i:i+steps]))
+				truth = append(truth, rows[i+steps].State)
+			}
+		}
+		out := make([][]quad.State, len(windows))
+		for i := range out {
+			out[i] = make([]quad.State, steps)
+		}
+		if err := p.Predict(windows, future, out); err != nil {
+			return err
+		}
+		o := OpenLoop{Task: f.Duty, Field: s.plan.Fields[f.At].Label(), Windows: len(windows)}
+		for i := range out {
+			o.Mean += out[i][steps-1].P.Sub(truth[i].P).Norm() / float64(len(out))
+		}
+		s.out.OpenLoop = append(s.out.OpenLoop, o)
+	}
+	return nil
+}
+
+func commands(rows []quad.Step) (out []quad.Command) {
+	for _, r := range rows {
+		out = append(out, r.Command)
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"vnd/pkg/core/so3"
+)
+
+// Row is a pilot in the table of some seeds: each figure is the median over the seeds.
+type Row struct {
+	Name    string             `json:"name"`
+	Errors  map[string]float64 `json:"errors_m"` // by Column; math.MaxFloat64: a crash
+	Crashes int                `json:"crashes"`  // in all seeds
+	Turns   *Turns             `json:"turns,omitempty"`
+	Learned float64            `json:"learned_s"`
+}
+
+// Turns sums up the recoveries after the wind turned about while tracking, medians over all turns and seeds.
+type Turns struct {
+	N        int     `json:"n"`
+	Literal  float64 `json:"t_rec_s"`
+	Wide     float64 `json:"t_rec_2cm_s"`
+	Zero     float64 `json:"zero"` // share of turns that never left ε + 2 cm
+	Never    float64 `json:"never"`
+	Peak     float64 `json:"peak_m"`
+	Envelope float64 `json:"envelope_m"`
+}
+
+// Column of the table: a task in conditions of a kind, in all that were learned in, or in those that were not.
+func Column(task, kind string) string { return task + ", " + kind }
+
+// Columns of a study, in their order.
+func (s *Study) Columns() (out []string) {
+	for _, k := range s.tasks() {
+		for _, kind := range s.kinds() {
+			out = append(out, Column(k, kind))
+		}
+		out = append(out, Column(k, "all"))
+		if slices.ContainsFunc(s.Pilots[0].Flown, func(f Flown) bool { return f.Unseen }) {
+			out = append(out, Column(k, "unseen"))
+		}
+	}
+	return out
+}
+
+func (s *Study) tasks() (out []string) {
+	for _, f := range s.Pilots[0].Flown {
+		if !slices.Contains(out, f.Task) {
+			out = append(out, f.Task)
+		}
+	}
+	return out
+}
+
+// strength names winds.
+func strength(wind float64) string { return fmt.Sprintf("%.1f m/s²", wind) }
+
+// kinds of the fields that were learned in: the winds by their strength, then what is more than a wind.
+func (s *Study) kinds() (out []string) {
+	flown := slices.Clone(s.Pilots[0].Flown)
+	more := func(f *Flown) bool { return f.Kind != strength(f.Wind) }
+	slices.SortStableFunc(flown, func(a, b Flown) int {
+		switch {
+		case more(&a) == more(&b):
+			return cmp.Compare(a.Wind, b.Wind)
+		case more(&b):
+			return -1
+		}
+		return 1
+	})
+	for _, f := range flown {
+		if !f.Unseen && !slices.Contains(out, f.Kind) {
+			out = append(out, f.Kind)
+		}
+	}
+	return out
+}
+
+// Summary is the table of some seeds of one study.
+func Summary(seeds []*Study) (rows []Row) {
+	for i := range seeds[0].Pilots {
+		r := Row{Name: seeds[0].Pilots[i].Name, Errors: map[string]float64{}}
+		of := map[string][]float64{}
+		var took []float64
+		var turns []Turn
+		for _, s := range seeds {
+			m := &s.Pilots[i]
+			for name, e := range m.errors() {
+				of[name] = append(of[name], e)
+			}
+			for _, f := range m.Flown {
+				if f.Figures.Crash != "" {
+					r.Crashes++
+				}
+			}
+			r.Crashes += m.Crashed
+			took = append(took, m.Learned)
+			for _, t := range m.Turns {
+				if t.Opposite && t.Task == seeds[0].turned() {
+					turns = append(turns, t)
+				}
+			}
+		}
+		for name, e := range of {
+			r.Errors[name] = median(e)
+		}
+		r.Learned, r.Turns = median(took), sum(turns)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// turned is the task whose turns are summed up: the last.
+func (s *Study) turned() string { k := s.tasks(); return k[len(k)-1] }
+
+// errors are the mean errors of a pilot by column, math.MaxFloat64 where it crashed.
+func (m *Measured) errors() map[string]float64 {
+	total, n := map[string]float64{}, map[string]float64{}
+	for _, f := range m.Flown {
+		columns := []string{Column(f.Task, f.Kind), Column(f.Task, "all")}
+		if f.Unseen {
+			columns = []string{Column(f.Task, "unseen")}
+		}
+		e := f.Figures.Mean
+		if f.Figures.Crash != "" {
+			e = math.Inf(1)
+		}
+		for _, c := range columns {
+			total[c] += e
+			n[c]++
+		}
+	}
+	for c := range total {
+		total[c] = min(total[c]/n[c], math.MaxFloat64)
+	}
+	return total
+}
+
+func sum(turns []Turn) *Turns {
+	if len(turns) == 0 {
+		return nil
+	}
+	t := &Turns{N: len(turns)}
+	of := func(figure func(Turn) float64) float64 {
+		var x []float64
+		for _, r := range turns {
+			x = append(x, figure(r))
+		}
+		return median(x)
+	}
+	t.Literal, t.Wide = of(func(r Turn) float64 { return r.Literal }), of(func(r Turn) float64 { return r.Wide })
+	t.Peak, t.Envelope = of(func(r Turn) float64 { return r.Peak }), of(func(r Turn) float64 { return r.Envelope })
+	for _, r := range turns {
+		if r.Wide == 0 {
+			t.Zero += 1 / float64(len(turns))
+		}
+		if r.Wide == math.MaxFloat64 {
+			t.Never += 1 / float64(len(turns))
+		}
+	}
+	return t
+}
+
+func median(x []float64) float64 {
+	x = slices.Clone(x)
+	slices.Sort(x)
+	if n := len(x); n%2 == 0 {
+		return (x[n/2-1] + x[n/2]) / 2
+	}
+	return x[len(x)/2]
+}
+
+// Winds are the true ones of the fields that are learned in, m/s² in the world.
+func (p *Plan) Winds() (out []so3.Vec3) {
+	for i := range p.Fields {
+		out = append(out, p.Fields[i].winds()[p.Fields[i].first()])
+	}
+	return out
+}

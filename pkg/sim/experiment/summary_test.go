@@ -1,0 +1,100 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
+)
+
+func measured(task string, wind, e float64, unseen bool, crash string) Flown {
+	return Flown{Task: task, Kind: strength(wind), Wind: wind, Unseen: unseen, Figures: closedloop.Figures{Mean: e, Crash: crash}}
+}
+
+func TestSummary(t *testing.T) {
+	seed := func(e float64, crash string, turns ...Turn) *Study {
+		return &Study{Pilots: []Measured{{Name: "one", Learned: e, Crashed: 1, Turns: turns, Flown: []Flown{
+			measured("track", 10, 2*e, false, ""), measured("track", 3, e, false, ""), measured("track", 3, 3*e, false, ""), measured("track", 1, 5*e, true, crash)}}}}
+	}
+	turn := func(wide float64, opposite bool) Turn {
+		return Turn{Task: "track", Opposite: opposite, Recovery: closedloop.Recovery{Wide: wide, Literal: 2 * wide, Peak: wide}}
+	}
+	all := []*Study{seed(0.1, "hit the ground", turn(1, true), turn(9, false)), seed(0.3, "", turn(2, true)), seed(0.2, "hit the ground", turn(math.MaxFloat64, true), turn(0, true))}
+	if got, want := all[0].Columns(), []string{"track, 3.0 m/s²", "track, 10.0 m/s²", "track, all", "track, unseen"}; !slices.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	r := Summary(all)[0]
+	for c, want := range map[string]float64{"track, 3.0 m/s²": 0.4, "track, 10.0 m/s²": 0.4, "track, all": 0.4, "track, unseen": math.MaxFloat64} {
+		if got := r.Errors[c]; got != want && !(math.Abs(got-want) < 1e-12) {
+			t.Errorf("%s: %g, want %g", c, got, want)
+		}
+	}
+	if r.Crashes != 2+3 || r.Learned != 0.2 {
+		t.Errorf("%d crashes, learned in %g s", r.Crashes, r.Learned)
+	}
+	if s := r.Turns; s.N != 4 || s.Wide != 1.5 || s.Literal != 3 || s.Zero != 0.25 || s.Never != 0.25 {
+		t.Errorf("turns %+v", *s)
+	}
+}
+
+// TestKinds: what is more than a wind has a column of its own, beside calm air and after the winds.
+func TestKinds(t *testing.T) {
+	fields, err := Fields(world(t, `conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Measured{}
+	for i := range fields {
+		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: fields[i].kind(), Wind: fields[i].Wind(), Figures: closedloop.Figures{Mean: float64(i + 1)}})
+	}
+	s := &Study{Pilots: []Measured{m}}
+	if got, want := s.Columns(), []string{"hover, 0.0 m/s²", "hover, 1.5 m/s²", "hover, cut", "hover, laden", "hover, all"}; !slices.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	r := Summary([]*Study{s})[0]
+	for c, want := range map[string]float64{"hover, cut": 1, "hover, 0.0 m/s²": 2, "hover, 1.5 m/s²": 3.5, "hover, laden": 5, "hover, all": 3} {
+		if r.Errors[c] != want {
+			t.Errorf("%s: %g, want %g", c, r.Errors[c], want)
+		}
+	}
+}
+
+func TestOpposite(t *testing.T) {
+	w := sim.Default()
+	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north"}, WindX: []float64{0, 3, -3, 0}, WindY: []float64{0, 0, 0, 3}}
+	f := &Field{World: w}
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{{"east", "west", true}, {"west", "east", true}, {"east", "north", false}, {"calm", "east", false}, {"east", "calm", false}, {"calm", "calm", false}} {
+		if got := f.opposite(c.from, c.to); got != c.want {
+			t.Errorf("%s to %s: opposite %v", c.from, c.to, got)
+		}
+	}
+}
+
+func TestVote(t *testing.T) {
+	cluster := func(at float64, n int) (z [][]float64) {
+		for i := range n {
+			z = append(z, []float64{at + 0.01*float64(i), 0})
+		}
+		return z
+	}
+	known := [][][]float64{cluster(0, 20), cluster(5, 20)}
+	if share, n := vote(known, [][][]float64{cluster(0.5, 4), cluster(4.5, 4)}); share != 1 || n != 8 {
+		t.Errorf("%.2f of %d", share, n)
+	}
+	if share, _ := vote(known, [][][]float64{cluster(5, 4), cluster(4.5, 4)}); share != 0.5 {
+		t.Errorf("%.2f where half are of another wind", share)
+	}
+	for name, known := range map[string][][][]float64{"nothing is known": {nil, nil}, "the other wind alone is known": {nil, cluster(5, 20)}} {
+		if share, n := vote(known, [][][]float64{cluster(0.5, 4), nil}); share != 0 || n != 4 {
+			t.Errorf("where %s %.2f of %d are right", name, share, n)
+		}
+	}
+	if share, n := vote(known, [][][]float64{nil, nil}); share != 0 || n != 0 {
+		t.Errorf("%.2f of %d without windows", share, n)
+	}
+}

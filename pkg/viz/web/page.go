@@ -1,0 +1,157 @@
+// Package web serves a live scene to browsers: one page, embedded, that asks the network for nothing else.
+//
+// It is for people near the robot: it has no password. What a browser asks for in the name of another site's page is
+// refused, by Host (which keeps names out that somebody else's DNS points here) and by Origin.
+package web
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"vnd/pkg/viz/scene"
+)
+
+//go:embed static
+var static embed.FS
+
+// Config of a Server.
+type Config struct {
+	Address  string   `param:"address" default:"127.0.0.1" read_only:"true" doc:"of the network interface that the page is served on; 0.0.0.0 serves every one, for phones, to whoever reaches this machine"`
+	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
+	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
+	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
+}
+
+// Deeds are what the page can have done. The text says what came of it.
+type Deeds struct {
+	Rollback func(ctx context.Context) (string, error)
+	Name     func(ctx context.Context, condition string) (string, error) // as vnd/srv/SetCondition
+}
+
+// Server serves one scene.
+type Server struct {
+	cfg     Config
+	robot   string
+	scene   *scene.Scene
+	deeds   Deeds
+	http    http.Server
+	l       net.Listener
+	viewers atomic.Int32
+	ended   chan struct{}
+	once    sync.Once
+}
+
+// Listen begins to serve; robot is what the page is titled. The error is that of the address or the port.
+func Listen(c Config, robot string, shown *scene.Scene, deeds Deeds) (*Server, error) {
+	if _, err := netip.ParseAddr(c.Address); err != nil {
+		return nil, fmt.Errorf("parameter page.address is %.60q, expected an IP address such as 127.0.0.1", c.Address)
+	}
+	address := net.JoinHostPort(c.Address, strconv.Itoa(c.Port))
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("parameter page.port: %s is in use by another program, such as another visualizer; choose another port, or 0 for a free one", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("parameter page.address: this machine has no address %s", c.Address)
+	case err != nil:
+		return nil, fmt.Errorf("parameters address and port: %w", err)
+	}
+	s := &Server{cfg: c, robot: robot, scene: shown, deeds: deeds, l: l, ended: make(chan struct{})}
+	s.http = http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
+	go func() { _ = s.http.Serve(l) }() // until Close
+	return s, nil
+}
+
+// URL of the page, for a browser on this machine where that can be.
+func (s *Server) URL() string {
+	a := s.l.Addr().(*net.TCPAddr)
+	ip := a.IP
+	if ip.IsUnspecified() {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(ip.String(), strconv.Itoa(a.Port)) + "/"
+}
+
+// Open is the address that others than this machine can reach; "" for none.
+func (s *Server) Open() string {
+	if a := s.l.Addr().(*net.TCPAddr); !a.IP.IsLoopback() {
+		return a.String()
+	}
+	return ""
+}
+
+// Viewers counts the browsers that look.
+func (s *Server) Viewers() int { return int(s.viewers.Load()) }
+
+// Close ends the service, also to those that look.
+func (s *Server) Close() (err error) {
+	s.once.Do(func() {
+		close(s.ended)
+		err = s.http.Close()
+	})
+	return err
+}
+
+func (s *Server) handler() http.Handler {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // the name of an embedded folder
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /live", s.live)
+	return s.guarded(mux)
+}
+
+// guarded refuses requests in the name of others.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.known(r.Host) {
+			http.Error(w, fmt.Sprintf("host %.60q is refused: ask for localhost or an address of this machine, or add the name to the visualizer's parameter page.hosts", r.Host), http.StatusForbidden)
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !own(origin, r.Host) {
+			http.Error(w, fmt.Sprintf("origin %.60q is refused: this page answers to itself alone", origin), http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-cache")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known reports whether a Host is this machine's. An address is: no DNS can point it elsewhere.
+func (s *Server) known(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return h != "" && strings.EqualFold(h, name) })
+}
+
+// own reports whether an Origin is that of the page itself.
+func own(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+}

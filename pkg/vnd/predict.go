@@ -1,0 +1,96 @@
+package vnd
+
+import (
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/quadrotor"
+)
+
+// Predictor rolls a model out from recorded windows, open loop.
+type Predictor struct {
+	m       *Model[float32]
+	robot   Quadrotor
+	windows *Windows[float32]
+	z       []float32
+	encoder *nets.EncoderTape[float32]
+	roll    *Rollout[float32]
+	maxH    int
+	weight  []float32
+	spread  []float32
+}
+
+const predictBatch = 64
+
+// NewPredictor prepares predictions of a model of the quadrotor q.
+func NewPredictor(m *Model[float32], q Quadrotor) *Predictor {
+	p := &Predictor{m: m, robot: q, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
+		weight: make([]float32, predictBatch)}
+	if m.Net.Latent > 0 {
+		p.encoder = m.Net.NewEncoderTape(predictBatch)
+	}
+	return p
+}
+
+// Predict writes the states that follow windows of T+1 rows (T past ones and the present one) under the future
+// commands, the first of which is that of the present row. Nothing else of the future is used.
+func (p *Predictor) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	p.spread = p.spread[:0]
+	for lo := 0; lo < len(windows); lo += predictBatch {
+		hi := min(lo+predictBatch, len(windows))
+		if err := p.batch(windows[lo:hi], future[lo:hi], out[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+	d, T, B := p.m.dims(), p.m.Net.Context, len(windows)
+	p.windows.Reset(B)
+	for b, w := range windows {
+		if len(w) != T+1 {
+			return fmt.Errorf("window of %d rows, the model reads %d past rows and the present one", len(w), T)
+		}
+		measured, actions := p.robot.Flatten(w)
+		p.windows.Set(b, measured, actions[:T*d.Action])
+	}
+	if p.m.Net.Latent > 0 {
+		p.m.Net.Encode(p.encoder, B, p.windows.Features, p.z)
+	}
+	p.rollout(future, out)
+	return nil
+}
+
+func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
+	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
+	H := len(future[0])
+	if p.roll == nil || p.maxH < H {
+		p.roll, p.maxH = p.m.NewMeanRollout(predictBatch, H), H
+	}
+	r := p.roll
+	r.Begin(0, B, H, p.z[:B*Z])
+	c := r.Leftover(p.windows, 0)
+	for b := range B {
+		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
+	}
+	r.Anchor(p.weight[:B])
+	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
+	for h := range H {
+		for b := range B {
+			quadrotor.Action(&future[b][h], a[b*d.Action:])
+		}
+		r.Step(h, s, a, next)
+		s, next = next, s
+		for b := range B {
+			out[b][h] = quadrotor.State(s[b*d.State:])
+			out[b][h].P = out[b][h].P.Add(p.robot.Origin)
+		}
+	}
+	p.spread = append(p.spread, r.Spread()...)
+}
+
+// Spread returns how much the members of the ensemble disagreed in each prediction of the last Predict, see
+// Rollout.Spread. It is 0 without an ensemble.
+func (p *Predictor) Spread() []float32 { return p.spread }
