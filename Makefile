@@ -78,6 +78,11 @@ lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, gen
 race: deps peers ## every Go test under the race detector
 	go test -race -timeout 60m ./...
 
+# ARGS may be -match REGEXP, for some of them, or -jobs N.
+.PHONY: mutate
+mutate: deps peers ## break chosen lines, one at a time, and list which tests notice (half an hour)
+	go run ./pkg/layout/mutate $(ARGS)
+
 .PHONY: gen
 gen: ## remake generated code (go generate)
 	go generate ./...
