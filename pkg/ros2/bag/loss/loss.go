@@ -1,4 +1,4 @@
-// Package loss counts what a damaged or cut-off bag no longer gives back.
+// Package loss counts what cannot be read of a damaged or cut-off bag.
 package loss
 
 import (
@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// maxNotes bounds the remembered lines: a disk full of bad sectors must not
-// fill the memory with complaints.
+// maxNotes bounds the notes, so that a badly damaged disk does not fill the
+// memory with them.
 const maxNotes = 16
 
-// Loss says what could not be read. The zero value means: nothing was lost.
+// Loss counts what could not be read. The zero value is no loss.
 type Loss struct {
 	// Messages counts messages that an index, a row number or a record header
-	// names but that cannot be read. What a recorder still held in memory when
-	// it was killed left no trace and is not in it.
+	// names but that cannot be read. Messages that a killed recorder had only in
+	// memory are not among them.
 	Messages uint64 `json:"messages"`
-	// Chunks counts damaged MCAP chunks and damaged stretches of SQLite rows.
+	// Chunks counts damaged MCAP chunks and damaged ranges of SQLite rows.
 	Chunks uint64 `json:"chunks"`
 	// Bytes counts record bytes (uncompressed, where that is known) that are
 	// missing or unreadable.
 	Bytes uint64 `json:"bytes"`
-	// Truncated is true when a file stops before its end mark.
+	// Truncated is true when a file ends before its end mark.
 	Truncated bool `json:"truncated"`
-	// Notes are the first 16 findings, one line each.
+	// Notes describe the first 16 losses, one line each.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -32,14 +32,14 @@ func (l *Loss) Any() bool {
 	return l.Messages > 0 || l.Chunks > 0 || l.Bytes > 0 || l.Truncated
 }
 
-// Note remembers one line about where and why something was lost.
+// Note adds one line about where and why something was lost.
 func (l *Loss) Note(format string, args ...any) {
 	if len(l.Notes) < maxNotes {
 		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 	}
 }
 
-// Add adds the losses of another file; its notes get prefix in front.
+// Add adds another file's loss, with prefix before each of its notes.
 func (l *Loss) Add(o Loss, prefix string) {
 	l.Messages += o.Messages
 	l.Chunks += o.Chunks
@@ -50,7 +50,7 @@ func (l *Loss) Add(o Loss, prefix string) {
 	}
 }
 
-// String is one line for people: "3 messages, 1 damaged stretch, 1024 bytes; cut off".
+// String is one line for people: "lost 3 messages, 1 damaged range, 1024 bytes; cut off before its end".
 func (l *Loss) String() string {
 	if !l.Any() {
 		return "nothing lost"
@@ -59,12 +59,12 @@ func (l *Loss) String() string {
 	for _, p := range []struct {
 		n    uint64
 		unit string
-	}{{l.Messages, "message"}, {l.Chunks, "damaged stretch"}, {l.Bytes, "byte"}} {
+	}{{l.Messages, "message"}, {l.Chunks, "damaged range"}, {l.Bytes, "byte"}} {
 		if p.n > 0 {
 			parts = append(parts, plural(p.n, p.unit))
 		}
 	}
-	s := "nothing whole lost"
+	s := "no complete message lost"
 	if len(parts) > 0 {
 		s = "lost " + strings.Join(parts, ", ")
 	}
@@ -75,11 +75,8 @@ func (l *Loss) String() string {
 }
 
 func plural(n uint64, unit string) string {
-	switch {
-	case n == 1:
+	if n == 1 {
 		return "1 " + unit
-	case strings.HasSuffix(unit, "ch"):
-		return fmt.Sprintf("%d %ses", n, unit)
 	}
 	return fmt.Sprintf("%d %ss", n, unit)
 }

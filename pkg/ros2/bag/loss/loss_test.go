@@ -8,14 +8,16 @@ import (
 func TestString(t *testing.T) {
 	for want, l := range map[string]Loss{
 		"nothing lost": {},
-		"nothing whole lost; cut off before its end":       {Truncated: true},
-		"lost 1 message, 2 damaged stretches, 1 byte":      {Messages: 1, Chunks: 2, Bytes: 1},
+		"no complete message lost; cut off before its end": {Truncated: true},
+		"lost 1 message, 2 damaged ranges, 1 byte":         {Messages: 1, Chunks: 2, Bytes: 1},
 		"lost 3 messages, 9 bytes; cut off before its end": {Messages: 3, Bytes: 9, Truncated: true},
-		"lost 1 damaged stretch":                           {Chunks: 1},
+		"lost 1 damaged range":                             {Chunks: 1},
 	} {
-		if got := l.String(); got != want || l.Any() == (want == "nothing lost") {
-			t.Errorf("%+v is %q, want %q", l, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := l.String(); got != want || l.Any() == (want == "nothing lost") {
+				t.Errorf("%+v is %q", l, got)
+			}
+		})
 	}
 }
 
@@ -27,7 +29,8 @@ func TestAdd(t *testing.T) {
 		one.Note("byte %d", i)
 		sum.Add(one, "a.mcap: ")
 	}
-	if sum.Messages != 60 || sum.Bytes != 90 || !sum.Truncated || len(sum.Notes) != maxNotes || sum.Notes[3] != "a.mcap: byte 3" {
+	if sum.Messages != 60 || sum.Bytes != 90 || !sum.Truncated || len(sum.Notes) != maxNotes ||
+		sum.Notes[3] != "a.mcap: byte 3" {
 		t.Errorf("%+v", sum)
 	}
 	if strings.Contains(sum.String(), "\n") {

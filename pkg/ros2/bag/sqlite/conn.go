@@ -16,8 +16,8 @@ import (
 	"vnd/pkg/ros2/bag/sqlite/wal"
 )
 
-// conn is one connection, used through the driver itself: database/sql would
-// copy every message once more and hide the types of the columns.
+// conn is one connection. It uses the driver directly: database/sql would copy
+// every message once more and hide the types of the columns.
 type conn struct {
 	driver.Conn
 }
@@ -36,7 +36,7 @@ func dial(path, query string) (*conn, error) {
 	return &conn{c}, nil
 }
 
-func named(args []any) []driver.NamedValue {
+func numbered(args []any) []driver.NamedValue {
 	out := make([]driver.NamedValue, len(args))
 	for i, a := range args {
 		out[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
@@ -45,12 +45,12 @@ func named(args []any) []driver.NamedValue {
 }
 
 func (c *conn) exec(sql string, args ...any) error {
-	_, err := c.Conn.(driver.ExecerContext).ExecContext(context.Background(), sql, named(args))
+	_, err := c.Conn.(driver.ExecerContext).ExecContext(context.Background(), sql, numbered(args))
 	return err
 }
 
 func (c *conn) query(sql string, args ...any) (*rows, error) {
-	r, err := c.Conn.(driver.QueryerContext).QueryContext(context.Background(), sql, named(args))
+	r, err := c.Conn.(driver.QueryerContext).QueryContext(context.Background(), sql, numbered(args))
 	if err != nil {
 		return nil, err
 	}
@@ -97,18 +97,20 @@ func code(err error) int {
 	return 0
 }
 
-// damaged tells errors of the file's content from errors of its use.
+// damaged reports whether an error is of the file's content, not of its use.
 func damaged(err error) bool {
 	switch code(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_NOMEM,
+		sqlite3.SQLITE_TOOBIG:
 		return true
 	}
 	return false
 }
 
-// readPragmas: nothing a foreign file's schema brings along is run, broken
-// pages are noticed, and a recorder at work is waited for.
-const readPragmas = "&_defensive=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)&_pragma=busy_timeout(2000)"
+// readPragmas keep code in a foreign file's schema from running, detect broken
+// pages, and wait for a running recorder.
+const readPragmas = "&_defensive=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)" +
+	"&_pragma=query_only(1)&_pragma=busy_timeout(2000)"
 
 // source is how a database was opened for reading.
 type source struct {
@@ -117,10 +119,10 @@ type source struct {
 	bad  int    // frames of the write-ahead log with wrong checksums
 }
 
-// openForReading opens a database without changing it. A write-ahead log or a
-// journal left by a killed recorder counts in; where SQLite may not look at it
-// in place, as on a read-only disk, or the log is damaged, that happens on a
-// copy in a temporary folder.
+// openForReading opens a database without changing it. It reads a killed
+// recorder's write-ahead log or journal too. When SQLite cannot do that in place,
+// as on a read-only disk, or the log is damaged, it opens a copy in a temporary
+// folder.
 func openForReading(path string) (source, error) {
 	bad, keep := 0, 0
 	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
@@ -147,8 +149,7 @@ func openForReading(path string) (source, error) {
 	return source{conn: c}, err
 }
 
-// try opens a database and reads its schema, for only that shows whether it
-// can be read.
+// try opens a database and reads its schema: opening alone reads nothing.
 func try(path, query string) (*conn, error) {
 	c, err := dial(path, query+readPragmas)
 	if err != nil {
@@ -161,8 +162,8 @@ func try(path, query string) (*conn, error) {
 	return c, nil
 }
 
-// openCopy opens a copy of a database and what lies beside it, with the first
-// keep frames of a damaged log.
+// openCopy opens a copy of a database, its log and its journal. Of a damaged log
+// it copies the first keep frames.
 func openCopy(path string, bad, keep int) (s source, err error) {
 	if s.temp, err = os.MkdirTemp("", "vnd-bag-*"); err != nil {
 		return s, err
@@ -175,7 +176,7 @@ func openCopy(path string, bad, keep int) (s source, err error) {
 	for _, from := range append([]string{path}, sidecars(path)...) {
 		to := filepath.Join(s.temp, filepath.Base(from))
 		if bad > 0 && from == path+"-wal" {
-			err = rewrite(to, from, func(out io.Writer, in io.Reader) error { return wal.Mend(out, in, keep) })
+			err = rewrite(to, from, func(out io.Writer, in io.Reader) error { return wal.Repair(out, in, keep) })
 		} else {
 			err = copyFile(to, from)
 		}
@@ -188,9 +189,8 @@ func openCopy(path string, bad, keep int) (s source, err error) {
 	return s, err
 }
 
-// sidecars lists the write-ahead log and the rollback journal beside a
-// database, if they hold anything. The shared-memory file is not needed: it is
-// made anew.
+// sidecars lists the write-ahead log and the rollback journal beside a database,
+// unless they are empty. SQLite creates the shared-memory file anew.
 func sidecars(path string) []string {
 	var out []string
 	for _, end := range []string{"-wal", "-journal"} {

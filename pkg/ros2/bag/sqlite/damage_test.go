@@ -44,7 +44,8 @@ func TestDamagedPages(t *testing.T) {
 			got := readAll(t, r, nil)
 			checkDamaged(t, got, written, fmt.Sprintf("page %d of %#x", p, rubbish))
 			loss := r.Loss()
-			if missing := n - len(got); missing > 0 && (loss.Messages == 0 || loss.Chunks == 0 && loss.Messages != uint64(missing)) {
+			if missing := n - len(got); missing > 0 &&
+				(loss.Messages == 0 || loss.Chunks == 0 && loss.Messages != uint64(missing)) {
 				t.Errorf("page %d of %#x: %d missing, %s %q", p, rubbish, missing, loss.String(), loss.Notes)
 			}
 			if len(got) < n-page/10 && len(got) < n*9/10 {
@@ -112,12 +113,15 @@ func TestDamageWhileReading(t *testing.T) {
 // nothing once the rows are counted.
 func TestIndexMissesRows(t *testing.T) {
 	path := makeDB(t, 300)
-	execSQL(t, path, "CREATE TABLE keep AS SELECT * FROM messages WHERE id > 250", "DELETE FROM messages WHERE id > 250",
-		"PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = 'CREATE TABLE hidden(a)', name = 'hidden', tbl_name = 'hidden', type = 'table' WHERE name = 'timestamp_idx'")
+	execSQL(t, path, "CREATE TABLE keep AS SELECT * FROM messages WHERE id > 250",
+		"DELETE FROM messages WHERE id > 250",
+		"PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = 'CREATE TABLE hidden(a)', name = 'hidden', "+
+			"tbl_name = 'hidden', type = 'table' WHERE name = 'timestamp_idx'")
 	execSQL(t, path, "INSERT INTO messages SELECT * FROM keep")
 	// The index is an ordinary table for SQLite now, and was not kept up.
 	execSQL(t, path, "PRAGMA writable_schema = ON",
-		"UPDATE sqlite_master SET sql = 'CREATE INDEX timestamp_idx ON messages (timestamp ASC)', name = 'timestamp_idx', tbl_name = 'messages', type = 'index' WHERE name = 'hidden'")
+		"UPDATE sqlite_master SET sql = 'CREATE INDEX timestamp_idx ON messages (timestamp ASC)', name = "+
+			"'timestamp_idx', tbl_name = 'messages', type = 'index' WHERE name = 'hidden'")
 	r, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +136,10 @@ func TestIndexMissesRows(t *testing.T) {
 	}
 }
 
-// TestDamagedLog: frames of a write-ahead log with wrong checksums do not take
-// the transactions behind them along; a torn end does no harm.
-func TestDamagedLog(t *testing.T) {
+// logged writes 200 messages, each in a transaction of its own, and returns the database and its
+// write-ahead log as a killed recorder leaves them.
+func logged(t *testing.T) (db, log []byte) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.db3")
 	w, err := Create(path, SchemaCurrent, "jazzy")
 	if err != nil {
@@ -145,66 +150,68 @@ func TestDamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		if err := w.Write(id, int64(i), []byte(fmt.Sprintf("message %04d", i))); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Flush(); err != nil {
+		if err := errors.Join(w.Write(id, int64(i), []byte(fmt.Sprintf("message %04d", i))), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	db, err := os.ReadFile(path)
-	if err != nil {
+	if db, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.ReadFile(path + "-wal")
-	if err != nil {
+	if log, err = os.ReadFile(path + "-wal"); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const walHead, frameHead = 32, 24 // bytes
+	return db, log
+}
+
+// Transactions after a frame with a wrong checksum are read all the same; an incomplete end costs the last one.
+func TestTransactionsAfterADamagedFrameAreRead(t *testing.T) {
+	db, log := logged(t)
+	const walHeader, frameHeader = 32, 24 // bytes
 	page := int(binary.BigEndian.Uint32(log[8:]))
-	frames := (len(log) - walHead) / (frameHead + page)
+	frames := (len(log) - walHeader) / (frameHeader + page)
 	if frames < 400 {
 		t.Fatalf("only %d frames", frames)
 	}
-	for _, c := range []struct {
-		hit  int // frame
-		cut  int // bytes off the end
-		all  bool
-		bad  uint64
-		read int
+	for name, c := range map[string]struct {
+		damaged int // frame, -1 for none
+		cut     int // bytes off the end
+		bad     uint64
+		read    int
 	}{
-		{hit: -1, read: 200},
-		{hit: 300, all: true, bad: 1, read: 200},
-		{hit: frames - 1, read: 199},
-		{hit: -1, cut: 1, read: 199},
-		{hit: 300, cut: 5, bad: 1, read: 199},
+		"intact":                   {damaged: -1, read: 200},
+		"a damaged frame":          {damaged: 300, bad: 1, read: 200},
+		"the last frame":           {damaged: frames - 1, read: 199},
+		"cut off":                  {damaged: -1, cut: 1, read: 199},
+		"a damaged frame, cut off": {damaged: 300, cut: 5, bad: 1, read: 199},
 	} {
-		name := filepath.Join(t.TempDir(), "hit.db3")
-		wal := append([]byte(nil), log[:len(log)-c.cut]...)
-		if c.hit >= 0 {
-			// A byte of the page that no row stands on.
-			wal[walHead+c.hit*(frameHead+page)+frameHead+page/2-1000] ^= 1
-		}
-		if err := errors.Join(os.WriteFile(name, db, 0o644), os.WriteFile(name+"-wal", wal, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := readAll(t, r, nil)
-		if loss := r.Loss(); len(got) != c.read || loss.Chunks != c.bad {
-			t.Errorf("%+v: %d messages, %s %q", c, len(got), loss.String(), loss.Notes)
-		}
-		temp := r.temp
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(temp); temp != "" && err == nil {
-			t.Errorf("%s was left behind", temp)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "damaged.db3")
+			wal := append([]byte(nil), log[:len(log)-c.cut]...)
+			if c.damaged >= 0 {
+				// A byte of the page outside of any row.
+				wal[walHeader+c.damaged*(frameHeader+page)+frameHeader+page/2-1000] ^= 1
+			}
+			if err := errors.Join(os.WriteFile(path, db, 0o644), os.WriteFile(path+"-wal", wal, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := readAll(t, r, nil)
+			if loss := r.Loss(); len(got) != c.read || loss.Chunks != c.bad {
+				t.Errorf("%d messages, %s %q", len(got), loss.String(), loss.Notes)
+			}
+			temp := r.temp
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(temp); temp != "" && err == nil {
+				t.Errorf("%s is left", temp)
+			}
+		})
 	}
 }

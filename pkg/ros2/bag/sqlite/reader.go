@@ -1,8 +1,8 @@
 // Package sqlite reads and writes rosbag2's SQLite storage, the .db3 files.
 //
-// Read are schema versions 1 to 4, with a write-ahead log or a journal left by
-// a killed recorder, and files with damaged pages: every row that can still be
-// reached is given, the others are counted. Written are versions 4 and 3.
+// It reads schema versions 1 to 4, also with a killed recorder's write-ahead log
+// or journal. From a file with damaged pages it returns every row that is
+// readable, and counts the others. It writes versions 4 and 3.
 package sqlite
 
 import (
@@ -35,12 +35,12 @@ type Reader struct {
 	temp    string // folder of a copy
 	tables  *table.Tables
 	ordered string         // name of an index on the time, "" when there is none
-	salvage bool           // rows are found one by one, because the file is damaged
-	gaps    map[int64]bool // rows after which a damaged stretch was counted
+	salvage bool           // the file is damaged: rows are searched one by one
+	gaps    map[int64]bool // rows after which a damaged range was counted
 }
 
-// Open opens a file for reading. It fails only for files that are no SQLite
-// database with rosbag2's tables; a database without any table is a recording
+// Open opens a file for reading. It fails for a file that is not an SQLite
+// database with rosbag2's tables. A database without any table is a recording
 // that was killed before its first commit: a reader without topics.
 func Open(path string) (*Reader, error) {
 	r := &Reader{tables: table.New(), gaps: map[int64]bool{}}
@@ -57,7 +57,7 @@ func Open(path string) (*Reader, error) {
 	r.db, r.temp = src.conn, src.temp
 	if src.bad > 0 {
 		r.tables.Loss.Chunks += uint64(src.bad)
-		r.tables.Loss.Note("%d pages of the write-ahead log have wrong checksums: read nevertheless", src.bad)
+		r.tables.Loss.Note("%d pages of the write-ahead log have wrong checksums: read all the same", src.bad)
 	}
 	if err := r.readSchema(); err != nil {
 		r.Close()
@@ -93,7 +93,7 @@ func (r *Reader) Close() error {
 // Topics lists the topics by ID.
 func (r *Reader) Topics() []*Topic { return r.tables.Topics }
 
-// Loss is what was found missing so far.
+// Loss counts what was missing or damaged so far.
 func (r *Reader) Loss() loss.Loss { return r.tables.Loss }
 
 func (r *Reader) readSchema() error {
@@ -130,7 +130,7 @@ func (r *Reader) readSchema() error {
 		}
 	}
 	if tables["metadata"] {
-		// The copy is a convenience: a broken one is as good as none.
+		// The copy is optional: a broken one is ignored.
 		_ = r.db.each("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(v []driver.Value) {
 			r.Embedded = table.Text(v[0])
 		})
@@ -146,7 +146,8 @@ func (r *Reader) readSchema() error {
 
 func (r *Reader) columns(of string) (map[string]bool, error) {
 	names := map[string]bool{}
-	err := r.db.each("SELECT name FROM pragma_table_info(?)", func(v []driver.Value) { names[table.Text(v[0])] = true }, of)
+	err := r.db.each("SELECT name FROM pragma_table_info(?)", func(v []driver.Value) { names[table.Text(v[0])] = true },
+		of)
 	return names, err
 }
 
@@ -161,9 +162,10 @@ func (r *Reader) readTopics(has map[string]bool) error {
 	return r.db.each("SELECT "+strings.Join(pick, ", ")+" FROM topics ORDER BY id", r.tables.AddTopic)
 }
 
-// readDefinitions adds the definitions; a bag without them is still a bag.
+// readDefinitions adds the definitions, which are optional.
 func (r *Reader) readDefinitions() {
-	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", r.tables.AddDefinition)
+	err := r.db.each("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id",
+		r.tables.AddDefinition)
 	if err != nil {
 		r.tables.Loss.Note("message definitions: %v", err)
 	}
@@ -172,60 +174,62 @@ func (r *Reader) readDefinitions() {
 // findIndex looks for an index that begins with the time.
 func (r *Reader) findIndex() error {
 	return r.db.each("SELECT l.name FROM pragma_index_list('messages') l, pragma_index_info(l.name) i "+
-		"WHERE i.seqno = 0 AND i.name = 'timestamp' AND l.partial = 0", func(v []driver.Value) {
-		r.ordered = table.Text(v[0])
-	})
+		"WHERE i.seqno = 0 AND i.name = 'timestamp' AND l.partial = 0",
+		func(v []driver.Value) { r.ordered = table.Text(v[0]) })
 }
 
-// Span gives the times of the first and the last message, from the index
-// alone. ok is false for a file without messages, and for one where only
-// Count can tell.
-func (r *Reader) Span() (start, end int64, ok bool) {
-	if r.db == nil || r.ordered == "" {
-		return 0, 0, false
-	}
-	for _, q := range []struct {
-		agg string
-		out *int64
-	}{{"min", &start}, {"max", &end}} {
-		ok = false
-		err := r.db.each("SELECT "+q.agg+"(timestamp) FROM messages", func(v []driver.Value) { *q.out, ok = v[0].(int64) })
-		if err != nil || !ok {
-			return 0, 0, false
-		}
-	}
-	return start, end, true
-}
-
-// Counts is what Count found.
+// Counts are numbers and times of messages.
 type Counts struct {
 	Messages   uint64
-	Start, End int64 // ns, of the first and the last message
-	ByTopic    map[int64]uint64
+	Start, End int64            // ns since the epoch, of the first and the last message
+	ByTopic    map[int64]uint64 // messages, by topic ID
+}
+
+func newCounts() Counts { return Counts{ByTopic: map[int64]uint64{}} }
+
+// add counts a message.
+func (c *Counts) add(topic, time int64) {
+	if c.Messages == 0 {
+		c.Start, c.End = time, time
+	}
+	c.Start, c.End = min(c.Start, time), max(c.End, time)
+	c.Messages++
+	c.ByTopic[topic]++
+}
+
+// absorb adds other counts and sets them to zero.
+func (c *Counts) absorb(o *Counts) {
+	if o.Messages == 0 {
+		return
+	}
+	if c.Messages == 0 {
+		c.Start, c.End = o.Start, o.End
+	}
+	c.Start, c.End = min(c.Start, o.Start), max(c.End, o.End)
+	c.Messages += o.Messages
+	for id, n := range o.ByTopic {
+		c.ByTopic[id] += n
+	}
+	clear(o.ByTopic)
+	o.Messages = 0
 }
 
 // Count reads all rows, without their data, and so finds most damage.
 func (r *Reader) Count() (Counts, error) {
-	c := Counts{ByTopic: map[int64]uint64{}}
+	c := newCounts()
 	if r.db == nil {
 		return c, nil
 	}
 	var seen uint64
-	err := r.list(func(row, topic, time int64) {
-		if c.Messages == 0 {
-			c.Start, c.End = time, time
-		}
-		c.Start, c.End = min(c.Start, time), max(c.End, time)
-		c.Messages++
-		c.ByTopic[topic]++
-	}, &seen)
+	err := r.list(func(_, topic, time int64) { c.add(topic, time) }, &seen)
 	if err != nil {
 		return c, err
 	}
 	// An index that misses rows of the table would hide them from reading.
 	if r.ordered != "" {
 		var indexed int64
-		err := r.db.each("SELECT count(*) FROM messages INDEXED BY "+quote(r.ordered), func(v []driver.Value) { indexed, _ = v[0].(int64) })
+		err := r.db.each("SELECT count(*) FROM messages INDEXED BY "+quote(r.ordered),
+			func(v []driver.Value) { indexed, _ = v[0].(int64) })
 		r.salvage = r.salvage || err != nil || uint64(indexed) != seen
 	}
 	return c, nil

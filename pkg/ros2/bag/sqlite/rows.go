@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -9,43 +10,27 @@ import (
 	"strings"
 )
 
-// Rows gives messages in the order of their times; those of the same time come
-// in the order they were recorded.
+// Rows iterates over messages in the order of their times, and of their row
+// numbers for the same time.
 type Rows struct {
 	r    *Reader
 	want map[int64]bool // nil: all
-	in   *rows          // in order, nil: not begun, or done
+	in   *rows          // in order; nil while salvaging and at the end
 	list []place        // salvaged rows, in order
-	stmt driver.Stmt    // fetches one of them
-	last place          // given last
-	any  bool
+	stmt driver.Stmt    // reads one of them
+	last *place         // of the row returned last
 	done bool
 	msg  Message
 }
 
-// place is where a row stands in the order.
+// place is a row's position in the order.
 type place struct{ time, row int64 }
 
 func (a place) compare(b place) int {
-	switch {
-	case a.time != b.time:
-		return cmp(a.time, b.time)
-	default:
-		return cmp(a.row, b.row)
-	}
+	return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.row, b.row))
 }
 
-func cmp(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// Messages returns the messages of the topics that want accepts; nil wants all.
+// Messages returns the messages of the topics that want accepts; nil accepts all.
 func (r *Reader) Messages(want func(*Topic) bool) (*Rows, error) {
 	it := &Rows{r: r, done: r.db == nil}
 	if want != nil {
@@ -63,7 +48,8 @@ func (r *Reader) Messages(want func(*Topic) bool) (*Rows, error) {
 	if r.salvage || r.ordered == "" {
 		return it, it.startSalvage()
 	}
-	sql := "SELECT rowid, topic_id, timestamp, data FROM messages INDEXED BY " + quote(r.ordered) + it.where() + " ORDER BY timestamp, rowid"
+	sql := "SELECT rowid, topic_id, timestamp, data FROM messages INDEXED BY " + quote(r.ordered) + it.where() +
+		" ORDER BY timestamp, rowid"
 	var err error
 	if it.in, err = r.db.query(sql); err != nil && damaged(err) {
 		return it, it.startSalvage()
@@ -106,14 +92,14 @@ func (it *Rows) Next() (*Message, error) {
 		case err != nil:
 			return nil, err
 		case v != nil && it.r.tables.Message(v, &it.msg):
-			it.last, it.any = place{it.msg.Time, it.msg.Row}, true
+			it.last = &place{it.msg.Time, it.msg.Row}
 			return &it.msg, nil
 		}
 	}
 	return nil, io.EOF
 }
 
-// Close ends the reading; after io.EOF it has happened already.
+// Close ends the iteration. Next has closed it when it returns io.EOF.
 func (it *Rows) Close() {
 	it.done = true
 	if it.in != nil {
@@ -126,14 +112,14 @@ func (it *Rows) Close() {
 	}
 }
 
-// startSalvage finds the rows that can be reached, after those already given.
-// It holds 16 bytes per message of the file.
+// startSalvage lists the readable rows after those already returned. It takes 16
+// bytes per message of the file.
 func (it *Rows) startSalvage() error {
 	it.r.salvage = it.r.ordered != ""
 	var seen uint64
 	err := it.r.list(func(row, topic, time int64) {
 		p := place{time, row}
-		if (it.want == nil || it.want[topic]) && (!it.any || p.compare(it.last) > 0) {
+		if (it.want == nil || it.want[topic]) && (it.last == nil || p.compare(*it.last) > 0) {
 			it.list = append(it.list, p)
 		}
 	}, &seen)
@@ -145,7 +131,7 @@ func (it *Rows) startSalvage() error {
 	return err
 }
 
-// fetch reads the next salvaged row; nil when its data cannot be read.
+// fetch reads the next salvaged row; nil when its data are unreadable.
 func (it *Rows) fetch() ([]driver.Value, error) {
 	if len(it.list) == 0 {
 		return nil, io.EOF

@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// errOrder is the damage that SQLite does not see: pages linked in the wrong
+// errOrder is damage that SQLite does not detect: pages linked in the wrong
 // order.
 var errOrder = errors.New("row numbers out of order")
 
-// list visits every reachable row of the table in the order of row numbers,
-// going around damaged pages. Rows of the wrong type or without a topic are
-// counted as lost; seen counts all.
+// list visits every readable row of the table in the order of row numbers. It
+// skips damaged pages. Rows of the wrong type or without a topic are counted as
+// lost; seen counts all.
 func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
 	for last := int64(math.MinInt64); ; {
 		err := r.listFrom(&last, visit, seen)
@@ -24,7 +24,7 @@ func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
 			return err
 		}
 		r.salvage = true
-		resume, ok := r.around(last)
+		resume, ok := r.skipDamage(last)
 		first := !r.gaps[last]
 		r.gaps[last] = true
 		if first {
@@ -34,7 +34,7 @@ func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
 		if !ok {
 			return nil
 		}
-		// Row numbers count without gaps, so a gap is what was lost.
+		// Row numbers have no gaps in a complete file, so a gap is a loss.
 		if first {
 			r.tables.Loss.Messages += uint64(resume - max(last, 0))
 		}
@@ -42,9 +42,12 @@ func (r *Reader) list(visit func(row, topic, time int64), seen *uint64) error {
 	}
 }
 
-// listFrom visits rows after *last, moving it along, until the end or an error.
+// rowsAfter selects the rows after a row number.
+const rowsAfter = "SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid"
+
+// listFrom visits rows after *last and advances it, until the end or an error.
 func (r *Reader) listFrom(last *int64, visit func(row, topic, time int64), seen *uint64) error {
-	in, err := r.db.query("SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid", *last)
+	in, err := r.db.query(rowsAfter, *last)
 	if err != nil {
 		return err
 	}
@@ -69,10 +72,9 @@ func (r *Reader) listFrom(last *int64, visit func(row, topic, time int64), seen 
 	}
 }
 
-// around finds the smallest row number behind a damaged stretch, after which
-// the table can be read again: by doubling steps, then by halving them. It
-// returns the number before the first such row.
-func (r *Reader) around(last int64) (int64, bool) {
+// skipDamage finds the end of a damaged part of the table by doubling steps, then
+// by bisection. It returns the number before the first readable row.
+func (r *Reader) skipDamage(last int64) (int64, bool) {
 	from := max(last, 0)
 	step := int64(1)
 	for ; !r.readable(from + step); step *= 2 {
@@ -90,16 +92,15 @@ func (r *Reader) around(last int64) (int64, bool) {
 		}
 	}
 	found := false
-	_ = r.db.each("SELECT rowid FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT 1", func(v []driver.Value) {
+	_ = r.db.each(rowsAfter+" LIMIT 1", func(v []driver.Value) {
 		row, ok := v[0].(int64)
 		hi, found = row-1, ok
 	}, hi)
 	return hi, found
 }
 
-// readable tells whether a first row after the given number, or the end of the
-// table, can be read.
+// readable reports whether the first row after the given number, or the end of
+// the table, can be read.
 func (r *Reader) readable(after int64) bool {
-	return r.db.each("SELECT rowid, topic_id, timestamp FROM messages NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT 1",
-		func([]driver.Value) {}, after) == nil
+	return r.db.each(rowsAfter+" LIMIT 1", func([]driver.Value) {}, after) == nil
 }

@@ -13,9 +13,9 @@ const (
 	SchemaHumble  = 3
 )
 
-// Writer writes one .db3 file. Messages become part of the file at Flush, all
-// or none of them: a write-ahead log keeps a killed recording whole. Close
-// leaves a plain file without a log.
+// Writer writes one .db3 file. Flush commits all messages so far in one
+// transaction of a write-ahead log, so that a killed recording stays readable.
+// Close folds the log into the file.
 type Writer struct {
 	db     *conn
 	schema int
@@ -25,39 +25,7 @@ type Writer struct {
 	grown  int64 // estimate since then
 	err    error // the first failed write
 
-	flushed, pending tally
-}
-
-// tally counts messages.
-type tally struct {
-	n          uint64
-	start, end int64
-	byTopic    map[int64]uint64
-}
-
-func (t *tally) add(topic, time int64) {
-	if t.n == 0 {
-		t.start, t.end = time, time
-	}
-	t.start, t.end = min(t.start, time), max(t.end, time)
-	t.n++
-	t.byTopic[topic]++
-}
-
-// absorb adds another tally and empties it.
-func (t *tally) absorb(o *tally) {
-	if o.n > 0 && t.n == 0 {
-		t.start, t.end = o.start, o.end
-	}
-	if o.n > 0 {
-		t.start, t.end = min(t.start, o.start), max(t.end, o.end)
-	}
-	t.n += o.n
-	for id, n := range o.byTopic {
-		t.byTopic[id] += n
-	}
-	clear(o.byTopic)
-	o.n = 0
+	flushed, pending Counts
 }
 
 const tables = `
@@ -91,8 +59,7 @@ func Create(path string, schema int, distro string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{db: db, schema: schema, defs: map[string]bool{}}
-	w.flushed.byTopic, w.pending.byTopic = map[int64]uint64{}, map[int64]uint64{}
+	w := &Writer{db: db, schema: schema, defs: map[string]bool{}, flushed: newCounts(), pending: newCounts()}
 	if err := w.start(distro); err != nil {
 		db.Close()
 		return nil, err
@@ -123,17 +90,15 @@ func (w *Writer) start(distro string) error {
 
 // AddTopic adds a topic and returns its ID; t.ID is not used.
 func (w *Writer) AddTopic(t Topic) (int64, error) {
-	sql, args := "INSERT INTO topics (name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?)",
-		[]any{t.Name, t.Type, t.Format, t.QoS}
+	sql, args := "INSERT INTO topics VALUES (NULL, ?, ?, ?, ?)", []any{t.Name, t.Type, t.Format, t.QoS}
 	if w.schema >= 4 {
-		sql = "INSERT INTO topics (name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?)"
-		args = append(args, t.TypeHash)
+		sql, args = "INSERT INTO topics VALUES (NULL, ?, ?, ?, ?, ?)", append(args, t.TypeHash)
 	}
 	if err := w.try(sql, args...); err != nil {
 		return 0, err
 	}
 	if w.schema >= 4 && t.Definition != "" && !w.defs[t.Type] {
-		err := w.try("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+		err := w.try("INSERT INTO message_definitions VALUES (NULL, ?, ?, ?, ?)",
 			t.Type, t.Encoding, t.Definition, t.TypeHash)
 		if err != nil {
 			return 0, err
@@ -147,10 +112,10 @@ func (w *Writer) AddTopic(t Topic) (int64, error) {
 
 // AddMetadata keeps a copy of the bag's metadata, as YAML.
 func (w *Writer) AddMetadata(version int, yaml string) error {
-	return w.try("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(version), yaml)
+	return w.try("INSERT INTO metadata VALUES (NULL, ?, ?)", int64(version), yaml)
 }
 
-// try runs one statement; after the first failure nothing more is written.
+// try runs one statement, unless one has failed before.
 func (w *Writer) try(sql string, args ...any) error {
 	if w.err == nil {
 		w.err = w.db.exec(sql, args...)
@@ -169,39 +134,37 @@ func (w *Writer) Write(topic, time int64, data []byte) error {
 	//lint:ignore SA1019 the driver's statements have no other plain Exec.
 	if _, w.err = w.insert.Exec([]driver.Value{topic, time, data}); w.err == nil {
 		w.pending.add(topic, time)
-		w.grown += int64(len(data)) + 40 // row head and index entry
+		w.grown += int64(len(data)) + 40 // row header and index entry
 	}
 	return w.err
 }
 
 // Pending is the number of messages that are not yet part of the file.
-func (w *Writer) Pending() int { return int(w.pending.n) }
+func (w *Writer) Pending() int { return int(w.pending.Messages) }
 
 // Counts are the messages that are part of the file.
-func (w *Writer) Counts() Counts {
-	t := &w.flushed
-	return Counts{Messages: t.n, Start: t.start, End: t.end, ByTopic: t.byTopic}
-}
+func (w *Writer) Counts() Counts { return w.flushed }
 
 // Size is the size of the file in bytes, with an estimate for what is pending.
 func (w *Writer) Size() int64 { return w.size + w.grown }
 
-// Flush makes all messages so far part of the file.
+// Flush commits all messages so far.
 func (w *Writer) Flush() error {
 	if err := w.try("COMMIT"); err != nil {
 		return err
 	}
 	w.flushed.absorb(&w.pending)
 	w.grown = 0
-	err := w.db.each("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", func(v []driver.Value) { w.size, _ = v[0].(int64) })
+	err := w.db.each("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		func(v []driver.Value) { w.size, _ = v[0].(int64) })
 	if err != nil {
 		return err
 	}
 	return w.try("BEGIN")
 }
 
-// Close ends the file. After a failed write it gives up what was pending; what
-// was flushed before stays readable.
+// Close ends the file. After a failed write it drops pending messages; flushed
+// ones stay readable.
 func (w *Writer) Close() error {
 	first := w.Flush()
 	if first != nil {
@@ -214,8 +177,8 @@ func (w *Writer) Close() error {
 	if w.insert != nil {
 		err = w.insert.Close()
 	}
-	// A full disk may have no room to fold the log into the file: then the log
-	// stays beside it, and counts in.
+	// On a full disk the log cannot be folded into the file: it stays beside it,
+	// and is read with it.
 	if err == nil {
 		err = w.db.exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	}

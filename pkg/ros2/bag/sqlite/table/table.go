@@ -1,7 +1,7 @@
-// Package table says what the rows of rosbag2's SQLite tables mean, whatever
-// values stand in them: SQLite itself holds no column to its type.
+// Package table decodes the rows of rosbag2's SQLite tables, whatever their
+// values: SQLite does not enforce the types of columns.
 //
-// It knows nothing of SQL, so that it can be fuzzed at speed.
+// It does not use SQL, so that fuzzing it is fast.
 package table
 
 import (
@@ -26,23 +26,23 @@ type Message struct {
 	Topic *Topic
 	Row   int64
 	Time  int64  // ns since the epoch: when it was recorded
-	Data  []byte // that of the row
+	Data  []byte // of the row, not a copy
 }
 
-// Tables is what is known of one file's tables. Rows that mean nothing are
-// counted in Loss, each once.
+// Tables holds one file's topics. Rows that cannot be decoded are counted in Loss,
+// each once.
 type Tables struct {
-	Topics []*Topic // in the order they came
+	Topics []*Topic // in the order they were added
 	Loss   loss.Loss
 
 	byID map[int64]*Topic
 	bad  map[int64]bool // rows counted as lost
 }
 
-// New is of a file without topics.
+// New returns tables without topics.
 func New() *Tables { return &Tables{byID: map[int64]*Topic{}, bad: map[int64]bool{}} }
 
-// Text takes a TEXT or a BLOB column; anything else is "".
+// Text is a TEXT or BLOB column's value; any other is "".
 func Text(v driver.Value) string {
 	switch s := v.(type) {
 	case string:
@@ -53,19 +53,20 @@ func Text(v driver.Value) string {
 	return ""
 }
 
-// AddTopic takes a row of the table topics: id, name, type, format, QoS, hash.
+// AddTopic adds a row of the table topics: id, name, type, format, QoS, hash.
 func (t *Tables) AddTopic(v []driver.Value) {
 	id, ok := v[0].(int64)
 	if !ok || t.byID[id] != nil {
 		return
 	}
-	topic := &Topic{ID: id, Name: Text(v[1]), Type: Text(v[2]), Format: Text(v[3]), QoS: Text(v[4]), TypeHash: Text(v[5])}
+	topic := &Topic{ID: id, Name: Text(v[1]), Type: Text(v[2]), Format: Text(v[3]), QoS: Text(v[4]),
+		TypeHash: Text(v[5])}
 	t.Topics = append(t.Topics, topic)
 	t.byID[id] = topic
 }
 
-// AddDefinition takes a row of the table message_definitions: type, encoding,
-// text. The topics are there already.
+// AddDefinition adds a row of the table message_definitions to its topics: type,
+// encoding, text.
 func (t *Tables) AddDefinition(v []driver.Value) {
 	for _, topic := range t.Topics {
 		if topic.Type == Text(v[0]) && topic.Definition == "" {
@@ -74,7 +75,7 @@ func (t *Tables) AddDefinition(v []driver.Value) {
 	}
 }
 
-// Message takes a row of the table messages: row number, topic, time, data.
+// Message decodes a row of the table messages: row number, topic, time, data.
 func (t *Tables) Message(v []driver.Value, m *Message) bool {
 	row, _ := v[0].(int64)
 	topic, time, ok := t.Place(row, v[1], v[2])
@@ -95,7 +96,7 @@ func (t *Tables) Message(v []driver.Value, m *Message) bool {
 	return true
 }
 
-// Place is the topic and the time of a row, which is lost without either.
+// Place decodes the topic and the time of a row. Without either the row is lost.
 func (t *Tables) Place(row int64, id, at driver.Value) (topic *Topic, time int64, ok bool) {
 	n, isID := id.(int64)
 	time, isTime := at.(int64)

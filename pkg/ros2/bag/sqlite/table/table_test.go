@@ -106,7 +106,8 @@ func FuzzRows(f *testing.F) {
 func checkRow(t *testing.T, tables *Tables, v []driver.Value, lost map[int64]bool) {
 	var m, again Message
 	ok := tables.Message(v, &m)
-	if ok != tables.Message(v, &again) || m.Topic != again.Topic || m.Time != again.Time || !bytes.Equal(m.Data, again.Data) {
+	if ok != tables.Message(v, &again) || m.Topic != again.Topic || m.Time != again.Time ||
+		!bytes.Equal(m.Data, again.Data) {
 		t.Fatalf("%v is %+v, then %+v", v, m, again)
 	}
 	row, _ := v[0].(int64)
