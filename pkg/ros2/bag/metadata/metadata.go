@@ -1,9 +1,9 @@
 // Package metadata reads and writes rosbag2's metadata.yaml.
 //
-// Versions: 3 brought compression, 4 QoS profiles as text, 5 the list of
-// files, 6 custom data, 7 the type hash, 8 the ROS distribution, 9 QoS
-// profiles as a YAML sequence with named policies. Read are 3 to 9; written
-// are 5 (Humble and older read no newer one) and 8.
+// Version 3 has compression, 4 QoS profiles as text, 5 the list of files, 6
+// custom data, 7 the type hash, 8 the ROS distribution, 9 QoS profiles as a YAML
+// sequence with named policies. The package reads versions 3 to 9 and writes 8,
+// and 5 for ROS 2 Humble.
 package metadata
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// Oldest and Newest version that is read.
+	// Oldest and Newest versions that are read.
 	Oldest, Newest = 3, 9
-	// Current is the version written by default, Humble the one that ROS 2
+	// Current is the version written by default, Humble the newest that ROS 2
 	// Humble reads.
 	Current, Humble = 8, 5
 
@@ -28,7 +28,7 @@ const (
 	MaxSize = 16 << 20
 )
 
-// Metadata is what rosbag2 keeps about a bag beside its storage files.
+// Metadata is the content of a bag's metadata.yaml.
 type Metadata struct {
 	Version  int
 	Storage  string // "mcap", "sqlite3"
@@ -43,7 +43,7 @@ type Metadata struct {
 	Paths  []string // storage files, relative to the folder
 	Files  []File   // from version 5 on
 	Custom map[string]string
-	Distro string // "humble"
+	Distro string // of ROS, "humble"
 }
 
 // Topic is one topic of the bag.
@@ -148,8 +148,8 @@ func Parse(text []byte) (*Metadata, error) {
 	return root.Bag.metadata()
 }
 
-// ParseEmbedded reads the copy that newer recorders keep within the storage
-// files: the same without its outermost key.
+// ParseEmbedded reads the copy that newer recorders keep in the storage files: it
+// lacks the outermost key.
 func ParseEmbedded(text []byte) (*Metadata, error) {
 	var bag yamlBag
 	if err := yaml.Unmarshal(text, &bag); err != nil {
@@ -173,7 +173,8 @@ func (b *yamlBag) metadata() (*Metadata, error) {
 		m.Distro = *b.Distro
 	}
 	for _, t := range b.Topics {
-		out := Topic{Name: t.Topic.Name, Type: t.Topic.Type, Format: t.Topic.Format, QoS: t.Topic.QoS, Messages: t.Messages}
+		out := Topic{Name: t.Topic.Name, Type: t.Topic.Type, Format: t.Topic.Format, QoS: t.Topic.QoS,
+			Messages: t.Messages}
 		if t.Topic.TypeHash != nil {
 			out.TypeHash = *t.Topic.TypeHash
 		}
@@ -196,7 +197,7 @@ func (m *Metadata) Encode() ([]byte, error) {
 	return encode(yamlRoot{b})
 }
 
-// EncodeEmbedded writes the copy kept within storage files.
+// EncodeEmbedded writes the copy for storage files.
 func (m *Metadata) EncodeEmbedded() ([]byte, error) {
 	b, err := m.yaml()
 	if err != nil {
@@ -216,7 +217,7 @@ func (m *Metadata) yaml() (*yamlBag, error) {
 	}
 	b.Start.NS, b.Duration.NS = uint64(max(m.Start, 0)), uint64(max(m.Duration, 0))
 	if m.Messages == 0 {
-		b.Start.NS = math.MaxInt64 // as rosbag2 has it for an empty bag
+		b.Start.NS = math.MaxInt64 // as rosbag2 writes it for an empty bag
 	}
 	if m.Version >= 8 {
 		b.Custom, b.Distro = &m.Custom, &m.Distro
@@ -231,12 +232,13 @@ func (m *Metadata) yaml() (*yamlBag, error) {
 		b.Topics = append(b.Topics, out)
 	}
 	for _, f := range m.Files {
-		b.Files = append(b.Files, yamlFile{f.Path, yamlStamp{uint64(max(f.Start, 0))}, yamlSpan{uint64(max(f.Duration, 0))}, f.Messages})
+		start, duration := uint64(max(f.Start, 0)), uint64(max(f.Duration, 0))
+		b.Files = append(b.Files, yamlFile{f.Path, yamlStamp{start}, yamlSpan{duration}, f.Messages})
 	}
 	return b, nil
 }
 
-// encode indents by two, as rosbag2 does.
+// encode indents by two columns, as rosbag2 does.
 func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)

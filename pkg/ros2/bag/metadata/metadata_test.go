@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +10,21 @@ import (
 )
 
 // humbleQoS is what ROS 2 Humble wrote for /drone1/imu.
-const humbleQoS = "- history: 1\n  depth: 5\n  reliability: 2\n  durability: 2\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n  lifespan:\n    sec: 10\n    nsec: 0\n  liveliness: 1\n  liveliness_lease_duration:\n    sec: 9223372036\n    nsec: 854775807\n  avoid_ros_namespace_conventions: false"
+const humbleQoS = `- history: 1
+  depth: 5
+  reliability: 2
+  durability: 2
+  deadline:
+    sec: 9223372036
+    nsec: 854775807
+  lifespan:
+    sec: 10
+    nsec: 0
+  liveliness: 1
+  liveliness_lease_duration:
+    sec: 9223372036
+    nsec: 854775807
+  avoid_ros_namespace_conventions: false`
 
 var imuQoS = QoS{
 	History: "keep_last", Depth: 5, Reliability: "best_effort", Durability: "volatile",
@@ -37,24 +52,30 @@ func TestQoSText(t *testing.T) {
 	}
 }
 
-func TestQoSOfFoxyAndUnknown(t *testing.T) {
+func TestDurationOfEachMiddleware(t *testing.T) {
 	for _, c := range []struct {
+		name      string
 		sec, nsec uint64
 		want      time.Duration
 	}{
-		{2147483647, 4294967295, Infinite}, // Fast DDS
-		{2147483647, 2147483647, Infinite}, // Connext
-		{9223372036, 854775807, Infinite},
-		{9223372036, 854775806, Infinite - 1},
-		{1 << 63, 0, Infinite},
-		{0, 1 << 63, Infinite},
-		{1, 5, time.Second + 5},
-		{2147483647, 0, 2147483647 * time.Second},
+		{"Fast DDS of Foxy", 2147483647, 4294967295, Infinite},
+		{"Connext of Foxy", 2147483647, 2147483647, Infinite},
+		{"infinite", 9223372036, 854775807, Infinite},
+		{"the longest", 9223372036, 854775806, Infinite - 1},
+		{"too many seconds", 1 << 63, 0, Infinite},
+		{"too many nanoseconds", 0, 1 << 63, Infinite},
+		{"short", 1, 5, time.Second + 5},
+		{"long", 2147483647, 0, 2147483647 * time.Second},
 	} {
-		if got := (yamlTime{c.sec, c.nsec}).duration(); got != c.want {
-			t.Errorf("%d.%09d s read as %d", c.sec, c.nsec, got)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := (yamlTime{c.sec, c.nsec}).duration(); got != c.want {
+				t.Errorf("%d.%09d s read as %d", c.sec, c.nsec, got)
+			}
+		})
 	}
+}
+
+func TestUnknownPoliciesAreEmpty(t *testing.T) {
 	got, err := ParseQoS("- history: 3\n  reliability: 77\n  durability: strange\n  liveliness: BEST_AVAILABLE\n")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +83,8 @@ func TestQoSOfFoxyAndUnknown(t *testing.T) {
 	if d := cmp.Diff([]QoS{{Liveliness: "best_available"}}, got); d != "" {
 		t.Error(d)
 	}
-	if s := FormatQoS(got); !strings.Contains(s, "history: 3\n") || !strings.Contains(s, "reliability: 3\n") || !strings.Contains(s, "liveliness: 5\n") {
+	if s := FormatQoS(got); !strings.Contains(s, "history: 3\n") || !strings.Contains(s, "reliability: 3\n") ||
+		!strings.Contains(s, "liveliness: 5\n") {
 		t.Error("unknown policies written as", s)
 	}
 	if _, err := ParseQoS("history: 1"); err == nil {
@@ -74,7 +96,8 @@ func sample(version int) *Metadata {
 	m := &Metadata{
 		Version: version, Storage: "mcap", Start: 1795228912301084436, Duration: 5548823992, Messages: 648,
 		Topics: []Topic{
-			{Name: "/drone1/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", QoS: []QoS{imuQoS, imuQoS}, Messages: 278},
+			{Name: "/drone1/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", QoS: []QoS{imuQoS, imuQoS},
+				Messages: 278},
 			{Name: "/tf", Type: "tf2_msgs/msg/TFMessage", Format: "cdr", Messages: 370},
 		},
 		CompressionFormat: "zstd", CompressionMode: "FILE",
@@ -103,7 +126,8 @@ func TestWriteAndRead(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("version %d: %s", v, d)
 		}
-		if v == Humble && (strings.Contains(string(text), "custom_data") || strings.Contains(string(text), "type_description_hash")) {
+		if v == Humble && (strings.Contains(string(text), "custom_data") ||
+			strings.Contains(string(text), "type_description_hash")) {
 			t.Errorf("version 5 with fields of newer ones:\n%s", text)
 		}
 		if text, err = want.EncodeEmbedded(); err != nil {
@@ -118,63 +142,111 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestVersions reads one bag as each version has it, by the field lists of
-// rosbag2's own history.
-func TestVersions(t *testing.T) {
+// yamlOf is the metadata.yaml of one bag in each version, by rosbag2's own history.
+func yamlOf(version int) string {
+	parts := []struct {
+		from int // version
+		text string
+	}{
+		{3, fmt.Sprintf("rosbag2_bagfile_information:\n  version: %d\n", version)},
+		{3, `  storage_identifier: sqlite3
+  duration:
+    nanoseconds: 7
+  starting_time:
+    nanoseconds_since_epoch: 9
+  message_count: 3
+  topics_with_message_count:
+    - topic_metadata:
+        name: /imu
+        type: sensor_msgs/msg/Imu
+        serialization_format: cdr
+`},
+		{4, "        offered_qos_profiles: \"" + strings.ReplaceAll(humbleQoS, "\n", "\\n") + "\"\n"},
+		{7, "        type_description_hash: RIHS01_00\n"},
+		{3, `      message_count: 3
+  compression_format: ""
+  compression_mode: ""
+  relative_file_paths:
+    - b_0.db3
+`},
+		{5, `  files:
+    - path: b_0.db3
+      starting_time:
+        nanoseconds_since_epoch: 9
+      duration:
+        nanoseconds: 7
+      message_count: 3
+`},
+		{6, "  custom_data: ~\n"},
+		{8, "  ros_distro: rolling\n"},
+	}
+	if version >= 9 {
+		parts[2].text = `        offered_qos_profiles:
+          - history: keep_last
+            depth: 5
+            reliability: best_effort
+            durability: volatile
+            deadline: {sec: 9223372036, nsec: 854775807}
+            lifespan: {sec: 10, nsec: 0}
+            liveliness: automatic
+            liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
+            avoid_ros_namespace_conventions: false
+`
+	}
+	text := ""
+	for _, p := range parts {
+		if version >= p.from {
+			text += p.text
+		}
+	}
+	return text
+}
+
+func TestParseReadsEveryVersion(t *testing.T) {
 	for v := Oldest; v <= Newest; v++ {
-		qos := ""
-		switch {
-		case v >= 9:
-			qos = "        offered_qos_profiles:\n          - history: keep_last\n            depth: 5\n            reliability: best_effort\n            durability: volatile\n            deadline: {sec: 9223372036, nsec: 854775807}\n            lifespan: {sec: 10, nsec: 0}\n            liveliness: automatic\n            liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}\n            avoid_ros_namespace_conventions: false\n"
-		case v >= 4:
-			qos = "        offered_qos_profiles: \"" + strings.ReplaceAll(humbleQoS, "\n", "\\n") + "\"\n"
-		}
-		text := "rosbag2_bagfile_information:\n  version: " + string(rune('0'+v)) + "\n  storage_identifier: sqlite3\n" +
-			"  duration:\n    nanoseconds: 7\n  starting_time:\n    nanoseconds_since_epoch: 9\n  message_count: 3\n" +
-			"  topics_with_message_count:\n    - topic_metadata:\n        name: /imu\n        type: sensor_msgs/msg/Imu\n        serialization_format: cdr\n" + qos
-		want := &Metadata{Version: v, Storage: "sqlite3", Start: 9, Duration: 7, Messages: 3, Paths: []string{"b_0.db3"}}
-		want.Topics = []Topic{{Name: "/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", Messages: 3}}
-		if v >= 4 {
-			want.Topics[0].QoS = []QoS{imuQoS}
-		}
-		if v >= 7 {
-			text += "        type_description_hash: RIHS01_00\n"
-			want.Topics[0].TypeHash = "RIHS01_00"
-		}
-		text += "      message_count: 3\n  compression_format: \"\"\n  compression_mode: \"\"\n  relative_file_paths:\n    - b_0.db3\n"
-		if v >= 5 {
-			text += "  files:\n    - path: b_0.db3\n      starting_time:\n        nanoseconds_since_epoch: 9\n      duration:\n        nanoseconds: 7\n      message_count: 3\n"
-			want.Files = []File{{"b_0.db3", 9, 7, 3}}
-		}
-		if v >= 6 {
-			text += "  custom_data: ~\n"
-		}
-		if v >= 8 {
-			text += "  ros_distro: rolling\n"
-			want.Distro = "rolling"
-		}
-		got, err := Parse([]byte(text))
-		if err != nil {
-			t.Fatalf("version %d: %v", v, err)
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("version %d: %s", v, d)
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			want := &Metadata{Version: v, Storage: "sqlite3", Start: 9, Duration: 7, Messages: 3,
+				Paths: []string{"b_0.db3"}}
+			want.Topics = []Topic{{Name: "/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", Messages: 3}}
+			if v >= 4 {
+				want.Topics[0].QoS = []QoS{imuQoS}
+			}
+			if v >= 5 {
+				want.Files = []File{{"b_0.db3", 9, 7, 3}}
+			}
+			if v >= 7 {
+				want.Topics[0].TypeHash = "RIHS01_00"
+			}
+			if v >= 8 {
+				want.Distro = "rolling"
+			}
+			got, err := Parse([]byte(yamlOf(v)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }
 
-func TestBadMetadata(t *testing.T) {
-	for _, c := range []struct{ text, says string }{
-		{"", "no rosbag2_bagfile_information"},
-		{"a: [1", "line 1"},
-		{"rosbag2_bagfile_information:\n  version: 2\n", "version 2"},
-		{"rosbag2_bagfile_information:\n  version: 12\n", "version 12, read are 3 to 9"},
-		{"rosbag2_bagfile_information:\n  version: 5\n  message_count: -3\n", "line 3"},
-		{"rosbag2_bagfile_information:\n  version: 5\n  topics_with_message_count:\n    - topic_metadata:\n        offered_qos_profiles: \"history: 1\"\n", "line 5"},
+func TestParseRefuses(t *testing.T) {
+	const root = "rosbag2_bagfile_information:\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"an empty file":   {"", "no rosbag2_bagfile_information"},
+		"no YAML":         {"a: [1", "line 1"},
+		"an old version":  {root + "  version: 2\n", "version 2"},
+		"a new version":   {root + "  version: 12\n", "version 12, read are 3 to 9"},
+		"negative counts": {root + "  version: 5\n  message_count: -3\n", "line 3"},
+		"malformed QoS": {root + "  version: 5\n  topics_with_message_count:\n    - topic_metadata:\n" +
+			"        offered_qos_profiles: \"history: 1\"\n", "line 5"},
 	} {
-		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: error %v does not say %q", c.text, err, c.says)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, expected %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -183,7 +255,8 @@ func FuzzParse(f *testing.F) {
 		text, _ := sample(v).Encode()
 		f.Add(text)
 	}
-	f.Add([]byte("rosbag2_bagfile_information: {version: 9, topics_with_message_count: [{topic_metadata: {offered_qos_profiles: [{history: keep_last}]}}]}"))
+	f.Add([]byte("rosbag2_bagfile_information: {version: 9, topics_with_message_count: " +
+		"[{topic_metadata: {offered_qos_profiles: [{history: keep_last}]}}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Parse(text)
 		if err != nil {
@@ -208,7 +281,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzEmbedded: what storage files hold of metadata, in their own records and rows.
+// FuzzEmbedded parses and writes the copies of metadata that storage files hold.
 func FuzzEmbedded(f *testing.F) {
 	whole := sample(Current)
 	text, err := whole.EncodeEmbedded()

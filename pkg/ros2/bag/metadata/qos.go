@@ -11,11 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Infinite is the duration that never ends, ROS 2's 9223372036.854775807 s.
+// Infinite is ROS 2's infinite duration, 9223372036.854775807 s.
 const Infinite = time.Duration(math.MaxInt64)
 
-// QoS is one publisher's quality of service, as it was offered while the bag
-// was recorded. Policies have their ROS 2 names, "" is unknown.
+// QoS is the quality of service that one publisher offered while the bag was
+// recorded. Policies have their ROS 2 names; "" is unknown.
 type QoS struct {
 	History         string // keep_last, keep_all
 	Depth           int
@@ -25,18 +25,19 @@ type QoS struct {
 	Lifespan        time.Duration
 	Liveliness      string // automatic, manual_by_topic
 	LivelinessLease time.Duration
-	// AvoidROSNamespaceConventions: the DDS topic is named as it is, without
-	// ROS's prefix "rt".
+	// AvoidROSNamespaceConventions is true for a DDS topic without ROS's prefix
+	// "rt".
 	AvoidROSNamespaceConventions bool
 }
 
-// Names of the policies by their number in rmw (types.h), which stands in bags
-// of metadata version 8 and older; newer ones have the names.
+// Names of the policies by their number in rmw (types.h). Metadata up to version
+// 8 has the numbers, from 9 on the names.
 var (
 	histories     = []string{"system_default", "keep_last", "keep_all", "unknown"}
 	reliabilities = []string{"system_default", "reliable", "best_effort", "unknown", "best_available"}
 	durabilities  = []string{"system_default", "transient_local", "volatile", "unknown", "best_available"}
-	livelinesses  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown", "best_available"}
+	livelinesses  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown",
+		"best_available"}
 )
 
 const unknownPolicy = "unknown"
@@ -93,8 +94,8 @@ func number(name string, names []string) int {
 	return slices.Index(names, unknownPolicy)
 }
 
-// duration reads the infinities of today and those that the middlewares of
-// Foxy wrote (Fast DDS, Connext: 2³¹−1 s and more) as Infinite.
+// duration converts to a time.Duration. Infinite are today's infinity and those of
+// Foxy's middlewares (Fast DDS, Connext: 2³¹−1 s and more).
 func (t yamlTime) duration() time.Duration {
 	const foxy = math.MaxInt32
 	if t.Sec == foxy && (t.Nsec == math.MaxUint32 || t.Nsec == foxy) {
@@ -111,8 +112,8 @@ func (t yamlTime) duration() time.Duration {
 	return time.Duration(d)
 }
 
-// ParseQoS reads the YAML list that stands, as a string, in metadata.yaml and
-// in the storage files: one item per publisher. An empty text is an empty list.
+// ParseQoS reads the YAML list that metadata.yaml and the storage files hold as a
+// string: one item per publisher. An empty text is an empty list.
 func ParseQoS(text string) ([]QoS, error) {
 	var in []yamlQoS
 	if err := yaml.Unmarshal([]byte(text), &in); err != nil {
@@ -135,8 +136,8 @@ func fromYAML(in []yamlQoS) []QoS {
 	return out
 }
 
-// FormatQoS writes the YAML list with policies as numbers, as all versions up
-// to 8 have it. An empty list is an empty text.
+// FormatQoS writes the YAML list with policies as numbers, as in all versions up
+// to 8. An empty list is an empty text.
 func FormatQoS(profiles []QoS) string {
 	var b strings.Builder
 	for _, q := range profiles {
