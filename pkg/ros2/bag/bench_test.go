@@ -29,7 +29,8 @@ func benchSize(b *testing.B) int {
 // flight, with noise in the low bits as real ones have it.
 func flightMessage(i int, buf []byte) *Message {
 	le := binary.LittleEndian
-	m := &Message{Topic: "/quad/mocap/pose", Type: "geometry_msgs/msg/PoseStamped", LogTime: sampleStart + int64(i)*5_000_000}
+	m := &Message{Topic: "/quad/mocap/pose", Type: "geometry_msgs/msg/PoseStamped",
+		LogTime: sampleStart + int64(i)*5_000_000}
 	m.PublishTime = m.LogTime
 	values, zeros := 7, 0
 	if i%2 == 1 {
@@ -61,7 +62,8 @@ func writeBench(b *testing.B, o WriterOptions, size int) (dir string, messages i
 		b.Fatal(err)
 	}
 	for _, t := range []Topic{
-		{Name: "/quad/mocap/pose", Type: "geometry_msgs/msg/PoseStamped"}, {Name: "/quad/odom", Type: "nav_msgs/msg/Odometry"},
+		{Name: "/quad/mocap/pose", Type: "geometry_msgs/msg/PoseStamped"},
+		{Name: "/quad/odom", Type: "nav_msgs/msg/Odometry"},
 	} {
 		if err := w.AddTopic(t); err != nil {
 			b.Fatal(err)

@@ -19,7 +19,7 @@ import (
 
 const zstdEnd = ".zstd"
 
-// isStorage tells storage files by their names.
+// isStorage reports whether a file name is a storage file's.
 func isStorage(name string) bool {
 	switch filepath.Ext(strings.TrimSuffix(name, zstdEnd)) {
 	case ".mcap", ".db3":
@@ -28,10 +28,9 @@ func isStorage(name string) bool {
 	return false
 }
 
-// storageFiles lists a folder's storage files in the order they were written:
-// by the number at the end of the name. Of a file and its compressed twin,
-// which a recorder leaves when it is killed while compressing, only the plain
-// one counts.
+// storageFiles lists a folder's storage files in the order they were written: by
+// the number at the end of the name. A recorder that is killed while it
+// compresses a file leaves both versions: only the uncompressed one counts.
 func storageFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -57,8 +56,8 @@ func storageFiles(dir string) ([]string, error) {
 	return out, nil
 }
 
-// splitName cuts "flight_12.mcap.zstd" into "flight" and 12; without a number,
-// into the whole name and -1.
+// splitName splits "flight_12.mcap.zstd" into "flight" and 12. Without a number
+// it returns the name and -1.
 func splitName(name string) (prefix string, number int) {
 	stem := strings.TrimSuffix(name, zstdEnd)
 	stem = strings.TrimSuffix(stem, filepath.Ext(stem))
@@ -90,8 +89,8 @@ func readMetadata(dir string) (*metadata.Metadata, error) {
 	return metadata.Parse(text)
 }
 
-// listed gives the storage files of a folder: those that metadata.yaml names,
-// then those of the same recording that it does not name yet.
+// listed returns the storage files of a folder: those that metadata.yaml lists,
+// then those of the same recording that it does not list yet.
 func (r *Reader) listed(dir string) (files []string, unlisted map[string]bool, err error) {
 	found, err := storageFiles(dir)
 	if err != nil {
@@ -103,13 +102,13 @@ func (r *Reader) listed(dir string) (files []string, unlisted map[string]bool, e
 	unlisted = map[string]bool{}
 	prefixes := map[string]bool{}
 	for _, p := range r.meta.Paths {
-		// Versions up to 3 have the folder's name in front.
+		// Versions up to 3 put the folder's name in front.
 		name := filepath.Base(filepath.FromSlash(p))
 		i := slices.IndexFunc(found, func(f string) bool {
 			return strings.TrimSuffix(f, zstdEnd) == strings.TrimSuffix(name, zstdEnd)
 		})
 		if i < 0 {
-			r.summary.warn("metadata.yaml names %s, which is not there", name)
+			r.summary.warn("metadata.yaml names %s, which does not exist", name)
 			r.lost.Chunks++
 			r.lost.Note("%s is missing", name)
 			continue
@@ -121,31 +120,49 @@ func (r *Reader) listed(dir string) (files []string, unlisted map[string]bool, e
 	}
 	for _, name := range found {
 		if prefix, _ := splitName(name); len(prefixes) > 0 && !prefixes[prefix] {
-			r.summary.warn("%s is left out: metadata.yaml does not name it, and it is of another recording", name)
+			r.summary.warn("%s is left out: metadata.yaml does not list it, and it is of another recording", name)
 			continue
 		}
-		r.summary.warn("%s is not in metadata.yaml: the recording was cut off, or is going on", name)
+		r.summary.warn("%s is not in metadata.yaml: the recording was cut off, or continues", name)
 		files = append(files, name)
 		unlisted[name] = true
 	}
 	return files, unlisted, nil
 }
 
-// sniff tells a storage file's kind by its first bytes: MCAP, SQLite, "zstd",
-// or, for an empty file, by its name.
-func sniff(path string) (string, error) {
+// First bytes of files.
+const (
+	mcapMagic   = "\x89MCAP0\r\n"
+	sqliteMagic = "SQLite format 3\x00"
+	zstdMagic   = "\x28\xb5\x2f\xfd"
+	ros1Magic   = "#ROSBAG V"
+)
+
+// readMagic reads the first bytes of a file, as many as there are.
+func readMagic(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, len(sqliteMagic))
 	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return string(head[:n]), err
+}
+
+// storageOf detects a storage file's kind by its first bytes: MCAP, SQLite or
+// "zstd". An empty file's kind is that of its name.
+func storageOf(path string) (string, error) {
+	head, err := readMagic(path)
+	if err != nil {
 		return "", err
 	}
-	head = head[:n]
-	begins := func(magic string) bool { return n > 0 && strings.HasPrefix(magic, string(head[:min(n, len(magic))])) }
+	begins := func(magic string) bool { // a file that was cut off has a part of it
+		return head != "" && strings.HasPrefix(magic, head[:min(len(head), len(magic))])
+	}
 	switch {
 	case begins(mcapMagic):
 		return MCAP, nil
@@ -153,19 +170,17 @@ func sniff(path string) (string, error) {
 		return SQLite, nil
 	case begins(zstdMagic):
 		return "zstd", nil
-	case isROS1(head):
-		return "", errors.New("a bag of ROS 1: rosbags-convert, of PyPI's rosbags, makes one of ROS 2 of it")
-	case n == 0 && filepath.Ext(strings.TrimSuffix(path, zstdEnd)) == ".db3":
+	case strings.HasPrefix(head, ros1Magic):
+		return "", errors.New("a bag of ROS 1: rosbags-convert, of PyPI's rosbags, converts it to ROS 2")
+	case head != "":
+		return "", fmt.Errorf("neither MCAP nor SQLite: begins with %q", head)
+	case filepath.Ext(strings.TrimSuffix(path, zstdEnd)) == ".db3":
 		return SQLite, nil
-	case n == 0:
-		return MCAP, nil
 	}
-	return "", fmt.Errorf("neither MCAP nor SQLite: begins with %q", head)
+	return MCAP, nil
 }
 
-func isROS1(head []byte) bool { return bytes.HasPrefix(head, []byte("#ROSBAG V")) }
-
-// Root is the bag that a path means: of a metadata.yaml, its folder.
+// Root is the path of a bag: the folder when path is its metadata.yaml.
 func Root(path string) string {
 	if filepath.Base(path) == metadata.FileName {
 		return filepath.Dir(path)
@@ -173,37 +188,28 @@ func Root(path string) string {
 	return path
 }
 
-// IsFile tells by its content whether a file is a storage file, whatever its
-// name. One of ROS 1 is meant as one too: Open refuses it in words.
+// IsFile reports by its content whether a file is a storage file. It is true for
+// a bag of ROS 1 too: Open's error says how to convert it.
 func IsFile(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(sqliteMagic))
-	n, _ := io.ReadFull(f, head)
-	head = head[:n]
-	return isROS1(head) || bytes.HasPrefix(head, []byte(mcapMagic)) || bytes.HasPrefix(head, []byte(sqliteMagic))
+	head, _ := readMagic(path)
+	return strings.HasPrefix(head, ros1Magic) || strings.HasPrefix(head, mcapMagic) || head == sqliteMagic
 }
 
-const (
-	mcapMagic   = "\x89MCAP0\r\n"
-	sqliteMagic = "SQLite format 3\x00"
-)
+// maxMessage is the largest message that is decompressed, in bytes.
+const maxMessage = 128 << 20
 
-const zstdMagic = "\x28\xb5\x2f\xfd"
+// zstdOptions bound a decoder's memory and threads.
+var zstdOptions = []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxMessage)}
 
-// inflate decompresses a whole storage file into a temporary folder. Of a file
-// that was cut off, it keeps what can be decompressed and returns the error
-// besides.
+// inflate decompresses a storage file into a temporary folder. When the file is
+// cut off, it returns the path of what can be decompressed and the error.
 func inflate(path string) (plain, dir string, err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return "", "", err
 	}
 	defer in.Close()
-	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+	z, err := zstd.NewReader(in, zstdOptions...)
 	if err != nil {
 		return "", "", err
 	}
@@ -222,15 +228,15 @@ func inflate(path string) (plain, dir string, err error) {
 	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
-	if errors.As(err, &perr) { // the temporary disk, not the bag, is at fault
+	if errors.As(err, &perr) { // an error of the temporary disk, not of the bag
 		os.RemoveAll(dir)
 		return "", "", err
 	}
 	return plain, dir, err
 }
 
-// inflateMessage decompresses the data of a single message of a bag that is
-// compressed message by message. CDR data never begin with zstd's magic.
+// inflateMessage decompresses the data of one message in a bag that is compressed
+// by message.
 func inflateMessage(z *zstd.Decoder, data, buf []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
@@ -242,7 +248,5 @@ func inflateMessage(z *zstd.Decoder, data, buf []byte) ([]byte, error) {
 	return z.DecodeAll(data, buf[:0])
 }
 
-// maxMessage is the largest message that is decompressed.
-const maxMessage = 128 << 20
-
+// isZstd reports whether a message is compressed: CDR begins with a zero byte.
 func isZstd(data []byte) bool { return bytes.HasPrefix(data, []byte(zstdMagic)) }

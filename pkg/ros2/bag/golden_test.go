@@ -22,7 +22,7 @@ func unpack(t testing.TB, name string) string {
 	return bagtest.Unpack(t, filepath.Join("testdata", name+".tar.zst"))
 }
 
-// expected is what ros2 bag info said.
+// expected is the output of ros2 bag info.
 type expected struct {
 	storage    string
 	start, end int64
@@ -87,7 +87,7 @@ func goldenBags(t testing.TB) []string {
 	return files
 }
 
-// tally counts an iterator's messages by topic and holds them to their order.
+// tally counts an iterator's messages by topic and checks their order.
 func tally(t testing.TB, r *Reader, topics ...string) (map[string]uint64, uint64) {
 	t.Helper()
 	it, err := r.Messages(topics...)
@@ -118,7 +118,7 @@ func tally(t testing.TB, r *Reader, topics ...string) (map[string]uint64, uint64
 	}
 }
 
-// TestGoldenBags reads every recorded bag and counts what ros2 bag info did.
+// Every recorded bag has the messages that ros2 bag info counted.
 func TestGoldenBags(t *testing.T) {
 	for _, name := range goldenBags(t) {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,8 @@ func TestGoldenBags(t *testing.T) {
 func checkInfo(t *testing.T, s Summary, want expected) {
 	t.Helper()
 	if s.Storage != want.storage || s.Messages != want.messages || s.Start != want.start || s.End != want.end {
-		t.Errorf("%s, %d messages, %d to %d, want %s, %d, %d, %d", s.Storage, s.Messages, s.Start, s.End, want.storage, want.messages, want.start, want.end)
+		t.Errorf("%s, %d messages, %d to %d, want %s, %d, %d, %d", s.Storage, s.Messages, s.Start, s.End, want.storage,
+			want.messages, want.start, want.end)
 	}
 	got := map[string]string{}
 	for _, topic := range s.Topics {
@@ -170,40 +171,43 @@ func checkInfo(t *testing.T, s Summary, want expected) {
 	}
 }
 
-// TestKilledBagsLoseOnlyTheTorn: what is lost of the killed MCAP bags is the
-// record at the very end, by the byte.
-func TestKilledBagsLoseOnlyTheTorn(t *testing.T) {
+// The loss of the killed MCAP bags is their last record, by the byte.
+func TestKilledBagsLoseOnlyTheirEnd(t *testing.T) {
 	for name, want := range map[string]Loss{
-		// Ends within a MessageIndex: nothing of the messages is missing.
+		// It ends in a MessageIndex: no message is missing.
 		"mcap_chunks_killed9": {Truncated: true},
-		// Ends within a Message: 120 of its 338 bytes, and the record's head.
+		// It ends in a Message: 120 of its 338 bytes, and the record's header.
 		"mcap_fastwrite_killed9": {Truncated: true, Messages: 1, Bytes: 129},
 	} {
-		s, err := Info(unpack(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Lost.Notes = nil
-		if d := cmp.Diff(want, s.Lost); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
+		t.Run(name, func(t *testing.T) {
+			s, err := Info(unpack(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Lost.Notes = nil
+			if d := cmp.Diff(want, s.Lost); d != "" {
+				t.Errorf("%s: %s", name, d)
+			}
+		})
 	}
 }
 
-// TestReadingChangesNothing: the files of a killed bag are evidence.
+// Reading does not change the files of a killed bag.
 func TestReadingChangesNothing(t *testing.T) {
 	for _, name := range []string{"sqlite3_resilient_killed9", "sqlite3_killed9", "mcap_chunks_killed9"} {
-		dir := unpack(t, name)
-		before := contents(t, dir)
-		if _, err := Info(dir); err != nil {
-			t.Fatal(err)
-		}
-		after := contents(t, dir)
-		delete(before, name+"_0.db3-shm")
-		delete(after, name+"_0.db3-shm")
-		if d := cmp.Diff(before, after); d != "" {
-			t.Errorf("%s: the files have changed", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := unpack(t, name)
+			before := contents(t, dir)
+			if _, err := Info(dir); err != nil {
+				t.Fatal(err)
+			}
+			after := contents(t, dir)
+			delete(before, name+"_0.db3-shm")
+			delete(after, name+"_0.db3-shm")
+			if d := cmp.Diff(before, after); d != "" {
+				t.Errorf("%s: the files have changed", name)
+			}
+		})
 	}
 }
 
@@ -224,67 +228,70 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestReadOnlyFolder: a bag on a disk that cannot be written, with and without
-// a write-ahead log.
-func TestReadOnlyFolder(t *testing.T) {
+// With and without a write-ahead log.
+func TestBagInAReadOnlyFolderIsRead(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("running as root: folder permissions do not bind, only the paths are exercised")
 	}
 	for name, want := range map[string]uint64{"sqlite3_resilient_killed9": 206, "sqlite3": 657} {
-		dir := unpack(t, name)
-		os.Remove(filepath.Join(dir, name+"_0.db3-shm"))
-		if err := os.Chmod(dir, 0o555); err != nil {
-			t.Fatal(err)
-		}
-		s, err := Info(dir)
-		os.Chmod(dir, 0o755)
-		if err != nil || s.Messages != want {
-			t.Errorf("%s: %d messages, %v", name, s.Messages, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := unpack(t, name)
+			os.Remove(filepath.Join(dir, name+"_0.db3-shm"))
+			if err := os.Chmod(dir, 0o555); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Info(dir)
+			os.Chmod(dir, 0o755)
+			if err != nil || s.Messages != want {
+				t.Errorf("%s: %d messages, %v", name, s.Messages, err)
+			}
+		})
 	}
 }
 
-// TestLoneFiles opens each storage file by itself.
-func TestLoneFiles(t *testing.T) {
+func TestStorageFilesAreReadAlone(t *testing.T) {
 	for _, name := range goldenBags(t) {
-		dir := unpack(t, name)
-		files, err := storageFiles(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sum uint64
-		for _, f := range files {
-			r, err := Open(filepath.Join(dir, f))
+		t.Run(name, func(t *testing.T) {
+			dir := unpack(t, name)
+			files, err := storageFiles(dir)
 			if err != nil {
-				t.Errorf("%s: %v", f, err)
-				continue
+				t.Fatal(err)
 			}
-			_, n := tally(t, r)
-			if got := r.Info().Messages; got != n {
-				t.Errorf("%s: %d in the summary, %d read", f, got, n)
+			var sum uint64
+			for _, f := range files {
+				r, err := Open(filepath.Join(dir, f))
+				if err != nil {
+					t.Errorf("%s: %v", f, err)
+					continue
+				}
+				_, n := tally(t, r)
+				if got := r.Info().Messages; got != n {
+					t.Errorf("%s: %d in the summary, %d read", f, got, n)
+				}
+				sum += n
+				r.Close()
 			}
-			sum += n
-			r.Close()
-		}
-		if want := readExpected(t, name).messages; sum != want {
-			t.Errorf("%s: %d messages in its files, want %d", name, sum, want)
-		}
+			if want := readExpected(t, name).messages; sum != want {
+				t.Errorf("%s: %d messages in its files, want %d", name, sum, want)
+			}
+		})
 	}
 }
 
-// TestReindexed: the same bags without their metadata.yaml.
-func TestReindexed(t *testing.T) {
+func TestBagWithoutMetadataIsRead(t *testing.T) {
 	for _, name := range goldenBags(t) {
-		dir := unpack(t, name)
-		os.Remove(filepath.Join(dir, "metadata.yaml"))
-		s, err := Info(dir)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		checkInfo(t, s, readExpected(t, name))
-		if s.MetadataVersion != 0 || len(s.Warnings) == 0 {
-			t.Errorf("%s: metadata version %d, warnings %q", name, s.MetadataVersion, s.Warnings)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := unpack(t, name)
+			os.Remove(filepath.Join(dir, "metadata.yaml"))
+			s, err := Info(dir)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			checkInfo(t, s, readExpected(t, name))
+			if s.MetadataVersion != 0 || len(s.Warnings) == 0 {
+				t.Errorf("%s: metadata version %d, warnings %q", name, s.MetadataVersion, s.Warnings)
+			}
+		})
 	}
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Iterator gives the messages of a bag in the order of their log times;
-// messages of the same time come in the order they were recorded. Stamps within
-// the messages may be in any order, and twice: they are given as recorded.
+// Iterator returns the messages of a bag in the order of their log times, and as
+// recorded for the same time. Time stamps in the messages do not matter.
 type Iterator struct {
 	r      *Reader
 	want   map[string]bool // nil: all
-	queue  []*file         // not begun yet, by start time
+	queue  []*file         // not opened yet, by start time
 	active []*source
-	given  *source // whose message was given last
+	last   *source // of the message returned last
 	zstd   *zstd.Decoder
 	buf    []byte
 	closed bool
@@ -32,8 +31,8 @@ type source struct {
 	msg *Message
 }
 
-// Messages returns the messages of the named topics, or of all when none are
-// named. A topic that the bag does not have is an error that says which it has.
+// Messages returns the messages of the named topics, or of all topics when none
+// is named. The error for an unknown topic lists the bag's topics.
 func (r *Reader) Messages(topics ...string) (*Iterator, error) {
 	it := &Iterator{r: r}
 	for _, name := range topics {
@@ -54,8 +53,8 @@ func (r *Reader) Messages(topics ...string) (*Iterator, error) {
 // data are valid until the following call.
 func (it *Iterator) Next() (*Message, error) {
 	for !it.closed {
-		if s := it.given; s != nil {
-			it.given = nil
+		if s := it.last; s != nil {
+			it.last = nil
 			if err := it.pull(s); err != nil {
 				return nil, err
 			}
@@ -68,31 +67,28 @@ func (it *Iterator) Next() (*Message, error) {
 			it.Close()
 			break
 		}
-		it.given = s
-		if !isZstd(s.msg.Data) {
-			return s.msg, nil
-		}
-		if it.inflate(s) {
+		it.last = s
+		if !isZstd(s.msg.Data) || it.inflate(s) {
 			return s.msg, nil
 		}
 	}
 	return nil, io.EOF
 }
 
-// Close ends the reading; after io.EOF it has happened already.
+// Close ends the iteration. Next has closed it when it returns io.EOF.
 func (it *Iterator) Close() {
 	it.closed = true
 	for _, s := range it.active {
 		s.close()
 	}
-	it.active, it.queue, it.given = nil, nil, nil
+	it.active, it.queue, it.last = nil, nil, nil
 	if it.zstd != nil {
 		it.zstd.Close()
 		it.zstd = nil
 	}
 }
 
-// begin opens every file that may hold the next message.
+// begin opens every file that may have the next message.
 func (it *Iterator) begin() error {
 	for len(it.queue) > 0 {
 		f := it.queue[0]
@@ -128,24 +124,25 @@ func (it *Iterator) pull(s *source) error {
 	return fmt.Errorf("bag %s: %s: %w", it.r.path, s.file.Name, err)
 }
 
-// first is the source with the earliest message. There is one, or two where
+// first is the source with the earliest message. There are several only where
 // split files overlap.
 func (it *Iterator) first() *source {
 	var best *source
 	for _, s := range it.active {
-		if best == nil || s.msg.LogTime < best.msg.LogTime || s.msg.LogTime == best.msg.LogTime && s.order < best.order {
+		if best == nil || s.msg.LogTime < best.msg.LogTime ||
+			s.msg.LogTime == best.msg.LogTime && s.order < best.order {
 			best = s
 		}
 	}
 	return best
 }
 
-// inflate replaces a compressed message's data; a message that cannot be
-// decompressed is counted as lost.
+// inflate decompresses a message in place. It returns false, and counts the
+// message as lost, when its data are damaged.
 func (it *Iterator) inflate(s *source) bool {
 	var err error
 	if it.zstd == nil {
-		it.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxMessage))
+		it.zstd, err = zstd.NewReader(nil, zstdOptions...)
 	}
 	if err == nil {
 		it.buf, err = inflateMessage(it.zstd, s.msg.Data, it.buf)

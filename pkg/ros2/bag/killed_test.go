@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fakeClock is time that only tests move.
+// fakeClock is a clock that tests set.
 type fakeClock struct {
 	mu sync.Mutex
 	at time.Time
@@ -35,10 +35,10 @@ func (c *fakeClock) add(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// TestKillAtAnyMoment: what is on the disk at any moment holds every message
-// older than one second, and of all messages a prefix.
-func TestKillAtAnyMoment(t *testing.T) {
-	for _, o := range []WriterOptions{{}, {Compression: "none", MaxFileSize: 60_000}, {Storage: SQLite}, {Storage: SQLite, MaxFileDuration: 2 * time.Second}} {
+// At any moment the disk has a prefix of all messages, with every message older than one second.
+func TestDiskHasEveryMessageOlderThanASecond(t *testing.T) {
+	for _, o := range []WriterOptions{{}, {Compression: "none", MaxFileSize: 60_000}, {Storage: SQLite},
+		{Storage: SQLite, MaxFileDuration: 2 * time.Second}} {
 		t.Run(kindName(o), func(t *testing.T) {
 			clock := &fakeClock{at: time.Unix(0, sampleStart)}
 			o.Now = clock.now
@@ -54,7 +54,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 					checkPrefix(t, dir, i+1, clock.now().Add(-time.Second))
 				}
 			}
-			// Then silence: ticks alone bring the last messages to the disk.
+			// Without new messages, ticks flush the last ones.
 			clock.add(900 * time.Millisecond)
 			if err := w.Tick(); err != nil {
 				t.Fatal(err)
@@ -68,8 +68,8 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 }
 
-// checkPrefix opens a copy of what is on the disk: a prefix of the first n
-// samples, with all those from before the given time.
+// checkPrefix opens a copy of a bag: it has a prefix of the first n samples, with all samples before the given
+// time.
 func checkPrefix(t testing.TB, dir string, n int, safe time.Time) {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), filepath.Base(dir))
@@ -99,64 +99,73 @@ func checkPrefix(t testing.TB, dir string, n int, safe time.Time) {
 		}
 	}
 	if got < n && sample(got).LogTime < safe.UnixNano() {
-		t.Fatalf("%d of %d messages are there, the next is %v too old to be missing", got, n, safe.Sub(time.Unix(0, sample(got).LogTime)))
+		t.Fatalf("%d of %d messages are there, the next is %v too old to be missing", got, n,
+			safe.Sub(time.Unix(0, sample(got).LogTime)))
 	}
 	if info := r.Info(); info.Messages != uint64(got) {
 		t.Fatalf("the summary says %d messages, %d are read", info.Messages, got)
 	}
 }
 
-// TestTornFile: a recording cut at any byte gives a prefix, and Recover makes
-// a whole bag of it.
-func TestTornFile(t *testing.T) {
-	type torn struct {
-		o     WriterOptions
-		files map[string]string
-	}
-	var bags []torn
-	for _, o := range []WriterOptions{{}, {Compression: "lz4"}, {Compression: "none"}, {Storage: SQLite}} {
-		dir := filepath.Join(t.TempDir(), "torn")
-		w := sampleWriter(t, dir, o)
-		for i := range 150 {
-			if err := w.Write(sample(i)); err != nil {
+// unfinished is a recording that was killed: its files without an end mark or metadata.yaml.
+type unfinished struct {
+	o     WriterOptions
+	files map[string]string
+}
+
+// record writes 150 samples in several flushes.
+func record(t *testing.T, o WriterOptions) unfinished {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cut")
+	w := sampleWriter(t, dir, o)
+	for i := range 150 {
+		if err := w.Write(sample(i)); err != nil {
+			t.Fatal(err)
+		}
+		if i%20 == 0 || i == 149 {
+			if err := w.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if i%20 == 0 {
-				if err := w.Flush(); err != nil {
-					t.Fatal(err)
-				}
-			}
 		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
+	}
+	u := unfinished{o, contents(t, dir)}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// put puts the files into a folder; the one that grows, SQLite's log or the MCAP file, is cut off anywhere.
+func (u *unfinished) put(t *rapid.T, dir string) {
+	grows := "cut_0.mcap"
+	if u.o.Storage == SQLite {
+		grows = "cut_0.db3-wal"
+	}
+	for name, text := range u.files {
+		if name == grows {
+			text = text[:rapid.IntRange(0, len(text)).Draw(t, "cut")]
 		}
-		bags = append(bags, torn{o, contents(t, dir)}) // still open: no end, no metadata
-		if err := w.Close(); err != nil {
+		if strings.HasSuffix(name, "-shm") {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Of a recording that is cut off at any byte a prefix is read, and Recover makes a complete bag of it.
+func TestRecordingCutAnywhereIsRecovered(t *testing.T) {
+	var recorded []unfinished
+	for _, o := range []WriterOptions{{}, {Compression: "lz4"}, {Compression: "none"}, {Storage: SQLite}} {
+		recorded = append(recorded, record(t, o))
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		b := bags[rapid.IntRange(0, len(bags)-1).Draw(rt, "format")]
-		dir, err := os.MkdirTemp(t.TempDir(), "torn")
+		dir, err := os.MkdirTemp(t.TempDir(), "cut")
 		if err != nil {
 			rt.Fatal(err)
 		}
-		// The file that grows: SQLite's log, or the MCAP file.
-		grows := "torn_0.mcap"
-		if b.o.Storage == SQLite {
-			grows = "torn_0.db3-wal"
-		}
-		for name, text := range b.files {
-			if name == grows {
-				text = text[:rapid.IntRange(0, len(text)).Draw(rt, "cut")]
-			}
-			if strings.HasSuffix(name, "-shm") {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				rt.Fatal(err)
-			}
-		}
+		recorded[rapid.IntRange(0, len(recorded)-1).Draw(rt, "format")].put(rt, dir)
 		out := dir + "-recovered"
 		rec, err := Recover(dir, out, WriterOptions{})
 		if err != nil {
@@ -176,46 +185,47 @@ func TestTornFile(t *testing.T) {
 	})
 }
 
-// TestKilledProcess kills a recording process with SIGKILL: what it had
-// flushed is there.
-func TestKilledProcess(t *testing.T) {
+// A recording process that is killed by SIGKILL has lost nothing that it flushed.
+func TestKilledProcessLosesNothingFlushed(t *testing.T) {
 	if dir := os.Getenv("VND_TEST_RECORD"); dir != "" {
 		recordForever(dir, os.Getenv("VND_TEST_STORAGE"))
 		return
 	}
 	for _, storage := range []string{MCAP, SQLite} {
-		dir := filepath.Join(t.TempDir(), "victim")
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledProcess$")
-		cmd.Env = append(os.Environ(), "VND_TEST_RECORD="+dir, "VND_TEST_STORAGE="+storage)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		flushed := 0
-		for lines := bufio.NewScanner(out); flushed < 200 && lines.Scan(); {
-			if flushed, err = strconv.Atoi(lines.Text()); err != nil {
-				t.Fatalf("%q", lines.Text())
+		t.Run(storage, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "victim")
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledProcessLosesNothingFlushed$")
+			cmd.Env = append(os.Environ(), "VND_TEST_RECORD="+dir, "VND_TEST_STORAGE="+storage)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // says that it was killed
-		s, err := Info(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if flushed < 200 || s.Messages < uint64(flushed) || !s.Live {
-			t.Errorf("%s: %d messages were flushed, %d are there; live %v", storage, flushed, s.Messages, s.Live)
-		}
-		checkPrefix(t, dir, int(s.Messages), time.Unix(0, sample(flushed).LogTime))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			flushed := 0
+			for lines := bufio.NewScanner(out); flushed < 200 && lines.Scan(); {
+				if flushed, err = strconv.Atoi(lines.Text()); err != nil {
+					t.Fatalf("%q", lines.Text())
+				}
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // says that it was killed
+			s, err := Info(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if flushed < 200 || s.Messages < uint64(flushed) || !s.Live {
+				t.Errorf("%s: %d messages were flushed, %d are there; live %v", storage, flushed, s.Messages, s.Live)
+			}
+			checkPrefix(t, dir, int(s.Messages), time.Unix(0, sample(flushed).LogTime))
+		})
 	}
 }
 
-// recordForever tells on standard output how many messages are on the disk.
+// recordForever prints how many messages are on the disk.
 func recordForever(dir, storage string) {
 	w, err := Create(dir, WriterOptions{Storage: storage})
 	if err != nil {

@@ -70,7 +70,8 @@ func TestPeersReadOurs(t *testing.T) {
 			same := func(who string, d peerDigest) {
 				t.Helper()
 				if d.Digest != want.String() || !cmp.Equal(d.Counts, want.counts) {
-					t.Errorf("%s reads %v, written were %v (same bytes: %v)", who, d.Counts, want.counts, d.Digest == want.String())
+					t.Errorf("%s reads %v, written were %v (same bytes: %v)", who, d.Counts, want.counts,
+						d.Digest == want.String())
 				}
 			}
 			same("rosbags", got.Rosbags.peerDigest)
@@ -132,7 +133,8 @@ func TestWeReadPeers(t *testing.T) {
 			defer r.Close()
 			got := digestOf(t, r)
 			if got.String() != want.Digest || !cmp.Equal(got.counts, want.Counts) {
-				t.Errorf("read %v, written were %v (same bytes: %v)", got.counts, want.Counts, got.String() == want.Digest)
+				t.Errorf("read %v, written were %v (same bytes: %v)", got.counts, want.Counts,
+					got.String() == want.Digest)
 			}
 			info := r.Info()
 			if info.Messages != 400 || info.Lost.Any() || info.Live {
@@ -154,8 +156,10 @@ func checkRosbagsInfo(t *testing.T, info Summary) {
 		if d := cmp.Diff([]QoS{sampleQoS}, topic.QoS); d != "" {
 			t.Errorf("%s: %s", topic.Name, d)
 		}
-		if !strings.HasPrefix(topic.TypeHash, "RIHS01_") || topic.Definition == "" || topic.DefinitionEncoding != "ros2msg" {
-			t.Errorf("%s: hash %q, definition %q of %q", topic.Name, topic.TypeHash, topic.Definition, topic.DefinitionEncoding)
+		if !strings.HasPrefix(topic.TypeHash, "RIHS01_") || topic.Definition == "" ||
+			topic.DefinitionEncoding != "ros2msg" {
+			t.Errorf("%s: hash %q, definition %q of %q", topic.Name, topic.TypeHash, topic.Definition,
+				topic.DefinitionEncoding)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"vnd/pkg/ros2/bag/metadata"
 )
 
-// freshFor is how long after the last write an unfinished recording is taken
-// to be going on. rosbag2 writes nothing until a chunk of 768 KiB is full.
-const freshFor = 30 * time.Second
+// liveFor is how long after its last write an unfinished recording counts as
+// live. rosbag2 writes nothing until a chunk of 768 KiB is full.
+const liveFor = 30 * time.Second
 
 // Reader reads one bag. It is not safe for concurrent use.
 type Reader struct {
@@ -22,12 +22,12 @@ type Reader struct {
 	meta    *metadata.Metadata
 	files   []*file
 	summary Summary
-	lost    Loss // of the bag as a whole, and of single messages
+	lost    Loss // except that of the storage files
 	bad     map[badMessage]bool
 	closed  bool
 }
 
-// badMessage names a message counted in lost, so that it is counted once.
+// badMessage identifies a message counted in lost, so that it is counted once.
 type badMessage struct {
 	file  *file
 	topic string
@@ -41,12 +41,12 @@ type file struct {
 	temp     string // folder of the decompressed copy
 	kind     string // MCAP or SQLite
 	modified time.Time
-	wal      bool // SQLite's write-ahead log is beside it
+	wal      bool // it has an SQLite write-ahead log
 }
 
-// Open opens a bag's folder, which its metadata.yaml may stand for, or a single
-// storage file. What is missing or broken in it is said by Info (Warnings) and
-// Lost; an error means that nothing can be read at all.
+// Open opens a bag by its folder, its metadata.yaml or a single storage file. It
+// fails when nothing can be read at all. Anything else that is missing or damaged
+// is in Lost and in Info's Warnings.
 func Open(path string) (*Reader, error) { return open(path, time.Now) }
 
 func open(path string, now func() time.Time) (*Reader, error) {
@@ -61,9 +61,9 @@ func open(path string, now func() time.Time) (*Reader, error) {
 	if st.IsDir() {
 		dir = path
 		if r.meta, err = readMetadata(path); err != nil {
-			r.summary.warn("metadata.yaml cannot be used, read from the storage files instead: %v", err)
+			r.summary.warn("metadata.yaml cannot be used, the storage files are read instead: %v", err)
 		} else if r.meta == nil {
-			r.summary.warn("no metadata.yaml: read from the storage files")
+			r.summary.warn("no metadata.yaml: the storage files are read instead")
 		}
 		if names, unlisted, err = r.listed(path); err != nil {
 			return nil, fmt.Errorf("bag %s: %w", path, err)
@@ -85,8 +85,7 @@ func open(path string, now func() time.Time) (*Reader, error) {
 	return r, nil
 }
 
-// openFiles opens the storage files. Of a split bag, those that can be read
-// are enough.
+// openFiles opens the storage files; at least one must be readable.
 func (r *Reader) openFiles(dir string, names []string) error {
 	var first error
 	for _, name := range names {
@@ -122,7 +121,9 @@ func (r *Reader) openFile(dir, name string) (*file, error) {
 	if wal, err := os.Stat(path + "-wal"); err == nil {
 		f.Size += wal.Size()
 		f.wal = wal.Size() > 0
-		f.modified = later(f.modified, wal.ModTime())
+		if wal.ModTime().After(f.modified) {
+			f.modified = wal.ModTime()
+		}
 	}
 	if err := r.openStorage(f, path); err != nil {
 		os.RemoveAll(f.temp)
@@ -131,13 +132,13 @@ func (r *Reader) openFile(dir, name string) (*file, error) {
 	return f, nil
 }
 
-// openStorage looks at the content, not at the name, for what a file is.
+// openStorage opens a file by its content, whatever its name.
 func (r *Reader) openStorage(f *file, path string) error {
-	kind, err := sniff(path)
+	kind, err := storageOf(path)
 	if err == nil && kind == "zstd" {
 		r.summary.Compression = "zstd by file"
 		if path, err = r.inflateFile(f, path); err == nil {
-			kind, err = sniff(path)
+			kind, err = storageOf(path)
 		}
 	}
 	if err != nil {
@@ -155,13 +156,6 @@ func (r *Reader) openStorage(f *file, path string) error {
 	return err
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 func (r *Reader) inflateFile(f *file, path string) (string, error) {
 	plain, dir, err := inflate(path)
 	if dir == "" {
@@ -175,8 +169,8 @@ func (r *Reader) inflateFile(f *file, path string) (string, error) {
 	return plain, nil
 }
 
-// count settles how many messages each file has. SQLite files have to be read
-// for that, except where a metadata.yaml that covers them says it.
+// count finds how many messages each file has. SQLite files have to be read for
+// that, except where metadata.yaml lists all files.
 func (r *Reader) count(unlisted bool) error {
 	trusted := r.meta != nil && !unlisted && len(r.files) == len(r.meta.Paths)
 	for _, f := range r.files {
@@ -195,7 +189,8 @@ func (r *Reader) count(unlisted bool) error {
 	return nil
 }
 
-// fromMetadata takes a file's count from metadata.yaml, if only that has it.
+// fromMetadata takes a file's count from metadata.yaml. It returns false when the
+// file has its own count, or metadata.yaml cannot be trusted.
 func (f *file) fromMetadata(m *metadata.Metadata, trusted bool) bool {
 	if _, _, _, ok := f.span(); ok || !trusted {
 		return false
@@ -280,8 +275,8 @@ func (s *Summary) addTopic(t Topic) *Topic {
 	return o
 }
 
-// useMetadata adds what only metadata.yaml knows, and says where it differs
-// from the files.
+// useMetadata adds what only metadata.yaml has, and warns where it differs from
+// the files.
 func (r *Reader) useMetadata(counted, unlisted bool) {
 	s, m := &r.summary, r.meta
 	s.MetadataVersion = m.Version
@@ -311,9 +306,9 @@ func (r *Reader) useMetadata(counted, unlisted bool) {
 	}
 }
 
-// checkLive says when the recording seems to be going on: its last file has no
-// end mark (MCAP), or is not settled by metadata.yaml or still has its log
-// (SQLite), and was written to just now.
+// checkLive detects a recording in progress. Its last file was written to just
+// now and is unfinished. An unfinished MCAP file has no end mark; an unfinished
+// SQLite file has a log, or is not listed in metadata.yaml.
 func (r *Reader) checkLive(folder bool, unlisted map[string]bool, now time.Time) {
 	f := r.files[len(r.files)-1]
 	lost := f.loss()
@@ -321,24 +316,24 @@ func (r *Reader) checkLive(folder bool, unlisted map[string]bool, now time.Time)
 	if f.kind == SQLite {
 		open = open || unlisted[f.Name] || folder && r.meta == nil || f.wal
 	}
-	if age := now.Sub(f.modified); open && age < freshFor {
+	if age := now.Sub(f.modified); open && age < liveFor {
 		r.summary.Live = true
-		r.summary.warn("this bag seems to be written right now (%s changed %.0f s ago): reading what is there", f.Name, max(age.Seconds(), 0))
+		r.summary.warn("this bag seems to be written right now (%s changed %.0f s ago): only what is there is read",
+			f.Name, max(age.Seconds(), 0))
 	}
 }
 
 // Topics lists the topics, in the order of the storage files.
 func (r *Reader) Topics() []Topic { return r.summary.Topics }
 
-// Info is what is known of the bag so far.
+// Info describes the bag as far as it is known.
 func (r *Reader) Info() Summary {
 	s := r.summary
 	s.Lost = r.Lost()
 	return s
 }
 
-// Lost is what was found missing or unreadable so far: at opening, and in what
-// was read since.
+// Lost counts what was missing or damaged at opening and in what was read since.
 func (r *Reader) Lost() Loss {
 	var sum Loss
 	sum.Add(r.lost, "")

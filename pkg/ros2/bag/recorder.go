@@ -10,10 +10,11 @@ import (
 // DefaultQueue is the size of a Recorder's queue in bytes.
 const DefaultQueue = 32 << 20
 
-// Recorder writes a bag from its own goroutine. Write never waits for the
-// disk: messages go into a queue of bounded size (a second one of that size is
-// being written meanwhile), and those that do not fit are dropped and counted. Sequence numbers count every message of a topic, so
-// that a bag shows by its gaps what was dropped. It is safe for concurrent use.
+// Recorder writes a bag from its own goroutine. Write never waits for the disk:
+// messages go into a queue of bounded size, while a second one of that size is
+// written. Messages that do not fit are dropped and counted. Sequence numbers
+// count every message of a topic, so that dropped ones show as gaps. A Recorder
+// is safe for concurrent use.
 type Recorder struct {
 	w     *Writer
 	limit int
@@ -29,14 +30,14 @@ type Recorder struct {
 	done chan struct{}
 }
 
-// channel is what the recorder knows of a topic.
+// channel is the state of a topic.
 type channel struct {
 	typeName string
-	sequence uint32 // of the last message offered
+	sequence uint32 // of the last message, dropped ones counted
 }
 
-// batch is what the queue holds: topics to add, then messages, whose data lie
-// one behind the other.
+// batch is the queue's content: topics to add, then messages with their data one
+// after the other.
 type batch struct {
 	topics   []Topic
 	messages []queued
@@ -50,7 +51,7 @@ type queued struct {
 	length       int
 }
 
-const queuedSize = 64 // bytes counted for a message beside its data
+const queuedSize = 64 // bytes counted for a message in addition to its data
 
 func (b *batch) size() int { return len(b.data) + queuedSize*len(b.messages) }
 
@@ -58,10 +59,9 @@ func (b *batch) clear() {
 	b.topics, b.messages, b.data = b.topics[:0], b.messages[:0], b.data[:0]
 }
 
-// NewRecorder starts recording into w, which is the recorder's from then on.
-// limit is the queue's size in bytes, DefaultQueue when 0. At each tick, old
-// messages are flushed: ticks should come faster than the writer's FlushEvery;
-// nil makes them twice as fast.
+// NewRecorder starts recording into w, and owns it from then on. limit is the
+// queue's size in bytes, DefaultQueue when 0. Old messages are flushed at each
+// tick; nil makes ticks at twice the rate of the writer's FlushEvery.
 func NewRecorder(w *Writer, limit int, ticks <-chan time.Time) *Recorder {
 	if limit <= 0 {
 		limit = DefaultQueue
@@ -86,14 +86,14 @@ func NewRecorder(w *Writer, limit int, ticks <-chan time.Time) *Recorder {
 	return r
 }
 
-// AddTopic adds a topic; its messages may be written from then on. A topic
-// that is there already with another type is an error.
+// AddTopic adds a topic, before its messages are written. It fails for a topic
+// that has another type already.
 func (r *Recorder) AddTopic(t Topic) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c := r.known[t.Name]; c != nil {
 		if c.typeName != t.Type {
-			return fmt.Errorf("bag %s: topic %s has the type %s already, and cannot have %s", r.w.dir, t.Name, c.typeName, t.Type)
+			return errType(r.w.dir, t, c.typeName)
 		}
 		return nil
 	}
@@ -102,9 +102,9 @@ func (r *Recorder) AddTopic(t Topic) error {
 	return nil
 }
 
-// Write puts a message, with a copy of its data, into the queue. It says false
-// when the message was dropped: the queue is full, the topic was not added, or
-// the recording has ended. Its Sequence is set by the recorder.
+// Write puts a message, with a copy of its data, into the queue. It returns false
+// when the message is dropped: the queue is full, the topic was not added, or the
+// recording has ended. The recorder sets the message's Sequence.
 func (r *Recorder) Write(m *Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,7 +157,8 @@ func (r *Recorder) write(b *batch) {
 	}
 	at := 0
 	for _, q := range b.messages {
-		m := Message{Topic: q.topic, LogTime: q.log, PublishTime: q.publish, Sequence: q.sequence, Data: b.data[at : at+q.length]}
+		m := Message{Topic: q.topic, LogTime: q.log, PublishTime: q.publish, Sequence: q.sequence,
+			Data: b.data[at : at+q.length]}
 		at += q.length
 		if r.w.Write(&m) != nil && r.w.err == nil {
 			// A message the bag cannot take, such as one from before 1970.
@@ -178,7 +179,7 @@ func (r *Recorder) publish() {
 	}
 }
 
-// Stats tells how far the recording is and what was dropped.
+// Stats returns the state of the recording, as of the last batch.
 func (r *Recorder) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,7 +189,7 @@ func (r *Recorder) Stats() Stats {
 	return s
 }
 
-// Close writes what is in the queue and finishes the bag.
+// Close writes the queue and finishes the bag.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	if r.closing {

@@ -8,44 +8,46 @@ import (
 	"time"
 )
 
-// TestRecorder: everything that fits the queue is in the bag, and what was
-// dropped shows in the statistics, in the sequence numbers and in the bag.
-func TestRecorder(t *testing.T) {
+// Messages that fit the queue are in the bag. Dropped ones are counted in the statistics, the sequence numbers
+// and the bag.
+func TestRecorderCountsWhatItDrops(t *testing.T) {
 	for _, storage := range []string{MCAP, SQLite} {
-		dir := filepath.Join(t.TempDir(), "recorded")
-		w, err := Create(dir, WriterOptions{Storage: storage})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Ticks that never come, and a queue so small that bursts overflow it.
-		r := NewRecorder(w, 20_000, make(chan time.Time))
-		for _, topic := range sampleTopics() {
-			if err := r.AddTopic(topic); err != nil {
+		t.Run(storage, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "recorded")
+			w, err := Create(dir, WriterOptions{Storage: storage})
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		other := sampleTopics()[0]
-		other.Type = "another"
-		if err := r.AddTopic(other); err == nil {
-			t.Error("a second type for a topic")
-		}
-		const n = 3000
-		taken := map[string]uint64{}
-		for i := range n {
-			if m := sample(i); r.Write(m) {
-				taken[m.Topic]++
+			// Ticks that never come, and a queue so small that bursts overflow it.
+			r := NewRecorder(w, 20_000, make(chan time.Time))
+			for _, topic := range sampleTopics() {
+				if err := r.AddTopic(topic); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if r.Write(&Message{Topic: "/unknown"}) {
-			t.Error("a topic that was not added")
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if r.Write(sample(n)) {
-			t.Error("taken after Close")
-		}
-		checkRecorded(t, dir, r.Stats(), taken, n)
+			other := sampleTopics()[0]
+			other.Type = "another"
+			if err := r.AddTopic(other); err == nil {
+				t.Error("a second type for a topic")
+			}
+			const n = 3000
+			taken := map[string]uint64{}
+			for i := range n {
+				if m := sample(i); r.Write(m) {
+					taken[m.Topic]++
+				}
+			}
+			if r.Write(&Message{Topic: "/unknown"}) {
+				t.Error("a topic that was not added")
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r.Write(sample(n)) {
+				t.Error("taken after Close")
+			}
+			checkRecorded(t, dir, r.Stats(), taken, n)
+		})
 	}
 }
 
@@ -67,7 +69,8 @@ func checkRecorded(t *testing.T, dir string, stats Stats, taken map[string]uint6
 		}
 		sum += topic.Count
 	}
-	if stats.Written != sum || stats.Dropped["/unknown"] != 1 || stats.Queued != 0 || stats.Err != nil || stats.Files != 1 {
+	if stats.Written != sum || stats.Dropped["/unknown"] != 1 || stats.Queued != 0 || stats.Err != nil ||
+		stats.Files != 1 {
 		t.Errorf("statistics %+v, %d messages in the bag", stats, sum)
 	}
 	if sum == uint64(n) {
@@ -75,9 +78,8 @@ func checkRecorded(t *testing.T, dir string, stats Stats, taken map[string]uint6
 	}
 }
 
-// TestRecorderDrops: while the disk stands still, a queue takes what fits and
-// not a byte more; the gaps show in the sequence numbers.
-func TestRecorderDrops(t *testing.T) {
+// While the disk does not respond, the queue takes what fits and no more.
+func TestRecorderDropsWhileTheDiskIsStuck(t *testing.T) {
 	plain := createFile
 	t.Cleanup(func() { createFile = plain })
 	gate := make(chan struct{})
@@ -102,7 +104,7 @@ func TestRecorderDrops(t *testing.T) {
 	stats := r.Stats()
 	// One batch is being written, one is waiting.
 	if d := stats.Dropped["/chat"]; d < 80 || d > 90 {
-		t.Errorf("%d of 100 dropped, with room for 10 at a time", d)
+		t.Errorf("%d of 100 dropped, of a queue of 10", d)
 	}
 	close(gate)
 	if err := r.Close(); err != nil {
@@ -132,7 +134,7 @@ func TestRecorderDrops(t *testing.T) {
 	}
 }
 
-// stuck is a file that syncs only when it is let.
+// stuck is a file whose Sync waits for the gate.
 type stuck struct {
 	mcapFile
 	gate chan struct{}
@@ -143,9 +145,8 @@ func (f *stuck) Sync() error {
 	return f.mcapFile.Sync()
 }
 
-// TestRecorderFlushesBySilence: the ticks alone bring the last messages to the
-// disk.
-func TestRecorderFlushesBySilence(t *testing.T) {
+// Ticks alone flush the last messages.
+func TestRecorderFlushesByTicks(t *testing.T) {
 	clock := &fakeClock{at: time.Unix(0, sampleStart)}
 	dir := filepath.Join(t.TempDir(), "silent")
 	w, err := Create(dir, WriterOptions{Now: clock.now})

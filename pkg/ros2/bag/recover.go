@@ -7,16 +7,15 @@ import (
 	"maps"
 )
 
-// Recovery is what Recover did.
+// Recovery is the result of Recover.
 type Recovery struct {
-	From    Summary // of the damaged bag, with what was lost of it
+	From    Summary // of the damaged bag, with its loss
 	Written uint64  // messages in the new bag
 }
 
-// Recover copies every message of a bag that can still be read into a new bag,
-// whole and with indexes; when that fails, nothing of the new bag stays. Its
-// storage is that of the old bag where the options name none. The old bag is
-// not changed.
+// Recover copies every readable message of a bag into a new, complete bag with
+// indexes. On an error it removes the new bag. The new bag has the old one's
+// storage where the options name none. The old bag is not changed.
 func Recover(in, out string, o WriterOptions) (Recovery, error) {
 	r, err := Open(in)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"vnd/pkg/ros2/bag/sqlite"
 )
 
-// TestKilledWhileCompressing: the plain file is there beside the beginning of
-// its compressed twin; and, elsewhere, only that beginning.
+// A recorder that is killed while it compresses a file leaves the file and the beginning of its compressed
+// version. Without the file, that beginning is read.
 func TestKilledWhileCompressing(t *testing.T) {
 	dir, want := writeSamples(t, WriterOptions{Compression: "none"}, 3000)
 	os.Remove(filepath.Join(dir, "metadata.yaml"))
@@ -50,9 +50,8 @@ func TestKilledWhileCompressing(t *testing.T) {
 	}
 }
 
-// TestDamagedMessage: in a bag compressed message by message, one that cannot
-// be decompressed costs itself only.
-func TestDamagedMessage(t *testing.T) {
+// In a bag that is compressed by message, a damaged message costs no other.
+func TestDamagedMessageIsSkipped(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "m_0.mcap"))
 	if err != nil {
@@ -102,47 +101,49 @@ func TestDamagedMessage(t *testing.T) {
 	}
 }
 
-// TestRecoverGolden: recovered bags are whole, in other tools' words too.
-func TestRecoverGolden(t *testing.T) {
+// A recovered bag has the messages that ros2 bag info counted in the old one.
+func TestRecoveredBagsAreComplete(t *testing.T) {
 	for _, name := range goldenBags(t) {
-		want := readExpected(t, name)
-		in, out := unpack(t, name), filepath.Join(t.TempDir(), name)
-		rec, err := Recover(in, out, WriterOptions{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		info, err := Info(out)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		checkInfo(t, info, want)
-		killed := strings.HasSuffix(name, "_killed9")
-		if rec.Written != want.messages || info.Lost.Any() || len(info.Warnings) > 0 {
-			t.Errorf("%s: %d messages, %s, %q", name, rec.Written, info.Lost.String(), info.Warnings)
-		}
-		if rec.From.Lost.Any() && !killed || rec.From.Lost.Any() != (info.Custom["vnd.recovered"] != "") {
-			t.Errorf("%s: lost %s, noted %q", name, rec.From.Lost.String(), info.Custom["vnd.recovered"])
-		}
-		a, err := Open(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if digestOf(t, a).String() != digestOf(t, b).String() {
-			t.Errorf("%s: other messages than before", name)
-		}
-		a.Close()
-		b.Close()
+		t.Run(name, func(t *testing.T) {
+			want := readExpected(t, name)
+			in, out := unpack(t, name), filepath.Join(t.TempDir(), name)
+			rec, err := Recover(in, out, WriterOptions{})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			info, err := Info(out)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			checkInfo(t, info, want)
+			killed := strings.HasSuffix(name, "_killed9")
+			if rec.Written != want.messages || info.Lost.Any() || len(info.Warnings) > 0 {
+				t.Errorf("%s: %d messages, %s, %q", name, rec.Written, info.Lost.String(), info.Warnings)
+			}
+			if rec.From.Lost.Any() && !killed || rec.From.Lost.Any() != (info.Custom["vnd.recovered"] != "") {
+				t.Errorf("%s: lost %s, noted %q", name, rec.From.Lost.String(), info.Custom["vnd.recovered"])
+			}
+			a, err := Open(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if digestOf(t, a).String() != digestOf(t, b).String() {
+				t.Errorf("%s: other messages than before", name)
+			}
+			a.Close()
+			b.Close()
+		})
 	}
 }
 
-// TestRecoverWithoutTime: rows from before 1970 are left out, and the others are not lost for them.
-func TestRecoverWithoutTime(t *testing.T) {
+// Rows from before 1970 are left out, the others are not.
+func TestRecoverLeavesOutRowsBefore1970(t *testing.T) {
 	dir := t.TempDir()
 	w, err := sqlite.Create(filepath.Join(dir, "a_0.db3"), sqlite.SchemaHumble, "humble")
 	if err != nil {
@@ -161,25 +162,28 @@ func TestRecoverWithoutTime(t *testing.T) {
 	}
 }
 
-// TestRecoverConverts between the storages.
-func TestRecoverConverts(t *testing.T) {
+func TestRecoverConvertsBetweenStorages(t *testing.T) {
 	for _, to := range []string{MCAP, SQLite} {
-		dir, want := writeSamples(t, WriterOptions{Storage: map[string]string{MCAP: SQLite, SQLite: MCAP}[to]}, 90)
-		out := filepath.Join(t.TempDir(), "converted")
-		if _, err := Recover(dir, out, WriterOptions{Storage: to, MetadataVersion: 5}); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := digestOf(t, r); got.String() != want.String() || r.Info().Storage != to || r.Info().MetadataVersion != 5 {
-			t.Errorf("%v in %s", got.counts, r.Info().Storage)
-		}
-		r.Close()
+		t.Run("to "+to, func(t *testing.T) {
+			dir, want := writeSamples(t, WriterOptions{Storage: map[string]string{MCAP: SQLite, SQLite: MCAP}[to]}, 90)
+			out := filepath.Join(t.TempDir(), "converted")
+			if _, err := Recover(dir, out, WriterOptions{Storage: to, MetadataVersion: 5}); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := digestOf(t, r); got.String() != want.String() || r.Info().Storage != to ||
+				r.Info().MetadataVersion != 5 {
+				t.Errorf("%v in %s", got.counts, r.Info().Storage)
+			}
+			r.Close()
+		})
 	}
 	dir, _ := writeSamples(t, WriterOptions{}, 3)
-	if _, err := Recover(dir, dir, WriterOptions{}); err == nil || !strings.Contains(err.Error(), "the folder is there already") {
+	if _, err := Recover(dir, dir, WriterOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "the folder exists already") {
 		t.Errorf("onto itself: %v", err)
 	}
 }

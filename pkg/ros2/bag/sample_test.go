@@ -22,7 +22,8 @@ const sampleStart = int64(1_700_000_000_000_000_000)
 
 var sampleQoS = QoS{
 	History: "keep_last", Depth: 7, Reliability: "best_effort", Durability: "volatile",
-	Deadline: metadata.Infinite, Lifespan: 10 * time.Second, Liveliness: "automatic", LivelinessLease: metadata.Infinite,
+	Deadline: metadata.Infinite, Lifespan: 10 * time.Second, Liveliness: "automatic",
+	LivelinessLease: metadata.Infinite,
 }
 
 // sampleTopics have the type hashes of ROS 2 Jazzy.

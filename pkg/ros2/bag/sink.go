@@ -9,22 +9,22 @@ import (
 	"vnd/pkg/ros2/bag/sqlite"
 )
 
-// sink writes one storage file. Topics are numbered as they are added, from 0.
+// sink writes one storage file. Topics are numbered from 0 in the order of
+// addTopic.
 type sink interface {
 	addTopic(t Topic) error
 	addMetadata(m *metadata.Metadata) error
 	write(topic int, m *Message) error
 	flush() error // to the disk
-	pending() int // messages that a kill would take
+	pending() int // messages not yet in the file
 	size() int64  // bytes
 	span() (start, end int64, messages uint64)
 	count(topic int) uint64
 	close() error
 }
 
-// library is what files name as their writer. libmcap 0.8, with which rosbag2
-// reads, takes the profile for it while it checks lengths: a name shorter than
-// "ros2" makes a file that it refuses.
+// library is the writer's name in MCAP files. It has at least 4 bytes: libmcap
+// 0.8, with which rosbag2 reads, checks the profile's length ("ros2") against it.
 const library = "vnd bag"
 
 // mcapFile is what an MCAP sink needs of its file.
@@ -41,7 +41,7 @@ type mcapSink struct {
 	schemas map[string]uint16
 }
 
-// createFile makes a new file; tests put a full disk in its place.
+// createFile creates a file; tests replace it by a full disk.
 var createFile = func(path string) (mcapFile, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 }
@@ -66,7 +66,7 @@ func (s *mcapSink) addTopic(t Topic) error {
 	key := t.Type + "\x00" + t.DefinitionEncoding + "\x00" + t.Definition
 	schema, ok := s.schemas[key]
 	if !ok {
-		// A type without a definition has a schema too, of no encoding:
+		// A type without a definition has a schema too, without an encoding:
 		// readers take the type's name from it.
 		var err error
 		if schema, err = s.w.AddSchema(t.Type, t.DefinitionEncoding, []byte(t.Definition)); err != nil {
@@ -172,14 +172,15 @@ func (s *sqliteSink) span() (start, end int64, messages uint64) {
 
 func (s *sqliteSink) count(topic int) uint64 { return s.w.Counts().ByTopic[s.ids[topic]] }
 
-func (o *WriterOptions) create(path string) (sink, error) {
+// create creates a storage file; its name gets the storage's extension.
+func (o *WriterOptions) create(stem string) (sink, error) {
 	if o.Storage == SQLite {
-		return createSQLite(path+".db3", o)
+		return createSQLite(stem+o.extension(), o)
 	}
-	return createMCAP(path+".mcap", o)
+	return createMCAP(stem+o.extension(), o)
 }
 
-func (o *WriterOptions) fileEnd() string {
+func (o *WriterOptions) extension() string {
 	if o.Storage == SQLite {
 		return ".db3"
 	}

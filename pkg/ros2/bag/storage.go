@@ -12,17 +12,17 @@ import (
 // storage reads one storage file.
 type storage interface {
 	topics() []Topic // with their counts, when counted
-	// span gives the times of the first and the last message and how many
-	// there are. When it cannot be told cheaply, ok is false and count finds out.
+	// span returns the times of the first and the last message, and how many
+	// there are. ok is false when count has to be called first.
 	span() (start, end int64, messages uint64, ok bool)
 	count() error
 	messages(want func(topic string) bool) (cursor, error)
 	loss() Loss
-	embedded() *metadata.Metadata // the copy within the file, nil: none
+	embedded() *metadata.Metadata // the copy in the file, or nil
 	close() error
 }
 
-// cursor gives the messages of one file in the order of their log times.
+// cursor iterates over the messages of one file in the order of their log times.
 type cursor interface {
 	next() (*Message, error)
 	close()
@@ -56,8 +56,7 @@ func (s *mcapStorage) topics() []Topic {
 	var out []Topic
 	for _, c := range s.r.Channels() {
 		t := Topic{Name: c.Topic, Encoding: c.Encoding, TypeHash: c.Metadata["topic_type_hash"], Count: s.r.Count(c)}
-		// Profiles that cannot be read are as good as none; metadata.yaml has
-		// them too.
+		// A malformed profile is ignored: metadata.yaml has it too.
 		t.QoS, _ = metadata.ParseQoS(c.Metadata["offered_qos_profiles"])
 		if sc := s.r.Schema(c); sc != nil {
 			t.Type, t.Definition, t.DefinitionEncoding = sc.Name, string(sc.Data), sc.Encoding
@@ -99,7 +98,7 @@ func (s *mcapStorage) close() error {
 	return s.f.Close()
 }
 
-// mcapCursor turns MCAP messages into bag messages.
+// mcapCursor converts MCAP messages.
 type mcapCursor struct {
 	it    *mcap.Iterator
 	types []string // by channel ID

@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,20 +14,20 @@ import (
 	"vnd/pkg/ros2/bag/metadata"
 )
 
-// WriterOptions say how a bag is written. The zero value is an MCAP bag with
-// zstd chunks in one file, metadata version 8, flushed twice a second.
+// WriterOptions of a bag. The zero value is an MCAP bag with zstd chunks in one
+// file, metadata version 8, flushed twice a second.
 type WriterOptions struct {
 	Storage     string // MCAP (default) or SQLite
 	Compression string // of MCAP chunks: "zstd" (default), "lz4", "none"
 	// MetadataVersion is 8 (default) or 5, the newest that Humble reads.
 	MetadataVersion int
 	Distro          string // the ROS distribution that records
-	// A new file begins when one has MaxFileSize bytes, or spans
-	// MaxFileDuration of log time. 0: never.
+	// A new file begins when one has MaxFileSize bytes, or MaxFileDuration of
+	// log time. 0: never.
 	MaxFileSize     int64
 	MaxFileDuration time.Duration
-	// FlushEvery is how old a message may get before it is on the disk,
-	// 500 ms by default.
+	// FlushEvery is the age of a message at which Write and Tick flush it to the
+	// disk, 500 ms by default.
 	FlushEvery time.Duration
 	Now        func() time.Time // time.Now by default
 }
@@ -51,7 +52,8 @@ func (o *WriterOptions) setDefaults() error {
 		o.MetadataVersion = metadata.Current
 	}
 	if o.MetadataVersion != metadata.Current && o.MetadataVersion != metadata.Humble {
-		return fmt.Errorf("metadata version %d is not written (%d and %d are)", o.MetadataVersion, metadata.Humble, metadata.Current)
+		return fmt.Errorf("metadata version %d is not written (%d and %d are)", o.MetadataVersion, metadata.Humble,
+			metadata.Current)
 	}
 	if o.FlushEvery <= 0 {
 		o.FlushEvery = 500 * time.Millisecond
@@ -62,11 +64,11 @@ func (o *WriterOptions) setDefaults() error {
 	return nil
 }
 
-// Writer writes a bag. What it wrote more than FlushEvery ago survives a kill
-// or a power loss, provided Write or Tick is called about as often; metadata.yaml
-// is written anew at each split and at Close. It is not safe for concurrent use.
+// Writer writes a bag. Messages older than FlushEvery survive a kill or a power
+// loss, if Write or Tick is called about as often. metadata.yaml is replaced at
+// each split and at Close. A Writer is not safe for concurrent use.
 //
-// After an error of the disk nothing more is written; what was flushed before
+// After an error of the disk no more messages are written. What was flushed before
 // stays readable, and Close completes it as far as the disk allows.
 type Writer struct {
 	dir    string
@@ -82,12 +84,12 @@ type Writer struct {
 	err    error
 	lost   uint64
 	size   int64 // of finished files
-	made   bool  // the folder was not there before
+	made   bool  // the folder did not exist before
 	closed bool
 }
 
-// Create makes a bag's folder and its first file. The folder must not exist,
-// or be empty.
+// Create creates a bag's folder and its first file. A folder that exists must be
+// empty.
 func Create(dir string, o WriterOptions) (*Writer, error) {
 	w := &Writer{dir: filepath.Clean(dir), opts: o, index: map[string]int{}}
 	if err := w.opts.setDefaults(); err != nil {
@@ -95,13 +97,14 @@ func Create(dir string, o WriterOptions) (*Writer, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("bag %s: the folder is there already, with %d files in it", dir, len(entries))
+		return nil, fmt.Errorf("bag %s: the folder exists already, with %d files in it", dir, len(entries))
 	}
 	w.made = err != nil
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", dir, err)
 	}
-	w.meta = metadata.Metadata{Version: w.opts.MetadataVersion, Storage: w.opts.Storage, Distro: w.opts.Distro, Custom: map[string]string{}}
+	w.meta = metadata.Metadata{Version: w.opts.MetadataVersion, Storage: w.opts.Storage, Distro: w.opts.Distro,
+		Custom: map[string]string{}}
 	if err := w.open(); err != nil {
 		err = w.fail(err)
 		w.discard()
@@ -110,10 +113,10 @@ func Create(dir string, o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// open starts the next file, with all topics so far.
+// open creates the next file, with all topics so far.
 func (w *Writer) open() error {
 	stem := fmt.Sprintf("%s_%d", filepath.Base(w.dir), len(w.meta.Files))
-	w.name = stem + w.opts.fileEnd()
+	w.name = stem + w.opts.extension()
 	out, err := w.opts.create(filepath.Join(w.dir, stem))
 	if err != nil {
 		return err
@@ -135,10 +138,10 @@ func (w *Writer) open() error {
 	return atomicfile.SyncDir(w.dir)
 }
 
-// fail keeps the first error, with the file it is about.
+// fail keeps the first error, with its file's name, and returns it.
 func (w *Writer) fail(err error) error {
 	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err // the path is said already
+		err = pe.Err // without its path
 	}
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("bag %s: writing %s: %w", w.dir, w.name, err)
@@ -146,8 +149,8 @@ func (w *Writer) fail(err error) error {
 	return w.err
 }
 
-// AddTopic adds a topic; its messages may be written from then on. Encoding is
-// "cdr" when empty, DefinitionEncoding "ros2msg" when there is a definition.
+// AddTopic adds a topic, before its messages are written. Encoding is "cdr" by
+// default, DefinitionEncoding "ros2msg" where there is a definition.
 func (w *Writer) AddTopic(t Topic) error {
 	if w.err != nil {
 		return w.err
@@ -156,7 +159,7 @@ func (w *Writer) AddTopic(t Topic) error {
 		if w.topics[i].Type == t.Type {
 			return nil
 		}
-		return fmt.Errorf("bag %s: topic %s has the type %s already, and cannot have %s", w.dir, t.Name, w.topics[i].Type, t.Type)
+		return errType(w.dir, t, w.topics[i].Type)
 	}
 	if t.Encoding == "" {
 		t.Encoding = "cdr"
@@ -173,7 +176,12 @@ func (w *Writer) AddTopic(t Topic) error {
 	return nil
 }
 
-// SetCustom notes a value in the bag's metadata (kept from version 6 on).
+// errType is the error for a topic that has another type already.
+func errType(dir string, t Topic, known string) error {
+	return fmt.Errorf("bag %s: topic %s has the type %s already, and cannot have %s", dir, t.Name, known, t.Type)
+}
+
+// SetCustom sets a value in the bag's custom data; metadata version 5 has none.
 func (w *Writer) SetCustom(key, value string) { w.meta.Custom[key] = value }
 
 // Write adds a message; its Type is that of the topic. The data are copied.
@@ -187,7 +195,8 @@ func (w *Writer) Write(m *Message) error {
 	case !ok:
 		return fmt.Errorf("bag %s: topic %s was not added", w.dir, m.Topic)
 	case m.LogTime < 0 || m.PublishTime < 0:
-		return fmt.Errorf("bag %s: %s: a time before 1970 (log %d ns, publish %d ns)", w.dir, m.Topic, m.LogTime, m.PublishTime)
+		return fmt.Errorf("bag %s: %s: a time before 1970 (log %d ns, publish %d ns)", w.dir, m.Topic, m.LogTime,
+			m.PublishTime)
 	}
 	if err := w.splitBefore(m); err != nil {
 		return err
@@ -209,7 +218,7 @@ func (w *Writer) Write(m *Message) error {
 	return w.Tick()
 }
 
-// Tick flushes what is older than FlushEvery. Call it when no messages come.
+// Tick flushes messages older than FlushEvery. Call it when no messages come.
 func (w *Writer) Tick() error {
 	if w.err == nil && w.out.pending() > 0 && w.opts.Now().Sub(w.oldest) >= w.opts.FlushEvery {
 		return w.Flush()
@@ -217,7 +226,7 @@ func (w *Writer) Tick() error {
 	return w.err
 }
 
-// Flush brings all messages so far to the disk.
+// Flush writes all messages so far to the disk.
 func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err
@@ -242,7 +251,7 @@ func (w *Writer) splitBefore(m *Message) error {
 	return nil
 }
 
-// Split finishes the file at hand and begins a new one.
+// Split finishes the current file and begins a new one.
 func (w *Writer) Split() error {
 	if w.err != nil {
 		return w.err
@@ -256,13 +265,13 @@ func (w *Writer) Split() error {
 	return w.fail(w.open())
 }
 
-// finish closes the file at hand and books what it holds.
+// finish closes the current file and adds its counts to the metadata.
 func (w *Writer) finish() error {
 	if w.out == nil {
 		return nil
 	}
 	whole := w.meta
-	whole.Topics = nil // they stand in the file itself
+	whole.Topics = nil // the file has records of its own for them
 	first := w.out.addMetadata(&whole)
 	if first == nil {
 		first = w.out.flush()
@@ -288,13 +297,10 @@ func (w *Writer) finish() error {
 		w.size += st.Size()
 	}
 	w.out = nil
-	if first != nil {
-		return first
-	}
-	return err
+	return cmp.Or(first, err)
 }
 
-// writeMetadata puts a new metadata.yaml in the place of the old one.
+// writeMetadata replaces metadata.yaml.
 func (w *Writer) writeMetadata() error {
 	w.meta.Topics = w.meta.Topics[:0]
 	for _, t := range w.topics {
@@ -312,20 +318,16 @@ func (w *Writer) writeMetadata() error {
 	})
 }
 
-// Close finishes the bag. After a disk error it completes what was written
-// before, and returns that error with the number of messages it cost.
+// Close finishes the bag. After a disk error it completes what was written before,
+// and returns that error with the number of lost messages.
 func (w *Writer) Close() error {
 	if w.closed {
 		return w.err
 	}
 	w.closed = true
-	err := w.Flush()
-	if ferr := w.finish(); err == nil {
-		err = w.fail(ferr)
-	}
-	if merr := w.writeMetadata(); err == nil {
-		err = w.fail(merr)
-	}
+	_ = w.Flush() // fail keeps the first error
+	_ = w.fail(w.finish())
+	err := w.fail(w.writeMetadata())
 	if err != nil && w.lost > 0 {
 		err = fmt.Errorf("%w (%d messages lost, %d are in the bag)", err, w.lost, w.meta.Messages)
 		w.err = err
@@ -333,8 +335,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Finish closes a bag that is wanted whole or not at all: where err, which led
-// here, or closing fails, nothing of it stays.
+// Finish closes a bag that must be complete. If err is not nil, or closing fails,
+// it removes the bag and returns the error.
 func (w *Writer) Finish(err error) error {
 	if err == nil {
 		err = w.Flush()
@@ -348,8 +350,7 @@ func (w *Writer) Finish(err error) error {
 	return err
 }
 
-// discard removes the bag. What cannot be removed stays: the error that led
-// here says more.
+// discard removes the bag. Its own errors are ignored: an earlier one is returned.
 func (w *Writer) discard() {
 	if w.out != nil {
 		_ = w.out.close()
@@ -367,18 +368,18 @@ func (w *Writer) discard() {
 	}
 }
 
-// Stats is how far a recording is.
+// Stats is the state of a recording.
 type Stats struct {
-	Written uint64            // messages taken by the bag
-	Lost    uint64            // messages that a disk error cost
-	Dropped map[string]uint64 // messages that did not fit the queue, by topic
-	Queued  int               // bytes waiting
+	Written uint64            // messages
+	Lost    uint64            // messages lost by a disk error
+	Dropped map[string]uint64 // messages that did not fit into the queue, by topic
+	Queued  int               // bytes in the queue
 	Bytes   int64             // of all files
 	Files   int
 	Err     error // what ended the recording
 }
 
-// Stats tells what was written so far.
+// Stats returns the state of the recording.
 func (w *Writer) Stats() Stats {
 	s := Stats{Lost: w.lost, Bytes: w.size, Files: len(w.meta.Files), Err: w.err, Written: w.meta.Messages}
 	if w.out != nil {

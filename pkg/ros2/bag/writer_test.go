@@ -3,6 +3,7 @@ package bag
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWriteAndRead: every format gives back what went in.
-func TestWriteAndRead(t *testing.T) {
+func TestWhatIsWrittenIsReadInEveryFormat(t *testing.T) {
 	for _, o := range kinds {
 		t.Run(kindName(o), func(t *testing.T) {
 			o.Distro = "jazzy"
@@ -27,8 +27,9 @@ func TestWriteAndRead(t *testing.T) {
 				t.Errorf("read %v, written were %v", got.counts, want.counts)
 			}
 			info := r.Info()
-			if info.Messages != 600 || info.Start != sampleStart || info.Duration() != 599*20*time.Millisecond || info.Distro != "jazzy" {
-				t.Errorf("%d messages from %d, %v, by %q", info.Messages, info.Start, info.Duration(), info.Distro)
+			if info.Messages != 600 || info.Start != sampleStart || info.End != info.Start+599*20e6 ||
+				info.Distro != "jazzy" {
+				t.Errorf("%d messages from %d to %d, by %q", info.Messages, info.Start, info.End, info.Distro)
 			}
 			if len(info.Warnings) > 0 || info.Lost.Any() || info.Live {
 				t.Errorf("warnings %q, %s", info.Warnings, info.Lost.String())
@@ -55,8 +56,7 @@ func checkTopics(t *testing.T, got []Topic, o WriterOptions) {
 	}
 }
 
-// TestSequencesAndPublishTimes survive in MCAP.
-func TestSequencesAndPublishTimes(t *testing.T) {
+func TestMCAPKeepsSequencesAndPublishTimes(t *testing.T) {
 	dir, _ := writeSamples(t, WriterOptions{}, 30)
 	r, err := Open(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestSequencesAndPublishTimes(t *testing.T) {
 	}
 }
 
-// limited is a file on a disk that is full at some size.
+// limited is a file on a disk with little space.
 type limited struct {
 	*os.File
 	limit int64
@@ -87,23 +87,26 @@ type limited struct {
 var errFull = errors.New("no space left on device")
 
 func (f *limited) WriteAt(p []byte, off int64) (int, error) {
-	if room := f.limit - off; int64(len(p)) > room {
-		n, _ := f.File.WriteAt(p[:max(0, room)], off)
+	if free := f.limit - off; int64(len(p)) > free {
+		n, _ := f.File.WriteAt(p[:max(0, free)], off)
 		return n, errFull
 	}
 	return f.File.WriteAt(p, off)
 }
 
-// TestFullDisk: one clear error, and what was written before is readable.
-func TestFullDisk(t *testing.T) {
+// What was written before the error is readable.
+func TestFullDiskEndsARecordingWithOneError(t *testing.T) {
 	plain := createFile
 	t.Cleanup(func() { createFile = plain })
 	for _, limit := range []int64{2_000, 30_000, 61_000, 100_001} {
-		createFile = func(path string) (mcapFile, error) {
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
-			return &limited{f, limit}, err
-		}
-		checkFullDisk(t, WriterOptions{Compression: "none", FlushEvery: time.Nanosecond}, "full_0.mcap: no space left on device")
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			createFile = func(path string) (mcapFile, error) {
+				f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+				return &limited{f, limit}, err
+			}
+			checkFullDisk(t, WriterOptions{Compression: "none", FlushEvery: time.Nanosecond},
+				"full_0.mcap: no space left on device")
+		})
 	}
 }
 
@@ -149,7 +152,8 @@ func checkFullDisk(t *testing.T, o WriterOptions, says string) {
 
 // TestNothingHalfWritten: of a bag that is wanted whole, a full disk leaves nothing; a folder that was there stays.
 func TestNothingHalfWritten(t *testing.T) {
-	for _, o := range []WriterOptions{{}, {Storage: SQLite}, {MaxFileSize: 60_000}, {Storage: SQLite, MaxFileSize: 60_000}} {
+	for _, o := range []WriterOptions{{}, {Storage: SQLite}, {MaxFileSize: 60_000},
+		{Storage: SQLite, MaxFileSize: 60_000}} {
 		dir := filepath.Join(t.TempDir(), "half[1]")
 		w := sampleWriter(t, dir, o)
 		for i := range 400 {
@@ -211,7 +215,7 @@ func TestWriterRefuses(t *testing.T) {
 		o    WriterOptions
 		says string
 	}{
-		{full, WriterOptions{}, "the folder is there already"},
+		{full, WriterOptions{}, "the folder exists already"},
 		{"", WriterOptions{Storage: "rosbag_v2"}, `storage "rosbag_v2" is not known (known: mcap, sqlite3)`},
 		{"", WriterOptions{Compression: "gzip"}, `compression "gzip" is not known (known: zstd, lz4, none)`},
 		{"", WriterOptions{Storage: SQLite, Compression: "zstd"}, "SQLite bags are written uncompressed"},

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Unpack puts the bag of an archive, NAME.tar.zst, into a temporary folder and
-// returns its own, NAME.
+// Unpack extracts the archive NAME.tar.zst into a temporary folder and returns the
+// path of the bag NAME in it.
 func Unpack(t testing.TB, archive string) string {
 	t.Helper()
 	f, err := os.Open(archive)
