@@ -22,5 +22,5 @@ func TestConformance(t *testing.T) {
 		return func(enclave string) (rmw.Context, error) {
 			return overrcl.Open(overrcl.Options{Enclave: enclave, Domain: at})
 		}
-	}, rmwtest.SourceTime, rmwtest.History, rmwtest.TwoTypes, rmwtest.Twins)
+	}, rmwtest.SourceTime, rmwtest.History, rmwtest.TwoTypes, rmwtest.SameName)
 }

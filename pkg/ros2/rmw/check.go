@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// ErrNoOwner is what an entity is refused with that nobody would hear of.
+// ErrNoOwner: Wait could not report an entity without an owner.
 var ErrNoOwner = errors.New("expected an owner, whom Wait would name")
 
-// Check returns what keeps a topic from being made, naming it, or nil.
+// Check returns an error that names the topic when its name or type is malformed.
 func (t Topic) Check() error { return check("topic", t.Name, t.Type) }
 
-// Check returns what keeps a service from being made, naming it, or nil.
+// Check returns an error that names the service when its name or type is malformed.
 func (s Service) Check() error { return check("service", s.Name, s.Type) }
 
 func check(kind, name, typ string) error {

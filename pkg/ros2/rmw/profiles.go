@@ -6,19 +6,19 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// The QoS profiles of ROS' own endpoints. Sources: rmw/qos_profiles.h and what
-// rclcpp, rclpy and tf2_ros of Humble make of it; those marked [L] were also seen
-// on the wire of a running Humble. Later distributions kept all of them.
+// The QoS profiles of ROS' own endpoints, from rmw/qos_profiles.h and from rclcpp, rclpy
+// and tf2_ros of Humble. Those marked [L] were also seen on the wire of a running
+// Humble. Later distributions kept all of them.
 //
-// Reliable profiles block without limit, as ROS does; whoever must not wait
-// sets MaxBlocking. It plays no part in matching.
+// Reliable profiles block without limit, as in ROS. A publisher that must not block sets
+// MaxBlocking, which plays no part in matching.
 
 // reliable is keep last depth, reliable and volatile.
 func reliable(depth int) QoS {
 	return QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite, Depth: depth}
 }
 
-// latched is reliable, but kept for subscriptions that come later.
+// latched is reliable and transient local: later subscriptions get the last messages.
 func latched(depth int) QoS {
 	q := reliable(depth)
 	q.Durability = dds.TransientLocal
@@ -43,10 +43,6 @@ func ParametersQoS() QoS { return reliable(1000) }
 // [L].
 func ParameterEventsQoS() QoS { return reliable(1000) }
 
-// SystemDefaultQoS is rmw_qos_profile_system_default as rmw_cyclonedds_cpp fills
-// it in: reliable, volatile, keep last 1.
-func SystemDefaultQoS() QoS { return reliable(1) }
-
 // RosoutQoS is rcl_qos_profile_rosout_default (rcl/logging_rosout.h), of
 // /rosout [L].
 func RosoutQoS() QoS {
@@ -55,8 +51,8 @@ func RosoutQoS() QoS {
 	return q
 }
 
-// ClockQoS is rclcpp::ClockQoS, what a node on simulated time subscribes /clock
-// with [L]. It matches every publisher.
+// ClockQoS is rclcpp::ClockQoS [L], of the subscription of /clock by a node on simulated
+// time. It matches every publisher.
 func ClockQoS() QoS { return QoS{Depth: 1} }
 
 // TFQoS is tf2_ros' DynamicBroadcasterQoS and DynamicListenerQoS, of /tf.

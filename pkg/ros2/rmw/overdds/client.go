@@ -9,14 +9,10 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// client sends requests through its writer and hears responses to all clients of
-// the service, of which it passes on its own.
+// client is a service client. Its reader receives the responses to all clients of
+// the service; the inbox passes on its own.
 type client struct {
-	node    *node
-	service string
-	writer  dds.Writer
-	reader  dds.Reader
-	inbox   *inbox
+	serviceEnd
 
 	sendMu   sync.Mutex // guards what follows
 	sequence int64
@@ -24,18 +20,8 @@ type client struct {
 }
 
 func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	if owner == nil {
-		return nil, fmt.Errorf("service %s: %w", s.Name, rmw.ErrNoOwner)
-	}
-	c := &client{node: n, service: s.Name}
-	request, reply := mangleService(s.Name)
-	var err error
-	c.writer, c.reader, err = n.pair(clientKey, owner, q,
-		half{dds.Topic{Name: request, Type: mangleType(s.Type, requestType)}, s.RequestHash},
-		half{dds.Topic{Name: reply, Type: mangleType(s.Type, responseType)}, s.ResponseHash})
+	end, err := n.newServiceEnd(s, q, owner, clientKey, requestType)
+	c := &client{serviceEnd: end}
 	if err == nil {
 		handle := c.writer.Handle()
 		c.inbox = newInbox(c.reader, func(id rmw.RequestID, _ rmw.GID) bool { return id.Client == handle })
@@ -47,40 +33,11 @@ func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error
 	return c, nil
 }
 
-// half of a pair of endpoints.
-type half struct {
-	topic dds.Topic
-	hash  string
-}
-
-// pair makes a service's or client's two endpoints, writer first as ROS does, with
-// an id that shows others that they belong together.
-func (n *node) pair(key string, owner any, q rmw.QoS, write, read half) (dds.Writer, dds.Reader, error) {
-	c := n.context
-	id := key + "=" + pairID(c.GID(), c.pairs.Add(1)) + ";"
-	q.UserData = c.userData(id, write.hash)
-	w, err := c.participant.NewWriter(write.topic, q, &inner{})
-	if err != nil {
-		return nil, nil, err
-	}
-	q.UserData = c.userData(id, read.hash)
-	r, err := c.participant.NewReader(read.topic, q, &inner{owner: owner})
-	if err != nil {
-		w.Close()
-		return nil, nil, err
-	}
-	return w, r, nil
-}
-
-func (c *client) gids() (reader, writer rmw.GID) { return c.reader.GUID(), c.writer.GUID() }
-
-func (c *client) shut() error { return closeBoth(c.writer, c.reader) }
-
 func (c *client) Close() error { return c.node.remove(c) }
 
-// Available as rmw_service_server_is_available has it: the writer has matched a
-// server's reader and the reader the same server's writer. Servers that show no
-// id count when any of either matched.
+// Available is rmw_service_server_is_available: the client's two endpoints have
+// matched those of one server. A server without an id counts as soon as any of its
+// endpoints matched.
 func (c *client) Available() bool {
 	var readers, writers []rmw.GID
 	c.writer.Matched(func(g rmw.GID) { readers = append(readers, g) })
@@ -107,7 +64,7 @@ func (c *client) Send(request []byte) (int64, error) {
 	id := rmw.RequestID{Client: c.writer.Handle(), Sequence: c.sequence + 1}
 	sample, ok := wrap(c.request[:0], id, request)
 	if !ok {
-		return 0, notCDR(c.service, request)
+		return 0, c.notCDR(request)
 	}
 	c.request = sample
 	if err := c.writer.Write(sample, 0); err != nil {
@@ -115,12 +72,6 @@ func (c *client) Send(request []byte) (int64, error) {
 	}
 	c.sequence = id.Sequence
 	return id.Sequence, nil
-}
-
-func notCDR(service string, message []byte) error {
-	return fmt.Errorf("service %s: a message of %d bytes that begins with % x, expected CDR with an encapsulation "+
-		"header",
-		service, len(message), message[:min(len(message), 4)])
 }
 
 func (c *client) Take(max int, f func(int64, *dds.Sample)) (int, error) {

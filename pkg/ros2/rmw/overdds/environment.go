@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Config is what the environment says of a process' part in a ROS graph.
+// Config is a process' configuration, read from the environment.
 type Config struct {
 	Domain int // 0…232
 	// XML configures Cyclone DDS: a list for dds_create_domain, separated by
@@ -21,15 +21,14 @@ type Config struct {
 const maxDomain = 232
 
 // Environment reads ROS_DISTRO, ROS_DOMAIN_ID, ROS_LOCALHOST_ONLY,
-// ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI as rcl and
-// rmw_cyclonedds_cpp do in the distribution, Humble when it is not named; what
-// they take silently for something else is an error here. getenv gives "" for
-// what is not set.
+// ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI. It does so as
+// rcl and rmw_cyclonedds_cpp of the distribution do; without a name that is Humble.
+// Malformed values that these accept silently are errors here. getenv returns "" for
+// variables that are not set, and interfaces are this machine's.
 //
-// Between rmw_cyclonedds_cpp's part of the configuration and the user's stands
-// one of ours: where there is no multicast (on a loopback, usually), Cyclone
-// would find at most 10 processes (33 in newer distributions), and finds 121.
-// interfaces are this machine's.
+// Where there is no multicast, which is usual on a loopback, Cyclone finds at most 10
+// processes, or 33 in newer distributions. A part of our own, between that of
+// rmw_cyclonedds_cpp and the user's, raises this to 121.
 func Environment(getenv func(string) string, interfaces []Interface) (Config, error) {
 	c := Config{Distro: getenv("ROS_DISTRO")}
 	if strings.Trim(c.Distro, "abcdefghijklmnopqrstuvwxyz") != "" {
@@ -56,11 +55,11 @@ func Environment(getenv func(string) string, interfaces []Interface) (Config, er
 	return c, nil
 }
 
-// manyProcesses is the most that the ports of one domain have room for.
+// manyProcesses allows as many processes as the ports of one domain do.
 const manyProcesses = "<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>" +
 	"<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex></Discovery></Domain></CycloneDDS>"
 
-// domain reads ROS_DOMAIN_ID as strtoul does, base 0.
+// domain reads ROS_DOMAIN_ID as strtoul with base 0 does.
 func domain(s string) (int, error) {
 	if s == "" {
 		return 0, nil
@@ -81,12 +80,12 @@ const (
 	discoverySystem    = "SYSTEM_DEFAULT"
 )
 
-// discovery is what ROS' own variables ask for.
+// discovery is the configuration by ROS' own variables.
 type discovery struct {
 	newer         bool
-	localhostOnly bool     // of Humble and before
-	rangeOf       string   // of newer ones
-	peers         []string // of newer ones
+	localhostOnly bool     // up to Humble
+	rangeOf       string   // newer
+	peers         []string // newer
 }
 
 func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
@@ -101,7 +100,7 @@ func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
 	if !d.newer {
 		return d, nil
 	}
-	if d.localhostOnly { // deprecated, but goes before the others
+	if d.localhostOnly { // deprecated, but overrides the others
 		d.localhostOnly, d.rangeOf = false, discoveryLocalhost
 		return d, nil
 	}

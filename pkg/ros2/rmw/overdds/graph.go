@@ -11,26 +11,26 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// graph is who is there: participants and endpoints as DDS discovers them, nodes
+// graph implements rmw.Graph: participants and endpoints as DDS discovers them, nodes
 // as the participants announce them on ros_discovery_info.
 type graph struct {
-	sync func() // takes in what has arrived
+	sync func() // brings the graph up to date
 
 	mu           sync.Mutex
 	participants map[rmw.GID]*participant
 	writers      map[rmw.GID]endpoint
 	readers      map[rmw.GID]endpoint
-	// strangers are those of whom nodes arrived before they themselves did; they
-	// show up once they do. The oldest gives way to a newer one.
-	strangers []rmw.GID
+	// undiscovered are participants whose nodes were announced before DDS discovered
+	// them. Their nodes are listed from then on. Newer ones replace the oldest.
+	undiscovered []rmw.GID
 }
 
-// maxStrangers bounds what senders of made-up announcements can use up.
-const maxStrangers = 64
+// maxUndiscovered bounds the memory that forged announcements can take.
+const maxUndiscovered = 64
 
 type participant struct {
-	alive   bool // DDS knows it
-	ros     bool // it showed a sign of ROS: an enclave or nodes
+	alive   bool // discovered
+	ros     bool // it has an enclave or nodes
 	enclave string
 	nodes   []nodeInfo
 }
@@ -51,7 +51,7 @@ func newGraph() *graph {
 	}
 }
 
-// apply takes in what DDS discovered.
+// apply enters a change that DDS discovered.
 func (g *graph) apply(c dds.Change) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,31 +92,31 @@ func (g *graph) participant(gid rmw.GID) *participant {
 	return p
 }
 
-// announce takes in what a participant says of its nodes. The writer tells whose
-// word it is, unless it is zero.
+// announce enters the nodes that a participant announced. An announcement by a writer
+// of another participant is ignored; a zero writer is not checked.
 func (g *graph) announce(m *info, writer rmw.GID) {
 	const prefix = 12
 	if writer != (rmw.GID{}) && !bytes.Equal(writer[:prefix], m.gid[:prefix]) {
-		return // speaks for another
+		return // another participant's nodes
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.participant(m.gid)
 	p.nodes, p.ros = m.nodes, true
-	if p.alive || slices.Contains(g.strangers, m.gid) {
+	if p.alive || slices.Contains(g.undiscovered, m.gid) {
 		return
 	}
-	g.strangers = append(g.strangers, m.gid)
-	if len(g.strangers) > maxStrangers {
-		if s := g.participants[g.strangers[0]]; s != nil && !s.alive {
-			delete(g.participants, g.strangers[0])
+	g.undiscovered = append(g.undiscovered, m.gid)
+	if len(g.undiscovered) > maxUndiscovered {
+		if s := g.participants[g.undiscovered[0]]; s != nil && !s.alive {
+			delete(g.participants, g.undiscovered[0])
 		}
-		g.strangers = slices.Delete(g.strangers, 0, 1)
+		g.undiscovered = slices.Delete(g.undiscovered, 0, 1)
 	}
 }
 
-// clientOf and serverOf return the ids that pair an endpoint with its other half;
-// known is false when there is no such endpoint (any more).
+// clientOf and serverOf return the id that the two endpoints of a client or server
+// share; known is false when there is no such endpoint.
 func (g *graph) clientOf(k dds.Kind, gid rmw.GID) (id string, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -130,7 +130,7 @@ func (g *graph) serverOf(k dds.Kind, gid rmw.GID) string {
 	return g.endpoints(k)[gid].pair
 }
 
-// snapshot takes in what has arrived and leaves the graph locked.
+// snapshot brings the graph up to date and leaves it locked.
 func (g *graph) snapshot() {
 	g.sync()
 	g.mu.Lock()
@@ -184,7 +184,7 @@ func (g *graph) names(name, typ func(string) string) map[string][]string {
 	return m
 }
 
-// addName keeps types sorted and single. What is not ROS' has no name or type.
+// addName keeps types sorted and unique. Names that are not ROS' are empty here.
 func addName(m map[string][]string, name, typ string) {
 	if name == "" || typ == "" {
 		return
@@ -240,7 +240,7 @@ func (n *nodeInfo) gids(k dds.Kind) []rmw.GID {
 	return n.readers
 }
 
-// Of joins the nodes of that name, when there are several.
+// Of merges the nodes of that name when there are several.
 func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 	g.snapshot()
 	defer g.mu.Unlock()
@@ -262,8 +262,8 @@ func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 	return of, nil
 }
 
-// collect adds a node's endpoints. A server is known by its reader of requests, a
-// client by that of responses.
+// collect adds a node's endpoints. A server's reader takes requests, a client's
+// responses.
 func (g *graph) collect(of *rmw.NodeGraph, n *nodeInfo) {
 	for _, gid := range n.writers {
 		e := g.writers[gid]

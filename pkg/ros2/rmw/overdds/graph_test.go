@@ -151,9 +151,9 @@ func TestGraphUnannounced(t *testing.T) {
 	}
 }
 
-// TestGraphStrangers: nodes show up only with their participant, whichever comes
+// TestGraphUndiscovered: nodes show up only with their participant, whichever comes
 // first; who speaks for another is not heard; made-up announcements are forgotten.
-func TestGraphStrangers(t *testing.T) {
+func TestGraphUndiscovered(t *testing.T) {
 	g := still()
 	p := rmw.GID{0: 1, 15: 0xc1}
 	alive := dds.Change{Kind: dds.ParticipantKind, Alive: true, GUID: p}
@@ -172,10 +172,10 @@ func TestGraphStrangers(t *testing.T) {
 	if n := g.Nodes(); len(n) != 1 || n[0].Name != "early" {
 		t.Errorf("%v after another spoke for it", n)
 	}
-	for i := range 10 * maxStrangers {
+	for i := range 10 * maxUndiscovered {
 		say(rmw.GID{0: 9, 1: byte(i), 2: byte(i >> 8)}, fmt.Sprint("stranger", i), rmw.GID{})
 	}
-	if len(g.participants) > maxStrangers+1 || len(g.Nodes()) != 1 {
+	if len(g.participants) > maxUndiscovered+1 || len(g.Nodes()) != 1 {
 		t.Errorf("%d participants, nodes %v", len(g.participants), g.Nodes())
 	}
 	g.apply(dds.Change{Kind: dds.ParticipantKind, GUID: p})

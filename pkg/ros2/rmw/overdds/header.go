@@ -7,17 +7,16 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// The Cyclone mapping of services: between encapsulation header and body,
-// requests and responses carry the handle of the client's request writer and the
-// client's number of the request. The body's alignment stays what it was, as the
-// two take 16 bytes.
+// Cyclone's mapping of services puts two numbers between encapsulation header and body.
+// They are the handle of the client's request writer and the client's sequence number.
+// They take 16 bytes and keep the body's alignment.
 const (
 	pairSize   = 16
 	headerSize = cdr.HeaderSize + pairSize
 )
 
-// order is the byte order that an encapsulation header tells; nil when the sample
-// is not plain CDR.
+// order is the byte order of a sample, from its encapsulation header; nil when it is
+// not plain CDR.
 func order(sample []byte) binary.ByteOrder {
 	switch {
 	case len(sample) < cdr.HeaderSize || sample[0] != 0:
@@ -30,7 +29,7 @@ func order(sample []byte) binary.ByteOrder {
 }
 
 // wrap appends a request's or response's sample to dst, in the byte order of the
-// message. ok is false when that is no CDR.
+// message. ok is false when the message is not CDR.
 func wrap(dst []byte, id rmw.RequestID, message []byte) (sample []byte, ok bool) {
 	o := order(message)
 	if o == nil {
@@ -44,8 +43,8 @@ func wrap(dst []byte, id rmw.RequestID, message []byte) (sample []byte, ok bool)
 	return append(dst, message[cdr.HeaderSize:]...), true
 }
 
-// unwrap splits a sample; the message is copied to dst[:0]. ok is false when the
-// sample is too short or no CDR.
+// unwrap splits a sample and copies the message to dst[:0]. ok is false when the
+// sample is too short or not CDR.
 func unwrap(dst, sample []byte) (id rmw.RequestID, message []byte, ok bool) {
 	o := order(sample)
 	if o == nil || len(sample) < headerSize {

@@ -85,7 +85,7 @@ func encode(t testing.TB, m cdr.Message) []byte {
 	return b
 }
 
-func armServer(t testing.TB, d *inproc.Domain, grace time.Duration) *server {
+func armServer(t testing.TB, d *inproc.Domain, timeout time.Duration) *server {
 	t.Helper()
 	n, err := join(t, d, "").NewNode("/", "server")
 	if err != nil {
@@ -95,7 +95,7 @@ func armServer(t testing.TB, d *inproc.Domain, grace time.Duration) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.(*server).grace = grace
+	s.(*server).matchTimeout = timeout
 	return s.(*server)
 }
 
@@ -103,7 +103,7 @@ func armServer(t testing.TB, d *inproc.Domain, grace time.Duration) *server {
 func queued(s *server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.waiting)
+	return len(s.queue)
 }
 
 // echo answers n requests.
@@ -162,13 +162,13 @@ func TestResponseWaitsNotForever(t *testing.T) {
 	echo(t, s, 1, reply)
 	c.await()
 
-	s.grace = time.Hour
-	for i := range maxWaiting + 1 {
+	s.matchTimeout = time.Hour
+	for i := range maxQueued + 1 {
 		request, _ := wrap(nil, c.id(int64(i)), ask)
 		c.send(request)
 		echo(t, s, 1, reply)
 	}
-	if id, _, _ := unwrap(nil, c.await()); id != c.id(maxWaiting) || queued(s) != maxWaiting {
+	if id, _, _ := unwrap(nil, c.await()); id != c.id(maxQueued) || queued(s) != maxQueued {
 		t.Errorf("%v came first, %d wait", id, queued(s))
 	}
 	if err := s.Close(); err != nil {
@@ -211,13 +211,13 @@ func TestHostileRequests(t *testing.T) {
 		!bytes.Equal(got[:5], []byte{0, 1, 0, 0, 1}) {
 		t.Errorf("%d requests, %v: % x", n, err, got)
 	}
-	for i := range 3 * maxPeers { // handles made up
+	for i := range 3 * maxClients { // handles made up
 		id := rmw.RequestID{Client: uint64(i), Sequence: -1}
 		request, _ := wrap(nil, id, []byte{0, 0, 0, 0, 1})
 		c.send(request)
 		echo(t, s, 1, []byte{0, 0, 0, 0, 1})
-		if len(s.peers) > maxPeers {
-			t.Fatalf("%d peers are kept", len(s.peers))
+		if len(s.clients) > maxClients {
+			t.Fatalf("%d clients are kept", len(s.clients))
 		}
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// inbox takes requests or responses out of a reader.
+// inbox takes requests or responses out of a reader and removes their header.
 type inbox struct {
 	reader dds.Reader
-	// wanted decides by header and writer; what it refuses does not count.
-	wanted func(rmw.RequestID, rmw.GID) bool
-	visits sync.Pool // of *visit
+	accept func(rmw.RequestID, rmw.GID) bool // by header and writer
+	calls  sync.Pool                         // of *takeCall
 }
 
-// visit is one call of take: such calls may nest and run side by side.
-type visit struct {
-	box      *inbox
+// takeCall is the state of one call of take. Calls may nest and run side by side.
+type takeCall struct {
+	inbox    *inbox
 	onSample func(*dds.Sample) // the method, bound once
 	f        func(rmw.RequestID, *dds.Sample)
 	taken    int
@@ -25,40 +24,40 @@ type visit struct {
 	message  []byte
 }
 
-func newInbox(r dds.Reader, wanted func(rmw.RequestID, rmw.GID) bool) *inbox {
-	b := &inbox{reader: r, wanted: wanted}
-	b.visits.New = func() any {
-		v := &visit{box: b}
-		v.onSample = v.take
-		return v
+func newInbox(r dds.Reader, accept func(rmw.RequestID, rmw.GID) bool) *inbox {
+	b := &inbox{reader: r, accept: accept}
+	b.calls.New = func() any {
+		c := &takeCall{inbox: b}
+		c.onSample = c.take
+		return c
 	}
 	return b
 }
 
-// take calls f with up to max messages without their header. Samples that are
-// none, or not wanted, do not count.
+// take calls f with up to max messages without their header. Malformed samples and
+// those that are not accepted do not count.
 func (b *inbox) take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) {
-	v := b.visits.Get().(*visit)
-	defer b.visits.Put(v)
-	v.f, v.taken = f, 0
-	defer func() { v.f = nil }()
-	for v.taken < max {
-		ask := max - v.taken
-		if n, err := b.reader.Take(ask, v.onSample); err != nil || n < ask {
-			return v.taken, err
+	c := b.calls.Get().(*takeCall)
+	defer b.calls.Put(c)
+	c.f, c.taken = f, 0
+	defer func() { c.f = nil }()
+	for c.taken < max {
+		ask := max - c.taken
+		if n, err := b.reader.Take(ask, c.onSample); err != nil || n < ask {
+			return c.taken, err
 		}
 	}
-	return v.taken, nil
+	return c.taken, nil
 }
 
-func (v *visit) take(s *dds.Sample) {
-	id, message, ok := unwrap(v.message, s.Data)
-	v.message = message
-	if !ok || !v.box.wanted(id, s.Writer) {
+func (c *takeCall) take(s *dds.Sample) {
+	id, message, ok := unwrap(c.message, s.Data)
+	c.message = message
+	if !ok || !c.inbox.accept(id, s.Writer) {
 		return
 	}
-	v.taken++
-	v.sample = *s
-	v.sample.Data = message
-	v.f(id, &v.sample)
+	c.taken++
+	c.sample = *s
+	c.sample.Data = message
+	c.f(id, &c.sample)
 }

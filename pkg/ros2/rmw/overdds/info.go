@@ -8,13 +8,13 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// The topic on which every ROS process says which nodes it has and which
-// endpoints are whose: rmw_dds_common/msg/ParticipantEntitiesInfo.
+// infoTopic is where every ROS process publishes its nodes and their endpoints, as
+// rmw_dds_common/msg/ParticipantEntitiesInfo.
 var infoTopic = dds.Topic{Name: "ros_discovery_info",
 	Type: "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"}
 
-// Seen on the wire of Humble: writers latch one sample; readers keep all, since
-// the topic has no key, and do not hear themselves.
+// infoWriterQoS is as seen on the wire of Humble. Writers latch one sample. Readers
+// keep all, because the topic has no key, and ignore their own participant.
 func infoWriterQoS() dds.QoS {
 	return dds.QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite,
 		Durability: dds.TransientLocal, Depth: 1}
@@ -26,9 +26,8 @@ func infoReaderQoS() dds.QoS {
 	return q
 }
 
-// A Gid on the wire is a GUID, up to Humble followed by 8 zeros. Topic and type
-// have the same names with both, so that the two cannot be told apart but by
-// their bytes.
+// gidSize is the size of a Gid on the wire: a GUID, up to Humble followed by 8 zeros.
+// Topic and type have the same names with both; only the bytes differ.
 type gidSize int
 
 const (
@@ -36,7 +35,7 @@ const (
 	newerGid  gidSize = 16
 )
 
-// info is one process' part in the graph.
+// info is the announcement of one process.
 type info struct {
 	gid   rmw.GID
 	nodes []nodeInfo
@@ -47,7 +46,7 @@ type nodeInfo struct {
 	readers, writers []rmw.GID
 }
 
-// The bound of the strings in NodeEntitiesInfo.msg.
+// maxNodeString bounds the strings in NodeEntitiesInfo.msg.
 const maxNodeString = 256
 
 // appendInfo appends the sample, encapsulation header first.
@@ -79,10 +78,10 @@ func encodeGid(e *cdr.Encoder, size gidSize, g rmw.GID) {
 	cdr.EncodeArray(e, b[:size])
 }
 
-// parseInfo reads a sample of either kind. Which it is shows in the 8 bytes after
-// the first GUID: of an older sample they are zeros; of a newer one that lists a
-// node they are the counts of nodes and of its namespace's characters, neither of
-// which is 0; and one that lists none ends before them.
+// parseInfo reads a sample of either size of Gid, which the 8 bytes after the first
+// GUID tell. In an older sample they are zeros. In a newer one they are the number of
+// nodes and the length of the first namespace, both above 0. A newer sample without
+// nodes ends before them.
 func parseInfo(data []byte) (*info, error) {
 	const guid = len(rmw.GID{})
 	size := newerGid

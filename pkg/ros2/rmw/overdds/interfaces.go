@@ -39,16 +39,16 @@ func Interfaces() ([]Interface, error) {
 	return up, nil
 }
 
-// settings are what of the user's configuration decides about multicast.
+// settings are the parts of the user's configuration that decide about multicast.
 type settings struct {
 	interfaces     []string // names and addresses
-	allowMulticast string   // the last that was set
-	assumed        bool     // some interface is said to have it
+	allowMulticast string   // the last value
+	forced         bool     // some interface has multicast="true"
 }
 
-// multicast says whether Cyclone would use it, as far as can be seen: where the
-// user names interfaces, one of them has it; else any but a loopback. What is
-// not known is left to Cyclone.
+// multicast says whether Cyclone would use multicast, as far as can be seen. One of
+// the interfaces that the user names has it, or else any but a loopback. An interface
+// that is not known is left to Cyclone.
 func (s *settings) multicast(d discovery, machine []Interface) bool {
 	allow, chosen := s.allowMulticast, s.interfaces
 	if allow == "" && d.rangeOf == discoveryLocalhost {
@@ -60,7 +60,7 @@ func (s *settings) multicast(d discovery, machine []Interface) bool {
 	switch {
 	case allow == "false":
 		return false
-	case s.assumed:
+	case s.forced:
 		return true
 	case len(chosen) == 0:
 		return slices.ContainsFunc(machine, func(i Interface) bool {

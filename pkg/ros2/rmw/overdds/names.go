@@ -1,17 +1,13 @@
 package overdds
 
-import (
-	"strings"
-)
+import "strings"
 
-// How ROS' names appear in DDS (design.ros2.org "Topic and Service name mapping
+// Names of ROS as they appear in DDS (design.ros2.org "Topic and Service name mapping
 // to DDS"; rmw_cyclonedds_cpp, namespace_prefix.hpp and demangle.cpp).
 const (
 	topicPrefix, requestPrefix, replyPrefix = "rt", "rq", "rr"
 
 	requestSuffix, replySuffix = "Request", "Reply"
-
-	requestType, responseType = "_Request", "_Response"
 )
 
 // mangleTopic of "/a/b" is "rt/a/b".
@@ -23,7 +19,7 @@ func mangleService(name string) (request, reply string) {
 }
 
 // mangleType of "std_msgs/msg/String" is "std_msgs::msg::dds_::String_"; part is
-// "" or one half of a service.
+// "", requestType or responseType.
 func mangleType(name, part string) string {
 	slash := strings.LastIndexByte(name, '/')
 	return strings.ReplaceAll(name[:slash], "/", "::") + "::dds_::" + name[slash+1:] + part + "_"

@@ -9,25 +9,24 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// node is a node's place in the graph.
+// node implements rmw.Node.
 type node struct {
 	context         *context
 	namespace, name string
 
 	// Guarded by context.mu.
-	entities []entity // in the order that they were made
+	entities []entity // in the order of their creation
 	closed   bool
 }
 
 // entity is a publisher, subscription, server or client.
 type entity interface {
-	// gids are those of its endpoints; zero where it has none.
+	// gids of its endpoints; zero where it has none.
 	gids() (reader, writer rmw.GID)
-	// shut closes the endpoints.
-	shut() error
+	closeEndpoints() error
 }
 
-// info is what is announced of a node. The caller holds context.mu.
+// info is the node's part of an announcement. The caller holds context.mu.
 func (n *node) info() nodeInfo {
 	m := nodeInfo{namespace: n.namespace, name: n.name}
 	for _, e := range n.entities {
@@ -42,22 +41,22 @@ func (n *node) info() nodeInfo {
 	return m
 }
 
-// add makes an entity the node's, or shuts it.
+// add gives an entity to the node and announces it. On an error it closes the entity.
 func (n *node) add(e entity) error {
 	n.context.mu.Lock()
 	defer n.context.mu.Unlock()
 	if n.closed || n.context.closed {
-		return errors.Join(rmw.ErrClosed, e.shut())
+		return errors.Join(rmw.ErrClosed, e.closeEndpoints())
 	}
 	n.entities = append(n.entities, e)
 	if err := n.context.announce(); err != nil {
 		n.entities = n.entities[:len(n.entities)-1]
-		return errors.Join(err, e.shut())
+		return errors.Join(err, e.closeEndpoints())
 	}
 	return nil
 }
 
-// remove takes an entity out of the graph and shuts it, once.
+// remove takes an entity out of the graph and closes it, once.
 func (n *node) remove(e entity) error {
 	n.context.mu.Lock()
 	i := slices.Index(n.entities, e)
@@ -71,10 +70,10 @@ func (n *node) remove(e entity) error {
 		err = n.context.announce()
 	}
 	n.context.mu.Unlock()
-	return errors.Join(err, e.shut())
+	return errors.Join(err, e.closeEndpoints())
 }
 
-// Close is in the interface.
+// Close takes the node and its entities out of the graph.
 func (n *node) Close() error {
 	c := n.context
 	c.mu.Lock()
@@ -86,95 +85,93 @@ func (n *node) Close() error {
 	c.nodes = slices.DeleteFunc(c.nodes, func(other *node) bool { return other == n })
 	err := c.announce()
 	c.mu.Unlock()
-	return errors.Join(err, n.shutAll())
+	return errors.Join(err, n.closeEntities())
 }
 
-// shutAll shuts what is left of the node's entities.
-func (n *node) shutAll() error {
+// closeEntities closes the entities that are left.
+func (n *node) closeEntities() error {
 	n.context.mu.Lock()
 	left := n.entities
 	n.entities = nil
 	n.context.mu.Unlock()
 	var err error
 	for _, e := range left {
-		err = errors.Join(err, e.shut())
+		err = errors.Join(err, e.closeEndpoints())
 	}
 	return err
 }
 
-// userData of an endpoint: its half of a pair, and its type's hash where the
-// distribution announces it.
-func (c *context) userData(pair, hash string) []byte {
+// userData of an endpoint: the id of its client or server, and its type's hash where
+// the distribution announces it.
+func (c *context) userData(id, hash string) []byte {
 	if c.newer {
-		pair += hashPair(hash)
+		id += hashPair(hash)
 	}
-	return []byte(pair)
-}
-
-func topicOf(t rmw.Topic) dds.Topic {
-	return dds.Topic{Name: mangleTopic(t.Name), Type: mangleType(t.Type, "")}
+	return []byte(id)
 }
 
 func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	q.UserData = n.context.userData("", t.Hash)
 	if owner == nil {
-		owner = &inner{}
+		owner = &internalOwner{}
 	}
-	w, err := n.context.participant.NewWriter(topicOf(t), q, owner)
+	p := &publisher{node: n}
+	err := n.newTopicEntity(t, q, owner, p, func(t dds.Topic, q dds.QoS) (err error) {
+		p.Writer, err = n.context.participant.NewWriter(t, q, owner)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
-	}
-	p := &publisher{node: n, writer: w}
-	if err := n.add(p); err != nil {
-		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+		return nil, err
 	}
 	return p, nil
 }
 
 func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscription, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	if owner == nil {
-		return nil, fmt.Errorf("topic %s: %w", t.Name, rmw.ErrNoOwner)
-	}
-	q.UserData = n.context.userData("", t.Hash)
-	r, err := n.context.participant.NewReader(topicOf(t), q, owner)
+	s := &subscription{node: n}
+	err := n.newTopicEntity(t, q, owner, s, func(t dds.Topic, q dds.QoS) (err error) {
+		s.Reader, err = n.context.participant.NewReader(t, q, owner)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
-	}
-	s := &subscription{node: n, reader: r}
-	if err := n.add(s); err != nil {
-		return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+		return nil, err
 	}
 	return s, nil
 }
 
+// newTopicEntity checks the topic, opens the entity's endpoint and adds the entity.
+func (n *node) newTopicEntity(t rmw.Topic, q rmw.QoS, owner any, e entity, open func(dds.Topic, dds.QoS) error) error {
+	err := t.Check()
+	if err != nil {
+		return err
+	}
+	q.UserData = n.context.userData("", t.Hash)
+	if owner == nil {
+		err = rmw.ErrNoOwner
+	} else if err = open(dds.Topic{Name: mangleTopic(t.Name), Type: mangleType(t.Type, "")}, q); err == nil {
+		err = n.add(e)
+	}
+	if err != nil {
+		return fmt.Errorf("topic %s: %w", t.Name, err)
+	}
+	return nil
+}
+
 type publisher struct {
-	node   *node
-	writer dds.Writer
+	node *node
+	dds.Writer
 }
 
 func (p *publisher) gids() (reader, writer rmw.GID)            { return rmw.GID{}, p.GID() }
-func (p *publisher) shut() error                               { return p.writer.Close() }
-func (p *publisher) GID() rmw.GID                              { return p.writer.GUID() }
-func (p *publisher) Publish(message []byte, stamp int64) error { return p.writer.Write(message, stamp) }
-func (p *publisher) Status() dds.Status                        { return p.writer.Status() }
+func (p *publisher) closeEndpoints() error                     { return p.Writer.Close() }
+func (p *publisher) GID() rmw.GID                              { return p.GUID() }
+func (p *publisher) Publish(message []byte, stamp int64) error { return p.Write(message, stamp) }
 func (p *publisher) Close() error                              { return p.node.remove(p) }
 
 type subscription struct {
-	node   *node
-	reader dds.Reader
+	node *node
+	dds.Reader
 }
 
 func (s *subscription) gids() (reader, writer rmw.GID) { return s.GID(), rmw.GID{} }
-func (s *subscription) shut() error                    { return s.reader.Close() }
-func (s *subscription) GID() rmw.GID                   { return s.reader.GUID() }
-func (s *subscription) Status() dds.Status             { return s.reader.Status() }
+func (s *subscription) closeEndpoints() error          { return s.Reader.Close() }
+func (s *subscription) GID() rmw.GID                   { return s.GUID() }
 func (s *subscription) Close() error                   { return s.node.remove(s) }
-func (s *subscription) Take(max int, f func(*dds.Sample)) (int, error) {
-	return s.reader.Take(max, f)
-}

@@ -1,6 +1,6 @@
-// Package overdds is a ROS 2 middleware over any DDS: names, services, user data
-// and the graph of nodes as rmw_cyclonedds_cpp puts them on the wire. Humble is
-// the reference; what changed with Iron is switched by Options.Distro.
+// Package overdds is a ROS 2 middleware over any DDS. Names, services, user data and
+// the graph of nodes are on the wire as rmw_cyclonedds_cpp has them. Humble is the
+// reference; Options.Distro switches what changed with Iron.
 package overdds
 
 import (
@@ -15,17 +15,17 @@ import (
 
 // Options of a Context.
 type Options struct {
-	// Distro is ROS_DISTRO: which distribution's wire to speak; "" is humble.
+	// Distro is ROS_DISTRO, the distribution whose wire format is used; "" is humble.
 	Distro string
-	// Enclave is that of the participant's UserData; "" is "/".
+	// Enclave is the one in the participant's UserData; "" is "/".
 	Enclave string
 }
 
-// newer says that Gids have 16 bytes and types announce their hashes: from Iron
-// on. The distributions' names go through the alphabet.
+// newer is true from Iron on: Gids have 16 bytes and types announce their hashes.
+// Distributions are named in alphabetical order.
 func (o Options) newer() bool { return o.Distro >= "iron" }
 
-// context is one participant as a part of the ROS graph.
+// context implements rmw.Context on one participant.
 type context struct {
 	participant dds.Participant
 	newer       bool
@@ -33,13 +33,13 @@ type context struct {
 	infoWriter  dds.Writer
 	infoReader  dds.Reader
 	takeInfo    func(*dds.Sample)
-	changed     atomic.Bool   // the graph, since Wait last said so
-	waiting     atomic.Bool   // somebody is in Wait
-	woken       atomic.Bool   // Wake was called, and no Wait has returned for it yet
-	pairs       atomic.Uint32 // ids of clients and servers given so far
-	raw         []dds.Ready   // of Wait
+	changed     atomic.Bool   // the graph changed since Wait last reported it
+	waiting     atomic.Bool   // a goroutine is in Wait
+	woken       atomic.Bool   // Wake was called and no Wait has returned for it yet
+	pairs       atomic.Uint32 // number of ids given to clients and servers
+	raw         []dds.Ready   // the participant's reasons in Wait
 
-	syncMu sync.Mutex // one goroutine takes in what arrived
+	syncMu sync.Mutex // held by the one goroutine that is in sync
 
 	mu      sync.Mutex // guards what follows and orders announcements
 	nodes   []*node
@@ -47,17 +47,17 @@ type context struct {
 	closed  bool
 }
 
-// New makes a participant a ROS process. The participant carries
-// UserData(enclave); Close of the Context closes it, and so does an error here.
+// New makes a participant a ROS process. The participant carries UserData(enclave).
+// The Context owns it: Close closes it, and so does an error here.
 func New(p dds.Participant, o Options) (rmw.Context, error) {
 	c := &context{participant: p, newer: o.newer(), graph: newGraph()}
-	c.graph.sync = func() { c.sync(); c.tell() }
+	c.graph.sync = func() { c.sync(); c.wakeOnChange() }
 	c.takeInfo = c.onInfo
 	enclave := o.Enclave
 	if enclave == "" {
 		enclave = "/"
 	}
-	// What a process knows of itself does not wait for its own discovery.
+	// The own participant is in the graph at once, without discovery.
 	c.graph.apply(dds.Change{Kind: dds.ParticipantKind, Alive: true, GUID: p.GUID(), UserData: UserData(enclave)})
 	if err := c.join(); err != nil {
 		p.Close()
@@ -66,12 +66,13 @@ func New(p dds.Participant, o Options) (rmw.Context, error) {
 	return c, nil
 }
 
-// join makes the endpoints that carry the graph, writer first as ROS does.
+// join opens the endpoints that carry the graph, writer first as ROS does.
 func (c *context) join() (err error) {
-	if c.infoWriter, err = c.participant.NewWriter(infoTopic, infoWriterQoS(), &inner{}); err != nil {
+	if c.infoWriter, err = c.participant.NewWriter(infoTopic, infoWriterQoS(), &internalOwner{}); err != nil {
 		return err
 	}
-	if c.infoReader, err = c.participant.NewReader(infoTopic, infoReaderQoS(), &inner{graph: true}); err != nil {
+	if c.infoReader, err = c.participant.NewReader(infoTopic, infoReaderQoS(),
+		&internalOwner{graph: true}); err != nil {
 		return err
 	}
 	return c.announce()
@@ -100,7 +101,7 @@ func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	return n, nil
 }
 
-// announce tells everybody, this process included, which nodes there are here.
+// announce publishes the nodes of this process, and enters them into the own graph.
 // The caller holds mu.
 func (c *context) announce() error {
 	m := &info{gid: c.GID(), nodes: make([]nodeInfo, len(c.nodes))}
@@ -121,12 +122,12 @@ func (c *context) announce() error {
 	}
 	c.graph.announce(m, m.gid)
 	c.changed.Store(true)
-	c.tell()
+	c.wakeOnChange()
 	return nil
 }
 
-// sync takes in what was announced and discovered. Announcements go first: of
-// whoever made one, DDS has discovered the participant before.
+// sync brings the graph up to date with what arrived. Announcements go first: DDS has
+// discovered their participant before.
 func (c *context) sync() {
 	c.syncMu.Lock()
 	defer c.syncMu.Unlock()
@@ -141,7 +142,7 @@ func (c *context) sync() {
 }
 
 func (c *context) onInfo(s *dds.Sample) {
-	if m, err := parseInfo(s.Data); err == nil { // what is not an announcement tells nothing
+	if m, err := parseInfo(s.Data); err == nil { // other samples are ignored
 		c.graph.announce(m, s.Writer)
 		c.changed.Store(true)
 	}
@@ -165,7 +166,7 @@ func (c *context) Close() error {
 	err := c.announce()
 	c.mu.Unlock()
 	for _, n := range nodes {
-		err = errors.Join(err, n.shutAll())
+		err = errors.Join(err, n.closeEntities())
 	}
 	return errors.Join(err, c.participant.Close())
 }

@@ -9,9 +9,9 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// Security finds an enclave's files in the keystore that ROS_SECURITY_KEYSTORE
-// names, as rcl and rmw_dds_common do, ROS_SECURITY_ENCLAVE_OVERRIDE going before
-// the enclave. The error names what is missing.
+// Security finds an enclave's files in the keystore ROS_SECURITY_KEYSTORE, as rcl and
+// rmw_dds_common do. ROS_SECURITY_ENCLAVE_OVERRIDE replaces the enclave. The error
+// names the file that is missing.
 func Security(getenv func(string) string, enclave string) (*dds.Security, error) {
 	if other := getenv("ROS_SECURITY_ENCLAVE_OVERRIDE"); other != "" {
 		enclave = other

@@ -1,9 +1,7 @@
 package overdds
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -12,70 +10,59 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// A response waits at most grace until its client's reader is matched, and looks
-// for it every look. rmw_send_response has 100 ms and 10 ms, for its caller waits;
-// nobody waits here, and on a busy machine discovery takes longer than that.
+// A response waits at most matchTimeout until its client's reader is matched. That is
+// looked up every matchPoll. In rmw_send_response they are 100 ms and 10 ms, because it
+// blocks its caller. Here nobody is blocked, and discovery on a busy machine takes
+// longer than that.
 const (
-	grace = 3 * time.Second
-	look  = 2 * time.Millisecond
+	matchTimeout = 3 * time.Second
+	matchPoll    = 2 * time.Millisecond
 )
 
-// server answers requests. Discovery may let it hear a client before it can be
-// heard by it: such responses wait in a queue, and the caller does not.
+// server is a service server. A request may arrive before discovery has matched the
+// client's reader of responses. The response then waits in a queue; Respond does not
+// block.
 type server struct {
-	node    *node
-	service string
-	grace   time.Duration
-	writer  dds.Writer
-	reader  dds.Reader
-	inbox   *inbox
+	serviceEnd
+	matchTimeout time.Duration
 
 	writeMu  sync.Mutex // guards response
 	response []byte
 
-	mu       sync.Mutex // guards what follows; nobody blocks while holding it
-	peers    map[uint64]peer
-	waiting  []waiting
-	watching bool // a goroutine looks after those
-	closed   bool
-	done     chan struct{} // closed with the server
-	watchers sync.WaitGroup
+	mu      sync.Mutex // guards what follows; never held while blocking
+	clients map[uint64]remoteClient
+	queue   []queuedResponse
+	sending bool // sendQueue is running
+	closed  bool
+	done    chan struct{} // closed with the server
+	senders sync.WaitGroup
 }
 
-// peer is a client that sent a request.
-type peer struct {
-	writer rmw.GID
-	heard  bool // its reader has been matched
+// remoteClient is a client that sent a request.
+type remoteClient struct {
+	writer  rmw.GID
+	matched bool // its reader of responses has been matched
 }
 
-// waiting is a response whose client cannot hear it yet.
-type waiting struct {
+// queuedResponse is a response whose client's reader is not matched yet.
+type queuedResponse struct {
 	client   uint64
 	response []byte
 	until    time.Time
 }
 
-// Bounds on what clients that come and go can use up.
+// Bounds on the memory that clients which come and go can take.
 const (
-	maxPeers   = 256
-	maxWaiting = 256
+	maxClients = 256
+	maxQueued  = 256
 )
 
 func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	if owner == nil {
-		return nil, fmt.Errorf("service %s: %w", s.Name, rmw.ErrNoOwner)
-	}
-	v := &server{node: n, service: s.Name, grace: grace, peers: map[uint64]peer{}, done: make(chan struct{})}
-	request, reply := mangleService(s.Name)
-	var err error
-	v.writer, v.reader, err = n.pair(serverKey, owner, q,
-		half{dds.Topic{Name: reply, Type: mangleType(s.Type, responseType)}, s.ResponseHash},
-		half{dds.Topic{Name: request, Type: mangleType(s.Type, requestType)}, s.RequestHash})
+	end, err := n.newServiceEnd(s, q, owner, serverKey, responseType)
+	v := &server{serviceEnd: end, matchTimeout: matchTimeout, clients: map[uint64]remoteClient{},
+		done: make(chan struct{})}
 	if err == nil {
-		v.inbox = newInbox(v.reader, v.meet)
+		v.inbox = newInbox(v.reader, v.remember)
 		err = n.add(v)
 	}
 	if err != nil {
@@ -84,74 +71,69 @@ func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error
 	return v, nil
 }
 
-func (s *server) gids() (reader, writer rmw.GID) { return s.reader.GUID(), s.writer.GUID() }
-
 func (s *server) Close() error { return s.node.remove(s) }
 
-// shut lets waiting responses go, unheard.
-func (s *server) shut() error {
+// closeEndpoints drops the responses that are still queued.
+func (s *server) closeEndpoints() error {
 	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
 		close(s.done)
 	}
 	s.mu.Unlock()
-	err := closeBoth(s.writer, s.reader)
-	s.watchers.Wait()
+	err := s.serviceEnd.closeEndpoints()
+	s.senders.Wait()
 	return err
 }
-
-func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }
 
 func (s *server) Take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) {
 	return s.inbox.take(max, f)
 }
 
-// meet remembers whose requests a handle stands in. All are welcome.
-func (s *server) meet(id rmw.RequestID, writer rmw.GID) bool {
+// remember notes which writer a request's client handle belongs to. It accepts every
+// request.
+func (s *server) remember(id rmw.RequestID, writer rmw.GID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, known := s.peers[id.Client]; known && p.writer == writer || writer == (rmw.GID{}) {
+	if c, known := s.clients[id.Client]; known && c.writer == writer || writer == (rmw.GID{}) {
 		return true
 	}
-	if len(s.peers) >= maxPeers {
-		// Those that stay are met again with their next request.
-		clear(s.peers)
+	if len(s.clients) >= maxClients {
+		// Clients that are still there are added again with their next request.
+		clear(s.clients)
 	}
-	s.peers[id.Client] = peer{writer: writer}
+	s.clients[id.Client] = remoteClient{writer: writer}
 	return true
 }
 
-// hears says whether a client can hear responses: its reader, which carries the
-// same clientid as its writer, has been matched. Clients without one are taken
-// at their word, as rmw_cyclonedds_cpp does. The caller holds mu.
-func (s *server) hears(client uint64) bool {
-	p, known := s.peers[client]
-	if !known || p.heard {
+// canReceive says whether the client's reader of responses has been matched. It
+// carries the same clientid as the client's writer. Clients without a clientid count
+// as matched, as in rmw_cyclonedds_cpp. The caller holds mu.
+func (s *server) canReceive(client uint64) bool {
+	c, known := s.clients[client]
+	if !known || c.matched {
 		return true
 	}
 	graph := s.node.context.graph
 	graph.sync()
-	id, present := graph.clientOf(dds.WriterKind, p.writer)
+	id, present := graph.clientOf(dds.WriterKind, c.writer)
 	if present && id == "" {
-		p.heard = true
+		c.matched = true
 	}
-	var readers []rmw.GID
-	s.writer.Matched(func(g rmw.GID) { readers = append(readers, g) })
-	for _, g := range readers {
-		if other, _ := graph.clientOf(dds.ReaderKind, g); present && other == id {
-			p.heard = true
+	s.writer.Matched(func(reader rmw.GID) {
+		if other, _ := graph.clientOf(dds.ReaderKind, reader); present && other == id {
+			c.matched = true
 		}
-	}
-	s.peers[client] = p
-	return p.heard
+	})
+	s.clients[client] = c
+	return c.matched
 }
 
 func (s *server) Respond(id rmw.RequestID, response []byte) error {
 	if order(response) == nil {
-		return notCDR(s.service, response)
+		return s.notCDR(response)
 	}
-	if waits, err := s.enqueue(id, response); waits || err != nil {
+	if queued, err := s.enqueue(id, response); queued || err != nil {
 		return err
 	}
 	s.writeMu.Lock()
@@ -163,31 +145,29 @@ func (s *server) Respond(id rmw.RequestID, response []byte) error {
 	return nil
 }
 
-// enqueue puts a response into the queue if it is to wait.
-func (s *server) enqueue(id rmw.RequestID, response []byte) (waits bool, err error) {
+// enqueue puts a response into the queue if its client cannot receive it yet.
+func (s *server) enqueue(id rmw.RequestID, response []byte) (queued bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false, fmt.Errorf("service %s: %w", s.service, rmw.ErrClosed)
 	}
-	if len(s.waiting) >= maxWaiting || s.hears(id.Client) {
+	if len(s.queue) >= maxQueued || s.canReceive(id.Client) {
 		return false, nil
 	}
 	sample, _ := wrap(nil, id, response)
-	s.waiting = append(s.waiting, waiting{id.Client, sample, time.Now().Add(s.grace)})
-	if !s.watching {
-		s.watching = true
-		s.watchers.Add(1)
-		go s.watch()
+	s.queue = append(s.queue, queuedResponse{id.Client, sample, time.Now().Add(s.matchTimeout)})
+	if !s.sending {
+		s.sending = true
+		s.senders.Go(s.sendQueue)
 	}
 	return true, nil
 }
 
-// watch sends the responses that wait, as soon as they would be heard or their
-// time is over, and ends when there are none left.
-func (s *server) watch() {
-	defer s.watchers.Done()
-	tick := time.NewTicker(look)
+// sendQueue sends queued responses as soon as their client can receive them or their
+// time is over. It ends with an empty queue.
+func (s *server) sendQueue() {
+	tick := time.NewTicker(matchPoll)
 	defer tick.Stop()
 	for {
 		select {
@@ -195,32 +175,27 @@ func (s *server) watch() {
 			return
 		case <-tick.C:
 		}
-		if !s.sendWaiting() {
+		due, left := s.due(time.Now())
+		for _, sample := range due {
+			_ = s.writer.Write(sample, 0) // a client that does not keep up gets no response
+		}
+		if !left {
 			return
 		}
 	}
 }
 
-// sendWaiting says whether any response still waits.
-func (s *server) sendWaiting() bool {
-	due, left := s.due(time.Now())
-	for _, sample := range due {
-		_ = s.writer.Write(sample, 0) // a client that does not keep up gets no answer
-	}
-	return left
-}
-
-// due takes what need not wait any longer out of the queue.
+// due takes the responses that need not wait any longer out of the queue.
 func (s *server) due(now time.Time) (due [][]byte, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = slices.DeleteFunc(s.waiting, func(w waiting) bool {
-		over := s.hears(w.client) || !now.Before(w.until)
+	s.queue = slices.DeleteFunc(s.queue, func(r queuedResponse) bool {
+		over := s.canReceive(r.client) || !now.Before(r.until)
 		if over {
-			due = append(due, w.response)
+			due = append(due, r.response)
 		}
 		return over
 	})
-	s.watching = len(s.waiting) > 0
-	return due, s.watching
+	s.sending = len(s.queue) > 0
+	return due, s.sending
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readURI reads a list such as CYCLONEDDS_URI has, the way Cyclone does: what
-// begins with < is XML, and anything else up to a comma a file's name or URL.
+// readURI reads a list as in CYCLONEDDS_URI, the way Cyclone does. A part that begins
+// with < is XML; any other, up to a comma, is a file's name or URL.
 func readURI(uri string) (*settings, error) {
 	s := &settings{}
 	for part := 1; ; part++ {
@@ -61,21 +61,21 @@ func (s *settings) readFile(name string) error {
 }
 
 // readFragment reads the element that text begins with and returns its length.
-// In text that is no file, Cyclone lets </> close any element, and the end all.
+// Outside files, Cyclone lets </> close any element, and the end of text all of them.
 func (s *settings) readFragment(text string) (int, error) {
 	const anonymous = "</_>" // one byte longer, but XML
-	spelt := strings.ReplaceAll(text, "</>", anonymous)
-	p := parser{settings: s, xml: xml.NewDecoder(strings.NewReader(spelt)), fragment: true}
+	named := strings.ReplaceAll(text, "</>", anonymous)
+	p := parser{settings: s, xml: xml.NewDecoder(strings.NewReader(named)), fragment: true}
 	if err := p.element(); err == io.EOF {
 		return len(text), nil
 	} else if err != nil {
 		return 0, err
 	}
-	read := spelt[:p.xml.InputOffset()]
+	read := named[:p.xml.InputOffset()]
 	return len(read) - strings.Count(read, anonymous), nil
 }
 
-// parser looks for settings in a configuration.
+// parser reads settings out of a configuration.
 type parser struct {
 	*settings
 	xml      *xml.Decoder
@@ -83,7 +83,8 @@ type parser struct {
 	path     []string
 }
 
-// element reads one; io.EOF when there is none, or the end closes a fragment.
+// element reads one element. It returns io.EOF when there is none, or when the end of
+// text closes a fragment.
 func (p *parser) element() error {
 	for {
 		token, err := p.xml.RawToken()
@@ -116,8 +117,8 @@ func (p *parser) fault(format string, args ...any) error {
 	return fmt.Errorf("XML, line %d: %s", line, fmt.Sprintf(format, args...))
 }
 
-// Cyclone does not care for the case of names.
-
+// attributes reads those of NetworkInterface. As in Cyclone, the case of names does not
+// matter.
 func (p *parser) attributes(e xml.StartElement) {
 	if !strings.EqualFold(e.Name.Local, "NetworkInterface") {
 		return
@@ -127,7 +128,7 @@ func (p *parser) attributes(e xml.StartElement) {
 		case "name", "address":
 			p.interfaces = append(p.interfaces, a.Value)
 		case "multicast":
-			p.assumed = p.assumed || a.Value == "true"
+			p.forced = p.forced || a.Value == "true"
 		}
 	}
 }

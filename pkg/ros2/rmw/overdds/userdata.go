@@ -7,7 +7,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// Keys of what ROS puts into DDS' USER_DATA: "key=value;" pairs.
+// Keys of the "key=value;" pairs that ROS puts into DDS' USER_DATA.
 const (
 	enclaveKey = "enclave"  // of participants
 	clientKey  = "clientid" // of both endpoints of a client
@@ -15,11 +15,11 @@ const (
 	hashKey    = "typehash" // of endpoints, from Iron on
 )
 
-// UserData is what the participant of a ROS process carries, for instance
-// "enclave=/;". It makes others count the process as one of ROS.
+// UserData is the USER_DATA of a ROS process' participant, for instance "enclave=/;".
+// It marks the process as one of ROS.
 func UserData(enclave string) []byte { return []byte(enclaveKey + "=" + enclave + ";") }
 
-// hashPair announces a type's hash; "" when there is none.
+// hashPair is the pair of a type's hash; "" when there is none.
 func hashPair(hash string) string {
 	if hash == "" {
 		return ""
@@ -27,10 +27,10 @@ func hashPair(hash string) string {
 	return hashKey + "=" + hash + ";"
 }
 
-// pairID is the value of clientid and serviceid: 12 bytes of the participant's
-// prefix and a counter, in hexadecimal without leading zeros, dots between them,
-// and the first byte filled up with a space (rmw_cyclonedds_cpp, csid_to_string:
-// setw without setfill).
+// pairID is the value of clientid and serviceid: the 12 bytes of the participant's
+// prefix and a counter. The bytes are hexadecimal without leading zeros, with dots
+// between them. A space pads the first one (rmw_cyclonedds_cpp, csid_to_string: setw
+// without setfill).
 func pairID(participant rmw.GID, counter uint32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2x", participant[0])
@@ -43,11 +43,11 @@ func pairID(participant rmw.GID, counter uint32) string {
 	return b.String()
 }
 
-// parseUserData reads "key=value;" pairs as rmw's parse_key_value does: keys are
-// alphanumeric, no value is empty, a semicolon that follows another belongs to
-// the value, the last pair may lack its own, NULs may follow, one odd character
-// before a further key is passed over. Nothing is returned of what breaks these
-// rules: other programs use USER_DATA in other ways.
+// parseUserData reads "key=value;" pairs as rmw's parse_key_value does. Keys are
+// alphanumeric and no value is empty. A semicolon that follows another belongs to the
+// value. The last pair may lack its semicolon, and NULs may follow. One character that
+// is not alphanumeric is skipped before a further key. Text that breaks these rules has
+// no pairs: other programs use USER_DATA in other ways.
 func parseUserData(data []byte) map[string]string {
 	pairs := map[string]string{}
 	for len(data) > 0 {
@@ -75,8 +75,8 @@ func parseUserData(data []byte) map[string]string {
 	return pairs
 }
 
-// cutValue returns the value that data begins with and what follows its
-// semicolons: all but the first of them are the value's.
+// cutValue returns the value at the start of data, and the rest after its semicolons.
+// All semicolons but the first belong to the value.
 func cutValue(data []byte) (value string, rest []byte) {
 	n := 0
 	for n < len(data) && data[n] != ';' {

@@ -6,10 +6,10 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// inner is the owner of an endpoint that users do not see as such, and whose
-// events are nobody's.
-type inner struct {
-	owner any  // who hears of data; nil for nobody
+// internalOwner owns an endpoint that this package opened: one half of a service, or
+// the graph's. Its events are not reported.
+type internalOwner struct {
+	user  any  // the owner that data is reported to; nil for none
 	graph bool // data are announcements
 }
 
@@ -18,15 +18,15 @@ func (c *context) Wake() {
 	c.participant.Wake()
 }
 
-// tell makes a Wait under way report a change of the graph.
-func (c *context) tell() {
+// wakeOnChange makes a Wait under way report a change of the graph.
+func (c *context) wakeOnChange() {
 	if c.changed.Load() && c.waiting.Load() {
 		c.participant.Wake()
 	}
 }
 
 func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, error) {
-	c.waiting.Store(true) // before changed is read: who changes the graph reads them the other way round
+	c.waiting.Store(true) // before changed is read; wakeOnChange reads them in the other order
 	defer c.waiting.Store(false)
 	var end time.Time
 	if timeout > 0 {
@@ -47,28 +47,28 @@ func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, e
 		if c.changed.Swap(false) {
 			ready = append(ready, rmw.Ready{Event: true})
 		}
-		// With nothing raw it is time. A Wake may have come together with what
-		// concerns no user, and the participant tells of it once.
+		// Without a raw reason the time is over. A Wake may have come together with
+		// an internal reason, and the participant reports it once.
 		if woken := c.woken.Swap(false); woken || len(ready) > before || len(c.raw) == 0 {
 			return ready, nil
 		}
 	}
 }
 
-// translate appends what of the raw reasons concerns users.
+// translate appends those of the raw reasons that concern users.
 func (c *context) translate(ready []rmw.Ready) []rmw.Ready {
 	graph := false
 	for _, r := range c.raw {
-		i, isInner := r.Owner.(*inner)
+		i, internal := r.Owner.(*internalOwner)
 		switch {
 		case r.Owner == nil:
 			graph = true
-		case !isInner:
+		case !internal:
 			ready = append(ready, rmw.Ready{Owner: r.Owner, Data: r.Data, Event: r.Event})
 		case r.Data && i.graph:
 			graph = true
-		case r.Data && i.owner != nil:
-			ready = append(ready, rmw.Ready{Owner: i.owner, Data: true})
+		case r.Data && i.user != nil:
+			ready = append(ready, rmw.Ready{Owner: i.user, Data: true})
 		}
 	}
 	if graph {

@@ -17,7 +17,7 @@ func (*swallower) Wake() {}
 
 func (s *swallower) Wait(_ time.Duration, ready []dds.Ready) ([]dds.Ready, error) {
 	if s.waits++; s.waits == 1 {
-		return append(ready, dds.Ready{Owner: &inner{}, Event: true}), nil
+		return append(ready, dds.Ready{Owner: &internalOwner{}, Event: true}), nil
 	}
 	return ready, nil
 }

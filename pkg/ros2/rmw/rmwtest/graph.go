@@ -16,8 +16,8 @@ import (
 
 type names = map[string][]string
 
-// graph: what one process has, another sees, and the process itself.
-func graph(t *testing.T, o Open, lacks lacking) {
+// graph: both processes see the same nodes, topics, services and endpoints.
+func graph(t *testing.T, o Open, without features) {
 	a, b := openIn(t, o, "/quads/one"), open(t, o)
 	n := a.node("/drone1", "talker")
 	_ = a.node("/", "idle")
@@ -47,9 +47,9 @@ func graph(t *testing.T, o Open, lacks lacking) {
 		same(t, "topics", names{"/drone1/chatter": {stringType}, "/drone1/cmd": {stringType}}, p.Graph().Topics())
 		same(t, "services", names{"/drone1/arm": {setBoolType}, "/kick": {"std_srvs/srv/Trigger"}},
 			p.Graph().Services())
-		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: chatter.GID(),
+		sameEndpoints(t, without, []rmw.Endpoint{{Node: talker, Type: stringType, GID: chatter.GID(),
 			QoS: rmw.DefaultQoS()}}, p.Graph().Publishers("/drone1/chatter"))
-		sameEndpoints(t, lacks, []rmw.Endpoint{{Node: talker, Type: stringType, GID: cmd.GID(),
+		sameEndpoints(t, without, []rmw.Endpoint{{Node: talker, Type: stringType, GID: cmd.GID(),
 			QoS: rmw.SensorDataQoS()}}, p.Graph().Subscriptions("/drone1/cmd"))
 		until(t, "the listener", func() bool {
 			got := p.Graph().Subscriptions("/drone1/chatter")
@@ -64,14 +64,14 @@ func graph(t *testing.T, o Open, lacks lacking) {
 	}
 }
 
-// sameEndpoints leaves out what discovery may not carry.
-func sameEndpoints(t testing.TB, lacks lacking, want, got []rmw.Endpoint) {
+// sameEndpoints compares endpoints without the parts that discovery may not carry.
+func sameEndpoints(t testing.TB, without features, want, got []rmw.Endpoint) {
 	t.Helper()
 	for _, all := range [][]rmw.Endpoint{want, got} {
 		for i := range all {
 			q := &all[i].QoS
 			q.MaxBlocking = 0
-			if lacks.has(History) {
+			if without.has(History) {
 				q.History, q.Depth = 0, 0
 			}
 		}
@@ -79,18 +79,17 @@ func sameEndpoints(t testing.TB, lacks lacking, want, got []rmw.Endpoint) {
 	same(t, "endpoints", want, got)
 }
 
-// graphEvents: Wait tells of nodes elsewhere, also when somebody else has looked
-// at the graph before.
+// graphEvents: Wait reports changes of the graph, also after a caller has read it.
 func graphEvents(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
-	// Whoever comes: both know each other first, and have told so.
+	// Both have discovered each other, and Wait has reported so.
 	_ = a.node("/", "first")
 	until(t, "the first node", func() bool { return len(b.Graph().Nodes()) == 1 }, a, b)
 	for i := range 3 {
 		b.graph = 0
 		n := a.node("/", fmt.Sprint("n", i))
 		for end := time.Now().Add(patience); len(b.Graph().Nodes()) != 2 && time.Now().Before(end); {
-			a.turn(time.Millisecond) // b does not wait, but looks
+			a.waitOnce(time.Millisecond) // b only reads its graph
 		}
 		until(t, "an event of the graph", func() bool { return b.graph > 0 }, b)
 		check(t, n.Close())
@@ -98,7 +97,7 @@ func graphEvents(t *testing.T, o Open) {
 	}
 }
 
-// nodesComeAndGo: entities, nodes and processes that end are gone from the graph.
+// nodesComeAndGo: the graph loses closed entities, nodes and processes.
 func nodesComeAndGo(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	keep := b.node("/", "keep")
@@ -134,35 +133,35 @@ func nodesComeAndGo(t *testing.T, o Open) {
 	}, b)
 }
 
-// sameName: nodes of the same name are all there, and leave one by one.
-func sameName(t *testing.T, o Open, lacks lacking) {
+// sameName: the graph lists each of several nodes with one name.
+func sameName(t *testing.T, o Open, without features) {
 	a, b := open(t, o), open(t, o)
-	twins := []rmw.Node{a.node("/", "twin"), a.node("/", "twin"), b.node("/", "twin")}
+	same := []rmw.Node{a.node("/", "same"), a.node("/", "same"), b.node("/", "same")}
 	topic := rmw.Topic{Name: "/second", Type: stringType}
-	_ = must(twins[1].NewPublisher(topic, rmw.DefaultQoS(), "p"))(t)
+	_ = must(same[1].NewPublisher(topic, rmw.DefaultQoS(), "p"))(t)
 	count := func(n int) {
 		t.Helper()
 		for _, p := range []*peer{a, b} {
 			until(t, fmt.Sprintf("%d nodes", n), func() bool {
 				nodes := p.Graph().Nodes()
 				return len(nodes) == n && !slices.ContainsFunc(nodes,
-					func(x rmw.NodeName) bool { return x.Name != "twin" })
+					func(x rmw.NodeName) bool { return x.Name != "same" })
 			}, a, b)
 		}
 	}
 	count(3)
-	check(t, twins[0].Close())
+	check(t, same[0].Close())
 	count(2)
 	until(t, "the publisher of the other", func() bool {
 		p := b.Graph().Publishers("/second")
-		return len(p) == 1 && (p[0].Node.Name == "twin" || lacks.has(Twins))
+		return len(p) == 1 && (p[0].Node.Name == "same" || without.has(SameName))
 	}, a, b)
-	check(t, twins[1].Close())
+	check(t, same[1].Close())
 	count(1)
 	until(t, "no publisher", func() bool { return len(b.Graph().Publishers("/second")) == 0 }, a, b)
 }
 
-// hidden: names that tools hide are in the graph, and known as hidden.
+// hidden: names that tools hide are in the graph, and Hidden says so.
 func hidden(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	n := a.node("/", "_ros2cli_daemon_0")
@@ -188,12 +187,12 @@ func hidden(t *testing.T, o Open) {
 	}
 }
 
-// types: one name may have several types.
-func types(t *testing.T, o Open, lacks lacking) {
+// types: a topic may have several types.
+func types(t *testing.T, o Open, without features) {
 	a, b := open(t, o), open(t, o)
 	n := a.node("/", "confused")
 	for i, typ := range []string{stringType, "std_msgs/msg/Bool", stringType} {
-		if i > 0 && lacks.has(TwoTypes) {
+		if i > 0 && without.has(TwoTypes) {
 			n = open(t, o).node("/", "confused")
 		}
 		_ = must(n.NewPublisher(rmw.Topic{Name: "/x", Type: typ}, rmw.DefaultQoS(), typ))(t)
@@ -206,7 +205,7 @@ func types(t *testing.T, o Open, lacks lacking) {
 	}
 }
 
-// badNames: errors name what cannot be made.
+// badNames: errors name the malformed topic or service.
 func badNames(t *testing.T, o Open) {
 	p := open(t, o)
 	n := p.node("/", "n")
@@ -224,7 +223,7 @@ func badNames(t *testing.T, o Open) {
 		}
 	}
 	if _, err := n.NewSubscription(rmw.Topic{Name: "/x", Type: stringType}, q, nil); err == nil {
-		t.Error("a subscription of nobody")
+		t.Error("a subscription without an owner")
 	}
 	for _, c := range [][2]string{{"", "x"}, {"x", "y"}, {"/", ""}} {
 		if _, err := p.NewNode(c[0], c[1]); err == nil {

@@ -9,8 +9,8 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// messages: what is published arrives, in order, with its writer and time.
-func messages(t *testing.T, o Open, lacks lacking) {
+// messages: messages arrive in order, with their writer and source time.
+func messages(t *testing.T, o Open, without features) {
 	a, b := open(t, o), open(t, o)
 	pub, sub := pair(t, a, b, "/chatter", rmw.DefaultQoS())
 	const stamp = 1_700_000_000_123_456_789
@@ -21,7 +21,7 @@ func messages(t *testing.T, o Open, lacks lacking) {
 	got := take(t, b, sub, 6)
 	for i, s := range got[:5] {
 		sameBytes(t, "message", text("message %d", i), s.Data)
-		if s.Source != stamp+int64(i) && !lacks.has(SourceTime) {
+		if s.Source != stamp+int64(i) && !without.has(SourceTime) {
 			t.Errorf("source time %d, want %d", s.Source, stamp+int64(i))
 		}
 		if s.Writer != pub.GID() && s.Writer != (rmw.GID{}) {
@@ -30,7 +30,7 @@ func messages(t *testing.T, o Open, lacks lacking) {
 	}
 	for i, s := range got {
 		d := time.Since(time.Unix(0, s.Source))
-		if now := i == 5 || lacks.has(SourceTime); now && (d < -time.Hour || d > time.Hour) {
+		if now := i == 5 || without.has(SourceTime); now && (d < -time.Hour || d > time.Hour) {
 			t.Errorf("message %d is published now and has a source time %v ago", i, d)
 		}
 	}
@@ -39,7 +39,7 @@ func messages(t *testing.T, o Open, lacks lacking) {
 	}
 }
 
-// oneContext: a process hears itself, and every subscription gets its own copy.
+// oneContext: a process receives its own messages, each subscription its own copy.
 func oneContext(t *testing.T, o Open) {
 	p := open(t, o)
 	pub, sub := pair(t, p, p, "/chatter", rmw.DefaultQoS())
@@ -57,7 +57,7 @@ func oneContext(t *testing.T, o Open) {
 	}
 }
 
-// takeInParts: Take takes no more than asked for, and Wait tells of what is left.
+// takeInParts: Take takes at most max messages, and Wait reports the rest.
 func takeInParts(t *testing.T, o Open) {
 	p := open(t, o)
 	pub, sub := pair(t, p, p, "/chatter", rmw.DefaultQoS())
@@ -66,7 +66,7 @@ func takeInParts(t *testing.T, o Open) {
 	}
 	next := 0
 	for _, n := range []int{2, 1, 2} {
-		p.forget()
+		p.reset()
 		until(t, "data", func() bool { return p.data["sub"] }, p)
 		for _, s := range take(t, p, sub, n) {
 			sameBytes(t, "message", text("%d", next), s.Data)
@@ -78,7 +78,7 @@ func takeInParts(t *testing.T, o Open) {
 	}
 }
 
-// lateJoiner: transient local messages reach who comes later, others do not.
+// lateJoiner: only transient local messages reach a later subscription.
 func lateJoiner(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	n := a.node("/", "early")
@@ -98,7 +98,7 @@ func lateJoiner(t *testing.T, o Open) {
 	sameBytes(t, "plain", text("plain 3"), take(t, b, sub, 1)[0].Data)
 }
 
-// incompatible: both ends of a pair that does not match are told, with the policy.
+// incompatible: both ends report the policy that keeps them from matching.
 func incompatible(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	n, m := a.node("/", "from"), b.node("/", "to")
@@ -127,7 +127,7 @@ func incompatible(t *testing.T, o Open) {
 	}
 }
 
-// matching: Wait tells owners when the other end comes and goes.
+// matching: Wait reports an event when the other end comes and goes.
 func matching(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	pub := must(a.node("/", "from").NewPublisher(rmw.Topic{Name: "/x", Type: stringType}, rmw.DefaultQoS(), "pub"))(t)
@@ -140,7 +140,7 @@ func matching(t *testing.T, o Open) {
 	if s := sub.Status(); s.Alive != 2 || s.NotAlive != 0 {
 		t.Errorf("writers alive %d, not alive %d", s.Alive, s.NotAlive)
 	}
-	a.forget()
+	a.reset()
 	check(t, sub.Close())
 	until(t, "part", func() bool { return a.event["pub"] && pub.Status().Matched == 0 && quiet.Status().Matched == 0 },
 		a, b)
@@ -149,8 +149,8 @@ func matching(t *testing.T, o Open) {
 	}
 }
 
-// wait: without news Wait keeps to its timeout; Wake ends the one under way, or
-// the next.
+// wait: without a reason Wait lasts as long as its timeout. Wake ends the Wait under
+// way, or the next one.
 func wait(t *testing.T, o Open) {
 	p := open(t, o)
 	quiet := func() bool {
@@ -184,7 +184,7 @@ func wait(t *testing.T, o Open) {
 	}
 }
 
-// waitClosed: Close ends a Wait under way and those to come.
+// waitClosed: Close ends the Wait under way and later ones.
 func waitClosed(t *testing.T, o Open) {
 	p := open(t, o)
 	back := make(chan error, 1)
@@ -210,7 +210,7 @@ func waitClosed(t *testing.T, o Open) {
 	}
 }
 
-// allocations: none per message, neither to publish nor to take.
+// allocations: Publish and Take allocate nothing.
 func allocations(t *testing.T, o Open) {
 	p := open(t, o)
 	pub, sub := pair(t, p, p, "/chatter", rmw.DefaultQoS())

@@ -1,4 +1,4 @@
-// Package rmwtest holds a middleware to what package rmw promises of every one.
+// Package rmwtest is the conformance suite of package rmw. Each middleware's tests run it.
 package rmwtest
 
 import (
@@ -16,32 +16,31 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// Open opens a Context in an enclave. Contexts opened with the same Open hear
-// each other, and nobody else; whoever opens one closes it.
+// Open opens a Context in an enclave. Contexts of the same Open are one graph without
+// others. The suite closes them.
 type Open func(enclave string) (rmw.Context, error)
 
-// Lack is something of package rmw that a middleware has no way to do. All else of
-// it is held to.
-type Lack string
+// Feature is a part of package rmw that some middleware cannot provide.
+type Feature string
 
-// Lacks of rcl.
+// Features that rcl lacks.
 const (
-	// Publish cannot give a message another source time than now.
-	SourceTime Lack = "source time"
-	// Discovery does not tell how many messages others keep.
-	History Lack = "history"
-	// A process cannot have a topic with two types.
-	TwoTypes Lack = "two types"
-	// Of two nodes of one name in a process, endpoints are shown as the first's.
-	Twins Lack = "twins"
+	// Publish takes a source time.
+	SourceTime Feature = "source time"
+	// Discovery carries the depth of others' history.
+	History Feature = "history"
+	// A process may have a topic with two types.
+	TwoTypes Feature = "two types"
+	// The graph tells the endpoints of two nodes of one name in a process apart.
+	SameName Feature = "same name"
 )
 
-// Run holds a middleware to the contract, but for what it lacks. newOpen is called
+// Run tests a middleware; without lists the features that it lacks. newOpen is called
 // once per test.
-func Run(t *testing.T, newOpen func(testing.TB) Open, lacks ...Lack) {
+func Run(t *testing.T, newOpen func(testing.TB) Open, without ...Feature) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, Open, lacking)
+		run  func(*testing.T, Open, features)
 	}{
 		{"messages", messages}, {"graph", graph}, {"types and hashes", types}, {"same name", sameName},
 		{"one context", all(oneContext)}, {"take in parts", all(takeInParts)}, {"late joiner", all(lateJoiner)},
@@ -55,29 +54,29 @@ func Run(t *testing.T, newOpen func(testing.TB) Open, lacks ...Lack) {
 		{"hidden", all(hidden)}, {"bad names", all(badNames)},
 		{"closed", all(closed)}, {"goroutines", all(goroutines)}, {"many nodes", all(manyNodes)},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.run(t, newOpen(t), lacks) })
+		t.Run(c.name, func(t *testing.T) { c.run(t, newOpen(t), without) })
 	}
 }
 
-// all is a test of what nobody lacks.
-func all(f func(*testing.T, Open)) func(*testing.T, Open, lacking) {
-	return func(t *testing.T, o Open, _ lacking) { f(t, o) }
+// all is a test that every middleware must pass.
+func all(f func(*testing.T, Open)) func(*testing.T, Open, features) {
+	return func(t *testing.T, o Open, _ features) { f(t, o) }
 }
 
-type lacking []Lack
+type features []Feature
 
-func (l lacking) has(x Lack) bool { return slices.Contains(l, x) }
+func (f features) has(x Feature) bool { return slices.Contains(f, x) }
 
-// patience is how long a condition may take to come true: nothing here is late.
+// patience is how long a condition may take to come true.
 const patience = 30 * time.Second
 
-// peer is a context, and what its Wait said so far.
+// peer is a context and what its Wait reported.
 type peer struct {
 	rmw.Context
 	t     testing.TB
-	data  map[any]bool // owners with something to take, since the last forget
+	data  map[any]bool // owners with data, since the last reset
 	event map[any]bool
-	graph int // times that the graph changed
+	graph int // changes of the graph
 }
 
 func open(t testing.TB, o Open) *peer { return openIn(t, o, "/") }
@@ -94,14 +93,14 @@ func openIn(t testing.TB, o Open, enclave string) *peer {
 		}
 	})
 	p := &peer{Context: c, t: t}
-	p.forget()
+	p.reset()
 	return p
 }
 
-func (p *peer) forget() { p.data, p.event = map[any]bool{}, map[any]bool{} }
+func (p *peer) reset() { p.data, p.event = map[any]bool{}, map[any]bool{} }
 
-// turn waits once.
-func (p *peer) turn(timeout time.Duration) {
+// waitOnce waits once and records what is ready.
+func (p *peer) waitOnce(timeout time.Duration) {
 	p.t.Helper()
 	ready, err := p.Wait(timeout, nil)
 	if err != nil {
@@ -112,14 +111,14 @@ func (p *peer) turn(timeout time.Duration) {
 		case r.Owner == nil && r.Event:
 			p.graph++
 		case r.Owner == nil || !r.Data && !r.Event:
-			p.t.Errorf("Wait tells nothing: %+v", r)
+			p.t.Errorf("Wait reports nothing: %+v", r)
 		}
 		p.data[r.Owner] = p.data[r.Owner] || r.Data
 		p.event[r.Owner] = p.event[r.Owner] || r.Event
 	}
 }
 
-// until turns all of the peers until a condition is true.
+// until waits on all of the peers, in turns, until a condition is true.
 func until(t testing.TB, what string, condition func() bool, peers ...*peer) {
 	t.Helper()
 	for end := time.Now().Add(patience); !condition(); {
@@ -127,7 +126,7 @@ func until(t testing.TB, what string, condition func() bool, peers ...*peer) {
 			t.Fatalf("%s: not after %v", what, patience)
 		}
 		for _, p := range peers {
-			p.turn(2 * time.Millisecond)
+			p.waitOnce(2 * time.Millisecond)
 		}
 	}
 }
@@ -173,7 +172,7 @@ func text(format string, args ...any) []byte {
 	return b
 }
 
-// samesBytes compares messages; what came over a network may be padded.
+// sameBytes compares messages; those that came over a network may be padded.
 func sameBytes(t testing.TB, what string, want, got []byte) {
 	t.Helper()
 	if len(got) >= len(want) && len(got)-len(want) < 4 && len(bytes.Trim(got[len(want):], "\x00")) == 0 {

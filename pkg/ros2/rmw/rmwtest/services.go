@@ -49,8 +49,7 @@ func serve(t testing.TB, at *peer, from ...*peer) (rmw.Server, []rmw.Client) {
 	return s, clients
 }
 
-// sameMessage compares messages of a type; what stands between their fields is
-// nobody's business.
+// sameMessage compares messages of a type by their fields; padding may differ.
 func sameMessage[T any, M interface {
 	*T
 	cdr.Message
@@ -96,15 +95,15 @@ func responses(t testing.TB, p *peer, c rmw.Client, n int) map[int64][]byte {
 	return got
 }
 
-// service: a call between two processes, and one within a process.
+// service: calls between two processes and within one.
 func service(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	s, clients := serve(t, a, b, a)
 	for i, p := range []*peer{b, a} {
 		before := int64(0)
 		for k := range 2 {
-			p.forget()
-			a.forget()
+			p.reset()
+			a.reset()
 			n := must(clients[i].Send(setBool(t, k == 0)))(t)
 			if n <= before {
 				t.Errorf("a request after %d is called %d", before, n)
@@ -123,7 +122,7 @@ func service(t *testing.T, o Open) {
 	}
 }
 
-// anyLength: messages end where they end, whatever alignment they need.
+// anyLength: messages of every length and alignment arrive whole.
 func anyLength(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	set := rmw.Service{Name: "/drone1/set_parameters", Type: "rcl_interfaces/srv/SetParameters"}
@@ -149,8 +148,8 @@ func anyLength(t *testing.T, o Open) {
 	}
 }
 
-// clientsApart: clients number their requests alike, and each gets the answers to
-// its own.
+// clientsApart: each client gets the responses to its own requests, although all of them
+// number theirs alike.
 func clientsApart(t *testing.T, o Open) {
 	a, b, c := open(t, o), open(t, o), open(t, o)
 	const each = 20
@@ -190,7 +189,7 @@ func clientsApart(t *testing.T, o Open) {
 	}
 }
 
-// outOfOrder: a server answers when it likes.
+// outOfOrder: a server may respond in any order.
 func outOfOrder(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	s, clients := serve(t, a, b)
@@ -207,7 +206,7 @@ func outOfOrder(t *testing.T, o Open) {
 	}
 }
 
-// availability: a service is there once both its ends are, and gone with either.
+// availability: a service is available while a server of its name is matched.
 func availability(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	c := must(b.node("/", "client").NewClient(arm, rmw.ServicesQoS(), "client"))(t)
@@ -223,11 +222,11 @@ func availability(t *testing.T, o Open) {
 		check(t, s.Close())
 		until(t, "absence", func() bool { return !c.Available() }, a, b)
 	}
-	// A request that nobody hears is no error.
+	// A request without a server is no error.
 	_ = must(c.Send(setBool(t, true)))(t)
 }
 
-// clientGone: nobody minds an answer that comes too late.
+// clientGone: a response to a closed client is no error.
 func clientGone(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	s, clients := serve(t, a, b)
@@ -243,7 +242,7 @@ func clientGone(t *testing.T, o Open) {
 	}
 }
 
-// serviceAllocations: few per call.
+// serviceAllocations: a call allocates little.
 func serviceAllocations(t *testing.T, o Open) {
 	p := open(t, o)
 	s, clients := serve(t, p, p)
@@ -272,7 +271,7 @@ func serviceAllocations(t *testing.T, o Open) {
 	}
 }
 
-// nested: whoever is handed a request or message may call anything.
+// nested: the callback of Take may call any method.
 func nested(t *testing.T, o Open) {
 	p := open(t, o)
 	s, clients := serve(t, p, p)

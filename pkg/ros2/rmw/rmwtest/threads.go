@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// closed: after Close of a node or context, there is nothing to be had of it.
+// closed: the entities of a closed node or context return ErrClosed.
 func closed(t *testing.T, o Open) {
 	p := open(t, o)
 	n := p.node("/", "n")
@@ -45,11 +45,11 @@ func closed(t *testing.T, o Open) {
 			t.Errorf("%s after Close: %v", what, err)
 		}
 	}
-	p.Graph().Nodes() // as it was; no matter what
+	p.Graph().Nodes() // the last state, whatever it is
 	p.Wake()
 }
 
-// goroutines: everything but Wait may be called from all sides.
+// goroutines: all methods but Wait may be called from several goroutines.
 func goroutines(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	stop := make(chan struct{})
@@ -78,7 +78,7 @@ func goroutines(t *testing.T, o Open) {
 	until(t, "an empty graph", func() bool { return len(a.Graph().Nodes())+len(b.Graph().Nodes()) == 0 }, a, b)
 }
 
-// worker makes nodes, uses them and closes them.
+// worker makes, uses and closes nodes.
 func worker(t *testing.T, p *peer, i int) {
 	for round := range 5 {
 		n, err := p.NewNode("/", fmt.Sprintf("worker%d", i))
@@ -115,7 +115,7 @@ func worker(t *testing.T, p *peer, i int) {
 	}
 }
 
-// manyNodes: fifty nodes in one process, seen whole by another.
+// manyNodes: another process sees all of fifty nodes and their entities.
 func manyNodes(t *testing.T, o Open) {
 	a, b := open(t, o), open(t, o)
 	const n = 50
