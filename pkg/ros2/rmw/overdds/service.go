@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"vnd/pkg/dds"
-	"vnd/pkg/rmw"
+	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // serviceEnd is what a client and a server have in common: one writer and one
