@@ -1,12 +1,14 @@
-package layout
+package layout_test
 
 import (
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 var (
@@ -14,14 +16,19 @@ var (
 	heading = regexp.MustCompile(`^#+ (.*)`)
 	noted   = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz)[A-Z]\w*`)
 	making  = regexp.MustCompile("`make ([a-z][a-z-]*)")
+	// ours is a path in this repository, up to where a test's name, a placeholder or a wildcard begins.
+	ours = regexp.MustCompile("(?:^|[\\s(`])((?:pkg|params|launch|examples)/[\\w/-]+(?:\\.[a-z]\\w*)*)([<*…]?)")
+	// started is the program in a line that starts a node; set is a parameter that such a line sets.
+	started = regexp.MustCompile(`(?m)^(?:bin/)?([a-z]+_[a-z]+|visualizer) .*`)
+	set     = regexp.MustCompile(`-p "?([a-z0-9_.]+):=`)
 )
 
-// What README, docs and benchmarks refer to is there: files, headings, tests and targets of make.
+// TestDocs holds that what README, docs and benchmarks refer to is there: files, headings, tests, targets of make and
+// parameters of nodes.
 func TestDocs(t *testing.T) {
-	root := filepath.Join("..", "..")
-	tests, makefile := testNames(t, root), contents(t, filepath.Join(root, "Makefile"))
-	for _, page := range pages(t, root) {
-		text := contents(t, page)
+	tests, makefile := testNames(t), read(t, "Makefile")
+	for _, page := range files(t, ".md") {
+		text := read(t, page)
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if wrong := follow(t, page, m[1]); wrong != "" {
 				t.Errorf("%s: link %s: %s", page, m[1], wrong)
@@ -37,37 +44,43 @@ func TestDocs(t *testing.T) {
 				t.Errorf("%s: make has no target %s", page, m[1])
 			}
 		}
-	}
-}
-
-// pages are the Markdown files of the top folder and those anywhere in docs, benchmarks and examples.
-func pages(t *testing.T, root string) []string {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil || len(found) == 0 {
-		t.Fatal(found, err)
-	}
-	for _, folder := range []string{"docs", "benchmarks", "examples"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
-			if err == nil && filepath.Ext(path) == ".md" {
-				found = append(found, path)
+		for _, m := range ours.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil && m[2] == "" {
+				t.Errorf("%s: there is no %s", page, m[1])
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+		}
+		for _, m := range started.FindAllStringSubmatch(text, -1) {
+			known := parameters(t, "params/"+m[1]+".yaml")
+			for _, p := range set.FindAllStringSubmatch(m[0], -1) {
+				if !known[p[1]] && p[1] != "use_sim_time" {
+					t.Errorf("%s: %s has no parameter %s", page, m[1], p[1])
+				}
+			}
 		}
 	}
-	return found
 }
 
-func contents(t *testing.T, path string) string {
+// parameters are the dotted names in a node's parameter file.
+func parameters(t *testing.T, page string) map[string]bool {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	var file map[string]map[string]map[string]any
+	if err := yaml.Unmarshal([]byte(read(t, page)), &file); err != nil {
+		t.Fatal(page, err)
 	}
-	return string(data)
+	all := map[string]bool{}
+	var add func(prefix string, values map[string]any)
+	add = func(prefix string, values map[string]any) {
+		for name, value := range values {
+			all[prefix+name] = true
+			if inner, ok := value.(map[string]any); ok {
+				add(prefix+name+".", inner)
+			}
+		}
+	}
+	for _, node := range file {
+		add("", node["ros__parameters"])
+	}
+	return all
 }
 
 // follow says what is wrong with a link on a page, "" for nothing. Those to other sites are not followed.
@@ -78,12 +91,12 @@ func follow(t *testing.T, page, to string) string {
 	file, anchor, _ := strings.Cut(to, "#")
 	target := page
 	if file != "" {
-		target = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
+		target = path.Join(path.Dir(page), file)
 	}
-	if _, err := os.Stat(target); err != nil {
+	if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 		return "no such file"
 	}
-	if anchor != "" && !anchors(contents(t, target))[anchor] {
+	if anchor != "" && !anchors(read(t, target))[anchor] {
 		return "no such heading"
 	}
 	return ""
@@ -115,25 +128,15 @@ func anchors(text string) map[string]bool {
 }
 
 // testNames are those of all tests, benchmarks and fuzz targets.
-func testNames(t *testing.T, root string) map[string]bool {
+func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	declared, all := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`), map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if name := d.Name(); d.IsDir() && path != root && (name == "build" || name == "bin" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
-			return filepath.SkipDir
-		}
-		if strings.HasSuffix(path, "_test.go") {
-			for _, m := range declared.FindAllStringSubmatch(contents(t, path), -1) {
+	for _, file := range files(t, ".go") {
+		if strings.HasSuffix(file, "_test.go") {
+			for _, m := range declared.FindAllStringSubmatch(read(t, file), -1) {
 				all[m[1]] = true
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
