@@ -103,7 +103,8 @@ func newRobot(t *testing.T) *robot {
 		key, value, _ := strings.Cut(e, "=")
 		env[key] = value
 	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}, Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-r",
+		"__ns:=/quad"}, Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
 		t.Skip(err)
 	}
@@ -116,7 +117,8 @@ func newRobot(t *testing.T) *robot {
 	r.bundles = must(ros.NewPublisher[msgs.Bundle](r.n, "bundle", node.LatchedQoS()))(t)
 	must(ros.NewSubscription(r.n, "visualizer/flown", node.LatchedQoS(), func(*navmsgs.Path, ros.Info) {}))(t)
 	for _, topic := range []string{"vehicle", "error_tube", "imagined", "latent_map"} { // as rviz does
-		must(ros.NewSubscription(r.n, "visualizer/"+topic, node.LatchedQoS(), func(*visualizationmsgs.MarkerArray, ros.Info) {}))(t)
+		must(ros.NewSubscription(r.n, "visualizer/"+topic, node.LatchedQoS(),
+			func(*visualizationmsgs.MarkerArray, ros.Info) {}))(t)
 	}
 	rostest.Spin(t, c, 1)
 	return r
@@ -126,11 +128,13 @@ func newRobot(t *testing.T) *robot {
 func (r *robot) bundle() string {
 	r.t.Helper()
 	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
-	m := must(vnd.New(q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, DecoderHidden: 128, Members: 1}))(r.t)
+	m := must(vnd.New(q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128,
+		EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, DecoderHidden: 128, Members: 1}))(r.t)
 	m.Net.Init(rand.New(rand.NewPCG(1, 2)))
 	b := must(vnd.Bundle(m, q, nil, nil))(r.t)
 	data := must(b.Encode())(r.t)
-	if err := r.bundles.Publish(&msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}); err != nil {
+	if err := r.bundles.Publish(&msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
+		Sha256: sha256.Sum256(data)}); err != nil {
 		r.t.Fatal(err)
 	}
 	return b.ID
@@ -156,7 +160,8 @@ func (r *robot) fly(bundle string) (end func()) {
 			case <-tick.C:
 				t := float64(half) / 100
 				k.Stamp = begin + int64(half)*1e7 // evenly, however late it is: no model imagines across gaps
-				k.State = quad.State{P: so3.Vec3{X: 1.5 * math.Sin(t), Y: .8 * math.Sin(2*t), Z: 1.2}, V: so3.Vec3{X: 1.5 * math.Cos(t), Y: 1.6 * math.Cos(2*t)}, Q: so3.Identity()}
+				k.State = quad.State{P: so3.Vec3{X: 1.5 * math.Sin(t), Y: .8 * math.Sin(2*t), Z: 1.2},
+					V: so3.Vec3{X: 1.5 * math.Cos(t), Y: 1.6 * math.Cos(2*t)}, Q: so3.Identity()}
 				bridge.PutPoseStamped(&pose, k.Stamp, "world", k.State)
 				if err := r.poses.Publish(&pose); err != nil {
 					r.t.Error(err)
@@ -202,7 +207,8 @@ func TestProcess(t *testing.T) {
 	}
 	url := at.FindStringSubmatch(log.String())
 	other, refusal := started(t, program, "-p", "page.port:="+url[1])
-	if err := other.Wait(); err == nil || other.ProcessState.ExitCode() != 1 || strings.Count(refusal.String(), "\n") != 1 ||
+	if err := other.Wait(); err == nil || other.ProcessState.ExitCode() != 1 ||
+		strings.Count(refusal.String(), "\n") != 1 ||
 		!strings.Contains(refusal.String(), "visualizer: parameter page.port: 127.0.0.1:"+url[1]+" is in use by another program") {
 		t.Errorf("%v: %s", err, refusal)
 	}
@@ -258,7 +264,8 @@ func (r *robot) cost(long time.Duration, pid int, url string) {
 		before, steps, from := spent(t, pid), r.sent.Load(), time.Now()
 		time.Sleep(long)
 		took := time.Since(from).Seconds()
-		return fmt.Sprintf("%.1f %% of a core at %.1f steps a second", 100*(spent(t, pid)-before)/took, float64(r.sent.Load()-steps)/took)
+		return fmt.Sprintf("%.1f %% of a core at %.1f steps a second", 100*(spent(t, pid)-before)/took,
+			float64(r.sent.Load()-steps)/took)
 	}
 	t.Logf("%s, rviz' topics heard, imagining twice a second", share())
 	ctx, cancel := context.WithCancel(context.Background())

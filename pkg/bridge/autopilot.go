@@ -45,7 +45,8 @@ func ReadVoltage(typeName string, data []byte) (float64, error) {
 
 // FromMavrosState reads mavros_msgs/msg/State. PX4 follows setpoints in OFFBOARD, ArduPilot in GUIDED.
 func FromMavrosState(m *mavrosmsgs.State) Autopilot {
-	modes := []string{mavrosmsgs.StateModePx4Offboard, mavrosmsgs.StateModeApmCopterGuided, mavrosmsgs.StateModeApmCopterGuidedNogps}
+	modes := []string{mavrosmsgs.StateModePx4Offboard, mavrosmsgs.StateModeApmCopterGuided,
+		mavrosmsgs.StateModeApmCopterGuidedNogps}
 	return Autopilot{m.Connected, m.Armed, slices.Contains(modes, m.Mode), strings.Clone(m.Mode)}
 }
 
@@ -63,7 +64,8 @@ func FromVehicleStatus(data []byte) (Autopilot, error) {
 	d.Uint64(name + "nav_state_timestamp")
 	d.Uint8(name + "nav_state_user_intention")
 	nav := d.Uint8(name + "nav_state")
-	return Autopilot{true, arming == px4msgs.VehicleStatusArmingStateArmed, nav == px4msgs.VehicleStatusNavigationStateOffboard, navState(nav)}, d.Err()
+	return Autopilot{true, arming == px4msgs.VehicleStatusArmingStateArmed,
+		nav == px4msgs.VehicleStatusNavigationStateOffboard, navState(nav)}, d.Err()
 }
 
 // navState names a nav_state of PX4.
@@ -108,7 +110,8 @@ func VoltageOfBatteryStatus(data []byte) (float64, error) {
 
 // Disarm is the command that disarms PX4: the pilot arms. PX4 stamps it.
 func Disarm() px4msgs.VehicleCommand {
-	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm), float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm),
+		float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
 }
 
 // PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main mode.

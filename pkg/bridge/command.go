@@ -105,7 +105,8 @@ func PutThrustRates(m *msgs.ThrustRates, stamp int64, frame string, c quad.Comma
 
 // PutAttitudeTarget fills m with a setpoint of body rates and thrust (type_mask 128), at a battery's volts, 0 for not
 // known. It says when the throttle that was asked for is beyond 0…1 and was clipped.
-func PutAttitudeTarget(m *mavrosmsgs.AttitudeTarget, stamp int64, frame string, c quad.Command, t *Throttle, volts float64) (clipped bool) {
+func PutAttitudeTarget(m *mavrosmsgs.AttitudeTarget, stamp int64, frame string, c quad.Command, t *Throttle,
+	volts float64) (clipped bool) {
 	m.Header.Stamp, m.Header.FrameID = Time(stamp), frame
 	m.TypeMask = mavrosmsgs.AttitudeTargetIgnoreAttitude
 	m.Orientation = geometrymsgs.Quaternion{W: 1}
@@ -117,7 +118,8 @@ func PutAttitudeTarget(m *mavrosmsgs.AttitudeTarget, stamp int64, frame string, 
 
 // PutVehicleRatesSetpoint fills m, at a battery's volts, 0 for not known; with stamp 0 the autopilot stamps it. It says
 // when the throttle that was asked for is beyond 0…1 and was clipped.
-func PutVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, stamp int64, c quad.Command, t *Throttle, volts float64) (clipped bool) {
+func PutVehicleRatesSetpoint(m *px4msgs.VehicleRatesSetpoint, stamp int64, c quad.Command, t *Throttle,
+	volts float64) (clipped bool) {
 	throttle, clipped := t.Of(c.Thrust, volts)
 	rates := SwapBody(c.Rates)
 	*m = px4msgs.VehicleRatesSetpoint{

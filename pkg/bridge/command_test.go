@@ -77,7 +77,8 @@ func TestThrottle(t *testing.T) {
 		} {
 			got, err := decodeCommand(t, m, c.hover)
 			if err != nil || math.Abs(got.Command.Thrust-c.thrust) > 1e-6 || got.Clipped != c.clipped {
-				t.Errorf("%s: throttle %g at hover %g is %+v, expected %g, clipped %v; error %v", name, c.throttle, c.hover, got, c.thrust, c.clipped, err)
+				t.Errorf("%s: throttle %g at hover %g is %+v, expected %g, clipped %v; error %v", name, c.throttle,
+					c.hover, got, c.thrust, c.clipped, err)
 			}
 		}
 	}
@@ -110,10 +111,12 @@ func TestVehicleRatesSetpoint(t *testing.T) {
 
 // Roll 90 deg/s, nose down 180 deg/s, yaw to the right 45 deg/s; throttle 0.6 of a vehicle that hovers at 0.6.
 func TestLegacyTwist(t *testing.T) {
-	m := &geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: 180, Y: 90, Z: 0.6 * 65535}, Angular: geometrymsgs.Vector3{Z: 45}}
+	m := &geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: 180, Y: 90, Z: 0.6 * 65535},
+		Angular: geometrymsgs.Vector3{Z: 45}}
 	c, err := decodeCommand(t, m, 0.6)
 	want := so3.Vec3{X: math.Pi / 2, Y: math.Pi, Z: -math.Pi / 4}
-	if err != nil || c.Command.Rates.Sub(want).Norm() > 1e-15 || math.Abs(c.Command.Thrust-9.81) > 1e-12 || c.Stamp != 0 {
+	if err != nil || c.Command.Rates.Sub(want).Norm() > 1e-15 || math.Abs(c.Command.Thrust-9.81) > 1e-12 ||
+		c.Stamp != 0 {
 		t.Errorf("%+v, expected rates %v, error %v", c, want, err)
 	}
 }
@@ -129,12 +132,15 @@ func TestPublishedCommands(t *testing.T) {
 		full := quad.Gravity / hover
 		reachable := math.Min(c.Thrust, full)
 
-		own, target, setpoint := new(msgs.ThrustRates), new(mavrosmsgs.AttitudeTarget), new(px4msgs.VehicleRatesSetpoint)
+		own, target, setpoint := new(msgs.ThrustRates), new(mavrosmsgs.AttitudeTarget),
+			new(px4msgs.VehicleRatesSetpoint)
 		PutThrustRates(own, stamp, "base_link", c)
-		if PutAttitudeTarget(target, stamp, "base_link", c, &Throttle{Hover: hover}, 0) != (c.Thrust/quad.Gravity*hover > 1) {
+		if PutAttitudeTarget(target, stamp, "base_link", c, &Throttle{Hover: hover},
+			0) != (c.Thrust/quad.Gravity*hover > 1) {
 			rt.Fatal("mavros: clipped or not")
 		}
-		if PutVehicleRatesSetpoint(setpoint, stamp, c, &Throttle{Hover: hover}, 0) != (c.Thrust/quad.Gravity*hover > 1) {
+		if PutVehicleRatesSetpoint(setpoint, stamp, c, &Throttle{Hover: hover},
+			0) != (c.Thrust/quad.Gravity*hover > 1) {
 			rt.Fatal("px4: clipped or not")
 		}
 		for _, e := range []struct {
@@ -147,7 +153,8 @@ func TestPublishedCommands(t *testing.T) {
 			{setpoint, reachable, full * throttleStep, stamp / 1000 * 1000},
 		} {
 			got, err := decodeCommand(t, e.m, hover)
-			if err != nil || math.Abs(got.Command.Thrust-e.thrust) > e.slack || got.Command.Rates.Sub(c.Rates).Norm() > 1e-5 || got.Stamp != e.stamp {
+			if err != nil || math.Abs(got.Command.Thrust-e.thrust) > e.slack ||
+				got.Command.Rates.Sub(c.Rates).Norm() > 1e-5 || got.Stamp != e.stamp {
 				rt.Fatalf("%s: %+v became %+v, error %v", e.m.TypeName(), c, got, err)
 			}
 		}
@@ -175,9 +182,11 @@ func TestCommandErrors(t *testing.T) {
 		{"std_msgs/msg/String", 0.5, "topic /c: no commands of thrust and body rates in std_msgs/msg/String"},
 		{TypeAttitudeTarget, 0, "topic /c (mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set: the throttle, 0 to 1, at which the vehicle hovers"},
 		{TypeTwist, 1.5, "topic /c (geometry_msgs/msg/Twist): parameter hover_throttle is 1.5, expected more than 0 and at most 1"},
-		{TypeVehicleRatesSetpoint, math.NaN(), "topic /c (px4_msgs/msg/VehicleRatesSetpoint): parameter hover_throttle is NaN, expected more than 0 and at most 1"},
+		{TypeVehicleRatesSetpoint, math.NaN(),
+			"topic /c (px4_msgs/msg/VehicleRatesSetpoint): parameter hover_throttle is NaN, expected more than 0 and at most 1"},
 	} {
-		if _, err := NewCommandDecoder("/c", c.typeName, Throttle{Hover: c.hover}); err == nil || err.Error() != c.want {
+		if _, err := NewCommandDecoder("/c", c.typeName, Throttle{Hover: c.hover}); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}
@@ -221,7 +230,8 @@ func TestStepsThatWereFlown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for stage, flown := range map[guard.Stage]bool{guard.Policy: true, guard.Limited: true, guard.Hold: true, guard.Land: true,
+	for stage, flown := range map[guard.Stage]bool{guard.Policy: true, guard.Limited: true, guard.Hold: true,
+		guard.Land:  true,
 		guard.Blind: false, guard.Off: false, guard.Aside: false} {
 		data, err := cdr.Marshal(&msgs.Step{CommandSent: [4]float64{9, 1, 2, 3}, GuardState: uint8(stage)})
 		if err != nil {

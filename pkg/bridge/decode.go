@@ -86,7 +86,8 @@ func NewPoseDecoder(topic, typeName string, o PoseOptions) (*PoseDecoder, error)
 		d.message, d.convert = named(typeName, o)
 	}
 	if d.message == nil {
-		return nil, fmt.Errorf("topic %s: no poses in %s, expected one of %s", topic, typeName, strings.Join(PoseTypes(), ", "))
+		return nil, fmt.Errorf("topic %s: no poses in %s, expected one of %s", topic, typeName,
+			strings.Join(PoseTypes(), ", "))
 	}
 	return d, nil
 }
@@ -140,7 +141,8 @@ func named(typeName string, o PoseOptions) (cdr.Message, func() (Pose, bool, err
 			if i < 0 {
 				return Pose{}, false, err
 			}
-			return FromPoseStamped(&geometrymsgs.PoseStamped{Header: m.Header, Pose: m.Rigidbodies[i].Pose}, o), true, nil
+			return FromPoseStamped(&geometrymsgs.PoseStamped{Header: m.Header, Pose: m.Rigidbodies[i].Pose}, o), true,
+				nil
 		}
 	}
 	return nil, nil
@@ -170,7 +172,8 @@ func (c *chosen) find(n int, name func(int) string) (int, error) {
 					names = append(names, name(k))
 				}
 			}
-			return -1, fmt.Errorf("bodies %s: parameter body has to say which", strings.Join(names[:min(len(names), 20)], ", "))
+			return -1, fmt.Errorf("bodies %s: parameter body has to say which",
+				strings.Join(names[:min(len(names), 20)], ", "))
 		}
 	}
 	return found, nil
@@ -197,7 +200,8 @@ func NewCommandDecoder(topic, typeName string, t Throttle) (*CommandDecoder, err
 		m := new(msgs.Step)
 		d.message, d.convert = m, func() (Command, error) {
 			if s := guard.Stage(m.GuardState); !s.Flown() {
-				return Command{}, fmt.Errorf("guard_state is %d (%v): its command was not flown from a measured state", m.GuardState, s)
+				return Command{}, fmt.Errorf("guard_state is %d (%v): its command was not flown from a measured state",
+					m.GuardState, s)
 			}
 			return CommandFromStep(m), nil
 		}

@@ -12,7 +12,10 @@ import (
 
 func anyVec() *rapid.Generator[so3.Vec3] {
 	x := rapid.Float64Range(-100, 100)
-	return rapid.Custom(func(t *rapid.T) so3.Vec3 { return so3.Vec3{X: x.Draw(t, "x"), Y: x.Draw(t, "y"), Z: x.Draw(t, "z")} })
+	return rapid.Custom(func(t *rapid.T) so3.Vec3 {
+		return so3.Vec3{X: x.Draw(t, "x"), Y: x.Draw(t, "y"),
+			Z: x.Draw(t, "z")}
+	})
 }
 
 func anyAttitude() *rapid.Generator[so3.Quat] {

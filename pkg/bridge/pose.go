@@ -39,12 +39,14 @@ func (o PoseOptions) fromWorld(frame string, s quad.State) quad.State {
 
 // FromPoseStamped is for motion capture and vision: body to world.
 func FromPoseStamped(m *geometrymsgs.PoseStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose)), Frame: m.Header.FrameID}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose)),
+		Frame: m.Header.FrameID}
 }
 
 // FromPoseWithCovarianceStamped leaves the covariance out.
 func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose)), Frame: m.Header.FrameID}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose)),
+		Frame: m.Header.FrameID}
 }
 
 // FromOdometry turns the twist, which is in the child frame, into the world.
@@ -132,6 +134,7 @@ func PutVehicleOdometry(m *px4msgs.VehicleOdometry, stamp int64, s quad.State, r
 		PoseFrame: px4msgs.VehicleOdometryPoseFrameNed, VelocityFrame: px4msgs.VehicleOdometryVelocityFrameNed,
 		Position: array32(n.P), Velocity: array32(n.V), AngularVelocity: array32(SwapBody(rates)),
 		Q:                [4]float32{float32(n.Q.W), float32(n.Q.X), float32(n.Q.Y), float32(n.Q.Z)},
-		PositionVariance: [3]float32{nan, nan, nan}, OrientationVariance: [3]float32{nan, nan, nan}, VelocityVariance: [3]float32{nan, nan, nan},
+		PositionVariance: [3]float32{nan, nan, nan}, OrientationVariance: [3]float32{nan, nan, nan},
+		VelocityVariance: [3]float32{nan, nan, nan},
 	}
 }

@@ -21,7 +21,8 @@ import (
 )
 
 func TestTime(t *testing.T) {
-	for _, ns := range []int64{0, 1, 999_999_999, 1_718_000_000_020_000_256, -1, -1_000_000_001, math.MaxInt32*1e9 + 5} {
+	for _, ns := range []int64{0, 1, 999_999_999, 1_718_000_000_020_000_256, -1, -1_000_000_001,
+		math.MaxInt32*1e9 + 5} {
 		if got := Nanoseconds(Time(ns)); got != ns {
 			t.Errorf("%d ns became %d", ns, got)
 		}
@@ -125,7 +126,8 @@ func TestOdometryNED(t *testing.T) {
 func floats(v so3.Vec3) [3]float32 { return [3]float32{float32(v.X), float32(v.Y), float32(v.Z)} }
 
 func TestVehicleOdometry(t *testing.T) {
-	s := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.FromEuler(0.1, -0.2, 0.5), V: so3.Vec3{X: -1, Y: 0.5, Z: 0.25}}
+	s := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.FromEuler(0.1, -0.2, 0.5),
+		V: so3.Vec3{X: -1, Y: 0.5, Z: 0.25}}
 	n := SwapState(s)
 	m := &px4msgs.VehicleOdometry{Timestamp: 7_000_000, TimestampSample: 6_990_000, PoseFrame: 1, Position: floats(n.P),
 		Q: [4]float32{float32(n.Q.W), float32(n.Q.X), float32(n.Q.Y), float32(n.Q.Z)}}
@@ -176,19 +178,22 @@ func TestStep(t *testing.T) {
 	m.Velocity.Z = -0.5
 	m.Command, m.CommandSent = [4]float64{1, 2, 3, 4}, [4]float64{9, 0.1, 0.2, 0.3}
 	p, found, err := decode(t, m, PoseOptions{})
-	want := Pose{Stamp: stamp, State: quad.State{P: so3.Vec3{X: 4}, Q: so3.Identity(), V: so3.Vec3{Z: -0.5}}, HasVelocity: true}
+	want := Pose{Stamp: stamp, State: quad.State{P: so3.Vec3{X: 4}, Q: so3.Identity(), V: so3.Vec3{Z: -0.5}},
+		HasVelocity: true}
 	if err != nil || !found || p != want {
 		t.Errorf("state %+v, found %v, error %v", p, found, err)
 	}
 	c, err := decodeCommand(t, m, 0)
-	if want := (Command{Stamp: stamp, Command: quad.Command{Thrust: 9, Rates: so3.Vec3{X: 0.1, Y: 0.2, Z: 0.3}}}); err != nil || c != want {
+	if want := (Command{Stamp: stamp, Command: quad.Command{Thrust: 9,
+		Rates: so3.Vec3{X: 0.1, Y: 0.2, Z: 0.3}}}); err != nil || c != want {
 		t.Errorf("command %+v, expected what was sent, error %v", c, err)
 	}
 }
 
 // all are the types that hold bodies by name, each with these at x = 1, 2, ….
 func all(names ...string) []cdr.Message {
-	tf, array, bodies := new(tf2msgs.TFMessage), new(motioncapturetrackinginterfaces.NamedPoseArray), new(mocap4r2msgs.RigidBodies)
+	tf, array, bodies := new(tf2msgs.TFMessage), new(motioncapturetrackinginterfaces.NamedPoseArray),
+		new(mocap4r2msgs.RigidBodies)
 	array.Header.Stamp, bodies.Header.Stamp = Time(stamp), Time(stamp)
 	for i, name := range names {
 		var p geometrymsgs.Pose
@@ -213,7 +218,8 @@ func TestBodiesByName(t *testing.T) {
 			t.Errorf("%s: found %v what is not there, error %v", m.TypeName(), found, err)
 		}
 		_, found, err = decode(t, m, PoseOptions{})
-		if found || err == nil || !strings.HasSuffix(err.Error(), "topic /poses: bodies cf1, /cf2, cf3: parameter body has to say which") {
+		if found || err == nil || !strings.HasSuffix(err.Error(),
+			"topic /poses: bodies cf1, /cf2, cf3: parameter body has to say which") {
 			t.Errorf("%s: without a name found %v, error %v", m.TypeName(), found, err)
 		}
 	}
@@ -278,7 +284,8 @@ func FuzzDecoders(f *testing.F) {
 		name := names[int(kind)%len(names)]
 		if d, err := NewPoseDecoder("/t", name, PoseOptions{Body: "cf1"}); err == nil {
 			p, found, err := d.Decode(data)
-			if again, foundAgain, errAgain := d.Decode(data); found != foundAgain || (err == nil) != (errAgain == nil) || again.Stamp != p.Stamp {
+			if again, foundAgain, errAgain := d.Decode(data); found != foundAgain ||
+				(err == nil) != (errAgain == nil) || again.Stamp != p.Stamp {
 				t.Fatalf("%v %v %v, then %v %v %v", p, found, err, again, foundAgain, errAgain)
 			}
 			if p.HasVelocity && !finite(p.State.V) {

@@ -14,15 +14,18 @@ import (
 
 // Every field of a tick has its place in the message, where the readers of steps find it.
 func TestPutStep(t *testing.T) {
-	state := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Quat{W: .5, X: .5, Y: -.5, Z: .5}, V: so3.Vec3{X: 4, Y: 5, Z: 6}}
+	state := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Quat{W: .5, X: .5, Y: -.5, Z: .5},
+		V: so3.Vec3{X: 4, Y: 5, Z: 6}}
 	tick := control.Tick{Seq: 7, Stamp: 1_700_000_000_000_000_008, State: state,
 		Command:  quad.Command{Thrust: 9, Rates: so3.Vec3{X: 10, Y: 11, Z: 12}},
 		Sent:     quad.Command{Thrust: 13, Rates: so3.Vec3{X: 14, Y: 15, Z: 16}},
 		Actuator: quad.Command{Thrust: 17, Rates: so3.Vec3{X: 18, Y: 19, Z: 20}},
 		Reference: []quad.Reference{{P: so3.Vec3{X: 21, Y: 22, Z: 23}, V: so3.Vec3{X: 24, Y: 25, Z: 26}, Yaw: 27},
 			{P: so3.Vec3{X: 28, Y: 29, Z: 30}, V: so3.Vec3{X: 31, Y: 32, Z: 33}, Yaw: 34}},
-		Latent: []float32{35, 36}, LatentStamp: 1_600_000_000_000_000_037, Bundle: "b", Stage: guard.Hold, Confidence: .38, Task: "track"}
-	want := msgs.Step{Seq: 7, Command: [4]float64{9, 10, 11, 12}, CommandSent: [4]float64{13, 14, 15, 16}, Actuator: [4]float64{17, 18, 19, 20},
+		Latent: []float32{35, 36}, LatentStamp: 1_600_000_000_000_000_037, Bundle: "b", Stage: guard.Hold,
+		Confidence: .38, Task: "track"}
+	want := msgs.Step{Seq: 7, Command: [4]float64{9, 10, 11, 12}, CommandSent: [4]float64{13, 14, 15, 16},
+		Actuator:  [4]float64{17, 18, 19, 20},
 		Reference: []float64{21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34}, Latent: []float32{35, 36},
 		BundleID: "b", GuardState: msgs.StepGuardHold, Confidence: .38, Task: "track"}
 	want.Header.Stamp.Sec, want.Header.Stamp.Nanosec, want.Header.FrameID = 1_700_000_000, 8, "map"

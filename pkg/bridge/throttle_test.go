@@ -48,7 +48,8 @@ func TestThrottleTable(t *testing.T) {
 // Throttle is the inverse of thrust, and grows with it.
 func TestThrottleInverts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x := Throttle{rapid.Float64Range(0.05, 1).Draw(rt, "hover"), rapid.Float64Range(0, 1).Draw(rt, "curve"), rapid.Float64Range(3, 60).Draw(rt, "voltage")}
+		x := Throttle{rapid.Float64Range(0.05, 1).Draw(rt, "hover"), rapid.Float64Range(0, 1).Draw(rt, "curve"),
+			rapid.Float64Range(3, 60).Draw(rt, "voltage")}
 		volts := x.Voltage * rapid.Float64Range(0.5, 1.5).Draw(rt, "share")
 		u := rapid.Float64Range(0, 1).Draw(rt, "throttle")
 		thrust, _ := x.Thrust(u, volts)

@@ -90,7 +90,8 @@ func (a *ablated) has(name string) bool {
 
 // try has a variant learn and fly.
 func (a *ablateCommand) try(c *console, v *variant) error {
-	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Pilots: experiment.PilotOurs, Rounds: a.Rounds,
+	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Pilots: experiment.PilotOurs,
+		Rounds:  a.Rounds,
 		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, Config: a.Config, Param: v.Params, Airframe: a.Airframe}
 	c.log.Info().Msg(v.Name)
 	studies, _, err := s.studies(c, nil)
@@ -149,7 +150,8 @@ func (a *ablated) WriteText(w io.Writer) error {
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %s |", c)
 	}
-	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n", strings.Repeat("---|", len(columns)+5))
+	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n",
+		strings.Repeat("---|", len(columns)+5))
 	for _, v := range a.Variants {
 		fmt.Fprintf(&b, "| %s |", v.Name)
 		for _, c := range columns {

@@ -63,8 +63,10 @@ func (b *bagInfoCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	r := &bagSummary{Path: s.Path, Storage: s.Storage, Compression: s.Compression, Distro: s.Distro, Bytes: s.Size, Start: s.Start,
-		End: s.End, Messages: s.Messages, Live: s.Live, Lost: s.Lost, Dropped: s.Dropped, Warnings: append([]string{}, s.Warnings...)}
+	r := &bagSummary{Path: s.Path, Storage: s.Storage, Compression: s.Compression, Distro: s.Distro, Bytes: s.Size,
+		Start: s.Start,
+		End:   s.End, Messages: s.Messages, Live: s.Live, Lost: s.Lost, Dropped: s.Dropped,
+		Warnings: append([]string{}, s.Warnings...)}
 	for _, f := range s.Files {
 		r.Files = append(r.Files, f.Name)
 	}
@@ -153,7 +155,8 @@ func (b *bagRecoverCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.show(&recovered{Out: b.Out, Written: r.Written, Lost: r.From.Lost, Warnings: append([]string{}, r.From.Warnings...)})
+	return c.show(&recovered{Out: b.Out, Written: r.Written, Lost: r.From.Lost,
+		Warnings: append([]string{}, r.From.Warnings...)})
 }
 
 // WriteText implements result.

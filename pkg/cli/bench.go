@@ -41,7 +41,8 @@ const benchSeed = 1
 // published sizes: encoder 128, residual of two FiLM blocks of 256, latent of 12.
 func published() (*vnd.Model[float32], vnd.Quadrotor, error) {
 	q := vnd.Quadrotor{Dt: 0.02, Actuator: quadrotor.NominalActuator(), Prior: true}
-	m, err := vnd.New[float32](q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128,
+	m, err := vnd.New[float32](q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU,
+		EncoderDense:  128,
 		EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, Members: 1})
 	if err != nil {
 		return nil, q, err
@@ -79,7 +80,8 @@ func rateOf(bench, unit string, each, threads int, g dist.Group, plain bool, tim
 	if plain || !kernel.Reduces() {
 		format = "float32"
 	}
-	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best, Epoch: median,
+	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best,
+		Epoch:  median,
 		Epochs: len(rest), Threads: threads, Ranks: g.Size(), Kernel: kernel.Name(), Format: format}
 }
 
@@ -89,7 +91,8 @@ func (r *rate) WriteText(w io.Writer) error {
 	if r.Ranks > 1 {
 		who = fmt.Sprintf("%d ranks, %s in all", r.Ranks, who)
 	}
-	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s, %s\n", r.Bench, r.Median, r.Unit,
+	_, err := fmt.Fprintf(w, "%s: %.0f %s/s (best %.0f), %.3f s per epoch of %d, median of %d, %s, %s, %s\n", r.Bench,
+		r.Median, r.Unit,
 		r.Best, r.Epoch, r.Each, r.Epochs, who, r.Kernel, r.Format)
 	return err
 }
@@ -116,7 +119,8 @@ func (b *benchPolicy) Run(c *console) error {
 	}
 	var cfg train.Config
 	param.Default(&cfg)
-	cfg.Hidden, cfg.Envs, cfg.Horizon, cfg.Epochs, cfg.Flights, cfg.Workers, cfg.Bank = b.Hidden, b.Envs, b.Horizon, b.Epochs, 0, b.Threads, 0
+	cfg.Hidden, cfg.Envs, cfg.Horizon, cfg.Epochs, cfg.Flights, cfg.Workers, cfg.Bank = b.Hidden, b.Envs, b.Horizon,
+		b.Epochs, 0, b.Threads, 0
 	cfg.Reduced = !b.Float32
 	var spread task.Spread
 	param.Default(&spread)
@@ -161,7 +165,8 @@ func (b *benchFit) Run(c *console) error {
 	}
 	var cfg fit.Config
 	param.Default(&cfg)
-	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share, cfg.Model.DecoderHidden = b.Steps, []float64{1}, b.Batch, 0, 256
+	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share, cfg.Model.DecoderHidden = b.Steps,
+		[]float64{1}, b.Batch, 0, 256
 	cfg.Train.Updates, cfg.Train.Passes, cfg.Train.Validation, cfg.Train.Workers = b.Epochs, 1e5, 0, b.Threads
 	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart, cfg.Train.Reduced = 1e5, false, 0, !b.Float32
 	segments := dataset.FromFlights(madeUp(16, 20+b.Steps+200))
@@ -190,7 +195,8 @@ func madeUp(flights, n int) []quad.Flight {
 		s := quad.State{Q: so3.Identity(), P: so3.Vec3{Z: 1}}
 		var rows []quad.Step
 		for k := range n {
-			c := quad.Command{Thrust: quad.Gravity + rng.NormFloat64(), Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
+			c := quad.Command{Thrust: quad.Gravity + rng.NormFloat64(),
+				Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
 			rows = append(rows, quad.Step{T: dt * float64(k), State: s, Command: c})
 			a := s.Q.ZAxis().Scale(c.Thrust).Sub(so3.Vec3{Z: quad.Gravity})
 			s.P, s.V = s.P.Add(s.V.Scale(dt)), s.V.Add(a.Scale(dt)).Scale(0.99)
@@ -263,7 +269,8 @@ func (b *benchTick) Run(c *console) error {
 
 // WriteText implements result.
 func (t *ticked) WriteText(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "tick: p50 %.1f µs, p99 %.1f µs, max %.0f µs over %d ticks, %s\n", t.P50, t.P99, t.Max, t.Ticks, t.Kernel)
+	_, err := fmt.Fprintf(w, "tick: p50 %.1f µs, p99 %.1f µs, max %.0f µs over %d ticks, %s\n", t.P50, t.P99, t.Max,
+		t.Ticks, t.Kernel)
 	return err
 }
 

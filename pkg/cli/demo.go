@@ -95,7 +95,8 @@ func (d *demoCommand) fit(c *console, r *demoed) error {
 	bundle := filepath.Join(d.Out, "model.safetensors")
 	c.log.Info().Msgf("fitting to the flights in %s", train)
 	var err error
-	r.Fit, err = c.fit(dist.Solo{}, fitting{cfg: cfg, seed: d.Seed, out: bundle, inputs: []string{train}}) // no checkpoint: it takes a minute
+	r.Fit, err = c.fit(dist.Solo{}, fitting{cfg: cfg, seed: d.Seed, out: bundle,
+		inputs: []string{train}}) // no checkpoint: it takes a minute
 	if err != nil {
 		return err
 	}
@@ -132,8 +133,10 @@ func (r *demoed) writeFit(w io.Writer) error {
 // fly flies with the real nodes, which learn meanwhile.
 func (d *demoCommand) fly(c *console, r *demoed) error {
 	c.log.Info().Msgf("flying %.0f s in %s, each node a process of its own; Ctrl-C ends them all", d.Seconds, d.World)
-	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task, Seconds: d.Seconds, Seed: d.Seed,
-		Out: filepath.Join(d.Out, "flight"), Lockstep: d.Lockstep, Say: func(line string) { fmt.Fprintln(c.stderr, line) }})
+	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task,
+		Seconds: d.Seconds, Seed: d.Seed,
+		Out: filepath.Join(d.Out, "flight"), Lockstep: d.Lockstep,
+		Say: func(line string) { fmt.Fprintln(c.stderr, line) }})
 	if err != nil {
 		return err
 	}
@@ -165,13 +168,15 @@ func (d *demoCommand) fill() error {
 	for _, f := range []struct {
 		path *string
 		name string
-	}{{&d.Flights, demoFlights}, {&d.Out, filepath.Join("build", "demo")}, {&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
+	}{{&d.Flights, demoFlights}, {&d.Out, filepath.Join("build", "demo")},
+		{&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
 		if *f.path == "" {
 			*f.path = filepath.Join(top, f.name)
 		}
 	}
 	if len(d.Params) == 0 {
-		d.Params = []string{filepath.Join(top, "params", "lab.yaml"), filepath.Join(top, "params", "demo", "flight.yaml")}
+		d.Params = []string{filepath.Join(top, "params", "lab.yaml"),
+			filepath.Join(top, "params", "demo", "flight.yaml")}
 	}
 	return nil
 }
@@ -194,5 +199,6 @@ func checkout() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("no " + demoFlights + " in the current directory, above it, or above the program: run it in the checkout, or give --flights DIR")
+	return "", errors.New("no " + demoFlights +
+		" in the current directory, above it, or above the program: run it in the checkout, or give --flights DIR")
 }

@@ -52,7 +52,8 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.asked() {
 		return d.examine(c)
 	}
-	all := []finding{build(), kernels(), oneDNN(), arithmetic(), cores(), memory(), writeAccess(d.Dir), demoData(), onRclgo()}
+	all := []finding{build(), kernels(), oneDNN(), arithmetic(), cores(), memory(), writeAccess(d.Dir), demoData(),
+		onRclgo()}
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}
@@ -108,7 +109,8 @@ func kernels() finding {
 	name := kernel.Name()
 	if name == "go" {
 		return finding{"kernel", stateMissing, name,
-			"fits take many times longer than on C kernels; build with a C compiler and CGO_ENABLED=1, and leave " + kernel.Environment + " unset"}
+			"fits take many times longer than on C kernels; build with a C compiler and CGO_ENABLED=1, and leave " +
+				kernel.Environment + " unset"}
 	}
 	return finding{"kernel", stateOK, name, ""}
 }
@@ -151,7 +153,8 @@ func arithmetic() finding {
 	}
 	detail := fmt.Sprintf("a matrix product is right to %.1g", worst)
 	if !(worst < 1e-3) {
-		return finding{"arithmetic", stateWrong, detail, "expected 0.001; models would be wrong: set " + kernel.Environment + "=go and report it"}
+		return finding{"arithmetic", stateWrong, detail,
+			"expected 0.001; models would be wrong: set " + kernel.Environment + "=go and report it"}
 	}
 	return finding{"arithmetic", stateOK, detail, ""}
 }
@@ -160,7 +163,8 @@ func cores() finding {
 	n := kernel.Workers()
 	detail := fmt.Sprintf("%d of %d in use", n, runtime.NumCPU())
 	if n < 2 {
-		return finding{"cores", stateMissing, detail, "fits are meant for two or more: within the same minutes they get fewer updates"}
+		return finding{"cores", stateMissing, detail,
+			"fits are meant for two or more: within the same minutes they get fewer updates"}
 	}
 	return finding{"cores", stateOK, detail, ""}
 }
@@ -198,7 +202,8 @@ func writeAccess(dir string) finding {
 		os.Remove(f.Name())
 	}
 	if err != nil {
-		return finding{"writing", stateWrong, fmt.Sprintf("no files can be written in %s (%v)", dir, cause(err)), "nothing could be kept there"}
+		return finding{"writing", stateWrong, fmt.Sprintf("no files can be written in %s (%v)", dir, cause(err)),
+			"nothing could be kept there"}
 	}
 	return finding{"writing", stateOK, fmt.Sprintf("files can be written in %s", dir), ""}
 }
@@ -206,7 +211,8 @@ func writeAccess(dir string) finding {
 func demoData() finding {
 	top, err := checkout()
 	if err != nil {
-		return finding{"demo", stateMissing, "no " + demoFlights + " in the current directory or above", "vnd demo needs --flights DIR"}
+		return finding{"demo", stateMissing, "no " + demoFlights + " in the current directory or above",
+			"vnd demo needs --flights DIR"}
 	}
 	return finding{"demo", stateOK, "flights in " + filepath.Join(top, demoFlights), ""}
 }
@@ -216,7 +222,8 @@ func configured(path string) finding {
 	param.Default(&cfg)
 	bags := flightlog.DefaultOptions().Config
 	err := param.Load(path, fitNode, &cfg)
-	if berr := param.Load(path, assembleNode, &bags); err == nil && !errors.Is(berr, param.ErrNoBlock) || errors.Is(err, param.ErrNoBlock) {
+	if berr := param.Load(path, assembleNode, &bags); err == nil && !errors.Is(berr, param.ErrNoBlock) ||
+		errors.Is(err, param.ErrNoBlock) {
 		err = berr
 	}
 	if err == nil {

@@ -224,7 +224,8 @@ func (r *evalRow) add(f closedloop.Figures, flights int) {
 
 // setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
 // its place.
-func (p *pilotage) setup(e *evalCommand, w experiment.Field, seed uint64) (*closedloop.Setup, reference.Reference, error) {
+func (p *pilotage) setup(e *evalCommand, w experiment.Field, seed uint64) (*closedloop.Setup, reference.Reference,
+	error) {
 	s := p.est
 	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.Seconds)
 	if e.Task != task.Land {
@@ -232,7 +233,8 @@ func (p *pilotage) setup(e *evalCommand, w experiment.Field, seed uint64) (*clos
 		return &s, p.path, nil
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x1a4d))
-	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
+	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1,
+		Z: 0.5 + rng.Float64()}}
 	spec := new(reference.Landing)
 	param.Default(spec)
 	stands := w.Ground.Height + w.Ground.Feet
@@ -301,7 +303,8 @@ func (e *evaluated) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintln(t, head)
 	for _, r := range e.Rows {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%.3f\t%.3f\t%.3f\t%d\t%.3f\t%d\t", r.World, r.Condition, r.Flights, r.Mean, r.P95, r.Max, r.Crashes, r.Law, r.LawCrash)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.3f\t%.3f\t%.3f\t%d\t%.3f\t%d\t", r.World, r.Condition, r.Flights, r.Mean, r.P95,
+			r.Max, r.Crashes, r.Law, r.LawCrash)
 		if r.Landed != nil {
 			fmt.Fprintf(t, "%d\t", *r.Landed)
 		}
@@ -322,7 +325,8 @@ func (e *evaluated) WriteText(w io.Writer) error {
 
 // writeRecovery writes one line.
 func writeRecovery(w io.Writer, of string, r *closedloop.Recovery) error {
-	_, err := fmt.Fprintf(w, "%s, %s to %s at %.0f s: peak %.3f m, within %.3f m + 2 cm after %s\n", of, r.From, r.To, r.Time, r.Peak, r.Envelope,
+	_, err := fmt.Fprintf(w, "%s, %s to %s at %.0f s: peak %.3f m, within %.3f m + 2 cm after %s\n", of, r.From, r.To,
+		r.Time, r.Peak, r.Envelope,
 		afterwards(r.Wide))
 	return err
 }

@@ -157,12 +157,14 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 	r, f := preflight.Fly(h)
 	all := told(append(found, f...))
 	if r.Known() {
-		all = append(all, finding{"response", stateOK, fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
-			r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""})
+		all = append(all, finding{"response", stateOK,
+			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
+				r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""})
 	}
 	if x.Airframe != "" {
 		if !r.Known() {
-			all = append(all, finding{"airframe", stateWrong, x.Airframe + " was left as it is", "the hover does not tell gain, delay and lag"})
+			all = append(all, finding{"airframe", stateWrong, x.Airframe + " was left as it is",
+				"the hover does not tell gain, delay and lag"})
 			return diagnosed(c, all)
 		}
 		if err := keep(x.Airframe, r); err != nil {

@@ -25,10 +25,12 @@ func TestShape(t *testing.T) {
 	if a.shape(&n); n != said {
 		t.Errorf("a response that is not known made %+v", n)
 	}
-	a.Response = preflight.Response{ThrustGain: 0.9, ThrustDelay: 0.03, ThrustLag: 0.1, RateGain: 1, RateDelay: 0.02, RateLag: 0.02}
+	a.Response = preflight.Response{ThrustGain: 0.9, ThrustDelay: 0.03, ThrustLag: 0.1, RateGain: 1, RateDelay: 0.02,
+		RateLag: 0.02}
 	a.shape(&n)
 	want := train.Nominal{Dt: said.Dt, MinLag: 0.014, MaxLag: 0.13, MaxDelay: 1.3 * 1.5, Gain: 0.1, Wind: said.Wind}
-	for i, x := range [][2]float64{{n.Dt, want.Dt}, {n.MinLag, want.MinLag}, {n.MaxLag, want.MaxLag}, {n.MaxDelay, want.MaxDelay}, {n.Gain, want.Gain}, {n.Wind, want.Wind}} {
+	for i, x := range [][2]float64{{n.Dt, want.Dt}, {n.MinLag, want.MinLag}, {n.MaxLag, want.MaxLag},
+		{n.MaxDelay, want.MaxDelay}, {n.Gain, want.Gain}, {n.Wind, want.Wind}} {
 		if math.Abs(x[0]-x[1]) > 1e-12 {
 			t.Errorf("number %d is %g, expected %g", i, x[0], x[1])
 		}
@@ -53,7 +55,8 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // and the airframe file gets its response and keeps what else it says.
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
-	flight, lab, frame := filepath.Join("..", "..", "params", "demo", "flights", "test", "june_07_data_wind__zz_2d_seed4_ppo_L1_new_0.csv"),
+	flight, lab, frame := filepath.Join("..", "..", "params", "demo", "flights", "test",
+		"june_07_data_wind__zz_2d_seed4_ppo_L1_new_0.csv"),
 		filepath.Join(dir, "lab"), filepath.Join(dir, "frame.yaml")
 	if code, _, stderr := run(t, "import", "--csv", flight, "--out", lab); code != 0 {
 		t.Fatal(stderr)
@@ -61,11 +64,13 @@ func TestExamine(t *testing.T) {
 	if err := os.WriteFile(frame, []byte("airframe:\n  ros__parameters:\n    max_rate: 12.5\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := run(t, "doctor", "--bag", lab, "--params", filepath.Join("..", "..", "params", "lab.yaml"), "--airframe", frame)
+	code, stdout, stderr := run(t, "doctor", "--bag", lab, "--params", filepath.Join("..", "..", "params", "lab.yaml"),
+		"--airframe", frame)
 	if code != 0 {
 		t.Fatalf("%s%s", stdout, stderr)
 	}
-	for _, want := range []string{`ok +thrust unit +hover takes 10\.[5-9]\d* m/s²: a thrust gain of 0\.9[0-9]+`, `ok +rate axes +roll, pitch and yaw turn as commanded`,
+	for _, want := range []string{`ok +thrust unit +hover takes 10\.[5-9]\d* m/s²: a thrust gain of 0\.9[0-9]+`,
+		`ok +rate axes +roll, pitch and yaw turn as commanded`,
 		`ok +loop delay +the motion begins [23]\d ms after a command`, `ok +airframe +the response was written to `} {
 		if !regexp.MustCompile(want).MatchString(stdout) {
 			t.Errorf("no %s in\n%s", want, stdout)
@@ -76,10 +81,12 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := a.Response
-	if a.MaxRate != 12.5 || math.Abs(r.ThrustGain-0.92) > 0.03 || math.Abs(r.ThrustDelay+r.ThrustLag-0.09) > 0.03 || math.Abs(r.RateDelay+r.RateLag-0.047) > 0.015 {
+	if a.MaxRate != 12.5 || math.Abs(r.ThrustGain-0.92) > 0.03 || math.Abs(r.ThrustDelay+r.ThrustLag-0.09) > 0.03 ||
+		math.Abs(r.RateDelay+r.RateLag-0.047) > 0.015 {
 		t.Errorf("%+v", a)
 	}
-	if code, _, stderr := run(t, "train", "--task", "hover", "--airframe", frame, "-p", "epochs:=2", "-p", "flights:=0", "--out", filepath.Join(dir, "p.vnd")); code != 0 {
+	if code, _, stderr := run(t, "train", "--task", "hover", "--airframe", frame, "-p", "epochs:=2", "-p", "flights:=0",
+		"--out", filepath.Join(dir, "p.vnd")); code != 0 {
 		t.Error(stderr)
 	}
 	before, err := os.ReadFile(frame)
@@ -87,12 +94,14 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	turned(t, flight, filepath.Join(dir, "wrong.csv"))
-	if code, _, stderr := run(t, "import", "--csv", filepath.Join(dir, "wrong.csv"), "--out", filepath.Join(dir, "wrong")); code != 0 {
+	if code, _, stderr := run(t, "import", "--csv", filepath.Join(dir, "wrong.csv"), "--out",
+		filepath.Join(dir, "wrong")); code != 0 {
 		t.Fatal(stderr)
 	}
 	code, stdout, _ = run(t, "doctor", "--bag", filepath.Join(dir, "wrong"), "--airframe", frame)
 	after, err := os.ReadFile(frame)
-	if code == 0 || err != nil || !bytes.Equal(before, after) || !strings.Contains(stdout, "FRD: pitch and yaw turn against their commands") {
+	if code == 0 || err != nil || !bytes.Equal(before, after) ||
+		!strings.Contains(stdout, "FRD: pitch and yaw turn against their commands") {
 		t.Errorf("exit %d, %v:\n%s", code, err, stdout)
 	}
 }

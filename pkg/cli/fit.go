@@ -43,7 +43,8 @@ func (f *fitCommand) Run(c *console) error {
 		if err := dist.Agree(g, err); err != nil {
 			return err
 		}
-		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe, inputs: f.Inputs}
+		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
+			inputs: f.Inputs}
 		if f.Config != "" && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
 			todo.config = f.Config
 		}
@@ -144,7 +145,8 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	if err != nil {
 		return nil, explained(err, f.checkpoint, "fit")
 	}
-	r := &fitResult{Bundle: f.out, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt), Metrics: fitted.Metrics, Warnings: c.warnings}
+	r := &fitResult{Bundle: f.out, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
+		Metrics: fitted.Metrics, Warnings: c.warnings}
 	if g.Rank() == 0 {
 		r.ID, err = f.write(fitted)
 	}
@@ -188,12 +190,15 @@ func (f *fitting) write(fitted *fit.Fit) (string, error) {
 func (f *fitResult) WriteText(w io.Writer) error {
 	m := &f.Metrics
 	took := time.Duration(m.Seconds * float64(time.Second)).Round(time.Second / 10)
-	text := fmt.Sprintf("%d updates in %v on %s, %d threads; loss %.4g", m.Updates, took, m.Kernel, m.Workers, m.Losses.Total)
+	text := fmt.Sprintf("%d updates in %v on %s, %d threads; loss %.4g", m.Updates, took, m.Kernel, m.Workers,
+		m.Losses.Total)
 	if m.BestUpdate > 0 {
-		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation, m.BestUpdate,
+		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation,
+			m.BestUpdate,
 			len(m.ValidationFlights))
 	}
-	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle, f.ID)
+	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle,
+		f.ID)
 	return err
 }
 
@@ -267,7 +272,8 @@ func version() string {
 
 // tell moves the bar of a fit.
 func (b bar) tell(p fit.Progress) {
-	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction, p.Losses.MMD)
+	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction,
+		p.Losses.MMD)
 	if p.Validation == p.Validation { // not NaN
 		text += fmt.Sprintf(", validation %.4g", p.Validation)
 	}

@@ -49,7 +49,8 @@ func (a *Airframe) shape(n *train.Nominal) {
 func (a *Airframe) allows(name string, r reference.Reference) error {
 	corner := func(x []float64) (v so3.Vec3, err error) {
 		if len(x) != 3 {
-			return v, fmt.Errorf("parameter guard.fence_min or guard.fence_max has %d numbers, expected x, y, z", len(x))
+			return v, fmt.Errorf("parameter guard.fence_min or guard.fence_max has %d numbers, expected x, y, z",
+				len(x))
 		}
 		return so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, nil
 	}
@@ -89,7 +90,8 @@ func (a *Airframe) path(name, file string) (r reference.Reference, err error) {
 	case task.Land:
 		return nil, nil
 	default:
-		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", name, task.Hover, task.Track, task.Land, task.Features)
+		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", name, task.Hover, task.Track, task.Land,
+			task.Features)
 	}
 	param.Default(spec)
 	if r, err = reference.New(spec); err != nil {

@@ -24,11 +24,14 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	defer r.Close()
 	state, stateType := p.StateTopic()
 	command, commandType := p.CommandTopic()
-	pose, err := chosen(r, "poses", state, stateType, []string{bridge.TypePoseStamped, bridge.TypeOdometry, bridge.TypeVehicleOdometry, bridge.TypeNamedPoseArray, bridge.TypeRigidBodies})
+	pose, err := chosen(r, "poses", state, stateType,
+		[]string{bridge.TypePoseStamped, bridge.TypeOdometry, bridge.TypeVehicleOdometry, bridge.TypeNamedPoseArray,
+			bridge.TypeRigidBodies})
 	if err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
-	sent, err := chosen(r, "commands", command, commandType, []string{bridge.TypeThrustRates, bridge.TypeAttitudeTarget, bridge.TypeVehicleRatesSetpoint})
+	sent, err := chosen(r, "commands", command, commandType,
+		[]string{bridge.TypeThrustRates, bridge.TypeAttitudeTarget, bridge.TypeVehicleRatesSetpoint})
 	if err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
@@ -70,14 +73,16 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 }
 
 // hear takes one message of a bag.
-func hear(h *preflight.Hover, m *bag.Message, pose, sent string, pilot *flightlog.Autopilot, poses *bridge.PoseDecoder, commands *bridge.CommandDecoder) error {
+func hear(h *preflight.Hover, m *bag.Message, pose, sent string, pilot *flightlog.Autopilot, poses *bridge.PoseDecoder,
+	commands *bridge.CommandDecoder) error {
 	arrival := float64(m.LogTime) / 1e9
 	pilot.Hear(m)
 	if m.Topic == sent {
 		commands.At(pilot.Volts())
 		c, err := commands.Decode(m.Data)
 		if err == nil && pilot.Takes() {
-			h.Commands = append(h.Commands, preflight.Commanded{Arrival: arrival, Thrust: c.Command.Thrust, Rates: c.Command.Rates})
+			h.Commands = append(h.Commands, preflight.Commanded{Arrival: arrival, Thrust: c.Command.Thrust,
+				Rates: c.Command.Rates})
 		}
 		return err
 	}
@@ -86,7 +91,8 @@ func hear(h *preflight.Hover, m *bag.Message, pose, sent string, pilot *flightlo
 	}
 	x, found, err := poses.Decode(m.Data)
 	if err == nil && found {
-		h.Poses = append(h.Poses, preflight.Sample{Stamp: float64(x.Stamp) / 1e9, Arrival: arrival, P: x.State.P, Q: x.State.Q, V: x.State.V, Moves: x.HasVelocity})
+		h.Poses = append(h.Poses, preflight.Sample{Stamp: float64(x.Stamp) / 1e9, Arrival: arrival, P: x.State.P,
+			Q: x.State.Q, V: x.State.V, Moves: x.HasVelocity})
 	}
 	return err
 }
@@ -117,5 +123,6 @@ func chosen(r *bag.Reader, what, wanted, typeName string, types []string) (bag.T
 			return bag.Topic{}, fmt.Errorf("several topics with %s: %s; -p state_source:=… and -p command_interface:=… say which", what, strings.Join(names, ", "))
 		}
 	}
-	return bag.Topic{}, fmt.Errorf("no topic with %s in it, expected one of type %s", what, strings.Join(append([]string{typeName}, types...), ", "))
+	return bag.Topic{}, fmt.Errorf("no topic with %s in it, expected one of type %s", what,
+		strings.Join(append([]string{typeName}, types...), ", "))
 }

@@ -54,7 +54,8 @@ func TestHoverFollowed(t *testing.T) {
 		case 0, to:
 			write("/quad/mavros/state", &mavrosmsgs.State{Connected: true, Armed: true, Mode: "POSCTL"})
 		case from:
-			write("/quad/mavros/state", &mavrosmsgs.State{Connected: true, Armed: true, Mode: mavrosmsgs.StateModePx4Offboard})
+			write("/quad/mavros/state", &mavrosmsgs.State{Connected: true, Armed: true,
+				Mode: mavrosmsgs.StateModePx4Offboard})
 		case powered:
 			write("/quad/mavros/battery", &sensormsgs.BatteryState{Voltage: volts})
 		}

@@ -66,7 +66,8 @@ func (i *importCommand) Run(c *console) error {
 		Namespace: i.Namespace, Odometry: moving}); err != nil {
 		return err
 	}
-	return c.show(&imported{Out: i.Out, Storage: i.Storage, Flights: len(flights), Rows: rows(flights), Odometry: moving, Warnings: c.warnings})
+	return c.show(&imported{Out: i.Out, Storage: i.Storage, Flights: len(flights), Rows: rows(flights),
+		Odometry: moving, Warnings: c.warnings})
 }
 
 // WriteText implements result.
@@ -75,6 +76,7 @@ func (i *imported) WriteText(w io.Writer) error {
 	if i.Odometry {
 		poses = "mocap/odom"
 	}
-	_, err := fmt.Fprintf(w, "wrote %s (%s): %d flights, %d rows, %s and command\n", i.Out, i.Storage, i.Flights, i.Rows, poses)
+	_, err := fmt.Fprintf(w, "wrote %s (%s): %d flights, %d rows, %s and command\n", i.Out, i.Storage, i.Flights,
+		i.Rows, poses)
 	return err
 }

@@ -20,7 +20,8 @@ func TestPredictionsAreInterruptible(t *testing.T) {
 	rows := make([]quad.Step, 2000)
 	f := quad.Flight{Name: "f", Segments: [][]quad.Step{rows}}
 	path := filepath.Join(t.TempDir(), "p.csv")
-	if err := writePredictions(path, &f, openloop.Entry{Name: "p", Predictor: p}, 1, 1); c.fail("vnd predict", err) == 0 {
+	if err := writePredictions(path, &f, openloop.Entry{Name: "p", Predictor: p}, 1, 1); c.fail("vnd predict",
+		err) == 0 {
 		t.Error("no error")
 	}
 	if said.String() != "vnd predict: interrupted\n" {

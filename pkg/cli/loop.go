@@ -232,7 +232,10 @@ func (p *loop) draw(out *looped) error {
 	file := filepath.Join(p.Out, "flights.png")
 	title := fmt.Sprintf("%s in %s", d.Name, f.Label())
 	out.Files = append(out.Files, file)
-	return atomicfile.WriteFile(file, func(w io.Writer) error { return plot.Flights(w, title, drawn, p.shown, p.marks) })
+	return atomicfile.WriteFile(file, func(w io.Writer) error {
+		return plot.Flights(w, title, drawn, p.shown,
+			p.marks)
+	})
 }
 
 // WriteText implements result: a line for each round and task, over the conditions.
@@ -241,11 +244,15 @@ func (l *looped) WriteText(w io.Writer) error {
 	fmt.Fprintln(t, "after round\tbundle\ttask\tconditions\tmean m\tbest m\tworst m\tin\tcrashes\t")
 	for lo := 0; lo < len(l.Flown); lo++ {
 		first := &l.Flown[lo]
-		if slices.ContainsFunc(l.Flown[:lo], func(r flownRow) bool { return r.Round == first.Round && r.Task == first.Task }) {
+		if slices.ContainsFunc(l.Flown[:lo], func(r flownRow) bool {
+			return r.Round == first.Round &&
+				r.Task == first.Task
+		}) {
 			continue
 		}
 		s := summarise(l.Flown[lo:], first.Round, first.Task)
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%s\t%d\t\n", first.Round, first.Bundle, first.Task, s.n, s.mean, s.best, s.worst, s.in, s.crashes)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%s\t%d\t\n", first.Round, first.Bundle, first.Task, s.n,
+			s.mean, s.best, s.worst, s.in, s.crashes)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -262,7 +269,8 @@ func (l *looped) WriteText(w io.Writer) error {
 		if !r.Verdict.Pass {
 			verdict = "refused"
 		}
-		fmt.Fprintf(w, "round %d: %d rows, fit %.1f s, improve %.1f s, gate %.1f s; bundle %s %s\n", r.Number, r.Rows, r.Seconds[continual.Fitting],
+		fmt.Fprintf(w, "round %d: %d rows, fit %.1f s, improve %.1f s, gate %.1f s; bundle %s %s\n", r.Number, r.Rows,
+			r.Seconds[continual.Fitting],
 			r.Seconds[continual.Improving], r.Seconds[continual.Gating], r.ID, verdict)
 	}
 	_, err := fmt.Fprintf(w, "last bundle %s\n", l.Bundle)

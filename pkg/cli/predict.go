@@ -69,7 +69,10 @@ func (p *predictCommand) Run(c *console) error {
 
 // writePredictions writes the file of predictions, whole or not at all.
 func writePredictions(path string, f *quad.Flight, e openloop.Entry, steps, stride int) error {
-	return atomicfile.WriteFile(path, func(w io.Writer) error { return openloop.WritePredictions(w, f, e, steps, stride) })
+	return atomicfile.WriteFile(path, func(w io.Writer) error {
+		return openloop.WritePredictions(w, f, e, steps,
+			stride)
+	})
 }
 
 // WriteText implements result.
@@ -100,7 +103,8 @@ func load(path string) (*loaded, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Net.Context > openloop.Context {
-		return nil, fmt.Errorf("%s: the model reads %d past rows, predictions start after %d (parameter model.context)", path,
+		return nil, fmt.Errorf("%s: the model reads %d past rows, predictions start after %d (parameter model.context)",
+			path,
 			m.Net.Context, openloop.Context)
 	}
 	return &loaded{model: m, robot: q, predictor: vnd.NewPredictor(m, q), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil

@@ -75,7 +75,8 @@ func compareWithScore(ts *testscript.TestScript, file string, squares [][3]float
 		for c, figures := range [][]float64{got.Position, got.Velocity, got.Attitude} {
 			want := math.Sqrt(squares[step-1][c] / float64(n))
 			if math.Abs(figures[i]-want) > 1e-5*want {
-				ts.Fatalf("after %d steps error %d is %g by the score and %g by the predictions", step, c, figures[i], want)
+				ts.Fatalf("after %d steps error %d is %g by the score and %g by the predictions", step, c, figures[i],
+					want)
 			}
 		}
 	}

@@ -24,11 +24,16 @@ func Documents() map[string]string {
 			"Every parameter stands in the source with its default, unit and range; this page is generated from there (`make gen`).\n" +
 			"A file is a ROS 2 parameter file: `params/fit.yaml`, `params/train.yaml`, `params/assemble.yaml` and `params/airframe.yaml` hold all defaults, copy what you change.\n" +
 			"Unknown names, other types and values out of range are refused with file and line.\n\n" +
-			"## Fit\n\n`vnd fit --config F.yaml -p NAME:=VALUE …`, node name `" + fitNode + "`.\n\n" + param.Markdown(&cfg) +
-			"\n## Bags\n\n`vnd fit|predict|score|bag … --config F.yaml`, node name `" + assembleNode + "`.\n\n" + param.Markdown(&bags) +
-			"\n## Training\n\n`vnd train --config F.yaml -p NAME:=VALUE …`, node name `" + trainNode + "`.\n\n" + param.Markdown(&training) +
-			"\n## Loop\n\n`vnd loop --config F.yaml -p NAME:=VALUE …`, node name `" + loopNode + "`.\n\n" + param.Markdown(&loop) +
-			"\n## Airframe\n\n`vnd fit --airframe F.yaml …`, node name `" + airframeNode + "`.\n\n" + param.Markdown(&airframe),
+			"## Fit\n\n`vnd fit --config F.yaml -p NAME:=VALUE …`, node name `" + fitNode + "`.\n\n" +
+			param.Markdown(&cfg) +
+			"\n## Bags\n\n`vnd fit|predict|score|bag … --config F.yaml`, node name `" + assembleNode + "`.\n\n" +
+			param.Markdown(&bags) +
+			"\n## Training\n\n`vnd train --config F.yaml -p NAME:=VALUE …`, node name `" + trainNode + "`.\n\n" +
+			param.Markdown(&training) +
+			"\n## Loop\n\n`vnd loop --config F.yaml -p NAME:=VALUE …`, node name `" + loopNode + "`.\n\n" +
+			param.Markdown(&loop) +
+			"\n## Airframe\n\n`vnd fit --airframe F.yaml …`, node name `" + airframeNode + "`.\n\n" +
+			param.Markdown(&airframe),
 		"params/fit.yaml":      param.YAML(fitNode, &cfg),
 		"params/train.yaml":    param.YAML(trainNode, &training),
 		"params/loop.yaml":     param.YAML(loopNode, &loop),

@@ -73,7 +73,8 @@ type scaledEpoch struct {
 
 // Run implements `vnd bench scale`.
 func (b *benchScale) Run(c *console) error {
-	if slices.Min(append(b.Envs, b.EnvsAt)) < 1 || slices.Min(append(b.Horizon, b.HorizonAt)) < 1 || b.Among < 2 || b.Epochs < 3 || b.Rounds < 1 {
+	if slices.Min(append(b.Envs, b.EnvsAt)) < 1 || slices.Min(append(b.Horizon, b.HorizonAt)) < 1 || b.Among < 2 ||
+		b.Epochs < 3 || b.Rounds < 1 {
 		return errors.New("expected at least one environment and step, two threads and ranks, three epochs and one round")
 	}
 	for _, sizes := range [][]int{b.Envs, b.Horizon} {
@@ -125,7 +126,8 @@ func (b *benchScale) rows(ways int) (rows []scaledEpoch) {
 			return
 		}
 		rows = append(rows, scaledEpoch{Bench: "policy", Envs: envs, Horizon: horizon, seen: make([][]float64, ways),
-			args: append([]string{"policy", "--envs", strconv.Itoa(envs), "--horizon", strconv.Itoa(horizon), "--hidden", strconv.Itoa(b.Hidden)}, epochs...)})
+			args: append([]string{"policy", "--envs", strconv.Itoa(envs), "--horizon", strconv.Itoa(horizon),
+				"--hidden", strconv.Itoa(b.Hidden)}, epochs...)})
 	}
 	for _, envs := range b.Envs {
 		policy(envs, b.HorizonAt)
@@ -145,7 +147,8 @@ func (c *console) bench(w way, args []string) (*rate, error) {
 	}
 	command := slices.Concat([]string{program, "bench"}, args, []string{"--threads", strconv.Itoa(w.threads), "--json"})
 	if w.ranks > 1 {
-		command = append([]string{"mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(w.ranks)}, command...)
+		command = append([]string{"mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(w.ranks)},
+			command...)
 	}
 	cmd := terminable(c.ctx, command)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")

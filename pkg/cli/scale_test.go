@@ -10,7 +10,8 @@ import (
 // A command that is no longer wanted is asked to end, and ends what is its own.
 func TestCommandsAreTerminated(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cmd := terminable(ctx, []string{"sh", "-c", `trap 'echo ended; exit 0' TERM; echo begun; while :; do sleep 0.01; done`})
+	cmd := terminable(ctx, []string{"sh", "-c",
+		`trap 'echo ended; exit 0' TERM; echo begun; while :; do sleep 0.01; done`})
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -145,8 +145,9 @@ func loadAll(bundles []string) (models []*loaded, names []string, err error) {
 		return models, []string{"vnd"}, nil
 	}
 	count := map[string]int{}
-	for _, name := range slices.Concat(names, []string{openloop.NamePrior, openloop.NameRecentMean, openloop.NameLinRecentMean,
-		openloop.NamePriorStar, openloop.NameRecentMeanStar, openloop.NameRidgeStar}) {
+	for _, name := range slices.Concat(names,
+		[]string{openloop.NamePrior, openloop.NameRecentMean, openloop.NameLinRecentMean,
+			openloop.NamePriorStar, openloop.NameRecentMeanStar, openloop.NameRidgeStar}) {
 		count[name]++
 	}
 	seen := map[string]string{} // path by name

@@ -14,14 +14,16 @@ func TestSilentRankFailsAloud(t *testing.T) {
 	t.Setenv("OMPI_COMM_WORLD_RANK", "1")
 	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
 	for want, args := range map[string][]string{
-		"vnd: unknown flag --hedgehog":                          {"train", "--hedgehog"},
-		"vnd eval: started as 2 processes, expected one":        {"eval", "--task", "hover", "--bundle", "a.vnd", "--world", "w.yaml"},
+		"vnd: unknown flag --hedgehog": {"train", "--hedgehog"},
+		"vnd eval: started as 2 processes, expected one": {"eval", "--task", "hover", "--bundle", "a.vnd",
+			"--world", "w.yaml"},
 		"vnd sweep: open nowhere.yaml":                          {"sweep", "nowhere.yaml", "--index", "0"},
 		"vnd bench: expected at least one environment":          {"bench", "policy", "--envs", "0"},
 		"vnd bench: expected at least two contexts, one to 200": {"bench", "fit", "--batch", "1", "--json"},
 	} {
 		var out, said bytes.Buffer
-		if code := Run(t.Context(), args, &out, &said); code != 1 || !strings.HasPrefix(said.String(), want) || out.Len() > 0 {
+		if code := Run(t.Context(), args, &out, &said); code != 1 || !strings.HasPrefix(said.String(), want) ||
+			out.Len() > 0 {
 			t.Errorf("vnd %s: code %d, %q, %q; want %q", strings.Join(args, " "), code, &out, &said, want)
 		}
 	}

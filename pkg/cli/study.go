@@ -45,13 +45,14 @@ type studied struct {
 func (s *studyCommand) Run(c *console) error {
 	out := &studied{}
 	var err error
-	out.Studies, out.Files, err = s.studies(c, func(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) ([]string, error) {
-		name := fmt.Sprintf("seed%d.safetensors", p.Seed)
-		if err := bundle.Write(filepath.Join(s.Out, name), study.Bundle); err != nil || p.Seed != s.Seeds[0] {
-			return nil, err
-		}
-		return s.draw(study, plan, p)
-	})
+	out.Studies, out.Files, err = s.studies(c,
+		func(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) ([]string, error) {
+			name := fmt.Sprintf("seed%d.safetensors", p.Seed)
+			if err := bundle.Write(filepath.Join(s.Out, name), study.Bundle); err != nil || p.Seed != s.Seeds[0] {
+				return nil, err
+			}
+			return s.draw(study, plan, p)
+		})
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,8 @@ func (s *studyCommand) Run(c *console) error {
 }
 
 // studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it wrote.
-func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experiment.Plan, *experiment.Campaign) ([]string, error)) (all []*experiment.Study, files []string, err error) {
+func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experiment.Plan,
+	*experiment.Campaign) ([]string, error)) (all []*experiment.Study, files []string, err error) {
 	cfg, err := settings[experiment.Config](loopNode, s.Config, s.Param)
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +116,8 @@ func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 		flag, file string
 		scheduled  bool
 		to         *[]experiment.Field
-	}{{"--world", s.World, false, &p.Fields}, {"--turning", s.Turning, true, &p.Turning}, {"--unseen", s.Unseen, false, &p.Unseen}} {
+	}{{"--world", s.World, false, &p.Fields}, {"--turning", s.Turning, true, &p.Turning},
+		{"--unseen", s.Unseen, false, &p.Unseen}} {
 		if w.file == "" {
 			continue
 		}
@@ -123,7 +126,8 @@ func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 			return nil, err
 		}
 		if scheduled := fields[0].Seconds > 0; scheduled != w.scheduled {
-			return nil, fmt.Errorf("%s %s: expected a world %s a schedule", w.flag, w.file, map[bool]string{true: "with", false: "without"}[w.scheduled])
+			return nil, fmt.Errorf("%s %s: expected a world %s a schedule", w.flag, w.file,
+				map[bool]string{true: "with", false: "without"}[w.scheduled])
 		}
 		*w.to = fields
 	}
@@ -136,7 +140,8 @@ func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 }
 
 // draw makes the pictures of a seed.
-func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) (files []string, err error) {
+func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) (files []string,
+	err error) {
 	last := p.Duties[len(p.Duties)-1]
 	write := func(name string, draw func(w io.Writer) error) {
 		file := filepath.Join(s.Out, name)
@@ -157,7 +162,8 @@ func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *e
 	})
 	for i := range study.Curves {
 		write(fmt.Sprintf("training%d.png", i+1), func(w io.Writer) error {
-			return plot.TrainingCurve(w, fmt.Sprintf("Training of the policy in round %d", i+1), curve(&study.Curves[i]))
+			return plot.TrainingCurve(w, fmt.Sprintf("Training of the policy in round %d", i+1),
+				curve(&study.Curves[i]))
 		})
 	}
 	field := plan.Fields[len(plan.Fields)-1].Label()
@@ -225,7 +231,8 @@ func (s *studied) WriteText(w io.Writer) error {
 				fmt.Fprintf(&b, "| %s | 0 | – | – | – | – | – | – |\n", r.Name)
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide), within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
+			fmt.Fprintf(&b, "| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide),
+				within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
 		}
 	}
 	for _, study := range s.Studies {
@@ -270,7 +277,9 @@ func writeSeed(b *strings.Builder, study *experiment.Study) {
 		}
 	}
 	for _, r := range study.Rounds {
-		fmt.Fprintf(b, "  round %d: %d rows, %.1f s (fit %.1f, improve %.1f, gate %.1f), %s%s\n", r.Number, r.Rows, r.Total, r.Seconds["fit"], r.Seconds["improve"],
-			r.Seconds["gate"], map[bool]string{true: "promoted", false: "refused: "}[r.Verdict.Pass], strings.Join(r.Refused, "; "))
+		fmt.Fprintf(b, "  round %d: %d rows, %.1f s (fit %.1f, improve %.1f, gate %.1f), %s%s\n", r.Number, r.Rows,
+			r.Total, r.Seconds["fit"], r.Seconds["improve"],
+			r.Seconds["gate"], map[bool]string{true: "promoted", false: "refused: "}[r.Verdict.Pass],
+			strings.Join(r.Refused, "; "))
 	}
 }

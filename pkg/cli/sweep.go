@@ -165,8 +165,10 @@ var gridName = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
 func (s *sweep) readGrid(n *yaml.Node) error {
 	for key, value := range pairs(n) {
-		if braced := "{" + key.Value + "}"; gridName.FindString(braced) != braced || key.Value == "index" || slices.Contains(s.names, key.Value) {
-			return s.at(key, "name %q, expected small letters, digits and underscores, not index, and each once", key.Value)
+		if braced := "{" + key.Value + "}"; gridName.FindString(braced) != braced || key.Value == "index" ||
+			slices.Contains(s.names, key.Value) {
+			return s.at(key, "name %q, expected small letters, digits and underscores, not index, and each once",
+				key.Value)
 		}
 		values, err := s.texts(value, key.Value)
 		if err != nil {
@@ -283,7 +285,8 @@ func shellLine(words []string) string {
 		switch {
 		case unprintable.MatchString(w):
 			w = strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(w)
-			w = "$'" + unprintable.ReplaceAllStringFunc(w, func(c string) string { return fmt.Sprintf(`\%03o`, c[0]) }) + "'"
+			w = "$'" + unprintable.ReplaceAllStringFunc(w,
+				func(c string) string { return fmt.Sprintf(`\%03o`, c[0]) }) + "'"
 		case !plain.MatchString(w):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}

@@ -9,7 +9,8 @@ import (
 
 // A shell reads a line of --dry-run as the words that it came from.
 func TestShellLine(t *testing.T) {
-	words := []string{"train", "--out", "a b.vnd", "it's", `back\slash`, "two\nlines", "tab\t'quoted'\\\r", "", "$HOME", "*", "grün", "bell\a1", "-p", "rate:=0.1"}
+	words := []string{"train", "--out", "a b.vnd", "it's", `back\slash`, "two\nlines", "tab\t'quoted'\\\r", "", "$HOME",
+		"*", "grün", "bell\a1", "-p", "rate:=0.1"}
 	line := shellLine(words)
 	if strings.ContainsAny(line, "\n\t\r\a") {
 		t.Errorf("%q is not a line for a terminal", line)

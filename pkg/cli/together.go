@@ -18,7 +18,8 @@ var shared = []string{"train", "fit", "bench policy", "bench fit", "sweep"}
 func alone(command string) error {
 	is := func(name string) bool { return command == name || strings.HasPrefix(command, name+" ") }
 	if _, size := mpi.Started(); size > 1 && !slices.ContainsFunc(shared, is) {
-		return fmt.Errorf("started as %d processes, expected one: only %s are shared among several", size, strings.Join(shared, ", "))
+		return fmt.Errorf("started as %d processes, expected one: only %s are shared among several", size,
+			strings.Join(shared, ", "))
 	}
 	return nil
 }

@@ -40,8 +40,9 @@ func TestScripts(t *testing.T) {
 		Setup:               setup,
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cell": cell, "column": column, "interrupt": interrupt, "json": oneObject, "damage": damage, "reshape": reshape,
-			"check": checkPredictions, "cut": cut, "samenumbers": sameNumbers, "job": indexedJob,
+			"cell": cell, "column": column, "interrupt": interrupt, "json": oneObject, "damage": damage,
+			"reshape": reshape,
+			"check":   checkPredictions, "cut": cut, "samenumbers": sameNumbers, "job": indexedJob,
 		},
 	})
 }
@@ -75,7 +76,8 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("YARDSTICK", yardstick)
-	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "node", "replay", "testdata", "flight"), "CRAFT": filepath.Join("..", "flight", "control", "testdata", "a.vnd"),
+	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "node", "replay", "testdata", "flight"),
+		"CRAFT": filepath.Join("..", "flight", "control", "testdata", "a.vnd"),
 		"SWEEP": filepath.Join("..", "..", "examples", "sweep")} {
 		path, err := filepath.Abs(path)
 		if err != nil {
@@ -95,7 +97,8 @@ func condition(name string) (bool, error) {
 		said, err := exec.Command("mpirun", "--version").Output()
 		return err == nil && bytes.Contains(said, []byte("Open MPI")), nil
 	case "smalldisk": // a file system of our own, small enough to fill
-		return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", os.TempDir()).Run() == nil, nil
+		return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none",
+			os.TempDir()).Run() == nil, nil
 	}
 	return false, os.ErrInvalid
 }
@@ -136,7 +139,8 @@ func column(ts *testscript.TestScript, neg bool, args []string) {
 // interrupt SIGNAL PATTERN PROGRAM ARGS…: runs the program with a terminal for its standard error and sends the signal
 // when what it says there matches; the program has to fail. What it said goes to the file interrupted.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	name, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
+	name, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM,
+		"KILL": syscall.SIGKILL}[args[0]]
 	if !ok {
 		ts.Fatalf("unknown signal %s", args[0])
 	}
@@ -252,7 +256,8 @@ func indexedJob(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(yaml.Unmarshal([]byte(ts.ReadFile(args[0])), &job))
 	pod := &job.Spec.Template.Spec
-	if job.APIVersion != "batch/v1" || job.Kind != "Job" || job.Spec.CompletionMode != "Indexed" || job.Spec.Completions != args[1] ||
+	if job.APIVersion != "batch/v1" || job.Kind != "Job" || job.Spec.CompletionMode != "Indexed" ||
+		job.Spec.Completions != args[1] ||
 		pod.RestartPolicy != "Never" || len(pod.Containers) != 1 || !slices.Equal(pod.Containers[0].Command, args[2:]) {
 		ts.Fatalf("%s is %+v", args[0], job)
 	}
@@ -265,7 +270,8 @@ func TestSecondFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"fit", "--out", out, "-p", "train.updates:=1", filepath.Join("..", "learning", "openloop", "testdata", "flights")}
+	args := []string{"fit", "--out", out, "-p", "train.updates:=1",
+		filepath.Join("..", "learning", "openloop", "testdata", "flights")}
 	var said bytes.Buffer
 	code := Run(t.Context(), args, io.Discard, &said)
 	if want := "vnd fit: write " + out + ": another fit to it is under way\n"; code == 0 || said.String() != want {

@@ -175,9 +175,11 @@ func (t *trainCommand) camera(cfg *trainConfig, from *policy.Policy[float32]) er
 func seesFor(name string, p *policy.Policy[float32]) error {
 	switch {
 	case name == task.Features && p.Eye == nil:
-		return fmt.Errorf("its policy sees positions, expected one that sees features: vnd train --task %s makes one", task.Features)
+		return fmt.Errorf("its policy sees positions, expected one that sees features: vnd train --task %s makes one",
+			task.Features)
 	case name != task.Features && p.Eye != nil:
-		return fmt.Errorf("its policy sees features, expected one that sees positions: it flies --task %s alone", task.Features)
+		return fmt.Errorf("its policy sees features, expected one that sees positions: it flies --task %s alone",
+			task.Features)
 	}
 	return nil
 }
@@ -201,8 +203,9 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 		wide := cfg.Nominal
 		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
 		b := &bundle.Bundle{Robot: vnd.Robot, Dt: cfg.Nominal.Dt}
-		return &school{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal}, trials: &train.NominalWorld[float32]{Nominal: wide},
-			dt: cfg.Nominal.Dt, bundle: b}, nil
+		return &school{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal},
+			trials: &train.NominalWorld[float32]{Nominal: wide},
+			dt:     cfg.Nominal.Dt, bundle: b}, nil
 	}
 	b, err := bundle.Read(t.Bundle)
 	if err != nil {
@@ -212,7 +215,8 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &school{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind}, trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
+	s := &school{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind},
+		trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)
@@ -283,7 +287,8 @@ func (t *trainCommand) key(p *prepared) (string, error) {
 			return "", err
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, trialFlights, trialSteps, seedOfTrials))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, trialFlights,
+		trialSteps, seedOfTrials))
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -299,13 +304,16 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
 	if err := dist.Agree(g, err); err != nil {
 		return nil, err
 	}
-	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: trialFlights, Steps: trialSteps, Seed: seedOfTrials,
+	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: trialFlights, Steps: trialSteps,
+		Seed:   seedOfTrials,
 		Sample: train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())}
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()
-	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt, train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
-		Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g, Key: p.key})
+	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt,
+		train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
+			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g,
+			Key: p.key})
 	b.done()
 	if r == nil {
 		return nil, explained(err, checkpoint, "training")
@@ -327,7 +335,8 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
 // write puts the policy into its bundle, and draws the training's curves if asked to.
 func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
 	s := p.school
-	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost, Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
+	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost,
+		Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
 		Seed: t.Seed, Kernel: r.Kernel}
 	if n := len(r.Curve.Figures); n > 0 {
 		out.Last = r.Curve.Figures[n-1]
@@ -354,7 +363,10 @@ func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
 	if t.Plot == "" {
 		return out, nil
 	}
-	return out, atomicfile.WriteFile(t.Plot, func(w io.Writer) error { return plot.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve)) })
+	return out, atomicfile.WriteFile(t.Plot, func(w io.Writer) error {
+		return plot.TrainingCurve(w,
+			"Training of "+t.Task, curve(&r.Curve))
+	})
 }
 
 // WriteText implements result.

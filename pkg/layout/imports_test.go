@@ -28,7 +28,8 @@ var layers = []struct {
 	{"ros2", "core msgs", "the ROS 2 client library serves any node, not only ours"},
 	{"bridge", "core nn robot vnd flight ros2 msgs", "messages carry flights and know no learner"},
 	{"viz", "core nn robot vnd flight ros2 msgs bridge", "pictures show flights and know no learner"},
-	{"node", "core nn robot vnd flight learning sim ros2 msgs bridge viz", "nodes are what the command line and programs start"},
+	{"node", "core nn robot vnd flight learning sim ros2 msgs bridge viz",
+		"nodes are what the command line and programs start"},
 	{"cli", "core nn robot vnd flight learning sim ros2 msgs bridge viz node", "the command line is above all else"},
 	{"layout", "", "the tests of the layout stand outside it"},
 }
@@ -39,8 +40,10 @@ var fences = []struct {
 }{
 	{"pkg/sim", "pkg/sim pkg/node/quadsim pkg/node/demo pkg/node/learner pkg/cli",
 		"the learner cannot look at the world that it is to learn"},
-	{"msgs", "msgs pkg/ros2 pkg/bridge pkg/viz pkg/node", "only these know messages: replay and simulation run the code that flies"},
-	{"pkg/ros2", "pkg/ros2 msgs pkg/bridge pkg/viz pkg/node pkg/cli nodes", "only these know ROS 2: replay and simulation run the code that flies"},
+	{"msgs", "msgs pkg/ros2 pkg/bridge pkg/viz pkg/node",
+		"only these know messages: replay and simulation run the code that flies"},
+	{"pkg/ros2", "pkg/ros2 msgs pkg/bridge pkg/viz pkg/node pkg/cli nodes",
+		"only these know ROS 2: replay and simulation run the code that flies"},
 }
 
 // ofROS2 is what pkg/ros2 takes from this module, its tests included: it builds and tests alone.
@@ -66,11 +69,15 @@ func TestImportRulesNoticeWhatBreaksThem(t *testing.T) {
 	}{
 		"downwards": {"pkg/flight/guard: pkg/core/quad\npkg/core/quad: pkg/core/so3\npkg/core/so3:", nil},
 		"upwards through another": {"pkg/flight/guard: pkg/nn/nets\npkg/nn/nets: pkg/learning/train\npkg/learning/train:", []string{
-			"pkg/flight/guard imports pkg/learning/train: " + reason["flight"] + "\n\tthrough pkg/flight/guard → pkg/nn/nets → pkg/learning/train",
-			"pkg/nn/nets imports pkg/learning/train: " + reason["nn"] + "\n\tthrough pkg/nn/nets → pkg/learning/train"}},
+			"pkg/flight/guard imports pkg/learning/train: " + reason["flight"] +
+				"\n\tthrough pkg/flight/guard → pkg/nn/nets → pkg/learning/train",
+			"pkg/nn/nets imports pkg/learning/train: " + reason["nn"] +
+				"\n\tthrough pkg/nn/nets → pkg/learning/train"}},
 		"messages in learning": {"pkg/learning/fit: msgs/std_msgs\nmsgs/std_msgs:", []string{
-			"pkg/learning/fit imports msgs/std_msgs: " + reason["learning"] + "\n\tthrough pkg/learning/fit → msgs/std_msgs",
-			"pkg/learning/fit imports msgs/std_msgs; only msgs, pkg/ros2, pkg/bridge, pkg/viz, pkg/node may: " + fences[1].reason}},
+			"pkg/learning/fit imports msgs/std_msgs: " + reason["learning"] +
+				"\n\tthrough pkg/learning/fit → msgs/std_msgs",
+			"pkg/learning/fit imports msgs/std_msgs; only msgs, pkg/ros2, pkg/bridge, pkg/viz, pkg/node may: " +
+				fences[1].reason}},
 		"simulator in a node that flies": {"pkg/node/controller: pkg/sim\npkg/sim:", []string{
 			"pkg/node/controller imports pkg/sim; only pkg/sim, pkg/node/quadsim, pkg/node/demo, pkg/node/learner, pkg/cli may: " + fences[0].reason}},
 		"anything else in ros2": {"pkg/ros2/ros: pkg/core/quad\npkg/core/quad:", []string{
@@ -125,7 +132,8 @@ func placeOf(p *pkgInfo) []string {
 	switch top, _, _ := strings.Cut(p.path, "/"); {
 	case !slices.Contains([]string{"pkg", "nodes", "msgs", "examples"}, top):
 		return []string{p.path + ": Go code lives in pkg, nodes, msgs and examples"}
-	case top == "pkg" && !slices.ContainsFunc(layers, func(l struct{ name, imports, reason string }) bool { return l.name == folderOf(p.path) }):
+	case top == "pkg" && !slices.ContainsFunc(layers,
+		func(l struct{ name, imports, reason string }) bool { return l.name == folderOf(p.path) }):
 		return []string{p.path + ": no layer of pkg/layout has this name"}
 	}
 	return nil
@@ -154,14 +162,16 @@ func fencesOf(p *pkgInfo) (broken []string) {
 		for _, f := range fences {
 			importers := strings.Fields(f.importers)
 			if within(i, []string{f.folder}) && !within(p.path, importers) && !within(p.path, []string{"examples"}) {
-				broken = append(broken, fmt.Sprintf("%s imports %s; only %s may: %s", p.path, i, strings.Join(importers, ", "), f.reason))
+				broken = append(broken, fmt.Sprintf("%s imports %s; only %s may: %s", p.path, i,
+					strings.Join(importers, ", "), f.reason))
 			}
 		}
 	}
 	if within(p.path, []string{"pkg/ros2"}) {
 		for _, i := range slices.Concat(p.imports, p.tests) {
 			if i != "C" && !within(i, ofROS2) {
-				broken = append(broken, fmt.Sprintf("%s imports %s; pkg/ros2 takes %s alone", p.path, i, strings.Join(ofROS2, ", ")))
+				broken = append(broken, fmt.Sprintf("%s imports %s; pkg/ros2 takes %s alone", p.path, i,
+					strings.Join(ofROS2, ", ")))
 			}
 		}
 	}
@@ -174,7 +184,8 @@ func namesOf(p *pkgInfo) []string {
 	case slices.Contains(vague, path.Base(p.path)) || slices.Contains(vague, p.name):
 		return []string{fmt.Sprintf("%s: a name says what a package is for, %q does not", p.path, p.name)}
 	case folderOf(p.path) == "nodes" && (p.name != "main" || strings.Count(p.path, "/") != 1):
-		return []string{fmt.Sprintf("%s is package %s: nodes/<program> is a main package; its logic lives in pkg/node", p.path, p.name)}
+		return []string{fmt.Sprintf("%s is package %s: nodes/<program> is a main package; its logic lives in pkg/node",
+			p.path, p.name)}
 	}
 	return nil
 }

@@ -41,13 +41,15 @@ func Unpack(m *msgs.Bundle) (*bundle.Bundle, error) {
 	case len(m.Data) > bundle.MaxSize:
 		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", name, len(m.Data), bundle.MaxSize)
 	case !bytes.Equal(sum[:], m.Sha256[:]):
-		return nil, fmt.Errorf("%s: the SHA-256 of its %d bytes is %x, the message says %x", name, len(m.Data), sum[:4], m.Sha256[:4])
+		return nil, fmt.Errorf("%s: the SHA-256 of its %d bytes is %x, the message says %x", name, len(m.Data), sum[:4],
+			m.Sha256[:4])
 	}
 	b, err := bundle.Decode(name, m.Data)
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range []struct{ field, says, is string }{{"id", m.ID, b.ID}, {"robot", m.Robot, b.Robot}, {"task", m.Task, b.Task}} {
+	for _, x := range []struct{ field, says, is string }{{"id", m.ID, b.ID}, {"robot", m.Robot, b.Robot},
+		{"task", m.Task, b.Task}} {
 		if x.says != x.is {
 			return nil, fmt.Errorf("%s: its %s is %.40q, the message says %.40q", name, x.field, x.is, x.says)
 		}

@@ -26,12 +26,13 @@ func BenchmarkLatency(b *testing.B) {
 	path := must(filepath.Abs(filepath.Join("..", "flight", "control", "testdata", "a.vnd")))(b)
 	sent := map[int64]ros.Time{} // samples by stamp, of the spinning goroutine
 	took := make(chan time.Duration, 1000)
-	must(ros.NewSubscription(l.n, "/quad/mocap/pose", ros.QoS{Depth: 100}, func(m *geometrymsgs.PoseStamped, i ros.Info) {
-		if len(sent) > 1000 {
-			clear(sent)
-		}
-		sent[bridge.Nanoseconds(m.Header.Stamp)] = i.Source
-	}))(b)
+	must(ros.NewSubscription(l.n, "/quad/mocap/pose", ros.QoS{Depth: 100},
+		func(m *geometrymsgs.PoseStamped, i ros.Info) {
+			if len(sent) > 1000 {
+				clear(sent)
+			}
+			sent[bridge.Nanoseconds(m.Header.Stamp)] = i.Source
+		}))(b)
 	deep := node.CommandQoS()
 	deep.Depth = 100
 	must(ros.NewSubscription(l.n, "/quad/command", deep, func(m *msgs.ThrustRates, i ros.Info) {

@@ -26,7 +26,8 @@ func TestLaunchFiles(t *testing.T) {
 				Exec    string `xml:"exec,attr"`
 			} `xml:"node"`
 		}
-		if err := xml.Unmarshal(must(os.ReadFile(filepath.Join("..", "..", "launch", name+".launch.xml")))(t), &twin); err != nil {
+		if err := xml.Unmarshal(must(os.ReadFile(filepath.Join("..", "..", "launch", name+".launch.xml")))(t),
+			&twin); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var arguments, inTwin, nodes, nodesInTwin []string

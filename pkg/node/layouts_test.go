@@ -86,7 +86,8 @@ func graph(t *testing.T) *ros.Node {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	join := func(args ...string) *ros.Context {
-		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}, args...),
+		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r",
+			"__ns:=/quad"}, args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
 		rostest.Spin(t, c, 3)
 		return c
@@ -150,7 +151,8 @@ func TestRviz(t *testing.T) {
 		q, heard := d.qos(t), &atomic.Bool{}
 		came[d.Name] = heard
 		all := n.Context().Graph().Publishers(topic)
-		if len(all) != 1 || all[0].Type != shows[d.Class] || all[0].QoS.Reliability < q.Reliability || all[0].QoS.Durability < q.Durability {
+		if len(all) != 1 || all[0].Type != shows[d.Class] || all[0].QoS.Reliability < q.Reliability ||
+			all[0].QoS.Durability < q.Durability {
 			t.Errorf("%s wants %s on %s as %+v; its publishers: %+v", d.Name, shows[d.Class], topic, q, all)
 			continue
 		}
@@ -163,7 +165,8 @@ func TestRviz(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/tf", "/quad/reference/path", "/quad/visualizer/flown", "/quad/visualizer/vehicle", "/quad/visualizer/error_tube", "/quad/visualizer/imagined", "/quad/visualizer/latent_map"} {
+	for _, want := range []string{"/tf", "/quad/reference/path", "/quad/visualizer/flown", "/quad/visualizer/vehicle",
+		"/quad/visualizer/error_tube", "/quad/visualizer/imagined", "/quad/visualizer/latent_map"} {
 		if !slices.Contains(topics, want) {
 			t.Errorf("no display of %s", want)
 		}
@@ -172,7 +175,8 @@ func TestRviz(t *testing.T) {
 		}
 	}
 	var sim map[string]map[string]map[string]any
-	if err := yaml.Unmarshal(must(os.ReadFile(filepath.Join("..", "..", "params", "quad_sim.yaml")))(t), &sim); err != nil {
+	if err := yaml.Unmarshal(must(os.ReadFile(filepath.Join("..", "..", "params", "quad_sim.yaml")))(t),
+		&sim); err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range sim {
@@ -210,7 +214,10 @@ func number(typeName string, path []string) bool {
 		if g == nil || v.Kind() != reflect.Struct {
 			return false
 		}
-		f, ok := v.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, strings.ReplaceAll(g[1], "_", "")) })
+		f, ok := v.FieldByNameFunc(func(name string) bool {
+			return strings.EqualFold(name,
+				strings.ReplaceAll(g[1], "_", ""))
+		})
 		if !ok {
 			return false
 		}
@@ -249,7 +256,8 @@ func TestLayouts(t *testing.T) {
 	for _, c := range juggler.Curves {
 		ok := false
 		for _, topic := range strings.Split(juggler.Plugins[0].Topics.Value, ";") {
-			if path, is := strings.CutPrefix(c.Name, topic+"/"); is && number(typeOf(n, topic), strings.Split(path, "/")) {
+			if path, is := strings.CutPrefix(c.Name, topic+"/"); is &&
+				number(typeOf(n, topic), strings.Split(path, "/")) {
 				ok = true
 			}
 		}
@@ -307,7 +315,8 @@ func testFoxglove(t *testing.T, n *ros.Node) {
 		}
 		if p.Service != "" {
 			all := n.Context().Graph()
-			of, err := all.Of(all.Nodes()[slices.IndexFunc(all.Nodes(), func(x rmw.NodeName) bool { return x.Name == visualizer.Name })])
+			of, err := all.Of(all.Nodes()[slices.IndexFunc(all.Nodes(),
+				func(x rmw.NodeName) bool { return x.Name == visualizer.Name })])
 			if err != nil || of.Clients[p.Service] == nil {
 				t.Errorf("Foxglove: %s calls %s, which the page does not (%v)", name, p.Service, err)
 			}
@@ -320,8 +329,10 @@ func testFoxglove(t *testing.T, n *ros.Node) {
 
 // The tests above would see a field that is not there.
 func TestNumber(t *testing.T) {
-	for path, want := range map[string]bool{"pose.position.x": true, "command[3]": true, "command[4]": false, "reference[30]": true, "latent[0]": true, "guard_state": true,
-		"pose": false, "pose.position.w": false, "command": false, "task": false, "header.stamp.sec": true, "header.stamp[0]": false, "pose..x": false} {
+	for path, want := range map[string]bool{"pose.position.x": true, "command[3]": true, "command[4]": false,
+		"reference[30]": true, "latent[0]": true, "guard_state": true,
+		"pose": false, "pose.position.w": false, "command": false, "task": false, "header.stamp.sec": true,
+		"header.stamp[0]": false, "pose..x": false} {
 		if number("vnd/msg/Step", strings.Split(path, ".")) != want {
 			t.Errorf("%s: %t", path, !want)
 		}

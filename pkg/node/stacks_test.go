@@ -27,7 +27,8 @@ var interfaces = []struct {
 	sim     []string
 	control []string
 }{
-	{"vnd", []string{"mocap_driver:=motion_capture_tracking"}, []string{"state_source:=named_poses", "body:=quadrotor"}},
+	{"vnd", []string{"mocap_driver:=motion_capture_tracking"},
+		[]string{"state_source:=named_poses", "body:=quadrotor"}},
 	{"mavros", nil, []string{"state_source:=mavros"}},
 	{"px4", nil, []string{"state_source:=px4"}},
 	{"mavros", []string{"mocap_driver:=mocap4ros2"}, []string{"state_source:=rigid_bodies", "body:=quadrotor"}},
@@ -73,13 +74,16 @@ func (l *lab) heartbeats() (beats, setpoints *atomic.Int64) {
 	beats, setpoints = new(atomic.Int64), new(atomic.Int64)
 	deep := node.StepQoS()
 	deep.Depth = 5000
-	must(ros.NewSubscription(l.n, "/quad/fmu/in/vehicle_rates_setpoint", deep, func(*px4msgs.VehicleRatesSetpoint, ros.Info) { setpoints.Add(1) }))(l.t)
-	must(ros.NewSubscription(l.n, "/quad/fmu/in/offboard_control_mode", deep, func(m *px4msgs.OffboardControlMode, _ ros.Info) {
-		if !m.BodyRate || m.Position || m.Velocity || m.Acceleration || m.Attitude || m.ThrustAndTorque || m.DirectActuator {
-			l.t.Errorf("heartbeat %+v", *m)
-		}
-		beats.Add(1)
-	}))(l.t)
+	must(ros.NewSubscription(l.n, "/quad/fmu/in/vehicle_rates_setpoint", deep,
+		func(*px4msgs.VehicleRatesSetpoint, ros.Info) { setpoints.Add(1) }))(l.t)
+	must(ros.NewSubscription(l.n, "/quad/fmu/in/offboard_control_mode", deep,
+		func(m *px4msgs.OffboardControlMode, _ ros.Info) {
+			if !m.BodyRate || m.Position || m.Velocity || m.Acceleration || m.Attitude || m.ThrustAndTorque ||
+				m.DirectActuator {
+				l.t.Errorf("heartbeat %+v", *m)
+			}
+			beats.Add(1)
+		}))(l.t)
 	return beats, setpoints
 }
 
@@ -99,7 +103,8 @@ func (l *lab) stack(name string, sim, control []string, seconds float64) float64
 	}
 	place := so3.Vec3{X: 0.5, Z: 1}
 	// Time keeps to the wall until commands come: what a busy machine is late with then is stale to the guard.
-	endSim := l.spawn("quad_sim", arguments(append(sim, "world:="+world, "start:=[0.5, 0.0, 1.0]", "lockstep:=true", "lockstep_patience:=20.0")...)...)
+	endSim := l.spawn("quad_sim", arguments(append(sim, "world:="+world, "start:=[0.5, 0.0, 1.0]", "lockstep:=true",
+		"lockstep_patience:=20.0")...)...)
 	defer endSim()
 	endControl := l.spawn("policy_controller", arguments(append(control, "use_sim_time:=true")...)...)
 	defer endControl()
@@ -110,7 +115,8 @@ func (l *lab) stack(name string, sim, control []string, seconds float64) float64
 			l.t.Errorf("arming %s: %+v", name, r)
 		}
 	} else {
-		l.until("commands flow, and nobody follows them", func() bool { return len(l.steps) > 25 && len(l.truth) > 50 && l.hovers(place) })
+		l.until("commands flow, and nobody follows them",
+			func() bool { return len(l.steps) > 25 && len(l.truth) > 50 && l.hovers(place) })
 		if r := l.arm(true); !r.Success {
 			l.t.Fatalf("arming %s: %s", name, r.Message)
 		}
@@ -155,5 +161,6 @@ func (l *lab) tracked(e *float64, seconds float64) bool {
 
 func (l *lab) arm(on bool) *stdsrvs.SetBoolResponse {
 	l.t.Helper()
-	return call[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](l, "/quad/policy_controller/arm", &stdsrvs.SetBoolRequest{Data: on})
+	return call[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](l, "/quad/policy_controller/arm",
+		&stdsrvs.SetBoolRequest{Data: on})
 }

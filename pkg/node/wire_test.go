@@ -47,12 +47,14 @@ func readBundle(t testing.TB, name string) *msgs.Bundle {
 	path := filepath.Join("..", "flight", "control", "testdata", name)
 	data := must(os.ReadFile(path))(t)
 	b := must(bundle.Decode(path, data))(t)
-	return &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}
+	return &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
+		Sha256: sha256.Sum256(data)}
 }
 
 // environment is one in which the processes of this test meet, and no others.
 func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble",
+	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100),
+		"ROS_DISTRO":     "humble",
 		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_component_%d</Tag></Discovery>", os.Getpid())}
 }
 
@@ -98,7 +100,8 @@ func newLab(t testing.TB) *lab {
 	t.Cleanup(cancel)
 	if there := os.Getenv("VND_PROGRAMS"); there != "" {
 		l.dir = there
-	} else if out, err := exec.CommandContext(l.ctx, "go", "build", "-o", l.dir, "../../nodes/policy_controller", "../../nodes/latent_encoder", "../../nodes/quad_sim").CombinedOutput(); err != nil {
+	} else if out, err := exec.CommandContext(l.ctx, "go", "build", "-o", l.dir, "../../nodes/policy_controller",
+		"../../nodes/latent_encoder", "../../nodes/quad_sim").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	l.n = must(c.NewNode("tester"))(t)
@@ -137,9 +140,10 @@ func (l *lab) listen() {
 	must(ros.NewSubscription(l.n, "/quad/latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) {
 		note(func() { l.latents = append(l.latents, *m) })
 	}))(l.t)
-	must(ros.NewSubscription(l.n, "/quad/quad_sim/ground_truth", node.MocapQoS(), func(m *navmsgs.Odometry, _ ros.Info) {
-		note(func() { l.truth = append(l.truth, bridge.FromOdometry(m, bridge.PoseOptions{})) })
-	}))(l.t)
+	must(ros.NewSubscription(l.n, "/quad/quad_sim/ground_truth", node.MocapQoS(),
+		func(m *navmsgs.Odometry, _ ros.Info) {
+			note(func() { l.truth = append(l.truth, bridge.FromOdometry(m, bridge.PoseOptions{})) })
+		}))(l.t)
 	must(ros.NewSubscription(l.n, "/quad/reference/path", node.LatchedQoS(), func(m *navmsgs.Path, _ ros.Info) {
 		note(func() { l.path = *m })
 	}))(l.t)
@@ -157,7 +161,8 @@ func (l *lab) start(name string, args ...string) {
 // spawn starts a program in the namespace quad, and returns what ends it in good order.
 func (l *lab) spawn(name string, args ...string) (end func()) {
 	l.t.Helper()
-	p := exec.CommandContext(l.ctx, filepath.Join(l.dir, name), append([]string{"--ros-args", "-r", "__ns:=/quad"}, args...)...)
+	p := exec.CommandContext(l.ctx, filepath.Join(l.dir, name),
+		append([]string{"--ros-args", "-r", "__ns:=/quad"}, args...)...)
 	p.Env = append(os.Environ(), "ROS_LOG_DIR="+l.t.TempDir())
 	for key, value := range environment() {
 		p.Env = append(p.Env, key+"="+value)
@@ -216,7 +221,8 @@ func call[Req, Resp any, P ros.Message[Req], R ros.Message[Resp]](l *lab, name s
 
 func (l *lab) change(transition string) {
 	l.t.Helper()
-	r := call[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](l, "/quad/policy_controller/change_state",
+	r := call[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](l,
+		"/quad/policy_controller/change_state",
 		&lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{Label: transition}})
 	if !r.Success {
 		l.t.Fatalf("%s failed", transition)
@@ -225,7 +231,8 @@ func (l *lab) change(transition string) {
 
 func (l *lab) task(task, reference string) *msgs.SetTaskResponse {
 	l.t.Helper()
-	return call[msgs.SetTaskRequest, msgs.SetTaskResponse](l, "/quad/policy_controller/set_task", &msgs.SetTaskRequest{Task: task, ReferenceJSON: reference})
+	return call[msgs.SetTaskRequest, msgs.SetTaskResponse](l, "/quad/policy_controller/set_task",
+		&msgs.SetTaskRequest{Task: task, ReferenceJSON: reference})
 }
 
 func (l *lab) trigger(service string) *stdsrvs.TriggerResponse {
@@ -260,7 +267,8 @@ func (l *lab) hovers(place so3.Vec3) bool {
 func TestFlight(t *testing.T) {
 	l := newLab(t)
 	world := must(filepath.Abs("../../params/worlds/calm.yaml"))(t)
-	l.start("quad_sim", "-p", "world:="+world, "-p", "lockstep:=true", "-p", "lockstep_patience:=10.0", "-p", "speed:=5.0")
+	l.start("quad_sim", "-p", "world:="+world, "-p", "lockstep:=true", "-p", "lockstep_patience:=10.0", "-p",
+		"speed:=5.0")
 	l.start("latent_encoder", "-p", "use_sim_time:=true")
 	l.start("policy_controller", "-p", "use_sim_time:=true")
 	bundles := must(ros.NewPublisher[msgs.Bundle](l.n, "/quad/bundle", node.LatchedQoS()))(t)
@@ -299,7 +307,8 @@ func (l *lab) noGaps(first, second string) {
 	defer l.mu.Unlock()
 	swaps := 0
 	for i, s := range l.steps {
-		if s.GuardState > uint8(guard.Limited) || s.BundleID != first && s.BundleID != second || s.Header.FrameID != "world" {
+		if s.GuardState > uint8(guard.Limited) || s.BundleID != first && s.BundleID != second ||
+			s.Header.FrameID != "world" {
 			l.t.Fatalf("step %d: %+v", i, s)
 		}
 		if i == 0 {
@@ -309,7 +318,8 @@ func (l *lab) noGaps(first, second string) {
 		if s.BundleID != before.BundleID {
 			swaps++
 		}
-		if gap := bridge.Nanoseconds(s.Header.Stamp) - bridge.Nanoseconds(before.Header.Stamp); s.Seq != before.Seq+1 || gap <= 0 || gap > 1e8 {
+		if gap := bridge.Nanoseconds(s.Header.Stamp) - bridge.Nanoseconds(before.Header.Stamp); s.Seq != before.Seq+1 ||
+			gap <= 0 || gap > 1e8 {
 			l.t.Fatalf("step %d: number %d %d ns after number %d", i, s.Seq, gap, before.Seq)
 		}
 	}
@@ -338,7 +348,8 @@ func (l *lab) tasks() {
 	if r := l.task("track", ""); !r.Success {
 		l.t.Fatal(r.Message)
 	}
-	l.until("the path of the figure-eight, and its task", func() bool { return len(l.path.Poses) > 20 && newest(l.steps).Task == "track" })
+	l.until("the path of the figure-eight, and its task",
+		func() bool { return len(l.path.Poses) > 20 && newest(l.steps).Task == "track" })
 	if r := l.task("hover", `{"kind": "hover", "point": [0.5, 0, 1.2]}`); !r.Success {
 		l.t.Fatal(r.Message)
 	}

@@ -65,7 +65,8 @@ func loaded(a *Airframe, p payload) massProperties {
 
 // inverse returns m⁻¹ of a regular matrix, by its adjugate.
 func inverse(m so3.Mat3) so3.Mat3 {
-	a, b, c := so3.Vec3{X: m[0][0], Y: m[0][1], Z: m[0][2]}, so3.Vec3{X: m[1][0], Y: m[1][1], Z: m[1][2]}, so3.Vec3{X: m[2][0], Y: m[2][1], Z: m[2][2]}
+	a, b, c := so3.Vec3{X: m[0][0], Y: m[0][1], Z: m[0][2]}, so3.Vec3{X: m[1][0], Y: m[1][1], Z: m[1][2]},
+		so3.Vec3{X: m[2][0], Y: m[2][1], Z: m[2][2]}
 	x, y, z := b.Cross(c), c.Cross(a), a.Cross(b)
 	d := 1 / a.Dot(x)
 	return so3.Mat3{

@@ -15,7 +15,8 @@ type Battery struct {
 
 func (b *Battery) check() error {
 	if full := float64(b.Cells) * cellVoltage(1); b.Reference > full {
-		return faulty("battery.reference", "%v V, expected at most the %.1f V of %d full cells", b.Reference, full, b.Cells)
+		return faulty("battery.reference", "%v V, expected at most the %.1f V of %d full cells", b.Reference, full,
+			b.Cells)
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ func TestSagInFlight(t *testing.T) {
 	full, a := height("full")
 	low, b := height("low")
 	if !(low < full-.05) || !(b.Voltage < a.Voltage-1) || !(b.Charge < .05) || !(a.Charge < 1) {
-		t.Errorf("hovers at %.3f m with %.2f V, then at %.3f m with %.2f V; expected to sink", full, a.Voltage, low, b.Voltage)
+		t.Errorf("hovers at %.3f m with %.2f V, then at %.3f m with %.2f V; expected to sink", full, a.Voltage, low,
+			b.Voltage)
 	}
 }

@@ -47,8 +47,10 @@ type column struct {
 
 func (c *Conditions) columns() []column {
 	return []column{
-		{"wind_x", c.WindX, 0}, {"wind_y", c.WindY, 0}, {"wind_z", c.WindZ, 0}, {"gusts", c.Gusts, 1}, {"fans", c.Fans, 1},
-		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0}, {"payload_z", c.PayloadZ, 0},
+		{"wind_x", c.WindX, 0}, {"wind_y", c.WindY, 0}, {"wind_z", c.WindZ, 0}, {"gusts", c.Gusts, 1},
+		{"fans", c.Fans, 1},
+		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0},
+		{"payload_z", c.PayloadZ, 0},
 		{"charge", c.Charge, -1}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
 		{"cut_imbalance", c.CutImbalance, 0},
 	}
@@ -82,7 +84,8 @@ func (c *Conditions) check() error {
 	}
 	for i, x := range c.Charge {
 		if x < 0 && x != -1 {
-			return faulty("conditions.charge", "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery", i, x)
+			return faulty("conditions.charge", "element %d is %v, expected a share 0 … 1, or -1.0 to keep the battery",
+				i, x)
 		}
 	}
 	if err := c.each("fan", len(c.Fan)); err != nil {

@@ -24,9 +24,11 @@ func (f *Fans) check() error {
 	for _, l := range []struct {
 		name string
 		list []float64
-	}{{"y", f.Y}, {"z", f.Z}, {"heading", f.Heading}, {"elevation", f.Elevation}, {"speed", f.Speed}, {"diameter", f.Diameter}} {
+	}{{"y", f.Y}, {"z", f.Z}, {"heading", f.Heading}, {"elevation", f.Elevation}, {"speed", f.Speed},
+		{"diameter", f.Diameter}} {
 		if len(l.list) != n {
-			text := fmt.Sprintf("fans.%s has %d elements, expected one for each of the %d of fans.x", l.name, len(l.list), n)
+			text := fmt.Sprintf("fans.%s has %d elements, expected one for each of the %d of fans.x", l.name,
+				len(l.list), n)
 			return &fault{[]string{"fans." + l.name, "fans.x"}, text}
 		}
 	}

@@ -8,8 +8,12 @@ import (
 )
 
 func TestJet(t *testing.T) {
-	f := newFans(&Fans{[]float64{1}, []float64{2}, []float64{1}, []float64{math.Pi / 2}, []float64{0}, []float64{5}, []float64{.3}})
-	at := func(x, y, z float64) so3.Vec3 { return f.at(so3.Vec3{X: 1 + x, Y: 2 + y, Z: 1 + z}, 0) } // y is along the jet
+	f := newFans(&Fans{[]float64{1}, []float64{2}, []float64{1}, []float64{math.Pi / 2}, []float64{0}, []float64{5},
+		[]float64{.3}})
+	at := func(x, y, z float64) so3.Vec3 {
+		return f.at(so3.Vec3{X: 1 + x, Y: 2 + y, Z: 1 + z},
+			0)
+	} // y is along the jet
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-9 }
 	if v := at(0, 1, 0); !near(v.Y, 5) || !near(v.X, 0) || !near(v.Z, 0) {
 		t.Errorf("in the core %v m/s, expected 5 along y", v)
@@ -30,7 +34,8 @@ func TestJet(t *testing.T) {
 
 // TestJetMomentum: far from the outlet a free jet keeps its momentum, ∫u²dA, whatever the distance.
 func TestJetMomentum(t *testing.T) {
-	f := newFans(&Fans{[]float64{0}, []float64{0}, []float64{0}, []float64{0}, []float64{0}, []float64{5}, []float64{.3}})
+	f := newFans(&Fans{[]float64{0}, []float64{0}, []float64{0}, []float64{0}, []float64{0}, []float64{5},
+		[]float64{.3}})
 	flux := func(x float64) (sum float64) {
 		const dr = .001
 		for r := dr / 2; r < x; r += dr {
@@ -51,9 +56,11 @@ func TestJetMomentum(t *testing.T) {
 // TestOneFanBlows: a condition may name the only fan that blows; the others stand still.
 func TestOneFanBlows(t *testing.T) {
 	w := Default()
-	w.Fans = Fans{X: []float64{-3, 0}, Y: []float64{0, -3}, Z: []float64{1, 1}, Heading: []float64{0, math.Pi / 2}, Elevation: []float64{0, 0},
-		Speed: []float64{9, 6}, Diameter: []float64{2, 2}}
-	w.Conditions = Conditions{Name: []string{"both", "east", "north", "off"}, Fan: []int{0, 1, 2, 1}, Fans: []float64{1, 1, 0.5, 0}}
+	w.Fans = Fans{X: []float64{-3, 0}, Y: []float64{0, -3}, Z: []float64{1, 1}, Heading: []float64{0, math.Pi / 2},
+		Elevation: []float64{0, 0},
+		Speed:     []float64{9, 6}, Diameter: []float64{2, 2}}
+	w.Conditions = Conditions{Name: []string{"both", "east", "north", "off"}, Fan: []int{0, 1, 2, 1},
+		Fans: []float64{1, 1, 0.5, 0}}
 	for name, want := range map[string]so3.Vec3{"both": {X: 9, Y: 6}, "east": {X: 9}, "north": {Y: 3}, "off": {}} {
 		only, err := w.Only(name)
 		if err != nil {

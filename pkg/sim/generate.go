@@ -42,7 +42,8 @@ func run() error {
 		return err
 	}
 	defer file.Close()
-	return page.Execute(file, map[string]string{"Worlds": table, "Parameters": strings.TrimSpace(param.Markdown(&calm))})
+	return page.Execute(file, map[string]string{"Worlds": table,
+		"Parameters": strings.TrimSpace(param.Markdown(&calm))})
 }
 
 // rows lists the worlds, each with the comment that its file begins with.
@@ -62,7 +63,8 @@ func rows() (string, error) {
 			return "", err
 		}
 		first, _, _ := strings.Cut(string(data), "\n")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", filepath.Base(path), conditions(&w), schedule(&w), strings.TrimPrefix(first, "# "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", filepath.Base(path), conditions(&w), schedule(&w),
+			strings.TrimPrefix(first, "# "))
 	}
 	return b.String(), nil
 }

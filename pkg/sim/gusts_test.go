@@ -68,7 +68,8 @@ func TestGustCovariance(t *testing.T) {
 					want *= 1 - s/2
 				}
 				if got := covariance(x, lag) / (sigma * sigma); math.Abs(got-want) > .05 {
-					t.Errorf("%s at steps of %v s: covariance %.3f σ² after %.2f τ, expected %.3f", name, h, got, s, want)
+					t.Errorf("%s at steps of %v s: covariance %.3f σ² after %.2f τ, expected %.3f", name, h, got, s,
+						want)
 				}
 			}
 		}
@@ -111,7 +112,8 @@ func TestGustSpectrum(t *testing.T) {
 				}
 			}
 			if ratio := got / want; ratio < .9 || ratio > 1.1 {
-				t.Errorf("%s: spectrum around %.2f rad/s is %.2f of Dryden's", name, 2*math.Pi*float64(band[0])/(n*h), ratio)
+				t.Errorf("%s: spectrum around %.2f rad/s is %.2f of Dryden's", name, 2*math.Pi*float64(band[0])/(n*h),
+					ratio)
 			}
 		}
 	}

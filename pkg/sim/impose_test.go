@@ -28,7 +28,8 @@ func TestImpose(t *testing.T) {
 	if wind, _ := s.Wind(); s.Condition() != "storm" || wind != (so3.Vec3{X: 5}) || s.State().V.X < 1 {
 		t.Errorf("%s, wind %v, %v", s.Condition(), wind, s.State().V)
 	}
-	if err := s.Impose("hail"); err == nil || !strings.Contains(err.Error(), `no condition "hail" in this world, expected one of ["calm" "storm" "end"]`) {
+	if err := s.Impose("hail"); err == nil ||
+		!strings.Contains(err.Error(), `no condition "hail" in this world, expected one of ["calm" "storm" "end"]`) {
 		t.Error(err)
 	}
 	if s.Condition() != "storm" {

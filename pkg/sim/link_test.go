@@ -34,7 +34,8 @@ func TestDelay(t *testing.T) {
 func TestLostCommand(t *testing.T) {
 	s := mustNew(t, ideal())
 	s.Step(quad.Command{Thrust: 11}, .02)
-	for _, c := range []quad.Command{{Thrust: math.NaN()}, {Thrust: math.Inf(1)}, {Thrust: 9, Rates: so3.Vec3{Y: math.NaN()}}} {
+	for _, c := range []quad.Command{{Thrust: math.NaN()}, {Thrust: math.Inf(1)},
+		{Thrust: 9, Rates: so3.Vec3{Y: math.NaN()}}} {
 		s.Step(c, .02)
 		if s.command != (quad.Command{Thrust: 11}) {
 			t.Errorf("%v makes the autopilot follow %v, expected the last good command", c, s.command)

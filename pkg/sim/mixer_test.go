@@ -14,7 +14,8 @@ func wrench(f [4]float64) (thrust float64, torque so3.Vec3) {
 	for i, x := range f {
 		arm := [4]so3.Vec3{{X: 1, Y: -1}, {X: -1, Y: 1}, {X: 1, Y: 1}, {X: -1, Y: -1}}[i]
 		thrust += x
-		torque = torque.Add(so3.Vec3{X: .041 * arm.Y * x, Y: -.041 * arm.X * x, Z: []float64{-1, -1, 1, 1}[i] * .008 * x})
+		torque = torque.Add(so3.Vec3{X: .041 * arm.Y * x, Y: -.041 * arm.X * x,
+			Z: []float64{-1, -1, 1, 1}[i] * .008 * x})
 	}
 	return thrust, torque
 }
@@ -27,7 +28,8 @@ func TestMixer(t *testing.T) {
 	m := newMixer(&w)
 	rapid.Check(t, func(t *rapid.T) {
 		size := func(name string, most float64) float64 { return rapid.Float64Range(-most, most).Draw(t, name) }
-		ask, turn := rapid.Float64Range(0, 16).Draw(t, "thrust"), so3.Vec3{X: size("x", .4), Y: size("y", .4), Z: size("z", .06)}
+		ask, turn := rapid.Float64Range(0, 16).Draw(t, "thrust"),
+			so3.Vec3{X: size("x", .4), Y: size("y", .4), Z: size("z", .06)}
 		f := m.mix(ask, turn)
 		for i, x := range f {
 			if x < m.least-1e-9 || x > m.most+1e-9 {

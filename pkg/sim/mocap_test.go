@@ -131,7 +131,8 @@ func TestMocapForgotten(t *testing.T) {
 	s.Step(quad.Command{Thrust: gravity}, 10)
 	all := s.Mocap()
 	if len(all) != 1023 || math.Abs(all[1022].Stamp-9.995) > 1e-9 {
-		t.Errorf("%d samples up to %v s, expected up to 9.995 the 1023 that came last (and one on its way)", len(all), all[len(all)-1].Stamp)
+		t.Errorf("%d samples up to %v s, expected up to 9.995 the 1023 that came last (and one on its way)", len(all),
+			all[len(all)-1].Stamp)
 	}
 	if again := s.Mocap(); len(again) != 0 {
 		t.Errorf("%d samples twice", len(again))

@@ -12,7 +12,8 @@ import (
 // pitch with a time constant as measured on small quadrotors (20 … 60 ms).
 func TestRateStep(t *testing.T) {
 	axes := []func(so3.Vec3) float64{
-		func(v so3.Vec3) float64 { return v.X }, func(v so3.Vec3) float64 { return v.Y }, func(v so3.Vec3) float64 { return v.Z },
+		func(v so3.Vec3) float64 { return v.X }, func(v so3.Vec3) float64 { return v.Y },
+		func(v so3.Vec3) float64 { return v.Z },
 	}
 	for i, want := range []so3.Vec3{{X: 2}, {Y: 2}, {Z: 1}} {
 		s := mustNew(t, ideal())
@@ -41,7 +42,8 @@ func TestRateStep(t *testing.T) {
 // TestRateIntegral holds the rates against the torque of a payload off the centre.
 func TestRateIntegral(t *testing.T) {
 	w := ideal()
-	w.Conditions = Conditions{Name: []string{"loaded"}, Payload: []float64{.03}, PayloadX: []float64{.01}, PayloadY: []float64{-.01}}
+	w.Conditions = Conditions{Name: []string{"loaded"}, Payload: []float64{.03}, PayloadX: []float64{.01},
+		PayloadY: []float64{-.01}}
 	s := mustNew(t, w)
 	worst := 0.
 	for range 5000 {

@@ -26,7 +26,8 @@ func (w *World) checkSchedule() error {
 	p := &w.Schedule
 	if n := len(p.Condition); len(p.Start) != n {
 		return &fault{[]string{"schedule.start", "schedule.condition"},
-			fmt.Sprintf("schedule.start has %d elements, expected one for each of the %d of schedule.condition", len(p.Start), n)}
+			fmt.Sprintf("schedule.start has %d elements, expected one for each of the %d of schedule.condition",
+				len(p.Start), n)}
 	}
 	names := w.Names()
 	for i, c := range p.Condition {
@@ -40,7 +41,8 @@ func (w *World) checkSchedule() error {
 		}
 	}
 	if n := len(p.Start); p.Period > 0 && (n == 0 || p.Period < p.Start[n-1]+shortest) {
-		return faulty("schedule.period", "%v s overlaps the schedule, expected at least %v s after its last start", p.Period, shortest)
+		return faulty("schedule.period", "%v s overlaps the schedule, expected at least %v s after its last start",
+			p.Period, shortest)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ func TestSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Switch{{0, "none"}, {.5, "east"}, {.8, "none"}, {1.3, "west"}, {2, "none"}, {2.5, "east"}, {2.8, "none"}, {3.3, "west"}, {4, "none"}}
+	want := []Switch{{0, "none"}, {.5, "east"}, {.8, "none"}, {1.3, "west"}, {2, "none"}, {2.5, "east"}, {2.8, "none"},
+		{3.3, "west"}, {4, "none"}}
 	if diff := cmp.Diff(want, w.Switches(4.2)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -32,7 +33,8 @@ func TestSchedule(t *testing.T) {
 			if s.Condition() != now {
 				t.Fatalf("run %d at %v s: %s, expected %s", run, s.Time(), s.Condition(), now)
 			}
-			if acceleration, _ := s.Wind(); acceleration.X != map[string]float64{"none": 0, "east": 3, "west": -3}[now] {
+			if acceleration, _ := s.Wind(); acceleration.X != map[string]float64{"none": 0, "east": 3,
+				"west": -3}[now] {
 				t.Fatalf("wind %v in %s", acceleration, now)
 			}
 		}

@@ -45,8 +45,10 @@ func (c *config) check() error {
 	for _, x := range []struct {
 		name    string
 		v, most float64
-	}{{"known", c.Known, 1}, {"age", c.Age, 1e6}, {"thrust_gain", a.ThrustGain, 10}, {"thrust_delay", a.ThrustDelay, quadrotor.MaxDelay},
-		{"thrust_lag", a.ThrustLag, 10}, {"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, quadrotor.MaxDelay}, {"rate_lag", a.RateLag, 10}} {
+	}{{"known", c.Known, 1}, {"age", c.Age, 1e6}, {"thrust_gain", a.ThrustGain, 10},
+		{"thrust_delay", a.ThrustDelay, quadrotor.MaxDelay},
+		{"thrust_lag", a.ThrustLag, 10}, {"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, quadrotor.MaxDelay},
+		{"rate_lag", a.RateLag, 10}} {
 		if !(x.v >= 0 && x.v <= x.most) {
 			return fmt.Errorf("configuration: %s is %g, want 0 to %g", x.name, x.v, x.most)
 		}
@@ -97,7 +99,8 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*bundle.Bundle, e
 	if err != nil {
 		return nil, err
 	}
-	conf := config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}
+	conf := config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin,
+		Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}
 	b := &bundle.Bundle{Robot: Robot, Dt: q.Dt}
 	if err := b.SetSection(section, conf); err != nil {
 		return nil, err
@@ -106,12 +109,14 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*bundle.Bundle, e
 		return nil, err
 	}
 	d := m.dims()
-	b.Dimensions = map[string]int{"context": m.Net.Config.Context, "context_inputs": d.Context, "inputs": d.Inputs, "outputs": d.Tangent}
+	b.Dimensions = map[string]int{"context": m.Net.Config.Context, "context_inputs": d.Context, "inputs": d.Inputs,
+		"outputs": d.Tangent}
 	if m.Net.Latent > 0 {
 		b.Dimensions["latent"] = m.Net.Latent
 	}
 	for _, t := range m.Net.Tensors() {
-		b.Tensors = append(b.Tensors, bundle.Tensor{Name: t.Name, Shape: t.Shape, Data: m.Net.Params[t.Offset:][:t.Size()]})
+		b.Tensors = append(b.Tensors, bundle.Tensor{Name: t.Name, Shape: t.Shape,
+			Data: m.Net.Params[t.Offset:][:t.Size()]})
 	}
 	for _, n := range m.normalisers() {
 		b.Tensors = append(b.Tensors, bundle.Tensor{Name: n.name, Shape: []int{len(n.data)}, Data: n.data})

@@ -142,7 +142,8 @@ func TestFromBundleRefuses(t *testing.T) {
 	} {
 		b := *whole
 		change(&b)
-		if _, _, err := FromBundle(&b); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, _, err := FromBundle(&b); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, want)
 		}
 	}
@@ -235,7 +236,8 @@ func TestSpread(t *testing.T) {
 func TestPredictRefusesAShortWindow(t *testing.T) {
 	m := random(t, robot, netConfig(1))
 	rows := flight(robot, 30, 0)
-	err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}}, [][]quad.State{make([]quad.State, 1)})
+	err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}},
+		[][]quad.State{make([]quad.State, 1)})
 	if err == nil || !strings.Contains(err.Error(), "20 rows") {
 		t.Errorf("error %v, want one that says how many rows the window has", err)
 	}

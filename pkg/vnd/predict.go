@@ -76,7 +76,8 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
 	}
 	r.Anchor(p.weight[:B])
-	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State), make([]float32, B*d.Action)
+	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State),
+		make([]float32, B*d.Action)
 	for h := range H {
 		for b := range B {
 			quadrotor.Action(&future[b][h], a[b*d.Action:])

@@ -69,14 +69,16 @@ func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
 }
 
 // newRollout makes tapes by newTape; nil: none keeps what the way back through the nets needs.
-func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool, newTape func(maxB, maxH int) *nets.ResidualTape[F]) *Rollout[F] {
+func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool,
+	newTape func(maxB, maxH int) *nets.ResidualTape[F]) *Rollout[F] {
 	d, T, taped := m.dims(), m.Net.Context, newTape != nil
 	if !taped {
 		newTape = func(maxB, _ int) *nets.ResidualTape[F] { return m.Net.NewPassTape(maxB, 0) }
 	}
 	r := &Rollout[F]{m: m, taped: taped, kept: kept, length: maxH,
 		c: make([]F, maxB*d.Tangent), dc: make([]F, maxB*d.Tangent), steps: make([]step[F], 1),
-		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent), y: make([]F, maxB*d.Tangent), spread: make([]F, maxB)}
+		x: make([]F, maxB*d.Inputs), dx: make([]F, maxB*d.Inputs), dd: make([]F, maxB*d.Tangent),
+		y: make([]F, maxB*d.Tangent), spread: make([]F, maxB)}
 	if m.Age > 0 && m.Net.Latent > 0 {
 		r.length = phaseSteps
 	}

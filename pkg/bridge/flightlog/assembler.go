@@ -217,7 +217,8 @@ func (a *Assembler) row(poses, commands bool) bool {
 		a.segments++
 	}
 	a.rows = append(a.rows, Row{Stamp: t, Segment: a.segments - 1,
-		Step: quad.Step{T: seconds(a.start-a.origin) + float64(a.k)*a.options.Delta, State: a.stateAt(t, i), Command: command}})
+		Step: quad.Step{T: seconds(a.start-a.origin) + float64(a.k)*a.options.Delta, State: a.stateAt(t, i),
+			Command: command}})
 	a.counts.Rows++
 	a.k++
 	a.decided = t + a.delta

@@ -119,7 +119,8 @@ func TestRowsAsTheyCame(t *testing.T) {
 	for k, r := range rows {
 		s := swing(float64(k) / 50)
 		s.Q = r.Step.State.Q // normalised
-		want := Row{Stamp: epoch + int64(k)*20e6, Step: quad.Step{T: 0.02 * float64(k), State: s, Command: steer(float64(k) / 50)}}
+		want := Row{Stamp: epoch + int64(k)*20e6,
+			Step: quad.Step{T: 0.02 * float64(k), State: s, Command: steer(float64(k) / 50)}}
 		if diff := cmp.Diff(want, r); diff != "" {
 			t.Fatalf("row %d: %s", k, diff)
 		}
@@ -163,7 +164,8 @@ func TestRowsFromOtherRates(t *testing.T) {
 		}
 		t.Logf("%g Hz ± %g ms: %.2g mm, %.2g mm/s, %.2g mrad", c.rate, 1e3*c.jitter, 1e3*p, 1e3*v, 1e3*q)
 		if p > c.p || v > c.v || q > c.q {
-			t.Errorf("%g Hz ± %g s: errors %g m, %g m/s, %g rad, expected at most %g, %g, %g", c.rate, c.jitter, p, v, q, c.p, c.v, c.q)
+			t.Errorf("%g Hz ± %g s: errors %g m, %g m/s, %g rad, expected at most %g, %g, %g", c.rate, c.jitter, p, v,
+				q, c.p, c.v, c.q)
 		}
 	}
 }
@@ -227,7 +229,8 @@ func TestNoStamps(t *testing.T) {
 		}
 	}
 	rows, _ := run(t, DefaultOptions(), events)
-	if r := rows[20]; r.Step.Command.Thrust == steer(0.42).Thrust || math.Abs(r.Step.Command.Thrust-steer(0.42-0.005).Thrust) > 0.2 {
+	if r := rows[20]; r.Step.Command.Thrust == steer(0.42).Thrust ||
+		math.Abs(r.Step.Command.Thrust-steer(0.42-0.005).Thrust) > 0.2 {
 		t.Fatalf("row 20: %+v", r)
 	}
 	rows, _ = run(t, options(func(o *Options) { o.Stamps = stampsReceive }), events)
@@ -333,7 +336,8 @@ func FuzzAssembler(f *testing.F) {
 				if !(math.Abs(s.Q.Norm()-1) < 1e-9) || !finite(r.Step.Command) {
 					t.Fatalf("row %+v", r)
 				}
-				if r.Segment == last.Segment && r.Stamp != last.Stamp+20e6 || r.Segment < last.Segment || r.Segment > last.Segment+1 {
+				if r.Segment == last.Segment && r.Stamp != last.Stamp+20e6 || r.Segment < last.Segment ||
+					r.Segment > last.Segment+1 {
 					t.Fatalf("row %+v after %+v", r, last)
 				}
 				last = r
@@ -357,7 +361,8 @@ func FuzzAssembler(f *testing.F) {
 				a.Command(bridge.Command{Stamp: stamp, Command: c}, received)
 			}
 			if len(a.samples) > maxSamples || len(a.commands.list) > maxCommands || len(a.poses.waiting) > maxWaiting {
-				t.Fatalf("%d samples, %d commands, %d waiting", len(a.samples), len(a.commands.list), len(a.poses.waiting))
+				t.Fatalf("%d samples, %d commands, %d waiting", len(a.samples), len(a.commands.list),
+					len(a.poses.waiting))
 			}
 			check(a.Rows())
 		}

@@ -81,7 +81,8 @@ func TestClockJumps(t *testing.T) {
 	}
 	rows, counts := run(t, DefaultOptions(), events)
 	n := lengths(rows)
-	if len(n) != 3 || n[0] != 100 || n[1] < 94 || n[2] != 100 || counts.Pose.ClockResets != 1 || counts.CommandsResets != 1 {
+	if len(n) != 3 || n[0] != 100 || n[1] < 94 || n[2] != 100 || counts.Pose.ClockResets != 1 ||
+		counts.CommandsResets != 1 {
 		t.Fatalf("segments of %v rows, counts %+v", n, counts)
 	}
 	for i, r := range rows {
@@ -142,7 +143,8 @@ func TestBadMessages(t *testing.T) {
 		p.State.Q.W += 0.5
 		add(k, event{pose: &p})
 		add(k, event{command: &bridge.Command{Stamp: events[k].received, Command: quad.Command{Thrust: nan}}})
-		add(k, event{command: &bridge.Command{Stamp: events[k].received, Command: quad.Command{Rates: so3.Vec3{Z: math.Inf(1)}}}})
+		add(k, event{command: &bridge.Command{Stamp: events[k].received,
+			Command: quad.Command{Rates: so3.Vec3{Z: math.Inf(1)}}}})
 		add(k+1, events[k]) // twice
 		add(k+1, events[k+1])
 	}

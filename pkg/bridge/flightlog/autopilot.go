@@ -75,8 +75,9 @@ func (o Options) powerRole(stack string) role {
 	if stack == bridge.PX4 {
 		typeName = bridge.TypeBatteryStatus
 	}
-	return role{what: "a battery's voltage, for parameter battery_voltage", parameter: "battery_topic", named: o.BatteryTopic,
-		fits: func(t bag.Topic) bool { return t.Type == typeName }, ambiguous: func(bag.Topic) bool { return false }}
+	return role{what: "a battery's voltage, for parameter battery_voltage", parameter: "battery_topic",
+		named: o.BatteryTopic,
+		fits:  func(t bag.Topic) bool { return t.Type == typeName }, ambiguous: func(bag.Topic) bool { return false }}
 }
 
 // wanted reports whether a topic of the role is named, or there.
@@ -103,7 +104,8 @@ func (a *Autopilot) Hear(m *bag.Message) {
 	case m.Topic == a.power.Name && m.Type == a.power.Type:
 		err = a.hearPower(m)
 	}
-	if err != nil && !slices.ContainsFunc(a.wrong, func(e error) bool { return strings.HasPrefix(e.Error(), "topic "+m.Topic+":") }) {
+	if err != nil && !slices.ContainsFunc(a.wrong,
+		func(e error) bool { return strings.HasPrefix(e.Error(), "topic "+m.Topic+":") }) {
 		a.wrong = append(a.wrong, fmt.Errorf("topic %s: left out: %w", m.Topic, err))
 	}
 }

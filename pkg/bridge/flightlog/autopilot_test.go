@@ -30,7 +30,8 @@ func made(f quad.Flight, th *bridge.Throttle, px4 bool) []said {
 			var m cdr.Message = &sensormsgs.BatteryState{Voltage: float32(volts)}
 			topic := "/quad/mavros/battery"
 			if px4 {
-				m, topic = &px4msgs.BatteryStatus{Connected: true, VoltageV: float32(volts)}, "/quad/fmu/out/battery_status"
+				m, topic = &px4msgs.BatteryStatus{Connected: true, VoltageV: float32(volts)},
+					"/quad/fmu/out/battery_status"
 			}
 			out = append(out, said{topic, at, m})
 		}
@@ -63,7 +64,8 @@ func TestThrottleComesBack(t *testing.T) {
 		}
 		near(t, name, got, f, 1e-5, 1e-3)
 		for what, forget := range map[string]func(*Options){
-			"the curve": func(o *Options) { o.ThrustCurve = 0 }, "the battery": func(o *Options) { o.BatteryVoltage = 0 }} {
+			"the curve":   func(o *Options) { o.ThrustCurve = 0 },
+			"the battery": func(o *Options) { o.BatteryVoltage = 0 }} {
 			other, _, err := ReadBag(path, options(func(o *Options) { set(o); forget(o) }))
 			if err != nil {
 				t.Fatalf("%s without %s: %v", name, what, err)
@@ -82,11 +84,15 @@ func TestThrottleComesBack(t *testing.T) {
 		messages []said
 		change   func(*Options)
 	}{
-		"no topic with a battery's voltage, for parameter battery_voltage; it has ":             {mute, func(*Options) {}},
-		"parameter battery_topic: no topic /power; right would be /quad/mavros/battery (sensor": {made(f, th, false), func(o *Options) { o.BatteryTopic = "power" }},
-		"(mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set":                 {mute, func(o *Options) { o.HoverThrottle = 0 }},
+		"no topic with a battery's voltage, for parameter battery_voltage; it has ": {mute,
+			func(*Options) {}},
+		"parameter battery_topic: no topic /power; right would be /quad/mavros/battery (sensor": {made(f, th, false),
+			func(o *Options) { o.BatteryTopic = "power" }},
+		"(mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set": {mute,
+			func(o *Options) { o.HoverThrottle = 0 }},
 	} {
-		if _, _, err := ReadBag(spoken(t, c.messages), options(func(o *Options) { set(o); c.change(o) })); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := ReadBag(spoken(t, c.messages), options(func(o *Options) { set(o); c.change(o) })); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %s", err, want)
 		}
 	}
@@ -101,7 +107,8 @@ func TestFollowed(t *testing.T) {
 		says := func(k int, armed, offboard bool) said {
 			at := nanoseconds(f.Segments[0][k].T) - 1e6
 			if px4 {
-				m := &px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateDisarmed, NavState: px4msgs.VehicleStatusNavigationStatePosctl}
+				m := &px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateDisarmed,
+					NavState: px4msgs.VehicleStatusNavigationStatePosctl}
 				if armed {
 					m.ArmingState = px4msgs.VehicleStatusArmingStateArmed
 				}
@@ -116,7 +123,8 @@ func TestFollowed(t *testing.T) {
 			}
 			return said{"/quad/mavros/state", at, m}
 		}
-		all := append(made(f, &bridge.Throttle{Hover: hover}, px4), says(2, false, true), says(9, true, false), says(from, true, true), says(to, true, false))
+		all := append(made(f, &bridge.Throttle{Hover: hover}, px4), says(2, false, true), says(9, true, false),
+			says(from, true, true), says(to, true, false))
 		slices.SortStableFunc(all, func(a, b said) int { return int(a.log - b.log) })
 		path := spoken(t, all)
 		throttle := func(o *Options) { o.HoverThrottle = hover }
@@ -128,7 +136,8 @@ func TestFollowed(t *testing.T) {
 		begin, end := f.Segments[0][from].T-f.Segments[0][0].T, f.Segments[0][to].T-f.Segments[0][0].T
 		const slack = 0.15 // a command is in force for a while
 		if len(got.Segments) != 1 || first < begin-1e-6 || first > begin+0.05 || last < end-0.05 || last > end+slack {
-			t.Errorf("%s: %d segments from %.2f to %.2f s, expected %.2f to %.2f", name, len(got.Segments), first, last, begin, end)
+			t.Errorf("%s: %d segments from %.2f to %.2f s, expected %.2f to %.2f", name, len(got.Segments), first, last,
+				begin, end)
 		}
 		if w := joined(warnings); !strings.Contains(w, "commands left out, which nobody followed: /quad/") {
 			t.Errorf("%s: warnings %q", name, w)
@@ -138,7 +147,8 @@ func TestFollowed(t *testing.T) {
 			t.Errorf("%s: every command makes %d rows, %v", name, len(every.Segments[0]), err)
 		}
 		never := append([]said{says(0, true, false)}, made(f, &bridge.Throttle{Hover: hover}, px4)...)
-		if _, _, err := ReadBag(spoken(t, never), options(throttle)); err == nil || !strings.Contains(err.Error(), "commands was followed: /quad/") {
+		if _, _, err := ReadBag(spoken(t, never), options(throttle)); err == nil ||
+			!strings.Contains(err.Error(), "commands was followed: /quad/") {
 			t.Errorf("%s: never followed: %v", name, err)
 		}
 	}
@@ -153,7 +163,8 @@ func TestLostConnection(t *testing.T) {
 		return said{"/quad/mavros/state", nanoseconds(f.Segments[0][k].T) - 1e6, &m}
 	}
 	follows := mavrosmsgs.State{Connected: true, Armed: true, Mode: mavrosmsgs.StateModePx4Offboard}
-	all := append(made(f, &bridge.Throttle{Hover: hover}, false), says(0, follows), says(from, mavrosmsgs.State{}), says(to, follows))
+	all := append(made(f, &bridge.Throttle{Hover: hover}, false), says(0, follows), says(from, mavrosmsgs.State{}),
+		says(to, follows))
 	slices.SortStableFunc(all, func(a, b said) int { return int(a.log - b.log) })
 	got, _, err := ReadBag(spoken(t, all), options(func(o *Options) { o.HoverThrottle = hover }))
 	if err != nil {
@@ -181,12 +192,14 @@ func TestFirstVoltage(t *testing.T) {
 	const late = 50
 	first := nanoseconds(f.Segments[0][late].T)
 	o := options(func(o *Options) { o.HoverThrottle, o.BatteryVoltage = th.Hover, th.Voltage })
-	later := slices.DeleteFunc(made(f, th, false), func(m said) bool { return strings.HasSuffix(m.topic, "battery") && m.log < first })
+	later := slices.DeleteFunc(made(f, th, false),
+		func(m said) bool { return strings.HasSuffix(m.topic, "battery") && m.log < first })
 	got, warnings, err := ReadBag(spoken(t, later), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := joined(warnings); !strings.Contains(w, "50 commands left out, which came before the first voltage on /quad/mavros/battery") {
+	if w := joined(warnings); !strings.Contains(w,
+		"50 commands left out, which came before the first voltage on /quad/mavros/battery") {
 		t.Errorf("warnings %q", w)
 	}
 	if at, want := got.Segments[0][0].T, f.Segments[0][late].T-f.Segments[0][0].T; at < want-1e-6 || at > want+0.05 {
@@ -198,7 +211,8 @@ func TestFirstVoltage(t *testing.T) {
 			b.Voltage = 0
 		}
 	}
-	if _, _, err := ReadBag(spoken(t, never), o); err == nil || !strings.Contains(err.Error(), "commands came after a voltage on /quad/mavros/battery (parameter battery_topic") {
+	if _, _, err := ReadBag(spoken(t, never), o); err == nil ||
+		!strings.Contains(err.Error(), "commands came after a voltage on /quad/mavros/battery (parameter battery_topic") {
 		t.Errorf("no voltage: %v", err)
 	}
 }

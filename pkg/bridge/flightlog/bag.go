@@ -166,7 +166,9 @@ func (b *reading) prepare() error {
 		bridge.PoseOptions{World: o.WorldFrame, Twist: o.TwistFrame, Body: o.Body}); err != nil {
 		return err
 	}
-	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type, bridge.Throttle{Hover: o.HoverThrottle, Curve: o.ThrustCurve, Voltage: o.BatteryVoltage}); err != nil && o.HoverThrottle == 0 {
+	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type,
+		bridge.Throttle{Hover: o.HoverThrottle, Curve: o.ThrustCurve, Voltage: o.BatteryVoltage}); err != nil &&
+		o.HoverThrottle == 0 {
 		return b.suggestHover(err)
 	}
 	if err != nil {

@@ -54,11 +54,13 @@ func TestRecordedFlights(t *testing.T) {
 	for _, name := range []string{"flight_mcap", "flight_sqlite3"} {
 		f, warnings, err := ReadBag(recorded(t, name), options(func(o *Options) { o.HoverThrottle = 0.5 }))
 		if err != nil || len(warnings) > 0 || f.Name != name || len(f.Segments) != len(sources) {
-			t.Fatalf("%s: flight %q of %d segments, warnings %v, error %v", name, f.Name, len(f.Segments), warnings, err)
+			t.Fatalf("%s: flight %q of %d segments, warnings %v, error %v", name, f.Name, len(f.Segments), warnings,
+				err)
 		}
 		for i, source := range sources {
 			path := source.name + ".csv"
-			want, _, err := ParseCSV(path, inflated(t, filepath.Join("testdata", "datt", path+".zst")), DefaultOptions())
+			want, _, err := ParseCSV(path, inflated(t, filepath.Join("testdata", "datt", path+".zst")),
+				DefaultOptions())
 			if err != nil || len(want.Segments) != 1 || len(want.Segments[0]) != len(f.Segments[i]) {
 				t.Fatalf("%s: %d rows in the bag, error %v", path, len(f.Segments[i]), err)
 			}
@@ -73,9 +75,11 @@ func TestRecordedFlights(t *testing.T) {
 				squares += d.Dot(d)
 			}
 			rms := math.Sqrt(squares / float64(len(want.Segments[0])))
-			t.Logf("%s, %s: position %.2g mm, attitude %.2g rad, thrust %.2g, rates %.2g; velocity %.0f mm/s rms", name, source.name, 1e3*p, q, thrust, rates, 1e3*rms)
+			t.Logf("%s, %s: position %.2g mm, attitude %.2g rad, thrust %.2g, rates %.2g; velocity %.0f mm/s rms", name,
+				source.name, 1e3*p, q, thrust, rates, 1e3*rms)
 			if p > 1e-5 || q > 1e-5 || thrust > 1e-5 || rates > 1e-3 {
-				t.Errorf("%s, %s: position off by %g m, attitude %g rad, thrust %g, rates %g", name, source.name, p, q, thrust, rates)
+				t.Errorf("%s, %s: position off by %g m, attitude %g rad, thrust %g, rates %g", name, source.name, p, q,
+					thrust, rates)
 			}
 			if rms > 1.02*source.velocity || rms < 0.98*source.velocity {
 				t.Errorf("%s, %s: velocity error %.4f m/s rms, stated %.4f", name, source.name, rms, source.velocity)
@@ -123,7 +127,8 @@ func TestThroughBag(t *testing.T) {
 				flight   quad.Flight
 			}{{true, moving}, {false, still}} {
 				dir := filepath.Join(t.TempDir(), "b")
-				if err := WriteBag(dir, []quad.Flight{c.flight}, BagOptions{Storage: storage, Namespace: "/quad", Odometry: c.odometry}); err != nil {
+				if err := WriteBag(dir, []quad.Flight{c.flight},
+					BagOptions{Storage: storage, Namespace: "/quad", Odometry: c.odometry}); err != nil {
 					t.Fatal(err)
 				}
 				got, warnings, err := ReadBag(dir, DefaultOptions())
@@ -132,7 +137,8 @@ func TestThroughBag(t *testing.T) {
 				}
 				near(t, fmt.Sprintf("%s, %s, odometry %v", path, storage, c.odometry), got, c.flight, 2e-6, 1e-9)
 				for k, g := range got.Segments[0] {
-					if w := c.flight.Segments[0][k]; g.State.P != w.State.P || g.Command.Rates != w.Command.Rates || g.T != w.T {
+					if w := c.flight.Segments[0][k]; g.State.P != w.State.P || g.Command.Rates != w.Command.Rates ||
+						g.T != w.T {
 						t.Fatalf("row %d: %+v, expected %+v", k, g, w)
 					}
 				}
@@ -158,7 +164,8 @@ func TestSeveralFlights(t *testing.T) {
 		t.Errorf("without a gap it is %d flights", len(whole))
 	}
 	flights := Split(got, DefaultOptions().FlightGap)
-	if len(flights) != 2 || flights[0].Name != "b#1" || flights[1].Name != "b#2" || len(flights[1].Segments[0]) != len(b.Segments[0]) {
+	if len(flights) != 2 || flights[0].Name != "b#1" || flights[1].Name != "b#2" ||
+		len(flights[1].Segments[0]) != len(b.Segments[0]) {
 		t.Errorf("flights %d, %q", len(flights), flights[len(flights)-1].Name)
 	}
 	if whole := Split(got, 5.1); len(whole) != 1 || whole[0].Name != "b" || len(whole[0].Segments) != 2 {
@@ -170,10 +177,12 @@ func TestSeveralFlights(t *testing.T) {
 		}
 		near(t, f.Name, quad.Flight{Segments: got.Segments[i : i+1]}, f, 2e-6, 1e-9)
 	}
-	if err := WriteBag(dir, []quad.Flight{a}, BagOptions{}); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := WriteBag(dir, []quad.Flight{a}, BagOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "is there already") {
 		t.Errorf("over a bag: error %v", err)
 	}
-	if err := WriteBag(filepath.Join(t.TempDir(), "c"), []quad.Flight{{Name: "empty"}}, BagOptions{}); err == nil || err.Error() != "flight empty has no rows" {
+	if err := WriteBag(filepath.Join(t.TempDir(), "c"), []quad.Flight{{Name: "empty"}}, BagOptions{}); err == nil ||
+		err.Error() != "flight empty has no rows" {
 		t.Errorf("a flight without rows: error %v", err)
 	}
 }

@@ -46,27 +46,34 @@ func TestChoiceOfTopics(t *testing.T) {
 		"two commands": {with(lab, at("/quad/mavros/setpoint_raw/attitude", &mavrosmsgs.AttitudeTarget{})), nil,
 			"2 topics with commands: /mavros/setpoint_raw/attitude (mavros_msgs/msg/AttitudeTarget), " +
 				"/quad/mavros/setpoint_raw/attitude (mavros_msgs/msg/AttitudeTarget): parameter command_topic has to say which"},
-		"two commands, of two stacks": {with(lab, at("/fmu/in/vehicle_rates_setpoint", &px4msgs.VehicleRatesSetpoint{})),
+		"two commands, of two stacks": {with(lab,
+			at("/fmu/in/vehicle_rates_setpoint", &px4msgs.VehicleRatesSetpoint{})),
 			func(o *Options) { o.CommandInterface = bridge.Mavros }, ""},
 		"no poses": {[]said{at("/chat", &stdmsgs.String{}), cmdVel}, nil,
 			"no topic with poses; it has /chat (std_msgs/msg/String), /cmd_vel (geometry_msgs/msg/Twist)"},
 		"only transforms": {tell(transforms(), f), nil,
 			"no topic is clearly one with poses; parameter pose_topic may name /tf (tf2_msgs/msg/TFMessage)"},
-		"no commands": {slices.DeleteFunc(with(lab, at("/imu", &stdmsgs.String{})), func(m said) bool { return strings.HasPrefix(m.topic, "/mavros/setpoint") }), nil,
+		"no commands": {slices.DeleteFunc(with(lab, at("/imu", &stdmsgs.String{})),
+			func(m said) bool { return strings.HasPrefix(m.topic, "/mavros/setpoint") }), nil,
 			"no topic with commands; it has /mavros/local_position/pose (geometry_msgs/msg/PoseStamped), /imu (std_msgs/msg/String)"},
-		"a Twist is a velocity": {slices.DeleteFunc(with(lab, cmdVel), func(m said) bool { return strings.HasPrefix(m.topic, "/mavros/setpoint") }), nil,
+		"a Twist is a velocity": {slices.DeleteFunc(with(lab, cmdVel),
+			func(m said) bool { return strings.HasPrefix(m.topic, "/mavros/setpoint") }), nil,
 			"no topic is clearly one with commands; parameter command_topic may name /cmd_vel (geometry_msgs/msg/Twist)"},
 		"named, not there": {lab, func(o *Options) { o.CommandTopic = "/command" },
 			"parameter command_topic: no topic /command; right would be /mavros/setpoint_raw/attitude (mavros_msgs/msg/AttitudeTarget)"},
 		"named, of another type": {lab, func(o *Options) { o.PoseTopic = "/mavros/setpoint_raw/attitude" },
 			"parameter pose_topic: topic /mavros/setpoint_raw/attitude is of type mavros_msgs/msg/AttitudeTarget, which is not read for poses"},
-		"named, another stack": {lab, func(o *Options) { o.CommandTopic, o.CommandInterface = "/mavros/setpoint_raw/attitude", bridge.PX4 },
+		"named, another stack": {lab, func(o *Options) {
+			o.CommandTopic,
+				o.CommandInterface = "/mavros/setpoint_raw/attitude", bridge.PX4
+		},
 			"parameter command_topic: topic /mavros/setpoint_raw/attitude is of type mavros_msgs/msg/AttitudeTarget, which is not read for commands"},
 		"no hover throttle": {lab, func(o *Options) { o.HoverThrottle = 0 },
 			"topic /mavros/setpoint_raw/attitude (mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set: the throttle, 0 to 1, at which the vehicle hovers (its mean is 0.421 here)"},
 		"several bodies": {tell(crazyswarm(), f), func(o *Options) { o.CommandInterface = bridge.Crazyswarm },
 			"topic /poses: bodies cf2, cf1: parameter body has to say which"},
-		"no such body": {tell(crazyswarm(), f), func(o *Options) { o.CommandInterface, o.Body = bridge.Crazyswarm, "cf7" },
+		"no such body": {tell(crazyswarm(), f),
+			func(o *Options) { o.CommandInterface, o.Body = bridge.Crazyswarm, "cf7" },
 			`topic /poses: no pose of body "cf7"`},
 	} {
 		path := spoken(t, c.messages)
@@ -86,9 +93,11 @@ func TestChoiceOfTopics(t *testing.T) {
 
 // A recorder knows topics from which nothing ever came.
 func TestSilentTopics(t *testing.T) {
-	all := []bag.Topic{{Name: "/pose", Type: bridge.TypePoseStamped, Count: 9}, {Name: "/command", Type: bridge.TypeThrustRates}}
+	all := []bag.Topic{{Name: "/pose", Type: bridge.TypePoseStamped, Count: 9},
+		{Name: "/command", Type: bridge.TypeThrustRates}}
 	_, _, err := DefaultOptions().Topics(all)
-	if want := "no commands: there is not a message on /command (vnd/msg/ThrustRates)"; err == nil || err.Error() != want {
+	if want := "no commands: there is not a message on /command (vnd/msg/ThrustRates)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("error %v, expected %s", err, want)
 	}
 	all = append(all, bag.Topic{Name: "/quad/command", Type: bridge.TypeThrustRates, Count: 1})
@@ -152,7 +161,8 @@ func TestBagWarnings(t *testing.T) {
 		"degrees": {degrees, nil, []string{"topic /quad/command: body rates: 99th percentile of the rates 154, more than vehicles turn: they look like degrees per second, expected rad/s"}},
 		"radians for degrees": {changed(crazyswarm(), func(_ int, m cdr.Message) {
 			if m, ok := m.(*geometrymsgs.Twist); ok {
-				m.Linear.X, m.Linear.Y, m.Angular.Z = m.Linear.X*math.Pi/180, m.Linear.Y*math.Pi/180, m.Angular.Z*math.Pi/180
+				m.Linear.X, m.Linear.Y, m.Angular.Z = m.Linear.X*math.Pi/180, m.Linear.Y*math.Pi/180,
+					m.Angular.Z*math.Pi/180
 			}
 		}), func(o *Options) { o.Body, o.CommandInterface = "cf1", bridge.Crazyswarm },
 			[]string{"no stamps", "body rates: the attitude turns 58.37 times as fast as the rates say: they look like radians taken for degrees"}},
@@ -168,7 +178,8 @@ func TestBagWarnings(t *testing.T) {
 				p := &m.Pose.Position
 				p.X, p.Y, p.Z = 1000*p.X, 1000*p.Y, 1000*p.Z
 			}
-		}), nil, []string{"!topic /mavros/local_position/pose: the longest stretch without a gap has ", "poses are further from the one before than 30 m/s allows: they look like millimetres, expected m"}},
+		}), nil, []string{"!topic /mavros/local_position/pose: the longest stretch without a gap has ",
+			"poses are further from the one before than 30 m/s allows: they look like millimetres, expected m"}},
 		"degrees, beyond all": {changed(own(), func(_ int, m cdr.Message) {
 			if m, ok := m.(*msgs.ThrustRates); ok {
 				m.BodyRates.X *= 180 / math.Pi
@@ -205,7 +216,8 @@ func TestBagWarnings(t *testing.T) {
 			if m, ok := m.(*mavrosmsgs.AttitudeTarget); ok && i > 200 && i < 203 {
 				m.Thrust = float32(math.NaN())
 			}
-		}), nil, []string{"poses left out: NaN, infinite or a quaternion off unit norm", "1 of 263 commands left out: NaN or infinite"}},
+		}), nil, []string{"poses left out: NaN, infinite or a quaternion off unit norm",
+			"1 of 263 commands left out: NaN or infinite"}},
 		"unknown pose frame": {changed(px4(), func(_ int, m cdr.Message) {
 			if m, ok := m.(*px4msgs.VehicleOdometry); ok {
 				m.PoseFrame = 0
@@ -232,7 +244,8 @@ func TestBagWarnings(t *testing.T) {
 		"a clock that leaps": {slices.Concat(tell(mavros(), f), later(tell(mavros(), f), 3600)), nil,
 			[]string{"topic /mavros/local_position/pose: its clock leaps ahead of the times of recording 1 times, by 3600 s at most",
 				"topic /mavros/setpoint_raw/attitude: its clock leaps ahead of the times of recording 1 times, by 3600 s at most"}},
-		"rare commands": {slices.DeleteFunc(tell(own(), f), func(m said) bool { return m.topic == "/quad/command" && m.log%500e6 != 0 }), nil,
+		"rare commands": {slices.DeleteFunc(tell(own(), f),
+			func(m said) bool { return m.topic == "/quad/command" && m.log%500e6 != 0 }), nil,
 			[]string{"!topic /quad/command: the longest stretch without a gap has 5 rows, expected at least 21, 0.02 s apart; ", "rows had no command in force (parameters command_timeout, stamps)"}},
 	} {
 		path := spoken(t, c.messages)
@@ -243,7 +256,8 @@ func TestBagWarnings(t *testing.T) {
 		_, warnings, err := ReadBag(path, o)
 		got := joined(warnings)
 		if len(c.want) > 0 && strings.HasPrefix(c.want[0], "!") {
-			if err == nil || !strings.HasPrefix(err.Error(), "bag "+path+": ") || strings.ContainsRune(err.Error(), '\n') {
+			if err == nil || !strings.HasPrefix(err.Error(), "bag "+path+": ") ||
+				strings.ContainsRune(err.Error(), '\n') {
 				t.Errorf("%s: error %v", name, err)
 				continue
 			}
@@ -268,7 +282,8 @@ func TestMillimetresOfSlowFlight(t *testing.T) {
 		s := &slow.Segments[0][k].State
 		s.P = s.P.Scale(0.01 * 1000)
 	}
-	_, warnings, err := ReadBag(spoken(t, tell(mavros(), slow)), options(func(o *Options) { o.HoverThrottle, o.Estimate.MaxSpeed = hover, 1000 }))
+	_, warnings, err := ReadBag(spoken(t, tell(mavros(), slow)),
+		options(func(o *Options) { o.HoverThrottle, o.Estimate.MaxSpeed = hover, 1000 }))
 	if err != nil || len(warnings) != 0 { // 10 times too large is not noticed
 		t.Fatalf("warnings %v, error %v", warnings, err)
 	}
@@ -276,7 +291,8 @@ func TestMillimetresOfSlowFlight(t *testing.T) {
 		s := &slow.Segments[0][k].State
 		s.P = s.P.Scale(10)
 	}
-	_, warnings, err = ReadBag(spoken(t, tell(mavros(), slow)), options(func(o *Options) { o.HoverThrottle, o.Estimate.MaxSpeed = hover, 1000 }))
+	_, warnings, err = ReadBag(spoken(t, tell(mavros(), slow)),
+		options(func(o *Options) { o.HoverThrottle, o.Estimate.MaxSpeed = hover, 1000 }))
 	if err != nil || !strings.Contains(joined(warnings), "position: it accelerates by ") {
 		t.Fatalf("warnings %v, error %v", warnings, err)
 	}
@@ -301,11 +317,13 @@ func TestDefinitions(t *testing.T) {
 			if !added[m.topic] {
 				added[m.topic] = true
 				known, _ := msgs.Lookup(m.m.TypeName())
-				if err := w.AddTopic(bag.Topic{Name: m.topic, Type: known.Name, Definition: change(known.Definition())}); err != nil {
+				if err := w.AddTopic(bag.Topic{Name: m.topic, Type: known.Name,
+					Definition: change(known.Definition())}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Write(&bag.Message{Topic: m.topic, LogTime: epoch + m.log, PublishTime: epoch, Data: data}); err != nil {
+			if err := w.Write(&bag.Message{Topic: m.topic, LogTime: epoch + m.log, PublishTime: epoch,
+				Data: data}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -344,7 +362,8 @@ func TestDefinitions(t *testing.T) {
 
 func TestBagThatIsNone(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := ReadBag(dir, DefaultOptions()); err == nil || !strings.HasPrefix(err.Error(), "bag "+dir+": no .mcap or .db3 file") {
+	if _, _, err := ReadBag(dir, DefaultOptions()); err == nil ||
+		!strings.HasPrefix(err.Error(), "bag "+dir+": no .mcap or .db3 file") {
 		t.Errorf("error %v", err)
 	}
 	path := filepath.Join(dir, "f.mcap")
@@ -357,7 +376,8 @@ func TestBagThatIsNone(t *testing.T) {
 }
 
 func TestBagNames(t *testing.T) {
-	for path, want := range map[string]string{"a/b": "b", "a/zz.2d_x0.75/": "zz.2d_x0.75", "a/b_0.mcap": "b_0", "b_0.db3.zstd": "b_0"} {
+	for path, want := range map[string]string{"a/b": "b", "a/zz.2d_x0.75/": "zz.2d_x0.75", "a/b_0.mcap": "b_0",
+		"b_0.db3.zstd": "b_0"} {
 		if got := bagName(filepath.FromSlash(path)); got != want {
 			t.Errorf("%s is %q, expected %q", path, got, want)
 		}
@@ -376,7 +396,8 @@ func TestCutOffBag(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, warnings, err := ReadBag(path, options(func(o *Options) { o.HoverThrottle = 0.5 }))
-	if err != nil || len(f.Segments) < 2 || len(f.Segments[0]) != 1539 || !strings.Contains(joined(warnings), "cut off before its end") {
+	if err != nil || len(f.Segments) < 2 || len(f.Segments[0]) != 1539 ||
+		!strings.Contains(joined(warnings), "cut off before its end") {
 		t.Fatalf("%d segments, warnings %v, error %v", len(f.Segments), warnings, err)
 	}
 }

@@ -38,7 +38,10 @@ type BagOptions struct {
 // WriteBag writes flights, one after the other, as a bag with poses and commands as vnd's own topics have them. The
 // folder must not exist, or be empty; it is whole in the end or not there. The same flights give the same bytes of storage.
 func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
-	frozen := func() time.Time { return time.Unix(0, bagStart) } // chunks end by their size, never by the time they took
+	frozen := func() time.Time {
+		return time.Unix(0,
+			bagStart)
+	} // chunks end by their size, never by the time they took
 	w, err := bag.Create(dir, bag.WriterOptions{Storage: o.Storage, MetadataVersion: o.MetadataVersion, Now: frozen})
 	if err != nil {
 		return err
@@ -66,7 +69,8 @@ func (b *bagWriter) write(flights []quad.Flight) error {
 	if b.odometry {
 		poseType = b.moving.TypeName()
 	}
-	q := bag.QoS{History: "keep_last", Depth: 5, Reliability: "best_effort", Durability: "volatile", Deadline: metadata.Infinite,
+	q := bag.QoS{History: "keep_last", Depth: 5, Reliability: "best_effort", Durability: "volatile",
+		Deadline: metadata.Infinite,
 		Lifespan: metadata.Infinite, Liveliness: "automatic", LivelinessLease: metadata.Infinite}
 	if err := b.topic(b.pose, poseType, q); err != nil {
 		return err
@@ -96,7 +100,8 @@ func (b *bagWriter) write(flights []quad.Flight) error {
 
 func (b *bagWriter) topic(name, typeName string, q bag.QoS) error {
 	t, _ := msgs.Lookup(typeName)
-	return b.w.AddTopic(bag.Topic{Name: name, Type: typeName, QoS: []bag.QoS{q}, TypeHash: t.Hash, Definition: t.Definition()})
+	return b.w.AddTopic(bag.Topic{Name: name, Type: typeName, QoS: []bag.QoS{q}, TypeHash: t.Hash,
+		Definition: t.Definition()})
 }
 
 // step writes a row: its state, then its command.

@@ -46,7 +46,8 @@ func checkLimits(name string, rows []row, l Limits) error {
 			if math.Abs(w.Z) > max(math.Abs(w.X), math.Abs(w.Y)) {
 				column = colWZ
 			}
-			return fmt.Errorf("%sbody rates of %.4g rad/s in all, the airframe's limit is %g (max_rate)", where(name, r.line, columnNames[column]),
+			return fmt.Errorf("%sbody rates of %.4g rad/s in all, the airframe's limit is %g (max_rate)",
+				where(name, r.line, columnNames[column]),
 				w.Norm(), l.Rate)
 		}
 	}

@@ -37,7 +37,8 @@ const (
 	columns
 )
 
-var columnNames = [columns]string{"t", "px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "thrust", "wx", "wy", "wz"}
+var columnNames = [columns]string{"t", "px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "thrust", "wx", "wy",
+	"wz"}
 
 var csvHeader = strings.Join(columnNames[:], ",")
 
@@ -179,7 +180,8 @@ func parseHeader(name string, record []string) (order [columns]int, err error) {
 		}
 		i := slices.Index(columnNames[:], field)
 		if i < 0 {
-			return order, fmt.Errorf("%sunknown column %s, expected the header %s", where(name, 1, ""), quoted(field), csvHeader)
+			return order, fmt.Errorf("%sunknown column %s, expected the header %s", where(name, 1, ""), quoted(field),
+				csvHeader)
 		}
 		if seen[i] {
 			return order, fmt.Errorf("%sappears twice", where(name, 1, field))
@@ -214,27 +216,32 @@ func (p *rowParser) hasNoVelocity() bool {
 // parse reads and checks the row by itself.
 func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 	if len(p.record) != columns {
-		return quad.Step{}, fmt.Errorf("%s%d fields, expected %d as in the header", where(p.name, p.line, ""), len(p.record), columns)
+		return quad.Step{}, fmt.Errorf("%s%d fields, expected %d as in the header", where(p.name, p.line, ""),
+			len(p.record), columns)
 	}
 	var x [columns]float64
 	for i := range columns {
 		velocity := i >= colVX && i <= colVZ
 		if velocity && estimated {
 			if p.field(i) != "" {
-				return quad.Step{}, fmt.Errorf("%s%s, but the velocities of the rows before are empty", where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
+				return quad.Step{}, fmt.Errorf("%s%s, but the velocities of the rows before are empty",
+					where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
 			}
 			continue
 		}
 		v, err := strconv.ParseFloat(p.field(i), 64)
 		switch {
 		case p.field(i) == "" && velocity:
-			return quad.Step{}, fmt.Errorf("%sempty, but other velocities are not", where(p.name, p.line, columnNames[i]))
+			return quad.Step{}, fmt.Errorf("%sempty, but other velocities are not",
+				where(p.name, p.line, columnNames[i]))
 		case p.field(i) == "":
 			return quad.Step{}, fmt.Errorf("%sempty, expected a number", where(p.name, p.line, columnNames[i]))
 		case err != nil && !errors.Is(err, strconv.ErrRange):
-			return quad.Step{}, fmt.Errorf("%s%s is not a number", where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
+			return quad.Step{}, fmt.Errorf("%s%s is not a number", where(p.name, p.line, columnNames[i]),
+				quoted(p.field(i)))
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return quad.Step{}, fmt.Errorf("%s%s, expected a finite number", where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
+			return quad.Step{}, fmt.Errorf("%s%s, expected a finite number", where(p.name, p.line, columnNames[i]),
+				quoted(p.field(i)))
 		}
 		if text := implausible(i, v); text != "" {
 			return quad.Step{}, errors.New(where(p.name, p.line, columnNames[i]) + text)
@@ -243,7 +250,8 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 	}
 	q := so3.Quat{W: x[colQW], X: x[colQX], Y: x[colQY], Z: x[colQZ]}
 	if norm := q.Norm(); math.Abs(norm-1) > quad.NormSlack {
-		return quad.Step{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g", where(p.name, p.line, columnNames[colQW]), norm, quad.NormSlack)
+		return quad.Step{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g",
+			where(p.name, p.line, columnNames[colQW]), norm, quad.NormSlack)
 	}
 	return quad.Step{
 		T:       x[colT],

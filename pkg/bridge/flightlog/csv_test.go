@@ -112,7 +112,8 @@ func TestAnyOrderOfColumns(t *testing.T) {
 		table[i] = moved
 	}
 	table[0][0] = "\ufeff" + strings.TrimSpace(table[0][0]) // as spreadsheets save it
-	got, _, err := ParseCSV("dir/f.csv", strings.NewReader(strings.ReplaceAll(table.String(), "\n", "\r\n")), DefaultOptions())
+	got, _, err := ParseCSV("dir/f.csv", strings.NewReader(strings.ReplaceAll(table.String(), "\n", "\r\n")),
+		DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,20 +141,24 @@ func TestBadInput(t *testing.T) {
 		"unknown column": {set(1, colPX, "x"), `f.csv:1: unknown column "x", ` + header},
 		"no header":      {func(t text) text { return t[1:] }, `f.csv:1: unknown column "0.00", ` + header},
 		"empty":          {func(t text) text { return nil }, `f.csv: empty, ` + header},
-		"only header":    {func(t text) text { return t[:1] }, `f.csv: column "t": the longest stretch without a gap has 0 rows, expected at least 21, 0.02 s apart`},
-		"short row":      {func(t text) text { t[4] = t[4][:5]; return t }, `f.csv:5: 5 fields, expected 15 as in the header`},
-		"long row":       {func(t text) text { t[4] = append(t[4], "7"); return t }, `f.csv:5: 16 fields, expected 15 as in the header`},
-		"word":           {set(9, colPY, "abc"), `f.csv:9: column "py": "abc" is not a number`},
-		"long word":      {set(9, colPY, strings.Repeat("ab", 500)), `f.csv:9: column "py": "abababababababababababab…" is not a number`},
-		"blank":          {set(9, colThrust, " "), `f.csv:9: column "thrust": empty, expected a number`},
-		"NaN":            {set(12, colQW, "nan"), `f.csv:12: column "qw": "nan", expected a finite number`},
-		"infinite":       {set(12, colWZ, "-Inf"), `f.csv:12: column "wz": "-Inf", expected a finite number`},
-		"overflow":       {set(12, colWZ, "1e999"), `f.csv:12: column "wz": "1e999", expected a finite number`},
-		"quaternion":     {set(3, colQW, "0.98"), `f.csv:3: column "qw": quaternion of norm 0.98, expected 1 ± 0.01`},
-		"zero":           {set(3, colQW, "0"), `f.csv:3: column "qw": quaternion of norm 0, expected 1 ± 0.01`},
-		"time back":      {set(20, colT, "0.1"), `f.csv:20: column "t": time goes back from 0.34 to 0.1 s`},
-		"time stands":    {set(20, colT, "0.34"), `f.csv:20: column "t": time stands still at 0.34 s`},
-		"some velocity":  {set(7, colVY, ""), `f.csv:7: column "vy": empty, but other velocities are not`},
+		"only header": {func(t text) text { return t[:1] },
+			`f.csv: column "t": the longest stretch without a gap has 0 rows, expected at least 21, 0.02 s apart`},
+		"short row": {func(t text) text { t[4] = t[4][:5]; return t },
+			`f.csv:5: 5 fields, expected 15 as in the header`},
+		"long row": {func(t text) text { t[4] = append(t[4], "7"); return t },
+			`f.csv:5: 16 fields, expected 15 as in the header`},
+		"word": {set(9, colPY, "abc"), `f.csv:9: column "py": "abc" is not a number`},
+		"long word": {set(9, colPY, strings.Repeat("ab", 500)),
+			`f.csv:9: column "py": "abababababababababababab…" is not a number`},
+		"blank":         {set(9, colThrust, " "), `f.csv:9: column "thrust": empty, expected a number`},
+		"NaN":           {set(12, colQW, "nan"), `f.csv:12: column "qw": "nan", expected a finite number`},
+		"infinite":      {set(12, colWZ, "-Inf"), `f.csv:12: column "wz": "-Inf", expected a finite number`},
+		"overflow":      {set(12, colWZ, "1e999"), `f.csv:12: column "wz": "1e999", expected a finite number`},
+		"quaternion":    {set(3, colQW, "0.98"), `f.csv:3: column "qw": quaternion of norm 0.98, expected 1 ± 0.01`},
+		"zero":          {set(3, colQW, "0"), `f.csv:3: column "qw": quaternion of norm 0, expected 1 ± 0.01`},
+		"time back":     {set(20, colT, "0.1"), `f.csv:20: column "t": time goes back from 0.34 to 0.1 s`},
+		"time stands":   {set(20, colT, "0.34"), `f.csv:20: column "t": time stands still at 0.34 s`},
+		"some velocity": {set(7, colVY, ""), `f.csv:7: column "vy": empty, but other velocities are not`},
 		"late velocity": {func(t text) text {
 			for _, record := range t[1:] {
 				record[colVX], record[colVY], record[colVZ] = "", "", ""
@@ -161,7 +166,8 @@ func TestBadInput(t *testing.T) {
 			return set(7, colVY, "0.1")(t)
 		}, `f.csv:7: column "vy": "0.1", but the velocities of the rows before are empty`},
 		"quote": {set(7, colVY, `1"2`), `f.csv:7: bare " in non-quoted-field`},
-		"short": {func(t text) text { return t[:21] }, `f.csv: column "t": the longest stretch without a gap has 20 rows, expected at least 21, 0.02 s apart`},
+		"short": {func(t text) text { return t[:21] },
+			`f.csv: column "t": the longest stretch without a gap has 20 rows, expected at least 21, 0.02 s apart`},
 		"100 Hz": {func(t text) text {
 			for k, record := range t[1:] {
 				record[colT] = fmt.Sprint(0.01 * float64(k))
@@ -183,7 +189,8 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	if _, _, err := ReadCSV("no/such.csv", DefaultOptions()); err == nil || err.Error() != "open no/such.csv: no such file or directory" {
+	if _, _, err := ReadCSV("no/such.csv", DefaultOptions()); err == nil ||
+		err.Error() != "open no/such.csv: no such file or directory" {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := ReadCSV("testdata", DefaultOptions()); err == nil || !strings.HasPrefix(err.Error(), "testdata: ") {

@@ -30,7 +30,8 @@ func spaced(f quad.Flight, delta float64) ([]quad.Step, error) {
 		for k, step := range s {
 			for c, x := range values(step) {
 				if math.IsNaN(x) || math.IsInf(x, 0) {
-					return nil, fmt.Errorf("segment %d, row %d: column %q: %v, expected a finite number", i, k, columnNames[c], x)
+					return nil, fmt.Errorf("segment %d, row %d: column %q: %v, expected a finite number", i, k,
+						columnNames[c], x)
 				}
 			}
 			last := len(rows) - 1

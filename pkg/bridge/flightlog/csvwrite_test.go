@@ -85,7 +85,8 @@ func TestWriteRefuses(t *testing.T) {
 	for want, f := range map[string]quad.Flight{
 		"the flight has no rows": {},
 		`segment 0, row 7: column "vy": NaN, expected a finite number`: {Segments: [][]quad.Step{nan}},
-		"segment 1, row 0: time goes back from 1.98 to 0.2 s":          {Segments: [][]quad.Step{good[:100], good[10:]}},
+		"segment 1, row 0: time goes back from 1.98 to 0.2 s": {Segments: [][]quad.Step{good[:100],
+			good[10:]}},
 	} {
 		if err := WriteCSV(path, f, 0.02); err == nil || err.Error() != "write "+path+": "+want {
 			t.Errorf("error %v, expected %q", err, want)

@@ -71,7 +71,8 @@ func (b *reading) countCommands(c Counts) {
 		b.warn(b.command.Name, "%d commands left out, which nobody followed: %s says that the autopilot was not armed, or in another mode than offboard", n, b.autopilot.state.Name)
 	}
 	if n := b.autopilot.unpowered; n > 0 {
-		b.warn(b.command.Name, "%d commands left out, which came before the first voltage on %s", n, b.autopilot.power.Name)
+		b.warn(b.command.Name, "%d commands left out, which came before the first voltage on %s", n,
+			b.autopilot.power.Name)
 	}
 	for _, err := range b.autopilot.wrong {
 		b.warn("", "%v", err)
@@ -90,7 +91,8 @@ func (b *reading) countCommands(c Counts) {
 func (b *reading) countLeaps() {
 	for i, t := range b.wanted() {
 		if c := b.clocks[i]; c.leaps > 0 && b.options.Stamps != stampsReceive {
-			b.warn(t.Name, "its clock leaps ahead of the times of recording %d times, by %.4g s at most", c.leaps, seconds(c.largest))
+			b.warn(t.Name, "its clock leaps ahead of the times of recording %d times, by %.4g s at most", c.leaps,
+				seconds(c.largest))
 		}
 	}
 }
@@ -101,7 +103,8 @@ func (b *reading) checkNumbers(f quad.Flight, c Counts) error {
 		n, of := c.Implausible[i], []int{c.Poses, c.Commands}[i]
 		switch {
 		case float64(n) > strayShare*float64(of):
-			return fmt.Errorf("topic %s: %d of %d messages hold what no flight does, the first: %s", topic, n, of, c.Why[i])
+			return fmt.Errorf("topic %s: %d of %d messages hold what no flight does, the first: %s", topic, n, of,
+				c.Why[i])
 		case n > 0:
 			b.warn(topic, "%d of %d messages left out, which hold what no flight does, the first: %s", n, of, c.Why[i])
 		}
@@ -126,14 +129,16 @@ func (b *reading) checkLength(f quad.Flight, c Counts) error {
 	if longest > b.options.Window {
 		return nil
 	}
-	text := fmt.Sprintf("the longest stretch without a gap has %d rows, expected at least %d, %g s apart", longest, b.options.Window+1, b.options.Delta)
+	text := fmt.Sprintf("the longest stretch without a gap has %d rows, expected at least %d, %g s apart", longest,
+		b.options.Window+1, b.options.Delta)
 	topic := b.pose.Name
 	switch {
 	case float64(c.Pose.Jumps) > jumpShare*float64(c.Poses):
 		text += fmt.Sprintf("; %d of %d poses are further from the one before than %g m/s allows: they look like millimetres, expected m",
 			c.Pose.Jumps, c.Poses, b.options.Estimate.MaxSpeed)
 	case c.Gaps > c.Poses/10:
-		text += fmt.Sprintf("; %d of %d poses come more than %g s after the one before (parameter max_gap)", c.Gaps, c.Poses, b.options.gap())
+		text += fmt.Sprintf("; %d of %d poses come more than %g s after the one before (parameter max_gap)", c.Gaps,
+			c.Poses, b.options.gap())
 	case c.Commands == 0:
 		topic = b.command.Name
 		text += "; there is no command"

@@ -28,7 +28,8 @@ func checkSpacing(name string, rows []row, o Options) ([]Warning, error) {
 	median := spacings[len(spacings)/2]
 	off := median/o.Delta - 1
 	if off < -spacingRefuse || off > spacingRefuse {
-		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s", where(name, 0, columnNames[colT]), median, o.Delta)
+		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s", where(name, 0, columnNames[colT]),
+			median, o.Delta)
 	}
 	if off < -spacingWarn || off > spacingWarn {
 		text := fmt.Sprintf("rows come every %.4g s and are read as %g s", median, o.Delta)
@@ -46,7 +47,8 @@ func checkLength(name string, f quad.Flight, rows []row, o Options) error {
 	if longest > o.Window {
 		return nil
 	}
-	text := fmt.Sprintf("the longest stretch without a gap has %d rows, expected at least %d, %g s apart", longest, o.Window+1, o.Delta)
+	text := fmt.Sprintf("the longest stretch without a gap has %d rows, expected at least %d, %g s apart", longest,
+		o.Window+1, o.Delta)
 	if len(rows) > o.Window {
 		mean := (rows[len(rows)-1].step.T - rows[0].step.T) / float64(len(rows)-1)
 		text += fmt.Sprintf(" (they are %.3g s apart on average)", mean)

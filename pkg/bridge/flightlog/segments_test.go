@@ -45,7 +45,8 @@ func TestGapsAndJitter(t *testing.T) {
 			}
 			for k, step := range s {
 				if step.T != s[0].T+float64(k)*0.02 || step.State.P.X != row {
-					rt.Fatalf("segment %d, row %d: t = %v, row %v of the file, expected %v", i, k, step.T, step.State.P.X, row)
+					rt.Fatalf("segment %d, row %d: t = %v, row %v of the file, expected %v", i, k, step.T,
+						step.State.P.X, row)
 				}
 				row++
 			}

@@ -111,7 +111,8 @@ func px4() stack {
 	return stack{"/fmu/out/vehicle_odometry", "/fmu/in/vehicle_rates_setpoint",
 		func(stamp int64, s quad.State) cdr.Message {
 			s = bridge.SwapState(s)
-			return &px4msgs.VehicleOdometry{TimestampSample: uint64(stamp) / 1000, PoseFrame: 1, VelocityFrame: 1, Position: array(s.P),
+			return &px4msgs.VehicleOdometry{TimestampSample: uint64(stamp) / 1000, PoseFrame: 1, VelocityFrame: 1,
+				Position: array(s.P),
 				Velocity: array(s.V), Q: [4]float32{float32(s.Q.W), float32(s.Q.X), float32(s.Q.Y), float32(s.Q.Z)}}
 		},
 		func(stamp int64, c quad.Command) cdr.Message {
@@ -126,12 +127,14 @@ func crazyswarm() stack {
 	return stack{"/poses", "/cf1/cmd_vel_legacy",
 		func(stamp int64, s quad.State) cdr.Message {
 			other := quad.State{P: so3.Vec3{X: 9}, Q: so3.Identity()}
-			return &motioncapturetrackinginterfaces.NamedPoseArray{Header: header(stamp, "world"), Poses: []motioncapturetrackinginterfaces.NamedPose{
-				{Name: "cf2", Pose: geometryPose(other)}, {Name: "cf1", Pose: geometryPose(s)}}}
+			return &motioncapturetrackinginterfaces.NamedPoseArray{Header: header(stamp, "world"),
+				Poses: []motioncapturetrackinginterfaces.NamedPose{
+					{Name: "cf2", Pose: geometryPose(other)}, {Name: "cf1", Pose: geometryPose(s)}}}
 		},
 		func(_ int64, c quad.Command) cdr.Message {
 			w := c.Rates.Scale(180 / math.Pi)
-			return &geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: w.Y, Y: w.X, Z: 65535 * hover * c.Thrust / quad.Gravity}, Angular: geometrymsgs.Vector3{Z: -w.Z}}
+			return &geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: w.Y, Y: w.X,
+				Z: 65535 * hover * c.Thrust / quad.Gravity}, Angular: geometrymsgs.Vector3{Z: -w.Z}}
 		}}
 }
 
@@ -139,7 +142,8 @@ func optitrack() stack {
 	s := mavros()
 	s.poseTopic = "/rigid_bodies"
 	s.pose = func(stamp int64, s quad.State) cdr.Message {
-		return &mocap4r2msgs.RigidBodies{Header: header(stamp, "map"), Rigidbodies: []mocap4r2msgs.RigidBody{{RigidBodyName: "drone", Pose: geometryPose(s)}}}
+		return &mocap4r2msgs.RigidBodies{Header: header(stamp, "map"),
+			Rigidbodies: []mocap4r2msgs.RigidBody{{RigidBodyName: "drone", Pose: geometryPose(s)}}}
 	}
 	return s
 }
@@ -150,8 +154,10 @@ func transforms() stack {
 	s.pose = func(stamp int64, s quad.State) cdr.Message {
 		p := geometryPose(s)
 		camera := geometrymsgs.TransformStamped{Header: header(stamp, "drone"), ChildFrameID: "camera"}
-		drone := geometrymsgs.TransformStamped{Header: header(stamp, "map"), ChildFrameID: "drone", Transform: geometrymsgs.Transform{
-			Translation: geometrymsgs.Vector3{X: p.Position.X, Y: p.Position.Y, Z: p.Position.Z}, Rotation: p.Orientation}}
+		drone := geometrymsgs.TransformStamped{Header: header(stamp, "map"), ChildFrameID: "drone",
+			Transform: geometrymsgs.Transform{
+				Translation: geometrymsgs.Vector3{X: p.Position.X, Y: p.Position.Y, Z: p.Position.Z},
+				Rotation:    p.Orientation}}
 		return &tf2msgs.TFMessage{Transforms: []geometrymsgs.TransformStamped{camera, drone}}
 	}
 	return s
@@ -207,7 +213,10 @@ func TestStacks(t *testing.T) {
 		"optitrack": {optitrack(), throttle, still, 1e-5, ""},
 		"transforms": {transforms(), func(o *Options) { o.HoverThrottle, o.Body = hover, "drone" },
 			still, 1e-5, ""},
-		"crazyswarm": {crazyswarm(), func(o *Options) { o.HoverThrottle, o.Body, o.CommandInterface = hover, "cf1", bridge.Crazyswarm },
+		"crazyswarm": {crazyswarm(), func(o *Options) {
+			o.HoverThrottle, o.Body, o.CommandInterface = hover, "cf1",
+				bridge.Crazyswarm
+		},
 			still, 1e-5, "topic /cf1/cmd_vel_legacy: its messages have no stamps: the times of their recording are taken"},
 	} {
 		path := spoken(t, tell(c.stack, moving))

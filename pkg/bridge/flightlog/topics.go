@@ -85,9 +85,11 @@ func (r role) choose(all []bag.Topic) (bag.Topic, error) {
 	case len(clear) == 1:
 		return clear[0], nil
 	case len(clear) > 1:
-		return bag.Topic{}, fmt.Errorf("%d topics with %s: %s: parameter %s has to say which", len(clear), r.what, listed(clear), r.parameter)
+		return bag.Topic{}, fmt.Errorf("%d topics with %s: %s: parameter %s has to say which", len(clear), r.what,
+			listed(clear), r.parameter)
 	case len(unclear) > 0:
-		return bag.Topic{}, fmt.Errorf("no topic is clearly one with %s; parameter %s may name %s", r.what, r.parameter, listed(unclear))
+		return bag.Topic{}, fmt.Errorf("no topic is clearly one with %s; parameter %s may name %s", r.what, r.parameter,
+			listed(unclear))
 	case len(silent) > 0:
 		return bag.Topic{}, fmt.Errorf("no %s: there is not a message on %s", r.what, listed(silent))
 	}
@@ -110,7 +112,8 @@ func (r role) find(all []bag.Topic) (bag.Topic, error) {
 		other = &all[i]
 	}
 	if other != nil {
-		return bag.Topic{}, fmt.Errorf("parameter %s: topic %s is of type %s, which is not read for %s", r.parameter, other.Name, other.Type, r.what)
+		return bag.Topic{}, fmt.Errorf("parameter %s: topic %s is of type %s, which is not read for %s", r.parameter,
+			other.Name, other.Type, r.what)
 	}
 	var right []bag.Topic
 	for _, t := range all {
@@ -160,10 +163,12 @@ func checkDefinition(t bag.Topic) error {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("topic %s: the bag's definition of %s is another one: %s", t.Name, t.Type, difference(theirs, ours))
+		return fmt.Errorf("topic %s: the bag's definition of %s is another one: %s", t.Name, t.Type,
+			difference(theirs, ours))
 	}
 	if t.TypeHash != "" {
-		return fmt.Errorf("topic %s: the bag's definition of %s is another one: type hash %s, expected %s", t.Name, t.Type, t.TypeHash, known.Hash)
+		return fmt.Errorf("topic %s: the bag's definition of %s is another one: type hash %s, expected %s", t.Name,
+			t.Type, t.TypeHash, known.Hash)
 	}
 	return nil
 }
@@ -184,7 +189,8 @@ func difference(theirs, ours *msggen.Set) string {
 			case t.Fields[i].Name != m.Fields[i].Name:
 				return fmt.Sprintf("field %d of %s is %s, expected %s", i+1, m.Name, t.Fields[i].Name, m.Fields[i].Name)
 			case t.Fields[i].Type != m.Fields[i].Type:
-				return fmt.Sprintf("field %s of %s is %v, expected %v", m.Fields[i].Name, m.Name, t.Fields[i].Type, m.Fields[i].Type)
+				return fmt.Sprintf("field %s of %s is %v, expected %v", m.Fields[i].Name, m.Name, t.Fields[i].Type,
+					m.Fields[i].Type)
 			}
 		}
 	}

@@ -83,13 +83,15 @@ func TestAgree(t *testing.T) {
 		{[3]error{}, [3]string{}},
 		{[3]error{nil, io.EOF, io.ErrNoProgress}, [3]string{"rank 1: EOF", "EOF", "rank 1: EOF"}},
 		{[3]error{io.EOF, nil, io.EOF}, [3]string{"EOF", "rank 0: EOF", "rank 0: EOF"}},
-		{[3]error{nil, nil, fmt.Errorf("stopped: %w", context.Canceled)}, [3]string{"context canceled", "context canceled", "stopped: context canceled"}},
+		{[3]error{nil, nil, fmt.Errorf("stopped: %w", context.Canceled)},
+			[3]string{"context canceled", "context canceled", "stopped: context canceled"}},
 	} {
 		for rank, err := range disttest.Run(3, func(g dist.Group) error { return dist.Agree(g, c.errs[g.Rank()]) }) {
 			if text := fmt.Sprint(err); text != c.want[rank] && (err != nil || c.want[rank] != "") {
 				t.Errorf("rank %d has %q, want %q", rank, text, c.want[rank])
 			}
-			if canceled := c.errs[2] != nil && errors.Is(c.errs[2], context.Canceled); canceled != errors.Is(err, context.Canceled) {
+			if canceled := c.errs[2] != nil &&
+				errors.Is(c.errs[2], context.Canceled); canceled != errors.Is(err, context.Canceled) {
 				t.Errorf("rank %d: %v", rank, err)
 			}
 		}
@@ -114,7 +116,8 @@ func TestFirstFails(t *testing.T) {
 func TestAlike(t *testing.T) {
 	for _, keys := range [][]string{{"a", "a", "a"}, {"a", "a", "b"}} {
 		for rank, err := range disttest.Run(3, func(g dist.Group) error { return dist.Alike(g, keys[g.Rank()], nil) }) {
-			if same := !slices.Contains(keys, "b"); same != (err == nil) || !same && !strings.HasPrefix(err.Error(), "rank 2 does other work") {
+			if same := !slices.Contains(keys, "b"); same != (err == nil) || !same &&
+				!strings.HasPrefix(err.Error(), "rank 2 does other work") {
 				t.Errorf("keys %q, rank %d: %v", keys, rank, err)
 			}
 		}
@@ -175,7 +178,10 @@ func TestSum(t *testing.T) {
 
 // Ranks that lost step with each other hear of it instead of taking one thing for another.
 func TestLostStep(t *testing.T) {
-	for rank, err := range disttest.Run(2, func(g dist.Group) error { return g.Allgather(make([]byte, 2+2*g.Rank())) }) {
+	for rank, err := range disttest.Run(2, func(g dist.Group) error {
+		return g.Allgather(make([]byte,
+			2+2*g.Rank()))
+	}) {
 		if err == nil {
 			t.Errorf("rank %d heard nothing", rank)
 		}

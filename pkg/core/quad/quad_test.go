@@ -32,8 +32,10 @@ func TestSegments(t *testing.T) {
 		times []float64
 		want  []int // lengths
 	}{
-		{nil, nil}, {[]float64{3}, []int{1}}, {[]float64{0, 0.25, 0.5}, []int{3}}, {[]float64{0, 0.25, 1, 1.25, 1.5}, []int{2, 3}},
-		{[]float64{0, 0, 0.25}, []int{1, 2}}, {[]float64{0, 0.25, math.NaN(), 0.75}, []int{2, 1, 1}}, {[]float64{0, 1, 2}, []int{1, 1, 1}},
+		{nil, nil}, {[]float64{3}, []int{1}}, {[]float64{0, 0.25, 0.5}, []int{3}},
+		{[]float64{0, 0.25, 1, 1.25, 1.5}, []int{2, 3}},
+		{[]float64{0, 0, 0.25}, []int{1, 2}}, {[]float64{0, 0.25, math.NaN(), 0.75}, []int{2, 1, 1}},
+		{[]float64{0, 1, 2}, []int{1, 1, 1}},
 	} {
 		rows := at(c.times...)
 		got := Segments(rows, 0.25)

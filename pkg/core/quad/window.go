@@ -17,7 +17,8 @@ type Window struct {
 // NewWindow returns an empty window of C past rows and the present one, dt seconds apart.
 func NewWindow(C int, dt float64) (*Window, error) {
 	if C < 1 || !(dt > 0) {
-		return nil, fmt.Errorf("quad: window of %d rows, %g s apart: expected at least 1 row and a positive time", C, dt)
+		return nil, fmt.Errorf("quad: window of %d rows, %g s apart: expected at least 1 row and a positive time", C,
+			dt)
 	}
 	return &Window{dt: dt, rows: C + 1, buf: make([]Step, 4*(C+1))}, nil
 }

@@ -41,7 +41,8 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 			want = want[max(0, len(want)-C-1):]
 			got := w.Steps()
 			if len(got) != len(want) || w.Full() != (len(want) == C+1) || w.Breaks() != breaks {
-				t.Fatalf("%d rows, full %v, %d breaks; want %d rows of %d and %d breaks", len(got), w.Full(), w.Breaks(), len(want), C+1, breaks)
+				t.Fatalf("%d rows, full %v, %d breaks; want %d rows of %d and %d breaks", len(got), w.Full(),
+					w.Breaks(), len(want), C+1, breaks)
 			}
 			for j := range want {
 				if got[j] != want[j] {

@@ -106,7 +106,8 @@ func TestMemory(t *testing.T) {
 	if _, err := m.Name("1: calm: indoors"); err != nil {
 		t.Error(err)
 	}
-	for bad, want := range map[string]string{"9: hail": "there is no condition 9, expected one of 1 to 3", "": "a name of 0 bytes", "2:": "a name of 0 bytes", strings.Repeat("x", 61): "a name of 61 bytes"} {
+	for bad, want := range map[string]string{"9: hail": "there is no condition 9, expected one of 1 to 3",
+		"": "a name of 0 bytes", "2:": "a name of 0 bytes", strings.Repeat("x", 61): "a name of 61 bytes"} {
 		if _, err := m.Name(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -178,7 +179,8 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(Config{Radius: 2, Time: 3}, "quadrotor", path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(Config{Radius: 2, Time: 3}, "quadrotor", path); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}

@@ -57,7 +57,8 @@ func (a *actuator) step(c quad.Command) {
 	a.newest = (a.newest + 1) % remembered
 	a.sent[a.newest] = c
 	x := &a.e
-	x.Thrust += a.thrust.blend * (a.thrust.gain*a.thrust.of(a.ago(a.thrust.tap).Thrust, a.ago(a.thrust.tap+1).Thrust) - x.Thrust)
+	x.Thrust += a.thrust.blend * (a.thrust.gain*a.thrust.of(a.ago(a.thrust.tap).Thrust, a.ago(a.thrust.tap+1).Thrust) -
+		x.Thrust)
 	young, elder := a.ago(a.rates.tap).Rates, a.ago(a.rates.tap+1).Rates
 	wanted := young.Scale(1 - a.rates.elder).Add(elder.Scale(a.rates.elder)).Scale(a.rates.gain)
 	x.Rates = x.Rates.Add(so3.Vec3.Sub(wanted, x.Rates).Scale(a.rates.blend))

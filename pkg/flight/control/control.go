@@ -86,7 +86,8 @@ func seconds(ns, origin int64) float64 { return float64(ns-origin) / 1e9 }
 func TicksPerRow(rate, dt float64) (int, error) {
 	n := math.Round(rate * dt)
 	if n < 1 || math.Abs(rate*dt-n) > 1e-6*n {
-		return 0, fmt.Errorf("parameter rate is %g Hz, expected a multiple of the %g Hz of a bundle with a Δt of %g s", rate, 1/dt, dt)
+		return 0, fmt.Errorf("parameter rate is %g Hz, expected a multiple of the %g Hz of a bundle with a Δt of %g s",
+			rate, 1/dt, dt)
 	}
 	return int(n), nil
 }

@@ -81,7 +81,8 @@ func newClosed(t testing.TB, c Config, name string) *closed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &closed{t: t, loop: newLoop(t, c), pace: NewPace(c.Period()), sim: s, tick: NewTick(), command: quad.Command{Thrust: quad.Gravity}}
+	f := &closed{t: t, loop: newLoop(t, c), pace: NewPace(c.Period()), sim: s, tick: NewTick(),
+		command: quad.Command{Thrust: quad.Gravity}}
 	f.encode(name, c.Rate)
 	f.loop.Fly(craft(t, name, c.Rate))
 	f.loop.Follow(course(t, "hover"))
@@ -162,27 +163,32 @@ func TestHoverThroughASwap(t *testing.T) {
 		f.loop.Fly(craft(t, "b.vnd", c.rate))
 		at := len(f.ticks)
 		f.advance(4, nil)
-		if n := float64(len(f.ticks)); math.Abs(n-8*c.rate) > 0.02*8*c.rate || f.sim.Crashed() || f.off() > 0.1 || f.pace.Missed() != 0 {
-			t.Errorf("%g Hz by %s: %g ticks, %d missed, ended %.3f m off, %s", c.rate, c.source, n, f.pace.Missed(), f.off(), f.sim.Crash())
+		if n := float64(len(f.ticks)); math.Abs(n-8*c.rate) > 0.02*8*c.rate || f.sim.Crashed() || f.off() > 0.1 ||
+			f.pace.Missed() != 0 {
+			t.Errorf("%g Hz by %s: %g ticks, %d missed, ended %.3f m off, %s", c.rate, c.source, n, f.pace.Missed(),
+				f.off(), f.sim.Crash())
 		}
 		for i, k := range f.ticks {
 			want := readBundle(t, "a.vnd").ID
 			if i >= at {
 				want = readBundle(t, "b.vnd").ID
 			}
-			if k.Seq != uint64(i) || k.Bundle != want || k.Task != "hover" || k.Stage != guard.Policy || len(k.Reference) != 5 {
+			if k.Seq != uint64(i) || k.Bundle != want || k.Task != "hover" || k.Stage != guard.Policy ||
+				len(k.Reference) != 5 {
 				t.Fatalf("%g Hz: tick %d: %+v", c.rate, i, k)
 			}
 			known := k.LatentStamp != 0
 			if known != (k.Confidence > 0) && known || (k.Latent[0] != 0) != known || len(k.Latent) != 4 {
-				t.Fatalf("%g Hz: tick %d: latent %v of %d with confidence %g", c.rate, i, k.Latent, k.LatentStamp, k.Confidence)
+				t.Fatalf("%g Hz: tick %d: latent %v of %d with confidence %g", c.rate, i, k.Latent, k.LatentStamp,
+					k.Confidence)
 			}
 		}
 		// The window outlives the swap: only the first tick of the new bundle is without its own latent.
 		window := int(21 * .02 * c.rate)
 		for i := window + 1; i < len(f.ticks); i++ {
 			if (f.ticks[i].LatentStamp == 0) != (i == at) {
-				t.Fatalf("%g Hz: tick %d of %d, swapped at %d: latent of %d", c.rate, i, len(f.ticks), at, f.ticks[i].LatentStamp)
+				t.Fatalf("%g Hz: tick %d of %d, swapped at %d: latent of %d", c.rate, i, len(f.ticks), at,
+					f.ticks[i].LatentStamp)
 			}
 		}
 	}
@@ -222,7 +228,8 @@ func TestNoSamples(t *testing.T) {
 	}
 	f.loop.Guard().Land()
 	f.advance(6, nil)
-	if last = f.ticks[len(f.ticks)-1]; last.Stage != guard.Off || last.Cause != guard.Asked || f.sim.State().P.Z > 0.1 || f.sim.Crashed() {
+	if last = f.ticks[len(f.ticks)-1]; last.Stage != guard.Off || last.Cause != guard.Asked ||
+		f.sim.State().P.Z > 0.1 || f.sim.Crashed() {
 		t.Errorf("after landing: %v at %.2f m, %s", last.Stage, f.sim.State().P.Z, f.sim.Crash())
 	}
 }
@@ -303,7 +310,8 @@ func TestLatents(t *testing.T) {
 		if c.used {
 			want.Latent, want.LatentStamp, want.Confidence = c.z.Mean, c.z.Stamp, max(1-c.z.Novelty, 0)
 		}
-		if !slices.Equal(k.Latent, want.Latent) || k.LatentStamp != want.LatentStamp || k.Confidence != want.Confidence {
+		if !slices.Equal(k.Latent, want.Latent) || k.LatentStamp != want.LatentStamp ||
+			k.Confidence != want.Confidence {
 			t.Errorf("%s: %v of %d, confidence %g", name, k.Latent, k.LatentStamp, k.Confidence)
 		}
 	}
@@ -338,7 +346,8 @@ func TestCourses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := NewCourse("juggle", nil); err == nil || !strings.Contains(err.Error(), `task "juggle" has no reference of its own`) {
+	if _, err := NewCourse("juggle", nil); err == nil ||
+		!strings.Contains(err.Error(), `task "juggle" has no reference of its own`) {
 		t.Error(err)
 	}
 }
@@ -354,7 +363,8 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	for _, spoil := range []func(*Config){
-		func(c *Config) { c.Estimate.Order = 9 }, func(c *Config) { c.Guard.FenceMin = nil }, func(c *Config) { c.Limits.MaxThrust = 1 },
+		func(c *Config) { c.Estimate.Order = 9 }, func(c *Config) { c.Guard.FenceMin = nil },
+		func(c *Config) { c.Limits.MaxThrust = 1 },
 	} {
 		c := defaults()
 		spoil(&c)
@@ -466,13 +476,17 @@ func TestTasksInFlight(t *testing.T) {
 			was := f.ticks[from+i-1]
 			p, q := was.Reference[0].P, tick.Reference[0].P
 			v, w := was.Reference[0].V, tick.Reference[0].V
-			if tick.Stage > guard.Limited || q.Sub(p).Norm() > .02*4 || w.Sub(v).Norm() > .02*9 || math.Abs(q.X) > 1.51 || q.Z > 1.21 || q.Z < .99 {
-				t.Fatalf("phase %d, %.2f s: %v because %v; the reference goes from %v, %v to %v, %v", k, .02*float64(i), tick.Stage, tick.Cause, p, v, q, w)
+			if tick.Stage > guard.Limited || q.Sub(p).Norm() > .02*4 || w.Sub(v).Norm() > .02*9 ||
+				math.Abs(q.X) > 1.51 || q.Z > 1.21 || q.Z < .99 {
+				t.Fatalf("phase %d, %.2f s: %v because %v; the reference goes from %v, %v to %v, %v", k, .02*float64(i),
+					tick.Stage, tick.Cause, p, v, q, w)
 			}
 		}
 		last := f.ticks[len(f.ticks)-1].Reference[0]
-		if far.join.from != nil || last.P != far.Path.At(0).P || last.Yaw != .5 || last.V != (so3.Vec3{}) || f.sim.State().P.Sub(last.P).Norm() > .3 {
-			t.Fatalf("phase %d: the reference ends at %+v, expected %+v; the robot is %.2f m off", k, last, far.Path.At(0), f.sim.State().P.Sub(last.P).Norm())
+		if far.join.from != nil || last.P != far.Path.At(0).P || last.Yaw != .5 || last.V != (so3.Vec3{}) ||
+			f.sim.State().P.Sub(last.P).Norm() > .3 {
+			t.Fatalf("phase %d: the reference ends at %+v, expected %+v; the robot is %.2f m off", k, last,
+				far.Path.At(0), f.sim.State().P.Sub(last.P).Norm())
 		}
 	}
 }

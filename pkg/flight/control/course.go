@@ -45,7 +45,8 @@ func own(task string) (reference.Reference, error) {
 	case "land":
 		s = new(reference.Landing)
 	default:
-		return nil, fmt.Errorf("task %q has no reference of its own, expected hover, track or land, or a reference", task)
+		return nil, fmt.Errorf("task %q has no reference of its own, expected hover, track or land, or a reference",
+			task)
 	}
 	param.Default(s)
 	return reference.New(s)

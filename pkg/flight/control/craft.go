@@ -33,7 +33,8 @@ func Prepare(b *bundle.Bundle, robot string, rate float64) (*Craft, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, seat: policy.NewSeat(l.Policy), actuator: quadrotor.NominalActuator()}
+	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, seat: policy.NewSeat(l.Policy),
+		actuator: quadrotor.NominalActuator()}
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
 	}

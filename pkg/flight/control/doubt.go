@@ -65,7 +65,8 @@ func (c *Config) Explain(topic string, m *Measured, d Doubt) string {
 	case NotFinite:
 		return fmt.Sprintf("topic %s: %s, expected finite numbers", topic, at)
 	case NotUnit:
-		return fmt.Sprintf("topic %s: a quaternion of norm %.4g, expected 1 ± %g", topic, m.State.Q.Norm(), quad.NormSlack)
+		return fmt.Sprintf("topic %s: a quaternion of norm %.4g, expected 1 ± %g", topic, m.State.Q.Norm(),
+			quad.NormSlack)
 	case NoVelocity:
 		return fmt.Sprintf("topic %s: the twist's velocity is not finite, which state_source odometry needs", topic)
 	case TooFar:
@@ -73,7 +74,8 @@ func (c *Config) Explain(topic string, m *Measured, d Doubt) string {
 		if largest(p) < 1000*c.reach() {
 			hint = "; are these millimetres?"
 		}
-		return fmt.Sprintf("topic %s: %s is far outside the geofence, expected metres within ±%g%s", topic, at, c.reach(), hint)
+		return fmt.Sprintf("topic %s: %s is far outside the geofence, expected metres within ±%g%s", topic, at,
+			c.reach(), hint)
 	case Buried:
 		return fmt.Sprintf("topic %s: %s is below the ground at %g m (guard.ground), expected z up; mocap_frame is ned where z points down", topic, at, c.Guard.Ground)
 	case UpsideDown:

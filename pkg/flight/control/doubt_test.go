@@ -23,19 +23,23 @@ func TestDoubts(t *testing.T) {
 		want Doubt
 		line string
 	}{
-		"sound":            {pose(0, 0, 1, so3.Identity()), Sound, ""},
-		"off the fence":    {pose(0, 9, 1, so3.Identity()), Sound, ""}, // the guard's
-		"in a dip":         {pose(0, 0, -0.3, so3.Identity()), Sound, ""},
-		"tilted":           {pose(0, 0, 1, so3.Exp(so3.Vec3{X: 1.5})), Sound, ""},
-		"no number":        {pose(math.NaN(), 0, 1, so3.Identity()), NotFinite, "position (NaN, 0, 1) m, expected finite numbers"},
+		"sound":         {pose(0, 0, 1, so3.Identity()), Sound, ""},
+		"off the fence": {pose(0, 9, 1, so3.Identity()), Sound, ""}, // the guard's
+		"in a dip":      {pose(0, 0, -0.3, so3.Identity()), Sound, ""},
+		"tilted":        {pose(0, 0, 1, so3.Exp(so3.Vec3{X: 1.5})), Sound, ""},
+		"no number": {pose(math.NaN(), 0, 1, so3.Identity()), NotFinite,
+			"position (NaN, 0, 1) m, expected finite numbers"},
 		"endless":          {pose(0, math.Inf(-1), 1, so3.Identity()), NotFinite, "(0, -Inf, 1)"},
 		"zero quaternion":  {pose(0, 0, 1, so3.Quat{}), NotUnit, "a quaternion of norm 0, expected 1 ± 0.01"},
 		"no quaternion":    {pose(0, 0, 1, so3.Quat{W: math.NaN()}), NotUnit, "a quaternion of norm NaN"},
 		"without velocity": {silent, NoVelocity, "the twist's velocity is not finite"},
-		"millimetres":      {pose(120, -80, 1000, so3.Identity()), TooFar, "position (120, -80, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
-		"geocentric":       {pose(4.1e6, 6e5, 4.8e6, so3.Identity()), TooFar, "expected metres within ±4"},
-		"z down":           {pose(0, 0, -1.2, so3.Identity()), Buried, "position (0, 0, -1.2) m is below the ground at 0 m (guard.ground), expected z up; mocap_frame is ned"},
-		"body z down":      {pose(0, 0, 1, turned), UpsideDown, "the body's z axis is (0.00, -0.00, -1.00) before the flight, expected up"},
+		"millimetres": {pose(120, -80, 1000, so3.Identity()), TooFar,
+			"position (120, -80, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
+		"geocentric": {pose(4.1e6, 6e5, 4.8e6, so3.Identity()), TooFar, "expected metres within ±4"},
+		"z down": {pose(0, 0, -1.2, so3.Identity()), Buried,
+			"position (0, 0, -1.2) m is below the ground at 0 m (guard.ground), expected z up; mocap_frame is ned"},
+		"body z down": {pose(0, 0, 1, turned), UpsideDown,
+			"the body's z axis is (0.00, -0.00, -1.00) before the flight, expected up"},
 	} {
 		config := defaults()
 		config.Source = FromOdometry
@@ -45,7 +49,8 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: doubt %d, expected %d; taken: %v", name, d, c.want, ok)
 		}
 		line := config.Explain("/quad/mocap/odom", &c.m, l.Doubt())
-		if !strings.Contains(line, c.line) || (line != "") != strings.HasPrefix(line, "topic /quad/mocap/odom: ") || strings.Contains(line, "\n") {
+		if !strings.Contains(line, c.line) || (line != "") != strings.HasPrefix(line, "topic /quad/mocap/odom: ") ||
+			strings.Contains(line, "\n") {
 			t.Errorf("%s: %q", name, line)
 		}
 	}
@@ -57,7 +62,8 @@ func TestDoubtInFlight(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(3, nil)
 	f.advance(0.4, func(m *Measured) bool { m.State.P = m.State.P.Scale(1000); return true })
-	if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Blind || last.Cause != guard.Stale || f.loop.Doubt() != TooFar {
+	if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Blind || last.Cause != guard.Stale ||
+		f.loop.Doubt() != TooFar {
 		t.Errorf("%v because %v, doubt %d", last.Stage, last.Cause, f.loop.Doubt())
 	}
 	f.advance(8, nil)

@@ -114,11 +114,15 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		begun := len(h.ticks)
 		for i := range h.ticks {
 			k := &h.ticks[i]
-			if poised := settings.Poised(&k.State, &k.Reference[0]); k.Stage != guard.Aside || poised != (k.Cause == guard.None) || k.LatentStamp != 0 || k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
-				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause, k.LatentStamp, k.Actuator)
+			if poised := settings.Poised(&k.State, &k.Reference[0]); k.Stage != guard.Aside ||
+				poised != (k.Cause == guard.None) || k.LatentStamp != 0 ||
+				k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
+				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause,
+					k.LatentStamp, k.Actuator)
 			}
 		}
-		if s := h.v.Truth().State; h.v.Mode() != closedloop.Waiting || s.P.Sub(c.place).Sub(so3.Vec3{Z: 1}).Norm() > 0.1 {
+		if s := h.v.Truth().State; h.v.Mode() != closedloop.Waiting ||
+			s.P.Sub(c.place).Sub(so3.Vec3{Z: 1}).Norm() > 0.1 {
 			t.Fatalf("from %v: the autopilot brought it to %v, %s", c.place, s.P, h.v.Status())
 		}
 		h.follows = true
@@ -127,15 +131,19 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		h.loop.Stand(false)
 		h.fly(4)
 		off := h.v.Truth().State.P.Sub(so3.Vec3{Z: 1}).Norm()
-		t.Logf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late, h.most, h.tilt, off)
+		t.Logf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late, h.most,
+			h.tilt, off)
 		if from := math.Hypot(c.place.X, c.place.Y); h.most > from+0.1 || off > 0.05 || h.tilt > 0.1+1.4*from {
-			t.Errorf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late, h.most, h.tilt, off)
+			t.Errorf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late,
+				h.most, h.tilt, off)
 		}
 		begun += int(c.late * 50)
 		for i := begun + 3; i < len(h.ticks); i++ {
 			const window = 21
-			if k := &h.ticks[i]; k.Stage != guard.Policy || (k.LatentStamp != 0) != (i > begun+window) && i != begun+window && i != begun+window+1 {
-				t.Fatalf("from %v: tick %d after it: %v, %v, latent of %d", c.place, i-begun, k.Stage, k.Cause, k.LatentStamp)
+			if k := &h.ticks[i]; k.Stage != guard.Policy || (k.LatentStamp != 0) != (i > begun+window) &&
+				i != begun+window && i != begun+window+1 {
+				t.Fatalf("from %v: tick %d after it: %v, %v, latent of %d", c.place, i-begun, k.Stage, k.Cause,
+					k.LatentStamp)
 			}
 		}
 	}
@@ -166,7 +174,8 @@ func TestKeepsFarRobots(t *testing.T) {
 		stage guard.Stage
 		late  float64 // s
 	}{
-		{so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 0}, {so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 1}, {so3.Vec3{}, guard.Off, 0}, {so3.Vec3{}, guard.Off, 1},
+		{so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 0}, {so3.Vec3{X: 1.5, Z: 1}, guard.Hold, 1}, {so3.Vec3{}, guard.Off, 0},
+		{so3.Vec3{}, guard.Off, 1},
 	} {
 		h := newHanded(t, c.place)
 		h.loop.Stand(true)

@@ -186,7 +186,8 @@ func (l *Loop) usable(now int64) []float32 {
 	}
 	z := &l.latent
 	age := seconds(now, z.Stamp)
-	if z.Bundle != l.craft.ID || len(z.Mean) != l.craft.Latent() || z.Stamp == 0 || !(math.Abs(age) <= l.config.LatentAge) {
+	if z.Bundle != l.craft.ID || len(z.Mean) != l.craft.Latent() || z.Stamp == 0 ||
+		!(math.Abs(age) <= l.config.LatentAge) {
 		return nil
 	}
 	for _, x := range z.Mean {

@@ -17,13 +17,16 @@ func TestActuatorIsTheModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := func(lo, hi float64) *rapid.Generator[float64] { return rapid.Float64Range(lo, hi) }
 		m := quadrotor.Actuator{
-			ThrustGain: x(.5, 1.5).Draw(t, "gain"), ThrustDelay: x(0, 4).Draw(t, "delay"), ThrustLag: x(0, .3).Draw(t, "lag"),
-			RateGain: x(.5, 1.5).Draw(t, "rate gain"), RateDelay: x(0, 4).Draw(t, "rate delay"), RateLag: x(0, .3).Draw(t, "rate lag"),
+			ThrustGain: x(.5, 1.5).Draw(t, "gain"), ThrustDelay: x(0, 4).Draw(t, "delay"),
+			ThrustLag: x(0, .3).Draw(t, "lag"),
+			RateGain:  x(.5, 1.5).Draw(t, "rate gain"), RateDelay: x(0, 4).Draw(t, "rate delay"),
+			RateLag: x(0, .3).Draw(t, "rate lag"),
 		}
 		const dt = .02
 		sys := quadrotor.NewQuadrotor[float64](dt, m)
 		d := sys.Dims()
-		s, residual, next, row := make([]float64, d.State), make([]float64, d.Tangent), make([]float64, d.State), make([]float64, d.Action)
+		s, residual, next, row := make([]float64, d.State), make([]float64, d.Tangent), make([]float64, d.State),
+			make([]float64, d.Action)
 		const thrust, line = 10, 14 // places of the lagged command and of the delay line
 		s[3], s[thrust] = 1, quad.Gravity
 		for i := range quadrotor.MaxDelay {
@@ -33,7 +36,8 @@ func TestActuatorIsTheModels(t *testing.T) {
 		a.hover()
 		a.use(m, dt, dt)
 		for range rapid.IntRange(1, 300).Draw(t, "ticks") {
-			c := quad.Command{Thrust: x(0, 20).Draw(t, "T"), Rates: so3.Vec3{X: x(-6, 6).Draw(t, "x"), Y: x(-6, 6).Draw(t, "y"), Z: 1}}
+			c := quad.Command{Thrust: x(0, 20).Draw(t, "T"),
+				Rates: so3.Vec3{X: x(-6, 6).Draw(t, "x"), Y: x(-6, 6).Draw(t, "y"), Z: 1}}
 			quadrotor.Action(&c, row)
 			sys.Step(1, s, row, residual, next)
 			s, next = next, s
@@ -103,7 +107,8 @@ func TestPaceWithoutSamples(t *testing.T) {
 	if p.Clock(5) {
 		t.Error("a tick before the first sample")
 	}
-	if !p.Sample(1000*ms, 1005*ms) || p.Sample(1005*ms, 1010*ms) || p.Clock(1034*ms) || !p.Clock(1035*ms) || p.Clock(1050*ms) || !p.Clock(1065*ms) {
+	if !p.Sample(1000*ms, 1005*ms) || p.Sample(1005*ms, 1010*ms) || p.Clock(1034*ms) || !p.Clock(1035*ms) ||
+		p.Clock(1050*ms) || !p.Clock(1065*ms) {
 		t.Error("ticks by the clock")
 	}
 	if !p.Sample(1105*ms, 1110*ms) || p.Missed() != 4 || p.Sample(1110*ms, 1111*ms) {

@@ -47,10 +47,13 @@ func TestGoldenSavitzkyGolay(t *testing.T) {
 		dt      float64
 		weights []float64 // oldest first, 1/s
 	}{
-		{1, 0.02, []float64{-7.14285714286, -4.28571428571, -1.42857142857, 1.42857142857, 4.28571428571, 7.14285714286}},
+		{1, 0.02, []float64{-7.14285714286, -4.28571428571, -1.42857142857, 1.42857142857, 4.28571428571,
+			7.14285714286}},
 		{2, 0.02, []float64{15.1785714286, -8.75, -19.2857142857, -16.4285714286, -0.178571428571, 29.4642857143}},
-		{2, 0.01, []float64{12.9370629371, 3.35664335664, -3.89277389277, -8.81118881119, -11.3986013986, -11.655011655, -9.58041958042, -5.17482517483, 1.56177156177, 10.6293706294, 22.027972028}},
-		{3, 0.01, []float64{-25.0841750842, 22.3905723906, 29.3530543531, 11.038961039, -17.316017316, -40.4761904762, -43.2058682059, -10.2693602694, 73.569023569}},
+		{2, 0.01, []float64{12.9370629371, 3.35664335664, -3.89277389277, -8.81118881119, -11.3986013986, -11.655011655,
+			-9.58041958042, -5.17482517483, 1.56177156177, 10.6293706294, 22.027972028}},
+		{3, 0.01, []float64{-25.0841750842, 22.3905723906, 29.3530543531, 11.038961039, -17.316017316, -40.4761904762,
+			-43.2058682059, -10.2693602694, 73.569023569}},
 	}
 	for _, g := range golden {
 		for i, want := range g.weights {
@@ -64,7 +67,8 @@ func TestGoldenSavitzkyGolay(t *testing.T) {
 				s, _ = e.Add(level(7+float64(k)*g.dt, so3.Vec3{Y: impulse}))
 			}
 			if math.Abs(s.V.Y-want) > 1e-8 {
-				t.Errorf("%d poses, order %d: weight %d is %.10g, scipy says %.10g", len(g.weights), g.order, i, s.V.Y, want)
+				t.Errorf("%d poses, order %d: weight %d is %.10g, scipy says %.10g", len(g.weights), g.order, i, s.V.Y,
+					want)
 			}
 		}
 	}
@@ -88,7 +92,8 @@ func rmsOnEight(t *testing.T, p Params, rate, sigma float64) float64 {
 		truth, v := eight(at)
 		noise := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(sigma)
 		s, outcome := e.Add(level(at, truth.Add(noise)))
-		if outcome == Dropped || outcome == Warming && at > p.Window/2+1/rate || outcome == Ready && at < p.Window/2-1/rate {
+		if outcome == Dropped || outcome == Warming && at > p.Window/2+1/rate || outcome == Ready &&
+			at < p.Window/2-1/rate {
 			t.Fatalf("pose at %.4f s: outcome %d", at, outcome)
 		}
 		if outcome == Ready {
@@ -119,7 +124,8 @@ func TestEight(t *testing.T) {
 		rms := rmsOnEight(t, c.params, c.rate, c.sigma)
 		t.Logf("window %g s, %4g Hz, noise %.1f mm: %.1f mm/s rms", c.params.Window, c.rate, 1e3*c.sigma, 1e3*rms)
 		if rms > 1.1*c.rms || rms < 0.9*c.rms {
-			t.Errorf("window %g s, %g Hz, noise %g m: %.4f m/s rms, stated %.4f", c.params.Window, c.rate, c.sigma, rms, c.rms)
+			t.Errorf("window %g s, %g Hz, noise %g m: %.4f m/s rms, stated %.4f", c.params.Window, c.rate, c.sigma, rms,
+				c.rms)
 		}
 	}
 }
@@ -141,7 +147,8 @@ func anyVec(rt *rapid.T, label string, size float64) so3.Vec3 {
 // A polynomial of the fit's degree is reproduced, at every pose and looking back, whatever the stamps.
 func TestPolynomialsAreExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := Params{Window: rapid.Float64Range(0.05, 0.2).Draw(rt, "window"), Order: rapid.IntRange(1, 3).Draw(rt, "order"), MaxSpeed: 1000}
+		p := Params{Window: rapid.Float64Range(0.05, 0.2).Draw(rt, "window"),
+			Order: rapid.IntRange(1, 3).Draw(rt, "order"), MaxSpeed: 1000}
 		e := mustNew(t, p)
 		var c [maxOrder + 1]so3.Vec3
 		for k := range p.Order + 1 {
@@ -161,7 +168,8 @@ func TestPolynomialsAreExact(t *testing.T) {
 			if outcome == Ready && s.V.Sub(slope(at)).Norm() > 1e-5 {
 				rt.Fatalf("at %g s: velocity %v, expected %v", at, s.V, slope(at))
 			}
-			if back := at - rapid.Float64Range(0, p.Window/2).Draw(rt, "back"); outcome == Ready && e.VelocityAt(back).Sub(slope(back)).Norm() > 1e-5 {
+			if back := at - rapid.Float64Range(0, p.Window/2).Draw(rt, "back"); outcome == Ready &&
+				e.VelocityAt(back).Sub(slope(back)).Norm() > 1e-5 {
 				rt.Fatalf("looking back to %g s: %v, expected %v", back, e.VelocityAt(back), slope(back))
 			}
 		}
@@ -217,14 +225,16 @@ func TestAnyStream(t *testing.T) {
 		n := rapid.IntRange(0, 60).Draw(rt, "poses")
 		at := 0.0
 		for range n {
-			at += rapid.SampledFrom([]float64{0.01, 0.02, 0, 1e-9, -0.03, 0.5, -1e9, math.NaN(), math.Inf(1)}).Draw(rt, "dt")
+			at += rapid.SampledFrom([]float64{0.01, 0.02, 0, 1e-9, -0.03, 0.5, -1e9, math.NaN(), math.Inf(1)}).Draw(rt,
+				"dt")
 			if math.IsNaN(at) || math.IsInf(at, 0) {
 				e.Add(level(at, so3.Vec3{}))
 				dropped++
 				at = 0
 				continue
 			}
-			pose := Pose{T: at, P: so3.Vec3{X: number.Draw(rt, "x"), Y: 1, Z: 2}, Q: so3.Quat{W: rapid.SampledFrom([]float64{1, -1, 1.005, 0.9, math.NaN()}).Draw(rt, "qw")}}
+			pose := Pose{T: at, P: so3.Vec3{X: number.Draw(rt, "x"), Y: 1, Z: 2},
+				Q: so3.Quat{W: rapid.SampledFrom([]float64{1, -1, 1.005, 0.9, math.NaN()}).Draw(rt, "qw")}}
 			s, outcome := e.Add(pose)
 			if outcome == Dropped {
 				dropped++

@@ -136,7 +136,8 @@ func TestAttitudeIsContinuous(t *testing.T) {
 		if k%3 == 1 {
 			scale = -scale
 		}
-		s, _ := e.Add(Pose{T: float64(k) / 100, Q: so3.Quat{W: scale * q.W, X: scale * q.X, Y: scale * q.Y, Z: scale * q.Z}})
+		s, _ := e.Add(Pose{T: float64(k) / 100,
+			Q: so3.Quat{W: scale * q.W, X: scale * q.X, Y: scale * q.Y, Z: scale * q.Z}})
 		if math.Abs(s.Q.Norm()-1) > 1e-12 || k > 0 && dot(before, s.Q) < 0.99 {
 			t.Fatalf("attitude %d is %v after %v", k, s.Q, before)
 		}

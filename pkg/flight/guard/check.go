@@ -104,5 +104,6 @@ func (g *Guard) asked(c quad.Command, dt float64) Cause {
 func (g *Guard) atLimit(c quad.Command) bool {
 	l := &g.limits
 	at := func(x, most float64) bool { return math.Abs(x) >= most*(1-1e-6) }
-	return c.Thrust <= l.MinThrust || at(c.Thrust, l.MaxThrust) || at(c.Rates.X, l.MaxTilt) || at(c.Rates.Y, l.MaxTilt) || at(c.Rates.Z, l.MaxYaw)
+	return c.Thrust <= l.MinThrust || at(c.Thrust, l.MaxThrust) || at(c.Rates.X, l.MaxTilt) ||
+		at(c.Rates.Y, l.MaxTilt) || at(c.Rates.Z, l.MaxYaw)
 }

@@ -80,7 +80,8 @@ func TestEngagesWithinOneTick(t *testing.T) {
 				t.Errorf("went out: %+v", c)
 			}
 			if g.Stage() != b.stage || g.Tripped() != b.cause || g.Count(b.cause) != 1 {
-				t.Errorf("stage %v for %v (%d), want %v for %v", g.Stage(), g.Tripped(), g.Count(b.cause), b.stage, b.cause)
+				t.Errorf("stage %v for %v (%d), want %v for %v", g.Stage(), g.Tripped(), g.Count(b.cause), b.stage,
+					b.cause)
 			}
 		})
 	}
@@ -137,7 +138,8 @@ func TestLimits(t *testing.T) {
 		in := hovering(k)
 		in.Command = quad.Command{Thrust: 1000, Rates: so3.Vec3{X: -1000, Y: 3, Z: 50}}
 		c := g.Tick(&in)
-		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTilt, Y: 3, Z: l.MaxYaw}} || g.Stage() != Limited) {
+		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTilt, Y: 3, Z: l.MaxYaw}} ||
+			g.Stage() != Limited) {
 			t.Fatalf("tick %d: %+v in stage %v", k, c, g.Stage())
 		}
 		if k > 40 && (g.Stage() != Hold || g.Tripped() != Saturated) {
@@ -197,7 +199,8 @@ type world struct {
 }
 
 // flyGuarded runs 50 ticks a second for some seconds: policy asks, spoil changes the guard's input, see sees the truth.
-func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spoil func(t float64, in *Input), see func(t float64, s *quad.State)) {
+func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spoil func(t float64, in *Input),
+	see func(t float64, s *quad.State)) {
 	last := w.state()
 	for k := range int(seconds * 50) {
 		t := float64(k) * 0.02
@@ -330,11 +333,12 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 			g := newGuard(t, func(c *Config) { c.Hold = 100 })
 			w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
 			w.wind = [3]float64{1, 0, 0}
-			flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8, c.spoil, func(at float64, s *quad.State) {
-				if e := s.P.Sub(so3.Vec3{Z: 1.5}).Norm(); e > 0.4 {
-					t.Fatalf("%.2f m away at %.2f s", e, at)
-				}
-			})
+			flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8, c.spoil,
+				func(at float64, s *quad.State) {
+					if e := s.P.Sub(so3.Vec3{Z: 1.5}).Norm(); e > 0.4 {
+						t.Fatalf("%.2f m away at %.2f s", e, at)
+					}
+				})
 			if g.Tripped() != c.cause || g.phase != Hold {
 				t.Errorf("%v for %v", g.phase, g.Tripped())
 			}
@@ -428,7 +432,8 @@ func TestConfig(t *testing.T) {
 		change func(*Config)
 	}{
 		{"fence_min and fence_max have 2 and 3 numbers", func(c *Config) { c.FenceMin = []float64{0, 0} }},
-		{"fence_min and fence_max: y from 1 to 1 m", func(c *Config) { c.FenceMin, c.FenceMax = []float64{0, 1, 0}, []float64{1, 1, 1} }},
+		{"fence_min and fence_max: y from 1 to 1 m",
+			func(c *Config) { c.FenceMin, c.FenceMax = []float64{0, 1, 0}, []float64{1, 1, 1} }},
 		{"ground is at 9 m, expected below the geofence's top at 4 m", func(c *Config) { c.Ground = 9 }},
 	} {
 		d := c
@@ -514,7 +519,8 @@ func TestAsksForLimitsAside(t *testing.T) {
 	for k := range 200 {
 		in := hovering(k)
 		in.State.P.Z, in.Command.Thrust, in.Aside = 0.03, 100, true
-		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) || g.Tripped() != None {
+		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) ||
+			g.Tripped() != None {
 			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
 		}
 	}
@@ -614,7 +620,8 @@ func TestUnpoised(t *testing.T) {
 			return g.Tick(&in)
 		}
 		for k := range 20 {
-			if sent := tick(k, true, true); sent == asked || g.Stage() != Aside || g.Tripped() != Unpoised || c.stage == Off && sent.Thrust != defaultLimits().MinThrust {
+			if sent := tick(k, true, true); sent == asked || g.Stage() != Aside || g.Tripped() != Unpoised ||
+				c.stage == Off && sent.Thrust != defaultLimits().MinThrust {
 				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
 			}
 		}

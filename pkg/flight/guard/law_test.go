@@ -143,11 +143,13 @@ func TestHoversFromTumbling(t *testing.T) {
 		axis := rng.Float64() * 2 * math.Pi
 		tilt := so3.Vec3{X: math.Cos(axis), Y: math.Sin(axis)}.Scale(math.Pi / 3)
 		q := so3.Exp(tilt).Mul(so3.Exp(so3.Vec3{Z: rng.Float64()*6 - 3}))
-		b := newBody(so3.Vec3{Z: 2}, so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: rng.Float64() - 0.5}, q)
+		b := newBody(so3.Vec3{Z: 2}, so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: rng.Float64() - 0.5},
+			q)
 		b.rates = [3]float64{6*rng.Float64() - 3, 6*rng.Float64() - 3, 2*rng.Float64() - 1}
 		b.wind = [3]float64{2 * rng.Float64(), -rng.Float64(), 0.3}
 		lowest, last := 2.0, quad.State{}
-		fly(b, Follower{newLaw(t), still{r}}, 10, func(_ float64, s *quad.State) { lowest, last = min(lowest, s.P.Z), *s })
+		fly(b, Follower{newLaw(t), still{r}}, 10,
+			func(_ float64, s *quad.State) { lowest, last = min(lowest, s.P.Z), *s })
 		if lowest < 1 {
 			t.Errorf("fell to %.2f m from 2 m", lowest)
 		}
@@ -165,7 +167,8 @@ func TestRightsItself(t *testing.T) {
 	for _, q := range []so3.Quat{{X: 1}, {Y: 1}, so3.Exp(so3.Vec3{X: math.Pi - 1e-10})} {
 		b := newBody(so3.Vec3{Z: 20}, so3.Vec3{}, q)
 		var last quad.State
-		fly(b, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 15}}}}, 12, func(_ float64, s *quad.State) { last = *s })
+		fly(b, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 15}}}}, 12,
+			func(_ float64, s *quad.State) { last = *s })
 		if e := last.P.Sub(so3.Vec3{Z: 15}).Norm(); e > 0.05 {
 			t.Errorf("from %v: %.3f m away after 12 s", q, e)
 		}
@@ -196,7 +199,8 @@ func TestTracksFigureEight(t *testing.T) {
 // anyNumber draws what may stand in memory, not only what is likely.
 func anyNumber() *rapid.Generator[float64] {
 	return rapid.OneOf(rapid.Float64(), rapid.Float64Range(-5, 5),
-		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324}))
+		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64,
+			5e-324}))
 }
 
 func anyVec(rt *rapid.T, label string) so3.Vec3 {
@@ -231,7 +235,8 @@ func TestLawIsFiniteWhateverItIsGiven(t *testing.T) {
 		}
 		// and it flies on afterwards
 		s, r := quad.State{Q: so3.Identity()}, quad.Reference{}
-		if c := l.Track(0, &s, &r); !within(limits, c) || math.Abs(c.Thrust-quad.Gravity) > defaultGains().IntegralMost {
+		if c := l.Track(0, &s, &r); !within(limits, c) ||
+			math.Abs(c.Thrust-quad.Gravity) > defaultGains().IntegralMost {
 			rt.Fatalf("hovering after all that: %+v", c)
 		}
 	})

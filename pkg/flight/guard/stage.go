@@ -60,7 +60,8 @@ func (c Cause) String() string {
 }
 
 var causeNames = [causes]string{
-	"nothing", "ticks were missed or the clock jumped", "the state is too old", "the state is not finite or its quaternion not of unit norm",
+	"nothing", "ticks were missed or the clock jumped", "the state is too old",
+	"the state is not finite or its quaternion not of unit norm",
 	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",
 	"the policy's command is not finite", "the policy asked for the limits for too long", "on request",
 	"handed over on the ground, or far from where the task begins",

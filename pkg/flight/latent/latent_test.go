@@ -19,8 +19,9 @@ var robot = vnd.Quadrotor{Dt: .02, Prior: true, Origin: so3.Vec3{X: 3, Y: -2, Z:
 	Actuator: quadrotor.Actuator{ThrustGain: .9, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}}
 
 func small() nets.Config {
-	return nets.Config{Context: 8, Latent: 3, Encoder: nets.EncoderGRU, EncoderDense: 8, EncoderHidden: 8, Hidden: 16, Blocks: 2,
-		Film: true, DecoderHidden: 4, Members: 2}
+	return nets.Config{Context: 8, Latent: 3, Encoder: nets.EncoderGRU, EncoderDense: 8, EncoderHidden: 8, Hidden: 16,
+		Blocks: 2,
+		Film:   true, DecoderHidden: 4, Members: 2}
 }
 
 // random is a model with random weights.
@@ -62,9 +63,11 @@ func flight(rows int, dt float64) []quad.Step {
 	for k := range out {
 		t := dt * float64(k)
 		out[k] = quad.Step{T: 1000 + t,
-			State: quad.State{P: so3.Vec3{X: math.Sin(t), Y: math.Cos(2 * t), Z: 1}, V: so3.Vec3{X: math.Cos(t), Y: -2 * math.Sin(2*t)},
+			State: quad.State{P: so3.Vec3{X: math.Sin(t), Y: math.Cos(2 * t), Z: 1},
+				V: so3.Vec3{X: math.Cos(t), Y: -2 * math.Sin(2*t)},
 				Q: so3.FromEuler(.2*math.Sin(3*t), .2*math.Cos(4*t), t)},
-			Command: quad.Command{Thrust: 9.8 + math.Sin(7*t), Rates: so3.Vec3{X: math.Cos(5 * t), Y: math.Sin(6 * t), Z: .2}}}
+			Command: quad.Command{Thrust: 9.8 + math.Sin(7*t),
+				Rates: so3.Vec3{X: math.Cos(5 * t), Y: math.Sin(6 * t), Z: .2}}}
 	}
 	return out
 }
@@ -96,7 +99,8 @@ func TestLiveIsOffline(t *testing.T) {
 				t.Fatalf("row %d was not taken", k)
 			}
 			if k < c.Context {
-				if e.Known() || e.Novelty() != 1 || slices.ContainsFunc(e.Mean(), func(z float32) bool { return z != 0 }) {
+				if e.Known() || e.Novelty() != 1 ||
+					slices.ContainsFunc(e.Mean(), func(z float32) bool { return z != 0 }) {
 					t.Fatalf("row %d: %v of a window that is not whole", k, e.Mean())
 				}
 				continue
@@ -324,7 +328,8 @@ func TestAllocatesNothing(t *testing.T) {
 
 // BenchmarkPush is one row at the sizes that a fit has by default; with its novelty, and the two together.
 func BenchmarkPush(b *testing.B) {
-	c := nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2,
+	c := nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128,
+		Hidden: 256, Blocks: 2,
 		Film: true, DecoderHidden: 128, Members: 1}
 	e, rows := encoder(b, 1, reader(b, random(b, robot, c, 1), robot)), flight(100, .02)
 	for k := range 40 {

@@ -40,8 +40,10 @@ func NewReader(m *vnd.Model[float32], q vnd.Quadrotor) (*Reader, error) {
 	}
 	f := func(n int) []float32 { return make([]float32, n) }
 	r := &Reader{model: m, robot: q, dims: d, rows: rows,
-		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1), encoder: m.Net.NewEncoderTape(1),
-		z: f(Z), prior: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent), left: f(T * d.Tangent)}
+		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1),
+		encoder: m.Net.NewEncoderTape(1),
+		z:       f(Z), prior: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent),
+		left: f(T * d.Tangent)}
 	for range m.Net.Members {
 		r.members = append(r.members, m.Net.NewResidualTape(T, 0))
 	}

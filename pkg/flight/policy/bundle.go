@@ -33,9 +33,11 @@ func Put(b *bundle.Bundle, p *Policy[float32], task string) error {
 	b.Tensors = slices.DeleteFunc(slices.Clone(b.Tensors), func(t bundle.Tensor) bool {
 		return strings.HasPrefix(t.Name, section+".") || slices.Contains(normalisers, t.Name)
 	})
-	b.Normalisers = slices.DeleteFunc(slices.Clone(b.Normalisers), func(n string) bool { return slices.Contains(normalisers, n) })
+	b.Normalisers = slices.DeleteFunc(slices.Clone(b.Normalisers),
+		func(n string) bool { return slices.Contains(normalisers, n) })
 	for _, t := range p.Net.Tensors() {
-		b.Tensors = append(b.Tensors, bundle.Tensor{Name: t.Name, Shape: t.Shape, Data: p.Net.Params[t.Offset:][:t.Size()]})
+		b.Tensors = append(b.Tensors, bundle.Tensor{Name: t.Name, Shape: t.Shape,
+			Data: p.Net.Params[t.Offset:][:t.Size()]})
 	}
 	for i, data := range [][]float32{p.Norm.Mean, p.Norm.Scale} {
 		b.Tensors = append(b.Tensors, bundle.Tensor{Name: normalisers[i], Shape: []int{len(data)}, Data: data})

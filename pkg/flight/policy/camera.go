@@ -36,7 +36,8 @@ const perFeature = 3
 
 // same reports whether frames of one camera serve a policy of the other.
 func (c *Camera) same(o *Camera) bool {
-	return slices.Equal(c.Points, o.Points) && slices.Equal(c.Place, o.Place) && c.Pitch == o.Pitch && c.Yaw == o.Yaw && c.Width == o.Width &&
+	return slices.Equal(c.Points, o.Points) && slices.Equal(c.Place, o.Place) && c.Pitch == o.Pitch && c.Yaw == o.Yaw &&
+		c.Width == o.Width &&
 		c.Height == o.Height && c.Noise == o.Noise && c.Dropout == o.Dropout && c.Delay == o.Delay && c.Stale == o.Stale
 }
 
@@ -74,7 +75,8 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 	case len(c.Place) != 3:
 		return nil, fmt.Errorf("camera.place has %d numbers, expected x, y, z", len(c.Place))
 	case !(c.Width > 0 && c.Width < math.Pi && c.Height > 0 && c.Height < math.Pi):
-		return nil, fmt.Errorf("camera.width %g and camera.height %g rad, expected more than 0 and less than π", c.Width, c.Height)
+		return nil, fmt.Errorf("camera.width %g and camera.height %g rad, expected more than 0 and less than π",
+			c.Width, c.Height)
 	case !(c.Noise >= 0 && c.Dropout >= 0 && c.Dropout <= 1 && c.Delay >= 0 && c.Delay <= maxDelay && c.Stale > 0):
 		return nil, fmt.Errorf("camera with noise %g, dropout %g, delay %d, stale %g, expected none below 0, a dropout up to 1 and a delay up to %d",
 			c.Noise, c.Dropout, c.Delay, c.Stale, maxDelay)
@@ -94,7 +96,8 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 	p.Project(rest[:], marks, p.undisturbed)
 	for i := range p.n {
 		if p.undisturbed[perFeature*i+2] == 0 {
-			return nil, fmt.Errorf("camera.points: point %d, %v m, is not in view from the place to hover at", i+1, c.Points[3*i:3*i+3])
+			return nil, fmt.Errorf("camera.points: point %d, %v m, is not in view from the place to hover at", i+1,
+				c.Points[3*i:3*i+3])
 		}
 	}
 	return p, nil

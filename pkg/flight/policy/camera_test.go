@@ -25,7 +25,8 @@ func TestProjectVJP(t *testing.T) {
 	hidden := 0
 	for range 20 {
 		q := so3.Exp(so3.Vec3{X: 0.3 * rng.NormFloat64(), Y: 0.3 * rng.NormFloat64(), Z: 0.4 * rng.NormFloat64()})
-		s := []float64{1 + 0.3*rng.NormFloat64(), 2 + 0.3*rng.NormFloat64(), 3 + 0.3*rng.NormFloat64(), 1.1 * q.W, 1.1 * q.X, 1.1 * q.Y, 1.1 * q.Z, 1, 1, 1}
+		s := []float64{1 + 0.3*rng.NormFloat64(), 2 + 0.3*rng.NormFloat64(), 3 + 0.3*rng.NormFloat64(), 1.1 * q.W,
+			1.1 * q.X, 1.1 * q.Y, 1.1 * q.Z, 1, 1, 1}
 		marks, y, weight := make([]float64, c.Size()), make([]float64, c.Size()), make([]float64, c.Size())
 		Marks(&c, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Yaw: 0.2}, marks)
 		for i := range weight {
@@ -71,7 +72,8 @@ func TestProject(t *testing.T) {
 	mount := so3.FromEuler(0, c.Pitch, c.Yaw) // body to a frame with x ahead, y left, z up
 	seen := 0
 	for i := range c.Count() {
-		p := r.P.Add(so3.FromEuler(0, 0, r.Yaw).Rotate(so3.Vec3{X: c.Points[3*i], Y: c.Points[3*i+1], Z: c.Points[3*i+2]}))
+		p := r.P.Add(so3.FromEuler(0, 0, r.Yaw).Rotate(so3.Vec3{X: c.Points[3*i], Y: c.Points[3*i+1],
+			Z: c.Points[3*i+2]}))
 		b := s.Q.Conj().Rotate(p.Sub(s.P)).Sub(so3.Vec3{X: c.Place[0], Y: c.Place[1], Z: c.Place[2]})
 		x := mount.Conj().Rotate(b)
 		right, down := -x.Y/x.X, -x.Z/x.X
@@ -146,8 +148,10 @@ func TestPilotSeesFeatures(t *testing.T) {
 		{"frames out of order", func(f *Pilot) { f.See(2, frame); f.See(1, bad) }, 2, seen},
 		{"features that are no numbers", func(f *Pilot) { f.See(1, bad) }, 1, dark},
 		{"anew", func(f *Pilot) { f.See(1, frame); f.Reset() }, 1, dark},
-		{"another policy with the same camera", func(f *Pilot) { f.See(1, frame); f.Use(policyThatSees(t, o, l, 2)); f.Use(p) }, 1, seen},
-		{"a policy without a camera in between", func(f *Pilot) { f.See(1, frame); f.Use(somePolicy(t, 0)); f.Use(p) }, 1, dark},
+		{"another policy with the same camera",
+			func(f *Pilot) { f.See(1, frame); f.Use(policyThatSees(t, o, l, 2)); f.Use(p) }, 1, seen},
+		{"a policy without a camera in between", func(f *Pilot) { f.See(1, frame); f.Use(somePolicy(t, 0)); f.Use(p) },
+			1, dark},
 	} {
 		pilot := NewPilot(p, 0.02, stay)
 		c.sees(pilot)
@@ -190,7 +194,8 @@ func TestBundleWithCamera(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(q.Observation.Camera.Points, o.Camera.Points) || q.Observation.Camera.Yaw != o.Camera.Yaw || q.Eye == nil {
+	if !slices.Equal(q.Observation.Camera.Points, o.Camera.Points) || q.Observation.Camera.Yaw != o.Camera.Yaw ||
+		q.Eye == nil {
 		t.Errorf("the camera comes back as %+v", q.Observation.Camera)
 	}
 	for name, damage := range map[string]func(c *Camera){

@@ -33,7 +33,8 @@ func Unpack(b *bundle.Bundle) (*Learned, error) {
 		return nil, err
 	}
 	if z := l.Model.Net.Latent; z != l.Policy.Latent {
-		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, its model has one of %d", b.ID, l.Policy.Latent, z)
+		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, its model has one of %d", b.ID, l.Policy.Latent,
+			z)
 	}
 	return l, nil
 }

@@ -43,8 +43,9 @@ type Seat struct {
 
 // NewSeat makes a policy ready.
 func NewSeat(p *Policy[float32]) *Seat {
-	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent), past: make([]float32, p.Observation.Past*nU),
-		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
+	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
+		past: make([]float32, p.Observation.Past*nU),
+		ref:  make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.dark = make([]float32, n), make([]float32, n)
 	}

@@ -122,7 +122,8 @@ func BenchmarkObserve(b *testing.B) {
 	const B, S = 64, 30
 	o := Observation{Looks: 5, Ahead: 0.4, Past: 5}
 	width := o.Size() + 12
-	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.Past*B*nU), make([]float32, B*width)
+	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.Past*B*nU),
+		make([]float32, B*width)
 	ds, dpast := make([]float32, B*S), make([]float32, o.Past*B*nU)
 	for b.Loop() {
 		Observe(&o, B, s, S, ref, nil, past, x, width)
@@ -189,12 +190,14 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 	tape := p.Net.NewTape(1, 1)
 	for k := range 12 {
 		now := float64(k) * dt
-		s := quad.State{P: so3.Vec3{X: 1e4 + 0.5, Y: 0.1 * now, Z: 1.2}, Q: so3.FromEuler(0.1, -0.2, now), V: so3.Vec3{X: now, Y: 1}}
+		s := quad.State{P: so3.Vec3{X: 1e4 + 0.5, Y: 0.1 * now, Z: 1.2}, Q: so3.FromEuler(0.1, -0.2, now),
+			V: so3.Vec3{X: now, Y: 1}}
 		got := pilot.Command(now, &s)
 
 		near := s
 		near.P.X -= 1e4
-		state, ref, x := make([]float32, statePart), make([]float32, p.Observation.RefSize()), make([]float32, p.Net.Inputs)
+		state, ref, x := make([]float32, statePart), make([]float32, p.Observation.RefSize()),
+			make([]float32, p.Net.Inputs)
 		quadrotor.Measured(&near, state)
 		PutReference(&p.Observation, func(ahead float64) *quad.Reference {
 			r := circle(now + ahead)
@@ -283,8 +286,10 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Task != "hover" || !reflect.DeepEqual(q.Observation, p.Observation) || q.Limits != p.Limits || q.Latent != p.Latent ||
-		!slices.Equal(q.Net.Params, p.Net.Params) || !slices.Equal(q.Norm.Scale, p.Norm.Scale) || !slices.Equal(q.Norm.Mean, p.Norm.Mean) {
+	if back.Task != "hover" || !reflect.DeepEqual(q.Observation, p.Observation) || q.Limits != p.Limits ||
+		q.Latent != p.Latent ||
+		!slices.Equal(q.Net.Params, p.Net.Params) || !slices.Equal(q.Norm.Scale, p.Norm.Scale) ||
+		!slices.Equal(q.Norm.Mean, p.Norm.Mean) {
 		t.Error("the policy comes back changed")
 	}
 	for name, damage := range map[string]func(*bundle.Bundle){

@@ -21,17 +21,20 @@ var orders = [...]struct {
 	take func(so3.Quat) so3.Quat
 }{
 	{"", func(q so3.Quat) so3.Quat { return q }},
-	{"w, x, y, z where the message has x, y, z, w", func(q so3.Quat) so3.Quat { return so3.Quat{W: q.X, X: q.Y, Y: q.Z, Z: q.W} }},
+	{"w, x, y, z where the message has x, y, z, w",
+		func(q so3.Quat) so3.Quat { return so3.Quat{W: q.X, X: q.Y, Y: q.Z, Z: q.W} }},
 	{"x, y, z, w taken for w, x, y, z", func(q so3.Quat) so3.Quat { return so3.Quat{W: q.Z, X: q.W, Y: q.X, Z: q.Y} }},
 }
 
 // attitudes judges the attitudes of the holds; positions are the axes of the positions.
 func attitudes(holds *[Moves]Hold, positions axes) []Finding {
 	const name = "attitude"
-	turns := [3]float64{angle(holds[Left].Q, holds[NoseDown].Q), angle(holds[Level].Q, holds[RightDown].Q), angle(holds[LevelAgain].Q, holds[TurnLeft].Q)}
+	turns := [3]float64{angle(holds[Left].Q, holds[NoseDown].Q), angle(holds[Level].Q, holds[RightDown].Q),
+		angle(holds[LevelAgain].Q, holds[TurnLeft].Q)}
 	for _, h := range holds {
 		if n := h.Q.Norm(); !(math.Abs(n-1) < 0.1) {
-			return []Finding{wrong(name, fmt.Sprintf("quaternions of norm %.3g, expected 1", n), "these are no quaternions: have the driver send x, y, z, w")}
+			return []Finding{wrong(name, fmt.Sprintf("quaternions of norm %.3g, expected 1", n),
+				"these are no quaternions: have the driver send x, y, z, w")}
 		}
 	}
 	if f, odd := degrees(holds, turns); odd {
@@ -40,7 +43,8 @@ func attitudes(holds *[Moves]Hold, positions axes) []Finding {
 	best, off := explain(holds, turns, positions)
 	const skew = 0.5 // rad, on average
 	if off > skew {
-		return []Finding{wrong(name, fmt.Sprintf("%.0f° on average from what the moves were under any axes", off*180/math.Pi),
+		return []Finding{wrong(name, fmt.Sprintf("%.0f° on average from what the moves were under any axes",
+			off*180/math.Pi),
 			"do the moves again; if it stays, the body's axes in the motion capture are skewed: define it anew while it stands level, nose along x")}
 	}
 	return append(best.findings(positions), trim(holds, best))
@@ -58,7 +62,8 @@ func degrees(holds *[Moves]Hold, turns [3]float64) (Finding, bool) {
 		return wrong(name, fmt.Sprintf("a quarter turn comes out as %.2f°: radians taken for degrees", turns[2]/degree),
 			"the driver makes quaternions of angles in radians that it takes for degrees"), true
 	case turns[2] < 5*degree:
-		return wrong(name, fmt.Sprintf("a quarter turn comes out as %.2f°", turns[2]/degree), "is attitude tracked at all? do the moves again"), true
+		return wrong(name, fmt.Sprintf("a quarter turn comes out as %.2f°", turns[2]/degree),
+			"is attitude tracked at all? do the moves again"), true
 	}
 	return Finding{}, false
 }
@@ -74,7 +79,8 @@ func (r reading) of(q so3.Quat) so3.Quat {
 // explain finds the simplest reading under which the holds are what was asked for, and how far they are off on average,
 // rad. The angle of each turn is taken as it came: hands are not exact.
 func explain(holds *[Moves]Hold, turns [3]float64, positions axes) (best reading, off float64) {
-	truth := [4]so3.Quat{so3.Identity(), so3.Exp(so3.Vec3{Y: turns[0]}), so3.Exp(so3.Vec3{X: turns[1]}), so3.Exp(so3.Vec3{Z: turns[2]})}
+	truth := [4]so3.Quat{so3.Identity(), so3.Exp(so3.Vec3{Y: turns[0]}), so3.Exp(so3.Vec3{X: turns[1]}),
+		so3.Exp(so3.Vec3{Z: turns[2]})}
 	came := [4]so3.Quat{holds[Rest].Q, holds[NoseDown].Q, holds[RightDown].Q, holds[TurnLeft].Q}
 	least := math.Inf(1)
 	for order := range orders {
@@ -150,13 +156,16 @@ func (r reading) flipped() string {
 func (r reading) findings(positions axes) (f []Finding) {
 	w, b := allAxes[r.world], allAxes[r.body]
 	if r.order != 0 {
-		f = append(f, wrong("quaternion order", "the numbers are "+orders[r.order].name, "have the driver fill the fields by name"))
+		f = append(f, wrong("quaternion order", "the numbers are "+orders[r.order].name,
+			"have the driver fill the fields by name"))
 	}
 	if angle := r.flipped(); angle != "" {
-		return append(f, wrong(angle+" sign", angle+" turns the wrong way", "have the driver change the sign of its "+angle+" angle"))
+		return append(f, wrong(angle+" sign", angle+" turns the wrong way",
+			"have the driver change the sign of its "+angle+" angle"))
 	}
 	if r.inverse {
-		f = append(f, wrong("quaternion direction", "it takes the world to the body", "have the driver send body to world: the conjugate"))
+		f = append(f, wrong("quaternion direction", "it takes the world to the body",
+			"have the driver send body to world: the conjugate"))
 	}
 	switch {
 	case w == positions || w == straight && positions == straight:
@@ -168,9 +177,11 @@ func (r reading) findings(positions axes) (f []Finding) {
 	switch {
 	case b == straight:
 	case b == frdAxes:
-		f = append(f, wrong("body axes", "FRD (forward, right, down): "+b.mapping("the body's"), "set mocap_frame to ned where the world is NED too; else define the body with x forward, y left, z up"))
+		f = append(f, wrong("body axes", "FRD (forward, right, down): "+b.mapping("the body's"),
+			"set mocap_frame to ned where the world is NED too; else define the body with x forward, y left, z up"))
 	default:
-		f = append(f, wrong("body axes", b.mapping("the body's"), "define the body in the motion capture with x forward, y left, z up"))
+		f = append(f, wrong("body axes", b.mapping("the body's"),
+			"define the body in the motion capture with x forward, y left, z up"))
 	}
 	if f == nil {
 		f = append(f, fine("attitude", "follows the moves, body x forward, y left, z up"))

@@ -100,7 +100,8 @@ const (
 func Hands(holds [Moves]Hold) []Finding {
 	for m, h := range holds {
 		if h.Samples == 0 {
-			return []Finding{wrong("samples", fmt.Sprintf("none came while asked to %s", Move(m).Prompt()), "see to the topic first")}
+			return []Finding{wrong("samples", fmt.Sprintf("none came while asked to %s", Move(m).Prompt()),
+				"see to the topic first")}
 		}
 	}
 	found, positions := places(&holds)
@@ -109,17 +110,21 @@ func Hands(holds [Moves]Hold) []Finding {
 
 // places judges unit and axes of the positions, and returns the axes.
 func places(holds *[Moves]Hold) ([]Finding, axes) {
-	moved := [3]so3.Vec3{holds[Forward].P.Sub(holds[Lift].P), holds[Left].P.Sub(holds[Forward].P), holds[Lift].P.Sub(holds[Rest].P)}
+	moved := [3]so3.Vec3{holds[Forward].P.Sub(holds[Lift].P), holds[Left].P.Sub(holds[Forward].P),
+		holds[Lift].P.Sub(holds[Rest].P)}
 	lengths := []float64{moved[0].Norm(), moved[1].Norm(), moved[2].Norm()}
 	names := [3]string{"carried forward", "carried to the left", "lifted"}
 	sorted := slices.Sorted(slices.Values(lengths))
 	middle := sorted[1]
 	if !(middle > 1e-4) {
-		return []Finding{wrong("positions", "do not change while the robot is moved", "is the body tracked, and is it the right one (parameter body)?")}, straight
+		return []Finding{wrong("positions", "do not change while the robot is moved",
+			"is the body tracked, and is it the right one (parameter body)?")}, straight
 	}
 	for i, l := range lengths {
 		if l < middle/5 || l > middle*5 {
-			return []Finding{wrong("positions", fmt.Sprintf("%s by %.4g, other moves by about %.4g", names[i], l, middle), "do the moves again, each by about half a metre")}, straight
+			return []Finding{wrong("positions",
+				fmt.Sprintf("%s by %.4g, other moves by about %.4g", names[i], l, middle),
+				"do the moves again, each by about half a metre")}, straight
 		}
 	}
 	f := []Finding{unit(middle)}
@@ -143,7 +148,8 @@ func unit(length float64) Finding {
 		name      string
 		of        float64
 		low, high float64
-	}{{"metres", 1, 0.3, 4}, {"inches", 39.4, 20, 55}, {"centimetres", 100, 55, 300}, {"millimetres", 1000, 300, 4000}, {"kilometres", 0.001, 0.0003, 0.004}} {
+	}{{"metres", 1, 0.3, 4}, {"inches", 39.4, 20, 55}, {"centimetres", 100, 55, 300}, {"millimetres", 1000, 300, 4000},
+		{"kilometres", 0.001, 0.0003, 0.004}} {
 		if factor < u.low || factor >= u.high {
 			continue
 		}
@@ -165,7 +171,8 @@ func world(a axes) Finding {
 	axis, sign := a.up()
 	switch {
 	case a.handed() < 0:
-		return wrong(name, "mirrored: "+detail, "one axis of the driver has the wrong sign, or two are exchanged: a left-handed world cannot be flown in")
+		return wrong(name, "mirrored: "+detail,
+			"one axis of the driver has the wrong sign, or two are exchanged: a left-handed world cannot be flown in")
 	case a == nedWorld:
 		return wrong(name, "NED: "+detail, "set mocap_frame to ned")
 	case axis == 2 && sign < 0:
@@ -173,7 +180,8 @@ func world(a axes) Finding {
 	case axis == 1 && sign > 0:
 		return wrong(name, "y points up, as motion capture software has it by default: "+detail, "set its up axis to z")
 	case axis == 2:
-		return wrong(name, "turned about z: "+detail, "was the nose along the world's x axis? else turn the world of the motion capture")
+		return wrong(name, "turned about z: "+detail,
+			"was the nose along the world's x axis? else turn the world of the motion capture")
 	}
 	return wrong(name, detail, "set the axes of the motion capture to x forward, y left, z up")
 }

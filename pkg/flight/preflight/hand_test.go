@@ -59,7 +59,8 @@ func moved(rng *rand.Rand) [Moves][]Sample {
 			for k := range e {
 				e[k] = (from.rpy[k] + x*(to.rpy[k]-from.rpy[k])) * degree
 			}
-			all[m] = append(all[m], Sample{Stamp: t, Arrival: t + 0.006 + 0.001*rng.ExpFloat64(), P: p, Q: so3.FromEuler(e[0], e[1], e[2])})
+			all[m] = append(all[m], Sample{Stamp: t, Arrival: t + 0.006 + 0.001*rng.ExpFloat64(), P: p,
+				Q: so3.FromEuler(e[0], e[1], e[2])})
 			t += 0.01
 		}
 		from = to
@@ -121,7 +122,8 @@ func TestAxes(t *testing.T) {
 		seed := uint64(i)
 		mapping := a.mapping("the world's")
 		if a != straight {
-			want := []string{"position axes: ", "attitude axes: right, while those of the positions are not: " + mapping}
+			want := []string{"position axes: ",
+				"attitude axes: right, while those of the positions are not: " + mapping}
 			if a.handed() < 0 {
 				want[0] = "position axes: mirrored: " + mapping
 			}
@@ -140,8 +142,10 @@ func TestAxes(t *testing.T) {
 		if len(got) == 1 && !strings.Contains(got[0], mapping) {
 			t.Errorf("%s was found as %s", mapping, got[0])
 		}
-		expect(t, "body, "+mapping, wrongs(judged(seed, func(s *Sample) { s.Q = s.Q.Mul(q.Conj()) })), "body axes: "+firstOf(a)+a.mapping("the body's"))
-		expect(t, "attitude's world, "+mapping, wrongs(judged(seed, func(s *Sample) { s.Q = q.Mul(s.Q) })), "attitude axes: the world of the attitude, unlike that of the positions: "+mapping)
+		expect(t, "body, "+mapping, wrongs(judged(seed, func(s *Sample) { s.Q = s.Q.Mul(q.Conj()) })),
+			"body axes: "+firstOf(a)+a.mapping("the body's"))
+		expect(t, "attitude's world, "+mapping, wrongs(judged(seed, func(s *Sample) { s.Q = q.Mul(s.Q) })),
+			"attitude axes: the world of the attitude, unlike that of the positions: "+mapping)
 	}
 }
 
@@ -180,7 +184,8 @@ func TestMistakesOfHands(t *testing.T) {
 		want    []string
 	}{
 		{"NED and FRD", ned, []string{"position axes: NED: its x is the world's y, its y is the world's x, its z is the world's −z; set mocap_frame to ned", "body axes: FRD (forward, right, down)"}},
-		{"FRD alone", func(s *Sample) { s.Q = s.Q.Mul(frdAxes.quat().Conj()) }, []string{"body axes: FRD (forward, right, down): its x is the body's x, its y is the body's −y, its z is the body's −z"}},
+		{"FRD alone", func(s *Sample) { s.Q = s.Q.Mul(frdAxes.quat().Conj()) },
+			[]string{"body axes: FRD (forward, right, down): its x is the body's x, its y is the body's −y, its z is the body's −z"}},
 		{"y up", func(s *Sample) {
 			a := axes{[3]int{0, 2, 1}, [3]float64{1, 1, -1}}
 			s.P, s.Q = a.apply(s.P), a.quat().Mul(s.Q)
@@ -192,26 +197,42 @@ func TestMistakesOfHands(t *testing.T) {
 		{"yaw sign", flip(2), []string{"yaw sign: yaw turns the wrong way"}},
 		{"pitch sign", flip(1), []string{"pitch sign: pitch turns the wrong way"}},
 		{"roll sign", flip(0), []string{"roll sign: roll turns the wrong way"}},
-		{"world to body", func(s *Sample) { s.Q = s.Q.Conj() }, []string{"quaternion direction: it takes the world to the body"}},
-		{"w first", func(s *Sample) { s.Q = so3.Quat{X: s.Q.W, Y: s.Q.X, Z: s.Q.Y, W: s.Q.Z} }, []string{"quaternion order: the numbers are w, x, y, z where the message has x, y, z, w", "trim"}[:1]},
-		{"w last", func(s *Sample) { s.Q = so3.Quat{W: s.Q.X, X: s.Q.Y, Y: s.Q.Z, Z: s.Q.W} }, []string{"quaternion order: the numbers are x, y, z, w taken for w, x, y, z"}},
+		{"world to body", func(s *Sample) { s.Q = s.Q.Conj() },
+			[]string{"quaternion direction: it takes the world to the body"}},
+		{"w first", func(s *Sample) { s.Q = so3.Quat{X: s.Q.W, Y: s.Q.X, Z: s.Q.Y, W: s.Q.Z} },
+			[]string{"quaternion order: the numbers are w, x, y, z where the message has x, y, z, w", "trim"}[:1]},
+		{"w last", func(s *Sample) { s.Q = so3.Quat{W: s.Q.X, X: s.Q.Y, Y: s.Q.Z, Z: s.Q.W} },
+			[]string{"quaternion order: the numbers are x, y, z, w taken for w, x, y, z"}},
 		{"degrees as radians", angles(1 / degree), []string{"attitude unit: a quarter turn comes out as"}},
 		{"radians as degrees", angles(degree), []string{"radians taken for degrees"}},
 		{"tilted body", func(s *Sample) { s.Q = s.Q.Mul(so3.Exp(so3.Vec3{X: 6 * degree})) }, []string{"trim: "}},
 		{"no attitude", func(s *Sample) { s.Q = so3.Quat{} }, []string{"attitude: quaternions of norm 0, expected 1"}},
-		{"not tracked", func(s *Sample) { s.P = so3.Vec3{X: 1} }, []string{"positions: do not change while the robot is moved"}},
+		{"not tracked", func(s *Sample) { s.P = so3.Vec3{X: 1} },
+			[]string{"positions: do not change while the robot is moved"}},
 		{"50 ms late", late(0.05), []string{"delay: topic /mocap: stamps 57 ms old on arrival"}},
 		{"100 ms late", late(0.1), []string{"delay: topic /mocap: stamps 107 ms old on arrival"}},
 		{"no stamps", func(s *Sample) { s.Stamp = 0 }, []string{"delay: topic /mocap: no stamps"}},
-		{"stamps that stand still", func(s *Sample) { s.Stamp = 1000 }, []string{"delay: topic /mocap: stamps do not go on"}},
-		{"another clock", func(s *Sample) { s.Stamp -= 990 }, []string{"delay: topic /mocap: stamps are 990 s off this machine's clock"}},
-		{"a clock ahead", func(s *Sample) { s.Stamp += 0.05 }, []string{"stamps are 43 ms ahead of this machine's clock"}},
-		{"mm/s", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(1000) }), []string{"positions and velocities are in different units"}},
-		{"a velocity of something else", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return so3.Vec3{X: v.Z * v.Y, Y: v.Norm()} }), []string{"it is not the velocity of these positions"}},
-		{"a twist in the world that is taken for the body's", moving(func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Rotate(v) }), []string{"velocity: the twist is in the world"}},
-		{"a twist in the body that is taken for the world's", moving(func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Conj().Rotate(v) }), []string{"velocity: the twist is in the body"}},
+		{"stamps that stand still", func(s *Sample) { s.Stamp = 1000 },
+			[]string{"delay: topic /mocap: stamps do not go on"}},
+		{"another clock", func(s *Sample) { s.Stamp -= 990 },
+			[]string{"delay: topic /mocap: stamps are 990 s off this machine's clock"}},
+		{"a clock ahead", func(s *Sample) { s.Stamp += 0.05 },
+			[]string{"stamps are 43 ms ahead of this machine's clock"}},
+		{"mm/s", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(1000) }),
+			[]string{"positions and velocities are in different units"}},
+		{"a velocity of something else", moving(func(v so3.Vec3,
+			_ so3.Quat) so3.Vec3 {
+			return so3.Vec3{X: v.Z * v.Y, Y: v.Norm()}
+		}), []string{"it is not the velocity of these positions"}},
+		{"a twist in the world that is taken for the body's",
+			moving(func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Rotate(v) }),
+			[]string{"velocity: the twist is in the world"}},
+		{"a twist in the body that is taken for the world's",
+			moving(func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Conj().Rotate(v) }),
+			[]string{"velocity: the twist is in the body"}},
 		{"a right velocity", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v }), nil},
-		{"a reversed velocity", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(-1) }), []string{"it has the opposite sign"}},
+		{"a reversed velocity", moving(func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(-1) }),
+			[]string{"it has the opposite sign"}},
 	} {
 		for seed := range uint64(5) {
 			expect(t, fmt.Sprint(c.name, ", hand ", seed), wrongs(judged(seed, c.mistake)), c.want...)

@@ -42,11 +42,14 @@ const leastHover = 10.0
 // not tell, or tells that something is wrong.
 func Fly(h *Hover) (Response, []Finding) {
 	if len(h.Poses) == 0 || len(h.Commands) == 0 {
-		return Response{}, []Finding{wrong("hover", fmt.Sprintf("%d poses and %d commands", len(h.Poses), len(h.Commands)), "record both while it hovers")}
+		return Response{}, []Finding{wrong("hover",
+			fmt.Sprintf("%d poses and %d commands", len(h.Poses), len(h.Commands)), "record both while it hovers")}
 	}
 	rec, length := resample(h)
 	if length < leastHover {
-		return Response{}, []Finding{wrong("hover", fmt.Sprintf("%.1f s with poses and commands without a gap, expected at least %.0f", length, leastHover), "hover for a minute")}
+		return Response{}, []Finding{wrong("hover",
+			fmt.Sprintf("%.1f s with poses and commands without a gap, expected at least %.0f", length, leastHover),
+			"hover for a minute")}
 	}
 	var r Response
 	t, unit := rec.thrustUnit(h.Mass)
@@ -93,11 +96,13 @@ func (r *record) thrustUnit(mass float64) (Finding, float64) {
 	case share > 0.75 && share < 1.33:
 		return fine(name, detail+fmt.Sprintf(" m/s²: a thrust gain of %.3f", 1/share)), mean
 	case newtons:
-		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg", mass), "divide by the mass"), mean
+		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg", mass),
+			"divide by the mass"), mean
 	case share < -0.75 && share > -1.33:
 		return wrong(name, detail+", expected about 9.81 m/s²: thrust is along z down (FRD)", "change its sign"), mean
 	case mean > 0.9 && mean < 1.1:
-		return wrong(name, detail+", expected about 9.81 m/s²: in units of gravity, or newtons of a vehicle of 0.1 kg", "multiply by 9.81"), mean
+		return wrong(name, detail+", expected about 9.81 m/s²: in units of gravity, or newtons of a vehicle of 0.1 kg",
+			"multiply by 9.81"), mean
 	case mean > 0 && mean <= 0.9:
 		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: throttle 0…1, or newtons of a vehicle of %.3g kg", share),
 			"set command_interface and hover_throttle, or divide by the mass"), mean
@@ -105,7 +110,8 @@ func (r *record) thrustUnit(mass float64) (Finding, float64) {
 		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg, or hover_throttle is %.3g times too small", share, share),
 			"divide by the mass, or set hover_throttle right"), mean
 	}
-	return wrong(name, detail+", expected about 9.81 m/s²: PWM or another number of the motors", "convert it to thrust over mass"), mean
+	return wrong(name, detail+", expected about 9.81 m/s²: PWM or another number of the motors",
+		"convert it to thrust over mass"), mean
 }
 
 // rates judges axes, signs and unit of the commanded rates by the measured ones, and fits gain, delay and lag.
@@ -115,7 +121,8 @@ func (r *record) rates() (response, []Finding) {
 	names := [...]string{"roll", "pitch", "yaw"}
 	for i, c := range sure {
 		if c < 0.35 {
-			return response{}, []Finding{wrong("excitation", fmt.Sprintf("the measured %s rate follows no commanded one (correlation %.2f)", names[i], c),
+			return response{}, []Finding{wrong("excitation",
+				fmt.Sprintf("the measured %s rate follows no commanded one (correlation %.2f)", names[i], c),
 				"hover again, with steps of 0.3 m to all sides and some of yaw")}
 		}
 	}
@@ -125,7 +132,8 @@ func (r *record) rates() (response, []Finding) {
 	case a == straight:
 		f = append(f, fine(name, "roll, pitch and yaw turn as commanded"))
 	case a == frdAxes:
-		f = append(f, wrong(name, "FRD: pitch and yaw turn against their commands", "change the signs of pitch and yaw rate: body axes are forward, left, up"))
+		f = append(f, wrong(name, "FRD: pitch and yaw turn against their commands",
+			"change the signs of pitch and yaw rate: body axes are forward, left, up"))
 	default:
 		f = append(f, wrong(name, "the measured rates: "+a.mapping("the command's"), "body axes are forward, left, up"))
 	}
@@ -142,7 +150,8 @@ func rateUnit(gain float64) Finding {
 	case near(degree):
 		return wrong(name, detail+": commands are in degrees per second", "convert them to rad/s")
 	case near(1 / degree):
-		return wrong(name, detail+": the robot takes them for degrees per second of another unit", "radians and degrees are mixed up on the way to the autopilot")
+		return wrong(name, detail+": the robot takes them for degrees per second of another unit",
+			"radians and degrees are mixed up on the way to the autopilot")
 	}
 	return wrong(name, detail, "expected about 1: is this the command that it flies by?")
 }
@@ -154,7 +163,8 @@ func (r *record) lift() (response, []Finding) {
 	detail := fmt.Sprintf("correlation of thrust and vertical acceleration %.2f", c)
 	switch {
 	case c < -0.35:
-		return fit, []Finding{wrong(name, "the robot falls when thrust grows: "+detail, "z of the positions points down: set mocap_frame to ned")}
+		return fit, []Finding{wrong(name, "the robot falls when thrust grows: "+detail,
+			"z of the positions points down: set mocap_frame to ned")}
 	case c < 0.35:
 		return fit, []Finding{wrong("excitation", detail, "hover again, with steps of 0.3 m up and down")}
 	}

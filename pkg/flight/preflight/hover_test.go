@@ -36,7 +36,8 @@ func hovered(t testing.TB, seconds float64, nudge float64) *Hover {
 	for next, now := 0.0, 0.0; now < seconds; now = v.Time() {
 		if now >= next {
 			next += 1.5
-			r.P = so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(nudge).Add(so3.Vec3{Z: 1})
+			r.P = so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(),
+				Z: rng.NormFloat64()}.Scale(nudge).Add(so3.Vec3{Z: 1})
 			r.Yaw = rng.NormFloat64() * nudge
 		}
 		s := v.Truth().State // the law stands for any controller
@@ -53,7 +54,8 @@ func hovered(t testing.TB, seconds float64, nudge float64) *Hover {
 
 // changed is a copy of a hover after a mistake was made with it.
 func changed(h *Hover, pose func(*Sample), command func(*Commanded)) *Hover {
-	c := &Hover{Mass: h.Mass, Poses: append([]Sample(nil), h.Poses...), Commands: append([]Commanded(nil), h.Commands...)}
+	c := &Hover{Mass: h.Mass, Poses: append([]Sample(nil), h.Poses...),
+		Commands: append([]Commanded(nil), h.Commands...)}
 	for i := range c.Poses {
 		pose(&c.Poses[i])
 	}
@@ -84,23 +86,30 @@ func TestHover(t *testing.T) {
 		mass    float64
 		want    []string
 	}{
-		{"degrees per second", same, scaled(1 / degree), 0, []string{"commands are in degrees per second; convert them to rad/s"}},
+		{"degrees per second", same, scaled(1 / degree), 0,
+			[]string{"commands are in degrees per second; convert them to rad/s"}},
 		{"degrees that are sent as radians", same, scaled(degree), 0, []string{"rate unit: the robot turns at"}},
 		{"half the rate", same, scaled(2.5), 0, []string{"expected about 1: is this the command that it flies by?"}},
 		{"newtons of a known mass", same, thrust(0.75), 0.75, nil},
-		{"newtons of 0.033 kg", same, thrust(0.033), 0.033, []string{"newtons of a vehicle of 0.033 kg; divide by the mass"}},
-		{"newtons of 0.033 kg without the mass", same, thrust(0.033), 0, []string{"throttle 0…1, or newtons of a vehicle of 0.03"}},
+		{"newtons of 0.033 kg", same, thrust(0.033), 0.033,
+			[]string{"newtons of a vehicle of 0.033 kg; divide by the mass"}},
+		{"newtons of 0.033 kg without the mass", same, thrust(0.033), 0,
+			[]string{"throttle 0…1, or newtons of a vehicle of 0.03"}},
 		{"newtons of 2 kg", same, thrust(2), 2, []string{"newtons of a vehicle of 2 kg; divide by the mass"}},
 		{"newtons of 2 kg without the mass", same, thrust(2), 0, []string{"newtons of a vehicle of 2"}},
 		{"units of gravity", same, thrust(1 / 9.81), 0, []string{"in units of gravity"}},
 		{"throttle", same, thrust(0.4 / 9.81), 0, []string{"throttle 0…1"}},
 		{"PWM", same, thrust(36000 / 9.81), 0, []string{"PWM"}},
-		{"thrust down", same, thrust(-1), 0, []string{"thrust is along z down (FRD)", "vertical: the robot falls when thrust grows"}},
-		{"z down", func(s *Sample) { s.P.Z = -s.P.Z }, alike, 0, []string{"vertical: the robot falls when thrust grows"}},
+		{"thrust down", same, thrust(-1), 0, []string{"thrust is along z down (FRD)",
+			"vertical: the robot falls when thrust grows"}},
+		{"z down", func(s *Sample) { s.P.Z = -s.P.Z }, alike, 0,
+			[]string{"vertical: the robot falls when thrust grows"}},
 		{"poses 50 ms late, stamped on arrival", late(0.05), alike, 0, []string{"loop delay: the motion begins"}},
 		{"poses 100 ms late, stamped on arrival", late(0.1), alike, 0, []string{"loop delay: the motion begins"}},
-		{"commands 50 ms late", same, func(c *Commanded) { c.Arrival -= 0.05 }, 0, []string{"loop delay: the motion begins"}},
-		{"commands 100 ms late", same, func(c *Commanded) { c.Arrival -= 0.1 }, 0, []string{"loop delay: the motion begins"}},
+		{"commands 50 ms late", same, func(c *Commanded) { c.Arrival -= 0.05 }, 0,
+			[]string{"loop delay: the motion begins"}},
+		{"commands 100 ms late", same, func(c *Commanded) { c.Arrival -= 0.1 }, 0,
+			[]string{"loop delay: the motion begins"}},
 	} {
 		x := changed(h, c.pose, c.command)
 		x.Mass = c.mass

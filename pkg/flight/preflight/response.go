@@ -80,7 +80,8 @@ func resample(h *Hover) (*record, float64) {
 type response struct{ gain, delay, lag float64 }
 
 // lags that are tried, s.
-var lags = [...]float64{0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25}
+var lags = [...]float64{0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15,
+	0.2, 0.25}
 
 // lagged is u after a first-order lag.
 func lagged(u []float64, lag float64) []float64 {

@@ -20,7 +20,8 @@ const (
 func Timing(topic string, s []Sample) []Finding {
 	const few = 20
 	if len(s) < few {
-		return []Finding{wrong("samples", fmt.Sprintf("topic %s: %d samples, expected at least %d", topic, len(s), few), "is the driver running, and the body in view?")}
+		return []Finding{wrong("samples", fmt.Sprintf("topic %s: %d samples, expected at least %d", topic, len(s), few),
+			"is the driver running, and the body in view?")}
 	}
 	gap, delays, back, same, empty := 0.0, make([]float64, 0, len(s)), 0, 0, 0
 	for i, x := range s {
@@ -59,18 +60,23 @@ func stamps(topic string, delays []float64, empty, back, same, n int) Finding {
 	const name, other = "delay", 10.0 // s
 	slices.Sort(delays)
 	middle, late := delays[len(delays)/2], delays[len(delays)*99/100]
-	detail := fmt.Sprintf("topic %s: stamps %.0f ms old on arrival, 99 %% within %.0f ms", topic, 1000*middle, 1000*late)
+	detail := fmt.Sprintf("topic %s: stamps %.0f ms old on arrival, 99 %% within %.0f ms", topic, 1000*middle,
+		1000*late)
 	switch {
 	case empty > n/2:
-		return wrong(name, fmt.Sprintf("topic %s: no stamps", topic), "have the driver stamp its samples; else their delay is not known")
+		return wrong(name, fmt.Sprintf("topic %s: no stamps", topic),
+			"have the driver stamp its samples; else their delay is not known")
 	case same > n/2:
 		return wrong(name, fmt.Sprintf("topic %s: stamps do not go on", topic), "have the driver stamp each sample")
 	case back > n/100:
-		return wrong(name, fmt.Sprintf("topic %s: %d of %d stamps are before the one before", topic, back, n), "is the topic published twice?")
+		return wrong(name, fmt.Sprintf("topic %s: %d of %d stamps are before the one before", topic, back, n),
+			"is the topic published twice?")
 	case math.Abs(middle) > other:
-		return wrong(name, fmt.Sprintf("topic %s: stamps are %.0f s off this machine's clock", topic, middle), "synchronise the clocks (chrony, PTP), or have the driver stamp in this machine's time")
+		return wrong(name, fmt.Sprintf("topic %s: stamps are %.0f s off this machine's clock", topic, middle),
+			"synchronise the clocks (chrony, PTP), or have the driver stamp in this machine's time")
 	case middle < -0.005:
-		return wrong(name, fmt.Sprintf("topic %s: stamps are %.0f ms ahead of this machine's clock", topic, -1000*middle), "synchronise the clocks (chrony, PTP)")
+		return wrong(name, fmt.Sprintf("topic %s: stamps are %.0f ms ahead of this machine's clock", topic,
+			-1000*middle), "synchronise the clocks (chrony, PTP)")
 	case middle > mostDelay || late > longGap:
 		return wrong(name, detail, fmt.Sprintf("expected less than %.0f ms: look at the network, or synchronise the clocks", 1000*mostDelay))
 	}
@@ -110,9 +116,12 @@ func judgeVelocity(topic string, said, made []so3.Vec3, q []so3.Quat) Finding {
 		of             func(v so3.Vec3, q so3.Quat) so3.Vec3
 	}{
 		{"", "", func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v }},
-		{"the twist is in the world", "set twist_frame to world", func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Conj().Rotate(v) }},
-		{"the twist is in the body", "set twist_frame to body", func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Rotate(v) }},
-		{"it has the opposite sign", "have the driver change it", func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(-1) }},
+		{"the twist is in the world", "set twist_frame to world",
+			func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Conj().Rotate(v) }},
+		{"the twist is in the body", "set twist_frame to body",
+			func(v so3.Vec3, q so3.Quat) so3.Vec3 { return q.Rotate(v) }},
+		{"it has the opposite sign", "have the driver change it",
+			func(v so3.Vec3, _ so3.Quat) so3.Vec3 { return v.Scale(-1) }},
 	}
 	best, fit, scale := 0, math.Inf(-1), 0.0
 	for i, r := range readings {

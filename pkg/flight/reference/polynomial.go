@@ -62,14 +62,16 @@ func (s *Polynomial) legs(ps []so3.Vec3) ([]float64, error) {
 		for i := range legs {
 			d := ps[i+1].Sub(ps[i]).Norm()
 			if d == 0 {
-				return nil, fmt.Errorf("parameter %q: points %d and %d are the same, expected different ones or %q", "points", i, i+1, "times")
+				return nil, fmt.Errorf("parameter %q: points %d and %d are the same, expected different ones or %q",
+					"points", i, i+1, "times")
 			}
 			legs[i] = between(d, 0, s.Speed, s.Acceleration)
 		}
 		return legs, nil
 	}
 	if len(s.Times) != len(ps) {
-		return nil, fmt.Errorf("parameter %q: got %d, expected one for each of the %d points", "times", len(s.Times), len(ps))
+		return nil, fmt.Errorf("parameter %q: got %d, expected one for each of the %d points", "times", len(s.Times),
+			len(ps))
 	}
 	if s.Times[0] != 0 {
 		return nil, fmt.Errorf("parameter %q: begins at %g, expected 0", "times", s.Times[0])

@@ -25,17 +25,20 @@ func drawn(rt *rapid.T) Spec {
 	case 0:
 		return &Hover{at("point"), yaw}
 	case 1:
-		return &FigureEight{at("center"), x("width", 0.5, 5), x("depth", 0.2, 3), x("period", 3, 10), float64(rapid.IntRange(0, 4).Draw(rt, "ramp")), yaw,
+		return &FigureEight{at("center"), x("width", 0.5, 5), x("depth", 0.2, 3), x("period", 3, 10),
+			float64(rapid.IntRange(0, 4).Draw(rt, "ramp")), yaw,
 			rapid.Bool().Draw(rt, "along")}
 	case 2:
 		return &Landing{at("to"), at("from"), at("velocity"), yaw, speed, speed, accel}
 	case 3:
 		return &Star{at("center"), x("radius", 0.3, 2), 5 + 2*rapid.IntRange(0, 3).Draw(rt, "tips"), speed, accel, yaw}
 	case 4:
-		return &ZigZag{at("center"), x("length", 1, 4), x("width", 0.5, 2), rapid.IntRange(1, 8).Draw(rt, "legs"), speed, accel, yaw,
+		return &ZigZag{at("center"), x("length", 1, 4), x("width", 0.5, 2), rapid.IntRange(1, 8).Draw(rt, "legs"),
+			speed, accel, yaw,
 			rapid.Bool().Draw(rt, "repeat")}
 	}
-	p := &Polynomial{Speed: speed, Acceleration: accel, Yaw: yaw, Minimum: rapid.SampledFrom([]string{"snap", "jerk"}).Draw(rt, "minimum")}
+	p := &Polynomial{Speed: speed, Acceleration: accel, Yaw: yaw,
+		Minimum: rapid.SampledFrom([]string{"snap", "jerk"}).Draw(rt, "minimum")}
 	for i := range rapid.IntRange(2, 8).Draw(rt, "points") {
 		q := at("point")
 		q[0] += 5 * float64(i) // no two in one place
@@ -69,7 +72,8 @@ func derivatives(rt interface{ Fatalf(string, ...any) }, r Reference) {
 		if e := b.P.Sub(a.P).Scale(0.5 / h).Sub(now.V).Norm(); !(e < 1e-5*(1+fastest+hardest)) {
 			rt.Fatalf("%+v at %g s: V is %v, P changes by %v", r.Spec(), t, now.V, b.P.Sub(a.P).Scale(0.5/h))
 		}
-		if e := math.Remainder(b.Yaw-a.Yaw, 2*math.Pi)/(2*h) - now.YawRate; !(math.Abs(e) < 1e-4*(1+math.Abs(now.YawRate))) {
+		if e := math.Remainder(b.Yaw-a.Yaw, 2*math.Pi)/(2*h) -
+			now.YawRate; !(math.Abs(e) < 1e-4*(1+math.Abs(now.YawRate))) {
 			rt.Fatalf("%+v at %g s: YawRate is %v, off by %v", r.Spec(), t, now.YawRate, e)
 		}
 		if apart := b.A.Sub(a.A).Norm(); apart > 0.5*h*1e3*(1+hardest) { // a step of the acceleration within ±h
@@ -230,10 +234,12 @@ func TestPolynomialIsLeast(t *testing.T) {
 		order   int
 	}{{"snap", 4}, {"jerk", 3}} {
 		times := []float64{0, 1, 1.7, 3}
-		s := &Polynomial{Points: []float64{0, 0, 1, 1, 1, 1, 2, 0, 1.5, 1, -1, 1}, Times: times, Minimum: c.minimum, Speed: 1, Acceleration: 1}
+		s := &Polynomial{Points: []float64{0, 0, 1, 1, 1, 1, 2, 0, 1.5, 1, -1, 1}, Times: times, Minimum: c.minimum,
+			Speed: 1, Acceleration: 1}
 		r := made(t, s)
 		for i, at := range times {
-			if p := r.At(at).P; p.Sub(so3.Vec3{X: s.Points[3*i], Y: s.Points[3*i+1], Z: s.Points[3*i+2]}).Norm() > 1e-9 {
+			if p := r.At(at).P; p.Sub(so3.Vec3{X: s.Points[3*i], Y: s.Points[3*i+1],
+				Z: s.Points[3*i+2]}).Norm() > 1e-9 {
 				t.Errorf("%s: at %g s it is at %v", c.minimum, at, p)
 			}
 		}
@@ -271,7 +277,8 @@ func TestStartBindsLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := quad.State{P: so3.Vec3{X: -1, Y: 0.5, Z: 2}, V: so3.Vec3{X: 0.6, Y: -0.2, Z: 0.3}, Q: so3.FromEuler(0.2, 0.1, 1)}
+	s := quad.State{P: so3.Vec3{X: -1, Y: 0.5, Z: 2}, V: so3.Vec3{X: 0.6, Y: -0.2, Z: 0.3},
+		Q: so3.FromEuler(0.2, 0.1, 1)}
 	if r, err = Start(r, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -314,23 +321,28 @@ func TestBadJSON(t *testing.T) {
 		{`{"kind": 3}`, `"kind": "3" is none, expected hover`},
 		{`{"kind": "hover", "kind": "star"}`, `"kind" is there twice`},
 		{`{"kind": "figure_eight", "perod": 4}`, `figure_eight: parameter "perod": unknown, did you mean "period"?`},
-		{`{"kind": "figure_eight", "period": 0}`, `figure_eight: parameter "period": 0 is out of range, expected 0.5 … 3600 s`},
+		{`{"kind": "figure_eight", "period": 0}`,
+			`figure_eight: parameter "period": 0 is out of range, expected 0.5 … 3600 s`},
 		{`{"kind": "figure_eight", "period": "4"}`, `parameter "period": got the string "4", expected a double`},
 		{`{"kind": "figure_eight", "period": null}`, `parameter "period": got null, expected a value`},
 		{`{"kind": "figure_eight", "period": {}}`, `parameter "period": got an object, expected a value`},
 		{`{"kind": "figure_eight", "period": 1e999}`, `parameter "period": `},
 		{`{"kind": "figure_eight", "along_path": 1}`, `parameter "along_path": 1 is an integer, expected a bool`},
 		{`{"kind": "hover", "point": [1, 2]}`, `parameter "point": got 2 numbers, expected [x, y, z]`},
-		{`{"kind": "hover", "point": [[1, 2], [3, 4]]}`, `parameter "point": element 0 has 2 numbers, expected [x, y, z]`},
+		{`{"kind": "hover", "point": [[1, 2], [3, 4]]}`,
+			`parameter "point": element 0 has 2 numbers, expected [x, y, z]`},
 		{`{"kind": "hover", "point": [1, 2, "3"]}`, `parameter "point": element 2`},
 		{`{"kind": "star", "tips": 6}`, `star: parameter "tips": 6 is even, expected an odd number`},
 		{`{"kind": "star", "tips": 5.5}`, `parameter "tips": 5.5 is a double, expected an integer`},
 		{`{"kind": "landing", "from": [1]}`, `parameter "from": got 1 numbers`},
 		{`{"kind": "polynomial"}`, `parameter "points": got 0 points, expected at least two`},
 		{`{"kind": "polynomial", "points": [[0, 0, 1], [0, 0, 1]]}`, `parameter "points": points 0 and 1 are the same`},
-		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [0]}`, `parameter "times": got 1, expected one for each of the 2 points`},
-		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [1, 2]}`, `parameter "times": begins at 1, expected 0`},
-		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [0, 0]}`, `parameter "times": element 1 is 0 after 0`},
+		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [0]}`,
+			`parameter "times": got 1, expected one for each of the 2 points`},
+		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [1, 2]}`,
+			`parameter "times": begins at 1, expected 0`},
+		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "times": [0, 0]}`,
+			`parameter "times": element 1 is 0 after 0`},
 		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "repeat": true}`, `the last point is not the first`},
 		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "minimum": "crackle"}`, `parameter "minimum": `},
 		{`{"kind": "csv"}`, `parameter "file": is empty`},
@@ -390,7 +402,8 @@ func TestCSV(t *testing.T) {
 			if e := q.P.Sub(so3.Vec3{X: 2 * cos, Y: 2 * sin, Z: 1.5}).Norm(); e > 1e-4 {
 				t.Fatalf("%d columns: %g m off the circle at %g s", columns, e, at)
 			}
-			if e := math.Remainder(q.Yaw-at-5, 2*math.Pi); columns > 4 && (math.Abs(e) > 1e-6 || math.Abs(q.YawRate-1) > 1e-3) {
+			if e := math.Remainder(q.Yaw-at-5, 2*math.Pi); columns > 4 &&
+				(math.Abs(e) > 1e-6 || math.Abs(q.YawRate-1) > 1e-3) {
 				t.Fatalf("%d columns: yaw off by %g at %g s, rate %g", columns, e, at, q.YawRate)
 			}
 		}

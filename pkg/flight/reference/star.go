@@ -26,7 +26,8 @@ func (s *Star) build() (Reference, error) {
 		return nil, err
 	}
 	if s.Tips%2 == 0 {
-		return nil, fmt.Errorf("parameter %q: %d is even, expected an odd number: one line joins all tips", "tips", s.Tips)
+		return nil, fmt.Errorf("parameter %q: %d is even, expected an odd number: one line joins all tips", "tips",
+			s.Tips)
 	}
 	var ps []so3.Vec3
 	for i := range s.Tips + 1 { // each line leads to the tip that is nearly opposite

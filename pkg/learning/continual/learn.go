@@ -154,7 +154,9 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	if flown := float64(rows) * current.Dt; flown < l.cfg.Least {
 		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
 	}
-	r := &round{l: l, ctx: ctx, current: current, out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}}, segments: segments}
+	r := &round{l: l, ctx: ctx, current: current,
+		out:      &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}},
+		segments: segments}
 	for _, step := range []struct {
 		phase Phase
 		do    func() error

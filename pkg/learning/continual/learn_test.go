@@ -26,7 +26,8 @@ func at(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 
 // windy is the robot in a wind that pushes it, with some lag.
 func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (rows []quad.Step, meanError float64) {
-	sys := quadrotor.NewQuadrotor[float32](dt, quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
+	sys := quadrotor.NewQuadrotor[float32](dt,
+		quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
 	s, next := make([]float32, sys.Dims().State), make([]float32, sys.Dims().State)
 	d, a := make([]float32, 9), make([]float32, 4)
 	begin := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
@@ -80,7 +81,8 @@ func tiny() Config {
 	c := small()
 	m := &c.Fit.Model
 	m.EncoderDense, m.EncoderHidden, m.Hidden, m.Blocks, m.DecoderHidden = 8, 8, 16, 1, 8
-	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.Refine.Epochs, c.Policy.Flights = 8, 4, 5, 3, 2, 1
+	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.Refine.Epochs, c.Policy.Flights = 8, 4, 5,
+		3, 2, 1
 	c.Policy.Horizon, c.Policy.Envs, c.Stride = 15, 16, 100
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Tolerance = 4, 0.5, 10
 	return c
@@ -111,7 +113,8 @@ func base(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	w := &train.NominalWorld[float32]{}
 	param.Default(&w.Nominal)
-	r, err := train.Run(context.Background(), small().Policy, w, dt, train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
+	r, err := train.Run(context.Background(), small().Policy, w, dt,
+		train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,8 @@ func TestRoundsImprove(t *testing.T) {
 	}
 	start := base(t)
 	var phases []Phase
-	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}, Seed: 1,
+	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover",
+		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}, Seed: 1,
 		Status: func(s Status) {
 			if n := len(phases); n == 0 || phases[n-1] != s.Phase {
 				phases = append(phases, s.Phase)
@@ -192,7 +196,8 @@ func TestRoundsImprove(t *testing.T) {
 		t.Errorf("loss %.3g after the second fit, %.3g after the first", second.Fit.Dynamics, r.Fit.Dynamics)
 	}
 	if c := second.Curve.Figures; len(c) != 20 || !(c[len(c)-1].Cost < 1.3*c[0].Cost) {
-		t.Errorf("a policy that was improved before: %d epochs, the cost goes from %.3g to %.3g", len(c), c[0].Cost, c[len(c)-1].Cost)
+		t.Errorf("a policy that was improved before: %d epochs, the cost goes from %.3g to %.3g", len(c), c[0].Cost,
+			c[len(c)-1].Cost)
 	}
 	l.Return(start)
 	if l.Current() != start {
@@ -209,7 +214,8 @@ func TestInterrupted(t *testing.T) {
 	var at Phase
 	var stop context.CancelFunc
 	learner := func() *Learner {
-		l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
+		l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
+			Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
 			Status: func(s Status) {
 				if s.Phase == at {
 					stop()
@@ -235,15 +241,19 @@ func TestInterrupted(t *testing.T) {
 		}
 		before, current := cut.model, cut.Current()
 		for _, phase := range []Phase{Fitting, Encoding, Improving, Gating} {
-			if r, err := round(cut, phase); !errors.Is(err, context.Canceled) || r != nil || cut.Current() != current || cut.model != before || cut.rounds != n {
-				t.Fatalf("round %d, cut short in %s: %v; current %s, %d rounds", n+1, phase, err, cut.Current().ID, cut.rounds)
+			if r, err := round(cut, phase); !errors.Is(err, context.Canceled) || r != nil || cut.Current() != current ||
+				cut.model != before || cut.rounds != n {
+				t.Fatalf("round %d, cut short in %s: %v; current %s, %d rounds", n+1, phase, err, cut.Current().ID,
+					cut.rounds)
 			}
 		}
 		got, err := round(cut, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Bank, want.Bank) || !slices.EqualFunc(got.Candidate.Tensors, want.Candidate.Tensors, sameTensor) || got.Verdict.Pass != want.Verdict.Pass {
+		if !slices.Equal(got.Bank, want.Bank) ||
+			!slices.EqualFunc(got.Candidate.Tensors, want.Candidate.Tensors, sameTensor) ||
+			got.Verdict.Pass != want.Verdict.Pass {
 			t.Errorf("round %d comes to something else after those that were cut short", n+1)
 		}
 	}
@@ -254,13 +264,15 @@ func TestFailed(t *testing.T) {
 	start := base(t)
 	cfg := tiny()
 	cfg.Policy.Rate = 1e-7
-	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{}, Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
+	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{},
+		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, _ := fly(controller(t, start), so3.Vec3{}, 25, rand.New(rand.NewPCG(1, 1)))
 	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
-	if r, err := l.Round(context.Background()); !errors.Is(err, errBroken) || r != nil || l.model != nil || l.rounds != 0 || l.Current() != start {
+	if r, err := l.Round(context.Background()); !errors.Is(err, errBroken) || r != nil || l.model != nil ||
+		l.rounds != 0 || l.Current() != start {
 		t.Errorf("error %v, %d rounds", err, l.rounds)
 	}
 }

@@ -64,9 +64,11 @@ func (r *round) improve() error {
 	const trialFlights, trialSteps = 16, 200
 	opt, cfg := &r.l.opt, r.l.cfg.training(from.Listens())
 	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
-	trials := &train.Trials{World: model, Tasks: opt.Tasks, Dt: r.current.Dt, Flights: trialFlights, Steps: trialSteps, Seed: r.seed(),
+	trials := &train.Trials{World: model, Tasks: opt.Tasks, Dt: r.current.Dt, Flights: trialFlights, Steps: trialSteps,
+		Seed:   r.seed(),
 		Sample: train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)}
-	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt, Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
+	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt,
+		Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.tell(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
@@ -103,7 +105,8 @@ func (r *round) pack(res *train.Result) error {
 // gate asks whether the candidate may fly.
 func (r *round) gate() (err error) {
 	opt := &r.l.opt
-	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Flown: r.flown, Seed: r.seed()}
+	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Flown: r.flown,
+		Seed: r.seed()}
 	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err
 }

@@ -155,7 +155,8 @@ func TestEndlessFlight(t *testing.T) {
 	for _, s := range segments {
 		n[s.Flight] += len(s.Rows)
 	}
-	if last := segments[len(segments)-1]; last.Rows[len(last.Rows)-1] != rows[1499] || n["before"] < share || n["endless"] < 2*share {
+	if last := segments[len(segments)-1]; last.Rows[len(last.Rows)-1] != rows[1499] || n["before"] < share ||
+		n["endless"] < 2*share {
 		t.Fatalf("rows by flight %v", n)
 	}
 }
@@ -175,7 +176,8 @@ func TestGrowRefuses(t *testing.T) {
 	bad := rows[1]
 	bad.State.V.X = math.Inf(1)
 	must(t, b.record(a, rows[0]))
-	if err := b.record(a, bad); err == nil || !strings.HasSuffix(err.Error(), `flight "a", t = 0.02 s: +Inf among the numbers`) {
+	if err := b.record(a, bad); err == nil ||
+		!strings.HasSuffix(err.Error(), `flight "a", t = 0.02 s: +Inf among the numbers`) {
 		t.Errorf("unfit row: %v", err)
 	}
 	must(t, b.record(a, rows[1])) // the refusal changed nothing
@@ -243,7 +245,8 @@ func TestDiskFullWhileGrowing(t *testing.T) {
 			cause = syscall.EIO
 		}
 		lost := failedAt + 1 - b.Rows()
-		if !errors.Is(err, cause) || !strings.Contains(err.Error(), fmt.Sprintf("%d rows lost", lost)) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), fmt.Sprintf("%d rows lost", lost)) ||
+			strings.Contains(err.Error(), "\n") {
 			rt.Fatalf("error %v after row %d, %d rows on disk", err, failedAt, b.Rows())
 		}
 		if again := a.Append(want.Rows[failedAt]); again == nil || again.Error() != err.Error() {
@@ -276,7 +279,8 @@ func TestCannotBeginSegment(t *testing.T) {
 	a, err := b.Grow("a")
 	must(t, err)
 	err = b.record(a, stretch("a", 0, 1).Rows[0])
-	if want := "buffer: " + filepath.Join(dir, "00000001.seg") + `: flight "a", 1 rows lost: too many open files`; err == nil || err.Error() != want {
+	if want := "buffer: " + filepath.Join(dir, "00000001.seg") +
+		`: flight "a", 1 rows lost: too many open files`; err == nil || err.Error() != want {
 		t.Fatalf("error %v, expected %q", err, want)
 	}
 	if names, err := list(dir); err != nil || len(names) != 0 {

@@ -139,7 +139,8 @@ func (b *Buffer) load() error {
 		number, _ := fileNumber(name)
 		b.next = number + 1
 		if len(s.Rows) > 0 {
-			b.files = append(b.files, entry{File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()}, number})
+			b.files = append(b.files, entry{File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()},
+				number})
 		}
 	}
 	return b.evict()
@@ -230,7 +231,8 @@ func (b *Buffer) Append(s Segment) error {
 	}
 	number := b.next
 	name := fileName(number)
-	err := atomicfile.WriteFile(filepath.Join(b.dir, name), func(w io.Writer) error { return encode(w, s, b.options.Delta) })
+	err := atomicfile.WriteFile(filepath.Join(b.dir, name),
+		func(w io.Writer) error { return encode(w, s, b.options.Delta) })
 	if err != nil {
 		return fmt.Errorf("buffer: %w", err)
 	}
@@ -250,7 +252,8 @@ func (b *Buffer) Segments() ([]Segment, error) {
 			return nil, fmt.Errorf("buffer: %w", err)
 		}
 		if len(s.Rows) < e.Rows {
-			return nil, fmt.Errorf("buffer: %s: %d rows, expected %d: it was changed from outside", filepath.Join(b.dir, e.Name), len(s.Rows), e.Rows)
+			return nil, fmt.Errorf("buffer: %s: %d rows, expected %d: it was changed from outside",
+				filepath.Join(b.dir, e.Name), len(s.Rows), e.Rows)
 		}
 		segments = append(segments, s)
 	}

@@ -159,14 +159,20 @@ func TestAppendRefuses(t *testing.T) {
 		return s
 	}
 	for want, s := range map[string]Segment{
-		`a flight's name has 0 bytes, expected 1 to 1024`:                                            stretch("", 0, 3),
-		`a flight's name has 1025 bytes, expected 1 to 1024`:                                         stretch(strings.Repeat("n", 1025), 0, 3),
-		`flight "a": a segment without rows`:                                                         stretch("a", 0, 0),
-		`flight "a", row 3: NaN among the numbers`:                                                   row(3, func(r *Row) { r.Command.Rates.Y = math.NaN() }),
-		`flight "a", row 4: quaternion of norm 0`:                                                    row(4, func(r *Row) { r.State.Q = so3.Quat{} }),
-		`flight "a", row 5: confidence 1.5, expected 0 to 1`:                                         row(5, func(r *Row) { r.Confidence = 1.5 }),
-		`flight "a", row 6: confidence NaN, expected 0 to 1`:                                         row(6, func(r *Row) { r.Confidence = float32(math.NaN()) }),
-		`flight "a", row 1: 0.12 s after the row before, expected Δt = 0.02 s: a gap ends a segment`: row(1, func(r *Row) { r.T = 0.12 }),
+		`a flight's name has 0 bytes, expected 1 to 1024`:    stretch("", 0, 3),
+		`a flight's name has 1025 bytes, expected 1 to 1024`: stretch(strings.Repeat("n", 1025), 0, 3),
+		`flight "a": a segment without rows`: stretch("a", 0,
+			0),
+		`flight "a", row 3: NaN among the numbers`: row(3,
+			func(r *Row) { r.Command.Rates.Y = math.NaN() }),
+		`flight "a", row 4: quaternion of norm 0`: row(4,
+			func(r *Row) { r.State.Q = so3.Quat{} }),
+		`flight "a", row 5: confidence 1.5, expected 0 to 1`: row(5,
+			func(r *Row) { r.Confidence = 1.5 }),
+		`flight "a", row 6: confidence NaN, expected 0 to 1`: row(6,
+			func(r *Row) { r.Confidence = float32(math.NaN()) }),
+		`flight "a", row 1: 0.12 s after the row before, expected Δt = 0.02 s: a gap ends a segment`: row(1,
+			func(r *Row) { r.T = 0.12 }),
 	} {
 		if err := b.Append(s); err == nil || err.Error() != "buffer "+dir+": "+want {
 			t.Errorf("error %v, expected %q", err, want)
@@ -242,7 +248,8 @@ func TestClosed(t *testing.T) {
 // Other files in the directory are none of the buffer's business, but those of a killed write go.
 func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"notes.txt", "1.seg", "-0000001.seg", "00000000.seg", "x.seg", ".00000001.seg.unfinished-0badcafe"} {
+	for _, name := range []string{"notes.txt", "1.seg", "-0000001.seg", "00000000.seg", "x.seg",
+		".00000001.seg.unfinished-0badcafe"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte("not ours"), 0o666))
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "00000007.seg"), 0o777))
@@ -251,7 +258,8 @@ func TestForeignFiles(t *testing.T) {
 	holds(t, b, nil)
 	must(t, b.Append(stretch("a", 0, 3)))
 	holds(t, b, []Segment{stretch("a", 0, 3)})
-	for name, want := range map[string]bool{"x.seg": true, "notes.txt": true, ".00000001.seg.unfinished-0badcafe": false} {
+	for name, want := range map[string]bool{"x.seg": true, "notes.txt": true,
+		".00000001.seg.unfinished-0badcafe": false} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}

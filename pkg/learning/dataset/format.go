@@ -53,7 +53,8 @@ func appendHeader(b []byte, h header) []byte {
 
 func appendRow(b []byte, r *Row) []byte {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
-	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y, w.Z} {
+	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y,
+		w.Z} {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(r.Confidence))
@@ -173,7 +174,8 @@ func join(s *Segment, rows []Row, delta float64) (damage string) {
 			return err.Error()
 		}
 		last := len(s.Rows) - 1
-		if k > 0 && !quad.Follows(rows[k-1].T, rows[k].T, delta) || k == 0 && last >= 0 && !quad.Follows(s.Rows[last].T, rows[k].T, delta) {
+		if k > 0 && !quad.Follows(rows[k-1].T, rows[k].T, delta) || k == 0 && last >= 0 &&
+			!quad.Follows(s.Rows[last].T, rows[k].T, delta) {
 			return "its time has a gap"
 		}
 	}

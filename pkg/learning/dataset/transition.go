@@ -122,7 +122,8 @@ func checkFlight(name string) error {
 // check wants finite numbers, an attitude and a weight.
 func (r *Row) check() error {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
-	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y, w.Z} {
+	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y,
+		w.Z} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return fmt.Errorf("%v among the numbers", x)
 		}

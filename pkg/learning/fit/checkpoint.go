@@ -54,7 +54,8 @@ func (t *trainer) save() error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params, M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
+	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{Key: t.key, State: t.state, Params: t.model.Net.Params,
+		M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 
 // load reads the checkpoint if there is one of this very fit; else it has no key. One of another fit, or one that cannot be

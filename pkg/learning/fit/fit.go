@@ -110,7 +110,8 @@ func prepare(ctx context.Context, cfg *Config, dt float64, segs []dataset.Segmen
 	if err := cfg.Check(); err != nil {
 		return none, err
 	}
-	robot := vnd.Quadrotor{Dt: dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+	robot := vnd.Quadrotor{Dt: dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
+		World: cfg.Prior.Frame == "world"}
 	switch {
 	case opt.From != nil:
 		if err := opt.From.fits(cfg, robot); err != nil {
@@ -138,8 +139,10 @@ func (f *Fit) fits(cfg *Config, r vnd.Quadrotor) error {
 	if err != nil {
 		return err
 	}
-	if want.Net.Config != f.Model.Net.Config || r.Dt != f.Robot.Dt || r.Prior != f.Robot.Prior || r.World != f.Robot.World {
-		return fmt.Errorf("the model to go on from is %+v at steps of %g s, the configuration asks for %+v at %g s", f.Model.Net.Config, f.Robot.Dt,
+	if want.Net.Config != f.Model.Net.Config || r.Dt != f.Robot.Dt || r.Prior != f.Robot.Prior ||
+		r.World != f.Robot.World {
+		return fmt.Errorf("the model to go on from is %+v at steps of %g s, the configuration asks for %+v at %g s",
+			f.Model.Net.Config, f.Robot.Dt,
 			want.Net.Config, r.Dt)
 	}
 	return nil
@@ -155,8 +158,9 @@ func (t *trainer) metrics() Metrics {
 	}
 	m := Metrics{Updates: t.state.Update, Contexts: len(t.train), Seconds: t.state.Elapsed.Seconds(),
 		Compressed: t.compressed, Stopped: t.state.Stopped, Losses: t.state.Recent, BestUpdate: t.state.BestUpdate,
-		ValidationFlights: t.data.flightNames(held), UnusedFlights: t.data.flightNames(t.data.unused(t.cfg.Model.Context, t.cfg.Loss.Steps)),
-		Kernel: kernel.Name(), Workers: t.threads, Seed: t.opt.Seed}
+		ValidationFlights: t.data.flightNames(held),
+		UnusedFlights:     t.data.flightNames(t.data.unused(t.cfg.Model.Context, t.cfg.Loss.Steps)),
+		Kernel:            kernel.Name(), Workers: t.threads, Seed: t.opt.Seed}
 	if t.state.Best != nil {
 		m.Validation = t.state.BestLoss
 	}

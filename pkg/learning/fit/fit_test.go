@@ -39,7 +39,8 @@ func TestConfigTags(t *testing.T) {
 }
 
 // errorsOf returns the RMS velocity errors after steps rows of the model, the prior and the recent mean.
-func errorsOf(t *testing.T, m *vnd.Model[float32], robot vnd.Quadrotor, rows []quad.Step, steps int) (model, prior, mean float64) {
+func errorsOf(t *testing.T, m *vnd.Model[float32], robot vnd.Quadrotor, rows []quad.Step, steps int) (model, prior,
+	mean float64) {
 	t.Helper()
 	bare := func(known float32) *vnd.Model[float32] {
 		b, err := vnd.New(robot.System(), m.Net.Config)
@@ -60,7 +61,8 @@ func errorsOf(t *testing.T, m *vnd.Model[float32], robot vnd.Quadrotor, rows []q
 			for h := range future {
 				future[h] = rows[k+h].Command
 			}
-			if err := p.Predict([][]quad.Step{rows[k-20 : k+1]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
+			if err := p.Predict([][]quad.Step{rows[k-20 : k+1]}, [][]quad.Command{future},
+				[][]quad.State{out}); err != nil {
 				t.Fatal(err)
 			}
 			e := out[steps-1].V.Sub(rows[k+steps].State.V).Norm()
@@ -146,15 +148,20 @@ func TestResume(t *testing.T) {
 	data, dir := recorded(5, 100), t.TempDir()
 	path := filepath.Join(dir, "b.checkpoint")
 	clock := time.Unix(0, 0)
-	late := func() time.Time { clock = clock.Add(20 * time.Second); return clock } // every update is due for a checkpoint
+	late := func() time.Time {
+		clock = clock.Add(20 *
+			time.Second)
+		return clock
+	} // every update is due for a checkpoint
 	var checkpoints [][]byte
-	whole, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path, Now: late, Progress: func(Progress) {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkpoints = append(checkpoints, b)
-	}})
+	whole, err := Run(context.Background(), cfg, .02, data,
+		Options{Seed: 7, Checkpoint: path, Now: late, Progress: func(Progress) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoints = append(checkpoints, b)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +199,8 @@ func TestInterruptedFitKeepsACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 8, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "another configuration, seed") {
+	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 8, Checkpoint: path}); err == nil ||
+		!strings.Contains(err.Error(), "another configuration, seed") {
 		t.Errorf("checkpoint of another seed: error %v", err)
 	}
 	flipped := slices.Clone(whole)
@@ -201,7 +209,8 @@ func TestInterruptedFitKeepsACheckpoint(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil || !strings.Contains(err.Error(), "not whole") {
+		if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 7, Checkpoint: path}); err == nil ||
+			!strings.Contains(err.Error(), "not whole") {
 			t.Errorf("%s checkpoint: error %v", name, err)
 		}
 	}
@@ -303,7 +312,8 @@ func TestWarmStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if from != nil && (f.Robot.Actuator != from.Robot.Actuator || !slices.Equal(f.Model.Inputs.Scale, from.Model.Inputs.Scale)) {
+		if from != nil && (f.Robot.Actuator != from.Robot.Actuator ||
+			!slices.Equal(f.Model.Inputs.Scale, from.Model.Inputs.Scale)) {
 			t.Error("a warm start changes the actuator or the normalisers")
 		}
 		return f.Metrics.Losses.Dynamics
@@ -312,7 +322,8 @@ func TestWarmStart(t *testing.T) {
 		t.Errorf("loss %.3g after a warm start, %.3g after a cold one", warm, cold)
 	}
 	cfg.Model.Hidden++
-	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 2, From: first}); err == nil || !strings.Contains(err.Error(), "to go on from") {
+	if _, err := Run(context.Background(), cfg, .02, data, Options{Seed: 2, From: first}); err == nil ||
+		!strings.Contains(err.Error(), "to go on from") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 func small() Config {
 	var c Config
 	param.Default(&c)
-	c.Model = Model{Context: 4, Latent: 3, Encoder: "gru", EncoderDense: 3, EncoderHidden: 4, Hidden: 5, Blocks: 1, Film: true,
+	c.Model = Model{Context: 4, Latent: 3, Encoder: "gru", EncoderDense: 3, EncoderHidden: 4, Hidden: 5, Blocks: 1,
+		Film:          true,
 		DecoderHidden: 3, Members: 1}
 	c.Loss.Steps, c.Loss.MMD, c.Loss.Reconstruction, c.Loss.Huber = 5, .3, .2, .8
 	return c
@@ -48,7 +49,8 @@ func copyTo[F kernel.Float](dst []F, src []float32) {
 
 // The gradient of the whole objective, rollout, anchor, reconstruction and MMD together, is that of finite differences.
 func TestGradientAgainstFiniteDifferences(t *testing.T) {
-	act := quadrotor.Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}
+	act := quadrotor.Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3,
+		RateLag: .03}
 	for name, change := range map[string]func(*Config){
 		"default":     func(*Config) {},
 		"no latent":   func(c *Config) { c.Model.Latent = 0 },
@@ -76,14 +78,16 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			m := double(tr.model, sys64)
 			rng := rand.New(rand.NewPCG(5, 6))
 			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
-				z: make([]float64, B*Z), dz: make([]float64, B*Z), H: H, anchored: cfg.Anchor.Share > 0, mmd: cfg.Loss.MMD}
+				z: make([]float64, B*Z), dz: make([]float64, B*Z), H: H, anchored: cfg.Anchor.Share > 0,
+				mmd: cfg.Loss.MMD}
 			for i := range b.gains {
 				b.gains[i] = math.Exp(.1 * rng.NormFloat64())
 			}
 			for i := range b.samples {
 				b.samples[i] = rng.NormFloat64()
 			}
-			w, p := newWorker(&cfg, m, m, tr.data, scale, B, B, H), newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
+			w, p := newWorker(&cfg, m, m, tr.data, scale, B, B, H),
+				newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
 			run := func() float64 {
 				m.Net.Refresh()
 				w.encode(&b, p)
@@ -102,7 +106,8 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 				m.Net.Params[i] = old
 				want := (hi - lo) / (2 * h)
 				if math.Abs(grad[i]-want) > 2e-6*(1+math.Abs(want)) {
-					t.Fatalf("parameter %d of %d: gradient %g, finite differences %g", i, len(m.Net.Params), grad[i], want)
+					t.Fatalf("parameter %d of %d: gradient %g, finite differences %g", i, len(m.Net.Params), grad[i],
+						want)
 				}
 			}
 		})
@@ -141,12 +146,14 @@ func TestReduced(t *testing.T) {
 	first, plain := gradient(false, 1)
 	_, other := gradient(false, 2)
 	second, reduced := gradient(true, 1)
-	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of another batch by %.2g", off(reduced, plain), off(other, plain))
+	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of another batch by %.2g", off(reduced, plain),
+		off(other, plain))
 	if off(reduced, plain) > .03 || off(reduced, plain) > .1*off(other, plain) {
 		t.Error("expected less than 0.03, and than a tenth of that of the other")
 	}
 	if kernel.Reduces() == slices.Equal(plain, reduced) {
-		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(), slices.Equal(plain, reduced))
+		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(),
+			slices.Equal(plain, reduced))
 	}
 	for _, tr := range []*trainer{first, second} {
 		if err := tr.validate(); err != nil {

@@ -101,7 +101,8 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 // least is the spread that the residual's inputs have at least, in their own units. In calm hover velocities vary by 0.03 m/s and
 // the vertical part of the attitude by 0.0005: a tilt of 30° is 260 deviations away, where a net says anything, and every policy
 // improved in such a model crashed in it. Flights that go somewhere vary by more than this.
-var least = map[string]float32{"velocity": 0.2, "attitude": 0.05, "actuator": 0.2, "thrust_vector": 0.2, "command": 0.2, "last_command": 0.2}
+var least = map[string]float32{"velocity": 0.2, "attitude": 0.05, "actuator": 0.2, "thrust_vector": 0.2, "command": 0.2,
+	"last_command": 0.2}
 
 // widen holds the scale of channels that hardly vary down. One that is switched off stays so.
 func widen(spans []quadrotor.Span, scale []float32) {
@@ -161,7 +162,8 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 	off(in, "thrust_vector", m.Inputs.Scale, cfg.Inputs.Actuator)
 	off(ctx, "actuator", m.Context.Scale, cfg.Inputs.Actuator)
 	off(ctx, "residual", m.Context.Scale, cfg.Inputs.Residuals)
-	for name, on := range map[string]bool{"position": cfg.Heads.Position, "velocity": cfg.Heads.Velocity, "rotation": cfg.Heads.Rotation} {
+	for name, on := range map[string]bool{"position": cfg.Heads.Position, "velocity": cfg.Heads.Velocity,
+		"rotation": cfg.Heads.Rotation} {
 		off(out, name, m.Output, on)
 		off(out, name, m.Anchor, on)
 	}
@@ -170,7 +172,8 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 // errorScale turns summed square errors of the peer into the weights of the loss.
 func errorScale(cfg *Config, spans []quadrotor.Span, sq []float64, H, n int) []float32 {
 	U := len(sq) / H
-	weight := map[string]float64{"position": cfg.Loss.Position, "velocity": cfg.Loss.Velocity, "rotation": cfg.Loss.Rotation}
+	weight := map[string]float64{"position": cfg.Loss.Position, "velocity": cfg.Loss.Velocity,
+		"rotation": cfg.Loss.Rotation}
 	scale := make([]float32, len(sq))
 	for h := range H {
 		row := sq[h*U : (h+1)*U]

@@ -38,7 +38,8 @@ func (o outcome) sameAs(t *testing.T, what string, want outcome) {
 	if !slices.Equal(a.Model.Net.Params, b.Model.Net.Params) || !slices.Equal(a.Model.Leftover, b.Model.Leftover) {
 		t.Errorf("%s makes another model", what)
 	}
-	if a.Metrics.Losses != b.Metrics.Losses || a.Metrics.Validation != b.Metrics.Validation || a.Metrics.BestUpdate != b.Metrics.BestUpdate ||
+	if a.Metrics.Losses != b.Metrics.Losses || a.Metrics.Validation != b.Metrics.Validation ||
+		a.Metrics.BestUpdate != b.Metrics.BestUpdate ||
 		a.Metrics.Updates != b.Metrics.Updates || a.Metrics.Stopped != b.Metrics.Stopped {
 		t.Errorf("%s has other figures: %+v, %+v", what, a.Metrics, b.Metrics)
 	}
@@ -53,7 +54,8 @@ func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 		cfg.Train.Workers = workers
 		now := time.Unix(0, 0)
 		clock := func() time.Time { now = now.Add(time.Duration(10+3*g.Rank()) * time.Second); return now }
-		fit, err := Run(context.Background(), cfg, .02, data, Options{Seed: 3, Ranks: g, Now: clock, Checkpoint: checkpoint})
+		fit, err := Run(context.Background(), cfg, .02, data,
+			Options{Seed: 3, Ranks: g, Now: clock, Checkpoint: checkpoint})
 		return outcome{fit, err}
 	}
 	one := run(1, dist.Solo{}, "")

@@ -99,7 +99,8 @@ func reduced(cfg *Config, m *vnd.Model[float32]) *vnd.Model[float32] {
 func (t *trainer) warm(from *vnd.Model[float32]) {
 	m := t.model
 	copy(m.Net.Params, from.Net.Params)
-	for _, c := range [][2][]float32{{m.Context.Mean, from.Context.Mean}, {m.Context.Scale, from.Context.Scale}, {m.Inputs.Mean, from.Inputs.Mean},
+	for _, c := range [][2][]float32{{m.Context.Mean, from.Context.Mean}, {m.Context.Scale, from.Context.Scale},
+		{m.Inputs.Mean, from.Inputs.Mean},
 		{m.Inputs.Scale, from.Inputs.Scale}, {m.Output, from.Output}, {m.Anchor, from.Anchor}} {
 		copy(c[0], c[1])
 	}
@@ -210,7 +211,8 @@ func (t *trainer) average() {
 
 func blend(a, b Losses, f float64) Losses {
 	mix := func(x, y float64) float64 { return x + f*(y-x) }
-	return Losses{mix(a.Dynamics, b.Dynamics), mix(a.Reconstruction, b.Reconstruction), mix(a.MMD, b.MMD), mix(a.Total, b.Total)}
+	return Losses{mix(a.Dynamics, b.Dynamics), mix(a.Reconstruction, b.Reconstruction), mix(a.MMD, b.MMD),
+		mix(a.Total, b.Total)}
 }
 
 // tell reports progress.
@@ -222,5 +224,6 @@ func (t *trainer) tell(share float64) {
 	if share > 0 {
 		left = time.Duration(float64(t.state.Elapsed) * (1 - share) / share)
 	}
-	t.opt.Progress(Progress{Share: share, Update: t.state.Update, Losses: t.state.Recent, Validation: t.state.Newest, Left: left})
+	t.opt.Progress(Progress{Share: share, Update: t.state.Update, Losses: t.state.Recent, Validation: t.state.Newest,
+		Left: left})
 }

@@ -86,9 +86,11 @@ type worker[F kernel.Float] struct {
 
 // newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients go through
 // rolled and what is validated through m.
-func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B, H int) *worker[F] {
+func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B,
+	H int) *worker[F] {
 	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
-	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newPiece(m, 0, tb, nil), weight: make([]F, tb),
+	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newPiece(m, 0, tb, nil),
+		weight:  make([]F, tb),
 		rollout: rolled.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
 		states: make([]F, (H+1)*tb*d.State), actions: make([]F, H*tb*d.Action), targets: make([]F, H*tb*d.Measured),
 		conf: make([]F, H*tb), errors: make([]F, H*tb*d.Tangent), zero: make([]F, tb*d.Tangent),
@@ -209,7 +211,8 @@ func (w *worker[F]) load(starts []start, gains []float64, H int) {
 
 // forward rolls a tile of B contexts out, whose windows begin at lo, and returns the sum over contexts of the mean
 // normalised Huber loss; errors become gradients.
-func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo int, z []F, B, H int, anchored bool) float64 {
+func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo int, z []F, B, H int,
+	anchored bool) float64 {
 	d := w.m.System.Dims()
 	n := B * d.State
 	copy(w.states[:n], of.Start[lo*d.State:][:n])

@@ -94,7 +94,8 @@ func trained(t *testing.T, tasks []*task.Task, l quad.Limits) *bundle.Bundle {
 	w := &train.NominalWorld[float32]{}
 	param.Default(&w.Nominal)
 	trials := &train.Trials{World: w, Tasks: tasks, Dt: w.Nominal.Dt, Flights: 8, Steps: 200, Seed: 1}
-	r, err := train.Run(context.Background(), c, w, w.Nominal.Dt, train.Options{Seed: 1, Tasks: tasks, Limits: l, Fly: trials.Fly})
+	r, err := train.Run(context.Background(), c, w, w.Nominal.Dt,
+		train.Options{Seed: 1, Tasks: tasks, Limits: l, Fly: trials.Fly})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,8 @@ func TestBootstrapLaws(t *testing.T) {
 		if wide.Low > ci.Low || wide.High < ci.High {
 			t.Fatalf("99 %% %+v is not around 90 %% %+v", wide, ci)
 		}
-		if m := of(moved, 0.9); math.Abs(m.Low-(shift+factor*ci.Low)) > 1e-9 || math.Abs(m.High-(shift+factor*ci.High)) > 1e-9 {
+		if m := of(moved, 0.9); math.Abs(m.Low-(shift+factor*ci.Low)) > 1e-9 ||
+			math.Abs(m.High-(shift+factor*ci.High)) > 1e-9 {
 			t.Fatalf("%+v after a shift and a scale of %+v", m, ci)
 		}
 		if of(x, 0.9) != ci {

@@ -109,10 +109,12 @@ func (c *comparison) judge() {
 		saturation, rate = max(saturation, s.Current.Saturated), max(rate, s.Current.Rate)
 	}
 	if s.Candidate.Saturated > saturation {
-		c.refuse("a command stands at its limit for %.2f s, at most %.2f s is allowed", s.Candidate.Saturated, saturation)
+		c.refuse("a command stands at its limit for %.2f s, at most %.2f s is allowed", s.Candidate.Saturated,
+			saturation)
 	}
 	if s.Candidate.Rate > rate {
-		c.refuse("the commands shake: they change by %.1f half ranges per second (RMS), at most %.1f is allowed", s.Candidate.Rate, rate)
+		c.refuse("the commands shake: they change by %.1f half ranges per second (RMS), at most %.1f is allowed",
+			s.Candidate.Rate, rate)
 	}
 	if c.alone {
 		if s.Candidate.Error > cfg.FirstError {

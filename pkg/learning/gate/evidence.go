@@ -179,7 +179,8 @@ func (e *Evidence) Compare(current, parent string) *Finding {
 		}
 	}
 	if len(both) == 0 || current == parent {
-		f.Reason = fmt.Sprintf("no neighbourhood in which %s and %s flew for %g s each", current, parent, e.config.Seconds)
+		f.Reason = fmt.Sprintf("no neighbourhood in which %s and %s flew for %g s each", current, parent,
+			e.config.Seconds)
 		return f
 	}
 	level := 1 - (1-e.config.Level)/float64(len(both))
@@ -195,7 +196,8 @@ func (e *Evidence) Compare(current, parent string) *Finding {
 		verdict = "errs more than"
 	}
 	f.Reason = fmt.Sprintf("%s %s its parent %s: %.4f m over %.0f s and %.4f m over %.0f s in the same neighbourhood of %s, a difference of %.4f m (%.4g %% interval %.4f to %.4f, %.4f allowed)",
-		current, verdict, parent, worst.CurrentError, worst.CurrentSeconds, worst.ParentError, worst.ParentSeconds, worst.Task,
+		current, verdict, parent, worst.CurrentError, worst.CurrentSeconds, worst.ParentError, worst.ParentSeconds,
+		worst.Task,
 		worst.Difference.Mean, 100*level, worst.Difference.Low, worst.Difference.High, worst.Tolerance)
 	return f
 }
@@ -205,9 +207,11 @@ const runOfBlocks = 3
 
 func (e *Evidence) compare(a *area, current, parent string, level float64, stream uint64) Compared {
 	x, y := a.blocks[current], a.blocks[parent]
-	c := Compared{Task: a.task, Place: a.center, CurrentSeconds: float64(len(x)) * e.config.Block, ParentSeconds: float64(len(y)) * e.config.Block,
-		CurrentError: mean(x), ParentError: mean(y)}
-	c.Difference = BootstrapDifference(x, y, runOfBlocks, level, e.config.Resamples, rand.New(rand.NewPCG(e.seed, stream)))
+	c := Compared{Task: a.task, Place: a.center, CurrentSeconds: float64(len(x)) * e.config.Block,
+		ParentSeconds: float64(len(y)) * e.config.Block,
+		CurrentError:  mean(x), ParentError: mean(y)}
+	c.Difference = BootstrapDifference(x, y, runOfBlocks, level, e.config.Resamples,
+		rand.New(rand.NewPCG(e.seed, stream)))
 	c.Tolerance = max(e.config.Tolerance, e.config.Relative*c.ParentError)
 	c.Worse = c.Difference.Low > c.Tolerance
 	return c

@@ -45,12 +45,14 @@ func TestTakesBackWhatFliesWorse(t *testing.T) {
 	f := newFlights(1)
 	f.fly("old", "hover", wind, 15, 0.02)
 	f.fly("new", "hover", wind, 8, 0.08)
-	if got := f.e.Compare("new", "old"); got.Worse || got.Compared != nil || !strings.Contains(got.Reason, "no neighbourhood in which new and old flew for 10 s each") {
+	if got := f.e.Compare("new", "old"); got.Worse || got.Compared != nil ||
+		!strings.Contains(got.Reason, "no neighbourhood in which new and old flew for 10 s each") {
 		t.Errorf("after 8 s: %+v", got)
 	}
 	f.fly("new", "hover", wind, 8, 0.08)
 	got := f.e.Compare("new", "old")
-	if !got.Worse || len(got.Compared) != 1 || got.Compared[0].ParentSeconds < 10 || !strings.Contains(got.Reason, "new errs more than its parent old: 0.0") {
+	if !got.Worse || len(got.Compared) != 1 || got.Compared[0].ParentSeconds < 10 ||
+		!strings.Contains(got.Reason, "new errs more than its parent old: 0.0") {
 		t.Errorf("after 16 s: %+v", got)
 	}
 	if d := got.Compared[0].Difference; math.Abs(d.Mean-0.06) > 0.02 {

@@ -130,6 +130,7 @@ func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle, st
 		}
 		return out, nil
 	}
-	c := &comparison{gate: g, stage: Stage{Name: CanaryIn}, settle: g.Config.Canary.Settle, fly: fly, alone: current == nil}
+	c := &comparison{gate: g, stage: Stage{Name: CanaryIn}, settle: g.Config.Canary.Settle, fly: fly,
+		alone: current == nil}
 	return c.run(ctx, g.Config.Canary.Flights)
 }

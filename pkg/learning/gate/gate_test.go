@@ -56,7 +56,8 @@ func TestImprovement(t *testing.T) {
 		t.Errorf("as a first bundle: %+v", v)
 	}
 	g.Config.FirstError = 0.01
-	if v := try(t, g, s.improved, nil, s.bank); v.Pass || !strings.Contains(v.Reasons()[0], "a first bundle by at most 0.010 m") {
+	if v := try(t, g, s.improved, nil, s.bank); v.Pass ||
+		!strings.Contains(v.Reasons()[0], "a first bundle by at most 0.010 m") {
 		t.Errorf("a first bundle that errs: %+v", v)
 	}
 }
@@ -80,13 +81,15 @@ func TestCollapsedLatent(t *testing.T) {
 	g.Config.Tolerance = 0.02
 	for seed := range uint64(5) {
 		g.Seed = seed
-		v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(seed, 7))), s.improved, make([]float32, len(s.bank)))
+		v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(seed, 7))), s.improved,
+			make([]float32, len(s.bank)))
 		if v.Pass || len(v.Stages) != 3 || !v.Stages[1].Pass || !strings.Contains(v.Reasons()[0], "canary: errs more") {
 			t.Errorf("seed %d: %+v: %q", seed, v, v.Reasons())
 		}
 	}
 	g.Flown = s.flown[:2] // those in calm: of winds that nobody met it is not asked
-	if v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(1, 7))), s.improved, make([]float32, len(s.bank))); !v.Pass {
+	if v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(1, 7))), s.improved,
+		make([]float32, len(s.bank))); !v.Pass {
 		t.Errorf("in a calm buffer: %q", v.Reasons())
 	}
 }
@@ -195,20 +198,25 @@ func TestCommandsAndCrashes(t *testing.T) {
 		candidate, current func() *Flight
 		want               string // "" passes
 	}{
-		"calm":                 {func() *Flight { return flown(0.1) }, func() *Flight { return flown(0.1) }, ""},
-		"shakes":               {func() *Flight { return shake(4) }, func() *Flight { return flown(0.1) }, "the commands shake: they change by 33.3 half ranges per second"},
-		"trembles":             {func() *Flight { return shake(1) }, func() *Flight { return flown(0.1) }, ""},
-		"shakes less":          {func() *Flight { return shake(4) }, func() *Flight { return shake(5) }, ""},
-		"saturates":            {func() *Flight { return stuck(40) }, func() *Flight { return flown(0.1) }, "stands at its limit for 0.80 s, at most 0.60 s"},
-		"saturates for a bit":  {func() *Flight { return stuck(25) }, func() *Flight { return flown(0.1) }, ""},
-		"saturates less":       {func() *Flight { return stuck(40) }, func() *Flight { return stuck(50) }, ""},
-		"crashes":              {crash, func() *Flight { return flown(5) }, "crash in flight 1, where the current bundle does not crash: hit the ground"},
-		"both crash":           {crash, crash, ""},
-		"crashes no longer":    {func() *Flight { return flown(0.1) }, crash, ""},
-		"numbers not finite":   {lost, func() *Flight { return flown(0.1) }, "its numbers were not finite"},
-		"an empty flight":      {func() *Flight { return &Flight{Dt: dt, Crash: "no start"} }, func() *Flight { return flown(0.1) }, "no start"},
-		"better":               {func() *Flight { return flown(0.05) }, func() *Flight { return flown(0.1) }, ""},
-		"worse":                {func() *Flight { return flown(0.11) }, func() *Flight { return flown(0.1) }, "errs more: 0.1100 m, the current bundle 0.1000 m"},
+		"calm": {func() *Flight { return flown(0.1) }, func() *Flight { return flown(0.1) }, ""},
+		"shakes": {func() *Flight { return shake(4) }, func() *Flight { return flown(0.1) },
+			"the commands shake: they change by 33.3 half ranges per second"},
+		"trembles":    {func() *Flight { return shake(1) }, func() *Flight { return flown(0.1) }, ""},
+		"shakes less": {func() *Flight { return shake(4) }, func() *Flight { return shake(5) }, ""},
+		"saturates": {func() *Flight { return stuck(40) }, func() *Flight { return flown(0.1) },
+			"stands at its limit for 0.80 s, at most 0.60 s"},
+		"saturates for a bit": {func() *Flight { return stuck(25) }, func() *Flight { return flown(0.1) }, ""},
+		"saturates less":      {func() *Flight { return stuck(40) }, func() *Flight { return stuck(50) }, ""},
+		"crashes": {crash, func() *Flight { return flown(5) },
+			"crash in flight 1, where the current bundle does not crash: hit the ground"},
+		"both crash":         {crash, crash, ""},
+		"crashes no longer":  {func() *Flight { return flown(0.1) }, crash, ""},
+		"numbers not finite": {lost, func() *Flight { return flown(0.1) }, "its numbers were not finite"},
+		"an empty flight": {func() *Flight { return &Flight{Dt: dt, Crash: "no start"} },
+			func() *Flight { return flown(0.1) }, "no start"},
+		"better": {func() *Flight { return flown(0.05) }, func() *Flight { return flown(0.1) }, ""},
+		"worse": {func() *Flight { return flown(0.11) }, func() *Flight { return flown(0.1) },
+			"errs more: 0.1100 m, the current bundle 0.1000 m"},
 		"within the tolerance": {func() *Flight { return flown(0.1025) }, func() *Flight { return flown(0.1) }, ""},
 		"within a share":       {func() *Flight { return flown(1.02) }, func() *Flight { return flown(1) }, ""},
 	} {
@@ -235,12 +243,13 @@ func TestErrorsDecide(t *testing.T) {
 		by := rapid.SliceOfN(rapid.Float64Range(0, 0.2), 20, 20).Draw(rt, "differences")
 		workers := rapid.IntRange(1, 7).Draw(rt, "workers")
 		verdict := func(sign, offset float64, workers int) *Verdict {
-			return judged(t, func(g *Gate) { g.Config.Workers, g.Config.Canary.Flights = workers, len(now) }, func(candidate bool, trial uint64) *Flight {
-				if candidate {
-					return flown(max(0, now[trial]+offset+sign*by[trial]))
-				}
-				return flown(now[trial])
-			})
+			return judged(t, func(g *Gate) { g.Config.Workers, g.Config.Canary.Flights = workers, len(now) },
+				func(candidate bool, trial uint64) *Flight {
+					if candidate {
+						return flown(max(0, now[trial]+offset+sign*by[trial]))
+					}
+					return flown(now[trial])
+				})
 		}
 		if v := verdict(-1, 0, workers); !v.Pass {
 			rt.Fatalf("nowhere worse: %q", v.Reasons())
@@ -299,19 +308,29 @@ func TestStatic(t *testing.T) {
 		bank []float32
 		want string
 	}{
-		"no policy":               {noPolicy, nil, "has no policy"},
-		"no model":                {noModel, nil, "the policy sees a latent of 2, and there is no model to make it"},
-		"features":                {eyes, nil, "sees features, and no flight of the gate shows it"},
-		"robot":                   {with(func(b *bundle.Bundle) { b.Robot = "arm" }), nil, `the bundle is of robot "arm", the vehicle is "quadrotor"`},
-		"Δt":                      {with(func(b *bundle.Bundle) { b.Dt = 0.01 }), nil, "Δt is 0.01 s, the current bundle's 0.02 s"},
-		"name":                    {with(func(b *bundle.Bundle) { b.ID = "abc" }), nil, "the bundle calls itself abc and is"},
-		"dimension":               {with(func(b *bundle.Bundle) { b.Dimensions = map[string]int{"latent": 2, "context": 9} }), nil, `dimension "context" is 9, the model's is 6`},
+		"no policy": {noPolicy, nil, "has no policy"},
+		"no model":  {noModel, nil, "the policy sees a latent of 2, and there is no model to make it"},
+		"features":  {eyes, nil, "sees features, and no flight of the gate shows it"},
+		"robot": {with(func(b *bundle.Bundle) { b.Robot = "arm" }), nil,
+			`the bundle is of robot "arm", the vehicle is "quadrotor"`},
+		"Δt": {with(func(b *bundle.Bundle) { b.Dt = 0.01 }), nil,
+			"Δt is 0.01 s, the current bundle's 0.02 s"},
+		"name": {with(func(b *bundle.Bundle) { b.ID = "abc" }), nil,
+			"the bundle calls itself abc and is"},
+		"dimension": {with(func(b *bundle.Bundle) {
+			b.Dimensions = map[string]int{"latent": 2,
+				"context": 9}
+		}), nil, `dimension "context" is 9, the model's is 6`},
 		"bank":                    {s.improved, make([]float32, 3), "3 numbers, not of latents of 2"},
 		"dimension without model": {without, nil, `dimension "latent" is 5, and there is no model`},
-		"negative normaliser":     {each(s.improved, "normaliser.context.scale", func(int, float32) float32 { return -1 }), nil, "normaliser of the context: scale 0 is -1"},
-		"not finite":              {each(s.improved, "policy.head.b", func(int, float32) float32 { return float32(nan()) }), nil, `tensor "policy.head.b": number 0 is NaN`},
+		"negative normaliser": {each(s.improved, "normaliser.context.scale",
+			func(int, float32) float32 { return -1 }), nil, "normaliser of the context: scale 0 is -1"},
+		"not finite": {each(s.improved, "policy.head.b",
+			func(int, float32) float32 { return float32(nan()) }), nil, `tensor "policy.head.b": number 0 is NaN`},
 		"too large": {with(func(b *bundle.Bundle) {
-			b.Tensors = append(slices.Clone(b.Tensors), bundle.Tensor{Name: "ballast", Shape: []int{bundle.MaxSize / 4}, Data: make([]float32, bundle.MaxSize/4)})
+			b.Tensors = append(slices.Clone(b.Tensors),
+				bundle.Tensor{Name: "ballast", Shape: []int{bundle.MaxSize / 4},
+					Data: make([]float32, bundle.MaxSize/4)})
 		}), nil, "the limit is 16777216"},
 	} {
 		v := try(t, g, c.b, s.improved, c.bank)
@@ -337,10 +356,12 @@ func TestNotTheCandidatesFault(t *testing.T) {
 	g := &Gate{Vehicle: Vehicle{vnd.Robot, *limits()}, Tasks: taskOnly()}
 	param.Default(&g.Config)
 	g.Judge = &told{b, func(bool, uint64) *Flight { return nil }, errors.New("no wind today")}
-	if _, err := g.Try(context.Background(), b, b, nil); err == nil || !strings.Contains(err.Error(), "canary flight 1 of bundle") {
+	if _, err := g.Try(context.Background(), b, b, nil); err == nil ||
+		!strings.Contains(err.Error(), "canary flight 1 of bundle") {
 		t.Errorf("a judge that fails: %v", err)
 	}
-	if _, err := g.Try(context.Background(), b, &bundle.Bundle{}, nil); err == nil || !strings.Contains(err.Error(), "current bundle") {
+	if _, err := g.Try(context.Background(), b, &bundle.Bundle{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "current bundle") {
 		t.Errorf("a current bundle without a policy: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

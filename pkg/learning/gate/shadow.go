@@ -46,7 +46,8 @@ type shadowWorld struct {
 func rest(m *vnd.Model[float32]) []float32 {
 	const rows = 100
 	d := m.System.Dims()
-	s, measured, actions := make([]float32, d.State), make([]float32, (rows+1)*d.Measured), make([]float32, rows*d.Action)
+	s, measured, actions := make([]float32, d.State), make([]float32, (rows+1)*d.Measured),
+		make([]float32, rows*d.Action)
 	for i := range rows + 1 {
 		quadrotor.Measured(&quad.State{Q: so3.Identity()}, measured[i*d.Measured:])
 		if i < rows {
@@ -68,7 +69,8 @@ type shadowFlight struct {
 // fly rolls flights lo … hi−1 of a bundle out. A flight's number decides its task, start and latent.
 func (w *shadowWorld) fly(ctx context.Context, b *policy.Learned, lo, hi int) ([]*Flight, error) {
 	d, B, Z := w.model.System.Dims(), hi-lo, w.model.Net.Latent
-	s, next, a, z := make([]float32, B*d.State), make([]float32, B*d.State), make([]float32, B*d.Action), make([]float32, B*Z)
+	s, next, a, z := make([]float32, B*d.State), make([]float32, B*d.State), make([]float32, B*d.Action),
+		make([]float32, B*Z)
 	flights := make([]*shadowFlight, B)
 	for i := range flights {
 		rng := rand.New(rand.NewPCG(w.gate.Seed, uint64(lo+i)))

@@ -50,7 +50,8 @@ const latentName = "latent"
 func mismatches(p *policy.Learned, b *bundle.Bundle) (out []string) {
 	if p.Model == nil {
 		if p.Policy.Listens() {
-			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it", p.Policy.Latent))
+			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it",
+				p.Policy.Latent))
 		}
 		for _, name := range []string{latentName, "context"} {
 			if n, ok := b.Dimensions[name]; ok {
@@ -91,7 +92,8 @@ func beyond(l, vehicle *quad.Limits) (out []string) {
 func badScales(p *policy.Learned) (out []string) {
 	look := func(name string, scale []float32) {
 		if i := slices.IndexFunc(scale, func(x float32) bool { return x < 0 }); i >= 0 {
-			out = append(out, fmt.Sprintf("normaliser of the %s: scale %d is %g, expected at least 0", name, i, scale[i]))
+			out = append(out, fmt.Sprintf("normaliser of the %s: scale %d is %g, expected at least 0", name, i,
+				scale[i]))
 		}
 	}
 	look("observation", p.Policy.Norm.Scale)

@@ -43,7 +43,8 @@ func newWorld(wind so3.Vec3, seed uint64) *world {
 // fly hovers for some steps, and returns what was flown.
 func (w *world) fly(f *policy.Flyer, start quad.State, place so3.Vec3, steps int) ([]quad.Step, *Flight) {
 	d := w.sys.Dims()
-	s, next, a, none := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action), make([]float64, d.Tangent)
+	s, next, a, none := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action),
+		make([]float64, d.Tangent)
 	quadrotor.Measured(&start, s)
 	s[10] = quad.Gravity // the lagged thrust
 	push := make([]float64, d.Measured)
@@ -54,7 +55,8 @@ func (w *world) fly(f *policy.Flyer, start quad.State, place so3.Vec3, steps int
 	for k := range steps {
 		truth := quadrotor.State(s)
 		seen := truth
-		seen.V = seen.V.Add(so3.Vec3{X: w.noise * w.rng.NormFloat64(), Y: w.noise * w.rng.NormFloat64(), Z: w.noise * w.rng.NormFloat64()})
+		seen.V = seen.V.Add(so3.Vec3{X: w.noise * w.rng.NormFloat64(), Y: w.noise * w.rng.NormFloat64(),
+			Z: w.noise * w.rng.NormFloat64()})
 		off := truth.P.Sub(place).Norm()
 		if !(off < 4) {
 			out.Crash = "left the cage"
@@ -148,7 +150,8 @@ var taught = sync.OnceValue(func() *school {
 	s.bank = vnd.Latents(fitted.Model, fitted.Robot, s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.Bank = 0.7
-	refined := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt, options)).Policy
+	refined := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt,
+		options)).Policy
 	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, refined)
 	return s
 })
@@ -179,7 +182,8 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 			f := must(policy.NewFlyer(b, circle))
 			start := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 1, Z: 1}}
 			rows, _ := newWorld(wind, uint64(100*i+k)).fly(f, start, so3.Vec3{Z: 1}, 300)
-			flights = append(flights, quad.Flight{Name: string(rune('a'+i)) + string(rune('0'+k)), Segments: [][]quad.Step{rows}})
+			flights = append(flights, quad.Flight{Name: string(rune('a'+i)) + string(rune('0'+k)),
+				Segments: [][]quad.Step{rows}})
 		}
 	}
 	return flights
@@ -187,7 +191,8 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 
 // gate is one for the tests' bundles.
 func (s *school) gate() *Gate {
-	g := &Gate{Vehicle: Vehicle{Robot: vnd.Robot, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150}, Flown: s.flown, Seed: 1}
+	g := &Gate{Vehicle: Vehicle{Robot: vnd.Robot, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150}, Flown: s.flown,
+		Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Settle, g.Config.Canary.Settle = 1.5, 1.5
 	g.Config.Shadow.Flights, g.Config.Shadow.Seconds, g.Config.Canary.Flights = 8, 3, 10

@@ -87,7 +87,8 @@ func TestIdentify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(got.ThrustGain-truth.ThrustGain) > .02 || math.Abs(got.RateGain-truth.RateGain) > .02 || math.Abs(got.ThrustLag-truth.ThrustLag) > .02 {
+	if math.Abs(got.ThrustGain-truth.ThrustGain) > .02 || math.Abs(got.RateGain-truth.RateGain) > .02 ||
+		math.Abs(got.ThrustLag-truth.ThrustLag) > .02 {
 		t.Errorf("got %+v, want %+v", got, truth)
 	}
 	// Delay and lag of the rates can stand in for each other; together they are how late the rates come.

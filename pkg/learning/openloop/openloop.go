@@ -71,7 +71,8 @@ func (e *Entry) predictSegment(segment []quad.Step, steps, stride int, visit vis
 		for i := range windows {
 			start := first + i*stride
 			if h := firstRunaway(out[i]); h > 0 {
-				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, segment[start].T, h)
+				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, segment[start].T,
+					h)
 			}
 			if err := visit(segment, start, out[i]); err != nil {
 				return err

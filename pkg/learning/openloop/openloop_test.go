@@ -78,7 +78,8 @@ func TestPeersOnTheirOwnWorld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ flight, predictor int }{{0, 0}, {0, 1}, {1, 1}} {
-		if e := r.Flights[c.flight].Curves[c.predictor][49]; e.Position > 1e-11 || e.Velocity > 1e-11 || e.Attitude > 1e-5 {
+		if e := r.Flights[c.flight].Curves[c.predictor][49]; e.Position > 1e-11 || e.Velocity > 1e-11 ||
+			e.Attitude > 1e-5 {
 			t.Errorf("%s on %s: off by %+v", entries[c.predictor].Name, r.Flights[c.flight].Flight, e)
 		}
 	}
@@ -149,7 +150,8 @@ func TestWindows(t *testing.T) {
 			rows := make([]quad.Step, n)
 			for k := range rows {
 				row := first + k
-				rows[k] = quad.Step{T: float64(row) * dt, State: quad.State{P: so3.Vec3{X: float64(row - 1)}, Q: so3.Identity()},
+				rows[k] = quad.Step{T: float64(row) * dt,
+					State:   quad.State{P: so3.Vec3{X: float64(row - 1)}, Q: so3.Identity()},
 					Command: quad.Command{Thrust: float64(row)}}
 			}
 			for k := Context; k+steps < n; k += stride {
@@ -159,7 +161,8 @@ func TestWindows(t *testing.T) {
 			first += n + 10
 		}
 		s := &spy{t: rt, steps: steps, starts: map[int]bool{}}
-		r, err := Score([]quad.Flight{f}, []Entry{{"spy", s, nil}}, Options{Dt: dt, Stride: stride, Steps: []int{steps}})
+		r, err := Score([]quad.Flight{f}, []Entry{{"spy", s, nil}},
+			Options{Dt: dt, Stride: stride, Steps: []int{steps}})
 		if want == 0 {
 			if err == nil {
 				rt.Fatal("no window and no error")
@@ -211,7 +214,8 @@ func TestScoreRefuses(t *testing.T) {
 	}{
 		{short, []Entry{prior}, DefaultOptions(), "no flight has a segment of more than 70 rows"},
 		{long, []Entry{prior, prior}, DefaultOptions(), `two predictors named "prior"`},
-		{long, []Entry{{"mad", runaway{}, nil}}, DefaultOptions(), "flight long: mad: prediction from t = 0.4 s is not finite after 3 steps"},
+		{long, []Entry{{"mad", runaway{}, nil}}, DefaultOptions(),
+			"flight long: mad: prediction from t = 0.4 s is not finite after 3 steps"},
 		{long, []Entry{{"bad", broken{}, nil}}, DefaultOptions(), "flight long: bad: no such sensor"},
 		{long, []Entry{prior}, Options{Dt: dt, Stride: 0, Steps: []int{1}}, "stride 0"},
 		{long, []Entry{prior}, Options{Dt: dt, Stride: 1}, "want a positive dt and stride, and steps"},
@@ -223,7 +227,8 @@ func TestScoreRefuses(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if _, err := Score([]quad.Flight{long}, []Entry{{"bad", broken{}, nil}}, DefaultOptions()); !errors.Is(err, errBroken) {
+	if _, err := Score([]quad.Flight{long}, []Entry{{"bad", broken{}, nil}}, DefaultOptions()); !errors.Is(err,
+		errBroken) {
 		t.Errorf("error %v does not wrap its cause", err)
 	}
 }
@@ -252,7 +257,8 @@ func report(t *testing.T) *Report {
 	t.Helper()
 	flights := fixtures(t)
 	flights = append(flights, quad.Flight{Name: "stub", Segments: [][]quad.Step{flights[0].Segments[0][:50]}})
-	r, err := Score(flights, []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}, DefaultOptions())
+	r, err := Score(flights, []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}},
+		DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +339,8 @@ func TestJSON(t *testing.T) {
 		t.Errorf("total velocity %v in %s", v, data)
 	}
 	f := got.Flights[1]
-	if f.Flight != r.Flights[1].Flight || f.Windows != r.Flights[1].Windows || f.Errors[NamePrior].Position[1] != r.Flights[1].Curves[0][9].Position {
+	if f.Flight != r.Flights[1].Flight || f.Windows != r.Flights[1].Windows ||
+		f.Errors[NamePrior].Position[1] != r.Flights[1].Curves[0][9].Position {
 		t.Errorf("flight %+v in %s", f, data)
 	}
 }
@@ -388,9 +395,11 @@ func TestWritePredictionsRefuses(t *testing.T) {
 	f := fixtures(t)[0]
 	stub := quad.Flight{Name: "stub", Segments: [][]quad.Step{f.Segments[0][:70]}}
 	for want, err := range map[string]error{
-		"flight stub has no segment of more than 70 rows": WritePredictions(&bytes.Buffer{}, &stub, Entry{"p", Prior{dt}, nil}, 50, 5),
+		"flight stub has no segment of more than 70 rows": WritePredictions(&bytes.Buffer{}, &stub,
+			Entry{"p", Prior{dt}, nil}, 50, 5),
 		"0 steps": WritePredictions(&bytes.Buffer{}, &f, Entry{"p", Prior{dt}, nil}, 0, 5),
-		"flight " + f.Name + ": bad: no such sensor": WritePredictions(&bytes.Buffer{}, &f, Entry{"bad", broken{}, nil}, 50, 5),
+		"flight " + f.Name + ": bad: no such sensor": WritePredictions(&bytes.Buffer{}, &f, Entry{"bad", broken{}, nil},
+			50, 5),
 		"disk is full": WritePredictions(full{}, &f, Entry{"p", Prior{dt}, nil}, 50, 5),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

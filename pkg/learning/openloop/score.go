@@ -22,7 +22,8 @@ func DefaultOptions() Options { return Options{Dt: 0.02, Stride: 5, Steps: []int
 
 func (o *Options) check() error {
 	if !(o.Dt > 0) || o.Stride < 1 || len(o.Steps) == 0 {
-		return fmt.Errorf("dt %g s, stride %d, steps %v: want a positive dt and stride, and steps", o.Dt, o.Stride, o.Steps)
+		return fmt.Errorf("dt %g s, stride %d, steps %v: want a positive dt and stride, and steps", o.Dt, o.Stride,
+			o.Steps)
 	}
 	for i, last := 0, 0; i < len(o.Steps); i++ {
 		if o.Steps[i] <= last {
@@ -132,13 +133,14 @@ func scoreFlight(f *quad.Flight, entries []Entry, o Options) (FlightScore, error
 		curve := make(Curve, o.steps())
 		one := make(Curve, o.steps())
 		for _, seg := range f.Segments {
-			err := entries[i].predictSegment(seg, o.steps(), o.Stride, func(seg []quad.Step, start int, predicted []quad.State) error {
-				for h := range predicted {
-					one[h] = errorOf(&predicted[h], &seg[start+h+1].State)
-				}
-				curve.addSquares(one, 1/float64(fs.Windows))
-				return nil
-			})
+			err := entries[i].predictSegment(seg, o.steps(), o.Stride,
+				func(seg []quad.Step, start int, predicted []quad.State) error {
+					for h := range predicted {
+						one[h] = errorOf(&predicted[h], &seg[start+h+1].State)
+					}
+					curve.addSquares(one, 1/float64(fs.Windows))
+					return nil
+				})
 			if err != nil {
 				return fs, err
 			}

@@ -21,7 +21,8 @@ func newFlown(rng *rand.Rand, B, S int) *flown {
 		}
 		return x
 	}
-	f := &flown{Transition[float64]{B: B, S: S, S0: draw(S), S1: draw(S), A: draw(nA), Last: draw(nA), Ref: draw(RowSize), Dt: 0.02},
+	f := &flown{Transition[float64]{B: B, S: S, S0: draw(S), S1: draw(S), A: draw(nA), Last: draw(nA),
+		Ref: draw(RowSize), Dt: 0.02},
 		Gradient[float64]{draw(S), draw(S), draw(nA), draw(nA)}, draw(WeightsSize), draw(1)}
 	for i := range f.weights {
 		f.weights[i] = math.Abs(f.weights[i])
@@ -124,8 +125,9 @@ func TestOffTellsWhatIsNotFinite(t *testing.T) {
 // BenchmarkCosts prices 64 robots, forth and back.
 func BenchmarkCosts(b *testing.B) {
 	f := newFlown(rand.New(rand.NewPCG(7, 7)), 64, 30)
-	tr := Transition[float32]{B: 64, S: 30, S0: float32s(f.tr.S0), S1: float32s(f.tr.S1), A: float32s(f.tr.A), Last: float32s(f.tr.Last),
-		Ref: float32s(f.tr.Ref), Dt: f.tr.Dt}
+	tr := Transition[float32]{B: 64, S: 30, S0: float32s(f.tr.S0), S1: float32s(f.tr.S1), A: float32s(f.tr.A),
+		Last: float32s(f.tr.Last),
+		Ref:  float32s(f.tr.Ref), Dt: f.tr.Dt}
 	g := Gradient[float32]{float32s(f.g.S0), float32s(f.g.S1), float32s(f.g.A), float32s(f.g.Last)}
 	weights, scale, cost, off := float32s(f.weights), float32s(f.scale), make([]float32, 64), make([]float32, 64)
 	for b.Loop() {

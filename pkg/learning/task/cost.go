@@ -39,8 +39,10 @@ func (c *Cost) weights() []struct {
 		name string
 		w    *float64
 	}{
-		{"position", &c.Position}, {"height", &c.Height}, {"velocity", &c.Velocity}, {"rates", &c.Rates}, {"acceleration", &c.Acceleration},
-		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.Change}, {"collision", &c.Collision},
+		{"position", &c.Position}, {"height", &c.Height}, {"velocity", &c.Velocity}, {"rates", &c.Rates},
+		{"acceleration", &c.Acceleration},
+		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.Change},
+		{"collision", &c.Collision},
 	}
 }
 
@@ -143,7 +145,8 @@ const (
 
 // PutWeights writes a robot's row of weights.
 func PutWeights[F kernel.Float](c *Cost, row []F) {
-	row[wPosition], row[wHeight], row[wVelocity], row[wAcceleration] = F(c.Position), F(c.Height), F(c.Velocity), F(c.Acceleration)
+	row[wPosition], row[wHeight], row[wVelocity], row[wAcceleration] = F(c.Position), F(c.Height), F(c.Velocity),
+		F(c.Acceleration)
 	row[wRates], row[wAction], row[wChange] = F(c.Rates), F(c.Action), F(c.Change)
 	row[wAttitude], row[wHeading], row[wDelta] = F(c.Attitude), F(c.Heading), F(c.Delta)
 }

@@ -38,7 +38,8 @@ func TestCostGradient(t *testing.T) {
 				}
 				return x
 			}
-			tr := Transition[float64]{B: 1, S: 12, S0: normal(12), S1: normal(12), A: normal(4), Last: normal(4), Ref: normal(RowSize), Dt: 0.02}
+			tr := Transition[float64]{B: 1, S: 12, S0: normal(12), S1: normal(12), A: normal(4), Last: normal(4),
+				Ref: normal(RowSize), Dt: 0.02}
 			g := Gradient[float64]{make([]float64, 12), make([]float64, 12), make([]float64, 4), make([]float64, 4)}
 			const scale = 1.3
 			weights := make([]float64, WeightsSize)
@@ -71,7 +72,8 @@ func TestCostGradient(t *testing.T) {
 // errors are known.
 func TestCostByHand(t *testing.T) {
 	row := make([]float64, RowSize)
-	ref, every := quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, V: so3.Vec3{Y: 1}, A: so3.Vec3{X: 0.5}, Yaw: math.Pi / 2}, only()["all"]
+	ref, every := quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, V: so3.Vec3{Y: 1}, A: so3.Vec3{X: 0.5},
+		Yaw: math.Pi / 2}, only()["all"]
 	PutRow(&every, &ref, row)
 	q := attitude(&ref).Mul(so3.Exp(so3.Vec3{Z: 0.1}))
 	tr := Transition[float64]{B: 1, S: 10, Dt: 0.1, Ref: row,
@@ -108,13 +110,15 @@ func TestCostByHand(t *testing.T) {
 func TestAttitude(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 1000 {
-		r := quad.Reference{A: so3.Vec3{X: 5 * rng.NormFloat64(), Y: 5 * rng.NormFloat64(), Z: 5 * rng.NormFloat64()}, Yaw: 4 * rng.NormFloat64()}
+		r := quad.Reference{A: so3.Vec3{X: 5 * rng.NormFloat64(), Y: 5 * rng.NormFloat64(), Z: 5 * rng.NormFloat64()},
+			Yaw: 4 * rng.NormFloat64()}
 		q, need := attitude(&r), r.A.Add(so3.Vec3{Z: quad.Gravity})
 		if d := q.ZAxis().Scale(need.Norm()).Sub(need).Norm(); d > 1e-9 || math.Abs(q.Norm()-1) > 1e-9 {
 			t.Fatalf("%+v: off by %g", r, d)
 		}
 		x := q.Rotate(so3.Vec3{X: 1})
-		if lateral := -math.Sin(r.Yaw)*x.X + math.Cos(r.Yaw)*x.Y; need.Z > 0 && math.Abs(math.Hypot(x.X, x.Y)*lateral) > 1 {
+		if lateral := -math.Sin(r.Yaw)*x.X + math.Cos(r.Yaw)*x.Y; need.Z > 0 &&
+			math.Abs(math.Hypot(x.X, x.Y)*lateral) > 1 {
 			t.Fatalf("%+v: x_B is %v", r, x)
 		}
 	}
@@ -146,8 +150,9 @@ func TestDefaults(t *testing.T) {
 
 func TestBlame(t *testing.T) {
 	c := only()["all"]
-	tr := Transition[float64]{B: 1, S: 10, S0: make([]float64, 10), S1: make([]float64, 10), A: make([]float64, 4), Last: make([]float64, 4),
-		Ref: make([]float64, RowSize), Dt: 0.02}
+	tr := Transition[float64]{B: 1, S: 10, S0: make([]float64, 10), S1: make([]float64, 10), A: make([]float64, 4),
+		Last: make([]float64, 4),
+		Ref:  make([]float64, RowSize), Dt: 0.02}
 	if b := Blame(&c, &tr, 0); b != "" {
 		t.Errorf("%s is to blame for nothing", b)
 	}

@@ -39,11 +39,13 @@ func CostOf(name, task string) (Cost, error) {
 	param.Default(&c)
 	switch {
 	case name == StiffCost:
-		return Cost{Position: 20, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: c.Collision, Delta: 0.1}, nil
+		return Cost{Position: 20, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: c.Collision,
+			Delta: 0.1}, nil
 	case name != PaperCost:
 		return c, fmt.Errorf("cost %q, expected %s or %s", name, PaperCost, StiffCost)
 	case task == Track:
-		return Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Acceleration: 0.01, Attitude: 1, Change: 0.15, Collision: c.Collision, Delta: c.Delta}, nil
+		return Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Acceleration: 0.01, Attitude: 1, Change: 0.15,
+			Collision: c.Collision, Delta: c.Delta}, nil
 	}
 	return c, nil
 }
@@ -113,7 +115,8 @@ func landings(n int) ([]reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	out := make([]reference.Reference, n)
 	for i := range out {
-		begin := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
+		begin := quad.State{Q: so3.Identity(),
+			P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
 		r, err := reference.New(defaults(new(reference.Landing)))
 		if err != nil {
 			return nil, err
@@ -130,7 +133,8 @@ func Split(list string) ([]string, error) {
 	out := strings.Split(list, ",")
 	for i, name := range out {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("task %q, expected %s, or several of them with commas between", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("task %q, expected %s, or several of them with commas between", name,
+				strings.Join(names, ", "))
 		}
 		if slices.Contains(out[:i], name) {
 			return nil, fmt.Errorf("task %q comes twice", name)

@@ -37,7 +37,8 @@ func (s *Spread) around(r quad.Reference, rng *rand.Rand) quad.State {
 	}
 	turn := normal(s.Tilt)
 	turn.Z = math.Remainder(s.Yaw*rng.NormFloat64(), 2*math.Pi)
-	return quad.State{P: r.P.Add(normal(s.Position)), V: r.V.Add(normal(s.Velocity)), Q: attitude(&r).Mul(so3.Exp(turn)).Normalize()}
+	return quad.State{P: r.P.Add(normal(s.Position)), V: r.V.Add(normal(s.Velocity)),
+		Q: attitude(&r).Mul(so3.Exp(turn)).Normalize()}
 }
 
 // Start returns a task's episode along a reference, from a start drawn around it.

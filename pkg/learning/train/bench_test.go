@@ -15,7 +15,8 @@ func BenchmarkEpoch(b *testing.B) {
 	for name, through := range map[string]bool{"through": true, "stopped": false} {
 		b.Run(name, func(b *testing.B) {
 			m, err := vnd.New[float32](quadrotor.NewQuadrotor[float32](0.02, quadrotor.NominalActuator()),
-				nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, Members: 1})
+				nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128,
+					Hidden: 256, Blocks: 2, Film: true, Members: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -49,7 +49,8 @@ func (t *trainer) save() error {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return nil
 	}
-	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.policy.Net.Params, t.adam.M, t.adam.V, t.adam.Steps})
+	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.policy.Net.Params, t.adam.M, t.adam.V,
+		t.adam.Steps})
 }
 
 // load reads the checkpoint if there is one of this very training; else it has
@@ -64,8 +65,10 @@ func (t *trainer) load() (c checkpoint, err error) {
 		return c, nil
 	}
 	n := len(t.policy.Net.Params)
-	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n || len(c.State.Best) != 0 && len(c.State.Best) != n) {
-		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start", t.opt.Checkpoint)
+	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n ||
+		len(c.State.Best) != 0 && len(c.State.Best) != n) {
+		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start",
+			t.opt.Checkpoint)
 	}
 	if err != nil {
 		return c, fmt.Errorf("%w: remove it to start anew", err)

@@ -93,7 +93,8 @@ func (t *learnedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitio
 	t.rollouts[0].Begin(rng.IntN(t.members), B, t.at, z.first)
 	t.push.begin(B)
 	for b := range B {
-		t.push.set(b, so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(t.world.Wind), t.world.Dt)
+		t.push.set(b, so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(t.world.Wind),
+			t.world.Dt)
 	}
 	return t
 }
@@ -178,7 +179,8 @@ func (w *NominalWorld[F]) reduced() World[F] { return w }
 
 func (w *NominalWorld[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
-	t := &nominalTile[F]{nominal: &w.Nominal, wind: make([]F, maxB*d.Tangent), dd: make([]F, maxB*d.Tangent), steps: make([]nominalStep[F], maxH)}
+	t := &nominalTile[F]{nominal: &w.Nominal, wind: make([]F, maxB*d.Tangent), dd: make([]F, maxB*d.Tangent),
+		steps: make([]nominalStep[F], maxH)}
 	for h := range t.steps {
 		t.steps[h].d = make([]F, maxB*d.Tangent)
 	}

@@ -17,12 +17,14 @@ import (
 // the features, and without them it does not.
 func TestLearnsToHoverByFeatures(t *testing.T) {
 	k := tasks(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1, Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1,
+		Delta: 1}, 4
 	c := small(t)
 	c.Observation.Camera = camera()
 	c.Epochs, c.Flights, c.Horizon, c.Envs = 60, 3, 40, 40
 	trials := &Trials{World: nominal(), Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1}
-	r, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 1, Tasks: k, Limits: limits(), Fly: trials.Fly})
+	r, err := Run(context.Background(), c, nominal(), 0.02,
+		Options{Seed: 1, Tasks: k, Limits: limits(), Fly: trials.Fly})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,8 @@ func TestImitationGradient(t *testing.T) {
 // training that is taken up again is not pretrained anew.
 func TestPretrain(t *testing.T) {
 	k := tasks(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1, Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1,
+		Delta: 1}, 4
 	c := small(t)
 	c.Observation.Camera = camera()
 	c.Epochs, c.Flights, c.Horizon, c.Envs = 2, 2, 40, 40
@@ -145,6 +148,7 @@ func TestPretrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(again.Policy.Net.Params, whole.Policy.Net.Params) || phases[""] != 1 || len(phases) != 1 {
-		t.Errorf("taken up again with phases %v, the policy the same: %v", phases, slices.Equal(again.Policy.Net.Params, whole.Policy.Net.Params))
+		t.Errorf("taken up again with phases %v, the policy the same: %v", phases,
+			slices.Equal(again.Policy.Net.Params, whole.Policy.Net.Params))
 	}
 }

@@ -38,7 +38,8 @@ func (w *Informed[F]) reduced() World[F] {
 
 func (w *Informed[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
-	return &informedTile[F]{informed: w, inner: w.World.tile(maxB, maxH), first: newPush[F](maxB, d), second: newPush[F](maxB, d)}
+	return &informedTile[F]{informed: w, inner: w.World.tile(maxB, maxH), first: newPush[F](maxB, d),
+		second: newPush[F](maxB, d)}
 }
 
 type informedTile[F kernel.Float] struct {
@@ -63,7 +64,8 @@ func (t *informedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transiti
 func (t *informedTile[F]) set(p *push[F], B int, z []F) {
 	p.begin(B)
 	for b := range B {
-		p.set(b, so3.Vec3{X: float64(z[3*b]), Y: float64(z[3*b+1]), Z: float64(z[3*b+2])}.Scale(t.informed.Spread), t.informed.Dt)
+		p.set(b, so3.Vec3{X: float64(z[3*b]), Y: float64(z[3*b+1]), Z: float64(z[3*b+2])}.Scale(t.informed.Spread),
+			t.informed.Dt)
 	}
 }
 

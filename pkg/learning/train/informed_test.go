@@ -68,7 +68,8 @@ func TestInformedLearnsToLean(t *testing.T) {
 		t.Fatalf("a policy with a latent of %d", r.Policy.Latent)
 	}
 	wind := [3]float32{1.2, -0.9, 0}
-	trials := &Trials{World: w, Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1, Sample: func(_ *rand.Rand, z []float32) { copy(z, wind[:]) }}
+	trials := &Trials{World: w, Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1,
+		Sample: func(_ *rand.Rand, z []float32) { copy(z, wind[:]) }}
 	told, err := trials.Fly(r.Policy)
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,8 @@ func (t *trainer) pretrain(ctx context.Context) error {
 		}
 		t.refresh()
 		if t.opt.Progress != nil {
-			t.opt.Progress(Progress{Phase: "imitation", Epoch: k + 1, Epochs: n, Figures: Figures{Cost: loss}, Score: math.NaN()})
+			t.opt.Progress(Progress{Phase: "imitation", Epoch: k + 1, Epochs: n, Figures: Figures{Cost: loss},
+				Score: math.NaN()})
 		}
 	}
 	t.state.Pretrained = true

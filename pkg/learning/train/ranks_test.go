@@ -49,7 +49,8 @@ func TestSameForAnyNumberOfRanks(t *testing.T) {
 			}
 			return r
 		}) {
-			if !slices.Equal(r.Policy.Net.Params, one.Policy.Net.Params) || !reflect.DeepEqual(r.Curve, one.Curve) || r.Best != one.Best {
+			if !slices.Equal(r.Policy.Net.Params, one.Policy.Net.Params) || !reflect.DeepEqual(r.Curve, one.Curve) ||
+				r.Best != one.Best {
 				t.Errorf("rank %d of %d makes another policy", rank, n)
 			}
 		}

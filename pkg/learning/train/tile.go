@@ -82,11 +82,13 @@ type Figures struct {
 func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task, dt float64, maxB, maxH int) *tile[F] {
 	d, o := w.System().Dims(), &p.Observation
 	t := &tile[F]{p: p, tasks: tasks, dt: dt, dims: d, world: w.tile(maxB, maxH), grad: make([]F, len(p.Net.Params)),
-		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent), wrong: make([]F, maxB*p.Latent),
-		refs: make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*task.RowSize),
+		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent),
+		wrong: make([]F, maxB*p.Latent),
+		refs:  make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*task.RowSize),
 		states: make([]F, (maxH+1)*maxB*d.State), comm: make([]F, (maxH+1)*maxB*nA), dcomm: make([]F, (maxH+1)*maxB*nA),
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
-		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*task.WeightsSize), cost: make([]F, maxB), off: make([]F, maxB),
+		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*task.WeightsSize), cost: make([]F, maxB),
+		off:  make([]F, maxB),
 		acts: make([]F, (o.Past+maxH)*maxB*nA), dacts: make([]F, (o.Past+maxH)*maxB*nA)}
 	t.tape, t.sight = p.Net.NewTape(maxB, maxH), newSight(p, maxB, maxH)
 	for i := range t.ds {

@@ -143,7 +143,8 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	if err != nil && !errors.As(err, new(*Diverged)) {
 		return nil, err
 	}
-	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(), Kernel: kernel.Name(), Workers: threads}
+	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(),
+		Kernel: kernel.Name(), Workers: threads}
 	if t.state.Best != nil {
 		copy(t.policy.Net.Params, t.state.Best)
 		t.refresh()
@@ -283,7 +284,8 @@ func (t *trainer) run(ctx context.Context) error {
 
 // epoch rolls all environments out and takes one Adam step.
 func (t *trainer) epoch() error {
-	e, rows := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)}, tileRows(t.cfg.Envs)
+	e, rows := epoch{H: t.cfg.Horizon, gamma: t.cfg.Discount, scale: 1 / float64(t.cfg.Envs*t.cfg.Horizon)},
+		tileRows(t.cfg.Envs)
 	figures := make([]Figures, len(t.parts))
 	t.each(func(worker, part int) {
 		w, B := t.tiles[worker], min(rows, t.cfg.Envs-part*rows)
@@ -304,7 +306,8 @@ func (t *trainer) epoch() error {
 	}
 	steps := float64(t.cfg.Envs * e.H)
 	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
-	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)), Total: t.cfg.Epochs}.At(t.state.Epoch)
+	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)),
+		Total: t.cfg.Epochs}.At(t.state.Epoch)
 	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
 		return t.diverged(f, blame, rate)
@@ -399,7 +402,8 @@ func (t *trainer) tell() {
 	if t.opt.Progress == nil {
 		return
 	}
-	p := Progress{Epoch: t.state.Epoch, Epochs: t.cfg.Epochs, Figures: t.state.Curve.Figures[t.state.Epoch-1], Score: math.NaN()}
+	p := Progress{Epoch: t.state.Epoch, Epochs: t.cfg.Epochs, Figures: t.state.Curve.Figures[t.state.Epoch-1],
+		Score: math.NaN()}
 	if n := len(t.state.Curve.Flown); n > 0 {
 		p.Score = t.state.Curve.Flown[n-1].Score
 	}

@@ -26,7 +26,8 @@ import (
 func circle(t float64) quad.Reference {
 	const w = 1.5
 	s, c := math.Sincos(w * t)
-	return quad.Reference{P: so3.Vec3{X: s, Y: -c, Z: 1}, V: so3.Vec3{X: w * c, Y: w * s}, A: so3.Vec3{X: -w * w * s, Y: w * w * c}, Yaw: 0.2}
+	return quad.Reference{P: so3.Vec3{X: s, Y: -c, Z: 1}, V: so3.Vec3{X: w * c, Y: w * s},
+		A: so3.Vec3{X: -w * w * s, Y: w * w * c}, Yaw: 0.2}
 }
 
 func stay(t float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
@@ -50,9 +51,11 @@ func limits() (l quad.Limits) {
 // fitted is a small model with random weights and latents of two.
 func fitted[F kernel.Float](t *testing.T, rng *rand.Rand) *vnd.Model[F] {
 	t.Helper()
-	sys := quadrotor.NewQuadrotor[F](0.02, quadrotor.Actuator{ThrustGain: 0.95, RateGain: 1.02, ThrustLag: 0.04, RateLag: 0.03, ThrustDelay: 0.5, RateDelay: 1})
-	m, err := vnd.New[F](sys, nets.Config{Context: 4, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4, EncoderHidden: 4,
-		Hidden: 8, Blocks: 2, Film: true, Members: 2})
+	sys := quadrotor.NewQuadrotor[F](0.02, quadrotor.Actuator{ThrustGain: 0.95, RateGain: 1.02, ThrustLag: 0.04,
+		RateLag: 0.03, ThrustDelay: 0.5, RateDelay: 1})
+	m, err := vnd.New[F](sys, nets.Config{Context: 4, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4,
+		EncoderHidden: 4,
+		Hidden:        8, Blocks: 2, Film: true, Members: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,8 @@ func TestGradient(t *testing.T) {
 // a learned residual: it is off by far less than the gradients of other episodes are.
 func TestReduced(t *testing.T) {
 	m := fitted[float32](t, rand.New(rand.NewPCG(3, 3)))
-	gradient := func(from *policy.Policy[float32], epochs int, seed uint64, reduced bool) (*policy.Policy[float32], []float32) {
+	gradient := func(from *policy.Policy[float32], epochs int, seed uint64, reduced bool) (*policy.Policy[float32],
+		[]float32) {
 		c := small(t)
 		c.Reduced = reduced
 		opt := Options{Seed: seed, Tasks: tasks(circle), Limits: limits(), From: from, Ranks: dist.Solo{}}
@@ -185,12 +189,14 @@ func TestReduced(t *testing.T) {
 	_, plain := gradient(flies, 1, 2, false)
 	_, other := gradient(flies, 1, 3, false)
 	_, reduced := gradient(flies, 1, 2, true)
-	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of other episodes by %.2g", off(reduced, plain), off(other, plain))
+	t.Logf("in bfloat16 the gradient is off by %.2g of its length, that of other episodes by %.2g", off(reduced, plain),
+		off(other, plain))
 	if off(reduced, plain) > 0.03 || off(reduced, plain) > 0.1*off(other, plain) {
 		t.Error("expected less than 0.03, and than a tenth of that of others")
 	}
 	if kernel.Reduces() == slices.Equal(plain, reduced) {
-		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(), slices.Equal(plain, reduced))
+		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(),
+			slices.Equal(plain, reduced))
 	}
 }
 
@@ -236,7 +242,8 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		c.Workers, c.Epochs = workers, 3
 		c.Observation.Camera = camera()
 		c.Pretrain.Epochs, c.Pretrain.Teacher = 2, 2
-		r, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 5, Tasks: tasks(circle), Limits: limits()})
+		r, err := Run(context.Background(), c, nominal(), 0.02,
+			Options{Seed: 5, Tasks: tasks(circle), Limits: limits()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +275,8 @@ func TestKeepsThePolicyThatFlies(t *testing.T) {
 	flown := r.Curve.Flown
 	last := flown[len(flown)-1].Score
 	if r.Best.Score > 0.25 || last < 3*r.Best.Score {
-		t.Errorf("the last policy errs by %.3f m and the best by %.3f: the failure that this test is for is not there", last, r.Best.Score)
+		t.Errorf("the last policy errs by %.3f m and the best by %.3f: the failure that this test is for is not there",
+			last, r.Best.Score)
 	}
 	if kept, _ := trials.Fly(r.Policy); kept != r.Best.Score {
 		t.Errorf("kept the policy that errs by %g, the best errs by %g", kept, r.Best.Score)
@@ -283,13 +291,15 @@ func TestLearnsToHover(t *testing.T) {
 	c := small(t)
 	c.Epochs, c.Flights, c.Horizon = 80, 4, 40
 	trials := &Trials{World: nominal(), Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1}
-	r, err := Run(context.Background(), c, nominal(), 0.02, Options{Seed: 1, Tasks: k, Limits: limits(), Fly: trials.Fly})
+	r, err := Run(context.Background(), c, nominal(), 0.02,
+		Options{Seed: 1, Tasks: k, Limits: limits(), Fly: trials.Fly})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := r.Curve.Figures[0].Error
 	if r.Best.Score > 0.12 || r.Best.Score > 0.5*first {
-		t.Errorf("errs by %.3f m in flight, with the way back from the start; %.3f before the training", r.Best.Score, first)
+		t.Errorf("errs by %.3f m in flight, with the way back from the start; %.3f before the training", r.Best.Score,
+			first)
 	}
 }
 
@@ -323,11 +333,13 @@ func TestResume(t *testing.T) {
 		t.Error("a resumed training makes another policy")
 	}
 	opt.Seed = 6
-	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil || !strings.Contains(err.Error(), "another configuration") {
+	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil ||
+		!strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("checkpoint of another seed: %v", err)
 	}
 	opt.Seed, opt.Key = 5, "another world"
-	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil || !strings.Contains(err.Error(), "another configuration") {
+	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil ||
+		!strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("checkpoint of another key: %v", err)
 	}
 }
@@ -382,7 +394,8 @@ func (s tornSteps) Backward(h int, dnext, ds, da []float32) {
 func TestTorn(t *testing.T) {
 	c := small(t)
 	c.Envs = 160
-	r, err := Run(context.Background(), c, torn{nominal(), false}, 0.02, Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
+	r, err := Run(context.Background(), c, torn{nominal(), false}, 0.02,
+		Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +405,8 @@ func TestTorn(t *testing.T) {
 	if !slices.ContainsFunc(r.Curve.Figures, func(f Figures) bool { return f.Torn > 0 }) {
 		t.Error("no tile was left out")
 	}
-	_, err = Run(context.Background(), c, torn{nominal(), true}, 0.02, Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
+	_, err = Run(context.Background(), c, torn{nominal(), true}, 0.02,
+		Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
 	if err == nil || !strings.Contains(err.Error(), "the gradient is not finite in epoch 1 ") {
 		t.Errorf("error %v", err)
 	}
@@ -426,7 +440,8 @@ func TestChange(t *testing.T) {
 		if before != after {
 			changed++
 		}
-		for h, want := range map[int]float64{0: before, tl.change: before, tl.change + recognised/2: (before + after) / 2, tl.change + recognised: after} {
+		for h, want := range map[int]float64{0: before, tl.change: before,
+			tl.change + recognised/2: (before + after) / 2, tl.change + recognised: after} {
 			if math.Abs(at(h)-want) > 1e-12 {
 				t.Errorf("robot %d sees %g at step %d, want %g", b, at(h), h, want)
 			}

@@ -93,7 +93,8 @@ func ptr(x []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceDa
 
 type size = C.ptrdiff_t
 
-func gemmC(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func gemmC(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, beta float32, c []float32,
+	ldc int) {
 	C.vnd_gemm(C.int(flag(transA)), C.int(flag(transB)), size(m), size(n), size(k),
 		ptr(a), size(lda), ptr(b), size(ldb), C.float(beta), ptr(c), size(ldc))
 }
@@ -143,11 +144,13 @@ func denseTanhC(reduced bool, rows, k, n int, x, w, bias, y []float32) {
 }
 
 func denseGeluC(reduced bool, rows, k, n int, x, w, bias, add, y, slope []float32) {
-	C.vnd_dense_gelu(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y), ptr(slope))
+	C.vnd_dense_gelu(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(add), ptr(y),
+		ptr(slope))
 }
 
 func denseFilmC(reduced bool, rows, k, n int, x, w, bias, film, pre, y, slope []float32) {
-	C.vnd_dense_film(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(film), ptr(pre), ptr(y), ptr(slope))
+	C.vnd_dense_film(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(x), ptr(w), ptr(bias), ptr(film), ptr(pre),
+		ptr(y), ptr(slope))
 }
 
 func denseGeluBackwardC(reduced bool, rows, k, n int, dy, w, slope []float32) {
@@ -155,7 +158,8 @@ func denseGeluBackwardC(reduced bool, rows, k, n int, dy, w, slope []float32) {
 }
 
 func denseFilmBackwardC(reduced bool, rows, k, n int, dy, w, film, pre, slope, dfilm []float32) {
-	C.vnd_dense_film_backward(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre), ptr(slope), ptr(dfilm))
+	C.vnd_dense_film_backward(C.int(flag(reduced)), size(rows), size(k), size(n), ptr(dy), ptr(w), ptr(film), ptr(pre),
+		ptr(slope), ptr(dfilm))
 }
 
 func gradientReducedC(rows, k, n int, x, dy, grad []float32) bool {
@@ -167,7 +171,8 @@ func channelC(c *Channel) C.vnd_channel {
 }
 
 func bodyC(m *Body) C.vnd_body {
-	return C.vnd_body{dt: C.float(m.Dt), gravity: C.float(m.Gravity), thrust: channelC(&m.Thrust), rate: channelC(&m.Rate), prior: C.int(flag(m.Prior))}
+	return C.vnd_body{dt: C.float(m.Dt), gravity: C.float(m.Gravity), thrust: channelC(&m.Thrust),
+		rate: channelC(&m.Rate), prior: C.int(flag(m.Prior))}
 }
 
 func bodyStepC(m *Body, rows int, s, a, d, next []float32) {
@@ -191,16 +196,19 @@ func priceC(p *Price) C.vnd_price {
 }
 
 func priceStepsC(p *Price, rows int, s0, s1, a, last, ref, weights, cost, off []float32) {
-	C.vnd_price_steps(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(cost), ptr(off))
+	C.vnd_price_steps(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(cost),
+		ptr(off))
 }
 
 func priceVJPC(p *Price, rows int, s0, s1, a, last, ref, weights, scale, ds0, ds1, da, dlast []float32) {
-	C.vnd_price_back(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(scale), ptr(ds0), ptr(ds1),
+	C.vnd_price_back(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(scale),
+		ptr(ds0), ptr(ds1),
 		ptr(da), ptr(dlast))
 }
 
 func viewC(v *View) C.vnd_view {
-	return C.vnd_view{looks: size(v.Looks), place: size(v.Place), past: size(v.Past), state: size(v.State), width: size(v.Width)}
+	return C.vnd_view{looks: size(v.Looks), place: size(v.Place), past: size(v.Past), state: size(v.State),
+		width: size(v.Width)}
 }
 
 func observeC(v *View, rows int, s, ref, seen, past, x []float32) {

@@ -29,8 +29,10 @@ func (p *Price) check() {
 // finite.
 func PriceSteps[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, cost, off []F) bool {
 	p.check()
-	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand), need(last, rows*bodyCommand)
-	ref, weights, cost, off = need(ref, rows*priceReference), need(weights, rows*PriceWeights), need(cost, rows), need(off, rows)
+	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand),
+		need(last, rows*bodyCommand)
+	ref, weights, cost, off = need(ref, rows*priceReference), need(weights, rows*PriceWeights), need(cost, rows),
+		need(off, rows)
 	if !native32[F]() {
 		return false
 	}
@@ -41,12 +43,15 @@ func PriceSteps[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, cost
 // PriceVJP adds the gradients of Σ scale·cost. Robots whose scale [rows] is 0 have none, whatever they did.
 func PriceVJP[F Float](p *Price, rows int, s0, s1, a, last, ref, weights, scale, ds0, ds1, da, dlast []F) bool {
 	p.check()
-	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand), need(last, rows*bodyCommand)
+	s0, s1, a, last = need(s0, rows*p.State), need(s1, rows*p.State), need(a, rows*bodyCommand),
+		need(last, rows*bodyCommand)
 	ref, weights, scale = need(ref, rows*priceReference), need(weights, rows*PriceWeights), need(scale, rows)
-	ds0, ds1, da, dlast = need(ds0, rows*p.State), need(ds1, rows*p.State), need(da, rows*bodyCommand), need(dlast, rows*bodyCommand)
+	ds0, ds1, da, dlast = need(ds0, rows*p.State), need(ds1, rows*p.State), need(da, rows*bodyCommand),
+		need(dlast, rows*bodyCommand)
 	if !native32[F]() {
 		return false
 	}
-	priceVJPC(p, rows, f32(s0), f32(s1), f32(a), f32(last), f32(ref), f32(weights), f32(scale), f32(ds0), f32(ds1), f32(da), f32(dlast))
+	priceVJPC(p, rows, f32(s0), f32(s1), f32(a), f32(last), f32(ref), f32(weights), f32(scale), f32(ds0), f32(ds1),
+		f32(da), f32(dlast))
 	return true
 }

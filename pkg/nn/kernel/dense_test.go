@@ -24,29 +24,39 @@ type layer struct {
 }
 
 var layers = []layer{
-	{name: "Dense", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n, r * n} }, written: []bool{false, false, false, true}, optional: 2,
+	{name: "Dense", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n, r * n} },
+		written: []bool{false, false, false, true}, optional: 2,
 		run:       func(r int, w *Weights[float32], x [][]float32) { Dense(r, x[0], w, x[1], x[2], x[3]) },
-		reference: func(r int, w *Weights[float64], x [][]float64) { denseGo(r, w, x[0], x[1], x[2], x[3]) }, tol: 2e-6},
-	{name: "Dense without bias", lengths: func(r, k, n int) []int { return []int{r * k, r * n} }, written: []bool{false, true}, optional: -1,
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGo(r, w, x[0], x[1], x[2], x[3]) },
+		tol:       2e-6},
+	{name: "Dense without bias", lengths: func(r, k, n int) []int { return []int{r * k, r * n} },
+		written: []bool{false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { Dense(r, x[0], w, nil, x[1], x[1]) },
 		reference: func(r int, w *Weights[float64], x [][]float64) { denseGo(r, w, x[0], nil, x[1], x[1]) }, tol: 2e-6},
-	{name: "DenseTanh", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n} }, written: []bool{false, false, true}, optional: -1,
+	{name: "DenseTanh", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n} },
+		written: []bool{false, false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseTanh(r, x[0], w, x[1], x[2]) },
 		reference: func(r int, w *Weights[float64], x [][]float64) { denseTanhGo(r, w, x[0], x[1], x[2]) }, tol: 2e-6},
 	{name: "DenseGelu", lengths: func(r, k, n int) []int { return []int{r * k, n, r * n, r * n, r * n} },
 		written: []bool{false, false, false, true, true}, optional: 2,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseGelu(r, x[0], w, x[1], x[2], x[3], x[4]) },
-		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluGo(r, w, x[0], x[1], x[2], x[3], x[4]) }, tol: 4e-6},
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluGo(r, w, x[0], x[1], x[2], x[3], x[4]) },
+		tol:       4e-6},
 	{name: "DenseFilm", lengths: func(r, k, n int) []int { return []int{r * k, n, 2 * r * n, r * n, r * n, r * n} },
 		written: []bool{false, false, false, true, true, true}, optional: 3,
 		run: func(r int, w *Weights[float32], x [][]float32) { DenseFilm(r, x[0], w, x[1], x[2], x[3], x[4], x[5]) },
 		reference: func(r int, w *Weights[float64], x [][]float64) {
 			denseFilmGo(r, w, x[0], x[1], x[2], x[3], x[4], x[5])
 		}, tol: 8e-6},
-	{name: "DenseGeluBackward", lengths: func(r, k, n int) []int { return []int{r * k, r * n} }, written: []bool{false, true}, optional: -1,
+	{name: "DenseGeluBackward", lengths: func(r, k, n int) []int { return []int{r * k, r * n} },
+		written: []bool{false, true}, optional: -1,
 		run:       func(r int, w *Weights[float32], x [][]float32) { DenseGeluBackward(r, x[0], w, x[1]) },
-		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluBackwardGo(r, w, x[0], x[1]) }, tol: 4e-6},
-	{name: "DenseFilmBackward", lengths: func(r, k, n int) []int { return []int{r * k, 2 * r * n, r * n, r * n, 2 * r * n} },
+		reference: func(r int, w *Weights[float64], x [][]float64) { denseGeluBackwardGo(r, w, x[0], x[1]) },
+		tol:       4e-6},
+	{name: "DenseFilmBackward", lengths: func(r, k,
+		n int) []int {
+		return []int{r * k, 2 * r * n, r * n, r * n, 2 * r * n}
+	},
 		written: []bool{false, false, false, true, true}, optional: 2,
 		run: func(r int, w *Weights[float32], x [][]float32) { DenseFilmBackward(r, x[0], w, x[1], x[2], x[3], x[4]) },
 		reference: func(r int, w *Weights[float64], x [][]float64) {
@@ -186,7 +196,8 @@ func TestLayersReduced(t *testing.T) {
 func TestGradient(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(19, 19))
-		shapes := append(layerShapes(), [3]int{255, 100, 33}, [3]int{513, 257, 31}, [3]int{170, 1024, 40}, [3]int{2, 1040, 33}, [3]int{3, 2, 33000})
+		shapes := append(layerShapes(), [3]int{255, 100, 33}, [3]int{513, 257, 31}, [3]int{170, 1024, 40},
+			[3]int{2, 1040, 33}, [3]int{3, 2, 33000})
 		for i := range 2 * len(shapes) {
 			rows, k, n := shapes[i/2][0], shapes[i/2][1], shapes[i/2][2]
 			b, ld, _ := matrix(rng, false, k, n)
@@ -226,7 +237,8 @@ func TestGradient(t *testing.T) {
 
 // TestRounded: 8 bits to the nearest, of two the even one.
 func TestRounded(t *testing.T) {
-	for x, want := range map[float32]float32{0: 0, 1: 1, -1.00390625: -1, 1.01171875: 1.015625, 1.005: 1.0078125, 3.4e38: float32(math.Inf(1)), 1e-40: 0,
+	for x, want := range map[float32]float32{0: 0, 1: 1, -1.00390625: -1, 1.01171875: 1.015625, 1.005: 1.0078125,
+		3.4e38: float32(math.Inf(1)), 1e-40: 0,
 		float32(math.Inf(-1)): float32(math.Inf(-1))} {
 		if got := rounded(x); got != want {
 			t.Errorf("%v is rounded to %v, want %v", x, got, want)

@@ -40,7 +40,8 @@ func (m *Body) check() {
 // q' = q ⊗ Exp(ω Δt), then p + R Δp, v + R Δv and q ⊗ Exp(Δξ).
 func BodyStep[F Float](m *Body, rows int, s, a, d, next []F) bool {
 	m.check()
-	s, a, d, next = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent), need(next, rows*BodyState)
+	s, a, d, next = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent),
+		need(next, rows*BodyState)
 	if !native32[F]() {
 		return false
 	}
@@ -51,7 +52,8 @@ func BodyStep[F Float](m *Body, rows int, s, a, d, next []F) bool {
 // BodyStepVJP adds the pullback of dnext through BodyStep to ds, da (may be nil) and dd.
 func BodyStepVJP[F Float](m *Body, rows int, s, a, d, dnext, ds, da, dd []F) bool {
 	m.check()
-	s, a, d, dnext = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent), need(dnext, rows*BodyState)
+	s, a, d, dnext = need(s, rows*BodyState), need(a, rows*bodyCommand), need(d, rows*bodyTangent),
+		need(dnext, rows*BodyState)
 	ds, da, dd = need(ds, rows*BodyState), maybe(da, rows*bodyCommand), need(dd, rows*bodyTangent)
 	if !native32[F]() {
 		return false

@@ -130,7 +130,8 @@ func (f flier) agree(t *testing.T, rows int, args, want [][]float32) {
 		guards[i].check(t, f.name, !f.writes(i))
 		for j, v := range x {
 			if v, w := float64(v), float64(want[i][j]); !(math.Abs(v-w) <= 1e-4*(1+math.Abs(w))) {
-				t.Fatalf("%s of %d robots, argument %d [%d]: %v, of the plainest instructions %v", f.name, rows, i, j, v, w)
+				t.Fatalf("%s of %d robots, argument %d [%d]: %v, of the plainest instructions %v", f.name, rows, i, j,
+					v, w)
 			}
 		}
 	}
@@ -183,7 +184,8 @@ func TestFliersWideTurns(t *testing.T) {
 		still := someBody
 		still.Prior = false
 		for _, turn := range []float64{0, 1e-4, 0.1, 0.4999, 0.5001, 1, 3, 7, 40} {
-			s, a, d, next := make([]float32, BodyState), make([]float32, bodyCommand), make([]float32, bodyTangent), make([]float32, BodyState)
+			s, a, d, next := make([]float32, BodyState), make([]float32, bodyCommand), make([]float32, bodyTangent),
+				make([]float32, BodyState)
 			s[3], d[6], d[7] = 1, float32(0.6*turn), float32(-0.8*turn)
 			BodyStep(&still, 1, s, a, d, next)
 			sin, cos := math.Sincos(turn / 2)
@@ -219,11 +221,14 @@ func TestFliersShortSlice(t *testing.T) {
 func TestFliersOutside(t *testing.T) {
 	x := make([]float32, 1000)
 	for name, run := range map[string]func(){
-		"a tap past the delay line":         func() { BodyStep(&Body{Rate: Channel{Tap: 4}}, 1, x, x, x, x) },
-		"a tap before the delay line":       func() { BodyInputs(&Body{Thrust: Channel{Tap: -1}}, 1, x, x, x) },
-		"a cost of a state without v":       func() { PriceSteps(&Price{State: 7}, 1, x, x, x, x, x, x, x, x) },
-		"a view of a state without v":       func() { Observe(&View{State: 7, Width: 100}, 1, x, x, nil, x, x) },
-		"a view of a camera and no picture": func() { Observe(&View{Looks: 1, Place: 9, State: 10, Width: 100}, 1, x, x, nil, x, x) },
+		"a tap past the delay line":   func() { BodyStep(&Body{Rate: Channel{Tap: 4}}, 1, x, x, x, x) },
+		"a tap before the delay line": func() { BodyInputs(&Body{Thrust: Channel{Tap: -1}}, 1, x, x, x) },
+		"a cost of a state without v": func() { PriceSteps(&Price{State: 7}, 1, x, x, x, x, x, x, x, x) },
+		"a view of a state without v": func() { Observe(&View{State: 7, Width: 100}, 1, x, x, nil, x, x) },
+		"a view of a camera and no picture": func() {
+			Observe(&View{Looks: 1, Place: 9, State: 10, Width: 100}, 1, x, x,
+				nil, x, x)
+		},
 	} {
 		func() {
 			defer func() {

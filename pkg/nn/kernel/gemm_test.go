@@ -19,7 +19,8 @@ func gemmShapes() [][3]int {
 	for n := 1; n <= 300; n += 7 { // one row: whole vectors, eight to one at a time, and the rest
 		s = append(s, [3]int{1, n, 1 + n%37})
 	}
-	return append(s, [3]int{64, 256, 24}, [3]int{64, 9, 256}, [3]int{37, 270, 515}, [3]int{131, 40, 257}, [3]int{1, 384, 128})
+	return append(s, [3]int{64, 256, 24}, [3]int{64, 9, 256}, [3]int{37, 270, 515}, [3]int{131, 40, 257},
+		[3]int{1, 384, 128})
 }
 
 func TestGemm(t *testing.T) {
@@ -137,7 +138,8 @@ func BenchmarkGemm(b *testing.B) {
 		transA, transB bool
 		m, n, k        int
 	}{
-		{false, false, 64, 256, 24}, {false, false, 64, 256, 256}, {false, false, 64, 9, 256}, {false, false, 64, 384, 128},
+		{false, false, 64, 256, 24}, {false, false, 64, 256, 256}, {false, false, 64, 9, 256},
+		{false, false, 64, 384, 128},
 		{false, true, 64, 256, 256}, {false, true, 64, 24, 256}, {false, true, 64, 128, 384},
 		{true, false, 256, 256, 3200}, {true, false, 24, 256, 3200}, {false, false, 1, 256, 256},
 	}

@@ -17,7 +17,8 @@ func (v *View) check(rows, s, past, x int, seen bool) {
 	if v.State < leastState || rows > 0 && !seen && v.Place != 3*v.Looks {
 		panic("kernel: a view of what is not there")
 	}
-	if s < rows*v.State || past < v.Past*rows*bodyCommand || x < rows*v.Width || v.Place+viewRest+v.Past*bodyCommand > v.Width {
+	if s < rows*v.State || past < v.Past*rows*bodyCommand || x < rows*v.Width ||
+		v.Place+viewRest+v.Past*bodyCommand > v.Width {
 		panic("kernel: a slice shorter than a view's rows")
 	}
 }

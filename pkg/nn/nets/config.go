@@ -50,10 +50,13 @@ func (c Config) check() error {
 		name            string
 		value, min, max int
 	}
-	fields := []field{{"Inputs", c.Inputs, 1, maxWidth}, {"Outputs", c.Outputs, 1, maxWidth}, {"Latent", c.Latent, 0, maxWidth},
-		{"Hidden", c.Hidden, 1, maxWidth}, {"Blocks", c.Blocks, 0, maxParts}, {"Members", c.Members, 1, maxParts}, {"DecoderHidden", c.DecoderHidden, 0, maxWidth}}
+	fields := []field{{"Inputs", c.Inputs, 1, maxWidth}, {"Outputs", c.Outputs, 1, maxWidth},
+		{"Latent", c.Latent, 0, maxWidth},
+		{"Hidden", c.Hidden, 1, maxWidth}, {"Blocks", c.Blocks, 0, maxParts}, {"Members", c.Members, 1, maxParts},
+		{"DecoderHidden", c.DecoderHidden, 0, maxWidth}}
 	if c.Latent > 0 {
-		fields = append(fields, field{"Context", c.Context, 1, maxRows}, field{"ContextInputs", c.ContextInputs, 1, maxWidth},
+		fields = append(fields, field{"Context", c.Context, 1, maxRows},
+			field{"ContextInputs", c.ContextInputs, 1, maxWidth},
 			field{"EncoderDense", c.EncoderDense, 1, maxWidth}, field{"EncoderHidden", c.EncoderHidden, 1, maxWidth})
 	}
 	for _, f := range fields {

@@ -61,9 +61,11 @@ func newComposed[F kernel.Float](t *testing.T, c Config) *composed[F] {
 	const B = goldenB
 	g := &composed[F]{Net: n,
 		context: sines[F](c.Context*B*c.ContextInputs, 0.37, 0.2, 1.5), windows: make([]F, c.Context*B*c.ContextInputs),
-		x: sines[F](B*c.Inputs, 0.73, 0.4, 1.5), target: sines[F](B*c.Outputs, 1.1, 0.6, 1.2), samples: sines[F](B*c.Latent, 1.7, 0.8, 1.4),
-		encoder: n.NewEncoderTape(B), residual: n.NewResidualTape(B, 1), decoder: n.NewDecoderTape(B), mmd: layers.NewMMD[F](B, c.Latent),
-		z: make([]F, B*c.Latent), y: make([]F, B*c.Outputs), rec: make([]F, B*c.Context*c.ContextInputs),
+		x: sines[F](B*c.Inputs, 0.73, 0.4, 1.5), target: sines[F](B*c.Outputs, 1.1, 0.6, 1.2),
+		samples: sines[F](B*c.Latent, 1.7, 0.8, 1.4),
+		encoder: n.NewEncoderTape(B), residual: n.NewResidualTape(B, 1), decoder: n.NewDecoderTape(B),
+		mmd: layers.NewMMD[F](B, c.Latent),
+		z:   make([]F, B*c.Latent), y: make([]F, B*c.Outputs), rec: make([]F, B*c.Context*c.ContextInputs),
 		dz: make([]F, B*c.Latent), dy: make([]F, B*c.Outputs), drec: make([]F, B*c.Context*c.ContextInputs),
 		grad: make([]F, len(n.Params)),
 	}

@@ -17,7 +17,8 @@ func small() Config {
 
 // variants are the nets that the switches of Config make.
 func variants() map[string]Config {
-	v := map[string]Config{"gru film": small(), "mlp film": small(), "gru joined": small(), "no latent": small(), "no blocks": small()}
+	v := map[string]Config{"gru film": small(), "mlp film": small(), "gru joined": small(), "no latent": small(),
+		"no blocks": small()}
 	change := func(name string, f func(*Config)) {
 		c := v[name]
 		f(&c)
@@ -92,7 +93,8 @@ func TestEncoderGradient(t *testing.T) {
 			const B = 3
 			n := newNet[float64](t, c, rng)
 			tape := n.NewEncoderTape(B + 1)
-			ctx, dz, z := normal[float64](rng, c.Context*B*c.ContextInputs), normal[float64](rng, B*c.Latent), make([]float64, B*c.Latent)
+			ctx, dz, z := normal[float64](rng, c.Context*B*c.ContextInputs), normal[float64](rng, B*c.Latent),
+				make([]float64, B*c.Latent)
 			grad := make([]float64, len(n.Params))
 			n.EncodeTape(tape, B, ctx, z)
 			n.EncodeBackward(tape, ctx, dz, grad)
@@ -250,7 +252,8 @@ func TestPolicyStart(t *testing.T) {
 	if u[0] != other[0] || u[1] != other[1] {
 		t.Errorf("ignored inputs moved the action from %v to %v", u, other)
 	}
-	for _, bad := range []PolicyConfig{{}, {Inputs: 1, Actions: 1}, {Inputs: 1, Actions: 1, Hidden: []int{0}}, {Inputs: 8192, Actions: 1, Hidden: []int{8192, 8192}}} {
+	for _, bad := range []PolicyConfig{{}, {Inputs: 1, Actions: 1}, {Inputs: 1, Actions: 1, Hidden: []int{0}},
+		{Inputs: 8192, Actions: 1, Hidden: []int{8192, 8192}}} {
 		if _, err := NewPolicy[float32](bad); err == nil {
 			t.Errorf("%+v passes", bad)
 		}

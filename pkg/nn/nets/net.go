@@ -66,7 +66,8 @@ func (n *Net[F]) ready() { n.once.Do(n.read) }
 
 // read lets every layer copy its weights.
 func (n *Net[F]) read() {
-	dense := []*layers.Dense[F]{&n.encoder.dense, &n.encoder.gru.Input, &n.encoder.gru.Hidden, &n.encoder.hidden, &n.encoder.latent}
+	dense := []*layers.Dense[F]{&n.encoder.dense, &n.encoder.gru.Input, &n.encoder.gru.Hidden, &n.encoder.hidden,
+		&n.encoder.latent}
 	for i := range n.decoder {
 		dense = append(dense, &n.decoder[i])
 	}
@@ -116,7 +117,8 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 func (n *Net[F]) Reduced() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
-	r.encoder.gru.Input.Reduced, r.encoder.gru.Hidden.Reduced, r.encoder.hidden.Reduced, r.decoder[1].Reduced = true, true, true, true
+	r.encoder.gru.Input.Reduced, r.encoder.gru.Hidden.Reduced, r.encoder.hidden.Reduced, r.decoder[1].Reduced = true,
+		true, true, true
 	for m := range r.residuals {
 		for b := range r.residuals[m].blocks {
 			r.residuals[m].blocks[b].Reduced = true
@@ -148,10 +150,13 @@ func (n *Net[F]) layEncoder() {
 	} else {
 		n.encoder.dense = n.layDense("encoder.dense", n.ContextInputs, e, 1)
 		g := &n.encoder.gru
-		g.Input = layers.Dense[F]{In: e, Out: 3 * h, Weight: n.lay("encoder.gru.wi", e, 3*h), Bias: n.lay("encoder.gru.bi", 3*h)}
-		g.Hidden = layers.Dense[F]{In: h, Out: 3 * h, Weight: n.lay("encoder.gru.wh", h, 3*h), Bias: n.lay("encoder.gru.bh", 3*h)}
+		g.Input = layers.Dense[F]{In: e, Out: 3 * h, Weight: n.lay("encoder.gru.wi", e, 3*h),
+			Bias: n.lay("encoder.gru.bi", 3*h)}
+		g.Hidden = layers.Dense[F]{In: h, Out: 3 * h, Weight: n.lay("encoder.gru.wh", h, 3*h),
+			Bias: n.lay("encoder.gru.bh", 3*h)}
 		k := len(n.tensors)
-		n.inits = append(n.inits, initial{tensor: k - 4, gain: 1, squares: true}, initial{tensor: k - 2, gain: 1, squares: true})
+		n.inits = append(n.inits, initial{tensor: k - 4, gain: 1, squares: true},
+			initial{tensor: k - 2, gain: 1, squares: true})
 	}
 	n.encoder.latent = n.layDense("encoder.latent", h, n.Latent, 1)
 }

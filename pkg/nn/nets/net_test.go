@@ -61,7 +61,8 @@ func TestPassTape(t *testing.T) {
 		rng := rand.New(rand.NewPCG(10, 10))
 		n := newNet[float32](t, c, rng)
 		const B, H = 5, 2
-		z, x, dy := normal[float32](rng, B*c.Latent), normal[float32](rng, H*B*c.Inputs), normal[float32](rng, H*B*c.Outputs)
+		z, x, dy := normal[float32](rng, B*c.Latent), normal[float32](rng, H*B*c.Inputs),
+			normal[float32](rng, H*B*c.Outputs)
 		var y, dx [2][]float32
 		for i, tape := range []*ResidualTape[float32]{n.NewResidualTape(B, H), n.NewPassTape(B, H)} {
 			y[i], dx[i] = make([]float32, len(dy)), make([]float32, len(x))
@@ -89,7 +90,8 @@ func TestReduced(t *testing.T) {
 	near := func(what string, rounded, plain []float32, inner bool) {
 		t.Helper()
 		if d := off(rounded, plain); d > 0.02 || (d > 0) != (inner && kernel.Reduces()) {
-			t.Errorf("%s: off by %v, layers between hidden ones: %v, kernels that reduce: %v", what, d, inner, kernel.Reduces())
+			t.Errorf("%s: off by %v, layers between hidden ones: %v, kernels that reduce: %v", what, d, inner,
+				kernel.Reduces())
 		}
 	}
 	const B = 5
@@ -172,7 +174,8 @@ func TestNoAllocation(t *testing.T) {
 		encoder, residual, decoder := n.NewEncoderTape(B), n.NewResidualTape(B, 1), n.NewDecoderTape(B)
 		ctx, z := normal[float32](rng, c.Context*B*c.ContextInputs), make([]float32, B*c.Latent)
 		x, y := normal[float32](rng, B*c.Inputs), make([]float32, B*c.Outputs)
-		rec, dz, grad := make([]float32, B*c.Context*c.ContextInputs), make([]float32, len(z)), make([]float32, len(n.Params))
+		rec, dz, grad := make([]float32, B*c.Context*c.ContextInputs), make([]float32, len(z)),
+			make([]float32, len(n.Params))
 		passes := map[string]func(){
 			"Encode":    func() { n.Encode(encoder, B, ctx, z) },
 			"Condition": func() { n.Condition(residual, 0, B, z) },
@@ -227,7 +230,8 @@ func TestBadConfig(t *testing.T) {
 		"Latent": func(c *Config) { c.Latent = -1 }, "Hidden": func(c *Config) { c.Hidden = 0 },
 		"Blocks": func(c *Config) { c.Blocks = -1 }, "Members": func(c *Config) { c.Members = 0 },
 		"DecoderHidden": func(c *Config) { c.DecoderHidden = -2 }, "Context": func(c *Config) { c.Context = 0 },
-		"ContextInputs": func(c *Config) { c.ContextInputs = 0 }, "EncoderDense": func(c *Config) { c.EncoderDense = 0 },
+		"ContextInputs": func(c *Config) { c.ContextInputs = 0 },
+		"EncoderDense":  func(c *Config) { c.EncoderDense = 0 },
 		"EncoderHidden": func(c *Config) { c.EncoderHidden = 0 }, "Encoder": func(c *Config) { c.Encoder = "lstm" },
 	}
 	for field, spoil := range cases {
@@ -262,7 +266,8 @@ func TestInit(t *testing.T) {
 		want := 0.0
 		if len(tensor.Shape) == 2 {
 			want = math.Sqrt(1 / float64(tensor.Shape[0]))
-			if strings.Contains(tensor.Name, "film") || strings.HasPrefix(tensor.Name, "residual") && strings.Contains(tensor.Name, "head") {
+			if strings.Contains(tensor.Name, "film") || strings.HasPrefix(tensor.Name, "residual") &&
+				strings.Contains(tensor.Name, "head") {
 				want *= smallGain
 			}
 		}

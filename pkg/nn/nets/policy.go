@@ -58,7 +58,8 @@ func NewPolicy[F kernel.Float](c PolicyConfig) (*Policy[F], error) {
 		if l < len(c.Hidden) {
 			name, out = fmt.Sprintf("policy.dense%d", l+1), c.Hidden[l]
 		}
-		p.layers = append(p.layers, layers.Dense[F]{In: in, Out: out, Weight: lay(name+".w", in, out), Bias: lay(name+".b", out)})
+		p.layers = append(p.layers, layers.Dense[F]{In: in, Out: out, Weight: lay(name+".w", in, out),
+			Bias: lay(name+".b", out)})
 		in = out
 	}
 	if at > maxNumbers {
@@ -107,7 +108,8 @@ func (p *Policy[F]) Reduced() *Policy[F] {
 	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
 	for l, d := range p.layers { // without the copies of their weights
 		inner := l > 0 && l < len(p.layers)-1
-		r.layers = append(r.layers, layers.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias, Reduced: inner})
+		r.layers = append(r.layers, layers.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias,
+			Reduced: inner})
 	}
 	return r
 }

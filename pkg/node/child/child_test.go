@@ -32,7 +32,8 @@ func lines(t *testing.T, path string, n int) []string {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		data, _ := os.ReadFile(path)
-		if all := strings.Split(strings.TrimSpace(string(data)), "\n"); len(all) >= n && strings.HasSuffix(string(data), "\n") {
+		if all := strings.Split(strings.TrimSpace(string(data)), "\n"); len(all) >= n &&
+			strings.HasSuffix(string(data), "\n") {
 			return all
 		}
 	}
@@ -101,7 +102,8 @@ func TestEndsWithUs(t *testing.T) {
 }
 
 func TestSibling(t *testing.T) {
-	if _, err := Sibling("no-such-program"); err == nil || !strings.HasPrefix(err.Error(), "program no-such-program: ") {
+	if _, err := Sibling("no-such-program"); err == nil ||
+		!strings.HasPrefix(err.Error(), "program no-such-program: ") {
 		t.Error(err)
 	}
 	self, err := os.Executable()

@@ -61,7 +61,8 @@ func (c *Controller) arm(ctx context.Context) error {
 	if f := a.fault(); f != "" {
 		return errors.New(f)
 	}
-	if err := c.reach(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected }, nil); err != nil {
+	if err := c.reach(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected },
+		nil); err != nil {
 		return err
 	}
 	if err := c.flows(ctx, a); err != nil {
@@ -70,7 +71,8 @@ func (c *Controller) arm(ctx context.Context) error {
 	if err := c.poised(a); err != nil {
 		return err
 	}
-	return c.reach(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows, func() error { return a.offboard(ctx) })
+	return c.reach(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows,
+		func() error { return a.offboard(ctx) })
 }
 
 func (c *Controller) disarm(ctx context.Context) error {
@@ -78,7 +80,8 @@ func (c *Controller) disarm(ctx context.Context) error {
 	if a == nil {
 		return fmt.Errorf("the controller is %s, expected at least inactive", c.State())
 	}
-	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed }, func() error { return a.disarm(ctx) })
+	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed },
+		func() error { return a.disarm(ctx) })
 }
 
 // flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would fly
@@ -108,13 +111,15 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		if !wait(ctx) {
 			switch {
 			case t.Bundle == "":
-				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed", c.source)
+				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed",
+					c.source)
 			case !flies(&t) && refused != nil:
 				return fmt.Errorf("not armed: %w", refused)
 			case !flies(&t):
 				return fmt.Errorf("not armed: the guard flies (%v), not the policy: ~/reset_guard", t.Cause)
 			}
-			return fmt.Errorf("not armed: commands do not flow: the newest state on %s is %.2f s old", c.source, age.Seconds())
+			return fmt.Errorf("not armed: commands do not flow: the newest state on %s is %.2f s old", c.source,
+				age.Seconds())
 		}
 	}
 }
@@ -153,7 +158,8 @@ func (c *Controller) poised(a autopilot) error {
 }
 
 // reach asks for something twice a second until the autopilot says that it is so.
-func (c *Controller) reach(ctx context.Context, a autopilot, otherwise string, holds func(bridge.Autopilot) bool, ask func() error) error {
+func (c *Controller) reach(ctx context.Context, a autopilot, otherwise string, holds func(bridge.Autopilot) bool,
+	ask func() error) error {
 	const often = 500 * time.Millisecond
 	var asked time.Time
 	for {

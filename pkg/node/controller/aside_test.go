@@ -23,7 +23,8 @@ import (
 // While the autopilot says that it does not follow, steps say so; a robot on the ground or far from its task is not handed
 // over, with what to do about it; and once it follows the policy flies.
 func TestHandsOver(t *testing.T) {
-	h := newHouse(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	h := newHouse(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p",
+		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
 	states := must(ros.NewPublisher[mavrosmsgs.State](h.n, "mavros/state", ros.DefaultQoS()))(t)
 	poses := must(ros.NewPublisher[geometrymsgs.PoseStamped](h.n, "mocap/pose", node.MocapQoS()))(t)
 	var place atomic.Pointer[so3.Vec3]
@@ -74,7 +75,8 @@ func TestHandsOver(t *testing.T) {
 		t.Error(err)
 	}
 	carried := says{word: bridge.Autopilot{Connected: true, Mode: posctl}}
-	if err := h.c.poised(carried); err == nil || !strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at 1.00 m does not fly") {
+	if err := h.c.poised(carried); err == nil ||
+		!strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at 1.00 m does not fly") {
 		t.Errorf("a robot in a hand: %v", err)
 	}
 	mode.Store(&offboard)
@@ -91,7 +93,8 @@ func TestHandsOver(t *testing.T) {
 		t.Errorf("it follows already: %v", err)
 	}
 	h.change(lifecycle.Deactivate, lifecycle.Cleanup)
-	if err := h.c.poised(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil || !strings.Contains(err.Error(), "not armed: the controller is unconfigured") {
+	if err := h.c.poised(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil ||
+		!strings.Contains(err.Error(), "not armed: the controller is unconfigured") {
 		t.Errorf("cleaned up: %v", err)
 	}
 }

@@ -118,11 +118,13 @@ func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
 		return nil, err
 	}
 	c.keep(battery)
-	if a.mode, err = ros.NewClient[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse](c, p.ofAutopilot("mavros/set_mode")); err != nil {
+	if a.mode, err = ros.NewClient[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse](c,
+		p.ofAutopilot("mavros/set_mode")); err != nil {
 		return nil, err
 	}
 	c.keep(a.mode)
-	if a.armed, err = ros.NewClient[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse](c, p.ofAutopilot("mavros/cmd/arming")); err != nil {
+	if a.armed, err = ros.NewClient[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse](c,
+		p.ofAutopilot("mavros/cmd/arming")); err != nil {
 		return nil, err
 	}
 	c.keep(a.armed)
@@ -162,7 +164,8 @@ type px4Autopilot struct {
 func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
 	a := &px4Autopilot{said: said{clock: c.Clock()}, c: c, heardOn: map[string]io.Closer{}}
 	var err error
-	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"), node.CommandQoS()); err != nil {
+	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"),
+		node.CommandQoS()); err != nil {
 		return nil, err
 	}
 	c.keep(a.commands)
@@ -172,7 +175,8 @@ func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
 		return name
 	}
 	a.status, a.battery = full("fmu/out/vehicle_status"), full("fmu/out/battery_status")
-	a.in = []string{full("fmu/in/vehicle_rates_setpoint"), full("fmu/in/offboard_control_mode"), full("fmu/in/vehicle_command")}
+	a.in = []string{full("fmu/in/vehicle_rates_setpoint"), full("fmu/in/offboard_control_mode"),
+		full("fmu/in/vehicle_command")}
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,8 @@ func TestWhoStandsAside(t *testing.T) {
 	}
 	s := said{clock: ros.NewClock(ros.SystemTime)}
 	old := func(onMachine, onNode time.Duration) {
-		s.last.Store(&word{bridge.FromMavrosState(&posctl), time.Now().Add(-onMachine), ros.Time(time.Now().Add(-onNode).UnixNano())})
+		s.last.Store(&word{bridge.FromMavrosState(&posctl), time.Now().Add(-onMachine),
+			ros.Time(time.Now().Add(-onNode).UnixNano())})
 	}
 	if old(silence+time.Second, silence+time.Second); s.aside() {
 		t.Error("a pilot flew, and nothing was heard for longer than silence: aside")

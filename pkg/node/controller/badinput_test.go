@@ -170,9 +170,12 @@ func TestPosesThatCannotBe(t *testing.T) {
 		s    quad.State
 		want string
 	}{
-		{quad.State{P: so3.Vec3{X: 120, Z: 1000}, Q: so3.Identity()}, "topic /mocap/pose: position (120, 0, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
-		{quad.State{P: so3.Vec3{Z: -1}, Q: so3.Identity()}, "topic /mocap/pose: position (0, 0, -1) m is below the ground at 0 m (guard.ground), expected z up"},
-		{quad.State{P: so3.Vec3{Z: 1}, Q: so3.Exp(so3.Vec3{X: math.Pi})}, "topic /mocap/pose: the body's z axis is (0.00, -0.00, -1.00) before the flight, expected up"},
+		{quad.State{P: so3.Vec3{X: 120, Z: 1000}, Q: so3.Identity()},
+			"topic /mocap/pose: position (120, 0, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
+		{quad.State{P: so3.Vec3{Z: -1}, Q: so3.Identity()},
+			"topic /mocap/pose: position (0, 0, -1) m is below the ground at 0 m (guard.ground), expected z up"},
+		{quad.State{P: so3.Vec3{Z: 1}, Q: so3.Exp(so3.Vec3{X: math.Pi})},
+			"topic /mocap/pose: the body's z axis is (0.00, -0.00, -1.00) before the flight, expected up"},
 	} {
 		m.is(c.s)
 		h.says(diagnostics.Error, c.want)
@@ -237,24 +240,27 @@ func TestAnotherRobot(t *testing.T) {
 func TestWrongQoS(t *testing.T) {
 	h := ready(t)
 	told := make(chan string, 100)
-	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		i := slices.IndexFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool { return s.Name == Name+": QoS" })
-		if i < 0 {
-			return
-		}
-		select {
-		case told <- m.Status[i].Message:
-		default:
-		}
-	}))(t)
+	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			i := slices.IndexFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool { return s.Name == Name+": QoS" })
+			if i < 0 {
+				return
+			}
+			select {
+			case told <- m.Status[i].Message:
+			default:
+			}
+		}))(t)
 	must(ros.NewPublisher[msgs.Bundle](h.n, "bundle", ros.QoS{Reliability: dds.Reliable, Depth: 1}))(t) // volatile
-	must(ros.NewSubscription(h.n, "step", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}, func(*msgs.Step, ros.Info) {}))(t)
+	must(ros.NewSubscription(h.n, "step", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1},
+		func(*msgs.Step, ros.Info) {}))(t)
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
 	for last := ""; ; {
 		select {
 		case last = <-told:
-			if strings.Contains(last, "subscription of /bundle: incompatible DURABILITY") && strings.Contains(last, "publisher of /step: incompatible DURABILITY") {
+			if strings.Contains(last, "subscription of /bundle: incompatible DURABILITY") &&
+				strings.Contains(last, "publisher of /step: incompatible DURABILITY") {
 				return
 			}
 		case <-ctx.Done():
@@ -278,11 +284,14 @@ func TestParametersInFlight(t *testing.T) {
 		{"guard.max_tilt", 60, "Parameter {guard.max_tilt} doesn't comply with floating point range. 60 is not within 0.2 … 3.2."}, // degrees
 		{"limits.max_tilt_rate", 343, "Parameter {limits.max_tilt_rate} doesn't comply with floating point range. 343 is not within 0.5 … 40."},
 	} {
-		if err := h.c.Parameters().SetAtomically(params.Parameter{Name: c.name, Value: c.value}); err == nil || err.Error() != c.want {
+		if err := h.c.Parameters().SetAtomically(params.Parameter{Name: c.name, Value: c.value}); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("%v\nwant %s", err, c.want)
 		}
 	}
-	if err := h.c.setTask("hover", `{"kind": "hover", "yaw": 90}`); err == nil || !strings.Contains(err.Error(), `"yaw"`) || !strings.Contains(err.Error(), "6.3") || strings.Contains(err.Error(), "\n") {
+	if err := h.c.setTask("hover", `{"kind": "hover", "yaw": 90}`); err == nil ||
+		!strings.Contains(err.Error(), `"yaw"`) || !strings.Contains(err.Error(), "6.3") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
 	h.flying()

@@ -194,7 +194,8 @@ func (c *Controller) listen(p *Params, f *flight) error {
 		return err
 	}
 	c.keep(state)
-	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.heard(m) }, group())
+	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.heard(m) },
+		group())
 	if err != nil {
 		return err
 	}
@@ -225,7 +226,8 @@ func (c *Controller) expected(frame string) bool {
 		return true
 	}
 	if c.gauges.refused.Add(1) == 1 {
-		err := fmt.Errorf("topic %s: a sample in frame %.40q is refused, expected %q (parameter world_frame)", c.source, frame, *world)
+		err := fmt.Errorf("topic %s: a sample in frame %.40q is refused, expected %q (parameter world_frame)", c.source,
+			frame, *world)
 		c.gauges.refuse(err)
 		c.Log().Error().Msg(err.Error())
 	}

@@ -79,7 +79,8 @@ func active(t testing.TB, p *Params) (*flight, *sent) {
 	t.Helper()
 	s := &sent{}
 	const second = time.Second
-	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, second), age: diagnostics.NewLatency(-second, second)}
+	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, second),
+		age: diagnostics.NewLatency(-second, second)}
 	f := newFlight(p, ros.NewClock(ros.SystemTime), s, g)
 	f.loop = must(control.New(p.Config))(t)
 	b := must(bundle.Read(path("a.vnd")))(t)
@@ -152,11 +153,14 @@ func TestNobodyListensToSteps(t *testing.T) {
 
 func TestParams(t *testing.T) {
 	for want, spoil := range map[string]func(*Params){
-		"":                                  func(*Params) {},
-		"hover_throttle is not set":         func(p *Params) { p.CommandInterface = bridge.PX4 },
-		"reference_json is set":             func(p *Params) { p.Reference = "{}" },
-		`task "juggle" has no reference`:    func(p *Params) { p.Task = "juggle" },
-		"leaves the geofence":               func(p *Params) { p.Task, p.Reference = "hover", `{"kind": "hover", "point": [9, 0, 1]}` },
+		"":                               func(*Params) {},
+		"hover_throttle is not set":      func(p *Params) { p.CommandInterface = bridge.PX4 },
+		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
+		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },
+		"leaves the geofence": func(p *Params) {
+			p.Task, p.Reference = "hover",
+				`{"kind": "hover", "point": [9, 0, 1]}`
+		},
 		"hovering takes 0":                  func(p *Params) { p.Limits.MinThrust = 9.9 },
 		"fence_min and fence_max: x from 5": func(p *Params) { p.Guard.FenceMin = []float64{5, 0, 0} },
 	} {
@@ -183,24 +187,27 @@ func newHouse(t *testing.T, args ...string) *house {
 	d := inproc.NewDomain()
 	ctx, stop := context.WithCancel(context.Background())
 	join := func(threads int, args ...string) *ros.Context {
-		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
+		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"},
+			args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
 		rostest.SpinWith(ctx, stop, t, c, threads)
 		return c
 	}
-	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000), lines: make(chan string, 1000)}
+	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000),
+		lines: make(chan string, 1000)}
 	h.c = must(New(ctx, join(3, append(args, "-p", "diagnostic_updater.period:=0.05")...)))(t)
 	h.n = must(join(1).NewNode("tester"))(t)
-	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		for _, s := range m.Status {
-			if s.Name == Name+": control" {
-				select {
-				case h.status <- s:
-				default:
+	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			for _, s := range m.Status {
+				if s.Name == Name+": control" {
+					select {
+					case h.status <- s:
+					default:
+					}
 				}
 			}
-		}
-	}))(t)
+		}))(t)
 	must(ros.NewSubscription(h.n, "step", node.StepQoS(), func(m *msgs.Step, _ ros.Info) {
 		select {
 		case h.steps <- *m:
@@ -281,7 +288,8 @@ func TestBadInput(t *testing.T) {
 	if err := h.c.setTask("hover", ""); err == nil || err.Error() != "there is no bundle to fly yet" {
 		t.Error(err)
 	}
-	if err := h.c.Parameters().SetAtomically(params.Parameter{Name: "rate", Value: 100.0}); err == nil || !strings.Contains(err.Error(), "deactivate it and clean it up first") {
+	if err := h.c.Parameters().SetAtomically(params.Parameter{Name: "rate", Value: 100.0}); err == nil ||
+		!strings.Contains(err.Error(), "deactivate it and clean it up first") {
 		t.Error(err)
 	}
 	h.change(lifecycle.Activate)
@@ -343,7 +351,8 @@ func TestBundleBesideActivation(t *testing.T) {
 	b := must(bundle.Read(path("a.vnd")))(t)
 	ended := make(chan error, 2)
 	waiting := func(n int) {
-		for end := time.Now().Add(100 * time.Millisecond); len(f.orders) < n && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(100 * time.Millisecond); len(f.orders) < n &&
+			time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 	}
 	go func() { ended <- h.c.fly(b) }()
@@ -357,7 +366,8 @@ func TestBundleBesideActivation(t *testing.T) {
 		}
 	}
 	err := h.c.inFlight(func(l *control.Loop) error {
-		if craft, course := h.c.flying(); l.Craft() == nil || l.Craft() != craft || l.Course() == nil || l.Course() != course {
+		if craft, course := h.c.flying(); l.Craft() == nil || l.Craft() != craft || l.Course() == nil ||
+			l.Course() != course {
 			t.Errorf("the loop has bundle %v and course %v, the node %v and %v", l.Craft(), l.Course(), craft, course)
 		}
 		return nil
@@ -419,7 +429,8 @@ func TestServices(t *testing.T) {
 	if err := land.WaitForService(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if r := must(land.Call(ctx, &stdsrvs.TriggerRequest{}))(t); !r.Success || !strings.Contains(r.Message, "reset_guard") {
+	if r := must(land.Call(ctx, &stdsrvs.TriggerRequest{}))(t); !r.Success ||
+		!strings.Contains(r.Message, "reset_guard") {
 		t.Errorf("%+v", r)
 	}
 	if err := h.c.setTask("track", `{"kind": "figure_eight", "width": 1.0}`); err != nil {
@@ -432,7 +443,8 @@ func TestServices(t *testing.T) {
 
 func TestBadBundleFile(t *testing.T) {
 	h := newHouse(t, "-p", "bundle_file:=none.vnd")
-	if err := h.c.Change(lifecycle.Configure); err == nil || !strings.Contains(err.Error(), "parameter bundle_file: open none.vnd") {
+	if err := h.c.Change(lifecycle.Configure); err == nil ||
+		!strings.Contains(err.Error(), "parameter bundle_file: open none.vnd") {
 		t.Error(err)
 	}
 	if h.c.State() != lifecycle.Unconfigured || h.c.flight() != nil {

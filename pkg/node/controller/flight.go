@@ -69,7 +69,8 @@ func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
 	f := &flight{clock: clock, sender: s, gauges: g, pilot: noAutopilot{}, mocap: p.Tick == onMocap,
 		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
 		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
-		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1), scratch: control.NewTick()}
+		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1),
+		scratch: control.NewTick()}
 	f.hear = func(z *control.Latent) { f.loop.Hear(z) }
 	f.count = func(c *estimator.Counts) { *c = f.loop.Counts() }
 	f.refuse = func(d *doubted) { *d = f.refused }

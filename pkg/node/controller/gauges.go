@@ -47,7 +47,8 @@ func (g *gauges) refuse(err error) {
 // newGauges puts the tasks of a controller on an updater.
 func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 	const oldest = 100 * time.Millisecond
-	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, oldest), age: diagnostics.NewLatency(-oldest, oldest)}
+	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, oldest),
+		age: diagnostics.NewLatency(-oldest, oldest)}
 	flying := func(run diagnostics.Task) diagnostics.Task {
 		return func(s *diagnostics.Status) {
 			if !c.ticking() {
@@ -155,7 +156,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 	case last.Stage == guard.Aside && last.Cause == guard.None:
 		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
 	case last.Stage == guard.Aside && last.Cause == guard.Unpoised:
-		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v", last.Cause)
+		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v",
+			last.Cause)
 	case last.Stage == guard.Aside:
 		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
 	default:

@@ -64,7 +64,8 @@ func (c *Controller) herald(f *flight, said *told, now by) {
 		c.Log().Error().Msg(f.guarded(now))
 		*said = told{tripped: true, landed: stands}
 	case stands && !said.landed:
-		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy", now.Cause)
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy",
+			now.Cause)
 		said.landed = true
 	}
 }
@@ -72,7 +73,8 @@ func (c *Controller) herald(f *flight, said *told, now by) {
 // guarded says why the guard flies.
 func (f *flight) guarded(b by) string {
 	if b.Cause == guard.Missed {
-		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9, b.Stage)
+		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9,
+			b.Stage)
 	}
 	return fmt.Sprintf("the guard flies: %v (%v)", b.Cause, b.Stage)
 }

@@ -133,7 +133,8 @@ func (d *demo) environment() {
 	if domain == "" {
 		domain = strconv.Itoa(vacant(os.Getpid()))
 	}
-	d.env = map[string]string{"ROS_DOMAIN_ID": domain, "ROS_LOCALHOST_ONLY": "1", "ROS_LOG_DIR": filepath.Join(d.dir, "log")}
+	d.env = map[string]string{"ROS_DOMAIN_ID": domain, "ROS_LOCALHOST_ONLY": "1",
+		"ROS_LOG_DIR": filepath.Join(d.dir, "log")}
 	for key, value := range d.env {
 		d.fleet.env = append(d.fleet.env, key+"="+value)
 	}
@@ -162,7 +163,8 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if d.listener, err = listen(d.env, d.Say, d.failed); err != nil {
 		return err
 	}
-	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space, d.env["ROS_DOMAIN_ID"]))
+	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space,
+		d.env["ROS_DOMAIN_ID"]))
 	telling, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.tellNow(telling)
@@ -179,7 +181,8 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(d.node(visualizer, fmt.Sprintf("page.port:=%d", port)), d.node(encoder), d.node(controller, "autostart:=true", "task:="+d.Task))
+	err = errors.Join(d.node(visualizer, fmt.Sprintf("page.port:=%d", port)), d.node(encoder),
+		d.node(controller, "autostart:=true", "task:="+d.Task))
 	if err != nil {
 		return err
 	}
@@ -203,7 +206,8 @@ func (d *demo) ready(ctx context.Context) error {
 	defer cancel()
 	err := d.context.WaitForGraph(ctx, func(g rmw.Graph) bool {
 		const readers = 5 // encoder, recorder, learner, visualizer, we
-		return len(g.Publishers(space+"/step")) > 0 && len(g.Subscriptions(space+"/step")) >= readers && len(g.Publishers(space+"/latent")) > 0
+		return len(g.Publishers(space+"/step")) > 0 && len(g.Subscriptions(space+"/step")) >= readers &&
+			len(g.Publishers(space+"/latent")) > 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the nodes did not find one another on the loopback within %v", silence)

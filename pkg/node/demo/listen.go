@@ -89,7 +89,8 @@ func (l *listener) subscribe() error {
 	if err != nil {
 		return err
 	}
-	if l.reset, err = ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](n, space+"/"+controller+"/reset_guard"); err != nil {
+	if l.reset, err = ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](n,
+		space+"/"+controller+"/reset_guard"); err != nil {
 		return err
 	}
 	latched := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
@@ -101,7 +102,10 @@ func (l *listener) subscribe() error {
 		hear(l, n, "/"+simulator+"/condition", node.LatchedQoS(), l.condition),
 		hear(l, n, "/bundle", node.LatchedQoS(), l.bundle),
 		hear(l, n, "/learner/status", latched, l.learning),
-		hear(l, n, "/buffer", latched, func(*msgs.BufferSegment, ros.Info) { l.r.Segments = append(l.r.Segments, l.now()) }),
+		hear(l, n, "/buffer", latched, func(*msgs.BufferSegment,
+			ros.Info) {
+			l.r.Segments = append(l.r.Segments, l.now())
+		}),
 	} {
 		if err := subscribe(); err != nil {
 			return err
@@ -112,7 +116,8 @@ func (l *listener) subscribe() error {
 }
 
 // hear subscribes to a topic of the robot.
-func hear[T any, P ros.Message[T]](l *listener, n *ros.Node, topic string, q ros.QoS, take func(*T, ros.Info)) func() error {
+func hear[T any, P ros.Message[T]](l *listener, n *ros.Node, topic string, q ros.QoS,
+	take func(*T, ros.Info)) func() error {
 	return func() error {
 		_, err := ros.NewSubscription[T, P](n, space+topic, q, locked(l, take))
 		return err
@@ -130,7 +135,8 @@ func locked[T any](l *listener, take func(*T, ros.Info)) func(*T, ros.Info) {
 }
 
 func (l *listener) step(m *msgs.Step, _ ros.Info) {
-	s := Step{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID, Guarded: guard.Stage(m.GuardState).Guarded()}
+	s := Step{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID,
+		Guarded: guard.Stage(m.GuardState).Guarded()}
 	if len(m.Reference) < 3 {
 		return
 	}
@@ -289,7 +295,10 @@ func (l *listener) until(ctx context.Context, silence time.Duration, what string
 		}
 	}()
 	defer context.AfterFunc(ctx, l.changed.Broadcast)()
-	watchdog := time.AfterFunc(silence, func() { cancel(fmt.Errorf("nothing was heard for %v, waiting for %s", silence, what)) })
+	watchdog := time.AfterFunc(silence, func() {
+		cancel(fmt.Errorf("nothing was heard for %v, waiting for %s", silence,
+			what))
+	})
 	defer watchdog.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()

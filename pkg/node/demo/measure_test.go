@@ -20,11 +20,16 @@ const second = int64(time.Second)
 func made() *Record {
 	start := time.Unix(1000, 0)
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * 1e9)) }
-	r := &Record{sent: map[int64]int64{}, gauges: map[string]string{controller + ": control: ticks missed": "3", recorder + ": buffer: Rows lost": "many"},
-		Bundles:  []Bundle{{ID: "a", At: at(-1), Flew: at(0)}, {ID: "b", Parent: "a", At: at(16.5), Flew: at(17)}, {ID: "c", Parent: "b", At: at(29)}},
+	r := &Record{sent: map[int64]int64{}, gauges: map[string]string{controller + ": control: ticks missed": "3",
+		recorder + ": buffer: Rows lost": "many"},
+		Bundles: []Bundle{{ID: "a", At: at(-1), Flew: at(0)}, {ID: "b", Parent: "a", At: at(16.5), Flew: at(17)},
+			{ID: "c", Parent: "b", At: at(29)}},
 		Segments: []time.Time{at(5), at(10), at(15.2), at(20)},
-		Learning: []Learning{{At: at(-3), Phase: "first"}, {At: at(-2), Phase: gating}, {At: at(-1), Phase: "waiting"}, {At: at(15.3), Phase: fitting},
-			{At: at(16), Phase: gating}, {At: at(16.6), Phase: "waiting"}, {At: at(17), Phase: fitting}, {At: at(18), Phase: gating}, {At: at(19), Phase: "waiting", Message: "round 2 on 900 rows: bundle c is refused: canary: errs more"},
+		Learning: []Learning{{At: at(-3), Phase: "first"}, {At: at(-2), Phase: gating}, {At: at(-1), Phase: "waiting"},
+			{At: at(15.3), Phase: fitting},
+			{At: at(16), Phase: gating}, {At: at(16.6), Phase: "waiting"}, {At: at(17), Phase: fitting},
+			{At: at(18), Phase: gating}, {At: at(19), Phase: "waiting",
+				Message: "round 2 on 900 rows: bundle c is refused: canary: errs more"},
 			{At: at(22), Phase: fitting}, {At: at(28), Phase: gating}, {At: at(29), Phase: "waiting"}}}
 	winds := []string{Calm, "east", "west", Calm, "east", "west"}
 	for k, name := range winds {
@@ -63,7 +68,8 @@ func TestMeasure(t *testing.T) {
 	if len(f.Visits) != 6 || !near(f.Seconds, 29.98) {
 		t.Fatalf("%d stays in %g s", len(f.Visits), f.Seconds)
 	}
-	if v := f.Visits[4]; v.Condition != "east" || v.Number != 2 || v.Start != 20 || len(v.Bundles) != 1 || v.Bundles[0] != "b" || !near(v.Mean, 0.06) {
+	if v := f.Visits[4]; v.Condition != "east" || v.Number != 2 || v.Start != 20 || len(v.Bundles) != 1 ||
+		v.Bundles[0] != "b" || !near(v.Mean, 0.06) {
 		t.Errorf("the second east: %+v", v)
 	}
 	if v := f.Visits[3]; len(v.Bundles) != 2 || v.Bundles[1] != "b" {
@@ -72,13 +78,15 @@ func TestMeasure(t *testing.T) {
 	if len(f.Winds) != 2 || !near(f.Base, 0.2) || !near(f.End, 0.06) || !near(f.Factor, 0.2/0.06) {
 		t.Errorf("%g m before, %g m after in %+v", f.Base, f.End, f.Winds)
 	}
-	if c := f.Recover; c.Returns != 2 || math.Abs(c.Wide.Median-0.5) > 0.021 || math.Abs(c.Wide.Worst-0.5) > 0.021 || math.Abs(c.Literal.Worst-0.5) > 0.021 {
+	if c := f.Recover; c.Returns != 2 || math.Abs(c.Wide.Median-0.5) > 0.021 || math.Abs(c.Wide.Worst-0.5) > 0.021 ||
+		math.Abs(c.Literal.Worst-0.5) > 0.021 {
 		t.Errorf("recovery %+v", c)
 	}
 	if l := f.Latency; l.Ticks != 1500 || !near(l.P50, 1) || !near(l.P99, 1) || !near(l.P999, 1) || !near(l.Max, 50) {
 		t.Errorf("latency %+v", l)
 	}
-	if b := f.Bundles; len(b) != 3 || b[0].Data != 0 || !near(b[1].Data, 17-15.2) || b[2].Flew || b[2].Data != 0 || b[1].Ticks != 650 {
+	if b := f.Bundles; len(b) != 3 || b[0].Data != 0 || !near(b[1].Data, 17-15.2) || b[2].Flew || b[2].Data != 0 ||
+		b[1].Ticks != 650 {
 		t.Errorf("bundles %+v", b)
 	}
 	if f.Refused != 1 || len(f.Losses) != 1 || f.Losses[0].Count != 3 {
@@ -96,7 +104,8 @@ func TestLateWind(t *testing.T) {
 		r.Steps[500+i].Bundle = "b"
 	}
 	f := r.Measure()
-	if len(f.Winds) != 1 || f.Winds[0].Condition != "east" || len(f.Late) != 1 || f.Late[0].Condition != "west" || !near(f.Late[0].Base, 0.2) || !near(f.Late[0].End, 0.06) {
+	if len(f.Winds) != 1 || f.Winds[0].Condition != "east" || len(f.Late) != 1 || f.Late[0].Condition != "west" ||
+		!near(f.Late[0].Base, 0.2) || !near(f.Late[0].End, 0.06) {
 		t.Errorf("%+v, %+v", f.Winds, f.Late)
 	}
 }
@@ -106,17 +115,20 @@ func TestGuardedStaysDoNotCount(t *testing.T) {
 	r := made()
 	r.Steps[1300].Guarded = true // in the second west
 	f := r.Measure()
-	if len(f.Winds) != 1 || f.Winds[0].Condition != "east" || f.Recover.Returns != 1 || f.Visits[5].Recovery != nil || !near(f.Guarded, 0.02) {
+	if len(f.Winds) != 1 || f.Winds[0].Condition != "east" || f.Recover.Returns != 1 || f.Visits[5].Recovery != nil ||
+		!near(f.Guarded, 0.02) {
 		t.Errorf("%+v", f)
 	}
 }
 
 // TestNothingFlew: a record without steps, and steps without truth, are measured in words.
 func TestNothingFlew(t *testing.T) {
-	for _, r := range []*Record{{}, {Steps: []Step{{Stamp: 1}}}, {Steps: []Step{{Stamp: 1}}, Winds: []Wind{{1, "east"}}}} {
+	for _, r := range []*Record{{}, {Steps: []Step{{Stamp: 1}}},
+		{Steps: []Step{{Stamp: 1}}, Winds: []Wind{{1, "east"}}}} {
 		f := r.Measure()
 		var b bytes.Buffer
-		if err := f.WriteText(&b); err != nil || len(f.Visits) != 0 || !strings.Contains(b.String(), "no wind came back under a learned bundle") {
+		if err := f.WriteText(&b); err != nil || len(f.Visits) != 0 ||
+			!strings.Contains(b.String(), "no wind came back under a learned bundle") {
 			t.Errorf("%v: %s", err, &b)
 		}
 		if err := r.Report(&b, f); err != nil {
@@ -195,12 +207,14 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"data:image/png;base64,", "&lt;arena&gt;.yaml", "0.2000 m before, 0.0600 m in the end: 3.3 × smaller", "<td>east</td>", "a → b"} {
+	for _, want := range []string{"data:image/png;base64,", "&lt;arena&gt;.yaml",
+		"0.2000 m before, 0.0600 m in the end: 3.3 × smaller", "<td>east</td>", "a → b"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)
 		}
 	}
-	if n := strings.Count(page, "<img"); n != 3 || strings.Count(page, `src="data:`) != n || strings.Contains(page, "http") || strings.Contains(page, "ZgotmplZ") {
+	if n := strings.Count(page, "<img"); n != 3 || strings.Count(page, `src="data:`) != n ||
+		strings.Contains(page, "http") || strings.Contains(page, "ZgotmplZ") {
 		t.Errorf("%d pictures, of which %d are in the file", n, strings.Count(page, `src="data:`))
 	}
 }

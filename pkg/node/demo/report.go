@@ -39,7 +39,8 @@ func (d *demo) keep(r *Record, f *Flight) error {
 		}
 	}
 	f.Bag, f.Report = filepath.Join(d.Out, bag), filepath.Join(d.Out, report)
-	if err := atomicfile.WriteFile(filepath.Join(d.dir, report), func(w io.Writer) error { return r.Report(w, f) }); err != nil {
+	if err := atomicfile.WriteFile(filepath.Join(d.dir, report),
+		func(w io.Writer) error { return r.Report(w, f) }); err != nil {
 		return err
 	}
 	if err := os.Chmod(d.dir, 0o755); err != nil { // a temporary folder is for us alone
@@ -68,7 +69,8 @@ func (r *Record) Report(w io.Writer, f *Flight) error {
 	if err != nil {
 		return err
 	}
-	return t.Execute(w, map[string]any{"Flight": f, "Tables": f.tables(), "Sentences": f.sentences(), "Pictures": pictures, "World": filepath.Base(f.World)})
+	return t.Execute(w, map[string]any{"Flight": f, "Tables": f.tables(), "Sentences": f.sentences(),
+		"Pictures": pictures, "World": filepath.Base(f.World)})
 }
 
 func (r *Record) pictures(f *Flight) (out []picture, err error) {
@@ -89,7 +91,8 @@ func (r *Record) pictures(f *Flight) (out []picture, err error) {
 		case drawing != nil:
 			return nil, drawing
 		}
-		out = append(out, picture{p.name, p.text, template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))})
+		out = append(out, picture{p.name, p.text,
+			template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))})
 	}
 	return out, nil
 }

@@ -50,7 +50,8 @@ func (l *listener) present(seconds float64) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%-6s bundle %.8s  error %.3f m  latent %s  learner: %s", r.Winds[len(r.Winds)-1].Name, last.Bundle, sum/float64(max(n, 1)), numbers(last.latent()), doing)
+	return fmt.Sprintf("%-6s bundle %.8s  error %.3f m  latent %s  learner: %s", r.Winds[len(r.Winds)-1].Name,
+		last.Bundle, sum/float64(max(n, 1)), numbers(last.latent()), doing)
 }
 
 // numbers are the first few of a latent.
@@ -99,7 +100,8 @@ type table struct {
 
 // tables are what the report and the terminal show.
 func (f *Flight) tables() []table {
-	stays := table{Name: "Every stay of a wind", Head: []string{"from s", "wind", "time", "bundle", "mean m", "95 % m", "max m", "T_rec s", "T_rec 2 cm s"}}
+	stays := table{Name: "Every stay of a wind",
+		Head: []string{"from s", "wind", "time", "bundle", "mean m", "95 % m", "max m", "T_rec s", "T_rec 2 cm s"}}
 	for i := range f.Visits {
 		v := &f.Visits[i]
 		bundles := make([]string, len(v.Bundles))
@@ -141,7 +143,8 @@ func recovery(s float64) string {
 func (f *Flight) sentences() (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if len(f.Winds) > 0 {
-		say("error in winds that came back, mean: %.4f m before, %.4f m in the end: %.1f × smaller", f.Base, f.End, f.Factor)
+		say("error in winds that came back, mean: %.4f m before, %.4f m in the end: %.1f × smaller", f.Base, f.End,
+			f.Factor)
 	} else {
 		say("no wind came back under a learned bundle")
 	}

@@ -41,7 +41,8 @@ world:
 // setup is a demo of a few seconds; all of it is in one folder.
 func setup(t *testing.T) (o Options, dir string) {
 	t.Helper()
-	env := map[string]string{"ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_LOCALHOST_ONLY": "1", "ROS_DISTRO": "humble",
+	env := map[string]string{"ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_LOCALHOST_ONLY": "1",
+		"ROS_DISTRO":     "humble",
 		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_demo_%d</Tag></Discovery>", os.Getpid())}
 	for k, v := range env {
 		t.Setenv(k, v)
@@ -64,7 +65,8 @@ func setup(t *testing.T) (o Options, dir string) {
 		}
 		return path
 	}
-	return Options{Programs: filepath.Join(dir, "bin"), Params: []string{write("tiny.yaml", tiny)}, World: write("breezy.yaml", breezy), Task: "hover", Seconds: 3,
+	return Options{Programs: filepath.Join(dir, "bin"), Params: []string{write("tiny.yaml", tiny)},
+		World: write("breezy.yaml", breezy), Task: "hover", Seconds: 3,
 		Seed: 1, Out: filepath.Join(dir, "out", "flight"), Lockstep: true, Say: func(line string) { t.Log(line) }}, dir
 }
 
@@ -108,7 +110,8 @@ func TestFlight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Visits) < 3 || f.Visits[1].Condition != "east" || !(f.Visits[0].Mean < 1) || f.Latency.Ticks < 50 || len(f.Losses) != len(counters) {
+	if len(f.Visits) < 3 || f.Visits[1].Condition != "east" || !(f.Visits[0].Mean < 1) || f.Latency.Ticks < 50 ||
+		len(f.Losses) != len(counters) {
 		t.Errorf("%+v", f)
 	}
 	if len(f.Bundles) != 1 || f.Bundles[0].Ticks < 50 || !f.Bundles[0].Flew {
@@ -118,7 +121,8 @@ func TestFlight(t *testing.T) {
 	if err != nil || info.Lost.Any() {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	for _, want := range []string{"/quad/step", "/quad/mocap/pose", "/quad/command", "/quad/bundle", "/quad/reference/path"} {
+	for _, want := range []string{"/quad/step", "/quad/mocap/pose", "/quad/command", "/quad/bundle",
+		"/quad/reference/path"} {
 		if !contains(info, want) {
 			t.Errorf("no %s in the bag", want)
 		}
@@ -241,6 +245,7 @@ func TestWholeDemo(t *testing.T) {
 	t.Logf("%d bundles learned in flight, %d candidates kept back; error %.1f × smaller (%.3f → %.3f m); late winds %+v; recovery %+v; %+v", learned, f.Refused,
 		f.Factor, f.Base, f.End, f.Late, f.Recover, f.Bundles)
 	if learned < 1 || len(f.Winds) < 2 || f.Factor < 3 || f.Recover.Returns < 3 || f.Recover.Wide.Median > 1 {
-		t.Errorf("%d bundles learned in flight, error %.1f × smaller in %+v, recovery %+v", learned, f.Factor, f.Winds, f.Recover)
+		t.Errorf("%d bundles learned in flight, error %.1f × smaller in %+v, recovery %+v", learned, f.Factor, f.Winds,
+			f.Recover)
 	}
 }

@@ -42,11 +42,13 @@ type desk struct {
 const volts = 14.0
 
 func mavros(t *testing.T, n *ros.Node, p *controller.Params) desk {
-	state, battery := publish[mavrosmsgs.State](t, n, "mavros/state"), publish[sensormsgs.BatteryState](t, n, "mavros/battery")
+	state, battery := publish[mavrosmsgs.State](t, n, "mavros/state"),
+		publish[sensormsgs.BatteryState](t, n, "mavros/battery")
 	setpoint := publish[mavrosmsgs.AttitudeTarget](t, n, "mavros/setpoint_raw/attitude")
 	return desk{
 		says: func(follows bool) {
-			state(&mavrosmsgs.State{Connected: true, Armed: true, Mode: map[bool]string{true: "OFFBOARD", false: "POSCTL"}[follows]})
+			state(&mavrosmsgs.State{Connected: true, Armed: true,
+				Mode: map[bool]string{true: "OFFBOARD", false: "POSCTL"}[follows]})
 		},
 		power: func() { battery(&sensormsgs.BatteryState{Voltage: volts}) },
 		command: func() {
@@ -58,11 +60,13 @@ func mavros(t *testing.T, n *ros.Node, p *controller.Params) desk {
 }
 
 func px4(t *testing.T, n *ros.Node, p *controller.Params) desk {
-	state, battery := publish[px4msgs.VehicleStatus](t, n, "fmu/out/vehicle_status_v1"), publish[px4msgs.BatteryStatus](t, n, "fmu/out/battery_status")
+	state, battery := publish[px4msgs.VehicleStatus](t, n, "fmu/out/vehicle_status_v1"),
+		publish[px4msgs.BatteryStatus](t, n, "fmu/out/battery_status")
 	setpoint := publish[px4msgs.VehicleRatesSetpoint](t, n, "fmu/in/vehicle_rates_setpoint")
 	return desk{
 		says: func(follows bool) {
-			m := px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateArmed, NavState: px4msgs.VehicleStatusNavigationStatePosctl}
+			m := px4msgs.VehicleStatus{ArmingState: px4msgs.VehicleStatusArmingStateArmed,
+				NavState: px4msgs.VehicleStatusNavigationStatePosctl}
 			if follows {
 				m.NavState = px4msgs.VehicleStatusNavigationStateOffboard
 			}
@@ -88,8 +92,9 @@ func TestFollowed(t *testing.T) {
 func followed(t *testing.T, stack string) {
 	d := inproc.NewDomain()
 	join := func() *ros.Context {
-		c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Backend: ros.InProcess(d),
-			Getenv: func(string) string { return "" }, Stderr: io.Discard})
+		c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+			Backend: ros.InProcess(d),
+			Getenv:  func(string) string { return "" }, Stderr: io.Discard})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +108,8 @@ func followed(t *testing.T, stack string) {
 	var p controller.Params
 	param.Default(&p)
 	p.CommandInterface, p.Throttle = stack, bridge.Throttle{Hover: 0.37, Voltage: 15.6}
-	pilot := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros, bridge.PX4: px4}[stack](t, n, &p)
+	pilot := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros,
+		bridge.PX4: px4}[stack](t, n, &p)
 	e, err := newExaminer(join(), &p)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +126,8 @@ func followed(t *testing.T, stack string) {
 			pilot.command()
 		}
 	}
-	until("that commands come, of whom nobody says anything", func() { pilot.power() }, func() bool { v, _ := e.takes(); return v > 0 })
+	until("that commands come, of whom nobody says anything", func() { pilot.power() },
+		func() bool { v, _ := e.takes(); return v > 0 })
 	until("standing aside", func() { pilot.says(false) }, func() bool { _, ok := e.takes(); return !ok })
 	until("following", func() { pilot.says(true) }, func() bool { _, ok := e.takes(); return ok })
 	e.Commands()

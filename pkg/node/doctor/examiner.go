@@ -91,33 +91,36 @@ func (e *Examiner) listen(p *controller.Params) error {
 	if err != nil {
 		return err
 	}
-	if _, err = ros.NewRawSubscription(e.Node, e.state.topic, e.state.typeName, deep(node.MocapQoS()), func(data []byte, _ ros.Info) {
-		pose, found, err := poses.Decode(data)
-		e.note(e.state.topic, err)
-		if found && err == nil {
-			e.keep(&pose)
-		}
-	}); err != nil {
+	if _, err = ros.NewRawSubscription(e.Node, e.state.topic, e.state.typeName, deep(node.MocapQoS()),
+		func(data []byte, _ ros.Info) {
+			pose, found, err := poses.Decode(data)
+			e.note(e.state.topic, err)
+			if found && err == nil {
+				e.keep(&pose)
+			}
+		}); err != nil {
 		return err
 	}
 	commands, err := bridge.NewCommandDecoder(e.command.topic, e.command.typeName, p.Throttle)
 	if err != nil {
 		return err
 	}
-	_, err = ros.NewRawSubscription(e.Node, e.command.topic, e.command.typeName, deep(node.MocapQoS()), func(data []byte, _ ros.Info) {
-		volts, followed := e.takes()
-		commands.At(volts)
-		c, err := commands.Decode(data)
-		e.note(e.command.topic, err)
-		if err != nil || !followed {
-			return
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if len(e.commands) < longest {
-			e.commands = append(e.commands, preflight.Commanded{Arrival: e.now(), Thrust: c.Command.Thrust, Rates: c.Command.Rates})
-		}
-	})
+	_, err = ros.NewRawSubscription(e.Node, e.command.topic, e.command.typeName, deep(node.MocapQoS()),
+		func(data []byte, _ ros.Info) {
+			volts, followed := e.takes()
+			commands.At(volts)
+			c, err := commands.Decode(data)
+			e.note(e.command.topic, err)
+			if err != nil || !followed {
+				return
+			}
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if len(e.commands) < longest {
+				e.commands = append(e.commands, preflight.Commanded{Arrival: e.now(), Thrust: c.Command.Thrust,
+					Rates: c.Command.Rates})
+			}
+		})
 	return err
 }
 
@@ -141,7 +144,8 @@ func (e *Examiner) keep(p *bridge.Pose) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.samples) < longest {
-		e.samples = append(e.samples, preflight.Sample{Stamp: float64(p.Stamp) / 1e9, Arrival: e.now(), P: p.State.P, Q: p.State.Q, V: p.State.V, Moves: p.HasVelocity})
+		e.samples = append(e.samples, preflight.Sample{Stamp: float64(p.Stamp) / 1e9, Arrival: e.now(), P: p.State.P,
+			Q: p.State.Q, V: p.State.V, Moves: p.HasVelocity})
 	}
 }
 
@@ -189,27 +193,36 @@ func (e *Examiner) source(came int, fault string) preflight.Finding {
 		if others := e.others(); len(others) > 0 {
 			remedy += ", as published on " + strings.Join(others, ", ") + ": remap it"
 		}
-		return preflight.Finding{Name: name, Wrong: true, Detail: "nobody publishes on " + e.state.topic, Remedy: remedy}
+		return preflight.Finding{Name: name, Wrong: true, Detail: "nobody publishes on " + e.state.topic,
+			Remedy: remedy}
 	case all[0].Type != e.state.typeName:
-		return preflight.Finding{Name: name, Wrong: true, Detail: fmt.Sprintf("%s is of type %s, expected %s", e.state.topic, all[0].Type, e.state.typeName), Remedy: "set state_source, or remap the right topic"}
+		return preflight.Finding{Name: name, Wrong: true,
+			Detail: fmt.Sprintf("%s is of type %s, expected %s", e.state.topic, all[0].Type, e.state.typeName),
+			Remedy: "set state_source, or remap the right topic"}
 	case len(all) > 1:
 		var names []string
 		for _, p := range all {
 			names = append(names, nodeName(p.Node.Namespace, p.Node.Name))
 		}
-		return preflight.Finding{Name: name, Wrong: true, Detail: e.state.topic + " is published by " + strings.Join(names, " and "), Remedy: "leave one of them"}
+		return preflight.Finding{Name: name, Wrong: true,
+			Detail: e.state.topic + " is published by " + strings.Join(names, " and "), Remedy: "leave one of them"}
 	case fault != "":
-		return preflight.Finding{Name: name, Wrong: true, Detail: fault, Remedy: "see docs/guide/interfaces.md for what is expected of the topic"}
+		return preflight.Finding{Name: name, Wrong: true, Detail: fault,
+			Remedy: "see docs/guide/interfaces.md for what is expected of the topic"}
 	case came == 0:
-		return preflight.Finding{Name: name, Wrong: true, Detail: e.state.topic + " is stale: it has a publisher, and nothing came", Remedy: "is the body in view, and the right one (parameter body)?"}
+		return preflight.Finding{Name: name, Wrong: true,
+			Detail: e.state.topic + " is stale: it has a publisher, and nothing came",
+			Remedy: "is the body in view, and the right one (parameter body)?"}
 	}
-	return preflight.Finding{Name: name, Detail: fmt.Sprintf("%s, %s, by %s", e.state.topic, e.state.typeName, nodeName(all[0].Node.Namespace, all[0].Node.Name))}
+	return preflight.Finding{Name: name, Detail: fmt.Sprintf("%s, %s, by %s", e.state.topic, e.state.typeName,
+		nodeName(all[0].Node.Namespace, all[0].Node.Name))}
 }
 
 // others are topics with states of the same type.
 func (e *Examiner) others() (names []string) {
 	for topic, types := range e.Context().Graph().Topics() {
-		if slices.Contains(types, e.state.typeName) && topic != e.state.topic && len(e.Context().Graph().Publishers(topic)) > 0 {
+		if slices.Contains(types, e.state.typeName) && topic != e.state.topic &&
+			len(e.Context().Graph().Publishers(topic)) > 0 {
 			names = append(names, topic)
 		}
 	}

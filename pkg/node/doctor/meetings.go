@@ -26,14 +26,16 @@ func (e *Examiner) meetings() (found []preflight.Finding) {
 			for _, s := range g.Subscriptions(topic) {
 				if why := apart(&p, &s); why != "" {
 					found = append(found, preflight.Finding{Name: "QoS", Wrong: true,
-						Detail: fmt.Sprintf("topic %s: %s does not hear %s: %s", topic, nodeName(s.Node.Namespace, s.Node.Name), nodeName(p.Node.Namespace, p.Node.Name), why),
+						Detail: fmt.Sprintf("topic %s: %s does not hear %s: %s", topic,
+							nodeName(s.Node.Namespace, s.Node.Name), nodeName(p.Node.Namespace, p.Node.Name), why),
 						Remedy: "give both the same (qos_overrides of either node)"})
 				}
 			}
 		}
 	}
 	if found == nil {
-		found = append(found, preflight.Finding{Name: "QoS", Detail: fmt.Sprintf("publishers and subscriptions of %d topics meet", looked)})
+		found = append(found, preflight.Finding{Name: "QoS",
+			Detail: fmt.Sprintf("publishers and subscriptions of %d topics meet", looked)})
 	}
 	return found
 }

@@ -39,7 +39,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 // environment is one in which the processes of this test meet, and no others.
 func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_DISTRO": "humble",
+	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100),
+		"ROS_DISTRO":     "humble",
 		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_examiner_%d</Tag></Discovery>", os.Getpid())}
 }
 
@@ -65,7 +66,8 @@ var places = []struct {
 	p   so3.Vec3
 	rpy [3]float64
 }{
-	{so3.Vec3{Z: 0.03}, [3]float64{}}, {so3.Vec3{Z: 0.5}, [3]float64{}}, {so3.Vec3{X: 0.5, Z: 0.5}, [3]float64{}}, {so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
+	{so3.Vec3{Z: 0.03}, [3]float64{}}, {so3.Vec3{Z: 0.5}, [3]float64{}}, {so3.Vec3{X: 0.5, Z: 0.5}, [3]float64{}},
+	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
 	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{0, 45, 0}}, {so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
 	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{45, 0, 0}}, {so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
 	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{0, 0, 90}}, {so3.Vec3{X: 0.5, Y: 1, Z: 0.5}, [3]float64{0, 0, 90}},
@@ -178,12 +180,14 @@ func TestLive(t *testing.T) {
 	d := &driver{pub: must(ros.NewPublisher[geometrymsgs.PoseStamped](n, "/quad/mocap/pose", node.MocapQoS()))(t)}
 	found, failed := examined(t, program, d)
 	for name, want := range map[string]string{"state topic": "ok /quad/mocap/pose, geometry_msgs/msg/PoseStamped, by /driver", "QoS": "ok publishers and subscriptions of",
-		"position unit": "ok half a metre comes out as 0.5: metres", "position axes": "ok x forward, y left, z up", "attitude": "ok follows the moves", "trim": "ok 0.0°"} {
+		"position unit": "ok half a metre comes out as 0.5: metres", "position axes": "ok x forward, y left, z up",
+		"attitude": "ok follows the moves", "trim": "ok 0.0°"} {
 		if !strings.HasPrefix(found[name], want) {
 			t.Errorf("%s: %s, expected %s", name, found[name], want)
 		}
 	}
-	if busy := strings.Contains(found["rate"]+found["delay"], "wrong"); failed != busy { // which a busy machine may well be
+	if busy := strings.Contains(found["rate"]+found["delay"],
+		"wrong"); failed != busy { // which a busy machine may well be
 		t.Errorf("failed: %v, found %q", failed, found)
 	}
 

@@ -59,7 +59,8 @@ func newHouse(t *testing.T, args ...string) *house {
 	t.Helper()
 	d := inproc.NewDomain()
 	join := func(args ...string) *ros.Context {
-		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
+		c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"},
+			args...),
 			Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
 		rostest.Spin(t, c, 2)
 		return c
@@ -82,7 +83,8 @@ func newHouse(t *testing.T, args ...string) *house {
 	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
 		t.Fatal(err)
 	}
-	h.tick = control.Tick{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, Sent: quad.Command{Thrust: 9.9}}
+	h.tick = control.Tick{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
+		Sent: quad.Command{Thrust: 9.9}}
 	return h
 }
 
@@ -135,7 +137,8 @@ func TestFollowsTheBundleThatFlies(t *testing.T) {
 	window := a.Dimensions["context"] + 1
 	for k := range window + 5 {
 		z := h.step(a.ID)
-		if whole := k >= window-1; len(z.Mean) != 4 || zero(z.Mean) == whole || (z.Novelty == 1) == whole && z.Novelty == 1 {
+		if whole := k >= window-1; len(z.Mean) != 4 || zero(z.Mean) == whole || (z.Novelty == 1) == whole &&
+			z.Novelty == 1 {
 			t.Fatalf("step %d: %+v", k, z)
 		}
 	}
@@ -181,7 +184,8 @@ func TestRefuses(t *testing.T) {
 	}
 	h.publish(b)
 	want := `topic bundle: bundle ` + b.ID + ` is of robot "arm", expected "quadrotor"`
-	for end := time.Now().Add(long); h.e.trouble.Load() == nil || *h.e.trouble.Load() != want; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(long); h.e.trouble.Load() == nil ||
+		*h.e.trouble.Load() != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the trouble is %v, expected %s", h.e.trouble.Load(), want)
 		}
@@ -201,14 +205,15 @@ func TestRefuses(t *testing.T) {
 func (h *house) listening() (says func(task string, level diagnostics.Level, words string)) {
 	h.t.Helper()
 	said := make(chan diagnosticmsgs.DiagnosticStatus, 100)
-	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		for _, s := range m.Status {
-			select {
-			case said <- s:
-			default:
+	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			for _, s := range m.Status {
+				select {
+				case said <- s:
+				default:
+				}
 			}
-		}
-	}))(h.t)
+		}))(h.t)
 	return func(task string, level diagnostics.Level, words string) {
 		h.t.Helper()
 		deadline := time.After(long)
@@ -240,7 +245,8 @@ func TestBareBundle(t *testing.T) {
 
 // While commands are not followed there are no latents either, of a bundle that has a model, and that is no fault.
 func TestHealthAside(t *testing.T) {
-	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05", "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
+	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05", "-p",
+		"bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	a, says := read(t, "a.vnd").ID, h.listening()
 	h.step(a)
 	h.tick.Stage = guard.Aside

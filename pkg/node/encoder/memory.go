@@ -114,7 +114,8 @@ func (m *memory) tell() {
 	m.spoken = 0
 	c, state := m.Now()
 	s := &m.m
-	*s = diagnosticmsgs.DiagnosticStatus{Level: diagnosticmsgs.DiagnosticStatusWarn, Name: "condition", HardwareID: m.robot, Message: state.String()}
+	*s = diagnosticmsgs.DiagnosticStatus{Level: diagnosticmsgs.DiagnosticStatusWarn, Name: "condition",
+		HardwareID: m.robot, Message: state.String()}
 	add := func(key, value string) {
 		s.Values = append(s.Values, diagnosticmsgs.KeyValue{Key: key, Value: value})
 	}
@@ -122,7 +123,8 @@ func (m *memory) tell() {
 	if c != nil {
 		switch state {
 		case conditions.Known:
-			s.Level, s.Message = diagnosticmsgs.DiagnosticStatusOk, fmt.Sprintf("seen before: %s (visit %d)", c.Label(), c.Visits)
+			s.Level, s.Message = diagnosticmsgs.DiagnosticStatusOk,
+				fmt.Sprintf("seen before: %s (visit %d)", c.Label(), c.Visits)
 		default:
 			s.Message = "new: " + c.Label()
 		}

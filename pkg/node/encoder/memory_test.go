@@ -48,13 +48,14 @@ func (h *house) hover(id string, seconds float64, said <-chan map[string]string,
 func (h *house) conditions() <-chan map[string]string {
 	h.t.Helper()
 	said := make(chan map[string]string, 1000)
-	heard := must(ros.NewSubscription(h.n, "condition", node.LatchedQoS(), func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
-		s := map[string]string{"name": m.Name, "message": m.Message, "level": fmt.Sprint(m.Level)}
-		for _, v := range m.Values {
-			s[v.Key] = v.Value
-		}
-		said <- s
-	}))(h.t)
+	heard := must(ros.NewSubscription(h.n, "condition", node.LatchedQoS(),
+		func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
+			s := map[string]string{"name": m.Name, "message": m.Message, "level": fmt.Sprint(m.Level)}
+			for _, v := range m.Values {
+				s[v.Key] = v.Value
+			}
+			said <- s
+		}))(h.t)
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
 	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
@@ -66,7 +67,8 @@ func (h *house) conditions() <-chan map[string]string {
 // call names a condition.
 func (h *house) call(name string) *msgs.SetConditionResponse {
 	h.t.Helper()
-	c := must(ros.NewClient[msgs.SetConditionRequest, msgs.SetConditionResponse](h.n, "latent_encoder/name_condition"))(h.t)
+	c := must(ros.NewClient[msgs.SetConditionRequest, msgs.SetConditionResponse](h.n,
+		"latent_encoder/name_condition"))(h.t)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
@@ -103,7 +105,8 @@ func TestConditions(t *testing.T) {
 
 	h, said = start()
 	h.hover(id, 7, said, func(s map[string]string) bool {
-		return s["message"] == "seen before: calm (visit 2)" && s["state"] == "known" && s["level"] == "0" && strings.HasPrefix(s["all"], `[{"id":1,"name":"calm","visits":2,`)
+		return s["message"] == "seen before: calm (visit 2)" && s["state"] == "known" && s["level"] == "0" &&
+			strings.HasPrefix(s["all"], `[{"id":1,"name":"calm","visits":2,`)
 	})
 }
 
@@ -113,10 +116,12 @@ func TestBadConditions(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c := must(ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-p", "conditions_file:=" + file},
+	c := must(ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-p",
+		"conditions_file:=" + file},
 		Backend: ros.InProcess(inproc.NewDomain()), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(t)
 	defer c.Close()
-	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "parameter conditions_file: "+file+": format is 0, expected 1") {
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(),
+		"parameter conditions_file: "+file+": format is 0, expected 1") {
 		t.Errorf("%v", err)
 	}
 }

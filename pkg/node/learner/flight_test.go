@@ -54,7 +54,8 @@ func newField(t *testing.T) *field {
 		key, value, _ := strings.Cut(e, "=")
 		env[key] = value
 	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
 		t.Skip(err)
 	}
@@ -88,14 +89,18 @@ func (f *field) listen(n *ros.Node) {
 	}
 	deep := node.StepQoS()
 	deep.Depth = 5000
-	must(ros.NewSubscription(n, "/quad/step", deep, func(m *msgs.Step, _ ros.Info) { note(func() { f.steps = append(f.steps, *m) }) }))(f.t)
-	must(ros.NewSubscription(n, "/quad/latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { note(func() { f.latents[m.BundleID]++ }) }))(f.t)
-	must(ros.NewSubscription(n, "/quad/bundle", node.LatchedQoS(), func(m *msgs.Bundle, _ ros.Info) { note(func() { f.bundles = append(f.bundles, m.ID) }) }))(f.t)
+	must(ros.NewSubscription(n, "/quad/step", deep,
+		func(m *msgs.Step, _ ros.Info) { note(func() { f.steps = append(f.steps, *m) }) }))(f.t)
+	must(ros.NewSubscription(n, "/quad/latent", node.LatentQoS(),
+		func(m *msgs.Latent, _ ros.Info) { note(func() { f.latents[m.BundleID]++ }) }))(f.t)
+	must(ros.NewSubscription(n, "/quad/bundle", node.LatchedQoS(),
+		func(m *msgs.Bundle, _ ros.Info) { note(func() { f.bundles = append(f.bundles, m.ID) }) }))(f.t)
 	must(ros.NewSubscription(n, "/quad/learner/status", node.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
 		note(func() { f.status = m.Phase + ": " + m.Message })
 	}))(f.t)
 	q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
-	must(ros.NewSubscription(n, "/quad/buffer", q, func(*msgs.BufferSegment, ros.Info) { note(func() { f.segments++ }) }))(f.t)
+	must(ros.NewSubscription(n, "/quad/buffer", q,
+		func(*msgs.BufferSegment, ros.Info) { note(func() { f.segments++ }) }))(f.t)
 }
 
 // start starts a program in the namespace quad. It is ended in good order, unless it was killed.
@@ -145,7 +150,8 @@ func (f *field) until(what string, holds func() bool) {
 	defer f.mu.Unlock()
 	for !holds() {
 		if time.Now().After(deadline) {
-			f.t.Fatalf("not in %v: %s; %d steps, bundles %v, %d segments, latents %v, status %q", most, what, len(f.steps), f.bundles, f.segments, f.latents, f.status)
+			f.t.Fatalf("not in %v: %s; %d steps, bundles %v, %d segments, latents %v, status %q", most, what,
+				len(f.steps), f.bundles, f.segments, f.latents, f.status)
 		}
 		f.changed.Wait()
 	}
@@ -185,7 +191,10 @@ func TestSwapInFlight(t *testing.T) {
 	f.until("flight under the first bundle", func() bool { return f.flying(first, 100) && f.segments > 0 })
 	f.until("another bundle is learned", func() bool { return len(f.bundles) > 1 })
 	f.until("it flies", func() bool { return f.flying(f.bundles[len(f.bundles)-1], 100) })
-	f.until("it is read by its own encoder", func() bool { return f.latents[f.bundles[len(f.bundles)-1]] > 0 || len(f.bundles) > 2 })
+	f.until("it is read by its own encoder", func() bool {
+		return f.latents[f.bundles[len(f.bundles)-1]] > 0 ||
+			len(f.bundles) > 2
+	})
 	f.swapped(first)
 
 	killLearner()
@@ -203,7 +212,8 @@ func TestSwapInFlight(t *testing.T) {
 	told := f.segments
 	f.mu.Unlock()
 	f.start("transition_recorder", recorder...)
-	f.until("the recorder comes up again, and tells of what is there and of more", func() bool { return f.segments > told+1 })
+	f.until("the recorder comes up again, and tells of what is there and of more",
+		func() bool { return f.segments > told+1 })
 	f.until("learning goes on", func() bool { return len(f.bundles) > before+1 })
 	f.until("flight goes on", func() bool { return f.flying(f.bundles[len(f.bundles)-1], 20) })
 	f.until("bags", func() bool {
@@ -245,7 +255,8 @@ func (f *field) recorded() {
 			for _, topic := range info.Topics {
 				counts[topic.Name] = topic.Count
 			}
-			if counts["/quad/bundle"] < 2 || counts["/quad/step"] < 200 || counts["/quad/mocap/pose"] < 200 || counts["/quad/latent"] == 0 || counts["/quad/command"] < 200 {
+			if counts["/quad/bundle"] < 2 || counts["/quad/step"] < 200 || counts["/quad/mocap/pose"] < 200 ||
+				counts["/quad/latent"] == 0 || counts["/quad/command"] < 200 {
 				f.t.Errorf("in the bag: %v", counts)
 			}
 			return

@@ -125,10 +125,12 @@ func (n *learnerNode) options(p *parameters) (supervisor.Options, error) {
 	if err != nil {
 		return supervisor.Options{}, err
 	}
-	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Names, Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
+	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Names,
+		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
 		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Tell: n.progress, Log: n.log}
 	if p.Judge.Use {
-		j := &closedloop.Judge{Paths: paths, Limits: p.Limits, Seconds: p.Judge.Seconds, Wind: p.Judge.Wind, Start: p.Judge.Start}
+		j := &closedloop.Judge{Paths: paths, Limits: p.Limits, Seconds: p.Judge.Seconds, Wind: p.Judge.Wind,
+			Start: p.Judge.Start}
 		param.Default(&j.World)
 		opt.Judge = j
 	}
@@ -157,9 +159,10 @@ func (n *learnerNode) listen(ctx context.Context, p *parameters) error {
 	}
 	if p.Source == fromTopic {
 		var err error
-		n.collector, err = collect.Open(p.Buffer, collect.Options{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s collect.Segment) {
-			announced(supervisor.Announced{Dir: s.Dir, File: s.File, Rows: uint64(s.Rows), SHA256: s.SHA256})
-		}})
+		n.collector, err = collect.Open(p.Buffer,
+			collect.Options{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s collect.Segment) {
+				announced(supervisor.Announced{Dir: s.Dir, File: s.File, Rows: uint64(s.Rows), SHA256: s.SHA256})
+			}})
 		if err != nil {
 			return fmt.Errorf("parameter directory: %w", err)
 		}
@@ -212,7 +215,8 @@ func (n *learnerNode) serve(ctx context.Context) error {
 		}
 		return true, text
 	}
-	for service, do := range map[string]func(context.Context) (string, error){"~/train_now": n.learner.TrainNow, "~/rollback": n.learner.Rollback} {
+	for service, do := range map[string]func(context.Context) (string, error){"~/train_now": n.learner.TrainNow,
+		"~/rollback": n.learner.Rollback} {
 		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) { a.Success, a.Message = within(do) }
 		if _, err := ros.NewService(n.Node, service, answer, ros.InGroup(n.slow)); err != nil {
 			return err

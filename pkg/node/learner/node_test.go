@@ -58,11 +58,15 @@ func TestParameterFile(t *testing.T) {
 const patience = 90 * time.Second
 
 // tiny are parameters with which a round takes a moment, and nearly everything passes.
-var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.first.updates:=60", "fit.first.batch:=16", "fit.steps:=5",
-	"fit.again.updates:=10", "fit.again.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002", "policy_again.epochs:=5", "policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
+var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.first.updates:=60",
+	"fit.first.batch:=16", "fit.steps:=5",
+	"fit.again.updates:=10", "fit.again.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002",
+	"policy_again.epochs:=5", "policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"base.hidden:=16", "base.epochs:=40", "base.envs:=16", "base.horizon:=40", "base.flights:=1",
-	"gate.shadow.flights:=2", "gate.shadow.seconds:=0.5", "gate.shadow.settle:=0.0", "gate.canary.flights:=2", "gate.canary.settle:=0.0",
-	"gate.tolerance:=10.0", "gate.first_error:=100.0", "gate.saturation:=60.0", "gate.rate:=1000.0", "gate.resamples:=100",
+	"gate.shadow.flights:=2", "gate.shadow.seconds:=0.5", "gate.shadow.settle:=0.0", "gate.canary.flights:=2",
+	"gate.canary.settle:=0.0",
+	"gate.tolerance:=10.0", "gate.first_error:=100.0", "gate.saturation:=60.0", "gate.rate:=1000.0",
+	"gate.resamples:=100",
 	"judge.seconds:=1.0", "judge.wind:=0.5", "buffer.segment_seconds:=5.0"}
 
 func options(d *inproc.Domain, args ...string) ros.Options {
@@ -70,7 +74,8 @@ func options(d *inproc.Domain, args ...string) ros.Options {
 	for _, p := range args {
 		all = append(all, "-p", p)
 	}
-	return ros.Options{Args: all, Threads: 2, Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}
+	return ros.Options{Args: all, Threads: 2, Backend: ros.InProcess(d), Getenv: func(string) string { return "" },
+		Stderr: io.Discard}
 }
 
 // begin runs the node until stop.
@@ -94,13 +99,15 @@ func begin(t *testing.T, d *inproc.Domain, args ...string) (stop func()) {
 
 // declaredPhases are those of LearnerStatus.msg.
 var declaredPhases = []string{
-	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhasePaused, msgs.LearnerStatusPhaseBasePolicy, msgs.LearnerStatusPhaseFit,
+	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhasePaused, msgs.LearnerStatusPhaseBasePolicy,
+	msgs.LearnerStatusPhaseFit,
 	msgs.LearnerStatusPhaseEncode, msgs.LearnerStatusPhaseImprove, msgs.LearnerStatusPhaseGate,
 }
 
 // The learner's phases are those that LearnerStatus.msg declares.
 func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
-	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.First), string(continual.Fitting),
+	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.First),
+		string(continual.Fitting),
 		string(continual.Encoding), string(continual.Improving), string(continual.Gating)}
 	if !slices.Equal(phases, declaredPhases) {
 		t.Errorf("phases %q, LearnerStatus.msg has %q", phases, declaredPhases)
@@ -130,7 +137,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 func join(t *testing.T, d *inproc.Domain) *people {
 	t.Helper()
 	c := must(ros.NewContext(options(d)))(t)
-	p := &people{t: t, n: must(c.NewNode("people"))(t), bundles: make(chan msgs.Bundle, 100), statuses: make(chan msgs.LearnerStatus, 10000)}
+	p := &people{t: t, n: must(c.NewNode("people"))(t), bundles: make(chan msgs.Bundle, 100),
+		statuses: make(chan msgs.LearnerStatus, 10000)}
 	must(ros.NewSubscription(p.n, "bundle", node.LatchedQoS(), func(m *msgs.Bundle, _ ros.Info) {
 		kept := *m
 		kept.Data = append([]byte(nil), m.Data...)
@@ -142,7 +150,8 @@ func join(t *testing.T, d *inproc.Domain) *people {
 		}
 		p.statuses <- *m
 	}))(t)
-	p.segments = must(ros.NewPublisher[msgs.BufferSegment](p.n, "buffer", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}))(t)
+	p.segments = must(ros.NewPublisher[msgs.BufferSegment](p.n, "buffer",
+		ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}))(t)
 	p.steps = must(ros.NewPublisher[msgs.Step](p.n, "step", node.StepQoS()))(t)
 	rostest.Spin(t, c, 1)
 	return p
@@ -177,7 +186,8 @@ func (p *people) status(text string) msgs.LearnerStatus {
 
 func (p *people) trigger(service string) *stdsrvs.TriggerResponse {
 	p.t.Helper()
-	c := must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](p.n, "/quad/background_learner/"+service))(p.t)
+	c := must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](p.n,
+		"/quad/background_learner/"+service))(p.t)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -189,7 +199,8 @@ func (p *people) trigger(service string) *stdsrvs.TriggerResponse {
 
 func (p *people) pause(on bool) *stdsrvs.SetBoolResponse {
 	p.t.Helper()
-	c := must(ros.NewClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](p.n, "/quad/background_learner/pause"))(p.t)
+	c := must(ros.NewClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](p.n,
+		"/quad/background_learner/pause"))(p.t)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -244,7 +255,8 @@ func segment(t *testing.T, dir string, seconds int) *msgs.BufferSegment {
 		t.Fatal(err)
 	}
 	f := b.Files()[0]
-	return &msgs.BufferSegment{Directory: dir, File: f.Name, Rows: uint64(f.Rows), Sha256: must(collect.Sum(filepath.Join(dir, f.Name)))(t)}
+	return &msgs.BufferSegment{Directory: dir, File: f.Name, Rows: uint64(f.Rows),
+		Sha256: must(collect.Sum(filepath.Join(dir, f.Name)))(t)}
 }
 
 // TestLearns: the node trains a first policy, learns from an announced segment, publishes what passed, goes back when asked
@@ -276,7 +288,8 @@ func TestLearns(t *testing.T) {
 	}
 	second := p.bundle()
 	s := p.status("round 1 on ")
-	if second.Parent != first.ID || s.BundleID != second.ID || s.Phase != msgs.LearnerStatusPhaseWaiting || s.Transitions < 400 {
+	if second.Parent != first.ID || s.BundleID != second.ID || s.Phase != msgs.LearnerStatusPhaseWaiting ||
+		s.Transitions < 400 {
 		t.Errorf("%s follows %s; %+v", second.ID, second.Parent, s)
 	}
 	if a := p.trigger("rollback"); !a.Success || p.bundle().ID != first.ID {
@@ -307,7 +320,8 @@ func TestTopic(t *testing.T) {
 	first := p.bundle()
 	m := msgs.NewStep()
 	for k, s := range hovering(t, 12) {
-		bridge.PutStep(m, &control.Tick{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State, Sent: s.Command, Bundle: first.ID, Task: "hover",
+		bridge.PutStep(m, &control.Tick{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State, Sent: s.Command,
+			Bundle: first.ID, Task: "hover",
 			Reference: make([]quad.Reference, 1)}, "world")
 		if err := p.steps.Publish(m); err != nil {
 			t.Fatal(err)

@@ -52,7 +52,8 @@ func (p *parameters) check() error {
 		return fmt.Errorf("limits: %w", err)
 	}
 	if p.Source == fromTopic && p.Buffer.Dt != p.Nominal.Dt {
-		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt, p.Nominal.Dt)
+		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt,
+			p.Nominal.Dt)
 	}
 	_, _, err := p.Tasks()
 	return err

@@ -28,7 +28,8 @@ func TestPlayed(t *testing.T) {
 		t.Skip("three processes")
 	}
 	flight := filepath.Join("..", "replay", "testdata", "flight")
-	bundle := "bundle_file:=" + must(filepath.Abs(filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd")))(t)
+	bundle := "bundle_file:=" + must(filepath.Abs(filepath.Join("..", "..", "flight", "control", "testdata",
+		"a.vnd")))(t)
 	steps, recorded := played(t, flight)
 	f := newField(t)
 	found := map[int64][]float32{}
@@ -42,14 +43,18 @@ func TestPlayed(t *testing.T) {
 	out := must(ros.NewRawPublisher(f.n, "/quad/step", "vnd/msg/Step", node.StepQoS()))(t)
 	f.start("latent_encoder", bundle)
 	f.start("transition_recorder", "directory:="+f.data, "buffer.segment_seconds:=2.0", "bag.least_free:=0")
-	f.start("background_learner", append(append([]string(nil), tiny...), bundle, "directory:="+f.data, "new_rows:=200", "least_data:=4.0",
-		"fit.model.latent:=4", "fit.model.hidden:=16", "fit.model.encoder_hidden:=16", "fit.model.encoder_dense:=16", "fit.model.decoder_hidden:=8")...)
+	f.start("background_learner", append(append([]string(nil), tiny...), bundle, "directory:="+f.data, "new_rows:=200",
+		"least_data:=4.0",
+		"fit.model.latent:=4", "fit.model.hidden:=16", "fit.model.encoder_hidden:=16", "fit.model.encoder_dense:=16",
+		"fit.model.decoder_hidden:=8")...)
 	const listeners, clocks = 4, 3 // the test listens to steps too
-	if err := errors.Join(ros.WaitForMatched(f.ctx, out, listeners), ros.WaitForMatched(f.ctx, clock, clocks)); err != nil {
+	if err := errors.Join(ros.WaitForMatched(f.ctx, out, listeners),
+		ros.WaitForMatched(f.ctx, clock, clocks)); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		if err := errors.Join(clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(s.at)}), out.PublishBytes(s.data)); err != nil {
+		if err := errors.Join(clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(s.at)}),
+			out.PublishBytes(s.data)); err != nil {
 			t.Fatal(err)
 		}
 		// So that the queue of nobody runs over, however busy the machine is.

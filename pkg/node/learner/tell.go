@@ -15,7 +15,8 @@ import (
 func (n *learnerNode) publish(b *bundle.Bundle) {
 	data, err := b.Encode()
 	if err == nil {
-		m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
+		m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
+			Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
 		m.Header.Stamp = n.Now().Msg()
 		err = n.bundles.Publish(m)
 	}
@@ -35,8 +36,9 @@ func (n *learnerNode) progress(s supervisor.Status) {
 		return
 	}
 	n.told, n.toldAt = s, time.Now()
-	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows), BundleID: s.Bundle,
-		Loss: float32(s.Loss), Validation: float32(math.NaN()), Message: s.Message}
+	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows),
+		BundleID: s.Bundle,
+		Loss:     float32(s.Loss), Validation: float32(math.NaN()), Message: s.Message}
 	m.Header.Stamp = n.Now().Msg()
 	if err := n.status.Publish(m); err != nil {
 		n.Log().Error().Msgf("topic learner/status: %v", err)

@@ -44,7 +44,8 @@ func TestCommandsOfOtherUnits(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		log := &said{}
 		join := func(w io.Writer) *ros.Context {
-			c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "-r", "__ns:=/quad", "--disable-external-lib-logs"},
+			c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "-r", "__ns:=/quad",
+				"--disable-external-lib-logs"},
 				Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: w})
 			if err != nil {
 				t.Fatal(err)

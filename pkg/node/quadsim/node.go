@@ -83,7 +83,8 @@ func newSimulator(ctx context.Context, c *ros.Context) (*simulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()), done: ctx.Done(),
+	s := &simulator{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()),
+		done:    ctx.Done(),
 		latency: diagnostics.NewLatency(-100*time.Millisecond, 100*time.Millisecond)}
 	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -108,7 +109,8 @@ func (n *simulator) begin(ctx context.Context) error {
 	if n.estimator, err = estimator.New(estimator.DefaultParams()); err != nil {
 		return err
 	}
-	n.pace = pace{step: time.Duration(p.Step * 1e9), speed: p.Speed, lockstep: p.Lockstep, paced: p.Paced, period: int64(p.Period * 1e9),
+	n.pace = pace{step: time.Duration(p.Step * 1e9), speed: p.Speed, lockstep: p.Lockstep, paced: p.Paced,
+		period:   int64(p.Period * 1e9),
 		patience: time.Duration(p.Patience * 1e9)}
 	n.zero(0)
 	if err := n.publish(p); err != nil {
@@ -227,7 +229,8 @@ func plausible(topic string, c *bridge.Command) error {
 		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per second?", topic, w, mostRate)
 	}
 	if c.Command.Thrust > mostThrust {
-		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic, c.Command.Thrust, mostThrust)
+		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic,
+			c.Command.Thrust, mostThrust)
 	}
 	return nil
 }
@@ -248,7 +251,8 @@ func (n *simulator) serve(ctx context.Context) error {
 		return err
 	}
 	_, err = ros.NewService(n.Node, "~/set_condition", func(q *msgs.SetConditionRequest, r *msgs.SetConditionResponse) {
-		r.Success, r.Message = n.order(ctx, func() error { return n.vehicle.Impose(q.Condition) }, "condition "+q.Condition)
+		r.Success, r.Message = n.order(ctx, func() error { return n.vehicle.Impose(q.Condition) },
+			"condition "+q.Condition)
 	})
 	return err
 }

@@ -48,8 +48,10 @@ func TestLockstep(t *testing.T) {
 		waits           bool
 	}{
 		{10, 0, false}, {15, 0, false}, {20, 0, false}, {25, 0, true}, {0, 25, false}, // each fourth sample
-		{30, 30, false}, {45, 0, false}, {50, 0, true}, {55, 0, true}, {0, 20, true}, {0, 45, false}, // the sample beside it
-		{205, 0, true}, {0, 195, false}, {210, 0, false}, {215, 0, true}, {0, 215, false}, // a controller that was late has another grid
+		{30, 30, false}, {45, 0, false}, {50, 0, true}, {55, 0, true}, {0, 20, true}, {0, 45, false},
+		// the sample beside it
+		{205, 0, true}, {0, 195, false}, {210, 0, false}, {215, 0, true}, {0, 215, false},
+		// a controller that was late has another grid
 	} {
 		if c.sample > 0 {
 			p.sampled(c.sample * ms)
@@ -77,7 +79,8 @@ func TestLockstep(t *testing.T) {
 // Paced lockstep waits for commands and for the wall, and catches up after a late command.
 func TestPacedLockstep(t *testing.T) {
 	now := time.Unix(1000, 0)
-	p := pace{step: 5 * time.Millisecond, speed: 1, lockstep: true, paced: true, period: 20 * ms, patience: time.Second, next: now}
+	p := pace{step: 5 * time.Millisecond, speed: 1, lockstep: true, paced: true, period: 20 * ms, patience: time.Second,
+		next: now}
 	p.sampled(5 * ms)
 	p.advanced(now)
 	p.came(5 * ms)
@@ -108,7 +111,8 @@ func TestParams(t *testing.T) {
 	if err := p.check(); err != nil || p.simulated() {
 		t.Error(err)
 	}
-	for _, spoil := range []func(*Params){func(p *Params) { p.Start = nil }, func(p *Params) { p.CommandInterface = "px4" }} {
+	for _, spoil := range []func(*Params){func(p *Params) { p.Start = nil },
+		func(p *Params) { p.CommandInterface = "px4" }} {
 		q := p
 		spoil(&q)
 		if err := q.check(); err == nil {

@@ -77,27 +77,31 @@ type mavros struct {
 func newMavros(ctx context.Context, n *simulator) (stack, error) {
 	s := &mavros{n: n, autopilot: autopilot{timeout: n.params.Autopilot.Timeout}}
 	var err error
-	if s.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mavros/local_position/odom", node.MocapQoS()); err != nil {
+	if s.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mavros/local_position/odom",
+		node.MocapQoS()); err != nil {
 		return nil, err
 	}
 	if s.states, err = ros.NewPublisher[mavrosmsgs.State](n.Node, "mavros/state", reliable()); err != nil {
 		return nil, err
 	}
-	if s.batteries, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "mavros/battery", node.MocapQoS()); err != nil {
+	if s.batteries, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "mavros/battery",
+		node.MocapQoS()); err != nil {
 		return nil, err
 	}
-	if _, err = ros.NewService(n.Node, "mavros/cmd/arming", func(q *mavrosmsgs.CommandBoolRequest, r *mavrosmsgs.CommandBoolResponse) {
-		r.Success, _ = n.order(ctx, func() error { return s.arm(q.Value, n.vehicle.Grounded()) }, "")
-	}); err != nil {
+	if _, err = ros.NewService(n.Node, "mavros/cmd/arming",
+		func(q *mavrosmsgs.CommandBoolRequest, r *mavrosmsgs.CommandBoolResponse) {
+			r.Success, _ = n.order(ctx, func() error { return s.arm(q.Value, n.vehicle.Grounded()) }, "")
+		}); err != nil {
 		return nil, err
 	}
-	_, err = ros.NewService(n.Node, "mavros/set_mode", func(q *mavrosmsgs.SetModeRequest, r *mavrosmsgs.SetModeResponse) {
-		mode := q.CustomMode
-		r.ModeSent = true // to the autopilot, which may refuse it
-		if ok, why := n.order(ctx, func() error { return s.enter(mode, n.vehicle.Time()) }, ""); !ok {
-			n.Log().Warn().Msg(why)
-		}
-	})
+	_, err = ros.NewService(n.Node, "mavros/set_mode",
+		func(q *mavrosmsgs.SetModeRequest, r *mavrosmsgs.SetModeResponse) {
+			mode := q.CustomMode
+			r.ModeSent = true // to the autopilot, which may refuse it
+			if ok, why := n.order(ctx, func() error { return s.enter(mode, n.vehicle.Time()) }, ""); !ok {
+				n.Log().Warn().Msg(why)
+			}
+		})
 	return s, err
 }
 
@@ -120,7 +124,8 @@ func (s *mavros) look(now float64, stamp int64) {
 		s.n.warn(s.states.Publish(&m))
 	}
 	if s.power.due(now, batteryRate) {
-		b := sensormsgs.BatteryState{Voltage: float32(s.n.vehicle.Truth().Voltage), Percentage: float32(s.n.vehicle.Truth().Charge), Present: true}
+		b := sensormsgs.BatteryState{Voltage: float32(s.n.vehicle.Truth().Voltage),
+			Percentage: float32(s.n.vehicle.Truth().Charge), Present: true}
 		b.Header.Stamp = bridge.Time(stamp)
 		s.n.warn(s.batteries.Publish(&b))
 	}
@@ -142,30 +147,34 @@ func newPX4(n *simulator) (stack, error) {
 	const alive = 1.0 // COM_OF_LOSS_T
 	s := &px4{n: n, autopilot: autopilot{timeout: alive, heartbeat: true}}
 	var err error
-	if s.odom, err = ros.NewPublisher[px4msgs.VehicleOdometry](n.Node, "fmu/out/vehicle_odometry", node.MocapQoS()); err != nil {
+	if s.odom, err = ros.NewPublisher[px4msgs.VehicleOdometry](n.Node, "fmu/out/vehicle_odometry",
+		node.MocapQoS()); err != nil {
 		return nil, err
 	}
 	version := fmt.Sprintf("fmu/out/vehicle_status_v%d", px4msgs.VehicleStatusMessageVersion)
 	if s.states, err = ros.NewPublisher[px4msgs.VehicleStatus](n.Node, version, node.MocapQoS()); err != nil {
 		return nil, err
 	}
-	if s.batteries, err = ros.NewPublisher[px4msgs.BatteryStatus](n.Node, "fmu/out/battery_status", node.MocapQoS()); err != nil {
+	if s.batteries, err = ros.NewPublisher[px4msgs.BatteryStatus](n.Node, "fmu/out/battery_status",
+		node.MocapQoS()); err != nil {
 		return nil, err
 	}
-	if _, err = ros.NewSubscription(n.Node, "fmu/in/offboard_control_mode", node.MocapQoS(), func(m *px4msgs.OffboardControlMode, _ ros.Info) {
-		ours := m.BodyRate && !m.Position && !m.Velocity && !m.Acceleration && !m.Attitude
-		n.later(func() {
-			if ours {
-				s.beat(n.vehicle.Time())
-			}
+	if _, err = ros.NewSubscription(n.Node, "fmu/in/offboard_control_mode", node.MocapQoS(),
+		func(m *px4msgs.OffboardControlMode, _ ros.Info) {
+			ours := m.BodyRate && !m.Position && !m.Velocity && !m.Acceleration && !m.Attitude
+			n.later(func() {
+				if ours {
+					s.beat(n.vehicle.Time())
+				}
+			})
+		}); err != nil {
+		return nil, err
+	}
+	_, err = ros.NewSubscription(n.Node, "fmu/in/vehicle_command", node.CommandQoS(),
+		func(m *px4msgs.VehicleCommand, _ ros.Info) {
+			c := *m
+			n.later(func() { s.heed(&c) })
 		})
-	}); err != nil {
-		return nil, err
-	}
-	_, err = ros.NewSubscription(n.Node, "fmu/in/vehicle_command", node.CommandQoS(), func(m *px4msgs.VehicleCommand, _ ros.Info) {
-		c := *m
-		n.later(func() { s.heed(&c) })
-	})
 	return s, err
 }
 
@@ -216,16 +225,19 @@ func (s *px4) estimate(now float64, stamp int64, x quad.State) bool {
 
 // navStates are PX4's of the modes.
 var navStates = map[string]uint8{
-	modeOffboard: px4msgs.VehicleStatusNavigationStateOffboard, modePosition: px4msgs.VehicleStatusNavigationStatePosctl,
-	modeManual: px4msgs.VehicleStatusNavigationStateManual, modeLand: px4msgs.VehicleStatusNavigationStateAutoLand,
-	modeTakeoff: px4msgs.VehicleStatusNavigationStateAutoTakeoff, modeLoiter: px4msgs.VehicleStatusNavigationStateAutoLoiter,
+	modeOffboard: px4msgs.VehicleStatusNavigationStateOffboard,
+	modePosition: px4msgs.VehicleStatusNavigationStatePosctl,
+	modeManual:   px4msgs.VehicleStatusNavigationStateManual, modeLand: px4msgs.VehicleStatusNavigationStateAutoLand,
+	modeTakeoff: px4msgs.VehicleStatusNavigationStateAutoTakeoff,
+	modeLoiter:  px4msgs.VehicleStatusNavigationStateAutoLoiter,
 }
 
 func (s *px4) look(now float64, stamp int64) {
 	us := uint64(max(s.own(stamp), 0)) / 1000
 	if told := fmt.Sprint(s.armed, s.said()); s.st.due(now, stateRate) || told != s.told {
 		s.told = told
-		m := px4msgs.VehicleStatus{Timestamp: us, ArmingState: px4msgs.VehicleStatusArmingStateDisarmed, NavState: navStates[s.said()],
+		m := px4msgs.VehicleStatus{Timestamp: us, ArmingState: px4msgs.VehicleStatusArmingStateDisarmed,
+			NavState:              navStates[s.said()],
 			NavStateUserIntention: navStates[s.said()], VehicleType: px4msgs.VehicleStatusVehicleTypeRotaryWing}
 		if s.armed {
 			m.ArmingState = px4msgs.VehicleStatusArmingStateArmed
@@ -233,7 +245,8 @@ func (s *px4) look(now float64, stamp int64) {
 		s.n.warn(s.states.Publish(&m))
 	}
 	if s.power.due(now, batteryRate) {
-		s.n.warn(s.batteries.Publish(&px4msgs.BatteryStatus{Timestamp: us, Connected: true, VoltageV: float32(s.n.vehicle.Truth().Voltage),
+		s.n.warn(s.batteries.Publish(&px4msgs.BatteryStatus{Timestamp: us, Connected: true,
+			VoltageV:  float32(s.n.vehicle.Truth().Voltage),
 			Remaining: float32(s.n.vehicle.Truth().Charge)}))
 	}
 }

@@ -30,7 +30,8 @@ func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {
 // look tells what is true now, where that is due or has changed.
 func (n *simulator) look() {
 	truth := n.vehicle.Truth()
-	status := &status{mode: n.vehicle.Mode(), text: n.vehicle.Status(), condition: truth.Condition, time: truth.Time, skipped: n.pace.skipped}
+	status := &status{mode: n.vehicle.Mode(), text: n.vehicle.Status(), condition: truth.Condition, time: truth.Time,
+		skipped: n.pace.skipped}
 	if n.stack != nil {
 		a := n.stack.state()
 		a.look(truth.Time, n.vehicle.Mode())
@@ -47,7 +48,8 @@ func (n *simulator) look() {
 	if rate := n.params.TruthRate; rate > 0 && truth.Time >= n.truthAt {
 		n.truthAt = max(n.truthAt+1/rate, truth.Time)
 		bridge.PutOdometry(&n.truthM, n.stamp(truth.Time), n.params.WorldFrame, n.params.BodyFrame, truth.State)
-		n.truthM.Twist.Twist.Angular.X, n.truthM.Twist.Twist.Angular.Y, n.truthM.Twist.Twist.Angular.Z = truth.Rates.X, truth.Rates.Y, truth.Rates.Z
+		n.truthM.Twist.Twist.Angular.X, n.truthM.Twist.Twist.Angular.Y, n.truthM.Twist.Twist.Angular.Z = truth.Rates.X,
+			truth.Rates.Y, truth.Rates.Z
 		n.warn(n.truth.Publish(&n.truthM))
 	}
 }

@@ -92,11 +92,13 @@ func (r *recorder) begin(ctx context.Context) (err error) {
 	if r.buffer, err = ros.NewPublisher[msgs.BufferSegment](r.Node, "buffer", latest); err != nil {
 		return err
 	}
-	r.collector, err = collect.Open(p.Buffer, collect.Options{Dir: filepath.Join(p.Directory, "buffer"), Finished: r.announce})
+	r.collector, err = collect.Open(p.Buffer,
+		collect.Options{Dir: filepath.Join(p.Directory, "buffer"), Finished: r.announce})
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
-	r.recording, err = recording.Open(p.Bag, recording.Options{Dir: filepath.Join(p.Directory, "bags"), Distro: os.Getenv("ROS_DISTRO")})
+	r.recording, err = recording.Open(p.Bag, recording.Options{Dir: filepath.Join(p.Directory, "bags"),
+		Distro: os.Getenv("ROS_DISTRO")})
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
@@ -134,7 +136,8 @@ func (r *recorder) serve() error {
 	if _, err := r.NewWallTimer(time.Second, r.watch, slow); err != nil {
 		return err
 	}
-	for service, do := range map[string]func() (string, error){"~/flush": r.flush, "~/start": r.start, "~/stop": r.stop} {
+	for service, do := range map[string]func() (string, error){"~/flush": r.flush, "~/start": r.start,
+		"~/stop": r.stop} {
 		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
 			text, err := do()
 			a.Success, a.Message = err == nil, text

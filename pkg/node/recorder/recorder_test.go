@@ -52,7 +52,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 }
 
 func options(d *inproc.Domain, args ...string) ros.Options {
-	return ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}, args...), Threads: 2,
+	return ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"},
+		args...), Threads: 2,
 		Backend: ros.InProcess(d), Getenv: func(string) string { return "" }, Stderr: io.Discard}
 }
 
@@ -61,7 +62,8 @@ func begun(t *testing.T, d *inproc.Domain, dir string, args ...string) (stop fun
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	args = append([]string{"-p", "directory:=" + dir, "-p", "bag.least_free:=0", "-p", "buffer.segment_seconds:=1.0", "-p", "diagnostic_updater.period:=0.05"}, args...)
+	args = append([]string{"-p", "directory:=" + dir, "-p", "bag.least_free:=0", "-p", "buffer.segment_seconds:=1.0",
+		"-p", "diagnostic_updater.period:=0.05"}, args...)
 	go func() { ended <- Run(ctx, options(d, args...)) }()
 	var once bool
 	stop = func() error {
@@ -95,7 +97,8 @@ type robot struct {
 func newRobot(t testing.TB, d *inproc.Domain) *robot {
 	t.Helper()
 	c := must(ros.NewContext(options(d)))(t)
-	r := &robot{t: t, n: must(c.NewNode("robot"))(t), segments: make(chan msgs.BufferSegment, 1000), health: make(chan diagnosticmsgs.DiagnosticArray, 1000)}
+	r := &robot{t: t, n: must(c.NewNode("robot"))(t), segments: make(chan msgs.BufferSegment, 1000),
+		health: make(chan diagnosticmsgs.DiagnosticArray, 1000)}
 	r.steps = must(ros.NewPublisher[msgs.Step](r.n, "step", ros.QoS{Reliability: dds.Reliable, Depth: 50}))(t)
 	r.poses = must(ros.NewPublisher[geometrymsgs.PoseStamped](r.n, "mocap/pose", ros.SensorDataQoS()))(t)
 	latched := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}
@@ -105,14 +108,15 @@ func newRobot(t testing.TB, d *inproc.Domain) *robot {
 	}
 	latched.Depth = 100
 	must(ros.NewSubscription(r.n, "buffer", latched, func(m *msgs.BufferSegment, _ ros.Info) { r.segments <- *m }))(t)
-	must(ros.NewSubscription(r.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		kept := *m
-		kept.Status = slices.Clone(m.Status)
-		for i := range kept.Status {
-			kept.Status[i].Values = slices.Clone(m.Status[i].Values)
-		}
-		r.health <- kept
-	}))(t)
+	must(ros.NewSubscription(r.n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			kept := *m
+			kept.Status = slices.Clone(m.Status)
+			for i := range kept.Status {
+				kept.Status[i].Values = slices.Clone(m.Status[i].Values)
+			}
+			r.health <- kept
+		}))(t)
 	rostest.Spin(t, c, 1)
 	return r
 }
@@ -161,7 +165,8 @@ func (r *robot) segment() msgs.BufferSegment {
 
 func (r *robot) call(service string) *stdsrvs.TriggerResponse {
 	r.t.Helper()
-	c := must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](r.n, "/quad/transition_recorder/"+service))(r.t)
+	c := must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](r.n,
+		"/quad/transition_recorder/"+service))(r.t)
 	defer c.Close()
 	ctx := within(r.t)
 	if err := c.WaitForService(ctx); err != nil {
@@ -252,7 +257,8 @@ func TestRecorded(t *testing.T) {
 		if sum, err := collect.Sum(path); err != nil || sum != s.Sha256 || s.Header.FrameID != "map" {
 			t.Errorf("%+v: %v", s, err)
 		}
-		if g, loss, err := dataset.ReadFile(path, 0.02); err != nil || loss != nil || uint64(len(g.Rows)) != s.Rows || g.Rows[3].Command.Thrust != 9.81 {
+		if g, loss, err := dataset.ReadFile(path, 0.02); err != nil || loss != nil || uint64(len(g.Rows)) != s.Rows ||
+			g.Rows[3].Command.Thrust != 9.81 {
 			t.Errorf("%s: %v, %v", path, loss, err)
 		}
 	}
@@ -285,15 +291,20 @@ func TestRecorded(t *testing.T) {
 	if len(bags) != 2 {
 		t.Fatalf("bags %v", bags)
 	}
-	slices.SortFunc(bags, func(a, b string) int { return len(a) - len(b) }) // the second may have the first's name and _1
+	slices.SortFunc(bags, func(a, b string) int {
+		return len(a) -
+			len(b)
+	}) // the second may have the first's name and _1
 	total := 0
 	for _, b := range bags {
 		seqs, topics := steps(t, b)
 		total += len(seqs)
-		if x := topics["/quad/mocap/pose"]; x.Count != uint64(len(seqs)) || x.QoS[0].Reliability != "best_effort" || !strings.Contains(x.Definition, "MSG: geometry_msgs/Pose") {
+		if x := topics["/quad/mocap/pose"]; x.Count != uint64(len(seqs)) || x.QoS[0].Reliability != "best_effort" ||
+			!strings.Contains(x.Definition, "MSG: geometry_msgs/Pose") {
 			t.Errorf("poses: %+v", x)
 		}
-		if x := topics["/quad/bundle"]; x.Count != 1 || x.QoS[0].Durability != "transient_local" || x.Type != "vnd/msg/Bundle" {
+		if x := topics["/quad/bundle"]; x.Count != 1 || x.QoS[0].Durability != "transient_local" ||
+			x.Type != "vnd/msg/Bundle" {
 			t.Errorf("bundles: %+v", x)
 		}
 		if x := topics["/quad/step"]; x.QoS[0].Reliability != "reliable" || x.QoS[0].Depth != 50 {

@@ -17,7 +17,8 @@ func (r *recorder) tellSteps(s *diagnostics.Status) {
 		s.Merge(diagnostics.Warn, "%d steps dropped: the disk was too slow", n.Dropped)
 	}
 	if foreign > 0 {
-		s.Merge(diagnostics.Error, "topic %s: two controllers publish steps, %d of the second left out", r.topics[0].full, foreign)
+		s.Merge(diagnostics.Error, "topic %s: two controllers publish steps, %d of the second left out",
+			r.topics[0].full, foreign)
 	}
 	if malformed > 0 {
 		s.Merge(diagnostics.Error, "topic %s: %d messages could not be decoded", r.topics[0].full, malformed)

@@ -25,14 +25,16 @@ var contract = map[string]struct {
 	typeName string
 	qos      ros.QoS
 }{
-	"step":           {"vnd/msg/Step", ros.QoS{Reliability: dds.Reliable, Depth: 50}},
-	"mocap/pose":     {"geometry_msgs/msg/PoseStamped", ros.SensorDataQoS()},
-	"mocap/odom":     {"nav_msgs/msg/Odometry", ros.SensorDataQoS()},
-	"command":        {"vnd/msg/ThrustRates", ros.QoS{Reliability: dds.Reliable, Depth: 1}},
-	"latent":         {"vnd/msg/Latent", ros.QoS{Depth: 1}},
-	"bundle":         {"vnd/msg/Bundle", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
-	"learner/status": {"vnd/msg/LearnerStatus", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
-	"reference/path": {"nav_msgs/msg/Path", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
+	"step":       {"vnd/msg/Step", ros.QoS{Reliability: dds.Reliable, Depth: 50}},
+	"mocap/pose": {"geometry_msgs/msg/PoseStamped", ros.SensorDataQoS()},
+	"mocap/odom": {"nav_msgs/msg/Odometry", ros.SensorDataQoS()},
+	"command":    {"vnd/msg/ThrustRates", ros.QoS{Reliability: dds.Reliable, Depth: 1}},
+	"latent":     {"vnd/msg/Latent", ros.QoS{Depth: 1}},
+	"bundle":     {"vnd/msg/Bundle", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
+	"learner/status": {"vnd/msg/LearnerStatus",
+		ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
+	"reference/path": {"nav_msgs/msg/Path", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal,
+		Depth: 1}},
 }
 
 // listener is a topic that is recorded.

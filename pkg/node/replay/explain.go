@@ -74,9 +74,12 @@ func Explain(ctx context.Context, path, config string, bundles []string, seq uin
 func explained(t *Tick) *Explanation {
 	s, state := t.Step, bridge.FromStep(t.Step).State
 	p, q, v := state.P, state.Q, state.V
-	e := &Explanation{Seq: s.Seq, Stamp: stamp(s), Task: s.Task, Bundle: s.BundleID, Guard: guard.Stage(s.GuardState).String(),
-		Position: [3]float64{p.X, p.Y, p.Z}, Attitude: [4]float64{q.W, q.X, q.Y, q.Z}, Velocity: [3]float64{v.X, v.Y, v.Z},
-		Latent: s.Latent, Again: slices.Clone(t.Latent), Trust: s.Confidence, Actuator: s.Actuator, Asked: s.Command, Sent: s.CommandSent,
+	e := &Explanation{Seq: s.Seq, Stamp: stamp(s), Task: s.Task, Bundle: s.BundleID,
+		Guard:    guard.Stage(s.GuardState).String(),
+		Position: [3]float64{p.X, p.Y, p.Z}, Attitude: [4]float64{q.W, q.X, q.Y, q.Z},
+		Velocity: [3]float64{v.X, v.Y, v.Z},
+		Latent:   s.Latent, Again: slices.Clone(t.Latent), Trust: s.Confidence, Actuator: s.Actuator, Asked: s.Command,
+		Sent:     s.CommandSent,
 		Replayed: [4]float64{t.Again.Thrust, t.Again.Rates.X, t.Again.Rates.Y, t.Again.Rates.Z}, Off: t.Off,
 		Inputs: slices.Clone(t.Inputs), Unusual: []Input{}}
 	if z := bridge.Nanoseconds(s.LatentStamp); z != 0 {
@@ -100,7 +103,8 @@ func explained(t *Tick) *Explanation {
 func references(s *msgs.Step, craft *control.Craft) (all []Reference) {
 	for k := 0; 7*(k+1) <= len(s.Reference); k++ {
 		r := s.Reference[7*k:]
-		all = append(all, Reference{Ahead: craft.Look(k), Position: [3]float64(r[:3]), Velocity: [3]float64(r[3:6]), Yaw: r[6]})
+		all = append(all, Reference{Ahead: craft.Look(k), Position: [3]float64(r[:3]), Velocity: [3]float64(r[3:6]),
+			Yaw: r[6]})
 	}
 	return all
 }

@@ -115,7 +115,8 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 func TestThroughAHandOver(t *testing.T) {
 	path, aside := handover(t, 2, 5, 6)
 	r := run(t, path, "")
-	if r.Guard != aside || r.Policy != r.Ticks-aside || r.Policy < 140 || r.Exact != r.Policy || !r.Primed || r.Unsampled+r.Unread != 0 {
+	if r.Guard != aside || r.Policy != r.Ticks-aside || r.Policy < 140 || r.Exact != r.Policy || !r.Primed ||
+		r.Unsampled+r.Unread != 0 {
 		t.Errorf("%d ticks were not followed: %+v", aside, *r)
 	}
 	n := 0

@@ -84,7 +84,8 @@ func (r *recorded) prepare(topics []bag.Topic, file string) error {
 	}
 	i := slices.IndexFunc(topics, func(t bag.Topic) bool { return t.Name == r.names.state })
 	if i < 0 || topics[i].Type != typeName {
-		return fmt.Errorf("topic %s of type %s is not there, which the parameter state_source %s takes", r.names.state, typeName, r.params.Source)
+		return fmt.Errorf("topic %s of type %s is not there, which the parameter state_source %s takes", r.names.state,
+			typeName, r.params.Source)
 	}
 	return nil
 }
@@ -161,7 +162,8 @@ func (r *recorded) enough() error {
 	}
 	for i := range r.steps {
 		if id := r.steps[i].BundleID; r.bundles[id] == nil {
-			return fmt.Errorf("bundle %s flew, and is neither on topic %s nor among the files given (--bundle)", id, r.names.bundle)
+			return fmt.Errorf("bundle %s flew, and is neither on topic %s nor among the files given (--bundle)", id,
+				r.names.bundle)
 		}
 	}
 	var apart []int64
@@ -175,8 +177,10 @@ func (r *recorded) enough() error {
 	}
 	slices.Sort(apart)
 	const slack = 0.2
-	if rate := 1e9 / float64(max(apart[len(apart)/2], 1)); rate < r.params.Rate*(1-slack) || rate > r.params.Rate*(1+slack) {
-		return fmt.Errorf("topic %s: steps came at %.4g Hz, and the parameter rate of %s is %g (--config)", r.names.step, rate, controller.Name, r.params.Rate)
+	if rate := 1e9 / float64(max(apart[len(apart)/2], 1)); rate < r.params.Rate*(1-slack) ||
+		rate > r.params.Rate*(1+slack) {
+		return fmt.Errorf("topic %s: steps came at %.4g Hz, and the parameter rate of %s is %g (--config)",
+			r.names.step, rate, controller.Name, r.params.Rate)
 	}
 	return nil
 }

@@ -241,7 +241,8 @@ func (f *flight) aboard(s *msgs.Step) error {
 	if guard.Stage(s.GuardState) == guard.Aside { // a course waits at its beginning
 		f.path.begun = stamp(s)
 	}
-	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent, Novelty: 1 - s.Confidence}
+	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent,
+		Novelty: 1 - s.Confidence}
 	f.loop.Hear(&z) // without a stamp it is the prior mean
 	return nil
 }

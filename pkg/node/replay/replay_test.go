@@ -38,7 +38,8 @@ func run(t *testing.T, path, config string) *Report {
 // within rounding where they are not.
 func TestComesOut(t *testing.T) {
 	r := run(t, flown1, "")
-	if r.Ticks != 327 || r.Policy != r.Ticks || r.Within != r.Ticks || r.FirstOff != nil || r.Worst > Rounding || !r.Primed || r.Guard+r.Unsampled+r.Unread != 0 || r.Lost != 0 {
+	if r.Ticks != 327 || r.Policy != r.Ticks || r.Within != r.Ticks || r.FirstOff != nil || r.Worst > Rounding ||
+		!r.Primed || r.Guard+r.Unsampled+r.Unread != 0 || r.Lost != 0 {
 		t.Errorf("%+v", *r)
 	}
 	if r.Exact != 0 && (r.Exact != r.Ticks || r.Same != r.Latents) {
@@ -180,17 +181,24 @@ func TestRefused(t *testing.T) {
 	}{
 		"neither on topic /quad/bundle nor among the files": {flown1, "", nil},
 		"no such file": {flown1, "", []string{"none.vnd"}},
-		"steps came at 50 Hz, and the parameter rate of policy_controller is 100": {flown1, write("rate.yaml", "/**/policy_controller:\n  ros__parameters:\n    rate: 100.0\n"), []string{bundleFile}},
-		"topic /quad/mocap/odom of type nav_msgs/msg/Odometry is not there":       {flown1, write("odom.yaml", "/quad/policy_controller:\n  ros__parameters:\n    state_source: odometry\n"), []string{bundleFile}},
-		`bad.yaml:3: parameter "rat": unknown, did you mean "rate"`:               {flown1, write("bad.yaml", "/**/policy_controller:\n  ros__parameters:\n    rat: 50.0\n"), []string{bundleFile}},
-		"0 steps, expected at least two":                                          {stepless, "", []string{bundleFile}},
-		"no-bag":                                                                  {filepath.Join(dir, "no-bag"), "", []string{bundleFile}},
+		"steps came at 50 Hz, and the parameter rate of policy_controller is 100": {flown1,
+			write("rate.yaml", "/**/policy_controller:\n  ros__parameters:\n    rate: 100.0\n"), []string{bundleFile}},
+		"topic /quad/mocap/odom of type nav_msgs/msg/Odometry is not there": {flown1,
+			write("odom.yaml", "/quad/policy_controller:\n  ros__parameters:\n    state_source: odometry\n"),
+			[]string{bundleFile}},
+		`bad.yaml:3: parameter "rat": unknown, did you mean "rate"`: {flown1,
+			write("bad.yaml", "/**/policy_controller:\n  ros__parameters:\n    rat: 50.0\n"), []string{bundleFile}},
+		"0 steps, expected at least two": {stepless, "", []string{bundleFile}},
+		"no-bag": {filepath.Join(dir, "no-bag"), "",
+			[]string{bundleFile}},
 	} {
-		if _, err := Run(context.Background(), c.path, c.config, c.bundles, nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Run(context.Background(), c.path, c.config, c.bundles, nil); err == nil ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
-	if _, err := Explain(context.Background(), flown1, "", []string{bundleFile}, 327); err == nil || !strings.Contains(err.Error(), "no tick 327 that can be replayed, they are 0 … 326") {
+	if _, err := Explain(context.Background(), flown1, "", []string{bundleFile}, 327); err == nil ||
+		!strings.Contains(err.Error(), "no tick 327 that can be replayed, they are 0 … 326") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -206,7 +214,8 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || e.Off > Rounding || len(e.Reference) != 5 || e.Reference[4].Ahead != 0.4 ||
+	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || e.Off > Rounding || len(e.Reference) != 5 ||
+		e.Reference[4].Ahead != 0.4 ||
 		e.LatentAge == nil || *e.LatentAge < 0.01 || *e.LatentAge > 0.05 || len(e.Latent) != 4 || len(e.Again) != 4 {
 		t.Errorf("%+v", e)
 	}

@@ -44,7 +44,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 }
 
 // programs are the nodes that there are, the simulator with them.
-var programs = []string{"quad_sim", "policy_controller", "latent_encoder", "transition_recorder", "background_learner", "flight", "visualizer"}
+var programs = []string{"quad_sim", "policy_controller", "latent_encoder", "transition_recorder", "background_learner",
+	"flight", "visualizer"}
 
 // built builds them, once; TestMain removes them.
 var built = sync.OnceValues(func() (string, error) {
@@ -127,7 +128,8 @@ func newField(t *testing.T) *field {
 		key, value, _ := strings.Cut(e, "=")
 		env[key] = value
 	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}, Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
 		t.Skip(err)
 	}
@@ -176,28 +178,34 @@ func (f *field) listen() {
 	deep := node.StepQoS()
 	deep.Depth = 5000
 	must(ros.NewSubscription(f.n, "/quad/step", deep, func(m *msgs.Step, i ros.Info) {
-		s := heard{time.Now(), i.Publisher, m.Seq, bridge.Nanoseconds(m.Header.Stamp), guard.Stage(m.GuardState), m.BundleID, m.LatentStamp.Sec != 0}
+		s := heard{time.Now(), i.Publisher, m.Seq, bridge.Nanoseconds(m.Header.Stamp), guard.Stage(m.GuardState),
+			m.BundleID, m.LatentStamp.Sec != 0}
 		f.note(func() { f.steps = append(f.steps, s) })
 	}))(f.t)
-	must(ros.NewSubscription(f.n, "/quad/latent", node.LatentQoS(), func(*msgs.Latent, ros.Info) { f.note(func() { f.latents++ }) }))(f.t)
-	must(ros.NewSubscription(f.n, "/quad/bundle", node.LatchedQoS(), func(*msgs.Bundle, ros.Info) { f.note(func() { f.bundles++ }) }))(f.t)
+	must(ros.NewSubscription(f.n, "/quad/latent", node.LatentQoS(),
+		func(*msgs.Latent, ros.Info) { f.note(func() { f.latents++ }) }))(f.t)
+	must(ros.NewSubscription(f.n, "/quad/bundle", node.LatchedQoS(),
+		func(*msgs.Bundle, ros.Info) { f.note(func() { f.bundles++ }) }))(f.t)
 	must(ros.NewSubscription(f.n, "/quad/learner/status", node.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
 		f.note(func() { f.learning(m.Message) })
 	}))(f.t)
-	must(ros.NewSubscription(f.n, "/quad/quad_sim/ground_truth", node.MocapQoS(), func(m *navmsgs.Odometry, _ ros.Info) {
-		p := bridge.FromOdometry(m, bridge.PoseOptions{}).State.P
-		f.note(func() {
-			f.place = p
-			if max(p.X, -p.X, p.Y, -p.Y, p.Z) > 4 || p.Z < -0.5 { // the guard's own fence
-				f.outside = fmt.Sprintf("the robot was at (%.2f, %.2f, %.2f) m, outside the geofence", p.X, p.Y, p.Z)
+	must(ros.NewSubscription(f.n, "/quad/quad_sim/ground_truth", node.MocapQoS(),
+		func(m *navmsgs.Odometry, _ ros.Info) {
+			p := bridge.FromOdometry(m, bridge.PoseOptions{}).State.P
+			f.note(func() {
+				f.place = p
+				if max(p.X, -p.X, p.Y, -p.Y, p.Z) > 4 || p.Z < -0.5 { // the guard's own fence
+					f.outside = fmt.Sprintf("the robot was at (%.2f, %.2f, %.2f) m, outside the geofence", p.X, p.Y,
+						p.Z)
+				}
+			})
+		}))(f.t)
+	must(ros.NewSubscription(f.n, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			for i := range m.Status {
+				f.diagnosed(&m.Status[i])
 			}
-		})
-	}))(f.t)
-	must(ros.NewSubscription(f.n, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		for i := range m.Status {
-			f.diagnosed(&m.Status[i])
-		}
-	}))(f.t)
+		}))(f.t)
 }
 
 // learning takes what the learner says, which it says more than once.

@@ -17,7 +17,8 @@ func TestOneProcess(t *testing.T) {
 		t.Skip("four processes")
 	}
 	f := newField(t)
-	parameters := []string{"use_sim_time:=true", "bundle_file:=" + bundleFile(t), "directory:=" + f.data, "autostart:=true", "bag.least_free:=0"}
+	parameters := []string{"use_sim_time:=true", "bundle_file:=" + bundleFile(t), "directory:=" + f.data,
+		"autostart:=true", "bag.least_free:=0"}
 	host := f.start("flight", append(parameters, modest...)...)
 	f.start("quad_sim", "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=5.0")
 	f.until("flight under the policy and its latents, with a learner", func() bool {
@@ -35,7 +36,8 @@ func TestOneProcess(t *testing.T) {
 	}
 	f.until("another learner", func() bool { return f.flies(steps, 50) && f.bundles > bundles })
 	after := descendants(t, host.cmd.Process.Pid)
-	if len(after) != 2 || after["background_learner"] == before["background_learner"] || after["transition_recorder"] != before["transition_recorder"] {
+	if len(after) != 2 || after["background_learner"] == before["background_learner"] ||
+		after["transition_recorder"] != before["transition_recorder"] {
 		t.Errorf("children %v, before %v", after, before)
 	}
 	host.end()

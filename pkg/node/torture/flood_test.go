@@ -39,7 +39,8 @@ func TestFlood(t *testing.T) {
 	for _, name := range names {
 		poses = append(poses, must(ros.NewPublisher[geometrymsgs.PoseStamped](f.n, "/quad/"+name, mocap))(t))
 	}
-	p := f.start("transition_recorder", "directory:="+f.data, "bag.least_free:=0", "topics:=['"+strings.Join(names, "','")+"']")
+	p := f.start("transition_recorder", "directory:="+f.data, "bag.least_free:=0",
+		"topics:=['"+strings.Join(names, "','")+"']")
 	if err := ros.WaitForMatched(f.ctx, steps, 2); err != nil { // the test listens too
 		t.Fatal(err)
 	}

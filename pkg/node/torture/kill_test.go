@@ -18,11 +18,15 @@ import (
 )
 
 // modest has the learner learn with little of the machine, all the time in the long tests. Its nets are of the sizes of bundleFile.
-var modest = []string{"new_rows:=" + map[bool]string{true: "300", false: "3000"}[long()], "fit.model.latent:=4", "fit.model.hidden:=16", "fit.model.encoder_hidden:=16", "fit.model.encoder_dense:=16", "fit.model.decoder_hidden:=8",
+var modest = []string{"new_rows:=" + map[bool]string{true: "300", false: "3000"}[long()], "fit.model.latent:=4",
+	"fit.model.hidden:=16", "fit.model.encoder_hidden:=16", "fit.model.encoder_dense:=16",
+	"fit.model.decoder_hidden:=8",
 	"nice:=15", "threads:=1", "max_rows:=5000", "keep_bundles:=3", "least_data:=5.0",
 	"fit.first.updates:=60", "fit.first.batch:=16", "fit.steps:=5", "fit.again.updates:=30", "fit.again.batch:=16",
-	"policy.hidden:=16", "policy.epochs:=10", "policy.rate:=0.0002", "policy_again.epochs:=10", "policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
-	"gate.shadow.flights:=4", "gate.shadow.seconds:=1.0", "gate.shadow.settle:=0.5", "gate.canary.flights:=4", "gate.canary.settle:=0.5",
+	"policy.hidden:=16", "policy.epochs:=10", "policy.rate:=0.0002", "policy_again.epochs:=10",
+	"policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
+	"gate.shadow.flights:=4", "gate.shadow.seconds:=1.0", "gate.shadow.settle:=0.5", "gate.canary.flights:=4",
+	"gate.canary.settle:=0.5",
 	"gate.resamples:=100", "judge.seconds:=2.0", "judge.wind:=0.5"}
 
 // killed is a kill, and when what was started anew had joined in, on the wall.
@@ -51,12 +55,15 @@ func newSquad(t *testing.T) *squad {
 	} else {
 		learner = append(learner, "nice:=0") // what is started anew is waited for
 	}
-	s.nodes["transition_recorder"] = f.start("transition_recorder", sim, data, "buffer.segment_seconds:=1.0", "bag.least_free:=0")
+	s.nodes["transition_recorder"] = f.start("transition_recorder", sim, data, "buffer.segment_seconds:=1.0",
+		"bag.least_free:=0")
 	s.nodes["latent_encoder"] = f.start("latent_encoder", sim, file)
 	s.nodes["background_learner"] = f.start("background_learner", learner...)
-	s.nodes["policy_controller"] = f.start("policy_controller", sim, file, "autostart:=true", "diagnostic_updater.period:=0.2")
+	s.nodes["policy_controller"] = f.start("policy_controller", sim, file, "autostart:=true",
+		"diagnostic_updater.period:=0.2")
 	world := must(filepath.Abs(filepath.Join("..", "learner", "testdata", "gusty.yaml")))(t)
-	f.start("quad_sim", "world:="+world, "lockstep:=true", "lockstep_paced:=true", wait, "diagnostic_updater.period:=0.2")
+	f.start("quad_sim", "world:="+world, "lockstep:=true", "lockstep_paced:=true", wait,
+		"diagnostic_updater.period:=0.2")
 	f.until("flight under the policy and its latents, with a learner", func() bool {
 		return f.flies(0, 50) && f.steps[len(f.steps)-1].latent && f.bundles > 0
 	})
@@ -179,9 +186,11 @@ func (s *squad) kept(n int) {
 		}
 		const ends = 2 // rows that wait for their successor
 		if lost > ends {
-			s.t.Errorf("%d of %d steps are not in the %s; the machine had no time for us for %v", lost, n-s.begun, where, s.starved)
+			s.t.Errorf("%d of %d steps are not in the %s; the machine had no time for us for %v", lost, n-s.begun,
+				where, s.starved)
 			for _, k := range s.kills {
-				s.t.Logf("%s killed after %v, back after %v", k.name, k.at.Sub(s.steps[s.begun].at), k.back.Sub(s.steps[s.begun].at))
+				s.t.Logf("%s killed after %v, back after %v", k.name, k.at.Sub(s.steps[s.begun].at),
+					k.back.Sub(s.steps[s.begun].at))
 			}
 		}
 	}

@@ -28,12 +28,14 @@ func TestStopped(t *testing.T) {
 	} else {
 		f.start("quad_sim", "lockstep:=true", "lockstep_patience:=20.0")
 	}
-	stopped := []*process{f.start("transition_recorder", sim, "directory:="+f.data, "bag.least_free:=0"), f.start("latent_encoder", sim, file)}
+	stopped := []*process{f.start("transition_recorder", sim, "directory:="+f.data, "bag.least_free:=0"),
+		f.start("latent_encoder", sim, file)}
 	if long() && there("visualizer") {
 		stopped = append(stopped, f.start("visualizer", sim))
 	}
 	f.start("policy_controller", sim, file, "autostart:=true", "diagnostic_updater.period:=0.2")
-	f.until("flight under the policy and its latents", func() bool { return f.flies(0, 100) && f.steps[len(f.steps)-1].latent })
+	f.until("flight under the policy and its latents",
+		func() bool { return f.flies(0, 100) && f.steps[len(f.steps)-1].latent })
 	if !long() {
 		for _, p := range stopped {
 			p.signal(syscall.SIGSTOP)
@@ -82,7 +84,8 @@ func (f *field) flown(n int) {
 		const jitter = 6 * time.Millisecond // samples are 5 ms apart
 		late := time.Duration(s.stamp-first.stamp) - time.Duration(s.seq-first.seq)*tick
 		if s.stage > guard.Limited || late.Abs() > jitter+f.starved {
-			f.t.Fatalf("step %d is %v late, %v, after step %d; the machine had no time for us for %v", s.seq, late, s.stage, first.seq, f.starved)
+			f.t.Fatalf("step %d is %v late, %v, after step %d; the machine had no time for us for %v", s.seq, late,
+				s.stage, first.seq, f.starved)
 		}
 	}
 }
@@ -105,12 +108,13 @@ func (f *field) ticksMissed() (n string) {
 // latencies listens from now on: the times from a sample sent to its command sent, by the middleware's stamps.
 func (f *field) latencies() <-chan time.Duration {
 	took, sent := make(chan time.Duration, 100_000), map[int64]ros.Time{} // of the spinning goroutine
-	must(ros.NewSubscription(f.n, "/quad/mocap/pose", ros.QoS{Depth: 100}, func(m *geometrymsgs.PoseStamped, i ros.Info) {
-		if len(sent) > 1000 {
-			clear(sent)
-		}
-		sent[bridge.Nanoseconds(m.Header.Stamp)] = i.Source
-	}))(f.t)
+	must(ros.NewSubscription(f.n, "/quad/mocap/pose", ros.QoS{Depth: 100},
+		func(m *geometrymsgs.PoseStamped, i ros.Info) {
+			if len(sent) > 1000 {
+				clear(sent)
+			}
+			sent[bridge.Nanoseconds(m.Header.Stamp)] = i.Source
+		}))(f.t)
 	deep := node.CommandQoS()
 	deep.Depth = 100
 	must(ros.NewSubscription(f.n, "/quad/command", deep, func(m *msgs.ThrustRates, i ros.Info) {

@@ -78,7 +78,8 @@ func New(ctx context.Context, c *ros.Context) (*Visualizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Visualizer{Node: n, steps: c.NewGroup(ros.Exclusive), slow: c.NewGroup(ros.Exclusive), rate: diagnostics.NewFrequency(0, 1e9)}
+	v := &Visualizer{Node: n, steps: c.NewGroup(ros.Exclusive), slow: c.NewGroup(ros.Exclusive),
+		rate: diagnostics.NewFrequency(0, 1e9)}
 	if err := v.begin(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -92,7 +93,8 @@ func (v *Visualizer) begin(ctx context.Context) error {
 	}
 	v.params = bound.Load()
 	v.scene = scene.New(scene.Config{History: v.params.History, Rate: v.params.Rate, Horizon: v.params.Horizon})
-	for _, begin := range []func() error{v.publish, v.call, func() error { return v.serve(ctx) }, v.listen, v.watch, v.draw, v.diagnose} {
+	for _, begin := range []func() error{v.publish, v.call, func() error { return v.serve(ctx) }, v.listen, v.watch,
+		v.draw, v.diagnose} {
 		if err := begin(); err != nil {
 			return err
 		}
@@ -104,7 +106,8 @@ func (v *Visualizer) begin(ctx context.Context) error {
 func (v *Visualizer) publish() (err error) {
 	if v.params.Broadcast {
 		const depth = 100 // as tf2's broadcaster has it
-		if v.tf, err = ros.NewPublisher[tf2msgs.TFMessage](v.Node, "/tf", ros.QoS{Reliability: dds.Reliable, Depth: depth}); err != nil {
+		if v.tf, err = ros.NewPublisher[tf2msgs.TFMessage](v.Node, "/tf",
+			ros.QoS{Reliability: dds.Reliable, Depth: depth}); err != nil {
 			return err
 		}
 	}
@@ -123,10 +126,12 @@ func (v *Visualizer) publish() (err error) {
 
 // call makes the clients of what the page may ask for.
 func (v *Visualizer) call() (err error) {
-	if v.rollback, err = ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](v.Node, "background_learner/rollback"); err != nil {
+	if v.rollback, err = ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](v.Node,
+		"background_learner/rollback"); err != nil {
 		return err
 	}
-	v.name, err = ros.NewClient[msgs.SetConditionRequest, msgs.SetConditionResponse](v.Node, "latent_encoder/name_condition")
+	v.name, err = ros.NewClient[msgs.SetConditionRequest, msgs.SetConditionResponse](v.Node,
+		"latent_encoder/name_condition")
 	return err
 }
 
@@ -195,15 +200,18 @@ func (v *Visualizer) listen() error {
 	if _, err := ros.NewSubscription(v.Node, "step", node.StepQoS(), v.step, steps); err != nil {
 		return err
 	}
-	if _, err := ros.NewSubscription(v.Node, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { v.scene.Latent(m) }, steps); err != nil {
+	if _, err := ros.NewSubscription(v.Node, "latent", node.LatentQoS(),
+		func(m *msgs.Latent, _ ros.Info) { v.scene.Latent(m) }, steps); err != nil {
 		return err
 	}
-	if _, err := ros.NewSubscription(v.Node, "mocap/pose", node.MocapQoS(), func(m *geometrymsgs.PoseStamped, i ros.Info) {
-		v.scene.Sample(bridge.Nanoseconds(m.Header.Stamp), int64(i.Source))
-	}, steps); err != nil {
+	if _, err := ros.NewSubscription(v.Node, "mocap/pose", node.MocapQoS(),
+		func(m *geometrymsgs.PoseStamped, i ros.Info) {
+			v.scene.Sample(bridge.Nanoseconds(m.Header.Stamp), int64(i.Source))
+		}, steps); err != nil {
 		return err
 	}
-	_, err := ros.NewSubscription(v.Node, "reference/path", node.LatchedQoS(), func(m *navmsgs.Path, _ ros.Info) { v.scene.Path(m) })
+	_, err := ros.NewSubscription(v.Node, "reference/path", node.LatchedQoS(),
+		func(m *navmsgs.Path, _ ros.Info) { v.scene.Path(m) })
 	return err
 }
 
@@ -212,19 +220,22 @@ func (v *Visualizer) watch() error {
 	if _, err := ros.NewSubscription(v.Node, "bundle", node.LatchedQoS(), v.bundle, ros.InGroup(v.slow)); err != nil {
 		return err
 	}
-	if _, err := ros.NewSubscription(v.Node, "learner/status", node.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
-		v.scene.Status(m, time.Now())
-	}); err != nil {
+	if _, err := ros.NewSubscription(v.Node, "learner/status", node.LatchedQoS(),
+		func(m *msgs.LearnerStatus, _ ros.Info) {
+			v.scene.Status(m, time.Now())
+		}); err != nil {
 		return err
 	}
-	if _, err := ros.NewSubscription(v.Node, "condition", node.LatchedQoS(), func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
-		v.scene.Flown(m, time.Now())
-	}); err != nil {
+	if _, err := ros.NewSubscription(v.Node, "condition", node.LatchedQoS(),
+		func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
+			v.scene.Flown(m, time.Now())
+		}); err != nil {
 		return err
 	}
-	_, err := ros.NewSubscription(v.Node, "/diagnostics", ros.DefaultQoS(), func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-		v.scene.Diagnosed(m, time.Now())
-	})
+	_, err := ros.NewSubscription(v.Node, "/diagnostics", ros.DefaultQoS(),
+		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+			v.scene.Diagnosed(m, time.Now())
+		})
 	return err
 }
 

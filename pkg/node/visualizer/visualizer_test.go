@@ -63,7 +63,8 @@ type house struct {
 // join is one more process.
 func (h *house) join(args ...string) *ros.Context {
 	h.t.Helper()
-	c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}, args...),
+	c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r",
+		"__ns:=/quad"}, args...),
 		Backend: ros.InProcess(h.d), Getenv: func(string) string { return "" }, Stderr: io.Discard}))(h.t)
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(h.ctx)
@@ -187,7 +188,8 @@ func TestDraws(t *testing.T) {
 	latents := hear[visualizationmsgs.MarkerArray](h, "visualizer/latent_map")
 	h.fly(400)
 	k := first(h, tf, anything).Transforms[0]
-	if k.Header.FrameID != "map" || k.ChildFrameID != "drone" || k.Transform.Translation.X != 1 || k.Transform.Rotation.W != 1 {
+	if k.Header.FrameID != "map" || k.ChildFrameID != "drone" || k.Transform.Translation.X != 1 ||
+		k.Transform.Rotation.W != 1 {
 		t.Errorf("%+v", k)
 	}
 	p := first(h, flown, func(m *navmsgs.Path) bool { return len(m.Poses) >= 80 })
@@ -196,7 +198,8 @@ func TestDraws(t *testing.T) {
 	}
 	named := func(name string) func(*visualizationmsgs.MarkerArray) bool {
 		return func(m *visualizationmsgs.MarkerArray) bool {
-			return slices.ContainsFunc(m.Markers, func(k visualizationmsgs.Marker) bool { return k.Ns == name && k.Header.FrameID == "map" })
+			return slices.ContainsFunc(m.Markers,
+				func(k visualizationmsgs.Marker) bool { return k.Ns == name && k.Header.FrameID == "map" })
 		}
 	}
 	for _, name := range []string{"body", "thrust", "error", "reference"} {
@@ -217,7 +220,8 @@ func TestImagines(t *testing.T) {
 	data := must(os.ReadFile(path))(t)
 	b := must(bundle.Decode(path, data))(t)
 	bundles := must(ros.NewPublisher[msgs.Bundle](h.n, "bundle", node.LatchedQoS()))(t)
-	if err := bundles.Publish(&msgs.Bundle{ID: b.ID, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}); err != nil {
+	if err := bundles.Publish(&msgs.Bundle{ID: b.ID, Robot: b.Robot, Task: b.Task, Data: data,
+		Sha256: sha256.Sum256(data)}); err != nil {
 		t.Fatal(err)
 	}
 	h.until("the bundle is known", func() bool {
@@ -268,9 +272,10 @@ func TestRollsBack(t *testing.T) {
 	}
 	var good atomic.Bool
 	good.Store(true)
-	must(ros.NewService(h.n, "background_learner/rollback", func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
-		a.Success, a.Message = good.Load(), "bundle x flies"
-	}))(t)
+	must(ros.NewService(h.n, "background_learner/rollback",
+		func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
+			a.Success, a.Message = good.Load(), "bundle x flies"
+		}))(t)
 	h.until("the service is there", h.v.rollback.Available)
 	if ok, text := ask(); !ok || text != "bundle x flies" {
 		t.Errorf("%t, %q", ok, text)
@@ -296,7 +301,8 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	bundles := must(ros.NewPublisher[msgs.Bundle](h.n, "bundle", node.LatchedQoS()))(t)
-	if err := bundles.Publish(&msgs.Bundle{ID: "broken", Data: []byte("no bundle"), Sha256: sha256.Sum256([]byte("no bundle"))}); err != nil {
+	if err := bundles.Publish(&msgs.Bundle{ID: "broken", Data: []byte("no bundle"),
+		Sha256: sha256.Sum256([]byte("no bundle"))}); err != nil {
 		t.Fatal(err)
 	}
 	h.fly(5)

@@ -13,9 +13,11 @@ import (
 func TestBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delay := rapid.Custom(func(t *rapid.T) float64 {
-			return rapid.SampledFrom([]float64{0, 1, 2.25, 3, 3.5, MaxDelay, rapid.Float64Range(0, MaxDelay).Draw(t, "delay")}).Draw(t, "delays")
+			return rapid.SampledFrom([]float64{0, 1, 2.25, 3, 3.5, MaxDelay,
+				rapid.Float64Range(0, MaxDelay).Draw(t, "delay")}).Draw(t, "delays")
 		})
-		act := Actuator{ThrustGain: 0.9, RateGain: 1.1, ThrustDelay: delay.Draw(t, "thrust"), RateDelay: delay.Draw(t, "rate"),
+		act := Actuator{ThrustGain: 0.9, RateGain: 1.1, ThrustDelay: delay.Draw(t, "thrust"),
+			RateDelay: delay.Draw(t, "rate"),
 			ThrustLag: rapid.SampledFrom([]float64{0, 0.05, 0.2}).Draw(t, "lag"), RateLag: 0.03}
 		one, many := NewQuadrotor[float64](0.02, act), NewQuadrotor[float32](0.02, act)
 		switch rapid.IntRange(0, 5).Draw(t, "kind") {
@@ -25,7 +27,8 @@ func TestBatch(t *testing.T) {
 			one, many = one.InWorld(), many.InWorld()
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		turn, rate := rapid.SampledFrom([]float64{0, 0.01, 0.3, 3}).Draw(t, "turn"), rapid.SampledFrom([]float64{1, 6, 200}).Draw(t, "rates")
+		turn, rate := rapid.SampledFrom([]float64{0, 0.01, 0.3, 3}).Draw(t, "turn"),
+			rapid.SampledFrom([]float64{1, 6, 200}).Draw(t, "rates")
 		b := newBatch(rng, rapid.IntRange(1, 40).Draw(t, "robots"), turn, rate)
 		for _, withAction := range []bool{true, false} {
 			b.compare(t, one, many, withAction)
@@ -48,7 +51,8 @@ func newBatch(rng *rand.Rand, B int, turn, rate float64) *batch {
 		}
 		return x
 	}
-	b := &batch{B: B, a: draw(nA, rate), d: draw(nU, turn), dnext: draw(nS, 1), dx: draw(nX, 1), next: draw(nS, 1), x: draw(nX, 1),
+	b := &batch{B: B, a: draw(nA, rate), d: draw(nU, turn), dnext: draw(nS, 1), dx: draw(nX, 1), next: draw(nS, 1),
+		x:  draw(nX, 1),
 		ds: draw(nS, 1), da: draw(nA, 1), dd: draw(nU, 1), dsX: draw(nS, 1), daX: draw(nA, 1)}
 	for range B {
 		s := randomState(rng)
@@ -77,8 +81,10 @@ func single(x []float64) []float32 {
 
 func (b *batch) compare(t *rapid.T, one *Quadrotor[float64], many *Quadrotor[float32], withAction bool) {
 	clone := func(x []float64) []float64 { return append([]float64(nil), x...) }
-	next, x, ds, da, dd, dsX, daX := clone(b.next), clone(b.x), clone(b.ds), clone(b.da), clone(b.dd), clone(b.dsX), clone(b.daX)
-	next32, x32, ds32, da32, dd32, dsX32, daX32 := single(next), single(x), single(ds), single(da), single(dd), single(dsX), single(daX)
+	next, x, ds, da, dd, dsX, daX := clone(b.next), clone(b.x), clone(b.ds), clone(b.da), clone(b.dd), clone(b.dsX),
+		clone(b.daX)
+	next32, x32, ds32, da32, dd32, dsX32, daX32 := single(next), single(x), single(ds), single(da), single(dd),
+		single(dsX), single(daX)
 	s32, a32, d32, dnext32, dx32 := single(b.s), single(b.a), single(b.d), single(b.dnext), single(b.dx)
 	one.Step(b.B, b.s, b.a, b.d, next)
 	many.Step(b.B, s32, a32, d32, next32)
@@ -114,7 +120,8 @@ func sameRows(t *rapid.T, what string, n int, want []float64, got []float32) {
 		}
 		for j, w := range want[i : i+n] {
 			if !(math.Abs(float64(got[i+j])-w) <= 1e-5*size) {
-				t.Fatalf("%s of robot %d [%d]: %v in the batch, %v alone (greatest %v)", what, i/n, j, got[i+j], w, size)
+				t.Fatalf("%s of robot %d [%d]: %v in the batch, %v alone (greatest %v)", what, i/n, j, got[i+j], w,
+					size)
 			}
 		}
 	}

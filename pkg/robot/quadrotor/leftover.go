@@ -15,7 +15,8 @@ type Leftover struct {
 
 // NewLeftover prepares for windows of so many steps of dt seconds behind an actuator.
 func NewLeftover(a Actuator, dt float64, steps int) *Leftover {
-	return &Leftover{NewQuadrotor[float64](dt, a).InWorld(), dt, steps, make([]float64, nS), make([]float64, steps*nS), make([]float64, steps*nU)}
+	return &Leftover{NewQuadrotor[float64](dt, a).InWorld(), dt, steps, make([]float64, nS), make([]float64, steps*nS),
+		make([]float64, steps*nU)}
 }
 
 // Mean returns the mean over the window of measured less prior acceleration, m/s² in the world. rows are one more than the

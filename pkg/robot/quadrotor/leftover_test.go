@@ -19,7 +19,8 @@ func TestLeftoverIsTheWind(t *testing.T) {
 		s, next := make([]float64, nS), make([]float64, nS)
 		Measured(&quad.State{Q: so3.FromEuler(0.3, -0.2, 1), V: so3.Vec3{X: 2}}, s)
 		cmd := quad.Command{Thrust: quad.Gravity, Rates: so3.Vec3{X: 0.4, Y: -0.3}}
-		sys.rest(s, []float64{cmd.Thrust, cmd.Rates.X, cmd.Rates.Y, cmd.Rates.Z}, s) // the first command was held for long
+		sys.rest(s, []float64{cmd.Thrust, cmd.Rates.X, cmd.Rates.Y, cmd.Rates.Z},
+			s) // the first command was held for long
 		var rows []quad.Step
 		a, none := make([]float64, nA), make([]float64, nU)
 		for k := range steps + 1 {
@@ -31,7 +32,8 @@ func TestLeftoverIsTheWind(t *testing.T) {
 				next[iV+j] += w * dt
 			}
 			s, next = next, s
-			cmd = quad.Command{Thrust: quad.Gravity + rng.NormFloat64(), Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
+			cmd = quad.Command{Thrust: quad.Gravity + rng.NormFloat64(),
+				Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
 		}
 		got := NewLeftover(act, dt, steps).Mean(rows)
 		if off := got.Sub(wind).Norm(); !(off < 1e-9) {

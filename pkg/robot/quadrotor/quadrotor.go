@@ -248,7 +248,8 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 
 // rigidVJP returns the gradient at q and adds that at e. at are the attitudes of the step's beginning, middle and end, a
 // turn of half apart.
-func (m *Quadrotor[F]) rigidVJP(at *[3]quat[F], half quat[F], e *[4]F, dp [3]F, dq4 quat[F], dv [3]F, de *[4]F) quat[F] {
+func (m *Quadrotor[F]) rigidVJP(at *[3]quat[F], half quat[F], e *[4]F, dp [3]F, dq4 quat[F], dv [3]F,
+	de *[4]F) quat[F] {
 	h := m.dt / 2
 	w := [3]F{e[1] * h, e[2] * h, e[3] * h}
 	q, q2, q4 := at[0], at[1], at[2]

@@ -167,5 +167,6 @@ func logVJP[F kernel.Float](q quat[F], dphi [3]F) quat[F] {
 	} else {
 		g = (2*w/r2 - f) / n2
 	}
-	return quat[F]{sign * dw, sign * (f*dphi[0] + g*ud*q.x), sign * (f*dphi[1] + g*ud*q.y), sign * (f*dphi[2] + g*ud*q.z)}
+	return quat[F]{sign * dw, sign * (f*dphi[0] + g*ud*q.x), sign * (f*dphi[1] + g*ud*q.y),
+		sign * (f*dphi[2] + g*ud*q.z)}
 }

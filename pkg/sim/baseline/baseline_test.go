@@ -34,7 +34,8 @@ func (point) At(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1
 func fly(c quad.Controller, steps int, wind func(t float64) so3.Vec3) []float64 {
 	sys := quadrotor.NewQuadrotor[float64](dt, actuator)
 	d := sys.Dims()
-	s, next, a, push := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action), make([]float64, d.State)
+	s, next, a, push := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action),
+		make([]float64, d.State)
 	none, rng := make([]float64, d.Tangent), rand.New(rand.NewPCG(1, 1))
 	quadrotor.Measured(&quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, s)
 	s[10] = quad.Gravity // the lagged thrust
@@ -118,8 +119,10 @@ func TestRecentMean(t *testing.T) {
 		}
 		return wind.Scale(-1)
 	})
-	if before, after := mean(turned[250:300]), mean(turned[500:]); before > 0.03 || after > 0.03 || slices.Max(turned[300:400]) < 0.05 {
-		t.Errorf("with the integral: %.3f m before the turn, %.3f m after, at most %.3f m on the way", before, after, slices.Max(turned[300:400]))
+	if before, after := mean(turned[250:300]), mean(turned[500:]); before > 0.03 || after > 0.03 ||
+		slices.Max(turned[300:400]) < 0.05 {
+		t.Errorf("with the integral: %.3f m before the turn, %.3f m after, at most %.3f m on the way", before, after,
+			slices.Max(turned[300:400]))
 	}
 }
 
@@ -138,7 +141,8 @@ func trained(w train.World[float32], epochs int) *policy.Policy[float32] {
 	s := school()
 	c := s.Policy
 	c.Hidden, c.Epochs, c.Rate = 32, epochs, 0.005
-	return must(train.Run(context.Background(), c, w, dt, train.Options{Seed: 1, Tasks: s.Tasks, Limits: limits()})).Policy
+	return must(train.Run(context.Background(), c, w, dt,
+		train.Options{Seed: 1, Tasks: s.Tasks, Limits: limits()})).Policy
 }
 
 func nominal() *train.NominalWorld[float32] {
@@ -172,7 +176,8 @@ func TestBlind(t *testing.T) {
 				other[i] = float32(rng.NormFloat64())
 			}
 			blind.Latent(other)
-			s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()}, Q: so3.Identity()}
+			s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()},
+				Q: so3.Identity()}
 			x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
 			if math.Abs(x.Thrust-y.Thrust)+x.Rates.Sub(y.Rates).Norm() > 1e-4 {
 				t.Fatalf("room for %d: commands %v, blind %v", room, x, y)
@@ -191,7 +196,8 @@ func TestRefit(t *testing.T) {
 	errs := fly(r, 800, wind)
 	alone := fly(policy.NewPilot(from, dt, point{}.At), 800, wind)
 	first := r.Log()[0]
-	if first.Err != nil || first.At < 6-1e-9 || first.At > 6.1 || math.Abs(first.Flies-first.At-4) > 1e-9 || first.Rows < 295 || first.Rows > 305 {
+	if first.Err != nil || first.At < 6-1e-9 || first.At > 6.1 || math.Abs(first.Flies-first.At-4) > 1e-9 ||
+		first.Rows < 295 || first.Rows > 305 {
 		t.Fatalf("first re-fit %+v", first)
 	}
 	flies := int(first.Flies/dt + 0.5)
@@ -220,13 +226,16 @@ func TestRefitThatFails(t *testing.T) {
 	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, school(), from, point{}.At, now))
 	fly(r, 150, always(so3.Vec3{}))
 	log := r.Log()
-	if len(log) != 1 || !errors.Is(log[0].Err, context.Canceled) || log[0].Seconds != 3 || log[0].Flies != log[0].At+3 || r.Policy() != from {
+	if len(log) != 1 || !errors.Is(log[0].Err, context.Canceled) || log[0].Seconds != 3 ||
+		log[0].Flies != log[0].At+3 || r.Policy() != from {
 		t.Errorf("%+v", log)
 	}
-	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, school(), from, point{}.At, nil); err == nil || !strings.Contains(err.Error(), "budget of 2 s") {
+	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, school(), from, point{}.At, nil); err == nil ||
+		!strings.Contains(err.Error(), "budget of 2 s") {
 		t.Errorf("a budget beyond the interval: %v", err)
 	}
-	if _, err := NewRefit(ctx, RefitConfig{}, school(), base(), point{}.At, nil); err == nil || !strings.Contains(err.Error(), "Blind") {
+	if _, err := NewRefit(ctx, RefitConfig{}, school(), base(), point{}.At, nil); err == nil ||
+		!strings.Contains(err.Error(), "Blind") {
 		t.Errorf("a policy with a latent: %v", err)
 	}
 	if _, _, err := school().Improve(ctx, nil, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
@@ -246,7 +255,8 @@ func TestOracle(t *testing.T) {
 	if told > 0.12 || untold < 2*told {
 		t.Errorf("errs by %.3f m, untold %.3f m", told, untold)
 	}
-	if _, err := NewOracle(base(), spread, dt, point{}.At); err == nil || !strings.Contains(err.Error(), "room for 12 numbers, the wind has 3") {
+	if _, err := NewOracle(base(), spread, dt, point{}.At); err == nil ||
+		!strings.Contains(err.Error(), "room for 12 numbers, the wind has 3") {
 		t.Errorf("a policy of another latent: %v", err)
 	}
 }

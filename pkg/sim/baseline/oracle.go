@@ -16,7 +16,8 @@ type Oracle struct {
 }
 
 // NewOracle makes one of a policy that was trained under winds of a spread (m/s²) at steps of dt seconds.
-func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t float64) quad.Reference) (*Oracle, error) {
+func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t float64) quad.Reference) (*Oracle,
+	error) {
 	if want := new(train.Informed[float32]).Latent(); p.Latent != want {
 		return nil, fmt.Errorf("the oracle's policy has room for %d numbers, the wind has %d", p.Latent, want)
 	}

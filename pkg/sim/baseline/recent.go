@@ -32,7 +32,8 @@ type RecentMean struct {
 }
 
 // NewRecentMean makes one for an actuator, at Δt = dt seconds.
-func NewRecentMean(c RecentMeanConfig, l quad.Limits, a quadrotor.Actuator, dt float64, path guard.Path) (*RecentMean, error) {
+func NewRecentMean(c RecentMeanConfig, l quad.Limits, a quadrotor.Actuator, dt float64, path guard.Path) (*RecentMean,
+	error) {
 	law, err := guard.NewLaw(c.Gains, l)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,8 @@ type Refitted struct {
 
 // NewRefit makes one that begins with a policy without a latent. now is the clock of the wall time; nil takes time.Now. Once
 // ctx is done no re-fit succeeds.
-func NewRefit(ctx context.Context, c RefitConfig, s *School, base *policy.Policy[float32], reference func(t float64) quad.Reference, now func() time.Time) (*Refit, error) {
+func NewRefit(ctx context.Context, c RefitConfig, s *School, base *policy.Policy[float32],
+	reference func(t float64) quad.Reference, now func() time.Time) (*Refit, error) {
 	if base.Latent != 0 {
 		return nil, fmt.Errorf("the policy to begin with has room for a latent of %d: take Blind of it", base.Latent)
 	}
@@ -62,7 +63,8 @@ func NewRefit(ctx context.Context, c RefitConfig, s *School, base *policy.Policy
 	if now == nil {
 		now = time.Now
 	}
-	return &Refit{Pilot: policy.NewPilot(base, s.Dt, reference), ctx: ctx, config: c, school: s, now: now, base: base, policy: base}, nil
+	return &Refit{Pilot: policy.NewPilot(base, s.Dt, reference), ctx: ctx, config: c, school: s, now: now, base: base,
+		policy: base}, nil
 }
 
 // Log returns the re-fits so far.

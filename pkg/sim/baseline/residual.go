@@ -64,7 +64,8 @@ func (s *School) Small() {
 
 // Improve fits a residual to the segments and improves a policy without a latent in it. The fit goes on from the one of
 // before, nil for a first.
-func (s *School) Improve(ctx context.Context, segments []dataset.Segment, before *fit.Fit, from *policy.Policy[float32]) (*fit.Fit, *policy.Policy[float32], error) {
+func (s *School) Improve(ctx context.Context, segments []dataset.Segment, before *fit.Fit,
+	from *policy.Policy[float32]) (*fit.Fit, *policy.Policy[float32], error) {
 	if from.Latent != 0 {
 		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: take Blind of it")
 	}
@@ -73,7 +74,8 @@ func (s *School) Improve(ctx context.Context, segments []dataset.Segment, before
 		return nil, nil, err
 	}
 	world := s.world(fitted)
-	r, err := train.Run(ctx, s.Policy, world, s.Dt, train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
+	r, err := train.Run(ctx, s.Policy, world, s.Dt,
+		train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -120,7 +120,8 @@ func TestMeasure(t *testing.T) {
 		trace.Rows = append(trace.Rows, Row{T: float64(k), Truth: quad.State{P: so3.Vec3{X: float64(k)}}})
 	}
 	f := trace.Measure(90)
-	if f.Mean != 94.5 || f.Max != 99 || f.P95 != 98 || math.Abs(f.RMS-math.Sqrt(94.5*94.5+8.25)) > 1e-9 || f.Seconds != 9 {
+	if f.Mean != 94.5 || f.Max != 99 || f.P95 != 98 || math.Abs(f.RMS-math.Sqrt(94.5*94.5+8.25)) > 1e-9 ||
+		f.Seconds != 9 {
 		t.Errorf("%+v", f)
 	}
 	if f := (&Trace{}).Measure(1); f != (Figures{}) {

@@ -45,7 +45,8 @@ type camera struct {
 // newCamera puts the points of a camera around the place to hover at.
 func newCamera(c *Camera, place quad.Reference, tick float64, seed uint64) (*camera, error) {
 	if !(c.Rate > 0 && c.Latency >= 0 && c.Latency <= 1) {
-		return nil, fmt.Errorf("a camera of %g frames per second after %g s, want more than none and up to 1 s", c.Rate, c.Latency)
+		return nil, fmt.Errorf("a camera of %g frames per second after %g s, want more than none and up to 1 s", c.Rate,
+			c.Latency)
 	}
 	eye, err := policy.NewPinhole[float64](&c.Camera)
 	if err != nil {

@@ -36,7 +36,8 @@ func (s still) At(float64) quad.Reference { return s.r }
 // watched is a flight that turns under a camera.
 func watched(t *testing.T, c Camera) (*watcher, *Trace, error) {
 	t.Helper()
-	s := Setup{World: sim.Default(), Seed: 3, Path: still{quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 1}, Yaw: 0.5}}, Seconds: 2, Tick: 0.02,
+	s := Setup{World: sim.Default(), Seed: 3, Path: still{quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 1}, Yaw: 0.5}},
+		Seconds: 2, Tick: 0.02,
 		Estimate: estimator.DefaultParams(), Camera: &c}
 	param.Default(&s.Limits)
 	w := &watcher{}
@@ -70,14 +71,16 @@ func TestCameraShowsWhatWas(t *testing.T) {
 			t.Fatalf("frame %d is of %g s, want %g", k, w.taken[k], trace.Rows[k].T)
 		}
 		for i := range f {
-			p := so3.FromEuler(0, 0, 0.5).Rotate(so3.Vec3{X: c.Points[3*i], Y: c.Points[3*i+1], Z: c.Points[3*i+2]}).Add(so3.Vec3{X: 1, Y: 2, Z: 1})
+			p := so3.FromEuler(0, 0, 0.5).Rotate(so3.Vec3{X: c.Points[3*i], Y: c.Points[3*i+1],
+				Z: c.Points[3*i+2]}).Add(so3.Vec3{X: 1, Y: 2, Z: 1})
 			b := s.Q.Conj().Rotate(p.Sub(s.P)).Sub(so3.Vec3{X: c.Place[0]})
 			want := policy.Feature{X: -b.Y / b.X, Y: -b.Z / b.X, Visible: true}
 			if b.X < 0 || math.Abs(math.Atan(want.X)) > c.Width/2 || math.Abs(math.Atan(want.Y)) > c.Height/2 {
 				hidden++
 				want = policy.Feature{}
 			}
-			if got := f[i]; got.Visible != want.Visible || got.Visible && math.Abs(got.X-want.X)+math.Abs(got.Y-want.Y) > 1e-9 {
+			if got := f[i]; got.Visible != want.Visible || got.Visible &&
+				math.Abs(got.X-want.X)+math.Abs(got.Y-want.Y) > 1e-9 {
 				t.Fatalf("frame %d, point %d: %+v, want %+v", k, i, got, want)
 			}
 		}

@@ -27,7 +27,8 @@ func TestRecoveries(t *testing.T) {
 		t.Fatalf("%d switches, want 2", len(rec))
 	}
 	for _, r := range rec {
-		if math.Abs(r.Envelope-0.1) > 1e-9 || math.Abs(r.Peak-0.5) > 1e-9 || math.Abs(r.Literal-0.4) > 0.011 || math.Abs(r.Wide-0.38) > 0.011 {
+		if math.Abs(r.Envelope-0.1) > 1e-9 || math.Abs(r.Peak-0.5) > 1e-9 || math.Abs(r.Literal-0.4) > 0.011 ||
+			math.Abs(r.Wide-0.38) > 0.011 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -174,7 +174,8 @@ func (v *Vehicle) descend(now float64, s *quad.State) quad.Command {
 	}
 	began := v.at + v.autopilot.Timeout
 	z := math.Max(v.anchor.Z-v.autopilot.Descent*(now-began), s.P.Z-ahead)
-	r := quad.Reference{P: so3.Vec3{X: v.anchor.X, Y: v.anchor.Y, Z: z}, V: so3.Vec3{Z: -v.autopilot.Descent}, Yaw: s.Q.Yaw()}
+	r := quad.Reference{P: so3.Vec3{X: v.anchor.X, Y: v.anchor.Y, Z: z}, V: so3.Vec3{Z: -v.autopilot.Descent},
+		Yaw: s.Q.Yaw()}
 	return v.law.Track(now, s, &r)
 }
 

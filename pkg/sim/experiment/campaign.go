@@ -92,8 +92,9 @@ func (c *Campaign) names() string {
 func (c *Campaign) Base(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
 	w := &train.NominalWorld[float32]{Nominal: c.Nominal}
 	trials := &train.Trials{World: w, Tasks: c.tasks(), Dt: c.Nominal.Dt, Flights: 16, Steps: 200, Seed: c.Seed}
-	r, err := train.Run(ctx, c.Config.Base, w, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, Fly: trials.Fly,
-		Progress: progress})
+	r, err := train.Run(ctx, c.Config.Base, w, c.Nominal.Dt,
+		train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, Fly: trials.Fly,
+			Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (c *Campaign) Base(ctx context.Context, progress func(train.Progress)) (*bu
 
 // judge is that of the gate.
 func (c *Campaign) judge() *closedloop.Judge {
-	j := &closedloop.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind, Start: c.Judge.Start}
+	j := &closedloop.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind,
+		Start: c.Judge.Start}
 	for _, d := range c.Duties {
 		j.Paths = append(j.Paths, d.Path)
 	}
@@ -121,18 +123,21 @@ func (c *Campaign) vehicle() gate.Vehicle {
 
 // Learner goes on from a bundle.
 func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
-	return continual.New(c.Config.Config, start, continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
+	return continual.New(c.Config.Config, start,
+		continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
 }
 
 // setup is one flight of at least the given length, s.
 func (c *Campaign) setup(f Field, d Duty, seed uint64, seconds float64) *closedloop.Setup {
-	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds), Tick: c.Nominal.Dt, Limits: c.Limits}
+	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
+		Tick: c.Nominal.Dt, Limits: c.Limits}
 	param.Default(&s.Estimate)
 	return s
 }
 
 // Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides.
-func (c *Campaign) Record(b *bundle.Bundle, f Field, d Duty, seed uint64, seconds float64) (*closedloop.Trace, quad.Flight, error) {
+func (c *Campaign) Record(b *bundle.Bundle, f Field, d Duty, seed uint64, seconds float64) (*closedloop.Trace,
+	quad.Flight, error) {
 	pilot, err := policy.NewFlyer(b, d.Path.At)
 	if err != nil {
 		return nil, quad.Flight{}, err

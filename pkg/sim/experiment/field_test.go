@@ -33,9 +33,13 @@ func TestFields(t *testing.T) {
 	}{
 		{"without conditions", `step: 0.001`, []string{"default"}, 0, []string{"some"}, []float64{0}},
 		{"two conditions", two, []string{"calm", "east"}, 0, []string{"calm", "east"}, []float64{0, 5}},
-		{"a schedule of one entry is none", two + "\n    " + `schedule: {condition: ["east"], start: [0.0]}`, []string{"calm", "east"}, 0, []string{"calm", "east"}, []float64{0, 5}},
-		{"a schedule", two + "\n    " + `schedule: {condition: ["east", "calm", "east"], start: [0.0, 8.0, 20.0]}`, []string{""}, 30, nil, []float64{5}},
-		{"a schedule with a period", two + "\n    " + `schedule: {condition: ["calm", "east"], start: [0.0, 8.0], period: 40.0}`, []string{""}, 40, nil, []float64{0}},
+		{"a schedule of one entry is none", two + "\n    " + `schedule: {condition: ["east"], start: [0.0]}`,
+			[]string{"calm", "east"}, 0, []string{"calm", "east"}, []float64{0, 5}},
+		{"a schedule", two + "\n    " + `schedule: {condition: ["east", "calm", "east"], start: [0.0, 8.0, 20.0]}`,
+			[]string{""}, 30, nil, []float64{5}},
+		{"a schedule with a period", two + "\n    " +
+			`schedule: {condition: ["calm", "east"], start: [0.0, 8.0], period: 40.0}`, []string{""}, 40, nil,
+			[]float64{0}},
 	} {
 		fields, err := Fields(world(t, c.text))
 		if err != nil {
@@ -46,8 +50,10 @@ func TestFields(t *testing.T) {
 		}
 		for i := range fields {
 			f := &fields[i]
-			if f.Condition != c.want[i] || f.Seconds != c.seconds || f.Name != "some" || f.Label() != strings.TrimSpace("some "+c.want[i]) {
-				t.Errorf("%s, field %d: %q of %q, %g s, called %q", c.name, i, f.Condition, f.Name, f.Seconds, f.Label())
+			if f.Condition != c.want[i] || f.Seconds != c.seconds || f.Name != "some" ||
+				f.Label() != strings.TrimSpace("some "+c.want[i]) {
+				t.Errorf("%s, field %d: %q of %q, %g s, called %q", c.name, i, f.Condition, f.Name, f.Seconds,
+					f.Label())
 			}
 			if f.Wind() != c.winds[i] {
 				t.Errorf("%s, field %d: begins in %g m/s², want %g", c.name, i, f.Wind(), c.winds[i])
@@ -74,7 +80,8 @@ func TestCalm(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Plan{Fields: fields, Pilots: []string{PilotOurs}}
-	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) || !(&Plan{Fields: fields}).measures(PilotOracle) {
+	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) ||
+		!(&Plan{Fields: fields}).measures(PilotOracle) {
 		t.Errorf("field %d is calm, want 2", at)
 	}
 }
@@ -95,11 +102,13 @@ func TestStrongest(t *testing.T) {
 		t.Error("who is measured where nothing is calm")
 	}
 	s.plan.Pilots = []string{PilotOracle, "nobody"}
-	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil || !strings.Contains(err.Error(), `pilot "nobody"`) {
+	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
+		!strings.Contains(err.Error(), `pilot "nobody"`) {
 		t.Errorf("an unknown pilot: %v", err)
 	}
 	s.plan.Pilots = s.plan.Pilots[:1]
-	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil || !strings.Contains(err.Error(), "expected a world with a condition that is calm") {
+	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
+		!strings.Contains(err.Error(), "expected a world with a condition that is calm") {
 		t.Errorf("an oracle without calm: %v", err)
 	}
 	want := []so3.Vec3{{X: 1}, {X: 0.5}, {X: -3}, {Y: 3}}
@@ -145,7 +154,8 @@ func TestImagine(t *testing.T) {
 		t.Errorf("without a window: off by %g, beside the wind %v", l.WindError, beside)
 	}
 	l.sample(2, 1, push)
-	if n := len(l.Sampled); n != 4000 || len(l.Quantiles) != 6 || !slices.IsSorted(l.Quantiles) || math.Abs(l.Quantiles[2]-1.25) > 0.1 {
+	if n := len(l.Sampled); n != 4000 || len(l.Quantiles) != 6 || !slices.IsSorted(l.Quantiles) ||
+		math.Abs(l.Quantiles[2]-1.25) > 0.1 {
 		t.Errorf("%d samples, quantiles %v", n, l.Quantiles) // the median of |N(0, I) + (.5, −.25)| is 1.25
 	}
 }

@@ -54,7 +54,8 @@ func (c *Campaign) RecentMean(a quadrotor.Actuator) Pilot {
 
 // school fits and trains at the sizes and budgets of a round, as often as there were rounds.
 func (c *Campaign) school(rounds int) *baseline.School {
-	s := &baseline.School{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
+	s := &baseline.School{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
+		Seed: c.Seed}
 	s.Fit.Train.Updates *= rounds
 	s.Policy.Epochs *= rounds
 	return s
@@ -62,7 +63,8 @@ func (c *Campaign) school(rounds int) *baseline.School {
 
 // Residual is the base policy improved in a residual without a latent that is fitted to segments: to all that was flown
 // it is the simple residual, to the flights of one condition the single condition.
-func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *policy.Policy[float32], segs []dataset.Segment) (Pilot, error) {
+func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *policy.Policy[float32],
+	segs []dataset.Segment) (Pilot, error) {
 	began := time.Now()
 	blind, err := baseline.Blind(base, 0)
 	if err != nil {
@@ -95,7 +97,8 @@ func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Pil
 // calm. It is improved as ours is: from the base policy, half under the winds that are met and half under others, for as long
 // as in all rounds. To begin anew in such winds instead, most of which blow a robot away before it can fly, left policies that
 // crash in one seed of three. No wind changes in its episodes: one that is told at once needs no other answer.
-func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment, winds []so3.Vec3) (Pilot, error) {
+func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
+	winds []so3.Vec3) (Pilot, error) {
 	began := time.Now()
 	s := c.school(rounds)
 	s.Policy.Change = 0
@@ -118,7 +121,8 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	}
 	trials := s.Trials(world)
 	trials.Sample = train.Sampler(s.Policy.Bank, bank, world.Latent())
-	r, err := train.Run(ctx, s.Policy, world, c.Nominal.Dt, train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
+	r, err := train.Run(ctx, s.Policy, world, c.Nominal.Dt,
+		train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {
 		return Pilot{}, err
 	}

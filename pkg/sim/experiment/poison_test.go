@@ -77,7 +77,8 @@ func hovering(t testing.TB, seed uint64) *Campaign {
 func winds(t testing.TB) (out []Field) {
 	t.Helper()
 	w := sim.Default()
-	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north", "south"}, WindX: []float64{0, 2, -2, 0, 0}, WindY: []float64{0, 0, 0, 2, -2}}
+	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north", "south"},
+		WindX: []float64{0, 2, -2, 0, 0}, WindY: []float64{0, 0, 0, 2, -2}}
 	for _, name := range w.Names() {
 		one, err := w.Only(name)
 		if err != nil {
@@ -167,10 +168,12 @@ func TestPoisoned(t *testing.T) {
 				promoted++
 				after = errs(t, c, r.Candidate)
 			}
-			t.Logf("seed %d, %s: promoted %v; error %.4f m before, %.4f m after", seed+1, p.name, r.Verdict.Pass, before, after)
+			t.Logf("seed %d, %s: promoted %v; error %.4f m before, %.4f m after", seed+1, p.name, r.Verdict.Pass,
+				before, after)
 			if after > before+c.Gate.Tolerance {
 				worse++
-				t.Errorf("seed %d, %s: a policy that errs by %.4f m instead of %.4f m was promoted", seed+1, p.name, after, before)
+				t.Errorf("seed %d, %s: a policy that errs by %.4f m instead of %.4f m was promoted", seed+1, p.name,
+					after, before)
 			}
 		}
 	}
@@ -185,7 +188,8 @@ func deaf(t testing.TB, b *bundle.Bundle) *bundle.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep := map[string]int{"encoder.latent.w": 0, "encoder.latent.b": 0, "normaliser.output": 0, "policy.dense1.w": p.Observation.Size() * p.Net.Hidden[0]}
+	keep := map[string]int{"encoder.latent.w": 0, "encoder.latent.b": 0, "normaliser.output": 0,
+		"policy.dense1.w": p.Observation.Size() * p.Net.Hidden[0]}
 	c := *b
 	c.ID, c.Tensors = "", slices.Clone(b.Tensors)
 	for i := range c.Tensors {
@@ -209,14 +213,16 @@ func collapsed(t testing.TB, c *Campaign, good *bundle.Bundle) {
 	for _, f := range recorded(t, c, good, c.Seed) {
 		flown = append(flown, f.Segments...)
 	}
-	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle(), Tasks: c.tasks(), Judge: c.judge(), Flown: flown, Seed: c.Seed}
+	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle(), Tasks: c.tasks(), Judge: c.judge(), Flown: flown,
+		Seed: c.Seed}
 	v, err := g.Try(context.Background(), bad, good, make([]float32, 40*bad.Dimensions["latent"]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("seed %d, collapsed latent: %v", c.Seed, v.Reasons())
 	if before, after := errs(t, c, good), errs(t, c, bad); v.Pass || after < 1.5*before {
-		t.Errorf("seed %d, collapsed latent: promoted %v; error %.4f m before, %.4f m after", c.Seed, v.Pass, before, after)
+		t.Errorf("seed %d, collapsed latent: promoted %v; error %.4f m before, %.4f m after", c.Seed, v.Pass, before,
+			after)
 	}
 }
 
@@ -234,7 +240,8 @@ func taught(t *testing.T, c *Campaign, from *bundle.Bundle) *bundle.Bundle {
 	}
 	before, after := errs(t, c, from), errs(t, c, l.Current())
 	if !r.Verdict.Pass || after > 0.5*before {
-		t.Fatalf("an honest round: promoted %v, %v; error %.4f m before, %.4f m after", r.Verdict.Pass, r.Verdict.Reasons(), before, after)
+		t.Fatalf("an honest round: promoted %v, %v; error %.4f m before, %.4f m after", r.Verdict.Pass,
+			r.Verdict.Reasons(), before, after)
 	}
 	return l.Current()
 }

@@ -47,10 +47,12 @@ func TestRecordAll(t *testing.T) {
 	}
 	first, again, next := fly(0), fly(0), fly(1)
 	for i, f := range first {
-		if f.At != i || f.Duty != "hover" || f.Name != "round0 hover winds "+r.Fields[i].Condition || len(f.Segments) == 0 || f.Trace == nil {
+		if f.At != i || f.Duty != "hover" || f.Name != "round0 hover winds "+r.Fields[i].Condition ||
+			len(f.Segments) == 0 || f.Trace == nil {
 			t.Errorf("flight %d: %q of field %d, %d segments", i, f.Name, f.At, len(f.Segments))
 		}
-		if !slices.Equal(f.Segments[0], again[i].Segments[0]) || slices.Equal(f.Segments[0], next[i].Segments[0]) || next[i].Name[:6] != "round1" {
+		if !slices.Equal(f.Segments[0], again[i].Segments[0]) || slices.Equal(f.Segments[0], next[i].Segments[0]) ||
+			next[i].Name[:6] != "round1" {
 			t.Errorf("flight %d is not the same again, or that of the next round is", i)
 		}
 	}
@@ -66,15 +68,18 @@ func TestLearnEnds(t *testing.T) {
 	c := hovering(t, 1)
 	b, enough := idle(t, c), errors.New("seen enough")
 	flown := 0
-	r := &Rounds{Rounds: 3, Flown: func(int, *bundle.Bundle, []Recorded) error { flown++; return nil }, Learned: func(*continual.Round) error { return nil }}
-	if _, err := c.Learn(context.Background(), b, r); !errors.Is(err, continual.ErrTooLittle) || !strings.HasPrefix(err.Error(), "round 1: ") || flown != 1 {
+	r := &Rounds{Rounds: 3, Flown: func(int, *bundle.Bundle, []Recorded) error { flown++; return nil },
+		Learned: func(*continual.Round) error { return nil }}
+	if _, err := c.Learn(context.Background(), b, r); !errors.Is(err, continual.ErrTooLittle) ||
+		!strings.HasPrefix(err.Error(), "round 1: ") || flown != 1 {
 		t.Errorf("from nothing, after %d turns: %v", flown, err)
 	}
 	r.Flown = func(int, *bundle.Bundle, []Recorded) error { return enough }
 	if _, err := c.Learn(context.Background(), b, r); !errors.Is(err, enough) {
 		t.Errorf("told that it was enough: %v", err)
 	}
-	if _, err := c.Learn(context.Background(), &bundle.Bundle{Robot: vnd.Robot, Dt: 0.02}, r); err == nil || !strings.Contains(err.Error(), "learn:") {
+	if _, err := c.Learn(context.Background(), &bundle.Bundle{Robot: vnd.Robot, Dt: 0.02}, r); err == nil ||
+		!strings.Contains(err.Error(), "learn:") {
 		t.Errorf("from a bundle without a policy: %v", err)
 	}
 }

@@ -43,7 +43,8 @@ const (
 )
 
 // Pilots are all names.
-var Pilots = []string{PilotLaw, PilotRecent, PilotBase, PilotResidual, PilotSingle, PilotRefit, PilotOracle, PilotFirst, PilotOurs}
+var Pilots = []string{PilotLaw, PilotRecent, PilotBase, PilotResidual, PilotSingle, PilotRefit, PilotOracle, PilotFirst,
+	PilotOurs}
 
 // Study is what one seed came to.
 type Study struct {
@@ -121,7 +122,8 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 		}
 	}
 	if p.calm() < 0 && len(p.Pilots) == 0 {
-		p.Tell(fmt.Sprintf("no condition is calm: the pilot %q, which learns all but the wind there, is left out", PilotOracle))
+		p.Tell(fmt.Sprintf("no condition is calm: the pilot %q, which learns all but the wind there, is left out",
+			PilotOracle))
 	}
 	if p.measures(PilotOracle) && p.calm() < 0 {
 		return nil, fmt.Errorf("the pilot %q learns all but the wind in calm: expected a world with a condition that is calm, or other pilots", PilotOracle)
@@ -170,7 +172,8 @@ func (s *study) learn() (err error) {
 		for _, t := range r.Seconds {
 			total += t
 		}
-		s.out.Rounds, s.out.Curves = append(s.out.Rounds, Round{r, r.Verdict.Reasons(), total}), append(s.out.Curves, r.Curve)
+		s.out.Rounds, s.out.Curves = append(s.out.Rounds, Round{r, r.Verdict.Reasons(), total}),
+			append(s.out.Curves, r.Curve)
 		s.newest = r.Candidate
 		if s.first == nil {
 			s.first = r.Candidate
@@ -294,7 +297,8 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 			}
 			continue
 		}
-		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Fields), t.Measure(measureSettle)})
+		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Fields),
+			t.Measure(measureSettle)})
 	}
 	return m, nil
 }

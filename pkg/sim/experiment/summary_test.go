@@ -10,23 +10,29 @@ import (
 )
 
 func measured(task string, wind, e float64, unseen bool, crash string) Flown {
-	return Flown{Task: task, Kind: strength(wind), Wind: wind, Unseen: unseen, Figures: closedloop.Figures{Mean: e, Crash: crash}}
+	return Flown{Task: task, Kind: strength(wind), Wind: wind, Unseen: unseen,
+		Figures: closedloop.Figures{Mean: e, Crash: crash}}
 }
 
 func TestSummary(t *testing.T) {
 	seed := func(e float64, crash string, turns ...Turn) *Study {
 		return &Study{Pilots: []Measured{{Name: "one", Learned: e, Crashed: 1, Turns: turns, Flown: []Flown{
-			measured("track", 10, 2*e, false, ""), measured("track", 3, e, false, ""), measured("track", 3, 3*e, false, ""), measured("track", 1, 5*e, true, crash)}}}}
+			measured("track", 10, 2*e, false, ""), measured("track", 3, e, false, ""),
+			measured("track", 3, 3*e, false, ""), measured("track", 1, 5*e, true, crash)}}}}
 	}
 	turn := func(wide float64, opposite bool) Turn {
-		return Turn{Task: "track", Opposite: opposite, Recovery: closedloop.Recovery{Wide: wide, Literal: 2 * wide, Peak: wide}}
+		return Turn{Task: "track", Opposite: opposite,
+			Recovery: closedloop.Recovery{Wide: wide, Literal: 2 * wide, Peak: wide}}
 	}
-	all := []*Study{seed(0.1, "hit the ground", turn(1, true), turn(9, false)), seed(0.3, "", turn(2, true)), seed(0.2, "hit the ground", turn(math.MaxFloat64, true), turn(0, true))}
-	if got, want := all[0].Columns(), []string{"track, 3.0 m/s²", "track, 10.0 m/s²", "track, all", "track, unseen"}; !slices.Equal(got, want) {
+	all := []*Study{seed(0.1, "hit the ground", turn(1, true), turn(9, false)), seed(0.3, "", turn(2, true)),
+		seed(0.2, "hit the ground", turn(math.MaxFloat64, true), turn(0, true))}
+	if got, want := all[0].Columns(), []string{"track, 3.0 m/s²", "track, 10.0 m/s²", "track, all",
+		"track, unseen"}; !slices.Equal(got, want) {
 		t.Errorf("columns %q, want %q", got, want)
 	}
 	r := Summary(all)[0]
-	for c, want := range map[string]float64{"track, 3.0 m/s²": 0.4, "track, 10.0 m/s²": 0.4, "track, all": 0.4, "track, unseen": math.MaxFloat64} {
+	for c, want := range map[string]float64{"track, 3.0 m/s²": 0.4, "track, 10.0 m/s²": 0.4, "track, all": 0.4,
+		"track, unseen": math.MaxFloat64} {
 		if got := r.Errors[c]; got != want && !(math.Abs(got-want) < 1e-12) {
 			t.Errorf("%s: %g, want %g", c, got, want)
 		}
@@ -47,14 +53,17 @@ func TestKinds(t *testing.T) {
 	}
 	m := Measured{}
 	for i := range fields {
-		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: fields[i].kind(), Wind: fields[i].Wind(), Figures: closedloop.Figures{Mean: float64(i + 1)}})
+		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: fields[i].kind(), Wind: fields[i].Wind(),
+			Figures: closedloop.Figures{Mean: float64(i + 1)}})
 	}
 	s := &Study{Pilots: []Measured{m}}
-	if got, want := s.Columns(), []string{"hover, 0.0 m/s²", "hover, 1.5 m/s²", "hover, cut", "hover, laden", "hover, all"}; !slices.Equal(got, want) {
+	if got, want := s.Columns(), []string{"hover, 0.0 m/s²", "hover, 1.5 m/s²", "hover, cut", "hover, laden",
+		"hover, all"}; !slices.Equal(got, want) {
 		t.Errorf("columns %q, want %q", got, want)
 	}
 	r := Summary([]*Study{s})[0]
-	for c, want := range map[string]float64{"hover, cut": 1, "hover, 0.0 m/s²": 2, "hover, 1.5 m/s²": 3.5, "hover, laden": 5, "hover, all": 3} {
+	for c, want := range map[string]float64{"hover, cut": 1, "hover, 0.0 m/s²": 2, "hover, 1.5 m/s²": 3.5,
+		"hover, laden": 5, "hover, all": 3} {
 		if r.Errors[c] != want {
 			t.Errorf("%s: %g, want %g", c, r.Errors[c], want)
 		}
@@ -63,12 +72,14 @@ func TestKinds(t *testing.T) {
 
 func TestOpposite(t *testing.T) {
 	w := sim.Default()
-	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north"}, WindX: []float64{0, 3, -3, 0}, WindY: []float64{0, 0, 0, 3}}
+	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north"}, WindX: []float64{0, 3, -3, 0},
+		WindY: []float64{0, 0, 0, 3}}
 	f := &Field{World: w}
 	for _, c := range []struct {
 		from, to string
 		want     bool
-	}{{"east", "west", true}, {"west", "east", true}, {"east", "north", false}, {"calm", "east", false}, {"east", "calm", false}, {"calm", "calm", false}} {
+	}{{"east", "west", true}, {"west", "east", true}, {"east", "north", false}, {"calm", "east", false},
+		{"east", "calm", false}, {"calm", "calm", false}} {
 		if got := f.opposite(c.from, c.to); got != c.want {
 			t.Errorf("%s to %s: opposite %v", c.from, c.to, got)
 		}
@@ -89,7 +100,8 @@ func TestVote(t *testing.T) {
 	if share, _ := vote(known, [][][]float64{cluster(5, 4), cluster(4.5, 4)}); share != 0.5 {
 		t.Errorf("%.2f where half are of another wind", share)
 	}
-	for name, known := range map[string][][][]float64{"nothing is known": {nil, nil}, "the other wind alone is known": {nil, cluster(5, 20)}} {
+	for name, known := range map[string][][][]float64{"nothing is known": {nil, nil},
+		"the other wind alone is known": {nil, cluster(5, 20)}} {
 		if share, n := vote(known, [][][]float64{cluster(0.5, 4), nil}); share != 0 || n != 4 {
 			t.Errorf("where %s %.2f of %d are right", name, share, n)
 		}

@@ -31,7 +31,8 @@ func sound(t testing.TB, m *visualizationmsgs.MarkerArray) {
 			seen[n] = true
 		}
 		q, s := k.Pose.Orientation, k.Scale
-		if math.Abs(q.W*q.W+q.X*q.X+q.Y*q.Y+q.Z*q.Z-1) > 1e-6 || k.Header.FrameID != "map" || k.Color.A == 0 || s.X+s.Y+s.Z == 0 || k.Lifetime.Sec == 0 {
+		if math.Abs(q.W*q.W+q.X*q.X+q.Y*q.Y+q.Z*q.Z-1) > 1e-6 || k.Header.FrameID != "map" || k.Color.A == 0 ||
+			s.X+s.Y+s.Z == 0 || k.Lifetime.Sec == 0 {
 			t.Errorf("%s: %+v", k.Ns, k)
 		}
 		if len(k.Colors) != 0 && len(k.Colors) != len(k.Points) {
@@ -80,7 +81,8 @@ func named(m *visualizationmsgs.MarkerArray, ns string) (all []visualizationmsgs
 }
 
 func row(k int, p, goal so3.Vec3) scene.Row {
-	return scene.Row{Stamp: int64(k) * 2e7, State: quad.State{P: p, Q: so3.FromEuler(.2, -.1, 1)}, Goal: goal, Sent: quad.Command{Thrust: 2 * quad.Gravity},
+	return scene.Row{Stamp: int64(k) * 2e7, State: quad.State{P: p, Q: so3.FromEuler(.2, -.1, 1)}, Goal: goal,
+		Sent:     quad.Command{Thrust: 2 * quad.Gravity},
 		Residual: so3.Vec3{X: quad.Gravity / 2}, Novelty: .5}
 }
 
@@ -107,9 +109,11 @@ func TestTube(t *testing.T) {
 			t.Fatalf("corner %d is at x = %g, across no reference", i, p.X)
 		}
 	}
-	still := Tube([]scene.Row{row(0, so3.Vec3{X: .2}, so3.Vec3{}), row(1, so3.Vec3{X: .4}, so3.Vec3{}), row(2, so3.Vec3{X: .1}, so3.Vec3{X: .01})}, "map", 1, .3)
+	still := Tube([]scene.Row{row(0, so3.Vec3{X: .2}, so3.Vec3{}), row(1, so3.Vec3{X: .4}, so3.Vec3{}),
+		row(2, so3.Vec3{X: .1}, so3.Vec3{X: .01})}, "map", 1, .3)
 	sound(t, still)
-	if len(still.Markers) != 1 || still.Markers[0].Type != visualizationmsgs.MarkerSphere || math.Abs(still.Markers[0].Scale.X-.8) > 1e-12 {
+	if len(still.Markers) != 1 || still.Markers[0].Type != visualizationmsgs.MarkerSphere ||
+		math.Abs(still.Markers[0].Scale.X-.8) > 1e-12 {
 		t.Errorf("%+v", still.Markers)
 	}
 }
@@ -163,7 +167,8 @@ func TestTransform(t *testing.T) {
 	r := row(50, so3.Vec3{X: 1, Y: 2, Z: 3}, so3.Vec3{})
 	m := Transform(&r, "map", "base_link")
 	k, q := m.Transforms[0], r.State.Q
-	if k.Header.FrameID != "map" || k.ChildFrameID != "base_link" || k.Header.Stamp.Sec != 1 || k.Transform.Translation.Z != 3 || k.Transform.Rotation.W != q.W || k.Transform.Rotation.Z != q.Z {
+	if k.Header.FrameID != "map" || k.ChildFrameID != "base_link" || k.Header.Stamp.Sec != 1 ||
+		k.Transform.Translation.Z != 3 || k.Transform.Rotation.W != q.W || k.Transform.Rotation.Z != q.Z {
 		t.Errorf("%+v", k)
 	}
 }
@@ -193,7 +198,8 @@ func TestRollouts(t *testing.T) {
 }
 
 func TestLatents(t *testing.T) {
-	p := &scene.Plane{Mean: []float64{1, 1, 1}, Axes: [2][]float64{{1, 0, 0}, {0, 1, 0}}, Scale: 2, Share: [2]float64{.8, .1}}
+	p := &scene.Plane{Mean: []float64{1, 1, 1}, Axes: [2][]float64{{1, 0, 0}, {0, 1, 0}}, Scale: 2,
+		Share: [2]float64{.8, .1}}
 	r := row(1, so3.Vec3{}, so3.Vec3{})
 	r.Z = 3
 	copy(r.Latent[:], []float32{5, -1, 9})
@@ -203,7 +209,8 @@ func TestLatents(t *testing.T) {
 	m := Latents([]scene.Row{other, unknown, r}, p, so3.Vec3{X: 10}, "map", 1)
 	sound(t, m)
 	dots := named(m, "latents")[0]
-	if len(dots.Points) != 2 || math.Abs(dots.Points[1].X-(10+2*Unit)) > 1e-9 || math.Abs(dots.Points[1].Y+Unit) > 1e-9 {
+	if len(dots.Points) != 2 || math.Abs(dots.Points[1].X-(10+2*Unit)) > 1e-9 ||
+		math.Abs(dots.Points[1].Y+Unit) > 1e-9 {
 		t.Errorf("%+v", dots.Points)
 	}
 	if now := named(m, "latent now"); len(now) != 1 || now[0].Pose.Position != dots.Points[1] {

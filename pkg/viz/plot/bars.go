@@ -39,7 +39,8 @@ func Bars(w io.Writer, title string, names []string, series []Series) error {
 		b.Horizontal, b.Color, b.LineStyle.Width = true, palette[i%len(palette)], 0
 		b.Offset = width * (vg.Length(len(series)-1)/2 - vg.Length(i))
 		p.Add(b)
-		entries = append(entries, entry{s.Name, glyphMark(draw.GlyphStyle{Color: palette[i%len(palette)], Radius: vg.Points(3.2), Shape: draw.BoxGlyph{}})})
+		entries = append(entries, entry{s.Name,
+			glyphMark(draw.GlyphStyle{Color: palette[i%len(palette)], Radius: vg.Points(3.2), Shape: draw.BoxGlyph{}})})
 	}
 	labels := make([]string, len(names))
 	for j, name := range names {

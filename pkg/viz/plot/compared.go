@@ -24,11 +24,13 @@ func BeforeAfter(w io.Writer, title string, all []Compared) error {
 	}
 	ground := lineStyle(6)
 	ground.Dashes = []vg.Length{4, 3}
-	entries := []entry{{"reference", lineMark(ground)}, {"before", lineMark(lineStyle(3))}, {"after", lineMark(lineStyle(0))}}
+	entries := []entry{{"reference", lineMark(ground)}, {"before", lineMark(lineStyle(3))},
+		{"after", lineMark(lineStyle(0))}}
 	var rows [][]*plot.Plot
 	top, end := 0., 0.
 	for _, c := range all {
-		above, errors := newPanel(c.Name, "x, m", "y, m"), newPanel("", "time since the wind set in, s", "position error, m")
+		above, errors := newPanel(c.Name, "x, m", "y, m"),
+			newPanel("", "time since the wind set in, s", "position error, m")
 		x, y := fromAbove(c.Reference)
 		line(above, x, y, ground)
 		for _, f := range []struct {
@@ -36,7 +38,8 @@ func BeforeAfter(w io.Writer, title string, all []Compared) error {
 			style int
 		}{{c.Before, 3}, {c.After, 0}} {
 			if len(f.T) == 0 || len(f.P) != len(f.T) || len(f.Error) != len(f.T) {
-				return fmt.Errorf("plot: %s has %d times, %d positions, %d errors", c.Name, len(f.T), len(f.P), len(f.Error))
+				return fmt.Errorf("plot: %s has %d times, %d positions, %d errors", c.Name, len(f.T), len(f.P),
+					len(f.Error))
 			}
 			x, y := fromAbove(f.P)
 			line(above, x, y, lineStyle(f.style))

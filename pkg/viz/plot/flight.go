@@ -39,7 +39,8 @@ func Flights(w io.Writer, title string, reference []so3.Vec3, flights []Flown, c
 	top, end := 0., 0.
 	for i, f := range flights {
 		if len(f.T) == 0 || len(f.P) != len(f.T) || len(f.Error) != len(f.T) {
-			return fmt.Errorf("plot: flight %s has %d times, %d positions, %d errors", f.Name, len(f.T), len(f.P), len(f.Error))
+			return fmt.Errorf("plot: flight %s has %d times, %d positions, %d errors", f.Name, len(f.T), len(f.P),
+				len(f.Error))
 		}
 		x, y := xy(above, f.P)
 		line(above, x, y, lineStyle(i))

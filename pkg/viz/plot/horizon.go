@@ -26,7 +26,8 @@ func (c *ErrorCurves) channels() [3][]float64 {
 // apart to be compared on a linear one. dt is the time of a step in s.
 func ErrorOverHorizon(w io.Writer, title string, dt float64, curves []ErrorCurves) error {
 	if len(curves) == 0 || !(dt > 0) {
-		return fmt.Errorf("plot: %d predictors at steps of %g s, want at least one and a positive step", len(curves), dt)
+		return fmt.Errorf("plot: %d predictors at steps of %g s, want at least one and a positive step", len(curves),
+			dt)
 	}
 	n := len(curves[0].Position)
 	time := make([]float64, n)

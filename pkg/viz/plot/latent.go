@@ -87,11 +87,13 @@ func principalPlane(groups []LatentGroup) ([]plotter.XYs, [2]float64, error) {
 				size = len(z)
 			}
 			if len(z) != size || size < 2 {
-				return nil, [2]float64{}, fmt.Errorf("plot: a latent of %s has %d numbers, want %d, at least 2", g.Name, len(z), size)
+				return nil, [2]float64{}, fmt.Errorf("plot: a latent of %s has %d numbers, want %d, at least 2", g.Name,
+					len(z), size)
 			}
 			for _, v := range z {
 				if v-v != 0 {
-					return nil, [2]float64{}, fmt.Errorf("plot: a latent of %s has the number %g, want finite ones", g.Name, v)
+					return nil, [2]float64{},
+						fmt.Errorf("plot: a latent of %s has the number %g, want finite ones", g.Name, v)
 				}
 			}
 			data = append(data, z...)

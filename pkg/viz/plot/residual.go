@@ -26,7 +26,8 @@ func ResidualAcceleration(w io.Writer, title string, t []float64, measured, pred
 	for axis, name := range []string{"x (east)", "y (north)", "z (up)"} {
 		m, p := measured[axis], predicted[axis]
 		if len(m) != len(t) || len(p) != len(t) {
-			return fmt.Errorf("plot: %d measured and %d predicted accelerations along %s, want %d", len(m), len(p), name, len(t))
+			return fmt.Errorf("plot: %d measured and %d predicted accelerations along %s, want %d", len(m), len(p),
+				name, len(t))
 		}
 		rms, left := rmsOf(m, nil), rmsOf(m, p)
 		panel := newPanel(fmt.Sprintf("RMS %.2f m/s² measured, %.2f m/s² left over", rms, left), "", name+", m/s²")

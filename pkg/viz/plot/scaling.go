@@ -36,7 +36,8 @@ func TimeAgainstSize(w io.Writer, title string, panels []Scaling) error {
 				points[k] = plotter.XY{X: size, Y: way.Values[k]}
 			}
 			line(p, s.Sizes, way.Values, style)
-			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}})
+			p.Add(&plotter.Scatter{XYs: points,
+				GlyphStyle: draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}})
 			if i == 0 {
 				entries = append(entries, entry{way.Name, lineMark(style)})
 			}

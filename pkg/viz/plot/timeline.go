@@ -46,7 +46,8 @@ func (t *Timeline) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	errors, latents := newPanel("", "time, s", "position error, m"), newPanel("", "time, s", "latent, principal components")
+	errors, latents := newPanel("", "time, s", "position error, m"),
+		newPanel("", "time, s", "latent, principal components")
 	lo, hi := -1., 1.
 	for _, c := range components {
 		for _, x := range c {
@@ -113,7 +114,8 @@ func (t *Timeline) grounds(p *plot.Plot, lo, hi float64) (entries []entry) {
 			names = append(names, s.Name)
 			entries = append(entries, entry{s.Name, areaMark(faint(k))})
 		}
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{{{X: s.From, Y: lo}, {X: s.To, Y: lo}, {X: s.To, Y: hi}, {X: s.From, Y: hi}}}, Color: faint(k)})
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{{{X: s.From, Y: lo}, {X: s.To, Y: lo}, {X: s.To, Y: hi},
+			{X: s.From, Y: hi}}}, Color: faint(k)})
 	}
 	style := lineStyle(6)
 	style.Width, style.Dashes = vg.Points(1.1), []vg.Length{5, 2}
@@ -121,7 +123,8 @@ func (t *Timeline) grounds(p *plot.Plot, lo, hi float64) (entries []entry) {
 		line(p, []float64{m.T, m.T}, []float64{lo, hi}, style)
 		label := sans(tickSize, false)
 		label.XAlign, label.YAlign = draw.XLeft, draw.YTop
-		p.Add(&plotter.Labels{XYs: plotter.XYs{{X: m.T, Y: hi}}, Labels: []string{" " + m.Name}, TextStyle: []draw.TextStyle{label}})
+		p.Add(&plotter.Labels{XYs: plotter.XYs{{X: m.T, Y: hi}}, Labels: []string{" " + m.Name},
+			TextStyle: []draw.TextStyle{label}})
 	}
 	if len(t.Marks) > 0 {
 		entries = append(entries, entry{"bundle swapped", lineMark(style)})

@@ -11,7 +11,8 @@ import (
 
 // TestTimeline: grounds where the spans are, lines of error and latents, marks at the swaps.
 func TestTimeline(t *testing.T) {
-	tl := Timeline{Title: "flight", Spans: []Span{{0, 4, "calm", true}, {4, 7, "east", false}, {7, 10, "west", false}}, Marks: []Mark{{5, "ab12"}}}
+	tl := Timeline{Title: "flight", Spans: []Span{{0, 4, "calm", true}, {4, 7, "east", false}, {7, 10, "west", false}},
+		Marks: []Mark{{5, "ab12"}}}
 	for i := range 500 {
 		tl.T, tl.Error = append(tl.T, float64(i)/50), append(tl.Error, 0.1+0.05*float64(i%7))
 		var z []float64
@@ -64,7 +65,8 @@ func TestTimeline(t *testing.T) {
 func TestBeforeAfter(t *testing.T) {
 	circle := func(r float64) (f Flown) {
 		for i := range 200 {
-			f.T, f.P, f.Error = append(f.T, float64(i)/50), append(f.P, so3.Vec3{X: r * float64(i%20) / 20, Y: r * float64(i%13) / 13}), append(f.Error, r/10)
+			f.T, f.P, f.Error = append(f.T, float64(i)/50),
+				append(f.P, so3.Vec3{X: r * float64(i%20) / 20, Y: r * float64(i%13) / 13}), append(f.Error, r/10)
 		}
 		return f
 	}

@@ -19,7 +19,8 @@ type Training struct {
 // TrainingCurve writes a PNG of a training: its cost, and its errors in episodes and in trial flights.
 func TrainingCurve(w io.Writer, title string, t Training) error {
 	if len(t.Cost) == 0 || len(t.Error) != len(t.Cost) || len(t.Flown) != len(t.FlownEpoch) {
-		return fmt.Errorf("plot: %d costs, %d errors, %d flights at %d epochs", len(t.Cost), len(t.Error), len(t.Flown), len(t.FlownEpoch))
+		return fmt.Errorf("plot: %d costs, %d errors, %d flights at %d epochs", len(t.Cost), len(t.Error), len(t.Flown),
+			len(t.FlownEpoch))
 	}
 	epochs := make([]float64, len(t.Cost))
 	for i := range epochs {

@@ -144,11 +144,17 @@ func TestResidualAcceleration(t *testing.T) {
 			measured[axis] = append(measured[axis], 1.5*math.Sin(time[i]+float64(axis)))
 		}
 	}
-	whole := picture(t, func(w io.Writer) error { return ResidualAcceleration(w, "Residual", time, measured, predicted) })
+	whole := picture(t, func(w io.Writer) error {
+		return ResidualAcceleration(w, "Residual", time, measured,
+			predicted)
+	})
 	for i := 100; i < 300; i++ {
 		predicted[1][i] = math.NaN()
 	}
-	broken := picture(t, func(w io.Writer) error { return ResidualAcceleration(w, "Residual", time, measured, predicted) })
+	broken := picture(t, func(w io.Writer) error {
+		return ResidualAcceleration(w, "Residual", time, measured,
+			predicted)
+	})
 	all, left := pixels(whole, palette[0], 0.4, 0.65), pixels(broken, palette[0], 0.4, 0.65)
 	if all < 1000 || left > all*6/10 || left < all*4/10 {
 		t.Errorf("%d pixels of the line, %d with half of it missing", all, left)
@@ -190,7 +196,8 @@ func cloud(r *rand.Rand, n int, centre, a, b float64) [][]float64 {
 // TestPrincipalPlane finds the axes and variances of a known cloud.
 func TestPrincipalPlane(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	plane, share, err := principalPlane([]LatentGroup{{"a", cloud(r, 3000, 7, 4, 1)}, {"none", nil}, {"b", cloud(r, 1000, 7, 4, 1)}})
+	plane, share, err := principalPlane([]LatentGroup{{"a", cloud(r, 3000, 7, 4, 1)}, {"none", nil},
+		{"b", cloud(r, 1000, 7, 4, 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +249,8 @@ func TestLatentPlaneRefuses(t *testing.T) {
 		"a latent of g has 1 numbers, want 1, a": {{1}, {2}, {3}},
 		"has the number NaN":                     {{1, 2}, {3, 4}, {5, math.NaN()}},
 	} {
-		if err := LatentPlane(io.Discard, "", []LatentGroup{{"g", latents}}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := LatentPlane(io.Discard, "", []LatentGroup{{"g", latents}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

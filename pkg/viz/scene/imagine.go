@@ -109,7 +109,8 @@ func (m *believed) push(s quad.Step, rate float64) {
 			return
 		}
 		rows := m.window.Steps()
-		rows[len(rows)-1].Command = quad.Command{Thrust: m.sum.Thrust / float64(m.n), Rates: m.sum.Rates.Scale(1 / float64(m.n))}
+		rows[len(rows)-1].Command = quad.Command{Thrust: m.sum.Thrust / float64(m.n),
+			Rates: m.sum.Rates.Scale(1 / float64(m.n))}
 	}
 	m.window.Push(s)
 	m.sum, m.n, m.last = quad.Command{}, 0, s.T

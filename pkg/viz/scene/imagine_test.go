@@ -20,7 +20,8 @@ import (
 func windy(t *testing.T) *bundle.Bundle {
 	t.Helper()
 	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
-	m, err := vnd.New(q.System(), nets.Config{Context: 20, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4, EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, DecoderHidden: 4, Members: 1})
+	m, err := vnd.New(q.System(), nets.Config{Context: 20, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4,
+		EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, DecoderHidden: 4, Members: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestImagine(t *testing.T) {
 			t.Errorf("%g Hz: the model ends %g m off", rate, e)
 		}
 		r, _, _, _ := s.Newest()
-		if i.End-i.Start != 1e9 || r.Stamp-i.End > 2e7 || len(i.Flown) != 51 || len(i.Model) != 51 || len(i.Physics) != 51 || i.Model[0] != i.Flown[0] || i.Bundle != b.ID {
+		if i.End-i.Start != 1e9 || r.Stamp-i.End > 2e7 || len(i.Flown) != 51 || len(i.Model) != 51 ||
+			len(i.Physics) != 51 || i.Model[0] != i.Flown[0] || i.Bundle != b.ID {
 			t.Errorf("%g Hz: from %d to %d, the newest row is at %d", rate, i.Start, i.End, r.Stamp)
 		}
 	}

@@ -31,7 +31,8 @@ type flyer struct {
 
 func newFlyer(rate float64, more so3.Vec3) *flyer {
 	f := &flyer{dt: 1 / rate, more: more, tick: control.NewTick()}
-	f.tick.Stamp, f.tick.State, f.tick.Bundle, f.tick.Task = begun, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}, "first", "hover"
+	f.tick.Stamp, f.tick.State, f.tick.Bundle, f.tick.Task = begun, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
+		"first", "hover"
 	f.tick.Sent.Thrust, f.tick.Actuator.Thrust = quad.Gravity, quad.Gravity
 	f.tick.Reference = append(f.tick.Reference, quad.Reference{P: so3.Vec3{Z: 1}})
 	return f
@@ -103,12 +104,14 @@ func TestRows(t *testing.T) {
 		if i > 0 && r.Stamp-rows[i-1].Stamp != 2e7 {
 			t.Fatalf("row %d comes %d ns after the one before", i, r.Stamp-rows[i-1].Stamp)
 		}
-		if r.Novelty != .25 || r.Z != 3 || r.Latent[2] != 3 || r.Stage != guard.Limited || r.Bundle != 0 || math.Abs(r.Error()-math.Abs(r.State.P.X)) > 1e-12 {
+		if r.Novelty != .25 || r.Z != 3 || r.Latent[2] != 3 || r.Stage != guard.Limited || r.Bundle != 0 ||
+			math.Abs(r.Error()-math.Abs(r.State.P.X)) > 1e-12 {
 			t.Fatalf("row %d: %+v", i, r)
 		}
 	}
 	n := s.Look(time.Now())
-	if n.Steps != 2000 || n.Lost != 0 || n.Task != "hover" || n.Frame != "map" || len(n.Bundles) != 1 || n.Bundles[0].ID != "first" || n.Bundles[0].Published {
+	if n.Steps != 2000 || n.Lost != 0 || n.Task != "hover" || n.Frame != "map" || len(n.Bundles) != 1 ||
+		n.Bundles[0].ID != "first" || n.Bundles[0].Published {
 		t.Errorf("%+v", n)
 	}
 	f.tick.Seq += 7
@@ -121,7 +124,8 @@ func TestRows(t *testing.T) {
 // A reader that asks again and again is given every row once, whatever it asks; one that is too late is told what is left.
 func TestSince(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s, f := New(Config{History: rapid.Float64Range(.1, 1).Draw(rt, "history"), Rate: 50, Horizon: 1}), newFlyer(50, so3.Vec3{})
+		s, f := New(Config{History: rapid.Float64Range(.1, 1).Draw(rt, "history"), Rate: 50, Horizon: 1}),
+			newFlyer(50, so3.Vec3{})
 		epoch, next, last := s.Look(time.Now()).Epoch, uint64(0), int64(0)
 		for range rapid.IntRange(1, 20).Draw(rt, "turns") {
 			n := rapid.IntRange(0, 80).Draw(rt, "steps")
@@ -163,7 +167,10 @@ func TestBegin(t *testing.T) {
 	if next != 2500 || len(rows) < 900 || len(rows) > 902 {
 		t.Fatalf("%d rows, next %d", len(rows), next)
 	}
-	if worst := slices.MaxFunc(rows, func(a, b Row) int { return int(math.Copysign(1, a.Error()-b.Error())) }); worst.Error() != 2 {
+	if worst := slices.MaxFunc(rows, func(a, b Row) int {
+		return int(math.Copysign(1,
+			a.Error()-b.Error()))
+	}); worst.Error() != 2 {
 		t.Errorf("the worst row has %g m", worst.Error())
 	}
 	if !slices.IsSortedFunc(rows, func(a, b Row) int { return int(a.Stamp - b.Stamp) }) {
@@ -329,11 +336,14 @@ func TestBundles(t *testing.T) {
 func TestLearner(t *testing.T) {
 	s, now := scene(), time.Now()
 	for k := range 3000 {
-		s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 3000, Loss: float32(3000 - k), Transitions: 9}, now)
+		s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 3000, Loss: float32(3000 - k),
+			Transitions: 9}, now)
 	}
-	s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: 1, Loss: float32(math.NaN()), Message: "m", Transitions: 9}, now)
+	s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: 1, Loss: float32(math.NaN()), Message: "m", Transitions: 9},
+		now)
 	l := s.Look(now).Learner
-	if n := len(l.Losses); n < mostLosses/2 || n > mostLosses || l.Losses[0] != 3000 || l.Loss != 1 || l.Message != "m" || l.Transitions != 9 {
+	if n := len(l.Losses); n < mostLosses/2 || n > mostLosses || l.Losses[0] != 3000 || l.Loss != 1 ||
+		l.Message != "m" || l.Transitions != 9 {
 		t.Errorf("%d losses, %+v", n, l)
 	}
 	for i := range l.Losses[1:] {
@@ -350,13 +360,15 @@ func TestLearner(t *testing.T) {
 func TestHealth(t *testing.T) {
 	s, now := scene(), time.Now()
 	a := &diagnosticmsgs.DiagnosticArray{Status: []diagnosticmsgs.DiagnosticStatus{
-		{Name: "b: x", Level: 1, Message: "hm", Values: []diagnosticmsgs.KeyValue{{Key: "k", Value: "v"}}}, {Name: "a: y"}}}
+		{Name: "b: x", Level: 1, Message: "hm", Values: []diagnosticmsgs.KeyValue{{Key: "k", Value: "v"}}},
+		{Name: "a: y"}}}
 	s.Diagnosed(a, now)
 	a.Status[0].Values[0].Value = "overwritten"
 	a.Status = a.Status[1:]
 	s.Diagnosed(a, now.Add(4*time.Second))
 	h := s.Look(now.Add(6 * time.Second)).Health
-	if len(h) != 2 || h[0].Name != "a: y" || h[0].Level != 0 || h[1].Level != diagnosticmsgs.DiagnosticStatusStale || h[1].Message != "nothing heard for 6s" || h[1].Values[0].Value != "v" {
+	if len(h) != 2 || h[0].Name != "a: y" || h[0].Level != 0 || h[1].Level != diagnosticmsgs.DiagnosticStatusStale ||
+		h[1].Message != "nothing heard for 6s" || h[1].Values[0].Value != "v" {
 		t.Errorf("%+v", h)
 	}
 	a.Status = nil
@@ -380,7 +392,8 @@ func TestCondition(t *testing.T) {
 	}
 	s.Flown(kv("state", "known", "id", "4", "all", `[{"id":4,"name":"fan east"}]`), now)
 	s.Step(f.next(), 0)
-	if c := s.Look(now).Condition; c.ID != 4 || c.State != "known" || c.Message != "known: fan east" || string(c.All) != `[{"id":4,"name":"fan east"}]` {
+	if c := s.Look(now).Condition; c.ID != 4 || c.State != "known" || c.Message != "known: fan east" ||
+		string(c.All) != `[{"id":4,"name":"fan east"}]` {
 		t.Errorf("%+v", c)
 	}
 	s.Flown(kv("state", "undecided", "id", "", "all", "{"), now)
@@ -400,8 +413,10 @@ func TestBrokenSteps(t *testing.T) {
 		odd := rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300})
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			m := f.next()
-			m.Pose = geometrymsgs.Pose{Position: geometrymsgs.Point{X: odd.Draw(rt, "x")}, Orientation: geometrymsgs.Quaternion{W: odd.Draw(rt, "w"), X: odd.Draw(rt, "qx")}}
-			m.Velocity.X, m.CommandSent[0], m.Actuator[0] = odd.Draw(rt, "v"), odd.Draw(rt, "thrust"), odd.Draw(rt, "acting")
+			m.Pose = geometrymsgs.Pose{Position: geometrymsgs.Point{X: odd.Draw(rt, "x")},
+				Orientation: geometrymsgs.Quaternion{W: odd.Draw(rt, "w"), X: odd.Draw(rt, "qx")}}
+			m.Velocity.X, m.CommandSent[0], m.Actuator[0] = odd.Draw(rt, "v"), odd.Draw(rt, "thrust"),
+				odd.Draw(rt, "acting")
 			m.Reference = m.Reference[:rapid.IntRange(0, len(m.Reference)).Draw(rt, "reference")]
 			m.Latent = make([]float32, rapid.IntRange(0, 2*MaxLatent).Draw(rt, "latent"))
 			m.LatentStamp.Sec = 1

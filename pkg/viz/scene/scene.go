@@ -82,7 +82,8 @@ type Scene struct {
 
 // New makes an empty scene.
 func New(c Config) *Scene {
-	return &Scene{cfg: c, rows: newRing(int(math.Ceil(c.History / spacing))), novelty: float32(math.NaN()), health: map[string]Finding{}}
+	return &Scene{cfg: c, rows: newRing(int(math.Ceil(c.History / spacing))), novelty: float32(math.NaN()),
+		health: map[string]Finding{}}
 }
 
 // Step takes a tick and reports whether it became a row. source is when it was sent, ns on the system's clock.
@@ -106,7 +107,8 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 		s.flies.forget()
 	} else if s.flies != nil {
 		b := s.flies
-		b.push(quad.Step{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State, Command: command.Command}, s.cfg.Rate)
+		b.push(quad.Step{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State,
+			Command: command.Command}, s.cfg.Rate)
 	}
 	if last != nil && float64(pose.Stamp-last.Stamp) < (spacing-0.5/s.cfg.Rate)*1e9 {
 		return false
@@ -116,7 +118,8 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 		s.epoch++
 	}
 	r := s.rows.next()
-	*r = Row{Stamp: pose.Stamp, State: pose.State, Goal: goal(m), Sent: command.Command, Acting: m.Actuator[0], Stage: guard.Stage(m.GuardState),
+	*r = Row{Stamp: pose.Stamp, State: pose.State, Goal: goal(m), Sent: command.Command, Acting: m.Actuator[0],
+		Stage:      guard.Stage(m.GuardState),
 		Confidence: m.Confidence, Novelty: s.novelty, Bundle: s.place(m.BundleID), Condition: s.cond.ID}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 {
 		r.Z = copy(r.Latent[:], m.Latent)
@@ -200,8 +203,10 @@ type Now struct {
 func (s *Scene) Look(now time.Time) Now {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Now{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path, Paths: s.paths,
-		Bundles: append([]Bundle(nil), s.bundles...), Changes: s.changes, Learner: s.learner.clone(), Condition: s.cond, Health: s.findings(now), Latency: s.latency.look(),
+	return Now{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path,
+		Paths:   s.paths,
+		Bundles: append([]Bundle(nil), s.bundles...), Changes: s.changes, Learner: s.learner.clone(), Condition: s.cond,
+		Health: s.findings(now), Latency: s.latency.look(),
 		Imagined: append([]Imagined(nil), s.imagined...), Imagines: s.imagines, Plane: s.plane}
 }
 

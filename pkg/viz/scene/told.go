@@ -96,7 +96,8 @@ func (s *Scene) Status(m *msgs.LearnerStatus, now time.Time) {
 	if l.Phase != m.Phase || m.Progress < l.Progress || l.every == 0 {
 		l.Losses, l.every, l.heard = l.Losses[:0], 1, 0
 	}
-	l.Came, l.Phase, l.Progress, l.Transitions, l.BundleID, l.Message = now, m.Phase, m.Progress, m.Transitions, m.BundleID, m.Message
+	l.Came, l.Phase, l.Progress, l.Transitions, l.BundleID, l.Message = now, m.Phase, m.Progress, m.Transitions,
+		m.BundleID, m.Message
 	if m.Loss-m.Loss != 0 || m.Progress == 0 { // not finite, or of no phase
 		return
 	}
@@ -148,7 +149,8 @@ func (s *Scene) findings(now time.Time) []Finding {
 	all := make([]Finding, 0, len(s.health))
 	for _, f := range s.health {
 		if now.Sub(f.Came) > stale {
-			f.Level, f.Message = diagnosticmsgs.DiagnosticStatusStale, "nothing heard for "+now.Sub(f.Came).Round(time.Second).String()
+			f.Level, f.Message = diagnosticmsgs.DiagnosticStatusStale,
+				"nothing heard for "+now.Sub(f.Came).Round(time.Second).String()
 		}
 		all = append(all, f)
 	}

@@ -50,14 +50,17 @@ func newBrowser(t *testing.T, width, height int64, scale float64, scheme string)
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium here: apt-get install chromium")
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx, hosts: map[string]bool{}}
 	b.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
 	b.must(chromedp.Listen(ctx, b.heard))
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}})
 	b.must(err)
 	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	b.must(err)
@@ -184,13 +187,16 @@ func (g *stage) dress() {
 		path.Poses = append(path.Poses, geometrymsgs.PoseStamped{Pose: geometrymsgs.Pose{Position: geometrymsgs.Point{X: 1.5 * math.Sin(w*t), Y: .8 * math.Sin(2*w*t), Z: 1.2 + .2*math.Sin(w*t)}}})
 	}
 	g.scene.Path(path)
-	g.scene.Published(&msgs.Bundle{ID: "first", Task: "track", MetricsJSON: `{"round": {"round": 3, "rows": 1500}}`}, now)
+	g.scene.Published(&msgs.Bundle{ID: "first", Task: "track", MetricsJSON: `{"round": {"round": 3, "rows": 1500}}`},
+		now)
 	for k := range 100 {
-		g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 100, Loss: float32(3 / math.Sqrt(float64(k+1))), Message: "round 4", Transitions: 15000}, now)
+		g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 100,
+			Loss: float32(3 / math.Sqrt(float64(k+1))), Message: "round 4", Transitions: 15000}, now)
 	}
 	g.diagnose(0, "the policy flies")
-	g.scene.Flown(&diagnosticmsgs.DiagnosticStatus{Message: "seen before: fan east (visit 3)", Values: []diagnosticmsgs.KeyValue{{Key: "state", Value: "known"}, {Key: "id", Value: "2"},
-		{Key: "all", Value: `[{"id":1,"name":"","visits":2,"seconds":31.0},{"id":2,"name":"fan east","visits":3,"seconds":12.5}]`}}}, now)
+	g.scene.Flown(&diagnosticmsgs.DiagnosticStatus{Message: "seen before: fan east (visit 3)",
+		Values: []diagnosticmsgs.KeyValue{{Key: "state", Value: "known"}, {Key: "id", Value: "2"},
+			{Key: "all", Value: `[{"id":1,"name":"","visits":2,"seconds":31.0},{"id":2,"name":"fan east","visits":3,"seconds":12.5}]`}}}, now)
 	g.scene.Survey()
 }
 
@@ -204,16 +210,19 @@ func TestBrowser(t *testing.T) {
 	b.do(chromedp.Navigate(g.s.URL()))
 	b.until(`vnd.first > 0 && vnd.rows > 500 && document.getElementById('phase').textContent === 'fit'`)
 	want := fmt.Sprintf("%.0f mm", 1000*g.tick.State.P.Sub(g.tick.Reference[0].P).Norm())
-	for id, text := range map[string]string{"robot": "quad", "task": "track", "guard": "guard: policy", "error": want, "novelty": "–", "flies": "first", "overall": "all is well",
+	for id, text := range map[string]string{"robot": "quad", "task": "track", "guard": "guard: policy", "error": want,
+		"novelty": "–", "flies": "first", "overall": "all is well",
 		"condition": "seen before: fan east (visit 3)", "message": "round 4"} {
 		if got := b.text(id); got != text {
 			t.Errorf("%s is %q, expected %q", id, got, text)
 		}
 	}
-	if text := js[string](b, `document.getElementById('bundles').innerText`); !strings.Contains(text, "round 3 · 1,500 rows") || !strings.Contains(text, "flies") {
+	if text := js[string](b, `document.getElementById('bundles').innerText`); !strings.Contains(text,
+		"round 3 · 1,500 rows") || !strings.Contains(text, "flies") {
 		t.Errorf("%q", text)
 	}
-	if text := js[string](b, `document.getElementById('conditions').innerText`); !strings.Contains(text, "condition 1 · 2×") || !strings.Contains(text, "fan east · 3×") {
+	if text := js[string](b, `document.getElementById('conditions').innerText`); !strings.Contains(text,
+		"condition 1 · 2×") || !strings.Contains(text, "fan east · 3×") {
 		t.Errorf("%q", text)
 	}
 	for _, id := range []string{"space", "plots", "plane", "losses"} {
@@ -344,7 +353,8 @@ func TestPace(t *testing.T) {
 		defer close(done)
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
-		for end := time.Now().Add(time.Duration(seconds*float64(time.Second)) + 2*time.Second); time.Now().Before(end); <-tick.C {
+		for end := time.Now().Add(time.Duration(seconds*float64(time.Second)) +
+			2*time.Second); time.Now().Before(end); <-tick.C {
 			g.eight(1)
 		}
 	}()
@@ -357,7 +367,8 @@ func TestPace(t *testing.T) {
 	b.picture("five-minutes", false)
 	before := b.busy()
 	js[bool](b, `(() => { for (let k = 0; k < 50; k++) vnd.draw(); return true; })()`)
-	t.Logf("first picture after %.0f ms; %.1f pictures a second with %d rows, each %.1f ms of the page's thread", js[float64](b, `vnd.first`), rate, js[int](b, `vnd.rows`), (b.busy()-before)*1000/50)
+	t.Logf("first picture after %.0f ms; %.1f pictures a second with %d rows, each %.1f ms of the page's thread",
+		js[float64](b, `vnd.first`), rate, js[int](b, `vnd.rows`), (b.busy()-before)*1000/50)
 	if rows := js[int](b, `vnd.rows`); rows < 3000 || frames == 0 {
 		t.Errorf("%d rows, %d pictures", rows, frames)
 	}

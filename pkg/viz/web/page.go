@@ -71,7 +71,8 @@ func Listen(c Config, robot string, shown *scene.Scene, deeds Deeds) (*Server, e
 		return nil, fmt.Errorf("parameters address and port: %w", err)
 	}
 	s := &Server{cfg: c, robot: robot, scene: shown, deeds: deeds, l: l, ended: make(chan struct{})}
-	s.http = http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
+	s.http = http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 1 << 14}
 	go func() { _ = s.http.Serve(l) }() // until Close
 	return s, nil
 }
@@ -125,7 +126,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !own(origin, r.Host) {
-			http.Error(w, fmt.Sprintf("origin %.60q is refused: this page answers to itself alone", origin), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("origin %.60q is refused: this page answers to itself alone", origin),
+				http.StatusForbidden)
 			return
 		}
 		h := w.Header()

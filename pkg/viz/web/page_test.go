@@ -47,7 +47,8 @@ type stage struct {
 func newStage(t testing.TB, c Config) *stage {
 	t.Helper()
 	g := &stage{t: t, scene: scene.New(scene.Config{History: 300, Rate: 50, Horizon: 1}), tick: control.NewTick()}
-	g.tick.Stamp, g.tick.Bundle, g.tick.Task, g.tick.Stage, g.tick.Confidence = 1_700_000_000_000_000_000, "first", "track", guard.Limited, .5
+	g.tick.Stamp, g.tick.Bundle, g.tick.Task, g.tick.Stage, g.tick.Confidence = 1_700_000_000_000_000_000, "first",
+		"track", guard.Limited, .5
 	g.tick.State = quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.FromEuler(.1, .2, .3), V: so3.Vec3{X: .25}}
 	g.tick.Sent = quad.Command{Thrust: 9.5, Rates: so3.Vec3{X: .125}}
 	g.tick.Reference = append(g.tick.Reference, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3.5}})
@@ -146,7 +147,8 @@ func TestForeigners(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
-	_, r, err := websocket.Dial(ctx, g.s.URL()+"live", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://evil.example"}}})
+	_, r, err := websocket.Dial(ctx, g.s.URL()+"live",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://evil.example"}}})
 	if err == nil || r.StatusCode != http.StatusForbidden {
 		t.Errorf("a foreign page's socket: %v", err)
 	}
@@ -195,7 +197,8 @@ func TestNothingFromTheNetwork(t *testing.T) {
 	reached := map[string]bool{"index.html": true}
 	for _, f := range all {
 		r, body := g.get("/"+strings.TrimSuffix(f.Name(), "index.html"), "", "")
-		if r.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'self'") {
+		if r.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Content-Security-Policy"),
+			"default-src 'self'") {
 			t.Errorf("%s: %s, %v", f.Name(), r.Status, r.Header)
 		}
 		for _, line := range strings.Split(body, "\n") {
@@ -293,7 +296,9 @@ func TestRows(t *testing.T) {
 	g.fly(50)
 	v := g.view()
 	h := v.next("hello")
-	if h["robot"] != "quad" || h["controls"] != true || h["words"] != float64(words) || h["latent_at"] != float64(latentAt) || h["first"] != 1.7e12 || fmt.Sprint(h["stages"]) != "[policy limited hold land blind off aside]" {
+	if h["robot"] != "quad" || h["controls"] != true || h["words"] != float64(words) ||
+		h["latent_at"] != float64(latentAt) || h["first"] != 1.7e12 ||
+		fmt.Sprint(h["stages"]) != "[policy limited hold land blind off aside]" {
 		t.Errorf("%v", h)
 	}
 	all := v.rows()
@@ -305,7 +310,8 @@ func TestRows(t *testing.T) {
 		t.Errorf("%d rows, the last at %d ms", len(all), ms)
 	}
 	q := so3.FromEuler(.1, .2, .3)
-	for at, want := range map[int]float64{1: 1, 2: 2, 3: 3, 4: q.W, 5: q.X, 6: q.Y, 7: q.Z, 8: .25, 11: 1, 13: 3.5, 14: 9.5, 15: .125, 21: 1, 22: .5, 24: 0, 25: 3, 26: 0, 27: -1, 28: .5, 29: 2, 30: 0} {
+	for at, want := range map[int]float64{1: 1, 2: 2, 3: 3, 4: q.W, 5: q.X, 6: q.Y, 7: q.Z, 8: .25, 11: 1, 13: 3.5,
+		14: 9.5, 15: .125, 21: 1, 22: .5, 24: 0, 25: 3, 26: 0, 27: -1, 28: .5, 29: 2, 30: 0} {
 		if float64(r[at]) != float64(float32(want)) {
 			t.Errorf("word %d is %g, expected %g", at, r[at], want)
 		}
@@ -335,8 +341,10 @@ func TestStatus(t *testing.T) {
 	g := newStage(t, config())
 	g.fly(10)
 	now := time.Now()
-	g.scene.Published(&msgs.Bundle{ID: "second", Parent: "first", Task: "track", MetricsJSON: `{"round": {"rows": 7}}`}, now)
-	g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(math.NaN()), Loss: 2, Message: "fits", Transitions: 1234}, now)
+	g.scene.Published(&msgs.Bundle{ID: "second", Parent: "first", Task: "track", MetricsJSON: `{"round": {"rows": 7}}`},
+		now)
+	g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(math.NaN()), Loss: 2, Message: "fits",
+		Transitions: 1234}, now)
 	path := &navmsgs.Path{}
 	path.Poses = append(path.Poses, newPose(1), newPose(math.NaN()))
 	g.scene.Path(path)
@@ -344,14 +352,16 @@ func TestStatus(t *testing.T) {
 	if p := v.next("reference"); fmt.Sprint(p["path"]) != "[[1 0 0] [<nil> 0 0]]" {
 		t.Errorf("%v", p)
 	}
-	if b := v.next("bundles")["bundles"].([]any)[1].(map[string]any); b["id"] != "second" || b["parent"] != "first" || fmt.Sprint(b["metrics"]) != "map[round:map[rows:7]]" || b["published"] != true {
+	if b := v.next("bundles")["bundles"].([]any)[1].(map[string]any); b["id"] != "second" || b["parent"] != "first" ||
+		fmt.Sprint(b["metrics"]) != "map[round:map[rows:7]]" || b["published"] != true {
 		t.Errorf("%v", b)
 	}
 	s := v.next("status")
 	if s["task"] != "track" || s["frame"] != "map" || s["steps"] != 10.0 || s["lost"] != 0.0 {
 		t.Errorf("%v", s)
 	}
-	if l := s["learner"].(map[string]any); l["phase"] != "fit" || l["progress"] != nil || l["message"] != "fits" || l["transitions"] != 1234.0 || fmt.Sprint(l["losses"]) != "[2]" {
+	if l := s["learner"].(map[string]any); l["phase"] != "fit" || l["progress"] != nil || l["message"] != "fits" ||
+		l["transitions"] != 1234.0 || fmt.Sprint(l["losses"]) != "[2]" {
 		t.Errorf("%v", l)
 	}
 	if l := s["latency"].(map[string]any); len(l["edges"].([]any)) != len(l["buckets"].([]any)) || l["count"] != 0.0 {
@@ -394,7 +404,8 @@ func TestAsks(t *testing.T) {
 	if err := v.c.Write(v.ctx, websocket.MessageText, []byte(`{"ask": "rollback"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if r := v.next("reply"); r["ok"] != false || !strings.Contains(r["text"].(string), "parameter page.controls is false") || g.asked.Load() != 0 {
+	if r := v.next("reply"); r["ok"] != false ||
+		!strings.Contains(r["text"].(string), "parameter page.controls is false") || g.asked.Load() != 0 {
 		t.Errorf("%v", r)
 	}
 }

@@ -178,7 +178,8 @@ func (v *viewer) sendRows(ctx context.Context) error {
 		n := live.Look(time.Now())
 		v.epoch, v.first, v.paths, v.imagines = n.Epoch, n.First, n.Paths-1, 0
 		v.changes = n.Changes - 1
-		h := hello{"hello", v.s.robot, v.s.cfg.Controls, stages, words, latentAt, scene.MaxLatent, n.Epoch, float64(n.First) / 1e6}
+		h := hello{"hello", v.s.robot, v.s.cfg.Controls, stages, words, latentAt, scene.MaxLatent, n.Epoch,
+			float64(n.First) / 1e6}
 		if err := v.json(ctx, h); err != nil {
 			return err
 		}

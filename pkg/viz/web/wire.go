@@ -27,7 +27,8 @@ func appendRow(b []byte, r *scene.Row, first int64) []byte {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Sent.Rates
 	put(p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Goal.X, r.Goal.Y, r.Goal.Z)
 	put(r.Sent.Thrust, w.X, w.Y, w.Z, r.Residual.X, r.Residual.Y, r.Residual.Z)
-	put(float64(r.Stage), float64(r.Confidence), float64(r.Novelty), float64(r.Bundle), float64(r.Z), float64(r.Condition))
+	put(float64(r.Stage), float64(r.Confidence), float64(r.Novelty), float64(r.Bundle), float64(r.Z),
+		float64(r.Condition))
 	for _, z := range r.Latent {
 		put(float64(z))
 	}
@@ -97,7 +98,8 @@ type imagined struct {
 
 func imaginedOf(i *scene.Imagined, first int64, paths bool) imagined {
 	ms := func(stamp int64) float64 { return float64(stamp-first) / 1e6 }
-	m := imagined{Kind: "imagined", Bundle: i.Bundle, Start: ms(i.Start), End: ms(i.End), ModelE: number(i.ModelError()), PhysE: number(i.PhysicsError())}
+	m := imagined{Kind: "imagined", Bundle: i.Bundle, Start: ms(i.Start), End: ms(i.End),
+		ModelE: number(i.ModelError()), PhysE: number(i.PhysicsError())}
 	if paths {
 		m.Model, m.Physics, m.Flown = points(i.Model), points(i.Physics), points(i.Flown)
 	}
@@ -126,7 +128,8 @@ type bundles struct {
 func bundlesOf(n *scene.Now) bundles {
 	m := bundles{"bundles", []bundle{}}
 	for _, b := range n.Bundles {
-		m.Bundles = append(m.Bundles, bundle{b.ID, b.Parent, b.Task, float64(b.Came.UnixMilli()), b.Published, b.Metrics})
+		m.Bundles = append(m.Bundles, bundle{b.ID, b.Parent, b.Task, float64(b.Came.UnixMilli()), b.Published,
+			b.Metrics})
 	}
 	return m
 }
@@ -202,7 +205,8 @@ func numbers[T float32 | float64](all []T) []number {
 func statusOf(n *scene.Now, now time.Time) *status {
 	s := &status{Kind: "status", Task: n.Task, Frame: n.Frame, Steps: n.Steps, Lost: n.Lost, Health: []finding{}}
 	if l := &n.Learner; !l.Came.IsZero() {
-		s.Learner = &learner{now.Sub(l.Came).Seconds(), l.Phase, number(l.Progress), l.Transitions, l.BundleID, l.Message, number(l.Loss), numbers(l.Losses)}
+		s.Learner = &learner{now.Sub(l.Came).Seconds(), l.Phase, number(l.Progress), l.Transitions, l.BundleID,
+			l.Message, number(l.Loss), numbers(l.Losses)}
 	}
 	if c := &n.Condition; !c.Came.IsZero() {
 		s.Condition = &condition{now.Sub(c.Came).Seconds(), c.State, c.ID, c.Message, c.All}
@@ -217,7 +221,8 @@ func statusOf(n *scene.Now, now time.Time) *status {
 	l := &n.Latency
 	s.Latency = latency{l.Count, l.P50.Seconds(), l.P99.Seconds(), l.Max.Seconds(), edges, l.Buckets[:]}
 	if p := n.Plane; p != nil {
-		s.Plane = &plane{p.Bundle, numbers(p.Mean), [2][]number{numbers(p.Axes[0]), numbers(p.Axes[1])}, [2]number{number(p.Share[0]), number(p.Share[1])}, number(p.Scale)}
+		s.Plane = &plane{p.Bundle, numbers(p.Mean), [2][]number{numbers(p.Axes[0]), numbers(p.Axes[1])},
+			[2]number{number(p.Share[0]), number(p.Share[1])}, number(p.Scale)}
 	}
 	return s
 }

@@ -182,7 +182,8 @@ func (h *header) checkLayout(n int) error {
 			return fmt.Errorf("tensor %q: %w", t.name, err)
 		}
 		if begin != at {
-			return fmt.Errorf("tensor %q: begins at byte %d, want %d: tensors overlap or leave a hole", t.name, begin, at)
+			return fmt.Errorf("tensor %q: begins at byte %d, want %d: tensors overlap or leave a hole", t.name, begin,
+				at)
 		}
 		if end < begin || end-begin != 4*want {
 			return fmt.Errorf("tensor %q: bytes %d to %d, want %d for shape %v", t.name, begin, end, 4*want, t.Shape)

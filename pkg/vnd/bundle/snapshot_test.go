@@ -25,7 +25,8 @@ func sample() *Bundle {
 		Config:      json.RawMessage(`{"b": 1, "a": [1.5, "<&>", "\"header_sha256\":\""]}`),
 		DataDigest:  "5f4dcc", Metrics: json.RawMessage(`{"v": 0.1}`),
 		Tensors: []Tensor{
-			{Name: "z/last", Shape: []int{2, 3}, Data: []float32{1, -2, 0, float32(math.Copysign(0, -1)), math.MaxFloat32, 1e-45}},
+			{Name: "z/last", Shape: []int{2, 3},
+				Data: []float32{1, -2, 0, float32(math.Copysign(0, -1)), math.MaxFloat32, 1e-45}},
 			{Name: "norm/mean", Shape: []int{2}, Data: []float32{0.1, 0.2}},
 			{Name: "größe \"q\"", Shape: []int{}, Data: []float32{7}},
 		},
@@ -180,7 +181,10 @@ func TestEncodeRefuses(t *testing.T) {
 		`normaliser "norm/mean" has no tensor`: func(b *Bundle) { b.Tensors = b.Tensors[:1] },
 		`config is not JSON`:                   func(b *Bundle) { b.Config = json.RawMessage(`{"a":`) },
 		`metrics is not UTF-8`:                 func(b *Bundle) { b.Metrics = json.RawMessage("\"\xff\"") },
-		`header of`:                            func(b *Bundle) { b.Config = json.RawMessage(`"` + strings.Repeat("x", maxHeader) + `"`) },
+		`header of`: func(b *Bundle) {
+			b.Config = json.RawMessage(`"` +
+				strings.Repeat("x", maxHeader) + `"`)
+		},
 		`the limit is 16777216`: func(b *Bundle) {
 			b.Tensors[0] = Tensor{"big", []int{MaxSize/4 - 1}, make([]float32, MaxSize/4-1)}
 		},

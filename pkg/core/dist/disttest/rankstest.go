@@ -73,7 +73,8 @@ func (h *hub) exchange() error {
 	n := len(h.parts[0]) / len(h.parts)
 	for rank, all := range h.parts {
 		if len(all) != n*len(h.parts) {
-			return fmt.Errorf("rank %d brings %d bytes, rank 0 %d for %d ranks", rank, len(all), len(h.parts[0]), len(h.parts))
+			return fmt.Errorf("rank %d brings %d bytes, rank 0 %d for %d ranks", rank, len(all), len(h.parts[0]),
+				len(h.parts))
 		}
 	}
 	for from, part := range h.parts {

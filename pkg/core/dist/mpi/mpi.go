@@ -102,7 +102,8 @@ func Open() (*World, error) {
 func (w *World) load() error {
 	lib, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL) // global: its plugins expect to find it
 	if err != nil {
-		return fmt.Errorf("started with others, and Open MPI's %s cannot be opened: apt-get install libopenmpi3 (%w)", library, err)
+		return fmt.Errorf("started with others, and Open MPI's %s cannot be opened: apt-get install libopenmpi3 (%w)",
+			library, err)
 	}
 	for _, f := range []struct {
 		name string
@@ -118,7 +119,8 @@ func (w *World) load() error {
 		}
 		purego.RegisterFunc(f.to, at)
 	}
-	for name, to := range map[string]*uintptr{"ompi_mpi_comm_world": &w.comm, "ompi_mpi_byte": &w.bytes, "ompi_mpi_info_null": &w.info} {
+	for name, to := range map[string]*uintptr{"ompi_mpi_comm_world": &w.comm, "ompi_mpi_byte": &w.bytes,
+		"ompi_mpi_info_null": &w.info} {
 		if *to, err = purego.Dlsym(lib, name); err != nil {
 			return fmt.Errorf("%s is not of Open MPI: %w", library, err)
 		}
@@ -156,7 +158,8 @@ func (w *World) begin() error {
 	}
 	w.rank = int(rank)
 	if provided < funneled {
-		return fmt.Errorf("MPI_Init_thread allows no threads beside its own: its level is %d, expected %d or more", provided, funneled)
+		return fmt.Errorf("MPI_Init_thread allows no threads beside its own: its level is %d, expected %d or more",
+			provided, funneled)
 	}
 	err := failed("MPI_Comm_size", w.lib.commSize(w.comm, &size))
 	w.size = int(size)
@@ -173,14 +176,16 @@ func (w *World) Size() int { return w.size }
 func (w *World) Allgather(all []byte) error {
 	n := len(all) / w.size
 	if n > math.MaxInt32 {
-		return &dist.Error{Rank: w.rank, Err: fmt.Errorf("%d bytes of each rank are to be shared, MPI takes %d at once", n, math.MaxInt32)}
+		return &dist.Error{Rank: w.rank, Err: fmt.Errorf("%d bytes of each rank are to be shared, MPI takes %d at once",
+			n, math.MaxInt32)}
 	}
 	return w.call(func() error {
 		if err := failed("MPI_Alloc_mem", w.grow(len(all))); err != nil {
 			return err
 		}
 		copy(w.room[w.rank*n:], all[w.rank*n:][:n])
-		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.room)), int32(n), w.bytes, w.comm)
+		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.room)), int32(n), w.bytes,
+			w.comm)
 		copy(all[:w.rank*n], w.room)
 		copy(all[(w.rank+1)*n:], w.room[(w.rank+1)*n:])
 		return failed("MPI_Allgather", code)

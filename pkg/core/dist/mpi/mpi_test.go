@@ -60,7 +60,8 @@ func exchange() error {
 			return fmt.Errorf("rank %d has %q of rank %d", w.Rank(), text, rank)
 		}
 	}
-	if err := dist.Agree(w, map[int]error{1: errors.New("gone")}[w.Rank()]); err == nil || !strings.HasSuffix(err.Error(), "gone") {
+	if err := dist.Agree(w, map[int]error{1: errors.New("gone")}[w.Rank()]); err == nil ||
+		!strings.HasSuffix(err.Error(), "gone") {
 		return fmt.Errorf("rank %d: %v", w.Rank(), err)
 	}
 	fmt.Printf("rank %d of %d has all\n", w.Rank(), w.Size())
@@ -91,7 +92,8 @@ func crash() error {
 func mpirun(t *testing.T, n int, play string) (said string, err error) {
 	t.Helper()
 	const path = "mpirun"
-	if version, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(version, []byte("Open MPI")) {
+	if version, err := exec.Command(path, "--version").Output(); err != nil ||
+		!bytes.Contains(version, []byte("Open MPI")) {
 		t.Skip("no mpirun of Open MPI here: apt-get install openmpi-bin")
 	}
 	program, err := os.Executable()
@@ -166,7 +168,8 @@ func TestStarted(t *testing.T) {
 		{"PMI_RANK=1 PMI_SIZE=2", 0, 1, true},
 		{"PMI_RANK=0 PMI_SIZE=1", 0, 1, false},
 	} {
-		for _, name := range []string{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMI_RANK", "PMI_SIZE"} {
+		for _, name := range []string{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
+			"SLURM_STEP_NUM_TASKS", "PMI_RANK", "PMI_SIZE"} {
 			t.Setenv(name, "")
 		}
 		for _, pair := range strings.Fields(c.env) {

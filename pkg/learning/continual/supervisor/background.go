@@ -73,9 +73,11 @@ func Open(cfg func() *Config, opt Options) (*Learner, error) {
 	}
 	if b := s.Current(); b != nil && (b.Robot != opt.Vehicle.Robot || b.Dt != opt.Dt) {
 		s.Close()
-		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID, b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
+		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID,
+			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
 	}
-	l := &Learner{cfg: cfg, opt: opt, shelf: s, asks: make(chan func()), ticks: make(chan Tick, 1000), ended: make(chan outcome, 1)}
+	l := &Learner{cfg: cfg, opt: opt, shelf: s, asks: make(chan func()), ticks: make(chan Tick, 1000),
+		ended: make(chan outcome, 1)}
 	l.status = Status{Phase: Waiting, Loss: math.NaN()}
 	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
 	for _, line := range notes {
@@ -167,7 +169,10 @@ func (l *Learner) start(ctx context.Context, phase continual.Phase, do func(cont
 
 // first makes the first bundle, which has to pass the gate too.
 func (l *Learner) first(ctx context.Context) outcome {
-	b, err := l.opt.First(ctx, func(share, cost float64) { l.progress(continual.Status{Phase: First, Share: share, Loss: cost}) })
+	b, err := l.opt.First(ctx, func(share, cost float64) {
+		l.progress(continual.Status{Phase: First, Share: share,
+			Loss: cost})
+	})
 	if err != nil {
 		return outcome{err: err}
 	}
@@ -175,7 +180,8 @@ func (l *Learner) first(ctx context.Context) outcome {
 		return outcome{err: err}
 	}
 	l.progress(continual.Status{Phase: continual.Gating})
-	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle, Tasks: l.opt.Tasks, Judge: l.opt.Judge, Seed: l.opt.Seed}
+	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle, Tasks: l.opt.Tasks, Judge: l.opt.Judge,
+		Seed: l.opt.Seed}
 	v, err := g.Try(ctx, b, nil, nil)
 	if err == nil && !v.Pass {
 		err = fmt.Errorf("bundle %s is refused: %s", b.ID, reasons(v))

@@ -78,7 +78,8 @@ func base(t testing.TB) *bundle.Bundle {
 	based.Do(func() {
 		w := &train.NominalWorld[float32]{}
 		param.Default(&w.Nominal)
-		r, err := train.Run(context.Background(), tiny().Policy, w, dt, train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
+		r, err := train.Run(context.Background(), tiny().Policy, w, dt,
+			train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,9 +100,11 @@ func base(t testing.TB) *bundle.Bundle {
 
 // flown is a flight near hover in some wind, with commands of chance.
 func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Row) {
-	sys := quadrotor.NewQuadrotor[float32](dt, quadrotor.Actuator{ThrustGain: 1, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
+	sys := quadrotor.NewQuadrotor[float32](dt,
+		quadrotor.Actuator{ThrustGain: 1, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
 	n := sys.Dims()
-	s, next, d, a := make([]float32, n.State), make([]float32, n.State), make([]float32, n.Tangent), make([]float32, n.Action)
+	s, next, d, a := make([]float32, n.State), make([]float32, n.State), make([]float32, n.Tangent),
+		make([]float32, n.Action)
 	start := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
 	quadrotor.Measured(&start, s)
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -111,7 +114,8 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Ro
 		tilt := st.Q.Rotate(so3.Vec3{Z: 1})
 		cmd := quad.Command{Thrust: 9.81 - 2*(st.P.Z-1) - st.V.Z + 0.3*rng.NormFloat64(), Rates: so3.Vec3{
 			X: 3*tilt.Y + 0.3*st.V.Y + 0.3*rng.NormFloat64(), Y: -3*tilt.X - 0.3*st.V.X + 0.3*rng.NormFloat64()}}
-		rows = append(rows, dataset.Row{Step: quad.Step{T: begin + float64(k)*dt, State: st, Command: cmd}, Confidence: 1})
+		rows = append(rows, dataset.Row{Step: quad.Step{T: begin + float64(k)*dt, State: st, Command: cmd},
+			Confidence: 1})
 		quadrotor.Action(&cmd, a)
 		clear(d)
 		sys.Carry(1, s, []float32{0, 0, 0, float32(wind * dt), 0, 0, 0, 0, 0}, d)
@@ -155,7 +159,8 @@ type bench struct {
 }
 
 func options(t testing.TB, dir string) Options {
-	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}, Seed: 1, Dt: dt,
+	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
+		Seed: 1, Dt: dt,
 		First: func(context.Context, func(float64, float64)) (*bundle.Bundle, error) { return base(t), nil }}
 }
 
@@ -269,7 +274,8 @@ func TestRounds(t *testing.T) {
 				order = append(order, s.Phase)
 			}
 		}
-		want := fmt.Sprint([]continual.Phase{First, continual.Gating, Waiting, continual.Fitting, continual.Encoding, continual.Improving, continual.Gating, Waiting})
+		want := fmt.Sprint([]continual.Phase{First, continual.Gating, Waiting, continual.Fitting, continual.Encoding,
+			continual.Improving, continual.Gating, Waiting})
 		return fmt.Sprint(order) == want
 	})
 	if s := b.Status(); s.Bundle != b.sent[1] || s.Rows != 600 {
@@ -293,7 +299,8 @@ func TestRounds(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if line, err := again.Rollback(again.ctx); err != nil || !strings.Contains(line, b.sent[0]+" flies again: asked to") {
+	if line, err := again.Rollback(again.ctx); err != nil ||
+		!strings.Contains(line, b.sent[0]+" flies again: asked to") {
 		t.Errorf("%q, %v", line, err)
 	}
 	if _, err := again.Rollback(again.ctx); err == nil || !strings.Contains(err.Error(), "no older one") {
@@ -520,7 +527,8 @@ func TestEvidence(t *testing.T) {
 					}
 					rows = flown(0, 0, seconds, 5)
 					for k := range rows {
-						tick := Tick{Stamp: stamp, Bundle: id, Task: "hover", Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: rows[k].Step}
+						tick := Tick{Stamp: stamp, Bundle: id, Task: "hover",
+							Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: rows[k].Step}
 						if i == 1 {
 							tick.Latent = make([]float32, z)
 						}
@@ -548,7 +556,8 @@ func TestEvidence(t *testing.T) {
 			if !flew[ids[0]] || flew[ids[1]] != (c.seconds >= 10) {
 				t.Errorf("flown safely: %v", flew)
 			}
-			if returned && !strings.Contains(strings.Join(b.lines, "|"), ids[1]+" is taken back, "+ids[0]+" flies again: ") {
+			if returned && !strings.Contains(strings.Join(b.lines, "|"),
+				ids[1]+" is taken back, "+ids[0]+" flies again: ") {
 				t.Errorf("%q", b.lines)
 			}
 		})
@@ -600,7 +609,8 @@ func TestOtherRobot(t *testing.T) {
 	b.stop()
 	opt := options(t, dir)
 	opt.Vehicle.Robot = "boat"
-	if _, err := Open(tiny, opt); err == nil || !strings.Contains(err.Error(), `is of robot "quadrotor" at Δt = 0.02 s, expected "boat"`) {
+	if _, err := Open(tiny, opt); err == nil ||
+		!strings.Contains(err.Error(), `is of robot "quadrotor" at Δt = 0.02 s, expected "boat"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -62,12 +62,14 @@ func (c *Course) Tasks() (tasks []*task.Task, paths []reference.Reference, err e
 }
 
 // Make trains a policy in the nominal simulator. tell takes the share that is done and the cost.
-func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64, tell func(share, cost float64)) (*bundle.Bundle, error) {
+func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64,
+	tell func(share, cost float64)) (*bundle.Bundle, error) {
 	w := &train.NominalWorld[float32]{Nominal: b.Nominal}
 	const flights, steps = 16, 200
 	trials := &train.Trials{World: w, Tasks: tasks, Dt: b.Nominal.Dt, Flights: flights, Steps: steps, Seed: seed}
-	r, err := train.Run(ctx, b.Train, w, b.Nominal.Dt, train.Options{Seed: seed, Tasks: tasks, Limits: l, Fly: trials.Fly,
-		Progress: func(p train.Progress) { tell(float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
+	r, err := train.Run(ctx, b.Train, w, b.Nominal.Dt,
+		train.Options{Seed: seed, Tasks: tasks, Limits: l, Fly: trials.Fly,
+			Progress: func(p train.Progress) { tell(float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
 		return nil, err
 	}

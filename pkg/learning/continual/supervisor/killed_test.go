@@ -57,7 +57,8 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	dir = t.TempDir()
-	announced := []Announced{segment(t, filepath.Join(dir, "buffer"), flown(0, 0, 10, 1)), segment(t, filepath.Join(dir, "buffer"), flown(1, 100, 10, 2))}
+	announced := []Announced{segment(t, filepath.Join(dir, "buffer"), flown(0, 0, 10, 1)),
+		segment(t, filepath.Join(dir, "buffer"), flown(1, 100, 10, 2))}
 	data, err := json.Marshal(announced)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +67,8 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := ""
-	for _, phase := range []string{"phase base_policy", "phase gate", "flies", "phase fit", "phase encode", "phase improve", "late gate"} {
+	for _, phase := range []string{"phase base_policy", "phase gate", "flies", "phase fit", "phase encode",
+		"phase improve", "late gate"} {
 		flies := child(t, "TestKilled", phase, "VND_TEST_BACKGROUND="+dir)
 		if first == "" {
 			first = flies

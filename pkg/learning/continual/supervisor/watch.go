@@ -36,7 +36,8 @@ type place struct {
 }
 
 func newWatch(cfg *Config, dt float64, seed uint64, s *store.Shelf) *watch {
-	return &watch{cfg: cfg, dt: dt, shelf: s, evidence: gate.NewEvidence(cfg.Evidence, seed), places: map[string]*place{}}
+	return &watch{cfg: cfg, dt: dt, shelf: s, evidence: gate.NewEvidence(cfg.Evidence, seed),
+		places: map[string]*place{}}
 }
 
 // safe takes a tick and returns its bundle where that has now flown safely for long enough.
@@ -72,7 +73,8 @@ func (w *watch) add(t *Tick) *gate.Finding {
 	if len(t.Latent) != p.size || p.size == 0 {
 		return nil
 	}
-	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent), Error: t.Error})
+	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent),
+		Error: t.Error})
 	if w.since += min(max(apart, 0), 1); w.since < w.cfg.Evidence.Seconds { // looking more often would find more by chance
 		return nil
 	}
@@ -170,7 +172,8 @@ func (w *watch) read(now, parent string) error {
 		if t.Bundle != parent || !e.Push(&row) || !e.Known() {
 			continue
 		}
-		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: p.of(e.Mean()), Error: t.Error})
+		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: p.of(e.Mean()),
+			Error: t.Error})
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func TestRates(t *testing.T) {
 			first := float64(i * every)
 			mean := first + float64(every-1)/2
 			if r.State.P.X != first || math.Abs(r.Command.Thrust-mean) > 1e-9 || r.Confidence != 1 {
-				t.Fatalf("row %d: state of tick %g, mean command %g, confidence %g; expected %g, %g, 1", i, r.State.P.X, r.Command.Thrust, r.Confidence, first, mean)
+				t.Fatalf("row %d: state of tick %g, mean command %g, confidence %g; expected %g, %g, 1", i, r.State.P.X,
+					r.Command.Thrust, r.Confidence, first, mean)
 			}
 			if i > 0 && !quad.Follows(rows[i-1].T, r.T, dt) {
 				t.Fatalf("row %d at %g does not follow %g", i, r.T, rows[i-1].T)
@@ -159,7 +160,8 @@ func settings() (c Config) {
 func collector(t *testing.T, dir string, found *[]Segment) (*Collector, chan time.Time) {
 	t.Helper()
 	ticks := make(chan time.Time)
-	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks, Finished: func(s Segment) { *found = append(*found, s) }})
+	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks,
+		Finished: func(s Segment) { *found = append(*found, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,8 @@ func TestFullDisk(t *testing.T) {
 	now := time.Unix(0, begin)
 	var found []Segment
 	ticks := make(chan time.Time)
-	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks, Now: func() time.Time { return now }, Finished: func(s Segment) { found = append(found, s) }})
+	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks, Now: func() time.Time { return now },
+		Finished: func(s Segment) { found = append(found, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,8 +93,10 @@ func Open(cfg Config, opt Options) (*Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: NewGather(cfg.Dt, cfg.Guarded), announced: map[string][32]byte{},
-		steps: make(chan Step, room), asked: make(chan chan error), end: make(chan struct{}), done: make(chan struct{})}
+	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: NewGather(cfg.Dt, cfg.Guarded),
+		announced: map[string][32]byte{},
+		steps:     make(chan Step, room), asked: make(chan chan error), end: make(chan struct{}),
+		done: make(chan struct{})}
 	if files := b.Files(); len(files) > most {
 		for _, f := range files[:len(files)-most] {
 			c.announced[f.Name] = f.Digest
@@ -270,7 +272,8 @@ func (c *Collector) tell() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts.Losses, c.counts.Rows, c.counts.Segments, c.counts.Lost = c.gather.Losses(), c.buffer.Rows(), len(files), lost
+	c.counts.Losses, c.counts.Rows, c.counts.Segments, c.counts.Lost = c.gather.Losses(), c.buffer.Rows(), len(files),
+		lost
 }
 
 // announce tells of segments that ended since the last call, and of those that gave rows up for newer ones: they are

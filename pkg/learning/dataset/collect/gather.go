@@ -97,7 +97,8 @@ func (g *Gather) Add(s Step) (done Row, ok bool) {
 		return Row{}, false
 	}
 	done, ok = g.Finish()
-	g.row = Row{Row: dataset.Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1}, Flight: g.flight}
+	g.row = Row{Row: dataset.Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1},
+		Flight: g.flight}
 	g.open, g.at = true, s.Stamp
 	g.tick(&s)
 	return done, ok

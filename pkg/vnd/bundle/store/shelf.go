@@ -141,7 +141,11 @@ func (s *Shelf) save(next *state) error {
 		return err
 	}
 	path := filepath.Join(s.dir, stateName)
-	if err := atomicfile.WriteFile(path, func(w io.Writer) error { _, err := w.Write(append(data, '\n')); return err }); err != nil {
+	if err := atomicfile.WriteFile(path, func(w io.Writer) error {
+		_,
+			err := w.Write(append(data, '\n'))
+		return err
+	}); err != nil {
 		return fmt.Errorf("bundles: %w", err)
 	}
 	s.state = *next

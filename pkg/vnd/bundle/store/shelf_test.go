@@ -20,7 +20,8 @@ import (
 
 func newBundle(t testing.TB, k int, parent string) *bundle.Bundle {
 	t.Helper()
-	b := &bundle.Bundle{Robot: "quadrotor", Parent: parent, Dt: 0.02, Tensors: []bundle.Tensor{{Name: "w", Shape: []int{1}, Data: []float32{float32(k)}}}}
+	b := &bundle.Bundle{Robot: "quadrotor", Parent: parent, Dt: 0.02,
+		Tensors: []bundle.Tensor{{Name: "w", Shape: []int{1}, Data: []float32{float32(k)}}}}
 	if _, err := b.Encode(); err != nil {
 		t.Fatal(err)
 	}
@@ -167,12 +168,14 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "{", `{"version":2}`, `{"version":1,"current":"x"}`, `{"version":1,"bundles":[{"id":"../x"}]}`,
+	for _, bad := range []string{"", "{", `{"version":2}`, `{"version":1,"current":"x"}`,
+		`{"version":1,"bundles":[{"id":"../x"}]}`,
 		strings.Replace(string(good), `"current"`, `"corrent"`, 1)} {
 		if err := os.WriteFile(path, []byte(bad), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Open(dir, 10, clock); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+		if _, _, err := Open(dir, 10, clock); err == nil || !strings.Contains(err.Error(), path) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
 		}
 		if len(files(t, dir)) != 3 {
@@ -187,7 +190,8 @@ func TestFullDisk(t *testing.T) {
 	s := open(t, dir, 10)
 	defer s.Close()
 	ids := fill(t, s, 1)
-	for _, blocked := range []string{stateName, newBundle(t, 7, ids[0]).ID + suffix} { // a folder stands where the file is to be
+	for _, blocked := range []string{stateName,
+		newBundle(t, 7, ids[0]).ID + suffix} { // a folder stands where the file is to be
 		path := filepath.Join(dir, blocked)
 		was, _ := os.ReadFile(path)
 		os.Remove(path)
