@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := menu
 
-# Size of the bag that is read; docs/guide/bags.md has the figures for 1024.
+# Size of the bag that is read; benchmarks/bags.md has the figures for 1024.
 BENCH_MB ?= 64
 FUZZTIME ?= 10s
 # Of the target that has SQLite open whole files, some hundred a second.

@@ -19,7 +19,7 @@ type Config struct {
 
 // Refine is what a policy's training has that goes on from one in another model. Later models answer to states and commands
 // more than the first does: what is downhill under the physics prior alone, with the residual taken as a constant, is then no
-// longer downhill for long steps (docs/guide/demo.md).
+// longer downhill for long steps (docs/decisions/0011-gradient-through-the-residual.md).
 type Refine struct {
 	Epochs  int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
 	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
