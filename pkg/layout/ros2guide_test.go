@@ -1,32 +1,29 @@
-package interop
+package layout
 
 import (
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestDocs holds that each test that the guide names is there, in the package that it names.
-func TestDocs(t *testing.T) {
-	const root, guide = "../../../../", "docs/guide/ros2.md"
-	page, err := os.ReadFile(root + guide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests := regexp.MustCompile("`(pkg/[a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)\\w+)`").FindAllStringSubmatch(
-		string(page), -1)
+const ros2Guide = "docs/guide/ros2.md"
+
+// TestRos2GuideNamesTests: each test that the guide names is in the package that it names.
+func TestRos2GuideNamesTests(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page := contents(t, filepath.Join(root, ros2Guide))
+	tests := regexp.MustCompile("`(pkg/[a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)\\w+)`").FindAllStringSubmatch(page, -1)
 	if len(tests) < 50 {
 		t.Errorf("only %d tests named", len(tests))
 	}
 	for _, m := range tests {
-		if !declares(t, root+m[1], m[2]) {
-			t.Errorf("%s names %s.%s, which is not there", guide, m[1], m[2])
+		if !declares(t, filepath.Join(root, m[1]), m[2]) {
+			t.Errorf("%s names %s.%s, which is not there", ros2Guide, m[1], m[2])
 		}
 	}
 }
@@ -52,17 +49,12 @@ func declares(t *testing.T, folder, function string) bool {
 	return false
 }
 
-// TestGuideProgram holds that the guide's node is the one that is compiled.
-func TestGuideProgram(t *testing.T) {
-	guide, err := os.ReadFile("../../../../docs/guide/ros2.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := os.ReadFile(filepath.Join("..", "example_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, _ := strings.Cut(string(guide), "```go\npackage main\n")
+// TestRos2GuideProgram: the guide's node is the one that is compiled.
+func TestRos2GuideProgram(t *testing.T) {
+	root := filepath.Join("..", "..")
+	guide := contents(t, filepath.Join(root, ros2Guide))
+	compiled := contents(t, filepath.Join(root, "pkg", "ros2", "ros", "example_test.go"))
+	_, block, _ := strings.Cut(guide, "```go\npackage main\n")
 	block, _, found := strings.Cut(block, "\n```")
 	if !found {
 		t.Fatal("no program in the guide")
@@ -73,12 +65,12 @@ func TestGuideProgram(t *testing.T) {
 	}
 	for _, part := range []string{block[strings.Index(block, "import ("):strings.Index(block, "\nfunc main")],
 		block[strings.Index(block, "func talk("):]} {
-		if !strings.Contains(string(compiled), part) {
+		if !strings.Contains(compiled, part) {
 			t.Errorf("not in pkg/ros2/ros/example_test.go:\n%s", part)
 		}
 	}
 	if !strings.Contains(block, `func main() { ros.Main("talker", talk) }`) ||
-		!strings.Contains(string(compiled), `ros.Main("talker", talk)`) {
+		!strings.Contains(compiled, `ros.Main("talker", talk)`) {
 		t.Error("main is another")
 	}
 }
