@@ -1,4 +1,4 @@
-package layout
+package layout_test
 
 import (
 	"go/ast"
@@ -15,8 +15,7 @@ const ros2Guide = "docs/guide/ros2.md"
 
 // TestRos2GuideNamesTests: each test that the guide names is in the package that it names.
 func TestRos2GuideNamesTests(t *testing.T) {
-	root := filepath.Join("..", "..")
-	page := contents(t, filepath.Join(root, ros2Guide))
+	page := read(t, ros2Guide)
 	tests := regexp.MustCompile("`(pkg/[a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)\\w+)`").FindAllStringSubmatch(page, -1)
 	if len(tests) < 50 {
 		t.Errorf("only %d tests named", len(tests))
@@ -51,9 +50,8 @@ func declares(t *testing.T, folder, function string) bool {
 
 // TestRos2GuideProgram: the guide's node is the one that is compiled.
 func TestRos2GuideProgram(t *testing.T) {
-	root := filepath.Join("..", "..")
-	guide := contents(t, filepath.Join(root, ros2Guide))
-	compiled := contents(t, filepath.Join(root, "pkg", "ros2", "ros", "example_test.go"))
+	guide := read(t, ros2Guide)
+	compiled := read(t, "pkg/ros2/ros/example_test.go")
 	_, block, _ := strings.Cut(guide, "```go\npackage main\n")
 	block, _, found := strings.Cut(block, "\n```")
 	if !found {
