@@ -1,5 +1,6 @@
-// Package recorder is the node transition_recorder: it keeps what was flown, transitions to learn from and bags of the
-// raw topics.
+// Package recorder is the node transition_recorder. It records flights twice: as transitions to learn from, and as
+// bags of
+// the raw topics.
 package recorder
 
 import (
@@ -25,7 +26,7 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// Run records until ctx is done; then it takes what is on its way here, and brings it to disk.
+// Run records until ctx is done. Then it writes the messages that are on their way, and returns.
 func Run(ctx context.Context, o ros.Options) error {
 	var r *recorder
 	spinning, end := context.WithCancel(context.Background())
@@ -42,31 +43,31 @@ func Run(ctx context.Context, o ros.Options) error {
 	return err
 }
 
-// recorder is the node. Messages are put into queues by one thread; what waits for the disk runs on another.
+// recorder is the node. One thread puts messages into queues; another runs callbacks that wait for the disk.
 type recorder struct {
 	*ros.Node
 	params    *params.Bound[parameters]
-	slow      *ros.Group // of what waits for the disk
+	slow      *ros.Group // callbacks that wait for the disk
 	collector *collect.Collector
 	recording *recording.Recording
 	buffer    *ros.Publisher[msgs.BufferSegment]
-	topics    []*listener // that of step first
+	topics    []*listener // step first
 	stopped   atomic.Bool // by ~/stop
 	recovered chan struct{}
 	frame     atomic.Pointer[string] // of the world
 
-	// Of the thread that takes messages.
+	// Of the thread that takes messages:
 	decoder   cdr.Decoder
-	said      msgs.Step
-	publisher rmw.GID   // whose steps are kept
-	last      time.Time // when one came
-	other     uint64    // steps of another since then
+	message   msgs.Step
+	publisher rmw.GID   // of the steps that are recorded
+	last      time.Time // when one was received
+	other     uint64    // steps of another publisher since then
 	foreign   atomic.Uint64
 	malformed atomic.Uint64
 }
 
-// silence after which the steps of another controller are taken: one that was killed and started anew loses no more.
-const silence = time.Second / 2
+// takeover is the silence of one controller after which the steps of another are recorded, as after a restart.
+const takeover = time.Second / 2
 
 func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
 	n, err := c.NewNode(name)
@@ -77,13 +78,13 @@ func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
 	world := "world"
 	r.frame.Store(&world)
 	close(r.recovered)
-	if err := r.begin(ctx); err != nil {
+	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
 }
 
-func (r *recorder) begin(ctx context.Context) (err error) {
+func (r *recorder) open(ctx context.Context) (err error) {
 	if r.params, err = params.Bind[parameters](r.Parameters(), nil); err != nil {
 		return err
 	}
@@ -97,8 +98,8 @@ func (r *recorder) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
-	r.recording, err = recording.Open(p.Bag, recording.Options{Dir: filepath.Join(p.Directory, "bags"),
-		Distro: os.Getenv("ROS_DISTRO")})
+	r.recording, err = recording.Open(p.Bag,
+		recording.Options{Dir: filepath.Join(p.Directory, "bags"), Distro: os.Getenv("ROS_DISTRO")})
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
@@ -107,18 +108,18 @@ func (r *recorder) begin(ctx context.Context) (err error) {
 	}
 	if p.Record {
 		if err := r.recording.Start(); err != nil {
-			r.Log().Error().Msgf("no bag: %v", err) // the buffer goes on
+			r.Log().Error().Msgf("no bag: %v", err) // the buffer works without
 		}
 	}
-	r.mend(ctx)
+	r.recover(ctx)
 	if err := r.serve(); err != nil {
 		return err
 	}
 	return r.diagnose(p.Robot)
 }
 
-// mend makes bags whole that a killed run left.
-func (r *recorder) mend(ctx context.Context) {
+// recover recovers the bags of a killed run, in a goroutine.
+func (r *recorder) recover(ctx context.Context) {
 	r.recovered = make(chan struct{})
 	go func() {
 		defer close(r.recovered)
@@ -126,18 +127,18 @@ func (r *recorder) mend(ctx context.Context) {
 	}()
 }
 
-// serve makes timers and services.
+// serve creates timers and services.
 func (r *recorder) serve() error {
 	slow := ros.InGroup(r.slow)
-	r.look()
-	if _, err := r.NewWallTimer(time.Second/2, r.look); err != nil {
+	r.subscribe()
+	if _, err := r.NewWallTimer(time.Second/2, r.subscribe); err != nil {
 		return err
 	}
 	if _, err := r.NewWallTimer(time.Second, r.watch, slow); err != nil {
 		return err
 	}
-	for service, do := range map[string]func() (string, error){"~/flush": r.flush, "~/start": r.start,
-		"~/stop": r.stop} {
+	services := map[string]func() (string, error){"~/flush": r.flush, "~/start": r.start, "~/stop": r.stop}
+	for service, do := range services {
 		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
 			text, err := do()
 			a.Success, a.Message = err == nil, text
@@ -152,21 +153,21 @@ func (r *recorder) serve() error {
 	return nil
 }
 
-func (r *recorder) look() {
+func (r *recorder) subscribe() {
 	for _, l := range r.topics {
-		l.look()
+		l.update()
 	}
 }
 
-// watch ends the bag where the disk has no room.
+// watch ends the bag before the disk is full.
 func (r *recorder) watch() {
-	r.recording.Keep(r.params.Load().Bag.LeastFree)
+	r.recording.SetLeastFree(r.params.Load().Bag.LeastFree)
 	if err := r.recording.Watch(); err != nil {
-		r.Log().Error().Msgf("the bag ended, the buffer goes on: %v", err)
+		r.Log().Error().Msgf("the bag ended, the buffer continues: %v", err)
 	}
 }
 
-// flush ends the segment, so that it can be learned from.
+// flush ends the segment, so that the learner can read it.
 func (r *recorder) flush() (string, error) {
 	if err := r.collector.Flush(); err != nil {
 		return "", err
@@ -184,7 +185,7 @@ func (r *recorder) start() (string, error) {
 	return "recording " + r.recording.Status().Bag, nil
 }
 
-// stop ends the bag and the segment, and takes nothing more.
+// stop ends the bag and the segment, and records nothing more.
 func (r *recorder) stop() (string, error) {
 	r.stopped.Store(true)
 	bag := r.recording.Status().Bag
@@ -194,21 +195,21 @@ func (r *recorder) stop() (string, error) {
 	if bag == "" {
 		return "nothing was being recorded into a bag", nil
 	}
-	return bag + " is whole", nil
+	return bag + " is complete", nil
 }
 
-// step takes a tick of the controller for the buffer. Of two controllers the first one counts.
+// step adds a tick of the controller to the buffer. Of two controllers the first one is recorded.
 func (r *recorder) step(data []byte, i ros.Info) {
 	now := time.Now()
-	if i.Publisher != r.publisher && now.Sub(r.last) < silence {
-		r.other++ // of a second one if the first goes on
+	if i.Publisher != r.publisher && now.Sub(r.last) < takeover {
+		r.other++ // they count as foreign when the first one continues
 		return
 	}
 	if i.Publisher == r.publisher && r.other > 0 {
 		r.foreign.Add(r.other)
 	}
 	r.publisher, r.last, r.other = i.Publisher, now, 0
-	m := &r.said
+	m := &r.message
 	r.decoder.Reset(data)
 	m.UnmarshalCDR(&r.decoder)
 	if err := r.decoder.Finish(); err != nil {
@@ -224,7 +225,7 @@ func (r *recorder) step(data []byte, i ros.Info) {
 		Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)})
 }
 
-// announce tells of a finished segment.
+// announce publishes a finished segment.
 func (r *recorder) announce(s collect.Segment) {
 	m := &msgs.BufferSegment{Directory: s.Dir, File: s.File, Rows: uint64(s.Rows), Sha256: s.SHA256}
 	m.Header.Stamp, m.Header.FrameID = bridge.Time(s.Stamp), *r.frame.Load()
@@ -233,18 +234,18 @@ func (r *recorder) announce(s collect.Segment) {
 	}
 }
 
-// drain waits until nothing more comes, at most a second: what was published before the end belongs to the recording.
+// drain waits until no more messages arrive, at most a second: those published before the end are recorded too.
 func (r *recorder) drain() {
-	came := func() (n uint64) {
+	received := func() (n uint64) {
 		for _, l := range r.topics {
-			n += l.came.Load()
+			n += l.received.Load()
 		}
 		return n
 	}
 	const quiet = 50 * time.Millisecond
-	for last, k := came(), 0; k < 20; k++ {
+	for last, k := received(), 0; k < 20; k++ {
 		time.Sleep(quiet)
-		now := came()
+		now := received()
 		if now == last {
 			return
 		}
@@ -252,7 +253,7 @@ func (r *recorder) drain() {
 	}
 }
 
-// close brings everything to disk.
+// close writes everything to the disk.
 func (r *recorder) close() (err error) {
 	if r.collector != nil {
 		err = r.collector.Close()
@@ -270,8 +271,8 @@ func (r *recorder) diagnose(robot string) error {
 	if err != nil {
 		return err
 	}
-	u.Add("steps", r.tellSteps)
-	u.Add("buffer", r.tellBuffer)
-	u.Add("bag", r.tellBag)
+	u.Add("steps", r.reportSteps)
+	u.Add("buffer", r.reportBuffer)
+	u.Add("bag", r.reportBag)
 	return nil
 }

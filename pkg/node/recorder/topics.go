@@ -14,13 +14,13 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// depth of the subscriptions: some seconds of a fast topic. Bundles are large and rare.
+// Depths of the subscriptions: some seconds of a fast topic; bundles are large and rare.
 const (
 	depth       = 2000
 	bundleDepth = 4
 )
 
-// contract are the types and QoS of topics that are listened to before anybody publishes them.
+// contract has the types and QoS of topics that are subscribed to before there is a publisher.
 var contract = map[string]struct {
 	typeName string
 	qos      ros.QoS
@@ -31,8 +31,8 @@ var contract = map[string]struct {
 	"command":    {"vnd/msg/ThrustRates", ros.QoS{Reliability: dds.Reliable, Depth: 1}},
 	"latent":     {"vnd/msg/Latent", ros.QoS{Depth: 1}},
 	"bundle":     {"vnd/msg/Bundle", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
-	"learner/status": {"vnd/msg/LearnerStatus",
-		ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
+	"learner/status": {"vnd/msg/LearnerStatus", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal,
+		Depth: 1}},
 	"reference/path": {"nav_msgs/msg/Path", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal,
 		Depth: 1}},
 }
@@ -45,15 +45,16 @@ type listener struct {
 	typeName string
 	qos      ros.QoS
 	sub      *ros.RawSubscription
-	taken    func(data []byte, i ros.Info) // besides; may be nil
-	known    bool                          // to the bags
-	came     atomic.Uint64
-	overrun  uint64 // of subscriptions that were closed
-	said     string // the last complaint
+	handle   func(data []byte, i ros.Info) // called with every message; may be nil
+	known    bool                          // the bags have the topic
+	received atomic.Uint64
+	overrun  uint64 // of closed subscriptions
+	warned   string // the last warning
 }
 
-// look listens to the topic as its publishers are, once their type is known: that of the contract at once.
-func (l *listener) look() {
+// update subscribes once the type is known, and again when the publishers' QoS has changed. A topic of the contract is
+// subscribed to at once.
+func (l *listener) update() {
 	all := l.r.Context().Graph().Publishers(l.full)
 	typeName, qos := l.typeName, l.qos
 	if c, ok := contract[l.topic]; ok && l.sub == nil {
@@ -64,18 +65,18 @@ func (l *listener) look() {
 			typeName = p.Type
 		}
 		if p.Type != typeName {
-			l.complain(fmt.Sprintf("topic %s: published as %s too, recorded as %s", l.full, p.Type, typeName))
+			l.warn(fmt.Sprintf("topic %s: published as %s too, recorded as %s", l.full, p.Type, typeName))
 		}
 	}
 	if typeName == "" {
 		return
 	}
 	if _, ok := msgs.Lookup(typeName); !ok {
-		l.complain(fmt.Sprintf("topic %s: type %s is not known here, so it is not recorded", l.full, typeName))
+		l.warn(fmt.Sprintf("topic %s: type %s is not known here, so it is not recorded", l.full, typeName))
 		return
 	}
 	if len(all) > 0 {
-		qos = heard(all)
+		qos = compatibleQoS(all)
 	}
 	qos.Depth = depth
 	if typeName == contract["bundle"].typeName {
@@ -84,13 +85,13 @@ func (l *listener) look() {
 	if l.sub != nil && qos.Reliability == l.qos.Reliability && qos.Durability == l.qos.Durability {
 		return
 	}
-	if err := l.listen(typeName, qos); err != nil {
-		l.complain(err.Error())
+	if err := l.subscribe(typeName, qos); err != nil {
+		l.warn(err.Error())
 	}
 }
 
-// heard is the QoS with which all publishers are heard.
-func heard(all []rmw.Endpoint) ros.QoS {
+// compatibleQoS is the strictest QoS that matches all publishers.
+func compatibleQoS(all []rmw.Endpoint) ros.QoS {
 	q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal}
 	for _, p := range all {
 		if p.QoS.Reliability != dds.Reliable {
@@ -103,7 +104,7 @@ func heard(all []rmw.Endpoint) ros.QoS {
 	return q
 }
 
-func (l *listener) listen(typeName string, q ros.QoS) error {
+func (l *listener) subscribe(typeName string, q ros.QoS) error {
 	if l.sub != nil {
 		l.overrun = l.lost()
 		if err := l.sub.Close(); err != nil {
@@ -118,7 +119,7 @@ func (l *listener) listen(typeName string, q ros.QoS) error {
 	return nil
 }
 
-// lost counts messages that came and could not be taken.
+// lost counts messages that were received and not taken.
 func (l *listener) lost() uint64 {
 	n := l.overrun
 	if l.sub != nil {
@@ -127,25 +128,25 @@ func (l *listener) lost() uint64 {
 	return n
 }
 
-func (l *listener) complain(text string) {
-	if text != l.said {
-		l.said = text
+func (l *listener) warn(text string) {
+	if text != l.warned {
+		l.warned = text
 		l.r.Log().Warn().Msg(text)
 	}
 }
 
 // take is the subscription's callback.
 func (l *listener) take(data []byte, i ros.Info) {
-	l.came.Add(1)
+	l.received.Add(1)
 	if l.r.stopped.Load() {
 		return
 	}
-	if l.taken != nil {
-		l.taken(data, i)
+	if l.handle != nil {
+		l.handle(data, i)
 	}
 	if !l.known {
 		if err := l.r.recording.AddTopic(l.described()); err != nil {
-			l.complain(err.Error())
+			l.warn(err.Error())
 		}
 		l.known = true
 	}
@@ -156,20 +157,20 @@ func (l *listener) take(data []byte, i ros.Info) {
 	l.r.recording.Write(&bag.Message{Topic: l.full, LogTime: int64(at), PublishTime: int64(i.Source), Data: data})
 }
 
-// described is the topic as a bag has it: schema, and the QoS that each publisher offers.
+// described is the topic for a bag, with its schema and each publisher's QoS.
 func (l *listener) described() bag.Topic {
 	t, _ := msgs.Lookup(l.typeName)
 	out := bag.Topic{Name: l.full, Type: l.typeName, TypeHash: t.Hash, Definition: t.Definition()}
 	for _, p := range l.r.Context().Graph().Publishers(l.full) {
 		out.QoS = append(out.QoS, offered(p.QoS))
 	}
-	if len(out.QoS) == 0 { // it has gone already
+	if len(out.QoS) == 0 { // the publisher is gone already
 		out.QoS = []bag.QoS{offered(l.qos)}
 	}
 	return out
 }
 
-// offered puts a QoS in rosbag2's words.
+// offered converts a QoS to rosbag2's names.
 func offered(q ros.QoS) bag.QoS {
 	out := bag.QoS{History: "keep_last", Depth: max(q.Depth, 1), Reliability: "best_effort", Durability: "volatile",
 		Deadline: q.Deadline, Lifespan: q.Lifespan, Liveliness: "automatic", LivelinessLease: q.Lease}
@@ -193,7 +194,7 @@ func offered(q ros.QoS) bag.QoS {
 	return out
 }
 
-// listeners of the step and of the parameter's topics.
+// listeners creates those of step and of the parameter's topics.
 func (r *recorder) listeners() error {
 	topics := append([]string{"step"}, r.params.Load().Topics...)
 	slices.Sort(topics[1:])
@@ -207,6 +208,6 @@ func (r *recorder) listeners() error {
 		}
 		r.topics = append(r.topics, &listener{r: r, topic: topic, full: full})
 	}
-	r.topics[0].taken = r.step
+	r.topics[0].handle = r.step
 	return nil
 }

@@ -1,12 +1,15 @@
-// Package recording keeps a running rosbag2 recording: bag after bag in one folder, split by size and time, with a
-// guard on the disk's space. What a killed recording left is made whole again. It is for the node transition_recorder.
+// Package recording records bag after bag into one folder, split by size and time. It ends a bag before the disk is
+// full,
+// and recovers the bag of a killed recording. The node transition_recorder uses it.
 package recording
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -15,7 +18,7 @@ import (
 	"vnd/pkg/ros2/bag"
 )
 
-// Config of a Recording.
+// Config holds the parameters of a Recording.
 type Config struct {
 	Storage     string  `param:"storage" default:"mcap" enum:"mcap,sqlite3" read_only:"true" doc:"storage of the bags"`
 	Compression string  `param:"compression" default:"zstd" enum:"zstd,lz4,none" read_only:"true" doc:"of the chunks of an MCAP bag"`
@@ -25,25 +28,25 @@ type Config struct {
 	Queue       int     `param:"queue" default:"32" min:"1" max:"4096" unit:"MiB" read_only:"true" doc:"messages that wait for the disk; as many are on their way to it"`
 }
 
-// Options of a Recording beside its Config.
+// Options of a Recording that are no parameters.
 type Options struct {
-	Dir    string                           // the bags' parent
+	Dir    string                           // folder of the bags
 	Distro string                           // the ROS distribution that records
 	Now    func() time.Time                 // nil is time.Now
-	Free   func(dir string) (uint64, error) // bytes free for us; nil asks the file system
+	Free   func(dir string) (uint64, error) // free bytes; nil asks the file system
 }
 
-// Status says how a recording is.
+// Status is the state of a recording.
 type Status struct {
-	Bag     string // its folder; empty while there is none
-	Why     string // there is none
+	Bag     string // folder of the current bag; empty without one
+	Reason  string // why there is no bag
 	Free    uint64 // bytes on the disk, as of the last Watch
 	Bags    int    // ended without an error since the start
 	Written uint64 // messages, in all bags since the start
-	Lost    uint64 // messages that disk errors cost
+	Lost    uint64 // messages lost by disk errors
 	Dropped map[string]uint64
 	Queued  int // bytes
-	Files   int // of this bag
+	Files   int // of the current bag
 	Bytes   int64
 }
 
@@ -51,7 +54,7 @@ type Status struct {
 type Recording struct {
 	opt    Options
 	unlock func()
-	left   []string // folders that were there at the start
+	found  []string // folders that existed at the start
 
 	change sync.Mutex // held while a bag begins or ends
 
@@ -60,11 +63,11 @@ type Recording struct {
 	recorder *bag.Recorder // nil while there is no bag
 	topics   map[string]bag.Topic
 	order    []string
-	latched  map[string]*bag.Message // the newest of topics whose messages stay true
+	latched  map[string]*bag.Message // the newest message of each transient local topic
 	status   Status
 }
 
-// Open prepares a folder for bags, which no other process may record into. It begins none yet.
+// Open locks a folder for bags against other processes. It does not begin a bag.
 func Open(cfg Config, opt Options) (*Recording, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -79,13 +82,11 @@ func Open(cfg Config, opt Options) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bags in %s: %w", opt.Dir, err)
 	}
-	r := &Recording{opt: opt, unlock: unlock, cfg: cfg, topics: map[string]bag.Topic{}, latched: map[string]*bag.Message{}}
-	r.status = Status{Why: "not started", Dropped: map[string]uint64{}}
-	if err := r.settle(); err != nil {
-		unlock()
-		return nil, err
+	r := &Recording{
+		opt: opt, unlock: unlock, cfg: cfg, topics: map[string]bag.Topic{}, latched: map[string]*bag.Message{},
+		status: Status{Reason: "not started", Dropped: map[string]uint64{}},
 	}
-	if err := r.list(); err != nil {
+	if err := errors.Join(r.undoRecovery(), r.list()); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -100,15 +101,15 @@ func free(dir string) (uint64, error) {
 	return uint64(s.Bavail) * uint64(s.Bsize), nil
 }
 
-// Keep changes the least free space.
-func (r *Recording) Keep(leastFree int) {
+// SetLeastFree changes the least free space, in MiB.
+func (r *Recording) SetLeastFree(leastFree int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cfg.LeastFree = leastFree
 }
 
-// AddTopic adds a topic to this bag and those that follow. Where its messages stay true (transient local), the newest one
-// opens every bag.
+// AddTopic adds a topic to the current bag and the later ones. Every bag begins with the newest message of each
+// transient local topic.
 func (r *Recording) AddTopic(t bag.Topic) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,20 +125,18 @@ func (r *Recording) AddTopic(t bag.Topic) error {
 	return nil
 }
 
-// Start begins a bag; it is no error where one is being recorded.
+// Start begins a bag, unless there is one.
 func (r *Recording) Start() error {
 	r.change.Lock()
 	defer r.change.Unlock()
 	if r.Status().Bag != "" {
 		return nil
 	}
-	if err := r.space(); err != nil {
-		r.stopped(err.Error())
-		return err
-	}
 	dir, w, err := r.create()
 	if err != nil {
-		r.stopped(err.Error())
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.status.Reason = err.Error()
 		return err
 	}
 	r.mu.Lock()
@@ -151,22 +150,27 @@ func (r *Recording) Start() error {
 	now := r.opt.Now().UnixNano()
 	for _, name := range r.order {
 		if m := r.latched[name]; m != nil {
-			again := *m
-			again.LogTime = now
-			rec.Write(&again)
+			first := *m
+			first.LogTime = now
+			rec.Write(&first)
 		}
 	}
-	r.recorder, r.status.Bag, r.status.Why = rec, dir, ""
+	r.recorder, r.status.Bag, r.status.Reason = rec, dir, ""
 	return nil
 }
 
-// create makes the folder of a bag, named after the time as ros2 bag does.
+// create creates a bag, named after the time as ros2 bag does.
 func (r *Recording) create() (dir string, w *bag.Writer, err error) {
+	if err := r.checkSpace(); err != nil {
+		return "", nil, err
+	}
 	r.mu.RLock()
 	c := r.cfg
 	r.mu.RUnlock()
-	o := bag.WriterOptions{Storage: c.Storage, Compression: c.Compression, Distro: r.opt.Distro, Now: r.opt.Now,
-		MaxFileSize: int64(c.Size) << 20, MaxFileDuration: time.Duration(c.Duration * float64(time.Second))}
+	o := bag.WriterOptions{
+		Storage: c.Storage, Compression: c.Compression, Distro: r.opt.Distro, Now: r.opt.Now,
+		MaxFileSize: int64(c.Size) << 20, MaxFileDuration: time.Duration(c.Duration * float64(time.Second)),
+	}
 	if c.Storage == bag.SQLite {
 		o.Compression = ""
 	}
@@ -183,8 +187,8 @@ func (r *Recording) create() (dir string, w *bag.Writer, err error) {
 	}
 }
 
-// space is an error where there is less than there must be.
-func (r *Recording) space() error {
+// checkSpace fails when the disk has less than the least free space.
+func (r *Recording) checkSpace() error {
 	n, err := r.opt.Free(r.opt.Dir)
 	if err != nil {
 		return err
@@ -193,12 +197,13 @@ func (r *Recording) space() error {
 	defer r.mu.Unlock()
 	r.status.Free = n
 	if least := uint64(r.cfg.LeastFree) << 20; n < least {
-		return fmt.Errorf("%s: %d MiB are free on the disk, parameter least_free asks for %d", r.opt.Dir, n>>20, least>>20)
+		return fmt.Errorf("%s: %d MiB are free on the disk, parameter least_free asks for %d", r.opt.Dir, n>>20,
+			least>>20)
 	}
 	return nil
 }
 
-// Write puts a message into the bag's queue, if there is a bag, and never waits for the disk. Its data are copied.
+// Write puts a message, with a copy of its data, into the bag's queue, if there is a bag. It never waits for the disk.
 func (r *Recording) Write(m *bag.Message) {
 	r.mu.RLock()
 	t, ok := r.topics[m.Topic]
@@ -206,7 +211,7 @@ func (r *Recording) Write(m *bag.Message) {
 		r.recorder.Write(m)
 	}
 	r.mu.RUnlock()
-	if !ok || !latches(t) {
+	if !ok || !isTransientLocal(t) {
 		return
 	}
 	kept := *m
@@ -216,18 +221,14 @@ func (r *Recording) Write(m *bag.Message) {
 	r.mu.Unlock()
 }
 
-func latches(t bag.Topic) bool {
-	for _, q := range t.QoS {
-		if q.Durability == "transient_local" {
-			return true
-		}
-	}
-	return false
+func isTransientLocal(t bag.Topic) bool {
+	return slices.ContainsFunc(t.QoS, func(q bag.QoS) bool { return q.Durability == "transient_local" })
 }
 
-// Watch ends the bag where the disk has failed or has too little space; the error says so. Call it about once a second.
+// Watch ends the bag, and returns the reason as an error, when the disk has failed or has too little space. Call it
+// about once a second.
 func (r *Recording) Watch() error {
-	err := r.space()
+	err := r.checkSpace()
 	r.mu.RLock()
 	rec := r.recorder
 	r.mu.RUnlock()
@@ -245,7 +246,7 @@ func (r *Recording) Watch() error {
 	return errors.Join(err, r.end(err.Error()))
 }
 
-// Stop ends the bag; it is no error where there is none. What waits for the disk is written first.
+// Stop writes the queue and ends the bag, if there is one.
 func (r *Recording) Stop() error {
 	r.change.Lock()
 	defer r.change.Unlock()
@@ -253,7 +254,7 @@ func (r *Recording) Stop() error {
 }
 
 // end finishes the bag.
-func (r *Recording) end(why string) error {
+func (r *Recording) end(reason string) error {
 	r.mu.Lock()
 	rec := r.recorder
 	r.recorder = nil
@@ -266,20 +267,14 @@ func (r *Recording) end(why string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.add(&s)
-	r.status.Bag, r.status.Why = "", why
+	r.status.Bag, r.status.Reason = "", reason
 	if err == nil {
 		r.status.Bags++
 	}
 	return err
 }
 
-func (r *Recording) stopped(why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.status.Why = why
-}
-
-// add adds what a bag came to.
+// add adds a bag's counts.
 func (s *Status) add(b *bag.Stats) {
 	s.Written += b.Written
 	s.Lost += b.Lost
@@ -288,15 +283,12 @@ func (s *Status) add(b *bag.Stats) {
 	}
 }
 
-// Status now.
+// Status returns the current state.
 func (r *Recording) Status() Status {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	s := r.status
-	s.Dropped = map[string]uint64{}
-	for topic, n := range r.status.Dropped {
-		s.Dropped[topic] = n
-	}
+	s.Dropped = maps.Clone(r.status.Dropped)
 	if r.recorder != nil {
 		b := r.recorder.Stats()
 		s.add(&b)
@@ -305,7 +297,7 @@ func (r *Recording) Status() Status {
 	return s
 }
 
-// Close ends the bag and lets others record into the folder.
+// Close ends the bag and unlocks the folder.
 func (r *Recording) Close() error {
 	err := r.Stop()
 	r.unlock()

@@ -30,7 +30,8 @@ const begin = int64(1_700_000_000_000_000_000)
 func message(topic string, k int) *bag.Message {
 	at := begin + int64(k)*20e6
 	text := fmt.Sprintf("%07d", k) // eight bytes with its end
-	return &bag.Message{Topic: topic, LogTime: at, PublishTime: at - 1000, Data: append([]byte{0, 1, 0, 0, 8, 0, 0, 0}, text+"\x00"...)}
+	return &bag.Message{Topic: topic, LogTime: at, PublishTime: at - 1000,
+		Data: append([]byte{0, 1, 0, 0, 8, 0, 0, 0}, text+"\x00"...)}
 }
 
 func settings() (c Config) {
@@ -83,7 +84,7 @@ func read(t *testing.T, dir string) map[string][]int {
 	}
 }
 
-func TestConfig(t *testing.T) {
+func TestConfigAndFreeSpace(t *testing.T) {
 	if err := param.Check(new(Config)); err != nil {
 		t.Error(err)
 	}
@@ -91,12 +92,12 @@ func TestConfig(t *testing.T) {
 		t.Errorf("%d bytes free, %v", n, err)
 	}
 	if _, err := free("/no/such/folder"); err == nil {
-		t.Error("space in a folder that is not there")
+		t.Error("space in a missing folder")
 	}
 }
 
-// TestBags: bag after bag, each whole, with schemas and QoS, and opened by what stays true.
-func TestBags(t *testing.T) {
+// Every bag is complete, has schemas and QoS, and begins with the newest transient local message.
+func TestBagAfterBagIsComplete(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir, plenty)
 	r.Write(message("/bundle", 1)) // before any bag
@@ -128,12 +129,14 @@ func TestBags(t *testing.T) {
 			t.Errorf("%s holds %v", b, got)
 		}
 		info, err := bag.Info(b)
-		if err != nil || info.Lost.Any() || info.Distro != "jazzy" || len(info.Topics) != 2 || info.Topics[0].Definition == "" ||
+		if err != nil || info.Lost.Any() || info.Distro != "jazzy" || len(info.Topics) != 2 ||
+			info.Topics[0].Definition == "" ||
 			info.Topics[1].QoS[0].Durability != "transient_local" {
 			t.Errorf("%+v, %v", info, err)
 		}
 	}
-	if s := r.Status(); s.Bags != 2 || s.Written != 22 || s.Dropped["/other"] != 2 || s.Why != "stopped" || s.Bag != "" {
+	if s := r.Status(); s.Bags != 2 || s.Written != 22 || s.Dropped["/other"] != 2 || s.Reason != "stopped" ||
+		s.Bag != "" {
 		t.Errorf("%+v", s)
 	}
 	if err := r.AddTopic(bag.Topic{Name: "/step", Type: "std_msgs/msg/Int8"}); err == nil {
@@ -147,37 +150,38 @@ func TestBags(t *testing.T) {
 	}
 }
 
-// TestSpace: too little space ends the bag, whole, and lets none begin.
+// Too little space ends the bag, which is complete, and no other begins.
 func TestSpace(t *testing.T) {
-	room := uint64(1 << 40)
-	r := open(t, t.TempDir(), func(string) (uint64, error) { return room, nil })
+	left := uint64(1 << 40)
+	r := open(t, t.TempDir(), func(string) (uint64, error) { return left, nil })
 	defer r.Close()
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
 	first := r.Status().Bag
 	r.Write(message("/step", 1))
-	room = 100 << 20
-	if err := r.Watch(); err == nil || !strings.Contains(err.Error(), "100 MiB are free on the disk, parameter least_free asks for 2048") {
+	left = 100 << 20
+	if err := r.Watch(); err == nil || !strings.Contains(err.Error(),
+		"100 MiB are free on the disk, parameter least_free asks for 2048") {
 		t.Errorf("no space: %v", err)
 	}
 	if got := read(t, first); len(got["/step"]) != 1 {
 		t.Errorf("%v", got)
 	}
-	if err := r.Start(); err == nil || r.Status().Bag != "" || !strings.Contains(r.Status().Why, "least_free") {
+	if err := r.Start(); err == nil || r.Status().Bag != "" || !strings.Contains(r.Status().Reason, "least_free") {
 		t.Errorf("a bag begins without space: %v, %+v", err, r.Status())
 	}
 	if err := r.Watch(); err != nil {
 		t.Errorf("said twice: %v", err)
 	}
-	r.Keep(50)
+	r.SetLeastFree(50)
 	if err := r.Start(); err != nil {
 		t.Errorf("with less asked for: %v", err)
 	}
 }
 
-// TestGone: a folder that goes away ends the bag with one line.
-func TestGone(t *testing.T) {
+// A folder that is removed gives an error of one line.
+func TestStartFailsInARemovedFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bags")
 	r := open(t, dir, free)
 	if err := os.RemoveAll(dir); err != nil {
@@ -191,71 +195,42 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestKilled: a killed recording is made whole at the next start, with all that it had brought to disk, and a killed
-// recovery does no harm.
+// A killed recording is recovered at the next start, with all messages that were on the disk, also after a recovery
+// that
+// was killed.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("VND_TEST_RECORDING"); dir != "" {
 		recordForever(dir)
 		return
 	}
 	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
-	cmd.Env = append(os.Environ(), "VND_TEST_RECORDING="+dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	safe := 0
-	for lines := bufio.NewScanner(out); safe < 200 && lines.Scan(); {
-		if safe, err = strconv.Atoi(lines.Text()); err != nil {
-			t.Fatalf("%q", lines.Text())
-		}
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // says that it was killed
-	bags, _ := filepath.Glob(filepath.Join(dir, "rosbag2_*"))
-	if len(bags) != 1 {
-		t.Fatalf("bags %v", bags)
-	}
-	// A recovery that was killed between its two renames.
-	name := filepath.Base(bags[0])
-	for _, d := range []string{copies, torn} {
-		if err := os.MkdirAll(filepath.Join(dir, d, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Remove(filepath.Join(dir, torn, name)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(bags[0], filepath.Join(dir, torn, name)); err != nil {
-		t.Fatal(err)
-	}
+	onDisk := killRecording(t, dir)
+	killed := killRecovery(t, dir)
+	var lines []string
+	report := func(line string) { lines = append(lines, line) }
+
 	r := open(t, dir, func(string) (uint64, error) { return 1, nil })
-	var said []string
-	tell := func(line string) { said = append(said, line) }
-	r.Recover(context.Background(), tell)
-	if len(said) != 1 || !strings.Contains(said[0], "stays as it is") {
-		t.Errorf("without space: %q", said)
+	r.Recover(context.Background(), report)
+	if len(lines) != 1 || !strings.Contains(lines[0], "stays as it is") {
+		t.Errorf("without space: %q", lines)
 	}
 	r.Close()
-	r = open(t, dir, plenty)
+
+	r, lines = open(t, dir, plenty), nil
 	if err := r.Start(); err != nil { // beside the recovery
 		t.Fatal(err)
 	}
-	said = nil
-	r.Recover(context.Background(), tell)
-	info, err := bag.Info(bags[0])
-	if err != nil || info.Lost.Any() || info.Live || len(info.Warnings) > 0 || len(said) != 1 || !strings.Contains(said[0], "is whole again") {
-		t.Errorf("%+v, %v, %q", info, err, said)
+	r.Recover(context.Background(), report)
+	if len(lines) != 1 || !strings.Contains(lines[0], "is recovered") {
+		t.Errorf("%q", lines)
 	}
-	got := read(t, bags[0])["/step"]
-	if safe < 200 || len(got) < safe {
-		t.Errorf("%d messages were on disk, %d are there", safe, len(got))
+	info, err := bag.Info(killed)
+	if err != nil || info.Lost.Any() || info.Live || len(info.Warnings) > 0 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	got := read(t, killed)["/step"]
+	if onDisk < 200 || len(got) < onDisk {
+		t.Errorf("%d messages were on disk, %d are there", onDisk, len(got))
 	}
 	for i, k := range got {
 		if i != k {
@@ -270,7 +245,50 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// recordForever says how many messages are on the disk: those that the bag has taken and that were flushed since.
+// killRecording kills a process that records, and returns how many messages were on the disk.
+func killRecording(t *testing.T, dir string) (onDisk int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+	cmd.Env = append(os.Environ(), "VND_TEST_RECORDING="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); onDisk < 200 && lines.Scan(); {
+		if onDisk, err = strconv.Atoi(lines.Text()); err != nil {
+			t.Fatalf("%q", lines.Text())
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // an error: it was killed
+	return onDisk
+}
+
+// killRecovery leaves the folder as a recovery that was killed between its two renames, and returns the bag's path.
+func killRecovery(t *testing.T, dir string) string {
+	t.Helper()
+	bags, _ := filepath.Glob(filepath.Join(dir, "rosbag2_*"))
+	if len(bags) != 1 {
+		t.Fatalf("bags %v", bags)
+	}
+	name := filepath.Base(bags[0])
+	for _, d := range []string{filepath.Join(copies, name), originals} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(bags[0], filepath.Join(dir, originals, name)); err != nil {
+		t.Fatal(err)
+	}
+	return bags[0]
+}
+
+// recordForever prints how many messages are on the disk.
 func recordForever(dir string) {
 	r, err := Open(settings(), Options{Dir: dir, Free: plenty})
 	if err != nil {
@@ -282,7 +300,8 @@ func recordForever(dir string) {
 	for k := 0; ; k++ {
 		r.Write(message("/step", k))
 		if k%50 == 49 {
-			for seen, err := bag.Info(r.Status().Bag); err != nil || seen.Messages < uint64(k+1); seen, err = bag.Info(r.Status().Bag) {
+			for seen, err := bag.Info(r.Status().Bag); err != nil ||
+				seen.Messages < uint64(k+1); seen, err = bag.Info(r.Status().Bag) {
 				time.Sleep(5 * time.Millisecond)
 			}
 			fmt.Println(k + 1)

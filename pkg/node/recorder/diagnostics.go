@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/ros2/ros/diagnostics"
 )
 
-// tellSteps says what became of the steps on their way here.
-func (r *recorder) tellSteps(s *diagnostics.Status) {
+// reportSteps counts the steps that were received, lost and left out.
+func (r *recorder) reportSteps(s *diagnostics.Status) {
 	n, foreign, malformed := r.collector.Counts(), r.foreign.Load(), r.malformed.Load()
 	s.Summary(diagnostics.OK, "%d steps", n.Steps)
 	if n.Losses.Steps > 0 {
@@ -26,15 +26,15 @@ func (r *recorder) tellSteps(s *diagnostics.Status) {
 	s.Add("Steps", n.Steps)
 	s.Add("Steps lost (gaps of seq)", n.Losses.Steps)
 	s.Add("Steps dropped (queue)", n.Dropped)
-	s.Add("Steps that came again", n.Repeated)
-	s.Add("Steps not fit to learn from", n.Unfit)
-	s.Add("Steps standing or blind", n.Unlearned)
+	s.Add("Steps received twice", n.Repeated)
+	s.Add("Steps unfit for learning", n.Unfit)
+	s.Add("Steps not in flight, or without a state", n.Unlearned)
 	s.Add("Steps of another controller", foreign)
 	s.Add("Controller restarts", n.Restarts)
 }
 
-// tellBuffer says how the transitions are.
-func (r *recorder) tellBuffer(s *diagnostics.Status) {
+// reportBuffer is the state of the transitions.
+func (r *recorder) reportBuffer(s *diagnostics.Status) {
 	n := r.collector.Counts()
 	s.Summary(diagnostics.OK, "%d rows in %d segments", n.Rows, n.Segments)
 	if r.stopped.Load() {
@@ -51,12 +51,12 @@ func (r *recorder) tellBuffer(s *diagnostics.Status) {
 	s.Add("Rows lost", n.Lost)
 }
 
-// tellBag says how the bag is, and what did not get into it.
-func (r *recorder) tellBag(s *diagnostics.Status) {
+// reportBag is the state of the bag, with what is not in it.
+func (r *recorder) reportBag(s *diagnostics.Status) {
 	b := r.recording.Status()
 	level, text := diagnostics.OK, "recording "+b.Bag
 	if b.Bag == "" {
-		level, text = diagnostics.Warn, "no bag: "+b.Why
+		level, text = diagnostics.Warn, "no bag: "+b.Reason
 	}
 	s.Summary(level, "%s", text)
 	dropped := uint64(0)
@@ -71,13 +71,13 @@ func (r *recorder) tellBag(s *diagnostics.Status) {
 	for _, l := range r.topics {
 		n := l.lost()
 		overrun += n
-		s.Addf("Messages of "+l.full, "%d", l.came.Load())
-		if l.came.Load() == 0 {
+		s.Addf("Messages of "+l.full, "%d", l.received.Load())
+		if l.received.Load() == 0 {
 			silent = append(silent, l.full)
 		}
 	}
 	if overrun > 0 {
-		s.Merge(diagnostics.Warn, "%d messages gave way to newer ones before they were taken", overrun)
+		s.Merge(diagnostics.Warn, "%d messages were overwritten by newer ones in the subscriptions", overrun)
 	}
 	s.Add("Messages written", b.Written)
 	s.Add("Messages dropped (queue)", dropped)
