@@ -51,12 +51,9 @@ func (s *study) read() error {
 	if err != nil {
 		return err
 	}
-	known := make([][][]float64, len(s.plan.Fields))
-	for _, round := range s.flown[:len(s.flown)-1] {
-		s.encode(m, q, round, known)
-	}
-	unseen := make([][][]float64, len(s.plan.Fields))
-	newest := s.flown[len(s.flown)-1]
+	flights, newest := s.split()
+	known, unseen := make([][][]float64, len(s.plan.Fields)), make([][][]float64, len(s.plan.Fields))
+	s.encode(m, q, flights, known)
 	s.encode(m, q, newest, unseen)
 	l := &s.out.Latents
 	l.Groups, l.Neigh = unseen, neighbours

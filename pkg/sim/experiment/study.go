@@ -185,14 +185,19 @@ func (s *study) learn() (err error) {
 	return err
 }
 
-// segments of what was flown before the last round, of one field or, for −1, of all.
+// split returns the flights that were learned from, and those of after all learning.
+func (s *study) split() (learned, unseen []Recorded) {
+	last := len(s.flown) - 1
+	return slices.Concat(s.flown[:last]...), s.flown[last]
+}
+
+// segments of the flights that were learned from, of one field or, for −1, of all.
 func (s *study) segments(field int) []dataset.Segment {
 	var flights []quad.Flight
-	for _, round := range s.flown[:len(s.flown)-1] {
-		for _, f := range round {
-			if field < 0 || f.At == field {
-				flights = append(flights, f.Flight)
-			}
+	learned, _ := s.split()
+	for _, f := range learned {
+		if field < 0 || f.At == field {
+			flights = append(flights, f.Flight)
 		}
 	}
 	return dataset.FromFlights(flights)

@@ -1,0 +1,90 @@
+package continual
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// untrained is a bundle with a policy of random weights.
+func untrained(t testing.TB, cfg Config) *bundle.Bundle {
+	t.Helper()
+	p, err := policy.New[float32](cfg.Policy.Observation, limits(), cfg.Fit.Model.Latent, []int{8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hover := p.Hover()
+	p.Net.Init(rand.New(rand.NewPCG(1, 1)), hover[:])
+	b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	if err := policy.Put(b, p, "hover"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestImprovesUnderTheEncodedBank: the policy is improved, and its trials are flown, under the latents that the new
+// model gives the buffer: other latents make other episodes and other trials.
+func TestImprovesUnderTheEncodedBank(t *testing.T) {
+	cfg := tiny()
+	cfg.Policy.Bank = 1
+	cfg.Policy.Rate, cfg.Refine.Rate = 1e-30, 1e-30 // all fly the same policy
+	start := untrained(t, cfg)
+	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
+		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := fly(still{}, so3.Vec3{X: 0.1}, 6, rand.New(rand.NewPCG(1, 1)))
+	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+	segments, n, current := l.buffer()
+	r := &round{l: l, ctx: context.Background(), current: current, segments: segments,
+		out: &Round{Number: 1, Rows: n, Parent: current.ID}}
+	if err := r.fit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.encode(); err != nil {
+		t.Fatal(err)
+	}
+	encoded := vnd.Latents(r.fitted.Model, r.fitted.Robot, [][]quad.Step{rows}, cfg.Stride)
+	if len(encoded) == 0 || !slices.Equal(r.out.Bank, encoded) {
+		t.Errorf("the bank is not of the latents that the new model gives the buffer: %v", r.out.Bank)
+	}
+	improve := func(shift float32) train.Curve {
+		r.out.Bank = slices.Clone(encoded)
+		for i := range r.out.Bank {
+			r.out.Bank[i] += shift
+		}
+		if err := r.improve(); err != nil {
+			t.Fatal(err)
+		}
+		return r.out.Curve
+	}
+	own, same, other := improve(0), improve(0), improve(3)
+	if own.Figures[0] != same.Figures[0] || own.Flown[0] != same.Flown[0] {
+		t.Error("the same bank makes other episodes")
+	}
+	if own.Figures[0] == other.Figures[0] {
+		t.Errorf("episodes under other latents cost the same, %+v", own.Figures[0])
+	}
+	if own.Flown[0] == other.Flown[0] {
+		t.Errorf("trials under other latents err the same, %+v", own.Flown[0])
+	}
+}
+
+// still commands hover.
+type still struct{}
+
+func (still) Command(float64, *quad.State) quad.Command { return quad.Command{Thrust: quad.Gravity} }
+func (still) Reset()                                    {}
