@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ErrNoBlock says that a parameter file has nothing for the node. ROS itself
-// passes over that in silence, so a node may choose to warn and go on.
+// ErrNoBlock: a parameter file has no block for the node. ROS ignores that silently, so
+// a node may warn and go on.
 var ErrNoBlock = errors.New("no parameters for node")
 
 // Load is Parse on the file at path.
@@ -24,17 +24,19 @@ func Load(path, node string, ptr any) error {
 	return Parse(path, data, node, ptr)
 }
 
-// Parse reads a ROS 2 parameter file, called name in errors, and sets the
-// parameters of *ptr that it gives to node (with or without its namespace:
-// "/quad/latent_encoder" or "fit"); all others keep their values, so that
-// Default comes first and later files override earlier ones.
+// Parse reads a ROS 2 parameter file, called name in errors. It sets the parameters of
+// *ptr that the file has for node, which is a full name ("/quad/latent_encoder") or one
+// without namespace ("fit"). All others keep their values: Default comes first, and later
+// files override earlier ones.
 //
-// Blocks are named `/ns/node:`, `ns:` over `node:`, or with the wildcards * (one
-// name) and ** (any number of names); where several match, the later line wins.
-// `a.b: 1` and `a: {b: 1}` are the same. Refused, with file and line: anything
-// that yaml.v3 refuses, aliases, anchors, tags (but !!python/tuple, which launch
-// writes), duplicates, unknown names, values of another type (an integer literal is
-// not a double, as in ROS) or out of range. On an error *ptr is unchanged.
+// Blocks are named `/ns/node:`, `ns:` over `node:`, or with wildcards: * is one name and
+// ** any number of names. Where several match, the later line wins. `a.b: 1` and
+// `a: {b: 1}` are the same.
+//
+// Errors name file and line. They are what yaml.v3 refuses, aliases, anchors, tags (but
+// !!python/tuple, which launch writes), duplicates and unknown names. So are values out of
+// range or of another type; as in ROS, an integer literal is not a double. On an error
+// *ptr is unchanged.
 func Parse(name string, data []byte, node string, ptr any) error {
 	fields, err := fieldsOf(ptr)
 	if err != nil {
@@ -112,7 +114,7 @@ func listed(names []string) string {
 
 const marker = "ros__parameters"
 
-// block is the parameters of the nodes whose full names match path.
+// block holds the parameters of the nodes whose full names match path.
 type block struct {
 	path   []string // names and wildcards
 	params *yaml.Node

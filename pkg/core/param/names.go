@@ -44,8 +44,8 @@ func (ix index) unknown(name string) error {
 	return fmt.Errorf("parameter %q: unknown", short(name))
 }
 
-// nearest returns the declared name that was probably meant, or "": one that
-// differs in its groups only, else the one with the fewest typing errors.
+// nearest returns the declared name that was probably meant, or "". That is a name that
+// differs only in its groups, or else the one with the fewest typing errors.
 func (ix index) nearest(name string) string {
 	if len(name) > 100 { // no declared name is that long
 		return ""

@@ -1,6 +1,6 @@
-// Package param turns one tagged struct per configuration into declared
-// parameters: default, unit, range and doc stand at the field, and the ROS
-// parameter file, its checks, the command line and the docs' table come from it.
+// Package param turns a tagged struct into declared parameters. Default, unit, range and
+// doc stand at the field. The ROS parameter file, its checks, the command line and the
+// table of the docs are made from them.
 //
 //	type Config struct {
 //		LatentSize int           `param:"latent_size" default:"12" min:"1" max:"64" doc:"size of the latent z"`
@@ -9,11 +9,11 @@
 //		Encoder    EncoderConfig `param:"encoder" doc:"history encoder"` // parameters encoder.…
 //	}
 //
-// Field kinds: bool, int, float64, string, []bool, []byte, []int, []float64, []string
-// (defaults separated by commas), and structs of these: a named one puts "name."
-// before its parameters, an embedded one adds them to its parent. Every leaf needs
-// param, default and doc; min and max are inclusive and hold for each element, as
-// does enum; step counts from min; read_only:"true" fixes a value after the start.
+// A field is a bool, int, float64, string, a slice of these, a []byte, or a struct of
+// such fields. Defaults of slices are separated by commas. A named struct puts "name."
+// before its parameters; an embedded one adds them to its parent. Every leaf needs the
+// tags param, default and doc. The limits min and max are inclusive and hold for
+// each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
 package param
 
 import (
@@ -38,7 +38,7 @@ const (
 type Descriptor struct {
 	Name     string   // full, dotted: "encoder.hidden"
 	Type     string   // Bool … StringArray
-	Default  any      // bool, int, float64, string, []byte, []bool, []int, []float64 or []string
+	Default  any      // of the field's Go type
 	Unit     string   // "" when it has none
 	Min, Max *float64 // inclusive; nil is unbounded
 	Step     float64  // between allowed values, from Min; 0 allows all
@@ -47,15 +47,15 @@ type Descriptor struct {
 	Doc      string
 }
 
-// Check reports the first bad tag of the struct that ptr points to. Each
-// configuration has a test that calls it; Default relies on that.
+// Check returns the first bad tag of the struct that ptr points to. A test of each
+// configuration calls it.
 func Check(ptr any) error {
 	_, err := fieldsOf(ptr)
 	return err
 }
 
-// Default fills every parameter of *ptr with its default. It panics where Check
-// reports an error, because that is a mistake in the source and not in any data.
+// Default sets every parameter of *ptr to its default. It panics where Check returns an
+// error: a bad tag is a mistake in the source.
 func Default(ptr any) {
 	for _, f := range mustFields(ptr) {
 		f.set(f.Default)
@@ -76,14 +76,9 @@ func Describe(ptr any) []Descriptor {
 // Set gives one parameter a value, as `-p name:=value` does on a command line:
 // value is YAML under the same rules as in a file. On an error *ptr is unchanged.
 func Set(ptr any, name, value string) error {
-	fields, err := fieldsOf(ptr)
+	f, err := fieldNamed(ptr, name)
 	if err != nil {
 		return err
-	}
-	ix := indexOf(fields)
-	f, ok := ix.leaf[name]
-	if !ok {
-		return ix.unknown(name)
 	}
 	node, err := parseYAML([]byte(value))
 	if err != nil {
@@ -97,18 +92,12 @@ func Set(ptr any, name, value string) error {
 	return nil
 }
 
-// Assign gives one parameter a value of its type, checked as one of a file would
-// be: bool, int, float64, string, []byte, []bool, []int, []float64 or []string. On
-// an error *ptr is unchanged.
+// Assign gives one parameter a value of its Go type, checked as in a file. On an error
+// *ptr is unchanged.
 func Assign(ptr any, name string, value any) error {
-	fields, err := fieldsOf(ptr)
+	f, err := fieldNamed(ptr, name)
 	if err != nil {
 		return err
-	}
-	ix := indexOf(fields)
-	f, ok := ix.leaf[name]
-	if !ok {
-		return ix.unknown(name)
 	}
 	if err := f.Check(value); err != nil {
 		return fmt.Errorf("parameter %q: %w", name, err)
@@ -117,11 +106,25 @@ func Assign(ptr any, name string, value any) error {
 	return nil
 }
 
-// Check tells whether the parameter may have a value: its type, range, step and
-// enumeration.
+// fieldNamed finds a parameter of *ptr.
+func fieldNamed(ptr any, name string) (field, error) {
+	fields, err := fieldsOf(ptr)
+	if err != nil {
+		return field{}, err
+	}
+	ix := indexOf(fields)
+	f, ok := ix.leaf[name]
+	if !ok {
+		return field{}, ix.unknown(name)
+	}
+	return f, nil
+}
+
+// Check returns an error unless the parameter may have the value: its type, range, step
+// and enumeration.
 func (d Descriptor) Check(value any) error {
-	switch typ, ok := typeNames[reflect.TypeOf(value)]; {
-	case !ok:
+	switch typ := typeOf(reflect.TypeOf(value)); {
+	case typ == "":
 		return fmt.Errorf("got a Go %T, expected %s", value, article(d.Type))
 	case typ != d.Type:
 		return fmt.Errorf("got %s, expected %s", article(typ), article(d.Type))
@@ -129,14 +132,14 @@ func (d Descriptor) Check(value any) error {
 	return d.inRange(value)
 }
 
-// field is a Descriptor with the place its value lives in.
+// field is a Descriptor and the struct field of its value.
 type field struct {
 	Descriptor
 	place reflect.Value
 }
 
 // set stores a value of the field's own type, copying slices.
-func (f field) set(v any) { f.place.Set(reflect.ValueOf(cloned(v))) }
+func (f field) set(v any) { f.place.Set(reflect.ValueOf(Clone(v))) }
 
 func mustFields(ptr any) []field {
 	fields, err := fieldsOf(ptr)

@@ -10,15 +10,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Block is what a parameter file says to the nodes that its name matches.
+// Block holds the assignments of a parameter file for the nodes that its name matches.
 type Block struct {
 	Name        string // "/quad/fit", "/**"
 	Assignments []Assignment
 	path        []string
 }
 
-// Assignment sets one parameter, of whatever node: its value's type is the one
-// that ROS reads from the YAML.
+// Assignment sets one parameter of some node. Its value has the type that ROS reads from
+// the YAML.
 type Assignment struct {
 	Name  string // full, dotted
 	Value any    // bool, int64, float64, string, []bool, []int64, []float64, []string or EmptyList
@@ -28,7 +28,7 @@ type Assignment struct {
 // EmptyList is [], a list of any type.
 type EmptyList struct{}
 
-// NewBlock is a block for the nodes that name matches, as -p makes.
+// NewBlock is a block for the nodes that name matches, as of the argument -p.
 func NewBlock(name string, assignments ...Assignment) Block {
 	path := tokens(name)
 	return Block{"/" + strings.Join(path, "/"), assignments, path}
@@ -37,8 +37,8 @@ func NewBlock(name string, assignments ...Assignment) Block {
 // Matches reports whether the block is for the node of this full name.
 func (b Block) Matches(node string) bool { return matches(b.path, tokens(node)) }
 
-// Scan reads a ROS 2 parameter file, called name in errors, without knowing the
-// nodes' parameters. Syntax is that of Parse; types are inferred as ROS does.
+// Scan reads a ROS 2 parameter file, called name in errors, of nodes whose parameters are
+// not declared here. The syntax is that of Parse; types are inferred as in ROS.
 func Scan(name string, data []byte) ([]Block, error) {
 	blocks, err := scan(name, data)
 	var at *atLine
@@ -115,8 +115,8 @@ func ScanValue(text string) (any, error) {
 	return infer(root)
 }
 
-// infer reads a value of the type that ROS' parser (rcl_yaml_param_parser) finds in
-// it; null, maps, nested and mixed lists have none.
+// infer reads a value with the type that ROS' parser (rcl_yaml_param_parser) gives it.
+// Null, maps, nested and mixed lists have none.
 func infer(n *yaml.Node) (any, error) {
 	if n.Kind == yaml.SequenceNode {
 		return inferList(n)

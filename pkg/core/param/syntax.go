@@ -38,8 +38,8 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// printable refuses what YAML does not allow in a text; yaml.v3 does too, but
-// without the line.
+// printable refuses characters that YAML does not allow. yaml.v3 does too, but without the
+// line.
 func printable(data []byte) error {
 	line := 1
 	for i := 0; i < len(data); {
@@ -60,9 +60,9 @@ func printable(data []byte) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError takes the line out of yaml.v3's message. It gives none for the first
-// line, and its parser, unlike its scanner, counts from 0 and names the line
-// where the surrounding map or list begins.
+// syntaxError takes the line out of yaml.v3's message, which has none for the first line.
+// The parser's messages, unlike the scanner's, count lines from 0 and name the line where
+// the surrounding map or list begins.
 func syntaxError(err error, data []byte) error {
 	text := err.Error()
 	line := 1
@@ -84,7 +84,7 @@ const tuple = "!!python/tuple"
 
 const deepest = 64 // levels of a file; real ones have five
 
-// plain refuses what ROS parameter files do not have.
+// plain refuses YAML that ROS parameter files do not have.
 func plain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > deepest:

@@ -16,16 +16,26 @@ var (
 	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "doc"}
 )
 
-var typeNames = map[reflect.Type]string{
-	reflect.TypeFor[bool]():      Bool,
-	reflect.TypeFor[int]():       Integer,
-	reflect.TypeFor[float64]():   Double,
-	reflect.TypeFor[string]():    String,
-	reflect.TypeFor[[]byte]():    ByteArray,
-	reflect.TypeFor[[]bool]():    BoolArray,
-	reflect.TypeFor[[]int]():     IntegerArray,
-	reflect.TypeFor[[]float64](): DoubleArray,
-	reflect.TypeFor[[]string]():  StringArray,
+var goTypes = map[string]reflect.Type{
+	Bool:         reflect.TypeFor[bool](),
+	Integer:      reflect.TypeFor[int](),
+	Double:       reflect.TypeFor[float64](),
+	String:       reflect.TypeFor[string](),
+	ByteArray:    reflect.TypeFor[[]byte](),
+	BoolArray:    reflect.TypeFor[[]bool](),
+	IntegerArray: reflect.TypeFor[[]int](),
+	DoubleArray:  reflect.TypeFor[[]float64](),
+	StringArray:  reflect.TypeFor[[]string](),
+}
+
+// typeOf returns the name of a Go type, "" when it is not one of a parameter.
+func typeOf(t reflect.Type) string {
+	for name, u := range goTypes {
+		if t == u {
+			return name
+		}
+	}
+	return ""
 }
 
 // fieldsOf reads the tags of the struct that ptr points to.
@@ -41,7 +51,7 @@ func fieldsOf(ptr any) ([]field, error) {
 	return c.fields, nil
 }
 
-// collector gathers the parameters of nested structs.
+// collector collects the parameters of nested structs.
 type collector struct {
 	fields []field
 	seen   map[string]bool // names of parameters and of groups
@@ -85,7 +95,7 @@ func (c *collector) field(prefix string, sf reflect.StructField, v reflect.Value
 }
 
 func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
-	d := Descriptor{Name: name, Type: typeNames[sf.Type], Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc")}
+	d := Descriptor{Name: name, Type: typeOf(sf.Type), Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc")}
 	if d.Type == "" {
 		return d, fmt.Errorf("a %s cannot be a parameter", sf.Type)
 	}
@@ -101,7 +111,7 @@ func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
 		return d, err
 	}
 	if enum, ok := sf.Tag.Lookup("enum"); ok {
-		if d.Type != String && d.Type != StringArray {
+		if d.element() != String {
 			return d, fmt.Errorf("%s has no enum", article(d.Type))
 		}
 		d.Enum = strings.Split(enum, ",")
@@ -117,7 +127,7 @@ func descriptor(name string, sf reflect.StructField) (Descriptor, error) {
 		return d, fmt.Errorf("no default tag")
 	}
 	var err error
-	if d.Default, err = parseDefault(d.Type, text); err != nil {
+	if d.Default, err = d.parseDefault(text); err != nil {
 		return d, fmt.Errorf("default %q: %w", text, err)
 	}
 	if err := d.inRange(d.Default); err != nil {
@@ -154,8 +164,8 @@ func (d Descriptor) bound(tag reflect.StructTag, key string) (*float64, error) {
 	if !ok {
 		return nil, nil
 	}
-	whole := d.Type == Integer || d.Type == IntegerArray
-	if !whole && d.Type != Double && d.Type != DoubleArray {
+	whole := d.element() == Integer
+	if !whole && d.element() != Double {
 		return nil, fmt.Errorf("%s has no %s", article(d.Type), key)
 	}
 	x, err := strconv.ParseFloat(text, 64)
@@ -168,8 +178,24 @@ func (d Descriptor) bound(tag reflect.StructTag, key string) (*float64, error) {
 	return &x, nil
 }
 
-// parseDefault reads a default tag; unlike a file it may write a double as 1.
-func parseDefault(typ, text string) (any, error) {
+// parseDefault reads a default tag; unlike in a file, a double may be written as 1.
+func (d Descriptor) parseDefault(text string) (any, error) {
+	if !d.isList() {
+		return parseElement(d.element(), text)
+	}
+	var items []string
+	if text != "" {
+		items = strings.Split(text, ",")
+	}
+	return d.list(len(items), func(i int) (any, error) {
+		if d.element() == String {
+			return items[i], nil
+		}
+		return parseElement(d.element(), strings.TrimSpace(items[i]))
+	})
+}
+
+func parseElement(typ, text string) (any, error) {
 	switch typ {
 	case Bool:
 		return strconv.ParseBool(text)
@@ -180,36 +206,6 @@ func parseDefault(typ, text string) (any, error) {
 	case String:
 		return text, nil
 	}
-	var items []string
-	if text != "" {
-		items = strings.Split(text, ",")
-	}
-	switch typ {
-	case ByteArray:
-		return parseItems(items, parseByte)
-	case BoolArray:
-		return parseItems(items, strconv.ParseBool)
-	case IntegerArray:
-		return parseItems(items, strconv.Atoi)
-	case DoubleArray:
-		return parseItems(items, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	}
-	return append([]string{}, items...), nil
-}
-
-func parseItems[T any](items []string, parse func(string) (T, error)) ([]T, error) {
-	xs := make([]T, len(items))
-	for i, item := range items {
-		x, err := parse(strings.TrimSpace(item))
-		if err != nil {
-			return nil, err
-		}
-		xs[i] = x
-	}
-	return xs, nil
-}
-
-func parseByte(s string) (byte, error) {
-	x, err := strconv.ParseUint(s, 10, 8)
+	x, err := strconv.ParseUint(text, 10, 8)
 	return byte(x), err
 }

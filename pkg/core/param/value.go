@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Kinds of a YAML value, as the ROS 2 parameter parser (rcl_yaml_param_parser) sees
-// them. They differ from yaml.v3's own: there "yes" is a bool and a date a string.
+// Kinds of a YAML value in the ROS 2 parameter parser (rcl_yaml_param_parser). They differ
+// from yaml.v3's: "yes" is a bool and a date a string.
 const (
 	kindNothing = "nothing"
 	kindBool    = "a bool"
@@ -41,7 +42,7 @@ func kindOf(n *yaml.Node) string {
 	case yaml.MappingNode:
 		return kindMap
 	}
-	if n.Style != 0 { // quoted or block: what is quoted is a string
+	if n.Style != 0 { // quoted or block
 		return kindString
 	}
 	switch s := n.Value; {
@@ -57,7 +58,7 @@ func kindOf(n *yaml.Node) string {
 	return kindString
 }
 
-// isDouble is what C's strtod takes as a whole, and YAML's .inf and .nan.
+// isDouble says whether C's strtod reads all of s, or YAML has it as .inf or .nan.
 func isDouble(s string) bool {
 	if infForm.MatchString(s) {
 		return true
@@ -68,33 +69,60 @@ func isDouble(s string) bool {
 
 // decode reads and checks a value of the parameter's type.
 func (d Descriptor) decode(n *yaml.Node) (any, error) {
-	switch d.Type {
-	case Bool:
-		return decodeBool(n)
-	case Integer:
-		return checked(d, n, decodeInteger)
-	case Double:
-		return checked(d, n, decodeDouble)
-	case String:
-		return checked(d, n, decodeString)
-	case ByteArray:
-		return decodeList(d, n, decodeByte)
-	case BoolArray:
-		return decodeList(d, n, decodeBool)
-	case IntegerArray:
-		return decodeList(d, n, decodeInteger)
-	case DoubleArray:
-		return decodeList(d, n, decodeDouble)
+	if !d.isList() {
+		return d.decodeElement(n)
 	}
-	return decodeList(d, n, decodeString)
+	if n.Kind != yaml.SequenceNode {
+		return nil, fmt.Errorf("%s, expected %s: write [ … ]", is(n), article(d.Type))
+	}
+	return d.list(len(n.Content), func(i int) (any, error) {
+		x, err := d.decodeElement(n.Content[i])
+		if err != nil {
+			return nil, errAt(n.Content[i], "element %d: %w", i, err)
+		}
+		return x, nil
+	})
 }
 
-func checked[T any](d Descriptor, n *yaml.Node, read func(*yaml.Node) (T, error)) (T, error) {
-	v, err := read(n)
+// decodeElement reads and checks a single value.
+func (d Descriptor) decodeElement(n *yaml.Node) (v any, err error) {
+	switch d.element() {
+	case Bool:
+		v, err = decodeBool(n)
+	case Integer:
+		v, err = decodeInteger(n)
+	case Double:
+		v, err = decodeDouble(n)
+	case String:
+		v, err = decodeString(n)
+	default:
+		v, err = decodeByte(n)
+	}
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	return v, d.inRange(v)
+}
+
+// isList says whether the parameter is an array.
+func (d Descriptor) isList() bool { return strings.HasSuffix(d.Type, arraySuffix) }
+
+// element is the type of the parameter's elements, or its own when it is no array.
+func (d Descriptor) element() string { return strings.TrimSuffix(d.Type, arraySuffix) }
+
+const arraySuffix = " array"
+
+// list makes a slice of the parameter's type from n elements.
+func (d Descriptor) list(n int, element func(i int) (any, error)) (any, error) {
+	xs := reflect.MakeSlice(goTypes[d.Type], n, n)
+	for i := range n {
+		x, err := element(i)
+		if err != nil {
+			return nil, err
+		}
+		xs.Index(i).Set(reflect.ValueOf(x))
+	}
+	return xs.Interface(), nil
 }
 
 func decodeBool(n *yaml.Node) (bool, error) {
@@ -160,21 +188,6 @@ func decodeString(n *yaml.Node) (string, error) {
 	return n.Value, mismatch(n, kindString, fix)
 }
 
-func decodeList[T any](d Descriptor, n *yaml.Node, item func(*yaml.Node) (T, error)) ([]T, error) {
-	if n.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("%s, expected %s: write [ … ]", is(n), article(d.Type))
-	}
-	xs := make([]T, len(n.Content))
-	for i, c := range n.Content {
-		x, err := checked(d, c, item)
-		if err != nil {
-			return nil, errAt(c, "element %d: %w", i, err)
-		}
-		xs[i] = x
-	}
-	return xs, nil
-}
-
 // mismatch returns an error unless n is of the wanted kind.
 func mismatch(n *yaml.Node, want, fix string) error {
 	got := kindOf(n)
@@ -187,7 +200,7 @@ func mismatch(n *yaml.Node, want, fix string) error {
 	return fmt.Errorf("%s, expected %s: %s", is(n), want, fix)
 }
 
-// is says what n is: "3 is an integer", "got a list".
+// is describes n: "3 is an integer", "got a list".
 func is(n *yaml.Node) string {
 	switch kind := kindOf(n); kind {
 	case kindNothing, kindList, kindMap:
@@ -206,23 +219,26 @@ func (d Descriptor) inRange(v any) error {
 		return d.inBounds(v)
 	case string:
 		return d.inEnum(v)
-	case []int:
-		return each(v, func(x int) error { return d.inBounds(float64(x)) })
-	case []float64:
-		return each(v, d.inBounds)
-	case []string:
-		return each(v, d.inEnum)
 	}
-	return nil
-}
-
-func each[T any](xs []T, check func(T) error) error {
-	for i, x := range xs {
-		if err := check(x); err != nil {
+	for i, x := range elements(v) {
+		if err := d.inRange(x); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// elements are those of a slice; a value that is none has none.
+func elements(v any) []any {
+	s := reflect.ValueOf(v)
+	if s.Kind() != reflect.Slice {
+		return nil
+	}
+	xs := make([]any, s.Len())
+	for i := range xs {
+		xs[i] = s.Index(i).Interface()
+	}
+	return xs
 }
 
 func (d Descriptor) inBounds(x float64) error {
@@ -239,7 +255,7 @@ func (d Descriptor) inBounds(x float64) error {
 	return fmt.Errorf("%v is out of range, expected %s%s", x, d.bounds(), unit)
 }
 
-// onStep allows for the rounding of a decimal step; the ends are always allowed.
+// onStep tolerates the rounding of a decimal step. Min and Max are always allowed.
 func (d Descriptor) onStep(x float64) bool {
 	if d.Step == 0 || x == *d.Min || d.Max != nil && x == *d.Max {
 		return true
@@ -273,20 +289,15 @@ func (d Descriptor) inEnum(s string) error {
 	return fmt.Errorf("%s is not allowed, expected one of %s", show(s), strings.Join(d.Enum, ", "))
 }
 
-func cloned(v any) any {
-	switch v := v.(type) {
-	case []byte:
-		return append([]byte{}, v...)
-	case []bool:
-		return append([]bool{}, v...)
-	case []int:
-		return append([]int{}, v...)
-	case []float64:
-		return append([]float64{}, v...)
-	case []string:
-		return append([]string{}, v...)
+// Clone copies a value: a slice shares no memory with the copy, which is not nil.
+func Clone(v any) any {
+	s := reflect.ValueOf(v)
+	if s.Kind() != reflect.Slice {
+		return v
 	}
-	return v
+	c := reflect.MakeSlice(s.Type(), s.Len(), s.Len())
+	reflect.Copy(c, s)
+	return c.Interface()
 }
 
 func article(typ string) string {
@@ -296,7 +307,7 @@ func article(typ string) string {
 	return "a " + typ
 }
 
-// show makes a value of the user's fit on the one line of an error.
+// show writes a value of the user on one line, quoted where it is odd.
 func show(s string) string {
 	s = short(s)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }

@@ -2,6 +2,7 @@ package param
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -32,13 +33,13 @@ func (d Descriptor) allowed() string {
 	return d.bounds()
 }
 
-// YAML returns a parameter file for node that holds every parameter of *ptr with
-// its present value, each under a comment with doc, unit, range and default.
-// Parse reads it back to the same values.
+// YAML returns a parameter file for node with the present value of every parameter of
+// *ptr. Above each is a comment with doc, unit, range and default. Parse reads the file
+// back to the same values.
 func YAML(node string, ptr any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:\n  %s:\n", node, marker)
-	var open []string // groups that the lines above stand in
+	var open []string // groups of the line above
 	for _, f := range mustFields(ptr) {
 		parts := strings.Split(f.Name, ".")
 		groups := parts[:len(parts)-1]
@@ -70,37 +71,26 @@ func (d Descriptor) comment() string {
 	return fmt.Sprintf("%s (%s)", d.Doc, strings.Join(notes, "; "))
 }
 
-// literal writes a value in YAML so that both YAML 1.1 and ROS read its type.
+// literal writes a value so that both YAML 1.1 and ROS read its type.
 func literal(v any) string {
 	switch v := v.(type) {
 	case float64:
 		return double(v)
 	case string:
 		return quoted(v)
-	case []byte:
-		return list(v, func(b byte) string { return strconv.Itoa(int(b)) })
-	case []bool:
-		return list(v, strconv.FormatBool)
-	case []int:
-		return list(v, strconv.Itoa)
-	case []float64:
-		return list(v, double)
-	case []string:
-		return list(v, quoted)
 	}
-	return fmt.Sprint(v)
-}
-
-func list[T any](xs []T, item func(T) string) string {
-	items := make([]string, len(xs))
-	for i, x := range xs {
-		items[i] = item(x)
+	if reflect.ValueOf(v).Kind() != reflect.Slice {
+		return fmt.Sprint(v)
+	}
+	var items []string
+	for _, x := range elements(v) {
+		items = append(items, literal(x))
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// double always has a point: without it ROS reads 1 as an integer and
-// YAML 1.1 reads 1e-05 as a string.
+// double writes a point always: without it ROS reads 1 as an integer, and YAML 1.1 reads
+// 1e-05 as a string.
 func double(x float64) string {
 	s := strconv.FormatFloat(x, 'g', -1, 64)
 	if mantissa, exponent, ok := strings.Cut(s, "e"); ok {

@@ -1,4 +1,4 @@
-// Package paramtest holds the checked-in parameter files to the structs that they are of. For tests alone.
+// Package paramtest tests that the checked-in parameter files match their structs.
 package paramtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// write names the variable under which File writes what it compares otherwise: go generate sets it.
+// write is the variable with which File writes the file instead of comparing it. go generate sets it.
 const write = "VND_WRITE"
 
 // File compares params/<node>.yaml of the module with the defaults of P, and reads it as a node in a namespace does.

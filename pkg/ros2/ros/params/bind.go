@@ -6,16 +6,15 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// Bound is a struct of parameters (package param's tags) that follows the store.
+// Bound is a struct of parameters, with package param's tags, that follows the store.
 type Bound[T any] struct {
 	current atomic.Pointer[T]
 	check   func(*T) error
 	names   map[string]bool
 }
 
-// Bind declares the parameters of T with its tags' defaults, ranges and docs, and
-// returns the struct with their values, which each change of them replaces as a
-// whole. check, if not nil, may refuse a combination of values.
+// Bind declares the parameters of T with the defaults, ranges and docs of its tags. Each
+// change replaces the whole struct. check, if not nil, may refuse a combination of values.
 func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
 	b := &Bound[T]{check: check, names: map[string]bool{}}
 	first := new(T)
@@ -27,7 +26,7 @@ func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
 	var all []declaration
 	for _, d := range param.Describe(first) {
 		b.names[d.Name] = true
-		all = append(all, declaration{d.Name, d.Default, described(d)})
+		all = append(all, declaration{d.Name, d.Default, descriptorOf(d)})
 	}
 	if err := s.declare(all, b); err != nil {
 		return nil, err
@@ -35,8 +34,8 @@ func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
 	return b, nil
 }
 
-// Load returns the present values without waiting or allocating. They are never
-// written to: a later change gives a new struct.
+// Load returns the present values. It neither blocks nor allocates. The struct is
+// immutable; a later change makes a new one.
 func (b *Bound[T]) Load() *T { return b.current.Load() }
 
 func (b *Bound[T]) prepare(batch []Parameter) (func(), error) {

@@ -113,8 +113,9 @@ func TestBindRefused(t *testing.T) {
 		name, want string
 		override   param.Assignment
 	}{
-		{"rate", "f:7: parameter 'rate' could not be set: Wrong parameter type, parameter {rate} is of type {integer}, " +
-			"setting it to {double} is not allowed.", param.Assignment{Value: 1., Where: "f:7"}},
+		{"rate",
+			"f:7: parameter 'rate' could not be set: Wrong parameter type, parameter {rate} is of type {integer}, " +
+				"setting it to {double} is not allowed.", param.Assignment{Value: 1., Where: "f:7"}},
 		{"source", "f:7: parameter 'source' could not be set: gps is not allowed, expected one of pose, odometry",
 			param.Assignment{Value: "gps", Where: "f:7"}},
 		{"limits.low", "limits.low 5 is above limits.high 1", param.Assignment{Value: 5.}},

@@ -7,16 +7,15 @@ import (
 	"slices"
 )
 
-// declaration is one parameter to be.
+// declaration is a parameter to declare.
 type declaration struct {
 	name    string
 	initial any // a value, or a Type without one
 	Descriptor
 }
 
-// Declare declares a parameter and returns its value, which an override may have
-// given. initial is the default; a Type declares a parameter of that type that has
-// no value yet.
+// Declare declares a parameter and returns its value: the override, or else initial. An
+// initial Type declares a parameter of that type without a value.
 func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
 	if err := s.declare([]declaration{{name, initial, d}}, nil); err != nil {
 		return nil, err
@@ -24,8 +23,7 @@ func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
 	return s.Get(name)
 }
 
-// DeclareOverrides declares every override that nobody has declared, with dynamic
-// types.
+// DeclareOverrides declares every override that is not declared yet, with dynamic types.
 func (s *Store) DeclareOverrides() error {
 	var all []declaration
 	for _, name := range slices.Sorted(maps.Keys(s.o.Overrides)) {
@@ -36,9 +34,9 @@ func (s *Store) DeclareOverrides() error {
 	return s.declare(all, nil)
 }
 
-// declare declares all parameters or none; b, if not nil, follows them from then on.
+// declare declares all parameters or none, and registers b if it is not nil.
 func (s *Store) declare(all []declaration, b binder) error {
-	defer s.tell()
+	defer s.notify()
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	c := change{entries: map[string]entry{}}
@@ -75,8 +73,8 @@ func (s *Store) declare(all []declaration, b binder) error {
 	return nil
 }
 
-// refused names the parameter of a refused declaration and, if its value came from
-// an override, that.
+// refused is the error of a declaration. It names the parameter, and the override that the
+// value came from.
 func (s *Store) refused(name string, err error) error {
 	err = fmt.Errorf("parameter '%s' could not be set: %w", name, err)
 	if o, ok := s.o.Overrides[name]; ok {
@@ -85,7 +83,7 @@ func (s *Store) refused(name string, err error) error {
 	return err
 }
 
-// initial returns the state that a declaration begins with.
+// initial returns the first entry of a declaration.
 func (s *Store) initial(d declaration) (entry, error) {
 	if d.name == "" {
 		return entry{}, errors.New("parameter name must not be empty")
@@ -94,7 +92,7 @@ func (s *Store) initial(d declaration) (entry, error) {
 	var err error
 	if t, ok := d.initial.(Type); ok {
 		e.declared = t
-	} else if e.value, err = own(d.initial); err != nil {
+	} else if e.value, err = copied(d.initial); err != nil {
 		return e, fmt.Errorf("parameter '%s': %w", d.name, err)
 	} else {
 		e.declared = TypeOf(e.value)
@@ -104,7 +102,7 @@ func (s *Store) initial(d declaration) (entry, error) {
 			"uninitialized value", d.name)
 	}
 	if o, ok := s.o.Overrides[d.name]; ok {
-		if e.value, err = own(fromYAML(o.Value, e.declared)); err == nil && e.value == nil {
+		if e.value, err = copied(fromYAML(o.Value, e.declared)); err == nil && e.value == nil {
 			err = emptyList(d.name, e.declared)
 		}
 	}
@@ -130,10 +128,10 @@ func emptyList(name string, declared Type) error {
 
 // Undeclare removes a parameter, which must be dynamically typed and not read-only.
 func (s *Store) Undeclare(name string) error {
-	defer s.tell()
+	defer s.notify()
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	e, ok := s.entry(name)
+	e, ok := s.declared(name)
 	switch {
 	case !ok:
 		return notDeclared("cannot undeclare parameter '" + name + "' which has not yet been declared")

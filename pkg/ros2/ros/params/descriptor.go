@@ -9,21 +9,21 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// Descriptor is what can be said of a parameter besides its name, type and value.
+// Descriptor holds a parameter's properties besides name, type and value.
 type Descriptor struct {
 	Description string
 	Constraints string // for people, where the ranges do not say it all
-	ReadOnly    bool   // set by an override at the start and then no more
+	ReadOnly    bool   // only an override sets it, at the declaration
 	// DynamicTyping lets the type change; without it the type is that of the default.
 	DynamicTyping bool
 	// Ranges, of each element too; nil allows all. A step of 0 allows all between the ends.
 	FloatingPointRange *rclinterfaces.FloatingPointRange
 	IntegerRange       *rclinterfaces.IntegerRange
-	// Check refuses a value of the right type and range; nil takes all.
+	// Check returns an error for values to refuse; nil allows all.
 	Check func(value any) error
 }
 
-// message is the descriptor as other nodes see it.
+// message is the descriptor in the parameter services.
 func (d Descriptor) message(name string, t Type) rclinterfaces.ParameterDescriptor {
 	m := rclinterfaces.ParameterDescriptor{
 		Name: name, Type: uint8(t), Description: d.Description, AdditionalConstraints: d.Constraints,
@@ -38,7 +38,7 @@ func (d Descriptor) message(name string, t Type) rclinterfaces.ParameterDescript
 	return m
 }
 
-// allows checks a value against type, range and Check, with rclcpp's reasons.
+// allows checks a value against type, range and Check. Its errors are rclcpp's.
 func (d Descriptor) allows(name string, declared Type, v any) error {
 	if t := TypeOf(v); t != declared && !d.DynamicTyping {
 		return wrongType(name, declared, t, v)
@@ -97,7 +97,7 @@ func (d Descriptor) inDoubleRange(name string, x float64) error {
 	return nil
 }
 
-// equal up to 100 units in the last place, as rclcpp has it.
+// equal compares up to 100 units in the last place, as rclcpp does.
 func equal(x, y float64) bool {
 	if math.IsInf(x, 0) || math.IsInf(y, 0) {
 		return x == y
@@ -115,8 +115,8 @@ func outOfRange[T float64 | int64, S float64 | uint64](name, kind string, x, fro
 		to, steps)
 }
 
-// described is the Descriptor of a tagged field.
-func described(d param.Descriptor) Descriptor {
+// descriptorOf is the Descriptor of a tagged field.
+func descriptorOf(d param.Descriptor) Descriptor {
 	own := Descriptor{Description: d.Doc, ReadOnly: d.ReadOnly}
 	if d.Unit != "" {
 		own.Description += " (" + d.Unit + ")"
@@ -151,7 +151,7 @@ func described(d param.Descriptor) Descriptor {
 	return own
 }
 
-// toField makes a value one of a tagged field's Go type.
+// toField converts a value to the Go type of a tagged field.
 func toField(v any) any {
 	switch v := v.(type) {
 	case int64:

@@ -9,54 +9,50 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 )
 
-// The six parameter services, each a function of its request. Responses hold copies.
+// The six parameter services. Their responses hold copies.
 
-// GetParameters answers with a value for each name, or with none if one of them is
-// not declared.
+// GetParameters returns a value for each name, or none if one of them is not declared.
 func (s *Store) GetParameters(q *rclinterfaces.GetParametersRequest, r *rclinterfaces.GetParametersResponse) {
-	r.Values = r.Values[:0]
-	for _, name := range q.Names {
+	r.Values = each(q.Names, func(name string) (rclinterfaces.ParameterValue, error) {
 		v, err := s.Get(name)
-		if err != nil {
-			r.Values = nil
-			return
-		}
-		r.Values = append(r.Values, ToMessage(v))
-	}
+		return ToMessage(v), err
+	})
 }
 
-// GetParameterTypes answers with a type for each name, or with none if one of them
-// is not declared.
+// GetParameterTypes returns a type for each name, or none if one of them is not declared.
 func (s *Store) GetParameterTypes(q *rclinterfaces.GetParameterTypesRequest,
 	r *rclinterfaces.GetParameterTypesResponse) {
-	r.Types = r.Types[:0]
-	for _, name := range q.Names {
+	r.Types = each(q.Names, func(name string) (uint8, error) {
 		v, err := s.Get(name)
-		if err != nil {
-			r.Types = nil
-			return
-		}
-		r.Types = append(r.Types, uint8(TypeOf(v)))
-	}
+		return uint8(TypeOf(v)), err
+	})
 }
 
-// DescribeParameters answers with a descriptor for each name, or with none if one of
-// them is not declared.
+// DescribeParameters returns a descriptor for each name, or none if one of them is not
+// declared.
 func (s *Store) DescribeParameters(q *rclinterfaces.DescribeParametersRequest,
 	r *rclinterfaces.DescribeParametersResponse) {
-	r.Descriptors = r.Descriptors[:0]
-	for _, name := range q.Names {
-		e, ok := s.entry(name)
-		if !ok && !s.o.AllowUndeclared {
-			r.Descriptors = nil
-			return
-		}
-		r.Descriptors = append(r.Descriptors, e.message(name, e.declared))
-	}
+	r.Descriptors = each(q.Names, func(name string) (rclinterfaces.ParameterDescriptor, error) {
+		e, err := s.entry(name)
+		return e.message(name, e.declared), err
+	})
 }
 
-// ListParameters answers with the names under the prefixes (all for none), at most
-// depth levels below them (0 for all levels).
+// each calls f with every name, and returns nil after an error.
+func each[T any](names []string, f func(name string) (T, error)) []T {
+	all := make([]T, len(names))
+	for i, name := range names {
+		x, err := f(name)
+		if err != nil {
+			return nil
+		}
+		all[i] = x
+	}
+	return all
+}
+
+// ListParameters returns the names under the prefixes, or all names without prefixes. They
+// are at most depth levels below; 0 is any depth.
 func (s *Store) ListParameters(q *rclinterfaces.ListParametersRequest, r *rclinterfaces.ListParametersResponse) {
 	r.Result = rclinterfaces.ListParametersResult{}
 	for _, name := range s.Names() {
@@ -70,6 +66,7 @@ func (s *Store) ListParameters(q *rclinterfaces.ListParametersRequest, r *rclint
 	}
 }
 
+// listed says whether ListParameters returns a name.
 func listed(name string, prefixes []string, depth uint64) bool {
 	near := func(rest string) bool {
 		return depth == rclinterfaces.ListParametersRequestDepthRecursive || uint64(strings.Count(rest, ".")) < depth

@@ -158,7 +158,7 @@ func TestList(t *testing.T) {
 }
 
 func wire(name string, v any) rclinterfaces.Parameter {
-	own, _ := own(v)
+	own, _ := copied(v)
 	return message(Parameter{name, own})
 }
 

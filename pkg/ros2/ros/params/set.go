@@ -19,13 +19,13 @@ func (s *Store) Set(ps ...Parameter) []error {
 func (s *Store) SetAtomically(ps ...Parameter) error {
 	batch := make([]Parameter, len(ps))
 	for i, p := range ps {
-		v, err := own(p.Value)
+		v, err := copied(p.Value)
 		if err != nil {
 			return fmt.Errorf("parameter '%s': %w", p.Name, err)
 		}
 		batch[i] = Parameter{p.Name, v}
 	}
-	defer s.tell()
+	defer s.notify()
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	c, err := s.stage(batch)
@@ -39,8 +39,7 @@ func (s *Store) SetAtomically(ps ...Parameter) error {
 	return nil
 }
 
-// stage checks a batch against the declarations and prepares the change. changes is
-// held.
+// stage checks a batch against the declarations and returns the change. changes is held.
 func (s *Store) stage(batch []Parameter) (*change, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -76,9 +75,9 @@ func (s *Store) stage(batch []Parameter) (*change, error) {
 	return c, nil
 }
 
-// settable returns the parameter that a set is about, and whether it is declared.
+// settable returns the parameter to set, and whether it is declared.
 func (s *Store) settable(name string) (e entry, known bool, err error) {
-	e, known = s.entry(name)
+	e, known = s.declared(name)
 	switch {
 	case name == "":
 		err = errors.New("parameter name must not be empty")

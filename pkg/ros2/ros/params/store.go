@@ -1,9 +1,9 @@
-// Package params is the parameters of one node: declared with types, ranges and
-// overrides, changed by the node, by the six parameter services or by neither, and
-// read as a struct that control loops get at without locks.
+// Package params holds the parameters of one node. They are declared with types, ranges and
+// overrides, and changed by the node or by the six parameter services. Control loops read
+// them as a struct, without locks.
 //
-// Rules and reasons are those of rclcpp (ROS 2 Humble), so that ros2 param, rqt and
-// launch files behave as with any other node.
+// Rules and error texts are those of rclcpp (ROS 2 Humble): ros2 param, rqt and launch
+// files behave as with any other node.
 package params
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// Errors of Store that programs may want to tell from others.
+// Errors of Store, for errors.Is.
 var (
 	ErrNotDeclared     = errors.New("not declared")
 	ErrAlreadyDeclared = errors.New("already been declared")
@@ -29,34 +29,32 @@ type notDeclared string
 func (n notDeclared) Error() string { return string(n) }
 func (notDeclared) Unwrap() error   { return ErrNotDeclared }
 
-// Options of a Store. The zero value will do.
+// Options of a Store. The zero value is valid.
 type Options struct {
 	Node string // full name, for events
-	// Overrides by name (rosargs.Args.o.Overrides); a declaration takes its value
-	// from here rather than from its default.
+	// Overrides by name (rosargs.Args.Overrides); they replace the defaults of declarations.
 	Overrides map[string]param.Assignment
-	// AllowUndeclared lets sets declare parameters.
+	// AllowUndeclared makes a set of an unknown parameter declare it.
 	AllowUndeclared bool
-	// Event gets every change, in order. It must not change parameters itself.
+	// Event is called with every change, in order. It must not change parameters.
 	Event func(*rclinterfaces.ParameterEvent)
 	// Now stamps events, in ns since 1970.
 	Now func() int64
 }
 
-// Store holds the parameters of one node. All methods may be called from any
-// goroutine.
+// Store holds the parameters of one node. All methods may be called from any goroutine.
 type Store struct {
 	o       Options
-	changes sync.Mutex // serialises changes; held while validators run
+	changes sync.Mutex // held during a change, also while validators run
 	used    map[string]bool
 	binders []binder
 
-	mu         sync.RWMutex // protects what follows
+	mu         sync.RWMutex // guards what follows
 	parameters map[string]entry
 	validators []*func([]Parameter) error
 	observers  []*func([]Parameter)
 
-	queue    sync.Mutex // protects what follows
+	queue    sync.Mutex // guards what follows
 	pending  [][]Parameter
 	draining bool
 }
@@ -64,12 +62,12 @@ type Store struct {
 type entry struct {
 	Descriptor
 	declared Type
-	value    any // never written into; a change replaces it
+	value    any // immutable; a change replaces it
 }
 
-// binder follows the parameters of a struct.
+// binder keeps a struct up to date with its parameters.
 type binder interface {
-	// prepare checks a change and returns what commits it.
+	// prepare checks a change and returns the function that commits it.
 	prepare(batch []Parameter) (commit func(), err error)
 }
 
@@ -80,15 +78,21 @@ func New(o Options) *Store {
 
 // Get returns a parameter's value, nil while it has none.
 func (s *Store) Get(name string) (any, error) {
-	e, ok := s.entry(name)
-	if !ok && !s.o.AllowUndeclared {
-		return nil, fmt.Errorf("parameter '%s' is %w", name, ErrNotDeclared)
-	}
-	v, _ := own(e.value) // what is in the store can be copied
-	return v, nil
+	e, err := s.entry(name)
+	v, _ := copied(e.value) // values of the store can be copied
+	return v, err
 }
 
-func (s *Store) entry(name string) (entry, bool) {
+// entry of a parameter; an empty one if it may be undeclared.
+func (s *Store) entry(name string) (entry, error) {
+	e, ok := s.declared(name)
+	if !ok && !s.o.AllowUndeclared {
+		return e, fmt.Errorf("parameter '%s' is %w", name, ErrNotDeclared)
+	}
+	return e, nil
+}
+
+func (s *Store) declared(name string) (entry, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	e, ok := s.parameters[name]
@@ -107,7 +111,7 @@ func Get[T any](s *Store, name string) (T, error) {
 
 // Has reports whether a parameter is declared.
 func (s *Store) Has(name string) bool {
-	_, ok := s.entry(name)
+	_, ok := s.declared(name)
 	return ok
 }
 
@@ -118,7 +122,7 @@ func (s *Store) Names() []string {
 	return slices.Sorted(maps.Keys(s.parameters))
 }
 
-// Unused returns the overrides that no declaration took, by name: probably
+// Unused returns the overrides that no declaration used, by name: they are probably
 // mistyped, or meant for other nodes.
 func (s *Store) Unused() []param.Assignment {
 	s.changes.Lock()
@@ -132,18 +136,18 @@ func (s *Store) Unused() []param.Assignment {
 	return unused
 }
 
-// BeforeSet has f asked before every change, with all the values of the change; its
-// error is the reason of a refusal. f may read the store and must not change it.
+// BeforeSet calls f before every change, with all values of the change. An error of f
+// refuses the change. f may read the store and must not change it.
 func (s *Store) BeforeSet(f func([]Parameter) error) (remove func()) {
 	return register(s, &s.validators, f)
 }
 
-// AfterSet has f told of every change, in order, without values that are gone.
+// AfterSet calls f after every change, in order, with the values that were set.
 func (s *Store) AfterSet(f func([]Parameter)) (remove func()) {
 	return register(s, &s.observers, f)
 }
 
-// register adds f to a list of the store, newest first as in rclcpp.
+// register adds f to a list of callbacks, newest first as in rclcpp.
 func register[F any](s *Store, list *[]*F, f F) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +159,7 @@ func register[F any](s *Store, list *[]*F, f F) func() {
 	}
 }
 
-// validate asks binders and validators, and returns what commits the binders.
+// validate calls binders and validators, and returns the binders' commits.
 func (s *Store) validate(batch []Parameter) ([]func(), error) {
 	var commits []func()
 	for _, b := range s.binders {
@@ -176,7 +180,7 @@ func (s *Store) validate(batch []Parameter) ([]func(), error) {
 	return commits, nil
 }
 
-// change is a set of changes that has been found good.
+// change is a set of validated changes.
 type change struct {
 	entries map[string]entry // new state by name
 	deleted []string
@@ -185,7 +189,7 @@ type change struct {
 	set     []Parameter
 }
 
-// apply makes a change real. changes is held.
+// apply carries out a change. changes is held.
 func (s *Store) apply(c *change) {
 	s.mu.Lock()
 	maps.Copy(s.parameters, c.entries)
@@ -211,9 +215,9 @@ func (s *Store) apply(c *change) {
 	}
 }
 
-// tell calls the observers with what is pending. changes is not held, so that they
-// may change parameters; whoever is telling already goes on with theirs.
-func (s *Store) tell() {
+// notify calls the observers with the pending changes. changes is not held: observers may
+// change parameters. Of nested calls, only the outermost calls observers.
+func (s *Store) notify() {
 	for {
 		s.queue.Lock()
 		if s.draining || len(s.pending) == 0 {

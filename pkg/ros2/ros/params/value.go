@@ -2,6 +2,7 @@ package params
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	rclinterfaces "vnd/msgs/rcl_interfaces"
@@ -42,117 +43,71 @@ type Parameter struct {
 	Value any // of a Go type beside Type's constants
 }
 
-// TypeOf returns the type of a value, NotSet for what is none.
-func TypeOf(v any) Type {
-	switch v.(type) {
-	case bool:
-		return Bool
-	case int64:
-		return Integer
-	case float64:
-		return Double
-	case string:
-		return String
-	case []byte:
-		return ByteArray
-	case []bool:
-		return BoolArray
-	case []int64:
-		return IntegerArray
-	case []float64:
-		return DoubleArray
-	case []string:
-		return StringArray
-	}
-	return NotSet
-}
+// goTypes of values, by Type.
+var goTypes = []reflect.Type{nil, reflect.TypeFor[bool](), reflect.TypeFor[int64](), reflect.TypeFor[float64](),
+	reflect.TypeFor[string](), reflect.TypeFor[[]byte](), reflect.TypeFor[[]bool](), reflect.TypeFor[[]int64](),
+	reflect.TypeFor[[]float64](), reflect.TypeFor[[]string]()}
 
-// own returns the store's own copy of a caller's value.
-func own(v any) (any, error) {
-	switch v := v.(type) {
-	case nil, bool, int64, float64, string:
-		return v, nil
-	case int:
-		return int64(v), nil
-	case []byte:
-		return append([]byte{}, v...), nil
-	case []bool:
-		return append([]bool{}, v...), nil
-	case []int:
-		xs := make([]int64, len(v))
-		for i, x := range v {
-			xs[i] = int64(x)
-		}
-		return xs, nil
-	case []int64:
-		return append([]int64{}, v...), nil
-	case []float64:
-		return append([]float64{}, v...), nil
-	case []string:
-		return append([]string{}, v...), nil
-	}
-	return nil, fmt.Errorf("a Go %T cannot be a parameter", v)
-}
+// TypeOf returns the type of a value, NotSet when it is none of a parameter.
+func TypeOf(v any) Type { return Type(max(slices.Index(goTypes, reflect.TypeOf(v)), 0)) }
 
-// FromMessage reads a value off the wire.
-func FromMessage(m *rclinterfaces.ParameterValue) (any, error) {
-	switch Type(m.Type) {
-	case NotSet:
+// copied returns a copy of a caller's value, with int as int64.
+func copied(v any) (any, error) {
+	switch x := v.(type) {
+	case nil:
 		return nil, nil
-	case Bool:
-		return m.BoolValue, nil
-	case Integer:
-		return m.IntegerValue, nil
-	case Double:
-		return m.DoubleValue, nil
-	case String:
-		return m.StringValue, nil
-	case ByteArray:
-		return own(m.ByteArrayValue)
-	case BoolArray:
-		return own(m.BoolArrayValue)
-	case IntegerArray:
-		return own(m.IntegerArrayValue)
-	case DoubleArray:
-		return own(m.DoubleArrayValue)
-	case StringArray:
-		return own(m.StringArrayValue)
+	case int:
+		return int64(x), nil
+	case []int:
+		wide := make([]int64, len(x))
+		for i := range x {
+			wide[i] = int64(x[i])
+		}
+		return wide, nil
 	}
-	return nil, fmt.Errorf("type %d is none of a parameter's, expected 0 … %d", m.Type, StringArray)
+	if TypeOf(v) == NotSet {
+		return nil, fmt.Errorf("a Go %T cannot be a parameter", v)
+	}
+	return param.Clone(v), nil
 }
 
-// ToMessage is the wire form of a value of the store's; slices are shared.
+// field of a ParameterValue that holds the values of a type: behind the field of the type
+// itself they have the order of the types.
+func field(m *rclinterfaces.ParameterValue, t Type) reflect.Value {
+	return reflect.ValueOf(m).Elem().Field(int(t))
+}
+
+// FromMessage returns a copy of a message's value, nil for NotSet.
+func FromMessage(m *rclinterfaces.ParameterValue) (any, error) {
+	t := Type(m.Type)
+	switch {
+	case t == NotSet:
+		return nil, nil
+	case t > StringArray:
+		return nil, fmt.Errorf("type %d is none of a parameter's, expected 0 … %d", m.Type, StringArray)
+	}
+	return copied(field(m, t).Interface())
+}
+
+// ToMessage is the message of a value in the store. Slices are shared.
 func ToMessage(v any) rclinterfaces.ParameterValue {
-	m := rclinterfaces.ParameterValue{Type: uint8(TypeOf(v))}
-	switch v := v.(type) {
-	case bool:
-		m.BoolValue = v
-	case int64:
-		m.IntegerValue = v
-	case float64:
-		m.DoubleValue = v
-	case string:
-		m.StringValue = v
-	case []byte:
-		m.ByteArrayValue = v
-	case []bool:
-		m.BoolArrayValue = v
-	case []int64:
-		m.IntegerArrayValue = v
-	case []float64:
-		m.DoubleArrayValue = v
-	case []string:
-		m.StringArrayValue = v
+	t := TypeOf(v)
+	m := rclinterfaces.ParameterValue{Type: uint8(t)}
+	if t != NotSet {
+		field(&m, t).Set(reflect.ValueOf(v))
 	}
 	return m
 }
 
-// fromYAML makes an override's value one of the declared type where YAML cannot
-// tell: an empty list is of any type, and bytes are written as integers.
+// fromYAML converts an override's value to the declared type where YAML does not show
+// the type. These are empty lists, and bytes, which are written as integers.
 func fromYAML(v any, declared Type) any {
 	switch v := v.(type) {
 	case param.EmptyList:
-		return emptyOf[declared]
+		if declared < ByteArray {
+			return nil
+		}
+		return reflect.MakeSlice(goTypes[declared], 0, 0).Interface()
 	case []int64:
 		outside := func(x int64) bool { return x < 0 || x > 255 }
 		if declared != ByteArray || slices.ContainsFunc(v, outside) {
@@ -165,9 +120,4 @@ func fromYAML(v any, declared Type) any {
 		return bytes
 	}
 	return v
-}
-
-var emptyOf = map[Type]any{
-	ByteArray: []byte{}, BoolArray: []bool{}, IntegerArray: []int64{}, DoubleArray: []float64{},
-	StringArray: []string{},
 }
