@@ -42,13 +42,16 @@ func Parse(name string, data []byte, node string, ptr any) error {
 	if err != nil {
 		return err
 	}
-	values, err := parse(data, node, indexOf(fields))
+	values, warnings, err := parse(data, node, indexOf(fields))
 	if err != nil {
 		var at *atLine
 		if errors.As(err, &at) && at.line > 0 {
 			return fmt.Errorf("%s:%d: %w", name, at.line, err)
 		}
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, w := range warnings {
+		Warn(fmt.Sprintf("%s:%d: %v", name, w.line, w.err))
 	}
 	for _, f := range fields {
 		if v, ok := values[f.Name]; ok {
@@ -71,18 +74,18 @@ func errAt(n *yaml.Node, format string, args ...any) error {
 	return &atLine{n.Line, fmt.Errorf(format, args...)}
 }
 
-func parse(data []byte, node string, ix index) (map[string]any, error) {
+func parse(data []byte, node string, ix index) (values map[string]any, warnings []atLine, err error) {
 	root, err := parseYAML(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var blocks []block
 	if kindOf(root) != kindNothing {
 		if blocks, err = findBlocks(nil, nil, root); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	values := map[string]any{}
+	values = map[string]any{}
 	matched := false
 	var names []string
 	for _, b := range blocks {
@@ -91,15 +94,17 @@ func parse(data []byte, node string, ix index) (map[string]any, error) {
 			continue
 		}
 		matched = true
-		r := reader{ix, values, map[string]int{}}
+		r := reader{index: ix, values: values, lines: map[string]int{}}
 		if err := r.group("", b.params); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		warnings = append(warnings, r.warnings...)
 	}
 	if !matched {
-		return nil, fmt.Errorf("%w %q; the file has %s", ErrNoBlock, "/"+strings.Join(tokens(node), "/"), listed(names))
+		return nil, nil, fmt.Errorf("%w %q; the file has %s", ErrNoBlock, "/"+strings.Join(tokens(node), "/"),
+			listed(names))
 	}
-	return values, nil
+	return values, warnings, nil
 }
 
 func listed(names []string) string {
@@ -194,15 +199,20 @@ func matches(path, node []string) bool {
 // reader collects the values of one block.
 type reader struct {
 	index
-	values map[string]any
-	lines  map[string]int // where each parameter was set in this block
+	values   map[string]any
+	lines    map[string]int // where each parameter was set in this block
+	warnings []atLine
 }
 
-func (r reader) group(prefix string, m *yaml.Node) error {
+func (r *reader) group(prefix string, m *yaml.Node) error {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		key, value := m.Content[i], m.Content[i+1]
 		name := prefix + key.Value
 		f, isLeaf := r.leaf[name]
+		if former, ok := r.former[name]; ok {
+			f, isLeaf = former, true
+			r.warnings = append(r.warnings, atLine{key.Line, errors.New(Renamed(name, f.Name))})
+		}
 		switch {
 		case isLeaf:
 			if err := r.value(f, key, value); err != nil {
@@ -222,7 +232,7 @@ func (r reader) group(prefix string, m *yaml.Node) error {
 	return nil
 }
 
-func (r reader) value(f field, key, value *yaml.Node) error {
+func (r *reader) value(f field, key, value *yaml.Node) error {
 	if line, ok := r.lines[f.Name]; ok {
 		return errAt(key, "parameter %q: duplicate, first on line %d", f.Name, line)
 	}

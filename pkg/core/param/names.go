@@ -7,15 +7,19 @@ import (
 
 // index finds parameters by name.
 type index struct {
-	names []string // in the order of the fields
-	leaf  map[string]field
+	names  []string // in the order of the fields
+	leaf   map[string]field
+	former map[string]field // by names of the version before
 }
 
 func indexOf(fields []field) index {
-	ix := index{leaf: map[string]field{}}
+	ix := index{leaf: map[string]field{}, former: map[string]field{}}
 	for _, f := range fields {
 		ix.names = append(ix.names, f.Name)
 		ix.leaf[f.Name] = f
+		for _, name := range f.Former {
+			ix.former[name] = f
+		}
 	}
 	return ix
 }
@@ -31,7 +35,27 @@ func (ix index) under(group string) []string {
 	return names
 }
 
-func (ix index) isGroup(name string) bool { return ix.under(name) != nil }
+func (ix index) isGroup(name string) bool {
+	for former := range ix.former {
+		if strings.HasPrefix(former, name+".") {
+			return true
+		}
+	}
+	return ix.under(name) != nil
+}
+
+// find returns the parameter of a name, with a warning where that is a former one.
+func (ix index) find(name string) (field, error) {
+	if f, ok := ix.leaf[name]; ok {
+		return f, nil
+	}
+	f, ok := ix.former[name]
+	if !ok {
+		return f, ix.unknown(name)
+	}
+	Warn(Renamed(name, f.Name))
+	return f, nil
+}
 
 // unknown is the error for a name that is not declared.
 func (ix index) unknown(name string) error {

@@ -14,12 +14,23 @@
 // before its parameters; an embedded one adds them to its parent. Every leaf needs the
 // tags param, default and doc. The limits min and max are inclusive and hold for
 // each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
+// A was:"old" on a leaf or a group is its former name, read for one version with a warning.
 package param
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 )
+
+// Warn is called with a line for each former name that a file or an argument uses.
+// It is set before anything is read.
+var Warn = func(line string) { fmt.Fprintln(os.Stderr, "warning: "+line) }
+
+// Renamed is the line that names a parameter's new name.
+func Renamed(former, name string) string {
+	return fmt.Sprintf("parameter %q is now %q: the old name will not be read by the next version", former, name)
+}
 
 // Names of the parameter types, as `ros2 param describe` prints them.
 const (
@@ -44,6 +55,7 @@ type Descriptor struct {
 	Step     float64  // between allowed values, from Min; 0 allows all
 	Enum     []string // allowed strings; nil is any
 	ReadOnly bool     // fixed once the node runs
+	Former   []string // full names of the version before, still read
 	Doc      string
 }
 
@@ -112,12 +124,7 @@ func fieldNamed(ptr any, name string) (field, error) {
 	if err != nil {
 		return field{}, err
 	}
-	ix := indexOf(fields)
-	f, ok := ix.leaf[name]
-	if !ok {
-		return field{}, ix.unknown(name)
-	}
-	return f, nil
+	return indexOf(fields).find(name)
 }
 
 // Check returns an error unless the parameter may have the value: its type, range, step

@@ -212,3 +212,56 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("%d lines", lines)
 	}
 }
+
+// renamed has a leaf and a group that were called otherwise.
+type renamed struct {
+	Tilt  float64 `param:"max_tilt" was:"lean" default:"1" doc:"tilt"`
+	Gains struct {
+		Yaw float64 `param:"yaw" was:"turn" default:"2" doc:"gain"`
+	} `param:"gains" was:"law" doc:"gains"`
+}
+
+func TestFormerNamesAreReadWithAWarning(t *testing.T) {
+	var warnings []string
+	before := Warn
+	Warn = func(line string) { warnings = append(warnings, line) }
+	t.Cleanup(func() { Warn = before })
+	for _, c := range []struct {
+		name, text string
+		tilt, yaw  float64
+		want       string
+	}{
+		{"new names", "{max_tilt: 3.0, gains: {yaw: 4.0}}", 3, 4, ""},
+		{"leaf", "{lean: 3.0}", 3, 2,
+			`f.yaml:1: parameter "lean" is now "max_tilt": the old name will not be read by the next version`},
+		{"group and leaf", "{law: {turn: 4.0}}", 1, 4,
+			`f.yaml:1: parameter "law.turn" is now "gains.yaw": the old name will not be read by the next version`},
+		{"group", "{law.yaw: 4.0}", 1, 4,
+			`f.yaml:1: parameter "law.yaw" is now "gains.yaw": the old name will not be read by the next version`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			warnings = nil
+			var r renamed
+			Default(&r)
+			if err := Parse("f.yaml", []byte("n: {ros__parameters: "+c.text+"}"), "n", &r); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(warnings, ";"); r.Tilt != c.tilt || r.Gains.Yaw != c.yaw || got != c.want {
+				t.Errorf("%+v, warnings %s", r, got)
+			}
+		})
+	}
+	t.Run("both names", func(t *testing.T) {
+		err := Parse("f.yaml", []byte("n: {ros__parameters: {lean: 3.0, max_tilt: 3.0}}"), "n", new(renamed))
+		if err == nil || !strings.Contains(err.Error(), "duplicate") {
+			t.Error(err)
+		}
+	})
+	t.Run("argument", func(t *testing.T) {
+		warnings = nil
+		var r renamed
+		if err := Set(&r, "lean", "5.0"); err != nil || r.Tilt != 5 || len(warnings) != 1 {
+			t.Error(err, r, warnings)
+		}
+	})
+}

@@ -130,7 +130,7 @@ func FuzzFile(f *testing.F) {
 	}
 	typed := indexOf(fields)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, refused := parse(data, "/n", typed)
+		_, _, refused := parse(data, "/n", typed)
 		blocks, err := Scan("f", data)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {

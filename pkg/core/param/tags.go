@@ -13,7 +13,7 @@ import (
 var (
 	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	tagKey   = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
-	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "doc"}
+	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "was", "doc"}
 )
 
 var goTypes = map[string]reflect.Type{
@@ -45,7 +45,7 @@ func fieldsOf(ptr any) ([]field, error) {
 		return nil, fmt.Errorf("param: expected a pointer to a struct, got %T", ptr)
 	}
 	c := collector{seen: map[string]bool{}}
-	if err := c.collect("", v.Elem()); err != nil {
+	if err := c.collect([]string{""}, v.Elem()); err != nil {
 		return nil, fmt.Errorf("param: %w", err)
 	}
 	return c.fields, nil
@@ -57,20 +57,21 @@ type collector struct {
 	seen   map[string]bool // names of parameters and of groups
 }
 
-func (c *collector) collect(prefix string, v reflect.Value) error {
+// collect takes the fields of a struct. The first prefix is that of their names, the others of their former ones.
+func (c *collector) collect(prefixes []string, v reflect.Value) error {
 	for i := range v.NumField() {
-		if err := c.field(prefix, v.Type().Field(i), v.Field(i)); err != nil {
+		if err := c.field(prefixes, v.Type().Field(i), v.Field(i)); err != nil {
 			return fmt.Errorf("%s.%w", v.Type(), err)
 		}
 	}
 	return nil
 }
 
-func (c *collector) field(prefix string, sf reflect.StructField, v reflect.Value) error {
+func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.Value) error {
 	tag, tagged := sf.Tag.Lookup("param")
 	isStruct := sf.Type.Kind() == reflect.Struct
 	if isStruct && sf.Anonymous && !tagged {
-		return c.collect(prefix, v)
+		return c.collect(prefixes, v)
 	}
 	if !sf.IsExported() {
 		return fmt.Errorf("%s: unexported fields cannot be parameters", sf.Name)
@@ -78,20 +79,48 @@ func (c *collector) field(prefix string, sf reflect.StructField, v reflect.Value
 	if !nameForm.MatchString(tag) {
 		return fmt.Errorf("%s: the param tag is %q, expected a lower_snake_case name", sf.Name, tag)
 	}
-	name := prefix + tag
-	if c.seen[name] {
-		return fmt.Errorf("%s: a second %q", sf.Name, name)
-	}
-	c.seen[name] = true
-	if isStruct {
-		return c.collect(name+".", v)
-	}
-	d, err := descriptor(name, sf)
+	names, err := namesOf(prefixes, tag, sf.Tag)
 	if err != nil {
 		return fmt.Errorf("%s: %w", sf.Name, err)
 	}
+	for _, name := range names {
+		if c.seen[name] {
+			return fmt.Errorf("%s: a second %q", sf.Name, name)
+		}
+		c.seen[name] = true
+	}
+	if isStruct {
+		for i := range names {
+			names[i] += "."
+		}
+		return c.collect(names, v)
+	}
+	d, err := descriptor(names[0], sf)
+	if err != nil {
+		return fmt.Errorf("%s: %w", sf.Name, err)
+	}
+	if len(names) > 1 {
+		d.Former = names[1:]
+	}
 	c.fields = append(c.fields, field{d, v})
 	return nil
+}
+
+// namesOf returns the full name of a field and then its former ones.
+func namesOf(prefixes []string, name string, tag reflect.StructTag) (names []string, err error) {
+	own := []string{name}
+	if was, ok := tag.Lookup("was"); ok {
+		if !nameForm.MatchString(was) {
+			return nil, fmt.Errorf("the was tag is %q, expected a lower_snake_case name", was)
+		}
+		own = append(own, was)
+	}
+	for _, p := range prefixes {
+		for _, n := range own {
+			names = append(names, p+n)
+		}
+	}
+	return names, nil
 }
 
 func descriptor(name string, sf reflect.StructField) (Descriptor, error) {

@@ -21,6 +21,7 @@ func (n *Node) beginParameters() error {
 		Node:      n.FullName(),
 		Overrides: n.context.args.Overrides(n.FullName()),
 		Now:       func() int64 { return int64(n.Now()) },
+		Warn:      func(line string) { n.log.Warn().Msg(line) },
 		Event: func(e *rclinterfaces.ParameterEvent) {
 			if err := events.Publish(e); err != nil {
 				n.log.Warn().Msgf("%v", err)

@@ -26,7 +26,7 @@ func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
 	var all []declaration
 	for _, d := range param.Describe(first) {
 		b.names[d.Name] = true
-		all = append(all, declaration{d.Name, d.Default, descriptorOf(d)})
+		all = append(all, declaration{name: d.Name, former: d.Former, initial: d.Default, Descriptor: descriptorOf(d)})
 	}
 	if err := s.declare(all, b); err != nil {
 		return nil, err

@@ -254,3 +254,24 @@ func BenchmarkLoad(b *testing.B) {
 		bound.Load()
 	}
 }
+
+func TestBindReadsFormerNamesWithAWarning(t *testing.T) {
+	type renamed struct {
+		Tilt float64 `param:"max_tilt" was:"lean" default:"1" min:"0" max:"2" doc:"tilt"`
+	}
+	var warnings []string
+	s := New(Options{Overrides: map[string]param.Assignment{"lean": {Name: "lean", Value: 1.5, Where: "f:3"}},
+		Warn: func(line string) { warnings = append(warnings, line) }})
+	b, err := Bind[renamed](s, nil)
+	const want = `f:3: parameter "lean" is now "max_tilt": the old name will not be read by the next version`
+	if err != nil || b.Load().Tilt != 1.5 || len(s.Unused()) != 0 || strings.Join(warnings, ";") != want {
+		t.Fatal(err, b.Load(), s.Unused(), warnings)
+	}
+	if err := s.SetAtomically(Parameter{"lean", 1.25}); err != nil || b.Load().Tilt != 1.25 || len(warnings) != 2 {
+		t.Error(err, b.Load(), warnings)
+	}
+	s = New(Options{Overrides: map[string]param.Assignment{"lean": {Name: "lean", Value: 3., Where: "f:3"}}})
+	if _, err := Bind[renamed](s, nil); err == nil || !strings.HasPrefix(err.Error(), "f:3: ") {
+		t.Errorf("a refusal does not say where: %v", err)
+	}
+}

@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"vnd/pkg/core/param"
 )
 
 // declaration is a parameter to declare.
 type declaration struct {
 	name    string
-	initial any // a value, or a Type without one
+	former  []string // names of the version before, which overrides may still have
+	initial any      // a value, or a Type without one
 	Descriptor
 }
 
 // Declare declares a parameter and returns its value: the override, or else initial. An
 // initial Type declares a parameter of that type without a value.
 func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
-	if err := s.declare([]declaration{{name, initial, d}}, nil); err != nil {
+	if err := s.declare([]declaration{{name: name, initial: initial, Descriptor: d}}, nil); err != nil {
 		return nil, err
 	}
 	return s.Get(name)
@@ -27,8 +31,8 @@ func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
 func (s *Store) DeclareOverrides() error {
 	var all []declaration
 	for _, name := range slices.Sorted(maps.Keys(s.o.Overrides)) {
-		if !s.Has(name) {
-			all = append(all, declaration{name, nil, Descriptor{DynamicTyping: true}})
+		if !s.Has(name) && s.former[name] == "" {
+			all = append(all, declaration{name: name, Descriptor: Descriptor{DynamicTyping: true}})
 		}
 	}
 	return s.declare(all, nil)
@@ -66,8 +70,12 @@ func (s *Store) declare(all []declaration, b binder) error {
 		}
 		return err
 	}
-	for name := range c.entries {
-		s.used[name] = true
+	for _, d := range all {
+		s.used[d.name] = true
+		for _, former := range d.former {
+			s.used[former] = true
+			s.former[former] = d.name
+		}
 	}
 	s.apply(&c)
 	return nil
@@ -81,6 +89,23 @@ func (s *Store) refused(name string, err error) error {
 		return fmt.Errorf("%s: %w", o.Where, err)
 	}
 	return err
+}
+
+// override returns what the command line says of a parameter, by its name or else by a former one.
+func (s *Store) override(d declaration) (param.Assignment, bool) {
+	o, ok := s.o.Overrides[d.name]
+	for _, former := range d.former {
+		old, there := s.o.Overrides[former]
+		if !there {
+			continue
+		}
+		s.warn(strings.TrimPrefix(old.Where+": "+param.Renamed(former, d.name), ": "))
+		if !ok {
+			o, ok = old, true
+			s.o.Overrides[d.name] = old
+		}
+	}
+	return o, ok
 }
 
 // initial returns the first entry of a declaration.
@@ -101,7 +126,7 @@ func (s *Store) initial(d declaration) (entry, error) {
 		return e, fmt.Errorf("parameter '%s' has invalid type: cannot declare a statically typed parameter with an "+
 			"uninitialized value", d.name)
 	}
-	if o, ok := s.o.Overrides[d.name]; ok {
+	if o, ok := s.override(d); ok {
 		if e.value, err = copied(fromYAML(o.Value, e.declared)); err == nil && e.value == nil {
 			err = emptyList(d.name, e.declared)
 		}

@@ -3,6 +3,8 @@ package params
 import (
 	"errors"
 	"fmt"
+
+	"vnd/pkg/core/param"
 )
 
 // Set sets parameters one by one and returns an error, or nil, for each.
@@ -28,6 +30,12 @@ func (s *Store) SetAtomically(ps ...Parameter) error {
 	defer s.notify()
 	s.changes.Lock()
 	defer s.changes.Unlock()
+	for i, p := range batch {
+		if name, ok := s.former[p.Name]; ok {
+			s.warn(param.Renamed(p.Name, name))
+			batch[i].Name = name
+		}
+	}
 	c, err := s.stage(batch)
 	if err != nil {
 		return err

@@ -36,6 +36,8 @@ type Options struct {
 	Overrides map[string]param.Assignment
 	// AllowUndeclared makes a set of an unknown parameter declare it.
 	AllowUndeclared bool
+	// Warn is called with a line for each former name that is used. It may be nil.
+	Warn func(line string)
 	// Event is called with every change, in order. It must not change parameters.
 	Event func(*rclinterfaces.ParameterEvent)
 	// Now stamps events, in ns since 1970.
@@ -47,6 +49,7 @@ type Store struct {
 	o       Options
 	changes sync.Mutex // held during a change, also while validators run
 	used    map[string]bool
+	former  map[string]string // names of the version before, to those of now
 	binders []binder
 
 	mu         sync.RWMutex // guards what follows
@@ -73,7 +76,14 @@ type binder interface {
 
 // New returns a store without parameters.
 func New(o Options) *Store {
-	return &Store{o: o, used: map[string]bool{}, parameters: map[string]entry{}}
+	o.Overrides = maps.Clone(o.Overrides)
+	return &Store{o: o, used: map[string]bool{}, former: map[string]string{}, parameters: map[string]entry{}}
+}
+
+func (s *Store) warn(line string) {
+	if s.o.Warn != nil {
+		s.o.Warn(line)
+	}
 }
 
 // Get returns a parameter's value, nil while it has none.
