@@ -20,8 +20,6 @@ import (
 	"vnd/pkg/core/dist/mpi"
 )
 
-//go:generate go run generate.go
-
 // commands is what can be typed after `vnd`.
 type commands struct {
 	JSON bool `name:"json" help:"Print one JSON object instead of text."`

@@ -291,15 +291,3 @@ func TestParameters(t *testing.T) {
 		}
 	}
 }
-
-// TestDocuments holds that what is generated is up to date.
-func TestDocuments(t *testing.T) {
-	for path, want := range Documents() {
-		got, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path)))
-		if err != nil {
-			t.Error(err)
-		} else if string(got) != want {
-			t.Errorf("%s is out of date: run make gen", path)
-		}
-	}
-}

@@ -2,8 +2,6 @@
 // services around the rooms that do the work. Each node's main has one of them made on its process' context.
 package node
 
-//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
-
 import (
 	"bytes"
 	"crypto/sha256"

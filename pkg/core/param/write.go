@@ -14,7 +14,11 @@ func Markdown(ptr any) string {
 	b.WriteString("| Parameter | Type | Default | Unit | Range | Meaning |\n")
 	b.WriteString("|---|---|---|---|---|---|\n")
 	for _, d := range Describe(ptr) {
-		cells := []string{code(d.Name), d.Type, code(literal(d.Default)), d.Unit, d.allowed(), d.Doc}
+		doc := d.Doc
+		if d.ReadOnly {
+			doc += " (read only)"
+		}
+		cells := []string{code(d.Name), d.Type, code(literal(d.Default)), d.Unit, d.allowed(), doc}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
 		}

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o ros.Options) error {
 // learnerNode is background_learner: topics and services around a supervisor.Learner, which has a goroutine of its own.
 type learnerNode struct {
 	*ros.Node
-	params    *params.Bound[parameters]
+	params    *params.Bound[Params]
 	steps     *ros.Group
 	slow      *ros.Group // of what waits for the learner
 	learner   *supervisor.Learner
@@ -64,7 +64,7 @@ type learnerNode struct {
 
 // newLearnerNode makes the node. end is called when the learner ends.
 func newLearnerNode(ctx context.Context, c *ros.Context, end func()) (*learnerNode, error) {
-	r, err := c.NewNode(name)
+	r, err := c.NewNode(Name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func newLearnerNode(ctx context.Context, c *ros.Context, end func()) (*learnerNo
 }
 
 func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
-	if n.params, err = params.Bind(n.Parameters(), (*parameters).check); err != nil {
+	if n.params, err = params.Bind(n.Parameters(), (*Params).check); err != nil {
 		return err
 	}
 	p := n.params.Load()
@@ -120,7 +120,7 @@ func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
 }
 
 // options are what the learner is handed: the judge too.
-func (n *learnerNode) options(p *parameters) (supervisor.Options, error) {
+func (n *learnerNode) options(p *Params) (supervisor.Options, error) {
 	tasks, paths, err := p.Tasks()
 	if err != nil {
 		return supervisor.Options{}, err
@@ -151,7 +151,7 @@ func (n *learnerNode) options(p *parameters) (supervisor.Options, error) {
 const depth = 1000
 
 // listen subscribes to what is learned from.
-func (n *learnerNode) listen(ctx context.Context, p *parameters) error {
+func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 	announced := func(a supervisor.Announced) {
 		if err := n.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
 			n.log(true, err.Error())

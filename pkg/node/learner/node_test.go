@@ -35,18 +35,18 @@ import (
 )
 
 func TestParameterFile(t *testing.T) {
-	paramtest.File[parameters](t, name)
-	var p parameters
+	paramtest.File[Params](t, Name)
+	var p Params
 	param.Default(&p)
 	if err := p.check(); err != nil {
 		t.Error(err)
 	}
 	var inLab struct {
 		Sim bool `param:"use_sim_time" default:"false" doc:"time from /clock"`
-		parameters
+		Params
 	}
 	param.Default(&inLab)
-	if err := param.Load(filepath.Join("..", "..", "..", "params", "lab.yaml"), "/quad/"+name, &inLab); err != nil {
+	if err := param.Load(filepath.Join("..", "..", "..", "params", "lab.yaml"), "/quad/"+Name, &inLab); err != nil {
 		t.Error(err)
 	}
 	if inLab.Limits != p.Limits {

@@ -8,12 +8,8 @@ import (
 	"vnd/pkg/learning/dataset/collect"
 )
 
-// The parameter file holds every default.
-//
-//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
-
-// name of the node.
-const name = "background_learner"
+// Name of the node.
+const Name = "background_learner"
 
 // Sources of what is learned.
 const (
@@ -21,8 +17,8 @@ const (
 	fromTopic  = "topic"
 )
 
-// parameters of the node.
-type parameters struct {
+// Params of the node.
+type Params struct {
 	Robot      string `param:"robot" default:"quadrotor" read_only:"true" doc:"bundles of other robots are refused"`
 	Directory  string `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and, with source topic, of what was collected (collected/)"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
@@ -47,7 +43,7 @@ type judge struct {
 }
 
 // check refuses what does not go together.
-func (p *parameters) check() error {
+func (p *Params) check() error {
 	if err := p.Limits.Check(); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}

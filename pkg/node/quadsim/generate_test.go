@@ -6,4 +6,4 @@ import (
 	"vnd/pkg/core/param/paramtest"
 )
 
-func TestParameterFile(t *testing.T) { paramtest.File[Params](t, "quad_sim") }
+func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }

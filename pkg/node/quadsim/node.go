@@ -79,7 +79,7 @@ func New(ctx context.Context, c *ros.Context) error {
 }
 
 func newSimulator(ctx context.Context, c *ros.Context) (*simulator, error) {
-	n, err := c.NewNode("quad_sim")
+	n, err := c.NewNode(Name)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (n *simulator) begin(ctx context.Context) error {
 	}
 	n.stand()
 	n.look()
-	u, err := diagnostics.New(n.Node, "quad_sim")
+	u, err := diagnostics.New(n.Node, Name)
 	if err != nil {
 		return err
 	}

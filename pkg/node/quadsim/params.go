@@ -1,7 +1,5 @@
 package quadsim
 
-//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
-
 import (
 	"fmt"
 
@@ -9,6 +7,9 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/sim/closedloop"
 )
+
+// Name of the node.
+const Name = "quad_sim"
 
 // Params of the node, read at its start.
 type Params struct {

@@ -5,15 +5,11 @@ import (
 	"vnd/pkg/ros2/bag/recording"
 )
 
-// The parameter file holds every default.
-//
-//go:generate env VND_WRITE=1 go test -run ^TestParameterFile$ .
+// Name of the node.
+const Name = "transition_recorder"
 
-// name of the node.
-const name = "transition_recorder"
-
-// parameters of the node.
-type parameters struct {
+// Params of the node.
+type Params struct {
 	Robot     string           `param:"robot" default:"quadrotor" read_only:"true" doc:"name of the vehicle, for diagnostics"`
 	Directory string           `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the buffer (buffer/) and the bags (bags/)"`
 	Topics    []string         `param:"topics" default:"mocap/pose,mocap/odom,command,latent,bundle,learner/status,reference/path,/diagnostics,/tf,/rosout,poses,rigid_bodies,mavros/local_position/odom,mavros/setpoint_raw/attitude,mavros/state,mavros/battery,fmu/out/vehicle_odometry,fmu/in/vehicle_rates_setpoint,fmu/out/vehicle_status,fmu/out/vehicle_status_v1,fmu/out/vehicle_status_v2,fmu/out/vehicle_status_v3,fmu/out/vehicle_status_v4,fmu/out/battery_status,fmu/out/battery_status_v1" read_only:"true" doc:"topics that go into bags beside step, of any type that is known here, once somebody publishes them; those of other motion capture, namespaces or versions go here"`

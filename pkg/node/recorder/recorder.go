@@ -46,7 +46,7 @@ func Run(ctx context.Context, o ros.Options) error {
 // recorder is the node. One thread puts messages into queues; another runs callbacks that wait for the disk.
 type recorder struct {
 	*ros.Node
-	params    *params.Bound[parameters]
+	params    *params.Bound[Params]
 	slow      *ros.Group // callbacks that wait for the disk
 	collector *collect.Collector
 	recording *recording.Recording
@@ -70,7 +70,7 @@ type recorder struct {
 const takeover = time.Second / 2
 
 func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
-	n, err := c.NewNode(name)
+	n, err := c.NewNode(Name)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func newRecorder(ctx context.Context, c *ros.Context) (*recorder, error) {
 }
 
 func (r *recorder) open(ctx context.Context) (err error) {
-	if r.params, err = params.Bind[parameters](r.Parameters(), nil); err != nil {
+	if r.params, err = params.Bind[Params](r.Parameters(), nil); err != nil {
 		return err
 	}
 	p := r.params.Load()

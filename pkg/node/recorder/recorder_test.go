@@ -23,7 +23,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-func TestParameterFile(t *testing.T) { paramtest.File[parameters](t, name) }
+func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }
 
 // patience is how long a test waits.
 const patience = 60 * time.Second

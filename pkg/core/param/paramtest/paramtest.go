@@ -9,9 +9,6 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// write is the variable with which File writes the file instead of comparing it. go generate sets it.
-const write = "VND_WRITE"
-
 // File compares params/<node>.yaml of the module with the defaults of P, and reads it as a node in a namespace does.
 func File[P any](t *testing.T, node string) {
 	t.Helper()
@@ -21,11 +18,6 @@ func File[P any](t *testing.T, node string) {
 	}
 	param.Default(&p)
 	path, text := filepath.Join(root(t), "params", node+".yaml"), param.YAML("/**/"+node, &p)
-	if os.Getenv(write) != "" {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if there, err := os.ReadFile(path); err != nil || string(there) != text {
 		t.Fatalf("%s is out of date: run make gen (%v)", path, err)
 	}

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// This program writes cli.Documents; go generate runs it.
+// This program writes reference.Documents; go generate runs it.
 package main
 
 import (
@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"vnd/pkg/cli"
+	"vnd/pkg/cli/reference"
 )
 
 func main() {
-	for path, text := range cli.Documents() {
-		path = filepath.Join("..", "..", path)
+	for path, text := range reference.Documents() {
+		path = filepath.Join("..", "..", "..", path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			log.Fatal(err)
 		}

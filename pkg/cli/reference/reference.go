@@ -1,0 +1,67 @@
+// Package reference generates the reference of all parameters, of commands and of nodes, and the files with their
+// defaults.
+package reference
+
+import (
+	"fmt"
+	"strings"
+
+	"vnd/pkg/cli"
+	"vnd/pkg/core/param"
+	"vnd/pkg/node/controller"
+	"vnd/pkg/node/encoder"
+	"vnd/pkg/node/learner"
+	"vnd/pkg/node/quadsim"
+	"vnd/pkg/node/recorder"
+	"vnd/pkg/node/visualizer"
+)
+
+//go:generate go run generate.go
+
+const top = `# Parameters
+
+Every parameter stands in the source with its default, unit and range.
+This page is generated from there (` + "`make gen`" + `).
+A file is a ROS 2 parameter file: those in ` + "`params/`" + ` hold all defaults, copy what you change.
+Unknown names, other types and values out of range are refused with file and line.
+A read-only parameter is set at the start alone.
+`
+
+// Documents returns what go generate writes, by path below the module's folder.
+func Documents() map[string]string {
+	files := map[string]string{}
+	var page strings.Builder
+	page.WriteString(top)
+	add := func(s cli.Section, block string) {
+		fmt.Fprintf(&page, "\n## %s\n\n`%s`, node name `%s`, defaults in `%s`.\n\n", s.Title, s.Use, s.Node, s.File)
+		page.WriteString(param.Markdown(s.Ptr))
+		files[s.File] = param.YAML(block, s.Ptr)
+	}
+	for _, s := range cli.Sections() {
+		add(s, s.Node)
+	}
+	for _, s := range nodes() {
+		add(s, "/**/"+s.Node) // in any namespace
+	}
+	files["docs/reference/parameters.md"] = page.String()
+	return files
+}
+
+// nodes are the parameters of the nodes.
+func nodes() []cli.Section {
+	return []cli.Section{
+		ofNode[controller.Params](controller.Name),
+		ofNode[encoder.Params](encoder.Name),
+		ofNode[recorder.Params](recorder.Name),
+		ofNode[learner.Params](learner.Name),
+		ofNode[quadsim.Params](quadsim.Name),
+		ofNode[visualizer.Params](visualizer.Name),
+	}
+}
+
+func ofNode[P any](name string) cli.Section {
+	p := new(P)
+	param.Default(p)
+	use := name + " --ros-args --params-file F.yaml -p NAME:=VALUE"
+	return cli.Section{Title: name, Use: use, Node: name, File: "params/" + name + ".yaml", Ptr: p}
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"vnd/pkg/bridge/flightlog"
+	"vnd/pkg/core/param"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/sim/experiment"
+)
+
+// Section is a set of parameters that is read together: a table of the reference and a file with the defaults.
+type Section struct {
+	Title string
+	Use   string // the command line that takes them
+	Node  string // node name of their block in a parameter file
+	File  string // below the module's folder
+	Ptr   any    // to a struct with tags, filled with the defaults
+}
+
+// Sections are the parameters of the commands.
+func Sections() []Section {
+	bags := flightlog.DefaultOptions().Config
+	return []Section{
+		{"Fit", "vnd fit --config F.yaml -p NAME:=VALUE …", fitNode, "params/fit.yaml", defaults[fit.Config]()},
+		{"Bags", "vnd fit|predict|score|bag … --config F.yaml", assembleNode, "params/assemble.yaml", &bags},
+		{"Training", "vnd train --config F.yaml -p NAME:=VALUE …", trainNode, "params/train.yaml", defaults[trainConfig]()},
+		{"Loop", "vnd loop --config F.yaml -p NAME:=VALUE …", loopNode, "params/loop.yaml", defaults[experiment.Config]()},
+		{"Airframe", "vnd fit --airframe F.yaml …", airframeNode, "params/airframe.yaml", defaults[Airframe]()},
+	}
+}
+
+func defaults[P any]() *P {
+	p := new(P)
+	param.Default(p)
+	return p
+}
