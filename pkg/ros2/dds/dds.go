@@ -1,6 +1,7 @@
-// Package dds is what vnd asks of a DDS implementation: participants, writers
-// and readers that move bytes, who else is there, and what went wrong. It knows
-// nothing of ROS; names, services and the graph of nodes are package rmw's.
+// Package dds is the interface of a DDS implementation: participants, writers and
+// readers of bytes, discovery of other participants, and counts of what went wrong.
+// It does not import ROS packages: ROS names, services and the graph of nodes are in
+// package rmw.
 //
 // Backends are packages of their own: dds/cyclone (Cyclone DDS through cgo) and
 // dds/inproc (one process, no network).
@@ -11,60 +12,60 @@ import (
 	"time"
 )
 
-// GUID is a global identifier of a participant, writer or reader, in network
+// GUID is the global identifier of a participant, writer or reader, in network
 // order: 12 bytes of the participant's prefix, then 4 of the entity.
 type GUID [16]byte
 
 // String is the GUID in hexadecimal.
 func (g GUID) String() string { return hex.EncodeToString(g[:]) }
 
-// Participant takes part in one DDS domain. All methods but Wait may be called
-// from any goroutine.
+// Participant of one DDS domain. All methods but Wait may be called from any
+// goroutine.
 type Participant interface {
 	GUID() GUID
-	// NewWriter and NewReader make endpoints of a topic. owner is what Wait
-	// returns for them. The error names the topic.
+	// NewWriter and NewReader create endpoints of a topic. Wait returns owner for
+	// them. The error names the topic.
 	NewWriter(t Topic, q QoS, owner any) (Writer, error)
 	NewReader(t Topic, q QoS, owner any) (Reader, error)
 	// Wait blocks until a reader has samples, an endpoint has an event, the
-	// graph changed, Wake was called or timeout has passed (never when
-	// negative), and appends what is ready, one Ready for an endpoint. Samples
-	// are told of until they are taken, an event and a change of the graph once
-	// each. Data may be true without a sample: a writer that went away leaves an
+	// graph has changed, Wake was called or timeout has passed (never when
+	// negative). It appends one Ready for each endpoint that is ready. Samples
+	// are reported until they are taken, an event and a change of the graph once
+	// each. Data may be true without a sample: a writer that is gone leaves an
 	// empty mark. One goroutine waits at a time. After Close it returns
 	// ErrClosed.
 	Wait(timeout time.Duration, ready []Ready) ([]Ready, error)
-	// Wake makes the present call of Wait, or else the next one, return.
+	// Wake makes the current call of Wait, or else the next one, return.
 	Wake()
 	// Changes calls f with every change of the graph since the last call, in
-	// order: a participant before its endpoints, their end before its own. The
-	// first call begins with those that were there already. The participant's
-	// own endpoints are among them; what came and went between two calls may be
-	// left out.
+	// order: a participant appears before its endpoints and disappears after
+	// them. The first call begins with those that exist already. The
+	// participant's own endpoints are included. An endpoint that appeared and
+	// disappeared between two calls may be left out.
 	Changes(f func(Change)) error
-	// Close ends the participant with all its endpoints; other participants
-	// are told.
+	// Close ends the participant with all its endpoints, and notifies other
+	// participants.
 	Close() error
 }
 
-// Ready tells why Wait returned.
+// Ready is one reason why Wait returned.
 type Ready struct {
 	Owner any  // as given to NewWriter or NewReader; nil for the graph
 	Data  bool // a reader has samples
-	Event bool // Status has news; for the graph: Changes has some
+	Event bool // Status has changed; for the graph: Changes has some
 }
 
 // Writer sends samples.
 type Writer interface {
 	GUID() GUID
-	// Handle is what the writer puts where a service request names its client:
-	// unique among all writers that a service may hear.
+	// Handle identifies the writer as a client in service requests. It is unique
+	// among all writers that match a service.
 	Handle() uint64
 	// Write sends one sample: a four-byte encapsulation header and its CDR. It
-	// keeps nothing of it and allocates nothing. stamp is the source time in ns
-	// since 1970, 0 for now. A reliable writer whose readers cannot keep up
-	// waits at most QoS.MaxBlocking, then returns ErrTimeout. What
-	// CheckSample refuses is refused.
+	// does not keep the slice, and allocates nothing. stamp is the source time
+	// in ns since 1970, 0 for now. A reliable writer whose readers cannot keep
+	// up waits at most QoS.MaxBlocking, then returns ErrTimeout. It fails for a
+	// sample that CheckSample refuses.
 	Write(sample []byte, stamp int64) error
 	// Matched calls f for every matched reader.
 	Matched(f func(GUID))
@@ -75,9 +76,9 @@ type Writer interface {
 // Reader receives samples.
 type Reader interface {
 	GUID() GUID
-	// Take calls f with up to max samples, oldest first, and returns how many
-	// there were. It allocates nothing once it has seen a sample of that size.
-	// f may call any method, Take too.
+	// Take calls f with up to max samples, oldest first, and returns how many.
+	// It allocates nothing after a first sample of that size. f may call any
+	// method, Take too.
 	Take(max int, f func(*Sample)) (int, error)
 	// Matched calls f for every matched writer.
 	Matched(f func(GUID))
@@ -88,14 +89,14 @@ type Reader interface {
 // Sample is one received sample.
 type Sample struct {
 	// Data is encapsulation header and CDR, valid until f returns. Up to three
-	// bytes may follow that a writer of another make, ROS' own for one, added.
+	// bytes of padding may follow: some writers, ROS' own among them, add it.
 	Data     []byte
 	Source   int64 // the writer's time, ns since 1970; RTPS carries it to 2⁻³² s
 	Received int64 // ns since 1970, 0 when the backend does not know
-	Writer   GUID  // zero when the backend never knew
+	Writer   GUID  // zero when the backend does not know
 }
 
-// Status counts what happened to an endpoint since it was made.
+// Status counts the events of an endpoint since it was created.
 type Status struct {
 	Matched            int    // endpoints matched now; one just closed counts until discovery removes it
 	MatchedTotal       int    // ever
@@ -107,13 +108,13 @@ type Status struct {
 	SamplesLost        int    // by a reader
 }
 
-// Change is a participant or endpoint that appeared, changed or went away.
+// Change is a participant or endpoint that appeared, changed or disappeared.
 type Change struct {
 	Kind        Kind
 	Alive       bool
 	GUID        GUID
-	Participant GUID // that it belongs to
-	// What follows is empty when it went away.
+	Participant GUID // of the endpoint
+	// The other fields are empty when it disappeared.
 	Topic    Topic // of endpoints
 	QoS      QoS   // of endpoints
 	UserData []byte

@@ -12,9 +12,10 @@ var (
 	ErrClosed  = errors.New("closed")
 	ErrTimeout = errors.New("timed out: a reliable reader does not keep up")
 	ErrShort   = errors.New("a sample begins with the four bytes of its encapsulation")
-	// ErrEncapsulation: a receiver takes a message with such a sample for malformed,
-	// and what is reliable behind it never arrives.
-	ErrEncapsulation = errors.New("no such encapsulation: expected CDR, PL_CDR, CDR2, D_CDR2 or PL_CDR2 (00 00 to 00 03, 00 06 to 00 0b)")
+	// ErrEncapsulation refuses samples that a receiver would drop as malformed: the
+	// reliable samples after them would never arrive.
+	ErrEncapsulation = errors.New("no such encapsulation: expected CDR, PL_CDR, CDR2, D_CDR2 or PL_CDR2 " +
+		"(00 00 to 00 03, 00 06 to 00 0b)")
 )
 
 // CheckSample returns why a sample cannot be written, naming its topic: ErrShort or
@@ -29,7 +30,8 @@ func CheckSample(topic string, sample []byte) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("topic %s: %d bytes, beginning with % x: %w", topic, len(sample), sample[:min(len(sample), 4)], err)
+	return fmt.Errorf("topic %s: %d bytes, beginning with % x: %w", topic, len(sample), sample[:min(len(sample), 4)],
+		err)
 }
 
 // Topic names a topic and its type, as on the wire.
@@ -49,7 +51,7 @@ type QoS struct {
 	Deadline, Lifespan, Lease time.Duration
 	Liveliness                Liveliness
 	UserData                  []byte
-	// IgnoreLocal keeps a reader from hearing its own participant.
+	// IgnoreLocal: a reader does not match writers of its own participant.
 	IgnoreLocal bool
 }
 
@@ -69,7 +71,8 @@ func (q QoS) Check(t Topic) error {
 	case min(q.MaxBlocking, q.Deadline, q.Lifespan, q.Lease) < 0:
 		return fault("a negative duration: max blocking %v, deadline %v, lifespan %v, lease %v",
 			q.MaxBlocking, q.Deadline, q.Lifespan, q.Lease)
-	case q.Reliability > Reliable || q.Durability > TransientLocal || q.History > KeepAll || q.Liveliness > ManualByTopic:
+	case q.Reliability > Reliable || q.Durability > TransientLocal || q.History > KeepAll ||
+		q.Liveliness > ManualByTopic:
 		return fault("reliability %d, durability %d, history %d, liveliness %d: expected 0 or 1 each",
 			q.Reliability, q.Durability, q.History, q.Liveliness)
 	}
@@ -91,7 +94,7 @@ type History uint8
 // Liveliness of a writer, and who asserts it.
 type Liveliness uint8
 
-// Values, each numbered such that a writer must offer at least what a reader
+// Values of the policies. A writer must offer at least the number that a reader
 // requests.
 const (
 	BestEffort Reliability = 0

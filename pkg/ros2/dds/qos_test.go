@@ -19,9 +19,9 @@ func anyQoS(t *rapid.T, name string) QoS {
 	}
 }
 
-// TestCompatible holds the order of requested and offered: whoever offers what is
-// requested matches, and a chain of matches is one.
-func TestCompatible(t *testing.T) {
+// Requested and offered QoS are ordered: every QoS matches itself, and matching is
+// transitive.
+func TestCompatibleIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := anyQoS(t, "a"), anyQoS(t, "b"), anyQoS(t, "c")
 		if p := Compatible(a, a); p != NoPolicy {
@@ -34,16 +34,17 @@ func TestCompatible(t *testing.T) {
 			t.Fatalf("%+v and %+v match both ways", a, b)
 		}
 	})
-	strictest := QoS{Reliability: Reliable, Durability: TransientLocal, Liveliness: ManualByTopic, Deadline: 1, Lease: 1}
+	strictest := QoS{Reliability: Reliable, Durability: TransientLocal, Liveliness: ManualByTopic, Deadline: 1,
+		Lease: 1}
 	if p := Compatible(strictest, QoS{}); p != NoPolicy {
-		t.Errorf("who offers all is refused: %v", p)
+		t.Errorf("the strictest offer is refused: %v", p)
 	}
 	if p := Compatible(QoS{}, strictest); p != ReliabilityPolicy || p.String() != "RELIABILITY" {
-		t.Errorf("who offers nothing is refused for %v", p)
+		t.Errorf("the weakest offer is refused for %v", p)
 	}
 }
 
-func TestCheckSample(t *testing.T) {
+func TestCheckSampleRefusesUnknownEncapsulations(t *testing.T) {
 	for first := range 256 {
 		for second := range 256 {
 			err := CheckSample("rt/x", []byte{byte(first), byte(second), 0, 0})

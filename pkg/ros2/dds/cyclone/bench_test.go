@@ -86,7 +86,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 		name string
 		ping func(n int) []float64
 		all  []float64
-	}{{"go", ours(b), nil}, {"c", yardstick(b, program, "waitset"), nil}, {"c-inline", yardstick(b, program, "listener"), nil}}
+	}{{"go", ours(b), nil}, {"c", yardstick(b, program, "waitset"), nil}, {"c-inline",
+		yardstick(b, program, "listener"), nil}}
 	const turns, each = 50, 100
 	for range turns {
 		for i := range pings {

@@ -1,7 +1,7 @@
 //go:build cgo && !nocyclone
 
-// Samples as bytes: a sertype whose serdata holds what is on the wire. It has no
-// key and no type information, and looks at nothing but the first four bytes.
+// Samples as bytes: a sertype whose serdata holds the bytes of the wire. It has no key
+// and no type information, and reads the first four bytes only.
 
 #include "glue.h"
 
@@ -45,10 +45,9 @@ static uint32_t get_size(const struct ddsi_serdata *d)
 
 atomic_bool vnd_secured;
 
-// settle brings the parts of a GUID from a message that was signed or encrypted into
-// the host's order: the receiver may have turned them back, to check what covers
-// them. The writer is still there while its sample is delivered. Where it is not,
-// the parts become zero.
+// settle converts the parts of a GUID from a signed or encrypted message to the host's
+// byte order: the receiver may have converted them back, to check the signature. The
+// writer exists while its sample is delivered; if it does not, the parts become zero.
 static void settle(const struct ddsi_sertype *type, uint32_t parts[4])
 {
 	struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
@@ -66,8 +65,8 @@ static void settle(const struct ddsi_sertype *type, uint32_t parts[4])
 }
 
 // writer_of reads the writer's GUID from the message that a fragment came in
-// (RTPS 2.3, 9.4.4 and 9.4.5.3): no look-up, which would fail for a writer that
-// has gone meanwhile. The receiver has turned both parts into the host's order.
+// (RTPS 2.3, 9.4.4 and 9.4.5.3): a look-up would fail for a writer that is gone by
+// now. The receiver has converted both parts to the host's byte order.
 static void writer_of(const struct ddsi_sertype *type, const struct nn_rdata *fragment, uint8_t guid[16])
 {
 	const uint8_t *message = NN_RMSG_PAYLOAD(fragment->rmsg);
@@ -84,8 +83,8 @@ static void writer_of(const struct ddsi_sertype *type, const struct nn_rdata *fr
 	memcpy(guid, parts, sizeof parts);
 }
 
-// known says whether the encapsulation is one that a writer may use (see
-// dds.CheckSample). Cyclone DDS looks at a part of it.
+// known reports whether a writer may use the encapsulation (see dds.CheckSample).
+// Cyclone DDS checks a part of it.
 static bool known(const uint8_t *data)
 {
 	return data[0] == 0 && data[1] <= 0x0b && data[1] != 4 && data[1] != 5;
@@ -140,7 +139,7 @@ static struct ddsi_serdata *from_ser_iov(const struct ddsi_sertype *type, enum d
 	return &b->c;
 }
 
-// key makes what stands for the only instance of a topic without key.
+// key creates the key of the only instance of a topic without key.
 static struct vnd_blob *key(const struct ddsi_sertype *type)
 {
 	struct vnd_blob *b = vnd_blob_new(type, SDK_KEY, 4);
@@ -156,7 +155,8 @@ static struct ddsi_serdata *from_keyhash(const struct ddsi_sertype *type, const 
 	return b == NULL ? NULL : &b->c;
 }
 
-static struct ddsi_serdata *from_sample(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind, const void *sample)
+static struct ddsi_serdata *from_sample(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
+	const void *sample)
 {
 	(void)sample;
 	return kind == SDK_KEY ? from_keyhash(type, NULL) : NULL;
@@ -198,8 +198,8 @@ static struct ddsi_serdata *to_untyped(const struct ddsi_serdata *d)
 	return &b->c;
 }
 
-static bool untyped_to_sample(const struct ddsi_sertype *type, const struct ddsi_serdata *d, void *sample, void **buffer,
-	void *limit)
+static bool untyped_to_sample(const struct ddsi_sertype *type, const struct ddsi_serdata *d, void *sample,
+	void **buffer, void *limit)
 {
 	(void)type;
 	return to_sample(d, sample, buffer, limit);
@@ -251,7 +251,7 @@ static bool sertype_equal(const struct ddsi_sertype *a, const struct ddsi_sertyp
 {
 	(void)a;
 	(void)b;
-	return true; // the names are, or nobody would ask
+	return true; // it is called for types of the same name only
 }
 
 static uint32_t sertype_hash(const struct ddsi_sertype *t)
@@ -300,8 +300,8 @@ static bool serialize_into(const struct ddsi_sertype *t, const void *sample, voi
 	return false;
 }
 
-// No type_id, type_map nor type_info: a peer of 11.0 that is sent type information
-// crashes one of 0.10 that has some, and ROS sends none.
+// No type_id, type_map nor type_info: with type information a peer of 11.0 crashes one
+// of 0.10, and ROS sends none.
 static const struct ddsi_sertype_ops sertype_ops = {
 	.version = ddsi_sertype_v0,
 	.free = sertype_free,

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// checkConfig reads a configuration as Cyclone DDS does, and returns an error that
-// names source, line and column where it is no XML: Cyclone DDS itself would say
-// it on the standard error only.
+// checkConfig reads a configuration as Cyclone DDS does. Its error names source, line
+// and column of malformed XML: Cyclone DDS itself writes it to the standard error.
 func checkConfig(uri string) error {
 	for rest := separated(uri); rest != ""; rest = separated(rest) {
 		if strings.HasPrefix(rest, "<") {
@@ -31,7 +30,7 @@ func checkConfig(uri string) error {
 	return nil
 }
 
-// separated skips what may stand between sources.
+// separated skips the separators between sources.
 func separated(uri string) string { return strings.TrimLeft(uri, ", \t\r\n") }
 
 func checkFile(name string) error {
@@ -61,14 +60,14 @@ func checkFile(name string) error {
 	}
 }
 
-// decoder takes every character set for what it is: names are ASCII in all.
+// decoder does not convert character sets: names are ASCII in all of them.
 func decoder(text string) *xml.Decoder {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	return d
 }
 
-// at puts line and column before what is wrong.
+// at puts line and column before an error.
 func at(d *xml.Decoder, err error) error {
 	line, column := d.InputPos()
 	what := err.Error()
@@ -79,10 +78,10 @@ func at(d *xml.Decoder, err error) error {
 	return fmt.Errorf("%d:%d: %s", line, column, what)
 }
 
-// checkFragment checks the first element of text and returns its length. Cyclone
-// DDS lets </> close any element in a fragment, and the end close all.
+// checkFragment checks the first element of text and returns its length. In a fragment
+// Cyclone DDS accepts </> as any end tag, and the end of text as all of them.
 func checkFragment(text string) (int, error) {
-	const anonymous = "</_>" // as XML knows no </>; one byte longer
+	const anonymous = "</_>" // XML has no </>; one byte longer
 	spelt := strings.ReplaceAll(text, "</>", anonymous)
 	d := decoder(spelt)
 	var open []string

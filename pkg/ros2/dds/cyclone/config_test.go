@@ -16,7 +16,9 @@ func TestCheckConfig(t *testing.T) {
 		}
 		return path
 	}
-	good := file("good.xml", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<CycloneDDS><Domain Id=\"any\"/></CycloneDDS>\n")
+	good := file("good.xml", `<?xml version="1.0" encoding="ISO-8859-1"?>
+<CycloneDDS><Domain Id="any"/></CycloneDDS>
+`)
 	unclosed := file("unclosed.xml", "<CycloneDDS>\n  <Domain>\n</CycloneDDS>\n")
 	cut := file("cut.xml", "<CycloneDDS>\n  <Domain>\n")
 	empty := file("empty.xml", "\n")
@@ -55,7 +57,9 @@ func TestCheckConfig(t *testing.T) {
 }
 
 func FuzzCheckFragment(f *testing.F) {
-	for _, seed := range []string{"<a></>", "<a><b c='d'/></a>,x", "<!-- -->", "<a", "<?x?>", "<![CDATA[<]]>", "<a></></>"} {
+	for _, seed := range []string{
+		"<a></>", "<a><b c='d'/></a>,x", "<!-- -->", "<a", "<?x?>", "<![CDATA[<]]>", "<a></></>",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

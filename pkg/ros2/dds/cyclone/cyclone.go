@@ -1,10 +1,9 @@
-// Package cyclone is Cyclone DDS 0.10 behind the interface of package dds: bytes
-// of any type, through a sertype of our own. It publishes no type information.
+// Package cyclone implements package dds with Cyclone DDS 0.10. Samples of any type
+// are bytes, through a sertype of our own. It publishes no type information.
 //
-// Listeners in C note what is ready; one goroutine waits for it in C. It is
-// written for the series of Cyclone DDS that it is compiled with, and says so when
-// it finds another at run time. With the build tag nocyclone, or without cgo, Open
-// only returns an error.
+// Listeners in C note what is ready; one goroutine waits for it in C. Open fails
+// when the library at run time is of another series than the headers at compile
+// time. With the build tag nocyclone, or without cgo, Open only returns an error.
 package cyclone
 
 import "vnd/pkg/ros2/dds"
@@ -14,17 +13,16 @@ type Config struct {
 	// Domain is the DDS domain, 0 to 232. Participants of one process that name
 	// the same domain share its sockets and threads.
 	Domain int
-	// XML is what CYCLONEDDS_URI may hold: XML, or names of files or file:// URIs,
-	// several with commas between; "" is Cyclone DDS' defaults. The environment is
-	// not looked at.
+	// XML has the syntax of CYCLONEDDS_URI: XML, file names and file:// URIs,
+	// separated by commas; "" is Cyclone DDS' defaults. The environment is not
+	// used.
 	XML string
-	// UserData tells the others of the participant.
+	// UserData of the participant is sent to the others.
 	UserData []byte
-	// Security has the participant authenticate itself and encrypt, with the plugins
-	// that come with Cyclone DDS; nil to speak openly.
+	// Security enables authentication and encryption, with the plugins that come
+	// with Cyclone DDS; nil disables them.
 	Security *dds.Security
-	// Log is told which network interface is used, and what Cyclone DDS warns of
-	// while it starts; may be nil. Later warnings go to the standard error, as
-	// Cyclone DDS has it.
+	// Log gets the network interface in use and Cyclone DDS' warnings at the start;
+	// it may be nil. Cyclone DDS writes later warnings to the standard error.
 	Log func(line string)
 }

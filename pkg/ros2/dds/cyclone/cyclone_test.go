@@ -12,17 +12,18 @@ import (
 	"vnd/pkg/ros2/dds/ddstest"
 )
 
-// wireDomain is a domain for this process, so that packages tested at once use
-// different ports; the tag keeps apart who shares one nevertheless.
+// wireDomain is a domain for this process, so that packages under test use different
+// ports. The tag separates processes that share one all the same.
 var wireDomain = 100 + os.Getpid()%100
 
-// loopback is the configuration of participants that meet on 127.0.0.1, where
-// there is no multicast, under a tag of their own.
+// loopback is the configuration of participants on 127.0.0.1, which has no multicast,
+// with a tag.
 func loopback(tag string, domain int) string {
 	return fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>
 <AllowMulticast>false</AllowMulticast></General>
 <Discovery><ExternalDomainId>%d</ExternalDomainId><Tag>%s</Tag><ParticipantIndex>auto</ParticipantIndex>
-<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`, domain, tag)
+<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`,
+		domain, tag)
 }
 
 var tags atomic.Int64

@@ -26,7 +26,7 @@ type domain struct {
 	id     int
 	entity C.dds_entity_t
 	xml    string
-	keys   dds.Security // of all participants; zero when they speak openly
+	keys   dds.Security // of all participants; zero without security
 	users  int
 }
 
@@ -35,9 +35,9 @@ var (
 	domains     = map[int]*domain{}
 )
 
-// acquire returns the domain, opened anew or the one that is open; said is what
-// Cyclone DDS had to say.
-func acquire(c Config) (_ *domain, said []string, _ error) {
+// acquire returns the domain, and opens it if it is not open yet; logged are the lines
+// that Cyclone DDS logged.
+func acquire(c Config) (_ *domain, logged []string, _ error) {
 	domainsLock.Lock()
 	defer domainsLock.Unlock()
 	var keys dds.Security
@@ -47,11 +47,11 @@ func acquire(c Config) (_ *domain, said []string, _ error) {
 	if d := domains[c.Domain]; d != nil {
 		switch {
 		case d.xml != c.XML:
-			return nil, nil, fmt.Errorf("domain %d is open in this process with another configuration: a process has one for a domain",
-				c.Domain)
-		case d.keys != keys: // Cyclone DDS 0.10.2 takes the rights of one for those of another, and crashes where one has none
-			return nil, nil, fmt.Errorf("domain %d is open in this process with other keys, or without any: a process has one enclave for a domain",
-				c.Domain)
+			return nil, nil, fmt.Errorf("domain %d is open in this process with another configuration: "+
+				"a process has one for a domain", c.Domain)
+		case d.keys != keys: // Cyclone DDS 0.10.2 mixes up their permissions, and crashes where one has none
+			return nil, nil, fmt.Errorf("domain %d is open in this process with other keys, or without any: "+
+				"a process has one enclave for a domain", c.Domain)
 		}
 		d.users++
 		return d, nil, nil
@@ -60,13 +60,13 @@ func acquire(c Config) (_ *domain, said []string, _ error) {
 	defer C.free(unsafe.Pointer(xml))
 	text := make([]byte, 16<<10)
 	entity := C.vnd_domain_open(C.uint32_t(c.Domain), xml, (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
-	said = lines(C.GoString((*C.char)(unsafe.Pointer(&text[0]))))
+	logged = logLines(C.GoString((*C.char)(unsafe.Pointer(&text[0]))))
 	if entity < 0 {
-		return nil, said, explain(c.Domain, said, entity)
+		return nil, logged, explain(c.Domain, logged, entity)
 	}
 	d := &domain{id: c.Domain, entity: entity, xml: c.XML, keys: keys, users: 1}
 	domains[c.Domain] = d
-	return d, said, nil
+	return d, logged, nil
 }
 
 // release closes the domain after its last participant.
@@ -79,9 +79,9 @@ func (d *domain) release() {
 	}
 }
 
-// lines splits what Cyclone DDS logged, without its time stamps and threads:
-// "1763712000.123456 [5]     vnd: what it says".
-func lines(text string) []string {
+// logLines splits Cyclone DDS' log into lines without times and threads, such as
+// "1763712000.123456 [5]     vnd: text".
+func logLines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(logPrefix.ReplaceAllString(line, ""))
@@ -97,9 +97,9 @@ var (
 	noInterface = regexp.MustCompile(`^(.*): does not match an available interface`)
 )
 
-// explain says in a user's words why a domain does not open.
-func explain(id int, said []string, code C.dds_entity_t) error {
-	for _, line := range said {
+// explain is the error for a domain that does not open.
+func explain(id int, logged []string, code C.dds_entity_t) error {
+	for _, line := range logged {
 		if m := noInterface.FindStringSubmatch(line); m != nil {
 			return fmt.Errorf("domain %d: no such network interface: %s; there are %s", id, m[1], interfaces())
 		}
@@ -108,10 +108,10 @@ func explain(id int, said []string, code C.dds_entity_t) error {
 				"end some, or raise Discovery/MaxAutoParticipantIndex", id)
 		}
 	}
-	if len(said) == 0 {
-		said = []string{failure(C.int(code)).Error()}
+	if len(logged) == 0 {
+		logged = []string{failure(C.int(code)).Error()}
 	}
-	return fmt.Errorf("domain %d: %s", id, strings.Join(said, "; "))
+	return fmt.Errorf("domain %d: %s", id, strings.Join(logged, "; "))
 }
 
 // interfaces lists the network interfaces that are up.
@@ -142,26 +142,26 @@ func failure(code C.int) error {
 	return errors.New("Cyclone DDS: " + strings.ToLower(C.GoString(C.dds_strretcode(C.dds_return_t(code)))))
 }
 
-// checkLibrary returns an error when the library found at run time is of another
-// series than the headers this was compiled with.
+// checkLibrary fails when the library at run time is of another series than the
+// headers at compile time.
 var checkLibrary = sync.OnceValue(func() error {
 	path := C.vnd_library()
 	if path == nil {
-		return errors.New("which library of Cyclone DDS is loaded cannot be told")
+		return errors.New("the path of the loaded library of Cyclone DDS is unknown")
 	}
 	return checkVersion(C.GoString(path), C.DDS_VERSION_MAJOR, C.DDS_VERSION_MINOR)
 })
 
-// checkVersion compares a library's name, such as libddsc.so.0.10.2, with the
-// series wanted.
+// checkVersion compares a library's name, such as libddsc.so.0.10.2, with a series.
 func checkVersion(path string, major, minor int) error {
 	m := regexp.MustCompile(`\.so\.(\d+)\.(\d+)\.\d+$`).FindStringSubmatch(filepath.Base(path))
 	want := fmt.Sprintf("%d.%d", major, minor)
 	switch {
 	case m == nil:
-		return fmt.Errorf("%s: its name does not tell which version of Cyclone DDS it is; expected %s", path, want)
+		return fmt.Errorf("%s: no version of Cyclone DDS in its name; expected %s", path, want)
 	case m[1]+"."+m[2] != want:
-		return fmt.Errorf("%s is Cyclone DDS %s.%s; this program was compiled for %s and needs that series", path, m[1], m[2], want)
+		return fmt.Errorf("%s is Cyclone DDS %s.%s; this program was compiled for %s and needs that series", path,
+			m[1], m[2], want)
 	}
 	return nil
 }

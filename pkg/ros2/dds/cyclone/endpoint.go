@@ -18,7 +18,7 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// endpoint is what a writer and a reader have in common.
+// endpoint is the common part of writers and readers.
 type endpoint struct {
 	participant *participant
 	id          uint64
@@ -29,13 +29,13 @@ type endpoint struct {
 
 	closing sync.Mutex
 	closed  atomic.Bool
-	// use is read-held by all that use c, which Close frees.
+	// use is read-locked while c is used; Close frees c.
 	use  sync.RWMutex
 	c    *C.struct_vnd_endpoint
 	last dds.Status // of a closed endpoint
 }
 
-// open makes the endpoint in Cyclone DDS; the participant is in use.
+// open creates the endpoint in Cyclone DDS; the participant's use is read-locked.
 func (e *endpoint) open(q dds.QoS) error {
 	e.c = (*C.struct_vnd_endpoint)(C.calloc(1, C.sizeof_struct_vnd_endpoint))
 	e.c.id = C.uint64_t(e.id)
@@ -44,7 +44,8 @@ func (e *endpoint) open(q dds.QoS) error {
 	defer C.free(unsafe.Pointer(typeName))
 	defer C.free(data)
 	qos := qosToC(q)
-	code := C.vnd_endpoint_open(e.participant.c, e.c, C.bool(e.isWriter), name, typeName, &qos, data, C.size_t(len(q.UserData)))
+	code := C.vnd_endpoint_open(e.participant.c, e.c, C.bool(e.isWriter), name, typeName, &qos, data,
+		C.size_t(len(q.UserData)))
 	if code < 0 {
 		C.free(unsafe.Pointer(e.c))
 		return failure(code)
@@ -103,7 +104,8 @@ func (e *endpoint) matched() []dds.GUID {
 	return all
 }
 
-// Close ends what waits, then the endpoint. Nothing in C uses it afterwards.
+// Close interrupts a waiting Write, then ends the endpoint. C does not use it
+// afterwards.
 func (e *endpoint) Close() error {
 	e.closing.Lock()
 	defer e.closing.Unlock()
@@ -124,7 +126,7 @@ func (e *endpoint) Close() error {
 	return nil
 }
 
-// qosToC turns 0, which is infinite, into Cyclone DDS' infinity.
+// qosToC converts a QoS; the duration 0 becomes Cyclone DDS' infinity.
 func qosToC(q dds.QoS) C.struct_vnd_qos {
 	flag := func(b bool) C.int32_t {
 		if b {
@@ -175,11 +177,11 @@ func qosFromC(c *C.struct_vnd_qos) dds.QoS {
 // writer implements dds.Writer.
 type writer struct{ endpoint }
 
-// Handle is the last half of the GUID, which servers of other makes answer to; the
-// half of the participant's prefix in it is random.
+// Handle is the second half of the GUID, to which other servers reply. It has a random
+// part of the participant's prefix.
 func (w *writer) Handle() uint64 { return binary.LittleEndian.Uint64(w.guid[8:]) }
 
-// check says whether a sample can be sent.
+// check fails for a sample that cannot be sent.
 func (w *writer) check(sample []byte) error {
 	if err := dds.CheckSample(w.topic.Name, sample); err != nil {
 		return err

@@ -26,8 +26,8 @@ const char *vnd_library(void)
 	return path;
 }
 
-// said collects what Cyclone DDS logs.
-struct said {
+// log_text collects Cyclone DDS' log.
+struct log_text {
 	char *text;
 	size_t size, used;
 };
@@ -36,7 +36,7 @@ struct said {
 static void note(void *arg, const dds_log_data_t *line)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct said *s = arg;
+	struct log_text *s = arg;
 	pthread_mutex_lock(&lock);
 	size_t n = line->size < s->size - 1 - s->used ? line->size : s->size - 1 - s->used;
 	memcpy(s->text + s->used, line->message, n);
@@ -47,7 +47,7 @@ static void note(void *arg, const dds_log_data_t *line)
 
 dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *text, size_t n)
 {
-	struct said s = {text, n, 0};
+	struct log_text s = {text, n, 0};
 	text[0] = 0;
 	dds_set_log_sink(note, &s);
 	dds_entity_t domain = dds_create_domain(id, config);
@@ -67,7 +67,7 @@ int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void 
 	char *rest;
 	for (char *name = strtok_r(properties, "\n", &rest); name != NULL; name = strtok_r(NULL, "\n", &rest))
 		dds_qset_prop(q, name, strtok_r(NULL, "\n", &rest));
-	struct said s = {text, m, 0};
+	struct log_text s = {text, m, 0};
 	text[0] = 0;
 	dds_set_log_sink(note, &s);
 	p->entity = dds_create_participant(domain, q, NULL);
@@ -113,8 +113,8 @@ bool vnd_interface(struct vnd_participant *p, int i, char *name, size_t n, uint8
 	return true;
 }
 
-// qos_of makes what ROS' own middleware sends (see also the QoS of its endpoints
-// as discovered): what is not set here stays at DDS' default.
+// qos_of creates the QoS that ROS' own middleware sends. The rest stays at DDS'
+// defaults.
 static dds_qos_t *qos_of(const struct vnd_qos *v, bool writer, const void *user_data, size_t n)
 {
 	dds_qos_t *q = dds_create_qos();
@@ -177,7 +177,7 @@ void vnd_writer_interrupt(struct vnd_participant *p, struct vnd_endpoint *e)
 	thread_state_asleep(self);
 }
 
-// vnd_endpoint_close waits for listeners that run: nothing of e is in use after.
+// vnd_endpoint_close waits for running listeners: nothing uses e afterwards.
 void vnd_endpoint_close(struct vnd_endpoint *e)
 {
 	if (e->entity > 0)

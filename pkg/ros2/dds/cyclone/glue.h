@@ -1,4 +1,4 @@
-// What package cyclone asks of Cyclone DDS, in C. Nothing here calls Go.
+// The C part of package cyclone. Nothing here calls Go.
 #ifndef VND_CYCLONE_H
 #define VND_CYCLONE_H
 
@@ -13,8 +13,8 @@
 #include "dds/ddsi/ddsi_serdata.h"
 #include "dds/ddsi/ddsi_sertype.h"
 
-// The blob serdata and the way to a message's writer stand on structs that no
-// other series of Cyclone DDS shares.
+// The blob serdata and the look-up of a message's writer use structs of this series
+// of Cyclone DDS.
 #if DDS_VERSION_MAJOR != 0 || DDS_VERSION_MINOR != 10
 #error "package cyclone is written for Cyclone DDS 0.10: install that series, or build with -tags nocyclone"
 #endif
@@ -29,13 +29,13 @@ struct vnd_blob {
 	uint8_t data[];
 };
 
-// Some participant of this process speaks in secret.
+// True when a participant of this process uses DDS Security.
 extern atomic_bool vnd_secured;
 
 struct ddsi_sertype *vnd_sertype_new(const char *type_name);
 struct vnd_blob *vnd_blob_new(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind, uint32_t size);
 
-// wait.c: who has something to tell.
+// wait.c: endpoints with something to report.
 
 // vnd_status mirrors dds.Status.
 struct vnd_status {
@@ -46,12 +46,12 @@ struct vnd_status {
 	uint32_t samples_lost;
 };
 
-// vnd_waiter is where one participant's entities tell, and where Wait waits.
-// A waitset would do the same, but waits on a clock that may be set back.
+// vnd_waiter collects the reports of one participant's entities for Wait. A waitset
+// would do the same, but uses a clock that may be set back.
 struct vnd_waiter {
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	struct vnd_endpoint *first, *last; // that have something to tell
+	struct vnd_endpoint *first, *last; // with something to report
 	bool graph, woken, closed;
 	int waiting;
 };
@@ -71,7 +71,7 @@ struct vnd_endpoint {
 	struct vnd_status status;
 };
 
-// vnd_ready tells of one endpoint; id 0 is the graph.
+// vnd_ready reports one endpoint; id 0 is the graph.
 struct vnd_ready {
 	uint64_t id;
 	bool data, event;
@@ -87,7 +87,7 @@ void vnd_waiter_close(struct vnd_waiter *w);
 // Fills ready with at most max, and returns how many: 0 after timeout (in ns,
 // none when negative) or a wake, VND_CLOSED after close.
 int vnd_wait(struct vnd_waiter *w, int64_t timeout, struct vnd_ready *ready, int max);
-// A listener that tells the endpoint's waiter.
+// A listener that reports to the endpoint's waiter.
 dds_listener_t *vnd_endpoint_listener(struct vnd_endpoint *e);
 // A listener of built-in topics.
 dds_listener_t *vnd_graph_listener(struct vnd_waiter *w);
@@ -114,19 +114,19 @@ struct vnd_participant {
 
 // The path of the library that is linked, or NULL.
 const char *vnd_library(void);
-// Opens a domain. What Cyclone DDS says of it goes to said, of size n.
-dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *said, size_t n);
-// Opens a participant with properties, lines of name and value in turn, which it
-// writes into. What Cyclone DDS says of it goes to said, of size m.
+// Opens a domain. Cyclone DDS' log goes to text, of size n.
+dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *text, size_t n);
+// Opens a participant with properties, alternating lines of name and value, which it
+// overwrites. Cyclone DDS' log goes to text, of size m.
 int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n,
-	char *properties, char *said, size_t m);
+	char *properties, char *text, size_t m);
 void vnd_participant_close(struct vnd_participant *p);
 // Name and address of the i-th network interface in use; false when there is none.
 bool vnd_interface(struct vnd_participant *p, int i, char *name, size_t n, uint8_t address[16], bool *ipv6);
 
 int vnd_endpoint_open(struct vnd_participant *p, struct vnd_endpoint *e, bool writer, const char *topic,
 	const char *type, const struct vnd_qos *qos, const void *user_data, size_t n);
-// Ends writes that wait for readers, once and for all.
+// Ends writes that wait for readers, now and later.
 void vnd_writer_interrupt(struct vnd_participant *p, struct vnd_endpoint *e);
 void vnd_endpoint_close(struct vnd_endpoint *e);
 int vnd_matched(struct vnd_endpoint *e, bool writer, dds_instance_handle_t *handles, int max);

@@ -1,13 +1,13 @@
 //go:build cgo && !nocyclone
 
-// Participants and endpoints as the built-in topics tell of them.
+// Participants and endpoints as the built-in topics report them.
 
 #include "glue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// qos_of reads what a peer announced; what it did not is DDS' default.
+// qos_of reads the QoS that a peer announced; the rest is DDS' defaults.
 static struct vnd_qos qos_of(const dds_qos_t *q)
 {
 	struct vnd_qos v = {.depth = 1, .deadline = DDS_INFINITY, .lifespan = DDS_INFINITY, .lease = DDS_INFINITY};

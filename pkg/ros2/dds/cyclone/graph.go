@@ -13,12 +13,11 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// ownTypes are those of Cyclone DDS' built-in topics: readers of the graph in this
-// process, which nobody else sees.
+// ownTypes is the prefix of the types of Cyclone DDS' built-in topics. Their readers
+// are in this process, and invisible to others.
 const ownTypes = "org::eclipse::cyclonedds::builtin::"
 
-// graph puts the changes of three built-in topics, which know nothing of each
-// other's order, into one.
+// graph merges the changes of three built-in topics, whose order is independent.
 type graph struct {
 	lock  sync.Mutex
 	known map[dds.GUID]dds.Kind
@@ -32,8 +31,8 @@ func (p *participant) Changes(f func(dds.Change)) error {
 	return err
 }
 
-// takeChanges takes endpoints before participants: who has an endpoint was there
-// before it, so that no endpoint is without its participant.
+// takeChanges takes endpoints before participants: a participant is older than its
+// endpoints, so that no endpoint lacks its participant.
 func (p *participant) takeChanges() ([]dds.Change, error) {
 	p.use.RLock()
 	defer p.use.RUnlock()
@@ -52,35 +51,35 @@ func (p *participant) takeChanges() ([]dds.Change, error) {
 	return p.graph.merge(taken), nil
 }
 
-// merge orders changes: participants come before their endpoints and go after
-// them. What was never told of does not go.
+// merge orders changes: participants appear before their endpoints and disappear after
+// them. An entity that was never reported does not disappear.
 func (g *graph) merge(taken [3][]dds.Change) []dds.Change {
 	if g.known == nil {
 		g.known = map[dds.GUID]dds.Kind{}
 	}
 	var all []dds.Change
-	come := func(c dds.Change) {
+	appear := func(c dds.Change) {
 		g.known[c.GUID] = c.Kind
 		all = append(all, c)
 	}
-	leave := func(c dds.Change) {
-		if _, told := g.known[c.GUID]; told {
+	disappear := func(c dds.Change) {
+		if _, known := g.known[c.GUID]; known {
 			delete(g.known, c.GUID)
 			all = append(all, c)
 		}
 	}
 	for _, c := range taken[dds.ParticipantKind] {
 		if c.Alive {
-			come(c)
+			appear(c)
 		}
 	}
 	for _, c := range append(taken[dds.WriterKind], taken[dds.ReaderKind]...) {
 		if !c.Alive {
-			leave(c)
+			disappear(c)
 		} else if strings.HasPrefix(c.Topic.Type, ownTypes) {
 			continue
-		} else if _, told := g.known[c.Participant]; told {
-			come(c)
+		} else if _, known := g.known[c.Participant]; known {
+			appear(c)
 		}
 	}
 	for _, c := range taken[dds.ParticipantKind] {
@@ -89,10 +88,10 @@ func (g *graph) merge(taken [3][]dds.Change) []dds.Change {
 		}
 		for guid, kind := range g.known {
 			if kind != dds.ParticipantKind && participantOf(guid) == c.GUID {
-				leave(dds.Change{Kind: kind, GUID: guid, Participant: c.GUID})
+				disappear(dds.Change{Kind: kind, GUID: guid, Participant: c.GUID})
 			}
 		}
-		leave(c)
+		disappear(c)
 	}
 	return all
 }

@@ -19,8 +19,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// recorded reads testdata/rtps.bin.gz: messages of a talk between two ROS 2
-// programs, each after its length.
+// recorded reads testdata/rtps.bin.gz: messages between two ROS 2 programs, each after
+// its length.
 func recorded(t *testing.T) [][]byte {
 	t.Helper()
 	file, err := os.Open("testdata/rtps.bin.gz")
@@ -45,8 +45,8 @@ func recorded(t *testing.T) [][]byte {
 	return messages
 }
 
-// addressed puts the victim's prefix where a message names its destination
-// (submessage INFO_DST, RTPS 2.3, 9.4.5.6), or nobody would look at the rest.
+// addressed sets a message's destination to the victim's prefix (submessage INFO_DST,
+// RTPS 2.3, 9.4.5.6): a receiver drops messages for others.
 func addressed(message, victim []byte) []byte {
 	m := bytes.Clone(message)
 	for at := 20; at+16 <= len(m); {
@@ -62,7 +62,7 @@ func addressed(message, victim []byte) []byte {
 	return m
 }
 
-// mutated changes, cuts, swells or repeats a part of a message.
+// mutated changes, cuts, extends or repeats a part of a message.
 func mutated(random *rand.Rand, message []byte) []byte {
 	m := bytes.Clone(message)
 	for range 1 + random.IntN(8) {
@@ -96,16 +96,19 @@ func mutated(random *rand.Rand, message []byte) []byte {
 	return m[:min(len(m), 60_000)]
 }
 
-// untagged is for a participant on ports that can be told; without a tag, as the
-// recorded ones are.
+// untagged is the configuration of a participant on fixed ports and without a tag, as
+// the recorded ones have it.
 func untagged(index int) string {
-	return fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast></General>
-<Discovery><ExternalDomainId>%d</ExternalDomainId><ParticipantIndex>%d</ParticipantIndex>
-<MaxAutoParticipantIndex>10</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>`, wireDomain, index)
+	return fmt.Sprintf(`<General>
+<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces><AllowMulticast>false</AllowMulticast>
+</General>
+<Discovery>
+<ExternalDomainId>%d</ExternalDomainId><ParticipantIndex>%d</ParticipantIndex>
+<MaxAutoParticipantIndex>10</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>
+</Discovery>`, wireDomain, index)
 }
 
-// TestMutatedMessages: a process that is sent broken messages, on all its ports,
-// goes on and talks to who speaks well.
+// A process that gets malformed messages on all its ports continues to serve others.
 func TestMutatedMessages(t *testing.T) {
 	_, guid := other(t, "echo", untagged(7)+"<Tracing><Verbosity>none</Verbosity></Tracing>")
 	victim, err := hex.DecodeString(guid)
@@ -114,18 +117,20 @@ func TestMutatedMessages(t *testing.T) {
 	}
 	assault(t, victim[:12], recorded(t))
 	capture := filepath.Join(t.TempDir(), "capture.pcap")
-	talk(t, 2, untagged(8)+"<Tracing><Verbosity>none</Verbosity><PacketCaptureFile>"+capture+"</PacketCaptureFile></Tracing>")
-	// Now as one whom it knows: both are still connected.
+	talk(t, 2, untagged(8)+
+		"<Tracing><Verbosity>none</Verbosity><PacketCaptureFile>"+capture+"</PacketCaptureFile></Tracing>")
+	// Now with messages of a participant that it knows: both are still connected.
 	assault(t, victim[:12], captured(t, capture))
 	talk(t, 3, untagged(9))
 }
 
-// assault sends messages as they are, then many broken ones.
+// assault sends messages as they are, then many malformed ones.
 func assault(t *testing.T, victim []byte, messages [][]byte) {
 	t.Helper()
 	var sockets []net.Conn
 	for _, offset := range []int{10, 11} { // RTPS 2.3, 9.6.1.1: meta traffic and data
-		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7400 + 250*wireDomain + offset + 2*7})
+		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1),
+			Port: 7400 + 250*wireDomain + offset + 2*7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +140,7 @@ func assault(t *testing.T, victim []byte, messages [][]byte) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for i := range 10_000 {
 		m := addressed(messages[random.IntN(len(messages))], victim)
-		if i >= len(messages) { // first as they are, so that there is a peer to be confused with
+		if i >= len(messages) { // first as they are, so that the victim discovers a peer
 			m = mutated(random, m)
 		}
 		if _, err := sockets[i%2].Write(m); err != nil {

@@ -35,7 +35,8 @@ func TestOpenErrors(t *testing.T) {
 			defer p.Close()
 		}
 	}
-	if full == nil || !strings.Contains(full.Error(), "no free participant index") || !strings.Contains(full.Error(), "MaxAutoParticipantIndex") {
+	if full == nil || !strings.Contains(full.Error(), "no free participant index") ||
+		!strings.Contains(full.Error(), "MaxAutoParticipantIndex") {
 		t.Errorf("five processes where one index is left: error %v", full)
 	}
 	for _, c := range []struct {
@@ -44,16 +45,21 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{Config{Domain: -1}, []string{"domain -1", "0 to 232"}},
 		{Config{Domain: 233}, []string{"domain 233", "0 to 232"}},
-		{Config{Domain: 41, XML: local(`<NetworkInterface name="nope0"/>`)}, []string{"domain 41", "no such network interface: nope0", "lo (127.0.0.1"}},
-		{Config{Domain: 41, XML: local(`<NetworkInterface address="198.51.100.7"/>`)}, []string{"no such network interface: 198.51.100.7", "lo (127.0.0.1"}},
+		{Config{Domain: 41, XML: local(`<NetworkInterface name="nope0"/>`)},
+			[]string{"domain 41", "no such network interface: nope0", "lo (127.0.0.1"}},
+		{Config{Domain: 41, XML: local(`<NetworkInterface address="198.51.100.7"/>`)},
+			[]string{"no such network interface: 198.51.100.7", "lo (127.0.0.1"}},
 		{Config{Domain: 41, XML: taken}, []string{"domain 41"}},
 		{Config{Domain: 41, XML: bad}, []string{bad + ":2:"}},
 		{Config{Domain: 41, XML: "<General><Nonsense>1</></>"}, []string{"Nonsense", "unknown element"}},
 		{Config{Domain: 41, XML: "<General><AllowMulticast>maybe</></>"}, []string{"AllowMulticast", "maybe"}},
 		{Config{Domain: 40}, []string{"domain 40", "another configuration"}},
-		{Config{Domain: 40, XML: alone, Security: &dds.Security{Certificate: "cert.pem"}}, []string{"domain 40", "one enclave for a domain"}},
-		{Config{Domain: 46, XML: alone, Security: &dds.Security{IdentityCA: "/nope.pem", Certificate: "/nope.pem", PrivateKey: "/nope.pem",
-			PermissionsCA: "/nope.pem", Governance: "/nope.p7s", Permissions: "/nope.p7s"}}, []string{"domain 46: participant: ", "/nope.pem"}},
+		{Config{Domain: 40, XML: alone, Security: &dds.Security{Certificate: "cert.pem"}},
+			[]string{"domain 40", "one enclave for a domain"}},
+		{Config{Domain: 46, XML: alone, Security: &dds.Security{IdentityCA: "/nope.pem", Certificate: "/nope.pem",
+			PrivateKey:    "/nope.pem",
+			PermissionsCA: "/nope.pem", Governance: "/nope.p7s", Permissions: "/nope.p7s"}},
+			[]string{"domain 46: participant: ", "/nope.pem"}},
 	} {
 		p, err := Open(c.config)
 		if err == nil {
@@ -69,13 +75,14 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestLog: the interface in use is told.
-func TestLog(t *testing.T) {
-	var told []string
-	open(t, Config{Domain: 42, XML: loopback(newTag(), wireDomain), Log: func(line string) { told = append(told, line) }})
+func TestOpenLogsTheInterface(t *testing.T) {
+	var lines []string
+	log := func(line string) { lines = append(lines, line) }
+	open(t, Config{Domain: 42, XML: loopback(newTag(), wireDomain), Log: log})
 	want := "Cyclone DDS 0.10."
-	if len(told) != 1 || !strings.HasPrefix(told[0], want) || !strings.HasSuffix(told[0], "domain 42 on lo (127.0.0.1)") {
-		t.Errorf("told %q; expected one line with %q, the domain and lo (127.0.0.1)", told, want)
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], want) ||
+		!strings.HasSuffix(lines[0], "domain 42 on lo (127.0.0.1)") {
+		t.Errorf("logged %q; expected one line with %q, the domain and lo (127.0.0.1)", lines, want)
 	}
 }
 
@@ -85,12 +92,16 @@ func TestCheckVersion(t *testing.T) {
 		"/opt/ros/lib/libddsc.so.0.10.5": "",
 		"/usr/lib/libddsc.so.0.9.1":      "is Cyclone DDS 0.9; this program was compiled for 0.10",
 		"/usr/lib/libddsc.so.11.0.1":     "is Cyclone DDS 11.0; this program was compiled for 0.10",
-		"/usr/bin/static":                "does not tell which version",
+		"/usr/bin/static":                "no version of Cyclone DDS in its name",
 	} {
-		err := checkVersion(path, 0, 10)
-		if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path)) {
-			t.Errorf("%s: error %v, expected %q", path, err, want)
-		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			err := checkVersion(path, 0, 10)
+			if (err == nil) != (want == "") {
+				t.Errorf("%s: error %v, expected %q", path, err, want)
+			} else if err != nil && !(strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path)) {
+				t.Errorf("%s: error %v, expected %q", path, err, want)
+			}
+		})
 	}
 	if err := checkLibrary(); err != nil {
 		t.Error(err)
@@ -107,38 +118,43 @@ func count(t *testing.T, folder string) int {
 	return len(entries)
 }
 
-// TestNothingStays: participants leave no file descriptor and no thread behind.
-func TestNothingStays(t *testing.T) {
+// openAndClose opens a participant with endpoints, and closes it.
+func openAndClose(t *testing.T, c Config) {
+	t.Helper()
+	p, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		topic := dds.Topic{Name: fmt.Sprint("rt/stays", i), Type: "a::msg::dds_::B_"}
+		if _, err := p.NewWriter(topic, dds.QoS{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.NewReader(topic, dds.QoS{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Wait(0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestClosedParticipantsLeaveNoFileAndNoThread(t *testing.T) {
 	cycle := func(n int) {
 		for range n {
 			xml := loopback(newTag(), wireDomain)
 			for domain := 50; domain < 52; domain++ {
-				p, err := Open(Config{Domain: domain, XML: xml})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range 3 {
-					topic := dds.Topic{Name: fmt.Sprint("rt/stays", i), Type: "a::msg::dds_::B_"}
-					if _, err := p.NewWriter(topic, dds.QoS{}, nil); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := p.NewReader(topic, dds.QoS{}, nil); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if _, err := p.Wait(0, nil); err != nil {
-					t.Fatal(err)
-				}
-				if err := p.Close(); err != nil {
-					t.Fatal(err)
-				}
+				openAndClose(t, Config{Domain: domain, XML: xml})
 			}
 		}
 	}
 	cycle(3) // Go's runtime has its threads then
 	files, threads := count(t, "fd"), count(t, "task")
 	cycle(25)
-	const spare = 4 // threads that Go's runtime may add meanwhile
+	const spare = 4 // threads that Go's runtime may add
 	for end := time.Now().Add(30 * time.Second); count(t, "fd") > files || count(t, "task") > threads+spare; {
 		if time.Now().After(end) {
 			t.Fatalf("after 50 participants: %d file descriptors, before %d; %d threads, before %d",

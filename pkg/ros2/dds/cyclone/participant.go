@@ -29,7 +29,7 @@ type participant struct {
 	ready   [64]C.struct_vnd_ready
 	yielded time.Time
 
-	// use is read-held by all that use c, which Close frees.
+	// use is read-locked while c is used; Close frees c.
 	use    sync.RWMutex
 	c      *C.struct_vnd_participant
 	closed bool
@@ -41,8 +41,8 @@ type participant struct {
 	graph graph
 }
 
-// Open makes a participant. The error names what is wrong in the configuration:
-// file and line, network interface, or domain.
+// Open creates a participant. The error names the fault in the configuration: file
+// and line, network interface, or domain.
 func Open(c Config) (dds.Participant, error) {
 	if err := checkLibrary(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Open(c Config) (dds.Participant, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, said, err := acquire(c)
+	d, lines, err := acquire(c)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Open(c Config) (dds.Participant, error) {
 	}
 	p.guid = guidOf(&p.c.guid)
 	if c.Log != nil {
-		for _, line := range append(said, more...) {
+		for _, line := range append(lines, more...) {
 			c.Log("Cyclone DDS: " + line)
 		}
 		c.Log(fmt.Sprintf("Cyclone DDS %s: domain %d on %s", C.DDS_VERSION, c.Domain, p.interfaces()))
@@ -77,8 +77,8 @@ func Open(c Config) (dds.Participant, error) {
 	return p, nil
 }
 
-// open makes the participant in Cyclone DDS, and returns what that had to say.
-func (p *participant) open(c Config, properties string) (said []string, err error) {
+// open creates the participant in Cyclone DDS, and returns the lines that it logged.
+func (p *participant) open(c Config, properties string) (logged []string, err error) {
 	p.c = (*C.struct_vnd_participant)(C.calloc(1, C.sizeof_struct_vnd_participant))
 	data, pairs := C.CBytes(c.UserData), C.CString(properties)
 	defer C.free(data)
@@ -86,18 +86,18 @@ func (p *participant) open(c Config, properties string) (said []string, err erro
 	text := make([]byte, 16<<10)
 	code := C.vnd_participant_open(p.c, C.uint32_t(c.Domain), data, C.size_t(len(c.UserData)),
 		pairs, (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
-	said = lines(C.GoString((*C.char)(unsafe.Pointer(&text[0]))))
+	logged = logLines(C.GoString((*C.char)(unsafe.Pointer(&text[0]))))
 	if code == 0 {
-		return said, nil
+		return logged, nil
 	}
 	C.free(unsafe.Pointer(p.c))
-	if len(said) > 0 {
-		return nil, fmt.Errorf("domain %d: participant: %s", c.Domain, strings.Join(said, "; "))
+	if len(logged) > 0 {
+		return nil, fmt.Errorf("domain %d: participant: %s", c.Domain, strings.Join(logged, "; "))
 	}
 	return nil, fmt.Errorf("domain %d: participant: %w", c.Domain, failure(code))
 }
 
-// interfaces names those that the domain uses.
+// interfaces lists the network interfaces that the domain uses.
 func (p *participant) interfaces() string {
 	var all string
 	var name [64]C.char
@@ -139,17 +139,17 @@ func (p *participant) Wait(timeout time.Duration, ready []dds.Ready) ([]dds.Read
 		}
 		before := len(ready)
 		ready = p.resolve(p.ready[:n], ready)
-		if n == 0 || len(ready) > before { // else endpoints told that are closed since
+		if n == 0 || len(ready) > before { // else all of them are closed by now
 			return ready, nil
 		}
 	}
 }
 
-// yield goes through Go's scheduler now and then. Its monitor takes the processor
-// from a goroutine in C that it has not seen scheduled for 10 ms, at every call, and
-// wakes threads that find nothing to do: at 1 kHz that cost an eighth of the median
-// round trip, and a multiple of the 99th percentile where cores were busy (Go 1.26,
-// two cores; locking the goroutine to its thread was worse still).
+// yield enters Go's scheduler now and then. Otherwise its monitor takes the processor
+// from a goroutine in C that was not scheduled for 10 ms, at every call, and wakes
+// idle threads. At 1 kHz that cost an eighth of the median round trip, and a multiple
+// of the 99th percentile on busy cores (Go 1.26, two cores). Locking the goroutine to
+// its thread was worse.
 func (p *participant) yield(now time.Time) {
 	if now.Sub(p.yielded) > 2*time.Millisecond {
 		runtime.Gosched()
@@ -157,13 +157,13 @@ func (p *participant) yield(now time.Time) {
 	}
 }
 
-// resolve appends what told, with its owner.
-func (p *participant) resolve(told []C.struct_vnd_ready, ready []dds.Ready) []dds.Ready {
+// resolve appends what C reported, with the owners.
+func (p *participant) resolve(reported []C.struct_vnd_ready, ready []dds.Ready) []dds.Ready {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	for i := range told {
-		r := dds.Ready{Data: bool(told[i].data), Event: bool(told[i].event)}
-		if id := uint64(told[i].id); id != 0 {
+	for i := range reported {
+		r := dds.Ready{Data: bool(reported[i].data), Event: bool(reported[i].event)}
+		if id := uint64(reported[i].id); id != 0 {
 			e := p.endpoints[id]
 			if e == nil {
 				continue
@@ -213,7 +213,7 @@ func (p *participant) add(e *endpoint, k dds.Kind, t dds.Topic, q dds.QoS, owner
 	p.lock.Lock()
 	p.made++
 	e.id = p.made
-	p.endpoints[e.id] = e // before it can tell anything
+	p.endpoints[e.id] = e // before it can report anything
 	p.lock.Unlock()
 	if err := e.open(q); err != nil {
 		p.forget(e.id)
@@ -248,7 +248,7 @@ func (p *participant) Close() error {
 	return nil
 }
 
-// stopWaiting ends Wait, which holds use.
+// stopWaiting ends Wait, which has use locked.
 func (p *participant) stopWaiting() {
 	p.use.RLock()
 	defer p.use.RUnlock()

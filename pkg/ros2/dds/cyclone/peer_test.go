@@ -34,8 +34,8 @@ func text(b []byte, s string) []byte {
 	return append(append(b, s...), 0)
 }
 
-// TestPyPIPeer: the cyclonedds package of PyPI, of another series and with type
-// information, hears us and is heard, and does not take us down.
+// The cyclonedds package of PyPI, of another series and with type information, exchanges
+// samples with us, and does not crash us.
 func TestPyPIPeer(t *testing.T) {
 	python := os.Getenv("VND_PYTHON")
 	if python == "" {
@@ -45,7 +45,7 @@ func TestPyPIPeer(t *testing.T) {
 	cmd := exec.Command(python, "testdata/peer.py", "3", "<CycloneDDS><Domain>"+xml+"</Domain></CycloneDDS>")
 	started(t, "peer.py", cmd)
 	p := open(t, Config{Domain: 2, XML: xml})
-	earlier := map[string]bool{} // answers that may come twice
+	earlier := map[string]bool{} // answers that may arrive twice
 	send := func(name, typeName string, sample, want []byte) {
 		t.Helper()
 		w := newWriter(t, p, dds.Topic{Name: "rt/to_" + name, Type: typeName}, keepAll)
@@ -53,10 +53,10 @@ func TestPyPIPeer(t *testing.T) {
 		defer w.Close()
 		defer r.Close()
 		eventually(t, "the peer is there", func() bool { return w.Status().Matched == 1 && r.Status().Matched == 1 })
-		// It pads and does not say so, as ROS' own middleware.
+		// It pads without noting how much, as ROS' own middleware.
 		padded, answered, sent := string(append(want, 0, 0, 0)[:(len(want)+3)&^3]), false, time.Time{}
 		eventually(t, "the peer answers", func() bool {
-			if time.Since(sent) > time.Second { // it may have found us later than we it, and not have heard
+			if time.Since(sent) > time.Second { // it may have discovered us after the last one
 				if sent = time.Now(); w.Write(sample, 0) != nil {
 					return false
 				}

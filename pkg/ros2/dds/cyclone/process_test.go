@@ -47,7 +47,7 @@ func bytesTopic(name string) dds.Topic {
 
 var keepAll = dds.QoS{Reliability: dds.Reliable, History: dds.KeepAll, MaxBlocking: 10 * time.Second}
 
-// echo sends back what it hears.
+// echo sends every sample back.
 func echo(p dds.Participant) error {
 	r, err := p.NewReader(bytesTopic("ping"), keepAll, nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func echoForever(p dds.Participant, r dds.Reader, w dds.Writer) error {
 	}
 }
 
-// keep has something for who comes late, and takes nothing itself.
+// keep has samples for late readers, and takes none itself.
 func keep(p dds.Participant) error {
 	q := keepAll
 	q.Durability = dds.TransientLocal
@@ -125,7 +125,7 @@ func started(t testing.TB, name string, cmd *exec.Cmd) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 		if t.Failed() {
-			t.Logf("%s said:\n%.4000s", name, stderr.String())
+			t.Logf("standard error of %s:\n%.4000s", name, stderr.String())
 		}
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
@@ -165,8 +165,7 @@ func newReader(t testing.TB, p dds.Participant, topic dds.Topic, q dds.QoS) dds.
 	return r
 }
 
-// TestProcesses: samples of every size go to another process and back.
-func TestProcesses(t *testing.T) {
+func TestSamplesOfEverySizeGoToAnotherProcessAndBack(t *testing.T) {
 	xml := loopback(newTag(), wireDomain)
 	other(t, "echo", xml)
 	p := open(t, Config{Domain: 2, XML: xml})
@@ -200,8 +199,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestKilled: a process that is killed is gone from the graph when its lease is
-// over, and so are its endpoints. Before, it serves who comes late.
+// A killed process and its endpoints disappear from the graph when its lease is over.
+// Before, it serves a late reader.
 func TestKilled(t *testing.T) {
 	xml := loopback(newTag(), wireDomain)
 	cmd, guid := other(t, "keep", xml+"<Discovery><LeaseDuration>1s</LeaseDuration></Discovery>")
@@ -251,9 +250,9 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// TestStopped: a process that is stopped holds a reliable writer up for its
-// MaxBlocking, and no longer than the writer lives.
-func TestStopped(t *testing.T) {
+// A process that is stopped blocks a reliable writer for its MaxBlocking, at most until
+// the writer is closed.
+func TestStoppedReaderBlocksAWriter(t *testing.T) {
 	xml := loopback(newTag(), wireDomain)
 	cmd, _ := other(t, "keep", xml+"<Discovery><LeaseDuration>600s</LeaseDuration></Discovery>")
 	p := open(t, Config{Domain: 2, XML: xml})

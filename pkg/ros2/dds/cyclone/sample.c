@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// vnd_write sends one sample. Bytes are added to a multiple of four, as RTPS has
-// it; how many is put where readers look for it, the last two bits of the
-// options (XTypes 1.3, 7.6.3.1.2), as Cyclone DDS' own writers do. ROS' readers
-// ignore it. Bits that the caller set stay where nothing is added.
+// vnd_write sends one sample, padded to a multiple of four bytes (RTPS). The number of
+// added bytes is in the last two bits of the options (XTypes 1.3, 7.6.3.1.2), as
+// Cyclone DDS' own writers have it. ROS' readers ignore it. Without padding the
+// caller's bits stay.
 int vnd_write(struct vnd_endpoint *w, const void *data, uint32_t size, int64_t stamp)
 {
 	struct vnd_blob *b = vnd_blob_new(w->type, SDK_DATA, size);
@@ -21,10 +21,10 @@ int vnd_write(struct vnd_endpoint *w, const void *data, uint32_t size, int64_t s
 		b->data[3] = (uint8_t)((b->data[3] & ~3u) | (b->size - size));
 	memcpy(b->writer, w->guid, sizeof b->writer);
 	b->c.timestamp.v = stamp != 0 ? stamp : dds_time();
-	return dds_forwardcdr(w->entity, &b->c); // gives our reference away
+	return dds_forwardcdr(w->entity, &b->c); // it owns our reference now
 }
 
-// padding is how many of the last bytes the writer added.
+// padding is how many bytes the writer added at the end.
 static uint32_t padding(const struct vnd_blob *b)
 {
 	uint32_t n = b->data[3] & 3u;
@@ -45,7 +45,7 @@ void vnd_blob_drop(uintptr_t blob)
 	ddsi_serdata_unref(&((struct vnd_blob *)blob)->c);
 }
 
-// settle notes what a take left behind, so that Wait tells of it.
+// settle notes whether a take left samples, so that Wait reports them.
 static void settle(struct vnd_endpoint *r, uint64_t arrivals, bool exhausted)
 {
 	if (!exhausted) {
@@ -85,7 +85,8 @@ int vnd_take(struct vnd_endpoint *r, int max, struct vnd_sample *out, void *buff
 		}
 		struct vnd_sample *s = &out[valid++];
 		struct vnd_blob *b = (struct vnd_blob *)taken[i];
-		*s = (struct vnd_sample){.blob = (uintptr_t)b, .source = infos[i].source_timestamp, .size = b->size - padding(b)};
+		*s = (struct vnd_sample){
+			.blob = (uintptr_t)b, .source = infos[i].source_timestamp, .size = b->size - padding(b)};
 		memcpy(s->writer, b->writer, sizeof s->writer);
 		if (s->size <= capacity - used) {
 			s->offset = used;

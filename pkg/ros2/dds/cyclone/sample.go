@@ -33,7 +33,7 @@ func (w *writer) Write(sample []byte, stamp int64) error {
 	switch {
 	case code == C.DDS_RETCODE_OK:
 		return nil
-	case w.closed.Load(): // meanwhile, which ends a write
+	case w.closed.Load(): // Close interrupts a write
 		return dds.ErrClosed
 	case code == C.DDS_RETCODE_TIMEOUT:
 		return dds.ErrTimeout
@@ -44,13 +44,13 @@ func (w *writer) Write(sample []byte, stamp int64) error {
 // reader implements dds.Reader.
 type reader struct {
 	endpoint
-	spare atomic.Pointer[batch] // of the last Take
+	spare atomic.Pointer[batch] // kept for the next Take
 }
 
-// batch is what one call in C takes.
+// batch holds the samples of one call of C.
 type batch struct {
 	samples [C.VND_BATCH]C.struct_vnd_sample
-	taken   []C.struct_vnd_sample // of samples, not shown yet
+	taken   []C.struct_vnd_sample // of samples, not passed to f yet
 	more    C.bool
 	buffer  []byte // of the samples that fit
 	large   []byte // of one that does not
@@ -76,7 +76,7 @@ func (r *reader) Take(most int, f func(*dds.Sample)) (int, error) {
 	return taken, nil
 }
 
-// give keeps a batch for the next Take; samples are left when f panicked.
+// give keeps a batch for the next Take. It has samples left only if f panicked.
 func (r *reader) give(b *batch) {
 	for i := range b.taken {
 		if b.taken[i].blob != 0 {
@@ -90,7 +90,7 @@ func (r *reader) give(b *batch) {
 	r.spare.Store(b)
 }
 
-// takeBatch takes what one call in C takes.
+// takeBatch takes samples with one call of C.
 func (r *reader) takeBatch(b *batch, most int) error {
 	r.use.RLock()
 	defer r.use.RUnlock()
@@ -106,7 +106,7 @@ func (r *reader) takeBatch(b *batch, most int) error {
 	return nil
 }
 
-// show gives f the next sample.
+// show passes the next sample to f.
 func (b *batch) show(f func(*dds.Sample)) {
 	s := &b.taken[0]
 	size := int(s.size)

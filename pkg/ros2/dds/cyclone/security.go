@@ -14,8 +14,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// properties are those of the participant that switch DDS Security on: lines of name
-// and value in turn, none for nil.
+// properties are the participant's properties for DDS Security: alternating lines of
+// name and value, none for nil.
 func properties(s *dds.Security) (string, error) {
 	if s == nil {
 		return "", nil
@@ -39,13 +39,14 @@ func properties(s *dds.Security) (string, error) {
 			return "", err
 		}
 		library := "dds.sec." + p.property + ".library."
-		all = append(all, library+"path", path, library+"init", "init_"+p.functions, library+"finalize", "finalize_"+p.functions)
+		all = append(all, library+"path", path, library+"init", "init_"+p.functions,
+			library+"finalize", "finalize_"+p.functions)
 	}
 	return strings.Join(all, "\n"), nil
 }
 
-// plugin finds a library of DDS Security beside that of Cyclone DDS, or in the
-// folder below that Debian puts it in.
+// plugin finds a library of DDS Security in the folder of Cyclone DDS, or in the
+// subfolder that Debian uses.
 func plugin(name string) (string, error) {
 	library := C.GoString(C.vnd_library())
 	folder := filepath.Dir(library)

@@ -1,6 +1,6 @@
 //go:build cgo && !nocyclone
 
-// Listeners note who has something to tell; one thread waits for it.
+// Listeners note which endpoints have something to report; one thread waits for them.
 
 #include "glue.h"
 
@@ -24,18 +24,17 @@ void vnd_waiter_fini(struct vnd_waiter *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-// unlock lets go of the waiter, then lets the waiting thread look again if there
-// are news: in this order, or it wakes to wait for the lock.
+// unlock unlocks the waiter, then wakes the waiting thread if there are news. In the
+// other order the thread would wake to wait for the lock.
 static void unlock(struct vnd_waiter *w, bool news)
 {
-	bool tell = news && w->waiting;
+	bool signal = news && w->waiting;
 	pthread_mutex_unlock(&w->lock);
-	if (tell)
+	if (signal)
 		pthread_cond_signal(&w->news);
 }
 
-// list puts an endpoint last among those that have something to tell; the waiter
-// is locked.
+// list appends an endpoint to those with something to report; the waiter is locked.
 static void list(struct vnd_endpoint *e)
 {
 	struct vnd_waiter *w = e->waiter;
@@ -95,8 +94,8 @@ static bool await(struct vnd_waiter *w, int64_t timeout, const struct timespec *
 	return over != ETIMEDOUT;
 }
 
-// collect tells of each listed endpoint once. One with samples stays listed, last,
-// so that those that do not fit are told of next time.
+// collect reports each listed endpoint once. One with samples moves to the end of the
+// list, so that endpoints that do not fit are reported next time.
 static int collect(struct vnd_waiter *w, struct vnd_ready *ready, int max)
 {
 	int n = 0;
@@ -135,7 +134,7 @@ int vnd_wait(struct vnd_waiter *w, int64_t timeout, struct vnd_ready *ready, int
 	}
 	if (w->closed)
 		n = VND_CLOSED;
-	if (n == 0) // else what is ready may be of endpoints closed since, and the caller waits on
+	if (n == 0) // else all of ready may be closed by now, and the caller waits again
 		w->woken = false;
 	pthread_mutex_unlock(&w->lock);
 	return n;

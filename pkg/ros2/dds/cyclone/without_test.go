@@ -9,7 +9,8 @@ import (
 
 func TestWithout(t *testing.T) {
 	p, err := Open(Config{})
-	if p != nil || err == nil || !strings.Contains(err.Error(), "built without Cyclone DDS") || strings.Contains(err.Error(), "\n") {
+	if p != nil || err == nil || !strings.Contains(err.Error(), "built without Cyclone DDS") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("Open without Cyclone DDS: %v, %v", p, err)
 	}
 }

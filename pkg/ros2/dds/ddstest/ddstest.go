@@ -1,5 +1,5 @@
-// Package ddstest is what every backend of package dds must pass. Each backend's
-// tests call Run.
+// Package ddstest is the conformance suite for backends of package dds. Each
+// backend's tests call Run.
 package ddstest
 
 import (
@@ -12,22 +12,23 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// Open makes a participant that tells the others its user data.
+// Open creates a participant with user data.
 type Open func(t testing.TB, userData []byte) dds.Participant
 
-// Run holds a backend to the interface. domain is called once for each test, and
-// gives what opens participants that see each other and nobody else.
+// Run tests a backend. domain is called once for each test; it returns a function
+// that opens participants of one domain.
 func Run(t *testing.T, domain func(t testing.TB) Open) {
 	for _, c := range []struct {
 		name string
-		test func(*testing.T, *house)
+		test func(*testing.T, *harness)
 	}{
 		{"sizes", sizes}, {"stamps", stamps}, {"burst", burst}, {"best effort", bestEffort},
 		{"take max", takeMax}, {"reentrant take", reentrantTake}, {"bad samples", badSamples},
 		{"truncated CDR", truncated}, {"allocations", allocations},
 		{"late joiners", lateJoiners}, {"late keep all", lateKeepAll}, {"keep last", keepLast}, {"deadline", deadline},
 		{"liveliness", liveliness}, {"lifespan", lifespan}, {"incompatible", incompatible}, {"bad QoS", badQoS},
-		{"wake", wake}, {"timeouts", timeouts}, {"told until taken", toldUntilTaken}, {"events once", eventsOnce},
+		{"wake", wake}, {"timeouts", timeouts}, {"reported until taken", reportedUntilTaken},
+		{"events once", eventsOnce},
 		{"order of many", orderOfMany},
 		{"matched", matched}, {"ignore local", ignoreLocal}, {"types apart", typesApart}, {"handles", handles},
 		{"changes", changes}, {"changes at open", changesAtOpen}, {"changes forgotten", changesForgotten},
@@ -36,24 +37,24 @@ func Run(t *testing.T, domain func(t testing.TB) Open) {
 		{"everything at once", everythingAtOnce},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "allocations" { // which counts everyone's
+			if c.name != "allocations" { // it counts those of all tests
 				t.Parallel()
 			}
-			c.test(t, &house{t: t, open: domain(t)})
+			c.test(t, &harness{t: t, open: domain(t)})
 		})
 	}
 }
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits.
 const patience = 30 * time.Second
 
-// house makes what a test needs, or ends the test.
-type house struct {
+// harness creates participants and endpoints; it ends the test on an error.
+type harness struct {
 	t    *testing.T
 	open Open
 }
 
-func (h *house) participant() dds.Participant {
+func (h *harness) participant() dds.Participant {
 	h.t.Helper()
 	p := h.open(h.t, []byte("enclave=/;"))
 	h.t.Cleanup(func() {
@@ -64,7 +65,7 @@ func (h *house) participant() dds.Participant {
 	return p
 }
 
-func (h *house) writer(p dds.Participant, name string, q dds.QoS) dds.Writer {
+func (h *harness) writer(p dds.Participant, name string, q dds.QoS) dds.Writer {
 	h.t.Helper()
 	w, err := p.NewWriter(topic(name), q, name+" writer")
 	if err != nil {
@@ -73,7 +74,7 @@ func (h *house) writer(p dds.Participant, name string, q dds.QoS) dds.Writer {
 	return w
 }
 
-func (h *house) reader(p dds.Participant, name string, q dds.QoS) dds.Reader {
+func (h *harness) reader(p dds.Participant, name string, q dds.QoS) dds.Reader {
 	h.t.Helper()
 	r, err := p.NewReader(topic(name), q, name+" reader")
 	if err != nil {
@@ -82,20 +83,20 @@ func (h *house) reader(p dds.Participant, name string, q dds.QoS) dds.Reader {
 	return r
 }
 
-// pair makes a writer and a reader in participants of their own, and waits until
-// they know each other.
-func (h *house) pair(name string, w, r dds.QoS) (dds.Writer, dds.Reader) {
+// pair creates a writer and a reader in two participants, and waits until they
+// match.
+func (h *harness) pair(name string, w, r dds.QoS) (dds.Writer, dds.Reader) {
 	h.t.Helper()
 	writer := h.writer(h.participant(), name, w)
 	reader := h.reader(h.participant(), name, r)
-	h.meet(writer, reader)
+	h.waitMatched(writer, reader)
 	return writer, reader
 }
 
-// meet waits until the writer and each reader list one another. A count of matches
+// waitMatched waits until the writer and each reader list one another. A count of matches
 // does not do: it holds endpoints that are closed already, as long as discovery has
 // not said so, and a volatile writer sends nothing to a reader that it does not list.
-func (h *house) meet(w dds.Writer, readers ...dds.Reader) {
+func (h *harness) waitMatched(w dds.Writer, readers ...dds.Reader) {
 	h.t.Helper()
 	for _, r := range readers {
 		h.eventually("the reader lists the writer", func() bool { return lists(r, w.GUID()) })
@@ -103,14 +104,14 @@ func (h *house) meet(w dds.Writer, readers ...dds.Reader) {
 	}
 }
 
-// lists says whether an endpoint has matched the one with that GUID.
+// lists reports whether an endpoint lists the one with that GUID as a match.
 func lists(e interface{ Matched(func(dds.GUID)) }, g dds.GUID) bool {
 	found := false
 	e.Matched(func(other dds.GUID) { found = found || other == g })
 	return found
 }
 
-func (h *house) write(w dds.Writer, samples ...[]byte) {
+func (h *harness) write(w dds.Writer, samples ...[]byte) {
 	h.t.Helper()
 	for _, s := range samples {
 		if err := w.Write(s, 0); err != nil {
@@ -120,7 +121,7 @@ func (h *house) write(w dds.Writer, samples ...[]byte) {
 }
 
 // eventually waits until something is true.
-func (h *house) eventually(what string, is func() bool) {
+func (h *harness) eventually(what string, is func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -129,8 +130,8 @@ func (h *house) eventually(what string, is func() bool) {
 	}
 }
 
-// take waits for n samples and returns copies.
-func (h *house) take(r dds.Reader, n int) []dds.Sample {
+// take waits for n samples and returns copies of them.
+func (h *harness) take(r dds.Reader, n int) []dds.Sample {
 	h.t.Helper()
 	var got []dds.Sample
 	h.eventually("samples arrive", func() bool {
@@ -140,8 +141,8 @@ func (h *house) take(r dds.Reader, n int) []dds.Sample {
 	return got
 }
 
-// takeNow returns copies of what is there, at most n.
-func (h *house) takeNow(r dds.Reader, n int) []dds.Sample {
+// takeNow returns copies of at most n samples, without waiting.
+func (h *harness) takeNow(r dds.Reader, n int) []dds.Sample {
 	h.t.Helper()
 	var got []dds.Sample
 	counted, err := r.Take(n, func(s *dds.Sample) {
@@ -158,29 +159,29 @@ func (h *house) takeNow(r dds.Reader, n int) []dds.Sample {
 	return got
 }
 
-// waitFor waits on the participant until it tells what is asked for, and returns
-// all that it told.
-func (h *house) waitFor(p dds.Participant, what string, is func(dds.Ready) bool) []dds.Ready {
+// waitFor calls Wait until it reports something that is accepted, and returns
+// everything that Wait reported.
+func (h *harness) waitFor(p dds.Participant, what string, is func(dds.Ready) bool) []dds.Ready {
 	h.t.Helper()
-	var told []dds.Ready
+	var reported []dds.Ready
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		before := len(told)
+		before := len(reported)
 		var err error
-		if told, err = p.Wait(time.Second, told); err != nil {
+		if reported, err = p.Wait(time.Second, reported); err != nil {
 			h.t.Fatal(err)
 		}
-		for _, r := range told[before:] {
+		for _, r := range reported[before:] {
 			if is(r) {
-				return told
+				return reported
 			}
 		}
 	}
-	h.t.Fatalf("Wait did not tell: %s; but %v", what, told)
+	h.t.Fatalf("Wait did not report: %s; but %v", what, reported)
 	return nil
 }
 
-// calm waits until the participant has nothing to tell for a while.
-func (h *house) calm(p dds.Participant) {
+// calm waits until Wait has nothing to report for a while.
+func (h *harness) calm(p dds.Participant) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		ready, err := p.Wait(200*time.Millisecond, nil)
@@ -191,20 +192,20 @@ func (h *house) calm(p dds.Participant) {
 			return
 		}
 	}
-	h.t.Fatal("Wait always tells something")
+	h.t.Fatal("Wait always reports something")
 }
 
-// topic is of a type of this package alone.
+// topic has a type that only this package uses.
 func topic(name string) dds.Topic {
 	return dds.Topic{Name: "rt/" + strings.ReplaceAll(name, " ", "_"), Type: "ddstest::msg::dds_::Bytes_"}
 }
 
-// reliable keeps all.
+// reliable is a reliable QoS that keeps all samples.
 func reliable() dds.QoS {
 	return dds.QoS{Reliability: dds.Reliable, History: dds.KeepAll, MaxBlocking: 10 * time.Second}
 }
 
-// number is a sample that carries a number.
+// number is a sample with a number in it.
 func number(i int) []byte {
 	return binary.LittleEndian.AppendUint32([]byte{0, 1, 0, 0}, uint32(i))
 }

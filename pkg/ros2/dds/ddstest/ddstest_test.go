@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// discovering is an endpoint whose Matched lists one step more at each call. Its count
-// of matches is one all the time.
+// discovering is an endpoint whose Matched advances by one step at each call. Its
+// count of matches is always one.
 type discovering struct {
 	dds.Writer
 	guid  dds.GUID
@@ -25,12 +25,12 @@ func (d *discovering) Matched(f func(dds.GUID)) {
 	d.calls++
 }
 
-// Take makes it a dds.Reader, too.
+// Take is there for dds.Reader.
 func (d *discovering) Take(int, func(*dds.Sample)) (int, error) { return 0, nil }
 
-// TestMeetWaitsForThisReader: a writer that still counts a closed reader has not met
-// the next one, and what it writes then never arrives there.
-func TestMeetWaitsForThisReader(t *testing.T) {
+// A writer that still counts a closed reader has not matched the next one yet: samples
+// that it writes then never arrive there.
+func TestWaitMatchedWaitsForThisReader(t *testing.T) {
 	closed, w, r := dds.GUID{1}, dds.GUID{2}, dds.GUID{3}
 	for _, c := range []struct {
 		name           string
@@ -42,10 +42,10 @@ func TestMeetWaitsForThisReader(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writer, reader := &discovering{guid: w, steps: c.writer}, &discovering{guid: r, steps: c.reader}
-			h := &house{t: t}
-			h.meet(writer, reader)
+			h := &harness{t: t}
+			h.waitMatched(writer, reader)
 			if writer.calls < len(c.writer) || reader.calls < len(c.reader) {
-				t.Errorf("asked the writer %d times of %d, the reader %d of %d: met too early",
+				t.Errorf("asked the writer %d times of %d, the reader %d of %d: matched too early",
 					writer.calls, len(c.writer), reader.calls, len(c.reader))
 			}
 		})

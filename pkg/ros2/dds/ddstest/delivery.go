@@ -12,8 +12,9 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// sizes: every size from a bare header up, and a big one, arrives bit for bit.
-func sizes(t *testing.T, h *house) {
+// sizes: samples of every size from a bare header on, and a large one, arrive bit for
+// bit.
+func sizes(t *testing.T, h *harness) {
 	w, r := h.pair("sizes", reliable(), reliable())
 	random := rand.New(rand.NewPCG(1, 2))
 	lengths := []int{65_535, 65_536, 65_537, 1 << 20, 1<<20 + 1}
@@ -34,8 +35,8 @@ func sizes(t *testing.T, h *house) {
 	}
 }
 
-// stamps: the source time is the writer's, and so is the name on it.
-func stamps(t *testing.T, h *house) {
+// stamps: a sample has the writer's source time and GUID.
+func stamps(t *testing.T, h *harness) {
 	w, r := h.pair("stamps", reliable(), reliable())
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
@@ -63,8 +64,8 @@ func stamps(t *testing.T, h *house) {
 	}
 }
 
-// burst: what is reliable and kept arrives whole and in order.
-func burst(t *testing.T, h *house) {
+// burst: reliable samples arrive completely and in order.
+func burst(t *testing.T, h *harness) {
 	w, r := h.pair("burst", reliable(), reliable())
 	const n = 2000
 	go func() {
@@ -81,8 +82,8 @@ func burst(t *testing.T, h *house) {
 	}
 }
 
-// bestEffort: samples arrive in order, if not each.
-func bestEffort(t *testing.T, h *house) {
+// bestEffort: samples arrive in order, perhaps not all.
+func bestEffort(t *testing.T, h *harness) {
 	w, r := h.pair("best effort", dds.QoS{Depth: 5}, dds.QoS{Depth: 5})
 	last := -1
 	i := 0
@@ -100,8 +101,8 @@ func bestEffort(t *testing.T, h *house) {
 	})
 }
 
-// takeMax: Take gives no more than it was asked for and forgets none.
-func takeMax(t *testing.T, h *house) {
+// takeMax: Take returns at most max samples and loses none.
+func takeMax(t *testing.T, h *harness) {
 	w, r := h.pair("take max", reliable(), reliable())
 	h.write(w, numbers(1, 50)...)
 	var got []int
@@ -129,8 +130,8 @@ func takeMax(t *testing.T, h *house) {
 	}
 }
 
-// reentrantTake: within Take everything else works, Take too.
-func reentrantTake(t *testing.T, h *house) {
+// reentrantTake: within Take every other method works, Take too.
+func reentrantTake(t *testing.T, h *harness) {
 	w, r := h.pair("reentrant", reliable(), reliable())
 	p := h.participant()
 	local, err := p.NewWriter(topic("other"), reliable(), nil)
@@ -141,7 +142,7 @@ func reentrantTake(t *testing.T, h *house) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.meet(local, back)
+	h.waitMatched(local, back)
 	h.write(w, numbers(1, 4)...)
 	var got []int
 	nested := 0
@@ -174,8 +175,8 @@ func reentrantTake(t *testing.T, h *house) {
 	h.take(back, 4)
 }
 
-// badSamples: what is no sample is refused, clearly, and harms none of the others.
-func badSamples(t *testing.T, h *house) {
+// badSamples: malformed samples are refused with a clear error, and others arrive.
+func badSamples(t *testing.T, h *harness) {
 	w, r := h.pair("bad", reliable(), reliable())
 	for _, c := range []struct {
 		sample []byte
@@ -196,8 +197,8 @@ func badSamples(t *testing.T, h *house) {
 	}
 }
 
-// truncated: whatever bytes follow the header are none of DDS' business.
-func truncated(t *testing.T, h *house) {
+// truncated: DDS delivers any bytes after the header.
+func truncated(t *testing.T, h *harness) {
 	w, r := h.pair("truncated", reliable(), reliable())
 	for _, sample := range [][]byte{
 		{0, 1, 0, 0, 0xff, 0xff, 0xff, 0x7f},    // a string of 2 GiB
@@ -211,15 +212,15 @@ func truncated(t *testing.T, h *house) {
 	}
 }
 
-// allocations: a write allocates nothing, nor does a take.
-func allocations(t *testing.T, h *house) {
+// allocations: neither Write nor Take allocates.
+func allocations(t *testing.T, h *harness) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
 	p := h.participant()
 	q := dds.QoS{Reliability: dds.Reliable, Depth: 10}
 	w, r := h.writer(p, "allocations", q), h.reader(p, "allocations", q)
-	h.meet(w, r)
+	h.waitMatched(w, r)
 	sample := make([]byte, 104)
 	sample[1] = 1
 	var bytesRead int

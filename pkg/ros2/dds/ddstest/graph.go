@@ -10,8 +10,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// matched: both sides count whom they match, and know them.
-func matched(t *testing.T, h *house) {
+// matched: both sides count and list their matches.
+func matched(t *testing.T, h *harness) {
 	p := h.participant()
 	w := h.writer(h.participant(), "matched", reliable())
 	a, b := h.reader(p, "matched", reliable()), h.reader(p, "matched", reliable())
@@ -47,27 +47,27 @@ func sorted(all ...dds.GUID) []dds.GUID {
 	return all
 }
 
-// ignoreLocal: a reader that ignores its own participant hears the others.
-func ignoreLocal(t *testing.T, h *house) {
+// ignoreLocal: a reader that ignores its own participant matches the others.
+func ignoreLocal(t *testing.T, h *harness) {
 	p := h.participant()
 	deaf := reliable()
 	deaf.IgnoreLocal = true
-	ignoring, hearing := h.reader(p, "ignore", deaf), h.reader(p, "ignore", reliable())
+	ignoring, listening := h.reader(p, "ignore", deaf), h.reader(p, "ignore", reliable())
 	own, others := h.writer(p, "ignore", reliable()), h.writer(h.participant(), "ignore", reliable())
 	h.eventually("the other writer", func() bool { return ignoring.Status().Matched == 1 })
-	h.eventually("both writers", func() bool { return hearing.Status().Matched == 2 })
+	h.eventually("both writers", func() bool { return listening.Status().Matched == 2 })
 	h.eventually("both readers", func() bool { return others.Status().Matched == 2 })
 	h.write(own, number(1))
-	h.take(hearing, 1)
+	h.take(listening, 1)
 	h.write(others, number(2))
-	h.take(hearing, 1)
+	h.take(listening, 1)
 	if got := numbersOf(t, h.take(ignoring, 1)); got[0] != 2 {
 		t.Errorf("a reader that ignores its participant took %v", got)
 	}
 }
 
-// typesApart: one name with two types makes two topics, in one participant too.
-func typesApart(t *testing.T, h *house) {
+// typesApart: one name with two types is two topics, also in one participant.
+func typesApart(t *testing.T, h *harness) {
 	p := h.participant()
 	w := h.writer(p, "types", reliable())
 	other := topic("types")
@@ -81,7 +81,7 @@ func typesApart(t *testing.T, h *house) {
 		t.Fatal(err)
 	}
 	r := h.reader(h.participant(), "types", reliable())
-	h.meet(w, r)
+	h.waitMatched(w, r)
 	h.write(w, number(1))
 	h.take(r, 1)
 	for _, x := range []dds.Reader{stranger, far} {
@@ -91,8 +91,8 @@ func typesApart(t *testing.T, h *house) {
 	}
 }
 
-// handles: writers' handles and everyone's GUIDs differ.
-func handles(t *testing.T, h *house) {
+// handles: the handles of writers differ, and all GUIDs.
+func handles(t *testing.T, h *harness) {
 	seen, names := map[uint64]bool{}, map[dds.GUID]bool{}
 	participants := []dds.Participant{h.participant(), h.participant(), h.participant()}
 	for _, p := range participants {
@@ -111,14 +111,14 @@ func handles(t *testing.T, h *house) {
 	}
 }
 
-// graph follows Changes, and checks that they make sense.
+// graph follows Changes, and checks that they are consistent.
 type graph struct {
-	h     *house
+	h     *harness
 	alive map[dds.GUID]dds.Change
 	gone  map[dds.GUID]int // how often
 }
 
-func (h *house) graph() *graph {
+func (h *harness) graph() *graph {
 	return &graph{h, map[dds.GUID]dds.Change{}, map[dds.GUID]int{}}
 }
 
@@ -153,7 +153,7 @@ func (g *graph) follow(p dds.Participant) {
 	}
 }
 
-// wait follows p until it has seen what is asked for.
+// wait follows the changes until a condition holds.
 func (g *graph) wait(p dds.Participant, what string, is func() bool) {
 	g.h.t.Helper()
 	g.follow(p)
@@ -167,9 +167,9 @@ func (g *graph) wait(p dds.Participant, what string, is func() bool) {
 	}
 }
 
-// changes: participants and endpoints come with what they tell of themselves, and
-// go.
-func changes(t *testing.T, h *house) {
+// changes: participants and endpoints appear with their topic, QoS and user data, and
+// disappear.
+func changes(t *testing.T, h *harness) {
 	p := h.participant()
 	g := h.graph()
 	other := h.open(t, []byte("enclave=/other;"))
@@ -218,8 +218,8 @@ func changes(t *testing.T, h *house) {
 	}
 }
 
-// changesAtOpen: who comes late hears of those that are there.
-func changesAtOpen(t *testing.T, h *house) {
+// changesAtOpen: a late participant gets those that exist.
+func changesAtOpen(t *testing.T, h *harness) {
 	early := h.participant()
 	w := h.writer(early, "early", reliable())
 	late := h.participant()
@@ -233,8 +233,9 @@ func changesAtOpen(t *testing.T, h *house) {
 	}
 }
 
-// changesForgotten: what came and went unseen does not make the graph senseless.
-func changesForgotten(t *testing.T, h *house) {
+// changesForgotten: endpoints that appear and disappear unseen leave the graph
+// consistent.
+func changesForgotten(t *testing.T, h *harness) {
 	p, other := h.participant(), h.participant()
 	for i := range 50 {
 		w := h.writer(other, fmt.Sprint("passing ", i), reliable())

@@ -12,7 +12,7 @@ import (
 )
 
 // within fails the test when f does not return.
-func (h *house) within(what string, f func()) {
+func (h *harness) within(what string, f func()) {
 	h.t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -27,7 +27,7 @@ func (h *house) within(what string, f func()) {
 }
 
 // closeWhileWaiting: Close ends Wait.
-func closeWhileWaiting(t *testing.T, h *house) {
+func closeWhileWaiting(t *testing.T, h *harness) {
 	for range 2 {
 		p := h.participant()
 		h.reader(p, "waiting", reliable())
@@ -59,7 +59,7 @@ func closeWhileWaiting(t *testing.T, h *house) {
 }
 
 // closeWhileWriting: writers and their participant may be closed at any time.
-func closeWhileWriting(t *testing.T, h *house) {
+func closeWhileWriting(t *testing.T, h *harness) {
 	r := h.reader(h.participant(), "writing", reliable())
 	for i := range 6 {
 		p := h.open(t, nil)
@@ -68,14 +68,7 @@ func closeWhileWriting(t *testing.T, h *house) {
 		var group sync.WaitGroup
 		for range 3 {
 			group.Go(func() {
-				for {
-					if err := w.Write(number(1), 0); err != nil {
-						if !errors.Is(err, dds.ErrClosed) {
-							t.Errorf("writing while closing: %v", err)
-						}
-						return
-					}
-				}
+				h.untilClosed("writing", func() error { return w.Write(number(1), 0) })
 			})
 		}
 		h.eventually("samples arrive", func() bool { return len(h.takeNow(r, 100)) > 0 })
@@ -93,40 +86,49 @@ func closeWhileWriting(t *testing.T, h *house) {
 	}
 }
 
-// closeWhileTaking: so may readers, from within Take too.
-func closeWhileTaking(t *testing.T, h *house) {
+// untilClosed repeats f until it fails, which must be with ErrClosed.
+func (h *harness) untilClosed(what string, f func() error) {
+	for {
+		if err := f(); err != nil {
+			if !errors.Is(err, dds.ErrClosed) {
+				h.t.Errorf("%s while closing: %v", what, err)
+			}
+			return
+		}
+	}
+}
+
+// closeWhileTaking: readers may be closed at any time, from within Take too.
+func closeWhileTaking(t *testing.T, h *harness) {
 	p, other := h.participant(), h.participant()
 	w := h.writer(p, "taking", reliable())
 	for range 5 {
 		r := h.reader(other, "taking", reliable())
-		h.meet(w, r)
+		h.waitMatched(w, r)
 		h.write(w, numbers(1, 100)...)
+		closeAt50 := func(s *dds.Sample) {
+			if numberOf(t, *s) != 50 {
+				return
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 		var group sync.WaitGroup
 		for range 2 {
 			group.Go(func() {
-				for {
-					_, err := r.Take(10, func(s *dds.Sample) {
-						if numberOf(t, *s) == 50 {
-							if err := r.Close(); err != nil {
-								t.Error(err)
-							}
-						}
-					})
-					if err != nil {
-						if !errors.Is(err, dds.ErrClosed) {
-							t.Errorf("taking while closing: %v", err)
-						}
-						return
-					}
-				}
+				h.untilClosed("taking", func() error {
+					_, err := r.Take(10, closeAt50)
+					return err
+				})
 			})
 		}
 		h.within("Take of a closed reader", group.Wait)
 	}
 }
 
-// closed: what is closed says so, and may be closed again.
-func closed(t *testing.T, h *house) {
+// closed: methods of closed things return ErrClosed, but Close, which may be repeated.
+func closed(t *testing.T, h *harness) {
 	p := h.participant()
 	w, r := h.writer(p, "closed", reliable()), h.reader(p, "closed", reliable())
 	end := func(c interface{ Close() error }) {
@@ -152,7 +154,7 @@ func closed(t *testing.T, h *house) {
 		w.Matched(func(dds.GUID) { t.Error("a closed writer has a match") })
 		r.Matched(func(dds.GUID) { t.Error("a closed reader has a match") })
 	}
-	h.meet(w, r)
+	h.waitMatched(w, r)
 	guid := w.GUID()
 	end(w)
 	end(r)
@@ -178,14 +180,15 @@ func closed(t *testing.T, h *house) {
 	p.Wake()
 }
 
-// vanishingWriter: a writer that goes leaves what it sent, and no sample more.
-func vanishingWriter(t *testing.T, h *house) {
+// vanishingWriter: a writer that is closed leaves the samples that it sent, and no
+// other.
+func vanishingWriter(t *testing.T, h *harness) {
 	p := h.participant()
 	r := h.reader(p, "vanishing", reliable())
 	for i := range 5 {
 		other := h.open(t, nil)
 		w := h.writer(other, "vanishing", reliable())
-		h.meet(w, r)
+		h.waitMatched(w, r)
 		h.write(w, number(i))
 		h.waitFor(p, "data", func(r dds.Ready) bool { return r.Data })
 		if err := other.Close(); err != nil {
@@ -193,13 +196,13 @@ func vanishingWriter(t *testing.T, h *house) {
 		}
 		h.eventually("the writer is gone", func() bool { return r.Status().Matched == 0 })
 		if got := numbersOf(t, h.takeNow(r, 10)); len(got) != 1 || got[0] != i {
-			t.Errorf("a writer wrote %d and went; took %v", i, got)
+			t.Errorf("a writer wrote %d and was closed; took %v", i, got)
 		}
 	}
 }
 
-// everythingAtOnce: every method from many goroutines.
-func everythingAtOnce(t *testing.T, h *house) {
+// everythingAtOnce: every method is called by many goroutines.
+func everythingAtOnce(t *testing.T, h *harness) {
 	const writers, samples = 4, 200
 	left, right := h.participant(), h.participant()
 	r := h.reader(right, "at once", reliable())
@@ -212,17 +215,7 @@ func everythingAtOnce(t *testing.T, h *house) {
 	for i := range writers {
 		w := h.writer(left, "at once", reliable())
 		h.eventually("a match", func() bool { return w.Status().Matched >= 1 })
-		writing.Go(func() {
-			for k := range samples {
-				if err := w.Write(number(i*samples+k), 0); err != nil {
-					t.Error(err)
-				}
-				if k%50 == 0 {
-					w.Matched(func(dds.GUID) {})
-					right.Wake()
-				}
-			}
-		})
+		writing.Go(func() { h.writeAndWake(w, right, numbers(i*samples, (i+1)*samples-1)) })
 	}
 	seen := map[int]bool{}
 	last := [writers]int{}
@@ -247,8 +240,21 @@ func everythingAtOnce(t *testing.T, h *house) {
 	h.within("writing", writing.Wait)
 }
 
-// pester makes, uses and closes endpoints until stop.
-func (h *house) pester(p dds.Participant, r dds.Reader, stop chan struct{}) {
+// writeAndWake writes samples, and calls other methods now and then.
+func (h *harness) writeAndWake(w dds.Writer, p dds.Participant, samples [][]byte) {
+	for k, sample := range samples {
+		if err := w.Write(sample, 0); err != nil {
+			h.t.Error(err)
+		}
+		if k%50 == 0 {
+			w.Matched(func(dds.GUID) {})
+			p.Wake()
+		}
+	}
+}
+
+// pester creates, uses and closes endpoints until stop.
+func (h *harness) pester(p dds.Participant, r dds.Reader, stop chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:

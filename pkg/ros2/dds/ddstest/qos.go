@@ -10,19 +10,19 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// lateJoiners: who comes late gets what a transient local writer keeps, if it asks
-// for it.
-func lateJoiners(t *testing.T, h *house) {
+// lateJoiners: a late reader gets what a transient local writer keeps, if it requests
+// that.
+func lateJoiners(t *testing.T, h *harness) {
 	q := dds.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 2, MaxBlocking: time.Second}
 	w := h.writer(h.participant(), "late", q)
 	h.write(w, numbers(1, 5)...)
 	asking := reliable()
 	asking.Durability = dds.TransientLocal
 	late := h.reader(h.participant(), "late", asking)
-	// In a participant of its own: Cyclone DDS gives what it fetches for one
-	// reader to those beside it.
+	// In a participant of its own: Cyclone DDS passes what it fetches for one reader
+	// to others of the same participant.
 	volatile := h.reader(h.participant(), "late", reliable())
-	h.meet(w, late, volatile)
+	h.waitMatched(w, late, volatile)
 	if got := numbersOf(t, h.take(late, 2)); !slices.Equal(got, []int{4, 5}) {
 		t.Errorf("a writer that keeps 2 of 1 to 5 gave a late reader %v", got)
 	}
@@ -35,8 +35,8 @@ func lateJoiners(t *testing.T, h *house) {
 	}
 }
 
-// lateKeepAll: a writer may keep everything for who comes late.
-func lateKeepAll(t *testing.T, h *house) {
+// lateKeepAll: a writer may keep all samples for late readers.
+func lateKeepAll(t *testing.T, h *harness) {
 	q := reliable()
 	q.Durability = dds.TransientLocal
 	w := h.writer(h.participant(), "late all", q)
@@ -49,14 +49,14 @@ func lateKeepAll(t *testing.T, h *house) {
 	}
 }
 
-// keepLast: of what it has not taken, a reader keeps the last.
-func keepLast(t *testing.T, h *house) {
+// keepLast: a reader keeps the last samples that were not taken.
+func keepLast(t *testing.T, h *harness) {
 	p := h.participant()
 	w := h.writer(h.participant(), "keep last", reliable())
 	three := h.reader(p, "keep last", dds.QoS{Reliability: dds.Reliable, Depth: 3})
 	one := h.reader(p, "keep last", dds.QoS{Reliability: dds.Reliable})
 	all := h.reader(p, "keep last", reliable())
-	h.meet(w, three, one, all)
+	h.waitMatched(w, three, one, all)
 	h.eventually("three matches", func() bool { return w.Status().Matched == 3 })
 	h.write(w, numbers(1, 11)...)
 	h.take(all, 11) // so that number 10 is with everyone
@@ -69,31 +69,31 @@ func keepLast(t *testing.T, h *house) {
 	}
 }
 
-// deadline: both sides count when samples stay away.
-func deadline(t *testing.T, h *house) {
+// deadline: both sides count missed deadlines.
+func deadline(t *testing.T, h *harness) {
 	q := reliable()
 	q.Deadline = 30 * time.Millisecond
 	asking := reliable()
 	asking.Deadline = 60 * time.Millisecond
 	p := h.participant()
 	w, r := h.writer(h.participant(), "deadline", q), h.reader(p, "deadline", asking)
-	h.meet(w, r)
+	h.waitMatched(w, r)
 	h.write(w, number(1))
 	h.eventually("the writer misses its deadline", func() bool { return w.Status().DeadlineMissed > 1 })
 	h.eventually("the reader sees a deadline missed", func() bool { return r.Status().DeadlineMissed > 1 })
 	h.waitFor(p, "a deadline was missed", func(r dds.Ready) bool { return r.Owner == "deadline reader" && r.Event })
 }
 
-// liveliness: a writer that is to show its life by writing, and does not, is lost
-// until it writes.
-func liveliness(t *testing.T, h *house) {
+// liveliness: a writer of manual liveliness that does not write is lost until it
+// writes.
+func liveliness(t *testing.T, h *harness) {
 	q := reliable()
 	q.Liveliness, q.Lease = dds.ManualByTopic, 100*time.Millisecond
 	asking := q
 	asking.Lease = 200 * time.Millisecond
 	p := h.participant()
 	w, r := h.writer(h.participant(), "liveliness", q), h.reader(p, "liveliness", asking)
-	h.meet(w, r)
+	h.waitMatched(w, r)
 	h.write(w, number(1))
 	h.eventually("the writer knows that it is lost", func() bool { return w.Status().LivelinessLost > 0 })
 	h.eventually("the reader loses the writer", func() bool {
@@ -115,8 +115,8 @@ func liveliness(t *testing.T, h *house) {
 	})
 }
 
-// lifespan: what is too old is not delivered.
-func lifespan(t *testing.T, h *house) {
+// lifespan: samples that are too old are not delivered.
+func lifespan(t *testing.T, h *harness) {
 	brief := reliable()
 	brief.Durability, brief.Lifespan = dds.TransientLocal, 40*time.Millisecond
 	long := brief
@@ -141,9 +141,9 @@ func lifespan(t *testing.T, h *house) {
 	}
 }
 
-// incompatible: both sides learn which policy keeps them apart, perhaps twice
-// where the two find each other at the same moment.
-func incompatible(t *testing.T, h *house) {
+// incompatible: both sides report the incompatible policy, perhaps twice where they
+// discover each other at the same moment.
+func incompatible(t *testing.T, h *harness) {
 	both := func(change func(q *dds.QoS)) dds.QoS {
 		q := reliable()
 		change(&q)
@@ -158,12 +158,14 @@ func incompatible(t *testing.T, h *house) {
 		{dds.ReliabilityPolicy, dds.QoS{}, reliable()},
 		{dds.DurabilityPolicy, reliable(), both(func(q *dds.QoS) { q.Durability = dds.TransientLocal })},
 		{dds.DeadlinePolicy, reliable(), both(func(q *dds.QoS) { q.Deadline = time.Second })},
-		{dds.DeadlinePolicy, both(func(q *dds.QoS) { q.Deadline = 2 * time.Second }), both(func(q *dds.QoS) { q.Deadline = time.Second })},
-		{dds.LivelinessPolicy, reliable(), both(func(q *dds.QoS) { q.Liveliness, q.Lease = dds.ManualByTopic, time.Hour })},
+		{dds.DeadlinePolicy, both(func(q *dds.QoS) { q.Deadline = 2 * time.Second }),
+			both(func(q *dds.QoS) { q.Deadline = time.Second })},
+		{dds.LivelinessPolicy, reliable(),
+			both(func(q *dds.QoS) { q.Liveliness, q.Lease = dds.ManualByTopic, time.Hour })},
 		{dds.LivelinessPolicy, reliable(), both(func(q *dds.QoS) { q.Lease = time.Hour })},
 	} {
 		if got := dds.Compatible(c.offered, c.asked); got != c.policy {
-			t.Errorf("Compatible says %v of %+v and %+v; expected %v", got, c.offered, c.asked, c.policy)
+			t.Errorf("Compatible returns %v for %+v and %+v; expected %v", got, c.offered, c.asked, c.policy)
 		}
 		name := fmt.Sprint("incompatible ", i)
 		w, r := h.writer(left, name, c.offered), h.reader(right, name, c.asked)
@@ -177,8 +179,8 @@ func incompatible(t *testing.T, h *house) {
 	}
 }
 
-// badQoS: what makes no sense is refused, naming the topic.
-func badQoS(t *testing.T, h *house) {
+// badQoS: invalid topics and QoS are refused with an error that names the topic.
+func badQoS(t *testing.T, h *harness) {
 	p := h.participant()
 	for _, c := range []struct {
 		topic dds.Topic

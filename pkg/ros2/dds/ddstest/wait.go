@@ -9,8 +9,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// wake: Wake ends the Wait that runs, or else the next one.
-func wake(t *testing.T, h *house) {
+// wake: Wake ends the current Wait, or else the next one.
+func wake(t *testing.T, h *harness) {
 	p := h.participant()
 	h.calm(p)
 	p.Wake()
@@ -36,15 +36,15 @@ func wake(t *testing.T, h *house) {
 	}
 }
 
-// timeouts: Wait returns when nothing happens, and not before its time.
-func timeouts(t *testing.T, h *house) {
+// timeouts: Wait returns after its timeout, and not before.
+func timeouts(t *testing.T, h *harness) {
 	p := h.participant()
 	h.calm(p)
 	for _, timeout := range []time.Duration{0, time.Nanosecond, 30 * time.Millisecond} {
 		begun := time.Now()
 		ready, err := p.Wait(timeout, []dds.Ready{{Owner: "mine"}})
 		if err != nil || len(ready) != 1 || ready[0].Owner != "mine" {
-			t.Errorf("Wait(%v) with nothing to tell: %v, %v", timeout, ready, err)
+			t.Errorf("Wait(%v) with nothing to report: %v, %v", timeout, ready, err)
 		}
 		if took := time.Since(begun); took < timeout {
 			t.Errorf("Wait(%v) returned after %v", timeout, took)
@@ -52,14 +52,14 @@ func timeouts(t *testing.T, h *house) {
 	}
 }
 
-// toldUntilTaken: Wait tells of samples as long as there are some, and wakes for
-// those that come while it waits.
-func toldUntilTaken(t *testing.T, h *house) {
+// reportedUntilTaken: Wait reports samples as long as there are some, and wakes for
+// those that arrive while it waits.
+func reportedUntilTaken(t *testing.T, h *harness) {
 	p := h.participant()
-	w, r := h.writer(h.participant(), "told", reliable()), h.reader(p, "told", reliable())
-	h.meet(w, r)
+	w, r := h.writer(h.participant(), "reported", reliable()), h.reader(p, "reported", reliable())
+	h.waitMatched(w, r)
 	h.calm(p)
-	data := func(r dds.Ready) bool { return r.Owner == "told reader" && r.Data }
+	data := func(r dds.Ready) bool { return r.Owner == "reported reader" && r.Data }
 	written := make(chan error, 1)
 	time.AfterFunc(20*time.Millisecond, func() { written <- w.Write(number(1), 0) })
 	h.waitFor(p, "data", data)
@@ -76,8 +76,8 @@ func toldUntilTaken(t *testing.T, h *house) {
 	h.calm(p)
 }
 
-// eventsOnce: Wait tells of each event once, asked for or not.
-func eventsOnce(t *testing.T, h *house) {
+// eventsOnce: Wait reports each event once, whether Status is called or not.
+func eventsOnce(t *testing.T, h *harness) {
 	p, other := h.participant(), h.participant()
 	h.reader(p, "events", reliable())
 	h.calm(p)
@@ -85,7 +85,7 @@ func eventsOnce(t *testing.T, h *house) {
 	var matched, graph bool
 	for end := time.Now().Add(patience); !(matched && graph); {
 		if time.Now().After(end) {
-			t.Fatalf("a writer came: told of the match: %v, of the graph: %v", matched, graph)
+			t.Fatalf("a writer appeared: match reported: %v, graph reported: %v", matched, graph)
 		}
 		ready, err := p.Wait(time.Second, nil)
 		if err != nil {
@@ -106,10 +106,10 @@ func eventsOnce(t *testing.T, h *house) {
 	h.waitFor(p, "the writer went", func(r dds.Ready) bool { return r.Owner == "events reader" && r.Event })
 }
 
-// orderOfMany: each of many readers is told of, once in a call, and each sample is
-// its own.
-func orderOfMany(t *testing.T, h *house) {
-	const n = 100 // more than a backend may want to tell at once
+// orderOfMany: Wait reports each of many readers once in a call, and each reader gets
+// its own samples.
+func orderOfMany(t *testing.T, h *harness) {
+	const n = 100 // more than a backend may report at once
 	from, to := h.participant(), h.participant()
 	var writers []dds.Writer
 	readers := map[any]dds.Reader{}
@@ -119,7 +119,7 @@ func orderOfMany(t *testing.T, h *house) {
 		readers[name+" reader"] = h.reader(to, name, reliable())
 	}
 	for i, w := range writers {
-		h.meet(w, readers[fmt.Sprint("many ", i, " reader")])
+		h.waitMatched(w, readers[fmt.Sprint("many ", i, " reader")])
 		h.write(w, numbers(10*i, 10*i+2)...)
 	}
 	got := map[any][]int{}

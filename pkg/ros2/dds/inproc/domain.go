@@ -1,6 +1,6 @@
-// Package inproc is a DDS within one process, without a network: for tests, and
-// for nodes that share a process. Matching, queues, deadlines, liveliness and
-// lifespans are those of DDS 1.4; a sample is copied once, whoever reads it.
+// Package inproc is a DDS backend within one process, without a network: for tests,
+// and for nodes that share a process. Matching, queues, deadlines, liveliness and
+// lifespans are those of DDS 1.4. A sample is copied once for all readers.
 package inproc
 
 import (
@@ -12,12 +12,11 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// Domain joins the participants that are opened in it. Domains do not hear each
-// other.
+// Domain connects its participants. Domains are separate from each other.
 type Domain struct {
 	prefix  [8]byte // random, of the GUIDs
 	samples sync.Pool
-	views   sync.Pool // of *dds.Sample, what Take shows
+	views   sync.Pool // of *dds.Sample, for Take
 
 	mu           sync.Mutex // guards all below, and everything of participants and endpoints
 	opened       uint32     // participants ever
@@ -31,7 +30,7 @@ type topic struct {
 	readers []*reader
 }
 
-// NewDomain makes an empty domain.
+// NewDomain returns an empty domain.
 func NewDomain() *Domain {
 	d := &Domain{topics: map[dds.Topic]*topic{}}
 	rand.Read(d.prefix[:])
@@ -40,30 +39,30 @@ func NewDomain() *Domain {
 	return d
 }
 
-// Open makes a participant, which tells the others its user data.
+// Open creates a participant and announces its user data to the others.
 func (d *Domain) Open(userData []byte) dds.Participant {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened++
 	p := &participant{
-		domain: d, userData: slices.Clone(userData), news: make(chan struct{}, 1), entities: map[entity]bool{},
+		domain: d, userData: slices.Clone(userData), news: make(chan struct{}, 1),
 	}
 	copy(p.guid[:], d.prefix[:])
 	binary.BigEndian.PutUint32(p.guid[8:], d.opened)
 	binary.BigEndian.PutUint32(p.guid[12:], 0x000001c1) // RTPS 2.3, 9.3.1.2: ENTITYID_PARTICIPANT
 	for _, other := range d.participants {
 		p.learn(other.change(true))
-		for _, e := range other.order {
-			p.learn(e.base().change(true))
+		for _, e := range other.endpoints {
+			p.learn(e.change(true))
 		}
 	}
 	d.participants = append(d.participants, p)
-	d.tell(p.change(true))
+	d.announce(p.change(true))
 	return p
 }
 
-// tell lets every participant know of a change.
-func (d *Domain) tell(c dds.Change) {
+// announce passes a change to every participant.
+func (d *Domain) announce(c dds.Change) {
 	for _, p := range d.participants {
 		p.learn(c)
 	}
@@ -77,7 +76,7 @@ func (d *Domain) topicOf(t dds.Topic) *topic {
 	return d.topics[t]
 }
 
-// match joins a writer and a reader, or counts at both why not.
+// match connects a writer and a reader, or counts at both why they do not match.
 func match(w *writer, r *reader) {
 	if r.qos.IgnoreLocal && r.participant == w.participant {
 		return
@@ -86,7 +85,7 @@ func match(w *writer, r *reader) {
 		for _, e := range []*endpoint{&w.endpoint, &r.endpoint} {
 			e.status.Incompatible++
 			e.status.IncompatiblePolicy = policy
-			e.tellEvent()
+			e.notify()
 		}
 		return
 	}
@@ -95,7 +94,7 @@ func match(w *writer, r *reader) {
 	for _, e := range []*endpoint{&w.endpoint, &r.endpoint} {
 		e.status.Matched++
 		e.status.MatchedTotal++
-		e.tellEvent()
+		e.notify()
 	}
 	if w.lost {
 		r.status.NotAlive++
@@ -115,7 +114,7 @@ func part(w *writer, r *reader) {
 	r.writers = slices.DeleteFunc(r.writers, func(x *writer) bool { return x == w })
 	for _, e := range []*endpoint{&w.endpoint, &r.endpoint} {
 		e.status.Matched--
-		e.tellEvent()
+		e.notify()
 	}
 	if w.lost {
 		r.status.NotAlive--

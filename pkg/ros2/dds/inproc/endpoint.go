@@ -7,10 +7,11 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// endpoint is what a writer and a reader have in common. Its changing fields
-// are guarded by the domain's mutex.
+// endpoint is the common part of writers and readers. The domain's mutex guards
+// its variable fields.
 type endpoint struct {
 	participant *participant
+	self        entity
 	guid        dds.GUID
 	kind        dds.Kind
 	topic       dds.Topic
@@ -18,12 +19,10 @@ type endpoint struct {
 	owner       any
 
 	status   dds.Status
-	event    bool // Wait has not told of status yet
+	event    bool // Wait has not reported status yet
 	closed   bool
 	deadline alarm
 }
-
-func (e *endpoint) base() *endpoint { return e }
 
 func (e *endpoint) GUID() dds.GUID { return e.guid }
 
@@ -36,8 +35,25 @@ func (e *endpoint) Status() dds.Status {
 	return e.status
 }
 
-// tellEvent makes Wait tell that status has news.
-func (e *endpoint) tellEvent() {
+func (e *endpoint) Close() error {
+	e.domain().mu.Lock()
+	defer e.domain().mu.Unlock()
+	e.participant.remove(e)
+	return nil
+}
+
+// matched calls f for the GUIDs of an endpoint's peers.
+func matched[E interface{ GUID() dds.GUID }](d *Domain, peers *[]E, f func(dds.GUID)) {
+	d.mu.Lock()
+	all := slices.Clone(*peers)
+	d.mu.Unlock()
+	for _, p := range all {
+		f(p.GUID())
+	}
+}
+
+// notify makes Wait report that status has changed.
+func (e *endpoint) notify() {
 	e.event = true
 	e.participant.signal()
 }
@@ -52,15 +68,15 @@ func (e *endpoint) change(alive bool) dds.Change {
 	return c
 }
 
-// watchDeadline counts from now, at every sample: the first sample is when a
-// topic's only instance comes to be (DDS 1.4, 2.2.3.7).
+// watchDeadline restarts the deadline at every sample. The first sample creates the
+// topic's only instance (DDS 1.4, 2.2.3.7).
 func (e *endpoint) watchDeadline() {
 	if e.qos.Deadline != 0 {
 		e.deadline.set(e.qos.Deadline, e.missDeadline)
 	}
 }
 
-// missDeadline counts a deadline missed and begins the next one.
+// missDeadline counts a missed deadline and starts the next one.
 func (e *endpoint) missDeadline() {
 	e.domain().mu.Lock()
 	defer e.domain().mu.Unlock()
@@ -68,11 +84,11 @@ func (e *endpoint) missDeadline() {
 		return
 	}
 	e.status.DeadlineMissed++
-	e.tellEvent()
+	e.notify()
 	e.watchDeadline()
 }
 
-// alarm calls a function later, unless it is set anew before.
+// alarm calls a function later, unless it is set again before.
 type alarm struct {
 	timer *time.Timer
 	at    time.Time
@@ -87,7 +103,7 @@ func (a *alarm) set(after time.Duration, ring func()) {
 	}
 }
 
-// due is false when the alarm was set anew while it was going off.
+// due is false when the alarm was set again while its function started.
 func (a *alarm) due() bool { return !time.Now().Before(a.at) }
 
 func (a *alarm) stop() {

@@ -16,8 +16,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestRefusedOnce: a pair that does not match counts once, at both ends.
-func TestRefusedOnce(t *testing.T) {
+// A pair that does not match is counted once at both ends.
+func TestIncompatiblePairCountsOnce(t *testing.T) {
 	d := NewDomain()
 	p := d.Open(nil)
 	defer p.Close()
@@ -37,9 +37,8 @@ func TestRefusedOnce(t *testing.T) {
 	}
 }
 
-// TestCongestion: a reader that keeps all and takes nothing holds reliable
-// writers up, and only them.
-func TestCongestion(t *testing.T) {
+// A reader that keeps all and takes nothing blocks reliable writers.
+func TestFullReaderBlocksReliableWriters(t *testing.T) {
 	d := NewDomain()
 	p := d.Open(nil)
 	defer p.Close()

@@ -9,30 +9,26 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// participant implements dds.Participant. Its fields are guarded by the domain's
-// mutex.
+// participant implements dds.Participant. The domain's mutex guards its fields.
 type participant struct {
 	domain   *Domain
 	guid     dds.GUID
 	userData []byte
 	news     chan struct{} // full when Wait is to look again
 
-	made     uint32 // endpoints ever
-	order    []entity
-	entities map[entity]bool
-	changes  []dds.Change
-	changed  bool // Wait has not told of changes yet
-	woken    bool
-	closed   bool
+	made      uint32 // endpoints ever
+	endpoints []*endpoint
+	changes   []dds.Change
+	changed   bool // Wait has not reported changes yet
+	woken     bool
+	closed    bool
 }
 
 // entity is a writer or a reader.
 type entity interface {
-	base() *endpoint
-	Close() error
-	// hasData says whether samples wait to be taken.
+	// hasData reports whether there are samples to take.
 	hasData(now int64) bool
-	// closing parts the entity from its topic; the domain is locked.
+	// closing removes the entity from its topic; the domain is locked.
 	closing()
 }
 
@@ -46,8 +42,8 @@ func (p *participant) change(alive bool) dds.Change {
 	return c
 }
 
-// learn notes a change of the graph. What came and went unseen is forgotten, so
-// that a participant that never asks holds no more than there is.
+// learn adds a change of the graph. An entity that disappears before Changes has
+// reported it is dropped, so that the list has at most one change per entity.
 func (p *participant) learn(c dds.Change) {
 	if !c.Alive {
 		came := slices.IndexFunc(p.changes, func(x dds.Change) bool { return x.GUID == c.GUID && x.Alive })
@@ -76,7 +72,7 @@ func (p *participant) NewWriter(t dds.Topic, q dds.QoS, owner any) (dds.Writer, 
 	d := p.domain
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w := &writer{room: make(chan struct{}, 1)}
+	w := &writer{space: make(chan struct{}, 1)}
 	if err := p.add(&w.endpoint, dds.WriterKind, t, q, owner, w); err != nil {
 		return nil, err
 	}
@@ -108,41 +104,37 @@ func (p *participant) NewReader(t dds.Topic, q dds.QoS, owner any) (dds.Reader, 
 	return r, nil
 }
 
-// add makes e an endpoint of the participant and tells the others.
+// add makes e an endpoint of the participant and announces it.
 func (p *participant) add(e *endpoint, k dds.Kind, t dds.Topic, q dds.QoS, owner any, self entity) error {
 	if p.closed {
 		return fmt.Errorf("topic %s: the participant: %w", t.Name, dds.ErrClosed)
 	}
 	p.made++
 	q.UserData = slices.Clone(q.UserData)
-	*e = endpoint{participant: p, kind: k, topic: t, qos: q, owner: owner, guid: p.guid}
+	*e = endpoint{participant: p, self: self, kind: k, topic: t, qos: q, owner: owner, guid: p.guid}
 	entityKind := uint32(0x03) // RTPS 2.3, 9.3.1.2: a writer without key
 	if k == dds.ReaderKind {
 		entityKind = 0x04
 	}
 	binary.BigEndian.PutUint32(e.guid[12:], p.made<<8|entityKind)
-	p.order = append(p.order, self)
-	p.entities[self] = true
-	p.domain.tell(e.change(true))
+	p.endpoints = append(p.endpoints, e)
+	p.domain.announce(e.change(true))
 	return nil
 }
 
-// remove undoes add; it says whether the entity was still there.
-func (p *participant) remove(self entity) bool {
-	if !p.entities[self] {
-		return false
+// remove undoes add.
+func (p *participant) remove(e *endpoint) {
+	if e.closed {
+		return
 	}
-	delete(p.entities, self)
-	p.order = slices.DeleteFunc(p.order, func(x entity) bool { return x == self })
-	e := self.base()
 	e.closed = true
+	p.endpoints = slices.DeleteFunc(p.endpoints, func(x *endpoint) bool { return x == e })
 	e.deadline.stop()
-	self.closing()
+	e.self.closing()
 	if t := p.domain.topics[e.topic]; len(t.writers)+len(t.readers) == 0 {
 		delete(p.domain.topics, e.topic)
 	}
-	p.domain.tell(e.change(false))
-	return true
+	p.domain.announce(e.change(false))
 }
 
 func (p *participant) Wait(timeout time.Duration, ready []dds.Ready) ([]dds.Ready, error) {
@@ -176,9 +168,8 @@ func (p *participant) collect(ready []dds.Ready) (_ []dds.Ready, woken bool, _ e
 		return ready, false, dds.ErrClosed
 	}
 	now := time.Now().UnixNano()
-	for _, self := range p.order {
-		e := self.base()
-		if data := self.hasData(now); data || e.event {
+	for _, e := range p.endpoints {
+		if data := e.self.hasData(now); data || e.event {
 			ready = append(ready, dds.Ready{Owner: e.owner, Data: data, Event: e.event})
 			e.event = false
 		}
@@ -219,13 +210,13 @@ func (p *participant) Close() error {
 	if p.closed {
 		return nil
 	}
-	for len(p.order) > 0 {
-		p.remove(p.order[len(p.order)-1])
+	for len(p.endpoints) > 0 {
+		p.remove(p.endpoints[len(p.endpoints)-1])
 	}
 	p.closed = true
 	p.changes = nil
 	d.participants = slices.DeleteFunc(d.participants, func(x *participant) bool { return x == p })
-	d.tell(p.change(false))
+	d.announce(p.change(false))
 	p.signal()
 	return nil
 }

@@ -56,34 +56,20 @@ func (r *reader) next() (*sample, error) {
 	s := r.queue.pop()
 	if full := r.queue.bytes + len(s.data); full >= backlog && r.queue.bytes < backlog {
 		for _, w := range r.writers {
-			w.makeRoom()
+			w.wake()
 		}
 	}
 	return s, nil
 }
 
-func (r *reader) Matched(f func(dds.GUID)) {
-	r.domain().mu.Lock()
-	writers := slices.Clone(r.writers)
-	r.domain().mu.Unlock()
-	for _, w := range writers {
-		f(w.guid)
-	}
-}
-
-func (r *reader) Close() error {
-	r.domain().mu.Lock()
-	defer r.domain().mu.Unlock()
-	r.participant.remove(r)
-	return nil
-}
+func (r *reader) Matched(f func(dds.GUID)) { matched(r.domain(), &r.writers, f) }
 
 func (r *reader) closing() {
 	topic := r.domain().topicOf(r.topic)
 	topic.readers = slices.DeleteFunc(topic.readers, func(x *reader) bool { return x == r })
 	for _, w := range slices.Clone(r.writers) {
 		part(w, r)
-		w.makeRoom()
+		w.wake()
 	}
 	r.queue.drop(r.domain())
 }

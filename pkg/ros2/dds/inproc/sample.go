@@ -17,7 +17,7 @@ type sample struct {
 	writer           dds.GUID
 }
 
-// newSample copies what is written; the caller holds one reference.
+// newSample copies the data; the caller holds one reference.
 func (d *Domain) newSample(w *writer, data []byte, stamp int64) *sample {
 	s := d.samples.Get().(*sample)
 	s.refs.Store(1)
@@ -40,7 +40,7 @@ func (d *Domain) release(s *sample) {
 	}
 }
 
-// expired says whether the sample's lifespan is over.
+// expired reports whether the sample's lifespan is over.
 func (s *sample) expired(now int64) bool { return s.expires != 0 && now >= s.expires }
 
 // queue holds samples, oldest first, in a ring that grows as needed.
@@ -92,7 +92,7 @@ func (q *queue) all() iter.Seq[*sample] {
 	}
 }
 
-// keep pushes a sample as the history policy has it: what is too old goes.
+// keep pushes a sample and drops old ones by the history policy.
 func (q *queue) keep(d *Domain, s *sample, qos *dds.QoS) {
 	if qos.History == dds.KeepLast {
 		for q.n >= max(qos.Depth, 1) {
@@ -103,8 +103,8 @@ func (q *queue) keep(d *Domain, s *sample, qos *dds.QoS) {
 	q.push(s)
 }
 
-// expire drops samples whose lifespan is over. Source times need not rise, so
-// that every sample is looked at.
+// expire drops samples whose lifespan is over. It checks every sample: source times
+// may be in any order.
 func (q *queue) expire(d *Domain, now int64) {
 	if q.mortal == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// backlog is how many bytes may wait in a reader that keeps all before its
-// reliable writers wait.
+// backlog is how many bytes a reader that keeps all may hold before its reliable
+// writers wait.
 const backlog = 16 << 20
 
 // writer implements dds.Writer.
@@ -17,9 +17,9 @@ type writer struct {
 	endpoint
 	readers []*reader
 	history queue // for readers that come later
-	room    chan struct{}
+	space   chan struct{}
 	lease   alarm
-	lost    bool // it did not write within its lease
+	lost    bool // it has not written within its lease
 }
 
 // Handle is unique within the domain: participant and entity.
@@ -37,7 +37,7 @@ func (w *writer) Write(data []byte, stamp int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if w.congested() {
-		if err := w.awaitRoom(); err != nil {
+		if err := w.awaitSpace(); err != nil {
 			return err
 		}
 	}
@@ -56,15 +56,15 @@ func (w *writer) Write(data []byte, stamp int64) error {
 	return nil
 }
 
-// congested says whether a reliable reader that keeps all has too much waiting.
+// congested reports whether a reliable reader that keeps all is beyond backlog.
 func (w *writer) congested() bool {
 	return !w.closed && slices.ContainsFunc(w.readers, func(r *reader) bool {
 		return r.qos.Reliability == dds.Reliable && r.qos.History == dds.KeepAll && r.queue.bytes >= backlog
 	})
 }
 
-// awaitRoom unlocks the domain until readers have room, at most for MaxBlocking.
-func (w *writer) awaitRoom() error {
+// awaitSpace unlocks the domain until readers have space, at most for MaxBlocking.
+func (w *writer) awaitSpace() error {
 	d := w.domain()
 	var expired <-chan time.Time
 	if w.qos.MaxBlocking != dds.Infinite {
@@ -76,7 +76,7 @@ func (w *writer) awaitRoom() error {
 		d.mu.Unlock()
 		var late bool
 		select {
-		case <-w.room:
+		case <-w.space:
 		case <-expired:
 			late = true
 		}
@@ -85,27 +85,27 @@ func (w *writer) awaitRoom() error {
 			return dds.ErrTimeout
 		}
 	}
-	w.makeRoom() // for another Write that waits too
+	w.wake() // another Write that waits too
 	return nil
 }
 
-// makeRoom lets Write look again.
-func (w *writer) makeRoom() {
+// wake makes a waiting Write check again.
+func (w *writer) wake() {
 	select {
-	case w.room <- struct{}{}:
+	case w.space <- struct{}{}:
 	default:
 	}
 }
 
-// startLease begins a lease that only writing renews. A writer of automatic
-// liveliness lives as long as the process does.
+// startLease starts a lease that only Write renews. A writer of automatic liveliness
+// is alive as long as the process.
 func (w *writer) startLease() {
 	if w.qos.Liveliness == dds.ManualByTopic && w.qos.Lease != 0 {
 		w.lease.set(w.qos.Lease, w.loseLease)
 	}
 }
 
-// assert renews the lease; a writer that was lost is back.
+// assert renews the lease; a writer that was lost is alive again.
 func (w *writer) assert() {
 	w.startLease()
 	if !w.lost {
@@ -115,7 +115,7 @@ func (w *writer) assert() {
 	for _, r := range w.readers {
 		r.status.NotAlive--
 		r.status.Alive++
-		r.tellEvent()
+		r.notify()
 	}
 }
 
@@ -127,33 +127,19 @@ func (w *writer) loseLease() {
 	}
 	w.lost = true
 	w.status.LivelinessLost++
-	w.tellEvent()
+	w.notify()
 	for _, r := range w.readers {
 		r.status.Alive--
 		r.status.NotAlive++
-		r.tellEvent()
+		r.notify()
 	}
 }
 
-func (w *writer) Matched(f func(dds.GUID)) {
-	w.domain().mu.Lock()
-	readers := slices.Clone(w.readers)
-	w.domain().mu.Unlock()
-	for _, r := range readers {
-		f(r.guid)
-	}
-}
-
-func (w *writer) Close() error {
-	w.domain().mu.Lock()
-	defer w.domain().mu.Unlock()
-	w.participant.remove(w)
-	return nil
-}
+func (w *writer) Matched(f func(dds.GUID)) { matched(w.domain(), &w.readers, f) }
 
 func (w *writer) closing() {
 	w.lease.stop()
-	w.makeRoom()
+	w.wake()
 	topic := w.domain().topicOf(w.topic)
 	topic.writers = slices.DeleteFunc(topic.writers, func(x *writer) bool { return x == w })
 	for _, r := range slices.Clone(w.readers) {
