@@ -70,7 +70,7 @@ func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 func clock(s *diagnostics.Status, c *ros.Clock) {
 	const patience = time.Second
 	s.Summary(diagnostics.OK, "time passes")
-	if silent, simulated := c.SilentFor(); simulated && silent > patience {
+	if silent, simulated := c.SinceUpdate(); simulated && silent > patience {
 		s.Summary(diagnostics.Error, "no message on /clock for %.1f s", silent.Seconds())
 	}
 }

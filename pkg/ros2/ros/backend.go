@@ -10,10 +10,9 @@ import (
 	"vnd/pkg/ros2/rmw/overdds"
 )
 
-// Cyclone joins the graph over Cyclone DDS, as the environment says: ROS_DOMAIN_ID,
-// ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO,
-// CYCLONEDDS_URI, ROS_SECURITY_ENABLE, ROS_SECURITY_STRATEGY, ROS_SECURITY_KEYSTORE
-// and ROS_SECURITY_ENCLAVE_OVERRIDE. It is an error where it is not built in.
+// Cyclone joins the graph over Cyclone DDS. It reads ROS_DOMAIN_ID, ROS_LOCALHOST_ONLY,
+// ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_DISTRO, CYCLONEDDS_URI and the
+// variables ROS_SECURITY_…. Programs without Cyclone DDS return an error.
 func Cyclone(s Settings) (rmw.Context, error) {
 	keys, err := s.security()
 	if err != nil {
@@ -38,9 +37,9 @@ func Cyclone(s Settings) (rmw.Context, error) {
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave})
 }
 
-// security finds the keys of the process' enclave where ROS_SECURITY_ENABLE asks for
-// SROS 2. Without them it refuses to speak openly if ROS_SECURITY_STRATEGY is
-// Enforce, and warns otherwise, as ROS does.
+// security finds the keys of the process' enclave if ROS_SECURITY_ENABLE is true. Without
+// keys it returns an error if ROS_SECURITY_STRATEGY is Enforce, and otherwise warns, as ROS
+// does.
 func (s Settings) security() (*dds.Security, error) {
 	if s.Getenv("ROS_SECURITY_ENABLE") != "true" {
 		return nil, nil
@@ -56,7 +55,7 @@ func (s Settings) security() (*dds.Security, error) {
 	return nil, nil
 }
 
-// InProcess joins the nodes of one process to each other, without a network.
+// InProcess connects the nodes of one process to each other, without a network.
 func InProcess(d *inproc.Domain) Backend {
 	return func(s Settings) (rmw.Context, error) {
 		enclave := s.enclave()

@@ -331,7 +331,7 @@ func BenchmarkPublishTake(b *testing.B) {
 	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](n, "x", ros.DefaultQoS()))(b)
 	m := &geometrymsgs.PoseStamped{}
 	m.Header.FrameID = "world"
-	turn := ros.Turner(n.Context())
+	turn := ros.SpinOnce(n.Context())
 	turn()
 	b.ReportAllocs()
 	for b.Loop() {

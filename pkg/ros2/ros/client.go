@@ -2,9 +2,7 @@ package ros
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds"
@@ -13,43 +11,32 @@ import (
 
 // Client calls a service. Its methods may be called from any goroutine.
 type Client[Req, Resp any] struct {
-	n          *Node
-	name       string
-	typeName   string
+	serviceEnd
 	client     rmw.Client
-	group      *Group
 	request    func(*Req) cdr.Message
 	response   func(*Resp) cdr.Message
 	onResponse func(int64, *dds.Sample)
-	complaint  throttle
 
 	taken response[Resp] // of the holder of the executor's token
 
-	mu      sync.Mutex // also orders a request before its response
+	// Guarded by mu, which is held from sending a request until it is in pending.
 	closed  bool
 	pending map[int64]*pending[Req, Resp]
-	buffer  []byte
 }
 
 // NewClient makes a client of the service, whose name is expanded and remapped.
 func NewClient[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, options ...Option) (
 	*Client[Req, Resp], error) {
-	n := h.node()
-	o := n.settle(options)
-	c := &Client[Req, Resp]{n: n, group: o.group,
+	c := &Client[Req, Resp]{
 		request:  func(m *Req) cdr.Message { return P(m) },
 		response: func(m *Resp) cdr.Message { return R(m) },
 		pending:  map[int64]*pending[Req, Resp]{}}
 	c.onResponse = c.receive
-	t, err := n.serviceType(name, P(new(Req)).TypeName(), R(new(Resp)).TypeName())
-	if err != nil {
-		return nil, err
-	}
-	c.name, c.typeName = t.Name, t.Type
-	err = n.make(c, func() error {
-		c.client, err = n.middleware.NewClient(t, o.serviceQoS(), c)
-		return err
-	})
+	err := c.open(h, name, P(new(Req)).TypeName(), R(new(Resp)).TypeName(), options, c,
+		func(n rmw.Node, t rmw.Service, q QoS) (err error) {
+			c.client, err = n.NewClient(t, q, c)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +49,7 @@ type response[Resp any] struct {
 	err      error
 }
 
-// Name is the service's full name.
-func (c *Client[Req, Resp]) Name() string { return c.name }
-
-// Available says whether a server of the service would hear a request and be
-// heard.
+// Available says whether a server of the service is matched in both directions.
 func (c *Client[Req, Resp]) Available() bool { return c.client.Available() }
 
 // WaitForService waits until the service is available or ctx is done.
@@ -77,7 +60,7 @@ func (c *Client[Req, Resp]) WaitForService(ctx context.Context) error {
 	return nil
 }
 
-// pending is a request without a response so far.
+// pending is a request whose response has not arrived.
 type pending[Req, Resp any] struct {
 	client   *Client[Req, Resp]
 	response *Resp
@@ -88,8 +71,8 @@ type pending[Req, Resp any] struct {
 
 func (p *pending[Req, Resp]) run() { p.callback(p.response, p.err) }
 
-// Call sends a request and waits for the response or until ctx is done. It may
-// be called anywhere: on any goroutine, in a callback, and without any Spin.
+// Call sends a request and waits for the response, or until ctx is done. It may be called
+// on any goroutine, in a callback, and without any Spin.
 func (c *Client[Req, Resp]) Call(ctx context.Context, request *Req) (*Resp, error) {
 	p := &pending[Req, Resp]{client: c, done: make(chan struct{})}
 	sequence, err := c.send(request, p)
@@ -105,8 +88,8 @@ func (c *Client[Req, Resp]) Call(ctx context.Context, request *Req) (*Resp, erro
 	return p.response, p.err
 }
 
-// Send sends a request; callback gets the response, on the executor. Where none
-// ever comes, callback is called with an error when the client is closed.
+// Send sends a request. The executor calls callback with the response, or with an error if
+// none has come when the client is closed.
 func (c *Client[Req, Resp]) Send(request *Req, callback func(*Resp, error)) error {
 	_, err := c.send(request, &pending[Req, Resp]{client: c, callback: callback})
 	return err
@@ -116,38 +99,35 @@ func (c *Client[Req, Resp]) send(request *Req, p *pending[Req, Resp]) (int64, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return 0, fmt.Errorf("service %s: %w", c.name, rmw.ErrClosed)
+		return 0, c.errorf(rmw.ErrClosed)
 	}
-	data, err := cdr.Append(c.buffer[:0], cdr.LittleEndian, c.request(request))
+	data, err := c.encode(c.request(request))
 	if err != nil {
-		return 0, fmt.Errorf("service %s: %w", c.name, err)
+		return 0, c.errorf(err)
 	}
-	c.buffer = data
 	sequence, err := c.client.Send(data)
 	if err != nil {
-		return 0, fmt.Errorf("service %s: %w", c.name, err)
+		return 0, c.errorf(err)
 	}
 	c.pending[sequence] = p
 	return sequence, nil
 }
 
-// take takes one response. A Call is told at once; Send's callback is the job.
+// take takes one response. A Call gets it at once; for Send it returns a job.
 func (c *Client[Req, Resp]) take() job {
 	for {
 		n, err := c.client.Take(1, c.onResponse)
-		if err != nil && !errors.Is(err, rmw.ErrClosed) {
-			c.complaint.log(&c.n.log, "service '%s': taking a response: %v", c.name, err)
-		}
 		if err != nil || n == 0 {
+			c.warn("taking a response", err)
 			return nil
 		}
-		if p := c.answered(); p != nil {
+		if p := c.deliver(); p != nil {
 			return p
 		}
 	}
 }
 
-// receive runs inside the middleware, and so takes no lock that Send holds.
+// receive is called by the middleware's Take. It takes no lock: Send holds mu.
 func (c *Client[Req, Resp]) receive(sequence int64, sample *dds.Sample) {
 	m := new(Resp)
 	c.taken = response[Resp]{sequence: sequence, message: m}
@@ -156,9 +136,9 @@ func (c *Client[Req, Resp]) receive(sequence int64, sample *dds.Sample) {
 	}
 }
 
-// answered brings what was taken to the Call that waits for it, if one still
-// does, or returns it for Send's callback.
-func (c *Client[Req, Resp]) answered() job {
+// deliver gives the taken response to the Call that waits for it, if there is one, or
+// returns the job of Send's callback.
+func (c *Client[Req, Resp]) deliver() job {
 	c.mu.Lock()
 	p := c.pending[c.taken.sequence]
 	delete(c.pending, c.taken.sequence)
@@ -174,26 +154,18 @@ func (c *Client[Req, Resp]) answered() job {
 	return nil
 }
 
-func (c *Client[Req, Resp]) fill() {
-	for j := c.take(); j != nil; j = c.take() {
-		c.group.push(j)
-	}
-}
+func (c *Client[Req, Resp]) queueAll() { c.queueEach(c.take) }
 
-func (c *Client[Req, Resp]) news() {}
-
-func (c *Client[Req, Resp]) rosType() string { return c.typeName }
-
-// Close ends the client and what waits for its responses.
+// Close ends the client and the calls that wait for a response.
 func (c *Client[Req, Resp]) Close() error {
-	c.n.disown(c)
+	c.n.removeCloser(c)
 	c.mu.Lock()
 	c.closed = true
 	left := c.pending
 	c.pending = nil
 	c.mu.Unlock()
 	for _, p := range left {
-		p.err = fmt.Errorf("service %s: %w", c.name, rmw.ErrClosed)
+		p.err = c.errorf(rmw.ErrClosed)
 		if p.done != nil {
 			close(p.done)
 		} else {

@@ -8,27 +8,28 @@ import (
 	"time"
 )
 
-// ClockKind says what a Clock counts.
+// ClockKind is the time that a Clock shows.
 type ClockKind uint8
 
-// Kinds of clocks: ROSTime follows /clock while use_sim_time is true and is the
-// system's time otherwise; SteadyTime never jumps.
+// Kinds of clocks. ROSTime follows /clock while use_sim_time is true, and is the system's
+// time otherwise. SteadyTime never jumps.
 const (
 	ROSTime ClockKind = iota
 	SystemTime
 	SteadyTime
 )
 
-// Clock tells the time. Its methods may be called from any goroutine.
+// Clock shows the time. Its methods may be called from any goroutine.
 type Clock struct {
-	kind ClockKind
-	sim  atomic.Bool
-	now  atomic.Int64 // simulated; 0 until the first message of /clock
-	seen atomic.Int64 // steady time of the last message, 0 for none
+	kind    ClockKind
+	sim     atomic.Bool
+	now     atomic.Int64 // simulated; 0 until the first message of /clock
+	updated atomic.Int64 // steady time of the last message, 0 for none
 
-	mu      sync.Mutex
-	jumps   []*jumpHandler
-	changed chan struct{} // closed when simulated time or its use changes; nil when nobody waits
+	changed broadcast // of simulated time or its use
+
+	mu    sync.Mutex // guards jumps
+	jumps []*jumpHandler
 }
 
 type jumpHandler struct{ f func(Jump) }
@@ -36,8 +37,7 @@ type jumpHandler struct{ f func(Jump) }
 // steadyOrigin is when steady clocks were 0.
 var steadyOrigin = time.Now()
 
-// NewClock is a clock of its own. Those that follow use_sim_time belong to
-// nodes: see Node.Clock.
+// NewClock makes a clock that belongs to no node and does not follow use_sim_time.
 func NewClock(kind ClockKind) *Clock { return &Clock{kind: kind} }
 
 // Kind of the clock.
@@ -58,15 +58,14 @@ func (c *Clock) Now() Time {
 // Simulated reports whether the clock follows /clock now.
 func (c *Clock) Simulated() bool { return c.sim.Load() }
 
-// SilentFor is how long ago, on the wall, simulated time last moved or was
-// confirmed; false while there was no message of /clock yet or time is not
-// simulated. A watchdog of /clock compares it with its limit.
-func (c *Clock) SilentFor() (time.Duration, bool) {
-	seen := c.seen.Load()
-	if seen == 0 || !c.sim.Load() {
+// SinceUpdate is the wall time since the last message of /clock. It is false before the
+// first message and while time is not simulated. A watchdog of /clock limits it.
+func (c *Clock) SinceUpdate() (time.Duration, bool) {
+	updated := c.updated.Load()
+	if updated == 0 || !c.sim.Load() {
 		return 0, false
 	}
-	return time.Since(steadyOrigin) - time.Duration(seen), true
+	return time.Since(steadyOrigin) - time.Duration(updated), true
 }
 
 // Jump is a step of a ROS clock that is not the ordinary passing of time.
@@ -78,8 +77,8 @@ type Jump struct {
 // JumpKind says why a clock jumped.
 type JumpKind uint8
 
-// Kinds of jumps: the clock began or ceased to follow /clock, got its first
-// simulated time, or was set back (a simulation reset, a bag played again).
+// Kinds of jumps: the clock began or ceased to follow /clock, got its first simulated
+// time, or was set back by a simulation's reset or a bag's replay.
 const (
 	SimulationOn JumpKind = iota
 	SimulationOff
@@ -87,8 +86,7 @@ const (
 	Backward
 )
 
-// OnJump has f called after each jump, on the executor that spins, and returns
-// what ends that.
+// OnJump calls f after each jump, on the executor that spins, until remove is called.
 func (c *Clock) OnJump(f func(Jump)) (remove func()) {
 	h := &jumpHandler{f}
 	c.mu.Lock()
@@ -108,7 +106,7 @@ func (c *Clock) simulate(on bool) {
 		return
 	}
 	c.now.Store(0)
-	c.seen.Store(0)
+	c.updated.Store(0)
 	kind := SimulationOff
 	if on {
 		kind = SimulationOn
@@ -121,7 +119,7 @@ func (c *Clock) set(t Time) {
 	if !c.sim.Load() {
 		return
 	}
-	first := c.seen.Swap(int64(time.Since(steadyOrigin))) == 0
+	first := c.updated.Swap(int64(time.Since(steadyOrigin))) == 0
 	before := Time(c.now.Swap(int64(t)))
 	switch {
 	case first:
@@ -129,7 +127,7 @@ func (c *Clock) set(t Time) {
 	case t < before:
 		c.jumped(Jump{Backward, before, t})
 	default:
-		c.notify()
+		c.changed.notify()
 	}
 }
 
@@ -137,35 +135,17 @@ func (c *Clock) jumped(j Jump) {
 	c.mu.Lock()
 	handlers := slices.Clone(c.jumps)
 	c.mu.Unlock()
-	c.notify()
+	c.changed.notify()
 	for _, h := range handlers {
 		h.f(j)
 	}
 }
 
-func (c *Clock) notify() {
-	c.mu.Lock()
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
-	}
-	c.mu.Unlock()
-}
-
-func (c *Clock) change() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.changed == nil {
-		c.changed = make(chan struct{})
-	}
-	return c.changed
-}
-
-// SleepUntil waits until the clock shows t or later, or ctx is done. On
-// simulated time somebody else must spin.
+// SleepUntil waits until the clock shows t or later, or ctx is done. On simulated time
+// another goroutine must spin.
 func (c *Clock) SleepUntil(ctx context.Context, t Time) error {
 	for {
-		changed := c.change()
+		changed := c.changed.next()
 		now := c.Now()
 		if now >= t {
 			return nil

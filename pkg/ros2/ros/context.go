@@ -22,16 +22,16 @@ type Options struct {
 	Args []string
 	// Getenv looks up the environment; nil is os.Getenv.
 	Getenv func(string) string
-	// Backend joins the graph; nil is Cyclone, or rcl in programs that are built on rclgo.
+	// Backend joins the graph; nil is Cyclone, or rcl in programs built on rclgo.
 	Backend Backend
-	// Threads run callbacks in Run; up to 1 they run on the goroutine that waits,
-	// which is the fastest.
+	// Threads is the number of goroutines that run callbacks in Run. Up to 1 it is the
+	// goroutine that waits, which is the fastest.
 	Threads int
-	// Where the console is; nil is the process' own.
+	// Stdout and Stderr are the console; nil is the process' own.
 	Stdout, Stderr io.Writer
 }
 
-// Settings are what a Backend joins the graph with.
+// Settings of a Backend.
 type Settings struct {
 	Enclave string // "" for "/"
 	Getenv  func(string) string
@@ -41,8 +41,8 @@ type Settings struct {
 // Backend joins a ROS graph.
 type Backend func(Settings) (rmw.Context, error)
 
-// Context is one process' part in the ROS graph: its command line, its
-// environment, its nodes and the executor that runs their callbacks.
+// Context is a process in the ROS graph: its command line, its environment, its nodes and
+// the executor that runs their callbacks.
 type Context struct {
 	args       *rosargs.Args
 	settings   Settings
@@ -81,20 +81,19 @@ func NewContext(o Options) (*Context, error) {
 	return c, nil
 }
 
-// newer says that the distribution spoken came after Humble: their names go
-// through the alphabet.
+// newer is true for distributions after Humble. They are named in alphabetical order.
 func (c *Context) newer() bool { return c.settings.Getenv("ROS_DISTRO") >= "iron" }
 
-// Args is what of the command line is not for ROS.
+// Args are the arguments of the command line that are not for ROS.
 func (c *Context) Args() []string { return slices.Clone(c.args.Rest) }
 
-// Log is the process' log; Levels changes how much it says.
+// Log is the process' log.
 func (c *Context) Log() *logging.Log { return c.log }
 
-// Graph tells who is there.
+// Graph lists nodes, topics and services.
 func (c *Context) Graph() rmw.Graph { return c.middleware.Graph() }
 
-// WaitForGraph waits until holds is true of the graph, or ctx is done. It may be
+// WaitForGraph waits until holds returns true for the graph, or ctx is done. It may be
 // called anywhere, also without any Spin.
 func (c *Context) WaitForGraph(ctx context.Context, holds func(rmw.Graph) bool) error {
 	return c.executor.until(ctx, func() bool { return holds(c.Graph()) })
@@ -105,12 +104,12 @@ func (c *Context) NewGroup(kind GroupKind) *Group {
 	return &Group{kind: kind, queue: c.executor.queue}
 }
 
-// Spin runs callbacks, one at a time and on the calling goroutine, until ctx is
-// done or the Context is closed. A panic of a callback goes through.
+// Spin runs callbacks on the calling goroutine, one at a time, until ctx is done or the
+// Context is closed. It does not recover a panic of a callback.
 func (c *Context) Spin(ctx context.Context) error { return c.executor.spin(ctx) }
 
-// SpinThreads runs callbacks on n goroutines, as their groups permit, until ctx
-// is done or the Context is closed; then it waits for those that still run.
+// SpinThreads runs callbacks on n goroutines, as their groups permit. It ends when ctx is
+// done or the Context is closed, after the callbacks that still run.
 func (c *Context) SpinThreads(ctx context.Context, n int) error {
 	if n < 1 {
 		return fmt.Errorf("%d threads, expected 1 or more", n)
@@ -118,19 +117,19 @@ func (c *Context) SpinThreads(ctx context.Context, n int) error {
 	return c.executor.spinThreads(ctx, n)
 }
 
-func (c *Context) adopt(n *Node) {
+func (c *Context) addNode(n *Node) {
 	c.mu.Lock()
 	c.nodes = append(c.nodes, n)
 	c.mu.Unlock()
 }
 
-func (c *Context) forget(n *Node) {
+func (c *Context) removeNode(n *Node) {
 	c.mu.Lock()
 	c.nodes = slices.DeleteFunc(c.nodes, func(o *Node) bool { return o == n })
 	c.mu.Unlock()
 }
 
-// Close ends all nodes and leaves the graph.
+// Close closes all nodes and leaves the graph.
 func (c *Context) Close() error {
 	c.mu.Lock()
 	closed, nodes := c.closed, slices.Clone(c.nodes)

@@ -19,10 +19,13 @@ type endpoint struct {
 	status   func() dds.Status
 
 	mu           sync.Mutex
-	incompatible int // as of the last look
+	incompatible int // as of the last event
 }
 
-// Matched counts the endpoints at the other side of the topic.
+// Topic is the full name of the topic.
+func (e *endpoint) Topic() string { return e.topic }
+
+// Matched counts the matching endpoints at the other side of the topic.
 func (e *endpoint) Matched() int { return e.status().Matched }
 
 // Status counts what happened to the endpoint.
@@ -32,8 +35,8 @@ func (e *endpoint) base() *endpoint { return e }
 
 func (e *endpoint) rosType() string { return e.typeName }
 
-// news warns of endpoints that were refused for their QoS, in rclcpp's words.
-func (e *endpoint) news() {
+// onEvent warns of newly refused endpoints with incompatible QoS, in rclcpp's words.
+func (e *endpoint) onEvent() {
 	s := e.status()
 	e.mu.Lock()
 	fresh := s.Incompatible > e.incompatible
@@ -52,8 +55,7 @@ func (e *endpoint) news() {
 		"No messages will be received from it. Last incompatible policy: %s", e.topic, policy)
 }
 
-// Incompatible tells of an endpoint of the node that does not match a peer for
-// its QoS.
+// Incompatible describes an endpoint of the node and peers with incompatible QoS.
 type Incompatible struct {
 	Topic  string
 	Side   string // the node's own: "publisher" or "subscription"
@@ -61,11 +63,10 @@ type Incompatible struct {
 	Policy dds.Policy
 }
 
-// Incompatible lists the node's endpoints that refused peers for their QoS, or
-// were refused.
+// Incompatible lists the node's endpoints that did not match peers because of their QoS.
 func (n *Node) Incompatible() []Incompatible {
 	var list []Incompatible
-	for _, o := range n.owned() {
+	for _, o := range n.allClosers() {
 		e, ok := o.(matched)
 		if !ok {
 			continue
@@ -78,14 +79,13 @@ func (n *Node) Incompatible() []Incompatible {
 	return list
 }
 
-// matched is a publisher or subscription.
+// matched is implemented by publishers and subscriptions.
 type matched interface{ base() *endpoint }
 
-// WaitForMatched waits until at least count endpoints at the other side match,
-// or ctx is done; then the error says how many there are. It may be called
-// anywhere, also without any Spin. An endpoint that has just gone still counts
-// until discovery removes it. A volatile publisher that waits for a restarted
-// subscription may therefore return early, and that subscription miss samples.
+// WaitForMatched waits until at least count endpoints at the other side match, or ctx is
+// done. It may be called anywhere, also without any Spin. A closed endpoint counts until
+// discovery removes it. A wait for a restarted subscription may therefore end early, and
+// that subscription miss the messages of a volatile publisher.
 func WaitForMatched(ctx context.Context, e matched, count int) error {
 	b := e.base()
 	err := b.n.context.executor.until(ctx, func() bool { return b.Matched() >= count })
@@ -106,7 +106,7 @@ func (n *Node) prepare(e *endpoint, topic, typeName string, q QoS, s qos.Entity,
 	if err != nil {
 		return rmw.Topic{}, q, n.errorf("topic %q: %w", topic, err)
 	}
-	if o := n.settle(options).overridable; o != nil {
+	if o := n.applyOptions(options).overridable; o != nil {
 		if q, err = qos.Declare(n.parameters, full, s, *o, q); err != nil {
 			return rmw.Topic{}, q, n.errorf("%w", err)
 		}

@@ -11,61 +11,58 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// entity is what rmw's Wait names as ready: a subscription, service or client.
-// Its methods are called by whoever holds the executor's token.
+// entity is a subscription, service or client: an owner that rmw's Wait reports. The
+// holder of the executor's token calls its methods.
 type entity interface {
-	// take takes one piece of work, nil when there is none. Work that is not
-	// the user's own is done there and then.
+	// take takes one message or response and returns its callback as a job, nil when
+	// there is none. A response to Call is delivered at once, without a job.
 	take() job
-	// fill takes all there is and queues it for the entity's group.
-	fill()
-	// news looks at what happened to the endpoint.
-	news()
+	// queueAll takes all that there is and queues the jobs of the entity's group.
+	queueAll()
+	// onEvent reads the status of the endpoint after an event.
+	onEvent()
 }
 
-// burst is how many messages in a row of one subscription are run before others
-// get their turn.
+// burst is the most messages in a row of one entity before others get their turn.
 const burst = 16
 
-// executor brings ready entities and due timers to their callbacks. One
-// goroutine at a time, the one that has taken the token, waits on the middleware
-// and takes messages; callbacks run without the token, so that a callback may
-// itself wait for a response.
+// executor runs the callbacks of ready entities and due timers. The goroutine that holds
+// the token waits on the middleware and takes messages. Callbacks run without the token:
+// a callback may itself wait for a response.
 type executor struct {
 	middleware rmw.Context
 	queue      *queue
 	token      chan struct{}
-	wanted     atomic.Int32 // how many want the token
-	waiting    atomic.Bool  // somebody is in rmw's Wait, or is about to be
+	wanted     atomic.Int32 // number of goroutines in acquire
+	waiting    atomic.Bool  // a goroutine is in rmw's Wait, or is about to be
 	spinning   atomic.Bool
 	ready      []rmw.Ready // of the holder of the token
 
-	// Of Spin alone: what is ready, and what may have more than was taken.
-	serving       []rmw.Ready
-	again, before []entity
+	// Of Spin alone: what is ready, and which entities may have more than was taken.
+	serving            []rmw.Ready
+	unfinished, before []entity
 
 	timersMu sync.Mutex
 	timers   []*Timer
 
-	changedMu sync.Mutex
-	changed   chan struct{} // closed on events; nil when nobody waits
+	changed broadcast // of the graph or an endpoint
 }
 
 func newExecutor(m rmw.Context) *executor {
 	x := &executor{middleware: m, token: make(chan struct{}, 1)}
-	x.queue = newQueue(x.pushed)
+	x.queue = newQueue(x.wakeWaiter)
 	x.token <- struct{}{}
 	return x
 }
 
-// pushed lets a waiting executor look at the queue.
-func (x *executor) pushed() {
+// wakeWaiter ends a wait under way, after the queue or the timers changed.
+func (x *executor) wakeWaiter() {
 	if x.waiting.Load() {
 		x.middleware.Wake()
 	}
 }
 
-// acquire takes the token, also from somebody in Wait.
+// acquire takes the token. It ends a wait under way, whose goroutine holds it.
 func (x *executor) acquire() {
 	select {
 	case <-x.token:
@@ -78,7 +75,7 @@ func (x *executor) acquire() {
 	x.wanted.Add(-1)
 }
 
-// release gives the token back, to somebody who wants it first.
+// release gives the token back and lets goroutines in acquire run.
 func (x *executor) release() {
 	x.token <- struct{}{}
 	if x.wanted.Load() > 0 {
@@ -86,24 +83,24 @@ func (x *executor) release() {
 	}
 }
 
-// errSpinning is what a second Spin of a Context gets.
+// errSpinning is the error of a second Spin of a Context.
 var errSpinning = errors.New("the context is being spun already: one Spin at a time")
 
 // spin runs callbacks on the calling goroutine until ctx is done.
-func (x *executor) spin(ctx context.Context) error { return x.run(ctx, x.keep, x.turn) }
+func (x *executor) spin(ctx context.Context) error { return x.run(ctx, x.keepReady, x.runReady) }
 
-// keep remembers what is ready for turn.
-func (x *executor) keep(ready []rmw.Ready) { x.serving = append(x.serving[:0], ready...) }
+// keepReady stores what is ready for runReady.
+func (x *executor) keepReady(ready []rmw.Ready) { x.serving = append(x.serving[:0], ready...) }
 
-// turn runs what is queued, ready and due.
-func (x *executor) turn() {
+// runReady runs queued jobs, ready entities and due timers.
+func (x *executor) runReady() {
 	x.queue.runAll()
-	x.before, x.again = x.again, x.before[:0]
+	x.before, x.unfinished = x.unfinished, x.before[:0]
 	for _, e := range x.before {
 		x.serve(e)
 	}
 	for _, r := range x.serving {
-		if e := attend(r); e != nil {
+		if e := readyEntity(r); e != nil {
 			x.serve(e)
 		}
 	}
@@ -117,15 +114,15 @@ func (x *executor) spinThreads(ctx context.Context, n int) error {
 	for range n {
 		workers.Go(x.queue.work)
 	}
-	err := x.run(ctx, fillAll, func() { x.runTimers((*Timer).enqueue) })
+	err := x.run(ctx, queueReady, func() { x.runTimers((*Timer).enqueue) })
 	x.queue.end()
 	workers.Wait()
 	return err
 }
 
-// run waits and calls taken with what is ready, still holding the token, then
-// turn without it; until ctx is done or the middleware is closed.
-func (x *executor) run(ctx context.Context, taken func([]rmw.Ready), turn func()) error {
+// run waits, calls onReady with the token held and then runCallbacks without it. It does so
+// until ctx is done or the middleware is closed.
+func (x *executor) run(ctx context.Context, onReady func([]rmw.Ready), runCallbacks func()) error {
 	if x.spinning.Swap(true) {
 		return errSpinning
 	}
@@ -133,7 +130,7 @@ func (x *executor) run(ctx context.Context, taken func([]rmw.Ready), turn func()
 	stop := context.AfterFunc(ctx, x.middleware.Wake)
 	defer stop()
 	for ctx.Err() == nil {
-		if err := x.once(taken, turn); err != nil {
+		if err := x.once(onReady, runCallbacks); err != nil {
 			if errors.Is(err, rmw.ErrClosed) {
 				return nil
 			}
@@ -143,61 +140,61 @@ func (x *executor) run(ctx context.Context, taken func([]rmw.Ready), turn func()
 	return nil
 }
 
-func (x *executor) once(taken func([]rmw.Ready), turn func()) error {
+func (x *executor) once(onReady func([]rmw.Ready), runCallbacks func()) error {
 	x.acquire()
-	ready, err := x.wait(x.patience)
-	taken(ready)
+	ready, err := x.wait(x.maxWait)
+	onReady(ready)
 	x.release()
 	if err == nil {
-		turn()
+		runCallbacks()
 	}
 	return err
 }
 
-// patience is how long whoever spins may wait until something is to be done.
-func (x *executor) patience() time.Duration {
-	if len(x.again) > 0 || !x.queue.idle() {
+// maxWait is how long Spin may wait until a job or timer is due; negative is for ever.
+func (x *executor) maxWait() time.Duration {
+	if len(x.unfinished) > 0 || !x.queue.idle() {
 		return 0
 	}
 	return x.untilTimer()
 }
 
-// wait waits on the middleware. The caller holds the token; timeout is asked
-// once whatever is queued from now on ends the wait.
+// wait waits on the middleware. The caller holds the token. timeout is called when jobs
+// that are queued from then on end the wait.
 func (x *executor) wait(timeout func() time.Duration) ([]rmw.Ready, error) {
 	x.waiting.Store(true)
 	defer x.waiting.Store(false)
-	patience := timeout()
-	if x.wanted.Load() > 0 { // whose Wake may have ended an earlier wait
-		patience = 0
+	limit := timeout()
+	if x.wanted.Load() > 0 { // a goroutine in acquire, whose Wake may have ended an earlier wait
+		limit = 0
 	}
-	ready, err := x.middleware.Wait(patience, x.ready[:0])
+	ready, err := x.middleware.Wait(limit, x.ready[:0])
 	x.ready = ready
 	for _, r := range ready {
 		if r.Event || r.Owner == nil {
-			x.notify()
+			x.changed.notify()
 			break
 		}
 	}
 	return ready, err
 }
 
-func fillAll(ready []rmw.Ready) {
+func queueReady(ready []rmw.Ready) {
 	for _, r := range ready {
-		if e := attend(r); e != nil {
-			e.fill()
+		if e := readyEntity(r); e != nil {
+			e.queueAll()
 		}
 	}
 }
 
-// attend looks at an entity's events and returns it if it has data.
-func attend(r rmw.Ready) entity {
+// readyEntity handles an entity's events and returns the entity if it has data.
+func readyEntity(r rmw.Ready) entity {
 	e, ok := r.Owner.(entity)
 	if !ok {
 		return nil
 	}
 	if r.Event {
-		e.news()
+		e.onEvent()
 	}
 	if !r.Data {
 		return nil
@@ -205,7 +202,7 @@ func attend(r rmw.Ready) entity {
 	return e
 }
 
-// serve takes and runs what an entity has, at most a burst of it.
+// serve takes and runs an entity's jobs, at most a burst of them.
 func (x *executor) serve(e entity) {
 	for range burst {
 		x.acquire()
@@ -215,17 +212,17 @@ func (x *executor) serve(e entity) {
 			return
 		}
 		j.run()
-		if !x.queue.idle() { // a callback that waited has queued what came after
+		if !x.queue.idle() { // a callback that waited has queued later jobs
 			break
 		}
 	}
-	x.again = append(x.again, e)
+	x.unfinished = append(x.unfinished, e)
 }
 
-// await waits until done is closed, and takes the part of the executor while
-// nobody else does: responses find their callers also inside a callback and
-// without any Spin; what else arrives is queued.
-func (x *executor) await(ctx context.Context, done <-chan struct{}, patience time.Duration) error {
+// await waits until done is closed, ctx is done, or limit has passed if it is not negative.
+// While no goroutine holds the token, it waits on the middleware itself. Responses thus
+// find their callers inside a callback and without any Spin; all else is queued.
+func (x *executor) await(ctx context.Context, done <-chan struct{}, limit time.Duration) error {
 	stop := context.AfterFunc(ctx, x.middleware.Wake)
 	defer stop()
 	for {
@@ -239,10 +236,10 @@ func (x *executor) await(ctx context.Context, done <-chan struct{}, patience tim
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-after(patience):
+		case <-after(limit):
 			return nil
 		case <-x.token:
-			finished, err := x.pump(ctx, done, patience)
+			finished, err := x.pump(ctx, done, limit)
 			x.release()
 			if finished || err != nil {
 				return err
@@ -251,6 +248,7 @@ func (x *executor) await(ctx context.Context, done <-chan struct{}, patience tim
 	}
 }
 
+// after is time.After, without end for a negative duration.
 func after(d time.Duration) <-chan time.Time {
 	if d < 0 {
 		return nil
@@ -258,9 +256,9 @@ func after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// pump waits once on the middleware and queues what is ready. It is finished
-// when there was nothing to wait for, or patience has passed.
-func (x *executor) pump(ctx context.Context, done <-chan struct{}, patience time.Duration) (finished bool, err error) {
+// pump waits once on the middleware and queues what is ready. It is finished when done was
+// closed, or limit has passed.
+func (x *executor) pump(ctx context.Context, done <-chan struct{}, limit time.Duration) (finished bool, err error) {
 	select {
 	case <-done:
 		return true, nil
@@ -269,40 +267,21 @@ func (x *executor) pump(ctx context.Context, done <-chan struct{}, patience time
 	if ctx.Err() != nil || x.wanted.Load() > 0 {
 		return false, nil
 	}
-	ready, err := x.wait(func() time.Duration { return patience })
+	ready, err := x.wait(func() time.Duration { return limit })
 	if err != nil {
 		return false, err
 	}
-	fillAll(ready)
-	return patience >= 0, nil
+	queueReady(ready)
+	return limit >= 0, nil
 }
 
-// notify tells those who wait for a change of the graph or of an endpoint.
-func (x *executor) notify() {
-	x.changedMu.Lock()
-	if x.changed != nil {
-		close(x.changed)
-		x.changed = nil
-	}
-	x.changedMu.Unlock()
-}
-
-func (x *executor) change() <-chan struct{} {
-	x.changedMu.Lock()
-	defer x.changedMu.Unlock()
-	if x.changed == nil {
-		x.changed = make(chan struct{})
-	}
-	return x.changed
-}
-
-// recheck is how often a condition is looked at while no event tells of it.
+// recheck is how often until checks its condition while no event comes.
 const recheck = 50 * time.Millisecond
 
-// until waits until holds does.
+// until waits until holds returns true.
 func (x *executor) until(ctx context.Context, holds func() bool) error {
 	for {
-		changed := x.change()
+		changed := x.changed.next()
 		if holds() {
 			return nil
 		}

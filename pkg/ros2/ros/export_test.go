@@ -1,13 +1,13 @@
 package ros
 
-// Turner returns what makes one turn of Spin's loop per call.
-func Turner(c *Context) func() {
+// SpinOnce returns a function that runs one iteration of Spin's loop.
+func SpinOnce(c *Context) func() {
 	x := c.executor
-	keep, turn := x.keep, x.turn
-	return func() { _ = x.once(keep, turn) }
+	onReady, run := x.keepReady, x.runReady
+	return func() { _ = x.once(onReady, run) }
 }
 
-// Timers is how many timers the executor keeps.
+// Timers is the number of timers that the executor keeps.
 func Timers(c *Context) int {
 	c.executor.timersMu.Lock()
 	defer c.executor.timersMu.Unlock()

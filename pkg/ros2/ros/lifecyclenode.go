@@ -9,32 +9,31 @@ import (
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
-// Callbacks of a managed node, one for each transition; nil ones succeed. An
-// error leaves the node where it was (a failed shutdown is a shutdown all the
-// same); one made by Fatal leads to OnError instead. OnError brings the node
-// back to unconfigured when it succeeds, and ends it otherwise.
+// Callbacks of a managed node, one for each transition; nil is a callback that succeeds.
+// After an error the node stays in its state, but a failed shutdown is still a shutdown.
+// An error made by Fatal leads to OnError. If OnError succeeds, the node is unconfigured;
+// otherwise it is finalized.
 type Callbacks struct {
 	OnConfigure, OnCleanup, OnActivate, OnDeactivate, OnShutdown, OnError func() error
 }
 
-// Fatal marks the error of a transition's callback as one that needs error
-// processing.
+// Fatal marks a callback's error as one that needs error processing.
 func Fatal(err error) error { return fatalError{err} }
 
 type fatalError struct{ error }
 
 func (f fatalError) Unwrap() error { return f.error }
 
-// LifecycleNode is a managed node: its publishers are silent unless it is
-// active, and it goes through the states of package lifecycle, told by the
-// services ~/change_state and so on, as ros2 lifecycle does, or by Change.
+// LifecycleNode is a managed node. Its publishers send only while it is active. It changes
+// between the states of package lifecycle by Change or by its services, as ros2 lifecycle
+// calls them.
 type LifecycleNode struct {
 	*Node
 	callbacks Callbacks
 	active    atomic.Bool
 	events    *Publisher[lifecyclemsgs.TransitionEvent]
 
-	changes sync.Mutex // held through a transition
+	changes sync.Mutex // held during a transition
 	machine *lifecycle.Machine
 	state   atomic.Uint32
 }
@@ -47,38 +46,38 @@ func (c *Context) NewLifecycleNode(name string, callbacks Callbacks, options ...
 	}
 	l := &LifecycleNode{Node: n, callbacks: callbacks, machine: lifecycle.New()}
 	l.state.Store(uint32(l.machine.State()))
-	if err := l.beginLifecycle(); err != nil {
+	if err := l.startLifecycle(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return l, nil
 }
 
-func (l *LifecycleNode) beginLifecycle() (err error) {
+func (l *LifecycleNode) startLifecycle() (err error) {
 	// As rcl_lifecycle: rcl_publisher_get_default_options.
 	if l.events, err = NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, "~/transition_event",
 		DefaultQoS()); err != nil {
 		return err
 	}
-	// Transitions run the user's callbacks and belong to the node's group; to ask
-	// for the state during one is possible on several threads.
-	asks := []Option{InGroup(l.internal)}
-	return serveAll(
+	// Transitions run the user's callbacks and belong to the node's group. On several
+	// threads, the state can be read during one.
+	reads := []Option{InGroup(l.internal)}
+	return runAll(
 		func() error { return serve(l.Node, "~/change_state", l.changeState, nil) },
-		func() error { return serve(l.Node, "~/get_state", l.getState, asks) },
-		func() error { return serve(l.Node, "~/get_available_states", getAvailableStates, asks) },
-		func() error { return serve(l.Node, "~/get_available_transitions", l.getAvailableTransitions, asks) },
-		func() error { return serve(l.Node, "~/get_transition_graph", getTransitionGraph, asks) },
+		func() error { return serve(l.Node, "~/get_state", l.getState, reads) },
+		func() error { return serve(l.Node, "~/get_available_states", getAvailableStates, reads) },
+		func() error { return serve(l.Node, "~/get_available_transitions", l.getAvailableTransitions, reads) },
+		func() error { return serve(l.Node, "~/get_transition_graph", getTransitionGraph, reads) },
 	)
 }
 
-func (l *LifecycleNode) gate() *atomic.Bool { return &l.active }
+func (l *LifecycleNode) publishing() *atomic.Bool { return &l.active }
 
 // State is where the node is now.
 func (l *LifecycleNode) State() lifecycle.State { return lifecycle.State(l.state.Load()) }
 
-// Change makes a transition with its callbacks, on the calling goroutine, which
-// must not be one of these callbacks. The error is that of the transition's
-// callback, or says that there is no such transition in the present state.
+// Change makes a transition with its callbacks on the calling goroutine. A callback of a
+// transition must not call it. The error is that of the transition's callback, or
+// ErrNoTransition.
 func (l *LifecycleNode) Change(id lifecycle.ID) error {
 	l.changes.Lock()
 	defer l.changes.Unlock()
@@ -92,7 +91,7 @@ func (l *LifecycleNode) Change(id lifecycle.ID) error {
 			failed = err
 		}
 		return resultOf(err)
-	}, l.moved)
+	}, l.onTransition)
 	if err != nil {
 		return l.errorf("%w", err)
 	}
@@ -119,15 +118,15 @@ func (l *LifecycleNode) callback(s lifecycle.State) error {
 	switch {
 	case f != nil:
 		return f()
-	case s == lifecycle.ErrorProcessing: // without a cure, as in rclcpp
+	case s == lifecycle.ErrorProcessing: // fails without a callback, as in rclcpp
 		return errors.New("no OnError")
 	}
 	return nil
 }
 
-// moved follows one arrow: managed publishers speak in state active, and while
-// OnActivate and OnDeactivate run, so that these can say a first and a last word.
-func (l *LifecycleNode) moved(t lifecycle.Transition) {
+// onTransition publishes a transition and switches the managed publishers. They send in
+// state active, and while OnActivate and OnDeactivate run.
+func (l *LifecycleNode) onTransition(t lifecycle.Transition) {
 	l.state.Store(uint32(t.Goal))
 	switch t.Goal {
 	case lifecycle.Active, lifecycle.Activating, lifecycle.Deactivating:
@@ -146,7 +145,7 @@ func (l *LifecycleNode) moved(t lifecycle.Transition) {
 	}
 }
 
-// Autostart configures and activates the node, as soon as the executor spins.
+// Autostart configures and activates the node when the executor spins.
 func (l *LifecycleNode) Autostart() {
 	l.Post(func() {
 		for _, id := range []lifecycle.ID{lifecycle.Configure, lifecycle.Activate} {
@@ -166,8 +165,8 @@ func transitionMessage(t lifecycle.Transition) lifecyclemsgs.Transition {
 	return lifecyclemsgs.Transition{ID: uint8(t.ID), Label: t.Label}
 }
 
-// changeState finds the transition by its label where there is one: those who
-// name it need not know which of the ids of shutdown applies.
+// changeState finds the transition by its label if the request has one: shutdown has
+// several ids.
 func (l *LifecycleNode) changeState(q *lifecyclemsgs.ChangeStateRequest, r *lifecyclemsgs.ChangeStateResponse) {
 	id := lifecycle.ID(q.Transition.ID)
 	if label := q.Transition.Label; label != "" {

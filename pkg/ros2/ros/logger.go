@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/ros2/ros/logging"
 )
 
-// newLog starts the process' log as the command line and the environment say.
+// newLog starts the process' log, configured by command line and environment.
 func (c *Context) newLog(o Options) (*logging.Log, error) {
 	log, err := logging.New(logging.Options{
 		Level: c.args.Level, Settings: c.args.Settings,
@@ -29,12 +29,12 @@ func (c *Context) newLog(o Options) (*logging.Log, error) {
 	return log, nil
 }
 
-// rosoutBlocking is how long the log's own goroutine waits for a reader of
-// /rosout that does not keep up, before it goes on without.
+// rosoutBlocking is how long the log's own goroutine waits for a reader of /rosout that
+// does not keep up.
 const rosoutBlocking = 100 * time.Millisecond
 
-// beginRosout has what the node logs published, unless the command line says no.
-func (n *Node) beginRosout() error {
+// startRosout publishes the node's log messages, unless the command line disables that.
+func (n *Node) startRosout() error {
 	if n.context.args.NoRosout {
 		return nil
 	}
@@ -44,32 +44,31 @@ func (n *Node) beginRosout() error {
 	if err != nil {
 		return err
 	}
-	// An error here has nowhere to go: the console and the file have the message.
+	// Errors are dropped: the console and the file have the message.
 	stop := n.context.log.Publish(n.name.LoggerName(), func(m *rclinterfaces.Log) { _ = pub.Publish(m) })
-	return n.own(&closer{stop})
+	return n.addCloser(closer(stop))
 }
 
-// closer is a function to be called at the end.
-type closer struct{ f func() }
+// closer is an io.Closer that calls a function.
+type closer func()
 
-func (c *closer) Close() error {
-	c.f()
+func (c closer) Close() error {
+	c()
 	return nil
 }
 
-// throttle lets a complaint through at most once in a while.
+// throttle logs at most one warning per throttlePeriod.
 type throttle struct {
 	mu   sync.Mutex
 	last time.Time
 }
 
-// quiet is how long a throttle is silent after a complaint.
-const quiet = time.Second
+const throttlePeriod = time.Second
 
 func (t *throttle) log(l *zerolog.Logger, format string, args ...any) {
 	t.mu.Lock()
 	now := time.Now()
-	pass := t.last.IsZero() || now.Sub(t.last) >= quiet
+	pass := t.last.IsZero() || now.Sub(t.last) >= throttlePeriod
 	if pass {
 		t.last = now
 	}

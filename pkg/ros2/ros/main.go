@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// Main is the whole of a process with one node: it reads the command line and
-// the environment, has setup give the node what it does, and runs callbacks until
-// SIGINT or SIGTERM. Then it ends the process with 0; after an error it says what
-// is wrong in one line on standard error, and ends it with 1.
+// Main runs a process with one node. It reads the command line and the environment, calls
+// setup with the node, and runs callbacks until SIGINT or SIGTERM. Then it exits with 0.
+// After an error it prints one line on standard error and exits with 1.
 func Main(name string, setup func(*Node) error) {
 	MainContext(Options{Args: os.Args[1:]}, func(_ context.Context, c *Context) error {
 		n, err := c.NewNode(name)
@@ -27,26 +26,26 @@ func Main(name string, setup func(*Node) error) {
 	})
 }
 
-// insisted is how long after the first signal another one ends the process at
-// once. Before, it says nothing new: of a Ctrl-C, ros2 launch hands its processes
-// a second SIGINT besides the terminal's.
-const insisted = 2 * time.Second
+// killAfter is the time after the first signal from which another one ends the process at
+// once. A second one before it is ignored: with Ctrl-C, ros2 launch sends a SIGINT besides
+// the terminal's.
+const killAfter = 2 * time.Second
 
-// MainContext is Main for processes with several nodes, managed nodes or threads.
-// setup's ctx is done when the process is to end.
+// MainContext is Main for processes with several nodes, managed nodes or threads. setup's
+// ctx is done when the process should end.
 func MainContext(o Options, setup func(ctx context.Context, c *Context) error) {
 	MainFunc(func(ctx context.Context) error { return Run(ctx, o, setup) })
 }
 
-// MainFunc is Main for processes that do more than Run, before or after it. run's
-// ctx is done when the process is to end.
+// MainFunc is Main for processes that do more than Run. run's ctx is done when the process
+// should end.
 func MainFunc(run func(ctx context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(insisted, stop) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(killAfter, stop) })
 	os.Exit(exitCode(os.Stderr, run(ctx)))
 }
 
-// exitCode tells an error and returns what the process ends with.
+// exitCode prints an error and returns the exit code.
 func exitCode(w io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -55,8 +54,8 @@ func exitCode(w io.Writer, err error) int {
 	return 1
 }
 
-// Run joins the graph, has setup make nodes, and runs their callbacks until ctx
-// is done; then it ends the nodes and leaves the graph.
+// Run joins the graph, calls setup, which makes nodes, and runs their callbacks until ctx is
+// done. Then it closes the nodes and leaves the graph.
 func Run(ctx context.Context, o Options, setup func(ctx context.Context, c *Context) error) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

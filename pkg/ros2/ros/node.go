@@ -16,11 +16,12 @@ import (
 	"vnd/pkg/ros2/ros/qos"
 )
 
-// Host is what publishers, subscriptions, services and clients are made on: a
-// Node or a LifecycleNode.
+// Host is a Node or a LifecycleNode: publishers, subscriptions, services and clients are
+// made on one.
 type Host interface {
 	node() *Node
-	gate() *atomic.Bool // of managed publishers; nil for none
+	// publishing is true while managed publishers send; nil when they always do.
+	publishing() *atomic.Bool
 }
 
 // Node is one node of the ROS graph.
@@ -30,17 +31,17 @@ type Node struct {
 	middleware rmw.Node
 	clock      *Clock
 	group      *Group // of the user's callbacks
-	internal   *Group // of parameter services and the like
+	internal   *Group // of the node's own services and subscriptions
 	log        zerolog.Logger
 	parameters *params.Store
 
 	mu      sync.Mutex
 	closed  bool
-	closers []io.Closer // in the order in which they were made
+	closers []io.Closer // in the order of their creation
 }
 
-// NewNode makes a node of this name in the namespace that the command line
-// gives, or else "/". Remap rules and parameters of the command line hold.
+// NewNode makes a node of this name in the namespace of the command line, or "/". Remap
+// rules and parameters of the command line apply.
 func (c *Context) NewNode(name string, options ...NodeOption) (*Node, error) {
 	place, err := names.NewNode("", name, c.args.Rules)
 	if err != nil {
@@ -52,8 +53,8 @@ func (c *Context) NewNode(name string, options ...NodeOption) (*Node, error) {
 	if n.middleware, err = c.middleware.NewNode(place.Namespace, place.Name); err != nil {
 		return nil, err
 	}
-	c.adopt(n)
-	if err := n.begin(); err != nil {
+	c.addNode(n)
+	if err := n.start(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	for _, o := range options {
@@ -67,21 +68,21 @@ func (c *Context) NewNode(name string, options ...NodeOption) (*Node, error) {
 // NodeOption adds to a new node.
 type NodeOption func(*Node) error
 
-// LoggerService gives the node ~/get_logger_levels and ~/set_logger_levels, which
-// speak for the process' loggers. As in rclcpp it has none by default.
+// LoggerService adds the services ~/get_logger_levels and ~/set_logger_levels for all
+// loggers of the process. As in rclcpp, a node has none by default.
 func LoggerService() NodeOption {
 	return func(n *Node) error {
 		levels, o := n.context.log.Levels(), []Option{InGroup(n.internal)}
-		return serveAll(
+		return runAll(
 			func() error { return serve(n, "~/get_logger_levels", levels.GetLoggerLevels, o) },
 			func() error { return serve(n, "~/set_logger_levels", levels.SetLoggerLevels, o) },
 		)
 	}
 }
 
-// begin gives the node what every node of ROS has.
-func (n *Node) begin() error {
-	return serveAll(n.beginRosout, n.beginParameters, n.beginTime, n.beginDescriptions)
+// start makes the services and topics that every ROS node has.
+func (n *Node) start() error {
+	return runAll(n.startRosout, n.startParameters, n.startTime, n.startDescriptions)
 }
 
 // Name is the node's name.
@@ -93,7 +94,7 @@ func (n *Node) Namespace() string { return n.name.Namespace }
 // FullName is such as "/quad/fit".
 func (n *Node) FullName() string { return n.name.FullName() }
 
-// Context is the process' part in the graph.
+// Context is the node's process in the graph.
 func (n *Node) Context() *Context { return n.context }
 
 // Clock is the node's ROS clock.
@@ -105,8 +106,8 @@ func (n *Node) Now() Time { return n.clock.Now() }
 // Log is the node's logger, named after it: to console, file and /rosout.
 func (n *Node) Log() *zerolog.Logger { return &n.log }
 
-// Post has f run on the executor, as one of the node's own callbacks. It may be
-// called from any goroutine.
+// Post runs f on the executor as one of the node's own callbacks. It may be called from any
+// goroutine.
 func (n *Node) Post(f func()) { n.group.Post(f) }
 
 // ResolveTopic expands and remaps a topic's name.
@@ -115,12 +116,12 @@ func (n *Node) ResolveTopic(topic string) (string, error) { return n.name.Topic(
 // ResolveService expands and remaps a service's name.
 func (n *Node) ResolveService(service string) (string, error) { return n.name.Service(service) }
 
-func (n *Node) node() *Node      { return n }
-func (*Node) gate() *atomic.Bool { return nil }
+func (n *Node) node() *Node            { return n }
+func (*Node) publishing() *atomic.Bool { return nil }
 
-// make has create make an entity that the node then owns. Nobody waits on the
-// middleware meanwhile: an entity tells of itself only once it is whole.
-func (n *Node) make(entity io.Closer, create func() error) error {
+// newEntity calls create and adds the entity to the node. It holds the executor's token:
+// the middleware reports an entity only when it is complete.
+func (n *Node) newEntity(entity io.Closer, create func() error) error {
 	x := n.context.executor
 	x.acquire()
 	err := create()
@@ -128,12 +129,11 @@ func (n *Node) make(entity io.Closer, create func() error) error {
 	if err != nil {
 		return n.errorf("%w", err)
 	}
-	return n.own(entity)
+	return n.addCloser(entity)
 }
 
-// own remembers what is to be closed with the node. Where that is closed already,
-// so is c.
-func (n *Node) own(c io.Closer) error {
+// addCloser makes Close close c too. On a closed node it closes c at once.
+func (n *Node) addCloser(c io.Closer) error {
 	n.mu.Lock()
 	closed := n.closed
 	if !closed {
@@ -146,19 +146,19 @@ func (n *Node) own(c io.Closer) error {
 	return nil
 }
 
-func (n *Node) disown(c io.Closer) {
+func (n *Node) removeCloser(c io.Closer) {
 	n.mu.Lock()
 	n.closers = slices.DeleteFunc(n.closers, func(o io.Closer) bool { return o == c })
 	n.mu.Unlock()
 }
 
-func (n *Node) owned() []io.Closer {
+func (n *Node) allClosers() []io.Closer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.closers)
 }
 
-// Close takes the node with all that was made on it out of the graph.
+// Close takes the node and its entities out of the graph.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	closed := n.closed
@@ -168,54 +168,52 @@ func (n *Node) Close() error {
 		return nil
 	}
 	var err error
-	for _, c := range slices.Backward(n.owned()) {
+	for _, c := range slices.Backward(n.allClosers()) {
 		err = errors.Join(err, c.Close())
 	}
-	n.context.forget(n)
+	n.context.removeNode(n)
 	return errors.Join(err, n.middleware.Close())
 }
 
 // Option changes how an endpoint or timer is made.
-type Option func(*settings)
+type Option func(*entityOptions)
 
-type settings struct {
+type entityOptions struct {
 	group       *Group
 	qos         *QoS // of a service or client
 	overridable *qos.Overridable
 }
 
-// InGroup has the callback in a group other than the node's own, which is
-// exclusive.
-func InGroup(g *Group) Option { return func(s *settings) { s.group = g } }
+// InGroup runs the callback in a group other than the node's own, which is exclusive.
+func InGroup(g *Group) Option { return func(s *entityOptions) { s.group = g } }
 
 // WithQoS gives a service or client another QoS than ServicesQoS.
-func WithQoS(q QoS) Option { return func(s *settings) { s.qos = &q } }
+func WithQoS(q QoS) Option { return func(s *entityOptions) { s.qos = &q } }
 
 // Overridable lets read-only parameters override the policies of a publisher's or
 // subscription's QoS.
-func Overridable(o qos.Overridable) Option { return func(s *settings) { s.overridable = &o } }
+func Overridable(o qos.Overridable) Option { return func(s *entityOptions) { s.overridable = &o } }
 
-func (n *Node) settle(options []Option) settings {
-	s := settings{group: n.group}
+func (n *Node) applyOptions(options []Option) entityOptions {
+	s := entityOptions{group: n.group}
 	for _, o := range options {
 		o(&s)
 	}
 	return s
 }
 
-func (s settings) serviceQoS() QoS {
+func (s entityOptions) serviceQoS() QoS {
 	if s.qos != nil {
 		return *s.qos
 	}
 	return ServicesQoS()
 }
 
-// typeHash is the type's RIHS01 hash, "" for types that the project does not
-// know.
+// typeHash is the type's RIHS01 hash, "" for types that package msgs does not have.
 func typeHash(name string) string {
 	t, _ := msgs.Lookup(name)
 	return t.Hash
 }
 
-// join is a node's full name.
-func join(n rmw.NodeName) string { return names.Join(n.Namespace, n.Name) }
+// fullName of a node.
+func fullName(n rmw.NodeName) string { return names.Join(n.Namespace, n.Name) }

@@ -6,13 +6,13 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// Parameters are the node's parameters. params.Bind makes a tagged struct
-// follow them.
+// Parameters are the node's parameters. params.Bind keeps a tagged struct up to date with
+// them.
 func (n *Node) Parameters() *params.Store { return n.parameters }
 
-// beginParameters gives the node its parameters with what the command line says
-// of them, their six services and /parameter_events.
-func (n *Node) beginParameters() error {
+// startParameters makes the node's parameters with the overrides of the command line, the
+// six services and /parameter_events.
+func (n *Node) startParameters() error {
 	events, err := NewPublisher[rclinterfaces.ParameterEvent](n, "/parameter_events", rmw.ParameterEventsQoS())
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (n *Node) beginParameters() error {
 		},
 	})
 	p, o := n.parameters, []Option{InGroup(n.internal), WithQoS(rmw.ParametersQoS())}
-	return serveAll(
+	return runAll(
 		func() error { return serve(n, "~/describe_parameters", p.DescribeParameters, o) },
 		func() error { return serve(n, "~/get_parameter_types", p.GetParameterTypes, o) },
 		func() error { return serve(n, "~/get_parameters", p.GetParameters, o) },
@@ -39,14 +39,15 @@ func (n *Node) beginParameters() error {
 	)
 }
 
-// serve makes a service that ends with the node.
+// serve makes a service that closes with the node.
 func serve[Req, Resp any, P Message[Req], R Message[Resp]](n *Node, name string, handler func(*Req, *Resp),
 	options []Option) error {
 	_, err := NewService[Req, Resp, P, R](n, name, handler, options...)
 	return err
 }
 
-func serveAll(steps ...func() error) error {
+// runAll runs steps until one fails.
+func runAll(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

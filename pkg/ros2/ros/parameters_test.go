@@ -135,7 +135,7 @@ func TestUseSimTimeAtRunTime(t *testing.T) {
 		if now := n.Now(); now != 0 {
 			t.Errorf("%d before the first /clock", now)
 		}
-		if _, ok := n.Clock().SilentFor(); ok {
+		if _, ok := n.Clock().SinceUpdate(); ok {
 			t.Error("a /clock that never spoke is not silent")
 		}
 		if err := clock.Publish(&rosgraphmsgs.Clock{Clock: (5 * ms).Msg()}); err != nil {
@@ -144,7 +144,7 @@ func TestUseSimTimeAtRunTime(t *testing.T) {
 		if err := n.Clock().SleepUntil(within(t), 5*ms); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := n.Clock().SilentFor(); !ok || n.Now() != 5*ms {
+		if _, ok := n.Clock().SinceUpdate(); !ok || n.Now() != 5*ms {
 			t.Error(n.Now())
 		}
 		set(t, n, false)

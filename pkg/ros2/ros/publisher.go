@@ -6,12 +6,11 @@ import (
 	"sync/atomic"
 
 	"vnd/pkg/ros2/cdr"
-	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros/qos"
 )
 
-// Message is what *T must be for T to be a message type.
+// Message is the constraint of *T for a message type T.
 type Message[T any] interface {
 	*T
 	cdr.Message
@@ -20,7 +19,7 @@ type Message[T any] interface {
 // Publisher sends messages of type T. Its methods may be called from any
 // goroutine.
 type Publisher[T any] struct {
-	raw     *RawPublisher
+	*RawPublisher
 	message func(*T) cdr.Message
 
 	mu      sync.Mutex
@@ -28,24 +27,24 @@ type Publisher[T any] struct {
 	buffer  []byte
 }
 
-// NewPublisher makes a publisher on the topic, whose name is expanded and
-// remapped. That of a LifecycleNode is silent while the node is not active.
+// NewPublisher makes a publisher on the topic, whose name is expanded and remapped. On a
+// LifecycleNode it sends only while the node is active.
 func NewPublisher[T any, P Message[T]](h Host, topic string, q QoS, options ...Option) (*Publisher[T], error) {
 	name := P(new(T)).TypeName()
 	raw, err := NewRawPublisher(h, topic, name, q, options...)
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher[T]{raw: raw, message: func(m *T) cdr.Message { return P(m) }}, nil
+	return &Publisher[T]{RawPublisher: raw, message: func(m *T) cdr.Message { return P(m) }}, nil
 }
 
-// Publish sends m and keeps nothing of it. It allocates nothing once it has sent
-// a message of that size.
+// Publish sends m and keeps no part of it. It allocates nothing once it has sent a message
+// of that size.
 func (p *Publisher[T]) Publish(m *T) error { return p.PublishAt(m, 0) }
 
-// PublishAt is Publish with a source time of one's own; 0 is now.
+// PublishAt is Publish with a source time; 0 is now.
 func (p *Publisher[T]) PublishAt(m *T, source Time) error {
-	if !p.raw.active() {
+	if !p.active() {
 		return nil
 	}
 	p.mu.Lock()
@@ -54,43 +53,29 @@ func (p *Publisher[T]) PublishAt(m *T, source Time) error {
 	p.message(m).MarshalCDR(&p.encoder)
 	data, err := p.encoder.Bytes()
 	if err != nil {
-		return fmt.Errorf("topic %s: %w", p.raw.topic, err)
+		return fmt.Errorf("topic %s: %w", p.topic, err)
 	}
 	p.buffer = data
-	return p.raw.publish(data, source)
+	return p.publish(data, source)
 }
-
-// Topic is the full name of the topic.
-func (p *Publisher[T]) Topic() string { return p.raw.topic }
-
-// Matched counts the subscriptions that hear this publisher now.
-func (p *Publisher[T]) Matched() int { return p.raw.Matched() }
-
-// Status counts what happened to the publisher.
-func (p *Publisher[T]) Status() dds.Status { return p.raw.Status() }
-
-// Close ends the publisher.
-func (p *Publisher[T]) Close() error { return p.raw.Close() }
-
-func (p *Publisher[T]) base() *endpoint { return &p.raw.endpoint }
 
 // RawPublisher sends messages of any type as CDR.
 type RawPublisher struct {
 	endpoint
 	publisher rmw.Publisher
-	gate      *atomic.Bool // of a managed publisher: whether the node is active
+	enabled   *atomic.Bool // while a managed node is active; nil is always
 }
 
 // NewRawPublisher makes a publisher of messages of the named type
 // ("std_msgs/msg/String").
 func NewRawPublisher(h Host, topic, typeName string, q QoS, options ...Option) (*RawPublisher, error) {
 	n := h.node()
-	p := &RawPublisher{gate: h.gate()}
+	p := &RawPublisher{enabled: h.publishing()}
 	t, q, err := n.prepare(&p.endpoint, topic, typeName, q, qos.Publisher, options)
 	if err != nil {
 		return nil, err
 	}
-	err = n.make(p, func() error {
+	err = n.newEntity(p, func() error {
 		p.publisher, err = n.middleware.NewPublisher(t, q, p)
 		if err == nil {
 			p.status = p.publisher.Status
@@ -103,8 +88,7 @@ func NewRawPublisher(h Host, topic, typeName string, q QoS, options ...Option) (
 	return p, nil
 }
 
-// PublishBytes sends a message: encapsulation header and CDR. It keeps nothing
-// of it.
+// PublishBytes sends a message: encapsulation header and CDR. It keeps no part of it.
 func (p *RawPublisher) PublishBytes(message []byte) error {
 	if !p.active() {
 		return nil
@@ -119,17 +103,17 @@ func (p *RawPublisher) publish(message []byte, source Time) error {
 	return nil
 }
 
-func (p *RawPublisher) active() bool { return p.gate == nil || p.gate.Load() }
+func (p *RawPublisher) active() bool { return p.enabled == nil || p.enabled.Load() }
 
 // GID of the publisher.
 func (p *RawPublisher) GID() rmw.GID { return p.publisher.GID() }
 
 // Close ends the publisher.
 func (p *RawPublisher) Close() error {
-	p.n.disown(p)
+	p.n.removeCloser(p)
 	return p.publisher.Close()
 }
 
 // take: a publisher has no data.
 func (p *RawPublisher) take() job { return nil }
-func (p *RawPublisher) fill()     {}
+func (p *RawPublisher) queueAll() {}

@@ -168,7 +168,7 @@ func noAllocation[T any, P ros.Message[T]](t *testing.T, m *T) {
 	var received int
 	must(ros.NewSubscription[T, P](n, "x", ros.DefaultQoS(), func(*T, ros.Info) { received++ }))(t)
 	pub := must(ros.NewPublisher[T, P](n, "x", ros.DefaultQoS()))(t)
-	x := ros.Turner(n.Context())
+	x := ros.SpinOnce(n.Context())
 	turn := func() {
 		if err := pub.Publish(m); err != nil {
 			t.Fatal(err)

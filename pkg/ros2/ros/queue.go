@@ -2,7 +2,7 @@ package ros
 
 import "sync"
 
-// job is something to be run on an executor.
+// job is a callback that an executor runs.
 type job interface{ run() }
 
 // jobFunc is a posted function.
@@ -10,7 +10,7 @@ type jobFunc func()
 
 func (f jobFunc) run() { f() }
 
-// fifo is a queue that re-uses its memory.
+// fifo is a queue that reuses its memory.
 type fifo[T any] struct {
 	items []T
 	head  int
@@ -48,19 +48,19 @@ const (
 	Reentrant
 )
 
-// Group is a set of callbacks. Which may run at the same time matters on
-// SpinThreads only; Spin runs one at a time.
+// Group is a set of callbacks. Its kind matters to SpinThreads; Spin runs one callback at a
+// time.
 type Group struct {
 	kind  GroupKind
 	queue *queue
 	jobs  fifo[job]
-	// listed: the group waits in the queue's list, or its one job is running
-	// and whoever runs it will list it again.
+	// listed: the group is in the queue's list, or its one job is running and done will
+	// list it again.
 	listed bool
 }
 
-// Post has f run on the executor as one of the group's callbacks. It may be
-// called from any goroutine.
+// Post runs f on the executor as one of the group's callbacks. It may be called from any
+// goroutine.
 func (g *Group) Post(f func()) { g.push(jobFunc(f)) }
 
 func (g *Group) push(j job) {
@@ -69,20 +69,20 @@ func (g *Group) push(j job) {
 	g.jobs.push(j)
 	q.list(g)
 	q.mu.Unlock()
-	q.woken()
+	q.wake()
 }
 
-// queue holds the jobs of all groups of a Context that wait to be run.
+// queue holds the jobs of all groups of a Context.
 type queue struct {
 	mu       sync.Mutex
 	runnable fifo[*Group] // groups with a job that may run now
 	more     *sync.Cond   // signalled for workers when runnable grows
-	workers  bool         // SpinThreads' are at work
-	woken    func()       // tells the one who waits on the middleware
+	workers  bool         // SpinThreads' workers run
+	wake     func()       // ends a wait on the middleware
 }
 
-func newQueue(woken func()) *queue {
-	q := &queue{woken: woken}
+func newQueue(wake func()) *queue {
+	q := &queue{wake: wake}
 	q.more = sync.NewCond(&q.mu)
 	return q
 }
@@ -97,8 +97,8 @@ func (q *queue) list(g *Group) {
 	q.more.Signal()
 }
 
-// next takes a job; the group is what done is to be told of after it has run,
-// nil when there is nothing to tell. The caller holds mu.
+// next takes a job. After it has run, done must be called with the group, which may be nil.
+// The caller holds mu.
 func (q *queue) next() (job, *Group) {
 	g, ok := q.runnable.pop()
 	if !ok {
@@ -124,7 +124,7 @@ func (q *queue) done(g *Group) {
 	q.mu.Unlock()
 }
 
-// runAll runs what was queued, until nothing is.
+// runAll runs jobs until none is queued.
 func (q *queue) runAll() {
 	for {
 		q.mu.Lock()
@@ -138,15 +138,15 @@ func (q *queue) runAll() {
 	}
 }
 
-// idle reports that no job waits for the goroutine that spins: those of
-// SpinThreads' workers are not its own.
+// idle says that the goroutine that spins has no job to run. SpinThreads' workers run their
+// own.
 func (q *queue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.workers || q.runnable.len() == 0
 }
 
-// work runs jobs until end: one goroutine of SpinThreads.
+// work runs jobs until end. It is one goroutine of SpinThreads.
 func (q *queue) work() {
 	for {
 		q.mu.Lock()
@@ -164,7 +164,7 @@ func (q *queue) work() {
 	}
 }
 
-// begin lets workers work, and end has them return.
+// begin allows workers to run, and end makes them return.
 func (q *queue) begin() {
 	q.mu.Lock()
 	q.workers = true

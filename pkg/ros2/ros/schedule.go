@@ -2,9 +2,8 @@ package ros
 
 import "time"
 
-// schedule is when a timer is due, on the grid start + k·period: a call that
-// comes late does not move those after it, and periods that have passed whole
-// are skipped.
+// schedule is when a timer is due, on the grid start + k·period. A late call does not move
+// later ones. Periods that have passed entirely are skipped.
 type schedule struct {
 	period time.Duration
 	next   Time
@@ -18,8 +17,7 @@ func newSchedule(now Time, period time.Duration) schedule {
 
 func (s *schedule) due(now Time) bool { return now >= s.next }
 
-// advance takes the call that is due at now and returns when it should have
-// been.
+// advance goes on to the call after now, and returns when the present one was due.
 func (s *schedule) advance(now Time) Time {
 	expected := s.next
 	late := max(now.Sub(expected), 0)
@@ -29,10 +27,9 @@ func (s *schedule) advance(now Time) Time {
 	return expected
 }
 
-// jump keeps the schedule sensible over a jump of its clock: what remained of
-// the period remains when the clock is exchanged, a clock set back by more than
-// that starts a period anew, and so does the first time of a simulation, before
-// which there was none.
+// jump adapts the schedule to a jump of its clock. When the clock is replaced, the rest of
+// the period remains. The first time of a simulation starts a new period. So does a clock
+// that is set back by more than the rest of the period.
 func (s *schedule) jump(j Jump) {
 	switch j.Kind {
 	case SimulationOn, SimulationOff:

@@ -3,6 +3,7 @@ package ros
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,55 +13,100 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
+// serviceEnd is the common part of services and clients.
+type serviceEnd struct {
+	n        *Node
+	name     string
+	typeName string
+	group    *Group
+	warnings throttle
+
+	mu     sync.Mutex // guards buffer and what the end itself adds
+	buffer []byte
+}
+
+// Name is the service's full name.
+func (e *serviceEnd) Name() string { return e.name }
+
+func (e *serviceEnd) rosType() string { return e.typeName }
+
+func (e *serviceEnd) onEvent() {}
+
+func (e *serviceEnd) errorf(err error) error { return fmt.Errorf("service %s: %w", e.name, err) }
+
+// warn logs an error now and then, unless the end is closed.
+func (e *serviceEnd) warn(doing string, err error) {
+	if err != nil && !errors.Is(err, rmw.ErrClosed) {
+		e.warnings.log(&e.n.log, "service '%s': %s: %v", e.name, doing, err)
+	}
+}
+
+// encode writes a message into the buffer. The caller holds mu.
+func (e *serviceEnd) encode(m cdr.Message) ([]byte, error) {
+	data, err := cdr.Append(e.buffer[:0], cdr.LittleEndian, m)
+	if err == nil {
+		e.buffer = data
+	}
+	return data, err
+}
+
+// queueEach queues the jobs that take returns.
+func (e *serviceEnd) queueEach(take func() job) {
+	for j := take(); j != nil; j = take() {
+		e.group.push(j)
+	}
+}
+
+// open resolves the service's name, and opens the entity with QoS and group of the options.
+func (e *serviceEnd) open(h Host, name, request, response string, options []Option, entity io.Closer,
+	open func(rmw.Node, rmw.Service, QoS) error) error {
+	n := h.node()
+	o := n.applyOptions(options)
+	t, err := n.serviceType(name, request, response)
+	if err != nil {
+		return err
+	}
+	e.n, e.group, e.name, e.typeName = n, o.group, t.Name, t.Type
+	return n.newEntity(entity, func() error { return open(n.middleware, t, o.serviceQoS()) })
+}
+
 // Service answers requests.
 type Service[Req, Resp any] struct {
-	n         *Node
-	name      string
-	typeName  string
+	serviceEnd
 	server    rmw.Server
-	group     *Group
 	handler   func(*Req, *Resp)
 	request   func(*Req) cdr.Message
 	response  func(*Resp) cdr.Message
 	onRequest func(rmw.RequestID, *dds.Sample)
 	closed    atomic.Bool
 	malformed atomic.Uint64
-	complaint throttle
 
-	taken *call[Req, Resp] // of the holder of the executor's token
-	bad   error
-
-	mu     sync.Mutex // of the buffer
-	buffer []byte
+	// Of the holder of the executor's token.
+	taken        *call[Req, Resp]
+	malformedErr error
 }
 
-// NewService makes a service, whose name is expanded and remapped. The handler
-// fills in the response, a zero value at first, which is sent when it returns.
-// What cannot be decoded is counted, told to the log and dropped.
+// NewService makes a service, whose name is expanded and remapped. The handler fills in
+// the response, a zero value at first, which is sent when it returns. Malformed requests
+// are counted, logged and dropped.
 func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, handler func(*Req, *Resp),
 	options ...Option) (*Service[Req, Resp], error) {
-	n := h.node()
-	o := n.settle(options)
-	s := &Service[Req, Resp]{n: n, group: o.group, handler: handler,
+	s := &Service[Req, Resp]{handler: handler,
 		request:  func(m *Req) cdr.Message { return P(m) },
 		response: func(m *Resp) cdr.Message { return R(m) }}
 	s.onRequest = s.receive
-	t, err := n.serviceType(name, P(new(Req)).TypeName(), R(new(Resp)).TypeName())
-	if err != nil {
-		return nil, err
-	}
-	s.name, s.typeName = t.Name, t.Type
-	err = n.make(s, func() error {
-		s.server, err = n.middleware.NewServer(t, o.serviceQoS(), s)
-		return err
-	})
+	err := s.open(h, name, P(new(Req)).TypeName(), R(new(Resp)).TypeName(), options, s,
+		func(n rmw.Node, t rmw.Service, q QoS) (err error) {
+			s.server, err = n.NewServer(t, q, s)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// serviceType resolves a service's name and names its type after its halves.
+// serviceType resolves a service's name, and derives its type from request and response.
 func (n *Node) serviceType(name, request, response string) (rmw.Service, error) {
 	full, err := n.name.Service(name)
 	if err != nil {
@@ -74,20 +120,17 @@ func (n *Node) serviceType(name, request, response string) (rmw.Service, error) 
 	return rmw.Service{Name: full, Type: base, RequestHash: typeHash(request), ResponseHash: typeHash(response)}, nil
 }
 
-// Name is the service's full name.
-func (s *Service[Req, Resp]) Name() string { return s.name }
-
-// Malformed counts the requests that could not be decoded.
+// Malformed counts the malformed requests.
 func (s *Service[Req, Resp]) Malformed() uint64 { return s.malformed.Load() }
 
 // Close ends the service.
 func (s *Service[Req, Resp]) Close() error {
 	s.closed.Store(true)
-	s.n.disown(s)
+	s.n.removeCloser(s)
 	return s.server.Close()
 }
 
-// call is a request on its way to the handler.
+// call is a job that calls the handler with a request.
 type call[Req, Resp any] struct {
 	service *Service[Req, Resp]
 	id      rmw.RequestID
@@ -101,54 +144,41 @@ func (c *call[Req, Resp]) run() {
 	}
 	var response Resp
 	s.handler(&c.request, &response)
-	if err := s.respond(c.id, &response); err != nil && !errors.Is(err, rmw.ErrClosed) {
-		s.complaint.log(&s.n.log, "service '%s': answering: %v", s.name, err)
-	}
+	s.warn("answering", s.respond(c.id, &response))
 }
 
 func (s *Service[Req, Resp]) respond(id rmw.RequestID, response *Resp) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	data, err := cdr.Append(s.buffer[:0], cdr.LittleEndian, s.response(response))
+	data, err := s.encode(s.response(response))
 	if err != nil {
 		return err
 	}
-	s.buffer = data
 	return s.server.Respond(id, data)
 }
 
 func (s *Service[Req, Resp]) take() job {
 	for {
-		s.taken, s.bad = &call[Req, Resp]{service: s}, nil
+		s.taken, s.malformedErr = &call[Req, Resp]{service: s}, nil
 		n, err := s.server.Take(1, s.onRequest)
 		switch {
 		case err != nil || n == 0:
-			if err != nil && !errors.Is(err, rmw.ErrClosed) {
-				s.complaint.log(&s.n.log, "service '%s': taking a request: %v", s.name, err)
-			}
+			s.warn("taking a request", err)
 			return nil
-		case s.bad == nil:
+		case s.malformedErr == nil:
 			return s.taken
 		}
 		count := s.malformed.Add(1)
-		s.complaint.log(&s.n.log, "service '%s': request dropped: %v (%d so far)", s.name, s.bad, count)
+		s.warnings.log(&s.n.log, "service '%s': request dropped: %v (%d so far)", s.name, s.malformedErr, count)
 	}
 }
 
 func (s *Service[Req, Resp]) receive(id rmw.RequestID, sample *dds.Sample) {
 	s.taken.id = id
-	s.bad = cdr.Unmarshal(sample.Data, s.request(&s.taken.request))
+	s.malformedErr = cdr.Unmarshal(sample.Data, s.request(&s.taken.request))
 }
 
-func (s *Service[Req, Resp]) fill() {
-	for j := s.take(); j != nil; j = s.take() {
-		s.group.push(j)
-	}
-}
-
-func (s *Service[Req, Resp]) news() {}
-
-func (s *Service[Req, Resp]) rosType() string { return s.typeName }
+func (s *Service[Req, Resp]) queueAll() { s.queueEach(s.take) }
 
 // errorf is an error that names the node.
 func (n *Node) errorf(format string, args ...any) error {

@@ -8,19 +8,19 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// useSimTime is the parameter that has a node follow /clock.
+// useSimTime is the parameter that makes a node's clock follow /clock.
 const useSimTime = "use_sim_time"
 
-// timeSource keeps a node's clock as use_sim_time says.
+// timeSource switches a node's clock by use_sim_time.
 type timeSource struct {
 	n *Node
 
 	mu    sync.Mutex
-	clock *Subscription[rosgraphmsgs.Clock] // while it is true
+	clock *Subscription[rosgraphmsgs.Clock] // nil while use_sim_time is false
 }
 
-// beginTime declares use_sim_time and follows it.
-func (n *Node) beginTime() error {
+// startTime declares use_sim_time and follows it.
+func (n *Node) startTime() error {
 	s := &timeSource{n: n}
 	_, err := n.parameters.Declare(useSimTime, false,
 		params.Descriptor{Description: "follow /clock instead of the system's time"})

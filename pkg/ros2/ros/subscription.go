@@ -12,26 +12,26 @@ import (
 	"vnd/pkg/ros2/ros/qos"
 )
 
-// Info is what is known of a message besides its fields.
+// Info is what the middleware knows of a message.
 type Info struct {
 	Source    Time    // when it was published, by the publisher's clock
-	Received  Time    // when it came here, by the system's clock
-	Publisher rmw.GID // zero when the middleware never knew
+	Received  Time    // when it arrived, by the system's clock
+	Publisher rmw.GID // zero when the middleware does not know it
 }
 
-// Subscription hears messages of type T.
-type Subscription[T any] struct{ raw *RawSubscription }
+// Subscription receives messages of type T.
+type Subscription[T any] struct{ *RawSubscription }
 
-// NewSubscription makes a subscription on the topic, whose name is expanded and
-// remapped. Its callback owns the message until it returns; then the memory is
-// used again, which is why nothing is allocated once a message of that size was
-// there. What cannot be decoded is counted, told to the log and dropped.
+// NewSubscription makes a subscription on the topic, whose name is expanded and remapped.
+// The callback owns the message until it returns. Then its memory is used again: nothing
+// is allocated once a message of that size was received. Malformed messages are counted,
+// logged and dropped.
 func NewSubscription[T any, P Message[T]](h Host, topic string, q QoS, callback func(*T, Info), options ...Option) (
 	*Subscription[T], error) {
 	name := P(new(T)).TypeName()
 	raw, err := newSubscription(h, topic, name, q, options, func(s *RawSubscription) delivery {
 		m := new(T)
-		return &typed[T]{parcel: parcel{sub: s}, m: m, message: P(m), callback: callback}
+		return &typedDelivery[T]{deliveryBase: deliveryBase{sub: s}, m: m, message: P(m), callback: callback}
 	})
 	if err != nil {
 		return nil, err
@@ -39,29 +39,7 @@ func NewSubscription[T any, P Message[T]](h Host, topic string, q QoS, callback 
 	return &Subscription[T]{raw}, nil
 }
 
-// Topic is the full name of the topic.
-func (s *Subscription[T]) Topic() string { return s.raw.topic }
-
-// Matched counts the publishers that this subscription hears now.
-func (s *Subscription[T]) Matched() int { return s.raw.Matched() }
-
-// Malformed counts the messages that could not be decoded.
-func (s *Subscription[T]) Malformed() uint64 { return s.raw.Malformed() }
-
-// Overrun counts the messages that gave way to newer ones, beyond the QoS'
-// depth, while callbacks were busy.
-func (s *Subscription[T]) Overrun() uint64 { return s.raw.Overrun() }
-
-// Status counts what happened to the subscription.
-func (s *Subscription[T]) Status() dds.Status { return s.raw.Status() }
-
-// Close ends the subscription. Its callback is not called afterwards, unless it
-// is running now.
-func (s *Subscription[T]) Close() error { return s.raw.Close() }
-
-func (s *Subscription[T]) base() *endpoint { return &s.raw.endpoint }
-
-// RawSubscription hears messages of any type as CDR.
+// RawSubscription receives messages of any type as CDR.
 type RawSubscription struct {
 	endpoint
 	subscription rmw.Subscription
@@ -71,32 +49,32 @@ type RawSubscription struct {
 	closed       atomic.Bool
 	malformed    atomic.Uint64
 	overrun      atomic.Uint64
-	depth        int // most deliveries that wait; 0 for no bound
-	complaint    throttle
+	depth        int // most deliveries in the queue; 0 for no bound
+	warnings     throttle
 
 	// Of the holder of the executor's token.
-	taken delivery
-	bad   error
-	from  rmw.GID
+	taken        delivery
+	malformedErr error
+	from         rmw.GID
 
-	mu      sync.Mutex
-	free    []delivery
-	waiting fifo[delivery]
+	mu     sync.Mutex
+	free   []delivery
+	queued fifo[delivery]
 }
 
-// NewRawSubscription makes a subscription of messages of the named type. data is
-// the encapsulation header and CDR, the callback's until it returns.
+// NewRawSubscription makes a subscription of messages of the named type. The callback owns
+// data, the encapsulation header and CDR, until it returns.
 func NewRawSubscription(h Host, topic, typeName string, q QoS, callback func(data []byte, i Info), options ...Option) (
 	*RawSubscription, error) {
 	return newSubscription(h, topic, typeName, q, options, func(s *RawSubscription) delivery {
-		return &rawParcel{parcel: parcel{sub: s}, callback: callback}
+		return &rawDelivery{deliveryBase: deliveryBase{sub: s}, callback: callback}
 	})
 }
 
 func newSubscription(h Host, topic, typeName string, q QoS, options []Option, create func(*RawSubscription) delivery) (
 	*RawSubscription, error) {
 	n := h.node()
-	s := &RawSubscription{create: create, group: n.settle(options).group}
+	s := &RawSubscription{create: create, group: n.applyOptions(options).group}
 	s.onSample = s.receive
 	t, q, err := n.prepare(&s.endpoint, topic, typeName, q, qos.Subscription, options)
 	if err != nil {
@@ -105,7 +83,7 @@ func newSubscription(h Host, topic, typeName string, q QoS, options []Option, cr
 	if q.History == dds.KeepLast {
 		s.depth = max(q.Depth, 1)
 	}
-	err = n.make(s, func() error {
+	err = n.newEntity(s, func() error {
 		s.subscription, err = n.middleware.NewSubscription(t, q, s)
 		if err == nil {
 			s.status = s.subscription.Status
@@ -121,15 +99,14 @@ func newSubscription(h Host, topic, typeName string, q QoS, options []Option, cr
 // Malformed counts the messages that could not be decoded.
 func (s *RawSubscription) Malformed() uint64 { return s.malformed.Load() }
 
-// Overrun counts the messages that gave way to newer ones, beyond the QoS'
-// depth, while callbacks were busy.
+// Overrun counts the messages that newer ones replaced while callbacks were busy, beyond
+// the depth of the QoS.
 func (s *RawSubscription) Overrun() uint64 { return s.overrun.Load() }
 
-// Close ends the subscription. Its callback is not called afterwards, unless it
-// is running now.
+// Close ends the subscription. No callback begins afterwards.
 func (s *RawSubscription) Close() error {
 	s.closed.Store(true)
-	s.n.disown(s)
+	s.n.removeCloser(s)
 	return s.subscription.Close()
 }
 
@@ -139,136 +116,137 @@ type delivery interface {
 	load(*dds.Sample) error
 }
 
-// parcel is what deliveries have in common.
-type parcel struct {
+// deliveryBase is the common part of deliveries.
+type deliveryBase struct {
 	sub  *RawSubscription
 	info Info
 }
 
-func (p *parcel) note(s *dds.Sample) {
-	p.info = Info{Time(s.Source), Time(s.Received), s.Writer}
+func (d *deliveryBase) setInfo(s *dds.Sample) {
+	d.info = Info{Time(s.Source), Time(s.Received), s.Writer}
 	if s.Received == 0 {
-		p.info.Received = Time(time.Now().UnixNano())
+		d.info.Received = Time(time.Now().UnixNano())
 	}
 }
 
-type typed[T any] struct {
-	parcel
+type typedDelivery[T any] struct {
+	deliveryBase
 	m        *T
 	message  cdr.Message
 	decoder  cdr.Decoder
 	callback func(*T, Info)
 }
 
-func (d *typed[T]) load(s *dds.Sample) error {
-	d.note(s)
+func (d *typedDelivery[T]) load(s *dds.Sample) error {
+	d.setInfo(s)
 	d.decoder.Reset(s.Data)
 	d.message.UnmarshalCDR(&d.decoder)
 	err := d.decoder.Finish()
-	d.decoder.Reset(nothing) // the sample's memory is not ours to keep
+	d.decoder.Reset(emptyMessage) // the sample's memory is not kept
 	return err
 }
 
-// nothing is a message without a body.
-var nothing = []byte{0, 1, 0, 0}
+// emptyMessage is a message without a body.
+var emptyMessage = []byte{0, 1, 0, 0}
 
-func (d *typed[T]) run() {
+func (d *typedDelivery[T]) run() {
 	if !d.sub.closed.Load() {
 		d.callback(d.m, d.info)
 	}
 	d.sub.recycle(d)
 }
 
-type rawParcel struct {
-	parcel
+type rawDelivery struct {
+	deliveryBase
 	data     []byte
 	callback func([]byte, Info)
 }
 
-func (d *rawParcel) load(s *dds.Sample) error {
-	d.note(s)
+func (d *rawDelivery) load(s *dds.Sample) error {
+	d.setInfo(s)
 	d.data = append(d.data[:0], s.Data...)
 	return nil
 }
 
-func (d *rawParcel) run() {
+func (d *rawDelivery) run() {
 	if !d.sub.closed.Load() {
 		d.callback(d.data, d.info)
 	}
 	d.sub.recycle(d)
 }
 
-// take decodes the next message that can be decoded.
+// take decodes the next message that is not malformed.
 func (s *RawSubscription) take() job {
 	for {
-		s.taken, s.bad = s.blank(), nil
+		s.taken, s.malformedErr = s.newDelivery(), nil
 		n, err := s.subscription.Take(1, s.onSample)
 		switch {
 		case err != nil || n == 0:
 			s.recycle(s.taken)
 			if err != nil && !errors.Is(err, rmw.ErrClosed) {
-				s.complaint.log(&s.n.log, "topic '%s': taking a message: %v", s.topic, err)
+				s.warnings.log(&s.n.log, "topic '%s': taking a message: %v", s.topic, err)
 			}
 			return nil
-		case s.bad == nil:
+		case s.malformedErr == nil:
 			return s.taken
 		}
 		s.recycle(s.taken)
 		count := s.malformed.Add(1)
-		s.complaint.log(&s.n.log, "topic '%s': message from %s dropped: %v (%d so far)", s.topic, s.publisher(s.from),
-			s.bad, count)
+		s.warnings.log(&s.n.log, "topic '%s': message from %s dropped: %v (%d so far)", s.topic, s.publisher(s.from),
+			s.malformedErr, count)
 	}
 }
 
 func (s *RawSubscription) receive(sample *dds.Sample) {
 	s.from = sample.Writer
-	s.bad = s.taken.load(sample)
+	s.malformedErr = s.taken.load(sample)
 }
 
-// publisher names who sent a message, by node where the graph knows it.
+// publisher describes the sender of a message, with its node where the graph knows it.
 func (s *RawSubscription) publisher(id rmw.GID) string {
 	for _, e := range s.n.context.middleware.Graph().Publishers(s.topic) {
 		if e.GID == id {
-			return "publisher " + id.String() + " of node " + join(e.Node)
+			return "publisher " + id.String() + " of node " + fullName(e.Node)
 		}
 	}
 	return "publisher " + id.String()
 }
 
-// fill queues what there is. As everywhere in ROS, what is beyond the depth
-// gives way to what is newer.
-func (s *RawSubscription) fill() {
+// queueAll queues all messages that there are. Beyond the depth of the QoS, newer messages
+// replace the oldest, as everywhere in ROS.
+func (s *RawSubscription) queueAll() {
 	for {
 		j := s.take()
 		if j == nil {
 			return
 		}
 		s.mu.Lock()
-		dropped := s.depth > 0 && s.waiting.len() >= s.depth
+		dropped := s.depth > 0 && s.queued.len() >= s.depth
 		if dropped {
-			old, _ := s.waiting.pop()
+			old, _ := s.queued.pop()
 			s.free = append(s.free, old)
 			s.overrun.Add(1)
 		}
-		s.waiting.push(j.(delivery))
+		s.queued.push(j.(delivery))
 		s.mu.Unlock()
-		if !dropped { // else the job of the one that gave way serves the new one
+		if !dropped { // else the job of the replaced message runs the new one
 			s.group.push(s)
 		}
 	}
 }
 
-// run brings the oldest waiting message to the callback.
+// run calls the callback with the oldest message of the queue.
 func (s *RawSubscription) run() {
 	s.mu.Lock()
-	d, ok := s.waiting.pop()
+	d, ok := s.queued.pop()
 	s.mu.Unlock()
 	if ok {
 		d.run()
 	}
 }
 
-func (s *RawSubscription) blank() delivery {
+// newDelivery returns a free delivery, or a new one.
+func (s *RawSubscription) newDelivery() delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {

@@ -7,8 +7,8 @@ import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 )
 
-// Time is a point in time in nanoseconds: since 1970 on ROS and system clocks,
-// since an arbitrary start on a steady one.
+// Time is a time in ns: since 1970 on ROS and system clocks, since an arbitrary start on a
+// steady one.
 type Time int64
 
 // TimeOf reads a message's stamp.
@@ -16,8 +16,8 @@ func TimeOf(m builtininterfaces.Time) Time {
 	return Time(int64(m.Sec)*int64(time.Second) + int64(m.Nanosec))
 }
 
-// Msg is the stamp of a message. Times that its 32 bits of seconds cannot hold
-// become the nearest that they can.
+// Msg is the stamp of a message. Times beyond its 32 bits of seconds become the nearest
+// that these can hold.
 func (t Time) Msg() builtininterfaces.Time {
 	sec, nano := int64(t)/int64(time.Second), int64(t)%int64(time.Second)
 	if nano < 0 {

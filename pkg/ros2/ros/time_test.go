@@ -42,7 +42,7 @@ func TestClocks(t *testing.T) {
 		if passed := c.Now().Sub(before); passed < time.Millisecond {
 			t.Errorf("kind %d: slept for %v", kind, passed)
 		}
-		if _, ok := c.SilentFor(); ok || c.Kind() != kind {
+		if _, ok := c.SinceUpdate(); ok || c.Kind() != kind {
 			t.Error("a clock that nobody sets is silent")
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())

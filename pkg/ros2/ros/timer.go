@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Timer calls a function periodically. Its calls keep to the grid of the period
-// from its start: one that comes late does not move the next, and periods that
-// have passed whole are skipped and counted.
+// Timer calls a function periodically, on a grid of periods from its start. A late call does
+// not move the next one. Periods that have passed entirely are skipped and counted.
 type Timer struct {
 	group *Group
 	clock *Clock
 	call  func()
-	off   func() // ends what OnJump began
+	off   func() // removes the handler of OnJump
 
 	mu       sync.Mutex
 	schedule schedule
@@ -22,15 +21,13 @@ type Timer struct {
 	queued   bool
 }
 
-// NewTimer calls f every period on the node's clock, which stands still and
-// jumps with /clock while use_sim_time is true. The first call is one period
-// from now.
+// NewTimer calls f every period on the node's clock, which follows /clock while use_sim_time
+// is true. The first call is one period from now.
 func (n *Node) NewTimer(period time.Duration, f func(), options ...Option) (*Timer, error) {
 	return n.newTimer(n.clock, period, f, options)
 }
 
-// NewWallTimer calls f every period on the steady clock, whatever happens to
-// ROS time.
+// NewWallTimer calls f every period on the steady clock, independent of ROS time.
 func (n *Node) NewWallTimer(period time.Duration, f func(), options ...Option) (*Timer, error) {
 	return n.newTimer(steady, period, f, options)
 }
@@ -41,14 +38,14 @@ func (n *Node) newTimer(clock *Clock, period time.Duration, f func(), options []
 	if period <= 0 {
 		return nil, n.errorf("a timer of period %v, expected more than 0", period)
 	}
-	t := &Timer{group: n.settle(options).group, clock: clock, call: f}
+	t := &Timer{group: n.applyOptions(options).group, clock: clock, call: f}
 	t.schedule = newSchedule(clock.Now(), period)
 	t.off = clock.OnJump(func(j Jump) {
 		t.mu.Lock()
 		t.schedule.jump(j)
 		t.mu.Unlock()
 	})
-	if err := n.own(t); err != nil {
+	if err := n.addCloser(t); err != nil {
 		return nil, err
 	}
 	n.context.executor.add(t)
@@ -69,12 +66,12 @@ func (t *Timer) Close() error {
 	return nil
 }
 
-// Reset begins a period anew, now.
+// Reset starts a new period now.
 func (t *Timer) Reset() {
 	t.mu.Lock()
 	t.schedule.next = t.clock.Now().Add(t.schedule.period)
 	t.mu.Unlock()
-	t.group.queue.woken()
+	t.group.queue.wake()
 }
 
 // Missed counts the periods that passed without a call.
@@ -84,8 +81,7 @@ func (t *Timer) Missed() uint64 {
 	return t.schedule.missed
 }
 
-// Expected is when the present call, or else the last one, should have been, on
-// the timer's clock.
+// Expected is the time at which the present or last call was due, on the timer's clock.
 func (t *Timer) Expected() Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +99,8 @@ func (t *Timer) run() {
 		t.expected = t.schedule.advance(now)
 	}
 	t.mu.Unlock()
-	if queued { // whoever waits does not wait for this timer yet
-		t.group.queue.woken()
+	if queued { // a wait under way does not include this timer
+		t.group.queue.wake()
 	}
 	if due {
 		t.call()
@@ -122,8 +118,8 @@ func (t *Timer) enqueue() {
 	}
 }
 
-// state says when the timer is due on its clock, and whether it is to be waited
-// for and kept.
+// state returns when the timer is due on its clock, whether to wait for it, and whether to
+// keep it.
 func (t *Timer) state() (next Time, waits, keep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,11 +130,11 @@ func (x *executor) add(t *Timer) {
 	x.timersMu.Lock()
 	x.timers = append(x.timers, t)
 	x.timersMu.Unlock()
-	x.pushed()
+	x.wakeWaiter()
 }
 
-// untilTimer is how long it is until a timer is due, negative when none is to
-// be waited for: those on simulated time are looked at when /clock comes.
+// untilTimer is the time until the next timer is due, negative without one to wait for.
+// Timers on simulated time that are not due wait for /clock.
 func (x *executor) untilTimer() time.Duration {
 	x.timersMu.Lock()
 	defer x.timersMu.Unlock()
@@ -154,9 +150,9 @@ func (x *executor) untilTimer() time.Duration {
 	return wait
 }
 
-// runTimers calls f with the due timers, earliest first, and in the order in
-// which they were made where that is equal. One that is always late does not
-// keep the executor from messages.
+// runTimers calls f with the due timers, earliest first, then in the order of their
+// creation. Each is called at most once: a timer that is always late does not starve
+// messages.
 func (x *executor) runTimers(f func(*Timer)) {
 	x.timersMu.Lock()
 	n := len(x.timers)

@@ -8,17 +8,17 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// startDescriptions is the parameter that a newer node has for its service
+// descriptionsParameter is the parameter of newer nodes that enables their service
 // ~/get_type_description.
-const startDescriptions = "start_type_description_service"
+const descriptionsParameter = "start_type_description_service"
 
-// beginDescriptions gives a node of a newer distribution the service that
-// describes the types that it uses. Humble has none.
-func (n *Node) beginDescriptions() error {
+// startDescriptions makes the service that describes the types that a node uses. Nodes of
+// Humble have none.
+func (n *Node) startDescriptions() error {
 	if !n.context.newer() {
 		return nil
 	}
-	on, err := n.parameters.Declare(startDescriptions, true, params.Descriptor{
+	on, err := n.parameters.Declare(descriptionsParameter, true, params.Descriptor{
 		Description: "Start the ~/get_type_description service for this node.", ReadOnly: true,
 	})
 	if err != nil || on != true {
@@ -46,10 +46,9 @@ func (n *Node) describeType(q *tdi.GetTypeDescriptionRequest, r *tdi.GetTypeDesc
 	}
 }
 
-// uses reports whether a publisher, subscription, service or client of the node
-// has the type.
+// uses says whether a publisher, subscription, service or client of the node has the type.
 func (n *Node) uses(typeName string) bool {
-	for _, o := range n.owned() {
+	for _, o := range n.allClosers() {
 		if t, ok := o.(interface{ rosType() string }); ok && t.rosType() == typeName {
 			return true
 		}

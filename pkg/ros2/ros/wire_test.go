@@ -178,7 +178,7 @@ func TestNoAllocationOverTheWire(t *testing.T) {
 	}
 	m := &geometrymsgs.PoseStamped{}
 	m.Header.FrameID = "world"
-	turn := ros.Turner(n.Context())
+	turn := ros.SpinOnce(n.Context())
 	exchange := func() {
 		before := received
 		if err := pub.Publish(m); err != nil {
