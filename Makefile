@@ -34,7 +34,7 @@ test: deps peers mpirun lint build cross ## all checks: lint, build, every Go te
 bench: build ## the figures of the README, and the time of the hot paths (nothing else running)
 	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
 	bin/vnd bench policy && bin/vnd bench fit && bin/vnd bench tick
-	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --pilots recent,base,refit,oracle,ours
+	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --methods recent,base,refit,oracle,ours
 	$(if $(TRAIN),for seed in 1 2 3; do for net in '' --no-latent; do \
 		time bin/vnd fit --seed $$seed $$net --out build/bench/fit.vnd $(TRAIN) && bin/vnd score --bundle build/bench/fit.vnd --dev $(TRAIN) $(TEST); done; done)
 
@@ -150,13 +150,13 @@ PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125 -p policy.ch
 .PHONY: study-paper
 study-paper: build ## the same under the paper's cost; pictures in build/study-paper
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/study-paper $(PAPER) \
-		--pilots base,oracle,first,ours
+		--methods base,oracle,first,ours
 
 .PHONY: cut
 cut: build ## a propeller cut shorter beside four winds, under both costs, three seeds (half an hour); pictures in build/cut
-	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/paper --rounds 4 --pilots law,recent,base,first,ours \
+	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/paper --rounds 4 --methods law,recent,base,first,ours \
 		$(PAPER)
-	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/stiff --rounds 4 --pilots law,recent,base,first,ours
+	bin/vnd study --world params/worlds/cut_and_winds.yaml --out build/cut/stiff --rounds 4 --methods law,recent,base,first,ours
 
 .PHONY: ablate
 ablate: build ## the loop with one thing changed at a time (a quarter of an hour); picture in build/ablate

@@ -26,8 +26,8 @@ type ablateCommand struct {
 	Variants []string `arg:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
 }
 
-// ablated is what `vnd ablate` came to.
-type ablated struct {
+// ablationResult is what `vnd ablate` came to.
+type ablationResult struct {
 	Variants []variant `json:"variants"` // the first is the loop as it is
 	File     string    `json:"file"`
 	Warnings []string  `json:"warnings"`
@@ -48,7 +48,7 @@ type variant struct {
 
 // Run implements `vnd ablate`.
 func (a *ablateCommand) Run(c *console) error {
-	out := &ablated{}
+	out := &ablationResult{}
 	for _, text := range append([]string{"as it is="}, a.Variants...) {
 		name, params, ok := strings.Cut(text, "=")
 		if !ok || name == "" || out.has(name) {
@@ -79,7 +79,7 @@ func (a *ablateCommand) Run(c *console) error {
 	return c.show(out)
 }
 
-func (a *ablated) has(name string) bool {
+func (a *ablationResult) has(name string) bool {
 	for _, v := range a.Variants {
 		if v.Name == name {
 			return true
@@ -90,7 +90,7 @@ func (a *ablated) has(name string) bool {
 
 // try has a variant learn and fly.
 func (a *ablateCommand) try(c *console, v *variant) error {
-	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Pilots: experiment.PilotOurs,
+	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Methods: experiment.MethodOurs,
 		Rounds:  a.Rounds,
 		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, Config: a.Config, Param: v.Params, Airframe: a.Airframe}
 	c.log.Info().Msg(v.Name)
@@ -119,7 +119,7 @@ func (a *ablateCommand) try(c *console, v *variant) error {
 const crashBar = 1
 
 // draw makes the bars of the errors over all conditions.
-func (a *ablated) draw(w io.Writer) error {
+func (a *ablationResult) draw(w io.Writer) error {
 	var names []string
 	series := map[string][]float64{}
 	var order []string
@@ -143,7 +143,7 @@ func (a *ablated) draw(w io.Writer) error {
 }
 
 // WriteText implements result.
-func (a *ablated) WriteText(w io.Writer) error {
+func (a *ablationResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	columns := a.Variants[0].Columns
 	fmt.Fprintf(&b, "| variant |")

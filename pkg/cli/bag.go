@@ -141,8 +141,8 @@ type bagRecoverCommand struct {
 	Out      string `arg:"" help:"Folder of the new bag; it must not exist, or be empty."`
 }
 
-// recovered is what `vnd bag recover` did.
-type recovered struct {
+// recoverResult is what `vnd bag recover` did.
+type recoverResult struct {
 	Out      string    `json:"out"`
 	Written  uint64    `json:"messages"`
 	Lost     loss.Loss `json:"lost"`
@@ -155,12 +155,12 @@ func (b *bagRecoverCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.show(&recovered{Out: b.Out, Written: r.Written, Lost: r.From.Lost,
+	return c.show(&recoverResult{Out: b.Out, Written: r.Written, Lost: r.From.Lost,
 		Warnings: append([]string{}, r.From.Warnings...)})
 }
 
 // WriteText implements result.
-func (r *recovered) WriteText(w io.Writer) error {
+func (r *recoverResult) WriteText(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "wrote %s: %d messages; %s\n", r.Out, r.Written, r.Lost.String()); err != nil {
 		return err
 	}
@@ -178,8 +178,8 @@ type bagExportCommand struct {
 	Bag    string `arg:"" help:"Folder of a bag, or one of its storage files."`
 }
 
-// exported is what `vnd bag export` did.
-type exported struct {
+// exportResult is what `vnd bag export` did.
+type exportResult struct {
 	Out      string   `json:"out"`
 	Segments int      `json:"segments"`
 	Rows     int      `json:"rows"`
@@ -202,11 +202,11 @@ func (b *bagExportCommand) Run(c *console) error {
 	if err := flightlog.WriteCSV(b.Out, f, o.Delta); err != nil {
 		return err
 	}
-	return c.show(&exported{Out: b.Out, Segments: len(f.Segments), Rows: rows([]quad.Flight{f}), Warnings: c.warnings})
+	return c.show(&exportResult{Out: b.Out, Segments: len(f.Segments), Rows: rows([]quad.Flight{f}), Warnings: c.warnings})
 }
 
 // WriteText implements result.
-func (e *exported) WriteText(w io.Writer) error {
+func (e *exportResult) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "wrote %s: %d rows in %d segments\n", e.Out, e.Rows, e.Segments)
 	return err
 }

@@ -212,8 +212,8 @@ type benchTick struct {
 	Hidden int `default:"256" help:"Units of the policy's two hidden layers."`
 }
 
-// ticked are the latencies of ticks, µs.
-type ticked struct {
+// tickResult are the latencies of ticks, µs.
+type tickResult struct {
 	Ticks  int     `json:"ticks"`
 	P50    float64 `json:"p50_us"`
 	P99    float64 `json:"p99_us"`
@@ -264,11 +264,11 @@ func (b *benchTick) Run(c *console) error {
 	}
 	slices.Sort(times)
 	n := len(times)
-	return c.show(&ticked{Ticks: n, P50: times[n/2], P99: times[n*99/100], Max: times[n-1], Kernel: kernel.Name()})
+	return c.show(&tickResult{Ticks: n, P50: times[n/2], P99: times[n*99/100], Max: times[n-1], Kernel: kernel.Name()})
 }
 
 // WriteText implements result.
-func (t *ticked) WriteText(w io.Writer) error {
+func (t *tickResult) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "tick: p50 %.1f µs, p99 %.1f µs, max %.0f µs over %d ticks, %s\n", t.P50, t.P99, t.Max,
 		t.Ticks, t.Kernel)
 	return err
@@ -292,10 +292,10 @@ func newTick(m *vnd.Model[float32], q vnd.Quadrotor, p *policy.Policy[float32]) 
 	if err != nil {
 		return nil, err
 	}
-	pilot := policy.NewPilot(p, q.Dt, path.At)
+	runner := policy.NewPilot(p, q.Dt, path.At)
 	return func(s *quad.Step) {
 		encoder.Push(s)
-		pilot.Latent(encoder.Mean())
-		pilot.Command(s.T, &s.State)
+		runner.Latent(encoder.Mean())
+		runner.Command(s.T, &s.State)
 	}, nil
 }

@@ -62,8 +62,8 @@ func (c *console) show(r result) error {
 	return err
 }
 
-// fail prints the error on one line and, with --json, as the one object; it returns the exit code. A silent rank leaves both
-// to rank 0 if that has the error too: mpirun would end it before its line if another failed first.
+// fail prints the error on one line and, with --json, as the one object; it returns the exit code. A silent rank
+// leaves both to rank 0 if that has the error too: mpirun would end it before its line if another failed first.
 func (c *console) fail(command string, err error) int {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	if errors.Is(err, context.Canceled) {

@@ -32,11 +32,11 @@ type demoCommand struct {
 	Lockstep bool     `help:"In flight, time waits for each command, on /clock: for machines that are busy with other things."`
 }
 
-// demoed is what the demo came to.
-type demoed struct {
+// demoResult is what the demo came to.
+type demoResult struct {
 	Fit    *fitResult   `json:"fit,omitempty"`
-	Score  *scored      `json:"score,omitempty"`
-	Flight *demo.Flight `json:"flight,omitempty"`
+	Score  *scoreResult `json:"score,omitempty"`
+	Flight *demo.Result `json:"flight,omitempty"`
 	Files  []string     `json:"files"`
 }
 
@@ -45,10 +45,10 @@ func (d *demoCommand) Run(c *console) error {
 	if err := d.fill(); err != nil {
 		return err
 	}
-	r := &demoed{}
+	r := &demoResult{}
 	for _, part := range []struct {
 		name, title string
-		run         func(*console, *demoed) error
+		run         func(*console, *demoResult) error
 		write       func(io.Writer) error
 	}{
 		{"fit", "A model of recorded flights", d.fit, func(w io.Writer) error { return r.writeFit(w) }},
@@ -77,7 +77,7 @@ func (d *demoCommand) Run(c *console) error {
 }
 
 // fit fits, then scores, as the commands of these names do.
-func (d *demoCommand) fit(c *console, r *demoed) error {
+func (d *demoCommand) fit(c *console, r *demoResult) error {
 	train, test := filepath.Join(d.Flights, "train"), filepath.Join(d.Flights, "test")
 	for _, dir := range []string{train, test} {
 		if _, err := os.Stat(dir); err != nil {
@@ -113,7 +113,7 @@ func (d *demoCommand) fit(c *console, r *demoed) error {
 	return nil
 }
 
-func (r *demoed) writeFit(w io.Writer) error {
+func (r *demoResult) writeFit(w io.Writer) error {
 	if err := r.Fit.WriteText(w); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (r *demoed) writeFit(w io.Writer) error {
 }
 
 // fly flies with the real nodes, which learn meanwhile.
-func (d *demoCommand) fly(c *console, r *demoed) error {
+func (d *demoCommand) fly(c *console, r *demoResult) error {
 	c.log.Info().Msgf("flying %.0f s in %s, each node a process of its own; Ctrl-C ends them all", d.Seconds, d.World)
 	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task,
 		Seconds: d.Seconds, Seed: d.Seed,
@@ -146,7 +146,7 @@ func (d *demoCommand) fly(c *console, r *demoed) error {
 }
 
 // WriteText implements result: the parts have been written, each as it ended.
-func (r *demoed) WriteText(io.Writer) error { return nil }
+func (r *demoResult) WriteText(io.Writer) error { return nil }
 
 // fill finds the folders and files that were not given.
 func (d *demoCommand) fill() error {

@@ -34,8 +34,8 @@ type evalCommand struct {
 	Plot      string   `placeholder:"F.png" help:"Draw the first flights from above, and their errors over time."`
 }
 
-// evaluated is what `vnd eval` found.
-type evaluated struct {
+// evalResult is what `vnd eval` found.
+type evalResult struct {
 	Bundle   string    `json:"bundle"` // ID
 	Task     string    `json:"task"`
 	Rows     []evalRow `json:"rows"`
@@ -71,10 +71,10 @@ func (e *evalCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	out := &evaluated{Bundle: p.bundle.ID, Task: e.Task, Warnings: c.warnings}
+	out := &evalResult{Bundle: p.bundle.ID, Task: e.Task, Warnings: c.warnings}
 	var shown []plot.Flown
 	for _, path := range e.World {
-		worlds, err := experiment.Fields(path)
+		worlds, err := experiment.Scenarios(path)
 		if err != nil {
 			return err
 		}
@@ -103,15 +103,15 @@ func (e *evalCommand) Run(c *console) error {
 	return c.show(out)
 }
 
-// pilotage is a policy ready to be flown.
-type pilotage struct {
+// flying is a policy ready to be flown.
+type flying struct {
 	bundle *bundle.Bundle
 	frame  *Airframe
 	path   reference.Reference // nil: each flight has its own landing
 	est    closedloop.Setup    // what all flights share
 }
 
-func (e *evalCommand) prepare() (*pilotage, error) {
+func (e *evalCommand) prepare() (*flying, error) {
 	if e.Flights < 1 {
 		return nil, fmt.Errorf("--flights %d: expected at least 1", e.Flights)
 	}
@@ -122,7 +122,7 @@ func (e *evalCommand) prepare() (*pilotage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pilotage{frame: &frame}
+	p := &flying{frame: &frame}
 	if p.path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (e *evalCommand) path(frame *Airframe) (reference.Reference, error) {
 }
 
 // fly flies a world's flights, and the geometric law in the same.
-func (p *pilotage) fly(e *evalCommand, w experiment.Field) (*evalRow, plot.Flown, error) {
+func (p *flying) fly(e *evalCommand, w experiment.Scenario) (*evalRow, plot.Flown, error) {
 	row := &evalRow{World: w.Name, Condition: w.Condition, Flights: e.Flights}
 	var first plot.Flown
 	landed := 0
@@ -176,11 +176,11 @@ func (p *pilotage) fly(e *evalCommand, w experiment.Field) (*evalRow, plot.Flown
 		if err != nil {
 			return nil, first, err
 		}
-		pilot, err := policy.NewFlyer(p.bundle, path.At)
+		runner, err := policy.NewFlyer(p.bundle, path.At)
 		if err != nil {
 			return nil, first, err
 		}
-		trace, err := closedloop.Fly(setup, pilot)
+		trace, err := closedloop.Fly(setup, runner)
 		if err != nil {
 			return nil, first, err
 		}
@@ -224,7 +224,7 @@ func (r *evalRow) add(f closedloop.Figures, flights int) {
 
 // setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
 // its place.
-func (p *pilotage) setup(e *evalCommand, w experiment.Field, seed uint64) (*closedloop.Setup, reference.Reference,
+func (p *flying) setup(e *evalCommand, w experiment.Scenario, seed uint64) (*closedloop.Setup, reference.Reference,
 	error) {
 	s := p.est
 	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.Seconds)
@@ -262,7 +262,7 @@ func (p *pilotage) setup(e *evalCommand, w experiment.Field, seed uint64) (*clos
 const below = 0.2 // m
 
 // law flies the geometric law.
-func (p *pilotage) law(s *closedloop.Setup, path reference.Reference) (*closedloop.Trace, error) {
+func (p *flying) law(s *closedloop.Setup, path reference.Reference) (*closedloop.Trace, error) {
 	var g guard.Gains
 	param.Default(&g)
 	law, err := guard.NewLaw(g, p.frame.Limits)
@@ -273,7 +273,7 @@ func (p *pilotage) law(s *closedloop.Setup, path reference.Reference) (*closedlo
 }
 
 // drawn is the reference for the picture.
-func (p *pilotage) drawn() []so3.Vec3 {
+func (p *flying) drawn() []so3.Vec3 {
 	if p.path == nil {
 		return []so3.Vec3{{X: -0.05}, {X: 0.05}}
 	}
@@ -295,7 +295,7 @@ func drawnFlight(name string, t *closedloop.Trace) plot.Flown {
 }
 
 // WriteText implements result.
-func (e *evaluated) WriteText(w io.Writer) error {
+func (e *evalResult) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	head := "world\tcondition\tflights\tmean m\tp95 m\tmax m\tcrashes\tgeometric law, mean m\tits crashes\t"
 	if e.Task == task.Land {

@@ -62,14 +62,14 @@ func (x *examination) examine(c *console) error {
 	}
 	for _, f := range found {
 		if f.Wrong && f.Name == "state topic" {
-			return diagnosed(c, told(found))
+			return diagnosed(c, reported(found))
 		}
 	}
 	moves, err := x.moves(c, e)
 	if err != nil {
 		return err
 	}
-	return diagnosed(c, told(append(found, moves...)))
+	return diagnosed(c, reported(append(found, moves...)))
 }
 
 // parameters are those of the controller that is to fly.
@@ -155,7 +155,7 @@ func (x *examination) listen(c *console, e *doctor.Examiner, found []preflight.F
 // flown judges a hover, and writes down what it tells of the airframe.
 func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Finding) error {
 	r, f := preflight.Fly(h)
-	all := told(append(found, f...))
+	all := reported(append(found, f...))
 	if r.Known() {
 		all = append(all, finding{"response", stateOK,
 			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
@@ -191,8 +191,8 @@ func keep(path string, r preflight.Response) error {
 	})
 }
 
-// told are a doctor's findings for the console.
-func told(found []preflight.Finding) (all []finding) {
+// reported are a doctor's findings for the console.
+func reported(found []preflight.Finding) (all []finding) {
 	for _, f := range found {
 		state := stateOK
 		if f.Wrong {

@@ -51,8 +51,8 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// A flight of a real Crazyflie, which hovers with a thrust of 10.7 m/s² and turns within 50 ms: its bag is found to be right,
-// and the airframe file gets its response and keeps what else it says.
+// A flight of a real Crazyflie, which hovers with a thrust of 10.7 m/s² and turns within 50 ms: its bag is found to
+// be right, and the airframe file gets its response and keeps what else it says.
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	flight, lab, frame := filepath.Join("..", "..", "params", "demo", "flights", "test",

@@ -125,8 +125,8 @@ type fitResult struct {
 	Warnings []string    `json:"warnings"`
 }
 
-// fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an interrupted
-// fit left is taken up again.
+// fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an
+// interrupted fit left is taken up again.
 func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	unlock, err := claim(g, f.out, "fit")
 	defer unlock()
@@ -140,7 +140,7 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	}
 	b := c.newBar("fit")
 	fitted, err := fit.Run(c.ctx, f.cfg, dt, dataset.FromFlights(flights),
-		fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.tell, Ranks: g})
+		fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.showFit, Ranks: g})
 	b.done()
 	if err != nil {
 		return nil, explained(err, f.checkpoint, "fit")
@@ -270,8 +270,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// tell moves the bar of a fit.
-func (b bar) tell(p fit.Progress) {
+// showFit moves the bar of a fit.
+func (b bar) showFit(p fit.Progress) {
 	text := fmt.Sprintf("loss %.4g (reconstruction %.3g, MMD %.3g)", p.Losses.Total, p.Losses.Reconstruction,
 		p.Losses.MMD)
 	if p.Validation == p.Validation { // not NaN

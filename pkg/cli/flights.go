@@ -29,8 +29,8 @@ type Airframe struct {
 	Response preflight.Response `param:"response" doc:"how it follows commands, as vnd doctor identifies it from a hover"`
 }
 
-// shape has the nominal quadrotors of a training respond about as the airframe was found to, where the configuration does
-// not say how they do.
+// shape has the nominal quadrotors of a training respond about as the airframe was found to, where the configuration
+// does not say how they do.
 func (a *Airframe) shape(n *train.Nominal) {
 	var said train.Nominal
 	param.Default(&said)
@@ -137,8 +137,8 @@ func (r recordings) options() (flightlog.Options, error) {
 	return o, nil
 }
 
-// read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder. A bag may hold
-// several flights.
+// read reads flight CSVs and bags, and all those in folders, in the order given and by name within a folder. A bag
+// may hold several flights.
 func (c *console) read(inputs []string, o flightlog.Options) ([]quad.Flight, error) {
 	files, err := expand(inputs)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *console) read(inputs []string, o flightlog.Options) ([]quad.Flight, err
 		}
 		recorded = append(recorded, f)
 	}
-	tellApart(recorded, files)
+	distinguish(recorded, files)
 	var flights []quad.Flight
 	for i, f := range recorded {
 		if holdsBag(files[i]) {
@@ -186,9 +186,9 @@ func (c *console) readOne(path string, o flightlog.Options) (quad.Flight, error)
 	return f, nil
 }
 
-// tellApart names flights of the same name, out of several folders, by as much of their paths as tells them apart: splits
-// and digests go by names.
-func tellApart(flights []quad.Flight, files []string) {
+// distinguish names flights of the same name, out of several folders, by as much of their paths as tells them apart:
+// splits and digests go by names.
+func distinguish(flights []quad.Flight, files []string) {
 	same := map[string][]int{}
 	for i, f := range flights {
 		same[f.Name] = append(same[f.Name], i)

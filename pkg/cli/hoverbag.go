@@ -14,8 +14,8 @@ import (
 	"vnd/pkg/ros2/bag"
 )
 
-// hoverOfBag reads a hover as it was heard: times of arrival are those of the recording. Of the commands those count that the
-// autopilot followed.
+// hoverOfBag reads a hover as it was heard: times of arrival are those of the recording. Of the commands those count
+// that the autopilot followed.
 func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	r, err := bag.Open(path)
 	if err != nil {
@@ -45,12 +45,12 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	}
 	o := flightlog.DefaultOptions()
 	o.BatteryVoltage = p.Voltage
-	pilot, err := flightlog.NewAutopilot(sent, r.Topics(), o)
+	autopilot, err := flightlog.NewAutopilot(sent, r.Topics(), o)
 	if err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
 	h, names := &preflight.Hover{}, []string{pose.Name, sent.Name}
-	for _, t := range pilot.Topics() {
+	for _, t := range autopilot.Topics() {
 		names = append(names, t.Name)
 	}
 	it, err := r.Messages(names...)
@@ -64,7 +64,7 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 			return h, nil
 		}
 		if err == nil {
-			err = hear(h, m, pose.Name, sent.Name, pilot, poses, commands)
+			err = receive(h, m, pose.Name, sent.Name, autopilot, poses, commands)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("bag %s: %w", path, err)
@@ -72,15 +72,15 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	}
 }
 
-// hear takes one message of a bag.
-func hear(h *preflight.Hover, m *bag.Message, pose, sent string, pilot *flightlog.Autopilot, poses *bridge.PoseDecoder,
+// receive takes one message of a bag.
+func receive(h *preflight.Hover, m *bag.Message, pose, sent string, autopilot *flightlog.Autopilot, poses *bridge.PoseDecoder,
 	commands *bridge.CommandDecoder) error {
 	arrival := float64(m.LogTime) / 1e9
-	pilot.Hear(m)
+	autopilot.Hear(m)
 	if m.Topic == sent {
-		commands.At(pilot.Volts())
+		commands.At(autopilot.Volts())
 		c, err := commands.Decode(m.Data)
-		if err == nil && pilot.Takes() {
+		if err == nil && autopilot.Takes() {
 			h.Commands = append(h.Commands, preflight.Commanded{Arrival: arrival, Thrust: c.Command.Thrust,
 				Rates: c.Command.Rates})
 		}
@@ -97,8 +97,8 @@ func hear(h *preflight.Hover, m *bag.Message, pose, sent string, pilot *flightlo
 	return err
 }
 
-// chosen is the topic that is named as wanted, whatever namespace is before it, or the only one of the type, or of any of
-// the types.
+// chosen is the topic that is named as wanted, whatever namespace is before it, or the only one of the type, or of
+// any of the types.
 func chosen(r *bag.Reader, what, wanted, typeName string, types []string) (bag.Topic, error) {
 	var named, alike, all []bag.Topic
 	for _, t := range r.Topics() {

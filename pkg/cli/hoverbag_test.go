@@ -19,8 +19,8 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// Of a hover over mavros those commands count that the autopilot followed, once the voltage is known that they were made for,
-// and their thrust is what was asked for.
+// Of a hover over mavros those commands count that the autopilot followed, once the voltage is known that they were
+// made for, and their thrust is what was asked for.
 func TestHoverFollowed(t *testing.T) {
 	const epoch, step, volts = int64(1_700_000_000_000_000_000), int64(20e6), 14.0
 	dir := filepath.Join(t.TempDir(), "hover")

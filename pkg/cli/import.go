@@ -19,8 +19,8 @@ type importCommand struct {
 	Namespace string   `default:"quad" help:"Namespace of the topics."`
 }
 
-// imported is what `vnd import` did.
-type imported struct {
+// importResult is what `vnd import` did.
+type importResult struct {
 	Out      string   `json:"out"`
 	Storage  string   `json:"storage"`
 	Flights  int      `json:"flights"`
@@ -66,12 +66,12 @@ func (i *importCommand) Run(c *console) error {
 		Namespace: i.Namespace, Odometry: moving}); err != nil {
 		return err
 	}
-	return c.show(&imported{Out: i.Out, Storage: i.Storage, Flights: len(flights), Rows: rows(flights),
+	return c.show(&importResult{Out: i.Out, Storage: i.Storage, Flights: len(flights), Rows: rows(flights),
 		Odometry: moving, Warnings: c.warnings})
 }
 
 // WriteText implements result.
-func (i *imported) WriteText(w io.Writer) error {
+func (i *importResult) WriteText(w io.Writer) error {
 	poses := "mocap/pose"
 	if i.Odometry {
 		poses = "mocap/odom"

@@ -36,8 +36,8 @@ type loopCommand struct {
 	Seed     uint64   `default:"1" help:"Seed of all randomness."`
 }
 
-// looped is what `vnd loop` came to.
-type looped struct {
+// loopResult is what `vnd loop` came to.
+type loopResult struct {
 	Bundle   string      `json:"bundle"` // file of the last one promoted
 	ID       string      `json:"id"`
 	World    string      `json:"world"`
@@ -81,7 +81,7 @@ func (l *loopCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	out := &looped{World: l.World, Base: p.base, Seed: l.Seed}
+	out := &loopResult{World: l.World, Base: p.base, Seed: l.Seed}
 	if err := p.run(c, out); err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func (l *loopCommand) Run(c *console) error {
 type loop struct {
 	*loopCommand
 	*experiment.Campaign
-	fields []experiment.Field
-	start  *bundle.Bundle
-	base   float64 // s
-	shown  []plot.Flown
-	marks  []float64
+	scenarios []experiment.Scenario
+	start     *bundle.Bundle
+	base      float64 // s
+	shown     []plot.Flown
+	marks     []float64
 }
 
 func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error) {
@@ -106,7 +106,7 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 	if p.Campaign, err = enlist(cfg, l.Airframe, l.Task, l.Seed); err != nil {
 		return nil, err
 	}
-	if p.fields, err = experiment.Fields(l.World); err != nil {
+	if p.scenarios, err = experiment.Scenarios(l.World); err != nil {
 		return nil, err
 	}
 	p.start, err = p.first(c)
@@ -129,11 +129,11 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 		if err != nil {
 			return nil, err
 		}
-		d, err := cfg.Duty(name, path)
+		d, err := cfg.Task(name, path)
 		if err != nil {
 			return nil, fmt.Errorf("--task: %w", err)
 		}
-		p.Duties = append(p.Duties, d)
+		p.Tasks = append(p.Tasks, d)
 	}
 	return p, nil
 }
@@ -141,12 +141,12 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 // first reads or trains the bundle that the loop begins with.
 func (p *loop) first(c *console) (*bundle.Bundle, error) {
 	if p.Bundle != "" {
-		b, _, err := readPolicy(p.Bundle, p.Duties[0].Name)
+		b, _, err := readPolicy(p.Bundle, p.Tasks[0].Name)
 		return b, err
 	}
 	began := time.Now()
 	bar := c.newBar("base policy")
-	b, err := p.Campaign.Base(c.ctx, bar.tellTraining(began))
+	b, err := p.Campaign.Base(c.ctx, bar.showTraining(began))
 	bar.done()
 	if err != nil {
 		return nil, err
@@ -161,9 +161,9 @@ func (p *loop) write(b *bundle.Bundle, name string) error {
 }
 
 // run flies and learns in turns.
-func (p *loop) run(c *console, out *looped) error {
+func (p *loop) run(c *console, out *loopResult) error {
 	id, began, bar := "base", time.Time{}, bar{}
-	last, err := p.Learn(c.ctx, p.start, &experiment.Rounds{Fields: p.fields, Rounds: p.Rounds, Seconds: p.Seconds,
+	last, err := p.Learn(c.ctx, p.start, &experiment.Rounds{Scenarios: p.scenarios, Rounds: p.Rounds, Seconds: p.Seconds,
 		Flown: func(round int, current *bundle.Bundle, flights []experiment.Recorded) error {
 			p.flown(round, current, flights, out)
 			if round < p.Rounds {
@@ -194,10 +194,10 @@ func (p *loop) run(c *console, out *looped) error {
 }
 
 // flown keeps the figures of what the current bundle flew in every task and condition.
-func (p *loop) flown(round int, current *bundle.Bundle, flights []experiment.Recorded, out *looped) {
+func (p *loop) flown(round int, current *bundle.Bundle, flights []experiment.Recorded, out *loopResult) {
 	for _, flight := range flights {
-		f := &p.fields[flight.At]
-		row := flownRow{Round: round, Bundle: current.ID, Task: flight.Duty, Condition: f.Condition}
+		f := &p.scenarios[flight.At]
+		row := flownRow{Round: round, Bundle: current.ID, Task: flight.Task, Condition: f.Condition}
 		settle := max(p.Seconds, f.Seconds) / 2
 		if f.Seconds > 0 {
 			settle = 4
@@ -205,14 +205,14 @@ func (p *loop) flown(round int, current *bundle.Bundle, flights []experiment.Rec
 		}
 		row.Figures = flight.Trace.Measure(settle)
 		out.Flown = append(out.Flown, row)
-		p.show(round, flight.Duty, flight.At, f, flight.Trace)
+		p.show(round, flight.Task, flight.At, f, flight.Trace)
 	}
 }
 
 // show keeps the first and the last round's flights of the last task and
 // condition for the picture: that is the strongest wind, or the whole schedule.
-func (p *loop) show(round int, task string, at int, f *experiment.Field, t *closedloop.Trace) {
-	if task != p.Duties[len(p.Duties)-1].Name || at != len(p.fields)-1 || round > 0 && round < p.Rounds {
+func (p *loop) show(round int, task string, at int, f *experiment.Scenario, t *closedloop.Trace) {
+	if task != p.Tasks[len(p.Tasks)-1].Name || at != len(p.scenarios)-1 || round > 0 && round < p.Rounds {
 		return
 	}
 	drawn := drawnFlight(f.Label(), t)
@@ -226,9 +226,9 @@ func (p *loop) show(round int, task string, at int, f *experiment.Field, t *clos
 	p.shown = append(p.shown, drawn)
 }
 
-func (p *loop) draw(out *looped) error {
-	d, f := p.Duties[len(p.Duties)-1], p.fields[len(p.fields)-1]
-	drawn := (&pilotage{path: d.Path}).drawn()
+func (p *loop) draw(out *loopResult) error {
+	d, f := p.Tasks[len(p.Tasks)-1], p.scenarios[len(p.scenarios)-1]
+	drawn := (&flying{path: d.Path}).drawn()
 	file := filepath.Join(p.Out, "flights.png")
 	title := fmt.Sprintf("%s in %s", d.Name, f.Label())
 	out.Files = append(out.Files, file)
@@ -239,7 +239,7 @@ func (p *loop) draw(out *looped) error {
 }
 
 // WriteText implements result: a line for each round and task, over the conditions.
-func (l *looped) WriteText(w io.Writer) error {
+func (l *loopResult) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "after round\tbundle\ttask\tconditions\tmean m\tbest m\tworst m\tin\tcrashes\t")
 	for lo := 0; lo < len(l.Flown); lo++ {

@@ -21,8 +21,8 @@ type predictCommand struct {
 	Input    string `arg:"" help:"Flight CSV or bag."`
 }
 
-// predicted is what `vnd predict` did.
-type predicted struct {
+// predictResult is what `vnd predict` did.
+type predictResult struct {
 	Out    string `json:"out"`
 	Bundle string `json:"bundle"` // ID
 	Flight string `json:"flight"`
@@ -63,7 +63,7 @@ func (p *predictCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.show(&predicted{Out: p.Out, Bundle: m.id, Flight: flights[0].Name, Starts: counted.windows, Steps: p.Steps,
+	return c.show(&predictResult{Out: p.Out, Bundle: m.id, Flight: flights[0].Name, Starts: counted.windows, Steps: p.Steps,
 		Stride: p.Stride, Spread: m.spread, Warnings: c.warnings})
 }
 
@@ -76,7 +76,7 @@ func writePredictions(path string, f *quad.Flight, e openloop.Entry, steps, stri
 }
 
 // WriteText implements result.
-func (p *predicted) WriteText(w io.Writer) error {
+func (p *predictResult) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "wrote %s: %d predictions of %d steps\n", p.Out, p.Starts, p.Steps)
 	return err
 }
@@ -129,7 +129,7 @@ func (m *loaded) Predict(windows [][]quad.Step, future [][]quad.Command, out [][
 type counting struct {
 	predictor openloop.Predictor
 	windows   int
-	told      func(windows int) // nil tells nobody
+	report    func(windows int) // nil tells nobody
 }
 
 // Predict implements openloop.Predictor.
@@ -138,8 +138,8 @@ func (p *counting) Predict(windows [][]quad.Step, future [][]quad.Command, out [
 		return err
 	}
 	p.windows += len(windows)
-	if p.told != nil {
-		p.told(len(windows))
+	if p.report != nil {
+		p.report(len(windows))
 	}
 	return nil
 }

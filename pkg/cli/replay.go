@@ -19,8 +19,8 @@ type replayCommand struct {
 	flightAgain `embed:""`
 }
 
-// replayed is what `vnd replay` found.
-type replayed struct {
+// replayResult is what `vnd replay` found.
+type replayResult struct {
 	Bag string `json:"bag"`
 	*replay.Report
 }
@@ -31,12 +31,12 @@ func (r *replayCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := c.show(&replayed{r.Bag, found}); err != nil {
+	if err := c.show(&replayResult{r.Bag, found}); err != nil {
 		return err
 	}
 	switch {
 	case found.Policy == 0:
-		return fmt.Errorf("bag %s: no tick of the policy can be replayed", r.Bag)
+		return fmt.Errorf("bag %s: no tick of the policy can be replayResult", r.Bag)
 	case found.FirstOff != nil:
 		return fmt.Errorf("bag %s: %d of %d ticks come out differently, the first of them %d; were bundles and parameters those that flew?",
 			r.Bag, found.Policy-found.Within, found.Policy, *found.FirstOff)
@@ -45,7 +45,7 @@ func (r *replayCommand) Run(c *console) error {
 }
 
 // WriteText implements result.
-func (r *replayed) WriteText(w io.Writer) error {
+func (r *replayResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ticks in %.1f s of flight; %v\n", r.Ticks, r.Flight, r.Report)
 	if r.FirstOff != nil {

@@ -46,8 +46,8 @@ func (w way) String() string {
 	return "1 thread"
 }
 
-// scaled is how long epochs took, in each way.
-type scaled struct {
+// scaleResult is how long epochs took, in each way.
+type scaleResult struct {
 	Ways []string      `json:"ways"`
 	Rows []scaledEpoch `json:"rows"`
 	// Exponents of environments and steps, of which one thread's time is a power: 1 is in proportion.
@@ -83,7 +83,7 @@ func (b *benchScale) Run(c *console) error {
 		}
 	}
 	ways := []way{{1, 1}, {b.Among, 1}, {1, b.Among}}
-	r := &scaled{Rows: b.rows(len(ways)), Rounds: b.Rounds}
+	r := &scaleResult{Rows: b.rows(len(ways)), Rounds: b.Rounds}
 	for _, w := range ways {
 		r.Ways = append(r.Ways, w.String())
 	}
@@ -170,8 +170,8 @@ func (c *console) bench(w way, args []string) (*rate, error) {
 	return r, nil
 }
 
-// terminable is a command that is asked to end when ctx is done, so that it can end what it has started, and killed if it
-// has not by then.
+// terminable is a command that is asked to end when ctx is done, so that it can end what it has started, and killed
+// if it has not by then.
 func terminable(ctx context.Context, command []string) *exec.Cmd {
 	const patience = 10 * time.Second
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -197,7 +197,7 @@ func median(x []float64) float64 {
 }
 
 // along are the rows in which one size grows, in the order of the sizes.
-func (s *scaled) along(keep func(e *scaledEpoch) (size int, ok bool)) (sizes []float64, rows []scaledEpoch) {
+func (s *scaleResult) along(keep func(e *scaledEpoch) (size int, ok bool)) (sizes []float64, rows []scaledEpoch) {
 	for _, e := range s.Rows {
 		if _, ok := keep(&e); ok && e.Bench == "policy" {
 			rows = append(rows, e)
@@ -212,7 +212,7 @@ func (s *scaled) along(keep func(e *scaledEpoch) (size int, ok bool)) (sizes []f
 }
 
 // exponent is the p of time ~ size^p that fits the times of one thread best.
-func (s *scaled) exponent(keep func(*scaledEpoch) (int, bool)) float64 {
+func (s *scaleResult) exponent(keep func(*scaledEpoch) (int, bool)) float64 {
 	sizes, rows := s.along(keep)
 	var x, y, xx, xy float64
 	for i, size := range sizes {
@@ -224,7 +224,7 @@ func (s *scaled) exponent(keep func(*scaledEpoch) (int, bool)) float64 {
 }
 
 // WriteText implements result.
-func (s *scaled) WriteText(w io.Writer) error {
+func (s *scaleResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| an epoch of |")
 	for _, name := range s.Ways {
@@ -261,7 +261,7 @@ func (s *scaled) WriteText(w io.Writer) error {
 func (b *benchScale) byEnvs(e *scaledEpoch) (int, bool)    { return e.Envs, e.Horizon == b.HorizonAt }
 func (b *benchScale) byHorizon(e *scaledEpoch) (int, bool) { return e.Horizon, e.Envs == b.EnvsAt }
 
-func (b *benchScale) draw(w io.Writer, r *scaled) error {
+func (b *benchScale) draw(w io.Writer, r *scaleResult) error {
 	panel := func(title string, keep func(*scaledEpoch) (int, bool)) plot.Scaling {
 		sizes, rows := r.along(keep)
 		p := plot.Scaling{Size: title, Sizes: sizes}

@@ -47,15 +47,15 @@ type scoring struct {
 	airframe    string
 }
 
-// scored is what a score found.
-type scored struct {
+// scoreResult is what a score found.
+type scoreResult struct {
 	report     *openloop.Report
 	references []string // predictors whose ratios are shown
 	warnings   []string
 }
 
 // score reads models and flights, lets models and peers predict the same rows and draws the plots asked for.
-func (c *console) score(s scoring) (*scored, error) {
+func (c *console) score(s scoring) (*scoreResult, error) {
 	if len(s.steps) == 0 {
 		return nil, errors.New("--steps: expected at least one number")
 	}
@@ -109,7 +109,7 @@ func (c *console) score(s scoring) (*scored, error) {
 	if len(names) > 1 {
 		references = append(references, names[1:]...)
 	}
-	return &scored{report, references, c.warnings}, nil
+	return &scoreResult{report, references, c.warnings}, nil
 }
 
 // warnOfOverlap warns of flights that peers are fitted to and scored on: their errors are no test then.
@@ -168,7 +168,7 @@ func (c *console) watched(b bar, entries []openloop.Entry, windows int) []openlo
 	done, total := 0, windows*len(entries)
 	out := make([]openloop.Entry, len(entries))
 	for i, e := range entries {
-		e.Predictor = &counting{predictor: &interruptible{c, e.Predictor}, told: func(n int) {
+		e.Predictor = &counting{predictor: &interruptible{c, e.Predictor}, report: func(n int) {
 			done += n
 			b.at(float64(done)/float64(total), "")
 		}}
@@ -204,7 +204,7 @@ func (p *interruptible) Predict(windows [][]quad.Step, future [][]quad.Command, 
 }
 
 // WriteText implements result: the totals, their ratios to the references, and every flight.
-func (s *scored) WriteText(w io.Writer) error {
+func (s *scoreResult) WriteText(w io.Writer) error {
 	if err := s.report.WriteTable(w, s.references...); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (s *scored) WriteText(w io.Writer) error {
 }
 
 // MarshalJSON writes the report with its warnings.
-func (s *scored) MarshalJSON() ([]byte, error) {
+func (s *scoreResult) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(s.report)
 	if err != nil {
 		return nil, err

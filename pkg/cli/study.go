@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,7 +28,8 @@ type studyCommand struct {
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
 	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
 	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
-	Pilots   string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, base, residual, single, refit, oracle, first, ours. The default is all."`
+	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, base, residual, single, refit, oracle, first, ours. The default is all."`
+	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`
 	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
 	Seeds    []uint64 `default:"1,2,3" help:"Seeds, with commas between."`
@@ -34,8 +38,8 @@ type studyCommand struct {
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 }
 
-// studied is what `vnd study` came to.
-type studied struct {
+// studyResult is what `vnd study` came to.
+type studyResult struct {
 	Studies  []*experiment.Study `json:"studies"`
 	Files    []string            `json:"files"`
 	Warnings []string            `json:"warnings"`
@@ -43,7 +47,14 @@ type studied struct {
 
 // Run implements `vnd study`.
 func (s *studyCommand) Run(c *console) error {
-	out := &studied{}
+	if s.Old != "" {
+		c.warn("--pilots is now --methods; the old name goes with the next version")
+		s.Methods = s.Old
+	}
+	if c.json {
+		c.warn("JSON keys pilots, pilot and field are now methods, method and scenario; the old ones go with the next version")
+	}
+	out := &studyResult{}
 	var err error
 	out.Studies, out.Files, err = s.studies(c,
 		func(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) ([]string, error) {
@@ -60,7 +71,42 @@ func (s *studyCommand) Run(c *console) error {
 	return c.show(out)
 }
 
-// studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it wrote.
+// MarshalJSON writes the keys of before beside their new names, for one version.
+func (s *studyResult) MarshalJSON() ([]byte, error) {
+	type fields studyResult
+	data, err := json.Marshal((*fields)(s))
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return nil, err
+	}
+	addKeys(tree, map[string]string{"methods": "pilots", "method": "pilot", "scenario": "field"})
+	return json.Marshal(tree)
+}
+
+// addKeys gives every value below tree whose key has an old name that name, too.
+func addKeys(tree any, old map[string]string) {
+	switch x := tree.(type) {
+	case []any:
+		for _, v := range x {
+			addKeys(v, old)
+		}
+	case map[string]any:
+		for _, key := range slices.Collect(maps.Keys(x)) {
+			addKeys(x[key], old)
+			if name := old[key]; name != "" {
+				x[name] = x[key]
+			}
+		}
+	}
+}
+
+// studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it
+// wrote.
 func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experiment.Plan,
 	*experiment.Campaign) ([]string, error)) (all []*experiment.Study, files []string, err error) {
 	cfg, err := settings[experiment.Config](loopNode, s.Config, s.Param)
@@ -81,7 +127,7 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 		if err != nil {
 			return nil, nil, err
 		}
-		plan.Tell = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
+		plan.Report = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
 		study, err := p.Run(c.ctx, plan)
 		if err != nil {
 			return nil, nil, fmt.Errorf("seed %d: %w", seed, err)
@@ -104,32 +150,32 @@ func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and a seed")
 	}
 	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns}
-	if s.Pilots != "" {
-		p.Pilots = strings.Split(s.Pilots, ",")
-		for _, name := range p.Pilots {
-			if !slices.Contains(experiment.Pilots, name) {
-				return nil, fmt.Errorf("--pilots: %q is none of %s", name, strings.Join(experiment.Pilots, ", "))
+	if s.Methods != "" {
+		p.Methods = strings.Split(s.Methods, ",")
+		for _, name := range p.Methods {
+			if !slices.Contains(experiment.Methods, name) {
+				return nil, fmt.Errorf("--methods: %q is none of %s", name, strings.Join(experiment.Methods, ", "))
 			}
 		}
 	}
 	for _, w := range []struct {
 		flag, file string
 		scheduled  bool
-		to         *[]experiment.Field
-	}{{"--world", s.World, false, &p.Fields}, {"--turning", s.Turning, true, &p.Turning},
+		to         *[]experiment.Scenario
+	}{{"--world", s.World, false, &p.Scenarios}, {"--turning", s.Turning, true, &p.Turning},
 		{"--unseen", s.Unseen, false, &p.Unseen}} {
 		if w.file == "" {
 			continue
 		}
-		fields, err := experiment.Fields(w.file)
+		scenarios, err := experiment.Scenarios(w.file)
 		if err != nil {
 			return nil, err
 		}
-		if scheduled := fields[0].Seconds > 0; scheduled != w.scheduled {
+		if scheduled := scenarios[0].Seconds > 0; scheduled != w.scheduled {
 			return nil, fmt.Errorf("%s %s: expected a world %s a schedule", w.flag, w.file,
 				map[bool]string{true: "with", false: "without"}[w.scheduled])
 		}
-		*w.to = fields
+		*w.to = scenarios
 	}
 	if s.Bundle != "" {
 		var err error
@@ -142,7 +188,7 @@ func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 // draw makes the pictures of a seed.
 func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) (files []string,
 	err error) {
-	last := p.Duties[len(p.Duties)-1]
+	last := p.Tasks[len(p.Tasks)-1]
 	write := func(name string, draw func(w io.Writer) error) {
 		file := filepath.Join(s.Out, name)
 		if err = cmp.Or(err, atomicfile.WriteFile(file, draw)); err == nil {
@@ -151,7 +197,7 @@ func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *e
 	}
 	groups := make([]plot.LatentGroup, len(study.Latents.Groups))
 	for i, g := range study.Latents.Groups {
-		groups[i] = plot.LatentGroup{Name: plan.Fields[i].Label(), Latents: g}
+		groups[i] = plot.LatentGroup{Name: plan.Scenarios[i].Label(), Latents: g}
 	}
 	write("latents.png", func(w io.Writer) error {
 		return plot.LatentPlane(w, "Latents of flights that were not learned from", groups)
@@ -166,22 +212,22 @@ func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *e
 				curve(&study.Curves[i]))
 		})
 	}
-	field := plan.Fields[len(plan.Fields)-1].Label()
-	fields := append([]string{field}, labels(plan.Turning)...)
-	for _, label := range fields {
+	scenario := plan.Scenarios[len(plan.Scenarios)-1].Label()
+	scenarios := append([]string{scenario}, labels(plan.Turning)...)
+	for _, label := range scenarios {
 		var flights []plot.Flown
 		var marks []float64
-		for _, m := range study.Pilots {
-			if !slices.Contains(drawnPilots, m.Pilot) {
+		for _, m := range study.Methods {
+			if !slices.Contains(drawnMethods, m.Method) {
 				continue
 			}
 			for _, t := range m.Traces {
-				if t.Task == last.Name && t.Field == label {
+				if t.Task == last.Name && t.Scenario == label {
 					flights = append(flights, drawnFlight(m.Name, t.Trace))
 				}
 			}
 			for _, turn := range m.Turns {
-				if turn.Task == last.Name && label != field && !slices.Contains(marks, turn.Time) {
+				if turn.Task == last.Name && label != scenario && !slices.Contains(marks, turn.Time) {
 					marks = append(marks, turn.Time)
 				}
 			}
@@ -190,28 +236,28 @@ func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *e
 			continue
 		}
 		write(strings.ReplaceAll(label, " ", "_")+".png", func(w io.Writer) error {
-			return plot.Flights(w, last.Name+" in "+label, (&pilotage{path: last.Path}).drawn(), flights, marks)
+			return plot.Flights(w, last.Name+" in "+label, (&flying{path: last.Path}).drawn(), flights, marks)
 		})
 	}
 	return files, err
 }
 
-// drawnPilots are those of the pictures: more could not be told apart.
-var drawnPilots = []string{experiment.PilotBase, experiment.PilotRefit, experiment.PilotOracle, experiment.PilotOurs}
+// drawnMethods are those of the pictures: more could not be told apart.
+var drawnMethods = []string{experiment.MethodBase, experiment.MethodRefit, experiment.MethodOracle, experiment.MethodOurs}
 
-func labels(fields []experiment.Field) (out []string) {
-	for i := range fields {
-		out = append(out, fields[i].Label())
+func labels(scenarios []experiment.Scenario) (out []string) {
+	for i := range scenarios {
+		out = append(out, scenarios[i].Label())
 	}
 	return out
 }
 
 // WriteText implements result: a table over the seeds, then each seed's model and rounds.
-func (s *studied) WriteText(w io.Writer) error {
+func (s *studyResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	columns := s.Studies[0].Columns()
 	rows := experiment.Summary(s.Studies)
-	fmt.Fprintf(&b, "Mean position error, m; median of %d seeds.\n\n| pilot |", len(s.Studies))
+	fmt.Fprintf(&b, "Mean position error, m; median of %d seeds.\n\n| method |", len(s.Studies))
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %s |", c)
 	}
@@ -223,8 +269,8 @@ func (s *studied) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
 	}
-	if slices.ContainsFunc(rows, func(r experiment.Row) bool { return r.Turns != nil }) {
-		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| pilot | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
+	if slices.ContainsFunc(rows, func(r experiment.MethodRow) bool { return r.Turns != nil }) {
+		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| method | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			t := r.Turns
 			if t == nil { // it never came to a turn
@@ -268,7 +314,7 @@ func writeSeed(b *strings.Builder, study *experiment.Study) {
 			if o.Task == task {
 				mean, n = mean+o.Mean, n+1
 				if o.Mean > worst {
-					worst, in = o.Mean, o.Field
+					worst, in = o.Mean, o.Scenario
 				}
 			}
 		}

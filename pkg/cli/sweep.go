@@ -43,9 +43,9 @@ func (s *sweepCommand) Run(c *console) error {
 	}
 	switch {
 	case s.Count:
-		return c.show(&swept{Count: sw.count()})
+		return c.show(&sweepResult{Count: sw.count()})
 	case s.DryRun:
-		return c.show(&swept{Count: sw.count(), Commands: sw.lines()})
+		return c.show(&sweepResult{Count: sw.count(), Commands: sw.lines()})
 	case s.Index == nil:
 		return errors.New("expected --index, --count or --dry-run; the environment has neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX")
 	case *s.Index < 0 || *s.Index >= sw.count():
@@ -63,14 +63,14 @@ func (s *sweepCommand) Run(c *console) error {
 	return nil
 }
 
-// swept is what a sweep consists of.
-type swept struct {
+// sweepResult is what a sweep consists of.
+type sweepResult struct {
 	Count    int      `json:"count"`
 	Commands []string `json:"commands,omitempty"` // lines for a shell
 }
 
 // WriteText implements result.
-func (s *swept) WriteText(w io.Writer) error {
+func (s *sweepResult) WriteText(w io.Writer) error {
 	if s.Commands == nil {
 		_, err := fmt.Fprintln(w, s.Count)
 		return err
@@ -79,8 +79,8 @@ func (s *swept) WriteText(w io.Writer) error {
 	return err
 }
 
-// readSweep reads a sweep's file: `command`, a list of words, and `grid`, names with lists of values. Values are text as it
-// is written, numbers too.
+// readSweep reads a sweep's file: `command`, a list of words, and `grid`, names with lists of values. Values are text
+// as it is written, numbers too.
 func readSweep(path string) (*sweep, error) {
 	s := &sweep{file: path}
 	doc, err := s.document()
@@ -209,8 +209,8 @@ func (s *sweep) command(i int) []string {
 	return words
 }
 
-// check refuses a sweep that would fail, or spoil its own results, in the middle of the night: names that are not there or
-// not used, words that are no command, and two commands with one output.
+// check refuses a sweep that would fail, or spoil its own results, in the middle of the night: names that are not
+// there or not used, words that are no command, and two commands with one output.
 func (s *sweep) check() error {
 	used := map[string]bool{}
 	for _, word := range s.words {

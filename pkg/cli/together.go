@@ -24,8 +24,8 @@ func alone(command string) error {
 	return nil
 }
 
-// together runs f in all processes that mpirun started with this one, or alone. What f returns on one rank and not on the
-// others is a *ranks.Error.
+// together runs f in all processes that mpirun started with this one, or alone. What f returns on one rank and not on
+// the others is a *ranks.Error.
 func (c *console) together(f func(g dist.Group) error) error {
 	if launcher := mpi.Foreign(); launcher != "" {
 		return fmt.Errorf("started by %s, expected mpirun of Open MPI (apt-get install openmpi-bin)", launcher)

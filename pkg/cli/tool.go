@@ -1,4 +1,4 @@
-// Package cli is the command line of vnd: it reads what was typed, calls the rooms and says what came of it.
+// Package cli is the command line of vnd: it reads what was typed, calls the packages and says what came of it.
 //
 // Standard output carries the result: text for people, exactly one JSON object with --json. Everything else, warnings,
 // progress and errors, goes to standard error.

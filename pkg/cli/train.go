@@ -50,8 +50,8 @@ type trainCommand struct {
 	Plot      string   `placeholder:"F.png" help:"Draw the training's curves."`
 }
 
-// trained is what a training came to.
-type trained struct {
+// trainResult is what a training came to.
+type trainResult struct {
 	Bundle   string        `json:"bundle"`
 	ID       string        `json:"id"`
 	Parent   string        `json:"parent,omitempty"`
@@ -68,7 +68,7 @@ type trained struct {
 
 // Run implements `vnd train`.
 func (t *trainCommand) Run(c *console) error {
-	var r *trained
+	var r *trainResult
 	if err := c.together(func(g dist.Group) (err error) {
 		r, err = t.train(c, g)
 		return err
@@ -184,8 +184,8 @@ func seesFor(name string, p *policy.Policy[float32]) error {
 	return nil
 }
 
-// school is what a policy is trained in and from.
-type school struct {
+// trainer is what a policy is trained in and from.
+type trainer struct {
 	world  train.World[float32]
 	trials train.World[float32] // for the flights that choose the policy to keep
 	dt     float64
@@ -193,8 +193,8 @@ type school struct {
 	bundle *bundle.Bundle // to put the policy in
 }
 
-// school reads the bundle, if there is one.
-func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
+// trainer reads the bundle, if there is one.
+func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if t.Bundle == "" {
 		if len(t.Flights) > 0 {
 			return nil, errors.New("--flights: latents of flights take a model, expected --bundle too")
@@ -203,7 +203,7 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 		wide := cfg.Nominal
 		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
 		b := &bundle.Bundle{Robot: vnd.Robot, Dt: cfg.Nominal.Dt}
-		return &school{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal},
+		return &trainer{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal},
 			trials: &train.NominalWorld[float32]{Nominal: wide},
 			dt:     cfg.Nominal.Dt, bundle: b}, nil
 	}
@@ -215,7 +215,7 @@ func (t *trainCommand) school(cfg *trainConfig) (*school, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &school{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind},
+	s := &trainer{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind},
 		trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
@@ -234,7 +234,7 @@ type prepared struct {
 	cfg   *trainConfig
 	frame Airframe
 	tasks []*task.Task
-	*school
+	*trainer
 	bank []float32
 	key  string
 }
@@ -252,13 +252,13 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 		return nil, err
 	}
 	p.frame.shape(&p.cfg.Nominal)
-	if p.school, err = t.school(p.cfg); err != nil {
+	if p.trainer, err = t.trainer(p.cfg); err != nil {
 		return nil, err
 	}
 	if err := t.camera(p.cfg, p.from); err != nil {
 		return nil, err
 	}
-	if p.bank, err = t.bank(c, p.school); err != nil {
+	if p.bank, err = t.bank(c, p.trainer); err != nil {
 		return nil, err
 	}
 	p.key, err = t.key(p)
@@ -272,8 +272,8 @@ const (
 	seedOfTrials = 0x7e57
 )
 
-// key names what decides a training beyond what train tells apart: the simulator or the model that it is in, where its tasks
-// begin and what they follow, its trial flights.
+// key names what decides a training beyond what train tells apart: the simulator or the model that it is in, where
+// its tasks begin and what they follow, its trial flights.
 func (t *trainCommand) key(p *prepared) (string, error) {
 	cfg := *p.cfg
 	cfg.Workers = 0 // does not decide the result
@@ -294,7 +294,7 @@ func (t *trainCommand) key(p *prepared) (string, error) {
 
 // train runs the training and writes its bundle, in one of the processes of a
 // group. A training that diverges leaves its last good policy there too.
-func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
+func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	unlock, err := claim(g, t.Out, "training")
 	defer unlock()
 	var p *prepared
@@ -312,13 +312,13 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
 	began := time.Now()
 	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt,
 		train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
-			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.tellTraining(began), Ranks: g,
+			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining(began), Ranks: g,
 			Key: p.key})
 	b.done()
 	if r == nil {
 		return nil, explained(err, checkpoint, "training")
 	}
-	done, werr := &trained{}, error(nil)
+	done, werr := &trainResult{}, error(nil)
 	if g.Rank() == 0 {
 		done, werr = t.write(p, r)
 	}
@@ -333,9 +333,9 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trained, error) {
 }
 
 // write puts the policy into its bundle, and draws the training's curves if asked to.
-func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
-	s := p.school
-	out := &trained{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost,
+func (t *trainCommand) write(p *prepared, r *train.Result) (*trainResult, error) {
+	s := p.trainer
+	out := &trainResult{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost,
 		Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
 		Seed: t.Seed, Kernel: r.Kernel}
 	if n := len(r.Curve.Figures); n > 0 {
@@ -370,7 +370,7 @@ func (t *trainCommand) write(p *prepared, r *train.Result) (*trained, error) {
 }
 
 // WriteText implements result.
-func (t *trained) WriteText(w io.Writer) error {
+func (t *trainResult) WriteText(w io.Writer) error {
 	text := fmt.Sprintf("%s, cost %s: %d epochs in %.1f s on %s", t.Task, t.Cost, t.Epochs, t.Seconds, t.Kernel)
 	if t.Best != nil {
 		text += fmt.Sprintf("; %.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
@@ -379,8 +379,8 @@ func (t *trained) WriteText(w io.Writer) error {
 	return err
 }
 
-// tellTraining moves the bar of a training.
-func (b bar) tellTraining(began time.Time) func(train.Progress) {
+// showTraining moves the bar of a training.
+func (b bar) showTraining(began time.Time) func(train.Progress) {
 	return func(p train.Progress) {
 		text := fmt.Sprintf("%s: cost %.3f, error %.3f m", cmp.Or(p.Phase, "train"), p.Figures.Cost, p.Figures.Error)
 		if p.Score == p.Score {
@@ -403,7 +403,7 @@ func curve(c *train.Curve) plot.Training {
 }
 
 // bank encodes the latents of flights.
-func (t *trainCommand) bank(c *console, s *school) ([]float32, error) {
+func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	if len(t.Flights) == 0 {
 		return nil, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"vnd/pkg/ros2/ament"
 )
 
-// onRclgo says whether programs on rclgo could be built and run in the ROS 2 workspace that is sourced. Nobody needs one:
-// the other programs speak to ROS 2 by themselves.
+// onRclgo says whether programs on rclgo could be built and run in the ROS 2 workspace that is sourced. Nobody needs
+// one: the other programs speak to ROS 2 by themselves.
 func onRclgo() finding {
 	const name, cost = "rclgo", "the nodes speak to ROS 2 all the same; make rclgo would refuse (docs/guide/rclgo.md)"
 	w, err := ament.Find(os.Getenv)

@@ -2,8 +2,8 @@ package sim
 
 import "math"
 
-// Battery sags with load and charge, and with it the speed that a duty gives a motor: thrust gain and largest thrust go
-// with the square of the voltage.
+// Battery sags with load and charge, and with it the speed that a PWM value gives a motor: thrust gain and largest
+// thrust go with the square of the voltage.
 type Battery struct {
 	Enabled    bool    `param:"enabled" default:"false" doc:"the battery sags; false holds its voltage at the reference"`
 	Cells      int     `param:"cells" default:"4" min:"1" max:"24" doc:"lithium polymer cells in series"`
@@ -29,8 +29,8 @@ type battery struct {
 
 func newBattery(w *World) battery { return battery{w.Battery, w.Battery.Charge} }
 
-// step draws a power in W for h seconds and returns the voltage under that load: V = V₀ − R·I with I = P/V, of whose two
-// roots the higher is the stable one. A power beyond V₀²/4R is more than the battery has, and gets V₀/2.
+// step draws a power in W for h seconds and returns the voltage under that load: V = V₀ − R·I with I = P/V, of whose
+// two roots the higher is the stable one. A power beyond V₀²/4R is more than the battery has, and gets V₀/2.
 func (b *battery) step(power, h float64) float64 {
 	if !b.Enabled {
 		return b.Reference

@@ -7,7 +7,8 @@ import (
 )
 
 // Conditions are the rows of a table: what is hidden from the robot and may change while it flies. Each list has one
-// element per name, or none where the column has its default everywhere. Without names there is one condition, "default".
+// element per name, or none where the column has its default everywhere. Without names there is one condition,
+// "default".
 type Conditions struct {
 	Name         []string  `param:"name" default:"" doc:"names; a flight without a schedule stays in the first"`
 	WindX        []float64 `param:"wind_x" default:"" min:"-30" max:"30" unit:"m/s²" doc:"wind as a constant acceleration in the world, the paper's model (0)"`

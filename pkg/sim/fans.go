@@ -71,8 +71,8 @@ func newFans(p *Fans) fans {
 	return f
 }
 
-// at returns the velocity of the air at a place of the world, m/s, where one fan blows alone (counted from 1), or with 0
-// all of them do.
+// at returns the velocity of the air at a place of the world, m/s, where one fan blows alone (counted from 1), or
+// with 0 all of them do.
 func (f fans) at(p so3.Vec3, only int) (air so3.Vec3) {
 	if only > 0 {
 		f = f[only-1 : only]

@@ -9,8 +9,8 @@ import (
 )
 
 // Gusts are the turbulence of Dryden in the low-altitude form of MIL-F-8785C (up to 1000 ft), as velocity of the air on
-// top of a mean wind, which also carries it past: frozen turbulence as a hovering robot meets it. Its scales are those of
-// a constant height. Turbulence of the air's rotation is left out: the robot is small against every scale.
+// top of a mean wind, which also carries it past: frozen turbulence as a hovering robot meets it. Its scales are
+// those of a constant height. Turbulence of the air's rotation is left out: the robot is small against every scale.
 type Gusts struct {
 	Wind    float64 `param:"wind" default:"0" min:"0" max:"40" unit:"m/s" doc:"W₂₀, the wind at 20 ft that makes the turbulence (light 7.7, moderate 15.4, severe 23.1); 0 is none"`
 	Mean    float64 `param:"mean" default:"3" min:"0.1" max:"40" unit:"m/s" doc:"mean wind where the robot flies; acts where wind is above 0"`

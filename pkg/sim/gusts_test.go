@@ -36,7 +36,8 @@ func covariance(x []float64, lag int) float64 {
 
 var light = Gusts{Wind: 7.7, Mean: 3, Height: 3.048}
 
-// TestGustScales compares with MIL-F-8785C at 10 ft: σ_w = 0.1·W₂₀, σ_u/σ_w = 1/0.18523^0.4, L_w = 10 ft, L_u = 10/0.18523^1.2 ft.
+// TestGustScales compares with MIL-F-8785C at 10 ft: σ_w = 0.1·W₂₀, σ_u/σ_w = 1/0.18523^0.4, L_w = 10 ft, L_u =
+// 10/0.18523^1.2 ft.
 func TestGustScales(t *testing.T) {
 	sh, sv, lh, lv := light.deviations()
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// lineOf returns the first of the named parameters that a world's file sets, and its line; 0 if it sets none. Of several
-// blocks the last counts, as it does for the value.
+// lineOf returns the first of the named parameters that a world's file sets, and its line; 0 if it sets none. Of
+// several blocks the last counts, as it does for the value.
 func lineOf(data []byte, names []string) (line int, name string) {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {

@@ -48,7 +48,7 @@ func (m *mixer) mix(thrust float64, torque so3.Vec3) (f [4]float64) {
 	}
 	each := max(m.least-low, min(m.most-high, thrust/4))
 	m.saturated = m.saturated || each != thrust/4
-	share := 1. // of the yaw torque that finds room
+	share := 1. // of the yaw torque that fits
 	for i := range f {
 		f[i] += each
 		switch d := m.yaw[i] * torque.Z; {

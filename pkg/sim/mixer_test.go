@@ -20,8 +20,8 @@ func wrench(f [4]float64) (thrust float64, torque so3.Vec3) {
 	return thrust, torque
 }
 
-// TestMixer holds the laws of the mixer for any demand: motors within their limits; all of it where there is room;
-// else roll and pitch before thrust before yaw, and never a torque of the wrong sign.
+// TestMixer holds the laws of the mixer for any demand: motors within their limits; all of it where the limits allow
+// it; else roll and pitch before thrust before yaw, and never a torque of the wrong sign.
 func TestMixer(t *testing.T) {
 	w := ideal()
 	w.Motor.Idle = .1

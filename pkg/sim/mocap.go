@@ -151,7 +151,8 @@ func (e *episodes) plan() {
 	e.to = e.from + e.length*e.ExpFloat64()
 }
 
-// at reports whether an episode is on at a time, and whether this is the first call in it. Times rise from call to call.
+// at reports whether an episode is on at a time, and whether this is the first call in it. Times rise from call to
+// call.
 func (e *episodes) at(t float64) (on, fresh bool) {
 	for t >= e.to {
 		e.plan()

@@ -45,7 +45,8 @@ func TestFallWithDrag(t *testing.T) {
 	}
 }
 
-// momenta returns energy (J), linear momentum (kg m/s) and angular momentum about the centre of mass (kg m²/s) in the world.
+// momenta returns energy (J), linear momentum (kg m/s) and angular momentum about the centre of mass (kg m²/s) in the
+// world.
 func momenta(m *motion) (energy float64, linear, angular so3.Vec3) {
 	b := &m.body
 	centre := b.p.Add(b.q.Rotate(m.mass.centre))

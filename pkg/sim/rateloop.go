@@ -10,8 +10,8 @@ import (
 //
 //	τ = I·(gain·(ω_c − ω) + integral·∫(ω_c − ω) − damping·dω/dt) + ω × (I·ω)
 //
-// per axis, with a filtered gyroscope. With the default motors a step of roll or pitch is followed with a time constant of
-// about 40 ms.
+// per axis, with a filtered gyroscope. With the default motors a step of roll or pitch is followed with a time
+// constant of about 40 ms.
 type RateLoop struct {
 	Gain     []float64 `param:"gain" default:"40,40,12" min:"0.1" max:"1000" unit:"1/s" doc:"of the rate errors about x, y, z"`
 	Integral []float64 `param:"integral" default:"20,20,6" min:"0" max:"10000" unit:"1/s²" doc:"of the integrals of the rate errors"`
@@ -45,7 +45,8 @@ type rateLoop struct {
 }
 
 const (
-	// groundThrust is the commanded thrust in m/s² below which the integrals are cleared: on the ground they would wind up.
+	// groundThrust is the commanded thrust in m/s² below which the integrals are cleared: on the ground they would
+	// wind up.
 	groundThrust = 0.5
 	// maxSum bounds the integrals, rad.
 	maxSum = 2
@@ -65,7 +66,8 @@ func (l *rateLoop) reset() {
 	l.sum, l.filtered, l.primed = [3]float64{}, [3]float64{}, false
 }
 
-// step returns the torque in N m for commanded rates (rad/s) and thrust (m/s²) at body rates w. The integrals rest while the mixer is saturated.
+// step returns the torque in N m for commanded rates (rad/s) and thrust (m/s²) at body rates w. The integrals rest
+// while the mixer is saturated.
 func (l *rateLoop) step(thrust float64, rates, w so3.Vec3, saturated bool) so3.Vec3 {
 	want, is := [3]float64{rates.X, rates.Y, rates.Z}, [3]float64{w.X, w.Y, w.Z}
 	if !l.primed {

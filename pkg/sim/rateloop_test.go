@@ -8,8 +8,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// TestRateStep commands a step of each rate in turn: followed without standing error and with little overshoot, roll and
-// pitch with a time constant as measured on small quadrotors (20 … 60 ms).
+// TestRateStep commands a step of each rate in turn: followed without standing error and with little overshoot, roll
+// and pitch with a time constant as measured on small quadrotors (20 … 60 ms).
 func TestRateStep(t *testing.T) {
 	axes := []func(so3.Vec3) float64{
 		func(v so3.Vec3) float64 { return v.X }, func(v so3.Vec3) float64 { return v.Y },

@@ -45,7 +45,8 @@ func (a *trace) equals(b *trace) bool {
 	return equal(a.truth, b.truth) && equal(a.samples, b.samples) && equal(a.air, b.air)
 }
 
-// TestRepeat: the same world, seed and commands give the same numbers, in a new simulator and after Reset; another seed others.
+// TestRepeat: the same world, seed and commands give the same numbers, in a new simulator and after Reset; another
+// seed others.
 func TestRepeat(t *testing.T) {
 	w := everything()
 	start := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}

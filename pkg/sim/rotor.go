@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Motor is one of the four motors with its propeller. The paper gives limit and time constant; the others are those of a
-// three-inch propeller: 45 000 turns a minute at full thrust, C_P/C_T = 0.66, 2 g, and the bell of a 1404 motor.
+// Motor is one of the four motors with its propeller. The paper gives limit and time constant; the others are those
+// of a three-inch propeller: 45 000 turns a minute at full thrust, C_P/C_T = 0.66, 2 g, and the bell of a 1404 motor.
 type Motor struct {
 	Thrust     float64 `param:"thrust" default:"3.5" min:"0.001" max:"1000" unit:"N" doc:"largest thrust of one motor, at the battery's reference voltage"`
 	Gain       float64 `param:"gain" default:"0.97" min:"0.5" max:"1.5" doc:"thrust that comes over thrust that the autopilot believes in: thrust maps are off by a few percent"`
@@ -137,8 +137,8 @@ func (r *rotors) shake(m *motion, h float64) {
 	r.phase = math.Mod(r.phase+r.spin[r.cut.rotor-1]*2*half, 2*math.Pi)
 }
 
-// speed returns what a motor does when the autopilot asks it for a thrust in N: the autopilot's map gives a duty, and
-// the battery's voltage makes it a speed.
+// speed returns what a motor does when the autopilot asks it for a thrust in N: the autopilot's map gives a PWM
+// value, and the battery's voltage makes it a speed.
 func (r *rotors) speed(thrust, voltage float64) float64 {
 	s := r.full * voltage / r.reference
 	return max(r.idle, s*math.Sqrt(max(0, min(1, thrust/r.believed))))

@@ -31,7 +31,8 @@ func TestHoverTrim(t *testing.T) {
 	}
 }
 
-// TestTorqueBalance speeds up one rotor after the other: arm times thrust about x and y, κ times thrust about z against its turning.
+// TestTorqueBalance speeds up one rotor after the other: arm times thrust about x and y, κ times thrust about z
+// against its turning.
 func TestTorqueBalance(t *testing.T) {
 	m := mustNew(t, ideal()).motion
 	for i, c := range []struct{ x, y, yaw float64 }{{1, -1, -1}, {-1, 1, -1}, {1, 1, 1}, {-1, -1, 1}} {
@@ -73,7 +74,8 @@ func TestMotorLag(t *testing.T) {
 	}
 }
 
-// TestGroundEffect: the cushion is that of Cheeseman and Bennett, grows towards the ground, goes with the tilt, and is gone high up.
+// TestGroundEffect: the cushion is that of Cheeseman and Bennett, grows towards the ground, goes with the tilt, and
+// is gone high up.
 func TestGroundEffect(t *testing.T) {
 	w := Default()
 	m := mustNew(t, w).motion
@@ -97,7 +99,8 @@ func TestGroundEffect(t *testing.T) {
 	}
 }
 
-// TestVibration: an unbalanced rotor shakes with m·r·Ω², averages out over many turns, and has the right impulse in each step.
+// TestVibration: an unbalanced rotor shakes with m·r·Ω², averages out over many turns, and has the right impulse in
+// each step.
 func TestVibration(t *testing.T) {
 	const imbalance, speed, h = 1e-7, 1726., .001
 	m := mustNew(t, ideal()).motion
@@ -121,7 +124,7 @@ func TestVibration(t *testing.T) {
 	}
 }
 
-// TestSag: with half the voltage a duty makes half the speed, a quarter of the thrust.
+// TestSag: with half the voltage a PWM value makes half the speed, a quarter of the thrust.
 func TestSag(t *testing.T) {
 	w := ideal()
 	r := newRotors(&w)

@@ -60,8 +60,8 @@ func (w World) Only(condition string) (World, error) {
 	return w.Scheduled([]Switch{{0, condition}}, 0)
 }
 
-// Scheduled returns the world with another schedule, which begins again after a period in s unless that is 0. It refuses
-// what Check refuses.
+// Scheduled returns the world with another schedule, which begins again after a period in s unless that is 0. It
+// refuses what Check refuses.
 func (w World) Scheduled(switches []Switch, period float64) (World, error) {
 	w.Schedule = Schedule{Period: period}
 	for _, s := range switches {

@@ -62,8 +62,8 @@ func New(w World, seed uint64) (*Simulator, error) {
 	return s, nil
 }
 
-// Reset starts the world anew at a state, without body rates, and with the randomness of a seed: time, schedule, battery
-// and sensors begin again. The rotors idle where the feet touch the ground and turn at hover speed elsewhere.
+// Reset starts the world anew at a state, without body rates, and with the randomness of a seed: time, schedule,
+// battery and sensors begin again. The rotors idle where the feet touch the ground and turn at hover speed elsewhere.
 func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.tick, s.crash = 0, crash{}
 	s.body = body{p: state.P, q: state.Q.Normalize(), v: state.V}

@@ -8,8 +8,8 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// World is everything that is true of a robot and its surroundings. Its parameters stand in a ROS 2 parameter file under
-// the node name "world"; those that a file leaves out keep their defaults, which are the calm world.
+// World is everything that is true of a robot and its surroundings. Its parameters stand in a ROS 2 parameter file
+// under the node name "world"; those that a file leaves out keep their defaults, which are the calm world.
 type World struct {
 	Step       float64    `param:"step" default:"0.001" min:"0.0001" max:"0.001" unit:"s" doc:"integration step"`
 	Airframe   Airframe   `param:"airframe"`

@@ -39,7 +39,7 @@ func untrained(t testing.TB, cfg Config) *bundle.Bundle {
 func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	cfg := tiny()
 	cfg.Policy.Bank = 1
-	cfg.Policy.Rate, cfg.Refine.Rate = 1e-30, 1e-30 // all fly the same policy
+	cfg.Policy.Rate, cfg.FineTune.Rate = 1e-30, 1e-30 // all fly the same policy
 	start := untrained(t, cfg)
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
 		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})

@@ -9,18 +9,18 @@ import (
 
 // Config of the continual loop.
 type Config struct {
-	Fit    Fit          `param:"fit" doc:"the dynamics model"`
-	Policy train.Config `param:"policy" doc:"the policy's improvement in the model"`
-	Refine Refine       `param:"policy_again" doc:"what is other where the policy was improved in a model before"`
-	Gate   gate.Config  `param:"gate" doc:"what a candidate must show"`
-	Stride int          `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
-	Least  float64      `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+	Fit      Fit          `param:"fit" doc:"the dynamics model"`
+	Policy   train.Config `param:"policy" doc:"the policy's improvement in the model"`
+	FineTune FineTune     `param:"policy_again" doc:"what is other where the policy was improved in a model before"`
+	Gate     gate.Config  `param:"gate" doc:"what a candidate must show"`
+	Stride   int          `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
+	Least    float64      `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
 }
 
-// Refine is what a policy's training has that goes on from one in another model. Later models answer to states and commands
-// more than the first does: what is downhill under the physics prior alone, with the residual taken as a constant, is then no
-// longer downhill for long steps (docs/decisions/0011-gradient-through-the-residual.md).
-type Refine struct {
+// FineTune is what a policy's training has that goes on from one in another model. Later models answer to states and
+// commands more than the first does: what is downhill under the physics prior alone, with the residual taken as a
+// constant, is then no longer downhill for long steps (docs/decisions/0011-gradient-through-the-residual.md).
+type FineTune struct {
 	Epochs  int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
 	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
 	Through bool    `param:"through" default:"true" doc:"gradients flow through the learned residual"`
@@ -30,7 +30,7 @@ type Refine struct {
 func (c *Config) training(again bool) train.Config {
 	t := c.Policy
 	if again {
-		t.Epochs, t.Rate, t.Through = c.Refine.Epochs, c.Refine.Rate, c.Refine.Through
+		t.Epochs, t.Rate, t.Through = c.FineTune.Epochs, c.FineTune.Rate, c.FineTune.Through
 	}
 	return t
 }
@@ -43,7 +43,7 @@ type Fit struct {
 	Steps   int     `param:"steps" default:"20" min:"1" max:"200" unit:"steps" doc:"length of the rollouts that are compared"`
 	Jitter  float64 `param:"gain_jitter" default:"0.0" min:"0" max:"1" doc:"spread of the thrust gain that contexts are trained under"`
 	MMD     float64 `param:"mmd" default:"0.1" min:"0" max:"100" doc:"λ_mmd"`
-	Huber   float64 `param:"huber" default:"0.3" min:"0.01" max:"1000" doc:"δ of the Huber loss, in units of the normalised error: where the wind turns within a rollout nothing in its window tells of that, and such rollouts have the greatest errors"`
+	Huber   float64 `param:"huber" default:"0.3" min:"0.01" max:"1000" doc:"δ of the Huber loss, in units of the normalised error: where the wind turns within a rollout nothing in its window shows it, and such rollouts have the greatest errors"`
 	Reduced bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them"`
 
 	Reconstruction float64    `param:"reconstruction" default:"0.02" min:"0" max:"100" doc:"λ_rec"`

@@ -34,7 +34,7 @@ const (
 	Idle      Phase = "idle"
 )
 
-// Status is told as a round goes on.
+// Status is reported as a round goes on.
 type Status struct {
 	Phase    Phase
 	Share    float64 // of the phase, 0 … 1
@@ -167,7 +167,7 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 		{Gating, r.gate},
 	} {
 		began := l.opt.Now()
-		r.tell(step.phase, 0, 0)
+		r.report(step.phase, 0, 0)
 		err := ctx.Err()
 		if err == nil {
 			err = step.do()
@@ -182,6 +182,6 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	if r.out.Verdict.Pass {
 		l.Return(r.out.Candidate)
 	}
-	r.tell(Idle, 1, 0)
+	r.report(Idle, 1, 0)
 	return r.out, nil
 }

@@ -71,7 +71,7 @@ func small() Config {
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 150, 32, 10
 	c.Fit.Again.Updates = 50
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon = 32, 60, 32, 50
-	c.Refine.Epochs = 20
+	c.FineTune.Epochs = 20
 	c.Gate.Shadow.Flights = 24
 	return c
 }
@@ -81,7 +81,7 @@ func tiny() Config {
 	c := small()
 	m := &c.Fit.Model
 	m.EncoderDense, m.EncoderHidden, m.Hidden, m.Blocks, m.DecoderHidden = 8, 8, 16, 1, 8
-	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.Refine.Epochs, c.Policy.Flights = 8, 4, 5,
+	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.FineTune.Epochs, c.Policy.Flights = 8, 4, 5,
 		3, 2, 1
 	c.Policy.Horizon, c.Policy.Envs, c.Stride = 15, 16, 100
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Tolerance = 4, 0.5, 10
@@ -205,8 +205,8 @@ func TestRoundsImprove(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a round that is cut short, in whichever phase, leaves all as it was: the round that follows comes to what
-// it would have come to without.
+// TestInterrupted: a round that is cut short, in whichever phase, leaves all as it was: the round that follows comes
+// to what it would have come to without.
 func TestInterrupted(t *testing.T) {
 	start := base(t)
 	rows, _ := fly(controller(t, start), so3.Vec3{X: 1}, 25, rand.New(rand.NewPCG(1, 1)))

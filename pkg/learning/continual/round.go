@@ -26,18 +26,19 @@ type round struct {
 	fitted   *fit.Fit
 }
 
-func (r *round) tell(p Phase, share, loss float64) {
+func (r *round) report(p Phase, share, loss float64) {
 	r.l.opt.Status(Status{Phase: p, Share: share, Rows: r.out.Rows, Loss: loss, BundleID: r.current.ID})
 }
 
 // seed of a round: another one for each.
 func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 
-// fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model behind.
+// fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model
+// behind.
 func (r *round) fit() error {
 	cfg := r.l.cfg.fit(r.l.model != nil)
 	f, err := fit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
-		Progress: func(p fit.Progress) { r.tell(Fitting, p.Share, p.Losses.Total) }})
+		Progress: func(p fit.Progress) { r.report(Fitting, p.Share, p.Losses.Total) }})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (r *round) improve() error {
 	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt,
 		Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
-		Progress: func(p train.Progress) { r.tell(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
+		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
 		return err
 	}

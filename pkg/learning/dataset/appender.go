@@ -15,7 +15,7 @@ import (
 
 const (
 	flushEvery  = 800 * time.Millisecond // so that the row after it is still within a second of the first
-	growthShare = 8                      // a growing segment ends at MaxRows/growthShare rows, so that the bound can hold
+	growthShare = 8                      // a growing segment ends at MaxRows/growthShare rows: the bound holds
 )
 
 // Appender adds the rows of a flight in progress, one at a time. A power loss costs at most the last second of rows:
@@ -207,7 +207,7 @@ func (a *Appender) fail(err error) error {
 	}
 	err = fmt.Errorf("buffer: %s: flight %q, %d rows lost: %w", path, a.flight, a.rows, err)
 	if a.file != nil {
-		// What these two cannot undo is a torn block, which every reader leaves out.
+		// What these two cannot undo is a corrupt block, which every reader leaves out.
 		a.file.Truncate(a.size)
 		a.file.Close()
 	}

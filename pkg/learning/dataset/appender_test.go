@@ -191,20 +191,20 @@ func TestGrowRefuses(t *testing.T) {
 	}
 }
 
-// tinyDisk has room for so many bytes; then a write leaves a part and says so.
+// tinyDisk has space for so many bytes; then a write leaves a part and says so.
 type tinyDisk struct {
 	*os.File
-	room     *int
+	space    *int
 	failSync bool
 }
 
 func (d tinyDisk) Write(b []byte) (int, error) {
-	if len(b) > *d.room {
-		n, _ := d.File.Write(b[:*d.room])
-		*d.room = 0
+	if len(b) > *d.space {
+		n, _ := d.File.Write(b[:*d.space])
+		*d.space = 0
 		return n, &os.PathError{Op: "write", Path: d.Name(), Err: syscall.ENOSPC}
 	}
-	*d.room -= len(b)
+	*d.space -= len(b)
 	return d.File.Write(b)
 }
 
@@ -224,11 +224,11 @@ func TestDiskFullWhileGrowing(t *testing.T) {
 		must(rt, err)
 		b := mustOpenClocked(rt, dir, 100_000)
 		defer b.Close()
-		room := rapid.IntRange(0, 40000).Draw(rt, "room")
-		failSync := rapid.Bool().Draw(rt, "fail at sync") && room > 39000
+		space := rapid.IntRange(0, 40000).Draw(rt, "space")
+		failSync := rapid.Bool().Draw(rt, "fail at sync") && space > 39000
 		b.open = func(path string) (output, error) {
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-			return tinyDisk{f, &room, failSync}, err
+			return tinyDisk{f, &space, failSync}, err
 		}
 		want := stretch("a", 0, 400)
 		a, err := b.Grow("a")
@@ -263,7 +263,7 @@ func TestDiskFullWhileGrowing(t *testing.T) {
 		for _, s := range segments {
 			prefix(rt, s, want)
 		}
-		room, failSync = 1<<30, false
+		space, failSync = 1<<30, false
 		a, err = b.Grow("a")
 		must(rt, err)
 		must(rt, b.record(a, want.Rows[0]))

@@ -114,7 +114,7 @@ func TestAppendAndReopen(t *testing.T) {
 	})
 }
 
-func TestDigestTellsContent(t *testing.T) {
+func TestDigestFollowsContent(t *testing.T) {
 	base := []Segment{stretch("a", 0, 30), stretch("b", 0, 30)}
 	seen := map[[32]byte]string{Digest(base): "base"}
 	changed := stretch("b", 0, 30)

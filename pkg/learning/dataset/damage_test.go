@@ -136,7 +136,8 @@ func TestDamagedBuffer(t *testing.T) {
 		half := stretch("a", 100, 600)
 		half.Rows = half.Rows[:256]
 		holds(t, b, []Segment{stretch("a", 0, 600), half})
-		want := "00000002.seg: 344 rows lost after row 256: cut off in a block; 00000003.seg: 1 rows lost after row 0: cut off in the header"
+		want := "00000002.seg: 344 rows lost after row 256: cut off in a block; " +
+			"00000003.seg: 1 rows lost after row 0: cut off in the header"
 		var got []string
 		for _, l := range b.Losses() {
 			got = append(got, l.String())

@@ -15,8 +15,8 @@ const (
 )
 
 // evict brings the buffer back to MaxRows. The oldest rows go first, but each of the F flights keeps its newest
-// MaxRows/(2·F) rows: half of the buffer is for what is new, and half is shared evenly, so that one long flight does not
-// drive out the memory of all others. With more flights than MaxRows/500 each keeps 250 rows, and beyond that the
+// MaxRows/(2·F) rows: half of the buffer is for what is new, and half is shared evenly, so that one long flight does
+// not drive out the memory of all others. With more flights than MaxRows/500 each keeps 250 rows, and beyond that the
 // oldest flights are forgotten. A segment may lose its oldest rows and stay; the growing one loses none.
 func (b *Buffer) evict() error {
 	excess := b.rows() - b.options.MaxRows

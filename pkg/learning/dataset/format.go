@@ -110,7 +110,7 @@ func encode(w io.Writer, s Segment, delta float64) error {
 type Loss struct {
 	File   string // base name
 	After  int    // sound rows
-	Rows   int    // rows lost; where a growing file was cut, those that the torn bytes held
+	Rows   int    // rows lost; where a growing file was cut, those that the corrupt bytes held
 	Reason string
 }
 

@@ -1,8 +1,8 @@
 // Package dataset is the growing buffer of what the robot lived through: segments of rows at a constant Δt, each
 // with a weight for the loss. A transition is two neighbouring rows of one segment.
 //
-// A fit makes its segments from flights. On disk, Buffer and Appender are for the node transition_recorder, which writes,
-// and for background_learner, which reads.
+// A fit makes its segments from flights. On disk, Buffer and Appender are for the node transition_recorder, which
+// writes, and for background_learner, which reads.
 package dataset
 
 import (

@@ -1,7 +1,7 @@
-// Package demo flies a simulated quadrotor with the real nodes, each a process of its own, over the real wire: wind comes,
-// goes and returns, and meanwhile the background learner learns from the flight, and what passes its gate is swapped in.
-// The demo is one more node that listens: it tells what happens, and in the end what it came to, as a table, as a report
-// with pictures and as a bag.
+// Package demo flies a simulated quadrotor with the real nodes, each a process of its own, over the real wire: wind
+// comes, goes and returns, and meanwhile the background learner learns from the flight, and what passes its gate is
+// swapped in. The demo is one more node that listens: it reports what happens, and in the end what it came to, as a
+// table, as a report with pictures and as a bag.
 package demo
 
 import (
@@ -28,7 +28,8 @@ type Options struct {
 	Seconds  float64  // of flight
 	Seed     uint64
 	Out      string // folder of what stays: it is replaced as a whole, or in a failure left as it was
-	// Lockstep has time wait for each command, and told on /clock: for machines that are busy with other things.
+	// Lockstep has time wait for each command, and is published on /clock: for machines that are busy with other
+	// things.
 	Lockstep bool
 	Getenv   func(string) string // nil is os.Getenv
 	Say      func(line string)   // takes what happens, a line each
@@ -41,7 +42,7 @@ const (
 )
 
 // Run flies the demo until its time is over, or ctx is done. The processes have ended when it returns.
-func Run(ctx context.Context, o Options) (f *Flight, err error) {
+func Run(ctx context.Context, o Options) (f *Result, err error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
@@ -83,7 +84,7 @@ type demo struct {
 // failures says why the demo cannot go on; only the first counts.
 type failures chan error
 
-func (f failures) tell(err error) {
+func (f failures) report(err error) {
 	select {
 	case f <- err:
 	default:
@@ -165,12 +166,12 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	}
 	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", space,
 		d.env["ROS_DOMAIN_ID"]))
-	telling, stop := context.WithCancel(ctx)
+	reporting, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.tellNow(telling)
+	go d.reportNow(reporting)
 	directory, seed := "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)
 	d.Say("a first policy is trained in the nominal simulator, without wind")
-	// The recorder is the first, so that it is the last to end: it hears everything.
+	// The recorder is the first, so that it is the last to end: it records everything.
 	if err := errors.Join(d.node(recorder, directory), d.node(learner, directory, seed)); err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (d *demo) ready(ctx context.Context) error {
 }
 
 // vacant is a domain in which nobody on this machine is, or any where all are taken. Two robots of one name in a domain
-// would hear each other.
+// would receive each other's messages.
 func vacant(first int) int {
 	const domains = 100
 	for i := range domains {
@@ -227,8 +228,8 @@ func vacant(first int) int {
 	return 1 + first%domains
 }
 
-// occupied reports whether a participant that is found without multicast is in a domain: each has a port of its own (RTPS,
-// 9.6.2: discovery unicast).
+// occupied reports whether a participant that is found without multicast is in a domain: each has a port of its own
+// (RTPS, 9.6.2: discovery unicast).
 func occupied(domain int) bool {
 	const participants = 20
 	for i := range participants {

@@ -36,11 +36,11 @@ type fleet struct {
 
 // child is one process.
 type child struct {
-	name  string
-	cmd   *exec.Cmd
-	log   tail
-	ended chan error // closed after what Wait said
-	told  chan struct{}
+	name    string
+	cmd     *exec.Cmd
+	log     tail
+	ended   chan error // closed after what Wait said
+	stopped chan struct{}
 }
 
 // check refuses a folder that lacks a program.
@@ -53,10 +53,10 @@ func (f *fleet) check() error {
 	return nil
 }
 
-// start starts a program in the namespace. The thread that calls must live as long as the children: the kernel interrupts
-// them when it ends, so that a killed demo leaves none behind.
+// start starts a program in the namespace. The thread that calls must live as long as the children: the kernel
+// interrupts them when it ends, so that a killed demo leaves none behind.
 func (f *fleet) start(name string, args ...string) error {
-	c := &child{name: name, ended: make(chan error, 1), told: make(chan struct{})}
+	c := &child{name: name, ended: make(chan error, 1), stopped: make(chan struct{})}
 	c.cmd = exec.Command(filepath.Join(f.programs, name), args...)
 	c.cmd.Env = append(os.Environ(), f.env...)
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = &c.log, &c.log, time.Second
@@ -71,9 +71,9 @@ func (f *fleet) start(name string, args ...string) error {
 		c.ended <- err
 		close(c.ended)
 		select {
-		case <-c.told:
+		case <-c.stopped:
 		default:
-			f.failed.tell(c.complaint("ended by itself", err))
+			f.failed.report(c.complaint("ended by itself", err))
 		}
 	}()
 	return nil
@@ -93,7 +93,7 @@ func (f *fleet) stop() error {
 }
 
 func (c *child) stop() error {
-	close(c.told)
+	close(c.stopped)
 	if err := c.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}

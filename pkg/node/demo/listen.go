@@ -27,7 +27,7 @@ import (
 // space is the namespace of the robot.
 const space = "/quad"
 
-// listener is one more node of the graph: it keeps what the others say, and tells it as it comes.
+// listener is one more node of the graph: it keeps what the others say, and reports it as it comes.
 type listener struct {
 	context *ros.Context
 	ended   chan error
@@ -78,7 +78,7 @@ func (l *listener) close() error {
 	return err
 }
 
-// deep is a QoS with room for some seconds of messages: nothing is to be lost where the machine is busy.
+// deep is a QoS that holds some seconds of messages: nothing is to be lost where the machine is busy.
 func deep(q ros.QoS) ros.QoS {
 	q.Depth = 2000
 	return q
@@ -95,14 +95,14 @@ func (l *listener) subscribe() error {
 	}
 	latched := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 	for _, subscribe := range []func() error{
-		hear(l, n, "/step", deep(node.StepQoS()), l.step),
-		hear(l, n, "/mocap/pose", deep(node.MocapQoS()), l.sample),
-		hear(l, n, "/command", deep(node.CommandQoS()), l.command),
-		hear(l, n, "/"+simulator+"/ground_truth", deep(node.MocapQoS()), l.truth),
-		hear(l, n, "/"+simulator+"/condition", node.LatchedQoS(), l.condition),
-		hear(l, n, "/bundle", node.LatchedQoS(), l.bundle),
-		hear(l, n, "/learner/status", latched, l.learning),
-		hear(l, n, "/buffer", latched, func(*msgs.BufferSegment,
+		receive(l, n, "/step", deep(node.StepQoS()), l.step),
+		receive(l, n, "/mocap/pose", deep(node.MocapQoS()), l.sample),
+		receive(l, n, "/command", deep(node.CommandQoS()), l.command),
+		receive(l, n, "/"+simulator+"/ground_truth", deep(node.MocapQoS()), l.truth),
+		receive(l, n, "/"+simulator+"/condition", node.LatchedQoS(), l.condition),
+		receive(l, n, "/bundle", node.LatchedQoS(), l.bundle),
+		receive(l, n, "/learner/status", latched, l.learning),
+		receive(l, n, "/buffer", latched, func(*msgs.BufferSegment,
 			ros.Info) {
 			l.r.Segments = append(l.r.Segments, l.now())
 		}),
@@ -115,8 +115,8 @@ func (l *listener) subscribe() error {
 	return err
 }
 
-// hear subscribes to a topic of the robot.
-func hear[T any, P ros.Message[T]](l *listener, n *ros.Node, topic string, q ros.QoS,
+// receive subscribes to a topic of the robot.
+func receive[T any, P ros.Message[T]](l *listener, n *ros.Node, topic string, q ros.QoS,
 	take func(*T, ros.Info)) func() error {
 	return func() error {
 		_, err := ros.NewSubscription[T, P](n, space+topic, q, locked(l, take))
@@ -135,7 +135,7 @@ func locked[T any](l *listener, take func(*T, ros.Info)) func(*T, ros.Info) {
 }
 
 func (l *listener) step(m *msgs.Step, _ ros.Info) {
-	s := Step{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID,
+	s := FlownStep{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID,
 		Guarded: guard.Stage(m.GuardState).Guarded()}
 	if len(m.Reference) < 3 {
 		return
@@ -150,7 +150,7 @@ func (l *listener) step(m *msgs.Step, _ ros.Info) {
 		b := &l.r.Bundles[i]
 		if b.ID == s.Bundle && b.Flew.IsZero() {
 			b.Flew = l.now()
-			l.tell("bundle %.8s flies, from tick %d on", b.ID, s.Seq)
+			l.report("bundle %.8s flies, from tick %d on", b.ID, s.Seq)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (l *listener) condition(m *stdmsgs.String, _ ros.Info) {
 			what = "comes back"
 		}
 	}
-	l.tell("%s %s", m.Data, what)
+	l.report("%s %s", m.Data, what)
 }
 
 func (l *listener) bundle(m *msgs.Bundle, _ ros.Info) {
@@ -198,10 +198,10 @@ func (l *listener) bundle(m *msgs.Bundle, _ ros.Info) {
 func (l *listener) learning(m *msgs.LearnerStatus, _ ros.Info) {
 	now := Learning{At: l.now(), Phase: m.Phase, Rows: m.Transitions, Message: m.Message}
 	if m.Message != l.newest.Message && m.Message != "" {
-		l.tell("learner: %s", brief(m.Message))
+		l.report("learner: %s", brief(m.Message))
 	}
 	if l.newest.Phase == gating && m.Phase != gating && m.BundleID == "" {
-		l.failed.tell(errors.New("there is no bundle to fly with: " + m.Message))
+		l.failed.report(errors.New("there is no bundle to fly with: " + m.Message))
 	}
 	if m.Phase != l.newest.Phase {
 		l.r.Learning = append(l.r.Learning, now)
@@ -224,7 +224,8 @@ const (
 	mostRefusals = 15
 )
 
-// diagnostics keeps the newest values, and has a tripped guard reset, as a person beside the arena would: its cause is told.
+// diagnostics keeps the newest values, and has a tripped guard reset, as a person beside the arena would: its cause
+// is reported.
 func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 	for i := range m.Status {
 		s := &m.Status[i]
@@ -241,14 +242,14 @@ func (l *listener) diagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 		}
 		if !l.tripped {
 			l.trips = append(l.trips, fmt.Sprintf("%.1f s: %s", l.seconds(), cause))
-			l.tell("guard: %s; it is reset", cause)
+			l.report("guard: %s; it is reset", cause)
 		}
 		l.tripped = true
 		if len(l.trips) == mostTrips {
-			l.failed.tell(fmt.Errorf("the guard tripped %d times, at last at %s", mostTrips, l.trips[mostTrips-1]))
+			l.failed.report(fmt.Errorf("the guard tripped %d times, at last at %s", mostTrips, l.trips[mostTrips-1]))
 		}
 		if err := l.reset.Send(&stdsrvs.TriggerRequest{}, l.answered); err != nil {
-			l.tell("guard: %v", err)
+			l.report("guard: %v", err)
 		}
 	}
 }
@@ -261,7 +262,7 @@ func (l *listener) answered(a *stdsrvs.TriggerResponse, err error) {
 		return
 	}
 	if l.refusals++; l.refusals == mostRefusals {
-		l.failed.tell(fmt.Errorf("the policy cannot fly on: %s; it tripped at %s (--lockstep is for machines that are busy with other things)",
+		l.failed.report(fmt.Errorf("the policy cannot fly on: %s; it tripped at %s (--lockstep is for machines that are busy with other things)",
 			a.Message, strings.Join(l.trips, ", ")))
 	}
 }
@@ -274,8 +275,8 @@ func (l *listener) seconds() float64 {
 	return 0
 }
 
-// tell says an event, with its time.
-func (l *listener) tell(format string, args ...any) {
+// report says an event, with its time.
+func (l *listener) report(format string, args ...any) {
 	when := fmt.Sprintf("%6.1f s", l.seconds())
 	if len(l.r.Bundles) == 0 {
 		when = strings.Repeat(" ", len(when))
@@ -302,13 +303,13 @@ func (l *listener) until(ctx context.Context, silence time.Duration, what string
 	defer watchdog.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	heard := -1
+	received := -1
 	for !holds(&l.r) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if n := len(l.r.Steps) + len(l.r.Bundles); n != heard {
-			heard = n
+		if n := len(l.r.Steps) + len(l.r.Bundles); n != received {
+			received = n
 			watchdog.Reset(silence)
 		}
 		l.changed.Wait()

@@ -10,24 +10,24 @@ import (
 // Calm is the condition in which nothing blows: no wind that returns.
 const Calm = "calm"
 
-// Flight is what a demo came to.
-type Flight struct {
-	World   string    `json:"world"`
-	Task    string    `json:"task"`
-	Seconds float64   `json:"seconds"` // of flight
-	Visits  []Visit   `json:"visits"`
-	Winds   []Return  `json:"winds"`   // that came back
-	Late    []Return  `json:"late"`    // winds that were first met under a learned bundle, and came back
-	Base    float64   `json:"base_m"`  // mean error in those winds when they first came, under the first bundle
-	End     float64   `json:"end_m"`   // the same the last time that they came
-	Factor  float64   `json:"factor"`  // Base over End
-	Recover Recover   `json:"t_rec"`   // at winds that returned, under learned bundles
-	Bundles []Version `json:"bundles"` // that flew or were published
-	Refused int       `json:"refused"` // candidates that the gate kept back
-	Latency Latency   `json:"latency"`
-	Losses  []Loss    `json:"losses"`
-	Guarded float64   `json:"guarded_s"` // that the guard flew
-	Trips   []string  `json:"trips"`     // of the guard, each with its cause
+// Result is what a demo came to.
+type Result struct {
+	World   string        `json:"world"`
+	Task    string        `json:"task"`
+	Seconds float64       `json:"seconds"` // of flight
+	Visits  []Visit       `json:"visits"`
+	Winds   []Return      `json:"winds"`   // that came back
+	Late    []Return      `json:"late"`    // winds that were first met under a learned bundle, and came back
+	Base    float64       `json:"base_m"`  // mean error in those winds when they first came, under the first bundle
+	End     float64       `json:"end_m"`   // the same the last time that they came
+	Factor  float64       `json:"factor"`  // Base over End
+	Recover Recover       `json:"t_rec"`   // at winds that returned, under learned bundles
+	Bundles []Version     `json:"bundles"` // that flew or were published
+	Refused int           `json:"refused"` // candidates that the gate kept back
+	Latency Latency       `json:"latency"`
+	Losses  []CounterLoss `json:"losses"`
+	Guarded float64       `json:"guarded_s"` // that the guard flew
+	Trips   []string      `json:"trips"`     // of the guard, each with its cause
 
 	Bag    string `json:"bag"`
 	Report string `json:"report"`
@@ -91,8 +91,8 @@ type Latency struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// Loss is a counter of what got lost.
-type Loss struct {
+// CounterLoss is a counter of what got lost.
+type CounterLoss struct {
 	What  string `json:"what"`
 	Count uint64 `json:"count"`
 }
@@ -101,9 +101,9 @@ type Loss struct {
 const steady = 4
 
 // Measure says what a flight came to.
-func (r *Record) Measure() *Flight {
+func (r *Record) Measure() *Result {
 	rows := r.rows()
-	f := &Flight{}
+	f := &Result{}
 	if len(rows) == 0 {
 		return f
 	}
@@ -128,7 +128,7 @@ func (r *Record) Measure() *Flight {
 func visits(rows []row) (out []Visit) {
 	trace := &closedloop.Trace{}
 	for i := range rows {
-		trace.Rows = append(trace.Rows, rows[i].Row)
+		trace.Rows = append(trace.Rows, rows[i].TraceRow)
 	}
 	recoveries := trace.Recoveries(steady)
 	met := map[string]int{}
@@ -155,9 +155,9 @@ func visits(rows []row) (out []Visit) {
 	return out
 }
 
-// returns compares the first stay of each wind with its last, which learned bundles flew. Before counts where it was under
-// the first bundle alone.
-func (f *Flight) returns(first string) {
+// returns compares the first stay of each wind with its last, which learned bundles flew. Before counts where it was
+// under the first bundle alone.
+func (f *Result) returns(first string) {
 	for i := range f.Visits {
 		a := &f.Visits[i]
 		if a.Condition == Calm || a.Number != 1 || a.Guarded {
@@ -188,7 +188,7 @@ func (f *Flight) returns(first string) {
 }
 
 // recover sums up the recoveries at winds that returned under learned bundles.
-func (f *Flight) recover(first string) {
+func (f *Result) recover(first string) {
 	var literal, wide []float64
 	for i := range f.Visits {
 		v := &f.Visits[i]
@@ -203,7 +203,7 @@ func (f *Flight) recover(first string) {
 }
 
 // versions tells of every bundle.
-func (r *Record) versions(f *Flight, rows []row) {
+func (r *Record) versions(f *Result, rows []row) {
 	for _, b := range r.Bundles {
 		v := Version{ID: b.ID, Parent: b.Parent, Flew: !b.Flew.IsZero()}
 		if at, ok := r.newestData(&b); ok && v.Flew {

@@ -38,7 +38,7 @@ func made() *Record {
 	for i := range 1500 {
 		stamp := 1000*second + int64(i)*second/50
 		t := float64(i) / 50
-		s := Step{Stamp: stamp, Seq: uint64(i), Bundle: "a", Reference: so3.Vec3{Z: 1}, Latent: []float32{0, 0}}
+		s := FlownStep{Stamp: stamp, Seq: uint64(i), Bundle: "a", Reference: so3.Vec3{Z: 1}, Latent: []float32{0, 0}}
 		e := 0.2
 		if winds[i/250] == Calm {
 			e = 0.02
@@ -123,8 +123,8 @@ func TestGuardedStaysDoNotCount(t *testing.T) {
 
 // TestNothingFlew: a record without steps, and steps without truth, are measured in words.
 func TestNothingFlew(t *testing.T) {
-	for _, r := range []*Record{{}, {Steps: []Step{{Stamp: 1}}},
-		{Steps: []Step{{Stamp: 1}}, Winds: []Wind{{1, "east"}}}} {
+	for _, r := range []*Record{{}, {Steps: []FlownStep{{Stamp: 1}}},
+		{Steps: []FlownStep{{Stamp: 1}}, Winds: []Wind{{1, "east"}}}} {
 		f := r.Measure()
 		var b bytes.Buffer
 		if err := f.WriteText(&b); err != nil || len(f.Visits) != 0 ||
@@ -161,7 +161,8 @@ func TestNoFirstBundle(t *testing.T) {
 	}
 }
 
-// TestTheGuardStays: a guard that will not be reset, after a crash, ends the demo with its reason; one that was reset does not.
+// TestTheGuardStays: a guard that will not be reset, after a crash, ends the demo with its reason; one that was reset
+// does not.
 func TestTheGuardStays(t *testing.T) {
 	l := &listener{failed: make(failures, 1), say: func(string) {}, now: time.Now, trips: []string{"3.0 s: a gap"}}
 	for range mostRefusals - 1 {

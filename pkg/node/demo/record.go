@@ -11,7 +11,7 @@ import (
 
 // Record is what came over the wire.
 type Record struct {
-	Steps    []Step
+	Steps    []FlownStep
 	Truth    []Truth
 	Winds    []Wind
 	Bundles  []Bundle
@@ -23,8 +23,8 @@ type Record struct {
 	gauges   map[string]string // newest values of /diagnostics by "node: task: key"
 }
 
-// Step is one tick of the controller.
-type Step struct {
+// FlownStep is one tick of the controller.
+type FlownStep struct {
 	Stamp     int64 // of its state, ns
 	Seq       uint64
 	Reference so3.Vec3 // p_W, m
@@ -34,7 +34,7 @@ type Step struct {
 }
 
 // latent is that of a tick; none where the policy flew under the prior mean, 0, because nothing was known.
-func (s *Step) latent() (z []float64) {
+func (s *FlownStep) latent() (z []float64) {
 	known := false
 	for _, x := range s.Latent {
 		z, known = append(z, float64(x)), known || x != 0
@@ -112,8 +112,8 @@ func (r *Record) wind(stamp int64) int {
 
 // row is a tick with what was true.
 type row struct {
-	closedloop.Row
-	step *Step
+	closedloop.TraceRow
+	step *FlownStep
 	wind int // index of Winds
 }
 
@@ -126,7 +126,7 @@ func (r *Record) rows() (out []row) {
 		if !known || w < 0 || i > 0 && s.Stamp <= r.Steps[i-1].Stamp {
 			continue
 		}
-		out = append(out, row{step: s, wind: w, Row: closedloop.Row{T: r.seconds(s.Stamp), Condition: r.Winds[w].Name,
+		out = append(out, row{step: s, wind: w, TraceRow: closedloop.TraceRow{T: r.seconds(s.Stamp), Condition: r.Winds[w].Name,
 			Truth: quad.State{P: p, Q: so3.Identity()}, Reference: quad.Reference{P: s.Reference}}})
 	}
 	return out

@@ -21,7 +21,7 @@ import (
 var page string
 
 // keep makes Out of what the nodes wrote, with a report.
-func (d *demo) keep(r *Record, f *Flight) error {
+func (d *demo) keep(r *Record, f *Result) error {
 	bags, err := filepath.Glob(filepath.Join(d.dir, "bags", "rosbag2_*"))
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ type picture struct {
 }
 
 // Report writes a report as one HTML file that needs nothing else.
-func (r *Record) Report(w io.Writer, f *Flight) error {
+func (r *Record) Report(w io.Writer, f *Result) error {
 	t, err := template.New("report").Parse(page)
 	if err != nil {
 		return err
@@ -73,11 +73,11 @@ func (r *Record) Report(w io.Writer, f *Flight) error {
 		"Pictures": pictures, "World": filepath.Base(f.World)})
 }
 
-func (r *Record) pictures(f *Flight) (out []picture, err error) {
+func (r *Record) pictures(f *Result) (out []picture, err error) {
 	rows := r.rows()
 	for _, p := range []struct {
 		name, text string
-		draw       func(io.Writer, []row, *Flight) error
+		draw       func(io.Writer, []row, *Result) error
 	}{
 		{"The flight", "Above, the distance from the reference, every tick; below, the latent that the policy flew under, its first two principal " +
 			"components. Grounds are winds, dashed lines swaps of the bundle: before the first there is no model, so no latent.", r.timeline},
@@ -101,7 +101,7 @@ func (r *Record) pictures(f *Flight) (out []picture, err error) {
 var errNothing = errors.New("nothing to draw")
 
 // timeline draws error and latent over time.
-func (r *Record) timeline(w io.Writer, rows []row, f *Flight) error {
+func (r *Record) timeline(w io.Writer, rows []row, f *Result) error {
 	if len(rows) == 0 {
 		return errNothing
 	}
@@ -120,7 +120,7 @@ func (r *Record) timeline(w io.Writer, rows []row, f *Flight) error {
 }
 
 // compared draws the winds before and after.
-func (r *Record) compared(w io.Writer, rows []row, f *Flight) error {
+func (r *Record) compared(w io.Writer, rows []row, f *Result) error {
 	var all []plot.Compared
 	for _, wind := range f.Winds {
 		c := plot.Compared{Name: wind.Condition}
@@ -155,7 +155,7 @@ func stay(rows []row, v *Visit) (f plot.Flown, path []so3.Vec3) {
 }
 
 // latents draws those of the bundle that flew last.
-func (r *Record) latents(w io.Writer, rows []row, _ *Flight) error {
+func (r *Record) latents(w io.Writer, rows []row, _ *Result) error {
 	const every = 5 // ticks
 	if len(rows) == 0 {
 		return errNothing

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tellNow says every few seconds how the flight is, until ctx is done.
-func (l *listener) tellNow(ctx context.Context) {
+// reportNow says every few seconds how the flight is, until ctx is done.
+func (l *listener) reportNow(ctx context.Context) {
 	const every = 5 * time.Second
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -22,7 +22,7 @@ func (l *listener) tellNow(ctx context.Context) {
 		case <-ticker.C:
 			l.mu.Lock()
 			if line := l.present(every.Seconds()); line != "" {
-				l.tell("%s", line)
+				l.report("%s", line)
 			}
 			l.mu.Unlock()
 		}
@@ -72,7 +72,7 @@ func numbers(z []float64) string {
 }
 
 // WriteText prints the flight's tables.
-func (f *Flight) WriteText(w io.Writer) error {
+func (f *Result) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, table := range f.tables() {
 		for _, line := range append([][]string{table.Head}, table.Rows...) {
@@ -99,7 +99,7 @@ type table struct {
 }
 
 // tables are what the report and the terminal show.
-func (f *Flight) tables() []table {
+func (f *Result) tables() []table {
 	stays := table{Name: "Every stay of a wind",
 		Head: []string{"from s", "wind", "time", "bundle", "mean m", "95 % m", "max m", "T_rec s", "T_rec 2 cm s"}}
 	for i := range f.Visits {
@@ -140,7 +140,7 @@ func recovery(s float64) string {
 }
 
 // sentences sum up.
-func (f *Flight) sentences() (out []string) {
+func (f *Result) sentences() (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if len(f.Winds) > 0 {
 		say("error in winds that came back, mean: %.4f m before, %.4f m in the end: %.1f × smaller", f.Base, f.End,

@@ -31,8 +31,8 @@ func (r *Record) newestData(b *Bundle) (at time.Time, ok bool) {
 	return at, ok && !began.IsZero()
 }
 
-// refused counts the candidates that came to the gate and were kept back; a round may also fail there, or end with the bundle
-// that it began with.
+// refused counts the candidates that came to the gate and were kept back; a round may also fail there, or end with
+// the bundle that it began with.
 func (r *Record) refused() (n int) {
 	for i := 1; i < len(r.Learning); i++ {
 		if r.Learning[i-1].Phase == gating && strings.Contains(r.Learning[i].Message, " is refused: ") {
@@ -77,10 +77,10 @@ var counters = []struct{ gauge, what string }{
 }
 
 // losses are the counters that the nodes told.
-func (r *Record) losses() (out []Loss) {
+func (r *Record) losses() (out []CounterLoss) {
 	for _, c := range counters {
 		if n, err := strconv.ParseUint(r.gauges[c.gauge], 10, 64); err == nil {
-			out = append(out, Loss{c.what, n})
+			out = append(out, CounterLoss{c.what, n})
 		}
 	}
 	return out

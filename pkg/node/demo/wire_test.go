@@ -95,8 +95,9 @@ func TestVacant(t *testing.T) {
 	}
 }
 
-// TestFlight: five processes over the wire for some seconds. What came is in tables, report and bag; a second demo replaces
-// the first as a whole, and one that is interrupted leaves it as it was; no process and nothing half-written stays.
+// TestFlight: five processes over the wire for some seconds. What came is in tables, report and bag; a second demo
+// replaces the first as a whole, and one that is interrupted leaves it as it was; no process and nothing half-written
+// stays.
 func TestFlight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("five processes")

@@ -170,8 +170,8 @@ func (f *field) flying(id string, n int) bool {
 	return true
 }
 
-// TestSwapInFlight: five processes over the wire, in wind that comes and goes. A bundle is learned from the flight, gated,
-// and flies without a gap; learner and recorder are killed in flight, come up again and join in.
+// TestSwapInFlight: five processes over the wire, in wind that comes and goes. A bundle is learned from the flight,
+// gated, and flies without a gap; learner and recorder are killed in flight, come up again and join in.
 func TestSwapInFlight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("five processes")
@@ -209,11 +209,11 @@ func TestSwapInFlight(t *testing.T) {
 	}
 	killRecorder()
 	f.mu.Lock()
-	told := f.segments
+	segments := f.segments
 	f.mu.Unlock()
 	f.start("transition_recorder", recorder...)
-	f.until("the recorder comes up again, and tells of what is there and of more",
-		func() bool { return f.segments > told+1 })
+	f.until("the recorder comes up again, and announces what is there and of more",
+		func() bool { return f.segments > segments+1 })
 	f.until("learning goes on", func() bool { return len(f.bundles) > before+1 })
 	f.until("flight goes on", func() bool { return f.flying(f.bundles[len(f.bundles)-1], 20) })
 	f.until("bags", func() bool {

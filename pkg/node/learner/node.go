@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/continual/supervisor"
-	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
@@ -44,22 +44,23 @@ func Run(ctx context.Context, o ros.Options) error {
 	return err
 }
 
-// learnerNode is background_learner: topics and services around a supervisor.Learner, which has a goroutine of its own.
+// learnerNode is background_learner: topics and services around a supervisor.Supervisor, which has a goroutine of its
+// own.
 type learnerNode struct {
 	*ros.Node
 	params    *params.Bound[Params]
 	steps     *ros.Group
 	slow      *ros.Group // of what waits for the learner
-	learner   *supervisor.Learner
-	collector *collect.Collector // with source topic
+	learner   *supervisor.Supervisor
+	collector *dataset.Collector // with source topic
 	bundles   *ros.Publisher[msgs.Bundle]
 	status    *ros.Publisher[msgs.LearnerStatus]
 	ended     chan error // of the learner
 
-	dropped atomic.Uint64 // ticks that the learner had no time for
-	bad     atomic.Uint64 // lines of what went wrong
-	told    supervisor.Status
-	toldAt  time.Time
+	dropped     atomic.Uint64 // ticks that the learner had no time for
+	bad         atomic.Uint64 // lines of what went wrong
+	published   supervisor.Status
+	publishedAt time.Time
 }
 
 // newLearnerNode makes the node. end is called when the learner ends.
@@ -80,7 +81,7 @@ func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
 		return err
 	}
 	p := n.params.Load()
-	if err := p.Modesty.Apply(); err != nil {
+	if err := p.ResourceLimits.Apply(); err != nil {
 		return err
 	}
 	if n.bundles, err = ros.NewPublisher[msgs.Bundle](n.Node, "bundle", node.LatchedQoS()); err != nil {
@@ -115,7 +116,7 @@ func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
 		end()
 		return err
 	}
-	u.Add("learning", n.tell)
+	u.Add("learning", n.diagnose)
 	return nil
 }
 
@@ -127,14 +128,14 @@ func (n *learnerNode) options(p *Params) (supervisor.Options, error) {
 	}
 	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Names,
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
-		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Tell: n.progress, Log: n.log}
+		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {
 		j := &closedloop.Judge{Paths: paths, Limits: p.Limits, Seconds: p.Judge.Seconds, Wind: p.Judge.Wind,
 			Start: p.Judge.Start}
 		param.Default(&j.World)
 		opt.Judge = j
 	}
-	opt.First = func(ctx context.Context, tell func(share, cost float64)) (*bundle.Bundle, error) {
+	opt.First = func(ctx context.Context, report func(share, cost float64)) (*bundle.Bundle, error) {
 		if p.BundleFile != "" {
 			b, err := bundle.Read(p.BundleFile)
 			if err != nil {
@@ -142,7 +143,7 @@ func (n *learnerNode) options(p *Params) (supervisor.Options, error) {
 			}
 			return b, nil
 		}
-		return p.Make(ctx, tasks, p.Names, p.Limits, uint64(p.Seed), tell)
+		return p.Make(ctx, tasks, p.Names, p.Limits, uint64(p.Seed), report)
 	}
 	return opt, nil
 }
@@ -159,8 +160,8 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 	}
 	if p.Source == fromTopic {
 		var err error
-		n.collector, err = collect.Open(p.Buffer,
-			collect.Options{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s collect.Segment) {
+		n.collector, err = dataset.OpenCollector(p.Buffer,
+			dataset.CollectorOptions{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s dataset.SegmentFile) {
 				announced(supervisor.Announced{Dir: s.Dir, File: s.File, Rows: uint64(s.Rows), SHA256: s.SHA256})
 			}})
 		if err != nil {
@@ -184,7 +185,7 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 // step takes a tick of the controller: as evidence, and to learn from where nobody else records.
 func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	stage := guard.Stage(m.GuardState)
-	s := collect.Step{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
+	s := dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
 		Sent: bridge.CommandFromStep(m).Command, Stage: stage}
 	if n.collector != nil {
 		n.collector.Add(s)
@@ -193,7 +194,7 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 		return
 	}
 	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
-	t := supervisor.Tick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
+	t := supervisor.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
 		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Step{State: s.State, Command: s.Sent}}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
 		t.Latent = append([]float32(nil), m.Latent...)

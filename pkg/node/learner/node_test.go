@@ -24,7 +24,6 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/dataset/collect"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/dds/inproc"
@@ -256,11 +255,11 @@ func segment(t *testing.T, dir string, seconds int) *msgs.BufferSegment {
 	}
 	f := b.Files()[0]
 	return &msgs.BufferSegment{Directory: dir, File: f.Name, Rows: uint64(f.Rows),
-		Sha256: must(collect.Sum(filepath.Join(dir, f.Name)))(t)}
+		Sha256: must(dataset.FileSHA256(filepath.Join(dir, f.Name)))(t)}
 }
 
-// TestLearns: the node trains a first policy, learns from an announced segment, publishes what passed, goes back when asked
-// to, and flies after a restart what flew before.
+// TestLearns: the node trains a first policy, learns from an announced segment, publishes what passed, goes back when
+// asked to, and flies after a restart what flew before.
 func TestLearns(t *testing.T) {
 	d, dir := inproc.NewDomain(), t.TempDir()
 	p := join(t, d)

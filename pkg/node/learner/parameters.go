@@ -5,7 +5,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/continual/supervisor"
-	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/learning/dataset"
 )
 
 // Name of the node.
@@ -25,12 +25,12 @@ type Params struct {
 	Source     string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
 	Seed       int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
 
-	Limits quad.Limits    `param:"limits" read_only:"true" doc:"what the airframe may be told"`
-	Judge  judge          `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
-	Buffer collect.Config `param:"buffer" doc:"of what is collected with source topic"`
+	Limits quad.Limits             `param:"limits" read_only:"true" doc:"what the airframe may be told"`
+	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
+	Buffer dataset.CollectorConfig `param:"buffer" doc:"of what is collected with source topic"`
 
-	supervisor.Modesty
-	supervisor.Course
+	supervisor.ResourceLimits
+	supervisor.TaskSet
 	supervisor.Base
 	supervisor.Config
 }

@@ -20,9 +20,9 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// TestPlayed: the steps of a recorded flight, played with their clock as a player of bags does, drive encoder, recorder and
-// learner as the flight did: the latents are those that were recorded, every row comes into the buffer, and a round of
-// learning comes to its end.
+// TestPlayed: the steps of a recorded flight, played with their clock as a player of bags does, drive encoder,
+// recorder and learner as the flight did: the latents are those that were recorded, every row comes into the buffer,
+// and a round of learning comes to its end.
 func TestPlayed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three processes")

@@ -10,8 +10,8 @@ import (
 func (r *recorder) reportSteps(s *diagnostics.Status) {
 	n, foreign, malformed := r.collector.Counts(), r.foreign.Load(), r.malformed.Load()
 	s.Summary(diagnostics.OK, "%d steps", n.Steps)
-	if n.Losses.Steps > 0 {
-		s.Merge(diagnostics.Warn, "%d steps were lost on the way", n.Losses.Steps)
+	if n.StepLosses.Steps > 0 {
+		s.Merge(diagnostics.Warn, "%d steps were lost on the way", n.StepLosses.Steps)
 	}
 	if n.Dropped > 0 {
 		s.Merge(diagnostics.Warn, "%d steps dropped: the disk was too slow", n.Dropped)
@@ -24,7 +24,7 @@ func (r *recorder) reportSteps(s *diagnostics.Status) {
 		s.Merge(diagnostics.Error, "topic %s: %d messages could not be decoded", r.topics[0].full, malformed)
 	}
 	s.Add("Steps", n.Steps)
-	s.Add("Steps lost (gaps of seq)", n.Losses.Steps)
+	s.Add("Steps lost (gaps of seq)", n.StepLosses.Steps)
 	s.Add("Steps dropped (queue)", n.Dropped)
 	s.Add("Steps received twice", n.Repeated)
 	s.Add("Steps unfit for learning", n.Unfit)

@@ -1,7 +1,7 @@
 package recorder
 
 import (
-	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/ros2/bag/recording"
 )
 
@@ -10,10 +10,10 @@ const Name = "transition_recorder"
 
 // Params of the node.
 type Params struct {
-	Robot     string           `param:"robot" default:"quadrotor" read_only:"true" doc:"name of the vehicle, for diagnostics"`
-	Directory string           `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the buffer (buffer/) and the bags (bags/)"`
-	Topics    []string         `param:"topics" default:"mocap/pose,mocap/odom,command,latent,bundle,learner/status,reference/path,/diagnostics,/tf,/rosout,poses,rigid_bodies,mavros/local_position/odom,mavros/setpoint_raw/attitude,mavros/state,mavros/battery,fmu/out/vehicle_odometry,fmu/in/vehicle_rates_setpoint,fmu/out/vehicle_status,fmu/out/vehicle_status_v1,fmu/out/vehicle_status_v2,fmu/out/vehicle_status_v3,fmu/out/vehicle_status_v4,fmu/out/battery_status,fmu/out/battery_status_v1" read_only:"true" doc:"topics that go into bags beside step, of any type that is known here, once somebody publishes them; those of other motion capture, namespaces or versions go here"`
-	Record    bool             `param:"record" default:"true" read_only:"true" doc:"begin a bag at the start; ~/start begins one later"`
-	Buffer    collect.Config   `param:"buffer" doc:"transitions to learn from"`
-	Bag       recording.Config `param:"bag" doc:"raw topics"`
+	Robot     string                  `param:"robot" default:"quadrotor" read_only:"true" doc:"name of the vehicle, for diagnostics"`
+	Directory string                  `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the buffer (buffer/) and the bags (bags/)"`
+	Topics    []string                `param:"topics" default:"mocap/pose,mocap/odom,command,latent,bundle,learner/status,reference/path,/diagnostics,/tf,/rosout,poses,rigid_bodies,mavros/local_position/odom,mavros/setpoint_raw/attitude,mavros/state,mavros/battery,fmu/out/vehicle_odometry,fmu/in/vehicle_rates_setpoint,fmu/out/vehicle_status,fmu/out/vehicle_status_v1,fmu/out/vehicle_status_v2,fmu/out/vehicle_status_v3,fmu/out/vehicle_status_v4,fmu/out/battery_status,fmu/out/battery_status_v1" read_only:"true" doc:"topics that go into bags beside step, of any type that is known here, once somebody publishes them; those of other motion capture, namespaces or versions go here"`
+	Record    bool                    `param:"record" default:"true" read_only:"true" doc:"begin a bag at the start; ~/start begins one later"`
+	Buffer    dataset.CollectorConfig `param:"buffer" doc:"transitions to learn from"`
+	Bag       recording.Config        `param:"bag" doc:"raw topics"`
 }

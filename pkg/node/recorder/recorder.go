@@ -16,7 +16,7 @@ import (
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/learning/dataset/collect"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/ros2/bag/recording"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds"
@@ -48,7 +48,7 @@ type recorder struct {
 	*ros.Node
 	params    *params.Bound[Params]
 	slow      *ros.Group // callbacks that wait for the disk
-	collector *collect.Collector
+	collector *dataset.Collector
 	recording *recording.Recording
 	buffer    *ros.Publisher[msgs.BufferSegment]
 	topics    []*listener // step first
@@ -93,8 +93,8 @@ func (r *recorder) open(ctx context.Context) (err error) {
 	if r.buffer, err = ros.NewPublisher[msgs.BufferSegment](r.Node, "buffer", latest); err != nil {
 		return err
 	}
-	r.collector, err = collect.Open(p.Buffer,
-		collect.Options{Dir: filepath.Join(p.Directory, "buffer"), Finished: r.announce})
+	r.collector, err = dataset.OpenCollector(p.Buffer,
+		dataset.CollectorOptions{Dir: filepath.Join(p.Directory, "buffer"), Finished: r.announce})
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
@@ -221,12 +221,12 @@ func (r *recorder) step(data []byte, i ros.Info) {
 	if frame := m.Header.FrameID; frame != *r.frame.Load() && frame != "" {
 		r.frame.Store(&frame)
 	}
-	r.collector.Add(collect.Step{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
-		Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)})
+	r.collector.Add(dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp),
+		State: bridge.FromStep(m).State, Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)})
 }
 
 // announce publishes a finished segment.
-func (r *recorder) announce(s collect.Segment) {
+func (r *recorder) announce(s dataset.SegmentFile) {
 	m := &msgs.BufferSegment{Directory: s.Dir, File: s.File, Rows: uint64(s.Rows), Sha256: s.SHA256}
 	m.Header.Stamp, m.Header.FrameID = bridge.Time(s.Stamp), *r.frame.Load()
 	if err := r.buffer.Publish(m); err != nil {

@@ -17,7 +17,6 @@ import (
 	"vnd/msgs"
 	"vnd/pkg/core/param/paramtest"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/dataset/collect"
 	"vnd/pkg/ros2/bag"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
@@ -127,7 +126,7 @@ func TestStepsBecomeSegmentsAndBags(t *testing.T) {
 func checkSegment(t *testing.T, s *msgs.BufferSegment) {
 	t.Helper()
 	path := filepath.Join(s.Directory, s.File)
-	if sum, err := collect.Sum(path); err != nil || sum != s.Sha256 || s.Header.FrameID != "map" {
+	if sum, err := dataset.FileSHA256(path); err != nil || sum != s.Sha256 || s.Header.FrameID != "map" {
 		t.Errorf("%+v: %v", s, err)
 	}
 	g, loss, err := dataset.ReadFile(path, 0.02)

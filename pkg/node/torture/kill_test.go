@@ -12,7 +12,6 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/dataset/collect"
 	"vnd/pkg/ros2/bag"
 	"vnd/pkg/ros2/cdr"
 )
@@ -262,7 +261,7 @@ func (s *squad) learnable() stamps {
 	}
 	found := stamps{}
 	for _, g := range segments {
-		begun, ok := collect.Begun(g.Flight)
+		begun, ok := dataset.FlightStart(g.Flight)
 		if !ok {
 			s.t.Fatalf("flight %q", g.Flight)
 		}

@@ -47,8 +47,8 @@ func fly(c quad.Controller, steps int, wind func(t float64) so3.Vec3) []float64 
 		out[k] = truth.P.Sub(so3.Vec3{Z: 1}).Norm()
 		seen := truth
 		seen.V = seen.V.Add(so3.Vec3{X: 0.005 * rng.NormFloat64(), Y: 0.005 * rng.NormFloat64()})
-		if o, ok := c.(interface{ Tell(so3.Vec3) }); ok {
-			o.Tell(wind(t))
+		if o, ok := c.(interface{ SetWind(so3.Vec3) }); ok {
+			o.SetWind(wind(t))
 		}
 		l := limits()
 		command := l.Clip(c.Command(t, &seen))
@@ -89,8 +89,8 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// TestRecentMean: the law without its integral hangs aside in a wind by wind/gain; with the compensation it does not, in any
-// wind, and after a change the error is over as soon as the window is of the new wind.
+// TestRecentMean: the law without its integral hangs aside in a wind by wind/gain; with the compensation it does not,
+// in any wind, and after a change the error is over as soon as the window is of the new wind.
 func TestRecentMean(t *testing.T) {
 	c := RecentMeanConfig{Window: 0.4}
 	param.Default(&c.Gains)
@@ -126,19 +126,19 @@ func TestRecentMean(t *testing.T) {
 	}
 }
 
-// school is small, for hovering.
-func school() *School {
+// trainer is small, for hovering.
+func trainer() *Trainer {
 	var spread task.Spread
 	param.Default(&spread)
 	k := must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), spread, nil))
-	s := &School{Tasks: []*task.Task{k}, Dt: dt, Seed: 1}
+	s := &Trainer{Tasks: []*task.Task{k}, Dt: dt, Seed: 1}
 	s.Small()
 	return s
 }
 
 // trained trains a small policy in a world.
 func trained(w train.World[float32], epochs int) *policy.Policy[float32] {
-	s := school()
+	s := trainer()
 	c := s.Policy
 	c.Hidden, c.Epochs, c.Rate = 32, epochs, 0.005
 	return must(train.Run(context.Background(), c, w, dt,
@@ -153,7 +153,7 @@ func nominal() *train.NominalWorld[float32] {
 
 var base = sync.OnceValue(func() *policy.Policy[float32] { return trained(nominal(), 80) })
 
-// TestBlind: with room for whatever in place of the latent, a policy does what it did under the prior mean, whatever its
+// TestBlind: with any numbers in place of the latent, a policy does what it did under the prior mean, whatever its
 // normaliser.
 func TestBlind(t *testing.T) {
 	p := must(policy.New[float32](policy.Observation{Looks: 2, Ahead: 0.2, Past: 2}, limits(), 5, []int{7, 6}))
@@ -164,14 +164,14 @@ func TestBlind(t *testing.T) {
 	for i := range p.Norm.Mean {
 		p.Norm.Mean[i], p.Norm.Scale[i] = float32(rng.NormFloat64()), rng.Float32()+0.5
 	}
-	for _, room := range []int{0, 3, 8} {
-		b := must(Blind(p, room))
-		if b.Latent != room {
-			t.Fatalf("room for %d numbers, want %d", b.Latent, room)
+	for _, size := range []int{0, 3, 8} {
+		b := must(Blind(p, size))
+		if b.Latent != size {
+			t.Fatalf("input of size %d numbers, want %d", b.Latent, size)
 		}
 		sighted, blind := policy.NewPilot(p, dt, point{}.At), policy.NewPilot(b, dt, point{}.At)
 		for k := range 20 {
-			other := make([]float32, room)
+			other := make([]float32, size)
 			for i := range other {
 				other[i] = float32(rng.NormFloat64())
 			}
@@ -180,19 +180,19 @@ func TestBlind(t *testing.T) {
 				Q: so3.Identity()}
 			x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
 			if math.Abs(x.Thrust-y.Thrust)+x.Rates.Sub(y.Rates).Norm() > 1e-4 {
-				t.Fatalf("room for %d: commands %v, blind %v", room, x, y)
+				t.Fatalf("input of size %d: commands %v, blind %v", size, x, y)
 			}
 		}
 	}
 }
 
-// TestRefit: in a wind the policy of before is blown aside; the one that was re-fitted is not, and flies from when its budget
-// is over, not before.
+// TestRefit: in a wind the policy of before is blown aside; the one that was re-fitted is not, and flies from when
+// its budget is over, not before.
 func TestRefit(t *testing.T) {
 	c := RefitConfig{Seconds: 6, Every: 6, Budget: 4}
 	from := must(Blind(base(), 0))
 	wind := always(so3.Vec3{X: 2.5})
-	r := must(NewRefit(context.Background(), c, school(), from, point{}.At, nil))
+	r := must(NewRefit(context.Background(), c, trainer(), from, point{}.At, nil))
 	errs := fly(r, 800, wind)
 	alone := fly(policy.NewPilot(from, dt, point{}.At), 800, wind)
 	first := r.Log()[0]
@@ -223,22 +223,22 @@ func TestRefitThatFails(t *testing.T) {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(3 * time.Second); return clock }
 	from := must(Blind(base(), 0))
-	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, school(), from, point{}.At, now))
+	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, trainer(), from, point{}.At, now))
 	fly(r, 150, always(so3.Vec3{}))
 	log := r.Log()
 	if len(log) != 1 || !errors.Is(log[0].Err, context.Canceled) || log[0].Seconds != 3 ||
 		log[0].Flies != log[0].At+3 || r.Policy() != from {
 		t.Errorf("%+v", log)
 	}
-	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, school(), from, point{}.At, nil); err == nil ||
+	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, trainer(), from, point{}.At, nil); err == nil ||
 		!strings.Contains(err.Error(), "budget of 2 s") {
 		t.Errorf("a budget beyond the interval: %v", err)
 	}
-	if _, err := NewRefit(ctx, RefitConfig{}, school(), base(), point{}.At, nil); err == nil ||
+	if _, err := NewRefit(ctx, RefitConfig{}, trainer(), base(), point{}.At, nil); err == nil ||
 		!strings.Contains(err.Error(), "Blind") {
 		t.Errorf("a policy with a latent: %v", err)
 	}
-	if _, _, err := school().Improve(ctx, nil, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
+	if _, _, err := trainer().Improve(ctx, nil, nil, base()); err == nil || !strings.Contains(err.Error(), "Blind") {
 		t.Errorf("a policy with a latent: %v", err)
 	}
 }
@@ -249,11 +249,11 @@ func TestOracle(t *testing.T) {
 	p := trained(&train.Informed[float32]{World: nominal(), Dt: dt, Spread: spread}, 130)
 	o := must(NewOracle(p, spread, dt, point{}.At))
 	wind := so3.Vec3{X: 2, Y: -1.5}
-	told := mean(fly(o, 400, always(wind))[200:])
+	informed := mean(fly(o, 400, always(wind))[200:])
 	untold := mean(fly(policy.NewPilot(p, dt, point{}.At), 400, always(wind))[200:])
-	t.Logf("errs by %.3f m, untold %.3f m", told, untold)
-	if told > 0.12 || untold < 2*told {
-		t.Errorf("errs by %.3f m, untold %.3f m", told, untold)
+	t.Logf("errs by %.3f m, untold %.3f m", informed, untold)
+	if informed > 0.12 || untold < 2*informed {
+		t.Errorf("errs by %.3f m, untold %.3f m", informed, untold)
 	}
 	if _, err := NewOracle(base(), spread, dt, point{}.At); err == nil ||
 		!strings.Contains(err.Error(), "room for 12 numbers, the wind has 3") {

@@ -24,8 +24,8 @@ func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t f
 	return &Oracle{policy.NewPilot(p, dt, reference), spread}, nil
 }
 
-// Tell is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
-func (o *Oracle) Tell(wind so3.Vec3) {
+// SetWind is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
+func (o *Oracle) SetWind(wind so3.Vec3) {
 	z := train.Told[float32](wind, o.spread)
 	o.Latent(z[:])
 }

@@ -1,6 +1,6 @@
 // Package baseline is what continual learning is compared against, each behind quad.Controller: the geometric law with
-// recent-mean compensation, a residual that is fitted anew to the newest seconds, residuals without a latent, and an oracle
-// that is told the true wind. It is for the loop in simulation.
+// recent-mean compensation, a residual that is fitted anew to the newest seconds, residuals without a latent, and an
+// oracle that is told the true wind. It is for the loop in simulation.
 package baseline
 
 import (
@@ -15,20 +15,20 @@ import (
 // RecentMeanConfig is that of the geometric law with recent-mean compensation.
 type RecentMeanConfig struct {
 	Gains  guard.Gains // of the geometric law; without its integral the compensation alone answers the wind
-	Window float64     // newest time over which the leftover acceleration is averaged, s
+	Window float64     // newest time over which the residualMean acceleration is averaged, s
 }
 
-// RecentMean flies a path by the geometric law and takes the mean of what the prior left of the accelerations measured of
-// late for what is to come. It ticks once per Δt, is for one goroutine, and observes what it flies.
+// RecentMean flies a path by the geometric law and takes the mean of what the prior left of the accelerations
+// measured of late for what is to come. It ticks once per Δt, is for one goroutine, and observes what it flies.
 type RecentMean struct {
-	law      *guard.Law
-	lead     float64
-	path     guard.Path
-	dt       float64
-	n        int // steps of the window
-	rows     *quad.Window
-	leftover *quadrotor.Leftover
-	push     so3.Vec3 // leftover acceleration in the world, m/s²
+	law          *guard.Law
+	lead         float64
+	path         guard.Path
+	dt           float64
+	n            int // steps of the window
+	rows         *quad.Window
+	residualMean *quadrotor.Leftover
+	push         so3.Vec3 // residualMean acceleration in the world, m/s²
 }
 
 // NewRecentMean makes one for an actuator, at Δt = dt seconds.
@@ -42,7 +42,7 @@ func NewRecentMean(c RecentMeanConfig, l quad.Limits, a quadrotor.Actuator, dt f
 	if n < 1 {
 		return nil, fmt.Errorf("a window of %g s holds no step of %g s", c.Window, dt)
 	}
-	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, leftover: quadrotor.NewLeftover(a, dt, n)}
+	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, residualMean: quadrotor.NewLeftover(a, dt, n)}
 	if r.rows, err = quad.NewWindow(n, dt); err != nil {
 		return nil, err
 	}
@@ -67,6 +67,6 @@ func (r *RecentMean) Command(t float64, s *quad.State) quad.Command {
 func (r *RecentMean) Observe(s quad.Step) {
 	r.rows.Push(s)
 	if r.push = (so3.Vec3{}); r.rows.Full() {
-		r.push = r.leftover.Mean(r.rows.Steps())
+		r.push = r.residualMean.Mean(r.rows.Steps())
 	}
 }

@@ -18,18 +18,18 @@ type RefitConfig struct {
 	Budget  float64 // flight time that passes from the newest data to the policy in flight, s; 0 takes the wall time that fit and refinement took
 }
 
-// Refit flies a policy that is improved in flight: at intervals a residual without a latent is fitted to the newest seconds
-// and the first policy refined in it (Y. Pan et al., "Learning on the Fly", 2026, in outline; to refine the policy of before
-// instead errs by half as much in a wind that stays, and crashed after one turn in three). It remembers no wind of before. The
-// learning is paid for in flight time: its policy flies only after the budget (a School of Small sizes took 1.2 to 2 s on two
-// busy cores). The simulated flight stands still meanwhile.
-// It ticks once per Δt and is for one goroutine.
+// Refit flies a policy that is improved in flight: at intervals a residual without a latent is fitted to the newest
+// seconds and the first policy refined in it (Y. Pan et al., "Learning on the Fly", 2026, in outline; to refine the
+// policy of before instead errs by half as much in a wind that stays, and crashed after one turn in three). It
+// remembers no wind of before. The learning is paid for in flight time: its policy flies only after the budget (a
+// Trainer of Small sizes took 1.2 to 2 s on two busy cores). The simulated flight stands still meanwhile. It ticks
+// once per Δt and is for one goroutine.
 type Refit struct {
 	*policy.Pilot
-	ctx    context.Context
-	config RefitConfig
-	school *School
-	now    func() time.Time
+	ctx     context.Context
+	config  RefitConfig
+	trainer *Trainer
+	now     func() time.Time
 
 	base, policy *policy.Policy[float32]
 	fit          *fit.Fit                // the newest, nil before the first
@@ -50,9 +50,9 @@ type Refitted struct {
 	Err     error   // why the policy of before flew on; nil else
 }
 
-// NewRefit makes one that begins with a policy without a latent. now is the clock of the wall time; nil takes time.Now. Once
-// ctx is done no re-fit succeeds.
-func NewRefit(ctx context.Context, c RefitConfig, s *School, base *policy.Policy[float32],
+// NewRefit makes one that begins with a policy without a latent. now is the clock of the wall time; nil takes
+// time.Now. Once ctx is done no re-fit succeeds.
+func NewRefit(ctx context.Context, c RefitConfig, s *Trainer, base *policy.Policy[float32],
 	reference func(t float64) quad.Reference, now func() time.Time) (*Refit, error) {
 	if base.Latent != 0 {
 		return nil, fmt.Errorf("the policy to begin with has room for a latent of %d: take Blind of it", base.Latent)
@@ -63,7 +63,7 @@ func NewRefit(ctx context.Context, c RefitConfig, s *School, base *policy.Policy
 	if now == nil {
 		now = time.Now
 	}
-	return &Refit{Pilot: policy.NewPilot(base, s.Dt, reference), ctx: ctx, config: c, school: s, now: now, base: base,
+	return &Refit{Pilot: policy.NewPilot(base, s.Dt, reference), ctx: ctx, config: c, trainer: s, now: now, base: base,
 		policy: base}, nil
 }
 
@@ -115,8 +115,8 @@ func (r *Refit) forget(t float64) {
 func (r *Refit) refit(t float64) {
 	entry := Refitted{At: t, Rows: len(r.rows)}
 	began := r.now()
-	newest := dataset.FromFlights([]quad.Flight{{Name: "newest", Segments: quad.Segments(r.rows, r.school.Dt)}})
-	fitted, p, err := r.school.Improve(r.ctx, newest, r.fit, r.base)
+	newest := dataset.FromFlights([]quad.Flight{{Name: "newest", Segments: quad.Segments(r.rows, r.trainer.Dt)}})
+	fitted, p, err := r.trainer.Improve(r.ctx, newest, r.fit, r.base)
 	entry.Seconds, entry.Err = r.now().Sub(began).Seconds(), err
 	r.ready = t + r.config.Budget
 	if r.config.Budget == 0 {

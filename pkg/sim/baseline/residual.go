@@ -14,10 +14,10 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Blind returns a policy that does what p does under the prior mean. In place of the latent it has room for other numbers,
+// Blind returns a policy that does what p does under the prior mean. In place of the latent it takes other numbers,
 // which it does not heed yet.
-func Blind(p *policy.Policy[float32], room int) (*policy.Policy[float32], error) {
-	b, err := policy.New[float32](p.Observation, p.Limits, room, p.Net.Hidden)
+func Blind(p *policy.Policy[float32], size int) (*policy.Policy[float32], error) {
+	b, err := policy.New[float32](p.Observation, p.Limits, size, p.Net.Hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func Blind(p *policy.Policy[float32], room int) (*policy.Policy[float32], error)
 	return b, nil
 }
 
-// School is how a residual without a latent is fitted and a policy improved in it: fitted to flights under all winds it is
-// the simple residual, to those under one wind the single condition, to the newest seconds the re-fit.
-type School struct {
+// Trainer is how a residual without a latent is fitted and a policy improved in it: fitted to flights under all winds
+// it is the simple residual, to those under one wind the single condition, to the newest seconds the re-fit.
+type Trainer struct {
 	Fit    fit.Config
 	Policy train.Config
 	Tasks  []*task.Task
@@ -51,8 +51,8 @@ type School struct {
 	Seed   uint64
 }
 
-// Small sets a school to sizes that are fitted and refined in seconds.
-func (s *School) Small() {
+// Small sets a trainer to sizes that are fitted and refined in seconds.
+func (s *Trainer) Small() {
 	param.Default(&s.Fit)
 	param.Default(&s.Policy)
 	s.Fit.Model.Context, s.Fit.Model.Hidden, s.Fit.Model.Blocks = 10, 32, 1
@@ -64,7 +64,7 @@ func (s *School) Small() {
 
 // Improve fits a residual to the segments and improves a policy without a latent in it. The fit goes on from the one of
 // before, nil for a first.
-func (s *School) Improve(ctx context.Context, segments []dataset.Segment, before *fit.Fit,
+func (s *Trainer) Improve(ctx context.Context, segments []dataset.Segment, before *fit.Fit,
 	from *policy.Policy[float32]) (*fit.Fit, *policy.Policy[float32], error) {
 	if from.Latent != 0 {
 		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: take Blind of it")
@@ -83,12 +83,12 @@ func (s *School) Improve(ctx context.Context, segments []dataset.Segment, before
 }
 
 // Trials are the flights in a world that choose the policy to keep, as those of a round are.
-func (s *School) Trials(w train.World[float32]) *train.Trials {
+func (s *Trainer) Trials(w train.World[float32]) *train.Trials {
 	return &train.Trials{World: w, Tasks: s.Tasks, Dt: s.Dt, Flights: 16, Steps: 200, Seed: s.Seed}
 }
 
 // World is the residual that is fitted to segments, to train in.
-func (s *School) World(ctx context.Context, segments []dataset.Segment) (*train.Learned[float32], error) {
+func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*train.Learned[float32], error) {
 	fitted, err := s.fit(ctx, segments, nil)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func (s *School) World(ctx context.Context, segments []dataset.Segment) (*train.
 	return s.world(fitted), nil
 }
 
-func (s *School) world(fitted *fit.Fit) *train.Learned[float32] {
+func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
 	return &train.Learned[float32]{Model: fitted.Model, Dt: s.Dt, Through: s.Policy.Through}
 }
 
-func (s *School) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {
+func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {
 	cfg := s.Fit
 	cfg.Model.Latent, cfg.Anchor.Share, cfg.Anchor.Known = 0, 0, 0
 	fitted, err := fit.Run(ctx, cfg, s.Dt, segments, fit.Options{Seed: s.Seed, From: before})
@@ -111,9 +111,9 @@ func (s *School) fit(ctx context.Context, segments []dataset.Segment, before *fi
 	return fitted, nil
 }
 
-// widen has the inputs of a residual count in units of at least what they differ by in a flight that moves. Fitted to a few
-// seconds of hovering, whose inputs stood still, a residual would else take each step aside for one of hundreds of standard
-// deviations, and the policy would learn to fly on what it makes up there.
+// widen has the inputs of a residual count in units of at least what they differ by in a flight that moves. Fitted to
+// a few seconds of hovering, whose inputs stood still, a residual would else take each step aside for one of hundreds
+// of standard deviations, and the policy would learn to fly on what it makes up there.
 func widen(m *vnd.Model[float32]) {
 	least := func(span quadrotor.Span, j int) float32 {
 		switch span.Name {

@@ -117,7 +117,7 @@ func TestLanding(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	trace := &Trace{}
 	for k := range 100 {
-		trace.Rows = append(trace.Rows, Row{T: float64(k), Truth: quad.State{P: so3.Vec3{X: float64(k)}}})
+		trace.Rows = append(trace.Rows, TraceRow{T: float64(k), Truth: quad.State{P: so3.Vec3{X: float64(k)}}})
 	}
 	f := trace.Measure(90)
 	if f.Mean != 94.5 || f.Max != 99 || f.P95 != 98 || math.Abs(f.RMS-math.Sqrt(94.5*94.5+8.25)) > 1e-9 ||

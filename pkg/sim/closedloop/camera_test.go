@@ -90,9 +90,9 @@ func TestCameraShowsWhatWas(t *testing.T) {
 	}
 }
 
-// TestCameraFlaws: noise has its size, dropouts their share, and fewer frames
+// TestCameraNoiseAndDropouts: noise has its size, dropouts their share, and fewer frames
 // come at a lower rate.
-func TestCameraFlaws(t *testing.T) {
+func TestCameraNoiseAndDropouts(t *testing.T) {
 	clean := cameraOfTwo()
 	clean.Noise, clean.Dropout, clean.Width, clean.Height = 0, 0, 3, 3
 	flawed := clean

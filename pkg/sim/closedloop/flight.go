@@ -42,8 +42,8 @@ type Setup struct {
 	Camera   *Camera // for a Seer, which it shows points around where the path begins; nil: none
 }
 
-// Row of a flight, at a tick.
-type Row struct {
+// TraceRow of a flight, at a tick.
+type TraceRow struct {
 	T         float64 // s since the start
 	Truth     quad.State
 	Estimate  quad.State
@@ -53,11 +53,11 @@ type Row struct {
 }
 
 // Error is the true distance from the reference, m.
-func (r *Row) Error() float64 { return r.Truth.P.Sub(r.Reference.P).Norm() }
+func (r *TraceRow) Error() float64 { return r.Truth.P.Sub(r.Reference.P).Norm() }
 
 // Trace is a flight. After a crash it ends.
 type Trace struct {
-	Rows  []Row
+	Rows  []TraceRow
 	Crash string // in words, "" without
 }
 
@@ -84,7 +84,7 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 		}
 	}
 	n := int(s.Seconds/s.Tick + 0.5)
-	trace := &Trace{Rows: make([]Row, 0, n)}
+	trace := &Trace{Rows: make([]TraceRow, 0, n)}
 	for range n {
 		kernel.Pause()
 		trace.Rows = append(trace.Rows, f.tick())
@@ -119,7 +119,7 @@ type flight struct {
 }
 
 // tick turns what has arrived into a command.
-func (f *flight) tick() Row {
+func (f *flight) tick() TraceRow {
 	f.listen()
 	if o, ok := f.controller.(Informed); ok {
 		wind, _ := f.sim.Wind()
@@ -129,7 +129,7 @@ func (f *flight) tick() Row {
 	if o, ok := f.controller.(Seer); ok && f.camera != nil {
 		f.camera.tick(truth.Time, &truth.State, o)
 	}
-	row := Row{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
+	row := TraceRow{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
 		Command: quad.Command{Thrust: quad.Gravity}, Condition: truth.Condition}
 	if !f.ready {
 		return row

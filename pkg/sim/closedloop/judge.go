@@ -17,8 +17,8 @@ import (
 
 // Judge flies bundles in the full simulator under disturbances drawn at random:
 // winds of any direction up to a speed, now and then one that turns, thrust that
-// is off, commands that come late. It knows nothing of the world that the robot
-// is in. It implements gate.Judge.
+// is off, commands that come late. The world that the robot is in plays no part.
+// It implements gate.Judge.
 type Judge struct {
 	World   sim.World // the robot, in calm
 	Paths   []reference.Reference

@@ -11,7 +11,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// TestJudgeDrawsWhatWasMet: winds are of all strengths up to the judge's, or up to somewhat more than what the learner met.
+// TestJudgeDrawsWhatWasMet: winds are of all strengths up to the judge's, or up to somewhat more than what the
+// learner met.
 func TestJudgeDrawsWhatWasMet(t *testing.T) {
 	spec := new(reference.Hover)
 	param.Default(spec)

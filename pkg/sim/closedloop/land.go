@@ -6,13 +6,13 @@ import (
 
 // Touchdown is what a landing must be.
 type Touchdown struct {
-	Aside float64 // greatest level distance from the place, m
-	Speed float64 // greatest speed, m/s
-	Tilt  float64 // greatest tilt, rad
+	Offset float64 // greatest level distance from the place, m
+	Speed  float64 // greatest speed, m/s
+	Tilt   float64 // greatest tilt, rad
 }
 
 // Landing is the usual demand: within 10 cm, at rest, upright.
-var Landing = Touchdown{Aside: 0.1, Speed: 0.2, Tilt: 0.2}
+var Landing = Touchdown{Offset: 0.1, Speed: 0.2, Tilt: 0.2}
 
 // Landed reports whether a flight ended standing where its reference ends,
 // without a crash, the feet within 2 cm of their height there.
@@ -23,6 +23,6 @@ func (t *Trace) Landed(d Touchdown) bool {
 	}
 	r := &t.Rows[n-1]
 	off := r.Truth.P.Sub(r.Reference.P)
-	return math.Hypot(off.X, off.Y) <= d.Aside && math.Abs(off.Z) <= 0.05 && r.Truth.V.Norm() <= d.Speed &&
+	return math.Hypot(off.X, off.Y) <= d.Offset && math.Abs(off.Z) <= 0.05 && r.Truth.V.Norm() <= d.Speed &&
 		math.Acos(min(1, r.Truth.Q.ZAxis().Z)) <= d.Tilt
 }

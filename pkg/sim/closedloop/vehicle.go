@@ -37,8 +37,8 @@ var modes = [...]string{"waiting for a command", "offboard", "failsafe: descends
 // String names the mode.
 func (m Mode) String() string { return modes[m] }
 
-// Vehicle is a simulated robot as it stands in a laboratory: the full quadrotor in a world, its autopilot with a failsafe,
-// and the motion capture around it. It is for one goroutine.
+// Vehicle is a simulated robot as it stands in a laboratory: the full quadrotor in a world, its autopilot with a
+// failsafe, and the motion capture around it. It is for one goroutine.
 type Vehicle struct {
 	world     sim.World
 	seed      uint64
@@ -53,8 +53,8 @@ type Vehicle struct {
 	anchor  so3.Vec3
 }
 
-// NewVehicle puts a robot into the world in a parameter file ("" is calm air), upright and at rest at a place: in the air
-// or, at the height of its feet or below, on the ground.
+// NewVehicle puts a robot into the world in a parameter file ("" is calm air), upright and at rest at a place: in the
+// air or, at the height of its feet or below, on the ground.
 func NewVehicle(path string, seed uint64, place so3.Vec3, a Autopilot) (*Vehicle, error) {
 	w := sim.Default()
 	if path != "" {

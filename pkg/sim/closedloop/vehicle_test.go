@@ -21,8 +21,8 @@ func vehicle(t *testing.T, place so3.Vec3) *Vehicle {
 	return v
 }
 
-// The autopilot keeps a vehicle where it was put until the first command, follows commands while they come, and brings it
-// down when they stop; later commands have it fly again.
+// The autopilot keeps a vehicle where it was put until the first command, follows commands while they come, and
+// brings it down when they stop; later commands have it fly again.
 func TestAutopilot(t *testing.T) {
 	v := vehicle(t, so3.Vec3{X: 0.5, Z: 1})
 	v.Advance(3)

@@ -1,5 +1,5 @@
-// Package experiment flies a policy in worlds of the full simulator, has it learn from what was flown, and measures what that
-// is worth beside what it is compared with. It is for `vnd loop` and `vnd study`.
+// Package experiment flies a policy in worlds of the full simulator, has it learn from what was flown, and measures
+// what that is worth beside what it is compared with. It is for `vnd loop` and `vnd study`.
 package experiment
 
 import (
@@ -29,51 +29,51 @@ type Config struct {
 	Nominal train.Nominal `param:"nominal" doc:"the simulator of the base policy"`
 	Base    train.Config  `param:"base" doc:"training of the base policy"`
 	Excite  float64       `param:"excite" default:"0.1" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
-	Judge   Judge         `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
+	Judge   JudgeConfig   `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	continual.Config
 }
 
-// Judge sizes the flights of the gate's judge.
-type Judge struct {
+// JudgeConfig sizes the flights of the gate's judge.
+type JudgeConfig struct {
 	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" doc:"length of a flight"`
 	Wind    float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" doc:"greatest wind: what is to be met"`
 	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" doc:"spread of the starts"`
 }
 
-// Duty is a task with the reference that it is flown along.
-type Duty struct {
+// Task is a task with the reference that it is flown along.
+type Task struct {
 	*task.Task
 	Path reference.Reference
 }
 
-// Campaign is a robot with its duties.
+// Campaign is a robot with its tasks.
 type Campaign struct {
 	Config
 	Limits quad.Limits
-	Duties []Duty
+	Tasks  []Task
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
 }
 
-// Duty makes a task under the configured cost.
-func (c *Config) Duty(name string, path reference.Reference) (Duty, error) {
+// Task makes a task under the configured cost.
+func (c *Config) Task(name string, path reference.Reference) (Task, error) {
 	if name != task.Hover && name != task.Track {
-		return Duty{}, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
+		return Task{}, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
 	}
 	cost := c.Weights
 	if c.Cost != "custom" {
 		var err error
 		if cost, err = task.CostOf(c.Cost, name); err != nil {
-			return Duty{}, err
+			return Task{}, err
 		}
 	}
 	k, err := task.New(name, cost, c.Spread, path)
-	return Duty{k, path}, err
+	return Task{k, path}, err
 }
 
-// tasks are those of the duties.
+// tasks are those of the tasks.
 func (c *Campaign) tasks() (out []*task.Task) {
-	for _, d := range c.Duties {
+	for _, d := range c.Tasks {
 		out = append(out, d.Task)
 	}
 	return out
@@ -81,8 +81,8 @@ func (c *Campaign) tasks() (out []*task.Task) {
 
 // names are those of the tasks, with commas between.
 func (c *Campaign) names() string {
-	s := c.Duties[0].Name
-	for _, d := range c.Duties[1:] {
+	s := c.Tasks[0].Name
+	for _, d := range c.Tasks[1:] {
 		s += "," + d.Name
 	}
 	return s
@@ -110,7 +110,7 @@ func (c *Campaign) Base(ctx context.Context, progress func(train.Progress)) (*bu
 func (c *Campaign) judge() *closedloop.Judge {
 	j := &closedloop.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind,
 		Start: c.Judge.Start}
-	for _, d := range c.Duties {
+	for _, d := range c.Tasks {
 		j.Paths = append(j.Paths, d.Path)
 	}
 	return j
@@ -128,7 +128,7 @@ func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
 }
 
 // setup is one flight of at least the given length, s.
-func (c *Campaign) setup(f Field, d Duty, seed uint64, seconds float64) *closedloop.Setup {
+func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *closedloop.Setup {
 	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
 		Tick: c.Nominal.Dt, Limits: c.Limits}
 	param.Default(&s.Estimate)
@@ -136,13 +136,13 @@ func (c *Campaign) setup(f Field, d Duty, seed uint64, seconds float64) *closedl
 }
 
 // Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides.
-func (c *Campaign) Record(b *bundle.Bundle, f Field, d Duty, seed uint64, seconds float64) (*closedloop.Trace,
+func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace,
 	quad.Flight, error) {
-	pilot, err := policy.NewFlyer(b, d.Path.At)
+	method, err := policy.NewFlyer(b, d.Path.At)
 	if err != nil {
 		return nil, quad.Flight{}, err
 	}
-	rec := &recording{Flyer: pilot, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
+	rec := &recording{Flyer: method, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
 	trace, err := closedloop.Fly(c.setup(f, d, seed, seconds), rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
 }

@@ -14,14 +14,15 @@ import (
 
 // Latents says what a model's latents tell of the winds.
 type Latents struct {
-	// KNN is the share of windows of unseen flights whose wind is that of most of the nearest latents of the flights learned
-	// from; Groups are the unseen latents by field, for a picture.
+	// KNN is the share of windows of unseen flights whose wind is that of most of the nearest latents of the flights
+	// learned from; Groups are the unseen latents by scenario, for a picture.
 	KNN     float64       `json:"knn"`
 	Neigh   int           `json:"neighbours"`
 	Windows int           `json:"windows"`
-	Groups  [][][]float64 `json:"-"` // [field][window][Z]
-	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less what they are beside the
-	// wind in the calmest field, on average: of sampled latents, z ~ N(0, I), and of the unseen windows, by field.
+	Groups  [][][]float64 `json:"-"` // [scenario][window][Z]
+	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less what they are
+	// beside the wind in the calmest scenario, on average: of sampled latents, z ~ N(0, I), and of the unseen
+	// windows, by scenario.
 	Sampled   []so3.Vec3   `json:"-"`
 	Encoded   [][]so3.Vec3 `json:"-"`
 	Quantiles []float64    `json:"sampled_quantiles"` // of the sampled strengths: 5, 25, 50, 75, 95, 99 %
@@ -33,10 +34,10 @@ type Latents struct {
 // OpenLoop is how far rollouts of the model are off after a second, with the true commands and the latent of the window
 // before, mean position error, m.
 type OpenLoop struct {
-	Task    string  `json:"task"`
-	Field   string  `json:"field"`
-	Mean    float64 `json:"mean_m"`
-	Windows int     `json:"windows"`
+	Task     string  `json:"task"`
+	Scenario string  `json:"scenario"`
+	Mean     float64 `json:"mean_m"`
+	Windows  int     `json:"windows"`
 }
 
 // neighbours that vote, and rows from one window to the next.
@@ -52,7 +53,7 @@ func (s *study) read() error {
 		return err
 	}
 	flights, newest := s.split()
-	known, unseen := make([][][]float64, len(s.plan.Fields)), make([][][]float64, len(s.plan.Fields))
+	known, unseen := make([][][]float64, len(s.plan.Scenarios)), make([][][]float64, len(s.plan.Scenarios))
 	s.encode(m, q, flights, known)
 	s.encode(m, q, newest, unseen)
 	l := &s.out.Latents
@@ -64,7 +65,7 @@ func (s *study) read() error {
 	return s.openLoop(m, q, newest)
 }
 
-// encode adds the latents of flights to those of their fields.
+// encode adds the latents of flights to those of their scenarios.
 func (s *study) encode(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recorded, to [][][]float64) {
 	Z := m.Net.Latent
 	for _, f := range flights {
@@ -130,8 +131,8 @@ func pushes(m *vnd.Model[float32], q vnd.Quadrotor) func(z []float64) so3.Vec3 {
 	}
 }
 
-// imagine compares what the latents of the groups do to a robot that hovers with the true winds, and returns what is not of
-// the wind: a model knows thrust and drag of the robot, too.
+// imagine compares what the latents of the groups do to a robot that hovers with the true winds, and returns what is
+// not of the wind: a model knows thrust and drag of the robot, too.
 func (l *Latents) imagine(winds []so3.Vec3, push func(z []float64) so3.Vec3) (beside so3.Vec3) {
 	l.Encoded = make([][]so3.Vec3, len(l.Groups))
 	calmest := -1
@@ -186,7 +187,7 @@ func (s *study) openLoop(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recor
 	const steps = 50
 	p, T := vnd.NewPredictor(m, q), m.Net.Context
 	for _, f := range flights {
-		if f.At >= len(s.plan.Fields) {
+		if f.At >= len(s.plan.Scenarios) {
 			continue
 		}
 		var windows [][]quad.Step
@@ -206,7 +207,7 @@ func (s *study) openLoop(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recor
 		if err := p.Predict(windows, future, out); err != nil {
 			return err
 		}
-		o := OpenLoop{Task: f.Duty, Field: s.plan.Fields[f.At].Label(), Windows: len(windows)}
+		o := OpenLoop{Task: f.Task, Scenario: s.plan.Scenarios[f.At].Label(), Windows: len(windows)}
 		for i := range out {
 			o.Mean += out[i][steps-1].P.Sub(truth[i].P).Norm() / float64(len(out))
 		}

@@ -23,7 +23,7 @@ func TestOracleGetsTheWind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told{o}.Inform(sim.Truth{}, so3.Vec3{X: 3, Y: -1, Z: 0.5})
+	informedOracle{o}.Inform(sim.Truth{}, so3.Vec3{X: 3, Y: -1, Z: 0.5})
 	o.Command(0, &quad.State{Q: so3.Identity()})
 	seen := o.Inputs()
 	if got, want := [3]float32(seen[len(seen)-3:]), [3]float32{1.5, -0.5, 0.25}; got != want {
@@ -33,11 +33,11 @@ func TestOracleGetsTheWind(t *testing.T) {
 
 // TestUnseenFlightsAreOfAfterLearning: what was learned from is not among the flights that latents are judged by.
 func TestUnseenFlightsAreOfAfterLearning(t *testing.T) {
-	s := &study{flown: [][]Recorded{{{Duty: "a"}, {Duty: "b"}}, {{Duty: "c"}}, {{Duty: "d"}}}}
+	s := &study{flown: [][]Recorded{{{Task: "a"}, {Task: "b"}}, {{Task: "c"}}, {{Task: "d"}}}}
 	learned, unseen := s.split()
 	names := func(flights []Recorded) (names string) {
 		for _, f := range flights {
-			names += f.Duty
+			names += f.Task
 		}
 		return names
 	}

@@ -57,7 +57,7 @@ func hovering(t testing.TB, seed uint64) *Campaign {
 	c.Config.Base.Hidden, c.Config.Base.Epochs, c.Config.Base.Horizon, c.Config.Base.Flights = 32, 80, 50, 2
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Again.Updates, c.Fit.Again.Batch, c.Fit.Steps = 120, 32, 60, 32, 10
 	c.Policy.Epochs, c.Policy.Horizon, c.Policy.Flights = 60, 50, 3
-	c.Refine.Epochs = 40
+	c.FineTune.Epochs = 40
 	c.Gate.Shadow.Flights, c.Gate.Canary.Flights = 16, 24
 	spec := new(reference.Hover)
 	param.Default(spec)
@@ -65,16 +65,16 @@ func hovering(t testing.TB, seed uint64) *Campaign {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.Duty("hover", path)
+	d, err := c.Task("hover", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Duties = []Duty{d}
+	c.Tasks = []Task{d}
 	return c
 }
 
 // winds are calm and four directions.
-func winds(t testing.TB) (out []Field) {
+func winds(t testing.TB) (out []Scenario) {
 	t.Helper()
 	w := sim.Default()
 	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north", "south"},
@@ -84,7 +84,7 @@ func winds(t testing.TB) (out []Field) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, Field{one, "winds", name, 0})
+		out = append(out, Scenario{one, "winds", name, 0})
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func winds(t testing.TB) (out []Field) {
 func recorded(t testing.TB, c *Campaign, b *bundle.Bundle, seed uint64) (out []quad.Flight) {
 	t.Helper()
 	for i, f := range winds(t) {
-		_, flight, err := c.Record(b, f, c.Duties[0], seed<<8+uint64(i), 12)
+		_, flight, err := c.Record(b, f, c.Tasks[0], seed<<8+uint64(i), 12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func errs(t testing.TB, c *Campaign, b *bundle.Bundle) (e float64) {
 	t.Helper()
 	all := winds(t)
 	for i, f := range all {
-		trace, err := c.Fly(Flies("", b), f, c.Duties[0], uint64(i), 10)
+		trace, err := c.Fly(Flies("", b), f, c.Tasks[0], uint64(i), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +124,8 @@ var start = sync.OnceValues(func() (*bundle.Bundle, error) {
 	return c.Base(context.Background(), nil)
 })
 
-// TestPoisoned: a round on flights that are wrong promotes nothing that flies worse, and no candidate that makes nothing of
-// them flies. VND_POISONED=10 takes ten seeds of each poison, 40 rounds in all.
+// TestPoisoned: a round on flights that are wrong promotes nothing that flies worse, and no candidate that makes
+// nothing of them flies. VND_POISONED=10 takes ten seeds of each poison, 40 rounds in all.
 func TestPoisoned(t *testing.T) {
 	if kernel.Name() == "go" {
 		t.Skip("takes minutes without the C kernels, each of which is held against its reference")

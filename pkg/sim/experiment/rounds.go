@@ -17,17 +17,17 @@ import (
 type Recorded struct {
 	quad.Flight
 	Trace *closedloop.Trace
-	Duty  string // its name
-	At    int    // of the fields
+	Task  string // its name
+	At    int    // of the scenarios
 }
 
 // Rounds are turns of flying and learning.
 type Rounds struct {
-	Fields  []Field // to fly in, in every duty
-	Rounds  int
-	Seconds float64 // of a flight
-	// Flown is told what the current bundle flew before a round, and after the last; Learned of each round that came to its
-	// end. An error ends all.
+	Scenarios []Scenario // to fly in, in every task
+	Rounds    int
+	Seconds   float64 // of a flight
+	// Flown is told what the current bundle flew before a round, and after the last; Learned of each round that came
+	// to its end. An error ends all.
 	Flown   func(round int, current *bundle.Bundle, flights []Recorded) error
 	Learned func(*continual.Round) error
 }
@@ -63,12 +63,12 @@ func (c *Campaign) Learn(ctx context.Context, start *bundle.Bundle, r *Rounds) (
 	return l.Current(), nil
 }
 
-// recordAll flies a bundle in every field and duty.
+// recordAll flies a bundle in every scenario and task.
 func (c *Campaign) recordAll(ctx context.Context, b *bundle.Bundle, r *Rounds, round int) ([]Recorded, error) {
-	n := len(c.Duties)
-	out := make([]Recorded, len(r.Fields)*n)
+	n := len(c.Tasks)
+	out := make([]Recorded, len(r.Scenarios)*n)
 	err := each(ctx, len(out), func(i int) error {
-		f, d := r.Fields[i/n], c.Duties[i%n]
+		f, d := r.Scenarios[i/n], c.Tasks[i%n]
 		trace, flight, err := c.Record(b, f, d, c.Seed<<20+uint64(round)<<12+uint64(i/n)<<4+uint64(i%n), r.Seconds)
 		flight.Name = fmt.Sprintf("round%d %s", round, flight.Name)
 		out[i] = Recorded{flight, trace, d.Name, i / n}

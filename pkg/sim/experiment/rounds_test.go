@@ -34,10 +34,11 @@ func idle(t testing.TB, c *Campaign) *bundle.Bundle {
 	return b
 }
 
-// TestRecordAll: every field and duty is flown once, under names that tell rounds apart, and the same again from the same seed.
+// TestRecordAll: every scenario and task is flown once, under names that tell rounds apart, and the same again from
+// the same seed.
 func TestRecordAll(t *testing.T) {
 	c := hovering(t, 1)
-	b, r := idle(t, c), &Rounds{Fields: winds(t)[:2], Seconds: 0.5}
+	b, r := idle(t, c), &Rounds{Scenarios: winds(t)[:2], Seconds: 0.5}
 	fly := func(round int) []Recorded {
 		out, err := c.recordAll(context.Background(), b, r, round)
 		if err != nil {
@@ -47,9 +48,9 @@ func TestRecordAll(t *testing.T) {
 	}
 	first, again, next := fly(0), fly(0), fly(1)
 	for i, f := range first {
-		if f.At != i || f.Duty != "hover" || f.Name != "round0 hover winds "+r.Fields[i].Condition ||
+		if f.At != i || f.Task != "hover" || f.Name != "round0 hover winds "+r.Scenarios[i].Condition ||
 			len(f.Segments) == 0 || f.Trace == nil {
-			t.Errorf("flight %d: %q of field %d, %d segments", i, f.Name, f.At, len(f.Segments))
+			t.Errorf("flight %d: %q of scenario %d, %d segments", i, f.Name, f.At, len(f.Segments))
 		}
 		if !slices.Equal(f.Segments[0], again[i].Segments[0]) || slices.Equal(f.Segments[0], next[i].Segments[0]) ||
 			next[i].Name[:6] != "round1" {

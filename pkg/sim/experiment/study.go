@@ -18,39 +18,39 @@ import (
 
 // Plan of a study.
 type Plan struct {
-	Fields  []Field // met while learning, and measured in
-	Turning []Field // scheduled, for recovery after switches; may be empty
-	Turns   bool    // those are learned from, too
-	Unseen  []Field // measured in alone; may be empty
-	Rounds  int
-	Seconds float64  // of a flight to learn from
-	Pilots  []string // who is measured, by name; empty: all
-	Start   *bundle.Bundle
-	Tell    func(string)
+	Scenarios []Scenario // met while learning, and measured in
+	Turning   []Scenario // scheduled, for recovery after switches; may be empty
+	Turns     bool       // those are learned from, too
+	Unseen    []Scenario // measured in alone; may be empty
+	Rounds    int
+	Seconds   float64  // of a flight to learn from
+	Methods   []string // who is measured, by name; empty: all
+	Start     *bundle.Bundle
+	Report    func(string)
 }
 
-// Names of the pilots, in the order of the table.
+// Names of the methods, in the order of the table.
 const (
-	PilotLaw      = "law"
-	PilotRecent   = "recent"
-	PilotBase     = "base"
-	PilotResidual = "residual"
-	PilotSingle   = "single"
-	PilotRefit    = "refit"
-	PilotOracle   = "oracle"
-	PilotFirst    = "first"
-	PilotOurs     = "ours"
+	MethodLaw      = "law"
+	MethodRecent   = "recent"
+	MethodBase     = "base"
+	MethodResidual = "residual"
+	MethodSingle   = "single"
+	MethodRefit    = "refit"
+	MethodOracle   = "oracle"
+	MethodFirst    = "first"
+	MethodOurs     = "ours"
 )
 
-// Pilots are all names.
-var Pilots = []string{PilotLaw, PilotRecent, PilotBase, PilotResidual, PilotSingle, PilotRefit, PilotOracle, PilotFirst,
-	PilotOurs}
+// Methods are all names.
+var Methods = []string{MethodLaw, MethodRecent, MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst,
+	MethodOurs}
 
 // Study is what one seed came to.
 type Study struct {
 	Seed     uint64         `json:"seed"`
 	Cost     string         `json:"cost"`
-	Pilots   []Measured     `json:"pilots"`
+	Methods  []Measured     `json:"methods"`
 	Rounds   []Round        `json:"rounds"`
 	Latents  Latents        `json:"latents"`
 	OpenLoop []OpenLoop     `json:"open_loop"`
@@ -65,9 +65,9 @@ type Round struct {
 	Total   float64  `json:"total_s"`
 }
 
-// Measured is a pilot in all fields.
+// Measured is a method in all scenarios.
 type Measured struct {
-	Pilot   string   `json:"pilot"`
+	Method  string   `json:"method"`
 	Name    string   `json:"name"`      // in words
 	Learned float64  `json:"learned_s"` // wall time that learning took
 	Flown   []Flown  `json:"flown"`
@@ -76,17 +76,17 @@ type Measured struct {
 	Traces  []Traced `json:"-"`
 }
 
-// Flown is a duty in a field.
+// Flown is a task in a scenario.
 type Flown struct {
-	Task    string             `json:"task"`
-	Field   string             `json:"field"`
-	Kind    string             `json:"kind"` // of the field
-	Wind    float64            `json:"wind"` // m/s²
-	Unseen  bool               `json:"unseen,omitempty"`
-	Figures closedloop.Figures `json:"figures"`
+	Task     string             `json:"task"`
+	Scenario string             `json:"scenario"`
+	Kind     string             `json:"kind"` // of the scenario
+	Wind     float64            `json:"wind"` // m/s²
+	Unseen   bool               `json:"unseen,omitempty"`
+	Figures  closedloop.Figures `json:"figures"`
 }
 
-// Turn is a switch that a pilot came through.
+// Turn is a switch that a method came through.
 type Turn struct {
 	Task     string `json:"task"`
 	Opposite bool   `json:"opposite"` // the wind turned about
@@ -95,11 +95,12 @@ type Turn struct {
 
 // Traced is a flight to draw.
 type Traced struct {
-	Task, Field string
+	Task, Scenario string
 	*closedloop.Trace
 }
 
-// measure is how long a flight of a study is, and its beginning that does not count, s: a re-fit has flown twice by then.
+// measure is how long a flight of a study is, and its beginning that does not count, s: a re-fit has flown twice by
+// then.
 const (
 	measureSeconds = 30
 	measureSettle  = 18
@@ -108,25 +109,25 @@ const (
 // Steady is how long before a switch of the condition, and before the next one, a flight is taken to be steady, s.
 const Steady = 4
 
-// Wind is the strength of the wind that a field begins in, m/s².
-func (f *Field) Wind() float64 {
+// Wind is the strength of the wind that a scenario begins in, m/s².
+func (f *Scenario) Wind() float64 {
 	w := f.winds()
 	return w[f.first()].Norm()
 }
 
 // Run makes the study of a seed.
 func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
-	for _, name := range p.Pilots {
-		if !slices.Contains(Pilots, name) {
-			return nil, fmt.Errorf("pilot %q, expected some of %s", name, strings.Join(Pilots, ", "))
+	for _, name := range p.Methods {
+		if !slices.Contains(Methods, name) {
+			return nil, fmt.Errorf("method %q, expected some of %s", name, strings.Join(Methods, ", "))
 		}
 	}
-	if p.calm() < 0 && len(p.Pilots) == 0 {
-		p.Tell(fmt.Sprintf("no condition is calm: the pilot %q, which learns all but the wind there, is left out",
-			PilotOracle))
+	if p.calm() < 0 && len(p.Methods) == 0 {
+		p.Report(fmt.Sprintf("no condition is calm: the method %q, which learns all but the wind there, is left out",
+			MethodOracle))
 	}
-	if p.measures(PilotOracle) && p.calm() < 0 {
-		return nil, fmt.Errorf("the pilot %q learns all but the wind in calm: expected a world with a condition that is calm, or other pilots", PilotOracle)
+	if p.measures(MethodOracle) && p.calm() < 0 {
+		return nil, fmt.Errorf("the method %q learns all but the wind in calm: expected a world with a condition that is calm, or other methods", MethodOracle)
 	}
 	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
 	for _, step := range []func() error{s.learn, s.fly, s.read} {
@@ -152,18 +153,18 @@ type study struct {
 // learn flies and learns in turns.
 func (s *study) learn() (err error) {
 	if s.base = s.plan.Start; s.base == nil {
-		s.plan.Tell("base policy")
+		s.plan.Report("base policy")
 		if s.base, err = s.Base(s.ctx, nil); err != nil {
 			return err
 		}
 	}
-	r := &Rounds{Fields: s.plan.Fields, Rounds: s.plan.Rounds, Seconds: s.plan.Seconds}
+	r := &Rounds{Scenarios: s.plan.Scenarios, Rounds: s.plan.Rounds, Seconds: s.plan.Seconds}
 	if s.plan.Turns {
-		r.Fields = slices.Concat(r.Fields, s.plan.Turning)
+		r.Scenarios = slices.Concat(r.Scenarios, s.plan.Turning)
 	}
 	r.Flown = func(round int, _ *bundle.Bundle, flights []Recorded) error {
 		if s.flown = append(s.flown, flights); round < s.plan.Rounds {
-			s.plan.Tell(fmt.Sprintf("round %d", round+1))
+			s.plan.Report(fmt.Sprintf("round %d", round+1))
 		}
 		return nil
 	}
@@ -191,78 +192,78 @@ func (s *study) split() (learned, unseen []Recorded) {
 	return slices.Concat(s.flown[:last]...), s.flown[last]
 }
 
-// segments of the flights that were learned from, of one field or, for −1, of all.
-func (s *study) segments(field int) []dataset.Segment {
+// segments of the flights that were learned from, of one scenario or, for −1, of all.
+func (s *study) segments(scenario int) []dataset.Segment {
 	var flights []quad.Flight
 	learned, _ := s.split()
 	for _, f := range learned {
-		if field < 0 || f.At == field {
+		if scenario < 0 || f.At == scenario {
 			flights = append(flights, f.Flight)
 		}
 	}
 	return dataset.FromFlights(flights)
 }
 
-// pilot makes one by name.
-func (s *study) pilot(name string) (Pilot, error) {
+// method makes one by name.
+func (s *study) method(name string) (Method, error) {
 	from, err := policy.FromBundle(s.base)
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
 	switch name {
-	case PilotLaw:
+	case MethodLaw:
 		return s.Law(), nil
-	case PilotRecent:
+	case MethodRecent:
 		_, robot, err := vnd.FromBundle(s.newest)
 		return s.RecentMean(robot.Actuator), err
-	case PilotBase:
+	case MethodBase:
 		return Flies("base policy", s.base), nil
-	case PilotResidual:
+	case MethodResidual:
 		return s.Residual(s.ctx, "simple residual", s.plan.Rounds, from, s.segments(-1))
-	case PilotSingle:
+	case MethodSingle:
 		at := s.strongest()
-		return s.Residual(s.ctx, "single condition, "+s.plan.Fields[at].inWords(), s.plan.Rounds, from, s.segments(at))
-	case PilotRefit:
+		return s.Residual(s.ctx, "single condition, "+s.plan.Scenarios[at].inWords(), s.plan.Rounds, from, s.segments(at))
+	case MethodRefit:
 		return s.Refit(s.ctx, from)
-	case PilotOracle:
+	case MethodOracle:
 		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
-	case PilotFirst:
+	case MethodFirst:
 		return Flies("candidate of round 1", s.first), nil
 	}
 	return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
 }
 
-// measures reports whether a pilot is: one that was named, or any that can be.
-func (p *Plan) measures(pilot string) bool {
-	if len(p.Pilots) == 0 {
-		return pilot != PilotOracle || p.calm() >= 0
+// measures reports whether a method is: one that was named, or any that can be.
+func (p *Plan) measures(method string) bool {
+	if len(p.Methods) == 0 {
+		return method != MethodOracle || p.calm() >= 0
 	}
-	return slices.Contains(p.Pilots, pilot)
+	return slices.Contains(p.Methods, method)
 }
 
-// calm is the first field with neither wind nor anything else, −1 where there is none.
+// calm is the first scenario with neither wind nor anything else, −1 where there is none.
 func (p *Plan) calm() int {
-	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.kind() == strength(0) })
+	return slices.IndexFunc(p.Scenarios, func(f Scenario) bool { return f.kind() == strength(0) })
 }
 
-// strongest is the field with the first of the strongest winds.
+// strongest is the scenario with the first of the strongest winds.
 func (s *study) strongest() (at int) {
-	for i := range s.plan.Fields {
-		if s.plan.Fields[i].Wind() > s.plan.Fields[at].Wind()+1e-3 {
+	for i := range s.plan.Scenarios {
+		if s.plan.Scenarios[i].Wind() > s.plan.Scenarios[at].Wind()+1e-3 {
 			at = i
 		}
 	}
 	return at
 }
 
-// fly measures the pilots.
+// fly measures the methods.
 func (s *study) fly() error {
-	for _, name := range Pilots {
+	for _, name := range Methods {
 		if !s.plan.measures(name) {
 			continue
 		}
-		s.plan.Tell(name)
-		p, err := s.pilot(name)
+		s.plan.Report(name)
+		p, err := s.method(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -270,19 +271,19 @@ func (s *study) fly() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		m.Pilot, m.Name, m.Learned = name, p.Name, p.Took
-		s.out.Pilots = append(s.out.Pilots, *m)
+		m.Method, m.Name, m.Learned = name, p.Name, p.Took
+		s.out.Methods = append(s.out.Methods, *m)
 	}
 	return nil
 }
 
-// measure flies a pilot everywhere.
-func (s *study) measure(p Pilot) (*Measured, error) {
-	fields := slices.Concat(s.plan.Fields, s.plan.Unseen, s.plan.Turning)
-	n := len(s.Duties)
-	traces := make([]Traced, len(fields)*n)
+// measure flies a method everywhere.
+func (s *study) measure(p Method) (*Measured, error) {
+	scenarios := slices.Concat(s.plan.Scenarios, s.plan.Unseen, s.plan.Turning)
+	n := len(s.Tasks)
+	traces := make([]Traced, len(scenarios)*n)
 	err := each(s.ctx, len(traces), func(i int) error {
-		f, d := fields[i/n], s.Duties[i%n]
+		f, d := scenarios[i/n], s.Tasks[i%n]
 		t, err := s.Fly(p, f, d, s.Seed<<20+0xf00+uint64(i), measureSeconds)
 		traces[i] = Traced{d.Name, f.Label(), t}
 		return err
@@ -292,7 +293,7 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 	}
 	m := &Measured{Traces: traces}
 	for i, t := range traces {
-		f := &fields[i/n]
+		f := &scenarios[i/n]
 		if f.Seconds > 0 {
 			if t.Crash != "" {
 				m.Crashed++
@@ -302,7 +303,7 @@ func (s *study) measure(p Pilot) (*Measured, error) {
 			}
 			continue
 		}
-		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Fields),
+		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Scenarios),
 			t.Measure(measureSettle)})
 	}
 	return m, nil

@@ -9,8 +9,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Row is a pilot in the table of some seeds: each figure is the median over the seeds.
-type Row struct {
+// MethodRow is a method in the table of some seeds: each figure is the median over the seeds.
+type MethodRow struct {
 	Name    string             `json:"name"`
 	Errors  map[string]float64 `json:"errors_m"` // by Column; math.MaxFloat64: a crash
 	Crashes int                `json:"crashes"`  // in all seeds
@@ -39,7 +39,7 @@ func (s *Study) Columns() (out []string) {
 			out = append(out, Column(k, kind))
 		}
 		out = append(out, Column(k, "all"))
-		if slices.ContainsFunc(s.Pilots[0].Flown, func(f Flown) bool { return f.Unseen }) {
+		if slices.ContainsFunc(s.Methods[0].Flown, func(f Flown) bool { return f.Unseen }) {
 			out = append(out, Column(k, "unseen"))
 		}
 	}
@@ -47,7 +47,7 @@ func (s *Study) Columns() (out []string) {
 }
 
 func (s *Study) tasks() (out []string) {
-	for _, f := range s.Pilots[0].Flown {
+	for _, f := range s.Methods[0].Flown {
 		if !slices.Contains(out, f.Task) {
 			out = append(out, f.Task)
 		}
@@ -58,9 +58,9 @@ func (s *Study) tasks() (out []string) {
 // strength names winds.
 func strength(wind float64) string { return fmt.Sprintf("%.1f m/s²", wind) }
 
-// kinds of the fields that were learned in: the winds by their strength, then what is more than a wind.
+// kinds of the scenarios that were learned in: the winds by their strength, then what is more than a wind.
 func (s *Study) kinds() (out []string) {
-	flown := slices.Clone(s.Pilots[0].Flown)
+	flown := slices.Clone(s.Methods[0].Flown)
 	more := func(f *Flown) bool { return f.Kind != strength(f.Wind) }
 	slices.SortStableFunc(flown, func(a, b Flown) int {
 		switch {
@@ -80,14 +80,14 @@ func (s *Study) kinds() (out []string) {
 }
 
 // Summary is the table of some seeds of one study.
-func Summary(seeds []*Study) (rows []Row) {
-	for i := range seeds[0].Pilots {
-		r := Row{Name: seeds[0].Pilots[i].Name, Errors: map[string]float64{}}
+func Summary(seeds []*Study) (rows []MethodRow) {
+	for i := range seeds[0].Methods {
+		r := MethodRow{Name: seeds[0].Methods[i].Name, Errors: map[string]float64{}}
 		of := map[string][]float64{}
 		var took []float64
 		var turns []Turn
 		for _, s := range seeds {
-			m := &s.Pilots[i]
+			m := &s.Methods[i]
 			for name, e := range m.errors() {
 				of[name] = append(of[name], e)
 			}
@@ -116,7 +116,7 @@ func Summary(seeds []*Study) (rows []Row) {
 // turned is the task whose turns are summed up: the last.
 func (s *Study) turned() string { k := s.tasks(); return k[len(k)-1] }
 
-// errors are the mean errors of a pilot by column, math.MaxFloat64 where it crashed.
+// errors are the mean errors of a method by column, math.MaxFloat64 where it crashed.
 func (m *Measured) errors() map[string]float64 {
 	total, n := map[string]float64{}, map[string]float64{}
 	for _, f := range m.Flown {
@@ -173,10 +173,10 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// Winds are the true ones of the fields that are learned in, m/s² in the world.
+// Winds are the true ones of the scenarios that are learned in, m/s² in the world.
 func (p *Plan) Winds() (out []so3.Vec3) {
-	for i := range p.Fields {
-		out = append(out, p.Fields[i].winds()[p.Fields[i].first()])
+	for i := range p.Scenarios {
+		out = append(out, p.Scenarios[i].winds()[p.Scenarios[i].first()])
 	}
 	return out
 }

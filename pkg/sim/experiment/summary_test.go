@@ -16,7 +16,7 @@ func measured(task string, wind, e float64, unseen bool, crash string) Flown {
 
 func TestSummary(t *testing.T) {
 	seed := func(e float64, crash string, turns ...Turn) *Study {
-		return &Study{Pilots: []Measured{{Name: "one", Learned: e, Crashed: 1, Turns: turns, Flown: []Flown{
+		return &Study{Methods: []Measured{{Name: "one", Learned: e, Crashed: 1, Turns: turns, Flown: []Flown{
 			measured("track", 10, 2*e, false, ""), measured("track", 3, e, false, ""),
 			measured("track", 3, 3*e, false, ""), measured("track", 1, 5*e, true, crash)}}}}
 	}
@@ -47,16 +47,16 @@ func TestSummary(t *testing.T) {
 
 // TestKinds: what is more than a wind has a column of its own, beside calm air and after the winds.
 func TestKinds(t *testing.T) {
-	fields, err := Fields(world(t, `conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
+	scenarios, err := Scenarios(world(t, `conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := Measured{}
-	for i := range fields {
-		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: fields[i].kind(), Wind: fields[i].Wind(),
+	for i := range scenarios {
+		m.Flown = append(m.Flown, Flown{Task: "hover", Kind: scenarios[i].kind(), Wind: scenarios[i].Wind(),
 			Figures: closedloop.Figures{Mean: float64(i + 1)}})
 	}
-	s := &Study{Pilots: []Measured{m}}
+	s := &Study{Methods: []Measured{m}}
 	if got, want := s.Columns(), []string{"hover, 0.0 m/s²", "hover, 1.5 m/s²", "hover, cut", "hover, laden",
 		"hover, all"}; !slices.Equal(got, want) {
 		t.Errorf("columns %q, want %q", got, want)
@@ -74,7 +74,7 @@ func TestOpposite(t *testing.T) {
 	w := sim.Default()
 	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north"}, WindX: []float64{0, 3, -3, 0},
 		WindY: []float64{0, 0, 0, 3}}
-	f := &Field{World: w}
+	f := &Scenario{World: w}
 	for _, c := range []struct {
 		from, to string
 		want     bool

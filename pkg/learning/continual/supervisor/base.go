@@ -20,15 +20,15 @@ type Base struct {
 	Train   train.Config  `param:"base" read_only:"true" doc:"training of the first policy"`
 }
 
-// Course is what the policies are trained for.
-type Course struct {
+// TaskSet is what the policies are trained for.
+type TaskSet struct {
 	Names  string      `param:"task" default:"hover,track" read_only:"true" doc:"hover, track, or both with a comma between: one policy for all"`
 	Cost   string      `param:"cost" default:"stiff" enum:"stiff,paper" read_only:"true" doc:"of the tasks"`
 	Spread task.Spread `param:"spread" read_only:"true" doc:"where episodes begin"`
 }
 
-// Tasks are those of a course, and the reference of each.
-func (c *Course) Tasks() (tasks []*task.Task, paths []reference.Reference, err error) {
+// Tasks are those of a set, and the reference of each.
+func (c *TaskSet) Tasks() (tasks []*task.Task, paths []reference.Reference, err error) {
 	names, err := task.Split(c.Names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameter task: %w", err)
@@ -61,15 +61,15 @@ func (c *Course) Tasks() (tasks []*task.Task, paths []reference.Reference, err e
 	return tasks, paths, nil
 }
 
-// Make trains a policy in the nominal simulator. tell takes the share that is done and the cost.
+// Make trains a policy in the nominal simulator. report takes the share that is done and the cost.
 func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64,
-	tell func(share, cost float64)) (*bundle.Bundle, error) {
+	report func(share, cost float64)) (*bundle.Bundle, error) {
 	w := &train.NominalWorld[float32]{Nominal: b.Nominal}
 	const flights, steps = 16, 200
 	trials := &train.Trials{World: w, Tasks: tasks, Dt: b.Nominal.Dt, Flights: flights, Steps: steps, Seed: seed}
 	r, err := train.Run(ctx, b.Train, w, b.Nominal.Dt,
 		train.Options{Seed: seed, Tasks: tasks, Limits: l, Fly: trials.Fly,
-			Progress: func(p train.Progress) { tell(float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
+			Progress: func(p train.Progress) { report(float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package supervisor is continual learning beside a flight: segments come in, rounds of learning begin when there is
-// enough that is new, what passes the gate is kept on disk and goes out, and what flies worse than the bundle before it is
-// taken back. It comes up again after a kill at any moment. It is for the node background_learner.
+// enough that is new, what passes the gate is kept on disk and goes out, and what flies worse than the bundle before
+// it is taken back. It comes up again after a kill at any moment. It is for the node background_learner.
 package supervisor
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Config of a Learner.
+// Config of a Supervisor.
 type Config struct {
 	NewRows  int                 `param:"new_rows" default:"1000" min:"1" max:"1e9" unit:"rows" doc:"rows that were not learned from yet with which a round begins"`
 	MaxRows  int                 `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that are kept in memory; the oldest segments give way"`
@@ -25,7 +25,7 @@ type Config struct {
 	continual.Config
 }
 
-// Options of a Learner beside its Config. Functions are called one at a time.
+// Options of a Supervisor beside its Config. Functions are called one at a time.
 type Options struct {
 	Dir     string // of the bundles
 	Tasks   []*task.Task
@@ -34,11 +34,12 @@ type Options struct {
 	Judge   gate.Judge // nil: the gate flies in the learned model alone
 	Seed    uint64
 	Dt      float64 // Δt of the rows, s
-	// First makes the bundle to begin with, where there is none on disk. tell takes the share that is done and the cost.
-	First func(ctx context.Context, tell func(share, cost float64)) (*bundle.Bundle, error)
+	// First makes the bundle to begin with, where there is none on disk. report takes the share that is done and the
+	// cost.
+	First func(ctx context.Context, report func(share, cost float64)) (*bundle.Bundle, error)
 	// Publish sends a bundle to those that fly.
 	Publish func(*bundle.Bundle)
-	Tell    func(Status)                // may be nil
+	Report  func(Status)                // may be nil
 	Log     func(bad bool, line string) // may be nil
 	Now     func() time.Time            // nil takes time.Now
 }
@@ -50,7 +51,7 @@ const (
 	First   continual.Phase = "base_policy"
 )
 
-// Status says what a Learner is doing.
+// Status says what a Supervisor is doing.
 type Status struct {
 	Phase   continual.Phase
 	Share   float64 // of the phase, 0 … 1
@@ -67,8 +68,8 @@ type Announced struct {
 	SHA256    [32]byte
 }
 
-// Tick is what one tick of the controller showed.
-type Tick struct {
+// ControllerTick is what one tick of the controller showed.
+type ControllerTick struct {
 	Stamp  int64 // ns
 	Bundle string
 	Task   string

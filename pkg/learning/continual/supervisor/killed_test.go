@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// whole looks at every bundle of a shelf.
+// whole looks at every bundle of a store.
 func whole(t *testing.T, dir string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(dir, "*.safetensors"))
@@ -117,7 +117,7 @@ func learnForever(t *testing.T, dir string) {
 		sent++
 		fmt.Println("flies", b.ID)
 	}
-	opt.Tell = func(s Status) {
+	opt.Report = func(s Status) {
 		if s.Phase == continual.Gating && s.Bundle != "" {
 			fmt.Println("late gate")
 		}
@@ -151,10 +151,10 @@ func learnForever(t *testing.T, dir string) {
 	}
 }
 
-// TestModest: every thread of a process has the priority asked for, those made before and after.
-func TestModest(t *testing.T) {
+// TestResourceLimits: every thread of a process has the priority asked for, those made before and after.
+func TestResourceLimits(t *testing.T) {
 	if os.Getenv("VND_TEST_MODEST") == "" {
-		child(t, "TestModest", "modest", "VND_TEST_MODEST=1")
+		child(t, "TestResourceLimits", "modest", "VND_TEST_MODEST=1")
 		return
 	}
 	hold, ready := make(chan bool), make(chan bool)
@@ -167,7 +167,7 @@ func TestModest(t *testing.T) {
 		go thread()
 		<-ready
 	}
-	m := Modesty{Nice: 7, Threads: 1, Memory: 100}
+	m := ResourceLimits{Nice: 7, Threads: 1, Memory: 100}
 	if err := m.Apply(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/dataset/collect"
 )
 
 // held is a segment in memory.
@@ -34,7 +33,7 @@ func read(a *Announced, dt float64) (*held, error) {
 	case a.Rows > 1<<30 || uint64(st.Size()) > a.Rows*rowBytes+rest:
 		return nil, fmt.Errorf("segment %s: %d bytes, too many for the %d rows announced", path, st.Size(), a.Rows)
 	}
-	sum, err := collect.Sum(path)
+	sum, err := dataset.FileSHA256(path)
 	if err != nil {
 		return nil, fmt.Errorf("segment: %w", err)
 	}
@@ -87,7 +86,7 @@ func plausible(r *dataset.Row) error {
 }
 
 // take adds an announced segment.
-func (l *Learner) take(a *Announced) {
+func (l *Supervisor) take(a *Announced) {
 	path := filepath.Join(a.Dir, a.File)
 	for i := range l.segments {
 		if l.segments[i].path == path {
@@ -101,7 +100,7 @@ func (l *Learner) take(a *Announced) {
 	}
 	l.segments = append(l.segments, *s)
 	l.rows += len(s.Rows)
-	if !l.shelf.Learned(s.digest) {
+	if !l.bundles.Learned(s.digest) {
 		l.fresh += len(s.Rows)
 	}
 	if l.learner != nil {
@@ -111,7 +110,7 @@ func (l *Learner) take(a *Announced) {
 }
 
 // bound forgets the oldest segments where there are too many rows. The model goes on from the bundle that flies.
-func (l *Learner) bound() error {
+func (l *Supervisor) bound() error {
 	if l.rows <= l.cfg().MaxRows || l.learner == nil {
 		return nil
 	}
@@ -126,12 +125,12 @@ func (l *Learner) bound() error {
 }
 
 // begin makes the learner around the bundle that flies and the segments that are here.
-func (l *Learner) begin() error {
+func (l *Supervisor) begin() error {
 	l.generation++
 	opt := continual.Options{Tasks: l.opt.Tasks, Task: l.opt.Task, Vehicle: l.opt.Vehicle, Judge: l.opt.Judge,
 		Seed: l.opt.Seed<<8 + l.generation, Status: l.progress, Now: l.opt.Now}
 	cfg := l.cfg()
-	next, err := continual.New(cfg.Config, l.shelf.Current(), opt)
+	next, err := continual.New(cfg.Config, l.bundles.Current(), opt)
 	if err != nil {
 		return err
 	}
@@ -143,4 +142,4 @@ func (l *Learner) begin() error {
 }
 
 // flown is the time that can be learned from, s.
-func (l *Learner) flown() float64 { return float64(l.rows) * l.opt.Dt }
+func (l *Supervisor) flown() float64 { return float64(l.rows) * l.opt.Dt }

@@ -16,10 +16,10 @@ import (
 type watch struct {
 	cfg      *Config
 	dt       float64
-	shelf    *store.Shelf
+	bundles  *store.Shelf
 	evidence *gate.Evidence
 	places   map[string]*place // by bundle; of one without a model nil
-	unplaced []Tick            // flown by bundles without a model, oldest first
+	unplaced []ControllerTick  // flown by bundles without a model, oldest first
 	last     int64             // stamp of the newest tick that counted, ns
 	since    float64           // flight since the last comparison, s
 	calm     float64           // flight of the bundle at hand without a trip of the guard, s
@@ -36,12 +36,12 @@ type place struct {
 }
 
 func newWatch(cfg *Config, dt float64, seed uint64, s *store.Shelf) *watch {
-	return &watch{cfg: cfg, dt: dt, shelf: s, evidence: gate.NewEvidence(cfg.Evidence, seed),
+	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg.Evidence, seed),
 		places: map[string]*place{}}
 }
 
 // safe takes a tick and returns its bundle where that has now flown safely for long enough.
-func (w *watch) safe(t *Tick) string {
+func (w *watch) safe(t *ControllerTick) string {
 	apart := float64(t.Stamp-w.before) / 1e9
 	w.before = t.Stamp
 	if t.Bundle != w.flies || !t.Policy {
@@ -59,7 +59,7 @@ func (w *watch) safe(t *Tick) string {
 }
 
 // add takes a tick and, every now and then, compares.
-func (w *watch) add(t *Tick) *gate.Finding {
+func (w *watch) add(t *ControllerTick) *gate.Finding {
 	apart := float64(t.Stamp-w.last) / 1e9
 	if apart > 0 && apart < 0.75*w.dt || !t.Policy {
 		return nil // ticks between rows say nothing more
@@ -79,21 +79,21 @@ func (w *watch) add(t *Tick) *gate.Finding {
 		return nil
 	}
 	w.since = 0
-	now, parent := w.shelf.Current(), w.shelf.Before()
+	now, parent := w.bundles.Current(), w.bundles.Before()
 	if now.ID != t.Bundle || parent == "" {
 		return nil
 	}
 	return w.evidence.Compare(now.ID, parent)
 }
 
-// place of a bundle's latents; nil where it has none, or is not on the shelf.
+// place of a bundle's latents; nil where it has none, or is not in the store.
 func (w *watch) place(id string) *place {
 	p, ok := w.places[id]
 	if ok {
 		return p
 	}
 	w.places[id] = nil
-	b, err := w.shelf.Bundle(id)
+	b, err := w.bundles.Bundle(id)
 	if err != nil || !vnd.In(b) {
 		return nil
 	}
@@ -118,11 +118,11 @@ func (p *place) of(z []float32) gate.Place {
 }
 
 // keep remembers a flight without a place, as long as its evidence would be.
-func (w *watch) keep(t *Tick) {
+func (w *watch) keep(t *ControllerTick) {
 	const areas = 8 // conditions that a first policy may have met
 	most := int(areas * w.cfg.Evidence.Most / w.dt)
 	if len(w.unplaced) >= 2*most {
-		w.unplaced = append([]Tick(nil), w.unplaced[len(w.unplaced)-most:]...)
+		w.unplaced = append([]ControllerTick(nil), w.unplaced[len(w.unplaced)-most:]...)
 	}
 	kept := *t
 	kept.Latent = nil
@@ -132,7 +132,7 @@ func (w *watch) keep(t *Tick) {
 // changed is called when another bundle flies: evidence of others than it and the one before is forgotten. Flights that
 // had no place get one, if the model of the bundle that flies now can read them.
 func (w *watch) changed() error {
-	now, parent := w.shelf.Current().ID, w.shelf.Before()
+	now, parent := w.bundles.Current().ID, w.bundles.Before()
 	w.evidence.Keep(now, parent)
 	for id := range w.places {
 		if id != now && id != parent {
@@ -151,7 +151,7 @@ func (w *watch) changed() error {
 
 // read has the encoder of one bundle read what another one flew.
 func (w *watch) read(now, parent string) error {
-	m, q, err := vnd.FromBundle(w.shelf.Current())
+	m, q, err := vnd.FromBundle(w.bundles.Current())
 	if err != nil {
 		return err
 	}

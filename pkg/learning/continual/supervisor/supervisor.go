@@ -14,14 +14,14 @@ import (
 	"vnd/pkg/vnd/bundle/store"
 )
 
-// Learner learns in the background. Its methods may be called from any goroutine; what they begin is done by Run.
-type Learner struct {
-	cfg   func() *Config
-	opt   Options
-	shelf *store.Shelf
-	asks  chan func()
-	ticks chan Tick
-	ended chan outcome
+// Supervisor learns in the background. Its methods may be called from any goroutine; what they begin is done by Run.
+type Supervisor struct {
+	cfg      func() *Config
+	opt      Options
+	bundles  *store.Shelf
+	requests chan func()
+	ticks    chan ControllerTick
+	ended    chan outcome
 
 	mu     sync.Mutex // of status, and of opt's functions
 	status Status
@@ -33,11 +33,11 @@ type Learner struct {
 	segments   []held
 	rows       int  // in memory
 	fresh      int  // of them not learned from
-	stale      bool // the status does not tell of all rows
-	asked      bool // for a round
+	stale      bool // the status does not show all rows
+	requested  bool // for a round
 	paused     bool
 	job        *job
-	gaveUp     bool // making the first bundle; until asked again
+	gaveUp     bool // making the first bundle; until the next request
 	watch      *watch
 }
 
@@ -57,12 +57,12 @@ type outcome struct {
 }
 
 // Open opens the bundles on disk. cfg gives the present configuration.
-func Open(cfg func() *Config, opt Options) (*Learner, error) {
+func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	if opt.Tell == nil {
-		opt.Tell = func(Status) {}
+	if opt.Report == nil {
+		opt.Report = func(Status) {}
 	}
 	if opt.Log == nil {
 		opt.Log = func(bool, string) {}
@@ -76,7 +76,7 @@ func Open(cfg func() *Config, opt Options) (*Learner, error) {
 		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID,
 			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
 	}
-	l := &Learner{cfg: cfg, opt: opt, shelf: s, asks: make(chan func()), ticks: make(chan Tick, 1000),
+	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick, 1000),
 		ended: make(chan outcome, 1)}
 	l.status = Status{Phase: Waiting, Loss: math.NaN()}
 	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
@@ -87,10 +87,10 @@ func Open(cfg func() *Config, opt Options) (*Learner, error) {
 }
 
 // Run learns until ctx is done, then waits for what is at work. The error is of the disk or of the configuration.
-func (l *Learner) Run(ctx context.Context) error {
-	defer l.shelf.Close()
+func (l *Supervisor) Run(ctx context.Context) error {
+	defer l.bundles.Close()
 	defer l.stop()
-	if b := l.shelf.Current(); b != nil {
+	if b := l.bundles.Current(); b != nil {
 		if err := l.begin(); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (l *Learner) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case do := <-l.asks:
+		case do := <-l.requests:
 			do()
 		case t := <-l.ticks:
 			l.tick(&t)
@@ -114,7 +114,7 @@ func (l *Learner) Run(ctx context.Context) error {
 }
 
 // stop ends the job.
-func (l *Learner) stop() {
+func (l *Supervisor) stop() {
 	if l.job != nil {
 		l.job.cancel()
 		<-l.ended
@@ -122,12 +122,12 @@ func (l *Learner) stop() {
 }
 
 // next begins what is due.
-func (l *Learner) next(ctx context.Context) error {
+func (l *Supervisor) next(ctx context.Context) error {
 	if l.job != nil || l.paused {
 		l.show()
 		return nil
 	}
-	if l.shelf.Current() == nil {
+	if l.bundles.Current() == nil {
 		if !l.gaveUp {
 			l.start(ctx, First, l.first)
 		}
@@ -137,11 +137,11 @@ func (l *Learner) next(ctx context.Context) error {
 		return err
 	}
 	switch enough := l.flown() >= l.cfg().Least; {
-	case l.asked && !enough:
-		l.asked = false
+	case l.requested && !enough:
+		l.requested = false
 		l.say(Waiting, fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Least))
-	case l.asked || l.fresh >= l.cfg().NewRows && enough:
-		l.asked = false
+	case l.requested || l.fresh >= l.cfg().NewRows && enough:
+		l.requested = false
 		if l.cfg() != l.built { // parameters were set
 			if err := l.begin(); err != nil {
 				return err
@@ -154,7 +154,7 @@ func (l *Learner) next(ctx context.Context) error {
 }
 
 // start begins a job.
-func (l *Learner) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
+func (l *Supervisor) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.job = &job{cancel: cancel, fresh: l.fresh}
 	for i := range l.segments {
@@ -168,7 +168,7 @@ func (l *Learner) start(ctx context.Context, phase continual.Phase, do func(cont
 }
 
 // first makes the first bundle, which has to pass the gate too.
-func (l *Learner) first(ctx context.Context) outcome {
+func (l *Supervisor) first(ctx context.Context) outcome {
 	b, err := l.opt.First(ctx, func(share, cost float64) {
 		l.progress(continual.Status{Phase: First, Share: share,
 			Loss: cost})
@@ -192,13 +192,13 @@ func (l *Learner) first(ctx context.Context) outcome {
 	return outcome{first: b, err: err}
 }
 
-func (l *Learner) round(ctx context.Context) outcome {
+func (l *Supervisor) round(ctx context.Context) outcome {
 	r, err := l.learner.Round(ctx)
 	return outcome{round: r, err: err}
 }
 
 // end takes in what a job came to.
-func (l *Learner) end(o outcome) {
+func (l *Supervisor) end(o outcome) {
 	j := l.job
 	l.job = nil
 	switch {
@@ -216,14 +216,14 @@ func (l *Learner) end(o outcome) {
 		l.judged(j, o.round)
 	}
 	if l.learner != nil {
-		l.learner.Return(l.shelf.Current()) // whatever the round thought
+		l.learner.Return(l.bundles.Current()) // whatever the round thought
 	}
 }
 
 // judged takes in a round that came to its end.
-func (l *Learner) judged(j *job, r *continual.Round) {
+func (l *Supervisor) judged(j *job, r *continual.Round) {
 	l.fresh -= j.fresh
-	if err := l.shelf.Learn(j.digests...); err != nil {
+	if err := l.bundles.Learn(j.digests...); err != nil {
 		l.log(true, err.Error())
 	}
 	if !r.Verdict.Pass {
@@ -246,9 +246,9 @@ func reasons(v *gate.Verdict) (text string) {
 }
 
 // promote keeps a bundle and has it fly.
-func (l *Learner) promote(b *bundle.Bundle, line string) {
-	if err := l.shelf.Promote(b); err != nil {
-		l.gaveUp = l.shelf.Current() == nil
+func (l *Supervisor) promote(b *bundle.Bundle, line string) {
+	if err := l.bundles.Promote(b); err != nil {
+		l.gaveUp = l.bundles.Current() == nil
 		l.fail(err.Error())
 		return
 	}
@@ -265,7 +265,7 @@ func (l *Learner) promote(b *bundle.Bundle, line string) {
 }
 
 // fly publishes a bundle.
-func (l *Learner) fly(b *bundle.Bundle, line string) {
+func (l *Supervisor) fly(b *bundle.Bundle, line string) {
 	l.mu.Lock()
 	l.opt.Publish(b)
 	l.mu.Unlock()
@@ -274,9 +274,9 @@ func (l *Learner) fly(b *bundle.Bundle, line string) {
 }
 
 // takeBack returns to an older bundle.
-func (l *Learner) takeBack(why string, safely bool) (string, error) {
-	now := l.shelf.Current()
-	older, err := l.shelf.Withdraw(why, safely)
+func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
+	now := l.bundles.Current()
+	older, err := l.bundles.Withdraw(why, safely)
 	if err != nil {
 		return "", err
 	}
@@ -294,12 +294,12 @@ func (l *Learner) takeBack(why string, safely bool) (string, error) {
 }
 
 // tick looks at what was flown, and takes a bundle back that flies worse than the one before it.
-func (l *Learner) tick(t *Tick) {
-	if l.shelf.Current() == nil {
+func (l *Supervisor) tick(t *ControllerTick) {
+	if l.bundles.Current() == nil {
 		return
 	}
 	if id := l.watch.safe(t); id != "" {
-		if err := l.shelf.Flew(id); err != nil {
+		if err := l.bundles.Flew(id); err != nil {
 			l.log(true, err.Error())
 		}
 	}

@@ -10,35 +10,37 @@ import (
 	"vnd/pkg/sim"
 )
 
-// Field is a world in which to fly.
-type Field struct {
+// Scenario is a world in which to fly.
+type Scenario struct {
 	sim.World
 	Name      string  // of the world
 	Condition string  // in which a flight stays; empty: as scheduled
 	Seconds   float64 // of the schedule, 0 without
 }
 
-// Label names the field in one or two words.
-func (f *Field) Label() string { return strings.TrimSpace(f.Name + " " + f.Condition) }
+// Label names the scenario in one or two words.
+func (f *Scenario) Label() string { return strings.TrimSpace(f.Name + " " + f.Condition) }
 
 // inWords names the condition, or the world where it has none of its own.
-func (f *Field) inWords() string {
+func (f *Scenario) inWords() string {
 	if len(f.Conditions.Name) == 0 {
 		return f.Name
 	}
 	return f.Condition
 }
 
-// kind names the condition that a flight begins in by the strength of its wind, or by its own name where there is more to it.
-func (f *Field) kind() string {
+// kind names the condition that a flight begins in by the strength of its wind, or by its own name where there is
+// more to it.
+func (f *Scenario) kind() string {
 	if i := f.first(); !f.Conditions.WindAlone(i) {
 		return f.Conditions.Name[i]
 	}
 	return strength(f.Wind())
 }
 
-// Fields reads a world's file: one with a schedule is one field, any other has a field for each of its conditions.
-func Fields(path string) ([]Field, error) {
+// Scenarios reads a world's file: one with a schedule is one scenario, any other has a scenario for each of its
+// conditions.
+func Scenarios(path string) ([]Scenario, error) {
 	w, err := sim.Load(path)
 	if err != nil {
 		return nil, err
@@ -46,21 +48,21 @@ func Fields(path string) ([]Field, error) {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if n := len(w.Schedule.Start); n > 1 {
 		last := w.Schedule.Start[n-1]
-		return []Field{{w, name, "", max(w.Schedule.Period, last+last/float64(n-1))}}, nil
+		return []Scenario{{w, name, "", max(w.Schedule.Period, last+last/float64(n-1))}}, nil
 	}
-	var out []Field
+	var out []Scenario
 	for _, condition := range w.Names() {
 		one, err := w.Only(condition)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		out = append(out, Field{one, name, condition, 0})
+		out = append(out, Scenario{one, name, condition, 0})
 	}
 	return out, nil
 }
 
 // winds of the conditions, m/s² in the world.
-func (f *Field) winds() (out []so3.Vec3) {
+func (f *Scenario) winds() (out []so3.Vec3) {
 	at := func(x []float64, i int) float64 {
 		if i < len(x) {
 			return x[i]
@@ -75,7 +77,7 @@ func (f *Field) winds() (out []so3.Vec3) {
 }
 
 // first is the condition that a flight begins in.
-func (f *Field) first() int {
+func (f *Scenario) first() int {
 	name := f.Condition
 	if len(f.Schedule.Condition) > 0 {
 		name = f.Schedule.Condition[0]
@@ -84,7 +86,7 @@ func (f *Field) first() int {
 }
 
 // opposite reports whether the wind turns about between two conditions.
-func (f *Field) opposite(from, to string) bool {
+func (f *Scenario) opposite(from, to string) bool {
 	w := f.winds()
 	a, b := w[slices.Index(f.Conditions.Name, from)], w[slices.Index(f.Conditions.Name, to)]
 	return a.Norm() > 0 && a.Add(b).Norm() < 0.1*a.Norm()

@@ -41,33 +41,33 @@ func TestFields(t *testing.T) {
 			`schedule: {condition: ["calm", "east"], start: [0.0, 8.0], period: 40.0}`, []string{""}, 40, nil,
 			[]float64{0}},
 	} {
-		fields, err := Fields(world(t, c.text))
+		scenarios, err := Scenarios(world(t, c.text))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if len(fields) != len(c.want) {
-			t.Fatalf("%s: %d fields, want %d", c.name, len(fields), len(c.want))
+		if len(scenarios) != len(c.want) {
+			t.Fatalf("%s: %d scenarios, want %d", c.name, len(scenarios), len(c.want))
 		}
-		for i := range fields {
-			f := &fields[i]
+		for i := range scenarios {
+			f := &scenarios[i]
 			if f.Condition != c.want[i] || f.Seconds != c.seconds || f.Name != "some" ||
 				f.Label() != strings.TrimSpace("some "+c.want[i]) {
-				t.Errorf("%s, field %d: %q of %q, %g s, called %q", c.name, i, f.Condition, f.Name, f.Seconds,
+				t.Errorf("%s, scenario %d: %q of %q, %g s, called %q", c.name, i, f.Condition, f.Name, f.Seconds,
 					f.Label())
 			}
 			if f.Wind() != c.winds[i] {
-				t.Errorf("%s, field %d: begins in %g m/s², want %g", c.name, i, f.Wind(), c.winds[i])
+				t.Errorf("%s, scenario %d: begins in %g m/s², want %g", c.name, i, f.Wind(), c.winds[i])
 			}
 			if c.words != nil && f.inWords() != c.words[i] {
-				t.Errorf("%s, field %d: %q in words, want %q", c.name, i, f.inWords(), c.words[i])
+				t.Errorf("%s, scenario %d: %q in words, want %q", c.name, i, f.inWords(), c.words[i])
 			}
 			if c.seconds == 0 && (len(f.Switches(1e3)) != 1 || f.Switches(1e3)[0].Condition != c.want[i]) {
-				t.Errorf("%s, field %d: switches %v", c.name, i, f.Switches(1e3))
+				t.Errorf("%s, scenario %d: switches %v", c.name, i, f.Switches(1e3))
 			}
 		}
 	}
 	for name, path := range map[string]string{"no file": "nowhere.yaml", "a wrong number": world(t, "step: 7.0")} {
-		if _, err := Fields(path); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := Scenarios(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -75,38 +75,38 @@ func TestFields(t *testing.T) {
 
 // TestCalm: a condition with a cut propeller is none, though no wind blows.
 func TestCalm(t *testing.T) {
-	fields, err := Fields(world(t, `conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
+	scenarios, err := Scenarios(world(t, `conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Plan{Fields: fields, Pilots: []string{PilotOurs}}
-	if at := p.calm(); at != 2 || p.measures(PilotOracle) || !p.measures(PilotOurs) ||
-		!(&Plan{Fields: fields}).measures(PilotOracle) {
-		t.Errorf("field %d is calm, want 2", at)
+	p := &Plan{Scenarios: scenarios, Methods: []string{MethodOurs}}
+	if at := p.calm(); at != 2 || p.measures(MethodOracle) || !p.measures(MethodOurs) ||
+		!(&Plan{Scenarios: scenarios}).measures(MethodOracle) {
+		t.Errorf("scenario %d is calm, want 2", at)
 	}
 }
 
 func TestStrongest(t *testing.T) {
-	fields, err := Fields(world(t, `conditions: {name: ["a", "b", "c", "d"], wind_x: [1.0, 0.5, -3.0, 0.0], wind_y: [0.0, 0.0, 0.0, 3.0]}`))
+	scenarios, err := Scenarios(world(t, `conditions: {name: ["a", "b", "c", "d"], wind_x: [1.0, 0.5, -3.0, 0.0], wind_y: [0.0, 0.0, 0.0, 3.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{plan: &Plan{Fields: fields}}
+	s := &study{plan: &Plan{Scenarios: scenarios}}
 	if a := s.strongest(); a != 2 {
-		t.Errorf("the strongest is field %d, want 2, the first of its strength", a)
+		t.Errorf("the strongest is scenario %d, want 2, the first of its strength", a)
 	}
 	if a := s.plan.calm(); a != -1 {
-		t.Errorf("field %d is calm", a)
+		t.Errorf("scenario %d is calm", a)
 	}
-	if s.plan.measures(PilotOracle) || !s.plan.measures(PilotOurs) {
+	if s.plan.measures(MethodOracle) || !s.plan.measures(MethodOurs) {
 		t.Error("who is measured where nothing is calm")
 	}
-	s.plan.Pilots = []string{PilotOracle, "nobody"}
+	s.plan.Methods = []string{MethodOracle, "nobody"}
 	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
-		!strings.Contains(err.Error(), `pilot "nobody"`) {
-		t.Errorf("an unknown pilot: %v", err)
+		!strings.Contains(err.Error(), `method "nobody"`) {
+		t.Errorf("an unknown method: %v", err)
 	}
-	s.plan.Pilots = s.plan.Pilots[:1]
+	s.plan.Methods = s.plan.Methods[:1]
 	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
 		!strings.Contains(err.Error(), "expected a world with a condition that is calm") {
 		t.Errorf("an oracle without calm: %v", err)
@@ -117,7 +117,7 @@ func TestStrongest(t *testing.T) {
 	}
 }
 
-// TestImagine: what latents do beside the wind is taken off, in a world with a calm field and in one without.
+// TestImagine: what latents do beside the wind is taken off, in a world with a calm scenario and in one without.
 func TestImagine(t *testing.T) {
 	winds := []so3.Vec3{{X: 3}, {Y: -1}, {}}
 	push := func(z []float64) so3.Vec3 { return so3.Vec3{X: z[0] + 0.5, Y: z[1] - 0.25, Z: 0.1} }
@@ -130,10 +130,10 @@ func TestImagine(t *testing.T) {
 		off    float64
 	}{
 		{"all as they are", [][][]float64{near(winds[0], 0), near(winds[1], 0), near(winds[2], 0)}, 0},
-		{"without a calm field", [][][]float64{near(winds[0], 0), near(winds[1], 0)}, 0},
+		{"without a calm scenario", [][][]float64{near(winds[0], 0), near(winds[1], 0)}, 0},
 		{"without windows in calm", [][][]float64{near(winds[0], 0), near(winds[1], 0), nil}, 0},
 		{"all off by a fifth", [][][]float64{near(winds[0], 0.2), near(winds[1], 0.2)}, 0.2},
-		{"one field alone", [][][]float64{near(winds[0], 0.2)}, 0.2},
+		{"one scenario alone", [][][]float64{near(winds[0], 0.2)}, 0.2},
 	} {
 		l := &Latents{Groups: c.groups}
 		beside := l.imagine(winds[:len(c.groups)], push)

@@ -18,7 +18,6 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/dataset/collect"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
@@ -40,7 +39,7 @@ func tiny() *Config {
 	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 30, 16, 5
 	c.Fit.Again.Updates, c.Fit.Again.Batch = 10, 16
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon, c.Policy.Flights = 16, 40, 16, 40, 1
-	c.Refine.Epochs = 20
+	c.FineTune.Epochs = 20
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Shadow.Settle = 2, 0.5, 0
 	c.Gate.Tolerance, c.Gate.FirstError, c.Gate.Saturation, c.Gate.Rate, c.Gate.Resamples = 10, 100, 60, 1000, 100
 	c.Evidence.Settle = 0
@@ -138,7 +137,7 @@ func segment(t testing.TB, dir string, rows []dataset.Row) Announced {
 	}
 	files := b.Files()
 	f := files[len(files)-1]
-	sum, err := collect.Sum(filepath.Join(dir, f.Name))
+	sum, err := dataset.FileSHA256(filepath.Join(dir, f.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +146,7 @@ func segment(t testing.TB, dir string, rows []dataset.Row) Announced {
 
 // bench is a learner at work, and what it said.
 type bench struct {
-	*Learner
+	*Supervisor
 	t     testing.TB
 	ctx   context.Context
 	mu    sync.Mutex
@@ -176,9 +175,9 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 			}
 		})
 	}
-	opt.Tell = func(s Status) { keep(func() { b.seen = append(b.seen, s) }) }
+	opt.Report = func(s Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
-	if b.Learner, err = Open(func() *Config { return cfg }, opt); err != nil {
+	if b.Supervisor, err = Open(func() *Config { return cfg }, opt); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -244,13 +243,13 @@ func TestConfig(t *testing.T) {
 	if err := param.Check(new(Config)); err != nil {
 		t.Error(err)
 	}
-	if err := param.Check(new(Modesty)); err != nil {
+	if err := param.Check(new(ResourceLimits)); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestRounds: with the first bundle out and enough data in, a round makes the next bundle, which goes out; a restart begins
-// with it, and does not learn again from what it knows; returns go back, and stay after a restart.
+// TestRounds: with the first bundle out and enough data in, a round makes the next bundle, which goes out; a restart
+// begins with it, and does not learn again from what it knows; returns go back, and stay after a restart.
 func TestRounds(t *testing.T) {
 	dir, buffer := t.TempDir(), t.TempDir()
 	b := start(t, tiny(), options(t, dir))
@@ -325,8 +324,8 @@ func (walls) Fly(_ context.Context, b *bundle.Bundle, _ gate.Trial) (*gate.Fligh
 	return f, nil
 }
 
-// TestKeptBack: a candidate that the gate refuses is said to be, which is no error, and does not go out; its data count as
-// learned.
+// TestKeptBack: a candidate that the gate refuses is said to be, which is no error, and does not go out; its data
+// count as learned.
 func TestKeptBack(t *testing.T) {
 	opt := options(t, t.TempDir())
 	opt.Judge = walls{}
@@ -397,7 +396,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(buffer, cut.File), data[:len(data)-50], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if cut.SHA256, err = collect.Sum(filepath.Join(buffer, cut.File)); err != nil {
+	if cut.SHA256, err = dataset.FileSHA256(filepath.Join(buffer, cut.File)); err != nil {
 		t.Fatal(err)
 	}
 	big := cut
@@ -428,13 +427,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBadFirst: a first bundle that may not fly is refused, and asked for again only when somebody asks.
+// TestBadFirst: a first bundle that may not fly is refused, and asked for again only on request.
 func TestBadFirst(t *testing.T) {
 	opt := options(t, t.TempDir())
-	asked := make(chan bool, 10)
+	requested := make(chan bool, 10)
 	bad := true
 	opt.First = func(context.Context, func(float64, float64)) (*bundle.Bundle, error) {
-		asked <- true
+		requested <- true
 		b := base(t)
 		if bad {
 			b.Robot = "boat"
@@ -443,8 +442,8 @@ func TestBadFirst(t *testing.T) {
 	}
 	b := start(t, tiny(), opt)
 	b.said(`is refused: static: the bundle is of robot "boat", the vehicle is "quadrotor"`)
-	if _, err := b.Rollback(b.ctx); err == nil || len(asked) != 1 {
-		t.Errorf("%d times asked, %v", len(asked), err)
+	if _, err := b.Rollback(b.ctx); err == nil || len(requested) != 1 {
+		t.Errorf("%d times requested, %v", len(requested), err)
 	}
 	bad = false
 	if _, err := b.TrainNow(b.ctx); err != nil {
@@ -474,7 +473,7 @@ func TestMemory(t *testing.T) {
 	b.bundles(3)
 }
 
-// learnedBundle makes bundle 2 of a shelf in dir, which has a model, and returns both.
+// learnedBundle makes bundle 2 of a store in dir, which has a model, and returns both.
 func learnedBundle(t *testing.T, dir string) (ids []string, z int) {
 	t.Helper()
 	b := start(t, tiny(), options(t, dir))
@@ -489,8 +488,8 @@ func learnedBundle(t *testing.T, dir string) (ids []string, z int) {
 	return b.sent, s.Dimensions["latent"]
 }
 
-// TestEvidence: a bundle that flies worse than the one before it where both flew is taken back by itself; one that flies
-// as well, or too short, is not. The one before had no model: the new one's encoder tells where it flew.
+// TestEvidence: a bundle that flies worse than the one before it where both flew is taken back by itself; one that
+// flies as well, or too short, is not. The one before had no model: the new one's encoder tells where it flew.
 func TestEvidence(t *testing.T) {
 	dir := t.TempDir()
 	ids, z := learnedBundle(t, dir)
@@ -527,7 +526,7 @@ func TestEvidence(t *testing.T) {
 					}
 					rows = flown(0, 0, seconds, 5)
 					for k := range rows {
-						tick := Tick{Stamp: stamp, Bundle: id, Task: "hover",
+						tick := ControllerTick{Stamp: stamp, Bundle: id, Task: "hover",
 							Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: rows[k].Step}
 						if i == 1 {
 							tick.Latent = make([]float32, z)
@@ -550,7 +549,7 @@ func TestEvidence(t *testing.T) {
 				t.Errorf("taken back: %v; %q", returned, b.lines)
 			}
 			flew := map[string]bool{}
-			for _, e := range b.shelf.Entries() {
+			for _, e := range b.Supervisor.bundles.Entries() {
 				flew[e.ID] = e.Flown
 			}
 			if !flew[ids[0]] || flew[ids[1]] != (c.seconds >= 10) {
@@ -571,15 +570,15 @@ func TestTrip(t *testing.T) {
 	b.bundles(1)
 	err := b.do(b.ctx, func() {
 		for k := range 3000 {
-			b.tick(&Tick{Stamp: int64(k) * 20e6, Bundle: b.sent[0], Policy: k%400 < 350})
+			b.tick(&ControllerTick{Stamp: int64(k) * 20e6, Bundle: b.sent[0], Policy: k%400 < 350})
 		}
 	})
-	if err != nil || b.shelf.Entries()[0].Flown {
-		t.Errorf("%v, %+v", err, b.shelf.Entries())
+	if err != nil || b.Supervisor.bundles.Entries()[0].Flown {
+		t.Errorf("%v, %+v", err, b.Supervisor.bundles.Entries())
 	}
 }
 
-// TestFullDisk: a bundle for which there is no room does not fly.
+// TestFullDisk: a bundle for which the disk has no space does not fly.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	b := start(t, tiny(), options(t, dir))

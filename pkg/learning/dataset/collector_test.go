@@ -1,4 +1,4 @@
-package collect
+package dataset
 
 import (
 	"bufio"
@@ -19,7 +19,6 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/learning/dataset"
 )
 
 const (
@@ -28,26 +27,26 @@ const (
 )
 
 // step k of ticks every period ns; its thrust tells which one it is.
-func step(k int, period int64) Step {
-	return Step{Seq: uint64(k), Stamp: begin + int64(k)*period, Sent: quad.Command{Thrust: float64(k)},
+func step(k int, period int64) ControllerStep {
+	return ControllerStep{Seq: uint64(k), Stamp: begin + int64(k)*period, Sent: quad.Command{Thrust: float64(k)},
 		State: quad.State{P: so3.Vec3{X: float64(k)}, Q: so3.Identity()}}
 }
 
-func gathered(steps []Step) (rows []Row, g *Gather) {
-	g = NewGather(dt, 0.5)
+func gathered(steps []ControllerStep) (rows []flightRow, g *gatherer) {
+	g = newGatherer(dt, 0.5)
 	for _, s := range steps {
-		if r, ok := g.Add(s); ok {
+		if r, ok := g.add(s); ok {
 			rows = append(rows, r)
 		}
 	}
-	if r, ok := g.Finish(); ok {
+	if r, ok := g.finish(); ok {
 		rows = append(rows, r)
 	}
 	return rows, g
 }
 
 func TestConfig(t *testing.T) {
-	if err := param.Check(new(Config)); err != nil {
+	if err := param.Check(new(CollectorConfig)); err != nil {
 		t.Error(err)
 	}
 }
@@ -57,14 +56,14 @@ func TestRates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		every := rapid.IntRange(1, 8).Draw(t, "every")
 		period := int64(20e6) / int64(every)
-		var steps []Step
+		var steps []ControllerStep
 		for k := range 40 * every {
 			s := step(k, period)
 			s.Stamp += rapid.Int64Range(-period/10, period/10).Draw(t, "jitter")
 			steps = append(steps, s)
 		}
 		rows, g := gathered(steps)
-		if len(rows) != 40 || g.Losses() != (Losses{}) {
+		if len(rows) != 40 || g.Losses() != (StepLosses{}) {
 			t.Fatalf("%d rows, losses %+v", len(rows), g.Losses())
 		}
 		for i, r := range rows {
@@ -83,7 +82,7 @@ func TestRates(t *testing.T) {
 
 func TestConfidence(t *testing.T) {
 	const period = int64(5e6)
-	var steps []Step
+	var steps []ControllerStep
 	for k := range 24 {
 		s := step(k, period)
 		switch {
@@ -111,7 +110,7 @@ func TestConfidence(t *testing.T) {
 	if quad.Follows(rows[2].T, rows[3].T, dt) {
 		t.Error("rows before and after blind flight follow each other")
 	}
-	if got := g.Losses(); got != (Losses{Steps: 1, Unlearned: 4}) {
+	if got := g.Losses(); got != (StepLosses{Steps: 1, Unlearned: 4}) {
 		t.Errorf("losses %+v", got)
 	}
 }
@@ -119,7 +118,7 @@ func TestConfidence(t *testing.T) {
 // TestDisorder: what comes twice is left out; a controller that begins anew begins another flight, and so does a pause.
 func TestDisorder(t *testing.T) {
 	const period = int64(20e6)
-	var steps []Step
+	var steps []ControllerStep
 	for k := range 10 {
 		steps = append(steps, step(k, period), step(k, period))
 	}
@@ -132,36 +131,36 @@ func TestDisorder(t *testing.T) {
 	bent := step(3, period)
 	bent.Stamp, bent.State.Q.W = later.Stamp+2*period, 0.9
 	rows, g := gathered(append(steps, again, later, bad, bent))
-	if len(rows) != 12 || g.Losses() != (Losses{Repeated: 10, Restarts: 1, Unfit: 2}) {
+	if len(rows) != 12 || g.Losses() != (StepLosses{Repeated: 10, Restarts: 1, Unfit: 2}) {
 		t.Errorf("%d rows, losses %+v", len(rows), g.Losses())
 	}
 	flights := map[string]int{}
 	for _, r := range rows {
 		flights[r.Flight]++
-		if stamp, ok := Begun(r.Flight); !ok || stamp < begin {
+		if stamp, ok := FlightStart(r.Flight); !ok || stamp < begin {
 			t.Errorf("flight %q began at %d", r.Flight, stamp)
 		}
 	}
 	if len(flights) != 3 {
 		t.Errorf("flights %v, expected 3", flights)
 	}
-	if _, ok := Begun("fan"); ok {
+	if _, ok := FlightStart("fan"); ok {
 		t.Error("a foreign flight has a beginning")
 	}
 }
 
-func settings() (c Config) {
+func settings() (c CollectorConfig) {
 	param.Default(&c)
 	c.Seconds, c.MaxRows = 1, 1000
 	return c
 }
 
 // collector has ticks of the test's own.
-func collector(t *testing.T, dir string, found *[]Segment) (*Collector, chan time.Time) {
+func collector(t *testing.T, dir string, found *[]SegmentFile) (*Collector, chan time.Time) {
 	t.Helper()
 	ticks := make(chan time.Time)
-	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks,
-		Finished: func(s Segment) { *found = append(*found, s) }})
+	c, err := OpenCollector(settings(), CollectorOptions{Dir: dir, Ticks: ticks,
+		Finished: func(s SegmentFile) { *found = append(*found, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +171,7 @@ func collector(t *testing.T, dir string, found *[]Segment) (*Collector, chan tim
 // buffer's bound goes, and what was cut is told of anew.
 func TestSegments(t *testing.T) {
 	dir := t.TempDir()
-	var found []Segment
+	var found []SegmentFile
 	c, _ := collector(t, dir, &found)
 	for k := range 130 {
 		c.Add(step(k, 20e6))
@@ -200,12 +199,13 @@ func TestSegments(t *testing.T) {
 	if err := c.Flush(); err == nil {
 		t.Error("a closed collector flushes")
 	}
-	var again []Segment
+	var again []SegmentFile
 	c, _ = collector(t, dir, &again)
 	if len(again) != 3 || again[2] != found[2] {
 		t.Errorf("after a restart: %+v", again)
 	}
-	if _, err := Open(settings(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another process") {
+	if _, err := OpenCollector(settings(), CollectorOptions{Dir: dir}); err == nil ||
+		!strings.Contains(err.Error(), "another process") {
 		t.Errorf("a second writer: %v", err)
 	}
 	for k := 130; k < 1200; k++ {
@@ -214,26 +214,26 @@ func TestSegments(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	latest := map[string]Segment{}
+	latest := map[string]SegmentFile{}
 	for _, s := range again {
 		latest[s.File] = s
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
 	for _, f := range files {
-		if sum, err := Sum(f); err != nil || latest[filepath.Base(f)].SHA256 != sum {
+		if sum, err := FileSHA256(f); err != nil || latest[filepath.Base(f)].SHA256 != sum {
 			t.Errorf("%s is not what was told of it last, %v", f, err)
 		}
 	}
 }
 
-// TestFullDisk: with no room, or no folder, it says so and goes on when there is room again.
+// TestFullDisk: without space, or a folder, it reports that and goes on when there is space again.
 func TestFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "buffer")
 	now := time.Unix(0, begin)
-	var found []Segment
+	var found []SegmentFile
 	ticks := make(chan time.Time)
-	c, err := Open(settings(), Options{Dir: dir, Ticks: ticks, Now: func() time.Time { return now },
-		Finished: func(s Segment) { found = append(found, s) }})
+	c, err := OpenCollector(settings(), CollectorOptions{Dir: dir, Ticks: ticks, Now: func() time.Time { return now },
+		Finished: func(s SegmentFile) { found = append(found, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,14 +272,15 @@ func TestFullDisk(t *testing.T) {
 func TestQueue(t *testing.T) {
 	blocked, release := make(chan struct{}), make(chan struct{})
 	first := true
-	c, err := Open(settings(), Options{Dir: t.TempDir(), Ticks: make(chan time.Time), Now: func() time.Time {
-		if first {
-			first = false
-			close(blocked)
-			<-release
-		}
-		return time.Unix(0, begin)
-	}})
+	c, err := OpenCollector(settings(), CollectorOptions{Dir: t.TempDir(), Ticks: make(chan time.Time),
+		Now: func() time.Time {
+			if first {
+				first = false
+				close(blocked)
+				<-release
+			}
+			return time.Unix(0, begin)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +294,7 @@ func TestQueue(t *testing.T) {
 			taken++
 		}
 	}
-	if n := c.Counts(); taken > room+2 || n.Dropped != uint64(5000-taken) || n.Dropped == 0 {
+	if n := c.Counts(); taken > queue+2 || n.Dropped != uint64(5000-taken) || n.Dropped == 0 {
 		t.Errorf("%d of 5000 taken, %+v", taken, n)
 	}
 	close(release)
@@ -328,11 +329,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // says that it was killed
-	var found []Segment
+	var found []SegmentFile
 	c, _ := collector(t, dir, &found)
 	rows := 0
 	for _, s := range found {
-		g, loss, err := dataset.ReadFile(filepath.Join(s.Dir, s.File), dt)
+		g, loss, err := ReadFile(filepath.Join(s.Dir, s.File), dt)
 		if err != nil || loss != nil && loss.Rows > 25 || len(g.Rows) != s.Rows {
 			t.Errorf("%+v: %d rows, %v, %v", s, len(g.Rows), loss, err)
 		}
@@ -352,7 +353,7 @@ func collectForever(dir string) {
 	ticks := make(chan time.Time)
 	cfg := settings()
 	cfg.Seconds, cfg.MaxRows = 3, 1e6
-	c, err := Open(cfg, Options{Dir: dir, Ticks: ticks})
+	c, err := OpenCollector(cfg, CollectorOptions{Dir: dir, Ticks: ticks})
 	if err != nil {
 		panic(err)
 	}

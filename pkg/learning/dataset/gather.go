@@ -1,6 +1,4 @@
-// Package collect turns the steps of a live controller into rows to learn from, and brings them to the buffer on disk
-// as they come. It is for the node transition_recorder, and for a background_learner that listens for itself.
-package collect
+package dataset
 
 import (
 	"math"
@@ -9,11 +7,10 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/learning/dataset"
 )
 
-// Step is one tick of a controller.
-type Step struct {
+// ControllerStep is one tick of a controller.
+type ControllerStep struct {
 	Seq   uint64
 	Stamp int64 // of State, ns
 	State quad.State
@@ -21,14 +18,14 @@ type Step struct {
 	Stage guard.Stage
 }
 
-// Row is a row of the flight of that name.
-type Row struct {
-	dataset.Row
-	Flight string // names its beginning, see Begun
+// flightRow is a row of the flight of that name.
+type flightRow struct {
+	Row
+	Flight string // names its beginning, see FlightStart
 }
 
-// Losses counts what did not become a row as it should.
-type Losses struct {
+// StepLosses counts what did not become a row as it should.
+type StepLosses struct {
 	Steps     uint64 // gaps in the sequence: ticks that never came
 	Repeated  uint64 // steps that came again, or late
 	Unfit     uint64 // not finite, or no attitude
@@ -36,37 +33,36 @@ type Losses struct {
 	Restarts  uint64 // of the controller, or its clock: another flight each
 }
 
-// Gather makes rows at Δt out of ticks at any rate. A row is the state at its time and the mean command until the
+// gatherer makes rows at Δt out of ticks at any rate. A row is the state at its time and the mean command until the
 // next: where ticks are more frequent than rows, every n-th state is taken, as the encoder does.
 //
 // The confidence of a row is 1 where the policy flew, whichever bundle and latent it flew under: that the command
 // came from another policy does not make the transition less true. It is less where the guard flew, for what made it
-// trip may have been the state itself; and by the share of ticks that were lost on the way here, since the mean command is
-// of the others. Rows without motors, on dead reckoning, or of commands that nobody
-// followed are left out.
-type Gather struct {
+// trip may have been the state itself; and by the share of ticks that were lost on the way here, since the mean
+// command is of the others. Rows without motors, on dead reckoning, or of commands that nobody followed are left out.
+type gatherer struct {
 	dt      float64
 	guarded float32
 
-	last    Step // that came
-	begun   bool // last is one
+	last    ControllerStep // that came
+	begun   bool           // last is one
 	flight  string
 	origin  int64        // stamp of the flight's first step
-	row     Row          // begun and not complete
+	row     flightRow    // begun and not complete
 	open    bool         // row is one
 	at      int64        // its stamp, ns
 	sum     quad.Command // of its ticks
 	ticks   int          // of the row
 	spacing float64      // of ticks, averaged over some twenty, s; 0 before the second
 	missing uint64       // of the row
-	losses  Losses
+	losses  StepLosses
 }
 
-// NewGather gathers rows dt seconds apart; guarded is the confidence of rows that the guard flew.
-func NewGather(dt, guarded float64) *Gather { return &Gather{dt: dt, guarded: float32(guarded)} }
+// Newx rows dt seconds apart; guarded is the confidence of rows that the guard flew.
+func newGatherer(dt, guarded float64) *gatherer { return &gatherer{dt: dt, guarded: float32(guarded)} }
 
-// Losses so far.
-func (g *Gather) Losses() Losses { return g.losses }
+// StepLosses so far.
+func (g *gatherer) Losses() StepLosses { return g.losses }
 
 // late is how far back in the sequence a step may be that comes late; one further back is of another run.
 const late = 50
@@ -74,30 +70,30 @@ const late = 50
 // pause is a time without steps after which another flight begins.
 const pause = 2 * time.Second
 
-// Add takes the next step and gives the row that it completed, if any.
-func (g *Gather) Add(s Step) (done Row, ok bool) {
+// add takes the next step and gives the row that it completed, if any.
+func (g *gatherer) add(s ControllerStep) (done flightRow, ok bool) {
 	if g.begun && s.Seq <= g.last.Seq && g.last.Seq-s.Seq < late && s.Stamp <= g.last.Stamp {
 		g.losses.Repeated++
-		return Row{}, false
+		return flightRow{}, false
 	}
 	lost := g.follow(&s)
-	if !fit(&s) {
+	if !usable(&s) {
 		g.losses.Unfit++
-		return g.Finish()
+		return g.finish()
 	}
 	if !s.Stage.Flown() {
 		g.losses.Unlearned++
-		return g.Finish()
+		return g.finish()
 	}
 	if g.open {
 		g.missing += lost
 	}
 	if g.open && g.within(&s) {
 		g.tick(&s)
-		return Row{}, false
+		return flightRow{}, false
 	}
-	done, ok = g.Finish()
-	g.row = Row{Row: dataset.Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1},
+	done, ok = g.finish()
+	g.row = flightRow{Row: Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1},
 		Flight: g.flight}
 	g.open, g.at = true, s.Stamp
 	g.tick(&s)
@@ -106,7 +102,7 @@ func (g *Gather) Add(s Step) (done Row, ok bool) {
 
 // follow looks at how a step follows the one before, and begins another flight where it does not. It returns how many
 // ticks are missing between the two.
-func (g *Gather) follow(s *Step) (lost uint64) {
+func (g *gatherer) follow(s *ControllerStep) (lost uint64) {
 	defer func() { g.last, g.begun = *s, true }()
 	switch {
 	case !g.begun:
@@ -130,7 +126,7 @@ func (g *Gather) follow(s *Step) (lost uint64) {
 }
 
 // within reports whether a step belongs to the row begun: it is nearer to its ticks than to the next row's.
-func (g *Gather) within(s *Step) bool {
+func (g *gatherer) within(s *ControllerStep) bool {
 	if s.Stamp <= g.at || g.row.Flight != g.flight {
 		return false
 	}
@@ -138,7 +134,7 @@ func (g *Gather) within(s *Step) bool {
 	return float64(s.Stamp-g.at)/1e9 < g.dt-min(g.spacing, g.dt)/2-rounding
 }
 
-func (g *Gather) tick(s *Step) {
+func (g *gatherer) tick(s *ControllerStep) {
 	g.sum.Thrust += s.Sent.Thrust
 	g.sum.Rates = g.sum.Rates.Add(s.Sent.Rates)
 	g.ticks++
@@ -147,10 +143,10 @@ func (g *Gather) tick(s *Step) {
 	}
 }
 
-// Finish gives the row that no other step follows, if there is one.
-func (g *Gather) Finish() (done Row, ok bool) {
+// finish gives the row that no other step follows, if there is one.
+func (g *gatherer) finish() (done flightRow, ok bool) {
 	if !g.open {
-		return Row{}, false
+		return flightRow{}, false
 	}
 	done = g.row
 	n := 1 / float64(g.ticks)
@@ -160,7 +156,7 @@ func (g *Gather) Finish() (done Row, ok bool) {
 	return done, true
 }
 
-func fit(s *Step) bool {
+func usable(s *ControllerStep) bool {
 	p, q, v, w := s.State.P, s.State.Q, s.State.V, s.Sent.Rates
 	for _, x := range []so3.Vec3{p, v, w, {X: q.W, Y: q.X, Z: q.Y}, {X: q.Z, Y: s.Sent.Thrust}} {
 		if n := x.Norm(); n-n != 0 {
@@ -175,8 +171,8 @@ const flightLayout = "2006-01-02T15:04:05.000000000Z"
 
 func flightName(stamp int64) string { return time.Unix(0, stamp).UTC().Format(flightLayout) }
 
-// Begun is when a flight of that name began, ns; false for names that Gather does not give.
-func Begun(flight string) (stamp int64, ok bool) {
+// FlightStart is when a flight of that name began, ns; false for names that are of other sources.
+func FlightStart(flight string) (stamp int64, ok bool) {
 	t, err := time.Parse(flightLayout, flight)
 	return t.UnixNano(), err == nil
 }

@@ -18,21 +18,21 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Pilot is something that can fly, for comparison.
-type Pilot struct {
+// Method is something that can fly, for comparison.
+type Method struct {
 	Name string
-	Make func(d Duty) (quad.Controller, error)
+	Make func(d Task) (quad.Controller, error)
 	Took float64 // s of wall time that learning took
 }
 
-// Flies is the pilot of a bundle, under its live encoder.
-func Flies(name string, b *bundle.Bundle) Pilot {
-	return Pilot{Name: name, Make: func(d Duty) (quad.Controller, error) { return policy.NewFlyer(b, d.Path.At) }}
+// Flies is the method of a bundle, under its live encoder.
+func Flies(name string, b *bundle.Bundle) Method {
+	return Method{Name: name, Make: func(d Task) (quad.Controller, error) { return policy.NewFlyer(b, d.Path.At) }}
 }
 
 // Law is the geometric law, with an integral, that knows no wind.
-func (c *Campaign) Law() Pilot {
-	return Pilot{Name: "geometric law", Make: func(d Duty) (quad.Controller, error) {
+func (c *Campaign) Law() Method {
+	return Method{Name: "geometric law", Make: func(d Task) (quad.Controller, error) {
 		var g guard.Gains
 		param.Default(&g)
 		law, err := guard.NewLaw(g, c.Limits)
@@ -40,11 +40,11 @@ func (c *Campaign) Law() Pilot {
 	}}
 }
 
-// RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator it takes
-// lags and delays; what the thrust lacks is for the mean to find.
-func (c *Campaign) RecentMean(a quadrotor.Actuator) Pilot {
+// RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator
+// it takes lags and delays; what the thrust lacks is for the mean to find.
+func (c *Campaign) RecentMean(a quadrotor.Actuator) Method {
 	a.ThrustGain = 1
-	return Pilot{Name: "recent mean", Make: func(d Duty) (quad.Controller, error) {
+	return Method{Name: "recent mean", Make: func(d Task) (quad.Controller, error) {
 		cfg := baseline.RecentMeanConfig{Window: 0.4}
 		param.Default(&cfg.Gains)
 		cfg.Gains.Integral = 0
@@ -52,9 +52,9 @@ func (c *Campaign) RecentMean(a quadrotor.Actuator) Pilot {
 	}}
 }
 
-// school fits and trains at the sizes and budgets of a round, as often as there were rounds.
-func (c *Campaign) school(rounds int) *baseline.School {
-	s := &baseline.School{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
+// trainer fits and trains at the sizes and budgets of a round, as often as there were rounds.
+func (c *Campaign) trainer(rounds int) *baseline.Trainer {
+	s := &baseline.Trainer{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
 		Seed: c.Seed}
 	s.Fit.Train.Updates *= rounds
 	s.Policy.Epochs *= rounds
@@ -64,47 +64,48 @@ func (c *Campaign) school(rounds int) *baseline.School {
 // Residual is the base policy improved in a residual without a latent that is fitted to segments: to all that was flown
 // it is the simple residual, to the flights of one condition the single condition.
 func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *policy.Policy[float32],
-	segs []dataset.Segment) (Pilot, error) {
+	segs []dataset.Segment) (Method, error) {
 	began := time.Now()
 	blind, err := baseline.Blind(base, 0)
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
-	_, p, err := c.school(rounds).Improve(ctx, segs, nil, blind)
+	_, p, err := c.trainer(rounds).Improve(ctx, segs, nil, blind)
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
-	return Pilot{Name: name, Took: time.Since(began).Seconds(), Make: func(d Duty) (quad.Controller, error) {
+	return Method{Name: name, Took: time.Since(began).Seconds(), Make: func(d Task) (quad.Controller, error) {
 		return policy.NewPilot(p, c.Nominal.Dt, d.Path.At), nil
 	}}, nil
 }
 
 // Refit is the base policy that is improved in flight in a residual of the newest seconds.
-func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Pilot, error) {
+func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Method, error) {
 	blind, err := baseline.Blind(base, 0)
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
 	when := baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
-	return Pilot{Name: "re-fit", Make: func(d Duty) (quad.Controller, error) {
-		s := &baseline.School{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
+	return Method{Name: "re-fit", Make: func(d Task) (quad.Controller, error) {
+		s := &baseline.Trainer{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
 		s.Small()
 		return baseline.NewRefit(ctx, when, s, blind, d.Path.At, nil)
 	}}, nil
 }
 
-// Oracle is a policy that is told the true wind. Its world knows all but the wind: a residual that is fitted to flights in
-// calm. It is improved as ours is: from the base policy, half under the winds that are met and half under others, for as long
-// as in all rounds. To begin anew in such winds instead, most of which blow a robot away before it can fly, left policies that
-// crash in one seed of three. No wind changes in its episodes: one that is told at once needs no other answer.
+// Oracle is a policy that is told the true wind. Its world knows all but the wind: a residual that is fitted to
+// flights in calm. It is improved as ours is: from the base policy, half under the winds that are met and half under
+// others, for as long as in all rounds. To begin anew in such winds instead, most of which blow a robot away before
+// it can fly, left policies that crash in one seed of three. No wind changes in its episodes: one that is told at
+// once needs no other answer.
 func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
-	winds []so3.Vec3) (Pilot, error) {
+	winds []so3.Vec3) (Method, error) {
 	began := time.Now()
-	s := c.school(rounds)
+	s := c.trainer(rounds)
 	s.Policy.Change = 0
 	inner, err := s.World(ctx, calm)
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
 	world := &train.Informed[float32]{World: inner, Dt: c.Nominal.Dt, Spread: 0.5}
 	for _, w := range winds {
@@ -112,7 +113,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	}
 	from, err := baseline.Blind(base, world.Latent())
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
 	var bank []float32
 	for _, w := range winds {
@@ -124,24 +125,24 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	r, err := train.Run(ctx, s.Policy, world, c.Nominal.Dt,
 		train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {
-		return Pilot{}, err
+		return Method{}, err
 	}
-	return Pilot{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Duty) (quad.Controller, error) {
+	return Method{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Task) (quad.Controller, error) {
 		o, err := baseline.NewOracle(r.Policy, world.Spread, c.Nominal.Dt, d.Path.At)
-		return told{o}, err
+		return informedOracle{o}, err
 	}}, nil
 }
 
 // told is an oracle to whom the simulator whispers.
-type told struct{ *baseline.Oracle }
+type informedOracle struct{ *baseline.Oracle }
 
 // Inform implements closedloop.Informed.
-func (t told) Inform(_ sim.Truth, wind so3.Vec3) { t.Tell(wind) }
+func (t informedOracle) Inform(_ sim.Truth, wind so3.Vec3) { t.SetWind(wind) }
 
-var _ closedloop.Informed = told{}
+var _ closedloop.Informed = informedOracle{}
 
-// Fly flies a pilot.
-func (c *Campaign) Fly(p Pilot, f Field, d Duty, seed uint64, seconds float64) (*closedloop.Trace, error) {
+// Fly flies a method.
+func (c *Campaign) Fly(p Method, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace, error) {
 	ctrl, err := p.Make(d)
 	if err != nil {
 		return nil, err

@@ -11,15 +11,15 @@ import (
 	"vnd/pkg/nn/kernel"
 )
 
-// Modesty is how little of the machine a process that learns takes, so that flight does not feel it.
-type Modesty struct {
+// ResourceLimits bound how much of the machine a learning process takes, so that flight does not feel it.
+type ResourceLimits struct {
 	Nice    int `param:"nice" default:"19" min:"0" max:"19" read_only:"true" doc:"priority of the process' threads: 19 is the least, and gives way at once to all that is not as low (Linux: SCHED_IDLE)"`
 	Threads int `param:"threads" default:"0" min:"0" max:"1024" read_only:"true" doc:"processors that learning may take; 0 takes all"`
 	Memory  int `param:"memory" default:"2048" min:"0" max:"1048576" unit:"MiB" read_only:"true" doc:"heap that the collector keeps to, as long as it can; 0 has no bound"`
 }
 
-// Apply makes this process modest.
-func (m *Modesty) Apply() error {
+// Apply puts the limits into force for this process.
+func (m *ResourceLimits) Apply() error {
 	if m.Threads > 0 {
 		kernel.SetWorkers(m.Threads)
 	}

@@ -1,4 +1,4 @@
-package collect
+package dataset
 
 import (
 	"crypto/sha256"
@@ -9,28 +9,26 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"vnd/pkg/learning/dataset"
 )
 
-// Config of a Collector.
-type Config struct {
+// CollectorConfig of a Collector.
+type CollectorConfig struct {
 	Dt      float64 `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" read_only:"true" doc:"Δt of the rows: that of the bundles that are to be learned"`
 	Seconds float64 `param:"segment_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a segment ends after this, so that it can be learned from; what straddles two segments is lost for learning"`
 	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"bound of the buffer; old segments give way to new ones"`
 	Guarded float64 `param:"guarded_confidence" default:"0.5" min:"0" max:"1" read_only:"true" doc:"confidence of rows that the guard flew; of those that the policy flew it is 1, less the share of ticks lost"`
 }
 
-// Options of a Collector beside its Config.
-type Options struct {
-	Dir      string           // of the buffer
-	Finished func(Segment)    // called with each segment that ended, one at a time; may be nil
-	Now      func() time.Time // nil is time.Now
-	Ticks    <-chan time.Time // at each, rows go to disk; nil is twice a second
+// CollectorOptions of a Collector beside its CollectorConfig.
+type CollectorOptions struct {
+	Dir      string            // of the buffer
+	Finished func(SegmentFile) // called with each segment that ended, one at a time; may be nil
+	Now      func() time.Time  // nil is time.Now
+	Ticks    <-chan time.Time  // at each, rows go to disk; nil is twice a second
 }
 
-// Segment is a finished file of the buffer.
-type Segment struct {
+// SegmentFile is a finished file of the buffer.
+type SegmentFile struct {
 	Dir    string // absolute
 	File   string // base name
 	Rows   int
@@ -40,9 +38,9 @@ type Segment struct {
 
 // Counts says how a collection is.
 type Counts struct {
-	Losses
+	StepLosses
 	Steps    uint64 // taken
-	Dropped  uint64 // steps for which the queue had no room
+	Dropped  uint64 // steps for which the queue was full
 	Rows     int    // in the buffer, on disk
 	Segments int    // in the buffer
 	Lost     int    // rows that a disk error or a kill cost
@@ -52,21 +50,21 @@ type Counts struct {
 // Collector writes the buffer from its own goroutine: Add never waits for the disk. What was added more than a second
 // ago is on the disk, whether or not more comes.
 type Collector struct {
-	cfg    Config
-	opt    Options
-	dir    string
-	buffer *dataset.Buffer
-	steps  chan Step
-	asked  chan chan error
-	end    chan struct{}
-	done   chan struct{}
+	cfg     CollectorConfig
+	opt     CollectorOptions
+	dir     string
+	buffer  *Buffer
+	steps   chan ControllerStep
+	flushes chan chan error
+	end     chan struct{}
+	done    chan struct{}
 
 	mu     sync.Mutex
 	counts Counts
 
 	// Of the goroutine.
-	gather    *Gather
-	appender  *dataset.Appender
+	gather    *gatherer
+	appender  *Appender
 	flight    string              // of the appender
 	rows      int                 // of the segment at hand
 	announced map[string][32]byte // digests by name
@@ -75,13 +73,13 @@ type Collector struct {
 }
 
 const (
-	room = 4000 // for steps: ten seconds at 400 Hz
-	most = 100  // segments told of at the start: those that the topic keeps
+	queue = 4000 // for steps: ten seconds at 400 Hz
+	most  = 100  // segments announced at the start: those that the topic keeps
 )
 
-// Open opens the buffer, which no other process may write to, and tells of the segments that are there: also of those
-// that a killed process left.
-func Open(cfg Config, opt Options) (*Collector, error) {
+// OpenCollector opens the buffer, which no other process may write to, and announces the segments that are there:
+// also of those that a killed process left.
+func OpenCollector(cfg CollectorConfig, opt CollectorOptions) (*Collector, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -89,13 +87,13 @@ func Open(cfg Config, opt Options) (*Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := dataset.Open(dir, dataset.Options{MaxRows: cfg.MaxRows, Delta: cfg.Dt, Clock: opt.Now})
+	b, err := Open(dir, Options{MaxRows: cfg.MaxRows, Delta: cfg.Dt, Clock: opt.Now})
 	if err != nil {
 		return nil, err
 	}
-	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: NewGather(cfg.Dt, cfg.Guarded),
+	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: newGatherer(cfg.Dt, cfg.Guarded),
 		announced: map[string][32]byte{},
-		steps:     make(chan Step, room), asked: make(chan chan error), end: make(chan struct{}),
+		steps:     make(chan ControllerStep, queue), flushes: make(chan chan error), end: make(chan struct{}),
 		done: make(chan struct{})}
 	if files := b.Files(); len(files) > most {
 		for _, f := range files[:len(files)-most] {
@@ -105,7 +103,7 @@ func Open(cfg Config, opt Options) (*Collector, error) {
 	if err := c.announce(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	c.tell()
+	c.publish()
 	ticks, stop := opt.Ticks, func() {}
 	if ticks == nil {
 		t := time.NewTicker(time.Second / 2)
@@ -119,8 +117,8 @@ func Open(cfg Config, opt Options) (*Collector, error) {
 	return c, nil
 }
 
-// Add takes a step. It says false where the queue had no room.
-func (c *Collector) Add(s Step) bool {
+// Add takes a step. It returns false where the queue was full.
+func (c *Collector) Add(s ControllerStep) bool {
 	c.mu.Lock()
 	c.counts.Steps++
 	c.mu.Unlock()
@@ -135,11 +133,11 @@ func (c *Collector) Add(s Step) bool {
 	return false
 }
 
-// Flush brings all that was added to disk, ends the segment and tells of it.
+// Flush brings all that was added to disk, ends the segment and announces it.
 func (c *Collector) Flush() error {
 	answer := make(chan error, 1)
 	select {
-	case c.asked <- answer:
+	case c.flushes <- answer:
 		return <-answer
 	case <-c.done:
 		return fmt.Errorf("buffer %s: closed", c.dir)
@@ -153,7 +151,7 @@ func (c *Collector) Counts() Counts {
 	return c.counts
 }
 
-// Close ends the segment, tells of it and lets others write to the buffer. Nothing may be added any more.
+// Close ends the segment, announces it and lets others write to the buffer. Nothing may be added any more.
 func (c *Collector) Close() error {
 	close(c.end)
 	<-c.done
@@ -167,7 +165,7 @@ func (c *Collector) run(ticks <-chan time.Time) {
 			c.step(s)
 		case <-ticks:
 			c.sync()
-		case answer := <-c.asked:
+		case answer := <-c.flushes:
 			answer <- c.finish()
 		case <-c.end:
 			_ = c.finish() // it stays in Counts
@@ -181,25 +179,25 @@ func (c *Collector) finish() error {
 	for len(c.steps) > 0 {
 		c.step(<-c.steps)
 	}
-	if r, ok := c.gather.Finish(); ok {
+	if r, ok := c.gather.finish(); ok {
 		c.append(r)
 	}
 	c.cut()
-	c.tell()
+	c.publish()
 	return c.Counts().Err
 }
 
-func (c *Collector) step(s Step) {
-	if r, ok := c.gather.Add(s); ok {
+func (c *Collector) step(s ControllerStep) {
+	if r, ok := c.gather.add(s); ok {
 		c.append(r)
 	}
 }
 
 // append brings a row to the buffer, in a segment of its flight.
-func (c *Collector) append(r Row) {
+func (c *Collector) append(r flightRow) {
 	if c.appender != nil && (c.flight != r.Flight || float64(c.rows) >= c.cfg.Seconds/c.cfg.Dt) {
 		c.cut()
-		c.tell()
+		c.publish()
 	}
 	if c.appender == nil {
 		if c.opt.Now().Before(c.retry) {
@@ -241,10 +239,10 @@ func (c *Collector) sync() {
 			c.fail(err)
 		}
 	}
-	c.tell()
+	c.publish()
 }
 
-// fail notes an error, which ended the appender. A disk that is full may have room again in a second.
+// fail notes an error, which ended the appender. A disk that is full may have space again in a second.
 func (c *Collector) fail(err error) {
 	if c.appender != nil {
 		_ = c.appender.Close() // says the same
@@ -261,8 +259,8 @@ func (c *Collector) well() {
 	c.mu.Unlock()
 }
 
-// tell announces what has ended and brings the counts up to date.
-func (c *Collector) tell() {
+// publish announces what has ended and brings the counts up to date.
+func (c *Collector) publish() {
 	if err := c.announce(); err != nil {
 		c.fail(err)
 	}
@@ -272,11 +270,11 @@ func (c *Collector) tell() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts.Losses, c.counts.Rows, c.counts.Segments, c.counts.Lost = c.gather.Losses(), c.buffer.Rows(), len(files),
+	c.counts.StepLosses, c.counts.Rows, c.counts.Segments, c.counts.Lost = c.gather.losses, c.buffer.Rows(), len(files),
 		lost
 }
 
-// announce tells of segments that ended since the last call, and of those that gave rows up for newer ones: they are
+// announce reports segments that ended since the last call, and of those that gave rows up for newer ones: they are
 // other files now.
 func (c *Collector) announce() error {
 	for _, f := range c.buffer.Files() {
@@ -299,18 +297,18 @@ func (c *Collector) announce() error {
 	return nil
 }
 
-func (c *Collector) describe(f dataset.File) (Segment, error) {
-	s := Segment{Dir: c.dir, File: f.Name, Rows: f.Rows}
+func (c *Collector) describe(f File) (SegmentFile, error) {
+	s := SegmentFile{Dir: c.dir, File: f.Name, Rows: f.Rows}
 	path := filepath.Join(c.dir, f.Name)
 	var err error
-	if s.SHA256, err = Sum(path); err != nil {
+	if s.SHA256, err = FileSHA256(path); err != nil {
 		return s, err
 	}
-	begun, ok := Begun(f.Flight)
+	begun, ok := FlightStart(f.Flight)
 	if !ok {
 		return s, nil
 	}
-	rows, _, err := dataset.ReadFile(path, c.cfg.Dt)
+	rows, _, err := ReadFile(path, c.cfg.Dt)
 	if err != nil || len(rows.Rows) == 0 {
 		return s, err
 	}
@@ -318,8 +316,8 @@ func (c *Collector) describe(f dataset.File) (Segment, error) {
 	return s, nil
 }
 
-// Sum is the SHA-256 of a file's bytes.
-func Sum(path string) (sum [32]byte, err error) {
+// FileSHA256 is the SHA-256 of a file's bytes.
+func FileSHA256(path string) (sum [32]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return sum, err

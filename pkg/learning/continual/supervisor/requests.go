@@ -8,10 +8,10 @@ import (
 )
 
 // do has Run do something, and waits for it.
-func (l *Learner) do(ctx context.Context, f func()) error {
+func (l *Supervisor) do(ctx context.Context, f func()) error {
 	done := make(chan struct{})
 	select {
-	case l.asks <- func() { f(); close(done) }:
+	case l.requests <- func() { f(); close(done) }:
 		<-done
 		return nil
 	case <-ctx.Done():
@@ -19,13 +19,13 @@ func (l *Learner) do(ctx context.Context, f func()) error {
 	}
 }
 
-// Segment takes a segment that was announced. What is wrong with it is told to the log.
-func (l *Learner) Segment(ctx context.Context, a Announced) error {
+// Segment takes a segment that was announced. What is wrong with it goes to the log.
+func (l *Supervisor) Segment(ctx context.Context, a Announced) error {
 	return l.do(ctx, func() { l.take(&a) })
 }
 
 // Tick takes a tick of the controller. It never waits: where the learner is busy the tick is left out.
-func (l *Learner) Tick(t Tick) bool {
+func (l *Supervisor) Tick(t ControllerTick) bool {
 	select {
 	case l.ticks <- t:
 		return true
@@ -35,7 +35,7 @@ func (l *Learner) Tick(t Tick) bool {
 }
 
 // TrainNow has a round begin, whether or not there is enough that is new.
-func (l *Learner) TrainNow(ctx context.Context) (line string, err error) {
+func (l *Supervisor) TrainNow(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() {
 		switch {
 		case l.paused:
@@ -43,7 +43,7 @@ func (l *Learner) TrainNow(ctx context.Context) (line string, err error) {
 		case l.job != nil:
 			line = "learning is at work already"
 		default:
-			l.asked, l.gaveUp = true, false
+			l.requested, l.gaveUp = true, false
 			line = "learning begins"
 		}
 	})
@@ -51,7 +51,7 @@ func (l *Learner) TrainNow(ctx context.Context) (line string, err error) {
 }
 
 // Pause lets no round begin, and ends the one at work, whose data wait for the next; or lets them begin again.
-func (l *Learner) Pause(ctx context.Context, pause bool) (line string, err error) {
+func (l *Supervisor) Pause(ctx context.Context, pause bool) (line string, err error) {
 	err = l.do(ctx, func() {
 		l.paused = pause
 		if pause && l.job != nil {
@@ -66,39 +66,40 @@ func (l *Learner) Pause(ctx context.Context, pause bool) (line string, err error
 	return line, err
 }
 
-// Rollback returns to the newest bundle before the present one that flew safely or, where there is none, to the one before.
-func (l *Learner) Rollback(ctx context.Context) (line string, err error) {
+// Rollback returns to the newest bundle before the present one that flew safely or, where there is none, to the one
+// before.
+func (l *Supervisor) Rollback(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() { line, err = l.takeBack("asked to", true) })
 	return line, errors.Join(failed, err)
 }
 
 // Status now.
-func (l *Learner) Status() Status {
+func (l *Supervisor) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status
 }
 
-// progress is what a job tells of itself.
-func (l *Learner) progress(s continual.Status) {
+// progress is what a job reports.
+func (l *Supervisor) progress(s continual.Status) {
 	if s.Phase == continual.Idle {
 		return // the outcome says more
 	}
 	l.change(func(t *Status) { t.Phase, t.Share, t.Loss = s.Phase, s.Share, s.Loss })
 }
 
-// change changes the status and tells it.
-func (l *Learner) change(f func(*Status)) {
+// change changes the status and reports it.
+func (l *Supervisor) change(f func(*Status)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(&l.status)
-	l.opt.Tell(l.status)
+	l.opt.Report(l.status)
 }
 
 // say changes phase and message; an empty message leaves the last one.
-func (l *Learner) say(p continual.Phase, message string) {
+func (l *Supervisor) say(p continual.Phase, message string) {
 	bundle := ""
-	if b := l.shelf.Current(); b != nil {
+	if b := l.bundles.Current(); b != nil {
 		bundle = b.ID
 	}
 	l.stale = false
@@ -110,8 +111,8 @@ func (l *Learner) say(p continual.Phase, message string) {
 	})
 }
 
-// show tells of rows that came.
-func (l *Learner) show() {
+// show reports rows that came.
+func (l *Supervisor) show() {
 	if l.stale {
 		l.stale = false
 		l.change(func(s *Status) { s.Rows = l.rows })
@@ -119,11 +120,11 @@ func (l *Learner) show() {
 }
 
 // settle says that nothing is at work, unless something is.
-func (l *Learner) settle(message string) {
+func (l *Supervisor) settle(message string) {
 	switch {
 	case l.job != nil:
 		l.change(func(s *Status) {
-			if b := l.shelf.Current(); b != nil {
+			if b := l.bundles.Current(); b != nil {
 				s.Bundle = b.ID
 			}
 			s.Message = message
@@ -135,13 +136,13 @@ func (l *Learner) settle(message string) {
 	}
 }
 
-// fail tells what went wrong.
-func (l *Learner) fail(line string) {
+// fail reports what went wrong.
+func (l *Supervisor) fail(line string) {
 	l.log(true, line)
 	l.settle(line)
 }
 
-func (l *Learner) log(bad bool, line string) {
+func (l *Supervisor) log(bad bool, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opt.Log(bad, line)

@@ -28,14 +28,14 @@ func (n *learnerNode) publish(b *bundle.Bundle) {
 // between is the least time between two messages that differ in their progress alone.
 const between = time.Second / 5
 
-// progress tells what the learner does.
+// progress publishes what the learner does.
 func (n *learnerNode) progress(s supervisor.Status) {
-	last := n.told
+	last := n.published
 	last.Share, last.Loss = s.Share, s.Loss
-	if last == s && time.Since(n.toldAt) < between {
+	if last == s && time.Since(n.publishedAt) < between {
 		return
 	}
-	n.told, n.toldAt = s, time.Now()
+	n.published, n.publishedAt = s, time.Now()
 	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows),
 		BundleID: s.Bundle,
 		Loss:     float32(s.Loss), Validation: float32(math.NaN()), Message: s.Message}
@@ -54,8 +54,8 @@ func (n *learnerNode) log(bad bool, line string) {
 	n.Log().Info().Msg(line)
 }
 
-// tell says how learning is.
-func (n *learnerNode) tell(s *diagnostics.Status) {
+// diagnose reports the state of learning.
+func (n *learnerNode) diagnose(s *diagnostics.Status) {
 	now, dropped := n.learner.Status(), n.dropped.Load()
 	s.Summary(diagnostics.OK, "%s: %s", now.Phase, now.Message)
 	if now.Bundle == "" {
