@@ -178,7 +178,7 @@ func TestSeveralFlights(t *testing.T) {
 		near(t, f.Name, quad.Flight{Segments: got.Segments[i : i+1]}, f, 2e-6, 1e-9)
 	}
 	if err := WriteBag(dir, []quad.Flight{a}, BagOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "is there already") {
+		!strings.Contains(err.Error(), "the folder exists already") {
 		t.Errorf("over a bag: error %v", err)
 	}
 	if err := WriteBag(filepath.Join(t.TempDir(), "c"), []quad.Flight{{Name: "empty"}}, BagOptions{}); err == nil ||
