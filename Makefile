@@ -29,14 +29,13 @@ test: deps peers mpirun lint build cross ## all checks: lint, build, every Go te
 	CGO_ENABLED=0 go test ./...
 	go test ./...
 
-# The first table of the README is of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.
+# Open-loop errors are of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.
 .PHONY: bench
 bench: build ## the figures of the README, and the time of the hot paths (nothing else running)
 	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
 	bin/vnd bench policy && bin/vnd bench fit && bin/vnd bench tick
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --methods recent,base,refit,oracle,ours
-	$(if $(TRAIN),for seed in 1 2 3; do for net in '' --no-latent; do \
-		time bin/vnd fit --seed $$seed $$net --out build/bench/fit.vnd $(TRAIN) && bin/vnd score --bundle build/bench/fit.vnd --dev $(TRAIN) $(TEST); done; done)
+	$(if $(TRAIN),python3 benchmarks/open_loop.py --train $(TRAIN) --test $(TEST) --out build/bench/open_loop)
 
 # Those who would do the same work, in turns with ours; PyTorch, of which PyPI has no small build, if it is there.
 .PHONY: peers-bench

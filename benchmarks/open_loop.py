@@ -18,8 +18,8 @@ RATIOS = [(c, i, p) for c in ("position_m", "velocity_m_s") for i in (1, 2)
           for p in ("prior", "recent_mean", "lin+recent_mean", "recent_mean*", "ridge*", "vnd --no-latent")]
 
 ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-ap.add_argument("--train", required=True, help="folder of flights to fit")
-ap.add_argument("--test", required=True, help="folder of flights to score")
+ap.add_argument("--train", required=True, nargs="+", help="flights to fit: files or folders")
+ap.add_argument("--test", required=True, nargs="+", help="flights to score")
 ap.add_argument("--out", required=True, help="folder of bundles and scores")
 ap.add_argument("--seeds", default="1,2,3")
 ap.add_argument("--vnd", default="bin/vnd")
@@ -35,10 +35,11 @@ def scores(seed):
     bundles = {m: os.path.join(A.out, seed + m.removeprefix("vnd").strip() + ".vnd") for m in MODELS}
     for model, path in bundles.items():
         if not os.path.exists(path):  # the bound on minutes would make the result depend on the machine
-            run(A.vnd, "fit", "--seed", seed, *model.split()[1:], "-p", "train.minutes:=600.0", "--out", path, A.train)
+            run(A.vnd, "fit", "--seed", seed, *model.split()[1:], "-p", "train.minutes:=600.0", "--out", path, *A.train)
     kept = os.path.join(A.out, seed + ".json")
     if not os.path.exists(kept):
-        text = run(A.vnd, "score", "--json", *(x for p in bundles.values() for x in ("--bundle", p)), "--dev", A.train, A.test)
+        flags = [x for p in bundles.values() for x in ("--bundle", p)] + [x for d in A.train for x in ("--dev", d)]
+        text = run(A.vnd, "score", "--json", *flags, *A.test)
         with open(kept, "w") as f:
             f.write(text)
     with open(kept) as f:
