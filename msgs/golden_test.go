@@ -138,7 +138,7 @@ func TestBigEndianPeer(t *testing.T) {
 	}
 }
 
-// The recordings of defaults hold what a new message must hold.
+// A new message has the defaults that ROS 2 Humble recorded.
 func TestDefaults(t *testing.T) {
 	for _, r := range recordings(t) {
 		switch r.Name {
@@ -146,7 +146,8 @@ func TestDefaults(t *testing.T) {
 			if err := equal(reflect.ValueOf(create(t, r.Type)).Elem(), r.fields); err != nil {
 				t.Errorf("%s%v", r.Name, err)
 			}
-		case "test_msgs__Arrays", "test_msgs__BoundedSequences", "test_msgs__UnboundedSequences", "test_msgs__Strings", "test_msgs__WStrings":
+		case "test_msgs__Arrays", "test_msgs__BoundedSequences", "test_msgs__UnboundedSequences",
+			"test_msgs__Strings", "test_msgs__WStrings":
 			m, n := reflect.ValueOf(create(t, r.Type)).Elem(), 0
 			for name, want := range r.fields {
 				if !bytes.Contains([]byte(name), []byte("default")) {

@@ -1,14 +1,15 @@
-// Package msgs holds the project's own ROS messages (package fit) as Go types, and knows every
-// message and service that the project can read: its own, and the standard ones in the folders
-// beside, each a Go package of its ROS package's name without underscores.
+// Package msgs has the project's own ROS messages (package vnd) as Go types, and a registry of all
+// messages and services that the project can read. Standard ROS packages are in the folders beside,
+// each a Go package of the same name without underscores.
 //
-// Definitions are the .msg and .srv files; msggen makes the Go. Those of the standard packages are
-// as of ROS 2 Jazzy and PX4 1.18; what was different before is in the folder humble.
+// msggen generates the Go files from the .msg and .srv files. Standard definitions are those of ROS 2
+// Jazzy and PX4 1.18; the folder humble has older ones that differ.
 package msgs
 
-//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs -own vnd .
-//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
-//go:generate go run vnd/pkg/ros2/msggen/cmd/msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
+//go:generate -command msggen go run vnd/pkg/ros2/msggen/cmd/msggen
+//go:generate msggen -import vnd/msgs -own vnd .
+//go:generate msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
+//go:generate msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
 
 import (
 	"embed"
@@ -20,20 +21,20 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// sources are the definitions, by the path that the registry's entries name.
+// sources are the definitions, by the paths in the registry's entries.
 //
 //go:embed msg/*.msg srv/*.srv */msg/*.msg */srv/*.srv
 var sources embed.FS
 
-// entry is what msggen knows of a message, or of one half of a service.
+// entry describes a message, or one half of a service.
 type entry struct {
 	hash   string
 	source string   // path in sources
-	refs   []string // all types it refers to
+	refs   []string // all types that it refers to
 	create func() cdr.Message
 }
 
-// serviceEntry is what msggen knows of a service.
+// serviceEntry describes a service.
 type serviceEntry struct {
 	hash   string
 	source string // path in sources
@@ -71,7 +72,7 @@ func LookupService(name string) (Service, bool) {
 	return Service{Name: name, Hash: e.hash, Request: request, Response: response}, true
 }
 
-// Names are the names of all types that Lookup finds, in order.
+// Names are the sorted names of all types that Lookup finds.
 func Names() []string {
 	return slices.Sorted(maps.Keys(types))
 }
@@ -89,11 +90,11 @@ func DDSName(name string) string {
 	return pkg + "::" + kind + "::dds_::" + base + "_"
 }
 
-// separator is the line between definitions in the "ros2msg" form.
+// separator is the line between definitions in MCAP's "ros2msg" encoding.
 var separator = strings.Repeat("=", 80)
 
-// Definition is the type's source in the "ros2msg" form that MCAP files carry: its own text, then
-// those of all types it refers to, each after a line of 80 "=" and a line "MSG: package/Name".
+// Definition is the type's source in MCAP's "ros2msg" encoding: its own text, then those of all types
+// that it refers to, each after a line of 80 "=" and a line "MSG: package/Name".
 func (t Type) Definition() string {
 	var b strings.Builder
 	b.WriteString(t.text())

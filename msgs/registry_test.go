@@ -50,7 +50,7 @@ func TestRegistry(t *testing.T) {
 		if err != nil || typ.Definition() != want {
 			t.Errorf("%s: %v\n got %q\nwant %q", name, err, typ.Definition(), want)
 		}
-		// Who reads the definition alone finds the same type.
+		// The definition alone gives the same type.
 		alone, err := msggen.ParseDefinition(name, name, typ.Definition())
 		if err != nil {
 			t.Error(err)
@@ -61,7 +61,8 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	service, ok := msgs.LookupService("std_srvs/srv/SetBool")
-	if !ok || service.Request.New().TypeName() != "std_srvs/srv/SetBool_Request" || service.Response.DDSName() != "std_srvs::srv::dds_::SetBool_Response_" {
+	if !ok || service.Request.New().TypeName() != "std_srvs/srv/SetBool_Request" ||
+		service.Response.DDSName() != "std_srvs::srv::dds_::SetBool_Response_" {
 		t.Errorf("%+v", service)
 	}
 	if _, ok := msgs.Lookup("std_srvs/srv/SetBool"); ok {
@@ -72,7 +73,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// The generated code is what msggen makes of the definitions now, and nothing is left from before.
+// The generated code is that of the current definitions.
 func TestGeneratedIsFresh(t *testing.T) {
 	for dir, tree := range map[string]*msggen.Tree{".": tree, "humble": humble, "internal": internal} {
 		want, err := tree.Generate()
@@ -100,18 +101,15 @@ func TestGeneratedIsFresh(t *testing.T) {
 	}
 }
 
-// Every field says what it holds; those of numbers in the project's own messages with unit or range.
+// Every field has a comment; those of numbers in the project's own messages name a unit or range.
 func TestFieldsAreDocumented(t *testing.T) {
-	units := []string{"m", "m/s", "m/s^2", "rad", "rad/s", "s", "0", "unit", "number", "counts", "stage", "bytes", "SHA-256"}
 	for _, tree := range []*msggen.Tree{tree, humble} {
 		for _, m := range definitions(t, tree).Messages() {
 			for _, f := range m.Fields {
 				if len(f.Doc) == 0 {
 					t.Errorf("%s.%s has no comment", m.Name, f.Name)
 				}
-				isNumber := f.Type.Base != msggen.String && f.Type.Base != msggen.Bool && f.Type.Base != msggen.Nested
-				words := strings.FieldsFunc(strings.Join(f.Doc, " "), func(r rune) bool { return strings.ContainsRune(" ,:;()", r) })
-				if strings.HasPrefix(m.Name, "vnd/") && isNumber && !slices.ContainsFunc(units, func(u string) bool { return slices.Contains(words, u) }) {
+				if strings.HasPrefix(m.Name, "vnd/") && !hasUnit(f) {
 					t.Errorf("%s.%s: no unit in %q", m.Name, f.Name, f.Doc)
 				}
 			}
@@ -119,11 +117,25 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 }
 
+// hasUnit reports whether the comment of a number names a unit, a range or what it counts.
+func hasUnit(f msggen.Field) bool {
+	switch f.Type.Base {
+	case msggen.String, msggen.Bool, msggen.Nested:
+		return true
+	}
+	units := []string{"m", "m/s", "m/s^2", "rad", "rad/s", "s", "0", "unit", "number", "counts", "stage", "bytes",
+		"SHA-256"}
+	isSeparator := func(r rune) bool { return strings.ContainsRune(" ,:;()", r) }
+	words := strings.FieldsFunc(strings.Join(f.Doc, " "), isSeparator)
+	return slices.ContainsFunc(units, func(u string) bool { return slices.Contains(words, u) })
+}
+
 // The names of the contract, and of the simulator's own service.
-func TestContract(t *testing.T) {
+func TestFieldsAreThoseOfTheContract(t *testing.T) {
 	want := map[string]string{
-		"vnd/msg/ThrustRates":      "header thrust body_rates",
-		"vnd/msg/Step":             "header seq pose velocity command command_sent actuator reference latent latent_stamp bundle_id guard_state confidence task",
+		"vnd/msg/ThrustRates": "header thrust body_rates",
+		"vnd/msg/Step": "header seq pose velocity command command_sent actuator reference latent latent_stamp " +
+			"bundle_id guard_state confidence task",
 		"vnd/msg/Latent":           "header mean novelty bundle_id",
 		"vnd/msg/Bundle":           "header id parent robot task data sha256 metrics_json",
 		"vnd/msg/BufferSegment":    "header directory file rows sha256",

@@ -162,7 +162,8 @@ func hot(t testing.TB) []cdr.Message {
 	f := filler{rand.New(rand.NewPCG(1, 2)), set}
 	var out []cdr.Message
 	for _, name := range []string{
-		"vnd/msg/Step", "vnd/msg/ThrustRates", "vnd/msg/Latent", "geometry_msgs/msg/PoseStamped", "nav_msgs/msg/Odometry",
+		"vnd/msg/Step", "vnd/msg/ThrustRates", "vnd/msg/Latent", "geometry_msgs/msg/PoseStamped",
+		"nav_msgs/msg/Odometry",
 		"nav_msgs/msg/Path", "sensor_msgs/msg/Imu", "tf2_msgs/msg/TFMessage", "mavros_msgs/msg/AttitudeTarget",
 		"px4_msgs/msg/VehicleOdometry", "diagnostic_msgs/msg/DiagnosticArray", "visualization_msgs/msg/MarkerArray",
 	} {

@@ -14,7 +14,7 @@ type Primitive interface {
 // hostOrder is the byte order of numbers in memory.
 var hostOrder = Order(binary.NativeEndian.Uint16([]byte{1, 0}))
 
-// Resize returns s with length n and re-uses its memory where it has room. Old elements keep their
+// Resize returns s with length n and re-uses its memory if it is large enough. Old elements keep their
 // values, so that a nested message re-uses its slices in turn.
 func Resize[T any](s []T, n int) []T {
 	if n <= cap(s) {

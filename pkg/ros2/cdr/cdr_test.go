@@ -168,7 +168,8 @@ func TestEmptyStringWithoutNUL(t *testing.T) {
 func big() *every {
 	return &every{
 		Str: "some text", WStr: "wide 漢", Short: "short", WShort: "w", Bools: make([]bool, 9), Bytes: make([]byte, 100),
-		U16s: make([]uint16, 5), I16s: make([]int16, 5), U32s: make([]uint32, 4), I32s: make([]int32, 4), U64s: make([]uint64, 4),
+		U16s: make([]uint16, 5), I16s: make([]int16, 5), U32s: make([]uint32, 4), I32s: make([]int32, 4),
+		U64s: make([]uint64, 4),
 		F32s: make([]float32, 40), F64s: []float64{1, math.Inf(1), math.Copysign(0, -1)},
 		Names: []string{"a", "bb"}, Nested: make([]point, 20),
 	}

@@ -56,7 +56,8 @@ func (d *Decoder) take(n int, field string) []byte {
 
 // short records that n bytes do not remain.
 func (d *Decoder) short(n int, field string) {
-	d.failf(field, "expected %d more bytes at byte %d, the data ends at %d", n, HeaderSize+d.off, HeaderSize+len(d.data))
+	d.failf(field, "expected %d more bytes at byte %d, the data ends at %d", n, HeaderSize+d.off,
+		HeaderSize+len(d.data))
 }
 
 // failf records the first error and lets every later read fail.

@@ -5,18 +5,6 @@ import (
 	"math"
 )
 
-// codecMethods are the methods of cdr.Encoder and cdr.Decoder for single primitives.
-var codecMethods = map[Base]string{
-	Int8: "Int8", Uint8: "Uint8", Byte: "Uint8", Int16: "Int16", Uint16: "Uint16", Int32: "Int32", Uint32: "Uint32",
-	Int64: "Int64", Uint64: "Uint64", Float32: "Float32", Float64: "Float64", Bool: "Bool", String: "String", WString: "WString",
-}
-
-// wireSizes are the fewest bytes that a base type takes. An empty string may come without its NUL.
-var wireSizes = map[Base]int{
-	Int8: 1, Uint8: 1, Byte: 1, Bool: 1, Int16: 2, Uint16: 2, Int32: 4, Uint32: 4, Float32: 4,
-	Int64: 8, Uint64: 8, Float64: 8, String: 4, WString: 4,
-}
-
 // codec writes MarshalCDR and UnmarshalCDR.
 func (f *file) codec(m *Message) error {
 	name := goType(m.Name)
@@ -27,7 +15,8 @@ func (f *file) codec(m *Message) error {
 	for _, field := range m.Fields {
 		f.encode(m, field)
 	}
-	f.printf("}\n\n// UnmarshalCDR overwrites every field, re-using slices.\nfunc (m *%s) UnmarshalCDR(d *cdr.Decoder) {\n", name)
+	f.printf("}\n\n// UnmarshalCDR overwrites every field, re-using slices.\n")
+	f.printf("func (m *%s) UnmarshalCDR(d *cdr.Decoder) {\n", name)
 	if len(m.Fields) == 0 {
 		f.printf("\td.Uint8(%q)\n", m.Name+"."+atLeastOneMember.Name)
 	}
@@ -61,9 +50,9 @@ func encodeElem(t Type, expr, path string) string {
 	case Nested:
 		return expr + ".MarshalCDR(e)"
 	case String, WString:
-		return fmt.Sprintf("e.%s(%s, %d, %q)", codecMethods[t.Base], expr, t.StringBound, path)
+		return fmt.Sprintf("e.%s(%s, %d, %q)", primitives[t.Base].codec, expr, t.StringBound, path)
 	default:
-		return fmt.Sprintf("e.%s(%s)", codecMethods[t.Base], expr)
+		return fmt.Sprintf("e.%s(%s)", primitives[t.Base].codec, expr)
 	}
 }
 
@@ -90,21 +79,21 @@ func decodeElem(t Type, expr, path string) string {
 	case Nested:
 		return expr + ".UnmarshalCDR(d)"
 	case String, WString:
-		return fmt.Sprintf("d.%s(&%s, %d, %q)", codecMethods[t.Base], expr, t.StringBound, path)
+		return fmt.Sprintf("d.%s(&%s, %d, %q)", primitives[t.Base].codec, expr, t.StringBound, path)
 	default:
-		return fmt.Sprintf("%s = d.%s(%q)", expr, codecMethods[t.Base], path)
+		return fmt.Sprintf("%s = d.%s(%q)", expr, primitives[t.Base].codec, path)
 	}
 }
 
-// isNumeric tells whether cdr's generic functions take the type's elements.
+// isNumeric reports whether the elements are of a cdr.Primitive type.
 func isNumeric(t Type) bool {
 	return t.Base != Nested && t.Base != String && t.Base != WString
 }
 
-// wireSize is the fewest bytes that one element takes, padding not counted.
+// wireSize is the least size of one element in bytes, without padding.
 func (f *file) wireSize(t Type) int {
 	if t.Base != Nested {
-		return wireSizes[t.Base]
+		return primitives[t.Base].size
 	}
 	total := 0
 	for _, field := range f.set.Message(t.Ref).Fields {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// separator is the line that MCAP's "ros2msg" encoding has between definitions.
+// separator is the line between definitions in MCAP's "ros2msg" encoding.
 var separator = strings.Repeat("=", 80)
 
-// Definition is the "ros2msg" text of a message: its source, then the source of every type that it
+// Definition is the "ros2msg" text of a message: its source, then the sources of all types that it
 // refers to, each after a line of 80 "=" and a line "MSG: package/Name".
 func (s *Set) Definition(full string) (string, error) {
 	m := s.Message(full)
@@ -30,8 +30,8 @@ func (s *Set) Definition(full string) (string, error) {
 	return b.String(), nil
 }
 
-// ParseDefinition parses "ros2msg" text of the message full, as bags carry it. Errors name file and
-// line. The set's Hash(full) then tells whether the definition is the known one.
+// ParseDefinition parses the "ros2msg" text of the message full, as bags have it. Errors name file and
+// line. The set's Hash(full) identifies the definition.
 func ParseDefinition(file, full, text string) (*Set, error) {
 	set := NewSet(nil)
 	name, first := full, 0

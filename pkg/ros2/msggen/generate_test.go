@@ -22,41 +22,45 @@ func treeOf(files map[string]string) *msggen.Tree {
 	return &msggen.Tree{FS: fsys, Root: ".", Import: "example/msgs"}
 }
 
-// The hashes that ROS 2 Jazzy's generator gave: nested types, a bounded string, a message without
-// fields, and a service with its event.
-func TestHash(t *testing.T) {
+// Nested types, a bounded string, a message without fields, and a service with its event.
+func TestHashesAreThoseOfJazzy(t *testing.T) {
 	set, err := treeOf(map[string]string{
-		"builtin_interfaces/msg/Time.msg":         "int32 sec 7 # neither default nor comment count\nuint32 nanosec\n",
-		"std_msgs/msg/Header.msg":                 "uint8 NOR_CONSTANTS = 1\nbuiltin_interfaces/Time stamp\nstring frame_id\n",
-		"std_msgs/msg/Empty.msg":                  "",
-		"service_msgs/msg/ServiceEventInfo.msg":   "uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] client_gid\nint64 sequence_number\n",
-		"std_srvs/srv/SetBool.srv":                "bool data\n---\nbool success\nstring message\n",
-		"rmw_dds_common/msg/Gid.msg":              "char[16] data\n",
-		"rmw_dds_common/msg/NodeEntitiesInfo.msg": "string<=256 node_namespace\nstring<=256 node_name\nGid[] reader_gid_seq\nGid[] writer_gid_seq\n",
+		"builtin_interfaces/msg/Time.msg": "int32 sec 7 # neither default nor comment count\nuint32 nanosec\n",
+		"std_msgs/msg/Header.msg": "uint8 NOR_CONSTANTS = 1\nbuiltin_interfaces/Time stamp\nstring " +
+			"frame_id\n",
+		"std_msgs/msg/Empty.msg": "",
+		"service_msgs/msg/ServiceEventInfo.msg": "uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] " +
+			"client_gid\nint64 sequence_number\n",
+		"std_srvs/srv/SetBool.srv":   "bool data\n---\nbool success\nstring message\n",
+		"rmw_dds_common/msg/Gid.msg": "char[16] data\n",
+		"rmw_dds_common/msg/NodeEntitiesInfo.msg": "string<=256 node_namespace\nstring<=256 node_name\nGid[] " +
+			"reader_gid_seq\nGid[] writer_gid_seq\n",
 	}).Set()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"builtin_interfaces/msg/Time":         "RIHS01_b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197",
-		"std_msgs/msg/Header":                 "RIHS01_f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01",
-		"std_msgs/msg/Empty":                  "RIHS01_20b625256f32d5dbc0d04fee44f43c41e51c70d3502f84b4a08e7a9c26a96312",
-		"std_srvs/srv/SetBool":                "RIHS01_abe9e4bb6b41b40e6789712c00ec8871923e089af3f667a79992a428cff2da0a",
-		"std_srvs/srv/SetBool_Event":          "RIHS01_3c4c20015afb4303eafd347b1d6a786f171a89c814726961a9593ef10df878cf",
-		"std_srvs/srv/SetBool_Request":        "RIHS01_c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e",
-		"std_srvs/srv/SetBool_Response":       "RIHS01_d0814e7f7b4880ab77e9c57426c7aa1562ab69f11eef8e2e968812f9cbd0b059",
-		"rmw_dds_common/msg/NodeEntitiesInfo": "RIHS01_8ffef65ee2d088c63b1e8fcd31e800ba9fc8dbe0ee15ca60d1676de5218087a7",
+		"builtin_interfaces/msg/Time":         "b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197",
+		"std_msgs/msg/Header":                 "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01",
+		"std_msgs/msg/Empty":                  "20b625256f32d5dbc0d04fee44f43c41e51c70d3502f84b4a08e7a9c26a96312",
+		"std_srvs/srv/SetBool":                "abe9e4bb6b41b40e6789712c00ec8871923e089af3f667a79992a428cff2da0a",
+		"std_srvs/srv/SetBool_Event":          "3c4c20015afb4303eafd347b1d6a786f171a89c814726961a9593ef10df878cf",
+		"std_srvs/srv/SetBool_Request":        "c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e",
+		"std_srvs/srv/SetBool_Response":       "d0814e7f7b4880ab77e9c57426c7aa1562ab69f11eef8e2e968812f9cbd0b059",
+		"rmw_dds_common/msg/NodeEntitiesInfo": "8ffef65ee2d088c63b1e8fcd31e800ba9fc8dbe0ee15ca60d1676de5218087a7",
 	} {
-		if got, err := set.Hash(name); err != nil || got != want {
-			t.Errorf("%s: %s, %v; expected %s", name, got, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := set.Hash(name); err != nil || got != "RIHS01_"+want {
+				t.Errorf("%s: %s, %v; expected %s", name, got, err, want)
+			}
+		})
 	}
 	if _, err := set.Hash("p/msg/Missing"); err == nil || err.Error() != "p/msg/Missing is not defined" {
 		t.Error(err)
 	}
 }
 
-func TestDefinition(t *testing.T) {
+func TestDefinitionJoinsReferencedTypes(t *testing.T) {
 	set, err := treeOf(map[string]string{
 		"a/msg/A.msg": "b/B b\nC c",
 		"a/msg/C.msg": "b/B b # seen before\n",
@@ -67,7 +71,8 @@ func TestDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := strings.Repeat("=", 80)
-	want := "b/B b\nC c\n" + line + "\nMSG: b/B\nD d\n" + line + "\nMSG: b/D\n" + line + "\nMSG: a/C\nb/B b # seen before\n"
+	want := "b/B b\nC c\n" + line + "\nMSG: b/B\nD d\n" + line + "\nMSG: b/D\n" + line +
+		"\nMSG: a/C\nb/B b # seen before\n"
 	got, err := set.Definition("a/msg/A")
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
@@ -79,13 +84,15 @@ func TestDefinition(t *testing.T) {
 		"int8 a\n" + line + "\nIDL: p/U":    `bag:3: expected "MSG: package/Name" after the separator`,
 		"U u\n" + line + "\nMSG: p/U\nint8": `bag:4: "int8", expected a type and a name`,
 	} {
-		if _, err := msggen.ParseDefinition("bag", "p/msg/T", text); err == nil || err.Error() != want {
-			t.Errorf("%q: %v\nexpected %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := msggen.ParseDefinition("bag", "p/msg/T", text); err == nil || err.Error() != want {
+				t.Errorf("%q: %v\nexpected %s", text, err, want)
+			}
+		})
 	}
 }
 
-func TestGenerateErrors(t *testing.T) {
+func TestGenerateRefuses(t *testing.T) {
 	for _, c := range []struct {
 		files map[string]string
 		want  string
@@ -96,21 +103,29 @@ func TestGenerateErrors(t *testing.T) {
 		{map[string]string{"p/msg/a.msg": ""}, `p/msg/a.msg: type name "p/msg/a", expected package/msg/Name`},
 		{map[string]string{"p/msg/A.msg": "int8 1"}, `p/msg/A.msg:1: field name "1", expected lower_snake_case`},
 		{map[string]string{"p/msg/A.msg": "q/B b"}, "p/msg/A: p/msg/A.b: q/msg/B is not defined"},
-		{map[string]string{"p/msg/A.msg": "B b", "p/msg/B.msg": "A a"}, "p/msg/A: p/msg/A.b: p/msg/B.a: p/msg/A contains itself"},
-		{map[string]string{"p/msg/A.msg": "int8 ab1\nint8 a_b1\nint8 ab_1"}, "p/msg/A: fields ab1 and ab_1 are both Ab1 in Go"},
-		{map[string]string{"p/msg/A.msg": "int8 B_C = 1", "p/msg/ABC.msg": ""}, "p/msg/ABC: p/msg/A.B_C and p/msg/ABC are both ABC in Go"},
-		{map[string]string{"p/msg/A.msg": "", "p/msg/NewA.msg": ""}, "p/msg/NewA: the constructor of p/msg/A and p/msg/NewA are both NewA in Go"},
-		{map[string]string{"p/msg/AB.msg": "", "p/msg/Ab.msg": ""}, "p/msg/Ab: the file p/ab.gen.go belongs to another definition too"},
-		{map[string]string{"p/srv/A.srv": "---", "p/msg/ARequest.msg": ""}, "p/srv/A: p/msg/ARequest and p/srv/A_Request are both ARequest in Go"},
+		{map[string]string{"p/msg/A.msg": "B b", "p/msg/B.msg": "A a"},
+			"p/msg/A: p/msg/A.b: p/msg/B.a: p/msg/A contains itself"},
+		{map[string]string{"p/msg/A.msg": "int8 ab1\nint8 a_b1\nint8 ab_1"},
+			"p/msg/A: fields ab1 and ab_1 are both Ab1 in Go"},
+		{map[string]string{"p/msg/A.msg": "int8 B_C = 1", "p/msg/ABC.msg": ""},
+			"p/msg/ABC: p/msg/A.B_C and p/msg/ABC are both ABC in Go"},
+		{map[string]string{"p/msg/A.msg": "", "p/msg/NewA.msg": ""},
+			"p/msg/NewA: the constructor of p/msg/A and p/msg/NewA are both NewA in Go"},
+		{map[string]string{"p/msg/AB.msg": "", "p/msg/Ab.msg": ""},
+			"p/msg/Ab: the file p/ab.gen.go belongs to another definition too"},
+		{map[string]string{"p/srv/A.srv": "---", "p/msg/ARequest.msg": ""},
+			"p/srv/A: p/msg/ARequest and p/srv/A_Request are both ARequest in Go"},
 	} {
-		_, err := treeOf(c.files).Generate()
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%v: %v\nexpected %s", c.files, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			_, err := treeOf(c.files).Generate()
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%v: %v\nexpected %s", c.files, err, c.want)
+			}
+		})
 	}
 }
 
-func TestWrite(t *testing.T) {
+func TestWriteReplacesStaleFiles(t *testing.T) {
 	dir := t.TempDir()
 	files, err := treeOf(map[string]string{
 		"my_msgs/msg/A.msg": "# Doc.\n\nuint8 X = 3 # three\nstring<=4[<=2] type_name # names\nB[] items\n",
@@ -126,7 +141,8 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []string{
 		msggen.Marker + "\n\npackage mymsgs\n",
-		"// A is my_msgs/msg/A.\n//\n// Doc.\ntype A struct {\n\t// names\n\tTypeName_ []string // strings of at most 4, at most 2 elements\n\tItems     []B\n}",
+		"// A is my_msgs/msg/A.\n//\n// Doc.\ntype A struct {\n\t// names\n" +
+			"\tTypeName_ []string // strings of at most 4, at most 2 elements\n\tItems     []B\n}",
 		"\t// three\n\tAX uint8 = 3\n",
 		"m.TypeName_ = cdr.Resize(m.TypeName_, d.Len(2, 4, \"my_msgs/msg/A.type_name\"))",
 		"m.Items = cdr.Resize(m.Items, d.Len(0, 8, \"my_msgs/msg/A.items\"))",

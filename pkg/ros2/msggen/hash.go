@@ -18,54 +18,36 @@ func (s *Set) Hash(full string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := s.describe(full)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString(`{"type_description": `)
-	writeDescription(&b, root)
-	b.WriteString(`, "referenced_type_descriptions": [`)
 	slices.Sort(refs)
-	for i, ref := range refs {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		m, err := s.describe(ref)
+	var all []string
+	for _, name := range append([]string{full}, refs...) {
+		m, err := s.Describe(name)
 		if err != nil {
 			return "", err
 		}
-		writeDescription(&b, m)
+		all = append(all, description(m))
 	}
-	b.WriteString("]}")
-	sum := sha256.Sum256([]byte(b.String()))
+	text := fmt.Sprintf(`{"type_description": %s, "referenced_type_descriptions": [%s]}`, all[0],
+		strings.Join(all[1:], ", "))
+	sum := sha256.Sum256([]byte(text))
 	return "RIHS01_" + hex.EncodeToString(sum[:]), nil
 }
 
-// writeDescription writes an IndividualTypeDescription as Python's json.dumps would; default values
-// and constants are no part of what is hashed. Names are ASCII without quotes by the naming rules.
-func writeDescription(b *strings.Builder, m *Message) {
-	fields := m.Fields
-	if len(fields) == 0 {
-		fields = []Field{atLeastOneMember}
+// description is an IndividualTypeDescription as Python's json.dumps writes it. Defaults and constants
+// are not part of the hash. Names are ASCII without quotes by the naming rules.
+func description(m *Message) string {
+	var fields []string
+	for _, f := range m.Fields {
+		fields = append(fields, fmt.Sprintf(`{"name": "%s", "type": {"type_id": %d, "capacity": %d, `+
+			`"string_capacity": %d, "nested_type_name": "%s"}}`,
+			f.Name, f.Type.ID(), f.Type.Size, f.Type.StringBound, f.Type.Ref))
 	}
-	fmt.Fprintf(b, `{"type_name": "%s", "fields": [`, m.Name)
-	for i, f := range fields {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		id := int(f.Type.Base) + int(f.Type.Array)
-		if f.Type.StringBound > 0 {
-			id += boundedString
-		}
-		fmt.Fprintf(b, `{"name": "%s", "type": {"type_id": %d, "capacity": %d, "string_capacity": %d, "nested_type_name": "%s"}}`,
-			f.Name, id, f.Type.Size, f.Type.StringBound, f.Type.Ref)
-	}
-	b.WriteString("]}")
+	return fmt.Sprintf(`{"type_name": "%s", "fields": [%s]}`, m.Name, strings.Join(fields, ", "))
 }
 
-// describe is Message, extended to what rosidl derives from a service.
-func (s *Set) describe(full string) (*Message, error) {
+// Describe returns a type as rosidl describes it: a message, a service, or a service's Request, Response
+// or Event. A message without fields gets the field that it has on the wire.
+func (s *Set) Describe(full string) (*Message, error) {
 	nested := func(name, ref string, array Array, size int) Field {
 		return Field{Name: name, Type: Type{Base: Nested, Ref: ref, Array: array, Size: size}}
 	}
@@ -83,8 +65,12 @@ func (s *Set) describe(full string) (*Message, error) {
 			nested("response", base+"_Response", Bounded, 1),
 		}}, nil
 	}
-	if m := s.Message(full); m != nil {
-		return m, nil
+	m := s.Message(full)
+	if m == nil {
+		return nil, fmt.Errorf("%s is not defined", full)
 	}
-	return nil, fmt.Errorf("%s is not defined", full)
+	if len(m.Fields) == 0 {
+		m = &Message{Name: full, Doc: m.Doc, Fields: []Field{atLeastOneMember}, Constants: m.Constants, Text: m.Text}
+	}
+	return m, nil
 }

@@ -1,8 +1,9 @@
-// Package msggen turns ROS 2 interface definitions (.msg and .srv) into Go.
+// Package msggen generates Go from ROS 2 interface definitions (.msg and .srv).
 //
-// It parses the definitions, resolves what they refer to, hashes them (RIHS01 of REP-2011), joins
-// them into the self-contained text that MCAP files carry, and writes one Go file per definition:
-// a struct, its constants, a constructor with the defaults, and its CDR code, without reflection.
+// It parses the definitions, resolves their references and computes their RIHS01 hashes (REP-2011).
+// It writes one Go file per definition: a struct, its constants, a constructor with the defaults, and
+// CDR code without reflection. It also joins a definition with those it refers to, as MCAP files
+// have it.
 package msggen
 
 import (
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// Base is a field's type without array and bounds. Its value is the FIELD_TYPE_* number of
+// Base is a field's type without array and bounds. Its value is the FIELD_TYPE number in
 // type_description_interfaces/msg/FieldType.
 type Base int
 
@@ -33,7 +34,7 @@ const (
 	WString Base = 18
 )
 
-// boundedString is what FieldType adds for string<=N and wstring<=N.
+// boundedString is added to FieldType's number for string<=N and wstring<=N.
 const boundedString = 4
 
 var bases = map[string]Base{
@@ -43,14 +44,21 @@ var bases = map[string]Base{
 	"string": String, "wstring": WString,
 }
 
-// goTypes are the Go types of the base types but Nested.
-var goTypes = map[Base]string{
-	Int8: "int8", Uint8: "uint8", Int16: "int16", Uint16: "uint16", Int32: "int32", Uint32: "uint32",
-	Int64: "int64", Uint64: "uint64", Float32: "float32", Float64: "float64", Bool: "bool",
-	Byte: "uint8", String: "string", WString: "string",
+// primitives are the base types except Nested.
+var primitives = map[Base]struct {
+	goType string
+	codec  string // method of cdr.Encoder and cdr.Decoder
+	size   int    // least bytes on the wire; an empty string may come without its NUL
+}{
+	Int8: {"int8", "Int8", 1}, Uint8: {"uint8", "Uint8", 1}, Byte: {"uint8", "Uint8", 1},
+	Int16: {"int16", "Int16", 2}, Uint16: {"uint16", "Uint16", 2},
+	Int32: {"int32", "Int32", 4}, Uint32: {"uint32", "Uint32", 4},
+	Int64: {"int64", "Int64", 8}, Uint64: {"uint64", "Uint64", 8},
+	Float32: {"float32", "Float32", 4}, Float64: {"float64", "Float64", 8}, Bool: {"bool", "Bool", 1},
+	String: {"string", "String", 4}, WString: {"string", "WString", 4},
 }
 
-// Array is how often a field repeats. Its value is what FieldType adds to the type number.
+// Array is the kind of a field's repetition. Its value is added to FieldType's number.
 type Array int
 
 // The kinds of repetition: T, T[N], T[<=N], T[].
@@ -70,7 +78,16 @@ type Type struct {
 	Size        int // N of T[N] and T[<=N]
 }
 
-// String is the type as definitions write it: "string<=8[<=3]".
+// ID is the type's number in type_description_interfaces/msg/FieldType.
+func (t Type) ID() uint8 {
+	id := uint8(int(t.Base) + int(t.Array))
+	if t.StringBound > 0 {
+		id += boundedString
+	}
+	return id
+}
+
+// String is the type in the syntax of definitions: "string<=8[<=3]".
 func (t Type) String() string {
 	s := t.Ref
 	for name, b := range bases {
@@ -97,7 +114,7 @@ type Field struct {
 	Name    string
 	Type    Type
 	Default any      // nil without one; bool, int64, uint64, float64, string, or []any of these
-	Doc     []string // comment lines above and behind it, without "#"
+	Doc     []string // comment lines above and after it, without "#"
 }
 
 // Constant is one constant of a message.
@@ -125,7 +142,7 @@ type Service struct {
 	Response *Message
 }
 
-// SplitName takes "std_msgs/msg/Header" apart.
+// SplitName splits "std_msgs/msg/Header".
 func SplitName(full string) (pkg, kind, name string, err error) {
 	parts := strings.Split(full, "/")
 	if len(parts) != 3 || !packageName.MatchString(parts[0]) || !typeName.MatchString(parts[2]) {

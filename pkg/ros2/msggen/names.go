@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// initialisms are the words that Go writes in capitals.
+// initialisms are written in capitals in Go.
 var initialisms = map[string]string{"id": "ID", "json": "JSON", "uri": "URI", "url": "URL", "uuid": "UUID"}
 
-// methods are the names that every generated type already has.
+// methods are those of every generated type.
 var methods = map[string]bool{"TypeName": true, "MarshalCDR": true, "UnmarshalCDR": true}
 
 // GoName is the Go spelling of a lower_snake_case or UPPER_SNAKE_CASE name.
@@ -23,7 +23,7 @@ func GoName(snake string) string {
 	return b.String()
 }
 
-// GoField is the Go name of a field. A name that is taken by a method gets an underscore.
+// GoField is the Go name of a field. The name of a method gets an underscore.
 func GoField(name string) string {
 	goName := GoName(name)
 	if methods[goName] {
@@ -42,8 +42,8 @@ func goPackage(pkg string) string {
 	return strings.ReplaceAll(pkg, "_", "")
 }
 
-// fileName is the generated file of a definition. It has no underscore, because Go reads some words
-// behind one as a build constraint.
+// fileName is the generated file of a definition. It has no underscore: Go reads some words after one
+// as a build constraint.
 func fileName(full string) string {
 	return strings.ToLower(goType(full)) + ".gen.go"
 }

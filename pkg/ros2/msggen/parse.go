@@ -61,10 +61,10 @@ func ParseService(file, full, text string) (*Service, error) {
 	return &Service{Name: full, Doc: halves[0].Doc, Request: halves[0], Response: halves[1]}, nil
 }
 
-// parser holds what is open while the lines of one message go by.
+// parser parses the lines of one message.
 type parser struct {
 	file  string
-	line  int // of the line in work, from 1
+	line  int // number of the current line, from 1
 	msg   *Message
 	above []string // comment lines since the last blank line or declaration
 }
@@ -73,8 +73,8 @@ func (p *parser) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
 }
 
-// parse goes line by line. Comment lines right above a declaration are its own; a block that ends
-// in a blank line before the first declaration is the message's.
+// parse reads the lines. Comment lines directly above a declaration belong to it; a block that ends in a
+// blank line before the first declaration belongs to the message.
 func (p *parser) parse(lines []string) error {
 	seen := map[string]bool{}
 	for _, line := range lines {
@@ -115,7 +115,7 @@ func commentText(s string) string {
 	return strings.TrimSpace(strings.TrimLeft(s, "#"))
 }
 
-// declaration parses `type name [default]` or `type NAME = value`, with a comment behind it or not.
+// declaration parses `type name [default]` or `type NAME = value`, with or without a comment after it.
 func (p *parser) declaration(line string) (string, error) {
 	typeText, rest := cutWord(line)
 	if strings.HasPrefix(rest, "#") || rest == "" {
@@ -177,7 +177,8 @@ func splitComment(s string) (value, comment string) {
 func (p *parser) parseType(s string) (Type, error) {
 	m := typeSyntax.FindStringSubmatch(s)
 	if m == nil {
-		return Type{}, p.errorf("type %q, expected one like int32, string<=8, geometry_msgs/Point, with [], [3] or [<=3]", s)
+		return Type{}, p.errorf("type %q, expected one like int32, string<=8, geometry_msgs/Point, with [], [3] or "+
+			"[<=3]", s)
 	}
 	name, stringBound, upTo, size := m[1], m[2], m[3], m[4]
 	t := Type{Base: bases[name]}
@@ -220,7 +221,7 @@ func (p *parser) size(s string) (int, error) {
 	return int(n), nil
 }
 
-// resolveName makes a full name of Name, package/Name or package/msg/Name.
+// resolveName returns the full name of Name, package/Name or package/msg/Name.
 func (p *parser) resolveName(name string) (string, error) {
 	if name == "time" || name == "duration" {
 		return "", p.errorf("type %q is of ROS 1, expected builtin_interfaces/Time or Duration", name)

@@ -9,8 +9,8 @@ import (
 	"vnd/pkg/ros2/msggen"
 )
 
-func TestParseMessage(t *testing.T) {
-	text := `# What it is.
+// everything is a definition with every kind of declaration.
+const everything = `# What it is.
 #   In two lines.
 
 # More of it.
@@ -36,49 +36,63 @@ float64 x 2.5 # default
 char[4] code [1,2,3,4]
 bool flag 0
 `
-	got, err := msggen.ParseMessage("T.msg", "p_1/msg/T", text)
-	if err != nil {
-		t.Fatal(err)
+
+// parsed is what ParseMessage makes of everything.
+func parsed() *msggen.Message {
+	single := func(b msggen.Base) msggen.Type { return msggen.Type{Base: b} }
+	nested := func(ref string, a msggen.Array, size int) msggen.Type {
+		return msggen.Type{Base: msggen.Nested, Ref: ref, Array: a, Size: size}
 	}
-	want := &msggen.Message{
+	return &msggen.Message{
 		Name: "p_1/msg/T",
 		Doc:  []string{"What it is.", "In two lines.", "", "More of it."},
 		Constants: []msggen.Constant{
-			{Name: "FIRST", Type: msggen.Type{Base: msggen.Uint8}, Value: uint64(1), Doc: []string{"Above the constant.", "tight"}},
-			{Name: "SECOND", Type: msggen.Type{Base: msggen.Byte}, Value: uint64(16)},
-			{Name: "QUOTED", Type: msggen.Type{Base: msggen.String}, Value: "a # b", Doc: []string{"comment"}},
-			{Name: "BARE", Type: msggen.Type{Base: msggen.String}, Value: "don't", Doc: []string{"comment"}},
-			{Name: "EMPTY", Type: msggen.Type{Base: msggen.String}, Value: ""},
-			{Name: "SCALE", Type: msggen.Type{Base: msggen.Float32}, Value: -1500.0},
-			{Name: "ON", Type: msggen.Type{Base: msggen.Bool}, Value: true},
+			{Name: "FIRST", Type: single(msggen.Uint8), Value: uint64(1),
+				Doc: []string{"Above the constant.", "tight"}},
+			{Name: "SECOND", Type: single(msggen.Byte), Value: uint64(16)},
+			{Name: "QUOTED", Type: single(msggen.String), Value: "a # b", Doc: []string{"comment"}},
+			{Name: "BARE", Type: single(msggen.String), Value: "don't", Doc: []string{"comment"}},
+			{Name: "EMPTY", Type: single(msggen.String), Value: ""},
+			{Name: "SCALE", Type: single(msggen.Float32), Value: -1500.0},
+			{Name: "ON", Type: single(msggen.Bool), Value: true},
 		},
 		Fields: []msggen.Field{
-			{Name: "header", Type: msggen.Type{Base: msggen.Nested, Ref: "std_msgs/msg/Header"}, Doc: []string{"Above the field,", "in two lines."}},
-			{Name: "corners", Type: msggen.Type{Base: msggen.Nested, Ref: "p_1/msg/Point", Array: msggen.Fixed, Size: 3}, Doc: []string{"tabs\tand more"}},
-			{Name: "poses", Type: msggen.Type{Base: msggen.Nested, Ref: "geometry_msgs/msg/Pose", Array: msggen.Unbounded}},
-			{Name: "names", Type: msggen.Type{Base: msggen.String, StringBound: 8, Array: msggen.Bounded, Size: 2}, Default: []any{"a,b", `c"d`}},
+			{Name: "header", Type: nested("std_msgs/msg/Header", msggen.Single, 0),
+				Doc: []string{"Above the field,", "in two lines."}},
+			{Name: "corners", Type: nested("p_1/msg/Point", msggen.Fixed, 3), Doc: []string{"tabs\tand more"}},
+			{Name: "poses", Type: nested("geometry_msgs/msg/Pose", msggen.Unbounded, 0)},
+			{Name: "names", Type: msggen.Type{Base: msggen.String, StringBound: 8, Array: msggen.Bounded, Size: 2},
+				Default: []any{"a,b", `c"d`}},
 			{Name: "wide", Type: msggen.Type{Base: msggen.WString, StringBound: 3}, Default: "h'i"},
-			{Name: "list", Type: msggen.Type{Base: msggen.Int8, Array: msggen.Unbounded}, Default: []any{int64(-1), int64(2), int64(127)}},
-			{Name: "x", Type: msggen.Type{Base: msggen.Float64}, Default: 2.5, Doc: []string{"default"}},
-			{Name: "code", Type: msggen.Type{Base: msggen.Uint8, Array: msggen.Fixed, Size: 4}, Default: []any{uint64(1), uint64(2), uint64(3), uint64(4)}},
-			{Name: "flag", Type: msggen.Type{Base: msggen.Bool}, Default: false},
+			{Name: "list", Type: msggen.Type{Base: msggen.Int8, Array: msggen.Unbounded},
+				Default: []any{int64(-1), int64(2), int64(127)}},
+			{Name: "x", Type: single(msggen.Float64), Default: 2.5, Doc: []string{"default"}},
+			{Name: "code", Type: msggen.Type{Base: msggen.Uint8, Array: msggen.Fixed, Size: 4},
+				Default: []any{uint64(1), uint64(2), uint64(3), uint64(4)}},
+			{Name: "flag", Type: single(msggen.Bool), Default: false},
 		},
-		Text: text,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	dos, err := msggen.ParseMessage("T.msg", "p_1/msg/T", strings.ReplaceAll(text, "\n", "\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dos.Text = text
-	if diff := cmp.Diff(want, dos); diff != "" {
-		t.Error("with CRLF:", diff)
 	}
 }
 
-func TestParseService(t *testing.T) {
+func TestParseMessageReadsEveryDeclaration(t *testing.T) {
+	for name, text := range map[string]string{
+		"LF": everything, "CRLF": strings.ReplaceAll(everything, "\n", "\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := parsed()
+			want.Text = text
+			got, err := msggen.ParseMessage("T.msg", "p_1/msg/T", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseServiceReadsBothHalves(t *testing.T) {
 	got, err := msggen.ParseService("S.srv", "p/srv/S", "# Does it.\n\nint8 a\n---\nint8 b # answer\n")
 	if err != nil {
 		t.Fatal(err)
@@ -100,13 +114,15 @@ func TestParseService(t *testing.T) {
 		"---\n---\n":               "S.srv:2: a second ---, expected one between request and response",
 		"int8 a\n---\nint8 a\nx\n": `S.srv:4: "x", expected a type and a name`,
 	} {
-		if _, err := msggen.ParseService("S.srv", "p/srv/S", text); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, expected %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := msggen.ParseService("S.srv", "p/srv/S", text); err == nil || err.Error() != want {
+				t.Errorf("%q: %v, expected %s", text, err, want)
+			}
+		})
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestParseRefusesWithFileAndLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"int32":                    `T.msg:1: "int32", expected a type and a name`,
 		"\n\nint32 # name":         `T.msg:3: "int32 # name", expected a type and a name`,
@@ -138,19 +154,23 @@ func TestParseErrors(t *testing.T) {
 		"int32[0] a":               `T.msg:1: size "0", expected 1 to 2147483647`,
 		"int32[99999999999] a":     `T.msg:1: size "99999999999", expected 1 to 2147483647`,
 		"int32[<=] a":              `T.msg:1: size "", expected 1 to 2147483647`,
-		"int32[ a":                 `T.msg:1: type "int32[", expected one like int32, string<=8, geometry_msgs/Point, with [], [3] or [<=3]`,
+		"int32[ a": `T.msg:1: type "int32[", expected one like int32, string<=8, geometry_msgs/Point, ` +
+			`with [], [3] or [<=3]`,
 	} {
-		if _, err := msggen.ParseMessage("T.msg", "p/msg/T", text); err == nil || err.Error() != want {
-			t.Errorf("%q: %v\nexpected %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := msggen.ParseMessage("T.msg", "p/msg/T", text); err == nil || err.Error() != want {
+				t.Errorf("%q: %v\nexpected %s", text, err, want)
+			}
+		})
 	}
-	if _, err := msggen.ParseMessage("T.msg", "p/T", ""); err == nil || err.Error() != `T.msg: type name "p/T", expected package/msg/Name` {
+	want := `T.msg: type name "p/T", expected package/msg/Name`
+	if _, err := msggen.ParseMessage("T.msg", "p/T", ""); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 }
 
-// FuzzParse: no text makes the parser panic, and what it accepts can be hashed, written as a
-// definition and parsed again to the same hash, or refers to something that is missing.
+// No text makes the parser panic. A definition that it accepts can be hashed, written and parsed again
+// to the same hash.
 func FuzzParse(f *testing.F) {
 	f.Add("# doc\n\nint32[<=3] a [1, 2] # c\nstring<=4 S = \"x\"\nstd_msgs/Header h\n")
 	f.Add("Other[2] o\n" + strings.Repeat("=", 80) + "\nMSG: p/Other\nwstring w 'a\\'b'\n")

@@ -7,7 +7,7 @@ import (
 )
 
 // registry writes the tables of all types and services of the tree. Package path.Base(Import)
-// declares the types entry and serviceEntry that they are made of.
+// declares their types, entry and serviceEntry.
 func (l *loaded) registry() ([]byte, error) {
 	f := &file{loaded: l, pkg: l.tree.Own, imports: map[string]string{"vnd/pkg/ros2/cdr": "cdr"}}
 	f.printf("\nvar types = map[string]entry{\n")

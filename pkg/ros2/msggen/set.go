@@ -69,8 +69,8 @@ func (s *Set) AddService(v *Service) {
 	s.Add(v.Response)
 }
 
-// LoadPackage reads dir/msg/*.msg and dir/srv/*.srv of fsys as the ROS package pkg, and reports how
-// many definitions there were.
+// LoadPackage reads dir/msg/*.msg and dir/srv/*.srv of fsys as the ROS package pkg, and returns the
+// number of definitions.
 func (s *Set) LoadPackage(fsys fs.FS, dir, pkg string) (int, error) {
 	if !packageName.MatchString(pkg) {
 		return 0, fmt.Errorf("%s: package name %q, expected lower_snake_case", dir, pkg)
@@ -111,8 +111,8 @@ func (s *Set) parseFile(file, full, kind, text string) error {
 	return err
 }
 
-// References are all types that full refers to, directly or not, each once, in the order in which
-// reading depth first meets them. It fails for a type that is not defined or contains itself.
+// References are all types that full refers to, directly or not, each once, in depth-first order. It
+// fails for a type that is not defined or contains itself.
 func (s *Set) References(full string) ([]string, error) {
 	w := walk{set: s, state: map[string]bool{}}
 	if err := w.visit(full); err != nil {
@@ -128,7 +128,7 @@ type walk struct {
 }
 
 func (w *walk) visit(full string) error {
-	m, err := w.set.describe(full)
+	m, err := w.set.Describe(full)
 	if err != nil {
 		return err
 	}

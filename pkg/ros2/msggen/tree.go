@@ -9,15 +9,15 @@ import (
 
 // Tree is a folder of definitions and the Go packages beside them.
 //
-// Every folder below Root with msg/*.msg or srv/*.srv is the ROS package of the folder's name, and
-// its Go goes into the folder itself. When Own is set, the definitions right in Root are that ROS
-// package, and its Go, with the registry of all packages of the tree, is package path.Base(Import).
+// Every folder below Root with msg/*.msg or srv/*.srv is the ROS package of the folder's name; its Go
+// files go into that folder. When Own is set, the definitions in Root itself are that ROS package. Its
+// Go package is path.Base(Import), and has the registry of all packages of the tree.
 type Tree struct {
 	FS     fs.FS
 	Root   string // folder in FS
 	Import string // Go import path of Root
 	Own    string // ROS package of Root's own msg/ and srv/, or ""
-	Base   *Tree  // where packages are looked up that the tree lacks, or nil
+	Base   *Tree  // for packages that the tree lacks, or nil
 }
 
 // loaded is a Tree with its definitions.
@@ -99,7 +99,7 @@ func (l *loaded) goPackage(pkg string) string {
 	return goPackage(pkg)
 }
 
-// Set loads the definitions alone.
+// Set loads the definitions.
 func (t *Tree) Set() (*Set, error) {
 	l, err := t.load()
 	if err != nil {
@@ -108,14 +108,14 @@ func (t *Tree) Set() (*Set, error) {
 	return l.set, nil
 }
 
-// Generate writes the Go of the tree: file contents by path below Root.
+// Generate returns the tree's Go files: contents by path below Root.
 func (t *Tree) Generate() (map[string][]byte, error) {
 	l, err := t.load()
 	if err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	owners := map[string]map[string]string{} // Go package to identifier to what it stands for
+	owners := map[string]map[string]string{} // by Go package and identifier: its meaning
 	for _, m := range l.set.Messages() {
 		if strings.HasSuffix(m.Name, "_Response") && l.set.Service(strings.TrimSuffix(m.Name, "_Response")) != nil {
 			continue // beside its request

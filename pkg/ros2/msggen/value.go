@@ -24,7 +24,8 @@ func parseDefault(t Type, s string) (any, error) {
 		return nil, err
 	}
 	if t.Array == Fixed && len(items) != t.Size || t.Array == Bounded && len(items) > t.Size {
-		return nil, fmt.Errorf("%d values, expected %s%d", len(items), map[Array]string{Bounded: "at most "}[t.Array], t.Size)
+		return nil, fmt.Errorf("%d values, expected %s%d", len(items), map[Array]string{Bounded: "at most "}[t.Array],
+			t.Size)
 	}
 	values := make([]any, len(items))
 	for i, item := range items {
@@ -111,7 +112,7 @@ func parseInteger(base Base, s string) (any, error) {
 	if bare := strings.TrimPrefix(digits, "-"); len(bare) > 2 && bare[0] == '0' && (bare[1] == 'x' || bare[1] == 'X') {
 		radix = 0
 	}
-	width := map[Base]int{Int8: 8, Uint8: 8, Byte: 8, Int16: 16, Uint16: 16, Int32: 32, Uint32: 32, Int64: 64, Uint64: 64}[base]
+	width := 8 * primitives[base].size
 	switch base {
 	case Int8, Int16, Int32, Int64:
 		v, err := strconv.ParseInt(digits, radix, width)
@@ -146,7 +147,7 @@ func parseString(t Type, s string) (any, error) {
 	return s, nil
 }
 
-// unescape undoes the one escape of the format: the quote itself. Other backslashes stay.
+// unescape resolves the only escape of the format: that of the quote. Other backslashes stay.
 func unescape(s string, quote byte) string {
 	return strings.ReplaceAll(s, `\`+string(quote), string(quote))
 }

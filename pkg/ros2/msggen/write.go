@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Write puts generated files, by path below dir, where they differ from what is there, and removes
-// generated files, in dir and the folders right below it, that are not among them.
+// Write writes generated files, by path below dir, where they have changed. It removes other generated
+// files in dir and in the folders directly below it.
 func Write(dir string, files map[string][]byte) error {
 	for _, pattern := range []string{"*.gen.go", "*/*.gen.go"} {
 		names, err := fs.Glob(os.DirFS(dir), pattern)
@@ -33,7 +33,7 @@ func Write(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// removeStale removes a file that msggen made once and makes no longer.
+// removeStale removes a file that msggen no longer generates.
 func removeStale(file string, content []byte) error {
 	if content != nil {
 		return nil

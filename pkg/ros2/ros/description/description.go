@@ -78,65 +78,33 @@ func describe(set *msggen.Set, name, hash string) (*Description, error) {
 		return nil, err
 	}
 	slices.Sort(refs)
-	d := &Description{Hash: hash, Type: tdi.TypeDescription{TypeDescription: individual(set, name)}}
-	d.Sources = append(d.Sources, source(set, name))
-	for _, ref := range refs {
-		d.Type.ReferencedTypeDescriptions = append(d.Type.ReferencedTypeDescriptions, individual(set, ref))
-		d.Sources = append(d.Sources, source(set, ref))
+	d := &Description{Hash: hash}
+	var all []tdi.IndividualTypeDescription
+	for _, t := range append([]string{name}, refs...) {
+		one, err := individual(set, t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+		d.Sources = append(d.Sources, source(set, t))
 	}
+	d.Type = tdi.TypeDescription{TypeDescription: all[0], ReferencedTypeDescriptions: all[1:]}
 	return d, nil
 }
 
 // individual describes one type of the set without those it refers to.
-func individual(set *msggen.Set, name string) tdi.IndividualTypeDescription {
-	fields := derived(set, name)
-	if m := set.Message(name); m != nil {
-		fields = m.Fields
+func individual(set *msggen.Set, name string) (d tdi.IndividualTypeDescription, err error) {
+	m, err := set.Describe(name)
+	if err != nil {
+		return d, err
 	}
-	if len(fields) == 0 {
-		fields = []msggen.Field{{Name: "structure_needs_at_least_one_member", Type: msggen.Type{Base: msggen.Uint8}}}
+	d.TypeName_ = name
+	for _, f := range m.Fields {
+		t := tdi.FieldType{TypeID: f.Type.ID(), Capacity: uint64(f.Type.Size),
+			StringCapacity: uint64(f.Type.StringBound), NestedTypeName: f.Type.Ref}
+		d.Fields = append(d.Fields, tdi.Field{Name: f.Name, Type: t, DefaultValue: python(f.Default)})
 	}
-	d := tdi.IndividualTypeDescription{TypeName_: name}
-	for _, f := range fields {
-		d.Fields = append(d.Fields, tdi.Field{Name: f.Name, Type: fieldType(f.Type), DefaultValue: python(f.Default)})
-	}
-	return d
-}
-
-// derived are the fields of what rosidl derives from a service; nil for messages.
-func derived(set *msggen.Set, name string) []msggen.Field {
-	nested := func(name, ref string, array msggen.Array, size int) msggen.Field {
-		return msggen.Field{Name: name, Type: msggen.Type{Base: msggen.Nested, Ref: ref, Array: array, Size: size}}
-	}
-	if set.Service(name) != nil {
-		return []msggen.Field{
-			nested("request_message", name+"_Request", msggen.Single, 0),
-			nested("response_message", name+"_Response", msggen.Single, 0),
-			nested("event_message", name+"_Event", msggen.Single, 0),
-		}
-	}
-	if base, ok := strings.CutSuffix(name, "_Event"); ok && set.Service(base) != nil {
-		return []msggen.Field{
-			nested("info", "service_msgs/msg/ServiceEventInfo", msggen.Single, 0),
-			nested("request", base+"_Request", msggen.Bounded, 1),
-			nested("response", base+"_Response", msggen.Bounded, 1),
-		}
-	}
-	return nil
-}
-
-// boundedString is what FieldType adds for strings with a bound.
-const boundedString = uint8(tdi.FieldTypeFieldTypeBoundedString - tdi.FieldTypeFieldTypeString)
-
-func fieldType(t msggen.Type) tdi.FieldType {
-	f := tdi.FieldType{
-		TypeID: uint8(int(t.Base) + int(t.Array)), Capacity: uint64(t.Size),
-		StringCapacity: uint64(t.StringBound), NestedTypeName: t.Ref,
-	}
-	if t.StringBound > 0 {
-		f.TypeID += boundedString
-	}
-	return f
+	return d, nil
 }
 
 // python writes a default as rosidl does, which is str() of Python.

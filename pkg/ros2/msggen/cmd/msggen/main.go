@@ -1,4 +1,4 @@
-// Command msggen makes Go of a tree of ROS 2 interface definitions:
+// Command msggen generates Go from a tree of ROS 2 interface definitions:
 //
 //	msggen -import PATH [-own PACKAGE] [-base DIR -base-import PATH [-base-own PACKAGE]] DIR
 package main
@@ -20,10 +20,10 @@ func main() {
 
 func run() error {
 	importPath := flag.String("import", "", "Go import path of DIR")
-	own := flag.String("own", "", "ROS package of the definitions right in DIR")
-	base := flag.String("base", "", "folder of the packages that DIR's refer to")
+	own := flag.String("own", "", "ROS package of the definitions in DIR itself")
+	base := flag.String("base", "", "folder of packages that DIR refers to")
 	baseImport := flag.String("base-import", "", "Go import path of the base folder")
-	baseOwn := flag.String("base-own", "", "ROS package of the definitions right in the base folder")
+	baseOwn := flag.String("base-own", "", "ROS package of the definitions in the base folder itself")
 	flag.Parse()
 	if flag.NArg() != 1 || *importPath == "" {
 		return fmt.Errorf("expected -import PATH and one folder; see -help")
