@@ -110,3 +110,11 @@ func TestTryRefusesTestsThatFailAnyway(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestListFitsSources: every mutation of the list fits the sources of today.
+func TestListFitsSources(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	if err := run([]string{"-check"}, &strings.Builder{}); err != nil {
+		t.Error(err)
+	}
+}

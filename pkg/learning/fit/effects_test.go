@@ -96,3 +96,21 @@ func TestGradientIsClipped(t *testing.T) {
 		t.Errorf("of a gradient of norm %.4f Adam took one of %.4f, want %.4f", long, taken, clip)
 	}
 }
+
+// TestFitKeepsTheBestWeights: the model of a fit has the averaged weights with the least validation loss, not the last.
+func TestFitKeepsTheBestWeights(t *testing.T) {
+	cfg := quick()
+	cfg.Train.Updates = 40
+	tr, err := newTrainer(&cfg, robot, recorded(5, 100), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.state.Best, tr.state.BestLoss = slices.Clone(tr.model.Net.Params), 0 // none is better
+	best := slices.Clone(tr.state.Best)
+	if err := tr.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(tr.model.Net.Params, best) || slices.Equal(tr.state.Average, best) {
+		t.Error("the model does not have the best weights")
+	}
+}
