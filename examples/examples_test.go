@@ -48,7 +48,8 @@ const (
 
 func TestExamplesThatEnd(t *testing.T) {
 	dir := t.TempDir()
-	model, picture := filepath.Join(dir, "model.vnd"), filepath.Join(dir, "map.png")
+	model := filepath.Join(dir, "model.vnd")
+	latents, paths := filepath.Join(dir, "latents.png"), filepath.Join(dir, "paths.png")
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -58,11 +59,12 @@ func TestExamplesThatEnd(t *testing.T) {
 		{"fit_bag", []string{bag(t), model}, `loss fell from \d\.\d+ to 0\.\d+`, []string{model}},
 		{"own_task", nil, `altitude: the cost fell from 0\.[5-9]\d* to 0\.[01]\d* in 80 epochs`, nil},
 		{"own_reference", nil, `trefoil: off by 0\.0[0-4]\d m .* crash ""`, nil},
-		{"own_world", []string{"own_world/world.yaml"}, `(?s)calm: .*wind: .*cut: off by 0\.\d+ m .* crash ""`, nil},
+		{"own_world", []string{"own_world/world.yaml", paths},
+			`(?s)calm .*fan .*bottle .*fan_and_bottle +error 0\.\d+ m, at most 0\.\d+ m \n`, []string{paths}},
 		{"replay", []string{"../pkg/node/replay/testdata/flight", bundles + "a.vnd", bundles + "b.vnd"},
 			`(\d+) ticks of the policy in 6\.5 s of flight, \d+ to the bit, \d+ within rounding\n$`, nil},
-		{"latent_map", append([]string{bundles + "a.vnd", picture}, some(t, 3)...),
-			`(?s)june_\S+: \d+ windows of 4 numbers.*june_\S+: \d+`, []string{picture}},
+		{"latent_map", []string{"own_world/world.yaml", latents},
+			`(?s)calm: \d\d+ windows\nfan: .*fan_and_bottle: \d\d+ windows\n$`, []string{latents}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := run(t, filepath.Join(built, c.name), c.args...)

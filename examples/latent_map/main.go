@@ -1,61 +1,80 @@
-// Command latent_map encodes flights with a bundle's model and draws their latents in the plane of the first two
-// principal components, a colour for each flight.
+// Command latent_map draws the latents of flights by their condition: what the encoder tells apart without being told.
 //
-//	go run ./examples/latent_map BUNDLE map.png FLIGHT.csv…
+//	go run ./examples/latent_map examples/own_world/world.yaml build/latents.png
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"slices"
 
-	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/sim"
 	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd"
-	"vnd/pkg/vnd/bundle"
 )
 
+const seconds, dt = 15, 0.02 // of a flight; of a row
+
 func main() {
-	log.SetFlags(0)
-	if len(os.Args) < 4 {
-		log.Fatal("usage: latent_map BUNDLE PICTURE.png FLIGHT.csv…")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: latent_map WORLD.yaml PICTURE.png")
 	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(file, picture string, flights []string) error {
-	b, err := bundle.Read(file)
+func run(file, picture string) error {
+	world, err := sim.Load(file)
 	if err != nil {
 		return err
 	}
-	model, robot, err := vnd.FromBundle(b)
-	if err != nil {
-		return err
-	}
-	var groups []plot.LatentGroup
-	for _, name := range flights {
-		flight, _, err := flightlog.ReadCSV(name, flightlog.DefaultOptions())
+	var flights []quad.Flight
+	for i, condition := range world.Names() {
+		rows, err := fly(world, condition, uint64(i))
 		if err != nil {
 			return err
 		}
-		const stride = 10 // rows from one window to the next
-		group := plot.LatentGroup{Name: flight.Name}
-		for z := range slices.Chunk(vnd.Latents(model, robot, flight.Segments, stride), model.Net.Latent) {
-			row := make([]float64, len(z))
-			for i, x := range z {
-				row[i] = float64(x)
-			}
-			group.Latents = append(group.Latents, row)
+		flights = append(flights, quad.Flight{Name: condition, Segments: quad.Segments(rows, dt)})
+	}
+
+	var config fit.Config
+	param.Default(&config)
+	config.Model.Hidden, config.Model.EncoderHidden, config.Loss.Steps = 64, 32, 10
+	config.Train.Updates, config.Train.Batch, config.Train.Validation = 200, 32, 0
+	fitted, err := fit.Run(context.Background(), config, dt, dataset.FromFlights(flights), fit.Options{Seed: 1})
+	if err != nil {
+		return err
+	}
+
+	var groups []plot.LatentGroup
+	for _, f := range flights {
+		latents := vnd.Latents(fitted.Model, fitted.Robot, f.Segments, 5)
+		group := plot.LatentGroup{Name: f.Name}
+		for z := range slices.Chunk(latents, config.Model.Latent) {
+			group.Latents = append(group.Latents, wide(z))
 		}
-		fmt.Printf("%s: %d windows of %d numbers\n", flight.Name, len(group.Latents), model.Net.Latent)
+		fmt.Printf("%s: %d windows\n", f.Name, len(group.Latents))
 		groups = append(groups, group)
 	}
 	return atomicfile.WriteFile(picture, func(w io.Writer) error {
-		return plot.LatentPlane(w, "Latents of flights", groups)
+		return plot.LatentPlane(w, "Latents in "+filepath.Base(file), groups)
 	})
+}
+
+// wide is z in float64.
+func wide(z []float32) (out []float64) {
+	for _, x := range z {
+		out = append(out, float64(x))
+	}
+	return out
 }
