@@ -77,8 +77,8 @@ type Jump struct {
 // JumpKind says why a clock jumped.
 type JumpKind uint8
 
-// Kinds of jumps: the clock began or ceased to follow /clock, got its first simulated
-// time, or was set back by a simulation's reset or a bag's replay.
+// Kinds of jumps: the clock began to follow /clock, ceased to, got its first simulated time,
+// or was set back. A simulation's reset and a bag's replay set it back.
 const (
 	SimulationOn JumpKind = iota
 	SimulationOff

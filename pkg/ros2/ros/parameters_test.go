@@ -171,7 +171,7 @@ func TestQoSOverrides(t *testing.T) {
 	c := join(t, d, nil, "--ros-args", "-p", "qos_overrides./x.publisher.reliability:=best_effort", "-p",
 		"qos_overrides./y.publisher.depth:=-1")
 	n := newNode(t, c, "n")
-	open := ros.Overridable(qos.Overridable{Policies: qos.Usual})
+	open := ros.Overridable(qos.Overridable{Policies: qos.DefaultPolicies})
 	for _, topic := range []string{"x", "z"} {
 		if _, err := ros.NewRawPublisher(n, topic, "std_msgs/msg/String", ros.DefaultQoS(), open); err != nil {
 			t.Fatal(err)

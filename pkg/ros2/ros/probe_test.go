@@ -31,7 +31,7 @@ func probe() {
 		_, err2 := params.Bind[tuning](n.Parameters(), nil)
 		_, err3 := diagnostics.New(n, "cf2")
 		_, err4 := ros.NewPublisher[stdmsgs.String](n, "imu", ros.SensorDataQoS(),
-			ros.Overridable(qos.Overridable{Policies: qos.Usual}))
+			ros.Overridable(qos.Overridable{Policies: qos.DefaultPolicies}))
 		now, err5 := ros.NewPublisher[builtin.Time](n, "now", ros.DefaultQoS())
 		for _, err := range []error{err1, err2, err3, err4, err5} {
 			if err != nil {

@@ -12,14 +12,14 @@ import (
 	"vnd/pkg/ros2/msggen"
 )
 
-// separator stands between the definitions of a type and of those it refers to.
+// separator stands between the definitions of a type and of the types that it refers to.
 var separator = strings.Repeat("=", 80)
 
-// Description is what can be said of a type.
+// Description of a type.
 type Description struct {
 	Hash    string // RIHS01
 	Type    tdi.TypeDescription
-	Sources []tdi.TypeSource // of the type and of all that it refers to
+	Sources []tdi.TypeSource // of the type and of all types that it refers to
 }
 
 // Of describes a message ("std_msgs/msg/Header"), a service
@@ -39,7 +39,7 @@ func Of(name string) (*Description, error) {
 	return describe(set, name, t.Hash)
 }
 
-// ofService describes a service by the three types that rosidl makes of it.
+// ofService describes a service by the three types that rosidl derives from it.
 func ofService(s msgs.Service) (*Description, error) {
 	event, ok := msgs.Lookup("service_msgs/msg/ServiceEventInfo")
 	if !ok {
@@ -92,7 +92,7 @@ func describe(set *msggen.Set, name, hash string) (*Description, error) {
 	return d, nil
 }
 
-// individual describes one type of the set without those it refers to.
+// individual describes one type of the set, without the types that it refers to.
 func individual(set *msggen.Set, name string) (d tdi.IndividualTypeDescription, err error) {
 	m, err := set.Describe(name)
 	if err != nil {
@@ -107,7 +107,7 @@ func individual(set *msggen.Set, name string) (d tdi.IndividualTypeDescription, 
 	return d, nil
 }
 
-// python writes a default as rosidl does, which is str() of Python.
+// python writes a default as Python's str(), which rosidl uses.
 func python(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -127,7 +127,7 @@ func python(v any) string {
 	return fmt.Sprint(v)
 }
 
-// source is the text of a type; of what is derived from a service the service's.
+// source is the text of a type. A type derived from a service has that of the service.
 func source(set *msggen.Set, name string) tdi.TypeSource {
 	if m := set.Message(name); m != nil && !strings.Contains(name, "/srv/") {
 		return tdi.TypeSource{TypeName_: name, Encoding: "msg", RawFileContents: m.Text}

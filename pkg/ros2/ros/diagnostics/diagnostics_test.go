@@ -211,7 +211,7 @@ func TestLatency(t *testing.T) {
 	var p50, p99 float64
 	fmt.Sscan(v["p50 (ms)"], &p50)
 	fmt.Sscan(v["p99 (ms)"], &p99)
-	if p50 < 5 || p50 > 5*(1+1.0/parts) || p99 < 9.9 || p99 > 10 || v["Latest timestamp delay:"] != "0.010000" {
+	if p50 < 5 || p50 > 5*(1+1.0/octaveBuckets) || p99 < 9.9 || p99 > 10 || v["Latest timestamp delay:"] != "0.010000" {
 		t.Error(v)
 	}
 	l.ObserveStamp(1000, 1000+ros.Time(time.Second))
@@ -225,7 +225,7 @@ func TestLatency(t *testing.T) {
 	check("1 No data since last update.")
 }
 
-// A quantile is that of the sorted durations, and at most 1/parts above.
+// A quantile is that of the sorted durations, and at most 1/octaveBuckets above.
 func TestQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Int64(), 1, 100).Draw(t, "durations")
@@ -242,7 +242,7 @@ func TestQuantiles(t *testing.T) {
 		}
 		want := max(all[int(math.Ceil(q*float64(len(all))))-1], min(0, all[len(all)-1]))
 		got := int64(s.quantile(q))
-		if got < want || float64(got-want) > float64(max(want, 0))/parts {
+		if got < want || float64(got-want) > float64(max(want, 0))/octaveBuckets {
 			t.Fatalf("quantile %v is %d, want %d", q, got, want)
 		}
 	})

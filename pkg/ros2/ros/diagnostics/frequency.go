@@ -8,31 +8,31 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// Frequency watches how often something happens, as diagnostic_updater's
-// FrequencyStatus. Tick and Run may be called from different goroutines.
+// Frequency monitors the rate of events, as diagnostic_updater's FrequencyStatus. Tick and
+// Run may be called from different goroutines.
 type Frequency struct {
 	// Min and Max in Hz; 0 and +Inf do not bound.
 	Min, Max float64
-	// Tolerance widens the bounds by this part of them.
+	// Tolerance widens the bounds by this fraction.
 	Tolerance float64
 
 	count  atomic.Uint64
-	window []mark // oldest first
+	window []countAt // oldest first
 }
 
-// mark is what had been counted at the time of a run.
-type mark struct {
+// countAt is the number of events at the time of a run.
+type countAt struct {
 	at    ros.Time
 	count uint64
 }
 
-// windows is how many runs of a task the frequency is taken over.
-const windows = 5
+// windowRuns is the number of runs that a rate is averaged over.
+const windowRuns = 5
 
-// NewFrequency watches for min … max Hz, within a tenth.
+// NewFrequency monitors a rate of min … max Hz, with a tolerance of a tenth.
 func NewFrequency(min, max float64) *Frequency {
 	f := &Frequency{Min: min, Max: max, Tolerance: 0.1}
-	f.window = append(f.window, mark{at: steady.Now()})
+	f.window = append(f.window, countAt{at: steady.Now()})
 	return f
 }
 
@@ -48,8 +48,8 @@ func (f *Frequency) Count() uint64 { return f.count.Load() }
 func (f *Frequency) Run(s *Status) { f.run(s, steady.Now()) }
 
 func (f *Frequency) run(s *Status, now ros.Time) {
-	first, last := f.window[0], mark{now, f.count.Load()}
-	if f.window = append(f.window, last); len(f.window) > windows {
+	first, last := f.window[0], countAt{now, f.count.Load()}
+	if f.window = append(f.window, last); len(f.window) > windowRuns {
 		f.window = append(f.window[:0], f.window[1:]...)
 	}
 	events, window := last.count-first.count, last.at.Sub(first.at)
@@ -79,29 +79,28 @@ func (f *Frequency) run(s *Status, now ros.Time) {
 	}
 }
 
-// Latency watches how old data is, as diagnostic_updater's TimeStampStatus, and
-// tells the percentiles since the last run. Observe and Run may be called from
-// different goroutines.
+// Latency monitors the age of data, as diagnostic_updater's TimeStampStatus, and reports the
+// percentiles since the last run. Observe and Run may be called from different goroutines.
 type Latency struct {
-	// Min and Max are what is acceptable. Data from the future has a negative age.
+	// Min and Max are the acceptable ages. Data from the future has a negative age.
 	Min, Max time.Duration
 
 	histogram         histogram
 	early, late, zero int // runs that were not acceptable
 }
 
-// NewLatency watches for ages of min … max.
+// NewLatency monitors ages of min … max.
 func NewLatency(min, max time.Duration) *Latency {
 	l := &Latency{Min: min, Max: max}
 	l.histogram.reset()
 	return l
 }
 
-// Observe takes the age of one piece of data. It allocates nothing.
+// Observe adds the age of one message. It allocates nothing.
 func (l *Latency) Observe(age time.Duration) { l.histogram.add(age) }
 
-// ObserveStamp takes the age, at now, of data with a stamp; a stamp of zero is a
-// sender that knows no time.
+// ObserveStamp adds the age at now of a message with a stamp. A zero stamp is counted by
+// itself: its sender has no time.
 func (l *Latency) ObserveStamp(stamp, now ros.Time) {
 	if stamp == 0 {
 		l.histogram.zeros.Add(1)

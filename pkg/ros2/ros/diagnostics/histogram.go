@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// parts is how many buckets each power of two of nanoseconds has: a quantile is
-// known to 1/parts of itself.
+// octaveBuckets is the number of buckets for each power of two of nanoseconds. A quantile
+// has a relative error of at most 1/octaveBuckets.
 const (
-	parts     = 16
-	partsBits = 4
-	buckets   = (64 - partsBits) * parts
+	octaveBuckets = 16
+	octaveBits    = 4
+	buckets       = (64 - octaveBits) * octaveBuckets
 )
 
 // histogram counts durations. Everything but take may be called from any
@@ -28,23 +28,23 @@ func (h *histogram) reset() {
 	h.max.Store(math.MinInt64)
 }
 
-// bucket of a duration; what is negative is in the first.
+// bucket of a duration; negative ones are in the first.
 func bucket(d time.Duration) int {
 	x := uint64(max(d, 0))
-	if x < parts {
+	if x < octaveBuckets {
 		return int(x)
 	}
-	shift := bits.Len64(x) - 1 - partsBits
-	return shift*parts + int(x>>shift)
+	shift := bits.Len64(x) - 1 - octaveBits
+	return shift*octaveBuckets + int(x>>shift)
 }
 
 // upper is the largest duration of a bucket.
 func upper(b int) time.Duration {
-	if b < parts {
+	if b < octaveBuckets {
 		return time.Duration(b)
 	}
-	shift := b/parts - 1
-	return time.Duration((uint64(b%parts+parts)+1)<<shift - 1)
+	shift := b/octaveBuckets - 1
+	return time.Duration((uint64(b%octaveBuckets+octaveBuckets)+1)<<shift - 1)
 }
 
 func (h *histogram) add(d time.Duration) {
@@ -55,7 +55,7 @@ func (h *histogram) add(d time.Duration) {
 	}
 }
 
-// summary is what a histogram counted between two takes.
+// summary is the counts of a histogram between two takes.
 type summary struct {
 	counts       [buckets]uint64
 	total, zeros uint64
@@ -73,7 +73,7 @@ func (h *histogram) take() *summary {
 	return s
 }
 
-// quantile q of at least one duration, at most 1/parts above the true one.
+// quantile q of at least one duration, at most 1/octaveBuckets above the true one.
 func (s *summary) quantile(q float64) time.Duration {
 	rank := uint64(math.Ceil(q * float64(s.total)))
 	var seen uint64

@@ -17,7 +17,7 @@ const (
 	Stale = Level(diagnosticmsgs.DiagnosticStatusStale)
 )
 
-// Status is what a task says of itself.
+// Status is the report of a task.
 type Status struct {
 	level   Level
 	message string
@@ -29,8 +29,8 @@ func (s *Status) Summary(l Level, format string, args ...any) {
 	s.level, s.message = l, fmt.Sprintf(format, args...)
 }
 
-// Merge adds a finding: the worst level counts, and the messages of all that are
-// not OK are kept.
+// Merge adds a finding. The level is the worst so far, and the messages of all findings
+// that are not OK are kept.
 func (s *Status) Merge(l Level, format string, args ...any) {
 	m := fmt.Sprintf(format, args...)
 	switch {
@@ -42,10 +42,10 @@ func (s *Status) Merge(l Level, format string, args ...any) {
 	s.level = max(s.level, l)
 }
 
-// Add tells a value.
+// Add reports a value.
 func (s *Status) Add(key string, value any) {
 	s.values = append(s.values, diagnosticmsgs.KeyValue{Key: key, Value: fmt.Sprint(value)})
 }
 
-// Addf tells a formatted value.
+// Addf reports a formatted value.
 func (s *Status) Addf(key, format string, args ...any) { s.Add(key, fmt.Sprintf(format, args...)) }

@@ -1,5 +1,5 @@
-// Package diagnostics tells people and machines how a node is, on /diagnostics, as
-// diagnostic_updater does.
+// Package diagnostics publishes the state of a node on /diagnostics, as diagnostic_updater
+// does.
 package diagnostics
 
 import (
@@ -14,8 +14,7 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// Task looks at something and says how it is. Without a Summary it counts as an
-// error.
+// Task reports the state of a part of the node. Without a Summary the state is an error.
 type Task func(*Status)
 
 // The updater's parameters, as diagnostic_updater's.
@@ -42,9 +41,8 @@ type task struct {
 	run  Task
 }
 
-// New makes an updater of a node. hardware is the hardware_id: which robot or
-// device this is about, "none" where there is none. Incompatible QoS is always
-// among the tasks.
+// New makes a node's updater with a task that reports incompatible QoS. hardware is the
+// hardware_id, the name of the robot or device; "none" without one.
 func New(n *ros.Node, hardware string) (*Updater, error) {
 	u := &Updater{n: n, hardware: hardware}
 	period, err := n.Parameters().Declare(periodName, 1.0, params.Descriptor{
@@ -70,13 +68,13 @@ func New(n *ros.Node, hardware string) (*Updater, error) {
 	if u.pub, err = ros.NewPublisher[diagnosticmsgs.DiagnosticArray](n, "/diagnostics", q); err != nil {
 		return nil, err
 	}
-	if err := u.every(period.(float64)); err != nil {
+	if err := u.setPeriod(period.(float64)); err != nil {
 		return nil, err
 	}
 	n.Parameters().AfterSet(func(set []params.Parameter) {
 		for _, p := range set {
 			if x, ok := p.Value.(float64); ok && p.Name == periodName {
-				if err := u.every(x); err != nil {
+				if err := u.setPeriod(x); err != nil {
 					n.Log().Error().Err(err).Send()
 				}
 			}
@@ -86,9 +84,9 @@ func New(n *ros.Node, hardware string) (*Updater, error) {
 	return u, nil
 }
 
-// every replaces the timer. It runs on the wall: that simulated time stands still
-// is worth telling.
-func (u *Updater) every(seconds float64) error {
+// setPeriod replaces the timer. It is a wall timer, so that a node whose simulated time
+// stands still is reported.
+func (u *Updater) setPeriod(seconds float64) error {
 	t, err := u.n.NewWallTimer(time.Duration(seconds*float64(time.Second)), u.Force)
 	if err != nil {
 		return err
@@ -103,7 +101,7 @@ func (u *Updater) every(seconds float64) error {
 	return nil
 }
 
-// Add adds a task and tells that it starts.
+// Add adds a task and reports that it starts.
 func (u *Updater) Add(name string, run Task) {
 	u.mu.Lock()
 	u.tasks = append(u.tasks, task{name, run})
@@ -115,26 +113,26 @@ func (u *Updater) Add(name string, run Task) {
 
 // Force runs the tasks and publishes now.
 func (u *Updater) Force() {
-	u.mu.Lock()
-	tasks := slices.Clone(u.tasks)
-	u.mu.Unlock()
-	var all []diagnosticmsgs.DiagnosticStatus
-	for _, t := range tasks {
-		s := Status{level: Error, message: "No message was set"}
-		t.run(&s)
-		all = append(all, u.message(t.name, &s))
-	}
-	u.publish(all)
+	u.report(func(t task) *Status {
+		s := &Status{level: Error, message: "No message was set"}
+		t.run(s)
+		return s
+	})
 }
 
-// Broadcast says the same of all tasks, at the end for example.
+// Broadcast reports the same state for all tasks, for example at the end.
 func (u *Updater) Broadcast(l Level, message string) {
+	u.report(func(task) *Status { return &Status{level: l, message: message} })
+}
+
+// report publishes a status of every task.
+func (u *Updater) report(status func(task) *Status) {
 	u.mu.Lock()
 	tasks := slices.Clone(u.tasks)
 	u.mu.Unlock()
 	var all []diagnosticmsgs.DiagnosticStatus
 	for _, t := range tasks {
-		all = append(all, u.message(t.name, &Status{level: l, message: message}))
+		all = append(all, u.message(t.name, status(t)))
 	}
 	u.publish(all)
 }
@@ -153,8 +151,8 @@ func (u *Updater) publish(all []diagnosticmsgs.DiagnosticStatus) {
 	}
 }
 
-// qos is an error for each endpoint that does not hear or reach a peer for its
-// QoS, by topic and policy.
+// qos reports an error for each endpoint that did not match a peer because of its QoS, with
+// topic and policy.
 func (u *Updater) qos(s *Status) {
 	s.Summary(OK, "All QoS compatible")
 	for _, i := range u.n.Incompatible() {

@@ -1,18 +1,19 @@
-// Package lifecycle is the state machine of ROS 2 managed nodes, with the ids
-// and labels of lifecycle_msgs and the table of rcl_lifecycle. It knows no
-// messages and no node.
+// Package lifecycle is the state machine of ROS 2 managed nodes. It has the ids and labels
+// of lifecycle_msgs and the transitions of rcl_lifecycle. It uses no messages and no node.
 package lifecycle
 
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // State of a managed node; its number is the id in lifecycle_msgs/msg/State.
 type State uint8
 
-// Primary states, in which a node rests, and the transition states, in which
-// one of its callbacks runs.
+// Primary states, in which a node stays, and transition states, in which one of its
+// callbacks runs.
 const (
 	Unknown         State = 0
 	Unconfigured    State = 1
@@ -42,7 +43,7 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
-// primary reports whether a node rests in s until it is told otherwise.
+// primary says whether a node stays in s until the next transition.
 func (s State) primary() bool { return s < Configuring }
 
 // States are all states in the order in which get_available_states lists them.
@@ -54,8 +55,8 @@ func States() []State {
 // ID numbers a transition as lifecycle_msgs/msg/Transition does.
 type ID uint8
 
-// The transitions that may be asked for; shutdown has an id for each state
-// that it begins in. Ids 10 … 62 say how a callback ended.
+// The transitions that may be requested. Shutdown has an id for each state that it begins
+// in. Ids 10 … 62 are the results of callbacks.
 const (
 	Configure            ID = 1
 	Cleanup              ID = 2
@@ -66,14 +67,14 @@ const (
 	ActiveShutdown       ID = 7
 )
 
-// Transition is one arrow of the graph.
+// Transition is one edge of the graph of states.
 type Transition struct {
 	ID          ID
 	Label       string
 	Start, Goal State
 }
 
-// How a callback ended, as labels of the transition that follows.
+// Labels of the transitions that follow from a callback's result.
 const (
 	successLabel = "transition_success"
 	failureLabel = "transition_failure"
@@ -110,7 +111,7 @@ var graph = []Transition{
 }
 
 // Transitions is the whole graph, in the order of get_transition_graph.
-func Transitions() []Transition { return append([]Transition(nil), graph...) }
+func Transitions() []Transition { return slices.Clone(graph) }
 
 // From are the transitions that begin in s.
 func From(s State) []Transition {
@@ -123,15 +124,18 @@ func From(s State) []Transition {
 	return out
 }
 
-// ByLabel finds the transition that begins in s and is called label: shutdown
-// has one name and three ids.
+// ByLabel finds the transition that begins in s and has a label. Shutdown has one label and
+// three ids.
 func ByLabel(s State, label string) (Transition, bool) {
-	for _, t := range graph {
-		if t.Start == s && t.Label == label {
-			return t, true
-		}
+	return find(s, func(t Transition) bool { return t.Label == label })
+}
+
+func find(from State, is func(Transition) bool) (Transition, bool) {
+	i := slices.IndexFunc(graph, func(t Transition) bool { return t.Start == from && is(t) })
+	if i < 0 {
+		return Transition{}, false
 	}
-	return Transition{}, false
+	return graph[i], true
 }
 
 // ErrNoTransition: the present state has no such transition.
@@ -140,8 +144,8 @@ var ErrNoTransition = errors.New("no such transition")
 // Result of a callback.
 type Result uint8
 
-// Results: after Failure most callbacks leave the node where it was, Error
-// leads through error processing.
+// Results. After Failure of most callbacks the node stays in its state; Error leads to
+// error processing.
 const (
 	Success Result = iota
 	Failure
@@ -158,25 +162,23 @@ func (r Result) label() string {
 	return errorLabel
 }
 
-// Machine is a node's place in the graph. It is not safe for concurrent use.
+// Machine is the state machine of one node. It is not safe for concurrent use.
 type Machine struct{ state State }
 
-// New is the machine of a node that has just been made: unconfigured.
+// New is the machine of a new node, which is unconfigured.
 func New() *Machine { return &Machine{Unconfigured} }
 
-// State is where the node is now.
+// State of the node.
 func (m *Machine) State() State { return m.state }
 
-// Change makes the transition with the callbacks that follow from it: run is
-// called in every transition state on the way, and event after every arrow. It
-// returns what the transition's own callback returned; where that was Error,
-// error processing has been run as well and decided the state that follows. A
-// transition that does not begin in the present state is ErrNoTransition, and
-// nothing happens.
+// Change makes a transition. It calls run in every transition state, and event after every
+// transition. It returns the result of the transition's own callback. After Error, error
+// processing has run too, and its result decides the state. A transition that does not
+// begin in the present state is ErrNoTransition, and the state stays.
 func (m *Machine) Change(id ID, run func(State) Result, event func(Transition)) (Result, error) {
-	t, ok := m.find(func(t Transition) bool { return t.ID == id })
+	t, ok := find(m.state, func(t Transition) bool { return t.ID == id })
 	if !ok || !m.state.primary() {
-		return Error, fmt.Errorf("%w: %d in state %s, expected %s", ErrNoTransition, id, m.state, asked(m.state))
+		return Error, fmt.Errorf("%w: %d in state %s, expected %s", ErrNoTransition, id, m.state, available(m.state))
 	}
 	m.follow(t, event)
 	result := m.callback(run, event)
@@ -189,7 +191,7 @@ func (m *Machine) Change(id ID, run func(State) Result, event func(Transition)) 
 // callback runs the present transition state's callback and follows its result.
 func (m *Machine) callback(run func(State) Result, event func(Transition)) Result {
 	result := run(m.state)
-	t, _ := m.find(func(t Transition) bool { return t.Label == result.label() })
+	t, _ := find(m.state, func(t Transition) bool { return t.Label == result.label() })
 	m.follow(t, event)
 	return result
 }
@@ -199,29 +201,17 @@ func (m *Machine) follow(t Transition, event func(Transition)) {
 	event(t)
 }
 
-func (m *Machine) find(is func(Transition) bool) (Transition, bool) {
-	for _, t := range graph {
-		if t.Start == m.state && is(t) {
-			return t, true
-		}
-	}
-	return Transition{}, false
-}
-
-// asked lists what may be asked for in s, for errors.
-func asked(s State) string {
+// available lists the transitions that may be requested in s, for errors.
+func available(s State) string {
 	if !s.primary() {
 		return "its callback to end"
 	}
-	list := ""
-	for i, t := range From(s) {
-		if i > 0 {
-			list += " or "
-		}
-		list += fmt.Sprintf("%s (%d)", t.Label, t.ID)
+	var list []string
+	for _, t := range From(s) {
+		list = append(list, fmt.Sprintf("%s (%d)", t.Label, t.ID))
 	}
-	if list == "" {
+	if list == nil {
 		return "none: it is the last one"
 	}
-	return list
+	return strings.Join(list, " or ")
 }

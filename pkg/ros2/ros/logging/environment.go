@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// environment is what the environment says of the log.
+// environment is the log's configuration by environment variables.
 type environment struct {
 	stdout  bool // not stderr
 	colored bool
@@ -24,7 +24,7 @@ func (o *Options) environment() (environment, error) {
 	if err != nil {
 		return e, err
 	}
-	// Every line goes out at once either way; wrong values are still told.
+	// Lines are never buffered; only the value is checked.
 	if _, err := o.zeroOrOne("RCUTILS_LOGGING_BUFFERED_STREAM", "not buffered", "buffered"); err != nil {
 		return e, err
 	}
@@ -59,7 +59,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// directory is where log files go: $ROS_LOG_DIR, $ROS_HOME/log or ~/.ros/log.
+// directory of the log files: $ROS_LOG_DIR, $ROS_HOME/log or ~/.ros/log.
 func (o *Options) directory() (string, error) {
 	dir := o.Getenv("ROS_LOG_DIR")
 	if dir == "" {
@@ -80,7 +80,7 @@ func (o *Options) directory() (string, error) {
 	return user + rest, nil
 }
 
-// open makes the log file <program>_<pid>_<ms since 1970>.log.
+// open creates the log file <program>_<pid>_<ms since 1970>.log.
 func (o *Options) open() (*os.File, error) {
 	if o.ConfigFile != "" {
 		return nil, fmt.Errorf("log configuration file %q: files of ROS' log libraries are not understood; leave it "+

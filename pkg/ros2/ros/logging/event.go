@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// event is a message on its way to the goroutine that writes it.
+// event is a message in the queue of the goroutine that writes it.
 type event struct {
 	time  int64
 	level Level
@@ -20,14 +20,14 @@ type event struct {
 	depth int
 }
 
-// capture fills an event; it must be called from a zerolog.LevelWriter.
+// capture fills an event. A zerolog.LevelWriter must call it.
 func (e *event) capture(now int64, level Level, name string, text []byte) {
 	e.time, e.level, e.name = now, level, name
 	e.text = append(e.text[:0], text...)
 	e.depth = runtime.Callers(3, e.stack[:]) // from the caller of WriteLevel on
 }
 
-// record makes words of an event.
+// record is the event with decoded text and the caller's position.
 func (e *event) record() record {
 	r := record{time: e.time, level: e.level, name: e.name, message: message(e.text)}
 	frames := runtime.CallersFrames(e.stack[:e.depth])
@@ -42,28 +42,28 @@ func (e *event) record() record {
 	return r
 }
 
-// message is zerolog's message, and its other fields as name=value.
+// message is zerolog's message, followed by its other fields as name=value.
 func message(text []byte) string {
 	fields, ok := decode(text)
 	if !ok {
 		return string(bytes.TrimSpace(text))
 	}
-	var said, rest []string
+	var texts, rest []string
 	for _, f := range fields {
 		switch f.name {
 		case zerolog.LevelFieldName, zerolog.TimestampFieldName:
 		case zerolog.MessageFieldName:
-			said = append(said, f.value)
+			texts = append(texts, f.value)
 		default:
 			rest = append(rest, f.name+"="+quotedIfNeeded(f.value))
 		}
 	}
-	return strings.Join(append(said, rest...), " ")
+	return strings.Join(append(texts, rest...), " ")
 }
 
 type field struct{ name, value string }
 
-// decode reads an object's fields in order; strings lose their quotes.
+// decode returns an object's fields in order, strings without quotes.
 func decode(text []byte) ([]field, bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

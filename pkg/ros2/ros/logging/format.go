@@ -13,14 +13,14 @@ type record struct {
 	level          Level
 	name           string // of the logger
 	message        string
-	file, function string // that logged it; may be ""
+	file, function string // of the caller; may be ""
 	line           int
 }
 
 // defaultFormat is rcutils' own.
 const defaultFormat = "[{severity}] [{time}] [{name}]: {message}"
 
-// longestFormat is what rcutils keeps of RCUTILS_CONSOLE_OUTPUT_FORMAT, in bytes.
+// longestFormat is the length to which rcutils cuts RCUTILS_CONSOLE_OUTPUT_FORMAT, in bytes.
 const longestFormat = 2047
 
 // writer appends one part of a line.
@@ -43,13 +43,13 @@ var tokens = map[string]writer{
 	},
 }
 
-// escapes that a format may have written out.
+// escapes that a format may contain as text.
 var escapes = strings.NewReplacer(`\a`, "\a", `\b`, "\b", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\x1b`, "\x1b")
 
 // format is a compiled output format.
 type format []writer
 
-// newFormat compiles a format; "" is the default. What is no token stays as it is.
+// newFormat compiles a format; "" is the default. Unknown tokens stay as they are.
 func newFormat(text string) format {
 	if text == "" {
 		text = defaultFormat
@@ -65,7 +65,7 @@ func newFormat(text string) format {
 		if token, ok := tokens[text[open+1:open+length]]; ok {
 			f = append(f, literal(text[:open]), token)
 			text = text[open+length+1:]
-		} else { // one may still begin within
+		} else { // another token may begin within
 			f = append(f, literal(text[:open+1]))
 			text = text[open+1:]
 		}

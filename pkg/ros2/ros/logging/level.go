@@ -12,7 +12,7 @@ import (
 // Level is a severity, numbered as in rcl_interfaces/msg/Log.
 type Level uint8
 
-// Levels. A logger whose level is Unset takes that of its parent.
+// Levels. A logger whose level is Unset has that of its parent.
 const (
 	Unset Level = Level(rclinterfaces.LoggerLevelLogLevelUnknown)
 	Debug Level = Level(rclinterfaces.LogDebug)
@@ -43,7 +43,7 @@ func ParseLevel(name string) (Level, error) {
 	return Unset, fmt.Errorf("%.40q is not a log level, expected debug, info, warn, error, fatal or unset", name)
 }
 
-// levelOf maps zerolog's levels; what has none is information.
+// levelOf maps zerolog's levels; a message without one is information.
 func levelOf(l zerolog.Level) Level {
 	switch l {
 	case zerolog.TraceLevel, zerolog.DebugLevel:
@@ -58,7 +58,7 @@ func levelOf(l zerolog.Level) Level {
 	return Info
 }
 
-// Setting gives a logger a level.
+// Setting is the level of a logger.
 type Setting struct {
 	Logger string
 	Level  Level

@@ -11,9 +11,9 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 )
 
-// Levels are the levels of all loggers of a process. A logger's name is dotted,
-// "quad.fit.encoder"; without a level of its own it has that of the nearest parent
-// that has one, else the default, Info. They may change at any time.
+// Levels are the levels of all loggers of a process. They may change at any time. A logger's
+// name is dotted, "quad.fit.encoder". Without a level of its own it has that of its nearest
+// parent with one, or else the default, Info.
 type Levels struct {
 	mu       sync.Mutex
 	fallback Level
@@ -25,15 +25,14 @@ func newLevels() *Levels {
 	return &Levels{fallback: Info, own: map[string]Level{}, inUse: map[string]*threshold{}}
 }
 
-// threshold is the effective level of a logger in use; zerolog asks it before it
-// makes an event.
+// threshold is the effective level of a logger in use. zerolog calls it before it makes an
+// event.
 type threshold struct{ level atomic.Uint32 }
 
 // Sample implements zerolog.Sampler.
 func (t *threshold) Sample(l zerolog.Level) bool { return uint32(levelOf(l)) >= t.level.Load() }
 
-// Set gives a logger a level; Unset takes it away. The logger "" is the default of
-// all.
+// Set sets a logger's level; Unset removes it. The logger "" is the default of all loggers.
 func (l *Levels) Set(logger string, level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +51,7 @@ func (l *Levels) Set(logger string, level Level) {
 	}
 }
 
-// Of returns the level that was set for a logger itself.
+// Of returns the level that was set for the logger itself.
 func (l *Levels) Of(logger string) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +61,7 @@ func (l *Levels) Of(logger string) Level {
 	return l.own[logger]
 }
 
-// Effective returns the level from which on a logger's messages count.
+// Effective returns the lowest level of a logger's messages that are logged.
 func (l *Levels) Effective(logger string) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package logging is the log of a ROS 2 process: zerolog loggers whose messages go
-// to the console in rcutils' format, to a file where ROS looks for it, and to
-// /rosout, with levels that ros2 tools change while it runs.
+// Package logging is the log of a ROS 2 process. Messages of zerolog loggers go to the
+// console in rcutils' format, to a file in ROS' log directory, and to /rosout. ros2 tools
+// change the levels while the process runs.
 //
-// Logging never waits: a message goes into a bounded queue, and one that finds it
-// full is dropped and counted.
+// Logging never blocks: messages go into a bounded queue. While it is full, messages are
+// dropped and counted.
 package logging
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options of a Log. The zero value is a node's without arguments.
+// Options of a Log. The zero value is that of a node without arguments.
 type Options struct {
 	Level    Level // of all loggers; Unset is Info
 	Settings []Setting
@@ -26,7 +26,7 @@ type Options struct {
 	NoConsole, NoFile, NoTopic bool
 
 	ConfigFile string // of a log library of ROS; refused unless NoFile
-	FileName   string // first part of the log file's name; "" is the program's
+	FileName   string // prefix of the log file's name; "" is the program's name
 
 	// For tests; nil is the process' own.
 	Getenv         func(string) string
@@ -34,7 +34,7 @@ type Options struct {
 	Now            func() int64 // ns since 1970
 }
 
-// queueDepth is how many messages may wait to be written.
+// queueDepth is the most messages in the queue.
 const queueDepth = 1024
 
 // Log is the log of a process.
@@ -54,7 +54,7 @@ type Log struct {
 	output output
 }
 
-// New starts a log. Its errors are about the environment and the log file.
+// New starts a log. It returns an error of the environment or the log file.
 func New(o Options) (*Log, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
@@ -101,15 +101,15 @@ func New(o Options) (*Log, error) {
 // Levels of the process' loggers.
 func (l *Log) Levels() *Levels { return l.levels }
 
-// Logger returns the logger of a name such as "quad.fit". Its level follows Levels;
-// fields are written behind the message as name=value. (zerolog's Fatal ends the
-// process; WithLevel(zerolog.FatalLevel) logs a FATAL as ROS does.)
+// Logger returns the logger of a name such as "quad.fit". Its level follows Levels. Fields
+// are written behind the message as name=value. zerolog's Fatal ends the process;
+// WithLevel(zerolog.FatalLevel) logs a FATAL as ROS does.
 func (l *Log) Logger(name string) zerolog.Logger {
 	t := l.levels.threshold(name)
 	return zerolog.New(&named{l, name, t}).Sample(t)
 }
 
-// Dropped returns how many messages were lost to full queues.
+// Dropped is the number of messages that were dropped because a queue was full.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // File returns the log file's path, "" without one.
@@ -120,8 +120,8 @@ func (l *Log) File() string {
 	return l.output.file.Name()
 }
 
-// Sync waits until what was logged before is on the console, in the file and handed
-// to the publishers of /rosout.
+// Sync waits until earlier messages are on the console, in the file and in the queues of
+// /rosout.
 func (l *Log) Sync() {
 	answer := make(chan struct{})
 	select {
@@ -131,8 +131,8 @@ func (l *Log) Sync() {
 	}
 }
 
-// Close writes what waits and ends the log; later messages are dropped. Publishers
-// of /rosout are stopped first by whoever started them.
+// Close writes the queued messages and ends the log; later messages are dropped. Publishers
+// of /rosout must have been stopped before.
 func (l *Log) Close() error {
 	l.close.Do(func() { close(l.closed) })
 	<-l.done
@@ -151,7 +151,7 @@ func (n *named) Write(p []byte) (int, error) { return n.WriteLevel(zerolog.NoLev
 
 // WriteLevel implements zerolog.LevelWriter and never blocks.
 func (n *named) WriteLevel(level zerolog.Level, p []byte) (int, error) {
-	if !n.threshold.Sample(level) { // zerolog.DisableSampling asks nobody
+	if !n.threshold.Sample(level) { // zerolog.DisableSampling does not call Sample
 		return len(p), nil
 	}
 	select {
@@ -163,20 +163,20 @@ func (n *named) WriteLevel(level zerolog.Level, p []byte) (int, error) {
 	select {
 	case e := <-n.log.free:
 		e.capture(n.log.o.Now(), levelOf(level), n.name, p)
-		n.log.queue <- e // has room for every event there is
+		n.log.queue <- e // never blocks: it has room for all events
 	default:
 		n.log.dropped.Add(1)
 	}
 	return len(p), nil
 }
 
-// Close implements io.Closer: zerolog calls it before it ends the process.
+// Close implements io.Closer. zerolog calls it before it ends the process.
 func (n *named) Close() error { return n.log.Close() }
 
 // run writes events until the log is closed.
 func (l *Log) run() {
 	defer close(l.done)
-	var drops report
+	var drops dropReport
 	for {
 		select {
 		case e := <-l.queue:
@@ -184,7 +184,7 @@ func (l *Log) run() {
 			continue
 		default:
 		}
-		drops.tell(l, time.Second)
+		drops.emit(l, time.Second)
 		l.output.flush()
 		select {
 		case e := <-l.queue:
@@ -194,31 +194,31 @@ func (l *Log) run() {
 			close(answer)
 		case <-l.closed:
 			l.drain()
-			drops.tell(l, 0)
+			drops.emit(l, 0)
 			l.output.end()
 			return
 		}
 	}
 }
 
-// report tells of dropped messages, not too often.
-type report struct {
-	told uint64
-	at   int64
+// dropReport logs the number of dropped messages, not too often.
+type dropReport struct {
+	reported uint64
+	at       int64
 }
 
-func (r *report) tell(l *Log, atMostEvery time.Duration) {
+func (r *dropReport) emit(l *Log, atMostEvery time.Duration) {
 	n, now := l.dropped.Load(), l.o.Now()
-	if n == r.told || now-r.at < int64(atMostEvery) {
+	if n == r.reported || now-r.at < int64(atMostEvery) {
 		return
 	}
 	l.emit(&record{time: now, level: Warn, name: "logging",
 		message: fmt.Sprintf("%d messages of the log were dropped: they came faster than they could be written",
-			n-r.told)})
-	r.told, r.at = n, now
+			n-r.reported)})
+	r.reported, r.at = n, now
 }
 
-// drain writes what is in the queue by now.
+// drain writes the events in the queue.
 func (l *Log) drain() {
 	for {
 		select {
@@ -231,8 +231,8 @@ func (l *Log) drain() {
 	}
 }
 
-// usualText is what an event has room for without allocating, in bytes; largeText is
-// what it keeps at most.
+// usualText is the initial capacity of an event's text in bytes; largeText is the most that
+// it keeps.
 const (
 	usualText = 256
 	largeText = 16 << 10
@@ -261,7 +261,7 @@ type output struct {
 	colored bool
 	file    *os.File // nil without
 	buffer  *bufio.Writer
-	err     error // of the file; the first one ends it
+	err     error // the first one, which ends the file
 	line    []byte
 }
 
@@ -278,7 +278,7 @@ func (o *output) write(r *record) {
 		o.line = append(o.line[:0], colors[r.level]...)
 		o.line = append(append(o.format.appendLine(o.line, r), plainColor...), '\n')
 	}
-	// A console that is gone is no reason to stop.
+	// An error of the console does not end the log.
 	_, _ = o.console.Write(o.line)
 }
 
@@ -288,7 +288,7 @@ func (o *output) flush() {
 	}
 }
 
-// failed notes the first error of the file and tells it once on the console.
+// failed keeps the first error of the file and writes it to the console.
 func (o *output) failed(err error) {
 	if err == nil {
 		return

@@ -7,25 +7,24 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 )
 
-// rosoutDepth is how many messages may wait for a publisher of /rosout.
+// rosoutDepth is the most messages in the queue of one publisher of /rosout.
 const rosoutDepth = 256
 
-// topics hand records to the publishers of /rosout, one per node.
+// topics are the publishers of /rosout, one per node, by the name of its logger.
 type topics struct {
 	mu     sync.Mutex
 	byName map[string]*topic
 }
 
-// topic is one node's /rosout.
+// topic is one node's publisher of /rosout.
 type topic struct {
 	queue chan rclinterfaces.Log
 	done  chan struct{}
 }
 
-// Publish has publish called, on a goroutine of its own, with what the logger of
-// this name and those under it log. Messages that find too many waiting are dropped
-// and counted. stop ends it, after what waits has been published: publish may be
-// slow, but must return.
+// Publish calls publish with the messages of the logger of this name and those below it, on
+// a goroutine of its own. While its queue is full, messages are dropped and counted. stop
+// publishes the queued messages and ends it. publish may be slow, but must return.
 func (l *Log) Publish(name string, publish func(*rclinterfaces.Log)) (stop func()) {
 	if l.o.NoTopic {
 		return func() {}
@@ -54,7 +53,7 @@ func (t *topic) run(publish func(*rclinterfaces.Log)) {
 	}
 }
 
-// offer gives a record to the node that it belongs to; false means it was dropped.
+// offer queues a record for its node. It returns false if the record was dropped.
 func (ts *topics) offer(r *record) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -73,7 +72,7 @@ func (ts *topics) offer(r *record) bool {
 	}
 }
 
-// of returns the topic of the logger or of its nearest parent.
+// of returns the topic of a logger or of its nearest parent.
 func (ts *topics) of(name string) *topic {
 	for {
 		if t := ts.byName[name]; t != nil {

@@ -2,43 +2,43 @@ package names
 
 import "strings"
 
-// symbol is a word of the grammar of remap and parameter rules.
-type symbol uint8
+// token is a terminal symbol in the grammar of remap and parameter rules.
+type token uint8
 
 const (
-	ending     symbol = iota
-	unknown           // no symbol begins so
-	slash             // /
-	dot               // .
-	tilde             // ~/
-	word              // a name without slashes; never two underscores in a row
-	colon             // :
-	separator         // :=
-	topicURL          // rostopic://
-	serviceURL        // rosservice://
-	nodeKey           // __node or __name
-	spaceKey          // __ns
-	star              // *
-	starStar          // **
-	backslash         // \1 … \9
+	endOfText  token = iota
+	unknown          // no token begins so
+	slash            // /
+	dot              // .
+	tilde            // ~/
+	word             // a name without slashes; never two underscores in a row
+	colon            // :
+	separator        // :=
+	topicURL         // rostopic://
+	serviceURL       // rosservice://
+	nodeKey          // __node or __name
+	spaceKey         // __ns
+	star             // *
+	starStar         // **
+	backslash        // \1 … \9
 )
 
-// fixed symbols, longer ones before their beginnings.
+// fixed tokens, longer ones before their prefixes.
 var fixed = []struct {
 	text string
-	is   symbol
+	is   token
 }{
 	{"rostopic://", topicURL}, {"rosservice://", serviceURL},
 	{"__node", nodeKey}, {"__name", nodeKey}, {"__ns", spaceKey}, {"__", unknown},
 	{"~/", tilde}, {":=", separator}, {":", colon}, {"/", slash}, {".", dot}, {"**", starStar}, {"*", star},
 }
 
-// lexer walks through a rule.
+// lexer splits a rule into tokens.
 type lexer struct {
 	text string
-	at   int // the present symbol begins here
-	is   symbol
-	end  int // and ends here
+	at   int // start of the present token
+	is   token
+	end  int // of the present token
 }
 
 func newLexer(text string) *lexer {
@@ -47,17 +47,17 @@ func newLexer(text string) *lexer {
 	return l
 }
 
-// next goes on to the next symbol.
+// next goes on to the next token.
 func (l *lexer) next() {
 	l.at = l.end
 	l.is, l.end = scan(l.text, l.at)
 }
 
-// scan returns the symbol at text[at:] and where it ends.
-func scan(text string, at int) (symbol, int) {
+// scan returns the token at text[at:] and its end.
+func scan(text string, at int) (token, int) {
 	rest := text[at:]
 	if rest == "" {
-		return ending, at
+		return endOfText, at
 	}
 	for _, f := range fixed {
 		if strings.HasPrefix(rest, f.text) {
@@ -77,8 +77,8 @@ func scan(text string, at int) (symbol, int) {
 	return word, at + n
 }
 
-// take goes on if the present symbol is the wanted one.
-func (l *lexer) take(want symbol) bool {
+// take goes on if the present token is the wanted one.
+func (l *lexer) take(want token) bool {
 	if l.is != want {
 		return false
 	}
@@ -86,7 +86,7 @@ func (l *lexer) take(want symbol) bool {
 	return true
 }
 
-// prefixed takes "node:" off the front and returns the node, "" if there is none.
+// prefixed reads a leading "node:" and returns the node, "" without one.
 func (l *lexer) prefixed() string {
 	if l.is != word {
 		return ""
@@ -100,7 +100,7 @@ func (l *lexer) prefixed() string {
 	return node
 }
 
-// expected is the error for the present symbol.
+// expected is the error at the present token.
 func (l *lexer) expected(what string) error {
 	return &Error{l.text, l.at, "expected " + what}
 }

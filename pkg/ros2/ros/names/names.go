@@ -1,6 +1,5 @@
-// Package names holds the rules of ROS 2 names: which are valid, how they expand
-// in a node's namespace, and how remap rules of the command line change them.
-// The rules and the words of errors are those of rcl and rmw.
+// Package names checks, expands and remaps ROS 2 names. The rules and the error texts are
+// those of rcl and rmw.
 //
 // A full name is absolute: "/quad/step". A name in a program may be relative
 // ("step"), private ("~/step") or hold the substitutions {node}, {ns} and
@@ -12,7 +11,7 @@ import (
 	"strings"
 )
 
-// Most bytes of names, as in rmw.
+// Longest names in bytes, as in rmw.
 const (
 	longestNode      = 255
 	longestTopic     = 255 - 8 // 8 for the prefixes of DDS topics
@@ -23,7 +22,7 @@ const (
 // Error is an invalid name.
 type Error struct {
 	Name string
-	At   int // byte that is wrong, from 0
+	At   int // index of the invalid byte
 	Why  string
 }
 
@@ -31,7 +30,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid name %s at position %d: %s", quoted(e.Name), e.At, e.Why)
 }
 
-// quoted fits a name of any length on one line.
+// quoted shortens a long name.
 func quoted(name string) string {
 	if len(name) > 300 {
 		return fmt.Sprintf("%.300q…", name)
@@ -74,7 +73,7 @@ func CheckEnclave(name string) error {
 	return checkFull(name, "enclave name", longestEnclave)
 }
 
-// checkFull finds the first fault of an absolute name, in rmw's order.
+// checkFull returns the first error of an absolute name, in rmw's order.
 func checkFull(name, what string, longest int) error {
 	at := strings.IndexFunc(name, func(r rune) bool { return !isWord(r) && r != '/' })
 	switch {
@@ -102,7 +101,7 @@ func checkFull(name, what string, longest int) error {
 	return nil
 }
 
-// CheckRelative checks a name as programs write it, with ~ and substitutions.
+// CheckRelative checks a name as in programs, with ~ and substitutions.
 func CheckRelative(name string) error {
 	switch {
 	case name == "":
@@ -128,7 +127,7 @@ func CheckRelative(name string) error {
 
 // checkCharacters checks each character and the braces of substitutions.
 func checkCharacters(name string) error {
-	open := -1 // where the present brace opened
+	open := -1 // index of the open brace
 	for i, r := range name {
 		why := ""
 		switch {

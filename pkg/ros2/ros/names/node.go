@@ -2,17 +2,15 @@ package names
 
 import "strings"
 
-// Node is a node's place and the rules that change the names of its topics and
-// services.
+// Node is a node's full name, and the rules that remap its topics and services.
 type Node struct {
 	Name      string
 	Namespace string // absolute: "/" or "/quad"
-	Rules     []Rule // the first that matches counts
+	Rules     []Rule // the first that matches applies
 }
 
-// NewNode applies the rules to a node's name and namespace ("" is "/", and a
-// leading slash may be missing). Rules of the node itself come before those of
-// the command line.
+// NewNode applies the rules to a node's name and namespace. A namespace of "" is "/", and
+// the leading slash may be missing.
 func NewNode(namespace, name string, rules []Rule) (Node, error) {
 	if err := CheckNode(name); err != nil {
 		return Node{}, err
@@ -39,7 +37,7 @@ func NewNode(namespace, name string, rules []Rule) (Node, error) {
 // FullName is such as "/quad/fit".
 func (n Node) FullName() string { return Join(n.Namespace, n.Name) }
 
-// Join puts a relative name below an absolute one.
+// Join appends a relative name to an absolute one.
 func Join(namespace, name string) string {
 	if strings.HasSuffix(namespace, "/") {
 		return namespace + name
@@ -71,8 +69,8 @@ func (n Node) resolve(name string, what kind) (string, error) {
 	return full, CheckTopic(full)
 }
 
-// first returns the first rule of a kind that holds for the node and, where the
-// kind is about topics or services, for the full name.
+// first returns the first rule of a kind for the node. A rule for topics or services must
+// also match the full name.
 func (n Node) first(what kind, full string) *Rule {
 	for i := range n.Rules {
 		r := &n.Rules[i]

@@ -2,7 +2,7 @@ package names
 
 import "strings"
 
-// kind of a rule: what it changes.
+// kind of a rule.
 type kind uint8
 
 const (
@@ -14,12 +14,12 @@ const (
 
 // Rule is one remap rule of a command line.
 type Rule struct {
-	Node     string // for the node of this name only; "" for all
-	From, To string // From is "" where the rule is about the node itself
+	Node     string // the rule is for the node of this name only; "" is all
+	From, To string // From is "" in rules for the node itself
 	kind     kind
 }
 
-// String is the rule as ParseRule reads it.
+// String is the rule in the syntax of ParseRule.
 func (r Rule) String() string {
 	var b strings.Builder
 	if r.Node != "" {
@@ -66,7 +66,7 @@ func (l *lexer) newName() (string, error) {
 	if !l.take(word) {
 		return "", l.expected("a node name")
 	}
-	if l.is != ending {
+	if l.is != endOfText {
 		return "", l.expected("the end of the node name")
 	}
 	return l.text[from:to], nil
@@ -82,7 +82,7 @@ func (l *lexer) newNamespace() (string, error) {
 	}
 	for l.take(slash) && l.take(word) {
 	}
-	if l.is != ending {
+	if l.is != endOfText {
 		return "", l.expected(`words separated by single "/"`)
 	}
 	return namespace, nil
@@ -102,13 +102,13 @@ func (l *lexer) remap(r *Rule) error {
 		return err
 	}
 	l.next()
-	r.To, err = l.path(ending, "the end of the name")
+	r.To, err = l.path(endOfText, "the end of the name")
 	return err
 }
 
-// path reads words separated by slashes, after an optional "/" or "~/", up to a
-// symbol that it leaves.
-func (l *lexer) path(until symbol, called string) (string, error) {
+// path reads words separated by slashes, after an optional "/" or "~/". It stops before the
+// token until, which is called so in errors.
+func (l *lexer) path(until token, called string) (string, error) {
 	from := l.at
 	if l.is == slash || l.is == tilde {
 		l.next()
@@ -131,8 +131,8 @@ func (l *lexer) path(until symbol, called string) (string, error) {
 	}
 }
 
-// SplitParameter splits [node:]name:=value, the argument of -p. The value is not
-// looked at; node is "" for all.
+// SplitParameter splits [node:]name:=value, the argument of -p, without a check of the
+// value. node is "" for all nodes.
 func SplitParameter(text string) (node, name, value string, err error) {
 	l := newLexer(text)
 	node = l.prefixed()

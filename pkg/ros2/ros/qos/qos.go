@@ -1,6 +1,6 @@
-// Package qos lets parameters override the QoS of publishers and subscriptions, as
-// rclcpp does: qos_overrides./quad/step.publisher.depth and the like, read-only, of
-// which launch files and ros2 param know the names.
+// Package qos overrides the QoS of publishers and subscriptions by parameters, as rclcpp
+// does. They are read-only and have names such as
+// qos_overrides./quad/step.publisher.depth, for launch files and ros2 param.
 package qos
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// Entity is what has a QoS.
+// Entity is a publisher or a subscription.
 type Entity string
 
 // Entities.
@@ -26,7 +26,7 @@ const (
 	Subscription Entity = "subscription"
 )
 
-// Policy is a part of a QoS, by the name that its parameter has.
+// Policy is a part of a QoS, named as its parameter.
 type Policy string
 
 // Policies. Durations are integers in ns; 0 and the largest integer are infinite.
@@ -41,11 +41,11 @@ const (
 	Reliability             Policy = "reliability"
 )
 
-// Usual are the policies that rclcpp's with_default_policies opens to overrides.
-var Usual = []Policy{History, Depth, Reliability}
+// DefaultPolicies may be overridden with rclcpp's with_default_policies.
+var DefaultPolicies = []Policy{History, Depth, Reliability}
 
-// All are those that an entity can open.
-func All(e Entity) []Policy {
+// AllPolicies are those of an entity.
+func AllPolicies(e Entity) []Policy {
 	all := []Policy{Deadline, Durability, History, Depth, Liveliness, LivelinessLeaseDuration, Reliability}
 	if e == Publisher {
 		all = append(all, Lifespan)
@@ -53,25 +53,24 @@ func All(e Entity) []Policy {
 	return all
 }
 
-// Overridable tells what parameters may change.
+// Overridable holds the policies that parameters may override.
 type Overridable struct {
 	Policies []Policy
-	ID       string // tells entities of one topic apart; may be empty
-	// Check may refuse the outcome; nil takes all.
+	ID       string // of one of several entities of a topic; may be empty
+	// Check returns an error for a QoS to refuse; nil allows all.
 	Check func(rmw.QoS) error
 }
 
-// Declare declares the parameters of an entity on a topic (its full name) with the
-// values of q as defaults, and returns q with what overrides say. A second entity
-// of the same topic and ID shares the parameters of the first. How long a writer may
-// block is not for parameters to say.
+// Declare declares the parameters of an entity on a topic, given by its full name, with the
+// values of q as defaults. It returns q with the overrides. A second entity of the same
+// topic and ID shares the parameters of the first. MaxBlocking has no parameter.
 func Declare(s *params.Store, topic string, e Entity, o Overridable, q rmw.QoS) (rmw.QoS, error) {
 	prefix, suffix := fmt.Sprintf("qos_overrides.%s.%s", topic, e), fmt.Sprintf("%s {%s}", e, topic)
 	if o.ID != "" {
 		prefix += "_" + o.ID
 		suffix += " with id {" + o.ID + "}"
 	}
-	allowed := All(e)
+	allowed := AllPolicies(e)
 	for _, p := range o.Policies {
 		if !slices.Contains(allowed, p) {
 			return q, fmt.Errorf("%s: a %s has no QoS policy %q to override", topic, e, string(p))
@@ -100,16 +99,16 @@ func Declare(s *params.Store, topic string, e Entity, o Overridable, q rmw.QoS) 
 	return q, nil
 }
 
-// accessor reads and writes one policy as a parameter's value.
+// accessor gets and sets one policy as a parameter's value.
 type accessor struct {
 	get func(q *rmw.QoS) any
 	set func(q *rmw.QoS, v any) error
 }
 
 var access = map[Policy]accessor{
-	Deadline:                duration(func(q *rmw.QoS) *time.Duration { return &q.Deadline }),
-	Lifespan:                duration(func(q *rmw.QoS) *time.Duration { return &q.Lifespan }),
-	LivelinessLeaseDuration: duration(func(q *rmw.QoS) *time.Duration { return &q.Lease }),
+	Deadline:                durationPolicy(func(q *rmw.QoS) *time.Duration { return &q.Deadline }),
+	Lifespan:                durationPolicy(func(q *rmw.QoS) *time.Duration { return &q.Lifespan }),
+	LivelinessLeaseDuration: durationPolicy(func(q *rmw.QoS) *time.Duration { return &q.Lease }),
 	Depth: {
 		func(q *rmw.QoS) any { return int64(q.Depth) },
 		func(q *rmw.QoS, v any) error {
@@ -121,14 +120,14 @@ var access = map[Policy]accessor{
 			return nil
 		},
 	},
-	// What system_default stands for is rmw_cyclonedds' choice.
-	Durability: named(func(q *rmw.QoS) *dds.Durability { return &q.Durability }, map[string]dds.Durability{
+	// system_default is the default of rmw_cyclonedds.
+	Durability: namedPolicy(func(q *rmw.QoS) *dds.Durability { return &q.Durability }, map[string]dds.Durability{
 		"volatile": dds.Volatile, "transient_local": dds.TransientLocal, systemDefault: dds.Volatile}),
-	History: named(func(q *rmw.QoS) *dds.History { return &q.History }, map[string]dds.History{
+	History: namedPolicy(func(q *rmw.QoS) *dds.History { return &q.History }, map[string]dds.History{
 		"keep_last": dds.KeepLast, "keep_all": dds.KeepAll, systemDefault: dds.KeepLast}),
-	Liveliness: named(func(q *rmw.QoS) *dds.Liveliness { return &q.Liveliness }, map[string]dds.Liveliness{
+	Liveliness: namedPolicy(func(q *rmw.QoS) *dds.Liveliness { return &q.Liveliness }, map[string]dds.Liveliness{
 		"automatic": dds.Automatic, "manual_by_topic": dds.ManualByTopic, systemDefault: dds.Automatic}),
-	Reliability: named(func(q *rmw.QoS) *dds.Reliability { return &q.Reliability }, map[string]dds.Reliability{
+	Reliability: namedPolicy(func(q *rmw.QoS) *dds.Reliability { return &q.Reliability }, map[string]dds.Reliability{
 		"best_effort": dds.BestEffort, "reliable": dds.Reliable, systemDefault: dds.Reliable}),
 }
 
@@ -141,8 +140,8 @@ func set(p Policy, q *rmw.QoS, v any) error {
 	return nil
 }
 
-// named is a policy whose values have names.
-func named[T comparable](field func(*rmw.QoS) *T, values map[string]T) accessor {
+// namedPolicy is a policy whose values have names.
+func namedPolicy[T comparable](field func(*rmw.QoS) *T, values map[string]T) accessor {
 	names := slices.Sorted(maps.Keys(values))
 	return accessor{
 		func(q *rmw.QoS) any {
@@ -161,8 +160,8 @@ func named[T comparable](field func(*rmw.QoS) *T, values map[string]T) accessor 
 	}
 }
 
-// duration is a policy that is a time in ns.
-func duration(field func(*rmw.QoS) *time.Duration) accessor {
+// durationPolicy is a policy in ns.
+func durationPolicy(field func(*rmw.QoS) *time.Duration) accessor {
 	return accessor{
 		func(q *rmw.QoS) any { return int64(*field(q)) },
 		func(q *rmw.QoS, v any) error {

@@ -30,19 +30,19 @@ func TestArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := params.New(params.Options{Overrides: args.Overrides("/quad/policy_controller")})
-	q, err := Declare(s, "/quad/step", Publisher, Overridable{Policies: Usual}, reliable)
+	q, err := Declare(s, "/quad/step", Publisher, Overridable{Policies: DefaultPolicies}, reliable)
 	if want := (rmw.QoS{MaxBlocking: dds.Infinite, Depth: 50}); err != nil || !cmp.Equal(q, want) {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: Usual}, rmw.QoS{}); err != nil ||
+	if q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: DefaultPolicies}, rmw.QoS{}); err != nil ||
 		q.Depth != 50 {
 		t.Errorf("the second publisher has %+v, %v", q, err)
 	}
-	q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: All(Publisher), ID: "slow"}, reliable)
+	q, err = Declare(s, "/quad/step", Publisher, Overridable{Policies: AllPolicies(Publisher), ID: "slow"}, reliable)
 	if want := reliable; err != nil || q.Durability != dds.TransientLocal || q.Depth != want.Depth {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = Declare(s, "/quad/step", Subscription, Overridable{Policies: All(Subscription)},
+	if q, err = Declare(s, "/quad/step", Subscription, Overridable{Policies: AllPolicies(Subscription)},
 		reliable); err != nil || !cmp.Equal(q, reliable) {
 		t.Errorf("%+v, %v", q, err)
 	}
@@ -80,7 +80,7 @@ func TestValues(t *testing.T) {
 	} {
 		name := "qos_overrides./t.publisher." + string(c.policy)
 		s := params.New(params.Options{Overrides: map[string]param.Assignment{name: {Name: name, Value: c.value}}})
-		got, err := Declare(s, "/t", Publisher, Overridable{Policies: All(Publisher)}, reliable)
+		got, err := Declare(s, "/t", Publisher, Overridable{Policies: AllPolicies(Publisher)}, reliable)
 		want := reliable
 		c.want(&want)
 		if err != nil || !cmp.Equal(got, want) {
@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	refuse := func(rmw.QoS) error { return errors.New("depth must be 1") }
-	if _, err := Declare(s, "/t", Publisher, Overridable{Policies: Usual, Check: refuse}, reliable); err == nil ||
+	if _, err := Declare(s, "/t", Publisher, Overridable{Policies: DefaultPolicies, Check: refuse}, reliable); err == nil ||
 		err.Error() != "/t: the QoS of the publisher: depth must be 1" {
 		t.Error(err)
 	}
@@ -146,7 +146,7 @@ func TestUnchanged(t *testing.T) {
 			Lifespan:    time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lifespan")),
 			Lease:       time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
 		}
-		got, err := Declare(params.New(params.Options{}), "/t", Publisher, Overridable{Policies: All(Publisher)}, q)
+		got, err := Declare(params.New(params.Options{}), "/t", Publisher, Overridable{Policies: AllPolicies(Publisher)}, q)
 		if err != nil || !cmp.Equal(got, q) {
 			t.Fatalf("%+v became %+v, %v", q, got, err)
 		}

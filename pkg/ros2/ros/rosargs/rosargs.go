@@ -1,10 +1,10 @@
-// Package rosargs reads the arguments that ROS 2 tools give to a node:
+// Package rosargs parses the arguments that ROS 2 tools pass to a node:
 //
 //	--ros-args [-r RULE] [-p [node:]name:=value] [--params-file FILE] [-e ENCLAVE]
 //	  [--log-level [logger:=]LEVEL] [--log-config-file FILE] [--log-file-name NAME]
 //	  [--enable-…-logs | --disable-…-logs] [--]
 //
-// with … one of stdout, rosout and external-lib, as rcl reads them.
+// Here … is stdout, rosout or external-lib. The syntax is that of rcl.
 package rosargs
 
 import (
@@ -17,27 +17,26 @@ import (
 	"vnd/pkg/ros2/ros/names"
 )
 
-// Args is what a command line says.
+// Args is a parsed command line.
 type Args struct {
-	Rest    []string     // what is not for ROS, in order
+	Rest    []string     // arguments that are not for ROS, in order
 	Rules   []names.Rule // for names.NewNode
 	Enclave string       // "" when not given
 
 	Level    logging.Level // of all loggers; Unset when not given
 	Settings []logging.Setting
-	// Outputs of the log that are switched off: the console, the topic /rosout and
-	// the file.
+	// Disabled outputs of the log: the console, the topic /rosout and the file.
 	NoStdout, NoRosout, NoFile bool
 	LogConfigFile, LogFileName string
 
-	Warnings []string // about old ways of writing
+	Warnings []string // about deprecated syntax
 
 	blocks []param.Block // of files and -p, in the order given
 }
 
-// Parse reads a command line without the program's name, and the parameter files
-// that it names. ROS arguments stand between --ros-args and -- (or the end), as
-// often as one likes; an unknown one is an error.
+// Parse parses a command line without the program's name, and the parameter files that it
+// names. ROS arguments stand between --ros-args and -- or the end; there may be several
+// such groups. An unknown ROS argument is an error.
 func Parse(args []string) (*Args, error) {
 	return parser{read: os.ReadFile}.parse(args)
 }
@@ -55,18 +54,18 @@ func (p parser) parse(args []string) (*Args, error) {
 		case arg == "--ros-args": // within, it may come again
 			ros = true
 		case !ros:
-			p.outside(arg)
+			p.otherArg(arg)
 		case arg == "--":
 			ros = false
-		case p.toggle(arg):
+		case p.logOutput(arg):
 		case valueFlags[arg].take == nil:
 			unknown = append(unknown, fmt.Sprintf("%.100q", arg))
 		case i+1 == len(args):
-			return nil, fmt.Errorf("couldn't parse trailing %s flag: no %s found", arg, valueFlags[arg].wants)
+			return nil, fmt.Errorf("couldn't parse trailing %s flag: no %s found", arg, valueFlags[arg].value)
 		default:
 			i++
 			if err := valueFlags[arg].take(&p, args[i]); err != nil {
-				return nil, fmt.Errorf("couldn't parse %s %.300q: %w", valueFlags[arg].wants, arg+" "+args[i], err)
+				return nil, fmt.Errorf("couldn't parse %s %.300q: %w", valueFlags[arg].value, arg+" "+args[i], err)
 			}
 		}
 	}
@@ -76,9 +75,9 @@ func (p parser) parse(args []string) (*Args, error) {
 	return &p.Args, nil
 }
 
-// outside takes an argument outside --ros-args: a remap rule in its oldest form, or
-// not for ROS.
-func (p *parser) outside(arg string) {
+// otherArg takes an argument outside --ros-args: a remap rule in deprecated syntax, or an
+// argument that is not for ROS.
+func (p *parser) otherArg(arg string) {
 	r, err := names.ParseRule(arg)
 	if err != nil {
 		p.Rest = append(p.Rest, arg)
@@ -89,8 +88,8 @@ func (p *parser) outside(arg string) {
 		fmt.Sprintf("found remap rule %q: this syntax is deprecated, use \"--ros-args --remap %s\"", arg, arg))
 }
 
-// toggle takes --enable-…-logs and --disable-…-logs.
-func (p *parser) toggle(arg string) bool {
+// logOutput takes --enable-…-logs and --disable-…-logs.
+func (p *parser) logOutput(arg string) bool {
 	output, off := strings.CutPrefix(arg, "--disable-")
 	if !off {
 		var on bool
@@ -111,9 +110,9 @@ func (p *parser) toggle(arg string) bool {
 	return true
 }
 
-// flag is one that has a value.
+// flag is a flag with a value.
 type flag struct {
-	wants string
+	value string // what it is, for errors
 	take  func(p *parser, value string) error
 }
 
@@ -197,10 +196,10 @@ func (p *parser) logFile(name string) error {
 	return nil
 }
 
-// Overrides returns the parameters that the command line and its files give to the
-// node of this full name, after remapping. Where several name one parameter the
-// last counts: files and -p in the order given, and lines in the order of a file.
-// (rclcpp puts what belongs to one key, such as /**, where that key came first.)
+// Overrides returns the parameters of the command line and its files for the node of this
+// full name, after remapping. The last assignment of a parameter counts, in the order of
+// files and -p, and of the lines of a file. (rclcpp puts all assignments of one key, such
+// as /**, where that key came first.)
 func (a *Args) Overrides(node string) map[string]param.Assignment {
 	found := map[string]param.Assignment{}
 	for _, b := range a.blocks {

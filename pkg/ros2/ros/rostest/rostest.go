@@ -1,4 +1,4 @@
-// Package rostest has nodes run beside a test.
+// Package rostest runs nodes beside a test.
 package rostest
 
 import (
@@ -8,16 +8,15 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// Spin runs the callbacks of c on so many threads until the test ends, then closes it. What was registered before to be
-// cleaned up is
-// still there meanwhile. An error of either fails the test.
+// Spin runs the callbacks of c on a number of threads until the test ends, then closes c. It
+// does so before earlier cleanups of the test. An error fails the test.
 func Spin(t testing.TB, c *ros.Context, threads int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	SpinWith(ctx, stop, t, c, threads)
 }
 
-// SpinWith is Spin for what goes on with ctx, too, which stop ends.
+// SpinWith is Spin with a context that others use too; stop cancels it.
 func SpinWith(ctx context.Context, stop context.CancelFunc, t testing.TB, c *ros.Context, threads int) {
 	t.Helper()
 	ended := make(chan error, 1)

@@ -1,4 +1,4 @@
-// Package securitytest makes keystores of SROS 2 for tests, as ros2 security does.
+// Package securitytest makes SROS 2 keystores for tests, as ros2 security does.
 package securitytest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// The rules that sros2 writes: everything is encrypted, and who cannot show a
-// certificate is not heard.
+// Governance and permissions as sros2 writes them: everything is encrypted, and participants
+// without a certificate are rejected.
 const (
 	Governance = `<?xml version="1.0" encoding="utf-8"?>
 <dds xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -60,22 +60,21 @@ const (
 `
 )
 
-// Everything is the topics of who may publish all.
+// Everything are the topics of an enclave that may publish all.
 const Everything = "<topic>*</topic>"
 
-// Authority signs certificates and rules: an identity and permissions CA in one,
-// with a keystore.
+// Authority is an identity CA and a permissions CA in one, with a keystore.
 type Authority struct {
 	Keystore string // ROS_SECURITY_KEYSTORE
-	Rules    string // the governance of enclaves made from now on
+	Rules    string // the governance of later enclaves
 
 	t           *testing.T
-	folder      string // where its own certificate and key are
+	folder      string // of its own certificate and key
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// New makes an authority. The test is skipped without openssl, which signs rules.
+// New makes an authority. It skips the test without openssl, which signs the rules.
 func New(t *testing.T) *Authority {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
@@ -98,13 +97,13 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// Environment is that of a process with keys of an enclave.
+// Environment of a process in an enclave.
 func (a *Authority) Environment(enclave string) []string {
 	return []string{"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Enforce", "ROS_SECURITY_KEYSTORE=" + a.Keystore,
 		"ROS_SECURITY_ENCLAVE_OVERRIDE=" + enclave}
 }
 
-// Enclave adds one that may publish topics, such as Everything, and hear all.
+// Enclave adds an enclave that may publish topics, such as Everything, and subscribe to all.
 func (a *Authority) Enclave(name, topics string) (folder string) {
 	a.t.Helper()
 	folder = filepath.Join(a.Keystore, "enclaves", name)
@@ -120,8 +119,7 @@ func (a *Authority) Enclave(name, topics string) (folder string) {
 	return folder
 }
 
-// Impostor adds an enclave that calls itself by a name, with a certificate of
-// another authority's.
+// Impostor adds an enclave with a name and the certificate of another authority.
 func (a *Authority) Impostor(name string) {
 	a.t.Helper()
 	other := New(a.t)
@@ -130,7 +128,7 @@ func (a *Authority) Impostor(name string) {
 	a.trust(folder, "identity_ca.cert.pem")
 }
 
-// trust has an enclave take this authority for its own, by a link as sros2 makes.
+// trust makes this authority an enclave's own, by a link as in sros2.
 func (a *Authority) trust(folder, name string) {
 	a.t.Helper()
 	link := filepath.Join(folder, name)
@@ -164,7 +162,7 @@ func (a *Authority) pem(path, kind string, der []byte) {
 	}
 }
 
-// sign writes what the authority says, signed.
+// sign writes a text that the authority has signed.
 func (a *Authority) sign(path, text string) {
 	a.t.Helper()
 	c := exec.Command("openssl", "smime", "-sign", "-text", "-out", path,

@@ -1,4 +1,4 @@
-// Package tf tells other nodes where frames are, as tf2_ros' broadcasters do.
+// Package tf publishes transforms between frames, as tf2_ros' broadcasters do.
 package tf
 
 import (
@@ -11,27 +11,32 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// Broadcaster publishes transforms that change on /tf. Send may be called from
-// any goroutine.
-type Broadcaster struct {
+// Broadcaster publishes changing transforms on /tf. Send may be called from any goroutine.
+type Broadcaster struct{ broadcaster }
+
+// broadcaster publishes its message.
+type broadcaster struct {
 	pub *ros.Publisher[tf2msgs.TFMessage]
 
 	mu sync.Mutex
 	m  tf2msgs.TFMessage
 }
 
-// NewBroadcaster makes a broadcaster; on a LifecycleNode it is silent unless the
-// node is active.
+// Close ends the broadcaster.
+func (b *broadcaster) Close() error { return b.pub.Close() }
+
+// NewBroadcaster makes a broadcaster. On a LifecycleNode it sends only while the node is
+// active.
 func NewBroadcaster(h ros.Host, options ...ros.Option) (*Broadcaster, error) {
 	pub, err := ros.NewPublisher[tf2msgs.TFMessage](h, "/tf", rmw.TFQoS(), options...)
 	if err != nil {
 		return nil, err
 	}
-	return &Broadcaster{pub: pub}, nil
+	return &Broadcaster{broadcaster{pub: pub}}, nil
 }
 
-// Send publishes transforms in one message: of a child frame in its parent's,
-// which the header names.
+// Send publishes transforms in one message. Each is the pose of a child frame in the frame
+// of the header.
 func (b *Broadcaster) Send(transforms ...geometrymsgs.TransformStamped) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,17 +44,9 @@ func (b *Broadcaster) Send(transforms ...geometrymsgs.TransformStamped) error {
 	return b.pub.Publish(&b.m)
 }
 
-// Close ends the broadcaster.
-func (b *Broadcaster) Close() error { return b.pub.Close() }
-
-// StaticBroadcaster publishes transforms that hold for good on /tf_static, where
-// those who come later find them.
-type StaticBroadcaster struct {
-	pub *ros.Publisher[tf2msgs.TFMessage]
-
-	mu sync.Mutex
-	m  tf2msgs.TFMessage // all so far: a late listener gets the last message only
-}
+// StaticBroadcaster publishes constant transforms on /tf_static, where later nodes receive
+// them. A later listener gets the last message only, which therefore holds all transforms.
+type StaticBroadcaster struct{ broadcaster }
 
 // NewStaticBroadcaster makes a static broadcaster.
 func NewStaticBroadcaster(h ros.Host, options ...ros.Option) (*StaticBroadcaster, error) {
@@ -57,11 +54,11 @@ func NewStaticBroadcaster(h ros.Host, options ...ros.Option) (*StaticBroadcaster
 	if err != nil {
 		return nil, err
 	}
-	return &StaticBroadcaster{pub: pub}, nil
+	return &StaticBroadcaster{broadcaster{pub: pub}}, nil
 }
 
-// Send publishes all transforms so far; one whose child frame was sent before
-// takes its place.
+// Send publishes all transforms so far. A transform replaces the one of the same child
+// frame.
 func (b *StaticBroadcaster) Send(transforms ...geometrymsgs.TransformStamped) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,6 +72,3 @@ func (b *StaticBroadcaster) Send(transforms ...geometrymsgs.TransformStamped) er
 	}
 	return b.pub.Publish(&b.m)
 }
-
-// Close ends the broadcaster.
-func (b *StaticBroadcaster) Close() error { return b.pub.Close() }
