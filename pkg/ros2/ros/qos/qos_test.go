@@ -123,7 +123,8 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	refuse := func(rmw.QoS) error { return errors.New("depth must be 1") }
-	if _, err := Declare(s, "/t", Publisher, Overridable{Policies: DefaultPolicies, Check: refuse}, reliable); err == nil ||
+	if _, err := Declare(s, "/t", Publisher, Overridable{Policies: DefaultPolicies, Check: refuse},
+		reliable); err == nil ||
 		err.Error() != "/t: the QoS of the publisher: depth must be 1" {
 		t.Error(err)
 	}
@@ -146,7 +147,8 @@ func TestUnchanged(t *testing.T) {
 			Lifespan:    time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lifespan")),
 			Lease:       time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "lease")),
 		}
-		got, err := Declare(params.New(params.Options{}), "/t", Publisher, Overridable{Policies: AllPolicies(Publisher)}, q)
+		got, err := Declare(params.New(params.Options{}), "/t", Publisher,
+			Overridable{Policies: AllPolicies(Publisher)}, q)
 		if err != nil || !cmp.Equal(got, q) {
 			t.Fatalf("%+v became %+v, %v", q, got, err)
 		}
