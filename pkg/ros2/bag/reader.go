@@ -199,16 +199,20 @@ func (f *file) fromMetadata(m *metadata.Metadata, trusted bool) bool {
 		return false
 	}
 	if len(m.Paths) == 1 {
-		f.Start, f.End, f.Messages = m.Start, m.Start+m.Duration, m.Messages
+		f.setSpan(m.Start, m.Duration, m.Messages)
 		return true
 	}
 	for _, in := range m.Files {
 		if strings.TrimSuffix(filepath.Base(in.Path), zstdEnd) == strings.TrimSuffix(f.Name, zstdEnd) {
-			f.Start, f.End, f.Messages = in.Start, in.Start+in.Duration, in.Messages
+			f.setSpan(in.Start, in.Duration, in.Messages)
 			return true
 		}
 	}
 	return false
+}
+
+func (f *file) setSpan(start metadata.Time, d metadata.Span, messages uint64) {
+	f.Start, f.End, f.Messages = int64(start), int64(start)+int64(d), messages
 }
 
 // summarize adds up what the files and metadata.yaml say.
@@ -296,7 +300,8 @@ func (r *Reader) useMetadata(counted, unlisted bool) {
 		s.warn("metadata.yaml says storage %q, but the files are %s", m.Storage, s.Storage)
 	}
 	for _, t := range m.Topics {
-		o := s.addTopic(Topic{Name: t.Name, Type: t.Type, Encoding: t.Format, TypeHash: t.TypeHash, QoS: t.QoS})
+		o := s.addTopic(Topic{Name: t.Type.Name, Type: t.Type.Type, Encoding: t.Type.Format, TypeHash: t.Type.TypeHash,
+			QoS: t.Type.QoS})
 		if !counted {
 			o.Count = t.Messages
 		}

@@ -280,16 +280,16 @@ func (w *Writer) finish() error {
 	start, end, n := w.out.span()
 	m := &w.meta
 	if n > 0 {
-		last := m.Start + m.Duration
-		if m.Messages == 0 {
-			m.Start, last = start, end
+		first, last := metadata.Time(start), metadata.Time(end)
+		if m.Messages > 0 {
+			first, last = min(m.Start, first), max(m.Start+metadata.Time(m.Duration), last)
 		}
-		m.Start, last = min(m.Start, start), max(last, end)
-		m.Duration = last - m.Start
+		m.Start, m.Duration = first, metadata.Span(last-first)
 		m.Messages += n
 	}
 	m.Paths = append(m.Paths, w.name)
-	m.Files = append(m.Files, metadata.File{Path: w.name, Start: start, Duration: end - start, Messages: n})
+	m.Files = append(m.Files, metadata.File{Path: w.name, Start: metadata.Time(start),
+		Duration: metadata.Span(end - start), Messages: n})
 	for i := range w.topics {
 		w.topics[i].Count += w.out.count(i)
 	}
@@ -305,7 +305,9 @@ func (w *Writer) writeMetadata() error {
 	w.meta.Topics = w.meta.Topics[:0]
 	for _, t := range w.topics {
 		w.meta.Topics = append(w.meta.Topics, metadata.Topic{
-			Name: t.Name, Type: t.Type, Format: t.Encoding, QoS: t.QoS, TypeHash: t.TypeHash, Messages: t.Count,
+			Type: metadata.TopicType{Name: t.Name, Type: t.Type, Format: t.Encoding, QoS: t.QoS,
+				TypeHash: t.TypeHash},
+			Messages: t.Count,
 		})
 	}
 	text, err := w.meta.Encode()

@@ -43,17 +43,6 @@ func (d *Decoder) Finish() error {
 	return d.err
 }
 
-// take returns the next n bytes aligned to n (1, 2, 4 or 8), nil when there are fewer.
-func (d *Decoder) take(n int, field string) []byte {
-	off := d.off + (-d.off & (n - 1))
-	if off > len(d.data)-n {
-		d.short(n, field)
-		return nil
-	}
-	d.off = off + n
-	return d.data[off : off+n]
-}
-
 // short records that n bytes do not remain.
 func (d *Decoder) short(n int, field string) {
 	d.failf(field, "expected %d more bytes at byte %d, the data ends at %d", n, HeaderSize+d.off,
@@ -96,52 +85,44 @@ func (d *Decoder) Uint8(field string) uint8 {
 func (d *Decoder) Int8(field string) int8 { return int8(d.Uint8(field)) }
 
 // Uint16 reads two bytes, aligned.
-func (d *Decoder) Uint16(field string) uint16 {
-	b := d.take(2, field)
-	if b == nil {
-		return 0
-	}
-	v := binary.LittleEndian.Uint16(b)
-	if d.order == BigEndian {
-		v = bits.ReverseBytes16(v)
-	}
-	return v
-}
+func (d *Decoder) Uint16(field string) uint16 { return uint16(d.number(2, field)) }
 
 // Int16 reads two bytes, aligned.
-func (d *Decoder) Int16(field string) int16 { return int16(d.Uint16(field)) }
+func (d *Decoder) Int16(field string) int16 { return int16(d.number(2, field)) }
 
 // Uint32 reads four bytes, aligned.
-func (d *Decoder) Uint32(field string) uint32 {
-	b := d.take(4, field)
-	if b == nil {
-		return 0
-	}
-	v := binary.LittleEndian.Uint32(b)
-	if d.order == BigEndian {
-		v = bits.ReverseBytes32(v)
-	}
-	return v
-}
+func (d *Decoder) Uint32(field string) uint32 { return uint32(d.number(4, field)) }
 
 // Int32 reads four bytes, aligned.
-func (d *Decoder) Int32(field string) int32 { return int32(d.Uint32(field)) }
+func (d *Decoder) Int32(field string) int32 { return int32(d.number(4, field)) }
 
 // Uint64 reads eight bytes, aligned.
-func (d *Decoder) Uint64(field string) uint64 {
-	b := d.take(8, field)
-	if b == nil {
+func (d *Decoder) Uint64(field string) uint64 { return d.number(8, field) }
+
+// Int64 reads eight bytes, aligned.
+func (d *Decoder) Int64(field string) int64 { return int64(d.number(8, field)) }
+
+// number reads size bytes (2, 4 or 8), aligned, into the low bytes of the result.
+func (d *Decoder) number(size int, field string) uint64 {
+	off := d.off + (-d.off & (size - 1))
+	if off > len(d.data)-size {
+		d.short(size, field)
 		return 0
 	}
-	v := binary.LittleEndian.Uint64(b)
+	d.off = off + size
+	var v uint64 // with other bytes above those of the number
+	if rest := d.data[off:]; len(rest) >= 8 {
+		v = binary.LittleEndian.Uint64(rest)
+	} else {
+		var last [8]byte
+		copy(last[:], rest)
+		v = binary.LittleEndian.Uint64(last[:])
+	}
 	if d.order == BigEndian {
-		v = bits.ReverseBytes64(v)
+		v = bits.ReverseBytes64(v) >> (64 - 8*size)
 	}
 	return v
 }
-
-// Int64 reads eight bytes, aligned.
-func (d *Decoder) Int64(field string) int64 { return int64(d.Uint64(field)) }
 
 // Float32 reads an IEEE 754 single, aligned.
 func (d *Decoder) Float32(field string) float32 { return math.Float32frombits(d.Uint32(field)) }

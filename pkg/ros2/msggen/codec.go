@@ -5,6 +5,21 @@ import (
 	"math"
 )
 
+// coding is the Go code for one direction. The formats take expression, size, name and the least size of an
+// element on the wire.
+type coding struct {
+	elem              func(t Type, expr, path string) string
+	array, seq, count string
+}
+
+var (
+	encoding = coding{encodeElem,
+		"cdr.EncodeArray(e, %[1]s[:])", "cdr.EncodeSeq(e, %[1]s, %[2]d, %[3]q)", "e.Len(len(%[1]s), %[2]d, %[3]q)"}
+	decoding = coding{decodeElem,
+		"cdr.DecodeArray(d, %[1]s[:], %[3]q)", "cdr.DecodeSeq(d, &%[1]s, %[2]d, %[3]q)",
+		"%[1]s = cdr.Resize(%[1]s, d.Len(%[2]d, %[4]d, %[3]q))"}
+)
+
 // codec writes MarshalCDR and UnmarshalCDR.
 func (f *file) codec(m *Message) error {
 	name := goType(m.Name)
@@ -12,37 +27,37 @@ func (f *file) codec(m *Message) error {
 	if len(m.Fields) == 0 {
 		f.printf("\te.Uint8(0) // %s\n", atLeastOneMember.Name)
 	}
-	for _, field := range m.Fields {
-		f.encode(m, field)
-	}
+	f.fields(m, encoding)
 	f.printf("}\n\n// UnmarshalCDR overwrites every field, re-using slices.\n")
 	f.printf("func (m *%s) UnmarshalCDR(d *cdr.Decoder) {\n", name)
 	if len(m.Fields) == 0 {
 		f.printf("\td.Uint8(%q)\n", m.Name+"."+atLeastOneMember.Name)
 	}
-	for _, field := range m.Fields {
-		f.decode(m, field)
-	}
+	f.fields(m, decoding)
 	f.printf("}\n")
 	return nil
 }
 
-func (f *file) encode(m *Message, field Field) {
-	t, goName, path := field.Type, GoField(field.Name), m.Name+"."+field.Name
-	switch {
-	case t.Array == Single:
-		f.printf("\t%s\n", encodeElem(t, "m."+goName, path))
-		return
-	case isNumeric(t) && t.Array == Fixed:
-		f.printf("\tcdr.EncodeArray(e, m.%s[:])\n", goName)
-		return
-	case isNumeric(t):
-		f.printf("\tcdr.EncodeSeq(e, m.%s, %d, %q)\n", goName, t.Size, path)
-		return
-	case t.Array != Fixed:
-		f.printf("\te.Len(len(m.%s), %d, %q)\n", goName, t.Size, path)
+// fields writes the code of all fields.
+func (f *file) fields(m *Message, c coding) {
+	for _, field := range m.Fields {
+		t, expr, path := field.Type, "m."+GoField(field.Name), m.Name+"."+field.Name
+		whole := func(format string) { f.printf("\t"+format+"\n", expr, t.Size, path, f.wireSize(t)) }
+		switch {
+		case t.Array == Single:
+			f.printf("\t%s\n", c.elem(t, expr, path))
+			continue
+		case isNumeric(t) && t.Array == Fixed:
+			whole(c.array)
+			continue
+		case isNumeric(t):
+			whole(c.seq)
+			continue
+		case t.Array != Fixed:
+			whole(c.count)
+		}
+		f.printf("\tfor i := range %s {\n\t\t%s\n\t}\n", expr, c.elem(t, expr+"[i]", path))
 	}
-	f.printf("\tfor i := range m.%s {\n\t\t%s\n\t}\n", goName, encodeElem(t, "m."+goName+"[i]", path))
 }
 
 func encodeElem(t Type, expr, path string) string {
@@ -54,24 +69,6 @@ func encodeElem(t Type, expr, path string) string {
 	default:
 		return fmt.Sprintf("e.%s(%s)", primitives[t.Base].codec, expr)
 	}
-}
-
-func (f *file) decode(m *Message, field Field) {
-	t, goName, path := field.Type, GoField(field.Name), m.Name+"."+field.Name
-	switch {
-	case t.Array == Single:
-		f.printf("\t%s\n", decodeElem(t, "m."+goName, path))
-		return
-	case isNumeric(t) && t.Array == Fixed:
-		f.printf("\tcdr.DecodeArray(d, m.%s[:], %q)\n", goName, path)
-		return
-	case isNumeric(t):
-		f.printf("\tcdr.DecodeSeq(d, &m.%s, %d, %q)\n", goName, t.Size, path)
-		return
-	case t.Array != Fixed:
-		f.printf("\tm.%s = cdr.Resize(m.%s, d.Len(%d, %d, %q))\n", goName, goName, t.Size, f.wireSize(t), path)
-	}
-	f.printf("\tfor i := range m.%s {\n\t\t%s\n\t}\n", goName, decodeElem(t, "m."+goName+"[i]", path))
 }
 
 func decodeElem(t Type, expr, path string) string {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -30,39 +31,52 @@ const (
 
 // Metadata is the content of a bag's metadata.yaml.
 type Metadata struct {
-	Version  int
-	Storage  string // "mcap", "sqlite3"
-	Start    int64  // ns since the epoch, of the first message
-	Duration int64  // ns
-	Messages uint64
-	Topics   []Topic
+	Version  int     `yaml:"version"`
+	Storage  string  `yaml:"storage_identifier"` // "mcap", "sqlite3"
+	Duration Span    `yaml:"duration"`
+	Start    Time    `yaml:"starting_time"` // of the first message
+	Messages uint64  `yaml:"message_count"`
+	Topics   []Topic `yaml:"topics_with_message_count"`
 
-	CompressionFormat string // "", "zstd"
-	CompressionMode   string // "", "FILE", "MESSAGE"
+	CompressionFormat string `yaml:"compression_format"` // "", "zstd"
+	CompressionMode   string `yaml:"compression_mode"`   // "", "FILE", "MESSAGE"
 
-	Paths  []string // storage files, relative to the folder
-	Files  []File   // from version 5 on
-	Custom map[string]string
-	Distro string // of ROS, "humble"
+	Paths  []string          `yaml:"relative_file_paths"` // storage files
+	Files  []File            `yaml:"files"`               // from version 5 on
+	Custom map[string]string `yaml:"custom_data"`
+	Distro string            `yaml:"ros_distro"` // "humble"
 }
 
 // Topic is one topic of the bag.
 type Topic struct {
-	Name, Type string
-	Format     string // of the messages: "cdr"
-	QoS        []QoS
-	TypeHash   string // "RIHS01_…", from version 7 on
-	Messages   uint64
+	Type     TopicType `yaml:"topic_metadata"`
+	Messages uint64    `yaml:"message_count"`
+}
+
+// TopicType describes the messages of a topic.
+type TopicType struct {
+	Name     string  `yaml:"name"`
+	Type     string  `yaml:"type"`
+	Format   string  `yaml:"serialization_format"` // "cdr"
+	QoS      QoSList `yaml:"offered_qos_profiles"`
+	TypeHash string  `yaml:"type_description_hash"` // "RIHS01_…", from version 7 on
 }
 
 // File is one storage file.
 type File struct {
-	Path            string
-	Start, Duration int64 // ns
-	Messages        uint64
+	Path     string `yaml:"path"`
+	Start    Time   `yaml:"starting_time"`
+	Duration Span   `yaml:"duration"`
+	Messages uint64 `yaml:"message_count"`
 }
 
-type yamlStamp struct {
+// Time in ns since the epoch.
+type Time int64
+
+// Span is a duration in ns.
+type Span int64
+
+type yamlTime struct {
 	NS uint64 `yaml:"nanoseconds_since_epoch"`
 }
 
@@ -70,29 +84,33 @@ type yamlSpan struct {
 	NS uint64 `yaml:"nanoseconds"`
 }
 
-type yamlFile struct {
-	Path     string    `yaml:"path"`
-	Start    yamlStamp `yaml:"starting_time"`
-	Duration yamlSpan  `yaml:"duration"`
-	Messages uint64    `yaml:"message_count"`
+// UnmarshalYAML reads a mapping with one key.
+func (t *Time) UnmarshalYAML(n *yaml.Node) error {
+	var in yamlTime
+	err := n.Decode(&in)
+	*t = Time(min(in.NS, math.MaxInt64))
+	return err
 }
 
-type yamlTopic struct {
-	Topic struct {
-		Name     string  `yaml:"name"`
-		Type     string  `yaml:"type"`
-		Format   string  `yaml:"serialization_format"`
-		QoS      qosList `yaml:"offered_qos_profiles"`
-		TypeHash *string `yaml:"type_description_hash,omitempty"`
-	} `yaml:"topic_metadata"`
-	Messages uint64 `yaml:"message_count"`
+// MarshalYAML writes a mapping with one key.
+func (t Time) MarshalYAML() (any, error) { return yamlTime{uint64(max(t, 0))}, nil }
+
+// UnmarshalYAML reads a mapping with one key.
+func (s *Span) UnmarshalYAML(n *yaml.Node) error {
+	var in yamlSpan
+	err := n.Decode(&in)
+	*s = Span(min(in.NS, math.MaxInt64))
+	return err
 }
 
-// qosList is a string that holds YAML up to version 8, a sequence from 9 on.
-type qosList []QoS
+// MarshalYAML writes a mapping with one key.
+func (s Span) MarshalYAML() (any, error) { return yamlSpan{uint64(max(s, 0))}, nil }
 
-// UnmarshalYAML takes both forms.
-func (l *qosList) UnmarshalYAML(n *yaml.Node) error {
+// QoSList is a string that holds YAML up to version 8, a sequence from 9 on.
+type QoSList []QoS
+
+// UnmarshalYAML reads both forms.
+func (l *QoSList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		q, err := ParseQoS(n.Value)
 		*l = q
@@ -108,141 +126,81 @@ func (l *qosList) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // MarshalYAML writes the string.
-func (l qosList) MarshalYAML() (any, error) { return FormatQoS(l), nil }
+func (l QoSList) MarshalYAML() (any, error) { return FormatQoS(l), nil }
 
-type yamlBag struct {
-	Version  int        `yaml:"version"`
-	Storage  string     `yaml:"storage_identifier"`
-	Duration yamlSpan   `yaml:"duration"`
-	Start    yamlStamp  `yaml:"starting_time"`
-	Messages uint64     `yaml:"message_count"`
-	Topics   yamlTopics `yaml:"topics_with_message_count"`
-	Format   string     `yaml:"compression_format"`
-	Mode     string     `yaml:"compression_mode"`
-	Paths    []string   `yaml:"relative_file_paths"`
-	Files    []yamlFile `yaml:"files"`
-	extra    `yaml:",inline"`
-}
-
-type yamlTopics []yamlTopic
-
-// extra are the fields that version 5 does not have.
-type extra struct {
-	Custom *map[string]string `yaml:"custom_data,omitempty"`
-	Distro *string            `yaml:"ros_distro,omitempty"`
-}
-
-type yamlRoot struct {
-	Bag *yamlBag `yaml:"rosbag2_bagfile_information"`
+type root struct {
+	Bag *Metadata `yaml:"rosbag2_bagfile_information"`
 }
 
 // Parse reads a metadata.yaml.
 func Parse(text []byte) (*Metadata, error) {
-	var root yamlRoot
-	if err := yaml.Unmarshal(text, &root); err != nil {
+	var r root
+	if err := yaml.Unmarshal(text, &r); err != nil {
 		return nil, err
 	}
-	if root.Bag == nil {
+	if r.Bag == nil {
 		return nil, errors.New("no rosbag2_bagfile_information in it")
 	}
-	return root.Bag.metadata()
+	return r.Bag.checked()
 }
 
 // ParseEmbedded reads the copy that newer recorders keep in the storage files: it
 // lacks the outermost key.
 func ParseEmbedded(text []byte) (*Metadata, error) {
-	var bag yamlBag
-	if err := yaml.Unmarshal(text, &bag); err != nil {
+	m := new(Metadata)
+	if err := yaml.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
-	return bag.metadata()
+	return m.checked()
 }
 
-func (b *yamlBag) metadata() (*Metadata, error) {
-	if b.Version < Oldest || b.Version > Newest {
-		return nil, fmt.Errorf("version %d, read are %d to %d", b.Version, Oldest, Newest)
-	}
-	m := &Metadata{
-		Version: b.Version, Storage: b.Storage, Start: clamp(b.Start.NS), Duration: clamp(b.Duration.NS),
-		Messages: b.Messages, CompressionFormat: b.Format, CompressionMode: b.Mode, Paths: b.Paths,
-	}
-	if b.Custom != nil {
-		m.Custom = *b.Custom
-	}
-	if b.Distro != nil {
-		m.Distro = *b.Distro
-	}
-	for _, t := range b.Topics {
-		out := Topic{Name: t.Topic.Name, Type: t.Topic.Type, Format: t.Topic.Format, QoS: t.Topic.QoS,
-			Messages: t.Messages}
-		if t.Topic.TypeHash != nil {
-			out.TypeHash = *t.Topic.TypeHash
-		}
-		m.Topics = append(m.Topics, out)
-	}
-	for _, f := range b.Files {
-		m.Files = append(m.Files, File{f.Path, clamp(f.Start.NS), clamp(f.Duration.NS), f.Messages})
+func (m *Metadata) checked() (*Metadata, error) {
+	if m.Version < Oldest || m.Version > Newest {
+		return nil, fmt.Errorf("version %d, read are %d to %d", m.Version, Oldest, Newest)
 	}
 	return m, nil
 }
 
-func clamp(ns uint64) int64 { return int64(min(ns, math.MaxInt64)) }
-
 // Encode writes a metadata.yaml of version Current or Humble.
 func (m *Metadata) Encode() ([]byte, error) {
-	b, err := m.yaml()
-	if err != nil {
-		return nil, err
-	}
-	return encode(yamlRoot{b})
+	return m.encode(func(m *Metadata) any { return root{m} })
 }
 
 // EncodeEmbedded writes the copy for storage files.
 func (m *Metadata) EncodeEmbedded() ([]byte, error) {
-	b, err := m.yaml()
-	if err != nil {
-		return nil, err
-	}
-	return encode(b)
+	return m.encode(func(m *Metadata) any { return m })
 }
 
-func (m *Metadata) yaml() (*yamlBag, error) {
+func (m *Metadata) encode(wrap func(*Metadata) any) ([]byte, error) {
 	if m.Version != Current && m.Version != Humble {
 		return nil, fmt.Errorf("metadata version %d is not written (%d and %d are)", m.Version, Humble, Current)
 	}
-	b := &yamlBag{
-		Version: m.Version, Storage: m.Storage, Messages: m.Messages,
-		Format: m.CompressionFormat, Mode: m.CompressionMode,
-		Paths: append([]string{}, m.Paths...), Files: []yamlFile{}, Topics: yamlTopics{},
-	}
-	b.Start.NS, b.Duration.NS = uint64(max(m.Start, 0)), uint64(max(m.Duration, 0))
+	whole := *m
 	if m.Messages == 0 {
-		b.Start.NS = math.MaxInt64 // as rosbag2 writes it for an empty bag
+		whole.Start = math.MaxInt64 // as rosbag2 writes it for an empty bag
 	}
-	if m.Version >= 8 {
-		b.Custom, b.Distro = &m.Custom, &m.Distro
+	var n yaml.Node
+	if err := n.Encode(wrap(&whole)); err != nil {
+		return nil, err
 	}
-	for i := range m.Topics {
-		t := &m.Topics[i]
-		out := yamlTopic{Messages: t.Messages}
-		out.Topic.Name, out.Topic.Type, out.Topic.Format, out.Topic.QoS = t.Name, t.Type, t.Format, t.QoS
-		if m.Version >= 7 {
-			out.Topic.TypeHash = &t.TypeHash
-		}
-		b.Topics = append(b.Topics, out)
+	if m.Version == Humble {
+		remove(&n, "custom_data", "ros_distro", "type_description_hash")
 	}
-	for _, f := range m.Files {
-		start, duration := uint64(max(f.Start, 0)), uint64(max(f.Duration, 0))
-		b.Files = append(b.Files, yamlFile{f.Path, yamlStamp{start}, yamlSpan{duration}, f.Messages})
-	}
-	return b, nil
-}
-
-// encode indents by two columns, as rosbag2 does.
-func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
-	e.SetIndent(2)
-	err := e.Encode(v)
+	e.SetIndent(2) // as rosbag2 does
+	err := e.Encode(&n)
 	return out.Bytes(), err
+}
+
+// remove removes keys from all mappings.
+func remove(n *yaml.Node, keys ...string) {
+	for i := 0; i < len(n.Content); i++ {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && slices.Contains(keys, n.Content[i].Value) {
+			n.Content = slices.Delete(n.Content, i, i+2)
+			i--
+			continue
+		}
+		remove(n.Content[i], keys...)
+	}
 }

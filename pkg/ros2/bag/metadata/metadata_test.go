@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // humbleQoS is what ROS 2 Humble wrote for /drone1/imu.
@@ -68,7 +69,7 @@ func TestDurationOfEachMiddleware(t *testing.T) {
 		{"long", 2147483647, 0, 2147483647 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (yamlTime{c.sec, c.nsec}).duration(); got != c.want {
+			if got := (yamlDuration{c.sec, c.nsec}).duration(); got != c.want {
 				t.Errorf("%d.%09d s read as %d", c.sec, c.nsec, got)
 			}
 		})
@@ -96,9 +97,9 @@ func sample(version int) *Metadata {
 	m := &Metadata{
 		Version: version, Storage: "mcap", Start: 1795228912301084436, Duration: 5548823992, Messages: 648,
 		Topics: []Topic{
-			{Name: "/drone1/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", QoS: []QoS{imuQoS, imuQoS},
-				Messages: 278},
-			{Name: "/tf", Type: "tf2_msgs/msg/TFMessage", Format: "cdr", Messages: 370},
+			{TopicType{Name: "/drone1/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", QoS: []QoS{imuQoS, imuQoS}},
+				278},
+			{TopicType{Name: "/tf", Type: "tf2_msgs/msg/TFMessage", Format: "cdr"}, 370},
 		},
 		CompressionFormat: "zstd", CompressionMode: "FILE",
 		Paths: []string{"a_0.mcap.zstd", "a_1.mcap.zstd"},
@@ -107,7 +108,7 @@ func sample(version int) *Metadata {
 	if version >= 8 {
 		m.Custom = map[string]string{"vnd.dropped": "12", "~": "null", "n": "0x1f"}
 		m.Distro = "jazzy"
-		m.Topics[0].TypeHash = "RIHS01_7d9a00ff131080897a5ec7e26e315954b8eae3353c3f995c55faf71574000b5b"
+		m.Topics[0].Type.TypeHash = "RIHS01_7d9a00ff131080897a5ec7e26e315954b8eae3353c3f995c55faf71574000b5b"
 	}
 	return m
 }
@@ -207,15 +208,15 @@ func TestParseReadsEveryVersion(t *testing.T) {
 		t.Run(fmt.Sprint(v), func(t *testing.T) {
 			want := &Metadata{Version: v, Storage: "sqlite3", Start: 9, Duration: 7, Messages: 3,
 				Paths: []string{"b_0.db3"}}
-			want.Topics = []Topic{{Name: "/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr", Messages: 3}}
+			want.Topics = []Topic{{TopicType{Name: "/imu", Type: "sensor_msgs/msg/Imu", Format: "cdr"}, 3}}
 			if v >= 4 {
-				want.Topics[0].QoS = []QoS{imuQoS}
+				want.Topics[0].Type.QoS = []QoS{imuQoS}
 			}
 			if v >= 5 {
 				want.Files = []File{{"b_0.db3", 9, 7, 3}}
 			}
 			if v >= 7 {
-				want.Topics[0].TypeHash = "RIHS01_00"
+				want.Topics[0].Type.TypeHash = "RIHS01_00"
 			}
 			if v >= 8 {
 				want.Distro = "rolling"
@@ -275,7 +276,7 @@ func FuzzParse(f *testing.F) {
 		if m.Messages == 0 {
 			m.Start, got.Start = 0, 0
 		}
-		if d := cmp.Diff(normal(m), normal(got)); d != "" {
+		if d := cmp.Diff(m, got, cmpopts.EquateEmpty()); d != "" {
 			t.Error(d)
 		}
 	})
@@ -289,7 +290,7 @@ func FuzzEmbedded(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(text))
-	f.Add(FormatQoS(whole.Topics[0].QoS))
+	f.Add(FormatQoS(whole.Topics[0].Type.QoS))
 	f.Add("- history: keep_all\n  depth: 0\n  durability: transient_local\n  deadline: {sec: 1, nsec: 5}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if m, err := ParseEmbedded([]byte(text)); err == nil {
@@ -312,17 +313,6 @@ func FuzzEmbedded(f *testing.F) {
 			t.Error(d)
 		}
 	})
-}
-
-// normal makes empty and missing lists the same.
-func normal(m *Metadata) *Metadata {
-	if len(m.Paths) == 0 {
-		m.Paths = nil
-	}
-	if len(m.Custom) == 0 {
-		m.Custom = nil
-	}
-	return m
 }
 
 func BenchmarkParse(b *testing.B) {

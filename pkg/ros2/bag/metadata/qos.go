@@ -42,21 +42,21 @@ var (
 
 const unknownPolicy = "unknown"
 
-type yamlTime struct {
+type yamlDuration struct {
 	Sec  uint64 `yaml:"sec"`
 	Nsec uint64 `yaml:"nsec"`
 }
 
 type yamlQoS struct {
-	History     policy   `yaml:"history"`
-	Depth       int      `yaml:"depth"`
-	Reliability policy   `yaml:"reliability"`
-	Durability  policy   `yaml:"durability"`
-	Deadline    yamlTime `yaml:"deadline"`
-	Lifespan    yamlTime `yaml:"lifespan"`
-	Liveliness  policy   `yaml:"liveliness"`
-	Lease       yamlTime `yaml:"liveliness_lease_duration"`
-	Avoid       bool     `yaml:"avoid_ros_namespace_conventions"`
+	History     policy       `yaml:"history"`
+	Depth       int          `yaml:"depth"`
+	Reliability policy       `yaml:"reliability"`
+	Durability  policy       `yaml:"durability"`
+	Deadline    yamlDuration `yaml:"deadline"`
+	Lifespan    yamlDuration `yaml:"lifespan"`
+	Liveliness  policy       `yaml:"liveliness"`
+	Lease       yamlDuration `yaml:"liveliness_lease_duration"`
+	Avoid       bool         `yaml:"avoid_ros_namespace_conventions"`
 }
 
 // policy is a number up to version 8 and a name from 9 on; it is kept as text.
@@ -96,7 +96,7 @@ func number(name string, names []string) int {
 
 // duration converts to a time.Duration. Infinite are today's infinity and those of
 // Foxy's middlewares (Fast DDS, Connext: 2³¹−1 s and more).
-func (t yamlTime) duration() time.Duration {
+func (t yamlDuration) duration() time.Duration {
 	const foxy = math.MaxInt32
 	if t.Sec == foxy && (t.Nsec == math.MaxUint32 || t.Nsec == foxy) {
 		return Infinite
