@@ -58,7 +58,8 @@ func TestExamplesThatEnd(t *testing.T) {
 	}{
 		{"fit_bag", []string{bag(t), model}, `loss fell from \d\.\d+ to 0\.\d+`, []string{model}},
 		{"own_task", nil, `altitude: the cost fell from 0\.[5-9]\d* to 0\.[01]\d* in 80 epochs`, nil},
-		{"own_reference", nil, `trefoil: off by 0\.0[0-4]\d m .* crash ""`, nil},
+		{"own_reference", []string{`{"kind": "trefoil", "period": 8}`},
+			`trefoil: off by 0\.0[0-4]\d m .* crash ""`, nil},
 		{"own_world", []string{"own_world/world.yaml", paths},
 			`(?s)calm .*fan .*bottle .*fan_and_bottle +error 0\.\d+ m, at most 0\.\d+ m \n`, []string{paths}},
 		{"replay", []string{"../pkg/node/replay/testdata/flight", bundles + "a.vnd", bundles + "b.vnd"},

@@ -45,7 +45,8 @@ var headers = []string{"t,x,y,z", "t,x,y,z,yaw", "t,x,y,z,yaw,vx,vy,vz"}
 // Kind implements Spec.
 func (*CSV) Kind() string { return "csv" }
 
-func (s *CSV) build() (Reference, error) {
+// Build implements Spec.
+func (s *CSV) Build() (Reference, error) {
 	if s.File == "" {
 		return nil, fmt.Errorf("parameter %q: is empty, expected the path of a table", "file")
 	}

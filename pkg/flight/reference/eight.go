@@ -28,7 +28,8 @@ type eight struct {
 // Kind implements Spec.
 func (*FigureEight) Kind() string { return "figure_eight" }
 
-func (s *FigureEight) build() (Reference, error) {
+// Build implements Spec.
+func (s *FigureEight) Build() (Reference, error) {
 	c, err := point("center", s.Center)
 	return &eight{*s, c, 2 * math.Pi / s.Period}, err
 }

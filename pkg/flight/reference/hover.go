@@ -18,7 +18,8 @@ type hover struct {
 // Kind implements Spec.
 func (*Hover) Kind() string { return "hover" }
 
-func (s *Hover) build() (Reference, error) {
+// Build implements Spec.
+func (s *Hover) Build() (Reference, error) {
 	p, err := point("point", s.Point)
 	return &hover{*s, quad.Reference{P: p, Yaw: s.Yaw}}, err
 }

@@ -52,7 +52,7 @@ func parse(data []byte) (Reference, error) {
 			return nil, fmt.Errorf("%s: %w", s.Kind(), err)
 		}
 	}
-	r, err := s.build()
+	r, err := s.Build()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Kind(), err)
 	}

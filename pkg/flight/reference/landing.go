@@ -31,7 +31,8 @@ const overhead = 0.7
 // Kind implements Spec.
 func (*Landing) Kind() string { return "landing" }
 
-func (s *Landing) build() (Reference, error) {
+// Build implements Spec.
+func (s *Landing) Build() (Reference, error) {
 	to, err := point("to", s.To)
 	if err != nil {
 		return nil, err

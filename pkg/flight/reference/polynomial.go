@@ -28,7 +28,8 @@ const (
 // Kind implements Spec.
 func (*Polynomial) Kind() string { return "polynomial" }
 
-func (s *Polynomial) build() (Reference, error) {
+// Build implements Spec.
+func (s *Polynomial) Build() (Reference, error) {
 	ps, err := points("points", s.Points)
 	if err != nil {
 		return nil, err

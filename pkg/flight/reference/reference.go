@@ -5,6 +5,9 @@
 package reference
 
 import (
+	"fmt"
+
+	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
@@ -27,7 +30,23 @@ type Reference interface {
 type Spec interface {
 	// Kind is the name of the kind in JSON, such as "figure_eight".
 	Kind() string
-	build() (Reference, error)
+	// Build makes the reference. It refuses parameters that do not fit one another; each is in its range.
+	Build() (Reference, error)
+}
+
+// Add makes Parse and New know a kind of one's own, so that services, parameter files and --reference take it. A
+// program calls it before all else. It panics where the kind is there already or package param refuses its tags.
+func Add(empty func() Spec) {
+	s := empty()
+	if err := param.Check(s); err != nil {
+		panic(fmt.Sprintf("reference %s: %v", s.Kind(), err))
+	}
+	for _, k := range kinds {
+		if k().Kind() == s.Kind() {
+			panic(fmt.Sprintf("reference %s is there already", s.Kind()))
+		}
+	}
+	kinds = append(kinds, empty)
 }
 
 // kinds makes an empty Spec of each kind.

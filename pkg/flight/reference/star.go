@@ -20,7 +20,8 @@ type Star struct {
 // Kind implements Spec.
 func (*Star) Kind() string { return "star" }
 
-func (s *Star) build() (Reference, error) {
+// Build implements Spec.
+func (s *Star) Build() (Reference, error) {
 	c, err := point("center", s.Center)
 	if err != nil {
 		return nil, err

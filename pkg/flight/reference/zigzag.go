@@ -22,7 +22,8 @@ type ZigZag struct {
 // Kind implements Spec.
 func (*ZigZag) Kind() string { return "zig_zag" }
 
-func (s *ZigZag) build() (Reference, error) {
+// Build implements Spec.
+func (s *ZigZag) Build() (Reference, error) {
 	c, err := point("center", s.Center)
 	if err != nil {
 		return nil, err
