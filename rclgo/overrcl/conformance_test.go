@@ -12,9 +12,9 @@ import (
 // domain is one of this process' own, which hardly anybody has, and the next ones.
 func domain() uint { return 102 + uint(os.Getpid())%100 }
 
-// TestConformance: the whole contract over the RMW_IMPLEMENTATION of the environment, but for what rcl has no way to
-// do.
-// CYCLONEDDS_URI or FASTRTPS_DEFAULT_PROFILES_FILE keep it on the loopback.
+// TestConformance runs the conformance suite over the RMW_IMPLEMENTATION of the environment,
+// without the features that rcl lacks. CYCLONEDDS_URI or FASTRTPS_DEFAULT_PROFILES_FILE keep
+// it on the loopback.
 func TestConformance(t *testing.T) {
 	at := domain() // one for each test: a middleware may not leave at once
 	rmwtest.Run(t, func(testing.TB) rmwtest.Open {

@@ -7,11 +7,11 @@ import (
 	"vnd/pkg/ros2/ament"
 )
 
-// distro is the distribution that the program was built in; make rclgo sets it.
+// distro is the distribution of the build; make rclgo sets it.
 var distro string
 
-// environment says why rcl would not work here, or only seem to: its libraries have the same names in each
-// distribution.
+// environment returns an error if rcl would not work here, or only seem to. rcl's libraries
+// have the same names in each distribution.
 func environment() error {
 	if _, err := ament.Find(os.Getenv); err != nil {
 		return err

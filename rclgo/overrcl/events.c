@@ -4,7 +4,7 @@
 #include <rmw/events_statuses/events_statuses.h>
 #include <string.h>
 
-size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_happening events[vnd_most_events])
+size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_event_source events[vnd_max_events])
 {
   static const struct { int kind; rcl_publisher_event_type_t type; } all[] = {
     {vnd_incompatible, RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS},
@@ -12,7 +12,7 @@ size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_happen
     {vnd_liveliness_lost, RCL_PUBLISHER_LIVELINESS_LOST}};
   size_t n = 0;
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-    events[n] = (struct vnd_happening){rcl_get_zero_initialized_event(), all[i].kind, 1};
+    events[n] = (struct vnd_event_source){rcl_get_zero_initialized_event(), all[i].kind, 1};
     if (rcl_publisher_event_init(&events[n].event, publisher, all[i].type) == RCL_RET_OK) {
       n++;
     } else {
@@ -22,7 +22,7 @@ size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_happen
   return n;
 }
 
-size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct vnd_happening events[vnd_most_events])
+size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct vnd_event_source events[vnd_max_events])
 {
   static const struct { int kind; rcl_subscription_event_type_t type; } all[] = {
     {vnd_incompatible, RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS},
@@ -31,7 +31,7 @@ size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct v
     {vnd_lost, RCL_SUBSCRIPTION_MESSAGE_LOST}};
   size_t n = 0;
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-    events[n] = (struct vnd_happening){rcl_get_zero_initialized_event(), all[i].kind, 0};
+    events[n] = (struct vnd_event_source){rcl_get_zero_initialized_event(), all[i].kind, 0};
     if (rcl_subscription_event_init(&events[n].event, subscription, all[i].type) == RCL_RET_OK) {
       n++;
     } else {
@@ -41,7 +41,7 @@ size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct v
   return n;
 }
 
-void vnd_events_fini(struct vnd_happening * events, size_t n)
+void vnd_events_fini(struct vnd_event_source * events, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     if (rcl_event_fini(&events[i].event) != RCL_RET_OK) {
@@ -50,7 +50,7 @@ void vnd_events_fini(struct vnd_happening * events, size_t n)
   }
 }
 
-int vnd_take_event(const struct vnd_happening * event, struct vnd_news * news)
+int vnd_take_event(const struct vnd_event_source * event, struct vnd_event_status * out)
 {
   union {
     rmw_offered_deadline_missed_status_t offered;
@@ -65,24 +65,24 @@ int vnd_take_event(const struct vnd_happening * event, struct vnd_news * news)
     rcutils_reset_error();
     return 0;
   }
-  news->other = 0;
+  out->other = 0;
   switch (event->kind) {
     case vnd_deadline_missed:
-      news->total = event->of_publisher ? status.offered.total_count : status.requested.total_count;
+      out->total = event->of_publisher ? status.offered.total_count : status.requested.total_count;
       break;
     case vnd_liveliness_lost:
-      news->total = status.dead.total_count;
+      out->total = status.dead.total_count;
       break;
     case vnd_liveliness_changed:
-      news->total = status.lively.alive_count;
-      news->other = status.lively.not_alive_count;
+      out->total = status.lively.alive_count;
+      out->other = status.lively.not_alive_count;
       break;
     case vnd_incompatible:
-      news->total = status.refused.total_count;
-      news->other = status.refused.last_policy_kind;
+      out->total = status.refused.total_count;
+      out->other = status.refused.last_policy_kind;
       break;
     default:
-      news->total = (int64_t)status.lost.total_count;
+      out->total = (int64_t)status.lost.total_count;
   }
   return 1;
 }

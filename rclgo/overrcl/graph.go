@@ -23,49 +23,49 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// graph asks rcl, each time. rcl asks for a node.
+// graph implements rmw.Graph. It queries rcl, which needs a node, at each call.
 type graph struct {
 	context *context
 }
 
-// A looker is a hidden node, as ROS' command line has one. A process that has no node of its own, but wants to look,
-// gets
-// one, and so does a process whose last node ends: its participant would end too, and those who hear of that end before
-// the
-// last word about its nodes keep them for ever. It lives until there is a node again; no graph here shows it.
-const lookerPrefix = "_vnd_looker_"
+// The graph node is a hidden node, as the daemon of ROS' command line has one. A process
+// without nodes gets one when it queries the graph, and when its last node closes. Without
+// it the participant would end together with the last node. Other processes may discover
+// that end before the last announcement, and then keep the node for ever. The graph node
+// closes when there is a node again. No graph here lists it.
+const graphNodePrefix = "_vnd_graph_"
 
-func (c *context) beginLooker() error {
-	l, err := c.rcl.NewNode(fmt.Sprint(lookerPrefix, os.Getpid()), "/")
+func (c *context) openGraphNode() error {
+	l, err := c.rcl.NewNode(fmt.Sprint(graphNodePrefix, os.Getpid()), "/")
 	if err != nil {
-		return said(err)
+		return errorOf(err)
 	}
-	c.looker, c.stale = l, true
+	c.graphNode, c.stale = l, true
 	return nil
 }
 
-// sight is a node whose guard condition tells of changes; nil without.
-func (c *context) sight() *C.rcl_node_t {
+// graphSource is a node whose guard condition reports changes of the graph; nil without one.
+func (c *context) graphSource() *C.rcl_node_t {
 	switch {
 	case len(c.nodes) > 0:
 		return c.nodes[0].handle
-	case c.looker != nil:
-		return (*C.rcl_node_t)(nodeHandle.of(c.looker))
+	case c.graphNode != nil:
+		return (*C.rcl_node_t)(nodeHandle.of(c.graphNode))
 	}
 	return nil
 }
 
-// endLooker is called by exclude.
-func (c *context) endLooker() error {
-	if c.looker == nil {
+// closeGraphNode must be called by exclude.
+func (c *context) closeGraphNode() error {
+	if c.graphNode == nil {
 		return nil
 	}
-	l := c.looker
-	c.looker = nil
-	return ended(l.Close())
+	l := c.graphNode
+	c.graphNode = nil
+	return closeError(l.Close())
 }
 
-// ask calls f with a node to ask, unless there is none to be had. The zero value of what f fills in is an empty graph.
+// ask calls f with a node to query. f must leave its results empty on an error.
 func (g *graph) ask(f func(*rclgo.Node) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,23 +77,23 @@ func (g *graph) ask(f func(*rclgo.Node) error) error {
 		return rmw.ErrClosed
 	case len(c.nodes) > 0:
 		return f(c.nodes[0].rcl)
-	case c.looker == nil:
-		if err := c.beginLooker(); err != nil {
+	case c.graphNode == nil:
+		if err := c.openGraphNode(); err != nil {
 			return err
 		}
 		c.interrupt()
 	}
-	return f(c.looker)
+	return f(c.graphNode)
 }
 
-// Nodes lists all nodes, twins each.
+// Nodes lists all nodes, also several of one name.
 func (g *graph) Nodes() []rmw.NodeName {
 	var nodes []rmw.NodeName
 	_ = g.ask(func(n *rclgo.Node) (err error) {
 		nodes, err = allNodes((*C.rcl_node_t)(nodeHandle.of(n)))
 		return err
 	})
-	nodes = slices.DeleteFunc(nodes, func(n rmw.NodeName) bool { return strings.HasPrefix(n.Name, lookerPrefix) })
+	nodes = slices.DeleteFunc(nodes, func(n rmw.NodeName) bool { return strings.HasPrefix(n.Name, graphNodePrefix) })
 	slices.SortFunc(nodes, func(a, b rmw.NodeName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Enclave, b.Enclave))
@@ -101,7 +101,7 @@ func (g *graph) Nodes() []rmw.NodeName {
 	return nodes
 }
 
-// allNodes are with their enclaves, which rclgo leaves out.
+// allNodes lists the nodes with their enclaves, which rclgo leaves out.
 func allNodes(n *C.rcl_node_t) ([]rmw.NodeName, error) {
 	var names, namespaces, enclaves C.rcutils_string_array_t
 	defer C.vnd_strings_free(&names, &namespaces, &enclaves)
@@ -140,7 +140,7 @@ func (g *graph) names(f func(*rclgo.Node) (map[string][]string, error)) map[stri
 	_ = g.ask(func(n *rclgo.Node) error {
 		names, err := f(n)
 		if err != nil {
-			return said(err)
+			return errorOf(err)
 		}
 		found = names
 		return nil
@@ -151,7 +151,7 @@ func (g *graph) names(f func(*rclgo.Node) (map[string][]string, error)) map[stri
 	return found
 }
 
-// services are those of all nodes, which rclgo does not list.
+// services lists the services of all nodes, which rclgo does not.
 func services(n *C.rcl_node_t) (map[string][]string, error) {
 	var all C.rcl_names_and_types_t
 	defer C.vnd_names_free(&all)
@@ -185,7 +185,7 @@ func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rcl
 	var nodes []rmw.NodeName
 	err := g.ask(func(n *rclgo.Node) (err error) {
 		if infos, err = f(n, topic, true); err != nil {
-			return said(err)
+			return errorOf(err)
 		}
 		nodes, err = allNodes((*C.rcl_node_t)(nodeHandle.of(n)))
 		return err
@@ -205,7 +205,8 @@ func (g *graph) endpoints(topic string, f func(*rclgo.Node, string, bool) ([]rcl
 	return found
 }
 
-// enclaveOf a node: rcl tells it of nodes, not of endpoints; of twins the first one's.
+// enclaveOf returns a node's enclave, the first one's if several nodes have the name. rcl does
+// not tell the enclaves of endpoints.
 func enclaveOf(nodes []rmw.NodeName, n rmw.NodeName) string {
 	for _, other := range nodes {
 		if other.Namespace == n.Namespace && other.Name == n.Name {
@@ -215,7 +216,7 @@ func enclaveOf(nodes []rmw.NodeName, n rmw.NodeName) string {
 	return ""
 }
 
-// Of is in the interface.
+// Of implements rmw.Graph.
 func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 	of := rmw.NodeGraph{}
 	err := g.ask(func(n *rclgo.Node) (err error) {
@@ -240,7 +241,7 @@ func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 		}
 		for _, l := range lists {
 			if *l.into, err = l.list(); err != nil {
-				if absent := new(rclgo.NodeNameNonExistent); errors.As(err, &absent) {
+				if noNode := new(rclgo.NodeNameNonExistent); errors.As(err, &noNode) {
 					err = rmw.ErrNoNode
 				}
 				C.vnd_forget_error()
@@ -260,20 +261,20 @@ func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 	return of, nil
 }
 
-// A GUID is its participant's prefix and the entity's id.
+// prefixSize is the size of the participant's prefix in a GUID.
 const prefixSize = 12
 
-// gidPatience is how long an endpoint may take to show in its own graph.
-const gidPatience = time.Second
+// gidTimeout is how long an endpoint may take to appear in its own graph.
+const gidTimeout = time.Second
 
-// gid of an endpoint, which rcl tells only in the graph: the one there of this node and topic that is no other's of
-// this
-// process. Zero where several processes have nodes of that name with such endpoints, and it cannot be told.
-func (r *rated) gid(list func(topic string) []rmw.Endpoint) rmw.GID {
+// gid of an endpoint, which rcl shows only in the graph. It is the endpoint there of this
+// node and topic that no other endpoint of the process has claimed. It is zero where
+// several processes have such endpoints in nodes of this name.
+func (r *topicEnd) gid(list func(topic string) []rmw.Endpoint) rmw.GID {
 	r.mu.Lock()
 	known := r.known
 	r.mu.Unlock()
-	for end := time.Now().Add(gidPatience); known == (rmw.GID{}) && time.Now().Before(end); {
+	for end := time.Now().Add(gidTimeout); known == (rmw.GID{}) && time.Now().Before(end); {
 		mine := slices.DeleteFunc(list(r.topic), func(e rmw.Endpoint) bool {
 			return e.Node.Namespace != r.node.namespace || e.Node.Name != r.node.name
 		})
@@ -293,8 +294,9 @@ func (c *context) isClosed() bool {
 	return c.closed
 }
 
-// claim gives an endpoint the first GID that nobody here has, if all are of one process.
-func (c *context) claim(r *rated, of []rmw.Endpoint) rmw.GID {
+// claim gives an endpoint the first GID that no other endpoint here has, if all GIDs are of
+// one process.
+func (c *context) claim(r *topicEnd, of []rmw.Endpoint) rmw.GID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := map[rmw.GID]bool{}
@@ -319,7 +321,7 @@ func (c *context) claim(r *rated, of []rmw.Endpoint) rmw.GID {
 	return rmw.GID{}
 }
 
-func (r *rated) claimed() rmw.GID {
+func (r *topicEnd) claimed() rmw.GID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known

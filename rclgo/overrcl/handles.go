@@ -9,9 +9,8 @@ import (
 	"github.com/tiiuae/rclgo/pkg/rclgo"
 )
 
-// field is where rclgo keeps the rcl object of one of its own: it has no way to ask for it. Names and types are those
-// of the
-// version in go.mod; another one that has others is found out when the program starts.
+// field is the struct field in which rclgo keeps an rcl object; rclgo has no accessor for it.
+// Names and types are those of the version in go.mod. A program checks them when it starts.
 type field struct {
 	holder reflect.Type
 	name   string
@@ -35,7 +34,7 @@ func fieldOf[T any](name string) field {
 	return f
 }
 
-// check says that a field is not there.
+// check returns an error if the field does not exist.
 func (f field) check() error {
 	if f.index == nil {
 		return fmt.Errorf("%v of the rclgo built in has no pointer %s: expected the version in rclgo/go.mod", f.holder,
@@ -59,7 +58,7 @@ func handles() error {
 	return nil
 }
 
-// oneLine is what rcl or rclgo says, without where in whose source and whose stack.
+// oneLine is an error text of rcl or rclgo without source positions and stack.
 func oneLine(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if kind, rest, found := strings.Cut(text, "] "); found && strings.HasPrefix(kind, "[*rclgo.") {

@@ -15,7 +15,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// node is a node's place in the graph.
+// node implements rmw.Node.
 type node struct {
 	context         *context
 	namespace, name string
@@ -23,17 +23,17 @@ type node struct {
 	handle          *C.rcl_node_t
 
 	// Guarded by context.mu.
-	entities []entity // in the order that they were made
+	entities []entity // in the order of their creation
 	closed   bool
 }
 
 // entity is a publisher, subscription, server or client.
 type entity interface {
-	// entries appends what to wait for.
+	// entries appends the entity's entries of the wait set, with their targets.
 	entries([]C.struct_vnd_entry, []target) ([]C.struct_vnd_entry, []target)
-	// keep stops everybody from using the entity, and returns what lets them go on.
+	// lock excludes all users of the entity, until unlock.
 	lock() (unlock func())
-	// end ends it; nobody uses it or waits for it.
+	// end ends the entity. No goroutine uses it or waits for it.
 	end() error
 }
 
@@ -41,12 +41,12 @@ type entity interface {
 type endpoint interface {
 	entity
 	GID() rmw.GID
-	// look compares matches with those of the last look, and returns the owner if he is to be told. The caller holds
-	// context.mu.
-	look() (owner any)
+	// checkMatches returns the owner if the number of matches changed and there is an owner.
+	// The caller holds context.mu.
+	checkMatches() (owner any)
 }
 
-// newEntity makes an entity of the node.
+// newEntity adds the entity that f makes.
 func (n *node) newEntity(f func() (entity, error)) error {
 	return n.context.make(func() error {
 		if n.closed {
@@ -86,7 +86,7 @@ func (n *node) endpoints() []endpoint {
 	return all
 }
 
-// Close takes the node and what is left of its entities out of the graph.
+// Close takes the node and its entities out of the graph.
 func (n *node) Close() error {
 	c := n.context
 	c.mu.Lock()
@@ -103,20 +103,20 @@ func (n *node) Close() error {
 	return errors.Join(err, c.exclude(func() (err error) {
 		c.nodes = slices.DeleteFunc(c.nodes, func(other *node) bool { return other == n })
 		if len(c.nodes) == 0 && !c.closed {
-			err = c.beginLooker()
+			err = c.openGraphNode()
 		}
-		return errors.Join(err, ended(n.rcl.Close()))
+		return errors.Join(err, closeError(n.rcl.Close()))
 	}))
 }
 
-// gate keeps users of an entity and its end apart.
-type gate struct {
+// closeGuard keeps an entity from being closed while it is used.
+type closeGuard struct {
 	mu     sync.RWMutex
 	closed bool
 }
 
-// enter lets one of many in; leave follows.
-func (g *gate) enter() error {
+// enter begins a use beside others; leave ends it.
+func (g *closeGuard) enter() error {
 	g.mu.RLock()
 	if g.closed {
 		g.mu.RUnlock()
@@ -125,10 +125,10 @@ func (g *gate) enter() error {
 	return nil
 }
 
-func (g *gate) leave() { g.mu.RUnlock() }
+func (g *closeGuard) leave() { g.mu.RUnlock() }
 
-// alone lets one in while nobody else is; leaveAlone follows.
-func (g *gate) alone() error {
+// lockAll begins an exclusive use; unlockAll ends it.
+func (g *closeGuard) lockAll() error {
 	g.mu.Lock()
 	if g.closed {
 		g.mu.Unlock()
@@ -137,9 +137,9 @@ func (g *gate) alone() error {
 	return nil
 }
 
-func (g *gate) leaveAlone() { g.mu.Unlock() }
+func (g *closeGuard) unlockAll() { g.mu.Unlock() }
 
-func (g *gate) lock() (unlock func()) {
+func (g *closeGuard) lock() (unlock func()) {
 	g.mu.Lock()
 	g.closed = true
 	return g.mu.Unlock

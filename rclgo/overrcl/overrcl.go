@@ -1,8 +1,7 @@
-// Package overrcl is a ROS 2 middleware over rcl, and so over whatever RMW_IMPLEMENTATION names. rclgo makes contexts,
-// nodes
-// and endpoints and looks up the types of messages; what it does not do is done here, beside it: waiting for entities
-// that
-// come and go, events, services as CDR, and messages that cost no allocation.
+// Package overrcl is a ROS 2 middleware over rcl, for every RMW_IMPLEMENTATION. rclgo makes
+// contexts, nodes and endpoints and looks up the types of messages. This package adds the
+// functions that rclgo lacks: waiting for a changing set of entities, events, services as
+// CDR, and messages without allocations.
 package overrcl
 
 /*
@@ -30,36 +29,36 @@ import (
 
 // Options of a Context.
 type Options struct {
-	// Enclave is the process' own; "" is "/".
+	// Enclave of the process; "" is "/".
 	Enclave string
-	// Domain is ROS_DOMAIN_ID where it is 0.
+	// Domain replaces ROS_DOMAIN_ID unless it is 0.
 	Domain uint
 }
 
-// context is an rcl context. rcl forbids to end what somebody waits for, and to
-// make two things of a node at once: both go through mu and, the first, through
-// apart.
+// context is an rcl context. rcl forbids to end an entity that a wait includes, and to make
+// two entities of a node at once. Both hold mu, and ending waits until rcl_wait has
+// returned.
 type context struct {
 	rcl    *rclgo.Context
 	handle *C.rcl_context_t
-	set    *C.rcl_wait_set_t // of who is in Wait
+	set    *C.rcl_wait_set_t // of Wait
 
-	wakeMu sync.RWMutex             // guards guard's end
+	wakeMu sync.RWMutex             // held while guard is used or ended
 	guard  *C.rcl_guard_condition_t // nil once closed
-	woken  atomic.Bool              // Wake was called, and no Wait has returned for it yet
+	woken  atomic.Bool              // Wake was called and no Wait has returned for it yet
 
-	mu      sync.Mutex // guards what follows
-	left    *sync.Cond // somebody has left rcl_wait, or is done with what is apart from it
-	waiting bool       // somebody is in rcl_wait
-	apart   int        // how many want nobody there
-	closed  bool
-	nodes   []*node
-	looker  *rclgo.Node // see graph
-	graph   graph
-	entries []C.struct_vnd_entry
-	targets []target // of the entries
-	stale   bool     // entries are not those of the nodes
-	settle  settle
+	mu        sync.Mutex // guards what follows
+	left      *sync.Cond // rcl_wait or exclude has returned
+	waiting   bool       // a goroutine is in rcl_wait
+	excluders int        // number of goroutines in exclude
+	closed    bool
+	nodes     []*node
+	graphNode *rclgo.Node // see graph
+	graph     graph
+	entries   []C.struct_vnd_entry
+	targets   []target // of the entries
+	stale     bool     // entries differ from those of the nodes
+	matchPoll matchPoll
 }
 
 // Open joins the graph as the environment says: ROS_DOMAIN_ID, RMW_IMPLEMENTATION and what that one reads itself.
@@ -79,20 +78,20 @@ func Open(o Options) (rmw.Context, error) {
 }
 
 func (c *context) open(o Options) error {
-	words := []string{"--ros-args", "--disable-rosout-logs", "--disable-external-lib-logs"} // package ros has its own
+	words := []string{"--ros-args", "--disable-rosout-logs", "--disable-external-lib-logs"} // package ros logs itself
 	if o.Enclave != "" && o.Enclave != "/" {
 		words = append(words, "--enclave", o.Enclave)
 	}
 	args, _, err := rclgo.ParseArgs(words)
 	if err != nil {
-		return said(err)
+		return errorOf(err)
 	}
 	options := rclgo.NewDefaultContextOptions()
 	if o.Domain != 0 {
 		options.DomainID = o.Domain
 	}
 	if c.rcl, err = rclgo.NewContextWithOpts(args, options); err != nil {
-		return said(err)
+		return errorOf(err)
 	}
 	c.handle = (*C.rcl_context_t)(contextHandle.of(c.rcl))
 	err = failure(C.vnd_guard_new(c.handle, &c.guard))
@@ -105,7 +104,7 @@ func (c *context) open(o Options) error {
 	return err
 }
 
-// failure takes over what a function in C says went wrong.
+// failure is the error of a function in C, whose text it frees.
 func failure(text *C.char) error {
 	if text == nil {
 		return nil
@@ -114,30 +113,30 @@ func failure(text *C.char) error {
 	return errors.New(oneLine(C.GoString(text)))
 }
 
-// said is an error of rclgo in one line. The caller is locked to its thread.
-func said(err error) error {
+// errorOf is an error of rclgo in one line. The caller is locked to its thread.
+func errorOf(err error) error {
 	C.vnd_forget_error()
 	return errors.New(oneLine(err.Error()))
 }
 
-// exclude calls f while nobody is in rcl_wait.
+// exclude calls f while no goroutine is in rcl_wait.
 func (c *context) exclude(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.apart++
+	c.excluders++
 	for c.waiting {
 		c.interrupt()
 		c.left.Wait()
 	}
-	c.apart--
+	c.excluders--
 	defer c.left.Broadcast()
 	c.stale = true
 	return f()
 }
 
-// make calls f, which makes something. What comes while somebody waits is waited for from then on.
+// make calls f, which makes an entity. It ends a wait under way, so that the next includes it.
 func (c *context) make(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -150,7 +149,7 @@ func (c *context) make(f func() error) error {
 		return err
 	}
 	c.stale = true
-	c.settle.begin(time.Now())
+	c.matchPoll.begin(time.Now())
 	c.interrupt()
 	return nil
 }
@@ -171,7 +170,8 @@ func (c *context) Wake() {
 
 func (c *context) Graph() rmw.Graph { return &c.graph }
 
-// GID is made of those of the process' endpoints, as rcl has none for it: zero before the first.
+// GID is derived from those of the process' endpoints, as rcl has none for the process. It is
+// zero before the first endpoint.
 func (c *context) GID() rmw.GID {
 	c.mu.Lock()
 	nodes := slices.Clone(c.nodes)
@@ -187,7 +187,7 @@ func (c *context) GID() rmw.GID {
 	return rmw.GID{}
 }
 
-// NewNode makes a node. While a context has none it takes no part in the graph.
+// NewNode makes a node. A context without nodes is not in the graph.
 func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	if namespace == "" || namespace[0] != '/' || name == "" {
 		return nil, fmt.Errorf("node %q in namespace %q: expected a name, and a namespace that begins with /", name,
@@ -196,7 +196,7 @@ func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	n := &node{context: c, namespace: namespace, name: name}
 	err := c.make(func() (err error) {
 		if n.rcl, err = c.rcl.NewNode(name, namespace); err != nil {
-			return fmt.Errorf("node %q in namespace %q: %w", name, namespace, said(err))
+			return fmt.Errorf("node %q in namespace %q: %w", name, namespace, errorOf(err))
 		}
 		n.handle = (*C.rcl_node_t)(nodeHandle.of(n.rcl))
 		c.nodes = append(c.nodes, n)
@@ -205,7 +205,7 @@ func (c *context) NewNode(namespace, name string) (rmw.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n, c.exclude(c.endLooker)
+	return n, c.exclude(c.closeGraphNode)
 }
 
 // Close takes all nodes out of the graph, then the process.
@@ -225,24 +225,24 @@ func (c *context) Close() error {
 }
 
 func (c *context) end() error {
-	err := c.endLooker()
+	err := c.closeGraphNode()
 	c.wakeMu.Lock()
 	C.vnd_guard_free(c.guard)
 	c.guard = nil
 	c.wakeMu.Unlock()
 	C.vnd_set_free(c.set)
 	if e := c.rcl.Close(); e != nil {
-		err = errors.Join(err, said(e))
+		err = errors.Join(err, errorOf(e))
 	}
 	return err
 }
 
-// sample is what was taken, as everybody else has it.
+// sampleOf is a message taken in C, as a sample of package dds.
 func sampleOf(m *C.struct_vnd_message, data []byte) dds.Sample {
 	return dds.Sample{Data: data, Source: int64(m.source), Received: int64(m.received)}
 }
 
-// bytesOf are a message's in C.
+// bytesOf are the bytes of a message in C, without a copy.
 func bytesOf(m *C.struct_vnd_message) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(m.bytes.buffer)), int(m.bytes.buffer_length))
 }

@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// profileOf is what rcl has of a QoS: how long a reliable Publish may wait is not among it.
+// profileOf is a QoS as a profile of rcl, which has no MaxBlocking.
 func profileOf(q rmw.QoS) rclgo.QosProfile {
 	p := rclgo.QosProfile{History: rclgo.HistoryKeepLast, Depth: max(q.Depth, 1),
 		Reliability: rclgo.ReliabilityBestEffort, Durability: rclgo.DurabilityVolatile,
@@ -30,7 +30,7 @@ func profileOf(q rmw.QoS) rclgo.QosProfile {
 	return p
 }
 
-// qosOf is the other way round; what discovery did not carry is zero.
+// qosOf is a QoS from a profile of rcl. Values that discovery does not carry are zero.
 func qosOf(p rclgo.QosProfile) rmw.QoS {
 	q := rmw.QoS{Depth: p.Depth, Deadline: finite(p.Deadline), Lifespan: finite(p.Lifespan),
 		Lease: finite(p.LivelinessLeaseDuration)}
@@ -49,7 +49,7 @@ func qosOf(p rclgo.QosProfile) rmw.QoS {
 	return q
 }
 
-// finite has 0 for what is infinite. Middlewares round infinity as they like.
+// finite is 0 for an infinite duration; middlewares round infinity differently.
 func finite(d time.Duration) time.Duration {
 	const ages = 100 * 365 * 24 * time.Hour
 	if d < 0 || d > ages {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// vnd_why says what failed, and forgets it: rcl's errors are of the thread.
-char * vnd_why(const char * what, rcl_ret_t code)
+// vnd_error says what failed, and forgets it: rcl's errors are of the thread.
+char * vnd_error(const char * what, rcl_ret_t code)
 {
   char * text = NULL;
-  const char * said = rcutils_error_is_set() ? rcutils_get_error_string().str : "no reason given";
-  if (asprintf(&text, "%s: %s (code %d)", what, said, (int)code) < 0) {
+  const char * reason = rcutils_error_is_set() ? rcutils_get_error_string().str : "no reason given";
+  if (asprintf(&text, "%s: %s (code %d)", what, reason, (int)code) < 0) {
     text = strdup("out of memory");
   }
   rcutils_reset_error();
@@ -25,7 +25,7 @@ char * vnd_guard_new(rcl_context_t * context, rcl_guard_condition_t ** guard)
   *guard = malloc(sizeof(**guard));
   **guard = rcl_get_zero_initialized_guard_condition();
   rcl_ret_t rc = rcl_guard_condition_init(*guard, context, rcl_guard_condition_get_default_options());
-  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_guard_condition_init", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("rcl_guard_condition_init", rc);
 }
 
 void vnd_guard_free(rcl_guard_condition_t * guard)
@@ -48,7 +48,7 @@ char * vnd_set_new(rcl_context_t * context, rcl_wait_set_t ** set)
   *set = malloc(sizeof(**set));
   **set = rcl_get_zero_initialized_wait_set();
   rcl_ret_t rc = rcl_wait_set_init(*set, 0, 1, 0, 0, 0, 0, context, rcl_get_default_allocator());
-  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_wait_set_init", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("rcl_wait_set_init", rc);
 }
 
 void vnd_set_free(rcl_wait_set_t * set)
@@ -92,7 +92,7 @@ static char * fill(rcl_wait_set_t * set, const struct vnd_entry * entries, size_
   for (size_t i = 0; i < n && rc == RCL_RET_OK; i++) {
     rc = add(set, &entries[i]);
   }
-  return rc == RCL_RET_OK ? NULL : vnd_why("filling the wait set", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("filling the wait set", rc);
 }
 
 // mark takes over which entries are ready: those of a kind stand in a set in the
@@ -121,7 +121,7 @@ char * vnd_wait(rcl_wait_set_t * set, struct vnd_entry * entries, size_t n, int6
   }
   rcl_ret_t rc = rcl_wait(set, timeout);
   if (rc != RCL_RET_OK && rc != RCL_RET_TIMEOUT) {
-    return vnd_why("rcl_wait", rc);
+    return vnd_error("rcl_wait", rc);
   }
   mark(set, entries, n);
   return NULL;
@@ -155,7 +155,7 @@ char * vnd_publish(const rcl_publisher_t * publisher, const void * data, size_t 
 {
   rcl_serialized_message_t m = view(data, size);
   rcl_ret_t rc = rcl_publish_serialized_message(publisher, &m, NULL);
-  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_publish_serialized_message", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("rcl_publish_serialized_message", rc);
 }
 
 char * vnd_take(const rcl_subscription_t * subscription, struct vnd_message * m)
@@ -169,5 +169,5 @@ char * vnd_take(const rcl_subscription_t * subscription, struct vnd_message * m)
     rcutils_reset_error();
     return NULL;
   }
-  return m->taken ? NULL : vnd_why("rcl_take_serialized_message", rc);
+  return m->taken ? NULL : vnd_error("rcl_take_serialized_message", rc);
 }

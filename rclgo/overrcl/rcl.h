@@ -1,6 +1,6 @@
-// What rclgo does not do: waiting for entities that come and go, events, and
-// requests and responses as CDR. A function that can fail returns why, to be
-// freed by the caller, or NULL.
+// Functions that rclgo does not have: waiting for a changing set of entities, events, and
+// requests and responses as CDR. A function that can fail returns an error text, which the
+// caller frees, or NULL.
 #pragma once
 
 #include <rcl/rcl.h>
@@ -10,7 +10,7 @@
 #include <rosidl_runtime_c/message_type_support_struct.h>
 #include <rosidl_runtime_c/service_type_support_struct.h>
 
-// What an entry of the wait set is.
+// Kinds of entries in the wait set.
 enum { vnd_guard, vnd_graph, vnd_subscription, vnd_service, vnd_client, vnd_event };
 
 struct vnd_entry {
@@ -40,38 +40,37 @@ void vnd_message_fini(struct vnd_message * m);
 char * vnd_publish(const rcl_publisher_t * publisher, const void * data, size_t size);
 char * vnd_take(const rcl_subscription_t * subscription, struct vnd_message * m);
 
-// What happened to an endpoint: those of a publisher or a subscription that the
-// middleware tells of.
+// Events of an endpoint: those of a publisher or a subscription that the middleware reports.
 enum { vnd_deadline_missed, vnd_liveliness_lost, vnd_incompatible, vnd_liveliness_changed, vnd_lost };
-enum { vnd_most_events = 4 };
-struct vnd_happening {
+enum { vnd_max_events = 4 };
+struct vnd_event_source {
   rcl_event_t event;
   int kind;
   int of_publisher;
 };
-size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_happening events[vnd_most_events]);
-size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct vnd_happening events[vnd_most_events]);
-void vnd_events_fini(struct vnd_happening * events, size_t n);
+size_t vnd_publisher_events(const rcl_publisher_t * publisher, struct vnd_event_source events[vnd_max_events]);
+size_t vnd_subscription_events(const rcl_subscription_t * subscription, struct vnd_event_source events[vnd_max_events]);
+void vnd_events_fini(struct vnd_event_source * events, size_t n);
 
-struct vnd_news {
+struct vnd_event_status {
   int64_t total;  // of the kind; of liveliness, publishers alive
   int64_t other;  // of liveliness, publishers not alive; of incompatible, the policy
 };
-// Returns whether there was news.
-int vnd_take_event(const struct vnd_happening * event, struct vnd_news * news);
+// Returns 1 if there was an event.
+int vnd_take_event(const struct vnd_event_source * event, struct vnd_event_status * out);
 
-// Services. A half is a service's request or response as rosidl made it.
-struct vnd_half {
+// Services. A vnd_message_type is the request or response type of one, from rosidl.
+struct vnd_message_type {
   const rosidl_message_type_support_t * support;
   void * (*create)(void);
   void (*destroy)(void *);
 };
 struct vnd_exchange {
-  struct vnd_half in, out;
+  struct vnd_message_type in, out;
   struct vnd_message message;  // taken
   int8_t client[16];
   int64_t sequence;
-  int64_t sent;  // number of the request sent last
+  int64_t sent;  // sequence number of the last request
 };
 char * vnd_take_request(const rcl_service_t * service, struct vnd_exchange * x);
 char * vnd_take_response(const rcl_client_t * client, struct vnd_exchange * x);
@@ -81,12 +80,12 @@ char * vnd_respond(
 char * vnd_request(const rcl_client_t * client, struct vnd_exchange * x, const void * data, size_t size);
 int vnd_available(const rcl_node_t * node, const rcl_client_t * client);
 
-// Looks up what rosidl made of pkg/part/name in the libraries of the package.
+// Looks up the type support of pkg/part/name in the libraries of the package.
 char * vnd_find_service(
   const char * pkg, const char * part, const char * name, const rosidl_service_type_support_t ** support,
-  struct vnd_half * request, struct vnd_half * response);
+  struct vnd_message_type * request, struct vnd_message_type * response);
 
-// The graph; what is found is to be freed, also after an error.
+// The graph. The caller frees the results, also after an error.
 char * vnd_nodes(
   const rcl_node_t * node, rcutils_string_array_t * names, rcutils_string_array_t * namespaces,
   rcutils_string_array_t * enclaves);
@@ -94,6 +93,6 @@ void vnd_strings_free(rcutils_string_array_t * a, rcutils_string_array_t * b, rc
 char * vnd_services(const rcl_node_t * node, rcl_names_and_types_t * services);
 void vnd_names_free(rcl_names_and_types_t * names);
 
-// vnd_why says what failed.
-char * vnd_why(const char * what, rcl_ret_t code);
+// vnd_error is an error text with the reason that rcl gives.
+char * vnd_error(const char * what, rcl_ret_t code);
 void vnd_forget_error(void);

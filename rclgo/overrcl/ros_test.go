@@ -12,9 +12,8 @@ import (
 	"vnd/rclgo/overrcl"
 )
 
-// TestNoAllocation: a message published, waited for, taken, decoded and brought to its callback costs none in Go, all
-// the
-// way from package ros to rcl.
+// TestNoAllocation: publishing, waiting for, taking and decoding a message and calling its
+// callback allocate nothing in Go, from package ros to rcl.
 func TestNoAllocation(t *testing.T) {
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Stdout: io.Discard, Stderr: io.Discard,

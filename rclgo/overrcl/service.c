@@ -13,7 +13,7 @@ static char * no_memory(void) { return strdup("out of memory"); }
 // write_cdr makes CDR of a message. Some middlewares make it longer than it is, by what alignment might have needed, and
 // leave what stands between fields as it was. So they write three times: to learn the length, over ones and over zeros; it
 // ends with the last byte that is the same both times.
-static char * write_cdr(const void * message, const struct vnd_half * half, rcutils_uint8_array_t * bytes)
+static char * write_cdr(const void * message, const struct vnd_message_type * half, rcutils_uint8_array_t * bytes)
 {
   rcl_ret_t rc = rmw_serialize(message, half->support, bytes);
   size_t size = bytes->buffer_length;
@@ -33,7 +33,7 @@ static char * write_cdr(const void * message, const struct vnd_half * half, rcut
   }
   free(ones);
   if (rc != RMW_RET_OK) {
-    return vnd_why("rmw_serialize", rc);
+    return vnd_error("rmw_serialize", rc);
   }
   return ones != NULL ? NULL : no_memory();
 }
@@ -71,7 +71,7 @@ static char * take(struct vnd_exchange * x, taker from, const void * entity, rcl
   if (rc == RCL_RET_OK) {
     failed = take_over(x, &info, message);
   } else if (rc != nothing) {
-    failed = vnd_why(call, rc);
+    failed = vnd_error(call, rc);
   } else {
     rcutils_reset_error();
   }
@@ -100,7 +100,7 @@ char * vnd_take_response(const rcl_client_t * client, struct vnd_exchange * x)
 }
 
 // read_cdr makes a message of CDR.
-static char * read_cdr(const struct vnd_half * half, const void * data, size_t size, void ** message)
+static char * read_cdr(const struct vnd_message_type * half, const void * data, size_t size, void ** message)
 {
   *message = half->create();
   if (*message == NULL) {
@@ -115,7 +115,7 @@ static char * read_cdr(const struct vnd_half * half, const void * data, size_t s
     return NULL;
   }
   half->destroy(*message);
-  return vnd_why("rmw_deserialize", rc);
+  return vnd_error("rmw_deserialize", rc);
 }
 
 char * vnd_respond(
@@ -132,7 +132,7 @@ char * vnd_respond(
   id.sequence_number = sequence;
   rcl_ret_t rc = rcl_send_response(service, &id, message);
   x->out.destroy(message);
-  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_send_response", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("rcl_send_response", rc);
 }
 
 char * vnd_request(const rcl_client_t * client, struct vnd_exchange * x, const void * data, size_t size)
@@ -144,7 +144,7 @@ char * vnd_request(const rcl_client_t * client, struct vnd_exchange * x, const v
   }
   rcl_ret_t rc = rcl_send_request(client, message, &x->sent);
   x->out.destroy(message);
-  return rc == RCL_RET_OK ? NULL : vnd_why("rcl_send_request", rc);
+  return rc == RCL_RET_OK ? NULL : vnd_error("rcl_send_request", rc);
 }
 
 int vnd_available(const rcl_node_t * node, const rcl_client_t * client)
@@ -175,13 +175,13 @@ static char * symbol(void ** found, const char * library, const char * format, .
   if (*found != NULL) {
     return NULL;
   }
-  const char * said = dlerror();
-  return strdup(said != NULL ? said : library);
+  const char * reason = dlerror();
+  return strdup(reason != NULL ? reason : library);
 }
 
 static char * half(
   const char * types, const char * structs, const char * pkg, const char * part, const char * name, const char * which,
-  struct vnd_half * h)
+  struct vnd_message_type * h)
 {
   void * handle = NULL;
   char * failed = symbol(
@@ -198,7 +198,7 @@ static char * half(
 
 char * vnd_find_service(
   const char * pkg, const char * part, const char * name, const rosidl_service_type_support_t ** support,
-  struct vnd_half * request, struct vnd_half * response)
+  struct vnd_message_type * request, struct vnd_message_type * response)
 {
   char * types = NULL;
   char * structs = NULL;

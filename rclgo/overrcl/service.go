@@ -15,17 +15,17 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// call is what servers and clients have in common: one message at a time goes through it.
+// call is the common part of servers and clients. They exchange one message at a time.
 type call struct {
-	gate
-	node     *node
-	service  string
-	owner    any
-	exchange *C.struct_vnd_exchange
-	visits   visits
+	closeGuard
+	node      *node
+	service   string
+	owner     any
+	exchange  *C.struct_vnd_exchange
+	takeCalls takeCalls
 }
 
-// prepareCall checks a service and looks its type up.
+// prepareCall checks a service and looks up its type.
 func (n *node) prepareCall(s rmw.Service, q rmw.QoS, owner any) (*serviceType, rclgo.QosProfile, error) {
 	err := s.Check()
 	if err == nil && owner == nil {
@@ -62,7 +62,7 @@ func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error
 	v := &server{call: call{node: n, service: s.Name, owner: owner}}
 	err = n.newEntity(func() (entity, error) {
 		if v.rcl, err = n.rcl.NewService(s.Name, t, &rclgo.ServiceOptions{Qos: profile}, nil); err != nil {
-			return nil, said(err)
+			return nil, errorOf(err)
 		}
 		v.handle = (*C.rcl_service_t)(serviceHandle.of(v.rcl))
 		v.exchange = t.exchange(t.request, t.response)
@@ -75,8 +75,8 @@ func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error
 }
 
 func (s *server) Take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) {
-	v := s.visits.get()
-	defer s.visits.put(v)
+	v := s.takeCalls.get()
+	defer s.takeCalls.put(v)
 	for taken := 0; taken < max; taken++ {
 		id, more, err := s.take(v)
 		if err != nil || !more {
@@ -87,11 +87,11 @@ func (s *server) Take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) 
 	return max, nil
 }
 
-func (s *server) take(v *visit) (id rmw.RequestID, more bool, err error) {
-	if err := s.alone(); err != nil {
+func (s *server) take(v *takeCall) (id rmw.RequestID, more bool, err error) {
+	if err := s.lockAll(); err != nil {
 		return id, false, s.errorf(err)
 	}
-	defer s.leaveAlone()
+	defer s.unlockAll()
 	if failed := C.vnd_take_request(s.handle, s.exchange); failed != nil {
 		return id, false, s.errorf(failure(failed))
 	}
@@ -101,15 +101,15 @@ func (s *server) take(v *visit) (id rmw.RequestID, more bool, err error) {
 	return rmw.RequestID{Client: s.clients.handle(s.exchange.client), Sequence: int64(s.exchange.sequence)}, true, nil
 }
 
-// Respond leaves it to the middleware whether the client has gone.
+// Respond sends a response; the middleware drops it if the client is gone.
 func (s *server) Respond(id rmw.RequestID, response []byte) error {
-	if err := s.alone(); err != nil {
+	if err := s.lockAll(); err != nil {
 		return s.errorf(err)
 	}
-	defer s.leaveAlone()
+	defer s.unlockAll()
 	client, known := s.clients.of(id.Client)
 	if !known {
-		return nil // nobody's, or of one that was not heard of for long
+		return nil // unknown, or removed
 	}
 	failed := C.vnd_respond(s.handle, s.exchange, &client[0], C.int64_t(id.Sequence),
 		unsafe.Pointer(unsafe.SliceData(response)), C.size_t(len(response)))
@@ -127,17 +127,18 @@ func (s *server) entries(e []C.struct_vnd_entry, t []target) ([]C.struct_vnd_ent
 
 func (s *server) end() error {
 	endExchange(s.exchange)
-	return ended(s.rcl.Close())
+	return closeError(s.rcl.Close())
 }
 
-// clients numbers those who sent requests: rcl names them with 16 bytes.
+// clients numbers the clients that sent requests: rcl identifies them by 16 bytes.
 type clients struct {
 	newest uint64
 	known  map[uint64][16]C.int8_t
 	number map[[16]C.int8_t]uint64
 }
 
-// maxClients bounds what clients that come and go can use up; those heard of first are forgotten first.
+// maxClients bounds the memory that clients which come and go can take. The oldest are removed
+// first.
 const maxClients = 4096
 
 func (c *clients) handle(client [16]C.int8_t) uint64 {
@@ -176,7 +177,7 @@ func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error
 	c := &client{call: call{node: n, service: s.Name, owner: owner}}
 	err = n.newEntity(func() (entity, error) {
 		if c.rcl, err = n.rcl.NewClient(s.Name, t, &rclgo.ClientOptions{Qos: profile}); err != nil {
-			return nil, said(err)
+			return nil, errorOf(err)
 		}
 		c.handle = (*C.rcl_client_t)(clientHandle.of(c.rcl))
 		c.exchange = t.exchange(t.response, t.request)
@@ -197,10 +198,10 @@ func (c *client) Available() bool {
 }
 
 func (c *client) Send(request []byte) (int64, error) {
-	if err := c.alone(); err != nil {
+	if err := c.lockAll(); err != nil {
 		return 0, c.errorf(err)
 	}
-	defer c.leaveAlone()
+	defer c.unlockAll()
 	failed := C.vnd_request(c.handle, c.exchange, unsafe.Pointer(unsafe.SliceData(request)), C.size_t(len(request)))
 	if failed != nil {
 		return 0, c.errorf(failure(failed))
@@ -209,8 +210,8 @@ func (c *client) Send(request []byte) (int64, error) {
 }
 
 func (c *client) Take(max int, f func(int64, *dds.Sample)) (int, error) {
-	v := c.visits.get()
-	defer c.visits.put(v)
+	v := c.takeCalls.get()
+	defer c.takeCalls.put(v)
 	for taken := 0; taken < max; taken++ {
 		sequence, more, err := c.take(v)
 		if err != nil || !more {
@@ -221,11 +222,11 @@ func (c *client) Take(max int, f func(int64, *dds.Sample)) (int, error) {
 	return max, nil
 }
 
-func (c *client) take(v *visit) (sequence int64, more bool, err error) {
-	if err := c.alone(); err != nil {
+func (c *client) take(v *takeCall) (sequence int64, more bool, err error) {
+	if err := c.lockAll(); err != nil {
 		return 0, false, c.errorf(err)
 	}
-	defer c.leaveAlone()
+	defer c.unlockAll()
 	if failed := C.vnd_take_response(c.handle, c.exchange); failed != nil {
 		return 0, false, c.errorf(failure(failed))
 	}
@@ -240,5 +241,5 @@ func (c *client) entries(e []C.struct_vnd_entry, t []target) ([]C.struct_vnd_ent
 
 func (c *client) end() error {
 	endExchange(c.exchange)
-	return ended(c.rcl.Close())
+	return closeError(c.rcl.Close())
 }

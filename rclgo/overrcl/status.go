@@ -15,11 +15,11 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// rated is what publishers and subscriptions have in common: who they are and what happened to them.
-type rated struct {
+// topicEnd is the common part of publishers and subscriptions: identity and status.
+type topicEnd struct {
 	node  *node
 	topic string
-	owner any // nil for nobody
+	owner any // may be nil
 	lease time.Duration
 	count func() (int, error) // matches
 	events
@@ -29,22 +29,21 @@ type rated struct {
 	known  rmw.GID
 }
 
-// now is the status of this moment. The entity is not ended meanwhile.
-func (r *rated) now() dds.Status {
+// now is the present status. The entity must not end meanwhile.
+func (r *topicEnd) now() dds.Status {
 	r.recount()
 	return r.last()
 }
 
-func (r *rated) last() dds.Status {
+func (r *topicEnd) last() dds.Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.status
 }
 
-// recount counts the matches and says whether they are others than before. Events of matches came after Humble; what
-// came
-// and went between two looks is not counted.
-func (r *rated) recount() bool {
+// recount updates the number of matches and says whether it changed. Humble has no events of
+// matches: a match that comes and goes between two calls is not counted.
+func (r *topicEnd) recount() bool {
 	n, err := r.count()
 	if err != nil {
 		return false
@@ -54,14 +53,14 @@ func (r *rated) recount() bool {
 	before := r.status.Matched
 	r.status.Matched = n
 	r.status.MatchedTotal += max(n-before, 0)
-	if r.lease == 0 { // not every middleware tells of the liveliness of those who need not show it
+	if r.lease == 0 { // not every middleware reports liveliness without a lease
 		r.status.Alive, r.status.NotAlive = n, 0
 	}
 	return n != before
 }
 
-// look is in the interface.
-func (r *rated) look() (owner any) {
+// checkMatches implements endpoint.
+func (r *topicEnd) checkMatches() (owner any) {
 	if r.recount() {
 		return r.owner
 	}
@@ -72,18 +71,18 @@ func (r *rated) look() (owner any) {
 var policies = map[C.int64_t]dds.Policy{1 << 1: dds.DurabilityPolicy, 1 << 2: dds.DeadlinePolicy,
 	1 << 3: dds.LivelinessPolicy, 1 << 4: dds.ReliabilityPolicy}
 
-// happened takes an event over, and says whether there was one.
-func (r *rated) happened(h *C.struct_vnd_happening) bool {
-	var news C.struct_vnd_news
-	if C.vnd_take_event(h, &news) == 0 {
+// onEvent takes an event and updates the status. It returns false without an event.
+func (r *topicEnd) onEvent(h *C.struct_vnd_event_source) bool {
+	var event C.struct_vnd_event_status
+	if C.vnd_take_event(h, &event) == 0 {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	total := int(news.total)
+	total := int(event.total)
 	switch s := &r.status; h.kind {
 	case C.vnd_incompatible:
-		s.Incompatible, s.IncompatiblePolicy = total, policies[news.other]
+		s.Incompatible, s.IncompatiblePolicy = total, policies[event.other]
 	case C.vnd_deadline_missed:
 		s.DeadlineMissed = total
 	case C.vnd_liveliness_lost:
@@ -92,21 +91,21 @@ func (r *rated) happened(h *C.struct_vnd_happening) bool {
 		s.SamplesLost = total
 	case C.vnd_liveliness_changed:
 		if r.lease != 0 {
-			s.Alive, s.NotAlive = total, int(news.other)
+			s.Alive, s.NotAlive = total, int(event.other)
 		}
 	}
 	return true
 }
 
-// events are those that the middleware tells of an endpoint.
+// events are the events of an endpoint that the middleware reports.
 type events struct {
-	memory *[C.vnd_most_events]C.struct_vnd_happening // in C
+	memory *[C.vnd_max_events]C.struct_vnd_event_source // in C
 	n      C.size_t
 }
 
-func (e *events) reserve() *C.struct_vnd_happening {
-	p := C.malloc(C.vnd_most_events * C.sizeof_struct_vnd_happening)
-	e.memory = (*[C.vnd_most_events]C.struct_vnd_happening)(p)
+func (e *events) reserve() *C.struct_vnd_event_source {
+	p := C.malloc(C.vnd_max_events * C.sizeof_struct_vnd_event_source)
+	e.memory = (*[C.vnd_max_events]C.struct_vnd_event_source)(p)
 	return &e.memory[0]
 }
 
@@ -116,10 +115,10 @@ func (e *events) subscription(s *C.rcl_subscription_t) {
 	e.n = C.vnd_subscription_events(s, e.reserve())
 }
 
-func (e *events) entries(entries []C.struct_vnd_entry, targets []target, r *rated) ([]C.struct_vnd_entry, []target) {
+func (e *events) entries(entries []C.struct_vnd_entry, targets []target, r *topicEnd) ([]C.struct_vnd_entry, []target) {
 	for i := range e.memory[:e.n] {
 		entries = append(entries, entry(C.vnd_event, unsafe.Pointer(&e.memory[i].event)))
-		targets = append(targets, target{rated: r, event: &e.memory[i]})
+		targets = append(targets, target{topicEnd: r, event: &e.memory[i]})
 	}
 	return entries, targets
 }

@@ -23,10 +23,10 @@ func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, e
 	if err != nil {
 		return nil, err
 	}
-	p := &publisher{rated: rated{node: n, topic: t.Name, owner: owner}}
+	p := &publisher{topicEnd: topicEnd{node: n, topic: t.Name, owner: owner}}
 	err = n.newEntity(func() (entity, error) {
 		if p.rcl, err = n.rcl.NewPublisher(t.Name, support, &rclgo.PublisherOptions{Qos: profile}); err != nil {
-			return nil, said(err)
+			return nil, errorOf(err)
 		}
 		p.handle = (*C.rcl_publisher_t)(publisherHandle.of(p.rcl))
 		p.events.publisher(p.handle)
@@ -48,11 +48,11 @@ func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscript
 	if owner == nil {
 		return nil, fmt.Errorf("topic %s: %w", t.Name, rmw.ErrNoOwner)
 	}
-	s := &subscription{rated: rated{node: n, topic: t.Name, owner: owner, lease: q.Lease}}
+	s := &subscription{topicEnd: topicEnd{node: n, topic: t.Name, owner: owner, lease: q.Lease}}
 	err = n.newEntity(func() (entity, error) {
 		if s.rcl, err = n.rcl.NewSubscription(t.Name, support, &rclgo.SubscriptionOptions{Qos: profile},
 			nil); err != nil {
-			return nil, said(err)
+			return nil, errorOf(err)
 		}
 		s.handle = (*C.rcl_subscription_t)(subscriptionHandle.of(s.rcl))
 		s.message = (*C.struct_vnd_message)(C.malloc(C.sizeof_struct_vnd_message))
@@ -82,13 +82,13 @@ func prepare(t rmw.Topic, q rmw.QoS) (types.MessageTypeSupport, rclgo.QosProfile
 }
 
 type publisher struct {
-	gate
-	rated
+	closeGuard
+	topicEnd
 	rcl    *rclgo.Publisher
 	handle *C.rcl_publisher_t
 }
 
-// Publish hands the message to rcl, which takes no source time: it is that of the call.
+// Publish sends a message. rcl takes no source time: it is the time of the call.
 func (p *publisher) Publish(message []byte, _ int64) error {
 	if err := dds.CheckSample(p.topic, message); err != nil {
 		return err
@@ -116,26 +116,26 @@ func (p *publisher) GID() rmw.GID { return p.gid(p.node.context.graph.Publishers
 func (p *publisher) Close() error { return p.node.remove(p) }
 
 func (p *publisher) entries(e []C.struct_vnd_entry, t []target) ([]C.struct_vnd_entry, []target) {
-	return p.events.entries(e, t, &p.rated)
+	return p.events.entries(e, t, &p.topicEnd)
 }
 
 func (p *publisher) end() error {
 	p.events.end()
-	return ended(p.rcl.Close())
+	return closeError(p.rcl.Close())
 }
 
 type subscription struct {
-	gate
-	rated
-	rcl     *rclgo.Subscription
-	handle  *C.rcl_subscription_t
-	message *C.struct_vnd_message
-	visits  visits
+	closeGuard
+	topicEnd
+	rcl       *rclgo.Subscription
+	handle    *C.rcl_subscription_t
+	message   *C.struct_vnd_message
+	takeCalls takeCalls
 }
 
 func (s *subscription) Take(max int, f func(*dds.Sample)) (int, error) {
-	v := s.visits.get()
-	defer s.visits.put(v)
+	v := s.takeCalls.get()
+	defer s.takeCalls.put(v)
 	for taken := 0; taken < max; taken++ {
 		more, err := s.take(v)
 		if err != nil || !more {
@@ -146,12 +146,12 @@ func (s *subscription) Take(max int, f func(*dds.Sample)) (int, error) {
 	return max, nil
 }
 
-// take takes one message over, so that who gets it may do anything.
-func (s *subscription) take(v *visit) (bool, error) {
-	if err := s.alone(); err != nil {
+// take copies one message, so that its callback may call any method.
+func (s *subscription) take(v *takeCall) (bool, error) {
+	if err := s.lockAll(); err != nil {
 		return false, fmt.Errorf("topic %s: %w", s.topic, err)
 	}
-	defer s.leaveAlone()
+	defer s.unlockAll()
 	if failed := C.vnd_take(s.handle, s.message); failed != nil {
 		return false, fmt.Errorf("topic %s: %w", s.topic, failure(failed))
 	}
@@ -172,22 +172,22 @@ func (s *subscription) Close() error { return s.node.remove(s) }
 func (s *subscription) entries(e []C.struct_vnd_entry, t []target) ([]C.struct_vnd_entry, []target) {
 	e = append(e, entry(C.vnd_subscription, unsafe.Pointer(s.handle)))
 	t = append(t, target{owner: s.owner})
-	return s.events.entries(e, t, &s.rated)
+	return s.events.entries(e, t, &s.topicEnd)
 }
 
 func (s *subscription) end() error {
 	s.events.end()
 	C.vnd_message_fini(s.message)
 	C.free(unsafe.Pointer(s.message))
-	return ended(s.rcl.Close())
+	return closeError(s.rcl.Close())
 }
 
-// ended is what went wrong in an end.
-func ended(err error) error {
+// closeError is the error of closing an rclgo object.
+func closeError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return said(err)
+	return errorOf(err)
 }
 
 func entry(kind C.int, handle unsafe.Pointer) C.struct_vnd_entry {

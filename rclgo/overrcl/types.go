@@ -31,16 +31,17 @@ func messageType(name string) (types.MessageTypeSupport, error) {
 		err = errors.New("no such message in it")
 	}
 	if err != nil {
-		return nil, absent(pkg, name, err)
+		return nil, typeError(pkg, name, err)
 	}
 	return support, nil
 }
 
-// absent says that a type is not to be had, and whether its package is there at all.
-func absent(pkg, name string, err error) error {
-	w, lost := ament.Find(os.Getenv)
-	if lost != nil {
-		return lost
+// typeError is the error of a type that was not found. It says whether its package is
+// installed.
+func typeError(pkg, name string, err error) error {
+	w, notFound := ament.Find(os.Getenv)
+	if notFound != nil {
+		return notFound
 	}
 	if _, there := w.Prefix(pkg); !there {
 		return fmt.Errorf("type %s: no package %s in AMENT_PREFIX_PATH: build it and source its workspace", name, pkg)
@@ -48,10 +49,10 @@ func absent(pkg, name string, err error) error {
 	return fmt.Errorf("type %s: package %s of this workspace: %s", name, pkg, oneLine(err.Error()))
 }
 
-// serviceType is a service's, as rclgo takes it and as messages in C are made of it.
+// serviceType is the type support of a service, for rclgo and for messages in C.
 type serviceType struct {
 	support           *C.rosidl_service_type_support_t
-	request, response C.struct_vnd_half
+	request, response C.struct_vnd_message_type
 }
 
 func newServiceType(name string) (*serviceType, error) {
@@ -62,22 +63,23 @@ func newServiceType(name string) (*serviceType, error) {
 	defer C.free(unsafe.Pointer(short))
 	t := &serviceType{}
 	if err := failure(C.vnd_find_service(pkg, part, short, &t.support, &t.request, &t.response)); err != nil {
-		return nil, absent(parts[0], name, err)
+		return nil, typeError(parts[0], name, err)
 	}
 	return t, nil
 }
 
-// TypeSupport is in rclgo's interface.
+// TypeSupport implements rclgo's interface.
 func (t *serviceType) TypeSupport() unsafe.Pointer { return unsafe.Pointer(t.support) }
 
-// Request is nil: rclgo makes no messages of this type.
+// Request is nil: rclgo does not make messages of this type.
 func (t *serviceType) Request() types.MessageTypeSupport { return nil }
 
 // Response is nil, as Request is.
 func (t *serviceType) Response() types.MessageTypeSupport { return nil }
 
-// exchange is what a server or client takes and sends messages with; in says which half it takes.
-func (t *serviceType) exchange(in, out C.struct_vnd_half) *C.struct_vnd_exchange {
+// exchange is the state of a server or client in C: it takes messages of one type and sends
+// the other.
+func (t *serviceType) exchange(in, out C.struct_vnd_message_type) *C.struct_vnd_exchange {
 	x := (*C.struct_vnd_exchange)(C.malloc(C.sizeof_struct_vnd_exchange))
 	*x = C.struct_vnd_exchange{in: in, out: out}
 	C.vnd_message_init(&x.message)

@@ -13,14 +13,14 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// target is what an entry of the wait set is about: an owner's data, or an event.
+// target of an entry of the wait set: an owner's data, or an event.
 type target struct {
-	owner any
-	rated *rated
-	event *C.struct_vnd_happening
+	owner    any
+	topicEnd *topicEnd
+	event    *C.struct_vnd_event_source
 }
 
-// Wait is in the interface. What is ready is not asked for twice: rcl is.
+// Wait implements rmw.Context. rcl itself reports data until they are taken.
 func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, error) {
 	var end time.Time
 	if timeout > 0 {
@@ -32,7 +32,7 @@ func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, e
 			left = max(time.Until(end), 0)
 		}
 		var err error
-		if ready, err = c.once(left, ready); err != nil {
+		if ready, err = c.waitOnce(left, ready); err != nil {
 			return ready, err
 		}
 		over := timeout == 0 || timeout > 0 && !time.Now().Before(end)
@@ -42,18 +42,18 @@ func (c *context) Wait(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, e
 	}
 }
 
-// once waits once, at most until endpoints are to be looked at.
-func (c *context) once(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, error) {
+// waitOnce waits once, at most until the next look at the matches.
+func (c *context) waitOnce(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.apart > 0 {
+	for c.excluders > 0 {
 		c.left.Wait()
 	}
 	if c.closed {
 		return ready, rmw.ErrClosed
 	}
 	c.arrange()
-	if next, settling := c.settle.next(time.Now()); settling && (timeout < 0 || next < timeout) {
+	if next, polling := c.matchPoll.next(time.Now()); polling && (timeout < 0 || next < timeout) {
 		timeout = next
 	}
 	if c.woken.Load() {
@@ -68,17 +68,17 @@ func (c *context) once(timeout time.Duration, ready []rmw.Ready) ([]rmw.Ready, e
 	if failed != nil {
 		return ready, fmt.Errorf("waiting: %w", failure(failed))
 	}
-	return c.look(c.collect(ready)), nil
+	return c.checkMatches(c.collect(ready)), nil
 }
 
-// arrange lists what to wait for, when that has changed.
+// arrange updates the entries of the wait set when they have changed.
 func (c *context) arrange() {
 	if !c.stale {
 		return
 	}
 	c.stale = false
 	e, t := append(c.entries[:0], entry(C.vnd_guard, unsafe.Pointer(c.guard))), append(c.targets[:0], target{})
-	if n := c.sight(); n != nil {
+	if n := c.graphSource(); n != nil {
 		e = append(e, entry(C.vnd_graph, unsafe.Pointer(C.rcl_node_get_graph_guard_condition(n))))
 		t = append(t, target{})
 	}
@@ -90,8 +90,8 @@ func (c *context) arrange() {
 	c.entries, c.targets = e, t
 }
 
-// collect appends what is ready, and takes the events. What has gone meanwhile is not among it: nobody ends anything
-// before apart lets him.
+// collect appends what is ready, and takes the events. All entities still exist: exclude lets
+// none end before rcl_wait has returned.
 func (c *context) collect(ready []rmw.Ready) []rmw.Ready {
 	for i := range c.entries {
 		if c.entries[i].ready == 0 {
@@ -99,11 +99,11 @@ func (c *context) collect(ready []rmw.Ready) []rmw.Ready {
 		}
 		switch t := &c.targets[i]; {
 		case c.entries[i].kind == C.vnd_graph:
-			c.settle.begin(time.Now())
+			c.matchPoll.begin(time.Now())
 			ready = append(ready, rmw.Ready{Event: true})
 		case t.event != nil:
-			if t.rated.happened(t.event) && t.rated.owner != nil {
-				ready = append(ready, rmw.Ready{Owner: t.rated.owner, Event: true})
+			if t.topicEnd.onEvent(t.event) && t.topicEnd.owner != nil {
+				ready = append(ready, rmw.Ready{Owner: t.topicEnd.owner, Event: true})
 			}
 		case t.owner != nil:
 			ready = append(ready, rmw.Ready{Owner: t.owner, Data: true})
@@ -112,15 +112,15 @@ func (c *context) collect(ready []rmw.Ready) []rmw.Ready {
 	return ready
 }
 
-// look looks for matches that came or went, for a while after the graph has changed.
-func (c *context) look(ready []rmw.Ready) []rmw.Ready {
-	if !c.settle.due(time.Now()) {
+// checkMatches appends owners whose matches changed, for a while after the graph has changed.
+func (c *context) checkMatches(ready []rmw.Ready) []rmw.Ready {
+	if !c.matchPoll.due(time.Now()) {
 		return ready
 	}
 	for _, n := range c.nodes {
 		for _, e := range n.entities {
 			if p, ok := e.(endpoint); ok {
-				if owner := p.look(); owner != nil {
+				if owner := p.checkMatches(); owner != nil {
 					ready = append(ready, rmw.Ready{Owner: owner, Event: true})
 				}
 			}
@@ -129,10 +129,9 @@ func (c *context) look(ready []rmw.Ready) []rmw.Ready {
 	return ready
 }
 
-// settle says when to look at matches: rcl of Humble tells of changes in the graph, but not of a match, which comes
-// with
-// such a change or soon after it.
-type settle struct {
+// matchPoll schedules the looks at the matches. rcl of Humble reports changes of the graph, but
+// not matches, which come with such a change or soon after it.
+type matchPoll struct {
 	at   time.Time     // of the next look; zero when there is none
 	step time.Duration // to the one after it
 }
@@ -143,18 +142,18 @@ const (
 	lastStep  = 512 * time.Millisecond
 )
 
-func (s *settle) begin(now time.Time) { s.at, s.step = now, firstStep }
+func (s *matchPoll) begin(now time.Time) { s.at, s.step = now, firstStep }
 
 // next is the time until the next look.
-func (s *settle) next(now time.Time) (wait time.Duration, settling bool) {
+func (s *matchPoll) next(now time.Time) (wait time.Duration, polling bool) {
 	if s.at.IsZero() {
 		return 0, false
 	}
 	return max(s.at.Sub(now), 0), true
 }
 
-// due says that it is time for a look, which follows.
-func (s *settle) due(now time.Time) bool {
+// due says whether a look is due, and schedules the next one.
+func (s *matchPoll) due(now time.Time) bool {
 	if s.at.IsZero() || now.Before(s.at) {
 		return false
 	}

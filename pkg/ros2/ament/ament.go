@@ -1,6 +1,5 @@
-// Package ament knows a sourced ROS 2 workspace: where its packages are, which distribution and versions it has, and
-// what a
-// program in C needs to be built in it.
+// Package ament reads a sourced ROS 2 workspace: the prefixes of its packages, its
+// distribution and versions, and the compiler flags for programs in C.
 package ament
 
 import (
@@ -13,10 +12,10 @@ import (
 	"strings"
 )
 
-// variable is what setup.bash puts the prefixes into.
+// variable holds the prefixes; setup.bash sets it.
 const variable = "AMENT_PREFIX_PATH"
 
-// Workspace is what is sourced: prefixes, those that go before others first.
+// Workspace is the sourced workspaces: their prefixes in order of precedence.
 type Workspace struct {
 	Distro   string // ROS_DISTRO
 	Prefixes []string
@@ -39,7 +38,7 @@ func Find(getenv func(string) string) (*Workspace, error) {
 	return w, nil
 }
 
-// Prefix is where a package is installed.
+// Prefix is the folder that a package is installed in.
 func (w *Workspace) Prefix(pkg string) (prefix string, found bool) {
 	for _, p := range w.Prefixes {
 		if _, err := os.Stat(filepath.Join(p, "share", "ament_index", "resource_index", "packages", pkg)); err == nil {
@@ -49,7 +48,7 @@ func (w *Workspace) Prefix(pkg string) (prefix string, found bool) {
 	return "", false
 }
 
-// Missing lists which of the packages are not there.
+// Missing lists the packages that are not installed.
 func (w *Workspace) Missing(packages ...string) []string {
 	var missing []string
 	for _, p := range packages {
@@ -60,7 +59,7 @@ func (w *Workspace) Missing(packages ...string) []string {
 	return missing
 }
 
-// Version of a package, as its package.xml has it.
+// Version of a package, from its package.xml.
 func (w *Workspace) Version(pkg string) (string, error) {
 	prefix, found := w.Prefix(pkg)
 	if !found {
@@ -83,7 +82,7 @@ func (w *Workspace) Version(pkg string) (string, error) {
 	return manifest.Version, nil
 }
 
-// Includes are the folders that headers of packages are in: one of its own for each, as it is from Humble on.
+// Includes are the folders of headers. From Humble on each package has its own.
 func (w *Workspace) Includes() ([]string, error) {
 	var folders []string
 	for _, p := range w.Prefixes {
@@ -100,7 +99,7 @@ func (w *Workspace) Includes() ([]string, error) {
 	return folders, nil
 }
 
-// Libraries are the folders that libraries are in.
+// Libraries are the folders of libraries.
 func (w *Workspace) Libraries() []string {
 	var folders []string
 	for _, p := range w.Prefixes {

@@ -1,6 +1,7 @@
 //go:build ignore
 
-// This program prints what a shell is to export before it builds the programs on rclgo; make rclgo runs it.
+// This program prints the variables that a shell exports before it builds programs on rclgo.
+// make rclgo runs it.
 package main
 
 import (

@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// Untried is the environment variable that lets programs on rclgo be built in distributions where nobody has tried it.
+// Untried is the environment variable that allows distributions which nobody has tried rclgo in.
 const Untried = "VND_RCLGO_UNTRIED"
 
-// tried are the distributions that programs on rclgo were built and flown in, with the major version of their rcl.
+// tried are the distributions that programs on rclgo were built and flown in, with the major
+// version of their rcl.
 var tried = map[string]string{"humble": "5"}
 
-// What a program on rclgo is compiled and linked with.
+// rclPackages are the packages that a program on rclgo is compiled and linked with.
 var rclPackages = []string{"rcl", "rcl_action", "rcl_yaml_param_parser", "rcutils", "rmw", "rmw_implementation",
 	"rosidl_runtime_c", "rosidl_typesupport_c", "rosidl_typesupport_interface",
 	"action_msgs", "builtin_interfaces", "unique_identifier_msgs"}
 
-// MessagePackages are those whose types the nodes look up when they start, whatever their parameters.
+// MessagePackages hold the types that every node looks up when it starts.
 var MessagePackages = []string{"builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "lifecycle_msgs", "nav_msgs",
 	"rcl_interfaces", "rosgraph_msgs", "std_msgs", "std_srvs", "tf2_msgs", "visualization_msgs", "vnd"}
 
@@ -26,8 +27,8 @@ type Flags struct {
 	Compile, Link []string
 }
 
-// Rclgo says how to build programs on rclgo in the workspace, or why that cannot be done. untried is the value of the
-// environment variable of that name.
+// Rclgo returns the flags that build programs on rclgo in the workspace, or why that is not
+// possible. untried is the value of the variable Untried.
 func (w *Workspace) Rclgo(untried string) (*Flags, error) {
 	if missing := w.Missing(rclPackages...); len(missing) > 0 {
 		return nil, fmt.Errorf("no package %s in %s (%s): install it or source the workspace that has it",
@@ -55,7 +56,7 @@ func (w *Workspace) Rclgo(untried string) (*Flags, error) {
 	return f, nil
 }
 
-// checkVersion compares rcl with the distribution.
+// checkVersion checks that rcl is of the distribution.
 func (w *Workspace) checkVersion(untried string) error {
 	version, err := w.Version("rcl")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package rclgo describes what of rclgo is used, at the version in rclgo/go.mod: functions without bodies, and types
-// with
-// the fields that are named, in C's place a pointer.
+// Package rclgo describes the part of rclgo that is used, at the version in rclgo/go.mod.
+// Functions have no bodies. Types have only the fields that are named; types of C are pointers.
 package rclgo
 
 import (

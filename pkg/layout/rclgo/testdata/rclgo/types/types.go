@@ -1,4 +1,4 @@
-// Package types describes what of package types of rclgo is used.
+// Package types describes the part of rclgo's package types that is used.
 package types
 
 import "unsafe"
