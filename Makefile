@@ -25,7 +25,7 @@ demo: build ## a model of recorded flights, then learning in flight: about five 
 
 .PHONY: test
 test: deps peers mpirun lint build cross ## all checks: lint, build, every Go test, with and without C
-	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
+	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	CGO_ENABLED=0 go test ./...
 	go test ./...
 
@@ -63,7 +63,7 @@ ARM64 := qemu-aarch64 -L /usr/aarch64-linux-gnu
 .PHONY: neon
 neon: ## the C kernels built for arm64 and tested in an emulator (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
-	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/nn/layers ./pkg/nn/nets
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets
 
 .PHONY: lint
 lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, generated code up to date

@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // Camera is a camera on the body and the known points in its view, which a
@@ -112,7 +113,7 @@ const (
 // robot in state s (p, q, v; in the frame of marks) sees them. Hidden ones are 0.
 func (c *Pinhole[F]) Project(s, marks, y []F) {
 	var r [attitude]F
-	putRotation(s[3:7], r[:])
+	quadrotor.Rotation(s[3:7], r[:])
 	for i := range c.n {
 		x, f := c.optical(&r, s, marks[3*i:][:3]), y[perFeature*i:][:perFeature]
 		f[0], f[1], f[2] = x[0]/x[2], x[1]/x[2], 1
@@ -126,7 +127,7 @@ func (c *Pinhole[F]) Project(s, marks, y []F) {
 // features are visible; the gradient of hidden ones, and of the flags, is 0.
 func (c *Pinhole[F]) Pull(s, marks, y, dy, ds []F) {
 	var r, dr [attitude]F
-	putRotation(s[3:7], r[:])
+	quadrotor.Rotation(s[3:7], r[:])
 	for i := range c.n {
 		if y[perFeature*i+2] == 0 {
 			continue
@@ -142,7 +143,7 @@ func (c *Pinhole[F]) Pull(s, marks, y, dy, ds []F) {
 			}
 		}
 	}
-	pullRotation(s[3:7], dr[:], ds[3:7])
+	quadrotor.RotationVJP(s[3:7], dr[:], ds[3:7])
 }
 
 // optical is a point in the optical frame: R_CB (R_WBᵀ (m − p) − place).

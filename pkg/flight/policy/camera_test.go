@@ -125,7 +125,7 @@ func TestPilotSeesFeatures(t *testing.T) {
 		for range o.Past {
 			past = append(past, hover[:]...)
 		}
-		Observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
+		observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
 		p.Norm.Apply(x)
 		var u [nU]float32
 		p.Net.Forward(p.Net.NewTape(1, 1), 0, 1, x, u[:])

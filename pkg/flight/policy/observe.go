@@ -12,6 +12,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // Observation says what a policy sees (paper, "Policy Learning and Deployment":
@@ -103,90 +104,7 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Refer
 	tail[3], tail[4] = F(cos), F(sin)
 }
 
-// kernelView is the observation as kernel puts it together, from states of S numbers into rows of width.
-func (o *Observation) kernelView(S, width int) kernel.View {
-	return kernel.View{Looks: o.Looks, Place: o.where(), Past: o.Past, State: S, Width: width}
-}
-
-// Observe writes the first O−Z channels of x[B][width] from s[B][S], whose rows
-// begin with p, q, v, ref[B][R] and past[K][B][U], the eldest action first.
-// Without points of a camera seen is nil, else it is the relative features
-// [B][N][3] that stand where positions would.
-func Observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen, past, x []F, width int) {
-	view := o.kernelView(S, width)
-	if kernel.Observe(&view, B, s, ref, seen, past, x) {
-		return
-	}
-	R, n := o.RefSize(), o.where()
-	for b := range B {
-		p, q, v := s[b*S:][:3], s[b*S+3:][:4], s[b*S+7:][:3]
-		r, y := ref[b*R:][:R], x[b*width:][:o.Size()]
-		if seen != nil {
-			copy(y, seen[b*n:][:n])
-		} else {
-			for i := range n {
-				y[i] = r[i] - p[i%3]
-			}
-		}
-		y, r = y[n:], r[3*o.Looks:]
-		for j := range 3 {
-			y[j], y[3+j] = v[j], r[j]-v[j]
-		}
-		putRotation(q, y[velocities:])
-		copy(y[velocities+attitude:], r[3:refTail])
-		y = y[fixedParts:]
-		for k := range o.Past {
-			copy(y[nU*k:nU*(k+1)], past[((o.Past-1-k)*B+b)*nU:])
-		}
-	}
-}
-
-// ObserveVJP adds the pullback of dx to ds[B][S], to dseen where there is one,
-// and to dpast[K][B][U].
-func ObserveVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen, dpast []F) {
-	view := o.kernelView(S, width)
-	if kernel.ObserveVJP(&view, B, s, dx, ds, dseen, dpast) {
-		return
-	}
-	n := o.where()
-	for b := range B {
-		q, g := s[b*S+3:][:4], ds[b*S:][:statePart]
-		y := dx[b*width:][:o.Size()]
-		for i, d := range y[:n] {
-			if dseen != nil {
-				dseen[b*n+i] += d
-			} else {
-				g[i%3] -= d
-			}
-		}
-		y = y[n:]
-		for j := range 3 {
-			g[7+j] += y[j] - y[3+j]
-		}
-		pullRotation(q, y[velocities:], g[3:7])
-		y = y[fixedParts:]
-		for k := range o.Past {
-			row := dpast[((o.Past-1-k)*B+b)*nU:][:nU]
-			for j := range row {
-				row[j] += y[nU*k+j]
-			}
-		}
-	}
-}
-
-// putRotation writes R(q) row by row.
-func putRotation[F kernel.Float](q, y []F) {
-	w, a, b, c := q[0], q[1], q[2], q[3]
-	y[0], y[1], y[2] = 1-2*(b*b+c*c), 2*(a*b-w*c), 2*(a*c+w*b)
-	y[3], y[4], y[5] = 2*(a*b+w*c), 1-2*(a*a+c*c), 2*(b*c-w*a)
-	y[6], y[7], y[8] = 2*(a*c-w*b), 2*(b*c+w*a), 1-2*(a*a+b*b)
-}
-
-// pullRotation adds the pullback of dy through putRotation to dq.
-func pullRotation[F kernel.Float](q, dy, dq []F) {
-	w, a, b, c := q[0], q[1], q[2], q[3]
-	dq[0] += 2 * (c*(dy[3]-dy[1]) + b*(dy[2]-dy[6]) + a*(dy[7]-dy[5]))
-	dq[1] += 2 * (b*(dy[1]+dy[3]) + c*(dy[2]+dy[6]) + w*(dy[7]-dy[5]) - 2*a*(dy[4]+dy[8]))
-	dq[2] += 2 * (a*(dy[1]+dy[3]) + c*(dy[5]+dy[7]) + w*(dy[2]-dy[6]) - 2*b*(dy[0]+dy[8]))
-	dq[3] += 2 * (a*(dy[2]+dy[6]) + b*(dy[5]+dy[7]) + w*(dy[3]-dy[1]) - 2*c*(dy[0]+dy[4]))
+// View is the observation as the quadrotor's kernels put it together, from states of S numbers into rows of width.
+func (o *Observation) View(S, width int) quadrotor.View {
+	return quadrotor.View{Looks: o.Looks, Place: o.where(), Past: o.Past, State: S, Width: width}
 }

@@ -153,7 +153,8 @@ func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
 	quadrotor.Measured(&here, f.s[:])
 	p := f.policy
 	PutReference(&p.Observation, f.at, f.ref)
-	Observe(&p.Observation, 1, f.s[:], statePart, f.ref, f.view(t), f.past, f.x, len(f.x))
+	view := p.Observation.View(statePart, len(f.x))
+	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.view(t), f.past, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])

@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
@@ -30,9 +31,9 @@ func defaults(t testing.TB) (o Observation, l quad.Limits) {
 // once with features.
 func TestObserveVJP(t *testing.T) {
 	o := Observation{Looks: 2, Ahead: 0.2, Past: 3}
-	observeVJP(t, &o)
+	checkObserveVJP(t, &o)
 	o.Camera = someCamera()
-	observeVJP(t, &o)
+	checkObserveVJP(t, &o)
 }
 
 // someCamera sees nine points, some of them near the edge of its view.
@@ -45,7 +46,7 @@ func someCamera() (c Camera) {
 	return c
 }
 
-func observeVJP(t *testing.T, o *Observation) {
+func checkObserveVJP(t *testing.T, o *Observation) {
 	const B, S, width = 2, 11, 100
 	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(n int) []float64 {
@@ -62,7 +63,7 @@ func observeVJP(t *testing.T, o *Observation) {
 	}
 	past, dpast := normal(o.Past*B*nU), make([]float64, o.Past*B*nU)
 	loss := func() (sum float64) {
-		Observe(o, B, s, S, ref, seen, past, x, width)
+		observe(o, B, s, S, ref, seen, past, x, width)
 		for i := range x {
 			sum += weight[i] * x[i]
 		}
@@ -70,7 +71,7 @@ func observeVJP(t *testing.T, o *Observation) {
 	}
 	loss()
 	ds := make([]float64, len(s))
-	ObserveVJP(o, B, s, S, weight, width, ds, dseen, dpast)
+	observeVJP(o, B, s, S, weight, width, ds, dseen, dpast)
 	central(t, "state", loss, s, ds)
 	central(t, "seen", loss, seen, dseen)
 	central(t, "past", loss, past, dpast)
@@ -100,10 +101,10 @@ func TestObserveBatch(t *testing.T) {
 		ds, ds32 := normal(B * S)
 		dseen, dseen32 := normal(B * o.Camera.Size())
 		dpast, dpast32 := normal(o.Past * B * nU)
-		Observe(&o, B, s, S, ref, seen, past, x, width)
-		Observe(&o, B, s32, S, ref32, seen32, past32, x32, width)
-		ObserveVJP(&o, B, s, S, dx, width, ds, dseen, dpast)
-		ObserveVJP(&o, B, s32, S, dx32, width, ds32, dseen32, dpast32)
+		observe(&o, B, s, S, ref, seen, past, x, width)
+		observe(&o, B, s32, S, ref32, seen32, past32, x32, width)
+		observeVJP(&o, B, s, S, dx, width, ds, dseen, dpast)
+		observeVJP(&o, B, s32, S, dx32, width, ds32, dseen32, dpast32)
 		for name, pair := range map[string]struct {
 			want []float64
 			got  []float32
@@ -126,8 +127,8 @@ func BenchmarkObserve(b *testing.B) {
 		make([]float32, B*width)
 	ds, dpast := make([]float32, B*S), make([]float32, o.Past*B*nU)
 	for b.Loop() {
-		Observe(&o, B, s, S, ref, nil, past, x, width)
-		ObserveVJP(&o, B, s, S, x, width, ds, nil, dpast)
+		observe(&o, B, s, S, ref, nil, past, x, width)
+		observeVJP(&o, B, s, S, x, width, ds, nil, dpast)
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e9/B, "ns/robot")
 }
@@ -204,7 +205,7 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 			r.P.X -= 1e4
 			return &r
 		}, ref)
-		Observe(&p.Observation, 1, state, statePart, ref, nil, past, x, len(x))
+		observe(&p.Observation, 1, state, statePart, ref, nil, past, x, len(x))
 		copy(x[p.Observation.Size():], z)
 		p.Norm.Apply(x)
 		var u [nU]float32
@@ -335,4 +336,14 @@ func BenchmarkTick(b *testing.B) {
 		now += 0.02
 		pilot.Command(now, &s)
 	}
+}
+
+func observe[F kernel.Float](o *Observation, B int, s []F, S int, ref, seen, past, x []F, width int) {
+	view := o.View(S, width)
+	quadrotor.Observe(&view, B, s, ref, seen, past, x)
+}
+
+func observeVJP[F kernel.Float](o *Observation, B int, s []F, S int, dx []F, width int, ds, dseen, dpast []F) {
+	view := o.View(S, width)
+	quadrotor.ObserveVJP(&view, B, s, dx, ds, dseen, dpast)
 }

@@ -1,3 +1,4 @@
+// Package task is what a policy is trained for: costs, where episodes begin and what they follow, and when they end.
 package task
 
 import (
@@ -6,6 +7,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // Episode is where a robot begins and what it follows.
@@ -13,6 +15,9 @@ type Episode struct {
 	Start     quad.State
 	Reference func(t float64) quad.Reference // t in s from the episode's start
 }
+
+// Cost of a step.
+type Cost = quadrotor.Cost
 
 // Task is what a policy is trained for.
 type Task struct {
@@ -38,7 +43,7 @@ func (s *Spread) around(r quad.Reference, rng *rand.Rand) quad.State {
 	turn := normal(s.Tilt)
 	turn.Z = math.Remainder(s.Yaw*rng.NormFloat64(), 2*math.Pi)
 	return quad.State{P: r.P.Add(normal(s.Position)), V: r.V.Add(normal(s.Velocity)),
-		Q: attitude(&r).Mul(so3.Exp(turn)).Normalize()}
+		Q: quadrotor.FlatAttitude(&r).Mul(so3.Exp(turn)).Normalize()}
 }
 
 // Start returns a task's episode along a reference, from a start drawn around it.

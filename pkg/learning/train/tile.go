@@ -84,10 +84,10 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 	t := &tile[F]{p: p, tasks: tasks, dt: dt, dims: d, world: w.tile(maxB, maxH), grad: make([]F, len(p.Net.Params)),
 		at: make([]*task.Task, maxB), z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent),
 		wrong: make([]F, maxB*p.Latent),
-		refs:  make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*task.RowSize),
+		refs:  make([]F, maxH*maxB*o.RefSize()), rows: make([]F, maxH*maxB*quadrotor.RowSize),
 		states: make([]F, (maxH+1)*maxB*d.State), comm: make([]F, (maxH+1)*maxB*nA), dcomm: make([]F, (maxH+1)*maxB*nA),
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
-		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*task.WeightsSize), cost: make([]F, maxB),
+		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*quadrotor.WeightsSize), cost: make([]F, maxB),
 		off:  make([]F, maxB),
 		acts: make([]F, (o.Past+maxH)*maxB*nA), dacts: make([]F, (o.Past+maxH)*maxB*nA)}
 	t.tape, t.sight = p.Net.NewTape(maxB, maxH), newSight(p, maxB, maxH)
@@ -120,7 +120,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 	hover, command := t.p.Hover(), quad.Command{Thrust: quad.Gravity}
 	for b := range B {
 		t.at[b] = t.tasks[rng.IntN(len(t.tasks))]
-		task.PutWeights(&t.at[b].Cost, t.weigh[b*task.WeightsSize:])
+		quadrotor.PutWeights(&t.at[b].Cost, t.weigh[b*quadrotor.WeightsSize:])
 		e := t.at[b].Draw(rng)
 		origin, now := e.Reference(0).P, 0. // of float32
 		t.path.begin(e.Reference, t.dt, origin)
@@ -129,7 +129,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		for h := range H {
 			now = float64(h) * t.dt
 			policy.PutReference(o, near, t.refs[(h*B+b)*R:][:R])
-			task.PutRow(&t.at[b].Cost, near(t.dt), t.rows[(h*B+b)*task.RowSize:])
+			quadrotor.PutRow(&t.at[b].Cost, near(t.dt), t.rows[(h*B+b)*quadrotor.RowSize:])
 		}
 		s := t.states[b*S:][:S]
 		copy(s, t.rest)
@@ -207,7 +207,8 @@ func (t *tile[F]) observe(h int) []F {
 	x := t.x[:B*width]
 	t.sight.look(h, t.state(h), t.dims.State)
 	seen, _ := t.sight.at(h)
-	policy.Observe(o, B, t.state(h), t.dims.State, t.refs[h*B*o.RefSize():], seen, t.past(t.acts, h), x, width)
+	view := o.View(t.dims.State, width)
+	quadrotor.Observe(&view, B, t.state(h), t.refs[h*B*o.RefSize():], seen, t.past(t.acts, h), x)
 	t.seen(h, x)
 	t.p.Norm.Apply(x)
 	return x
@@ -241,7 +242,7 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 	B, S := t.B, t.dims.State
 	tr := t.transition(h)
 	now, next := t.alive[h*B:][:B], t.alive[(h+1)*B:][:B]
-	task.Costs(&tr, t.weigh, t.cost, t.off)
+	quadrotor.Costs(&tr, t.weigh, t.cost, t.off)
 	for b := range B {
 		if next[b] = 0; now[b] == 0 {
 			continue
@@ -249,7 +250,7 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 		distance, radius := math.Sqrt(float64(t.off[b])), t.at[b].Radius // not a number where the state is not finite
 		f.Cost += float64(t.cost[b])
 		if x := t.cost[b]; x-x != 0 && t.blame == "" {
-			t.blame = task.Blame(&t.at[b].Cost, &tr, b)
+			t.blame = quadrotor.NonFiniteTerm(&t.at[b].Cost, &tr, b)
 		}
 		if !math.IsNaN(distance) {
 			f.Error += distance
@@ -265,9 +266,9 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 	}
 }
 
-func (t *tile[F]) transition(h int) task.Transition[F] {
-	return task.Transition[F]{B: t.B, S: t.dims.State, S0: t.state(h), S1: t.state(h + 1),
-		A: t.command(h), Last: t.command(h - 1), Ref: t.rows[h*t.B*task.RowSize:], Dt: t.dt}
+func (t *tile[F]) transition(h int) quadrotor.Transition[F] {
+	return quadrotor.Transition[F]{B: t.B, S: t.dims.State, S0: t.state(h), S1: t.state(h + 1),
+		A: t.command(h), Last: t.command(h - 1), Ref: t.rows[h*t.B*quadrotor.RowSize:], Dt: t.dt}
 }
 
 // backward pulls the cost of the last forward pass back and leaves the gradient
@@ -275,7 +276,7 @@ func (t *tile[F]) transition(h int) task.Transition[F] {
 func (t *tile[F]) backward(e epoch) {
 	o, B, width := &t.p.Observation, t.B, t.p.Net.Inputs
 	_, half := t.p.Scale()
-	n := B * t.dims.State
+	n, view := B*t.dims.State, o.View(t.dims.State, width)
 	dnext, ds := t.ds[0][:n], t.ds[1][:n]
 	clear(dnext)
 	clear(t.grad)
@@ -296,7 +297,7 @@ func (t *tile[F]) backward(e epoch) {
 		t.p.Net.Backward(t.tape, h, du, dx)
 		t.p.Norm.Pull(dx)
 		_, dseen := t.sight.at(h)
-		policy.ObserveVJP(o, B, t.state(h), t.dims.State, dx, width, ds, dseen, t.past(t.dacts, h))
+		quadrotor.ObserveVJP(&view, B, t.state(h), dx, ds, dseen, t.past(t.dacts, h))
 		t.sight.pull(h, t.state(h), t.dims.State, ds)
 		dnext, ds = ds, dnext
 	}
@@ -308,7 +309,7 @@ func (t *tile[F]) backward(e epoch) {
 func (t *tile[F]) pullCost(h int, e epoch, dnext, ds, da []F) {
 	B, S := t.B, t.dims.State
 	tr := t.transition(h)
-	g := task.Gradient[F]{S0: ds, S1: dnext, A: da, Last: t.dcomm[h*B*nA:][:B*nA]}
+	g := quadrotor.Gradient[F]{S0: ds, S1: dnext, A: da, Last: t.dcomm[h*B*nA:][:B*nA]}
 	scale := t.off[:B]
 	for b := range B {
 		scale[b] = t.alive[h*B+b] * F(e.scale)
@@ -317,7 +318,7 @@ func (t *tile[F]) pullCost(h int, e epoch, dnext, ds, da []F) {
 			scale[b] = 0
 		}
 	}
-	task.CostsVJP(&tr, t.weigh, scale, &g)
+	quadrotor.CostsVJP(&tr, t.weigh, scale, &g)
 }
 
 // imitate pulls back the squared error of the actions of the last forward pass

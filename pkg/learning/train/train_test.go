@@ -122,7 +122,7 @@ func TestGradient(t *testing.T) {
 			sum, cost, off := 0., make([]float64, B), make([]float64, B)
 			for h := range H {
 				tr := tl.transition(h)
-				task.Costs(&tr, tl.weigh, cost, off)
+				quadrotor.Costs(&tr, tl.weigh, cost, off)
 				for b := range B {
 					if wgt := tl.alive[h*B+b]; wgt != 0 && tl.alive[(h+1)*B+b] != 0 {
 						sum += wgt * e.scale * cost[b]

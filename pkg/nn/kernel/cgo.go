@@ -39,22 +39,6 @@ package kernel
 #cgo nocallback vnd_dense_film_backward
 #cgo noescape vnd_gradient_reduced
 #cgo nocallback vnd_gradient_reduced
-#cgo noescape vnd_body_step
-#cgo nocallback vnd_body_step
-#cgo noescape vnd_body_step_vjp
-#cgo nocallback vnd_body_step_vjp
-#cgo noescape vnd_body_inputs
-#cgo nocallback vnd_body_inputs
-#cgo noescape vnd_body_inputs_vjp
-#cgo nocallback vnd_body_inputs_vjp
-#cgo noescape vnd_price_steps
-#cgo nocallback vnd_price_steps
-#cgo noescape vnd_price_back
-#cgo nocallback vnd_price_back
-#cgo noescape vnd_observe
-#cgo nocallback vnd_observe
-#cgo noescape vnd_observe_vjp
-#cgo nocallback vnd_observe_vjp
 #cgo noescape vnd_normalise
 #cgo nocallback vnd_normalise
 #cgo noescape vnd_scale_rows
@@ -164,59 +148,6 @@ func denseFilmBackwardC(reduced bool, rows, k, n int, dy, w, film, pre, slope, d
 
 func gradientReducedC(rows, k, n int, x, dy, grad []float32) bool {
 	return C.vnd_gradient_reduced(size(rows), size(k), size(n), ptr(x), ptr(dy), ptr(grad)) != 0
-}
-
-func channelC(c *Channel) C.vnd_channel {
-	return C.vnd_channel{gain: C.float(c.Gain), blend: C.float(c.Blend), elder: C.float(c.Elder), tap: C.int(c.Tap)}
-}
-
-func bodyC(m *Body) C.vnd_body {
-	return C.vnd_body{dt: C.float(m.Dt), gravity: C.float(m.Gravity), thrust: channelC(&m.Thrust),
-		rate: channelC(&m.Rate), prior: C.int(flag(m.Prior))}
-}
-
-func bodyStepC(m *Body, rows int, s, a, d, next []float32) {
-	C.vnd_body_step(bodyC(m), size(rows), ptr(s), ptr(a), ptr(d), ptr(next))
-}
-
-func bodyStepVJPC(m *Body, rows int, s, a, d, dnext, ds, da, dd []float32) {
-	C.vnd_body_step_vjp(bodyC(m), size(rows), ptr(s), ptr(a), ptr(d), ptr(dnext), ptr(ds), ptr(da), ptr(dd))
-}
-
-func bodyInputsC(m *Body, rows int, s, a, x []float32) {
-	C.vnd_body_inputs(bodyC(m), size(rows), ptr(s), ptr(a), ptr(x))
-}
-
-func bodyInputsVJPC(m *Body, rows int, s, a, dx, ds, da []float32) {
-	C.vnd_body_inputs_vjp(bodyC(m), size(rows), ptr(s), ptr(a), ptr(dx), ptr(ds), ptr(da))
-}
-
-func priceC(p *Price) C.vnd_price {
-	return C.vnd_price{per_dt: C.float(p.PerDt), hover: C.float(p.Hover), state: size(p.State)}
-}
-
-func priceStepsC(p *Price, rows int, s0, s1, a, last, ref, weights, cost, off []float32) {
-	C.vnd_price_steps(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(cost),
-		ptr(off))
-}
-
-func priceVJPC(p *Price, rows int, s0, s1, a, last, ref, weights, scale, ds0, ds1, da, dlast []float32) {
-	C.vnd_price_back(priceC(p), size(rows), ptr(s0), ptr(s1), ptr(a), ptr(last), ptr(ref), ptr(weights), ptr(scale),
-		ptr(ds0), ptr(ds1),
-		ptr(da), ptr(dlast))
-}
-
-func viewC(v *View) C.vnd_view {
-	return C.vnd_view{looks: size(v.Looks), place: size(v.Place), past: size(v.Past), state: size(v.State),
-		width: size(v.Width)}
-}
-
-func observeC(v *View, rows int, s, ref, seen, past, x []float32) {
-	C.vnd_observe(viewC(v), size(rows), ptr(s), ptr(ref), ptr(seen), ptr(past), ptr(x))
-}
-
-func observeVJPC(v *View, rows int, s, dx, ds, dseen, dpast []float32) {
-	C.vnd_observe_vjp(viewC(v), size(rows), ptr(s), ptr(dx), ptr(ds), ptr(dseen), ptr(dpast))
 }
 
 func normaliseC(rows, n int, mean, scale, x []float32) {

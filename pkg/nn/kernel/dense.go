@@ -12,8 +12,8 @@ type Weights[F Float] struct {
 // Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored.
 func (w *Weights[F]) Set(trans bool, k, n int, b []F, ldb int) { w.set(false, trans, k, n, b, ldb) }
 
-// SetReduced is Set with W, and each row in its products, rounded to bfloat16, to 8 bits: half the memory, and twice as fast.
-// Sums stay in float32. It is Set where Reduces is false, for float64, and for K above 1024.
+// SetReduced is Set with W, and each row in its products, rounded to bfloat16, to 8 bits: half the memory, and twice as
+// fast. Sums stay in float32. It is Set where Reduces is false, for float64, and for K above 1024.
 func (w *Weights[F]) SetReduced(trans bool, k, n int, b []F, ldb int) {
 	w.set(true, trans, k, n, b, ldb)
 }
@@ -22,12 +22,12 @@ func (w *Weights[F]) SetReduced(trans bool, k, n int, b []F, ldb int) {
 func Reduces() bool { return native && panelsC(true, 1, 1) > 0 }
 
 func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
-	b = need(b, extent(trans, k, n, ldb))
+	b = Need(b, extent(trans, k, n, ldb))
 	w.K, w.N = k, n
-	if native32[F]() {
+	if Native[F]() {
 		w.reduced = reduced && panelsC(true, k, n) > 0
 		w.room(panelsC(w.reduced, k, n))
-		packPanelsC(w.reduced, trans, k, n, f32(b), ldb, f32(w.panels))
+		packPanelsC(w.reduced, trans, k, n, Float32s(b), ldb, Float32s(w.panels))
 		return
 	}
 	w.room(k * n)
@@ -42,12 +42,12 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	}
 }
 
-// Gradient adds xᵀ·dy to grad [K×N], that of W, for x [rows×K] and dy [rows×N], rounded to bfloat16 as the products were if
-// the weights are reduced.
+// Gradient adds xᵀ·dy to grad [K×N], that of W, for x [rows×K] and dy [rows×N], rounded to bfloat16 as the products
+// were if the weights are reduced.
 func (w *Weights[F]) Gradient(rows int, x, dy, grad []F) {
 	k, n := w.K, w.N
-	x, dy, grad = need(x, rows*k), need(dy, rows*n), need(grad, k*n)
-	if w.reduced && native32[F]() && gradientReducedC(rows, k, n, f32(x), f32(dy), f32(grad)) {
+	x, dy, grad = Need(x, rows*k), Need(dy, rows*n), Need(grad, k*n)
+	if w.reduced && Native[F]() && gradientReducedC(rows, k, n, Float32s(x), Float32s(dy), Float32s(grad)) {
 		return
 	}
 	Gemm(true, false, k, n, rows, x, k, dy, n, 1, grad, n)
@@ -69,20 +69,21 @@ func (w *Weights[F]) room(n int) {
 	w.panels = x[skip : skip+n : skip+n]
 }
 
-// maybe is need for an argument that may be nil.
-func maybe[F Float](x []F, n int) []F {
+// Maybe is Need for an argument that may be nil.
+func Maybe[F Float](x []F, n int) []F {
 	if x == nil {
 		return nil
 	}
-	return need(x, n)
+	return Need(x, n)
 }
 
-// Dense writes y = x·W + bias + add for x [rows×K], bias [N], add and y [rows×N]. bias and add may be nil; add may be y.
+// Dense writes y = x·W + bias + add for x [rows×K], bias [N], add and y [rows×N]. bias and add may be nil; add may be
+// y.
 func Dense[F Float](rows int, x []F, w *Weights[F], bias, add, y []F) {
 	k, n := w.K, w.N
-	x, bias, add, y = need(x, rows*k), maybe(bias, n), maybe(add, rows*n), need(y, rows*n)
-	if native32[F]() {
-		denseC(w.reduced, rows, k, n, f32(x), f32(w.panels), f32(bias), f32(add), f32(y))
+	x, bias, add, y = Need(x, rows*k), Maybe(bias, n), Maybe(add, rows*n), Need(y, rows*n)
+	if Native[F]() {
+		denseC(w.reduced, rows, k, n, Float32s(x), Float32s(w.panels), Float32s(bias), Float32s(add), Float32s(y))
 		return
 	}
 	denseGo(rows, w, x, bias, add, y)
@@ -91,9 +92,9 @@ func Dense[F Float](rows int, x []F, w *Weights[F], bias, add, y []F) {
 // DenseTanh writes y = tanh(x·W + bias).
 func DenseTanh[F Float](rows int, x []F, w *Weights[F], bias, y []F) {
 	k, n := w.K, w.N
-	x, bias, y = need(x, rows*k), need(bias, n), need(y, rows*n)
-	if native32[F]() {
-		denseTanhC(w.reduced, rows, k, n, f32(x), f32(w.panels), f32(bias), f32(y))
+	x, bias, y = Need(x, rows*k), Need(bias, n), Need(y, rows*n)
+	if Native[F]() {
+		denseTanhC(w.reduced, rows, k, n, Float32s(x), Float32s(w.panels), Float32s(bias), Float32s(y))
 		return
 	}
 	denseTanhGo(rows, w, x, bias, y)
@@ -103,9 +104,10 @@ func DenseTanh[F Float](rows int, x []F, w *Weights[F], bias, y []F) {
 // ½u(1 + tanh(√(2/π)(u + 0.044715u³))). add [rows×N] may be nil.
 func DenseGelu[F Float](rows int, x []F, w *Weights[F], bias, add, y, slope []F) {
 	k, n := w.K, w.N
-	x, bias, add, y, slope = need(x, rows*k), need(bias, n), maybe(add, rows*n), need(y, rows*n), need(slope, rows*n)
-	if native32[F]() {
-		denseGeluC(w.reduced, rows, k, n, f32(x), f32(w.panels), f32(bias), f32(add), f32(y), f32(slope))
+	x, bias, add, y, slope = Need(x, rows*k), Need(bias, n), Maybe(add, rows*n), Need(y, rows*n), Need(slope, rows*n)
+	if Native[F]() {
+		denseGeluC(w.reduced, rows, k, n, Float32s(x), Float32s(w.panels),
+			Float32s(bias), Float32s(add), Float32s(y), Float32s(slope))
 		return
 	}
 	denseGeluGo(rows, w, x, bias, add, y, slope)
@@ -115,37 +117,39 @@ func DenseGelu[F Float](rows int, x []F, w *Weights[F], bias, add, y, slope []F)
 // in each row. p goes to pre [rows×N], which may be nil.
 func DenseFilm[F Float](rows int, x []F, w *Weights[F], bias, film, pre, y, slope []F) {
 	k, n := w.K, w.N
-	x, bias, film, pre = need(x, rows*k), need(bias, n), need(film, rows*2*n), maybe(pre, rows*n)
-	y, slope = need(y, rows*n), need(slope, rows*n)
-	if native32[F]() {
-		denseFilmC(w.reduced, rows, k, n, f32(x), f32(w.panels), f32(bias), f32(film), f32(pre), f32(y), f32(slope))
+	x, bias, film, pre = Need(x, rows*k), Need(bias, n), Need(film, rows*2*n), Maybe(pre, rows*n)
+	y, slope = Need(y, rows*n), Need(slope, rows*n)
+	if Native[F]() {
+		denseFilmC(w.reduced, rows, k, n, Float32s(x), Float32s(w.panels),
+			Float32s(bias), Float32s(film), Float32s(pre), Float32s(y), Float32s(slope))
 		return
 	}
 	denseFilmGo(rows, w, x, bias, film, pre, y, slope)
 }
 
-// DenseGeluBackward turns the slope that DenseGelu wrote into the gradient of u: slope ← slope·(dy·W). dy [rows×K] is the
-// gradient past the layer that read y, and W that layer's weights, transposed.
+// DenseGeluBackward turns the slope that DenseGelu wrote into the gradient of u: slope ← slope·(dy·W). dy [rows×K] is
+// the gradient past the layer that read y, and W that layer's weights, transposed.
 func DenseGeluBackward[F Float](rows int, dy []F, w *Weights[F], slope []F) {
 	k, n := w.K, w.N
-	dy, slope = need(dy, rows*k), need(slope, rows*n)
-	if native32[F]() {
-		denseGeluBackwardC(w.reduced, rows, k, n, f32(dy), f32(w.panels), f32(slope))
+	dy, slope = Need(dy, rows*k), Need(slope, rows*n)
+	if Native[F]() {
+		denseGeluBackwardC(w.reduced, rows, k, n, Float32s(dy), Float32s(w.panels), Float32s(slope))
 		return
 	}
 	denseGeluBackwardGo(rows, w, dy, slope)
 }
 
-// DenseFilmBackward turns the slope that DenseFilm wrote into the gradient of p: slope ← slope·(1+γ)·(dy·W). Unless pre is
-// nil, it adds the gradients of γ and β to dfilm [rows×2N].
+// DenseFilmBackward turns the slope that DenseFilm wrote into the gradient of p: slope ← slope·(1+γ)·(dy·W). Unless pre
+// is nil, it adds the gradients of γ and β to dfilm [rows×2N].
 func DenseFilmBackward[F Float](rows int, dy []F, w *Weights[F], film, pre, slope, dfilm []F) {
 	k, n := w.K, w.N
-	dy, film, slope = need(dy, rows*k), need(film, rows*2*n), need(slope, rows*n)
-	if pre = maybe(pre, rows*n); pre != nil {
-		dfilm = need(dfilm, rows*2*n)
+	dy, film, slope = Need(dy, rows*k), Need(film, rows*2*n), Need(slope, rows*n)
+	if pre = Maybe(pre, rows*n); pre != nil {
+		dfilm = Need(dfilm, rows*2*n)
 	}
-	if native32[F]() {
-		denseFilmBackwardC(w.reduced, rows, k, n, f32(dy), f32(w.panels), f32(film), f32(pre), f32(slope), f32(dfilm))
+	if Native[F]() {
+		denseFilmBackwardC(w.reduced, rows, k, n, Float32s(dy), Float32s(w.panels),
+			Float32s(film), Float32s(pre), Float32s(slope), Float32s(dfilm))
 		return
 	}
 	denseFilmBackwardGo(rows, w, dy, film, pre, slope, dfilm)

@@ -1,13 +1,14 @@
 // Products of rows with weights that lie in panels, and what follows each product while its numbers are still in the
-// first-level cache. Included once per instruction set by isa_*.c, after gemm.h, whose VL, MR and NR hold here too.
+// first-level cache.
 //
-// A panel is NR columns of W, row after row; the last one has VL columns where no more are left, and zeros past the last.
-// Every number is one sum over k in order, whatever rows and columns stand beside it. Weights that are reduced lie in panels
-// of bfloat16, whose sums go by pairs, see reduced.h.
+// A panel is NR columns of W, row after row; the last one has VL columns where no more are left, and zeros past the
+// last. Every number is one sum over k in order, whatever rows and columns stand beside it. Weights that are reduced
+// lie in panels of bfloat16, whose sums go by pairs, see reduced.h.
 
 INLINE ptrdiff_t panel_width(ptrdiff_t cols) { return cols > VL ? NR : VL; }
 
-static ptrdiff_t whole_panels(ptrdiff_t k, ptrdiff_t n) { return k * (n / NR * NR + (n % NR ? panel_width(n % NR) : 0)); }
+static ptrdiff_t whole_panels(ptrdiff_t k,
+	ptrdiff_t n) { return k * (n / NR * NR + (n % NR ? panel_width(n % NR) : 0)); }
 
 static void pack_whole(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *restrict packed) {
 	for (ptrdiff_t j = 0; j < n; j += NR) {
@@ -45,18 +46,22 @@ INLINE void product(const int nv, ptrdiff_t rows, ptrdiff_t k, const float *rest
 			*(vec_u *)(sum + i * NR + j * VL) = acc[i][j];
 }
 
-static __attribute__((noinline)) void product1(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda, const float *b,
+static __attribute__((noinline)) void product1(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda,
+	const float *b,
 	float *sum) {
 	product(1, rows, k, a, lda, b, sum);
 }
 
-static __attribute__((noinline)) void product2(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda, const float *b,
+static __attribute__((noinline)) void product2(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda,
+	const float *b,
 	float *sum) {
 	product(2, rows, k, a, lda, b, sum);
 }
 
-// abreast computes sum [count·NR] for one row and count whole panels at a time: an addition waits for the one before it.
-INLINE void abreast(const int count, ptrdiff_t k, const float *restrict x, const float *restrict b, float *restrict sum) {
+// abreast computes sum [count·NR] for one row and count whole panels at a time: an addition waits for the one before
+// it.
+INLINE void abreast(const int count, ptrdiff_t k, const float *restrict x, const float *restrict b,
+	float *restrict sum) {
 	vec acc[8][2];
 #pragma GCC unroll 8
 	for (int i = 0; i < count; i++)
@@ -132,7 +137,8 @@ INLINE void tail(const int kind, ptrdiff_t rows, const ptrdiff_t cols, ptrdiff_t
 	}
 }
 
-INLINE void finish(const int kind, ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j, const float *sum,
+INLINE void finish(const int kind, ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j,
+	const float *sum,
 	const operands *o) {
 	if (cols == NR)
 		tail(kind, rows, NR, n, i, j, sum, o);
@@ -158,8 +164,8 @@ INLINE ptrdiff_t one_row(const int kind, ptrdiff_t k, ptrdiff_t n, const float *
 	return j;
 }
 
-// fetch asks for what the tail will read and write of a block, while the product is under way: a tape is longer than the
-// caches, and its rows lie too far apart for the processor to guess the next.
+// fetch asks for what the tail will read and write of a block, while the product is under way: a tape is longer than
+// the caches, and its rows lie too far apart for the processor to guess the next.
 INLINE void fetch(const int kind, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j, const operands *o) {
 	for (ptrdiff_t end = i + rows; i < end; i++)
 		for (ptrdiff_t c = 0; c < NR; c += 16) {
@@ -176,7 +182,8 @@ INLINE void fetch(const int kind, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t i, ptrd
 }
 
 // tile_of multiplies up to MR rows from i on with the panel of column j, and finishes them.
-INLINE void tile_of(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o,
+INLINE void tile_of(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
+	const operands *o,
 	ptrdiff_t i, ptrdiff_t j, float *sum) {
 	ptrdiff_t cols = n - j < NR ? n - j : NR, count = rows - i < MR ? rows - i : MR;
 	if (cols > VL)
@@ -191,17 +198,19 @@ enum { FEW = 16 };
 
 #include "reduced.h"
 
-static ptrdiff_t panels(int reduced, ptrdiff_t k, ptrdiff_t n) { return reduced ? reduced_panels(k, n) : whole_panels(k, n); }
+static ptrdiff_t panels(int reduced, ptrdiff_t k, ptrdiff_t n) { return reduced ? reduced_panels(k,
+	n) : whole_panels(k, n); }
 
-static void pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {
+static void pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb,
+	float *packed) {
 	if (reduced)
 		pack_reduced(trans, k, n, b, ldb, packed);
 	else
 		pack_whole(trans, k, n, b, ldb, packed);
 }
 
-// rows_by_panels walks panel by panel, or, of products so short that all panels stay in the first-level cache, row by row:
-// what the tail reads and writes then lies in a line, and is fetched MR rows ahead.
+// rows_by_panels walks panel by panel, or, of products so short that all panels stay in the first-level cache, row by
+// row: what the tail reads and writes then lies in a line, and is fetched MR rows ahead.
 INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o) {
 	float sum[MR * NR] __attribute__((aligned(64)));
@@ -226,35 +235,41 @@ INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_
 		}
 }
 
-static void dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *add, float *y) {
 	operands o = {.reduced = reduced, .bias = bias, .add = add, .y = y};
 	rows_by_panels(PLAIN, rows, k, n, x, w, &o);
 }
 
-static void dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+static void dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias, float *y) {
 	operands o = {.reduced = reduced, .bias = bias, .y = y};
 	rows_by_panels(TANH, rows, k, n, x, w, &o);
 }
 
-static void dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *add, float *y, float *slope) {
 	operands o = {.reduced = reduced, .bias = bias, .add = add, .y = y, .slope = slope};
 	rows_by_panels(GELU, rows, k, n, x, w, &o);
 }
 
-static void dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+static void dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *film, float *pre, float *y, float *slope) {
 	operands o = {.reduced = reduced, .bias = bias, .film = film, .pre = pre, .y = y, .slope = slope};
 	rows_by_panels(FILM, rows, k, n, x, w, &o);
 }
 
-static void dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+static void dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	float *slope) {
 	operands o = {.reduced = reduced, .slope = slope, .y = slope};
 	rows_by_panels(GELU_BACK, rows, k, n, dy, w, &o);
 }
 
-static void dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, const float *film,
+static void dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	const float *film,
 	const float *pre, float *slope, float *dfilm) {
 	operands o = {.reduced = reduced, .film = film, .pre = (float *)pre, .slope = slope, .dfilm = dfilm, .y = slope};
 	rows_by_panels(FILM_BACK, rows, k, n, dy, w, &o);

@@ -23,7 +23,8 @@ func productGo[F Float](rows int, w *Weights[F], x []F, f func(i, j, at int, sum
 	}
 }
 
-// rounded is x in bfloat16: the upper half of its bits, to the nearest, of two the even one. Subnormal numbers become 0.
+// rounded is x in bfloat16: the upper half of its bits, to the nearest, of two the even one. Subnormal numbers become
+// 0.
 func rounded[F Float](x F) F {
 	bits := math.Float32bits(float32(x))
 	switch exponent := bits >> 23 & 0xff; {

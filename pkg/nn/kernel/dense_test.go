@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// layer is one of the kernels around a product with weights: the lengths of its arguments besides weights, which of them
-// it writes, which may be nil, and its two forms.
+// layer is one of the kernels around a product with weights: the lengths of its arguments besides weights, which of
+// them it writes, which may be nil, and its two forms.
 type layer struct {
 	name      string
 	lengths   func(rows, k, n int) []int
@@ -373,8 +373,8 @@ func TestLayersNoAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkLayers times the kernels on 64 rows of 256 by 256, counted by the products alone and by the processor time of
-// this process: other processes then matter less.
+// BenchmarkLayers times the kernels on 64 rows of 256 by 256, counted by the products alone and by the processor time
+// of this process: other processes then matter less.
 func BenchmarkLayers(b *testing.B) {
 	rng := rand.New(rand.NewPCG(16, 16))
 	const rows, k, n = 64, 256, 256

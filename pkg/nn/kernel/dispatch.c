@@ -121,21 +121,25 @@ void vnd_dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const floa
 	use->dense(reduced, rows, k, n, x, w, bias, add, y);
 }
 
-void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y) {
+void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias, float *y) {
 	use->dense_tanh(reduced, rows, k, n, x, w, bias, y);
 }
 
-void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *add, float *y, float *slope) {
 	use->dense_gelu(reduced, rows, k, n, x, w, bias, add, y, slope);
 }
 
-void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *film, float *pre, float *y, float *slope) {
 	use->dense_film(reduced, rows, k, n, x, w, bias, film, pre, y, slope);
 }
 
-void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope) {
+void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	float *slope) {
 	use->dense_gelu_backward(reduced, rows, k, n, dy, w, slope);
 }
 
@@ -146,43 +150,6 @@ void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t
 
 int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
 	return use->gradient_reduced(rows, k, n, x, dy, g);
-}
-
-void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next) {
-	use->body_step(&m, rows, s, a, d, next);
-}
-
-void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,
-	float *da, float *dd) {
-	use->body_step_vjp(&m, rows, s, a, d, dnext, ds, da, dd);
-}
-
-void vnd_body_inputs(vnd_body m, ptrdiff_t rows, const float *s, const float *a, float *x) {
-	use->body_inputs(&m, rows, s, a, x);
-}
-
-void vnd_body_inputs_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da) {
-	use->body_inputs_vjp(&m, rows, s, a, dx, ds, da);
-}
-
-void vnd_price_steps(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
-	const float *weights, float *cost, float *off) {
-	const vnd_flown f = {s0, s1, a, last, ref, weights};
-	use->price(&k, rows, &f, cost, off);
-}
-
-void vnd_price_back(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
-	const float *weights, const float *scale, float *ds0, float *ds1, float *da, float *dlast) {
-	const vnd_flown f = {s0, s1, a, last, ref, weights};
-	use->price_vjp(&k, rows, &f, scale, ds0, ds1, da, dlast);
-}
-
-void vnd_observe(vnd_view o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x) {
-	use->observe(&o, rows, s, ref, seen, past, x);
-}
-
-void vnd_observe_vjp(vnd_view o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast) {
-	use->observe_vjp(&o, rows, s, dx, ds, dseen, dpast);
 }
 
 void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x) {

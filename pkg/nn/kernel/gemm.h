@@ -1,22 +1,9 @@
 // The matrix product for machines without oneDNN: C = op(A)·op(B) + beta·C by
-// register tiles of MR rows by two vectors of VL columns. Included once per
-// instruction set by isa_*.c, which sets VL and MR.
+// register tiles of MR rows by two vectors of VL columns.
 //
 // Blocks of A and B are packed into panels that a tile reads from end to end:
 // op(A) by MR rows, op(B) by NR columns, zeros past the last. A block of B stays
 // in the second-level cache, its panel and that of A in the first.
-
-typedef float vec __attribute__((vector_size(4 * VL)));
-typedef float vec_u __attribute__((vector_size(4 * VL), aligned(4)));
-typedef float vec4 __attribute__((vector_size(16), aligned(4)));
-
-// Elements i…l of a and b, those of b counted from 4.
-#if defined(__clang__)
-#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-typedef int int4 __attribute__((vector_size(16)));
-#define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (int4){i, j, k, l})
-#endif
 
 enum { NR = 2 * VL, KC = 256, MC = 8 * MR, NC = 8 * NR };
 
@@ -65,19 +52,6 @@ INLINE void pack_rows(ptrdiff_t width, ptrdiff_t k, ptrdiff_t count, const float
 			for (ptrdiff_t j = 0; j < width; j++)
 				panel[j] = j < count ? x[j] : 0.0f;
 	}
-}
-
-// transpose4 copies the transpose of the 4×4 at x, rows ld apart, to y, rows
-// width apart.
-INLINE void transpose4(const float *x, ptrdiff_t ld, float *y, ptrdiff_t width) {
-	vec4 r0 = *(const vec4 *)x, r1 = *(const vec4 *)(x + ld);
-	vec4 r2 = *(const vec4 *)(x + 2 * ld), r3 = *(const vec4 *)(x + 3 * ld);
-	vec4 a = SHUFFLE(r0, r1, 0, 4, 1, 5), b = SHUFFLE(r0, r1, 2, 6, 3, 7);
-	vec4 c = SHUFFLE(r2, r3, 0, 4, 1, 5), d = SHUFFLE(r2, r3, 2, 6, 3, 7);
-	*(vec4 *)y = SHUFFLE(a, c, 0, 1, 4, 5);
-	*(vec4 *)(y + width) = SHUFFLE(a, c, 2, 3, 6, 7);
-	*(vec4 *)(y + 2 * width) = SHUFFLE(b, d, 0, 1, 4, 5);
-	*(vec4 *)(y + 3 * width) = SHUFFLE(b, d, 2, 3, 6, 7);
 }
 
 // pack_columns copies the transpose of x [count×k], rows ld apart, into a panel
@@ -160,8 +134,8 @@ INLINE void lanes(const int width, ptrdiff_t k, const float *restrict x, ptrdiff
 	}
 }
 
-// row computes C = x·B + beta·C for one row x, without packing: each number of B is used once. Past the last whole vector
-// of columns it reads on into the next row, and copies the last rows, which have none.
+// row computes C = x·B + beta·C for one row x, without packing: each number of B is used once. Past the last whole
+// vector of columns it reads on into the next row, and copies the last rows, which have none.
 static void row(ptrdiff_t n, ptrdiff_t k, const float *restrict x, ptrdiff_t incx, const float *restrict b,
 	ptrdiff_t ldb, float beta, float *restrict y) {
 	ptrdiff_t j = 0;

@@ -1,9 +1,8 @@
-// Package kernel holds the hot loops of the nets, matrix products and the fused
-// element-wise passes between them, and of the flight around them.
+// Package kernel holds the hot loops of neural networks: matrix products and the
+// fused element-wise passes between them.
 //
 // Every function is written for float32 and float64. The Go reference in
-// reference.go is always compiled and states what each kernel computes (those of
-// flight, cost and observation report that they did nothing, and their callers state it); float64
+// reference.go is always compiled and states what each kernel computes; float64
 // always runs it, so that gradients can be proved by finite differences. float32
 // runs the C of the same signature where the binary was built with cgo.
 //
@@ -17,20 +16,21 @@ import "unsafe"
 // Float is the element type of every kernel.
 type Float interface{ float32 | float64 }
 
-// native32 reports whether F is float32 and the C kernels are in use.
-func native32[F Float]() bool {
+// Native reports whether F is float32 and the C kernels are in use. With Float32s, Need and Maybe it serves packages
+// with C of their own.
+func Native[F Float]() bool {
 	var zero F
 	return unsafe.Sizeof(zero) == 4 && native
 }
 
-// f32 views a slice that native32 has shown to be of float32.
-func f32[F Float](x []F) []float32 {
+// Float32s views a slice that Native has shown to be of float32.
+func Float32s[F Float](x []F) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// need cuts a slice to the length a kernel uses, or panics as Go's own bounds
+// Need cuts a slice to the length a kernel uses, or panics as Go's own bounds
 // check does.
-func need[F Float](x []F, n int) []F { return x[:n:n] }
+func Need[F Float](x []F, n int) []F { return x[:n:n] }
 
 // Gemm computes C = op(A)·op(B) + beta·C with op(A) [m×k], op(B) [k×n], C [m×n].
 // lda, ldb, ldc are the row lengths of the matrices as stored. With beta = 0, C
@@ -39,11 +39,11 @@ func Gemm[F Float](transA, transB bool, m, n, k int, a []F, lda int, b []F, ldb 
 	if m == 0 || n == 0 {
 		return
 	}
-	a = need(a, extent(transA, m, k, lda))
-	b = need(b, extent(transB, k, n, ldb))
-	c = need(c, extent(false, m, n, ldc))
-	if native32[F]() {
-		gemmC(transA, transB, m, n, k, f32(a), lda, f32(b), ldb, float32(beta), f32(c), ldc)
+	a = Need(a, extent(transA, m, k, lda))
+	b = Need(b, extent(transB, k, n, ldb))
+	c = Need(c, extent(false, m, n, ldc))
+	if Native[F]() {
+		gemmC(transA, transB, m, n, k, Float32s(a), lda, Float32s(b), ldb, float32(beta), Float32s(c), ldc)
 		return
 	}
 	gemmGo(transA, transB, m, n, k, a, lda, b, ldb, beta, c, ldc)
@@ -66,9 +66,9 @@ func extent(trans bool, rows, cols, ld int) int {
 
 // ColumnSums adds the sum over the rows of x [rows×n] to sum [n].
 func ColumnSums[F Float](rows, n int, x, sum []F) {
-	x, sum = need(x, rows*n), need(sum, n)
-	if native32[F]() {
-		columnSumsC(rows, n, f32(x), f32(sum))
+	x, sum = Need(x, rows*n), Need(sum, n)
+	if Native[F]() {
+		columnSumsC(rows, n, Float32s(x), Float32s(sum))
 		return
 	}
 	columnSumsGo(rows, n, x, sum)
@@ -84,10 +84,10 @@ func ColumnSums[F Float](rows, n int, x, sum []F) {
 // On return gi holds r, u, c and the last third of gh holds gh_n with its bias;
 // the first two thirds of gh keep what they held.
 func GruGates[F Float](rows, n int, gi, bi, gh, bh, h, next []F) {
-	gi, gh, bi, bh = need(gi, rows*3*n), need(gh, rows*3*n), need(bi, 3*n), need(bh, 3*n)
-	h, next = need(h, rows*n), need(next, rows*n)
-	if native32[F]() {
-		gruGatesC(rows, n, f32(gi), f32(bi), f32(gh), f32(bh), f32(h), f32(next))
+	gi, gh, bi, bh = Need(gi, rows*3*n), Need(gh, rows*3*n), Need(bi, 3*n), Need(bh, 3*n)
+	h, next = Need(h, rows*n), Need(next, rows*n)
+	if Native[F]() {
+		gruGatesC(rows, n, Float32s(gi), Float32s(bi), Float32s(gh), Float32s(bh), Float32s(h), Float32s(next))
 		return
 	}
 	gruGatesGo(rows, n, gi, bi, gh, bh, h, next)
@@ -97,10 +97,10 @@ func GruGates[F Float](rows, n int, gi, bi, gh, bh, h, next []F) {
 // the two sums before the gates, and writes dh = dnext·u, the part of the
 // gradient of h that does not pass through gh.
 func GruGatesBackward[F Float](rows, n int, gi, gh, h, dnext, dh []F) {
-	gi, gh, h = need(gi, rows*3*n), need(gh, rows*3*n), need(h, rows*n)
-	dnext, dh = need(dnext, rows*n), need(dh, rows*n)
-	if native32[F]() {
-		gruGatesBackwardC(rows, n, f32(gi), f32(gh), f32(h), f32(dnext), f32(dh))
+	gi, gh, h = Need(gi, rows*3*n), Need(gh, rows*3*n), Need(h, rows*n)
+	dnext, dh = Need(dnext, rows*n), Need(dh, rows*n)
+	if Native[F]() {
+		gruGatesBackwardC(rows, n, Float32s(gi), Float32s(gh), Float32s(h), Float32s(dnext), Float32s(dh))
 		return
 	}
 	gruGatesBackwardGo(rows, n, gi, gh, h, dnext, dh)
@@ -108,9 +108,9 @@ func GruGatesBackward[F Float](rows, n int, gi, gh, h, dnext, dh []F) {
 
 // Axpy computes y += a·x.
 func Axpy[F Float](a F, x, y []F) {
-	y = need(y, len(x))
-	if native32[F]() {
-		axpyC(float32(a), f32(x), f32(y))
+	y = Need(y, len(x))
+	if Native[F]() {
+		axpyC(float32(a), Float32s(x), Float32s(y))
 		return
 	}
 	axpyGo(a, x, y)
@@ -118,8 +118,8 @@ func Axpy[F Float](a F, x, y []F) {
 
 // SquaredNorm is the sum of squares of x, accumulated in float64.
 func SquaredNorm[F Float](x []F) float64 {
-	if native32[F]() {
-		return squaredNormC(f32(x))
+	if Native[F]() {
+		return squaredNormC(Float32s(x))
 	}
 	return squaredNormGo(x)
 }
@@ -128,9 +128,9 @@ func SquaredNorm[F Float](x []F) float64 {
 // Gaussian kernel exp(-c·max(0, |x|² + |y|² - 2·dot)) in place, and writes the
 // sum of each row to sums [rows]. x2 [rows] and y2 [n] are the squared norms.
 func Rbf[F Float](rows, n int, dot, x2, y2 []F, c F, sums []F) {
-	dot, x2, y2, sums = need(dot, rows*n), need(x2, rows), need(y2, n), need(sums, rows)
-	if native32[F]() {
-		rbfC(rows, n, f32(dot), f32(x2), f32(y2), float32(c), f32(sums))
+	dot, x2, y2, sums = Need(dot, rows*n), Need(x2, rows), Need(y2, n), Need(sums, rows)
+	if Native[F]() {
+		rbfC(rows, n, Float32s(dot), Float32s(x2), Float32s(y2), float32(c), Float32s(sums))
 		return
 	}
 	rbfGo(rows, n, dot, x2, y2, c, sums)
@@ -152,10 +152,32 @@ type AdamStep struct {
 //	g' = GradScale·g    m = β1·m + (1-β1)·g'    v = β2·v + (1-β2)·g'²
 //	p = p - Decay·p - Rate·m / (√(Correct2·v) + ε)
 func Adam[F Float](s AdamStep, p, g, m, v []F) {
-	g, m, v = need(g, len(p)), need(m, len(p)), need(v, len(p))
-	if native32[F]() {
-		adamC(s, f32(p), f32(g), f32(m), f32(v))
+	g, m, v = Need(g, len(p)), Need(m, len(p)), Need(v, len(p))
+	if Native[F]() {
+		adamC(s, Float32s(p), Float32s(g), Float32s(m), Float32s(v))
 		return
 	}
 	adamGo(s, p, g, m, v)
+}
+
+// Normalise turns the rows of x [rows×n] into (x − mean)·scale.
+func Normalise[F Float](rows int, mean, scale, x []F) {
+	n := len(mean)
+	scale, x = Need(scale, n), Need(x, rows*n)
+	if Native[F]() {
+		normaliseC(rows, n, Float32s(mean), Float32s(scale), Float32s(x))
+		return
+	}
+	normaliseGo(rows, n, mean, scale, x)
+}
+
+// ScaleRows multiplies the rows of x [rows×n] by scale [n].
+func ScaleRows[F Float](rows int, scale, x []F) {
+	n := len(scale)
+	x = Need(x, rows*n)
+	if Native[F]() {
+		scaleRowsC(rows, n, Float32s(scale), Float32s(x))
+		return
+	}
+	scaleRowsGo(rows, n, scale, x)
 }

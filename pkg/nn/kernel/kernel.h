@@ -10,33 +10,6 @@ typedef struct {
 	float rate, beta1, beta2, correct2, epsilon, keep, grad_scale;
 } vnd_adam_step;
 
-typedef struct {
-	float gain, blend, elder;
-	int tap;
-} vnd_channel;
-
-typedef struct {
-	float dt, gravity;
-	vnd_channel thrust, rate;
-	int prior;
-} vnd_body;
-
-// What one step of a batch was, see cost.go.
-typedef struct {
-	const float *s0, *s1, *a, *last, *ref, *weights;
-} vnd_flown;
-
-typedef struct {
-	float per_dt, hover;
-	ptrdiff_t state; // numbers of a state
-} vnd_price;
-
-// See observe.go.
-typedef struct {
-	ptrdiff_t looks, place, past; // points of the reference, numbers of the place, past actions
-	ptrdiff_t state, width;       // numbers of a state and of a row of the observation
-} vnd_view;
-
 // One instruction set's kernels.
 typedef struct {
 	const char *name;
@@ -53,27 +26,22 @@ typedef struct {
 	void (*adam)(const vnd_adam_step *s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
 	ptrdiff_t (*panels)(int reduced, ptrdiff_t k, ptrdiff_t n);
 	void (*pack_panels)(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
-	void (*dense)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	void (*dense)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+		const float *bias,
 		const float *add, float *y);
-	void (*dense_tanh)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
-	void (*dense_gelu)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	void (*dense_tanh)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+		const float *bias, float *y);
+	void (*dense_gelu)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+		const float *bias,
 		const float *add, float *y, float *slope);
-	void (*dense_film)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+	void (*dense_film)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+		const float *bias,
 		const float *film, float *pre, float *y, float *slope);
-	void (*dense_gelu_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+	void (*dense_gelu_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+		float *slope);
 	void (*dense_film_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 		const float *film, const float *pre, float *slope, float *dfilm);
 	int (*gradient_reduced)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
-	void (*body_step)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
-	void (*body_step_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext,
-		float *ds, float *da, float *dd);
-	void (*body_inputs)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, float *x);
-	void (*body_inputs_vjp)(const vnd_body *m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da);
-	void (*price)(const vnd_price *k, ptrdiff_t rows, const vnd_flown *f, float *cost, float *off);
-	void (*price_vjp)(const vnd_price *k, ptrdiff_t rows, const vnd_flown *f, const float *scale, float *ds0, float *ds1, float *da,
-		float *dlast);
-	void (*observe)(const vnd_view *o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x);
-	void (*observe_vjp)(const vnd_view *o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast);
 	void (*normalise)(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
 	void (*scale_rows)(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 } vnd_kernels;
@@ -107,32 +75,26 @@ void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y);
 double vnd_squared_norm(ptrdiff_t n, const float *x);
 void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
 void vnd_adam(vnd_adam_step s, ptrdiff_t n, float *p, const float *g, float *m, float *v);
-// vnd_panels is how many numbers the panels of W [k×n] take; 0 where it cannot be reduced, to bfloat16, if that is asked.
+// vnd_panels is how many numbers the panels of W [k×n] take; 0 where it cannot be reduced, to bfloat16, if that is
+// asked.
 ptrdiff_t vnd_panels(int reduced, ptrdiff_t k, ptrdiff_t n);
 void vnd_pack_panels(int reduced, int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed);
 void vnd_dense(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
 	const float *add, float *y);
-void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias, float *y);
-void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_tanh(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias, float *y);
+void vnd_dense_gelu(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *add, float *y, float *slope);
-void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w, const float *bias,
+void vnd_dense_film(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *w,
+	const float *bias,
 	const float *film, float *pre, float *y, float *slope);
-void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w, float *slope);
+void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
+	float *slope);
 void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm);
 // vnd_gradient_reduced returns 0 and does nothing where it cannot be done.
 int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
-void vnd_body_step(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, float *next);
-void vnd_body_step_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *d, const float *dnext, float *ds,
-	float *da, float *dd);
-void vnd_body_inputs(vnd_body m, ptrdiff_t rows, const float *s, const float *a, float *x);
-void vnd_body_inputs_vjp(vnd_body m, ptrdiff_t rows, const float *s, const float *a, const float *dx, float *ds, float *da);
-void vnd_price_steps(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
-	const float *weights, float *cost, float *off);
-void vnd_price_back(vnd_price k, ptrdiff_t rows, const float *s0, const float *s1, const float *a, const float *last, const float *ref,
-	const float *weights, const float *scale, float *ds0, float *ds1, float *da, float *dlast);
-void vnd_observe(vnd_view o, ptrdiff_t rows, const float *s, const float *ref, const float *seen, const float *past, float *x);
-void vnd_observe_vjp(vnd_view o, ptrdiff_t rows, const float *s, const float *dx, float *ds, float *dseen, float *dpast);
 void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
 void vnd_scale_rows(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 

@@ -1,16 +1,8 @@
-// The element-wise loops, plain C for the compiler to vectorise. Included once
-// per instruction set by isa_*.c, with everything static.
+// The element-wise loops, plain C for the compiler to vectorise.
 //
 // No loop swallows a NaN: every clamp is written so that the comparison fails
 // and the NaN stays. (Without -fno-thread-jumps gcc makes a path of its own, under a
 // mask, of every side of a clamp.)
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "kernel.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 // exp_clamped is e^x to 3 ulp, with x held within ±60: beyond, nothing here
 // depends on it, and products with e^-60 stay clear of subnormal numbers, which
@@ -61,8 +53,8 @@ INLINE float tanh1(float x) {
 #define GELU_SCALE 1.59576912f
 #define GELU_CUBIC 0.044715f
 
-// gelu_both returns GELU(x) and writes its slope. e is 2^t as in exp_clamped, by a polynomial of degree 5 (relative error
-// 8e-8, less than the rounding of t leaves), and the exponent is added to the bits of the result.
+// gelu_both returns GELU(x) and writes its slope. e is 2^t as in exp_clamped, by a polynomial of degree 5 (relative
+// error 8e-8, less than the rounding of t leaves), and the exponent is added to the bits of the result.
 INLINE float gelu_both(float x, float *slope) {
 	const float shift = 12582912.0f, log2e = 1.44269504f, x2 = x * x;
 	float t = x * (-GELU_SCALE * log2e - GELU_CUBIC * GELU_SCALE * log2e * x2);
@@ -182,4 +174,17 @@ static void adam(const vnd_adam_step *s, ptrdiff_t n, float *restrict p, const f
 		v[i] = vi;
 		p[i] = k.keep * p[i] - k.rate * mi / (sqrt1(k.correct2 * vi) + k.epsilon);
 	}
+}
+
+static void normalise(ptrdiff_t rows, ptrdiff_t n, const float *restrict mean, const float *restrict scale,
+	float *restrict x) {
+	for (ptrdiff_t i = 0; i < rows; i++, x += n)
+		for (ptrdiff_t j = 0; j < n; j++)
+			x[j] = (x[j] - mean[j]) * scale[j];
+}
+
+static void scale_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict scale, float *restrict x) {
+	for (ptrdiff_t i = 0; i < rows; i++, x += n)
+		for (ptrdiff_t j = 0; j < n; j++)
+			x[j] *= scale[j];
 }

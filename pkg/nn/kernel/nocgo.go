@@ -26,13 +26,5 @@ func denseFilmC(_ bool, _, _, _ int, _, _, _, _, _, _, _ []float32)             
 func denseGeluBackwardC(_ bool, _, _, _ int, _, _, _ []float32)                                {}
 func denseFilmBackwardC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                       {}
 func gradientReducedC(_, _, _ int, _, _, _ []float32) bool                                     { return false }
-func bodyStepC(_ *Body, _ int, _, _, _, _ []float32)                                           {}
-func bodyStepVJPC(_ *Body, _ int, _, _, _, _, _, _, _ []float32)                               {}
-func bodyInputsC(_ *Body, _ int, _, _, _ []float32)                                            {}
-func bodyInputsVJPC(_ *Body, _ int, _, _, _, _, _ []float32)                                   {}
-func priceStepsC(_ *Price, _ int, _, _, _, _, _, _, _, _ []float32)                            {}
-func priceVJPC(_ *Price, _ int, _, _, _, _, _, _, _, _, _, _, _ []float32)                     {}
-func observeC(_ *View, _ int, _, _, _, _, _ []float32)                                         {}
-func observeVJPC(_ *View, _ int, _, _, _, _, _ []float32)                                      {}
 func normaliseC(_, _ int, _, _, _ []float32)                                                   {}
 func scaleRowsC(_, _ int, _, _ []float32)                                                      {}

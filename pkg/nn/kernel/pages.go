@@ -2,7 +2,8 @@ package kernel
 
 import "unsafe"
 
-// Tape returns n zeros for what a pass keeps for its way back, on huge pages where they are many and the system has any.
+// Tape returns n zeros for what a pass keeps for its way back, on huge pages where they are many and the system has
+// any.
 func Tape[F Float](n int) []F {
 	x := make([]F, n)
 	const many = 4 << 20

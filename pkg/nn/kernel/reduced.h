@@ -1,17 +1,18 @@
 // Products in bfloat16: both operands are rounded to 8 bits, their products summed in float32, two at an instruction.
-// Included by dense.h. Instruction sets without it make no such panels, nor do any for more than PAIRS / MR pairs of k, and
-// are never asked for products with them.
+// Included by dense.h. Instruction sets without it make no such panels, nor do any for more than PAIRS / MR pairs of k,
+// and are never asked for products with them.
 //
-// Weights lie in panels of NR columns whatever is left, zeros past the last; of every column two successive numbers of k
-// share the 32 bits of a float, and so do those of a row.
+// Weights lie in panels of NR columns whatever is left, zeros past the last; of every column two successive numbers of
+// k share the 32 bits of a float, and so do those of a row.
 
 INLINE ptrdiff_t pairs(ptrdiff_t k) { return (k + 1) / 2; }
 
-#ifdef VND_BF16
+#ifdef VND_AVX512BF16
 // PAIRS of rows are rounded at a time: with a panel of up to 256 numbers a column they stay in the first-level cache.
 enum { PAIRS = 4096 };
 
-static ptrdiff_t reduced_panels(ptrdiff_t k, ptrdiff_t n) { return pairs(k) <= PAIRS / MR ? pairs(k) * ((n + NR - 1) / NR * NR) : 0; }
+static ptrdiff_t reduced_panels(ptrdiff_t k,
+	ptrdiff_t n) { return pairs(k) <= PAIRS / MR ? pairs(k) * ((n + NR - 1) / NR * NR) : 0; }
 
 // round2 returns two rounded numbers, low in the lower half.
 INLINE float round2(float low, float high) {
@@ -21,7 +22,8 @@ INLINE float round2(float low, float high) {
 	return x;
 }
 
-static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *restrict b, ptrdiff_t ldb, float *restrict packed) {
+static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *restrict b, ptrdiff_t ldb,
+	float *restrict packed) {
 	const ptrdiff_t down = trans ? 1 : ldb, right = trans ? ldb : 1;
 	for (ptrdiff_t j = 0; j < n; j += NR)
 		for (ptrdiff_t p = 0; p < k; p += 2)
@@ -67,7 +69,8 @@ static __attribute__((noinline)) void reduced_product(ptrdiff_t rows, ptrdiff_t 
 }
 
 // rows_reduced is rows_by_panels for weights in pairs.
-INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o) {
+INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
+	const operands *o) {
 	float x[PAIRS] __attribute__((aligned(64))), sum[MR * NR] __attribute__((aligned(64)));
 	const ptrdiff_t half = pairs(k), most = PAIRS / half / MR * MR;
 	for (ptrdiff_t from = 0; from < rows; from += most) {
@@ -84,25 +87,28 @@ INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t 
 			}
 	}
 }
-// Gradients of weights sum over rows: two successive rows of a column share 32 bits. As many pairs of rows are worked through
-// at a time as let both operands, the next ones and the sums stay in the second-level cache.
+// Gradients of weights sum over rows: two successive rows of a column share 32 bits. As many pairs of rows are worked
+// through at a time as let both operands, the next ones and the sums stay in the second-level cache.
 enum { PAIRS_GRAD = 64, BLOCK = PAIRS_GRAD * 512 };
 _Static_assert(VL % MR == 0, "a tile's columns of x lie in one panel");
 
-// pair_rows writes x [rows×n] in panels of `width` columns, zeros past the last; a panel's pairs of rows follow each other.
+// pair_rows writes x [rows×n] in panels of `width` columns, zeros past the last; a panel's pairs of rows follow each
+// other.
 INLINE void pair_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, const ptrdiff_t width, float *restrict to) {
 	const ptrdiff_t panel = pairs(rows) * width, padded = (n + width - 1) / width * width;
 	for (ptrdiff_t p = 0; p < rows; p += 2, x += 2 * n, to += width)
 		for (ptrdiff_t j = 0; j < padded; j += VL) {
 			const __mmask16 some = n - j >= VL ? 0xffff : j < n ? (__mmask16)((1u << (n - j)) - 1) : 0;
-			__m512 even = _mm512_maskz_loadu_ps(some, x + j), odd = p + 1 < rows ? _mm512_maskz_loadu_ps(some, x + n + j) : _mm512_setzero_ps();
-			__m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even)), high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd));
+			__m512 even = _mm512_maskz_loadu_ps(some, x + j), odd = p + 1 < rows ? _mm512_maskz_loadu_ps(some,
+				x + n + j) : _mm512_setzero_ps();
+			__m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even)),
+				high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd));
 			_mm512_storeu_si512(to + j / width * panel + j % width, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
 		}
 }
 
-// gradient_tile adds xᵀ·dy to the first `high`, at most MR, rows and `wide`, at most NR, columns of g, for `count` pairs of rows in
-// panels of VL and of NR columns.
+// gradient_tile adds xᵀ·dy to the first `high`, at most MR, rows and `wide`, at most NR, columns of g, for `count`
+// pairs of rows in panels of VL and of NR columns.
 static __attribute__((noinline)) void gradient_tile(ptrdiff_t count, const float *restrict x, const float *restrict dy,
 	ptrdiff_t high, ptrdiff_t wide, float *restrict g, ptrdiff_t ldg) {
 	__m512 acc[MR][2];
@@ -137,7 +143,8 @@ INLINE void ask(ptrdiff_t n, const float *x, ptrdiff_t part, ptrdiff_t parts) {
 // gradient_reduced packs as many rows as fit, and asks for the next ones while these are multiplied.
 static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
 	float packed[BLOCK] __attribute__((aligned(64)));
-	const ptrdiff_t high = (k + VL - 1) / VL * VL, wide = (n + NR - 1) / NR * NR, fit = BLOCK / (high + wide), most = 2 * (fit < PAIRS_GRAD ? fit : PAIRS_GRAD);
+	const ptrdiff_t high = (k + VL - 1) / VL * VL, wide = (n + NR - 1) / NR * NR, fit = BLOCK / (high + wide),
+		most = 2 * (fit < PAIRS_GRAD ? fit : PAIRS_GRAD);
 	const ptrdiff_t tiles = (k + MR - 1) / MR * (wide / NR);
 	if (most < 2)
 		return 0;
@@ -151,7 +158,8 @@ static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const floa
 			for (ptrdiff_t i = 0; i < k; i += MR, tile++) {
 				ask(next * k, x + some * k, tile, tiles);
 				ask(next * n, dy + some * n, tile, tiles);
-				gradient_tile(count, left + i / VL * VL * count + i % VL, right + j * count, k - i, n - j, g + i * n + j, n);
+				gradient_tile(count, left + i / VL * VL * count + i % VL, right + j * count, k - i, n - j,
+					g + i * n + j, n);
 			}
 	}
 	return 1;
@@ -159,6 +167,8 @@ static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const floa
 #else
 static ptrdiff_t reduced_panels(ptrdiff_t k, ptrdiff_t n) { return 0; }
 static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {}
-INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w, const operands *o) {}
-static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) { return 0; }
+INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
+	const operands *o) {}
+static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy,
+	float *g) { return 0; }
 #endif

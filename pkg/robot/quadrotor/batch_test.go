@@ -8,8 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBatch: a batch in float32, which flies many robots at a time where the machine can, moves them as float64 does one by
-// one, whatever the delays, the size of the turns and the number of robots, and leaves alone what is beyond the last.
+// TestBatch: a batch in float32, which flies many robots at a time where the machine can, moves them as float64 does
+// one by one, whatever the delays, the size of the turns and the number of robots, and leaves alone what is beyond the
+// last.
 func TestBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delay := rapid.Custom(func(t *rapid.T) float64 {

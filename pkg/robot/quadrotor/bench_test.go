@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkStep is one step of 64 robots with its features, forth and back, by the processor time of this process: other
-// processes then matter less.
+// BenchmarkStep is one step of 64 robots with its features, forth and back, by the processor time of this process:
+// other processes then matter less.
 func BenchmarkStep(b *testing.B) {
 	const B = 64
 	m, rng := NewQuadrotor[float32](0.02, NominalActuator()), rand.New(rand.NewPCG(1, 1))

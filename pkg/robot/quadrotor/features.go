@@ -2,10 +2,10 @@ package quadrotor
 
 import "vnd/pkg/nn/kernel"
 
-// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what the
-// actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the direction
-// of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in the world
-// frame, attitude is R_WB, row-major, and the thrust is also given as the vector T z_B.
+// Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what
+// the actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the
+// direction of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in
+// the world frame, attitude is R_WB, row-major, and the thrust is also given as the vector T z_B.
 const (
 	xP    = 0  // p_W, m
 	xV    = 3  // v_W, m/s
@@ -41,7 +41,9 @@ func (m *Quadrotor[F]) ContextSpans() []Span {
 
 // Inputs implements System.
 func (m *Quadrotor[F]) Inputs(B int, s, a, x []F) {
-	if !m.world && kernel.BodyInputs(&m.body, B, s, a, x) {
+	s, a, x = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(x, B*nX)
+	if !m.world && native[F]() {
+		m.inputsC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(x))
 		return
 	}
 	for b := range B {
@@ -67,7 +69,11 @@ func (m *Quadrotor[F]) inputs(s, a, x []F) {
 
 // InputsVJP implements System.
 func (m *Quadrotor[F]) InputsVJP(B int, s, a, dx, ds, da []F) {
-	if !m.world && kernel.BodyInputsVJP(&m.body, B, s, a, dx, ds, da) {
+	s, a, dx = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(dx, B*nX)
+	ds, da = kernel.Need(ds, B*nS), kernel.Maybe(da, B*nA)
+	if !m.world && native[F]() {
+		m.inputsVJPC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(dx), kernel.Float32s(ds),
+			kernel.Float32s(da))
 		return
 	}
 	for b := range B {

@@ -52,10 +52,10 @@ const (
 	windowRows          = 20
 )
 
-// Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity and
-// attitude after 10, 25 and 50 steps, each relative to that of the nominal actuator, where the mean one-step residual of
-// the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is not
-// mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
+// Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity
+// and attitude after 10, 25 and 50 steps, each relative to that of the nominal actuator, where the mean one-step
+// residual of the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is
+// not mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
 // returned. The error is ctx's, or that of the search.
 func Identify(ctx context.Context, dt float64, segments [][]quad.Step) (Actuator, error) {
 	w := newRecordings(segments)

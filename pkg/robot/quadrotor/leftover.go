@@ -5,7 +5,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Leftover averages what the prior leaves of measured accelerations: wind, drag, thrust that is off. It is for one goroutine.
+// Leftover averages what the prior leaves of measured accelerations: wind, drag, thrust that is off. It is for one
+// goroutine.
 type Leftover struct {
 	system                   *Quadrotor[float64] // in the world, where wind is constant
 	dt                       float64
@@ -19,8 +20,8 @@ func NewLeftover(a Actuator, dt float64, steps int) *Leftover {
 		make([]float64, steps*nU)}
 }
 
-// Mean returns the mean over the window of measured less prior acceleration, m/s² in the world. rows are one more than the
-// window has steps.
+// Mean returns the mean over the window of measured less prior acceleration, m/s² in the world. rows are one more than
+// the window has steps.
 func (l *Leftover) Mean(rows []quad.Step) (mean so3.Vec3) {
 	measured, actions := Flatten[float64](rows)
 	l.system.Window(l.steps, measured, actions, l.state, nil, l.states, l.residuals)

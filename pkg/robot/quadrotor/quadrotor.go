@@ -26,7 +26,6 @@ const (
 // the constant body rate, q' = q ⊗ Exp(ω Δt) (paper, "Physics prior and residual head"), where T and ω are the lagged
 // commands.
 type Quadrotor[F kernel.Float] struct {
-	body         kernel.Body // the same numbers for many robots at a time; what follows states it robot by robot
 	dt           F
 	thrust, rate channel[F]
 	noPrior      bool
@@ -44,24 +43,20 @@ type channel[F kernel.Float] struct {
 func NewQuadrotor[F kernel.Float](dt float64, a Actuator) *Quadrotor[F] {
 	mk := func(gain, delay, lag float64) channel[F] {
 		i, f := tap(delay)
+		if i < 0 || i >= MaxDelay {
+			panic("quadrotor: a delay beside the delay line")
+		}
 		return channel[F]{F(gain), F(blend(lag, dt)), i, F(f)}
 	}
-	m := &Quadrotor[F]{dt: F(dt),
+	return &Quadrotor[F]{dt: F(dt),
 		thrust: mk(a.ThrustGain, a.ThrustDelay, a.ThrustLag),
 		rate:   mk(a.RateGain, a.RateDelay, a.RateLag)}
-	m.body = kernel.Body{Dt: dt, Gravity: quad.Gravity, Thrust: m.thrust.plain(), Rate: m.rate.plain(), Prior: true}
-	return m
-}
-
-// plain is the channel as kernel takes it.
-func (c *channel[F]) plain() kernel.Channel {
-	return kernel.Channel{Gain: float64(c.gain), Blend: float64(c.blend), Elder: float64(c.elder), Tap: c.tap}
 }
 
 // WithoutPrior returns the ablation whose f_prior keeps the measured state as it is, so that the residual has to learn
 // the whole transition (paper, "w/o residual prior").
 func (m Quadrotor[F]) WithoutPrior() *Quadrotor[F] {
-	m.noPrior, m.body.Prior = true, false
+	m.noPrior = true
 	return &m
 }
 
@@ -129,7 +124,9 @@ func (m *Quadrotor[F]) actVJP(ds, da []F, de *[4]F) {
 
 // Step implements System.
 func (m *Quadrotor[F]) Step(B int, s, a, d, next []F) {
-	if !m.world && kernel.BodyStep(&m.body, B, s, a, d, next) {
+	s, a, d, next = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(d, B*nU), kernel.Need(next, B*nS)
+	if !m.world && native[F]() {
+		m.stepC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(d), kernel.Float32s(next))
 		return
 	}
 	for b := range B {
@@ -178,7 +175,11 @@ func (m *Quadrotor[F]) rigid(p [3]F, q quat[F], v [3]F, e *[4]F) ([3]F, quat[F],
 
 // StepVJP implements System.
 func (m *Quadrotor[F]) StepVJP(B int, s, a, d, dnext, ds, da, dd []F) {
-	if !m.world && kernel.BodyStepVJP(&m.body, B, s, a, d, dnext, ds, da, dd) {
+	s, a, d, dnext = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(d, B*nU), kernel.Need(dnext, B*nS)
+	ds, da, dd = kernel.Need(ds, B*nS), kernel.Maybe(da, B*nA), kernel.Need(dd, B*nU)
+	if !m.world && native[F]() {
+		m.stepVJPC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(d), kernel.Float32s(dnext),
+			kernel.Float32s(ds), kernel.Float32s(da), kernel.Float32s(dd))
 		return
 	}
 	for b := range B {
@@ -246,8 +247,8 @@ func (m *Quadrotor[F]) stepVJP(s, a, d, dnext, ds, da, dd []F) {
 	}
 }
 
-// rigidVJP returns the gradient at q and adds that at e. at are the attitudes of the step's beginning, middle and end, a
-// turn of half apart.
+// rigidVJP returns the gradient at q and adds that at e. at are the attitudes of the step's beginning, middle and end,
+// a turn of half apart.
 func (m *Quadrotor[F]) rigidVJP(at *[3]quat[F], half quat[F], e *[4]F, dp [3]F, dq4 quat[F], dv [3]F,
 	de *[4]F) quat[F] {
 	h := m.dt / 2

@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/nn/kernel"
 )
 
-// quat is a quaternion in the arithmetic of F; gradients with respect to it live in R⁴. A struct: the compiler keeps it in
-// registers, an array it does not.
+// quat is a quaternion in the arithmetic of F; gradients with respect to it live in R⁴. A struct: the compiler keeps it
+// in registers, an array it does not.
 type quat[F kernel.Float] struct{ w, x, y, z F }
 
 func vec[F kernel.Float](x []F) [3]F { return [3]F{x[0], x[1], x[2]} }
@@ -101,8 +101,8 @@ func (a quat[F]) matrixVJP(d []F, da *quat[F]) {
 	da.z += 2 * (x*(d[2]+d[6]) + y*(d[5]+d[7]) + w*(d[3]-d[1]) - 2*z*(d[0]+d[4]))
 }
 
-// half2 returns cos(θ/2), sin(θ/2)/θ and d(sin(θ/2)/θ)/dθ / θ for θ² = t; series below 0.25 rad², where they are exact to
-// float64 rounding with these terms.
+// half2 returns cos(θ/2), sin(θ/2)/θ and d(sin(θ/2)/θ)/dθ / θ for θ² = t; series below 0.25 rad², where they are exact
+// to float64 rounding with these terms.
 func half2[F kernel.Float](t F) (c, s, k F) {
 	if t < 0.25 {
 		// Products with what the compiler divides out: a division takes as long as all of a series' products.

@@ -43,8 +43,9 @@ type System[F kernel.Float] interface {
 	Inputs(B int, s, a, x []F)
 	// InputsVJP adds the pullback of dx[B][X] to ds and da (may be nil).
 	InputsVJP(B int, s, a, dx, ds, da []F)
-	// Fix adds to w[B][U] the tangents d[B][U] at states s with their vectors turned to the world, where a disturbance such
-	// as wind stays while the robot turns. Carry is its inverse and its transpose: it adds to d the tangents at s of w.
+	// Fix adds to w[B][U] the tangents d[B][U] at states s with their vectors turned to the world, where a disturbance
+	// such as wind stays while the robot turns. Carry is its inverse and its transpose: it adds to d the tangents at s
+	// of w.
 	Fix(B int, s, d, w []F)
 	Carry(B int, s, w, d []F)
 	// CarryVJP adds the pullback of dd[B][U] through Carry to ds.
@@ -56,6 +57,7 @@ type System[F kernel.Float] interface {
 
 	// Window reads one context, measured[T+1][M] and actions[T][A], and writes the state at its end, s[S], with the
 	// actuator part filtered from the window's commands; optionally (each may be nil) the raw context features
-	// ctx[T][C], the states of every row states[T][S], and the one-step residuals r[T][U] = s_{i+1} ⊖ f_prior(s_i, a_i).
+	// ctx[T][C], the states of every row states[T][S], and the one-step residuals r[T][U] = s_{i+1} ⊖ f_prior(s_i,
+	// a_i).
 	Window(T int, measured, actions, s, ctx, states, r []F)
 }

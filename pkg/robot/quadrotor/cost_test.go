@@ -1,4 +1,4 @@
-package task
+package quadrotor
 
 import (
 	"math"
@@ -75,12 +75,12 @@ func TestCostByHand(t *testing.T) {
 	ref, every := quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, V: so3.Vec3{Y: 1}, A: so3.Vec3{X: 0.5},
 		Yaw: math.Pi / 2}, only()["all"]
 	PutRow(&every, &ref, row)
-	q := attitude(&ref).Mul(so3.Exp(so3.Vec3{Z: 0.1}))
+	q := FlatAttitude(&ref).Mul(so3.Exp(so3.Vec3{Z: 0.1}))
 	tr := Transition[float64]{B: 1, S: 10, Dt: 0.1, Ref: row,
 		S0: []float64{0, 0, 0, 1, 0, 0, 0, 0, 0.9, 0},
 		S1: []float64{1.3, 2, 3.4, q.W, q.X, q.Y, q.Z, 0.3, 1, 0.4},
 		A:  []float64{2 * quad.Gravity, 0, 3, 4}, Last: []float64{quad.Gravity, 0, 3, 2}}
-	upright := attitude(&ref)
+	upright := FlatAttitude(&ref)
 	x := upright.Mul(so3.Exp(so3.Vec3{Z: 0.1})).Rotate(so3.Vec3{X: 1})
 	chord := 2 * math.Sin(0.05)
 	for name, want := range map[string]float64{
@@ -112,7 +112,7 @@ func TestAttitude(t *testing.T) {
 	for range 1000 {
 		r := quad.Reference{A: so3.Vec3{X: 5 * rng.NormFloat64(), Y: 5 * rng.NormFloat64(), Z: 5 * rng.NormFloat64()},
 			Yaw: 4 * rng.NormFloat64()}
-		q, need := attitude(&r), r.A.Add(so3.Vec3{Z: quad.Gravity})
+		q, need := FlatAttitude(&r), r.A.Add(so3.Vec3{Z: quad.Gravity})
 		if d := q.ZAxis().Scale(need.Norm()).Sub(need).Norm(); d > 1e-9 || math.Abs(q.Norm()-1) > 1e-9 {
 			t.Fatalf("%+v: off by %g", r, d)
 		}
@@ -123,19 +123,15 @@ func TestAttitude(t *testing.T) {
 		}
 	}
 	for _, r := range []quad.Reference{{A: so3.Vec3{Z: -quad.Gravity}}, {A: so3.Vec3{X: 1, Z: -quad.Gravity}}} {
-		if q := attitude(&r); math.Abs(q.Norm()-1) > 1e-9 {
+		if q := FlatAttitude(&r); math.Abs(q.Norm()-1) > 1e-9 {
 			t.Errorf("%+v has the attitude %v", r, q)
 		}
 	}
 }
 
-func TestDefaults(t *testing.T) {
+func TestCostChecksItsWeights(t *testing.T) {
 	var c Cost
-	var s Spread
 	if err := param.Check(&c); err != nil {
-		t.Error(err)
-	}
-	if err := param.Check(&s); err != nil {
 		t.Error(err)
 	}
 	param.Default(&c)
@@ -148,16 +144,16 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestBlame(t *testing.T) {
+func TestNonFiniteTermIsNamed(t *testing.T) {
 	c := only()["all"]
 	tr := Transition[float64]{B: 1, S: 10, S0: make([]float64, 10), S1: make([]float64, 10), A: make([]float64, 4),
 		Last: make([]float64, 4),
 		Ref:  make([]float64, RowSize), Dt: 0.02}
-	if b := Blame(&c, &tr, 0); b != "" {
-		t.Errorf("%s is to blame for nothing", b)
+	if b := NonFiniteTerm(&c, &tr, 0); b != "" {
+		t.Errorf("%s is said not to be finite", b)
 	}
 	tr.Last[2] = math.Inf(1)
-	if b := Blame(&c, &tr, 0); b != "change" {
-		t.Errorf("%q is to blame for a command that is not finite", b)
+	if b := NonFiniteTerm(&c, &tr, 0); b != "change" {
+		t.Errorf("%q is named for a command that is not finite", b)
 	}
 }

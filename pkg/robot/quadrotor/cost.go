@@ -1,9 +1,4 @@
-// Package task is what a policy is trained for: costs with their gradients,
-// where episodes begin and what they follow, and when they end.
-//
-// Shapes: B batch, S state, A action, C cost reference row, W weights. Row-major, batch
-// first. Every gradient is added to its output.
-package task
+package quadrotor
 
 import (
 	"fmt"
@@ -15,7 +10,7 @@ import (
 )
 
 // Cost is the task cost c of the paper's "Task Rewards", a weighted sum of Huber
-// penalties; the reward is −Δt·c. A command's units are hover thrusts and rad/s.
+// losses; the reward is −Δt·c. A command's units are hover thrusts and rad/s.
 type Cost struct {
 	Position     float64 `param:"position" default:"1.0" min:"0" max:"1000" doc:"c_p, position error"`
 	Height       float64 `param:"height" default:"0.0" min:"0" max:"1000" doc:"c_height, height error alone"`
@@ -27,7 +22,7 @@ type Cost struct {
 	Action       float64 `param:"action" default:"1.0" min:"0" max:"1000" doc:"c_u, deviation of the thrust from hover"`
 	Change       float64 `param:"change" default:"0.0" min:"0" max:"1000" doc:"c_Δu, change of the command"`
 	Collision    float64 `param:"collision" default:"1.0" min:"0" max:"1000" doc:"c_collision, for each step that an episode ended early"`
-	Delta        float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber penalty"`
+	Delta        float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber loss"`
 }
 
 // weights lists the terms.
@@ -54,14 +49,14 @@ func (c *Cost) Check() error {
 		}
 	}
 	if !(c.Delta > 0) {
-		return fmt.Errorf("δ of the Huber penalty is %g, want more than 0", c.Delta)
+		return fmt.Errorf("δ of the Huber loss is %g, want more than 0", c.Delta)
 	}
 	return nil
 }
 
-// Blame names the first term whose cost for robot b is not finite, "" where all
+// NonFiniteTerm names the first term whose cost for robot b is not finite, "" where all
 // are.
-func Blame[F kernel.Float](c *Cost, t *Transition[F], b int) string {
+func NonFiniteTerm[F kernel.Float](c *Cost, t *Transition[F], b int) string {
 	for i, k := range c.weights() {
 		alone, row := Cost{Delta: c.Delta}, [WeightsSize]F{}
 		*alone.weights()[i].w = *k.w
@@ -86,7 +81,7 @@ func PutRow[F kernel.Float](c *Cost, r *quad.Reference, row []F) {
 	row[6], row[7], row[8] = F(r.A.X), F(r.A.Y), F(r.A.Z)
 	q, sin, cos := so3.Identity(), 0., 1.
 	if c.Attitude > 0 {
-		q = attitude(r)
+		q = FlatAttitude(r)
 	}
 	if c.Heading > 0 {
 		sin, cos = math.Sincos(r.Yaw)
@@ -95,8 +90,8 @@ func PutRow[F kernel.Float](c *Cost, r *quad.Reference, row []F) {
 	row[13], row[14] = F(cos), F(sin)
 }
 
-// attitude is q_WB with z_B along a + g and x_B towards the yaw.
-func attitude(r *quad.Reference) so3.Quat {
+// FlatAttitude is q_WB with z_B along a + g and x_B towards the yaw.
+func FlatAttitude(r *quad.Reference) so3.Quat {
 	z := r.A.Add(so3.Vec3{Z: quad.Gravity})
 	if z.Norm() < 1e-3 { // free fall has no attitude
 		z = so3.Vec3{Z: 1}
@@ -127,8 +122,8 @@ type Gradient[F kernel.Float] struct {
 	S0, S1, A, Last []F
 }
 
-// WeightsSize is W, of a row of weights: those of the terms in the order of a kernel.Price, then δ.
-const WeightsSize = kernel.PriceWeights
+// WeightsSize is W, of a row of weights: those of the terms in the order that follows, then δ.
+const WeightsSize = 10
 
 const (
 	wPosition = iota
@@ -151,15 +146,28 @@ func PutWeights[F kernel.Float](c *Cost, row []F) {
 	row[wAttitude], row[wHeading], row[wDelta] = F(c.Attitude), F(c.Heading), F(c.Delta)
 }
 
-func (t *Transition[F]) price() kernel.Price {
-	return kernel.Price{PerDt: 1 / t.Dt, Hover: quad.Gravity, State: t.S}
+func (t *Transition[F]) check() {
+	if t.S < nM {
+		panic("quadrotor: a state without p, q and v")
+	}
+	t.S0, t.S1 = kernel.Need(t.S0, t.B*t.S), kernel.Need(t.S1, t.B*t.S)
+	t.A, t.Last, t.Ref = kernel.Need(t.A, t.B*nA), kernel.Need(t.Last, t.B*nA), kernel.Need(t.Ref, t.B*RowSize)
+}
+
+// float32s views a transition of float32.
+func (t *Transition[F]) float32s() Transition[float32] {
+	return Transition[float32]{B: t.B, S: t.S, S0: kernel.Float32s(t.S0), S1: kernel.Float32s(t.S1),
+		A: kernel.Float32s(t.A), Last: kernel.Float32s(t.Last), Ref: kernel.Float32s(t.Ref), Dt: t.Dt}
 }
 
 // Costs writes cost[B] under weights[B][W], and off[B], the squared distance of S1 from the reference, m²: not a number
 // where S1 is not finite.
 func Costs[F kernel.Float](t *Transition[F], weights, cost, off []F) {
-	p := t.price()
-	if kernel.PriceSteps(&p, t.B, t.S0, t.S1, t.A, t.Last, t.Ref, weights, cost, off) {
+	t.check()
+	weights, cost, off = kernel.Need(weights, t.B*WeightsSize), kernel.Need(cost, t.B), kernel.Need(off, t.B)
+	if native[F]() {
+		tr := t.float32s()
+		costsC(&tr, kernel.Float32s(weights), kernel.Float32s(cost), kernel.Float32s(off))
 		return
 	}
 	for b := range t.B {
@@ -174,8 +182,15 @@ func Costs[F kernel.Float](t *Transition[F], weights, cost, off []F) {
 
 // CostsVJP adds the gradients of Σ scale·cost. A robot whose scale[B] is 0 has none, whatever it did.
 func CostsVJP[F kernel.Float](t *Transition[F], weights, scale []F, g *Gradient[F]) {
-	p := t.price()
-	if kernel.PriceVJP(&p, t.B, t.S0, t.S1, t.A, t.Last, t.Ref, weights, scale, g.S0, g.S1, g.A, g.Last) {
+	t.check()
+	weights, scale = kernel.Need(weights, t.B*WeightsSize), kernel.Need(scale, t.B)
+	g.S0, g.S1 = kernel.Need(g.S0, t.B*t.S), kernel.Need(g.S1, t.B*t.S)
+	g.A, g.Last = kernel.Need(g.A, t.B*nA), kernel.Need(g.Last, t.B*nA)
+	if native[F]() {
+		tr := t.float32s()
+		to := Gradient[float32]{kernel.Float32s(g.S0), kernel.Float32s(g.S1), kernel.Float32s(g.A),
+			kernel.Float32s(g.Last)}
+		costsVJPC(&tr, kernel.Float32s(weights), kernel.Float32s(scale), &to)
 		return
 	}
 	for b := range t.B {
@@ -266,8 +281,6 @@ func evaluate[F kernel.Float](w []F, t *Transition[F], b int, scale F, g *Gradie
 	}
 	return sum
 }
-
-const nA = 4
 
 // commandUnit of a change: hover thrusts and rad/s.
 var commandUnit = [nA]float64{quad.Gravity, 1, 1, 1}

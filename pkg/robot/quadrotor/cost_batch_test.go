@@ -1,4 +1,4 @@
-package task
+package quadrotor
 
 import (
 	"math"
@@ -41,9 +41,9 @@ func float32s(x []float64) []float32 {
 	return y
 }
 
-// TestBatch: a batch in float32, which is priced many robots at a time where the machine can, costs what float64 says robot
-// by robot, and its gradients too. One robot has an infinite number where its weight is 0, another no scale.
-func TestBatch(t *testing.T) {
+// TestCostBatch: a batch in float32, which is priced many robots at a time where the machine can, costs what float64
+// says robot by robot, and its gradients too. One robot has an infinite number where its weight is 0, another no scale.
+func TestCostBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for B := 1; B <= 40; B++ {
 		f := newFlown(rng, B, 14)
@@ -58,19 +58,19 @@ func TestBatch(t *testing.T) {
 		cost, off, cost32, off32 := make([]float64, B), make([]float64, B), make([]float32, B), make([]float32, B)
 		Costs(&f.tr, f.weights, cost, off)
 		Costs(&tr, float32s(f.weights), cost32, off32)
-		same(t, "cost", 1, cost, cost32)
-		same(t, "off", 1, off, off32)
+		sameCosts(t, "cost", 1, cost, cost32)
+		sameCosts(t, "off", 1, off, off32)
 		CostsVJP(&f.tr, f.weights, f.scale, &f.g)
 		CostsVJP(&tr, float32s(f.weights), float32s(f.scale), &g)
-		same(t, "s0", f.tr.S, f.g.S0, g.S0)
-		same(t, "s1", f.tr.S, f.g.S1, g.S1)
-		same(t, "a", nA, f.g.A, g.A)
-		same(t, "last", nA, f.g.Last, g.Last)
+		sameCosts(t, "s0", f.tr.S, f.g.S0, g.S0)
+		sameCosts(t, "s1", f.tr.S, f.g.S1, g.S1)
+		sameCosts(t, "a", nA, f.g.A, g.A)
+		sameCosts(t, "last", nA, f.g.Last, g.Last)
 	}
 }
 
 // same allows for rounding in float32, by the greatest number of a row: errors are differences, and divided by Δt.
-func same(t *testing.T, what string, n int, want []float64, got []float32) {
+func sameCosts(t *testing.T, what string, n int, want []float64, got []float32) {
 	t.Helper()
 	for i := 0; i < len(want); i += n {
 		size := 1.
