@@ -160,8 +160,8 @@ cut: build ## a propeller cut shorter beside four winds, under both costs, three
 .PHONY: ablate
 ablate: build ## the loop with one thing changed at a time (a quarter of an hour); picture in build/ablate
 	bin/vnd ablate --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/ablate \
-		'no prior=fit.prior.enabled:=false' 'no FiLM=fit.model.film:=false' 'no MMD=fit.mmd:=0.0' 'MMD × 10=fit.mmd:=1.0' \
-		'no reconstruction=fit.reconstruction:=0.0' 'MLP encoder=fit.model.encoder:=mlp' 'z of 3=fit.model.latent:=3,base.latent:=3' \
+		'no prior=fit.prior.enabled:=false' 'no FiLM=fit.model.film:=false' 'no MMD=fit.loss.mmd:=0.0' 'MMD × 10=fit.loss.mmd:=1.0' \
+		'no reconstruction=fit.loss.reconstruction:=0.0' 'MLP encoder=fit.model.encoder:=mlp' 'z of 3=fit.model.latent:=3,base.latent:=3' \
 		'z of 24=fit.model.latent:=24,base.latent:=24' 'position as input=fit.inputs.position:=true' \
 		'no last command=fit.inputs.last_command:=false,fit.inputs.actuator:=false' 'no residuals in the window=fit.inputs.residuals:=false' \
 		'gradient through the residual=policy.through:=true' 'z from the prior alone=policy.bank:=0.0' \

@@ -286,9 +286,7 @@ func newTick(m *vnd.Model[float32], q vnd.Quadrotor, p *policy.Policy[float32]) 
 		return nil, err
 	}
 	encoder.Swap(reader)
-	spec := new(reference.FigureEight)
-	param.Default(spec)
-	path, err := reference.New(spec)
+	path, err := reference.OfTask(task.Track)
 	if err != nil {
 		return nil, err
 	}

@@ -81,21 +81,12 @@ func (a *Airframe) path(name, file string) (r reference.Reference, err error) {
 		}
 		return r, a.allows(file, r)
 	}
-	var spec reference.Spec
-	switch name {
-	case task.Hover, task.Features:
-		spec = new(reference.Hover)
-	case task.Track:
-		spec = new(reference.FigureEight)
-	case task.Land:
+	if name == task.Land {
 		return nil, nil
-	default:
+	}
+	if r, err = reference.OfTask(name); err != nil {
 		return nil, fmt.Errorf("--task %s: expected %s, %s, %s or %s", name, task.Hover, task.Track, task.Land,
 			task.Features)
-	}
-	param.Default(spec)
-	if r, err = reference.New(spec); err != nil {
-		return nil, err
 	}
 	return r, a.allows("--task "+name, r)
 }

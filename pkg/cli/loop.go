@@ -129,11 +129,9 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 		if err != nil {
 			return nil, err
 		}
-		d, err := cfg.Task(name, path)
-		if err != nil {
+		if err := p.AddTask(name, path); err != nil {
 			return nil, fmt.Errorf("--task: %w", err)
 		}
-		p.Tasks = append(p.Tasks, d)
 	}
 	return p, nil
 }
@@ -146,7 +144,7 @@ func (p *loop) first(c *console) (*bundle.Bundle, error) {
 	}
 	began := time.Now()
 	bar := c.newBar("base policy")
-	b, err := p.Campaign.Base(c.ctx, bar.showTraining(began))
+	b, err := p.BasePolicy(c.ctx, bar.showTraining(began))
 	bar.done()
 	if err != nil {
 		return nil, err

@@ -30,9 +30,7 @@ const trainNode = "train"
 
 // trainConfig is all of a policy's training.
 type trainConfig struct {
-	Cost    string        `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the task: paper is as printed, stiff holds the position in wind, custom is that of weights"`
-	Weights task.Cost     `param:"weights" doc:"weights of the custom cost"`
-	Spread  task.Spread   `param:"spread" doc:"where episodes begin"`
+	task.Objective
 	Nominal train.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
 	train.Config
 }
@@ -141,13 +139,7 @@ func (t *trainCommand) tasks(cfg *trainConfig, frame *Airframe) ([]*task.Task, e
 		if err != nil {
 			return nil, err
 		}
-		cost := cfg.Weights
-		if cfg.Cost != "custom" {
-			if cost, err = task.CostOf(cfg.Cost, name); err != nil {
-				return nil, err
-			}
-		}
-		k, err := task.New(name, cost, cfg.Spread, path)
+		k, err := cfg.New(name, path)
 		if err != nil {
 			return nil, err
 		}
@@ -265,12 +257,8 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	return p, err
 }
 
-// Trial flights of a training.
-const (
-	trialFlights = 16
-	trialSteps   = 200 // of each
-	seedOfTrials = 0x7e57
-)
+// seedOfTrials is that of the trial flights of every training.
+const seedOfTrials = 0x7e57
 
 // key names what decides a training beyond what train tells apart: the simulator or the model that it is in, where
 // its tasks begin and what they follow, its trial flights.
@@ -287,8 +275,8 @@ func (t *trainCommand) key(p *prepared) (string, error) {
 			return "", err
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, trialFlights,
-		trialSteps, seedOfTrials))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, train.TrialFlights,
+		train.TrialSteps, seedOfTrials))
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -304,9 +292,8 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	if err := dist.Agree(g, err); err != nil {
 		return nil, err
 	}
-	trials := &train.Trials{World: p.trials, Tasks: p.tasks, Dt: p.dt, Flights: trialFlights, Steps: trialSteps,
-		Seed:   seedOfTrials,
-		Sample: train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())}
+	trials := train.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
+	trials.Sample = train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()

@@ -14,7 +14,9 @@
 // before its parameters; an embedded one adds them to its parent. Every leaf needs the
 // tags param, default and doc. The limits min and max are inclusive and hold for
 // each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
-// A was:"old" on a leaf or a group is its former name, read for one version with a warning.
+// A was:"old" on a leaf or a group is its former name, read for one version with a warning. On a group,
+// defaults:"a.b=1 c=2" replaces defaults of parameters in it, moved:"old=a.b" names former places in it, and
+// read_only:"true" holds for all in it.
 package param
 
 import (

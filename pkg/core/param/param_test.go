@@ -265,3 +265,60 @@ func TestFormerNamesAreReadWithAWarning(t *testing.T) {
 		}
 	})
 }
+
+// fitted and loop are a struct and one that takes it with defaults of its own.
+type fitted struct {
+	Steps int `param:"steps" default:"50" doc:"steps"`
+	Loss  struct {
+		Huber float64 `param:"huber" default:"3" doc:"δ"`
+	} `param:"loss" doc:"loss"`
+}
+
+type loop struct {
+	Fit fitted `param:"fit" was:"model" defaults:"steps=20 loss.huber=0.3" moved:"huber=loss.huber" read_only:"true"`
+}
+
+func TestGroupsReplaceDefaultsAndMoveParameters(t *testing.T) {
+	before, warned := Warn, 0
+	Warn = func(string) { warned++ }
+	t.Cleanup(func() { Warn = before })
+	var f fitted
+	var l loop
+	Default(&f)
+	Default(&l)
+	if f.Steps != 50 || f.Loss.Huber != 3 || l.Fit.Steps != 20 || l.Fit.Loss.Huber != 0.3 {
+		t.Errorf("%+v, %+v", f, l)
+	}
+	for _, name := range []string{"fit.loss.huber", "fit.huber", "model.huber", "model.loss.huber"} {
+		if err := Set(&l, name, "7.0"); err != nil || l.Fit.Loss.Huber != 7 {
+			t.Errorf("%s: %v, %+v", name, err, l)
+		}
+		l.Fit.Loss.Huber = 0
+	}
+	if warned != 3 {
+		t.Errorf("%d warnings, want 3", warned)
+	}
+	for _, d := range Describe(&l) {
+		if !d.ReadOnly {
+			t.Errorf("%s is not read only, as its group is", d.Name)
+		}
+	}
+	for _, bad := range []any{
+		&struct {
+			Fit fitted `param:"fit" defaults:"step=1" doc:"fit"`
+		}{},
+		&struct {
+			Fit fitted `param:"fit" moved:"old=step" doc:"fit"`
+		}{},
+		&struct {
+			Fit fitted `param:"fit" defaults:"steps" doc:"fit"`
+		}{},
+		&struct {
+			Fit fitted `param:"fit" moved:"steps=loss.huber" doc:"fit"`
+		}{},
+	} {
+		if err := Check(bad); err == nil {
+			t.Errorf("%T: no error", bad)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package param
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -44,7 +45,7 @@ func fieldsOf(ptr any) ([]field, error) {
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("param: expected a pointer to a struct, got %T", ptr)
 	}
-	c := collector{seen: map[string]bool{}}
+	c := collector{seen: map[string]bool{}, defaults: map[string]string{}, moved: map[string][]string{}}
 	if err := c.collect([]string{""}, v.Elem()); err != nil {
 		return nil, fmt.Errorf("param: %w", err)
 	}
@@ -53,8 +54,11 @@ func fieldsOf(ptr any) ([]field, error) {
 
 // collector collects the parameters of nested structs.
 type collector struct {
-	fields []field
-	seen   map[string]bool // names of parameters and of groups
+	fields   []field
+	seen     map[string]bool     // names of parameters and of groups
+	defaults map[string]string   // by name: what an enclosing group's tag gives
+	moved    map[string][]string // by name: former names in an enclosing group's tag
+	readOnly bool                // an enclosing group is
 }
 
 // collect takes the fields of a struct. The first prefix is that of their names, the others of their former ones.
@@ -70,6 +74,10 @@ func (c *collector) collect(prefixes []string, v reflect.Value) error {
 func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.Value) error {
 	tag, tagged := sf.Tag.Lookup("param")
 	isStruct := sf.Type.Kind() == reflect.Struct
+	if isStruct {
+		defer func(outside bool) { c.readOnly = outside }(c.readOnly)
+		c.readOnly = c.readOnly || sf.Tag.Get("read_only") == "true"
+	}
 	if isStruct && sf.Anonymous && !tagged {
 		return c.collect(prefixes, v)
 	}
@@ -93,16 +101,58 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 		for i := range names {
 			names[i] += "."
 		}
-		return c.collect(names, v)
+		return c.group(names, sf.Tag, v)
 	}
+	if text, ok := c.defaults[names[0]]; ok {
+		sf.Tag = reflect.StructTag(fmt.Sprintf("default:%q ", text)) + sf.Tag
+		delete(c.defaults, names[0])
+	}
+	for _, former := range c.moved[names[0]] {
+		if c.seen[former] {
+			return fmt.Errorf("%s: a second %q", sf.Name, former)
+		}
+		c.seen[former] = true
+		names = append(names, former)
+	}
+	delete(c.moved, names[0])
 	d, err := descriptor(names[0], sf)
 	if err != nil {
 		return fmt.Errorf("%s: %w", sf.Name, err)
 	}
+	d.ReadOnly = d.ReadOnly || c.readOnly
 	if len(names) > 1 {
 		d.Former = names[1:]
 	}
 	c.fields = append(c.fields, field{d, v})
+	return nil
+}
+
+// group takes the fields of a named struct, with the defaults and former names of its tags.
+func (c *collector) group(prefixes []string, tag reflect.StructTag, v reflect.Value) error {
+	for key, take := range map[string]func(left, right string){
+		"defaults": func(name, text string) { c.defaults[prefixes[0]+name] = text },
+		"moved": func(former, name string) {
+			for _, p := range prefixes {
+				c.moved[prefixes[0]+name] = append(c.moved[prefixes[0]+name], p+former)
+			}
+		},
+	} {
+		for _, pair := range strings.Fields(tag.Get(key)) {
+			left, right, ok := strings.Cut(pair, "=")
+			if !ok {
+				return fmt.Errorf("the %s tag has %q, expected pairs with = between", key, pair)
+			}
+			take(left, right)
+		}
+	}
+	if err := c.collect(prefixes, v); err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(c.defaults)), slices.Collect(maps.Keys(c.moved))) {
+		if strings.HasPrefix(name, prefixes[0]) {
+			return fmt.Errorf("a tag names %q, which is no parameter", name)
+		}
+	}
 	return nil
 }
 

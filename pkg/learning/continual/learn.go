@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -34,13 +35,17 @@ const (
 	Idle      Phase = "idle"
 )
 
-// Status is reported as a round goes on.
+// Status says what a learner is doing.
 type Status struct {
-	Phase    Phase
-	Share    float64 // of the phase, 0 … 1
-	Rows     int     // in the buffer
-	Loss     float64 // of the fit, or cost of the policy
-	BundleID string  // current
+	Phase Phase
+	Share float64 // of the phase, 0 … 1
+	Rows  int     // to learn from
+	Loss  float64 // of the fit, or cost of the policy; NaN before the first
+	// Validation is the loss of the newest fit on flights that it was not fitted to: those held out, or else those
+	// flown since. NaN before the first.
+	Validation float64
+	BundleID   string // that flies; empty before the first
+	Message    string // one sentence; empty in a round
 }
 
 // Options are what the loop is handed.
@@ -64,8 +69,10 @@ type Learner struct {
 	segments []dataset.Segment
 	current  *bundle.Bundle
 
-	model  *fit.Fit // of the newest candidate, also of one that was refused: the data are the same
-	rounds int
+	model      *fit.Fit // of the newest candidate, also of one that was refused: the data are the same
+	learned    int      // segments that it was fitted to, the first ones
+	validation float64  // its loss on others, NaN where it is not known
+	rounds     int
 }
 
 // Round is what one round came to.
@@ -97,7 +104,7 @@ func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 	if _, err := policy.FromBundle(start); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	l := &Learner{cfg: cfg, opt: opt, current: start}
+	l := &Learner{cfg: cfg, opt: opt, current: start, validation: math.NaN()}
 	if vnd.In(start) {
 		m, q, err := vnd.FromBundle(start)
 		if err != nil {
@@ -116,6 +123,12 @@ func (l *Learner) Add(segments ...dataset.Segment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.segments = append(l.segments, segments...)
+}
+
+// AddLearned adds segments that the model to begin with was fitted to, and all that were added before.
+func (l *Learner) AddLearned(segments ...dataset.Segment) {
+	l.Add(segments...)
+	l.learned = len(l.segments)
 }
 
 // Current returns the bundle that flies.
@@ -156,7 +169,7 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	}
 	r := &round{l: l, ctx: ctx, current: current,
 		out:      &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}},
-		segments: segments}
+		segments: segments, validation: l.validation}
 	for _, step := range []struct {
 		phase Phase
 		do    func() error
@@ -177,7 +190,7 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 		}
 		r.out.Seconds[step.phase] = l.opt.Now().Sub(began).Seconds()
 	}
-	l.model = r.fitted
+	l.model, l.learned, l.validation = r.fitted, len(segments), r.validation
 	l.rounds++
 	if r.out.Verdict.Pass {
 		l.Return(r.out.Candidate)

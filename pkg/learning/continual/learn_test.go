@@ -68,8 +68,8 @@ func TestConfig(t *testing.T) {
 func small() Config {
 	var c Config
 	param.Default(&c)
-	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 150, 32, 10
-	c.Fit.Again.Updates = 50
+	c.Fit.Train.Updates, c.Fit.Train.Batch, c.Fit.Loss.Steps = 150, 32, 10
+	c.Fit.WarmStart.Updates = 50
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon = 32, 60, 32, 50
 	c.FineTune.Epochs = 20
 	c.Gate.Shadow.Flights = 24
@@ -81,8 +81,8 @@ func tiny() Config {
 	c := small()
 	m := &c.Fit.Model
 	m.EncoderDense, m.EncoderHidden, m.Hidden, m.Blocks, m.DecoderHidden = 8, 8, 16, 1, 8
-	c.Fit.First.Updates, c.Fit.Again.Updates, c.Fit.Steps, c.Policy.Epochs, c.FineTune.Epochs, c.Policy.Flights = 8, 4, 5,
-		3, 2, 1
+	c.Fit.Train.Updates, c.Fit.WarmStart.Updates, c.Fit.Loss.Steps = 8, 4, 5
+	c.Policy.Epochs, c.FineTune.Epochs, c.Policy.Flights = 3, 2, 1
 	c.Policy.Horizon, c.Policy.Envs, c.Stride = 15, 16, 100
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Tolerance = 4, 0.5, 10
 	return c

@@ -24,10 +24,13 @@ type round struct {
 	segments []dataset.Segment
 	flown    [][]quad.Step // their rows
 	fitted   *fit.Fit
+
+	validation float64
 }
 
 func (r *round) report(p Phase, share, loss float64) {
-	r.l.opt.Status(Status{Phase: p, Share: share, Rows: r.out.Rows, Loss: loss, BundleID: r.current.ID})
+	r.l.opt.Status(Status{Phase: p, Share: share, Rows: r.out.Rows, Loss: loss,
+		Validation: r.validation, BundleID: r.current.ID})
 }
 
 // seed of a round: another one for each.
@@ -36,9 +39,14 @@ func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 // fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model
 // behind.
 func (r *round) fit() error {
-	cfg := r.l.cfg.fit(r.l.model != nil)
+	cfg := r.l.cfg.fitting(r.l.model != nil)
 	f, err := fit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
-		Progress: func(p fit.Progress) { r.report(Fitting, p.Share, p.Losses.Total) }})
+		Unseen: len(r.segments) - r.l.learned, Progress: func(p fit.Progress) {
+			if p.Validation == p.Validation { // not NaN
+				r.validation = p.Validation
+			}
+			r.report(Fitting, p.Share, p.Losses.Total)
+		}})
 	if err != nil {
 		return err
 	}
@@ -62,12 +70,10 @@ func (r *round) improve() error {
 	if err != nil {
 		return err
 	}
-	const trialFlights, trialSteps = 16, 200
 	opt, cfg := &r.l.opt, r.l.cfg.training(from.Listens())
 	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
-	trials := &train.Trials{World: model, Tasks: opt.Tasks, Dt: r.current.Dt, Flights: trialFlights, Steps: trialSteps,
-		Seed:   r.seed(),
-		Sample: train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)}
+	trials := train.NewTrials(model, opt.Tasks, r.current.Dt, r.seed())
+	trials.Sample = train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)
 	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt,
 		Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
@@ -81,7 +87,7 @@ func (r *round) improve() error {
 
 // pack makes the candidate's bundle.
 func (r *round) pack(res *train.Result) error {
-	b, err := vnd.Bundle(r.fitted.Model, r.fitted.Robot, r.l.cfg.fit(true), r.fitted.Metrics)
+	b, err := vnd.Bundle(r.fitted.Model, r.fitted.Robot, r.l.cfg.fitting(true), r.fitted.Metrics)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type CollectorOptions struct {
 type SegmentFile struct {
 	Dir    string // absolute
 	File   string // base name
-	Rows   int
+	Rows   uint64
 	SHA256 [32]byte // of the file's bytes
 	Stamp  int64    // of the last row, ns; 0 where it is not known
 }
@@ -298,7 +298,7 @@ func (c *Collector) announce() error {
 }
 
 func (c *Collector) describe(f File) (SegmentFile, error) {
-	s := SegmentFile{Dir: c.dir, File: f.Name, Rows: f.Rows}
+	s := SegmentFile{Dir: c.dir, File: f.Name, Rows: uint64(f.Rows)}
 	path := filepath.Join(c.dir, f.Name)
 	var err error
 	if s.SHA256, err = FileSHA256(path); err != nil {

@@ -179,7 +179,7 @@ func TestSegments(t *testing.T) {
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{50, 50, 30} {
+	for i, want := range []uint64{50, 50, 30} {
 		s := found[i]
 		data, err := os.ReadFile(filepath.Join(s.Dir, s.File))
 		if err != nil || sha256.Sum256(data) != s.SHA256 || s.Rows != want || !filepath.IsAbs(s.Dir) {
@@ -334,10 +334,10 @@ func TestKilled(t *testing.T) {
 	rows := 0
 	for _, s := range found {
 		g, loss, err := ReadFile(filepath.Join(s.Dir, s.File), dt)
-		if err != nil || loss != nil && loss.Rows > 25 || len(g.Rows) != s.Rows {
+		if err != nil || loss != nil && loss.Rows > 25 || uint64(len(g.Rows)) != s.Rows {
 			t.Errorf("%+v: %d rows, %v, %v", s, len(g.Rows), loss, err)
 		}
-		rows += s.Rows
+		rows += int(s.Rows)
 	}
 	if durable < 300 || rows < durable {
 		t.Errorf("%d rows were on disk, %d are there", durable, rows)

@@ -21,7 +21,7 @@ type Progress struct {
 	Share      float64 // of the schedule, 0 … 1
 	Update     int
 	Losses     Losses        // exponential mean over about 50 updates
-	Validation float64       // newest, NaN before the first
+	Validation float64       // newest, NaN before the first; of From on the unseen segments until then
 	Left       time.Duration // estimated
 }
 
@@ -31,9 +31,10 @@ type Options struct {
 	Checkpoint string           // path of the resumable checkpoint; empty keeps none
 	Progress   func(Progress)   // may be nil
 	From       *Fit             // model to go on from, of the same sizes; nil begins anew
+	Unseen     int              // segments, the last ones, that From was not fitted to
 	Now        func() time.Time // clock of the wall-time bound; nil takes time.Now
-	// Ranks are the processes that share the pieces of a batch among them; nil is this one alone. The result does not depend
-	// on it, and comes to all. Rank 0 keeps the checkpoint, and its clock counts.
+	// Ranks are the processes that share the pieces of a batch among them; nil is this one alone. The result does not
+	// depend on it, and comes to all. Rank 0 keeps the checkpoint, and its clock counts.
 	Ranks dist.Group
 }
 
@@ -94,6 +95,9 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []dataset.Segment, op
 		return nil, err
 	}
 	if t.threads, err = dist.Sum(opt.Ranks, len(t.crew.workers)); err != nil {
+		return nil, err
+	}
+	if err := t.scoreUnseen(); err != nil {
 		return nil, err
 	}
 	t.setup = opt.Now().Sub(began)

@@ -353,3 +353,36 @@ func TestSlowStart(t *testing.T) {
 		t.Error("half of the time lost at the start does not compress the schedule")
 	}
 }
+
+// TestUnseenSegmentsAreTheFirstValidation: a fit that goes on from another reports that one's loss on the segments it
+// was not fitted to. The fit itself comes out the same.
+func TestUnseenSegmentsAreTheFirstValidation(t *testing.T) {
+	cfg, data := quick(), recorded(6, 300)
+	cfg.Train.Validation = 0
+	first, err := Run(context.Background(), cfg, .02, data[:4], Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Train.Updates = 2
+	validation := func(from *Fit, unseen int) (losses []float64, params []float32) {
+		f, err := Run(context.Background(), cfg, .02, data, Options{Seed: 2, From: from, Unseen: unseen,
+			Progress: func(p Progress) { losses = append(losses, p.Validation) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return losses, f.Model.Net.Params
+	}
+	none, params := validation(first, 0)
+	two, same := validation(first, 2)
+	one, _ := validation(first, 1)
+	cold, _ := validation(nil, 2)
+	if none[0] == none[0] || cold[0] == cold[0] {
+		t.Errorf("losses %g and %g where nothing is unseen, or no model was there", none[0], cold[0])
+	}
+	if !(two[0] > 0) || two[0] != two[1] || one[0] == two[0] {
+		t.Errorf("losses %v on two unseen segments, %v on one", two, one)
+	}
+	if !slices.Equal(params, same) {
+		t.Error("scoring the unseen segments changes the fit")
+	}
+}

@@ -11,31 +11,54 @@ const (
 	validationContexts = 2048 // at most
 )
 
-// validate scores the averaged weights on the validation flights and keeps them when they are the best since the training
-// has settled. The loss is that of training at full horizon under the mean of the ensemble, every other context with the
-// anchor.
+// validate scores the averaged weights on the validation flights and keeps them when they are the best since the
+// training has settled. The loss is that of training at full horizon under the mean of the ensemble, every other
+// context with the anchor.
 func (t *trainer) validate() error {
 	if len(t.val[1]) == 0 {
 		return nil
 	}
-	net := t.model.Net
-	raw := net.Params
-	net.Params = t.state.Average
-	net.Refresh()
-	bare, err := t.crew.loss(t.val[0], t.cfg.Loss.Steps, false)
-	anchored, err2 := t.crew.loss(t.val[1], t.cfg.Loss.Steps, true)
-	net.Params = raw
-	net.Refresh()
-	if err := errors.Join(err, err2); err != nil {
+	loss, err := t.score(t.val, t.state.Average)
+	if err != nil {
 		return err
 	}
-	loss := (bare + anchored) / 2
 	t.state.Newest = loss
 	if t.share() >= t.cfg.Train.Settle && loss < t.state.BestLoss {
 		t.state.BestLoss, t.state.BestUpdate, t.state.BestShare = loss, t.state.Update, t.share()
 		t.state.Best = append(t.state.Best[:0], t.state.Average...)
 	}
 	return nil
+}
+
+// score is the loss under given weights, without the anchor on one half of the contexts and with it on the other.
+func (t *trainer) score(halves [2][]start, weights []float32) (float64, error) {
+	net := t.model.Net
+	raw := net.Params
+	net.Params = weights
+	net.Refresh()
+	bare, err := t.crew.loss(halves[0], t.cfg.Loss.Steps, false)
+	anchored, err2 := t.crew.loss(halves[1], t.cfg.Loss.Steps, true)
+	net.Params = raw
+	net.Refresh()
+	return (bare + anchored) / 2, errors.Join(err, err2)
+}
+
+// scoreUnseen makes the loss of the model to go on from, on the segments that it was not fitted to, the first
+// validation.
+func (t *trainer) scoreUnseen() error {
+	if t.opt.From == nil || t.state.Update > 0 {
+		return nil
+	}
+	all := t.data.starts(t.cfg.Model.Context, t.cfg.Loss.Steps, 1, func(int) bool { return true })
+	learned := len(t.data.segments) - t.opt.Unseen
+	unseen := slices.DeleteFunc(all, func(s start) bool { return int(s.Segment) < learned })
+	halves := alternate(thin(unseen, validationContexts))
+	if len(halves[1]) == 0 {
+		return nil
+	}
+	var err error
+	t.state.Newest, err = t.score(halves, t.model.Net.Params)
+	return err
 }
 
 // alternate deals starts to the two halves of validation.

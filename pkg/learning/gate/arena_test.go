@@ -61,7 +61,8 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 	g := &gate.Gate{Vehicle: gate.Vehicle{Robot: vnd.Robot}}
 	param.Default(&g.Config)
 	param.Default(&g.Vehicle.Limits)
-	judge := &closedloop.Judge{World: sim.Default(), Limits: g.Vehicle.Limits, Seconds: 8, Wind: 3, Start: 0.2}
+	judge := &closedloop.Judge{World: sim.Default(), Limits: g.Vehicle.Limits,
+		JudgeConfig: gate.JudgeConfig{Seconds: 8, Wind: 3, Start: 0.2, LatentAge: 0.1}}
 	g.Judge = judge
 	for _, spec := range []reference.Spec{new(reference.Hover), new(reference.FigureEight)} {
 		param.Default(spec)

@@ -21,6 +21,17 @@ type Trials struct {
 	Sample  func(rng *rand.Rand, z []float32) // draws a latent; nil is 0
 }
 
+// Number and length of the trial flights of every training.
+const (
+	TrialFlights = 16
+	TrialSteps   = 200
+)
+
+// NewTrials returns the trial flights of a training, under the prior mean of the latent.
+func NewTrials(w World[float32], tasks []*task.Task, dt float64, seed uint64) *Trials {
+	return &Trials{World: w, Tasks: tasks, Dt: dt, Flights: TrialFlights, Steps: TrialSteps, Seed: seed}
+}
+
 // Fly returns the mean position error, m; after a collision a flight counts with
 // its task's radius.
 func (t *Trials) Fly(p *policy.Policy[float32]) (float64, error) {

@@ -12,29 +12,30 @@ import (
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
-	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
 )
 
 // Run learns until ctx is done, or the learner cannot go on.
-func Run(ctx context.Context, o ros.Options) error {
+func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
 	var n *learnerNode
 	spinning, end := context.WithCancel(ctx)
 	defer end()
 	err := ros.Run(spinning, o, func(ctx context.Context, c *ros.Context) (err error) {
-		n, err = newLearnerNode(ctx, c, end)
+		n, err = newLearnerNode(ctx, c, judge, end)
 		return err
 	})
 	if n != nil {
@@ -57,26 +58,26 @@ type learnerNode struct {
 	status    *ros.Publisher[msgs.LearnerStatus]
 	ended     chan error // of the learner
 
-	dropped     atomic.Uint64 // ticks that the learner had no time for
-	bad         atomic.Uint64 // lines of what went wrong
-	published   supervisor.Status
+	dropped     atomic.Uint64    // ticks that the learner had no time for
+	bad         atomic.Uint64    // lines of what went wrong
+	published   continual.Status // less what changes all the time
 	publishedAt time.Time
 }
 
 // newLearnerNode makes the node. end is called when the learner ends.
-func newLearnerNode(ctx context.Context, c *ros.Context, end func()) (*learnerNode, error) {
+func newLearnerNode(ctx context.Context, c *ros.Context, judge NewJudge, end func()) (*learnerNode, error) {
 	r, err := c.NewNode(Name)
 	if err != nil {
 		return nil, err
 	}
 	n := &learnerNode{Node: r, steps: c.NewGroup(ros.Exclusive), slow: c.NewGroup(ros.Exclusive)}
-	if err := n.begin(ctx, end); err != nil {
+	if err := n.begin(ctx, judge, end); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
 	return n, nil
 }
 
-func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
+func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (err error) {
 	if n.params, err = params.Bind(n.Parameters(), (*Params).check); err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
 	if n.status, err = ros.NewPublisher[msgs.LearnerStatus](n.Node, "learner/status", node.LatchedQoS()); err != nil {
 		return err
 	}
-	opt, err := n.options(p)
+	opt, err := n.options(p, judge)
 	if err != nil {
 		return err
 	}
@@ -120,22 +121,23 @@ func (n *learnerNode) begin(ctx context.Context, end func()) (err error) {
 	return nil
 }
 
-// options are what the learner is handed: the judge too.
-func (n *learnerNode) options(p *Params) (supervisor.Options, error) {
-	tasks, paths, err := p.Tasks()
+// NewJudge makes the judge of the gate's flights in the full simulator. The program hands it in: the learner's packages
+// cannot look at the simulated world.
+type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits) gate.Judge
+
+// options of the supervisor.
+func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, error) {
+	tasks, paths, err := continual.Tasks(&p.Objective, p.Task)
 	if err != nil {
-		return supervisor.Options{}, err
+		return supervisor.Options{}, fmt.Errorf("parameter task: %w", err)
 	}
-	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Names,
+	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
 		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {
-		j := &closedloop.Judge{Paths: paths, Limits: p.Limits, Seconds: p.Judge.Seconds, Wind: p.Judge.Wind,
-			Start: p.Judge.Start}
-		param.Default(&j.World)
-		opt.Judge = j
+		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits)
 	}
-	opt.First = func(ctx context.Context, report func(share, cost float64)) (*bundle.Bundle, error) {
+	opt.BasePolicy = func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
 		if p.BundleFile != "" {
 			b, err := bundle.Read(p.BundleFile)
 			if err != nil {
@@ -143,7 +145,7 @@ func (n *learnerNode) options(p *Params) (supervisor.Options, error) {
 			}
 			return b, nil
 		}
-		return p.Make(ctx, tasks, p.Names, p.Limits, uint64(p.Seed), report)
+		return p.Make(ctx, tasks, p.Task, p.Limits, uint64(p.Seed), "vnd "+Name, progress)
 	}
 	return opt, nil
 }
@@ -153,7 +155,7 @@ const depth = 1000
 
 // listen subscribes to what is learned from.
 func (n *learnerNode) listen(ctx context.Context, p *Params) error {
-	announced := func(a supervisor.Announced) {
+	announced := func(a dataset.SegmentFile) {
 		if err := n.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
 			n.log(true, err.Error())
 		}
@@ -161,16 +163,14 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 	if p.Source == fromTopic {
 		var err error
 		n.collector, err = dataset.OpenCollector(p.Buffer,
-			dataset.CollectorOptions{Dir: filepath.Join(p.Directory, "collected"), Finished: func(s dataset.SegmentFile) {
-				announced(supervisor.Announced{Dir: s.Dir, File: s.File, Rows: uint64(s.Rows), SHA256: s.SHA256})
-			}})
+			dataset.CollectorOptions{Dir: filepath.Join(p.Directory, "collected"), Finished: announced})
 		if err != nil {
 			return fmt.Errorf("parameter directory: %w", err)
 		}
 	} else {
 		q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 		_, err := ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {
-			announced(supervisor.Announced{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
+			announced(dataset.SegmentFile{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
 		}, ros.InGroup(n.slow))
 		if err != nil {
 			return err

@@ -57,10 +57,10 @@ func TestParameterFile(t *testing.T) {
 const patience = 90 * time.Second
 
 // tiny are parameters with which a round takes a moment, and nearly everything passes.
-var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.first.updates:=60",
-	"fit.first.batch:=16", "fit.steps:=5",
-	"fit.again.updates:=10", "fit.again.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002",
-	"policy_again.epochs:=5", "policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
+var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.train.updates:=60",
+	"fit.train.batch:=16", "fit.loss.steps:=5",
+	"fit.warm_start.updates:=10", "fit.warm_start.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002",
+	"fine_tune.epochs:=5", "fine_tune.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"base.hidden:=16", "base.epochs:=40", "base.envs:=16", "base.horizon:=40", "base.flights:=1",
 	"gate.shadow.flights:=2", "gate.shadow.seconds:=0.5", "gate.shadow.settle:=0.0", "gate.canary.flights:=2",
 	"gate.canary.settle:=0.0",
@@ -82,7 +82,9 @@ func begin(t *testing.T, d *inproc.Domain, args ...string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, options(d, append(append([]string(nil), tiny...), args...)...)) }()
+	go func() {
+		ended <- Run(ctx, options(d, append(append([]string(nil), tiny...), args...)...), closedloop.NewJudge)
+	}()
 	var once sync.Once
 	stop = func() {
 		once.Do(func() {
@@ -105,7 +107,7 @@ var declaredPhases = []string{
 
 // The learner's phases are those that LearnerStatus.msg declares.
 func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
-	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.First),
+	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.BasePolicy),
 		string(continual.Fitting),
 		string(continual.Encoding), string(continual.Improving), string(continual.Gating)}
 	if !slices.Equal(phases, declaredPhases) {
@@ -241,7 +243,7 @@ func hovering(t *testing.T, seconds float64) (rows []quad.Step) {
 }
 
 // segment puts rows on disk.
-func segment(t *testing.T, dir string, seconds int) *msgs.BufferSegment {
+func segment(t *testing.T, dir, flight string, seconds int) *msgs.BufferSegment {
 	t.Helper()
 	b := must(dataset.Open(dir, dataset.DefaultOptions()))(t)
 	defer b.Close()
@@ -250,12 +252,29 @@ func segment(t *testing.T, dir string, seconds int) *msgs.BufferSegment {
 		step.T = 0.02 * float64(k)
 		rows = append(rows, dataset.Row{Step: step, Confidence: 1})
 	}
-	if err := b.Append(dataset.Segment{Flight: "f", Rows: rows}); err != nil {
+	if err := b.Append(dataset.Segment{Flight: flight, Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
 	f := b.Files()[0]
 	return &msgs.BufferSegment{Directory: dir, File: f.Name, Rows: uint64(f.Rows),
 		Sha256: must(dataset.FileSHA256(filepath.Join(dir, f.Name)))(t)}
+}
+
+// TestStatusCarriesTheValidationLoss: of flights that a fit holds out the status has the loss.
+func TestStatusCarriesTheValidationLoss(t *testing.T) {
+	d, dir := inproc.NewDomain(), t.TempDir()
+	p := join(t, d)
+	stop := begin(t, d, "directory:="+dir, "fit.train.validation:=0.5", "judge.use:=false")
+	defer stop()
+	p.status("is the first")
+	for _, flight := range []string{"f", "g"} {
+		if err := p.segments.Publish(segment(t, t.TempDir(), flight, 6)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := p.status("round 1 on "); !(s.Validation > 0) {
+		t.Errorf("validation %g", s.Validation)
+	}
 }
 
 // TestLearns: the node trains a first policy, learns from an announced segment, publishes what passed, goes back when
@@ -271,9 +290,9 @@ func TestLearns(t *testing.T) {
 	if a := p.pause(true); !a.Success || a.Message != "learning is paused" {
 		t.Errorf("%+v", a)
 	}
-	bad := segment(t, t.TempDir(), 1)
+	bad := segment(t, t.TempDir(), "f", 1)
 	bad.Sha256[3]++
-	good := segment(t, t.TempDir(), 10)
+	good := segment(t, t.TempDir(), "f", 10)
 	for _, m := range []*msgs.BufferSegment{bad, good} {
 		if err := p.segments.Publish(m); err != nil {
 			t.Fatal(err)
@@ -344,7 +363,8 @@ func TestRefused(t *testing.T) {
 		"buffer.dt is 0.02 s and nominal.dt 0.05: ": "nominal.dt:=0.05",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		err := Run(ctx, options(inproc.NewDomain(), "directory:="+t.TempDir(), "source:=topic", "nice:=0", arg))
+		err := Run(ctx, options(inproc.NewDomain(), "directory:="+t.TempDir(), "source:=topic", "nice:=0", arg),
+			closedloop.NewJudge)
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %q", arg, err, want)

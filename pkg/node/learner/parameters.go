@@ -4,8 +4,11 @@ import (
 	"fmt"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/task"
 )
 
 // Name of the node.
@@ -30,16 +33,15 @@ type Params struct {
 	Buffer dataset.CollectorConfig `param:"buffer" doc:"of what is collected with source topic"`
 
 	supervisor.ResourceLimits
-	supervisor.TaskSet
-	supervisor.Base
+	Task           string `param:"task" default:"hover,track" read_only:"true" doc:"hover, track, or both with a comma between: one policy for all"`
+	task.Objective `read_only:"true"`
+	continual.Base `read_only:"true"`
 	supervisor.Config
 }
 
 type judge struct {
-	Use     bool    `param:"use" default:"true" read_only:"true" doc:"false: the gate flies in the learned model alone"`
-	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" read_only:"true" doc:"length of a flight"`
-	Wind    float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" read_only:"true" doc:"greatest wind: what is to be met"`
-	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" read_only:"true" doc:"spread of the starts"`
+	Use bool `param:"use" default:"true" doc:"false: the gate flies in the learned model alone"`
+	gate.JudgeConfig
 }
 
 // check refuses what does not go together.
@@ -51,6 +53,8 @@ func (p *Params) check() error {
 		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt,
 			p.Nominal.Dt)
 	}
-	_, _, err := p.Tasks()
-	return err
+	if _, _, err := continual.Tasks(&p.Objective, p.Task); err != nil {
+		return fmt.Errorf("parameter task: %w", err)
+	}
+	return nil
 }

@@ -2,11 +2,10 @@ package learner
 
 import (
 	"crypto/sha256"
-	"math"
 	"time"
 
 	"vnd/msgs"
-	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/vnd/bundle"
 )
@@ -29,16 +28,15 @@ func (n *learnerNode) publish(b *bundle.Bundle) {
 const between = time.Second / 5
 
 // progress publishes what the learner does.
-func (n *learnerNode) progress(s supervisor.Status) {
-	last := n.published
-	last.Share, last.Loss = s.Share, s.Loss
-	if last == s && time.Since(n.publishedAt) < between {
+func (n *learnerNode) progress(s continual.Status) {
+	rest := s
+	rest.Share, rest.Loss, rest.Validation = 0, 0, 0
+	if rest == n.published && time.Since(n.publishedAt) < between {
 		return
 	}
-	n.published, n.publishedAt = s, time.Now()
+	n.published, n.publishedAt = rest, time.Now()
 	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows),
-		BundleID: s.Bundle,
-		Loss:     float32(s.Loss), Validation: float32(math.NaN()), Message: s.Message}
+		BundleID: s.BundleID, Loss: float32(s.Loss), Validation: float32(s.Validation), Message: s.Message}
 	m.Header.Stamp = n.Now().Msg()
 	if err := n.status.Publish(m); err != nil {
 		n.Log().Error().Msgf("topic learner/status: %v", err)
@@ -58,7 +56,7 @@ func (n *learnerNode) log(bad bool, line string) {
 func (n *learnerNode) diagnose(s *diagnostics.Status) {
 	now, dropped := n.learner.Status(), n.dropped.Load()
 	s.Summary(diagnostics.OK, "%s: %s", now.Phase, now.Message)
-	if now.Bundle == "" {
+	if now.BundleID == "" {
 		s.Merge(diagnostics.Warn, "there is no bundle yet")
 	}
 	if n.collector != nil {
@@ -67,7 +65,7 @@ func (n *learnerNode) diagnose(s *diagnostics.Status) {
 		}
 	}
 	s.Add("Phase", string(now.Phase))
-	s.Add("Bundle", now.Bundle)
+	s.Add("Bundle", now.BundleID)
 	s.Add("Rows", now.Rows)
 	s.Add("Failures", n.bad.Load())
 	s.Add("Steps left out", dropped)

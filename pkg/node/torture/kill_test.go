@@ -16,14 +16,15 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// modest has the learner learn with little of the machine, all the time in the long tests. Its nets are of the sizes of bundleFile.
+// modest has the learner learn with little of the machine, all the time in the long tests. Its nets are of the sizes
+// of bundleFile.
 var modest = []string{"new_rows:=" + map[bool]string{true: "300", false: "3000"}[long()], "fit.model.latent:=4",
 	"fit.model.hidden:=16", "fit.model.encoder_hidden:=16", "fit.model.encoder_dense:=16",
 	"fit.model.decoder_hidden:=8",
 	"nice:=15", "threads:=1", "max_rows:=5000", "keep_bundles:=3", "least_data:=5.0",
-	"fit.first.updates:=60", "fit.first.batch:=16", "fit.steps:=5", "fit.again.updates:=30", "fit.again.batch:=16",
-	"policy.hidden:=16", "policy.epochs:=10", "policy.rate:=0.0002", "policy_again.epochs:=10",
-	"policy_again.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
+	"fit.train.updates:=60", "fit.train.batch:=16", "fit.loss.steps:=5", "fit.warm_start.updates:=30", "fit.warm_start.batch:=16",
+	"policy.hidden:=16", "policy.epochs:=10", "policy.rate:=0.0002", "fine_tune.epochs:=10",
+	"fine_tune.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"gate.shadow.flights:=4", "gate.shadow.seconds:=1.0", "gate.shadow.settle:=0.5", "gate.canary.flights:=4",
 	"gate.canary.settle:=0.5",
 	"gate.resamples:=100", "judge.seconds:=2.0", "judge.wind:=0.5"}
@@ -77,8 +78,8 @@ func (s *squad) bags() []string {
 	return all
 }
 
-// live is how many steps the newest bag has on disk; 0 where there is none. A bag that a killed recorder left looks for a while
-// as if it were recorded still.
+// live is how many steps the newest bag has on disk; 0 where there is none. A bag that a killed recorder left looks
+// for a while as if it were recorded still.
 func (s *squad) live() uint64 {
 	bags := s.bags()
 	if len(bags) == 0 {
@@ -124,8 +125,8 @@ func (s *squad) strike(name string, after time.Duration) {
 	s.kills = append(s.kills, k)
 }
 
-// TestKilled kills each of the nodes at random moments: the robot stays inside the geofence, no more than a second of what
-// was flown is lost, and what is started anew joins in without a hand.
+// TestKilled kills each of the nodes at random moments: the robot stays inside the geofence, no more than a second of
+// what was flown is lost, and what is started anew joins in without a hand.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("five processes")
@@ -165,8 +166,8 @@ func TestKilled(t *testing.T) {
 	s.kept(n)
 }
 
-// kept compares what was heard with what is on disk: all of it, but a second before a recorder was killed, and what came
-// before a new recorder, or a new controller, was known to the other. It looks at the first n steps.
+// kept compares what was heard with what is on disk: all of it, but a second before a recorder was killed, and what
+// came before a new recorder, or a new controller, was known to the other. It looks at the first n steps.
 func (s *squad) kept(n int) {
 	s.t.Helper()
 	there := map[string]stamps{"bags": s.recorded(), "buffer": s.learnable()}

@@ -84,7 +84,7 @@ func (s *Trainer) Improve(ctx context.Context, segments []dataset.Segment, befor
 
 // Trials are the flights in a world that choose the policy to keep, as those of a round are.
 func (s *Trainer) Trials(w train.World[float32]) *train.Trials {
-	return &train.Trials{World: w, Tasks: s.Tasks, Dt: s.Dt, Flights: 16, Steps: 200, Seed: s.Seed}
+	return train.NewTrials(w, s.Tasks, s.Dt, s.Seed)
 }
 
 // World is the residual that is fitted to segments, to train in.

@@ -20,12 +20,16 @@ import (
 // is off, commands that come late. The world that the robot is in plays no part.
 // It implements gate.Judge.
 type Judge struct {
-	World   sim.World // the robot, in calm
-	Paths   []reference.Reference
-	Limits  quad.Limits
-	Seconds float64 // of a flight
-	Wind    float64 // greatest, m/s²; of a learner that met weaker ones only, somewhat more than those
-	Start   float64 // spread of the starts around the path, m
+	World  sim.World // the robot, in calm
+	Paths  []reference.Reference
+	Limits quad.Limits
+	// JudgeConfig has the greatest wind; a learner that met weaker ones only is flown in somewhat more than those.
+	gate.JudgeConfig
+}
+
+// NewJudge returns the judge of the default robot, which flies along each of the paths.
+func NewJudge(c gate.JudgeConfig, paths []reference.Reference, l quad.Limits) gate.Judge {
+	return &Judge{World: sim.Default(), Paths: paths, Limits: l, JudgeConfig: c}
 }
 
 // Fly implements gate.Judge.
@@ -40,6 +44,9 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	c, err := policy.NewFlyer(b, path.At)
 	if err != nil {
 		return nil, err
+	}
+	if c.Encoder != nil {
+		c.Encoder.SetMaxAge(j.LatentAge)
 	}
 	trace, err := Fly(s, c)
 	if err != nil {
@@ -83,5 +90,3 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	param.Default(&s.Estimate)
 	return s, path, nil
 }
-
-var _ gate.Judge = (*Judge)(nil)

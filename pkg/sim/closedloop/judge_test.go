@@ -20,7 +20,8 @@ func TestJudgeDrawsWhatWasMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Judge{World: sim.Default(), Paths: []reference.Reference{path}, Seconds: 8, Wind: 3}
+	j := &Judge{World: sim.Default(), Paths: []reference.Reference{path},
+		JudgeConfig: gate.JudgeConfig{Seconds: 8, Wind: 3, LatentAge: 0.1}}
 	param.Default(&j.Limits)
 	for _, c := range []struct{ met, want float64 }{{math.Inf(1), 3}, {5, 3}, {1, 1.1}, {0, 0.2}} {
 		strongest := 0.

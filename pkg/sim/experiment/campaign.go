@@ -4,7 +4,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
@@ -15,7 +14,6 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
-	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -23,27 +21,24 @@ import (
 
 // Config is all of the loop in simulation.
 type Config struct {
-	Cost    string        `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the tasks"`
-	Weights task.Cost     `param:"weights" doc:"weights of the custom cost"`
-	Spread  task.Spread   `param:"spread" doc:"where episodes begin"`
-	Nominal train.Nominal `param:"nominal" doc:"the simulator of the base policy"`
-	Base    train.Config  `param:"base" doc:"training of the base policy"`
-	Excite  float64       `param:"excite" default:"0.1" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
-	Judge   JudgeConfig   `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
+	task.Objective
+	continual.Base
+	Excite float64          `param:"excite" default:"0.1" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
+	Judge  gate.JudgeConfig `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	continual.Config
-}
-
-// JudgeConfig sizes the flights of the gate's judge.
-type JudgeConfig struct {
-	Seconds float64 `param:"seconds" default:"8.0" min:"1" max:"600" unit:"s" doc:"length of a flight"`
-	Wind    float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" doc:"greatest wind: what is to be met"`
-	Start   float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" doc:"spread of the starts"`
 }
 
 // Task is a task with the reference that it is flown along.
 type Task struct {
 	*task.Task
 	Path reference.Reference
+}
+
+// AddTask adds a task of rounds, flown along a path.
+func (c *Campaign) AddTask(name string, path reference.Reference) error {
+	t, err := continual.NewTask(&c.Objective, name, path)
+	c.Tasks = append(c.Tasks, Task{t, path})
+	return err
 }
 
 // Campaign is a robot with its tasks.
@@ -53,22 +48,6 @@ type Campaign struct {
 	Tasks  []Task
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
-}
-
-// Task makes a task under the configured cost.
-func (c *Config) Task(name string, path reference.Reference) (Task, error) {
-	if name != task.Hover && name != task.Track {
-		return Task{}, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
-	}
-	cost := c.Weights
-	if c.Cost != "custom" {
-		var err error
-		if cost, err = task.CostOf(c.Cost, name); err != nil {
-			return Task{}, err
-		}
-	}
-	k, err := task.New(name, cost, c.Spread, path)
-	return Task{k, path}, err
 }
 
 // tasks are those of the tasks.
@@ -88,32 +67,18 @@ func (c *Campaign) names() string {
 	return s
 }
 
-// Base trains a policy in the nominal simulator.
-func (c *Campaign) Base(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
-	w := &train.NominalWorld[float32]{Nominal: c.Nominal}
-	trials := &train.Trials{World: w, Tasks: c.tasks(), Dt: c.Nominal.Dt, Flights: 16, Steps: 200, Seed: c.Seed}
-	r, err := train.Run(ctx, c.Config.Base, w, c.Nominal.Dt,
-		train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, Fly: trials.Fly,
-			Progress: progress})
-	if err != nil {
-		return nil, err
-	}
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: c.Nominal.Dt, CreatedBy: c.Maker}
-	if err := policy.Put(b, r.Policy, c.names()); err != nil {
-		return nil, err
-	}
-	_, err = b.Encode() // which names it
-	return b, err
+// BasePolicy trains a policy in the nominal simulator.
+func (c *Campaign) BasePolicy(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
+	return c.Make(ctx, c.tasks(), c.names(), c.Limits, c.Seed, c.Maker, progress)
 }
 
 // judge is that of the gate.
-func (c *Campaign) judge() *closedloop.Judge {
-	j := &closedloop.Judge{World: sim.Default(), Limits: c.Limits, Seconds: c.Judge.Seconds, Wind: c.Judge.Wind,
-		Start: c.Judge.Start}
-	for _, d := range c.Tasks {
-		j.Paths = append(j.Paths, d.Path)
+func (c *Campaign) judge() gate.Judge {
+	var paths []reference.Reference
+	for _, t := range c.Tasks {
+		paths = append(paths, t.Path)
 	}
-	return j
+	return closedloop.NewJudge(c.Judge, paths, c.Limits)
 }
 
 // vehicle is what the bundles are for.

@@ -54,7 +54,7 @@ func (c *Campaign) RecentMean(a quadrotor.Actuator) Method {
 
 // trainer fits and trains at the sizes and budgets of a round, as often as there were rounds.
 func (c *Campaign) trainer(rounds int) *baseline.Trainer {
-	s := &baseline.Trainer{Fit: c.Config.Config.FirstFit(), Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
+	s := &baseline.Trainer{Fit: c.Fit.Config, Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
 		Seed: c.Seed}
 	s.Fit.Train.Updates *= rounds
 	s.Policy.Epochs *= rounds

@@ -54,22 +54,19 @@ func hovering(t testing.TB, seed uint64) *Campaign {
 	c := &Campaign{Seed: seed}
 	param.Default(&c.Config)
 	param.Default(&c.Limits)
-	c.Config.Base.Hidden, c.Config.Base.Epochs, c.Config.Base.Horizon, c.Config.Base.Flights = 32, 80, 50, 2
-	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Again.Updates, c.Fit.Again.Batch, c.Fit.Steps = 120, 32, 60, 32, 10
+	c.Train.Hidden, c.Train.Epochs, c.Train.Horizon, c.Train.Flights = 32, 80, 50, 2
+	c.Fit.Train.Updates, c.Fit.Train.Batch, c.Fit.Loss.Steps = 120, 32, 10
+	c.Fit.WarmStart.Updates, c.Fit.WarmStart.Batch = 60, 32
 	c.Policy.Epochs, c.Policy.Horizon, c.Policy.Flights = 60, 50, 3
 	c.FineTune.Epochs = 40
 	c.Gate.Shadow.Flights, c.Gate.Canary.Flights = 16, 24
-	spec := new(reference.Hover)
-	param.Default(spec)
-	path, err := reference.New(spec)
+	path, err := reference.OfTask("hover")
+	if err == nil {
+		err = c.AddTask("hover", path)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.Task("hover", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Tasks = []Task{d}
 	return c
 }
 
@@ -121,7 +118,7 @@ func errs(t testing.TB, c *Campaign, b *bundle.Bundle) (e float64) {
 
 var start = sync.OnceValues(func() (*bundle.Bundle, error) {
 	c := hovering(&testing.T{}, 1)
-	return c.Base(context.Background(), nil)
+	return c.BasePolicy(context.Background(), nil)
 })
 
 // TestPoisoned: a round on flights that are wrong promotes nothing that flies worse, and no candidate that makes

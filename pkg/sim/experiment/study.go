@@ -154,7 +154,7 @@ type study struct {
 func (s *study) learn() (err error) {
 	if s.base = s.plan.Start; s.base == nil {
 		s.plan.Report("base policy")
-		if s.base, err = s.Base(s.ctx, nil); err != nil {
+		if s.base, err = s.BasePolicy(s.ctx, nil); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -20,7 +21,7 @@ type Config struct {
 	MaxRows  int                 `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that are kept in memory; the oldest segments give way"`
 	Keep     int                 `param:"keep_bundles" default:"20" min:"2" max:"10000" read_only:"true" doc:"bundles that stay on disk; that which flies, the one before it and the newest that flew safely stay in any case"`
 	Safe     float64             `param:"safe_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a bundle has flown safely after this time in which the guard did not trip"`
-	Return   bool                `param:"return_by_itself" default:"true" doc:"a bundle that was shown to fly worse than the one before it is taken back"`
+	Rollback bool                `param:"auto_rollback" was:"return_by_itself" default:"true" doc:"a bundle that was shown to fly worse than the one before it is rolled back"`
 	Evidence gate.EvidenceConfig `param:"evidence" read_only:"true" doc:"what shows that"`
 	continual.Config
 }
@@ -34,39 +35,21 @@ type Options struct {
 	Judge   gate.Judge // nil: the gate flies in the learned model alone
 	Seed    uint64
 	Dt      float64 // Δt of the rows, s
-	// First makes the bundle to begin with, where there is none on disk. report takes the share that is done and the
-	// cost.
-	First func(ctx context.Context, report func(share, cost float64)) (*bundle.Bundle, error)
+	// BasePolicy makes the bundle to begin with, where there is none on disk.
+	BasePolicy func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error)
 	// Publish sends a bundle to those that fly.
 	Publish func(*bundle.Bundle)
-	Report  func(Status)                // may be nil
+	Report  func(continual.Status)      // may be nil
 	Log     func(bad bool, line string) // may be nil
 	Now     func() time.Time            // nil takes time.Now
 }
 
 // Phases besides those of a round.
 const (
-	Waiting continual.Phase = "waiting"
-	Paused  continual.Phase = "paused"
-	First   continual.Phase = "base_policy"
+	Waiting    continual.Phase = "waiting"
+	Paused     continual.Phase = "paused"
+	BasePolicy continual.Phase = "base_policy"
 )
-
-// Status says what a Supervisor is doing.
-type Status struct {
-	Phase   continual.Phase
-	Share   float64 // of the phase, 0 … 1
-	Rows    int     // to learn from
-	Bundle  string  // ID of what flies; empty before the first
-	Loss    float64 // of the fit, or cost of the policy; NaN before the first
-	Message string  // one sentence
-}
-
-// Announced is a segment that somebody says is on disk.
-type Announced struct {
-	Dir, File string
-	Rows      uint64
-	SHA256    [32]byte
-}
 
 // ControllerTick is what one tick of the controller showed.
 type ControllerTick struct {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/vnd/bundle"
 )
@@ -57,7 +58,7 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	dir = t.TempDir()
-	announced := []Announced{segment(t, filepath.Join(dir, "buffer"), flown(0, 0, 10, 1)),
+	announced := []dataset.SegmentFile{segment(t, filepath.Join(dir, "buffer"), flown(0, 0, 10, 1)),
 		segment(t, filepath.Join(dir, "buffer"), flown(1, 100, 10, 2))}
 	data, err := json.Marshal(announced)
 	if err != nil {
@@ -84,7 +85,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("the first bundle was %q, the second %q", first, second)
 	}
 	opt := options(t, dir)
-	opt.First = nil
+	opt.BasePolicy = nil
 	b := start(t, tiny(), opt)
 	b.bundles(1)
 	if b.sent[0] != second {
@@ -117,8 +118,8 @@ func learnForever(t *testing.T, dir string) {
 		sent++
 		fmt.Println("flies", b.ID)
 	}
-	opt.Report = func(s Status) {
-		if s.Phase == continual.Gating && s.Bundle != "" {
+	opt.Report = func(s continual.Status) {
+		if s.Phase == continual.Gating && s.BundleID != "" {
 			fmt.Println("late gate")
 		}
 		if string(s.Phase) != had {
@@ -135,7 +136,7 @@ func learnForever(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var announced []Announced
+	var announced []dataset.SegmentFile
 	if err := json.Unmarshal(data, &announced); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/dataset"
 )
 
 // do has Run do something, and waits for it.
@@ -20,8 +21,8 @@ func (l *Supervisor) do(ctx context.Context, f func()) error {
 }
 
 // Segment takes a segment that was announced. What is wrong with it goes to the log.
-func (l *Supervisor) Segment(ctx context.Context, a Announced) error {
-	return l.do(ctx, func() { l.take(&a) })
+func (l *Supervisor) Segment(ctx context.Context, f dataset.SegmentFile) error {
+	return l.do(ctx, func() { l.take(&f) })
 }
 
 // Tick takes a tick of the controller. It never waits: where the learner is busy the tick is left out.
@@ -74,7 +75,7 @@ func (l *Supervisor) Rollback(ctx context.Context) (line string, err error) {
 }
 
 // Status now.
-func (l *Supervisor) Status() Status {
+func (l *Supervisor) Status() continual.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status
@@ -85,11 +86,13 @@ func (l *Supervisor) progress(s continual.Status) {
 	if s.Phase == continual.Idle {
 		return // the outcome says more
 	}
-	l.change(func(t *Status) { t.Phase, t.Share, t.Loss = s.Phase, s.Share, s.Loss })
+	l.change(func(t *continual.Status) {
+		t.Phase, t.Share, t.Loss, t.Validation = s.Phase, s.Share, s.Loss, s.Validation
+	})
 }
 
 // change changes the status and reports it.
-func (l *Supervisor) change(f func(*Status)) {
+func (l *Supervisor) change(f func(*continual.Status)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(&l.status)
@@ -103,8 +106,8 @@ func (l *Supervisor) say(p continual.Phase, message string) {
 		bundle = b.ID
 	}
 	l.stale = false
-	l.change(func(s *Status) {
-		s.Phase, s.Share, s.Rows, s.Bundle = p, 0, l.rows, bundle
+	l.change(func(s *continual.Status) {
+		s.Phase, s.Share, s.Rows, s.BundleID = p, 0, l.rows, bundle
 		if message != "" {
 			s.Message = message
 		}
@@ -115,7 +118,7 @@ func (l *Supervisor) say(p continual.Phase, message string) {
 func (l *Supervisor) show() {
 	if l.stale {
 		l.stale = false
-		l.change(func(s *Status) { s.Rows = l.rows })
+		l.change(func(s *continual.Status) { s.Rows = l.rows })
 	}
 }
 
@@ -123,9 +126,9 @@ func (l *Supervisor) show() {
 func (l *Supervisor) settle(message string) {
 	switch {
 	case l.job != nil:
-		l.change(func(s *Status) {
+		l.change(func(s *continual.Status) {
 			if b := l.bundles.Current(); b != nil {
-				s.Bundle = b.ID
+				s.BundleID = b.ID
 			}
 			s.Message = message
 		})

@@ -10,6 +10,7 @@ import (
 
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
 	"vnd/pkg/vnd/bundle"
 	"vnd/pkg/vnd/bundle/store"
 )
@@ -24,7 +25,7 @@ type Supervisor struct {
 	ended    chan outcome
 
 	mu     sync.Mutex // of status, and of opt's functions
-	status Status
+	status continual.Status
 
 	// Of Run.
 	learner    *continual.Learner // nil before the first bundle
@@ -62,7 +63,7 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 		opt.Now = time.Now
 	}
 	if opt.Report == nil {
-		opt.Report = func(Status) {}
+		opt.Report = func(continual.Status) {}
 	}
 	if opt.Log == nil {
 		opt.Log = func(bool, string) {}
@@ -78,7 +79,7 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 	}
 	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick, 1000),
 		ended: make(chan outcome, 1)}
-	l.status = Status{Phase: Waiting, Loss: math.NaN()}
+	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
 	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
 	for _, line := range notes {
 		l.log(true, line)
@@ -129,7 +130,7 @@ func (l *Supervisor) next(ctx context.Context) error {
 	}
 	if l.bundles.Current() == nil {
 		if !l.gaveUp {
-			l.start(ctx, First, l.first)
+			l.start(ctx, BasePolicy, l.basePolicy)
 		}
 		return nil
 	}
@@ -167,11 +168,12 @@ func (l *Supervisor) start(ctx context.Context, phase continual.Phase, do func(c
 	}()
 }
 
-// first makes the first bundle, which has to pass the gate too.
-func (l *Supervisor) first(ctx context.Context) outcome {
-	b, err := l.opt.First(ctx, func(share, cost float64) {
-		l.progress(continual.Status{Phase: First, Share: share,
-			Loss: cost})
+// basePolicy makes the first bundle, which has to pass the gate too.
+func (l *Supervisor) basePolicy(ctx context.Context) outcome {
+	status := continual.Status{Phase: BasePolicy, Validation: math.NaN()}
+	b, err := l.opt.BasePolicy(ctx, func(p train.Progress) {
+		status.Share, status.Loss = float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost
+		l.progress(status)
 	})
 	if err != nil {
 		return outcome{err: err}
@@ -179,7 +181,7 @@ func (l *Supervisor) first(ctx context.Context) outcome {
 	if _, err := b.Encode(); err != nil { // which names it
 		return outcome{err: err}
 	}
-	l.progress(continual.Status{Phase: continual.Gating})
+	l.progress(continual.Status{Phase: continual.Gating, Validation: math.NaN()})
 	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle, Tasks: l.opt.Tasks, Judge: l.opt.Judge,
 		Seed: l.opt.Seed}
 	v, err := g.Try(ctx, b, nil, nil)
@@ -304,7 +306,7 @@ func (l *Supervisor) tick(t *ControllerTick) {
 		}
 	}
 	f := l.watch.add(t)
-	if f == nil || !f.Worse || !l.cfg().Return {
+	if f == nil || !f.Worse || !l.cfg().Rollback {
 		return
 	}
 	if _, err := l.takeBack(f.Reason, false); err != nil {

@@ -36,8 +36,8 @@ func tiny() *Config {
 	var c Config
 	param.Default(&c)
 	c.NewRows, c.Least = 400, 8
-	c.Fit.First.Updates, c.Fit.First.Batch, c.Fit.Steps = 30, 16, 5
-	c.Fit.Again.Updates, c.Fit.Again.Batch = 10, 16
+	c.Fit.Train.Updates, c.Fit.Train.Batch, c.Fit.Loss.Steps = 30, 16, 5
+	c.Fit.WarmStart.Updates, c.Fit.WarmStart.Batch = 10, 16
 	c.Policy.Hidden, c.Policy.Epochs, c.Policy.Envs, c.Policy.Horizon, c.Policy.Flights = 16, 40, 16, 40, 1
 	c.FineTune.Epochs = 20
 	c.Gate.Shadow.Flights, c.Gate.Shadow.Seconds, c.Gate.Shadow.Settle = 2, 0.5, 0
@@ -125,7 +125,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Ro
 }
 
 // segment puts a flight into the buffer in dir.
-func segment(t testing.TB, dir string, rows []dataset.Row) Announced {
+func segment(t testing.TB, dir string, rows []dataset.Row) dataset.SegmentFile {
 	t.Helper()
 	b, err := dataset.Open(dir, dataset.DefaultOptions())
 	if err != nil {
@@ -141,7 +141,7 @@ func segment(t testing.TB, dir string, rows []dataset.Row) Announced {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Announced{Dir: dir, File: f.Name, Rows: uint64(f.Rows), SHA256: sum}
+	return dataset.SegmentFile{Dir: dir, File: f.Name, Rows: uint64(f.Rows), SHA256: sum}
 }
 
 // bench is a learner at work, and what it said.
@@ -153,14 +153,14 @@ type bench struct {
 	sent  []string // bundles
 	lines []string
 	bad   []string // those of the lines that are errors
-	seen  []Status
+	seen  []continual.Status
 	stop  func()
 }
 
 func options(t testing.TB, dir string) Options {
 	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
 		Seed: 1, Dt: dt,
-		First: func(context.Context, func(float64, float64)) (*bundle.Bundle, error) { return base(t), nil }}
+		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }}
 }
 
 func start(t testing.TB, cfg *Config, opt Options) *bench {
@@ -175,7 +175,7 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 			}
 		})
 	}
-	opt.Report = func(s Status) { keep(func() { b.seen = append(b.seen, s) }) }
+	opt.Report = func(s continual.Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
 	if b.Supervisor, err = Open(func() *Config { return cfg }, opt); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func (b *bench) bundles(n int) {
 	b.until(fmt.Sprintf("%d bundles", n), func() bool { return len(b.sent) >= n })
 }
 
-func (b *bench) learn(a Announced) {
+func (b *bench) learn(a dataset.SegmentFile) {
 	b.t.Helper()
 	if err := b.Segment(b.ctx, a); err != nil {
 		b.t.Fatal(err)
@@ -273,17 +273,17 @@ func TestRounds(t *testing.T) {
 				order = append(order, s.Phase)
 			}
 		}
-		want := fmt.Sprint([]continual.Phase{First, continual.Gating, Waiting, continual.Fitting, continual.Encoding,
+		want := fmt.Sprint([]continual.Phase{BasePolicy, continual.Gating, Waiting, continual.Fitting, continual.Encoding,
 			continual.Improving, continual.Gating, Waiting})
 		return fmt.Sprint(order) == want
 	})
-	if s := b.Status(); s.Bundle != b.sent[1] || s.Rows != 600 {
+	if s := b.Status(); s.BundleID != b.sent[1] || s.Rows != 600 {
 		t.Errorf("%+v", s)
 	}
 	b.stop()
 
 	opt := options(t, dir)
-	opt.First = nil
+	opt.BasePolicy = nil
 	again := start(t, tiny(), opt)
 	again.bundles(1)
 	if again.sent[0] != b.sent[1] {
@@ -345,7 +345,7 @@ func TestKeptBack(t *testing.T) {
 func TestPause(t *testing.T) {
 	dir, buffer := t.TempDir(), t.TempDir()
 	cfg := tiny()
-	cfg.Fit.First.Updates = 1e6
+	cfg.Fit.Train.Updates = 1e6
 	b := start(t, cfg, options(t, dir))
 	b.bundles(1)
 	b.learn(segment(t, buffer, flown(0, 0, 10, 1)))
@@ -363,7 +363,7 @@ func TestPause(t *testing.T) {
 		t.Error("a round begins in a pause")
 	}
 	quick := *cfg
-	quick.Fit.First.Updates = 20
+	quick.Fit.Train.Updates = 20
 	if err := b.do(b.ctx, func() { b.cfg = func() *Config { return &quick } }); err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(buffer, big.File), make([]byte, 2<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for want, a := range map[string]Announced{
+	for want, a := range map[string]dataset.SegmentFile{
 		"expected a file's name":                        {Dir: buffer, File: "../../../x.seg"},
 		"and an absolute folder":                        {Dir: "buffer", File: good.File},
 		"no such file":                                  {Dir: buffer, File: "00000077.seg"},
@@ -432,7 +432,7 @@ func TestBadFirst(t *testing.T) {
 	opt := options(t, t.TempDir())
 	requested := make(chan bool, 10)
 	bad := true
-	opt.First = func(context.Context, func(float64, float64)) (*bundle.Bundle, error) {
+	opt.BasePolicy = func(context.Context, func(train.Progress)) (*bundle.Bundle, error) {
 		requested <- true
 		b := base(t)
 		if bad {
@@ -511,7 +511,7 @@ func TestEvidence(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg := tiny()
-			cfg.Return = c.by
+			cfg.Rollback = c.by
 			cfg.Evidence.Radius = 100 // one neighbourhood
 			b := start(t, cfg, options(t, copied))
 			b.bundles(1)

@@ -1,0 +1,65 @@
+package continual
+
+import (
+	"context"
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Base configures the first policy, where there is none: it is trained in the nominal simulator.
+type Base struct {
+	Nominal train.Nominal `param:"nominal" doc:"simulator of the base policy; its dt is that of all learning"`
+	Train   train.Config  `param:"base" doc:"training of the base policy"`
+}
+
+// Make trains a policy for tasks, whose names go into its bundle.
+func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64, maker string,
+	progress func(train.Progress)) (*bundle.Bundle, error) {
+	w := &train.NominalWorld[float32]{Nominal: b.Nominal}
+	r, err := train.Run(ctx, b.Train, w, b.Nominal.Dt, train.Options{Seed: seed, Tasks: tasks, Limits: l,
+		Fly: train.NewTrials(w, tasks, b.Nominal.Dt, seed).Fly, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	out := &bundle.Bundle{Robot: vnd.Robot, Dt: b.Nominal.Dt, CreatedBy: maker}
+	if err := policy.Put(out, r.Policy, names); err != nil {
+		return nil, err
+	}
+	_, err = out.Encode() // which names it
+	return out, err
+}
+
+// NewTask makes a task that rounds can fly along a path: no landing, and none by camera features.
+func NewTask(o *task.Objective, name string, path reference.Reference) (*task.Task, error) {
+	if name != task.Hover && name != task.Track {
+		return nil, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
+	}
+	return o.New(name, path)
+}
+
+// Tasks makes the tasks of a list of names, such as "hover,track", and the default reference of each.
+func Tasks(o *task.Objective, list string) (tasks []*task.Task, paths []reference.Reference, err error) {
+	names, err := task.Split(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		path, err := reference.OfTask(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := NewTask(o, name, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		tasks, paths = append(tasks, t), append(paths, path)
+	}
+	return tasks, paths, nil
+}

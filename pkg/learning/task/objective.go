@@ -1,0 +1,22 @@
+package task
+
+import "vnd/pkg/flight/reference"
+
+// Objective says what a policy is trained for in its tasks: the cost, and where episodes begin.
+type Objective struct {
+	Cost    string `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the tasks; custom: weights"`
+	Weights Cost   `param:"weights" doc:"of custom; paper is as printed, stiff holds in wind"`
+	Spread  Spread `param:"spread" doc:"where episodes begin"`
+}
+
+// New returns the task of a name under the configured cost. path is what Track follows; nil is the figure-eight.
+func (c *Objective) New(name string, path reference.Reference) (*Task, error) {
+	cost := c.Weights
+	if c.Cost != "custom" {
+		var err error
+		if cost, err = CostOf(c.Cost, name); err != nil {
+			return nil, err
+		}
+	}
+	return New(name, cost, c.Spread, path)
+}
