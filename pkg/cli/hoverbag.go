@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -53,23 +51,15 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	for _, t := range autopilot.Topics() {
 		names = append(names, t.Name)
 	}
-	it, err := r.Messages(names...)
-	if err != nil {
-		return nil, err
-	}
-	defer it.Close()
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return h, nil
-		}
-		if err == nil {
-			err = receive(h, m, pose.Name, sent.Name, autopilot, poses, commands)
-		}
+	for m, err := range r.Messages(names...) {
 		if err != nil {
+			return nil, err
+		}
+		if err := receive(h, m, pose.Name, sent.Name, autopilot, poses, commands); err != nil {
 			return nil, fmt.Errorf("bag %s: %w", path, err)
 		}
 	}
+	return h, nil
 }
 
 // receive takes one message of a bag.

@@ -1,9 +1,7 @@
 package flightlog
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -203,35 +201,18 @@ func (b *reading) each(f func(*bag.Message), topics ...bag.Topic) error {
 	for _, t := range topics {
 		names = append(names, t.Name)
 	}
-	it, err := b.bag.Messages(names...)
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for m, err := range b.bag.Messages(names...) {
 		if err != nil {
 			return err
 		}
 		f(m)
 	}
+	return nil
 }
 
 // offset is how much later than its stamp the first message of a topic was recorded, ns; false when it has no stamp.
 func (b *reading) offset(t bag.Topic, stamp func(*bag.Message) (int64, bool)) (offset int64, ok bool, err error) {
-	it, err := b.bag.Messages(t.Name)
-	if err != nil {
-		return 0, false, err
-	}
-	defer it.Close()
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return 0, false, nil
-		}
+	for m, err := range b.bag.Messages(t.Name) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -239,6 +220,7 @@ func (b *reading) offset(t bag.Topic, stamp func(*bag.Message) (int64, bool)) (o
 			return bounded(m.LogTime) - bounded(s), s != 0, nil
 		}
 	}
+	return 0, false, nil
 }
 
 // chooseStamps settles "auto": the stamps of both topics where they are of the same clock, else the times of recording.

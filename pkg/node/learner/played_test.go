@@ -2,7 +2,6 @@ package learner
 
 import (
 	"errors"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -101,11 +100,7 @@ func played(t *testing.T, path string) (steps []message, latents map[int64][]flo
 	b := must(bag.Open(path))(t)
 	defer b.Close()
 	latents = map[int64][]float32{}
-	for it := must(b.Messages("/quad/step", "/quad/latent"))(t); ; {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return steps, latents
-		}
+	for m, err := range b.Messages("/quad/step", "/quad/latent") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,4 +118,5 @@ func played(t *testing.T, path string) (steps []message, latents map[int64][]flo
 		}
 		steps = append(steps, message{m.LogTime, bridge.Nanoseconds(s.Header.Stamp), slices.Clone(m.Data)})
 	}
+	return steps, latents
 }

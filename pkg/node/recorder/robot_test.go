@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -159,12 +158,7 @@ func steps(t *testing.T, dir string) (seqs []uint64, topics map[string]bag.Topic
 	for _, x := range b.Topics() {
 		topics[x.Name] = x
 	}
-	it := must(b.Messages("/quad/step"))(t)
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return seqs, topics
-		}
+	for m, err := range b.Messages("/quad/step") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,4 +171,5 @@ func steps(t *testing.T, dir string) (seqs []uint64, topics map[string]bag.Topic
 		}
 		seqs = append(seqs, s.Seq)
 	}
+	return seqs, topics
 }

@@ -1,9 +1,7 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -103,15 +101,7 @@ func (r *recorded) messages(b *bag.Reader) error {
 			there = append(there, t.Name)
 		}
 	}
-	it, err := b.Messages(there...)
-	if err != nil {
-		return err
-	}
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return r.enough()
-		}
+	for m, err := range b.Messages(there...) {
 		if err != nil {
 			return err
 		}
@@ -119,6 +109,7 @@ func (r *recorded) messages(b *bag.Reader) error {
 			r.unread++
 		}
 	}
+	return r.enough()
 }
 
 func (r *recorded) message(m *bag.Message, poses *bridge.PoseDecoder) error {

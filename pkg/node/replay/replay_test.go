@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -71,16 +70,8 @@ func changed(t *testing.T, change func(k int, m *bag.Message) bool) string {
 			t.Fatal(err)
 		}
 	}
-	it, err := b.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	counts := map[string]int{}
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for m, err := range b.Messages() {
 		if err != nil {
 			t.Fatal(err)
 		}

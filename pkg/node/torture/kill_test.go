@@ -1,8 +1,6 @@
 package torture
 
 import (
-	"errors"
-	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -231,12 +229,7 @@ func (s *squad) recorded() stamps {
 	for _, dir := range s.bags() {
 		b := must(bag.Open(dir))(s.t)
 		defer b.Close()
-		it := must(b.Messages("/quad/step"))(s.t)
-		for {
-			m, err := it.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
+		for m, err := range b.Messages("/quad/step") {
 			if err != nil {
 				s.t.Fatal(err)
 			}

@@ -44,7 +44,7 @@ type Message struct {
 	// write 0.
 	Sequence uint32
 	// Data is the serialized message with its 4-byte encapsulation header.
-	// It is valid until the next call of Next.
+	// It is valid until the next message.
 	Data []byte
 }
 

@@ -136,16 +136,8 @@ func benchRead(b *testing.B, dir string, messages int, topics ...string) {
 		b.Fatal(err)
 	}
 	defer r.Close()
-	it, err := r.Messages(topics...)
-	if err != nil {
-		b.Fatal(err)
-	}
 	n := 0
-	for {
-		_, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for _, err := range r.Messages(topics...) {
 		if err != nil {
 			b.Fatal(err)
 		}

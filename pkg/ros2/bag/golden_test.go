@@ -1,9 +1,7 @@
 package bag
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -90,19 +88,10 @@ func goldenBags(t testing.TB) []string {
 // tally counts an iterator's messages by topic and checks their order.
 func tally(t testing.TB, r *Reader, topics ...string) (map[string]uint64, uint64) {
 	t.Helper()
-	it, err := r.Messages(topics...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer it.Close()
 	counts := map[string]uint64{}
 	var n uint64
 	last := int64(0)
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return counts, n
-		}
+	for m, err := range r.Messages(topics...) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,6 +105,7 @@ func tally(t testing.TB, r *Reader, topics ...string) (map[string]uint64, uint64
 		counts[m.Topic]++
 		n++
 	}
+	return counts, n
 }
 
 // Every recorded bag has the messages that ros2 bag info counted.

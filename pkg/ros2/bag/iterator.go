@@ -1,26 +1,25 @@
 package bag
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
-	"sort"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// Iterator returns the messages of a bag in the order of their log times, and as
-// recorded for the same time. Time stamps in the messages do not matter.
-type Iterator struct {
+// merge reads the files of a bag together.
+type merge struct {
 	r      *Reader
-	want   map[string]bool // nil: all
+	want   map[string]bool // nil: all topics
 	queue  []*file         // not opened yet, by start time
 	active []*source
 	last   *source // of the message returned last
 	zstd   *zstd.Decoder
 	buf    []byte
-	closed bool
 }
 
 // source is a file that is being read, with its next message.
@@ -31,10 +30,31 @@ type source struct {
 	msg *Message
 }
 
-// Messages returns the messages of the named topics, or of all topics when none
-// is named. The error for an unknown topic lists the bag's topics.
-func (r *Reader) Messages(topics ...string) (*Iterator, error) {
-	it := &Iterator{r: r}
+// Messages iterates over the messages of the named topics, or of all topics when
+// none is named. They are in the order of their log times, and as recorded for the
+// same time. Time stamps in the messages do not matter. A message and its data are
+// valid until the next one.
+//
+// An error ends the iteration. That of an unknown topic lists the bag's topics.
+func (r *Reader) Messages(topics ...string) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		it, err := r.merge(topics)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer it.close()
+		for {
+			m, err := it.next()
+			if m == nil && err == nil || !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) merge(topics []string) (*merge, error) {
+	it := &merge{r: r}
 	for _, name := range topics {
 		if !slices.ContainsFunc(r.summary.Topics, func(t Topic) bool { return t.Name == name }) {
 			return nil, fmt.Errorf("bag %s: no topic %q in it; it has %s", r.path, name, names(r.summary.Topics))
@@ -45,14 +65,13 @@ func (r *Reader) Messages(topics ...string) (*Iterator, error) {
 		it.want[name] = true
 	}
 	it.queue = slices.Clone(r.files)
-	sort.SliceStable(it.queue, func(i, j int) bool { return it.queue[i].Start < it.queue[j].Start })
+	slices.SortStableFunc(it.queue, func(a, b *file) int { return cmp.Compare(a.Start, b.Start) })
 	return it, nil
 }
 
-// Next returns the next message, or io.EOF after the last. The message and its
-// data are valid until the following call.
-func (it *Iterator) Next() (*Message, error) {
-	for !it.closed {
+// next returns the next message, nil after the last.
+func (it *merge) next() (*Message, error) {
+	for {
 		if s := it.last; s != nil {
 			it.last = nil
 			if err := it.pull(s); err != nil {
@@ -64,32 +83,26 @@ func (it *Iterator) Next() (*Message, error) {
 		}
 		s := it.first()
 		if s == nil {
-			it.Close()
-			break
+			return nil, nil
 		}
 		it.last = s
 		if !isZstd(s.msg.Data) || it.inflate(s) {
 			return s.msg, nil
 		}
 	}
-	return nil, io.EOF
 }
 
-// Close ends the iteration. Next has closed it when it returns io.EOF.
-func (it *Iterator) Close() {
-	it.closed = true
+func (it *merge) close() {
 	for _, s := range it.active {
 		s.close()
 	}
-	it.active, it.queue, it.last = nil, nil, nil
 	if it.zstd != nil {
 		it.zstd.Close()
-		it.zstd = nil
 	}
 }
 
 // begin opens every file that may have the next message.
-func (it *Iterator) begin() error {
+func (it *merge) begin() error {
 	for len(it.queue) > 0 {
 		f := it.queue[0]
 		if s := it.first(); s != nil && s.msg.LogTime < f.Start {
@@ -110,7 +123,7 @@ func (it *Iterator) begin() error {
 }
 
 // pull reads a source's next message, and drops the source at its end.
-func (it *Iterator) pull(s *source) error {
+func (it *merge) pull(s *source) error {
 	var err error
 	s.msg, err = s.next()
 	if err == nil {
@@ -126,7 +139,7 @@ func (it *Iterator) pull(s *source) error {
 
 // first is the source with the earliest message. There are several only where
 // split files overlap.
-func (it *Iterator) first() *source {
+func (it *merge) first() *source {
 	var best *source
 	for _, s := range it.active {
 		if best == nil || s.msg.LogTime < best.msg.LogTime ||
@@ -139,7 +152,7 @@ func (it *Iterator) first() *source {
 
 // inflate decompresses a message in place. It returns false, and counts the
 // message as lost, when its data are damaged.
-func (it *Iterator) inflate(s *source) bool {
+func (it *merge) inflate(s *source) bool {
 	var err error
 	if it.zstd == nil {
 		it.zstd, err = zstd.NewReader(nil, zstdOptions...)

@@ -2,9 +2,7 @@ package bag
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,22 +79,15 @@ func checkPrefix(t testing.TB, dir string, n int, safe time.Time) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	it, err := r.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := 0
-	for ; ; got++ {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for m, err := range r.Messages() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := sample(got); got >= n || m.LogTime != want.LogTime || string(m.Data) != string(want.Data) {
 			t.Fatalf("message %d of %d is not what was written", got, n)
 		}
+		got++
 	}
 	if got < n && sample(got).LogTime < safe.UnixNano() {
 		t.Fatalf("%d of %d messages are there, the next is %v too old to be missing", got, n,

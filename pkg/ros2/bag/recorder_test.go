@@ -1,8 +1,6 @@
 package bag
 
 import (
-	"errors"
-	"io"
 	"path/filepath"
 	"testing"
 	"time"
@@ -115,19 +113,12 @@ func TestRecorderDropsWhileTheDiskIsStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bag.Close()
-	it, err := bag.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
-	for ; ; n++ {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for m, err := range bag.Messages() {
 		if err != nil || int64(m.Sequence) != m.LogTime+1 {
 			t.Fatalf("message %v %v", m, err)
 		}
+		n++
 	}
 	if want := 100 - int(stats.Dropped["/chat"]); n != want || bag.Info().Dropped["/chat"] != stats.Dropped["/chat"] {
 		t.Errorf("%d messages, want %d; dropped %v", n, want, bag.Info().Dropped)

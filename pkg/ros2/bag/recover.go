@@ -1,9 +1,7 @@
 package bag
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 )
 
@@ -58,16 +56,7 @@ func copyMessages(w *Writer, r *Reader) error {
 			return err
 		}
 	}
-	it, err := r.Messages()
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for m, err := range r.Messages() {
 		if err != nil {
 			return err
 		}
@@ -83,4 +72,5 @@ func copyMessages(w *Writer, r *Reader) error {
 			return fmt.Errorf("after %d messages: %w", w.Stats().Written, err)
 		}
 	}
+	return nil
 }

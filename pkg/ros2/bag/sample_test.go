@@ -4,10 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -96,21 +94,14 @@ func (d *digest) String() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 // digestOf reads a whole bag.
 func digestOf(t testing.TB, r *Reader) *digest {
 	t.Helper()
-	it, err := r.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newDigest()
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return d
-		}
+	for m, err := range r.Messages() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.add(m)
 	}
+	return d
 }
 
 // sampleWriter begins a bag with the samples' topics.

@@ -63,18 +63,18 @@ func TestMCAPKeepsSequencesAndPublishTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	it, err := r.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 30 {
-		m, err := it.Next()
+	i := 0
+	for m, err := range r.Messages() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(sample(i), m); d != "" {
 			t.Fatal(d)
 		}
+		i++
+	}
+	if i != 30 {
+		t.Errorf("%d messages", i)
 	}
 }
 

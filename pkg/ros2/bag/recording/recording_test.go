@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,16 +62,8 @@ func read(t *testing.T, dir string) map[string][]int {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	it, err := r.Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string][]int{}
-	for {
-		m, err := it.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
+	for m, err := range r.Messages() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +73,7 @@ func read(t *testing.T, dir string) map[string][]int {
 		}
 		out[m.Topic] = append(out[m.Topic], k)
 	}
+	return out
 }
 
 func TestConfigAndFreeSpace(t *testing.T) {
