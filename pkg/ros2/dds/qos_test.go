@@ -2,6 +2,7 @@ package dds
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,5 +57,31 @@ func TestCheckSampleRefusesUnknownEncapsulations(t *testing.T) {
 	}
 	if err := CheckSample("rt/x", []byte{0, 1, 0}); !errors.Is(err, ErrShort) {
 		t.Errorf("three bytes: %v", err)
+	}
+}
+
+// TestCheckRefuses names the policy at fault.
+func TestCheckRefuses(t *testing.T) {
+	topic := Topic{Name: "chatter", Type: "std_msgs::msg::dds_::String_"}
+	for _, c := range []struct {
+		name  string
+		topic Topic
+		qos   QoS
+		want  string // part of the error, "" for none
+	}{
+		{"the zero value", topic, QoS{}, ""},
+		{"everything at its most", topic, QoS{Reliability: Reliable, Durability: TransientLocal, Depth: 100}, ""},
+		{"a negative depth", topic, QoS{Depth: -1}, "depth -1"},
+		{"a negative duration", topic, QoS{Deadline: -time.Second}, "a negative duration"},
+		{"another reliability", topic, QoS{Reliability: 2}, "reliability 2"},
+		{"no name", Topic{Type: topic.Type}, QoS{}, "a topic has a name"},
+		{"a zero byte", Topic{Name: "a\x00b", Type: topic.Type}, QoS{}, "a zero byte"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.qos.Check(c.topic)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }

@@ -40,3 +40,27 @@ func TestRecoveries(t *testing.T) {
 		t.Errorf("%+v", rec[0])
 	}
 }
+
+// TestWithinWantsTheErrorsToStay: an error that leaves the bound again counts from its return, one at the end never.
+func TestWithinWantsTheErrorsToStay(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		errors []float64
+		want   float64
+	}{
+		{"always", []float64{0.1, 0.1, 0.1}, 0},
+		{"from the second on", []float64{0.5, 0.1, 0.1}, 1},
+		{"left again", []float64{0.1, 0.5, 0.1}, 2},
+		{"never", []float64{0.1, 0.1, 0.5}, math.MaxFloat64},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			trace := &Trace{Rows: make([]TraceRow, len(c.errors))}
+			for i := range trace.Rows {
+				trace.Rows[i].T = float64(i)
+			}
+			if got := trace.within(0, c.errors, 0.2); got != c.want {
+				t.Errorf("within the bound after %g s, want %g", got, c.want)
+			}
+		})
+	}
+}
