@@ -25,23 +25,21 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// The topics and the QoS of the benchmark, on every layer.
+// Topics and QoS of the benchmark, on every layer.
 var (
 	ping = dds.Topic{Name: "rt/ping", Type: "geometry_msgs::msg::dds_::PoseStamped_"}
 	pong = dds.Topic{Name: "rt/pong", Type: "geometry_msgs::msg::dds_::PoseStamped_"}
 )
 
-// BenchmarkRoundTrip sends a PoseStamped to another process and back at 1 kHz over
-// Cyclone DDS: through publishers and subscriptions, on pkg/ros2/dds alone, and as a
-// program in C does it, in turns of a tenth of a second; the first messages of a
-// turn, which come after a pause and not at 1 kHz, do not count. It reports
-// microseconds at p50 and p99, and ours by C's.
+// BenchmarkRoundTrip sends a PoseStamped to another process and back at 1 kHz over Cyclone
+// DDS. It takes turns of a tenth of a second: publishers and subscriptions, pkg/ros2/dds
+// alone, and a program in C. The first messages of a turn come after a pause and do not
+// count. It reports p50 and p99 in µs, and their ratio to C's.
 //
-// A processor with nothing to do sleeps, and takes longer to wake than a message
-// takes to go through the library. C pays for it at each of the four threads of a
-// trip; Go's monitor, a thread that looks around every few tens of microseconds,
-// keeps the processors of ours from falling asleep. What the layers themselves take
-// shows where processors are awake for both.
+// A processor without work sleeps, and wakes more slowly than a message passes the library.
+// C pays for that at each of the four threads of a trip. Go's monitor runs every few tens
+// of microseconds and keeps our processors awake. Compare the layers where processors are
+// awake for both.
 func BenchmarkRoundTrip(b *testing.B) {
 	b.Run("awake", func(b *testing.B) {
 		keepAwake(b)
@@ -50,10 +48,9 @@ func BenchmarkRoundTrip(b *testing.B) {
 	b.Run("asleep", roundTrip)
 }
 
-// keepAwake has each processor do something, as long as nobody wants it, until the
-// benchmark ends.
+// keepAwake keeps each processor busy at low priority until the benchmark ends.
 func keepAwake(b *testing.B) {
-	program := yardstick(b)
+	program := compileC(b)
 	ended, end := context.WithCancel(context.Background())
 	for i := range runtime.NumCPU() {
 		p := exec.CommandContext(ended, program, "awake", strconv.Itoa(i))
@@ -93,7 +90,7 @@ func roundTrip(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// echo starts the program that answers.
+// echo starts the program that sends messages back.
 func echo(b *testing.B, program string) {
 	b.Helper()
 	p, stderr := startUntil(b, context.Background(), program)
@@ -105,7 +102,7 @@ func echo(b *testing.B, program string) {
 	})
 }
 
-// stopwatch times trips at 1 kHz.
+// stopwatch measures round trips at 1 kHz.
 type stopwatch struct {
 	next, sent time.Time
 	took       []time.Duration
@@ -175,7 +172,7 @@ func rosEcho() {
 	})
 }
 
-// ddsPair is a writer and a reader of a process that knows no ROS.
+// ddsPair is a writer and a reader without ROS.
 type ddsPair struct {
 	p dds.Participant
 	w dds.Writer
@@ -264,7 +261,7 @@ func ddsPing(b *testing.B) func(n int) []time.Duration {
 }
 
 // yardstick compiles the program in C.
-func yardstick(b *testing.B) (program string) {
+func compileC(b *testing.B) (program string) {
 	b.Helper()
 	const room = "../dds/cyclone"
 	program = filepath.Join(b.TempDir(), "roundtrip")
@@ -276,9 +273,9 @@ func yardstick(b *testing.B) (program string) {
 	return program
 }
 
-// cPing is pkg/ros2/dds/cyclone's yardstick, which sends 104 bytes.
+// cPing runs the program in C of pkg/ros2/dds/cyclone, which sends 104 bytes.
 func cPing(b *testing.B) func(n int) []time.Duration {
-	program := yardstick(b)
+	program := compileC(b)
 	xml := fmt.Sprintf(`<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>`+
 		`<AllowMulticast>false</AllowMulticast></General>`+
 		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/>`+
@@ -324,7 +321,7 @@ func ddsEcho() {
 	os.Exit(1)
 }
 
-// BenchmarkPublishTake is a message's way through this package alone.
+// BenchmarkPublishTake is the path of a message through this package alone.
 func BenchmarkPublishTake(b *testing.B) {
 	n := alone(b)
 	must(ros.NewSubscription(n, "x", ros.DefaultQoS(), func(*geometrymsgs.PoseStamped, ros.Info) {}))(b)
@@ -342,7 +339,7 @@ func BenchmarkPublishTake(b *testing.B) {
 	}
 }
 
-// environment is loopback by name.
+// environment is loopback as a map.
 func environment() map[string]string {
 	env := map[string]string{}
 	for _, pair := range loopback() {

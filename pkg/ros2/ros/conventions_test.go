@@ -25,7 +25,7 @@ import (
 	"vnd/pkg/ros2/ros/diagnostics"
 )
 
-// A set of parameters, all or nothing, and its event.
+// TestWireParameters: a set changes all parameters or none, and publishes one event.
 func TestWireParameters(t *testing.T) {
 	n := watch(t)
 	events := collect[rclinterfaces.ParameterEvent](t, n, "/parameter_events", rmw.ParameterEventsQoS())
@@ -65,7 +65,7 @@ func TestWireParameters(t *testing.T) {
 	}
 }
 
-// The log, and its levels by argument and by service.
+// TestWireLog: the log on /rosout, with levels set by argument and by service.
 func TestWireLog(t *testing.T) {
 	n := watch(t)
 	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
@@ -102,7 +102,7 @@ func TestWireLog(t *testing.T) {
 	}
 }
 
-// Simulated time, which jumps back.
+// TestWireSimulatedTime: simulated time may jump back.
 func TestWireSimulatedTime(t *testing.T) {
 	n := watch(t)
 	clock := must(ros.NewPublisher[rosgraphmsgs.Clock](n, "/clock", rmw.ClockQoS()))(t)
@@ -131,8 +131,8 @@ func TestWireSimulatedTime(t *testing.T) {
 	}
 }
 
-// QoS overridden by parameters; QoS that does not fit is told by its policy's
-// name, in the log and in the diagnostics.
+// TestWireQoS: parameters override QoS. Incompatible QoS is reported by its policy, in the log
+// and in the diagnostics.
 func TestWireQoS(t *testing.T) {
 	n := watch(t)
 	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
@@ -160,19 +160,19 @@ func TestWireQoS(t *testing.T) {
 	}
 }
 
-// Static transforms, for those who come late.
+// TestWireTransforms: a later listener gets static transforms.
 func TestWireTransforms(t *testing.T) {
 	n := watch(t)
 	spin(t, n.Context(), 0)
 	startProbe(t, nil)
 	seen(t, n, "probe")
-	heard := collect[tf2msgs.TFMessage](t, n, "/tf_static", rmw.StaticTFListenerQoS())
-	find(t, heard, func(m tf2msgs.TFMessage) bool {
+	received := collect[tf2msgs.TFMessage](t, n, "/tf_static", rmw.StaticTFListenerQoS())
+	find(t, received, func(m tf2msgs.TFMessage) bool {
 		return len(m.Transforms) == 1 && m.Transforms[0].ChildFrameID == "imu"
 	})
 }
 
-// What a node of Jazzy says of its types.
+// TestWireTypeDescription: a node of Jazzy describes its types.
 func TestWireTypeDescription(t *testing.T) {
 	env := environment()
 	env["ROS_DISTRO"] = "jazzy"
@@ -188,8 +188,8 @@ func TestWireTypeDescription(t *testing.T) {
 	}
 }
 
-// peers is an environment of Jazzy without multicast, where one finds only whom one
-// names or is named by.
+// peers is an environment of Jazzy without multicast. Processes find only those that one of
+// the two names.
 func peers(addresses string) map[string]string {
 	return map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "", "ROS_STATIC_PEERS": addresses,
 		"CYCLONEDDS_URI": environment()["CYCLONEDDS_URI"] +
@@ -204,8 +204,8 @@ func pairs(env map[string]string) (all []string) {
 	return all
 }
 
-// Who is in another domain, or keeps to itself, is not seen by one who sees those
-// who come later.
+// TestWireApart: processes of another domain or discovery range are not in the graph, later
+// ones of the own are.
 func TestWireApart(t *testing.T) {
 	tag := environment()["CYCLONEDDS_URI"]
 	for _, c := range []struct {
@@ -242,7 +242,7 @@ func TestWireApart(t *testing.T) {
 	}
 }
 
-// The variables of rcutils, and where the log file is.
+// TestWireLogEnvironment: the variables of rcutils and the folder of the log file.
 func TestWireLogEnvironment(t *testing.T) {
 	folder := t.TempDir()
 	n := watch(t)
@@ -269,7 +269,7 @@ func TestWireLogEnvironment(t *testing.T) {
 	}
 }
 
-// A node that is to speak in secret and cannot does not speak.
+// TestWireSecurity: a node that must use SROS 2 and has no keys does not start.
 func TestWireSecurity(t *testing.T) {
 	p := exec.Command(os.Args[0])
 	p.Env = append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),

@@ -63,7 +63,7 @@ func TestSpinEnds(t *testing.T) {
 	}
 }
 
-// A panic of a callback ends the goroutine that spins.
+// TestPanicGoesThrough: a panic of a callback ends the goroutine that spins.
 func TestPanicGoesThrough(t *testing.T) {
 	n := alone(t)
 	must(ros.NewSubscription(n, "x", ros.DefaultQoS(), func(*stdmsgs.String, ros.Info) { panic("of the user") }))(t)
@@ -79,8 +79,8 @@ func TestPanicGoesThrough(t *testing.T) {
 	t.Errorf("Spin returned %v", n.Context().Spin(within(t)))
 }
 
-// Callbacks of an exclusive group never meet; those of a reentrant group and of
-// two groups do.
+// Callbacks of an exclusive group never run at the same time. Those of a reentrant group and
+// of two groups do.
 func TestGroups(t *testing.T) {
 	n := alone(t)
 	c := n.Context()
@@ -122,7 +122,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// While callbacks are busy, the newest messages wait, as many as the depth says.
+// While callbacks are busy, the newest messages are kept, up to the depth.
 func TestOverrun(t *testing.T) {
 	d := inproc.NewDomain()
 	n, talker := newNode(t, join(t, d, nil), "busy"), newNode(t, join(t, d, nil), "talker")
@@ -159,7 +159,7 @@ func TestOverrun(t *testing.T) {
 	}
 	send("last")
 	receive(t, echoed)
-	// What was ready together with that is queued by the turn after.
+	// Messages that were ready at the same time are queued by the next turn.
 	settled := make(chan struct{})
 	must(ros.NewSubscription(n, "y", q, func(*stdmsgs.String, ros.Info) { close(settled) }, ros.InGroup(pulse)))(t)
 	if err := publisher(t, n, "y").Publish(&stdmsgs.String{}); err != nil {
@@ -177,7 +177,7 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// Entities are made while others of the context are being served.
+// Entities can be made while others of the context are served.
 func TestMadeWhileSpinning(t *testing.T) {
 	for threads := range 3 {
 		d := inproc.NewDomain()
@@ -187,14 +187,14 @@ func TestMadeWhileSpinning(t *testing.T) {
 		for i := range 50 {
 			topic := fmt.Sprint("x", i)
 			pub := publisher(t, peer, topic)
-			heard := listen(t, n, topic)
+			received := listen(t, n, topic)
 			if err := ros.WaitForMatched(within(t), pub, 1); err != nil {
 				t.Fatal(err)
 			}
 			if err := pub.Publish(&stdmsgs.String{Data: topic}); err != nil {
 				t.Fatal(err)
 			}
-			if got := receive(t, heard); got != topic {
+			if got := receive(t, received); got != topic {
 				t.Fatal(got)
 			}
 		}

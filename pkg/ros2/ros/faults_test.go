@@ -13,7 +13,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// What is ended by its own callback is ended; the others go on.
+// A callback may close its own entity; the others go on.
 func TestCloseInCallback(t *testing.T) {
 	for threads := range 3 {
 		n := alone(t)
@@ -25,7 +25,7 @@ func TestCloseInCallback(t *testing.T) {
 				t.Error(err)
 			}
 		}))(t)
-		heard := listen(t, n, "x")
+		received := listen(t, n, "x")
 		pub := publisher(t, n, "x")
 		for i := range 3 {
 			if err := pub.Publish(&stdmsgs.String{Data: fmt.Sprint(i)}); err != nil {
@@ -34,7 +34,7 @@ func TestCloseInCallback(t *testing.T) {
 		}
 		spin(t, n.Context(), threads)
 		for i := range 3 {
-			if s := receive(t, heard); s != fmt.Sprint(i) {
+			if s := receive(t, received); s != fmt.Sprint(i) {
 				t.Errorf("heard %s, want %d", s, i)
 			}
 		}
@@ -50,7 +50,7 @@ func TestCloseInCallback(t *testing.T) {
 	}
 }
 
-// A peer that sends what no service would send is dropped; the others are served.
+// Malformed messages of a peer are dropped; other peers are served.
 func TestMalformedRequest(t *testing.T) {
 	d := inproc.NewDomain()
 	n := newNode(t, join(t, d, nil), "server")
@@ -74,21 +74,21 @@ func TestMalformedRequest(t *testing.T) {
 	}
 }
 
-// Nothing is left of a process' part in the graph after Close.
+// Close leaves no goroutine and nothing in the graph.
 func TestNothingLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for threads := range 3 {
 		t.Run(fmt.Sprint(threads), func(t *testing.T) {
 			n := alone(t)
 			arm(t, n, "arm")
-			heard := listen(t, n, "x")
+			received := listen(t, n, "x")
 			must(n.NewTimer(time.Millisecond, func() {}))(t)
 			pub := publisher(t, n, "x")
 			spin(t, n.Context(), threads)
 			if err := pub.Publish(&stdmsgs.String{}); err != nil {
 				t.Fatal(err)
 			}
-			receive(t, heard)
+			receive(t, received)
 		})
 	}
 	deadline := time.Now().Add(patience)

@@ -49,7 +49,7 @@ func newManaged(t *testing.T, callbacks ros.Callbacks) *managed {
 	return m
 }
 
-// ask asks for a transition by label, or by id where there is none.
+// ask requests a transition by label, or by id without a label.
 func (m *managed) ask(t *testing.T, id uint8, label string) bool {
 	t.Helper()
 	r, err := m.change.Call(within(t), &lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{ID: id,
@@ -132,7 +132,7 @@ func TestLifecycleErrors(t *testing.T) {
 	}
 }
 
-// The queries answer what the machine knows.
+// The services return the states and transitions of the machine.
 func TestLifecycleQueries(t *testing.T) {
 	m := newManaged(t, ros.Callbacks{})
 	ctx := within(t)
@@ -174,7 +174,7 @@ func TestLifecycleQueries(t *testing.T) {
 	}
 }
 
-// A managed publisher is silent unless the node is active.
+// A managed publisher sends only while the node is active.
 func TestManagedPublisher(t *testing.T) {
 	var pub *ros.Publisher[stdmsgs.String]
 	say := func(text string) func() error {
@@ -183,7 +183,7 @@ func TestManagedPublisher(t *testing.T) {
 	m := newManaged(t, ros.Callbacks{OnActivate: say("first"), OnDeactivate: say("last"), OnCleanup: say("silent")})
 	pub = must(ros.NewPublisher[stdmsgs.String](m.l, "words", ros.DefaultQoS()))(t)
 	raw := must(ros.NewRawPublisher(m.l, "words", "std_msgs/msg/String", ros.DefaultQoS()))(t)
-	heard := listen(t, m.boss, "words")
+	received := listen(t, m.boss, "words")
 	if err := ros.WaitForMatched(within(t), pub, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestManagedPublisher(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"first", "1", "last", "first", "5"} {
-		if got := receive(t, heard); got != want {
+		if got := receive(t, received); got != want {
 			t.Errorf("heard %s, want %s", got, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// console is a console that tests read.
+// console is a console that tests can read.
 type console struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -32,8 +32,8 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// hearRosout collects /rosout in another process.
-func hearRosout(t *testing.T, d *inproc.Domain) <-chan rclinterfaces.Log {
+// collectRosout collects /rosout in another process.
+func collectRosout(t *testing.T, d *inproc.Domain) <-chan rclinterfaces.Log {
 	t.Helper()
 	n := newNode(t, join(t, d, nil, "--ros-args", "--disable-rosout-logs"), "rosout_listener")
 	ch := make(chan rclinterfaces.Log, 100)
@@ -53,7 +53,7 @@ func TestRosout(t *testing.T) {
 		t.Fatal(err)
 	}
 	n2.Log().Debug().Msg("before there was a listener")
-	heard := hearRosout(t, d)
+	heard := collectRosout(t, d)
 	n2.Log().Warn().Int("left", 3).Msg("battery")
 	for _, want := range []rclinterfaces.Log{
 		{Level: rclinterfaces.LogDebug, Msg: "before there was a listener"},
@@ -67,7 +67,7 @@ func TestRosout(t *testing.T) {
 	}
 }
 
-// The levels of a process' loggers change by the service of any of its nodes.
+// The services of any node change the levels of all loggers of the process.
 func TestLoggerLevels(t *testing.T) {
 	out := new(console)
 	c := joinLogged(t, inproc.NewDomain(), out, nil)
@@ -101,7 +101,7 @@ func TestLoggerLevels(t *testing.T) {
 	}
 }
 
-// rclcpp's words, with the policy's name, at both ends; and what diagnostics get.
+// Incompatible QoS is logged at both ends in rclcpp's words, and listed for diagnostics.
 func TestIncompatibleQoS(t *testing.T) {
 	d := inproc.NewDomain()
 	outs := [2]*console{new(console), new(console)}

@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// programVariable makes the test binary one of the programs below.
+// programVariable selects the program below that the test binary runs.
 const programVariable = "VND_TEST_PROGRAM"
 
 var programs = map[string]func(){
@@ -76,8 +76,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// endWith ends a program whose parent is gone, which no longer can: a test that
-// crashed or was killed leaves nothing behind.
+// endWith ends a program whose parent is gone: a crashed or killed test leaves none behind.
 func endWith(parent int) {
 	for os.Getppid() == parent {
 		time.Sleep(time.Second)
@@ -85,7 +84,7 @@ func endWith(parent int) {
 	os.Exit(1)
 }
 
-// start starts a program as a process of its own.
+// start starts a program as another process.
 func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader, stderr *strings.Builder) {
 	t.Helper()
 	return startReading(t, nil, name, args...)
@@ -107,7 +106,7 @@ func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p
 	return p, bufio.NewReader(pipe), stderr
 }
 
-// SIGINT and SIGTERM end a process tidily.
+// SIGINT and SIGTERM end a process cleanly.
 func TestSignals(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		p, stdout, stderr := start(t, "idle")
@@ -124,7 +123,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Of a Ctrl-C, ros2 launch makes several signals: the process ends tidily all the same.
+// With Ctrl-C, ros2 launch sends several signals. The process still ends cleanly.
 func TestSignalsInARow(t *testing.T) {
 	stdin, hold, err := os.Pipe()
 	if err != nil {
@@ -185,7 +184,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			heard := listen(t, n, "x")
+			received := listen(t, n, "x")
 			pub := publisher(t, n, "x")
 			n.Post(func() {
 				if err := pub.Publish(&stdmsgs.String{Data: "hello"}); err != nil {
@@ -193,7 +192,7 @@ func TestRun(t *testing.T) {
 				}
 			})
 			go func() {
-				receive(t, heard)
+				receive(t, received)
 				cancel()
 			}()
 			return nil

@@ -15,13 +15,13 @@ import (
 	"vnd/pkg/ros2/ros/qos"
 )
 
-// tuning is the parameters of a node.
+// tuning holds the parameters of a node.
 type tuning struct {
 	Gain float64 `param:"gain" default:"1.5" min:"0" max:"10" doc:"of position"`
 	Name string  `param:"name" default:"cf" doc:"of the robot"`
 }
 
-// What ros2 param get, set, list and describe ask, asked by another process.
+// The services that ros2 param uses, called by another process.
 func TestParametersOverTheWire(t *testing.T) {
 	d := inproc.NewDomain()
 	n := newNode(t, join(t, d, nil, "--ros-args", "-p", "gain:=2.5", "-r", "__ns:=/drone1"), "talker")
@@ -78,7 +78,7 @@ func TestParametersOverTheWire(t *testing.T) {
 	}
 }
 
-// What ros2 node info shows of a node of Humble, and of a managed one.
+// The entities that ros2 node info lists, of a node and of a managed node.
 func TestNodeInfo(t *testing.T) {
 	d := inproc.NewDomain()
 	c := join(t, d, nil)

@@ -20,7 +20,7 @@ import (
 	"vnd/pkg/ros2/ros/tf"
 )
 
-// probe is a program with one of everything that the conventions speak of.
+// probe is a program that uses every convention of ROS which the tests check.
 func probe() {
 	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(_ context.Context, c *ros.Context) error {
 		n, err := c.NewNode("probe", ros.LoggerService())
@@ -59,7 +59,7 @@ func probe() {
 	})
 }
 
-// startProbe starts a probe, which ends with the test, in an environment.
+// startProbe starts a probe in an environment; it ends with the test.
 func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *console) {
 	t.Helper()
 	stdout, stderr = new(console), new(console)
@@ -82,7 +82,7 @@ func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *con
 // watch is a node of this process.
 func watch(t *testing.T) *ros.Node { return newNode(t, overTheWire(t), "watcher") }
 
-// collect subscribes.
+// collect returns a channel of a topic's messages.
 func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan T {
 	t.Helper()
 	ch := make(chan T, 1000)
@@ -95,7 +95,7 @@ func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q
 	return ch
 }
 
-// find waits for one that is wanted.
+// find waits for a message that is wanted.
 func find[T any](t *testing.T, ch <-chan T, wanted func(T) bool) T {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -107,7 +107,7 @@ func find[T any](t *testing.T, ch <-chan T, wanted func(T) bool) T {
 	panic("not reached")
 }
 
-// ask calls a service once it is there.
+// ask calls a service when it is available.
 func ask[Req, Resp any, P ros.Message[Req], R ros.Message[Resp]](t *testing.T, n *ros.Node, service string,
 	q *Req) *Resp {
 	t.Helper()

@@ -74,8 +74,8 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// A message that cannot be decoded is dropped and counted; the next one comes.
-// Of many in a row the log tells one, by topic and publisher.
+// Malformed messages are dropped and counted, and the next message arrives. The log has one
+// of many in a row, with topic and publisher.
 func TestMalformed(t *testing.T) {
 	out := new(console)
 	n := newNode(t, joinLogged(t, inproc.NewDomain(), out, nil), "test")
@@ -146,7 +146,7 @@ func TestWaitForMatchedGivesUp(t *testing.T) {
 	}
 }
 
-// Nothing is allocated per publish, nor per message that is taken and decoded.
+// Publishing, taking and decoding a message allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	t.Run("ThrustRates", func(t *testing.T) {
 		noAllocation(t, &msgs.ThrustRates{Header: stdmsgs.Header{FrameID: "quad"}, Thrust: 9.81})

@@ -11,10 +11,10 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for something that must happen.
 const patience = 30 * time.Second
 
-// within is a context of the test that gives up in the end.
+// within is a context of the test with a timeout.
 func within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -22,7 +22,7 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// join makes a Context in the domain, in an environment of nothing but env.
+// join makes a Context in the domain; env is its whole environment.
 func join(t testing.TB, d *inproc.Domain, env map[string]string, args ...string) *ros.Context {
 	t.Helper()
 	return joinLogged(t, d, io.Discard, env, args...)
@@ -81,7 +81,7 @@ func spin(t testing.TB, c *ros.Context, n int) {
 	})
 }
 
-// receive waits for one of ch.
+// receive waits for a value of ch.
 func receive[T any](t testing.TB, ch <-chan T) T {
 	t.Helper()
 	select {
@@ -108,7 +108,7 @@ func publisher(t testing.TB, h ros.Host, topic string) *ros.Publisher[stdmsgs.St
 	return must(ros.NewPublisher[stdmsgs.String](h, topic, ros.DefaultQoS()))(t)
 }
 
-// listen subscribes and sends what comes to the channel.
+// listen subscribes and sends the messages to the channel.
 func listen(t testing.TB, h ros.Host, topic string) <-chan string {
 	t.Helper()
 	ch := make(chan string, 100)

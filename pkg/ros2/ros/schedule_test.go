@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Calls are on the grid, never early, never two in one period, and with those
-// missed they are all the periods that passed.
+// Calls are on the grid, never early, and at most one in a period. Calls and missed periods
+// add up to all periods that passed.
 func TestScheduleKeepsToItsGrid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		period := time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "period"))

@@ -14,8 +14,8 @@ import (
 	"vnd/pkg/ros2/ros/securitytest"
 )
 
-// Nodes with keys of one keystore hear each other, in all that nodes say, and know
-// who speaks, whatever of a message the rules protect; one without is not heard.
+// Nodes with keys of one keystore communicate and authenticate each other, whatever the
+// governance protects. A node without keys receives nothing.
 func TestWireSecured(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"as sros2 writes it": func(rules string) string { return rules },
@@ -77,7 +77,7 @@ func hearSecured(t *testing.T, lab *securitytest.Authority) {
 	}
 }
 
-// One that may not publish a topic, or has keys that nobody trusts, is told so.
+// A node gets an error if it may not publish a topic, or its keys are not trusted.
 func TestWireSecurityRefused(t *testing.T) {
 	lab := securitytest.New(t)
 	lab.Enclave("/mute", "<topic>ros_discovery_info</topic>")
@@ -93,7 +93,7 @@ func TestWireSecurityRefused(t *testing.T) {
 	}
 }
 
-// refused returns what a probe says that must not be, in an environment.
+// refused returns the error of a probe that must not start, in an environment.
 func refused(t *testing.T, env []string) string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), patience)

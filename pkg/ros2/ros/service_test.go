@@ -39,8 +39,7 @@ func call(t testing.TB, c *armClient, on bool) {
 	}
 }
 
-// Calls from many goroutines, with and without somebody who spins the client's
-// context.
+// Calls from many goroutines, with and without a Spin of the client's context.
 func TestService(t *testing.T) {
 	for _, spun := range []bool{true, false} {
 		t.Run(fmt.Sprintf("spun=%v", spun), func(t *testing.T) {
@@ -74,7 +73,7 @@ func callTwenty(t *testing.T, c *armClient, first int) {
 	}
 }
 
-// A callback may call a service of its own process: it does not wait for itself.
+// A callback may call a service of its own process.
 func TestCallInCallback(t *testing.T) {
 	for threads := range 3 {
 		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
@@ -144,7 +143,7 @@ func TestNoServer(t *testing.T) {
 	if want := "service /arm: no response: tired"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	// Closing the client ends those who wait for it.
+	// Closing the client ends the calls that wait.
 	spin(t, n.Context(), 0)
 	ended := make(chan error, 1)
 	if err := c.Send(&stdsrvs.SetBoolRequest{},

@@ -25,10 +25,10 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// soakVariable says for how long TestSoak goes on: VND_SOAK=1h.
+// soakVariable holds the duration of TestSoak: VND_SOAK=1h.
 const soakVariable = "VND_SOAK"
 
-// census is what a process holds.
+// census counts the resources of a process.
 type census struct {
 	Goroutines, Files int
 	Resident, Go      float64 // MiB; the rest is Cyclone DDS' and the program's text
@@ -57,7 +57,7 @@ func takeCensus() (census, error) {
 // mebibytes rounds to a hundredth.
 func mebibytes(bytes int) float64 { return math.Round(float64(bytes)/(1<<20)*100) / 100 }
 
-// soaker is robot with services that tell how it is, and answer.
+// soaker is robot with services that report its census and answer.
 func soaker() {
 	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(_ context.Context, c *ros.Context) error {
 		n, err := c.NewNode("soaker")
@@ -87,7 +87,7 @@ func soaker() {
 	})
 }
 
-// soak is the traffic between this process and the soaker's.
+// soak is the traffic between this process and the soaker.
 type soak struct {
 	t      *testing.T
 	n      *ros.Node
@@ -97,11 +97,10 @@ type soak struct {
 	echoes, events, sets, ends, guests atomic.Int64
 }
 
-// TestSoak goes on for as long as it is told: topics both ways, services,
-// parameters and their events; every ten seconds endpoints come and go, and every
-// minute a process, every other of which is killed. Goroutines, files and memory
-// stay where they were; Cyclone DDS itself keeps some 300 bytes of each endpoint
-// that a process ever made, under rclpy as well.
+// TestSoak runs for the duration of its variable: topics both ways, services, parameters and
+// their events. Endpoints come and go every ten seconds, and a process every minute; every
+// other one is killed. The numbers of goroutines and files and the memory must stay. Cyclone
+// DDS itself keeps some 300 bytes of each endpoint of a process, under rclpy as well.
 func TestSoak(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv(soakVariable))
 	if err != nil || length < 2*time.Minute {
@@ -233,7 +232,7 @@ func (s *soak) processes(ctx context.Context) {
 	})
 }
 
-// watch takes a census of both processes now and then.
+// watch takes a census of both processes at intervals.
 func (s *soak) watch(ctx context.Context, period time.Duration) (rows [2][]census) {
 	begin := time.Now()
 	s.every(ctx, period, func(int) error {
@@ -258,9 +257,8 @@ func (s *soak) watch(ctx context.Context, period time.Duration) (rows [2][]censu
 	return rows
 }
 
-// flat compares the last third with the third before; the first is for warming up.
-// The lowest is what a process holds at rest: the others are in the middle of
-// something.
+// flat compares the last third with the third before; the first is for warming up. It takes
+// the minima, which a process holds at rest.
 func flat(t *testing.T, name string, rows []census) {
 	t.Helper()
 	if len(rows) < 30 {

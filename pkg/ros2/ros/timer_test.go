@@ -53,7 +53,7 @@ func TestWallTimer(t *testing.T) {
 	}
 }
 
-// simulation is a node on simulated time and what publishes /clock to it.
+// simulation is a node on simulated time with a publisher of /clock.
 type simulation struct {
 	n     *ros.Node
 	clock *ros.Publisher[rosgraphmsgs.Clock]
@@ -80,8 +80,8 @@ func (s simulation) tick(t *testing.T, at ros.Time) {
 
 const ms = ros.Time(time.Millisecond)
 
-// Timers of simulated time fire when /clock passes their grid and not otherwise;
-// the same clock gives the same calls, in the same order.
+// Timers on simulated time fire only when /clock passes their grid. The same clock gives the
+// same calls in the same order.
 func TestSimulatedTime(t *testing.T) {
 	for run := range 3 {
 		s := simulate(t)

@@ -10,8 +10,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// A node of Jazzy describes the types that it uses; one of Humble has no such
-// service.
+// A node of Jazzy describes the types that it uses; one of Humble has no such service.
 func TestTypeDescription(t *testing.T) {
 	d := inproc.NewDomain()
 	n := newNode(t, join(t, d, map[string]string{"ROS_DISTRO": "jazzy"}), "new")

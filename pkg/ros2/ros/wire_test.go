@@ -16,13 +16,13 @@ import (
 	"vnd/pkg/ros2/ros/params"
 )
 
-// loopback is an environment in which processes of this test meet, and no others.
+// loopback is an environment whose processes communicate only with those of this test.
 func loopback() []string {
 	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
 		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_ros_%d</Tag></Discovery>", os.Getpid())}
 }
 
-// overTheWire is a Context on Cyclone DDS; the test is skipped in a build without.
+// overTheWire is a Context on Cyclone DDS; it skips the test in a build without.
 func overTheWire(t testing.TB, args ...string) *ros.Context {
 	t.Helper()
 	return overTheWireIn(t, environment(), args...)
@@ -48,8 +48,8 @@ func overTheWireIn(t testing.TB, env map[string]string, args ...string) *ros.Con
 	return c
 }
 
-// robot is the program of the other process: a managed node with a parameter, a
-// service, and an echo of poses.
+// robot is the program of the other process: a managed node with a parameter, a service, and
+// an echo of poses.
 func robot() {
 	ros.MainContext(ros.Options{Args: os.Args[1:]}, func(_ context.Context, c *ros.Context) error {
 		l, err := c.NewLifecycleNode("robot", ros.Callbacks{})
@@ -72,8 +72,7 @@ func robot() {
 	})
 }
 
-// Two processes over Cyclone DDS: the graph, topics, services, parameters,
-// lifecycle and the log.
+// Two processes over Cyclone DDS: graph, topics, services, parameters, lifecycle and log.
 func TestOverTheWire(t *testing.T) {
 	c := overTheWire(t)
 	p, _, stderr := start(t, "robot", "--ros-args", "-r", "__ns:=/quad", "-p", "gain:=4.0")
@@ -167,7 +166,7 @@ func changeState(t *testing.T, ctx context.Context, n *ros.Node) {
 	}
 }
 
-// Nothing is allocated per message over Cyclone DDS either.
+// A message over Cyclone DDS allocates nothing either.
 func TestNoAllocationOverTheWire(t *testing.T) {
 	n := newNode(t, overTheWire(t), "alone")
 	received := 0

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Wireshark's dissector of RTPS finds nothing wrong in what two processes of ours
-// send: discovery, a topic, services of parameters, a tidy end.
+// Wireshark's dissector of RTPS finds no error in the packets of two of our processes:
+// discovery, a topic, services of parameters, a clean end.
 func TestDissector(t *testing.T) {
 	tshark := tool(t, "tshark", "apt-get install tshark")
 	if out, err := exec.Command(tshark, "-q", "-i", "lo", "-a", "duration:1", "-w",
@@ -27,7 +27,7 @@ func TestDissector(t *testing.T) {
 		t.Fatal(err)
 	}
 	packets := func(filter string) int {
-		// An error says that the last packet is not yet whole.
+		// An error means that the last packet is not complete yet.
 		out, _ := exec.Command(tshark, "-r", file, "-Y", filter, "-T", "fields", "-e", "frame.number").Output()
 		return strings.Count(string(out), "\n")
 	}
@@ -46,7 +46,7 @@ func TestDissector(t *testing.T) {
 		func() bool { return packets(`rtps.param.topicName == "rt/drone1/chatter"`) > 0 })
 	capture.Process.Kill()
 	capture.Wait()
-	// To end, Cyclone DDS wakes its own threads with datagrams of a few octets.
+	// At the end, Cyclone DDS wakes its own threads with datagrams of a few octets.
 	if rtps, other := packets("rtps"), packets("udp && !rtps && udp.length > 12"); rtps < 100 || other != 0 {
 		t.Errorf("%d packets of RTPS, %d others", rtps, other)
 	}

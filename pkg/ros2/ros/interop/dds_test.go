@@ -17,8 +17,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// speaker is a foreign program that sends strings on one topic and prints those
-// that it hears on another.
+// speaker is a foreign program that sends strings on one topic and prints those of another.
 type speaker struct {
 	t     *testing.T
 	stdin io.Closer
@@ -60,18 +59,19 @@ func (p *place) speaker(cmd *exec.Cmd) *speaker {
 	return s
 }
 
-// converse holds that the foreign program and a node of ours hear each other.
-func (p *place) converse(s *speaker, n *ros.Node, what string) {
+// converse checks that the foreign program and our node receive each other's messages.
+func (p *place) exchange(s *speaker, n *ros.Node, what string) {
 	p.t.Helper()
-	heard := hear[stdmsgs.String](p.t, n, "/to_go", ros.DefaultQoS())
+	received := collect[stdmsgs.String](p.t, n, "/to_go", ros.DefaultQoS())
 	pub := must(ros.NewPublisher[stdmsgs.String](n, "/from_go", ros.DefaultQoS()))(p.t)
 	for _, want := range []string{what + " ", what + " "} {
-		until(p.t, heard, "a message of "+what, func(m stdmsgs.String) bool { return strings.HasPrefix(m.Data, want) })
+		until(p.t, received, "a message of "+what,
+			func(m stdmsgs.String) bool { return strings.HasPrefix(m.Data, want) })
 	}
 	if err := ros.WaitForMatched(within(p.t), pub, 1); err != nil {
 		p.t.Fatal(err)
 	}
-	knock(p.t, pub, s, what)
+	publishUntil(p.t, pub, s, what)
 	const long = "a string of more than one datagram "
 	for _, text := range []string{"x", "", strings.Repeat(long, 100), strings.Repeat(long, 2000)} {
 		if err := pub.Publish(&stdmsgs.String{Data: text}); err != nil {
@@ -82,8 +82,8 @@ func (p *place) converse(s *speaker, n *ros.Node, what string) {
 	}
 }
 
-// knock publishes until the foreign program hears: it may match later than we do.
-func knock(t *testing.T, pub *ros.Publisher[stdmsgs.String], s *speaker, what string) {
+// publishUntil publishes until the foreign program receives: it may match later than we do.
+func publishUntil(t *testing.T, pub *ros.Publisher[stdmsgs.String], s *speaker, what string) {
 	t.Helper()
 	end := time.After(patience)
 	for {
@@ -100,10 +100,10 @@ func knock(t *testing.T, pub *ros.Publisher[stdmsgs.String], s *speaker, what st
 	}
 }
 
-// tool is a program that must be there.
+// tool is a program that the test needs.
 func tool(t *testing.T, name, from string) string {
 	t.Helper()
-	asked(t)
+	requireInterop(t)
 	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Skipf("no %s here: %s", name, from)
@@ -126,28 +126,26 @@ func TestFastDDS(t *testing.T) {
 	}
 	p.env = append(p.env, "CYCLONEDDS_URI="+loopback("")) // Fast DDS knows no tags
 	s := p.speaker(exec.Command(peer, p.getenv("ROS_DOMAIN_ID"), "rt/to_go", "rt/from_go"))
-	p.converse(s, p.node("fast_peer"), "fast")
+	p.exchange(s, p.node("fast_peer"), "fast")
 }
 
-// namespaceVariable is set in a network namespace of a test's own; it names the
-// foreign program.
+// namespaceVariable is set in the test's own network namespace; it names the foreign program.
 const namespaceVariable = "VND_INTEROP_NAMESPACE"
 
-// namespace makes an interface that has multicast, and runs a command.
+// namespace makes an interface with multicast, and runs a command.
 const namespace = "ip link set lo up && ip link add net0 type veth peer name net1 && ip link set net1 up && ip link " +
 	"set net0 up && " +
 	"ip address add 10.0.0.1/24 dev net0 && ip route add 224.0.0.0/4 dev net0 && exec \"$@\""
 
-// A node of ros2-client, which is RustDDS, that of Humble: topics both ways, and
-// its name. It knows no way but multicast to find others, so the test runs itself
-// in a network namespace.
+// A node of ros2-client, which is RustDDS, for Humble: topics both ways, and its name. It
+// finds others by multicast alone, so the test runs itself in a network namespace.
 func TestRust(t *testing.T) {
 	if peer := os.Getenv(namespaceVariable); peer != "" {
 		p := newPlace(t)
 		p.env = append(p.env, "CYCLONEDDS_URI=", "ROS_DOMAIN_ID=0") // ros2-client asks for none
 		s := p.speaker(exec.Command(peer))
 		n := p.node("go_peer")
-		p.converse(s, n, "rust")
+		p.exchange(s, n, "rust")
 		err := n.Context().WaitForGraph(within(t), func(g rmw.Graph) bool {
 			return slices.ContainsFunc(g.Nodes(), func(n rmw.NodeName) bool {
 				return n.Namespace == "/rust" &&

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// install makes a package of ROS by hand: what ros2 run and ros2 launch look for.
+// install makes a ROS package by hand, for ros2 run and ros2 launch.
 func (p *place) install(name, program string) {
 	p.t.Helper()
 	prefix := filepath.Join(p.work, "prefix")
@@ -51,7 +51,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// A recorded topic of ours, played to a node of ours again.
+// A topic that ros2 bag recorded is played to our node.
 func TestBag(t *testing.T) {
 	p := withROS(t, "ros2bag", "rosbag2_transport")
 	p.start("talker", "--ros-args", "-r", "__ns:=/drone1")

@@ -1,6 +1,6 @@
-// Package interop holds pkg/ros2/ros against those who did not write it: the tools and
-// libraries of a real ROS 2, other DDS implementations, a dissector of packets. It
-// has tests only; make interop runs them and says which of these are not there.
+// Package interop tests pkg/ros2/ros against other implementations: the tools and libraries of
+// a real ROS 2, other DDS implementations, and a dissector of packets. make interop runs it
+// and reports which of these are missing.
 package interop
 
 import (
@@ -19,7 +19,7 @@ import (
 	"vnd/pkg/ros2/ros/tf"
 )
 
-// programVariable makes the test binary one of the programs.
+// programVariable selects the program that the test binary runs.
 const programVariable = "VND_INTEROP_PROGRAM"
 
 var programs = map[string]func(){
@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tuning are parameters of the talker.
+// tuning holds the parameters of the talker.
 type tuning struct {
 	Gain float64 `param:"gain" default:"1.5" min:"0" max:"10" doc:"of the position loop" unit:"1/s"`
 	Name string  `param:"name" default:"cf" doc:"of the vehicle"`
 }
 
-// talker is the node of which ROS' tools were recorded: a counter as text and as
-// poses at 10 Hz, commands by topic, two services, three parameters.
+// talker is the node of the recorded transcripts: a counter as text and as poses at 10 Hz,
+// commands by topic, two services, three parameters.
 func talker(n *ros.Node) error {
 	if _, err := params.Bind[tuning](n.Parameters(), nil); err != nil {
 		return err
@@ -105,7 +105,7 @@ func managed() {
 	})
 }
 
-// frames tells where its frames are, how it is, and speaks in best effort.
+// frames publishes transforms, diagnostics and a best-effort topic.
 func frames(n *ros.Node) error {
 	static, err := tf.NewStaticBroadcaster(n)
 	if err != nil {

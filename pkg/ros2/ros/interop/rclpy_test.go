@@ -18,7 +18,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// getenv looks up the place's environment.
+// getenv looks up the environment of the place.
 func (p *place) getenv(key string) (value string) {
 	for _, pair := range p.env {
 		if v, ok := strings.CutPrefix(pair, key+"="); ok {
@@ -28,7 +28,7 @@ func (p *place) getenv(key string) (value string) {
 	return value
 }
 
-// node is a node of this process, whose callbacks run.
+// node is a node of this process that spins.
 func (p *place) node(name string, args ...string) *ros.Node {
 	p.t.Helper()
 	c, err := ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs"}, args...),
@@ -99,8 +99,8 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// hear subscribes.
-func hear[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan T {
+// collect subscribes.
+func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan T {
 	t.Helper()
 	ch := make(chan T, 1000)
 	must(ros.NewSubscription[T, P](n, topic, q, func(m *T, _ ros.Info) {
@@ -112,15 +112,15 @@ func hear[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q ro
 	return ch
 }
 
-// A node of rclpy's topics, service, parameters and log, from ours.
+// Topics, service, parameters and log of a node of rclpy, from ours.
 func TestRclpyTalker(t *testing.T) {
 	p := withROS(t)
 	p.rclpy("talker")
 	n := p.node("listener")
 	ctx := within(t)
-	chatter := hear[stdmsgs.String](t, n, "/drone1/chatter", ros.DefaultQoS())
-	log := hear[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
-	events := hear[rclinterfaces.ParameterEvent](t, n, "/parameter_events", rmw.ParameterEventsQoS())
+	chatter := collect[stdmsgs.String](t, n, "/drone1/chatter", ros.DefaultQoS())
+	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
+	events := collect[rclinterfaces.ParameterEvent](t, n, "/parameter_events", rmw.ParameterEventsQoS())
 	until(t, chatter, "chatter", func(m stdmsgs.String) bool { return strings.HasPrefix(m.Data, "n") })
 	arm := must(ros.NewClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](n, "/drone1/arm"))(t)
 	if err := arm.WaitForService(ctx); err != nil {
@@ -193,7 +193,7 @@ func TestRclpySleeper(t *testing.T) {
 	p := withROS(t)
 	n := p.node("world")
 	clock := must(ros.NewPublisher[rosgraphmsgs.Clock](n, "/clock", rmw.ClockQoS()))(t)
-	heard := hear[stdmsgs.String](t, n, "/time", ros.DefaultQoS())
+	received := collect[stdmsgs.String](t, n, "/time", ros.DefaultQoS())
 	p.rclpy("sleeper")
 	now := ros.Time(1000e9)
 	must(n.NewWallTimer(10*time.Millisecond, func() {
@@ -202,5 +202,5 @@ func TestRclpySleeper(t *testing.T) {
 			t.Error(err)
 		}
 	}))(t)
-	until(t, heard, "the time of rclpy", func(m stdmsgs.String) bool { return len(m.Data) == 4 && m.Data[0] == '1' })
+	until(t, received, "the time of rclpy", func(m stdmsgs.String) bool { return len(m.Data) == 4 && m.Data[0] == '1' })
 }

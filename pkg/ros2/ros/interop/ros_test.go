@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// asked skips a test unless make interop runs it.
-func asked(t *testing.T) {
+// requireInterop skips a test unless make interop runs it.
+func requireInterop(t *testing.T) {
 	t.Helper()
 	if os.Getenv("VND_INTEROP") == "" {
 		t.Skip("make interop runs this")
 	}
 }
 
-// withROS is a place with ROS 2's tools; without, the test is skipped.
+// withROS is a place with ROS 2's tools; it skips the test without them.
 func withROS(t *testing.T, packages ...string) *place {
 	t.Helper()
-	asked(t)
+	requireInterop(t)
 	if os.Getenv("AMENT_PREFIX_PATH") == "" {
 		t.Skip("no ROS 2 here: source its setup.bash first")
 	}
@@ -39,8 +39,7 @@ func withROS(t *testing.T, packages ...string) *place {
 	return p
 }
 
-// The recorded transcripts of ROS' tools with a node of rclpy, with ours in its
-// place.
+// The transcripts of ROS' tools were recorded with a node of rclpy; ours takes its place.
 func TestTools(t *testing.T) {
 	p := withROS(t, "ros2topic", "ros2service", "ros2param")
 	talker := p.start("talker", "--ros-args", "-r", "__ns:=/drone1")

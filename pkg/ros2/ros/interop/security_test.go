@@ -13,14 +13,14 @@ import (
 	"vnd/pkg/ros2/ros/securitytest"
 )
 
-// A node of rclpy with keys of the same keystore: the graph, a topic, a service; its
-// tools see nothing of it without keys.
+// A node of rclpy with keys of the same keystore: graph, topic, service. Without keys, its
+// tools see nothing.
 func TestSecured(t *testing.T) {
 	p := withROS(t)
 	lab := securitytest.New(t)
 	lab.Enclave("/theirs", securitytest.Everything)
 	lab.Enclave("/ours", securitytest.Everything)
-	// ROS names the plugins without their folder, which in Debian is one of its own.
+	// ROS names the plugins without their folder, which Debian has apart.
 	path := p.getenv("LD_LIBRARY_PATH")
 	plugins, err := filepath.Glob("/usr/lib/*/libddsc*/libdds_security_auth.so")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestSecured(t *testing.T) {
 	p.env = slices.Concat(open, lab.Environment("/ours"))
 	n := p.node("listener")
 	p.env = open
-	chatter := hear[stdmsgs.String](t, n, "/drone1/chatter", ros.DefaultQoS())
+	chatter := collect[stdmsgs.String](t, n, "/drone1/chatter", ros.DefaultQoS())
 	until(t, chatter, "chatter", func(m stdmsgs.String) bool { return strings.HasPrefix(m.Data, "n") })
 	arm := must(ros.NewClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](n, "/drone1/arm"))(t)
 	ctx := within(t)

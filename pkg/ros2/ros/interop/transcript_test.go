@@ -14,20 +14,19 @@ import (
 	"time"
 )
 
-// patience is how long anything that must happen may take.
+// patience is how long something that must happen may take.
 const patience = time.Minute
 
-// step is a command of a transcript with the lines that it is to print.
+// step is a command of a transcript with its expected output.
 type step struct {
 	command, want string
 	retried       bool // until it prints them: the first, which waits for discovery
 }
 
-// readTranscript reads a file of comments (#), commands ($, or ? for those that
-// are tried again) and what they print, with these marks for what differs each
-// time: <n> a number, <gid> octets in hexadecimal, <any> the rest of a line,
-// <waiting> a line that the command prints if the peer is not yet there, <rates>
-// at least two of its measurements, <lines> any lines.
+// readTranscript reads a file of comments (#), commands ($, or ? for those to repeat) and their
+// output. Marks stand for text that varies. <n> is a number, <gid> octets in hexadecimal, <any>
+// the rest of a line, <rates> at least two measurements of a command, <lines> any lines. A
+// line with <waiting> appears only while the peer is missing.
 func readTranscript(t *testing.T, name string) []step {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -62,8 +61,8 @@ func (s step) matches(output string) bool {
 	return regexp.MustCompile("^" + strings.TrimRight(pattern, "\n") + `\n*$`).MatchString(output)
 }
 
-// place is where the programs of a test meet: a domain with a tag of its own, on
-// the loopback, and a working directory.
+// place is the environment of a test's programs: a domain with a tag of its own on the
+// loopback, and a working directory.
 type place struct {
 	t    *testing.T
 	env  []string
@@ -79,10 +78,10 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// domain is one for this process.
+// domain of this process.
 func domain() int { return 1 + os.Getpid()%100 }
 
-// loopback configures Cyclone DDS to use nothing else, with more of <Discovery>.
+// loopback configures Cyclone DDS to use only the loopback, with further <Discovery>.
 func loopback(more string) string {
 	return `<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>` +
 		`<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>` +
@@ -90,7 +89,7 @@ func loopback(more string) string {
 		more + `</Discovery></Domain></CycloneDDS>`
 }
 
-// shell runs a command and returns what it prints.
+// shell runs a command and returns its output.
 func (p *place) shell(command string) string {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
@@ -103,8 +102,8 @@ func (p *place) shell(command string) string {
 	return string(out)
 }
 
-// start runs a program of ours, or one of others, in the background; it is
-// interrupted at the end of the test and must then end well.
+// start runs a program in the background. At the end of the test it is interrupted and must
+// end well.
 func (p *place) start(name string, args ...string) *background {
 	p.t.Helper()
 	b := &background{t: p.t, cmd: exec.Command(name, args...), output: new(bytes.Buffer)}
@@ -130,7 +129,7 @@ type background struct {
 	ended  bool
 }
 
-// stop interrupts the program and returns all that it printed.
+// stop interrupts the program and returns its output.
 func (b *background) stop() string {
 	b.t.Helper()
 	if b.ended {
@@ -147,8 +146,8 @@ func (b *background) stop() string {
 	return b.output.String()
 }
 
-// replay runs the commands of a transcript, holds what they print against it, and
-// keeps what they printed in the folder that VND_TRANSCRIPTS names.
+// replay runs the commands of a transcript and compares their output. It keeps the output in
+// the folder that VND_TRANSCRIPTS names.
 func (p *place) replay(name string) {
 	p.t.Helper()
 	var actual strings.Builder

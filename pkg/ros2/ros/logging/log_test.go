@@ -245,7 +245,8 @@ func TestRosout(t *testing.T) {
 	m := fit[1]
 	if m.Stamp.Sec != 1795228034 || m.Stamp.Nanosec != 975768409 || m.Level != rclinterfaces.LogError ||
 		m.Name != "quad.fit.encoder" ||
-		!strings.HasSuffix(m.File, "log_test.go") || m.Function != "vnd/pkg/ros2/ros/logging.TestRosout" || m.Line == 0 {
+		!strings.HasSuffix(m.File, "log_test.go") || m.Function != "vnd/pkg/ros2/ros/logging.TestRosout" ||
+		m.Line == 0 {
 		t.Errorf("%+v", m)
 	}
 	off, _, _ := start(t, nil, func(o *Options) { o.NoConsole, o.NoTopic = true, true })

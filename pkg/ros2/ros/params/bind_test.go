@@ -146,8 +146,8 @@ func TestWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last float64
-	heard := 0
-	s.AfterSet(func(ps []Parameter) { last = ps[0].Value.(float64); heard++ })
+	received := 0
+	s.AfterSet(func(ps []Parameter) { last = ps[0].Value.(float64); received++ })
 	const each = 200
 	stop := make(chan struct{})
 	var writers, readers sync.WaitGroup
@@ -177,8 +177,8 @@ func TestWhole(t *testing.T) {
 	writers.Wait()
 	close(stop)
 	readers.Wait()
-	if heard != 3*each || last != b.Load().Limits.Low {
-		t.Errorf("heard of %d changes, the last %v; the store has %v", heard, last, b.Load().Limits.Low)
+	if received != 3*each || last != b.Load().Limits.Low {
+		t.Errorf("heard of %d changes, the last %v; the store has %v", received, last, b.Load().Limits.Low)
 	}
 }
 
