@@ -263,10 +263,10 @@ func ddsPing(b *testing.B) func(n int) []time.Duration {
 // yardstick compiles the program in C.
 func compileC(b *testing.B) (program string) {
 	b.Helper()
-	const room = "../dds/cyclone"
+	const folder = "../dds/cyclone"
 	program = filepath.Join(b.TempDir(), "roundtrip")
-	out, err := exec.Command("gcc", "-O2", "-I"+room, "-DDDS_NDEBUG", "-o", program,
-		room+"/testdata/bench/roundtrip.c", room+"/blob.c", "-lddsc", "-lpthread").CombinedOutput()
+	out, err := exec.Command("gcc", "-O2", "-I"+folder, "-DDDS_NDEBUG", "-o", program,
+		folder+"/testdata/bench/roundtrip.c", folder+"/blob.c", "-lddsc", "-lpthread").CombinedOutput()
 	if err != nil {
 		b.Fatalf("gcc: %v\n%s", err, out)
 	}

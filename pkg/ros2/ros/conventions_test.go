@@ -136,7 +136,7 @@ func TestWireSimulatedTime(t *testing.T) {
 func TestWireQoS(t *testing.T) {
 	n := watch(t)
 	log := collect[rclinterfaces.Log](t, n, "/rosout", rmw.RosoutQoS())
-	told := collect[diagnosticmsgs.DiagnosticArray](t, n, "/diagnostics", ros.DefaultQoS())
+	reports := collect[diagnosticmsgs.DiagnosticArray](t, n, "/diagnostics", ros.DefaultQoS())
 	must(ros.NewSubscription(n, "/imu", ros.SensorDataQoS(), func(*stdmsgs.String, ros.Info) {}))(t)
 	keep := ros.SensorDataQoS()
 	keep.Durability = dds.TransientLocal
@@ -148,7 +148,7 @@ func TestWireQoS(t *testing.T) {
 	const words = "requesting incompatible QoS. No messages will be sent to it. Last incompatible policy: " +
 		"DURABILITY_QOS_POLICY"
 	find(t, log, func(m rclinterfaces.Log) bool { return m.Name == "probe" && strings.HasSuffix(m.Msg, words) })
-	find(t, told, func(m diagnosticmsgs.DiagnosticArray) bool {
+	find(t, reports, func(m diagnosticmsgs.DiagnosticArray) bool {
 		return slices.ContainsFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool {
 			return s.Name == "probe: QoS" && s.HardwareID == "cf2" && s.Level == uint8(diagnostics.Error) &&
 				strings.Contains(s.Message, "DURABILITY")

@@ -53,13 +53,13 @@ func TestRosout(t *testing.T) {
 		t.Fatal(err)
 	}
 	n2.Log().Debug().Msg("before there was a listener")
-	heard := collectRosout(t, d)
+	logs := collectRosout(t, d)
 	n2.Log().Warn().Int("left", 3).Msg("battery")
 	for _, want := range []rclinterfaces.Log{
 		{Level: rclinterfaces.LogDebug, Msg: "before there was a listener"},
 		{Level: rclinterfaces.LogWarn, Msg: "battery left=3"},
 	} {
-		got := receive(t, heard)
+		got := receive(t, logs)
 		if got.Level != want.Level || got.Msg != want.Msg || got.Name != "quad.early" ||
 			!strings.HasSuffix(got.File, "logger_test.go") {
 			t.Errorf("%+v, want %+v", got, want)

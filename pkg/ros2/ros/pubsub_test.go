@@ -25,13 +25,13 @@ func TestPublishSubscribe(t *testing.T) {
 	if pub.Topic() != "/drone1/words" || talker.FullName() != "/drone1/talker" || listener.FullName() != "/ear" {
 		t.Fatal(pub.Topic(), talker.FullName(), listener.FullName())
 	}
-	type heard struct {
+	type received struct {
 		text string
 		info ros.Info
 	}
-	ch := make(chan heard, 10)
+	ch := make(chan received, 10)
 	sub := must(ros.NewSubscription(listener, "/drone1/words", ros.DefaultQoS(), func(m *stdmsgs.String, i ros.Info) {
-		ch <- heard{m.Data, i}
+		ch <- received{m.Data, i}
 	}))(t)
 	spin(t, listener.Context(), 0)
 	if err := ros.WaitForMatched(within(t), pub, 1); err != nil {

@@ -30,12 +30,12 @@ func TestWireSecured(t *testing.T) {
 			lab.Rules = change(securitytest.Governance)
 			lab.Enclave("/watcher", securitytest.Everything)
 			lab.Enclave("/probe", securitytest.Everything)
-			hearSecured(t, lab)
+			receiveSecured(t, lab)
 		})
 	}
 }
 
-func hearSecured(t *testing.T, lab *securitytest.Authority) {
+func receiveSecured(t *testing.T, lab *securitytest.Authority) {
 	t.Helper()
 	env := environment()
 	for _, pair := range lab.Environment("") {

@@ -39,8 +39,8 @@ func newNode(t *testing.T, d *inproc.Domain, name string) *ros.Node {
 	return n
 }
 
-// hear sends each status to a channel.
-func hear(t *testing.T, n *ros.Node) <-chan diagnosticmsgs.DiagnosticStatus {
+// collect sends each status to a channel.
+func collect(t *testing.T, n *ros.Node) <-chan diagnosticmsgs.DiagnosticStatus {
 	t.Helper()
 	ch := make(chan diagnosticmsgs.DiagnosticStatus, 1000)
 	sub, err := ros.NewSubscription(n, "/diagnostics", ros.DefaultQoS(),
@@ -85,7 +85,7 @@ func TestUpdater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch := hear(t, newNode(t, d, "rqt"))
+	ch := collect(t, newNode(t, d, "rqt"))
 	u.Add("battery", func(s *Status) {
 		s.Summary(Warn, "low")
 		s.Add("voltage", 3.4)

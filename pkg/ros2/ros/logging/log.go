@@ -163,7 +163,7 @@ func (n *named) WriteLevel(level zerolog.Level, p []byte) (int, error) {
 	select {
 	case e := <-n.log.free:
 		e.capture(n.log.o.Now(), levelOf(level), n.name, p)
-		n.log.queue <- e // never blocks: it has room for all events
+		n.log.queue <- e // never blocks: it holds all events
 	default:
 		n.log.dropped.Add(1)
 	}
