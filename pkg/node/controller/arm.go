@@ -55,7 +55,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if a == nil || !c.ticking() {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
-	if _, none := a.(noAutopilot); none {
+	if !arms(a) {
 		return errNoAutopilot
 	}
 	if f := a.fault(); f != "" {
@@ -200,7 +200,7 @@ func (c *Controller) reportAutopilot(s *diagnostics.Status) {
 		s.Summary(diagnostics.OK, "not configured")
 		return
 	}
-	if _, none := a.(noAutopilot); none {
+	if !arms(a) {
 		s.Summary(diagnostics.OK, "whoever hears %s", c.commandTopic())
 		return
 	}

@@ -35,6 +35,8 @@ type Controller struct {
 	source string // topic of the state
 	pilot  autopilot
 
+	connectOwn Connect // nil: the autopilot of command_interface
+
 	services *ros.Group
 	frame    atomic.Pointer[string]    // of the world; nil before it is known
 	last     node.Latest[control.Tick] // without its slices
@@ -56,8 +58,11 @@ type Controller struct {
 }
 
 // New makes the node, unconfigured unless its parameters say otherwise. ctx ends its threads.
-func New(ctx context.Context, c *ros.Context) (*Controller, error) {
+func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, error) {
 	n := &Controller{ctx: ctx, services: c.NewGroup(ros.Exclusive)}
+	for _, set := range options {
+		set(n)
+	}
 	var err error
 	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{
 		OnConfigure: n.configure, OnActivate: n.activate, OnDeactivate: n.deactivate,
@@ -118,15 +123,11 @@ func (c *Controller) configure() error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	pilot, err := newAutopilot(c, p)
+	pilot, s, err := c.connectAutopilot(p)
 	if err != nil {
 		return errors.Join(err, c.cleanup())
 	}
 	c.setPilot(pilot)
-	s, err := newSender(c, p, pilot)
-	if err != nil {
-		return errors.Join(err, c.cleanup())
-	}
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
 	f := newFlight(p, c.Clock(), s, c.gauges)
 	f.pilot = pilot
