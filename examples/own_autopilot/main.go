@@ -1,62 +1,68 @@
-// Command own_autopilot is the bridge to an autopilot of one's own. It takes vnd's command: collective thrust in m/s²
-// and body rates in rad/s FLU. It publishes what this autopilot wants: throttle 0 to 1 and rates in deg/s, FRD.
+// Command own_autopilot is policy_controller with an autopilot of one's own behind it. This one wants throttle 0 to 1
+// and rates in deg/s FRD on a topic, and says on another whether it is armed. `bin/quad_sim` gives it poses at a desk.
 //
-//	go run ./examples/own_autopilot --ros-args -r __ns:=/quad
+//	go run ./examples/own_autopilot --ros-args -p autostart:=true -p hover_throttle:=0.4 -p bundle_file:=BUNDLE
 package main
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"math"
-	"time"
+	"os"
+	"sync/atomic"
 
-	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
+	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/so3"
-	"vnd/pkg/ros2/dds"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/node/controller"
 	"vnd/pkg/ros2/ros"
 )
 
-func main() { ros.Main("own_autopilot", connect) }
-
-func connect(n *ros.Node) error {
-	throttle := bridge.Throttle{Hover: 0.4, Curve: 0.3}
-	if err := throttle.Check(); err != nil {
+func main() {
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 3}, func(ctx context.Context, c *ros.Context) error {
+		_, err := controller.New(ctx, c, controller.WithAutopilot(connect))
 		return err
-	}
-	newest := ros.QoS{Reliability: dds.Reliable, Depth: 1}
-	setpoint, err := ros.NewPublisher[geometrymsgs.Twist](n, "own_autopilot/setpoint", newest)
-	if err != nil {
-		return err
-	}
-	_, err = ros.NewSubscription(n, "command", newest, func(c *msgs.ThrustRates, _ ros.Info) {
-		const volts = 0 // not measured
-		u, clipped := throttle.Of(float64(c.Thrust), volts)
-		rates := bridge.SwapBody(so3.Vec3{X: c.BodyRates.X, Y: c.BodyRates.Y, Z: c.BodyRates.Z}).Scale(180 / math.Pi)
-		out := geometrymsgs.Twist{Linear: geometrymsgs.Vector3{Z: u},
-			Angular: geometrymsgs.Vector3{X: rates.X, Y: rates.Y, Z: rates.Z}}
-		if err := setpoint.Publish(&out); err != nil {
-			n.Log().Error().Err(err).Send()
-		}
-		fmt.Printf("throttle %.3f, rates %.1f %.1f %.1f deg/s, clipped %v\n", u, rates.X, rates.Y, rates.Z, clipped)
 	})
-	if err != nil {
-		return err
-	}
-	return demonstrate(n, newest)
 }
 
-// demonstrate commands a hover that rolls, pitches and yaws, in place of a policy_controller.
-func demonstrate(n *ros.Node, q ros.QoS) error {
-	command, err := ros.NewPublisher[msgs.ThrustRates](n, "command", q)
-	if err != nil {
-		return err
+// autopilot implements controller.Autopilot.
+type autopilot struct {
+	setpoints *ros.Publisher[geometrymsgs.Twist]
+	states    *ros.Subscription[stdmsgs.Bool]
+	throttle  bridge.Throttle
+	disarmed  atomic.Bool
+}
+
+func connect(h ros.Host, p *controller.Params) (controller.Autopilot, error) {
+	if err := p.Throttle.Check(); err != nil { // parameters hover_throttle, thrust_curve
+		return nil, err
 	}
-	_, err = n.NewTimer(100*time.Millisecond, func() {
-		c := msgs.ThrustRates{Thrust: 9.81, BodyRates: geometrymsgs.Vector3{X: 0.1, Y: 0.2, Z: 0.3}}
-		if err := command.Publish(&c); err != nil {
-			n.Log().Error().Err(err).Send()
-		}
+	a := &autopilot{throttle: p.Throttle}
+	q := ros.DefaultQoS()
+	q.Depth = 1 // the newest alone counts
+	var err error
+	if a.setpoints, err = ros.NewPublisher[geometrymsgs.Twist](h, "own/setpoint", q); err != nil {
+		return nil, err
+	}
+	a.states, err = ros.NewSubscription(h, "own/armed", q, func(m *stdmsgs.Bool, _ ros.Info) {
+		a.disarmed.Store(!m.Data)
 	})
-	return err
+	if err != nil {
+		return nil, errors.Join(err, a.setpoints.Close())
+	}
+	return a, nil
+}
+
+func (a *autopilot) Topic() string { return a.setpoints.Topic() }
+func (a *autopilot) Follows() bool { return !a.disarmed.Load() }
+func (a *autopilot) Close() error  { return errors.Join(a.setpoints.Close(), a.states.Close()) }
+
+// Send turns body FLU to FRD and rad/s to deg/s. Thrust is mass-normalised, m/s²; the throttle's curve turns it.
+func (a *autopilot) Send(_ int64, c quad.Command) error {
+	const volts = 0 // not measured
+	throttle, _ := a.throttle.Of(c.Thrust, volts)
+	rates := bridge.SwapBody(c.Rates).Scale(180 / math.Pi)
+	return a.setpoints.Publish(&geometrymsgs.Twist{Linear: geometrymsgs.Vector3{Z: throttle},
+		Angular: geometrymsgs.Vector3{X: rates.X, Y: rates.Y, Z: rates.Z}})
 }

@@ -123,14 +123,14 @@ func (c *Controller) configure() error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	pilot, s, err := c.connectAutopilot(p)
+	a, s, err := c.connectAutopilot(p)
 	if err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	c.setPilot(pilot)
+	c.setPilot(a)
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
 	f := newFlight(p, c.Clock(), s, c.gauges)
-	f.pilot = pilot
+	f.pilot = a
 	c.begin(p, f)
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())

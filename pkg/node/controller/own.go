@@ -11,8 +11,8 @@ import (
 
 // Autopilot is one of a lab's own, which command_interface does not name.
 type Autopilot interface {
-	// Send takes the command for the state at stamp, ns on the node's clock. The thread that ticks calls it, once a tick:
-	// it allocates nothing and waits for nobody.
+	// Send takes the command for the state at stamp, ns on the node's clock. The thread that ticks calls it, once a
+	// tick: it allocates nothing and waits for nobody.
 	Send(stamp int64, c quad.Command) error
 	// Topic names where commands go, in diagnostics and errors.
 	Topic() string
