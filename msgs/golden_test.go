@@ -85,9 +85,9 @@ func create(t testing.TB, name string) cdr.Message {
 	return typ.New()
 }
 
-// What ROS 2 serialized is decoded to the values that went in, and encoded to the same bytes; with
-// the padding that the middleware adds on the wire too.
-func TestGolden(t *testing.T) {
+// What ROS 2 serialized is decoded to the original values, and encoded to the same bytes. Data with the
+// middleware's padding are decoded too.
+func TestBytesOfHumbleAreDecodedAndEncoded(t *testing.T) {
 	all := recordings(t)
 	if len(all) != 123 {
 		t.Fatalf("%d recordings, expected 123", len(all))
@@ -112,8 +112,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The same messages as another implementation (Python's rosbags) writes them in big-endian order.
-func TestBigEndianPeer(t *testing.T) {
+// The peer is Python's rosbags.
+func TestBigEndianBytesAreThoseOfAPeer(t *testing.T) {
 	var peer map[string]string
 	readJSON(t, "testdata/big_endian.json", &peer)
 	for _, r := range recordings(t) {
@@ -138,8 +138,8 @@ func TestBigEndianPeer(t *testing.T) {
 	}
 }
 
-// A new message has the defaults that ROS 2 Humble recorded.
-func TestDefaults(t *testing.T) {
+// The defaults are recorded from ROS 2 Humble.
+func TestNewMessagesHaveDefaults(t *testing.T) {
 	for _, r := range recordings(t) {
 		switch r.Name {
 		case "test_msgs__Defaults", "geometry_msgs__Quaternion_default":

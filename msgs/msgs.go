@@ -1,4 +1,4 @@
-// Package msgs has the project's own ROS messages (package vnd) as Go types, and a registry of all
+// Package msgs has the project's own ROS messages (package vnd) as Go types. It has a registry of all
 // messages and services that the project can read. Standard ROS packages are in the folders beside,
 // each a Go package of the same name without underscores.
 //
@@ -94,7 +94,7 @@ func DDSName(name string) string {
 var separator = strings.Repeat("=", 80)
 
 // Definition is the type's source in MCAP's "ros2msg" encoding: its own text, then those of all types
-// that it refers to, each after a line of 80 "=" and a line "MSG: package/Name".
+// that it refers to. Each of them follows a line of 80 "=" and a line "MSG: package/Name".
 func (t Type) Definition() string {
 	var b strings.Builder
 	b.WriteString(t.text())

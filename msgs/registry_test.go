@@ -12,8 +12,8 @@ import (
 	"vnd/pkg/ros2/msggen"
 )
 
-// The hashes that ROS 2 Jazzy's own generator gives, events of services included.
-func TestHashesOfJazzy(t *testing.T) {
+// Events of services included.
+func TestHashesAreThoseOfJazzy(t *testing.T) {
 	var want map[string]string
 	readJSON(t, "testdata/rihs01_jazzy.json", &want)
 	readJSON(t, "testdata/rihs01_more.json", &want)
@@ -36,7 +36,7 @@ func TestHashesOfJazzy(t *testing.T) {
 	}
 }
 
-func TestRegistry(t *testing.T) {
+func TestRegistryHasEveryType(t *testing.T) {
 	set := definitions(t, tree)
 	if got, want := len(msgs.Names()), len(set.Messages()); got != want {
 		t.Errorf("%d types, expected %d", got, want)

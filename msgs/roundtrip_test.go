@@ -79,9 +79,9 @@ func (f filler) elem(v reflect.Value, t msggen.Type) {
 	}
 }
 
-// Every type comes back as it went, in both byte orders and into a message that held something
-// else; and no shorter data decodes but for what is padding.
-func TestRoundTrip(t *testing.T) {
+// In both byte orders, also into a used message. Data that are cut off, except in the padding, are an
+// error.
+func TestEveryTypeIsDecodedAsEncoded(t *testing.T) {
 	set := definitions(t, tree)
 	testSet, humbleSet := definitions(t, internal), definitions(t, humble)
 	names := slices.Concat(msgs.Names(), slices.Collect(maps.Keys(creators)))
@@ -208,7 +208,7 @@ func TestNoAllocationOnReuse(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal decodes any bytes as any type: an error or a message that encodes to an equal one.
+// Any bytes as any type are an error or a message that is encoded to an equal one.
 func FuzzUnmarshal(f *testing.F) {
 	names := slices.Concat(msgs.Names(), slices.Sorted(maps.Keys(creators)))
 	for _, r := range recordings(f) {

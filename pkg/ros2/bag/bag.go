@@ -3,10 +3,10 @@
 //
 // A Reader returns a bag's messages in the order of their log times. The bag may
 // be cut off by a power loss, still being written, compressed, split or damaged;
-// the Reader counts what is lost. Memory does not grow with the bag's length,
-// except for SQLite files that are damaged or have no index on the time: they
-// take 16 bytes per message. A file compressed as a whole is unpacked into a
-// temporary folder first.
+// the Reader counts what is lost. Memory does not grow with the bag's length.
+// The exception are SQLite files that are damaged or have no index on the time:
+// they take 16 bytes per message. A file that is compressed as a whole is
+// unpacked into a temporary folder.
 //
 // A Writer writes bags that other rosbag2 tools open. A Recorder adds a bounded
 // queue, so that a slow disk never blocks the caller.

@@ -57,8 +57,7 @@ type peerBag struct {
 	}
 }
 
-// TestPeersReadOurs: rosbags, mcap and mcap-ros2-support open every format
-// that is written here, with all CRCs right.
+// rosbags, mcap and mcap-ros2-support open every format that is written, with correct CRCs.
 func TestPeersReadOurs(t *testing.T) {
 	for _, o := range kinds {
 		t.Run(kindName(o), func(t *testing.T) {
@@ -115,8 +114,7 @@ func checkPeerTopic(t *testing.T, want Topic, got peerTopic, o WriterOptions) {
 	}
 }
 
-// TestWeReadPeers: everything that rosbags and mcap can write is read here,
-// message for message.
+// Every format that rosbags and mcap write is read, message for message.
 func TestWeReadPeers(t *testing.T) {
 	dir := t.TempDir()
 	var bags map[string]peerDigest
@@ -164,7 +162,7 @@ func checkRosbagsInfo(t *testing.T, info Summary) {
 	}
 }
 
-// TestPeersReadRecovered: of killed bags, Recover makes bags that others open.
+// Others open the bags that Recover makes of killed ones.
 func TestPeersReadRecovered(t *testing.T) {
 	for _, name := range []string{"mcap_lz4_smallchunk_killed9", "sqlite3_resilient_killed9"} {
 		out := filepath.Join(t.TempDir(), name)

@@ -150,8 +150,8 @@ func checkFullDisk(t *testing.T, o WriterOptions, says string) {
 	checkPrefix(t, dir, int(n), time.Unix(0, 0))
 }
 
-// TestNothingHalfWritten: of a bag that is wanted whole, a full disk leaves nothing; a folder that was there stays.
-func TestNothingHalfWritten(t *testing.T) {
+// After an error on a full disk nothing of the bag stays. A folder that existed before stays.
+func TestFinishRemovesAnIncompleteBag(t *testing.T) {
 	for _, o := range []WriterOptions{{}, {Storage: SQLite}, {MaxFileSize: 60_000},
 		{Storage: SQLite, MaxFileSize: 60_000}} {
 		dir := filepath.Join(t.TempDir(), "half[1]")
@@ -190,8 +190,8 @@ func TestNothingHalfWritten(t *testing.T) {
 	}
 }
 
-// TestLibraryName: libmcap of rosbag2 compares the header's lengths so (McapReader::ParseHeader in its reader.inl).
-func TestLibraryName(t *testing.T) {
+// libmcap compares the header's lengths like this (McapReader::ParseHeader in its reader.inl).
+func TestLibraryNameIsLongEnoughForLibmcap(t *testing.T) {
 	dir, _ := writeSamples(t, WriterOptions{}, 1)
 	data, err := os.ReadFile(filepath.Join(dir, "sample_0.mcap"))
 	if err != nil {

@@ -197,8 +197,8 @@ func (d *Decoder) putUTF16(high, u rune) (pending rune) {
 	return 0
 }
 
-// Len reads a sequence's count: at most bound (0: unbounded), and no more than the bytes that
-// remain can hold when an element takes at least size bytes, so that a caller may allocate for it.
+// Len reads a sequence's count, at most bound (0: unbounded). An element takes at least size bytes. A count
+// that the remaining bytes cannot hold is an error, so that a caller may allocate for it.
 func (d *Decoder) Len(bound, size int, field string) int {
 	n := d.Uint32(field)
 	if bound > 0 && uint64(n) > uint64(bound) {

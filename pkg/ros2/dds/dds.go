@@ -28,8 +28,8 @@ type Participant interface {
 	NewWriter(t Topic, q QoS, owner any) (Writer, error)
 	NewReader(t Topic, q QoS, owner any) (Reader, error)
 	// Wait blocks until a reader has samples, an endpoint has an event, the
-	// graph has changed, Wake was called or timeout has passed (never when
-	// negative). It appends one Ready for each endpoint that is ready. Samples
+	// graph has changed, Wake was called or timeout has passed. A negative
+	// timeout never passes. It appends one Ready for each endpoint that is ready. Samples
 	// are reported until they are taken, an event and a change of the graph once
 	// each. Data may be true without a sample: a writer that is gone leaves an
 	// empty mark. One goroutine waits at a time. After Close it returns

@@ -9,7 +9,7 @@ import (
 var separator = strings.Repeat("=", 80)
 
 // Definition is the "ros2msg" text of a message: its source, then the sources of all types that it
-// refers to, each after a line of 80 "=" and a line "MSG: package/Name".
+// refers to. Each of them follows a line of 80 "=" and a line "MSG: package/Name".
 func (s *Set) Definition(full string) (string, error) {
 	m := s.Message(full)
 	if m == nil {

@@ -11,8 +11,8 @@ import (
 // atLeastOneMember is the field that a message without fields has in its description and on the wire.
 var atLeastOneMember = Field{Name: "structure_needs_at_least_one_member", Type: Type{Base: Uint8}}
 
-// Hash is the RIHS01 hash of REP-2011 of a message, a service, or one of a service's Request,
-// Response and Event: "RIHS01_" and 64 hexadecimal digits.
+// Hash is the RIHS01 hash (REP-2011): "RIHS01_" and 64 hexadecimal digits. full names a message, a
+// service, or a service's Request, Response or Event.
 func (s *Set) Hash(full string) (string, error) {
 	refs, err := s.References(full)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCutAnywhere: of a file cut at any byte, the messages of all whole chunks
-// are read, and of the last one a prefix.
-func TestCutAnywhere(t *testing.T) {
+// Of a file that is cut at any byte, the messages of all complete chunks are read, and a prefix of the last
+// one.
+func TestFileCutAnywhereIsReadToItsEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		codec := rapid.SampledFrom(codecs).Draw(rt, "codec")
 		size := rapid.IntRange(1, 20_000).Draw(rt, "chunk size")
@@ -64,9 +64,8 @@ func messagesIn(t testing.TB, file []byte, c writtenChunk) int {
 	return n
 }
 
-// drawRecords draws messages whose times mostly go forward; a prefix of them
-// in file order has to stay a prefix, so times may jump back within limits
-// that only a stable sort gets right.
+// drawRecords draws messages whose times mostly increase. They jump back only so far that a prefix in file
+// order stays a prefix after a stable sort.
 func drawRecords(rt *rapid.T) []record {
 	n := rapid.IntRange(0, 120).Draw(rt, "messages")
 	time := uint64(1000)
@@ -82,9 +81,8 @@ func drawRecords(rt *rapid.T) []record {
 	return out
 }
 
-// TestDamagedChunk: a flipped bit costs one chunk, whose messages are counted
-// by its indexes, once.
-func TestDamagedChunk(t *testing.T) {
+// A flipped bit costs one chunk. Its messages are counted once, by its message indexes.
+func TestDamagedChunkCostsOnlyItself(t *testing.T) {
 	want := stream(500)
 	for _, codec := range codecs {
 		for _, indexed := range []bool{true, false} {
@@ -116,9 +114,8 @@ func TestDamagedChunk(t *testing.T) {
 	}
 }
 
-// TestZerosAtTheEnd: after a power loss, file systems leave zeros behind what
-// was written.
-func TestZerosAtTheEnd(t *testing.T) {
+// File systems leave zeros at the end of a file after a power loss.
+func TestZerosAtTheEndAreCutOff(t *testing.T) {
 	var out memory
 	w := write(t, &out, WriterOptions{Compression: Zstd, ChunkSize: 1000}, stream(100))
 	if err := w.Flush(); err != nil {
@@ -132,8 +129,7 @@ func TestZerosAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestDataCRC: records outside of chunks have no CRC but that of the whole.
-func TestDataCRC(t *testing.T) {
+func TestDataCRCDetectsDamageOutsideOfChunks(t *testing.T) {
 	var out memory
 	w := write(t, &out, WriterOptions{}, stream(50))
 	w.buf = append(w.buf, w.open.records...)

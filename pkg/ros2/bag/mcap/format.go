@@ -7,7 +7,7 @@
 // order, and counts the rest. Memory is bounded: chunks are loaded one by one,
 // and every length is checked before anything is allocated for it.
 //
-// The MCAP project's Go library does neither: its reader ends at the first
+// The MCAP project's own Go library does not fit. Its reader ends at the first
 // damaged record, and its writer cannot flush a chunk before it is full.
 package mcap
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzReader: any bytes are a file without messages, an error, or messages in
-// the order of the chunks; twice the same ones.
+// Any bytes are an error, a file without messages, or messages in the order of the chunks. Reading them
+// again gives the same.
 func FuzzReader(f *testing.F) {
 	for _, codec := range codecs {
 		var out memory

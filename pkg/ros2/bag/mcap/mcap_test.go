@@ -139,7 +139,7 @@ func stream(n int) []record {
 	return out
 }
 
-func TestWriteAndRead(t *testing.T) {
+func TestWhatIsWrittenIsRead(t *testing.T) {
 	want := stream(2000)
 	for _, codec := range codecs {
 		for _, size := range []int{1, 3000, 100_000, 1 << 20} {
@@ -177,8 +177,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestEmptyFile: no messages, with and without an end.
-func TestEmptyFile(t *testing.T) {
+// With and without a summary.
+func TestFileWithoutMessagesIsRead(t *testing.T) {
 	var out memory
 	w := write(t, &out, WriterOptions{Compression: Zstd}, nil)
 	head := len(out.b)
@@ -196,8 +196,7 @@ func TestEmptyFile(t *testing.T) {
 	}
 }
 
-// TestOrderAcrossChunks: times in any order come out sorted.
-func TestOrderAcrossChunks(t *testing.T) {
+func TestMessagesAreSortedAcrossChunks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var records []record
 		for i, log := range rapid.SliceOfN(rapid.Uint64Range(0, 50), 0, 200).Draw(rt, "times") {
@@ -224,9 +223,8 @@ func TestOrderAcrossChunks(t *testing.T) {
 	})
 }
 
-// TestOverlapBeyondMemory: many chunks that all span the whole time, together
-// larger than what is kept loaded, so that they have to be loaded anew.
-func TestOverlapBeyondMemory(t *testing.T) {
+// Many chunks span the same time, and are together larger than keepLoaded: they have to be loaded again.
+func TestOverlappingChunksBeyondMemoryAreMerged(t *testing.T) {
 	const chunks, each = 9, 40
 	blob := strings.Repeat("x", 250_000)
 	var records []record
@@ -264,9 +262,8 @@ func TestOverlapBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestUnknownRecords: opcodes of later versions and of applications are passed
-// over, in the file and within chunks.
-func TestUnknownRecords(t *testing.T) {
+// Opcodes of later versions and of applications, in the file and in chunks.
+func TestUnknownRecordsAreSkipped(t *testing.T) {
 	var out memory
 	w := write(t, &out, WriterOptions{}, stream(10))
 	w.open.records = append(w.open.records, 0x9a, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c')
@@ -293,7 +290,7 @@ func TestUnknownRecords(t *testing.T) {
 	}
 }
 
-func TestNotMCAP(t *testing.T) {
+func TestNewReaderRefusesOtherFiles(t *testing.T) {
 	b := []byte("SQLite format 3\x00 and so on")
 	if _, err := NewReader(bytes.NewReader(b), int64(len(b))); err == nil ||
 		!strings.Contains(err.Error(), "not an MCAP file") {
@@ -301,9 +298,8 @@ func TestNotMCAP(t *testing.T) {
 	}
 }
 
-// TestFullDisk: at any size of the disk, what came into whole chunks before it
-// was full is read again, and Close gives the error.
-func TestFullDisk(t *testing.T) {
+// At any size of the disk, complete chunks are readable, and Close returns the error.
+func TestFullDiskKeepsCompleteChunks(t *testing.T) {
 	records := stream(300)
 	var whole memory
 	w := write(t, &whole, WriterOptions{Compression: LZ4, ChunkSize: 4000}, records)
@@ -364,7 +360,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// TestWriterAllocatesNothing once its buffers have grown.
+// After its buffers have grown.
 func TestWriterAllocatesNothing(t *testing.T) {
 	out := &sink{}
 	w, err := NewWriter(out, WriterOptions{Compression: Zstd, ChunkSize: 10_000})

@@ -158,9 +158,9 @@ func (r *Reader) readHeader() {
 	r.Profile, r.Library = f.str(), f.str()
 }
 
-// readSummary fills the reader from the summary section. It returns false when
-// the file has to be scanned: there is no summary, it is invalid, or it does not
-// list where all messages are.
+// readSummary fills the reader from the summary section. It returns false when the
+// section is missing, invalid, or does not list all messages: then the file has to
+// be scanned.
 func (r *Reader) readSummary() bool {
 	footerAt := r.size - footerSize - int64(len(magic))
 	if footerAt < int64(len(magic))+recordHead {

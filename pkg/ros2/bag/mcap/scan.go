@@ -76,9 +76,9 @@ func (r *Reader) scan() {
 	}
 }
 
-// checkData checks the data section, which ends at the given offset, against
-// the CRC in its DataEnd record: the only one for records outside of chunks.
-// When damage was found already the CRC adds nothing.
+// checkData checks the data section, which ends at the given offset, against the
+// CRC in its DataEnd record. Records outside of chunks have no other CRC. When
+// damage was found already the CRC adds nothing.
 func (s *scan) checkData(end int64) {
 	b := s.win.at(end+recordHead, 4)
 	if len(b) < 4 || le.Uint32(b) == 0 || s.loss.Any() {

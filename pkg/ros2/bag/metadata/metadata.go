@@ -1,9 +1,14 @@
 // Package metadata reads and writes rosbag2's metadata.yaml.
 //
-// Version 3 has compression, 4 QoS profiles as text, 5 the list of files, 6
-// custom data, 7 the type hash, 8 the ROS distribution, 9 QoS profiles as a YAML
-// sequence with named policies. The package reads versions 3 to 9 and writes 8,
-// and 5 for ROS 2 Humble.
+// The package reads versions 3 to 9. It writes 8, and 5 for ROS 2 Humble. What each
+// version added:
+//   - 3: compression
+//   - 4: QoS profiles as text
+//   - 5: the list of files
+//   - 6: custom data
+//   - 7: the type hash
+//   - 8: the ROS distribution
+//   - 9: QoS profiles as a YAML sequence with named policies
 package metadata
 
 import (

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestDamagedPages overwrites any page of a file: no error, every message that
-// is read was written, in order, and what is missing is counted.
-func TestDamagedPages(t *testing.T) {
+// Any page is overwritten. There is no error; every message that is read was written, in order, and missing
+// ones are counted.
+func TestDamagedPagesCostOnlyTheirRows(t *testing.T) {
 	const n, page = 2000, 4096
 	path := makeDB(t, n)
 	whole, err := os.ReadFile(path)
@@ -76,9 +76,8 @@ func checkDamaged(t *testing.T, got []string, written map[string]bool, where str
 	}
 }
 
-// TestDamageWhileReading: found only on the way, after a metadata.yaml was
-// trusted.
-func TestDamageWhileReading(t *testing.T) {
+// The count came from metadata.yaml, so that only reading finds the damage.
+func TestDamageIsFoundWhileReading(t *testing.T) {
 	path := makeDB(t, 2000)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -109,9 +108,8 @@ func TestDamageWhileReading(t *testing.T) {
 	}
 }
 
-// TestIndexMissesRows: an index that a power loss left behind its table hides
-// nothing once the rows are counted.
-func TestIndexMissesRows(t *testing.T) {
+// An index is older than its table after a power loss. After counting, all rows are read.
+func TestIndexWithoutSomeRowsHidesNothing(t *testing.T) {
 	path := makeDB(t, 300)
 	execSQL(t, path, "CREATE TABLE keep AS SELECT * FROM messages WHERE id > 250",
 		"DELETE FROM messages WHERE id > 250",
@@ -166,7 +164,7 @@ func logged(t *testing.T) (db, log []byte) {
 	return db, log
 }
 
-// Transactions after a frame with a wrong checksum are read all the same; an incomplete end costs the last one.
+// A wrong checksum costs no later transaction; an incomplete end costs the last one.
 func TestTransactionsAfterADamagedFrameAreRead(t *testing.T) {
 	db, log := logged(t)
 	const walHeader, frameHeader = 32, 24 // bytes

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// FuzzDatabase: any file, with any write-ahead log beside it, is an error or a
-// bag that reads the same twice.
+// Any file, with any write-ahead log, is an error or a bag that reads the same twice.
 func FuzzDatabase(f *testing.F) {
 	db, err := os.ReadFile(makeDB(f, 10))
 	if err != nil {

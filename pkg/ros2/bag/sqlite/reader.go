@@ -25,11 +25,9 @@ type Message = table.Message
 
 // Reader reads one .db3 file. It is not safe for concurrent use.
 type Reader struct {
-	// SchemaVersion is 1 to 4, Distro the recorder's ROS distribution
-	// (from version 3 on), Embedded the newest copy of the bag's metadata
-	// kept within the file, as YAML ("" for most).
-	SchemaVersion    int
-	Distro, Embedded string
+	SchemaVersion int    // 1 to 4
+	Distro        string // the recorder's ROS distribution, from version 3 on
+	Embedded      string // newest copy of the bag's metadata in the file, as YAML, or ""
 
 	db      *conn
 	temp    string // folder of a copy

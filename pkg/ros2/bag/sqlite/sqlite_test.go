@@ -45,8 +45,8 @@ func readAll(t testing.TB, r *Reader, want func(*Topic) bool) []string {
 	}
 }
 
-// TestSchemaVersions reads the tables as each version of rosbag2 made them.
-func TestSchemaVersions(t *testing.T) {
+// The tables are those of each version of rosbag2's schema.
+func TestEverySchemaVersionIsRead(t *testing.T) {
 	for version := 1; version <= 4; version++ {
 		columns, values := "", ""
 		extra := []string{}
@@ -144,8 +144,8 @@ func wanted(n int) []string {
 	return out
 }
 
-// TestRowsOfTheWrongKind: SQLite takes any type in any column.
-func TestRowsOfTheWrongKind(t *testing.T) {
+// SQLite takes any type in any column.
+func TestRowsOfTheWrongTypeAreLost(t *testing.T) {
 	path := makeDB(t, 4)
 	execSQL(t, path,
 		"INSERT INTO messages VALUES (10, 1, 'not a time', x'00')",
@@ -173,9 +173,7 @@ func TestRowsOfTheWrongKind(t *testing.T) {
 	}
 }
 
-// TestWithoutIndex: the order does not depend on the index, nor on the order
-// of the rows.
-func TestWithoutIndex(t *testing.T) {
+func TestMessagesAreSortedWithoutAnIndex(t *testing.T) {
 	path := makeDB(t, 500)
 	execSQL(t, path, "UPDATE messages SET timestamp = (id * 7919) % 501")
 	check := func() {
@@ -210,7 +208,7 @@ func TestWithoutIndex(t *testing.T) {
 	check()
 }
 
-func TestNotOurs(t *testing.T) {
+func TestOpenRefusesOtherDatabases(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db3")
 	execSQL(t, path, "CREATE TABLE something(a)")
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "no tables topics and messages") {
@@ -225,9 +223,8 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// TestFullDisk: at any number of pages, what was flushed before the disk was
-// full is read again.
-func TestFullDisk(t *testing.T) {
+// At any number of pages.
+func TestFullDiskKeepsFlushedMessages(t *testing.T) {
 	for pages := 8; pages < 60; pages += 7 {
 		path := filepath.Join(t.TempDir(), "full.db3")
 		w, err := Create(path, SchemaCurrent, "jazzy")

@@ -71,11 +71,10 @@ func BenchmarkTakeNothing(b *testing.B) {
 	}
 }
 
-// BenchmarkRoundTrip sends 104 bytes to another process and back, at 1 kHz, in
-// turns of a tenth of a second with the yardstick in C, testdata/bench: C that waits
-// as we do, in a thread of its own, and C that answers where the sample is
-// delivered, which no user's code should. It reports microseconds at p50 and p99,
-// and ours by theirs.
+// BenchmarkRoundTrip sends 104 bytes to another process and back, at 1 kHz, in turns of
+// a tenth of a second with a program in C (testdata/bench). The program waits in a
+// thread of its own, as we do, or answers in the listener, which users should not do.
+// It reports microseconds at p50 and p99, and the ratio to C.
 func BenchmarkRoundTrip(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "roundtrip")
 	if out, err := exec.Command("gcc", "-O2", "-I.", "-DDDS_NDEBUG", "-o", program,

@@ -46,7 +46,7 @@ static uint32_t get_size(const struct ddsi_serdata *d)
 atomic_bool vnd_secured;
 
 // settle converts the parts of a GUID from a signed or encrypted message to the host's
-// byte order: the receiver may have converted them back, to check the signature. The
+// byte order. The receiver may have converted them back, to check the signature. The
 // writer exists while its sample is delivered; if it does not, the parts become zero.
 static void settle(const struct ddsi_sertype *type, uint32_t parts[4])
 {
@@ -64,9 +64,9 @@ static void settle(const struct ddsi_sertype *type, uint32_t parts[4])
 	memset(parts, 0, 4 * sizeof *parts);
 }
 
-// writer_of reads the writer's GUID from the message that a fragment came in
-// (RTPS 2.3, 9.4.4 and 9.4.5.3): a look-up would fail for a writer that is gone by
-// now. The receiver has converted both parts to the host's byte order.
+// writer_of reads the writer's GUID from the message of a fragment (RTPS 2.3, 9.4.4 and
+// 9.4.5.3). A look-up would fail for a writer that is gone by now. The receiver has
+// converted both parts to the host's byte order.
 static void writer_of(const struct ddsi_sertype *type, const struct nn_rdata *fragment, uint8_t guid[16])
 {
 	const uint8_t *message = NN_RMSG_PAYLOAD(fragment->rmsg);

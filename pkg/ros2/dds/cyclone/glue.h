@@ -138,9 +138,9 @@ int vnd_write(struct vnd_endpoint *w, const void *data, uint32_t size, int64_t s
 
 enum { VND_BATCH = 16 };
 
-// vnd_sample is one taken sample. Its bytes are in the buffer given to vnd_take,
-// or, where they did not fit, in blob (a struct vnd_blob *, as a number, since it
-// lies in memory of Go) until vnd_blob_copy or vnd_blob_drop.
+// vnd_sample is one taken sample. Its bytes are in the buffer given to vnd_take. Where
+// they did not fit they are in blob, until vnd_blob_copy or vnd_blob_drop. blob is a
+// struct vnd_blob *, as a number, since it is stored in memory of Go.
 struct vnd_sample {
 	uintptr_t blob;
 	int64_t source;

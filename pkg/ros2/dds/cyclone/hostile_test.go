@@ -175,8 +175,8 @@ func talk(t *testing.T, domain int, xml string) {
 	}
 }
 
-// captured reads the RTPS messages of a packet capture that Cyclone DDS wrote: a
-// header of 24 bytes, then records of 16 bytes and a packet, lengths little-endian.
+// captured reads the RTPS messages of a packet capture by Cyclone DDS: a header of 24
+// bytes, then records of 16 bytes and a packet. Lengths are little-endian.
 func captured(t *testing.T, path string) [][]byte {
 	t.Helper()
 	all, err := os.ReadFile(path)

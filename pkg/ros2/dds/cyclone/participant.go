@@ -147,8 +147,8 @@ func (p *participant) Wait(timeout time.Duration, ready []dds.Ready) ([]dds.Read
 
 // yield enters Go's scheduler now and then. Otherwise its monitor takes the processor
 // from a goroutine in C that was not scheduled for 10 ms, at every call, and wakes
-// idle threads. At 1 kHz that cost an eighth of the median round trip, and a multiple
-// of the 99th percentile on busy cores (Go 1.26, two cores). Locking the goroutine to
+// idle threads. At 1 kHz that cost an eighth of the median round trip; on busy cores
+// it multiplied the 99th percentile (Go 1.26, two cores). Locking the goroutine to
 // its thread was worse.
 func (p *participant) yield(now time.Time) {
 	if now.Sub(p.yielded) > 2*time.Millisecond {

@@ -94,8 +94,8 @@ func (h *harness) pair(name string, w, r dds.QoS) (dds.Writer, dds.Reader) {
 }
 
 // waitMatched waits until the writer and each reader list one another. A count of matches
-// does not do: it holds endpoints that are closed already, as long as discovery has
-// not said so, and a volatile writer sends nothing to a reader that it does not list.
+// does not suffice: it includes closed endpoints until discovery removes them. A
+// volatile writer sends nothing to a reader that it does not list.
 func (h *harness) waitMatched(w dds.Writer, readers ...dds.Reader) {
 	h.t.Helper()
 	for _, r := range readers {

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDecodeRow: any value in any column is a message or a loss.
-func TestDecodeRow(t *testing.T) {
+func TestEveryRowIsAMessageOrALoss(t *testing.T) {
 	value := rapid.OneOf(
 		rapid.Just[driver.Value](nil), rapid.Map(rapid.Int64Range(0, 3), func(v int64) driver.Value { return v }),
 		rapid.Map(rapid.Float64(), func(v float64) driver.Value { return v }),
@@ -72,8 +71,8 @@ func (t *tape) row(columns int) []driver.Value {
 	return v
 }
 
-// FuzzRows: rows, with values of any type in any column, are topics, definitions, messages or counted losses;
-// what a row is does not depend on how often it was read.
+// Rows with values of any type are topics, definitions, messages or counted losses. Reading a row again
+// gives the same.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte("\x00\x00\x01\x02\x02/a\x02\x01T\x02\x03cdr\x02\x00\x02\x06RIHS01\x01\x02\x01T\x02\x01m\x02\x04text" +
 		"\x02\x00\x05\x00\x01\x01\x08\x07\x06\x05\x04\x03\x02\x01\x03\x04data\x02\x00\x06\x00\x02\x00\x01\x05"))
