@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// vnd_error says what failed, and forgets it: rcl's errors are of the thread.
+// vnd_error returns an error text and resets rcl's error, which belongs to the thread.
 char * vnd_error(const char * what, rcl_ret_t code)
 {
   char * text = NULL;
@@ -70,7 +70,7 @@ static rcl_ret_t add(rcl_wait_set_t * set, const struct vnd_entry * e)
   }
 }
 
-// fill makes room for the entries and puts them in.
+// fill resizes the wait set and adds the entries.
 static char * fill(rcl_wait_set_t * set, const struct vnd_entry * entries, size_t n)
 {
   size_t of[vnd_event + 1] = {0};
@@ -95,8 +95,8 @@ static char * fill(rcl_wait_set_t * set, const struct vnd_entry * entries, size_
   return rc == RCL_RET_OK ? NULL : vnd_error("filling the wait set", rc);
 }
 
-// mark takes over which entries are ready: those of a kind stand in a set in the
-// order in which they were added.
+// mark copies which entries are ready. In a wait set, those of a kind have the order in which
+// they were added.
 static void mark(const rcl_wait_set_t * set, struct vnd_entry * entries, size_t n)
 {
   size_t subscriptions = 0, guards = 0, services = 0, clients = 0, events = 0;
@@ -141,7 +141,7 @@ void vnd_message_fini(struct vnd_message * m)
   }
 }
 
-// view is bytes of somebody else as a message to read from.
+// view is a message that refers to bytes, for reading.
 static rcl_serialized_message_t view(const void * data, size_t size)
 {
   rcl_serialized_message_t m = rcutils_get_zero_initialized_uint8_array();

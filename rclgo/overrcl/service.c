@@ -10,22 +10,22 @@
 
 static char * no_memory(void) { return strdup("out of memory"); }
 
-// write_cdr makes CDR of a message. Some middlewares make it longer than it is, by what alignment might have needed, and
-// leave what stands between fields as it was. So they write three times: to learn the length, over ones and over zeros; it
-// ends with the last byte that is the same both times.
-static char * write_cdr(const void * message, const struct vnd_message_type * half, rcutils_uint8_array_t * bytes)
+// write_cdr serializes a message. Some middlewares append the largest possible padding, and leave
+// the bytes between fields as they were. So they write three times: to learn the length, over ones
+// and over zeros. The message ends with the last byte that is the same both times.
+static char * write_cdr(const void * message, const struct vnd_message_type * type, rcutils_uint8_array_t * bytes)
 {
-  rcl_ret_t rc = rmw_serialize(message, half->support, bytes);
+  rcl_ret_t rc = rmw_serialize(message, type->support, bytes);
   size_t size = bytes->buffer_length;
   uint8_t * ones = rc == RMW_RET_OK ? malloc(size + 1) : NULL;
   if (ones != NULL) {
     memset(bytes->buffer, 0xff, size);
-    rc = rmw_serialize(message, half->support, bytes);
+    rc = rmw_serialize(message, type->support, bytes);
     memcpy(ones, bytes->buffer, size);
   }
   if (ones != NULL && rc == RMW_RET_OK) {
     memset(bytes->buffer, 0, size);
-    rc = rmw_serialize(message, half->support, bytes);
+    rc = rmw_serialize(message, type->support, bytes);
     while (size > 0 && bytes->buffer[size - 1] != ones[size - 1]) {
       size--;
     }
@@ -38,7 +38,7 @@ static char * write_cdr(const void * message, const struct vnd_message_type * ha
   return ones != NULL ? NULL : no_memory();
 }
 
-// take_over takes over a message that rcl took.
+// take_over converts a message that rcl took to CDR.
 static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info, const void * message)
 {
   char * failed = write_cdr(message, &x->in, &x->message.bytes);
@@ -53,10 +53,10 @@ static char * take_over(struct vnd_exchange * x, const rmw_service_info_t * info
   return NULL;
 }
 
-// A taker is what rcl takes requests and responses with; entity is the service or the client.
+// A taker is rcl's function for requests or responses; entity is the service or the client.
 typedef rcl_ret_t (* taker)(const void * entity, rmw_service_info_t * info, void * message);
 
-// take leaves x->message.taken at 0 where rcl has nothing, which it says with `nothing`.
+// take leaves x->message.taken at 0 when rcl returns `nothing`.
 static char * take(struct vnd_exchange * x, taker from, const void * entity, rcl_ret_t nothing, const char * call)
 {
   x->message.taken = 0;
@@ -99,10 +99,10 @@ char * vnd_take_response(const rcl_client_t * client, struct vnd_exchange * x)
   return take(x, response, client, RCL_RET_CLIENT_TAKE_FAILED, "rcl_take_response");
 }
 
-// read_cdr makes a message of CDR.
-static char * read_cdr(const struct vnd_message_type * half, const void * data, size_t size, void ** message)
+// read_cdr deserializes a message.
+static char * read_cdr(const struct vnd_message_type * type, const void * data, size_t size, void ** message)
 {
-  *message = half->create();
+  *message = type->create();
   if (*message == NULL) {
     return no_memory();
   }
@@ -110,11 +110,11 @@ static char * read_cdr(const struct vnd_message_type * half, const void * data, 
   m.buffer = (uint8_t *)data;
   m.buffer_length = m.buffer_capacity = size;
   m.allocator = rcutils_get_default_allocator();
-  rcl_ret_t rc = rmw_deserialize(&m, half->support, *message);
+  rcl_ret_t rc = rmw_deserialize(&m, type->support, *message);
   if (rc == RMW_RET_OK) {
     return NULL;
   }
-  half->destroy(*message);
+  type->destroy(*message);
   return vnd_error("rmw_deserialize", rc);
 }
 
@@ -157,8 +157,7 @@ int vnd_available(const rcl_node_t * node, const rcl_client_t * client)
   return there;
 }
 
-// symbol looks up in a library that stays open: what rosidl made is there as long
-// as the process.
+// symbol looks up a symbol in a library that stays open as long as the process.
 static char * symbol(void ** found, const char * library, const char * format, ...)
 {
   char * name = NULL;
@@ -179,7 +178,7 @@ static char * symbol(void ** found, const char * library, const char * format, .
   return strdup(reason != NULL ? reason : library);
 }
 
-static char * half(
+static char * find_message_type(
   const char * types, const char * structs, const char * pkg, const char * part, const char * name, const char * which,
   struct vnd_message_type * h)
 {
@@ -213,10 +212,10 @@ char * vnd_find_service(
     &handle, types, "rosidl_typesupport_c__get_service_type_support_handle__%s__%s__%s", pkg, part, name);
   if (failed == NULL) {
     *support = ((const rosidl_service_type_support_t * (*)(void))handle)();
-    failed = half(types, structs, pkg, part, name, "Request", request);
+    failed = find_message_type(types, structs, pkg, part, name, "Request", request);
   }
   if (failed == NULL) {
-    failed = half(types, structs, pkg, part, name, "Response", response);
+    failed = find_message_type(types, structs, pkg, part, name, "Response", response);
   }
   free(types);
   free(structs);

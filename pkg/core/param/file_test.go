@@ -60,8 +60,8 @@ quad:
 	}
 }
 
-// TestParseErrors pins each refusal to its line and words. The text is put under
-// "n:\n  ros__parameters:\n", so that its first line is line 3.
+// TestParseErrors: errors have their line and text. The text is put under
+// "n:\n  ros__parameters:\n": its first line is line 3.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"latent_sise: 3", `3: parameter "latent_sise": unknown, did you mean "latent_size"?`},
@@ -177,7 +177,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestYAML: whatever a configuration holds, its file reads back to the same.
+// TestYAML: every configuration reads back from its file.
 func TestYAML(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
@@ -208,7 +208,7 @@ func TestYAML(t *testing.T) {
 	})
 }
 
-// checkTypes: a second opinion of yaml.v3's own resolver on the types written.
+// checkTypes compares the written types with yaml.v3's own resolver.
 func checkTypes(rt *rapid.T, file string) {
 	var nodes map[string]map[string]map[string]any
 	if err := yaml.Unmarshal([]byte(file), &nodes); err != nil {

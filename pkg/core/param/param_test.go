@@ -39,8 +39,8 @@ func defaults(t testing.TB) *config {
 	return c
 }
 
-// copies returns what makes defaults without reading the tags each time, which is
-// most of a short Parse.
+// copies returns a function that makes defaults without reading the tags, which is most of a
+// short Parse.
 func copies(t testing.TB) func() *config {
 	t.Helper()
 	d := defaults(t)
@@ -90,7 +90,7 @@ type inner struct {
 	B int `param:"b" default:"1" doc:"x"`
 }
 
-// badStructs holds structs by what Check says of them.
+// badStructs holds structs by the error of Check.
 var badStructs = map[string]any{
 	"expected a pointer to a struct":   config{},
 	"expected a lower_snake_case name": &struct{ A int }{},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// workspace installs packages of versions into a folder.
+// workspace installs packages with versions into a folder.
 func workspace(t *testing.T, versions map[string]string) string {
 	t.Helper()
 	prefix := t.TempDir()
@@ -31,7 +31,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// whole is a workspace with all that rclgo needs.
+// whole is a workspace with all packages that rclgo needs.
 func whole(rcl string) map[string]string {
 	all := map[string]string{}
 	for _, p := range rclPackages {
@@ -52,7 +52,8 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// Two prefixes, as an overlay on /opt/ros has them: a flag for each package's headers, the overlay's first.
+// Two prefixes, an overlay on /opt/ros: there are flags for each package's headers, the overlay's
+// first.
 func TestRclgo(t *testing.T) {
 	over, under := workspace(t, map[string]string{"vnd": "<version>0.1.0</version>"}), workspace(t, whole("5.3.11"))
 	w, err := Find(env("AMENT_PREFIX_PATH", over+":"+under+":", "ROS_DISTRO", "humble"))
@@ -75,7 +76,7 @@ func TestRclgo(t *testing.T) {
 	}
 }
 
-// What is wrong is said in one line that names the variable, the package or the file.
+// Errors are one line that names the variable, the package or the file.
 func TestRefused(t *testing.T) {
 	blank := filepath.Join(t.TempDir(), "my ws")
 	if err := os.Rename(workspace(t, whole("5.3.11")), blank); err != nil {

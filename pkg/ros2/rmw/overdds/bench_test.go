@@ -29,7 +29,7 @@ func newNode(b *testing.B, c rmw.Context, name string) rmw.Node {
 	return n
 }
 
-// BenchmarkPublishTake moves 104 bytes, as a PoseStamped has.
+// BenchmarkPublishTake publishes and takes 104 bytes, the size of a PoseStamped.
 func BenchmarkPublishTake(b *testing.B) {
 	n := newNode(b, newContext(b, inproc.NewDomain()), "n")
 	topic := rmw.Topic{Name: "/pose", Type: "geometry_msgs/msg/PoseStamped"}
@@ -75,8 +75,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkFiftyNodes makes fifty nodes with eight endpoints each and reads the
-// graph elsewhere.
+// BenchmarkFiftyNodes makes fifty nodes with eight endpoints each, and reads the graph in
+// another process.
 func BenchmarkFiftyNodes(b *testing.B) {
 	for b.Loop() {
 		d := inproc.NewDomain()

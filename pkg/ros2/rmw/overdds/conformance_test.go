@@ -9,7 +9,8 @@ import (
 	"vnd/pkg/ros2/rmw/rmwtest"
 )
 
-// TestInproc: the whole contract within a process, in the old wire and the new.
+// TestInproc runs the conformance suite within a process, in the wire formats of Humble and
+// Jazzy.
 func TestInproc(t *testing.T) {
 	for _, distro := range []string{"humble", "jazzy"} {
 		t.Run(distro, func(t *testing.T) {

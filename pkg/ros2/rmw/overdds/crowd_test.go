@@ -14,15 +14,14 @@ import (
 	"vnd/pkg/ros2/rmw/overdds"
 )
 
-// A crowd of this many processes is more than the ten that Cyclone DDS has ports
-// for where there is no multicast, but for overdds.Environment.
+// crowdProcesses is more than the ten processes that Cyclone DDS has ports for without multicast and
+// without overdds.Environment.
 const (
 	crowdProcesses = 11
 	crowdNodes     = 5 // of each
 )
 
-// crowd is one process of the crowd: it says how long it took, from when it began,
-// to know all nodes, topics and services.
+// crowd is one process. It prints how long it took to discover all nodes, topics and services.
 func crowd(p place) error {
 	begin := time.Now()
 	c, err := p.open("/", "")
@@ -65,8 +64,8 @@ func crowd(p place) error {
 	}
 }
 
-// TestCrowd: processes on a loopback without multicast, more than Cyclone DDS has
-// ports for by itself, all know each other's nodes.
+// TestCrowd: on a loopback without multicast, more processes than Cyclone DDS has ports for by
+// itself discover each other's nodes.
 func TestCrowd(t *testing.T) {
 	interfaces, err := overdds.Interfaces()
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"vnd/pkg/ros2/rmw/rmwtest"
 )
 
-// loopback keeps traffic on this machine, and among the processes of one test.
-// Whoever is killed is missed after a second.
+// loopback confines discovery to this machine and the processes of one test. The lease of a
+// killed process ends after a second.
 func loopback(tag string) string {
 	return `<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces>` +
 		`<AllowMulticast>false</AllowMulticast></General><Discovery><Tag>` + tag +
@@ -35,14 +35,13 @@ func loopback(tag string) string {
 		`<Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>`
 }
 
-// place is where the processes of one test meet.
+// place is the domain and configuration of one test's processes.
 type place struct {
 	Domain int
 	XML    string
 }
 
-// newPlace is a domain of this process' own; its tag keeps others out that
-// happen on the same.
+// newPlace is a domain of this process. Its tag keeps out others on the same domain.
 func newPlace() place {
 	return place{1 + os.Getpid()%100, loopback(fmt.Sprint("vnd_rmw_", os.Getpid()))}
 }
@@ -55,7 +54,8 @@ func (p place) open(enclave, distro string) (rmw.Context, error) {
 	return overdds.New(participant, overdds.Options{Distro: distro, Enclave: enclave})
 }
 
-// TestCyclone: the whole contract over Cyclone DDS, in the old wire and the new.
+// TestCyclone runs the conformance suite over Cyclone DDS, in the wire formats of Humble and
+// Jazzy.
 func TestCyclone(t *testing.T) {
 	for _, distro := range []string{"humble", "jazzy"} {
 		t.Run(distro, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestCyclone(t *testing.T) {
 	}
 }
 
-// role names, in the environment, what this binary does instead of tests.
+// role is the environment variable that selects what this binary does instead of tests.
 const role = "VND_RMW_ROLE"
 
 func TestMain(m *testing.M) {
@@ -85,8 +85,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// talk is a process with several nodes: it serves /drone1/arm, and calls /parent
-// with every line of its standard input, until that ends.
+// talk is a process with several nodes. It serves /drone1/arm, and calls /parent for every line
+// of its standard input until that ends.
 func talk(p place) error {
 	c, err := p.open("/", "")
 	if err != nil {
@@ -178,7 +178,7 @@ func answerAll(s rmw.Server, message string) error {
 	return err
 }
 
-// process is another one that speaks lines.
+// process is another process that prints lines.
 type process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -228,7 +228,7 @@ func startRole(t testing.TB, name string, p place) *process {
 
 const patience = 30 * time.Second
 
-// line waits for the next line that begins with prefix, while c works.
+// line waits for the next line that begins with prefix, and calls work meanwhile.
 func (p *process) line(prefix string, work func()) string {
 	p.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -250,7 +250,7 @@ func (p *process) line(prefix string, work func()) string {
 
 func idle() {}
 
-// until waits, turning the context, until something is so.
+// until waits on the context until a condition is true.
 func until(t testing.TB, c rmw.Context, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !is(); {
@@ -272,8 +272,8 @@ func nodeNames(c rmw.Context) []string {
 	return names
 }
 
-// TestProcesses: another process is seen whole, can be called and calls back; when
-// it is killed, its nodes, topics and services go.
+// TestProcesses: the nodes, topics and services of another process are in the graph, calls work
+// both ways, and all are gone when it is killed.
 func TestProcesses(t *testing.T) {
 	at := newPlace()
 	c, err := at.open("/", "")
@@ -345,7 +345,7 @@ func checkTalker(t *testing.T, pubs []rmw.Endpoint) {
 	}
 }
 
-// call calls /drone1/arm as soon as it is there.
+// call calls /drone1/arm when it is available.
 func call(t testing.TB, c rmw.Context, client rmw.Client) string {
 	t.Helper()
 	until(t, c, "availability", client.Available)

@@ -46,8 +46,8 @@ var (
 		"<General><AllowMulticast>false</AllowMulticast></General><Discovery>", 1)
 )
 
-// TestEnvironment: what rmw_cyclonedds_cpp makes of the variables, in Humble and
-// in Jazzy, and our own part where there is no multicast.
+// TestEnvironment: the configuration of rmw_cyclonedds_cpp in Humble and Jazzy, and our own part
+// without multicast.
 func TestEnvironment(t *testing.T) {
 	for name, c := range map[string]struct {
 		vars       vars

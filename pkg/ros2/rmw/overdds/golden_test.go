@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// recorded is one packet of a real graph: a change of discovery, or a sample.
+// recorded is one packet of a real graph: a change by discovery, or a sample.
 type recorded struct {
 	change dds.Change
 	sample []byte // of change.GUID, a writer
@@ -32,7 +32,7 @@ func recording(t testing.TB) []recorded {
 		if strings.HasPrefix(lines.Text(), "#") {
 			continue
 		}
-		// A serviceid contains a space, as the last of the fields.
+		// A serviceid contains a space; it is the last field.
 		w := strings.SplitN(lines.Text(), " ", 5)
 		r := recorded{change: dds.Change{GUID: gid(t, w[1]), Kind: kindOf(gid(t, w[1])), Alive: w[0] != "gone"}}
 		copy(r.change.Participant[:], r.change.GUID[:12])

@@ -13,7 +13,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// replay feeds packets to a graph, as a participant would that hears them all.
+// replay feeds packets to a graph, as a participant that receives them all.
 func replay(t testing.TB, g *graph, packets []recorded) {
 	t.Helper()
 	for _, r := range packets {
@@ -38,8 +38,7 @@ func still() *graph {
 
 const msg, srv = "rcl_interfaces/msg/", "rcl_interfaces/srv/"
 
-// talker is what "ros2 node info /drone1/talker" printed for the node of the
-// recording.
+// talker is the output of "ros2 node info /drone1/talker" for the node of the recording.
 func talker() rmw.NodeGraph {
 	n := rmw.NodeGraph{
 		Subscriptions: map[string][]string{"/drone1/cmd": {"std_msgs/msg/String"}},
@@ -62,7 +61,7 @@ func parameterServices(m map[string][]string, node string) {
 	}
 }
 
-// TestGraphGolden: the graph of a recorded run is what the ros2 tool showed of it.
+// TestGraphGolden: the graph of a recorded run is the one that the ros2 tool printed.
 func TestGraphGolden(t *testing.T) {
 	g := still()
 	replay(t, g, recording(t))
@@ -96,8 +95,8 @@ func TestGraphGolden(t *testing.T) {
 	}
 }
 
-// TestGraphWhileCalling: while "ros2 service call" ran, its hidden node was there
-// with its client, and was gone afterwards with all its endpoints.
+// TestGraphWhileCalling: "ros2 service call" has a hidden node with a client while it runs, which
+// is gone afterwards with all its endpoints.
 func TestGraphWhileCalling(t *testing.T) {
 	all := recording(t)
 	announced := slices.IndexFunc(all, func(r recorded) bool { return r.sample != nil })
@@ -125,8 +124,7 @@ func TestGraphWhileCalling(t *testing.T) {
 	}
 }
 
-// TestGraphUnannounced: endpoints of processes that say nothing of their nodes,
-// in the words of ROS' tools.
+// TestGraphUnannounced: endpoints without announced nodes have the names that ROS' tools use.
 func TestGraphUnannounced(t *testing.T) {
 	g := still()
 	for i, userData := range []string{"", "enclave=/x;", "any=thing;"} {
@@ -151,8 +149,8 @@ func TestGraphUnannounced(t *testing.T) {
 	}
 }
 
-// TestGraphUndiscovered: nodes show up only with their participant, whichever comes
-// first; who speaks for another is not heard; made-up announcements are forgotten.
+// TestGraphUndiscovered: nodes are listed only with their participant, whichever comes first.
+// Announcements by another participant are ignored, and forged ones are bounded.
 func TestGraphUndiscovered(t *testing.T) {
 	g := still()
 	p := rmw.GID{0: 1, 15: 0xc1}
@@ -185,7 +183,7 @@ func TestGraphUndiscovered(t *testing.T) {
 	}
 }
 
-// TestGraphOtherTypes: one topic may have several types, one of them foreign.
+// TestGraphOtherTypes: a topic may have several types, some of them not of ROS.
 func TestGraphOtherTypes(t *testing.T) {
 	g := still()
 	for i, typ := range []string{"std_msgs::msg::dds_::String_", "Plain", "std_msgs::msg::dds_::Bool_", "Plain"} {

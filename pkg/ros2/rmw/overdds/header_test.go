@@ -13,8 +13,8 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// TestHeaderGolden: requests and responses of Humble are split into header and a
-// message that our types decode, and put together again byte for byte.
+// TestHeaderGolden: requests and responses of Humble are split into header and message, which our
+// types decode, and joined again byte for byte.
 func TestHeaderGolden(t *testing.T) {
 	var seen []string
 	for _, r := range recording(t) {
@@ -87,8 +87,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	})
 }
 
-// TestHeaderHostile: samples without a whole header, or not in plain CDR, are no
-// requests; neither can such be sent.
+// TestHeaderHostile: samples without a whole header or not in plain CDR are not accepted, nor can
+// they be sent.
 func TestHeaderHostile(t *testing.T) {
 	good, _ := wrap(nil, rmw.RequestID{Client: 1, Sequence: 2}, []byte{0, 1, 0, 0})
 	for n := range good {

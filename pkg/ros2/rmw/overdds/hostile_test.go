@@ -12,7 +12,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// plainClient is a client of /drone1/arm by hand.
+// plainClient is a client of /drone1/arm on plain DDS.
 type plainClient struct {
 	t       testing.TB
 	p       dds.Participant
@@ -38,7 +38,7 @@ func newPlainClient(t testing.TB, d *inproc.Domain, userData string) *plainClien
 	return c
 }
 
-// listen makes the other half.
+// listen opens the client's reader.
 func (c *plainClient) listen(userData string) {
 	c.t.Helper()
 	q := rmw.ServicesQoS()
@@ -60,7 +60,7 @@ func (c *plainClient) id(sequence int64) rmw.RequestID {
 	return rmw.RequestID{Client: c.request.Handle(), Sequence: sequence}
 }
 
-// await turns up the next response.
+// await returns the next response.
 func (c *plainClient) await() []byte {
 	c.t.Helper()
 	var got []byte
@@ -99,7 +99,7 @@ func armServer(t testing.TB, d *inproc.Domain, timeout time.Duration) *server {
 	return s.(*server)
 }
 
-// queued counts the responses that wait.
+// queued counts the responses in the queue.
 func queued(s *server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +121,8 @@ func echo(t testing.TB, s *server, n int, response []byte) {
 	}
 }
 
-// TestResponseWaits: a response waits for its client's reader, that with the same
-// clientid as the request's writer, and Respond does not.
+// TestResponseWaits: a response waits for its client's reader, which has the clientid of the
+// request's writer. Respond does not block.
 func TestResponseWaits(t *testing.T) {
 	d := inproc.NewDomain()
 	s := armServer(t, d, time.Hour)
@@ -136,7 +136,7 @@ func TestResponseWaits(t *testing.T) {
 	if n := queued(s); n != 1 {
 		t.Fatalf("%d responses wait, want 1", n)
 	}
-	// Another client is not held up.
+	// Another client gets its response at once.
 	request, _ = wrap(nil, other.id(1), ask)
 	other.send(request)
 	echo(t, s, 1, reply)
@@ -149,8 +149,8 @@ func TestResponseWaits(t *testing.T) {
 	}
 }
 
-// TestResponseWaitsNotForever: after its time, or when too many wait, a response
-// is sent whoever hears it; Close does not wait for it.
+// TestResponseWaitsNotForever: after its time, or with a full queue, a response is sent although
+// no reader is matched. Close does not wait for it.
 func TestResponseWaitsNotForever(t *testing.T) {
 	d := inproc.NewDomain()
 	s := armServer(t, d, time.Millisecond)
@@ -176,7 +176,7 @@ func TestResponseWaitsNotForever(t *testing.T) {
 	}
 }
 
-// TestClientsWithoutID: plain programs show no clientid and are answered at once.
+// TestClientsWithoutID: plain programs have no clientid and are answered at once.
 func TestClientsWithoutID(t *testing.T) {
 	d := inproc.NewDomain()
 	s := armServer(t, d, time.Hour)
@@ -190,8 +190,7 @@ func TestClientsWithoutID(t *testing.T) {
 	}
 }
 
-// TestHostileRequests: what is no request is not taken for one, does not count,
-// and does not hide those behind it.
+// TestHostileRequests: malformed requests are skipped, do not count, and do not hide later ones.
 func TestHostileRequests(t *testing.T) {
 	d := inproc.NewDomain()
 	s := armServer(t, d, time.Hour)
@@ -222,7 +221,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// TestHostileResponses: a client passes on nothing that is not for it.
+// TestHostileResponses: a client ignores malformed responses and those to others.
 func TestHostileResponses(t *testing.T) {
 	d := inproc.NewDomain()
 	n, err := join(t, d, "").NewNode("/", "client")
@@ -278,8 +277,8 @@ func TestHostileResponses(t *testing.T) {
 	}
 }
 
-// TestHostileAnnouncements: what is no announcement, or is that of another, leaves
-// the graph as it was.
+// TestHostileAnnouncements: malformed announcements, and those by another participant, do not
+// change the graph.
 func TestHostileAnnouncements(t *testing.T) {
 	d := inproc.NewDomain()
 	c := join(t, d, "")

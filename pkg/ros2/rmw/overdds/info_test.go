@@ -17,7 +17,7 @@ import (
 
 var compareInfo = cmp.AllowUnexported(info{}, nodeInfo{})
 
-// infoSamples are those that Humble sent in a recorded run.
+// infoSamples are announcements of Humble from a recorded run.
 func infoSamples(t testing.TB) (samples [][]byte, writers []rmw.GID) {
 	t.Helper()
 	for _, r := range recording(t) {
@@ -31,8 +31,8 @@ func infoSamples(t testing.TB) (samples [][]byte, writers []rmw.GID) {
 	return samples, writers
 }
 
-// TestInfoGolden: Humble's samples are read, and written again byte for byte, but
-// for the padding at the end.
+// TestInfoGolden: Humble's samples are decoded, and encoded again byte for byte without the
+// padding at the end.
 func TestInfoGolden(t *testing.T) {
 	samples, writers := infoSamples(t)
 	for i, sample := range samples {
@@ -56,8 +56,8 @@ func TestInfoGolden(t *testing.T) {
 	}
 }
 
-// TestInfoSerialized: a message with all kinds of fields that rmw_serialize wrote.
-// Its Gids have 24 bytes that are not zero at the end, as no DDS makes them.
+// TestInfoSerialized: a message of rmw_serialize with all kinds of fields. Its Gids have 24 bytes
+// that do not end in zeros, which no DDS makes.
 func TestInfoSerialized(t *testing.T) {
 	data, err := os.ReadFile("testdata/rmw_dds_common__ParticipantEntitiesInfo.cdr")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestInfoSerialized(t *testing.T) {
 	}
 }
 
-// drawInfo makes up a participant's announcement.
+// drawInfo draws a random announcement.
 func drawInfo(t *rapid.T) *info {
 	gids := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rmw.GID {
 		return rmw.GID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "gid"))
@@ -101,8 +101,8 @@ func drawInfo(t *rapid.T) *info {
 	return m
 }
 
-// TestInfoBothDistributions: samples of either kind are known for what they are,
-// also with padding, and are what the messages' generated code reads.
+// TestInfoBothDistributions: samples with either size of Gid are told apart, also with padding.
+// The generated code of the messages decodes them too.
 func TestInfoBothDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawInfo(t)
@@ -154,7 +154,7 @@ func checkGenerated(t *rapid.T, data []byte, size gidSize, m *info) {
 	}
 }
 
-// TestInfoHostile: truncated samples, huge counts and other types are refused.
+// TestInfoHostile: truncated samples, huge counts and other types are errors.
 func TestInfoHostile(t *testing.T) {
 	samples, _ := infoSamples(t)
 	whole := samples[0]

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNamesGolden: names as rmw_cyclonedds_cpp of Humble put them on the wire.
+// TestNamesGolden: names on the wire of rmw_cyclonedds_cpp of Humble.
 func TestNamesGolden(t *testing.T) {
 	if got := mangleTopic("/drone1/chatter"); got != "rt/drone1/chatter" {
 		t.Error(got)
@@ -44,7 +44,7 @@ func TestNamesGolden(t *testing.T) {
 	}
 }
 
-// TestNotROS: names of plain DDS are no topics and no services.
+// TestNotROS: names of plain DDS are neither topics nor services.
 func TestNotROS(t *testing.T) {
 	for _, name := range []string{"", "rt", "rtx", "rtopic", "/rt/x", "ros_discovery_info", "rq", "rr", "rq/x",
 		"rr/xRequest", "rq/xReply", "HelloWorld"} {
@@ -69,7 +69,7 @@ var (
 	})
 )
 
-// TestNamesRoundTrip: what is mangled comes back, as itself and nothing else.
+// TestNamesRoundTrip: a mangled name is demangled to itself, and is of no other kind.
 func TestNamesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := "/" + strings.Join(rapid.SliceOfN(namePart, 1, 4).Draw(t, "name"), "/")

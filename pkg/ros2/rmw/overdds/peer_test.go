@@ -16,8 +16,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// startPeer runs testdata/peer.py with the Python that VND_PYTHON names, which has
-// cyclonedds.
+// startPeer runs testdata/peer.py with the Python of VND_PYTHON, which has cyclonedds.
 func startPeer(t *testing.T, at place, args ...string) *process {
 	t.Helper()
 	python := os.Getenv("VND_PYTHON")
@@ -82,7 +81,7 @@ func TestPeerCalls(t *testing.T) {
 	}
 }
 
-// TestPeerReadsGraph: a plain DDS program reads what we announce in Humble's form.
+// TestPeerReadsGraph: a plain DDS program decodes our announcements in Humble's form.
 func TestPeerReadsGraph(t *testing.T) {
 	at := newPlace()
 	c, n := openNode(t, at, "talker")
@@ -106,7 +105,7 @@ func TestPeerReadsGraph(t *testing.T) {
 	}
 }
 
-// TestPeerAnnounces: a plain DDS program that announces a node has one.
+// TestPeerAnnounces: the node that a plain DDS program announces is in the graph.
 func TestPeerAnnounces(t *testing.T) {
 	at := newPlace()
 	c, _ := openNode(t, at, "watcher")

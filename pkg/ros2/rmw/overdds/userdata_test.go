@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPairIDGolden: every clientid and serviceid that Humble sent in a recorded
-// run is made of its participant's prefix and a counter from 1 on, and so are ours.
+// TestPairIDGolden: every clientid and serviceid of Humble in a recorded run consists of its
+// participant's prefix and a counter from 1. Ours do too.
 func TestPairIDGolden(t *testing.T) {
 	ids := 0
 	for _, r := range recording(t) {
@@ -31,15 +31,14 @@ func TestPairIDGolden(t *testing.T) {
 	if ids < 46 {
 		t.Fatalf("only %d ids in the recording", ids)
 	}
-	// The first byte is filled up with a space, not the others.
+	// Only the first byte is padded with a space.
 	if got := pairID([16]byte{1, 0x10, 0xba, 0xc0, 0x84, 0xcd, 0x3e, 0x96, 0xd, 0xf6, 0xbe, 0xa}, 0x01020304); got !=
 		" 1.10.ba.c0.84.cd.3e.96.d.f6.be.a.1.2.3.4" {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestParseUserData holds the grammar of rmw's parse_key_value, followed by hand
-// through its states.
+// TestParseUserData: the grammar of rmw's parse_key_value, state by state.
 func TestParseUserData(t *testing.T) {
 	for in, want := range map[string]map[string]string{
 		"":                        {},
@@ -72,7 +71,7 @@ func TestParseUserData(t *testing.T) {
 	}
 }
 
-// TestUserDataRoundTrip: what is written is read.
+// TestUserDataRoundTrip: written pairs are parsed to the same.
 func TestUserDataRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.MapOf(rapid.StringMatching(`[a-z0-9]{1,9}`), rapid.StringMatching(`[ -:<-~]{1,30}`)).Draw(t,

@@ -7,24 +7,25 @@ import (
 	"vnd/pkg/ros2/dds"
 )
 
-// swallower is a participant whose first Wait returns for a Wake and for something that concerns no user, at once.
-type swallower struct {
+// internalParticipant is a participant whose first Wait returns at once, for a Wake and for an
+// internal reason.
+type internalParticipant struct {
 	dds.Participant
 	waits int
 }
 
-func (*swallower) Wake() {}
+func (*internalParticipant) Wake() {}
 
-func (s *swallower) Wait(_ time.Duration, ready []dds.Ready) ([]dds.Ready, error) {
+func (s *internalParticipant) Wait(_ time.Duration, ready []dds.Ready) ([]dds.Ready, error) {
 	if s.waits++; s.waits == 1 {
 		return append(ready, dds.Ready{Owner: &internalOwner{}, Event: true}), nil
 	}
 	return ready, nil
 }
 
-// A Wake that comes together with what concerns no user ends the Wait all the same.
+// A Wake that comes together with an internal reason ends the Wait.
 func TestWakeIsNotSwallowed(t *testing.T) {
-	p := &swallower{}
+	p := &internalParticipant{}
 	c := &context{participant: p}
 	c.Wake()
 	if ready, err := c.Wait(-1, nil); err != nil || len(ready) != 0 || p.waits != 1 {

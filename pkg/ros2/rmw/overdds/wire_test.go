@@ -16,7 +16,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// observer is a plain participant that looks on.
+// observer is a participant on plain DDS that records endpoints.
 type observer struct {
 	dds.Participant
 	t     testing.TB
@@ -29,7 +29,7 @@ func observe(t testing.TB, d *inproc.Domain) *observer {
 	return o
 }
 
-// endpoints lists those of a participant, by topic.
+// endpoints lists the endpoints of a participant, by topic.
 func (o *observer) endpoints(of rmw.GID) []dds.Change {
 	o.t.Helper()
 	if err := o.Changes(func(c dds.Change) {
@@ -74,8 +74,8 @@ var (
 	armed   = rmw.Service{Name: "/drone1/arm", Type: setBool, RequestHash: hashA, ResponseHash: hashB}
 )
 
-// TestWire: what others discover of a node, in Humble and in Jazzy: names, user
-// data and QoS as in WIRE's table of what rmw_cyclonedds_cpp showed.
+// TestWire: names, user data and QoS that others discover of a node are those of
+// rmw_cyclonedds_cpp, in Humble and in Jazzy.
 func TestWire(t *testing.T) {
 	for _, distro := range []string{"humble", "jazzy"} {
 		t.Run(distro, func(t *testing.T) { testWire(t, distro) })
@@ -98,7 +98,7 @@ func testWire(t *testing.T, distro string) {
 	for i := range got {
 		got[i].QoS.UserData, got[i].UserData = got[i].UserData, nil
 		got[i].GUID, got[i].Participant, got[i].Alive = dds.GUID{}, dds.GUID{}, false
-		// What discovery says of these is the backend's.
+		// The backend decides these.
 		got[i].QoS.MaxBlocking, got[i].QoS.IgnoreLocal = dds.Infinite, got[i].QoS.History == dds.KeepAll
 	}
 	if diff := gocmp.Diff(discovered(c.GID(), distro), got, cmpopts.EquateEmpty()); diff != "" {
@@ -109,7 +109,7 @@ func testWire(t *testing.T, distro string) {
 	}
 }
 
-// discovered is what others learn of the endpoints that testWire makes in a process.
+// discovered are the endpoints of testWire as others discover them.
 func discovered(process rmw.GID, distro string) []dds.Change {
 	hash := func(pair, h string) []byte {
 		if distro == "jazzy" {
@@ -147,8 +147,8 @@ func discovered(process rmw.GID, distro string) []dds.Change {
 	}
 }
 
-// TestAnnouncements: each change of a process' nodes is announced whole, the last
-// one is empty; every Gid has its distribution's size.
+// TestAnnouncements: each change announces all nodes of the process, the last one none. Every Gid
+// has the size of its distribution.
 func TestAnnouncements(t *testing.T) {
 	for distro, size := range map[string]gidSize{"": humbleGid, "humble": humbleGid, "iron": newerGid,
 		"jazzy": newerGid} {
@@ -189,8 +189,7 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// TestMixedDistributions: a process of Humble knows the nodes of Jazzy and the
-// other way round.
+// TestMixedDistributions: processes of Humble and Jazzy see each other's nodes.
 func TestMixedDistributions(t *testing.T) {
 	d := inproc.NewDomain()
 	for _, distro := range []string{"humble", "jazzy"} {

@@ -13,7 +13,7 @@ import (
 	"vnd/pkg/ros2/ros/description"
 )
 
-// The descriptions that rosidl_generator_type_description of Jazzy wrote.
+// The descriptions of rosidl_generator_type_description of Jazzy.
 type recorded struct {
 	Type struct {
 		Own        individual   `json:"type_description"`
@@ -82,8 +82,7 @@ func TestAsRosidl(t *testing.T) {
 	}
 }
 
-// Every type that the project knows can be described: the hash of the parsed text
-// is that which is announced.
+// Every type of package msgs can be described: the hash of the parsed text is the announced one.
 func TestEveryType(t *testing.T) {
 	for _, name := range msgs.Names() {
 		if _, err := description.Of(name); err != nil {

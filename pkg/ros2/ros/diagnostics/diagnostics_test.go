@@ -225,7 +225,7 @@ func TestLatency(t *testing.T) {
 	check("1 No data since last update.")
 }
 
-// A quantile is that of the sorted durations, and at most 1/octaveBuckets above.
+// A quantile is at most 1/octaveBuckets above that of the sorted durations.
 func TestQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Int64(), 1, 100).Draw(t, "durations")

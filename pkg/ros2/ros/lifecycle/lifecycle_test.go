@@ -14,7 +14,7 @@ import (
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
-// row is one transition as the `ros2 lifecycle list -a` of a ROS 2 Humble printed it.
+// row is one transition, as printed by `ros2 lifecycle list -a` of ROS 2 Humble.
 type row struct {
 	id                 int
 	label, start, goal string
@@ -22,7 +22,7 @@ type row struct {
 
 var rowHead = regexp.MustCompile(`^- (\w+) \[(\d+)\]$`)
 
-// transcript reads the whole graph, and what was listed in state unconfigured.
+// transcript reads all transitions, and those listed in state unconfigured.
 func transcript(t *testing.T) (all, unconfigured []row) {
 	t.Helper()
 	f, err := os.Open("testdata/ros2_lifecycle_humble.txt")
@@ -92,7 +92,7 @@ func TestStates(t *testing.T) {
 
 var resting = map[string]bool{"unconfigured": true, "inactive": true, "active": true, "finalized": true}
 
-// model walks the table of the transcript.
+// model is a state machine on the transcript's table.
 type model struct {
 	table []row
 	state string
@@ -108,7 +108,7 @@ func (m *model) step(match func(row) bool) (row, bool) {
 	return row{}, false
 }
 
-// change is what a node of ROS does when asked for id while its callbacks return results in turn.
+// change is the behaviour of a ROS node: id is requested, and its callbacks return results in turn.
 func (m *model) change(id int, results []string) (path []row, ran int) {
 	r, ok := m.step(func(r row) bool { return r.id == id })
 	if !ok {
@@ -137,7 +137,7 @@ func TestRandomWalks(t *testing.T) {
 			if random.IntN(20) == 0 {
 				id = random.IntN(256)
 			}
-			// Success more often than not, or no walk comes far.
+			// Success is more frequent, or walks would be short.
 			draw := func() int { return max(0, random.IntN(6)-3) }
 			results := []int{draw(), draw()}
 			path, ran := want.change(id, []string{words[results[0]], words[results[1]]})

@@ -46,7 +46,7 @@ func TestLevelServices(t *testing.T) {
 	}
 }
 
-// TestThresholds: loggers in use follow every change, as if each asked anew.
+// TestThresholds: every change of a level applies to loggers in use.
 func TestThresholds(t *testing.T) {
 	name := rapid.StringMatching(`([ab](\.[ab]){0,2})?`)
 	level := rapid.SampledFrom([]Level{Unset, Debug, Info, Warn, Error, Fatal})

@@ -18,7 +18,7 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 )
 
-// console keeps what is written.
+// console keeps its text.
 type console struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -38,8 +38,8 @@ func (c *console) String() string {
 
 const now = 1795228034975768409
 
-// start begins a log with an environment of its own and without a file, unless the
-// environment names a place.
+// start starts a log with an environment of its own. It has no file unless the environment
+// names a folder.
 func start(t *testing.T, env map[string]string, change func(*Options)) (*Log, *console, *console) {
 	t.Helper()
 	var stdout, stderr console
@@ -155,7 +155,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFullDisk: the file ends with one complaint, the console goes on.
+// TestFullDisk: the file ends with one error message, the console goes on.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -198,7 +198,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestPlace: where a message was logged, though zerolog's methods stand between.
+// TestPlace: the caller's position is found behind zerolog's methods.
 func TestPlace(t *testing.T) {
 	l, _, stderr := start(t, map[string]string{
 		"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{file_name}|{function_name}|{line_number}"}, nil)
@@ -256,7 +256,7 @@ func TestRosout(t *testing.T) {
 	stop()
 }
 
-// stuck is a console or publisher that hangs until it is let go.
+// stuck is a console or publisher that blocks until it is released.
 type stuck struct {
 	entered, release chan struct{}
 	once             sync.Once
@@ -279,8 +279,8 @@ func (s *stuckConsole) Write(p []byte) (int, error) {
 	return s.console.Write(p)
 }
 
-// TestStuckConsole: a console that hangs holds up nobody; what it costs is counted,
-// told, and allocates nothing.
+// TestStuckConsole: a console that blocks does not block loggers. Dropped messages are counted
+// and reported, without allocations.
 func TestStuckConsole(t *testing.T) {
 	c := &stuckConsole{stuck: newStuck()}
 	l, _, _ := start(t, map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{name} {message}"},
@@ -301,7 +301,7 @@ func TestStuckConsole(t *testing.T) {
 	dropped := l.Dropped()
 	close(c.release)
 	l.Sync()
-	// One was being written; all others fit the queue or were dropped.
+	// One was being written; all others were in the queue or dropped.
 	if total := 502 + many; uint64(total-1-queueDepth) > dropped || dropped > uint64(total-queueDepth) {
 		t.Errorf("%d of %d dropped", dropped, total)
 	}
@@ -319,7 +319,7 @@ func TestStuckConsole(t *testing.T) {
 	}
 }
 
-// TestStuckRosout: a publisher that hangs holds up neither console nor others.
+// TestStuckRosout: a publisher that blocks does not block the console or other publishers.
 func TestStuckRosout(t *testing.T) {
 	l, _, stderr := start(t, nil, nil)
 	s := newStuck()

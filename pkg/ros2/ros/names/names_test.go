@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestInvalid pins each refusal to its position and to rcl's words.
+// TestInvalid: errors have rcl's text and position.
 func TestInvalid(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// rules parses rules that are correct.
+// rules parses valid rules.
 func rules(t *testing.T, texts ...string) []Rule {
 	t.Helper()
 	rs := make([]Rule, len(texts))
@@ -189,7 +189,7 @@ func TestNewNode(t *testing.T) {
 	}
 }
 
-// TestParseRule: what rcl takes as remap rules.
+// TestParseRule: remap rules that rcl accepts.
 func TestParseRule(t *testing.T) {
 	for _, text := range []string{
 		"__node:=node_name", "old_name:__node:=node_name", "old_name:__node:=nodename123", "__name:=nodename123",
@@ -293,8 +293,8 @@ func TestSplitParameter(t *testing.T) {
 	}
 }
 
-// TestResolved: what resolves is a full name, and resolving it again without
-// rules changes nothing.
+// TestResolved: a resolved name is a full name, and resolving it again without rules does not
+// change it.
 func TestResolved(t *testing.T) {
 	token := rapid.StringMatching(`[a-zA-Z_][a-zA-Z0-9_]{0,3}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -107,7 +107,7 @@ func TestBindDescribesFields(t *testing.T) {
 	}
 }
 
-// TestBindRefused: a bad start leaves nothing declared.
+// TestBindRefused: a refused Bind declares nothing.
 func TestBindRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -137,8 +137,7 @@ func TestBindRefused(t *testing.T) {
 	}
 }
 
-// TestWhole: readers never see half of an atomic set, and observers hear of all
-// changes in the order in which they happened.
+// TestWhole: readers see an atomic set as a whole, and observers get all changes in order.
 func TestWhole(t *testing.T) {
 	s := New(Options{})
 	b, err := Bind(s, ordered)
@@ -182,8 +181,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestModel runs random sets against a map that obeys the rules in the plainest way,
-// and rebuilds the state from the events.
+// TestModel runs random sets against a map with the same rules, and rebuilds the state from
+// the events.
 func TestModel(t *testing.T) {
 	values := []any{true, int64(1), int64(2), 1.5, 2.5, "x", []byte{1}, []bool{true}, []int64{1}, []float64{1},
 		[]string{"a"}, nil}

@@ -14,7 +14,7 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// golden returns what ROS 2 Humble serialized.
+// golden returns bytes that ROS 2 Humble serialized.
 func golden(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile("testdata/rcl_interfaces__" + name + ".cdr")
@@ -33,10 +33,10 @@ func marshalled(t *testing.T, m cdr.Message) []byte {
 	return data
 }
 
-// TestRecordedGet answers the request that `ros2 param get /drone1/talker gain` was
-// seen to send, with the bytes that the talker (rclpy, ROS 2 Humble) answered.
+// TestRecordedGet answers a recorded request of `ros2 param get /drone1/talker gain` with the
+// bytes of the talker's response (rclpy, ROS 2 Humble).
 func TestRecordedGet(t *testing.T) {
-	// Without the 16 bytes of a service's header; the request's padding is left out.
+	// Without the 16 bytes of a service's header and the request's padding.
 	request, _ := hex.DecodeString("00010000" + "01000000050000006761696e00")
 	response, _ := hex.DecodeString("00010000" +
 		"01000000030000000000000000000000000000000000f83f01000000000000000000000000000000000000000000000000000000")
@@ -53,8 +53,7 @@ func TestRecordedGet(t *testing.T) {
 	}
 }
 
-// TestGoldenValues gives the store a value of each type and expects the bytes that
-// ROS 2 Humble wrote for them.
+// TestGoldenValues gives the store a value of each type and expects the bytes of ROS 2 Humble.
 func TestGoldenValues(t *testing.T) {
 	want := golden(t, "GetParameters_Response")
 	var values rclinterfaces.GetParametersResponse
@@ -124,7 +123,7 @@ func TestGoldenDescriptors(t *testing.T) {
 	}
 }
 
-// TestList: what rclcpp's list_parameters answers.
+// TestList: the responses of rclcpp's list_parameters.
 func TestList(t *testing.T) {
 	s := New(Options{})
 	for _, name := range []string{"use_sim_time", "gain.p", "gain.i", "gain.limits.low", "gains", "a.b.c.d"} {

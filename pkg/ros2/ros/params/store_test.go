@@ -12,7 +12,7 @@ import (
 	"vnd/pkg/core/param"
 )
 
-// declare declares parameters that must be good.
+// declare declares parameters that must be valid.
 func declare(t *testing.T, s *Store, ps ...Parameter) {
 	t.Helper()
 	for _, p := range ps {

@@ -21,7 +21,7 @@ import (
 
 var reliable = rmw.QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite, Depth: 10}
 
-// TestArguments goes the whole way from a command line to a QoS.
+// TestArguments: overrides on a command line change the QoS.
 func TestArguments(t *testing.T) {
 	args, err := rosargs.Parse([]string{"--ros-args", "-p", "qos_overrides./quad/step.publisher.depth:=50",
 		"-p", "qos_overrides./quad/step.publisher.reliability:=best_effort",
@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestUnchanged: without overrides a QoS comes back as it went in.
+// TestUnchanged: without overrides the QoS stays the same.
 func TestUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := rmw.QoS{

@@ -16,8 +16,8 @@ import (
 	"vnd/pkg/ros2/ros/names"
 )
 
-// TestLaunched reads the arguments that `ros2 launch` of ROS 2 Humble gave to a
-// node, and the parameter file that it wrote.
+// TestLaunched parses the arguments that `ros2 launch` of ROS 2 Humble passed to a node, and the
+// parameter file that it wrote.
 func TestLaunched(t *testing.T) {
 	a, err := Parse([]string{"--flag", "--ros-args", "--log-level", "debug", "--ros-args",
 		"-r", "__node:=ctrl", "-r", "__ns:=/drone1", "--params-file", "testdata/launch.yaml", "-r",
@@ -127,7 +127,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// parseWith parses with files from memory.
+// parseWith parses with files in memory.
 func parseWith(files map[string]string, args ...string) (*Args, error) {
 	read := func(path string) ([]byte, error) {
 		if text, ok := files[path]; ok {
@@ -168,8 +168,8 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// TestOthersUntouched: whatever a program's own arguments are, they come back in
-// order, wherever ROS' blocks stand between them.
+// TestOthersUntouched: the program's own arguments come back in order, wherever groups of ROS
+// arguments stand between them.
 func TestOthersUntouched(t *testing.T) {
 	own := rapid.StringMatching(`-?-?[a-z0-9/.]{1,5}`).Filter(func(s string) bool { return s != "--" })
 	rapid.Check(t, func(t *rapid.T) {

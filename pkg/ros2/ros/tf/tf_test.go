@@ -42,7 +42,7 @@ func transform(parent, child string, x float64) geometrymsgs.TransformStamped {
 	}
 }
 
-// listen is tf2_ros' listener.
+// listen subscribes as tf2_ros' listener does.
 func listen(t *testing.T, n *ros.Node, topic string, q ros.QoS) <-chan []geometrymsgs.TransformStamped {
 	t.Helper()
 	ch := make(chan []geometrymsgs.TransformStamped, 10)
@@ -87,7 +87,7 @@ func TestBroadcaster(t *testing.T) {
 	}
 }
 
-// A listener that comes late gets every static transform in its last form.
+// A later listener gets the last form of every static transform.
 func TestStaticBroadcaster(t *testing.T) {
 	d := inproc.NewDomain()
 	b, err := tf.NewStaticBroadcaster(newNode(t, d, "talker"))
