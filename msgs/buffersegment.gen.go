@@ -9,13 +9,13 @@ import (
 
 // BufferSegment is vnd/msg/BufferSegment.
 //
-// Announces a finished file of transitions, for a learner on the same host.
+// A finished file of transitions, for a learner on the same host.
 type BufferSegment struct {
 	// stamp: of the last step in the file; frame_id: the world frame of the steps
 	Header stdmsgs.Header
 	// absolute path of the folder
 	Directory string
-	// name of the file in it
+	// name of the file in the folder
 	File string
 	// number of steps in the file
 	Rows uint64

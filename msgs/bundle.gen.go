@@ -9,23 +9,23 @@ import (
 
 // Bundle is vnd/msg/Bundle.
 //
-// A learned bundle on its way to the nodes that fly with it: the file itself and what to know about it.
+// A bundle for the nodes that fly with it: the file and its metadata.
 type Bundle struct {
 	// stamp: when it was published; frame_id: empty, a bundle has no frame
 	Header stdmsgs.Header
-	// its name, unique
+	// unique name
 	ID string
-	// id of the bundle that it was trained from, empty for the first
+	// id of the bundle that it was trained from, empty without one
 	Parent string
-	// the robot that it is for
+	// name of the robot
 	Robot string
-	// the task that its policy flies
+	// task of its policy
 	Task string
 	// the file's bytes, at most 16 MiB (16777216)
 	Data []uint8
 	// SHA-256 of data
 	Sha256 [32]uint8
-	// its scores as one JSON object; each key names its unit
+	// scores as one JSON object; each key names its unit
 	MetricsJSON string
 }
 

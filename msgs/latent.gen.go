@@ -9,7 +9,7 @@ import (
 
 // Latent is vnd/msg/Latent.
 //
-// What the encoder infers from the last steps: which vehicle in which world this is.
+// The encoder's estimate of vehicle and environment from the last steps.
 type Latent struct {
 	// stamp: of the newest state in the window; frame_id: empty, a latent has no frame
 	Header stdmsgs.Header
@@ -17,7 +17,7 @@ type Latent struct {
 	Mean []float32
 	// 0 (seen in training) to 1 (unknown), without unit
 	Novelty float32
-	// the bundle whose encoder made it
+	// bundle of the encoder
 	BundleID string
 }
 

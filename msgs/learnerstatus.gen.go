@@ -35,9 +35,9 @@ type LearnerStatus struct {
 	Phase string
 	// 0 to 1 within the phase, without unit
 	Progress float32
-	// number of transitions it has to learn from
+	// number of transitions to learn from
 	Transitions uint64
-	// the bundle published last
+	// bundle published last
 	BundleID string
 	// training loss of the phase, without unit; NaN before the first
 	Loss float32

@@ -8,9 +8,9 @@ import (
 
 // SetConditionRequest is vnd/srv/SetCondition_Request.
 //
-// Puts the simulated world into another of its conditions: wind, payload, faults.
+// Changes the condition of the simulated world: wind, payload, faults.
 type SetConditionRequest struct {
-	// name of one of the world's conditions; its file has them
+	// name of a condition in the world's file
 	Condition string
 }
 
@@ -32,7 +32,7 @@ func (m *SetConditionRequest) UnmarshalCDR(d *cdr.Decoder) {
 
 // SetConditionResponse is vnd/srv/SetCondition_Response.
 type SetConditionResponse struct {
-	// false when the world keeps the condition that it had
+	// false when the condition stays as it was
 	Success bool
 	// why not, in one sentence
 	Message string

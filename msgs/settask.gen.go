@@ -8,11 +8,11 @@ import (
 
 // SetTaskRequest is vnd/srv/SetTask_Request.
 //
-// Gives the controller another task or another reference.
+// Sets the controller's task and reference.
 type SetTaskRequest struct {
 	// name of the task, such as "hover", "track", "land"
 	Task string
-	// one JSON object that describes the reference (m, m/s, rad, s; world frame ENU); empty for the task's own
+	// the reference as one JSON object (m, m/s, rad, s; world frame ENU); empty for the task's own
 	ReferenceJSON string
 }
 
@@ -36,7 +36,7 @@ func (m *SetTaskRequest) UnmarshalCDR(d *cdr.Decoder) {
 
 // SetTaskResponse is vnd/srv/SetTask_Response.
 type SetTaskResponse struct {
-	// false when the controller keeps the task that it had
+	// false when the task stays as it was
 	Success bool
 	// why not, in one sentence
 	Message string

@@ -29,36 +29,36 @@ const (
 
 // Step is vnd/msg/Step.
 //
-// One tick of the controller: the state, the model's belief and the command. Encoder, recorder, learner and
-// visualizer all read this topic.
+// One tick of the controller: state, reference, latent and command. Encoder, recorder, learner and visualizer
+// read it.
 type Step struct {
 	// stamp: of the state; frame_id: the world frame (ENU, z up)
 	Header stdmsgs.Header
-	// counts the ticks from the start of the controller; a gap means lost messages
+	// counts the ticks since the start of the controller; a gap means lost messages
 	Seq uint64
 	// position in the world, m; orientation from body (FLU) to world, unit quaternion
 	Pose geometrymsgs.Pose
 	// m/s, of the body in the world frame
 	Velocity geometrymsgs.Vector3
-	// what the policy asked for: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
+	// of the policy: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	Command [4]float64
-	// what was sent after the guard: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
+	// after the guard: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	CommandSent [4]float64
-	// the lagged command that the model believes in: thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
+	// actuator state of the model (lagged command): thrust m/s^2 along body z, body rates x, y, z rad/s (FLU)
 	Actuator [4]float64
-	// position m, velocity m/s (world), yaw rad about world z; as many rows of 7 as the policy looks ahead
+	// rows of 7 over the policy's horizon: position m, velocity m/s (world), yaw rad about world z
 	Reference []float64
-	// the latent z that the policy was given, without unit
+	// latent z in the policy's input, without unit
 	Latent []float32
-	// stamp of the newest state behind that latent; zero when there was none
+	// stamp of the newest state in that latent's window; zero without a latent
 	LatentStamp builtininterfaces.Time
-	// the bundle that policy and model came from
+	// bundle of the policy and the model
 	BundleID string
 	// stage of the guard: one of the GUARD constants
 	GuardState uint8
-	// 0 (trust nothing) to 1 (trust the model), without unit
+	// in the model: 0 (none) to 1 (full), without unit
 	Confidence float32
-	// the task that the policy flies, such as "track"
+	// task of the policy, such as "track"
 	Task string
 }
 

@@ -10,9 +10,9 @@ import (
 
 // ThrustRates is vnd/msg/ThrustRates.
 //
-// The command of the policy: collective thrust and body rates, as an autopilot's rate loop takes them.
+// A command for an autopilot's rate loop: collective thrust and body rates.
 type ThrustRates struct {
-	// stamp: of the state that the command was computed from; frame_id: the body frame (FLU)
+	// stamp: of the state that it was computed from; frame_id: the body frame (FLU)
 	Header stdmsgs.Header
 	// m/s^2, along body z, collective and mass-normalised: hover is 9.81, at least 0
 	Thrust float32
