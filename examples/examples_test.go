@@ -46,7 +46,7 @@ const (
 
 func TestExamplesThatEnd(t *testing.T) {
 	dir := t.TempDir()
-	model := filepath.Join(dir, "model.vnd")
+	model, home := filepath.Join(dir, "model.vnd"), filepath.Join(dir, "home.vnd")
 	latents, paths := filepath.Join(dir, "latents.png"), filepath.Join(dir, "paths.png")
 	for _, c := range []struct {
 		name  string
@@ -55,7 +55,10 @@ func TestExamplesThatEnd(t *testing.T) {
 		files []string
 	}{
 		{"fit_bag", []string{bag(t), model}, `loss fell from \d\.\d+ to 0\.\d+`, []string{model}},
-		{"own_task", nil, `altitude: the cost fell from 0\.[5-9]\d* to 0\.[01]\d* in 80 epochs`, nil},
+		{"own_task", []string{"train", "--task", "home", "--out", home, "-p", "hidden:=32", "-p", "envs:=32",
+			"-p", "epochs:=80"}, `home, cost stiff: 80 epochs .* 0\.[0-3]\d+ m in trial flights`, []string{home}},
+		{"own_task eval", []string{"eval", "--task", "home", "--bundle", home, "--world", "../params/worlds/calm.yaml"},
+			`calm +default +1 +0\.[01]\d+ .* 0 +0\.00`, nil},
 		{"own_reference", []string{`{"kind": "trefoil", "period": 8}`},
 			`trefoil: off by 0\.0[0-4]\d m .* crash ""`, nil},
 		{"own_world", []string{"own_world/world.yaml", paths},
@@ -66,7 +69,7 @@ func TestExamplesThatEnd(t *testing.T) {
 			`(?s)calm: \d\d+ windows\nfan: .*fan_and_bottle: \d\d+ windows\n$`, []string{latents}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := run(t, filepath.Join(built, c.name), c.args...)
+			out := run(t, filepath.Join(built, strings.Fields(c.name)[0]), c.args...)
 			if !regexp.MustCompile(c.want).MatchString(out) {
 				t.Errorf("got %q, want %q", out, c.want)
 			}

@@ -38,7 +38,7 @@ func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l qua
 
 // NewTask makes a task that rounds can fly along a path: no landing, and none by camera features.
 func NewTask(o *task.Objective, name string, path reference.Reference) (*task.Task, error) {
-	if name != task.Hover && name != task.Track {
+	if name == task.Land || name == task.Features {
 		return nil, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
 	}
 	return o.New(name, path)

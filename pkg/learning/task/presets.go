@@ -90,7 +90,7 @@ func New(name string, cost Cost, spread Spread, path reference.Reference) (*Task
 			return spread.Start(func(t float64) quad.Reference { return r.At(begin + t) }, rng)
 		}
 	default:
-		return nil, fmt.Errorf("task %q, expected %s", name, strings.Join(names, ", "))
+		return newOwn(name, cost, spread, path)
 	}
 	return t, nil
 }
