@@ -87,8 +87,10 @@ func collect[T any, P ros.Message[T]](t *testing.T, n *ros.Node, topic string, q
 	t.Helper()
 	ch := make(chan T, 1000)
 	must(ros.NewSubscription[T, P](n, topic, q, func(m *T, _ ros.Info) {
+		kept := *m
+		*m = *new(T) // whose lists the next message would be read into
 		select {
-		case ch <- *m:
+		case ch <- kept:
 		default: // the test has what it wants
 		}
 	}))(t)
