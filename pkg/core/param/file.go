@@ -44,11 +44,7 @@ func Parse(name string, data []byte, node string, ptr any) error {
 	}
 	values, warnings, err := parse(data, node, indexOf(fields))
 	if err != nil {
-		var at *atLine
-		if errors.As(err, &at) && at.line > 0 {
-			return fmt.Errorf("%s:%d: %w", name, at.line, err)
-		}
-		return fmt.Errorf("%s: %w", name, err)
+		return inFile(name, err)
 	}
 	for _, w := range warnings {
 		Warn(fmt.Sprintf("%s:%d: %v", name, w.line, w.err))
@@ -74,16 +70,19 @@ func errAt(n *yaml.Node, format string, args ...any) error {
 	return &atLine{n.Line, fmt.Errorf(format, args...)}
 }
 
+// inFile adds the file's name, and the line where it is known.
+func inFile(name string, err error) error {
+	var at *atLine
+	if errors.As(err, &at) && at.line > 0 {
+		return fmt.Errorf("%s:%d: %w", name, at.line, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 func parse(data []byte, node string, ix index) (values map[string]any, warnings []atLine, err error) {
-	root, err := parseYAML(data)
+	blocks, err := parseBlocks(data)
 	if err != nil {
 		return nil, nil, err
-	}
-	var blocks []block
-	if kindOf(root) != kindNothing {
-		if blocks, err = findBlocks(nil, nil, root); err != nil {
-			return nil, nil, err
-		}
 	}
 	values = map[string]any{}
 	matched := false
@@ -94,7 +93,7 @@ func parse(data []byte, node string, ix index) (values map[string]any, warnings 
 			continue
 		}
 		matched = true
-		r := reader{index: ix, values: values, lines: map[string]int{}}
+		r := reader{index: ix, values: values, lines: lines{}}
 		if err := r.group("", b.params); err != nil {
 			return nil, nil, err
 		}
@@ -123,6 +122,15 @@ const marker = "ros__parameters"
 type block struct {
 	path   []string // names and wildcards
 	params *yaml.Node
+}
+
+// parseBlocks returns the blocks of a file's text.
+func parseBlocks(data []byte) ([]block, error) {
+	root, err := parseYAML(data)
+	if err != nil || kindOf(root) == kindNothing {
+		return nil, err
+	}
+	return findBlocks(nil, nil, root)
 }
 
 // findBlocks walks namespaces and node names down to each ros__parameters.
@@ -200,8 +208,26 @@ func matches(path, node []string) bool {
 type reader struct {
 	index
 	values   map[string]any
-	lines    map[string]int // where each parameter was set in this block
+	lines    lines
 	warnings []atLine
+}
+
+// lines are those on which the parameters of a block were set.
+type lines map[string]int
+
+// decode reads the value of a parameter that the block has not set before.
+func (l lines) decode(name string, key, value *yaml.Node, decode func(*yaml.Node) (any, error)) (any, error) {
+	if line, ok := l[name]; ok {
+		return nil, errAt(key, "parameter %q: duplicate, first on line %d", short(name), line)
+	}
+	l[name] = key.Line
+	v, err := decode(value)
+	if err != nil {
+		at := &atLine{line: value.Line}
+		errors.As(err, &at) // an element of a list has its own line
+		return nil, &atLine{at.line, fmt.Errorf("parameter %q: %w", short(name), err)}
+	}
+	return v, nil
 }
 
 func (r *reader) group(prefix string, m *yaml.Node) error {
@@ -215,9 +241,11 @@ func (r *reader) group(prefix string, m *yaml.Node) error {
 		}
 		switch {
 		case isLeaf:
-			if err := r.value(f, key, value); err != nil {
+			v, err := r.lines.decode(f.Name, key, value, f.decode)
+			if err != nil {
 				return err
 			}
+			r.values[f.Name] = v
 		case !r.isGroup(name):
 			return &atLine{key.Line, r.unknown(name)}
 		case value.Kind != yaml.MappingNode:
@@ -229,20 +257,5 @@ func (r *reader) group(prefix string, m *yaml.Node) error {
 			}
 		}
 	}
-	return nil
-}
-
-func (r *reader) value(f field, key, value *yaml.Node) error {
-	if line, ok := r.lines[f.Name]; ok {
-		return errAt(key, "parameter %q: duplicate, first on line %d", f.Name, line)
-	}
-	r.lines[f.Name] = key.Line
-	v, err := f.decode(value)
-	if err != nil {
-		at := &atLine{line: value.Line}
-		errors.As(err, &at) // an element of a list knows its own line
-		return &atLine{at.line, fmt.Errorf("parameter %q: %w", f.Name, err)}
-	}
-	r.values[f.Name] = v
 	return nil
 }

@@ -40,33 +40,17 @@ func (b Block) Matches(node string) bool { return matches(b.path, tokens(node)) 
 // Scan reads a ROS 2 parameter file, called name in errors, of nodes whose parameters are
 // not declared here. The syntax is that of Parse; types are inferred as in ROS.
 func Scan(name string, data []byte) ([]Block, error) {
-	blocks, err := scan(name, data)
-	var at *atLine
-	if errors.As(err, &at) && at.line > 0 {
-		return nil, fmt.Errorf("%s:%d: %w", name, at.line, err)
-	}
+	found, err := parseBlocks(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, inFile(name, err)
 	}
-	return blocks, nil
-}
-
-func scan(name string, data []byte) ([]Block, error) {
-	root, err := parseYAML(data)
-	if err != nil || kindOf(root) == kindNothing {
-		return nil, err
-	}
-	found, err := findBlocks(nil, nil, root)
-	if err != nil {
-		return nil, err
-	}
-	blocks := make([]Block, len(found))
-	for i, f := range found {
-		s := scanner{name, NewBlock(strings.Join(f.path, "/")), map[string]int{}}
+	var blocks []Block
+	for _, f := range found {
+		s := scanner{name, NewBlock(strings.Join(f.path, "/")), lines{}}
 		if err := s.group("", f.params); err != nil {
-			return nil, err
+			return nil, inFile(name, err)
 		}
-		blocks[i] = s.Block
+		blocks = append(blocks, s.Block)
 	}
 	return blocks, nil
 }
@@ -75,7 +59,7 @@ func scan(name string, data []byte) ([]Block, error) {
 type scanner struct {
 	file string
 	Block
-	lines map[string]int // where each parameter was set
+	lines lines
 }
 
 func (s *scanner) group(prefix string, m *yaml.Node) error {
@@ -91,15 +75,9 @@ func (s *scanner) group(prefix string, m *yaml.Node) error {
 			}
 			continue
 		}
-		if line, ok := s.lines[name]; ok {
-			return errAt(key, "parameter %q: duplicate, first on line %d", short(name), line)
-		}
-		s.lines[name] = key.Line
-		v, err := infer(value)
+		v, err := s.lines.decode(name, key, value, infer)
 		if err != nil {
-			at := &atLine{line: value.Line}
-			errors.As(err, &at) // an element of a list knows its own line
-			return &atLine{at.line, fmt.Errorf("parameter %q: %w", short(name), err)}
+			return err
 		}
 		s.Assignments = append(s.Assignments, Assignment{name, v, fmt.Sprintf("%s:%d", s.file, value.Line)})
 	}
