@@ -22,7 +22,7 @@ import (
 	"vnd/pkg/vnd"
 )
 
-const seconds, dt = 15, 0.02 // of a flight; of a row
+const seconds, dt = 12, 0.02 // of a flight; of a row
 
 func main() {
 	if len(os.Args) != 3 {
@@ -49,7 +49,7 @@ func run(file, picture string) error {
 
 	var config fit.Config
 	param.Default(&config)
-	config.Model.Hidden, config.Model.EncoderHidden, config.Loss.Steps = 64, 32, 10
+	config.Model.Hidden, config.Model.EncoderHidden, config.Loss.Steps = 32, 24, 5
 	config.Train.Updates, config.Train.Batch, config.Train.Validation = 200, 32, 0
 	fitted, err := fit.Run(context.Background(), config, dt, dataset.FromFlights(flights), fit.Options{Seed: 1})
 	if err != nil {
