@@ -28,14 +28,14 @@ func fly(world sim.World, condition string, seed uint64) ([]quad.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{Follower: guard.Follower{Law: law, Path: path}}
+	r := &recorder{PathFollower: guard.PathFollower{Law: law, Path: path}}
 	_, err = closedloop.Fly(setup, r)
 	return r.rows, err
 }
 
 // recorder is the guard's control law along a path, and what it flew.
 type recorder struct {
-	guard.Follower
+	guard.PathFollower
 	rows []quad.Step
 }
 

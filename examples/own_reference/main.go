@@ -67,7 +67,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	trace, err := closedloop.Fly(setup, guard.Follower{Law: law, Path: path})
+	trace, err := closedloop.Fly(setup, guard.PathFollower{Law: law, Path: path})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func run(file, picture string) error {
 	})
 }
 
-// fly flies the guard's control law. A policy flies with policy.NewFlyer in its place.
+// fly flies the guard's control law. A policy flies with policy.NewClosedLoopRunner in its place.
 func fly(world sim.World, condition string, path reference.Reference) (*closedloop.Trace, error) {
 	only, err := world.Only(condition)
 	if err != nil {
@@ -76,5 +76,5 @@ func fly(world sim.World, condition string, path reference.Reference) (*closedlo
 	if err != nil {
 		return nil, err
 	}
-	return closedloop.Fly(setup, guard.Follower{Law: law, Path: path})
+	return closedloop.Fly(setup, guard.PathFollower{Law: law, Path: path})
 }

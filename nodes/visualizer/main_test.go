@@ -147,7 +147,7 @@ func (r *robot) fly(bundle string) (end func()) {
 		defer close(ended)
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		k := control.NewTick()
+		k := control.NewTickRecord()
 		k.Bundle, k.Task, k.Sent.Thrust, k.Actuator.Thrust = bundle, "track", quad.Gravity, quad.Gravity
 		k.Latent, k.Reference = make([]float32, 12), make([]quad.Reference, 5)
 		var step msgs.Step

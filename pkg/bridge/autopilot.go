@@ -114,7 +114,8 @@ func Disarm() px4msgs.VehicleCommand {
 		float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
 }
 
-// PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main mode.
+// PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main
+// mode.
 const (
 	px4CustomMode   = 1
 	px4MainOffboard = 6

@@ -31,8 +31,8 @@ func FromThrustRates(m *msgs.ThrustRates) Command {
 	return c
 }
 
-// CommandFromStep takes the command that vnd's own controller sent, after its guard; whether it was flown is said by the
-// guard's stage.
+// CommandFromStep takes the command that vnd's own controller sent, after its guard; whether it was flown is said by
+// the guard's stage.
 func CommandFromStep(m *msgs.Step) Command {
 	s := m.CommandSent
 	c := Command{Stamp: Nanoseconds(m.Header.Stamp)}
@@ -45,8 +45,8 @@ func CommandFromStep(m *msgs.Step) Command {
 const ignoreRates = mavrosmsgs.AttitudeTargetIgnoreRollRate | mavrosmsgs.AttitudeTargetIgnorePitchRate |
 	mavrosmsgs.AttitudeTargetIgnoreYawRate
 
-// FromAttitudeTarget wants a setpoint of body rates and thrust: type_mask IGNORE_ATTITUDE and nothing else. mavros takes
-// FLU, and throttle clipped to 0…1, at a battery's volts, 0 for not known.
+// FromAttitudeTarget wants a setpoint of body rates and thrust: type_mask IGNORE_ATTITUDE and nothing else. mavros
+// takes FLU, and throttle clipped to 0…1, at a battery's volts, 0 for not known.
 func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle, volts float64) (Command, error) {
 	mask := m.TypeMask
 	switch {

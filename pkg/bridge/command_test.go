@@ -232,7 +232,7 @@ func TestStepsThatWereFlown(t *testing.T) {
 	}
 	for stage, flown := range map[guard.Stage]bool{guard.Policy: true, guard.Limited: true, guard.Hold: true,
 		guard.Land:  true,
-		guard.Blind: false, guard.Off: false, guard.Aside: false} {
+		guard.Blind: false, guard.Off: false, guard.NotOffboard: false} {
 		data, err := cdr.Marshal(&msgs.Step{CommandSent: [4]float64{9, 1, 2, 3}, GuardState: uint8(stage)})
 		if err != nil {
 			t.Fatal(err)

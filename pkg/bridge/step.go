@@ -7,7 +7,7 @@ import (
 )
 
 // PutStep fills m with a tick; frame is the name of the world's. It allocates nothing once m has held as much.
-func PutStep(m *msgs.Step, t *control.Tick, frame string) {
+func PutStep(m *msgs.Step, t *control.TickRecord, frame string) {
 	m.Header.Stamp, m.Header.FrameID = Time(t.Stamp), frame
 	m.Seq = t.Seq
 	putPose(&m.Pose, t.State)

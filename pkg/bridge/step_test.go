@@ -16,7 +16,7 @@ import (
 func TestPutStep(t *testing.T) {
 	state := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Quat{W: .5, X: .5, Y: -.5, Z: .5},
 		V: so3.Vec3{X: 4, Y: 5, Z: 6}}
-	tick := control.Tick{Seq: 7, Stamp: 1_700_000_000_000_000_008, State: state,
+	tick := control.TickRecord{Seq: 7, Stamp: 1_700_000_000_000_000_008, State: state,
 		Command:  quad.Command{Thrust: 9, Rates: so3.Vec3{X: 10, Y: 11, Z: 12}},
 		Sent:     quad.Command{Thrust: 13, Rates: so3.Vec3{X: 14, Y: 15, Z: 16}},
 		Actuator: quad.Command{Thrust: 17, Rates: so3.Vec3{X: 18, Y: 19, Z: 20}},
@@ -53,7 +53,7 @@ func TestGuardStagesAreDeclaredInStep(t *testing.T) {
 	declared := map[uint8]guard.Stage{
 		msgs.StepGuardPolicy: guard.Policy, msgs.StepGuardLimited: guard.Limited, msgs.StepGuardHold: guard.Hold,
 		msgs.StepGuardLand: guard.Land, msgs.StepGuardBlind: guard.Blind, msgs.StepGuardOff: guard.Off,
-		msgs.StepGuardNotOffboard: guard.Aside,
+		msgs.StepGuardNotOffboard: guard.NotOffboard,
 	}
 	for state, stage := range declared {
 		if state != uint8(stage) {

@@ -8,8 +8,8 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-// Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with
-// F(u) = (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's speed under a duty.
+// Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with F(u) =
+// (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's speed under a duty.
 type Throttle struct {
 	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; mavros and px4 need it"`
 	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
@@ -33,7 +33,8 @@ func CheckHover(hover float64) error {
 // force is F(u).
 func (t *Throttle) force(u float64) float64 { return u * (1 - t.Curve + t.Curve*u) }
 
-// sag is what is left of the thrust at a voltage. One that is not measured or is none of such a battery counts as whole.
+// sag is what is left of the thrust at a voltage. One that is not measured or is none of such a battery counts as
+// whole.
 func (t *Throttle) sag(volts float64) float64 {
 	const low, high = 0.6, 1.4 // of Voltage: an empty cell has 3.0 V of 4.2 V
 	if x := volts / t.Voltage; t.Voltage > 0 && x >= low && x <= high {
@@ -58,8 +59,8 @@ func (t *Throttle) Of(thrust, volts float64) (throttle float64, clipped bool) {
 	return clip(u, 0, 1)
 }
 
-// Battery is the voltage of one, as throttle makes up for it. It sags under the thrust that is asked for, and must not be
-// followed quicker than that settles.
+// Battery is the voltage of one, as throttle makes up for it. It sags under the thrust that is asked for, and must not
+// be followed quicker than that settles.
 type Battery struct {
 	volts float64
 	at    int64

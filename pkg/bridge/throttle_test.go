@@ -9,7 +9,8 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-// A vehicle that hovers at 0.5 of 16 V: with a linear and with a square thrust curve, on a full and on a sagging battery.
+// A vehicle that hovers at 0.5 of 16 V: with a linear and with a square thrust curve, on a full and on a sagging
+// battery.
 func TestThrottleTable(t *testing.T) {
 	linear, square := Throttle{Hover: 0.5, Voltage: 16}, Throttle{Hover: 0.5, Curve: 1, Voltage: 16}
 	for _, c := range []struct {

@@ -277,7 +277,7 @@ func (t *tickResult) WriteText(w io.Writer) error {
 // newTick joins encoder and policy as a tick has them.
 func newTick(m *vnd.Model[float32], q vnd.Quadrotor, p *policy.Policy[float32]) (func(*quad.Step), error) {
 	const oldest = 0.1 // s
-	reader, err := latent.NewReader(m, q)
+	reader, err := latent.LoadModel(m, q)
 	if err != nil {
 		return nil, err
 	}
@@ -290,10 +290,10 @@ func newTick(m *vnd.Model[float32], q vnd.Quadrotor, p *policy.Policy[float32]) 
 	if err != nil {
 		return nil, err
 	}
-	runner := policy.NewPilot(p, q.Dt, path.At)
+	runner := policy.NewRunner(p, q.Dt, path.At)
 	return func(s *quad.Step) {
 		encoder.Push(s)
-		runner.Latent(encoder.Mean())
+		runner.SetLatent(encoder.Mean())
 		runner.Command(s.T, &s.State)
 	}, nil
 }

@@ -132,7 +132,7 @@ func (e *evalCommand) prepare() (*flying, error) {
 	}
 	p.est = closedloop.Setup{Tick: p.bundle.Dt, Limits: frame.Limits}
 	param.Default(&p.est.Estimate)
-	if trained.Eye != nil { // a camera as it was trained for
+	if trained.Pinhole != nil { // a camera as it was trained for
 		c := trained.Observation.Camera
 		p.est.Camera = &closedloop.Camera{Camera: c, Rate: 1 / p.bundle.Dt, Latency: float64(c.Delay) * p.bundle.Dt}
 	}
@@ -148,7 +148,7 @@ func readPolicy(path, name string) (*bundle.Bundle, *policy.Policy[float32], err
 	if b.Robot != vnd.Robot {
 		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q", path, b.ID, b.Robot, vnd.Robot)
 	}
-	l, err := policy.Unpack(b)
+	l, err := policy.Load(b)
 	if err == nil {
 		err = seesFor(name, l.Policy)
 	}
@@ -176,7 +176,7 @@ func (p *flying) fly(e *evalCommand, w experiment.Scenario) (*evalRow, plot.Flow
 		if err != nil {
 			return nil, first, err
 		}
-		runner, err := policy.NewFlyer(p.bundle, path.At)
+		runner, err := policy.NewClosedLoopRunner(p.bundle, path.At)
 		if err != nil {
 			return nil, first, err
 		}
@@ -244,7 +244,7 @@ func (p *flying) setup(e *evalCommand, w experiment.Scenario, seed uint64) (*clo
 		if err != nil {
 			return nil, err
 		}
-		return reference.Start(r, &s.Start)
+		return reference.StartAt(r, &s.Start)
 	}
 	var err error
 	if s.Path, err = begun(stands); err != nil {
@@ -269,7 +269,7 @@ func (p *flying) law(s *closedloop.Setup, path reference.Reference) (*closedloop
 	if err != nil {
 		return nil, err
 	}
-	return closedloop.Fly(s, guard.Follower{Law: law, Path: path})
+	return closedloop.Fly(s, guard.PathFollower{Law: law, Path: path})
 }
 
 // drawn is the reference for the picture.

@@ -166,10 +166,10 @@ func (t *trainCommand) camera(cfg *trainConfig, from *policy.Policy[float32]) er
 // seesFor refuses a policy whose observation is not the task's.
 func seesFor(name string, p *policy.Policy[float32]) error {
 	switch {
-	case name == task.Features && p.Eye == nil:
+	case name == task.Features && p.Pinhole == nil:
 		return fmt.Errorf("its policy sees positions, expected one that sees features: vnd train --task %s makes one",
 			task.Features)
-	case name != task.Features && p.Eye != nil:
+	case name != task.Features && p.Pinhole != nil:
 		return fmt.Errorf("its policy sees features, expected one that sees positions: it flies --task %s alone",
 			task.Features)
 	}

@@ -14,9 +14,9 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// BenchmarkLatency is the time from a sample of motion capture sent to its command sent, by the middleware's own stamps of
-// both, in flight: simulator, encoder and controller as processes, in real time. It is of as many ticks as a second has
-// for each iteration, one in a thousandth of a flight with -benchtime 60x. VND_BENCH_RATE is the ticks' rate in Hz.
+// BenchmarkLatency is the time from a sample of motion capture sent to its command sent, by the middleware's own stamps
+// of both, in flight: simulator, encoder and controller as processes, in real time. It is of as many ticks as a second
+// has for each iteration, one in a thousandth of a flight with -benchtime 60x. VND_BENCH_RATE is the ticks' rate in Hz.
 func BenchmarkLatency(b *testing.B) {
 	rate := os.Getenv("VND_BENCH_RATE")
 	if rate == "" {

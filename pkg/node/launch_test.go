@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLaunchFiles: a launch file of Python and its twin in XML have the same arguments, with the same words, and start the same
-// nodes, all of which are there.
+// TestLaunchFiles: a launch file of Python and its twin in XML have the same arguments, with the same words, and start
+// the same nodes, all of which are there.
 func TestLaunchFiles(t *testing.T) {
 	argument := regexp.MustCompile(`(?m)^    \('(\w+)', .*, (?:'([^']*)'|"([^"]*)")\),$`)
 	started := regexp.MustCompile(`\bnode\('(\w+)'`)

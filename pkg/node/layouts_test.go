@@ -118,7 +118,8 @@ func read(t *testing.T, name string) []byte {
 	return must(os.ReadFile(filepath.Join("..", "..", "launch", name)))(t)
 }
 
-// Every display of launch/vnd.rviz is of a topic that is there, of its type, with a QoS that matches, and is shown something.
+// Every display of launch/vnd.rviz is of a topic that is there, of its type, with a QoS that matches, and is shown
+// something.
 func TestRviz(t *testing.T) {
 	var file struct {
 		Manager struct {

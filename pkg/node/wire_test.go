@@ -262,8 +262,8 @@ func (l *lab) hovers(place so3.Vec3) bool {
 	return true
 }
 
-// Three processes over the wire: the simulated quadrotor hovers under the policy of a bundle, and of another one that is
-// swapped in in flight, without a gap; then it flies another task, and lands.
+// Three processes over the wire: the simulated quadrotor hovers under the policy of a bundle, and of another one that
+// is swapped in in flight, without a gap; then it flies another task, and lands.
 func TestFlight(t *testing.T) {
 	l := newLab(t)
 	world := must(filepath.Abs("../../params/worlds/calm.yaml"))(t)
@@ -307,7 +307,7 @@ func (l *lab) noGaps(first, second string) {
 	defer l.mu.Unlock()
 	swaps := 0
 	for i, s := range l.steps {
-		if s.GuardState > uint8(guard.Limited) || s.BundleID != first && s.BundleID != second ||
+		if !guard.Stage(s.GuardState).PolicyFlies() || s.BundleID != first && s.BundleID != second ||
 			s.Header.FrameID != "world" {
 			l.t.Fatalf("step %d: %+v", i, s)
 		}

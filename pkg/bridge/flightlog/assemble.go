@@ -11,8 +11,8 @@ import (
 	"vnd/pkg/flight/estimator"
 )
 
-// Config says how topics become steps. Its defaults fit bags that vnd itself records; of others, it names what cannot be
-// guessed.
+// Config says how topics become steps. Its defaults fit bags that vnd itself records; of others, it names what cannot
+// be guessed.
 type Config struct {
 	Delta            float64          `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" doc:"time step Δt of the rows"`
 	PoseTopic        string           `param:"pose_topic" default:"" doc:"topic with poses or odometry; empty takes the only one there is"`
@@ -45,11 +45,11 @@ const (
 type Options struct {
 	Config
 	Window int // rows of context; a flight needs Window+1 rows without a gap
-	Limits Limits
+	Limits PlausibleRange
 }
 
 // Limits of the airframe: rates of a CSV beyond them are refused. Zero is unknown.
-type Limits struct {
+type PlausibleRange struct {
 	Rate float64 // |ω_B|, rad/s
 }
 

@@ -20,8 +20,8 @@ const (
 // is not safe for concurrent use.
 //
 // The rows of a segment stand at t_k = t_0 + k·Δt, t_0 being the stamp of its first pose. The state of row k is that of
-// the pose nearest to t_k, so that nothing is used that is more than half the time between two poses after t_k, moved to
-// t_k by the change of state up to that pose. The command of row k is the time-weighted mean of what was in force in
+// the pose nearest to t_k, so that nothing is used that is more than half the time between two poses after t_k, moved
+// to t_k by the change of state up to that pose. The command of row k is the time-weighted mean of what was in force in
 // [t_k, t_k+Δt). A segment ends at a gap between poses, at a jump of the position or of the clock, and where no command
 // was in force.
 type Assembler struct {
@@ -37,14 +37,14 @@ type Assembler struct {
 	start    int64    // its t_0
 	k        int64    // its next row
 	decided  int64    // end of the newest row's interval
-	rows     []Row
-	given    []Row // by the last call of Rows
-	segments int   // begun so far
+	rows     []AlignedRow
+	given    []AlignedRow // by the last call of Rows
+	segments int          // begun so far
 	counts   Counts
 }
 
 // Row is one step as it was assembled.
-type Row struct {
+type AlignedRow struct {
 	Stamp   int64     // t_k, ns
 	Segment int       // counted from 0; the rows of a segment are Δt apart
 	Step    quad.Step // T counts from the first pose, s
@@ -169,7 +169,7 @@ func (a *Assembler) Finish() {
 }
 
 // Rows are those completed since the last call, in order; they are valid until the next call.
-func (a *Assembler) Rows() []Row {
+func (a *Assembler) Rows() []AlignedRow {
 	a.rows, a.given = a.given[:0], a.rows
 	return a.given
 }
@@ -216,7 +216,7 @@ func (a *Assembler) row(poses, commands bool) bool {
 	if a.k == 0 {
 		a.segments++
 	}
-	a.rows = append(a.rows, Row{Stamp: t, Segment: a.segments - 1,
+	a.rows = append(a.rows, AlignedRow{Stamp: t, Segment: a.segments - 1,
 		Step: quad.Step{T: seconds(a.start-a.origin) + float64(a.k)*a.options.Delta, State: a.stateAt(t, i),
 			Command: command}})
 	a.counts.Rows++

@@ -71,13 +71,13 @@ func inOrder(events []event) {
 }
 
 // run sends the events through an assembler and returns a copy of all rows.
-func run(t testing.TB, o Options, events []event) ([]Row, Counts) {
+func run(t testing.TB, o Options, events []event) ([]AlignedRow, Counts) {
 	t.Helper()
 	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []Row
+	var rows []AlignedRow
 	for _, e := range events {
 		if e.pose != nil {
 			a.Pose(*e.pose, e.received)
@@ -91,7 +91,7 @@ func run(t testing.TB, o Options, events []event) ([]Row, Counts) {
 }
 
 // lengths of the segments of rows.
-func lengths(rows []Row) []int {
+func lengths(rows []AlignedRow) []int {
 	var out []int
 	for i, r := range rows {
 		if i == 0 || r.Segment != rows[i-1].Segment {
@@ -119,7 +119,7 @@ func TestRowsAsTheyCame(t *testing.T) {
 	for k, r := range rows {
 		s := swing(float64(k) / 50)
 		s.Q = r.Step.State.Q // normalised
-		want := Row{Stamp: epoch + int64(k)*20e6,
+		want := AlignedRow{Stamp: epoch + int64(k)*20e6,
 			Step: quad.Step{T: 0.02 * float64(k), State: s, Command: steer(float64(k) / 50)}}
 		if diff := cmp.Diff(want, r); diff != "" {
 			t.Fatalf("row %d: %s", k, diff)
@@ -329,8 +329,8 @@ func FuzzAssembler(f *testing.F) {
 			t.Fatal(err)
 		}
 		stamp, received := epoch, epoch
-		last := Row{Segment: -1}
-		check := func(rows []Row) {
+		last := AlignedRow{Segment: -1}
+		check := func(rows []AlignedRow) {
 			for _, r := range rows {
 				s := r.Step.State
 				if !(math.Abs(s.Q.Norm()-1) < 1e-9) || !finite(r.Step.Command) {

@@ -44,8 +44,8 @@ func NewAutopilot(commands bag.Topic, all []bag.Topic, o Options) (*Autopilot, e
 	return a, err
 }
 
-// Takes reports whether a command that comes now was followed, and the voltage is known that it was made for. It counts those
-// of which that is not so.
+// Takes reports whether a command that comes now was followed, and the voltage is known that it was made for. It counts
+// those of which that is not so.
 func (a *Autopilot) Takes() bool {
 	switch {
 	case a.aside:

@@ -16,7 +16,8 @@ import (
 // sagging is a battery that loses a volt in a flight.
 func sagging(k, n int) float64 { return 15.6 - float64(k)/float64(n) }
 
-// made has a flight commanded as policy_controller does with these throttle parameters, and the battery told twice a second.
+// made has a flight commanded as policy_controller does with these throttle parameters, and the battery told twice a
+// second.
 func made(f quad.Flight, th *bridge.Throttle, px4 bool) []said {
 	s, steps := mavros(), f.Segments[0]
 	s.poseTopic = "/quad/mocap/odom"
@@ -50,8 +51,8 @@ func made(f quad.Flight, th *bridge.Throttle, px4 bool) []said {
 	return out
 }
 
-// Throttle as policy_controller makes it, with a thrust curve and for a battery that sags, comes back as the thrust that it
-// was made of; and what is needed for that and missing is said.
+// Throttle as policy_controller makes it, with a thrust curve and for a battery that sags, comes back as the thrust
+// that it was made of; and what is needed for that and missing is said.
 func TestThrottleComesBack(t *testing.T) {
 	f := mustRead(t, agile)
 	th := &bridge.Throttle{Hover: 0.37, Curve: 0.6, Voltage: 15.6}

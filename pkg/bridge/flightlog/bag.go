@@ -14,8 +14,8 @@ import (
 // sameClock is how far the stamps of two topics may be off each other's times of recording, ns, to be of one clock.
 const sameClock = 1e9
 
-// ReadBag reads a rosbag2 folder, or one of its storage files, as one flight; the flight gets its base name. Times count
-// from the first pose. What was lost of the bag, and what is suspicious in it, is said by the warnings.
+// ReadBag reads a rosbag2 folder, or one of its storage files, as one flight; the flight gets its base name. Times
+// count from the first pose. What was lost of the bag, and what is suspicious in it, is said by the warnings.
 //
 // An error is one line with path, topic and parameter or field: no topic or several that could be meant, a definition
 // other than the known one, messages that cannot be used, no segment of Window+1 rows.
@@ -37,8 +37,8 @@ func ReadBag(path string, o Options) (quad.Flight, []Warning, error) {
 	return flight, b.warnings, nil
 }
 
-// Split cuts a flight into several where its rows pause for more than gap, s; 0 leaves it whole. Their names are numbered
-// from 1.
+// Split cuts a flight into several where its rows pause for more than gap, s; 0 leaves it whole. Their names are
+// numbered from 1.
 func Split(f quad.Flight, gap float64) []quad.Flight {
 	var out []quad.Flight
 	end := 0.0
@@ -286,7 +286,8 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 	return c.segments, err
 }
 
-// take sends a command through the assembler, unless nobody followed it, or the voltage is not known that it was made for.
+// take sends a command through the assembler, unless nobody followed it, or the voltage is not known that it was made
+// for.
 func (b *reading) take(m *bag.Message, a *Assembler) {
 	b.commands.At(b.autopilot.Volts())
 	switch command, err := b.commands.Decode(m.Data); {
@@ -313,7 +314,7 @@ type collector struct {
 	end      float64 // of the newest row, s
 }
 
-func (c *collector) take(rows []Row, delta float64) {
+func (c *collector) take(rows []AlignedRow, delta float64) {
 	for _, r := range rows {
 		if len(c.segments) == 0 || r.Segment != c.last {
 			c.last = r.Segment

@@ -40,8 +40,8 @@ func recorded(t testing.TB, name string) string {
 	return bagtest.Unpack(t, filepath.Join("..", "..", "ros2", "bag", "testdata", name+".tar.zst"))
 }
 
-// TestRecordedFlights compares steps out of bags of rosbag2 with the rows that the bags were made of, and states how far
-// the causal velocity is from theirs, which was smoothed and saw the future.
+// TestRecordedFlights compares steps out of bags of rosbag2 with the rows that the bags were made of, and states how
+// far the causal velocity is from theirs, which was smoothed and saw the future.
 func TestRecordedFlights(t *testing.T) {
 	sources := []struct {
 		name     string

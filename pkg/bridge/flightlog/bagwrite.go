@@ -36,7 +36,8 @@ type BagOptions struct {
 }
 
 // WriteBag writes flights, one after the other, as a bag with poses and commands as vnd's own topics have them. The
-// folder must not exist, or be empty; it is whole in the end or not there. The same flights give the same bytes of storage.
+// folder must not exist, or be empty; it is whole in the end or not there. The same flights give the same bytes of
+// storage.
 func WriteBag(dir string, flights []quad.Flight, o BagOptions) error {
 	frozen := func() time.Time {
 		return time.Unix(0,

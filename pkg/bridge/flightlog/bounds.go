@@ -33,7 +33,7 @@ func implausible(column int, x float64) string {
 }
 
 // checkLimits refuses rates that the airframe is said not to do.
-func checkLimits(name string, rows []row, l Limits) error {
+func checkLimits(name string, rows []row, l PlausibleRange) error {
 	if l.Rate == 0 {
 		return nil
 	}

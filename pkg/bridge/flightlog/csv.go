@@ -95,7 +95,8 @@ func HasVelocity(path string) (bool, error) {
 // jump of the position cuts.
 //
 // An error is one line with file, line and column: a missing or unknown column, anything but a finite number in
-// plausible bounds, rates beyond the airframe's, a quaternion off unit norm, time that does not advance, rows that are not Δt apart, no segment of Window+1 rows.
+// plausible bounds, rates beyond the airframe's, a quaternion off unit norm, time that does not advance, rows that are
+// not Δt apart, no segment of Window+1 rows.
 func ParseCSV(name string, r io.Reader, o Options) (quad.Flight, []Warning, error) {
 	if err := o.check(); err != nil {
 		return quad.Flight{}, nil, err

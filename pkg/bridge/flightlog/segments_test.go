@@ -12,7 +12,8 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-// Any pattern of gaps and jitter: segments are cut at the gaps, and only there, hold all rows in order and lie on a grid.
+// Any pattern of gaps and jitter: segments are cut at the gaps, and only there, hold all rows in order and lie on a
+// grid.
 func TestGapsAndJitter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		table := straight(0)

@@ -14,18 +14,18 @@ import (
 	"unsafe"
 )
 
-// Group is the processes of one work, told apart by their rank, 0 … Size−1. All call the same methods in the same order,
-// from one goroutine each.
+// Group is the processes of one work, told apart by their rank, 0 … Size−1. All call the same methods in the same
+// order, from one goroutine each.
 type Group interface {
 	Rank() int
 	Size() int
-	// Allgather takes a buffer of Size equal parts, of which part Rank is filled, and fills the others. An error of one rank
-	// alone is an *Error.
+	// Allgather takes a buffer of Size equal parts, of which part Rank is filled, and fills the others. An error of one
+	// rank alone is an *Error.
 	Allgather(all []byte) error
 }
 
-// Error is one on this rank alone: the others may not know of it, and wait for this one elsewhere. All other errors of this
-// package are those of all ranks.
+// Error is one on this rank alone: the others may not know of it, and wait for this one elsewhere. All other errors of
+// this package are those of all ranks.
 type Error struct {
 	Rank int
 	Err  error
@@ -49,9 +49,9 @@ func (Solo) Size() int { return 1 }
 // Allgather implements Group: its only part is filled.
 func (Solo) Allgather([]byte) error { return nil }
 
-// Share cuts n pieces of work into one run for each rank, of each = ⌈n/Size⌉ pieces, the last ones of fewer or none: nobody
-// could have less to do than `each`, and so piece k lies at k in a buffer for all, with room for Size·each. Pieces
-// lo … hi−1 are this rank's.
+// Share cuts n pieces of work into one run for each rank, of each = ⌈n/Size⌉ pieces, the last ones of fewer or none:
+// nobody could have less to do than `each`, and so piece k lies at k in a buffer for all, with room for Size·each.
+// Pieces lo … hi−1 are this rank's.
 func Share(g Group, n int) (lo, hi, each int) {
 	each = (n + g.Size() - 1) / g.Size()
 	return min(g.Rank()*each, n), min((g.Rank()+1)*each, n), each
@@ -164,8 +164,8 @@ const (
 	canceled = 'c'
 )
 
-// Agree returns the error of the first rank that has one, on all of them: where one stops, all stop. Elsewhere it is said
-// whose it is; that the work was cancelled stays context.Canceled.
+// Agree returns the error of the first rank that has one, on all of them: where one stops, all stop. Elsewhere it is
+// said whose it is; that the work was cancelled stays context.Canceled.
 func Agree(g Group, err error) error {
 	if g.Size() == 1 {
 		return err
@@ -195,8 +195,8 @@ func Agree(g Group, err error) error {
 	return nil
 }
 
-// Alike is Agree for the beginning of a work: it refuses ranks whose key, a name for all that decides the result, is not
-// that of rank 0.
+// Alike is Agree for the beginning of a work: it refuses ranks whose key, a name for all that decides the result, is
+// not that of rank 0.
 func Alike(g Group, key string, err error) error {
 	if err := Agree(g, err); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 var (
 	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	tagKey   = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
-	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "was", "doc"}
+	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "was", "doc", "json"}
 )
 
 var goTypes = map[string]reflect.Type{

@@ -23,12 +23,12 @@ type Controller interface {
 	Reset()
 }
 
-// Limits are what an airframe may be told.
+// Limits bound the commands to an airframe. JSON has the field names of the first bundles.
 type Limits struct {
-	MinThrust float64 `param:"min_thrust" default:"1.0" min:"0" max:"9" unit:"m/s²" doc:"least collective thrust, mass-normalised"`
-	MaxThrust float64 `param:"max_thrust" default:"20.0" min:"9.9" max:"200" unit:"m/s²" doc:"greatest collective thrust, mass-normalised; hover takes 9.81"`
-	MaxTilt   float64 `param:"max_tilt_rate" default:"6.0" min:"0.5" max:"40" unit:"rad/s" doc:"greatest body rate about x and about y"`
-	MaxYaw    float64 `param:"max_yaw_rate" default:"3.0" min:"0.1" max:"40" unit:"rad/s" doc:"greatest body rate about z"`
+	MinThrust   float64 `param:"min_thrust" default:"1.0" min:"0" max:"9" unit:"m/s²" doc:"least collective thrust, mass-normalised"`
+	MaxThrust   float64 `param:"max_thrust" default:"20.0" min:"9.9" max:"200" unit:"m/s²" doc:"greatest collective thrust, mass-normalised; hover takes 9.81"`
+	MaxTiltRate float64 `json:"MaxTilt" param:"max_tilt_rate" default:"6.0" min:"0.5" max:"40" unit:"rad/s" doc:"greatest body rate about x and about y"`
+	MaxYawRate  float64 `json:"MaxYaw" param:"max_yaw_rate" default:"3.0" min:"0.1" max:"40" unit:"rad/s" doc:"greatest body rate about z"`
 }
 
 // Check refuses limits under which the robot cannot hover.
@@ -38,8 +38,8 @@ func (l *Limits) Check() error {
 		return fmt.Errorf("max_thrust is %g m/s²: hovering takes more than %g", l.MaxThrust, Gravity)
 	case !(l.MinThrust >= 0 && l.MinThrust < Gravity):
 		return fmt.Errorf("min_thrust is %g m/s²: hovering takes 0 … %g", l.MinThrust, Gravity)
-	case !(l.MaxTilt > 0 && l.MaxYaw > 0):
-		return fmt.Errorf("max_tilt_rate %g and max_yaw_rate %g rad/s must be positive", l.MaxTilt, l.MaxYaw)
+	case !(l.MaxTiltRate > 0 && l.MaxYawRate > 0):
+		return fmt.Errorf("max_tilt_rate %g and max_yaw_rate %g rad/s must be positive", l.MaxTiltRate, l.MaxYawRate)
 	}
 	return nil
 }
@@ -48,8 +48,8 @@ func (l *Limits) Check() error {
 func (l *Limits) Clip(c Command) Command {
 	clip := func(x, lo, hi float64) float64 { return min(max(x, lo), hi) }
 	return Command{Thrust: clip(c.Thrust, l.MinThrust, l.MaxThrust), Rates: so3.Vec3{
-		X: clip(c.Rates.X, -l.MaxTilt, l.MaxTilt),
-		Y: clip(c.Rates.Y, -l.MaxTilt, l.MaxTilt),
-		Z: clip(c.Rates.Z, -l.MaxYaw, l.MaxYaw),
+		X: clip(c.Rates.X, -l.MaxTiltRate, l.MaxTiltRate),
+		Y: clip(c.Rates.Y, -l.MaxTiltRate, l.MaxTiltRate),
+		Z: clip(c.Rates.Z, -l.MaxYawRate, l.MaxYawRate),
 	}}
 }

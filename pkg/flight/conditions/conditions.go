@@ -1,6 +1,6 @@
-// Package conditions remembers the conditions that a robot was flown in: latents that stay near one another are one, which
-// was seen before or is new. People name them afterwards. They are kept in a file, each with windows of flight, so that a
-// bundle whose latents mean something else finds them again.
+// Package conditions remembers the conditions that a robot was flown in: latents that stay near one another are one,
+// which was seen before or is new. People name them afterwards. They are kept in a file, each with windows of flight,
+// so that a bundle whose latents mean something else finds them again.
 //
 // Shapes: Z latent, T window rows.
 package conditions
@@ -15,9 +15,9 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-// Config of a Memory. Radius and time were chosen on flights in five winds: means over 3 s of a hover under one wind are
-// within 0.1 of each other, of a figure-eight under one wind within 0.7, of both within 1.5, while winds of 3 m/s² from
-// other directions are 3.3 to 9 away, and 0.7 m/s² is 1.2 from calm and taken for it.
+// Config of a Memory. Radius and time were chosen on flights in five winds: means over 3 s of a hover under one wind
+// are within 0.1 of each other, of a figure-eight under one wind within 0.7, of both within 1.5, while winds of 3 m/s²
+// from other directions are 3.3 to 9 away, and 0.7 m/s² is 1.2 from calm and taken for it.
 type Config struct {
 	Radius float64 `param:"radius" default:"2.5" min:"0.01" max:"100" read_only:"true" doc:"distance of mean latents from a condition's middle up to which they are of it"`
 	Time   float64 `param:"time" default:"3.0" min:"0.5" max:"60" unit:"s" read_only:"true" doc:"over which latents are averaged; what lasts shorter is not noticed"`
@@ -33,7 +33,7 @@ type Condition struct {
 	Visits  int           `json:"visits"`
 	Seconds float64       `json:"seconds"` // flown in it
 	Bundle  string        `json:"bundle"`  // of Middle
-	Middle  []float64     `json:"middle"`  // [Z] mean latent
+	Center  []float64     `json:"middle"`  // [Z] mean latent
 	Windows [][]quad.Step `json:"windows"` // a few that are typical, to be read by other bundles
 }
 
@@ -50,9 +50,9 @@ type State uint8
 
 // States.
 const (
-	Undecided State = iota // the latent moves, or not enough of it has come
-	Fresh                  // on its first visit
-	Known                  // seen before
+	Undecided  State = iota // the latent moves, or not enough of it has come
+	FirstVisit              // on its first visit
+	Known                   // seen before
 )
 
 // String names the state.
@@ -60,9 +60,9 @@ func (s State) String() string { return [...]string{"undecided", "new", "known"}
 
 // Bounds of the memory.
 const (
-	mostConditions = 100
-	mostWindows    = 8
-	longestName    = 60
+	maxConditions = 100
+	maxWindows    = 8
+	maxName       = 60
 )
 
 // Memory is for one goroutine.
@@ -77,45 +77,45 @@ type Memory struct {
 	encode Encode
 	rate   float64 // rows per second
 
-	ring   [][]float64 // [n][Z] newest latents
-	next   int
-	filled bool
-	older  []float64 // sums over the older and the newer half of the ring
-	newer  []float64
-	last   float64 // time of the newest row, s
-	alone  float64 // since when the mean is steady and of no condition, s
+	ring         [][]float64 // [n][Z] newest latents
+	next         int
+	filled       bool
+	older        []float64 // sums over the older and the newer half of the ring
+	newer        []float64
+	last         float64 // time of the newest row, s
+	unknownSince float64 // since when the mean is steady and of no condition, s
 
-	now   *Condition // nil: undecided
-	was   *Condition // the one before it was undecided
-	state State
-	dist  float64 // of the mean from the nearest middle
+	current  *Condition // nil: undecided
+	previous *Condition // the one before it was undecided
+	state    State
+	distance float64 // of the mean from the nearest middle
 }
 
 // New makes a memory for a robot, of the file at path where there is one.
 func New(c Config, robot, path string) (*Memory, error) {
-	m := &Memory{config: c, robot: robot, path: path, last: math.NaN(), alone: math.NaN()}
+	m := &Memory{config: c, robot: robot, path: path, last: math.NaN(), unknownSince: math.NaN()}
 	if path == "" {
 		return m, nil
 	}
 	return m, m.read()
 }
 
-// Use reads by another bundle from now on, whose rows come every dt s and whose latents have Z numbers. Middles of other
-// bundles are made anew of the windows.
+// Use reads by another bundle from now on, whose rows come every dt s and whose latents have Z numbers. Middles of
+// other bundles are made anew of the windows.
 func (m *Memory) Use(bundle string, dt float64, encode Encode) {
 	if bundle == m.bundle {
 		return
 	}
 	m.bundle, m.encode, m.rate = bundle, encode, 1/dt
 	for _, c := range m.all {
-		m.place(c)
+		m.updateCenter(c)
 	}
-	m.forget()
-	m.was, m.now, m.state = m.now, nil, Undecided
+	m.resetAverage()
+	m.previous, m.current, m.state = m.current, nil, Undecided
 }
 
 // place sees to it that a condition has a middle of the present bundle.
-func (m *Memory) place(c *Condition) {
+func (m *Memory) updateCenter(c *Condition) {
 	if c.Bundle == m.bundle || len(c.Windows) == 0 {
 		return
 	}
@@ -123,26 +123,26 @@ func (m *Memory) place(c *Condition) {
 	if len(z) == 0 {
 		return
 	}
-	c.Bundle, c.Middle = m.bundle, make([]float64, len(z[0]))
+	c.Bundle, c.Center = m.bundle, make([]float64, len(z[0]))
 	for _, one := range z {
 		for j, x := range one {
-			c.Middle[j] += x / float64(len(z))
+			c.Center[j] += x / float64(len(z))
 		}
 	}
 	m.dirty = true
 }
 
 // forget begins the average anew.
-func (m *Memory) forget() {
+func (m *Memory) resetAverage() {
 	m.ring, m.next, m.filled, m.older, m.newer = nil, 0, false, nil, nil
-	m.alone = math.NaN()
+	m.unknownSince = math.NaN()
 }
 
-// Push takes the latent of the row at time t (s), with the window that it was read from where one is at hand, and reports
-// whether the state or the condition changed.
+// Push takes the latent of the row at time t (s), with the window that it was read from where one is at hand, and
+// reports whether the state or the condition changed.
 func (m *Memory) Push(t float64, z []float32, window []quad.Step) bool {
 	if gap := t - m.last; !(gap >= 0 && gap <= m.config.Time) {
-		m.forget()
+		m.resetAverage()
 	}
 	dt := t - m.last
 	if !(dt >= 0 && dt < 1) {
@@ -150,12 +150,12 @@ func (m *Memory) Push(t float64, z []float32, window []quad.Step) bool {
 	}
 	m.last = t
 	m.add(z)
-	before, state := m.now, m.state
+	before, state := m.current, m.state
 	m.decide(t)
-	if m.now != nil {
-		m.live(dt, window)
+	if m.current != nil {
+		m.accumulate(dt, window)
 	}
-	return m.now != before || m.state != state
+	return m.current != before || m.state != state
 }
 
 // add takes a latent into the two halves of the ring.
@@ -182,7 +182,7 @@ func (m *Memory) add(z []float32) {
 // decide says which condition is flown in.
 func (m *Memory) decide(t float64) {
 	if !m.filled {
-		m.leave()
+		m.setUndecided()
 		return
 	}
 	half := float64(len(m.ring)) / 2
@@ -195,29 +195,29 @@ func (m *Memory) decide(t float64) {
 	nearest := m.nearest(mean)
 	const keep = 1.25 // the present one is left a bit later than another is entered
 	switch radius := m.config.Radius; {
-	case m.now != nil && distance(mean, m.now.Middle) < keep*radius && nearest == m.now:
-		m.alone = math.NaN()
+	case m.current != nil && distance(mean, m.current.Center) < keep*radius && nearest == m.current:
+		m.unknownSince = math.NaN()
 	case math.Sqrt(moved) > radius:
-		m.alone = math.NaN()
-		m.leave()
-	case nearest != nil && m.dist < radius:
-		m.alone = math.NaN()
+		m.unknownSince = math.NaN()
+		m.setUndecided()
+	case nearest != nil && m.distance < radius:
+		m.unknownSince = math.NaN()
 		m.enter(nearest)
-	case math.IsNaN(m.alone):
-		m.leave()
-		m.alone = t
-	case t-m.alone >= m.config.Time/2 && len(m.all) < mostConditions:
+	case math.IsNaN(m.unknownSince):
+		m.setUndecided()
+		m.unknownSince = t
+	case t-m.unknownSince >= m.config.Time/2 && len(m.all) < maxConditions:
 		m.discover(mean)
 	}
 }
 
 // nearest is the condition with the middle closest to a mean; nil for none. It leaves the distance in dist.
 func (m *Memory) nearest(mean []float64) (best *Condition) {
-	m.dist = math.Inf(1)
+	m.distance = math.Inf(1)
 	for _, c := range m.all {
-		if c.Bundle == m.bundle && len(c.Middle) == len(mean) {
-			if d := distance(mean, c.Middle); d < m.dist {
-				m.dist, best = d, c
+		if c.Bundle == m.bundle && len(c.Center) == len(mean) {
+			if d := distance(mean, c.Center); d < m.distance {
+				m.distance, best = d, c
 			}
 		}
 	}
@@ -233,26 +233,26 @@ func distance(a, b []float64) float64 {
 }
 
 // leave is undecided from now on.
-func (m *Memory) leave() {
-	if m.now != nil {
-		m.was, m.now = m.now, nil
+func (m *Memory) setUndecided() {
+	if m.current != nil {
+		m.previous, m.current = m.current, nil
 	}
 	m.state = Undecided
 }
 
 // enter is in a condition from now on: on another visit, unless it was only undecided in between.
 func (m *Memory) enter(c *Condition) {
-	if c == m.now {
+	if c == m.current {
 		return
 	}
-	if m.now != nil || m.was != c {
+	if m.current != nil || m.previous != c {
 		c.Visits++
 		m.dirty = true
 	}
-	m.now, m.was = c, c
+	m.current, m.previous = c, c
 	m.state = Known
 	if c.Visits == 1 {
-		m.state = Fresh
+		m.state = FirstVisit
 	}
 }
 
@@ -262,34 +262,34 @@ func (m *Memory) discover(mean []float64) {
 	for _, c := range m.all {
 		id = max(id, c.ID+1)
 	}
-	c := &Condition{ID: id, Bundle: m.bundle, Middle: slices.Clone(mean)}
+	c := &Condition{ID: id, Bundle: m.bundle, Center: slices.Clone(mean)}
 	m.all = append(m.all, c)
-	m.dist, m.alone = 0, math.NaN()
+	m.distance, m.unknownSince = 0, math.NaN()
 	m.enter(c)
 }
 
 // live counts the time in the present condition and keeps windows of it.
-func (m *Memory) live(dt float64, window []quad.Step) {
-	c := m.now
+func (m *Memory) accumulate(dt float64, window []quad.Step) {
+	c := m.current
 	c.Seconds += dt
 	m.dirty = m.dirty || dt > 0
-	if window != nil && len(c.Windows) < mostWindows {
+	if window != nil && len(c.Windows) < maxWindows {
 		c.Windows = append(c.Windows, slices.Clone(window))
 	}
 }
 
 // Now is the present condition, nil while undecided, and the state. The condition is the memory's own.
-func (m *Memory) Now() (*Condition, State) { return m.now, m.state }
+func (m *Memory) Current() (*Condition, State) { return m.current, m.state }
 
 // Distance is that of the mean latent from the nearest condition's middle; +Inf without any.
-func (m *Memory) Distance() float64 { return m.dist }
+func (m *Memory) Distance() float64 { return m.distance }
 
 // All are the conditions, by their numbers.
 func (m *Memory) All() []*Condition { return m.all }
 
 // Name names a condition: "NUMBER: NAME", or "NAME" for the present one.
 func (m *Memory) Name(text string) (string, error) {
-	c, name := m.now, strings.TrimSpace(text)
+	c, name := m.current, strings.TrimSpace(text)
 	if number, rest, ok := strings.Cut(text, ":"); ok {
 		if id, err := strconv.Atoi(strings.TrimSpace(number)); err == nil {
 			name = strings.TrimSpace(rest)
@@ -301,8 +301,8 @@ func (m *Memory) Name(text string) (string, error) {
 		}
 	}
 	switch {
-	case name == "" || len(name) > longestName:
-		return "", fmt.Errorf("a name of %d bytes, expected 1 to %d", len(name), longestName)
+	case name == "" || len(name) > maxName:
+		return "", fmt.Errorf("a name of %d bytes, expected 1 to %d", len(name), maxName)
 	case c == nil:
 		return "", fmt.Errorf("the present condition is not decided on: name one by its number, as in \"3: %s\"", name)
 	}

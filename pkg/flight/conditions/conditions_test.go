@@ -37,7 +37,7 @@ func (f *flight) fly(seconds float64, middle ...float64) (string, State) {
 		}
 		f.m.Push(f.now, z, w)
 	}
-	c, s := f.m.Now()
+	c, s := f.m.Current()
 	if c == nil {
 		return "", s
 	}
@@ -78,8 +78,8 @@ func (f *flight) expect(what string, label string, state State, gotLabel string,
 	}
 }
 
-// Winds come, go and come again; the file keeps them for another run, and names that are given afterwards; a bundle whose
-// latents are others reads them anew.
+// Winds come, go and come again; the file keeps them for another run, and names that are given afterwards; a bundle
+// whose latents are others reads them anew.
 func TestMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "conditions.json")
 	m := memory(t, path)
@@ -91,13 +91,13 @@ func TestMemory(t *testing.T) {
 	label, state := f.fly(2, 0, 0, 0)
 	f.expect("too early", "", Undecided, label, state)
 	label, state = f.fly(6, 0, 0, 0)
-	f.expect("calm", "condition 1", Fresh, label, state)
+	f.expect("calm", "condition 1", FirstVisit, label, state)
 	label, state = f.fly(8, 5, 0, 0)
-	f.expect("east", "condition 2", Fresh, label, state)
+	f.expect("east", "condition 2", FirstVisit, label, state)
 	label, state = f.fly(1, -4, 0, 0)
 	f.expect("a second of west", "", Undecided, label, state)
 	label, state = f.fly(8, -4, 0, 0)
-	f.expect("west", "condition 3", Fresh, label, state)
+	f.expect("west", "condition 3", FirstVisit, label, state)
 	label, state = f.fly(8, 5.3, 0.4, 0)
 	f.expect("east again", "condition 2", Known, label, state)
 	if text, err := m.Name("fan east"); err != nil || text != "condition 2 is fan east" {
@@ -132,13 +132,13 @@ func TestMemory(t *testing.T) {
 	label, state = f.fly(6, -7.5, 0, 0)
 	f.expect("east by another bundle", "fan east", Known, label, state)
 	label, state = f.fly(6, 0, 9, 0)
-	f.expect("something else", "condition 4", Fresh, label, state)
-	if c, _ := m.Now(); c.Visits != 1 || m.Distance() > 0.5 {
+	f.expect("something else", "condition 4", FirstVisit, label, state)
+	if c, _ := m.Current(); c.Visits != 1 || m.Distance() > 0.5 {
 		t.Errorf("%+v at %g", c, m.Distance())
 	}
 	m.Use("c", dt, reads(1)) // in flight
 	label, state = f.fly(6, 0, -6, 0)
-	f.expect("the same, by a third bundle", "condition 4", Fresh, label, state)
+	f.expect("the same, by a third bundle", "condition 4", FirstVisit, label, state)
 }
 
 // A gap, a clock set back and latents of another length begin the average anew and are no panic.
@@ -151,14 +151,14 @@ func TestGaps(t *testing.T) {
 	label, state := f.fly(2, 1, 0, 0)
 	f.expect("after a gap", "", Undecided, label, state)
 	label, _ = f.fly(2, 1, 0, 0)
-	if c, _ := m.Now(); label != "condition 1" || c.Visits != 1 {
+	if c, _ := m.Current(); label != "condition 1" || c.Visits != 1 {
 		t.Errorf("%s: %+v", label, c)
 	}
 	f.now = 0
 	label, state = f.fly(1, 1, 0, 0)
 	f.expect("a clock set back", "", Undecided, label, state)
 	label, state = f.fly(6, 1, 0, 0, 5)
-	f.expect("latents of another length", "condition 2", Fresh, label, state)
+	f.expect("latents of another length", "condition 2", FirstVisit, label, state)
 	if err := m.Save(); err != nil {
 		t.Error(err)
 	}
@@ -192,7 +192,7 @@ func TestBadFiles(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1, "name": "calm", "bundle": "a", "middle": [0, 1, 2], "windows": [[{"T": 1}]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m := &Memory{config: Config{Radius: 2, Time: 3}, robot: "quadrotor", last: math.NaN(), alone: math.NaN()}
+		m := &Memory{config: Config{Radius: 2, Time: 3}, robot: "quadrotor", last: math.NaN(), unknownSince: math.NaN()}
 		if m.parse(data) != nil {
 			return
 		}

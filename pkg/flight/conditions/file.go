@@ -13,7 +13,7 @@ import (
 )
 
 // kept is the file. Names may be edited while no node has it open.
-type kept struct {
+type fileContents struct {
 	Format     int          `json:"format"`
 	Robot      string       `json:"robot"`
 	Conditions []*Condition `json:"conditions"`
@@ -22,7 +22,7 @@ type kept struct {
 const format = 1
 
 // largest file that is read, bytes: some hundred times what a hundred conditions take.
-const largest = 64 << 20
+const maxFile = 64 << 20
 
 // read takes over what is at the path; a file that is not there is an empty memory.
 func (m *Memory) read() error {
@@ -34,7 +34,7 @@ func (m *Memory) read() error {
 		return err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, largest+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
@@ -46,9 +46,9 @@ func (m *Memory) read() error {
 
 // parse refuses what Save does not write.
 func (m *Memory) parse(data []byte) error {
-	var k kept
-	if len(data) > largest {
-		return fmt.Errorf("more than %d bytes", largest)
+	var k fileContents
+	if len(data) > maxFile {
+		return fmt.Errorf("more than %d bytes", maxFile)
 	}
 	if err := json.Unmarshal(data, &k); err != nil {
 		return fmt.Errorf("not the conditions of a robot: %w", err)
@@ -58,8 +58,8 @@ func (m *Memory) parse(data []byte) error {
 		return fmt.Errorf("format is %d, expected %d", k.Format, format)
 	case k.Robot != m.robot:
 		return fmt.Errorf("conditions of robot %q, expected %q", k.Robot, m.robot)
-	case len(k.Conditions) > mostConditions:
-		return fmt.Errorf("%d conditions, expected at most %d", len(k.Conditions), mostConditions)
+	case len(k.Conditions) > maxConditions:
+		return fmt.Errorf("%d conditions, expected at most %d", len(k.Conditions), maxConditions)
 	}
 	seen := map[int]bool{}
 	for i, c := range k.Conditions {
@@ -67,7 +67,7 @@ func (m *Memory) parse(data []byte) error {
 			return fmt.Errorf("conditions[%d]: its id is missing, below 1 or another one's", i)
 		}
 		seen[c.ID] = true
-		if len(c.Name) > longestName || c.Visits < 0 || !(c.Seconds >= 0) || len(c.Windows) > mostWindows {
+		if len(c.Name) > maxName || c.Visits < 0 || !(c.Seconds >= 0) || len(c.Windows) > maxWindows {
 			return fmt.Errorf("condition %d: name, visits, seconds or windows out of range", c.ID)
 		}
 	}

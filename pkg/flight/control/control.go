@@ -1,5 +1,5 @@
-// Package control is the control tick: motion capture to state, state, latent and reference to what the policy asks for,
-// and that to the command that goes out. It is for the node policy_controller, and for replays of what it flew.
+// Package control is the control tick: motion capture to state, state, latent and reference to what the policy asks
+// for, and that to the command that goes out. It is for the node policy_controller, and for replays of what it flew.
 //
 // It knows no messages and no clock: times are handed in, in ns of one clock, so that the same input gives the same
 // commands to the last bit.
@@ -56,16 +56,16 @@ func (c *Config) Fence() (lo, hi so3.Vec3) {
 }
 
 // Nearby is how far from the beginning of its course a robot may be handed over, m.
-const Nearby = 1.0
+const MaxHandoverDistance = 1.0
 
-// Poised reports whether a policy that is to follow r can take over a robot: it flies, for no policy was trained to take
-// off, and is near.
-func (c *Config) Poised(s *quad.State, r *quad.Reference) bool {
-	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= Nearby
+// Poised reports whether a policy that is to follow r can take over a robot: it flies, for no policy was trained to
+// take off, and is near.
+func (c *Config) ReadyForHandover(s *quad.State, r *quad.Reference) bool {
+	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= MaxHandoverDistance
 }
 
 // Measured is a sample of motion capture, or of another estimator.
-type Measured struct {
+type Sample struct {
 	Stamp       int64 // ns
 	State       quad.State
 	HasVelocity bool // V is measured too

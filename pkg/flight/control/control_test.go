@@ -31,18 +31,18 @@ func readBundle(t testing.TB, name string) *bundle.Bundle {
 	return b
 }
 
-func craft(t testing.TB, name string, rate float64) *Craft {
+func craft(t testing.TB, name string, rate float64) *LoadedPolicy {
 	t.Helper()
-	c, err := Prepare(readBundle(t, name), vnd.Robot, rate)
+	c, err := LoadPolicy(readBundle(t, name), vnd.Robot, rate)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func course(t testing.TB, task string) *Course {
+func course(t testing.TB, task string) *TaskReference {
 	t.Helper()
-	c, err := NewCourse(task, nil)
+	c, err := NewTaskReference(task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func newLoop(t testing.TB, c Config) *Loop {
 type closed struct {
 	t       testing.TB
 	loop    *Loop
-	pace    Pace
+	pace    Scheduler
 	sim     *sim.Simulator
 	encoder *latent.Encoder
-	tick    Tick
+	tick    TickRecord
 	command quad.Command
-	ticks   []Tick
+	ticks   []TickRecord
 }
 
 func newClosed(t testing.TB, c Config, name string) *closed {
@@ -81,11 +81,11 @@ func newClosed(t testing.TB, c Config, name string) *closed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &closed{t: t, loop: newLoop(t, c), pace: NewPace(c.Period()), sim: s, tick: NewTick(),
+	f := &closed{t: t, loop: newLoop(t, c), pace: NewScheduler(c.Period()), sim: s, tick: NewTickRecord(),
 		command: quad.Command{Thrust: quad.Gravity}}
 	f.encode(name, c.Rate)
-	f.loop.Fly(craft(t, name, c.Rate))
-	f.loop.Follow(course(t, "hover"))
+	f.loop.SetPolicy(craft(t, name, c.Rate))
+	f.loop.SetReference(course(t, "hover"))
 	return f
 }
 
@@ -96,7 +96,7 @@ func (f *closed) encode(name string, rate float64) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r, err := latent.NewReader(m, q)
+	r, err := latent.LoadModel(m, q)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -109,23 +109,23 @@ func (f *closed) encode(name string, rate float64) {
 }
 
 // advance flies for some time, s, with the samples that pass.
-func (f *closed) advance(seconds float64, pass func(*Measured) bool) {
+func (f *closed) advance(seconds float64, pass func(*Sample) bool) {
 	const step = 0.0025
 	for end := f.sim.Time() + seconds; f.sim.Time() < end-step/2; {
 		f.sim.Step(f.command, step)
 		now := epoch + int64(f.sim.Time()*1e9)
 		due := false
 		for _, s := range f.sim.Mocap() {
-			m := Measured{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
+			m := Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
 			if f.loop.config.Source == FromOdometry {
 				m.State.V, m.HasVelocity = f.sim.State().V, true
 			}
 			if pass == nil || pass(&m) {
-				f.loop.Sense(&m)
-				due = f.pace.Sample(m.Stamp, now) || due
+				f.loop.AddSample(&m)
+				due = f.pace.DueAtSample(m.Stamp, now) || due
 			}
 		}
-		if due || f.pace.Clock(now) {
+		if due || f.pace.DueByClock(now) {
 			f.fly(now)
 		}
 	}
@@ -143,7 +143,7 @@ func (f *closed) fly(now int64) {
 	f.ticks = append(f.ticks, t)
 	f.encoder.Push(&quad.Step{T: seconds(t.Stamp, epoch), State: t.State, Command: t.Sent})
 	if f.encoder.Known() {
-		f.loop.Hear(&Latent{Stamp: t.Stamp, Bundle: t.Bundle, Mean: f.encoder.Mean(), Novelty: f.encoder.Novelty()})
+		f.loop.SetLatent(&Latent{Stamp: t.Stamp, Bundle: t.Bundle, Mean: f.encoder.Mean(), Novelty: f.encoder.Novelty()})
 	}
 }
 
@@ -160,7 +160,7 @@ func TestHoverThroughASwap(t *testing.T) {
 		f := newClosed(t, config, "a.vnd")
 		f.advance(4, nil)
 		f.encode("b.vnd", c.rate)
-		f.loop.Fly(craft(t, "b.vnd", c.rate))
+		f.loop.SetPolicy(craft(t, "b.vnd", c.rate))
 		at := len(f.ticks)
 		f.advance(4, nil)
 		if n := float64(len(f.ticks)); math.Abs(n-8*c.rate) > 0.02*8*c.rate || f.sim.Crashed() || f.off() > 0.1 ||
@@ -208,7 +208,7 @@ func TestRepeats(t *testing.T) {
 func TestNoSamples(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(3, nil)
-	f.advance(0.4, func(*Measured) bool { return false })
+	f.advance(0.4, func(*Sample) bool { return false })
 	last := f.ticks[len(f.ticks)-1]
 	if last.Stage != guard.Blind || last.Cause != guard.Stale {
 		t.Errorf("after 0.4 s: %v because %v", last.Stage, last.Cause)
@@ -228,7 +228,7 @@ func TestNoSamples(t *testing.T) {
 	}
 	f.loop.Guard().Land()
 	f.advance(6, nil)
-	if last = f.ticks[len(f.ticks)-1]; last.Stage != guard.Off || last.Cause != guard.Asked ||
+	if last = f.ticks[len(f.ticks)-1]; last.Stage != guard.Off || last.Cause != guard.Requested ||
 		f.sim.State().P.Z > 0.1 || f.sim.Crashed() {
 		t.Errorf("after landing: %v at %.2f m, %s", last.Stage, f.sim.State().P.Z, f.sim.Crash())
 	}
@@ -237,34 +237,34 @@ func TestNoSamples(t *testing.T) {
 // Nothing goes out before there is a state, a craft and a course.
 func TestNothingToFly(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
-	f.loop.craft, f.loop.pilot = nil, nil
+	f.loop.policy, f.loop.runner = nil, nil
 	f.advance(0.5, nil)
 	if len(f.ticks) != 0 {
 		t.Error("ticks without a craft")
 	}
-	f.loop.Fly(craft(t, "a.vnd", 50))
-	f.loop.course = nil
+	f.loop.SetPolicy(craft(t, "a.vnd", 50))
+	f.loop.task = nil
 	f.advance(0.5, nil)
 	if len(f.ticks) != 0 {
 		t.Error("ticks without a course")
 	}
 	l := newLoop(t, defaults())
-	l.Fly(craft(t, "a.vnd", 50))
-	l.Follow(course(t, "hover"))
+	l.SetPolicy(craft(t, "a.vnd", 50))
+	l.SetReference(course(t, "hover"))
 	if _, ok := l.Tick(epoch); ok {
 		t.Error("a tick without a state")
 	}
 	config := defaults()
 	config.Source = FromOdometry
 	l = newLoop(t, config)
-	if l.Sense(&Measured{Stamp: epoch, State: quad.State{Q: so3.Identity()}}) {
+	if l.AddSample(&Sample{Stamp: epoch, State: quad.State{Q: so3.Identity()}}) {
 		t.Error("an odometry without velocity is a state")
 	}
-	here := Measured{Stamp: epoch, State: quad.State{Q: so3.Identity()}, HasVelocity: true}
+	here := Sample{Stamp: epoch, State: quad.State{Q: so3.Identity()}, HasVelocity: true}
 	before, reset := here, here
 	before.Stamp -= 1e6
 	reset.Stamp -= 2e9
-	if !l.Sense(&here) || l.Sense(&here) || l.Sense(&before) || !l.Sense(&reset) {
+	if !l.AddSample(&here) || l.AddSample(&here) || l.AddSample(&before) || !l.AddSample(&reset) {
 		t.Error("odometries out of order")
 	}
 }
@@ -296,17 +296,17 @@ func TestLatents(t *testing.T) {
 	} {
 		f := newClosed(t, defaults(), "a.vnd")
 		if c.z != nil {
-			f.loop.Hear(c.z)
+			f.loop.SetLatent(c.z)
 		}
 		for i := range int64(20) {
-			f.loop.Sense(&Measured{Stamp: c.now + i*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}})
+			f.loop.AddSample(&Sample{Stamp: c.now + i*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}})
 		}
 		if _, ok := f.loop.Tick(c.now); !ok {
 			t.Fatal(name)
 		}
-		k := NewTick()
+		k := NewTickRecord()
 		f.loop.Record(&k)
-		want := Tick{Latent: []float32{0, 0, 0, 0}}
+		want := TickRecord{Latent: []float32{0, 0, 0, 0}}
 		if c.used {
 			want.Latent, want.LatentStamp, want.Confidence = c.z.Mean, c.z.Stamp, max(1-c.z.Novelty, 0)
 		}
@@ -329,12 +329,12 @@ func TestPrepare(t *testing.T) {
 		"rate is 50 Hz, expected a multiple of the 33.3": change(func(b *bundle.Bundle) { b.Dt = 0.03 }),
 		"no tensor": change(func(b *bundle.Bundle) { b.Tensors = b.Tensors[1:] }),
 	} {
-		if _, err := Prepare(b, vnd.Robot, 50); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LoadPolicy(b, vnd.Robot, 50); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
 	c := craft(t, "a.vnd", 200)
-	if !c.Flies("hover") || !c.Flies("track") || c.Flies("land") || c.Looks() != 5 || c.Latent() != 4 {
+	if !c.TrainedFor("hover") || !c.TrainedFor("track") || c.TrainedFor("land") || c.Looks() != 5 || c.Latent() != 4 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -346,7 +346,7 @@ func TestCourses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := NewCourse("juggle", nil); err == nil ||
+	if _, err := NewTaskReference("juggle", nil); err == nil ||
 		!strings.Contains(err.Error(), `task "juggle" has no reference of its own`) {
 		t.Error(err)
 	}
@@ -378,19 +378,19 @@ func TestConfig(t *testing.T) {
 func TestAllocatesNothing(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(1, nil)
-	ring := NewRing(64, NewTick)
+	ring := NewRing(64, NewTickRecord)
 	now := f.ticks[len(f.ticks)-1].Stamp
-	z := Latent{Bundle: f.loop.Craft().ID, Mean: []float32{1, 2, 3, 4}}
-	m := Measured{State: f.ticks[len(f.ticks)-1].State}
+	z := Latent{Bundle: f.loop.Policy().ID, Mean: []float32{1, 2, 3, 4}}
+	m := Sample{State: f.ticks[len(f.ticks)-1].State}
 	if n := testing.AllocsPerRun(1000, func() {
 		for range 4 {
 			now += 5e6
 			m.Stamp = now
-			f.loop.Sense(&m)
-			f.pace.Sample(now, now)
+			f.loop.AddSample(&m)
+			f.pace.DueAtSample(now, now)
 		}
 		z.Stamp = now
-		f.loop.Hear(&z)
+		f.loop.SetLatent(&z)
 		if _, ok := f.loop.Tick(now); !ok {
 			t.Fatal("no tick")
 		}
@@ -400,7 +400,7 @@ func TestAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations per tick", n)
 	}
-	if f.loop.given == nil || f.loop.Guard().Stage() != guard.Policy {
+	if f.loop.latentUsed == nil || f.loop.Guard().Stage() != guard.Policy {
 		t.Errorf("that was no flight: %v because %v", f.loop.Guard().Stage(), f.loop.Guard().Tripped())
 	}
 }
@@ -409,17 +409,17 @@ func TestAllocatesNothing(t *testing.T) {
 func TestSwapAllocatesNothing(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(1, nil)
-	crafts := []*Craft{craft(t, "a.vnd", 50), craft(t, "b.vnd", 50)}
-	m := Measured{Stamp: f.ticks[len(f.ticks)-1].Stamp, State: f.ticks[len(f.ticks)-1].State}
+	crafts := []*LoadedPolicy{craft(t, "a.vnd", 50), craft(t, "b.vnd", 50)}
+	m := Sample{Stamp: f.ticks[len(f.ticks)-1].Stamp, State: f.ticks[len(f.ticks)-1].State}
 	k := 0
 	if n := testing.AllocsPerRun(200, func() {
 		k++
-		f.loop.Fly(crafts[k%2])
+		f.loop.SetPolicy(crafts[k%2])
 		for range 4 {
 			m.Stamp += 5e6
-			f.loop.Sense(&m)
+			f.loop.AddSample(&m)
 		}
-		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Craft() != crafts[k%2] {
+		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Policy() != crafts[k%2] {
 			t.Fatal("no tick")
 		}
 		f.loop.Record(&f.tick)
@@ -436,28 +436,28 @@ func BenchmarkTick(b *testing.B) {
 	f := newClosed(b, defaults(), "a.vnd")
 	f.advance(1, nil)
 	last := f.ticks[len(f.ticks)-1]
-	now, m := last.Stamp, Measured{State: last.State}
+	now, m := last.Stamp, Sample{State: last.State}
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 4 {
 			now += 5e6
 			m.Stamp = now
-			f.loop.Sense(&m)
+			f.loop.AddSample(&m)
 		}
 		f.loop.Tick(now)
 		f.loop.Record(&f.tick)
 	}
 }
 
-// From any moment of a figure-eight on, another task is flown without the guard: the reference goes over to it without a jump,
-// within the box of both, and then is its own.
+// From any moment of a figure-eight on, another task is flown without the guard: the reference goes over to it without
+// a jump, within the box of both, and then is its own.
 func TestTasksInFlight(t *testing.T) {
-	point := func(x, y, z float64) *Course {
+	point := func(x, y, z float64) *TaskReference {
 		path, err := reference.New(&reference.Hover{Point: []float64{x, y, z}, Yaw: .5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := NewCourse("hover", path)
+		c, err := NewTaskReference("hover", path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,23 +467,23 @@ func TestTasksInFlight(t *testing.T) {
 	f := newClosed(t, defaults(), "b.vnd")
 	f.advance(3, nil)
 	for k := range 12 {
-		f.loop.Follow(course(t, "track"))
+		f.loop.SetReference(course(t, "track"))
 		f.advance(6+eight*float64(k)/12, nil)
 		from, far := len(f.ticks), point(-.5+float64(k%2), .3, 1.2)
-		f.loop.Follow(far)
+		f.loop.SetReference(far)
 		f.advance(8, nil)
 		for i, tick := range f.ticks[from:] {
 			was := f.ticks[from+i-1]
 			p, q := was.Reference[0].P, tick.Reference[0].P
 			v, w := was.Reference[0].V, tick.Reference[0].V
-			if tick.Stage > guard.Limited || q.Sub(p).Norm() > .02*4 || w.Sub(v).Norm() > .02*9 ||
+			if !tick.Stage.PolicyFlies() || q.Sub(p).Norm() > .02*4 || w.Sub(v).Norm() > .02*9 ||
 				math.Abs(q.X) > 1.51 || q.Z > 1.21 || q.Z < .99 {
 				t.Fatalf("phase %d, %.2f s: %v because %v; the reference goes from %v, %v to %v, %v", k, .02*float64(i),
 					tick.Stage, tick.Cause, p, v, q, w)
 			}
 		}
 		last := f.ticks[len(f.ticks)-1].Reference[0]
-		if far.join.from != nil || last.P != far.Path.At(0).P || last.Yaw != .5 || last.V != (so3.Vec3{}) ||
+		if far.blend.from != nil || last.P != far.Path.At(0).P || last.Yaw != .5 || last.V != (so3.Vec3{}) ||
 			f.sim.State().P.Sub(last.P).Norm() > .3 {
 			t.Fatalf("phase %d: the reference ends at %+v, expected %+v; the robot is %.2f m off", k, last,
 				far.Path.At(0), f.sim.State().P.Sub(last.P).Norm())

@@ -20,8 +20,8 @@ type handed struct {
 	v       *closedloop.Vehicle
 	loop    *Loop
 	encoder *latent.Encoder
-	pace    Pace
-	ticks   []Tick
+	pace    Scheduler
+	ticks   []TickRecord
 	follows bool
 	most    float64 // distance from the hover while it is followed, m
 	tilt    float64 // the same, rad
@@ -36,14 +36,14 @@ func newHanded(t *testing.T, place so3.Vec3) *handed {
 		t.Fatal(err)
 	}
 	c := defaults()
-	h := &handed{t: t, v: v, loop: newLoop(t, c), pace: NewPace(c.Period())}
-	h.loop.Fly(craft(t, "a.vnd", c.Rate))
-	h.loop.Follow(course(t, "hover"))
+	h := &handed{t: t, v: v, loop: newLoop(t, c), pace: NewScheduler(c.Period())}
+	h.loop.SetPolicy(craft(t, "a.vnd", c.Rate))
+	h.loop.SetReference(course(t, "hover"))
 	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := latent.NewReader(m, q)
+	r, err := latent.LoadModel(m, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +61,11 @@ func (h *handed) fly(seconds float64) {
 		h.v.Advance(step)
 		now, due := epoch+int64(h.v.Time()*1e9), false
 		for _, s := range h.v.Mocap() {
-			m := Measured{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
-			h.loop.Sense(&m)
-			due = h.pace.Sample(m.Stamp, now) || due
+			m := Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
+			h.loop.AddSample(&m)
+			due = h.pace.DueAtSample(m.Stamp, now) || due
 		}
-		if due || h.pace.Clock(now) {
+		if due || h.pace.DueByClock(now) {
 			h.tick(now)
 		}
 		if s := h.v.Truth().State; h.follows {
@@ -84,16 +84,16 @@ func (h *handed) tick(now int64) {
 	if h.follows {
 		h.v.Command(c)
 	}
-	k := NewTick()
+	k := NewTickRecord()
 	h.loop.Record(&k)
 	h.ticks = append(h.ticks, k)
-	if k.Stage == guard.Aside {
+	if k.Stage == guard.NotOffboard {
 		h.encoder.Reset()
 		return
 	}
 	h.encoder.Push(&quad.Step{T: seconds(k.Stamp, epoch), State: k.State, Command: k.Sent})
 	if h.encoder.Known() {
-		h.loop.Hear(&Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: h.encoder.Mean(), Novelty: h.encoder.Novelty()})
+		h.loop.SetLatent(&Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: h.encoder.Mean(), Novelty: h.encoder.Novelty()})
 	}
 }
 
@@ -106,7 +106,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		late  float64 // s
 	}{{so3.Vec3{}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 1}} {
 		h, settings := newHanded(t, c.place), defaults()
-		h.loop.Stand(true)
+		h.loop.SetEngaged(false)
 		if err := h.v.TakeOff(); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		begun := len(h.ticks)
 		for i := range h.ticks {
 			k := &h.ticks[i]
-			if poised := settings.Poised(&k.State, &k.Reference[0]); k.Stage != guard.Aside ||
+			if poised := settings.ReadyForHandover(&k.State, &k.Reference[0]); k.Stage != guard.NotOffboard ||
 				poised != (k.Cause == guard.None) || k.LatentStamp != 0 ||
 				k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
 				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause,
@@ -126,9 +126,9 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 			t.Fatalf("from %v: the autopilot brought it to %v, %s", c.place, s.P, h.v.Status())
 		}
 		h.follows = true
-		h.loop.Stand(c.late > 0)
+		h.loop.SetEngaged(c.late <= 0)
 		h.fly(c.late)
-		h.loop.Stand(false)
+		h.loop.SetEngaged(true)
 		h.fly(4)
 		off := h.v.Truth().State.P.Sub(so3.Vec3{Z: 1}).Norm()
 		t.Logf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late, h.most,
@@ -152,22 +152,22 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 // A course waits at its beginning until commands are followed.
 func TestCourseWaits(t *testing.T) {
 	h := newHanded(t, so3.Vec3{Z: 1})
-	h.loop.Follow(course(t, "track"))
-	h.loop.Stand(true)
+	h.loop.SetReference(course(t, "track"))
+	h.loop.SetEngaged(false)
 	h.fly(1)
 	begin := h.ticks[0].Reference[0]
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last != begin {
 		t.Errorf("the reference went on from %v to %v", begin, last)
 	}
-	h.loop.Stand(false)
+	h.loop.SetEngaged(true)
 	h.fly(1)
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last.P.Sub(begin.P).Norm() < 0.05 {
 		t.Errorf("the reference stays at %v", last)
 	}
 }
 
-// Followed from the ground on, or far from its course, a robot is not flung: it stays where it is under the guard, also where
-// that is said a second late; and taken back, and brought near, it is handed over as ever.
+// Followed from the ground on, or far from its course, a robot is not flung: it stays where it is under the guard, also
+// where that is said a second late; and taken back, and brought near, it is handed over as ever.
 func TestKeepsFarRobots(t *testing.T) {
 	for _, c := range []struct {
 		place so3.Vec3
@@ -178,21 +178,21 @@ func TestKeepsFarRobots(t *testing.T) {
 		{so3.Vec3{}, guard.Off, 1},
 	} {
 		h := newHanded(t, c.place)
-		h.loop.Stand(true)
+		h.loop.SetEngaged(false)
 		h.fly(2)
 		at, moved := h.v.Truth().State.P, 0.0
 		h.follows = true
 		h.fly(c.late)
-		h.loop.Stand(false)
+		h.loop.SetEngaged(true)
 		for range 20 {
 			h.fly(0.05)
 			moved = max(moved, h.v.Truth().State.P.Sub(at).Norm())
 		}
-		if k := h.ticks[len(h.ticks)-1]; k.Stage != c.stage || k.Cause != guard.Unpoised || moved > 0.15 {
+		if k := h.ticks[len(h.ticks)-1]; k.Stage != c.stage || k.Cause != guard.NotReady || moved > 0.15 {
 			t.Errorf("from %v, %g s late: %v for %v, moved by %.3f m", c.place, c.late, k.Stage, k.Cause, moved)
 		}
 		h.follows = false
-		h.loop.Stand(true)
+		h.loop.SetEngaged(false)
 		h.v.Hold()
 		if c.stage == guard.Off {
 			if err := h.v.TakeOff(); err != nil {
@@ -203,15 +203,15 @@ func TestKeepsFarRobots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near, err := NewCourse("hover", path)
+			near, err := NewTaskReference("hover", path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.loop.Follow(near)
+			h.loop.SetReference(near)
 		}
 		h.fly(5)
 		h.follows = true
-		h.loop.Stand(false)
+		h.loop.SetEngaged(true)
 		h.fly(1)
 		if k := h.ticks[len(h.ticks)-1]; k.Stage != guard.Policy || k.Cause != guard.None {
 			t.Errorf("from %v, %g s late: handed over anew: %v for %v", c.place, c.late, k.Stage, k.Cause)

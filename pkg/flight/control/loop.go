@@ -14,30 +14,30 @@ type Loop struct {
 	config    Config
 	estimator *estimator.Estimator
 	guard     *guard.Guard
-	pilot     *policy.Pilot
+	runner    *policy.Runner
 	actuator  actuator
-	craft     *Craft
-	course    *Course
+	policy    *LoadedPolicy
+	task      *TaskReference
 
-	origin int64 // ns; times below count from here
-	begun  bool
-	state  quad.State // newest whole one
-	stamp  int64      // of state, ns
-	ready  bool       // there was one
-	doubt  Doubt      // about the newest sample
+	origin      int64 // ns; times below count from here
+	originKnown bool
+	state       quad.State // newest whole one
+	stamp       int64      // of state, ns
+	ready       bool       // there was one
+	validity    Validity   // about the newest sample
 
-	latent Latent    // heard last; Mean is latent's own
-	given  []float32 // z that the policy had in the last tick; nil: the prior mean
-	aside  bool      // commands are not followed
+	latent      Latent    // heard last; Mean is latent's own
+	latentUsed  []float32 // z that the policy had in the last tick; nil: the prior mean
+	notOffboard bool      // commands are not followed
 
-	seq         uint64
-	asked, sent quad.Command // of the last tick
-	flown       int64        // stamp of the state of the last tick, ns
-	tripped     bool         // the policy did not fly in the last tick
+	seq             uint64
+	commanded, sent quad.Command // of the last tick
+	lastStamp       int64        // stamp of the state of the last tick, ns
+	tripped         bool         // the policy did not fly in the last tick
 }
 
 // longest latent that is taken, as the sizes of models are bounded.
-const longest = 64
+const maxLatent = 64
 
 // New refuses a configuration out of range; the error names the parameter at fault.
 func New(c Config) (*Loop, error) {
@@ -55,47 +55,47 @@ func New(c Config) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{config: c, estimator: e, guard: g}
-	l.latent.Mean = make([]float32, 0, longest)
+	l.latent.Mean = make([]float32, 0, maxLatent)
 	l.actuator.hover()
 	return l, nil
 }
 
-// Fly flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the same kind.
-// After the first it allocates nothing.
-func (l *Loop) Fly(c *Craft) {
-	if l.pilot != nil {
-		l.pilot.Take(c.seat, c.dt)
+// Fly flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the same
+// kind. After the first it allocates nothing.
+func (l *Loop) SetPolicy(c *LoadedPolicy) {
+	if l.runner != nil {
+		l.runner.Swap(c.buffers, c.dt)
 	} else {
-		l.pilot = policy.NewPilot(c.policy, c.dt, l.reference)
+		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
 	}
-	l.actuator.use(c.actuator, c.dt, 1/l.config.Rate)
-	l.craft = c
+	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
+	l.policy = c
 }
 
 // Follow takes up a course at the next tick. In flight the reference goes over to it from that of the course before.
-func (l *Loop) Follow(c *Course) {
-	if before := l.course; before != nil && before != c && !math.IsNaN(before.start) && !l.aside && !l.tripped {
-		c.join = join{from: before.at, since: math.NaN()}
+func (l *Loop) SetReference(c *TaskReference) {
+	if before := l.task; before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped {
+		c.blend = blend{from: before.at, since: math.NaN()}
 	}
-	l.course = c
+	l.task = c
 }
 
 // Reset gives the policy the word back. It begins where the robot is.
 func (l *Loop) Reset() error {
-	if err := l.guard.Reset(); err != nil || l.course == nil || !l.tripped {
+	if err := l.guard.Reset(); err != nil || l.task == nil || !l.tripped {
 		return err
 	}
 	here := quad.Reference{P: l.state.P, Yaw: l.state.Q.Yaw()}
-	l.course.join = join{from: func(float64) quad.Reference { return here }, since: math.NaN()}
+	l.task.blend = blend{from: func(float64) quad.Reference { return here }, since: math.NaN()}
 	return nil
 }
 
-func (l *Loop) reference(t float64) quad.Reference { return l.course.at(t) }
+func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 
 // Sense takes a sample and reports whether the state is now that of its stamp. A doubtful sample is none.
-func (l *Loop) Sense(m *Measured) bool {
-	l.begin(m.Stamp)
-	if l.doubt = l.config.doubt(m, l.seq > 0); l.doubt != Sound {
+func (l *Loop) AddSample(m *Sample) bool {
+	l.setOrigin(m.Stamp)
+	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
 	}
 	s := m.State
@@ -120,22 +120,22 @@ func (l *Loop) late(stamp int64) bool {
 	return l.ready && stamp <= l.stamp && l.stamp-stamp < second
 }
 
-func (l *Loop) begin(ns int64) {
-	if !l.begun {
+func (l *Loop) setOrigin(ns int64) {
+	if !l.originKnown {
 		const second = 1e9
-		l.origin, l.begun = ns-ns%second, true
+		l.origin, l.originKnown = ns-ns%second, true
 	}
 }
 
-// Stand says whether commands are followed from the next tick on: where an autopilot flies by itself, or stands, they are
-// not. Until then the course waits at its beginning, the policy flies under the prior mean, and nothing trips the guard.
-// Where the robot is not poised the guard's command goes out, for it may be followed before that is said; and it keeps the
-// word where commands are followed from such a place on.
-func (l *Loop) Stand(aside bool) { l.aside = aside }
+// SetEngaged says whether the autopilot follows commands (offboard) from the next tick on. While it does not, the task
+// reference waits at its beginning, the policy runs under the prior mean, and nothing trips the guard. A robot that is
+// not ready for handover gets the guard's command: it may be followed before the autopilot reports so. The guard keeps
+// control authority if commands are followed from such a place on.
+func (l *Loop) SetEngaged(engaged bool) { l.notOffboard = !engaged }
 
 // Hear takes what an encoder said. Tick judges whether it can be used.
-func (l *Loop) Hear(z *Latent) {
-	if len(z.Mean) > longest {
+func (l *Loop) SetLatent(z *Latent) {
+	if len(z.Mean) > maxLatent {
 		return
 	}
 	mean := append(l.latent.Mean[:0], z.Mean...)
@@ -145,22 +145,22 @@ func (l *Loop) Hear(z *Latent) {
 
 // Tick returns the command that goes out at now (ns); false before there is a state, a craft and a course.
 func (l *Loop) Tick(now int64) (quad.Command, bool) {
-	if !l.ready || l.craft == nil || l.course == nil {
+	if !l.ready || l.policy == nil || l.task == nil {
 		return quad.Command{}, false
 	}
 	t := seconds(l.stamp, l.origin)
 	l.continuity(t)
-	l.given = l.usable(now)
-	l.pilot.Latent(l.given)
-	l.asked = l.pilot.Command(t, &l.state)
-	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.asked, Aside: l.aside}
-	if l.aside || l.guard.Stage() == guard.Aside { // or it was, in the last tick
-		r := l.course.at(t)
-		in.Unpoised = !l.config.Poised(&l.state, &r)
+	l.latentUsed = l.usableLatent(now)
+	l.runner.SetLatent(l.latentUsed)
+	l.commanded = l.runner.Command(t, &l.state)
+	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.commanded, NotOffboard: l.notOffboard}
+	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
+		r := l.task.at(t)
+		in.NotReady = !l.config.ReadyForHandover(&l.state, &r)
 	}
 	l.sent = l.guard.Tick(&in)
-	l.tripped = l.guard.Stage() >= guard.Hold
-	l.flown = l.stamp
+	l.tripped = !l.guard.Stage().PolicyFlies()
+	l.lastStamp = l.stamp
 	l.seq++
 	return l.sent, true
 }
@@ -168,25 +168,25 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 // continuity begins a new course, and has the policy forget what it commanded where that is not what was flown: after a
 // gap, a clock set back or a time under the guard's law.
 func (l *Loop) continuity(t float64) {
-	if math.IsNaN(l.course.start) || l.aside {
-		l.course.start = t
+	if math.IsNaN(l.task.start) || l.notOffboard {
+		l.task.start = t
 	}
-	l.course.join.begin(t, l.course.along)
+	l.task.blend.begin(t, l.task.unblended)
 	const rows = 5 // that may be missed
-	if gap := seconds(l.stamp, l.flown); gap < 0 || gap > rows*l.craft.dt || l.tripped {
-		l.pilot.Reset()
+	if gap := seconds(l.stamp, l.lastStamp); gap < 0 || gap > rows*l.policy.dt || l.tripped {
+		l.runner.Reset()
 	}
 }
 
-// usable is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of another size,
-// stale or from the future, or no number.
-func (l *Loop) usable(now int64) []float32 {
-	if l.aside { // of commands that were not flown
+// usable is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of another
+// size, stale or from the future, or no number.
+func (l *Loop) usableLatent(now int64) []float32 {
+	if l.notOffboard { // of commands that were not flown
 		return nil
 	}
 	z := &l.latent
 	age := seconds(now, z.Stamp)
-	if z.Bundle != l.craft.ID || len(z.Mean) != l.craft.Latent() || z.Stamp == 0 ||
+	if z.Bundle != l.policy.ID || len(z.Mean) != l.policy.Latent() || z.Stamp == 0 ||
 		!(math.Abs(age) <= l.config.LatentAge) {
 		return nil
 	}
@@ -202,24 +202,24 @@ func (l *Loop) usable(now int64) []float32 {
 func (l *Loop) Guard() *guard.Guard { return l.guard }
 
 // Craft and Course are what flies now; nil before the first.
-func (l *Loop) Craft() *Craft   { return l.craft }
-func (l *Loop) Course() *Course { return l.course }
+func (l *Loop) Policy() *LoadedPolicy         { return l.policy }
+func (l *Loop) TaskReference() *TaskReference { return l.task }
 
-// Since has a loop that has seen nothing count its times from the second of an instant, ns: that of the first sample, where
-// the sample itself is not at hand.
-func (l *Loop) Since(ns int64) { l.begin(ns) }
+// Since has a loop that has seen nothing count its times from the second of an instant, ns: that of the first sample,
+// where the sample itself is not at hand.
+func (l *Loop) SetOrigin(ns int64) { l.setOrigin(ns) }
 
 // Recall has c taken for what the policy asked for in the last tick: by who knows what was flown.
-func (l *Loop) Recall(c quad.Command) { l.pilot.Recall(c) }
+func (l *Loop) OverrideLastCommand(c quad.Command) { l.runner.OverrideLastCommand(c) }
 
 // Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.
-func (l *Loop) Inputs() []float32 { return l.pilot.Inputs() }
+func (l *Loop) Inputs() []float32 { return l.runner.Inputs() }
 
 // Counts of the estimator.
 func (l *Loop) Counts() estimator.Counts { return l.estimator.Counts() }
 
 // Doubt is about the sample that Sense took last.
-func (l *Loop) Doubt() Doubt { return l.doubt }
+func (l *Loop) Validity() Validity { return l.validity }
 
 // Stamp is that of the state of the last tick, ns.
-func (l *Loop) Stamp() int64 { return l.flown }
+func (l *Loop) Stamp() int64 { return l.lastStamp }

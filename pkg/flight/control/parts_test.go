@@ -34,7 +34,7 @@ func TestActuatorIsTheModels(t *testing.T) {
 		}
 		var a actuator
 		a.hover()
-		a.use(m, dt, dt)
+		a.setModel(m, dt, dt)
 		for range rapid.IntRange(1, 300).Draw(t, "ticks") {
 			c := quad.Command{Thrust: x(0, 20).Draw(t, "T"),
 				Rates: so3.Vec3{X: x(-6, 6).Draw(t, "x"), Y: x(-6, 6).Draw(t, "y"), Z: 1}}
@@ -60,8 +60,8 @@ func TestActuatorAtHigherRates(t *testing.T) {
 	for _, a := range []*actuator{&slow, &fast} {
 		a.hover()
 	}
-	slow.use(m, .02, .02)
-	fast.use(m, .02, .0025)
+	slow.setModel(m, .02, .02)
+	fast.setModel(m, .02, .0025)
 	for k := range 100 {
 		c := quad.Command{Thrust: 10 + 5*math.Sin(float64(k)), Rates: so3.Vec3{X: math.Cos(float64(k))}}
 		slow.step(c)
@@ -78,7 +78,7 @@ func TestActuatorAtHigherRates(t *testing.T) {
 func TestPace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const period = 20_000_000
-		p := NewPace(period)
+		p := NewScheduler(period)
 		interval := rapid.Int64Range(period/20, period).Draw(t, "interval")
 		jitter := rapid.Int64Range(0, min(interval/3, (period-interval)/2)).Draw(t, "jitter") // more may miss a tick
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -86,7 +86,7 @@ func TestPace(t *testing.T) {
 		const n = 2000
 		for k := range int64(n) {
 			at := stamp + k*interval + rng.Int64N(2*jitter+1) - jitter
-			if !p.Sample(at, at) {
+			if !p.DueAtSample(at, at) {
 				continue
 			}
 			ticks++
@@ -103,21 +103,21 @@ func TestPace(t *testing.T) {
 
 func TestPaceWithoutSamples(t *testing.T) {
 	const ms = 1_000_000
-	p := NewPace(20 * ms)
-	if p.Clock(5) {
+	p := NewScheduler(20 * ms)
+	if p.DueByClock(5) {
 		t.Error("a tick before the first sample")
 	}
-	if !p.Sample(1000*ms, 1005*ms) || p.Sample(1005*ms, 1010*ms) || p.Clock(1034*ms) || !p.Clock(1035*ms) ||
-		p.Clock(1050*ms) || !p.Clock(1065*ms) {
+	if !p.DueAtSample(1000*ms, 1005*ms) || p.DueAtSample(1005*ms, 1010*ms) || p.DueByClock(1034*ms) || !p.DueByClock(1035*ms) ||
+		p.DueByClock(1050*ms) || !p.DueByClock(1065*ms) {
 		t.Error("ticks by the clock")
 	}
-	if !p.Sample(1105*ms, 1110*ms) || p.Missed() != 4 || p.Sample(1110*ms, 1111*ms) {
+	if !p.DueAtSample(1105*ms, 1110*ms) || p.Missed() != 4 || p.DueAtSample(1110*ms, 1111*ms) {
 		t.Errorf("a sample after a gap, %d missed", p.Missed())
 	}
-	if !p.Sample(10*ms, 1120*ms) || p.Sample(15*ms, 1125*ms) || !p.Sample(30*ms, 1140*ms) {
+	if !p.DueAtSample(10*ms, 1120*ms) || p.DueAtSample(15*ms, 1125*ms) || !p.DueAtSample(30*ms, 1140*ms) {
 		t.Error("the samples' clock was set back")
 	}
-	if !p.Clock(10*ms) || p.Clock(20*ms) {
+	if !p.DueByClock(10*ms) || p.DueByClock(20*ms) {
 		t.Error("the clock was set back")
 	}
 }

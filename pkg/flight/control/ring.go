@@ -2,8 +2,8 @@ package control
 
 import "sync/atomic"
 
-// Ring hands values from one goroutine to another in order, without locks or allocation. A full ring takes nothing more:
-// the writer never waits for the reader.
+// Ring hands values from one goroutine to another in order, without locks or allocation. A full ring takes nothing
+// more: the writer never waits for the reader.
 type Ring[T any] struct {
 	slots   []T
 	head    atomic.Uint64 // next to be read

@@ -17,8 +17,8 @@ func TestSwapTakesTheNewActuator(t *testing.T) {
 	second.actuator = quadrotor.Actuator{ThrustGain: 0.8, RateGain: 1.2, ThrustLag: 0.02, RateLag: 0.05}
 	l, want := newLoop(t, c), actuator{}
 	want.hover()
-	l.Follow(course(t, "hover"))
-	tick := NewTick()
+	l.SetReference(course(t, "hover"))
+	tick := NewTickRecord()
 	const row = 20_000_000 // ns
 	for k := range 40 {
 		if k == 0 || k == 20 {
@@ -26,12 +26,12 @@ func TestSwapTakesTheNewActuator(t *testing.T) {
 			if k == 20 {
 				flown = second
 			}
-			l.Fly(flown)
-			want.use(flown.actuator, flown.dt, 1/c.Rate)
+			l.SetPolicy(flown)
+			want.setModel(flown.actuator, flown.dt, 1/c.Rate)
 		}
-		m := Measured{Stamp: epoch + int64(k)*row,
+		m := Sample{Stamp: epoch + int64(k)*row,
 			State: quad.State{P: so3.Vec3{X: 0.01 * float64(k), Z: 1}, Q: so3.Identity()}}
-		l.Sense(&m)
+		l.AddSample(&m)
 		if _, ok := l.Tick(m.Stamp); !ok {
 			continue
 		}

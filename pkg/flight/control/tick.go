@@ -6,7 +6,7 @@ import (
 )
 
 // Tick is all that there is to know of one tick.
-type Tick struct {
+type TickRecord struct {
 	Seq         uint64 // from 0
 	Stamp       int64  // of State, ns
 	State       quad.State
@@ -24,36 +24,36 @@ type Tick struct {
 }
 
 // Record writes the last tick down. Once, after its command has gone out: it also carries the actuator on.
-func (l *Loop) Record(t *Tick) {
-	t.Seq, t.Stamp, t.State = l.seq-1, l.flown, l.state
-	t.Command, t.Sent, t.Actuator = l.asked, l.sent, l.actuator.e
-	if l.aside {
+func (l *Loop) Record(t *TickRecord) {
+	t.Seq, t.Stamp, t.State = l.seq-1, l.lastStamp, l.state
+	t.Command, t.Sent, t.Actuator = l.commanded, l.sent, l.actuator.e
+	if l.notOffboard {
 		l.actuator.hover()
 	} else {
 		l.actuator.step(l.sent)
 	}
-	o := &l.craft.policy.Observation
+	o := &l.policy.policy.Observation
 	t.Reference = t.Reference[:0]
 	for k := range o.Looks {
-		t.Reference = append(t.Reference, l.course.at(seconds(l.flown, l.origin)+o.Look(k)))
+		t.Reference = append(t.Reference, l.task.at(seconds(l.lastStamp, l.origin)+o.Look(k)))
 	}
 	t.Latent, t.LatentStamp, t.Confidence = t.Latent[:0], 0, 0
-	if l.given != nil {
-		t.Latent = append(t.Latent, l.given...)
+	if l.latentUsed != nil {
+		t.Latent = append(t.Latent, l.latentUsed...)
 		t.LatentStamp, t.Confidence = l.latent.Stamp, 1-min(max(l.latent.Novelty, 0), 1)
 	} else {
-		for range l.craft.Latent() {
+		for range l.policy.Latent() {
 			t.Latent = append(t.Latent, 0)
 		}
 	}
-	t.Bundle, t.Task = l.craft.ID, l.course.Task
+	t.Bundle, t.Task = l.policy.ID, l.task.Task
 	t.Stage, t.Cause = l.guard.Stage(), l.guard.Tripped()
 }
 
 // mostLooks is how far a policy may look ahead, in points.
-const mostLooks = 50
+const maxLookaheads = 50
 
 // NewTick is a tick with room for whatever is flown.
-func NewTick() Tick {
-	return Tick{Reference: make([]quad.Reference, 0, mostLooks), Latent: make([]float32, 0, longest)}
+func NewTickRecord() TickRecord {
+	return TickRecord{Reference: make([]quad.Reference, 0, maxLookaheads), Latent: make([]float32, 0, maxLatent)}
 }

@@ -2,7 +2,8 @@
 // is known, in training as in flight.
 //
 // Velocity is the slope at the newest pose of a polynomial fitted by least squares to the positions of a short window
-// (Savitzky and Golay 1964 at the window's end, for stamps of any spacing). Position and attitude are the measured ones.
+// (Savitzky and Golay 1964 at the window's end, for stamps of any spacing). Position and attitude are the measured
+// ones.
 package estimator
 
 import (
@@ -14,9 +15,9 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Params of an Estimator. The defaults were chosen on real 50 Hz flights of two vehicles against a smoothed velocity. There, order 2
-// erred by 122, 123, 118 mm/s rms with 5, 6, 8 poses on one vehicle and by 100, 88, 73 mm/s on another, while the bias
-// under a jerk j grows as 0.1·j·window². Order 1 was worse from 6 poses on, order 3 throughout.
+// Params of an Estimator. The defaults were chosen on real 50 Hz flights of two vehicles against a smoothed velocity.
+// There, order 2 erred by 122, 123, 118 mm/s rms with 5, 6, 8 poses on one vehicle and by 100, 88, 73 mm/s on another,
+// while the bias under a jerk j grows as 0.1·j·window². Order 1 was worse from 6 poses on, order 3 throughout.
 type Params struct {
 	Window   float64 `param:"window" default:"0.11" min:"0.01" max:"1" unit:"s" doc:"poses up to this old enter the fit: six at 50 Hz with room for jitter; at 100 Hz and more 0.08 is quicker and still quiet"`
 	Order    int     `param:"order" default:"2" min:"1" max:"3" doc:"degree of the fitted polynomial"`

@@ -18,66 +18,66 @@ type belief struct {
 	stamp float64  // of the last state given, believed or not, s; −Inf before the first
 	known bool     // a state was believed once
 
-	doubted bool       // the last state was not believed
-	suspect quad.State // that state
-	agreed  float64    // time for which such states agreed among themselves, s
+	rejected  bool       // the last state was not believed
+	candidate quad.State // that state
+	agreedFor float64    // time for which such states agreed among themselves, s
 }
 
 // windMemory is the time constant of the wind's estimate, s.
 const windMemory = 1.0
 
 // longest time over which dead reckoning is held against a measurement, s.
-const longestReckoning = 0.2
+const maxReckoning = 0.2
 
 func newBelief(c *Config) belief {
 	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1)}
 }
 
 // take looks at a valid state of a new stamp, under the command sent last, and reports whether it is believed.
-func (b *belief) take(s *quad.State, stamp float64, sent quad.Command) bool {
-	elapsed := min(stamp-b.stamp, longestReckoning)
+func (b *belief) update(s *quad.State, stamp float64, sent quad.Command) bool {
+	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
 		b.accept(s, stamp)
 		return true
 	}
 	expected := b.state
-	dt := min(max(stamp-b.at, 0), longestReckoning)
+	dt := min(max(stamp-b.at, 0), maxReckoning)
 	move(&expected, dt, sent, b.wind)
-	if b.near(s, &expected) {
+	if b.agrees(s, &expected) {
 		if dt > 0 {
 			off := s.V.Sub(expected.V).Scale(1 / dt)
-			b.wind = shorten(b.wind.Add(off.Scale(min(dt/windMemory, 1))), quad.Gravity)
+			b.wind = clampNorm(b.wind.Add(off.Scale(min(dt/windMemory, 1))), quad.Gravity)
 		}
 		b.accept(s, stamp)
 		return true
 	}
-	move(&b.suspect, elapsed, sent, b.wind)
-	if b.doubted && b.near(s, &b.suspect) {
-		b.agreed += elapsed
+	move(&b.candidate, elapsed, sent, b.wind)
+	if b.rejected && b.agrees(s, &b.candidate) {
+		b.agreedFor += elapsed
 	} else {
-		b.agreed = 0
+		b.agreedFor = 0
 	}
-	b.suspect, b.doubted = *s, true
-	if b.agreed >= b.settle {
+	b.candidate, b.rejected = *s, true
+	if b.agreedFor >= b.settle {
 		b.accept(s, stamp)
 	}
-	return !b.doubted
+	return !b.rejected
 }
 
 func (b *belief) accept(s *quad.State, stamp float64) {
-	b.state, b.at, b.known, b.doubted = *s, stamp, true, false
+	b.state, b.at, b.known, b.rejected = *s, stamp, true, false
 	b.state.Q = s.Q.Normalize()
 }
 
-func (b *belief) near(s, expected *quad.State) bool {
+func (b *belief) agrees(s, expected *quad.State) bool {
 	turn := so3.Log(expected.Q.Conj().Mul(s.Q)).Norm()
 	return s.P.Sub(expected.P).Norm() <= b.jump && turn <= b.jumpAngle
 }
 
 // reckon carries the belief on to now under the command sent.
-func (b *belief) reckon(now float64, sent quad.Command) {
-	move(&b.state, min(max(now-b.at, 0), longestReckoning), sent, b.wind)
+func (b *belief) deadReckon(now float64, sent quad.Command) {
+	move(&b.state, min(max(now-b.at, 0), maxReckoning), sent, b.wind)
 	b.at = now
 }
 
@@ -91,11 +91,11 @@ func move(s *quad.State, dt float64, c quad.Command, wind so3.Vec3) {
 
 // Bounds of what a state in an arena can hold; beyond, a position is a mistake of units and arithmetic might overflow.
 const (
-	farthest = 1e6 // m
-	fastest  = 1e3 // m/s
+	maxDistance = 1e6 // m
+	maxSpeed    = 1e3 // m/s
 )
 
 // valid reports whether s is a state at all.
 func valid(s *quad.State) bool {
-	return s.P.Norm() <= farthest && s.V.Norm() <= fastest && math.Abs(s.Q.Norm()-1) <= quad.NormSlack
+	return s.P.Norm() <= maxDistance && s.V.Norm() <= maxSpeed && math.Abs(s.Q.Norm()-1) <= quad.NormSlack
 }

@@ -9,27 +9,27 @@ import (
 
 // check looks at everything, tripped or not, and returns the first thing that is wrong.
 func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
-	found := g.observe(in, dt)
+	found := g.checkState(in, dt)
 	if missed {
 		found = Missed
 	}
 	if found == None {
-		found = g.motion()
+		found = g.checkMotion()
 	}
-	if asked := g.asked(in.Command, dt); found == None {
+	if asked := g.checkCommand(in.Command, dt); found == None {
 		found = asked
 	}
-	if found == None && in.Unpoised && (in.Aside || g.aside) {
-		found = Unpoised
+	if found == None && in.NotReady && (in.NotOffboard || g.notOffboard) {
+		found = NotReady
 	}
-	if found != None && found != g.breach {
+	if found != None && found != g.violation {
 		g.counts[found]++
 	}
 	return found
 }
 
 // observe brings the belief up to date: by the state given or, where that cannot be used, by dead reckoning.
-func (g *Guard) observe(in *Input, dt float64) Cause {
+func (g *Guard) checkState(in *Input, dt float64) Cause {
 	b, wrong := &g.belief, None
 	switch age := in.Now - in.Stamp; {
 	case !(math.Abs(age) <= g.config.MaxAge):
@@ -40,27 +40,27 @@ func (g *Guard) observe(in *Input, dt float64) Cause {
 		if in.Stamp < b.stamp-g.config.MaxAge { // the clock was set back
 			b.stamp, b.at = in.Stamp, in.Stamp
 		} else if in.Stamp > b.stamp {
-			g.take(in)
+			g.updateBelief(in)
 		}
-		if b.doubted {
+		if b.rejected {
 			wrong = Jump
 		}
 	}
 	if wrong == None {
-		g.blind = 0
+		g.blindFor = 0
 		return None
 	}
-	g.blind += dt
+	g.blindFor += dt
 	if b.known && g.phase != Off {
-		b.reckon(g.now, g.sent)
+		b.deadReckon(g.now, g.sent)
 	}
 	return wrong
 }
 
 // take hands the belief a new state.
-func (g *Guard) take(in *Input) {
+func (g *Guard) updateBelief(in *Input) {
 	before := g.belief.state.P
-	believed := g.belief.take(&in.State, in.Stamp, g.sent)
+	believed := g.belief.update(&in.State, in.Stamp, g.sent)
 	if !g.flying() { // what the ground bears is no wind
 		g.belief.wind = so3.Vec3{}
 	}
@@ -70,12 +70,12 @@ func (g *Guard) take(in *Input) {
 }
 
 // motion looks at the robot's motion.
-func (g *Guard) motion() Cause {
+func (g *Guard) checkMotion() Cause {
 	s := &g.belief.state
 	switch {
 	case !g.belief.known:
 		return Stale
-	case !g.fence.contains(s.P) || !g.fence.contains(g.config.stop(s)):
+	case !g.fence.contains(s.P) || !g.fence.contains(g.config.stoppingPoint(s)):
 		return Fence
 	case math.Acos(min(max(s.Q.ZAxis().Z, -1), 1)) > g.config.MaxTilt:
 		return Tilt
@@ -86,15 +86,15 @@ func (g *Guard) motion() Cause {
 }
 
 // asked looks at the policy's command.
-func (g *Guard) asked(c quad.Command, dt float64) Cause {
+func (g *Guard) checkCommand(c quad.Command, dt float64) Cause {
 	if !finite(c) {
 		return NotFinite
 	}
 	if g.phase != Policy || !g.atLimit(c) {
-		g.sat = 0
+		g.saturatedFor = 0
 		return None
 	}
-	if g.sat += dt; g.sat > g.config.Saturation {
+	if g.saturatedFor += dt; g.saturatedFor > g.config.Saturation {
 		return Saturated
 	}
 	return None
@@ -104,6 +104,6 @@ func (g *Guard) asked(c quad.Command, dt float64) Cause {
 func (g *Guard) atLimit(c quad.Command) bool {
 	l := &g.limits
 	at := func(x, most float64) bool { return math.Abs(x) >= most*(1-1e-6) }
-	return c.Thrust <= l.MinThrust || at(c.Thrust, l.MaxThrust) || at(c.Rates.X, l.MaxTilt) ||
-		at(c.Rates.Y, l.MaxTilt) || at(c.Rates.Z, l.MaxYaw)
+	return c.Thrust <= l.MinThrust || at(c.Thrust, l.MaxThrust) || at(c.Rates.X, l.MaxTiltRate) ||
+		at(c.Rates.Y, l.MaxTiltRate) || at(c.Rates.Z, l.MaxYawRate)
 }

@@ -54,6 +54,6 @@ func (b *box) inside(p so3.Vec3, margin float64) so3.Vec3 {
 }
 
 // stop is where a robot comes to rest that brakes now.
-func (c *Config) stop(s *quad.State) so3.Vec3 {
+func (c *Config) stoppingPoint(s *quad.State) so3.Vec3 {
 	return s.P.Add(s.V.Scale(c.Reaction + s.V.Norm()/(2*c.Brake)))
 }

@@ -11,15 +11,15 @@ import (
 
 // Input is what a tick hands to the guard. All times are of one clock, in s.
 type Input struct {
-	Now     float64
-	Stamp   float64 // of State; −Inf while there is none
-	State   quad.State
-	Command quad.Command // what the policy asks for
-	Aside   bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
+	Now         float64
+	Stamp       float64 // of State; −Inf while there is none
+	State       quad.State
+	Command     quad.Command // what the policy asks for
+	NotOffboard bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 
-	// Unpoised says that no policy can take over from State: it stands, or is far from its course. It counts until commands
-	// are followed, and in the first tick in which they are.
-	Unpoised bool
+	// Unpoised says that no policy can take over from State: it stands, or is far from its course. It counts until
+	// commands are followed, and in the first tick in which they are.
+	NotReady bool
 }
 
 // Guard decides, tick for tick, which command goes out. It is for one goroutine and allocates nothing after New.
@@ -30,25 +30,25 @@ type Guard struct {
 	law    *Law
 	belief belief
 
-	phase   Stage // Policy, Hold, Land or Off
-	latched bool
-	landing bool    // that was asked for
-	blind   float64 // time without a usable state, s
-	limited bool    // the policy's command was cut
-	aside   bool    // the command was not followed
-	sat     float64 // time for which the policy asked for the limits, s
+	phase         Stage // Policy, Hold, Land or Off
+	latched       bool
+	landRequested bool    // that was asked for
+	blindFor      float64 // time without a usable state, s
+	limited       bool    // the policy's command was cut
+	notOffboard   bool    // the command was not followed
+	saturatedFor  float64 // time for which the policy asked for the limits, s
 
-	now    float64 // of the last tick, NaN before the first, s
-	held   float64 // time since the trip, s
-	cause  Cause   // of the trip
-	breach Cause   // of the last tick
-	counts [causes]uint64
+	now       float64 // of the last tick, NaN before the first, s
+	heldFor   float64 // time since the trip, s
+	cause     Cause   // of the trip
+	violation Cause   // of the last tick
+	counts    [causeCount]uint64
 
-	anchor  so3.Vec3 // where the law holds
-	yaw     float64
-	landZ   float64 // height of the descending reference, m
-	resting float64 // time at rest on the way down, s
-	sent    quad.Command
+	holdPoint  so3.Vec3 // where the law holds
+	yaw        float64
+	descentZ   float64 // height of the descending reference, m
+	restingFor float64 // time at rest on the way down, s
+	sent       quad.Command
 }
 
 // inset is how far inside the geofence the law holds, m.
@@ -64,7 +64,7 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !(c.Ground+airborne < fence.hi.Z-inset) {
+	if !(c.Ground+minFlightHeight < fence.hi.Z-inset) {
 		return nil, fmt.Errorf("ground is at %g m, expected below the geofence's top at %g m", c.Ground, fence.hi.Z)
 	}
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), phase: Off, now: math.NaN()}, nil
@@ -73,14 +73,14 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 // Tick returns the command that goes out: always finite and within the limits.
 func (g *Guard) Tick(in *Input) quad.Command {
 	dt, missed := g.elapse(in.Now)
-	g.breach = g.check(in, dt, missed)
-	g.aside = in.Aside
+	g.violation = g.check(in, dt, missed)
+	g.notOffboard = in.NotOffboard
 	switch {
-	case g.aside:
-		g.stand()
+	case g.notOffboard:
+		g.standBy()
 	case g.latched:
-	case g.breach != None:
-		g.trip(g.breach)
+	case g.violation != None:
+		g.trip(g.violation)
 	default:
 		g.phase = Policy
 	}
@@ -89,30 +89,30 @@ func (g *Guard) Tick(in *Input) quad.Command {
 		g.limited = g.sent != in.Command
 		return g.sent
 	}
-	if !g.aside {
+	if !g.notOffboard {
 		g.descend(dt)
 	}
 	g.sent = g.fallback()
 	return g.sent
 }
 
-// stand sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no flight
-// of the policy, and neither does a hand-over that was none; one that tripped the guard in a flight before goes on, and so
-// does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where it holds, or
-// lands, when commands are followed again.
-func (g *Guard) stand() {
-	g.belief.wind, g.sat = so3.Vec3{}, 0
-	if g.cause == Unpoised && !g.landing {
+// stand sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no
+// flight of the policy, and neither does a hand-over that was none; one that tripped the guard in a flight before goes
+// on, and so does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where
+// it holds, or lands, when commands are followed again.
+func (g *Guard) standBy() {
+	g.belief.wind, g.saturatedFor = so3.Vec3{}, 0
+	if g.cause == NotReady && !g.landRequested {
 		g.latched = false
 	}
 	switch {
 	case g.latched:
 		g.trip(g.cause)
-		if g.landing && g.phase == Hold {
+		if g.landRequested && g.phase == Hold {
 			g.land()
 		}
-	case g.breach != None:
-		g.trip(g.breach)
+	case g.violation != None:
+		g.trip(g.violation)
 		g.latched = false
 	default:
 		g.phase = Policy
@@ -138,80 +138,80 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 // trip takes the last word from the policy. A robot that stands is not made to fly: its motors stop, until a reset or,
 // where only the state was missing, until it comes.
 func (g *Guard) trip(c Cause) {
-	g.cause, g.held, g.limited = c, 0, false
+	g.cause, g.heldFor, g.limited = c, 0, false
 	g.law.Reset()
 	if !g.flying() {
 		g.phase, g.latched = Off, g.belief.known && c != Stale
-		g.landing = g.landing && g.latched
+		g.landRequested = g.landRequested && g.latched
 		return
 	}
 	g.phase, g.latched = Hold, true
-	g.law.integral = shorten(g.belief.wind.Scale(-1), g.config.Gains.IntegralMost)
+	g.law.integral = clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
 	g.hold()
 }
 
 // airborne is the height above the ground, m, and groundSpeed the speed, m/s, from which on a robot flies.
 const (
-	airborne    = 0.2
-	groundSpeed = 0.5
+	minFlightHeight = 0.2
+	minFlightSpeed  = 0.5
 )
 
 func (g *Guard) flying() bool { return g.belief.known && g.config.Flying(&g.belief.state) }
 
 // Flying reports whether a robot is in the air, as far as its height and its speed tell.
 func (c *Config) Flying(s *quad.State) bool {
-	return s.P.Z > c.Ground+airborne || s.V.Norm() > groundSpeed
+	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
 }
 
 // hold anchors the law where the robot can stop, inside the fence and off the ground.
 func (g *Guard) hold() {
 	s := &g.belief.state
-	g.anchor = g.fence.inside(g.config.stop(s), inset)
-	g.anchor.Z = max(g.anchor.Z, min(g.config.Ground+2*airborne, g.fence.hi.Z-inset))
+	g.holdPoint = g.fence.inside(g.config.stoppingPoint(s), inset)
+	g.holdPoint.Z = max(g.holdPoint.Z, min(g.config.Ground+2*minFlightHeight, g.fence.hi.Z-inset))
 	g.yaw = s.Q.Yaw()
-	g.landZ = s.P.Z
+	g.descentZ = s.P.Z
 }
 
-// Touch-down: the reference is well below the robot, and that does not move; or, blind, the robot is believed so far below
-// the floor that it must be there (in 4 s reckoning went wrong by 0.6 m in a simulated wind).
+// Touch-down: the reference is well below the robot, and that does not move; or, blind, the robot is believed so far
+// below the floor that it must be there (in 4 s reckoning went wrong by 0.6 m in a simulated wind).
 const (
-	below    = 0.4  // m
-	stands   = 0.15 // m/s
-	standing = 0.5  // s
-	buried   = 1.0  // m
+	touchdownMargin = 0.4  // m
+	maxRestSpeed    = 0.15 // m/s
+	minRestTime     = 0.5  // s
+	maxBelowFloor   = 1.0  // m
 )
 
 // descend moves from Hold to Land to Off as time goes by.
 func (g *Guard) descend(dt float64) {
 	s := &g.belief.state
-	g.held += dt
-	if g.phase == Hold && (g.held >= g.config.Hold || g.blind > g.config.Blind) {
+	g.heldFor += dt
+	if g.phase == Hold && (g.heldFor >= g.config.Hold || g.blindFor > g.config.Blind) {
 		g.land()
 	}
 	if g.phase != Land {
 		return
 	}
-	g.landZ = max(g.landZ-g.config.Descent*dt, s.P.Z-1.25*below)
-	if g.landZ < s.P.Z-below && s.V.Norm() < stands {
-		g.resting += dt
+	g.descentZ = max(g.descentZ-g.config.Descent*dt, s.P.Z-1.25*touchdownMargin)
+	if g.descentZ < s.P.Z-touchdownMargin && s.V.Norm() < maxRestSpeed {
+		g.restingFor += dt
 	} else {
-		g.resting = 0
+		g.restingFor = 0
 	}
-	if g.resting >= standing || g.blind > 0 && s.P.Z < g.config.Ground-buried {
+	if g.restingFor >= minRestTime || g.blindFor > 0 && s.P.Z < g.config.Ground-maxBelowFloor {
 		g.phase = Off
 	}
 }
 
-func (g *Guard) land() { g.phase, g.landZ, g.resting = Land, g.belief.state.P.Z, 0 }
+func (g *Guard) land() { g.phase, g.descentZ, g.restingFor = Land, g.belief.state.P.Z, 0 }
 
 // fallback is the command of the guard's own.
 func (g *Guard) fallback() quad.Command {
-	r := quad.Reference{P: g.anchor, Yaw: g.yaw}
+	r := quad.Reference{P: g.holdPoint, Yaw: g.yaw}
 	switch g.phase {
 	case Off:
 		return g.limits.Clip(quad.Command{})
 	case Land:
-		r.P.Z, r.V.Z = g.landZ, -g.config.Descent
+		r.P.Z, r.V.Z = g.descentZ, -g.config.Descent
 	}
 	return g.law.Track(g.now, &g.belief.state, &r)
 }
@@ -219,11 +219,11 @@ func (g *Guard) fallback() quad.Command {
 // Stage says who was in charge of the last tick.
 func (g *Guard) Stage() Stage {
 	switch {
-	case g.aside:
-		return Aside
+	case g.notOffboard:
+		return NotOffboard
 	case g.phase == Policy && g.limited:
 		return Limited
-	case (g.phase == Hold || g.phase == Land) && g.blind > 0:
+	case (g.phase == Hold || g.phase == Land) && g.blindFor > 0:
 		return Blind
 	}
 	return g.phase
@@ -238,7 +238,7 @@ func (g *Guard) Tripped() Cause {
 }
 
 // Breach is what was wrong at the last tick, tripped already or not.
-func (g *Guard) Breach() Cause { return g.breach }
+func (g *Guard) Violation() Cause { return g.violation }
 
 // Count is how often something went wrong: from a tick without it to one with it.
 func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
@@ -246,14 +246,14 @@ func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 // Trip takes the last word from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() {
 	if !g.latched {
-		g.trip(Asked)
+		g.trip(Requested)
 	}
 }
 
 // Land makes the law land, or once commands are followed.
 func (g *Guard) Land() {
 	g.Trip()
-	g.landing = g.latched
+	g.landRequested = g.latched
 	if g.phase == Hold {
 		g.land()
 	}
@@ -265,10 +265,10 @@ func (g *Guard) Reset() error {
 	switch {
 	case !g.belief.known:
 		return errors.New("the guard stays: there is no state")
-	case g.breach != None && g.breach != Unpoised:
-		return fmt.Errorf("the guard stays: %v", g.breach)
+	case g.violation != None && g.violation != NotReady:
+		return fmt.Errorf("the guard stays: %v", g.violation)
 	case g.latched:
-		g.phase, g.latched, g.landing, g.sat = Policy, false, false, 0
+		g.phase, g.latched, g.landRequested, g.saturatedFor = Policy, false, false, 0
 	}
 	return nil
 }

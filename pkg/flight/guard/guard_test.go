@@ -138,7 +138,7 @@ func TestLimits(t *testing.T) {
 		in := hovering(k)
 		in.Command = quad.Command{Thrust: 1000, Rates: so3.Vec3{X: -1000, Y: 3, Z: 50}}
 		c := g.Tick(&in)
-		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTilt, Y: 3, Z: l.MaxYaw}} ||
+		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTiltRate, Y: 3, Z: l.MaxYawRate}} ||
 			g.Stage() != Limited) {
 			t.Fatalf("tick %d: %+v in stage %v", k, c, g.Stage())
 		}
@@ -239,7 +239,7 @@ func TestStaysInsideTheFence(t *testing.T) {
 		w := &world{body: newBody(so3.Vec3{Z: 2}, so3.Vec3{}, so3.Identity())}
 		w.wind = [3]float64{1.5, 0.5, 0}
 		var last quad.State
-		flyGuarded(g, w, Follower{newLaw(t), outward{v}}, 25, intact, func(at float64, s *quad.State) {
+		flyGuarded(g, w, PathFollower{newLaw(t), outward{v}}, 25, intact, func(at float64, s *quad.State) {
 			if !g.fence.contains(s.P) {
 				t.Fatalf("%v: outside at %v after %.2f s", v, s.P, at)
 			}
@@ -261,7 +261,7 @@ func TestCatchesATumble(t *testing.T) {
 		}
 	}
 	var at2 quad.State
-	flyGuarded(g, w, Follower{newLaw(t), outward{}}, 4, spin, func(at float64, s *quad.State) {
+	flyGuarded(g, w, PathFollower{newLaw(t), outward{}}, 4, spin, func(at float64, s *quad.State) {
 		if s.P.Z < 0.8 {
 			t.Fatalf("fell to %.2f m", s.P.Z)
 		}
@@ -285,7 +285,7 @@ func TestLandsBlind(t *testing.T) {
 		}
 	}
 	var stages []Stage
-	flyGuarded(g, w, Follower{newLaw(t), p}, 15, lose, func(at float64, s *quad.State) {
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 15, lose, func(at float64, s *quad.State) {
 		stages = append(stages, g.Stage())
 		if lean := math.Acos(s.Q.ZAxis().Z); at > 5.5 && !w.landed && lean > 0.35 {
 			t.Fatalf("tilted by %.2f rad at %.2f s", lean, at)
@@ -333,7 +333,7 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 			g := newGuard(t, func(c *Config) { c.Hold = 100 })
 			w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
 			w.wind = [3]float64{1, 0, 0}
-			flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8, c.spoil,
+			flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8, c.spoil,
 				func(at float64, s *quad.State) {
 					if e := s.P.Sub(so3.Vec3{Z: 1.5}).Norm(); e > 0.4 {
 						t.Fatalf("%.2f m away at %.2f s", e, at)
@@ -349,7 +349,7 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 func TestLandsOnRequest(t *testing.T) {
 	g := newGuard(t)
 	w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
-	flyGuarded(g, w, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 12, func(at float64, _ *Input) {
+	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 12, func(at float64, _ *Input) {
 		if at == 1 {
 			g.Land()
 		}
@@ -357,13 +357,13 @@ func TestLandsOnRequest(t *testing.T) {
 			t.Fatalf("stage %v at %.2f s", g.Stage(), at)
 		}
 	}, func(float64, *quad.State) {})
-	if g.Tripped() != Asked || g.Stage() != Off || !w.landed || w.hardest > 0.6 {
+	if g.Tripped() != Requested || g.Stage() != Off || !w.landed || w.hardest > 0.6 {
 		t.Errorf("%v for %v, landed %t at %.2f m/s", g.Stage(), g.Tripped(), w.landed, w.hardest)
 	}
 }
 
-// Whatever comes in whatever order: what goes out is finite and within the limits, no policy flies on an old state, and a
-// trip lasts.
+// Whatever comes in whatever order: what goes out is finite and within the limits, no policy flies on an old state, and
+// a trip lasts.
 func TestRandomWalk(t *testing.T) {
 	limits := defaultLimits()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -394,7 +394,7 @@ func TestRandomWalk(t *testing.T) {
 			if !within(limits, c) {
 				rt.Fatalf("%+v gave %+v in stage %v", in, c, g.Stage())
 			}
-			policy := g.Stage() <= Limited
+			policy := g.Stage().PolicyFlies()
 			if policy && (latched || !(math.Abs(in.Now-in.Stamp) <= 0.1) || g.Tripped() != None) {
 				rt.Fatalf("the policy flew on %+v; latched: %t, for %v", in, latched, g.Tripped())
 			}
@@ -420,43 +420,6 @@ func TestGuardAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per tick", n)
 	}
 }
-
-func TestConfig(t *testing.T) {
-	var c Config
-	if err := param.Check(&c); err != nil {
-		t.Fatal(err)
-	}
-	param.Default(&c)
-	for _, bad := range []struct {
-		want   string
-		change func(*Config)
-	}{
-		{"fence_min and fence_max have 2 and 3 numbers", func(c *Config) { c.FenceMin = []float64{0, 0} }},
-		{"fence_min and fence_max: y from 1 to 1 m",
-			func(c *Config) { c.FenceMin, c.FenceMax = []float64{0, 1, 0}, []float64{1, 1, 1} }},
-		{"ground is at 9 m, expected below the geofence's top at 4 m", func(c *Config) { c.Ground = 9 }},
-	} {
-		d := c
-		bad.change(&d)
-		if _, err := New(d, defaultLimits()); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("got %v, want %s", err, bad.want)
-		}
-	}
-	for s := Policy; s <= Aside; s++ {
-		if s.String() == "unknown" || s.String() == "" {
-			t.Errorf("stage %d has no name", s)
-		}
-		if s.Guarded() != (s > Limited && s != Aside) {
-			t.Errorf("%v: guarded is %v", s, s.Guarded())
-		}
-	}
-	for c := range causes {
-		if c.String() == "" {
-			t.Errorf("cause %d has no words", c)
-		}
-	}
-}
-
 func BenchmarkGuard(b *testing.B) {
 	g := newGuard(b)
 	for k := 0; b.Loop(); k++ {
@@ -465,28 +428,28 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// While commands are not followed nothing latches and nothing lands: a breach is told of, the law would hold where the robot
-// is by then, and all is well when the breach is over. What tripped in a flight before stays tripped.
+// While commands are not followed nothing latches and nothing lands: a breach is told of, the law would hold where the
+// robot is by then, and all is well when the breach is over. What tripped in a flight before stays tripped.
 func TestAside(t *testing.T) {
 	for _, b := range breaches {
 		t.Run(b.name, func(t *testing.T) {
 			g := newGuard(t, func(c *Config) { c.FenceMax, c.Hold = []float64{4, 0.1, 8}, 0.1 })
 			tick := func(k int, aside bool, spoil func(*Input)) quad.Command {
 				in := hovering(k)
-				in.Aside = aside
+				in.NotOffboard = aside
 				spoil(&in)
 				return g.Tick(&in)
 			}
 			well := func(*Input) {}
 			for k := range 50 {
-				if c := tick(k, true, well); c != asked || g.Stage() != Aside || g.Tripped() != None {
+				if c := tick(k, true, well); c != asked || g.Stage() != NotOffboard || g.Tripped() != None {
 					t.Fatalf("tick %d: %+v, %v, %v", k, c, g.Stage(), g.Tripped())
 				}
 			}
 			for k := 50; k < 58; k++ {
 				c := tick(k, true, b.spoil)
 				over := b.cause == Missed && k > 50 // one tick after it
-				if c == asked != over || !within(defaultLimits(), c) || g.Stage() != Aside {
+				if c == asked != over || !within(defaultLimits(), c) || g.Stage() != NotOffboard {
 					t.Fatalf("tick %d: %+v, %v", k, c, g.Stage())
 				}
 				if k == 50 && g.Tripped() != b.cause {
@@ -518,7 +481,7 @@ func TestAsksForLimitsAside(t *testing.T) {
 	g := newGuard(t)
 	for k := range 200 {
 		in := hovering(k)
-		in.State.P.Z, in.Command.Thrust, in.Aside = 0.03, 100, true
+		in.State.P.Z, in.Command.Thrust, in.NotOffboard = 0.03, 100, true
 		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MaxThrust, Rates: asked.Rates}) ||
 			g.Tripped() != None {
 			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
@@ -526,8 +489,8 @@ func TestAsksForLimitsAside(t *testing.T) {
 	}
 }
 
-// A landing that is asked for while commands are not followed comes when they are: beside a breach that would pass, from a
-// policy that is well, of a guard that tripped before, and of a robot that stood on the ground.
+// A landing that is asked for while commands are not followed comes when they are: beside a breach that would pass,
+// from a policy that is well, of a guard that tripped before, and of a robot that stood on the ground.
 func TestLandsAside(t *testing.T) {
 	for name, c := range map[string]struct {
 		before  func(*Guard)
@@ -535,10 +498,10 @@ func TestLandsAside(t *testing.T) {
 		cause   Cause
 		takeOff bool
 	}{
-		"breach":    {func(*Guard) {}, func(in *Input) { in.Command.Thrust = math.NaN() }, Asked, false},
-		"well":      {func(*Guard) {}, func(*Input) {}, Asked, false},
-		"unpoised":  {func(*Guard) {}, func(in *Input) { in.Unpoised = true }, Asked, false},
-		"on ground": {func(*Guard) {}, func(in *Input) { in.State.P.Z = 0.02 }, Asked, true},
+		"breach":    {func(*Guard) {}, func(in *Input) { in.Command.Thrust = math.NaN() }, Requested, false},
+		"well":      {func(*Guard) {}, func(*Input) {}, Requested, false},
+		"unpoised":  {func(*Guard) {}, func(in *Input) { in.NotReady = true }, Requested, false},
+		"on ground": {func(*Guard) {}, func(in *Input) { in.State.P.Z = 0.02 }, Requested, true},
 		"tripped": {func(g *Guard) {
 			in := hovering(0)
 			in.Command.Thrust = math.NaN()
@@ -549,7 +512,7 @@ func TestLandsAside(t *testing.T) {
 		c.before(g)
 		tick := func(k int, aside bool, spoil func(*Input)) {
 			in := hovering(k)
-			in.Aside = aside
+			in.NotOffboard = aside
 			spoil(&in)
 			g.Tick(&in)
 		}
@@ -589,7 +552,7 @@ func TestResetAside(t *testing.T) {
 		}
 		tick := func(k int, spoil func(*Input)) {
 			in := hovering(k)
-			in.Aside = true
+			in.NotOffboard = true
 			spoil(&in)
 			g.Tick(&in)
 		}
@@ -606,8 +569,8 @@ func TestResetAside(t *testing.T) {
 	}
 }
 
-// Where no policy can take over, the guard's command goes out while it is not followed, and is the last word when it is: the
-// robot is held where it is, and does not move on the ground, until a reset, or until it was handed over anew.
+// Where no policy can take over, the guard's command goes out while it is not followed, and is the last word when it
+// is: the robot is held where it is, and does not move on the ground, until a reset, or until it was handed over anew.
 func TestUnpoised(t *testing.T) {
 	for name, c := range map[string]struct {
 		z     float64
@@ -616,17 +579,17 @@ func TestUnpoised(t *testing.T) {
 		g := newGuard(t)
 		tick := func(k int, aside, unpoised bool) quad.Command {
 			in := hovering(k)
-			in.State.P.Z, in.Aside, in.Unpoised = c.z, aside, unpoised
+			in.State.P.Z, in.NotOffboard, in.NotReady = c.z, aside, unpoised
 			return g.Tick(&in)
 		}
 		for k := range 20 {
-			if sent := tick(k, true, true); sent == asked || g.Stage() != Aside || g.Tripped() != Unpoised ||
+			if sent := tick(k, true, true); sent == asked || g.Stage() != NotOffboard || g.Tripped() != NotReady ||
 				c.stage == Off && sent.Thrust != defaultLimits().MinThrust {
 				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
 			}
 		}
 		for k := 20; k < 40; k++ { // it may be well by then
-			if sent := tick(k, false, k < 22); sent == asked || g.Stage() != c.stage || g.Tripped() != Unpoised {
+			if sent := tick(k, false, k < 22); sent == asked || g.Stage() != c.stage || g.Tripped() != NotReady {
 				t.Fatalf("%s: tick %d: %+v, %v, %v", name, k, sent, g.Stage(), g.Tripped())
 			}
 		}
@@ -643,8 +606,38 @@ func TestUnpoised(t *testing.T) {
 		tick(43, true, true)
 		tick(44, false, true)
 		tick(45, true, false)
-		if sent := tick(46, false, false); sent != asked || g.Count(Unpoised) != 3 {
-			t.Errorf("%s: handed over well: %+v, %v, for the %dth time", name, sent, g.Stage(), g.Count(Unpoised))
+		if sent := tick(46, false, false); sent != asked || g.Count(NotReady) != 3 {
+			t.Errorf("%s: handed over well: %+v, %v, for the %dth time", name, sent, g.Stage(), g.Count(NotReady))
+		}
+	}
+}
+
+func TestNewRefusesConfigurations(t *testing.T) {
+	var c Config
+	if err := param.Check(&c); err != nil {
+		t.Fatal(err)
+	}
+	param.Default(&c)
+	for _, bad := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"fence_min and fence_max have 2 and 3 numbers", func(c *Config) { c.FenceMin = []float64{0, 0} }},
+		{"fence_min and fence_max: y from 1 to 1 m",
+			func(c *Config) { c.FenceMin, c.FenceMax = []float64{0, 1, 0}, []float64{1, 1, 1} }},
+		{"ground is at 9 m, expected below the geofence's top at 4 m", func(c *Config) { c.Ground = 9 }},
+	} {
+		t.Run(bad.want, func(t *testing.T) {
+			d := c
+			bad.change(&d)
+			if _, err := New(d, defaultLimits()); err == nil || !strings.Contains(err.Error(), bad.want) {
+				t.Errorf("got %v, want %s", err, bad.want)
+			}
+		})
+	}
+	for c := range causeCount {
+		if c.String() == "" {
+			t.Errorf("cause %d has no words", c)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package guard owns the last word between a policy and the vehicle. It is for the node policy_controller, and for closed
-// loops in simulation.
+// Package guard owns the last word between a policy and the vehicle. It is for the node policy_controller, and for
+// closed loops in simulation.
 //
 // It stands on quad and so3 alone: a guard built of the parts that it watches would fail together with them.
 package guard
@@ -14,22 +14,22 @@ import (
 // Gains are those of the geometric law. The defaults are for an airframe whose rates lag by 20 to 60 ms, a state 20 to
 // 40 ms old and 50 Hz.
 type Gains struct {
-	Position     float64 `param:"position" default:"8.0" min:"0.1" max:"100" unit:"1/s²" doc:"acceleration for an error in position"`
-	Velocity     float64 `param:"velocity" default:"5.0" min:"0.1" max:"50" unit:"1/s" doc:"acceleration for an error in velocity"`
-	Integral     float64 `param:"integral" default:"4.0" min:"0" max:"50" unit:"1/s³" doc:"growth of the acceleration under a lasting error in position; 0 takes no integral"`
-	IntegralMost float64 `param:"integral_max" default:"4.0" min:"0" max:"20" unit:"m/s²" doc:"greatest acceleration that the integral gives: the steady wind that leaves no error"`
-	Tilt         float64 `param:"tilt" default:"10.0" min:"0.5" max:"60" unit:"1/s" doc:"body rate for an error in the direction of thrust"`
-	Yaw          float64 `param:"yaw" default:"3.0" min:"0" max:"30" unit:"1/s" doc:"body rate about z for an error in yaw"`
-	Reach        float64 `param:"reach" default:"1.0" min:"0.05" max:"20" unit:"m" doc:"errors in position count up to this: from further off the way back is not steeper"`
-	Lean         float64 `param:"lean" default:"0.8" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the law asks for"`
-	Lead         float64 `param:"lead" default:"0.05" min:"0" max:"1" unit:"s" doc:"how far ahead the acceleration of a path is taken, against the lag of the attitude"`
+	Position         float64 `param:"position" default:"8.0" min:"0.1" max:"100" unit:"1/s²" doc:"acceleration for an error in position"`
+	Velocity         float64 `param:"velocity" default:"5.0" min:"0.1" max:"50" unit:"1/s" doc:"acceleration for an error in velocity"`
+	Integral         float64 `param:"integral" default:"4.0" min:"0" max:"50" unit:"1/s³" doc:"growth of the acceleration under a lasting error in position; 0 takes no integral"`
+	MaxIntegral      float64 `param:"integral_max" default:"4.0" min:"0" max:"20" unit:"m/s²" doc:"greatest acceleration that the integral gives: the steady wind that leaves no error"`
+	Tilt             float64 `param:"tilt" default:"10.0" min:"0.5" max:"60" unit:"1/s" doc:"body rate for an error in the direction of thrust"`
+	Yaw              float64 `param:"yaw" default:"3.0" min:"0" max:"30" unit:"1/s" doc:"body rate about z for an error in yaw"`
+	MaxPositionError float64 `param:"max_position_error" was:"reach" default:"1.0" min:"0.05" max:"20" unit:"m" doc:"errors in position count up to this: from further off the way back is not steeper"`
+	MaxTilt          float64 `param:"max_tilt" was:"lean" default:"0.8" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the law asks for"`
+	Lead             float64 `param:"lead" default:"0.05" min:"0" max:"1" unit:"s" doc:"how far ahead the acceleration of a path is taken, against the lag of the attitude"`
 }
 
-// Law is a tracking controller on SE(3) that commands thrust and body rates. The acceleration wanted follows from errors in
-// position and velocity and their bounded integral; it gives the direction of thrust and, projected on the body's own z,
-// its size (T. Lee, M. Leok, N. H. McClamroch, "Geometric tracking control of a quadrotor UAV on SE(3)", CDC 2010). The
-// body rates turn the thrust by the shortest way and correct the yaw apart from it (D. Brescianini, R. D'Andrea,
-// "Tilt-prioritized quadrocopter attitude control", 2018), so that a wrong yaw costs no tilt.
+// Law is a tracking controller on SE(3) that commands thrust and body rates. The acceleration wanted follows from
+// errors in position and velocity and their bounded integral; it gives the direction of thrust and, projected on the
+// body's own z, its size (T. Lee, M. Leok, N. H. McClamroch, "Geometric tracking control of a quadrotor UAV on SE(3)",
+// CDC 2010). The body rates turn the thrust by the shortest way and correct the yaw apart from it (D. Brescianini, R.
+// D'Andrea, "Tilt-prioritized quadrocopter attitude control", 2018), so that a wrong yaw costs no tilt.
 //
 // Whatever it is given, its command is finite and within the limits. It is for one goroutine and allocates nothing.
 type Law struct {
@@ -52,7 +52,7 @@ func NewLaw(g Gains, l quad.Limits) (*Law, error) {
 func (l *Law) Reset() { l.last, l.integral = math.NaN(), so3.Vec3{} }
 
 // longest time that the integral counts at once, s: over a gap the error is not known.
-const longestTick = 0.1
+const maxIntegralStep = 0.1
 
 // Track returns the command for the state s at time t (s) that leads to r. Without a usable state or reference it keeps
 // the thrust of hovering and stops turning.
@@ -63,7 +63,7 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 	}
 	l.last = t
 	q := s.Q.Normalize()
-	e := shorten(r.P.Sub(s.P), l.gains.Reach)
+	e := clampNorm(r.P.Sub(s.P), l.gains.MaxPositionError)
 	feedback := e.Scale(l.gains.Position).Add(r.V.Sub(s.V).Scale(l.gains.Velocity))
 	want := r.A.Add(feedback).Add(l.integral).Add(so3.Vec3{Z: quad.Gravity})
 	f, reached := l.reachable(want)
@@ -72,21 +72,21 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 		return l.limits.Clip(quad.Command{Thrust: quad.Gravity})
 	}
 	if reached { // no integral against a limit
-		l.integral = shorten(l.integral.Add(e.Scale(l.gains.Integral*min(dt, longestTick))), l.gains.IntegralMost)
+		l.integral = clampNorm(l.integral.Add(e.Scale(l.gains.Integral*min(dt, maxIntegralStep))), l.gains.MaxIntegral)
 	}
 	return l.limits.Clip(c)
 }
 
 // lightest is the least lift that the law plans with, as a share of the weight: below it the direction of thrust, hence
 // the attitude, would hang on noise.
-const lightest = 0.3
+const minLift = 0.3
 
 // reachable returns the specific force closest to f (world, m/s²) that the limits allow: lift first, then the rest; and
 // whether f is it.
 func (l *Law) reachable(f so3.Vec3) (so3.Vec3, bool) {
-	lift := min(max(f.Z, lightest*quad.Gravity, l.limits.MinThrust), l.limits.MaxThrust)
-	side := min(lift*math.Tan(l.gains.Lean), math.Sqrt(l.limits.MaxThrust*l.limits.MaxThrust-lift*lift))
-	h := shorten(so3.Vec3{X: f.X, Y: f.Y}, side)
+	lift := min(max(f.Z, minLift*quad.Gravity, l.limits.MinThrust), l.limits.MaxThrust)
+	side := min(lift*math.Tan(l.gains.MaxTilt), math.Sqrt(l.limits.MaxThrust*l.limits.MaxThrust-lift*lift))
+	h := clampNorm(so3.Vec3{X: f.X, Y: f.Y}, side)
 	g := so3.Vec3{X: h.X, Y: h.Y, Z: lift}
 	return g, g == f
 }
@@ -119,7 +119,7 @@ func arc(v so3.Vec3) so3.Vec3 {
 }
 
 // shorten returns v, at most most long.
-func shorten(v so3.Vec3, most float64) so3.Vec3 {
+func clampNorm(v so3.Vec3, most float64) so3.Vec3 {
 	if n := v.Norm(); n > most {
 		return v.Scale(most / n)
 	}
@@ -137,13 +137,13 @@ type Path interface {
 
 // Follower flies a path by the law: a baseline, and the pilot of flights for learning. It implements quad.Controller;
 // times are those of the path.
-type Follower struct {
+type PathFollower struct {
 	*Law
 	Path Path
 }
 
 // Command implements quad.Controller.
-func (f Follower) Command(t float64, s *quad.State) quad.Command {
+func (f PathFollower) Command(t float64, s *quad.State) quad.Command {
 	r := f.Path.At(t)
 	r.A = f.Path.At(t + f.gains.Lead).A
 	return f.Track(t, s, &r)

@@ -148,7 +148,7 @@ func TestHoversFromTumbling(t *testing.T) {
 		b.rates = [3]float64{6*rng.Float64() - 3, 6*rng.Float64() - 3, 2*rng.Float64() - 1}
 		b.wind = [3]float64{2 * rng.Float64(), -rng.Float64(), 0.3}
 		lowest, last := 2.0, quad.State{}
-		fly(b, Follower{newLaw(t), still{r}}, 10,
+		fly(b, PathFollower{newLaw(t), still{r}}, 10,
 			func(_ float64, s *quad.State) { lowest, last = min(lowest, s.P.Z), *s })
 		if lowest < 1 {
 			t.Errorf("fell to %.2f m from 2 m", lowest)
@@ -167,7 +167,7 @@ func TestRightsItself(t *testing.T) {
 	for _, q := range []so3.Quat{{X: 1}, {Y: 1}, so3.Exp(so3.Vec3{X: math.Pi - 1e-10})} {
 		b := newBody(so3.Vec3{Z: 20}, so3.Vec3{}, q)
 		var last quad.State
-		fly(b, Follower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 15}}}}, 12,
+		fly(b, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 15}}}}, 12,
 			func(_ float64, s *quad.State) { last = *s })
 		if e := last.P.Sub(so3.Vec3{Z: 15}).Norm(); e > 0.05 {
 			t.Errorf("from %v: %.3f m away after 12 s", q, e)
@@ -184,7 +184,7 @@ func TestTracksFigureEight(t *testing.T) {
 		b.wind = c.wind
 		var sum float64
 		var n int
-		fly(b, Follower{newLaw(t), eight{}}, 20, func(at float64, s *quad.State) {
+		fly(b, PathFollower{newLaw(t), eight{}}, 20, func(at float64, s *quad.State) {
 			if at >= 5 {
 				sum, n = sum+s.P.Sub(eight{}.At(at).P).Norm(), n+1
 			}
@@ -217,8 +217,8 @@ func anyState(rt *rapid.T) quad.State {
 // within says whether a command is one that the airframe may be told.
 func within(l quad.Limits, c quad.Command) bool {
 	in := func(x, lo, hi float64) bool { return x >= lo && x <= hi }
-	return in(c.Thrust, l.MinThrust, l.MaxThrust) && in(c.Rates.X, -l.MaxTilt, l.MaxTilt) &&
-		in(c.Rates.Y, -l.MaxTilt, l.MaxTilt) && in(c.Rates.Z, -l.MaxYaw, l.MaxYaw)
+	return in(c.Thrust, l.MinThrust, l.MaxThrust) && in(c.Rates.X, -l.MaxTiltRate, l.MaxTiltRate) &&
+		in(c.Rates.Y, -l.MaxTiltRate, l.MaxTiltRate) && in(c.Rates.Z, -l.MaxYawRate, l.MaxYawRate)
 }
 
 func TestLawIsFiniteWhateverItIsGiven(t *testing.T) {
@@ -236,13 +236,14 @@ func TestLawIsFiniteWhateverItIsGiven(t *testing.T) {
 		// and it flies on afterwards
 		s, r := quad.State{Q: so3.Identity()}, quad.Reference{}
 		if c := l.Track(0, &s, &r); !within(limits, c) ||
-			math.Abs(c.Thrust-quad.Gravity) > defaultGains().IntegralMost {
+			math.Abs(c.Thrust-quad.Gravity) > defaultGains().MaxIntegral {
 			rt.Fatalf("hovering after all that: %+v", c)
 		}
 	})
 }
 
-// At the reference the law asks for what keeps it there: thrust of hovering, or the attitude that its acceleration takes.
+// At the reference the law asks for what keeps it there: thrust of hovering, or the attitude that its acceleration
+// takes.
 func TestLawAtRest(t *testing.T) {
 	s := quad.State{P: so3.Vec3{X: 1}, Q: so3.FromEuler(0, 0, 0.7)}
 	r := quad.Reference{P: s.P, Yaw: 0.7}
@@ -260,7 +261,7 @@ func TestLawAtRest(t *testing.T) {
 }
 
 func TestLawAllocatesNothing(t *testing.T) {
-	f := Follower{newLaw(t), eight{}}
+	f := PathFollower{newLaw(t), eight{}}
 	s := quad.State{Q: so3.Identity()}
 	if n := testing.AllocsPerRun(100, func() { f.Command(1, &s) }); n != 0 {
 		t.Errorf("%v allocations per tick", n)
@@ -278,7 +279,7 @@ func TestParameters(t *testing.T) {
 }
 
 func BenchmarkLaw(b *testing.B) {
-	f := Follower{newLaw(b), eight{}}
+	f := PathFollower{newLaw(b), eight{}}
 	s := quad.State{P: so3.Vec3{X: 0.1}, Q: so3.FromEuler(0.1, 0.2, 0.3)}
 	for i := 0; b.Loop(); i++ {
 		f.Command(float64(i)*0.02, &s)

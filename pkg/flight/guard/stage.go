@@ -1,18 +1,22 @@
 package guard
 
-// Stage says who is in charge; Step.guard_state holds its number.
+// Stage says whose command a tick sent. Step.guard_state holds its number, which Step.msg names: numbers never change,
+// and their order means nothing.
 type Stage uint8
 
-// Stages. From Hold to Off the guard has tripped, and stays so until Reset.
+// Stages. In Hold, Land, Blind and Off the guard holds control authority until Reset.
 const (
-	Policy  Stage = iota // the policy's command goes out as it is
-	Limited              // the policy's command goes out, cut to the limits
-	Hold                 // the law holds a point
-	Land                 // the law descends
-	Blind                // no usable state: the law flies on dead reckoning, and soon descends
-	Off                  // least thrust: landed, or no state came yet
-	Aside                // commands are not followed: the autopilot flies by itself, or stands
+	Policy      Stage = 0 // the policy's command is sent as it is
+	Limited     Stage = 1 // the policy's command is sent, cut to the limits
+	Hold        Stage = 2 // the guard's control law holds a position
+	Land        Stage = 3 // the guard's control law descends
+	Blind       Stage = 4 // no usable state: the control law flies on dead reckoning, and soon descends
+	Off         Stage = 5 // least thrust: landed, or no state has come yet
+	NotOffboard Stage = 6 // the autopilot does not follow commands
 )
+
+var stages = [...]string{Policy: "policy", Limited: "limited", Hold: "hold", Land: "land", Blind: "blind", Off: "off",
+	NotOffboard: "not offboard"}
 
 // String names the stage.
 func (s Stage) String() string {
@@ -22,14 +26,18 @@ func (s Stage) String() string {
 	return "unknown"
 }
 
-var stages = [...]string{"policy", "limited", "hold", "land", "blind", "off", "aside"}
+// Engaged reports whether the autopilot followed the tick's command.
+func (s Stage) Engaged() bool { return s.PolicyFlies() || s.HoldsAuthority() }
 
-// Flown reports whether a tick's command was followed, from a state that was measured, by motors that turned: only of such
-// does a model of flight learn.
-func (s Stage) Flown() bool { return s < Blind }
+// PolicyFlies reports whether the policy's command was sent and followed, as it was or cut to the limits.
+func (s Stage) PolicyFlies() bool { return s == Policy || s == Limited }
 
-// Guarded reports whether the guard's own command went out to who follows commands: the guard has tripped.
-func (s Stage) Guarded() bool { return Hold <= s && s <= Off }
+// HoldsAuthority reports whether the guard's own command was sent and followed: the guard has tripped.
+func (s Stage) HoldsAuthority() bool { return s == Hold || s == Land || s == Blind || s == Off }
+
+// Flown reports whether the command was followed, from a measured state, by turning motors. A model of flight learns
+// from such ticks alone.
+func (s Stage) Flown() bool { return s.PolicyFlies() || s == Hold || s == Land }
 
 // Cause is why a guard trips.
 type Cause uint8
@@ -46,20 +54,20 @@ const (
 	Speed           // faster than allowed
 	NotFinite       // the policy's command is not finite
 	Saturated       // the policy asked for the limits or more for too long
-	Asked           // someone asked for it: Trip and Land
-	Unpoised        // handed over where no policy can take over
-	causes
+	Requested       // someone asked for it: Trip and Land
+	NotReady        // handed over where no policy can take over
+	causeCount
 )
 
 // String says in words what happened.
 func (c Cause) String() string {
-	if c < causes {
+	if c < causeCount {
 		return causeNames[c]
 	}
 	return "unknown"
 }
 
-var causeNames = [causes]string{
+var causeNames = [causeCount]string{
 	"nothing", "ticks were missed or the clock jumped", "the state is too old",
 	"the state is not finite or its quaternion not of unit norm",
 	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",

@@ -19,7 +19,7 @@ func TestStopIsBrakingDistanceAhead(t *testing.T) {
 		{"5 m/s aslant", so3.Vec3{Y: 3, Z: -4}, so3.Vec3{Y: 2.475, Z: -2.3}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			if got := c.stop(&quad.State{P: so3.Vec3{Z: 1}, V: x.v}); got.Sub(x.want).Norm() > 1e-12 {
+			if got := c.stoppingPoint(&quad.State{P: so3.Vec3{Z: 1}, V: x.v}); got.Sub(x.want).Norm() > 1e-12 {
 				t.Errorf("stops at %v, want %v", got, x.want)
 			}
 		})

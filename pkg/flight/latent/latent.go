@@ -12,22 +12,22 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Encoder keeps the window of the newest rows and has it read by whatever model there is. A row is the state at its time
-// and the mean command until the next: where ticks are more frequent than rows, every n-th state is taken.
+// Encoder keeps the window of the newest rows and has it read by whatever model there is. A row is the state at its
+// time and the mean command until the next: where ticks are more frequent than rows, every n-th state is taken.
 //
 // It is for one goroutine. Push and Swap allocate nothing; the same steps give the same numbers.
 type Encoder struct {
 	every  int     // ticks per row
 	maxAge float64 // s
 
-	reader *Reader
+	loaded *LoadedModel
 	rows   *quad.Window
 	sum    quad.Command // of the newest row's commands
 	n      int          // how many; 0 before the first row
 }
 
-// New returns an encoder for steps that come `every` times per row of the model. A latent that is older than maxAge (s) is
-// not used, see At. Before the first Swap nothing is encoded.
+// New returns an encoder for steps that come `every` times per row of the model. A latent that is older than maxAge (s)
+// is not used, see At. Before the first Swap nothing is encoded.
 func New(every int, maxAge float64) (*Encoder, error) {
 	if every < 1 || !(maxAge > 0) {
 		return nil, fmt.Errorf("latent: %d ticks per row and latents of at most %g s, expected at least 1 and a positive age", every, maxAge)
@@ -35,11 +35,11 @@ func New(every int, maxAge float64) (*Encoder, error) {
 	return &Encoder{every: every, maxAge: maxAge}, nil
 }
 
-// Swap has r read from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are made
-// elsewhere; one that was in use before may come back.
-func (e *Encoder) Swap(r *Reader) {
-	before, old := e.rows, e.reader
-	e.reader, e.rows = r, r.rows
+// Swap has r read from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are
+// made elsewhere; one that was in use before may come back.
+func (e *Encoder) Swap(r *LoadedModel) {
+	before, old := e.rows, e.loaded
+	e.loaded, e.rows = r, r.rows
 	switch {
 	case old == r:
 	case old != nil && old.robot.Dt == r.robot.Dt:
@@ -49,22 +49,22 @@ func (e *Encoder) Swap(r *Reader) {
 	default:
 		e.n = 0
 	}
-	r.read(e.known())
+	r.encode(e.whole())
 }
 
 // Reset forgets the rows so far.
 func (e *Encoder) Reset() {
 	e.n = 0
-	if e.reader != nil {
-		e.reader.read(false)
+	if e.loaded != nil {
+		e.loaded.encode(false)
 	}
 }
 
-// Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row: then
-// Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not finite
-// likewise.
+// Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row:
+// then Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not
+// finite likewise.
 func (e *Encoder) Push(s *quad.Step) bool {
-	if e.reader == nil {
+	if e.loaded == nil {
 		return false
 	}
 	if !finite(s) {
@@ -73,7 +73,7 @@ func (e *Encoder) Push(s *quad.Step) bool {
 	}
 	if e.n > 0 {
 		row := e.newest()
-		dt := e.reader.robot.Dt
+		dt := e.loaded.robot.Dt
 		if d := s.T - row.T; d >= 0 && d < dt-dt/float64(2*e.every) {
 			e.add(s)
 			return false
@@ -85,7 +85,7 @@ func (e *Encoder) Push(s *quad.Step) bool {
 	e.rows.Push(*s)
 	e.sum, e.n = quad.Command{}, 0
 	e.add(s)
-	e.reader.read(e.known())
+	e.loaded.encode(e.whole())
 	return true
 }
 
@@ -101,24 +101,24 @@ func (e *Encoder) newest() *quad.Step {
 }
 
 // known reports whether the window is whole.
-func (e *Encoder) known() bool { return e.n > 0 && e.rows.Full() }
+func (e *Encoder) whole() bool { return e.n > 0 && e.rows.Full() }
 
 // Known reports whether Mean is of a whole window.
-func (e *Encoder) Known() bool { return e.reader != nil && e.reader.known }
+func (e *Encoder) Known() bool { return e.loaded != nil && e.loaded.known }
 
-// Mean is z[Z] of the window that ends with the newest row; 0, the prior mean, while that is not whole. It is valid until
-// the next Push or Swap.
+// Mean is z[Z] of the window that ends with the newest row; 0, the prior mean, while that is not whole. It is valid
+// until the next Push or Swap.
 func (e *Encoder) Mean() []float32 {
-	if e.reader == nil {
+	if e.loaded == nil {
 		return nil
 	}
-	return e.reader.z
+	return e.loaded.z
 }
 
 // At is Mean for a tick at time now (s): the prior mean where the newest row is too old or yet to come.
 func (e *Encoder) At(now float64) []float32 {
-	if e.reader != nil && !(math.Abs(now-e.Stamp()) <= e.maxAge) {
-		return e.reader.prior
+	if e.loaded != nil && !(math.Abs(now-e.Stamp()) <= e.maxAge) {
+		return e.loaded.prior
 	}
 	return e.Mean()
 }
@@ -129,11 +129,11 @@ func (e *Encoder) Novelty() float32 {
 	if !e.Known() {
 		return 1
 	}
-	return e.reader.surprise()
+	return e.loaded.computeNovelty()
 }
 
-// Rows are the T+1 of the window that Mean is of, the newest last; its command is not over yet. nil where the window is not
-// whole. They are valid until the next Push or Swap.
+// Rows are the T+1 of the window that Mean is of, the newest last; its command is not over yet. nil where the window is
+// not whole. They are valid until the next Push or Swap.
 func (e *Encoder) Rows() []quad.Step {
 	if !e.Known() {
 		return nil

@@ -38,16 +38,16 @@ func random(t testing.TB, q vnd.Quadrotor, c nets.Config, seed uint64) *vnd.Mode
 	return m
 }
 
-func reader(t testing.TB, m *vnd.Model[float32], q vnd.Quadrotor) *Reader {
+func reader(t testing.TB, m *vnd.Model[float32], q vnd.Quadrotor) *LoadedModel {
 	t.Helper()
-	r, err := NewReader(m, q)
+	r, err := LoadModel(m, q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func encoder(t testing.TB, every int, r *Reader) *Encoder {
+func encoder(t testing.TB, every int, r *LoadedModel) *Encoder {
 	t.Helper()
 	e, err := New(every, .1)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestSwapKeepsTheWindow(t *testing.T) {
 			}
 		case 29:
 			check(k, c)
-			e.Swap(e.reader)
+			e.Swap(e.loaded)
 			check(k, c)
 		case 40:
 			e.Swap(reader(t, d, slow))
@@ -312,7 +312,7 @@ func TestAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(1, func() { // of all rows together
 		for range 300 {
 			e.Push(&rows[k])
-			if e.Novelty(); !e.reader.fresh {
+			if e.Novelty(); !e.loaded.noveltyKnown {
 				t.Fatalf("row %d: nothing was read", k)
 			}
 			if k%50 == 20 {

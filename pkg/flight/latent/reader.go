@@ -10,7 +10,7 @@ import (
 )
 
 // Reader is a model with the room that it takes to read one window.
-type Reader struct {
+type LoadedModel struct {
 	model *vnd.Model[float32]
 	robot vnd.Quadrotor
 	dims  quadrotor.Dims
@@ -22,28 +22,28 @@ type Reader struct {
 	z, prior          []float32 // [Z]
 	known             bool
 
-	members []*nets.ResidualTape[float32]
-	zs      []float32 // [T][Z] the same in each
-	x       []float32 // [T][X]
-	y, mean []float32 // [T][U] of a member, of all
-	left    []float32 // [T][U] leftovers in the world
-	novelty float32
-	fresh   bool // novelty is of this window
+	members      []*nets.ResidualTape[float32]
+	zs           []float32 // [T][Z] the same in each
+	x            []float32 // [T][X]
+	y, mean      []float32 // [T][U] of a member, of all
+	residuals    []float32 // [T][U] leftovers in the world
+	novelty      float32
+	noveltyKnown bool // novelty is of this window
 }
 
 // NewReader makes a reader of a model of the quadrotor q.
-func NewReader(m *vnd.Model[float32], q vnd.Quadrotor) (*Reader, error) {
+func LoadModel(m *vnd.Model[float32], q vnd.Quadrotor) (*LoadedModel, error) {
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
 	rows, err := quad.NewWindow(T, q.Dt)
 	if err != nil {
 		return nil, fmt.Errorf("latent: %w", err)
 	}
 	f := func(n int) []float32 { return make([]float32, n) }
-	r := &Reader{model: m, robot: q, dims: d, rows: rows,
+	r := &LoadedModel{model: m, robot: q, dims: d, rows: rows,
 		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1),
 		encoder: m.Net.NewEncoderTape(1),
 		z:       f(Z), prior: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent),
-		left: f(T * d.Tangent)}
+		residuals: f(T * d.Tangent)}
 	for range m.Net.Members {
 		r.members = append(r.members, m.Net.NewResidualTape(T, 0))
 	}
@@ -52,8 +52,8 @@ func NewReader(m *vnd.Model[float32], q vnd.Quadrotor) (*Reader, error) {
 }
 
 // read encodes the rows, or takes the prior mean where they are not whole or the model makes no number of them.
-func (r *Reader) read(whole bool) {
-	r.known, r.fresh = whole, false
+func (r *LoadedModel) encode(whole bool) {
+	r.known, r.noveltyKnown = whole, false
 	if !whole {
 		clear(r.z)
 		return
@@ -79,8 +79,8 @@ func (r *Reader) read(whole bool) {
 }
 
 // surprise returns the novelty of the window read last. Its rows are one batch: they share the latent.
-func (r *Reader) surprise() float32 {
-	if r.fresh {
+func (r *LoadedModel) computeNovelty() float32 {
+	if r.noveltyKnown {
 		return r.novelty
 	}
 	m, T, U := r.model, r.model.Net.Context, r.dims.Tangent
@@ -100,13 +100,13 @@ func (r *Reader) surprise() float32 {
 	for k, res := range r.windows.Residuals {
 		r.mean[k] = (res - r.mean[k]*m.Output[k%U]) / float32(T)
 	}
-	clear(r.left)
-	m.System.Fix(T, r.windows.States, r.mean, r.left)
-	sum := r.left[:U]
-	for k, l := range r.left[U:] {
+	clear(r.residuals)
+	m.System.Fix(T, r.windows.States, r.mean, r.residuals)
+	sum := r.residuals[:U]
+	for k, l := range r.residuals[U:] {
 		sum[k%U] += l
 	}
-	r.novelty, r.fresh = m.Novelty(sum), true
+	r.novelty, r.noveltyKnown = m.Novelty(sum), true
 	if r.novelty != r.novelty { // no number can be made of this window: nobody knows it
 		r.novelty = 1
 	}

@@ -50,7 +50,7 @@ func (c *Camera) Count() int { return len(c.Points) / 3 }
 
 // Marks writes the points [N][3] as they stand in the world around the reference
 // of the place to hover at.
-func Marks[F kernel.Float](c *Camera, r quad.Reference, marks []F) {
+func PlacePoints[F kernel.Float](c *Camera, r quad.Reference, marks []F) {
 	sin, cos := math.Sincos(r.Yaw)
 	for i := range c.Count() {
 		x, y, z := c.Points[3*i], c.Points[3*i+1], c.Points[3*i+2]
@@ -92,7 +92,7 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 		p.place[j] = F(v)
 	}
 	marks, rest := make([]F, c.Size()), [statePart]F{3: 1}
-	Marks(c, quad.Reference{}, marks)
+	PlacePoints(c, quad.Reference{}, marks)
 	p.undisturbed = make([]F, c.Size())
 	p.Project(rest[:], marks, p.undisturbed)
 	for i := range p.n {

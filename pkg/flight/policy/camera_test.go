@@ -28,7 +28,7 @@ func TestProjectVJP(t *testing.T) {
 		s := []float64{1 + 0.3*rng.NormFloat64(), 2 + 0.3*rng.NormFloat64(), 3 + 0.3*rng.NormFloat64(), 1.1 * q.W,
 			1.1 * q.X, 1.1 * q.Y, 1.1 * q.Z, 1, 1, 1}
 		marks, y, weight := make([]float64, c.Size()), make([]float64, c.Size()), make([]float64, c.Size())
-		Marks(&c, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Yaw: 0.2}, marks)
+		PlacePoints(&c, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Yaw: 0.2}, marks)
 		for i := range weight {
 			weight[i] = rng.NormFloat64()
 		}
@@ -67,7 +67,7 @@ func TestProject(t *testing.T) {
 	s := quad.State{P: r.P.Add(so3.Vec3{X: 0.2, Y: -0.1, Z: 0.3}), Q: so3.FromEuler(0.1, -0.2, 1.4)}
 	row, marks, y := make([]float64, statePart), make([]float64, c.Size()), make([]float64, c.Size())
 	quadrotor.Measured(&s, row)
-	Marks(&c, r, marks)
+	PlacePoints(&c, r, marks)
 	eye.Project(row, marks, y)
 	mount := so3.FromEuler(0, c.Pitch, c.Yaw) // body to a frame with x ahead, y left, z up
 	seen := 0
@@ -113,7 +113,7 @@ func TestPilotSeesFeatures(t *testing.T) {
 			seen[3*i], seen[3*i+1], seen[3*i+2] = float32(frame[i].X), float32(frame[i].Y), 1
 		}
 	}
-	p.Eye.Relative(seen)
+	p.Pinhole.Relative(seen)
 	stay := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 	s := quad.State{P: so3.Vec3{X: 3, Y: 4, Z: 5}, Q: so3.FromEuler(0.1, 0.2, 0.3), V: so3.Vec3{X: 0.1}}
 	want := func(seen []float32) quad.Command {
@@ -137,41 +137,41 @@ func TestPilotSeesFeatures(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		sees func(f *Pilot)
+		sees func(f *Runner)
 		t    float64
 		want []float32
 	}{
-		{"no frame yet", func(f *Pilot) {}, 0, dark},
-		{"a frame", func(f *Pilot) { f.See(1, frame) }, 1.02, seen},
-		{"old frame", func(f *Pilot) { f.See(1, frame) }, 1.01 + o.Camera.Stale, dark},
-		{"frame of another camera", func(f *Pilot) { f.See(1, frame[1:]) }, 1, dark},
-		{"frames out of order", func(f *Pilot) { f.See(2, frame); f.See(1, bad) }, 2, seen},
-		{"features that are no numbers", func(f *Pilot) { f.See(1, bad) }, 1, dark},
-		{"anew", func(f *Pilot) { f.See(1, frame); f.Reset() }, 1, dark},
+		{"no frame yet", func(f *Runner) {}, 0, dark},
+		{"a frame", func(f *Runner) { f.AddFrame(1, frame) }, 1.02, seen},
+		{"old frame", func(f *Runner) { f.AddFrame(1, frame) }, 1.01 + o.Camera.Stale, dark},
+		{"frame of another camera", func(f *Runner) { f.AddFrame(1, frame[1:]) }, 1, dark},
+		{"frames out of order", func(f *Runner) { f.AddFrame(2, frame); f.AddFrame(1, bad) }, 2, seen},
+		{"features that are no numbers", func(f *Runner) { f.AddFrame(1, bad) }, 1, dark},
+		{"anew", func(f *Runner) { f.AddFrame(1, frame); f.Reset() }, 1, dark},
 		{"another policy with the same camera",
-			func(f *Pilot) { f.See(1, frame); f.Use(policyThatSees(t, o, l, 2)); f.Use(p) }, 1, seen},
-		{"a policy without a camera in between", func(f *Pilot) { f.See(1, frame); f.Use(somePolicy(t, 0)); f.Use(p) },
+			func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(policyThatSees(t, o, l, 2)); f.SetPolicy(p) }, 1, seen},
+		{"a policy without a camera in between", func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(somePolicy(t, 0)); f.SetPolicy(p) },
 			1, dark},
 	} {
-		pilot := NewPilot(p, 0.02, stay)
+		pilot := NewRunner(p, 0.02, stay)
 		c.sees(pilot)
 		for _, at := range []so3.Vec3{{X: 3, Y: 4, Z: 5}, {X: -100}} {
 			s.P = at
-			pilot.past = NewPilot(p, 0.02, stay).past
+			pilot.past = NewRunner(p, 0.02, stay).past
 			got, want := pilot.Command(c.t, &s), want(c.want)
 			if math.Abs(got.Thrust-want.Thrust)+got.Rates.Sub(want.Rates).Norm() > 1e-4 {
 				t.Errorf("%s: %+v in flight, %+v in training", c.name, got, want)
 			}
 		}
 	}
-	pilot := NewPilot(p, 0.02, stay)
+	pilot := NewRunner(p, 0.02, stay)
 	now := 4.
-	if n := testing.AllocsPerRun(100, func() { now += 0.02; pilot.See(now, frame); pilot.Command(now, &s) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { now += 0.02; pilot.AddFrame(now, frame); pilot.Command(now, &s) }); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
-	blind := NewPilot(somePolicy(t, 0), 0.02, stay)
-	blind.See(0, nil)
-	blind.See(0, frame)
+	blind := NewRunner(somePolicy(t, 0), 0.02, stay)
+	blind.AddFrame(0, nil)
+	blind.AddFrame(0, frame)
 	blind.Command(0, &s)
 }
 
@@ -195,7 +195,7 @@ func TestBundleWithCamera(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(q.Observation.Camera.Points, o.Camera.Points) || q.Observation.Camera.Yaw != o.Camera.Yaw ||
-		q.Eye == nil {
+		q.Pinhole == nil {
 		t.Errorf("the camera comes back as %+v", q.Observation.Camera)
 	}
 	for name, damage := range map[string]func(c *Camera){

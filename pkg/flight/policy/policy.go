@@ -16,7 +16,7 @@ type Policy[F kernel.Float] struct {
 	Latent      int // Z; the last channels of the input
 	Norm        vnd.Norm[F]
 	Net         *nets.Policy[F]
-	Eye         *Pinhole[F] // nil where it sees positions
+	Pinhole     *Pinhole[F] // nil where it sees positions
 }
 
 // New returns an untrained policy that commands hover and does not see its
@@ -38,7 +38,7 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy[F]{Observation: o, Limits: l, Latent: latent, Net: net, Eye: eye}
+	p := &Policy[F]{Observation: o, Limits: l, Latent: latent, Net: net, Pinhole: eye}
 	p.Norm.Mean, p.Norm.Scale = make([]F, net.Inputs), make([]F, net.Inputs)
 	for i := range p.Norm.Scale {
 		p.Norm.Scale[i] = 1
@@ -50,7 +50,7 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 func (p *Policy[F]) Scale() (middle, half [nU]F) {
 	l := &p.Limits
 	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
-	half[1], half[2], half[3] = F(l.MaxTilt), F(l.MaxTilt), F(l.MaxYaw)
+	half[1], half[2], half[3] = F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)
 	return middle, half
 }
 

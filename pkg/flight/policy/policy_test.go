@@ -180,9 +180,9 @@ func circle(t float64) quad.Reference {
 func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 	p := somePolicy(t, 3)
 	const dt = 0.02
-	pilot := NewPilot(p, dt, circle)
+	pilot := NewRunner(p, dt, circle)
 	z := []float32{0.3, -1, 2}
-	pilot.Latent(z)
+	pilot.SetLatent(z)
 	hover := p.Hover()
 	var past []float32
 	for range p.Observation.Past {
@@ -227,7 +227,7 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 func TestPilotTicksFaster(t *testing.T) {
 	p := somePolicy(t, 0)
 	const dt, ticks = 0.02, 8
-	pilot := NewPilot(p, dt, circle)
+	pilot := NewRunner(p, dt, circle)
 	s := quad.State{P: so3.Vec3{X: 1e4, Z: 1}, Q: so3.Identity()}
 	var mean [nU]float64
 	for k := range 10*ticks + 1 {
@@ -329,7 +329,7 @@ func BenchmarkTick(b *testing.B) {
 	}
 	hover := p.Hover()
 	p.Net.Init(rand.New(rand.NewPCG(1, 1)), hover[:])
-	pilot := NewPilot(p, 0.02, circle)
+	pilot := NewRunner(p, 0.02, circle)
 	s := quad.State{Q: so3.Identity()}
 	now := 0.
 	for b.Loop() {

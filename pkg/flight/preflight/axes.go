@@ -99,8 +99,8 @@ var (
 	frdAxes  = axes{[3]int{0, 1, 2}, [3]float64{1, -1, -1}}
 )
 
-// nearest are the axes that take three true directions closest to what was measured of them, and how far off those are on
-// average, rad.
+// nearest are the axes that take three true directions closest to what was measured of them, and how far off those are
+// on average, rad.
 func nearest(truth, measured [3]so3.Vec3) (best axes, off float64) {
 	most := math.Inf(-1)
 	for _, a := range allAxes {

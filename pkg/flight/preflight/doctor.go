@@ -1,6 +1,6 @@
-// Package preflight finds mistakes of frames, signs, units, orders and delays in what motion capture and commands say: by
-// hand moves before the first flight, and by a recorded hover. It believes nothing of what comes; what is true it knows
-// from what people were asked to do, and from physics.
+// Package preflight finds mistakes of frames, signs, units, orders and delays in what motion capture and commands say:
+// by hand moves before the first flight, and by a recorded hover. It believes nothing of what comes; what is true it
+// knows from what people were asked to do, and from physics.
 //
 // World W is ENU with z up, body B is FLU; SI units, radians.
 package preflight

@@ -50,8 +50,8 @@ type Hold struct {
 	Samples int
 }
 
-// NewHold makes one of the samples since the hold before. The last of them count for the mean: those of a moment, and no
-// more than a quarter, for on a busy machine all may arrive in a moment.
+// NewHold makes one of the samples since the hold before. The last of them count for the mean: those of a moment, and
+// no more than a quarter, for on a busy machine all may arrive in a moment.
 func NewHold(since []Sample) Hold {
 	const mean = 0.3 // s
 	h := Hold{Samples: len(since)}

@@ -38,8 +38,8 @@ func (r *Response) Known() bool { return r.ThrustGain > 0 && r.RateGain > 0 }
 // leastHover is how long a hover has to be to say something of it, s.
 const leastHover = 10.0
 
-// Fly judges units, signs and delays of a hover's commands, and identifies the response. It is zero where the hover does
-// not tell, or tells that something is wrong.
+// Fly judges units, signs and delays of a hover's commands, and identifies the response. It is zero where the hover
+// does not tell, or tells that something is wrong.
 func Fly(h *Hover) (Response, []Finding) {
 	if len(h.Poses) == 0 || len(h.Commands) == 0 {
 		return Response{}, []Finding{wrong("hover",

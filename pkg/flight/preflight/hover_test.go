@@ -12,7 +12,8 @@ import (
 	"vnd/pkg/sim/closedloop"
 )
 
-// hovered is a hover in the full simulator under the geometric law, with nudges, as motion capture and commands tell it.
+// hovered is a hover in the full simulator under the geometric law, with nudges, as motion capture and commands tell
+// it.
 func hovered(t testing.TB, seconds float64, nudge float64) *Hover {
 	t.Helper()
 	var a closedloop.Autopilot

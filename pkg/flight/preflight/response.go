@@ -210,7 +210,8 @@ func (r *record) fitRates(a axes) response {
 	})
 }
 
-// fitThrust fits the vertical acceleration that lies in second differences of the height, and returns the correlation too.
+// fitThrust fits the vertical acceleration that lies in second differences of the height, and returns the correlation
+// too.
 func (r *record) fitThrust() (response, float64) {
 	n := len(r.q) - liftW
 	specific := make([]float64, n) // along the body's z
@@ -244,8 +245,8 @@ func (r *record) fitThrust() (response, float64) {
 	return fit, correlation
 }
 
-// search finds the lag and the delay, in steps, that leave least of the measurement; under gives the moments of prediction and
-// measurement of each.
+// search finds the lag and the delay, in steps, that leave least of the measurement; under gives the moments of
+// prediction and measurement of each.
 func search(under func(lag float64) func(d int) (xx, xy, yy float64)) (best response) {
 	least := math.Inf(1)
 	left := map[[2]int]float64{}

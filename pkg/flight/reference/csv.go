@@ -16,9 +16,9 @@ import (
 )
 
 // CSV follows a table: header t,x,y,z, then perhaps yaw, then perhaps vx,vy,vz; s, m, rad, m/s. Times ascend and count
-// from the first row. Between rows the path is the cubic of its ends' positions and velocities (Hermite); velocities that
-// are not there are the slopes of parabolas through neighbouring rows, and 0 at both ends. If the last row still moves, the
-// robot brakes behind it.
+// from the first row. Between rows the path is the cubic of its ends' positions and velocities (Hermite); velocities
+// that are not there are the slopes of parabolas through neighbouring rows, and 0 at both ends. If the last row still
+// moves, the robot brakes behind it.
 type CSV struct {
 	File string `param:"file" default:"" doc:"path of the table"`
 }

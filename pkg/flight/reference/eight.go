@@ -7,8 +7,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// FigureEight flies Gerono's lemniscate in a level plane, x = ½W sin φ, y = ½D sin 2φ, from its centre. Its greatest speed
-// is at the centre, 2π/period · √(W²/4 + D²): 2.3 m/s by default.
+// FigureEight flies Gerono's lemniscate in a level plane, x = ½W sin φ, y = ½D sin 2φ, from its centre. Its greatest
+// speed is at the centre, 2π/period · √(W²/4 + D²): 2.3 m/s by default.
 type FigureEight struct {
 	Center    []float64 `param:"center" default:"0,0,1" min:"-10000" max:"10000" unit:"m" doc:"middle of the eight: x, y, z in the world"`
 	Width     float64   `param:"width" default:"3.0" min:"0.01" max:"1000" unit:"m" doc:"W, extent along x"`

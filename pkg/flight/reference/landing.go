@@ -7,8 +7,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Landing goes from where the robot is to a point on the ground and comes down on it: level motion is over well before the
-// descent, so that the last of it is straight down.
+// Landing goes from where the robot is to a point on the ground and comes down on it: level motion is over well before
+// the descent, so that the last of it is straight down.
 type Landing struct {
 	To           []float64 `param:"to" default:"0,0,0" min:"-10000" max:"10000" unit:"m" doc:"touch-down: x, y, z in the world, of the body's centre when it stands"`
 	From         []float64 `param:"from" default:"" min:"-10000" max:"10000" unit:"m" doc:"where the descent begins; empty: where the robot is (1 m above the touch-down where that is not known)"`
@@ -50,17 +50,17 @@ func (s *Landing) Build() (Reference, error) {
 	}
 	d := to.Sub(from)
 	l := &landing{spec: *s}
-	l.level = between(math.Hypot(d.X, d.Y), math.Hypot(v.X, v.Y), s.Approach, s.Acceleration)
-	l.down = max(between(math.Abs(d.Z), math.Abs(v.Z), s.Descent, s.Acceleration), l.level/overhead)
+	l.level = legDuration(math.Hypot(d.X, d.Y), math.Hypot(v.X, v.Y), s.Approach, s.Acceleration)
+	l.down = max(legDuration(math.Abs(d.Z), math.Abs(v.Z), s.Descent, s.Acceleration), l.level/overhead)
 	l.x, l.y = newQuintic(from.X, v.X, to.X, l.level), newQuintic(from.Y, v.Y, to.Y, l.level)
 	l.z = newQuintic(from.Z, v.Z, to.Z, l.down)
 	return l, nil
 }
 
-// between is the duration of a quintic over the distance d that begins at speed v, within a speed and an acceleration: the
-// time from rest, where the greatest speed is 15/8 d/T and the greatest acceleration 10/√3 d/T², and the time to lose v,
-// whose part of the acceleration is at most 4 v/T.
-func between(d, v, speed, acceleration float64) float64 {
+// between is the duration of a quintic over the distance d that begins at speed v, within a speed and an acceleration:
+// the time from rest, where the greatest speed is 15/8 d/T and the greatest acceleration 10/√3 d/T², and the time to
+// lose v, whose part of the acceleration is at most 4 v/T.
+func legDuration(d, v, speed, acceleration float64) float64 {
 	const least = 0.1 // a step of nothing takes some time too
 	return max(least, 15./8*d/speed, math.Sqrt(10/math.Sqrt(3)*d/acceleration)) + 4*v/acceleration
 }

@@ -8,10 +8,10 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// minimise returns the curve through the points, legs s apart and at rest at both ends, whose derivative of the given order
-// k has the least square over time (k = 4: snap, D. Mellinger, V. Kumar, "Minimum snap trajectory generation and control
-// for quadrotors", ICRA 2011). It is the spline of degree 2k−1 with 2k−2 continuous derivatives, so that one linear system
-// gives it: N pieces of 2k coefficients, each over its own share of time, and as many conditions.
+// minimise returns the curve through the points, legs s apart and at rest at both ends, whose derivative of the given
+// order k has the least square over time (k = 4: snap, D. Mellinger, V. Kumar, "Minimum snap trajectory generation and
+// control for quadrotors", ICRA 2011). It is the spline of degree 2k−1 with 2k−2 continuous derivatives, so that one
+// linear system gives it: N pieces of 2k coefficients, each over its own share of time, and as many conditions.
 func minimise(k int, legs []float64, ps []so3.Vec3) ([]piece, error) {
 	n, w := len(legs), 2*k
 	a, b := mat.NewDense(n*w, n*w, nil), mat.NewDense(n*w, 3, nil)
@@ -55,7 +55,8 @@ func minimise(k int, legs []float64, ps []so3.Vec3) ([]piece, error) {
 	return pieces, nil
 }
 
-// derivative writes factor times the d-th derivative at u = end (0 or 1) of a polynomial of w coefficients from column col.
+// derivative writes factor times the d-th derivative at u = end (0 or 1) of a polynomial of w coefficients from column
+// col.
 func derivative(a *mat.Dense, row, col, w, d, end int, factor float64) {
 	for m := d; m < w; m++ {
 		if end == 0 && m > d {

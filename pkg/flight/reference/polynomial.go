@@ -50,7 +50,7 @@ func (s *Polynomial) Build() (Reference, error) {
 		return nil, err
 	}
 	if len(s.Times) == 0 {
-		pace(pieces, s.Speed, s.Acceleration)
+		scaleTime(pieces, s.Speed, s.Acceleration)
 	}
 	spec := *s
 	return newTrack(&spec, pieces, s.Yaw, s.Repeat), nil
@@ -66,7 +66,7 @@ func (s *Polynomial) legs(ps []so3.Vec3) ([]float64, error) {
 				return nil, fmt.Errorf("parameter %q: points %d and %d are the same, expected different ones or %q",
 					"points", i, i+1, "times")
 			}
-			legs[i] = between(d, 0, s.Speed, s.Acceleration)
+			legs[i] = legDuration(d, 0, s.Speed, s.Acceleration)
 		}
 		return legs, nil
 	}
@@ -87,9 +87,9 @@ func (s *Polynomial) legs(ps []so3.Vec3) ([]float64, error) {
 	return legs, nil
 }
 
-// pace stretches or shrinks all durations alike until the greatest speed or acceleration is as asked. A path from rest to
-// rest keeps its shape by that: speeds go with 1/time, accelerations with 1/time².
-func pace(pieces []piece, speed, acceleration float64) {
+// pace stretches or shrinks all durations alike until the greatest speed or acceleration is as asked. A path from rest
+// to rest keeps its shape by that: speeds go with 1/time, accelerations with 1/time².
+func scaleTime(pieces []piece, speed, acceleration float64) {
 	const samples = 200 // a piece: what is missed between them is far below 1 %
 	var v2, a2 float64
 	for i := range pieces {

@@ -12,15 +12,15 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Reference is a curve in time. V and A are the first and second derivatives of P, YawRate that of Yaw (which may wrap at
-// ±π); V is continuous for t ≥ 0, and A is bounded. A Reference does not change: many goroutines may share one.
+// Reference is a curve in time. V and A are the first and second derivatives of P, YawRate that of Yaw (which may wrap
+// at ±π); V is continuous for t ≥ 0, and A is bounded. A Reference does not change: many goroutines may share one.
 type Reference interface {
 	// At returns the reference t seconds from its start; before it, that of the start. It allocates nothing.
 	At(t float64) quad.Reference
 	// Duration is the time after which it rests at its end; 0: it never ends.
 	Duration() float64
-	// Horizon is the time after which no new place comes, for checks and drawings: the duration or, of an endless one, its
-	// beginning and once round. 0 at a single place.
+	// Horizon is the time after which no new place comes, for checks and drawings: the duration or, of an endless one,
+	// its beginning and once round. 0 at a single place.
 	Horizon() float64
 	// Spec is what it was made of.
 	Spec() Spec
@@ -69,9 +69,9 @@ func New(s Spec) (Reference, error) {
 	return parse(data) // what JSON cannot say, Go cannot either
 }
 
-// Start returns r for a robot that is at s when it begins. Only a landing whose spec names no place to start from depends
-// on that; all others are returned as they are.
-func Start(r Reference, s *quad.State) (Reference, error) {
+// Start returns r for a robot that is at s when it begins. Only a landing whose spec names no place to start from
+// depends on that; all others are returned as they are.
+func StartAt(r Reference, s *quad.State) (Reference, error) {
 	l, ok := r.Spec().(*Landing)
 	if !ok || len(l.From) > 0 {
 		return r, nil

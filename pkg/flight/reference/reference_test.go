@@ -279,7 +279,7 @@ func TestStartBindsLanding(t *testing.T) {
 	}
 	s := quad.State{P: so3.Vec3{X: -1, Y: 0.5, Z: 2}, V: so3.Vec3{X: 0.6, Y: -0.2, Z: 0.3},
 		Q: so3.FromEuler(0.2, 0.1, 1)}
-	if r, err = Start(r, &s); err != nil {
+	if r, err = StartAt(r, &s); err != nil {
 		t.Fatal(err)
 	}
 	if q := r.At(0); q.P.Sub(s.P).Norm() > 1e-12 || q.V.Sub(s.V).Norm() > 1e-12 || math.Abs(q.Yaw-1) > 1e-12 {
@@ -293,7 +293,7 @@ func TestStartBindsLanding(t *testing.T) {
 	if math.Hypot(last.V.X, last.V.Y) > 1e-12 || last.V.Z >= 0 {
 		t.Errorf("the last of it is not straight down: %+v", last)
 	}
-	again, err := Start(r, &quad.State{})
+	again, err := StartAt(r, &quad.State{})
 	if err != nil || again != r {
 		t.Errorf("a landing that has its start was moved (%v)", err)
 	}

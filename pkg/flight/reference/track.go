@@ -36,7 +36,7 @@ func edges(ps []so3.Vec3, speed, acceleration float64) []piece {
 	out := make([]piece, len(ps)-1)
 	for i := range out {
 		from, to := ps[i], ps[i+1]
-		h := between(to.Sub(from).Norm(), 0, speed, acceleration)
+		h := legDuration(to.Sub(from).Norm(), 0, speed, acceleration)
 		out[i] = piece{h, [3]polynomial{newQuintic(from.X, 0, to.X, h).c, newQuintic(from.Y, 0, to.Y, h).c,
 			newQuintic(from.Z, 0, to.Z, h).c}}
 	}

@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// ZigZag flies straight lines from side to side along x in a level plane, resting for a moment at each corner; then, unless
-// it ends there, the same way back, over and over.
+// ZigZag flies straight lines from side to side along x in a level plane, resting for a moment at each corner; then,
+// unless it ends there, the same way back, over and over.
 type ZigZag struct {
 	Center       []float64 `param:"center" default:"0,0,1" min:"-10000" max:"10000" unit:"m" doc:"middle: x, y, z in the world"`
 	Length       float64   `param:"length" default:"3.0" min:"0.01" max:"1000" unit:"m" doc:"extent along x"`

@@ -130,7 +130,7 @@ func base(t testing.TB) *bundle.Bundle {
 
 func controller(t testing.TB, b *bundle.Bundle) quad.Controller {
 	t.Helper()
-	f, err := policy.NewFlyer(b, at)
+	f, err := policy.NewClosedLoopRunner(b, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (r *round) improve() error {
 	if err != nil {
 		return err
 	}
-	opt, cfg := &r.l.opt, r.l.cfg.training(from.Listens())
+	opt, cfg := &r.l.opt, r.l.cfg.training(from.UsesLatent())
 	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
 	trials := train.NewTrials(model, opt.Tasks, r.current.Dt, r.seed())
 	trials.Sample = train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)

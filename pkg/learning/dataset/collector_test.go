@@ -91,7 +91,7 @@ func TestConfidence(t *testing.T) {
 		case k == 9: // of row 2
 			s.Stage = guard.Hold
 		case k >= 12 && k < 16:
-			s.Stage = []guard.Stage{guard.Blind, guard.Off, guard.Aside}[k%3]
+			s.Stage = []guard.Stage{guard.Blind, guard.Off, guard.NotOffboard}[k%3]
 		case k >= 20:
 			s.Stage = guard.Limited
 		}

@@ -143,7 +143,7 @@ var bad = map[string]func(b *bundle.Bundle, rng *rand.Rand) *bundle.Bundle{
 	},
 	"limits beyond the vehicle's": func(b *bundle.Bundle, rng *rand.Rand) *bundle.Bundle {
 		p := must(policy.FromBundle(b))
-		l := []*float64{&p.Limits.MaxThrust, &p.Limits.MaxTilt, &p.Limits.MaxYaw}[rng.IntN(3)]
+		l := []*float64{&p.Limits.MaxThrust, &p.Limits.MaxTiltRate, &p.Limits.MaxYawRate}[rng.IntN(3)]
 		*l *= 1.01 + rng.Float64()
 		c := *b
 		c.ID = ""

@@ -78,7 +78,7 @@ func finite(x float64) bool { return x-x == 0 }
 // units returns a command in half the ranges that the limits leave.
 func units(c quad.Command, l *quad.Limits) [4]float64 {
 	middle, half := (l.MaxThrust+l.MinThrust)/2, (l.MaxThrust-l.MinThrust)/2
-	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTilt, c.Rates.Y / l.MaxTilt, c.Rates.Z / l.MaxYaw}
+	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTiltRate, c.Rates.Y / l.MaxTiltRate, c.Rates.Z / l.MaxYawRate}
 }
 
 // longestAtLimit returns the length of the longest run of rows in which one and the same channel stands at a limit.

@@ -82,11 +82,11 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 		return nil, errors.New("gate: no task for the shadow flights")
 	}
 	v := &Verdict{Candidate: candidate.ID}
-	var now *policy.Learned
+	var now *policy.LoadedBundle
 	if current != nil {
 		v.Current = current.ID
 		var err error
-		if now, err = policy.Unpack(current); err != nil {
+		if now, err = policy.Load(current); err != nil {
 			return nil, fmt.Errorf("gate: the current bundle: %w", err)
 		}
 	}

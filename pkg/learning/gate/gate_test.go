@@ -188,7 +188,7 @@ func TestCommandsAndCrashes(t *testing.T) {
 	stuck := func(rows int) *Flight {
 		f := flown(0.1)
 		for i := range rows {
-			f.Commands[i].Rates.Z = -limits().MaxYaw
+			f.Commands[i].Rates.Z = -limits().MaxYawRate
 		}
 		return f
 	}
@@ -401,7 +401,7 @@ func TestVerdictReadsBack(t *testing.T) {
 func TestFlyerForgets(t *testing.T) {
 	s := taught()
 	place := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
-	f := must(policy.NewFlyer(s.improved, place))
+	f := must(policy.NewClosedLoopRunner(s.improved, place))
 	start := quad.State{Q: so3.Identity(), P: so3.Vec3{Z: 1.2}}
 	fly := func() []quad.Step {
 		rows, _ := newWorld(winds[1], 3).fly(f, start, so3.Vec3{Z: 1}, 60)
@@ -411,7 +411,7 @@ func TestFlyerForgets(t *testing.T) {
 	if !slices.Equal(first, fly()) {
 		t.Error("another flight after a reset")
 	}
-	f.Latent(nil)
+	f.SetLatent(nil)
 	if z := f.Encoder.Mean(); !f.Encoder.Known() || z[0]*z[0]+z[1]*z[1] == 0 {
 		t.Errorf("latent %v after 60 steps", z)
 	}

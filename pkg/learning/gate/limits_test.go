@@ -10,20 +10,20 @@ import (
 
 // TestLimitsBeyondTheVehicleAreRefused looks at each limit by itself, from both sides.
 func TestLimitsBeyondTheVehicleAreRefused(t *testing.T) {
-	vehicle := quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTilt: 8, MaxYaw: 4}
+	vehicle := quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTiltRate: 8, MaxYawRate: 4}
 	for _, c := range []struct {
 		name   string
 		policy quad.Limits
 		want   int
 	}{
 		{"the vehicle's own", vehicle, 0},
-		{"narrower", quad.Limits{MinThrust: 4, MaxThrust: 15, MaxTilt: 6, MaxYaw: 2}, 0},
-		{"too little thrust", quad.Limits{MinThrust: 1, MaxThrust: 20, MaxTilt: 8, MaxYaw: 4}, 1},
-		{"too much thrust", quad.Limits{MinThrust: 2, MaxThrust: 21, MaxTilt: 8, MaxYaw: 4}, 1},
-		{"too fast a roll", quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTilt: 9, MaxYaw: 4}, 1},
-		{"too fast a yaw", quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTilt: 8, MaxYaw: 5}, 1},
-		{"all of them", quad.Limits{MinThrust: 1, MaxThrust: 30, MaxTilt: 30, MaxYaw: 30}, 4},
-		{"no number", quad.Limits{MinThrust: 2, MaxThrust: math.NaN(), MaxTilt: 8, MaxYaw: 4}, 1},
+		{"narrower", quad.Limits{MinThrust: 4, MaxThrust: 15, MaxTiltRate: 6, MaxYawRate: 2}, 0},
+		{"too little thrust", quad.Limits{MinThrust: 1, MaxThrust: 20, MaxTiltRate: 8, MaxYawRate: 4}, 1},
+		{"too much thrust", quad.Limits{MinThrust: 2, MaxThrust: 21, MaxTiltRate: 8, MaxYawRate: 4}, 1},
+		{"too fast a roll", quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTiltRate: 9, MaxYawRate: 4}, 1},
+		{"too fast a yaw", quad.Limits{MinThrust: 2, MaxThrust: 20, MaxTiltRate: 8, MaxYawRate: 5}, 1},
+		{"all of them", quad.Limits{MinThrust: 1, MaxThrust: 30, MaxTiltRate: 30, MaxYawRate: 30}, 4},
+		{"no number", quad.Limits{MinThrust: 2, MaxThrust: math.NaN(), MaxTiltRate: 8, MaxYawRate: 4}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := beyond(&c.policy, &vehicle); len(got) != c.want {

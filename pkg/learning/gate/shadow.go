@@ -16,7 +16,7 @@ import (
 )
 
 // shadow flies both bundles in the candidate's learned model.
-func (g *Gate) shadow(ctx context.Context, candidate, current *policy.Learned, bank []float32) (Stage, error) {
+func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBundle, bank []float32) (Stage, error) {
 	if candidate.Model == nil {
 		return Stage{Name: ShadowIn, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
@@ -24,7 +24,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.Learned, b
 	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot, rest: rest(candidate.Model),
 		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
 		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
-	bundles := []*policy.Learned{candidate, current}
+	bundles := []*policy.LoadedBundle{candidate, current}
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {
 		return world.fly(ctx, bundles[who], lo, hi)
 	}
@@ -62,12 +62,12 @@ func rest(m *vnd.Model[float32]) []float32 {
 type shadowFlight struct {
 	task    *task.Task
 	episode task.Episode
-	flyer   *policy.Flyer
+	flyer   *policy.ClosedLoopRunner
 	Flight
 }
 
 // fly rolls flights lo … hi−1 of a bundle out. A flight's number decides its task, start and latent.
-func (w *shadowWorld) fly(ctx context.Context, b *policy.Learned, lo, hi int) ([]*Flight, error) {
+func (w *shadowWorld) fly(ctx context.Context, b *policy.LoadedBundle, lo, hi int) ([]*Flight, error) {
 	d, B, Z := w.model.System.Dims(), hi-lo, w.model.Net.Latent
 	s, next, a, z := make([]float32, B*d.State), make([]float32, B*d.State), make([]float32, B*d.Action),
 		make([]float32, B*Z)
@@ -78,7 +78,7 @@ func (w *shadowWorld) fly(ctx context.Context, b *policy.Learned, lo, hi int) ([
 		f := &shadowFlight{task: k, episode: k.Draw(rng), Flight: Flight{Dt: w.robot.Dt}}
 		w.sample(rng, z[i*Z:(i+1)*Z])
 		var err error
-		if f.flyer, err = b.Flyer(f.episode.Reference); err != nil {
+		if f.flyer, err = b.NewRunner(f.episode.Reference); err != nil {
 			return nil, fmt.Errorf("gate: bundle %s: %w", b.ID, err)
 		}
 		flights[i] = f

@@ -10,7 +10,7 @@ import (
 )
 
 // static looks at a candidate without flying it. What it unpacked serves the stages that follow.
-func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *policy.Learned) {
+func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *policy.LoadedBundle) {
 	s := Stage{Name: Static}
 	refuse := func(format string, args ...any) { s.Reasons = append(s.Reasons, fmt.Sprintf(format, args...)) }
 	b := *candidate
@@ -27,13 +27,13 @@ func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *poli
 	if current != nil && b.Dt != current.Dt {
 		refuse("Δt is %g s, the current bundle's %g s", b.Dt, current.Dt)
 	}
-	p, err := policy.Unpack(&b)
+	p, err := policy.Load(&b)
 	if err != nil {
 		refuse("%v", err)
 		return s, nil
 	}
 	s.Reasons = slices.Concat(s.Reasons, mismatches(p, &b), beyond(&p.Policy.Limits, &g.Vehicle.Limits), badScales(p))
-	if p.Policy.Eye != nil {
+	if p.Policy.Pinhole != nil {
 		refuse("the policy sees features, and no flight of the gate shows it a camera's: expected one that sees positions")
 	}
 	if Z := b.Dimensions[latentName]; bank > 0 && (Z == 0 || bank%Z != 0) {
@@ -47,9 +47,9 @@ func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *poli
 const latentName = "latent"
 
 // mismatches says where policy, model and dimensions are not of one piece.
-func mismatches(p *policy.Learned, b *bundle.Bundle) (out []string) {
+func mismatches(p *policy.LoadedBundle, b *bundle.Bundle) (out []string) {
 	if p.Model == nil {
-		if p.Policy.Listens() {
+		if p.Policy.UsesLatent() {
 			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it",
 				p.Policy.Latent))
 		}
@@ -77,8 +77,8 @@ func beyond(l, vehicle *quad.Limits) (out []string) {
 	}{
 		{"min_thrust", l.MinThrust, vehicle.MinThrust, vehicle.MaxThrust},
 		{"max_thrust", l.MaxThrust, vehicle.MinThrust, vehicle.MaxThrust},
-		{"max_tilt_rate", l.MaxTilt, 0, vehicle.MaxTilt},
-		{"max_yaw_rate", l.MaxYaw, 0, vehicle.MaxYaw},
+		{"max_tilt_rate", l.MaxTiltRate, 0, vehicle.MaxTiltRate},
+		{"max_yaw_rate", l.MaxYawRate, 0, vehicle.MaxYawRate},
 	} {
 		if !(x.got >= x.lo && x.got <= x.hi) {
 			out = append(out, fmt.Sprintf("%s is %g, the vehicle allows %g to %g", x.name, x.got, x.lo, x.hi))
@@ -89,7 +89,7 @@ func beyond(l, vehicle *quad.Limits) (out []string) {
 
 // badScales names the normalisers that no training writes: a scale is one over a standard deviation or a unit, or 0 where a
 // channel is off.
-func badScales(p *policy.Learned) (out []string) {
+func badScales(p *policy.LoadedBundle) (out []string) {
 	look := func(name string, scale []float32) {
 		if i := slices.IndexFunc(scale, func(x float32) bool { return x < 0 }); i >= 0 {
 			out = append(out, fmt.Sprintf("normaliser of the %s: scale %d is %g, expected at least 0", name, i,

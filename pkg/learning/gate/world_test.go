@@ -41,7 +41,7 @@ func newWorld(wind so3.Vec3, seed uint64) *world {
 }
 
 // fly hovers for some steps, and returns what was flown.
-func (w *world) fly(f *policy.Flyer, start quad.State, place so3.Vec3, steps int) ([]quad.Step, *Flight) {
+func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3, steps int) ([]quad.Step, *Flight) {
 	d := w.sys.Dims()
 	s, next, a, none := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action),
 		make([]float64, d.Tangent)
@@ -86,7 +86,7 @@ type cage struct{ steps int }
 
 func (c cage) Fly(_ context.Context, b *bundle.Bundle, t Trial) (*Flight, error) {
 	place := so3.Vec3{Z: 1}
-	f, err := policy.NewFlyer(b, func(float64) quad.Reference { return quad.Reference{P: place} })
+	f, err := policy.NewClosedLoopRunner(b, func(float64) quad.Reference { return quad.Reference{P: place} })
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 	}
 	for i, wind := range winds {
 		for k := range 2 {
-			f := must(policy.NewFlyer(b, circle))
+			f := must(policy.NewClosedLoopRunner(b, circle))
 			start := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 1, Z: 1}}
 			rows, _ := newWorld(wind, uint64(100*i+k)).fly(f, start, so3.Vec3{Z: 1}, 300)
 			flights = append(flights, quad.Flight{Name: string(rune('a'+i)) + string(rune('0'+k)),

@@ -121,7 +121,7 @@ func landings(n int) ([]reference.Reference, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = reference.Start(r, &begin); err != nil {
+		if out[i], err = reference.StartAt(r, &begin); err != nil {
 			return nil, err
 		}
 	}

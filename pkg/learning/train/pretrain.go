@@ -34,7 +34,7 @@ const beforeFirst = 1 << 30
 // pretrain teaches a new policy that sees features, once.
 func (t *trainer) pretrain(ctx context.Context) error {
 	n := t.cfg.Pretrain.Epochs
-	if t.state.Pretrained || t.opt.From != nil || t.policy.Eye == nil || n == 0 {
+	if t.state.Pretrained || t.opt.From != nil || t.policy.Pinhole == nil || n == 0 {
 		return nil
 	}
 	teacher, err := t.teacher(ctx)

@@ -115,7 +115,7 @@ func TestRanksFailTogether(t *testing.T) {
 		{"rank 1: envs, horizon", func(c *Config, _ *Options, _ *NominalWorld[float32]) { c.Envs = 0 }},
 		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Seed = 6 }},
 		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Key = "another world" }},
-		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Limits.MaxTilt++ }},
+		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Limits.MaxTiltRate++ }},
 		{"term position is not finite in epoch 1", func(_ *Config, _ *Options, w *NominalWorld[float32]) {
 			w.Nominal.Wind = math.NaN() // of its own tiles
 		}},

@@ -21,7 +21,7 @@ type sight[F kernel.Float] struct {
 }
 
 func newSight[F kernel.Float](p *policy.Policy[F], maxB, maxH int) *sight[F] {
-	s := &sight[F]{camera: &p.Observation.Camera, eye: p.Eye}
+	s := &sight[F]{camera: &p.Observation.Camera, eye: p.Pinhole}
 	if s.eye == nil {
 		return s
 	}
@@ -34,7 +34,7 @@ func newSight[F kernel.Float](p *policy.Policy[F], maxB, maxH int) *sight[F] {
 // mark places the points of robot b around the place where it is to hover.
 func (s *sight[F]) mark(b int, place quad.Reference) {
 	if s.eye != nil {
-		policy.Marks(s.camera, place, s.marks[b*s.row:][:s.row])
+		policy.PlacePoints(s.camera, place, s.marks[b*s.row:][:s.row])
 	}
 }
 

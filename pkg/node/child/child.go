@@ -1,5 +1,5 @@
-// Package child keeps another program running beside this one: it is started anew where it ends by itself, and ends with
-// this process. What learns is a process of its own, for the collector and the scheduler of Go know no priorities.
+// Package child keeps another program running beside this one: it is started anew where it ends by itself, and ends
+// with this process. What learns is a process of its own, for the collector and the scheduler of Go know no priorities.
 package child
 
 import (
@@ -69,7 +69,8 @@ func ending(err error) string {
 	return err.Error()
 }
 
-// once runs the program to its end. It has a process group of its own, so that a Ctrl-C on the terminal reaches it once.
+// once runs the program to its end. It has a process group of its own, so that a Ctrl-C on the terminal reaches it
+// once.
 func once(ctx context.Context, path string, args []string, grace time.Duration) error {
 	c := exec.CommandContext(ctx, path, args...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr

@@ -48,8 +48,8 @@ func (c *Controller) autopilot() autopilot {
 	return c.pilot
 }
 
-// arm has an autopilot that flies the robot follow setpoints: only while those come, from a guard that has not tripped. It
-// starts no motors: those of a robot that has to be in the air for it run.
+// arm has an autopilot that flies the robot follow setpoints: only while those come, from a guard that has not tripped.
+// It starts no motors: those of a robot that has to be in the air for it run.
 func (c *Controller) arm(ctx context.Context) error {
 	a := c.autopilot()
 	if a == nil || !c.ticking() {
@@ -84,17 +84,17 @@ func (c *Controller) disarm(ctx context.Context) error {
 		func() error { return a.disarm(ctx) })
 }
 
-// flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would fly
-// if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by one, concerns no
-// flight to come.
+// flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would
+// fly if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by one,
+// concerns no flight to come.
 func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	const streaming = time.Second
 	reset, refused := time.Time{}, error(nil)
 	rate := c.params.Load().Rate
 	first, begun := uint64(0), false
 	for {
-		var t control.Tick
-		c.last.Read(func(last *control.Tick) { t = *last })
+		var t control.TickRecord
+		c.last.Read(func(last *control.TickRecord) { t = *last })
 		age := time.Duration(int64(c.Now()) - t.Stamp)
 		switch flying := t.Bundle != "" && flies(&t) && age < streaming/2; {
 		case !flying:
@@ -125,12 +125,12 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 }
 
 // flies reports whether the policy flew a tick, or would have if the autopilot had followed, and the place is right.
-func flies(t *control.Tick) bool {
-	return t.Stage <= guard.Limited || t.Stage == guard.Aside && (t.Cause == guard.None || t.Cause == guard.Unpoised)
+func flies(t *control.TickRecord) bool {
+	return t.Stage.PolicyFlies() || t.Stage == guard.NotOffboard && (t.Cause == guard.None || t.Cause == guard.NotReady)
 }
 
-// poised refuses to hand over a robot that does not fly already, which no policy was trained for, or is far from where its
-// task begins.
+// poised refuses to hand over a robot that does not fly already, which no policy was trained for, or is far from where
+// its task begins.
 func (c *Controller) poised(a autopilot) error {
 	said, _ := a.heard()
 	if said.Follows() { // it follows already
@@ -141,7 +141,7 @@ func (c *Controller) poised(a autopilot) error {
 		return fmt.Errorf("not armed: the controller is %s, expected active", c.State())
 	}
 	var s quad.State
-	c.last.Read(func(t *control.Tick) { s = t.State })
+	c.last.Read(func(t *control.TickRecord) { s = t.State })
 	p, from := c.params.Load(), k.Path.At(0)
 	switch {
 	case !p.Guard.Flying(&s):
@@ -150,9 +150,9 @@ func (c *Controller) poised(a autopilot) error {
 	case !said.Armed:
 		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not fly, and the policy does not take off: have the pilot or the autopilot do that first",
 			said.Mode, s.P.Z)
-	case !p.Poised(&s, &from):
+	case !p.ReadyForHandover(&s, &from):
 		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at most %g: fly there, or ~/set_task",
-			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.Nearby)
+			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.MaxHandoverDistance)
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// autopilot is what there is to know of, and to ask from, the one behind a command interface. All of it may be called by
-// any goroutine.
+// autopilot is what there is to know of, and to ask from, the one behind a command interface. All of it may be called
+// by any goroutine.
 type autopilot interface {
 	volts() float64                                 // of its battery, smoothed; 0: not known
 	heard() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
@@ -81,8 +81,9 @@ func (s *said) heard() (bridge.Autopilot, time.Duration) {
 	return w.Autopilot, age
 }
 
-// aside goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros says not armed
-// and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's word counts.
+// aside goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros says not
+// armed and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's
+// word counts.
 func (s *said) aside() bool {
 	a, age := s.heard()
 	return age < silence && a.Connected && !a.Follows()

@@ -9,8 +9,8 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// An autopilot stands aside as long as it says so itself: where mavros has lost it in flight, or nothing is heard any more,
-// nobody knows, and the guard is as strict as in flight.
+// An autopilot stands aside as long as it says so itself: where mavros has lost it in flight, or nothing is heard any
+// more, nobody knows, and the guard is as strict as in flight.
 func TestWhoStandsAside(t *testing.T) {
 	posctl := mavrosmsgs.State{Connected: true, Armed: true, Mode: "POSCTL"}
 	offboard := mavrosmsgs.State{Connected: true, Armed: true, Mode: mavrosmsgs.StateModePx4Offboard}

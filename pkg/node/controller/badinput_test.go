@@ -28,8 +28,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// mocap is motion capture of a robot that does not move, at 50 Hz of simulated time, which waits for the controller: what
-// the machine is busy with is no gap.
+// mocap is motion capture of a robot that does not move, at 50 Hz of simulated time, which waits for the controller:
+// what the machine is busy with is no gap.
 type mocap struct {
 	mu     sync.Mutex
 	state  quad.State

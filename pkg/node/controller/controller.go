@@ -38,17 +38,17 @@ type Controller struct {
 	connectOwn Connect // nil: the autopilot of command_interface
 
 	services *ros.Group
-	frame    atomic.Pointer[string]    // of the world; nil before it is known
-	last     node.Latest[control.Tick] // without its slices
+	frame    atomic.Pointer[string]          // of the world; nil before it is known
+	last     node.Latest[control.TickRecord] // without its slices
 
-	// hand is held while craft and course are handed to the loop, or a loop made for them: a bundle that comes while the
-	// node is activated is in the loop that ticks.
+	// hand is held while craft and course are handed to the loop, or a loop made for them: a bundle that comes while
+	// the node is activated is in the loop that ticks.
 	hand sync.Mutex
 
 	mu      sync.Mutex // of what follows
 	now     *flight    // while configured
-	craft   *control.Craft
-	course  *control.Course // that is flown; nil before the first bundle
+	craft   *control.LoadedPolicy
+	course  *control.TaskReference // that is flown; nil before the first bundle
 	active  bool
 	closers []io.Closer
 	path    *ros.Publisher[navmsgs.Path]
@@ -104,7 +104,7 @@ func (c *Controller) flight() *flight {
 }
 
 // flying is what flies, and where.
-func (c *Controller) flying() (*control.Craft, *control.Course) {
+func (c *Controller) flying() (*control.LoadedPolicy, *control.TaskReference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.craft, c.course
@@ -215,7 +215,8 @@ func (c *Controller) keep(x io.Closer) {
 	c.mu.Unlock()
 }
 
-// expected reports whether a sample is of the world's frame; the first sample says which that is where no parameter does.
+// expected reports whether a sample is of the world's frame; the first sample says which that is where no parameter
+// does.
 func (c *Controller) expected(frame string) bool {
 	world := c.frame.Load()
 	if world == nil {
@@ -246,14 +247,14 @@ func (c *Controller) activate() error {
 	defer c.hand.Unlock()
 	craft, course := c.flying()
 	if craft != nil {
-		if course, err = control.NewCourse(course.Task, course.Path); err != nil {
+		if course, err = control.NewTaskReference(course.Task, course.Path); err != nil {
 			return err
 		}
-		loop.Fly(craft)
-		loop.Follow(course)
+		loop.SetPolicy(craft)
+		loop.SetReference(course)
 	}
 	err = c.order(func(f *flight) error {
-		f.loop, f.pace, f.active = loop, control.NewPace(p.Period()), true
+		f.loop, f.pace, f.active = loop, control.NewScheduler(p.Period()), true
 		return nil
 	})
 	if err != nil {

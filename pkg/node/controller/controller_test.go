@@ -84,9 +84,9 @@ func active(t testing.TB, p *Params) (*flight, *sent) {
 	f := newFlight(p, ros.NewClock(ros.SystemTime), s, g)
 	f.loop = must(control.New(p.Config))(t)
 	b := must(bundle.Read(path("a.vnd")))(t)
-	f.loop.Fly(must(control.Prepare(b, vnd.Robot, p.Rate))(t))
-	f.loop.Follow(must(control.NewCourse("hover", nil))(t))
-	f.pace, f.active = control.NewPace(p.Period()), true
+	f.loop.SetPolicy(must(control.LoadPolicy(b, vnd.Robot, p.Rate))(t))
+	f.loop.SetReference(must(control.NewTaskReference("hover", nil))(t))
+	f.pace, f.active = control.NewScheduler(p.Period()), true
 	return f, s
 }
 
@@ -94,7 +94,7 @@ func active(t testing.TB, p *Params) (*flight, *sent) {
 func TestAllocatesNothing(t *testing.T) {
 	f, s := active(t, defaults(t))
 	pose := bridge.Pose{State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}
-	z := &msgs.Latent{Mean: []float32{1, 2, 3, 4}, BundleID: f.loop.Craft().ID}
+	z := &msgs.Latent{Mean: []float32{1, 2, 3, 4}, BundleID: f.loop.Policy().ID}
 	ticks, flown := 0, 0
 	now := time.Now().UnixNano()
 	turn := func() {
@@ -105,7 +105,7 @@ func TestAllocatesNothing(t *testing.T) {
 		f.sense(pose, ros.Time(now))
 		f.turnAt(now)
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
-			if ticks++; t.Stage <= guard.Limited && t.LatentStamp != 0 {
+			if ticks++; t.Stage.PolicyFlies() && t.LatentStamp != 0 {
 				flown++
 			}
 			f.ticks.Pop()
@@ -366,9 +366,9 @@ func TestBundleBesideActivation(t *testing.T) {
 		}
 	}
 	err := h.c.inFlight(func(l *control.Loop) error {
-		if craft, course := h.c.flying(); l.Craft() == nil || l.Craft() != craft || l.Course() == nil ||
-			l.Course() != course {
-			t.Errorf("the loop has bundle %v and course %v, the node %v and %v", l.Craft(), l.Course(), craft, course)
+		if craft, course := h.c.flying(); l.Policy() == nil || l.Policy() != craft || l.TaskReference() == nil ||
+			l.TaskReference() != course {
+			t.Errorf("the loop has bundle %v and course %v, the node %v and %v", l.Policy(), l.TaskReference(), craft, course)
 		}
 		return nil
 	})
@@ -404,7 +404,7 @@ func (h *house) flies() {
 	for {
 		select {
 		case s := <-h.steps:
-			if s.GuardState >= uint8(guard.Hold) && s.Task == "hover" && s.Header.FrameID == "map" {
+			if !guard.Stage(s.GuardState).PolicyFlies() && s.Task == "hover" && s.Header.FrameID == "map" {
 				return
 			}
 		case <-deadline:

@@ -15,7 +15,7 @@ import (
 
 // sample is a measured state on its way to the tick.
 type sample struct {
-	control.Measured
+	control.Sample
 	sent ros.Time // by whom it comes from, on the system's clock
 }
 
@@ -29,7 +29,7 @@ const (
 // flight is the loop with the one thread that ticks it. Everybody else hands things over without making it wait.
 type flight struct {
 	loop   *control.Loop // nil before the first activation
-	pace   control.Pace
+	pace   control.Scheduler
 	active bool // ticks are made
 	clock  *ros.Clock
 	sender sender
@@ -42,7 +42,7 @@ type flight struct {
 	orders   chan func(*flight)
 	alarm    atomic.Bool // the clock's timer has come
 	wake     chan struct{}
-	ticks    *control.Ring[control.Tick]
+	ticks    *control.Ring[control.TickRecord]
 	recorded chan struct{}
 	counts   node.Latest[estimator.Counts]
 	doubted  node.Latest[doubted]
@@ -50,9 +50,9 @@ type flight struct {
 	at       atomic.Int64 // when it came, ns
 	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
 
-	sent    ros.Time     // when the sample of this tick was sent; 0 for a tick by the clock
-	before  int64        // when the tick before was, ns; 0: there was none
-	scratch control.Tick // of a tick for which the ring has no room
+	sent    ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
+	before  int64              // when the tick before was, ns; 0: there was none
+	scratch control.TickRecord // of a tick for which the ring has no room
 	hear    func(*control.Latent)
 	count   func(*estimator.Counts)
 	refuse  func(*doubted)
@@ -61,17 +61,17 @@ type flight struct {
 
 // doubted is a sample that the loop did not take, and why.
 type doubted struct {
-	control.Measured
-	control.Doubt
+	control.Sample
+	control.Validity
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
 	f := &flight{clock: clock, sender: s, gauges: g, pilot: noAutopilot{}, mocap: p.Tick == onMocap,
 		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
 		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
-		ticks: control.NewRing(ticksWaiting, control.NewTick), recorded: make(chan struct{}, 1),
-		scratch: control.NewTick()}
-	f.hear = func(z *control.Latent) { f.loop.Hear(z) }
+		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
+		scratch: control.NewTickRecord()}
+	f.hear = func(z *control.Latent) { f.loop.SetLatent(z) }
 	f.count = func(c *estimator.Counts) { *c = f.loop.Counts() }
 	f.refuse = func(d *doubted) { *d = f.refused }
 	return f
@@ -102,7 +102,7 @@ func (f *flight) turnAt(now int64) {
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
 			f.take(s, now)
-			due = f.mocap && f.pace.Sample(s.Stamp, now) || due
+			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
 		f.samples.Pop()
 	}
@@ -110,7 +110,7 @@ func (f *flight) turnAt(now int64) {
 	case !f.active:
 	case due:
 		f.tick(now)
-	case f.mocap && f.pace.Clock(now), !f.mocap && alarm:
+	case f.mocap && f.pace.DueByClock(now), !f.mocap && alarm:
 		f.sent = 0
 		f.tick(now)
 	}
@@ -121,10 +121,10 @@ func (f *flight) take(s *sample, now int64) {
 	f.newest.Store(s.Stamp)
 	f.at.Store(now)
 	f.sent = s.sent
-	f.loop.Sense(&s.Measured)
-	if d := f.loop.Doubt(); d != control.Sound {
+	f.loop.AddSample(&s.Sample)
+	if d := f.loop.Validity(); d != control.Valid {
 		f.gauges.refused.Add(1)
-		f.refused = doubted{s.Measured, d}
+		f.refused = doubted{s.Sample, d}
 		f.doubted.TryPut(f.refuse)
 	}
 }
@@ -132,13 +132,13 @@ func (f *flight) take(s *sample, now int64) {
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
 	f.latent.TryTake(f.hear)
-	f.loop.Stand(f.pilot.aside())
+	f.loop.SetEngaged(!f.pilot.aside())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return
 	}
 	err := f.sender.send(f.loop.Stamp(), command)
-	if f.before != 0 && f.loop.Guard().Breach() == guard.Missed {
+	if f.before != 0 && f.loop.Guard().Violation() == guard.Missed {
 		f.gap.Store(now - f.before)
 	}
 	f.before = now
@@ -179,7 +179,7 @@ func (f *flight) sense(p bridge.Pose, sent ros.Time) {
 	if s == nil {
 		return
 	}
-	*s = sample{control.Measured{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
+	*s = sample{control.Sample{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
 	f.samples.Push()
 	signal(f.wake)
 }

@@ -66,7 +66,7 @@ func (p *Params) check() error {
 }
 
 // course makes the course of a task; an empty reference is the task's own. What leaves the geofence is refused.
-func (p *Params) course(task, json string) (*control.Course, error) {
+func (p *Params) course(task, json string) (*control.TaskReference, error) {
 	var path reference.Reference
 	if json != "" {
 		var err error
@@ -74,7 +74,7 @@ func (p *Params) course(task, json string) (*control.Course, error) {
 			return nil, err
 		}
 	}
-	c, err := control.NewCourse(task, path)
+	c, err := control.NewTaskReference(task, path)
 	if err != nil {
 		return nil, err
 	}

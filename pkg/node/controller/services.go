@@ -73,7 +73,7 @@ func (c *Controller) setTask(task, json string) error {
 	switch {
 	case craft == nil:
 		return errors.New("there is no bundle to fly yet")
-	case !craft.Flies(task):
+	case !craft.TrainedFor(task):
 		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, craft.ID, craft.Tasks)
 	}
 	k, err := c.params.Load().course(task, json)
@@ -87,22 +87,22 @@ func (c *Controller) setTask(task, json string) error {
 }
 
 // bind begins a landing where the robot is.
-func (c *Controller) bind(k *control.Course) (*control.Course, error) {
+func (c *Controller) bind(k *control.TaskReference) (*control.TaskReference, error) {
 	var s quad.State
 	known := false
-	c.last.Read(func(t *control.Tick) { s, known = t.State, t.Bundle != "" })
+	c.last.Read(func(t *control.TickRecord) { s, known = t.State, t.Bundle != "" })
 	if !known {
 		return k, nil
 	}
-	path, err := reference.Start(k.Path, &s)
+	path, err := reference.StartAt(k.Path, &s)
 	if err != nil {
 		return nil, err
 	}
-	return control.NewCourse(k.Task, path)
+	return control.NewTaskReference(k.Task, path)
 }
 
 // take gives the loop a craft, a course or both, where they are not nil.
-func (c *Controller) take(craft *control.Craft, k *control.Course) error {
+func (c *Controller) take(craft *control.LoadedPolicy, k *control.TaskReference) error {
 	c.hand.Lock()
 	defer c.hand.Unlock()
 	err := c.order(func(f *flight) error {
@@ -110,10 +110,10 @@ func (c *Controller) take(craft *control.Craft, k *control.Course) error {
 			return nil
 		}
 		if craft != nil {
-			f.loop.Fly(craft)
+			f.loop.SetPolicy(craft)
 		}
 		if k != nil {
-			f.loop.Follow(k)
+			f.loop.SetReference(k)
 		}
 		return nil
 	})
@@ -172,7 +172,7 @@ func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
 // fly has a bundle flown from the next tick on; the first one also begins the task.
 func (c *Controller) fly(b *bundle.Bundle) error {
 	p := c.params.Load()
-	next, err := control.Prepare(b, p.Robot, p.Rate)
+	next, err := control.LoadPolicy(b, p.Robot, p.Rate)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 		if k, err = p.begin(next); err != nil {
 			return err
 		}
-	case !next.Flies(k.Task):
+	case !next.TrainedFor(k.Task):
 		return fmt.Errorf("bundle %s was trained for %q, and %s is flown", next.ID, next.Tasks, k.Task)
 	default:
 		k = nil
@@ -196,12 +196,12 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 }
 
 // begin is the course with which the parameters have a first bundle begin.
-func (p *Params) begin(first *control.Craft) (*control.Course, error) {
+func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, error) {
 	task := p.Task
 	if task == "" {
 		task = first.Tasks[0]
 	}
-	if !first.Flies(task) {
+	if !first.TrainedFor(task) {
 		return nil, fmt.Errorf("bundle %s was trained for %q, and parameter task is %q", first.ID, first.Tasks, task)
 	}
 	return p.course(task, p.Reference)

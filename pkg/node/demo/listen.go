@@ -136,7 +136,7 @@ func locked[T any](l *listener, take func(*T, ros.Info)) func(*T, ros.Info) {
 
 func (l *listener) step(m *msgs.Step, _ ros.Info) {
 	s := FlownStep{Stamp: bridge.Nanoseconds(m.Header.Stamp), Seq: m.Seq, Bundle: m.BundleID,
-		Guarded: guard.Stage(m.GuardState).Guarded()}
+		Guarded: guard.Stage(m.GuardState).HoldsAuthority()}
 	if len(m.Reference) < 3 {
 		return
 	}

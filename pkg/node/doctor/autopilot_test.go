@@ -81,8 +81,8 @@ func px4(t *testing.T, n *ros.Node, p *controller.Params) desk {
 	}
 }
 
-// Commands count once the autopilot says that it follows them, and the voltage is known that they were made for; their thrust
-// is then what was asked for. Over mavros, and over PX4's topics of another version.
+// Commands count once the autopilot says that it follows them, and the voltage is known that they were made for; their
+// thrust is then what was asked for. Over mavros, and over PX4's topics of another version.
 func TestFollowed(t *testing.T) {
 	for _, stack := range []string{bridge.Mavros, bridge.PX4} {
 		t.Run(stack, func(t *testing.T) { followed(t, stack) })

@@ -1,5 +1,5 @@
-// Package doctor listens to a robot's topics as policy_controller would, before that flies, and hands what came to package
-// doctor. It publishes nothing.
+// Package doctor listens to a robot's topics as policy_controller would, before that flies, and hands what came to
+// package doctor. It publishes nothing.
 package doctor
 
 import (
@@ -170,8 +170,8 @@ func (e *Examiner) Commands() []preflight.Commanded {
 // StateTopic is the full name of the state's topic.
 func (e *Examiner) StateTopic() string { return e.state.topic }
 
-// Look judges the graph: who publishes the state, whether it comes, and which publishers and subscriptions of the robot's
-// topics do not meet. It is to be called when the graph is known and samples have had time to come.
+// Look judges the graph: who publishes the state, whether it comes, and which publishers and subscriptions of the
+// robot's topics do not meet. It is to be called when the graph is known and samples have had time to come.
 func (e *Examiner) Look() []preflight.Finding {
 	e.hearAutopilot()
 	e.mu.Lock()

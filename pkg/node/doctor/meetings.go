@@ -11,8 +11,8 @@ import (
 	"vnd/pkg/ros2/rmw"
 )
 
-// meetings finds publishers and subscriptions of a topic that do not meet, for their types or their QoS, among the topics
-// of the robot's namespace and those that the examiner hears.
+// meetings finds publishers and subscriptions of a topic that do not meet, for their types or their QoS, among the
+// topics of the robot's namespace and those that the examiner hears.
 func (e *Examiner) meetings() (found []preflight.Finding) {
 	g := e.Context().Graph()
 	under := strings.TrimSuffix(e.Namespace(), "/") + "/"

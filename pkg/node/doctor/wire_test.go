@@ -61,7 +61,8 @@ func lab(t *testing.T) *ros.Node {
 	return n
 }
 
-// places are where the moves of the doctor lead, in the order in which it asks: position, and roll, pitch, yaw in degrees.
+// places are where the moves of the doctor lead, in the order in which it asks: position, and roll, pitch, yaw in
+// degrees.
 var places = []struct {
 	p   so3.Vec3
 	rpy [3]float64
@@ -167,8 +168,8 @@ func examined(t *testing.T, program string, d *driver) (map[string]string, bool)
 	return found, failed
 }
 
-// Over the wire: the doctor asks for the moves, which are made with a driver that is right, and with one that is y up, in
-// millimetres and late, beside a node that does not hear another for its QoS.
+// Over the wire: the doctor asks for the moves, which are made with a driver that is right, and with one that is y up,
+// in millimetres and late, beside a node that does not hear another for its QoS.
 func TestLive(t *testing.T) {
 	n := lab(t)
 	dir := t.TempDir()

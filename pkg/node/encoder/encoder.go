@@ -79,7 +79,7 @@ type reader struct {
 	dt    float64
 	model *vnd.Model[float32]
 	robot vnd.Quadrotor
-	*latent.Reader
+	*latent.LoadedModel
 }
 
 // New makes the node.
@@ -166,7 +166,7 @@ func (e *Encoder) learn(b *bundle.Bundle) error {
 	if _, err := control.TicksPerRow(p.Rate, q.Dt); err != nil {
 		return fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	r, err := latent.NewReader(m, q)
+	r, err := latent.LoadModel(m, q)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 		e.lost.Add(m.Seq - e.next)
 	}
 	e.next = m.Seq + 1
-	aside := guard.Stage(m.GuardState) == guard.Aside
+	aside := guard.Stage(m.GuardState) == guard.NotOffboard
 	e.aside.Store(aside)
 	if !e.follow(m.BundleID) {
 		return
@@ -263,7 +263,7 @@ func (e *Encoder) swap(r *reader) bool {
 		}
 		e.dt = r.dt
 	}
-	e.encoder.Swap(r.Reader)
+	e.encoder.Swap(r.LoadedModel)
 	e.now = r
 	e.reads.Store(&r.id)
 	return true

@@ -51,7 +51,7 @@ type house struct {
 	n       *ros.Node
 	steps   *ros.Publisher[msgs.Step]
 	latents chan msgs.Latent
-	tick    control.Tick
+	tick    control.TickRecord
 	m       msgs.Step
 }
 
@@ -83,7 +83,7 @@ func newHouse(t *testing.T, args ...string) *house {
 	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
 		t.Fatal(err)
 	}
-	h.tick = control.Tick{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
+	h.tick = control.TickRecord{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
 		Sent: quad.Command{Thrust: 9.9}}
 	return h
 }
@@ -129,8 +129,8 @@ func (h *house) publish(b *bundle.Bundle) {
 
 func zero(z []float32) bool { return !slices.ContainsFunc(z, func(x float32) bool { return x != 0 }) }
 
-// The encoder is that of the bundle that flies: the window is whole after its 21 rows and outlives a swap; of a bundle that
-// never came nothing is said.
+// The encoder is that of the bundle that flies: the window is whole after its 21 rows and outlives a swap; of a bundle
+// that never came nothing is said.
 func TestFollowsTheBundleThatFlies(t *testing.T) {
 	a, b := read(t, "a.vnd"), read(t, "b.vnd")
 	h := newHouse(t, "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
@@ -159,7 +159,7 @@ func TestFollowsTheBundleThatFlies(t *testing.T) {
 	for range window {
 		h.step(a.ID)
 	}
-	h.tick.Stage = guard.Aside
+	h.tick.Stage = guard.NotOffboard
 	h.send(a.ID)
 	h.tick.Stage = guard.Policy
 	if z := h.step(a.ID); !zero(z.Mean) { // the step before has no latent, or this one would not be its own
@@ -249,7 +249,7 @@ func TestHealthAside(t *testing.T) {
 		"bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	a, says := read(t, "a.vnd").ID, h.listening()
 	h.step(a)
-	h.tick.Stage = guard.Aside
+	h.tick.Stage = guard.NotOffboard
 	h.send(a)
 	for _, task := range []string{"rate", "latency"} {
 		says(task, diagnostics.OK, "no latents: commands are not followed")

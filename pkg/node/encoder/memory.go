@@ -18,8 +18,8 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// memory tells of the condition that is flown in, on the topic condition. It has a group of its own: latents do not wait
-// for it.
+// memory tells of the condition that is flown in, on the topic condition. It has a group of its own: latents do not
+// wait for it.
 type memory struct {
 	node  *ros.Node
 	robot string
@@ -112,7 +112,7 @@ type entry struct {
 // tell publishes the present condition.
 func (m *memory) tell() {
 	m.spoken = 0
-	c, state := m.Now()
+	c, state := m.Current()
 	s := &m.m
 	*s = diagnosticmsgs.DiagnosticStatus{Level: diagnosticmsgs.DiagnosticStatusWarn, Name: "condition",
 		HardwareID: m.robot, Message: state.String()}

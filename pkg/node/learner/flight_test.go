@@ -163,7 +163,7 @@ func (f *field) flying(id string, n int) bool {
 		return false
 	}
 	for _, s := range f.steps[len(f.steps)-n:] {
-		if s.BundleID != id || s.GuardState > uint8(guard.Limited) {
+		if s.BundleID != id || !guard.Stage(s.GuardState).PolicyFlies() {
 			return false
 		}
 	}
@@ -233,7 +233,7 @@ func (f *field) swapped(first string) {
 		if a.BundleID != first || b.BundleID == first {
 			continue
 		}
-		if b.Seq != a.Seq+1 || a.GuardState > uint8(guard.Limited) || b.GuardState > uint8(guard.Limited) {
+		if b.Seq != a.Seq+1 || !guard.Stage(a.GuardState).PolicyFlies() || !guard.Stage(b.GuardState).PolicyFlies() {
 			f.t.Errorf("the swap from step %d (guard %d) to %d (guard %d)", a.Seq, a.GuardState, b.Seq, b.GuardState)
 		}
 		if apart := ros.TimeOf(b.Header.Stamp).Sub(ros.TimeOf(a.Header.Stamp)); apart > 30*time.Millisecond {

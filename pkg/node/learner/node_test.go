@@ -338,7 +338,7 @@ func TestTopic(t *testing.T) {
 	first := p.bundle()
 	m := msgs.NewStep()
 	for k, s := range hovering(t, 12) {
-		bridge.PutStep(m, &control.Tick{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State, Sent: s.Command,
+		bridge.PutStep(m, &control.TickRecord{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State, Sent: s.Command,
 			Bundle: first.ID, Task: "hover",
 			Reference: make([]quad.Reference, 1)}, "world")
 		if err := p.steps.Publish(m); err != nil {

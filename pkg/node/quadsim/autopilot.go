@@ -6,8 +6,8 @@ import (
 	"vnd/pkg/sim/closedloop"
 )
 
-// autopilot is what stands between an autopilot's topics and the vehicle: arming and flight modes as PX4 has them. Times
-// are simulated seconds. It belongs to the vehicle's goroutine.
+// autopilot is what stands between an autopilot's topics and the vehicle: arming and flight modes as PX4 has them.
+// Times are simulated seconds. It belongs to the vehicle's goroutine.
 type autopilot struct {
 	timeout   float64 // without proof of life, after which offboard mode is left
 	heartbeat bool    // proof of life is a topic of its own, as PX4's; else setpoints are

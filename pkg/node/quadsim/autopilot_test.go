@@ -76,8 +76,8 @@ func TestAutopilot(t *testing.T) {
 	}
 }
 
-// Armed in take-off mode the vehicle climbs to its height and holds there; offboard commands take it over, and loiter mode
-// has it hold again, where it is by then.
+// Armed in take-off mode the vehicle climbs to its height and holds there; offboard commands take it over, and loiter
+// mode has it hold again, where it is by then.
 func TestTakesOff(t *testing.T) {
 	var p closedloop.Autopilot
 	param.Default(&p)

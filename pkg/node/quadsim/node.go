@@ -151,7 +151,8 @@ func (n *simulator) stand() {
 	}
 }
 
-// zero sets the epoch so that the world's time of 0 is now; where the world's clock is the clock, it goes on after flown s.
+// zero sets the epoch so that the world's time of 0 is now; where the world's clock is the clock, it goes on after
+// flown s.
 func (n *simulator) zero(flown float64) {
 	const second = 1e9 // a stamp of 0 would be none
 	switch {
@@ -355,8 +356,8 @@ func (n *simulator) advance() {
 	n.look()
 }
 
-// keepTime keeps the stamps of real time on the system's clock, slowly, for steady time drifts against it; at once where
-// that was set, or steps were skipped.
+// keepTime keeps the stamps of real time on the system's clock, slowly, for steady time drifts against it; at once
+// where that was set, or steps were skipped.
 func (n *simulator) keepTime() {
 	if n.params.simulated() {
 		return

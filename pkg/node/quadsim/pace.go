@@ -46,7 +46,8 @@ func (p *pace) advanced(now time.Time) {
 	p.next = p.next.Add(wall)
 }
 
-// sampled takes a sample that has been published: the controller answers that a period after the one of its last command.
+// sampled takes a sample that has been published: the controller answers that a period after the one of its last
+// command.
 func (p *pace) sampled(stamp int64) {
 	if p.lockstep && p.commanded != 0 && p.awaited == 0 && p.answers(stamp) {
 		p.awaited = stamp
@@ -57,8 +58,8 @@ func (p *pace) sampled(stamp int64) {
 func (p *pace) answers(stamp int64) bool { return stamp-p.commanded >= p.period*9/10 }
 
 // came takes a command for the state of a stamp. It may be for another sample than the one that was thought of: where a
-// period is not a whole number of samples, or the controller was late, it ticks on a grid of its own. The sample that is
-// waited for is then not answered any more.
+// period is not a whole number of samples, or the controller was late, it ticks on a grid of its own. The sample that
+// is waited for is then not answered any more.
 func (p *pace) came(stamp int64) {
 	p.commanded = max(stamp, 1)
 	if p.awaited != 0 && !p.answers(p.awaited) {

@@ -9,7 +9,8 @@ import (
 
 const ms = int64(time.Millisecond)
 
-// On the wall, advances keep to the grid: what comes late is caught up with, and after a long stop it goes on from there.
+// On the wall, advances keep to the grid: what comes late is caught up with, and after a long stop it goes on from
+// there.
 func TestWall(t *testing.T) {
 	start := time.Unix(1000, 0)
 	p := pace{step: 2 * time.Millisecond, speed: 2, next: start}

@@ -197,7 +197,8 @@ func (s *px4) heed(m *px4msgs.VehicleCommand) {
 	s.n.warn(err)
 }
 
-// autoMode is the mode that VEHICLE_CMD_DO_SET_MODE asks for, as PX4 numbers them: main mode 4, and the mode under that.
+// autoMode is the mode that VEHICLE_CMD_DO_SET_MODE asks for, as PX4 numbers them: main mode 4, and the mode under
+// that.
 func autoMode(m *px4msgs.VehicleCommand) string {
 	const auto, takeoff, loiter = 4, 2, 3
 	switch {

@@ -18,7 +18,7 @@ type encoder struct {
 	params  *controller.File
 	now     string // bundle whose encoder reads
 	encoder *latent.Encoder
-	readers map[string]*latent.Reader // nil for a bundle without a model
+	readers map[string]*latent.LoadedModel // nil for a bundle without a model
 	origin  int64
 }
 
@@ -27,7 +27,7 @@ func (e *encoder) read(f *flight, s *msgs.Step) []float32 {
 	if !e.follow(f, s.BundleID) {
 		return nil
 	}
-	if guard.Stage(s.GuardState) == guard.Aside {
+	if guard.Stage(s.GuardState) == guard.NotOffboard {
 		e.encoder.Reset()
 		return nil
 	}
@@ -62,14 +62,14 @@ func (e *encoder) follow(f *flight, id string) bool {
 		return e.readers[id] != nil
 	}
 	if e.readers == nil {
-		e.readers = map[string]*latent.Reader{}
+		e.readers = map[string]*latent.LoadedModel{}
 	}
 	b := f.bundles[id]
 	r, known := e.readers[id]
 	if !known && vnd.In(b) {
 		m, q, err := vnd.FromBundle(b)
 		if err == nil {
-			r, _ = latent.NewReader(m, q) // what cannot be read says nothing
+			r, _ = latent.LoadModel(m, q) // what cannot be read says nothing
 		}
 	}
 	e.now, e.readers[id] = id, r

@@ -12,8 +12,8 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// Explanation is what the policy saw and did at a tick. Lengths in m, velocities in m/s, thrust in m/s², rates in rad/s;
-// quaternions w, x, y, z.
+// Explanation is what the policy saw and did at a tick. Lengths in m, velocities in m/s, thrust in m/s², rates in
+// rad/s; quaternions w, x, y, z.
 type Explanation struct {
 	Seq       uint64      `json:"seq"`
 	Stamp     int64       `json:"stamp_ns"`
@@ -59,7 +59,7 @@ const unusual = 4
 func Explain(ctx context.Context, path, config string, bundles []string, seq uint64) (*Explanation, error) {
 	var found *Explanation
 	first, last := uint64(math.MaxUint64), uint64(0)
-	_, err := Run(ctx, path, config, bundles, func(t *Tick) {
+	_, err := Run(ctx, path, config, bundles, func(t *ReplayedTick) {
 		first, last = min(first, t.Step.Seq), max(last, t.Step.Seq)
 		if t.Step.Seq == seq && found == nil {
 			found = explained(t)
@@ -71,7 +71,7 @@ func Explain(ctx context.Context, path, config string, bundles []string, seq uin
 	return found, err
 }
 
-func explained(t *Tick) *Explanation {
+func explained(t *ReplayedTick) *Explanation {
 	s, state := t.Step, bridge.FromStep(t.Step).State
 	p, q, v := state.P, state.Q, state.V
 	e := &Explanation{Seq: s.Seq, Stamp: stamp(s), Task: s.Task, Bundle: s.BundleID,
@@ -100,10 +100,10 @@ func explained(t *Tick) *Explanation {
 	return e
 }
 
-func references(s *msgs.Step, craft *control.Craft) (all []Reference) {
+func references(s *msgs.Step, craft *control.LoadedPolicy) (all []Reference) {
 	for k := 0; 7*(k+1) <= len(s.Reference); k++ {
 		r := s.Reference[7*k:]
-		all = append(all, Reference{Ahead: craft.Look(k), Position: [3]float64(r[:3]), Velocity: [3]float64(r[3:6]),
+		all = append(all, Reference{Ahead: craft.LookaheadTime(k), Position: [3]float64(r[:3]), Velocity: [3]float64(r[3:6]),
 			Yaw: r[6]})
 	}
 	return all

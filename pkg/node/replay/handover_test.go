@@ -43,7 +43,7 @@ func (x *tape) write(topic string, at int64, m cdr.Message) {
 }
 
 // tracking is a loop with default parameters that is to fly the figure-eight, and its pace.
-func (x *tape) tracking() (*control.Loop, control.Pace) {
+func (x *tape) tracking() (*control.Loop, control.Scheduler) {
 	x.t.Helper()
 	var p controller.Params
 	param.Default(&p)
@@ -51,17 +51,17 @@ func (x *tape) tracking() (*control.Loop, control.Pace) {
 	x.must(err)
 	b, err := bundle.Read(bundleFile)
 	x.must(err)
-	craft, err := control.Prepare(b, vnd.Robot, p.Rate)
+	craft, err := control.LoadPolicy(b, vnd.Robot, p.Rate)
 	x.must(err)
-	course, err := control.NewCourse("track", nil)
+	course, err := control.NewTaskReference("track", nil)
 	x.must(err)
-	loop.Fly(craft)
-	loop.Follow(course)
-	return loop, control.NewPace(p.Period())
+	loop.SetPolicy(craft)
+	loop.SetReference(course)
+	return loop, control.NewScheduler(p.Period())
 }
 
-// handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took back;
-// and how many ticks were not followed.
+// handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took
+// back; and how many ticks were not followed.
 func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "handover")
@@ -81,15 +81,15 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 			v.Hold()
 		}
 		for _, s := range v.Mocap() {
-			m := control.Measured{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
+			m := control.Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
 			var pose geometrymsgs.PoseStamped
 			bridge.PutPoseStamped(&pose, m.Stamp, "world", m.State)
 			x.write("/quad/mocap/pose", m.Stamp, &pose)
-			loop.Sense(&m)
-			if !pace.Sample(m.Stamp, m.Stamp) {
+			loop.AddSample(&m)
+			if !pace.DueAtSample(m.Stamp, m.Stamp) {
 				continue
 			}
-			loop.Stand(!followed)
+			loop.SetEngaged(followed)
 			c, ok := loop.Tick(m.Stamp)
 			if !ok {
 				continue
@@ -99,7 +99,7 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 			} else {
 				aside++
 			}
-			k := control.NewTick()
+			k := control.NewTickRecord()
 			loop.Record(&k)
 			var said msgs.Step
 			bridge.PutStep(&said, &k, "world")
@@ -110,8 +110,8 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 	return path, aside
 }
 
-// What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it takes
-// over, and all that it commanded then comes out.
+// What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it
+// takes over, and all that it commanded then comes out.
 func TestThroughAHandOver(t *testing.T) {
 	path, aside := handover(t, 2, 5, 6)
 	r := run(t, path, "")
@@ -120,8 +120,8 @@ func TestThroughAHandOver(t *testing.T) {
 		t.Errorf("%d ticks were not followed: %+v", aside, *r)
 	}
 	n := 0
-	if _, err := Run(t.Context(), path, "", []string{bundleFile}, func(k *Tick) {
-		if guard.Stage(k.Step.GuardState) == guard.Aside && k.Latent != nil {
+	if _, err := Run(t.Context(), path, "", []string{bundleFile}, func(k *ReplayedTick) {
+		if guard.Stage(k.Step.GuardState) == guard.NotOffboard && k.Latent != nil {
 			n++
 		}
 	}); err != nil || n != 0 {

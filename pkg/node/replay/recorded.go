@@ -20,7 +20,7 @@ import (
 type recorded struct {
 	params  *controller.File
 	bundles map[string]*bundle.Bundle
-	samples []control.Measured // as they came
+	samples []control.Sample // as they came
 	steps   []msgs.Step
 	latents map[int64]msgs.Latent // by stamp
 	names   struct{ state, step, latent, bundle string }
@@ -117,7 +117,7 @@ func (r *recorded) message(m *bag.Message, poses *bridge.PoseDecoder) error {
 	case r.names.state:
 		p, found, err := poses.Decode(m.Data)
 		if err == nil && found {
-			r.samples = append(r.samples, control.Measured{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity})
+			r.samples = append(r.samples, control.Sample{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity})
 		}
 		return err
 	case r.names.step:

@@ -1,6 +1,6 @@
 // Package replay has the code of the nodes fly again what a bag recorded: the samples of motion capture go through the
-// control loop, with the latents that it was given, and commands and latents are compared with the recorded ones. It is for
-// `vnd replay` and `vnd explain`.
+// control loop, with the latents that it was given, and commands and latents are compared with the recorded ones. It is
+// for `vnd replay` and `vnd explain`.
 package replay
 
 import (
@@ -36,23 +36,23 @@ type Report struct {
 	Flight     float64 `json:"flight_s"`
 }
 
-// Rounding is what commands may differ by, m/s² or rad/s, where other kernels computed them than those that flew: another
-// processor, or another library for matrix products. 2e-6 was measured between C and Go.
+// Rounding is what commands may differ by, m/s² or rad/s, where other kernels computed them than those that flew:
+// another processor, or another library for matrix products. 2e-6 was measured between C and Go.
 const Rounding = 2e-5
 
 // Tick is a tick flown again.
-type Tick struct {
+type ReplayedTick struct {
 	Step   *msgs.Step
-	Craft  *control.Craft // that flew it
-	Again  quad.Command   // what the policy asks for
-	Off    float64        // by how much the command differs, m/s² or rad/s
-	Inputs []float32      // of the policy's network, normalised: in units of their spread in training
-	Latent []float32      // z[Z] that the encoder finds now; nil where it has none
+	Craft  *control.LoadedPolicy // that flew it
+	Again  quad.Command          // what the policy asks for
+	Off    float64               // by how much the command differs, m/s² or rad/s
+	Inputs []float32             // of the policy's network, normalised: in units of their spread in training
+	Latent []float32             // z[Z] that the encoder finds now; nil where it has none
 }
 
-// Run replays a bag. config is the controller's parameter file, "" for defaults; bundles are files of bundles that the bag
-// does not hold. each is called with every tick that can be replayed; it may be nil.
-func Run(ctx context.Context, path, config string, bundles []string, each func(*Tick)) (*Report, error) {
+// Run replays a bag. config is the controller's parameter file, "" for defaults; bundles are files of bundles that the
+// bag does not hold. each is called with every tick that can be replayed; it may be nil.
+func Run(ctx context.Context, path, config string, bundles []string, each func(*ReplayedTick)) (*Report, error) {
 	r, err := read(path, config, bundles)
 	if err != nil {
 		return nil, err
@@ -78,16 +78,16 @@ func stamp(s *msgs.Step) int64 { return bridge.Nanoseconds(s.Header.Stamp) }
 // flight is the loop that flies again.
 type flight struct {
 	*recorded
-	each   func(*Tick)
+	each   func(*ReplayedTick)
 	report Report
 
 	loop   *control.Loop
 	path   *recordedPath
 	next   int // of the samples
-	crafts map[string]*control.Craft
+	crafts map[string]*control.LoadedPolicy
 	past   bool // all past commands are those that were flown
 	told   int  // ticks whose commands the pilot was told, in a row
-	tick   control.Tick
+	tick   control.TickRecord
 	reader encoder
 }
 
@@ -189,10 +189,10 @@ func (f *flight) anew(from int, since int64) error {
 	if err != nil {
 		return err
 	}
-	loop.Since(since)
-	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTick(), encoder{params: f.params}
+	loop.SetOrigin(since)
+	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTickRecord(), encoder{params: f.params}
 	if f.crafts == nil {
-		f.crafts = map[string]*control.Craft{}
+		f.crafts = map[string]*control.LoadedPolicy{}
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (f *flight) sense(target int64) bool {
 			continue
 		}
 		for ; f.next <= i; f.next++ {
-			f.loop.Sense(&f.samples[f.next])
+			f.loop.AddSample(&f.samples[f.next])
 		}
 		return true
 	}
@@ -221,29 +221,29 @@ func (f *flight) aboard(s *msgs.Step) error {
 	if craft == nil {
 		b := f.bundles[s.BundleID]
 		var err error
-		if craft, err = control.Prepare(b, b.Robot, f.params.Rate); err != nil {
+		if craft, err = control.LoadPolicy(b, b.Robot, f.params.Rate); err != nil {
 			return err
 		}
 		f.crafts[s.BundleID] = craft
 	}
-	if f.loop.Craft() != craft {
-		f.loop.Fly(craft)
+	if f.loop.Policy() != craft {
+		f.loop.SetPolicy(craft)
 	}
 	if f.path == nil {
 		f.path = &recordedPath{begun: stamp(s)}
-		course, err := control.NewCourse(s.Task, f.path)
+		course, err := control.NewTaskReference(s.Task, f.path)
 		if err != nil {
 			return err
 		}
-		f.loop.Follow(course)
+		f.loop.SetReference(course)
 	}
 	f.path.step, f.path.craft = s, craft
-	if guard.Stage(s.GuardState) == guard.Aside { // a course waits at its beginning
+	if guard.Stage(s.GuardState) == guard.NotOffboard { // a course waits at its beginning
 		f.path.begun = stamp(s)
 	}
 	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent,
 		Novelty: 1 - s.Confidence}
-	f.loop.Hear(&z) // without a stamp it is the prior mean
+	f.loop.SetLatent(&z) // without a stamp it is the prior mean
 	return nil
 }
 
@@ -266,9 +266,9 @@ func (f *flight) step(s *msgs.Step) error {
 		return nil
 	}
 	f.loop.Record(&f.tick)
-	t := &Tick{Step: s, Craft: f.loop.Craft(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
+	t := &ReplayedTick{Step: s, Craft: f.loop.Policy(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
 	off := difference(f.tick.Command, s.Command)
-	flew := was <= guard.Limited
+	flew := was.PolicyFlies()
 	if flew {
 		off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
 	}
@@ -281,13 +281,14 @@ func (f *flight) step(s *msgs.Step) error {
 	return nil
 }
 
-// obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a tick.
+// obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a
+// tick.
 func (f *flight) obey(was guard.Stage) {
 	g := f.loop.Guard()
-	f.loop.Stand(was == guard.Aside)
-	if was >= guard.Hold && was != guard.Aside {
+	f.loop.SetEngaged(was.Engaged())
+	if was.HoldsAuthority() {
 		g.Trip()
-	} else if was <= guard.Limited && g.Tripped() != guard.None {
+	} else if was.PolicyFlies() && g.Tripped() != guard.None {
 		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
 	}
 }
@@ -298,7 +299,7 @@ func (f *flight) prime(s *msgs.Step) {
 		return
 	}
 	c := s.Command
-	f.loop.Recall(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
+	f.loop.OverrideLastCommand(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
 	const enough = 60 // the longest past, and what the estimator takes
 	if f.told++; f.told >= enough {
 		f.past = true
@@ -350,7 +351,7 @@ func difference(c quad.Command, said [4]float64) (worst float64) {
 type recordedPath struct {
 	begun int64 // stamp of the tick with which the course began, ns
 	step  *msgs.Step
-	craft *control.Craft
+	craft *control.LoadedPolicy
 }
 
 // At implements reference.Reference.
@@ -358,7 +359,7 @@ func (p *recordedPath) At(t float64) quad.Reference {
 	ahead := t - float64(stamp(p.step)-p.begun)/1e9
 	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
 	for k := range min(p.craft.Looks(), len(rows)/7) {
-		if d := math.Abs(p.craft.Look(k) - ahead); d < nearest {
+		if d := math.Abs(p.craft.LookaheadTime(k) - ahead); d < nearest {
 			best, nearest = k, d
 		}
 	}

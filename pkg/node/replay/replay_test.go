@@ -17,8 +17,8 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// The flight in testdata was recorded by transition_recorder while policy_controller flew quad_sim, as processes over the
-// wire, with the bundle beside package control.
+// The flight in testdata was recorded by transition_recorder while policy_controller flew quad_sim, as processes over
+// the wire, with the bundle beside package control.
 var (
 	flown1     = filepath.Join("testdata", "flight")
 	bundleFile = filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd")
@@ -230,7 +230,7 @@ func TestExplain(t *testing.T) {
 			s.Reference[k] += 50
 		}
 		return true
-	})), "", []string{bundleFile}, func(k *Tick) {
+	})), "", []string{bundleFile}, func(k *ReplayedTick) {
 		if k.Step.Seq == 10 {
 			spoilt = explained(k).Unusual
 			if names := k.Craft.InputNames(); len(names) != len(k.Inputs) {

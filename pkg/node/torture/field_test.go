@@ -1,5 +1,5 @@
-// Package torture kills, stops and floods the nodes while they fly, as processes over the wire. Its tests are short ones;
-// with VND_TORTURE=1 they go on as long as make torture has it.
+// Package torture kills, stops and floods the nodes while they fly, as processes over the wire. Its tests are short
+// ones; with VND_TORTURE=1 they go on as long as make torture has it.
 package torture
 
 import (
@@ -348,7 +348,7 @@ func (f *field) flies(i, n int) bool {
 	}
 	last := f.steps[len(f.steps)-n:]
 	for _, s := range last {
-		if s.stage > guard.Limited || s.publisher != last[0].publisher {
+		if !s.stage.PolicyFlies() || s.publisher != last[0].publisher {
 			return false
 		}
 	}

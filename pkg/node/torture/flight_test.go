@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestOneProcess: one process hosts controller and encoder, with recorder and learner as its children. A learner that is
-// killed comes up again while the flight goes on, and none of them outlives the process.
+// TestOneProcess: one process hosts controller and encoder, with recorder and learner as its children. A learner that
+// is killed comes up again while the flight goes on, and none of them outlives the process.
 func TestOneProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four processes")

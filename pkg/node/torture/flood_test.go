@@ -16,8 +16,9 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// TestFlood publishes steps at 200 Hz and eight bodies of motion capture at 360 Hz: all of it is in the bag. In the short
-// test motion capture is reliable, as nothing else is on a machine that is busy; in the long one it is best effort.
+// TestFlood publishes steps at 200 Hz and eight bodies of motion capture at 360 Hz: all of it is in the bag. In the
+// short test motion capture is reliable, as nothing else is on a machine that is busy; in the long one it is best
+// effort.
 func TestFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process")

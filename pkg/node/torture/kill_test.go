@@ -8,7 +8,6 @@ import (
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/ros2/bag"
 	"vnd/pkg/ros2/cdr"
@@ -175,7 +174,7 @@ func (s *squad) kept(n int) {
 	for where, found := range there {
 		lost := 0
 		for _, h := range s.steps[s.begun:n] {
-			if h.stage > guard.Limited || found.has(h.stamp) || s.excused(h.at, time.Second+slack) {
+			if !h.stage.PolicyFlies() || found.has(h.stamp) || s.excused(h.at, time.Second+slack) {
 				continue
 			}
 			if lost++; lost == 1 {

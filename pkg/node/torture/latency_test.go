@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestLatency flies in real time at 50 and at 200 Hz beside a learner that trains, for VND_LATENCY minutes each, and says
-// how long it took from a sample of motion capture sent to its command sent, by the middleware's stamps of both, how many
-// ticks were missed, and how many rounds of learning came to their end: all of the learner's sizes are the defaults. Times
-// are not judged: they are those of the machine.
+// TestLatency flies in real time at 50 and at 200 Hz beside a learner that trains, for VND_LATENCY minutes each, and
+// says how long it took from a sample of motion capture sent to its command sent, by the middleware's stamps of both,
+// how many ticks were missed, and how many rounds of learning came to their end: all of the learner's sizes are the
+// defaults. Times are not judged: they are those of the machine.
 func TestLatency(t *testing.T) {
 	minutes, err := strconv.ParseFloat(os.Getenv("VND_LATENCY"), 64)
 	if err != nil {

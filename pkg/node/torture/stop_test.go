@@ -9,13 +9,12 @@ import (
 	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
 
-// TestStopped stops recorder, encoder and visualizer for a while: no tick is late. The short test is in lockstep, where a
-// tick that is held up would hold up time; the long one is in real time, 10 s for each.
+// TestStopped stops recorder, encoder and visualizer for a while: no tick is late. The short test is in lockstep, where
+// a tick that is held up would hold up time; the long one is in real time, 10 s for each.
 func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four processes")
@@ -83,7 +82,7 @@ func (f *field) flown(n int) {
 	for _, s := range f.steps[i:] {
 		const jitter = 6 * time.Millisecond // samples are 5 ms apart
 		late := time.Duration(s.stamp-first.stamp) - time.Duration(s.seq-first.seq)*tick
-		if s.stage > guard.Limited || late.Abs() > jitter+f.starved {
+		if !s.stage.PolicyFlies() || late.Abs() > jitter+f.starved {
 			f.t.Fatalf("step %d is %v late, %v, after step %d; the machine had no time for us for %v", s.seq, late,
 				s.stage, first.seq, f.starved)
 		}

@@ -13,7 +13,7 @@ func (v *Visualizer) draw() error {
 	for period, f := range map[time.Duration]func(){
 		100 * time.Millisecond: v.drawVehicle,
 		500 * time.Millisecond: v.drawPaths,
-		time.Second:            v.scene.Survey,
+		time.Second:            v.scene.UpdatePlane,
 	} {
 		if _, err := v.NewWallTimer(period, f, slow); err != nil {
 			return err
@@ -60,15 +60,15 @@ func (v *Visualizer) drawPaths() {
 		v.warn(v.tube.Publish(markers.Tube(v.rows, frame, r.Stamp, v.params.Full)))
 	}
 	if v.imagined.Matched() > 0 {
-		v.warn(v.imagined.Publish(markers.Rollouts(v.scene.Look(time.Now()).Imagined, frame, r.Stamp)))
+		v.warn(v.imagined.Publish(markers.Rollouts(v.scene.Snapshot(time.Now()).Imagined, frame, r.Stamp)))
 	}
 	if v.latents.Matched() > 0 {
 		v.rows = v.scene.Last(v.params.History, 2*thinned, v.rows[:0])
-		v.warn(v.latents.Publish(markers.Latents(v.rows, v.scene.Look(time.Now()).Plane, v.mapAt(), frame, r.Stamp)))
+		v.warn(v.latents.Publish(markers.Latents(v.rows, v.scene.Snapshot(time.Now()).Plane, v.mapAt(), frame, r.Stamp)))
 	}
 }
 
 func (v *Visualizer) imagine() {
-	_, err := v.scene.Imagine()
+	_, err := v.scene.Predict()
 	v.warn(err)
 }

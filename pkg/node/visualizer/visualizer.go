@@ -1,5 +1,5 @@
-// Package visualizer is the node visualizer: what flies, drawn for rviz and on a page of its own, from the topics that the
-// contract names. Packages live, marks and page of view hold what it does.
+// Package visualizer is the node visualizer: what flies, drawn for rviz and on a page of its own, from the topics that
+// the contract names. Packages live, marks and page of view hold what it does.
 package visualizer
 
 import (
@@ -69,7 +69,7 @@ type Visualizer struct {
 	name     *ros.Client[msgs.SetConditionRequest, msgs.SetConditionResponse]
 
 	rate *diagnostics.Frequency
-	rows []scene.Row // of what is being drawn
+	rows []scene.TickRow // of what is being drawn
 }
 
 // New makes the node; the page is served until ctx is done.
@@ -137,7 +137,7 @@ func (v *Visualizer) call() (err error) {
 
 // serve begins to serve the page.
 func (v *Visualizer) serve(ctx context.Context) (err error) {
-	v.page, err = web.Listen(v.params.Page, v.title(), v.scene, web.Deeds{
+	v.page, err = web.Listen(v.params.Page, v.title(), v.scene, web.Actions{
 		Rollback: func(ctx context.Context) (string, error) {
 			a, err := asked(ctx, v.rollback, &stdsrvs.TriggerRequest{})
 			if err != nil {
@@ -228,13 +228,13 @@ func (v *Visualizer) watch() error {
 	}
 	if _, err := ros.NewSubscription(v.Node, "condition", node.LatchedQoS(),
 		func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
-			v.scene.Flown(m, time.Now())
+			v.scene.SetCondition(m, time.Now())
 		}); err != nil {
 		return err
 	}
 	_, err := ros.NewSubscription(v.Node, "/diagnostics", ros.DefaultQoS(),
 		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-			v.scene.Diagnosed(m, time.Now())
+			v.scene.AddDiagnostics(m, time.Now())
 		})
 	return err
 }
@@ -249,10 +249,10 @@ func (v *Visualizer) step(m *msgs.Step, i ros.Info) {
 
 // bundle takes a bundle: its model imagines from now on.
 func (v *Visualizer) bundle(m *msgs.Bundle, _ ros.Info) {
-	v.scene.Published(m, time.Now())
+	v.scene.AddBundle(m, time.Now())
 	b, err := node.Unpack(m)
 	if err == nil && v.params.Imagine > 0 {
-		err = v.scene.Learn(b)
+		err = v.scene.AddModel(b)
 	}
 	if err != nil {
 		v.Log().Warn().Msgf("topic bundle: %v", err)
@@ -266,7 +266,7 @@ func (v *Visualizer) diagnose() error {
 	}
 	u.Add("page", func(s *diagnostics.Status) {
 		s.Summary(diagnostics.OK, "%d look at %s", v.page.Viewers(), v.page.URL())
-		n := v.scene.Look(time.Now())
+		n := v.scene.Snapshot(time.Now())
 		s.Add("steps", n.Steps)
 		s.Add("steps lost", n.Lost)
 		s.Add("rollouts imagined", n.Imagines)

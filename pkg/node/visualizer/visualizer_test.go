@@ -53,7 +53,7 @@ type house struct {
 	v    *Visualizer
 	n    *ros.Node
 	ctx  context.Context
-	tick control.Tick
+	tick control.TickRecord
 	m    msgs.Step
 
 	steps *ros.Publisher[msgs.Step]
@@ -83,7 +83,7 @@ func (h *house) join(args ...string) *ros.Context {
 
 func newHouse(t *testing.T, args ...string) *house {
 	t.Helper()
-	h := &house{t: t, d: inproc.NewDomain(), tick: control.NewTick()}
+	h := &house{t: t, d: inproc.NewDomain(), tick: control.NewTickRecord()}
 	var cancel context.CancelFunc
 	h.ctx, cancel = context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -121,11 +121,11 @@ func (h *house) fly(n int) {
 		if err := h.poses.Publish(&p); err != nil {
 			h.t.Fatal(err)
 		}
-		before := h.v.scene.Look(time.Now()).Steps
+		before := h.v.scene.Snapshot(time.Now()).Steps
 		if err := h.steps.Publish(&h.m); err != nil {
 			h.t.Fatal(err)
 		}
-		h.until("a step is taken", func() bool { return h.v.scene.Look(time.Now()).Steps > before })
+		h.until("a step is taken", func() bool { return h.v.scene.Snapshot(time.Now()).Steps > before })
 		h.tick.Seq++
 		h.tick.Stamp += 2e7
 	}
@@ -210,7 +210,7 @@ func TestDraws(t *testing.T) {
 	if at := m.Markers[0].Points[0]; at.X < 4 || at.X > 6 {
 		t.Errorf("the latent map lies at %+v", at)
 	}
-	h.until("the latency of all is known", func() bool { return h.v.scene.Look(time.Now()).Latency.Count >= 390 })
+	h.until("the latency of all is known", func() bool { return h.v.scene.Snapshot(time.Now()).Latency.Count >= 390 })
 }
 
 // A bundle's model imagines beside what is flown under it.
@@ -225,12 +225,12 @@ func TestImagines(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until("the bundle is known", func() bool {
-		all := h.v.scene.Look(time.Now()).Bundles
+		all := h.v.scene.Snapshot(time.Now()).Bundles
 		return len(all) == 1 && all[0].Published && all[0].ID == b.ID
 	})
 	imagined := hear[visualizationmsgs.MarkerArray](h, "visualizer/imagined")
 	h.tick.Bundle = b.ID
-	for h.v.scene.Look(time.Now()).Imagines == 0 && h.tick.Seq < 3000 {
+	for h.v.scene.Snapshot(time.Now()).Imagines == 0 && h.tick.Seq < 3000 {
 		h.fly(50)
 	}
 	m := first(h, imagined, func(m *visualizationmsgs.MarkerArray) bool { return len(m.Markers) > 0 })

@@ -169,13 +169,13 @@ func TestBlind(t *testing.T) {
 		if b.Latent != size {
 			t.Fatalf("input of size %d numbers, want %d", b.Latent, size)
 		}
-		sighted, blind := policy.NewPilot(p, dt, point{}.At), policy.NewPilot(b, dt, point{}.At)
+		sighted, blind := policy.NewRunner(p, dt, point{}.At), policy.NewRunner(b, dt, point{}.At)
 		for k := range 20 {
 			other := make([]float32, size)
 			for i := range other {
 				other[i] = float32(rng.NormFloat64())
 			}
-			blind.Latent(other)
+			blind.SetLatent(other)
 			s := quad.State{P: so3.Vec3{X: rng.NormFloat64(), Z: 1}, V: so3.Vec3{Y: rng.NormFloat64()},
 				Q: so3.Identity()}
 			x, y := sighted.Command(float64(k)*dt, &s), blind.Command(float64(k)*dt, &s)
@@ -194,7 +194,7 @@ func TestRefit(t *testing.T) {
 	wind := always(so3.Vec3{X: 2.5})
 	r := must(NewRefit(context.Background(), c, trainer(), from, point{}.At, nil))
 	errs := fly(r, 800, wind)
-	alone := fly(policy.NewPilot(from, dt, point{}.At), 800, wind)
+	alone := fly(policy.NewRunner(from, dt, point{}.At), 800, wind)
 	first := r.Log()[0]
 	if first.Err != nil || first.At < 6-1e-9 || first.At > 6.1 || math.Abs(first.Flies-first.At-4) > 1e-9 ||
 		first.Rows < 295 || first.Rows > 305 {
@@ -250,7 +250,7 @@ func TestOracle(t *testing.T) {
 	o := must(NewOracle(p, spread, dt, point{}.At))
 	wind := so3.Vec3{X: 2, Y: -1.5}
 	informed := mean(fly(o, 400, always(wind))[200:])
-	untold := mean(fly(policy.NewPilot(p, dt, point{}.At), 400, always(wind))[200:])
+	untold := mean(fly(policy.NewRunner(p, dt, point{}.At), 400, always(wind))[200:])
 	t.Logf("errs by %.3f m, untold %.3f m", informed, untold)
 	if informed > 0.12 || untold < 2*informed {
 		t.Errorf("errs by %.3f m, untold %.3f m", informed, untold)

@@ -11,7 +11,7 @@ import (
 
 // Oracle flies a policy of train.Informed, which is told the true wind.
 type Oracle struct {
-	*policy.Pilot
+	*policy.Runner
 	spread float64
 }
 
@@ -21,11 +21,11 @@ func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t f
 	if want := new(train.Informed[float32]).Latent(); p.Latent != want {
 		return nil, fmt.Errorf("the oracle's policy has room for %d numbers, the wind has %d", p.Latent, want)
 	}
-	return &Oracle{policy.NewPilot(p, dt, reference), spread}, nil
+	return &Oracle{policy.NewRunner(p, dt, reference), spread}, nil
 }
 
 // SetWind is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
 func (o *Oracle) SetWind(wind so3.Vec3) {
 	z := train.Told[float32](wind, o.spread)
-	o.Latent(z[:])
+	o.SetLatent(z[:])
 }

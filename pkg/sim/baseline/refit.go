@@ -25,7 +25,7 @@ type RefitConfig struct {
 // Trainer of Small sizes took 1.2 to 2 s on two busy cores). The simulated flight stands still meanwhile. It ticks
 // once per Δt and is for one goroutine.
 type Refit struct {
-	*policy.Pilot
+	*policy.Runner
 	ctx     context.Context
 	config  RefitConfig
 	trainer *Trainer
@@ -63,8 +63,8 @@ func NewRefit(ctx context.Context, c RefitConfig, s *Trainer, base *policy.Polic
 	if now == nil {
 		now = time.Now
 	}
-	return &Refit{Pilot: policy.NewPilot(base, s.Dt, reference), ctx: ctx, config: c, trainer: s, now: now, base: base,
-		policy: base}, nil
+	return &Refit{Runner: policy.NewRunner(base, s.Dt, reference), ctx: ctx, config: c, trainer: s, now: now,
+		base: base, policy: base}, nil
 }
 
 // Log returns the re-fits so far.
@@ -76,17 +76,17 @@ func (r *Refit) Policy() *policy.Policy[float32] { return r.policy }
 // Reset implements quad.Controller: it begins again with the first policy.
 func (r *Refit) Reset() {
 	r.policy, r.fit, r.next, r.begun, r.rows, r.log = r.base, nil, nil, false, nil, nil
-	r.Use(r.base)
-	r.Pilot.Reset()
+	r.SetPolicy(r.base)
+	r.Runner.Reset()
 }
 
 // Command implements quad.Controller.
 func (r *Refit) Command(t float64, s *quad.State) quad.Command {
 	if r.next != nil && t >= r.ready {
 		r.policy, r.next = r.next, nil
-		r.Use(r.policy)
+		r.SetPolicy(r.policy)
 	}
-	return r.Pilot.Command(t, s)
+	return r.Runner.Command(t, s)
 }
 
 // Observe takes what was flown, once per tick after its command, and re-fits when that is due.

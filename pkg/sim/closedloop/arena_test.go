@@ -34,7 +34,7 @@ func law(t testing.TB, s *Setup, r reference.Reference) quad.Controller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return guard.Follower{Law: l, Path: r}
+	return guard.PathFollower{Law: l, Path: r}
 }
 
 // TestTheLawFlies: hover and figure-eight, closed over motion capture and
@@ -96,7 +96,7 @@ func TestLanding(t *testing.T) {
 	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 0.5, Y: -0.3, Z: 1}}
 	r, err := reference.New(spec)
 	if err == nil {
-		r, err = reference.Start(r, &s.Start)
+		r, err = reference.StartAt(r, &s.Start)
 	}
 	if err != nil {
 		t.Fatal(err)

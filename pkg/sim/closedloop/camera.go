@@ -59,7 +59,7 @@ func newCamera(c *Camera, place quad.Reference, tick float64, seed uint64) (*cam
 	for i := range k.frames {
 		k.frames[i].features = make([]policy.Feature, c.Count())
 	}
-	policy.Marks(&c.Camera, place, k.marks)
+	policy.PlacePoints(&c.Camera, place, k.marks)
 	return k, nil
 }
 

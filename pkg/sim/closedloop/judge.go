@@ -41,7 +41,7 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	if err != nil {
 		return nil, err
 	}
-	c, err := policy.NewFlyer(b, path.At)
+	c, err := policy.NewClosedLoopRunner(b, path.At)
 	if err != nil {
 		return nil, err
 	}

@@ -103,11 +103,11 @@ func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *clos
 // Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides.
 func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace,
 	quad.Flight, error) {
-	method, err := policy.NewFlyer(b, d.Path.At)
+	method, err := policy.NewClosedLoopRunner(b, d.Path.At)
 	if err != nil {
 		return nil, quad.Flight{}, err
 	}
-	rec := &recording{Flyer: method, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
+	rec := &recording{ClosedLoopRunner: method, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
 	trace, err := closedloop.Fly(c.setup(f, d, seed, seconds), rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
 }

@@ -27,7 +27,7 @@ type Method struct {
 
 // Flies is the method of a bundle, under its live encoder.
 func Flies(name string, b *bundle.Bundle) Method {
-	return Method{Name: name, Make: func(d Task) (quad.Controller, error) { return policy.NewFlyer(b, d.Path.At) }}
+	return Method{Name: name, Make: func(d Task) (quad.Controller, error) { return policy.NewClosedLoopRunner(b, d.Path.At) }}
 }
 
 // Law is the geometric law, with an integral, that knows no wind.
@@ -36,7 +36,7 @@ func (c *Campaign) Law() Method {
 		var g guard.Gains
 		param.Default(&g)
 		law, err := guard.NewLaw(g, c.Limits)
-		return guard.Follower{Law: law, Path: d.Path}, err
+		return guard.PathFollower{Law: law, Path: d.Path}, err
 	}}
 }
 
@@ -75,7 +75,7 @@ func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *
 		return Method{}, err
 	}
 	return Method{Name: name, Took: time.Since(began).Seconds(), Make: func(d Task) (quad.Controller, error) {
-		return policy.NewPilot(p, c.Nominal.Dt, d.Path.At), nil
+		return policy.NewRunner(p, c.Nominal.Dt, d.Path.At), nil
 	}}, nil
 }
 

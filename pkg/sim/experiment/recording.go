@@ -10,7 +10,7 @@ import (
 
 // recording flies a policy with some noise on its commands, and keeps the steps.
 type recording struct {
-	*policy.Flyer
+	*policy.ClosedLoopRunner
 	rng   *rand.Rand
 	sigma float64
 	noise quad.Command
@@ -21,7 +21,7 @@ type recording struct {
 // second, so that it moves the robot.
 func (r *recording) Command(t float64, s *quad.State) quad.Command {
 	const keep = 0.8
-	c, n := r.Flyer.Command(t, s), r.rng.NormFloat64
+	c, n := r.ClosedLoopRunner.Command(t, s), r.rng.NormFloat64
 	r.noise.Thrust = keep*r.noise.Thrust + r.sigma*n()
 	r.noise.Rates = r.noise.Rates.Scale(keep).Add(so3.Vec3{X: r.sigma * n(), Y: r.sigma * n(), Z: r.sigma * n()})
 	c.Thrust += r.noise.Thrust
@@ -35,5 +35,5 @@ func (r *recording) Observe(s quad.Step) {
 		return
 	}
 	r.rows = append(r.rows, s)
-	r.Flyer.Observe(s)
+	r.ClosedLoopRunner.Observe(s)
 }

@@ -12,13 +12,14 @@ import (
 // Map lies flat in the world with its middle at `at`: one of the plane's units is Unit.
 const Unit = .25 // m
 
-// Latents is the map of the rows' latents in their plane, known ones in blue, new ones in vermilion, the newest as a ball.
-func Latents(rows []scene.Row, p *scene.Plane, at so3.Vec3, frame string, stamp int64) *visualizationmsgs.MarkerArray {
+// Latents is the map of the rows' latents in their plane, known ones in blue, new ones in vermilion, the newest as a
+// ball.
+func Latents(rows []scene.TickRow, p *scene.Plane, at so3.Vec3, frame string, stamp int64) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, stamp)}
 	if p == nil {
 		return s.array()
 	}
-	place := func(r *scene.Row) (so3.Vec3, bool) {
+	place := func(r *scene.TickRow) (so3.Vec3, bool) {
 		if r.Bundle != p.Bundle || r.Z != len(p.Mean) {
 			return so3.Vec3{}, false
 		}

@@ -1,5 +1,6 @@
-// Package markers draws a live scene as messages that rviz and Foxglove show: the flown path, the vehicle with its thrust and
-// the acceleration that nothing explains, the error as a tube around the reference, what the model imagined, the latents.
+// Package markers draws a live scene as messages that rviz and Foxglove show: the flown path, the vehicle with its
+// thrust and the acceleration that nothing explains, the error as a tube around the reference, what the model imagined,
+// the latents.
 //
 // All of it is in the frame of the steps. Arrows are in m per g: an acceleration of 9.81 m/s² is Arrow long.
 package markers
@@ -53,7 +54,7 @@ func Header(frame string, stamp int64) stdmsgs.Header {
 }
 
 // Transform is that of the body of a row, in frame.
-func Transform(r *scene.Row, frame, body string) *tf2msgs.TFMessage {
+func Transform(r *scene.TickRow, frame, body string) *tf2msgs.TFMessage {
 	t := geometrymsgs.TransformStamped{Header: Header(frame, r.Stamp), ChildFrameID: body}
 	p, q := r.State.P, r.State.Q
 	t.Transform.Translation = geometrymsgs.Vector3{X: p.X, Y: p.Y, Z: p.Z}
@@ -62,7 +63,7 @@ func Transform(r *scene.Row, frame, body string) *tf2msgs.TFMessage {
 }
 
 // Flown is the path of rows, oldest first.
-func Flown(rows []scene.Row, frame string) *navmsgs.Path {
+func Flown(rows []scene.TickRow, frame string) *navmsgs.Path {
 	m := &navmsgs.Path{Poses: make([]geometrymsgs.PoseStamped, len(rows))}
 	for i := range rows {
 		bridge.PutPoseStamped(&m.Poses[i], rows[i].Stamp, frame, rows[i].State)
@@ -127,7 +128,7 @@ func (s *sheet) arrow(ns string, from, along so3.Vec3, c stdmsgs.ColorRGBA) {
 }
 
 // Vehicle is the body with its arrows, where it is to be, and who is in charge.
-func Vehicle(r *scene.Row, frame, task string) *visualizationmsgs.MarkerArray {
+func Vehicle(r *scene.TickRow, frame, task string) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, r.Stamp)}
 	if !finite(r.State.P) || !finite(so3.Vec3{X: r.State.Q.X, Y: r.State.Q.Y, Z: r.State.Q.Z}) {
 		return s.array()
@@ -154,7 +155,7 @@ func Vehicle(r *scene.Row, frame, task string) *visualizationmsgs.MarkerArray {
 const Arm = .17
 
 // frame draws two arms, the front ends in orange, and four rotors.
-func (s *sheet) frame(r *scene.Row) {
+func (s *sheet) frame(r *scene.TickRow) {
 	arms := s.add("body", visualizationmsgs.MarkerLineList, white)
 	arms.Scale.X = .025
 	d := Arm / math.Sqrt2
@@ -177,7 +178,7 @@ func (s *sheet) frame(r *scene.Row) {
 }
 
 // Rollouts are the newest of what was imagined, under the model and under its physics alone.
-func Rollouts(imagined []scene.Imagined, frame string, stamp int64) *visualizationmsgs.MarkerArray {
+func Rollouts(imagined []scene.Prediction, frame string, stamp int64) *visualizationmsgs.MarkerArray {
 	const most = 5
 	s := &sheet{header: Header(frame, stamp)}
 	for _, i := range imagined[max(len(imagined)-most, 0):] {

@@ -80,8 +80,8 @@ func named(m *visualizationmsgs.MarkerArray, ns string) (all []visualizationmsgs
 	return all
 }
 
-func row(k int, p, goal so3.Vec3) scene.Row {
-	return scene.Row{Stamp: int64(k) * 2e7, State: quad.State{P: p, Q: so3.FromEuler(.2, -.1, 1)}, Goal: goal,
+func row(k int, p, goal so3.Vec3) scene.TickRow {
+	return scene.TickRow{Stamp: int64(k) * 2e7, State: quad.State{P: p, Q: so3.FromEuler(.2, -.1, 1)}, Goal: goal,
 		Sent:     quad.Command{Thrust: 2 * quad.Gravity},
 		Residual: so3.Vec3{X: quad.Gravity / 2}, Novelty: .5}
 }
@@ -89,7 +89,7 @@ func row(k int, p, goal so3.Vec3) scene.Row {
 // Corners of the tube are as far from the reference as the vehicle was, in the plane across it.
 func TestTube(t *testing.T) {
 	const e = .1
-	var rows []scene.Row
+	var rows []scene.TickRow
 	for k := range 200 {
 		g := so3.Vec3{X: .05 * float64(k), Y: 1, Z: 2}
 		rows = append(rows, row(k, g.Add(so3.Vec3{Y: e}), g))
@@ -109,7 +109,7 @@ func TestTube(t *testing.T) {
 			t.Fatalf("corner %d is at x = %g, across no reference", i, p.X)
 		}
 	}
-	still := Tube([]scene.Row{row(0, so3.Vec3{X: .2}, so3.Vec3{}), row(1, so3.Vec3{X: .4}, so3.Vec3{}),
+	still := Tube([]scene.TickRow{row(0, so3.Vec3{X: .2}, so3.Vec3{}), row(1, so3.Vec3{X: .4}, so3.Vec3{}),
 		row(2, so3.Vec3{X: .1}, so3.Vec3{X: .01})}, "map", 1, .3)
 	sound(t, still)
 	if len(still.Markers) != 1 || still.Markers[0].Type != visualizationmsgs.MarkerSphere ||
@@ -122,7 +122,7 @@ func TestTube(t *testing.T) {
 func TestTubeOfAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1)}))
-		var rows []scene.Row
+		var rows []scene.TickRow
 		for k := range rapid.IntRange(0, 12).Draw(rt, "rows") {
 			v := func(name string) so3.Vec3 {
 				return so3.Vec3{X: f.Draw(rt, name+"x"), Y: f.Draw(rt, name+"y"), Z: f.Draw(rt, name+"z")}
@@ -174,7 +174,7 @@ func TestTransform(t *testing.T) {
 }
 
 func TestFlown(t *testing.T) {
-	m := Flown([]scene.Row{row(1, so3.Vec3{X: 1}, so3.Vec3{}), row(60, so3.Vec3{X: 2}, so3.Vec3{})}, "map")
+	m := Flown([]scene.TickRow{row(1, so3.Vec3{X: 1}, so3.Vec3{}), row(60, so3.Vec3{X: 2}, so3.Vec3{})}, "map")
 	if len(m.Poses) != 2 || m.Header.FrameID != "map" || m.Header.Stamp.Sec != 1 || m.Poses[1].Pose.Position.X != 2 {
 		t.Errorf("%+v", m)
 	}
@@ -182,11 +182,11 @@ func TestFlown(t *testing.T) {
 
 func TestRollouts(t *testing.T) {
 	path := func(y float64) []so3.Vec3 { return []so3.Vec3{{}, {X: 1, Y: y}, {X: math.NaN()}, {X: 2, Y: y}} }
-	var all []scene.Imagined
+	var all []scene.Prediction
 	for k := range 8 {
-		all = append(all, scene.Imagined{Model: path(float64(k)), Physics: path(-1)})
+		all = append(all, scene.Prediction{Model: path(float64(k)), Physics: path(-1)})
 	}
-	all = append(all, scene.Imagined{Model: []so3.Vec3{{}, {X: math.Inf(1)}}, Physics: path(-1)})
+	all = append(all, scene.Prediction{Model: []so3.Vec3{{}, {X: math.Inf(1)}}, Physics: path(-1)})
 	m := Rollouts(all, "map", 1)
 	sound(t, m)
 	if lines := named(m, "model"); len(lines) != 4 || len(lines[3].Points) != 3 || lines[3].Points[2].Y != 7 {
@@ -206,7 +206,7 @@ func TestLatents(t *testing.T) {
 	other, unknown := r, r
 	other.Bundle = 1
 	unknown.Novelty = float32(math.NaN())
-	m := Latents([]scene.Row{other, unknown, r}, p, so3.Vec3{X: 10}, "map", 1)
+	m := Latents([]scene.TickRow{other, unknown, r}, p, so3.Vec3{X: 10}, "map", 1)
 	sound(t, m)
 	dots := named(m, "latents")[0]
 	if len(dots.Points) != 2 || math.Abs(dots.Points[1].X-(10+2*Unit)) > 1e-9 ||

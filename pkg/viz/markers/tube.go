@@ -7,7 +7,6 @@ import (
 	stdmsgs "vnd/msgs/std_msgs"
 	visualizationmsgs "vnd/msgs/visualization_msgs"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/viz/scene"
 )
 
@@ -23,10 +22,10 @@ const (
 )
 
 // rings of the rows, oldest first.
-func rings(rows []scene.Row) (out []ring) {
+func rings(rows []scene.TickRow) (out []ring) {
 	for i := range rows {
 		g, e := rows[i].Goal, rows[i].Error()
-		if !finite(g) || e-e != 0 || rows[i].Stage > guard.Limited { // the guard does not follow the reference
+		if !finite(g) || e-e != 0 || !rows[i].Stage.PolicyFlies() { // the guard does not follow the reference
 			continue
 		}
 		if n := len(out); n > 0 && g.Sub(out[n-1].centre).Norm() < apart {
@@ -38,9 +37,9 @@ func rings(rows []scene.Row) (out []ring) {
 	return out
 }
 
-// Tube is the error around the reference: as wide as the vehicle was off there, in full colour from `full` m on. Where the
-// reference stands still it is a ball.
-func Tube(rows []scene.Row, frame string, stamp int64, full float64) *visualizationmsgs.MarkerArray {
+// Tube is the error around the reference: as wide as the vehicle was off there, in full colour from `full` m on. Where
+// the reference stands still it is a ball.
+func Tube(rows []scene.TickRow, frame string, stamp int64, full float64) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, stamp)}
 	hue := func(e float64) stdmsgs.ColorRGBA {
 		return between(colour(0x00, 0x9e, 0x73, .25), colour(0xd5, 0x5e, 0x00, .45), e/full)

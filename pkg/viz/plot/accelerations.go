@@ -13,8 +13,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Accelerations writes a PNG of what latents cause, from above, m/s²: those sampled from the prior, those encoded from windows
-// by condition, and the true winds.
+// Accelerations writes a PNG of what latents cause, from above, m/s²: those sampled from the prior, those encoded from
+// windows by condition, and the true winds.
 func Accelerations(w io.Writer, title string, sampled []so3.Vec3, encoded [][]so3.Vec3, winds []so3.Vec3) error {
 	if len(sampled) == 0 || len(winds) == 0 {
 		return fmt.Errorf("plot: %d accelerations of samples, %d winds", len(sampled), len(winds))

@@ -17,8 +17,8 @@ type Scaling struct {
 	Ways  []Series // times, ms; in all panels of a picture the same ways
 }
 
-// TimeAgainstSize writes a PNG with a panel for each size. Both axes begin at 0: what grows in proportion lies on a straight
-// line through the corner.
+// TimeAgainstSize writes a PNG with a panel for each size. Both axes begin at 0: what grows in proportion lies on a
+// straight line through the corner.
 func TimeAgainstSize(w io.Writer, title string, panels []Scaling) error {
 	if len(panels) == 0 {
 		return fmt.Errorf("plot: no times against sizes")

@@ -38,8 +38,8 @@ type latencies struct {
 	taken int // count at the last look
 }
 
-// sample and step take when a sample of motion capture and its step were sent; whichever is heard of first waits for the
-// other.
+// sample and step take when a sample of motion capture and its step were sent; whichever is heard of first waits for
+// the other.
 func (l *latencies) sample(stamp, source int64) {
 	if step := l.steps.take(stamp); step != 0 {
 		l.add(time.Duration(step - source))

@@ -23,14 +23,14 @@ const begun = int64(1_700_000_000_000_000_000)
 
 // flyer makes steps of a vehicle that obeys thrust, gravity and one more acceleration exactly.
 type flyer struct {
-	tick control.Tick
+	tick control.TickRecord
 	m    msgs.Step
 	dt   float64
 	more so3.Vec3 // m/s²
 }
 
 func newFlyer(rate float64, more so3.Vec3) *flyer {
-	f := &flyer{dt: 1 / rate, more: more, tick: control.NewTick()}
+	f := &flyer{dt: 1 / rate, more: more, tick: control.NewTickRecord()}
 	f.tick.Stamp, f.tick.State, f.tick.Bundle, f.tick.Task = begun, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
 		"first", "hover"
 	f.tick.Sent.Thrust, f.tick.Actuator.Thrust = quad.Gravity, quad.Gravity
@@ -52,9 +52,9 @@ func (f *flyer) next() *msgs.Step {
 
 func scene() *Scene { return New(Config{History: 10, Rate: 50, Horizon: 1}) }
 
-func all(t testing.TB, s *Scene) []Row {
+func all(t testing.TB, s *Scene) []TickRow {
 	t.Helper()
-	rows, _, ok := s.Since(s.Look(time.Now()).Epoch, 0, nil)
+	rows, _, ok := s.Since(s.Snapshot(time.Now()).Epoch, 0, nil)
 	if !ok {
 		t.Fatal("no such history")
 	}
@@ -109,30 +109,31 @@ func TestRows(t *testing.T) {
 			t.Fatalf("row %d: %+v", i, r)
 		}
 	}
-	n := s.Look(time.Now())
+	n := s.Snapshot(time.Now())
 	if n.Steps != 2000 || n.Lost != 0 || n.Task != "hover" || n.Frame != "map" || len(n.Bundles) != 1 ||
 		n.Bundles[0].ID != "first" || n.Bundles[0].Published {
 		t.Errorf("%+v", n)
 	}
 	f.tick.Seq += 7
 	s.Step(f.next(), 0)
-	if n := s.Look(time.Now()); n.Lost != 7 {
+	if n := s.Snapshot(time.Now()); n.Lost != 7 {
 		t.Errorf("%d lost", n.Lost)
 	}
 }
 
-// A reader that asks again and again is given every row once, whatever it asks; one that is too late is told what is left.
+// A reader that asks again and again is given every row once, whatever it asks; one that is too late is told what is
+// left.
 func TestSince(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, f := New(Config{History: rapid.Float64Range(.1, 1).Draw(rt, "history"), Rate: 50, Horizon: 1}),
 			newFlyer(50, so3.Vec3{})
-		epoch, next, last := s.Look(time.Now()).Epoch, uint64(0), int64(0)
+		epoch, next, last := s.Snapshot(time.Now()).Epoch, uint64(0), int64(0)
 		for range rapid.IntRange(1, 20).Draw(rt, "turns") {
 			n := rapid.IntRange(0, 80).Draw(rt, "steps")
 			for range n {
 				s.Step(f.next(), 0)
 			}
-			if e := s.Look(time.Now()).Epoch; e != epoch {
+			if e := s.Snapshot(time.Now()).Epoch; e != epoch {
 				if _, _, ok := s.Since(epoch, next, nil); ok {
 					rt.Fatal("rows of a history that is over")
 				}
@@ -163,20 +164,20 @@ func TestBegin(t *testing.T) {
 		}
 		s.Step(f.next(), 0)
 	}
-	rows, next := s.Begin(s.Look(time.Now()).Epoch, 100, 10, 5, nil)
+	rows, next := s.Begin(s.Snapshot(time.Now()).Epoch, 100, 10, 5, nil)
 	if next != 2500 || len(rows) < 900 || len(rows) > 902 {
 		t.Fatalf("%d rows, next %d", len(rows), next)
 	}
-	if worst := slices.MaxFunc(rows, func(a, b Row) int {
+	if worst := slices.MaxFunc(rows, func(a, b TickRow) int {
 		return int(math.Copysign(1,
 			a.Error()-b.Error()))
 	}); worst.Error() != 2 {
 		t.Errorf("the worst row has %g m", worst.Error())
 	}
-	if !slices.IsSortedFunc(rows, func(a, b Row) int { return int(a.Stamp - b.Stamp) }) {
+	if !slices.IsSortedFunc(rows, func(a, b TickRow) int { return int(a.Stamp - b.Stamp) }) {
 		t.Error("out of order")
 	}
-	if rows, _ := s.Begin(s.Look(time.Now()).Epoch, 20, 10, 5, nil); len(rows) < 600 || len(rows) > 602 {
+	if rows, _ := s.Begin(s.Snapshot(time.Now()).Epoch, 20, 10, 5, nil); len(rows) < 600 || len(rows) > 602 {
 		t.Errorf("%d rows of 20 s", len(rows))
 	}
 	if rows, _ := s.Begin(99, 100, 10, 5, nil); rows != nil {
@@ -190,10 +191,10 @@ func TestClockSetBack(t *testing.T) {
 	for range 100 {
 		s.Step(f.next(), 0)
 	}
-	before := s.Look(time.Now())
+	before := s.Snapshot(time.Now())
 	f.tick.Stamp, f.tick.Seq = begun-5e9, 0
 	s.Step(f.next(), 0)
-	after := s.Look(time.Now())
+	after := s.Snapshot(time.Now())
 	if after.Epoch == before.Epoch || after.First != begun-5e9 || after.Lost != 0 || len(all(t, s)) != 1 {
 		t.Errorf("%+v", after)
 	}
@@ -216,7 +217,7 @@ func TestLatency(t *testing.T) {
 			want = append(want, d)
 		}
 	}
-	l := s.Look(time.Now()).Latency
+	l := s.Snapshot(time.Now()).Latency
 	slices.Sort(want)
 	if l.Count != 100 || l.P50 != want[49] || l.P99 != want[98] || l.Max != want[99] {
 		t.Errorf("%+v", l)
@@ -241,8 +242,8 @@ func TestLatency(t *testing.T) {
 // Latents of a plane are mapped as they lie in it, up to a turn, and the map keeps its sides.
 func TestPlane(t *testing.T) {
 	s, f := New(Config{History: 60, Rate: 50, Horizon: 1}), newFlyer(50, so3.Vec3{})
-	s.Survey()
-	if s.Look(time.Now()).Plane != nil {
+	s.UpdatePlane()
+	if s.Snapshot(time.Now()).Plane != nil {
 		t.Fatal("a plane of nothing")
 	}
 	axes := [2][4]float64{{.5, .5, .5, .5}, {.5, -.5, .5, -.5}}
@@ -257,10 +258,10 @@ func TestPlane(t *testing.T) {
 			f.tick.LatentStamp = f.tick.Stamp
 			s.Step(f.next(), 0)
 		}
-		s.Survey()
+		s.UpdatePlane()
 	}
 	fly(0, 1500)
-	p := s.Look(time.Now()).Plane
+	p := s.Snapshot(time.Now()).Plane
 	if p == nil || math.Abs(p.Share[0]+p.Share[1]-1) > 1e-6 || p.Share[0] < p.Share[1] {
 		t.Fatalf("%+v", p)
 	}
@@ -275,7 +276,7 @@ func TestPlane(t *testing.T) {
 		}
 	}
 	fly(1500, 1600)
-	q := s.Look(time.Now()).Plane
+	q := s.Snapshot(time.Now()).Plane
 	for i := range q.Axes {
 		dot := 0.0
 		for j := range 4 {
@@ -287,11 +288,11 @@ func TestPlane(t *testing.T) {
 	}
 	f.tick.Bundle = "second"
 	fly(1600, 1700)
-	if s.Look(time.Now()).Plane.Bundle != 0 {
+	if s.Snapshot(time.Now()).Plane.Bundle != 0 {
 		t.Error("a plane of too few rows")
 	}
 	fly(1700, 2000)
-	if s.Look(time.Now()).Plane.Bundle != 1 {
+	if s.Snapshot(time.Now()).Plane.Bundle != 1 {
 		t.Error("no plane of the second bundle")
 	}
 }
@@ -299,17 +300,17 @@ func TestPlane(t *testing.T) {
 // Bundles are listed in the order in which they were published, also one that came back.
 func TestBundles(t *testing.T) {
 	s, f, now := scene(), newFlyer(50, so3.Vec3{}), time.Now()
-	s.Published(&msgs.Bundle{ID: "first", MetricsJSON: `{"round": 1}`}, now)
+	s.AddBundle(&msgs.Bundle{ID: "first", MetricsJSON: `{"round": 1}`}, now)
 	s.Step(f.next(), 0)
-	s.Published(&msgs.Bundle{ID: "second", Parent: "first", MetricsJSON: "nonsense"}, now)
-	s.Published(&msgs.Bundle{ID: "second", Parent: "first"}, now) // said again
-	s.Published(&msgs.Bundle{ID: "first"}, now)                   // rolled back
-	s.Published(&msgs.Bundle{}, now)
+	s.AddBundle(&msgs.Bundle{ID: "second", Parent: "first", MetricsJSON: "nonsense"}, now)
+	s.AddBundle(&msgs.Bundle{ID: "second", Parent: "first"}, now) // said again
+	s.AddBundle(&msgs.Bundle{ID: "first"}, now)                   // rolled back
+	s.AddBundle(&msgs.Bundle{}, now)
 	s.Step(f.next(), 0)
 	f.tick.Bundle = "other"
 	s.Step(f.next(), 0)
 	var got []string
-	for _, b := range s.Look(now).Bundles {
+	for _, b := range s.Snapshot(now).Bundles {
 		got = append(got, fmt.Sprint(b.ID, b.Published, string(b.Metrics)))
 	}
 	if want := []string{`firsttrue{"round": 1}`, "secondtrue", "firsttrue", "otherfalse"}; !slices.Equal(got, want) {
@@ -323,10 +324,10 @@ func TestBundles(t *testing.T) {
 		t.Errorf("rows are of bundles %v", places)
 	}
 	for k := range 3 * mostBundles {
-		s.Published(&msgs.Bundle{ID: fmt.Sprint(k)}, now)
+		s.AddBundle(&msgs.Bundle{ID: fmt.Sprint(k)}, now)
 		f.tick.Bundle = fmt.Sprint(k)
 		s.Step(f.next(), 0)
-		n := s.Look(now)
+		n := s.Snapshot(now)
 		if r, _, _, ok := s.Newest(); ok && n.Bundles[r.Bundle].ID != f.tick.Bundle || len(n.Bundles) > mostBundles {
 			t.Fatalf("bundle %d: %d are kept", k, len(n.Bundles))
 		}
@@ -341,7 +342,7 @@ func TestLearner(t *testing.T) {
 	}
 	s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: 1, Loss: float32(math.NaN()), Message: "m", Transitions: 9},
 		now)
-	l := s.Look(now).Learner
+	l := s.Snapshot(now).Learner
 	if n := len(l.Losses); n < mostLosses/2 || n > mostLosses || l.Losses[0] != 3000 || l.Loss != 1 ||
 		l.Message != "m" || l.Transitions != 9 {
 		t.Errorf("%d losses, %+v", n, l)
@@ -352,7 +353,7 @@ func TestLearner(t *testing.T) {
 		}
 	}
 	s.Status(&msgs.LearnerStatus{Phase: "improve", Progress: .1, Loss: 5}, now)
-	if l := s.Look(now).Learner; !slices.Equal(l.Losses, []float32{5}) {
+	if l := s.Snapshot(now).Learner; !slices.Equal(l.Losses, []float32{5}) {
 		t.Errorf("%v", l.Losses)
 	}
 }
@@ -362,11 +363,11 @@ func TestHealth(t *testing.T) {
 	a := &diagnosticmsgs.DiagnosticArray{Status: []diagnosticmsgs.DiagnosticStatus{
 		{Name: "b: x", Level: 1, Message: "hm", Values: []diagnosticmsgs.KeyValue{{Key: "k", Value: "v"}}},
 		{Name: "a: y"}}}
-	s.Diagnosed(a, now)
+	s.AddDiagnostics(a, now)
 	a.Status[0].Values[0].Value = "overwritten"
 	a.Status = a.Status[1:]
-	s.Diagnosed(a, now.Add(4*time.Second))
-	h := s.Look(now.Add(6 * time.Second)).Health
+	s.AddDiagnostics(a, now.Add(4*time.Second))
+	h := s.Snapshot(now.Add(6 * time.Second)).Health
 	if len(h) != 2 || h[0].Name != "a: y" || h[0].Level != 0 || h[1].Level != diagnosticmsgs.DiagnosticStatusStale ||
 		h[1].Message != "nothing heard for 6s" || h[1].Values[0].Value != "v" {
 		t.Errorf("%+v", h)
@@ -375,8 +376,8 @@ func TestHealth(t *testing.T) {
 	for k := range 2 * mostFindings {
 		a.Status = append(a.Status, diagnosticmsgs.DiagnosticStatus{Name: fmt.Sprint(k)})
 	}
-	s.Diagnosed(a, now)
-	if n := len(s.Look(now).Health); n != mostFindings {
+	s.AddDiagnostics(a, now)
+	if n := len(s.Snapshot(now).Health); n != mostFindings {
 		t.Errorf("%d findings", n)
 	}
 }
@@ -390,15 +391,15 @@ func TestCondition(t *testing.T) {
 		}
 		return m
 	}
-	s.Flown(kv("state", "known", "id", "4", "all", `[{"id":4,"name":"fan east"}]`), now)
+	s.SetCondition(kv("state", "known", "id", "4", "all", `[{"id":4,"name":"fan east"}]`), now)
 	s.Step(f.next(), 0)
-	if c := s.Look(now).Condition; c.ID != 4 || c.State != "known" || c.Message != "known: fan east" ||
+	if c := s.Snapshot(now).Condition; c.ID != 4 || c.State != "known" || c.Message != "known: fan east" ||
 		string(c.All) != `[{"id":4,"name":"fan east"}]` {
 		t.Errorf("%+v", c)
 	}
-	s.Flown(kv("state", "undecided", "id", "", "all", "{"), now)
+	s.SetCondition(kv("state", "undecided", "id", "", "all", "{"), now)
 	s.Step(f.next(), 0)
-	if c := s.Look(now).Condition; c.ID != 0 || c.All != nil {
+	if c := s.Snapshot(now).Condition; c.ID != 0 || c.All != nil {
 		t.Errorf("%+v", c)
 	}
 	if rows := all(t, s); rows[0].Condition != 4 || rows[1].Condition != 0 {
@@ -422,11 +423,11 @@ func TestBrokenSteps(t *testing.T) {
 			m.LatentStamp.Sec = 1
 			m.Header.Stamp.Sec += rapid.Int32Range(-1, 1).Draw(rt, "jump")
 			s.Step(m, 0)
-			s.Survey()
-			if _, err := s.Imagine(); err != nil {
+			s.UpdatePlane()
+			if _, err := s.Predict(); err != nil {
 				rt.Fatal(err)
 			}
-			s.Look(time.Now())
+			s.Snapshot(time.Now())
 		}
 	})
 }

@@ -32,7 +32,7 @@ const (
 
 // Survey finds the plane of the bundle that flies anew. It takes longer than anything else here: once a second is often
 // enough.
-func (s *Scene) Survey() {
+func (s *Scene) UpdatePlane() {
 	s.mu.Lock()
 	last := s.rows.last()
 	if last == nil || last.Z < 2 || last.Bundle < 0 {

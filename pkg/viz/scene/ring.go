@@ -9,15 +9,15 @@ import (
 
 // ring keeps the newest rows.
 type ring struct {
-	rows  []Row
+	rows  []TickRow
 	count uint64 // rows so far; row number k, from 1 on, is at (k−1) mod len
 }
 
-func newRing(n int) ring { return ring{rows: make([]Row, max(n, 1))} }
+func newRing(n int) ring { return ring{rows: make([]TickRow, max(n, 1))} }
 
 func (r *ring) clear() { r.count = 0 }
 
-func (r *ring) at(k uint64) *Row { return &r.rows[(k-1)%uint64(len(r.rows))] }
+func (r *ring) at(k uint64) *TickRow { return &r.rows[(k-1)%uint64(len(r.rows))] }
 
 // oldest is the number of the oldest row that is kept.
 func (r *ring) oldest() uint64 {
@@ -27,7 +27,7 @@ func (r *ring) oldest() uint64 {
 	return 1
 }
 
-func (r *ring) last() *Row {
+func (r *ring) last() *TickRow {
 	if r.count == 0 {
 		return nil
 	}
@@ -35,12 +35,12 @@ func (r *ring) last() *Row {
 }
 
 // next is the room for the next row.
-func (r *ring) next() *Row {
+func (r *ring) next() *TickRow {
 	r.count++
 	return r.at(r.count)
 }
 
-func (r *ring) since(n uint64, out []Row) []Row {
+func (r *ring) since(n uint64, out []TickRow) []TickRow {
 	for k := max(n+1, r.oldest()); k <= r.count; k++ {
 		out = append(out, *r.at(k))
 	}
@@ -48,7 +48,7 @@ func (r *ring) since(n uint64, out []Row) []Row {
 }
 
 // thinned appends the rows from one stamp to before another, of every n the one that is furthest from the reference.
-func (r *ring) thinned(from, to int64, n int, out []Row) []Row {
+func (r *ring) thinned(from, to int64, n int, out []TickRow) []TickRow {
 	var worst float64
 	begun := false
 	for k := r.oldest(); k <= r.count; k++ {
@@ -72,8 +72,8 @@ const (
 	residualLimit = 0.6 // s
 )
 
-// residual is the mean acceleration over the last rows that neither the believed thrust nor gravity explains: wind, mostly.
-// It is Δv/Δt − mean(R(q)·e_z·T − g·e_z), the mean by the trapezoidal rule; NaN while there are too few rows.
+// residual is the mean acceleration over the last rows that neither the believed thrust nor gravity explains: wind,
+// mostly. It is Δv/Δt − mean(R(q)·e_z·T − g·e_z), the mean by the trapezoidal rule; NaN while there are too few rows.
 func (r *ring) residual() so3.Vec3 {
 	unknown := so3.Vec3{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
 	if r.count < r.oldest()+residualRows {
@@ -96,6 +96,6 @@ func (r *ring) residual() so3.Vec3 {
 }
 
 // explained is the acceleration of the believed thrust and of gravity.
-func (r *Row) explained() so3.Vec3 {
+func (r *TickRow) explained() so3.Vec3 {
 	return r.State.Q.ZAxis().Scale(r.Acting).Add(so3.Vec3{Z: -quad.Gravity})
 }

@@ -1,6 +1,6 @@
-// Package scene keeps what there is to see of a flight while it goes on: the last minutes of ticks, what the learned model
-// imagined beside what was then flown, latents, bundles, the learner, the health of the nodes. Package markers draws it for
-// rviz, package web for a browser.
+// Package scene keeps what there is to see of a flight while it goes on: the last minutes of ticks, what the learned
+// model imagined beside what was then flown, latents, bundles, the learner, the health of the nodes. Package markers
+// draws it for rviz, package web for a browser.
 //
 // It takes messages and knows no middleware. Stamps are ns of the flight's clock, as steps have them.
 package scene
@@ -22,7 +22,7 @@ import (
 const MaxLatent = 16
 
 // Row is a tick, as much as there is to see of it. Vectors are in the world.
-type Row struct {
+type TickRow struct {
 	Stamp      int64 // of State, ns
 	State      quad.State
 	Goal       so3.Vec3     // p_W of the reference, m; NaN where the step has none
@@ -39,7 +39,7 @@ type Row struct {
 }
 
 // Error is how far the vehicle is from the reference, m.
-func (r *Row) Error() float64 { return r.State.P.Sub(r.Goal).Norm() }
+func (r *TickRow) Error() float64 { return r.State.P.Sub(r.Goal).Norm() }
 
 // Config of a Scene.
 type Config struct {
@@ -73,9 +73,9 @@ type Scene struct {
 	cond     Condition
 	health   map[string]Finding
 	latency  latencies
-	models   []*believed // newest last
-	flies    *believed   // of the bundle that flies; nil where it has none
-	imagined []Imagined
+	models   []*predictor // newest last
+	flies    *predictor   // of the bundle that flies; nil where it has none
+	imagined []Prediction
 	imagines uint64
 	plane    *Plane
 }
@@ -102,8 +102,8 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 	}
 	s.seq, s.frame, s.task = m.Seq+1, m.Header.FrameID, m.Task
 	s.latency.step(pose.Stamp, source)
-	aside := guard.Stage(m.GuardState) == guard.Aside
-	if s.flies = s.believed(m.BundleID); s.flies != nil && aside { // its command was not flown
+	aside := guard.Stage(m.GuardState) == guard.NotOffboard
+	if s.flies = s.predictor(m.BundleID); s.flies != nil && aside { // its command was not flown
 		s.flies.forget()
 	} else if s.flies != nil {
 		b := s.flies
@@ -118,7 +118,7 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 		s.epoch++
 	}
 	r := s.rows.next()
-	*r = Row{Stamp: pose.Stamp, State: pose.State, Goal: goal(m), Sent: command.Command, Acting: m.Actuator[0],
+	*r = TickRow{Stamp: pose.Stamp, State: pose.State, Goal: goal(m), Sent: command.Command, Acting: m.Actuator[0],
 		Stage:      guard.Stage(m.GuardState),
 		Confidence: m.Confidence, Novelty: s.novelty, Bundle: s.place(m.BundleID), Condition: s.cond.ID}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 {
@@ -179,7 +179,7 @@ func (s *Scene) Path(m *navmsgs.Path) {
 }
 
 // Now is what a look at the scene finds besides rows. Its slices are nobody else's, or never written to again.
-type Now struct {
+type Snapshot struct {
 	Epoch     uint64 // of the history
 	First     int64  // stamp of its first row, ns
 	Steps     uint64 // ticks heard
@@ -194,36 +194,36 @@ type Now struct {
 	Condition Condition
 	Health    []Finding
 	Latency   Latency
-	Imagined  []Imagined // oldest first
-	Imagines  uint64     // how many there were
-	Plane     *Plane     // nil before there is one
+	Imagined  []Prediction // oldest first
+	Imagines  uint64       // how many there were
+	Plane     *Plane       // nil before there is one
 }
 
 // Look tells what there is at a moment on the wall.
-func (s *Scene) Look(now time.Time) Now {
+func (s *Scene) Snapshot(now time.Time) Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Now{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path,
+	return Snapshot{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path,
 		Paths:   s.paths,
 		Bundles: append([]Bundle(nil), s.bundles...), Changes: s.changes, Learner: s.learner.clone(), Condition: s.cond,
 		Health: s.findings(now), Latency: s.latency.look(),
-		Imagined: append([]Imagined(nil), s.imagined...), Imagines: s.imagines, Plane: s.plane}
+		Imagined: append([]Prediction(nil), s.imagined...), Imagines: s.imagines, Plane: s.plane}
 }
 
 // Newest is the newest row, with its task and the name of the world's frame; false before the first.
-func (s *Scene) Newest() (r Row, task, frame string, ok bool) {
+func (s *Scene) Newest() (r TickRow, task, frame string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := s.rows.last(); last != nil {
 		return *last, s.task, s.frame, true
 	}
-	return Row{}, "", "", false
+	return TickRow{}, "", "", false
 }
 
-// Since appends to out copies of the rows after number n of history `epoch`, oldest first, and returns the number to ask
-// after next. Rows have numbers from 1 on; those that are gone are left out. Of another history it returns false: begin
-// with n = 0.
-func (s *Scene) Since(epoch, n uint64, out []Row) (rows []Row, next uint64, ok bool) {
+// Since appends to out copies of the rows after number n of history `epoch`, oldest first, and returns the number to
+// ask after next. Rows have numbers from 1 on; those that are gone are left out. Of another history it returns false:
+// begin with n = 0.
+func (s *Scene) Since(epoch, n uint64, out []TickRow) (rows []TickRow, next uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if epoch != s.epoch {
@@ -232,9 +232,10 @@ func (s *Scene) Since(epoch, n uint64, out []Row) (rows []Row, next uint64, ok b
 	return s.rows.since(n, out), s.rows.count, true
 }
 
-// Begin appends to out what a viewer of history `epoch` begins with: of the last `total` seconds the last `whole` ones, and of
-// every n rows before them only the one that is furthest from the reference. It returns the number to ask Since with.
-func (s *Scene) Begin(epoch uint64, total, whole float64, n int, out []Row) (rows []Row, next uint64) {
+// Begin appends to out what a viewer of history `epoch` begins with: of the last `total` seconds the last `whole` ones,
+// and of every n rows before them only the one that is furthest from the reference. It returns the number to ask Since
+// with.
+func (s *Scene) Begin(epoch uint64, total, whole float64, n int, out []TickRow) (rows []TickRow, next uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.rows.last()
@@ -247,7 +248,7 @@ func (s *Scene) Begin(epoch uint64, total, whole float64, n int, out []Row) (row
 }
 
 // Last appends the rows of the last `seconds`, thinned as Begin has it.
-func (s *Scene) Last(seconds float64, n int, out []Row) []Row {
+func (s *Scene) Last(seconds float64, n int, out []TickRow) []TickRow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := s.rows.last(); last != nil {

@@ -45,8 +45,9 @@ func (s *Scene) remember(b Bundle) int {
 	return len(s.bundles) - 1
 }
 
-// Published takes a bundle that was heard of at a moment on the wall. One that comes back after another goes to the end.
-func (s *Scene) Published(m *msgs.Bundle, now time.Time) {
+// Published takes a bundle that was heard of at a moment on the wall. One that comes back after another goes to the
+// end.
+func (s *Scene) AddBundle(m *msgs.Bundle, now time.Time) {
 	if m.ID == "" {
 		return
 	}
@@ -132,7 +133,7 @@ const (
 )
 
 // Diagnosed takes what nodes said at a moment on the wall.
-func (s *Scene) Diagnosed(m *diagnosticmsgs.DiagnosticArray, now time.Time) {
+func (s *Scene) AddDiagnostics(m *diagnosticmsgs.DiagnosticArray, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range m.Status {
@@ -168,7 +169,7 @@ type Condition struct {
 }
 
 // Flown takes what the encoder said of the condition at a moment on the wall.
-func (s *Scene) Flown(m *diagnosticmsgs.DiagnosticStatus, now time.Time) {
+func (s *Scene) SetCondition(m *diagnosticmsgs.DiagnosticStatus, now time.Time) {
 	c := Condition{Came: now, Message: m.Message}
 	for _, v := range m.Values {
 		switch v.Key {

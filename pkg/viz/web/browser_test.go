@@ -1,8 +1,8 @@
 //go:build browser
 
-// These tests drive a real Chromium, through chromedp: input, network and pictures by the browser's own protocol, without
-// another driver to install. They are behind a tag because neither the browser, 100 MB of packages, nor the generated
-// protocol, half a minute of compiling, belongs into every check: make page runs them.
+// These tests drive a real Chromium, through chromedp: input, network and pictures by the browser's own protocol,
+// without another driver to install. They are behind a tag because neither the browser, 100 MB of packages, nor the
+// generated protocol, half a minute of compiling, belongs into every check: make page runs them.
 
 package web
 
@@ -331,8 +331,8 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-// With five minutes of history a picture comes at once and then 30 in a second. The figures are told, not asserted: they
-// are of the machine. VND_SECONDS is how long it flies.
+// With five minutes of history a picture comes at once and then 30 in a second. The figures are told, not asserted:
+// they are of the machine. VND_SECONDS is how long it flies.
 func TestPace(t *testing.T) {
 	seconds := 5.0
 	if s := os.Getenv("VND_SECONDS"); s != "" {

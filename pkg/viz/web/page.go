@@ -37,7 +37,7 @@ type Config struct {
 }
 
 // Deeds are what the page can have done. The text says what came of it.
-type Deeds struct {
+type Actions struct {
 	Rollback func(ctx context.Context) (string, error)
 	Name     func(ctx context.Context, condition string) (string, error) // as vnd/srv/SetCondition
 }
@@ -47,7 +47,7 @@ type Server struct {
 	cfg     Config
 	robot   string
 	scene   *scene.Scene
-	deeds   Deeds
+	deeds   Actions
 	http    http.Server
 	l       net.Listener
 	viewers atomic.Int32
@@ -56,7 +56,7 @@ type Server struct {
 }
 
 // Listen begins to serve; robot is what the page is titled. The error is that of the address or the port.
-func Listen(c Config, robot string, shown *scene.Scene, deeds Deeds) (*Server, error) {
+func Listen(c Config, robot string, shown *scene.Scene, deeds Actions) (*Server, error) {
 	if _, err := netip.ParseAddr(c.Address); err != nil {
 		return nil, fmt.Errorf("parameter page.address is %.60q, expected an IP address such as 127.0.0.1", c.Address)
 	}

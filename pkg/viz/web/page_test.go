@@ -40,13 +40,13 @@ type stage struct {
 	t     testing.TB
 	scene *scene.Scene
 	s     *Server
-	tick  control.Tick
+	tick  control.TickRecord
 	asked atomic.Int32 // rollbacks
 }
 
 func newStage(t testing.TB, c Config) *stage {
 	t.Helper()
-	g := &stage{t: t, scene: scene.New(scene.Config{History: 300, Rate: 50, Horizon: 1}), tick: control.NewTick()}
+	g := &stage{t: t, scene: scene.New(scene.Config{History: 300, Rate: 50, Horizon: 1}), tick: control.NewTickRecord()}
 	g.tick.Stamp, g.tick.Bundle, g.tick.Task, g.tick.Stage, g.tick.Confidence = 1_700_000_000_000_000_000, "first",
 		"track", guard.Limited, .5
 	g.tick.State = quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.FromEuler(.1, .2, .3), V: so3.Vec3{X: .25}}
@@ -54,7 +54,7 @@ func newStage(t testing.TB, c Config) *stage {
 	g.tick.Reference = append(g.tick.Reference, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3.5}})
 	g.tick.Latent, g.tick.LatentStamp = []float32{-1, .5, 2}, 1
 	var err error
-	g.s, err = Listen(c, "quad", g.scene, Deeds{
+	g.s, err = Listen(c, "quad", g.scene, Actions{
 		Rollback: func(context.Context) (string, error) {
 			g.asked.Add(1)
 			return "rolled back to first", nil
@@ -163,7 +163,7 @@ func TestListenRefuses(t *testing.T) {
 		`parameter page.address is "localhost", expected an IP address`:                       {Address: "localhost"},
 		"parameter page.address: this machine has no address 203.0.113.9":                     {Address: "203.0.113.9"},
 	} {
-		s, err := Listen(c, "quad", g.scene, Deeds{})
+		s, err := Listen(c, "quad", g.scene, Actions{})
 		if s != nil || err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, expected %s", err, want)
 		}
@@ -298,7 +298,7 @@ func TestRows(t *testing.T) {
 	h := v.next("hello")
 	if h["robot"] != "quad" || h["controls"] != true || h["words"] != float64(words) ||
 		h["latent_at"] != float64(latentAt) || h["first"] != 1.7e12 ||
-		fmt.Sprint(h["stages"]) != "[policy limited hold land blind off aside]" {
+		fmt.Sprint(h["stages"]) != "[policy limited hold land blind off not offboard]" {
 		t.Errorf("%v", h)
 	}
 	all := v.rows()
@@ -341,7 +341,7 @@ func TestStatus(t *testing.T) {
 	g := newStage(t, config())
 	g.fly(10)
 	now := time.Now()
-	g.scene.Published(&msgs.Bundle{ID: "second", Parent: "first", Task: "track", MetricsJSON: `{"round": {"rows": 7}}`},
+	g.scene.AddBundle(&msgs.Bundle{ID: "second", Parent: "first", Task: "track", MetricsJSON: `{"round": {"rows": 7}}`},
 		now)
 	g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(math.NaN()), Loss: 2, Message: "fits",
 		Transitions: 1234}, now)
@@ -367,7 +367,7 @@ func TestStatus(t *testing.T) {
 	if l := s["latency"].(map[string]any); len(l["edges"].([]any)) != len(l["buckets"].([]any)) || l["count"] != 0.0 {
 		t.Errorf("%v", l)
 	}
-	g.scene.Published(&msgs.Bundle{ID: "third", MetricsJSON: "no JSON"}, now)
+	g.scene.AddBundle(&msgs.Bundle{ID: "third", MetricsJSON: "no JSON"}, now)
 	all := v.next("bundles")["bundles"].([]any)
 	if b := all[len(all)-1].(map[string]any); len(all) != 3 || b["metrics"] != nil {
 		t.Errorf("%v", all)

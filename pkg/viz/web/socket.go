@@ -113,7 +113,7 @@ type viewer struct {
 	paths    uint64
 	changes  uint64 // of bundles
 	imagines uint64
-	rows     []scene.Row
+	rows     []scene.TickRow
 	data     []byte
 }
 
@@ -144,7 +144,7 @@ func (v *viewer) send(ctx context.Context, all bool) (err error) {
 		return err
 	}
 	now := time.Now()
-	n := v.s.scene.Look(now)
+	n := v.s.scene.Snapshot(now)
 	if n.Epoch != v.epoch { // it begins anew with the next rows
 		return nil
 	}
@@ -175,7 +175,7 @@ func (v *viewer) send(ctx context.Context, all bool) (err error) {
 func (v *viewer) sendRows(ctx context.Context) error {
 	live, ok := v.s.scene, false
 	if v.rows, v.next, ok = live.Since(v.epoch, v.next, v.rows[:0]); !ok {
-		n := live.Look(time.Now())
+		n := live.Snapshot(time.Now())
 		v.epoch, v.first, v.paths, v.imagines = n.Epoch, n.First, n.Paths-1, 0
 		v.changes = n.Changes - 1
 		h := hello{"hello", v.s.robot, v.s.cfg.Controls, stages, words, latentAt, scene.MaxLatent, n.Epoch,

@@ -17,7 +17,7 @@ const (
 	words    = latentAt + scene.MaxLatent
 )
 
-func appendRow(b []byte, r *scene.Row, first int64) []byte {
+func appendRow(b []byte, r *scene.TickRow, first int64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32((r.Stamp-first)/1e6))
 	put := func(values ...float64) {
 		for _, v := range values {
@@ -73,7 +73,7 @@ type hello struct {
 
 // stages are the guard's names of them.
 var stages = func() (all []string) {
-	for g := guard.Policy; g <= guard.Aside; g++ {
+	for g := guard.Policy; g <= guard.NotOffboard; g++ {
 		all = append(all, g.String())
 	}
 	return all
@@ -96,7 +96,7 @@ type imagined struct {
 	PhysE   number  `json:"physics_error"`
 }
 
-func imaginedOf(i *scene.Imagined, first int64, paths bool) imagined {
+func imaginedOf(i *scene.Prediction, first int64, paths bool) imagined {
 	ms := func(stamp int64) float64 { return float64(stamp-first) / 1e6 }
 	m := imagined{Kind: "imagined", Bundle: i.Bundle, Start: ms(i.Start), End: ms(i.End),
 		ModelE: number(i.ModelError()), PhysE: number(i.PhysicsError())}
@@ -125,7 +125,7 @@ type bundles struct {
 	Bundles []bundle `json:"bundles"`
 }
 
-func bundlesOf(n *scene.Now) bundles {
+func bundlesOf(n *scene.Snapshot) bundles {
 	m := bundles{"bundles", []bundle{}}
 	for _, b := range n.Bundles {
 		m.Bundles = append(m.Bundles, bundle{b.ID, b.Parent, b.Task, float64(b.Came.UnixMilli()), b.Published,
@@ -202,7 +202,7 @@ func numbers[T float32 | float64](all []T) []number {
 	return out
 }
 
-func statusOf(n *scene.Now, now time.Time) *status {
+func statusOf(n *scene.Snapshot, now time.Time) *status {
 	s := &status{Kind: "status", Task: n.Task, Frame: n.Frame, Steps: n.Steps, Lost: n.Lost, Health: []finding{}}
 	if l := &n.Learner; !l.Came.IsZero() {
 		s.Learner = &learner{now.Sub(l.Came).Seconds(), l.Phase, number(l.Progress), l.Transitions, l.BundleID,

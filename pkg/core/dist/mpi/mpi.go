@@ -1,8 +1,8 @@
 // Package mpi joins the processes that Open MPI's mpirun started into a group of ranks.
 //
-// The library is opened at run time and only under a launcher, so that a program neither needs MPI to be built nor to run
-// alone. Handles are those of Open MPI's ABI (libmpi.so.40, versions 3 to 5): the addresses of the library's objects, and
-// 1 for MPI_IN_PLACE (its mpi.h).
+// The library is opened at run time and only under a launcher, so that a program neither needs MPI to be built nor to
+// run alone. Handles are those of Open MPI's ABI (libmpi.so.40, versions 3 to 5): the addresses of the library's
+// objects, and 1 for MPI_IN_PLACE (its mpi.h).
 package mpi
 
 import (
@@ -25,7 +25,8 @@ const (
 	funneled = 1 // MPI_THREAD_FUNNELED: one thread makes all calls
 )
 
-// Started says as which of how many processes this one was started by mpirun, or by srun --mpi=pmix: 0 of 1 without them.
+// Started says as which of how many processes this one was started by mpirun, or by srun --mpi=pmix: 0 of 1 without
+// them.
 func Started() (rank, size int) {
 	rank, launched := number("OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 	size, known := number("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")

@@ -7,7 +7,8 @@
 //	bin/vnd train --task hover,track --out b.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 2
 //	go run pkg/flight/control/testdata/bundles.go fit.vnd a.vnd b.vnd
 //
-// The policies are of the nominal simulator, the model is of real flights; their licence is that of params/demo/flights.
+// The policies are of the nominal simulator, the model is of real flights; their licence is that of
+// params/demo/flights.
 package main
 
 import (

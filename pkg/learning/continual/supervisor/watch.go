@@ -155,7 +155,7 @@ func (w *watch) read(now, parent string) error {
 	if err != nil {
 		return err
 	}
-	r, err := latent.NewReader(m, q)
+	r, err := latent.LoadModel(m, q)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Imagined is a rollout from a past state under the commands that were then sent, beside what was flown. Nothing measured
-// after its start is in it, except these commands.
-type Imagined struct {
+// Imagined is a rollout from a past state under the commands that were then sent, beside what was flown. Nothing
+// measured after its start is in it, except these commands.
+type Prediction struct {
 	Bundle         string
 	Start, End     int64      // stamps of the first and the last state
 	Flown          []so3.Vec3 // p_W, m, from the start on
@@ -21,8 +21,8 @@ type Imagined struct {
 }
 
 // ModelError and PhysicsError are how far from the end of the flown path the rollouts end, m.
-func (i *Imagined) ModelError() float64   { return apart(i.Model, i.Flown) }
-func (i *Imagined) PhysicsError() float64 { return apart(i.Physics, i.Flown) }
+func (i *Prediction) ModelError() float64   { return apart(i.Model, i.Flown) }
+func (i *Prediction) PhysicsError() float64 { return apart(i.Physics, i.Flown) }
 
 func apart(a, b []so3.Vec3) float64 { return a[len(a)-1].Sub(b[len(b)-1]).Norm() }
 
@@ -30,7 +30,7 @@ func apart(a, b []so3.Vec3) float64 { return a[len(a)-1].Sub(b[len(b)-1]).Norm()
 const mostImagined = 600
 
 // believed is the learned model of a bundle, with the rows that it is asked about.
-type believed struct {
+type predictor struct {
 	id               string
 	dt               float64
 	past, ahead      int // rows
@@ -44,7 +44,7 @@ type believed struct {
 }
 
 // Learn takes the model of a bundle, if it has one, for what the steps that fly it are compared with.
-func (s *Scene) Learn(b *bundle.Bundle) error {
+func (s *Scene) AddModel(b *bundle.Bundle) error {
 	if !vnd.In(b) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *Scene) Learn(b *bundle.Bundle) error {
 const mostModels = 4
 
 // believed is the model of a bundle; nil where it is not known.
-func (s *Scene) believed(id string) *believed {
+func (s *Scene) predictor(id string) *predictor {
 	for _, m := range slices.Backward(s.models) {
 		if m.id == id {
 			return m
@@ -73,14 +73,14 @@ func (s *Scene) believed(id string) *believed {
 	return nil
 }
 
-func newModel(b *bundle.Bundle, horizon float64) (*believed, error) {
+func newModel(b *bundle.Bundle, horizon float64) (*predictor, error) {
 	m, q, err := vnd.FromBundle(b)
 	if err != nil {
 		return nil, err
 	}
 	prior := *m
 	prior.Output, prior.Anchor = make([]float32, len(m.Output)), make([]float32, len(m.Anchor)) // 0 switches a head off
-	n := &believed{id: b.ID, dt: q.Dt, past: m.Net.Context, ahead: max(int(math.Round(horizon/q.Dt)), 1),
+	n := &predictor{id: b.ID, dt: q.Dt, past: m.Net.Context, ahead: max(int(math.Round(horizon/q.Dt)), 1),
 		learned: vnd.NewPredictor(m, q), physics: vnd.NewPredictor(&prior, q)}
 	if n.window, err = quad.NewWindow(n.past+n.ahead, q.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
@@ -89,20 +89,20 @@ func newModel(b *bundle.Bundle, horizon float64) (*believed, error) {
 }
 
 // origin is a stamp near which times are exact.
-func (m *believed) origin(stamp int64) int64 {
+func (m *predictor) origin(stamp int64) int64 {
 	if m.zero == 0 {
 		m.zero = stamp
 	}
 	return m.zero
 }
 
-func (m *believed) forget() {
+func (m *predictor) forget() {
 	m.zero, m.n = 0, 0
 	m.window.Push(quad.Step{T: math.NaN()}) // which nothing follows
 }
 
 // push takes a tick. A row is the state of its first tick and the mean command until the next row.
-func (m *believed) push(s quad.Step, rate float64) {
+func (m *predictor) push(s quad.Step, rate float64) {
 	if m.n > 0 {
 		if d := s.T - m.last; d >= 0 && d < m.dt-0.5/rate {
 			m.add(s.Command)
@@ -117,7 +117,7 @@ func (m *believed) push(s quad.Step, rate float64) {
 	m.add(s.Command)
 }
 
-func (m *believed) add(c quad.Command) {
+func (m *predictor) add(c quad.Command) {
 	m.sum.Thrust += c.Thrust
 	m.sum.Rates = m.sum.Rates.Add(c.Rates)
 	m.n++
@@ -125,7 +125,7 @@ func (m *believed) add(c quad.Command) {
 
 // Imagine has the model imagine the last second of flight from its start, and reports whether it did: before there is a
 // model and a whole window there is nothing to imagine. One goroutine may call it at a time.
-func (s *Scene) Imagine() (bool, error) {
+func (s *Scene) Predict() (bool, error) {
 	s.mu.Lock()
 	m, epoch := s.flies, s.epoch
 	if m == nil || !m.window.Full() {
@@ -134,7 +134,7 @@ func (s *Scene) Imagine() (bool, error) {
 	}
 	rows, zero := slices.Clone(m.window.Steps()), m.zero
 	s.mu.Unlock()
-	i, err := m.imagine(rows)
+	i, err := m.predict(rows)
 	if err != nil {
 		return false, err
 	}
@@ -153,13 +153,13 @@ func (s *Scene) Imagine() (bool, error) {
 	return true, nil
 }
 
-func (m *believed) imagine(rows []quad.Step) (*Imagined, error) {
+func (m *predictor) predict(rows []quad.Step) (*Prediction, error) {
 	window, flown := rows[:m.past+1], rows[m.past:]
 	future := make([]quad.Command, m.ahead)
 	for h := range future {
 		future[h] = flown[h].Command
 	}
-	out := &Imagined{Bundle: m.id}
+	out := &Prediction{Bundle: m.id}
 	for i := range flown {
 		out.Flown = append(out.Flown, flown[i].State.P)
 	}

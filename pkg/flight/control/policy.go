@@ -11,29 +11,29 @@ import (
 )
 
 // Craft is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop flies it.
-type Craft struct {
+type LoadedPolicy struct {
 	ID    string
 	Tasks []string // that its policy was trained for
 
 	dt       float64
 	policy   *policy.Policy[float32]
-	seat     *policy.Seat // of the policy, for a swap in flight
+	buffers  *policy.Buffers // of the policy, for a swap in flight
 	actuator quadrotor.Actuator
 }
 
 // Prepare makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
-func Prepare(b *bundle.Bundle, robot string, rate float64) (*Craft, error) {
+func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, error) {
 	if b.Robot != robot {
 		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
 	}
 	if _, err := TicksPerRow(rate, b.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	l, err := policy.Unpack(b)
+	l, err := policy.Load(b)
 	if err != nil {
 		return nil, err
 	}
-	c := &Craft{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, seat: policy.NewSeat(l.Policy),
+	c := &LoadedPolicy{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, buffers: policy.NewBuffers(l.Policy),
 		actuator: quadrotor.NominalActuator()}
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
@@ -42,17 +42,17 @@ func Prepare(b *bundle.Bundle, robot string, rate float64) (*Craft, error) {
 }
 
 // Flies reports whether the policy was trained for a task.
-func (c *Craft) Flies(task string) bool { return slices.Contains(c.Tasks, task) }
+func (c *LoadedPolicy) TrainedFor(task string) bool { return slices.Contains(c.Tasks, task) }
 
 // Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
-func (c *Craft) Looks() int  { return c.policy.Observation.Looks }
-func (c *Craft) Latent() int { return c.policy.Latent }
+func (c *LoadedPolicy) Looks() int  { return c.policy.Observation.Looks }
+func (c *LoadedPolicy) Latent() int { return c.policy.Latent }
 
 // Listens reports whether the latent makes a difference to the policy.
-func (c *Craft) Listens() bool { return c.policy.Listens() }
+func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
 // InputNames are those of the inputs of the policy's network.
-func (c *Craft) InputNames() []string {
+func (c *LoadedPolicy) InputNames() []string {
 	names := c.policy.Observation.Names()
 	for k := range c.policy.Latent {
 		names = append(names, fmt.Sprintf("latent %d", k))
@@ -61,4 +61,4 @@ func (c *Craft) InputNames() []string {
 }
 
 // Look is the time of look-ahead k from now, s.
-func (c *Craft) Look(k int) float64 { return c.policy.Observation.Look(k) }
+func (c *LoadedPolicy) LookaheadTime(k int) float64 { return c.policy.Observation.Look(k) }

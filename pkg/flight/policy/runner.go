@@ -10,55 +10,55 @@ import (
 
 // Pilot flies a policy along a reference: a quad.Controller for one goroutine,
 // which allocates nothing per tick.
-type Pilot struct {
-	*Seat
+type Runner struct {
+	*Buffers
 	dt        float64 // s between two past actions
 	reference func(t float64) quad.Reference
 
-	sum  [nU]float64 // of the commands since the youngest was entered
-	n    int
-	next float64 // when the next is entered; NaN before the first tick
+	actionSum [nU]float64 // of the commands since the youngest was entered
+	actions   int
+	nextPast  float64 // when the next is entered; NaN before the first tick
 
-	at   func(float64) *quad.Reference // the reference t seconds from now, around the robot
-	near quad.Reference                // what it returned last
-	t    float64
-	now  quad.State
-	s    [statePart]float32
-	shot float64 // when the newest frame was taken
-	u    [nU]float32
+	at        func(float64) *quad.Reference // the reference t seconds from now, around the robot
+	relative  quad.Reference                // what it returned last
+	t         float64
+	now       quad.State
+	s         [statePart]float32
+	frameTime float64 // when the newest frame was taken
+	u         [nU]float32
 }
 
 // Seat is a policy with all that a Pilot needs to fly it, made beforehand. It is
 // one pilot's at a time.
-type Seat struct {
+type Buffers struct {
 	policy *Policy[float32]
 	z      []float32 // [Z]
 	past   []float32 // [K][U], eldest first
 	ref    []float32
 	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
-	dark   []float32 // [N][3] of no frame
+	hidden []float32 // [N][3] of no frame
 	x      []float32
 	tape   *nets.PolicyTape[float32]
 }
 
 // NewSeat makes a policy ready.
-func NewSeat(p *Policy[float32]) *Seat {
-	s := &Seat{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
+func NewBuffers(p *Policy[float32]) *Buffers {
+	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
 		past: make([]float32, p.Observation.Past*nU),
 		ref:  make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
-		s.seen, s.dark = make([]float32, n), make([]float32, n)
+		s.seen, s.hidden = make([]float32, n), make([]float32, n)
 	}
 	return s
 }
 
 // NewPilot makes a pilot of a policy trained at steps of dt seconds.
-func NewPilot(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Pilot {
-	f := &Pilot{Seat: NewSeat(p), dt: dt, reference: reference}
+func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Runner {
+	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) *quad.Reference {
-		f.near = f.reference(f.t + ahead)
-		f.near.P = f.near.P.Sub(f.now.P) // float32 holds an arena finely, not a country
-		return &f.near
+		f.relative = f.reference(f.t + ahead)
+		f.relative.P = f.relative.P.Sub(f.now.P) // float32 holds an arena finely, not a country
+		return &f.relative
 	}
 	f.Reset()
 	return f
@@ -66,13 +66,13 @@ func NewPilot(p *Policy[float32], dt float64, reference func(t float64) quad.Ref
 
 // Use flies another policy from the next tick on. Past actions and the latent
 // are kept where they fit.
-func (f *Pilot) Use(p *Policy[float32]) { f.Take(NewSeat(p), f.dt) }
+func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 
 // Take is Use for a policy made ready, trained at steps of dt seconds: it
 // allocates nothing.
-func (f *Pilot) Take(s *Seat, dt float64) {
-	before := f.Seat
-	f.Seat = s
+func (f *Runner) Swap(s *Buffers, dt float64) {
+	before := f.Buffers
+	f.Buffers = s
 	if len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
@@ -82,7 +82,7 @@ func (f *Pilot) Take(s *Seat, dt float64) {
 		copy(s.seen, before.seen)
 	} else {
 		clear(s.seen)
-		f.shot = math.Inf(-1)
+		f.frameTime = math.Inf(-1)
 	}
 	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
 		f.dt = dt
@@ -93,11 +93,11 @@ func (f *Pilot) Take(s *Seat, dt float64) {
 }
 
 // Follow flies along another reference from the next tick on.
-func (f *Pilot) Follow(reference func(t float64) quad.Reference) { f.reference = reference }
+func (f *Runner) SetReference(reference func(t float64) quad.Reference) { f.reference = reference }
 
 // Latent sets z[Z] for the ticks that follow; nil or a latent of another size
 // is the prior mean, 0.
-func (f *Pilot) Latent(z []float32) {
+func (f *Runner) SetLatent(z []float32) {
 	if len(z) != len(f.z) {
 		clear(f.z)
 		return
@@ -108,11 +108,11 @@ func (f *Pilot) Latent(z []float32) {
 // See takes the features of a frame of time t, one for each point of the policy's
 // camera and in their order. A frame of another size, older than the newest, or
 // for a policy that sees positions is not taken.
-func (f *Pilot) See(t float64, features []Feature) {
-	if f.seen == nil || perFeature*len(features) != len(f.seen) || !(t >= f.shot) {
+func (f *Runner) AddFrame(t float64, features []Feature) {
+	if f.seen == nil || perFeature*len(features) != len(f.seen) || !(t >= f.frameTime) {
 		return
 	}
-	f.shot = t
+	f.frameTime = t
 	for i, p := range features {
 		y := f.seen[perFeature*i:][:perFeature]
 		y[0], y[1], y[2] = 0, 0, 0
@@ -120,33 +120,33 @@ func (f *Pilot) See(t float64, features []Feature) {
 			y[0], y[1], y[2] = float32(p.X), float32(p.Y), 1
 		}
 	}
-	f.policy.Eye.Relative(f.seen)
+	f.policy.Pinhole.Relative(f.seen)
 }
 
 // farthest is how far from its middle a frame may show a feature, in focal lengths.
 const farthest = 1e3
 
 // view is what the policy sees of the newest frame at a time.
-func (f *Pilot) view(t float64) []float32 {
-	if f.seen != nil && t-f.shot > f.policy.Observation.Camera.Stale {
-		return f.dark
+func (f *Runner) features(t float64) []float32 {
+	if f.seen != nil && t-f.frameTime > f.policy.Observation.Camera.Stale {
+		return f.hidden
 	}
 	return f.seen
 }
 
 // Reset implements quad.Controller: the robot is taken to have hovered.
-func (f *Pilot) Reset() {
+func (f *Runner) Reset() {
 	u := f.policy.Hover()
 	for k := 0; k < len(f.past); k += nU {
 		copy(f.past[k:], u[:])
 	}
-	f.sum, f.n, f.next = [nU]float64{}, 0, math.NaN()
-	f.shot = math.Inf(-1)
+	f.actionSum, f.actions, f.nextPast = [nU]float64{}, 0, math.NaN()
+	f.frameTime = math.Inf(-1)
 }
 
 // Command implements quad.Controller.
-func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
-	f.enter(t)
+func (f *Runner) Command(t float64, s *quad.State) quad.Command {
+	f.addPastAction(t)
 	f.t, f.now = t, *s
 	here := *s
 	here.P = here.P.Sub(s.P)
@@ -154,47 +154,47 @@ func (f *Pilot) Command(t float64, s *quad.State) quad.Command {
 	p := f.policy
 	PutReference(&p.Observation, f.at, f.ref)
 	view := p.Observation.View(statePart, len(f.x))
-	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.view(t), f.past, f.x)
+	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])
 	for j, u := range f.u {
-		f.sum[j] += float64(u)
+		f.actionSum[j] += float64(u)
 	}
-	f.n++
+	f.actions++
 	return p.Command(f.u)
 }
 
 // Recall has c taken for what the last tick commanded: by who knows what was flown.
-func (f *Pilot) Recall(c quad.Command) {
+func (f *Runner) OverrideLastCommand(c quad.Command) {
 	middle, half := f.policy.Scale()
 	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
 		u := float32((x - float64(middle[j])) / float64(half[j])) // to the bit, as Command makes it
-		f.sum[j] += float64(u) - float64(f.u[j])
+		f.actionSum[j] += float64(u) - float64(f.u[j])
 		f.u[j] = u
 	}
 }
 
-// Inputs are those of the network in the last tick, normalised: the observation, then the latent. They are valid until the
-// next tick.
-func (f *Pilot) Inputs() []float32 { return f.x }
+// Inputs are those of the network in the last tick, normalised: the observation, then the latent. They are valid until
+// the next tick.
+func (f *Runner) Inputs() []float32 { return f.x }
 
 // enter puts the mean action of each Δt that has passed into the past: a policy
 // that ticks faster than it was trained sees what it saw in training.
-func (f *Pilot) enter(t float64) {
-	if math.IsNaN(f.next) {
-		f.next = t + f.dt
+func (f *Runner) addPastAction(t float64) {
+	if math.IsNaN(f.nextPast) {
+		f.nextPast = t + f.dt
 		return
 	}
 	tick := t - f.t // since the last one
-	if t < f.next-tick/2 || f.n == 0 {
+	if t < f.nextPast-tick/2 || f.actions == 0 {
 		return
 	}
 	copy(f.past, f.past[nU:])
 	last := f.past[len(f.past)-nU:]
 	for j := range last {
-		last[j] = float32(f.sum[j] / float64(f.n))
+		last[j] = float32(f.actionSum[j] / float64(f.actions))
 	}
-	f.sum, f.n = [nU]float64{}, 0
-	f.next = max(f.next+f.dt, t+tick/2) // ticks that were missed are not made up for
+	f.actionSum, f.actions = [nU]float64{}, 0
+	f.nextPast = max(f.nextPast+f.dt, t+tick/2) // ticks that were missed are not made up for
 }

@@ -9,28 +9,28 @@ import (
 )
 
 // Doubt is why a sample cannot be the state of the robot, so that nobody flies it.
-type Doubt uint8
+type Validity uint8
 
 // Doubts; the first of this order counts.
 const (
-	Sound      Doubt = iota // none: the sample may be the state
-	NotFinite               // its position is no number
-	NotUnit                 // its quaternion has not unit norm
-	NoVelocity              // an odometry without a finite twist
-	TooFar                  // many times further off than the geofence: most likely in millimetres
-	Buried                  // below the ground: most likely z points down
-	UpsideDown              // before the flight: most likely the body's axes are others
-	doubts
+	Valid       Validity = iota // none: the sample may be the state
+	NotFinite                   // its position is no number
+	NotUnit                     // its quaternion has not unit norm
+	NoVelocity                  // an odometry without a finite twist
+	TooFar                      // many times further off than the geofence: most likely in millimetres
+	BelowGround                 // below the ground: most likely z points down
+	UpsideDown                  // before the flight: most likely the body's axes are others
+	validities
 )
 
 const (
-	farOff = 10.0 // times the geofence's reach
-	buried = 0.5  // m below the ground
-	onHead = -0.5 // upward part of the body's z axis
+	maxFenceReaches = 10.0 // times the geofence's reach
+	maxBelowGround  = 0.5  // m below the ground
+	upsideDown      = -0.5 // upward part of the body's z axis
 )
 
 // doubt judges a sample. flown is whether there was a tick already: in flight a robot may be upside down.
-func (c *Config) doubt(m *Measured, flown bool) Doubt {
+func (c *Config) validity(m *Sample, flown bool) Validity {
 	p := m.State.P
 	switch sum := p.X + p.Y + p.Z; {
 	case sum-sum != 0:
@@ -39,14 +39,14 @@ func (c *Config) doubt(m *Measured, flown bool) Doubt {
 		return NotUnit
 	case c.MeasuresVelocity() && !m.HasVelocity:
 		return NoVelocity
-	case largest(p) > farOff*c.reach():
+	case largest(p) > maxFenceReaches*c.reach():
 		return TooFar
-	case p.Z < c.Guard.Ground-buried:
-		return Buried
-	case !flown && m.State.Q.ZAxis().Z < onHead:
+	case p.Z < c.Guard.Ground-maxBelowGround:
+		return BelowGround
+	case !flown && m.State.Q.ZAxis().Z < upsideDown:
 		return UpsideDown
 	}
-	return Sound
+	return Valid
 }
 
 func largest(v so3.Vec3) float64 { return max(math.Abs(v.X), math.Abs(v.Y), math.Abs(v.Z)) }
@@ -58,7 +58,7 @@ func (c *Config) reach() float64 {
 }
 
 // Explain says in a line what is wrong with a sample of a topic, and what was expected.
-func (c *Config) Explain(topic string, m *Measured, d Doubt) string {
+func (c *Config) ExplainInvalid(topic string, m *Sample, d Validity) string {
 	p, up := m.State.P, m.State.Q.ZAxis()
 	at := fmt.Sprintf("position (%.4g, %.4g, %.4g) m", p.X, p.Y, p.Z)
 	switch d {
@@ -76,7 +76,7 @@ func (c *Config) Explain(topic string, m *Measured, d Doubt) string {
 		}
 		return fmt.Sprintf("topic %s: %s is far outside the geofence, expected metres within ±%g%s", topic, at,
 			c.reach(), hint)
-	case Buried:
+	case BelowGround:
 		return fmt.Sprintf("topic %s: %s is below the ground at %g m (guard.ground), expected z up; mocap_frame is ned where z points down", topic, at, c.Guard.Ground)
 	case UpsideDown:
 		return fmt.Sprintf("topic %s: the body's z axis is (%.2f, %.2f, %.2f) before the flight, expected up; mocap_frame is ned where body axes are forward, right, down", topic, up.X, up.Y, up.Z)

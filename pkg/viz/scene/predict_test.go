@@ -15,8 +15,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// windy is a bundle whose model has no residual of its own but keeps what its window leaves over: it knows a steady wind as
-// soon as it has flown in it.
+// windy is a bundle whose model has no residual of its own but keeps what its window leaves over: it knows a steady
+// wind as soon as it has flown in it.
 func windy(t *testing.T) *bundle.Bundle {
 	t.Helper()
 	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
@@ -41,32 +41,32 @@ func windy(t *testing.T) *bundle.Bundle {
 	return b
 }
 
-// In a steady wind physics alone ends ½at² from what was flown, and a model that knows the wind at it; with ticks at the
-// rate of the rows and at four times that.
+// In a steady wind physics alone ends ½at² from what was flown, and a model that knows the wind at it; with ticks at
+// the rate of the rows and at four times that.
 func TestImagine(t *testing.T) {
 	b, wind := windy(t), so3.Vec3{X: .8, Y: -.6} // 1 m/s²
 	for _, rate := range []float64{50, 200} {
 		s, f := New(Config{History: 10, Rate: rate, Horizon: 1}), newFlyer(rate, wind)
 		f.tick.Bundle = b.ID
-		if err := s.Learn(b); err != nil {
+		if err := s.AddModel(b); err != nil {
 			t.Fatal(err)
 		}
 		for k := 0; k < int(1.38*rate); k++ {
 			s.Step(f.next(), 0)
-			if ok, err := s.Imagine(); ok || err != nil {
+			if ok, err := s.Predict(); ok || err != nil {
 				t.Fatalf("%g Hz: imagined after %d ticks (%v)", rate, k+1, err)
 			}
 		}
 		for range int(rate) {
 			s.Step(f.next(), 0)
 		}
-		if ok, err := s.Imagine(); !ok || err != nil {
+		if ok, err := s.Predict(); !ok || err != nil {
 			t.Fatalf("%g Hz: nothing imagined: %v", rate, err)
 		}
-		if ok, _ := s.Imagine(); ok {
+		if ok, _ := s.Predict(); ok {
 			t.Error("the same twice")
 		}
-		n := s.Look(time.Now())
+		n := s.Snapshot(time.Now())
 		if n.Imagines != 1 || len(n.Imagined) != 1 {
 			t.Fatalf("%d imagined", n.Imagines)
 		}
@@ -89,14 +89,14 @@ func TestImagine(t *testing.T) {
 func TestImaginesOnlyWhatItFlew(t *testing.T) {
 	b := windy(t)
 	s, f := scene(), newFlyer(50, so3.Vec3{})
-	if err := s.Learn(b); err != nil {
+	if err := s.AddModel(b); err != nil {
 		t.Fatal(err)
 	}
 	fly := func(n int) bool {
 		for range n {
 			s.Step(f.next(), 0)
 		}
-		ok, err := s.Imagine()
+		ok, err := s.Predict()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestImaginesOnlyWhatItFlew(t *testing.T) {
 	if fly(60) || !fly(20) {
 		t.Error("imagined across a gap, or not after it")
 	}
-	if f.tick.Stage = guard.Aside; fly(100) {
+	if f.tick.Stage = guard.NotOffboard; fly(100) {
 		t.Error("imagined under commands that nobody followed")
 	}
 	if f.tick.Stage = guard.Policy; fly(60) || !fly(20) {
@@ -121,7 +121,7 @@ func TestImaginesOnlyWhatItFlew(t *testing.T) {
 	for range mostModels + 1 {
 		other := windy(t)
 		other.ID = "x"
-		if err := s.Learn(other); err != nil {
+		if err := s.AddModel(other); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestLearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := scene()
-	if err := s.Learn(b); err != nil || len(s.models) != 1 {
+	if err := s.AddModel(b); err != nil || len(s.models) != 1 {
 		t.Errorf("%v", err)
 	}
 }

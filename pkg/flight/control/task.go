@@ -10,27 +10,27 @@ import (
 )
 
 // Course is a task and the reference that it follows, from the tick on at which it is taken up. It belongs to one Loop.
-type Course struct {
+type TaskReference struct {
 	Task string
 	Path reference.Reference
 
-	at    func(t float64) quad.Reference // t on the loop's clock, s
-	along func(t float64) quad.Reference // the same without the join
-	start float64                        // NaN before the first tick
-	join  join
+	at        func(t float64) quad.Reference // t on the loop's clock, s
+	unblended func(t float64) quad.Reference // the same without the join
+	start     float64                        // NaN before the first tick
+	blend     blend
 }
 
 // NewCourse is a course along a path; nil is the task's own.
-func NewCourse(task string, path reference.Reference) (*Course, error) {
+func NewTaskReference(task string, path reference.Reference) (*TaskReference, error) {
 	if path == nil {
 		var err error
 		if path, err = own(task); err != nil {
 			return nil, err
 		}
 	}
-	c := &Course{Task: task, Path: path, start: math.NaN()}
-	c.along = func(t float64) quad.Reference { return c.Path.At(t - c.start) }
-	c.at = func(t float64) quad.Reference { return c.join.at(t, c.along(t)) }
+	c := &TaskReference{Task: task, Path: path, start: math.NaN()}
+	c.unblended = func(t float64) quad.Reference { return c.Path.At(t - c.start) }
+	c.at = func(t float64) quad.Reference { return c.blend.at(t, c.unblended(t)) }
 	return c, nil
 }
 

@@ -2,7 +2,7 @@ package control
 
 // Pace says when a tick is due: at the samples nearest to a grid of the period and, where none come, by the clock, so
 // that the guard has its word also when the state is missing. Times are ns.
-type Pace struct {
+type Scheduler struct {
 	period int64
 	due    int64 // on the samples' stamps
 	last   int64 // clock of the last tick
@@ -11,10 +11,10 @@ type Pace struct {
 }
 
 // NewPace is a pace of one tick every period ns.
-func NewPace(period int64) Pace { return Pace{period: period} }
+func NewScheduler(period int64) Scheduler { return Scheduler{period: period} }
 
 // Sample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.
-func (p *Pace) Sample(stamp, now int64) bool {
+func (p *Scheduler) DueAtSample(stamp, now int64) bool {
 	early := p.period * 9 / 20
 	switch late := stamp - p.due; {
 	case !p.begun || late < -2*p.period: // the stamps' clock was set back
@@ -32,7 +32,7 @@ func (p *Pace) Sample(stamp, now int64) bool {
 }
 
 // Clock reports whether a tick is due at now for want of samples, and counts it as made.
-func (p *Pace) Clock(now int64) bool {
+func (p *Scheduler) DueByClock(now int64) bool {
 	if !p.begun || now >= p.last && now-p.last < p.period*3/2 {
 		return false
 	}
@@ -41,4 +41,4 @@ func (p *Pace) Clock(now int64) bool {
 }
 
 // Missed counts the ticks that samples came too late for.
-func (p *Pace) Missed() uint64 { return p.missed }
+func (p *Scheduler) Missed() uint64 { return p.missed }

@@ -22,7 +22,7 @@ type gauges struct {
 	unsent  atomic.Uint64          // commands that the middleware refused
 	unsaid  atomic.Uint64          // steps that it refused
 	refused atomic.Uint64          // samples without a use: of another frame, or no state of the robot
-	told    control.Doubt          // that the log has last
+	told    control.Validity       // that the log has last
 	trouble atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
 }
 
@@ -106,9 +106,9 @@ func (c *Controller) report(s *diagnostics.Status) {
 func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
 	g, p := c.gauges, c.params.Load()
 	f.doubted.TryTake(func(d *doubted) {
-		text := p.Explain(c.source, &d.Measured, d.Doubt)
-		if g.told != d.Doubt {
-			g.told = d.Doubt
+		text := p.ExplainInvalid(c.source, &d.Sample, d.Validity)
+		if g.told != d.Validity {
+			g.told = d.Validity
 			c.Log().Error().Msg(text)
 		}
 		s.Merge(diagnostics.Error, "%s", text)
@@ -138,8 +138,8 @@ func others(n *ros.Node, topic string) string {
 
 // reportFlight tells what flies, and under whose word.
 func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
-	var last control.Tick
-	c.last.Read(func(t *control.Tick) { last = *t })
+	var last control.TickRecord
+	c.last.Read(func(t *control.TickRecord) { last = *t })
 	switch craft, _ := c.flying(); {
 	case !c.ticking():
 		s.Summary(diagnostics.OK, "not active")
@@ -147,18 +147,18 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.Warn, "waiting for a bundle")
 	case last.Bundle == "":
 		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
-	case last.Stage == guard.Policy && last.LatentStamp == 0 && craft.Listens():
+	case last.Stage == guard.Policy && last.LatentStamp == 0 && craft.UsesLatent():
 		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that is fresh")
 	case last.Stage == guard.Policy:
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:
 		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
-	case last.Stage == guard.Aside && last.Cause == guard.None:
+	case last.Stage == guard.NotOffboard && last.Cause == guard.None:
 		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
-	case last.Stage == guard.Aside && last.Cause == guard.Unpoised:
+	case last.Stage == guard.NotOffboard && last.Cause == guard.NotReady:
 		s.Summary(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: %v",
 			last.Cause)
-	case last.Stage == guard.Aside:
+	case last.Stage == guard.NotOffboard:
 		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
 	default:
 		s.Summary(diagnostics.Error, "%s", f.guarded(by{last.Stage, last.Cause}))

@@ -22,7 +22,7 @@ func (c *Controller) tell(f *flight, stop <-chan struct{}) {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			bridge.PutStep(&m, t, c.world())
 			c.herald(f, &said, by{t.Stage, t.Cause})
-			c.last.Put(func(last *control.Tick) {
+			c.last.Put(func(last *control.TickRecord) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
 			})
@@ -48,17 +48,17 @@ type by struct {
 // told is what herald has said.
 type told struct{ tripped, landed bool }
 
-// herald logs a guard that trips, the end of its landing, and that the policy has the word again. Of a robot that stands and
-// lacks its state, which may come and go, /diagnostics tells.
+// herald logs a guard that trips, the end of its landing, and that the policy has the word again. Of a robot that
+// stands and lacks its state, which may come and go, /diagnostics tells.
 func (c *Controller) herald(f *flight, said *told, now by) {
 	stands := now.Stage == guard.Off
 	switch {
-	case now.Stage <= guard.Limited:
+	case now.PolicyFlies():
 		if said.tripped {
 			c.Log().Info().Msg("the policy flies again")
 		}
 		*said = told{}
-	case !now.Guarded() || now.Cause == guard.None:
+	case !now.HoldsAuthority() || now.Cause == guard.None:
 	case !said.tripped && stands && now.Cause == guard.Stale:
 	case !said.tripped:
 		c.Log().Error().Msg(f.guarded(now))
@@ -87,7 +87,7 @@ func (c *Controller) world() string {
 }
 
 // show publishes a course as a path, for people to see.
-func (c *Controller) show(k *control.Course) {
+func (c *Controller) show(k *control.TaskReference) {
 	const step, most = 0.05, 1000 // s, points
 	end := k.Path.Horizon()
 	n := int(min(math.Ceil(end/step), most-1))

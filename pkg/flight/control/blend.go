@@ -7,55 +7,55 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// join leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity jumps and
-// what both keep out of, such as a fence, is kept out of.
-type join struct {
+// join leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity
+// jumps and what both keep out of, such as a fence, is kept out of.
+type blend struct {
 	from  func(t float64) quad.Reference // nil: there is nothing to lead from
 	since float64                        // s on the loop's clock; NaN before the first tick
 	over  float64                        // s
 }
 
-// What a join adds to the motions of both, at most: a policy is trained around its reference, and asks for more tilt than the
-// guard allows where that jumps by a metre at two metres per second.
+// What a join adds to the motions of both, at most: a policy is trained around its reference, and asks for more tilt
+// than the guard allows where that jumps by a metre at two metres per second.
 const (
-	joinSpeed        = 1.5 // m/s
-	joinAcceleration = 2.5 // m/s²
-	joinTurn         = 1.0 // rad/s
-	joinLeast        = 0.5 // s
-	joinMost         = 600 // s
+	maxBlendSpeed        = 1.5 // m/s
+	maxBlendAcceleration = 2.5 // m/s²
+	maxBlendTurn         = 1.0 // rad/s
+	minBlendTime         = 0.5 // s
+	maxBlendTime         = 600 // s
 )
 
 // begin sees how long the way from t on to the references of `to` takes, and ends a join that is over.
-func (j *join) begin(t float64, to func(t float64) quad.Reference) {
+func (j *blend) begin(t float64, to func(t float64) quad.Reference) {
 	if j.from == nil {
 		return
 	}
 	if !math.IsNaN(j.since) {
 		if t > j.since+j.over {
-			*j = join{}
+			*j = blend{}
 		}
 		return
 	}
-	j.since, j.over = t, joinLeast
+	j.since, j.over = t, minBlendTime
 	if a, b := j.from(t), to(t); b.P.Sub(a.P).Norm() < .01 && b.V.Sub(a.V).Norm() < .05 && math.Abs(turn(a, b)) < .01 {
-		*j = join{}
+		*j = blend{}
 		return
 	}
 	const longer = 1.25
-	for j.over < joinMost && !j.gentle(to) {
+	for j.over < maxBlendTime && !j.gentle(to) {
 		j.over *= longer
 	}
 }
 
 // gentle reports whether the way adds no more than it may.
-func (j *join) gentle(to func(t float64) quad.Reference) bool {
+func (j *blend) gentle(to func(t float64) quad.Reference) bool {
 	const samples = 32
 	for i := range samples {
 		t := j.since + j.over*float64(i)/samples
 		a, b := j.from(t), to(t)
 		_, rate, accel := j.share(t)
-		if d := b.P.Sub(a.P); d.Scale(rate).Norm() > joinSpeed || math.Abs(rate*turn(a, b)) > joinTurn ||
-			d.Scale(accel).Add(b.V.Sub(a.V).Scale(2*rate)).Norm() > joinAcceleration {
+		if d := b.P.Sub(a.P); d.Scale(rate).Norm() > maxBlendSpeed || math.Abs(rate*turn(a, b)) > maxBlendTurn ||
+			d.Scale(accel).Add(b.V.Sub(a.V).Scale(2*rate)).Norm() > maxBlendAcceleration {
 			return false
 		}
 	}
@@ -63,13 +63,13 @@ func (j *join) gentle(to func(t float64) quad.Reference) bool {
 }
 
 // share of the new reference at t, and its first two derivatives.
-func (j *join) share(t float64) (s, rate, accel float64) {
+func (j *blend) share(t float64) (s, rate, accel float64) {
 	s, rate, accel = reference.SmoothStep(min(max((t-j.since)/j.over, 0), 1))
 	return s, rate / j.over, accel / (j.over * j.over)
 }
 
 // at is the reference on the way, where b is that of the course.
-func (j *join) at(t float64, b quad.Reference) quad.Reference {
+func (j *blend) at(t float64, b quad.Reference) quad.Reference {
 	if j.from == nil || math.IsNaN(j.since) || t >= j.since+j.over {
 		return b
 	}

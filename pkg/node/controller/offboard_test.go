@@ -20,8 +20,8 @@ import (
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
-// While the autopilot says that it does not follow, steps say so; a robot on the ground or far from its task is not handed
-// over, with what to do about it; and once it follows the policy flies.
+// While the autopilot says that it does not follow, steps say so; a robot on the ground or far from its task is not
+// handed over, with what to do about it; and once it follows the policy flies.
 func TestHandsOver(t *testing.T) {
 	h := newHouse(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p",
 		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
@@ -69,7 +69,7 @@ func TestHandsOver(t *testing.T) {
 	h.says(diagnostics.OK, "commands are not followed")
 	h.until(func() bool {
 		s := <-h.steps
-		return s.GuardState == uint8(guard.Aside) && math.Abs(s.Pose.Position.X) < 1e-6
+		return s.GuardState == uint8(guard.NotOffboard) && math.Abs(s.Pose.Position.X) < 1e-6
 	})
 	if err := h.c.poised(h.c.autopilot()); err != nil {
 		t.Error(err)
@@ -82,9 +82,9 @@ func TestHandsOver(t *testing.T) {
 	mode.Store(&offboard)
 	h.until(func() bool {
 		switch s := guard.Stage((<-h.steps).GuardState); {
-		case s <= guard.Limited:
+		case s.PolicyFlies():
 			return true
-		case s.Guarded(): // on a busy machine, where ticks come late
+		case s.HoldsAuthority(): // on a busy machine, where ticks come late
 			_ = h.c.resetGuard()
 		}
 		return false

@@ -11,7 +11,7 @@ import (
 
 // Learned is all of a bundle that flies: a policy, and the model whose latents it
 // flies under.
-type Learned struct {
+type LoadedBundle struct {
 	ID     string
 	Dt     float64 // s
 	Policy *Policy[float32]
@@ -20,11 +20,11 @@ type Learned struct {
 }
 
 // Unpack refuses, in words, a bundle that cannot fly.
-func Unpack(b *bundle.Bundle) (*Learned, error) {
+func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	if !In(b) {
 		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
 	}
-	l := &Learned{ID: b.ID, Dt: b.Dt}
+	l := &LoadedBundle{ID: b.ID, Dt: b.Dt}
 	var err error
 	if l.Policy, err = FromBundle(b); err != nil || !vnd.In(b) {
 		return l, err
@@ -41,7 +41,7 @@ func Unpack(b *bundle.Bundle) (*Learned, error) {
 
 // Listens reports whether the policy has a latent among its inputs that makes a
 // difference: one trained without a model only leaves room for it.
-func (p *Policy[F]) Listens() bool {
+func (p *Policy[F]) UsesLatent() bool {
 	first := p.Net.Tensors()[0]
 	weights := p.Net.Params[first.Offset:][:first.Size()]
 	for _, w := range weights[p.Observation.Size()*p.Net.Hidden[0]:] {
@@ -55,28 +55,28 @@ func (p *Policy[F]) Listens() bool {
 // Flyer flies a bundle in a loop without nodes as the nodes do: its policy, under
 // the latent that its encoder makes of what was flown before this tick. It is a
 // quad.Controller for one goroutine, ticking once per Δt of the bundle.
-type Flyer struct {
-	*Pilot
+type ClosedLoopRunner struct {
+	*Runner
 	Encoder *latent.Encoder // nil: the policy listens to none
 }
 
 // NewFlyer flies a bundle along a reference (t in s).
-func NewFlyer(b *bundle.Bundle, reference func(t float64) quad.Reference) (*Flyer, error) {
-	l, err := Unpack(b)
+func NewClosedLoopRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
+	l, err := Load(b)
 	if err != nil {
 		return nil, err
 	}
-	return l.Flyer(reference)
+	return l.NewRunner(reference)
 }
 
 // Flyer flies along a reference (t in s). Flyers share policy and model.
-func (l *Learned) Flyer(reference func(t float64) quad.Reference) (*Flyer, error) {
-	f := &Flyer{Pilot: NewPilot(l.Policy, l.Dt, reference)}
-	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.Listens() {
+func (l *LoadedBundle) NewRunner(reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
+	f := &ClosedLoopRunner{Runner: NewRunner(l.Policy, l.Dt, reference)}
+	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.UsesLatent() {
 		return f, nil
 	}
 	const oldest = 0.1 // age of a latent that is flown by at the most, s: the default of latent_age
-	r, err := latent.NewReader(l.Model, l.Robot)
+	r, err := latent.LoadModel(l.Model, l.Robot)
 	if err != nil {
 		return nil, err
 	}
@@ -88,25 +88,25 @@ func (l *Learned) Flyer(reference func(t float64) quad.Reference) (*Flyer, error
 }
 
 // Reset implements quad.Controller.
-func (f *Flyer) Reset() {
-	f.Pilot.Reset()
-	f.Latent(nil)
+func (f *ClosedLoopRunner) Reset() {
+	f.Runner.Reset()
+	f.SetLatent(nil)
 	if f.Encoder != nil {
 		f.Encoder.Reset()
 	}
 }
 
 // Command implements quad.Controller.
-func (f *Flyer) Command(t float64, s *quad.State) quad.Command {
+func (f *ClosedLoopRunner) Command(t float64, s *quad.State) quad.Command {
 	if f.Encoder != nil {
-		f.Latent(f.Encoder.At(t))
+		f.SetLatent(f.Encoder.At(t))
 	}
-	return f.Pilot.Command(t, s)
+	return f.Runner.Command(t, s)
 }
 
 // Observe takes what was flown, once per tick after its command, for the commands
 // that follow.
-func (f *Flyer) Observe(s quad.Step) {
+func (f *ClosedLoopRunner) Observe(s quad.Step) {
 	if f.Encoder != nil {
 		f.Encoder.Push(&s)
 	}

@@ -13,20 +13,20 @@ import (
 // Each sample that cannot be the robot's state is told in one line, and is no state.
 func TestDoubts(t *testing.T) {
 	turned := so3.Exp(so3.Vec3{X: math.Pi})
-	pose := func(x, y, z float64, q so3.Quat) Measured {
-		return Measured{Stamp: epoch, State: quad.State{P: so3.Vec3{X: x, Y: y, Z: z}, Q: q}, HasVelocity: true}
+	pose := func(x, y, z float64, q so3.Quat) Sample {
+		return Sample{Stamp: epoch, State: quad.State{P: so3.Vec3{X: x, Y: y, Z: z}, Q: q}, HasVelocity: true}
 	}
 	silent := pose(0, 0, 1, so3.Identity())
 	silent.HasVelocity = false
 	for name, c := range map[string]struct {
-		m    Measured
-		want Doubt
+		m    Sample
+		want Validity
 		line string
 	}{
-		"sound":         {pose(0, 0, 1, so3.Identity()), Sound, ""},
-		"off the fence": {pose(0, 9, 1, so3.Identity()), Sound, ""}, // the guard's
-		"in a dip":      {pose(0, 0, -0.3, so3.Identity()), Sound, ""},
-		"tilted":        {pose(0, 0, 1, so3.Exp(so3.Vec3{X: 1.5})), Sound, ""},
+		"sound":         {pose(0, 0, 1, so3.Identity()), Valid, ""},
+		"off the fence": {pose(0, 9, 1, so3.Identity()), Valid, ""}, // the guard's
+		"in a dip":      {pose(0, 0, -0.3, so3.Identity()), Valid, ""},
+		"tilted":        {pose(0, 0, 1, so3.Exp(so3.Vec3{X: 1.5})), Valid, ""},
 		"no number": {pose(math.NaN(), 0, 1, so3.Identity()), NotFinite,
 			"position (NaN, 0, 1) m, expected finite numbers"},
 		"endless":          {pose(0, math.Inf(-1), 1, so3.Identity()), NotFinite, "(0, -Inf, 1)"},
@@ -36,7 +36,7 @@ func TestDoubts(t *testing.T) {
 		"millimetres": {pose(120, -80, 1000, so3.Identity()), TooFar,
 			"position (120, -80, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
 		"geocentric": {pose(4.1e6, 6e5, 4.8e6, so3.Identity()), TooFar, "expected metres within ±4"},
-		"z down": {pose(0, 0, -1.2, so3.Identity()), Buried,
+		"z down": {pose(0, 0, -1.2, so3.Identity()), BelowGround,
 			"position (0, 0, -1.2) m is below the ground at 0 m (guard.ground), expected z up; mocap_frame is ned"},
 		"body z down": {pose(0, 0, 1, turned), UpsideDown,
 			"the body's z axis is (0.00, -0.00, -1.00) before the flight, expected up"},
@@ -44,11 +44,11 @@ func TestDoubts(t *testing.T) {
 		config := defaults()
 		config.Source = FromOdometry
 		l := newLoop(t, config)
-		ok := l.Sense(&c.m)
-		if d := l.Doubt(); d != c.want || ok != (d == Sound) {
+		ok := l.AddSample(&c.m)
+		if d := l.Validity(); d != c.want || ok != (d == Valid) {
 			t.Errorf("%s: doubt %d, expected %d; taken: %v", name, d, c.want, ok)
 		}
-		line := config.Explain("/quad/mocap/odom", &c.m, l.Doubt())
+		line := config.ExplainInvalid("/quad/mocap/odom", &c.m, l.Validity())
 		if !strings.Contains(line, c.line) || (line != "") != strings.HasPrefix(line, "topic /quad/mocap/odom: ") ||
 			strings.Contains(line, "\n") {
 			t.Errorf("%s: %q", name, line)
@@ -61,17 +61,17 @@ func TestDoubts(t *testing.T) {
 func TestDoubtInFlight(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(3, nil)
-	f.advance(0.4, func(m *Measured) bool { m.State.P = m.State.P.Scale(1000); return true })
+	f.advance(0.4, func(m *Sample) bool { m.State.P = m.State.P.Scale(1000); return true })
 	if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Blind || last.Cause != guard.Stale ||
-		f.loop.Doubt() != TooFar {
-		t.Errorf("%v because %v, doubt %d", last.Stage, last.Cause, f.loop.Doubt())
+		f.loop.Validity() != TooFar {
+		t.Errorf("%v because %v, doubt %d", last.Stage, last.Cause, f.loop.Validity())
 	}
 	f.advance(8, nil)
 	if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Off || f.sim.Crashed() || f.sim.State().P.Z > 0.1 {
 		t.Errorf("%v at %.2f m, %s", last.Stage, f.sim.State().P.Z, f.sim.Crash())
 	}
-	head := Measured{Stamp: epoch + 60e9, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Exp(so3.Vec3{X: math.Pi})}}
-	if f.loop.Sense(&head); f.loop.Doubt() != Sound {
-		t.Errorf("doubt %d", f.loop.Doubt())
+	head := Sample{Stamp: epoch + 60e9, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Exp(so3.Vec3{X: math.Pi})}}
+	if f.loop.AddSample(&head); f.loop.Validity() != Valid {
+		t.Errorf("doubt %d", f.loop.Validity())
 	}
 }
