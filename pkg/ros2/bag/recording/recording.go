@@ -21,11 +21,11 @@ import (
 // Config holds the parameters of a Recording.
 type Config struct {
 	Storage     string  `param:"storage" default:"mcap" enum:"mcap,sqlite3" read_only:"true" doc:"storage of the bags"`
-	Compression string  `param:"compression" default:"zstd" enum:"zstd,lz4,none" read_only:"true" doc:"of the chunks of an MCAP bag"`
+	Compression string  `param:"compression" default:"zstd" enum:"zstd,lz4,none" read_only:"true" doc:"compression of an MCAP bag's chunks"`
 	Size        int     `param:"max_file_size" default:"1024" min:"0" max:"1048576" unit:"MiB" read_only:"true" doc:"a new file begins at this size; 0: never"`
 	Duration    float64 `param:"max_file_duration" default:"600.0" min:"0" max:"1e6" unit:"s" read_only:"true" doc:"a new file begins after this time; 0: never"`
-	LeastFree   int     `param:"least_free" default:"2048" min:"0" max:"1e9" unit:"MiB" doc:"with less free space on the disk the bag ends; the buffer, which is bounded, goes on"`
-	Queue       int     `param:"queue" default:"32" min:"1" max:"4096" unit:"MiB" read_only:"true" doc:"messages that wait for the disk; as many are on their way to it"`
+	LeastFree   int     `param:"least_free" default:"2048" min:"0" max:"1e9" unit:"MiB" doc:"the bag ends when the disk has less free space; the buffer continues"`
+	Queue       int     `param:"queue" default:"32" min:"1" max:"4096" unit:"MiB" read_only:"true" doc:"messages waiting for the disk; as many are being written"`
 }
 
 // Options of a Recording that are no parameters.
