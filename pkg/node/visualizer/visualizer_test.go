@@ -145,8 +145,10 @@ func hear[T any, P ros.Message[T]](h *house, topic string) <-chan T {
 	h.t.Helper()
 	came := make(chan T, 1000)
 	must(ros.NewSubscription[T, P](h.n, topic, node.LatchedQoS(), func(m *T, _ ros.Info) {
+		kept := *m
+		*m = *new(T) // whose lists the next message would be read into
 		select {
-		case came <- *m:
+		case came <- kept:
 		default:
 		}
 	}))(h.t)
