@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
@@ -130,7 +131,7 @@ func (b *benchPolicy) Run(c *console) error {
 		return err
 	}
 	k.Radius = math.Inf(1) // every transition is worked through
-	frame, err := airframe("")
+	frame, err := airframe.Load("")
 	if err != nil {
 		return err
 	}
@@ -232,7 +233,7 @@ func (b *benchTick) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	frame, err := airframe("")
+	frame, err := airframe.Load("")
 	if err != nil {
 		return err
 	}

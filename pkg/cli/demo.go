@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +13,6 @@ import (
 	"vnd/pkg/learning/openloop"
 	"vnd/pkg/node/demo"
 )
-
-// demoFlights is where the checkout keeps the flights of the demo, in the folders train and test.
-var demoFlights = filepath.Join("params", "demo", "flights")
 
 type demoCommand struct {
 	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
@@ -161,14 +157,14 @@ func (d *demoCommand) fill() error {
 	if d.Out != "" && (!fits || d.Flights != "") && (!flies || d.World != "" && len(d.Params) > 0) {
 		return nil
 	}
-	top, err := checkout()
+	top, err := demo.Checkout()
 	if err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		path *string
 		name string
-	}{{&d.Flights, demoFlights}, {&d.Out, filepath.Join("build", "demo")},
+	}{{&d.Flights, demo.Flights}, {&d.Out, filepath.Join("build", "demo")},
 		{&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
 		if *f.path == "" {
 			*f.path = filepath.Join(top, f.name)
@@ -179,26 +175,4 @@ func (d *demoCommand) fill() error {
 			filepath.Join(top, "params", "demo", "flight.yaml")}
 	}
 	return nil
-}
-
-// checkout looks for the folder with the demo's flights from the current directory upwards, then from the program's.
-// The path is relative to the current directory where that is short.
-func checkout() (string, error) {
-	starts := []string{"."}
-	if exe, err := os.Executable(); err == nil {
-		starts = append(starts, filepath.Dir(exe))
-	}
-	for _, start := range starts {
-		abs, err := filepath.Abs(start)
-		if err != nil {
-			continue
-		}
-		for dir, last := start, ""; abs != last; dir, abs, last = filepath.Join(dir, ".."), filepath.Dir(abs), abs {
-			if info, err := os.Stat(filepath.Join(dir, demoFlights)); err == nil && info.IsDir() {
-				return dir, nil
-			}
-		}
-	}
-	return "", errors.New("no " + demoFlights +
-		" in the current directory, above it, or above the program: run it in the checkout, or give --flights DIR")
 }

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
@@ -106,7 +107,7 @@ func (e *evalCommand) Run(c *console) error {
 // flying is a policy ready to be flown.
 type flying struct {
 	bundle *bundle.Bundle
-	frame  *Airframe
+	frame  *airframe.Airframe
 	path   reference.Reference // nil: each flight has its own landing
 	est    closedloop.Setup    // what all flights share
 }
@@ -118,7 +119,7 @@ func (e *evalCommand) prepare() (*flying, error) {
 	if !(e.Settle >= 0 && e.Seconds > e.Settle) {
 		return nil, fmt.Errorf("--seconds %g --settle %g: expected something to measure", e.Seconds, e.Settle)
 	}
-	frame, err := airframe(e.Airframe)
+	frame, err := airframe.Load(e.Airframe)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +160,11 @@ func readPolicy(path, name string) (*bundle.Bundle, *policy.Policy[float32], err
 }
 
 // path is the reference of the task; nil for a landing.
-func (e *evalCommand) path(frame *Airframe) (reference.Reference, error) {
+func (e *evalCommand) path(frame *airframe.Airframe) (reference.Reference, error) {
 	if e.Reference != "" && e.Task != task.Track {
 		return nil, fmt.Errorf("--reference: expected with --task %s alone", task.Track)
 	}
-	return frame.path(e.Task, e.Reference)
+	return frame.Reference(e.Task, e.Reference)
 }
 
 // fly flies a world's flights, and the geometric law in the same.
@@ -252,7 +253,7 @@ func (p *flying) setup(e *evalCommand, w experiment.Scenario, seed uint64) (*clo
 	}
 	low, err := begun(stands - below)
 	if err == nil {
-		err = p.frame.allows("--task "+e.Task, low)
+		err = p.frame.Allows("--task "+e.Task, low)
 	}
 	return &s, low, err
 }

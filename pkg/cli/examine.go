@@ -12,6 +12,7 @@ import (
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/doctor"
@@ -41,7 +42,7 @@ func (x *examination) examine(c *console) error {
 		if x.Live || x.Hover > 0 {
 			return errors.New("--bag: expected without --live and --hover")
 		}
-		h, err := hoverOfBag(x.Bag, &p.Params)
+		h, err := doctor.HoverOfBag(x.Bag, &p.Params)
 		if err != nil {
 			return err
 		}
@@ -157,48 +158,48 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 	r, f := preflight.Fly(h)
 	all := reported(append(found, f...))
 	if r.Known() {
-		all = append(all, finding{"response", stateOK,
+		all = append(all, check("response", doctor.OK,
 			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
-				r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""})
+				r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""))
 	}
 	if x.Airframe != "" {
 		if !r.Known() {
-			all = append(all, finding{"airframe", stateWrong, x.Airframe + " was left as it is",
-				"the hover does not tell gain, delay and lag"})
+			all = append(all, check("airframe", doctor.Wrong, x.Airframe+" was left as it is",
+				"the hover does not tell gain, delay and lag"))
 			return diagnosed(c, all)
 		}
 		if err := keep(x.Airframe, r); err != nil {
 			return err
 		}
-		all = append(all, finding{"airframe", stateOK, "the response was written to " + x.Airframe, ""})
+		all = append(all, check("airframe", doctor.OK, "the response was written to "+x.Airframe, ""))
 	}
 	return diagnosed(c, all)
 }
 
 // keep writes a response into an airframe's file, which keeps its other values; one that is not there is made.
 func keep(path string, r preflight.Response) error {
-	a, err := airframe(path)
+	a, err := airframe.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		a, err = airframe("")
+		a, err = airframe.Load("")
 	}
 	if err != nil {
 		return err
 	}
 	a.Response = r
 	return atomicfile.WriteFile(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, param.YAML(airframeNode, &a))
+		_, err := io.WriteString(w, param.YAML(airframe.Node, &a))
 		return err
 	})
 }
 
 // reported are a doctor's findings for the console.
-func reported(found []preflight.Finding) (all []finding) {
+func reported(found []preflight.Finding) (all []doctor.Check) {
 	for _, f := range found {
-		state := stateOK
+		state := doctor.OK
 		if f.Wrong {
-			state = stateWrong
+			state = doctor.Wrong
 		}
-		all = append(all, finding{f.Name, state, f.Detail, f.Remedy})
+		all = append(all, check(f.Name, state, f.Detail, f.Remedy))
 	}
 	return all
 }

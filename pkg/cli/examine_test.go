@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/preflight"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/train"
 )
 
@@ -19,15 +21,15 @@ import (
 func TestShape(t *testing.T) {
 	var said train.Nominal
 	param.Default(&said)
-	var a Airframe
+	var a airframe.Airframe
 	param.Default(&a)
 	n := said
-	if a.shape(&n); n != said {
+	if continual.Respond(&n, &a.Response); n != said {
 		t.Errorf("a response that is not known made %+v", n)
 	}
 	a.Response = preflight.Response{ThrustGain: 0.9, ThrustDelay: 0.03, ThrustLag: 0.1, RateGain: 1, RateDelay: 0.02,
 		RateLag: 0.02}
-	a.shape(&n)
+	continual.Respond(&n, &a.Response)
 	want := train.Nominal{Dt: said.Dt, MinLag: 0.014, MaxLag: 0.13, MaxDelay: 1.3 * 1.5, Gain: 0.1, Wind: said.Wind}
 	for i, x := range [][2]float64{{n.Dt, want.Dt}, {n.MinLag, want.MinLag}, {n.MaxLag, want.MaxLag},
 		{n.MaxDelay, want.MaxDelay}, {n.Gain, want.Gain}, {n.Wind, want.Wind}} {
@@ -38,7 +40,7 @@ func TestShape(t *testing.T) {
 	mine := said
 	mine.MaxLag = 0.2
 	n = mine
-	if a.shape(&n); n != mine {
+	if continual.Respond(&n, &a.Response); n != mine {
 		t.Errorf("what the configuration says became %+v", n)
 	}
 }
@@ -76,7 +78,7 @@ func TestExamine(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, stdout)
 		}
 	}
-	a, err := airframe(frame)
+	a, err := airframe.Load(frame)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -199,29 +198,6 @@ func (f *fitResult) WriteText(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle,
 		f.ID)
-	return err
-}
-
-// writable refuses at once, and not after minutes of training, where nothing can be written in the end.
-func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("write %s: it is not a regular file", path)
-	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".vnd-")
-	if err != nil {
-		return fmt.Errorf("write %s: cannot make files in %s: %w", path, dir, cause(err))
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// cause strips operation and path from a system call's error.
-func cause(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
 	return err
 }
 

@@ -31,7 +31,7 @@ type importResult struct {
 
 // Run implements `vnd import`.
 func (i *importCommand) Run(c *console) error {
-	files, err := expand(append(i.CSV, i.More...))
+	files, err := flightlog.Expand(append(i.CSV, i.More...))
 	if err != nil {
 		return err
 	}

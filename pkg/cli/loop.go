@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/sim/closedloop"
@@ -115,7 +116,7 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 
 // enlist makes a campaign of its tasks, by their names.
 func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*experiment.Campaign, error) {
-	frame, err := airframe(frameFile)
+	frame, err := airframe.Load(frameFile)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	}
 	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Seed: seed, Maker: "vnd " + version()}
 	for _, name := range each {
-		path, err := frame.path(name, "")
+		path, err := frame.Reference(name, "")
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/sim/experiment"
 )
@@ -24,7 +25,7 @@ func Sections() []Section {
 		{"Bags", "vnd fit|predict|score|bag … --config F.yaml", assembleNode, "params/assemble.yaml", &bags},
 		{"Training", "vnd train --config F.yaml -p NAME:=VALUE …", trainNode, "params/train.yaml", defaults[trainConfig]()},
 		{"Loop", "vnd loop --config F.yaml -p NAME:=VALUE …", loopNode, "params/loop.yaml", defaults[experiment.Config]()},
-		{"Airframe", "vnd fit --airframe F.yaml …", airframeNode, "params/airframe.yaml", defaults[Airframe]()},
+		{"Airframe", "vnd fit --airframe F.yaml …", airframe.Node, "params/airframe.yaml", defaults[airframe.Airframe]()},
 	}
 }
 

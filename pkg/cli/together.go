@@ -50,7 +50,7 @@ func claim(g dist.Group, out, work string) (unlock func(), err error) {
 	if g.Rank() > 0 {
 		return func() {}, nil
 	}
-	if err := writable(out); err != nil {
+	if err := atomicfile.Writable(out); err != nil {
 		return func() {}, err
 	}
 	unlock, err = atomicfile.Lock(out + ".lock")

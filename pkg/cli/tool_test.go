@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/vnd/bundle"
 )
@@ -285,7 +286,7 @@ func TestSecondFit(t *testing.T) {
 
 // TestParameters holds that every configuration's tags are sound.
 func TestParameters(t *testing.T) {
-	for _, ptr := range []any{&fit.Config{}, &Airframe{}, &flightlog.Config{}} {
+	for _, ptr := range []any{&fit.Config{}, &airframe.Airframe{}, &flightlog.Config{}} {
 		if err := param.Check(ptr); err != nil {
 			t.Error(err)
 		}

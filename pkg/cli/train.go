@@ -17,7 +17,9 @@ import (
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/viz/plot"
@@ -102,26 +104,8 @@ func set(cfg any, params []string) error {
 	return nil
 }
 
-// airframe reads an airframe's file, or takes the defaults.
-func airframe(path string) (Airframe, error) {
-	var a Airframe
-	param.Default(&a)
-	if path != "" {
-		if err := param.Load(path, airframeNode, &a); err != nil {
-			return a, err
-		}
-	}
-	if err := a.Check(); err != nil {
-		if path == "" {
-			path = "airframe"
-		}
-		return a, fmt.Errorf("%s: %w", path, err)
-	}
-	return a, nil
-}
-
 // tasks makes the tasks of a training.
-func (t *trainCommand) tasks(cfg *trainConfig, frame *Airframe) ([]*task.Task, error) {
+func (t *trainCommand) tasks(cfg *trainConfig, frame *airframe.Airframe) ([]*task.Task, error) {
 	names, err := task.Split(t.Task)
 	if err != nil {
 		return nil, fmt.Errorf("--task: %w", err)
@@ -135,7 +119,7 @@ func (t *trainCommand) tasks(cfg *trainConfig, frame *Airframe) ([]*task.Task, e
 		if name == task.Track {
 			file = t.Reference
 		}
-		path, err := frame.path(name, file)
+		path, err := frame.Reference(name, file)
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +208,7 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 // prepared is a training before it begins.
 type prepared struct {
 	cfg   *trainConfig
-	frame Airframe
+	frame airframe.Airframe
 	tasks []*task.Task
 	*trainer
 	bank []float32
@@ -237,13 +221,13 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	if p.cfg, err = settings[trainConfig](trainNode, t.Config, t.Param); err != nil {
 		return nil, err
 	}
-	if p.frame, err = airframe(t.Airframe); err != nil {
+	if p.frame, err = airframe.Load(t.Airframe); err != nil {
 		return nil, err
 	}
 	if p.tasks, err = t.tasks(p.cfg, &p.frame); err != nil {
 		return nil, err
 	}
-	p.frame.shape(&p.cfg.Nominal)
+	continual.Respond(&p.cfg.Nominal, &p.frame.Response)
 	if p.trainer, err = t.trainer(p.cfg); err != nil {
 		return nil, err
 	}

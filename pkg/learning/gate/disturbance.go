@@ -20,7 +20,7 @@ type Disturbance struct {
 // NewDisturbance prepares for latents of a model of the quadrotor q.
 func NewDisturbance(m *vnd.Model[float32], q vnd.Quadrotor) *Disturbance {
 	d := m.System.Dims()
-	r := &Disturbance{roll: m.NewMeanRollout(1, 1), system: m.System, dt: q.Dt, rest: rest(m),
+	r := &Disturbance{roll: m.NewMeanRollout(1, 1), system: m.System, dt: q.Dt, rest: quadrotor.Hovering(m.System),
 		next:  make([]float32, d.State),
 		hover: make([]float32, d.Action), change: make([]float32, d.Tangent)}
 	quadrotor.Action(&quad.Command{Thrust: quad.Gravity}, r.hover)

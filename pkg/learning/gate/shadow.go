@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
@@ -21,7 +20,8 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBund
 		return Stage{Name: ShadowIn, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
 	cfg := &g.Config.Shadow
-	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot, rest: rest(candidate.Model),
+	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot,
+		rest:   quadrotor.Hovering(candidate.Model.System),
 		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
 		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
 	bundles := []*policy.LoadedBundle{candidate, current}
@@ -40,22 +40,6 @@ type shadowWorld struct {
 	rest   []float32 // [S] a robot that has hovered for long, for the actuator part
 	steps  int
 	sample func(rng *rand.Rand, z []float32)
-}
-
-// rest is the state of a robot that has hovered for long.
-func rest(m *vnd.Model[float32]) []float32 {
-	const rows = 100
-	d := m.System.Dims()
-	s, measured, actions := make([]float32, d.State), make([]float32, (rows+1)*d.Measured),
-		make([]float32, rows*d.Action)
-	for i := range rows + 1 {
-		quadrotor.Measured(&quad.State{Q: so3.Identity()}, measured[i*d.Measured:])
-		if i < rows {
-			quadrotor.Action(&quad.Command{Thrust: quad.Gravity}, actions[i*d.Action:])
-		}
-	}
-	m.System.Window(rows, measured, actions, s, nil, nil, nil)
-	return s
 }
 
 // shadowFlight is one robot of a batch.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vnd/pkg/learning/task"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // TestInformedPushes: beside the other world's step there is v += w Δt and p += w Δt²/2, and nothing else.
@@ -17,7 +18,7 @@ func TestInformedPushes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s, a, z := make([]float64, B*d.State), make([]float64, B*d.Action), make([]float64, 3*B)
 	for b := range B {
-		copy(s[b*d.State:], hovering(inner.System()))
+		copy(s[b*d.State:], quadrotor.Hovering(inner.System()))
 	}
 	for i := range a {
 		a[i] = 5 * rng.NormFloat64()
@@ -52,8 +53,8 @@ func nominal64(t *testing.T) *NominalWorld[float64] {
 	return &NominalWorld[float64]{nominal().Nominal}
 }
 
-// TestInformedLearnsToLean: told the wind, a policy stays where it is to be; told nothing of it, the same policy is blown
-// aside.
+// TestInformedLearnsToLean: told the wind, a policy stays where it is to be; told nothing of it, the same policy is
+// blown aside.
 func TestInformedLearnsToLean(t *testing.T) {
 	k := tasks(stay)
 	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, Change: 0.5, Collision: 1, Delta: 1}, 4

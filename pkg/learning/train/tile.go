@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/nn/kernel"
@@ -94,23 +93,8 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
-	t.known, t.rest = w.Latent(), hovering(w.System())
+	t.known, t.rest = w.Latent(), quadrotor.Hovering(w.System())
 	return t
-}
-
-// hovering is the state of a robot that has hovered for long.
-func hovering[F kernel.Float](sys quadrotor.System[F]) []F {
-	const rows = 100
-	d := sys.Dims()
-	s, m, a := make([]F, d.State), make([]F, (rows+1)*d.Measured), make([]F, rows*d.Action)
-	for i := range rows + 1 {
-		quadrotor.Measured(&quad.State{Q: so3.Identity()}, m[i*d.Measured:])
-		if i < rows {
-			quadrotor.Action(&quad.Command{Thrust: quad.Gravity}, a[i*d.Action:])
-		}
-	}
-	sys.Window(rows, m, a, s, nil, nil, nil)
-	return s
 }
 
 // begin draws B episodes of H steps. sample draws a latent.

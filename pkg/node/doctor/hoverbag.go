@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"vnd/pkg/ros2/bag"
 )
 
-// hoverOfBag reads a hover as it was heard: times of arrival are those of the recording. Of the commands those count
+// HoverOfBag reads a hover as it was heard: times of arrival are those of the recording. Of the commands those count
 // that the autopilot followed.
-func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
+func HoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 	r, err := bag.Open(path)
 	if err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func hoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 }
 
 // receive takes one message of a bag.
-func receive(h *preflight.Hover, m *bag.Message, pose, sent string, autopilot *flightlog.Autopilot, poses *bridge.PoseDecoder,
-	commands *bridge.CommandDecoder) error {
+func receive(h *preflight.Hover, m *bag.Message, pose, sent string, autopilot *flightlog.Autopilot,
+	poses *bridge.PoseDecoder, commands *bridge.CommandDecoder) error {
 	arrival := float64(m.LogTime) / 1e9
 	autopilot.Hear(m)
 	if m.Topic == sent {
@@ -110,7 +110,8 @@ func chosen(r *bag.Reader, what, wanted, typeName string, types []string) (bag.T
 			for _, t := range list {
 				names = append(names, t.Name+" ("+t.Type+")")
 			}
-			return bag.Topic{}, fmt.Errorf("several topics with %s: %s; -p state_source:=… and -p command_interface:=… say which", what, strings.Join(names, ", "))
+			return bag.Topic{}, fmt.Errorf("several topics with %s: %s; "+
+				"-p state_source:=… and -p command_interface:=… say which", what, strings.Join(names, ", "))
 		}
 	}
 	return bag.Topic{}, fmt.Errorf("no topic with %s in it, expected one of type %s", what,

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"math"
@@ -21,7 +21,7 @@ import (
 
 // Of a hover over mavros those commands count that the autopilot followed, once the voltage is known that they were
 // made for, and their thrust is what was asked for.
-func TestHoverFollowed(t *testing.T) {
+func TestHoverOfBagCountsCommandsThatWereFollowed(t *testing.T) {
 	const epoch, step, volts = int64(1_700_000_000_000_000_000), int64(20e6), 14.0
 	dir := filepath.Join(t.TempDir(), "hover")
 	w, err := bag.Create(dir, bag.WriterOptions{})
@@ -29,20 +29,7 @@ func TestHoverFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := epoch
-	write := func(topic string, m cdr.Message) {
-		t.Helper()
-		data, err := cdr.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		known, _ := msgs.Lookup(m.TypeName())
-		if err := w.AddTopic(bag.Topic{Name: topic, Type: known.Name, Definition: known.Definition()}); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Write(&bag.Message{Topic: topic, LogTime: at, PublishTime: at, Data: data}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(topic string, m cdr.Message) { record(t, w, topic, at, m) }
 	var p controller.Params
 	param.Default(&p)
 	p.Source, p.CommandInterface = control.FromMavros, bridge.Mavros
@@ -69,7 +56,7 @@ func TestHoverFollowed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := hoverOfBag(dir, &p)
+	h, err := HoverOfBag(dir, &p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,5 +70,21 @@ func TestHoverFollowed(t *testing.T) {
 		if math.Abs(c.Thrust-quad.Gravity) > 1e-5 {
 			t.Fatalf("thrust %g, expected %g", c.Thrust, quad.Gravity)
 		}
+	}
+}
+
+// record writes a message into a bag, at a time in ns.
+func record(t *testing.T, w *bag.Writer, topic string, at int64, m cdr.Message) {
+	t.Helper()
+	data, err := cdr.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, _ := msgs.Lookup(m.TypeName())
+	if err := w.AddTopic(bag.Topic{Name: topic, Type: known.Name, Definition: known.Definition()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(&bag.Message{Topic: topic, LogTime: at, PublishTime: at, Data: data}); err != nil {
+		t.Fatal(err)
 	}
 }

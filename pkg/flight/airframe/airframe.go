@@ -1,0 +1,89 @@
+// Package airframe is the file in which a lab writes its vehicle once: limits, geofence and measured response.
+// Training, simulation and the reading of bags take it.
+package airframe
+
+import (
+	"fmt"
+	"os"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/preflight"
+	"vnd/pkg/flight/reference"
+)
+
+// Node is the node name of an airframe's block in a parameter file.
+const Node = "airframe"
+
+// Load reads an airframe's file, or takes the defaults.
+func Load(path string) (Airframe, error) {
+	var a Airframe
+	param.Default(&a)
+	if path != "" {
+		if err := param.Load(path, Node, &a); err != nil {
+			return a, err
+		}
+	}
+	if err := a.Check(); err != nil {
+		if path == "" {
+			path = "airframe"
+		}
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// Airframe is a parameter file that says what the vehicle can do.
+type Airframe struct {
+	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest recorded rate"`
+	quad.Limits
+	Guard    guard.Config       `param:"guard" doc:"the geofence, and what else the guard allows"`
+	Response preflight.Response `param:"response" doc:"how it follows commands, as vnd doctor finds in a hover"`
+}
+
+// Allows refuses a reference that leaves the geofence.
+func (a *Airframe) Allows(name string, r reference.Reference) error {
+	corner := func(x []float64) (v so3.Vec3, err error) {
+		if len(x) != 3 {
+			return v, fmt.Errorf("parameter guard.fence_min or guard.fence_max has %d numbers, expected x, y, z",
+				len(x))
+		}
+		return so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, nil
+	}
+	lo, err := corner(a.Guard.FenceMin)
+	if err != nil {
+		return err
+	}
+	hi, err := corner(a.Guard.FenceMax)
+	if err != nil {
+		return err
+	}
+	if err := reference.Check(r, lo, hi); err != nil {
+		return fmt.Errorf("%s: %w (parameters guard.fence_min, guard.fence_max of the airframe)", name, err)
+	}
+	return nil
+}
+
+// Reference returns the reference of a task, inside the geofence: that of a file, or the
+// default; nil for a landing, which each flight has for itself.
+func (a *Airframe) Reference(name, file string) (r reference.Reference, err error) {
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = reference.Parse(file, data); err != nil {
+			return nil, err
+		}
+		return r, a.Allows(file, r)
+	}
+	if name == "land" {
+		return nil, nil
+	}
+	if r, err = reference.OfTask(name); err != nil {
+		return nil, fmt.Errorf("--task %s: expected hover, track, land or features", name)
+	}
+	return r, a.Allows("--task "+name, r)
+}
