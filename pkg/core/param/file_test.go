@@ -44,15 +44,17 @@ quad:
 		"/fit":     func(c *config) { c.UseSimTime, c.Seed = true, 1 },
 		"/a/b/fit": func(c *config) { c.UseSimTime, c.Seed = true, 1 },
 	} {
-		got, want := defaults(t), defaults(t)
-		change(want)
-		text := strings.Replace(all, "  fit:\n    ros__parameters: {}\n", "", 1)
-		if err := Parse("f.yaml", []byte(text), node, got); err != nil {
-			t.Fatal(err)
-		}
-		if diff := same(want, got); diff != "" {
-			t.Errorf("%s: %s", node, diff)
-		}
+		t.Run(node, func(t *testing.T) {
+			got, want := defaults(t), defaults(t)
+			change(want)
+			text := strings.Replace(all, "  fit:\n    ros__parameters: {}\n", "", 1)
+			if err := Parse("f.yaml", []byte(text), node, got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := same(want, got); diff != "" {
+				t.Errorf("%s: %s", node, diff)
+			}
+		})
 	}
 	err := Parse("f.yaml", []byte(all), "/fit", defaults(t))
 	if want := "f.yaml:16: duplicate parameters of /quad/fit, first on line 9"; err == nil || err.Error() != want {
@@ -156,9 +158,11 @@ func TestMatches(t *testing.T) {
 		{"/**/n", "/n", true}, {"/**/n", "/a/b/n", true}, {"/**/n", "/a/b/m", false},
 		{"/a/**/n", "/a/n", true}, {"/a/**/n", "/b/n", false}, {"/a/*/**", "/a", false}, {"/a/**", "/a/b/c", true},
 	} {
-		if got := matches(tokens(c.pattern), tokens(c.node)); got != c.want {
-			t.Errorf("%s on %s: %v", c.pattern, c.node, got)
-		}
+		t.Run(c.pattern, func(t *testing.T) {
+			if got := matches(tokens(c.pattern), tokens(c.node)); got != c.want {
+				t.Errorf("%s on %s: %v", c.pattern, c.node, got)
+			}
+		})
 	}
 }
 

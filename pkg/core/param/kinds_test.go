@@ -90,9 +90,11 @@ func TestKindErrors(t *testing.T) {
 			A []byte `param:"a" default:"256" doc:"x"`
 		}{},
 	} {
-		if err := Check(ptr); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%T: error %v, want %q", ptr, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err := Check(ptr); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%T: error %v, want %q", ptr, err, want)
+			}
+		})
 	}
 }
 
@@ -101,9 +103,11 @@ func TestAssign(t *testing.T) {
 	Default(&c)
 	ids := []int{5}
 	for name, v := range map[string]any{"mask": []byte{1}, "on": []bool{true}, "ids": ids, "even": 8, "tenth": 0.5} {
-		if err := Assign(&c, name, v); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := Assign(&c, name, v); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	ids[0] = 6 // the configuration owns its slices
 	want := kinds{[]byte{1}, []bool{true}, []int{5}, 8, 0.5}
@@ -120,9 +124,11 @@ func TestAssign(t *testing.T) {
 		{"even", nil, `parameter "even": got a Go <nil>, expected an integer`},
 		{"evn", 4, `parameter "evn": unknown, did you mean "even"?`},
 	} {
-		if err := Assign(&c, bad.name, bad.value); err == nil || err.Error() != bad.want {
-			t.Errorf("%v, want %s", err, bad.want)
-		}
+		t.Run(bad.name, func(t *testing.T) {
+			if err := Assign(&c, bad.name, bad.value); err == nil || err.Error() != bad.want {
+				t.Errorf("%v, want %s", err, bad.want)
+			}
+		})
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)

@@ -39,13 +39,15 @@ drone1:
 		t.Error(diff)
 	}
 	for node, matched := range map[string]string{"/drone1/ctrl": "110", "/drone1/sim": "011", "/sim": "010"} {
-		got := ""
-		for _, b := range blocks {
-			got += map[bool]string{true: "1", false: "0"}[b.Matches(node)]
-		}
-		if got != matched {
-			t.Errorf("%s matched %s, want %s", node, got, matched)
-		}
+		t.Run(node, func(t *testing.T) {
+			got := ""
+			for _, b := range blocks {
+				got += map[bool]string{true: "1", false: "0"}[b.Matches(node)]
+			}
+			if got != matched {
+				t.Errorf("%s matched %s, want %s", node, got, matched)
+			}
+		})
 	}
 }
 
@@ -95,16 +97,18 @@ func TestScanValue(t *testing.T) {
 		"2026-11-21": "2026-11-21",
 		"[1.5, 2.0]": []float64{1.5, 2}, "!!python/tuple [a]": []string{"a"}, "[]": EmptyList{}, "a: b": "",
 	} {
-		got, err := ScanValue(text)
-		if text == "a: b" {
-			if err == nil {
-				t.Error("a map passed")
+		t.Run(text, func(t *testing.T) {
+			got, err := ScanValue(text)
+			if text == "a: b" {
+				if err == nil {
+					t.Error("a map passed")
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || !cmp.Equal(got, want) {
-			t.Errorf("%s: %#v, %v, want %#v", text, got, err, want)
-		}
+			if err != nil || !cmp.Equal(got, want) {
+				t.Errorf("%s: %#v, %v, want %#v", text, got, err, want)
+			}
+		})
 	}
 	for _, text := range []string{"", "~", "[", "a\n---\nb", "\x00"} {
 		if v, err := ScanValue(text); err == nil {

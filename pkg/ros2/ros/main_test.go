@@ -160,16 +160,18 @@ func TestErrorsEndProcess(t *testing.T) {
 		{"idle", `: found unknown ROS arguments: "--nonsense"` + "\n", []string{"--ros-args", "--nonsense"}, 1},
 		{"panicking", "panic: of the user", nil, 2},
 	} {
-		p, stdout, stderr := start(t, c.program, c.args...)
-		io.Copy(io.Discard, stdout)
-		err := p.Wait()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != c.code || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("%s %v: %v, %s\nwant %d, %s", c.program, c.args, err, stderr, c.code, c.want)
-		}
-		if lines := strings.Count(stderr.String(), "\n"); c.code == 1 && lines != 1 {
-			t.Errorf("%s: %d lines: %s", c.program, lines, stderr)
-		}
+		t.Run(c.program, func(t *testing.T) {
+			p, stdout, stderr := start(t, c.program, c.args...)
+			io.Copy(io.Discard, stdout)
+			err := p.Wait()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != c.code || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("%s %v: %v, %s\nwant %d, %s", c.program, c.args, err, stderr, c.code, c.want)
+			}
+			if lines := strings.Count(stderr.String(), "\n"); c.code == 1 && lines != 1 {
+				t.Errorf("%s: %d lines: %s", c.program, lines, stderr)
+			}
+		})
 	}
 }
 

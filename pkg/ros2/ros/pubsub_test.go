@@ -110,10 +110,12 @@ func TestNamesRefused(t *testing.T) {
 		"a b": `node /test: topic "a b": `,
 		"":    `node /test: topic "": `,
 	} {
-		_, err := ros.NewPublisher[stdmsgs.String](n, topic, ros.DefaultQoS())
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got %v, want %s…", err, want)
-		}
+		t.Run(topic, func(t *testing.T) {
+			_, err := ros.NewPublisher[stdmsgs.String](n, topic, ros.DefaultQoS())
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %s…", err, want)
+			}
+		})
 	}
 	if _, err := n.Context().NewNode("a/b"); err == nil {
 		t.Error("a node called a/b")

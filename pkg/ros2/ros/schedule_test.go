@@ -50,11 +50,13 @@ func TestScheduleJumps(t *testing.T) {
 		"set back far":                   {1010, Jump{Backward, 1004, 200}, 210},
 		"set back a little":              {1010, Jump{Backward, 1009, 1001}, 1010},
 	} {
-		s := schedule{period: 10, next: c.next}
-		s.jump(c.jump)
-		if s.next != c.want {
-			t.Errorf("%s: next at %d, want %d", name, s.next, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := schedule{period: 10, next: c.next}
+			s.jump(c.jump)
+			if s.next != c.want {
+				t.Errorf("%s: next at %d, want %d", name, s.next, c.want)
+			}
+		})
 	}
 }
 

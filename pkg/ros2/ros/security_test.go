@@ -86,10 +86,12 @@ func TestWireSecurityRefused(t *testing.T) {
 		"/mute":     "topic rt/rosout of type rcl_interfaces::msg::dds_::Log_: Cyclone DDS: not allowed by security\n",
 		"/stranger": "participant: Error occurred while validating local permission: Certificate not valid",
 	} {
-		got := refused(t, lab.Environment(enclave))
-		if !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
-			t.Errorf("%s: %q, want one line with %q", enclave, got, want)
-		}
+		t.Run(enclave, func(t *testing.T) {
+			got := refused(t, lab.Environment(enclave))
+			if !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+				t.Errorf("%s: %q, want one line with %q", enclave, got, want)
+			}
+		})
 	}
 }
 

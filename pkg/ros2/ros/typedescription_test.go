@@ -1,6 +1,7 @@
 package ros_test
 
 import (
+	"fmt"
 	"testing"
 
 	"vnd/msgs"
@@ -35,13 +36,15 @@ func TestTypeDescription(t *testing.T) {
 		{tdi.GetTypeDescriptionRequest{TypeName_: "std_msgs/msg/Bool"},
 			`type "std_msgs/msg/Bool" is not in use by node /new`, 0},
 	} {
-		r := must(c.Call(ctx, &q.request))(t)
-		if r.Successful != (q.failure == "") || r.FailureReason != q.failure || len(r.TypeSources) != q.sources {
-			t.Errorf("%+v: %+v", q.request, r)
-		}
-		if r.Successful && r.TypeDescription.TypeDescription.TypeName_ != known.Name {
-			t.Errorf("described %+v", r.TypeDescription)
-		}
+		t.Run(fmt.Sprint(q.request), func(t *testing.T) {
+			r := must(c.Call(ctx, &q.request))(t)
+			if r.Successful != (q.failure == "") || r.FailureReason != q.failure || len(r.TypeSources) != q.sources {
+				t.Errorf("%+v: %+v", q.request, r)
+			}
+			if r.Successful && r.TypeDescription.TypeDescription.TypeName_ != known.Name {
+				t.Errorf("described %+v", r.TypeDescription)
+			}
+		})
 	}
 	old := newNode(t, join(t, inproc.NewDomain(), nil), "old")
 	g := must(old.Context().Graph().Of(rmw.NodeName{Namespace: "/", Name: "old", Enclave: "/"}))(t)

@@ -22,14 +22,16 @@ func TestNamesGolden(t *testing.T) {
 			"rq/fibo/_action/send_goalRequest", "test_msgs::action::dds_::Fibonacci_SendGoal_Request_",
 			"rr/fibo/_action/send_goalReply", "test_msgs::action::dds_::Fibonacci_SendGoal_Response_"},
 	} {
-		request, reply := mangleService(c.service)
-		if request != c.request || reply != c.reply {
-			t.Errorf("%s: %s, %s", c.service, request, reply)
-		}
-		if a, b := mangleType(c.typ, requestType), mangleType(c.typ, responseType); a != c.requestType ||
-			b != c.replyType {
-			t.Errorf("%s: %s, %s", c.typ, a, b)
-		}
+		t.Run(c.service, func(t *testing.T) {
+			request, reply := mangleService(c.service)
+			if request != c.request || reply != c.reply {
+				t.Errorf("%s: %s, %s", c.service, request, reply)
+			}
+			if a, b := mangleType(c.typ, requestType), mangleType(c.typ, responseType); a != c.requestType ||
+				b != c.replyType {
+				t.Errorf("%s: %s, %s", c.typ, a, b)
+			}
+		})
 	}
 	for from, want := range map[string]string{
 		"test_msgs::action::dds_::Fibonacci_FeedbackMessage_": "test_msgs/action/Fibonacci_FeedbackMessage",
@@ -38,9 +40,11 @@ func TestNamesGolden(t *testing.T) {
 		"":                                                    "",
 		"dds_::_":                                             "",
 	} {
-		if got := demangleType(from); got != want {
-			t.Errorf("demangleType(%q) = %q, want %q", from, got, want)
-		}
+		t.Run(from, func(t *testing.T) {
+			if got := demangleType(from); got != want {
+				t.Errorf("demangleType(%q) = %q, want %q", from, got, want)
+			}
+		})
 	}
 }
 

@@ -65,9 +65,11 @@ func TestParseUserData(t *testing.T) {
 		"a b=1;":                  nil,
 		"\x02\x00\xff":            nil,
 	} {
-		if d := cmp.Diff(want, parseUserData([]byte(in))); d != "" {
-			t.Errorf("%q: %s", in, d)
-		}
+		t.Run(in, func(t *testing.T) {
+			if d := cmp.Diff(want, parseUserData([]byte(in))); d != "" {
+				t.Errorf("%q: %s", in, d)
+			}
+		})
 	}
 }
 

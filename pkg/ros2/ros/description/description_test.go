@@ -54,31 +54,33 @@ func TestAsRosidl(t *testing.T) {
 		"testdata/rihs01_example_std_srvs_SetBool.json": "std_srvs/srv/SetBool",
 		"testdata/rihs01_example_std_msgs_Header.json":  "std_msgs/msg/Header",
 	} {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r recorded
-		if err := json.Unmarshal(data, &r); err != nil {
-			t.Fatal(err)
-		}
-		want := tdi.TypeDescription{TypeDescription: r.Type.Own.message()}
-		for _, ref := range r.Type.Referenced {
-			want.ReferencedTypeDescriptions = append(want.ReferencedTypeDescriptions, ref.message())
-		}
-		got, err := description.Of(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got.Type); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-		if got.Hash != r.Hashes[0].Hash {
-			t.Errorf("%s: %s, want %s", name, got.Hash, r.Hashes[0].Hash)
-		}
-		if len(got.Sources) != 1+len(want.ReferencedTypeDescriptions) {
-			t.Errorf("%s: %d sources", name, len(got.Sources))
-		}
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r recorded
+			if err := json.Unmarshal(data, &r); err != nil {
+				t.Fatal(err)
+			}
+			want := tdi.TypeDescription{TypeDescription: r.Type.Own.message()}
+			for _, ref := range r.Type.Referenced {
+				want.ReferencedTypeDescriptions = append(want.ReferencedTypeDescriptions, ref.message())
+			}
+			got, err := description.Of(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got.Type); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+			if got.Hash != r.Hashes[0].Hash {
+				t.Errorf("%s: %s, want %s", name, got.Hash, r.Hashes[0].Hash)
+			}
+			if len(got.Sources) != 1+len(want.ReferencedTypeDescriptions) {
+				t.Errorf("%s: %d sources", name, len(got.Sources))
+			}
+		})
 	}
 }
 

@@ -138,13 +138,15 @@ func TestMerge(t *testing.T) {
 		"1 so":       {{level: Warn, message: "so"}, {level: OK, message: "fine"}},
 		"2 so; bad!": {{level: Warn, message: "so"}, {level: Error, message: "bad!"}},
 	} {
-		var s Status
-		for _, m := range merges {
-			s.Merge(m.level, "%s", m.message)
-		}
-		if got := fmt.Sprintf("%d %s", s.level, s.message); got != want {
-			t.Errorf("%v: %s, want %s", merges, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			var s Status
+			for _, m := range merges {
+				s.Merge(m.level, "%s", m.message)
+			}
+			if got := fmt.Sprintf("%d %s", s.level, s.message); got != want {
+				t.Errorf("%v: %s, want %s", merges, got, want)
+			}
+		})
 	}
 }
 

@@ -28,9 +28,11 @@ func TestFormat(t *testing.T) {
 		`\x1b[1m{name}\t\n\q`:              "\x1b[1mquad.fit\t\n\\q",
 		strings.Repeat("x", 2046) + "{ab}": strings.Repeat("x", 2046) + "{",
 	} {
-		if got := string(newFormat(text).appendLine(nil, &r)); got != want {
-			t.Errorf("%.40q:\n got %q\nwant %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := string(newFormat(text).appendLine(nil, &r)); got != want {
+				t.Errorf("%.40q:\n got %q\nwant %q", text, got, want)
+			}
+		})
 	}
 	early := record{time: 5}
 	if got := string(newFormat("{time} {time_as_nanoseconds}").appendLine(nil,

@@ -91,13 +91,15 @@ func TestEnvironment(t *testing.T) {
 			"\x1b[33mm\x1b[0m\n"},
 		{map[string]string{"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{message}", "RCUTILS_COLORIZED_OUTPUT": "0"}, "", "m\n"},
 	} {
-		l, stdout, stderr := start(t, c.env, nil)
-		log := l.Logger("n")
-		log.Warn().Msg("m")
-		l.Sync()
-		if stdout.String() != c.stdout || stderr.String() != c.stderr {
-			t.Errorf("%v: stdout %q, stderr %q", c.env, stdout, stderr)
-		}
+		t.Run(fmt.Sprint(c.env), func(t *testing.T) {
+			l, stdout, stderr := start(t, c.env, nil)
+			log := l.Logger("n")
+			log.Warn().Msg("m")
+			l.Sync()
+			if stdout.String() != c.stdout || stderr.String() != c.stderr {
+				t.Errorf("%v: stdout %q, stderr %q", c.env, stdout, stderr)
+			}
+		})
 	}
 	notAPlace := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(notAPlace, nil, 0o600); err != nil {
@@ -137,21 +139,23 @@ func TestFile(t *testing.T) {
 		{map[string]string{"HOME": home, "ROS_HOME": "~/r"}, "", "r/log/logging.test"},
 		{map[string]string{"HOME": home, "ROS_HOME": home, "ROS_LOG_DIR": home + "/a/b"}, "fit", "a/b/fit"},
 	} {
-		l, _, stderr := start(t, c.env, func(o *Options) { o.FileName, o.NoConsole = c.prefix, true })
-		log := l.Logger("n")
-		log.Info().Msg("kept")
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-		log.Info().Msg("too late")
-		want := fmt.Sprintf("%s/%s_%d_1795228034975.log", home, c.want, os.Getpid())
-		data, err := os.ReadFile(l.File())
-		if l.File() != want || err != nil || string(data) != "[INFO] [1795228034.975768409] [n]: kept\n" {
-			t.Errorf("%s: %q, %v, want %s", l.File(), data, err, want)
-		}
-		if stderr.String() != "" || l.Dropped() != 1 {
-			t.Errorf("on the console %q, %d dropped", stderr, l.Dropped())
-		}
+		t.Run("prefix "+c.prefix, func(t *testing.T) {
+			l, _, stderr := start(t, c.env, func(o *Options) { o.FileName, o.NoConsole = c.prefix, true })
+			log := l.Logger("n")
+			log.Info().Msg("kept")
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			log.Info().Msg("too late")
+			want := fmt.Sprintf("%s/%s_%d_1795228034975.log", home, c.want, os.Getpid())
+			data, err := os.ReadFile(l.File())
+			if l.File() != want || err != nil || string(data) != "[INFO] [1795228034.975768409] [n]: kept\n" {
+				t.Errorf("%s: %q, %v, want %s", l.File(), data, err, want)
+			}
+			if stderr.String() != "" || l.Dropped() != 1 {
+				t.Errorf("on the console %q, %d dropped", stderr, l.Dropped())
+			}
+		})
 	}
 }
 
@@ -356,9 +360,11 @@ func TestMessage(t *testing.T) {
 		`[1]`:        `[1]`,
 		``:           ``,
 	} {
-		if got := message([]byte(text)); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := message([]byte(text)); got != want {
+				t.Errorf("%s: %s, want %s", text, got, want)
+			}
+		})
 	}
 }
 

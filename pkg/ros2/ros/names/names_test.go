@@ -51,11 +51,13 @@ func TestInvalid(t *testing.T) {
 		{CheckRelative, "foo/{bar", 4, "unmatched (unbalanced) curly braces"},
 		{CheckRelative, "foo}", 3, "unmatched (unbalanced) curly braces"},
 	} {
-		err := c.check(c.name)
-		var e *Error
-		if !errors.As(err, &e) || e.At != c.at || !strings.Contains(e.Why, c.why) || e.Name != c.name {
-			t.Errorf("%.20q: %v, want position %d: %s", c.name, err, c.at, c.why)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			err := c.check(c.name)
+			var e *Error
+			if !errors.As(err, &e) || e.At != c.at || !strings.Contains(e.Why, c.why) || e.Name != c.name {
+				t.Errorf("%.20q: %v, want position %d: %s", c.name, err, c.at, c.why)
+			}
+		})
 	}
 	want := `invalid name "foo bar" at position 3: topic name must not contain characters other than alphanumerics, ` +
 		`'_', '~', '{', or '}'`
@@ -91,10 +93,12 @@ func TestExpand(t *testing.T) {
 		{"/ns", "{node}/x", "/ns/me/x"}, {"/ns", "{ns}/x", "/ns/x"}, {"/ns", "{namespace}/{node}", "/ns/me"},
 		{"/ns", "/{node}", "/me"}, {"/ns", "a_{node}_{node}", "/ns/a_me_me"}, {"/ns", "~/{node}", "/ns/me/me"},
 	} {
-		n := Node{Name: "me", Namespace: c.namespace}
-		if got, err := n.Topic(c.name); err != nil || got != c.want {
-			t.Errorf("%s in %s: %s, %v, want %s", c.name, c.namespace, got, err, c.want)
-		}
+		t.Run(c.namespace+" "+c.name, func(t *testing.T) {
+			n := Node{Name: "me", Namespace: c.namespace}
+			if got, err := n.Topic(c.name); err != nil || got != c.want {
+				t.Errorf("%s in %s: %s, %v, want %s", c.name, c.namespace, got, err, c.want)
+			}
+		})
 	}
 	n := Node{Name: "me", Namespace: "/ns"}
 	for _, c := range []struct{ name, want string }{
@@ -149,9 +153,11 @@ func TestRemap(t *testing.T) {
 		{n.Topic, "x", "/ns/z"}, {n.Topic, "only", "/ns/topic"}, {n.Service, "only", "/ns/service"},
 		{n.Topic, "chain", "/ns/foo"}, // one step only, as in rcl
 	} {
-		if got, err := c.resolve(c.name); err != nil || got != c.want {
-			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := c.resolve(c.name); err != nil || got != c.want {
+				t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -169,10 +175,12 @@ func TestNewNode(t *testing.T) {
 		{"/a", "me", rules(t, "you:__node:=x", "you:__ns:=/y", "__ns:=/"), "/me", "me"},
 		{"", "old", rules(t, "old:__node:=new", "old:__ns:=/wrong", "new:__ns:=/right"), "/right/new", "right.new"},
 	} {
-		n, err := NewNode(c.namespace, c.name, c.rules)
-		if err != nil || n.FullName() != c.fullName || n.LoggerName() != c.loggers {
-			t.Errorf("%s %s %v: %s %s %v", c.namespace, c.name, c.rules, n.FullName(), n.LoggerName(), err)
-		}
+		t.Run(c.namespace+" "+c.name, func(t *testing.T) {
+			n, err := NewNode(c.namespace, c.name, c.rules)
+			if err != nil || n.FullName() != c.fullName || n.LoggerName() != c.loggers {
+				t.Errorf("%s %s %v: %s %s %v", c.namespace, c.name, c.rules, n.FullName(), n.LoggerName(), err)
+			}
+		})
 	}
 	for _, c := range []struct {
 		namespace, name string
@@ -183,9 +191,11 @@ func TestNewNode(t *testing.T) {
 		{"/a//b", "me", nil, "namespace must not contain repeated '/'"},
 		{"", "me", rules(t, "__ns:=/a/"), "namespace must not end with a '/'"},
 	} {
-		if _, err := NewNode(c.namespace, c.name, c.rules); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %s: %v, want %s", c.namespace, c.name, err, c.want)
-		}
+		t.Run(c.namespace+" "+c.name, func(t *testing.T) {
+			if _, err := NewNode(c.namespace, c.name, c.rules); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s %s: %v, want %s", c.namespace, c.name, err, c.want)
+			}
+		})
 	}
 }
 
@@ -263,10 +273,12 @@ func TestSplitParameter(t *testing.T) {
 		"a__b.c:= x":                            {"", "a__b.c", " x"},
 		"qos_overrides./a/b.publisher.depth:=5": {"", "qos_overrides./a/b.publisher.depth", "5"},
 	} {
-		node, name, value, err := SplitParameter(text)
-		if got := [3]string{node, name, value}; err != nil || got != want {
-			t.Errorf("%s: %q, %v", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			node, name, value, err := SplitParameter(text)
+			if got := [3]string{node, name, value}; err != nil || got != want {
+				t.Errorf("%s: %q, %v", text, got, err)
+			}
+		})
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "position 0: expected a parameter name"},

@@ -77,9 +77,11 @@ func TestBind(t *testing.T) {
 		{"limits.high", 4, "Wrong parameter type, parameter {limits.high} is of type {double}, setting it to " +
 			"{integer} is not allowed. Write 4.0: ROS tells integers and doubles apart."},
 	} {
-		if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if err := s.SetAtomically(Parameter{c.name, c.value}); err == nil || err.Error() != c.want {
+				t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
+			}
+		})
 	}
 	if diff := cmp.Diff(&changed, b.Load()); diff != "" {
 		t.Error(diff)

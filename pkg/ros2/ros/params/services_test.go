@@ -146,13 +146,16 @@ func TestList(t *testing.T) {
 		{"a", 3, "", ""},
 		{"ga", 0, "", ""},
 	} {
-		var r rclinterfaces.ListParametersResponse
-		s.ListParameters(&rclinterfaces.ListParametersRequest{Prefixes: strings.Fields(c.prefixes), Depth: c.depth}, &r)
-		names, prefixes := strings.Join(r.Result.Names, " "), strings.Join(r.Result.Prefixes, " ")
-		if names != c.names || prefixes != c.prefixed {
-			t.Errorf("%q at depth %d: %q under %q\nwant %q under %q", c.prefixes, c.depth, names, prefixes, c.names,
-				c.prefixed)
-		}
+		t.Run(fmt.Sprint(c.prefixes, c.depth), func(t *testing.T) {
+			var r rclinterfaces.ListParametersResponse
+			s.ListParameters(&rclinterfaces.ListParametersRequest{Prefixes: strings.Fields(c.prefixes), Depth: c.depth},
+				&r)
+			names, prefixes := strings.Join(r.Result.Names, " "), strings.Join(r.Result.Prefixes, " ")
+			if names != c.names || prefixes != c.prefixed {
+				t.Errorf("%q at depth %d: %q under %q\nwant %q under %q", c.prefixes, c.depth, names, prefixes, c.names,
+					c.prefixed)
+			}
+		})
 	}
 }
 

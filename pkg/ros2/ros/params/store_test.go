@@ -66,21 +66,23 @@ func TestDeclare(t *testing.T) {
 		{"a", "b", nil, Descriptor{Check: func(any) error { return errors.New("no") }},
 			"f.yaml:3: parameter 'p' could not be set: no"},
 	} {
-		o := Options{}
-		if c.override != nil {
-			o.Overrides = override("p", c.override)
-		}
-		s := New(o)
-		got, err := s.Declare("p", c.initial, c.d)
-		if c.err != "" {
-			if err == nil || err.Error() != c.err || s.Has("p") {
-				t.Errorf("%v: %v (declared: %t)\nwant %s", c.initial, err, s.Has("p"), c.err)
+		t.Run(fmt.Sprintf("%v and %v", c.initial, c.override), func(t *testing.T) {
+			o := Options{}
+			if c.override != nil {
+				o.Overrides = override("p", c.override)
 			}
-			continue
-		}
-		if err != nil || !cmp.Equal(got, c.want) {
-			t.Errorf("%v and %v: %#v, %v, want %#v", c.initial, c.override, got, err, c.want)
-		}
+			s := New(o)
+			got, err := s.Declare("p", c.initial, c.d)
+			if c.err != "" {
+				if err == nil || err.Error() != c.err || s.Has("p") {
+					t.Errorf("%v: %v (declared: %t)\nwant %s", c.initial, err, s.Has("p"), c.err)
+				}
+				return
+			}
+			if err != nil || !cmp.Equal(got, c.want) {
+				t.Errorf("%v and %v: %#v, %v, want %#v", c.initial, c.override, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -207,9 +209,11 @@ func TestUndeclare(t *testing.T) {
 		"ro":     "cannot undeclare parameter 'ro' because it is read-only",
 		"none":   "cannot undeclare parameter 'none' which has not yet been declared",
 	} {
-		if err := s.Undeclare(name); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := s.Undeclare(name); err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 	if err := s.Undeclare("dyn"); err != nil || s.Has("dyn") {
 		t.Error(err)

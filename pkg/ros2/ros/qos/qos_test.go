@@ -108,14 +108,16 @@ func TestErrors(t *testing.T) {
 		{Depth, 1.5, "Wrong parameter type, parameter {qos_overrides./t.publisher.depth} is of type {integer}, " +
 			"setting it to {double} is not allowed."},
 	} {
-		name := "qos_overrides./t.publisher." + string(c.policy)
-		s := params.New(params.Options{Overrides: map[string]param.Assignment{
-			name: {Name: name, Value: c.value, Where: "f:3"}}})
-		want := fmt.Sprintf("f:3: parameter '%s' could not be set: %s", name, c.want)
-		if _, err := Declare(s, "/t", Publisher, Overridable{Policies: []Policy{c.policy}}, reliable); err == nil ||
-			err.Error() != want {
-			t.Errorf(" got %v\nwant %s", err, want)
-		}
+		t.Run(fmt.Sprint(c.policy, c.value), func(t *testing.T) {
+			name := "qos_overrides./t.publisher." + string(c.policy)
+			s := params.New(params.Options{Overrides: map[string]param.Assignment{
+				name: {Name: name, Value: c.value, Where: "f:3"}}})
+			want := fmt.Sprintf("f:3: parameter '%s' could not be set: %s", name, c.want)
+			if _, err := Declare(s, "/t", Publisher, Overridable{Policies: []Policy{c.policy}}, reliable); err == nil ||
+				err.Error() != want {
+				t.Errorf(" got %v\nwant %s", err, want)
+			}
+		})
 	}
 	s := params.New(params.Options{})
 	if _, err := Declare(s, "/t", Subscription, Overridable{Policies: []Policy{Lifespan}}, reliable); err == nil ||

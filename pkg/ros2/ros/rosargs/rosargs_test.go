@@ -157,14 +157,17 @@ func TestOverrides(t *testing.T) {
 		{"--params-file one -p n:a:=9 -p m:a:=8", "/ns/n", 2, 1, 1}, // n is /n, as in rcl
 		{"--params-file one -p n:a:=9 -p m:a:=8", "/n", 9, 1, 1},
 	} {
-		args, err := parseWith(files, append([]string{"--ros-args"}, strings.Fields(c.args)...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := args.Overrides(c.node)
-		if got, want := fmt.Sprint(o["a"].Value, o["b"].Value, o["c"].Value), fmt.Sprint(c.a, c.b, c.c); got != want {
-			t.Errorf("%s for %s: %s, want %s", c.args, c.node, got, want)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			args, err := parseWith(files, append([]string{"--ros-args"}, strings.Fields(c.args)...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := args.Overrides(c.node)
+			if got, want := fmt.Sprint(o["a"].Value, o["b"].Value, o["c"].Value),
+				fmt.Sprint(c.a, c.b, c.c); got != want {
+				t.Errorf("%s for %s: %s, want %s", c.args, c.node, got, want)
+			}
+		})
 	}
 }
 
