@@ -195,7 +195,7 @@ func (f *file) fromMetadata(m *metadata.Metadata, trusted bool) bool {
 	if _, _, _, ok := f.span(); ok || !trusted {
 		return false
 	}
-	if lost := f.loss(); lost.Any() {
+	if lost := f.Loss(); lost.Any() {
 		return false
 	}
 	if len(m.Paths) == 1 {
@@ -316,7 +316,7 @@ func (r *Reader) useMetadata(counted, unlisted bool) {
 // SQLite file has a log, or is not listed in metadata.yaml.
 func (r *Reader) checkLive(folder bool, unlisted map[string]bool, now time.Time) {
 	f := r.files[len(r.files)-1]
-	lost := f.loss()
+	lost := f.Loss()
 	open := lost.Truncated
 	if f.kind == SQLite {
 		open = open || unlisted[f.Name] || folder && r.meta == nil || f.wal
@@ -343,7 +343,7 @@ func (r *Reader) Lost() Loss {
 	var sum Loss
 	sum.Add(r.lost, "")
 	for _, f := range r.files {
-		sum.Add(f.loss(), f.Name+": ")
+		sum.Add(f.Loss(), f.Name+": ")
 	}
 	return sum
 }

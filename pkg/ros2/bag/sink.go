@@ -16,8 +16,8 @@ type sink interface {
 	addMetadata(m *metadata.Metadata) error
 	write(topic int, m *Message) error
 	flush() error // to the disk
-	pending() int // messages not yet in the file
-	size() int64  // bytes
+	Pending() int // messages not yet in the file
+	Size() int64  // bytes
 	span() (start, end int64, messages uint64)
 	count(topic int) uint64
 	close() error
@@ -35,8 +35,8 @@ type mcapFile interface {
 }
 
 type mcapSink struct {
+	*mcap.Writer
 	f       mcapFile
-	w       *mcap.Writer
 	ids     []uint16
 	schemas map[string]uint16
 }
@@ -59,7 +59,7 @@ func createMCAP(path string, o *WriterOptions) (sink, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &mcapSink{f: f, w: w, schemas: map[string]uint16{}}, nil
+	return &mcapSink{Writer: w, f: f, schemas: map[string]uint16{}}, nil
 }
 
 func (s *mcapSink) addTopic(t Topic) error {
@@ -69,12 +69,12 @@ func (s *mcapSink) addTopic(t Topic) error {
 		// A type without a definition has a schema too, without an encoding:
 		// readers take the type's name from it.
 		var err error
-		if schema, err = s.w.AddSchema(t.Type, t.DefinitionEncoding, []byte(t.Definition)); err != nil {
+		if schema, err = s.AddSchema(t.Type, t.DefinitionEncoding, []byte(t.Definition)); err != nil {
 			return err
 		}
 		s.schemas[key] = schema
 	}
-	id, err := s.w.AddChannel(mcap.Channel{
+	id, err := s.AddChannel(mcap.Channel{
 		SchemaID: schema, Topic: t.Name, Encoding: t.Encoding,
 		Metadata: map[string]string{"offered_qos_profiles": metadata.FormatQoS(t.QoS), "topic_type_hash": t.TypeHash},
 	})
@@ -91,36 +91,33 @@ func (s *mcapSink) addMetadata(m *metadata.Metadata) error {
 		}
 		values["serialized_metadata"] = string(text)
 	}
-	return s.w.AddMetadata(mcap.Metadata{Name: "rosbag2", Values: values})
+	return s.Writer.AddMetadata(mcap.Metadata{Name: "rosbag2", Values: values})
 }
 
 func (s *mcapSink) write(topic int, m *Message) error {
-	return s.w.Write(s.ids[topic], m.Sequence, uint64(m.LogTime), uint64(m.PublishTime), m.Data)
+	return s.Write(s.ids[topic], m.Sequence, uint64(m.LogTime), uint64(m.PublishTime), m.Data)
 }
 
 func (s *mcapSink) flush() error {
-	if err := s.w.Flush(); err != nil {
+	if err := s.Flush(); err != nil {
 		return err
 	}
 	return s.f.Sync()
 }
 
-func (s *mcapSink) pending() int { return s.w.Pending() }
-func (s *mcapSink) size() int64  { return s.w.Size() }
-
 func (s *mcapSink) span() (start, end int64, messages uint64) {
-	a, b, n := s.w.Span()
+	a, b, n := s.Span()
 	return int64(a), int64(b), n
 }
 
-func (s *mcapSink) count(topic int) uint64 { return s.w.Count(s.ids[topic]) }
+func (s *mcapSink) count(topic int) uint64 { return s.Count(s.ids[topic]) }
 
 func (s *mcapSink) close() error {
-	return errors.Join(s.w.Close(), s.f.Sync(), s.f.Close())
+	return errors.Join(s.Close(), s.f.Sync(), s.f.Close())
 }
 
 type sqliteSink struct {
-	w   *sqlite.Writer
+	*sqlite.Writer
 	ids []int64
 }
 
@@ -133,11 +130,11 @@ func createSQLite(path string, o *WriterOptions) (sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sqliteSink{w: w}, nil
+	return &sqliteSink{Writer: w}, nil
 }
 
 func (s *sqliteSink) addTopic(t Topic) error {
-	id, err := s.w.AddTopic(sqlite.Topic{
+	id, err := s.AddTopic(sqlite.Topic{
 		Name: t.Name, Type: t.Type, Format: t.Encoding, QoS: metadata.FormatQoS(t.QoS), TypeHash: t.TypeHash,
 		Definition: t.Definition, Encoding: t.DefinitionEncoding,
 	})
@@ -153,24 +150,22 @@ func (s *sqliteSink) addMetadata(m *metadata.Metadata) error {
 	if err != nil {
 		return err
 	}
-	return s.w.AddMetadata(m.Version, string(text))
+	return s.AddMetadata(m.Version, string(text))
 }
 
 func (s *sqliteSink) write(topic int, m *Message) error {
-	return s.w.Write(s.ids[topic], m.LogTime, m.Data)
+	return s.Write(s.ids[topic], m.LogTime, m.Data)
 }
 
-func (s *sqliteSink) flush() error { return s.w.Flush() }
-func (s *sqliteSink) pending() int { return s.w.Pending() }
-func (s *sqliteSink) size() int64  { return s.w.Size() }
-func (s *sqliteSink) close() error { return s.w.Close() }
+func (s *sqliteSink) flush() error { return s.Flush() }
+func (s *sqliteSink) close() error { return s.Close() }
 
 func (s *sqliteSink) span() (start, end int64, messages uint64) {
-	c := s.w.Counts()
+	c := s.Counts()
 	return c.Start, c.End, c.Messages
 }
 
-func (s *sqliteSink) count(topic int) uint64 { return s.w.Counts().ByTopic[s.ids[topic]] }
+func (s *sqliteSink) count(topic int) uint64 { return s.Counts().ByTopic[s.ids[topic]] }
 
 // create creates a storage file; its name gets the storage's extension.
 func (o *WriterOptions) create(stem string) (sink, error) {

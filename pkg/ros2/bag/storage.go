@@ -17,7 +17,7 @@ type storage interface {
 	span() (start, end int64, messages uint64, ok bool)
 	count() error
 	messages(want func(topic string) bool) (cursor, error)
-	loss() Loss
+	Loss() Loss
 	embedded() *metadata.Metadata // the copy in the file, or nil
 	close() error
 }
@@ -30,8 +30,8 @@ type cursor interface {
 
 // mcapStorage reads an MCAP file.
 type mcapStorage struct {
+	*mcap.Reader
 	f *os.File
-	r *mcap.Reader
 }
 
 func openMCAP(path string) (storage, error) {
@@ -49,16 +49,16 @@ func openMCAP(path string) (storage, error) {
 		f.Close()
 		return nil, err
 	}
-	return &mcapStorage{f, r}, nil
+	return &mcapStorage{r, f}, nil
 }
 
 func (s *mcapStorage) topics() []Topic {
 	var out []Topic
-	for _, c := range s.r.Channels() {
-		t := Topic{Name: c.Topic, Encoding: c.Encoding, TypeHash: c.Metadata["topic_type_hash"], Count: s.r.Count(c)}
+	for _, c := range s.Channels() {
+		t := Topic{Name: c.Topic, Encoding: c.Encoding, TypeHash: c.Metadata["topic_type_hash"], Count: s.Count(c)}
 		// A malformed profile is ignored: metadata.yaml has it too.
 		t.QoS, _ = metadata.ParseQoS(c.Metadata["offered_qos_profiles"])
-		if sc := s.r.Schema(c); sc != nil {
+		if sc := s.Schema(c); sc != nil {
 			t.Type, t.Definition, t.DefinitionEncoding = sc.Name, string(sc.Data), sc.Encoding
 		}
 		out = append(out, t)
@@ -67,16 +67,15 @@ func (s *mcapStorage) topics() []Topic {
 }
 
 func (s *mcapStorage) span() (start, end int64, messages uint64, ok bool) {
-	a, b, n := s.r.Span()
+	a, b, n := s.Span()
 	return clampTime(a), clampTime(b), n, true
 }
 
 func (s *mcapStorage) count() error { return nil }
-func (s *mcapStorage) loss() Loss   { return s.r.Loss() }
 
 func (s *mcapStorage) embedded() *metadata.Metadata {
 	var out *metadata.Metadata
-	for _, m := range s.r.Metadata() {
+	for _, m := range s.Metadata() {
 		if m.Name != "rosbag2" {
 			continue
 		}
@@ -94,7 +93,7 @@ func (s *mcapStorage) embedded() *metadata.Metadata {
 }
 
 func (s *mcapStorage) close() error {
-	s.r.Close()
+	s.Close()
 	return s.f.Close()
 }
 
@@ -106,9 +105,9 @@ type mcapCursor struct {
 }
 
 func (s *mcapStorage) messages(want func(string) bool) (cursor, error) {
-	c := &mcapCursor{it: s.r.Messages(func(c *mcap.Channel) bool { return want(c.Topic) })}
-	for _, ch := range s.r.Channels() {
-		if sc := s.r.Schema(ch); sc != nil {
+	c := &mcapCursor{it: s.Messages(func(c *mcap.Channel) bool { return want(c.Topic) })}
+	for _, ch := range s.Channels() {
+		if sc := s.Schema(ch); sc != nil {
 			c.types = append(c.types, make([]string, int(ch.ID)+1-len(c.types))...)
 			c.types[ch.ID] = sc.Name
 		}
@@ -137,7 +136,7 @@ func clampTime(ns uint64) int64 { return int64(min(ns, math.MaxInt64)) }
 
 // sqliteStorage reads a .db3 file.
 type sqliteStorage struct {
-	r      *sqlite.Reader
+	*sqlite.Reader
 	counts *sqlite.Counts // nil: not counted yet
 }
 
@@ -146,12 +145,12 @@ func openSQLite(path string) (storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sqliteStorage{r: r}, nil
+	return &sqliteStorage{Reader: r}, nil
 }
 
 func (s *sqliteStorage) topics() []Topic {
 	var out []Topic
-	for _, t := range s.r.Topics() {
+	for _, t := range s.Topics() {
 		b := Topic{
 			Name: t.Name, Type: t.Type, Encoding: t.Format, TypeHash: t.TypeHash,
 			Definition: t.Definition, DefinitionEncoding: t.Encoding,
@@ -173,25 +172,23 @@ func (s *sqliteStorage) span() (start, end int64, messages uint64, ok bool) {
 }
 
 func (s *sqliteStorage) count() error {
-	c, err := s.r.Count()
+	c, err := s.Count()
 	s.counts = &c
 	return err
 }
 
-func (s *sqliteStorage) loss() Loss { return s.r.Loss() }
-
 func (s *sqliteStorage) embedded() *metadata.Metadata {
-	m, err := metadata.ParseEmbedded([]byte(s.r.Embedded))
+	m, err := metadata.ParseEmbedded([]byte(s.Embedded))
 	if err != nil {
 		m = &metadata.Metadata{}
 	}
-	if s.r.Distro != "" {
-		m.Distro = s.r.Distro
+	if s.Distro != "" {
+		m.Distro = s.Distro
 	}
 	return m
 }
 
-func (s *sqliteStorage) close() error { return s.r.Close() }
+func (s *sqliteStorage) close() error { return s.Close() }
 
 type sqliteCursor struct {
 	rows *sqlite.Rows
@@ -199,7 +196,7 @@ type sqliteCursor struct {
 }
 
 func (s *sqliteStorage) messages(want func(string) bool) (cursor, error) {
-	rows, err := s.r.Messages(func(t *sqlite.Topic) bool { return want(t.Name) })
+	rows, err := s.Messages(func(t *sqlite.Topic) bool { return want(t.Name) })
 	return &sqliteCursor{rows: rows}, err
 }
 

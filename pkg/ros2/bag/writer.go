@@ -198,13 +198,15 @@ func (w *Writer) Write(m *Message) error {
 		return fmt.Errorf("bag %s: %s: a time before 1970 (log %d ns, publish %d ns)", w.dir, m.Topic, m.LogTime,
 			m.PublishTime)
 	}
-	if err := w.splitBefore(m); err != nil {
-		return err
+	if w.isFull(m) {
+		if err := w.Split(); err != nil {
+			return err
+		}
 	}
 	if w.empty {
 		w.start, w.empty = m.LogTime, false
 	}
-	before := w.out.pending()
+	before := w.out.Pending()
 	if before == 0 {
 		w.oldest = w.opts.Now()
 	}
@@ -212,7 +214,7 @@ func (w *Writer) Write(m *Message) error {
 		w.lost += uint64(before) + 1
 		return w.fail(err)
 	}
-	if w.out.pending() == 0 {
+	if w.out.Pending() == 0 {
 		return nil // a full chunk was written
 	}
 	return w.Tick()
@@ -220,7 +222,7 @@ func (w *Writer) Write(m *Message) error {
 
 // Tick flushes messages older than FlushEvery. Call it when no messages come.
 func (w *Writer) Tick() error {
-	if w.err == nil && w.out.pending() > 0 && w.opts.Now().Sub(w.oldest) >= w.opts.FlushEvery {
+	if w.err == nil && w.out.Pending() > 0 && w.opts.Now().Sub(w.oldest) >= w.opts.FlushEvery {
 		return w.Flush()
 	}
 	return w.err
@@ -231,7 +233,7 @@ func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err
 	}
-	pending := w.out.pending()
+	pending := w.out.Pending()
 	if err := w.out.flush(); err != nil {
 		w.lost += uint64(pending)
 		return w.fail(err)
@@ -239,16 +241,11 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-func (w *Writer) splitBefore(m *Message) error {
+// isFull reports whether a message begins a new file.
+func (w *Writer) isFull(m *Message) bool {
 	o := &w.opts
-	if w.empty {
-		return nil
-	}
-	if o.MaxFileSize > 0 && w.out.size() >= o.MaxFileSize ||
-		o.MaxFileDuration > 0 && m.LogTime-w.start >= int64(o.MaxFileDuration) {
-		return w.Split()
-	}
-	return nil
+	return !w.empty && (o.MaxFileSize > 0 && w.out.Size() >= o.MaxFileSize ||
+		o.MaxFileDuration > 0 && m.LogTime-w.start >= int64(o.MaxFileDuration))
 }
 
 // Split finishes the current file and begins a new one.
@@ -388,9 +385,9 @@ func (w *Writer) Stats() Stats {
 		_, _, n := w.out.span()
 		s.Written += n
 		if w.err == nil {
-			s.Written += uint64(w.out.pending())
+			s.Written += uint64(w.out.Pending())
 		}
-		s.Bytes += w.out.size()
+		s.Bytes += w.out.Size()
 		s.Files++
 	}
 	return s
