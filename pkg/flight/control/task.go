@@ -1,10 +1,9 @@
 package control
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
-	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/reference"
 )
@@ -34,20 +33,10 @@ func NewTaskReference(task string, path reference.Reference) (*TaskReference, er
 	return c, nil
 }
 
-// own is the reference that a task has by itself.
+// own is the reference that a task has by itself. Features has none here: its policy needs a camera.
 func own(task string) (reference.Reference, error) {
-	var s reference.Spec
-	switch task {
-	case "hover":
-		s = new(reference.Hover)
-	case "track":
-		s = new(reference.FigureEight)
-	case "land":
-		s = new(reference.Landing)
-	default:
-		return nil, fmt.Errorf("task %q has no reference of its own, expected hover, track or land, or a reference",
-			task)
+	if task == "features" {
+		return nil, errors.New(`task "features" needs a camera, which no node has`)
 	}
-	param.Default(s)
-	return reference.New(s)
+	return reference.OfTask(task)
 }
