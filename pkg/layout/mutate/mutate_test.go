@@ -101,13 +101,30 @@ func TestRunReportsEachOutcome(t *testing.T) {
 	}
 }
 
-func TestTryRefusesTestsThatFailAnyway(t *testing.T) {
+func TestTryRefusesTestsThatSayNothing(t *testing.T) {
 	dir := t.TempDir()
-	m := mutation{name: "a", file: "x.go", old: "1", new: "2", test: []string{"./nowhere"}}
+	for name, text := range map[string]string{"go.mod": "module toy\n\ngo 1.26\n", "x.go": "package toy\n",
+		"x_test.go": "package toy\n\nimport \"testing\"\n\nfunc TestIt(*testing.T) {}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Chdir(dir)
-	if _, err := tryAll(context.Background(), []mutation{m}, 1, time.Minute, &strings.Builder{}); err == nil ||
-		!strings.Contains(err.Error(), "fails without a mutation") {
-		t.Errorf("got %v", err)
+	for _, c := range []struct {
+		name string
+		test []string
+		want string
+	}{
+		{"fail anyway", []string{"./nowhere"}, "fails without a mutation"},
+		{"are not there", []string{".", "-run", "TestOther"}, "go test . -run TestOther runs no test"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := mutation{name: "a", file: "x.go", old: "toy", new: "other", test: c.test}
+			_, err := tryAll(context.Background(), []mutation{m}, 1, time.Minute, &strings.Builder{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

@@ -77,8 +77,12 @@ func tryAll(ctx context.Context, all []mutation, jobs int, limit time.Duration, 
 func try(ctx context.Context, dir string, m mutation, limit time.Duration, sound *sync.Map) (result, error) {
 	tests := strings.Join(m.test, " ")
 	if _, known := sound.Load(tests); !known {
-		if output, err := goTest(ctx, dir, m.test, limit); err != nil {
+		output, err := goTest(ctx, dir, m.test, limit)
+		if err != nil {
 			return result{}, fmt.Errorf("go test %s fails without a mutation: %w\n%s", tests, err, output)
+		}
+		if passes.FindString(output) == "" {
+			return result{}, fmt.Errorf("go test %s runs no test", tests)
 		}
 		sound.Store(tests, true)
 	}
@@ -122,6 +126,7 @@ func goTest(ctx context.Context, dir string, args []string, limit time.Duration)
 var (
 	buildFailed = regexp.MustCompile(`(?m)^FAIL\t\S+ \[(?:build|setup) failed\]$`)
 	testFailed  = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+	passes      = regexp.MustCompile(`(?m)^ok  \t\S+\t(?:[0-9.]+s|\(cached\))$`) // not "[no tests to run]"
 	panicked    = regexp.MustCompile(`(?m)^panic: .*`)
 )
 
