@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoOwner: Wait could not report an entity without an owner.
-var ErrNoOwner = errors.New("expected an owner, whom Wait would name")
+var ErrNoOwner = errors.New("expected an owner, by which Wait reports the entity")
 
 // Check returns an error that names the topic when its name or type is malformed.
 func (t Topic) Check() error { return check("topic", t.Name, t.Type) }

@@ -51,7 +51,7 @@ func (s Settings) security() (*dds.Security, error) {
 	case s.Getenv("ROS_SECURITY_STRATEGY") == "Enforce":
 		return nil, fmt.Errorf("ROS_SECURITY_STRATEGY is Enforce, but %w", err)
 	}
-	s.Log.Warn().Msgf("ROS_SECURITY_ENABLE is true, but %v: speaking openly", err)
+	s.Log.Warn().Msgf("ROS_SECURITY_ENABLE is true, but %v: going on without encryption", err)
 	return nil, nil
 }
 

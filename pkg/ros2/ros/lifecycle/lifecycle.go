@@ -211,7 +211,7 @@ func available(s State) string {
 		list = append(list, fmt.Sprintf("%s (%d)", t.Label, t.ID))
 	}
 	if list == nil {
-		return "none: it is the last one"
+		return "none: the state is final"
 	}
 	return strings.Join(list, " or ")
 }

@@ -197,7 +197,7 @@ func TestRefusalSaysWhatIsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Change(lifecycle.Configure, ok, nothing)
-	if want := "no such transition: 1 in state finalized, expected none: it is the last one"; err == nil ||
+	if want := "no such transition: 1 in state finalized, expected none: the state is final"; err == nil ||
 		err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
