@@ -48,7 +48,7 @@ type Options struct {
 	Limits PlausibleRange
 }
 
-// Limits of the airframe: rates of a CSV beyond them are refused. Zero is unknown.
+// PlausibleRange of the airframe: rates of a CSV beyond them are refused. Zero is unknown.
 type PlausibleRange struct {
 	Rate float64 // |ω_B|, rad/s
 }

@@ -43,7 +43,7 @@ type Assembler struct {
 	counts   Counts
 }
 
-// Row is one step as it was assembled.
+// AlignedRow is one step as it was assembled.
 type AlignedRow struct {
 	Stamp   int64     // t_k, ns
 	Segment int       // counted from 0; the rows of a segment are Δt apart

@@ -114,7 +114,7 @@ func (m *Memory) Use(bundle string, dt float64, encode Encode) {
 	m.previous, m.current, m.state = m.current, nil, Undecided
 }
 
-// place sees to it that a condition has a middle of the present bundle.
+// updateCenter sees to it that a condition has a middle of the present bundle.
 func (m *Memory) updateCenter(c *Condition) {
 	if c.Bundle == m.bundle || len(c.Windows) == 0 {
 		return
@@ -132,7 +132,7 @@ func (m *Memory) updateCenter(c *Condition) {
 	m.dirty = true
 }
 
-// forget begins the average anew.
+// resetAverage begins the average anew.
 func (m *Memory) resetAverage() {
 	m.ring, m.next, m.filled, m.older, m.newer = nil, 0, false, nil, nil
 	m.unknownSince = math.NaN()
@@ -232,7 +232,7 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// leave is undecided from now on.
+// setUndecided is undecided from now on.
 func (m *Memory) setUndecided() {
 	if m.current != nil {
 		m.previous, m.current = m.current, nil
@@ -268,7 +268,7 @@ func (m *Memory) discover(mean []float64) {
 	m.enter(c)
 }
 
-// live counts the time in the present condition and keeps windows of it.
+// accumulate counts the time in the present condition and keeps windows of it.
 func (m *Memory) accumulate(dt float64, window []quad.Step) {
 	c := m.current
 	c.Seconds += dt
@@ -278,7 +278,7 @@ func (m *Memory) accumulate(dt float64, window []quad.Step) {
 	}
 }
 
-// Now is the present condition, nil while undecided, and the state. The condition is the memory's own.
+// Current is the present condition, nil while undecided, and the state. The condition is the memory's own.
 func (m *Memory) Current() (*Condition, State) { return m.current, m.state }
 
 // Distance is that of the mean latent from the nearest condition's middle; +Inf without any.

@@ -12,7 +12,7 @@ import (
 	"vnd/pkg/core/atomicfile"
 )
 
-// kept is the file. Names may be edited while no node has it open.
+// fileContents is the file. Names may be edited while no node has it open.
 type fileContents struct {
 	Format     int          `json:"format"`
 	Robot      string       `json:"robot"`

@@ -46,7 +46,7 @@ func (a *actuator) hover() {
 	}
 }
 
-// use believes in another chain from now on; dt is the Δt of its bundle and tick the time between two commands, s.
+// setModel believes in another chain from now on; dt is the Δt of its bundle and tick the time between two commands, s.
 func (a *actuator) setModel(m quadrotor.Actuator, dt, tick float64) {
 	a.thrust = newChannel(m.ThrustGain, m.ThrustDelay, m.ThrustLag, dt, tick)
 	a.rates = newChannel(m.RateGain, m.RateDelay, m.RateLag, dt, tick)

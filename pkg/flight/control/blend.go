@@ -7,7 +7,7 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// join leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity
+// blend leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity
 // jumps and what both keep out of, such as a fence, is kept out of.
 type blend struct {
 	from  func(t float64) quad.Reference // nil: there is nothing to lead from

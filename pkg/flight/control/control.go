@@ -58,13 +58,13 @@ func (c *Config) Fence() (lo, hi so3.Vec3) {
 // Nearby is how far from the beginning of its course a robot may be handed over, m.
 const MaxHandoverDistance = 1.0
 
-// Poised reports whether a policy that is to follow r can take over a robot: it flies, for no policy was trained to
-// take off, and is near.
+// ReadyForHandover reports whether a policy that is to follow r can take over a robot: it flies, for no policy was
+// trained to take off, and is near.
 func (c *Config) ReadyForHandover(s *quad.State, r *quad.Reference) bool {
 	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= MaxHandoverDistance
 }
 
-// Measured is a sample of motion capture, or of another estimator.
+// Sample is a sample of motion capture, or of another estimator.
 type Sample struct {
 	Stamp       int64 // ns
 	State       quad.State

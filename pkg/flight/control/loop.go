@@ -60,8 +60,8 @@ func New(c Config) (*Loop, error) {
 	return l, nil
 }
 
-// Fly flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the same
-// kind. After the first it allocates nothing.
+// SetPolicy flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the
+// same kind. After the first it allocates nothing.
 func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	if l.runner != nil {
 		l.runner.Swap(c.buffers, c.dt)
@@ -72,7 +72,8 @@ func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	l.policy = c
 }
 
-// Follow takes up a course at the next tick. In flight the reference goes over to it from that of the course before.
+// SetReference takes up a course at the next tick. In flight the reference goes over to it from that of the course
+// before.
 func (l *Loop) SetReference(c *TaskReference) {
 	if before := l.task; before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped {
 		c.blend = blend{from: before.at, since: math.NaN()}
@@ -92,7 +93,7 @@ func (l *Loop) Reset() error {
 
 func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 
-// Sense takes a sample and reports whether the state is now that of its stamp. A doubtful sample is none.
+// AddSample takes a sample and reports whether the state is now that of its stamp. A doubtful sample is none.
 func (l *Loop) AddSample(m *Sample) bool {
 	l.setOrigin(m.Stamp)
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
@@ -133,7 +134,7 @@ func (l *Loop) setOrigin(ns int64) {
 // control authority if commands are followed from such a place on.
 func (l *Loop) SetEngaged(engaged bool) { l.notOffboard = !engaged }
 
-// Hear takes what an encoder said. Tick judges whether it can be used.
+// SetLatent takes what an encoder said. Tick judges whether it can be used.
 func (l *Loop) SetLatent(z *Latent) {
 	if len(z.Mean) > maxLatent {
 		return
@@ -178,8 +179,8 @@ func (l *Loop) continuity(t float64) {
 	}
 }
 
-// usable is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of another
-// size, stale or from the future, or no number.
+// usableLatent is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of
+// another size, stale or from the future, or no number.
 func (l *Loop) usableLatent(now int64) []float32 {
 	if l.notOffboard { // of commands that were not flown
 		return nil
@@ -201,15 +202,15 @@ func (l *Loop) usableLatent(now int64) []float32 {
 // Guard is the loop's guard: what it did, and what it is to do. It belongs to the loop's goroutine.
 func (l *Loop) Guard() *guard.Guard { return l.guard }
 
-// Craft and Course are what flies now; nil before the first.
+// Policy and TaskReference are what flies now; nil before the first.
 func (l *Loop) Policy() *LoadedPolicy         { return l.policy }
 func (l *Loop) TaskReference() *TaskReference { return l.task }
 
-// Since has a loop that has seen nothing count its times from the second of an instant, ns: that of the first sample,
-// where the sample itself is not at hand.
+// SetOrigin has a loop that has seen nothing count its times from the second of an instant, ns: that of the first
+// sample, where the sample itself is not at hand.
 func (l *Loop) SetOrigin(ns int64) { l.setOrigin(ns) }
 
-// Recall has c taken for what the policy asked for in the last tick: by who knows what was flown.
+// OverrideLastCommand has c taken for what the policy asked for in the last tick: by who knows what was flown.
 func (l *Loop) OverrideLastCommand(c quad.Command) { l.runner.OverrideLastCommand(c) }
 
 // Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.
@@ -218,7 +219,7 @@ func (l *Loop) Inputs() []float32 { return l.runner.Inputs() }
 // Counts of the estimator.
 func (l *Loop) Counts() estimator.Counts { return l.estimator.Counts() }
 
-// Doubt is about the sample that Sense took last.
+// Validity is that of the sample that AddSample took last.
 func (l *Loop) Validity() Validity { return l.validity }
 
 // Stamp is that of the state of the last tick, ns.

@@ -10,7 +10,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Craft is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop flies it.
+// LoadedPolicy is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop
+// flies it.
 type LoadedPolicy struct {
 	ID    string
 	Tasks []string // that its policy was trained for
@@ -21,7 +22,7 @@ type LoadedPolicy struct {
 	actuator quadrotor.Actuator
 }
 
-// Prepare makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
+// LoadPolicy makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
 func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, error) {
 	if b.Robot != robot {
 		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
@@ -41,14 +42,14 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 	return c, nil
 }
 
-// Flies reports whether the policy was trained for a task.
+// TrainedFor reports whether the policy was trained for a task.
 func (c *LoadedPolicy) TrainedFor(task string) bool { return slices.Contains(c.Tasks, task) }
 
 // Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
 func (c *LoadedPolicy) Looks() int  { return c.policy.Observation.Looks }
 func (c *LoadedPolicy) Latent() int { return c.policy.Latent }
 
-// Listens reports whether the latent makes a difference to the policy.
+// UsesLatent reports whether the latent makes a difference to the policy.
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
 // InputNames are those of the inputs of the policy's network.
@@ -60,5 +61,5 @@ func (c *LoadedPolicy) InputNames() []string {
 	return names
 }
 
-// Look is the time of look-ahead k from now, s.
+// LookaheadTime is the time of look-ahead k from now, s.
 func (c *LoadedPolicy) LookaheadTime(k int) float64 { return c.policy.Observation.Look(k) }

@@ -1,7 +1,7 @@
 package control
 
-// Pace says when a tick is due: at the samples nearest to a grid of the period and, where none come, by the clock, so
-// that the guard has its word also when the state is missing. Times are ns.
+// Scheduler says when a tick is due: at the samples nearest to a grid of the period and, where none come, by the clock,
+// so that the guard has its word also when the state is missing. Times are ns.
 type Scheduler struct {
 	period int64
 	due    int64 // on the samples' stamps
@@ -10,10 +10,10 @@ type Scheduler struct {
 	missed uint64
 }
 
-// NewPace is a pace of one tick every period ns.
+// NewScheduler makes one tick due every period ns.
 func NewScheduler(period int64) Scheduler { return Scheduler{period: period} }
 
-// Sample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.
+// DueAtSample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.
 func (p *Scheduler) DueAtSample(stamp, now int64) bool {
 	early := p.period * 9 / 20
 	switch late := stamp - p.due; {
@@ -31,7 +31,7 @@ func (p *Scheduler) DueAtSample(stamp, now int64) bool {
 	return true
 }
 
-// Clock reports whether a tick is due at now for want of samples, and counts it as made.
+// DueByClock reports whether a tick is due at now for want of samples, and counts it as made.
 func (p *Scheduler) DueByClock(now int64) bool {
 	if !p.begun || now >= p.last && now-p.last < p.period*3/2 {
 		return false

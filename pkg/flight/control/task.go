@@ -8,7 +8,8 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// Course is a task and the reference that it follows, from the tick on at which it is taken up. It belongs to one Loop.
+// TaskReference is a task and the reference that it follows, from the tick on at which it is taken up. It belongs to
+// one Loop.
 type TaskReference struct {
 	Task string
 	Path reference.Reference
@@ -19,7 +20,7 @@ type TaskReference struct {
 	blend     blend
 }
 
-// NewCourse is a course along a path; nil is the task's own.
+// NewTaskReference follows a path; nil is the task's own.
 func NewTaskReference(task string, path reference.Reference) (*TaskReference, error) {
 	if path == nil {
 		var err error

@@ -5,7 +5,7 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// Tick is all that there is to know of one tick.
+// TickRecord is all that there is to know of one tick.
 type TickRecord struct {
 	Seq         uint64 // from 0
 	Stamp       int64  // of State, ns
@@ -53,7 +53,7 @@ func (l *Loop) Record(t *TickRecord) {
 // mostLooks is how far a policy may look ahead, in points.
 const maxLookaheads = 50
 
-// NewTick is a tick with room for whatever is flown.
+// NewTickRecord is a tick with room for whatever is flown.
 func NewTickRecord() TickRecord {
 	return TickRecord{Reference: make([]quad.Reference, 0, maxLookaheads), Latent: make([]float32, 0, maxLatent)}
 }

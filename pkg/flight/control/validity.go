@@ -8,7 +8,7 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Doubt is why a sample cannot be the state of the robot, so that nobody flies it.
+// Validity is why a sample cannot be the state of the robot, so that nobody flies it.
 type Validity uint8
 
 // Doubts; the first of this order counts.
@@ -29,7 +29,7 @@ const (
 	upsideDown      = -0.5 // upward part of the body's z axis
 )
 
-// doubt judges a sample. flown is whether there was a tick already: in flight a robot may be upside down.
+// validity judges a sample. flown is whether there was a tick already: in flight a robot may be upside down.
 func (c *Config) validity(m *Sample, flown bool) Validity {
 	p := m.State.P
 	switch sum := p.X + p.Y + p.Z; {
@@ -57,7 +57,7 @@ func (c *Config) reach() float64 {
 	return max(largest(lo), largest(hi))
 }
 
-// Explain says in a line what is wrong with a sample of a topic, and what was expected.
+// ExplainInvalid says in a line what is wrong with a sample of a topic, and what was expected.
 func (c *Config) ExplainInvalid(topic string, m *Sample, d Validity) string {
 	p, up := m.State.P, m.State.Q.ZAxis()
 	at := fmt.Sprintf("position (%.4g, %.4g, %.4g) m", p.X, p.Y, p.Z)

@@ -33,7 +33,7 @@ func newBelief(c *Config) belief {
 	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1)}
 }
 
-// take looks at a valid state of a new stamp, under the command sent last, and reports whether it is believed.
+// update looks at a valid state of a new stamp, under the command sent last, and reports whether it is believed.
 func (b *belief) update(s *quad.State, stamp float64, sent quad.Command) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
@@ -75,7 +75,7 @@ func (b *belief) agrees(s, expected *quad.State) bool {
 	return s.P.Sub(expected.P).Norm() <= b.jump && turn <= b.jumpAngle
 }
 
-// reckon carries the belief on to now under the command sent.
+// deadReckon carries the belief on to now under the command sent.
 func (b *belief) deadReckon(now float64, sent quad.Command) {
 	move(&b.state, min(max(now-b.at, 0), maxReckoning), sent, b.wind)
 	b.at = now

@@ -28,7 +28,7 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 	return found
 }
 
-// observe brings the belief up to date: by the state given or, where that cannot be used, by dead reckoning.
+// checkState brings the belief up to date: by the state given or, where that cannot be used, by dead reckoning.
 func (g *Guard) checkState(in *Input, dt float64) Cause {
 	b, wrong := &g.belief, None
 	switch age := in.Now - in.Stamp; {
@@ -57,7 +57,7 @@ func (g *Guard) checkState(in *Input, dt float64) Cause {
 	return wrong
 }
 
-// take hands the belief a new state.
+// updateBelief hands the belief a new state.
 func (g *Guard) updateBelief(in *Input) {
 	before := g.belief.state.P
 	believed := g.belief.update(&in.State, in.Stamp, g.sent)
@@ -69,7 +69,7 @@ func (g *Guard) updateBelief(in *Input) {
 	}
 }
 
-// motion looks at the robot's motion.
+// checkMotion looks at the robot's motion.
 func (g *Guard) checkMotion() Cause {
 	s := &g.belief.state
 	switch {
@@ -85,7 +85,7 @@ func (g *Guard) checkMotion() Cause {
 	return None
 }
 
-// asked looks at the policy's command.
+// checkCommand looks at the policy's command.
 func (g *Guard) checkCommand(c quad.Command, dt float64) Cause {
 	if !finite(c) {
 		return NotFinite

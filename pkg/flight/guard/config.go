@@ -53,7 +53,7 @@ func (b *box) inside(p so3.Vec3, margin float64) so3.Vec3 {
 	return so3.Vec3{X: clip(p.X, b.lo.X, b.hi.X), Y: clip(p.Y, b.lo.Y, b.hi.Y), Z: clip(p.Z, b.lo.Z, b.hi.Z)}
 }
 
-// stop is where a robot comes to rest that brakes now.
+// stoppingPoint is where a robot comes to rest that brakes now.
 func (c *Config) stoppingPoint(s *quad.State) so3.Vec3 {
 	return s.P.Add(s.V.Scale(c.Reaction + s.V.Norm()/(2*c.Brake)))
 }

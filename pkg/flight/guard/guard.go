@@ -96,7 +96,7 @@ func (g *Guard) Tick(in *Input) quad.Command {
 	return g.sent
 }
 
-// stand sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no
+// standBy sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no
 // flight of the policy, and neither does a hand-over that was none; one that tripped the guard in a flight before goes
 // on, and so does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where
 // it holds, or lands, when commands are followed again.
@@ -237,7 +237,7 @@ func (g *Guard) Tripped() Cause {
 	return g.cause
 }
 
-// Breach is what was wrong at the last tick, tripped already or not.
+// Violation is what was wrong at the last tick, tripped already or not.
 func (g *Guard) Violation() Cause { return g.violation }
 
 // Count is how often something went wrong: from a tick without it to one with it.

@@ -118,7 +118,7 @@ func arc(v so3.Vec3) so3.Vec3 {
 	return axis.Scale(angle / sin)
 }
 
-// shorten returns v, at most most long.
+// clampNorm returns v, at most most long.
 func clampNorm(v so3.Vec3, most float64) so3.Vec3 {
 	if n := v.Norm(); n > most {
 		return v.Scale(most / n)
@@ -135,8 +135,8 @@ type Path interface {
 	At(t float64) quad.Reference
 }
 
-// Follower flies a path by the law: a baseline, and the pilot of flights for learning. It implements quad.Controller;
-// times are those of the path.
+// PathFollower flies a path by the law: a baseline, and the controller of flights for learning. It implements
+// quad.Controller; times are those of the path.
 type PathFollower struct {
 	*Law
 	Path Path

@@ -100,7 +100,7 @@ func (e *Encoder) newest() *quad.Step {
 	return &s[len(s)-1]
 }
 
-// known reports whether the window is whole.
+// whole reports whether the window is whole.
 func (e *Encoder) whole() bool { return e.n > 0 && e.rows.Full() }
 
 // Known reports whether Mean is of a whole window.

@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Reader is a model with the room that it takes to read one window.
+// LoadedModel is a model with the room that it takes to read one window.
 type LoadedModel struct {
 	model *vnd.Model[float32]
 	robot vnd.Quadrotor
@@ -31,7 +31,7 @@ type LoadedModel struct {
 	noveltyKnown bool // novelty is of this window
 }
 
-// NewReader makes a reader of a model of the quadrotor q.
+// LoadModel makes a model of the quadrotor q ready to read windows.
 func LoadModel(m *vnd.Model[float32], q vnd.Quadrotor) (*LoadedModel, error) {
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
 	rows, err := quad.NewWindow(T, q.Dt)
@@ -51,7 +51,7 @@ func LoadModel(m *vnd.Model[float32], q vnd.Quadrotor) (*LoadedModel, error) {
 	return r, nil
 }
 
-// read encodes the rows, or takes the prior mean where they are not whole or the model makes no number of them.
+// encode encodes the rows, or takes the prior mean where they are not whole or the model makes no number of them.
 func (r *LoadedModel) encode(whole bool) {
 	r.known, r.noveltyKnown = whole, false
 	if !whole {
@@ -78,7 +78,7 @@ func (r *LoadedModel) encode(whole bool) {
 	}
 }
 
-// surprise returns the novelty of the window read last. Its rows are one batch: they share the latent.
+// computeNovelty returns the novelty of the window read last. Its rows are one batch: they share the latent.
 func (r *LoadedModel) computeNovelty() float32 {
 	if r.noveltyKnown {
 		return r.novelty

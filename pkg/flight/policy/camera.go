@@ -48,7 +48,7 @@ func (c *Camera) Size() int { return perFeature * c.Count() }
 // Count is the number of points.
 func (c *Camera) Count() int { return len(c.Points) / 3 }
 
-// Marks writes the points [N][3] as they stand in the world around the reference
+// PlacePoints writes the points [N][3] as they stand in the world around the reference
 // of the place to hover at.
 func PlacePoints[F kernel.Float](c *Camera, r quad.Reference, marks []F) {
 	sin, cos := math.Sincos(r.Yaw)

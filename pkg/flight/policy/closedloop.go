@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Learned is all of a bundle that flies: a policy, and the model whose latents it
+// LoadedBundle is all of a bundle that flies: a policy, and the model whose latents it
 // flies under.
 type LoadedBundle struct {
 	ID     string
@@ -19,7 +19,7 @@ type LoadedBundle struct {
 	Robot  vnd.Quadrotor       // of the model
 }
 
-// Unpack refuses, in words, a bundle that cannot fly.
+// Load refuses, in words, a bundle that cannot fly.
 func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	if !In(b) {
 		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
@@ -39,7 +39,7 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	return l, nil
 }
 
-// Listens reports whether the policy has a latent among its inputs that makes a
+// UsesLatent reports whether the policy has a latent among its inputs that makes a
 // difference: one trained without a model only leaves room for it.
 func (p *Policy[F]) UsesLatent() bool {
 	first := p.Net.Tensors()[0]
@@ -52,7 +52,7 @@ func (p *Policy[F]) UsesLatent() bool {
 	return false
 }
 
-// Flyer flies a bundle in a loop without nodes as the nodes do: its policy, under
+// ClosedLoopRunner flies a bundle in a loop without nodes as the nodes do: its policy, under
 // the latent that its encoder makes of what was flown before this tick. It is a
 // quad.Controller for one goroutine, ticking once per Δt of the bundle.
 type ClosedLoopRunner struct {
@@ -60,7 +60,7 @@ type ClosedLoopRunner struct {
 	Encoder *latent.Encoder // nil: the policy listens to none
 }
 
-// NewFlyer flies a bundle along a reference (t in s).
+// NewClosedLoopRunner flies a bundle along a reference (t in s).
 func NewClosedLoopRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
 	l, err := Load(b)
 	if err != nil {
@@ -69,7 +69,7 @@ func NewClosedLoopRunner(b *bundle.Bundle, reference func(t float64) quad.Refere
 	return l.NewRunner(reference)
 }
 
-// Flyer flies along a reference (t in s). Flyers share policy and model.
+// NewRunner flies along a reference (t in s). Runners share policy and model.
 func (l *LoadedBundle) NewRunner(reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
 	f := &ClosedLoopRunner{Runner: NewRunner(l.Policy, l.Dt, reference)}
 	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.UsesLatent() {

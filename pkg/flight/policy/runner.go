@@ -8,7 +8,7 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// Pilot flies a policy along a reference: a quad.Controller for one goroutine,
+// Runner flies a policy along a reference: a quad.Controller for one goroutine,
 // which allocates nothing per tick.
 type Runner struct {
 	*Buffers
@@ -28,7 +28,7 @@ type Runner struct {
 	u         [nU]float32
 }
 
-// Seat is a policy with all that a Pilot needs to fly it, made beforehand. It is
+// Buffers is a policy with all that a Runner needs to fly it, made beforehand. It is
 // one pilot's at a time.
 type Buffers struct {
 	policy *Policy[float32]
@@ -41,7 +41,7 @@ type Buffers struct {
 	tape   *nets.PolicyTape[float32]
 }
 
-// NewSeat makes a policy ready.
+// NewBuffers makes a policy ready.
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
 		past: make([]float32, p.Observation.Past*nU),
@@ -52,7 +52,7 @@ func NewBuffers(p *Policy[float32]) *Buffers {
 	return s
 }
 
-// NewPilot makes a pilot of a policy trained at steps of dt seconds.
+// NewRunner makes a runner of a policy trained at steps of dt seconds.
 func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Runner {
 	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) *quad.Reference {
@@ -64,11 +64,11 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 	return f
 }
 
-// Use flies another policy from the next tick on. Past actions and the latent
+// SetPolicy flies another policy from the next tick on. Past actions and the latent
 // are kept where they fit.
 func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 
-// Take is Use for a policy made ready, trained at steps of dt seconds: it
+// Swap is SetPolicy for a policy made ready, trained at steps of dt seconds: it
 // allocates nothing.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
@@ -92,10 +92,10 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	copy(s.past, before.past)
 }
 
-// Follow flies along another reference from the next tick on.
+// SetReference flies along another reference from the next tick on.
 func (f *Runner) SetReference(reference func(t float64) quad.Reference) { f.reference = reference }
 
-// Latent sets z[Z] for the ticks that follow; nil or a latent of another size
+// SetLatent sets z[Z] for the ticks that follow; nil or a latent of another size
 // is the prior mean, 0.
 func (f *Runner) SetLatent(z []float32) {
 	if len(z) != len(f.z) {
@@ -105,7 +105,7 @@ func (f *Runner) SetLatent(z []float32) {
 	copy(f.z, z)
 }
 
-// See takes the features of a frame of time t, one for each point of the policy's
+// AddFrame takes the features of a frame of time t, one for each point of the policy's
 // camera and in their order. A frame of another size, older than the newest, or
 // for a policy that sees positions is not taken.
 func (f *Runner) AddFrame(t float64, features []Feature) {
@@ -126,7 +126,7 @@ func (f *Runner) AddFrame(t float64, features []Feature) {
 // farthest is how far from its middle a frame may show a feature, in focal lengths.
 const farthest = 1e3
 
-// view is what the policy sees of the newest frame at a time.
+// features is what the policy sees of the newest frame at a time.
 func (f *Runner) features(t float64) []float32 {
 	if f.seen != nil && t-f.frameTime > f.policy.Observation.Camera.Stale {
 		return f.hidden
@@ -165,7 +165,7 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 	return p.Command(f.u)
 }
 
-// Recall has c taken for what the last tick commanded: by who knows what was flown.
+// OverrideLastCommand has c taken for what the last tick commanded: by who knows what was flown.
 func (f *Runner) OverrideLastCommand(c quad.Command) {
 	middle, half := f.policy.Scale()
 	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
@@ -179,7 +179,7 @@ func (f *Runner) OverrideLastCommand(c quad.Command) {
 // the next tick.
 func (f *Runner) Inputs() []float32 { return f.x }
 
-// enter puts the mean action of each Δt that has passed into the past: a policy
+// addPastAction puts the mean action of each Δt that has passed into the past: a policy
 // that ticks faster than it was trained sees what it saw in training.
 func (f *Runner) addPastAction(t float64) {
 	if math.IsNaN(f.nextPast) {

@@ -57,9 +57,9 @@ func (s *Landing) Build() (Reference, error) {
 	return l, nil
 }
 
-// between is the duration of a quintic over the distance d that begins at speed v, within a speed and an acceleration:
-// the time from rest, where the greatest speed is 15/8 d/T and the greatest acceleration 10/√3 d/T², and the time to
-// lose v, whose part of the acceleration is at most 4 v/T.
+// legDuration is the duration of a quintic over the distance d that begins at speed v, within a speed and an
+// acceleration: the time from rest, where the greatest speed is 15/8 d/T and the greatest acceleration 10/√3 d/T², and
+// the time to lose v, whose part of the acceleration is at most 4 v/T.
 func legDuration(d, v, speed, acceleration float64) float64 {
 	const least = 0.1 // a step of nothing takes some time too
 	return max(least, 15./8*d/speed, math.Sqrt(10/math.Sqrt(3)*d/acceleration)) + 4*v/acceleration

@@ -87,8 +87,8 @@ func (s *Polynomial) legs(ps []so3.Vec3) ([]float64, error) {
 	return legs, nil
 }
 
-// pace stretches or shrinks all durations alike until the greatest speed or acceleration is as asked. A path from rest
-// to rest keeps its shape by that: speeds go with 1/time, accelerations with 1/time².
+// scaleTime stretches or shrinks all durations alike until the greatest speed or acceleration is as asked. A path from
+// rest to rest keeps its shape by that: speeds go with 1/time, accelerations with 1/time².
 func scaleTime(pieces []piece, speed, acceleration float64) {
 	const samples = 200 // a piece: what is missed between them is far below 1 %
 	var v2, a2 float64

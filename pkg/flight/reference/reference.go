@@ -69,7 +69,7 @@ func New(s Spec) (Reference, error) {
 	return parse(data) // what JSON cannot say, Go cannot either
 }
 
-// Start returns r for a robot that is at s when it begins. Only a landing whose spec names no place to start from
+// StartAt returns r for a robot that is at s when it begins. Only a landing whose spec names no place to start from
 // depends on that; all others are returned as they are.
 func StartAt(r Reference, s *quad.State) (Reference, error) {
 	l, ok := r.Spec().(*Landing)

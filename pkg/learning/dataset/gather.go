@@ -58,10 +58,10 @@ type gatherer struct {
 	losses  StepLosses
 }
 
-// Newx rows dt seconds apart; guarded is the confidence of rows that the guard flew.
+// newGatherer gathers rows dt seconds apart; guarded is the confidence of rows that the guard flew.
 func newGatherer(dt, guarded float64) *gatherer { return &gatherer{dt: dt, guarded: float32(guarded)} }
 
-// StepLosses so far.
+// Losses returns those so far.
 func (g *gatherer) Losses() StepLosses { return g.losses }
 
 // late is how far back in the sequence a step may be that comes late; one further back is of another run.

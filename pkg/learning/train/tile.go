@@ -14,7 +14,7 @@ import (
 
 const nA = 4 // U, actions of the quadrotor
 
-// rollout settings of an epoch.
+// epoch holds the settings of an epoch.
 type epoch struct {
 	H     int
 	gamma float64

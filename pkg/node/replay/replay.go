@@ -40,7 +40,7 @@ type Report struct {
 // another processor, or another library for matrix products. 2e-6 was measured between C and Go.
 const Rounding = 2e-5
 
-// Tick is a tick flown again.
+// ReplayedTick is a tick flown again.
 type ReplayedTick struct {
 	Step   *msgs.Step
 	Craft  *control.LoadedPolicy // that flew it

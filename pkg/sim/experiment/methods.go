@@ -133,7 +133,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	}}, nil
 }
 
-// told is an oracle to whom the simulator whispers.
+// informedOracle is an oracle to whom the simulator whispers.
 type informedOracle struct{ *baseline.Oracle }
 
 // Inform implements closedloop.Informed.

@@ -30,8 +30,8 @@ const (
 	planeLeast = 20 // rows
 )
 
-// Survey finds the plane of the bundle that flies anew. It takes longer than anything else here: once a second is often
-// enough.
+// UpdatePlane finds the plane of the bundle that flies anew. It takes longer than anything else here: once a second is
+// often enough.
 func (s *Scene) UpdatePlane() {
 	s.mu.Lock()
 	last := s.rows.last()

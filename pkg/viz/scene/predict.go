@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Imagined is a rollout from a past state under the commands that were then sent, beside what was flown. Nothing
+// Prediction is a rollout from a past state under the commands that were then sent, beside what was flown. Nothing
 // measured after its start is in it, except these commands.
 type Prediction struct {
 	Bundle         string
@@ -29,7 +29,7 @@ func apart(a, b []so3.Vec3) float64 { return a[len(a)-1].Sub(b[len(b)-1]).Norm()
 // mostImagined are kept.
 const mostImagined = 600
 
-// believed is the learned model of a bundle, with the rows that it is asked about.
+// predictor is the learned model of a bundle, with the rows that it is asked about.
 type predictor struct {
 	id               string
 	dt               float64
@@ -43,7 +43,7 @@ type predictor struct {
 	last   float64
 }
 
-// Learn takes the model of a bundle, if it has one, for what the steps that fly it are compared with.
+// AddModel takes the model of a bundle, if it has one, for what the steps that fly it are compared with.
 func (s *Scene) AddModel(b *bundle.Bundle) error {
 	if !vnd.In(b) {
 		return nil
@@ -63,7 +63,7 @@ func (s *Scene) AddModel(b *bundle.Bundle) error {
 // mostModels are kept: of the bundle that flies, of those that came after it, and of some to roll back to.
 const mostModels = 4
 
-// believed is the model of a bundle; nil where it is not known.
+// predictor is the model of a bundle; nil where it is not known.
 func (s *Scene) predictor(id string) *predictor {
 	for _, m := range slices.Backward(s.models) {
 		if m.id == id {
@@ -123,7 +123,7 @@ func (m *predictor) add(c quad.Command) {
 	m.n++
 }
 
-// Imagine has the model imagine the last second of flight from its start, and reports whether it did: before there is a
+// Predict has the model imagine the last second of flight from its start, and reports whether it did: before there is a
 // model and a whole window there is nothing to imagine. One goroutine may call it at a time.
 func (s *Scene) Predict() (bool, error) {
 	s.mu.Lock()

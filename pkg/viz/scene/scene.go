@@ -21,7 +21,7 @@ import (
 // MaxLatent is how many numbers of a latent are kept; those beyond are not shown.
 const MaxLatent = 16
 
-// Row is a tick, as much as there is to see of it. Vectors are in the world.
+// TickRow is a tick, as much as there is to see of it. Vectors are in the world.
 type TickRow struct {
 	Stamp      int64 // of State, ns
 	State      quad.State
@@ -178,7 +178,7 @@ func (s *Scene) Path(m *navmsgs.Path) {
 	s.mu.Unlock()
 }
 
-// Now is what a look at the scene finds besides rows. Its slices are nobody else's, or never written to again.
+// Snapshot is what a look at the scene finds besides rows. Its slices are nobody else's, or never written to again.
 type Snapshot struct {
 	Epoch     uint64 // of the history
 	First     int64  // stamp of its first row, ns
@@ -199,7 +199,7 @@ type Snapshot struct {
 	Plane     *Plane       // nil before there is one
 }
 
-// Look tells what there is at a moment on the wall.
+// Snapshot tells what there is at a moment on the wall.
 func (s *Scene) Snapshot(now time.Time) Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()

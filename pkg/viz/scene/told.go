@@ -45,7 +45,7 @@ func (s *Scene) remember(b Bundle) int {
 	return len(s.bundles) - 1
 }
 
-// Published takes a bundle that was heard of at a moment on the wall. One that comes back after another goes to the
+// AddBundle takes a bundle that was heard of at a moment on the wall. One that comes back after another goes to the
 // end.
 func (s *Scene) AddBundle(m *msgs.Bundle, now time.Time) {
 	if m.ID == "" {
@@ -132,7 +132,7 @@ const (
 	stale        = 5 * time.Second // periods of the slowest updater
 )
 
-// Diagnosed takes what nodes said at a moment on the wall.
+// AddDiagnostics takes what nodes said at a moment on the wall.
 func (s *Scene) AddDiagnostics(m *diagnosticmsgs.DiagnosticArray, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ type Condition struct {
 	All     json.RawMessage // those that are remembered, a JSON array
 }
 
-// Flown takes what the encoder said of the condition at a moment on the wall.
+// SetCondition takes what the encoder said of the condition at a moment on the wall.
 func (s *Scene) SetCondition(m *diagnosticmsgs.DiagnosticStatus, now time.Time) {
 	c := Condition{Came: now, Message: m.Message}
 	for _, v := range m.Values {

@@ -36,7 +36,7 @@ type Config struct {
 	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
 }
 
-// Deeds are what the page can have done. The text says what came of it.
+// Actions are what the page can have done. The text says what came of it.
 type Actions struct {
 	Rollback func(ctx context.Context) (string, error)
 	Name     func(ctx context.Context, condition string) (string, error) // as vnd/srv/SetCondition
