@@ -90,7 +90,8 @@ func (a *ablationResult) has(name string) bool {
 
 // try has a variant learn and fly.
 func (a *ablateCommand) try(c *console, v *variant) error {
-	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task, Methods: experiment.MethodOurs,
+	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task,
+		Methods: experiment.MethodOurs,
 		Rounds:  a.Rounds,
 		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, Config: a.Config, Param: v.Params, Airframe: a.Airframe}
 	c.log.Info().Msg(v.Name)

@@ -202,7 +202,8 @@ func (b *bagExportCommand) Run(c *console) error {
 	if err := flightlog.WriteCSV(b.Out, f, o.Delta); err != nil {
 		return err
 	}
-	return c.show(&exportResult{Out: b.Out, Segments: len(f.Segments), Rows: rows([]quad.Flight{f}), Warnings: c.warnings})
+	return c.show(&exportResult{Out: b.Out, Segments: len(f.Segments), Rows: rows([]quad.Flight{f}),
+		Warnings: c.warnings})
 }
 
 // WriteText implements result.

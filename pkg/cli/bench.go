@@ -112,7 +112,8 @@ type benchPolicy struct {
 // Huber tracking cost through a frozen residual of the published sizes.
 func (b *benchPolicy) Run(c *console) error {
 	if b.Envs < 1 || b.Horizon < 1 || b.Epochs < 3 || b.Hidden < 1 || b.Hidden > 1024 || b.Threads < 0 {
-		return errors.New("expected at least one environment and step, 1 to 1024 hidden units, three epochs and no negative number of threads")
+		return errors.New("expected at least one environment and step, 1 to 1024 hidden units, three epochs and " +
+			"no negative number of threads")
 	}
 	m, q, err := published()
 	if err != nil {
@@ -162,7 +163,8 @@ type benchFit struct {
 // Run implements `vnd bench fit`.
 func (b *benchFit) Run(c *console) error {
 	if b.Batch < 2 || b.Steps < 1 || b.Steps > 200 || b.Epochs < 3 || b.Threads < 0 {
-		return errors.New("expected at least two contexts, one to 200 steps, three updates and no negative number of threads")
+		return errors.New("expected at least two contexts, one to 200 steps, three updates and no negative number " +
+			"of threads")
 	}
 	var cfg fit.Config
 	param.Default(&cfg)

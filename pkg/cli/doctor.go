@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/param"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/openloop"
 	"vnd/pkg/node/demo"
 	"vnd/pkg/node/doctor"
 )
@@ -104,9 +105,9 @@ func configured(path string) doctor.Check {
 }
 
 func usable(path string) doctor.Check {
-	m, err := load(path)
+	m, err := openloop.LoadModel(path)
 	if err != nil {
 		return check("bundle", doctor.Wrong, err.Error(), "it cannot be used")
 	}
-	return check("bundle", doctor.OK, fmt.Sprintf("%s is %s, Δt %g s, %d past rows", path, m.id, m.dt, m.rows), "")
+	return check("bundle", doctor.OK, fmt.Sprintf("%s is %s, Δt %g s, %d past rows", path, m.ID, m.Dt, m.Rows), "")
 }

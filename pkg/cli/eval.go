@@ -3,15 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"text/tabwriter"
 
 	"vnd/pkg/core/atomicfile"
-	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/airframe"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
@@ -37,33 +33,10 @@ type evalCommand struct {
 
 // evalResult is what `vnd eval` found.
 type evalResult struct {
-	Bundle   string    `json:"bundle"` // ID
-	Task     string    `json:"task"`
-	Rows     []evalRow `json:"rows"`
-	Warnings []string  `json:"warnings"`
-}
-
-// evalRow is one condition of a world.
-type evalRow struct {
-	World     string   `json:"world"`
-	Condition string   `json:"condition"` // empty: as scheduled
-	Flights   int      `json:"flights"`
-	Mean      float64  `json:"mean_m"` // position error, mean over the flights
-	P95       float64  `json:"p95_m"`
-	Max       float64  `json:"max_m"`
-	Crashes   int      `json:"crashes"`
-	Landed    *int     `json:"landed,omitempty"`
-	Law       float64  `json:"law_mean_m"` // of the geometric law in the same flights
-	LawCrash  int      `json:"law_crashes"`
-	Causes    []string `json:"causes,omitempty"` // of the crashes
-
-	Recoveries []evalRecovery `json:"recoveries,omitempty"` // from each switch of a schedule
-}
-
-// evalRecovery is how a flight came through a switch.
-type evalRecovery struct {
-	Flight int `json:"flight"` // from 1
-	closedloop.Recovery
+	Bundle   string                 `json:"bundle"` // ID
+	Task     string                 `json:"task"`
+	Rows     []experiment.Evaluated `json:"rows"`
+	Warnings []string               `json:"warnings"`
 }
 
 // Run implements `vnd eval`.
@@ -72,7 +45,7 @@ func (e *evalCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	out := &evalResult{Bundle: p.bundle.ID, Task: e.Task, Warnings: c.warnings}
+	out := &evalResult{Bundle: p.Bundle.ID, Task: e.Task, Warnings: c.warnings}
 	var shown []plot.Flown
 	for _, path := range e.World {
 		worlds, err := experiment.Scenarios(path)
@@ -83,19 +56,19 @@ func (e *evalCommand) Run(c *console) error {
 			if err := c.ctx.Err(); err != nil {
 				return err
 			}
-			row, first, err := p.fly(e, w)
+			row, first, err := p.Fly(w)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			out.Rows = append(out.Rows, *row)
-			shown = append(shown, first)
+			shown = append(shown, drawnFlight(w.Label(), first))
 		}
 	}
 	if e.Plot != "" {
 		const most = 12 // that can be told apart
-		title := fmt.Sprintf("%s, bundle %s", e.Task, p.bundle.ID)
+		title := fmt.Sprintf("%s, bundle %s", e.Task, p.Bundle.ID)
 		err := atomicfile.WriteFile(e.Plot, func(w io.Writer) error {
-			return plot.Flights(w, title, p.drawn(), shown[:min(most, len(shown))], nil)
+			return plot.Flights(w, title, drawnPath(p.Path), shown[:min(most, len(shown))], nil)
 		})
 		if err != nil {
 			return err
@@ -104,15 +77,7 @@ func (e *evalCommand) Run(c *console) error {
 	return c.show(out)
 }
 
-// flying is a policy ready to be flown.
-type flying struct {
-	bundle *bundle.Bundle
-	frame  *airframe.Airframe
-	path   reference.Reference // nil: each flight has its own landing
-	est    closedloop.Setup    // what all flights share
-}
-
-func (e *evalCommand) prepare() (*flying, error) {
+func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if e.Flights < 1 {
 		return nil, fmt.Errorf("--flights %d: expected at least 1", e.Flights)
 	}
@@ -123,19 +88,19 @@ func (e *evalCommand) prepare() (*flying, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &flying{frame: &frame}
-	if p.path, err = e.path(&frame); err != nil {
+	p := &experiment.Evaluation{Task: e.Task, Airframe: &frame, Flights: e.Flights, Seconds: e.Seconds,
+		Settle: e.Settle,
+		Seed:   e.Seed}
+	if p.Path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
 	var trained *policy.Policy[float32]
-	if p.bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {
+	if p.Bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {
 		return nil, err
 	}
-	p.est = closedloop.Setup{Tick: p.bundle.Dt, Limits: frame.Limits}
-	param.Default(&p.est.Estimate)
 	if trained.Pinhole != nil { // a camera as it was trained for
 		c := trained.Observation.Camera
-		p.est.Camera = &closedloop.Camera{Camera: c, Rate: 1 / p.bundle.Dt, Latency: float64(c.Delay) * p.bundle.Dt}
+		p.Camera = &closedloop.Camera{Camera: c, Rate: 1 / p.Bundle.Dt, Latency: float64(c.Delay) * p.Bundle.Dt}
 	}
 	return p, nil
 }
@@ -167,121 +132,15 @@ func (e *evalCommand) path(frame *airframe.Airframe) (reference.Reference, error
 	return frame.Reference(e.Task, e.Reference)
 }
 
-// fly flies a world's flights, and the geometric law in the same.
-func (p *flying) fly(e *evalCommand, w experiment.Scenario) (*evalRow, plot.Flown, error) {
-	row := &evalRow{World: w.Name, Condition: w.Condition, Flights: e.Flights}
-	var first plot.Flown
-	landed := 0
-	for k := range e.Flights {
-		setup, path, err := p.setup(e, w, e.Seed+uint64(k))
-		if err != nil {
-			return nil, first, err
-		}
-		runner, err := policy.NewClosedLoopRunner(p.bundle, path.At)
-		if err != nil {
-			return nil, first, err
-		}
-		trace, err := closedloop.Fly(setup, runner)
-		if err != nil {
-			return nil, first, err
-		}
-		row.add(trace.Measure(e.Settle), e.Flights)
-		if w.Seconds > 0 {
-			for _, r := range trace.Recoveries(experiment.Steady) {
-				row.Recoveries = append(row.Recoveries, evalRecovery{k + 1, r})
-			}
-		}
-		if trace.Landed(closedloop.Landing) {
-			landed++
-		}
-		law, err := p.law(setup, path)
-		if err != nil {
-			return nil, first, err
-		}
-		f := law.Measure(e.Settle)
-		row.Law += f.Mean / float64(e.Flights)
-		if f.Crash != "" {
-			row.LawCrash++
-		}
-		if k == 0 {
-			first = drawnFlight(w.Label(), trace)
-		}
-	}
-	if e.Task == task.Land {
-		row.Landed = &landed
-	}
-	return row, first, nil
-}
-
-func (r *evalRow) add(f closedloop.Figures, flights int) {
-	r.Mean += f.Mean / float64(flights)
-	r.P95 += f.P95 / float64(flights)
-	r.Max = max(r.Max, f.Max)
-	if f.Crash != "" {
-		r.Crashes++
-		r.Causes = append(r.Causes, f.Crash)
-	}
-}
-
-// setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
-// its place.
-func (p *flying) setup(e *evalCommand, w experiment.Scenario, seed uint64) (*closedloop.Setup, reference.Reference,
-	error) {
-	s := p.est
-	s.World, s.Seed, s.Seconds = w.World, seed, max(e.Seconds, w.Seconds)
-	if e.Task != task.Land {
-		s.Path = p.path
-		return &s, p.path, nil
-	}
-	rng := rand.New(rand.NewPCG(seed, 0x1a4d))
-	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1,
-		Z: 0.5 + rng.Float64()}}
-	spec := new(reference.Landing)
-	param.Default(spec)
-	stands := w.Ground.Height + w.Ground.Feet
-	begun := func(height float64) (reference.Reference, error) {
-		spec.To[2] = height
-		r, err := reference.New(spec)
-		if err != nil {
-			return nil, err
-		}
-		return reference.StartAt(r, &s.Start)
-	}
-	var err error
-	if s.Path, err = begun(stands); err != nil {
-		return nil, nil, err
-	}
-	low, err := begun(stands - below)
-	if err == nil {
-		err = p.frame.Allows("--task "+e.Task, low)
-	}
-	return &s, low, err
-}
-
-// below the ground is where a landing is told to go: the cushion of air over the
-// ground holds up what only goes down to it.
-const below = 0.2 // m
-
-// law flies the geometric law.
-func (p *flying) law(s *closedloop.Setup, path reference.Reference) (*closedloop.Trace, error) {
-	var g guard.Gains
-	param.Default(&g)
-	law, err := guard.NewLaw(g, p.frame.Limits)
-	if err != nil {
-		return nil, err
-	}
-	return closedloop.Fly(s, guard.PathFollower{Law: law, Path: path})
-}
-
-// drawn is the reference for the picture.
-func (p *flying) drawn() []so3.Vec3 {
-	if p.path == nil {
+// drawnPath is a reference for the picture; a landing's is where it ends.
+func drawnPath(path reference.Reference) []so3.Vec3 {
+	if path == nil {
 		return []so3.Vec3{{X: -0.05}, {X: 0.05}}
 	}
 	const points = 400
 	var out []so3.Vec3
 	for i := range points + 1 {
-		out = append(out, p.path.At(p.path.Horizon()*float64(i)/points).P)
+		out = append(out, path.At(path.Horizon()*float64(i)/points).P)
 	}
 	return out
 }

@@ -96,7 +96,8 @@ func pause(ctx context.Context, d time.Duration) {
 // moves asks for the hand moves, one after the other.
 func (x *examination) moves(c *console, e *doctor.Examiner) ([]preflight.Finding, error) {
 	lines := enters(c.ctx, os.Stdin)
-	fmt.Fprintf(c.stderr, "The robot must not be armed; better take its propellers off. Hold it still after each move and press Enter.\n")
+	fmt.Fprintf(c.stderr, "The robot must not be armed; better take its propellers off. Hold it still after each "+
+		"move and press Enter.\n")
 	var holds [preflight.Moves]preflight.Hold
 	var stream []preflight.Sample
 	e.Take()
@@ -140,7 +141,8 @@ func enters(ctx context.Context, in io.Reader) <-chan error {
 
 // listen hears a hover.
 func (x *examination) listen(c *console, e *doctor.Examiner, found []preflight.Finding) error {
-	fmt.Fprintf(c.stderr, "listening for %.0f s: hover, with steps of about 0.3 m to all sides and up and down, and some of yaw\n", x.Hover)
+	fmt.Fprintf(c.stderr, "listening for %.0f s: hover, with steps of about 0.3 m to all sides and up and down, "+
+		"and some of yaw\n", x.Hover)
 	e.Take()
 	e.Commands()
 	b := c.newBar("hover")

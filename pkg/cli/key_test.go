@@ -39,7 +39,8 @@ func TestKeyOfATraining(t *testing.T) {
 		"lag":       with("nominal.max_lag:=0.1"),
 		"spread":    with("spread.tilt:=0.1"),
 		"airframe": {Task: "hover", Airframe: write("a.yaml",
-			"airframe:\n  ros__parameters:\n    response: {thrust_gain: 1.0, thrust_lag: 0.1, rate_gain: 1.0, rate_lag: 0.05}\n")},
+			"airframe:\n  ros__parameters:\n    response: {thrust_gain: 1.0, thrust_lag: 0.1, rate_gain: 1.0, "+
+				"rate_lag: 0.05}\n")},
 		"reference":       following(`{"kind": "star", "max_speed": 1}`),
 		"other reference": following(`{"kind": "star", "max_speed": 1.5}`),
 		"bundle":          {Task: "hover", Bundle: filepath.Join("..", "flight", "control", "testdata", "a.vnd")},

@@ -73,7 +73,8 @@ func (l *loopCommand) Run(c *console) error {
 		return err
 	}
 	if l.Rounds < 1 || !(l.Seconds >= 8) {
-		return errors.New("--rounds and --seconds: expected at least one round, and flights of 8 s: half of them is measured")
+		return errors.New("--rounds and --seconds: expected at least one round, and flights of 8 s: half of them " +
+			"is measured")
 	}
 	if err := os.MkdirAll(l.Out, 0o777); err != nil {
 		return err
@@ -162,7 +163,8 @@ func (p *loop) write(b *bundle.Bundle, name string) error {
 // run flies and learns in turns.
 func (p *loop) run(c *console, out *loopResult) error {
 	id, began, bar := "base", time.Time{}, bar{}
-	last, err := p.Learn(c.ctx, p.start, &experiment.Rounds{Scenarios: p.scenarios, Rounds: p.Rounds, Seconds: p.Seconds,
+	last, err := p.Learn(c.ctx, p.start, &experiment.Rounds{Scenarios: p.scenarios, Rounds: p.Rounds,
+		Seconds: p.Seconds,
 		Flown: func(round int, current *bundle.Bundle, flights []experiment.Recorded) error {
 			p.flown(round, current, flights, out)
 			if round < p.Rounds {
@@ -227,7 +229,7 @@ func (p *loop) show(round int, task string, at int, f *experiment.Scenario, t *c
 
 func (p *loop) draw(out *loopResult) error {
 	d, f := p.Tasks[len(p.Tasks)-1], p.scenarios[len(p.scenarios)-1]
-	drawn := (&flying{path: d.Path}).drawn()
+	drawn := drawnPath(d.Path)
 	file := filepath.Join(p.Out, "flights.png")
 	title := fmt.Sprintf("%s in %s", d.Name, f.Label())
 	out.Files = append(out.Files, file)

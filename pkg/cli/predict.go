@@ -7,8 +7,6 @@ import (
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/openloop"
-	"vnd/pkg/vnd"
-	"vnd/pkg/vnd/bundle"
 )
 
 type predictCommand struct {
@@ -42,11 +40,11 @@ func (p *predictCommand) Run(c *console) error {
 	if p.Stride < 1 {
 		return fmt.Errorf("--stride %d: expected at least 1", p.Stride)
 	}
-	m, err := load(p.Bundle)
+	m, err := openloop.LoadModel(p.Bundle)
 	if err != nil {
 		return err
 	}
-	o, err := recordings{dt: m.dt, window: openloop.Context, config: p.Config, airframe: p.Airframe}.options()
+	o, err := recordings{dt: m.Dt, window: openloop.Context, config: p.Config, airframe: p.Airframe}.options()
 	if err != nil {
 		return err
 	}
@@ -63,8 +61,9 @@ func (p *predictCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.show(&predictResult{Out: p.Out, Bundle: m.id, Flight: flights[0].Name, Starts: counted.windows, Steps: p.Steps,
-		Stride: p.Stride, Spread: m.spread, Warnings: c.warnings})
+	return c.show(&predictResult{Out: p.Out, Bundle: m.ID, Flight: flights[0].Name, Starts: counted.windows,
+		Steps:  p.Steps,
+		Stride: p.Stride, Spread: m.Spread, Warnings: c.warnings})
 }
 
 // writePredictions writes the file of predictions, whole or not at all.
@@ -79,50 +78,6 @@ func writePredictions(path string, f *quad.Flight, e openloop.Entry, steps, stri
 func (p *predictResult) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "wrote %s: %d predictions of %d steps\n", p.Out, p.Starts, p.Steps)
 	return err
-}
-
-// loaded is a model out of a bundle, ready to predict.
-type loaded struct {
-	model     *vnd.Model[float32]
-	robot     vnd.Quadrotor
-	predictor *vnd.Predictor
-	id        string
-	dt        float64
-	rows      int       // of context that the model reads
-	spread    []float32 // of every prediction so far, if the model is an ensemble
-}
-
-// load reads a bundle and refuses one that reads further back than predictions start.
-func load(path string) (*loaded, error) {
-	b, err := bundle.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	m, q, err := vnd.FromBundle(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if m.Net.Context > openloop.Context {
-		return nil, fmt.Errorf("%s: the model reads %d past rows, predictions start after %d (parameter model.context)",
-			path,
-			m.Net.Context, openloop.Context)
-	}
-	return &loaded{model: m, robot: q, predictor: vnd.NewPredictor(m, q), id: b.ID, dt: q.Dt, rows: m.Net.Context}, nil
-}
-
-// Predict implements openloop.Predictor: a model that reads fewer rows gets the newest ones.
-func (m *loaded) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
-	recent := make([][]quad.Step, len(windows))
-	for i, w := range windows {
-		recent[i] = w[len(w)-1-m.rows:]
-	}
-	if err := m.predictor.Predict(recent, future, out); err != nil {
-		return err
-	}
-	if m.model.Net.Members > 1 {
-		m.spread = append(m.spread, m.predictor.Spread()...)
-	}
-	return nil
 }
 
 // counting counts the windows that a predictor was given, and tells of it.

@@ -38,7 +38,8 @@ func (r *replayCommand) Run(c *console) error {
 	case found.Policy == 0:
 		return fmt.Errorf("bag %s: no tick of the policy can be replayResult", r.Bag)
 	case found.FirstOff != nil:
-		return fmt.Errorf("bag %s: %d of %d ticks come out differently, the first of them %d; were bundles and parameters those that flew?",
+		return fmt.Errorf("bag %s: %d of %d ticks come out differently, the first of them %d; were bundles and "+
+			"parameters those that flew?",
 			r.Bag, found.Policy-found.Within, found.Policy, *found.FirstOff)
 	}
 	return nil
@@ -54,7 +55,8 @@ func (r *replayResult) WriteText(w io.Writer) error {
 	if !r.Primed {
 		b.WriteString("the bag does not begin with the flight: the first past commands are not known\n")
 	}
-	fmt.Fprintf(&b, "flown by the guard or not followed %d, without their sample in the bag %d, steps lost %d, messages not readable %d\n", r.Guard, r.Unsampled, r.Lost, r.Unread)
+	fmt.Fprintf(&b, "flown by the guard or not followed %d, without their sample in the bag %d, steps lost %d, "+
+		"messages not readable %d\n", r.Guard, r.Unsampled, r.Lost, r.Unread)
 	fmt.Fprintf(&b, "latents computed anew %d, to the bit %d, off by up to %.3g\n", r.Latents, r.Same, r.LatentsOff)
 	_, err := io.WriteString(w, b.String())
 	return err

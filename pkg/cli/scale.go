@@ -75,7 +75,8 @@ type scaledEpoch struct {
 func (b *benchScale) Run(c *console) error {
 	if slices.Min(append(b.Envs, b.EnvsAt)) < 1 || slices.Min(append(b.Horizon, b.HorizonAt)) < 1 || b.Among < 2 ||
 		b.Epochs < 3 || b.Rounds < 1 {
-		return errors.New("expected at least one environment and step, two threads and ranks, three epochs and one round")
+		return errors.New("expected at least one environment and step, two threads and ranks, three epochs and " +
+			"one round")
 	}
 	for _, sizes := range [][]int{b.Envs, b.Horizon} {
 		if slices.Min(sizes) == slices.Max(sizes) {
@@ -252,7 +253,8 @@ func (s *scaleResult) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintln(&b)
 	}
-	fmt.Fprintf(&b, "\nMedian of %d rounds in turns, %s. The time of one thread goes with the environments to the power of %.2f, with the steps to that of %.2f.\n",
+	fmt.Fprintf(&b, "\nMedian of %d rounds in turns, %s. The time of one thread goes with the environments to the "+
+		"power of %.2f, with the steps to that of %.2f.\n",
 		s.Rounds, s.Kernel, s.ByEnvs, s.ByHorizon)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -73,7 +73,7 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	}
 	r := recordings{window: openloop.Context, config: s.config, airframe: s.airframe}
 	if len(models) > 0 {
-		r.dt = models[0].dt
+		r.dt = models[0].Dt
 	}
 	read, err := r.options()
 	if err != nil {
@@ -98,7 +98,8 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	for i, m := range models {
 		entries = append(entries, openloop.Entry{Name: names[i], Predictor: m})
 	}
-	report, err := openloop.Score(flights, c.watched(b, entries, windowsOf(flights, slices.Max(s.steps), s.stride)), o)
+	report, err := openloop.Score(flights, c.watched(b, entries, openloop.Windows(flights, slices.Max(s.steps),
+		s.stride)), o)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +131,14 @@ func (c *console) warnOfOverlap(dev, scored []quad.Flight) {
 
 // loadAll reads the bundles and names them: one is "vnd", of several each has its file's name, with the bundle's ID
 // where that is another's or a peer's.
-func loadAll(bundles []string) (models []*loaded, names []string, err error) {
+func loadAll(bundles []string) (models []*openloop.Model, names []string, err error) {
 	for _, path := range bundles {
-		m, err := load(path)
+		m, err := openloop.LoadModel(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(models) > 0 && m.dt != models[0].dt {
-			return nil, nil, fmt.Errorf("%s: Δt is %g s, that of %s is %g s", path, m.dt, bundles[0], models[0].dt)
+		if len(models) > 0 && m.Dt != models[0].Dt {
+			return nil, nil, fmt.Errorf("%s: Δt is %g s, that of %s is %g s", path, m.Dt, bundles[0], models[0].Dt)
 		}
 		models, names = append(models, m), append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	}
@@ -153,7 +154,7 @@ func loadAll(bundles []string) (models []*loaded, names []string, err error) {
 	seen := map[string]string{} // path by name
 	for i, name := range names {
 		if count[name] > 1 {
-			names[i] += "-" + models[i].id
+			names[i] += "-" + models[i].ID
 		}
 		if other, ok := seen[names[i]]; ok {
 			return nil, nil, fmt.Errorf("%s: the same bundle as %s", bundles[i], other)
@@ -175,18 +176,6 @@ func (c *console) watched(b bar, entries []openloop.Entry, windows int) []openlo
 		out[i] = e
 	}
 	return out
-}
-
-// windowsOf counts the starts of predictions of n steps in flights.
-func windowsOf(flights []quad.Flight, n, stride int) (count int) {
-	for _, f := range flights {
-		for _, s := range f.Segments {
-			for k := openloop.Context; k+n < len(s); k += stride {
-				count++
-			}
-		}
-	}
-	return count
 }
 
 // interruptible is a predictor that a signal ends.

@@ -23,9 +23,12 @@ func Sections() []Section {
 	return []Section{
 		{"Fit", "vnd fit --config F.yaml -p NAME:=VALUE …", fitNode, "params/fit.yaml", defaults[fit.Config]()},
 		{"Bags", "vnd fit|predict|score|bag … --config F.yaml", assembleNode, "params/assemble.yaml", &bags},
-		{"Training", "vnd train --config F.yaml -p NAME:=VALUE …", trainNode, "params/train.yaml", defaults[trainConfig]()},
-		{"Loop", "vnd loop --config F.yaml -p NAME:=VALUE …", loopNode, "params/loop.yaml", defaults[experiment.Config]()},
-		{"Airframe", "vnd fit --airframe F.yaml …", airframe.Node, "params/airframe.yaml", defaults[airframe.Airframe]()},
+		{"Training", "vnd train --config F.yaml -p NAME:=VALUE …", trainNode, "params/train.yaml",
+			defaults[trainConfig]()},
+		{"Loop", "vnd loop --config F.yaml -p NAME:=VALUE …", loopNode, "params/loop.yaml",
+			defaults[experiment.Config]()},
+		{"Airframe", "vnd fit --airframe F.yaml …", airframe.Node, "params/airframe.yaml",
+			defaults[airframe.Airframe]()},
 	}
 }
 

@@ -52,7 +52,8 @@ func (s *studyCommand) Run(c *console) error {
 		s.Methods = s.Old
 	}
 	if c.json {
-		c.warn("JSON keys pilots, pilot and field are now methods, method and scenario; the old ones go with the next version")
+		c.warn("JSON keys pilots, pilot and field are now methods, method and scenario; the old ones go with the " +
+			"next version")
 	}
 	out := &studyResult{}
 	var err error
@@ -147,7 +148,8 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 // plan reads the worlds.
 func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
 	if s.Rounds < 1 || !(s.Seconds >= 8) || len(s.Seeds) == 0 {
-		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and a seed")
+		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and " +
+			"a seed")
 	}
 	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns}
 	if s.Methods != "" {
@@ -236,14 +238,15 @@ func (s *studyCommand) draw(study *experiment.Study, plan *experiment.Plan, p *e
 			continue
 		}
 		write(strings.ReplaceAll(label, " ", "_")+".png", func(w io.Writer) error {
-			return plot.Flights(w, last.Name+" in "+label, (&flying{path: last.Path}).drawn(), flights, marks)
+			return plot.Flights(w, last.Name+" in "+label, drawnPath(last.Path), flights, marks)
 		})
 	}
 	return files, err
 }
 
 // drawnMethods are those of the pictures: more could not be told apart.
-var drawnMethods = []string{experiment.MethodBase, experiment.MethodRefit, experiment.MethodOracle, experiment.MethodOurs}
+var drawnMethods = []string{experiment.MethodBase, experiment.MethodRefit, experiment.MethodOracle,
+	experiment.MethodOurs}
 
 func labels(scenarios []experiment.Scenario) (out []string) {
 	for i := range scenarios {
@@ -270,7 +273,9 @@ func (s *studyResult) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
 	}
 	if slices.ContainsFunc(rows, func(r experiment.MethodRow) bool { return r.Turns != nil }) {
-		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| method | turns | T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m |\n|---|---|---|---|---|---|---|---|\n")
+		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| method | turns "+
+			"| T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m "+
+			"|\n|---|---|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			t := r.Turns
 			if t == nil { // it never came to a turn
@@ -306,7 +311,8 @@ func within(t float64) string {
 
 func writeSeed(b *strings.Builder, study *experiment.Study) {
 	l := &study.Latents
-	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
+	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen "+
+		"windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
 		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles)
 	for _, task := range []string{"hover", "track"} {
 		mean, worst, n, in := 0., 0., 0., ""

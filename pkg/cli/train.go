@@ -140,7 +140,8 @@ func (t *trainCommand) camera(cfg *trainConfig, from *policy.Policy[float32]) er
 	case t.Task != task.Features && len(*points) > 0:
 		return fmt.Errorf("parameter \"observation.camera.points\": expected with --task %s alone", task.Features)
 	case from != nil && len(*points) > 0 && !slices.Equal(*points, from.Observation.Camera.Points):
-		return fmt.Errorf("parameter \"observation.camera.points\": the policy of %s sees other points, expected its own or none", t.Bundle)
+		return fmt.Errorf("parameter \"observation.camera.points\": the policy of %s sees other points, expected "+
+			"its own or none", t.Bundle)
 	case t.Task == task.Features && len(*points) == 0:
 		*points = task.Points()
 	}

@@ -21,7 +21,8 @@ func (a *Airframe) check() error {
 	}
 	x, y, z := a.Inertia[0], a.Inertia[1], a.Inertia[2]
 	if x+y < z || y+z < x || z+x < y {
-		return faulty("airframe.inertia", "%v is no body's, expected each moment to be at most the sum of the other two", a.Inertia)
+		return faulty("airframe.inertia", "%v is no body's, expected each moment to be at most the sum of the "+
+			"other two", a.Inertia)
 	}
 	return nil
 }

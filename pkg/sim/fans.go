@@ -39,7 +39,8 @@ func (f *Fans) check() error {
 func (w *World) checkFan() error {
 	for i, n := range w.Conditions.Fan {
 		if have := len(w.Fans.X); n > have {
-			return faulty("conditions.fan", "element %d is %d, expected one of the %d of fans.x, counted from 1, or 0 for all", i, n, have)
+			return faulty("conditions.fan", "element %d is %d, expected one of the %d of fans.x, counted from 1, "+
+				"or 0 for all", i, n, have)
 		}
 	}
 	return nil

@@ -71,7 +71,8 @@ func TestOneFanBlows(t *testing.T) {
 		}
 	}
 	w.Conditions.Fan[3] = 3
-	if err := w.Check(); err == nil || err.Error() != `parameter "conditions.fan": element 3 is 3, expected one of the 2 of fans.x, counted from 1, or 0 for all` {
+	if err := w.Check(); err == nil ||
+		err.Error() != `parameter "conditions.fan": element 3 is 3, expected one of the 2 of fans.x, counted from 1, or 0 for all` {
 		t.Errorf("a third fan of two: %v", err)
 	}
 }

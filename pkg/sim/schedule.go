@@ -37,7 +37,8 @@ func (w *World) checkSchedule() error {
 		case i == 0 && p.Start[0] != 0:
 			return faulty("schedule.start", "begins at %v s, expected 0.0: something is always in force", p.Start[0])
 		case i > 0 && p.Start[i] < p.Start[i-1]+shortest:
-			return faulty("schedule.start", "element %d at %v s overlaps element %d at %v s, expected at least %v s after it", i, p.Start[i], i-1, p.Start[i-1], shortest)
+			return faulty("schedule.start", "element %d at %v s overlaps element %d at %v s, expected at least %v "+
+				"s after it", i, p.Start[i], i-1, p.Start[i-1], shortest)
 		}
 	}
 	if n := len(p.Start); p.Period > 0 && (n == 0 || p.Period < p.Start[n-1]+shortest) {

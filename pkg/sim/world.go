@@ -98,7 +98,8 @@ func (w *World) checkThrust() error {
 			return &fault{
 				[]string{"airframe.mass", "motor.thrust", "conditions.payload", "conditions.cut_thrust",
 					"conditions.cut_rotor"},
-				fmt.Sprintf("%.4g kg under at most %.4g N of thrust in condition %q: thrust-to-weight %.2f, expected > 1",
+				fmt.Sprintf("%.4g kg under at most %.4g N of thrust in condition %q: thrust-to-weight %.2f, "+
+					"expected > 1",
 					mass, lift, c.name, ratio),
 			}
 		}

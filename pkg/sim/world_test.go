@@ -26,8 +26,10 @@ func TestWrongWorlds(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"gusts: {winds: 3.0}", `3: parameter "gusts.winds": unknown, did you mean "gusts.wind"?`},
 		{"airframe: {mass: -1.0}", `3: parameter "airframe.mass": -1 is out of range, expected 0.001 … 100 kg`},
-		{"airframe: {mass: 1}", `3: parameter "airframe.mass": 1 is an integer, expected a double: ROS tells them apart, write 1.0`},
-		{"airframe:\n      mass: 1.5", `4: parameter "airframe.mass": 1.5 kg under at most 14 N of thrust in condition "default": thrust-to-weight 0.95, expected > 1`},
+		{"airframe: {mass: 1}",
+			`3: parameter "airframe.mass": 1 is an integer, expected a double: ROS tells them apart, write 1.0`},
+		{"airframe:\n      mass: 1.5",
+			`4: parameter "airframe.mass": 1.5 kg under at most 14 N of thrust in condition "default": thrust-to-weight 0.95, expected > 1`},
 		{"airframe.mass: 1.5", `3: parameter "airframe.mass": 1.5 kg under`},
 		{"conditions: {name: [a, b], payload: [0.0, 1.3]}",
 			`3: parameter "conditions.payload": 1.492 kg under at most 14 N of thrust in condition "b": thrust-to-weight 0.96, expected > 1`},
@@ -36,8 +38,10 @@ func TestWrongWorlds(t *testing.T) {
 			`3: parameter "airframe.inertia": [0.0001 0.0001 0.0003] is no body's, expected each moment to be at most the sum of the other two`},
 		{"rate_loop: {gain: [1.0]}", `3: parameter "rate_loop.gain": 1 elements, expected 3`},
 		{"drag: {body: []}", `3: parameter "drag.body": 0 elements, expected 3`},
-		{"battery: {reference: 20.0}", `3: parameter "battery.reference": 20 V, expected at most the 16.8 V of 4 full cells`},
-		{"fans: {x: [1.0], y: [1.0]}", `3: parameter "fans.x": fans.z has 0 elements, expected one for each of the 1 of fans.x`},
+		{"battery: {reference: 20.0}",
+			`3: parameter "battery.reference": 20 V, expected at most the 16.8 V of 4 full cells`},
+		{"fans: {x: [1.0], y: [1.0]}",
+			`3: parameter "fans.x": fans.z has 0 elements, expected one for each of the 1 of fans.x`},
 		{"conditions: {name: [a, a]}", `3: parameter "conditions.name": a second "a", expected each name once`},
 		{`conditions: {name: [a, ""]}`, `3: parameter "conditions.name": element 1 is empty, expected a name`},
 		{"conditions:\n      name: [a, b]\n      wind_x: [1.0]",
@@ -60,7 +64,8 @@ func TestWrongWorlds(t *testing.T) {
 			`4: parameter "schedule.condition": schedule.start has 0 elements, expected one for each of the 2 of schedule.condition`},
 		{"schedule: {condition: [default], start: [0.0], period: 1.0e-300}",
 			`3: parameter "schedule.period": 1e-300 s overlaps the schedule, expected at least 0.01 s after its last start`},
-		{"schedule: {period: 2.0}", `3: parameter "schedule.period": 2 s overlaps the schedule, expected at least 0.01 s after its last start`},
+		{"schedule: {period: 2.0}",
+			`3: parameter "schedule.period": 2 s overlaps the schedule, expected at least 0.01 s after its last start`},
 	} {
 		_, err := Parse("w.yaml", []byte("world:\n  ros__parameters:\n    "+c.text+"\n"))
 		if err == nil || !strings.HasPrefix(err.Error(), "w.yaml:"+c.want) || strings.Contains(err.Error(), "\n") {
@@ -74,7 +79,8 @@ func TestNoWorld(t *testing.T) {
 		!strings.HasPrefix(err.Error(), `w.yaml: no parameters for node "/world"`) {
 		t.Errorf("got %v", err)
 	}
-	const others = "fit:\n  ros__parameters:\n    airframe: {mass: 2.0}\n\"**\":\n  world:\n    ros__parameters:\n      airframe: {mass: 2.0}\n" +
+	const others = "fit:\n  ros__parameters:\n    airframe: {mass: 2.0}\n\"**\":\n  world:\n    " +
+		"ros__parameters:\n      airframe: {mass: 2.0}\n" +
 		"nodes:\n  ros__parameters:\n    airframe: {mass: 2.0}\n"
 	if _, err := Parse("w.yaml", []byte(others)); err == nil || !strings.HasPrefix(err.Error(), "w.yaml:7: ") {
 		t.Errorf("beside other nodes: %v", err)

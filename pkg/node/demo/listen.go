@@ -262,7 +262,8 @@ func (l *listener) answered(a *stdsrvs.TriggerResponse, err error) {
 		return
 	}
 	if l.refusals++; l.refusals == mostRefusals {
-		l.failed.report(fmt.Errorf("the policy cannot fly on: %s; it tripped at %s (--lockstep is for machines that are busy with other things)",
+		l.failed.report(fmt.Errorf("the policy cannot fly on: %s; it tripped at %s (--lockstep is for machines "+
+			"that are busy with other things)",
 			a.Message, strings.Join(l.trips, ", ")))
 	}
 }

@@ -126,8 +126,9 @@ func (r *Record) rows() (out []row) {
 		if !known || w < 0 || i > 0 && s.Stamp <= r.Steps[i-1].Stamp {
 			continue
 		}
-		out = append(out, row{step: s, wind: w, TraceRow: closedloop.TraceRow{T: r.seconds(s.Stamp), Condition: r.Winds[w].Name,
-			Truth: quad.State{P: p, Q: so3.Identity()}, Reference: quad.Reference{P: s.Reference}}})
+		out = append(out, row{step: s, wind: w, TraceRow: closedloop.TraceRow{T: r.seconds(s.Stamp),
+			Condition: r.Winds[w].Name,
+			Truth:     quad.State{P: p, Q: so3.Identity()}, Reference: quad.Reference{P: s.Reference}}})
 	}
 	return out
 }

@@ -79,10 +79,14 @@ func (r *Record) pictures(f *Result) (out []picture, err error) {
 		name, text string
 		draw       func(io.Writer, []row, *Result) error
 	}{
-		{"The flight", "Above, the distance from the reference, every tick; below, the latent that the policy flew under, its first two principal " +
-			"components. Grounds are winds, dashed lines swaps of the bundle: before the first there is no model, so no latent.", r.timeline},
-		{"Before and after", "Each wind the first time that it came, under the bundle trained in the nominal simulator, and the last time.", r.compared},
-		{"Latents", "The latents of the last bundle's flight in the plane of their first two principal components: the wind is read from them, nobody tells it.", r.latents},
+		{"The flight", "Above, the distance from the reference, every tick; below, the latent that the policy " +
+			"flew under, its first two principal " +
+			"components. Grounds are winds, dashed lines swaps of the bundle: before the first there is no model, " +
+			"so no latent.", r.timeline},
+		{"Before and after", "Each wind the first time that it came, under the bundle trained in the nominal " +
+			"simulator, and the last time.", r.compared},
+		{"Latents", "The latents of the last bundle's flight in the plane of their first two principal " +
+			"components: the wind is read from them, nobody tells it.", r.latents},
 	} {
 		var b bytes.Buffer
 		switch drawing := p.draw(&b, rows, f); {

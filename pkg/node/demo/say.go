@@ -152,7 +152,8 @@ func (f *Result) sentences() (out []string) {
 		say("%s, which the first bundle never met: %.4f m the first time, %.4f m the last", w.Condition, w.Base, w.End)
 	}
 	if c := &f.Recover; c.Returns > 0 {
-		say("recovery at %d returns of a wind: median %s s, worst %s s to within 2 cm of the steady envelope; median %s s to within the envelope itself",
+		say("recovery at %d returns of a wind: median %s s, worst %s s to within 2 cm of the steady envelope; "+
+			"median %s s to within the envelope itself",
 			c.Returns, recovery(c.Wide.Median), recovery(c.Wide.Worst), recovery(c.Literal.Median))
 	}
 	learned := 0
@@ -163,7 +164,8 @@ func (f *Result) sentences() (out []string) {
 	}
 	say("bundles learned and swapped in flight: %d; candidates that the gate kept back: %d", learned, f.Refused)
 	if l := &f.Latency; l.Ticks > 0 {
-		say("mocap sample published to command published, %d ticks: median %.2f ms, 99 %% %.2f ms, 99.9 %% %.2f ms, worst %.1f ms", l.Ticks, l.P50, l.P99, l.P999, l.Max)
+		say("mocap sample published to command published, %d ticks: median %.2f ms, 99 %% %.2f ms, 99.9 %% %.2f "+
+			"ms, worst %.1f ms", l.Ticks, l.P50, l.P99, l.P999, l.Max)
 	}
 	lost := ""
 	for _, l := range f.Losses {

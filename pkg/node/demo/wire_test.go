@@ -23,7 +23,8 @@ const tiny = `
     task: "hover"
     nice: 0
     base: {hidden: 16, epochs: 40, envs: 16, horizon: 40, flights: 1}
-    gate: {shadow: {flights: 2, seconds: 0.5, settle: 0.0}, canary: {flights: 2, settle: 0.0}, first_error: 100.0, saturation: 60.0, rate: 1000.0}
+    gate: {shadow: {flights: 2, seconds: 0.5, settle: 0.0}, canary: {flights: 2, settle: 0.0}, first_error: 100.0,
+	saturation: 60.0, rate: 1000.0}
     judge: {seconds: 1.0, wind: 0.5}
     least_data: 1000.0
 /**/transition_recorder:
@@ -193,7 +194,8 @@ func TestAProgramFails(t *testing.T) {
 	}
 	began := time.Now()
 	_, err := Run(t.Context(), o)
-	if err == nil || err.Error() != learner+" ended by itself (exit status 3); it said last: parameter directory: the disk is on fire" {
+	if err == nil || err.Error() != learner+" ended by itself (exit status 3); it said last: parameter directory: "+
+		"the disk is on fire" {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 	left(t, o, dir)
@@ -243,7 +245,8 @@ func TestWholeDemo(t *testing.T) {
 			learned++
 		}
 	}
-	t.Logf("%d bundles learned in flight, %d candidates kept back; error %.1f × smaller (%.3f → %.3f m); late winds %+v; recovery %+v; %+v", learned, f.Refused,
+	t.Logf("%d bundles learned in flight, %d candidates kept back; error %.1f × smaller (%.3f → %.3f m); late "+
+		"winds %+v; recovery %+v; %+v", learned, f.Refused,
 		f.Factor, f.Base, f.End, f.Late, f.Recover, f.Bundles)
 	if learned < 1 || len(f.Winds) < 2 || f.Factor < 3 || f.Recover.Returns < 3 || f.Recover.Wide.Median > 1 {
 		t.Errorf("%d bundles learned in flight, error %.1f × smaller in %+v, recovery %+v", learned, f.Factor, f.Winds,

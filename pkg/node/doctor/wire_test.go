@@ -180,7 +180,8 @@ func TestLive(t *testing.T) {
 	nobody(t, n, program)
 	d := &driver{pub: must(ros.NewPublisher[geometrymsgs.PoseStamped](n, "/quad/mocap/pose", node.MocapQoS()))(t)}
 	found, failed := examined(t, program, d)
-	for name, want := range map[string]string{"state topic": "ok /quad/mocap/pose, geometry_msgs/msg/PoseStamped, by /driver", "QoS": "ok publishers and subscriptions of",
+	for name, want := range map[string]string{"state topic": "ok /quad/mocap/pose, geometry_msgs/msg/PoseStamped, " +
+		"by /driver", "QoS": "ok publishers and subscriptions of",
 		"position unit": "ok half a metre comes out as 0.5: metres", "position axes": "ok x forward, y left, z up",
 		"attitude": "ok follows the moves", "trim": "ok 0.0°"} {
 		if !strings.HasPrefix(found[name], want) {
@@ -196,10 +197,13 @@ func TestLive(t *testing.T) {
 	must(ros.NewPublisher[stdmsgs.String](n, "/quad/condition", node.LatentQoS()))(t)
 	must(ros.NewSubscription(n, "/quad/condition", node.LatchedQoS(), func(*stdmsgs.String, ros.Info) {}))(t)
 	found, failed = examined(t, program, d)
-	for name, want := range map[string]string{"position unit": "wrong half a metre comes out as 500: these are millimetres",
-		"position axes": "wrong y points up, as motion capture software has it by default: its x is the world's x, its y is the world's z, its z is the world's −y",
-		"delay":         "wrong topic /quad/mocap/pose: stamps ", "attitude": "ok follows the moves",
-		"QoS": "wrong topic /quad/condition: /driver does not hear /driver: RELIABILITY: best effort is offered, reliable is asked for"} {
+	for name, want := range map[string]string{"position unit": "wrong half a metre comes out as 500: these are " +
+		"millimetres",
+		"position axes": "wrong y points up, as motion capture software has it by default: its x is the world's " +
+			"x, its y is the world's z, its z is the world's −y",
+		"delay": "wrong topic /quad/mocap/pose: stamps ", "attitude": "ok follows the moves",
+		"QoS": "wrong topic /quad/condition: /driver does not hear /driver: RELIABILITY: best effort is offered, " +
+			"reliable is asked for"} {
 		if !strings.HasPrefix(found[name], want) {
 			t.Errorf("%s: %s, expected %s", name, found[name], want)
 		}
@@ -222,7 +226,8 @@ func nobody(t *testing.T, n *ros.Node, program string) {
 		p.Env = append(p.Env, key+"="+value)
 	}
 	out, err := p.Output()
-	want := "wrong    state topic     nobody publishes on /robot/mocap/pose: start the driver; this is geometry_msgs/msg/PoseStamped, as published on /vrpn_mocap/cf1/pose: remap it"
+	want := "wrong    state topic     nobody publishes on /robot/mocap/pose: start the driver; this is " +
+		"geometry_msgs/msg/PoseStamped, as published on /vrpn_mocap/cf1/pose: remap it"
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v: %s", err, out)
 	}

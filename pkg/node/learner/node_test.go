@@ -59,7 +59,8 @@ const patience = 90 * time.Second
 // tiny are parameters with which a round takes a moment, and nearly everything passes.
 var tiny = []string{"task:=hover", "nice:=0", "new_rows:=400", "least_data:=8.0", "fit.train.updates:=60",
 	"fit.train.batch:=16", "fit.loss.steps:=5",
-	"fit.warm_start.updates:=10", "fit.warm_start.batch:=16", "policy.hidden:=16", "policy.epochs:=5", "policy.rate:=0.0002",
+	"fit.warm_start.updates:=10", "fit.warm_start.batch:=16", "policy.hidden:=16", "policy.epochs:=5",
+	"policy.rate:=0.0002",
 	"fine_tune.epochs:=5", "fine_tune.rate:=0.0002", "policy.envs:=16", "policy.horizon:=40", "policy.flights:=1",
 	"base.hidden:=16", "base.epochs:=40", "base.envs:=16", "base.horizon:=40", "base.flights:=1",
 	"gate.shadow.flights:=2", "gate.shadow.seconds:=0.5", "gate.shadow.settle:=0.0", "gate.canary.flights:=2",
@@ -338,7 +339,8 @@ func TestTopic(t *testing.T) {
 	first := p.bundle()
 	m := msgs.NewStep()
 	for k, s := range hovering(t, 12) {
-		bridge.PutStep(m, &control.TickRecord{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State, Sent: s.Command,
+		bridge.PutStep(m, &control.TickRecord{Seq: uint64(k), Stamp: 1e18 + int64(k)*20e6, State: s.State,
+			Sent:   s.Command,
 			Bundle: first.ID, Task: "hover",
 			Reference: make([]quad.Reference, 1)}, "world")
 		if err := p.steps.Publish(m); err != nil {

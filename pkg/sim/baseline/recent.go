@@ -42,7 +42,8 @@ func NewRecentMean(c RecentMeanConfig, l quad.Limits, a quadrotor.Actuator, dt f
 	if n < 1 {
 		return nil, fmt.Errorf("a window of %g s holds no step of %g s", c.Window, dt)
 	}
-	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, residualMean: quadrotor.NewLeftover(a, dt, n)}
+	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, residualMean: quadrotor.NewLeftover(a,
+		dt, n)}
 	if r.rows, err = quad.NewWindow(n, dt); err != nil {
 		return nil, err
 	}

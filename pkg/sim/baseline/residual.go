@@ -67,7 +67,8 @@ func (s *Trainer) Small() {
 func (s *Trainer) Improve(ctx context.Context, segments []dataset.Segment, before *fit.Fit,
 	from *policy.Policy[float32]) (*fit.Fit, *policy.Policy[float32], error) {
 	if from.Latent != 0 {
-		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: take Blind of it")
+		return nil, nil, errors.New("the policy to improve has room for a latent that no residual here makes: " +
+			"take Blind of it")
 	}
 	fitted, err := s.fit(ctx, segments, before)
 	if err != nil {

@@ -19,7 +19,8 @@ func TestRecoveries(t *testing.T) {
 		if k >= 1000 {
 			e = max(0.1, 0.5-since)
 		}
-		trace.Rows = append(trace.Rows, TraceRow{T: float64(k) / 100, Condition: []string{"calm", "east", "calm"}[k/1000],
+		trace.Rows = append(trace.Rows, TraceRow{T: float64(k) / 100, Condition: []string{"calm", "east",
+			"calm"}[k/1000],
 			Truth: quad.State{P: so3.Vec3{X: e}}})
 	}
 	rec := trace.Recoveries(4)

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -27,17 +28,25 @@ type Method struct {
 
 // Flies is the method of a bundle, under its live encoder.
 func Flies(name string, b *bundle.Bundle) Method {
-	return Method{Name: name, Make: func(d Task) (quad.Controller, error) { return policy.NewClosedLoopRunner(b, d.Path.At) }}
+	return Method{Name: name, Make: func(d Task) (quad.Controller, error) {
+		return policy.NewClosedLoopRunner(b,
+			d.Path.At)
+	}}
 }
 
 // Law is the geometric law, with an integral, that knows no wind.
 func (c *Campaign) Law() Method {
-	return Method{Name: "geometric law", Make: func(d Task) (quad.Controller, error) {
-		var g guard.Gains
-		param.Default(&g)
-		law, err := guard.NewLaw(g, c.Limits)
-		return guard.PathFollower{Law: law, Path: d.Path}, err
+	return Method{Name: "geometric law", Make: func(t Task) (quad.Controller, error) {
+		return geometricLaw(c.Limits, t.Path)
 	}}
+}
+
+// geometricLaw flies along a path by the geometric law with its default gains.
+func geometricLaw(l quad.Limits, path reference.Reference) (quad.Controller, error) {
+	var g guard.Gains
+	param.Default(&g)
+	law, err := guard.NewLaw(g, l)
+	return guard.PathFollower{Law: law, Path: path}, err
 }
 
 // RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator

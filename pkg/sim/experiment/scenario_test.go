@@ -75,7 +75,8 @@ func TestFields(t *testing.T) {
 
 // TestCalm: a condition with a cut propeller is none, though no wind blows.
 func TestCalm(t *testing.T) {
-	scenarios, err := Scenarios(world(t, `conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
+	scenarios, err := Scenarios(world(t,
+		`conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func TestCalm(t *testing.T) {
 }
 
 func TestStrongest(t *testing.T) {
-	scenarios, err := Scenarios(world(t, `conditions: {name: ["a", "b", "c", "d"], wind_x: [1.0, 0.5, -3.0, 0.0], wind_y: [0.0, 0.0, 0.0, 3.0]}`))
+	scenarios, err := Scenarios(world(t,
+		`conditions: {name: ["a", "b", "c", "d"], wind_x: [1.0, 0.5, -3.0, 0.0], wind_y: [0.0, 0.0, 0.0, 3.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ const (
 )
 
 // Methods are all names.
-var Methods = []string{MethodLaw, MethodRecent, MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst,
+var Methods = []string{MethodLaw, MethodRecent, MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle,
+	MethodFirst,
 	MethodOurs}
 
 // Study is what one seed came to.
@@ -127,7 +128,8 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 			MethodOracle))
 	}
 	if p.measures(MethodOracle) && p.calm() < 0 {
-		return nil, fmt.Errorf("the method %q learns all but the wind in calm: expected a world with a condition that is calm, or other methods", MethodOracle)
+		return nil, fmt.Errorf("the method %q learns all but the wind in calm: expected a world with a condition "+
+			"that is calm, or other methods", MethodOracle)
 	}
 	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
 	for _, step := range []func() error{s.learn, s.fly, s.read} {
@@ -222,7 +224,8 @@ func (s *study) method(name string) (Method, error) {
 		return s.Residual(s.ctx, "simple residual", s.plan.Rounds, from, s.segments(-1))
 	case MethodSingle:
 		at := s.strongest()
-		return s.Residual(s.ctx, "single condition, "+s.plan.Scenarios[at].inWords(), s.plan.Rounds, from, s.segments(at))
+		return s.Residual(s.ctx, "single condition, "+s.plan.Scenarios[at].inWords(), s.plan.Rounds, from,
+			s.segments(at))
 	case MethodRefit:
 		return s.Refit(s.ctx, from)
 	case MethodOracle:

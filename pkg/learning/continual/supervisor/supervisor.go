@@ -77,7 +77,8 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID,
 			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
 	}
-	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick, 1000),
+	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick,
+		1000),
 		ended: make(chan outcome, 1)}
 	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
 	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)

@@ -273,7 +273,8 @@ func TestRounds(t *testing.T) {
 				order = append(order, s.Phase)
 			}
 		}
-		want := fmt.Sprint([]continual.Phase{BasePolicy, continual.Gating, Waiting, continual.Fitting, continual.Encoding,
+		want := fmt.Sprint([]continual.Phase{BasePolicy, continual.Gating, Waiting, continual.Fitting,
+			continual.Encoding,
 			continual.Improving, continual.Gating, Waiting})
 		return fmt.Sprint(order) == want
 	})

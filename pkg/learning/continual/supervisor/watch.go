@@ -75,7 +75,8 @@ func (w *watch) add(t *ControllerTick) *gate.Finding {
 	}
 	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent),
 		Error: t.Error})
-	if w.since += min(max(apart, 0), 1); w.since < w.cfg.Evidence.Seconds { // looking more often would find more by chance
+	if w.since += min(max(apart, 0),
+		1); w.since < w.cfg.Evidence.Seconds { // looking more often would find more by chance
 		return nil
 	}
 	w.since = 0

@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"os/exec"
@@ -11,7 +11,7 @@ import (
 func TestShellLine(t *testing.T) {
 	words := []string{"train", "--out", "a b.vnd", "it's", `back\slash`, "two\nlines", "tab\t'quoted'\\\r", "", "$HOME",
 		"*", "grün", "bell\a1", "-p", "rate:=0.1"}
-	line := shellLine(words)
+	line := ShellLine(words)
 	if strings.ContainsAny(line, "\n\t\r\a") {
 		t.Errorf("%q is not a line for a terminal", line)
 	}
