@@ -159,3 +159,6 @@ func finite(s *quad.Step) bool {
 	}
 	return zero == 0
 }
+
+// SetMaxAge sets the age (s) from which a latent is not used.
+func (e *Encoder) SetMaxAge(s float64) { e.maxAge = s }
