@@ -127,7 +127,7 @@ func newRobot(t *testing.T) *robot {
 // bundle publishes one with an untrained model.
 func (r *robot) bundle() string {
 	r.t.Helper()
-	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
+	q := quadrotor.Robot{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
 	m := must(vnd.New(q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128,
 		EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, DecoderHidden: 128, Members: 1}))(r.t)
 	m.Net.Init(rand.New(rand.NewPCG(1, 2)))

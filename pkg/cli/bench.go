@@ -40,8 +40,8 @@ type benchCommand struct {
 const benchSeed = 1
 
 // published sizes: encoder 128, residual of two FiLM blocks of 256, latent of 12.
-func published() (*vnd.Model[float32], vnd.Quadrotor, error) {
-	q := vnd.Quadrotor{Dt: 0.02, Actuator: quadrotor.NominalActuator(), Prior: true}
+func published() (*vnd.Model[float32], quadrotor.Robot, error) {
+	q := quadrotor.Robot{Dt: 0.02, Actuator: quadrotor.NominalActuator(), Prior: true}
 	m, err := vnd.New[float32](q.System(), nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU,
 		EncoderDense:  128,
 		EncoderHidden: 128, Hidden: 256, Blocks: 2, Film: true, Members: 1})
@@ -278,7 +278,7 @@ func (t *tickResult) WriteText(w io.Writer) error {
 }
 
 // newTick joins encoder and policy as a tick has them.
-func newTick(m *vnd.Model[float32], q vnd.Quadrotor, p *policy.Policy[float32]) (func(*quad.Step), error) {
+func newTick(m *vnd.Model[float32], q quadrotor.Robot, p *policy.Policy[float32]) (func(*quad.Step), error) {
 	const oldest = 0.1 // s
 	reader, err := latent.LoadModel(m, q)
 	if err != nil {

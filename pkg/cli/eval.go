@@ -11,10 +11,10 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -111,8 +111,8 @@ func readPolicy(path, name string) (*bundle.Bundle, *policy.Policy[float32], err
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Robot != vnd.Robot {
-		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q", path, b.ID, b.Robot, vnd.Robot)
+	if b.Robot != quadrotor.Name {
+		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q", path, b.ID, b.Robot, quadrotor.Name)
 	}
 	l, err := policy.Load(b)
 	if err == nil {

@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -179,7 +180,7 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 		// The trials' actuators and gains go further than the training's.
 		wide := cfg.Nominal
 		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
-		b := &bundle.Bundle{Robot: vnd.Robot, Dt: cfg.Nominal.Dt}
+		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: cfg.Nominal.Dt}
 		return &trainer{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal},
 			trials: &train.NominalWorld[float32]{Nominal: wide},
 			dt:     cfg.Nominal.Dt, bundle: b}, nil
@@ -188,7 +189,7 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
@@ -379,7 +380,7 @@ func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	if len(t.Flights) == 0 {
 		return nil, nil
 	}
-	m, q, err := vnd.FromBundle(s.bundle)
+	m, q, err := vnd.FromBundle(s.bundle, quadrotor.Kind)
 	if err != nil {
 		return nil, err
 	}

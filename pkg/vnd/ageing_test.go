@@ -8,7 +8,7 @@ import (
 
 // TestLatentAges: from the eleventh step on a rollout runs under what is left of its latent after ten steps.
 func TestLatentAges(t *testing.T) {
-	ageing, held := random(t, robot, netConfig(1)), random(t, robot, netConfig(1))
+	ageing, held := random(t, vehicle, netConfig(1)), random(t, vehicle, netConfig(1))
 	held.Age = 0
 	const later = 10
 	d, z := ageing.System.Dims(), []float32{2, -1, 1.5}

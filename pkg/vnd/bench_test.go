@@ -10,11 +10,11 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	c := netConfig(1)
 	c.Latent, c.EncoderDense, c.EncoderHidden, c.Hidden = 12, 128, 128, 256
-	m, err := New(robot.System(), c)
+	m, err := New(vehicle.System(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
-	rows := flight(robot, 140, 1)
+	rows := flight(vehicle, 140, 1)
 	var windows [][]quad.Step
 	var future [][]quad.Command
 	var out [][]quad.State
@@ -25,7 +25,7 @@ func BenchmarkPredict(b *testing.B) {
 		}
 		windows, future, out = append(windows, rows[k:k+21]), append(future, f), append(out, make([]quad.State, 50))
 	}
-	p := NewPredictor(m, robot)
+	p := NewPredictor(m, vehicle)
 	for b.Loop() {
 		if err := p.Predict(windows, future, out); err != nil {
 			b.Fatal(err)

@@ -1,54 +1,33 @@
 package vnd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/nets"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd/bundle"
 )
-
-// Robot is the only robot that bundles of this format describe.
-const Robot = "quadrotor"
 
 // section is the model's place in a bundle's configuration.
 const section = "model"
 
-// config is the part of a bundle's configuration that rebuilds the model.
+// config is the part of a bundle's configuration that rebuilds the model. What the robot keeps of itself stands beside
+// it.
 type config struct {
-	Nets     nets.Config        `json:"nets"`
-	Actuator quadrotor.Actuator `json:"actuator"`
-	Prior    bool               `json:"prior"` // false: the ablation without physics
-	Known    float64            `json:"known"` // anchor weight of a known condition
-	Age      float64            `json:"age"`   // of the latent, steps; 0: held
-	World    bool               `json:"world"` // residual and features in the world frame
-	Origin   so3.Vec3           `json:"origin"`
-	Fit      json.RawMessage    `json:"fit,omitempty"` // the fit's own configuration, for the record
-}
-
-// Quadrotor names what a Model's system was built from.
-type Quadrotor struct {
-	Dt       float64 // s
-	Actuator quadrotor.Actuator
-	Prior    bool     // false: the ablation without physics
-	World    bool     // residual and features in the world frame instead of the body's
-	Origin   so3.Vec3 // p_W that the model's positions are relative to, m: float32 holds an arena finely, not a country
+	Nets  nets.Config     `json:"nets"`
+	Known float64         `json:"known"`         // weight of the bias correction in a known condition
+	Age   float64         `json:"age"`           // of the latent, steps; 0: held
+	Fit   json.RawMessage `json:"fit,omitempty"` // the fit's own configuration, for the record
 }
 
 // check refuses numbers that no fit writes.
 func (c *config) check() error {
-	a := c.Actuator
 	for _, x := range []struct {
 		name    string
 		v, most float64
-	}{{"known", c.Known, 1}, {"age", c.Age, 1e6}, {"thrust_gain", a.ThrustGain, 10},
-		{"thrust_delay", a.ThrustDelay, quadrotor.MaxDelay},
-		{"thrust_lag", a.ThrustLag, 10}, {"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, quadrotor.MaxDelay},
-		{"rate_lag", a.RateLag, 10}} {
+	}{{"known", c.Known, 1}, {"age", c.Age, 1e6}} {
 		if !(x.v >= 0 && x.v <= x.most) {
 			return fmt.Errorf("configuration: %s is %g, want 0 to %g", x.name, x.v, x.most)
 		}
@@ -56,25 +35,34 @@ func (c *config) check() error {
 	return nil
 }
 
-// Flatten writes rows as measured[N][M] and actions[N][A] around the model's origin.
-func (q *Quadrotor) Flatten(rows []quad.Step) (measured, actions []float32) {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		rows[i].State.P = rows[i].State.P.Sub(q.Origin)
+// join returns one JSON object with the members of both.
+func join(c *config, robot any) (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	for _, part := range []any{robot, c} {
+		raw, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, err
+		}
 	}
-	return quadrotor.Flatten[float32](rows)
+	return all, nil
 }
 
-// System builds the batched system.
-func (q Quadrotor) System() *quadrotor.Quadrotor[float32] {
-	sys := quadrotor.NewQuadrotor[float32](q.Dt, q.Actuator)
-	if !q.Prior {
-		sys = sys.WithoutPrior()
+// split takes the members of the model out of an object into c and returns the rest, which are the robot's.
+func split(all map[string]json.RawMessage, c *config) (robot json.RawMessage, err error) {
+	for name, to := range map[string]any{"nets": &c.Nets, "known": &c.Known, "age": &c.Age, "fit": &c.Fit} {
+		if raw, ok := all[name]; ok {
+			dec := json.NewDecoder(bytes.NewReader(raw))
+			dec.DisallowUnknownFields()
+			if err := dec.Decode(to); err != nil {
+				return nil, fmt.Errorf("configuration: %s: %w", name, err)
+			}
+			delete(all, name)
+		}
 	}
-	if q.World {
-		sys = sys.InWorld()
-	}
-	return sys
+	return json.Marshal(all)
 }
 
 // normalisers lists the tensors beside the nets' weights.
@@ -93,15 +81,18 @@ func (m *Model[F]) normalisers() []struct {
 	}
 }
 
-// Bundle packs a model. fit is the configuration of the fit and metrics its figures; both are kept for the record.
-func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*bundle.Bundle, error) {
+// Bundle packs a model of a robot. fit is the configuration of the fit and metrics its figures; both are kept for the
+// record.
+func Bundle(m *Model[float32], r robot.Robot, fit, metrics any) (*bundle.Bundle, error) {
 	fitJSON, err := json.Marshal(fit)
 	if err != nil {
 		return nil, err
 	}
-	conf := config{Nets: m.Net.Config, Actuator: q.Actuator, Prior: q.Prior, World: q.World, Origin: q.Origin,
-		Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}
-	b := &bundle.Bundle{Robot: Robot, Dt: q.Dt}
+	conf, err := join(&config{Nets: m.Net.Config, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}, r.Config())
+	if err != nil {
+		return nil, err
+	}
+	b := &bundle.Bundle{Robot: r.Kind(), Dt: r.Period()}
 	if err := b.SetSection(section, conf); err != nil {
 		return nil, err
 	}
@@ -128,42 +119,52 @@ func Bundle(m *Model[float32], q Quadrotor, fit, metrics any) (*bundle.Bundle, e
 // In reports whether a bundle has a model.
 func In(b *bundle.Bundle) bool { return b.HasSection(section) }
 
-// FromBundle unpacks the model of a bundle. It refuses, in words, what is not a quadrotor's or does not fit together.
-func FromBundle(b *bundle.Bundle) (*Model[float32], Quadrotor, error) {
-	var q Quadrotor
-	if b.Robot != Robot {
-		return nil, q, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, Robot)
+// FromBundle unpacks the model of a bundle and its robot. It refuses, in words, a robot of another kind, and what does
+// not fit together.
+func FromBundle[R robot.Robot](b *bundle.Bundle, kind robot.Kind[R]) (*Model[float32], R, error) {
+	var none R
+	if b.Robot != kind.Name {
+		return nil, none, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, kind.Name)
+	}
+	all := map[string]json.RawMessage{}
+	if err := b.Section(section, &all); err != nil {
+		return nil, none, err
 	}
 	var c config
-	if err := b.Section(section, &c); err != nil {
-		return nil, q, err
-	}
-	q = Quadrotor{Dt: b.Dt, Actuator: c.Actuator, Prior: c.Prior, World: c.World, Origin: c.Origin}
-	m, err := New[float32](q.System(), c.Nets)
+	rest, err := split(all, &c)
 	if err != nil {
-		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
+		return nil, none, fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	r, err := kind.Read(b.Dt, rest)
+	if err != nil {
+		return nil, none, fmt.Errorf("bundle %s: %w", b.ID, err)
+	}
+	m, err := New[float32](r.System(), c.Nets)
+	if err != nil {
+		return nil, none, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
 	if err := c.check(); err != nil {
-		return nil, q, fmt.Errorf("bundle %s: %w", b.ID, err)
+		return nil, none, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
 	m.Known, m.Age = float32(c.Known), float32(c.Age)
 	if m.Net.Config != c.Nets {
-		return nil, q, fmt.Errorf("bundle %s has %d context inputs, %d inputs, %d outputs; this program's quadrotor has %d, %d, %d",
-			b.ID, c.Nets.ContextInputs, c.Nets.Inputs, c.Nets.Outputs, m.Net.ContextInputs, m.Net.Inputs, m.Net.Outputs)
+		return nil, none, fmt.Errorf("bundle %s has %d context inputs, %d inputs, %d outputs; this program's %s has %d, %d, %d",
+			b.ID, c.Nets.ContextInputs, c.Nets.Inputs, c.Nets.Outputs, kind.Name, m.Net.ContextInputs, m.Net.Inputs,
+			m.Net.Outputs)
 	}
 	for _, t := range m.Net.Tensors() {
 		data, err := b.Tensor(t.Name, t.Shape...)
 		if err != nil {
-			return nil, q, err
+			return nil, none, err
 		}
 		copy(m.Net.Params[t.Offset:], data)
 	}
 	for _, n := range m.normalisers() {
 		data, err := b.Tensor(n.name, len(n.data))
 		if err != nil {
-			return nil, q, err
+			return nil, none, err
 		}
 		copy(n.data, data)
 	}
-	return m, q, nil
+	return m, r, nil
 }

@@ -4,18 +4,22 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
 )
 
+// Flattener writes recorded rows as measured[N][M] and actions[N][A]: a robot does.
+type Flattener[Row any] interface {
+	Flatten(rows []Row) (measured, actions []float32)
+}
+
 // Latents encodes the windows that end at every stride-th row of the segments, as [N][Z], with all workers.
-func Latents(m *Model[float32], q Quadrotor, segments [][]quad.Step, stride int) []float32 {
+func Latents[Row any](m *Model[float32], q Flattener[Row], segments [][]Row, stride int) []float32 {
 	const most = 64 // windows at a time
 	Z, T := m.Net.Latent, m.Net.Context
 	if Z == 0 {
 		return nil
 	}
-	var rows [][]quad.Step // of each window
+	var rows [][]Row // of each window
 	for _, s := range segments {
 		for k := T; k < len(s); k += stride {
 			rows = append(rows, s[k-T:k+1])

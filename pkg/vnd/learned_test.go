@@ -14,7 +14,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-var robot = Quadrotor{Dt: .02, Prior: true,
+var vehicle = quadrotor.Robot{Dt: .02, Prior: true,
 	Actuator: quadrotor.Actuator{ThrustGain: .9, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}}
 
 func netConfig(members int) nets.Config {
@@ -23,7 +23,7 @@ func netConfig(members int) nets.Config {
 }
 
 // random is a model with random weights and statistics.
-func random(t *testing.T, q Quadrotor, c nets.Config) *Model[float32] {
+func random(t *testing.T, q quadrotor.Robot, c nets.Config) *Model[float32] {
 	t.Helper()
 	m, err := New(q.System(), c)
 	if err != nil {
@@ -39,7 +39,7 @@ func random(t *testing.T, q Quadrotor, c nets.Config) *Model[float32] {
 }
 
 // flight is a smooth recording of a robot under a constant wind, m/s².
-func flight(sys Quadrotor, rows int, wind float64) []quad.Step {
+func flight(sys quadrotor.Robot, rows int, wind float64) []quad.Step {
 	s64 := quadrotor.NewQuadrotor[float64](sys.Dt, sys.Actuator).InWorld()
 	d := s64.Dims()
 	s, next, add := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Tangent)
@@ -68,14 +68,14 @@ func predict(t *testing.T, m *Model[float32], rows []quad.Step, steps int) []qua
 	for h := range future {
 		future[h] = rows[20+h].Command
 	}
-	if err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
+	if err := NewPredictor(m, vehicle).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
 		t.Fatal(err)
 	}
 	return out[0]
 }
 
 func TestBundleKeepsTheModel(t *testing.T) {
-	for _, q := range []Quadrotor{robot, {Dt: .02, Actuator: quadrotor.NominalActuator(), World: true}} {
+	for _, q := range []quadrotor.Robot{vehicle, {Dt: .02, Actuator: quadrotor.NominalActuator(), World: true}} {
 		m := random(t, q, netConfig(2))
 		b, err := Bundle(m, q, map[string]int{"updates": 3}, map[string]float64{"loss": .5})
 		if err != nil {
@@ -89,28 +89,28 @@ func TestBundleKeepsTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, gq, err := FromBundle(back)
+		got, gq, err := FromBundle(back, quadrotor.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := flight(robot, 80, 1)
+		rows := flight(vehicle, 80, 1)
 		if gq != q || !slices.Equal(predict(t, got, rows, 50), predict(t, m, rows, 50)) {
 			t.Errorf("%+v: the model from the bundle predicts otherwise (%+v)", q, gq)
 		}
 	}
 }
 
-// TestLatents: windows that are encoded together, by several workers, have the latents of windows alone, bit for bit, in
-// their order.
+// TestLatents: windows that are encoded together, by several workers, have the latents of windows alone, bit for bit,
+// in their order.
 func TestLatents(t *testing.T) {
 	const stride = 3
-	m := random(t, robot, netConfig(1))
-	segments := [][]quad.Step{flight(robot, 300, 1), flight(robot, 20, 0), flight(robot, 171, -1)}
-	got, Z := Latents(m, robot, segments, stride), m.Net.Latent
+	m := random(t, vehicle, netConfig(1))
+	segments := [][]quad.Step{flight(vehicle, 300, 1), flight(vehicle, 20, 0), flight(vehicle, 171, -1)}
+	got, Z := Latents(m, vehicle, segments, stride), m.Net.Latent
 	var want []float32
 	for _, s := range segments {
 		for k := m.Net.Context; k < len(s); k += stride {
-			want = append(want, Latents(m, robot, [][]quad.Step{s[k-m.Net.Context : k+1]}, 1)...)
+			want = append(want, Latents(m, vehicle, [][]quad.Step{s[k-m.Net.Context : k+1]}, 1)...)
 		}
 	}
 	if len(want) < 130*Z || len(want)%64 == 0 {
@@ -122,7 +122,7 @@ func TestLatents(t *testing.T) {
 }
 
 func TestFromBundleRefuses(t *testing.T) {
-	whole, err := Bundle(random(t, robot, netConfig(1)), robot, nil, nil)
+	whole, err := Bundle(random(t, vehicle, netConfig(1)), vehicle, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestFromBundleRefuses(t *testing.T) {
 	} {
 		b := *whole
 		change(&b)
-		if _, _, err := FromBundle(&b); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, _, err := FromBundle(&b, quadrotor.Kind); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, want)
 		}
@@ -151,7 +151,7 @@ func TestFromBundleRefuses(t *testing.T) {
 
 // Without a net, the anchored model is the recent-mean peer: a constant wind that it has never seen is predicted.
 func TestAnchorPredictsAnUnseenWind(t *testing.T) {
-	q := Quadrotor{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
+	q := quadrotor.Robot{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
 	m := random(t, q, netConfig(1))
 	clear(m.Output)
 	rows := flight(q, 80, 5)
@@ -169,7 +169,7 @@ func TestAnchorPredictsAnUnseenWind(t *testing.T) {
 }
 
 func TestNovelty(t *testing.T) {
-	m := random(t, robot, netConfig(1))
+	m := random(t, vehicle, netConfig(1))
 	for _, c := range []struct{ x, want float32 }{{0, 0}, {.01, 0}, {.0125, .5}, {.015, 1}, {9, 1}} {
 		left := make([]float32, 9)
 		for j := 3; j < 6; j++ {
@@ -183,7 +183,7 @@ func TestNovelty(t *testing.T) {
 
 // A mean rollout takes the mean of the members' residuals.
 func TestEnsembleTakesTheMean(t *testing.T) {
-	m := random(t, robot, netConfig(3))
+	m := random(t, vehicle, netConfig(3))
 	d := m.System.Dims()
 	z, s, a := []float32{.3, -1, .5}, make([]float32, d.State), []float32{9, .1, .2, 0}
 	s[3], s[10] = 1, 9.81
@@ -208,9 +208,9 @@ func TestEnsembleTakesTheMean(t *testing.T) {
 
 // Members that are alike do not disagree; different ones do.
 func TestSpread(t *testing.T) {
-	rows := flight(robot, 80, 1)
+	rows := flight(vehicle, 80, 1)
 	for alike, positive := range map[bool]bool{true: false, false: true} {
-		m := random(t, robot, netConfig(2))
+		m := random(t, vehicle, netConfig(2))
 		if alike {
 			tensors := map[string]nets.Tensor{}
 			for _, x := range m.Net.Tensors() {
@@ -223,7 +223,7 @@ func TestSpread(t *testing.T) {
 			}
 		}
 		future, out := make([]quad.Command, 10), make([]quad.State, 10)
-		p := NewPredictor(m, robot)
+		p := NewPredictor(m, vehicle)
 		if err := p.Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
 			t.Fatal(err)
 		}
@@ -234,9 +234,9 @@ func TestSpread(t *testing.T) {
 }
 
 func TestPredictRefusesAShortWindow(t *testing.T) {
-	m := random(t, robot, netConfig(1))
-	rows := flight(robot, 30, 0)
-	err := NewPredictor(m, robot).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}},
+	m := random(t, vehicle, netConfig(1))
+	rows := flight(vehicle, 30, 0)
+	err := NewPredictor(m, vehicle).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}},
 		[][]quad.State{make([]quad.State, 1)})
 	if err == nil || !strings.Contains(err.Error(), "20 rows") {
 		t.Errorf("error %v, want one that says how many rows the window has", err)

@@ -1,5 +1,6 @@
 // Package vnd is a Variational Neural Dynamics model as it is used: the physics prior with its actuator, the nets,
-// their normalisers and the correction, from and to a bundle. vnd fits it; prediction, flight and policy learning run it.
+// their normalisers and the correction, from and to a bundle. vnd fits it; prediction, flight and policy learning run
+// it.
 //
 // Shapes: B batch, T window rows, H rollout steps, S state, A action, X residual inputs, U tangent, C context inputs,
 // Z latent.
@@ -10,7 +11,7 @@ import (
 
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/nets"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -29,7 +30,7 @@ func (n *Norm[F]) Pull(dx []F) { kernel.ScaleRows(len(dx)/len(n.Scale), n.Scale,
 // Model is a fitted model. Its nets and normalisers may be shared by many Contexts and Rollouts; it is not changed by
 // them.
 type Model[F kernel.Float] struct {
-	System   quadrotor.System[F]
+	System   robot.System[F]
 	Net      *nets.Net[F]
 	Context  Norm[F] // of context features [C]
 	Inputs   Norm[F] // of residual inputs [X]
@@ -41,13 +42,13 @@ type Model[F kernel.Float] struct {
 }
 
 // dims returns the sizes that every loop here needs.
-func (m *Model[F]) dims() quadrotor.Dims { return m.System.Dims() }
+func (m *Model[F]) dims() robot.Dims { return m.System.Dims() }
 
 // headroom is left in a bundle for its header and the normalisers, bytes.
 const headroom = 256 << 10
 
 // New returns an untrained model around a system: unit normalisers, all heads on, no anchor.
-func New[F kernel.Float](sys quadrotor.System[F], c nets.Config) (*Model[F], error) {
+func New[F kernel.Float](sys robot.System[F], c nets.Config) (*Model[F], error) {
 	d := sys.Dims()
 	c.ContextInputs, c.Inputs, c.Outputs = d.Context, d.Inputs, d.Tangent
 	net, err := nets.New[F](c)

@@ -2,8 +2,8 @@ package vnd
 
 import "math"
 
-// whollyNew is the surprise from which on a condition counts as wholly new. Measured on wind-tunnel flights at 1 s: for a
-// wind a third stronger than any in the training, 1.5 to 2 are alike and 3 is 5 % worse.
+// whollyNew is the surprise from which on a condition counts as wholly new. Measured on wind-tunnel flights at 1 s: for
+// a wind a third stronger than any in the training, 1.5 to 2 are alike and 3 is 5 % worse.
 const whollyNew = 1.5
 
 // disturbance names the span of the tangent in which an unknown force shows.
@@ -32,6 +32,6 @@ func (m *Model[F]) Novelty(leftover []F) F {
 	return min(1, max(0, (m.Surprise(leftover)-1)/(whollyNew-1)))
 }
 
-// AnchorWeight is the weight of a leftover in prediction: Known where the condition is known, 1 where it is new, so that
-// an unseen wind is predicted no worse than by the recent mean.
+// AnchorWeight is the weight of a leftover in prediction: Known where the condition is known, 1 where it is new, so
+// that an unseen wind is predicted no worse than by the recent mean.
 func (m *Model[F]) AnchorWeight(leftover []F) F { return m.Known + (1-m.Known)*m.Novelty(leftover) }

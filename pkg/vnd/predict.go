@@ -3,15 +3,20 @@ package vnd
 import (
 	"fmt"
 
-	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/nets"
-	"vnd/pkg/robot/quadrotor"
 )
 
+// Recorded is a robot as its recordings have it: rows of a state and a command.
+type Recorded[Row, Command, State any] interface {
+	Flattener[Row]
+	Action(c *Command, a []float32) // writes a[A]
+	State(s []float32) State        // of s[S]
+}
+
 // Predictor rolls a model out from recorded windows, open loop.
-type Predictor struct {
+type Predictor[Row, Command, State any] struct {
 	m       *Model[float32]
-	robot   Quadrotor
+	robot   Recorded[Row, Command, State]
 	windows *Windows[float32]
 	z       []float32
 	encoder *nets.EncoderTape[float32]
@@ -23,9 +28,10 @@ type Predictor struct {
 
 const predictBatch = 64
 
-// NewPredictor prepares predictions of a model of the quadrotor q.
-func NewPredictor(m *Model[float32], q Quadrotor) *Predictor {
-	p := &Predictor{m: m, robot: q, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
+// NewPredictor prepares predictions of a model of a robot.
+func NewPredictor[Row, Command, State any](m *Model[float32],
+	q Recorded[Row, Command, State]) *Predictor[Row, Command, State] {
+	p := &Predictor[Row, Command, State]{m: m, robot: q, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
 		weight: make([]float32, predictBatch)}
 	if m.Net.Latent > 0 {
 		p.encoder = m.Net.NewEncoderTape(predictBatch)
@@ -35,7 +41,7 @@ func NewPredictor(m *Model[float32], q Quadrotor) *Predictor {
 
 // Predict writes the states that follow windows of T+1 rows (T past ones and the present one) under the future
 // commands, the first of which is that of the present row. Nothing else of the future is used.
-func (p *Predictor) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *Predictor[Row, Command, State]) Predict(windows [][]Row, future [][]Command, out [][]State) error {
 	p.spread = p.spread[:0]
 	for lo := 0; lo < len(windows); lo += predictBatch {
 		hi := min(lo+predictBatch, len(windows))
@@ -46,7 +52,7 @@ func (p *Predictor) Predict(windows [][]quad.Step, future [][]quad.Command, out 
 	return nil
 }
 
-func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *Predictor[Row, Command, State]) batch(windows [][]Row, future [][]Command, out [][]State) error {
 	d, T, B := p.m.dims(), p.m.Net.Context, len(windows)
 	p.windows.Reset(B)
 	for b, w := range windows {
@@ -63,7 +69,7 @@ func (p *Predictor) batch(windows [][]quad.Step, future [][]quad.Command, out []
 	return nil
 }
 
-func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
+func (p *Predictor[Row, Command, State]) rollout(future [][]Command, out [][]State) {
 	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
 	H := len(future[0])
 	if p.roll == nil || p.maxH < H {
@@ -80,13 +86,12 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 		make([]float32, B*d.Action)
 	for h := range H {
 		for b := range B {
-			quadrotor.Action(&future[b][h], a[b*d.Action:])
+			p.robot.Action(&future[b][h], a[b*d.Action:])
 		}
 		r.Step(h, s, a, next)
 		s, next = next, s
 		for b := range B {
-			out[b][h] = quadrotor.State(s[b*d.State:])
-			out[b][h].P = out[b][h].P.Add(p.robot.Origin)
+			out[b][h] = p.robot.State(s[b*d.State:][:d.State])
 		}
 	}
 	p.spread = append(p.spread, r.Spread()...)
@@ -94,4 +99,4 @@ func (p *Predictor) rollout(future [][]quad.Command, out [][]quad.State) {
 
 // Spread returns how much the members of the ensemble disagreed in each prediction of the last Predict, see
 // Rollout.Spread. It is 0 without an ensemble.
-func (p *Predictor) Spread() []float32 { return p.spread }
+func (p *Predictor[Row, Command, State]) Spread() []float32 { return p.spread }

@@ -7,9 +7,9 @@ import (
 	"vnd/pkg/nn/nets"
 )
 
-// Rollout runs a batch of B rollouts through the learned dynamics and back: s_{t+1} = f_prior(s_t, a_t) ⊕
-// (D(s_t, a_t, z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"), or with z pulled to the
-// prior mean as it ages. Its tape keeps what Backward needs.
+// Rollout runs a batch of B rollouts through the learned dynamics and back: s_{t+1} = f_prior(s_t, a_t) ⊕ (D(s_t, a_t,
+// z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"), or with z pulled to the prior
+// mean as it ages. Its tape keeps what Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
 	taped  bool // keeps what the way back through the nets needs
@@ -50,20 +50,20 @@ func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
 	return m.newRollout(maxB, maxH, 1, true, m.Net.NewResidualTape)
 }
 
-// NewPassRollout allocates rollouts of one member of the ensemble whose gradients pass through D to states and actions: the
-// model is frozen, and they have no Grads.
+// NewPassRollout allocates rollouts of one member of the ensemble whose gradients pass through D to states and actions:
+// the model is frozen, and they have no Grads.
 func (m *Model[F]) NewPassRollout(maxB, maxH int) *Rollout[F] {
 	return m.newRollout(maxB, maxH, 1, true, m.Net.NewPassTape)
 }
 
-// NewFrozenRollout allocates rollouts under the mean residual of the ensemble whose Backward takes D for a constant: gradients
-// flow through the prior alone. They have no Grads.
+// NewFrozenRollout allocates rollouts under the mean residual of the ensemble whose Backward takes D for a constant:
+// gradients flow through the prior alone. They have no Grads.
 func (m *Model[F]) NewFrozenRollout(maxB, maxH int) *Rollout[F] {
 	return m.newRollout(maxB, maxH, m.Net.Members, true, nil)
 }
 
-// NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward, and their memory does
-// not grow with maxH.
+// NewMeanRollout allocates rollouts under the mean residual of the ensemble. They have no Backward, and their memory
+// does not grow with maxH.
 func (m *Model[F]) NewMeanRollout(maxB, maxH int) *Rollout[F] {
 	return m.newRollout(maxB, maxH, m.Net.Members, false, nil)
 }
@@ -136,8 +136,8 @@ func (r *Rollout[F]) condition(p *phase[F]) {
 	}
 }
 
-// at returns the phase of step h and the step's place on its tape. Steps H … H+T−1 are the window's rows, which share the
-// first phase.
+// at returns the phase of step h and the step's place on its tape. Steps H … H+T−1 are the window's rows, which share
+// the first phase.
 func (r *Rollout[F]) at(h int) (*phase[F], int) {
 	if h >= r.H {
 		return &r.phases[0], min(r.length, r.H) + h - r.H
@@ -189,8 +189,8 @@ func (r *Rollout[F]) ensemble(p *phase[F], x, out []F) {
 	r.counts++
 }
 
-// Spread returns, for each of the B rollouts of an ensemble so far, the RMS deviation of the members from their mean, in
-// units of the residual's outputs: how much they disagree about where the robot went.
+// Spread returns, for each of the B rollouts of an ensemble so far, the RMS deviation of the members from their mean,
+// in units of the residual's outputs: how much they disagree about where the robot went.
 func (r *Rollout[F]) Spread() []F {
 	out := make([]F, r.B)
 	for b := range out {
@@ -289,8 +289,8 @@ func (r *Rollout[F]) weigh(c, weight []F) {
 	}
 }
 
-// Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of all steps and, if
-// anchored, AnchorBackward.
+// Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of all steps and,
+// if anchored, AnchorBackward.
 func (r *Rollout[F]) Grads(anchored bool, dz, grad []F) {
 	for k := range r.phases {
 		p := &r.phases[k]

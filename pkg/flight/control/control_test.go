@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -33,7 +34,7 @@ func readBundle(t testing.TB, name string) *bundle.Bundle {
 
 func craft(t testing.TB, name string, rate float64) *LoadedPolicy {
 	t.Helper()
-	c, err := LoadPolicy(readBundle(t, name), vnd.Robot, rate)
+	c, err := LoadPolicy(readBundle(t, name), quadrotor.Name, rate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func newClosed(t testing.TB, c Config, name string) *closed {
 // encode has the encoder of a bundle read from now on.
 func (f *closed) encode(name string, rate float64) {
 	f.t.Helper()
-	m, q, err := vnd.FromBundle(readBundle(f.t, name))
+	m, q, err := vnd.FromBundle(readBundle(f.t, name), quadrotor.Kind)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -329,7 +330,7 @@ func TestPrepare(t *testing.T) {
 		"rate is 50 Hz, expected a multiple of the 33.3": change(func(b *bundle.Bundle) { b.Dt = 0.03 }),
 		"no tensor": change(func(b *bundle.Bundle) { b.Tensors = b.Tensors[1:] }),
 	} {
-		if _, err := LoadPolicy(b, vnd.Robot, 50); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LoadPolicy(b, quadrotor.Name, 50); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}

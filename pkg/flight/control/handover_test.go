@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd"
 )
@@ -39,7 +40,7 @@ func newHanded(t *testing.T, place so3.Vec3) *handed {
 	h := &handed{t: t, v: v, loop: newLoop(t, c), pace: NewScheduler(c.Period())}
 	h.loop.SetPolicy(craft(t, "a.vnd", c.Rate))
 	h.loop.SetReference(course(t, "hover"))
-	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"))
+	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"), quadrotor.Kind)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"vnd/pkg/vnd"
 )
 
-var robot = vnd.Quadrotor{Dt: .02, Prior: true, Origin: so3.Vec3{X: 3, Y: -2, Z: 1},
+var vehicle = quadrotor.Robot{Dt: .02, Prior: true, Origin: so3.Vec3{X: 3, Y: -2, Z: 1},
 	Actuator: quadrotor.Actuator{ThrustGain: .9, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}}
 
 func small() nets.Config {
@@ -25,7 +25,7 @@ func small() nets.Config {
 }
 
 // random is a model with random weights.
-func random(t testing.TB, q vnd.Quadrotor, c nets.Config, seed uint64) *vnd.Model[float32] {
+func random(t testing.TB, q quadrotor.Robot, c nets.Config, seed uint64) *vnd.Model[float32] {
 	t.Helper()
 	m, err := vnd.New(q.System(), c)
 	if err != nil {
@@ -38,7 +38,7 @@ func random(t testing.TB, q vnd.Quadrotor, c nets.Config, seed uint64) *vnd.Mode
 	return m
 }
 
-func reader(t testing.TB, m *vnd.Model[float32], q vnd.Quadrotor) *LoadedModel {
+func reader(t testing.TB, m *vnd.Model[float32], q quadrotor.Robot) *LoadedModel {
 	t.Helper()
 	r, err := LoadModel(m, q)
 	if err != nil {
@@ -73,7 +73,7 @@ func flight(rows int, dt float64) []quad.Step {
 }
 
 // offline encodes the window that ends with the last row, and finds its novelty by the rollouts of prediction.
-func offline(m *vnd.Model[float32], q vnd.Quadrotor, rows []quad.Step) (z []float32, novelty float32) {
+func offline(m *vnd.Model[float32], q quadrotor.Robot, rows []quad.Step) (z []float32, novelty float32) {
 	T := m.Net.Context
 	rows = rows[len(rows)-T-1:]
 	z = vnd.Latents(m, q, [][]quad.Step{rows}, 1)
@@ -91,8 +91,8 @@ func TestLiveIsOffline(t *testing.T) {
 	plain := small()
 	plain.Encoder, plain.Film, plain.Members = nets.EncoderMLP, false, 1
 	for _, c := range []nets.Config{small(), plain} {
-		m := random(t, robot, c, 1)
-		e, rows := encoder(t, 1, reader(t, m, robot)), flight(60, .02)
+		m := random(t, vehicle, c, 1)
+		e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(60, .02)
 		between := 0
 		for k := range rows {
 			if !e.Push(&rows[k]) || e.Stamp() != rows[k].T {
@@ -105,7 +105,7 @@ func TestLiveIsOffline(t *testing.T) {
 				}
 				continue
 			}
-			z, novelty := offline(m, robot, rows[:k+1])
+			z, novelty := offline(m, vehicle, rows[:k+1])
 			if !e.Known() || !slices.Equal(e.Mean(), z) {
 				t.Fatalf("row %d: %v, the recording gives %v", k, e.Mean(), z)
 			}
@@ -125,8 +125,8 @@ func TestLiveIsOffline(t *testing.T) {
 // Ticks at a multiple of the rows' rate give rows of every n-th state and the mean command, with jitter and all.
 func TestFrequentTicks(t *testing.T) {
 	const every = 4
-	m := random(t, robot, small(), 1)
-	e, ticks := encoder(t, every, reader(t, m, robot)), flight(200, .02/every)
+	m := random(t, vehicle, small(), 1)
+	e, ticks := encoder(t, every, reader(t, m, vehicle)), flight(200, .02/every)
 	var rows []quad.Step
 	rng := rand.New(rand.NewPCG(3, 3))
 	for k := range ticks {
@@ -142,7 +142,7 @@ func TestFrequentTicks(t *testing.T) {
 		row.Command.Thrust += ticks[k].Command.Thrust / every
 		row.Command.Rates = row.Command.Rates.Add(ticks[k].Command.Rates.Scale(1. / every))
 		if len(rows) > 9 && k%every == 0 {
-			z, _ := offline(m, robot, rows)
+			z, _ := offline(m, vehicle, rows)
 			for i := range z {
 				if math.Abs(float64(e.Mean()[i]-z[i])) > 1e-5 {
 					t.Fatalf("tick %d: %v, of the mean commands %v", k, e.Mean(), z)
@@ -168,7 +168,7 @@ func TestGaps(t *testing.T) {
 		"no time":    {21, broken(20, func(s *quad.Step) { s.T = math.NaN() })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, rows := encoder(t, 1, reader(t, random(t, robot, small(), 1), robot)), flight(40, .02)
+			e, rows := encoder(t, 1, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(40, .02)
 			c.spoil(rows)
 			for k := range rows {
 				e.Push(&rows[k])
@@ -190,18 +190,18 @@ func shift(rows []quad.Step, by float64) {
 // Another model in mid-flight reads the rows that are there; with another Δt it waits for its own.
 func TestSwapKeepsTheWindow(t *testing.T) {
 	rows := flight(60, .02)
-	a, b := random(t, robot, small(), 1), random(t, robot, small(), 7)
+	a, b := random(t, vehicle, small(), 1), random(t, vehicle, small(), 7)
 	longer := small()
 	longer.Context = 12
-	c := random(t, robot, longer, 9)
-	slow := robot
+	c := random(t, vehicle, longer, 9)
+	slow := vehicle
 	slow.Dt = .04
 	d := random(t, slow, small(), 1)
-	ra, rb := reader(t, a, robot), reader(t, b, robot)
+	ra, rb := reader(t, a, vehicle), reader(t, b, vehicle)
 	e := encoder(t, 1, ra)
 	check := func(k int, m *vnd.Model[float32]) {
 		t.Helper()
-		if z, _ := offline(m, robot, rows[:k+1]); !e.Known() || !slices.Equal(e.Mean(), z) {
+		if z, _ := offline(m, vehicle, rows[:k+1]); !e.Known() || !slices.Equal(e.Mean(), z) {
 			t.Fatalf("row %d: %v, known %t, want %v", k, e.Mean(), e.Known(), z)
 		}
 	}
@@ -217,7 +217,7 @@ func TestSwapKeepsTheWindow(t *testing.T) {
 			check(k, a)
 		case 25:
 			check(k, a)
-			e.Swap(reader(t, c, robot))
+			e.Swap(reader(t, c, vehicle))
 			if e.Known() { // 9 of the 13 rows are there
 				t.Error("a longer window was whole at once")
 			}
@@ -239,7 +239,7 @@ func TestSwapKeepsTheWindow(t *testing.T) {
 }
 
 func TestStale(t *testing.T) {
-	e, rows := encoder(t, 1, reader(t, random(t, robot, small(), 1), robot)), flight(20, .02)
+	e, rows := encoder(t, 1, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(20, .02)
 	if e.At(0)[0] != 0 || !math.IsInf(e.Stamp(), -1) {
 		t.Error("a latent of nothing")
 	}
@@ -256,11 +256,11 @@ func TestStale(t *testing.T) {
 
 // A model whose weights are no numbers gives the prior mean, and knows nothing.
 func TestModelWithoutNumbers(t *testing.T) {
-	m := random(t, robot, small(), 1)
+	m := random(t, vehicle, small(), 1)
 	for i := range m.Net.Params {
 		m.Net.Params[i] = float32(math.NaN())
 	}
-	e, rows := encoder(t, 1, reader(t, m, robot)), flight(20, .02)
+	e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(20, .02)
 	for k := range rows {
 		e.Push(&rows[k])
 	}
@@ -272,14 +272,14 @@ func TestModelWithoutNumbers(t *testing.T) {
 func TestWithoutALatent(t *testing.T) {
 	c := small()
 	c.Latent = 0
-	m := random(t, robot, c, 1)
-	e, rows := encoder(t, 1, reader(t, m, robot)), flight(20, .02)
+	m := random(t, vehicle, c, 1)
+	e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(20, .02)
 	for k := range rows {
 		e.Push(&rows[k])
 	}
 	w := m.NewWindows(1)
 	w.Reset(1)
-	measured, actions := robot.Flatten(rows[11:])
+	measured, actions := vehicle.Flatten(rows[11:])
 	w.Set(0, measured, actions[:8*4])
 	r := m.NewMeanRollout(1, 1)
 	r.Begin(0, 1, 1, nil)
@@ -303,7 +303,7 @@ func TestNoModelYet(t *testing.T) {
 }
 
 func TestAllocatesNothing(t *testing.T) {
-	ra, rb := reader(t, random(t, robot, small(), 1), robot), reader(t, random(t, robot, small(), 2), robot)
+	ra, rb := reader(t, random(t, vehicle, small(), 1), vehicle), reader(t, random(t, vehicle, small(), 2), vehicle)
 	e, rows := encoder(t, 1, ra), flight(800, .02)
 	k := 0
 	for ; k < 20; k++ {
@@ -331,7 +331,7 @@ func BenchmarkPush(b *testing.B) {
 	c := nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128,
 		Hidden: 256, Blocks: 2,
 		Film: true, DecoderHidden: 128, Members: 1}
-	e, rows := encoder(b, 1, reader(b, random(b, robot, c, 1), robot)), flight(100, .02)
+	e, rows := encoder(b, 1, reader(b, random(b, vehicle, c, 1), vehicle)), flight(100, .02)
 	for k := range 40 {
 		e.Push(&rows[k])
 	}

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
@@ -12,8 +13,8 @@ import (
 // LoadedModel is a model with the room that it takes to read one window.
 type LoadedModel struct {
 	model *vnd.Model[float32]
-	robot vnd.Quadrotor
-	dims  quadrotor.Dims
+	robot quadrotor.Robot
+	dims  robot.Dims
 	rows  *quad.Window
 
 	measured, actions []float32 // [T+1][M], [T][A]
@@ -32,7 +33,7 @@ type LoadedModel struct {
 }
 
 // LoadModel makes a model of the quadrotor q ready to read windows.
-func LoadModel(m *vnd.Model[float32], q vnd.Quadrotor) (*LoadedModel, error) {
+func LoadModel(m *vnd.Model[float32], q quadrotor.Robot) (*LoadedModel, error) {
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
 	rows, err := quad.NewWindow(T, q.Dt)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/latent"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -16,7 +17,7 @@ type LoadedBundle struct {
 	Dt     float64 // s
 	Policy *Policy[float32]
 	Model  *vnd.Model[float32] // nil: none
-	Robot  vnd.Quadrotor       // of the model
+	Robot  quadrotor.Robot     // of the model
 }
 
 // Load refuses, in words, a bundle that cannot fly.
@@ -29,7 +30,7 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	if l.Policy, err = FromBundle(b); err != nil || !vnd.In(b) {
 		return l, err
 	}
-	if l.Model, l.Robot, err = vnd.FromBundle(b); err != nil {
+	if l.Model, l.Robot, err = vnd.FromBundle(b, quadrotor.Kind); err != nil {
 		return nil, err
 	}
 	if z := l.Model.Net.Latent; z != l.Policy.Latent {

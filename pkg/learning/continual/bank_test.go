@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -24,7 +25,7 @@ func untrained(t testing.TB, cfg Config) *bundle.Bundle {
 	}
 	hover := p.Hover()
 	p.Net.Init(rand.New(rand.NewPCG(1, 1)), hover[:])
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	if err := policy.Put(b, p, "hover"); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	cfg.Policy.Rate, cfg.FineTune.Rate = 1e-30, 1e-30 // all fly the same policy
 	start := untrained(t, cfg)
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}

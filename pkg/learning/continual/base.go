@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
-	"vnd/pkg/vnd"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -28,7 +28,7 @@ func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l qua
 	if err != nil {
 		return nil, err
 	}
-	out := &bundle.Bundle{Robot: vnd.Robot, Dt: b.Nominal.Dt, CreatedBy: maker}
+	out := &bundle.Bundle{Robot: quadrotor.Name, Dt: b.Nominal.Dt, CreatedBy: maker}
 	if err := policy.Put(out, r.Policy, names); err != nil {
 		return nil, err
 	}

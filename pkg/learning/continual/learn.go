@@ -19,6 +19,7 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -106,7 +107,7 @@ func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 	}
 	l := &Learner{cfg: cfg, opt: opt, current: start, validation: math.NaN()}
 	if vnd.In(start) {
-		m, q, err := vnd.FromBundle(start)
+		m, q, err := vnd.FromBundle(start, quadrotor.Kind)
 		if err != nil {
 			return nil, fmt.Errorf("learn: %w", err)
 		}

@@ -16,7 +16,6 @@ import (
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -118,7 +117,7 @@ func base(t testing.TB) *bundle.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	if err := policy.Put(b, r.Policy, "hover"); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +147,7 @@ func TestRoundsImprove(t *testing.T) {
 	start := base(t)
 	var phases []Phase
 	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}, Seed: 1,
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}, Seed: 1,
 		Status: func(s Status) {
 			if n := len(phases); n == 0 || phases[n-1] != s.Phase {
 				phases = append(phases, s.Phase)
@@ -215,7 +214,7 @@ func TestInterrupted(t *testing.T) {
 	var stop context.CancelFunc
 	learner := func() *Learner {
 		l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
-			Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
+			Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
 			Status: func(s Status) {
 				if s.Phase == at {
 					stop()
@@ -265,7 +264,7 @@ func TestFailed(t *testing.T) {
 	cfg := tiny()
 	cfg.Policy.Rate = 1e-7
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{},
-		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/gate"
-	"vnd/pkg/vnd"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -38,7 +38,7 @@ func TestOnlyWhatPassesTheGateFlies(t *testing.T) {
 			cfg := tiny()
 			start := untrained(t, cfg)
 			l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: partial{start.ID, flies},
-				Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}})
+				Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/gate"
-	"vnd/pkg/vnd"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // TestValidationIsTheLossOnWhatWasFlownSince: the first round has none, the next one reports the loss of the first
@@ -17,7 +17,7 @@ func TestValidationIsTheLossOnWhatWasFlownSince(t *testing.T) {
 	cfg := tiny()
 	var seen []Status
 	l, err := New(cfg, untrained(t, cfg), Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()}, Status: func(s Status) { seen = append(seen, s) }})
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}, Status: func(s Status) { seen = append(seen, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 )
 
@@ -26,7 +27,7 @@ type trainingSet struct {
 	segments []segment
 }
 
-func newTrainingSet(segs []dataset.Segment, dims quadrotor.Dims) *trainingSet {
+func newTrainingSet(segs []dataset.Segment, dims robot.Dims) *trainingSet {
 	d := &trainingSet{}
 	if len(segs) > 0 && len(segs[0].Rows) > 0 {
 		d.origin = segs[0].Rows[0].State.P

@@ -51,7 +51,7 @@ func (o *Options) fill() {
 // Fit is a fitted model with its figures.
 type Fit struct {
 	Model   *vnd.Model[float32]
-	Robot   vnd.Quadrotor
+	Robot   quadrotor.Robot
 	Data    [32]byte // digest of the segments
 	Metrics Metrics
 }
@@ -114,7 +114,7 @@ func prepare(ctx context.Context, cfg *Config, dt float64, segs []dataset.Segmen
 	if err := cfg.Check(); err != nil {
 		return none, err
 	}
-	robot := vnd.Quadrotor{Dt: dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
+	robot := quadrotor.Robot{Dt: dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
 		World: cfg.Prior.Frame == "world"}
 	switch {
 	case opt.From != nil:
@@ -138,7 +138,7 @@ func prepare(ctx context.Context, cfg *Config, dt float64, segs []dataset.Segmen
 }
 
 // fits refuses a model to go on from that is not what the configuration asks for.
-func (f *Fit) fits(cfg *Config, r vnd.Quadrotor) error {
+func (f *Fit) fits(cfg *Config, r quadrotor.Robot) error {
 	want, err := vnd.New(r.System(), cfg.nets())
 	if err != nil {
 		return err

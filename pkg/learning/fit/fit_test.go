@@ -19,7 +19,7 @@ import (
 )
 
 // robot is what the recorded flights are learned around.
-var robot = vnd.Quadrotor{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
+var vehicle = quadrotor.Robot{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
 
 // quick is a configuration that learns the simulated flights within a second.
 func quick() Config {
@@ -39,11 +39,11 @@ func TestConfigTags(t *testing.T) {
 }
 
 // errorsOf returns the RMS velocity errors after steps rows of the model, the prior and the recent mean.
-func errorsOf(t *testing.T, m *vnd.Model[float32], robot vnd.Quadrotor, rows []quad.Step, steps int) (model, prior,
+func errorsOf(t *testing.T, m *vnd.Model[float32], vehicle quadrotor.Robot, rows []quad.Step, steps int) (model, prior,
 	mean float64) {
 	t.Helper()
 	bare := func(known float32) *vnd.Model[float32] {
-		b, err := vnd.New(robot.System(), m.Net.Config)
+		b, err := vnd.New(vehicle.System(), m.Net.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func errorsOf(t *testing.T, m *vnd.Model[float32], robot vnd.Quadrotor, rows []q
 		return b
 	}
 	rms := func(m *vnd.Model[float32]) float64 {
-		p, sum, n := vnd.NewPredictor(m, robot), 0., 0.
+		p, sum, n := vnd.NewPredictor(m, vehicle), 0., 0.
 		for k := 20; k+steps < len(rows); k += 7 {
 			future, out := make([]quad.Command, steps), make([]quad.State, steps)
 			for h := range future {
@@ -98,7 +98,7 @@ func TestFitOverfitsOneBatch(t *testing.T) {
 	cfg := quick()
 	cfg.Train.GainJitter, cfg.Anchor.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
 	cfg.Train.Updates, cfg.Train.WeightDecay = 400, 0
-	tr, err := newTrainer(&cfg, robot, recorded(3, 60), Options{})
+	tr, err := newTrainer(&cfg, vehicle, recorded(3, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestConfidenceIsHonoured(t *testing.T) {
 				data[0].Rows[i].State.P.X += 100
 			}
 		}
-		tr, err := newTrainer(&cfg, robot, recorded(1, 60), Options{})
+		tr, err := newTrainer(&cfg, vehicle, recorded(1, 60), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestFitRefusesShortFlights(t *testing.T) {
 func TestSplitByFlight(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Validation = .4
-	tr, err := newTrainer(&cfg, robot, recorded(5, 80), Options{Seed: 3})
+	tr, err := newTrainer(&cfg, vehicle, recorded(5, 80), Options{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

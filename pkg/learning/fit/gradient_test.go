@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
@@ -25,7 +26,7 @@ func small() Config {
 }
 
 // double copies a float32 model to float64.
-func double(m *vnd.Model[float32], sys quadrotor.System[float64]) *vnd.Model[float64] {
+func double(m *vnd.Model[float32], sys robot.System[float64]) *vnd.Model[float64] {
 	d, err := vnd.New(sys, m.Net.Config)
 	if err != nil {
 		panic(err)
@@ -63,12 +64,12 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := small()
 			change(&cfg)
-			robot := vnd.Quadrotor{Dt: .02, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+			vehicle := quadrotor.Robot{Dt: .02, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
 			sys64 := quadrotor.NewQuadrotor[float64](.02, act)
-			if !robot.Prior {
+			if !vehicle.Prior {
 				sys64 = sys64.WithoutPrior()
 			}
-			tr, err := newTrainer(&cfg, robot, recorded(2, 60), Options{Seed: 3})
+			tr, err := newTrainer(&cfg, vehicle, recorded(2, 60), Options{Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func TestReduced(t *testing.T) {
 	}
 	gradient := func(reduced bool, batches int) (*trainer, []float32) {
 		cfg := wide(reduced)
-		tr, err := newTrainer(&cfg, robot, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
+		tr, err := newTrainer(&cfg, vehicle, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +178,7 @@ func wide(reduced bool) Config {
 // TestLeftovers: the unit of leftovers is that of all windows, whoever worked them through.
 func TestLeftovers(t *testing.T) {
 	cfg := quick()
-	tr, err := newTrainer(&cfg, robot, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
+	tr, err := newTrainer(&cfg, vehicle, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
 )
 
@@ -105,7 +105,7 @@ var least = map[string]float32{"velocity": 0.2, "attitude": 0.05, "actuator": 0.
 	"last_command": 0.2}
 
 // widen holds the scale of channels that hardly vary down. One that is switched off stays so.
-func widen(spans []quadrotor.Span, scale []float32) {
+func widen(spans []robot.Span, scale []float32) {
 	for _, sp := range spans {
 		if spread := least[sp.Name]; spread > 0 {
 			for j := sp.Lo; j < sp.Hi; j++ {
@@ -116,7 +116,7 @@ func widen(spans []quadrotor.Span, scale []float32) {
 }
 
 // recentMean rolls out the prior plus the mean one-step residual of the window and adds its square errors to sq[H][U].
-func recentMean(sys quadrotor.System[float32], g *segment, k, T, H int, start, r []float32, sq []float64) {
+func recentMean(sys robot.System[float32], g *segment, k, T, H int, start, r []float32, sq []float64) {
 	dim := sys.Dims()
 	mean, e := make([]float32, dim.Tangent), make([]float32, dim.Tangent)
 	for i, x := range r {
@@ -134,7 +134,7 @@ func recentMean(sys quadrotor.System[float32], g *segment, k, T, H int, start, r
 }
 
 // shareSpans replaces each entry by the mean over its span, so that the axes of one quantity share a unit.
-func shareSpans(spans []quadrotor.Span, x []float64) {
+func shareSpans(spans []robot.Span, x []float64) {
 	for _, sp := range spans {
 		mean := 0.
 		for _, v := range x[sp.Lo:sp.Hi] {
@@ -148,7 +148,7 @@ func shareSpans(spans []quadrotor.Span, x []float64) {
 
 // switchOff applies the configuration's switches of inputs and heads.
 func switchOff(cfg *Config, m *vnd.Model[float32]) {
-	off := func(spans []quadrotor.Span, name string, scale []float32, on bool) {
+	off := func(spans []robot.Span, name string, scale []float32, on bool) {
 		for _, sp := range spans {
 			if sp.Name == name && !on {
 				clear(scale[sp.Lo:sp.Hi])
@@ -170,7 +170,7 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 }
 
 // errorScale turns summed square errors of the peer into the weights of the loss.
-func errorScale(cfg *Config, spans []quadrotor.Span, sq []float64, H, n int) []float32 {
+func errorScale(cfg *Config, spans []robot.Span, sq []float64, H, n int) []float32 {
 	U := len(sq) / H
 	weight := map[string]float64{"position": cfg.Loss.Position, "velocity": cfg.Loss.Velocity,
 		"rotation": cfg.Loss.Rotation}

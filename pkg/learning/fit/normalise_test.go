@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 )
 
 // TestWiden: a channel of which flights in calm hover say hardly anything keeps a spread, one that is off stays off, and one
 // that varies is left alone.
 func TestWiden(t *testing.T) {
-	spans := []quadrotor.Span{{Name: "position", Lo: 0, Hi: 1}, {Name: "velocity", Lo: 1, Hi: 3},
+	spans := []robot.Span{{Name: "position", Lo: 0, Hi: 1}, {Name: "velocity", Lo: 1, Hi: 3},
 		{Name: "attitude", Lo: 3, Hi: 5}}
 	m := newMoments(5)
 	for i := range 1000 {

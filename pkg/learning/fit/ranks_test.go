@@ -138,7 +138,7 @@ func TestPieces(t *testing.T) {
 	}
 	cfg := quick()
 	cfg.Train.Batch = 131
-	tr, err := newTrainer(&cfg, robot, recorded(4, 100), Options{Seed: 2})
+	tr, err := newTrainer(&cfg, vehicle, recorded(4, 100), Options{Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

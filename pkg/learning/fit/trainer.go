@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/layers"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
@@ -31,7 +32,7 @@ type trainer struct {
 	adam   *layers.Adam[float32]
 	state  progress
 
-	robot      vnd.Quadrotor
+	robot      quadrotor.Robot
 	digest     [32]byte      // of the segments
 	key        string        // of what the checkpoint belongs to
 	threads    int           // of all ranks
@@ -54,7 +55,7 @@ type progress struct {
 	Stopped    bool    // no better for train.patience
 }
 
-func newTrainer(cfg *Config, robot vnd.Quadrotor, segs []dataset.Segment, opt Options) (*trainer, error) {
+func newTrainer(cfg *Config, robot quadrotor.Robot, segs []dataset.Segment, opt Options) (*trainer, error) {
 	m, err := vnd.New(robot.System(), cfg.nets())
 	if err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -58,7 +58,7 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 	t.Helper()
 	var spread task.Spread
 	param.Default(&spread)
-	g := &gate.Gate{Vehicle: gate.Vehicle{Robot: vnd.Robot}}
+	g := &gate.Gate{Vehicle: gate.Vehicle{Robot: quadrotor.Name}}
 	param.Default(&g.Config)
 	param.Default(&g.Vehicle.Limits)
 	judge := &closedloop.Judge{World: sim.Default(), Limits: g.Vehicle.Limits,
@@ -100,7 +100,7 @@ func trained(t *testing.T, tasks []*task.Task, l quad.Limits) *bundle.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: w.Nominal.Dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: w.Nominal.Dt}
 	if err := policy.Put(b, r.Policy, "hover,track"); err != nil {
 		t.Fatal(err)
 	}

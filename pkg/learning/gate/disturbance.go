@@ -2,6 +2,7 @@ package gate
 
 import (
 	"vnd/pkg/core/quad"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
@@ -10,7 +11,7 @@ import (
 // goroutine.
 type Disturbance struct {
 	roll       *vnd.Rollout[float32]
-	system     quadrotor.System[float32]
+	system     robot.System[float32]
 	dt         float64
 	rest, next []float32 // [S]
 	hover      []float32 // [A]
@@ -18,9 +19,9 @@ type Disturbance struct {
 }
 
 // NewDisturbance prepares for latents of a model of the quadrotor q.
-func NewDisturbance(m *vnd.Model[float32], q vnd.Quadrotor) *Disturbance {
+func NewDisturbance(m *vnd.Model[float32], q quadrotor.Robot) *Disturbance {
 	d := m.System.Dims()
-	r := &Disturbance{roll: m.NewMeanRollout(1, 1), system: m.System, dt: q.Dt, rest: quadrotor.Hovering(m.System),
+	r := &Disturbance{roll: m.NewMeanRollout(1, 1), system: m.System, dt: q.Dt, rest: robot.Settled(m.System),
 		next:  make([]float32, d.State),
 		hover: make([]float32, d.Action), change: make([]float32, d.Tangent)}
 	quadrotor.Action(&quad.Command{Thrust: quad.Gravity}, r.hover)

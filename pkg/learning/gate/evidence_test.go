@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
@@ -162,7 +163,7 @@ func TestGapsAndNonsense(t *testing.T) {
 // TestDisturbance: latents of the world's winds lie where the winds do.
 func TestDisturbance(t *testing.T) {
 	s := taught()
-	m, q, err := vnd.FromBundle(s.improved)
+	m, q, err := vnd.FromBundle(s.improved, quadrotor.Kind)
 	if err != nil {
 		t.Fatal(err)
 	}

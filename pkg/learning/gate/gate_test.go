@@ -19,6 +19,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -128,7 +129,7 @@ func blank(t testing.TB) *bundle.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	if err := policy.Put(b, p, "hover"); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func flown(e float64) *Flight {
 func judged(t testing.TB, change func(*Gate), fly func(candidate bool, trial uint64) *Flight) *Verdict {
 	t.Helper()
 	candidate, current := blank(t), blank(t)
-	g := &Gate{Vehicle: Vehicle{vnd.Robot, *limits()}, Tasks: taskOnly(), Judge: &told{candidate, fly, nil}}
+	g := &Gate{Vehicle: Vehicle{quadrotor.Name, *limits()}, Tasks: taskOnly(), Judge: &told{candidate, fly, nil}}
 	param.Default(&g.Config)
 	if change != nil {
 		change(g)
@@ -296,7 +297,7 @@ func TestStatic(t *testing.T) {
 	var camera policy.Camera
 	param.Default(&camera)
 	camera.Points = task.Points()
-	eyes := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	eyes := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	seeing := must(policy.New[float32](policy.Observation{Looks: 1, Past: 1, Camera: camera}, *limits(), 0, []int{4}))
 	if err := policy.Put(eyes, seeing, task.Features); err != nil {
 		t.Fatal(err)
@@ -341,9 +342,9 @@ func TestStatic(t *testing.T) {
 }
 
 // model unpacks the model of a bundle, with room for what vnd.Bundle notes.
-func model(t *testing.T, b *bundle.Bundle) (*vnd.Model[float32], vnd.Quadrotor, any, any) {
+func model(t *testing.T, b *bundle.Bundle) (*vnd.Model[float32], quadrotor.Robot, any, any) {
 	t.Helper()
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +354,7 @@ func model(t *testing.T, b *bundle.Bundle) (*vnd.Model[float32], vnd.Quadrotor, 
 // TestNotTheCandidatesFault: these are errors, no verdicts.
 func TestNotTheCandidatesFault(t *testing.T) {
 	b := blank(t)
-	g := &Gate{Vehicle: Vehicle{vnd.Robot, *limits()}, Tasks: taskOnly()}
+	g := &Gate{Vehicle: Vehicle{quadrotor.Name, *limits()}, Tasks: taskOnly()}
 	param.Default(&g.Config)
 	g.Judge = &told{b, func(bool, uint64) *Flight { return nil }, errors.New("no wind today")}
 	if _, err := g.Try(context.Background(), b, b, nil); err == nil ||

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
@@ -21,7 +22,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBund
 	}
 	cfg := &g.Config.Shadow
 	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot,
-		rest:   quadrotor.Hovering(candidate.Model.System),
+		rest:   robot.Settled(candidate.Model.System),
 		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
 		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
 	bundles := []*policy.LoadedBundle{candidate, current}
@@ -36,7 +37,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBund
 type shadowWorld struct {
 	gate   *Gate
 	model  *vnd.Model[float32]
-	robot  vnd.Quadrotor
+	robot  quadrotor.Robot
 	rest   []float32 // [S] a robot that has hovered for long, for the actuator part
 	steps  int
 	sample func(rng *rand.Rand, z []float32)

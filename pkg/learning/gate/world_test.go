@@ -168,7 +168,7 @@ func (s *school) bundle(fitted *fit.Fit, p *policy.Policy[float32]) *bundle.Bund
 // record flies a policy along a circle in each wind: tilted one way all the time, wind and attitude could not be told
 // apart.
 func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	if err := policy.Put(b, p, task.Hover); err != nil {
 		panic(err)
 	}
@@ -191,7 +191,7 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 
 // gate is one for the tests' bundles.
 func (s *school) gate() *Gate {
-	g := &Gate{Vehicle: Vehicle{Robot: vnd.Robot, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150}, Flown: s.flown,
+	g := &Gate{Vehicle: Vehicle{Robot: quadrotor.Name, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150}, Flown: s.flown,
 		Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Settle, g.Config.Canary.Settle = 1.5, 1.5

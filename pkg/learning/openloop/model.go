@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -12,11 +13,11 @@ import (
 // Model is a model out of a bundle, ready to predict.
 type Model struct {
 	*vnd.Model[float32]
-	Robot     vnd.Quadrotor
+	Robot     quadrotor.Robot
 	ID        string  // of the bundle
 	Dt        float64 // s
 	Rows      int     // of context that the model reads
-	predictor *vnd.Predictor
+	predictor *vnd.Predictor[quad.Step, quad.Command, quad.State]
 	Spread    []float32 // of every prediction so far, if the model is an ensemble
 }
 
@@ -26,7 +27,7 @@ func LoadModel(path string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

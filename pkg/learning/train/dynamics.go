@@ -6,6 +6,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
@@ -19,7 +20,7 @@ type transitions[F kernel.Float] interface {
 
 // World is what a policy is trained in.
 type World[F kernel.Float] interface {
-	System() quadrotor.System[F]
+	System() robot.System[F]
 	Latent() int // Z of the model, 0 without
 	// tile makes room for rollouts of up to maxB robots and maxH steps.
 	tile(maxB, maxH int) worldTile[F]
@@ -58,7 +59,7 @@ func (w *Learned[F]) reduced() World[F] {
 }
 
 // System implements World.
-func (w *Learned[F]) System() quadrotor.System[F] { return w.Model.System }
+func (w *Learned[F]) System() robot.System[F] { return w.Model.System }
 
 // Latent implements World.
 func (w *Learned[F]) Latent() int { return w.Model.Net.Latent }
@@ -126,7 +127,7 @@ type push[F kernel.Float] struct {
 	each    []F // [B][M]
 }
 
-func newPush[F kernel.Float](maxB int, d quadrotor.Dims) push[F] {
+func newPush[F kernel.Float](maxB int, d robot.Dims) push[F] {
 	return push[F]{M: d.Measured, S: d.State, each: make([]F, maxB*d.Measured)}
 }
 
@@ -168,7 +169,7 @@ func (n *Nominal) draw(rng *rand.Rand) quadrotor.Actuator {
 type NominalWorld[F kernel.Float] struct{ Nominal Nominal }
 
 // System implements World.
-func (w *NominalWorld[F]) System() quadrotor.System[F] {
+func (w *NominalWorld[F]) System() robot.System[F] {
 	return quadrotor.NewQuadrotor[F](w.Nominal.Dt, quadrotor.NominalActuator())
 }
 
@@ -189,7 +190,7 @@ func (w *NominalWorld[F]) tile(maxB, maxH int) worldTile[F] {
 
 type nominalTile[F kernel.Float] struct {
 	nominal *Nominal
-	system  quadrotor.System[F]
+	system  robot.System[F]
 	B, U    int
 	wind    []F // [B][U] its push per step, a vector of the world
 	dd      []F // [B][U]

@@ -5,7 +5,7 @@ import (
 
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 )
 
 // Informed is another world under a constant wind that the policy is told instead of a latent: the world of an oracle
@@ -25,7 +25,7 @@ func Told[F kernel.Float](wind so3.Vec3, spread float64) [3]F {
 }
 
 // System implements World.
-func (w *Informed[F]) System() quadrotor.System[F] { return w.World.System() }
+func (w *Informed[F]) System() robot.System[F] { return w.World.System() }
 
 // Latent implements World.
 func (w *Informed[F]) Latent() int { return 3 }

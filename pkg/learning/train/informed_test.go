@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"vnd/pkg/learning/task"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 )
 
 // TestInformedPushes: beside the other world's step there is v += w Δt and p += w Δt²/2, and nothing else.
@@ -18,7 +18,7 @@ func TestInformedPushes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s, a, z := make([]float64, B*d.State), make([]float64, B*d.Action), make([]float64, 3*B)
 	for b := range B {
-		copy(s[b*d.State:], quadrotor.Hovering(inner.System()))
+		copy(s[b*d.State:], robot.Settled(inner.System()))
 	}
 	for i := range a {
 		a[i] = 5 * rng.NormFloat64()

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 )
 
@@ -27,7 +28,7 @@ type tile[F kernel.Float] struct {
 	p     *policy.Policy[F]
 	tasks []*task.Task
 	dt    float64
-	dims  quadrotor.Dims
+	dims  robot.Dims
 	rest  []F // [S] a robot that has hovered, for the actuator part
 	world worldTile[F]
 	steps transitions[F]
@@ -93,7 +94,7 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
-	t.known, t.rest = w.Latent(), quadrotor.Hovering(w.System())
+	t.known, t.rest = w.Latent(), robot.Settled(w.System())
 	return t
 }
 

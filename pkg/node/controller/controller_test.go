@@ -23,6 +23,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
@@ -30,7 +31,6 @@ import (
 	"vnd/pkg/ros2/ros/lifecycle"
 	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/ros2/ros/rostest"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -84,7 +84,7 @@ func active(t testing.TB, p *Params) (*flight, *sent) {
 	f := newFlight(p, ros.NewClock(ros.SystemTime), s, g)
 	f.loop = must(control.New(p.Config))(t)
 	b := must(bundle.Read(path("a.vnd")))(t)
-	f.loop.SetPolicy(must(control.LoadPolicy(b, vnd.Robot, p.Rate))(t))
+	f.loop.SetPolicy(must(control.LoadPolicy(b, quadrotor.Name, p.Rate))(t))
 	f.loop.SetReference(must(control.NewTaskReference("hover", nil))(t))
 	f.pace, f.active = control.NewScheduler(p.Period()), true
 	return f, s

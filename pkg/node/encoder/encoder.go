@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
@@ -78,7 +79,7 @@ type reader struct {
 	id    string
 	dt    float64
 	model *vnd.Model[float32]
-	robot vnd.Quadrotor
+	robot quadrotor.Robot
 	*latent.LoadedModel
 }
 
@@ -159,7 +160,7 @@ func (e *Encoder) learn(b *bundle.Bundle) error {
 		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
 		return nil
 	}
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,11 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/rostest"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -179,7 +179,7 @@ func TestRefuses(t *testing.T) {
 	h := newHouse(t)
 	b := read(t, "a.vnd")
 	b.Robot = "arm"
-	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+vnd.Robot) {
+	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+quadrotor.Name) {
 		t.Error(err)
 	}
 	h.publish(b)

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/node/controller"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
@@ -67,7 +68,7 @@ func (e *encoder) follow(f *flight, id string) bool {
 	b := f.bundles[id]
 	r, known := e.readers[id]
 	if !known && vnd.In(b) {
-		m, q, err := vnd.FromBundle(b)
+		m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 		if err == nil {
 			r, _ = latent.LoadModel(m, q) // what cannot be read says nothing
 		}

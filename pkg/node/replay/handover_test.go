@@ -13,10 +13,10 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node/controller"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/bag"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/sim/closedloop"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -51,7 +51,7 @@ func (x *tape) tracking() (*control.Loop, control.Scheduler) {
 	x.must(err)
 	b, err := bundle.Read(bundleFile)
 	x.must(err)
-	craft, err := control.LoadPolicy(b, vnd.Robot, p.Rate)
+	craft, err := control.LoadPolicy(b, quadrotor.Name, p.Rate)
 	x.must(err)
 	course, err := control.NewTaskReference("track", nil)
 	x.must(err)

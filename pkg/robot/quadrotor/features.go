@@ -1,6 +1,9 @@
 package quadrotor
 
-import "vnd/pkg/nn/kernel"
+import (
+	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot"
+)
 
 // Residual inputs x: position (off by default: it lets the residual memorise one trajectory), velocity, attitude, what
 // the actuator does, the command and the last command. In the body frame, velocity is v_B = Rᵀ v_W, attitude is the
@@ -28,15 +31,15 @@ const (
 )
 
 // InputSpans implements System.
-func (m *Quadrotor[F]) InputSpans() []Span {
-	return []Span{{"position", xP, xV}, {"velocity", xV, xR}, {"attitude", xR, xE}, {"actuator", xE, xTz},
-		{"thrust_vector", xTz, xA}, {"command", xA, xLast}, {"last_command", xLast, nX}}
+func (m *Quadrotor[F]) InputSpans() []robot.Span {
+	return []robot.Span{span("position", xP, xV), span("velocity", xV, xR), span("attitude", xR, xE), span("actuator", xE, xTz),
+		span("thrust_vector", xTz, xA), span("command", xA, xLast), span("last_command", xLast, nX)}
 }
 
 // ContextSpans implements System.
-func (m *Quadrotor[F]) ContextSpans() []Span {
-	return []Span{{"position", cP, cV}, {"velocity", cV, cR}, {"attitude", cR, cA}, {"command", cA, cE},
-		{"actuator", cE, cU}, {"residual", cU, nC}}
+func (m *Quadrotor[F]) ContextSpans() []robot.Span {
+	return []robot.Span{span("position", cP, cV), span("velocity", cV, cR), span("attitude", cR, cA), span("command", cA, cE),
+		span("actuator", cE, cU), span("residual", cU, nC)}
 }
 
 // Inputs implements System.

@@ -3,6 +3,7 @@ package quadrotor
 import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot"
 )
 
 // State layout of the quadrotor.
@@ -67,18 +68,18 @@ func (m Quadrotor[F]) InWorld() *Quadrotor[F] {
 }
 
 // Dims implements System.
-func (m *Quadrotor[F]) Dims() Dims {
-	return Dims{State: nS, Measured: nM, Action: nA, Tangent: nU, Inputs: nX, Context: nC}
+func (m *Quadrotor[F]) Dims() robot.Dims {
+	return robot.Dims{State: nS, Measured: nM, Action: nA, Tangent: nU, Inputs: nX, Context: nC}
 }
 
 // tangentSpans are looked at in flight, where nothing is allocated.
-var tangentSpans = []Span{{"position", uP, uV}, {"velocity", uV, uR}, {"rotation", uR, nU}}
+var tangentSpans = []robot.Span{span("position", uP, uV), span("velocity", uV, uR), span("rotation", uR, nU)}
 
 // TangentSpans implements System.
-func (m *Quadrotor[F]) TangentSpans() []Span { return tangentSpans }
+func (m *Quadrotor[F]) TangentSpans() []robot.Span { return tangentSpans }
 
 // GainDrift implements System: thrust follows battery and calibration.
-func (m *Quadrotor[F]) GainDrift() Span { return Span{"thrust", 0, 1} }
+func (m *Quadrotor[F]) GainDrift() robot.Span { return span("thrust", 0, 1) }
 
 // delayed returns the command of channel c, component j, that acts now.
 func (c *channel[F]) delayed(s, a []F, j int) F {

@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
 )
 
@@ -116,7 +116,7 @@ func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *f
 // a few seconds of hovering, whose inputs stood still, a residual would else take each step aside for one of hundreds
 // of standard deviations, and the policy would learn to fly on what it makes up there.
 func widen(m *vnd.Model[float32]) {
-	least := func(span quadrotor.Span, j int) float32 {
+	least := func(span robot.Span, j int) float32 {
 		switch span.Name {
 		case "velocity":
 			return 0.5 // m/s

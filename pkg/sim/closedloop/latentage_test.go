@@ -46,7 +46,7 @@ func TestJudgeFliesAtTheConfiguredLatentAge(t *testing.T) {
 // listening is a bundle of random weights whose policy flies under latents.
 func listening(t *testing.T, limits quad.Limits) *bundle.Bundle {
 	t.Helper()
-	q := vnd.Quadrotor{Dt: 0.02, Actuator: quadrotor.NominalActuator(), Prior: true}
+	q := quadrotor.Robot{Dt: 0.02, Actuator: quadrotor.NominalActuator(), Prior: true}
 	m, err := vnd.New[float32](q.System(), nets.Config{Context: 10, Latent: 3, Encoder: nets.EncoderGRU,
 		EncoderDense: 8, EncoderHidden: 8, Hidden: 8, Blocks: 1, Film: true, Members: 1})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim/closedloop"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -83,7 +83,7 @@ func (c *Campaign) judge() gate.Judge {
 
 // vehicle is what the bundles are for.
 func (c *Campaign) vehicle() gate.Vehicle {
-	return gate.Vehicle{Robot: vnd.Robot, Limits: c.Limits}
+	return gate.Vehicle{Robot: quadrotor.Name, Limits: c.Limits}
 }
 
 // Learner goes on from a bundle.

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
@@ -48,7 +49,7 @@ const (
 
 // read looks into the newest model, with the flights of after all learning.
 func (s *study) read() error {
-	m, q, err := vnd.FromBundle(s.newest)
+	m, q, err := vnd.FromBundle(s.newest, quadrotor.Kind)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (s *study) read() error {
 }
 
 // encode adds the latents of flights to those of their scenarios.
-func (s *study) encode(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recorded, to [][][]float64) {
+func (s *study) encode(m *vnd.Model[float32], q quadrotor.Robot, flights []Recorded, to [][][]float64) {
 	Z := m.Net.Latent
 	for _, f := range flights {
 		if f.At >= len(to) { // under several winds
@@ -120,7 +121,7 @@ func distance(a, b []float64) (d float64) {
 }
 
 // pushes returns what latents of a model do to a robot that hovers, m/s² in the world.
-func pushes(m *vnd.Model[float32], q vnd.Quadrotor) func(z []float64) so3.Vec3 {
+func pushes(m *vnd.Model[float32], q quadrotor.Robot) func(z []float64) so3.Vec3 {
 	d, x := gate.NewDisturbance(m, q), make([]float32, m.Net.Latent)
 	return func(z []float64) so3.Vec3 {
 		for j := range x {
@@ -183,7 +184,7 @@ func (l *Latents) sample(Z int, seed uint64, push func([]float64) so3.Vec3) {
 }
 
 // openLoop rolls the model out over the flights.
-func (s *study) openLoop(m *vnd.Model[float32], q vnd.Quadrotor, flights []Recorded) error {
+func (s *study) openLoop(m *vnd.Model[float32], q quadrotor.Robot, flights []Recorded) error {
 	const steps = 50
 	p, T := vnd.NewPredictor(m, q), m.Net.Context
 	for _, f := range flights {

@@ -10,7 +10,7 @@ import (
 
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/vnd"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -24,7 +24,7 @@ func idle(t testing.TB, c *Campaign) *bundle.Bundle {
 	hover := p.Hover()
 	p.Net.Init(rand.New(rand.NewPCG(1, 1)), hover[:])
 	p.Net.Refresh()
-	b := &bundle.Bundle{Robot: vnd.Robot, Dt: c.Nominal.Dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: c.Nominal.Dt}
 	if err := policy.Put(b, p, "hover"); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestLearnEnds(t *testing.T) {
 	if _, err := c.Learn(context.Background(), b, r); !errors.Is(err, enough) {
 		t.Errorf("told that it was enough: %v", err)
 	}
-	if _, err := c.Learn(context.Background(), &bundle.Bundle{Robot: vnd.Robot, Dt: 0.02}, r); err == nil ||
+	if _, err := c.Learn(context.Background(), &bundle.Bundle{Robot: quadrotor.Name, Dt: 0.02}, r); err == nil ||
 		!strings.Contains(err.Error(), "learn:") {
 		t.Errorf("from a bundle without a policy: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -216,7 +217,7 @@ func (s *study) method(name string) (Method, error) {
 	case MethodLaw:
 		return s.Law(), nil
 	case MethodRecent:
-		_, robot, err := vnd.FromBundle(s.newest)
+		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Kind)
 		return s.RecentMean(robot.Actuator), err
 	case MethodBase:
 		return Flies("base policy", s.base), nil

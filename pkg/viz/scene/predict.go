@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -34,7 +35,7 @@ type predictor struct {
 	id               string
 	dt               float64
 	past, ahead      int // rows
-	learned, physics *vnd.Predictor
+	learned, physics *vnd.Predictor[quad.Step, quad.Command, quad.State]
 
 	window *quad.Window
 	zero   int64 // stamp from which times count, ns
@@ -74,7 +75,7 @@ func (s *Scene) predictor(id string) *predictor {
 }
 
 func newModel(b *bundle.Bundle, horizon float64) (*predictor, error) {
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (m *predictor) predict(rows []quad.Step) (*Prediction, error) {
 	}
 	states := make([]quad.State, m.ahead)
 	for _, p := range []struct {
-		by *vnd.Predictor
+		by *vnd.Predictor[quad.Step, quad.Command, quad.State]
 		to *[]so3.Vec3
 	}{{m.learned, &out.Model}, {m.physics, &out.Physics}} {
 		if err := p.by.Predict([][]quad.Step{window}, [][]quad.Command{future}, [][]quad.State{states}); err != nil {

@@ -19,7 +19,7 @@ import (
 // wind as soon as it has flown in it.
 func windy(t *testing.T) *bundle.Bundle {
 	t.Helper()
-	q := vnd.Quadrotor{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
+	q := quadrotor.Robot{Dt: .02, Prior: true, Actuator: quadrotor.NominalActuator()}
 	m, err := vnd.New(q.System(), nets.Config{Context: 20, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4,
 		EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, DecoderHidden: 4, Members: 1})
 	if err != nil {

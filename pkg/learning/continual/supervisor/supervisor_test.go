@@ -22,7 +22,6 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -82,7 +81,7 @@ func base(t testing.TB) *bundle.Bundle {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bundle.Bundle{Robot: vnd.Robot, Dt: dt}
+		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 		if err := policy.Put(b, r.Policy, "hover"); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +157,7 @@ type bench struct {
 }
 
 func options(t testing.TB, dir string) Options {
-	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: vnd.Robot, Limits: limits()},
+	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
 		Seed: 1, Dt: dt,
 		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }}
 }

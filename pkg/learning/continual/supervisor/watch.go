@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle/store"
 )
@@ -98,7 +99,7 @@ func (w *watch) place(id string) *place {
 	if err != nil || !vnd.In(b) {
 		return nil
 	}
-	m, q, err := vnd.FromBundle(b)
+	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
 	if err != nil {
 		return nil
 	}
@@ -152,7 +153,7 @@ func (w *watch) changed() error {
 
 // read has the encoder of one bundle read what another one flew.
 func (w *watch) read(now, parent string) error {
-	m, q, err := vnd.FromBundle(w.bundles.Current())
+	m, q, err := vnd.FromBundle(w.bundles.Current(), quadrotor.Kind)
 	if err != nil {
 		return err
 	}

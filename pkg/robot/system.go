@@ -1,11 +1,15 @@
-// Package quadrotor is the batched, differentiable transition of a robot: the physics prior of the paper with its
-// actuator, and all that the learning rooms know of the robot.
+// Package robot is what learning knows of any robot: a batched, differentiable step with its manifold. Each robot is a
+// package below this one.
 //
 // Shapes: B batch, S state, M measured part of the state, A action, X residual inputs, U tangent, C context inputs.
 // Arrays are row-major, batch first. Gradients are d<name>; every VJP adds to its outputs.
-package quadrotor
+package robot
 
-import "vnd/pkg/nn/kernel"
+import (
+	"encoding/json"
+
+	"vnd/pkg/nn/kernel"
+)
 
 // Dims are the sizes of a System.
 type Dims struct {
@@ -23,7 +27,7 @@ type Span struct {
 	Lo, Hi int // channels Lo … Hi-1
 }
 
-// System is a robot as the learning rooms see it: s' = f_prior(s, a) ⊕ d on the measured part, with ⊕ the addition of
+// System is the transition of a robot: s' = f_prior(s, a) ⊕ d on the measured part, with ⊕ the addition of
 // a tangent d = D(s, a, z), and an actuator part that has no residual.
 type System[F kernel.Float] interface {
 	Dims() Dims
@@ -32,6 +36,9 @@ type System[F kernel.Float] interface {
 	InputSpans() []Span
 	ContextSpans() []Span
 
+	// Rest writes a state of rest, m[M], and the action a[A] that keeps it: where rollouts begin whose history is not
+	// known.
+	Rest(m, a []F)
 	// GainDrift names the action channels whose gain differs from flight to flight: a fit may train on varied gains.
 	GainDrift() Span
 
@@ -60,4 +67,31 @@ type System[F kernel.Float] interface {
 	// ctx[T][C], the states of every row states[T][S], and the one-step residuals r[T][U] = s_{i+1} ⊖ f_prior(s_i,
 	// a_i).
 	Window(T int, measured, actions, s, ctx, states, r []F)
+}
+
+// Robot describes one robot: what its Systems are made of, and what a bundle keeps of it.
+type Robot interface {
+	Kind() string            // name of the kind, as bundles have it
+	Period() float64         // Δt of a step, s
+	System() System[float32] // for batches in float32
+	Config() any             // JSON object whose keys are those that the kind reads
+}
+
+// Kind reads robots of one kind from bundles.
+type Kind[R Robot] struct {
+	Name string
+	// Read returns the robot of a configuration with steps of dt seconds. It refuses, in words, what no robot can be.
+	Read func(dt float64, config json.RawMessage) (R, error)
+}
+
+// Settled returns the state s[S] of a robot that has rested for long, for its actuator part.
+func Settled[F kernel.Float](sys System[F]) []F {
+	const rows = 100
+	d := sys.Dims()
+	s, m, a := make([]F, d.State), make([]F, (rows+1)*d.Measured), make([]F, (rows+1)*d.Action)
+	for i := range rows + 1 {
+		sys.Rest(m[i*d.Measured:][:d.Measured], a[i*d.Action:][:d.Action])
+	}
+	sys.Window(rows, m, a, s, nil, nil, nil)
+	return s
 }
