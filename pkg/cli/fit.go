@@ -68,14 +68,8 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 			return cfg, err
 		}
 	}
-	for _, p := range f.Param {
-		name, value, ok := strings.Cut(p, ":=")
-		if !ok {
-			return cfg, fmt.Errorf("-p %s: expected NAME:=VALUE", p)
-		}
-		if err := param.Set(&cfg, name, value); err != nil {
-			return cfg, err
-		}
+	if err := set(&cfg, f.Param); err != nil {
+		return cfg, err
 	}
 	if f.Minutes != nil {
 		if err := param.Set(&cfg, "train.minutes", literal(*f.Minutes)); err != nil {

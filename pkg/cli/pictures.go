@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/openloop"
+	"vnd/pkg/learning/train"
 	"vnd/pkg/viz/plot"
 )
 
@@ -79,4 +80,16 @@ func drawLatents(path string, m *openloop.Model, flights []quad.Flight, stride i
 	return atomicfile.WriteFile(path, func(w io.Writer) error {
 		return plot.LatentPlane(w, "Latents, first two principal components", groups)
 	})
+}
+
+// curve turns a training's record into a picture's.
+func curve(c *train.Curve) plot.Training {
+	var t plot.Training
+	for _, f := range c.Figures {
+		t.Cost, t.Error = append(t.Cost, f.Cost), append(t.Error, f.Error)
+	}
+	for _, f := range c.Flown {
+		t.FlownEpoch, t.Flown = append(t.FlownEpoch, f.Epoch), append(t.Flown, f.Score)
+	}
+	return t
 }

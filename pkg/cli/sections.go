@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
+
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/airframe"
@@ -36,4 +39,30 @@ func defaults[P any]() *P {
 	p := new(P)
 	param.Default(p)
 	return p
+}
+
+// settings is the defaults, then a file, then single parameters.
+func settings[T any](node, file string, params []string) (*T, error) {
+	cfg := new(T)
+	param.Default(cfg)
+	if file != "" {
+		if err := param.Load(file, node, cfg); err != nil {
+			return nil, err
+		}
+	}
+	return cfg, set(cfg, params)
+}
+
+// set sets single parameters, NAME:=VALUE.
+func set(cfg any, params []string) error {
+	for _, p := range params {
+		name, value, ok := strings.Cut(p, ":=")
+		if !ok {
+			return fmt.Errorf("-p %s: expected NAME:=VALUE", p)
+		}
+		if err := param.Set(cfg, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }

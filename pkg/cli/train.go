@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
-	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/policy"
@@ -77,32 +75,6 @@ func (t *trainCommand) Run(c *console) error {
 		return err
 	}
 	return c.show(r)
-}
-
-// settings is the defaults, then a file, then single parameters.
-func settings[T any](node, file string, params []string) (*T, error) {
-	cfg := new(T)
-	param.Default(cfg)
-	if file != "" {
-		if err := param.Load(file, node, cfg); err != nil {
-			return nil, err
-		}
-	}
-	return cfg, set(cfg, params)
-}
-
-// set sets single parameters, NAME:=VALUE.
-func set(cfg any, params []string) error {
-	for _, p := range params {
-		name, value, ok := strings.Cut(p, ":=")
-		if !ok {
-			return fmt.Errorf("-p %s: expected NAME:=VALUE", p)
-		}
-		if err := param.Set(cfg, name, value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tasks makes the tasks of a training.
@@ -361,18 +333,6 @@ func (b bar) showTraining(began time.Time) func(train.Progress) {
 		}
 		b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
 	}
-}
-
-// curve turns a training's record into a picture's.
-func curve(c *train.Curve) plot.Training {
-	var t plot.Training
-	for _, f := range c.Figures {
-		t.Cost, t.Error = append(t.Cost, f.Cost), append(t.Error, f.Error)
-	}
-	for _, f := range c.Flown {
-		t.FlownEpoch, t.Flown = append(t.FlownEpoch, f.Epoch), append(t.Flown, f.Score)
-	}
-	return t
 }
 
 // bank encodes the latents of flights.

@@ -29,13 +29,16 @@ func TestWrongWorlds(t *testing.T) {
 		{"airframe: {mass: 1}",
 			`3: parameter "airframe.mass": 1 is an integer, expected a double: ROS tells them apart, write 1.0`},
 		{"airframe:\n      mass: 1.5",
-			`4: parameter "airframe.mass": 1.5 kg under at most 14 N of thrust in condition "default": thrust-to-weight 0.95, expected > 1`},
+			`4: parameter "airframe.mass": 1.5 kg under at most 14 N of thrust in condition "default": thrust-to-weight 0.95` +
+				`, expected > 1`},
 		{"airframe.mass: 1.5", `3: parameter "airframe.mass": 1.5 kg under`},
 		{"conditions: {name: [a, b], payload: [0.0, 1.3]}",
-			`3: parameter "conditions.payload": 1.492 kg under at most 14 N of thrust in condition "b": thrust-to-weight 0.96, expected > 1`},
+			`3: parameter "conditions.payload": 1.492 kg under at most 14 N of thrust in condition "b": thrust-to-weight 0.96` +
+				`, expected > 1`},
 		{"airframe: {inertia: [1.0e-4, 1.0e-4]}", `3: parameter "airframe.inertia": 2 elements, expected 3`},
 		{"airframe: {inertia: [1.0e-4, 1.0e-4, 3.0e-4]}",
-			`3: parameter "airframe.inertia": [0.0001 0.0001 0.0003] is no body's, expected each moment to be at most the sum of the other two`},
+			`3: parameter "airframe.inertia": [0.0001 0.0001 0.0003] is no body's` +
+				`, expected each moment to be at most the sum of the other two`},
 		{"rate_loop: {gain: [1.0]}", `3: parameter "rate_loop.gain": 1 elements, expected 3`},
 		{"drag: {body: []}", `3: parameter "drag.body": 0 elements, expected 3`},
 		{"battery: {reference: 20.0}",
@@ -53,17 +56,21 @@ func TestWrongWorlds(t *testing.T) {
 		{two + "schedule: {condition: [a, c], start: [0.0, 1.0]}",
 			`4: parameter "schedule.condition": element 1: no condition "c", expected one of ["a" "b"]`},
 		{two + "schedule: {condition: [a, b], start: [0.0]}",
-			`4: parameter "schedule.start": schedule.start has 1 elements, expected one for each of the 2 of schedule.condition`},
+			`4: parameter "schedule.start": schedule.start has 1 elements` +
+				`, expected one for each of the 2 of schedule.condition`},
 		{two + "schedule: {condition: [a, b], start: [1.0, 2.0]}",
 			`4: parameter "schedule.start": begins at 1 s, expected 0.0: something is always in force`},
 		{two + "schedule: {condition: [a, b, a], start: [0.0, 2.0, 2.0]}",
-			`4: parameter "schedule.start": element 2 at 2 s overlaps element 1 at 2 s, expected at least 0.01 s after it`},
+			`4: parameter "schedule.start": element 2 at 2 s overlaps element 1 at 2 s` +
+				`, expected at least 0.01 s after it`},
 		{two + "schedule: {condition: [a, b], start: [0.0, 2.0], period: 2.0}",
 			`4: parameter "schedule.period": 2 s overlaps the schedule, expected at least 0.01 s after its last start`},
 		{two + "schedule: {condition: [a, b]}",
-			`4: parameter "schedule.condition": schedule.start has 0 elements, expected one for each of the 2 of schedule.condition`},
+			`4: parameter "schedule.condition": schedule.start has 0 elements` +
+				`, expected one for each of the 2 of schedule.condition`},
 		{"schedule: {condition: [default], start: [0.0], period: 1.0e-300}",
-			`3: parameter "schedule.period": 1e-300 s overlaps the schedule, expected at least 0.01 s after its last start`},
+			`3: parameter "schedule.period": 1e-300 s overlaps the schedule` +
+				`, expected at least 0.01 s after its last start`},
 		{"schedule: {period: 2.0}",
 			`3: parameter "schedule.period": 2 s overlaps the schedule, expected at least 0.01 s after its last start`},
 	} {

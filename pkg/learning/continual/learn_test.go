@@ -159,8 +159,7 @@ func TestRoundsImprove(t *testing.T) {
 	if _, err := l.Round(context.Background()); !errors.Is(err, ErrTooLittle) {
 		t.Errorf("a round on nothing: error %v", err)
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	before, after := 0., 0.
+	rng, before, after := rand.New(rand.NewPCG(1, 1)), 0., 0.
 	for _, w := range winds {
 		rows, e := fly(controller(t, start), w, 12, rng)
 		before += e / float64(len(winds))
@@ -180,7 +179,6 @@ func TestRoundsImprove(t *testing.T) {
 		_, e := fly(controller(t, l.Current()), w, 12, rng)
 		after += e / float64(len(winds))
 	}
-	t.Logf("error %.3f m before, %.3f m after; %v", before, after, r.Seconds)
 	if after > 0.5*before {
 		t.Errorf("error %.3f m before the round, %.3f m after it", before, after)
 	}
@@ -198,8 +196,7 @@ func TestRoundsImprove(t *testing.T) {
 		t.Errorf("a policy that was improved before: %d epochs, the cost goes from %.3g to %.3g", len(c), c[0].Cost,
 			c[len(c)-1].Cost)
 	}
-	l.Return(start)
-	if l.Current() != start {
+	if l.Return(start); l.Current() != start {
 		t.Error("no way back to an earlier bundle")
 	}
 }

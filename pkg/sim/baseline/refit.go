@@ -15,7 +15,8 @@ import (
 type RefitConfig struct {
 	Seconds float64 // newest flight that the residual is fitted to, s
 	Every   float64 // flight time from one re-fit to the next, at least its budget, s
-	Budget  float64 // flight time that passes from the newest data to the policy in flight, s; 0 takes the wall time that fit and refinement took
+	// Budget is the flight time from the newest data to the policy in flight, s; 0 takes the wall time of the learning.
+	Budget float64
 }
 
 // Refit flies a policy that is improved in flight: at intervals a residual without a latent is fitted to the newest
@@ -58,7 +59,8 @@ func NewRefit(ctx context.Context, c RefitConfig, s *Trainer, base *policy.Polic
 		return nil, fmt.Errorf("the policy to begin with has room for a latent of %d: take Blind of it", base.Latent)
 	}
 	if !(c.Every >= c.Budget) {
-		return nil, fmt.Errorf("a re-fit every %g s with a budget of %g s, expected the last to be over before the next", c.Every, c.Budget)
+		return nil, fmt.Errorf("a re-fit every %g s with a budget of %g s, "+
+			"expected the last to be over before the next", c.Every, c.Budget)
 	}
 	if now == nil {
 		now = time.Now

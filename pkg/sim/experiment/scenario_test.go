@@ -76,7 +76,8 @@ func TestFields(t *testing.T) {
 // TestCalm: a condition with a cut propeller is none, though no wind blows.
 func TestCalm(t *testing.T) {
 	scenarios, err := Scenarios(world(t,
-		`conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], cut_thrust: [0.8, 1.0, 1.0]}`))
+		`conditions: {name: ["cut", "east", "calm"], wind_x: [0.0, 1.0, 0.0], cut_rotor: [1, 0, 0], `+
+			`cut_thrust: [0.8, 1.0, 1.0]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

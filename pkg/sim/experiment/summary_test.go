@@ -48,7 +48,9 @@ func TestSummary(t *testing.T) {
 // TestKinds: what is more than a wind has a column of its own, beside calm air and after the winds.
 func TestKinds(t *testing.T) {
 	scenarios, err := Scenarios(world(t,
-		`conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
+		`conditions: {name: ["cut", "calm", "east", "south", "laden"], wind_x: [0.0, 0.0, 1.5, 0.0, 1.5], `+
+			`wind_y: [0.0, 0.0, 0.0, -1.5, 0.0], cut_rotor: [1, 0, 0, 0, 0], cut_thrust: [0.8, 1.0, 1.0, 1.0, 1.0], `+
+			`payload: [0.0, 0.0, 0.0, 0.0, 0.05]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -281,13 +279,18 @@ func TestRounds(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	b.stop()
+	restarted(t, dir, b.sent, first, second)
+}
 
+// restarted: after a restart the second of two bundles flies, and the first one again after a return.
+func restarted(t *testing.T, dir string, sent []string, first, second dataset.SegmentFile) {
+	t.Helper()
 	opt := options(t, dir)
 	opt.BasePolicy = nil
 	again := start(t, tiny(), opt)
 	again.bundles(1)
-	if again.sent[0] != b.sent[1] {
-		t.Errorf("after a restart %s flies, expected %s", again.sent[0], b.sent[1])
+	if again.sent[0] != sent[1] {
+		t.Errorf("after a restart %s flies, expected %s", again.sent[0], sent[1])
 	}
 	again.learn(first)
 	again.learn(second)
@@ -299,7 +302,7 @@ func TestRounds(t *testing.T) {
 		t.Error(err)
 	}
 	if line, err := again.Rollback(again.ctx); err != nil ||
-		!strings.Contains(line, b.sent[0]+" flies again: asked to") {
+		!strings.Contains(line, sent[0]+" flies again: asked to") {
 		t.Errorf("%q, %v", line, err)
 	}
 	if _, err := again.Rollback(again.ctx); err == nil || !strings.Contains(err.Error(), "no older one") {
@@ -308,8 +311,8 @@ func TestRounds(t *testing.T) {
 	again.stop()
 	last := start(t, tiny(), opt)
 	last.bundles(1)
-	if last.sent[0] != b.sent[0] {
-		t.Errorf("after the return and a restart %s flies, expected %s", last.sent[0], b.sent[0])
+	if last.sent[0] != sent[0] {
+		t.Errorf("after the return and a restart %s flies, expected %s", last.sent[0], sent[0])
 	}
 }
 
@@ -338,278 +341,5 @@ func TestKeptBack(t *testing.T) {
 	defer b.mu.Unlock()
 	if len(b.bad) > 0 || len(b.sent) > 1 {
 		t.Errorf("errors %q, bundles %q", b.bad, b.sent)
-	}
-}
-
-// TestPause: a pause ends the round at work and lets none begin; its data wait.
-func TestPause(t *testing.T) {
-	dir, buffer := t.TempDir(), t.TempDir()
-	cfg := tiny()
-	cfg.Fit.Train.Updates = 1e6
-	b := start(t, cfg, options(t, dir))
-	b.bundles(1)
-	b.learn(segment(t, buffer, flown(0, 0, 10, 1)))
-	b.until("a fit", func() bool {
-		return b.seen[len(b.seen)-1].Phase == continual.Fitting && b.seen[len(b.seen)-1].Share > 0
-	})
-	if line, err := b.TrainNow(b.ctx); err != nil || line != "learning is at work already" {
-		t.Errorf("%q, %v", line, err)
-	}
-	if _, err := b.Pause(b.ctx, true); err != nil {
-		t.Fatal(err)
-	}
-	b.until("the pause", func() bool { return b.seen[len(b.seen)-1].Phase == Paused })
-	if _, err := b.TrainNow(b.ctx); err == nil {
-		t.Error("a round begins in a pause")
-	}
-	quick := *cfg
-	quick.Fit.Train.Updates = 20
-	if err := b.do(b.ctx, func() { b.cfg = func() *Config { return &quick } }); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Pause(b.ctx, false); err != nil {
-		t.Fatal(err)
-	}
-	b.bundles(2)
-}
-
-// TestRefused: what is not what was announced is refused in one line, and costs nothing else.
-func TestRefused(t *testing.T) {
-	b := start(t, tiny(), options(t, t.TempDir()))
-	b.bundles(1)
-	buffer := t.TempDir()
-	good := segment(t, buffer, flown(0, 0, 2, 1))
-	wild := flown(0, 50, 2, 1)
-	wild[7].State.P.X = 1e7
-	poisoned := segment(t, buffer, wild)
-	path := filepath.Join(buffer, good.File)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := good
-	other.SHA256[0]++
-	fewer := good
-	fewer.Rows--
-	cut := good
-	cut.File = "00000099.seg"
-	if err := os.WriteFile(filepath.Join(buffer, cut.File), data[:len(data)-50], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if cut.SHA256, err = dataset.FileSHA256(filepath.Join(buffer, cut.File)); err != nil {
-		t.Fatal(err)
-	}
-	big := cut
-	big.File, big.Rows = "00000098.seg", 1
-	if err := os.WriteFile(filepath.Join(buffer, big.File), make([]byte, 2<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for want, a := range map[string]dataset.SegmentFile{
-		"expected a file's name":                        {Dir: buffer, File: "../../../x.seg"},
-		"and an absolute folder":                        {Dir: "buffer", File: good.File},
-		"no such file":                                  {Dir: buffer, File: "00000077.seg"},
-		"not a file":                                    {Dir: filepath.Dir(buffer), File: filepath.Base(buffer)},
-		"its SHA-256 is":                                other,
-		"100 sound rows, announced were 99":             fewer,
-		"0 sound rows, announced were 100: cut off":     cut,
-		"too many for the 1 rows":                       big,
-		"row 8: position of 1e+07 m, expected at most ": poisoned,
-	} {
-		b.learn(a)
-		b.said(want)
-	}
-	b.learn(good)
-	b.until("rows", func() bool { return b.seen[len(b.seen)-1].Rows == 100 })
-	for _, l := range b.lines {
-		if strings.Contains(l, "\n") {
-			t.Errorf("more than a line: %q", l)
-		}
-	}
-}
-
-// TestBadFirst: a first bundle that may not fly is refused, and asked for again only on request.
-func TestBadFirst(t *testing.T) {
-	opt := options(t, t.TempDir())
-	requested := make(chan bool, 10)
-	bad := true
-	opt.BasePolicy = func(context.Context, func(train.Progress)) (*bundle.Bundle, error) {
-		requested <- true
-		b := base(t)
-		if bad {
-			b.Robot = "boat"
-		}
-		return b, nil
-	}
-	b := start(t, tiny(), opt)
-	b.said(`is refused: static: the bundle is of robot "boat", the vehicle is "quadrotor"`)
-	if _, err := b.Rollback(b.ctx); err == nil || len(requested) != 1 {
-		t.Errorf("%d times requested, %v", len(requested), err)
-	}
-	bad = false
-	if _, err := b.TrainNow(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	b.bundles(1)
-}
-
-// TestMemory: the oldest segments give way, and learning goes on.
-func TestMemory(t *testing.T) {
-	cfg := tiny()
-	cfg.MaxRows = 1000
-	b := start(t, cfg, options(t, t.TempDir()))
-	b.bundles(1)
-	buffer := t.TempDir()
-	for k := range 5 {
-		b.learn(segment(t, buffer, flown(float64(k), 100*float64(k), 6, uint64(k))))
-	}
-	b.bundles(2)
-	if err := b.do(b.ctx, func() {
-		if b.rows > 1000+300 || b.rows < 600 {
-			t.Errorf("%d rows in memory", b.rows)
-		}
-	}); err != nil {
-		t.Error(err)
-	}
-	b.bundles(3)
-}
-
-// learnedBundle makes bundle 2 of a store in dir, which has a model, and returns both.
-func learnedBundle(t *testing.T, dir string) (ids []string, z int) {
-	t.Helper()
-	b := start(t, tiny(), options(t, dir))
-	b.bundles(1)
-	b.learn(segment(t, t.TempDir(), flown(0, 0, 10, 1)))
-	b.bundles(2)
-	b.stop()
-	s, err := bundle.Read(filepath.Join(dir, b.sent[1]+".safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.sent, s.Dimensions["latent"]
-}
-
-// TestEvidence: a bundle that flies worse than the one before it where both flew is taken back by itself; one that
-// flies as well, or too short, is not. The one before had no model: the new one's encoder tells where it flew.
-func TestEvidence(t *testing.T) {
-	dir := t.TempDir()
-	ids, z := learnedBundle(t, dir)
-	for _, c := range []struct {
-		name        string
-		seconds     float64
-		error       float64
-		by          bool
-		wantsReturn bool
-	}{
-		{"as well", 30, 0.1, true, false},
-		{"worse, too short", 8, 0.5, true, false},
-		{"worse, and told not to", 30, 0.5, false, false},
-		{"worse", 30, 0.5, true, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			copied := t.TempDir()
-			if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-				t.Fatal(err)
-			}
-			cfg := tiny()
-			cfg.Rollback = c.by
-			cfg.Evidence.Radius = 100 // one neighbourhood
-			b := start(t, cfg, options(t, copied))
-			b.bundles(1)
-			rng := rand.New(rand.NewPCG(1, 1))
-			stamp := int64(1e18)
-			err := b.do(b.ctx, func() {
-				for i, id := range ids {
-					seconds, mean := 20., 0.1
-					var rows []dataset.Row
-					if i == 1 {
-						seconds, mean = c.seconds, c.error
-					}
-					rows = flown(0, 0, seconds, 5)
-					for k := range rows {
-						tick := ControllerTick{Stamp: stamp, Bundle: id, Task: "hover",
-							Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: rows[k].Step}
-						if i == 1 {
-							tick.Latent = make([]float32, z)
-						}
-						stamp += 20e6
-						b.tick(&tick)
-					}
-					if i == 0 { // the bundle with a model comes only now
-						if err := b.watch.changed(); err != nil {
-							t.Error(err)
-						}
-					}
-				}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			returned := len(b.sent) == 2 && b.sent[1] == ids[0]
-			if returned != c.wantsReturn {
-				t.Errorf("taken back: %v; %q", returned, b.lines)
-			}
-			flew := map[string]bool{}
-			for _, e := range b.Supervisor.bundles.Entries() {
-				flew[e.ID] = e.Flown
-			}
-			if !flew[ids[0]] || flew[ids[1]] != (c.seconds >= 10) {
-				t.Errorf("flown safely: %v", flew)
-			}
-			if returned && !strings.Contains(strings.Join(b.lines, "|"),
-				ids[1]+" is taken back, "+ids[0]+" flies again: ") {
-				t.Errorf("%q", b.lines)
-			}
-		})
-	}
-}
-
-// TestTrip: flight that ends in a trip of the guard is not safe, and says nothing of the policy.
-func TestTrip(t *testing.T) {
-	dir := t.TempDir()
-	b := start(t, tiny(), options(t, dir))
-	b.bundles(1)
-	err := b.do(b.ctx, func() {
-		for k := range 3000 {
-			b.tick(&ControllerTick{Stamp: int64(k) * 20e6, Bundle: b.sent[0], Policy: k%400 < 350})
-		}
-	})
-	if err != nil || b.Supervisor.bundles.Entries()[0].Flown {
-		t.Errorf("%v, %+v", err, b.Supervisor.bundles.Entries())
-	}
-}
-
-// TestFullDisk: a bundle for which the disk has no space does not fly.
-func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	b := start(t, tiny(), options(t, dir))
-	b.bundles(1)
-	state := filepath.Join(dir, "state.json")
-	if err := os.Remove(state); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(state, "x"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	b.learn(segment(t, t.TempDir(), flown(0, 0, 10, 1)))
-	b.said("cannot be kept")
-	if len(b.sent) != 1 {
-		t.Errorf("sent %v", b.sent)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.safetensors"))
-	if len(files) != 1 {
-		t.Errorf("left behind: %v", files)
-	}
-}
-
-func TestOtherRobot(t *testing.T) {
-	dir := t.TempDir()
-	b := start(t, tiny(), options(t, dir))
-	b.bundles(1)
-	b.stop()
-	opt := options(t, dir)
-	opt.Vehicle.Robot = "boat"
-	if _, err := Open(tiny, opt); err == nil ||
-		!strings.Contains(err.Error(), `is of robot "quadrotor" at Δt = 0.02 s, expected "boat"`) {
-		t.Errorf("%v", err)
 	}
 }

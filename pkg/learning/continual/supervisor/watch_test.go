@@ -1,0 +1,105 @@
+package supervisor
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vnd/pkg/vnd/bundle"
+)
+
+// learnedBundle makes bundle 2 of a store in dir, which has a model, and returns both.
+func learnedBundle(t *testing.T, dir string) (ids []string, z int) {
+	t.Helper()
+	b := start(t, tiny(), options(t, dir))
+	b.bundles(1)
+	b.learn(segment(t, t.TempDir(), flown(0, 0, 10, 1)))
+	b.bundles(2)
+	b.stop()
+	s, err := bundle.Read(filepath.Join(dir, b.sent[1]+".safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.sent, s.Dimensions["latent"]
+}
+
+// TestEvidence: a bundle that flies worse than the one before it where both flew is taken back by itself; one that
+// flies as well, or too short, is not. The one before had no model: the new one's encoder tells where it flew.
+func TestEvidence(t *testing.T) {
+	dir := t.TempDir()
+	ids, z := learnedBundle(t, dir)
+	for _, c := range []struct {
+		name        string
+		seconds     float64
+		error       float64
+		by          bool
+		wantsReturn bool
+	}{
+		{"as well", 30, 0.1, true, false},
+		{"worse, too short", 8, 0.5, true, false},
+		{"worse, and told not to", 30, 0.5, false, false},
+		{"worse", 30, 0.5, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			copied := t.TempDir()
+			if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			cfg := tiny()
+			cfg.Rollback = c.by
+			cfg.Evidence.Radius = 100 // one neighbourhood
+			b := start(t, cfg, options(t, copied))
+			b.bundles(1)
+			rng := rand.New(rand.NewPCG(1, 1))
+			stamp := int64(1e18)
+			fly := func(id string, seconds, mean float64, latent []float32) {
+				for _, row := range flown(0, 0, seconds, 5) {
+					b.tick(&ControllerTick{Stamp: stamp, Bundle: id, Task: "hover", Latent: latent,
+						Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: row.Step})
+					stamp += 20e6
+				}
+			}
+			var changed error
+			if err := b.do(b.ctx, func() {
+				fly(ids[0], 20, 0.1, nil)
+				changed = b.watch.changed() // the bundle with a model comes only now
+				fly(ids[1], c.seconds, c.error, make([]float32, z))
+			}); err != nil || changed != nil {
+				t.Fatal(err, changed)
+			}
+			returned := len(b.sent) == 2 && b.sent[1] == ids[0]
+			if returned != c.wantsReturn {
+				t.Errorf("taken back: %v; %q", returned, b.lines)
+			}
+			flew := map[string]bool{}
+			for _, e := range b.Supervisor.bundles.Entries() {
+				flew[e.ID] = e.Flown
+			}
+			if !flew[ids[0]] || flew[ids[1]] != (c.seconds >= 10) {
+				t.Errorf("flown safely: %v", flew)
+			}
+			if returned && !strings.Contains(strings.Join(b.lines, "|"),
+				ids[1]+" is taken back, "+ids[0]+" flies again: ") {
+				t.Errorf("%q", b.lines)
+			}
+		})
+	}
+}
+
+// TestTrip: flight that ends in a trip of the guard is not safe, and says nothing of the policy.
+func TestTrip(t *testing.T) {
+	dir := t.TempDir()
+	b := start(t, tiny(), options(t, dir))
+	b.bundles(1)
+	err := b.do(b.ctx, func() {
+		for k := range 3000 {
+			b.tick(&ControllerTick{Stamp: int64(k) * 20e6, Bundle: b.sent[0], Policy: k%400 < 350})
+		}
+	})
+	if err != nil || b.Supervisor.bundles.Entries()[0].Flown {
+		t.Errorf("%v, %+v", err, b.Supervisor.bundles.Entries())
+	}
+}
