@@ -163,6 +163,9 @@ func TestGradient(t *testing.T) {
 // TestReduced holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes through
 // a learned residual: it is off by far less than the gradients of other episodes are.
 func TestReduced(t *testing.T) {
+	if !kernel.Reduces() {
+		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
+	}
 	m := fitted[float32](t, rand.New(rand.NewPCG(3, 3)))
 	gradient := func(from *policy.Policy[float32], epochs int, seed uint64, reduced bool) (*policy.Policy[float32],
 		[]float32) {

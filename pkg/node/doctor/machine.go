@@ -55,7 +55,11 @@ func kernels() Check {
 			"fits take many times longer than on C kernels; build with a C compiler and CGO_ENABLED=1, and leave " +
 				kernel.Environment + " unset"}
 	}
-	return Check{"kernel", OK, name, ""}
+	detail := name + ": flight and validation in float32, training in "
+	if kernel.Reduces() {
+		return Check{"kernel", OK, detail + "bfloat16 between hidden layers", ""}
+	}
+	return Check{"kernel", OK, detail + "float32 (no instructions for bfloat16)", ""}
 }
 
 func oneDNN() Check {

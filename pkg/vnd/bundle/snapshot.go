@@ -1,5 +1,5 @@
 // Package bundle holds the bundle: everything a robot needs to fly with what was learned, in one
-// checksummed safetensors file, and the holder through which a new bundle is swapped in.
+// checksummed safetensors file.
 //
 // The file is 8 bytes of little-endian header length, a JSON header, and the tensors' bytes
 // (https://huggingface.co/docs/safetensors, format 0.4). Everything but the weights is in the header's
@@ -36,8 +36,8 @@ type Tensor struct {
 	Data  []float32 // product of Shape numbers, all finite
 }
 
-// Bundle is the unit that is fitted, judged, flown and rolled back. Once it is in a Holder it must not
-// be written to.
+// Bundle is the unit that is fitted, judged, flown and rolled back. Once others read it,
+// it must not be written to.
 type Bundle struct {
 	ID        string // 12 hexadecimal digits of the content's SHA-256; set by Encode
 	Parent    string // ID of the bundle that this one was learned from; empty for the first

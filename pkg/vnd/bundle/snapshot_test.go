@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -223,37 +222,6 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "a bundle has at most") {
 		t.Errorf("oversize file: %v", err)
-	}
-}
-
-// TestHolder: readers see whole bundles while a writer swaps (run with -race to see more).
-func TestHolder(t *testing.T) {
-	var h Holder
-	if h.Load() != nil {
-		t.Fatal("the zero Holder holds something")
-	}
-	first, second := sample(), sample()
-	if old := h.Swap(first); old != nil {
-		t.Fatalf("swapped out %v", old)
-	}
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for range 1000 {
-				if b := h.Load(); b != first && b != second {
-					t.Error("loaded something that was never put in")
-					return
-				}
-			}
-		})
-	}
-	for range 1000 {
-		h.Swap(second)
-		h.Swap(first)
-	}
-	wg.Wait()
-	if h.Swap(second) != first || h.Load() != second {
-		t.Error("Swap did not return what was there, or did not keep the new one")
 	}
 }
 
