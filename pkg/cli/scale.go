@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
 )
 
@@ -187,14 +188,8 @@ func (e *scaledEpoch) summarise() {
 		for i, t := range e.seen[k] {
 			ratios[i] = e.seen[0][i] / t
 		}
-		e.Epoch, e.Faster = append(e.Epoch, median(e.seen[k])), append(e.Faster, median(ratios))
+		e.Epoch, e.Faster = append(e.Epoch, experiment.Median(e.seen[k])), append(e.Faster, experiment.Median(ratios))
 	}
-}
-
-// median leaves x as it is.
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // along are the rows in which one size grows, in the order of the sizes.

@@ -125,7 +125,7 @@ func TestAllocations(t *testing.T) {
 		s.Step(law(s.State(), at, so3.Vec3{}, so3.Vec3{}), .02)
 		s.Mocap()
 		s.Truth()
-		s.AirAt(at)
+		s.blown(at)
 	}); n != 0 {
 		t.Errorf("%v allocations in a step", n)
 	}

@@ -158,9 +158,6 @@ func (s *Simulator) Condition() string { return s.condition.name }
 // the velocity of the air where the body is, from gusts and fans, in m/s in the world.
 func (s *Simulator) Wind() (acceleration, air so3.Vec3) { return s.wind, s.air }
 
-// AirAt returns the velocity of the fans' air at a place in the world under the present condition, m/s: for pictures.
-func (s *Simulator) AirAt(p so3.Vec3) so3.Vec3 { return s.blown(p) }
-
 func (s *Simulator) blown(p so3.Vec3) so3.Vec3 {
 	return s.fans.at(p, s.condition.fan).Scale(s.condition.fans)
 }

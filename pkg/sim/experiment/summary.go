@@ -105,9 +105,9 @@ func Summary(seeds []*Study) (rows []MethodRow) {
 			}
 		}
 		for name, e := range of {
-			r.Errors[name] = median(e)
+			r.Errors[name] = Median(e)
 		}
-		r.Learned, r.Turns = median(took), sum(turns)
+		r.Learned, r.Turns = Median(took), sum(turns)
 		rows = append(rows, r)
 	}
 	return rows
@@ -149,7 +149,7 @@ func sum(turns []Turn) *Turns {
 		for _, r := range turns {
 			x = append(x, figure(r))
 		}
-		return median(x)
+		return Median(x)
 	}
 	t.Literal, t.Wide = of(func(r Turn) float64 { return r.Literal }), of(func(r Turn) float64 { return r.Wide })
 	t.Peak, t.Envelope = of(func(r Turn) float64 { return r.Peak }), of(func(r Turn) float64 { return r.Envelope })
@@ -164,13 +164,10 @@ func sum(turns []Turn) *Turns {
 	return t
 }
 
-func median(x []float64) float64 {
-	x = slices.Clone(x)
-	slices.Sort(x)
-	if n := len(x); n%2 == 0 {
-		return (x[n/2-1] + x[n/2]) / 2
-	}
-	return x[len(x)/2]
+// Median of x, which stays as it is.
+func Median(x []float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // Winds are the true ones of the scenarios that are learned in, m/s² in the world.
