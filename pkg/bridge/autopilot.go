@@ -108,7 +108,7 @@ func VoltageOfBatteryStatus(data []byte) (float64, error) {
 	return float64(d.Float32(name + "voltage_v")), d.Err()
 }
 
-// Disarm is the command that disarms PX4: the pilot arms. PX4 stamps it.
+// Disarm is the command that disarms PX4: a person arms it. PX4 stamps it.
 func Disarm() px4msgs.VehicleCommand {
 	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm),
 		float32(px4msgs.VehicleCommandArmingActionDisarm), 0)

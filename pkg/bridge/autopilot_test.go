@@ -60,7 +60,7 @@ func TestVoltage(t *testing.T) {
 
 // Numbers that PX4 knows, MAV_CMD 400 and 176 with 1 and 6, and who is to hear them.
 func TestVehicleCommands(t *testing.T) {
-	arm := Disarm() // as a pilot's station has it
+	arm := Disarm() // as a ground station sends it
 	arm.Param1 = 1
 	for name, c := range map[string]struct {
 		m                     px4msgs.VehicleCommand

@@ -51,11 +51,14 @@ func FromAttitudeTarget(m *mavrosmsgs.AttitudeTarget, t *Throttle, volts float64
 	mask := m.TypeMask
 	switch {
 	case mask&ignoreRates != 0:
-		return Command{}, fmt.Errorf("type_mask is %d, which ignores body_rate (bits 1, 2, 4): an attitude is commanded, expected 128, body rates and thrust", mask)
+		return Command{}, fmt.Errorf("type_mask is %d, which ignores body_rate (bits 1, 2, 4): an attitude is "+
+			"commanded, expected 128, body rates and thrust", mask)
 	case mask&mavrosmsgs.AttitudeTargetIgnoreThrust != 0:
-		return Command{}, fmt.Errorf("type_mask is %d, which ignores thrust (bit 64), expected 128, body rates and thrust", mask)
+		return Command{}, fmt.Errorf("type_mask is %d, which ignores thrust (bit 64), expected 128, body rates and "+
+			"thrust", mask)
 	case mask&mavrosmsgs.AttitudeTargetIgnoreAttitude == 0:
-		return Command{}, fmt.Errorf("type_mask is %d, which commands orientation too, so that body_rate is not what is followed, expected 128, body rates and thrust", mask)
+		return Command{}, fmt.Errorf("type_mask is %d, which commands orientation too, so that body_rate is not "+
+			"what is followed, expected 128, body rates and thrust", mask)
 	}
 	c := Command{Stamp: Nanoseconds(m.Header.Stamp)}
 	c.Command.Rates = vec(m.BodyRate)

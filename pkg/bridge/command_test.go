@@ -32,9 +32,11 @@ func decodeCommand(t testing.TB, m cdr.Message, hover float64) (Command, error) 
 
 // Every mask of an AttitudeTarget: body rates and thrust come from 128 alone.
 func TestTypeMasks(t *testing.T) {
-	const rates = "which ignores body_rate (bits 1, 2, 4): an attitude is commanded, expected 128, body rates and thrust"
+	const rates = "which ignores body_rate (bits 1, 2, 4): an attitude is commanded, expected 128, body rates and " +
+		"thrust"
 	const thrust = "which ignores thrust (bit 64), expected 128, body rates and thrust"
-	const both = "which commands orientation too, so that body_rate is not what is followed, expected 128, body rates and thrust"
+	const both = "which commands orientation too, so that body_rate is not what is followed, expected 128, body " +
+		"rates and thrust"
 	for mask, want := range map[uint8]string{
 		128: "",
 		0:   "topic /command: type_mask is 0, " + both,
@@ -180,10 +182,13 @@ func TestCommandErrors(t *testing.T) {
 		want     string
 	}{
 		{"std_msgs/msg/String", 0.5, "topic /c: no commands of thrust and body rates in std_msgs/msg/String"},
-		{TypeAttitudeTarget, 0, "topic /c (mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set: the throttle, 0 to 1, at which the vehicle hovers"},
-		{TypeTwist, 1.5, "topic /c (geometry_msgs/msg/Twist): parameter hover_throttle is 1.5, expected more than 0 and at most 1"},
+		{TypeAttitudeTarget, 0, "topic /c (mavros_msgs/msg/AttitudeTarget): parameter hover_throttle is not set: " +
+			"the throttle, 0 to 1, at which the vehicle hovers"},
+		{TypeTwist, 1.5, "topic /c (geometry_msgs/msg/Twist): parameter hover_throttle is 1.5, expected more than 0 " +
+			"and at most 1"},
 		{TypeVehicleRatesSetpoint, math.NaN(),
-			"topic /c (px4_msgs/msg/VehicleRatesSetpoint): parameter hover_throttle is NaN, expected more than 0 and at most 1"},
+			"topic /c (px4_msgs/msg/VehicleRatesSetpoint): parameter hover_throttle is NaN, expected more than 0 " +
+				"and at most 1"},
 	} {
 		if _, err := NewCommandDecoder("/c", c.typeName, Throttle{Hover: c.hover}); err == nil ||
 			err.Error() != c.want {

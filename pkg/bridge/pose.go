@@ -25,7 +25,9 @@ const (
 // PoseOptions say what messages with poses leave open. The zero value is Auto.
 type PoseOptions struct {
 	World string // Auto: NED when the frame's name ends in _ned (REP-103), else ENU; ENU; NED
-	Twist string // of odometry: Auto: InWorld when both frames have the same name, else InBody (REP-105); InBody; InWorld
+	// Twist is the frame of an odometry's velocity: InBody, InWorld or Auto. Auto is InWorld where both frames have
+	// the same name, else InBody (REP-105).
+	Twist string
 	Body  string // name of the body, where a message holds several; "" takes the only one
 }
 

@@ -258,7 +258,8 @@ func TestSecondBodyLater(t *testing.T) {
 
 func TestPoseErrors(t *testing.T) {
 	if _, err := NewPoseDecoder("/imu", "sensor_msgs/msg/Imu", PoseOptions{}); err == nil ||
-		!strings.HasPrefix(err.Error(), "topic /imu: no poses in sensor_msgs/msg/Imu, expected one of geometry_msgs/msg/PoseStamped, ") {
+		!strings.HasPrefix(err.Error(), "topic /imu: no poses in sensor_msgs/msg/Imu, expected one of "+
+			"geometry_msgs/msg/PoseStamped, ") {
 		t.Errorf("error %v", err)
 	}
 	d, err := NewPoseDecoder("/poses", TypePoseStamped, PoseOptions{})

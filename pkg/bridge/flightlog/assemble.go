@@ -14,25 +14,27 @@ import (
 // Config says how topics become steps. Its defaults fit bags that vnd itself records; of others, it names what cannot
 // be guessed.
 type Config struct {
-	Delta            float64          `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" doc:"time step Δt of the rows"`
-	PoseTopic        string           `param:"pose_topic" default:"" doc:"topic with poses or odometry; empty takes the only one there is"`
-	Body             string           `param:"body" default:"" doc:"name of the rigid body, or of the transform's child frame, where the topic holds several"`
-	WorldFrame       string           `param:"world_frame" default:"auto" enum:"auto,enu,ned" doc:"frame of the poses: enu is z up with a body FLU, ned is z down with a body FRD; auto takes ned where the frame's name ends in _ned"`
-	TwistFrame       string           `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's velocity; auto takes world where child and parent have the same name"`
-	PoseDelay        float64          `param:"pose_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a pose was taken this long before its stamp"`
-	CommandTopic     string           `param:"command_topic" default:"" doc:"topic with commands; empty takes the only one there is"`
-	CommandInterface string           `param:"command_interface" default:"auto" enum:"auto,vnd,mavros,px4,crazyswarm" doc:"whose commands they are; auto goes by the type (crazyswarm's Twist has to be named)"`
-	HoverThrottle    float64          `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
-	ThrustCurve      float64          `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"of throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
-	BatteryVoltage   float64          `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle, where throttle was to make up for the battery; 0 where it was not"`
-	BatteryTopic     string           `param:"battery_topic" default:"" doc:"topic with the battery's voltage, for battery_voltage; empty takes the only one there is"`
-	AutopilotTopic   string           `param:"autopilot_topic" default:"" doc:"topic that says whether mavros or px4 follow commands, which count only while they are armed and in offboard mode; empty takes the only one there is, none takes every command"`
-	CommandDelay     float64          `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a command is in force from this long after its stamp"`
-	CommandTimeout   float64          `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
-	Stamps           string           `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages: of their headers or of their recording; auto takes headers unless they are empty or the two topics have different clocks"`
-	MaxGap           float64          `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"a longer time without a pose ends a segment; 0 is 1.5 dt"`
-	FlightGap        float64          `param:"flight_gap" default:"2.0" min:"0" max:"3600" unit:"s" doc:"a longer time without rows in a bag begins another flight, for fits hold back whole flights; 0 keeps a bag one flight"`
-	Estimate         estimator.Params `param:"estimate" doc:"velocity from poses"`
+	Delta        float64 `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" doc:"time step Δt of the rows"`
+	PoseTopic    string  `param:"pose_topic" default:"" doc:"topic with poses or odometry; empty takes the only one there is"`
+	Body         string  `param:"body" default:"" doc:"name of the rigid body, or of the transform's child frame, where the topic holds several"`
+	WorldFrame   string  `param:"world_frame" default:"auto" enum:"auto,enu,ned" doc:"frame of the poses: enu (z up, body FLU), ned (z down, body FRD); auto takes ned where the frame's name ends in _ned"`
+	TwistFrame   string  `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's velocity; auto takes world where child and parent have the same name"`
+	PoseDelay    float64 `param:"pose_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a pose was taken this long before its stamp"`
+	CommandTopic string  `param:"command_topic" default:"" doc:"topic with commands; empty takes the only one there is"`
+
+	CommandInterface string `param:"command_interface" default:"auto" enum:"auto,vnd,mavros,px4,crazyswarm" doc:"whose commands they are; auto goes by the type (crazyswarm's Twist has to be named)"`
+
+	HoverThrottle  float64          `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
+	ThrustCurve    float64          `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"of throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
+	BatteryVoltage float64          `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle, where throttle was to make up for the battery; 0 where it was not"`
+	BatteryTopic   string           `param:"battery_topic" default:"" doc:"topic with the battery's voltage, for battery_voltage; empty takes the only one there is"`
+	AutopilotTopic string           `param:"autopilot_topic" default:"" doc:"topic of the autopilot's state: commands count while armed and offboard; empty takes the only one, none every command"`
+	CommandDelay   float64          `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a command is in force from this long after its stamp"`
+	CommandTimeout float64          `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
+	Stamps         string           `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages, of header or recording; auto takes headers unless they are empty or the topics' clocks differ"`
+	MaxGap         float64          `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"a longer time without a pose ends a segment; 0 is 1.5 dt"`
+	FlightGap      float64          `param:"flight_gap" default:"2.0" min:"0" max:"3600" unit:"s" doc:"a longer time without rows in a bag begins another flight, for fits hold back whole flights; 0 keeps a bag one flight"`
+	Estimate       estimator.Params `param:"estimate" doc:"velocity from poses"`
 }
 
 // stampsReceive and stampsHeader are values of Config.Stamps.

@@ -12,7 +12,6 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/estimator"
 )
 
 // epoch is when the made-up recordings start, ns.
@@ -293,25 +292,6 @@ func TestInterleaving(t *testing.T) {
 			rt.Fatalf("counts %+v: %s", counts, diff)
 		}
 	})
-}
-
-func TestOptionErrors(t *testing.T) {
-	for want, change := range map[string]func(*Options){
-		"time step Δt is 0 s, expected more than 0":                        func(o *Options) { o.Delta = 0 },
-		"window is 0 rows, expected at least 1":                            func(o *Options) { o.Window = 0 },
-		"estimate: parameter order is 9, expected 1 to 3":                  func(o *Options) { o.Estimate.Order = 9 },
-		"estimate: parameter max_speed is 0 m/s, expected 0.1 to 1000":     func(o *Options) { o.Estimate.MaxSpeed = 0 },
-		"time step Δt is +Inf s, expected more than 0":                     func(o *Options) { o.Delta = math.Inf(1) },
-		"estimate: parameter window is 0.0001 s, expected 0.01 to 1":       func(o *Options) { o.Estimate.Window = 1e-4 },
-		"estimate: parameter max_speed is 10000 m/s, expected 0.1 to 1000": func(o *Options) { o.Estimate.MaxSpeed = 1e4 },
-	} {
-		if _, err := New(options(change)); err == nil || err.Error() != want {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-	if p := DefaultOptions().Estimate; p != estimator.DefaultParams() {
-		t.Errorf("the estimator's defaults are %+v here", p)
-	}
 }
 
 // FuzzAssembler sends any messages in any order: rows stay on their grid, states whole and memory bounded.

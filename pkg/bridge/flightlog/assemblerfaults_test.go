@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/estimator"
 )
 
 // Commands that cease are in force for the timeout, and then rows do, too.
@@ -208,5 +209,30 @@ func TestLateCommands(t *testing.T) {
 		if right != want || !want && counts.Late == 0 {
 			t.Errorf("commands %g s late: right %v, counts %+v", seconds(delay), right, counts)
 		}
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		change func(*Options)
+	}{
+		{"time step Δt is 0 s, expected more than 0", func(o *Options) { o.Delta = 0 }},
+		{"window is 0 rows, expected at least 1", func(o *Options) { o.Window = 0 }},
+		{"estimate: parameter order is 9, expected 1 to 3", func(o *Options) { o.Estimate.Order = 9 }},
+		{"estimate: parameter max_speed is 0 m/s, expected 0.1 to 1000", func(o *Options) { o.Estimate.MaxSpeed = 0 }},
+		{"time step Δt is +Inf s, expected more than 0", func(o *Options) { o.Delta = math.Inf(1) }},
+		{"estimate: parameter window is 0.0001 s, expected 0.01 to 1", func(o *Options) { o.Estimate.Window = 1e-4 }},
+		{"estimate: parameter max_speed is 10000 m/s, expected 0.1 to 1000",
+			func(o *Options) { o.Estimate.MaxSpeed = 1e4 }},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			if _, err := New(options(c.change)); err == nil || err.Error() != c.want {
+				t.Errorf("error %v, expected %s", err, c.want)
+			}
+		})
+	}
+	if p := DefaultOptions().Estimate; p != estimator.DefaultParams() {
+		t.Errorf("the estimator's defaults are %+v here", p)
 	}
 }

@@ -15,7 +15,7 @@ const everyCommand = "none"
 // Autopilot is what that of mavros or PX4 says of itself along a bag: whether it follows commands, and its voltage.
 type Autopilot struct {
 	state, power bag.Topic // "" for none
-	aside        bool      // it said last that it does not follow
+	notFollowing bool      // it said last that it does not follow
 	volts        float64   // smoothed, V; 0 is not known
 	battery      bridge.Battery
 	unfollowed   int     // commands
@@ -36,7 +36,7 @@ func NewAutopilot(commands bag.Topic, all []bag.Topic, o Options) (*Autopilot, e
 		if a.state, err = state.choose(all); err != nil {
 			return nil, err
 		}
-		a.aside = true // until it says otherwise, within a second
+		a.notFollowing = true // until it says otherwise, within a second
 	}
 	if o.BatteryVoltage > 0 {
 		a.power, err = o.powerRole(stack).choose(all)
@@ -48,7 +48,7 @@ func NewAutopilot(commands bag.Topic, all []bag.Topic, o Options) (*Autopilot, e
 // those of which that is not so.
 func (a *Autopilot) Takes() bool {
 	switch {
-	case a.aside:
+	case a.notFollowing:
 		a.unfollowed++
 	case a.power.Name != "" && a.volts == 0:
 		a.unpowered++
@@ -85,7 +85,7 @@ func (r role) wanted(all []bag.Topic) bool {
 	return r.named != "" || slices.ContainsFunc(all, func(t bag.Topic) bool { return r.fits(t) && t.Count > 0 })
 }
 
-// Topics are those that Hear is to be given.
+// Topics are those that AddMessage is to be given.
 func (a *Autopilot) Topics() (topics []bag.Topic) {
 	for _, t := range []bag.Topic{a.state, a.power} {
 		if t.Name != "" {
@@ -95,14 +95,14 @@ func (a *Autopilot) Topics() (topics []bag.Topic) {
 	return topics
 }
 
-// Hear takes a message, if it is of one of the topics. One that cannot be read says nothing.
-func (a *Autopilot) Hear(m *bag.Message) {
+// AddMessage takes a message, if it is of one of the topics. One that cannot be read says nothing.
+func (a *Autopilot) AddMessage(m *bag.Message) {
 	var err error
 	switch {
 	case m.Topic == a.state.Name && m.Type == a.state.Type:
-		err = a.hearState(m)
+		err = a.addState(m)
 	case m.Topic == a.power.Name && m.Type == a.power.Type:
-		err = a.hearPower(m)
+		err = a.addVoltage(m)
 	}
 	if err != nil && !slices.ContainsFunc(a.wrong,
 		func(e error) bool { return strings.HasPrefix(e.Error(), "topic "+m.Topic+":") }) {
@@ -110,15 +110,15 @@ func (a *Autopilot) Hear(m *bag.Message) {
 	}
 }
 
-func (a *Autopilot) hearState(m *bag.Message) error {
+func (a *Autopilot) addState(m *bag.Message) error {
 	s, err := bridge.ReadAutopilot(m.Type, m.Data)
-	if err == nil { // over a connection that is lost, which mavros tells as not armed, nothing arrives either
-		a.aside = !s.Follows()
+	if err == nil { // over a connection that is lost, which mavros reports as not armed, nothing arrives either
+		a.notFollowing = !s.Follows()
 	}
 	return err
 }
 
-func (a *Autopilot) hearPower(m *bag.Message) error {
+func (a *Autopilot) addVoltage(m *bag.Message) error {
 	volts, err := bridge.ReadVoltage(m.Type, m.Data)
 	if err == nil {
 		a.volts = a.battery.Measured(volts, m.LogTime)

@@ -99,7 +99,7 @@ func TestThrottleComesBack(t *testing.T) {
 	}
 }
 
-// Of a flight that a pilot began and ended only what the autopilot followed makes rows.
+// Of a flight that a person began and ended only what the autopilot followed makes rows.
 func TestFollowed(t *testing.T) {
 	f := mustRead(t, agile)
 	n := len(f.Segments[0])
@@ -213,7 +213,8 @@ func TestFirstVoltage(t *testing.T) {
 		}
 	}
 	if _, _, err := ReadBag(spoken(t, never), o); err == nil ||
-		!strings.Contains(err.Error(), "commands came after a voltage on /quad/mavros/battery (parameter battery_topic") {
+		!strings.Contains(err.Error(), "commands came after a voltage on /quad/mavros/battery (parameter "+
+			"battery_topic") {
 		t.Errorf("no voltage: %v", err)
 	}
 }

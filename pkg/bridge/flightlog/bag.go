@@ -251,7 +251,8 @@ func (b *reading) chooseStamps() error {
 		b.warn(b.pose.Name, "its messages have no stamps: the times of their recording are taken")
 	case poseOK && commandOK:
 		b.options.Stamps = stampsReceive
-		b.warn(b.command.Name, "its stamps and those of %s are of two clocks, %.4g s apart: the times of recording are taken", b.pose.Name, seconds(command-pose))
+		b.warn(b.command.Name, "its stamps and those of %s are of two clocks, %.4g s apart: the times of recording "+
+			"are taken", b.pose.Name, seconds(command-pose))
 	default:
 		b.options.Stamps = stampsReceive
 		b.warn("", "no stamps of the clock of the recording: the times of recording are taken")
@@ -275,7 +276,7 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
 				a.Pose(p, m.LogTime)
 			}
 		}
-		b.autopilot.Hear(m)
+		b.autopilot.AddMessage(m)
 		if m.Topic == b.command.Name && m.Type == b.command.Type {
 			b.take(m, a)
 		}

@@ -2,7 +2,6 @@ package flightlog
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -113,7 +112,7 @@ func near(t *testing.T, name string, got, want quad.Flight, slack, velocity floa
 	}
 }
 
-// CSV to bag to steps are the same rows; what was float64 all the way is so to the last bits.
+// A flight that is written to a bag and read again has the same rows; float64 fields keep their last bits.
 func TestThroughBag(t *testing.T) {
 	for _, path := range []string{zigzag, agile} {
 		moving := mustRead(t, path)
@@ -122,27 +121,28 @@ func TestThroughBag(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, storage := range []string{bag.MCAP, bag.SQLite} {
-			for _, c := range []struct {
-				odometry bool
-				flight   quad.Flight
-			}{{true, moving}, {false, still}} {
-				dir := filepath.Join(t.TempDir(), "b")
-				if err := WriteBag(dir, []quad.Flight{c.flight},
-					BagOptions{Storage: storage, Namespace: "/quad", Odometry: c.odometry}); err != nil {
-					t.Fatal(err)
-				}
-				got, warnings, err := ReadBag(dir, DefaultOptions())
-				if err != nil || len(warnings) > 0 {
-					t.Fatalf("%s: warnings %v, error %v", dir, warnings, err)
-				}
-				near(t, fmt.Sprintf("%s, %s, odometry %v", path, storage, c.odometry), got, c.flight, 2e-6, 1e-9)
-				for k, g := range got.Segments[0] {
-					if w := c.flight.Segments[0][k]; g.State.P != w.State.P || g.Command.Rates != w.Command.Rates ||
-						g.T != w.T {
-						t.Fatalf("row %d: %+v, expected %+v", k, g, w)
-					}
-				}
-			}
+			name := path + ", " + storage
+			t.Run(name+", odometry", func(t *testing.T) { throughBag(t, storage, true, moving) })
+			t.Run(name+", poses", func(t *testing.T) { throughBag(t, storage, false, still) })
+		}
+	}
+}
+
+func throughBag(t *testing.T, storage string, odometry bool, flight quad.Flight) {
+	dir := filepath.Join(t.TempDir(), "b")
+	if err := WriteBag(dir, []quad.Flight{flight},
+		BagOptions{Storage: storage, Namespace: "/quad", Odometry: odometry}); err != nil {
+		t.Fatal(err)
+	}
+	got, warnings, err := ReadBag(dir, DefaultOptions())
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%s: warnings %v, error %v", dir, warnings, err)
+	}
+	near(t, "bag", got, flight, 2e-6, 1e-9)
+	for k, g := range got.Segments[0] {
+		w := flight.Segments[0][k]
+		if g.State.P != w.State.P || g.Command.Rates != w.Command.Rates || g.T != w.T {
+			t.Fatalf("row %d: %+v, expected %+v", k, g, w)
 		}
 	}
 }

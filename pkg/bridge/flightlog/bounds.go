@@ -20,11 +20,13 @@ const (
 func implausible(column int, x float64) string {
 	switch {
 	case column >= colPX && column <= colPZ && math.Abs(x) > maxPosition:
-		return fmt.Sprintf("%g m, expected at most %g m from the origin: of coordinates like UTM, subtract a local origin", x, maxPosition)
+		return fmt.Sprintf("%g m, expected at most %g m from the origin: of coordinates like UTM, subtract a local "+
+			"origin", x, maxPosition)
 	case column >= colVX && column <= colVZ && math.Abs(x) > maxVelocity:
 		return fmt.Sprintf("%g m/s, expected at most %g", x, maxVelocity)
 	case column == colThrust && (x < minThrust || x > maxThrust):
-		return fmt.Sprintf("%g, expected thrust per mass in m/s² (hover is %g) from %g to %g: is it newtons, grams or PWM?",
+		return fmt.Sprintf("%g, expected thrust per mass in m/s² (hover is %g) from %g to %g: is it newtons, grams "+
+			"or PWM?",
 			x, quad.Gravity, minThrust, maxThrust)
 	case column >= colWX && column <= colWZ && math.Abs(x) > maxRate:
 		return fmt.Sprintf("%g, expected rad/s, at most %g: are they degrees per second?", x, maxRate)

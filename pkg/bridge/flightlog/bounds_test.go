@@ -13,11 +13,15 @@ func TestImplausibleNumbers(t *testing.T) {
 		good, wrong string
 		want        string
 	}{
-		{colPX, "-1e5", "448262.15", `: 448262.15 m, expected at most 100000 m from the origin: of coordinates like UTM, subtract a local origin`},
-		{colPZ, "1e5", "-5.41e6", `: -5.41e+06 m, expected at most 100000 m from the origin: of coordinates like UTM, subtract a local origin`},
+		{colPX, "-1e5", "448262.15", `: 448262.15 m, expected at most 100000 m from the origin: of coordinates like ` +
+			`UTM, subtract a local origin`},
+		{colPZ, "1e5", "-5.41e6", `: -5.41e+06 m, expected at most 100000 m from the origin: of coordinates like ` +
+			`UTM, subtract a local origin`},
 		{colVY, "-200", "201", `: 201 m/s, expected at most 200`},
-		{colThrust, "-1", "-1.5", `: -1.5, expected thrust per mass in m/s² (hover is 9.81) from -1 to 500: is it newtons, grams or PWM?`},
-		{colThrust, "500", "38000", `: 38000, expected thrust per mass in m/s² (hover is 9.81) from -1 to 500: is it newtons, grams or PWM?`},
+		{colThrust, "-1", "-1.5", `: -1.5, expected thrust per mass in m/s² (hover is 9.81) from -1 to 500: is it ` +
+			`newtons, grams or PWM?`},
+		{colThrust, "500", "38000", `: 38000, expected thrust per mass in m/s² (hover is 9.81) from -1 to 500: is ` +
+			`it newtons, grams or PWM?`},
 		{colWX, "200", "573", `: 573, expected rad/s, at most 200: are they degrees per second?`},
 		{colWZ, "-200", "-1e308", `: -1e+308, expected rad/s, at most 200: are they degrees per second?`},
 	} {

@@ -122,15 +122,28 @@ func TestAnyOrderOfColumns(t *testing.T) {
 	}
 }
 
-func TestBadInput(t *testing.T) {
-	set := func(line int, column int, value string) func(text) text {
-		return func(t text) text { t[line-1][column] = value; return t }
+// badCSV is a file with a fault, and the error that names it.
+type badCSV struct {
+	spoil func(text) text
+	want  string // after the folder
+}
+
+func (c badCSV) check(t *testing.T) {
+	_, _, err := parse(c.spoil(straight(40)))
+	if err == nil || err.Error() != "dir/"+c.want {
+		t.Errorf("error\n%v, expected\ndir/%s", err, c.want)
 	}
+}
+
+// set changes a field; lines count from 1, the header's.
+func set(line, column int, value string) func(text) text {
+	return func(t text) text { t[line-1][column] = value; return t }
+}
+
+// A header or a row with other columns is refused with its line.
+func TestCSVWithWrongColumns(t *testing.T) {
 	header := "expected the header " + csvHeader
-	for name, c := range map[string]struct {
-		spoil func(text) text
-		want  string
-	}{
+	for name, c := range map[string]badCSV{
 		"missing column": {set(1, colQW, "thrust"), `f.csv:1: column "thrust": appears twice`},
 		"dropped column": {func(t text) text {
 			for i := range t {
@@ -147,6 +160,15 @@ func TestBadInput(t *testing.T) {
 			`f.csv:5: 5 fields, expected 15 as in the header`},
 		"long row": {func(t text) text { t[4] = append(t[4], "7"); return t },
 			`f.csv:5: 16 fields, expected 15 as in the header`},
+		"quote": {set(7, colVY, `1"2`), `f.csv:7: bare " in non-quoted-field`},
+	} {
+		t.Run(name, c.check)
+	}
+}
+
+// A field that is no value of its column is refused with its line and column.
+func TestCSVWithWrongValues(t *testing.T) {
+	for name, c := range map[string]badCSV{
 		"word": {set(9, colPY, "abc"), `f.csv:9: column "py": "abc" is not a number`},
 		"long word": {set(9, colPY, strings.Repeat("ab", 500)),
 			`f.csv:9: column "py": "abababababababababababab…" is not a number`},
@@ -156,8 +178,6 @@ func TestBadInput(t *testing.T) {
 		"overflow":      {set(12, colWZ, "1e999"), `f.csv:12: column "wz": "1e999", expected a finite number`},
 		"quaternion":    {set(3, colQW, "0.98"), `f.csv:3: column "qw": quaternion of norm 0.98, expected 1 ± 0.01`},
 		"zero":          {set(3, colQW, "0"), `f.csv:3: column "qw": quaternion of norm 0, expected 1 ± 0.01`},
-		"time back":     {set(20, colT, "0.1"), `f.csv:20: column "t": time goes back from 0.34 to 0.1 s`},
-		"time stands":   {set(20, colT, "0.34"), `f.csv:20: column "t": time stands still at 0.34 s`},
 		"some velocity": {set(7, colVY, ""), `f.csv:7: column "vy": empty, but other velocities are not`},
 		"late velocity": {func(t text) text {
 			for _, record := range t[1:] {
@@ -165,7 +185,16 @@ func TestBadInput(t *testing.T) {
 			}
 			return set(7, colVY, "0.1")(t)
 		}, `f.csv:7: column "vy": "0.1", but the velocities of the rows before are empty`},
-		"quote": {set(7, colVY, `1"2`), `f.csv:7: bare " in non-quoted-field`},
+	} {
+		t.Run(name, c.check)
+	}
+}
+
+// Times that go back, and steps other than Δt, are refused.
+func TestCSVWithWrongTimes(t *testing.T) {
+	for name, c := range map[string]badCSV{
+		"time back":   {set(20, colT, "0.1"), `f.csv:20: column "t": time goes back from 0.34 to 0.1 s`},
+		"time stands": {set(20, colT, "0.34"), `f.csv:20: column "t": time stands still at 0.34 s`},
 		"short": {func(t text) text { return t[:21] },
 			`f.csv: column "t": the longest stretch without a gap has 20 rows, expected at least 21, 0.02 s apart`},
 		"100 Hz": {func(t text) text {
@@ -179,12 +208,10 @@ func TestBadInput(t *testing.T) {
 				record[colT] = fmt.Sprint(0.1 * float64(k))
 			}
 			return t
-		}, `f.csv: column "t": the longest stretch without a gap has 1 rows, expected at least 21, 0.02 s apart (they are 0.1 s apart on average)`},
+		}, `f.csv: column "t": the longest stretch without a gap has 1 rows, expected at least 21, 0.02 s apart ` +
+			`(they are 0.1 s apart on average)`},
 	} {
-		_, _, err := parse(c.spoil(straight(40)))
-		if err == nil || err.Error() != "dir/"+c.want {
-			t.Errorf("%s: error\n%v, expected\ndir/%s", name, err, c.want)
-		}
+		t.Run(name, c.check)
 	}
 }
 
@@ -258,19 +285,24 @@ func FuzzParseCSV(f *testing.F) {
 			}
 		}
 		for _, segment := range flight.Segments {
-			for k, step := range segment {
-				for c, x := range values(step) {
-					if c >= colVX && c <= colVZ {
-						continue // the slope between rows 1e-300 s apart may overflow
-					}
-					if math.IsNaN(x) || math.IsInf(x, 0) {
-						t.Fatalf("row %d: column %s is %v", k, columnNames[c], x)
-					}
-				}
-				if k > 0 && step.T < segment[k-1].T {
-					t.Fatalf("row %d: time goes back", k)
-				}
-			}
+			checkRows(t, segment)
 		}
 	})
+}
+
+// checkRows fails where a number is not finite or time goes back.
+func checkRows(t *testing.T, segment []quad.Step) {
+	for k, step := range segment {
+		for c, x := range values(step) {
+			if c >= colVX && c <= colVZ {
+				continue // the slope between rows 1e-300 s apart may overflow
+			}
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Fatalf("row %d: column %s is %v", k, columnNames[c], x)
+			}
+		}
+		if k > 0 && step.T < segment[k-1].T {
+			t.Fatalf("row %d: time goes back", k)
+		}
+	}
 }

@@ -68,7 +68,8 @@ func (b *reading) countCommands(c Counts) {
 		b.warn(b.command.Name, "%d messages left out, the first: %v", r.n, r.first)
 	}
 	if n := b.autopilot.unfollowed; n > 0 {
-		b.warn(b.command.Name, "%d commands left out, which nobody followed: %s says that the autopilot was not armed, or in another mode than offboard", n, b.autopilot.state.Name)
+		b.warn(b.command.Name, "%d commands left out, which nobody followed: %s says that the autopilot was not "+
+			"armed, or in another mode than offboard", n, b.autopilot.state.Name)
 	}
 	if n := b.autopilot.unpowered; n > 0 {
 		b.warn(b.command.Name, "%d commands left out, which came before the first voltage on %s", n,
@@ -113,7 +114,8 @@ func (b *reading) checkNumbers(f quad.Flight, c Counts) error {
 	for _, s := range f.Segments {
 		for _, step := range s {
 			if w := step.Command.Rates.Norm(); limit > 0 && w > limit {
-				return fmt.Errorf("topic %s: body rates of %.4g rad/s in all at %.3f s, the airframe's limit is %g (max_rate)", b.command.Name, w, step.T, limit)
+				return fmt.Errorf("topic %s: body rates of %.4g rad/s in all at %.3f s, the airframe's limit is %g "+
+					"(max_rate)", b.command.Name, w, step.T, limit)
 			}
 		}
 	}
@@ -134,7 +136,8 @@ func (b *reading) checkLength(f quad.Flight, c Counts) error {
 	topic := b.pose.Name
 	switch {
 	case float64(c.Pose.Jumps) > jumpShare*float64(c.Poses):
-		text += fmt.Sprintf("; %d of %d poses are further from the one before than %g m/s allows: they look like millimetres, expected m",
+		text += fmt.Sprintf("; %d of %d poses are further from the one before than %g m/s allows: they look like "+
+			"millimetres, expected m",
 			c.Pose.Jumps, c.Poses, b.options.Estimate.MaxSpeed)
 	case c.Gaps > c.Poses/10:
 		text += fmt.Sprintf("; %d of %d poses come more than %g s after the one before (parameter max_gap)", c.Gaps,
@@ -143,9 +146,11 @@ func (b *reading) checkLength(f quad.Flight, c Counts) error {
 		topic = b.command.Name
 		text += "; there is no command"
 		if n := b.autopilot.unpowered; n > b.autopilot.unfollowed {
-			text = fmt.Sprintf("none of %d commands came after a voltage on %s (parameter battery_topic; battery_voltage 0 takes them as they are)", n, b.autopilot.power.Name)
+			text = fmt.Sprintf("none of %d commands came after a voltage on %s (parameter battery_topic; "+
+				"battery_voltage 0 takes them as they are)", n, b.autopilot.power.Name)
 		} else if n := b.autopilot.unfollowed; n > 0 {
-			text = fmt.Sprintf("none of %d commands was followed: %s never says that the autopilot is armed and in offboard mode (parameter autopilot_topic; none takes them all)",
+			text = fmt.Sprintf("none of %d commands was followed: %s never says that the autopilot is armed and in "+
+				"offboard mode (parameter autopilot_topic; none takes them all)",
 				n, b.autopilot.state.Name)
 		}
 	case c.Uncommanded > c.Rows:

@@ -140,7 +140,8 @@ func TestJumpCuts(t *testing.T) {
 	if err != nil || len(f.Segments) != 2 || len(f.Segments[0]) != 100 {
 		t.Fatalf("%d segments, warnings %v, error %v", len(f.Segments), warnings, err)
 	}
-	if want := `dir/f.csv:102: column "px": the position jumps, here first of 1 times: the flight is cut at each`; warnings[0].String() != want {
+	want := `dir/f.csv:102: column "px": the position jumps, here first of 1 times: the flight is cut at each`
+	if warnings[0].String() != want {
 		t.Fatalf("warnings %q, expected %q", warnings, want)
 	}
 }
@@ -156,7 +157,8 @@ func TestRowsWithoutVelocity(t *testing.T) {
 	if !slices.Equal(f.First, []int{0, 102}) {
 		t.Fatalf("segments begin with rows %v of the file, expected 0 and 102", f.First)
 	}
-	if want := `dir/f.csv: column "vx": 2 rows left out: too few between gaps for a velocity`; warnings[0].String() != want {
+	want := `dir/f.csv: column "vx": 2 rows left out: too few between gaps for a velocity`
+	if warnings[0].String() != want {
 		t.Fatalf("warning %q, expected %q", warnings[0], want)
 	}
 }

@@ -174,8 +174,8 @@ func steps() stack {
 		}, nil}
 }
 
-// tell says a flight in a lab's way; poses are recorded 3 ms after their stamps, commands at theirs.
-func tell(s stack, f quad.Flight) []said {
+// messagesOf says a flight in a lab's way; poses are recorded 3 ms after their stamps, commands at theirs.
+func messagesOf(s stack, f quad.Flight) []said {
 	var out []said
 	for _, step := range f.Segments[0] {
 		at := nanoseconds(step.T)
@@ -217,9 +217,10 @@ func TestStacks(t *testing.T) {
 			o.HoverThrottle, o.Body, o.CommandInterface = hover, "cf1",
 				bridge.Crazyswarm
 		},
-			still, 1e-5, "topic /cf1/cmd_vel_legacy: its messages have no stamps: the times of their recording are taken"},
+			still, 1e-5, "topic /cf1/cmd_vel_legacy: its messages have no stamps: the times of their recording are " +
+				"taken"},
 	} {
-		path := spoken(t, tell(c.stack, moving))
+		path := spoken(t, messagesOf(c.stack, moving))
 		f, warnings, err := ReadBag(path, options(c.configure))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -79,15 +79,18 @@ func suspectRates(f quad.Flight, o Options) string {
 	}
 	slices.Sort(norms)
 	if p99 := norms[len(norms)*99/100]; p99 > plausibleRate {
-		return fmt.Sprintf("99th percentile of the rates %.3g, more than vehicles turn: they look like degrees per second, expected rad/s", p99)
+		return fmt.Sprintf("99th percentile of the rates %.3g, more than vehicles turn: they look like degrees per "+
+			"second, expected rad/s", p99)
 	}
 	// Gentle flights stay small in degrees too, but then the attitude does not turn as it is told.
 	slope, correlation := turning(f, o.Delta)
 	if correlation > followingFrom && slope < 1/slopeFactor {
-		return fmt.Sprintf("the attitude turns %.4g times slower than the rates say: they look like degrees per second, expected rad/s", 1/slope)
+		return fmt.Sprintf("the attitude turns %.4g times slower than the rates say: they look like degrees per "+
+			"second, expected rad/s", 1/slope)
 	}
 	if correlation > followingFrom && slope > slopeFactor {
-		return fmt.Sprintf("the attitude turns %.4g times as fast as the rates say: they look like radians taken for degrees, expected rad/s", slope)
+		return fmt.Sprintf("the attitude turns %.4g times as fast as the rates say: they look like radians taken "+
+			"for degrees, expected rad/s", slope)
 	}
 	return ""
 }
@@ -105,10 +108,12 @@ func suspectVelocity(f quad.Flight, delta float64) string {
 	}
 	slope, correlation := m.slope()
 	if correlation < followingFrom {
-		return fmt.Sprintf("the position does not move along it (correlation %.2f): it looks like another frame, expected the world's", correlation)
+		return fmt.Sprintf("the position does not move along it (correlation %.2f): it looks like another frame, "+
+			"expected the world's", correlation)
 	}
 	if slope > slopeFactor || slope < 1/slopeFactor {
-		return fmt.Sprintf("the position moves %.4g times as fast: position or velocity is in another unit, expected m and m/s", slope)
+		return fmt.Sprintf("the position moves %.4g times as fast: position or velocity is in another unit, "+
+			"expected m and m/s", slope)
 	}
 	return ""
 }
@@ -135,7 +140,8 @@ func suspectPosition(f quad.Flight, delta float64) string {
 		return fmt.Sprintf("it accelerates by %.3g m/s² rms: it looks like millimetres, expected m", rms)
 	}
 	if slope, correlation := m.slope(); correlation > followingFrom && slope < 1/(slopeFactor*slopeFactor) {
-		return fmt.Sprintf("it accelerates %.3g times less than thrust and attitude say: it looks like kilometres, expected m", 1/slope)
+		return fmt.Sprintf("it accelerates %.3g times less than thrust and attitude say: it looks like kilometres, "+
+			"expected m", 1/slope)
 	}
 	return ""
 }

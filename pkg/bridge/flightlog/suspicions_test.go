@@ -32,18 +32,24 @@ func TestSuspicions(t *testing.T) {
 		want    string
 	}{
 		"degrees, agile": {agile, DefaultOptions(), degrees,
-			`f.csv: column "wx": 99th percentile of the rates 520, more than vehicles turn: they look like degrees per second, expected rad/s`},
+			`f.csv: column "wx": 99th percentile of the rates 520, more than vehicles turn: they look like degrees ` +
+				`per second, expected rad/s`},
 		"degrees, gentle": {zigzag, DefaultOptions(), gentle,
-			`f.csv: column "wx": the attitude turns 7.235 times slower than the rates say: they look like degrees per second, expected rad/s`},
+			`f.csv: column "wx": the attitude turns 7.235 times slower than the rates say: they look like degrees ` +
+				`per second, expected rad/s`},
 		"newtons": {agile, DefaultOptions(), func(s *quad.Step) { s.Command.Thrust *= 0.033 },
-			`f.csv: column "thrust": mean 0.3505, while hover is 9.81 m/s²: it looks like a throttle or newtons of a small vehicle, expected thrust per mass`},
+			`f.csv: column "thrust": mean 0.3505, while hover is 9.81 m/s²: it looks like a throttle or newtons of ` +
+				`a small vehicle, expected thrust per mass`},
 		"PWM": {agile, DefaultOptions(), func(s *quad.Step) { s.Command.Thrust *= 3600 },
-			`f.csv: column "thrust": mean 3.824e+04, while hover is 9.81 m/s²: it looks like newtons, grams or PWM, expected thrust per mass`},
+			`f.csv: column "thrust": mean 3.824e+04, while hover is 9.81 m/s²: it looks like newtons, grams or PWM, ` +
+				`expected thrust per mass`},
 		"millimetres": {agile, DefaultOptions(), func(s *quad.Step) { s.State.P = s.State.P.Scale(1000) },
-			`f.csv: column "vx": the position moves 1006 times as fast: position or velocity is in another unit, expected m and m/s`},
+			`f.csv: column "vx": the position moves 1006 times as fast: position or velocity is in another unit, ` +
+				`expected m and m/s`},
 		"another frame": {agile, DefaultOptions(),
 			func(s *quad.Step) { s.State.V.X, s.State.V.Y = s.State.V.Y, -s.State.V.X },
-			`f.csv: column "vx": the position does not move along it (correlation 0.07): it looks like another frame, expected the world's`},
+			`f.csv: column "vx": the position does not move along it (correlation 0.07): it looks like another ` +
+				`frame, expected the world's`},
 	} {
 		warnings := spoiled(t, c.path, c.options, c.spoil)
 		if len(warnings) != 1 || warnings[0].String() != c.want {

@@ -66,7 +66,7 @@ func HoverOfBag(path string, p *controller.Params) (*preflight.Hover, error) {
 func receive(h *preflight.Hover, m *bag.Message, pose, sent string, autopilot *flightlog.Autopilot,
 	poses *bridge.PoseDecoder, commands *bridge.CommandDecoder) error {
 	arrival := float64(m.LogTime) / 1e9
-	autopilot.Hear(m)
+	autopilot.AddMessage(m)
 	if m.Topic == sent {
 		commands.At(autopilot.Volts())
 		c, err := commands.Decode(m.Data)

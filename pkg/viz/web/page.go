@@ -30,7 +30,7 @@ var static embed.FS
 
 // Config of a Server.
 type Config struct {
-	Address  string   `param:"address" default:"127.0.0.1" read_only:"true" doc:"of the network interface that the page is served on; 0.0.0.0 serves every one, for phones, to whoever reaches this machine"`
+	Address  string   `param:"address" default:"127.0.0.1" read_only:"true" doc:"of the network interface that serves the page; 0.0.0.0 serves every one, for phones, to whoever reaches this machine"`
 	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
 	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
 	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
@@ -64,7 +64,8 @@ func Listen(c Config, robot string, shown *scene.Scene, deeds Actions) (*Server,
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("parameter page.port: %s is in use by another program, such as another visualizer; choose another port, or 0 for a free one", address)
+		return nil, fmt.Errorf("parameter page.port: %s is in use by another program, such as another visualizer; "+
+			"choose another port, or 0 for a free one", address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("parameter page.address: this machine has no address %s", c.Address)
 	case err != nil:
@@ -122,7 +123,8 @@ func (s *Server) handler() http.Handler {
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.known(r.Host) {
-			http.Error(w, fmt.Sprintf("host %.60q is refused: ask for localhost or an address of this machine, or add the name to the visualizer's parameter page.hosts", r.Host), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("host %.60q is refused: ask for localhost or an address of this machine, or "+
+				"add the name to the visualizer's parameter page.hosts", r.Host), http.StatusForbidden)
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !own(origin, r.Host) {
@@ -131,7 +133,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		h.Set("Content-Security-Policy", "default-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri "+
+			"'none'; form-action 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-cache")
