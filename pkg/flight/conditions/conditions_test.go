@@ -167,22 +167,28 @@ func TestGaps(t *testing.T) {
 // What is not such a file is refused in words.
 func TestBadFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "conditions.json")
-	for text, want := range map[string]string{
-		"":                               "conditions.json: not the conditions of a robot",
-		`{"format": 2}`:                  "conditions.json: format is 2, expected 1",
-		`{"format": 1, "robot": "crab"}`: `conditions.json: conditions of robot "crab", expected "quadrotor"`,
-		`{"format": 1, "robot": "quadrotor", "conditions": [null]}`:                           "conditions[0]: its id is missing",
-		`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1}, {"id": 1}]}`:           "conditions[1]: its id is missing, below 1 or another one's",
-		`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1, "seconds": -1}]}`:       "condition 1: name, visits, seconds or windows out of range",
-		`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1, "windows": [[{"T":"x"}`: "not the conditions of a robot",
+	const ours = `{"format": 1, "robot": "quadrotor", "conditions": `
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "conditions.json: not the conditions of a robot"},
+		{"format", `{"format": 2}`, "conditions.json: format is 2, expected 1"},
+		{"robot", `{"format": 1, "robot": "crab"}`,
+			`conditions.json: conditions of robot "crab", expected "quadrotor"`},
+		{"null", ours + `[null]}`, "conditions[0]: its id is missing"},
+		{"id twice", ours + `[{"id": 1}, {"id": 1}]}`,
+			"conditions[1]: its id is missing, below 1 or another one's"},
+		{"negative time", ours + `[{"id": 1, "seconds": -1}]}`,
+			"condition 1: name, visits, seconds or windows out of range"},
+		{"broken off", ours + `[{"id": 1, "windows": [[{"T":"x"}`, "not the conditions of a robot"},
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := New(Config{Radius: 2, Time: 3}, "quadrotor", path); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %s", text, err, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := New(Config{Radius: 2, Time: 3}, "quadrotor", path); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, expected %s", err, c.want)
+			}
+		})
 	}
 	if _, err := New(Config{}, "quadrotor", t.TempDir()); err == nil {
 		t.Error("a folder was a file")
@@ -190,7 +196,8 @@ func TestBadFiles(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1, "name": "calm", "bundle": "a", "middle": [0, 1, 2], "windows": [[{"T": 1}]]}]}`))
+	f.Add([]byte(`{"format": 1, "robot": "quadrotor", "conditions": [{"id": 1, "name": "calm", ` +
+		`"bundle": "a", "middle": [0, 1, 2], "windows": [[{"T": 1}]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := &Memory{config: Config{Radius: 2, Time: 3}, robot: "quadrotor", last: math.NaN(), unknownSince: math.NaN()}
 		if m.parse(data) != nil {
