@@ -26,7 +26,7 @@ type Explanation struct {
 	Error     float64     `json:"error"` // distance from the reference now
 	Reference []Reference `json:"reference"`
 	Latent    []float32   `json:"latent"`
-	LatentAge *float64    `json:"latent_age_s"` // of the state behind it, at the state of the tick; null: the prior mean
+	LatentAge *float64    `json:"latent_age_s"` // at the tick, of the state it is of; null: the prior mean
 	Again     []float32   `json:"latent_again"` // what the encoder finds of the same steps
 	Trust     float32     `json:"confidence"`
 	Actuator  [4]float64  `json:"actuator"`      // what the model takes to act: thrust, rates
@@ -86,12 +86,12 @@ func explained(t *ReplayedTick) *Explanation {
 		age := float64(stamp(s)-z) / 1e9
 		e.LatentAge = &age
 	}
-	e.Reference = references(s, t.Craft)
+	e.Reference = references(s, t.Policy)
 	if len(e.Reference) > 0 {
 		r := e.Reference[0].Position
 		e.Error = math.Hypot(math.Hypot(r[0]-p.X, r[1]-p.Y), r[2]-p.Z)
 	}
-	names := t.Craft.InputNames()
+	names := t.Policy.InputNames()
 	for i, x := range e.Inputs {
 		if i < len(names) && (x > unusual || x < -unusual) {
 			e.Unusual = append(e.Unusual, Input{names[i], x})
@@ -100,11 +100,11 @@ func explained(t *ReplayedTick) *Explanation {
 	return e
 }
 
-func references(s *msgs.Step, craft *control.LoadedPolicy) (all []Reference) {
+func references(s *msgs.Step, policy *control.LoadedPolicy) (all []Reference) {
 	for k := 0; 7*(k+1) <= len(s.Reference); k++ {
 		r := s.Reference[7*k:]
-		all = append(all, Reference{Ahead: craft.LookaheadTime(k), Position: [3]float64(r[:3]), Velocity: [3]float64(r[3:6]),
-			Yaw: r[6]})
+		all = append(all, Reference{Ahead: policy.LookaheadTime(k), Position: [3]float64(r[:3]),
+			Velocity: [3]float64(r[3:6]), Yaw: r[6]})
 	}
 	return all
 }

@@ -51,18 +51,18 @@ func (x *tape) tracking() (*control.Loop, control.Scheduler) {
 	x.must(err)
 	b, err := bundle.Read(bundleFile)
 	x.must(err)
-	craft, err := control.LoadPolicy(b, quadrotor.Name, p.Rate)
+	policy, err := control.LoadPolicy(b, quadrotor.Name, p.Rate)
 	x.must(err)
-	course, err := control.NewTaskReference("track", nil)
+	reference, err := control.NewTaskReference("track", nil)
 	x.must(err)
-	loop.SetPolicy(craft)
-	loop.SetReference(course)
+	loop.SetPolicy(policy)
+	loop.SetReference(reference)
 	return loop, control.NewScheduler(p.Period())
 }
 
 // handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took
 // back; and how many ticks were not followed.
-func handover(t *testing.T, from, to, end float64) (path string, aside int) {
+func handover(t *testing.T, from, to, end float64) (path string, unfollowed int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "handover")
 	w, err := bag.Create(path, bag.WriterOptions{})
@@ -97,7 +97,7 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 			if followed {
 				v.Command(c)
 			} else {
-				aside++
+				unfollowed++
 			}
 			k := control.NewTickRecord()
 			loop.Record(&k)
@@ -107,17 +107,17 @@ func handover(t *testing.T, from, to, end float64) (path string, aside int) {
 		}
 	}
 	x.must(w.Close())
-	return path, aside
+	return path, unfollowed
 }
 
 // What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it
 // takes over, and all that it commanded then comes out.
 func TestThroughAHandOver(t *testing.T) {
-	path, aside := handover(t, 2, 5, 6)
+	path, unfollowed := handover(t, 2, 5, 6)
 	r := run(t, path, "")
-	if r.Guard != aside || r.Policy != r.Ticks-aside || r.Policy < 140 || r.Exact != r.Policy || !r.Primed ||
+	if r.Guard != unfollowed || r.Policy != r.Ticks-unfollowed || r.Policy < 140 || r.Exact != r.Policy || !r.Primed ||
 		r.Unsampled+r.Unread != 0 {
-		t.Errorf("%d ticks were not followed: %+v", aside, *r)
+		t.Errorf("%d ticks were not followed: %+v", unfollowed, *r)
 	}
 	n := 0
 	if _, err := Run(t.Context(), path, "", []string{bundleFile}, func(k *ReplayedTick) {

@@ -17,18 +17,19 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// Report is what a replay found.
+// Report is what a replay found. The guard's ticks are not replayed: its law depends on the time of a tick, which is
+// not recorded.
 type Report struct {
 	Ticks      int     `json:"ticks"`             // steps in the bag
 	Policy     int     `json:"policy_ticks"`      // of them, those that the policy flew and that can be replayed
 	Exact      int     `json:"exact"`             // of them, those whose command came out to the bit
 	Within     int     `json:"within_rounding"`   // of them, those that differ by no more than Rounding
 	Unsampled  int     `json:"unsampled"`         // ticks on a sample that is not in the bag
-	Guard      int     `json:"guard_ticks"`       // the guard's law flew, which depends on when a tick was, and that is not recorded; or commands were not followed
+	Guard      int     `json:"guard_ticks"`       // of the guard's law, or not followed by the autopilot
 	Lost       uint64  `json:"steps_lost"`        // gaps of seq
 	Primed     bool    `json:"from_the_start"`    // the bag begins with the flight, so that all past commands are known
 	Worst      float64 `json:"worst"`             // largest difference of a command, m/s² or rad/s
-	FirstOff   *uint64 `json:"first_off"`         // seq of the first command that came out differently by more than that
+	FirstOff   *uint64 `json:"first_off"`         // seq of the first command that differs by more than Rounding
 	Latents    int     `json:"latents"`           // computed anew, and recorded
 	LatentsOff float64 `json:"latent_difference"` // largest one of them
 	Same       int     `json:"latents_exact"`     // to the bit
@@ -43,7 +44,7 @@ const Rounding = 2e-5
 // ReplayedTick is a tick flown again.
 type ReplayedTick struct {
 	Step   *msgs.Step
-	Craft  *control.LoadedPolicy // that flew it
+	Policy *control.LoadedPolicy // that flew it
 	Again  quad.Command          // what the policy asks for
 	Off    float64               // by how much the command differs, m/s² or rad/s
 	Inputs []float32             // of the policy's network, normalised: in units of their spread in training
@@ -81,14 +82,14 @@ type flight struct {
 	each   func(*ReplayedTick)
 	report Report
 
-	loop   *control.Loop
-	path   *recordedPath
-	next   int // of the samples
-	crafts map[string]*control.LoadedPolicy
-	past   bool // all past commands are those that were flown
-	told   int  // ticks whose commands the pilot was told, in a row
-	tick   control.TickRecord
-	reader encoder
+	loop     *control.Loop
+	path     *recordedPath
+	next     int // of the samples
+	policies map[string]*control.LoadedPolicy
+	past     bool // all past commands are those that were flown
+	given    int  // ticks in a row whose recorded commands the loop got
+	tick     control.TickRecord
+	reader   encoder
 }
 
 // fly flies the steps of one activation of the controller.
@@ -100,7 +101,7 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 	if err := f.anew(from, since); err != nil {
 		return err
 	}
-	f.past, f.told = steps[0].Seq == 0, 0
+	f.past, f.given = steps[0].Seq == 0, 0
 	f.report.Primed = f.report.Primed || f.past
 	for i := range steps {
 		if i%1000 == 0 && ctx.Err() != nil {
@@ -109,7 +110,7 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 		if i > 0 {
 			f.report.Lost += steps[i].Seq - steps[i-1].Seq - 1
 			if steps[i].Seq != steps[i-1].Seq+1 {
-				f.past, f.told = false, 0
+				f.past, f.given = false, 0
 			}
 		}
 		if err := f.step(&steps[i]); err != nil {
@@ -191,8 +192,8 @@ func (f *flight) anew(from int, since int64) error {
 	}
 	loop.SetOrigin(since)
 	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTickRecord(), encoder{params: f.params}
-	if f.crafts == nil {
-		f.crafts = map[string]*control.LoadedPolicy{}
+	if f.policies == nil {
+		f.policies = map[string]*control.LoadedPolicy{}
 	}
 	return nil
 }
@@ -217,28 +218,28 @@ func (f *flight) sense(target int64) bool {
 
 // aboard has the loop fly the bundle, the reference and the latent of a step.
 func (f *flight) aboard(s *msgs.Step) error {
-	craft := f.crafts[s.BundleID]
-	if craft == nil {
+	policy := f.policies[s.BundleID]
+	if policy == nil {
 		b := f.bundles[s.BundleID]
 		var err error
-		if craft, err = control.LoadPolicy(b, b.Robot, f.params.Rate); err != nil {
+		if policy, err = control.LoadPolicy(b, b.Robot, f.params.Rate); err != nil {
 			return err
 		}
-		f.crafts[s.BundleID] = craft
+		f.policies[s.BundleID] = policy
 	}
-	if f.loop.Policy() != craft {
-		f.loop.SetPolicy(craft)
+	if f.loop.Policy() != policy {
+		f.loop.SetPolicy(policy)
 	}
 	if f.path == nil {
 		f.path = &recordedPath{begun: stamp(s)}
-		course, err := control.NewTaskReference(s.Task, f.path)
+		reference, err := control.NewTaskReference(s.Task, f.path)
 		if err != nil {
 			return err
 		}
-		f.loop.SetReference(course)
+		f.loop.SetReference(reference)
 	}
-	f.path.step, f.path.craft = s, craft
-	if guard.Stage(s.GuardState) == guard.NotOffboard { // a course waits at its beginning
+	f.path.step, f.path.policy = s, policy
+	if guard.Stage(s.GuardState) == guard.NotOffboard { // a reference waits at its beginning
 		f.path.begun = stamp(s)
 	}
 	z := control.Latent{Stamp: bridge.Nanoseconds(s.LatentStamp), Bundle: s.BundleID, Mean: s.Latent,
@@ -252,7 +253,7 @@ func (f *flight) step(s *msgs.Step) error {
 	latent := f.reader.read(f, s)
 	if !f.sense(stamp(s)) {
 		f.report.Unsampled++
-		f.past, f.told = false, 0
+		f.past, f.given = false, 0
 		return nil
 	}
 	if err := f.aboard(s); err != nil {
@@ -262,11 +263,11 @@ func (f *flight) step(s *msgs.Step) error {
 	f.obey(was)
 	if _, ok := f.loop.Tick(stamp(s)); !ok { // too few samples before it
 		f.report.Unsampled++
-		f.path = nil // the course begins with the first tick
+		f.path = nil // the reference begins with the first tick
 		return nil
 	}
 	f.loop.Record(&f.tick)
-	t := &ReplayedTick{Step: s, Craft: f.loop.Policy(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
+	t := &ReplayedTick{Step: s, Policy: f.loop.Policy(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
 	off := difference(f.tick.Command, s.Command)
 	flew := was.PolicyFlies()
 	if flew {
@@ -301,7 +302,7 @@ func (f *flight) prime(s *msgs.Step) {
 	c := s.Command
 	f.loop.OverrideLastCommand(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
 	const enough = 60 // the longest past, and what the estimator takes
-	if f.told++; f.told >= enough {
+	if f.given++; f.given >= enough {
 		f.past = true
 	}
 }
@@ -349,17 +350,17 @@ func difference(c quad.Command, said [4]float64) (worst float64) {
 
 // recordedPath is the reference that a step recorded, at the policy's look-aheads.
 type recordedPath struct {
-	begun int64 // stamp of the tick with which the course began, ns
-	step  *msgs.Step
-	craft *control.LoadedPolicy
+	begun  int64 // stamp of the tick with which the reference began, ns
+	step   *msgs.Step
+	policy *control.LoadedPolicy
 }
 
 // At implements reference.Reference.
 func (p *recordedPath) At(t float64) quad.Reference {
 	ahead := t - float64(stamp(p.step)-p.begun)/1e9
 	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
-	for k := range min(p.craft.Looks(), len(rows)/7) {
-		if d := math.Abs(p.craft.LookaheadTime(k) - ahead); d < nearest {
+	for k := range min(p.policy.Looks(), len(rows)/7) {
+		if d := math.Abs(p.policy.LookaheadTime(k) - ahead); d < nearest {
 			best, nearest = k, d
 		}
 	}

@@ -233,7 +233,7 @@ func TestExplain(t *testing.T) {
 	})), "", []string{bundleFile}, func(k *ReplayedTick) {
 		if k.Step.Seq == 10 {
 			spoilt = explained(k).Unusual
-			if names := k.Craft.InputNames(); len(names) != len(k.Inputs) {
+			if names := k.Policy.InputNames(); len(names) != len(k.Inputs) {
 				t.Errorf("%d names of %d inputs", len(names), len(k.Inputs))
 			}
 		}
