@@ -64,7 +64,8 @@ func (v *Visualizer) drawPaths() {
 	}
 	if v.latents.Matched() > 0 {
 		v.rows = v.scene.Last(v.params.History, 2*thinned, v.rows[:0])
-		v.warn(v.latents.Publish(markers.Latents(v.rows, v.scene.Snapshot(time.Now()).Plane, v.mapAt(), frame, r.Stamp)))
+		plane := v.scene.Snapshot(time.Now()).Plane
+		v.warn(v.latents.Publish(markers.Latents(v.rows, plane, v.mapAt(), frame, r.Stamp)))
 	}
 }
 

@@ -46,8 +46,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// house is the node in a process of its own, in the namespace quad, and a test beside it.
-type house struct {
+// bench is the node in a process of its own, in the namespace quad, and a test beside it.
+type bench struct {
 	t    *testing.T
 	d    *inproc.Domain
 	v    *Visualizer
@@ -61,7 +61,7 @@ type house struct {
 }
 
 // join is one more process.
-func (h *house) join(args ...string) *ros.Context {
+func (h *bench) join(args ...string) *ros.Context {
 	h.t.Helper()
 	c := must(ros.NewContext(ros.Options{Args: append([]string{"--ros-args", "--disable-external-lib-logs", "-r",
 		"__ns:=/quad"}, args...),
@@ -81,9 +81,9 @@ func (h *house) join(args ...string) *ros.Context {
 	return c
 }
 
-func newHouse(t *testing.T, args ...string) *house {
+func newBench(t *testing.T, args ...string) *bench {
 	t.Helper()
-	h := &house{t: t, d: inproc.NewDomain(), tick: control.NewTickRecord()}
+	h := &bench{t: t, d: inproc.NewDomain(), tick: control.NewTickRecord()}
 	var cancel context.CancelFunc
 	h.ctx, cancel = context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -108,7 +108,7 @@ func newHouse(t *testing.T, args ...string) *house {
 }
 
 // fly sends steps of a flight along y, 50 to a simulated second, no faster than they are taken.
-func (h *house) fly(n int) {
+func (h *bench) fly(n int) {
 	h.t.Helper()
 	for range n {
 		h.tick.State.P.Y += .02
@@ -131,7 +131,7 @@ func (h *house) fly(n int) {
 	}
 }
 
-func (h *house) until(what string, holds func() bool) {
+func (h *bench) until(what string, holds func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(long); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -140,8 +140,8 @@ func (h *house) until(what string, holds func() bool) {
 	}
 }
 
-// hear subscribes to a topic as rviz would; the channel holds what came.
-func hear[T any, P ros.Message[T]](h *house, topic string) <-chan T {
+// subscribe subscribes to a topic as rviz would; the channel holds what came.
+func subscribe[T any, P ros.Message[T]](h *bench, topic string) <-chan T {
 	h.t.Helper()
 	came := make(chan T, 1000)
 	must(ros.NewSubscription[T, P](h.n, topic, node.LatchedQoS(), func(m *T, _ ros.Info) {
@@ -156,7 +156,7 @@ func hear[T any, P ros.Message[T]](h *house, topic string) <-chan T {
 }
 
 // first is the first message that holds.
-func first[T any](h *house, came <-chan T, holds func(*T) bool) T {
+func first[T any](h *bench, came <-chan T, holds func(*T) bool) T {
 	h.t.Helper()
 	deadline := time.After(long)
 	for {
@@ -175,7 +175,7 @@ func anything[T any](*T) bool { return true }
 
 // What flies is drawn on the node's topics, in the frame of the steps.
 func TestDraws(t *testing.T) {
-	h := newHouse(t, "-p", "latent_map_at:=[5.0, 0.0, 0.0]", "-p", "body_frame:=drone")
+	h := newBench(t, "-p", "latent_map_at:=[5.0, 0.0, 0.0]", "-p", "body_frame:=drone")
 	tf := make(chan tf2msgs.TFMessage, 1000)
 	must(ros.NewSubscription(h.n, "/tf", ros.QoS{Reliability: 1, Depth: 100}, func(m *tf2msgs.TFMessage, _ ros.Info) {
 		select {
@@ -184,10 +184,10 @@ func TestDraws(t *testing.T) {
 		}
 	}))(t)
 	h.until("somebody hears of the frame", func() bool { return h.v.tf.Matched() == 1 })
-	flown := hear[navmsgs.Path](h, "visualizer/flown")
-	vehicle := hear[visualizationmsgs.MarkerArray](h, "visualizer/vehicle")
-	tube := hear[visualizationmsgs.MarkerArray](h, "visualizer/error_tube")
-	latents := hear[visualizationmsgs.MarkerArray](h, "visualizer/latent_map")
+	flown := subscribe[navmsgs.Path](h, "visualizer/flown")
+	vehicle := subscribe[visualizationmsgs.MarkerArray](h, "visualizer/vehicle")
+	tube := subscribe[visualizationmsgs.MarkerArray](h, "visualizer/error_tube")
+	latents := subscribe[visualizationmsgs.MarkerArray](h, "visualizer/latent_map")
 	h.fly(400)
 	k := first(h, tf, anything).Transforms[0]
 	if k.Header.FrameID != "map" || k.ChildFrameID != "drone" || k.Transform.Translation.X != 1 ||
@@ -217,7 +217,7 @@ func TestDraws(t *testing.T) {
 
 // A bundle's model imagines beside what is flown under it.
 func TestImagines(t *testing.T) {
-	h := newHouse(t)
+	h := newBench(t)
 	path := filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd")
 	data := must(os.ReadFile(path))(t)
 	b := must(bundle.Decode(path, data))(t)
@@ -230,7 +230,7 @@ func TestImagines(t *testing.T) {
 		all := h.v.scene.Snapshot(time.Now()).Bundles
 		return len(all) == 1 && all[0].Published && all[0].ID == b.ID
 	})
-	imagined := hear[visualizationmsgs.MarkerArray](h, "visualizer/imagined")
+	imagined := subscribe[visualizationmsgs.MarkerArray](h, "visualizer/imagined")
 	h.tick.Bundle = b.ID
 	for h.v.scene.Snapshot(time.Now()).Imagines == 0 && h.tick.Seq < 3000 {
 		h.fly(50)
@@ -243,7 +243,7 @@ func TestImagines(t *testing.T) {
 
 // The page rolls back through the learner's service, and says so where there is none.
 func TestRollsBack(t *testing.T) {
-	h := newHouse(t)
+	h := newBench(t)
 	ctx, cancel := context.WithTimeout(h.ctx, long)
 	defer cancel()
 	c, _, err := websocket.Dial(ctx, h.v.URL()+"live", nil)
@@ -289,7 +289,7 @@ func TestRollsBack(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	h := newHouse(t)
+	h := newBench(t)
 	port := h.v.URL()[strings.LastIndex(h.v.URL(), ":")+1 : len(h.v.URL())-1]
 	for want, args := range map[string][]string{
 		"parameter page.port: 127.0.0.1:" + port + " is in use": {"-p", "page.port:=" + port},
