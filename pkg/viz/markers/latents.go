@@ -14,7 +14,8 @@ const Unit = .25 // m
 
 // Latents is the map of the rows' latents in their plane, known ones in blue, new ones in vermilion, the newest as a
 // ball.
-func Latents(rows []scene.TickRow, p *scene.Plane, at so3.Vec3, frame string, stamp int64) *visualizationmsgs.MarkerArray {
+func Latents(rows []scene.TickRow, p *scene.Plane, at so3.Vec3, frame string,
+	stamp int64) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, stamp)}
 	if p == nil {
 		return s.array()

@@ -2,7 +2,7 @@
 // thrust and the acceleration that nothing explains, the error as a tube around the reference, what the model imagined,
 // the latents.
 //
-// All of it is in the frame of the steps. Arrows are in m per g: an acceleration of 9.81 m/s² is Arrow long.
+// All of it is in the frame of the steps. Accelerations are drawn in m per g: one of 9.81 m/s² is Arrow long.
 package markers
 
 import (
@@ -127,7 +127,7 @@ func (s *sheet) arrow(ns string, from, along so3.Vec3, c stdmsgs.ColorRGBA) {
 	m.Points = []geometrymsgs.Point{point(from), point(from.Add(along))}
 }
 
-// Vehicle is the body with its arrows, where it is to be, and who is in charge.
+// Vehicle is the body with its accelerations, where it is to be, and who is in charge.
 func Vehicle(r *scene.TickRow, frame, task string) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, r.Stamp)}
 	if !finite(r.State.P) || !finite(so3.Vec3{X: r.State.Q.X, Y: r.State.Q.Y, Z: r.State.Q.Z}) {

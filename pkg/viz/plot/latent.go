@@ -144,7 +144,9 @@ func largest(groups []LatentGroup) map[int]int {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return len(groups[order[a]].Latents) > len(groups[order[b]].Latents) })
+	sort.SliceStable(order, func(a, b int) bool {
+		return len(groups[order[a]].Latents) > len(groups[order[b]].Latents)
+	})
 	chosen := order[:min(len(order), maxGroups)]
 	sort.Ints(chosen)
 	named := make(map[int]int, len(chosen))

@@ -202,12 +202,12 @@ func line(p *plot.Plot, x, y []float64, style draw.LineStyle) {
 	flush()
 }
 
-// widened is a range with a little room at both ends, so that no mark is cut at the frame. Where nothing
+// widened is a range with a little margin at both ends, so that no mark is cut at the frame. Where nothing
 // was drawn, there is no range.
 func widened(lo, hi float64) (float64, float64) {
 	if !(lo <= hi) {
 		return -1, 1
 	}
-	room := 0.03 * (hi - lo)
-	return lo - room, hi + room
+	margin := 0.03 * (hi - lo)
+	return lo - margin, hi + margin
 }
