@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"vnd/pkg/core/so3"
@@ -45,7 +46,8 @@ func attitudes(holds *[Moves]Hold, positions axes) []Finding {
 	if off > skew {
 		return []Finding{wrong(name, fmt.Sprintf("%.0f° on average from what the moves were under any axes",
 			off*180/math.Pi),
-			"do the moves again; if it stays, the body's axes in the motion capture are skewed: define it anew while it stands level, nose along x")}
+			"do the moves again; if it stays, the body's axes in the motion capture are skewed: define it anew "+
+				"while it stands level, nose along x")}
 	}
 	return append(best.findings(positions), trim(holds, best))
 }
@@ -88,22 +90,30 @@ func explain(holds *[Moves]Hold, turns [3]float64, positions axes) (best reading
 		for i, q := range came {
 			meant[i] = orders[order].take(q)
 		}
-		for _, inverse := range [...]bool{false, true} {
-			for w := range properAxes {
-				for b := range properAxes {
-					r := reading{w, b, inverse, order}
-					sum := 0.0
-					for i, q := range truth {
-						sum += angle(r.of(q), meant[i]) / float64(len(truth))
-					}
-					if cost := sum + r.oddity(positions); cost < least-1e-9 {
-						least, best, off = cost, r, sum
-					}
-				}
+		for r := range readings(order) {
+			mean := 0.0
+			for i, q := range truth {
+				mean += angle(r.of(q), meant[i]) / float64(len(truth))
+			}
+			if cost := mean + r.oddity(positions); cost < least-1e-9 {
+				least, best, off = cost, r, mean
 			}
 		}
 	}
 	return best, off
+}
+
+// readings are all with one order of the numbers.
+func readings(order int) iter.Seq[reading] {
+	return func(yield func(reading) bool) {
+		for _, inverse := range [...]bool{false, true} {
+			for i := range properAxes * properAxes {
+				if !yield(reading{i / properAxes, i % properAxes, inverse, order}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // oddity ranks readings that fit alike: small against what they differ by otherwise.
@@ -170,9 +180,13 @@ func (r reading) findings(positions axes) (f []Finding) {
 	switch {
 	case w == positions || w == straight && positions == straight:
 	case w == straight:
-		f = append(f, wrong("attitude axes", "right, while those of the positions are not: "+positions.mapping("the world's"), "have the driver convert both alike"))
+		f = append(f, wrong("attitude axes",
+			"right, while those of the positions are not: "+positions.mapping("the world's"),
+			"have the driver convert both alike"))
 	default:
-		f = append(f, wrong("attitude axes", "the world of the attitude, unlike that of the positions: "+w.mapping("the world's"), "have the driver convert both alike"))
+		f = append(f, wrong("attitude axes",
+			"the world of the attitude, unlike that of the positions: "+w.mapping("the world's"),
+			"have the driver convert both alike"))
 	}
 	switch {
 	case b == straight:
@@ -200,7 +214,8 @@ func trim(holds *[Moves]Hold, r reading) Finding {
 	tilt := math.Acos(max(-1, min(1, q.ZAxis().Z))) * 180 / math.Pi
 	detail := fmt.Sprintf("%.1f° of tilt on the floor", tilt)
 	if tilt > most {
-		return wrong(name, detail, "a level robot has to be level in the motion capture: define the body anew while it stands level")
+		return wrong(name, detail, "a level robot has to be level in the motion capture: define the body anew while "+
+			"it stands level")
 	}
 	return fine(name, detail)
 }

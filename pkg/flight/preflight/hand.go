@@ -46,8 +46,10 @@ func (m Move) Prompt() string { return prompts[m] }
 type Hold struct {
 	P       so3.Vec3 // mean of the position
 	Q       so3.Quat // of the attitude, as its fields came
-	Turned  float64  // angle along the way from the hold before, rad: more than between the two where it turned back and forth
 	Samples int
+	// Turned is the angle along the way from the hold before, rad. It is more than the angle between the two holds
+	// where the robot turned back and forth.
+	Turned float64
 }
 
 // NewHold makes one of the samples since the hold before. The last of them count for the mean: those of a moment, and

@@ -72,7 +72,8 @@ func Fly(h *Hover) (Response, []Finding) {
 func late(delay float64) Finding {
 	detail := fmt.Sprintf("the motion begins %.0f ms after a command", 1000*delay)
 	if delay > mostLoop {
-		return wrong("loop delay", detail, fmt.Sprintf("expected less than %.0f ms: are poses stamped on arrival instead of when they were taken, or do commands wait on the way?", 1000*mostLoop))
+		return wrong("loop delay", detail, fmt.Sprintf("expected less than %.0f ms: are poses stamped on arrival "+
+			"instead of when they were taken, or do commands wait on the way?", 1000*mostLoop))
 	}
 	return fine("loop delay", detail)
 }
@@ -104,10 +105,12 @@ func (r *record) thrustUnit(mass float64) (Finding, float64) {
 		return wrong(name, detail+", expected about 9.81 m/s²: in units of gravity, or newtons of a vehicle of 0.1 kg",
 			"multiply by 9.81"), mean
 	case mean > 0 && mean <= 0.9:
-		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: throttle 0…1, or newtons of a vehicle of %.3g kg", share),
+		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: throttle 0…1, or newtons of a vehicle of "+
+			"%.3g kg", share),
 			"set command_interface and hover_throttle, or divide by the mass"), mean
 	case share > 0 && share < hundred:
-		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg, or hover_throttle is %.3g times too small", share, share),
+		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg, or "+
+			"hover_throttle is %.3g times too small", share, share),
 			"divide by the mass, or set hover_throttle right"), mean
 	}
 	return wrong(name, detail+", expected about 9.81 m/s²: PWM or another number of the motors",

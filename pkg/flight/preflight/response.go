@@ -146,6 +146,17 @@ func delayed(s []float64, k, d, w int) float64 {
 	return (s[j] - s[i]) / float64(j-i)
 }
 
+// momentsOf returns those of a commanded rate, with its sign and delayed by d steps, and of a measured one. Grids that
+// are not ok are left out.
+func momentsOf(commanded []float64, sign float64, d int, measured []float64, ok []bool) (m moments) {
+	for k := most; k < len(ok); k++ {
+		if ok[k] {
+			m.add(sign*delayed(commanded, k, d, turnW), measured[k])
+		}
+	}
+	return m
+}
+
 // rateAxes finds which commanded rate each measured one follows, and how surely: the correlation of each.
 func (r *record) rateAxes() (axes, [3]float64) {
 	w, ok := r.turns()
@@ -158,27 +169,20 @@ func (r *record) rateAxes() (axes, [3]float64) {
 		}
 		for d := 0; d < most; d += 4 {
 			var c [3][3]float64
-			for i := range c {
-				for j := range c[i] {
-					var m moments
-					for k := most; k < len(ok); k++ {
-						if ok[k] {
-							m.add(delayed(s[j], k, d, turnW), w[i][k])
-						}
-					}
-					c[i][j] = m.correlation()
-				}
+			for n := range 9 {
+				i, j := n/3, n%3
+				m := momentsOf(s[j], 1, d, w[i], ok)
+				c[i][j] = m.correlation()
 			}
 			for _, a := range allAxes {
+				var each [3]float64
 				sum := 0.0
-				for i := range 3 {
-					sum += a.sign[i] * c[i][a.of[i]]
+				for i := range each {
+					each[i] = a.sign[i] * c[i][a.of[i]]
+					sum += each[i]
 				}
 				if sum > top+1e-9 {
-					top, best = sum, a
-					for i := range 3 {
-						sure[i] = a.sign[i] * c[i][a.of[i]]
-					}
+					top, best, sure = sum, a, each
 				}
 			}
 		}
@@ -196,12 +200,7 @@ func (r *record) fitRates(a axes) response {
 		}
 		return func(d int) (xx, xy, yy float64) {
 			for i := range s {
-				var m moments
-				for k := most; k < len(ok); k++ {
-					if ok[k] {
-						m.add(a.sign[i]*delayed(s[i], k, d, turnW), w[i][k])
-					}
-				}
+				m := momentsOf(s[i], a.sign[i], d, w[i], ok)
 				x, c, y := m.centred()
 				xx, xy, yy = xx+x, xy+c, yy+y
 			}

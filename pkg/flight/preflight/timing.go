@@ -51,7 +51,8 @@ func rates(topic string, rate, gap float64) Finding {
 	case rate < leastRate:
 		return wrong("rate", detail, fmt.Sprintf("expected at least %.0f Hz: the control rate is 50 Hz", leastRate))
 	case gap > longGap:
-		return wrong("rate", detail, fmt.Sprintf("gaps beyond %.0f ms let the guard take over: is the body lost from view, or the network busy?", 1000*longGap))
+		return wrong("rate", detail, fmt.Sprintf("gaps beyond %.0f ms let the guard take over: is the body lost "+
+			"from view, or the network busy?", 1000*longGap))
 	}
 	return fine("rate", detail)
 }
@@ -78,7 +79,8 @@ func stamps(topic string, delays []float64, empty, back, same, n int) Finding {
 		return wrong(name, fmt.Sprintf("topic %s: stamps are %.0f ms ahead of this machine's clock", topic,
 			-1000*middle), "synchronise the clocks (chrony, PTP)")
 	case middle > mostDelay || late > longGap:
-		return wrong(name, detail, fmt.Sprintf("expected less than %.0f ms: look at the network, or synchronise the clocks", 1000*mostDelay))
+		return wrong(name, detail, fmt.Sprintf("expected less than %.0f ms: look at the network, or synchronise the "+
+			"clocks", 1000*mostDelay))
 	}
 	return fine(name, detail)
 }
@@ -141,7 +143,8 @@ func judgeVelocity(topic string, said, made []so3.Vec3, q []so3.Quat) Finding {
 	case best != 0:
 		return wrong(name, readings[best].detail+": "+detail, readings[best].remedy)
 	case scale > 1.5 || scale < 0.67:
-		return wrong(name, detail, "positions and velocities are in different units: have the driver send metres and m/s")
+		return wrong(name, detail, "positions and velocities are in different units: have the driver send metres "+
+			"and m/s")
 	}
 	return fine(name, detail)
 }
