@@ -9,16 +9,16 @@ import (
 
 // autopilot is what that of mavros or PX4 says of itself: whether it follows commands, and its voltage.
 type autopilot struct {
-	topics  []named // its state, then its battery; of version 0, and none where nobody says
-	makesUp bool    // throttle for the battery
-	heard   map[string]bool
-	aside   bool    // it does not follow
-	volts   float64 // smoothed; 0: not known
-	battery bridge.Battery
+	topics       []named // its state, then its battery; of version 0, and none where nobody says
+	makesUp      bool    // throttle for the battery
+	subscribed   map[string]bool
+	notFollowing bool    // it does not follow
+	volts        float64 // smoothed; 0: not known
+	battery      bridge.Battery
 }
 
 func (e *Examiner) nameAutopilot(p *controller.Params) error {
-	e.autopilot.heard, e.autopilot.makesUp = map[string]bool{}, p.Voltage > 0
+	e.autopilot.subscribed, e.autopilot.makesUp = map[string]bool{}, p.Voltage > 0
 	types := map[string][]string{bridge.Mavros: {bridge.TypeMavrosState, bridge.TypeBatteryState},
 		bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
 	for i, typeName := range types[p.CommandInterface] {
@@ -31,35 +31,36 @@ func (e *Examiner) nameAutopilot(p *controller.Params) error {
 	return nil
 }
 
-// hearAutopilot listens to it, in whichever version of its messages there is.
-func (e *Examiner) hearAutopilot() {
+// subscribeAutopilot listens to it, in whichever version of its messages there is.
+func (e *Examiner) subscribeAutopilot() {
 	g := e.Context().Graph()
 	for name := range g.Topics() {
 		for i, t := range e.autopilot.topics {
-			if _, ok := bridge.Version(name, t.topic); !ok || len(g.Publishers(name)) == 0 || e.autopilot.heard[name] {
+			_, ok := bridge.Version(name, t.topic)
+			if !ok || len(g.Publishers(name)) == 0 || e.autopilot.subscribed[name] {
 				continue
 			}
-			e.autopilot.heard[name] = true
+			e.autopilot.subscribed[name] = true
 			if i == 0 {
 				e.mu.Lock()
-				e.autopilot.aside = true // until it says otherwise, within a second
+				e.autopilot.notFollowing = true // until it says otherwise, within a second
 				e.mu.Unlock()
 			}
 			_, err := ros.NewRawSubscription(e.Node, name, t.typeName, node.MocapQoS(), func(data []byte, _ ros.Info) {
-				e.note(name, e.told(t.typeName, data))
+				e.note(name, e.readAutopilot(t.typeName, data))
 			})
 			e.note(name, err)
 		}
 	}
 }
 
-// told takes a message of the autopilot's.
-func (e *Examiner) told(typeName string, data []byte) error {
+// readAutopilot takes a message of the autopilot's.
+func (e *Examiner) readAutopilot(typeName string, data []byte) error {
 	if typeName == bridge.TypeMavrosState || typeName == bridge.TypeVehicleStatus {
 		said, err := bridge.ReadAutopilot(typeName, data)
 		if err == nil {
 			e.mu.Lock()
-			e.autopilot.aside = !said.Follows()
+			e.autopilot.notFollowing = !said.Follows()
 			e.mu.Unlock()
 		}
 		return err
@@ -79,7 +80,7 @@ func (e *Examiner) takes() (volts float64, ok bool) {
 	defer e.mu.Unlock()
 	a := &e.autopilot
 	if !a.makesUp || len(a.topics) == 0 {
-		return 0, !a.aside
+		return 0, !a.notFollowing
 	}
-	return a.volts, !a.aside && a.volts > 0
+	return a.volts, !a.notFollowing && a.volts > 0
 }

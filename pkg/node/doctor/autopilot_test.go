@@ -89,28 +89,31 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
+// join makes a context on a domain, spun until the test ends.
+func join(t *testing.T, d *inproc.Domain) *ros.Context {
+	t.Helper()
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Backend: ros.InProcess(d),
+		Getenv:  func(string) string { return "" }, Stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rostest.Spin(t, c, 1)
+	return c
+}
+
 func followed(t *testing.T, stack string) {
 	d := inproc.NewDomain()
-	join := func() *ros.Context {
-		c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-			Backend: ros.InProcess(d),
-			Getenv:  func(string) string { return "" }, Stderr: io.Discard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rostest.Spin(t, c, 1)
-		return c
-	}
-	n, err := join().NewNode("bench")
+	n, err := join(t, d).NewNode("bench")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var p controller.Params
 	param.Default(&p)
 	p.CommandInterface, p.Throttle = stack, bridge.Throttle{Hover: 0.37, Voltage: 15.6}
-	pilot := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros,
+	a := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros,
 		bridge.PX4: px4}[stack](t, n, &p)
-	e, err := newExaminer(join(), &p)
+	e, err := newExaminer(join(t, d), &p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +126,13 @@ func followed(t *testing.T, stack string) {
 			}
 			e.Look()
 			say()
-			pilot.command()
+			a.command()
 		}
 	}
-	until("that commands come, of whom nobody says anything", func() { pilot.power() },
+	until("that commands come, of whom nobody says anything", func() { a.power() },
 		func() bool { v, _ := e.takes(); return v > 0 })
-	until("standing aside", func() { pilot.says(false) }, func() bool { _, ok := e.takes(); return !ok })
-	until("following", func() { pilot.says(true) }, func() bool { _, ok := e.takes(); return ok })
+	until("not following", func() { a.says(false) }, func() bool { _, ok := e.takes(); return !ok })
+	until("following", func() { a.says(true) }, func() bool { _, ok := e.takes(); return ok })
 	e.Commands()
 	var all []float64
 	until("commands", func() {}, func() bool {
@@ -143,7 +146,7 @@ func followed(t *testing.T, stack string) {
 			t.Fatalf("thrust %g, expected %g", x, quad.Gravity)
 		}
 	}
-	until("that it is taken back", func() { pilot.says(false) }, func() bool { _, ok := e.takes(); return !ok })
+	until("that it is taken back", func() { a.says(false) }, func() bool { _, ok := e.takes(); return !ok })
 	e.Commands()
 	sent := 0
 	until("a while", func() { sent++ }, func() bool { return sent > 100 })

@@ -173,7 +173,7 @@ func (e *Examiner) StateTopic() string { return e.state.topic }
 // Look judges the graph: who publishes the state, whether it comes, and which publishers and subscriptions of the
 // robot's topics do not meet. It is to be called when the graph is known and samples have had time to come.
 func (e *Examiner) Look() []preflight.Finding {
-	e.hearAutopilot()
+	e.subscribeAutopilot()
 	e.mu.Lock()
 	came := len(e.samples)
 	fault := e.faults[e.state.topic]

@@ -61,12 +61,14 @@ func lab(t *testing.T) *ros.Node {
 	return n
 }
 
-// places are where the moves of the doctor lead, in the order in which it asks: position, and roll, pitch, yaw in
-// degrees.
-var places = []struct {
+// place is a position and roll, pitch, yaw in degrees.
+type place struct {
 	p   so3.Vec3
 	rpy [3]float64
-}{
+}
+
+// places are where the moves of the doctor lead, in the order in which it asks.
+var places = []place{
 	{so3.Vec3{Z: 0.03}, [3]float64{}}, {so3.Vec3{Z: 0.5}, [3]float64{}}, {so3.Vec3{X: 0.5, Z: 0.5}, [3]float64{}},
 	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
 	{so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{0, 45, 0}}, {so3.Vec3{X: 0.5, Y: 0.5, Z: 0.5}, [3]float64{}},
@@ -94,6 +96,22 @@ func (d *driver) say(t *testing.T, p so3.Vec3, rpy [3]float64) {
 	bridge.PutPoseStamped(&m, time.Now().Add(-d.late).UnixNano(), "world", s)
 	if err := d.pub.Publish(&m); err != nil {
 		t.Error(err)
+	}
+}
+
+// move publishes samples on the way from one place to another, and some where it ends.
+func (d *driver) move(t *testing.T, tick <-chan time.Time, from, to place) {
+	t.Helper()
+	const samples = 60
+	for i := range samples {
+		<-tick
+		x := min(1, float64(i)/20)
+		q := from
+		q.p = from.p.Add(to.p.Sub(from.p).Scale(x))
+		for k := range q.rpy {
+			q.rpy[k] += x * (to.rpy[k] - from.rpy[k])
+		}
+		d.say(t, q.p, q.rpy)
 	}
 }
 
@@ -133,20 +151,9 @@ func examined(t *testing.T, program string, d *driver) (map[string]string, bool)
 			if !strings.Contains(line, ", then Enter") || next >= len(places) {
 				continue
 			}
-			to := places[next]
+			d.move(t, tick.C, at, places[next])
+			at = places[next]
 			next++
-			const samples = 60
-			for i := range samples {
-				<-tick.C
-				x := min(1, float64(i)/20)
-				q := at
-				q.p = at.p.Add(to.p.Sub(at.p).Scale(x))
-				for k := range q.rpy {
-					q.rpy[k] += x * (to.rpy[k] - at.rpy[k])
-				}
-				d.say(t, q.p, q.rpy)
-			}
-			at = to
 			if _, err := io.WriteString(in, "\n"); err != nil {
 				t.Errorf("after %q: %v", line, err)
 			}
@@ -155,17 +162,26 @@ func examined(t *testing.T, program string, d *driver) (map[string]string, bool)
 		}
 	}
 	failed := p.Wait() != nil
+	found, err := findings(out.String())
+	if err != nil {
+		t.Fatalf("%v: %s\n%s", err, out.String(), strings.Join(said, "\n"))
+	}
+	return found, failed
+}
+
+// findings reads the doctor's JSON: state and detail by name.
+func findings(text string) (map[string]string, error) {
 	var r struct {
 		Findings []struct{ Name, State, Detail string }
 	}
-	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
-		t.Fatalf("%v: %s\n%s", err, out.String(), strings.Join(said, "\n"))
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return nil, err
 	}
 	found := map[string]string{}
 	for _, f := range r.Findings {
 		found[f.Name] += f.State + " " + f.Detail + "\n"
 	}
-	return found, failed
+	return found, nil
 }
 
 // Over the wire: the doctor asks for the moves, which are made with a driver that is right, and with one that is y up,
