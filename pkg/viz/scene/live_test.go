@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"vnd/msgs"
-	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
@@ -21,16 +19,16 @@ import (
 
 const begun = int64(1_700_000_000_000_000_000)
 
-// flyer makes steps of a vehicle that obeys thrust, gravity and one more acceleration exactly.
-type flyer struct {
+// stepSource makes steps of a vehicle that obeys thrust, gravity and one more acceleration exactly.
+type stepSource struct {
 	tick control.TickRecord
 	m    msgs.Step
 	dt   float64
 	more so3.Vec3 // m/s²
 }
 
-func newFlyer(rate float64, more so3.Vec3) *flyer {
-	f := &flyer{dt: 1 / rate, more: more, tick: control.NewTickRecord()}
+func newStepSource(rate float64, more so3.Vec3) *stepSource {
+	f := &stepSource{dt: 1 / rate, more: more, tick: control.NewTickRecord()}
 	f.tick.Stamp, f.tick.State, f.tick.Bundle, f.tick.Task = begun, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
 		"first", "hover"
 	f.tick.Sent.Thrust, f.tick.Actuator.Thrust = quad.Gravity, quad.Gravity
@@ -39,7 +37,7 @@ func newFlyer(rate float64, more so3.Vec3) *flyer {
 }
 
 // next is the step of the next tick.
-func (f *flyer) next() *msgs.Step {
+func (f *stepSource) next() *msgs.Step {
 	bridge.PutStep(&f.m, &f.tick, "map")
 	s := &f.tick.State
 	a := s.Q.ZAxis().Scale(f.tick.Actuator.Thrust).Add(so3.Vec3{Z: -quad.Gravity}).Add(f.more)
@@ -66,7 +64,7 @@ func TestResidualIsTheUnexplained(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := rapid.Float64Range(-8, 8)
 		more := so3.Vec3{X: g.Draw(rt, "x"), Y: g.Draw(rt, "y"), Z: g.Draw(rt, "z")}
-		f, s := newFlyer(50, more), scene()
+		f, s := newStepSource(50, more), scene()
 		f.tick.State.Q = so3.FromEuler(g.Draw(rt, "roll")/8, g.Draw(rt, "pitch")/8, g.Draw(rt, "yaw"))
 		f.tick.Actuator.Thrust = 9 + g.Draw(rt, "thrust")
 		for k := range 30 {
@@ -84,7 +82,7 @@ func TestResidualIsTheUnexplained(t *testing.T) {
 
 // Rows are those of the steps, at most 50 a second, and the newest of them.
 func TestRows(t *testing.T) {
-	s, f := New(Config{History: 2, Rate: 400, Horizon: 1}), newFlyer(400, so3.Vec3{X: 1})
+	s, f := New(Config{History: 2, Rate: 400, Horizon: 1}), newStepSource(400, so3.Vec3{X: 1})
 	z := &msgs.Latent{Novelty: .25}
 	f.tick.Latent, f.tick.LatentStamp, f.tick.Stage, f.tick.Confidence = []float32{1, 2, 3}, begun, guard.Limited, .75
 	if n, _, _, ok := s.Newest(); ok {
@@ -126,7 +124,7 @@ func TestRows(t *testing.T) {
 func TestSince(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, f := New(Config{History: rapid.Float64Range(.1, 1).Draw(rt, "history"), Rate: 50, Horizon: 1}),
-			newFlyer(50, so3.Vec3{})
+			newStepSource(50, so3.Vec3{})
 		epoch, next, last := s.Snapshot(time.Now()).Epoch, uint64(0), int64(0)
 		for range rapid.IntRange(1, 20).Draw(rt, "turns") {
 			n := rapid.IntRange(0, 80).Draw(rt, "steps")
@@ -156,7 +154,7 @@ func TestSince(t *testing.T) {
 
 // What a viewer begins with is whole at the end and thinned before, with the worst errors kept.
 func TestBegin(t *testing.T) {
-	s, f := New(Config{History: 100, Rate: 50, Horizon: 1}), newFlyer(50, so3.Vec3{})
+	s, f := New(Config{History: 100, Rate: 50, Horizon: 1}), newStepSource(50, so3.Vec3{})
 	for k := range 2500 {
 		f.tick.State.P.X = 0
 		if k == 333 {
@@ -187,7 +185,7 @@ func TestBegin(t *testing.T) {
 
 // A clock that is set back begins a history anew.
 func TestClockSetBack(t *testing.T) {
-	s, f := scene(), newFlyer(50, so3.Vec3{})
+	s, f := scene(), newStepSource(50, so3.Vec3{})
 	for range 100 {
 		s.Step(f.next(), 0)
 	}
@@ -201,7 +199,7 @@ func TestClockSetBack(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	s, f := scene(), newFlyer(50, so3.Vec3{})
+	s, f := scene(), newStepSource(50, so3.Vec3{})
 	var want []time.Duration
 	for k := range 200 {
 		d := time.Duration(k+1) * 100 * time.Microsecond
@@ -241,7 +239,7 @@ func TestLatency(t *testing.T) {
 
 // Latents of a plane are mapped as they lie in it, up to a turn, and the map keeps its sides.
 func TestPlane(t *testing.T) {
-	s, f := New(Config{History: 60, Rate: 50, Horizon: 1}), newFlyer(50, so3.Vec3{})
+	s, f := New(Config{History: 60, Rate: 50, Horizon: 1}), newStepSource(50, so3.Vec3{})
 	s.UpdatePlane()
 	if s.Snapshot(time.Now()).Plane != nil {
 		t.Fatal("a plane of nothing")
@@ -297,120 +295,10 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// Bundles are listed in the order in which they were published, also one that came back.
-func TestBundles(t *testing.T) {
-	s, f, now := scene(), newFlyer(50, so3.Vec3{}), time.Now()
-	s.AddBundle(&msgs.Bundle{ID: "first", MetricsJSON: `{"round": 1}`}, now)
-	s.Step(f.next(), 0)
-	s.AddBundle(&msgs.Bundle{ID: "second", Parent: "first", MetricsJSON: "nonsense"}, now)
-	s.AddBundle(&msgs.Bundle{ID: "second", Parent: "first"}, now) // said again
-	s.AddBundle(&msgs.Bundle{ID: "first"}, now)                   // rolled back
-	s.AddBundle(&msgs.Bundle{}, now)
-	s.Step(f.next(), 0)
-	f.tick.Bundle = "other"
-	s.Step(f.next(), 0)
-	var got []string
-	for _, b := range s.Snapshot(now).Bundles {
-		got = append(got, fmt.Sprint(b.ID, b.Published, string(b.Metrics)))
-	}
-	if want := []string{`firsttrue{"round": 1}`, "secondtrue", "firsttrue", "otherfalse"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	var places []int
-	for _, r := range all(t, s) {
-		places = append(places, r.Bundle)
-	}
-	if !slices.Equal(places, []int{0, 2, 3}) {
-		t.Errorf("rows are of bundles %v", places)
-	}
-	for k := range 3 * mostBundles {
-		s.AddBundle(&msgs.Bundle{ID: fmt.Sprint(k)}, now)
-		f.tick.Bundle = fmt.Sprint(k)
-		s.Step(f.next(), 0)
-		n := s.Snapshot(now)
-		if r, _, _, ok := s.Newest(); ok && n.Bundles[r.Bundle].ID != f.tick.Bundle || len(n.Bundles) > mostBundles {
-			t.Fatalf("bundle %d: %d are kept", k, len(n.Bundles))
-		}
-	}
-}
-
-func TestLearner(t *testing.T) {
-	s, now := scene(), time.Now()
-	for k := range 3000 {
-		s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 3000, Loss: float32(3000 - k),
-			Transitions: 9}, now)
-	}
-	s.Status(&msgs.LearnerStatus{Phase: "fit", Progress: 1, Loss: float32(math.NaN()), Message: "m", Transitions: 9},
-		now)
-	l := s.Snapshot(now).Learner
-	if n := len(l.Losses); n < mostLosses/2 || n > mostLosses || l.Losses[0] != 3000 || l.Loss != 1 ||
-		l.Message != "m" || l.Transitions != 9 {
-		t.Errorf("%d losses, %+v", n, l)
-	}
-	for i := range l.Losses[1:] {
-		if l.Losses[i]-l.Losses[i+1] != 8 {
-			t.Fatalf("losses %v are not every eighth", l.Losses)
-		}
-	}
-	s.Status(&msgs.LearnerStatus{Phase: "improve", Progress: .1, Loss: 5}, now)
-	if l := s.Snapshot(now).Learner; !slices.Equal(l.Losses, []float32{5}) {
-		t.Errorf("%v", l.Losses)
-	}
-}
-
-func TestHealth(t *testing.T) {
-	s, now := scene(), time.Now()
-	a := &diagnosticmsgs.DiagnosticArray{Status: []diagnosticmsgs.DiagnosticStatus{
-		{Name: "b: x", Level: 1, Message: "hm", Values: []diagnosticmsgs.KeyValue{{Key: "k", Value: "v"}}},
-		{Name: "a: y"}}}
-	s.AddDiagnostics(a, now)
-	a.Status[0].Values[0].Value = "overwritten"
-	a.Status = a.Status[1:]
-	s.AddDiagnostics(a, now.Add(4*time.Second))
-	h := s.Snapshot(now.Add(6 * time.Second)).Health
-	if len(h) != 2 || h[0].Name != "a: y" || h[0].Level != 0 || h[1].Level != diagnosticmsgs.DiagnosticStatusStale ||
-		h[1].Message != "nothing heard for 6s" || h[1].Values[0].Value != "v" {
-		t.Errorf("%+v", h)
-	}
-	a.Status = nil
-	for k := range 2 * mostFindings {
-		a.Status = append(a.Status, diagnosticmsgs.DiagnosticStatus{Name: fmt.Sprint(k)})
-	}
-	s.AddDiagnostics(a, now)
-	if n := len(s.Snapshot(now).Health); n != mostFindings {
-		t.Errorf("%d findings", n)
-	}
-}
-
-func TestCondition(t *testing.T) {
-	s, f, now := scene(), newFlyer(50, so3.Vec3{}), time.Now()
-	kv := func(all ...string) *diagnosticmsgs.DiagnosticStatus {
-		m := &diagnosticmsgs.DiagnosticStatus{Message: "known: fan east"}
-		for i := 0; i < len(all); i += 2 {
-			m.Values = append(m.Values, diagnosticmsgs.KeyValue{Key: all[i], Value: all[i+1]})
-		}
-		return m
-	}
-	s.SetCondition(kv("state", "known", "id", "4", "all", `[{"id":4,"name":"fan east"}]`), now)
-	s.Step(f.next(), 0)
-	if c := s.Snapshot(now).Condition; c.ID != 4 || c.State != "known" || c.Message != "known: fan east" ||
-		string(c.All) != `[{"id":4,"name":"fan east"}]` {
-		t.Errorf("%+v", c)
-	}
-	s.SetCondition(kv("state", "undecided", "id", "", "all", "{"), now)
-	s.Step(f.next(), 0)
-	if c := s.Snapshot(now).Condition; c.ID != 0 || c.All != nil {
-		t.Errorf("%+v", c)
-	}
-	if rows := all(t, s); rows[0].Condition != 4 || rows[1].Condition != 0 {
-		t.Errorf("%+v", rows)
-	}
-}
-
 // Steps that are broken in any way are taken without harm.
 func TestBrokenSteps(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s, f := scene(), newFlyer(50, so3.Vec3{})
+		s, f := scene(), newStepSource(50, so3.Vec3{})
 		odd := rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300})
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			m := f.next()

@@ -46,7 +46,7 @@ func windy(t *testing.T) *bundle.Bundle {
 func TestImagine(t *testing.T) {
 	b, wind := windy(t), so3.Vec3{X: .8, Y: -.6} // 1 m/s²
 	for _, rate := range []float64{50, 200} {
-		s, f := New(Config{History: 10, Rate: rate, Horizon: 1}), newFlyer(rate, wind)
+		s, f := New(Config{History: 10, Rate: rate, Horizon: 1}), newStepSource(rate, wind)
 		f.tick.Bundle = b.ID
 		if err := s.AddModel(b); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestImagine(t *testing.T) {
 // Steps that another bundle flies are not held against a model, and gaps are not imagined across.
 func TestImaginesOnlyWhatItFlew(t *testing.T) {
 	b := windy(t)
-	s, f := scene(), newFlyer(50, so3.Vec3{})
+	s, f := scene(), newStepSource(50, so3.Vec3{})
 	if err := s.AddModel(b); err != nil {
 		t.Fatal(err)
 	}

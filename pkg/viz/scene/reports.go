@@ -19,7 +19,7 @@ type Bundle struct {
 	Metrics                 json.RawMessage // its scores; nil where there are none or they are no JSON object
 }
 
-// mostBundles are remembered: the first makes room.
+// mostBundles are remembered: the oldest goes first.
 const mostBundles = 200
 
 // place is where a bundle is among those known, where it is put if need be.
@@ -77,7 +77,7 @@ type Learner struct {
 	Loss        float32   // the newest that was finite
 	Losses      []float32 // of this phase, oldest first, evenly thinned
 
-	every, heard int // of so many losses one is kept
+	every, seen int // of so many losses one is kept
 }
 
 // mostLosses of a phase are kept at a time: then every other one.
@@ -95,17 +95,17 @@ func (s *Scene) Status(m *msgs.LearnerStatus, now time.Time) {
 	defer s.mu.Unlock()
 	l := &s.learner
 	if l.Phase != m.Phase || m.Progress < l.Progress || l.every == 0 {
-		l.Losses, l.every, l.heard = l.Losses[:0], 1, 0
+		l.Losses, l.every, l.seen = l.Losses[:0], 1, 0
 	}
 	l.Came, l.Phase, l.Progress, l.Transitions, l.BundleID, l.Message = now, m.Phase, m.Progress, m.Transitions,
 		m.BundleID, m.Message
 	if m.Loss-m.Loss != 0 || m.Progress == 0 { // not finite, or of no phase
 		return
 	}
-	if l.Loss = m.Loss; l.heard%l.every == 0 {
+	if l.Loss = m.Loss; l.seen%l.every == 0 {
 		l.keep(m.Loss)
 	}
-	l.heard++
+	l.seen++
 }
 
 func (l *Learner) keep(loss float32) {

@@ -34,7 +34,7 @@ func (r *ring) last() *TickRow {
 	return r.at(r.count)
 }
 
-// next is the room for the next row.
+// next is the place of the next row.
 func (r *ring) next() *TickRow {
 	r.count++
 	return r.at(r.count)

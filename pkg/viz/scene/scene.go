@@ -102,8 +102,8 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 	}
 	s.seq, s.frame, s.task = m.Seq+1, m.Header.FrameID, m.Task
 	s.latency.step(pose.Stamp, source)
-	aside := guard.Stage(m.GuardState) == guard.NotOffboard
-	if s.flies = s.predictor(m.BundleID); s.flies != nil && aside { // its command was not flown
+	notOffboard := guard.Stage(m.GuardState) == guard.NotOffboard
+	if s.flies = s.predictor(m.BundleID); s.flies != nil && notOffboard { // its command was not flown
 		s.flies.forget()
 	} else if s.flies != nil {
 		b := s.flies
@@ -124,7 +124,7 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 	if bridge.Nanoseconds(m.LatentStamp) != 0 {
 		r.Z = copy(r.Latent[:], m.Latent)
 	}
-	if !aside {
+	if !notOffboard {
 		r.Residual = s.rows.residual()
 	}
 	return true
@@ -203,8 +203,8 @@ type Snapshot struct {
 func (s *Scene) Snapshot(now time.Time) Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Snapshot{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task, Path: s.path,
-		Paths:   s.paths,
+	return Snapshot{Epoch: s.epoch, First: s.first, Steps: s.steps, Lost: s.lost, Frame: s.frame, Task: s.task,
+		Path: s.path, Paths: s.paths,
 		Bundles: append([]Bundle(nil), s.bundles...), Changes: s.changes, Learner: s.learner.clone(), Condition: s.cond,
 		Health: s.findings(now), Latency: s.latency.look(),
 		Imagined: append([]Prediction(nil), s.imagined...), Imagines: s.imagines, Plane: s.plane}
