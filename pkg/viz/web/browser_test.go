@@ -57,7 +57,7 @@ func newBrowser(t *testing.T, width, height int64, scale float64, scheme string)
 	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx, hosts: map[string]bool{}}
 	b.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
-	b.must(chromedp.Listen(ctx, b.heard))
+	b.must(chromedp.Listen(ctx, b.note))
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
 			Value: scheme}}})
@@ -71,8 +71,8 @@ func newBrowser(t *testing.T, width, height int64, scale float64, scheme string)
 	return b
 }
 
-// heard notes what the page asked of the network, and what went wrong.
-func (b *browser) heard(ev any) {
+// note keeps what the page asked of the network, and what went wrong.
+func (b *browser) note(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := ev.(type) {
@@ -173,7 +173,8 @@ func (g *stage) eight(n int) {
 // diagnose has the controller say something of itself, and for an hour: it is not stale before,
 // however long the browser takes to start.
 func (g *stage) diagnose(level uint8, message string) {
-	g.scene.Diagnosed(&diagnosticmsgs.DiagnosticArray{Status: []diagnosticmsgs.DiagnosticStatus{{Name: "policy_controller: control", Level: level, Message: message}}},
+	status := diagnosticmsgs.DiagnosticStatus{Name: "policy_controller: control", Level: level, Message: message}
+	g.scene.AddDiagnostics(&diagnosticmsgs.DiagnosticArray{Status: []diagnosticmsgs.DiagnosticStatus{status}},
 		time.Now().Add(time.Hour))
 }
 
@@ -184,20 +185,22 @@ func (g *stage) dress() {
 	w := 2 * math.Pi / 5
 	for k := range 101 {
 		t := .05 * float64(k)
-		path.Poses = append(path.Poses, geometrymsgs.PoseStamped{Pose: geometrymsgs.Pose{Position: geometrymsgs.Point{X: 1.5 * math.Sin(w*t), Y: .8 * math.Sin(2*w*t), Z: 1.2 + .2*math.Sin(w*t)}}})
+		p := geometrymsgs.Point{X: 1.5 * math.Sin(w*t), Y: .8 * math.Sin(2*w*t), Z: 1.2 + .2*math.Sin(w*t)}
+		path.Poses = append(path.Poses, geometrymsgs.PoseStamped{Pose: geometrymsgs.Pose{Position: p}})
 	}
 	g.scene.Path(path)
-	g.scene.Published(&msgs.Bundle{ID: "first", Task: "track", MetricsJSON: `{"round": {"round": 3, "rows": 1500}}`},
+	g.scene.AddBundle(&msgs.Bundle{ID: "first", Task: "track", MetricsJSON: `{"round": {"round": 3, "rows": 1500}}`},
 		now)
 	for k := range 100 {
 		g.scene.Status(&msgs.LearnerStatus{Phase: "fit", Progress: float32(k+1) / 100,
 			Loss: float32(3 / math.Sqrt(float64(k+1))), Message: "round 4", Transitions: 15000}, now)
 	}
 	g.diagnose(0, "the policy flies")
-	g.scene.Flown(&diagnosticmsgs.DiagnosticStatus{Message: "seen before: fan east (visit 3)",
+	g.scene.SetCondition(&diagnosticmsgs.DiagnosticStatus{Message: "seen before: fan east (visit 3)",
 		Values: []diagnosticmsgs.KeyValue{{Key: "state", Value: "known"}, {Key: "id", Value: "2"},
-			{Key: "all", Value: `[{"id":1,"name":"","visits":2,"seconds":31.0},{"id":2,"name":"fan east","visits":3,"seconds":12.5}]`}}}, now)
-	g.scene.Survey()
+			{Key: "all", Value: `[{"id":1,"name":"","visits":2,"seconds":31.0},` +
+				`{"id":2,"name":"fan east","visits":3,"seconds":12.5}]`}}}, now)
+	g.scene.UpdatePlane()
 }
 
 // The page shows what flies; its buttons do what they say.
@@ -226,8 +229,11 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	for _, id := range []string{"space", "plots", "plane", "losses"} {
-		if n := js[int](b, `(() => { const c = document.getElementById("`+id+`"), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set();
-			for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 100) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size; })()`); n < 3 {
+		if n := js[int](b, `(() => { const c = document.getElementById("`+id+`");
+			const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set();
+			for (let i = 0; i < d.length; i += 4)
+				if (d[i + 3] > 100) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+			return seen.size; })()`); n < 3 {
 			t.Errorf("%s is drawn in %d colours", id, n)
 		}
 	}
@@ -261,7 +267,8 @@ func (b *browser) looks() {
 	b.t.Helper()
 	b.do(chromedp.Click(`[data-span="10"]`))
 	b.until(`vnd.world.span === 10`)
-	box := js[[]float64](b, `(() => { const r = document.getElementById('plots').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+	box := js[[]float64](b, `(() => { const r = document.getElementById('plots').getBoundingClientRect();
+		return [r.left, r.top, r.width, r.height]; })()`)
 	b.do(chromedp.MouseEvent("mouseMoved", box[0]+box[2]/2, box[1]+box[3]/2))
 	b.until(`/^[345]\.\d s ago$/.test(document.getElementById('when').textContent)`)
 	if at := js[float64](b, `vnd.world.history.time(vnd.world.row)`); math.Abs(at-(19980-5000)) > 700 {
@@ -298,7 +305,8 @@ func (b *browser) alarms(g *stage) {
 	g.diagnose(2, "the guard flies: the tilt is too large (hold)")
 	g.tick.Stage = guard.Hold
 	g.eight(5)
-	b.until(`document.getElementById('guard').textContent === 'guard: hold' && document.getElementById('alarm').textContent.includes('the tilt is too large')`)
+	b.until(`document.getElementById('guard').textContent === 'guard: hold' &&
+		document.getElementById('alarm').textContent.includes('the tilt is too large')`)
 	b.until(`document.getElementById('overall').textContent === '1 error'`)
 	b.until(`document.getElementById('alarm').textContent.startsWith('No step for')`)
 	b.must(g.s.Close())
@@ -321,10 +329,15 @@ func TestPhone(t *testing.T) {
 		if w := js[int](b, `document.documentElement.scrollWidth`); w != 390 {
 			t.Errorf("the page is %d px wide on a screen of 390", w)
 		}
-		if small := js[string](b, `[...document.querySelectorAll('button:not(#layers button)')].filter((e) => e.offsetParent && e.getBoundingClientRect().height < 30).map((e) => e.textContent).join()`); small != "" {
+		if small := js[string](b, `[...document.querySelectorAll('button:not(#layers button)')]
+			.filter((e) => e.offsetParent && e.getBoundingClientRect().height < 30)
+			.map((e) => e.textContent).join()`); small != "" {
 			t.Errorf("buttons too small for fingers: %s", small)
 		}
-		if cut := js[string](b, `[...document.querySelectorAll('h2, p, li, dd, button')].filter((e) => e.offsetParent && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.textContent).join()`); cut != "" {
+		if cut := js[string](b, `[...document.querySelectorAll('h2, p, li, dd, button')]
+			.filter((e) => e.offsetParent && e.scrollWidth > e.clientWidth + 1 &&
+				getComputedStyle(e).display !== 'inline')
+			.map((e) => e.textContent).join()`); cut != "" {
 			t.Errorf("cut off: %s", cut)
 		}
 		b.picture("phone-"+scheme, true)

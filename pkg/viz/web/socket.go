@@ -21,7 +21,7 @@ const (
 	longestAsk  = 4096 // bytes
 
 	// Of the history that a page begins with, the last seconds are whole and the rest is thinned.
-	shown   = 300.0 // s, as much as a page has room for
+	shown   = 300.0 // s, as much as a page can show
 	whole   = 10.0  // s
 	thinned = 5     // rows of which one is sent
 )
