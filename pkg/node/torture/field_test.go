@@ -88,8 +88,8 @@ func environment() []string {
 		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_torture_%d</Tag></Discovery>", os.Getpid())}
 }
 
-// heard is what the test keeps of a step.
-type heard struct {
+// seenStep is what the test keeps of a step.
+type seenStep struct {
 	at        time.Time // on this machine
 	publisher rmw.GID
 	seq       uint64
@@ -109,7 +109,7 @@ type field struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond
-	steps    []heard
+	steps    []seenStep
 	latents  int
 	bundles  int
 	outside  string        // what is wrong with where the robot is or was; empty while all is well
@@ -178,7 +178,7 @@ func (f *field) listen() {
 	deep := node.StepQoS()
 	deep.Depth = 5000
 	must(ros.NewSubscription(f.n, "/quad/step", deep, func(m *msgs.Step, i ros.Info) {
-		s := heard{time.Now(), i.Publisher, m.Seq, bridge.Nanoseconds(m.Header.Stamp), guard.Stage(m.GuardState),
+		s := seenStep{time.Now(), i.Publisher, m.Seq, bridge.Nanoseconds(m.Header.Stamp), guard.Stage(m.GuardState),
 			m.BundleID, m.LatentStamp.Sec != 0}
 		f.note(func() { f.steps = append(f.steps, s) })
 	}))(f.t)
@@ -330,11 +330,12 @@ func (f *field) within(patience time.Duration, what string, holds func() bool) {
 			f.t.Fatalf("waiting for: %s: %s", what, f.outside)
 		}
 		if time.Now().After(deadline) {
-			last := heard{}
+			last := seenStep{}
 			if n := len(f.steps); n > 0 {
 				last = f.steps[n-1]
 			}
-			f.t.Fatalf("not in %v: %s; %d steps, the last %+v, %d latents, %d bundles, the robot is at %v, the controller says %q",
+			f.t.Fatalf("not in %v: %s; %d steps, the last %+v, %d latents, %d bundles, the robot is at %v, the "+
+				"controller says %q",
 				patience, what, len(f.steps), last, f.latents, f.bundles, f.place, f.controls)
 		}
 		f.changed.Wait()

@@ -54,6 +54,20 @@ func TestFlood(t *testing.T) {
 	for _, name := range names {
 		want["/quad/"+name] = uint64(360 * seconds)
 	}
+	flood(t, steps, poses, seconds)
+	f.written(uint64((200 + bodies*360) * seconds))
+	p.end()
+	bags := must(filepath.Glob(filepath.Join(f.data, "bags", "rosbag2_*")))(t)
+	if len(bags) != 1 {
+		t.Fatalf("bags %v", bags)
+	}
+	checkCounts(t, bags[0], want)
+}
+
+// flood publishes steps at 200 Hz and poses of each publisher at 360 Hz.
+func flood(t *testing.T, steps *ros.Publisher[msgs.Step], poses []*ros.Publisher[geometrymsgs.PoseStamped],
+	seconds int) {
+	t.Helper()
 	ended := make(chan error, 2)
 	begin := time.Now()
 	go func() {
@@ -81,13 +95,12 @@ func TestFlood(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f.written(uint64((200 + bodies*360) * seconds))
-	p.end()
-	bags := must(filepath.Glob(filepath.Join(f.data, "bags", "rosbag2_*")))(t)
-	if len(bags) != 1 {
-		t.Fatalf("bags %v", bags)
-	}
-	info, err := bag.Info(bags[0])
+}
+
+// checkCounts holds the messages of each topic of a bag to those that were published.
+func checkCounts(t *testing.T, path string, want map[string]uint64) {
+	t.Helper()
+	info, err := bag.Info(path)
 	if err != nil || info.Lost.Any() {
 		t.Fatalf("%+v, %v", info, err)
 	}

@@ -47,7 +47,8 @@ func TestLatency(t *testing.T) {
 			slices.Sort(all)
 			share := func(q float64) time.Duration { return all[int(q*float64(len(all)-1))] }
 			load, _ := os.ReadFile("/proc/loadavg")
-			t.Logf("%s Hz for %g min: p50 %v, p99 %v, p99.9 %v, worst %v of %d ticks; missed %s, before %s; %d rounds of learning; the machine had no time for us for %v; load %s",
+			t.Logf("%s Hz for %g min: p50 %v, p99 %v, p99.9 %v, worst %v of %d ticks; missed %s, before %s; %d "+
+				"rounds of learning; the machine had no time for us for %v; load %s",
 				rate, minutes, share(.5), share(.99), share(.999), share(1), len(all), after, before, learned, f.late(),
 				load)
 		})

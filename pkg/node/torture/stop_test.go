@@ -53,7 +53,8 @@ func TestStopped(t *testing.T) {
 			f.flown(500)
 			p.signal(syscall.SIGCONT)
 			after, starved := f.ticksMissed(), f.late()
-			t.Logf("%s stopped for 10 s: ticks missed %s before and %s after; from a sample sent to its command sent: %v; the machine had no time for us for %v",
+			t.Logf("%s stopped for 10 s: ticks missed %s before and %s after; from a sample sent to its command "+
+				"sent: %v; the machine had no time for us for %v",
 				p.name, before, after, worst(took), starved)
 			switch {
 			case after == before:
