@@ -241,6 +241,11 @@ func (r *reader) group(prefix string, m *yaml.Node) error {
 		}
 		switch {
 		case isLeaf:
+			first, twice := r.lines[f.Name]
+			if twice && len(f.Former) > 0 {
+				return errAt(key, "parameter %q: duplicate, first on line %d (%q is its old name)",
+					short(f.Name), first, f.Former[0])
+			}
 			v, err := r.lines.decode(f.Name, key, value, f.decode)
 			if err != nil {
 				return err

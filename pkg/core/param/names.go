@@ -2,6 +2,7 @@ package param
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,25 +25,19 @@ func indexOf(fields []field) index {
 	return ix
 }
 
-// under returns the names of the parameters of a group, nil if it is none.
+// under returns the names of the parameters of a group, nil if it is none. The group may have its former name.
 func (ix index) under(group string) []string {
+	inGroup := func(name string) bool { return strings.HasPrefix(name, group+".") }
 	var names []string
 	for _, n := range ix.names {
-		if strings.HasPrefix(n, group+".") {
+		if inGroup(n) || slices.ContainsFunc(ix.leaf[n].Former, inGroup) {
 			names = append(names, n)
 		}
 	}
 	return names
 }
 
-func (ix index) isGroup(name string) bool {
-	for former := range ix.former {
-		if strings.HasPrefix(former, name+".") {
-			return true
-		}
-	}
-	return ix.under(name) != nil
-}
+func (ix index) isGroup(name string) bool { return ix.under(name) != nil }
 
 // find returns the parameter of a name, with a warning where that is a former one.
 func (ix index) find(name string) (field, error) {
@@ -68,20 +63,24 @@ func (ix index) unknown(name string) error {
 	return fmt.Errorf("parameter %q: unknown", short(name))
 }
 
-// nearest returns the declared name that was probably meant, or "". That is a name that
-// differs only in its groups, or else the one with the fewest typing errors.
+// nearest returns the declared name that was probably meant, or "". Names that differ only in their groups come first,
+// then those with few typing errors. A former name stands for the new one.
 func (ix index) nearest(name string) string {
 	if len(name) > 100 { // no declared name is that long
 		return ""
 	}
-	best, least := "", 1+max(1, len(name)/3)
-	last := name[strings.LastIndex(name, ".")+1:]
+	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	best, least, limit := "", 0, max(1, len(name)/3)
+	bestSame := false // best and name differ only in their groups
 	for _, n := range ix.names {
-		if n[strings.LastIndex(n, ".")+1:] == last {
-			return n
-		}
-		if d := distance(name, n); d < least {
-			best, least = n, d
+		for _, candidate := range append([]string{n}, ix.leaf[n].Former...) {
+			d, same := distance(name, candidate), last(candidate) == last(name)
+			if !same && (bestSame || d > limit) {
+				continue
+			}
+			if best == "" || same && !bestSame || d < least {
+				best, least, bestSame = n, d, same
+			}
 		}
 	}
 	return best

@@ -251,17 +251,39 @@ func TestFormerNamesAreReadWithAWarning(t *testing.T) {
 			}
 		})
 	}
-	t.Run("both names", func(t *testing.T) {
-		err := Parse("f.yaml", []byte("n: {ros__parameters: {lean: 3.0, max_tilt: 3.0}}"), "n", new(renamed))
-		if err == nil || !strings.Contains(err.Error(), "duplicate") {
-			t.Error(err)
-		}
-	})
 	t.Run("argument", func(t *testing.T) {
 		warnings = nil
 		var r renamed
 		if err := Set(&r, "lean", "5.0"); err != nil || r.Tilt != 5 || len(warnings) != 1 {
 			t.Error(err, r, warnings)
+		}
+	})
+}
+
+func TestErrorsKnowFormerNames(t *testing.T) {
+	t.Run("both names", func(t *testing.T) {
+		const want = `f.yaml:1: parameter "max_tilt": duplicate, first on line 1 ("lean" is its old name)`
+		err := Parse("f.yaml", []byte("n: {ros__parameters: {lean: 3.0, max_tilt: 3.0}}"), "n", new(renamed))
+		if err == nil || err.Error() != want {
+			t.Error(err)
+		}
+	})
+	for name, want := range map[string]string{
+		"law":      `parameter "law": is a group of gains.yaw`,
+		"law.turm": `parameter "law.turm": unknown, did you mean "gains.yaw"?`,
+		"leen":     `parameter "leen": unknown, did you mean "max_tilt"?`,
+	} {
+		t.Run("argument "+name, func(t *testing.T) {
+			if err := Set(new(renamed), name, "5.0"); err == nil || err.Error() != want {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("value for a group", func(t *testing.T) {
+		const want = `f.yaml:1: parameter "law": 3 is an integer, expected a map of gains.yaw`
+		err := Parse("f.yaml", []byte("n: {ros__parameters: {law: 3}}"), "n", new(renamed))
+		if err == nil || err.Error() != want {
+			t.Error(err)
 		}
 	})
 }

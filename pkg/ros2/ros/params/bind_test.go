@@ -275,4 +275,11 @@ func TestBindReadsFormerNamesWithAWarning(t *testing.T) {
 	if _, err := Bind[renamed](s, nil); err == nil || !strings.HasPrefix(err.Error(), "f:3: ") {
 		t.Errorf("a refusal does not say where: %v", err)
 	}
+	warnings = nil
+	s = New(Options{Overrides: map[string]param.Assignment{"lean": {Name: "lean", Value: 1.5, Where: "f:3"},
+		"max_tilt": {Name: "max_tilt", Value: 1.75}}, Warn: func(line string) { warnings = append(warnings, line) }})
+	const both = `f:3: parameter "lean" is now "max_tilt", which is set, too: the value of the old name is not used`
+	if b, err = Bind[renamed](s, nil); err != nil || b.Load().Tilt != 1.75 || strings.Join(warnings, ";") != both {
+		t.Error(err, b.Load(), warnings)
+	}
 }

@@ -91,7 +91,8 @@ func (s *Store) refused(name string, err error) error {
 	return err
 }
 
-// override returns what the command line says of a parameter, by its name or else by a former one.
+// override returns what the command line says of a parameter, by its name or else by a former one. Each former name
+// is warned of once.
 func (s *Store) override(d declaration) (param.Assignment, bool) {
 	o, ok := s.o.Overrides[d.name]
 	for _, former := range d.former {
@@ -99,11 +100,17 @@ func (s *Store) override(d declaration) (param.Assignment, bool) {
 		if !there {
 			continue
 		}
-		s.warn(strings.TrimPrefix(old.Where+": "+param.Renamed(former, d.name), ": "))
+		line := param.Renamed(former, d.name)
+		if ok {
+			line = fmt.Sprintf("parameter %q is now %q, which is set, too: the value of the old name is not used",
+				former, d.name)
+		}
+		s.warn(strings.TrimPrefix(old.Where+": "+line, ": "))
 		if !ok {
 			o, ok = old, true
 			s.o.Overrides[d.name] = old
 		}
+		delete(s.o.Overrides, former)
 	}
 	return o, ok
 }
