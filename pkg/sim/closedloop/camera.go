@@ -10,11 +10,16 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// Seer is a controller that takes the features of a camera's frames, t in s since
+// FrameReceiver is a controller that takes the features of a camera's frames, t in s since
 // the flight's start. The slice holds until the call returns.
-type Seer interface {
-	See(t float64, features []policy.Feature)
+type FrameReceiver interface {
+	AddFrame(t float64, features []policy.Feature)
 }
+
+var (
+	_ FrameReceiver = (*policy.Runner)(nil)
+	_ Observer      = (*policy.ClosedLoopRunner)(nil)
+)
 
 // Camera is the simulated camera of a flight: the true projections of its points
 // with its noise and dropouts. Frames are taken at ticks.
@@ -66,15 +71,15 @@ func newCamera(c *Camera, place quad.Reference, tick float64, seed uint64) (*cam
 // rounding of ticks, s.
 const rounding = 1e-9
 
-// tick takes a frame when one is due, and gives those that are ready to a seer.
-func (c *camera) tick(t float64, truth *quad.State, s Seer) {
+// tick takes a frame when one is due, and gives those that are ready to the controller.
+func (c *camera) tick(t float64, truth *quad.State, s FrameReceiver) {
 	if t >= c.next-rounding {
 		c.next = math.Max(c.next+1/c.Rate, t)
 		c.take(t, truth)
 	}
 	for c.n > 0 && c.frames[c.first].due <= t+rounding {
 		f := &c.frames[c.first]
-		s.See(f.taken, f.features)
+		s.AddFrame(f.taken, f.features)
 		c.first, c.n = (c.first+1)%len(c.frames), c.n-1
 	}
 }

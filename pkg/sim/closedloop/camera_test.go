@@ -21,7 +21,7 @@ type watcher struct {
 
 func (w *watcher) Reset() {}
 
-func (w *watcher) See(t float64, features []policy.Feature) {
+func (w *watcher) AddFrame(t float64, features []policy.Feature) {
 	w.taken, w.seen = append(w.taken, t), append(w.seen, append([]policy.Feature(nil), features...))
 }
 

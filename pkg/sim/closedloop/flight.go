@@ -39,7 +39,7 @@ type Setup struct {
 	Tick     float64 // s between commands
 	Estimate estimator.Params
 	Limits   quad.Limits
-	Camera   *Camera // for a Seer, which it shows points around where the path begins; nil: none
+	Camera   *Camera // for a FrameReceiver, which it shows points around where the path begins; nil: none
 }
 
 // TraceRow of a flight, at a tick.
@@ -126,7 +126,7 @@ func (f *flight) tick() TraceRow {
 		o.Inform(f.sim.Truth(), wind)
 	}
 	truth := f.sim.Truth()
-	if o, ok := f.controller.(Seer); ok && f.camera != nil {
+	if o, ok := f.controller.(FrameReceiver); ok && f.camera != nil {
 		f.camera.tick(truth.Time, &truth.State, o)
 	}
 	row := TraceRow{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
