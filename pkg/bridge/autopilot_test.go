@@ -72,15 +72,17 @@ func TestVehicleCommands(t *testing.T) {
 		"disarm":   {Disarm(), 400, 0, 0, false, true, false},
 		"offboard": {ToOffboard(), 176, 1, 6, false, false, true},
 	} {
-		m := c.m
-		if m.Command != c.command || m.Param1 != c.param1 || m.Param2 != c.param2 || !m.FromExternal ||
-			m.TargetSystem != 1 || m.TargetComponent != 1 || m.Timestamp != 0 {
-			t.Errorf("%s: %+v", name, m)
-		}
-		arm, disarm, offboard, known := FromVehicleCommand(&m)
-		if arm != c.arm || disarm != c.disarm || offboard != c.offboard || !known {
-			t.Errorf("%s asks for arm %v, disarm %v, offboard %v", name, arm, disarm, offboard)
-		}
+		t.Run(name, func(t *testing.T) {
+			m := c.m
+			if m.Command != c.command || m.Param1 != c.param1 || m.Param2 != c.param2 || !m.FromExternal ||
+				m.TargetSystem != 1 || m.TargetComponent != 1 || m.Timestamp != 0 {
+				t.Errorf("%+v", m)
+			}
+			arm, disarm, offboard, known := FromVehicleCommand(&m)
+			if arm != c.arm || disarm != c.disarm || offboard != c.offboard || !known {
+				t.Errorf("%s asks for arm %v, disarm %v, offboard %v", name, arm, disarm, offboard)
+			}
+		})
 	}
 	if _, _, offboard, known := FromVehicleCommand(&px4msgs.VehicleCommand{Command: 176, Param1: 1,
 		Param2: 3}); offboard || !known {

@@ -80,9 +80,11 @@ func TestKnownAttitudes(t *testing.T) {
 		"turning":  {so3.FromEuler(0, 0, math.Pi/2+0.3), so3.FromEuler(0, 0, -0.3)},
 		"tumbling": {so3.FromEuler(math.Pi, 0, math.Pi/2), so3.FromEuler(math.Pi, 0, 0)},
 	} {
-		if got := SwapAttitude(c.ned); apart(got, c.want) > 1e-7 {
-			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := SwapAttitude(c.ned); apart(got, c.want) > 1e-7 {
+				t.Errorf("%+v, expected %+v", got, c.want)
+			}
+		})
 	}
 	if got, want := SwapWorld(so3.Vec3{X: 1, Y: 2, Z: 3}), (so3.Vec3{X: 2, Y: 1, Z: -3}); got != want {
 		t.Errorf("1 m north, 2 east, 3 down is %v, expected %v", got, want)

@@ -88,10 +88,12 @@ func TestOdometryTwist(t *testing.T) {
 		"said to be world": {"base_link", PoseOptions{Twist: InWorld},
 			along},
 	} {
-		m.ChildFrameID = c.child
-		if p := FromOdometry(m, c.options); p.State.V.Sub(c.want).Norm() > 1e-15 {
-			t.Errorf("%s: velocity %v, expected %v", name, p.State.V, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			m.ChildFrameID = c.child
+			if p := FromOdometry(m, c.options); p.State.V.Sub(c.want).Norm() > 1e-15 {
+				t.Errorf("velocity %v, expected %v", p.State.V, c.want)
+			}
+		})
 	}
 	m.Twist.Twist.Linear.Y = math.NaN()
 	if p := FromOdometry(m, PoseOptions{}); p.HasVelocity || p.State.V != (so3.Vec3{}) {
@@ -143,14 +145,17 @@ func TestVehicleOdometry(t *testing.T) {
 		"unknown": {0, n.V, false},
 		"NaN":     {1, so3.Vec3{X: math.NaN()}, false},
 	} {
-		m.VelocityFrame, m.Velocity = c.frame, floats(c.velocity)
-		p, found, err := decode(t, m, PoseOptions{})
-		if err != nil || !found || p.Stamp != 6_990_000_000 || !near(p.State.P, s.P) || apart(p.State.Q, s.Q) > 1e-3 {
-			t.Fatalf("%s: %+v, found %v, error %v", name, p, found, err)
-		}
-		if p.HasVelocity != c.want || c.want && !near(p.State.V, s.V) {
-			t.Errorf("%s: velocity %v, %v, expected %v", name, p.HasVelocity, p.State.V, s.V)
-		}
+		t.Run(name, func(t *testing.T) {
+			m.VelocityFrame, m.Velocity = c.frame, floats(c.velocity)
+			p, found, err := decode(t, m, PoseOptions{})
+			if err != nil || !found || p.Stamp != 6_990_000_000 || !near(p.State.P, s.P) ||
+				apart(p.State.Q, s.Q) > 1e-3 {
+				t.Fatalf("%+v, found %v, error %v", p, found, err)
+			}
+			if p.HasVelocity != c.want || c.want && !near(p.State.V, s.V) {
+				t.Errorf("velocity %v, %v, expected %v", p.HasVelocity, p.State.V, s.V)
+			}
+		})
 	}
 	m.TimestampSample = 0
 	if p, _, _ := decode(t, m, PoseOptions{}); p.Stamp != 7_000_000_000 {

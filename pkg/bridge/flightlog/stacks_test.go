@@ -220,16 +220,18 @@ func TestStacks(t *testing.T) {
 			still, 1e-5, "topic /cf1/cmd_vel_legacy: its messages have no stamps: the times of their recording are " +
 				"taken"},
 	} {
-		path := spoken(t, messagesOf(c.stack, moving))
-		f, warnings, err := ReadBag(path, options(c.configure))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := joined(warnings); got != prefixed(path, c.warning) {
-			t.Errorf("%s: warnings %q, expected %q", name, got, c.warning)
-		}
-		near(t, name, f, c.want, c.slack, 1e-3)
+		t.Run(name, func(t *testing.T) {
+			path := spoken(t, messagesOf(c.stack, moving))
+			f, warnings, err := ReadBag(path, options(c.configure))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got := joined(warnings); got != prefixed(path, c.warning) {
+				t.Errorf("warnings %q, expected %q", got, c.warning)
+			}
+			near(t, name, f, c.want, c.slack, 1e-3)
+		})
 	}
 }
 

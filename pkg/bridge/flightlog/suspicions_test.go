@@ -51,9 +51,11 @@ func TestSuspicions(t *testing.T) {
 			`f.csv: column "vx": the position does not move along it (correlation 0.07): it looks like another ` +
 				`frame, expected the world's`},
 	} {
-		warnings := spoiled(t, c.path, c.options, c.spoil)
-		if len(warnings) != 1 || warnings[0].String() != c.want {
-			t.Errorf("%s: warnings\n%v, expected\n%v", name, warnings, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			warnings := spoiled(t, c.path, c.options, c.spoil)
+			if len(warnings) != 1 || warnings[0].String() != c.want {
+				t.Errorf("warnings\n%v, expected\n%v", warnings, c.want)
+			}
+		})
 	}
 }

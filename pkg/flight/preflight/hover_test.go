@@ -112,10 +112,12 @@ func TestHover(t *testing.T) {
 		{"commands 100 ms late", same, func(c *Commanded) { c.Arrival -= 0.1 }, 0,
 			[]string{"loop delay: the motion begins"}},
 	} {
-		x := changed(h, c.pose, c.command)
-		x.Mass = c.mass
-		_, f := Fly(x)
-		expect(t, c.name, wrongs(f), c.want...)
+		t.Run(c.name, func(t *testing.T) {
+			x := changed(h, c.pose, c.command)
+			x.Mass = c.mass
+			_, f := Fly(x)
+			expect(t, c.name, wrongs(f), c.want...)
+		})
 	}
 	for _, a := range allAxes[1:] {
 		_, f := Fly(changed(h, same, func(c *Commanded) { c.Rates = inverse(a).apply(c.Rates) }))

@@ -294,7 +294,7 @@ func (f *flight) obey(was guard.Stage) {
 	}
 }
 
-// prime tells the pilot what was commanded, until it knows all that the policy sees of the past.
+// prime gives the loop the recorded commands, until it has all of the past that the policy sees.
 func (f *flight) prime(s *msgs.Step) {
 	if f.past {
 		return

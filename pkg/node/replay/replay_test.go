@@ -150,9 +150,11 @@ func TestChanged(t *testing.T) {
 			return true
 		}, func(r *Report) bool { return r.Unread == 1 && r.Within == 326 }},
 	} {
-		if r := run(t, changed(t, c.change), ""); !c.want(r) {
-			t.Errorf("%s: %+v", name, *r)
-		}
+		t.Run(name, func(t *testing.T) {
+			if r := run(t, changed(t, c.change), ""); !c.want(r) {
+				t.Errorf("%+v", *r)
+			}
+		})
 	}
 }
 
