@@ -26,7 +26,7 @@ type crash struct {
 // look judges the step from before to the present body.
 func (c *crash) look(s *Simulator, before *body) {
 	b := &s.body
-	if !finite(b.p.Add(b.v).Add(b.w)) || !finite(so3.Vec3{X: b.q.W, Y: b.q.X + b.q.Y, Z: b.q.Z}) {
+	if !b.p.Add(b.v).Add(b.w).Finite() || !b.q.Finite() {
 		s.body = *before
 		s.body.v, s.body.w, s.body.rotor = so3.Vec3{}, so3.Vec3{}, [4]float64{}
 		c.set(lost, s.Time(), 0)

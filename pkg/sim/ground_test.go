@@ -107,7 +107,7 @@ func TestCrashes(t *testing.T) {
 		if !s.Crashed() || !strings.HasPrefix(s.Crash(), c.want) {
 			t.Errorf("%+v ends with %q, expected %q", c.state, s.Crash(), c.want)
 		}
-		if !finite(s.State().P) || !finite(s.State().V) {
+		if !s.State().P.Finite() || !s.State().V.Finite() {
 			t.Errorf("%+v ends at %+v", c.state, s.State())
 		}
 		s.Step(quad.Command{Thrust: 30}, .5)

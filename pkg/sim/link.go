@@ -28,7 +28,7 @@ func newLink(w *World) link { return link{delay: w.Link.Delay} }
 
 // send takes a command off the controller's hands at a time. A full queue loses its oldest.
 func (l *link) send(now float64, c quad.Command) {
-	if !finite(c.Rates) || !finiteNumber(c.Thrust) {
+	if !c.Rates.Finite() || !finiteNumber(c.Thrust) {
 		return
 	}
 	if l.n == len(l.queue) {

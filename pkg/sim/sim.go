@@ -173,5 +173,3 @@ func (s *Simulator) Crashed() bool { return s.crash.why != flying }
 func (s *Simulator) Crash() string { return s.crash.String() }
 
 func finiteNumber(x float64) bool { return x-x == 0 }
-
-func finite(v so3.Vec3) bool { return finiteNumber(v.X) && finiteNumber(v.Y) && finiteNumber(v.Z) }

@@ -131,7 +131,7 @@ func FuzzParse(f *testing.F) {
 			s.Step(quad.Command{Thrust: 12}, .02)
 			s.Mocap()
 		}
-		if !finite(s.State().P) || !finite(s.State().V) {
+		if !s.State().P.Finite() || !s.State().V.Finite() {
 			t.Fatalf("flies to %+v", s.State())
 		}
 	})

@@ -1,4 +1,4 @@
-// Package quad holds the words of flight and the rules about them that every room keeps.
+// Package quad holds states, commands and rows of a quadrotor's flight, and the rules that hold for them everywhere.
 //
 // World W is ENU with z up, body B is FLU; SI units, radians.
 package quad
@@ -22,11 +22,19 @@ type Command struct {
 	Rates  so3.Vec3 // ω_B, commanded body rates, rad/s, FLU
 }
 
+// Finite reports whether no number is NaN or infinite.
+func (c Command) Finite() bool { return c.Thrust-c.Thrust == 0 && c.Rates.Finite() }
+
 // Step is one row of a flight: the state at T and the command held over [T, T+Δt).
 type Step struct {
 	T       float64 // seconds on the flight's own clock
 	State   State
 	Command Command
+}
+
+// Finite reports whether no number is NaN or infinite.
+func (s *Step) Finite() bool {
+	return s.T-s.T == 0 && s.State.P.Finite() && s.State.Q.Finite() && s.State.V.Finite() && s.Command.Finite()
 }
 
 // Flight is a recording, cut into segments wherever time has a gap.

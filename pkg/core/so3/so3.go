@@ -38,3 +38,9 @@ func (v Vec3) Cross(u Vec3) Vec3 {
 
 // Norm returns |v|, the Euclidean length.
 func (v Vec3) Norm() float64 { return math.Sqrt(v.Dot(v)) }
+
+// Finite reports whether no component is NaN or infinite.
+func (v Vec3) Finite() bool { return v.X-v.X+v.Y-v.Y+v.Z-v.Z == 0 }
+
+// Finite reports whether no component is NaN or infinite.
+func (q Quat) Finite() bool { return q.W-q.W == 0 && Vec3{q.X, q.Y, q.Z}.Finite() }

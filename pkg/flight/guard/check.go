@@ -87,7 +87,7 @@ func (g *Guard) checkMotion() Cause {
 
 // checkCommand looks at the policy's command.
 func (g *Guard) checkCommand(c quad.Command, dt float64) Cause {
-	if !finite(c) {
+	if !c.Finite() {
 		return NotFinite
 	}
 	if g.phase != Policy || !g.atLimit(c) {

@@ -68,7 +68,7 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 	want := r.A.Add(feedback).Add(l.integral).Add(so3.Vec3{Z: quad.Gravity})
 	f, reached := l.reachable(want)
 	c := quad.Command{Thrust: f.Dot(q.ZAxis()), Rates: l.turn(q, f, r)}
-	if !finite(c) || !finiteVec(want) {
+	if !c.Finite() || !want.Finite() {
 		return l.limits.Clip(quad.Command{Thrust: quad.Gravity})
 	}
 	if reached { // no integral against a limit
@@ -125,10 +125,6 @@ func clampNorm(v so3.Vec3, most float64) so3.Vec3 {
 	}
 	return v
 }
-
-func finiteVec(v so3.Vec3) bool { s := v.X - v.X + v.Y - v.Y + v.Z - v.Z; return s == 0 }
-
-func finite(c quad.Command) bool { return c.Thrust-c.Thrust == 0 && finiteVec(c.Rates) }
 
 // Path is where the robot is to be, and how it is to move there, at each moment; t in s.
 type Path interface {

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 )
 
 // Encoder keeps the window of the newest rows and has it read by whatever model there is. A row is the state at its
@@ -67,7 +66,7 @@ func (e *Encoder) Push(s *quad.Step) bool {
 	if e.loaded == nil {
 		return false
 	}
-	if !finite(s) {
+	if !s.Finite() {
 		e.Reset()
 		return false
 	}
@@ -147,17 +146,6 @@ func (e *Encoder) Stamp() float64 {
 		return math.Inf(-1)
 	}
 	return e.newest().T
-}
-
-// finite reports whether every number of a step is finite.
-func finite(s *quad.Step) bool {
-	p, v, w := s.State.P, s.State.V, s.Command.Rates
-	q := so3.Vec3{X: s.State.Q.X, Y: s.State.Q.Y, Z: s.State.Q.Z}
-	zero := s.T - s.T + s.State.Q.W - s.State.Q.W + s.Command.Thrust - s.Command.Thrust
-	for _, x := range [...]so3.Vec3{p, v, w, q} {
-		zero += x.X - x.X + x.Y - x.Y + x.Z - x.Z
-	}
-	return zero == 0
 }
 
 // SetMaxAge sets the age (s) from which a latent is not used.
