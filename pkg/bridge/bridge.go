@@ -69,3 +69,8 @@ func vec32(v [3]float32) so3.Vec3 {
 }
 
 func array32(v so3.Vec3) [3]float32 { return [3]float32{float32(v.X), float32(v.Y), float32(v.Z)} }
+
+func finite(v so3.Vec3) bool {
+	sum := v.X + v.Y + v.Z
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}

@@ -103,7 +103,7 @@ func FromStep(m *msgs.Step) Pose {
 
 // moving is a pose with a velocity, unless that is not finite.
 func moving(stamp int64, frame string, s quad.State) Pose {
-	if !s.V.Finite() {
+	if !finite(s.V) {
 		s.V = so3.Vec3{}
 		return Pose{Stamp: stamp, State: s, Frame: frame}
 	}

@@ -294,7 +294,7 @@ func FuzzDecoders(f *testing.F) {
 				(err == nil) != (errAgain == nil) || again.Stamp != p.Stamp {
 				t.Fatalf("%v %v %v, then %v %v %v", p, found, err, again, foundAgain, errAgain)
 			}
-			if p.HasVelocity && !p.State.V.Finite() {
+			if p.HasVelocity && !finite(p.State.V) {
 				t.Fatalf("velocity %v", p.State.V)
 			}
 		}

@@ -1,5 +1,6 @@
-// Package node holds the nodes of the flight way as what a process may have several of: parameters, topics and
-// services around the rooms that do the work. Each node's main has one of them made on its process' context.
+// Package node holds what the nodes of the flight path share. A node is a component: one process may have several. It
+// has parameters, topics and services around the packages that do the work. Each node's main has one of them made on
+// its process' context.
 package node
 
 import (

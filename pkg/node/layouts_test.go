@@ -149,18 +149,18 @@ func TestRviz(t *testing.T) {
 			t.Errorf("%s: class %s of topic %q", d.Name, d.Class, d.Topic.Value)
 			continue
 		}
-		q, heard := d.qos(t), &atomic.Bool{}
-		came[d.Name] = heard
+		q, received := d.qos(t), &atomic.Bool{}
+		came[d.Name] = received
 		all := n.Context().Graph().Publishers(topic)
 		if len(all) != 1 || all[0].Type != shows[d.Class] || all[0].QoS.Reliability < q.Reliability ||
 			all[0].QoS.Durability < q.Durability {
 			t.Errorf("%s wants %s on %s as %+v; its publishers: %+v", d.Name, shows[d.Class], topic, q, all)
 			continue
 		}
-		must(ros.NewRawSubscription(n, topic, shows[d.Class], q, func([]byte, ros.Info) { heard.Store(true) }))(t)
+		must(ros.NewRawSubscription(n, topic, shows[d.Class], q, func([]byte, ros.Info) { received.Store(true) }))(t)
 	}
-	for name, heard := range came {
-		for end := time.Now().Add(patience); !heard.Load(); time.Sleep(time.Millisecond) {
+	for name, received := range came {
+		for end := time.Now().Add(patience); !received.Load(); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s is shown nothing", name)
 			}

@@ -380,7 +380,8 @@ func (l *lab) land() {
 			return false
 		}
 		after := l.log[k:]
-		landed := slices.Index(after, "the guard has landed: least thrust (on request); ~/reset_guard gives the word back to the policy")
+		landed := slices.Index(after, "the guard has landed: least thrust (on request); "+
+			"~/reset_guard gives control authority back to the policy")
 		return landed > 0 && slices.Contains(after[landed:], "the policy flies again")
 	})
 	l.change("deactivate")

@@ -313,7 +313,7 @@ func FuzzAssembler(f *testing.F) {
 		check := func(rows []AlignedRow) {
 			for _, r := range rows {
 				s := r.Step.State
-				if !(math.Abs(s.Q.Norm()-1) < 1e-9) || !r.Step.Command.Finite() {
+				if !(math.Abs(s.Q.Norm()-1) < 1e-9) || !finite(r.Step.Command) {
 					t.Fatalf("row %+v", r)
 				}
 				if r.Segment == last.Segment && r.Stamp != last.Stamp+20e6 || r.Segment < last.Segment ||

@@ -184,7 +184,7 @@ func (b *reading) suggestHover(err error) error {
 	}
 	sum, n := 0.0, 0
 	eerr := b.each(func(m *bag.Message) {
-		if c, derr := d.Decode(m.Data); derr == nil && c.Command.Finite() {
+		if c, derr := d.Decode(m.Data); derr == nil && finite(c.Command) {
 			sum += c.Command.Thrust / quad.Gravity
 			n++
 		}

@@ -32,7 +32,7 @@ type timeline struct {
 
 // add takes a command into its place. One with the stamp of another replaces it.
 func (l *timeline) add(at int64, c quad.Command) {
-	if !c.Finite() {
+	if !finite(c) {
 		l.invalid++
 		return
 	}
@@ -116,4 +116,9 @@ func (l *timeline) forget(at int64) {
 	if i := l.inForce(at); i > 0 {
 		l.list = slices.Delete(l.list, 0, i)
 	}
+}
+
+func finite(c quad.Command) bool {
+	sum := c.Thrust + c.Rates.X + c.Rates.Y + c.Rates.Z
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }

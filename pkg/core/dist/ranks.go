@@ -207,7 +207,8 @@ func Alike(g Group, key string, err error) error {
 	}
 	for rank, k := range all {
 		if k != all[0] {
-			return fmt.Errorf("rank %d does other work than rank 0: expected the same command, files and kernel (VND_KERNEL) on all", rank)
+			return fmt.Errorf("rank %d does other work than rank 0: expected the same command, files and kernel "+
+				"(VND_KERNEL) on all", rank)
 		}
 	}
 	return nil

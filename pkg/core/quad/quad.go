@@ -45,7 +45,7 @@ type Flight struct {
 	First    []int    // row of the recording with which each segment begins, from 0; nil where segments hold every row
 }
 
-// Follows reports whether a row at next continues, with room for jitter of half a Δt, a segment whose last row is at
+// Follows reports whether a row at next continues, with a tolerance of half a Δt, a segment whose last row is at
 // last; all in seconds. Where it does not there is a gap, and no window straddles it. NaN follows nothing.
 func Follows(last, next, dt float64) bool { return math.Abs(next-last-dt) <= dt/2 }
 

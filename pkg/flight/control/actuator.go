@@ -8,7 +8,7 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// remembered commands: MaxDelay rows of at most 0.1 s at 400 Hz, and one more.
+// maxRemembered commands: MaxDelay rows of at most 0.1 s at 400 Hz, and one more.
 const maxRemembered = quadrotor.MaxDelay*40 + 2
 
 // actuator is the lagged command that a model believes in, carried on from tick to tick. At one tick per row it is that

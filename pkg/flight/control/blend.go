@@ -7,15 +7,15 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// blend leads from what was to be flown before on to a course: a blend of the two, so that neither place nor velocity
-// jumps and what both keep out of, such as a fence, is kept out of.
+// blend leads from the reference flown before to a task reference: a weighted mean of the two, so that neither place
+// nor velocity jumps and what both keep out of, such as a fence, is kept out of.
 type blend struct {
 	from  func(t float64) quad.Reference // nil: there is nothing to lead from
 	since float64                        // s on the loop's clock; NaN before the first tick
 	over  float64                        // s
 }
 
-// What a join adds to the motions of both, at most: a policy is trained around its reference, and asks for more tilt
+// The most that a blend adds to the motions of both: a policy is trained around its reference, and asks for more tilt
 // than the guard allows where that jumps by a metre at two metres per second.
 const (
 	maxBlendSpeed        = 1.5 // m/s
@@ -25,7 +25,7 @@ const (
 	maxBlendTime         = 600 // s
 )
 
-// begin sees how long the way from t on to the references of `to` takes, and ends a join that is over.
+// begin sees how long the way from t on to the references of `to` takes, and ends a blend that is over.
 func (j *blend) begin(t float64, to func(t float64) quad.Reference) {
 	if j.from == nil {
 		return
@@ -68,7 +68,7 @@ func (j *blend) share(t float64) (s, rate, accel float64) {
 	return s, rate / j.over, accel / (j.over * j.over)
 }
 
-// at is the reference on the way, where b is that of the course.
+// at is the blended reference, where b is that of the task reference.
 func (j *blend) at(t float64, b quad.Reference) quad.Reference {
 	if j.from == nil || math.IsNaN(j.since) || t >= j.since+j.over {
 		return b

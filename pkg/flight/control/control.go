@@ -1,8 +1,8 @@
 // Package control is the control tick: motion capture to state, state, latent and reference to what the policy asks
 // for, and that to the command that goes out. It is for the node policy_controller, and for replays of what it flew.
 //
-// It knows no messages and no clock: times are handed in, in ns of one clock, so that the same input gives the same
-// commands to the last bit.
+// It imports neither messages nor clocks: times are handed in, in ns of one clock, so that the same input gives the
+// same commands to the last bit.
 package control
 
 import (
@@ -55,7 +55,7 @@ func (c *Config) Fence() (lo, hi so3.Vec3) {
 	return v(c.Guard.FenceMin), v(c.Guard.FenceMax)
 }
 
-// Nearby is how far from the beginning of its course a robot may be handed over, m.
+// MaxHandoverDistance is how far from the beginning of its task reference a robot may be handed over, m.
 const MaxHandoverDistance = 1.0
 
 // ReadyForHandover reports whether a policy that is to follow r can take over a robot: it flies, for no policy was
@@ -64,14 +64,14 @@ func (c *Config) ReadyForHandover(s *quad.State, r *quad.Reference) bool {
 	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= MaxHandoverDistance
 }
 
-// Sample is a sample of motion capture, or of another estimator.
+// Sample is a state from motion capture, or of another estimator.
 type Sample struct {
 	Stamp       int64 // ns
 	State       quad.State
 	HasVelocity bool // V is measured too
 }
 
-// Latent is what an encoder said of the condition. Nobody writes to Mean afterwards.
+// Latent is an encoder's estimate of the condition. Nobody writes to Mean afterwards.
 type Latent struct {
 	Stamp   int64 // of the newest state behind it, ns
 	Bundle  string
@@ -79,7 +79,7 @@ type Latent struct {
 	Novelty float32   // 0 known … 1 unknown
 }
 
-// seconds is a time as the rooms below count it: since the origin, so that float64 resolves it.
+// seconds is a time in the packages below: since the origin, so that float64 resolves it.
 func seconds(ns, origin int64) float64 { return float64(ns-origin) / 1e9 }
 
 // TicksPerRow is how many ticks at a rate (Hz) a row of Δt (s) lasts. The error is that of a parameter rate.

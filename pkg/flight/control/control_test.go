@@ -32,7 +32,7 @@ func readBundle(t testing.TB, name string) *bundle.Bundle {
 	return b
 }
 
-func craft(t testing.TB, name string, rate float64) *LoadedPolicy {
+func loadedPolicy(t testing.TB, name string, rate float64) *LoadedPolicy {
 	t.Helper()
 	c, err := LoadPolicy(readBundle(t, name), quadrotor.Name, rate)
 	if err != nil {
@@ -41,7 +41,7 @@ func craft(t testing.TB, name string, rate float64) *LoadedPolicy {
 	return c
 }
 
-func course(t testing.TB, task string) *TaskReference {
+func taskReference(t testing.TB, task string) *TaskReference {
 	t.Helper()
 	c, err := NewTaskReference(task, nil)
 	if err != nil {
@@ -85,8 +85,8 @@ func newClosed(t testing.TB, c Config, name string) *closed {
 	f := &closed{t: t, loop: newLoop(t, c), pace: NewScheduler(c.Period()), sim: s, tick: NewTickRecord(),
 		command: quad.Command{Thrust: quad.Gravity}}
 	f.encode(name, c.Rate)
-	f.loop.SetPolicy(craft(t, name, c.Rate))
-	f.loop.SetReference(course(t, "hover"))
+	f.loop.SetPolicy(loadedPolicy(t, name, c.Rate))
+	f.loop.SetReference(taskReference(t, "hover"))
 	return f
 }
 
@@ -161,7 +161,7 @@ func TestHoverThroughASwap(t *testing.T) {
 		f := newClosed(t, config, "a.vnd")
 		f.advance(4, nil)
 		f.encode("b.vnd", c.rate)
-		f.loop.SetPolicy(craft(t, "b.vnd", c.rate))
+		f.loop.SetPolicy(loadedPolicy(t, "b.vnd", c.rate))
 		at := len(f.ticks)
 		f.advance(4, nil)
 		if n := float64(len(f.ticks)); math.Abs(n-8*c.rate) > 0.02*8*c.rate || f.sim.Crashed() || f.off() > 0.1 ||
@@ -235,23 +235,23 @@ func TestNoSamples(t *testing.T) {
 	}
 }
 
-// Nothing goes out before there is a state, a craft and a course.
+// Nothing goes out before there is a state, a policy and a task reference.
 func TestNothingToFly(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.loop.policy, f.loop.runner = nil, nil
 	f.advance(0.5, nil)
 	if len(f.ticks) != 0 {
-		t.Error("ticks without a craft")
+		t.Error("ticks without a policy")
 	}
-	f.loop.SetPolicy(craft(t, "a.vnd", 50))
+	f.loop.SetPolicy(loadedPolicy(t, "a.vnd", 50))
 	f.loop.task = nil
 	f.advance(0.5, nil)
 	if len(f.ticks) != 0 {
-		t.Error("ticks without a course")
+		t.Error("ticks without a task reference")
 	}
 	l := newLoop(t, defaults())
-	l.SetPolicy(craft(t, "a.vnd", 50))
-	l.SetReference(course(t, "hover"))
+	l.SetPolicy(loadedPolicy(t, "a.vnd", 50))
+	l.SetReference(taskReference(t, "hover"))
 	if _, ok := l.Tick(epoch); ok {
 		t.Error("a tick without a state")
 	}
@@ -334,16 +334,16 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
-	c := craft(t, "a.vnd", 200)
+	c := loadedPolicy(t, "a.vnd", 200)
 	if !c.TrainedFor("hover") || !c.TrainedFor("track") || c.TrainedFor("land") || c.Looks() != 5 || c.Latent() != 4 {
 		t.Errorf("%+v", c)
 	}
 }
 
-func TestCourses(t *testing.T) {
+func TestTaskReferences(t *testing.T) {
 	for _, task := range []string{"hover", "track", "land"} {
 		lo, hi := new(Config).fenceOf()
-		if err := reference.Check(course(t, task).Path, lo, hi); err != nil {
+		if err := reference.Check(taskReference(t, task).Path, lo, hi); err != nil {
 			t.Error(err)
 		}
 	}
@@ -410,24 +410,24 @@ func TestAllocatesNothing(t *testing.T) {
 func TestSwapAllocatesNothing(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(1, nil)
-	crafts := []*LoadedPolicy{craft(t, "a.vnd", 50), craft(t, "b.vnd", 50)}
+	policies := []*LoadedPolicy{loadedPolicy(t, "a.vnd", 50), loadedPolicy(t, "b.vnd", 50)}
 	m := Sample{Stamp: f.ticks[len(f.ticks)-1].Stamp, State: f.ticks[len(f.ticks)-1].State}
 	k := 0
 	if n := testing.AllocsPerRun(200, func() {
 		k++
-		f.loop.SetPolicy(crafts[k%2])
+		f.loop.SetPolicy(policies[k%2])
 		for range 4 {
 			m.Stamp += 5e6
 			f.loop.AddSample(&m)
 		}
-		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Policy() != crafts[k%2] {
+		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Policy() != policies[k%2] {
 			t.Fatal("no tick")
 		}
 		f.loop.Record(&f.tick)
 	}); n != 0 {
 		t.Errorf("%v allocations per swap", n)
 	}
-	if f.tick.Bundle != crafts[k%2].ID || f.loop.Guard().Stage() != guard.Policy {
+	if f.tick.Bundle != policies[k%2].ID || f.loop.Guard().Stage() != guard.Policy {
 		t.Errorf("%s flies, %v", f.tick.Bundle, f.loop.Guard().Stage())
 	}
 }
@@ -468,7 +468,7 @@ func TestTasksInFlight(t *testing.T) {
 	f := newClosed(t, defaults(), "b.vnd")
 	f.advance(3, nil)
 	for k := range 12 {
-		f.loop.SetReference(course(t, "track"))
+		f.loop.SetReference(taskReference(t, "track"))
 		f.advance(6+eight*float64(k)/12, nil)
 		from, far := len(f.ticks), point(-.5+float64(k%2), .3, 1.2)
 		f.loop.SetReference(far)

@@ -38,8 +38,8 @@ func newHanded(t *testing.T, place so3.Vec3) *handed {
 	}
 	c := defaults()
 	h := &handed{t: t, v: v, loop: newLoop(t, c), pace: NewScheduler(c.Period())}
-	h.loop.SetPolicy(craft(t, "a.vnd", c.Rate))
-	h.loop.SetReference(course(t, "hover"))
+	h.loop.SetPolicy(loadedPolicy(t, "a.vnd", c.Rate))
+	h.loop.SetReference(taskReference(t, "hover"))
 	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"), quadrotor.Kind)
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		begun := len(h.ticks)
 		for i := range h.ticks {
 			k := &h.ticks[i]
-			if poised := settings.ReadyForHandover(&k.State, &k.Reference[0]); k.Stage != guard.NotOffboard ||
-				poised != (k.Cause == guard.None) || k.LatentStamp != 0 ||
+			if ready := settings.ReadyForHandover(&k.State, &k.Reference[0]); k.Stage != guard.NotOffboard ||
+				ready != (k.Cause == guard.None) || k.LatentStamp != 0 ||
 				k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
 				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause,
 					k.LatentStamp, k.Actuator)
@@ -150,10 +150,10 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 	}
 }
 
-// A course waits at its beginning until commands are followed.
-func TestCourseWaits(t *testing.T) {
+// A task reference waits at its beginning until commands are followed.
+func TestTaskReferenceWaits(t *testing.T) {
 	h := newHanded(t, so3.Vec3{Z: 1})
-	h.loop.SetReference(course(t, "track"))
+	h.loop.SetReference(taskReference(t, "track"))
 	h.loop.SetEngaged(false)
 	h.fly(1)
 	begin := h.ticks[0].Reference[0]
@@ -167,8 +167,8 @@ func TestCourseWaits(t *testing.T) {
 	}
 }
 
-// Followed from the ground on, or far from its course, a robot is not flung: it stays where it is under the guard, also
-// where that is said a second late; and taken back, and brought near, it is handed over as ever.
+// Followed from the ground on, or far from its task reference, a robot is not flung: it stays where it is under the
+// guard, also where that is said a second late; and taken back, and brought near, it is handed over as ever.
 func TestKeepsFarRobots(t *testing.T) {
 	for _, c := range []struct {
 		place so3.Vec3

@@ -60,8 +60,8 @@ func New(c Config) (*Loop, error) {
 	return l, nil
 }
 
-// SetPolicy flies a craft from the next tick on. What was commanded so far is kept where the other's policy is of the
-// same kind. After the first it allocates nothing.
+// SetPolicy runs a policy from the next tick on. Past commands are kept where the policy before was of the same
+// kind. After the first it allocates nothing.
 func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	if l.runner != nil {
 		l.runner.Swap(c.buffers, c.dt)
@@ -72,8 +72,7 @@ func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	l.policy = c
 }
 
-// SetReference takes up a course at the next tick. In flight the reference goes over to it from that of the course
-// before.
+// SetReference takes up a task reference at the next tick. In flight a blend leads over from the one before.
 func (l *Loop) SetReference(c *TaskReference) {
 	if before := l.task; before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped {
 		c.blend = blend{from: before.at, since: math.NaN()}
@@ -81,7 +80,7 @@ func (l *Loop) SetReference(c *TaskReference) {
 	l.task = c
 }
 
-// Reset gives the policy the word back. It begins where the robot is.
+// Reset returns control authority to the policy. It begins where the robot is.
 func (l *Loop) Reset() error {
 	if err := l.guard.Reset(); err != nil || l.task == nil || !l.tripped {
 		return err
@@ -93,7 +92,7 @@ func (l *Loop) Reset() error {
 
 func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 
-// AddSample takes a sample and reports whether the state is now that of its stamp. A doubtful sample is none.
+// AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
 func (l *Loop) AddSample(m *Sample) bool {
 	l.setOrigin(m.Stamp)
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
@@ -134,7 +133,7 @@ func (l *Loop) setOrigin(ns int64) {
 // control authority if commands are followed from such a place on.
 func (l *Loop) SetEngaged(engaged bool) { l.notOffboard = !engaged }
 
-// SetLatent takes what an encoder said. Tick judges whether it can be used.
+// SetLatent takes an encoder's latent. Tick decides whether it is usable.
 func (l *Loop) SetLatent(z *Latent) {
 	if len(z.Mean) > maxLatent {
 		return
@@ -144,7 +143,7 @@ func (l *Loop) SetLatent(z *Latent) {
 	l.latent.Mean = mean
 }
 
-// Tick returns the command that goes out at now (ns); false before there is a state, a craft and a course.
+// Tick returns the command that goes out at now (ns); false before there is a state, a policy and a task reference.
 func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	if !l.ready || l.policy == nil || l.task == nil {
 		return quad.Command{}, false
@@ -166,8 +165,8 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	return l.sent, true
 }
 
-// continuity begins a new course, and has the policy forget what it commanded where that is not what was flown: after a
-// gap, a clock set back or a time under the guard's law.
+// continuity begins a new task reference, and has the policy forget what it commanded where that is not what was flown:
+// after a gap, a clock set back or a time under the guard's law.
 func (l *Loop) continuity(t float64) {
 	if math.IsNaN(l.task.start) || l.notOffboard {
 		l.task.start = t
@@ -206,8 +205,8 @@ func (l *Loop) Guard() *guard.Guard { return l.guard }
 func (l *Loop) Policy() *LoadedPolicy         { return l.policy }
 func (l *Loop) TaskReference() *TaskReference { return l.task }
 
-// SetOrigin has a loop that has seen nothing count its times from the second of an instant, ns: that of the first
-// sample, where the sample itself is not at hand.
+// SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
+// where the sample itself is not at hand.
 func (l *Loop) SetOrigin(ns int64) { l.setOrigin(ns) }
 
 // OverrideLastCommand has c taken for what the policy asked for in the last tick: by who knows what was flown.

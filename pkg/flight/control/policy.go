@@ -10,8 +10,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// LoadedPolicy is a bundle made ready to fly: all that takes time, takes memory or may fail has been done. One Loop
-// flies it.
+// LoadedPolicy is a bundle ready to fly: what takes time or memory, or may fail, has been done. One Loop flies it.
 type LoadedPolicy struct {
 	ID    string
 	Tasks []string // that its policy was trained for

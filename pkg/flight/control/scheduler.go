@@ -1,7 +1,7 @@
 package control
 
 // Scheduler says when a tick is due: at the samples nearest to a grid of the period and, where none come, by the clock,
-// so that the guard has its word also when the state is missing. Times are ns.
+// so that the guard commands also when the state is missing. Times are ns.
 type Scheduler struct {
 	period int64
 	due    int64 // on the samples' stamps
@@ -10,7 +10,7 @@ type Scheduler struct {
 	missed uint64
 }
 
-// NewScheduler makes one tick due every period ns.
+// NewScheduler schedules one tick every period ns.
 func NewScheduler(period int64) Scheduler { return Scheduler{period: period} }
 
 // DueAtSample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.

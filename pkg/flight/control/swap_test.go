@@ -12,12 +12,12 @@ import (
 // begun where the old one's had come to.
 func TestSwapTakesTheNewActuator(t *testing.T) {
 	c := defaults()
-	first, second := craft(t, "a.vnd", c.Rate), craft(t, "b.vnd", c.Rate)
+	first, second := loadedPolicy(t, "a.vnd", c.Rate), loadedPolicy(t, "b.vnd", c.Rate)
 	first.actuator = quadrotor.Actuator{ThrustGain: 1, RateGain: 1, ThrustLag: 0.2, RateLag: 0.2}
 	second.actuator = quadrotor.Actuator{ThrustGain: 0.8, RateGain: 1.2, ThrustLag: 0.02, RateLag: 0.05}
 	l, want := newLoop(t, c), actuator{}
 	want.hover()
-	l.SetReference(course(t, "hover"))
+	l.SetReference(taskReference(t, "hover"))
 	tick := NewTickRecord()
 	const row = 20_000_000 // ns
 	for k := range 40 {

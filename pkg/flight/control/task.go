@@ -15,7 +15,7 @@ type TaskReference struct {
 	Path reference.Reference
 
 	at        func(t float64) quad.Reference // t on the loop's clock, s
-	unblended func(t float64) quad.Reference // the same without the join
+	unblended func(t float64) quad.Reference // the same without the transition blend
 	start     float64                        // NaN before the first tick
 	blend     blend
 }

@@ -5,7 +5,7 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// TickRecord is all that there is to know of one tick.
+// TickRecord is what one tick saw and did.
 type TickRecord struct {
 	Seq         uint64 // from 0
 	Stamp       int64  // of State, ns
@@ -50,10 +50,10 @@ func (l *Loop) Record(t *TickRecord) {
 	t.Stage, t.Cause = l.guard.Stage(), l.guard.Tripped()
 }
 
-// mostLooks is how far a policy may look ahead, in points.
+// maxLookaheads is how far a policy may look ahead, in points.
 const maxLookaheads = 50
 
-// NewTickRecord is a tick with room for whatever is flown.
+// NewTickRecord is a record with capacity for whatever is flown.
 func NewTickRecord() TickRecord {
 	return TickRecord{Reference: make([]quad.Reference, 0, maxLookaheads), Latent: make([]float32, 0, maxLatent)}
 }

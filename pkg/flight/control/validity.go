@@ -8,12 +8,12 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Validity is why a sample cannot be the state of the robot, so that nobody flies it.
+// Validity says whether a sample can be the state of the robot, and else why not: an invalid one is never flown.
 type Validity uint8
 
-// Doubts; the first of this order counts.
+// Validities; of several faults the first in this order is reported.
 const (
-	Valid       Validity = iota // none: the sample may be the state
+	Valid       Validity = iota // the sample can be the state
 	NotFinite                   // its position is no number
 	NotUnit                     // its quaternion has not unit norm
 	NoVelocity                  // an odometry without a finite twist
@@ -29,7 +29,7 @@ const (
 	upsideDown      = -0.5 // upward part of the body's z axis
 )
 
-// validity judges a sample. flown is whether there was a tick already: in flight a robot may be upside down.
+// validity checks a sample. flown is whether there was a tick already: in flight a robot may be upside down.
 func (c *Config) validity(m *Sample, flown bool) Validity {
 	p := m.State.P
 	switch sum := p.X + p.Y + p.Z; {
@@ -77,9 +77,11 @@ func (c *Config) ExplainInvalid(topic string, m *Sample, d Validity) string {
 		return fmt.Sprintf("topic %s: %s is far outside the geofence, expected metres within ±%g%s", topic, at,
 			c.reach(), hint)
 	case BelowGround:
-		return fmt.Sprintf("topic %s: %s is below the ground at %g m (guard.ground), expected z up; mocap_frame is ned where z points down", topic, at, c.Guard.Ground)
+		return fmt.Sprintf("topic %s: %s is below the ground at %g m (guard.ground), expected z up; mocap_frame is "+
+			"ned where z points down", topic, at, c.Guard.Ground)
 	case UpsideDown:
-		return fmt.Sprintf("topic %s: the body's z axis is (%.2f, %.2f, %.2f) before the flight, expected up; mocap_frame is ned where body axes are forward, right, down", topic, up.X, up.Y, up.Z)
+		return fmt.Sprintf("topic %s: the body's z axis is (%.2f, %.2f, %.2f) before the flight, expected up; "+
+			"mocap_frame is ned where body axes are forward, right, down", topic, up.X, up.Y, up.Z)
 	}
 	return ""
 }

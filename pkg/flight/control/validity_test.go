@@ -34,7 +34,8 @@ func TestDoubts(t *testing.T) {
 		"no quaternion":    {pose(0, 0, 1, so3.Quat{W: math.NaN()}), NotUnit, "a quaternion of norm NaN"},
 		"without velocity": {silent, NoVelocity, "the twist's velocity is not finite"},
 		"millimetres": {pose(120, -80, 1000, so3.Identity()), TooFar,
-			"position (120, -80, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
+			"position (120, -80, 1000) m is far outside the geofence, expected metres within ±4; are these " +
+				"millimetres?"},
 		"geocentric": {pose(4.1e6, 6e5, 4.8e6, so3.Identity()), TooFar, "expected metres within ±4"},
 		"z down": {pose(0, 0, -1.2, so3.Identity()), BelowGround,
 			"position (0, 0, -1.2) m is below the ground at 0 m (guard.ground), expected z up; mocap_frame is ned"},

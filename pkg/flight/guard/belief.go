@@ -26,14 +26,14 @@ type belief struct {
 // windMemory is the time constant of the wind's estimate, s.
 const windMemory = 1.0
 
-// longest time over which dead reckoning is held against a measurement, s.
+// maxReckoning is the longest time over which dead reckoning is held against a measurement, s.
 const maxReckoning = 0.2
 
 func newBelief(c *Config) belief {
 	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1)}
 }
 
-// update looks at a valid state of a new stamp, under the command sent last, and reports whether it is believed.
+// update tests a valid state of a new stamp, under the command sent last, and reports whether it is believed.
 func (b *belief) update(s *quad.State, stamp float64, sent quad.Command) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp

@@ -7,7 +7,7 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// check looks at everything, tripped or not, and returns the first thing that is wrong.
+// check tests everything, tripped or not, and returns the first thing that is wrong.
 func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 	found := g.checkState(in, dt)
 	if missed {
@@ -69,7 +69,7 @@ func (g *Guard) updateBelief(in *Input) {
 	}
 }
 
-// checkMotion looks at the robot's motion.
+// checkMotion tests the robot's motion.
 func (g *Guard) checkMotion() Cause {
 	s := &g.belief.state
 	switch {
@@ -85,7 +85,7 @@ func (g *Guard) checkMotion() Cause {
 	return None
 }
 
-// checkCommand looks at the policy's command.
+// checkCommand tests the policy's command.
 func (g *Guard) checkCommand(c quad.Command, dt float64) Cause {
 	if !c.Finite() {
 		return NotFinite

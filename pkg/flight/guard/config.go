@@ -37,7 +37,8 @@ func newBox(lo, hi []float64) (box, error) {
 	}
 	for i, axis := range []string{"x", "y", "z"} {
 		if !(lo[i]+2*inset < hi[i]) {
-			return box{}, fmt.Errorf("fence_min and fence_max: %s from %g to %g m, expected more than %g m between them", axis, lo[i], hi[i], 2*inset)
+			return box{}, fmt.Errorf("fence_min and fence_max: %s from %g to %g m, expected more than %g m between "+
+				"them", axis, lo[i], hi[i], 2*inset)
 		}
 	}
 	return box{so3.Vec3{X: lo[0], Y: lo[1], Z: lo[2]}, so3.Vec3{X: hi[0], Y: hi[1], Z: hi[2]}}, nil

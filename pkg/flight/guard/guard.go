@@ -17,8 +17,8 @@ type Input struct {
 	Command     quad.Command // what the policy asks for
 	NotOffboard bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 
-	// Unpoised says that no policy can take over from State: it stands, or is far from its course. It counts until
-	// commands are followed, and in the first tick in which they are.
+	// NotReady says that no policy can take over from State: the robot stands, or is far from its task reference. It
+	// counts until commands are followed, and in the first tick in which they are.
 	NotReady bool
 }
 
@@ -97,7 +97,7 @@ func (g *Guard) Tick(in *Input) quad.Command {
 }
 
 // standBy sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no
-// flight of the policy, and neither does a hand-over that was none; one that tripped the guard in a flight before goes
+// flight of the policy, and neither does an attempted handover; one that tripped the guard in a flight before goes
 // on, and so does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where
 // it holds, or lands, when commands are followed again.
 func (g *Guard) standBy() {
@@ -135,8 +135,8 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	return min(dt, g.config.MaxGap), dt > g.config.MaxGap
 }
 
-// trip takes the last word from the policy. A robot that stands is not made to fly: its motors stop, until a reset or,
-// where only the state was missing, until it comes.
+// trip takes control authority from the policy. A robot that stands is not made to fly: its motors stop, until a reset
+// or, where only the state was missing, until it comes.
 func (g *Guard) trip(c Cause) {
 	g.cause, g.heldFor, g.limited = c, 0, false
 	g.law.Reset()
@@ -150,7 +150,7 @@ func (g *Guard) trip(c Cause) {
 	g.hold()
 }
 
-// airborne is the height above the ground, m, and groundSpeed the speed, m/s, from which on a robot flies.
+// minFlightHeight is the height above the ground, m, and minFlightSpeed the speed, m/s, from which on a robot flies.
 const (
 	minFlightHeight = 0.2
 	minFlightSpeed  = 0.5
@@ -163,7 +163,7 @@ func (c *Config) Flying(s *quad.State) bool {
 	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
 }
 
-// hold anchors the law where the robot can stop, inside the fence and off the ground.
+// hold sets the law's hold point where the robot can stop, inside the fence and off the ground.
 func (g *Guard) hold() {
 	s := &g.belief.state
 	g.holdPoint = g.fence.inside(g.config.stoppingPoint(s), inset)
@@ -243,7 +243,7 @@ func (g *Guard) Violation() Cause { return g.violation }
 // Count is how often something went wrong: from a tick without it to one with it.
 func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 
-// Trip takes the last word from the policy on request: the law holds, then lands.
+// Trip takes control authority from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() {
 	if !g.latched {
 		g.trip(Requested)
@@ -259,7 +259,7 @@ func (g *Guard) Land() {
 	}
 }
 
-// Reset gives the last word back to the policy from the next tick on, or once commands are followed. It refuses while
+// Reset returns control authority to the policy from the next tick on, or once commands are followed. It refuses while
 // anything is wrong, but for the place of a hand-over, which is looked at when that comes.
 func (g *Guard) Reset() error {
 	switch {

@@ -430,13 +430,13 @@ func BenchmarkGuard(b *testing.B) {
 
 // While commands are not followed nothing latches and nothing lands: a breach is told of, the law would hold where the
 // robot is by then, and all is well when the breach is over. What tripped in a flight before stays tripped.
-func TestAside(t *testing.T) {
+func TestNotOffboard(t *testing.T) {
 	for _, b := range breaches {
 		t.Run(b.name, func(t *testing.T) {
 			g := newGuard(t, func(c *Config) { c.FenceMax, c.Hold = []float64{4, 0.1, 8}, 0.1 })
-			tick := func(k int, aside bool, spoil func(*Input)) quad.Command {
+			tick := func(k int, notOffboard bool, spoil func(*Input)) quad.Command {
 				in := hovering(k)
-				in.NotOffboard = aside
+				in.NotOffboard = notOffboard
 				spoil(&in)
 				return g.Tick(&in)
 			}
@@ -477,7 +477,7 @@ func TestAside(t *testing.T) {
 }
 
 // The limits may be asked for as long as nobody follows: on the ground a policy does.
-func TestAsksForLimitsAside(t *testing.T) {
+func TestAsksForLimitsWhileNotOffboard(t *testing.T) {
 	g := newGuard(t)
 	for k := range 200 {
 		in := hovering(k)
@@ -491,7 +491,7 @@ func TestAsksForLimitsAside(t *testing.T) {
 
 // A landing that is asked for while commands are not followed comes when they are: beside a breach that would pass,
 // from a policy that is well, of a guard that tripped before, and of a robot that stood on the ground.
-func TestLandsAside(t *testing.T) {
+func TestLandsWhileNotOffboard(t *testing.T) {
 	for name, c := range map[string]struct {
 		before  func(*Guard)
 		spoil   func(*Input)
@@ -510,9 +510,9 @@ func TestLandsAside(t *testing.T) {
 	} {
 		g := newGuard(t)
 		c.before(g)
-		tick := func(k int, aside bool, spoil func(*Input)) {
+		tick := func(k int, notOffboard bool, spoil func(*Input)) {
 			in := hovering(k)
-			in.NotOffboard = aside
+			in.NotOffboard = notOffboard
 			spoil(&in)
 			g.Tick(&in)
 		}
@@ -544,7 +544,7 @@ func TestLandsAside(t *testing.T) {
 }
 
 // A reset is refused while anything is wrong, also where the guard lets go by itself when that is over.
-func TestResetAside(t *testing.T) {
+func TestResetWhileNotOffboard(t *testing.T) {
 	for _, b := range breaches {
 		g := newGuard(t, func(c *Config) { c.FenceMax = []float64{4, 0.1, 8} })
 		if err := g.Reset(); err == nil || !strings.Contains(err.Error(), "there is no state") {
@@ -577,9 +577,9 @@ func TestUnpoised(t *testing.T) {
 		stage Stage
 	}{"far": {1, Hold}, "on the ground": {0.02, Off}} {
 		g := newGuard(t)
-		tick := func(k int, aside, unpoised bool) quad.Command {
+		tick := func(k int, notOffboard, unpoised bool) quad.Command {
 			in := hovering(k)
-			in.State.P.Z, in.NotOffboard, in.NotReady = c.z, aside, unpoised
+			in.State.P.Z, in.NotOffboard, in.NotReady = c.z, notOffboard, unpoised
 			return g.Tick(&in)
 		}
 		for k := range 20 {

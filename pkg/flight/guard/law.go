@@ -1,5 +1,5 @@
-// Package guard owns the last word between a policy and the vehicle. It is for the node policy_controller, and for
-// closed loops in simulation.
+// Package guard decides which command goes to the vehicle: the policy's, or that of its own control law. It is for the
+// node policy_controller, and for closed loops in simulation.
 //
 // It stands on quad and so3 alone: a guard built of the parts that it watches would fail together with them.
 package guard
@@ -51,7 +51,7 @@ func NewLaw(g Gains, l quad.Limits) (*Law, error) {
 // Reset forgets the integral.
 func (l *Law) Reset() { l.last, l.integral = math.NaN(), so3.Vec3{} }
 
-// longest time that the integral counts at once, s: over a gap the error is not known.
+// maxIntegralStep is the longest time that the integral counts at once, s: over a gap the error is not known.
 const maxIntegralStep = 0.1
 
 // Track returns the command for the state s at time t (s) that leads to r. Without a usable state or reference it keeps
@@ -77,7 +77,7 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 	return l.limits.Clip(c)
 }
 
-// lightest is the least lift that the law plans with, as a share of the weight: below it the direction of thrust, hence
+// minLift is the least lift that the law plans with, as a share of the weight: below it the direction of thrust, hence
 // the attitude, would hang on noise.
 const minLift = 0.3
 

@@ -54,7 +54,7 @@ const (
 	Speed           // faster than allowed
 	NotFinite       // the policy's command is not finite
 	Saturated       // the policy asked for the limits or more for too long
-	Requested       // someone asked for it: Trip and Land
+	Requested       // requested: Trip and Land
 	NotReady        // handed over where no policy can take over
 	causeCount
 )

@@ -29,12 +29,13 @@ type Encoder struct {
 // is not used, see At. Before the first Swap nothing is encoded.
 func New(every int, maxAge float64) (*Encoder, error) {
 	if every < 1 || !(maxAge > 0) {
-		return nil, fmt.Errorf("latent: %d ticks per row and latents of at most %g s, expected at least 1 and a positive age", every, maxAge)
+		return nil, fmt.Errorf("latent: %d ticks per row and latents of at most %g s, expected at least 1 and a "+
+			"positive age", every, maxAge)
 	}
 	return &Encoder{every: every, maxAge: maxAge}, nil
 }
 
-// Swap has r read from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are
+// Swap encodes by r from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are
 // made elsewhere; one that was in use before may come back.
 func (e *Encoder) Swap(r *LoadedModel) {
 	before, old := e.rows, e.loaded

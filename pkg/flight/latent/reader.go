@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// LoadedModel is a model with the room that it takes to read one window.
+// LoadedModel is a model with the buffers to encode one window.
 type LoadedModel struct {
 	model *vnd.Model[float32]
 	robot quadrotor.Robot
@@ -27,7 +27,7 @@ type LoadedModel struct {
 	zs           []float32 // [T][Z] the same in each
 	x            []float32 // [T][X]
 	y, mean      []float32 // [T][U] of a member, of all
-	residuals    []float32 // [T][U] leftovers in the world
+	residuals    []float32 // [T][U] residuals in the world
 	novelty      float32
 	noveltyKnown bool // novelty is of this window
 }

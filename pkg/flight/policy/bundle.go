@@ -55,7 +55,8 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 		return nil, err
 	}
 	if o := c.Observation; o.Looks < 1 || o.Looks > 50 || !(o.Ahead >= 0 && o.Ahead <= 5) || o.Past < 1 || o.Past > 50 {
-		return nil, fmt.Errorf("bundle %s: policy with %d look-aheads to %g s and %d past actions, want 1 to 50, 0 to 5 s, 1 to 50", b.ID, o.Looks, o.Ahead, o.Past)
+		return nil, fmt.Errorf("bundle %s: policy with %d look-aheads to %g s and %d past actions, want 1 to 50, 0 "+
+			"to 5 s, 1 to 50", b.ID, o.Looks, o.Ahead, o.Past)
 	}
 	if z := b.Dimensions["latent"]; c.Latent < 0 || z > 0 && c.Latent > 0 && c.Latent != z {
 		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, the model's has %d", b.ID, c.Latent, z)
@@ -65,7 +66,8 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 		return nil, fmt.Errorf("bundle %s: policy: %w", b.ID, err)
 	}
 	if c.Net.Inputs != p.Net.Inputs || c.Net.Actions != p.Net.Actions {
-		return nil, fmt.Errorf("bundle %s: policy with %d inputs and %d actions, its observation and robot have %d and %d",
+		return nil, fmt.Errorf("bundle %s: policy with %d inputs and %d actions, its observation and robot have %d "+
+			"and %d",
 			b.ID, c.Net.Inputs, c.Net.Actions, p.Net.Inputs, p.Net.Actions)
 	}
 	for _, t := range p.Net.Tensors() {

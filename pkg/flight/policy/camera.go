@@ -79,7 +79,8 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 		return nil, fmt.Errorf("camera.width %g and camera.height %g rad, expected more than 0 and less than π",
 			c.Width, c.Height)
 	case !(c.Noise >= 0 && c.Dropout >= 0 && c.Dropout <= 1 && c.Delay >= 0 && c.Delay <= maxDelay && c.Stale > 0):
-		return nil, fmt.Errorf("camera with noise %g, dropout %g, delay %d, stale %g, expected none below 0, a dropout up to 1 and a delay up to %d",
+		return nil, fmt.Errorf("camera with noise %g, dropout %g, delay %d, stale %g, expected none below 0, a "+
+			"dropout up to 1 and a delay up to %d",
 			c.Noise, c.Dropout, c.Delay, c.Stale, maxDelay)
 	}
 	p := &Pinhole[F]{n: c.Count(), wide: F(math.Tan(c.Width / 2)), high: F(math.Tan(c.Height / 2))}

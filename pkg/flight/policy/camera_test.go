@@ -99,9 +99,9 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestPilotSeesFeatures: in flight a policy that sees features gets what training
+// TestRunnerSeesFeatures: in flight a policy that sees features gets what training
 // would have given it, wherever the robot says that it is; old frames go dark.
-func TestPilotSeesFeatures(t *testing.T) {
+func TestRunnerSeesFeatures(t *testing.T) {
 	o, l := defaults(t)
 	o.Camera = someCamera()
 	p := policyThatSees(t, o, l, 0)
@@ -150,23 +150,24 @@ func TestPilotSeesFeatures(t *testing.T) {
 		{"anew", func(f *Runner) { f.AddFrame(1, frame); f.Reset() }, 1, dark},
 		{"another policy with the same camera",
 			func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(policyThatSees(t, o, l, 2)); f.SetPolicy(p) }, 1, seen},
-		{"a policy without a camera in between", func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(somePolicy(t, 0)); f.SetPolicy(p) },
+		{"a policy without a camera in " +
+			"between", func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(somePolicy(t, 0)); f.SetPolicy(p) },
 			1, dark},
 	} {
-		pilot := NewRunner(p, 0.02, stay)
-		c.sees(pilot)
+		runner := NewRunner(p, 0.02, stay)
+		c.sees(runner)
 		for _, at := range []so3.Vec3{{X: 3, Y: 4, Z: 5}, {X: -100}} {
 			s.P = at
-			pilot.past = NewRunner(p, 0.02, stay).past
-			got, want := pilot.Command(c.t, &s), want(c.want)
+			runner.past = NewRunner(p, 0.02, stay).past
+			got, want := runner.Command(c.t, &s), want(c.want)
 			if math.Abs(got.Thrust-want.Thrust)+got.Rates.Sub(want.Rates).Norm() > 1e-4 {
 				t.Errorf("%s: %+v in flight, %+v in training", c.name, got, want)
 			}
 		}
 	}
-	pilot := NewRunner(p, 0.02, stay)
+	runner := NewRunner(p, 0.02, stay)
 	now := 4.
-	if n := testing.AllocsPerRun(100, func() { now += 0.02; pilot.AddFrame(now, frame); pilot.Command(now, &s) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { now += 0.02; runner.AddFrame(now, frame); runner.Command(now, &s) }); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
 	blind := NewRunner(somePolicy(t, 0), 0.02, stay)

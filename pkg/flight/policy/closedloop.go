@@ -41,7 +41,7 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 }
 
 // UsesLatent reports whether the policy has a latent among its inputs that makes a
-// difference: one trained without a model only leaves room for it.
+// difference: one trained without a model only has inputs for it.
 func (p *Policy[F]) UsesLatent() bool {
 	first := p.Net.Tensors()[0]
 	weights := p.Net.Params[first.Offset:][:first.Size()]
@@ -53,7 +53,7 @@ func (p *Policy[F]) UsesLatent() bool {
 	return false
 }
 
-// ClosedLoopRunner flies a bundle in a loop without nodes as the nodes do: its policy, under
+// ClosedLoopRunner runs a bundle in a loop without nodes as the nodes do: its policy, under
 // the latent that its encoder makes of what was flown before this tick. It is a
 // quad.Controller for one goroutine, ticking once per Δt of the bundle.
 type ClosedLoopRunner struct {

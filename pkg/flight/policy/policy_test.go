@@ -174,15 +174,15 @@ func circle(t float64) quad.Reference {
 		V: so3.Vec3{X: -math.Sin(t), Y: math.Cos(t)}, Yaw: t}
 }
 
-// TestPilotSeesTheTrainingsObservation: in flight the policy gets what a batch of
+// TestRunnerSeesTheTrainingsObservation: in flight the policy gets what a batch of
 // the same states, references and actions would have given it, far from the
 // world's origin too.
-func TestPilotSeesTheTrainingsObservation(t *testing.T) {
+func TestRunnerSeesTheTrainingsObservation(t *testing.T) {
 	p := somePolicy(t, 3)
 	const dt = 0.02
-	pilot := NewRunner(p, dt, circle)
+	runner := NewRunner(p, dt, circle)
 	z := []float32{0.3, -1, 2}
-	pilot.SetLatent(z)
+	runner.SetLatent(z)
 	hover := p.Hover()
 	var past []float32
 	for range p.Observation.Past {
@@ -193,7 +193,7 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 		now := float64(k) * dt
 		s := quad.State{P: so3.Vec3{X: 1e4 + 0.5, Y: 0.1 * now, Z: 1.2}, Q: so3.FromEuler(0.1, -0.2, now),
 			V: so3.Vec3{X: now, Y: 1}}
-		got := pilot.Command(now, &s)
+		got := runner.Command(now, &s)
 
 		near := s
 		near.P.X -= 1e4
@@ -218,30 +218,30 @@ func TestPilotSeesTheTrainingsObservation(t *testing.T) {
 	}
 	s := quad.State{Q: so3.Identity()}
 	now := 1.
-	if n := testing.AllocsPerRun(100, func() { now += dt; pilot.Command(now, &s) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { now += dt; runner.Command(now, &s) }); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
 }
 
-// TestPilotTicksFaster: with eight ticks per Δt the past holds means over Δt.
-func TestPilotTicksFaster(t *testing.T) {
+// TestRunnerTicksFaster: with eight ticks per Δt the past holds means over Δt.
+func TestRunnerTicksFaster(t *testing.T) {
 	p := somePolicy(t, 0)
 	const dt, ticks = 0.02, 8
-	pilot := NewRunner(p, dt, circle)
+	runner := NewRunner(p, dt, circle)
 	s := quad.State{P: so3.Vec3{X: 1e4, Z: 1}, Q: so3.Identity()}
 	var mean [nU]float64
 	for k := range 10*ticks + 1 {
 		if k > 9*ticks-1 && k < 10*ticks {
 			s.P.Y = 0.01 * float64(k)
 		}
-		c := pilot.Command(float64(k)*dt/ticks, &s)
+		c := runner.Command(float64(k)*dt/ticks, &s)
 		if k >= 9*ticks && k < 10*ticks {
 			for j, u := range p.Action(c) {
 				mean[j] += float64(u) / ticks
 			}
 		}
 	}
-	youngest := pilot.past[len(pilot.past)-nU:]
+	youngest := runner.past[len(runner.past)-nU:]
 	for j, u := range youngest {
 		if math.Abs(float64(u)-mean[j]) > 1e-5 {
 			t.Errorf("past action %v, the mean of the last interval is %v", youngest, mean)
@@ -329,12 +329,12 @@ func BenchmarkTick(b *testing.B) {
 	}
 	hover := p.Hover()
 	p.Net.Init(rand.New(rand.NewPCG(1, 1)), hover[:])
-	pilot := NewRunner(p, 0.02, circle)
+	runner := NewRunner(p, 0.02, circle)
 	s := quad.State{Q: so3.Identity()}
 	now := 0.
 	for b.Loop() {
 		now += 0.02
-		pilot.Command(now, &s)
+		runner.Command(now, &s)
 	}
 }
 

@@ -28,8 +28,8 @@ type Runner struct {
 	u         [nU]float32
 }
 
-// Buffers is a policy with all that a Runner needs to fly it, made beforehand. It is
-// one pilot's at a time.
+// Buffers are a policy with all that a Runner needs to fly it, made beforehand. They are
+// one runner's at a time.
 type Buffers struct {
 	policy *Policy[float32]
 	z      []float32 // [Z]

@@ -19,7 +19,8 @@ func Check(r Reference, lo, hi so3.Vec3) error {
 			x, lo, hi float64
 		}{{"x", p.X, lo.X, hi.X}, {"y", p.Y, lo.Y, hi.Y}, {"z", p.Z, lo.Z, hi.Z}} {
 			if !(c.x >= c.lo && c.x <= c.hi) {
-				return fmt.Errorf("the reference (%s) leaves the geofence at t = %.2f s: %s is %.3f m, expected %g … %g m",
+				return fmt.Errorf("the reference (%s) leaves the geofence at t = %.2f s: %s is %.3f m, expected %g … "+
+					"%g m",
 					r.Spec().Kind(), t, c.axis, c.x, c.lo, c.hi)
 			}
 		}

@@ -20,7 +20,8 @@ func program(t *testing.T) (path, starts string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, starts = filepath.Join(dir, "learner"), filepath.Join(dir, "starts")
-	text := fmt.Sprintf("#!/bin/sh\ntrap 'echo end >> %s; exit 0' INT\necho $$ $1 >> %s\nwhile :; do sleep 0.05; done\n", starts, starts)
+	text := fmt.Sprintf("#!/bin/sh\ntrap 'echo end >> %s; exit 0' INT\necho $$ $1 >> %s\nwhile :; do sleep 0.05; "+
+		"done\n", starts, starts)
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}

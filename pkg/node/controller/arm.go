@@ -35,9 +35,9 @@ const armPatience = 10 * time.Second
 // silence after which an autopilot counts as gone; mavros speaks once a second.
 const silence = 3 * time.Second
 
-func (c *Controller) setPilot(a autopilot) {
+func (c *Controller) setAutopilot(a autopilot) {
 	c.mu.Lock()
-	c.pilot = a
+	c.link = a
 	c.mu.Unlock()
 }
 
@@ -45,7 +45,7 @@ func (c *Controller) setPilot(a autopilot) {
 func (c *Controller) autopilot() autopilot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.pilot
+	return c.link
 }
 
 // arm has an autopilot that flies the robot follow setpoints: only while those come, from a guard that has not tripped.
@@ -61,17 +61,17 @@ func (c *Controller) arm(ctx context.Context) error {
 	if f := a.fault(); f != "" {
 		return errors.New(f)
 	}
-	if err := c.reach(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected },
+	if err := c.request(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected },
 		nil); err != nil {
 		return err
 	}
-	if err := c.flows(ctx, a); err != nil {
+	if err := c.awaitCommands(ctx, a); err != nil {
 		return err
 	}
-	if err := c.poised(a); err != nil {
+	if err := c.checkReady(a); err != nil {
 		return err
 	}
-	return c.reach(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows,
+	return c.request(ctx, a, "does not take up offboard mode", bridge.Autopilot.Follows,
 		func() error { return a.offboard(ctx) })
 }
 
@@ -80,14 +80,14 @@ func (c *Controller) disarm(ctx context.Context) error {
 	if a == nil {
 		return fmt.Errorf("the controller is %s, expected at least inactive", c.State())
 	}
-	return c.reach(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed },
+	return c.request(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed },
 		func() error { return a.disarm(ctx) })
 }
 
-// flows waits until a second of ticks has gone out one after the other, with the policy flying, or such that it would
-// fly if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by one,
-// concerns no flight to come.
-func (c *Controller) flows(ctx context.Context, a autopilot) error {
+// awaitCommands waits until a second of ticks has gone out one after the other, with the policy flying, or such that it
+// would fly if it were followed. A guard that tripped before is reset: what was, such as a start of the nodes one by
+// one, concerns no flight to come.
+func (c *Controller) awaitCommands(ctx context.Context, a autopilot) error {
 	const streaming = time.Second
 	reset, refused := time.Time{}, error(nil)
 	rate := c.params.Load().Rate
@@ -96,7 +96,7 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		var t control.TickRecord
 		c.last.Read(func(last *control.TickRecord) { t = *last })
 		age := time.Duration(int64(c.Now()) - t.Stamp)
-		switch flying := t.Bundle != "" && flies(&t) && age < streaming/2; {
+		switch flying := t.Bundle != "" && policyFlew(&t) && age < streaming/2; {
 		case !flying:
 			begun = false
 		case !begun:
@@ -104,7 +104,7 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 		case float64(t.Seq-first) >= rate*streaming.Seconds()*0.9:
 			return nil
 		}
-		if a.aside() && !flies(&t) && time.Since(reset) > streaming {
+		if a.notOffboard() && !policyFlew(&t) && time.Since(reset) > streaming {
 			reset = time.Now()
 			refused = c.resetGuard()
 		}
@@ -113,9 +113,9 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 			case t.Bundle == "":
 				return fmt.Errorf("not armed: there is nothing to send yet: a bundle and states on %s are needed",
 					c.source)
-			case !flies(&t) && refused != nil:
+			case !policyFlew(&t) && refused != nil:
 				return fmt.Errorf("not armed: %w", refused)
-			case !flies(&t):
+			case !policyFlew(&t):
 				return fmt.Errorf("not armed: the guard flies (%v), not the policy: ~/reset_guard", t.Cause)
 			}
 			return fmt.Errorf("not armed: commands do not flow: the newest state on %s is %.2f s old", c.source,
@@ -124,16 +124,17 @@ func (c *Controller) flows(ctx context.Context, a autopilot) error {
 	}
 }
 
-// flies reports whether the policy flew a tick, or would have if the autopilot had followed, and the place is right.
-func flies(t *control.TickRecord) bool {
+// policyFlew reports whether the policy flew a tick, or would have if the autopilot had followed, and the place is
+// right.
+func policyFlew(t *control.TickRecord) bool {
 	return t.Stage.PolicyFlies() || t.Stage == guard.NotOffboard && (t.Cause == guard.None || t.Cause == guard.NotReady)
 }
 
-// poised refuses to hand over a robot that does not fly already, which no policy was trained for, or is far from where
-// its task begins.
-func (c *Controller) poised(a autopilot) error {
-	said, _ := a.heard()
-	if said.Follows() { // it follows already
+// checkReady refuses the handover of a robot that does not fly already, which no policy was trained for, or is far from
+// where its task begins.
+func (c *Controller) checkReady(a autopilot) error {
+	last, _ := a.lastReport()
+	if last.Follows() { // it follows already
 		return nil
 	}
 	_, k := c.flying()
@@ -145,25 +146,28 @@ func (c *Controller) poised(a autopilot) error {
 	p, from := c.params.Load(), k.Path.At(0)
 	switch {
 	case !p.Guard.Flying(&s):
-		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the policy does not take off: have the pilot or the autopilot do that first",
+		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the "+
+			"policy does not take off: have the pilot or the autopilot do that first",
 			s.P.Z, p.Guard.Ground)
-	case !said.Armed:
-		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not fly, and the policy does not take off: have the pilot or the autopilot do that first",
-			said.Mode, s.P.Z)
+	case !last.Armed:
+		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not "+
+			"fly, and the policy does not take off: have the pilot or the autopilot do that first",
+			last.Mode, s.P.Z)
 	case !p.ReadyForHandover(&s, &from):
-		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at most %g: fly there, or ~/set_task",
+		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at "+
+			"most %g: fly there, or ~/set_task",
 			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.MaxHandoverDistance)
 	}
 	return nil
 }
 
-// reach asks for something twice a second until the autopilot says that it is so.
-func (c *Controller) reach(ctx context.Context, a autopilot, otherwise string, holds func(bridge.Autopilot) bool,
+// request asks for something twice a second until the autopilot says that it is so.
+func (c *Controller) request(ctx context.Context, a autopilot, otherwise string, holds func(bridge.Autopilot) bool,
 	ask func() error) error {
 	const often = 500 * time.Millisecond
 	var asked time.Time
 	for {
-		s, age := a.heard()
+		s, age := a.lastReport()
 		if age < silence && holds(s) {
 			return nil
 		}
@@ -204,7 +208,7 @@ func (c *Controller) reportAutopilot(s *diagnostics.Status) {
 		s.Summary(diagnostics.OK, "whoever hears %s", c.commandTopic())
 		return
 	}
-	x, age := a.heard()
+	x, age := a.lastReport()
 	switch {
 	case a.fault() != "":
 		s.Summary(diagnostics.Error, "%s", a.fault())

@@ -20,11 +20,11 @@ import (
 // autopilot is what there is to know of, and to ask from, the one behind a command interface. All of it may be called
 // by any goroutine.
 type autopilot interface {
-	volts() float64                                 // of its battery, smoothed; 0: not known
-	heard() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
-	aside() bool                                    // it says that it does not follow what is sent
-	fault() string                                  // why it cannot be commanded at all; "" for nothing
-	offboard(context.Context) error                 // asks it to follow setpoints
+	volts() float64                                      // of its battery, smoothed; 0: not known
+	lastReport() (s bridge.Autopilot, age time.Duration) // what it said last; an age of forever before
+	notOffboard() bool                                   // it says that it does not follow what is sent
+	fault() string                                       // why it cannot be commanded at all; "" for nothing
+	offboard(context.Context) error                      // asks it to follow setpoints
 	disarm(context.Context) error
 }
 
@@ -44,32 +44,34 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 // noAutopilot is behind the topic command, where nothing is said of it.
 type noAutopilot struct{}
 
-func (noAutopilot) volts() float64                                 { return 0 }
-func (noAutopilot) heard() (s bridge.Autopilot, age time.Duration) { return s, forever }
-func (noAutopilot) aside() bool                                    { return false }
-func (noAutopilot) fault() string                                  { return "" }
-func (noAutopilot) offboard(context.Context) error                 { return errNoAutopilot }
-func (noAutopilot) disarm(context.Context) error                   { return errNoAutopilot }
+func (noAutopilot) volts() float64                                      { return 0 }
+func (noAutopilot) lastReport() (s bridge.Autopilot, age time.Duration) { return s, forever }
+func (noAutopilot) notOffboard() bool                                   { return false }
+func (noAutopilot) fault() string                                       { return "" }
+func (noAutopilot) offboard(context.Context) error                      { return errNoAutopilot }
+func (noAutopilot) disarm(context.Context) error                        { return errNoAutopilot }
 
-var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command does that")
+var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command " +
+	"does that")
 
-// said is what an autopilot says: its state and its battery's voltage.
-type said struct {
+// reports keeps what an autopilot says: its state and its battery's voltage.
+type reports struct {
 	clock   *ros.Clock // of the node
-	last    atomic.Pointer[word]
+	last    atomic.Pointer[report]
 	voltage atomic.Uint64  // float64 bits, V
 	battery bridge.Battery // of one callback
 }
 
-// word is what an autopilot said once, and when.
-type word struct {
+// report is one report of an autopilot, with its time.
+type report struct {
 	bridge.Autopilot
 	at    time.Time // on the machine
 	stamp ros.Time  // on the node's clock
 }
 
-// heard has an age by whichever clock makes it less: simulated time may be slower than the machine's, and may leap.
-func (s *said) heard() (bridge.Autopilot, time.Duration) {
+// lastReport has an age by whichever clock makes it less: simulated time may be slower than the machine's, and may
+// leap.
+func (s *reports) lastReport() (bridge.Autopilot, time.Duration) {
 	w := s.last.Load()
 	if w == nil {
 		return bridge.Autopilot{}, forever
@@ -81,34 +83,34 @@ func (s *said) heard() (bridge.Autopilot, time.Duration) {
 	return w.Autopilot, age
 }
 
-// aside goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros says not
-// armed and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the guard's
-// word counts.
-func (s *said) aside() bool {
-	a, age := s.heard()
+// notOffboard goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros
+// says not armed and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the
+// guard's word counts.
+func (s *reports) notOffboard() bool {
+	a, age := s.lastReport()
 	return age < silence && a.Connected && !a.Follows()
 }
 
-func (s *said) hear(a bridge.Autopilot) { s.last.Store(&word{a, time.Now(), s.clock.Now()}) }
+func (s *reports) addReport(a bridge.Autopilot) { s.last.Store(&report{a, time.Now(), s.clock.Now()}) }
 
-func (s *said) volts() float64 { return math.Float64frombits(s.voltage.Load()) }
+func (s *reports) volts() float64 { return math.Float64frombits(s.voltage.Load()) }
 
 // measured takes a voltage in.
-func (s *said) measured(volts float64) {
+func (s *reports) measured(volts float64) {
 	s.voltage.Store(math.Float64bits(s.battery.Measured(volts, time.Now().UnixNano())))
 }
 
 // mavrosAutopilot is behind mavros.
 type mavrosAutopilot struct {
-	said
+	reports
 	mode  *ros.Client[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse]
 	armed *ros.Client[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse]
 }
 
 func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
-	a := &mavrosAutopilot{said: said{clock: c.Clock()}}
+	a := &mavrosAutopilot{reports: reports{clock: c.Clock()}}
 	state, err := ros.NewSubscription(c, p.ofAutopilot("mavros/state"), node.LatentQoS(),
-		func(m *mavrosmsgs.State, _ ros.Info) { a.hear(bridge.FromMavrosState(m)) })
+		func(m *mavrosmsgs.State, _ ros.Info) { a.addReport(bridge.FromMavrosState(m)) })
 	if err != nil {
 		return nil, err
 	}
@@ -152,18 +154,18 @@ func (a *mavrosAutopilot) disarm(ctx context.Context) error {
 
 // px4Autopilot is behind PX4's own topics. Their names carry the version of the message where that is not 0.
 type px4Autopilot struct {
-	said
-	c        *Controller
-	commands *ros.Publisher[px4msgs.VehicleCommand]
-	status   string // full names without a version
-	battery  string
-	in       []string // of the topics that PX4 is to hear
-	heardOn  map[string]io.Closer
-	wrong    atomic.Pointer[string]
+	reports
+	c          *Controller
+	commands   *ros.Publisher[px4msgs.VehicleCommand]
+	status     string // full names without a version
+	battery    string
+	in         []string // of the topics that PX4 is to hear
+	subscribed map[string]io.Closer
+	wrong      atomic.Pointer[string]
 }
 
 func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
-	a := &px4Autopilot{said: said{clock: c.Clock()}, c: c, heardOn: map[string]io.Closer{}}
+	a := &px4Autopilot{reports: reports{clock: c.Clock()}, c: c, subscribed: map[string]io.Closer{}}
 	var err error
 	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"),
 		node.CommandQoS()); err != nil {
@@ -194,13 +196,13 @@ func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
 // look listens to whichever version of a topic is there, and sees which versions PX4 hears.
 func (a *px4Autopilot) look() {
 	g := a.c.Context().Graph()
-	heard := map[string]map[int]bool{}
+	subscribers := map[string]map[int]bool{}
 	for name := range g.Topics() {
 		if _, ok := bridge.Version(name, a.status); ok && len(g.Publishers(name)) > 0 {
 			a.listen(name, "px4_msgs/msg/VehicleStatus", func(data []byte) error {
 				s, err := bridge.FromVehicleStatus(data)
 				if err == nil {
-					a.hear(s)
+					a.addReport(s)
 				}
 				return err
 			})
@@ -216,22 +218,23 @@ func (a *px4Autopilot) look() {
 		}
 		for _, in := range a.in {
 			if v, ok := bridge.Version(name, in); ok && len(g.Subscriptions(name)) > 0 {
-				if heard[in] == nil {
-					heard[in] = map[int]bool{}
+				if subscribers[in] == nil {
+					subscribers[in] = map[int]bool{}
 				}
-				heard[in][v] = true
+				subscribers[in][v] = true
 			}
 		}
 	}
-	a.compare(heard)
+	a.compare(subscribers)
 }
 
 // compare finds a topic that PX4 hears in another version alone.
-func (a *px4Autopilot) compare(heard map[string]map[int]bool) {
+func (a *px4Autopilot) compare(subscribers map[string]map[int]bool) {
 	for _, in := range a.in {
-		for v := range heard[in] {
-			if v > 0 && !heard[in][0] {
-				text := fmt.Sprintf("topic %s: PX4 hears version %d of the message, expected 0, as sent here: the firmware is of another px4_msgs", in, v)
+		for v := range subscribers[in] {
+			if v > 0 && !subscribers[in][0] {
+				text := fmt.Sprintf("topic %s: PX4 hears version %d of the message, expected 0, as sent here: the "+
+					"firmware is of another px4_msgs", in, v)
 				a.wrong.Store(&text)
 				return
 			}
@@ -242,7 +245,7 @@ func (a *px4Autopilot) compare(heard map[string]map[int]bool) {
 
 // listen hears one topic, once. What cannot be read is as if it had not come.
 func (a *px4Autopilot) listen(topic, typeName string, read func([]byte) error) {
-	if a.heardOn[topic] != nil {
+	if a.subscribed[topic] != nil {
 		return
 	}
 	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.MocapQoS(), func(data []byte, _ ros.Info) {
@@ -254,7 +257,7 @@ func (a *px4Autopilot) listen(topic, typeName string, read func([]byte) error) {
 		a.c.Log().Error().Msg(err.Error())
 		return
 	}
-	a.heardOn[topic] = s
+	a.subscribed[topic] = s
 	a.c.keep(s)
 }
 

@@ -24,36 +24,36 @@ func TestWhoStandsAside(t *testing.T) {
 		{"it stands, in offboard mode", mavrosmsgs.State{Connected: true, Mode: offboard.Mode}, true},
 		{"the connection is lost in flight", mavrosmsgs.State{}, false}, // as mavros says it
 	} {
-		s := said{clock: ros.NewClock(ros.SystemTime)}
-		if _, age := s.heard(); s.aside() || age != forever {
-			t.Fatalf("%s: before a word: aside %v, %v old", c.name, s.aside(), age)
+		s := reports{clock: ros.NewClock(ros.SystemTime)}
+		if _, age := s.lastReport(); s.notOffboard() || age != forever {
+			t.Fatalf("%s: before a report: not offboard %v, %v old", c.name, s.notOffboard(), age)
 		}
-		s.hear(bridge.FromMavrosState(&c.m))
-		if s.aside() != c.aside {
-			t.Errorf("%s: aside is %v", c.name, s.aside())
+		s.addReport(bridge.FromMavrosState(&c.m))
+		if s.notOffboard() != c.aside {
+			t.Errorf("%s: not offboard is %v", c.name, s.notOffboard())
 		}
 	}
-	s := said{clock: ros.NewClock(ros.SystemTime)}
+	s := reports{clock: ros.NewClock(ros.SystemTime)}
 	old := func(onMachine, onNode time.Duration) {
-		s.last.Store(&word{bridge.FromMavrosState(&posctl), time.Now().Add(-onMachine),
+		s.last.Store(&report{bridge.FromMavrosState(&posctl), time.Now().Add(-onMachine),
 			ros.Time(time.Now().Add(-onNode).UnixNano())})
 	}
-	if old(silence+time.Second, silence+time.Second); s.aside() {
+	if old(silence+time.Second, silence+time.Second); s.notOffboard() {
 		t.Error("a pilot flew, and nothing was heard for longer than silence: aside")
 	}
-	if _, age := s.heard(); age < silence {
+	if _, age := s.lastReport(); age < silence {
 		t.Errorf("the word is %v old", age)
 	}
-	if old(time.Hour, 0); !s.aside() {
+	if old(time.Hour, 0); !s.notOffboard() {
 		t.Error("simulated time is slower than the machine's: not aside")
 	}
-	if old(0, time.Hour); !s.aside() {
+	if old(0, time.Hour); !s.notOffboard() {
 		t.Error("the node's clock leaps: not aside")
 	}
-	if old(0, -time.Hour); !s.aside() {
+	if old(0, -time.Hour); !s.notOffboard() {
 		t.Error("the node's clock was set back: not aside")
 	}
-	if s.hear(bridge.FromMavrosState(&offboard)); s.aside() {
+	if s.addReport(bridge.FromMavrosState(&offboard)); s.notOffboard() {
 		t.Error("it follows: aside")
 	}
 }

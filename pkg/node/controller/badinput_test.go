@@ -171,7 +171,8 @@ func TestPosesThatCannotBe(t *testing.T) {
 		want string
 	}{
 		{quad.State{P: so3.Vec3{X: 120, Z: 1000}, Q: so3.Identity()},
-			"topic /mocap/pose: position (120, 0, 1000) m is far outside the geofence, expected metres within ±4; are these millimetres?"},
+			"topic /mocap/pose: position (120, 0, 1000) m is far outside the geofence, expected metres within ±4; " +
+				"are these millimetres?"},
 		{quad.State{P: so3.Vec3{Z: -1}, Q: so3.Identity()},
 			"topic /mocap/pose: position (0, 0, -1) m is below the ground at 0 m (guard.ground), expected z up"},
 		{quad.State{P: so3.Vec3{Z: 1}, Q: so3.Exp(so3.Vec3{X: math.Pi})},
@@ -280,9 +281,12 @@ func TestParametersInFlight(t *testing.T) {
 		want  string
 	}{
 		{"rate", 1000, "Parameter {rate} doesn't comply with floating point range. 1000 is not within 10 … 400."},
-		{"guard.max_age", 5, "Parameter {guard.max_age} doesn't comply with floating point range. 5 is not within 0.01 … 0.1."},
-		{"guard.max_tilt", 60, "Parameter {guard.max_tilt} doesn't comply with floating point range. 60 is not within 0.2 … 3.2."}, // degrees
-		{"limits.max_tilt_rate", 343, "Parameter {limits.max_tilt_rate} doesn't comply with floating point range. 343 is not within 0.5 … 40."},
+		{"guard.max_age", 5, "Parameter {guard.max_age} doesn't comply with floating point range. 5 is not within " +
+			"0.01 … 0.1."},
+		{"guard.max_tilt", 60, "Parameter {guard.max_tilt} doesn't comply with floating point range. 60 is not " +
+			"within 0.2 … 3.2."}, // degrees
+		{"limits.max_tilt_rate", 343, "Parameter {limits.max_tilt_rate} doesn't comply with floating point range. " +
+			"343 is not within 0.5 … 40."},
 	} {
 		if err := h.c.Parameters().SetAtomically(params.Parameter{Name: c.name, Value: c.value}); err == nil ||
 			err.Error() != c.want {

@@ -33,7 +33,7 @@ type Controller struct {
 	params *params.Bound[Params]
 	gauges *gauges
 	source string // topic of the state
-	pilot  autopilot
+	link   autopilot
 
 	connectOwn Connect // nil: the autopilot of command_interface
 
@@ -41,14 +41,14 @@ type Controller struct {
 	frame    atomic.Pointer[string]          // of the world; nil before it is known
 	last     node.Latest[control.TickRecord] // without its slices
 
-	// hand is held while craft and course are handed to the loop, or a loop made for them: a bundle that comes while
+	// hand is held while policy and task are handed to the loop, or a loop made for them: a bundle that comes while
 	// the node is activated is in the loop that ticks.
 	hand sync.Mutex
 
 	mu      sync.Mutex // of what follows
 	now     *flight    // while configured
-	craft   *control.LoadedPolicy
-	course  *control.TaskReference // that is flown; nil before the first bundle
+	policy  *control.LoadedPolicy
+	task    *control.TaskReference // that is flown; nil before the first bundle
 	active  bool
 	closers []io.Closer
 	path    *ros.Publisher[navmsgs.Path]
@@ -92,7 +92,8 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 // check refuses a change while the node is configured: a flight has the parameters that it began with.
 func (c *Controller) check(p *Params) error {
 	if c.flight() != nil {
-		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it up first", c.State())
+		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it "+
+			"up first", c.State())
 	}
 	return p.check()
 }
@@ -107,7 +108,7 @@ func (c *Controller) flight() *flight {
 func (c *Controller) flying() (*control.LoadedPolicy, *control.TaskReference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.craft, c.course
+	return c.policy, c.task
 }
 
 // ticking reports whether the node is active.
@@ -127,10 +128,10 @@ func (c *Controller) configure() error {
 	if err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	c.setPilot(a)
+	c.setAutopilot(a)
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
 	f := newFlight(p, c.Clock(), s, c.gauges)
-	f.pilot = a
+	f.link = a
 	c.begin(p, f)
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
@@ -159,7 +160,7 @@ func (c *Controller) begin(p *Params, f *flight) {
 		c.frame.Store(&p.WorldFrame)
 	}
 	c.threads.Go(func() { f.run(ctx.Done()) })
-	c.threads.Go(func() { c.tell(f, ctx.Done()) })
+	c.threads.Go(func() { c.publishSteps(f, ctx.Done()) })
 }
 
 // connect makes publishers, subscriptions and the clock's timer.
@@ -179,7 +180,7 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 	if f.mocap { // to see that no sample comes, in time
 		period /= 2
 	}
-	t, err := c.NewTimer(period, f.alarmed, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	t, err := c.NewTimer(period, f.onTimer, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
 	if err != nil {
 		return err
 	}
@@ -190,12 +191,12 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 // listen subscribes to mocap, latents and bundles, each in a group of its own.
 func (c *Controller) listen(p *Params, f *flight) error {
 	group := func() ros.Option { return ros.InGroup(c.Context().NewGroup(ros.Exclusive)) }
-	state, err := c.hearState(p, f, group())
+	state, err := c.subscribeState(p, f, group())
 	if err != nil {
 		return err
 	}
 	c.keep(state)
-	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.heard(m) },
+	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.addLatent(m) },
 		group())
 	if err != nil {
 		return err
@@ -245,13 +246,13 @@ func (c *Controller) activate() error {
 	}
 	c.hand.Lock()
 	defer c.hand.Unlock()
-	craft, course := c.flying()
-	if craft != nil {
-		if course, err = control.NewTaskReference(course.Task, course.Path); err != nil {
+	policy, task := c.flying()
+	if policy != nil {
+		if task, err = control.NewTaskReference(task.Task, task.Path); err != nil {
 			return err
 		}
-		loop.SetPolicy(craft)
-		loop.SetReference(course)
+		loop.SetPolicy(policy)
+		loop.SetReference(task)
 	}
 	err = c.order(func(f *flight) error {
 		f.loop, f.pace, f.active = loop, control.NewScheduler(p.Period()), true
@@ -261,10 +262,10 @@ func (c *Controller) activate() error {
 		return err
 	}
 	c.mu.Lock()
-	c.course, c.active = course, true
+	c.task, c.active = task, true
 	c.mu.Unlock()
-	if course != nil {
-		c.show(course)
+	if task != nil {
+		c.show(task)
 	}
 	return nil
 }
@@ -283,7 +284,7 @@ func (c *Controller) deactivate() error {
 func (c *Controller) cleanup() (err error) {
 	c.mu.Lock()
 	closers, stop := c.closers, c.stop
-	c.closers, c.stop, c.now, c.craft, c.course, c.pilot, c.active = nil, nil, nil, nil, nil, nil, false
+	c.closers, c.stop, c.now, c.policy, c.task, c.link, c.active = nil, nil, nil, nil, nil, nil, false
 	c.mu.Unlock()
 	if stop != nil {
 		stop()

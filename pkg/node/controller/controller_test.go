@@ -101,8 +101,8 @@ func TestAllocatesNothing(t *testing.T) {
 		now += 20e6
 		pose.Stamp = now - 1e6
 		z.Header.Stamp = bridge.Time(pose.Stamp)
-		f.heard(z)
-		f.sense(pose, ros.Time(now))
+		f.addLatent(z)
+		f.addSample(pose, ros.Time(now))
 		f.turnAt(now)
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			if ticks++; t.Stage.PolicyFlies() && t.LatentStamp != 0 {
@@ -142,7 +142,7 @@ func TestNobodyListensToSteps(t *testing.T) {
 	commands := 0
 	for k := range int64(4 * (ticksWaiting + 50)) {
 		s.commands = s.commands[:0]
-		f.sense(bridge.Pose{Stamp: base + k*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}, 0)
+		f.addSample(bridge.Pose{Stamp: base + k*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}, 0)
 		f.turn()
 		commands += len(s.commands)
 	}
@@ -316,7 +316,7 @@ func TestBadInput(t *testing.T) {
 	h.samples("elsewhere", so3.Quat{W: 1}, 1)
 	h.says(diagnostics.Warn, `a sample in frame "elsewhere" is refused, expected "map"`)
 	h.samples("map", so3.Quat{W: 1}, 60)
-	h.flies()
+	h.policyFlew()
 	h.logs("the guard flies: the state is too old (")
 	h.logs("the guard has landed: least thrust (the state is too old)")
 	if err := bundles.Publish(h.bundle("a.vnd", func(m *msgs.Bundle) { m.ID = "no" })); err != nil {
@@ -366,9 +366,10 @@ func TestBundleBesideActivation(t *testing.T) {
 		}
 	}
 	err := h.c.inFlight(func(l *control.Loop) error {
-		if craft, course := h.c.flying(); l.Policy() == nil || l.Policy() != craft || l.TaskReference() == nil ||
-			l.TaskReference() != course {
-			t.Errorf("the loop has bundle %v and course %v, the node %v and %v", l.Policy(), l.TaskReference(), craft, course)
+		if policy, task := h.c.flying(); l.Policy() == nil || l.Policy() != policy || l.TaskReference() == nil ||
+			l.TaskReference() != task {
+			t.Errorf("the loop has bundle %v and task %v, the node %v and "+
+				"%v", l.Policy(), l.TaskReference(), policy, task)
 		}
 		return nil
 	})
@@ -398,7 +399,7 @@ func (h *house) samples(frame string, q so3.Quat, n int) {
 }
 
 // flies waits for steps, the last of which tell of the guard that takes over when samples end.
-func (h *house) flies() {
+func (h *house) policyFlew() {
 	h.t.Helper()
 	deadline := time.After(long)
 	for {

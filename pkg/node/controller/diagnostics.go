@@ -15,15 +15,15 @@ import (
 
 // gauges show how the flight goes, on /diagnostics.
 type gauges struct {
-	rate    *diagnostics.Frequency // of ticks
-	latency *diagnostics.Latency   // from a sample sent to its command sent
-	age     *diagnostics.Latency   // from a sample's stamp to its command sent
-	missed  atomic.Uint64          // ticks that samples came too late for
-	unsent  atomic.Uint64          // commands that the middleware refused
-	unsaid  atomic.Uint64          // steps that it refused
-	refused atomic.Uint64          // samples without a use: of another frame, or no state of the robot
-	told    control.Validity       // that the log has last
-	trouble atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
+	rate        *diagnostics.Frequency // of ticks
+	latency     *diagnostics.Latency   // from a sample sent to its command sent
+	age         *diagnostics.Latency   // from a sample's stamp to its command sent
+	missed      atomic.Uint64          // ticks that samples came too late for
+	unsent      atomic.Uint64          // commands that the middleware refused
+	unpublished atomic.Uint64          // steps that it refused
+	refused     atomic.Uint64          // samples without a use: of another frame, or no state of the robot
+	logged      control.Validity       // that the log has last
+	trouble     atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
 }
 
 // ticked takes a tick down whose command has gone out.
@@ -92,7 +92,7 @@ func (c *Controller) report(s *diagnostics.Status) {
 	s.Add("samples dropped", f.samples.Dropped())
 	s.Add("ticks missed", g.missed.Load())
 	s.Add("commands not sent", g.unsent.Load())
-	s.Add("steps dropped", f.ticks.Dropped()+g.unsaid.Load())
+	s.Add("steps dropped", f.ticks.Dropped()+g.unpublished.Load())
 	if t := g.trouble.Load(); t != nil {
 		s.Merge(diagnostics.Warn, "%s", *t)
 	}
@@ -105,10 +105,10 @@ func (c *Controller) report(s *diagnostics.Status) {
 // reportSamples tells what is wrong with those of motion capture, and with the clocks.
 func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
 	g, p := c.gauges, c.params.Load()
-	f.doubted.TryTake(func(d *doubted) {
+	f.rejected.TryTake(func(d *rejectedSample) {
 		text := p.ExplainInvalid(c.source, &d.Sample, d.Validity)
-		if g.told != d.Validity {
-			g.told = d.Validity
+		if g.logged != d.Validity {
+			g.logged = d.Validity
 			c.Log().Error().Msg(text)
 		}
 		s.Merge(diagnostics.Error, "%s", text)
@@ -121,7 +121,8 @@ func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
 	if quiet := time.Duration(int64(c.Now()) - at); quiet > silence || quiet < -silence {
 		s.Merge(diagnostics.Error, "topic %s: no sample for %.1f s", c.source, quiet.Seconds())
 	} else if off := time.Duration(at - f.newest.Load()); math.Abs(off.Seconds()) > p.Guard.MaxAge {
-		s.Merge(diagnostics.Error, "topic %s: stamped %.3f s before this clock, expected at most %g (guard.max_age): are the clocks synchronised?", c.source, off.Seconds(), p.Guard.MaxAge)
+		s.Merge(diagnostics.Error, "topic %s: stamped %.3f s before this clock, expected at most %g (guard.max_age): "+
+			"are the clocks synchronised?", c.source, off.Seconds(), p.Guard.MaxAge)
 	}
 }
 
@@ -136,19 +137,20 @@ func others(n *ros.Node, topic string) string {
 	return "topic " + topic + " has other publishers too: " + strings.Join(names, ", ")
 }
 
-// reportFlight tells what flies, and under whose word.
+// reportFlight tells what flies, and who has control authority.
 func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 	var last control.TickRecord
 	c.last.Read(func(t *control.TickRecord) { last = *t })
-	switch craft, _ := c.flying(); {
+	switch policy, _ := c.flying(); {
 	case !c.ticking():
 		s.Summary(diagnostics.OK, "not active")
-	case craft == nil:
+	case policy == nil:
 		s.Summary(diagnostics.Warn, "waiting for a bundle")
 	case last.Bundle == "":
 		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
-	case last.Stage == guard.Policy && last.LatentStamp == 0 && craft.UsesLatent():
-		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that is fresh")
+	case last.Stage == guard.Policy && last.LatentStamp == 0 && policy.UsesLatent():
+		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that "+
+			"is fresh")
 	case last.Stage == guard.Policy:
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:

@@ -34,7 +34,7 @@ type flight struct {
 	clock  *ros.Clock
 	sender sender
 	gauges *gauges
-	pilot  autopilot
+	link   autopilot
 	mocap  bool // ticks at samples, and by the clock where none come
 
 	samples  *control.Ring[sample]
@@ -45,35 +45,35 @@ type flight struct {
 	ticks    *control.Ring[control.TickRecord]
 	recorded chan struct{}
 	counts   node.Latest[estimator.Counts]
-	doubted  node.Latest[doubted]
+	rejected node.Latest[rejectedSample]
 	newest   atomic.Int64 // stamp of the newest sample, ns; 0 before the first
 	at       atomic.Int64 // when it came, ns
 	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
 
-	sent    ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
-	before  int64              // when the tick before was, ns; 0: there was none
-	scratch control.TickRecord // of a tick for which the ring has no room
-	hear    func(*control.Latent)
-	count   func(*estimator.Counts)
-	refuse  func(*doubted)
-	refused doubted
+	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
+	before    int64              // when the tick before was, ns; 0: there was none
+	scratch   control.TickRecord // of a tick for which the ring has no room
+	setLatent func(*control.Latent)
+	count     func(*estimator.Counts)
+	refuse    func(*rejectedSample)
+	refused   rejectedSample
 }
 
-// doubted is a sample that the loop did not take, and why.
-type doubted struct {
+// rejectedSample is a sample that the loop did not take, and why.
+type rejectedSample struct {
 	control.Sample
 	control.Validity
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
-	f := &flight{clock: clock, sender: s, gauges: g, pilot: noAutopilot{}, mocap: p.Tick == onMocap,
+	f := &flight{clock: clock, sender: s, gauges: g, link: noAutopilot{}, mocap: p.Tick == onMocap,
 		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
 		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
 		scratch: control.NewTickRecord()}
-	f.hear = func(z *control.Latent) { f.loop.SetLatent(z) }
+	f.setLatent = func(z *control.Latent) { f.loop.SetLatent(z) }
 	f.count = func(c *estimator.Counts) { *c = f.loop.Counts() }
-	f.refuse = func(d *doubted) { *d = f.refused }
+	f.refuse = func(d *rejectedSample) { *d = f.refused }
 	return f
 }
 
@@ -93,7 +93,7 @@ func (f *flight) run(stop <-chan struct{}) {
 
 // turn carries out orders, takes in what has come, and ticks when that is due.
 func (f *flight) turn() {
-	f.heed()
+	f.runOrders()
 	f.turnAt(int64(f.clock.Now()))
 }
 
@@ -124,15 +124,15 @@ func (f *flight) take(s *sample, now int64) {
 	f.loop.AddSample(&s.Sample)
 	if d := f.loop.Validity(); d != control.Valid {
 		f.gauges.refused.Add(1)
-		f.refused = doubted{s.Sample, d}
-		f.doubted.TryPut(f.refuse)
+		f.refused = rejectedSample{s.Sample, d}
+		f.rejected.TryPut(f.refuse)
 	}
 }
 
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
-	f.latent.TryTake(f.hear)
-	f.loop.SetEngaged(!f.pilot.aside())
+	f.latent.TryTake(f.setLatent)
+	f.loop.SetEngaged(!f.link.notOffboard())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return
@@ -154,8 +154,8 @@ func (f *flight) tick(now int64) {
 	signal(f.recorded)
 }
 
-// heed carries out what services and topics ask for, between two ticks.
-func (f *flight) heed() {
+// runOrders carries out what services and topics ask for, between two ticks.
+func (f *flight) runOrders() {
 	for {
 		select {
 		case order := <-f.orders:
@@ -173,8 +173,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// sense hands a sample over.
-func (f *flight) sense(p bridge.Pose, sent ros.Time) {
+// addSample hands a sample over.
+func (f *flight) addSample(p bridge.Pose, sent ros.Time) {
 	s := f.samples.Slot()
 	if s == nil {
 		return
@@ -184,8 +184,8 @@ func (f *flight) sense(p bridge.Pose, sent ros.Time) {
 	signal(f.wake)
 }
 
-// heard hands a latent over.
-func (f *flight) heard(m *msgs.Latent) {
+// addLatent hands a latent over.
+func (f *flight) addLatent(m *msgs.Latent) {
 	f.latent.Put(func(z *control.Latent) {
 		mean := append(z.Mean[:0], m.Mean...)
 		*z = bridge.FromLatent(m)
@@ -193,8 +193,8 @@ func (f *flight) heard(m *msgs.Latent) {
 	})
 }
 
-// alarmed is the clock's timer.
-func (f *flight) alarmed() {
+// onTimer is the clock's timer.
+func (f *flight) onTimer() {
 	f.alarm.Store(true)
 	signal(f.wake)
 }

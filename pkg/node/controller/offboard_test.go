@@ -45,20 +45,23 @@ func TestHandsOver(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	h.says(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: handed over on the ground")
+	h.says(diagnostics.OK, "commands are not followed; if they were, the guard would fly, not the policy: handed "+
+		"over on the ground")
 	for _, c := range []struct {
 		at   so3.Vec3
 		want string
 	}{
-		{so3.Vec3{Z: 0.03}, "not armed: the robot stands on the ground, at 0.03 m (guard.ground is 0 m), and the policy does not take off"},
-		{so3.Vec3{X: 1.5, Z: 1}, "not armed: task hover begins at (0.00, 0.00, 1.00) m, 1.50 m from the robot, expected at most 1"},
+		{so3.Vec3{Z: 0.03}, "not armed: the robot stands on the ground, at 0.03 m (guard.ground is 0 m), and the " +
+			"policy does not take off"},
+		{so3.Vec3{X: 1.5, Z: 1}, "not armed: task hover begins at (0.00, 0.00, 1.00) m, 1.50 m from the robot, " +
+			"expected at most 1"},
 	} {
 		place.Store(&c.at)
 		h.until(func() bool {
 			p := (<-h.steps).Pose.Position
 			return so3.Vec3{X: p.X, Y: p.Y, Z: p.Z}.Sub(c.at).Norm() < 1e-6
 		})
-		if err := h.c.poised(h.c.autopilot()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := h.c.checkReady(h.c.autopilot()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("at %v: %v, expected %s", c.at, err, c.want)
 		}
 	}
@@ -71,12 +74,13 @@ func TestHandsOver(t *testing.T) {
 		s := <-h.steps
 		return s.GuardState == uint8(guard.NotOffboard) && math.Abs(s.Pose.Position.X) < 1e-6
 	})
-	if err := h.c.poised(h.c.autopilot()); err != nil {
+	if err := h.c.checkReady(h.c.autopilot()); err != nil {
 		t.Error(err)
 	}
 	carried := says{word: bridge.Autopilot{Connected: true, Mode: posctl}}
-	if err := h.c.poised(carried); err == nil ||
-		!strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at 1.00 m does not fly") {
+	if err := h.c.checkReady(carried); err == nil ||
+		!strings.Contains(err.Error(), "not armed: the autopilot, in mode POSCTL, is not armed, so that the robot at "+
+			"1.00 m does not fly") {
 		t.Errorf("a robot in a hand: %v", err)
 	}
 	mode.Store(&offboard)
@@ -89,11 +93,11 @@ func TestHandsOver(t *testing.T) {
 		}
 		return false
 	})
-	if err := h.c.poised(h.c.autopilot()); err != nil {
+	if err := h.c.checkReady(h.c.autopilot()); err != nil {
 		t.Errorf("it follows already: %v", err)
 	}
 	h.change(lifecycle.Deactivate, lifecycle.Cleanup)
-	if err := h.c.poised(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil ||
+	if err := h.c.checkReady(says{word: bridge.Autopilot{Connected: true, Armed: true, Mode: posctl}}); err == nil ||
 		!strings.Contains(err.Error(), "not armed: the controller is unconfigured") {
 		t.Errorf("cleaned up: %v", err)
 	}
@@ -105,7 +109,7 @@ type says struct {
 	word bridge.Autopilot
 }
 
-func (s says) heard() (bridge.Autopilot, time.Duration) { return s.word, 0 }
+func (s says) lastReport() (bridge.Autopilot, time.Duration) { return s.word, 0 }
 
 // until waits for something to hold, which waits for what comes.
 func (h *house) until(holds func() bool) {

@@ -61,7 +61,7 @@ type ownAutopilot struct {
 	a Autopilot
 }
 
-func (o ownAutopilot) aside() bool                            { return !o.a.Follows() }
+func (o ownAutopilot) notOffboard() bool                      { return !o.a.Follows() }
 func (o ownAutopilot) topic() string                          { return o.a.Topic() }
 func (o ownAutopilot) send(stamp int64, c quad.Command) error { return o.a.Send(stamp, c) }
 

@@ -86,9 +86,9 @@ func TestOwnAutopilotTakesTheCommands(t *testing.T) {
 		}
 		break
 	}
-	if a := c.autopilot(); a.aside() {
+	if a := c.autopilot(); a.notOffboard() {
 		t.Error("it follows, and counts as not in offboard")
-	} else if own.follows.Store(false); !a.aside() {
+	} else if own.follows.Store(false); !a.notOffboard() {
 		t.Error("it does not follow, and counts as in offboard")
 	}
 	for _, id := range []lifecycle.ID{lifecycle.Deactivate, lifecycle.Cleanup} {

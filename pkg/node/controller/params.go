@@ -58,15 +58,15 @@ func (p *Params) check() error {
 		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
 	}
 	if p.Task != "" {
-		if _, err := p.course(p.Task, p.Reference); err != nil {
+		if _, err := p.task(p.Task, p.Reference); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// course makes the course of a task; an empty reference is the task's own. What leaves the geofence is refused.
-func (p *Params) course(task, json string) (*control.TaskReference, error) {
+// task makes the task of a task; an empty reference is the task's own. What leaves the geofence is refused.
+func (p *Params) task(task, json string) (*control.TaskReference, error) {
 	var path reference.Reference
 	if json != "" {
 		var err error

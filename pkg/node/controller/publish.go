@@ -14,21 +14,21 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// tell publishes the ticks as steps until stop is closed.
-func (c *Controller) tell(f *flight, stop <-chan struct{}) {
+// publishSteps publishes the ticks as steps until stop is closed.
+func (c *Controller) publishSteps(f *flight, stop <-chan struct{}) {
 	var m msgs.Step
-	var said told
+	var logged guardLog
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			bridge.PutStep(&m, t, c.world())
-			c.herald(f, &said, by{t.Stage, t.Cause})
+			c.logGuard(f, &logged, by{t.Stage, t.Cause})
 			c.last.Put(func(last *control.TickRecord) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
 			})
 			f.ticks.Pop()
 			if err := c.steps.Publish(&m); err != nil {
-				c.gauges.unsaid.Add(1)
+				c.gauges.unpublished.Add(1)
 			}
 		}
 		select {
@@ -45,28 +45,29 @@ type by struct {
 	guard.Cause
 }
 
-// told is what herald has said.
-type told struct{ tripped, landed bool }
+// guardLog is what logGuard has logged.
+type guardLog struct{ tripped, landed bool }
 
-// herald logs a guard that trips, the end of its landing, and that the policy has the word again. Of a robot that
-// stands and lacks its state, which may come and go, /diagnostics tells.
-func (c *Controller) herald(f *flight, said *told, now by) {
+// logGuard logs a guard that trips, the end of its landing, and that the policy has control authority again. Of a robot
+// that stands and lacks its state, which may come and go, /diagnostics tells.
+func (c *Controller) logGuard(f *flight, logged *guardLog, now by) {
 	stands := now.Stage == guard.Off
 	switch {
 	case now.PolicyFlies():
-		if said.tripped {
+		if logged.tripped {
 			c.Log().Info().Msg("the policy flies again")
 		}
-		*said = told{}
+		*logged = guardLog{}
 	case !now.HoldsAuthority() || now.Cause == guard.None:
-	case !said.tripped && stands && now.Cause == guard.Stale:
-	case !said.tripped:
+	case !logged.tripped && stands && now.Cause == guard.Stale:
+	case !logged.tripped:
 		c.Log().Error().Msg(f.guarded(now))
-		*said = told{tripped: true, landed: stands}
-	case stands && !said.landed:
-		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives the word back to the policy",
+		*logged = guardLog{tripped: true, landed: stands}
+	case stands && !logged.landed:
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives control authority back to "+
+			"the policy",
 			now.Cause)
-		said.landed = true
+		logged.landed = true
 	}
 }
 
@@ -86,7 +87,7 @@ func (c *Controller) world() string {
 	return "world"
 }
 
-// show publishes a course as a path, for people to see.
+// show publishes a task as a path, for people to see.
 func (c *Controller) show(k *control.TaskReference) {
 	const step, most = 0.05, 1000 // s, points
 	end := k.Path.Horizon()

@@ -25,13 +25,13 @@ func (c *Controller) serve() error {
 		return err
 	}
 	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives the word back to the policy")
+		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives control authority back to the policy")
 	}, o)
 	if err != nil {
 		return err
 	}
 	_, err = ros.NewService(c, "~/reset_guard", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.resetGuard(), "the policy has the word")
+		r.Success, r.Message = answer(c.resetGuard(), "the policy has control authority")
 	}, o)
 	return err
 }
@@ -69,14 +69,14 @@ func (c *Controller) order(f func(*flight) error) error {
 
 // setTask takes up another task or reference.
 func (c *Controller) setTask(task, json string) error {
-	craft, _ := c.flying()
+	policy, _ := c.flying()
 	switch {
-	case craft == nil:
+	case policy == nil:
 		return errors.New("there is no bundle to fly yet")
-	case !craft.TrainedFor(task):
-		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, craft.ID, craft.Tasks)
+	case !policy.TrainedFor(task):
+		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, policy.ID, policy.Tasks)
 	}
-	k, err := c.params.Load().course(task, json)
+	k, err := c.params.Load().task(task, json)
 	if err != nil {
 		return err
 	}
@@ -101,16 +101,16 @@ func (c *Controller) bind(k *control.TaskReference) (*control.TaskReference, err
 	return control.NewTaskReference(k.Task, path)
 }
 
-// take gives the loop a craft, a course or both, where they are not nil.
-func (c *Controller) take(craft *control.LoadedPolicy, k *control.TaskReference) error {
+// take gives the loop a policy, a task or both, where they are not nil.
+func (c *Controller) take(policy *control.LoadedPolicy, k *control.TaskReference) error {
 	c.hand.Lock()
 	defer c.hand.Unlock()
 	err := c.order(func(f *flight) error {
 		if f.loop == nil { // until it is activated
 			return nil
 		}
-		if craft != nil {
-			f.loop.SetPolicy(craft)
+		if policy != nil {
+			f.loop.SetPolicy(policy)
 		}
 		if k != nil {
 			f.loop.SetReference(k)
@@ -121,11 +121,11 @@ func (c *Controller) take(craft *control.LoadedPolicy, k *control.TaskReference)
 		return err
 	}
 	c.mu.Lock()
-	if craft != nil {
-		c.craft = craft
+	if policy != nil {
+		c.policy = policy
 	}
 	if k != nil {
-		c.course = k
+		c.task = k
 	}
 	c.mu.Unlock()
 	if k != nil {
@@ -195,7 +195,7 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	return nil
 }
 
-// begin is the course with which the parameters have a first bundle begin.
+// begin is the task with which the parameters have a first bundle begin.
 func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, error) {
 	task := p.Task
 	if task == "" {
@@ -204,5 +204,5 @@ func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, err
 	if !first.TrainedFor(task) {
 		return nil, fmt.Errorf("bundle %s was trained for %q, and parameter task is %q", first.ID, first.Tasks, task)
 	}
-	return p.course(task, p.Reference)
+	return p.task(task, p.Reference)
 }

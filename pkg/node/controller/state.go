@@ -10,8 +10,8 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// hearState subscribes to the source of the state.
-func (c *Controller) hearState(p *Params, f *flight, o ros.Option) (*ros.RawSubscription, error) {
+// subscribeState subscribes to the source of the state.
+func (c *Controller) subscribeState(p *Params, f *flight, o ros.Option) (*ros.RawSubscription, error) {
 	topic, typeName := p.StateTopic()
 	full, err := c.ResolveTopic(topic)
 	if err != nil {
@@ -22,12 +22,12 @@ func (c *Controller) hearState(p *Params, f *flight, o ros.Option) (*ros.RawSubs
 		return nil, err
 	}
 	c.source = full
-	h := &hearer{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4}
+	h := &stateReceiver{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4}
 	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.take, o)
 }
 
-// hearer makes samples of a topic's messages.
-type hearer struct {
+// stateReceiver makes samples of a topic's messages.
+type stateReceiver struct {
 	*Controller
 	*flight
 	*bridge.PoseDecoder
@@ -36,7 +36,7 @@ type hearer struct {
 	wrong   atomic.Bool // a message that was none has been told of
 }
 
-func (h *hearer) take(data []byte, i ros.Info) {
+func (h *stateReceiver) take(data []byte, i ros.Info) {
 	pose, found, err := h.Decode(data)
 	if err != nil {
 		h.gauges().refused.Add(1)
@@ -56,10 +56,10 @@ func (h *hearer) take(data []byte, i ros.Info) {
 	case h.foreign:
 		pose.Stamp += h.clock.of(pose.Stamp, now)
 	}
-	h.sense(pose, i.Source)
+	h.addSample(pose, i.Source)
 }
 
-func (h *hearer) gauges() *gauges { return h.Controller.gauges }
+func (h *stateReceiver) gauges() *gauges { return h.Controller.gauges }
 
 // offset is that of another clock against ours, ns, learned from when its samples come: the least delay counts as none.
 type offset struct {

@@ -59,16 +59,16 @@ type Encoder struct {
 	said    msgs.Latent
 	z       control.Latent
 
-	rate    *diagnostics.Frequency
-	latency *diagnostics.Latency // from a step sent to its latent sent
-	lost    atomic.Uint64
-	unsent  atomic.Uint64
-	flies   atomic.Pointer[string] // bundle of the newest step
-	aside   atomic.Bool            // its command was not followed
-	reads   atomic.Pointer[string] // bundle whose encoder reads
-	novelty atomic.Uint32          // of the newest latent, float32 bits
-	bare    atomic.Pointer[string] // newest bundle without a model
-	trouble atomic.Pointer[string] // with the newest bundle
+	rate        *diagnostics.Frequency
+	latency     *diagnostics.Latency // from a step sent to its latent sent
+	lost        atomic.Uint64
+	unsent      atomic.Uint64
+	flies       atomic.Pointer[string] // bundle of the newest step
+	notOffboard atomic.Bool            // its command was not followed
+	reads       atomic.Pointer[string] // bundle whose encoder reads
+	novelty     atomic.Uint32          // of the newest latent, float32 bits
+	bare        atomic.Pointer[string] // newest bundle without a model
+	trouble     atomic.Pointer[string] // with the newest bundle
 
 	memory *memory
 	noted  int64 // stamp of the newest window that the memory was given, ns
@@ -189,12 +189,12 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 		e.lost.Add(m.Seq - e.next)
 	}
 	e.next = m.Seq + 1
-	aside := guard.Stage(m.GuardState) == guard.NotOffboard
-	e.aside.Store(aside)
+	notOffboard := guard.Stage(m.GuardState) == guard.NotOffboard
+	e.notOffboard.Store(notOffboard)
 	if !e.follow(m.BundleID) {
 		return
 	}
-	if aside { // its command was not flown
+	if notOffboard { // its command was not flown
 		e.encoder.Reset()
 		return
 	}
@@ -277,7 +277,7 @@ func (e *Encoder) reading(run diagnostics.Task) diagnostics.Task {
 		case e.reads.Load() == nil:
 			s.Summary(diagnostics.OK, "no latents")
 			return
-		case e.aside.Load():
+		case e.notOffboard.Load():
 			s.Summary(diagnostics.OK, "no latents: commands are not followed")
 			return
 		}
@@ -294,7 +294,8 @@ func (e *Encoder) report(s *diagnostics.Status) {
 	case reads == nil && e.bare.Load() != nil && *e.bare.Load() == *flies:
 		s.Summary(diagnostics.OK, "bundle %s has no model yet: prior mean", *flies)
 	case reads == nil:
-		s.Summary(diagnostics.Warn, "bundle %s flies, which did not come by bundle_file or on the topic bundle: prior mean", *flies)
+		s.Summary(diagnostics.Warn, "bundle %s flies, which did not come by bundle_file or on the topic bundle: "+
+			"prior mean", *flies)
 	default:
 		s.Summary(diagnostics.OK, "bundle %s", *reads)
 	}

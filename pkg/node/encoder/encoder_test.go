@@ -44,8 +44,8 @@ func read(t testing.TB, name string) *bundle.Bundle {
 	return must(bundle.Read(filepath.Join("..", "..", "flight", "control", "testdata", name)))(t)
 }
 
-// house is the node in a process of its own, and a test that sends steps and hears latents.
-type house struct {
+// harness is the node in a process of its own, and a test that sends steps and hears latents.
+type harness struct {
 	t       *testing.T
 	e       *Encoder
 	n       *ros.Node
@@ -55,7 +55,7 @@ type house struct {
 	m       msgs.Step
 }
 
-func newHouse(t *testing.T, args ...string) *house {
+func newHarness(t *testing.T, args ...string) *harness {
 	t.Helper()
 	d := inproc.NewDomain()
 	join := func(args ...string) *ros.Context {
@@ -65,11 +65,11 @@ func newHouse(t *testing.T, args ...string) *house {
 		rostest.Spin(t, c, 2)
 		return c
 	}
-	h := &house{t: t, latents: make(chan msgs.Latent, 100)}
+	h := &harness{t: t, latents: make(chan msgs.Latent, 100)}
 	h.e = must(New(join(args...)))(t)
 	n := must(join().NewNode("tester"))(t)
 	h.n = n
-	heard := must(ros.NewSubscription(n, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) {
+	received := must(ros.NewSubscription(n, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) {
 		z := *m
 		z.Mean = slices.Clone(m.Mean)
 		h.latents <- z
@@ -80,7 +80,7 @@ func newHouse(t *testing.T, args ...string) *house {
 	if err := ros.WaitForMatched(ctx, h.steps, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
+	if err := ros.WaitForMatched(ctx, received, 1); err != nil {
 		t.Fatal(err)
 	}
 	h.tick = control.TickRecord{Stamp: 1_700_000_000_000_000_000, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()},
@@ -89,7 +89,7 @@ func newHouse(t *testing.T, args ...string) *house {
 }
 
 // step sends one step under a bundle, and returns the latent that answers it.
-func (h *house) step(id string) msgs.Latent {
+func (h *harness) step(id string) msgs.Latent {
 	h.t.Helper()
 	h.send(id)
 	select {
@@ -104,7 +104,7 @@ func (h *house) step(id string) msgs.Latent {
 	}
 }
 
-func (h *house) send(id string) {
+func (h *harness) send(id string) {
 	h.t.Helper()
 	h.tick.Bundle = id
 	bridge.PutStep(&h.m, &h.tick, "world")
@@ -117,7 +117,7 @@ func (h *house) send(id string) {
 }
 
 // publish sends a bundle on the topic.
-func (h *house) publish(b *bundle.Bundle) {
+func (h *harness) publish(b *bundle.Bundle) {
 	h.t.Helper()
 	data := must(b.Encode())(h.t)
 	m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}
@@ -133,7 +133,7 @@ func zero(z []float32) bool { return !slices.ContainsFunc(z, func(x float32) boo
 // that never came nothing is said.
 func TestFollowsTheBundleThatFlies(t *testing.T) {
 	a, b := read(t, "a.vnd"), read(t, "b.vnd")
-	h := newHouse(t, "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
+	h := newHarness(t, "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	window := a.Dimensions["context"] + 1
 	for k := range window + 5 {
 		z := h.step(a.ID)
@@ -176,7 +176,7 @@ func TestFollowsTheBundleThatFlies(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	b := read(t, "a.vnd")
 	b.Robot = "arm"
 	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+quadrotor.Name) {
@@ -201,8 +201,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// listening has a house hear of the node's health: the function waits until a task says words.
-func (h *house) listening() (says func(task string, level diagnostics.Level, words string)) {
+// listening has a harness hear of the node's health: the function waits until a task says words.
+func (h *harness) listening() (says func(task string, level diagnostics.Level, words string)) {
 	h.t.Helper()
 	said := make(chan diagnosticmsgs.DiagnosticStatus, 100)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
@@ -232,7 +232,7 @@ func (h *house) listening() (says func(task string, level diagnostics.Level, wor
 
 // A first bundle without a model is no fault: there are no latents to be had, and the health of the node says so.
 func TestBareBundle(t *testing.T) {
-	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05")
+	h := newHarness(t, "-p", "diagnostic_updater.period:=0.05")
 	says := h.listening()
 	bare := "bare"
 	h.e.bare.Store(&bare)
@@ -244,8 +244,8 @@ func TestBareBundle(t *testing.T) {
 }
 
 // While commands are not followed there are no latents either, of a bundle that has a model, and that is no fault.
-func TestHealthAside(t *testing.T) {
-	h := newHouse(t, "-p", "diagnostic_updater.period:=0.05", "-p",
+func TestHealthNotOffboard(t *testing.T) {
+	h := newHarness(t, "-p", "diagnostic_updater.period:=0.05", "-p",
 		"bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	a, says := read(t, "a.vnd").ID, h.listening()
 	h.step(a)
@@ -256,7 +256,7 @@ func TestHealthAside(t *testing.T) {
 	}
 	h.tick.Stage = guard.Policy
 	h.step(a)
-	if h.e.aside.Load() {
+	if h.e.notOffboard.Load() {
 		t.Error("it is not told that commands are followed again")
 	}
 }

@@ -52,7 +52,7 @@ func newMemory(c *ros.Context, n *ros.Node, p *Params) (*memory, error) {
 		if err != nil {
 			r.Message = err.Error()
 		}
-		m.tell()
+		m.publish()
 	}, o); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (m *memory) take(t float64, r *reader, z []float32, window []quad.Step) {
 		m.Use(r.id, r.dt, r.encode)
 		changed := m.Push(t, z, window)
 		if m.spoken++; changed || float64(m.spoken)*r.dt >= 1 {
-			m.tell()
+			m.publish()
 		}
 		if changed {
 			m.save()
@@ -109,8 +109,8 @@ type entry struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// tell publishes the present condition.
-func (m *memory) tell() {
+// publish publishes the present condition.
+func (m *memory) publish() {
 	m.spoken = 0
 	c, state := m.Current()
 	s := &m.m

@@ -20,7 +20,7 @@ import (
 )
 
 // hover sends steps of a hover for some seconds, and waits for what is said of the condition.
-func (h *house) hover(id string, seconds float64, said <-chan map[string]string, holds func(map[string]string) bool) {
+func (h *harness) hover(id string, seconds float64, said <-chan map[string]string, holds func(map[string]string) bool) {
 	h.t.Helper()
 	for range int(seconds * 50) {
 		h.tick.State.V = so3.Vec3{}
@@ -45,10 +45,10 @@ func (h *house) hover(id string, seconds float64, said <-chan map[string]string,
 }
 
 // conditions hears what is said of them.
-func (h *house) conditions() <-chan map[string]string {
+func (h *harness) conditions() <-chan map[string]string {
 	h.t.Helper()
 	said := make(chan map[string]string, 1000)
-	heard := must(ros.NewSubscription(h.n, "condition", node.LatchedQoS(),
+	received := must(ros.NewSubscription(h.n, "condition", node.LatchedQoS(),
 		func(m *diagnosticmsgs.DiagnosticStatus, _ ros.Info) {
 			s := map[string]string{"name": m.Name, "message": m.Message, "level": fmt.Sprint(m.Level)}
 			for _, v := range m.Values {
@@ -58,14 +58,14 @@ func (h *house) conditions() <-chan map[string]string {
 		}))(h.t)
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
-	if err := ros.WaitForMatched(ctx, heard, 1); err != nil {
+	if err := ros.WaitForMatched(ctx, received, 1); err != nil {
 		h.t.Fatal(err)
 	}
 	return said
 }
 
 // call names a condition.
-func (h *house) call(name string) *msgs.SetConditionResponse {
+func (h *harness) call(name string) *msgs.SetConditionResponse {
 	h.t.Helper()
 	c := must(ros.NewClient[msgs.SetConditionRequest, msgs.SetConditionResponse](h.n,
 		"latent_encoder/name_condition"))(h.t)
@@ -82,8 +82,8 @@ func (h *house) call(name string) *msgs.SetConditionResponse {
 func TestConditions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lab", "conditions.json")
 	bundle := filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd")
-	start := func() (*house, <-chan map[string]string) {
-		h := newHouse(t, "--ros-args", "-p", "bundle_file:="+bundle, "-p", "conditions_file:="+file)
+	start := func() (*harness, <-chan map[string]string) {
+		h := newHarness(t, "--ros-args", "-p", "bundle_file:="+bundle, "-p", "conditions_file:="+file)
 		return h, h.conditions()
 	}
 	id := read(t, "a.vnd").ID

@@ -9,7 +9,7 @@ import (
 
 // TestTopicsHaveTheQoSOfTheContract holds the endpoints of the running node to literal values.
 func TestTopicsHaveTheQoSOfTheContract(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	graph := h.n.Context().Graph()
 	for _, c := range []struct {
 		topic       string

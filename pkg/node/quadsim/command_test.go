@@ -37,8 +37,10 @@ func (s *said) String() string {
 // Commands in degrees per second, or in newtons, are refused with a line that names the topic, and not flown.
 func TestCommandsOfOtherUnits(t *testing.T) {
 	for want, m := range map[string]msgs.ThrustRates{
-		"topic /quad/command: body rates of 344 rad/s in all, expected at most 70: are these degrees per second?": {Thrust: 9.81, BodyRates: geometrymsgs.Vector3{X: 344}},
-		"topic /quad/command: a thrust of 3000 m/s², expected at most 200, mass-normalised: hover is 9.81":        {Thrust: 3000},
+		"topic /quad/command: body rates of 344 rad/s in all, expected at most 70: are these degrees per " +
+			"second?": {Thrust: 9.81, BodyRates: geometrymsgs.Vector3{X: 344}},
+		"topic /quad/command: a thrust of 3000 m/s², expected at most 200, mass-normalised: hover is " +
+			"9.81": {Thrust: 3000},
 	} {
 		d := inproc.NewDomain()
 		ctx, stop := context.WithCancel(context.Background())

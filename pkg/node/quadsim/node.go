@@ -46,8 +46,8 @@ type simulator struct {
 	clock     *ros.Publisher[rosgraphmsgs.Clock] // nil in real time
 	condition *ros.Publisher[stdmsgs.String]
 	estimator *estimator.Estimator // of the odometry
-	told      string               // condition told last
-	truthAt   float64              // when the truth is told next, s
+	published string               // condition published last
+	truthAt   float64              // when the truth is published next, s
 
 	poseM  geometrymsgs.PoseStamped
 	odomM  navmsgs.Odometry
@@ -139,7 +139,8 @@ func (n *simulator) begin(ctx context.Context) error {
 // check refuses changes: the parameters are read at the start.
 func (n *simulator) check(p *Params) error {
 	if n.params != nil && p.Throttle != n.params.Throttle {
-		return errors.New("parameters hover_throttle, thrust_curve and battery_voltage are read at the start of the node: start it anew")
+		return errors.New("parameters hover_throttle, thrust_curve and battery_voltage are read at the start of the " +
+			"node: start it anew")
 	}
 	return p.check()
 }
@@ -218,7 +219,7 @@ func (n *simulator) listen(p *Params) error {
 	return err
 }
 
-// Commands beyond these are of other units: no vehicle is told so.
+// Commands beyond these are of other units: no vehicle is published so.
 const (
 	mostThrust = 200.0 // m/s²
 	mostRate   = 70.0  // rad/s
@@ -227,7 +228,8 @@ const (
 // plausible refuses what is not in our units. What is not finite the vehicle does not take.
 func plausible(topic string, c *bridge.Command) error {
 	if w := c.Command.Rates.Norm(); w > mostRate {
-		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per second?", topic, w, mostRate)
+		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per "+
+			"second?", topic, w, mostRate)
 	}
 	if c.Command.Thrust > mostThrust {
 		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic,

@@ -71,7 +71,7 @@ type mavros struct {
 	batteries      *ros.Publisher[sensormsgs.BatteryState]
 	m              navmsgs.Odometry
 	est, st, power every
-	told           mavrosmsgs.State
+	published      mavrosmsgs.State
 }
 
 func newMavros(ctx context.Context, n *simulator) (stack, error) {
@@ -118,8 +118,8 @@ func (s *mavros) estimate(now float64, stamp int64, x quad.State) bool {
 
 func (s *mavros) look(now float64, stamp int64) {
 	m := mavrosmsgs.State{Connected: true, Armed: s.armed, Guided: s.offboard, Mode: s.said()}
-	if changed := m != s.told; s.st.due(now, stateRate) || changed {
-		s.told = m
+	if changed := m != s.published; s.st.due(now, stateRate) || changed {
+		s.published = m
 		m.Header.Stamp = bridge.Time(stamp)
 		s.n.warn(s.states.Publish(&m))
 	}
@@ -140,7 +140,7 @@ type px4 struct {
 	batteries      *ros.Publisher[px4msgs.BatteryStatus]
 	m              px4msgs.VehicleOdometry
 	est, st, power every
-	told           string
+	published      string
 }
 
 func newPX4(n *simulator) (stack, error) {
@@ -235,8 +235,8 @@ var navStates = map[string]uint8{
 
 func (s *px4) look(now float64, stamp int64) {
 	us := uint64(max(s.own(stamp), 0)) / 1000
-	if told := fmt.Sprint(s.armed, s.said()); s.st.due(now, stateRate) || told != s.told {
-		s.told = told
+	if published := fmt.Sprint(s.armed, s.said()); s.st.due(now, stateRate) || published != s.published {
+		s.published = published
 		m := px4msgs.VehicleStatus{Timestamp: us, ArmingState: px4msgs.VehicleStatusArmingStateDisarmed,
 			NavState:              navStates[s.said()],
 			NavStateUserIntention: navStates[s.said()], VehicleType: px4msgs.VehicleStatusVehicleTypeRotaryWing}

@@ -26,7 +26,7 @@ func Latents(rows []scene.TickRow, p *scene.Plane, at so3.Vec3, frame string,
 		}
 		x, y := p.Project(r.Latent[:r.Z])
 		v := at.Add(so3.Vec3{X: Unit * x, Y: Unit * y})
-		return v, v.Finite()
+		return v, finite(v)
 	}
 	dots := s.add("latents", visualizationmsgs.MarkerPoints, white)
 	dots.Scale = geometrymsgs.Vector3{X: .02, Y: .02}

@@ -101,12 +101,14 @@ func (s *sheet) array() *visualizationmsgs.MarkerArray {
 
 func point(v so3.Vec3) geometrymsgs.Point { return geometrymsgs.Point{X: v.X, Y: v.Y, Z: v.Z} }
 
+func finite(v so3.Vec3) bool { return v.Sub(v).Norm() == 0 }
+
 // strip adds a line through points.
 func (s *sheet) strip(ns string, points []so3.Vec3, width float64, c stdmsgs.ColorRGBA) {
 	m := s.add(ns, visualizationmsgs.MarkerLineStrip, c)
 	m.Scale.X = width
 	for _, p := range points {
-		if p.Finite() {
+		if finite(p) {
 			m.Points = append(m.Points, point(p))
 		}
 	}
@@ -117,7 +119,7 @@ func (s *sheet) strip(ns string, points []so3.Vec3, width float64, c stdmsgs.Col
 
 func (s *sheet) arrow(ns string, from, along so3.Vec3, c stdmsgs.ColorRGBA) {
 	const shaft, head, thick = .02, .06, .05 // m
-	if !from.Finite() || !along.Finite() || along.Norm() < thick {
+	if !finite(from) || !finite(along) || along.Norm() < thick {
 		return
 	}
 	m := s.add(ns, visualizationmsgs.MarkerArrow, c)
@@ -128,14 +130,14 @@ func (s *sheet) arrow(ns string, from, along so3.Vec3, c stdmsgs.ColorRGBA) {
 // Vehicle is the body with its accelerations, where it is to be, and who is in charge.
 func Vehicle(r *scene.TickRow, frame, task string) *visualizationmsgs.MarkerArray {
 	s := &sheet{header: Header(frame, r.Stamp)}
-	if !r.State.P.Finite() || !r.State.Q.Finite() {
+	if !finite(r.State.P) || !finite(so3.Vec3{X: r.State.Q.X, Y: r.State.Q.Y, Z: r.State.Q.Z}) {
 		return s.array()
 	}
 	s.frame(r)
 	const perG = Arrow / quad.Gravity
 	s.arrow("thrust", r.State.P, r.State.Q.ZAxis().Scale(r.Sent.Thrust*perG), green)
 	s.arrow("residual acceleration", r.State.P, r.Residual.Scale(perG), purple)
-	if r.Goal.Finite() {
+	if finite(r.Goal) {
 		g := s.add("reference", visualizationmsgs.MarkerSphere, blue)
 		g.Pose.Position, g.Scale = point(r.Goal), geometrymsgs.Vector3{X: .06, Y: .06, Z: .06}
 		s.strip("error", []so3.Vec3{r.State.P, r.Goal}, .012, vermilion)

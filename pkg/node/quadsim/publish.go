@@ -40,10 +40,10 @@ func (n *simulator) look() {
 		status.autopilot = a.said()
 	}
 	n.status.Store(status)
-	if truth.Condition != n.told {
-		n.told = truth.Condition
-		n.warn(n.condition.Publish(&stdmsgs.String{Data: n.told}))
-		n.Log().Info().Msgf("condition %s at %.2f s", n.told, truth.Time)
+	if truth.Condition != n.published {
+		n.published = truth.Condition
+		n.warn(n.condition.Publish(&stdmsgs.String{Data: n.published}))
+		n.Log().Info().Msgf("condition %s at %.2f s", n.published, truth.Time)
 	}
 	if rate := n.params.TruthRate; rate > 0 && truth.Time >= n.truthAt {
 		n.truthAt = max(n.truthAt+1/rate, truth.Time)
