@@ -21,7 +21,7 @@ const (
 	StepGuardLand uint8 = 3
 	// no usable state: the control law flies on dead reckoning, and soon descends
 	StepGuardBlind uint8 = 4
-	// motors off: landed, or no state has come yet
+	// least thrust, no rates: landed, or no state has come yet
 	StepGuardOff uint8 = 5
 	// the autopilot does not follow commands
 	StepGuardNotOffboard uint8 = 6

@@ -36,7 +36,7 @@ func (r *replayCommand) Run(c *console) error {
 	}
 	switch {
 	case found.Policy == 0:
-		return fmt.Errorf("bag %s: no tick of the policy can be replayResult", r.Bag)
+		return fmt.Errorf("bag %s: no tick of the policy can be replayed", r.Bag)
 	case found.FirstOff != nil:
 		return fmt.Errorf("bag %s: %d of %d ticks come out differently, the first of them %d; were bundles and "+
 			"parameters those that flew?",

@@ -88,7 +88,8 @@ func Bundle(m *Model[float32], r robot.Robot, fit, metrics any) (*bundle.Bundle,
 	if err != nil {
 		return nil, err
 	}
-	conf, err := join(&config{Nets: m.Net.Config, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON}, r.Config())
+	conf, err := join(&config{Nets: m.Net.Config, Known: float64(m.Known), Age: float64(m.Age), Fit: fitJSON},
+		r.Config())
 	if err != nil {
 		return nil, err
 	}

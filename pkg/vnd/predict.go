@@ -31,7 +31,8 @@ const predictBatch = 64
 // NewPredictor prepares predictions of a model of a robot.
 func NewPredictor[Row, Command, State any](m *Model[float32],
 	q Recorded[Row, Command, State]) *Predictor[Row, Command, State] {
-	p := &Predictor[Row, Command, State]{m: m, robot: q, windows: m.NewWindows(predictBatch), z: make([]float32, predictBatch*m.Net.Latent),
+	p := &Predictor[Row, Command, State]{m: m, robot: q, windows: m.NewWindows(predictBatch),
+		z:      make([]float32, predictBatch*m.Net.Latent),
 		weight: make([]float32, predictBatch)}
 	if m.Net.Latent > 0 {
 		p.encoder = m.Net.NewEncoderTape(predictBatch)

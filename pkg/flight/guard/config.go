@@ -13,7 +13,7 @@ type Config struct {
 	MaxGap     float64   `param:"max_gap" default:"0.1" min:"0.005" max:"1" unit:"s" doc:"time between two ticks above which ticks were missed"`
 	FenceMin   []float64 `param:"fence_min" default:"-4,-4,-0.5" min:"-10000" max:"10000" unit:"m" doc:"lower corner of the geofence: x, y, z in the world"`
 	FenceMax   []float64 `param:"fence_max" default:"4,4,4" min:"-10000" max:"10000" unit:"m" doc:"upper corner of the geofence"`
-	Ground     float64   `param:"ground" default:"0.0" min:"-10000" max:"10000" unit:"m" doc:"height of the floor: a trip of a robot at rest on it stops the motors"`
+	Ground     float64   `param:"ground" default:"0.0" min:"-10000" max:"10000" unit:"m" doc:"height of the floor: a robot at rest on it gets the least thrust when the guard trips"`
 	Brake      float64   `param:"brake" default:"4.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a that the law is sure of: it takes v²/2a to stop in front of the fence"`
 	Reaction   float64   `param:"reaction" default:"0.2" min:"0" max:"1" unit:"s" doc:"time before that deceleration is there"`
 	MaxTilt    float64   `param:"max_tilt" default:"1.2" min:"0.2" max:"3.2" unit:"rad" doc:"greatest tilt of a policy's flight"`

@@ -17,7 +17,8 @@ func TestValidationIsTheLossOnWhatWasFlownSince(t *testing.T) {
 	cfg := tiny()
 	var seen []Status
 	l, err := New(cfg, untrained(t, cfg), Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}, Status: func(s Status) { seen = append(seen, s) }})
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
+		Status:  func(s Status) { seen = append(seen, s) }})
 	if err != nil {
 		t.Fatal(err)
 	}

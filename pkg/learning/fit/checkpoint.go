@@ -58,8 +58,8 @@ func (t *trainer) save() error {
 		M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 
-// load reads the checkpoint if there is one of this very fit; else it has no key. One of another fit, or one that cannot be
-// read, is an error: it is somebody's work, and not overwritten.
+// load reads the checkpoint if there is one of this very fit; else it has no key. One of another fit, or one that
+// cannot be read, is an error: it is somebody's work, and not overwritten.
 func (t *trainer) load() (c checkpoint, err error) {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return c, nil

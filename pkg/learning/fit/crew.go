@@ -10,7 +10,8 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// crew is the workers of this process, the pieces of batches that are theirs, and the way to the other ranks with theirs.
+// crew is the workers of this process, the pieces of batches that are theirs, and the way to the other ranks with
+// theirs.
 type crew struct {
 	group   dist.Group
 	workers []*worker[float32]

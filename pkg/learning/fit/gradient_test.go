@@ -64,7 +64,8 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := small()
 			change(&cfg)
-			vehicle := quadrotor.Robot{Dt: .02, Actuator: act, Prior: cfg.Prior.Enabled, World: cfg.Prior.Frame == "world"}
+			vehicle := quadrotor.Robot{Dt: .02, Actuator: act, Prior: cfg.Prior.Enabled,
+				World: cfg.Prior.Frame == "world"}
 			sys64 := quadrotor.NewQuadrotor[float64](.02, act)
 			if !vehicle.Prior {
 				sys64 = sys64.WithoutPrior()
@@ -115,8 +116,8 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	}
 }
 
-// TestReduced holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same batch:
-// it is off by far less than the gradients of other batches are. What is validated does not change.
+// TestReduced holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same
+// batch: it is off by far less than the gradients of other batches are. What is validated does not change.
 func TestReduced(t *testing.T) {
 	if !kernel.Reduces() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
@@ -201,7 +202,8 @@ func TestLeftovers(t *testing.T) {
 	}
 	tr.leftovers(tr.train)
 	unit := tr.model.Leftover
-	scale := float64(unit[3]) / math.Sqrt(sum[3]*float64(U)/float64(n)) // the same for all, so that a share of windows is known
+	// the same for all, so that a share of windows is known
+	scale := float64(unit[3]) / math.Sqrt(sum[3]*float64(U)/float64(n))
 	for j, u := range unit {
 		if want := scale * math.Sqrt(sum[j]*float64(U)/float64(n)); math.Abs(float64(u)-want) > 1e-4*want {
 			t.Errorf("unit %d is %v, of the windows one by one %v", j, u, want)

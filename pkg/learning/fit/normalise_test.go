@@ -7,8 +7,8 @@ import (
 	"vnd/pkg/robot"
 )
 
-// TestWiden: a channel of which flights in calm hover say hardly anything keeps a spread, one that is off stays off, and one
-// that varies is left alone.
+// TestWiden: a channel of which flights in calm hover say hardly anything keeps a spread, one that is off stays off,
+// and one that varies is left alone.
 func TestWiden(t *testing.T) {
 	spans := []robot.Span{{Name: "position", Lo: 0, Hi: 1}, {Name: "velocity", Lo: 1, Hi: 3},
 		{Name: "attitude", Lo: 3, Hi: 5}}

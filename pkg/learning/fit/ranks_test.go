@@ -45,8 +45,8 @@ func (o outcome) sameAs(t *testing.T, what string, want outcome) {
 	}
 }
 
-// A fit makes the same bytes with any number of threads, and of processes, whose clocks tell different times. By that of
-// rank 0 a checkpoint is due after every other update.
+// A fit makes the same bytes with any number of threads, and of processes, whose clocks tell different times. By that
+// of rank 0 a checkpoint is due after every other update.
 func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 	data := recorded(5, 100)
 	run := func(workers int, g dist.Group, checkpoint string) outcome {
@@ -74,8 +74,8 @@ func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 	}
 }
 
-// Where one of the ranks is told to end, all end after the same update; another number of ranks goes on from there to the
-// same bytes.
+// Where one of the ranks is told to end, all end after the same update; another number of ranks goes on from there to
+// the same bytes.
 func TestRanksEndTogether(t *testing.T) {
 	data, path := recorded(5, 100), filepath.Join(t.TempDir(), "b.checkpoint")
 	cfg := many()

@@ -10,7 +10,8 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// recorded simulates flights under smooth commands, in three winds by turns, with a drag that the recent mean cannot follow.
+// recorded simulates flights under smooth commands, in three winds by turns, with a drag that the recent mean cannot
+// follow.
 func recorded(flights, rows int) []dataset.Segment {
 	rng := rand.New(rand.NewPCG(11, 12))
 	sys := quadrotor.NewQuadrotor[float64](.02,

@@ -127,7 +127,8 @@ func (t *trainer) run(ctx context.Context) error {
 			t.state.Stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
 		}
 		if t.state.Elapsed-t.saved > checkpointEvery {
-			t.saved = t.state.Elapsed // on every rank, though one alone writes: all have to find the next one due together
+			// on every rank, though one alone writes: all have to find the next one due together
+			t.saved = t.state.Elapsed
 			if err := dist.Agree(t.opt.Ranks, t.save()); err != nil {
 				return err
 			}
@@ -175,8 +176,8 @@ func (t *trainer) draw(share float64) {
 	b.H, b.mmd = t.horizon(share), t.mmdWeight(share)
 }
 
-// update takes one Adam step on a batch. Its pieces are encoded, and then, when all latents are known, come their gradients,
-// which are added in a fixed order.
+// update takes one Adam step on a batch. Its pieces are encoded, and then, when all latents are known, come their
+// gradients, which are added in a fixed order.
 func (t *trainer) update(share float64) error {
 	t.draw(share)
 	losses, err := t.crew.gradients(&t.batch, t.grad)

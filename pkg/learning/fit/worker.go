@@ -33,9 +33,9 @@ type batch[F kernel.Float] struct {
 	mmd      float64 // λ_mmd
 }
 
-// piece is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is cut
-// follows from its size alone, and the pieces' gradients are added in order: a fit is the same for any number of threads and
-// of processes.
+// piece is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is
+// cut follows from its size alone, and the pieces' gradients are added in order: a fit is the same for any number of
+// threads and of processes.
 type piece[F kernel.Float] struct {
 	lo, hi  int
 	grad    []F
@@ -84,8 +84,8 @@ type worker[F kernel.Float] struct {
 	windowAction []F             // [T][A]
 }
 
-// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients go through
-// rolled and what is validated through m.
+// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients
+// go through rolled and what is validated through m.
 func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B,
 	H int) *worker[F] {
 	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
@@ -128,8 +128,8 @@ func (w *worker[F]) read(p *piece[F], starts []start, gains []float64) {
 	}
 }
 
-// vary multiplies the drifting channels of rows of actions: the encoder learns to read the gain of a session that it has
-// not seen.
+// vary multiplies the drifting channels of rows of actions: the encoder learns to read the gain of a session that it
+// has not seen.
 func (w *worker[F]) vary(actions []F, gains []float64, i int) {
 	if gains == nil {
 		return
@@ -148,8 +148,8 @@ func convert[F kernel.Float](dst []F, src []float32) {
 	}
 }
 
-// gradient computes a piece's part of the losses, summed over its contexts, and of their gradient, into p.grad and b.dz.
-// The whole batch must have been encoded.
+// gradient computes a piece's part of the losses, summed over its contexts, and of their gradient, into p.grad and
+// b.dz. The whole batch must have been encoded.
 func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 	clear(p.grad)
 	Z, B := w.m.Net.Latent, len(b.starts)

@@ -37,7 +37,8 @@ func TestBadCandidatesInTheArena(t *testing.T) {
 	}
 	t.Logf("the good one: %+v", *v.Stages[2].Candidate)
 	kinds := slices.Sorted(maps.Keys(gate.Bad))
-	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == gate.Collapsed }) // the good one has no model
+	// the good one has no model
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == gate.Collapsed })
 	refused := map[string]int{}
 	for i := range n {
 		kind := kinds[i%len(kinds)]

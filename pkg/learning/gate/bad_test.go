@@ -51,8 +51,8 @@ func swapped(b *bundle.Bundle, one, other string) *bundle.Bundle {
 	return each(c, other, func(i int, _ float32) float32 { return x[i%len(x)] })
 }
 
-// collapsed is the candidate whose encoder says the same of every window, whose residual knows no wind, and whose policy does
-// not listen: in its own model it flies as well as any.
+// collapsed is the candidate whose encoder says the same of every window, whose residual knows no wind, and whose
+// policy does not listen: in its own model it flies as well as any.
 const collapsed = "collapsed latent"
 
 // bad makes candidates that are worse than what they were made of, each in many ways.
@@ -168,8 +168,8 @@ var bad = map[string]func(b *bundle.Bundle, rng *rand.Rand) *bundle.Bundle{
 	},
 }
 
-// TestBadCandidates: of a thousand, none passes; of fewer where the kernels are those without C, which take six times as
-// long and are told from the others in their own tests.
+// TestBadCandidates: of a thousand, none passes; of fewer where the kernels are those without C, which take six times
+// as long and are told from the others in their own tests.
 func TestBadCandidates(t *testing.T) {
 	s := taught()
 	g := s.gate()
@@ -197,7 +197,8 @@ func TestBadCandidates(t *testing.T) {
 			t.Errorf("candidate %d, %s: passes: %+v", i, kind, v)
 		}
 		last := v.Stages[len(v.Stages)-1]
-		if len(last.Reasons) == 0 || strings.Contains(strings.Join(last.Reasons, " "), "NaN") && last.Name != Static {
+		if len(last.Reasons) == 0 || strings.Contains(strings.Join(last.Reasons, " "), "NaN") &&
+			last.Name != StageStatic {
 			t.Errorf("candidate %d, %s: refused for %q", i, kind, last.Reasons)
 		}
 		refused[fmt.Sprintf("%s by %s", kind, last.Name)]++

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Interval is a mean with its percentile bootstrap interval (B. Efron, "Bootstrap methods: another look at the jackknife",
-// Annals of Statistics 1979).
+// Interval is a mean with its percentile bootstrap interval (B. Efron, "Bootstrap methods: another look at the
+// jackknife", Annals of Statistics 1979).
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Bootstrap returns the interval of the mean of x under a two-sided level, such as 0.95, from n resamples. x has at least
-// one number.
+// Bootstrap returns the interval of the mean of x under a two-sided level, such as 0.95, from n resamples. x has at
+// least one number.
 func Bootstrap(x []float64, level float64, n int, rng *rand.Rand) Interval {
 	means := make([]float64, n)
 	for i := range means {
@@ -23,9 +23,9 @@ func Bootstrap(x []float64, level float64, n int, rng *rand.Rand) Interval {
 	return percentiles(mean(x), means, level)
 }
 
-// BootstrapDifference is Bootstrap of mean(x) − mean(y) for two series in time. Neighbours are alike, so runs of them are
-// drawn (H. R. Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 1989);
-// a run of 1 is for samples without an order.
+// BootstrapDifference is Bootstrap of mean(x) − mean(y) for two series in time. Neighbours are alike, so runs of them
+// are drawn (H. R. Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics
+// 1989); a run of 1 is for samples without an order.
 func BootstrapDifference(x, y []float64, run int, level float64, n int, rng *rand.Rand) Interval {
 	means := make([]float64, n)
 	for i := range means {

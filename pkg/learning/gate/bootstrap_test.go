@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCoverage: of 400 samples of 34 with a known mean, about 95 % have it in their interval. The percentile interval is
-// known to be a little short for few and for skewed samples.
+// TestCoverage: of 400 samples of 34 with a known mean, about 95 % have it in their interval. The percentile interval
+// is known to be a little short for few and for skewed samples.
 func TestCoverage(t *testing.T) {
 	for name, c := range map[string]struct {
 		draw        func(rng *rand.Rand) float64

@@ -21,8 +21,8 @@ type EvidenceConfig struct {
 	Resamples int     `param:"resamples" default:"2000" min:"100" max:"100000" doc:"resamples of the bootstrap"`
 }
 
-// Place is where in the space of conditions a robot flew: places of different bundles must be comparable. Latents of two
-// models are not; what they do to a hovering robot is, see Disturbance.
+// Place is where in the space of conditions a robot flew: places of different bundles must be comparable. Latents of
+// two models are not; what they do to a hovering robot is, see Disturbance.
 type Place [6]float64
 
 // Sample is what a tick showed.
@@ -34,7 +34,8 @@ type Sample struct {
 	Error  float64 // distance from the reference, m
 }
 
-// Evidence gathers the errors of bundles in flight, by task and neighbourhood of the condition. It is for one goroutine.
+// Evidence gathers the errors of bundles in flight, by task and neighbourhood of the condition. It is for one
+// goroutine.
 type Evidence struct {
 	config EvidenceConfig
 	seed   uint64

@@ -94,8 +94,8 @@ func TestOnlyTheSameCounts(t *testing.T) {
 	}
 }
 
-// TestFalseAlarms: bundles that fly alike in four neighbourhoods are rarely told apart, ones that err twice as much nearly
-// always.
+// TestFalseAlarms: bundles that fly alike in four neighbourhoods are rarely told apart, ones that err twice as much
+// nearly always.
 func TestFalseAlarms(t *testing.T) {
 	const runs = 60
 	alarms, found := 0, 0

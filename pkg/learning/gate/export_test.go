@@ -1,6 +1,7 @@
 package gate
 
-// Bad makes bad candidates, for tests that fly where this package may not look. That of Collapsed wants a bundle with a model.
+// Bad makes bad candidates, for tests that fly where this package may not look. That of Collapsed wants a bundle with a
+// model.
 var Bad = bad
 
 const Collapsed = collapsed

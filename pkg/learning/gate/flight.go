@@ -11,16 +11,16 @@ import (
 // Judge flies bundles where the learner cannot look: in a full simulator, or outdoors. It may be called from several
 // goroutines at once.
 type Judge interface {
-	// Fly flies a bundle, encoder and policy, through a trial. The trial decides task, start, disturbances and noise: they are
-	// the same for every bundle, so that flights of two bundles are a pair.
+	// Fly flies a bundle, encoder and policy, through a trial. The trial decides task, start, disturbances and noise:
+	// they are the same for every bundle, so that flights of two bundles are a pair.
 	Fly(ctx context.Context, b *bundle.Bundle, t Trial) (*Flight, error)
 }
 
 // Trial is what a judge is asked for.
 type Trial struct {
 	Number uint64
-	// Met is the strength of the strongest horizontal disturbance that the buffer holds, m/s²; +Inf where that is not known.
-	// What was never met cannot have been learned, and to err there a little otherwise than before is no fault.
+	// Met is the strength of the strongest horizontal disturbance that the buffer holds, m/s²; +Inf where that is not
+	// known. What was never met cannot have been learned, and to err there a little otherwise than before is no fault.
 	Met float64
 }
 
@@ -78,7 +78,8 @@ func finite(x float64) bool { return x-x == 0 }
 // units returns a command in half the ranges that the limits leave.
 func units(c quad.Command, l *quad.Limits) [4]float64 {
 	middle, half := (l.MaxThrust+l.MinThrust)/2, (l.MaxThrust-l.MinThrust)/2
-	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTiltRate, c.Rates.Y / l.MaxTiltRate, c.Rates.Z / l.MaxYawRate}
+	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTiltRate, c.Rates.Y / l.MaxTiltRate,
+		c.Rates.Z / l.MaxYawRate}
 }
 
 // longestAtLimit returns the length of the longest run of rows in which one and the same channel stands at a limit.

@@ -2,11 +2,11 @@
 // background_learner and the loop in simulation.
 //
 // A candidate passes three stages, each only after the one before: its numbers and sizes (static); flights in its own
-// learned model (shadow); flights of a Judge under randomised disturbances (canary). In the flights it is compared with the
-// current bundle, pair by pair from the same starts under the same disturbances, each bundle with its own encoder. It passes
-// where the upper end of a bootstrap interval of the mean difference of the errors is within a tolerance: a candidate that
-// was not shown to be no worse is refused like one that is worse. One that is as good passes; so does the very same bundle,
-// whose differences are all 0, and whether to swap it in is no question of safety.
+// learned model (shadow); flights of a Judge under randomised disturbances (canary). In the flights it is compared with
+// the current bundle, pair by pair from the same starts under the same disturbances, each bundle with its own encoder.
+// It passes where the upper end of a bootstrap interval of the mean difference of the errors is within a tolerance: a
+// candidate that was not shown to be no worse is refused like one that is worse. One that is as good passes; so does
+// the very same bundle, whose differences are all 0, and whether to swap it in is no question of safety.
 package gate
 
 import (
@@ -32,7 +32,8 @@ type Gate struct {
 	Vehicle Vehicle
 	Tasks   []*task.Task // of the shadow flights
 	Judge   Judge        // nil: no canary flights
-	// Flown are the stretches of the buffer, whose winds say how strong those of the judge may be; none: as strong as it likes.
+	// Flown are the stretches of the buffer, whose winds say how strong those of the judge may be; none: as strong as
+	// it likes.
 	Flown [][]quad.Step
 	Seed  uint64
 }
@@ -60,9 +61,9 @@ type Stage struct {
 
 // Names of the stages.
 const (
-	Static   = "static"
-	ShadowIn = "shadow"
-	CanaryIn = "canary"
+	StageStatic = "static"
+	StageShadow = "shadow"
+	StageCanary = "canary"
 )
 
 // Reasons returns why a candidate is refused, each with its stage; none where it passes.
@@ -75,8 +76,8 @@ func (v *Verdict) Reasons() (all []string) {
 	return all
 }
 
-// Try judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the buffer
-// under the candidate's encoder, for the shadow flights. The error is about what is not the candidate's fault.
+// Try judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the
+// buffer under the candidate's encoder, for the shadow flights. The error is about what is not the candidate's fault.
 func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank []float32) (*Verdict, error) {
 	if len(g.Tasks) == 0 {
 		return nil, errors.New("gate: no task for the shadow flights")
@@ -116,7 +117,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 // canary has the judge fly.
 func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle, strength float64) (Stage, error) {
 	if g.Judge == nil {
-		return Stage{Name: CanaryIn, Pass: true, Skipped: "there is no judge"}, nil
+		return Stage{Name: StageCanary, Pass: true, Skipped: "there is no judge"}, nil
 	}
 	bundles := []*bundle.Bundle{candidate, current}
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {
@@ -130,7 +131,7 @@ func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle, st
 		}
 		return out, nil
 	}
-	c := &comparison{gate: g, stage: Stage{Name: CanaryIn}, settle: g.Config.Canary.Settle, fly: fly,
+	c := &comparison{gate: g, stage: Stage{Name: StageCanary}, settle: g.Config.Canary.Settle, fly: fly,
 		alone: current == nil}
 	return c.run(ctx, g.Config.Canary.Flights)
 }

@@ -24,8 +24,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// TestImprovement: a policy that learned the winds takes the place of one that did not, whatever the gate's seed; not the
-// other way round. One that is itself passes.
+// TestImprovement: a policy that learned the winds takes the place of one that did not, whatever the gate's seed; not
+// the other way round. One that is itself passes.
 func TestImprovement(t *testing.T) {
 	s := taught()
 	g := s.gate()

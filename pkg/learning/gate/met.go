@@ -9,12 +9,13 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// metOver is the time over which what the prior leaves is averaged, s: winds last longer, noise and turns of a flight do not.
+// metOver is the time over which what the prior leaves is averaged, s: winds last longer, noise and turns of a flight
+// do not.
 const metOver = 1
 
-// met is how strong the disturbances of recorded flights were, see Trial: all but two seconds in a hundred are weaker. They
-// are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a say in it, whose model
-// may explain nothing: it would set its own examination.
+// met is how strong the disturbances of recorded flights were, see Trial: all but two seconds in a hundred are weaker.
+// They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a say in it,
+// whose model may explain nothing: it would set its own examination.
 func met(flown [][]quad.Step, dt float64) float64 {
 	steps := max(1, int(metOver/dt+0.5))
 	leftover := quadrotor.NewLeftover(quadrotor.NominalActuator(), dt, steps)

@@ -18,7 +18,7 @@ import (
 // shadow flies both bundles in the candidate's learned model.
 func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBundle, bank []float32) (Stage, error) {
 	if candidate.Model == nil {
-		return Stage{Name: ShadowIn, Pass: true, Skipped: "the candidate has no model"}, nil
+		return Stage{Name: StageShadow, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
 	cfg := &g.Config.Shadow
 	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot,
@@ -29,7 +29,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBund
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {
 		return world.fly(ctx, bundles[who], lo, hi)
 	}
-	c := &comparison{gate: g, stage: Stage{Name: ShadowIn}, settle: cfg.Settle, fly: fly, alone: current == nil}
+	c := &comparison{gate: g, stage: Stage{Name: StageShadow}, settle: cfg.Settle, fly: fly, alone: current == nil}
 	return c.run(ctx, cfg.Flights)
 }
 

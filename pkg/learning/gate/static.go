@@ -11,7 +11,7 @@ import (
 
 // static looks at a candidate without flying it. What it unpacked serves the stages that follow.
 func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *policy.LoadedBundle) {
-	s := Stage{Name: Static}
+	s := Stage{Name: StageStatic}
 	refuse := func(format string, args ...any) { s.Reasons = append(s.Reasons, fmt.Sprintf(format, args...)) }
 	b := *candidate
 	if _, err := b.Encode(); err != nil { // not finite, malformed, too large
@@ -87,8 +87,8 @@ func beyond(l, vehicle *quad.Limits) (out []string) {
 	return out
 }
 
-// badScales names the normalisers that no training writes: a scale is one over a standard deviation or a unit, or 0 where a
-// channel is off.
+// badScales names the normalisers that no training writes: a scale is one over a standard deviation or a unit, or 0
+// where a channel is off.
 func badScales(p *policy.LoadedBundle) (out []string) {
 	look := func(name string, scale []float32) {
 		if i := slices.IndexFunc(scale, func(x float32) bool { return x < 0 }); i >= 0 {

@@ -121,8 +121,8 @@ type school struct {
 	flown          [][]quad.Step
 }
 
-// taught makes the bundles once: a base policy, a model of its flights in the winds, and the policy that was improved in
-// it. The base bundle has the model too.
+// taught makes the bundles once: a base policy, a model of its flights in the winds, and the policy that was improved
+// in it. The base bundle has the model too.
 var taught = sync.OnceValue(func() *school {
 	var spread task.Spread
 	param.Default(&spread)
@@ -191,8 +191,9 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 
 // gate is one for the tests' bundles.
 func (s *school) gate() *Gate {
-	g := &Gate{Vehicle: Vehicle{Robot: quadrotor.Name, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150}, Flown: s.flown,
-		Seed: 1}
+	g := &Gate{Vehicle: Vehicle{Robot: quadrotor.Name, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150},
+		Flown: s.flown,
+		Seed:  1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Settle, g.Config.Canary.Settle = 1.5, 1.5
 	g.Config.Shadow.Flights, g.Config.Shadow.Seconds, g.Config.Canary.Flights = 8, 3, 10

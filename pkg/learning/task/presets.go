@@ -26,8 +26,8 @@ var names = []string{Hover, Track, Land, Features}
 const (
 	PaperCost = "paper" // as printed
 	// StiffCost puts position above all, and beyond 10 cm counts errors by their size instead of their square: else the
-	// few moments after a change of the wind would outweigh centimetres in steady flight (measured: 4 times smaller errors
-	// after refinement).
+	// few moments after a change of the wind would outweigh centimetres in steady flight (measured: 4 times smaller
+	// errors after refinement).
 	StiffCost = "stiff"
 )
 

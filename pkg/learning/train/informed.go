@@ -9,13 +9,14 @@ import (
 )
 
 // Informed is another world under a constant wind that the policy is told instead of a latent: the world of an oracle
-// (paper, "GT-Dist"). A latent of the other world's own stays at the prior mean. An oracle wants a world that knows all but
-// the wind, such as a residual fitted to flights in calm: in the full simulator, hovering in 3 m/s², one of the nominal world
-// erred by 0.020 m and, improved in such a residual, by 0.008 m.
+// (paper, "GT-Dist"). A latent of the other world's own stays at the prior mean. An oracle wants a world that knows all
+// but the wind, such as a residual fitted to flights in calm: in the full simulator, hovering in 3 m/s², one of the
+// nominal world erred by 0.020 m and, improved in such a residual, by 0.008 m.
 type Informed[F kernel.Float] struct {
 	World World[F]
 	Dt    float64 // s
-	// Spread is the unit of the policy's input, m/s²: under z ~ N(0, I) the standard deviation of the wind on each axis.
+	// Spread is the unit of the policy's input, m/s²: under z ~ N(0, I) the standard deviation of the wind on each
+	// axis.
 	Spread float64
 }
 

@@ -318,9 +318,9 @@ func (t *trainer) epoch() error {
 	return nil
 }
 
-// sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about, within its
-// task's radius, overflows on the way back, and says nothing of the others. Where most of them do, it adds them all, and the sum is
-// not finite.
+// sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about,
+// within its task's radius, overflows on the way back, and says nothing of the others. Where most of them do, it adds
+// them all, and the sum is not finite.
 func (t *trainer) sum() (torn int) {
 	finite := make([]bool, len(t.parts))
 	for part, g := range t.parts {

@@ -160,8 +160,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestReduced holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes through
-// a learned residual: it is off by far less than the gradients of other episodes are.
+// TestReduced holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes
+// through a learned residual: it is off by far less than the gradients of other episodes are.
 func TestReduced(t *testing.T) {
 	if !kernel.Reduces() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())

@@ -68,8 +68,8 @@ func (d *Dense[F]) BackwardGelu(rows int, dy, slope []F) {
 	kernel.DenseGeluBackward(rows, dy, &d.back, slope)
 }
 
-// BackwardFilm pulls dy on to p of the Film that made x: slope [B×I] becomes the gradient of p. Unless pre is nil, those of
-// γ and β are added to dfilm [B×2I].
+// BackwardFilm pulls dy on to p of the Film that made x: slope [B×I] becomes the gradient of p. Unless pre is nil,
+// those of γ and β are added to dfilm [B×2I].
 func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
 	kernel.DenseFilmBackward(rows, dy, &d.back, film, pre, slope, dfilm)
 }

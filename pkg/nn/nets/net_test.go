@@ -79,8 +79,8 @@ func TestPassTape(t *testing.T) {
 	}
 }
 
-// TestReduced: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where the
-// kernels do so.
+// TestReduced: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where
+// the kernels do so.
 func TestReduced(t *testing.T) {
 	off := func(a, b []float32) float64 {
 		d := slices.Clone(a)

@@ -32,13 +32,15 @@ const (
 
 // InputSpans implements System.
 func (m *Quadrotor[F]) InputSpans() []robot.Span {
-	return []robot.Span{span("position", xP, xV), span("velocity", xV, xR), span("attitude", xR, xE), span("actuator", xE, xTz),
+	return []robot.Span{span("position", xP, xV), span("velocity", xV, xR), span("attitude", xR, xE),
+		span("actuator", xE, xTz),
 		span("thrust_vector", xTz, xA), span("command", xA, xLast), span("last_command", xLast, nX)}
 }
 
 // ContextSpans implements System.
 func (m *Quadrotor[F]) ContextSpans() []robot.Span {
-	return []robot.Span{span("position", cP, cV), span("velocity", cV, cR), span("attitude", cR, cA), span("command", cA, cE),
+	return []robot.Span{span("position", cP, cV), span("velocity", cV, cR), span("attitude", cR, cA),
+		span("command", cA, cE),
 		span("actuator", cE, cU), span("residual", cU, nC)}
 }
 

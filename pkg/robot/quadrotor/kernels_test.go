@@ -275,8 +275,11 @@ func TestBatchedRefusesRowsOfOthers(t *testing.T) {
 	none := View{State: 7, Width: 100}
 	blind := View{Looks: 1, Place: 9, State: 10, Width: 100}
 	for name, run := range map[string]func(){
-		"a delay that is no number":         func() { NewQuadrotor[float32](0.02, Actuator{ThrustDelay: math.NaN()}) },
-		"a cost of a state without v":       func() { Costs(&Transition[float32]{B: 1, S: 7, S0: x, S1: x, A: x, Last: x, Ref: x}, x, x, x) },
+		"a delay that is no number": func() { NewQuadrotor[float32](0.02, Actuator{ThrustDelay: math.NaN()}) },
+		"a cost of a state without v": func() {
+			Costs(&Transition[float32]{B: 1, S: 7, S0: x, S1: x, A: x,
+				Last: x, Ref: x}, x, x, x)
+		},
 		"a view of a state without v":       func() { Observe(&none, 1, x, x, nil, x, x) },
 		"a view of a camera and no picture": func() { Observe(&blind, 1, x, x, nil, x, x) },
 	} {

@@ -50,8 +50,9 @@ type Bundle struct {
 	Normalisers []string        // names of the tensors that hold normalisers, not weights
 	Config      json.RawMessage // an object with a section for each part, such as model and policy; opaque here
 	DataDigest  string          // digest of the training data
-	Metrics     json.RawMessage // an object with a section for each part: what was measured when it was made; opaque here
-	Tensors     []Tensor        // in the order of the file
+	// an object with a section for each part: what was measured when it was made; opaque here
+	Metrics json.RawMessage
+	Tensors []Tensor // in the order of the file
 }
 
 // Tensor returns the data of the named tensor, whose shape must be the given one.

@@ -155,8 +155,9 @@ type bench struct {
 }
 
 func options(t testing.TB, dir string) Options {
-	return Options{Dir: dir, Tasks: tasks(t), Task: "hover", Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
-		Seed: 1, Dt: dt,
+	return Options{Dir: dir, Tasks: tasks(t), Task: "hover",
+		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
+		Seed:    1, Dt: dt,
 		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }}
 }
 

@@ -177,8 +177,8 @@ func (s *Shelf) Entries() []Entry {
 	return slices.Clone(s.state.Entries)
 }
 
-// Promote makes b the bundle that flies. It is on disk when Promote returns; after an error the one before flies on, and
-// nothing of b stays.
+// Promote makes b the bundle that flies. It is on disk when Promote returns; after an error the one before flies on,
+// and nothing of b stays.
 func (s *Shelf) Promote(b *bundle.Bundle) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,8 +266,8 @@ func (t *state) withdraw(why string, safely bool) error {
 	return nil
 }
 
-// Withdraw takes the current bundle back, for a reason, and returns the one that flies now: the one before it or, if asked
-// for, the last one before it that flew safely, if there is one. What came between does not fly again either.
+// Withdraw takes the current bundle back, for a reason, and returns the one that flies now: the one before it or, if
+// asked for, the last one before it that flew safely, if there is one. What came between does not fly again either.
 func (s *Shelf) Withdraw(why string, safely bool) (*bundle.Bundle, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -215,8 +215,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestKilled kills a process that promotes and takes back without end, at moments of chance: what it had said is so, and
-// every file is whole.
+// TestKilled kills a process that promotes and takes back without end, at moments of chance: what it had said is so,
+// and every file is whole.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("VND_TEST_SHELF"); dir != "" {
 		promoteForever(t, dir)
