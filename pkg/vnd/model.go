@@ -35,8 +35,8 @@ type Model[F kernel.Float] struct {
 	Context  Norm[F] // of context features [C]
 	Inputs   Norm[F] // of residual inputs [X]
 	Output   []F     // [U] unit of the residual's outputs per step; 0 switches a head off
-	Anchor   []F     // [U] share of the window's mean leftover that the anchor keeps
-	Leftover []F     // [U] unit of a window's mean leftover, see Surprise
+	Anchor   []F     // [U] share of the window's residual mean that the anchor keeps
+	Leftover []F     // [U] unit of a window's residual mean, see Surprise
 	Known    F       // anchor weight of a known condition, 0 … 1
 	Age      F       // steps after which a share 1/e of the latent is left; 0: it is held
 }

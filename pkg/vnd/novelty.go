@@ -9,7 +9,7 @@ const whollyNew = 1.5
 // disturbance names the span of the tangent in which an unknown force shows.
 const disturbance = "velocity"
 
-// Surprise is the size of a window's mean leftover [U] in units of what known flights leave: 1 where only one known
+// Surprise is the size of a window's residual mean [U] in units of what known flights leave: 1 where only one known
 // window in fifty leaves more.
 func (m *Model[F]) Surprise(leftover []F) F {
 	sum := 0.

@@ -78,7 +78,7 @@ func (p *Predictor[Row, Command, State]) rollout(future [][]Command, out [][]Sta
 	}
 	r := p.roll
 	r.Begin(0, B, H, p.z[:B*Z])
-	c := r.Leftover(p.windows, 0)
+	c := r.ResidualMean(p.windows, 0)
 	for b := range B {
 		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
 	}

@@ -89,7 +89,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool,
 		}
 		n := min(r.length, maxH-lo)
 		if lo == 0 {
-			n += T // the window's rows, see Leftover
+			n += T // the window's rows, see ResidualMean
 		}
 		if !taped && lo > 0 {
 			p.tapes = r.phases[0].tapes
@@ -239,9 +239,9 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 	m.System.InputsVJP(r.B, r.steps[h].s, r.steps[h].a, dx, ds, da)
 }
 
-// Leftover measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U], with
-// vectors in the world, for windows lo … lo+B−1. The result is the rollout's own anchor, to be weighed by Anchor.
-func (r *Rollout[F]) Leftover(w *Windows[F], lo int) []F {
+// ResidualMean measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U],
+// with vectors in the world, for windows lo … lo+B−1. The result is the rollout's own anchor, to be weighed by Anchor.
+func (r *Rollout[F]) ResidualMean(w *Windows[F], lo int) []F {
 	d, T := r.m.dims(), r.m.Net.Context
 	c := r.c[:r.B*d.Tangent]
 	clear(c)

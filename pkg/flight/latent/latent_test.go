@@ -83,7 +83,7 @@ func offline(m *vnd.Model[float32], q quadrotor.Robot, rows []quad.Step) (z []fl
 	w.Set(0, measured, actions[:T*m.System.Dims().Action])
 	r := m.NewMeanRollout(1, 1)
 	r.Begin(0, 1, 1, z)
-	return z, m.Novelty(r.Leftover(w, 0))
+	return z, m.Novelty(r.ResidualMean(w, 0))
 }
 
 // What the encoder finds live is what is found in the recording: the latent to the last bit.
@@ -283,7 +283,7 @@ func TestWithoutALatent(t *testing.T) {
 	w.Set(0, measured, actions[:8*4])
 	r := m.NewMeanRollout(1, 1)
 	r.Begin(0, 1, 1, nil)
-	if want := m.Novelty(r.Leftover(w, 0)); len(e.Mean()) != 0 || math.Abs(float64(e.Novelty()-want)) > 1e-4 {
+	if want := m.Novelty(r.ResidualMean(w, 0)); len(e.Mean()) != 0 || math.Abs(float64(e.Novelty()-want)) > 1e-4 {
 		t.Errorf("%v, novelty %v, want %v", e.Mean(), e.Novelty(), want)
 	}
 }

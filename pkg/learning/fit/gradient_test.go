@@ -191,7 +191,7 @@ func TestLeftovers(t *testing.T) {
 	for k := range tr.train { // one by one
 		w.eachTile(tr.train[k:k+1], func(part []start, z []float32) {
 			w.mean.Begin(0, 1, 1, z)
-			for j, x := range w.mean.Leftover(w.own.windows, 0)[:U] {
+			for j, x := range w.mean.ResidualMean(w.own.windows, 0)[:U] {
 				sum[j] += float64(x) * float64(x)
 			}
 			n++

@@ -102,7 +102,7 @@ func (t *trainer) leftovers(starts []start) {
 		at := k * len(starts) / parts
 		w.eachTile(starts[at:(k+1)*len(starts)/parts], func(part []start, z []float32) {
 			w.mean.Begin(0, len(part), 1, z)
-			at += copy(left[at*U:], w.mean.Leftover(w.own.windows, 0)) / U
+			at += copy(left[at*U:], w.mean.ResidualMean(w.own.windows, 0)) / U
 		})
 	})
 	unit := t.model.Leftover

@@ -218,7 +218,7 @@ func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo in
 	copy(w.states[:n], of.Start[lo*d.State:][:n])
 	r.Begin(member, B, H, z)
 	if anchored {
-		r.Leftover(of, lo)
+		r.ResidualMean(of, lo)
 		r.Anchor(w.ones(B))
 	}
 	sum := 0.

@@ -18,7 +18,7 @@ const metOver = 1
 // whose model may explain nothing: it would set its own examination.
 func met(flown [][]quad.Step, dt float64) float64 {
 	steps := max(1, int(metOver/dt+0.5))
-	leftover := quadrotor.NewLeftover(quadrotor.NominalActuator(), dt, steps)
+	leftover := quadrotor.NewResidualMean(quadrotor.NominalActuator(), dt, steps)
 	var left, velocity []so3.Vec3
 	for _, rows := range flown {
 		for ; len(rows) > steps; rows = rows[steps:] {

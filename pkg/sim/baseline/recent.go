@@ -27,7 +27,7 @@ type RecentMean struct {
 	dt           float64
 	n            int // steps of the window
 	rows         *quad.Window
-	residualMean *quadrotor.Leftover
+	residualMean *quadrotor.ResidualMean
 	push         so3.Vec3 // residualMean acceleration in the world, m/s²
 }
 
@@ -42,7 +42,7 @@ func NewRecentMean(c RecentMeanConfig, l quad.Limits, a quadrotor.Actuator, dt f
 	if n < 1 {
 		return nil, fmt.Errorf("a window of %g s holds no step of %g s", c.Window, dt)
 	}
-	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, residualMean: quadrotor.NewLeftover(a,
+	r := &RecentMean{law: law, lead: c.Gains.Lead, path: path, dt: dt, n: n, residualMean: quadrotor.NewResidualMean(a,
 		dt, n)}
 	if r.rows, err = quad.NewWindow(n, dt); err != nil {
 		return nil, err

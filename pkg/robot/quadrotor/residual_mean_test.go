@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever is flown behind whatever actuator, what is left over is the acceleration that the prior does not know.
-func TestLeftoverIsTheWind(t *testing.T) {
+func TestResidualMeanIsTheWind(t *testing.T) {
 	const dt, steps = 0.02, 25
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, wind := range []so3.Vec3{{}, {X: 3, Y: -1, Z: 0.5}, {Y: 0.2}} {
@@ -35,11 +35,11 @@ func TestLeftoverIsTheWind(t *testing.T) {
 			cmd = quad.Command{Thrust: quad.Gravity + rng.NormFloat64(),
 				Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
 		}
-		got := NewLeftover(act, dt, steps).Mean(rows)
+		got := NewResidualMean(act, dt, steps).Mean(rows)
 		if off := got.Sub(wind).Norm(); !(off < 1e-9) {
 			t.Errorf("wind %v: left over %v", wind, got)
 		}
-		rough := NewLeftover(NominalActuator(), dt, steps).Mean(rows)
+		rough := NewResidualMean(NominalActuator(), dt, steps).Mean(rows)
 		if off := math.Hypot(rough.X-wind.X, rough.Y-wind.Y); !(off < 0.5) {
 			t.Errorf("wind %v: behind an ideal actuator %v is left over", wind, rough)
 		}
