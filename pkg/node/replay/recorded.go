@@ -62,8 +62,12 @@ func (r *recorded) prepare(topics []bag.Topic, file string) error {
 			steps = append(steps, t.Name)
 		}
 	}
-	if len(steps) != 1 {
-		return fmt.Errorf("topics of type %s: %s; expected one", bridge.TypeStep, strings.Join(append(steps, ""), " "))
+	switch len(steps) {
+	case 0:
+		return fmt.Errorf("no topic of type %s: a bag of transition_recorder has one", bridge.TypeStep)
+	case 1:
+	default:
+		return fmt.Errorf("topics of type %s: %s; expected one", bridge.TypeStep, strings.Join(steps, " "))
 	}
 	space := strings.TrimSuffix(steps[0], "/step")
 	if err := param.Check(r.params); err != nil {
