@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vnd/pkg/core/dist"
@@ -40,6 +41,13 @@ type demoResult struct {
 func (d *demoCommand) Run(c *console) error {
 	if err := d.fill(); err != nil {
 		return err
+	}
+	if d.Part == "all" { // a wrong name is told of before the minute of the fit
+		for _, f := range append(slices.Clone(d.Params), d.World) {
+			if _, err := os.Stat(f); err != nil {
+				return err
+			}
+		}
 	}
 	r := &demoResult{}
 	for _, part := range []struct {

@@ -86,8 +86,8 @@ type Train struct {
 
 // Anchor is the correction for what the model leaves over in the window.
 type Anchor struct {
-	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the mean leftover of the window's rows; 0 trains without"`
-	Known float64 `param:"known" default:"0.25" min:"0" max:"1" doc:"weight of the leftover in predictions where the condition is known; it rises to 1 with novelty"`
+	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the residual mean of the window's rows; 0 trains without"`
+	Known float64 `param:"known" default:"0.25" min:"0" max:"1" doc:"weight of the residual mean in predictions where the condition is known; it rises to 1 with novelty"`
 }
 
 func (c *Config) nets() nets.Config {
