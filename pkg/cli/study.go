@@ -47,6 +47,9 @@ type studyResult struct {
 
 // Run implements `vnd study`.
 func (s *studyCommand) Run(c *console) error {
+	if s.Old != "" && s.Methods != "" {
+		return errors.New("--pilots is the old name of --methods, which is given, too")
+	}
 	if s.Old != "" {
 		c.warn("--pilots is now --methods; the old name goes with the next version")
 		s.Methods = s.Old
