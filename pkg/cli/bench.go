@@ -168,7 +168,7 @@ func (b *benchFit) Run(c *console) error {
 	}
 	var cfg fit.Config
 	param.Default(&cfg)
-	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share, cfg.Model.DecoderHidden = b.Steps,
+	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.BiasCorrection.Share, cfg.Model.DecoderHidden = b.Steps,
 		[]float64{1}, b.Batch, 0, 256
 	cfg.Train.Updates, cfg.Train.Passes, cfg.Train.Validation, cfg.Train.Workers = b.Epochs, 1e5, 0, b.Threads
 	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart, cfg.Train.Reduced = 1e5, false, 0, !b.Float32

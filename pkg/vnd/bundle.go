@@ -76,8 +76,8 @@ func (m *Model[F]) normalisers() []struct {
 	}{
 		{"normaliser.context.mean", m.Context.Mean}, {"normaliser.context.scale", m.Context.Scale},
 		{"normaliser.inputs.mean", m.Inputs.Mean}, {"normaliser.inputs.scale", m.Inputs.Scale},
-		{"normaliser.output", m.Output}, {"normaliser.anchor", m.Anchor},
-		{"normaliser.leftover", m.Leftover},
+		{"normaliser.output", m.Output}, {"normaliser.anchor", m.BiasShare},
+		{"normaliser.leftover", m.ResidualScale},
 	}
 }
 

@@ -32,7 +32,7 @@ func random(t *testing.T, q quadrotor.Robot, c nets.Config) *Model[float32] {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m.Net.Init(rng)
 	for i := range m.Output {
-		m.Output[i], m.Anchor[i], m.Leftover[i] = .05, 1, .01
+		m.Output[i], m.BiasShare[i], m.ResidualScale[i] = .05, 1, .01
 	}
 	m.Known, m.Age = .5, 40
 	return m
@@ -149,8 +149,8 @@ func TestFromBundleRefuses(t *testing.T) {
 	}
 }
 
-// Without a net, the anchored model is the recent-mean peer: a constant wind that it has never seen is predicted.
-func TestAnchorPredictsAnUnseenWind(t *testing.T) {
+// Without a net, the corrected model is the recent-mean peer: a constant wind that it has never seen is predicted.
+func TestBiasCorrectionPredictsAnUnseenWind(t *testing.T) {
 	q := quadrotor.Robot{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
 	m := random(t, q, netConfig(1))
 	clear(m.Output)
@@ -162,9 +162,9 @@ func TestAnchorPredictsAnUnseenWind(t *testing.T) {
 			t.Errorf("known weight %g: position off by %g m after 1 s, want less than %g", known, d, tol)
 		}
 	}
-	clear(m.Anchor)
+	clear(m.BiasShare)
 	if d := predict(t, m, rows, 50)[49].P.Sub(rows[70].State.P).Norm(); d < 1 {
-		t.Errorf("without an anchor the prior is off by %g m only: this test shows nothing", d)
+		t.Errorf("without a bias correction the prior is off by %g m only: this test shows nothing", d)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestNovelty(t *testing.T) {
 			left[j] = c.x
 		}
 		if got := m.Novelty(left); math.Abs(float64(got-c.want)) > 1e-5 {
-			t.Errorf("leftover of %g times the known: novelty %g, want %g", c.x/.01, got, c.want)
+			t.Errorf("residual mean of %g times the known: novelty %g, want %g", c.x/.01, got, c.want)
 		}
 	}
 }

@@ -30,15 +30,15 @@ func (n *Norm[F]) Pull(dx []F) { kernel.ScaleRows(len(dx)/len(n.Scale), n.Scale,
 // Model is a fitted model. Its nets and normalisers may be shared by many Contexts and Rollouts; it is not changed by
 // them.
 type Model[F kernel.Float] struct {
-	System   robot.System[F]
-	Net      *nets.Net[F]
-	Context  Norm[F] // of context features [C]
-	Inputs   Norm[F] // of residual inputs [X]
-	Output   []F     // [U] unit of the residual's outputs per step; 0 switches a head off
-	Anchor   []F     // [U] share of the window's residual mean that the anchor keeps
-	Leftover []F     // [U] unit of a window's residual mean, see Surprise
-	Known    F       // anchor weight of a known condition, 0 … 1
-	Age      F       // steps after which a share 1/e of the latent is left; 0: it is held
+	System        robot.System[F]
+	Net           *nets.Net[F]
+	Context       Norm[F] // of context features [C]
+	Inputs        Norm[F] // of residual inputs [X]
+	Output        []F     // [U] unit of the residual's outputs per step; 0 switches a head off
+	BiasShare     []F     // [U] share of the window's residual mean that the bias correction keeps
+	ResidualScale []F     // [U] unit of a window's residual mean, see Surprise
+	Known         F       // bias correction weight of a known condition, 0 … 1
+	Age           F       // steps after which a share 1/e of the latent is left; 0: it is held
 }
 
 // dims returns the sizes that every loop here needs.
@@ -47,7 +47,7 @@ func (m *Model[F]) dims() robot.Dims { return m.System.Dims() }
 // headroom is left in a bundle for its header and the normalisers, bytes.
 const headroom = 256 << 10
 
-// New returns an untrained model around a system: unit normalisers, all heads on, no anchor.
+// New returns an untrained model around a system: unit normalisers, all heads on, no bias correction.
 func New[F kernel.Float](sys robot.System[F], c nets.Config) (*Model[F], error) {
 	d := sys.Dims()
 	c.ContextInputs, c.Inputs, c.Outputs = d.Context, d.Inputs, d.Tangent
@@ -62,7 +62,7 @@ func New[F kernel.Float](sys robot.System[F], c nets.Config) (*Model[F], error) 
 	return &Model[F]{System: sys, Net: net,
 		Context: Norm[F]{make([]F, d.Context), ones[F](d.Context)},
 		Inputs:  Norm[F]{make([]F, d.Inputs), ones[F](d.Inputs)},
-		Output:  ones[F](d.Tangent), Anchor: make([]F, d.Tangent), Leftover: make([]F, d.Tangent)}, nil
+		Output:  ones[F](d.Tangent), BiasShare: make([]F, d.Tangent), ResidualScale: make([]F, d.Tangent)}, nil
 }
 
 func ones[F kernel.Float](n int) []F {

@@ -11,15 +11,15 @@ const disturbance = "velocity"
 
 // Surprise is the size of a window's residual mean [U] in units of what known flights leave: 1 where only one known
 // window in fifty leaves more.
-func (m *Model[F]) Surprise(leftover []F) F {
+func (m *Model[F]) Surprise(residual []F) F {
 	sum := 0.
 	for _, sp := range m.System.TangentSpans() {
 		if sp.Name != disturbance {
 			continue
 		}
 		for j := sp.Lo; j < sp.Hi; j++ {
-			if known := m.Leftover[j]; known > 0 {
-				x := float64(leftover[j] / known)
+			if known := m.ResidualScale[j]; known > 0 {
+				x := float64(residual[j] / known)
 				sum += x * x / float64(sp.Hi-sp.Lo)
 			}
 		}
@@ -28,10 +28,10 @@ func (m *Model[F]) Surprise(leftover []F) F {
 }
 
 // Novelty is 0 where the model knows the condition of a window and 1 where it does not.
-func (m *Model[F]) Novelty(leftover []F) F {
-	return min(1, max(0, (m.Surprise(leftover)-1)/(whollyNew-1)))
+func (m *Model[F]) Novelty(residual []F) F {
+	return min(1, max(0, (m.Surprise(residual)-1)/(whollyNew-1)))
 }
 
-// AnchorWeight is the weight of a leftover in prediction: Known where the condition is known, 1 where it is new, so
+// BiasWeight is the weight of a residual mean in prediction: Known where the condition is known, 1 where it is new, so
 // that an unseen wind is predicted no worse than by the recent mean.
-func (m *Model[F]) AnchorWeight(leftover []F) F { return m.Known + (1-m.Known)*m.Novelty(leftover) }
+func (m *Model[F]) BiasWeight(residual []F) F { return m.Known + (1-m.Known)*m.Novelty(residual) }

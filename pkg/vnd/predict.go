@@ -80,9 +80,9 @@ func (p *Predictor[Row, Command, State]) rollout(future [][]Command, out [][]Sta
 	r.Begin(0, B, H, p.z[:B*Z])
 	c := r.ResidualMean(p.windows, 0)
 	for b := range B {
-		p.weight[b] = p.m.AnchorWeight(c[b*d.Tangent:][:d.Tangent])
+		p.weight[b] = p.m.BiasWeight(c[b*d.Tangent:][:d.Tangent])
 	}
-	r.Anchor(p.weight[:B])
+	r.CorrectBias(p.weight[:B])
 	s, next, a := append([]float32(nil), p.windows.Start[:B*d.State]...), make([]float32, B*d.State),
 		make([]float32, B*d.Action)
 	for h := range H {

@@ -8,8 +8,8 @@ import (
 )
 
 // Rollout runs a batch of B rollouts through the learned dynamics and back: s_{t+1} = f_prior(s_t, a_t) ⊕ (D(s_t, a_t,
-// z) + c), with z and the anchor c held (paper, "Variational Neural Dynamics Model"), or with z pulled to the prior
-// mean as it ages. Its tape keeps what Backward needs.
+// z) + c), with z and the bias correction c held (paper, "Variational Neural Dynamics Model"), or with z pulled to the
+// prior mean as it ages. Its tape keeps what Backward needs.
 type Rollout[F kernel.Float] struct {
 	m      *Model[F]
 	taped  bool // keeps what the way back through the nets needs
@@ -22,8 +22,8 @@ type Rollout[F kernel.Float] struct {
 	y      []F  // [B][U] scratch, a member's output
 	spread []F  // [B] summed variance of the members' outputs, in units of the output
 	counts int  // steps in spread
-	held   bool // there is an anchor
-	c      []F  // [B][U] anchor, its vectors in the world
+	held   bool // there is a bias correction
+	c      []F  // [B][U] bias correction, its vectors in the world
 	dc     []F  // [B][U] its gradient
 	steps  []step[F]
 	x, dx  []F // [B][X] scratch
@@ -45,7 +45,7 @@ type step[F kernel.Float] struct {
 // phaseSteps is how often an ageing latent is conditioned anew.
 const phaseSteps = 10
 
-// NewRollout allocates for up to maxB rollouts of maxH steps, with an anchor, of one member of the ensemble.
+// NewRollout allocates for up to maxB rollouts of maxH steps, with a bias correction, of one member of the ensemble.
 func (m *Model[F]) NewRollout(maxB, maxH int) *Rollout[F] {
 	return m.newRollout(maxB, maxH, 1, true, m.Net.NewResidualTape)
 }
@@ -110,7 +110,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool,
 }
 
 // Begin starts B rollouts of H steps under z[B][Z] with ensemble member `member` (a mean rollout takes all), without an
-// anchor.
+// bias correction.
 func (r *Rollout[F]) Begin(member, B, H int, z []F) {
 	r.member, r.B, r.H = member, B, H
 	r.held = false
@@ -240,7 +240,8 @@ func (r *Rollout[F]) residualBackward(h int, dd, ds, da []F) {
 }
 
 // ResidualMean measures c from the window: the mean over its rows of what D leaves of the measured residuals, [B][U],
-// with vectors in the world, for windows lo … lo+B−1. The result is the rollout's own anchor, to be weighed by Anchor.
+// with vectors in the world, for windows lo … lo+B−1. The result is the rollout's own bias correction, to be weighed by
+// CorrectBias.
 func (r *Rollout[F]) ResidualMean(w *Windows[F], lo int) []F {
 	d, T := r.m.dims(), r.m.Net.Context
 	c := r.c[:r.B*d.Tangent]
@@ -259,14 +260,14 @@ func (r *Rollout[F]) ResidualMean(w *Windows[F], lo int) []F {
 	return c
 }
 
-// Anchor keeps weight[B] and the model's share per channel of the leftover, to be held over the rollout.
-func (r *Rollout[F]) Anchor(weight []F) {
+// CorrectBias keeps weight[B] and the model's share per channel of the residual mean, to be held over the rollout.
+func (r *Rollout[F]) CorrectBias(weight []F) {
 	r.held = true
 	r.weigh(r.c, weight)
 }
 
-// AnchorBackward pulls the gradient at c, gathered by Backward, into the window's steps.
-func (r *Rollout[F]) AnchorBackward(weight []F) {
+// CorrectBiasBackward pulls the gradient at c, gathered by Backward, into the window's steps.
+func (r *Rollout[F]) CorrectBiasBackward(weight []F) {
 	d := r.m.dims()
 	r.weigh(r.dc, weight)
 	for t := range r.m.Net.Context {
@@ -284,21 +285,21 @@ func (r *Rollout[F]) weigh(c, weight []F) {
 	U := r.m.dims().Tangent
 	for b := range r.B {
 		for j := range U {
-			c[b*U+j] *= weight[b] * r.m.Anchor[j]
+			c[b*U+j] *= weight[b] * r.m.BiasShare[j]
 		}
 	}
 }
 
 // Grads adds the gradients of the weights to grad and of the latent to dz[B][Z], after the Backward of all steps and,
-// if anchored, AnchorBackward.
-func (r *Rollout[F]) Grads(anchored bool, dz, grad []F) {
+// if corrected, CorrectBiasBackward.
+func (r *Rollout[F]) Grads(corrected bool, dz, grad []F) {
 	for k := range r.phases {
 		p := &r.phases[k]
 		n := min(r.length, r.H-k*r.length)
 		if n <= 0 {
 			break
 		}
-		if k == 0 && anchored {
+		if k == 0 && corrected {
 			n += r.m.Net.Context
 		}
 		own := p.dz[:len(dz)]

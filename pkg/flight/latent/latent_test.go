@@ -33,7 +33,7 @@ func random(t testing.TB, q quadrotor.Robot, c nets.Config, seed uint64) *vnd.Mo
 	}
 	m.Net.Init(rand.New(rand.NewPCG(seed, 2)))
 	for i := range m.Output {
-		m.Output[i], m.Anchor[i], m.Leftover[i] = .05, 1, .025
+		m.Output[i], m.BiasShare[i], m.ResidualScale[i] = .05, 1, .025
 	}
 	return m
 }

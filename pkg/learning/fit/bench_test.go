@@ -13,11 +13,11 @@ func BenchmarkUpdate(b *testing.B) {
 	benchmarkUpdate(b, cfg)
 }
 
-// BenchmarkOneStepUpdate is the paper's: one transition for each of 2048 contexts, without an anchor.
+// BenchmarkOneStepUpdate is the paper's: one transition for each of 2048 contexts, without a bias correction.
 func BenchmarkOneStepUpdate(b *testing.B) {
 	var cfg Config
 	param.Default(&cfg)
-	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.Anchor.Share = 1, []float64{1}, 2048, 0
+	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.BiasCorrection.Share = 1, []float64{1}, 2048, 0
 	cfg.Model.DecoderHidden = 256
 	benchmarkUpdate(b, cfg)
 }

@@ -4,13 +4,13 @@ import "vnd/pkg/nn/nets"
 
 // Config is everything that decides a fit besides its data, its seed and the kernel.
 type Config struct {
-	Model  Model  `param:"model"`
-	Prior  Prior  `param:"prior"`
-	Inputs Inputs `param:"inputs"`
-	Heads  Heads  `param:"heads"`
-	Loss   Loss   `param:"loss"`
-	Train  Train  `param:"train"`
-	Anchor Anchor `param:"anchor"`
+	Model          Model          `param:"model"`
+	Prior          Prior          `param:"prior"`
+	Inputs         Inputs         `param:"inputs"`
+	Heads          Heads          `param:"heads"`
+	Loss           Loss           `param:"loss"`
+	Train          Train          `param:"train"`
+	BiasCorrection BiasCorrection `param:"bias_correction" was:"anchor"`
 }
 
 // Model sizes the nets (paper, "Model and training parameters").
@@ -84,9 +84,9 @@ type Train struct {
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads, at most one for every 32 contexts of the batch, and 16; 0 takes as many as there are cores; the result does not depend on it"`
 }
 
-// Anchor is the correction for what the model leaves over in the window.
-type Anchor struct {
-	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the residual mean of the window's rows; 0 trains without"`
+// BiasCorrection is the correction for what the model leaves over in the window.
+type BiasCorrection struct {
+	Share float64 `param:"share" default:"0.5" min:"0" max:"1" doc:"share of the training rollouts that carry the residual mean of the window; 0 trains without"`
 	Known float64 `param:"known" default:"0.25" min:"0" max:"1" doc:"weight of the residual mean in predictions where the condition is known; it rises to 1 with novelty"`
 }
 

@@ -114,11 +114,11 @@ func (c *crew) add(grad []float32) {
 }
 
 // loss is the mean normalised loss over contexts, worked through in as many parts as a batch has pieces.
-func (c *crew) loss(starts []start, H int, anchored bool) (float64, error) {
+func (c *crew) loss(starts []start, H int, corrected bool) (float64, error) {
 	sums := make([]float64, c.group.Size()*c.each)
 	c.eachOf(len(c.pieces), func(w *worker[float32], k int) {
 		k += c.first
-		sums[k] = w.loss(starts[k*len(starts)/c.n:(k+1)*len(starts)/c.n], H, anchored)
+		sums[k] = w.loss(starts[k*len(starts)/c.n:(k+1)*len(starts)/c.n], H, corrected)
 	})
 	if err := dist.Floats(c.group, sums); err != nil {
 		return 0, err

@@ -48,8 +48,8 @@ func errorsOf(t *testing.T, m *vnd.Model[float32], vehicle quadrotor.Robot, rows
 			t.Fatal(err)
 		}
 		clear(b.Output)
-		for j := range b.Anchor {
-			b.Anchor[j] = 1
+		for j := range b.BiasShare {
+			b.BiasShare[j] = 1
 		}
 		b.Known = known
 		return b
@@ -96,7 +96,7 @@ func TestFitLearns(t *testing.T) {
 // Gradient steps on one small batch drive its loss to nearly nothing.
 func TestFitOverfitsOneBatch(t *testing.T) {
 	cfg := quick()
-	cfg.Train.GainJitter, cfg.Anchor.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
+	cfg.Train.GainJitter, cfg.BiasCorrection.Share, cfg.Loss.MMD, cfg.Train.Validation = 0, 0, 0, 0
 	cfg.Train.Updates, cfg.Train.WeightDecay = 400, 0
 	tr, err := newTrainer(&cfg, vehicle, recorded(3, 60), Options{})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestInterruptedFitKeepsACheckpoint(t *testing.T) {
 // Transitions without confidence leave the gradient as it is, whatever they hold.
 func TestConfidenceIsHonoured(t *testing.T) {
 	cfg := small()
-	cfg.Anchor.Share = 0
+	cfg.BiasCorrection.Share = 0
 	gradient := func(spoil bool) []float32 {
 		data := recorded(1, 60)
 		for i := 30; i < 60; i++ {

@@ -37,7 +37,7 @@ func double(m *vnd.Model[float32], sys robot.System[float64]) *vnd.Model[float64
 	copyTo(d.Inputs.Mean, m.Inputs.Mean)
 	copyTo(d.Inputs.Scale, m.Inputs.Scale)
 	copyTo(d.Output, m.Output)
-	copyTo(d.Anchor, m.Anchor)
+	copyTo(d.BiasShare, m.BiasShare)
 	d.Age = float64(m.Age)
 	return d
 }
@@ -48,18 +48,19 @@ func copyTo[F kernel.Float](dst []F, src []float32) {
 	}
 }
 
-// The gradient of the whole objective, rollout, anchor, reconstruction and MMD together, is that of finite differences.
+// The gradient of the whole objective, rollout, bias correction, reconstruction and MMD together, is that of finite
+// differences.
 func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	act := quadrotor.Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .1, RateGain: 1.1, RateDelay: 1.3,
 		RateLag: .03}
 	for name, change := range map[string]func(*Config){
-		"default":     func(*Config) {},
-		"no latent":   func(c *Config) { c.Model.Latent = 0 },
-		"no anchor":   func(c *Config) { c.Anchor.Share = 0 },
-		"concatenate": func(c *Config) { c.Model.Film = false },
-		"ageing":      func(c *Config) { c.Loss.Steps, c.Model.LatentAge = 12, .1 },
-		"one step":    func(c *Config) { c.Loss.Steps = 1 },
-		"no prior":    func(c *Config) { c.Prior.Enabled = false },
+		"default":            func(*Config) {},
+		"no latent":          func(c *Config) { c.Model.Latent = 0 },
+		"no bias correction": func(c *Config) { c.BiasCorrection.Share = 0 },
+		"concatenate":        func(c *Config) { c.Model.Film = false },
+		"ageing":             func(c *Config) { c.Loss.Steps, c.Model.LatentAge = 12, .1 },
+		"one step":           func(c *Config) { c.Loss.Steps = 1 },
+		"no prior":           func(c *Config) { c.Prior.Enabled = false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := small()
@@ -80,7 +81,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			m := double(tr.model, sys64)
 			rng := rand.New(rand.NewPCG(5, 6))
 			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
-				z: make([]float64, B*Z), dz: make([]float64, B*Z), H: H, anchored: cfg.Anchor.Share > 0,
+				z: make([]float64, B*Z), dz: make([]float64, B*Z), H: H, corrected: cfg.BiasCorrection.Share > 0,
 				mmd: cfg.Loss.MMD}
 			for i := range b.gains {
 				b.gains[i] = math.Exp(.1 * rng.NormFloat64())
@@ -179,8 +180,8 @@ func wide(reduced bool) Config {
 	return cfg
 }
 
-// TestLeftovers: the unit of leftovers is that of all windows, whoever worked them through.
-func TestLeftovers(t *testing.T) {
+// TestResidualScale: the unit of residual means is that of all windows, whoever worked them through.
+func TestResidualScale(t *testing.T) {
 	cfg := quick()
 	tr, err := newTrainer(&cfg, vehicle, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
 	if err != nil {
@@ -200,8 +201,8 @@ func TestLeftovers(t *testing.T) {
 	if n < 3*tile || n%tile == 0 {
 		t.Fatalf("%d windows are not cut", n)
 	}
-	tr.leftovers(tr.train)
-	unit := tr.model.Leftover
+	tr.scaleResiduals(tr.train)
+	unit := tr.model.ResidualScale
 	// the same for all, so that a share of windows is known
 	scale := float64(unit[3]) / math.Sqrt(sum[3]*float64(U)/float64(n))
 	for j, u := range unit {

@@ -92,7 +92,7 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 	shareSpans(spans, unit)
 	for j, u := range unit {
 		m.Output[j] = float32(math.Sqrt(u))
-		m.Anchor[j] = 1
+		m.BiasShare[j] = 1
 	}
 	switchOff(cfg, m)
 	return errorScale(cfg, spans, sq, H, len(starts))
@@ -165,7 +165,7 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 	for name, on := range map[string]bool{"position": cfg.Heads.Position, "velocity": cfg.Heads.Velocity,
 		"rotation": cfg.Heads.Rotation} {
 		off(out, name, m.Output, on)
-		off(out, name, m.Anchor, on)
+		off(out, name, m.BiasShare, on)
 	}
 }
 

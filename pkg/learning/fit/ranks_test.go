@@ -35,7 +35,8 @@ func (o outcome) sameAs(t *testing.T, what string, want outcome) {
 		t.Fatalf("%s: %v, %v", what, o.err, want.err)
 	}
 	a, b := o.fit, want.fit
-	if !slices.Equal(a.Model.Net.Params, b.Model.Net.Params) || !slices.Equal(a.Model.Leftover, b.Model.Leftover) {
+	if !slices.Equal(a.Model.Net.Params, b.Model.Net.Params) ||
+		!slices.Equal(a.Model.ResidualScale, b.Model.ResidualScale) {
 		t.Errorf("%s makes another model", what)
 	}
 	if a.Metrics.Losses != b.Metrics.Losses || a.Metrics.Validation != b.Metrics.Validation ||

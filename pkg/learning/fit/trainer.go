@@ -23,7 +23,7 @@ type trainer struct {
 	rolled *vnd.Model[float32] // what gradients go through: model, or the same parameters in bfloat16
 	data   *trainingSet
 	train  []start
-	val    [2][]start // without and with the anchor
+	val    [2][]start // without and with the bias correction
 	source *rand.PCG
 	rng    *rand.Rand // of source: all randomness
 	batch  batch[float32]
@@ -72,7 +72,7 @@ func newTrainer(cfg *Config, robot quadrotor.Robot, segs []dataset.Segment, opt 
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
-	m.Known, m.Age = float32(cfg.Anchor.Known), float32(cfg.Model.LatentAge/robot.Dt)
+	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentAge/robot.Dt)
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
 	if opt.From != nil {
@@ -102,7 +102,7 @@ func (t *trainer) warm(from *vnd.Model[float32]) {
 	copy(m.Net.Params, from.Net.Params)
 	for _, c := range [][2][]float32{{m.Context.Mean, from.Context.Mean}, {m.Context.Scale, from.Context.Scale},
 		{m.Inputs.Mean, from.Inputs.Mean},
-		{m.Inputs.Scale, from.Inputs.Scale}, {m.Output, from.Output}, {m.Anchor, from.Anchor}} {
+		{m.Inputs.Scale, from.Inputs.Scale}, {m.Output, from.Output}, {m.BiasShare, from.BiasShare}} {
 		copy(c[0], c[1])
 	}
 }
@@ -151,7 +151,7 @@ func (t *trainer) finish() error {
 	if len(known) == 0 {
 		known = thin(t.train, validationContexts)
 	}
-	t.leftovers(known)
+	t.scaleResiduals(known)
 	for _, x := range t.model.Net.Params {
 		if x-x != 0 {
 			return t.diverged("a weight")
@@ -171,8 +171,8 @@ func (t *trainer) draw(share float64) {
 		b.samples[i] = float32(t.rng.NormFloat64())
 	}
 	b.member = t.rng.IntN(t.model.Net.Members)
-	n, anchored := float64(t.state.Update), t.cfg.Anchor.Share
-	b.anchored = math.Floor((n+1)*anchored) > math.Floor(n*anchored)
+	n, corrected := float64(t.state.Update), t.cfg.BiasCorrection.Share
+	b.corrected = math.Floor((n+1)*corrected) > math.Floor(n*corrected)
 	b.H, b.mmd = t.horizon(share), t.mmdWeight(share)
 }
 

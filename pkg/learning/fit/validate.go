@@ -13,7 +13,7 @@ const (
 
 // validate scores the averaged weights on the validation flights and keeps them when they are the best since the
 // training has settled. The loss is that of training at full horizon under the mean of the ensemble, every other
-// context with the anchor.
+// context with the bias correction.
 func (t *trainer) validate() error {
 	if len(t.val[1]) == 0 {
 		return nil
@@ -30,17 +30,18 @@ func (t *trainer) validate() error {
 	return nil
 }
 
-// score is the loss under given weights, without the anchor on one half of the contexts and with it on the other.
+// score is the loss under given weights, without the bias correction on one half of the contexts and with it on the
+// other.
 func (t *trainer) score(halves [2][]start, weights []float32) (float64, error) {
 	net := t.model.Net
 	raw := net.Params
 	net.Params = weights
 	net.Refresh()
 	bare, err := t.crew.loss(halves[0], t.cfg.Loss.Steps, false)
-	anchored, err2 := t.crew.loss(halves[1], t.cfg.Loss.Steps, true)
+	corrected, err2 := t.crew.loss(halves[1], t.cfg.Loss.Steps, true)
 	net.Params = raw
 	net.Refresh()
-	return (bare + anchored) / 2, errors.Join(err, err2)
+	return (bare + corrected) / 2, errors.Join(err, err2)
 }
 
 // scoreUnseen makes the loss of the model to go on from, on the segments that it was not fitted to, the first
@@ -70,10 +71,10 @@ func alternate(starts []start) (out [2][]start) {
 }
 
 // loss is the summed loss of the contexts under the mean of the ensemble.
-func (w *worker[F]) loss(starts []start, H int, anchored bool) (sum float64) {
+func (w *worker[F]) loss(starts []start, H int, corrected bool) (sum float64) {
 	w.eachTile(starts, func(part []start, z []F) {
 		w.load(part, nil, H)
-		sum += w.forward(w.mean, w.own.windows, 0, 0, z, len(part), H, anchored)
+		sum += w.forward(w.mean, w.own.windows, 0, 0, z, len(part), H, corrected)
 	})
 	return sum
 }
@@ -93,9 +94,9 @@ func (w *worker[F]) eachTile(starts []start, visit func(part []start, z []F)) {
 // known is the share of windows of known flights whose surprise is at most 1.
 const known = .98
 
-// leftovers sets the model's unit of leftovers: their RMS over the windows, times what makes the surprise of a share
-// `known` of them at most 1.
-func (t *trainer) leftovers(starts []start) {
+// scaleResiduals sets the model's unit of residual means: their RMS over the windows, times what makes the surprise of
+// a share `known` of them at most 1.
+func (t *trainer) scaleResiduals(starts []start) {
 	U := t.model.System.Dims().Tangent
 	left, parts := make([]float32, len(starts)*U), (len(starts)+tile-1)/tile
 	t.crew.eachOf(parts, func(w *worker[float32], k int) {
@@ -105,7 +106,7 @@ func (t *trainer) leftovers(starts []start) {
 			at += copy(left[at*U:], w.mean.ResidualMean(w.own.windows, 0)) / U
 		})
 	})
-	unit := t.model.Leftover
+	unit := t.model.ResidualScale
 	for j := range unit {
 		sum := 0.
 		for i := j; i < len(left); i += U {

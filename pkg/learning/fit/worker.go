@@ -23,14 +23,14 @@ type Losses struct {
 
 // batch is what one update trains on. The trainer alone draws it.
 type batch[F kernel.Float] struct {
-	starts   []start
-	gains    []float64 // [B] factor on the drifting actions of each context
-	samples  []F       // [B][Z] of N(0, I), for the MMD
-	z, dz    []F       // [B][Z] latents and their gradient
-	H        int       // steps of the rollouts
-	member   int       // of the ensemble
-	anchored bool
-	mmd      float64 // λ_mmd
+	starts    []start
+	gains     []float64 // [B] factor on the drifting actions of each context
+	samples   []F       // [B][Z] of N(0, I), for the MMD
+	z, dz     []F       // [B][Z] latents and their gradient
+	H         int       // steps of the rollouts
+	member    int       // of the ensemble
+	corrected bool
+	mmd       float64 // λ_mmd
 }
 
 // piece is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is
@@ -69,7 +69,7 @@ type worker[F kernel.Float] struct {
 	window  []F // [rows][T·C] reconstruction target, batch first
 	decoded []F
 	own     *piece[F] // a tile outside of batches
-	weight  []F       // [tile] anchor weight
+	weight  []F       // [tile] bias correction weight
 
 	rollout      *vnd.Rollout[F] // of one member, with its way back
 	mean         *vnd.Rollout[F] // of the ensemble
@@ -164,8 +164,8 @@ func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 	for lo := p.lo; lo < p.hi; lo += tile {
 		hi := min(lo+tile, p.hi)
 		w.load(b.starts[lo:hi], b.gains[lo:hi], b.H)
-		l.Dynamics += w.forward(w.rollout, p.windows, b.member, lo-p.lo, b.z[lo*Z:hi*Z], hi-lo, b.H, b.anchored)
-		w.backward(b.dz[lo*Z:hi*Z], hi-lo, b.H, b.anchored, scale, p.grad)
+		l.Dynamics += w.forward(w.rollout, p.windows, b.member, lo-p.lo, b.z[lo*Z:hi*Z], hi-lo, b.H, b.corrected)
+		w.backward(b.dz[lo*Z:hi*Z], hi-lo, b.H, b.corrected, scale, p.grad)
 	}
 	kernel.Pause()
 	if Z > 0 {
@@ -212,14 +212,14 @@ func (w *worker[F]) load(starts []start, gains []float64, H int) {
 // forward rolls a tile of B contexts out, whose windows begin at lo, and returns the sum over contexts of the mean
 // normalised Huber loss; errors become gradients.
 func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo int, z []F, B, H int,
-	anchored bool) float64 {
+	corrected bool) float64 {
 	d := w.m.System.Dims()
 	n := B * d.State
 	copy(w.states[:n], of.Start[lo*d.State:][:n])
 	r.Begin(member, B, H, z)
-	if anchored {
+	if corrected {
 		r.ResidualMean(of, lo)
-		r.Anchor(w.ones(B))
+		r.CorrectBias(w.ones(B))
 	}
 	sum := 0.
 	for h := range H {
@@ -231,7 +231,7 @@ func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo in
 	return sum / float64(H*d.Tangent)
 }
 
-// ones is the anchor's weight in training.
+// ones is the bias correction's weight in training.
 func (w *worker[F]) ones(B int) []F {
 	for b := range B {
 		w.weight[b] = 1
@@ -255,7 +255,7 @@ func (w *worker[F]) compare(h, B int, next []F) float64 {
 }
 
 // backward pulls the tile's errors back to its latents and adds the gradient of the weights to grad.
-func (w *worker[F]) backward(dz []F, B, H int, anchored bool, scale float64, grad []F) {
+func (w *worker[F]) backward(dz []F, B, H int, corrected bool, scale float64, grad []F) {
 	d := w.m.System.Dims()
 	n, u := B*d.State, B*d.Tangent
 	f := F(scale / float64(H*d.Tangent))
@@ -272,8 +272,8 @@ func (w *worker[F]) backward(dz []F, B, H int, anchored bool, scale float64, gra
 		w.rollout.Backward(h, dnext, ds, nil)
 		dnext, ds = ds, dnext
 	}
-	if anchored {
-		w.rollout.AnchorBackward(w.ones(B))
+	if corrected {
+		w.rollout.CorrectBiasBackward(w.ones(B))
 	}
-	w.rollout.Grads(anchored, dz, grad)
+	w.rollout.Grads(corrected, dz, grad)
 }

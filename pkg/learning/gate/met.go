@@ -18,11 +18,11 @@ const metOver = 1
 // whose model may explain nothing: it would set its own examination.
 func met(flown [][]quad.Step, dt float64) float64 {
 	steps := max(1, int(metOver/dt+0.5))
-	leftover := quadrotor.NewResidualMean(quadrotor.NominalActuator(), dt, steps)
+	residualMean := quadrotor.NewResidualMean(quadrotor.NominalActuator(), dt, steps)
 	var left, velocity []so3.Vec3
 	for _, rows := range flown {
 		for ; len(rows) > steps; rows = rows[steps:] {
-			a, v := leftover.Mean(rows[:steps+1]), meanVelocity(rows[:steps+1])
+			a, v := residualMean.Mean(rows[:steps+1]), meanVelocity(rows[:steps+1])
 			if a.Z, v.Z = 0, 0; finite(a.Norm() + v.Norm()) {
 				left, velocity = append(left, a), append(velocity, v)
 			}

@@ -103,7 +103,7 @@ func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
 
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {
 	cfg := s.Fit
-	cfg.Model.Latent, cfg.Anchor.Share, cfg.Anchor.Known = 0, 0, 0
+	cfg.Model.Latent, cfg.BiasCorrection.Share, cfg.BiasCorrection.Known = 0, 0, 0
 	fitted, err := fit.Run(ctx, cfg, s.Dt, segments, fit.Options{Seed: s.Seed, From: before})
 	if err != nil {
 		return nil, err

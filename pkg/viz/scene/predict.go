@@ -80,7 +80,8 @@ func newModel(b *bundle.Bundle, horizon float64) (*predictor, error) {
 		return nil, err
 	}
 	prior := *m
-	prior.Output, prior.Anchor = make([]float32, len(m.Output)), make([]float32, len(m.Anchor)) // 0 switches a head off
+	// 0 switches a head off
+	prior.Output, prior.BiasShare = make([]float32, len(m.Output)), make([]float32, len(m.BiasShare))
 	n := &predictor{id: b.ID, dt: q.Dt, past: m.Net.Context, ahead: max(int(math.Round(horizon/q.Dt)), 1),
 		learned: vnd.NewPredictor(m, q), physics: vnd.NewPredictor(&prior, q)}
 	if n.window, err = quad.NewWindow(n.past+n.ahead, q.Dt); err != nil {

@@ -27,8 +27,8 @@ func windy(t *testing.T) *bundle.Bundle {
 	}
 	m.Net.Init(rand.New(rand.NewPCG(1, 2)))
 	clear(m.Output)
-	for i := range m.Anchor {
-		m.Anchor[i], m.Leftover[i] = 1, 1
+	for i := range m.BiasShare {
+		m.BiasShare[i], m.ResidualScale[i] = 1, 1
 	}
 	m.Known = 1
 	b, err := vnd.Bundle(m, q, nil, nil)

@@ -19,7 +19,7 @@ import (
 type Supervisor struct {
 	cfg      func() *Config
 	opt      Options
-	bundles  *store.Shelf
+	bundles  *store.Store
 	requests chan func()
 	ticks    chan ControllerTick
 	ended    chan outcome
@@ -279,7 +279,7 @@ func (l *Supervisor) fly(b *bundle.Bundle, line string) {
 // takeBack returns to an older bundle.
 func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
 	now := l.bundles.Current()
-	older, err := l.bundles.Withdraw(why, safely)
+	older, err := l.bundles.RollBack(why, safely)
 	if err != nil {
 		return "", err
 	}

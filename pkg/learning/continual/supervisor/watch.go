@@ -17,7 +17,7 @@ import (
 type watch struct {
 	cfg      *Config
 	dt       float64
-	bundles  *store.Shelf
+	bundles  *store.Store
 	evidence *gate.Evidence
 	places   map[string]*place // by bundle; of one without a model nil
 	unplaced []ControllerTick  // flown by bundles without a model, oldest first
@@ -36,7 +36,7 @@ type place struct {
 	known       gate.Place // of latent
 }
 
-func newWatch(cfg *Config, dt float64, seed uint64, s *store.Shelf) *watch {
+func newWatch(cfg *Config, dt float64, seed uint64, s *store.Store) *watch {
 	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg.Evidence, seed),
 		places: map[string]*place{}}
 }

@@ -69,8 +69,8 @@ func wrongType(name string, declared, got Type, v any) error {
 	if x, ok := v.(int64); ok && declared == Double {
 		hint = fmt.Sprintf(" Write %d.0: ROS tells integers and doubles apart.", x)
 	}
+	//lint:ignore ST1005 rclcpp's words
 	return fmt.Errorf("Wrong parameter type, parameter {%s} is of type {%s}, setting it to {%s} is not allowed.%s",
-		//lint:ignore ST1005 rclcpp's words
 		name, declared, got, hint)
 }
 

@@ -30,7 +30,7 @@ func newBundle(t testing.TB, k int, parent string) *bundle.Bundle {
 
 func clock() time.Time { return time.Unix(1_700_000_000, 0) }
 
-func open(t testing.TB, dir string, keep int) *Shelf {
+func open(t testing.TB, dir string, keep int) *Store {
 	t.Helper()
 	s, notes, err := Open(dir, keep, clock)
 	if err != nil || len(notes) > 0 {
@@ -40,7 +40,7 @@ func open(t testing.TB, dir string, keep int) *Shelf {
 }
 
 // fill promotes n bundles, of which some flew.
-func fill(t testing.TB, s *Shelf, n int, flown ...int) (ids []string) {
+func fill(t testing.TB, s *Store, n int, flown ...int) (ids []string) {
 	t.Helper()
 	parent := ""
 	for k := range n {
@@ -75,14 +75,14 @@ func files(t testing.TB, dir string) (out []string) {
 func TestReturn(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 10)
-	if _, err := s.Withdraw("x", false); err == nil || s.Current() != nil {
-		t.Error("an empty shelf has something to take back")
+	if _, err := s.RollBack("x", false); err == nil || s.Current() != nil {
+		t.Error("an empty store has something to take back")
 	}
 	ids := fill(t, s, 5, 0, 1)
 	if s.Before() != ids[3] {
 		t.Errorf("before: %s", s.Before())
 	}
-	if b, err := s.Withdraw("worse", false); err != nil || b.ID != ids[3] || s.Current().ID != ids[3] {
+	if b, err := s.RollBack("worse", false); err != nil || b.ID != ids[3] || s.Current().ID != ids[3] {
 		t.Errorf("back to %v, %v", b, err)
 	}
 	s.Close()
@@ -90,7 +90,7 @@ func TestReturn(t *testing.T) {
 	if s.Current().ID != ids[3] || s.Before() != ids[2] {
 		t.Errorf("after a restart %s flies, before it %s", s.Current().ID, s.Before())
 	}
-	if b, err := s.Withdraw("asked", true); err != nil || b.ID != ids[1] {
+	if b, err := s.RollBack("asked", true); err != nil || b.ID != ids[1] {
 		t.Errorf("back to %v, %v", b, err)
 	}
 	next := newBundle(t, 9, ids[1])
@@ -104,11 +104,11 @@ func TestReturn(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, err := s.Withdraw("asked", false); err != nil {
+		if _, err := s.RollBack("asked", false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Withdraw("asked", false); err == nil || !strings.Contains(err.Error(), "no older one") {
+	if _, err := s.RollBack("asked", false); err == nil || !strings.Contains(err.Error(), "no older one") {
 		t.Errorf("behind the first: %v", err)
 	}
 	s.Close()
@@ -279,7 +279,7 @@ func promoteForever(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		if k%3 == 2 {
-			if _, err := s.Withdraw("test", false); err != nil {
+			if _, err := s.RollBack("test", false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -306,7 +306,7 @@ func TestModel(t *testing.T) {
 		for k := range rapid.IntRange(1, 6).Draw(rt, "changes") {
 			switch rapid.IntRange(0, 3).Draw(rt, "change") {
 			case 0:
-				_, err := s.Withdraw("x", false)
+				_, err := s.RollBack("x", false)
 				if (err == nil) != (len(stack) > 1) {
 					rt.Fatalf("withdraw from %d: %v", len(stack), err)
 				}

@@ -29,7 +29,7 @@ type Entry struct {
 	Withdrawn string    `json:"withdrawn,omitempty"` // why; empty while it may fly
 }
 
-// state is the file of the shelf: it and the bundles that it names are the only truth.
+// state is the file of the store: it and the bundles that it names are the only truth.
 type state struct {
 	Version int      `json:"version"`
 	Current string   `json:"current"`           // ID; empty before the first
@@ -45,8 +45,8 @@ const (
 	mostLearned = 1000
 )
 
-// Shelf is safe for concurrent use.
-type Shelf struct {
+// Store is safe for concurrent use.
+type Store struct {
 	dir    string
 	keep   int
 	now    func() time.Time
@@ -57,10 +57,10 @@ type Shelf struct {
 	current *bundle.Bundle
 }
 
-// Open opens the shelf in dir, which no other process may write to. keep is how many bundles stay on disk; the one that
+// Open opens the store in dir, which no other process may write to. keep is how many bundles stay on disk; the one that
 // flies, the one before it and the newest that flew safely stay in any case. Where the file of the bundle that flies is
 // damaged, the one before it flies; notes say so.
-func Open(dir string, keep int, now func() time.Time) (s *Shelf, notes []string, err error) {
+func Open(dir string, keep int, now func() time.Time) (s *Store, notes []string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, nil, fmt.Errorf("bundles: %w", err)
 	}
@@ -68,7 +68,7 @@ func Open(dir string, keep int, now func() time.Time) (s *Shelf, notes []string,
 	if err != nil {
 		return nil, nil, fmt.Errorf("bundles in %s: %w", dir, err)
 	}
-	s = &Shelf{dir: dir, keep: max(keep, 1), now: now, unlock: unlock, state: state{Version: version}}
+	s = &Store{dir: dir, keep: max(keep, 1), now: now, unlock: unlock, state: state{Version: version}}
 	if notes, err = s.load(); err != nil {
 		unlock()
 		return nil, nil, err
@@ -76,7 +76,7 @@ func Open(dir string, keep int, now func() time.Time) (s *Shelf, notes []string,
 	return s, notes, nil
 }
 
-func (s *Shelf) load() (notes []string, err error) {
+func (s *Store) load() (notes []string, err error) {
 	if err := atomicfile.RemoveUnfinished(s.dir); err != nil {
 		return nil, fmt.Errorf("bundles: %w", err)
 	}
@@ -135,7 +135,7 @@ func (t *state) clone() *state {
 }
 
 // save writes the state down, whole, and makes it the present one.
-func (s *Shelf) save(next *state) error {
+func (s *Store) save(next *state) error {
 	data, err := json.MarshalIndent(next, "", "\t")
 	if err != nil {
 		return err
@@ -152,10 +152,10 @@ func (s *Shelf) save(next *state) error {
 	return nil
 }
 
-func (s *Shelf) path(id string) string { return filepath.Join(s.dir, id+suffix) }
+func (s *Store) path(id string) string { return filepath.Join(s.dir, id+suffix) }
 
-// Bundle reads a bundle of the shelf.
-func (s *Shelf) Bundle(id string) (*bundle.Bundle, error) {
+// Bundle reads a bundle of the store.
+func (s *Store) Bundle(id string) (*bundle.Bundle, error) {
 	b, err := bundle.Read(s.path(id))
 	if err == nil && b.ID != id {
 		err = fmt.Errorf("%s: it is bundle %s", s.path(id), b.ID)
@@ -164,14 +164,14 @@ func (s *Shelf) Bundle(id string) (*bundle.Bundle, error) {
 }
 
 // Current is the bundle that flies, nil before the first.
-func (s *Shelf) Current() *bundle.Bundle {
+func (s *Store) Current() *bundle.Bundle {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
 // Entries are the bundles, oldest first.
-func (s *Shelf) Entries() []Entry {
+func (s *Store) Entries() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.state.Entries)
@@ -179,7 +179,7 @@ func (s *Shelf) Entries() []Entry {
 
 // Promote makes b the bundle that flies. It is on disk when Promote returns; after an error the one before flies on,
 // and nothing of b stays.
-func (s *Shelf) Promote(b *bundle.Bundle) error {
+func (s *Store) Promote(b *bundle.Bundle) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.state.clone()
@@ -239,7 +239,7 @@ func (t *state) before(safely bool) string {
 }
 
 // Before is the ID of the bundle that flew before the current one; empty where there is none.
-func (s *Shelf) Before() string {
+func (s *Store) Before() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.before(false)
@@ -266,9 +266,9 @@ func (t *state) withdraw(why string, safely bool) error {
 	return nil
 }
 
-// Withdraw takes the current bundle back, for a reason, and returns the one that flies now: the one before it or, if
+// RollBack takes the current bundle back, for a reason, and returns the one that flies now: the one before it or, if
 // asked for, the last one before it that flew safely, if there is one. What came between does not fly again either.
-func (s *Shelf) Withdraw(why string, safely bool) (*bundle.Bundle, error) {
+func (s *Store) RollBack(why string, safely bool) (*bundle.Bundle, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.Current == "" {
@@ -290,7 +290,7 @@ func (s *Shelf) Withdraw(why string, safely bool) (*bundle.Bundle, error) {
 }
 
 // Flew notes that a bundle flew safely.
-func (s *Shelf) Flew(id string) error {
+func (s *Store) Flew(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.state.find(id)
@@ -303,7 +303,7 @@ func (s *Shelf) Flew(id string) error {
 }
 
 // Learn notes the digests of data that were learned from.
-func (s *Shelf) Learn(digests ...string) error {
+func (s *Store) Learn(digests ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.state.clone()
@@ -319,14 +319,14 @@ func (s *Shelf) Learn(digests ...string) error {
 }
 
 // Learned reports whether data of that digest were learned from.
-func (s *Shelf) Learned(digest string) bool {
+func (s *Store) Learned(digest string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.state.Learned, digest)
 }
 
 // tidy removes bundles that nothing names: those of promotions that a kill cut short.
-func (s *Shelf) tidy() error {
+func (s *Store) tidy() error {
 	files, err := os.ReadDir(s.dir)
 	if err != nil {
 		return fmt.Errorf("bundles: %w", err)
@@ -343,5 +343,5 @@ func (s *Shelf) tidy() error {
 	return nil
 }
 
-// Close lets others write to the shelf.
-func (s *Shelf) Close() { s.unlock() }
+// Close lets others write to the store.
+func (s *Store) Close() { s.unlock() }
