@@ -50,7 +50,7 @@ func (Solo) Size() int { return 1 }
 func (Solo) Allgather([]byte) error { return nil }
 
 // Share cuts n pieces of work into one run for each rank, of each = ⌈n/Size⌉ pieces, the last ones of fewer or none:
-// nobody could have less to do than `each`, and so piece k lies at k in a buffer for all, with room for Size·each.
+// nobody could have less to do than `each`, and so piece k lies at k in a buffer for all, with space for Size·each.
 // Pieces lo … hi−1 are this rank's.
 func Share(g Group, n int) (lo, hi, each int) {
 	each = (n + g.Size() - 1) / g.Size()

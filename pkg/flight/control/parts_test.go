@@ -107,7 +107,8 @@ func TestPaceWithoutSamples(t *testing.T) {
 	if p.DueByClock(5) {
 		t.Error("a tick before the first sample")
 	}
-	if !p.DueAtSample(1000*ms, 1005*ms) || p.DueAtSample(1005*ms, 1010*ms) || p.DueByClock(1034*ms) || !p.DueByClock(1035*ms) ||
+	if !p.DueAtSample(1000*ms, 1005*ms) || p.DueAtSample(1005*ms, 1010*ms) || p.DueByClock(1034*ms) ||
+		!p.DueByClock(1035*ms) ||
 		p.DueByClock(1050*ms) || !p.DueByClock(1065*ms) {
 		t.Error("ticks by the clock")
 	}
@@ -122,7 +123,7 @@ func TestPaceWithoutSamples(t *testing.T) {
 	}
 }
 
-// What goes in comes out, in order; what finds no room is counted.
+// What goes in comes out, in order; what finds no space is counted.
 func TestRing(t *testing.T) {
 	r := NewRing(8, func() int { return 0 })
 	const n = 100_000

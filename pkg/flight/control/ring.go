@@ -11,7 +11,7 @@ type Ring[T any] struct {
 	dropped atomic.Uint64
 }
 
-// NewRing has room for n values, each made by create.
+// NewRing has space for n values, each made by create.
 func NewRing[T any](n int, create func() T) *Ring[T] {
 	r := &Ring[T]{slots: make([]T, n)}
 	for i := range r.slots {
@@ -20,7 +20,7 @@ func NewRing[T any](n int, create func() T) *Ring[T] {
 	return r
 }
 
-// Slot is where the writer puts the next value, before Push; nil where there is no room, which counts as a drop.
+// Slot is where the writer puts the next value, before Push; nil where there is no space, which counts as a drop.
 func (r *Ring[T]) Slot() *T {
 	tail := r.tail.Load()
 	if tail-r.head.Load() == uint64(len(r.slots)) {
@@ -45,5 +45,5 @@ func (r *Ring[T]) Front() *T {
 // Pop gives the slot back to the writer.
 func (r *Ring[T]) Pop() { r.head.Add(1) }
 
-// Dropped counts the values for which there was no room.
+// Dropped counts the values for which there was no space.
 func (r *Ring[T]) Dropped() uint64 { return r.dropped.Load() }

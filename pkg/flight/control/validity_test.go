@@ -11,7 +11,7 @@ import (
 )
 
 // Each sample that cannot be the robot's state is told in one line, and is no state.
-func TestDoubts(t *testing.T) {
+func TestSampleValidity(t *testing.T) {
 	turned := so3.Exp(so3.Vec3{X: math.Pi})
 	pose := func(x, y, z float64, q so3.Quat) Sample {
 		return Sample{Stamp: epoch, State: quad.State{P: so3.Vec3{X: x, Y: y, Z: z}, Q: q}, HasVelocity: true}
@@ -59,7 +59,7 @@ func TestDoubts(t *testing.T) {
 
 // In flight, samples in millimetres are as none: the guard lands by what it believes, and goes on where the right ones
 // come again. A robot on its head is a matter of the guard then.
-func TestDoubtInFlight(t *testing.T) {
+func TestSampleValidityInFlight(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(3, nil)
 	f.advance(0.4, func(m *Sample) bool { m.State.P = m.State.P.Scale(1000); return true })

@@ -138,7 +138,8 @@ func TestLimits(t *testing.T) {
 		in := hovering(k)
 		in.Command = quad.Command{Thrust: 1000, Rates: so3.Vec3{X: -1000, Y: 3, Z: 50}}
 		c := g.Tick(&in)
-		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust, Rates: so3.Vec3{X: -l.MaxTiltRate, Y: 3, Z: l.MaxYawRate}} ||
+		if k <= 39 && (c != quad.Command{Thrust: l.MaxThrust,
+			Rates: so3.Vec3{X: -l.MaxTiltRate, Y: 3, Z: l.MaxYawRate}} ||
 			g.Stage() != Limited) {
 			t.Fatalf("tick %d: %+v in stage %v", k, c, g.Stage())
 		}
@@ -349,14 +350,15 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 func TestLandsOnRequest(t *testing.T) {
 	g := newGuard(t)
 	w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
-	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 12, func(at float64, _ *Input) {
-		if at == 1 {
-			g.Land()
-		}
-		if at > 1 && g.Stage() != Land && g.Stage() != Off {
-			t.Fatalf("stage %v at %.2f s", g.Stage(), at)
-		}
-	}, func(float64, *quad.State) {})
+	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 12,
+		func(at float64, _ *Input) {
+			if at == 1 {
+				g.Land()
+			}
+			if at > 1 && g.Stage() != Land && g.Stage() != Off {
+				t.Fatalf("stage %v at %.2f s", g.Stage(), at)
+			}
+		}, func(float64, *quad.State) {})
 	if g.Tripped() != Requested || g.Stage() != Off || !w.landed || w.hardest > 0.6 {
 		t.Errorf("%v for %v, landed %t at %.2f m/s", g.Stage(), g.Tripped(), w.landed, w.hardest)
 	}
@@ -569,9 +571,10 @@ func TestResetWhileNotOffboard(t *testing.T) {
 	}
 }
 
-// Where no policy can take over, the guard's command goes out while it is not followed, and is the last word when it
-// is: the robot is held where it is, and does not move on the ground, until a reset, or until it was handed over anew.
-func TestUnpoised(t *testing.T) {
+// Where no policy can take over, the guard's command goes out while it is not followed, and has control authority when
+// it is: the robot is held where it is, and does not move on the ground, until a reset, or until it was handed over
+// anew.
+func TestNotReadyForHandoverKeepsTheGuardInControl(t *testing.T) {
 	for name, c := range map[string]struct {
 		z     float64
 		stage Stage

@@ -28,7 +28,7 @@ func TestMMDTakesPart(t *testing.T) {
 		t.Errorf("weight %g, want 0.7", tr.batch.mmd)
 	}
 	gradient := func() (mmd float64, grad []float32) {
-		losses, err := tr.crew.gradients(&tr.batch, tr.grad)
+		losses, err := tr.pool.gradients(&tr.batch, tr.grad)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +66,11 @@ func TestGainJitterScalesThrust(t *testing.T) {
 		t.Errorf("logarithms of the gains: mean %.3f, spread %.3f, want 0 and 0.15", mean, sigma)
 	}
 	actions := []float32{9, 1, 2, 3, 10, 4, 5, 6}
-	w := tr.crew.workers[0]
+	w := tr.pool.workers[0]
 	if w.vary(actions, []float64{1, 2}, 1); !slices.Equal(actions, []float32{18, 1, 2, 3, 20, 4, 5, 6}) {
 		t.Errorf("under a gain of 2: %v", actions)
 	}
-	p := newPiece(tr.model, 0, 1, nil)
+	p := newShard(tr.model, 0, 1, nil)
 	w.read(p, tr.train[:1], []float64{1})
 	plain := slices.Clone(p.windows.Actions)
 	if w.read(p, tr.train[:1], []float64{2}); p.windows.Actions[0] != 2*plain[0] || p.windows.Actions[1] != plain[1] {

@@ -33,7 +33,7 @@ type Options struct {
 	From       *Fit             // model to go on from, of the same sizes; nil begins anew
 	Unseen     int              // segments, the last ones, that From was not fitted to
 	Now        func() time.Time // clock of the wall-time bound; nil takes time.Now
-	// Ranks are the processes that share the pieces of a batch among them; nil is this one alone. The result does not
+	// Ranks are the processes that share the shards of a batch; nil is this one alone. The result does not
 	// depend on it, and comes to all. Rank 0 keeps the checkpoint, and its clock counts.
 	Ranks dist.Group
 }
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []dataset.Segment, op
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
-	if t.threads, err = dist.Sum(opt.Ranks, len(t.crew.workers)); err != nil {
+	if t.threads, err = dist.Sum(opt.Ranks, len(t.pool.workers)); err != nil {
 		return nil, err
 	}
 	if err := t.scoreUnseen(); err != nil {

@@ -114,7 +114,7 @@ func TestFitOverfitsOneBatch(t *testing.T) {
 
 func lossOf(t *testing.T, tr *trainer) float64 {
 	t.Helper()
-	loss, err := tr.crew.loss(tr.train, tr.cfg.Loss.Steps, false)
+	loss, err := tr.pool.loss(tr.train, tr.cfg.Loss.Steps, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestConfidenceIsHonoured(t *testing.T) {
 		for i := range tr.batch.starts {
 			tr.batch.starts[i] = start{0, int32(20 + 7*(i%2))}
 		}
-		if _, err := tr.crew.gradients(&tr.batch, tr.grad); err != nil {
+		if _, err := tr.pool.gradients(&tr.batch, tr.grad); err != nil {
 			t.Fatal(err)
 		}
 		return slices.Clone(tr.grad)

@@ -77,7 +77,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			}
 			H, B, Z := cfg.Loss.Steps, 7, cfg.Model.Latent
 			scale := make([]float64, H*9)
-			copyTo(scale, tr.crew.workers[0].scale)
+			copyTo(scale, tr.pool.workers[0].scale)
 			m := double(tr.model, sys64)
 			rng := rand.New(rand.NewPCG(5, 6))
 			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
@@ -90,7 +90,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 				b.samples[i] = rng.NormFloat64()
 			}
 			w, p := newWorker(&cfg, m, m, tr.data, scale, B, B, H),
-				newPiece(m, 0, B, make([]float64, len(m.Net.Params)))
+				newShard(m, 0, B, make([]float64, len(m.Net.Params)))
 			run := func() float64 {
 				m.Net.Refresh()
 				w.encode(&b, p)
@@ -139,7 +139,7 @@ func TestReduced(t *testing.T) {
 		for range batches {
 			tr.draw(.5)
 		}
-		if _, err := tr.crew.gradients(&tr.batch, tr.grad); err != nil {
+		if _, err := tr.pool.gradients(&tr.batch, tr.grad); err != nil {
 			t.Fatal(err)
 		}
 		return tr, tr.grad
@@ -187,7 +187,7 @@ func TestResidualScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, U, n := tr.crew.workers[0], tr.model.System.Dims().Tangent, 0
+	w, U, n := tr.pool.workers[0], tr.model.System.Dims().Tangent, 0
 	sum := make([]float64, U)
 	for k := range tr.train { // one by one
 		w.eachTile(tr.train[k:k+1], func(part []start, z []float32) {

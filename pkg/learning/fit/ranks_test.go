@@ -15,7 +15,7 @@ import (
 	"vnd/pkg/core/dist/disttest"
 )
 
-// many is a fit whose batches have four pieces, with validation flights that stop it early.
+// many is a fit whose batches have four shards, with validation flights that stop it early.
 func many() Config {
 	cfg := quick()
 	cfg.Train.Batch, cfg.Train.Updates, cfg.Train.Minutes, cfg.Train.Workers = 2*tile, 16, 1e4, 1
@@ -130,11 +130,11 @@ func TestRanksRefuseTogether(t *testing.T) {
 	}
 }
 
-// A batch is cut into pieces of its own size's making, and all of it.
+// A batch is cut into shards of its own size's making, and all of it.
 func TestPieces(t *testing.T) {
 	for batch, want := range map[int]int{2: 1, 32: 1, 64: 2, 100: 3, 128: 4, 300: 4, 512: 8, 2048: 16, 65536: 16} {
-		if got := pieces(batch); got != want {
-			t.Errorf("a batch of %d has %d pieces, want %d", batch, got, want)
+		if got := shardCount(batch); got != want {
+			t.Errorf("a batch of %d has %d shards, want %d", batch, got, want)
 		}
 	}
 	cfg := quick()
@@ -144,17 +144,17 @@ func TestPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.draw(.5)
-	if _, err := tr.crew.gradients(&tr.batch, tr.grad); err != nil {
+	if _, err := tr.pool.gradients(&tr.batch, tr.grad); err != nil {
 		t.Fatal(err)
 	}
 	next := 0
-	for _, p := range tr.crew.pieces {
-		if p.lo != next || p.hi <= p.lo || p.hi-p.lo > tr.crew.rows {
-			t.Errorf("a piece of contexts %d to %d after %d", p.lo, p.hi, next)
+	for _, p := range tr.pool.shards {
+		if p.lo != next || p.hi <= p.lo || p.hi-p.lo > tr.pool.rows {
+			t.Errorf("a shard of contexts %d to %d after %d", p.lo, p.hi, next)
 		}
 		next = p.hi
 	}
 	if next != 131 || math.IsNaN(float64(tr.grad[0])) {
-		t.Errorf("pieces end at %d of 131", next)
+		t.Errorf("shards end at %d of 131", next)
 	}
 }

@@ -27,7 +27,7 @@ type trainer struct {
 	source *rand.PCG
 	rng    *rand.Rand // of source: all randomness
 	batch  batch[float32]
-	crew   crew
+	pool   workerPool
 	grad   []float32
 	adam   *layers.Adam[float32]
 	state  progress
@@ -84,7 +84,7 @@ func newTrainer(cfg *Config, robot quadrotor.Robot, segs []dataset.Segment, opt 
 	t.batch = batch[float32]{starts: make([]start, B), gains: make([]float64, B), samples: make([]float32, B*Z),
 		z: make([]float32, B*Z), dz: make([]float32, B*Z)}
 	t.rolled = reduced(cfg, m)
-	t.crew = newCrew(cfg, m, t.rolled, d, scale, opt.Ranks)
+	t.pool = newWorkerPool(cfg, m, t.rolled, d, scale, opt.Ranks)
 	return t, nil
 }
 
@@ -133,7 +133,7 @@ func (t *trainer) run(ctx context.Context) error {
 				return err
 			}
 		}
-		t.tell(share)
+		t.report(share)
 	}
 	t.compressed = !t.state.Stopped && t.state.Update < t.updates()
 	return t.finish()
@@ -176,11 +176,11 @@ func (t *trainer) draw(share float64) {
 	b.H, b.mmd = t.horizon(share), t.mmdWeight(share)
 }
 
-// update takes one Adam step on a batch. Its pieces are encoded, and then, when all latents are known, come their
+// update takes one Adam step on a batch. Its shards are encoded, and then, when all latents are known, come their
 // gradients, which are added in a fixed order.
 func (t *trainer) update(share float64) error {
 	t.draw(share)
-	losses, err := t.crew.gradients(&t.batch, t.grad)
+	losses, err := t.pool.gradients(&t.batch, t.grad)
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func blend(a, b Losses, f float64) Losses {
 		mix(a.Total, b.Total)}
 }
 
-// tell reports progress.
-func (t *trainer) tell(share float64) {
+// report reports progress.
+func (t *trainer) report(share float64) {
 	if t.opt.Progress == nil {
 		return
 	}

@@ -37,8 +37,8 @@ func (t *trainer) score(halves [2][]start, weights []float32) (float64, error) {
 	raw := net.Params
 	net.Params = weights
 	net.Refresh()
-	bare, err := t.crew.loss(halves[0], t.cfg.Loss.Steps, false)
-	corrected, err2 := t.crew.loss(halves[1], t.cfg.Loss.Steps, true)
+	bare, err := t.pool.loss(halves[0], t.cfg.Loss.Steps, false)
+	corrected, err2 := t.pool.loss(halves[1], t.cfg.Loss.Steps, true)
 	net.Params = raw
 	net.Refresh()
 	return (bare + corrected) / 2, errors.Join(err, err2)
@@ -99,7 +99,7 @@ const known = .98
 func (t *trainer) scaleResiduals(starts []start) {
 	U := t.model.System.Dims().Tangent
 	left, parts := make([]float32, len(starts)*U), (len(starts)+tile-1)/tile
-	t.crew.eachOf(parts, func(w *worker[float32], k int) {
+	t.pool.eachOf(parts, func(w *worker[float32], k int) {
 		at := k * len(starts) / parts
 		w.eachTile(starts[at:(k+1)*len(starts)/parts], func(part []start, z []float32) {
 			w.mean.Begin(0, len(part), 1, z)

@@ -33,30 +33,30 @@ type batch[F kernel.Float] struct {
 	mmd       float64 // λ_mmd
 }
 
-// piece is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is
-// cut follows from its size alone, and the pieces' gradients are added in order: a fit is the same for any number of
+// shard is a share of a batch, contexts lo … hi−1, with their windows and what is kept of encoding them. How a batch is
+// cut follows from its size alone, and the shards' gradients are added in order: a fit is the same for any number of
 // threads and of processes.
-type piece[F kernel.Float] struct {
+type shard[F kernel.Float] struct {
 	lo, hi  int
 	grad    []F
 	windows *vnd.Windows[F]
 	encoder *nets.EncoderTape[F]
 }
 
-// pieces is how many a batch is cut into: of 64 contexts or more where that makes four, else of 32 or more, below which
-// matrix products are slow; at most 16, since each keeps a gradient.
-func pieces(batch int) int { return max(1, min(batch/tile, 16), min(batch/(tile/2), 4)) }
+// shardCount is how many a batch is cut into: of 64 contexts or more where that makes four, else of 32 or more, below
+// which matrix products are slow; at most 16, since each keeps a gradient.
+func shardCount(batch int) int { return max(1, min(batch/tile, 16), min(batch/(tile/2), 4)) }
 
-// newPiece allocates for contexts lo … hi−1.
-func newPiece[F kernel.Float](m *vnd.Model[F], lo, hi int, grad []F) *piece[F] {
-	p := &piece[F]{lo: lo, hi: hi, grad: grad, windows: m.NewWindows(hi - lo)}
+// newShard allocates for contexts lo … hi−1.
+func newShard[F kernel.Float](m *vnd.Model[F], lo, hi int, grad []F) *shard[F] {
+	p := &shard[F]{lo: lo, hi: hi, grad: grad, windows: m.NewWindows(hi - lo)}
 	if m.Net.Latent > 0 {
 		p.encoder = m.Net.NewEncoderTape(hi - lo)
 	}
 	return p
 }
 
-// worker is what one thread works pieces through with.
+// worker is what one thread works shards through with.
 type worker[F kernel.Float] struct {
 	cfg   *Config
 	m     *vnd.Model[F]
@@ -68,7 +68,7 @@ type worker[F kernel.Float] struct {
 	mmd     *layers.MMD[F]
 	window  []F // [rows][T·C] reconstruction target, batch first
 	decoded []F
-	own     *piece[F] // a tile outside of batches
+	own     *shard[F] // a tile outside of batches
 	weight  []F       // [tile] bias correction weight
 
 	rollout      *vnd.Rollout[F] // of one member, with its way back
@@ -84,12 +84,12 @@ type worker[F kernel.Float] struct {
 	windowAction []F             // [T][A]
 }
 
-// newWorker allocates for pieces of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients
+// newWorker allocates for shards of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients
 // go through rolled and what is validated through m.
 func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B,
 	H int) *worker[F] {
 	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
-	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newPiece(m, 0, tb, nil),
+	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newShard(m, 0, tb, nil),
 		weight:  make([]F, tb),
 		rollout: rolled.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
 		states: make([]F, (H+1)*tb*d.State), actions: make([]F, H*tb*d.Action), targets: make([]F, H*tb*d.Measured),
@@ -106,8 +106,8 @@ func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *train
 	return w
 }
 
-// encode reads the windows of a piece's contexts and writes their latents, with a tape.
-func (w *worker[F]) encode(b *batch[F], p *piece[F]) {
+// encode reads the windows of a shard's contexts and writes their latents, with a tape.
+func (w *worker[F]) encode(b *batch[F], p *shard[F]) {
 	Z := w.m.Net.Latent
 	w.read(p, b.starts[p.lo:p.hi], b.gains[p.lo:p.hi])
 	if Z > 0 {
@@ -115,8 +115,8 @@ func (w *worker[F]) encode(b *batch[F], p *piece[F]) {
 	}
 }
 
-// read fills the windows of a piece. gains may be nil for ones.
-func (w *worker[F]) read(p *piece[F], starts []start, gains []float64) {
+// read fills the windows of a shard. gains may be nil for ones.
+func (w *worker[F]) read(p *shard[F], starts []start, gains []float64) {
 	d, T := w.m.System.Dims(), w.m.Net.Context
 	p.windows.Reset(len(starts))
 	for i, st := range starts {
@@ -148,9 +148,9 @@ func convert[F kernel.Float](dst []F, src []float32) {
 	}
 }
 
-// gradient computes a piece's part of the losses, summed over its contexts, and of their gradient, into p.grad and
+// gradient computes a shard's part of the losses, summed over its contexts, and of their gradient, into p.grad and
 // b.dz. The whole batch must have been encoded.
-func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
+func (w *worker[F]) gradient(b *batch[F], p *shard[F]) (l Losses) {
 	clear(p.grad)
 	Z, B := w.m.Net.Latent, len(b.starts)
 	z, dz, scale := b.z[p.lo*Z:p.hi*Z], b.dz[p.lo*Z:p.hi*Z], 1/float64(B)
@@ -176,7 +176,7 @@ func (w *worker[F]) gradient(b *batch[F], p *piece[F]) (l Losses) {
 
 // reconstruct adds the gradient of scale·‖G(z) − norm(H)‖², averaged over the window's channels, and returns the summed
 // square error per channel.
-func (w *worker[F]) reconstruct(p *piece[F], z, dz []F, scale float64) float64 {
+func (w *worker[F]) reconstruct(p *shard[F], z, dz []F, scale float64) float64 {
 	d, T, B := w.m.System.Dims(), w.m.Net.Context, p.hi-p.lo
 	n := T * d.Context
 	for b := range B {

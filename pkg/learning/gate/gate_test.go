@@ -139,14 +139,14 @@ func blank(t testing.TB) *bundle.Bundle {
 	return b
 }
 
-// told is a Judge that is told what flights to report. The candidate is the bundle of whom.
-type told struct {
+// reported is a Judge that is told what flights to report. The candidate is the bundle of whom.
+type reported struct {
 	whom *bundle.Bundle
 	fly  func(candidate bool, trial uint64) *Flight
 	err  error
 }
 
-func (j *told) Fly(_ context.Context, b *bundle.Bundle, t Trial) (*Flight, error) {
+func (j *reported) Fly(_ context.Context, b *bundle.Bundle, t Trial) (*Flight, error) {
 	return j.fly(b == j.whom, t.Number), j.err
 }
 
@@ -163,7 +163,7 @@ func flown(e float64) *Flight {
 func judged(t testing.TB, change func(*Gate), fly func(candidate bool, trial uint64) *Flight) *Verdict {
 	t.Helper()
 	candidate, current := blank(t), blank(t)
-	g := &Gate{Vehicle: Vehicle{quadrotor.Name, *limits()}, Tasks: taskOnly(), Judge: &told{candidate, fly, nil}}
+	g := &Gate{Vehicle: Vehicle{quadrotor.Name, *limits()}, Tasks: taskOnly(), Judge: &reported{candidate, fly, nil}}
 	param.Default(&g.Config)
 	if change != nil {
 		change(g)
@@ -341,7 +341,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// model unpacks the model of a bundle, with room for what vnd.Bundle notes.
+// model unpacks the model of a bundle, with space for what vnd.Bundle notes.
 func model(t *testing.T, b *bundle.Bundle) (*vnd.Model[float32], quadrotor.Robot, any, any) {
 	t.Helper()
 	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
@@ -356,7 +356,7 @@ func TestNotTheCandidatesFault(t *testing.T) {
 	b := blank(t)
 	g := &Gate{Vehicle: Vehicle{quadrotor.Name, *limits()}, Tasks: taskOnly()}
 	param.Default(&g.Config)
-	g.Judge = &told{b, func(bool, uint64) *Flight { return nil }, errors.New("no wind today")}
+	g.Judge = &reported{b, func(bool, uint64) *Flight { return nil }, errors.New("no wind today")}
 	if _, err := g.Try(context.Background(), b, b, nil); err == nil ||
 		!strings.Contains(err.Error(), "canary flight 1 of bundle") {
 		t.Errorf("a judge that fails: %v", err)
@@ -398,8 +398,8 @@ func TestVerdictReadsBack(t *testing.T) {
 	}
 }
 
-// TestFlyerForgets: after a reset a flyer flies as a new one does.
-func TestFlyerForgets(t *testing.T) {
+// TestRunnerForgets: after a reset a runner flies as a new one does.
+func TestRunnerForgets(t *testing.T) {
 	s := taught()
 	place := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 	f := must(policy.NewClosedLoopRunner(s.improved, place))

@@ -47,7 +47,7 @@ type shadowWorld struct {
 type shadowFlight struct {
 	task    *task.Task
 	episode task.Episode
-	flyer   *policy.ClosedLoopRunner
+	runner  *policy.ClosedLoopRunner
 	Flight
 }
 
@@ -63,7 +63,7 @@ func (w *shadowWorld) fly(ctx context.Context, b *policy.LoadedBundle, lo, hi in
 		f := &shadowFlight{task: k, episode: k.Draw(rng), Flight: Flight{Dt: w.robot.Dt}}
 		w.sample(rng, z[i*Z:(i+1)*Z])
 		var err error
-		if f.flyer, err = b.NewRunner(f.episode.Reference); err != nil {
+		if f.runner, err = b.NewRunner(f.episode.Reference); err != nil {
 			return nil, fmt.Errorf("gate: bundle %s: %w", b.ID, err)
 		}
 		flights[i] = f
@@ -111,14 +111,14 @@ func (w *shadowWorld) tick(f *shadowFlight, t float64, s, a []float32) {
 		f.stop(w, s, a)
 		return
 	}
-	command := f.flyer.Command(t, &state)
+	command := f.runner.Command(t, &state)
 	if !finite(command.Thrust) || !finite(command.Rates.X+command.Rates.Y+command.Rates.Z) {
 		f.Crash = fmt.Sprintf("a command that is not finite after %.1f s", t)
 		f.stop(w, s, a)
 		return
 	}
 	command = w.gate.Vehicle.Limits.Clip(command)
-	f.flyer.Observe(quad.Step{T: t, State: state, Command: command})
+	f.runner.Observe(quad.Step{T: t, State: state, Command: command})
 	f.Errors, f.Commands = append(f.Errors, off), append(f.Commands, command)
 	quadrotor.Action(&command, a)
 }

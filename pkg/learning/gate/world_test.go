@@ -113,8 +113,8 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// school is what the tests' bundles were made in.
-type school struct {
+// trained is what the tests' bundles were made in.
+type trained struct {
 	tasks          []*task.Task
 	base, improved *bundle.Bundle // before and after learning the winds
 	bank           []float32
@@ -123,11 +123,11 @@ type school struct {
 
 // taught makes the bundles once: a base policy, a model of its flights in the winds, and the policy that was improved
 // in it. The base bundle has the model too.
-var taught = sync.OnceValue(func() *school {
+var taught = sync.OnceValue(func() *trained {
 	var spread task.Spread
 	param.Default(&spread)
 	k := must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), spread, nil))
-	s := &school{tasks: []*task.Task{k}}
+	s := &trained{tasks: []*task.Task{k}}
 	var tc train.Config
 	param.Default(&tc)
 	tc.Hidden, tc.Envs, tc.Horizon, tc.Epochs, tc.Latent, tc.Flights = 32, 64, 50, 70, 2, 0
@@ -150,13 +150,13 @@ var taught = sync.OnceValue(func() *school {
 	s.bank = vnd.Latents(fitted.Model, fitted.Robot, s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.Bank = 0.7
-	refined := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt,
+	fineTuned := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt,
 		options)).Policy
-	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, refined)
+	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, fineTuned)
 	return s
 })
 
-func (s *school) bundle(fitted *fit.Fit, p *policy.Policy[float32]) *bundle.Bundle {
+func (s *trained) bundle(fitted *fit.Fit, p *policy.Policy[float32]) *bundle.Bundle {
 	b := must(vnd.Bundle(fitted.Model, fitted.Robot, nil, nil))
 	if err := policy.Put(b, p, task.Hover); err != nil {
 		panic(err)
@@ -167,7 +167,7 @@ func (s *school) bundle(fitted *fit.Fit, p *policy.Policy[float32]) *bundle.Bund
 
 // record flies a policy along a circle in each wind: tilted one way all the time, wind and attitude could not be told
 // apart.
-func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
+func (s *trained) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
 	if err := policy.Put(b, p, task.Hover); err != nil {
 		panic(err)
@@ -190,7 +190,7 @@ func (s *school) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 }
 
 // gate is one for the tests' bundles.
-func (s *school) gate() *Gate {
+func (s *trained) gate() *Gate {
 	g := &Gate{Vehicle: Vehicle{Robot: quadrotor.Name, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150},
 		Flown: s.flown,
 		Seed:  1}

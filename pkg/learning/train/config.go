@@ -15,7 +15,7 @@ type Config struct {
 
 	Pretrain Pretrain `param:"pretrain" doc:"before the training of a policy that sees features"`
 
-	Latent int `param:"latent" default:"12" min:"0" max:"64" doc:"latent that a policy trained without a model leaves room for"`
+	Latent int `param:"latent" default:"12" min:"0" max:"64" doc:"latent that a policy trained without a model leaves space for"`
 
 	Envs     int     `param:"envs" default:"64" min:"1" max:"65536" doc:"environments rolled out at once"`
 	Horizon  int     `param:"horizon" default:"75" min:"1" max:"1000" unit:"steps" doc:"length of an episode"`
@@ -30,7 +30,7 @@ type Config struct {
 	Bank    float64 `param:"bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
 	Jitter  float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
 	Change  float64 `param:"change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
-	Wind    float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not told"`
+	Wind    float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not given"`
 	Reduced bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them; a policy flies and is judged in float32"`
 	Workers int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
 }

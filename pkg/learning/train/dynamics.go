@@ -22,7 +22,7 @@ type transitions[F kernel.Float] interface {
 type World[F kernel.Float] interface {
 	System() robot.System[F]
 	Latent() int // Z of the model, 0 without
-	// tile makes room for rollouts of up to maxB robots and maxH steps.
+	// tile makes space for rollouts of up to maxB robots and maxH steps.
 	tile(maxB, maxH int) worldTile[F]
 	// reduced returns the world with its nets, if it has any, in bfloat16.
 	reduced() World[F]

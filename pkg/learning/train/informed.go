@@ -20,8 +20,8 @@ type Informed[F kernel.Float] struct {
 	Spread float64
 }
 
-// Told is what a policy of Informed sees in place of a latent under a wind, an acceleration in the world, m/s².
-func Told[F kernel.Float](wind so3.Vec3, spread float64) [3]F {
+// TrueWind is what a policy of Informed sees in place of a latent under a wind, an acceleration in the world, m/s².
+func TrueWind[F kernel.Float](wind so3.Vec3, spread float64) [3]F {
 	return [3]F{F(wind.X / spread), F(wind.Y / spread), F(wind.Z / spread)}
 }
 

@@ -71,7 +71,7 @@ func TestInformedLearnsToLean(t *testing.T) {
 	wind := [3]float32{1.2, -0.9, 0}
 	trials := &Trials{World: w, Tasks: k, Dt: 0.02, Flights: 8, Steps: 200, Seed: 1,
 		Sample: func(_ *rand.Rand, z []float32) { copy(z, wind[:]) }}
-	told, err := trials.Fly(r.Policy)
+	given, err := trials.Fly(r.Policy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestInformedLearnsToLean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("errs by %.3f m told and %.3f m untold", told, untold)
-	if !(told < 0.2) || !(untold > 1.7*told) {
-		t.Errorf("errs by %.3f m told and %.3f m untold", told, untold)
+	t.Logf("errs by %.3f m given and %.3f m untold", given, untold)
+	if !(given < 0.2) || !(untold > 1.7*given) {
+		t.Errorf("errs by %.3f m given and %.3f m untold", given, untold)
 	}
 }

@@ -101,7 +101,7 @@ func (t *trainer) lesson(lessons []*tile[float32], k int) (float64, error) {
 		losses[part].Cost = w.imitate(l, e)
 		copy(t.parts[part], w.grad)
 	})
-	if _, err := t.meet(losses); err != nil {
+	if _, err := t.allReduce(losses); err != nil {
 		return 0, err
 	}
 	t.sum()

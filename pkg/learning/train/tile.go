@@ -25,44 +25,44 @@ type epoch struct {
 // tile rolls B environments out through policy and world, from their first step
 // to their last, and pulls the cost back to the policy's parameters.
 type tile[F kernel.Float] struct {
-	p     *policy.Policy[F]
-	tasks []*task.Task
-	dt    float64
-	dims  robot.Dims
-	rest  []F // [S] a robot that has hovered, for the actuator part
-	world worldTile[F]
-	steps transitions[F]
-	tape  *nets.PolicyTape[F]
-	sight *sight[F]
-	grad  []F
+	p           *policy.Policy[F]
+	tasks       []*task.Task
+	dt          float64
+	dims        robot.Dims
+	rest        []F // [S] a robot that has hovered, for the actuator part
+	world       worldTile[F]
+	steps       transitions[F]
+	tape        *nets.PolicyTape[F]
+	cameraModel *cameraModel[F]
+	grad        []F
 
-	B      int
-	at     []*task.Task // [B] each environment's task
-	z      []F          // [B][Z]
-	then   []F          // [B][Z] from step `change` on
-	wrong  []F          // [B][Z] by how much the policy sees it wrong
-	known  int          // Z of the world
-	change int          // step at which conditions change, 0: none
-	unrest unrest
-	path   path
-	refs   []F // [H][B][R] of the observations
-	rows   []F // [H][B][C] of the costs
-	states []F // [H+1][B][S]
-	acts   []F // [K+H][B][U] in units of the limits, K of them before the start
-	dacts  []F
-	comm   []F // [1+H][B][A] commands, the first before the start
-	dcomm  []F // [1+H][B][A]
-	x, dx  []F // [B][O]
-	ds     [2][]F
-	alive  []F    // [H+1][B] discount of the step that leads here, 0 after a collision
-	weigh  []F    // [B][W] of the terms of each environment's cost
-	cost   []F    // [B]
-	off    []F    // [B] squared distance from the reference, later the scale of the gradient
-	blame  string // term of the cost that was not finite first
+	B             int
+	at            []*task.Task // [B] each environment's task
+	z             []F          // [B][Z]
+	then          []F          // [B][Z] from step `change` on
+	wrong         []F          // [B][Z] by how much the policy sees it wrong
+	known         int          // Z of the world
+	change        int          // step at which conditions change, 0: none
+	randomisation randomisation
+	path          path
+	refs          []F // [H][B][R] of the observations
+	rows          []F // [H][B][C] of the costs
+	states        []F // [H+1][B][S]
+	acts          []F // [K+H][B][U] in units of the limits, K of them before the start
+	dacts         []F
+	comm          []F // [1+H][B][A] commands, the first before the start
+	dcomm         []F // [1+H][B][A]
+	x, dx         []F // [B][O]
+	ds            [2][]F
+	alive         []F    // [H+1][B] discount of the step that leads here, 0 after a collision
+	weigh         []F    // [B][W] of the terms of each environment's cost
+	cost          []F    // [B]
+	off           []F    // [B] squared distance from the reference, later the scale of the gradient
+	nonFinite     string // term of the cost that was not finite first
 }
 
-// unrest is what happens to the latents of episodes.
-type unrest struct {
+// randomisation is what happens to the latents of episodes.
+type randomisation struct {
 	jitter float64 // spread by which the policy sees them wrong
 	change float64 // share of episodes whose condition changes in mid-episode
 }
@@ -76,7 +76,7 @@ type Figures struct {
 	Cost     float64 `json:"cost"`           // mean over the steps, with what collisions cost
 	Error    float64 `json:"error"`          // mean position error, m
 	Collided float64 `json:"collided"`       // share of the environments
-	Torn     int     `json:"torn,omitempty"` // tiles of environments left out, for their gradients overflowed
+	Skipped  int     `json:"torn,omitempty"` // tiles of environments left out, for their gradients overflowed
 }
 
 func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task, dt float64, maxB, maxH int) *tile[F] {
@@ -90,7 +90,7 @@ func newTile[F kernel.Float](p *policy.Policy[F], w World[F], tasks []*task.Task
 		alive: make([]F, (maxH+1)*maxB), weigh: make([]F, maxB*quadrotor.WeightsSize), cost: make([]F, maxB),
 		off:  make([]F, maxB),
 		acts: make([]F, (o.Past+maxH)*maxB*nA), dacts: make([]F, (o.Past+maxH)*maxB*nA)}
-	t.tape, t.sight = p.Net.NewTape(maxB, maxH), newSight(p, maxB, maxH)
+	t.tape, t.cameraModel = p.Net.NewTape(maxB, maxH), newCameraModel(p, maxB, maxH)
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
@@ -110,7 +110,7 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		origin, now := e.Reference(0).P, 0. // of float32
 		t.path.begin(e.Reference, t.dt, origin)
 		near := func(ahead float64) *quad.Reference { return t.path.at(now + ahead) }
-		t.sight.mark(b, *near(0))
+		t.cameraModel.mark(b, *near(0))
 		for h := range H {
 			now = float64(h) * t.dt
 			policy.PutReference(o, near, t.refs[(h*B+b)*R:][:R])
@@ -131,12 +131,12 @@ func (t *tile[F]) begin(B, H int, rng *rand.Rand, sample func(rng *rand.Rand, z 
 		}
 	}
 	t.change = 0
-	if t.unrest.change > 0 && t.known > 0 && H >= 4 {
+	if t.randomisation.change > 0 && t.known > 0 && H >= 4 {
 		t.change = H/4 + rng.IntN(H/2)
 	}
-	n := B * t.known // a world without latents flies policies that have room for one
+	n := B * t.known // a world without latents flies policies that have space for one
 	t.steps = t.world.begin(B, H, latents[F]{t.z[:n], t.then[:n], t.change}, rng)
-	t.sight.begin(B, H, rng)
+	t.cameraModel.begin(B, H, rng)
 }
 
 // disturb draws what becomes of robot b's latent.
@@ -144,12 +144,12 @@ func (t *tile[F]) disturb(b int, rng *rand.Rand, sample func(rng *rand.Rand, z [
 	Z := t.p.Latent
 	then, wrong := t.then[b*Z:][:Z], t.wrong[b*Z:][:Z]
 	copy(then, t.z[b*Z:])
-	if t.unrest.change > 0 && t.known > 0 && rng.Float64() < t.unrest.change {
+	if t.randomisation.change > 0 && t.known > 0 && rng.Float64() < t.randomisation.change {
 		sample(rng, then)
 	}
-	if t.unrest.jitter > 0 {
+	if t.randomisation.jitter > 0 {
 		for j := range wrong {
-			wrong[j] = F(t.unrest.jitter * rng.NormFloat64())
+			wrong[j] = F(t.randomisation.jitter * rng.NormFloat64())
 		}
 	}
 }
@@ -190,8 +190,8 @@ func (t *tile[F]) command(h int) []F { n := t.B * nA; return t.comm[(h+1)*n:][:n
 func (t *tile[F]) observe(h int) []F {
 	o, B, width := &t.p.Observation, t.B, t.p.Net.Inputs
 	x := t.x[:B*width]
-	t.sight.look(h, t.state(h), t.dims.State)
-	seen, _ := t.sight.at(h)
+	t.cameraModel.look(h, t.state(h), t.dims.State)
+	seen, _ := t.cameraModel.at(h)
 	view := o.View(t.dims.State, width)
 	quadrotor.Observe(&view, B, t.state(h), t.refs[h*B*o.RefSize():], seen, t.past(t.acts, h), x)
 	t.seen(h, x)
@@ -234,8 +234,8 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 		}
 		distance, radius := math.Sqrt(float64(t.off[b])), t.at[b].Radius // not a number where the state is not finite
 		f.Cost += float64(t.cost[b])
-		if x := t.cost[b]; x-x != 0 && t.blame == "" {
-			t.blame = quadrotor.NonFiniteTerm(&t.at[b].Cost, &tr, b)
+		if x := t.cost[b]; x-x != 0 && t.nonFinite == "" {
+			t.nonFinite = quadrotor.NonFiniteTerm(&t.at[b].Cost, &tr, b)
 		}
 		if !math.IsNaN(distance) {
 			f.Error += distance
@@ -266,7 +266,7 @@ func (t *tile[F]) backward(e epoch) {
 	clear(dnext)
 	clear(t.grad)
 	clear(t.dcomm[:(e.H+1)*B*nA])
-	clear(t.sight.dseen)
+	clear(t.cameraModel.dseen)
 	clear(t.dacts[:(o.Past+e.H)*B*nA])
 	for h := e.H - 1; h >= 0; h-- {
 		kernel.Pause()
@@ -281,9 +281,9 @@ func (t *tile[F]) backward(e epoch) {
 		dx := t.dx[:B*width]
 		t.p.Net.Backward(t.tape, h, du, dx)
 		t.p.Norm.Pull(dx)
-		_, dseen := t.sight.at(h)
+		_, dseen := t.cameraModel.at(h)
 		quadrotor.ObserveVJP(&view, B, t.state(h), dx, ds, dseen, t.past(t.dacts, h))
-		t.sight.pull(h, t.state(h), t.dims.State, ds)
+		t.cameraModel.pull(h, t.state(h), t.dims.State, ds)
 		dnext, ds = ds, dnext
 	}
 	t.p.Net.Grads(t.tape, e.H, t.grad)

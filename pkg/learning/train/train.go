@@ -103,7 +103,7 @@ type trainer struct {
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
 	parts  [][]float32 // gradient of each tile of environments, added in order
-	all    []float32   // that parts are views of, with room for as many parts on each rank
+	all    []float32   // that parts are views of, with space for as many parts on each rank
 	lo, hi int         // parts of this rank
 	sample func(rng *rand.Rand, z []float32)
 	state  state
@@ -199,10 +199,10 @@ func (t *trainer) refresh() {
 	}
 }
 
-// tile makes room for a worker's episodes under a policy.
+// tile makes space for a worker's episodes under a policy.
 func (t *trainer) tile(p *policy.Policy[float32]) *tile[float32] {
 	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
-	w.unrest = unrest{t.cfg.Jitter, t.cfg.Change}
+	w.randomisation = randomisation{t.cfg.Jitter, t.cfg.Change}
 	return w
 }
 
@@ -277,7 +277,7 @@ func (t *trainer) run(ctx context.Context) error {
 				return err
 			}
 		}
-		t.tell()
+		t.report()
 	}
 	return nil
 }
@@ -294,11 +294,11 @@ func (t *trainer) epoch() error {
 		w.backward(e)
 		copy(t.parts[part], w.grad)
 	})
-	blame, err := t.meet(figures)
+	nonFinite, err := t.allReduce(figures)
 	if err != nil {
 		return err
 	}
-	f := Figures{Torn: t.sum()}
+	f := Figures{Skipped: t.sum()}
 	for _, part := range figures {
 		f.Cost += part.Cost
 		f.Error += part.Error
@@ -310,7 +310,7 @@ func (t *trainer) epoch() error {
 		Total: t.cfg.Epochs}.At(t.state.Epoch)
 	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
-		return t.diverged(f, blame, rate)
+		return t.diverged(f, nonFinite, rate)
 	}
 	t.refresh()
 	t.state.Epoch++
@@ -321,21 +321,21 @@ func (t *trainer) epoch() error {
 // sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about,
 // within its task's radius, overflows on the way back, and says nothing of the others. Where most of them do, it adds
 // them all, and the sum is not finite.
-func (t *trainer) sum() (torn int) {
+func (t *trainer) sum() (skipped int) {
 	finite := make([]bool, len(t.parts))
 	for part, g := range t.parts {
 		square := kernel.SquaredNorm(g)
 		if finite[part] = square-square == 0; !finite[part] {
-			torn++
+			skipped++
 		}
 	}
 	clear(t.grad)
 	for part, g := range t.parts {
-		if finite[part] || 2*torn > len(t.parts) {
+		if finite[part] || 2*skipped > len(t.parts) {
 			kernel.Axpy(1, g, t.grad)
 		}
 	}
-	return torn
+	return skipped
 }
 
 // each runs f for every part of this rank, each worker taking the next that is
@@ -398,7 +398,7 @@ func (t *trainer) fly() error {
 	return nil
 }
 
-func (t *trainer) tell() {
+func (t *trainer) report() {
 	if t.opt.Progress == nil {
 		return
 	}
@@ -425,13 +425,13 @@ func (d *Diverged) Error() string {
 }
 
 // diverged is the error of a training whose numbers are no longer finite.
-func (t *trainer) diverged(f Figures, blame string, rate float64) error {
+func (t *trainer) diverged(f Figures, nonFinite string, rate float64) error {
 	what := "the gradient"
 	if f.Cost-f.Cost != 0 {
 		what = "the cost"
 	}
-	if blame != "" {
-		what = "the cost's term " + blame
+	if nonFinite != "" {
+		what = "the cost's term " + nonFinite
 	}
 	return &Diverged{what, t.state.Epoch + 1, rate}
 }

@@ -109,7 +109,7 @@ func TestGradient(t *testing.T) {
 		e := epoch{H: H, gamma: 0.97, scale: 0.7}
 		tl := newTile(p, w, tasks(circle), 0.02, B, H)
 		if name == "learned" {
-			tl.unrest = unrest{jitter: 0.2, change: 0.5}
+			tl.randomisation = randomisation{jitter: 0.2, change: 0.5}
 		}
 		loss := func() float64 {
 			p.Net.Refresh()
@@ -143,7 +143,7 @@ func TestGradient(t *testing.T) {
 		if collided == 0 || collided == B {
 			t.Errorf("%s: %d of %d environments collided: the test wants some", name, collided, B)
 		}
-		if flips := flips(tl.sight, B, H); name == "features" && flips < 5 {
+		if flips := flips(tl.cameraModel, B, H); name == "features" && flips < 5 {
 			t.Errorf("%d features come into view or leave it: the test wants some", flips)
 		}
 		const eps = 1e-5
@@ -211,10 +211,10 @@ func camera() (c policy.Camera) {
 }
 
 // flips counts the features that come into view or leave it by the robots' motion.
-func flips(s *sight[float64], B, H int) (n int) {
+func flips(s *cameraModel[float64], B, H int) (n int) {
 	for i := 2; i < (H-1)*B*s.row; i += 3 {
 		next := i + B*s.row
-		if s.flaws[i] == 1 && s.flaws[next] == 1 && s.seen[i] != s.seen[next] {
+		if s.faults[i] == 1 && s.faults[next] == 1 && s.seen[i] != s.seen[next] {
 			n++
 		}
 	}
@@ -362,42 +362,43 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// torn is a world in which the way back of some tiles has no finite numbers.
-type torn struct {
+// overflowing is a world in which the way back of some tiles has no finite numbers.
+type overflowing struct {
 	World[float32]
 	all bool
 }
 
-func (w torn) tile(maxB, maxH int) worldTile[float32] {
-	return tornTile{w.World.tile(maxB, maxH), w.all}
+func (w overflowing) tile(maxB, maxH int) worldTile[float32] {
+	return overflowingTile{w.World.tile(maxB, maxH), w.all}
 }
-func (w torn) reduced() World[float32] { return w }
+func (w overflowing) reduced() World[float32] { return w }
 
-type tornTile struct {
+type overflowingTile struct {
 	worldTile[float32]
 	all bool
 }
 
-func (t tornTile) begin(B, H int, z latents[float32], rng *rand.Rand) transitions[float32] {
+func (t overflowingTile) begin(B, H int, z latents[float32], rng *rand.Rand) transitions[float32] {
 	s := t.worldTile.begin(B, H, z, rng)
 	if rng.IntN(12) == 0 || t.all {
-		return tornSteps{s}
+		return overflowingSteps{s}
 	}
 	return s
 }
 
-type tornSteps struct{ transitions[float32] }
+type overflowingSteps struct{ transitions[float32] }
 
-func (s tornSteps) Backward(h int, dnext, ds, da []float32) {
+func (s overflowingSteps) Backward(h int, dnext, ds, da []float32) {
 	s.transitions.Backward(h, dnext, ds, da)
 	ds[0] = float32(math.Inf(1))
 }
 
-// TestTorn: the training goes on without the tiles whose gradients overflow, and ends in words where all do.
-func TestTorn(t *testing.T) {
+// TestTrainingGoesOnWithoutSkippedTiles: the training goes on without the tiles whose gradients overflow, and ends in
+// words where all do.
+func TestTrainingGoesOnWithoutSkippedTiles(t *testing.T) {
 	c := small(t)
 	c.Envs = 160
-	r, err := Run(context.Background(), c, torn{nominal(), false}, 0.02,
+	r, err := Run(context.Background(), c, overflowing{nominal(), false}, 0.02,
 		Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
@@ -405,10 +406,10 @@ func TestTorn(t *testing.T) {
 	if first, last := r.Curve.Figures[0], r.Curve.Figures[c.Epochs-1]; last.Cost > 0.7*first.Cost {
 		t.Errorf("cost %v → %v", first.Cost, last.Cost)
 	}
-	if !slices.ContainsFunc(r.Curve.Figures, func(f Figures) bool { return f.Torn > 0 }) {
+	if !slices.ContainsFunc(r.Curve.Figures, func(f Figures) bool { return f.Skipped > 0 }) {
 		t.Error("no tile was left out")
 	}
-	_, err = Run(context.Background(), c, torn{nominal(), true}, 0.02,
+	_, err = Run(context.Background(), c, overflowing{nominal(), true}, 0.02,
 		Options{Seed: 5, Tasks: tasks(stay), Limits: limits()})
 	if err == nil || !strings.Contains(err.Error(), "the gradient is not finite in epoch 1 ") {
 		t.Errorf("error %v", err)
@@ -426,7 +427,7 @@ func TestChange(t *testing.T) {
 	}
 	const B, H = 8, 60
 	tl := newTile(p, w, tasks(stay), 0.02, B, H)
-	tl.unrest.change = 0.5
+	tl.randomisation.change = 0.5
 	tl.begin(B, H, rng, func(rng *rand.Rand, z []float64) {
 		for j := range z {
 			z[j] = rng.NormFloat64()
@@ -455,7 +456,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestModelWithoutLatent: a policy that has room for a latent trains in a model
+// TestModelWithoutLatent: a policy that has space for a latent trains in a model
 // that has none, and sees the prior mean.
 func TestModelWithoutLatent(t *testing.T) {
 	sys := quadrotor.NewQuadrotor[float32](0.02, quadrotor.NominalActuator())

@@ -26,11 +26,11 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	w.K, w.N = k, n
 	if Native[F]() {
 		w.reduced = reduced && panelsC(true, k, n) > 0
-		w.room(panelsC(w.reduced, k, n))
+		w.alignPanels(panelsC(w.reduced, k, n))
 		packPanelsC(w.reduced, trans, k, n, Float32s(b), ldb, Float32s(w.panels))
 		return
 	}
-	w.room(k * n)
+	w.alignPanels(k * n)
 	for p := range k {
 		for j := range n {
 			if trans {
@@ -53,8 +53,8 @@ func (w *Weights[F]) Gradient(rows int, x, dy, grad []F) {
 	Gemm(true, false, k, n, rows, x, k, dy, n, 1, grad, n)
 }
 
-// room makes panels n numbers long, from the beginning of a cache line on.
-func (w *Weights[F]) room(n int) {
+// alignPanels makes panels n numbers long, from the beginning of a cache line on.
+func (w *Weights[F]) alignPanels(n int) {
 	if len(w.panels) == n {
 		return
 	}

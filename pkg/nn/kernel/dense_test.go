@@ -207,7 +207,7 @@ func TestGradient(t *testing.T) {
 			} else {
 				w.SetReduced(false, k, n, b, ld)
 			}
-			rounds := w.reduced && n < 32768 // beyond that no pair of rows has room
+			rounds := w.reduced && n < 32768 // beyond that no pair of rows has space
 			args := make([]guarded, 3)
 			want := make([][]float64, 3)
 			for j, length := range []int{rows * k, rows * n, k * n} {

@@ -9,15 +9,15 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// An autopilot stands aside as long as it says so itself: where mavros has lost it in flight, or nothing is heard any
-// more, nobody knows, and the guard is as strict as in flight.
-func TestWhoStandsAside(t *testing.T) {
+// An autopilot stands notFollowed as long as it says so itself: where mavros has lost it in flight, or nothing is heard
+// any more, nobody knows, and the guard is as strict as in flight.
+func TestAutopilotThatDoesNotFollow(t *testing.T) {
 	posctl := mavrosmsgs.State{Connected: true, Armed: true, Mode: "POSCTL"}
 	offboard := mavrosmsgs.State{Connected: true, Armed: true, Mode: mavrosmsgs.StateModePx4Offboard}
 	for _, c := range []struct {
-		name  string
-		m     mavrosmsgs.State
-		aside bool
+		name        string
+		m           mavrosmsgs.State
+		notFollowed bool
 	}{
 		{"a pilot flies", posctl, true},
 		{"it follows", offboard, false},
@@ -29,7 +29,7 @@ func TestWhoStandsAside(t *testing.T) {
 			t.Fatalf("%s: before a report: not offboard %v, %v old", c.name, s.notOffboard(), age)
 		}
 		s.addReport(bridge.FromMavrosState(&c.m))
-		if s.notOffboard() != c.aside {
+		if s.notOffboard() != c.notFollowed {
 			t.Errorf("%s: not offboard is %v", c.name, s.notOffboard())
 		}
 	}
@@ -39,21 +39,21 @@ func TestWhoStandsAside(t *testing.T) {
 			ros.Time(time.Now().Add(-onNode).UnixNano())})
 	}
 	if old(silence+time.Second, silence+time.Second); s.notOffboard() {
-		t.Error("a pilot flew, and nothing was heard for longer than silence: aside")
+		t.Error("a pilot flew, and nothing was heard for longer than silence: notFollowed")
 	}
 	if _, age := s.lastReport(); age < silence {
 		t.Errorf("the word is %v old", age)
 	}
 	if old(time.Hour, 0); !s.notOffboard() {
-		t.Error("simulated time is slower than the machine's: not aside")
+		t.Error("simulated time is slower than the machine's: not notFollowed")
 	}
 	if old(0, time.Hour); !s.notOffboard() {
-		t.Error("the node's clock leaps: not aside")
+		t.Error("the node's clock leaps: not notFollowed")
 	}
 	if old(0, -time.Hour); !s.notOffboard() {
-		t.Error("the node's clock was set back: not aside")
+		t.Error("the node's clock was set back: not notFollowed")
 	}
 	if s.addReport(bridge.FromMavrosState(&offboard)); s.notOffboard() {
-		t.Error("it follows: aside")
+		t.Error("it follows: notFollowed")
 	}
 }

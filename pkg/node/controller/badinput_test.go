@@ -74,7 +74,7 @@ func (m *mocap) answered(yes bool) {
 var hovering = quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
 
 // motion begins to publish samples of a topic, until the test ends.
-func (h *house) motion(topic string, behind time.Duration) *mocap {
+func (h *harness) motion(topic string, behind time.Duration) *mocap {
 	h.t.Helper()
 	m := &mocap{state: hovering, now: 1_000_000_000_000, behind: behind}
 	clock := must(ros.NewPublisher[rosgraphmsgs.Clock](h.n, "/clock", node.CommandQoS()))(h.t)
@@ -118,7 +118,7 @@ func (h *house) motion(topic string, behind time.Duration) *mocap {
 }
 
 // flying waits until the policy flies, whatever the guard found before.
-func (h *house) flying() {
+func (h *harness) flying() {
 	h.t.Helper()
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() { // until states come, and again where a busy machine trips the guard before they are answered
@@ -138,7 +138,7 @@ func (h *house) flying() {
 }
 
 // answer waits for the step of a stamp.
-func (h *house) answer(stamp int64, wait time.Duration, stop <-chan struct{}) bool {
+func (h *harness) answer(stamp int64, wait time.Duration, stop <-chan struct{}) bool {
 	for end := time.After(wait); ; {
 		select {
 		case s := <-h.steps:
@@ -154,9 +154,9 @@ func (h *house) answer(stamp int64, wait time.Duration, stop <-chan struct{}) bo
 }
 
 // ready is a node that is active under bundle a.
-func ready(t *testing.T, args ...string) *house {
+func ready(t *testing.T, args ...string) *harness {
 	t.Helper()
-	h := newHouse(t, append([]string{"-p", "use_sim_time:=true", "-p", "bundle_file:=" + path("a.vnd")}, args...)...)
+	h := newHarness(t, append([]string{"-p", "use_sim_time:=true", "-p", "bundle_file:=" + path("a.vnd")}, args...)...)
 	h.change(lifecycle.Configure, lifecycle.Activate)
 	return h
 }
@@ -240,7 +240,7 @@ func TestAnotherRobot(t *testing.T) {
 // A publisher whose QoS does not fit is told, with the policy that keeps it apart.
 func TestWrongQoS(t *testing.T) {
 	h := ready(t)
-	told := make(chan string, 100)
+	reported := make(chan string, 100)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
 		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
 			i := slices.IndexFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool { return s.Name == Name+": QoS" })
@@ -248,7 +248,7 @@ func TestWrongQoS(t *testing.T) {
 				return
 			}
 			select {
-			case told <- m.Status[i].Message:
+			case reported <- m.Status[i].Message:
 			default:
 			}
 		}))(t)
@@ -259,7 +259,7 @@ func TestWrongQoS(t *testing.T) {
 	defer cancel()
 	for last := ""; ; {
 		select {
-		case last = <-told:
+		case last = <-reported:
 			if strings.Contains(last, "subscription of /bundle: incompatible DURABILITY") &&
 				strings.Contains(last, "publisher of /step: incompatible DURABILITY") {
 				return

@@ -172,8 +172,8 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// house is the node in a process of its own, and a test beside it.
-type house struct {
+// harness is the node in a process of its own, and a test beside it.
+type harness struct {
 	t      *testing.T
 	c      *Controller
 	n      *ros.Node
@@ -182,7 +182,7 @@ type house struct {
 	lines  chan string // of the log
 }
 
-func newHouse(t *testing.T, args ...string) *house {
+func newHarness(t *testing.T, args ...string) *harness {
 	t.Helper()
 	d := inproc.NewDomain()
 	ctx, stop := context.WithCancel(context.Background())
@@ -193,7 +193,7 @@ func newHouse(t *testing.T, args ...string) *house {
 		rostest.SpinWith(ctx, stop, t, c, threads)
 		return c
 	}
-	h := &house{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000),
+	h := &harness{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000),
 		lines: make(chan string, 1000)}
 	h.c = must(New(ctx, join(3, append(args, "-p", "diagnostic_updater.period:=0.05")...)))(t)
 	h.n = must(join(1).NewNode("tester"))(t)
@@ -224,7 +224,7 @@ func newHouse(t *testing.T, args ...string) *house {
 }
 
 // logs waits for a line of the log.
-func (h *house) logs(words string) {
+func (h *harness) logs(words string) {
 	h.t.Helper()
 	var all []string
 	for deadline := time.After(long); ; {
@@ -240,7 +240,7 @@ func (h *house) logs(words string) {
 }
 
 // says waits for a diagnosis that contains words.
-func (h *house) says(level diagnostics.Level, words string) {
+func (h *harness) says(level diagnostics.Level, words string) {
 	h.t.Helper()
 	deadline := time.After(long)
 	last := ""
@@ -256,7 +256,7 @@ func (h *house) says(level diagnostics.Level, words string) {
 	}
 }
 
-func (h *house) change(ids ...lifecycle.ID) {
+func (h *harness) change(ids ...lifecycle.ID) {
 	h.t.Helper()
 	for _, id := range ids {
 		if err := h.c.Change(id); err != nil {
@@ -265,7 +265,7 @@ func (h *house) change(ids ...lifecycle.ID) {
 	}
 }
 
-func (h *house) bundle(name string, change func(*msgs.Bundle)) *msgs.Bundle {
+func (h *harness) bundle(name string, change func(*msgs.Bundle)) *msgs.Bundle {
 	h.t.Helper()
 	data := must(os.ReadFile(path(name)))(h.t)
 	b := must(bundle.Decode(name, data))(h.t)
@@ -276,7 +276,7 @@ func (h *house) bundle(name string, change func(*msgs.Bundle)) *msgs.Bundle {
 
 // What is wrong with bundles and samples is said, and what flies flies on; another publisher of commands is named.
 func TestBadInput(t *testing.T) {
-	h := newHouse(t, "-p", "world_frame:=map", "-p", "guard.descent:=2.0")
+	h := newHarness(t, "-p", "world_frame:=map", "-p", "guard.descent:=2.0")
 	if err := h.c.order(nil); err == nil || !strings.Contains(err.Error(), "unconfigured, expected active") {
 		t.Error(err)
 	}
@@ -339,7 +339,7 @@ func TestBadInput(t *testing.T) {
 
 // A bundle that comes while the node is activated is the one that the loop flies.
 func TestBundleBesideActivation(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.change(lifecycle.Configure)
 	f, held, release := h.c.flight(), make(chan struct{}), make(chan struct{})
 	f.orders <- func(*flight) { // the thread that ticks has no time
@@ -379,7 +379,7 @@ func TestBundleBesideActivation(t *testing.T) {
 }
 
 // samples come at 200 Hz, of a robot that stands.
-func (h *house) samples(frame string, q so3.Quat, n int) {
+func (h *harness) samples(frame string, q so3.Quat, n int) {
 	h.t.Helper()
 	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](h.n, "mocap/pose", node.MocapQoS()))(h.t)
 	defer pub.Close()
@@ -399,7 +399,7 @@ func (h *house) samples(frame string, q so3.Quat, n int) {
 }
 
 // flies waits for steps, the last of which tell of the guard that takes over when samples end.
-func (h *house) policyFlew() {
+func (h *harness) policyFlew() {
 	h.t.Helper()
 	deadline := time.After(long)
 	for {
@@ -416,7 +416,7 @@ func (h *house) policyFlew() {
 
 // The services answer in words.
 func TestServices(t *testing.T) {
-	h := newHouse(t, "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	h := newHarness(t, "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
 	deadline := time.Now().Add(long)
 	for h.c.State() != lifecycle.Active {
 		if time.Now().After(deadline) {
@@ -443,7 +443,7 @@ func TestServices(t *testing.T) {
 }
 
 func TestBadBundleFile(t *testing.T) {
-	h := newHouse(t, "-p", "bundle_file:=none.vnd")
+	h := newHarness(t, "-p", "bundle_file:=none.vnd")
 	if err := h.c.Change(lifecycle.Configure); err == nil ||
 		!strings.Contains(err.Error(), "parameter bundle_file: open none.vnd") {
 		t.Error(err)

@@ -19,7 +19,7 @@ type sample struct {
 	sent ros.Time // by whom it comes from, on the system's clock
 }
 
-// Rooms for what waits: samples of half a second at 360 Hz, ticks of a second at 400 Hz.
+// Space for what waits: samples of half a second at 360 Hz, ticks of a second at 400 Hz.
 const (
 	samplesWaiting = 200
 	ticksWaiting   = 400
@@ -52,7 +52,7 @@ type flight struct {
 
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
-	scratch   control.TickRecord // of a tick for which the ring has no room
+	scratch   control.TickRecord // of a tick for which the ring has no space
 	setLatent func(*control.Latent)
 	count     func(*estimator.Counts)
 	refuse    func(*rejectedSample)

@@ -23,7 +23,7 @@ import (
 // While the autopilot says that it does not follow, steps say so; a robot on the ground or far from its task is not
 // handed over, with what to do about it; and once it follows the policy flies.
 func TestHandsOver(t *testing.T) {
-	h := newHouse(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p",
+	h := newHarness(t, "-p", "command_interface:=mavros", "-p", "hover_throttle:=0.4", "-p",
 		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
 	states := must(ros.NewPublisher[mavrosmsgs.State](h.n, "mavros/state", ros.DefaultQoS()))(t)
 	poses := must(ros.NewPublisher[geometrymsgs.PoseStamped](h.n, "mocap/pose", node.MocapQoS()))(t)
@@ -112,7 +112,7 @@ type says struct {
 func (s says) lastReport() (bridge.Autopilot, time.Duration) { return s.word, 0 }
 
 // until waits for something to hold, which waits for what comes.
-func (h *house) until(holds func() bool) {
+func (h *harness) until(holds func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(long); !holds(); {
 		if time.Now().After(end) {

@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// Bodies that motion capture drivers see: the vehicle, and a wand that lies in the room.
+// Bodies that motion capture drivers see: the vehicle, and a wand that lies in the arena.
 const (
 	vehicleBody = "quadrotor"
 	wandBody    = "wand"

@@ -55,7 +55,7 @@ type simulator struct {
 
 	status  atomic.Pointer[status]
 	refused atomic.Uint64 // commands that are none
-	lost    atomic.Uint64 // commands for which there was no room
+	lost    atomic.Uint64 // commands for which there was no space
 	latency *diagnostics.Latency
 }
 
@@ -69,7 +69,7 @@ type status struct {
 	skipped   uint64
 }
 
-// commandsWaiting is room for those of a tenth of a second at 400 Hz.
+// commandsWaiting is space for those of a tenth of a second at 400 Hz.
 const commandsWaiting = 40
 
 // New makes the node; it runs until ctx is done.

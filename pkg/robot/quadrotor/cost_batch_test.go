@@ -101,8 +101,8 @@ func TestFarOff(t *testing.T) {
 	}
 }
 
-// TestOffTellsWhatIsNotFinite: any number of the state that is not finite is told.
-func TestOffTellsWhatIsNotFinite(t *testing.T) {
+// TestOffNamesWhatIsNotFinite: any number of the state that is not finite is told.
+func TestOffNamesWhatIsNotFinite(t *testing.T) {
 	const B, S = 5, 14
 	rng := rand.New(rand.NewPCG(6, 6))
 	for j := range S {

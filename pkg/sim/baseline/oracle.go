@@ -26,6 +26,6 @@ func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t f
 
 // SetWind is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
 func (o *Oracle) SetWind(wind so3.Vec3) {
-	z := train.Told[float32](wind, o.spread)
+	z := train.TrueWind[float32](wind, o.spread)
 	o.SetLatent(z[:])
 }

@@ -126,7 +126,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	}
 	var bank []float32
 	for _, w := range winds {
-		z := train.Told[float32](w, world.Spread)
+		z := train.TrueWind[float32](w, world.Spread)
 		bank = append(bank, z[:]...)
 	}
 	trials := s.Trials(world)

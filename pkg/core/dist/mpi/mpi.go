@@ -63,9 +63,9 @@ type World struct {
 	lib               functions
 	comm, bytes, info uintptr // MPI_COMM_WORLD, MPI_BYTE, MPI_INFO_NULL
 
-	// room is the library's own memory, through which all goes: cards that read and write memory by themselves keep
+	// space is the library's own memory, through which all goes: cards that read and write memory by themselves keep
 	// account of what the C library gives back to the system, and do not see Go do it.
-	room []byte
+	space []byte
 }
 
 // functions of MPI. An int of C is an int32, a handle a pointer's number.
@@ -184,18 +184,18 @@ func (w *World) Allgather(all []byte) error {
 		if err := failed("MPI_Alloc_mem", w.grow(len(all))); err != nil {
 			return err
 		}
-		copy(w.room[w.rank*n:], all[w.rank*n:][:n])
-		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.room)), int32(n), w.bytes,
+		copy(w.space[w.rank*n:], all[w.rank*n:][:n])
+		code := w.lib.allgather(inPlace, 0, w.bytes, unsafe.Pointer(unsafe.SliceData(w.space)), int32(n), w.bytes,
 			w.comm)
-		copy(all[:w.rank*n], w.room)
-		copy(all[(w.rank+1)*n:], w.room[(w.rank+1)*n:])
+		copy(all[:w.rank*n], w.space)
+		copy(all[(w.rank+1)*n:], w.space[(w.rank+1)*n:])
 		return failed("MPI_Allgather", code)
 	})
 }
 
-// grow makes the room at least n bytes.
+// grow makes the space at least n bytes.
 func (w *World) grow(n int) int32 {
-	if n <= len(w.room) {
+	if n <= len(w.space) {
 		return 0
 	}
 	if code := w.free(); code != 0 {
@@ -206,17 +206,17 @@ func (w *World) grow(n int) int32 {
 	var base unsafe.Pointer
 	code := w.lib.allocMem(n, w.info, &base)
 	if code == 0 {
-		w.room = unsafe.Slice((*byte)(base), n)
+		w.space = unsafe.Slice((*byte)(base), n)
 	}
 	return code
 }
 
 func (w *World) free() int32 {
-	if w.room == nil {
+	if w.space == nil {
 		return 0
 	}
-	base := unsafe.Pointer(unsafe.SliceData(w.room))
-	w.room = nil
+	base := unsafe.Pointer(unsafe.SliceData(w.space))
+	w.space = nil
 	return w.lib.freeMem(base)
 }
 

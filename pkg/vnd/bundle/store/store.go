@@ -22,11 +22,11 @@ import (
 
 // Entry is a bundle that was promoted.
 type Entry struct {
-	ID        string    `json:"id"`
-	Parent    string    `json:"parent"`
-	Promoted  time.Time `json:"promoted"`
-	Flown     bool      `json:"flown_safely"`
-	Withdrawn string    `json:"withdrawn,omitempty"` // why; empty while it may fly
+	ID         string    `json:"id"`
+	Parent     string    `json:"parent"`
+	Promoted   time.Time `json:"promoted"`
+	Flown      bool      `json:"flown_safely"`
+	RolledBack string    `json:"withdrawn,omitempty"` // why; empty while it may fly
 }
 
 // state is the file of the store: it and the bundles that it names are the only truth.
@@ -96,7 +96,7 @@ func (s *Store) load() (notes []string, err error) {
 		}
 		notes = append(notes, fmt.Sprintf("the bundle that flew last cannot be used, the one before it flies: %v", err))
 		next := s.state.clone()
-		if err := next.withdraw("damaged", false); err != nil {
+		if err := next.rollBack("damaged", false); err != nil {
 			return notes, fmt.Errorf("bundles in %s: %w", s.dir, err)
 		}
 		if err := s.save(next); err != nil {
@@ -231,7 +231,7 @@ func (t *state) prune(keep int) (dropped []string) {
 // where there is none.
 func (t *state) before(safely bool) string {
 	for i := t.find(t.Current) - 1; i >= 0; i-- {
-		if e := &t.Entries[i]; e.Withdrawn == "" && (e.Flown || !safely) {
+		if e := &t.Entries[i]; e.RolledBack == "" && (e.Flown || !safely) {
 			return e.ID
 		}
 	}
@@ -245,8 +245,8 @@ func (s *Store) Before() string {
 	return s.state.before(false)
 }
 
-// withdraw takes the current bundle back.
-func (t *state) withdraw(why string, safely bool) error {
+// rollBack takes the current bundle back.
+func (t *state) rollBack(why string, safely bool) error {
 	to := ""
 	if safely {
 		to = t.before(true)
@@ -258,8 +258,8 @@ func (t *state) withdraw(why string, safely bool) error {
 		return fmt.Errorf("bundle %s is %s, and there is no older one to return to", t.Current, why)
 	}
 	for i := t.find(to) + 1; i < len(t.Entries); i++ {
-		if t.Entries[i].Withdrawn == "" {
-			t.Entries[i].Withdrawn = why
+		if t.Entries[i].RolledBack == "" {
+			t.Entries[i].RolledBack = why
 		}
 	}
 	t.Current = to
@@ -275,7 +275,7 @@ func (s *Store) RollBack(why string, safely bool) (*bundle.Bundle, error) {
 		return nil, errors.New("there is no bundle yet")
 	}
 	next := s.state.clone()
-	if err := next.withdraw(why, safely); err != nil {
+	if err := next.rollBack(why, safely); err != nil {
 		return nil, err
 	}
 	b, err := s.Bundle(next.Current)

@@ -99,8 +99,8 @@ func TestReturn(t *testing.T) {
 	}
 	why := []string{"", "", "asked", "asked", "worse", ""}
 	for i, e := range s.Entries() {
-		if e.Withdrawn != why[i] {
-			t.Errorf("entry %d: withdrawn %q, expected %q", i, e.Withdrawn, why[i])
+		if e.RolledBack != why[i] {
+			t.Errorf("entry %d: withdrawn %q, expected %q", i, e.RolledBack, why[i])
 		}
 	}
 	for range 2 {
@@ -308,7 +308,7 @@ func TestModel(t *testing.T) {
 			case 0:
 				_, err := s.RollBack("x", false)
 				if (err == nil) != (len(stack) > 1) {
-					rt.Fatalf("withdraw from %d: %v", len(stack), err)
+					rt.Fatalf("rollBack from %d: %v", len(stack), err)
 				}
 				if err == nil {
 					stack = stack[:len(stack)-1]

@@ -10,24 +10,25 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// crew is the workers of this process, the pieces of batches that are theirs, and the way to the other ranks with
+// workerPool is the workers of this process, the shards of batches that are theirs, and the way to the other ranks with
 // theirs.
-type crew struct {
+type workerPool struct {
 	group   dist.Group
 	workers []*worker[float32]
-	pieces  []*piece[float32] // of this rank: first … first+len−1 of n
+	shards  []*shard[float32] // of this rank: first … first+len−1 of n
 	first   int
-	n, each int         // pieces of a batch, and on a rank at most
-	all     []float32   // [Size·each][params] gradients of all ranks' pieces
+	n, each int         // shards of a batch, and on a rank at most
+	all     []float32   // [Size·each][params] gradients of all ranks' shards
 	grads   [][]float32 // [n] views of it
 	latents []float32   // [Size·each][rows][Z] on the way between ranks
-	rows    int         // of a piece, at most
+	rows    int         // of a shard, at most
 	Z       int
 }
 
-func newCrew(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scale []float32, g dist.Group) crew {
+func newWorkerPool(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scale []float32,
+	g dist.Group) workerPool {
 	B, params := cfg.Train.Batch, len(m.Net.Params)
-	c := crew{group: g, n: pieces(B), Z: m.Net.Latent}
+	c := workerPool{group: g, n: shardCount(B), Z: m.Net.Latent}
 	lo, hi, each := dist.Share(g, c.n)
 	c.first, c.each, c.rows = lo, each, (B+c.n-1)/c.n
 	c.all, c.latents = make([]float32, g.Size()*each*params), make([]float32, g.Size()*each*c.rows*c.Z)
@@ -35,7 +36,7 @@ func newCrew(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scal
 		c.grads = append(c.grads, c.all[k*params:][:params])
 	}
 	for k := lo; k < hi; k++ {
-		c.pieces = append(c.pieces, newPiece(m, k*B/c.n, (k+1)*B/c.n, c.grads[k]))
+		c.shards = append(c.shards, newShard(m, k*B/c.n, (k+1)*B/c.n, c.grads[k]))
 	}
 	for range threads(cfg, hi-lo) {
 		c.workers = append(c.workers, newWorker(cfg, m, rolled, data, scale, c.rows, B, cfg.Loss.Steps))
@@ -43,13 +44,13 @@ func newCrew(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scal
 	return c
 }
 
-// threads is how many work at the pieces of a rank.
-func threads(cfg *Config, pieces int) int {
-	return max(1, min(cmp.Or(cfg.Train.Workers, kernel.Workers()), pieces))
+// threads is how many work at the shards of a rank.
+func threads(cfg *Config, shards int) int {
+	return max(1, min(cmp.Or(cfg.Train.Workers, kernel.Workers()), shards))
 }
 
 // eachOf runs f for 0 … n−1, every worker taking the next that is left.
-func (c *crew) eachOf(n int, f func(w *worker[float32], k int)) {
+func (c *workerPool) eachOf(n int, f func(w *worker[float32], k int)) {
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for _, w := range c.workers[:min(n, len(c.workers))] {
@@ -62,14 +63,14 @@ func (c *crew) eachOf(n int, f func(w *worker[float32], k int)) {
 	wg.Wait()
 }
 
-// gradients writes the gradient of a batch to grad and returns the losses of its pieces, of all ranks.
-func (c *crew) gradients(b *batch[float32], grad []float32) ([]Losses, error) {
-	c.eachOf(len(c.pieces), func(w *worker[float32], k int) { w.encode(b, c.pieces[k]) })
-	if err := c.meetLatents(b); err != nil {
+// gradients writes the gradient of a batch to grad and returns the losses of its shards, of all ranks.
+func (c *workerPool) gradients(b *batch[float32], grad []float32) ([]Losses, error) {
+	c.eachOf(len(c.shards), func(w *worker[float32], k int) { w.encode(b, c.shards[k]) })
+	if err := c.gatherLatents(b); err != nil {
 		return nil, err
 	}
-	mine := make([]Losses, len(c.pieces))
-	c.eachOf(len(mine), func(w *worker[float32], k int) { mine[k] = w.gradient(b, c.pieces[k]) })
+	mine := make([]Losses, len(c.shards))
+	c.eachOf(len(mine), func(w *worker[float32], k int) { mine[k] = w.gradient(b, c.shards[k]) })
 	if err := dist.Floats(c.group, c.all); err != nil {
 		return nil, err
 	}
@@ -82,27 +83,27 @@ func (c *crew) gradients(b *batch[float32], grad []float32) ([]Losses, error) {
 	return losses, err
 }
 
-// meetLatents gives every rank the latents of all.
-func (c *crew) meetLatents(b *batch[float32]) error {
+// gatherLatents gives every rank the latents of all.
+func (c *workerPool) gatherLatents(b *batch[float32]) error {
 	if c.group.Size() == 1 || c.Z == 0 {
 		return nil
 	}
-	B, room := len(b.starts), c.rows*c.Z
+	B, space := len(b.starts), c.rows*c.Z
 	of := func(k int) []float32 { return b.z[k*B/c.n*c.Z : (k+1)*B/c.n*c.Z] }
-	for k := range c.pieces {
-		copy(c.latents[(c.first+k)*room:], of(c.first+k))
+	for k := range c.shards {
+		copy(c.latents[(c.first+k)*space:], of(c.first+k))
 	}
 	if err := dist.Floats(c.group, c.latents); err != nil {
 		return err
 	}
 	for k := range c.n {
-		copy(of(k), c.latents[k*room:])
+		copy(of(k), c.latents[k*space:])
 	}
 	return nil
 }
 
-// add sums the pieces' gradients in their order, every worker a range of the parameters.
-func (c *crew) add(grad []float32) {
+// add sums the shards' gradients in their order, every worker a range of the parameters.
+func (c *workerPool) add(grad []float32) {
 	n := len(c.workers)
 	c.eachOf(n, func(_ *worker[float32], k int) {
 		lo, hi := k*len(grad)/n, (k+1)*len(grad)/n
@@ -113,10 +114,10 @@ func (c *crew) add(grad []float32) {
 	})
 }
 
-// loss is the mean normalised loss over contexts, worked through in as many parts as a batch has pieces.
-func (c *crew) loss(starts []start, H int, corrected bool) (float64, error) {
+// loss is the mean normalised loss over contexts, worked through in as many parts as a batch has shards.
+func (c *workerPool) loss(starts []start, H int, corrected bool) (float64, error) {
 	sums := make([]float64, c.group.Size()*c.each)
-	c.eachOf(len(c.pieces), func(w *worker[float32], k int) {
+	c.eachOf(len(c.shards), func(w *worker[float32], k int) {
 		k += c.first
 		sums[k] = w.loss(starts[k*len(starts)/c.n:(k+1)*len(starts)/c.n], H, corrected)
 	})

@@ -8,63 +8,63 @@ import (
 	"vnd/pkg/nn/kernel"
 )
 
-// sight is what the robots of a tile see of known points: relative features with
+// cameraModel is what the robots of a tile see of known points: relative features with
 // the camera's noise, dropouts and delay. Rows have N·3 numbers.
-type sight[F kernel.Float] struct {
+type cameraModel[F kernel.Float] struct {
 	camera *policy.Camera
 	eye    *policy.Pinhole[F] // nil: the policy sees positions, and all here is empty
 	B, row int
 	marks  []F // [B][N][3] the points in the frame of the states
-	flaws  []F // [H][B][N][3] noise of x and y; 0 where a frame misses the point, else 1
+	faults []F // [H][B][N][3] noise of x and y; 0 where a frame misses the point, else 1
 	seen   []F // [H][B][N][3] of the state of step h
 	dseen  []F
 }
 
-func newSight[F kernel.Float](p *policy.Policy[F], maxB, maxH int) *sight[F] {
-	s := &sight[F]{camera: &p.Observation.Camera, eye: p.Pinhole}
+func newCameraModel[F kernel.Float](p *policy.Policy[F], maxB, maxH int) *cameraModel[F] {
+	s := &cameraModel[F]{camera: &p.Observation.Camera, eye: p.Pinhole}
 	if s.eye == nil {
 		return s
 	}
 	s.row = s.camera.Size()
 	n := maxB * s.row
-	s.marks, s.flaws, s.seen, s.dseen = make([]F, n), make([]F, maxH*n), make([]F, maxH*n), make([]F, maxH*n)
+	s.marks, s.faults, s.seen, s.dseen = make([]F, n), make([]F, maxH*n), make([]F, maxH*n), make([]F, maxH*n)
 	return s
 }
 
 // mark places the points of robot b around the place where it is to hover.
-func (s *sight[F]) mark(b int, place quad.Reference) {
+func (s *cameraModel[F]) mark(b int, place quad.Reference) {
 	if s.eye != nil {
 		policy.PlacePoints(s.camera, place, s.marks[b*s.row:][:s.row])
 	}
 }
 
-// begin draws the flaws of B robots' frames.
-func (s *sight[F]) begin(B, H int, rng *rand.Rand) {
+// begin draws the faults of B robots' frames.
+func (s *cameraModel[F]) begin(B, H int, rng *rand.Rand) {
 	s.B = B
 	if s.eye == nil {
 		return
 	}
-	flaws := s.flaws[:H*B*s.row]
-	for i := range flaws {
+	faults := s.faults[:H*B*s.row]
+	for i := range faults {
 		switch {
 		case i%3 < 2:
-			flaws[i] = F(s.camera.Noise * rng.NormFloat64())
+			faults[i] = F(s.camera.Noise * rng.NormFloat64())
 		case rng.Float64() < s.camera.Dropout:
-			flaws[i] = 0
+			faults[i] = 0
 		default:
-			flaws[i] = 1
+			faults[i] = 1
 		}
 	}
 }
 
 // look takes the frames of the states of step h.
-func (s *sight[F]) look(h int, states []F, S int) {
+func (s *cameraModel[F]) look(h int, states []F, S int) {
 	if s.eye == nil {
 		return
 	}
 	for b := range s.B {
 		at := (h*s.B + b) * s.row
-		y, flaw := s.seen[at:][:s.row], s.flaws[at:][:s.row]
+		y, flaw := s.seen[at:][:s.row], s.faults[at:][:s.row]
 		s.eye.Project(states[b*S:], s.marks[b*s.row:], y)
 		for i := 0; i < len(y); i += 3 {
 			y[i], y[i+1], y[i+2] = y[i]+flaw[i], y[i+1]+flaw[i+1], y[i+2]*flaw[i+2]
@@ -74,7 +74,7 @@ func (s *sight[F]) look(h int, states []F, S int) {
 }
 
 // pull adds the gradients of the frames of step h, complete by then, to ds.
-func (s *sight[F]) pull(h int, states []F, S int, ds []F) {
+func (s *cameraModel[F]) pull(h int, states []F, S int, ds []F) {
 	if s.eye == nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (s *sight[F]) pull(h int, states []F, S int, ds []F) {
 }
 
 // at returns the frames that serve step h, and their gradients.
-func (s *sight[F]) at(h int) (seen, dseen []F) {
+func (s *cameraModel[F]) at(h int) (seen, dseen []F) {
 	if s.eye == nil {
 		return nil, nil
 	}
