@@ -94,7 +94,7 @@ func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 
 // AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
 func (l *Loop) AddSample(m *Sample) bool {
-	l.setOrigin(m.Stamp)
+	l.SetOrigin(m.Stamp)
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
 	}
@@ -120,7 +120,9 @@ func (l *Loop) late(stamp int64) bool {
 	return l.ready && stamp <= l.stamp && l.stamp-stamp < second
 }
 
-func (l *Loop) setOrigin(ns int64) {
+// SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
+// where the sample itself is not at hand.
+func (l *Loop) SetOrigin(ns int64) {
 	if !l.originKnown {
 		const second = 1e9
 		l.origin, l.originKnown = ns-ns%second, true
@@ -204,10 +206,6 @@ func (l *Loop) Guard() *guard.Guard { return l.guard }
 // Policy and TaskReference are what flies now; nil before the first.
 func (l *Loop) Policy() *LoadedPolicy         { return l.policy }
 func (l *Loop) TaskReference() *TaskReference { return l.task }
-
-// SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
-// where the sample itself is not at hand.
-func (l *Loop) SetOrigin(ns int64) { l.setOrigin(ns) }
 
 // OverrideLastCommand has c taken for what the policy asked for in the last tick: by who knows what was flown.
 func (l *Loop) OverrideLastCommand(c quad.Command) { l.runner.OverrideLastCommand(c) }
