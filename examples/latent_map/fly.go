@@ -20,15 +20,13 @@ func fly(world sim.World, condition string, seed uint64) ([]quad.Step, error) {
 		return nil, err
 	}
 	setup := &closedloop.Setup{World: only, Seed: seed, Path: path, Seconds: seconds, Tick: dt}
-	var gains guard.Gains
-	for _, parameters := range []any{&gains, &setup.Limits, &setup.Estimate} {
-		param.Default(parameters)
-	}
-	law, err := guard.NewLaw(gains, setup.Limits)
+	param.Default(&setup.Limits)
+	param.Default(&setup.Estimate)
+	law, err := guard.NewPathFollower(setup.Limits, path)
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{PathFollower: guard.PathFollower{Law: law, Path: path}}
+	r := &recorder{PathFollower: law}
 	_, err = closedloop.Fly(setup, r)
 	return r.rows, err
 }

@@ -61,13 +61,11 @@ func main() {
 	setup := &closedloop.Setup{World: sim.Default(), Seed: 1, Path: path, Seconds: 20, Tick: 0.02}
 	param.Default(&setup.Estimate)
 	param.Default(&setup.Limits)
-	var gains guard.Gains
-	param.Default(&gains)
-	law, err := guard.NewLaw(gains, setup.Limits)
+	law, err := guard.NewPathFollower(setup.Limits, path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	trace, err := closedloop.Fly(setup, guard.PathFollower{Law: law, Path: path})
+	trace, err := closedloop.Fly(setup, law)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -68,13 +68,11 @@ func fly(world sim.World, condition string, path reference.Reference) (*closedlo
 		return nil, err
 	}
 	setup := &closedloop.Setup{World: only, Seed: 1, Path: path, Seconds: 12, Tick: 0.02}
-	var gains guard.Gains
-	for _, parameters := range []any{&gains, &setup.Limits, &setup.Estimate} {
-		param.Default(parameters)
-	}
-	law, err := guard.NewLaw(gains, setup.Limits)
+	param.Default(&setup.Limits)
+	param.Default(&setup.Estimate)
+	law, err := guard.NewPathFollower(setup.Limits, path)
 	if err != nil {
 		return nil, err
 	}
-	return closedloop.Fly(setup, guard.PathFollower{Law: law, Path: path})
+	return closedloop.Fly(setup, law)
 }

@@ -7,6 +7,7 @@ package guard
 import (
 	"math"
 
+	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
@@ -136,6 +137,14 @@ type Path interface {
 type PathFollower struct {
 	*Law
 	Path Path
+}
+
+// NewPathFollower flies along a path by the law with its default gains.
+func NewPathFollower(l quad.Limits, path Path) (PathFollower, error) {
+	var g Gains
+	param.Default(&g)
+	law, err := NewLaw(g, l)
+	return PathFollower{Law: law, Path: path}, err
 }
 
 // Command implements quad.Controller.

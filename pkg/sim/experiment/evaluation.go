@@ -7,6 +7,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
@@ -77,7 +78,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		if trace.Landed(closedloop.Landing) {
 			landed++
 		}
-		law, err := geometricLaw(e.Airframe.Limits, path)
+		law, err := guard.NewPathFollower(e.Airframe.Limits, path)
 		if err != nil {
 			return nil, first, err
 		}

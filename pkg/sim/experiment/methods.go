@@ -9,7 +9,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
-	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -37,16 +36,8 @@ func Flies(name string, b *bundle.Bundle) Method {
 // Law is the geometric law, with an integral, that knows no wind.
 func (c *Campaign) Law() Method {
 	return Method{Name: "geometric law", Make: func(t Task) (quad.Controller, error) {
-		return geometricLaw(c.Limits, t.Path)
+		return guard.NewPathFollower(c.Limits, t.Path)
 	}}
-}
-
-// geometricLaw flies along a path by the geometric law with its default gains.
-func geometricLaw(l quad.Limits, path reference.Reference) (quad.Controller, error) {
-	var g guard.Gains
-	param.Default(&g)
-	law, err := guard.NewLaw(g, l)
-	return guard.PathFollower{Law: law, Path: path}, err
 }
 
 // RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator
