@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -30,8 +31,7 @@ func main() {
 }
 
 func run(bag, out string) error {
-	options := flightlog.DefaultOptions()
-	flight, warnings, err := flightlog.ReadBag(bag, options)
+	flight, warnings, err := flightlog.ReadBag(bag, flightlog.DefaultOptions())
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,12 @@ func run(bag, out string) error {
 	cfg.Train.Horizon = []float64{1} // rollouts of all steps from the start, so that losses compare
 	segments := dataset.FromFlights([]quad.Flight{flight})
 	first := 0.
-	f, err := fit.Run(context.Background(), cfg, 0.02, segments, fit.Options{Seed: 1, Progress: func(p fit.Progress) {
+	options := fit.Options{Seed: 1, Progress: func(p fit.Progress) {
 		if first == 0 {
 			first = p.Losses.Dynamics
 		}
-	}})
+	}}
+	f, err := quadfit.Run(context.Background(), cfg, 0.02, segments, options)
 	if err != nil {
 		return err
 	}

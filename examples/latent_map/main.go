@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/sim"
 	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd"
@@ -51,14 +52,14 @@ func run(file, picture string) error {
 	param.Default(&config)
 	config.Model.Hidden, config.Model.EncoderHidden, config.Loss.Steps = 32, 24, 5
 	config.Train.Updates, config.Train.Batch, config.Train.Validation = 200, 32, 0
-	fitted, err := fit.Run(context.Background(), config, dt, dataset.FromFlights(flights), fit.Options{Seed: 1})
+	fitted, err := quadfit.Run(context.Background(), config, dt, dataset.FromFlights(flights), fit.Options{Seed: 1})
 	if err != nil {
 		return err
 	}
 
 	var groups []plot.LatentGroup
 	for _, f := range flights {
-		latents := vnd.Latents(fitted.Model, fitted.Robot, f.Segments, 5)
+		latents := vnd.Latents(fitted.Model, quadfit.Robot(fitted), f.Segments, 5)
 		group := plot.LatentGroup{Name: f.Name}
 		for z := range slices.Chunk(latents, config.Model.Latent) {
 			group.Latents = append(group.Latents, wide(z))

@@ -21,6 +21,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/kernel"
@@ -181,7 +182,7 @@ func (b *benchFit) Run(c *console) error {
 	}}
 	return c.together(func(g dist.Group) error {
 		opt.Ranks, last = g, time.Now()
-		fitted, err := fit.Run(c.ctx, cfg, 0.02, segments, opt)
+		fitted, err := quadfit.Run(c.ctx, cfg, 0.02, segments, opt)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/param"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/openloop"
 	"vnd/pkg/node/demo"
 	"vnd/pkg/node/doctor"
@@ -96,7 +97,7 @@ func configured(path string) doctor.Check {
 		err = berr
 	}
 	if err == nil {
-		err = cfg.Check()
+		err = quadfit.Check(&cfg)
 	}
 	if err != nil {
 		return check("config", doctor.Wrong, err.Error(), "a fit would refuse it")

@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -79,7 +80,7 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 	if f.NoLatent {
 		cfg.Model.Latent = 0
 	}
-	return cfg, cfg.Check()
+	return cfg, quadfit.Check(&cfg)
 }
 
 // hasBlock reports whether a parameter file has something for the node, sound or not.
@@ -132,7 +133,7 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 		return nil, err
 	}
 	b := c.newBar("fit")
-	fitted, err := fit.Run(c.ctx, f.cfg, dt, dataset.FromFlights(flights),
+	fitted, err := quadfit.Run(c.ctx, f.cfg, dt, dataset.FromFlights(flights),
 		fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.showFit, Ranks: g})
 	b.done()
 	if err != nil {

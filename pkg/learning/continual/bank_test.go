@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -58,7 +59,7 @@ func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	if err := r.encode(); err != nil {
 		t.Fatal(err)
 	}
-	encoded := vnd.Latents(r.fitted.Model, r.fitted.Robot, [][]quad.Step{rows}, cfg.Stride)
+	encoded := vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), [][]quad.Step{rows}, cfg.Stride)
 	if len(encoded) == 0 || !slices.Equal(r.out.Bank, encoded) {
 		t.Errorf("the bank is not of the latents that the new model gives the buffer: %v", r.out.Bank)
 	}

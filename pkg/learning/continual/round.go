@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/vnd"
@@ -40,7 +41,7 @@ func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 // behind.
 func (r *round) fit() error {
 	cfg := r.l.cfg.fitting(r.l.model != nil)
-	f, err := fit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
+	f, err := quadfit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
 		Unseen: len(r.segments) - r.l.learned, Progress: func(p fit.Progress) {
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
@@ -60,7 +61,7 @@ func (r *round) encode() error {
 	for i := range r.segments {
 		r.flown[i] = r.segments[i].Steps()
 	}
-	r.out.Bank = vnd.Latents(r.fitted.Model, r.fitted.Robot, r.flown, r.l.cfg.Stride)
+	r.out.Bank = vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), r.flown, r.l.cfg.Stride)
 	return nil
 }
 

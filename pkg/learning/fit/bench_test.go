@@ -23,7 +23,7 @@ func BenchmarkOneStepUpdate(b *testing.B) {
 }
 
 func benchmarkUpdate(b *testing.B, cfg Config) {
-	tr, err := newTrainer(&cfg, vehicle, recorded(8, 400), Options{Seed: 1})
+	tr, err := newTrainer(&cfg, vehicleWith(8, 400), Options{Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,54 +4,31 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
-	"vnd/pkg/learning/dataset"
-	"vnd/pkg/robot"
-	"vnd/pkg/robot/quadrotor"
 )
 
-// segment is one stretch of a flight, flat.
+// segment is a recording with the number of its flight.
 type segment struct {
-	flight            int
-	rows              int
-	measured, actions []float32 // [N][M], [N][A]
-	weight            []float32 // [N] confidence of the transition from row n to n+1
+	Recording
+	flight int
 }
 
-// trainingSet is the buffer as the fit sees it.
+// trainingSet is the recordings as the fit sees them.
 type trainingSet struct {
-	origin   so3.Vec3 // of positions, so that float32 holds them finely
 	flights  []string
 	segments []segment
 }
 
-func newTrainingSet(segs []dataset.Segment, dims robot.Dims) *trainingSet {
+func newTrainingSet(recordings []Recording) *trainingSet {
 	d := &trainingSet{}
-	if len(segs) > 0 && len(segs[0].Rows) > 0 {
-		d.origin = segs[0].Rows[0].State.P
-	}
 	index := map[string]int{}
-	for _, s := range segs {
-		f, ok := index[s.Flight]
+	for _, r := range recordings {
+		f, ok := index[r.Name]
 		if !ok {
 			f = len(d.flights)
-			index[s.Flight] = f
-			d.flights = append(d.flights, s.Flight)
+			index[r.Name] = f
+			d.flights = append(d.flights, r.Name)
 		}
-		n := len(s.Rows)
-		g := segment{flight: f, rows: n, measured: make([]float32, n*dims.Measured),
-			actions: make([]float32, n*dims.Action), weight: make([]float32, n)}
-		for i := range s.Rows {
-			r := &s.Rows[i]
-			s := r.State
-			s.P = s.P.Sub(d.origin)
-			quadrotor.Measured(&s, g.measured[i*dims.Measured:])
-			quadrotor.Action(&r.Command, g.actions[i*dims.Action:])
-			g.weight[i] = r.Confidence
-		}
-		d.segments = append(d.segments, g)
+		d.segments = append(d.segments, segment{r, f})
 	}
 	return d
 }
@@ -68,7 +45,7 @@ func (d *trainingSet) starts(T, H, stride int, flight func(int) bool) []start {
 		if !flight(s.flight) {
 			continue
 		}
-		for k := T; k+H < s.rows; k += stride {
+		for k := T; k+H < s.rows(); k += stride {
 			out = append(out, start{int32(i), int32(k)})
 		}
 	}
@@ -82,7 +59,7 @@ func (d *trainingSet) unused(T, H int) []bool {
 		out[f] = true
 	}
 	for _, s := range d.segments {
-		out[s.flight] = out[s.flight] && s.rows <= T+H
+		out[s.flight] = out[s.flight] && s.rows() <= T+H
 	}
 	return out
 }
@@ -110,7 +87,7 @@ func (d *trainingSet) split(share float64, T, H int, rng *rand.Rand) (validation
 func (d *trainingSet) need(T, H int) error {
 	longest := 0
 	for _, s := range d.segments {
-		longest = max(longest, s.rows)
+		longest = max(longest, s.rows())
 	}
 	if longest < T+H+1 {
 		return fmt.Errorf("the longest unbroken stretch has %d rows, a fit needs at least %d (model.context %d + loss.steps %d + 1)",
@@ -128,14 +105,5 @@ func (d *trainingSet) flightNames(keep []bool) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
-}
-
-// steps returns the rows of the segments without their confidences.
-func steps(segs []dataset.Segment) [][]quad.Step {
-	out := make([][]quad.Step, len(segs))
-	for i := range segs {
-		out[i] = segs[i].Steps()
-	}
 	return out
 }

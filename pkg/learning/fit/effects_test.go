@@ -13,7 +13,7 @@ func begun(t *testing.T, change func(*Config)) *trainer {
 	t.Helper()
 	cfg := quick()
 	change(&cfg)
-	tr, err := newTrainer(&cfg, vehicle, recorded(3, 80), Options{Seed: 1})
+	tr, err := newTrainer(&cfg, vehicleWith(3, 80), Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestGradientIsClipped(t *testing.T) {
 func TestFitKeepsTheBestWeights(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Updates = 40
-	tr, err := newTrainer(&cfg, vehicle, recorded(5, 100), Options{Seed: 1})
+	tr, err := newTrainer(&cfg, vehicleWith(5, 100), Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package fit fits Variational Neural Dynamics: the encoder E_φ, the residual D_ψ and the decoder G_η of the paper's
-// "Variational Neural Dynamics Details", on recorded flights.
+// "Variational Neural Dynamics Details", on recordings of any robot. Package quadfit fits quadrotors.
 package fit
 
 import (
@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"vnd/pkg/core/dist"
-	"vnd/pkg/learning/dataset"
 	"vnd/pkg/nn/kernel"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
 )
 
@@ -31,7 +30,7 @@ type Options struct {
 	Checkpoint string           // path of the resumable checkpoint; empty keeps none
 	Progress   func(Progress)   // may be nil
 	From       *Fit             // model to go on from, of the same sizes; nil begins anew
-	Unseen     int              // segments, the last ones, that From was not fitted to
+	Unseen     int              // recordings, the last ones, that From was not fitted to
 	Now        func() time.Time // clock of the wall-time bound; nil takes time.Now
 	// Ranks are the processes that share the shards of a batch; nil is this one alone. The result does not
 	// depend on it, and comes to all. Rank 0 keeps the checkpoint, and its clock counts.
@@ -51,8 +50,8 @@ func (o *Options) fill() {
 // Fit is a fitted model with its figures.
 type Fit struct {
 	Model   *vnd.Model[float32]
-	Robot   quadrotor.Robot
-	Data    [32]byte // digest of the segments
+	Robot   robot.Robot
+	Data    [32]byte // digest of the recordings
 	Metrics Metrics
 }
 
@@ -73,21 +72,21 @@ type Metrics struct {
 	Seed              uint64   `json:"seed"`
 }
 
-// Check reports the first setting that no fit can run with, beyond what the parameters' own ranges refuse.
-func (c *Config) Check() error {
+// Check reports the first setting that no fit of a system can run with, beyond what the parameters' own ranges refuse.
+func (c *Config) Check(sys robot.System[float32]) error {
 	if len(c.Train.Horizon) == 0 {
 		return errors.New(`parameter "train.horizon" is empty, expected at least one share of loss.steps`)
 	}
-	_, err := vnd.New(quadrotor.NewQuadrotor[float32](1, quadrotor.NominalActuator()), c.nets())
+	_, err := vnd.New(sys, c.nets())
 	return err
 }
 
-// Run fits a model to the segments. ctx ends it early: a checkpoint, if asked for, is then whole, and the error is
-// ctx's.
-func Run(ctx context.Context, cfg Config, dt float64, segs []dataset.Segment, opt Options) (*Fit, error) {
+// Run fits a model to what the source reads. ctx ends it early: a checkpoint, if asked for, is then whole, and the
+// error is ctx's.
+func Run(ctx context.Context, cfg Config, source Source, opt Options) (*Fit, error) {
 	opt.fill()
 	began := opt.Now()
-	t, err := prepare(ctx, &cfg, dt, segs, opt)
+	t, err := prepare(ctx, &cfg, source, opt)
 	if err := dist.Alike(opt.Ranks, t.key, err); err != nil {
 		return nil, err
 	}
@@ -104,50 +103,46 @@ func Run(ctx context.Context, cfg Config, dt float64, segs []dataset.Segment, op
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	t.robot.Origin = t.data.origin
 	return &Fit{Model: t.model, Robot: t.robot, Data: t.digest, Metrics: t.metrics()}, nil
 }
 
-// prepare identifies the robot and makes its trainer, which on an error has no key.
-func prepare(ctx context.Context, cfg *Config, dt float64, segs []dataset.Segment, opt Options) (*trainer, error) {
+// prepare reads what the robot did and makes its trainer, which on an error has no key.
+func prepare(ctx context.Context, cfg *Config, source Source, opt Options) (*trainer, error) {
 	none := &trainer{}
-	if err := cfg.Check(); err != nil {
-		return none, err
+	var from robot.Robot
+	if opt.From != nil {
+		from = opt.From.Robot
 	}
-	robot := quadrotor.Robot{Dt: dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
-		World: cfg.Prior.Frame == "world"}
-	switch {
-	case opt.From != nil:
-		if err := opt.From.fits(cfg, robot); err != nil {
-			return none, err
-		}
-		robot.Actuator = opt.From.Robot.Actuator
-	case cfg.Prior.Identify:
-		var err error
-		if robot.Actuator, err = quadrotor.Identify(ctx, dt, steps(segs)); err != nil {
-			return none, err
-		}
-	}
-	t, err := newTrainer(cfg, robot, segs, opt)
+	r, err := source(ctx, cfg, from)
 	if err != nil {
 		return none, err
 	}
-	t.digest = dataset.Digest(segs)
-	t.key = keyOf(cfg, dt, opt, t.digest)
+	if err := cfg.Check(r.Robot.System()); err != nil {
+		return none, err
+	}
+	if opt.From != nil {
+		if err := opt.From.fits(cfg, r.Robot); err != nil {
+			return none, err
+		}
+	}
+	t, err := newTrainer(cfg, r, opt)
+	if err != nil {
+		return none, err
+	}
+	t.key = keyOf(cfg, r.Robot.Period(), opt, t.digest)
 	return t, nil
 }
 
 // fits refuses a model to go on from that is not what the configuration asks for.
-func (f *Fit) fits(cfg *Config, r quadrotor.Robot) error {
+func (f *Fit) fits(cfg *Config, r robot.Robot) error {
 	want, err := vnd.New(r.System(), cfg.nets())
 	if err != nil {
 		return err
 	}
-	if want.Net.Config != f.Model.Net.Config || r.Dt != f.Robot.Dt || r.Prior != f.Robot.Prior ||
-		r.World != f.Robot.World {
-		return fmt.Errorf("the model to go on from is %+v at steps of %g s, the configuration asks for %+v at %g s",
-			f.Model.Net.Config, f.Robot.Dt,
-			want.Net.Config, r.Dt)
+	if want.Net.Config != f.Model.Net.Config || r.Kind() != f.Robot.Kind() || r.Period() != f.Robot.Period() {
+		return fmt.Errorf("the model to go on from is %+v of a %s at steps of %g s, "+
+			"the configuration asks for %+v of a %s at %g s",
+			f.Model.Net.Config, f.Robot.Kind(), f.Robot.Period(), want.Net.Config, r.Kind(), r.Period())
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			if !vehicle.Prior {
 				sys64 = sys64.WithoutPrior()
 			}
-			tr, err := newTrainer(&cfg, vehicle, recorded(2, 60), Options{Seed: 3})
+			tr, err := newTrainer(&cfg, vehicleWith(2, 60), Options{Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,13 +123,13 @@ func TestReduced(t *testing.T) {
 	if !kernel.Reduces() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
 	}
-	begun, err := Run(t.Context(), wide(false), .02, recorded(9, 120), Options{Seed: 3})
+	begun, err := Run(t.Context(), wide(false), flown(recorded(9, 120)), Options{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	gradient := func(reduced bool, batches int) (*trainer, []float32) {
 		cfg := wide(reduced)
-		tr, err := newTrainer(&cfg, vehicle, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
+		tr, err := newTrainer(&cfg, vehicleWith(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func wide(reduced bool) Config {
 // TestResidualScale: the unit of residual means is that of all windows, whoever worked them through.
 func TestResidualScale(t *testing.T) {
 	cfg := quick()
-	tr, err := newTrainer(&cfg, vehicle, recorded(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
+	tr, err := newTrainer(&cfg, vehicleWith(9, 120), Options{Seed: 3, Ranks: dist.Solo{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,19 +66,19 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 	for _, st := range starts {
 		g, k := &d.segments[st.Segment], int(st.At)
 		gain := float32(math.Exp(cfg.Train.GainJitter * rng.NormFloat64()))
-		for i, a := range g.actions[(k-T)*dim.Action : k*dim.Action] {
+		for i, a := range g.Actions[(k-T)*dim.Action : k*dim.Action] {
 			if c := i % dim.Action; c >= drift.Lo && c < drift.Hi {
 				a *= gain
 			}
 			actions[i] = a
 		}
-		m.System.Window(T, g.measured[(k-T)*dim.Measured:], actions, s, feat, states, nil)
+		m.System.Window(T, g.Measured[(k-T)*dim.Measured:], actions, s, feat, states, nil)
 		for t := range T {
 			ctx.add(feat[t*dim.Context:][:dim.Context])
 			m.System.Inputs(1, states[t*dim.State:][:dim.State], actions[t*dim.Action:][:dim.Action], x)
 			in.add(x)
 		}
-		m.System.Window(T, g.measured[(k-T)*dim.Measured:], g.actions[(k-T)*dim.Action:], s, nil, nil, r)
+		m.System.Window(T, g.Measured[(k-T)*dim.Measured:], g.Actions[(k-T)*dim.Action:], s, nil, nil, r)
 		for t := range T {
 			for j := range unit {
 				unit[j] += float64(r[t*dim.Tangent+j]) * float64(r[t*dim.Tangent+j]) / float64(T*len(starts))
@@ -124,9 +124,9 @@ func recentMean(sys robot.System[float32], g *segment, k, T, H int, start, r []f
 	}
 	s, next := append([]float32(nil), start...), make([]float32, dim.State)
 	for h := range H {
-		sys.Step(1, s, g.actions[(k+h)*dim.Action:], mean, next)
+		sys.Step(1, s, g.Actions[(k+h)*dim.Action:], mean, next)
 		s, next = next, s
-		sys.Minus(1, s, dim.State, g.measured[(k+h+1)*dim.Measured:], dim.Measured, e)
+		sys.Minus(1, s, dim.State, g.Measured[(k+h+1)*dim.Measured:], dim.Measured, e)
 		for j, x := range e {
 			sq[h*dim.Tangent+j] += float64(x) * float64(x)
 		}

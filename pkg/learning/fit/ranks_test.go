@@ -55,7 +55,7 @@ func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 		cfg.Train.Workers = workers
 		now := time.Unix(0, 0)
 		clock := func() time.Time { now = now.Add(time.Duration(10+3*g.Rank()) * time.Second); return now }
-		fit, err := Run(context.Background(), cfg, .02, data,
+		fit, err := Run(context.Background(), cfg, flown(data),
 			Options{Seed: 3, Ranks: g, Now: clock, Checkpoint: checkpoint})
 		return outcome{fit, err}
 	}
@@ -80,7 +80,7 @@ func TestSameForAnyNumberOfWorkersAndRanks(t *testing.T) {
 func TestRanksEndTogether(t *testing.T) {
 	data, path := recorded(5, 100), filepath.Join(t.TempDir(), "b.checkpoint")
 	cfg := many()
-	whole, err := Run(context.Background(), cfg, .02, data, Options{Seed: 3})
+	whole, err := Run(context.Background(), cfg, flown(data), Options{Seed: 3})
 	want := outcome{whole, err}
 	const n, last = 3, 5
 	for rank, err := range disttest.Run(n, func(g dist.Group) error {
@@ -94,7 +94,7 @@ func TestRanksEndTogether(t *testing.T) {
 				cancel()
 			}
 		}}
-		_, err := Run(ctx, cfg, .02, data, opt)
+		_, err := Run(ctx, cfg, flown(data), opt)
 		return err
 	}) {
 		if !errors.Is(err, context.Canceled) {
@@ -102,7 +102,7 @@ func TestRanksEndTogether(t *testing.T) {
 		}
 	}
 	for _, o := range disttest.Run(2, func(g dist.Group) outcome {
-		fit, err := Run(context.Background(), cfg, .02, data, Options{Seed: 3, Ranks: g, Checkpoint: path})
+		fit, err := Run(context.Background(), cfg, flown(data), Options{Seed: 3, Ranks: g, Checkpoint: path})
 		return outcome{fit, err}
 	}) {
 		o.sameAs(t, "a fit gone on with", want)
@@ -121,7 +121,7 @@ func TestRanksRefuseTogether(t *testing.T) {
 			if g.Rank() == 1 {
 				odd(&cfg, &seed)
 			}
-			_, err := Run(context.Background(), cfg, .02, data, Options{Seed: seed, Ranks: g})
+			_, err := Run(context.Background(), cfg, flown(data), Options{Seed: seed, Ranks: g})
 			return err
 		})
 		if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[0].Error(), want) {
@@ -139,7 +139,7 @@ func TestPieces(t *testing.T) {
 	}
 	cfg := quick()
 	cfg.Train.Batch = 131
-	tr, err := newTrainer(&cfg, vehicle, recorded(4, 100), Options{Seed: 2})
+	tr, err := newTrainer(&cfg, vehicleWith(4, 100), Options{Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"vnd/pkg/core/dist"
-	"vnd/pkg/learning/dataset"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/layers"
-	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
 )
 
@@ -32,8 +31,8 @@ type trainer struct {
 	adam   *layers.Adam[float32]
 	state  progress
 
-	robot      quadrotor.Robot
-	digest     [32]byte      // of the segments
+	robot      robot.Robot
+	digest     [32]byte      // of the recordings
 	key        string        // of what the checkpoint belongs to
 	threads    int           // of all ranks
 	setup      time.Duration // spent before the first update
@@ -55,24 +54,30 @@ type progress struct {
 	Stopped    bool    // no better for train.patience
 }
 
-func newTrainer(cfg *Config, robot quadrotor.Robot, segs []dataset.Segment, opt Options) (*trainer, error) {
-	m, err := vnd.New(robot.System(), cfg.nets())
+func newTrainer(cfg *Config, r *Recorded, opt Options) (*trainer, error) {
+	m, err := vnd.New(r.Robot.System(), cfg.nets())
 	if err != nil {
 		return nil, err
 	}
+	for i := range r.Recordings {
+		if err := r.Recordings[i].check(m.System.Dims()); err != nil {
+			return nil, err
+		}
+	}
 	T, H := cfg.Model.Context, cfg.Loss.Steps
-	d := newTrainingSet(segs, m.System.Dims())
+	d := newTrainingSet(r.Recordings)
 	if err := d.need(T, H); err != nil {
 		return nil, err
 	}
 	opt.fill()
 	source := rand.NewPCG(opt.Seed, 0x5eed)
-	t := &trainer{cfg: cfg, opt: opt, robot: robot, model: m, data: d, source: source, rng: rand.New(source),
-		grad: make([]float32, len(m.Net.Params)), adam: layers.NewAdam[float32](len(m.Net.Params))}
+	t := &trainer{cfg: cfg, opt: opt, robot: r.Robot, digest: r.Digest, model: m, data: d, source: source,
+		rng: rand.New(source), grad: make([]float32, len(m.Net.Params)),
+		adam: layers.NewAdam[float32](len(m.Net.Params))}
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
-	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentAge/robot.Dt)
+	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentAge/r.Robot.Period())
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
 	if opt.From != nil {

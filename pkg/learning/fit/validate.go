@@ -44,7 +44,7 @@ func (t *trainer) score(halves [2][]start, weights []float32) (float64, error) {
 	return (bare + corrected) / 2, errors.Join(err, err2)
 }
 
-// scoreUnseen makes the loss of the model to go on from, on the segments that it was not fitted to, the first
+// scoreUnseen makes the loss of the model to go on from, on the recordings that it was not fitted to, the first
 // validation.
 func (t *trainer) scoreUnseen() error {
 	if t.opt.From == nil || t.state.Update > 0 {

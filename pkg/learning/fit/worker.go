@@ -121,8 +121,8 @@ func (w *worker[F]) read(p *shard[F], starts []start, gains []float64) {
 	p.windows.Reset(len(starts))
 	for i, st := range starts {
 		g, k := &w.data.segments[st.Segment], int(st.At)
-		convert(w.measured, g.measured[(k-T)*d.Measured:(k+1)*d.Measured])
-		convert(w.windowAction, g.actions[(k-T)*d.Action:k*d.Action])
+		convert(w.measured, g.Measured[(k-T)*d.Measured:(k+1)*d.Measured])
+		convert(w.windowAction, g.Actions[(k-T)*d.Action:k*d.Action])
 		w.vary(w.windowAction, gains, i)
 		p.windows.Set(i, w.measured, w.windowAction)
 	}
@@ -197,13 +197,13 @@ func (w *worker[F]) load(starts []start, gains []float64, H int) {
 	d, B, T := w.m.System.Dims(), len(starts), w.m.Net.Context
 	for b, st := range starts {
 		g, k := &w.data.segments[st.Segment], int(st.At)
-		conf := slices.Min(g.weight[k-T : k])
+		conf := slices.Min(g.Weight[k-T : k])
 		for h := range H {
 			row := h*B + b
-			convert(w.actions[row*d.Action:], g.actions[(k+h)*d.Action:][:d.Action])
+			convert(w.actions[row*d.Action:], g.Actions[(k+h)*d.Action:][:d.Action])
 			w.vary(w.actions[row*d.Action:][:d.Action], gains, b)
-			convert(w.targets[row*d.Measured:], g.measured[(k+h+1)*d.Measured:][:d.Measured])
-			conf = min(conf, g.weight[k+h])
+			convert(w.targets[row*d.Measured:], g.Measured[(k+h+1)*d.Measured:][:d.Measured])
+			conf = min(conf, g.Weight[k+h])
 			w.conf[row] = F(conf)
 		}
 	}

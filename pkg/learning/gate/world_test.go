@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -143,11 +144,11 @@ var taught = sync.OnceValue(func() *trained {
 	vc.Loss.Steps, vc.Loss.MMD, vc.Loss.Reconstruction = 10, 0.05, 0
 	vc.Train.Updates, vc.Train.Passes, vc.Train.Validation, vc.Train.Batch, vc.Train.GainJitter = 400, 1e5, 0, 64, 0
 	vc.Train.Rate = 0.01
-	fitted := must(fit.Run(context.Background(), vc, dt, dataset.FromFlights(flights), fit.Options{Seed: 1}))
+	fitted := must(quadfit.Run(context.Background(), vc, dt, dataset.FromFlights(flights), fit.Options{Seed: 1}))
 	for _, f := range flights {
 		s.flown = append(s.flown, f.Segments...)
 	}
-	s.bank = vnd.Latents(fitted.Model, fitted.Robot, s.flown, 10)
+	s.bank = vnd.Latents(fitted.Model, quadfit.Robot(fitted), s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.Bank = 0.7
 	fineTuned := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt,

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot"
@@ -104,7 +105,7 @@ func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {
 	cfg := s.Fit
 	cfg.Model.Latent, cfg.BiasCorrection.Share, cfg.BiasCorrection.Known = 0, 0, 0
-	fitted, err := fit.Run(ctx, cfg, s.Dt, segments, fit.Options{Seed: s.Seed, From: before})
+	fitted, err := quadfit.Run(ctx, cfg, s.Dt, segments, fit.Options{Seed: s.Seed, From: before})
 	if err != nil {
 		return nil, err
 	}

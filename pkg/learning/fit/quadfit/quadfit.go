@@ -1,0 +1,81 @@
+// Package quadfit fits models of quadrotors to their flights, by package fit: it identifies the actuator and makes
+// recordings of rows.
+package quadfit
+
+import (
+	"context"
+	"fmt"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/robot"
+	"vnd/pkg/robot/quadrotor"
+)
+
+// Run fits a model to segments with rows dt seconds apart, see fit.Run.
+func Run(ctx context.Context, cfg fit.Config, dt float64, segments []dataset.Segment, opt fit.Options) (*fit.Fit,
+	error) {
+	return fit.Run(ctx, cfg, flights{dt, segments}.read, opt)
+}
+
+// Check reports the first setting that no fit of a quadrotor can run with.
+func Check(cfg *fit.Config) error {
+	return cfg.Check(quadrotor.NewQuadrotor[float32](1, quadrotor.NominalActuator()))
+}
+
+// Robot returns the quadrotor of a fit of this package.
+func Robot(f *fit.Fit) quadrotor.Robot { return f.Robot.(quadrotor.Robot) }
+
+// flights are segments with rows dt seconds apart.
+type flights struct {
+	dt       float64
+	segments []dataset.Segment
+}
+
+// read implements fit.Source.
+func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*fit.Recorded, error) {
+	if err := Check(cfg); err != nil {
+		return nil, err
+	}
+	rows := make([][]quad.Step, len(f.segments))
+	for i := range f.segments {
+		rows[i] = f.segments[i].Steps()
+	}
+	q := quadrotor.Robot{Dt: f.dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
+		World: cfg.Prior.Frame == "world"}
+	if len(rows) > 0 && len(rows[0]) > 0 {
+		q.Origin = rows[0][0].State.P
+	}
+	err := identify(ctx, &q, cfg, from, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &fit.Recorded{Robot: q, Digest: dataset.Digest(f.segments)}
+	for i, s := range f.segments {
+		r := fit.Recording{Name: s.Flight, Weight: make([]float32, len(rows[i]))}
+		r.Measured, r.Actions = q.Flatten(rows[i])
+		for k := range s.Rows {
+			r.Weight[k] = s.Rows[k].Confidence
+		}
+		out.Recordings = append(out.Recordings, r)
+	}
+	return out, nil
+}
+
+// identify sets the actuator: that of from, or else, where the configuration asks for it, that of the flights.
+func identify(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config, from robot.Robot,
+	rows [][]quad.Step) (err error) {
+	switch before, ok := from.(quadrotor.Robot); {
+	case from != nil && !ok:
+		return fmt.Errorf("the model to go on from is of a %s, expected a %s", from.Kind(), q.Kind())
+	case ok && (before.Prior != q.Prior || before.World != q.World):
+		return fmt.Errorf("the model to go on from has prior.enabled %v and its residual in the world %v, "+
+			"the configuration asks for %v and %v", before.Prior, before.World, q.Prior, q.World)
+	case ok:
+		q.Actuator = before.Actuator
+	case cfg.Prior.Identify:
+		q.Actuator, err = quadrotor.Identify(ctx, q.Dt, rows)
+	}
+	return err
+}
