@@ -47,7 +47,6 @@ func run(file, picture string) error {
 		}
 		flights = append(flights, quad.Flight{Name: condition, Segments: quad.Segments(rows, dt)})
 	}
-
 	var config fit.Config
 	param.Default(&config)
 	config.Model.Hidden, config.Model.EncoderHidden, config.Loss.Steps = 32, 24, 5
@@ -59,8 +58,8 @@ func run(file, picture string) error {
 
 	var groups []plot.LatentGroup
 	for _, f := range flights {
-		latents := vnd.Latents(fitted.Model, quadfit.Robot(fitted), f.Segments, 5)
 		group := plot.LatentGroup{Name: f.Name}
+		latents := vnd.Latents(fitted.Model, quadfit.Robot(fitted), f.Segments, 5)
 		for z := range slices.Chunk(latents, config.Model.Latent) {
 			group.Latents = append(group.Latents, wide(z))
 		}
