@@ -6,15 +6,12 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/airframe"
 )
 
 // Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with F(u) =
 // (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's speed at one PWM ratio.
-type Throttle struct {
-	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; mavros and px4 need it"`
-	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
-	Voltage float64 `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle: throttle makes up for a battery at another; 0: it does not"`
-}
+type Throttle airframe.Throttle
 
 // Check refuses a hover throttle that no vehicle has.
 func (t *Throttle) Check() error { return CheckHover(t.Hover) }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"vnd/pkg/core/atomicfile"
@@ -75,13 +76,15 @@ func (x *examination) examine(c *console) error {
 
 // parameters are those of the controller that is to fly.
 func (x *examination) parameters() (*controller.File, error) {
-	node := x.Namespace + "/" + controller.Name
-	p := new(controller.File)
-	param.Default(p)
-	if x.Params != "" {
-		if err := param.Load(x.Params, node, p); err != nil && !errors.Is(err, param.ErrNoBlock) {
-			return nil, err
+	frame := ""
+	for _, p := range x.Param {
+		if path, ok := strings.CutPrefix(p, airframe.Node+":="); ok {
+			frame = path
 		}
+	}
+	p, err := controller.ReadFile(x.Params, x.Namespace+"/"+controller.Name, frame)
+	if err != nil && !errors.Is(err, param.ErrNoBlock) {
+		return nil, err
 	}
 	return p, set(p, x.Param)
 }

@@ -37,6 +37,9 @@ func (r recordings) options() (flightlog.Options, error) {
 			return o, err
 		}
 		o.Limits.Rate = a.MaxRate
+		if o.HoverThrottle == 0 { // else the bags were flown at that of the configuration
+			o.HoverThrottle, o.ThrustCurve, o.BatteryVoltage = a.Hover, a.Curve, a.Voltage
+		}
 	}
 	return o, nil
 }

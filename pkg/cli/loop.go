@@ -125,6 +125,7 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	if err != nil {
 		return nil, fmt.Errorf("--task: %w", err)
 	}
+	continual.Respond(&cfg.Nominal, &frame.Response)
 	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Seed: seed, Maker: "vnd " + version()}
 	for _, name := range each {
 		path, err := frame.Reference(name, "")

@@ -27,10 +27,12 @@ func TestLab(t *testing.T) {
 	}
 	type encoderInLab struct {
 		clocked
+		framed
 		encoder.Params
 	}
 	type visualizerInLab struct {
 		clocked
+		framed
 		visualizer.Params
 	}
 	inLab[controllerInLab](t, controller.Name)
@@ -41,6 +43,11 @@ func TestLab(t *testing.T) {
 // clocked is what every node has.
 type clocked struct {
 	Sim bool `param:"use_sim_time" default:"false" doc:"time from /clock"`
+}
+
+// framed is what every node of the lab's file is told, and those that know no vehicle leave aside.
+type framed struct {
+	Airframe string `param:"airframe" default:"" doc:"file of the vehicle"`
 }
 
 func inLab[P any](t *testing.T, node string) {

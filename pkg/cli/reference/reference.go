@@ -25,6 +25,9 @@ This page is generated from there (` + "`make gen`" + `).
 A file is a ROS 2 parameter file: those in ` + "`params/`" + ` hold all defaults, copy what you change.
 Unknown names, other types and values out of range are refused with file and line.
 A read-only parameter is set at the start alone.
+What is marked "in the airframe file" describes the vehicle.
+It is written once, in a copy of ` + "`params/airframe.yaml`" + `.
+The parameter ` + "`airframe`" + ` of nodes and the option ` + "`--airframe`" + ` of commands name that copy.
 `
 
 // Documents returns what go generate writes, by path below the module's folder.

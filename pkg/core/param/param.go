@@ -16,7 +16,8 @@
 // each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
 // A was:"old" on a leaf or a group is its former name, read for one version with a warning. On a group,
 // defaults:"a.b=1 c=2" replaces defaults of parameters in it, moved:"old=a.b" names former places in it, and
-// read_only:"true" holds for all in it.
+// read_only:"true" holds for all in it. A file:"airframe" on a group says that the file which parameter airframe names
+// holds it: YAML leaves it out.
 package param
 
 import (
@@ -57,6 +58,7 @@ type Descriptor struct {
 	Step     float64  // between allowed values, from Min; 0 allows all
 	Enum     []string // allowed strings; nil is any
 	ReadOnly bool     // fixed once the node runs
+	File     string   // parameter that names the file where it is written instead; "" is the node's own file
 	Former   []string // full names of the version before, still read
 	Doc      string
 }
@@ -85,6 +87,15 @@ func Describe(ptr any) []Descriptor {
 		ds[i] = f.Descriptor
 	}
 	return ds
+}
+
+// Values returns the present value of every parameter of *ptr by its name. Like Default it panics on a bad tag.
+func Values(ptr any) map[string]any {
+	values := map[string]any{}
+	for _, f := range mustFields(ptr) {
+		values[f.Name] = Clone(f.place.Interface())
+	}
+	return values
 }
 
 // Set gives one parameter a value, as `-p name:=value` does on a command line:

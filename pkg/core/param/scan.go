@@ -3,6 +3,7 @@ package param
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,20 @@ type Block struct {
 type Assignment struct {
 	Name  string // full, dotted
 	Value any    // bool, int64, float64, string, []bool, []int64, []float64, []string or EmptyList
-	Where string // for errors: "file:line"
+	Where string // for errors: "file:line", or the argument
+	// Shared: its block is for any node, as /** is, which has the parameter or not.
+	Shared bool
 }
+
+const argument = "argument "
+
+// Argument is the assignment of one command line argument, -p text.
+func Argument(name string, value any, text string) Assignment {
+	return Assignment{Name: name, Value: value, Where: fmt.Sprintf(argument+"%.300q", "-p "+text)}
+}
+
+// IsArgument reports whether a is of the command line, not of a file.
+func (a Assignment) IsArgument() bool { return strings.HasPrefix(a.Where, argument) }
 
 // EmptyList is [], a list of any type.
 type EmptyList struct{}
@@ -55,6 +68,21 @@ func Scan(name string, data []byte) ([]Block, error) {
 	return blocks, nil
 }
 
+// Assignments are those that the file at path has for the node of this full name, in their order.
+func Assignments(path, node string) (all []Assignment, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := Scan(path, data)
+	for _, b := range blocks {
+		if b.Matches(node) {
+			all = append(all, b.Assignments...)
+		}
+	}
+	return all, err
+}
+
 // scanner collects the assignments of one block.
 type scanner struct {
 	file string
@@ -79,7 +107,8 @@ func (s *scanner) group(prefix string, m *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		s.Assignments = append(s.Assignments, Assignment{name, v, fmt.Sprintf("%s:%d", s.file, value.Line)})
+		s.Assignments = append(s.Assignments, Assignment{name, v, fmt.Sprintf("%s:%d", s.file, value.Line),
+			!slices.ContainsFunc(s.path, func(token string) bool { return token != "*" && token != "**" })})
 	}
 	return nil
 }

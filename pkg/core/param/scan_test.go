@@ -27,13 +27,17 @@ drone1:
 		t.Fatal(err)
 	}
 	want := []Block{
-		{Name: "/drone1/ctrl", Assignments: []Assignment{{"gain", 1.5, "f:3"}, {"ids", []int64{1, 2}, "f:4"},
-			{"name", "x", "f:7"}}},
+		{Name: "/drone1/ctrl", Assignments: []Assignment{{"gain", 1.5, "f:3", false},
+			{"ids", []int64{1, 2}, "f:4", false},
+			{"name", "x", "f:7", false}}},
 		{Name: "/**", Assignments: []Assignment{
-			{"qos_overrides./step.publisher.depth", int64(5), "f:12"}, {"a.b", []bool{true, false}, "f:13"}}},
+			{"qos_overrides./step.publisher.depth", int64(5), "f:12", true},
+			{"a.b", []bool{true, false}, "f:13", true}}},
 		{Name: "/drone1/sim", Assignments: []Assignment{
-			{"s", []string{"1", "two"}, "f:15"}, {"d", EmptyList{}, "f:15"}, {"e", math.Inf(-1), "f:15"},
-			{"h", int64(16), "f:15"}, {"o", int64(8), "f:15"}, {"z", 8., "f:15"}, {"q", "1", "f:15"}}},
+			{"s", []string{"1", "two"}, "f:15", false}, {"d", EmptyList{}, "f:15", false},
+			{"e", math.Inf(-1), "f:15", false},
+			{"h", int64(16), "f:15", false}, {"o", int64(8), "f:15", false}, {"z", 8., "f:15", false},
+			{"q", "1", "f:15", false}}},
 	}
 	if diff := cmp.Diff(want, blocks, cmpopts.IgnoreUnexported(Block{})); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,7 @@
 package param
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,7 +15,8 @@ import (
 var (
 	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	tagKey   = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
-	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "was", "doc", "json"}
+	tagKeys  = []string{"param", "default", "min", "max", "step", "unit", "enum", "read_only", "file", "was", "doc",
+		"json"}
 )
 
 var goTypes = map[string]reflect.Type{
@@ -59,6 +61,7 @@ type collector struct {
 	defaults map[string]string   // by name: what an enclosing group's tag gives
 	moved    map[string][]string // by name: former names in an enclosing group's tag
 	readOnly bool                // an enclosing group is
+	file     string              // tag of an enclosing group
 }
 
 // collect takes the fields of a struct. The first prefix is that of their names, the others of their former ones.
@@ -75,8 +78,9 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 	tag, tagged := sf.Tag.Lookup("param")
 	isStruct := sf.Type.Kind() == reflect.Struct
 	if isStruct {
-		defer func(outside bool) { c.readOnly = outside }(c.readOnly)
+		defer func(readOnly bool, file string) { c.readOnly, c.file = readOnly, file }(c.readOnly, c.file)
 		c.readOnly = c.readOnly || sf.Tag.Get("read_only") == "true"
+		c.file = cmp.Or(sf.Tag.Get("file"), c.file)
 	}
 	if isStruct && sf.Anonymous && !tagged {
 		return c.collect(prefixes, v)
@@ -119,7 +123,7 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 	if err != nil {
 		return fmt.Errorf("%s: %w", sf.Name, err)
 	}
-	d.ReadOnly = d.ReadOnly || c.readOnly
+	d.ReadOnly, d.File = d.ReadOnly || c.readOnly, c.file
 	if len(names) > 1 {
 		d.Former = names[1:]
 	}

@@ -18,6 +18,9 @@ func Markdown(ptr any) string {
 		if d.ReadOnly {
 			doc += " (read only)"
 		}
+		if d.File != "" {
+			doc += " (in the " + d.File + " file)"
+		}
 		cells := []string{code(d.Name), d.Type, code(literal(d.Default)), d.Unit, d.allowed(), doc}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
@@ -37,14 +40,17 @@ func (d Descriptor) allowed() string {
 	return d.bounds()
 }
 
-// YAML returns a parameter file for node with the present value of every parameter of
-// *ptr. Above each is a comment with doc, unit, range and default. Parse reads the file
-// back to the same values.
+// YAML returns a parameter file for node with the present value of every parameter of *ptr but those that another file
+// holds (tag file). Above each is a comment with doc, unit, range and default. Parse reads the file back to the same
+// values.
 func YAML(node string, ptr any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:\n  %s:\n", node, marker)
 	var open []string // groups of the line above
 	for _, f := range mustFields(ptr) {
+		if f.File != "" {
+			continue
+		}
 		parts := strings.Split(f.Name, ".")
 		groups := parts[:len(parts)-1]
 		same := 0

@@ -71,7 +71,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 	if err != nil {
 		return nil, err
 	}
-	if n.params, err = params.Bind(n.Parameters(), n.check); err != nil {
+	if n.params, err = node.BindAirframe(n.Node, n.check); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	u, err := diagnostics.New(n.Node, n.params.Load().Robot)

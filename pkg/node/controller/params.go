@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/param"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 )
@@ -33,7 +35,8 @@ type Params struct {
 
 	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
-	bridge.Throttle
+	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
+	bridge.Throttle    `file:"airframe"`
 
 	WorldFrame string `param:"world_frame" default:"" doc:"name of the world's frame: samples of another one are refused; empty takes the first that comes"`
 	BodyFrame  string `param:"body_frame" default:"base_link" doc:"name of the body's frame, for commands"`
@@ -42,6 +45,42 @@ type Params struct {
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
 	control.Config
+}
+
+// SetAirframe sets what the airframe's file holds.
+func (p *Params) SetAirframe(a *airframe.Airframe) {
+	p.Limits, p.Guard, p.Throttle = a.Limits, a.Guard, bridge.Throttle(a.Throttle)
+}
+
+// ReadFile reads what the parameter file at path says of the node of this full name, over what the airframe's file
+// holds: that of frame, or else the one that the parameter file names. Both may be empty. Where the error is
+// param.ErrNoBlock, the parameters are good.
+func ReadFile(path, node, frame string) (*File, error) {
+	p := new(File)
+	param.Default(p)
+	var said []param.Assignment
+	if path != "" {
+		var err error
+		if said, err = param.Assignments(path, node); err != nil {
+			return nil, err
+		}
+	}
+	if frame == "" {
+		frame = airframe.Named(said)
+	}
+	a, warning, err := airframe.LoadBeside(frame, said)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		param.Warn(warning)
+	}
+	p.SetAirframe(&a)
+	if path != "" {
+		err = param.Load(path, node, p)
+	}
+	p.Airframe = frame
+	return p, err
 }
 
 // check refuses what no flight can begin with.

@@ -78,7 +78,7 @@ func newLearnerNode(ctx context.Context, c *ros.Context, judge NewJudge, end fun
 }
 
 func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (err error) {
-	if n.params, err = params.Bind(n.Parameters(), (*Params).check); err != nil {
+	if n.params, err = node.BindAirframe(n.Node, (*Params).check); err != nil {
 		return err
 	}
 	p := n.params.Load()
@@ -137,6 +137,8 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, er
 	if p.Judge.Use {
 		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits)
 	}
+	base := p.Base
+	continual.Respond(&base.Nominal, &p.Response)
 	opt.BasePolicy = func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
 		if p.BundleFile != "" {
 			b, err := bundle.Read(p.BundleFile)
@@ -145,7 +147,7 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, er
 			}
 			return b, nil
 		}
-		return p.Make(ctx, tasks, p.Task, p.Limits, uint64(p.Seed), "vnd "+Name, progress)
+		return base.Make(ctx, tasks, p.Task, p.Limits, uint64(p.Seed), "vnd "+Name, progress)
 	}
 	return opt, nil
 }

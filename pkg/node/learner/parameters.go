@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/preflight"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
@@ -28,7 +30,10 @@ type Params struct {
 	Source     string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
 	Seed       int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
 
-	Limits quad.Limits             `param:"limits" read_only:"true" doc:"what the airframe may be told"`
+	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
+	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
+	Response preflight.Response `param:"response" file:"airframe" read_only:"true" doc:"how it follows commands: of the base policy's training"`
+
 	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	Buffer dataset.CollectorConfig `param:"buffer" doc:"of what is collected with source topic"`
 
@@ -43,6 +48,9 @@ type judge struct {
 	Use bool `param:"use" default:"true" doc:"false: the gate flies in the learned model alone"`
 	gate.JudgeConfig
 }
+
+// SetAirframe sets what the airframe's file holds.
+func (p *Params) SetAirframe(a *airframe.Airframe) { p.Limits, p.Response = a.Limits, a.Response }
 
 // check refuses what does not go together.
 func (p *Params) check() error {

@@ -21,7 +21,6 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
-	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/sim/closedloop"
 )
 
@@ -94,7 +93,7 @@ func newSimulator(ctx context.Context, c *ros.Context) (*simulator, error) {
 }
 
 func (n *simulator) begin(ctx context.Context) error {
-	bound, err := params.Bind(n.Parameters(), n.check)
+	bound, err := node.BindAirframe(n.Node, n.check)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/sim/closedloop"
 )
 
@@ -25,7 +26,10 @@ type Params struct {
 	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
 
 	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the autopilot: vnd/msg/ThrustRates on command, or the topic and type of that stack"`
-	bridge.Throttle         // the autopilot's
+
+	// Throttle is that of the autopilot.
+	bridge.Throttle `file:"airframe"`
+	Airframe        string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: throttle; empty takes the defaults of params/airframe.yaml"`
 
 	MocapDriver string `param:"mocap_driver" default:"" enum:",motion_capture_tracking,mocap4ros2" read_only:"true" doc:"also publish what that driver does, poses or rigid_bodies, with the bodies quadrotor and wand"`
 
@@ -35,6 +39,9 @@ type Params struct {
 
 	Autopilot closedloop.Autopilot `param:"autopilot"`
 }
+
+// SetAirframe sets what the airframe's file holds.
+func (p *Params) SetAirframe(a *airframe.Airframe) { p.Throttle = bridge.Throttle(a.Throttle) }
 
 func (p *Params) check() error {
 	if n := len(p.Start); n != 3 {

@@ -7,7 +7,6 @@ import (
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/param"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/node/controller"
@@ -35,7 +34,7 @@ func read(path, file string, bundles []string) (*recorded, error) {
 		return nil, err
 	}
 	defer b.Close()
-	r := &recorded{params: new(controller.File), bundles: map[string]*bundle.Bundle{}, latents: map[int64]msgs.Latent{}}
+	r := &recorded{bundles: map[string]*bundle.Bundle{}, latents: map[int64]msgs.Latent{}}
 	if err := r.prepare(b.Topics(), file); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", path, err)
 	}
@@ -70,14 +69,9 @@ func (r *recorded) prepare(topics []bag.Topic, file string) error {
 		return fmt.Errorf("topics of type %s: %s; expected one", bridge.TypeStep, strings.Join(steps, " "))
 	}
 	space := strings.TrimSuffix(steps[0], "/step")
-	if err := param.Check(r.params); err != nil {
+	var err error
+	if r.params, err = controller.ReadFile(file, space+"/"+controller.Name, ""); err != nil {
 		return err
-	}
-	param.Default(r.params)
-	if file != "" {
-		if err := param.Load(file, space+"/"+controller.Name, r.params); err != nil {
-			return err
-		}
 	}
 	state, typeName := r.params.StateTopic()
 	r.names.step, r.names.latent, r.names.bundle, r.names.state = steps[0], space+"/latent", space+"/bundle", state

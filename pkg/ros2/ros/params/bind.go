@@ -16,17 +16,24 @@ type Bound[T any] struct {
 // Bind declares the parameters of T with the defaults, ranges and docs of its tags. Each
 // change replaces the whole struct. check, if not nil, may refuse a combination of values.
 func Bind[T any](s *Store, check func(*T) error) (*Bound[T], error) {
-	b := &Bound[T]{check: check, names: map[string]bool{}}
 	first := new(T)
 	if err := param.Check(first); err != nil {
 		return nil, err
 	}
 	param.Default(first)
+	return BindFrom(s, first, check)
+}
+
+// BindFrom is Bind with the values of first, whose tags are good, in place of the defaults.
+func BindFrom[T any](s *Store, first *T, check func(*T) error) (*Bound[T], error) {
+	b := &Bound[T]{check: check, names: map[string]bool{}}
 	b.current.Store(first)
+	initial := param.Values(first)
 	var all []declaration
 	for _, d := range param.Describe(first) {
 		b.names[d.Name] = true
-		all = append(all, declaration{name: d.Name, former: d.Former, initial: d.Default, Descriptor: descriptorOf(d)})
+		all = append(all, declaration{name: d.Name, former: d.Former, initial: initial[d.Name],
+			Descriptor: descriptorOf(d)})
 	}
 	if err := s.declare(all, b); err != nil {
 		return nil, err

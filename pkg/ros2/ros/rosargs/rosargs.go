@@ -147,8 +147,7 @@ func (p *parser) parameter(text string) error {
 	if node == "" {
 		node = "**"
 	}
-	p.blocks = append(p.blocks, param.NewBlock(node,
-		param.Assignment{Name: name, Value: v, Where: fmt.Sprintf("argument %.300q", "-p "+text)}))
+	p.blocks = append(p.blocks, param.NewBlock(node, param.Argument(name, v, text)))
 	return nil
 }
 
