@@ -168,6 +168,13 @@ ablate: build ## the loop with one thing changed at a time (a quarter of an hour
 		'z from contexts alone=policy.bank:=1.0' 'no switches in episodes=policy.change:=0.0' 'horizon 50=policy.horizon:=50' \
 		'horizon 125=policy.horizon:=125'
 
+# ROWS and RUNS choose rows of the table and runs per cell; the report and pictures land in build/campaign.
+ROWS ?= all
+RUNS ?= 50
+.PHONY: campaign
+campaign: build ## the safety campaign: faults in simulated flights, held to limits (half an hour)
+	bin/vnd campaign --rows $(ROWS) --runs $(RUNS) --out build/campaign
+
 .PHONY: stacks
 stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
 	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/node

@@ -40,6 +40,8 @@ type commands struct {
 	Explain explainCommand `cmd:"" help:"Say what the policy saw and did at a tick of a recorded flight."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
 	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
+
+	Campaign campaignCommand `cmd:"" help:"The safety campaign: faults in simulated flights, held to limits."`
 }
 
 // result is what a command found. It is marshalled for --json.

@@ -63,6 +63,11 @@ func NewVehicle(path string, seed uint64, place so3.Vec3, a Autopilot) (*Vehicle
 			return nil, err
 		}
 	}
+	return NewVehicleIn(w, seed, place, a)
+}
+
+// NewVehicleIn is NewVehicle for a world that is at hand.
+func NewVehicleIn(w sim.World, seed uint64, place so3.Vec3, a Autopilot) (*Vehicle, error) {
 	place.Z = math.Max(place.Z, w.Ground.Height+w.Ground.Feet)
 	s, err := sim.New(w, seed)
 	if err != nil {

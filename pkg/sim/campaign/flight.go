@@ -1,0 +1,282 @@
+package campaign
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim/closedloop"
+)
+
+// epoch is what the loop's clock shows at the start of a world, ns.
+const epoch = 1_700_000_000_000_000_000
+
+// Steps of time, s.
+const (
+	step  = 0.0025 // between two looks at motion capture
+	timer = 4      // steps between two looks at the clock, as the node has them: half a period
+)
+
+// Tick is what was true at a tick of the loop, and what the loop did.
+type Tick struct {
+	T          float64 // s since the start
+	Truth      quad.State
+	Estimate   quad.State
+	Reference  quad.Reference
+	Command    quad.Command // that was sent
+	Stage      guard.Stage
+	Cause      guard.Cause
+	Violation  guard.Cause
+	Mode       closedloop.Mode // of the vehicle
+	Bundle     string
+	FromLatent bool // the policy had a latent, not the prior mean
+}
+
+// Result of a run.
+type Result struct {
+	Seed  uint64 // of the world
+	Ticks []Tick
+	Crash string // of the simulator, in words
+
+	Touchdown float64 // greatest speed at which the feet met the ground, m/s
+	Landed    float64 // when they did first, s; +Inf: never
+	MotorsOff float64 // when motors stopped at last, s; +Inf: they turn
+	Cut       float64 // longest time without thrust above 0.15 m, not the policy's doing, s
+	Outside   float64 // greatest distance outside of the fence, m
+	Highest   float64 // m
+	End       float64 // s
+	Figures   []Figure
+
+	twins   *twins
+	twinKey twinKey
+}
+
+// Figure is something measured in a run that is not held against a limit.
+type Figure struct {
+	Name  string
+	Value float64 // +Inf: it never came
+	Unit  string
+}
+
+// flight is a run at work.
+type flight struct {
+	*Run
+	vehicle *closedloop.Vehicle
+	loop    *control.Loop
+	pace    control.Scheduler
+	source  *estimator.Estimator // of an odometry's velocity
+	queue   []Sample             // that have not arrived
+	arrival float64              // of the sample before
+	record  control.TickRecord
+	orders  []Order
+	lost    bool    // the autopilot has left offboard mode
+	cutFrom float64 // s; NaN while there is thrust
+	stood   float64 // since when the robot stands, s; NaN in the air
+}
+
+// Fly flies the run as the node policy_controller does, and fills its Result in.
+func (r *Run) Fly() error {
+	f := &flight{Run: r, record: control.NewTickRecord(), cutFrom: math.NaN(), stood: math.NaN()}
+	r.Landed, r.MotorsOff = math.Inf(1), math.Inf(1)
+	f.orders = slices.Clone(r.Orders)
+	slices.SortStableFunc(f.orders, func(a, b Order) int {
+		if a.At < b.At {
+			return -1
+		}
+		return 1
+	})
+	if err := f.begin(); err != nil {
+		return err
+	}
+	end := r.Onset + r.After
+	r.Ticks = make([]Tick, 0, int(end*r.Config.Rate)+2)
+	for n := 1; f.vehicle.Time() < end && !f.over(); n++ {
+		before := f.vehicle.Truth().State
+		f.vehicle.Advance(step)
+		f.watch(&before)
+		if err := f.turn(n%timer == 0); err != nil {
+			return err
+		}
+	}
+	r.End, r.Crash = f.vehicle.Time(), ""
+	if f.vehicle.Mode() == closedloop.Crashed {
+		r.Crash = f.vehicle.Status()
+	}
+	return nil
+}
+
+func (f *flight) begin() (err error) {
+	if f.vehicle, err = closedloop.NewVehicleIn(f.World, f.Seed, f.Start, f.autopilot()); err != nil {
+		return err
+	}
+	if f.loop, err = control.New(f.Config); err != nil {
+		return err
+	}
+	if f.source, err = estimator.New(f.Config.Estimate); err != nil {
+		return err
+	}
+	f.pace = control.NewScheduler(f.Config.Period())
+	policy, err := control.LoadPolicy(f.Bundle, quadrotor.Name, f.Config.Rate)
+	if err != nil {
+		return err
+	}
+	task, err := control.NewTaskReference(f.Cell.Task, f.Path)
+	if err != nil {
+		return err
+	}
+	f.loop.SetPolicy(policy)
+	f.loop.SetReference(task)
+	return nil
+}
+
+// over reports whether nothing more can happen: after a crash, or a while after the motors stopped on the ground.
+func (f *flight) over() bool {
+	const rest = 2.0 // s
+	now := f.vehicle.Time()
+	return f.vehicle.Mode() == closedloop.Crashed || now > f.Onset+rest && now > f.MotorsOff+rest && now > f.stood+rest
+}
+
+// now is the loop's clock, ns.
+func (f *flight) now() int64 {
+	t := f.vehicle.Time()
+	if f.Clock != nil {
+		t += f.Clock(t - f.Onset)
+	}
+	return ns(t)
+}
+
+func ns(t float64) int64 { return epoch + int64(math.Round(t*1e9)) }
+
+// turn hands the loop what has arrived, and ticks when that is due: by samples, or by the clock's timer.
+func (f *flight) turn(alarm bool) error {
+	now, due := f.now(), false
+	for _, m := range f.arrived() {
+		s := control.Sample{Stamp: ns(m.Stamp), State: m.State, HasVelocity: f.Config.MeasuresVelocity()}
+		f.loop.AddSample(&s)
+		due = f.pace.DueAtSample(s.Stamp, now) || due
+	}
+	if !due && !(alarm && f.pace.DueByClock(now)) {
+		return nil
+	}
+	for len(f.orders) > 0 && f.vehicle.Time() >= f.Onset+f.orders[0].At {
+		if err := f.orders[0].Do(f.loop); err != nil {
+			return err
+		}
+		f.orders = f.orders[1:]
+	}
+	f.tick(now)
+	return nil
+}
+
+// arrived are the samples that the loop gets now, with their fault.
+func (f *flight) arrived() []Sample {
+	for _, s := range f.vehicle.Mocap() {
+		m := Sample{Stamp: s.Stamp, Arrival: s.Arrival, State: quad.State{P: s.P, Q: s.Q}}
+		if f.Config.MeasuresVelocity() {
+			state, outcome := f.source.Add(estimator.Pose{T: s.Stamp, P: s.P, Q: s.Q})
+			if outcome != estimator.Ready {
+				continue
+			}
+			m.State = state
+		}
+		if t := s.Stamp - f.Onset; t >= 0 && f.Mocap != nil && !f.Mocap(t, &m) {
+			continue
+		}
+		f.arrival = max(f.arrival, m.Arrival)
+		m.Arrival = f.arrival // samples arrive in order
+		f.queue = append(f.queue, m)
+	}
+	n := 0
+	for n < len(f.queue) && f.queue[n].Arrival <= f.vehicle.Time() {
+		n++
+	}
+	out := f.queue[:n:n]
+	f.queue = f.queue[n:]
+	return out
+}
+
+// tick is one of the loop. Its command reaches the vehicle unless the autopilot has left offboard mode.
+func (f *flight) tick(now int64) {
+	if f.vehicle.Mode() == closedloop.Failsafe || f.vehicle.Mode() == closedloop.Disarmed {
+		f.lost = true
+	}
+	engaged := !f.lost && f.vehicle.Time() >= f.Engaged
+	f.loop.SetEngaged(engaged)
+	c, ok := f.loop.Tick(now)
+	if !ok {
+		return
+	}
+	if engaged {
+		f.vehicle.Command(c)
+	}
+	k, truth := &f.record, f.vehicle.Truth()
+	f.loop.Record(k)
+	t := Tick{T: truth.Time, Truth: truth.State, Estimate: k.State, Command: k.Sent, Stage: k.Stage, Cause: k.Cause,
+		Violation: f.loop.Guard().Violation(), Mode: f.vehicle.Mode(), Bundle: k.Bundle, FromLatent: k.LatentStamp != 0}
+	if len(k.Reference) > 0 {
+		t.Reference = k.Reference[0]
+	}
+	f.Ticks = append(f.Ticks, t)
+	if f.Latent == nil {
+		return
+	}
+	z := control.Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: make([]float32, f.loop.Policy().Latent())}
+	if f.Latent(truth.Time-f.Onset, &z) {
+		f.loop.SetLatent(&z)
+	}
+}
+
+// watch measures what is true after a step.
+func (f *flight) watch(before *quad.State) {
+	now := f.vehicle.Truth()
+	p, ground := now.State.P, f.World.Ground.Height+f.World.Ground.Feet
+	f.Highest = max(f.Highest, p.Z)
+	lo, hi := f.Config.Fence()
+	f.Outside = max(f.Outside, lo.X-p.X, lo.Y-p.Y, lo.Z-p.Z, p.X-hi.X, p.Y-hi.Y, p.Z-hi.Z)
+	const touch, cutHeight, least = 0.01, 0.15, 0.2 // m, m, share of the weight
+	switch stands := p.Z < ground+touch; {
+	case !stands:
+		f.stood = math.NaN()
+	case math.IsNaN(f.stood):
+		f.stood = now.Time
+		if before.P.Z >= ground+touch {
+			f.Touchdown = max(f.Touchdown, before.V.Norm())
+			f.Landed = min(f.Landed, now.Time)
+		}
+	}
+	thrust := f.lift(&now.RotorSpeed)
+	if thrust >= least {
+		f.cutFrom, f.MotorsOff = math.NaN(), math.Inf(1)
+		return
+	}
+	if math.IsNaN(f.cutFrom) {
+		f.cutFrom, f.MotorsOff = now.Time, now.Time
+	}
+	if n := len(f.Ticks); p.Z > ground+cutHeight && n > 0 && !f.Ticks[n-1].Stage.PolicyFlies() {
+		f.Cut = max(f.Cut, now.Time-f.cutFrom)
+	}
+}
+
+// lift is the rotors' thrust as a share of the weight.
+func (f *flight) lift(speed *[4]float64) (share float64) {
+	m := &f.World.Motor
+	for _, x := range speed {
+		share += m.Thrust * x * x / (m.Speed * m.Speed)
+	}
+	return share / (f.World.Airframe.Mass * quad.Gravity)
+}
+
+// Replay is the name under which the run is flown again.
+func (r *Run) Replay() string {
+	for i, c := range Cells() {
+		if c == r.Cell {
+			return fmt.Sprintf("%s:%d:%d", r.Row.ID, i, r.Number)
+		}
+	}
+	return r.Row.ID
+}
