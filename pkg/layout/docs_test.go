@@ -17,7 +17,7 @@ var (
 	noted   = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz)[A-Z]\w*`)
 	making  = regexp.MustCompile("`make ([a-z][a-z-]*)")
 	// ours is a path in this repository, up to where a test's name, a placeholder or a wildcard begins.
-	ours = regexp.MustCompile("(?:^|[\\s(`])((?:pkg|params|launch|examples)/[\\w/-]+(?:\\.[a-z]\\w*)*)([<*…]?)")
+	ours = regexp.MustCompile("(?:^|[\\s(`])((?:pkg|nodes|params|launch|examples)/[\\w/-]+(?:\\.[a-z]\\w*)*)([<*…]?)")
 	// started is the program in a line that starts a node; set is a parameter that such a line sets.
 	started = regexp.MustCompile(`(?m)^(?:bin/)?([a-z]+_[a-z]+|visualizer) .*`)
 	set     = regexp.MustCompile(`-p "?([a-z0-9_.]+):=`)

@@ -129,6 +129,36 @@ func TestNodesReadTheirVehicleInOneFile(t *testing.T) {
 	}
 }
 
+// A name that no node has is warned of, as is one of the lab's file for all nodes that is mistyped.
+func TestNodesWarnOfUnknownParameters(t *testing.T) {
+	dir, said := t.TempDir(), &log{}
+	lab := written(t, dir, "lab.yaml", "/**: {ros__parameters: {airfrme: f, frames: 1}}\n"+
+		"/**/quad_sim: {ros__parameters: {throttle: 0.4}}\n")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil && !strings.Contains(said.String(), "lockstep_perod") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
+	if err := knowing[quadsim.Name](ctx, inGraph(inproc.NewDomain(), said, lab, "lockstep_perod:=0.01")); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{
+		`lab.yaml:1: parameter "airfrme": unknown to /quad/quad_sim and not used, did you mean "airframe"?`,
+		`lab.yaml:2: parameter "throttle": unknown to /quad/quad_sim and not used`,
+		`argument "-p lockstep_perod:=0.01": parameter "lockstep_perod": unknown to /quad/quad_sim and not used, ` +
+			`did you mean "lockstep_period"?`} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("no %s in\n%s", want, said)
+		}
+	}
+	if n := strings.Count(said.String(), "unknown to"); n != 3 {
+		t.Errorf("%d warnings:\n%s", n, said)
+	}
+}
+
 // Files of before go on for a version; two files that say different things of a vehicle are refused.
 func TestNodesRefuseAVehicleWrittenTwice(t *testing.T) {
 	for name, run := range knowing {

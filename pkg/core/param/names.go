@@ -57,20 +57,25 @@ func (ix index) unknown(name string) error {
 	if names := ix.under(name); names != nil {
 		return fmt.Errorf("parameter %q: is a group of %s", name, strings.Join(names, ", "))
 	}
-	if best := ix.nearest(name); best != "" {
+	if best, _ := ix.nearest(name); best != "" {
 		return fmt.Errorf("parameter %q: unknown, did you mean %q?", short(name), best)
 	}
 	return fmt.Errorf("parameter %q: unknown", short(name))
 }
 
+// Nearest returns the declared name that was probably meant by another, and how many letters differ; "" for none.
+func Nearest(name string, declared []string) (best string, typos int) {
+	return index{names: declared}.nearest(name)
+}
+
 // nearest returns the declared name that was probably meant, or "". Names that differ only in their groups come first,
 // then those with few typing errors. A former name stands for the new one.
-func (ix index) nearest(name string) string {
+func (ix index) nearest(name string) (best string, typos int) {
 	if len(name) > 100 { // no declared name is that long
-		return ""
+		return "", 0
 	}
 	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
-	best, least, limit := "", 0, max(1, len(name)/3)
+	limit := max(1, len(name)/3)
 	bestSame := false // best and name differ only in their groups
 	for _, n := range ix.names {
 		for _, candidate := range append([]string{n}, ix.leaf[n].Former...) {
@@ -78,12 +83,12 @@ func (ix index) nearest(name string) string {
 			if !same && (bestSame || d > limit) {
 				continue
 			}
-			if best == "" || same && !bestSame || d < least {
-				best, least, bestSame = n, d, same
+			if best == "" || same && !bestSame || d < typos {
+				best, typos, bestSame = n, d, same
 			}
 		}
 	}
-	return best
+	return best, typos
 }
 
 // distance is the Levenshtein distance: insertions, deletions and substitutions.

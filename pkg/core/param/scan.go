@@ -24,7 +24,7 @@ type Assignment struct {
 	Name  string // full, dotted
 	Value any    // bool, int64, float64, string, []bool, []int64, []float64, []string or EmptyList
 	Where string // for errors: "file:line", or the argument
-	// Shared: its block is for any node, as /** is, which has the parameter or not.
+	// Shared: it is for whatever nodes have the parameter, as in a block /**.
 	Shared bool
 }
 

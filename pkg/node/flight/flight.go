@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,10 +15,12 @@ import (
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rosargs"
 )
 
 // Run flies until ctx is done, then waits for the children.
 func Run(ctx context.Context, args []string) error {
+	args = shared(args)
 	paths, err := children()
 	if err != nil {
 		return err
@@ -42,6 +45,18 @@ func Run(ctx context.Context, args []string) error {
 		}
 		return nil
 	})
+}
+
+// shared marks each -p of args as for whatever nodes have the parameter: no node here has all of them.
+func shared(args []string) []string {
+	args = slices.Clone(args)
+	for i := 1; i < len(args); i++ {
+		name, _, _ := strings.Cut(args[i], ":=")
+		if before := args[i-1]; (before == "-p" || before == "--param") && !strings.Contains(name, ":") {
+			args[i] = rosargs.Shared + args[i]
+		}
+	}
+	return args
 }
 
 // children are the programs that run beside.

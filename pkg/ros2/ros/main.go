@@ -54,8 +54,8 @@ func exitCode(w io.Writer, err error) int {
 	return 1
 }
 
-// Run joins the graph, calls setup, which makes nodes, and runs their callbacks until ctx is
-// done. Then it closes the nodes and leaves the graph.
+// Run joins the graph, calls setup, which makes nodes, and runs their callbacks until ctx is done. Before that it warns
+// of parameters that none of them has. Then it closes the nodes and leaves the graph.
 func Run(ctx context.Context, o Options, setup func(ctx context.Context, c *Context) error) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,6 +67,7 @@ func Run(ctx context.Context, o Options, setup func(ctx context.Context, c *Cont
 	if err := setup(ctx, c); err != nil {
 		return err
 	}
+	c.warnOfUnknown()
 	if o.Threads > 1 {
 		return c.SpinThreads(ctx, o.Threads)
 	}

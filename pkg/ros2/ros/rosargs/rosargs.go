@@ -135,8 +135,12 @@ func (p *parser) remap(text string) error {
 	return err
 }
 
+// Shared before the name of a -p says that it is for whatever nodes have the parameter, also of other processes.
+const Shared = "**:"
+
 func (p *parser) parameter(text string) error {
-	node, name, value, err := names.SplitParameter(text)
+	rest, shared := strings.CutPrefix(text, Shared)
+	node, name, value, err := names.SplitParameter(rest)
 	if err != nil {
 		return err
 	}
@@ -144,10 +148,12 @@ func (p *parser) parameter(text string) error {
 	if err != nil {
 		return fmt.Errorf("parameter %q: %w", name, err)
 	}
+	a := param.Argument(name, v, text)
+	a.Shared = shared
 	if node == "" {
 		node = "**"
 	}
-	p.blocks = append(p.blocks, param.NewBlock(node, param.Argument(name, v, text)))
+	p.blocks = append(p.blocks, param.NewBlock(node, a))
 	return nil
 }
 
