@@ -110,5 +110,6 @@ func usable(path string) doctor.Check {
 	if err != nil {
 		return check("bundle", doctor.Wrong, err.Error(), "it cannot be used")
 	}
-	return check("bundle", doctor.OK, fmt.Sprintf("%s is %s, Δt %g s, %d past rows", path, m.ID, m.Dt, m.Rows), "")
+	says := fmt.Sprintf("%s is %s, Δt %g s, %d past rows", path, m.ID, m.Dt, m.Net.Context)
+	return check("bundle", doctor.OK, says, "")
 }

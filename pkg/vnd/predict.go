@@ -40,8 +40,8 @@ func NewPredictor[Row, Command, State any](m *Model[float32],
 	return p
 }
 
-// Predict writes the states that follow windows of T+1 rows (T past ones and the present one) under the future
-// commands, the first of which is that of the present row. Nothing else of the future is used.
+// Predict writes the states that follow windows under the future commands, the first of which is that of the present
+// row. Of a window it reads the last T+1 rows: T past ones and the present one. Nothing else of the future is used.
 func (p *Predictor[Row, Command, State]) Predict(windows [][]Row, future [][]Command, out [][]State) error {
 	p.spread = p.spread[:0]
 	for lo := 0; lo < len(windows); lo += predictBatch {
@@ -57,10 +57,10 @@ func (p *Predictor[Row, Command, State]) batch(windows [][]Row, future [][]Comma
 	d, T, B := p.m.dims(), p.m.Net.Context, len(windows)
 	p.windows.Reset(B)
 	for b, w := range windows {
-		if len(w) != T+1 {
+		if len(w) < T+1 {
 			return fmt.Errorf("window of %d rows, the model reads %d past rows and the present one", len(w), T)
 		}
-		measured, actions := p.robot.Flatten(w)
+		measured, actions := p.robot.Flatten(w[len(w)-1-T:])
 		p.windows.Set(b, measured, actions[:T*d.Action])
 	}
 	if p.m.Net.Latent > 0 {

@@ -98,18 +98,12 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 	return errorScale(cfg, spans, sq, H, len(starts))
 }
 
-// least is the spread that the residual's inputs have at least, in their own units. In calm hover velocities vary by
-// 0.03 m/s and the vertical part of the attitude by 0.0005: a tilt of 30° is 260 deviations away, where a net says
-// anything, and every policy improved in such a model crashed in it. Flights that go somewhere vary by more than this.
-var least = map[string]float32{"velocity": 0.2, "attitude": 0.05, "actuator": 0.2, "thrust_vector": 0.2, "command": 0.2,
-	"last_command": 0.2}
-
-// widen holds the scale of channels that hardly vary down. One that is switched off stays so.
+// widen has channels vary by at least the spread of their span. One that is switched off stays so.
 func widen(spans []robot.Span, scale []float32) {
 	for _, sp := range spans {
-		if spread := least[sp.Name]; spread > 0 {
+		if sp.Spread > 0 {
 			for j := sp.Lo; j < sp.Hi; j++ {
-				scale[j] = min(scale[j], 1/spread)
+				scale[j] = min(scale[j], 1/sp.Spread)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func TestGoldenIdentified(t *testing.T) {
 		if e.Actuator == nil {
 			continue
 		}
-		for i, x := range e.Actuator.numbers() {
+		for i, x := range e.Actuator.(*Actuator).numbers() {
 			if math.Abs(*x-*want.numbers()[i]) > 1e-12 {
 				t.Errorf("%s: identified number %d is %g, want %g", e.Name, i, *x, *want.numbers()[i])
 			}

@@ -16,7 +16,6 @@ type Model struct {
 	Robot     quadrotor.Robot
 	ID        string  // of the bundle
 	Dt        float64 // s
-	Rows      int     // of context that the model reads
 	predictor *vnd.Predictor[quad.Step, quad.Command, quad.State]
 	Spread    []float32 // of every prediction so far, if the model is an ensemble
 }
@@ -36,16 +35,12 @@ func LoadModel(path string) (*Model, error) {
 			path,
 			m.Net.Context, Context)
 	}
-	return &Model{Model: m, Robot: q, predictor: vnd.NewPredictor(m, q), ID: b.ID, Dt: q.Dt, Rows: m.Net.Context}, nil
+	return &Model{Model: m, Robot: q, predictor: vnd.NewPredictor(m, q), ID: b.ID, Dt: q.Dt}, nil
 }
 
-// Predict implements Predictor: a model that reads fewer rows gets the newest ones.
+// Predict implements Predictor.
 func (m *Model) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
-	recent := make([][]quad.Step, len(windows))
-	for i, w := range windows {
-		recent[i] = w[len(w)-1-m.Rows:]
-	}
-	if err := m.predictor.Predict(recent, future, out); err != nil {
+	if err := m.predictor.Predict(windows, future, out); err != nil {
 		return err
 	}
 	if m.Net.Members > 1 {

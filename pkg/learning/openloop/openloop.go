@@ -2,8 +2,9 @@
 // commands are played into a predictor for up to a second and what comes out is compared with what was
 // measured. Nothing measured after the start is given away, except the commands.
 //
-// It also has the simple peers that any learned model must beat: the rigid body alone, with the mean of
-// its recent misses, and with linear corrections; each also behind an identified actuator.
+// Any robot is scored whose recordings a Robot reads. For quadrotors there are the simple peers that any learned model
+// must beat: the rigid body alone, with the mean of its recent misses, and with linear corrections; each also behind an
+// identified actuator.
 package openloop
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/robot/quadrotor"
 )
 
 // Context is C, the number of past rows before the current one that a predictor sees.
@@ -19,42 +21,69 @@ const Context = 20
 // maxBatch bounds the windows handed to a predictor at once, and with them the memory.
 const maxBatch = 512
 
-// Predictor predicts states open loop.
-type Predictor interface {
+// Robot is what scoring knows of a robot: how its recordings are read, and its states compared.
+type Robot[Row, Command, State any] interface {
+	// Read returns the time of a row, s, its state and the command held from then on.
+	Read(r *Row) (t float64, s State, c Command)
+	// Apart returns how far two states are apart: positions, m, velocities, m/s or rad/s, and attitudes or joint
+	// angles, rad. What the robot lacks is 0. It is not finite where a state is not.
+	Apart(a, b *State) (position, velocity, attitude float64)
+}
+
+// Recording is a robot's, cut into segments wherever time has a gap.
+type Recording[Row any] struct {
+	Name     string
+	Segments [][]Row // each at a constant Δt
+}
+
+// PredictorOf predicts states of a robot open loop.
+type PredictorOf[Row, Command, State any] interface {
 	// Predict continues every window. windows[i] holds Context+1 consecutive rows, the last being the
 	// current one, whose Command is the first of future[i]; future[i] holds the N commands from the
 	// current row on; out[i] receives the N states after each of them. All i have the same N. What is
 	// handed in must not be changed or kept.
-	Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error
+	Predict(windows [][]Row, future [][]Command, out [][]State) error
 }
 
-// Entry is a predictor under the name that reports give it.
-type Entry struct {
+// EntryOf is a predictor under the name that reports give it.
+type EntryOf[Row, Command, State any] struct {
 	Name      string
-	Predictor Predictor
+	Predictor PredictorOf[Row, Command, State]
 	// Actuator, unless nil, filters the commands of each whole segment before the predictor sees any.
-	Actuator *Actuator
+	Actuator Filter[Row]
 }
 
-// visitor receives one prediction: the row of the segment where it starts and the states after it.
-// predicted[h-1] stands beside segment[start+h].State. Both are only lent.
-type visitor func(segment []quad.Step, start int, predicted []quad.State) error
+// Filter returns a copy of a segment whose commands are those that arrive.
+type Filter[Row any] interface{ Filter(segment []Row) []Row }
+
+// Predictor and Entry are of quadrotors.
+type (
+	Predictor = PredictorOf[quad.Step, quad.Command, quad.State]
+	Entry     = EntryOf[quad.Step, quad.Command, quad.State]
+)
+
+// quadrotors reads and compares those of any configuration.
+var quadrotors quadrotor.Robot
+
+// visitor receives one prediction: the row of the segment where it starts, the states after it and how far each is off.
+// predicted[h-1] stands beside row start+h of the segment. All are only lent.
+type visitor[State any] func(start int, predicted []State, off Curve) error
 
 // predictSegment predicts steps states from the rows Context, Context+stride, … of a segment, as long
 // as that many rows follow.
-func (e *Entry) predictSegment(segment []quad.Step, steps, stride int, visit visitor) error {
+func predictSegment[Row, Command, State any](q Robot[Row, Command, State], e *EntryOf[Row, Command, State],
+	segment []Row, steps, stride int, visit visitor[State]) error {
 	seen := segment
 	if e.Actuator != nil {
 		seen = e.Actuator.Filter(segment)
 	}
-	commands := make([]quad.Command, len(seen))
+	commands, measured := make([]Command, len(seen)), make([]State, len(seen))
 	for i := range seen {
-		commands[i] = seen[i].Command
+		_, _, commands[i] = q.Read(&seen[i])
+		_, measured[i], _ = q.Read(&segment[i])
 	}
-	windows := make([][]quad.Step, 0, maxBatch)
-	future := make([][]quad.Command, 0, maxBatch)
-	states := make([]quad.State, maxBatch*steps)
-	out := make([][]quad.State, maxBatch)
+	windows, future := make([][]Row, 0, maxBatch), make([][]Command, 0, maxBatch)
+	states, out, off := make([]State, maxBatch*steps), make([][]State, maxBatch), make(Curve, steps)
 	for i := range out {
 		out[i] = states[i*steps : (i+1)*steps]
 	}
@@ -70,11 +99,11 @@ func (e *Entry) predictSegment(segment []quad.Step, steps, stride int, visit vis
 		first := k - (len(windows)-1)*stride
 		for i := range windows {
 			start := first + i*stride
-			if h := firstRunaway(out[i]); h > 0 {
-				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, segment[start].T,
-					h)
+			if h := compare(q, out[i], measured[start+1:], off); h > 0 {
+				t, _, _ := q.Read(&segment[start])
+				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, t, h)
 			}
-			if err := visit(segment, start, out[i]); err != nil {
+			if err := visit(start, out[i], off); err != nil {
 				return err
 			}
 		}
@@ -83,10 +112,12 @@ func (e *Entry) predictSegment(segment []quad.Step, steps, stride int, visit vis
 	return nil
 }
 
-// firstRunaway returns the first step whose state is not finite, 0 when all are.
-func firstRunaway(predicted []quad.State) int {
-	for h, s := range predicted {
-		if x := s.P.Norm() + s.Q.Norm() + s.V.Norm(); x-x != 0 { // true for NaN and the infinities alone
+// compare writes how far predicted states are off the measured ones. It returns the first step whose state is not
+// finite, 0 when all are.
+func compare[Row, Command, State any](q Robot[Row, Command, State], predicted, measured []State, off Curve) int {
+	for h := range predicted {
+		off[h] = errorOf(q, &predicted[h], &measured[h])
+		if e := off[h].Position + off[h].Velocity + off[h].Attitude; e-e != 0 { // true for NaN and the infinities alone
 			return h + 1
 		}
 	}

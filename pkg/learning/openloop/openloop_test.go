@@ -46,7 +46,7 @@ func TestRigidStep(t *testing.T) {
 		Q: so3.Quat{W: math.Cos(1), Z: math.Sin(1)},
 		V: so3.Vec3{X: 1, Y: 2, Z: 3 - quad.Gravity},
 	}
-	if e := errorOf(&s, &want); e.Position > 1e-12 || e.Velocity > 1e-12 || e.Attitude > 1e-10 {
+	if e := errorOf(quadrotors, &s, &want); e.Position > 1e-12 || e.Velocity > 1e-12 || e.Attitude > 1e-10 {
 		t.Errorf("free fall: off by %+v", e)
 	}
 }
@@ -98,7 +98,7 @@ func TestErrorOf(t *testing.T) {
 	b.P, b.V = so3.Vec3{X: 3, Y: 4}, so3.Vec3{Z: -2}
 	b.Q = a.Q.Mul(so3.Exp(so3.Vec3{Y: math.Pi / 18}))
 	b.Q = so3.Quat{W: -b.Q.W, X: -b.Q.X, Y: -b.Q.Y, Z: -b.Q.Z} // the same rotation
-	if e := errorOf(&a, &b); e.Position != 5 || e.Velocity != 2 || math.Abs(e.Attitude-10) > 1e-9 {
+	if e := errorOf(quadrotors, &a, &b); e.Position != 5 || e.Velocity != 2 || math.Abs(e.Attitude-10) > 1e-9 {
 		t.Errorf("got %+v, want 5 m, 2 m/s, 10°", e)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 )
 
 // Options say where predictions start and which of their errors are reported.
@@ -34,20 +33,17 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Error is how far a prediction is off, or a root mean square of that.
+// Error is how far a prediction is off, or a root mean square of that. What a robot lacks is 0.
 type Error struct {
 	Position float64 // |p − p̂|, m
-	Velocity float64 // |v − v̂|, m/s
+	Velocity float64 // |v − v̂|, m/s, or rad/s of a joint
 	Attitude float64 // angle of the rotation between the two, degrees
 }
 
 // errorOf compares one prediction with what was measured.
-func errorOf(predicted, measured *quad.State) Error {
-	return Error{
-		Position: predicted.P.Sub(measured.P).Norm(),
-		Velocity: predicted.V.Sub(measured.V).Norm(),
-		Attitude: so3.Log(measured.Q.Conj().Mul(predicted.Q)).Norm() * 180 / math.Pi,
-	}
+func errorOf[Row, Command, State any](q Robot[Row, Command, State], predicted, measured *State) Error {
+	p, v, angle := q.Apart(predicted, measured)
+	return Error{Position: p, Velocity: v, Attitude: angle * 180 / math.Pi}
 }
 
 // Curve is the error over the horizon: Curve[h-1] after h steps.
@@ -85,9 +81,19 @@ type Report struct {
 	Skipped    []string // flights without a single window
 }
 
-// Score lets every entry predict from the same rows of every flight. A window never straddles two
-// segments. The error names the flight and the predictor at fault.
+// Score scores predictors of quadrotors, see ScoreOf.
 func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
+	recordings := make([]Recording[quad.Step], len(flights))
+	for i, f := range flights {
+		recordings[i] = Recording[quad.Step]{f.Name, f.Segments}
+	}
+	return ScoreOf(quadrotors, recordings, entries, o)
+}
+
+// ScoreOf lets every entry predict from the same rows of every recording, which the report calls a flight. A window
+// never straddles two segments. The error names the flight and the predictor at fault.
+func ScoreOf[Row, Command, State any](q Robot[Row, Command, State], flights []Recording[Row],
+	entries []EntryOf[Row, Command, State], o Options) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -99,7 +105,7 @@ func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
 		r.Predictors = append(r.Predictors, e.Name)
 	}
 	for i := range flights {
-		fs, err := scoreFlight(&flights[i], entries, o)
+		fs, err := scoreFlight(q, &flights[i], entries, o)
 		if err != nil {
 			return nil, fmt.Errorf("flight %s: %w", flights[i].Name, err)
 		}
@@ -121,7 +127,8 @@ func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
 // steps is the length of a prediction.
 func (o *Options) steps() int { return o.Steps[len(o.Steps)-1] }
 
-func scoreFlight(f *quad.Flight, entries []Entry, o Options) (FlightScore, error) {
+func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recording[Row],
+	entries []EntryOf[Row, Command, State], o Options) (FlightScore, error) {
 	fs := FlightScore{Flight: f.Name}
 	for _, seg := range f.Segments {
 		fs.Windows += windows(len(seg), o.steps(), o.Stride)
@@ -131,16 +138,11 @@ func scoreFlight(f *quad.Flight, entries []Entry, o Options) (FlightScore, error
 	}
 	for i := range entries {
 		curve := make(Curve, o.steps())
-		one := make(Curve, o.steps())
 		for _, seg := range f.Segments {
-			err := entries[i].predictSegment(seg, o.steps(), o.Stride,
-				func(seg []quad.Step, start int, predicted []quad.State) error {
-					for h := range predicted {
-						one[h] = errorOf(&predicted[h], &seg[start+h+1].State)
-					}
-					curve.addSquares(one, 1/float64(fs.Windows))
-					return nil
-				})
+			err := predictSegment(q, &entries[i], seg, o.steps(), o.Stride, func(_ int, _ []State, off Curve) error {
+				curve.addSquares(off, 1/float64(fs.Windows))
+				return nil
+			})
 			if err != nil {
 				return fs, err
 			}

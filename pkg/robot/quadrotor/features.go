@@ -30,11 +30,14 @@ const (
 	cU = 23
 )
 
-// InputSpans implements System.
+// InputSpans implements System. In calm hover velocities vary by 0.03 m/s and the vertical part of the attitude by
+// 0.0005: a tilt of 30° is 260 deviations away, where a net says anything, and every policy improved in such a model
+// crashed in it. Flights that go somewhere vary by more than the spreads here.
 func (m *Quadrotor[F]) InputSpans() []robot.Span {
-	return []robot.Span{span("position", xP, xV), span("velocity", xV, xR), span("attitude", xR, xE),
-		span("actuator", xE, xTz),
-		span("thrust_vector", xTz, xA), span("command", xA, xLast), span("last_command", xLast, nX)}
+	return []robot.Span{{Name: "position", Lo: xP, Hi: xV}, {Name: "velocity", Lo: xV, Hi: xR, Spread: 0.2},
+		{Name: "attitude", Lo: xR, Hi: xE, Spread: 0.05}, {Name: "actuator", Lo: xE, Hi: xTz, Spread: 0.2},
+		{Name: "thrust_vector", Lo: xTz, Hi: xA, Spread: 0.2}, {Name: "command", Lo: xA, Hi: xLast, Spread: 0.2},
+		{Name: "last_command", Lo: xLast, Hi: nX, Spread: 0.2}}
 }
 
 // ContextSpans implements System.

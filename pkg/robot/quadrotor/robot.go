@@ -88,6 +88,16 @@ func (q Robot) Flatten(rows []quad.Step) (measured, actions []float32) {
 	return Flatten[float32](rows)
 }
 
+// Read returns the parts of a row.
+func (q Robot) Read(r *quad.Step) (t float64, s quad.State, c quad.Command) {
+	return r.T, r.State, r.Command
+}
+
+// Apart returns the distances of positions, m, and of velocities, m/s, and the angle between attitudes, rad.
+func (q Robot) Apart(a, b *quad.State) (position, velocity, attitude float64) {
+	return a.P.Sub(b.P).Norm(), a.V.Sub(b.V).Norm(), so3.Log(b.Q.Conj().Mul(a.Q)).Norm()
+}
+
 // Action writes a command to a[A].
 func (q Robot) Action(c *quad.Command, a []float32) { Action(c, a) }
 
