@@ -9,6 +9,7 @@ package openloop
 
 import (
 	"fmt"
+	"slices"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -26,8 +27,10 @@ type Robot[Row, Command, State any] interface {
 	// Read returns the time of a row, s, its state and the command held from then on.
 	Read(r *Row) (t float64, s State, c Command)
 	// Apart returns how far two states are apart: positions, m, velocities, m/s or rad/s, and attitudes or joint
-	// angles, rad. What the robot lacks is 0. It is not finite where a state is not.
+	// angles, rad. What the robot lacks is 0.
 	Apart(a, b *State) (position, velocity, attitude float64)
+	// Finite reports whether no number of a state is NaN or infinite.
+	Finite(s *State) bool
 }
 
 // Recording is a robot's, cut into segments wherever time has a gap.
@@ -65,9 +68,9 @@ type (
 // quadrotors reads and compares those of any configuration.
 var quadrotors quadrotor.Robot
 
-// visitor receives one prediction: the row of the segment where it starts, the states after it and how far each is off.
-// predicted[h-1] stands beside row start+h of the segment. All are only lent.
-type visitor[State any] func(start int, predicted []State, off Curve) error
+// visitor receives one prediction: the row of the segment where it starts, and the states after it, only lent.
+// predicted[h-1] stands beside row start+h of the segment.
+type visitor[State any] func(start int, predicted []State) error
 
 // predictSegment predicts steps states from the rows Context, Context+stride, … of a segment, as long
 // as that many rows follow.
@@ -77,13 +80,12 @@ func predictSegment[Row, Command, State any](q Robot[Row, Command, State], e *En
 	if e.Actuator != nil {
 		seen = e.Actuator.Filter(segment)
 	}
-	commands, measured := make([]Command, len(seen)), make([]State, len(seen))
+	commands := make([]Command, len(seen))
 	for i := range seen {
 		_, _, commands[i] = q.Read(&seen[i])
-		_, measured[i], _ = q.Read(&segment[i])
 	}
 	windows, future := make([][]Row, 0, maxBatch), make([][]Command, 0, maxBatch)
-	states, out, off := make([]State, maxBatch*steps), make([][]State, maxBatch), make(Curve, steps)
+	states, out := make([]State, maxBatch*steps), make([][]State, maxBatch)
 	for i := range out {
 		out[i] = states[i*steps : (i+1)*steps]
 	}
@@ -99,29 +101,17 @@ func predictSegment[Row, Command, State any](q Robot[Row, Command, State], e *En
 		first := k - (len(windows)-1)*stride
 		for i := range windows {
 			start := first + i*stride
-			if h := compare(q, out[i], measured[start+1:], off); h > 0 {
+			if h := slices.IndexFunc(out[i], func(s State) bool { return !q.Finite(&s) }); h >= 0 {
 				t, _, _ := q.Read(&segment[start])
-				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, t, h)
+				return fmt.Errorf("%s: prediction from t = %g s is not finite after %d steps", e.Name, t, h+1)
 			}
-			if err := visit(start, out[i], off); err != nil {
+			if err := visit(start, out[i]); err != nil {
 				return err
 			}
 		}
 		windows, future = windows[:0], future[:0]
 	}
 	return nil
-}
-
-// compare writes how far predicted states are off the measured ones. It returns the first step whose state is not
-// finite, 0 when all are.
-func compare[Row, Command, State any](q Robot[Row, Command, State], predicted, measured []State, off Curve) int {
-	for h := range predicted {
-		off[h] = errorOf(q, &predicted[h], &measured[h])
-		if e := off[h].Position + off[h].Velocity + off[h].Attitude; e-e != 0 { // true for NaN and the infinities alone
-			return h + 1
-		}
-	}
-	return 0
 }
 
 // windows counts the windows that predictSegment makes of n rows.

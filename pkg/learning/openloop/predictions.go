@@ -30,8 +30,7 @@ func WritePredictions(w io.Writer, f *quad.Flight, e Entry, steps, stride int) e
 	fmt.Fprintln(out, PredictionHeader)
 	for i, seg := range f.Segments {
 		first := f.FirstRow(i)
-		err := predictSegment(quadrotors, &e, seg, steps, stride, func(start int, predicted []quad.State,
-			_ Curve) error {
+		err := predictSegment(quadrotors, &e, seg, steps, stride, func(start int, predicted []quad.State) error {
 			for h := range predicted {
 				if _, err := out.Write(predictionLine(first+start, h+1, &predicted[h])); err != nil {
 					return err

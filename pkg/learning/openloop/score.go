@@ -137,10 +137,14 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 		return fs, nil
 	}
 	for i := range entries {
-		curve := make(Curve, o.steps())
+		curve, one := make(Curve, o.steps()), make(Curve, o.steps())
 		for _, seg := range f.Segments {
-			err := predictSegment(q, &entries[i], seg, o.steps(), o.Stride, func(_ int, _ []State, off Curve) error {
-				curve.addSquares(off, 1/float64(fs.Windows))
+			err := predictSegment(q, &entries[i], seg, o.steps(), o.Stride, func(start int, predicted []State) error {
+				for h := range predicted {
+					_, measured, _ := q.Read(&seg[start+h+1])
+					one[h] = errorOf(q, &predicted[h], &measured)
+				}
+				curve.addSquares(one, 1/float64(fs.Windows))
 				return nil
 			})
 			if err != nil {

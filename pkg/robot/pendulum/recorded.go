@@ -36,3 +36,6 @@ func (r Robot) Read(row *Row) (t float64, s State, torque float64) {
 func (r Robot) Apart(a, b *State) (position, velocity, attitude float64) {
 	return 0, math.Abs(a.Rate - b.Rate), math.Abs(math.Remainder(a.Angle-b.Angle, 2*math.Pi))
 }
+
+// Finite reports whether no number of a state is NaN or infinite.
+func (r Robot) Finite(s *State) bool { return s.Angle-s.Angle == 0 && s.Rate-s.Rate == 0 }

@@ -98,6 +98,9 @@ func (q Robot) Apart(a, b *quad.State) (position, velocity, attitude float64) {
 	return a.P.Sub(b.P).Norm(), a.V.Sub(b.V).Norm(), so3.Log(b.Q.Conj().Mul(a.Q)).Norm()
 }
 
+// Finite reports whether no number of a state is NaN or infinite.
+func (q Robot) Finite(s *quad.State) bool { return s.P.Finite() && s.Q.Finite() && s.V.Finite() }
+
 // Action writes a command to a[A].
 func (q Robot) Action(c *quad.Command, a []float32) { Action(c, a) }
 
