@@ -24,6 +24,7 @@ import (
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/quadrotor"
@@ -120,7 +121,7 @@ func (b *benchPolicy) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	var cfg train.Config
+	var cfg quadtrain.Config
 	param.Default(&cfg)
 	cfg.Hidden, cfg.Envs, cfg.Horizon, cfg.Epochs, cfg.Flights, cfg.Workers, cfg.Bank = b.Hidden, b.Envs, b.Horizon,
 		b.Epochs, 0, b.Threads, 0
@@ -139,13 +140,14 @@ func (b *benchPolicy) Run(c *console) error {
 	}
 	var times []time.Duration
 	var last time.Time
-	opt := train.Options{Seed: benchSeed, Tasks: []*task.Task{k}, Limits: frame.Limits, Progress: func(train.Progress) {
-		now := time.Now()
-		times, last = append(times, now.Sub(last)), now
-	}}
+	opt := quadtrain.Options{Seed: benchSeed, Tasks: []*task.Task{k}, Limits: frame.Limits,
+		Progress: func(train.Progress) {
+			now := time.Now()
+			times, last = append(times, now.Sub(last)), now
+		}}
 	return c.together(func(g dist.Group) error {
 		opt.Ranks, last = g, time.Now()
-		r, err := train.Run(c.ctx, cfg, &train.Learned[float32]{Model: m, Through: !b.Stopped}, q.Dt, opt)
+		r, err := quadtrain.Run(c.ctx, cfg, quadtrain.Learned(m, q.Dt, !b.Stopped, 0), q.Dt, opt)
 		if err != nil {
 			return err
 		}

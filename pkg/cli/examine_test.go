@@ -14,12 +14,12 @@ import (
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 )
 
 // An identified response shapes the nominal quadrotors of a training, unless the configuration says how they are.
 func TestShape(t *testing.T) {
-	var said train.Nominal
+	var said quadtrain.Nominal
 	param.Default(&said)
 	var a airframe.Airframe
 	param.Default(&a)
@@ -30,7 +30,7 @@ func TestShape(t *testing.T) {
 	a.Response = preflight.Response{ThrustGain: 0.9, ThrustDelay: 0.03, ThrustLag: 0.1, RateGain: 1, RateDelay: 0.02,
 		RateLag: 0.02}
 	continual.Respond(&n, &a.Response)
-	want := train.Nominal{Dt: said.Dt, MinLag: 0.014, MaxLag: 0.13, MaxDelay: 1.3 * 1.5, Gain: 0.1, Wind: said.Wind}
+	want := quadtrain.Nominal{Dt: said.Dt, MinLag: 0.014, MaxLag: 0.13, MaxDelay: 1.3 * 1.5, Gain: 0.1, Wind: said.Wind}
 	for i, x := range [][2]float64{{n.Dt, want.Dt}, {n.MinLag, want.MinLag}, {n.MaxLag, want.MaxLag},
 		{n.MaxDelay, want.MaxDelay}, {n.Gain, want.Gain}, {n.Wind, want.Wind}} {
 		if math.Abs(x[0]-x[1]) > 1e-12 {

@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd"
@@ -32,8 +33,8 @@ const trainNode = "train"
 // trainConfig is all of a policy's training.
 type trainConfig struct {
 	task.Objective
-	Nominal train.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
-	train.Config
+	Nominal quadtrain.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
+	quadtrain.Config
 }
 
 type trainCommand struct {
@@ -153,8 +154,8 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 		wide := cfg.Nominal
 		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
 		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: cfg.Nominal.Dt}
-		return &trainer{world: &train.NominalWorld[float32]{Nominal: cfg.Nominal},
-			trials: &train.NominalWorld[float32]{Nominal: wide},
+		return &trainer{world: quadtrain.NominalWorld[float32](cfg.Nominal),
+			trials: quadtrain.NominalWorld[float32](wide),
 			dt:     cfg.Nominal.Dt, bundle: b}, nil
 	}
 	b, err := bundle.Read(t.Bundle)
@@ -165,8 +166,8 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &trainer{world: &train.Learned[float32]{Model: m, Dt: q.Dt, Through: cfg.Through, Wind: cfg.Wind},
-		trials: &train.Learned[float32]{Model: m, Dt: q.Dt}, dt: q.Dt, bundle: b}
+	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.Through, cfg.Wind),
+		trials: quadtrain.Learned(m, q.Dt, false, 0), dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)
@@ -250,13 +251,13 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	if err := dist.Agree(g, err); err != nil {
 		return nil, err
 	}
-	trials := train.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
+	trials := quadtrain.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
 	trials.Sample = train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()
-	r, err := train.Run(c.ctx, p.cfg.Config, p.world, p.dt,
-		train.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
+	r, err := quadtrain.Run(c.ctx, p.cfg.Config, p.world, p.dt,
+		quadtrain.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
 			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining(began), Ranks: g,
 			Key: p.key})
 	b.done()
@@ -278,7 +279,7 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 }
 
 // write puts the policy into its bundle, and draws the training's curves if asked to.
-func (t *trainCommand) write(p *prepared, r *train.Result) (*trainResult, error) {
+func (t *trainCommand) write(p *prepared, r *quadtrain.Result) (*trainResult, error) {
 	s := p.trainer
 	out := &trainResult{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost,
 		Epochs: len(r.Curve.Figures), Seconds: r.Seconds,

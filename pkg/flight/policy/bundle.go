@@ -2,17 +2,12 @@ package policy
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/nets"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
-
-// section is the policy's place in a bundle's configuration; its tensors' names
-// begin so too.
-const section = "policy"
 
 // config rebuilds a policy.
 type config struct {
@@ -22,36 +17,19 @@ type config struct {
 	Net         nets.PolicyConfig `json:"net"`
 }
 
-// normalisers of the observation.
-var normalisers = []string{"normaliser.policy.mean", "normaliser.policy.scale"}
-
 // In reports whether a bundle has a policy.
-func In(b *bundle.Bundle) bool { return b.HasSection(section) }
+func In(b *bundle.Bundle) bool { return vnd.HasActor(b) }
 
 // Put puts the policy of a task into a bundle, in place of the one there.
 func Put(b *bundle.Bundle, p *Policy[float32], task string) error {
-	b.Tensors = slices.DeleteFunc(slices.Clone(b.Tensors), func(t bundle.Tensor) bool {
-		return strings.HasPrefix(t.Name, section+".") || slices.Contains(normalisers, t.Name)
-	})
-	b.Normalisers = slices.DeleteFunc(slices.Clone(b.Normalisers),
-		func(n string) bool { return slices.Contains(normalisers, n) })
-	for _, t := range p.Net.Tensors() {
-		b.Tensors = append(b.Tensors, bundle.Tensor{Name: t.Name, Shape: t.Shape,
-			Data: p.Net.Params[t.Offset:][:t.Size()]})
-	}
-	for i, data := range [][]float32{p.Norm.Mean, p.Norm.Scale} {
-		b.Tensors = append(b.Tensors, bundle.Tensor{Name: normalisers[i], Shape: []int{len(data)}, Data: data})
-		b.Normalisers = append(b.Normalisers, normalisers[i])
-	}
-	b.Task = task
-	return b.SetSection(section, config{p.Observation, p.Limits, p.Latent, p.Net.PolicyConfig})
+	return vnd.PutActor(b, &p.Actor, config{p.Observation, p.Limits, p.Latent, p.Net.PolicyConfig}, task)
 }
 
 // FromBundle unpacks the policy of a bundle. It refuses, in words, what does not
 // fit together.
 func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 	var c config
-	if err := b.Section(section, &c); err != nil {
+	if err := b.Section(vnd.PolicySection, &c); err != nil {
 		return nil, err
 	}
 	if o := c.Observation; o.Looks < 1 || o.Looks > 50 || !(o.Ahead >= 0 && o.Ahead <= 5) || o.Past < 1 || o.Past > 50 {
@@ -70,19 +48,8 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 			"and %d",
 			b.ID, c.Net.Inputs, c.Net.Actions, p.Net.Inputs, p.Net.Actions)
 	}
-	for _, t := range p.Net.Tensors() {
-		data, err := b.Tensor(t.Name, t.Shape...)
-		if err != nil {
-			return nil, err
-		}
-		copy(p.Net.Params[t.Offset:], data)
-	}
-	for i, to := range [][]float32{p.Norm.Mean, p.Norm.Scale} {
-		data, err := b.Tensor(normalisers[i], len(to))
-		if err != nil {
-			return nil, err
-		}
-		copy(to, data)
+	if err := vnd.LoadActor(b, &p.Actor); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

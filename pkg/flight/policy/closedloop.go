@@ -40,19 +40,6 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	return l, nil
 }
 
-// UsesLatent reports whether the policy has a latent among its inputs that makes a
-// difference: one trained without a model only has inputs for it.
-func (p *Policy[F]) UsesLatent() bool {
-	first := p.Net.Tensors()[0]
-	weights := p.Net.Params[first.Offset:][:first.Size()]
-	for _, w := range weights[p.Observation.Size()*p.Net.Hidden[0]:] {
-		if w != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // ClosedLoopRunner runs a bundle in a loop without nodes as the nodes do: its policy, under
 // the latent that its encoder makes of what was flown before this tick. It is a
 // quad.Controller for one goroutine, ticking once per Δt of the bundle.

@@ -4,18 +4,16 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
-	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
 // Policy is a policy with all that it needs to fly. It is not changed by flying
 // and may be shared.
 type Policy[F kernel.Float] struct {
+	vnd.Actor[F]
 	Observation Observation
 	Limits      quad.Limits
-	Latent      int // Z; the last channels of the input
-	Norm        vnd.Norm[F]
-	Net         *nets.Policy[F]
 	Pinhole     *Pinhole[F] // nil where it sees positions
 }
 
@@ -34,41 +32,28 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 			return nil, err
 		}
 	}
-	net, err := nets.NewPolicy[F](nets.PolicyConfig{Inputs: o.Size() + latent, Actions: nU, Hidden: hidden})
+	middle, half := make([]F, nU), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
+	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
+	actor, err := vnd.NewActor(o.Size(), latent, middle, half, hidden)
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy[F]{Observation: o, Limits: l, Latent: latent, Net: net, Pinhole: eye}
-	p.Norm.Mean, p.Norm.Scale = make([]F, net.Inputs), make([]F, net.Inputs)
-	for i := range p.Norm.Scale {
-		p.Norm.Scale[i] = 1
-	}
-	return p, nil
-}
-
-// Scale returns middle and half range of the commands: a = middle + half·u.
-func (p *Policy[F]) Scale() (middle, half [nU]F) {
-	l := &p.Limits
-	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
-	half[1], half[2], half[3] = F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)
-	return middle, half
+	return &Policy[F]{Actor: *actor, Observation: o, Limits: l, Pinhole: eye}, nil
 }
 
 // Action is the command in units of the limits.
 func (p *Policy[F]) Action(c quad.Command) (u [nU]F) {
-	middle, half := p.Scale()
-	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
-		u[j] = min(max((F(x)-middle[j])/half[j], -1), 1)
-	}
+	var a [nU]F
+	quadrotor.Action(&c, a[:])
+	p.Units(a[:], u[:])
 	return u
 }
 
 // Command is the inverse of Action.
 func (p *Policy[F]) Command(u [nU]F) quad.Command {
-	middle, half := p.Scale()
 	var c [nU]float64
 	for j := range c {
-		c[j] = float64(middle[j]) + float64(half[j])*float64(u[j])
+		c[j] = float64(p.Middle[j]) + float64(p.Half[j])*float64(u[j])
 	}
 	return quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}}
 }

@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -312,11 +313,11 @@ func TestBundle(t *testing.T) {
 
 func set(b *bundle.Bundle, f func(*config)) {
 	var c config
-	if err := b.Section(section, &c); err != nil {
+	if err := b.Section(vnd.PolicySection, &c); err != nil {
 		panic(err)
 	}
 	f(&c)
-	if err := b.SetSection(section, c); err != nil {
+	if err := b.SetSection(vnd.PolicySection, c); err != nil {
 		panic(err)
 	}
 }

@@ -167,7 +167,7 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 
 // OverrideLastCommand has c taken for what the last tick commanded: by who knows what was flown.
 func (f *Runner) OverrideLastCommand(c quad.Command) {
-	middle, half := f.policy.Scale()
+	middle, half := f.policy.Middle, f.policy.Half
 	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
 		u := float32((x - float64(middle[j])) / float64(half[j])) // to the bit, as Command makes it
 		f.actionSum[j] += float64(u) - float64(f.u[j])

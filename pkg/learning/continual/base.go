@@ -9,22 +9,23 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
 
 // Base configures the first policy, where there is none: it is trained in the nominal simulator.
 type Base struct {
-	Nominal train.Nominal `param:"nominal" doc:"simulator of the base policy; its dt is that of all learning"`
-	Train   train.Config  `param:"base" doc:"training of the base policy"`
+	Nominal quadtrain.Nominal `param:"nominal" doc:"simulator of the base policy; its dt is that of all learning"`
+	Train   quadtrain.Config  `param:"base" doc:"training of the base policy"`
 }
 
 // Make trains a policy for tasks, whose names go into its bundle.
 func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64, maker string,
 	progress func(train.Progress)) (*bundle.Bundle, error) {
-	w := &train.NominalWorld[float32]{Nominal: b.Nominal}
-	r, err := train.Run(ctx, b.Train, w, b.Nominal.Dt, train.Options{Seed: seed, Tasks: tasks, Limits: l,
-		Fly: train.NewTrials(w, tasks, b.Nominal.Dt, seed).Fly, Progress: progress})
+	w := quadtrain.NominalWorld[float32](b.Nominal)
+	r, err := quadtrain.Run(ctx, b.Train, w, b.Nominal.Dt, quadtrain.Options{Seed: seed, Tasks: tasks, Limits: l,
+		Fly: quadtrain.NewTrials(w, tasks, b.Nominal.Dt, seed).Fly, Progress: progress})
 	if err != nil {
 		return nil, err
 	}

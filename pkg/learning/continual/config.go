@@ -3,17 +3,17 @@ package continual
 import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/gate"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 )
 
 // Config of the continual loop.
 type Config struct {
-	Fit      Fit          `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=20 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
-	Policy   train.Config `param:"policy" doc:"the policy's improvement in the model"`
-	FineTune FineTune     `param:"fine_tune" was:"policy_again" doc:"budget where the policy was improved in a model before"`
-	Gate     gate.Config  `param:"gate" doc:"what a candidate must show"`
-	Stride   int          `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
-	Least    float64      `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=20 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
+	Policy   quadtrain.Config `param:"policy" doc:"the policy's improvement in the model"`
+	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget where the policy was improved in a model before"`
+	Gate     gate.Config      `param:"gate" doc:"what a candidate must show"`
+	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
+	Least    float64          `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
 }
 
 // Fit configures the fits of all rounds. The first is a cold start. Where the wind turns within a rollout its window
@@ -41,7 +41,7 @@ type FineTune struct {
 }
 
 // training is the configuration of a policy's training. fineTune is set where it was improved in a model before.
-func (c *Config) training(fineTune bool) train.Config {
+func (c *Config) training(fineTune bool) quadtrain.Config {
 	t := c.Policy
 	if fineTune {
 		t.Epochs, t.Rate, t.Through = c.FineTune.Epochs, c.FineTune.Rate, c.FineTune.Through

@@ -13,7 +13,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
@@ -110,10 +110,10 @@ func limits() (l quad.Limits) {
 // base is a policy of the nominal simulator.
 func base(t testing.TB) *bundle.Bundle {
 	t.Helper()
-	w := &train.NominalWorld[float32]{}
-	param.Default(&w.Nominal)
-	r, err := train.Run(context.Background(), small().Policy, w, dt,
-		train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
+	var n quadtrain.Nominal
+	param.Default(&n)
+	r, err := quadtrain.Run(context.Background(), small().Policy, quadtrain.NominalWorld[float32](n), dt,
+		quadtrain.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
 	}

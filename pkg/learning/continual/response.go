@@ -5,13 +5,13 @@ import (
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/preflight"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 )
 
 // Respond has the nominal quadrotors respond about as an airframe was found to, where the configuration does not say
 // how they do.
-func Respond(n *train.Nominal, r *preflight.Response) {
-	var said train.Nominal
+func Respond(n *quadtrain.Nominal, r *preflight.Response) {
+	var said quadtrain.Nominal
 	param.Default(&said)
 	if *n != said || !r.Known() {
 		return

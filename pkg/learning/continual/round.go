@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -72,11 +73,10 @@ func (r *round) improve() error {
 		return err
 	}
 	opt, cfg := &r.l.opt, r.l.cfg.training(from.UsesLatent())
-	model := &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt}
-	trials := train.NewTrials(model, opt.Tasks, r.current.Dt, r.seed())
-	trials.Sample = train.Sampler(cfg.Bank, r.out.Bank, r.fitted.Model.Net.Latent)
-	res, err := train.Run(r.ctx, cfg, &train.Learned[float32]{Model: r.fitted.Model, Dt: r.current.Dt,
-		Through: cfg.Through, Wind: cfg.Wind}, r.current.Dt, train.Options{
+	m, dt := r.fitted.Model, r.current.Dt
+	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0), opt.Tasks, dt, r.seed())
+	trials.Sample = train.Sampler(cfg.Bank, r.out.Bank, m.Net.Latent)
+	res, err := quadtrain.Run(r.ctx, cfg, quadtrain.Learned(m, dt, cfg.Through, cfg.Wind), dt, quadtrain.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *round) improve() error {
 }
 
 // pack makes the candidate's bundle.
-func (r *round) pack(res *train.Result) error {
+func (r *round) pack(res *quadtrain.Result) error {
 	b, err := vnd.Bundle(r.fitted.Model, r.fitted.Robot, r.l.cfg.fitting(true), r.fitted.Metrics)
 	if err != nil {
 		return err

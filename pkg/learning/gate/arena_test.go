@@ -16,7 +16,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
@@ -90,18 +90,20 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 
 func trained(t *testing.T, tasks []*task.Task, l quad.Limits) *bundle.Bundle {
 	t.Helper()
-	var c train.Config
+	var c quadtrain.Config
 	param.Default(&c)
 	c.Latent = 0
-	w := &train.NominalWorld[float32]{}
-	param.Default(&w.Nominal)
-	trials := &train.Trials{World: w, Tasks: tasks, Dt: w.Nominal.Dt, Flights: 8, Steps: 200, Seed: 1}
-	r, err := train.Run(context.Background(), c, w, w.Nominal.Dt,
-		train.Options{Seed: 1, Tasks: tasks, Limits: l, Fly: trials.Fly})
+	var n quadtrain.Nominal
+	param.Default(&n)
+	w := quadtrain.NominalWorld[float32](n)
+	trials := quadtrain.NewTrials(w, tasks, n.Dt, 1)
+	trials.Flights = 8
+	r, err := quadtrain.Run(context.Background(), c, w, n.Dt,
+		quadtrain.Options{Seed: 1, Tasks: tasks, Limits: l, Fly: trials.Fly})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: w.Nominal.Dt}
+	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: n.Dt}
 	if err := policy.Put(b, r.Policy, "hover,track"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -129,13 +129,13 @@ var taught = sync.OnceValue(func() *trained {
 	param.Default(&spread)
 	k := must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), spread, nil))
 	s := &trained{tasks: []*task.Task{k}}
-	var tc train.Config
+	var tc quadtrain.Config
 	param.Default(&tc)
 	tc.Hidden, tc.Envs, tc.Horizon, tc.Epochs, tc.Latent, tc.Flights = 32, 64, 50, 70, 2, 0
-	nominal := &train.NominalWorld[float32]{}
-	param.Default(&nominal.Nominal)
-	options := train.Options{Seed: 1, Tasks: s.tasks, Limits: *limits()}
-	base := must(train.Run(context.Background(), tc, nominal, dt, options)).Policy
+	var nominal quadtrain.Nominal
+	param.Default(&nominal)
+	options := quadtrain.Options{Seed: 1, Tasks: s.tasks, Limits: *limits()}
+	base := must(quadtrain.Run(context.Background(), tc, quadtrain.NominalWorld[float32](nominal), dt, options)).Policy
 
 	flights := s.record(base)
 	var vc fit.Config
@@ -151,7 +151,7 @@ var taught = sync.OnceValue(func() *trained {
 	s.bank = vnd.Latents(fitted.Model, quadfit.Robot(fitted), s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.Bank = 0.7
-	fineTuned := must(train.Run(context.Background(), tc, &train.Learned[float32]{Model: fitted.Model}, dt,
+	fineTuned := must(quadtrain.Run(context.Background(), tc, quadtrain.Learned(fitted.Model, dt, false, 0), dt,
 		options)).Policy
 	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, fineTuned)
 	return s

@@ -32,15 +32,15 @@ type checkpoint struct {
 // keyOf names the training that a checkpoint belongs to, and that all ranks have to
 // do: what decides it and is known here, and the caller's name for the rest.
 func (t *trainer) keyOf(dt float64) string {
-	c := *t.cfg
+	c := struct {
+		Observation any `json:",omitempty"`
+		Config
+	}{t.opt.Observation, *t.cfg}
 	c.Workers = 0              // does not decide the result
 	conf, _ := json.Marshal(c) // plain numbers: cannot fail
 	h := sha256.New()
-	fmt.Fprintf(h, "%s|%d|%g|%s|%v|%v", conf, t.opt.Seed, dt, kernel.Name(), t.policy.Net.Params, t.opt.Bank)
-	fmt.Fprintf(h, "|%v|%+v|%+v|%q", t.policy.Norm, t.policy.Observation, t.policy.Limits, t.opt.Key)
-	for _, k := range t.opt.Tasks {
-		fmt.Fprintf(h, "|%s %+v", k.Name, k.Cost)
-	}
+	fmt.Fprintf(h, "%s|%d|%g|%s|%v|%v", conf, t.opt.Seed, dt, kernel.Name(), t.actor.Net.Params, t.opt.Bank)
+	fmt.Fprintf(h, "|%v|%s", t.actor.Norm, t.opt.Key)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -49,7 +49,7 @@ func (t *trainer) save() error {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return nil
 	}
-	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.policy.Net.Params, t.adam.M, t.adam.V,
+	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.actor.Net.Params, t.adam.M, t.adam.V,
 		t.adam.Steps})
 }
 
@@ -64,7 +64,7 @@ func (t *trainer) load() (c checkpoint, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
-	n := len(t.policy.Net.Params)
+	n := len(t.actor.Net.Params)
 	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n ||
 		len(c.State.Best) != 0 && len(c.State.Best) != n) {
 		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start",
@@ -82,7 +82,7 @@ func (t *trainer) resume() error {
 	if c, err = dist.First(t.opt.Ranks, c, err); err != nil || c.Key == "" {
 		return err
 	}
-	copy(t.policy.Net.Params, c.Params)
+	copy(t.actor.Net.Params, c.Params)
 	t.refresh()
 	t.adam.M, t.adam.V, t.adam.Steps, t.state = c.M, c.V, c.Steps, c.State
 	return nil

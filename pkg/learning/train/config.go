@@ -3,15 +3,12 @@ package train
 import (
 	"errors"
 	"fmt"
-
-	"vnd/pkg/flight/policy"
 )
 
 // Config of a policy's training.
 type Config struct {
-	Observation policy.Observation `param:"observation" doc:"what the policy sees"`
-	Hidden      int                `param:"hidden" default:"128" min:"1" max:"1024" doc:"units of each hidden layer"`
-	Layers      int                `param:"layers" default:"2" min:"1" max:"8" doc:"hidden layers"`
+	Hidden int `param:"hidden" default:"128" min:"1" max:"1024" doc:"units of each hidden layer"`
+	Layers int `param:"layers" default:"2" min:"1" max:"8" doc:"hidden layers"`
 
 	Pretrain Pretrain `param:"pretrain" doc:"before the training of a policy that sees features"`
 
@@ -46,7 +43,8 @@ func (c *Config) check(latent, bank int) error {
 	return nil
 }
 
-func (c *Config) hidden() []int {
+// Widths are those of the hidden layers.
+func (c *Config) Widths() []int {
 	h := make([]int, c.Layers)
 	for i := range h {
 		h[i] = c.Hidden

@@ -9,13 +9,14 @@ import (
 	"vnd/pkg/nn/kernel"
 )
 
-// afterOneEpoch is a trainer in the nominal world that has taken one step.
+// afterOneEpoch is a trainer in the prior that has taken one step.
 func afterOneEpoch(t *testing.T, change func(*Config)) *trainer {
 	t.Helper()
 	c := small(t)
 	change(&c)
-	opt := Options{Seed: 5, Tasks: tasks(circle), Limits: limits(), Ranks: dist.Solo{}}
-	tr, err := newTrainer(&c, nominal(), 0.02, &opt)
+	k := holding[float32](4)
+	opt := Options{Seed: 5, Task: k, Actor: untrained[float32](t, k, 0, 32, 32), New: true, Ranks: dist.Solo{}}
+	tr, err := newTrainer(&c, prior[float32](), nominal.Dt, &opt)
 	if err != nil {
 		t.Fatal(err)
 	}

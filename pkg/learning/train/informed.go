@@ -3,33 +3,26 @@ package train
 import (
 	"math/rand/v2"
 
-	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
 )
 
-// Informed is another world under a constant wind that the policy is told instead of a latent: the world of an oracle
-// (paper, "GT-Dist"). A latent of the other world's own stays at the prior mean. An oracle wants a world that knows all
-// but the wind, such as a residual fitted to flights in calm: in the full simulator, hovering in 3 m/s², one of the
-// nominal world erred by 0.020 m and, improved in such a residual, by 0.008 m.
+// Informed is another world under a constant disturbance that the policy is told instead of a latent: the world of an
+// oracle (paper, "GT-Dist"). A latent of the other world's own stays at the prior mean. An oracle wants a world that
+// knows all but the disturbance, such as a residual fitted to flights in calm: in the full simulator, hovering in
+// 3 m/s², one of the nominal world erred by 0.020 m and, improved in such a residual, by 0.008 m.
 type Informed[F kernel.Float] struct {
 	World World[F]
-	Dt    float64 // s
-	// Spread is the unit of the policy's input, m/s²: under z ~ N(0, I) the standard deviation of the wind on each
-	// axis.
-	Spread float64
-}
-
-// TrueWind is what a policy of Informed sees in place of a latent under a wind, an acceleration in the world, m/s².
-func TrueWind[F kernel.Float](wind so3.Vec3, spread float64) [3]F {
-	return [3]F{F(wind.X / spread), F(wind.Y / spread), F(wind.Z / spread)}
+	Size  int // of what the policy is told; under z ~ N(0, I) it is drawn as a latent is
+	// Push writes what the disturbance of z[Size] adds to a state in a step, m[M].
+	Push func(z, m []F)
 }
 
 // System implements World.
 func (w *Informed[F]) System() robot.System[F] { return w.World.System() }
 
 // Latent implements World.
-func (w *Informed[F]) Latent() int { return 3 }
+func (w *Informed[F]) Latent() int { return w.Size }
 
 func (w *Informed[F]) reduced() World[F] {
 	r := *w
@@ -47,7 +40,7 @@ type informedTile[F kernel.Float] struct {
 	informed      *Informed[F]
 	inner         worldTile[F]
 	steps         transitions[F]
-	first, second push[F] // before and after the wind changes
+	first, second push[F] // before and after the disturbance changes
 	at            int
 }
 
@@ -65,8 +58,7 @@ func (t *informedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transiti
 func (t *informedTile[F]) set(p *push[F], B int, z []F) {
 	p.begin(B)
 	for b := range B {
-		p.set(b, so3.Vec3{X: float64(z[3*b]), Y: float64(z[3*b+1]), Z: float64(z[3*b+2])}.Scale(t.informed.Spread),
-			t.informed.Dt)
+		t.informed.Push(z[t.informed.Size*b:][:t.informed.Size], p.of(b))
 	}
 }
 
@@ -80,5 +72,5 @@ func (t *informedTile[F]) Step(h int, s, a, next []F) {
 	}
 }
 
-// Backward implements transitions: the wind is a constant.
+// Backward implements transitions: the disturbance is a constant.
 func (t *informedTile[F]) Backward(h int, dnext, ds, da []F) { t.steps.Backward(h, dnext, ds, da) }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"vnd/pkg/flight/policy"
 	"vnd/pkg/nn/layers"
+	"vnd/pkg/robot"
+	"vnd/pkg/vnd"
 )
 
 // Pretrain is what may come before the training of a policy that sees features:
@@ -34,16 +35,15 @@ const beforeFirst = 1 << 30
 // pretrain teaches a new policy that sees features, once.
 func (t *trainer) pretrain(ctx context.Context) error {
 	n := t.cfg.Pretrain.Epochs
-	if t.state.Pretrained || t.opt.From != nil || t.policy.Pinhole == nil || n == 0 {
+	if t.state.Pretrained || !t.opt.New || t.opt.Teacher == nil || n == 0 {
 		return nil
 	}
-	teacher, err := t.teacher(ctx)
-	if err != nil {
+	if err := t.teach(ctx); err != nil {
 		return fmt.Errorf("teacher of the pretraining: %w", err)
 	}
 	var lessons []*tile[float32]
 	for range t.tiles {
-		lessons = append(lessons, t.tile(teacher))
+		lessons = append(lessons, t.tile(t.opt.Teacher.Actor, t.opt.Teacher.Task))
 	}
 	adam := layers.NewAdam[float32](len(t.grad))
 	adam.Clip = t.cfg.Clip
@@ -55,7 +55,7 @@ func (t *trainer) pretrain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		norm := adam.Update(t.policy.Net.Params, t.grad, layers.Schedule{Rate: t.cfg.Pretrain.Rate, Total: n}.At(k))
+		norm := adam.Update(t.actor.Net.Params, t.grad, layers.Schedule{Rate: t.cfg.Pretrain.Rate, Total: n}.At(k))
 		if norm-norm != 0 || loss-loss != 0 {
 			return &Diverged{"the pretraining's error", k + 1, t.cfg.Pretrain.Rate}
 		}
@@ -69,10 +69,17 @@ func (t *trainer) pretrain(ctx context.Context) error {
 	return nil
 }
 
-// teacher trains a policy that sees positions in place of features.
-func (t *trainer) teacher(ctx context.Context) (*policy.Policy[float32], error) {
+// Teacher is a policy that sees more than the one to train.
+type Teacher struct {
+	Actor *vnd.Actor[float32] // untrained
+	Task  robot.Task[float32] // of the same episodes
+}
+
+// teach trains the teacher.
+func (t *trainer) teach(ctx context.Context) error {
 	cfg, opt := *t.cfg, *t.opt
-	cfg.Observation.Camera, cfg.Epochs = policy.Camera{}, t.cfg.Pretrain.Teacher
+	cfg.Epochs = t.cfg.Pretrain.Teacher
+	opt.Actor, opt.Task, opt.Teacher = t.opt.Teacher.Actor, t.opt.Teacher.Task, nil
 	opt.Fly, opt.Checkpoint = nil, ""
 	if t.opt.Progress != nil {
 		opt.Progress = func(p Progress) {
@@ -80,11 +87,8 @@ func (t *trainer) teacher(ctx context.Context) (*policy.Policy[float32], error) 
 			t.opt.Progress(p)
 		}
 	}
-	r, err := Run(ctx, cfg, t.world, t.dt, opt)
-	if err != nil {
-		return nil, err
-	}
-	return r.Policy, nil
+	_, err := Run(ctx, cfg, t.world, t.dt, opt)
+	return err
 }
 
 // lesson leaves the gradient of one epoch of imitation in t.grad and returns half

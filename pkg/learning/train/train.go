@@ -2,8 +2,9 @@
 // rollouts through frozen dynamics, their discounted cost, and its gradient with
 // respect to the policy (paper, "Policy Learning and Deployment").
 //
-// Shapes: B batch, H horizon, S state, A action, U action in units of the
-// limits, O observation, R and C reference rows, Z latent.
+// It knows a robot by its System and its Task alone, see package robot.
+//
+// Shapes: B batch, H horizon, S state, A action, O observation, K past actions, Z latent.
 package train
 
 import (
@@ -18,11 +19,10 @@ import (
 	"time"
 
 	"vnd/pkg/core/dist"
-	"vnd/pkg/core/quad"
-	"vnd/pkg/flight/policy"
-	"vnd/pkg/learning/task"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/layers"
+	"vnd/pkg/robot"
+	"vnd/pkg/vnd"
 )
 
 // tileRows is how many of all environments a worker rolls out side by side: the
@@ -50,21 +50,23 @@ type Progress struct {
 
 // Options are the seed, the start, and what is handed in.
 type Options struct {
-	Seed   uint64
-	Tasks  []*task.Task // each episode is of one of them, drawn evenly
-	Limits quad.Limits
-	From   *policy.Policy[float32] // to improve; nil begins anew
-	Bank   []float32               // [N][Z] latents of the buffer
+	Seed    uint64
+	Task    robot.Task[float32]
+	Actor   *vnd.Actor[float32] // whose parameters are trained where they are
+	New     bool                // the actor's weights are drawn first, and its normaliser is set to what it will see
+	Teacher *Teacher            // of a new policy, see Pretrain; nil: none
+	Bank    []float32           // [N][Z] latents of the buffer
 	// Fly scores a policy in flight, less is better; the best is kept. It may
 	// fly what the training does not know. nil keeps the last policy.
-	Fly        func(p *policy.Policy[float32]) (float64, error)
+	Fly        func(p *vnd.Actor[float32]) (float64, error)
 	Checkpoint string
 	Progress   func(Progress)
 	Now        func() time.Time // clock of the reported times; nil takes time.Now
 	// Key names what decides the training and cannot be told apart here: the world,
 	// where the tasks begin and lead, how Fly flies. Ranks with another one are
-	// refused, and so is a checkpoint.
-	Key string
+	// refused, and so is a checkpoint. Observation is part of it: the configuration of what the policy sees, if any.
+	Key         string
+	Observation any
 	// Ranks are the processes that share the environments among them; nil is this
 	// one alone. The result does not depend on it, and comes to all. Rank 0 keeps
 	// the checkpoint.
@@ -85,7 +87,6 @@ type Flown struct {
 
 // Result of a training.
 type Result struct {
-	Policy  *policy.Policy[float32]
 	Curve   Curve
 	Best    Flown // of the kept policy; without flights of the last epoch, NaN
 	Seconds float64
@@ -97,8 +98,8 @@ type trainer struct {
 	cfg    *Config
 	opt    *Options
 	world  World[float32]
-	policy *policy.Policy[float32]
-	rolled *policy.Policy[float32] // what the tiles roll out: policy, or the same parameters in bfloat16
+	actor  *vnd.Actor[float32]
+	rolled *vnd.Actor[float32] // what the tiles roll out: actor, or the same parameters in bfloat16
 	adam   *layers.Adam[float32]
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
@@ -143,10 +144,10 @@ func Run(ctx context.Context, cfg Config, w World[float32], dt float64, opt Opti
 	if err != nil && !errors.As(err, new(*Diverged)) {
 		return nil, err
 	}
-	r := &Result{Policy: t.policy, Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(),
+	r := &Result{Curve: t.state.Curve, Best: t.state.Score, Seconds: t.state.Elapsed.Seconds(),
 		Kernel: kernel.Name(), Workers: threads}
 	if t.state.Best != nil {
-		copy(t.policy.Net.Params, t.state.Best)
+		copy(t.actor.Net.Params, t.state.Best)
 		t.refresh()
 	}
 	return r, err
@@ -156,7 +157,8 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	t := &trainer{cfg: cfg, opt: opt, world: w, sample: Sampler(cfg.Bank, opt.Bank, w.Latent()), dt: dt}
+	t := &trainer{cfg: cfg, opt: opt, world: w, actor: opt.Actor, dt: dt,
+		sample: Sampler(cfg.Bank, opt.Bank, w.Latent())}
 	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
 		return t, err
 	}
@@ -164,7 +166,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		return t, err
 	}
 	t.reduce()
-	n := len(t.policy.Net.Params)
+	n := len(t.actor.Net.Params)
 	t.grad, t.adam = make([]float32, n), layers.NewAdam[float32](n)
 	t.adam.Clip = cfg.Clip
 	t.state.Score = Flown{Score: math.NaN()}
@@ -175,7 +177,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		t.parts = append(t.parts, t.all[part*n:][:n])
 	}
 	for range min(cmp.Or(cfg.Workers, kernel.Workers()), hi-lo) {
-		t.tiles = append(t.tiles, t.tile(t.rolled))
+		t.tiles = append(t.tiles, t.tile(t.rolled, t.opt.Task))
 	}
 	t.key = t.keyOf(dt)
 	return t, nil
@@ -183,62 +185,50 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 
 // reduce has policy and world rolled out in bfloat16, if that is asked for.
 func (t *trainer) reduce() {
-	t.rolled = t.policy
+	t.rolled = t.actor
 	if t.cfg.Reduced && kernel.Reduces() {
-		r := *t.policy
-		r.Net = t.policy.Net.Reduced()
+		r := *t.actor
+		r.Net = t.actor.Net.Reduced()
 		t.rolled, t.world = &r, t.world.reduced()
 	}
 }
 
 // refresh follows a change of the policy's parameters.
 func (t *trainer) refresh() {
-	t.policy.Net.Refresh()
-	if t.rolled != t.policy {
+	t.actor.Net.Refresh()
+	if t.rolled != t.actor {
 		t.rolled.Net.Refresh()
 	}
 }
 
-// tile makes space for a worker's episodes under a policy.
-func (t *trainer) tile(p *policy.Policy[float32]) *tile[float32] {
-	w := newTile(p, t.world, t.opt.Tasks, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
+// tile makes space for a worker's episodes of a task under a policy.
+func (t *trainer) tile(p *vnd.Actor[float32], k robot.Task[float32]) *tile[float32] {
+	w := newTile(p, t.world, k, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
 	w.randomisation = randomisation{t.cfg.Jitter, t.cfg.Change}
 	return w
 }
 
-// start makes the policy: the one to improve, or a new one with the statistics
-// of what it will see.
+// start readies the policy.
 func (t *trainer) start(dt float64) error {
-	if from := t.opt.From; from != nil {
-		p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
-		if err != nil {
-			return err
-		}
-		if z := t.world.Latent(); z > 0 && from.Latent != z {
-			return fmt.Errorf("the policy to improve sees a latent of %d, the model has one of %d", from.Latent, z)
-		}
-		copy(p.Net.Params, from.Net.Params)
-		copy(p.Norm.Mean, from.Norm.Mean)
-		copy(p.Norm.Scale, from.Norm.Scale)
-		t.policy = p
+	p, k, z := t.actor, t.opt.Task, t.world.Latent()
+	if d := t.world.System().Dims(); p.Size() != k.Size() || p.Net.Actions != d.Action {
+		return fmt.Errorf("a policy of %d inputs and %d actions, its task shows %d and its robot takes %d", p.Size(),
+			p.Net.Actions, k.Size(), d.Action)
+	}
+	if z > 0 && p.Latent != z {
+		return fmt.Errorf("the policy to improve sees a latent of %d, the model has one of %d", p.Latent, z)
+	}
+	if !t.opt.New {
 		return nil
 	}
-	latent := t.world.Latent()
-	if latent == 0 {
-		latent = t.cfg.Latent
+	const starts = 256
+	rng, held := t.rng(0, 0), make([]float32, p.Net.Actions)
+	p.Units(hold(t.world.System()), held)
+	p.Net.Init(rng, held)
+	if z == 0 {
+		p.Net.Ignore(p.Size(), p.Net.Inputs)
 	}
-	p, err := policy.New[float32](t.cfg.Observation, t.opt.Limits, latent, t.cfg.hidden())
-	if err != nil {
-		return err
-	}
-	rng := t.rng(0, 0)
-	hover := p.Hover()
-	p.Net.Init(rng, hover[:])
-	if t.world.Latent() == 0 {
-		p.Net.Ignore(p.Observation.Size(), p.Net.Inputs)
-	}
-	t.policy = p
-	newTile(p, t.world, t.opt.Tasks, dt, 256, 1).statistics(rng)
+	newTile(p, t.world, k, dt, starts, 1).statistics(k, starts, rng)
 	return nil
 }
 
@@ -308,7 +298,7 @@ func (t *trainer) epoch() error {
 	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
 	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)),
 		Total: t.cfg.Epochs}.At(t.state.Epoch)
-	norm := t.adam.Update(t.policy.Net.Params, t.grad, rate)
+	norm := t.adam.Update(t.actor.Net.Params, t.grad, rate)
 	if norm-norm != 0 || f.Cost-f.Cost != 0 {
 		return t.diverged(f, nonFinite, rate)
 	}
@@ -386,14 +376,14 @@ func (t *trainer) due() bool {
 
 // fly scores the policy in flight and keeps the best.
 func (t *trainer) fly() error {
-	score, err := t.opt.Fly(t.policy)
+	score, err := t.opt.Fly(t.actor)
 	if err != nil {
 		return err
 	}
 	f := Flown{t.state.Epoch, score}
 	t.state.Curve.Flown = append(t.state.Curve.Flown, f)
 	if t.state.Best == nil || score <= t.state.Score.Score {
-		t.state.Best, t.state.Score = slices.Clone(t.policy.Net.Params), f
+		t.state.Best, t.state.Score = slices.Clone(t.actor.Net.Params), f
 	}
 	return nil
 }
@@ -421,7 +411,8 @@ type Diverged struct {
 
 // Error implements error.
 func (d *Diverged) Error() string {
-	return fmt.Sprintf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: lower rate or horizon", d.What, d.Epoch, d.Rate)
+	return fmt.Sprintf("the training diverged: %s is not finite in epoch %d with a learning rate of %.3g: "+
+		"lower rate or horizon", d.What, d.Epoch, d.Rate)
 }
 
 // diverged is the error of a training whose numbers are no longer finite.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"vnd/pkg/flight/policy"
-	"vnd/pkg/learning/task"
+	"vnd/pkg/robot"
+	"vnd/pkg/vnd"
 )
 
 // Trials are flights in a world, always the same ones, that tell which of a
@@ -13,7 +13,7 @@ import (
 // policy shakes in another.
 type Trials struct {
 	World   World[float32]
-	Tasks   []*task.Task
+	Task    robot.Task[float32]
 	Dt      float64 // s
 	Flights int
 	Steps   int // of each
@@ -28,13 +28,13 @@ const (
 )
 
 // NewTrials returns the trial flights of a training, under the prior mean of the latent.
-func NewTrials(w World[float32], tasks []*task.Task, dt float64, seed uint64) *Trials {
-	return &Trials{World: w, Tasks: tasks, Dt: dt, Flights: TrialFlights, Steps: TrialSteps, Seed: seed}
+func NewTrials(w World[float32], k robot.Task[float32], dt float64, seed uint64) *Trials {
+	return &Trials{World: w, Task: k, Dt: dt, Flights: TrialFlights, Steps: TrialSteps, Seed: seed}
 }
 
-// Fly returns the mean position error, m; after a collision a flight counts with
+// Fly returns the mean distance from the reference; after a collision a flight counts with
 // its task's radius.
-func (t *Trials) Fly(p *policy.Policy[float32]) (float64, error) {
+func (t *Trials) Fly(p *vnd.Actor[float32]) (float64, error) {
 	sample := t.Sample
 	if sample == nil {
 		sample = func(rng *rand.Rand, z []float32) { clear(z) }
@@ -42,7 +42,7 @@ func (t *Trials) Fly(p *policy.Policy[float32]) (float64, error) {
 	var f Figures
 	for lo := 0; lo < t.Flights; lo += trialRows { // each with an actuator of its own
 		n := min(trialRows, t.Flights-lo)
-		tl := newTile(p, t.World, t.Tasks, t.Dt, n, t.Steps)
+		tl := newTile(p, t.World, t.Task, t.Dt, n, t.Steps)
 		tl.begin(n, t.Steps, rand.New(rand.NewPCG(t.Seed, uint64(lo))), sample)
 		part := tl.forward(epoch{H: t.Steps, gamma: 1})
 		f.Error += part.Error

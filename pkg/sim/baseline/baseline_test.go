@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 )
 
@@ -141,14 +142,14 @@ func trained(w train.World[float32], epochs int) *policy.Policy[float32] {
 	s := trainer()
 	c := s.Policy
 	c.Hidden, c.Epochs, c.Rate = 32, epochs, 0.005
-	return must(train.Run(context.Background(), c, w, dt,
-		train.Options{Seed: 1, Tasks: s.Tasks, Limits: limits()})).Policy
+	return must(quadtrain.Run(context.Background(), c, w, dt,
+		quadtrain.Options{Seed: 1, Tasks: s.Tasks, Limits: limits()})).Policy
 }
 
-func nominal() *train.NominalWorld[float32] {
-	w := &train.NominalWorld[float32]{}
-	param.Default(&w.Nominal)
-	return w
+func nominal() train.World[float32] {
+	var n quadtrain.Nominal
+	param.Default(&n)
+	return quadtrain.NominalWorld[float32](n)
 }
 
 var base = sync.OnceValue(func() *policy.Policy[float32] { return trained(nominal(), 80) })
@@ -246,7 +247,7 @@ func TestRefitThatFails(t *testing.T) {
 // TestOracle: told the wind, it stays; told of no wind, the same policy is blown aside.
 func TestOracle(t *testing.T) {
 	const spread = 2
-	p := trained(&train.Informed[float32]{World: nominal(), Dt: dt, Spread: spread}, 130)
+	p := trained(quadtrain.Informed(nominal(), dt, spread), 130)
 	o := must(NewOracle(p, spread, dt, point{}.At))
 	wind := so3.Vec3{X: 2, Y: -1.5}
 	informed := mean(fly(o, 400, always(wind))[200:])

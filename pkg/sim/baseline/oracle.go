@@ -6,10 +6,10 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
-	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 )
 
-// Oracle flies a policy of train.Informed, which is told the true wind.
+// Oracle flies a policy of quadtrain.Informed, which is told the true wind.
 type Oracle struct {
 	*policy.Runner
 	spread float64
@@ -18,7 +18,7 @@ type Oracle struct {
 // NewOracle makes one of a policy that was trained under winds of a spread (m/s²) at steps of dt seconds.
 func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t float64) quad.Reference) (*Oracle,
 	error) {
-	if want := new(train.Informed[float32]).Latent(); p.Latent != want {
+	if want := quadtrain.WindSize; p.Latent != want {
 		return nil, fmt.Errorf("the oracle's policy has room for %d numbers, the wind has %d", p.Latent, want)
 	}
 	return &Oracle{policy.NewRunner(p, dt, reference), spread}, nil
@@ -26,6 +26,6 @@ func NewOracle(p *policy.Policy[float32], spread, dt float64, reference func(t f
 
 // SetWind is told the wind of now, an acceleration in the world, m/s², for the commands that follow.
 func (o *Oracle) SetWind(wind so3.Vec3) {
-	z := train.TrueWind[float32](wind, o.spread)
+	z := quadtrain.TrueWind[float32](wind, o.spread)
 	o.SetLatent(z[:])
 }

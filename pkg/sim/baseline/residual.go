@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
 )
@@ -46,7 +47,7 @@ func Blind(p *policy.Policy[float32], size int) (*policy.Policy[float32], error)
 // it is the simple residual, to those under one wind the single condition, to the newest seconds the re-fit.
 type Trainer struct {
 	Fit    fit.Config
-	Policy train.Config
+	Policy quadtrain.Config
 	Tasks  []*task.Task
 	Dt     float64 // s
 	Seed   uint64
@@ -76,8 +77,8 @@ func (s *Trainer) Improve(ctx context.Context, segments []dataset.Segment, befor
 		return nil, nil, err
 	}
 	world := s.world(fitted)
-	r, err := train.Run(ctx, s.Policy, world, s.Dt,
-		train.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
+	r, err := quadtrain.Run(ctx, s.Policy, world, s.Dt,
+		quadtrain.Options{Seed: s.Seed, Tasks: s.Tasks, Limits: from.Limits, From: from, Fly: s.Trials(world).Fly})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,8 +86,8 @@ func (s *Trainer) Improve(ctx context.Context, segments []dataset.Segment, befor
 }
 
 // Trials are the flights in a world that choose the policy to keep, as those of a round are.
-func (s *Trainer) Trials(w train.World[float32]) *train.Trials {
-	return train.NewTrials(w, s.Tasks, s.Dt, s.Seed)
+func (s *Trainer) Trials(w train.World[float32]) *quadtrain.Trials {
+	return quadtrain.NewTrials(w, s.Tasks, s.Dt, s.Seed)
 }
 
 // World is the residual that is fitted to segments, to train in.
@@ -99,7 +100,7 @@ func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*train
 }
 
 func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
-	return &train.Learned[float32]{Model: fitted.Model, Dt: s.Dt, Through: s.Policy.Through}
+	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.Through, 0)
 }
 
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {

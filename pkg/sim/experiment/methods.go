@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
@@ -107,28 +108,29 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	if err != nil {
 		return Method{}, err
 	}
-	world := &train.Informed[float32]{World: inner, Dt: c.Nominal.Dt, Spread: 0.5}
+	spread := 0.5
 	for _, w := range winds {
-		world.Spread = max(world.Spread, w.Norm()/1.5)
+		spread = max(spread, w.Norm()/1.5)
 	}
+	world := quadtrain.Informed(inner, c.Nominal.Dt, spread)
 	from, err := baseline.Blind(base, world.Latent())
 	if err != nil {
 		return Method{}, err
 	}
 	var bank []float32
 	for _, w := range winds {
-		z := train.TrueWind[float32](w, world.Spread)
+		z := quadtrain.TrueWind[float32](w, spread)
 		bank = append(bank, z[:]...)
 	}
 	trials := s.Trials(world)
 	trials.Sample = train.Sampler(s.Policy.Bank, bank, world.Latent())
-	r, err := train.Run(ctx, s.Policy, world, c.Nominal.Dt,
-		train.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
+	r, err := quadtrain.Run(ctx, s.Policy, world, c.Nominal.Dt,
+		quadtrain.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {
 		return Method{}, err
 	}
 	return Method{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Task) (quad.Controller, error) {
-		o, err := baseline.NewOracle(r.Policy, world.Spread, c.Nominal.Dt, d.Path.At)
+		o, err := baseline.NewOracle(r.Policy, spread, c.Nominal.Dt, d.Path.At)
 		return informedOracle{o}, err
 	}}, nil
 }

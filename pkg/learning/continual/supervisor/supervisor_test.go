@@ -19,6 +19,7 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
@@ -72,10 +73,10 @@ var based struct {
 func base(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	based.Do(func() {
-		w := &train.NominalWorld[float32]{}
-		param.Default(&w.Nominal)
-		r, err := train.Run(context.Background(), tiny().Policy, w, dt,
-			train.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
+		var n quadtrain.Nominal
+		param.Default(&n)
+		r, err := quadtrain.Run(context.Background(), tiny().Policy, quadtrain.NominalWorld[float32](n), dt,
+			quadtrain.Options{Seed: 1, Tasks: tasks(t), Limits: limits()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
-package train
+package quadtrain
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -26,15 +27,10 @@ func BenchmarkEpoch(b *testing.B) {
 			}
 			c := small(b)
 			c.Hidden, c.Envs, c.Horizon = 256, 512, 125
-			opt := Options{Tasks: tasks(circle), Limits: limits()}
-			t, err := newTrainer(&c, &Learned[float32]{Model: m, Through: through}, 0.02, &opt)
-			if err != nil {
+			c.Epochs, c.Flights = b.N, 0
+			if _, err := Run(context.Background(), c, Learned(m, 0.02, through, 0), 0.02,
+				Options{Tasks: tasksAlong(circle), Limits: limits()}); err != nil {
 				b.Fatal(err)
-			}
-			for b.Loop() {
-				if err := t.epoch(); err != nil {
-					b.Fatal(err)
-				}
 			}
 			b.ReportMetric(float64(b.N*c.Envs*c.Horizon)/b.Elapsed().Seconds(), "transitions/s")
 		})

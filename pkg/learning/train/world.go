@@ -3,11 +3,8 @@ package train
 import (
 	"math/rand/v2"
 
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
-	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
@@ -43,13 +40,12 @@ type latents[F kernel.Float] struct {
 // Learned is a fitted model, for good: φ and ψ are frozen.
 type Learned[F kernel.Float] struct {
 	Model *vnd.Model[F]
-	Dt    float64 // s
 	// Through lets gradients flow through the residual; else it is a constant on
 	// the way back, and the mean of the ensemble.
 	Through bool
-	// Wind is the spread of a constant acceleration on each axis (m/s², standard
-	// deviation) that neither model nor policy is told: what is not known yet.
-	Wind float64
+	// Push draws what a constant disturbance that neither model nor policy is told adds to a state in a step, m[M];
+	// nil: none.
+	Push func(rng *rand.Rand, m []F)
 }
 
 func (w *Learned[F]) reduced() World[F] {
@@ -94,8 +90,9 @@ func (t *learnedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitio
 	t.rollouts[0].Begin(rng.IntN(t.members), B, t.at, z.first)
 	t.push.begin(B)
 	for b := range B {
-		t.push.set(b, so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(t.world.Wind),
-			t.world.Dt)
+		if t.world.Push != nil {
+			t.world.Push(rng, t.push.of(b))
+		}
 	}
 	return t
 }
@@ -115,13 +112,13 @@ func (t *learnedTile[F]) Step(h int, s, a, next []F) {
 	t.push.add(next)
 }
 
-// Backward implements transitions: the wind is a constant.
+// Backward implements transitions: the push is a constant.
 func (t *learnedTile[F]) Backward(h int, dnext, ds, da []F) {
 	r, k := t.of(h)
 	r.Backward(k, dnext, ds, da)
 }
 
-// push is what constant accelerations add to the states of a batch in a step.
+// push is what constant disturbances add to the states of a batch in a step.
 type push[F kernel.Float] struct {
 	B, M, S int
 	each    []F // [B][M]
@@ -133,9 +130,8 @@ func newPush[F kernel.Float](maxB int, d robot.Dims) push[F] {
 
 func (p *push[F]) begin(B int) { p.B = B }
 
-func (p *push[F]) set(b int, wind so3.Vec3, dt float64) {
-	quadrotor.Measured(&quad.State{P: wind.Scale(dt * dt / 2), V: wind.Scale(dt)}, p.each[b*p.M:])
-}
+// of returns the row of robot b.
+func (p *push[F]) of(b int) []F { return p.each[b*p.M:][:p.M] }
 
 func (p *push[F]) add(next []F) {
 	for b := range p.B {
@@ -146,87 +142,70 @@ func (p *push[F]) add(next []F) {
 	}
 }
 
-// Nominal is the physics prior alone, with an actuator drawn anew for each tile
-// and epoch: a policy over-trained on one lag shakes on another.
-type Nominal struct {
-	Dt       float64 `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"Δt of a step"`
-	MinLag   float64 `param:"min_lag" default:"0.01" min:"0" max:"0.3" unit:"s" doc:"least lag of thrust and rates"`
-	MaxLag   float64 `param:"max_lag" default:"0.06" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
-	MaxDelay float64 `param:"max_delay" default:"1.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
-	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
-	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`
+// Prior is a world without anything learned: the System alone, as each tile of an epoch draws it anew. A policy
+// over-trained on one lag shakes on another.
+type Prior[F kernel.Float] struct {
+	Nominal robot.System[F]
+	Draw    func(rng *rand.Rand) robot.System[F] // of the sizes of Nominal; nil: Nominal
+	// Push draws what a constant disturbance adds in a step, the tangent w[U] with its vectors in the world; nil: none.
+	Push func(rng *rand.Rand, w []F)
 }
-
-// draw returns some actuator of the range.
-func (n *Nominal) draw(rng *rand.Rand) quadrotor.Actuator {
-	lag := func() float64 { return n.MinLag + (max(n.MaxLag, n.MinLag)-n.MinLag)*rng.Float64() }
-	delay := n.MaxDelay * rng.Float64()
-	return quadrotor.Actuator{ThrustGain: max(0.1, 1+n.Gain*rng.NormFloat64()), RateGain: 1,
-		ThrustLag: lag(), RateLag: lag(), ThrustDelay: delay, RateDelay: delay}
-}
-
-// NominalWorld is Nominal in the arithmetic of F.
-type NominalWorld[F kernel.Float] struct{ Nominal Nominal }
 
 // System implements World.
-func (w *NominalWorld[F]) System() robot.System[F] {
-	return quadrotor.NewQuadrotor[F](w.Nominal.Dt, quadrotor.NominalActuator())
-}
+func (w *Prior[F]) System() robot.System[F] { return w.Nominal }
 
 // Latent implements World.
-func (w *NominalWorld[F]) Latent() int { return 0 }
+func (w *Prior[F]) Latent() int { return 0 }
 
-func (w *NominalWorld[F]) reduced() World[F] { return w }
+func (w *Prior[F]) reduced() World[F] { return w }
 
-func (w *NominalWorld[F]) tile(maxB, maxH int) worldTile[F] {
-	d := w.System().Dims()
-	t := &nominalTile[F]{nominal: &w.Nominal, wind: make([]F, maxB*d.Tangent), dd: make([]F, maxB*d.Tangent),
-		steps: make([]nominalStep[F], maxH)}
+func (w *Prior[F]) tile(maxB, maxH int) worldTile[F] {
+	n := maxB * w.Nominal.Dims().Tangent
+	t := &priorTile[F]{world: w, push: make([]F, n), dd: make([]F, n), steps: make([]priorStep[F], maxH)}
 	for h := range t.steps {
-		t.steps[h].d = make([]F, maxB*d.Tangent)
+		t.steps[h].d = make([]F, n)
 	}
 	return t
 }
 
-type nominalTile[F kernel.Float] struct {
-	nominal *Nominal
-	system  robot.System[F]
-	B, U    int
-	wind    []F // [B][U] its push per step, a vector of the world
-	dd      []F // [B][U]
-	steps   []nominalStep[F]
+type priorTile[F kernel.Float] struct {
+	world  *Prior[F]
+	system robot.System[F]
+	B, U   int
+	push   []F // [B][U] per step, its vectors in the world
+	dd     []F // [B][U]
+	steps  []priorStep[F]
 }
 
-type nominalStep[F kernel.Float] struct{ s, a, d []F }
+type priorStep[F kernel.Float] struct{ s, a, d []F }
 
-func (t *nominalTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
-	n := t.nominal
-	t.system = quadrotor.NewQuadrotor[F](n.Dt, n.draw(rng))
+func (t *priorTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
+	if t.system = t.world.Nominal; t.world.Draw != nil {
+		t.system = t.world.Draw(rng)
+	}
 	t.B, t.U = B, t.system.Dims().Tangent
 	for b := range B {
-		row := t.wind[b*t.U:][:t.U]
-		for j := range 3 {
-			push := n.Wind * n.Dt * rng.NormFloat64()
-			row[j], row[3+j], row[6+j] = F(push*n.Dt/2), F(push), 0
+		if t.world.Push != nil {
+			t.world.Push(rng, t.push[b*t.U:][:t.U])
 		}
 	}
 	return t
 }
 
 // Step implements transitions.
-func (t *nominalTile[F]) Step(h int, s, a, next []F) {
+func (t *priorTile[F]) Step(h int, s, a, next []F) {
 	st := &t.steps[h]
 	st.s, st.a = s, a
 	d := st.d[:t.B*t.U]
 	clear(d)
-	t.system.Carry(t.B, s, t.wind, d)
+	t.system.Carry(t.B, s, t.push, d)
 	t.system.Step(t.B, s, a, d, next)
 }
 
 // Backward implements transitions.
-func (t *nominalTile[F]) Backward(h int, dnext, ds, da []F) {
+func (t *priorTile[F]) Backward(h int, dnext, ds, da []F) {
 	st, dd := &t.steps[h], t.dd[:t.B*t.U]
 	clear(dd)
 	t.system.StepVJP(t.B, st.s, st.a, st.d, dnext, ds, da, dd)
-	t.system.CarryVJP(t.B, st.s, t.wind, dd, ds)
+	t.system.CarryVJP(t.B, st.s, t.push, dd, ds)
 }

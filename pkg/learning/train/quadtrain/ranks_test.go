@@ -1,4 +1,4 @@
-package train
+package quadtrain
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/dist/disttest"
+	"vnd/pkg/learning/train"
 )
 
 // together is a training, small but with several tiles, trial flights and all that comes before it.
@@ -22,8 +23,9 @@ func together(t *testing.T) (Config, Options) {
 	c.Envs, c.Epochs, c.Flights, c.Workers = 150, 6, 3, 1
 	c.Observation.Camera = camera()
 	c.Pretrain.Epochs, c.Pretrain.Teacher = 2, 2
-	k := tasks(circle)
-	trials := &Trials{World: nominal(), Tasks: k, Dt: 0.02, Flights: 4, Steps: 20, Seed: 1}
+	k := tasksAlong(circle)
+	trials := trials(nominal(), k, 4)
+	trials.Steps = 20
 	return c, Options{Seed: 5, Tasks: k, Limits: limits(), Fly: trials.Fly}
 }
 
@@ -75,7 +77,7 @@ func TestRanksEndTogether(t *testing.T) {
 		defer cancel()
 		opt := opt
 		opt.Ranks = g
-		opt.Progress = func(p Progress) {
+		opt.Progress = func(p train.Progress) {
 			if p.Phase == "" && p.Epoch > last {
 				t.Errorf("rank %d goes on to epoch %d", g.Rank(), p.Epoch)
 			}
@@ -110,24 +112,24 @@ func TestRanksFailTogether(t *testing.T) {
 	const other = "rank 1 does other work than rank 0"
 	for _, odd := range []struct {
 		want string
-		make func(c *Config, opt *Options, w *NominalWorld[float32])
+		make func(c *Config, opt *Options, n *Nominal)
 	}{
-		{"rank 1: envs, horizon", func(c *Config, _ *Options, _ *NominalWorld[float32]) { c.Envs = 0 }},
-		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Seed = 6 }},
-		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Key = "another world" }},
-		{other, func(_ *Config, opt *Options, _ *NominalWorld[float32]) { opt.Limits.MaxTiltRate++ }},
-		{"term position is not finite in epoch 1", func(_ *Config, _ *Options, w *NominalWorld[float32]) {
-			w.Nominal.Wind = math.NaN() // of its own tiles
+		{"rank 1: envs, horizon", func(c *Config, _ *Options, _ *Nominal) { c.Envs = 0 }},
+		{other, func(_ *Config, opt *Options, _ *Nominal) { opt.Seed = 6 }},
+		{other, func(_ *Config, opt *Options, _ *Nominal) { opt.Key = "another world" }},
+		{other, func(_ *Config, opt *Options, _ *Nominal) { opt.Limits.MaxTiltRate++ }},
+		{"term position is not finite in epoch 1", func(_ *Config, _ *Options, n *Nominal) {
+			n.Wind = math.NaN() // of its own tiles
 		}},
 	} {
 		errs := disttest.Run(2, func(g dist.Group) error {
 			c, opt := together(t)
 			c.Pretrain.Epochs, opt.Ranks = 0, g
-			w := nominal()
+			n := defaults()
 			if g.Rank() == 1 {
-				odd.make(&c, &opt, w)
+				odd.make(&c, &opt, &n)
 			}
-			_, err := Run(context.Background(), c, w, 0.02, opt)
+			_, err := Run(context.Background(), c, NominalWorld[float32](n), 0.02, opt)
 			return err
 		})
 		if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[0].Error(), odd.want) {

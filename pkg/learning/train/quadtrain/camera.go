@@ -1,4 +1,4 @@
-package train
+package quadtrain
 
 import (
 	"math/rand/v2"
@@ -20,8 +20,8 @@ type cameraModel[F kernel.Float] struct {
 	dseen  []F
 }
 
-func newCameraModel[F kernel.Float](p *policy.Policy[F], maxB, maxH int) *cameraModel[F] {
-	s := &cameraModel[F]{camera: &p.Observation.Camera, eye: p.Pinhole}
+func newCameraModel[F kernel.Float](c *policy.Camera, eye *policy.Pinhole[F], maxB, maxH int) *cameraModel[F] {
+	s := &cameraModel[F]{camera: c, eye: eye}
 	if s.eye == nil {
 		return s
 	}
@@ -38,12 +38,13 @@ func (s *cameraModel[F]) mark(b int, place quad.Reference) {
 	}
 }
 
-// begin draws the faults of B robots' frames.
+// begin draws the faults of B robots' frames, whose gradients begin at 0.
 func (s *cameraModel[F]) begin(B, H int, rng *rand.Rand) {
 	s.B = B
 	if s.eye == nil {
 		return
 	}
+	clear(s.dseen[:H*B*s.row])
 	faults := s.faults[:H*B*s.row]
 	for i := range faults {
 		switch {

@@ -1,0 +1,129 @@
+// Package quadtrain trains policies of a quadrotor: what package train wants of a robot and its tasks.
+package quadtrain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"vnd/pkg/core/dist"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/task"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+)
+
+// Config of a policy's training.
+type Config struct {
+	Observation policy.Observation `param:"observation" doc:"what the policy sees"`
+	train.Config
+}
+
+// Options are the seed, the start, and what is handed in.
+type Options struct {
+	Seed   uint64
+	Tasks  []*task.Task // each episode is of one of them, drawn evenly
+	Limits quad.Limits
+	From   *policy.Policy[float32] // to improve; nil begins anew
+	Bank   []float32               // [N][Z] latents of the buffer
+	// Fly scores a policy in flight, less is better; the best is kept. nil keeps the last policy.
+	Fly        func(p *policy.Policy[float32]) (float64, error)
+	Checkpoint string
+	Progress   func(train.Progress)
+	Now        func() time.Time // clock of the reported times; nil takes time.Now
+	Key        string           // names what decides the training and cannot be told apart here, see train.Options
+	Ranks      dist.Group       // processes that share the environments among them; nil is this one alone
+}
+
+// Result of a training.
+type Result struct {
+	Policy *policy.Policy[float32]
+	*train.Result
+}
+
+// Run trains a policy in a world of steps of dt seconds, see train.Run.
+func Run(ctx context.Context, cfg Config, w train.World[float32], dt float64, opt Options) (*Result, error) {
+	if opt.Ranks == nil {
+		opt.Ranks = dist.Solo{}
+	}
+	p, o, err := prepare(&cfg, w, &opt)
+	if err := dist.Agree(opt.Ranks, err); err != nil {
+		return nil, err
+	}
+	r, err := train.Run(ctx, cfg.Config, w, dt, o)
+	if r == nil {
+		return nil, err
+	}
+	return &Result{p, r}, err
+}
+
+// prepare makes the policy, and the options of its training.
+func prepare(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[float32], train.Options, error) {
+	o := train.Options{Seed: opt.Seed, Bank: opt.Bank, Checkpoint: opt.Checkpoint, Progress: opt.Progress, Now: opt.Now,
+		Ranks: opt.Ranks, New: opt.From == nil, Observation: cfg.Observation}
+	p, err := start(cfg, w, opt)
+	if err != nil {
+		return nil, o, err
+	}
+	o.Actor, o.Task = &p.Actor, tasksOf(opt.Tasks, p)
+	if opt.Fly != nil {
+		o.Fly = func(*vnd.Actor[float32]) (float64, error) { return opt.Fly(p) }
+	}
+	var key strings.Builder
+	fmt.Fprintf(&key, "%+v|%+v|%q", p.Observation, p.Limits, opt.Key)
+	for _, k := range opt.Tasks {
+		fmt.Fprintf(&key, "|%s %+v", k.Name, k.Cost)
+	}
+	o.Key = key.String()
+	if o.New && p.Pinhole != nil { // its teacher sees positions in place of features
+		see := p.Observation
+		see.Camera = policy.Camera{}
+		teacher, err := policy.New[float32](see, p.Limits, p.Latent, p.Net.Hidden)
+		if err != nil {
+			return nil, o, err
+		}
+		o.Teacher = &train.Teacher{Actor: &teacher.Actor, Task: tasksOf(opt.Tasks, teacher)}
+	}
+	return p, o, nil
+}
+
+// start returns a copy of the policy to improve, or an untrained one.
+func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[float32], error) {
+	from := opt.From
+	if from == nil {
+		latent := w.Latent()
+		if latent == 0 {
+			latent = cfg.Latent
+		}
+		return policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
+	}
+	p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	copy(p.Net.Params, from.Net.Params)
+	copy(p.Norm.Mean, from.Norm.Mean)
+	copy(p.Norm.Scale, from.Norm.Scale)
+	return p, nil
+}
+
+// Trials are trial flights of quadrotors, see train.Trials.
+type Trials struct {
+	train.Trials
+	Tasks []*task.Task
+}
+
+// NewTrials returns the trial flights of a training, under the prior mean of the latent.
+func NewTrials(w train.World[float32], tasks []*task.Task, dt float64, seed uint64) *Trials {
+	return &Trials{*train.NewTrials(w, nil, dt, seed), tasks}
+}
+
+// Fly returns the mean position error, m; after a collision a flight counts with
+// its task's radius.
+func (t *Trials) Fly(p *policy.Policy[float32]) (float64, error) {
+	of := t.Trials
+	of.Task = tasksOf(t.Tasks, p)
+	return of.Fly(&p.Actor)
+}
