@@ -131,6 +131,7 @@ type Run struct {
 type Fault struct {
 	Mocap  func(t float64, m *Sample) bool         // changes a sample; false loses it
 	Clock  func(t float64) float64                 // is added to the loop's clock, s
+	Stamps bool                                    // Clock is that of motion capture's stamps too
 	Latent func(t float64, z *control.Latent) bool // an encoder's latent after each tick; false: none came
 	Orders []Order
 }

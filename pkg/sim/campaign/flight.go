@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 )
 
@@ -114,6 +115,7 @@ func (f *flight) begin() (err error) {
 	if f.vehicle, err = closedloop.NewVehicleIn(f.World, f.Seed, f.Start, f.autopilot()); err != nil {
 		return err
 	}
+	f.vehicle.ExternalPoses() // with the same faults as the loop's
 	if f.loop, err = control.New(f.Config); err != nil {
 		return err
 	}
@@ -156,7 +158,12 @@ func ns(t float64) int64 { return epoch + int64(math.Round(t*1e9)) }
 func (f *flight) turn(alarm bool) error {
 	now, due := f.now(), false
 	for _, m := range f.arrived() {
-		s := control.Sample{Stamp: ns(m.Stamp), State: m.State, HasVelocity: f.Config.MeasuresVelocity()}
+		f.vehicle.Pose(sim.Sample{Stamp: m.Stamp, Arrival: m.Arrival, P: m.State.P, Q: m.State.Q})
+		stamp := m.Stamp
+		if f.Stamps {
+			stamp += f.Clock(m.Stamp - f.Onset)
+		}
+		s := control.Sample{Stamp: ns(stamp), State: m.State, HasVelocity: f.Config.MeasuresVelocity()}
 		f.loop.AddSample(&s)
 		due = f.pace.DueAtSample(s.Stamp, now) || due
 	}

@@ -247,6 +247,6 @@ func clockStep(r *Run) {
 	}
 	if r.rng.IntN(2) == 0 {
 		r.Label += ", stamps too"
-		r.Mocap = func(_ float64, m *Sample) bool { m.Stamp += by; return true }
+		r.Stamps = true
 	}
 }

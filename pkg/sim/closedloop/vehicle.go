@@ -38,19 +38,27 @@ var modes = [...]string{"waiting for a command", "offboard", "failsafe: descends
 func (m Mode) String() string { return modes[m] }
 
 // Vehicle is a simulated robot as it stands in a laboratory: the full quadrotor in a world, its autopilot with a
-// failsafe, and the motion capture around it. It is for one goroutine.
+// failsafe, and the motion capture around it. The autopilot sees its own sensors and the poses of motion capture, never
+// the truth. It is for one goroutine.
 type Vehicle struct {
 	world     sim.World
 	seed      uint64
 	start     quad.State
 	autopilot Autopilot
 
-	sim     *sim.Simulator
-	law     *guard.Law // of the autopilot, which knows its state
-	mode    Mode
-	command quad.Command
-	at      float64 // when that came, s
-	anchor  so3.Vec3
+	sim        *sim.Simulator
+	sensors    sim.Sensors
+	navigation navigation // the autopilot's state
+	law        *guard.Law // of the autopilot
+	mode       Mode
+	command    quad.Command
+	at         float64 // when that came, s
+	anchor     so3.Vec3
+	fails      float64 // when the failsafe's descent began, s
+	landed     bool    // as far as the autopilot can tell
+
+	external     bool // poses reach the autopilot by Pose alone
+	poses, taken []sim.Sample
 }
 
 // NewVehicle puts a robot into the world in a parameter file ("" is calm air), upright and at rest at a place: in the
@@ -88,8 +96,12 @@ func NewVehicleIn(w sim.World, seed uint64, place so3.Vec3, a Autopilot) (*Vehic
 // Reset begins anew, with the same randomness.
 func (v *Vehicle) Reset() {
 	v.sim.Reset(v.start, v.seed)
+	v.sensors.Reset(v.seed)
+	v.navigation.reset(v.start)
 	v.law.Reset()
-	v.mode, v.anchor = Waiting, v.start.P
+	v.mode, v.anchor, v.poses = Waiting, v.start.P, v.poses[:0]
+	s := v.sim.State()
+	v.landed = v.grounded(&s)
 }
 
 // Impose puts one of the world's conditions into force, for good.
@@ -112,7 +124,7 @@ func (v *Vehicle) TakeOff() error {
 	if !v.Grounded() || v.mode == Crashed {
 		return fmt.Errorf("take-off is refused: the vehicle is %s", v.Status())
 	}
-	v.mode, v.anchor, v.at = Climbing, v.sim.State().P, v.sim.Time()
+	v.mode, v.anchor, v.at, v.landed = Climbing, v.navigation.state.P, v.sim.Time(), false
 	v.law.Reset()
 	return nil
 }
@@ -120,7 +132,7 @@ func (v *Vehicle) TakeOff() error {
 // Hold has the autopilot hold the vehicle where it is.
 func (v *Vehicle) Hold() {
 	if v.mode != Crashed {
-		v.mode, v.anchor = Waiting, v.sim.State().P
+		v.mode, v.anchor = Waiting, v.navigation.state.P
 		v.law.Reset()
 	}
 }
@@ -129,25 +141,65 @@ func (v *Vehicle) Hold() {
 func (v *Vehicle) Advance(dt float64) {
 	const step = 0.005 // s, in which the autopilot flies by itself
 	for left := dt; left > 1e-9; left -= step {
-		v.sim.Step(v.obey(), min(left, step))
+		before, then, c := v.sim.State(), v.sim.Time(), v.obey()
+		v.sim.Step(c, min(left, step))
 		if v.sim.Crashed() {
 			v.mode = Crashed
+		}
+		if passed := v.sim.Time() - then; passed > 0 {
+			v.sense(&before, c.Thrust, passed)
 		}
 	}
 }
 
+// sense has the autopilot read its sensors after a step from a true state.
+func (v *Vehicle) sense(before *quad.State, thrust, dt float64) {
+	const baroInterval = 0.02 // s
+	now := v.sim.State()
+	turn, push := v.sensors.Inertial(before, &now, dt)
+	v.navigation.predict(turn, push, dt)
+	v.navigation.support(push, thrust, dt)
+	if h, due := v.sensors.Height(v.sim.Time(), now.P.Z); due {
+		v.navigation.height(h, baroInterval)
+	}
+	const enough = 0.5 // s of ground under the feet
+	switch {
+	case v.navigation.supported > enough:
+		v.landed = true
+	case thrust > 0.9*quad.Gravity:
+		v.landed = false
+	}
+	for _, s := range v.sim.Mocap() {
+		const most = 1024 // that nobody asks for
+		if len(v.poses) == most {
+			v.poses = append(v.poses[:0], v.poses[1:]...)
+		}
+		v.poses = append(v.poses, s)
+		if !v.external {
+			v.navigation.pose(&s)
+		}
+	}
+}
+
+// ExternalPoses has poses reach the autopilot by Pose alone, as where a companion computer relays them.
+func (v *Vehicle) ExternalPoses() { v.external = true }
+
+// Pose is one of motion capture that reaches the autopilot now.
+func (v *Vehicle) Pose(s sim.Sample) { v.navigation.pose(&s) }
+
 // obey is the command that the vehicle follows now.
 func (v *Vehicle) obey() quad.Command {
-	now, s := v.sim.Time(), v.sim.State()
-	if v.mode == Offboard && now-v.at > v.autopilot.Timeout {
-		v.mode, v.anchor = Failsafe, s.P
+	now, s := v.sim.Time(), v.navigation.state
+	stops := v.mode == Offboard && now-v.at > v.autopilot.Timeout
+	if lost := (v.mode == Waiting && !v.landed || v.mode == Climbing) && !v.navigation.located(); stops || lost {
+		v.mode, v.anchor, v.fails = Failsafe, s.P, now
 		v.law.Reset()
 	}
 	switch v.mode {
 	case Offboard:
 		return v.command
 	case Waiting:
-		if v.grounded(&s) {
+		if v.landed {
 			return quad.Command{}
 		}
 		return v.law.Track(now, &s, &quad.Reference{P: v.anchor})
@@ -170,17 +222,21 @@ func (v *Vehicle) climb(now float64, s *quad.State) quad.Command {
 	return v.law.Track(now, s, &r)
 }
 
-// descend is the failsafe's command, straight down until the vehicle stands.
+// descend is the failsafe's command, straight down until the vehicle stands. Without a position it is level: what the
+// robot drifts it cannot see.
 func (v *Vehicle) descend(now float64, s *quad.State) quad.Command {
 	const ahead = 0.5 // m: the ground is where the reference is that far below a vehicle that does not move
-	if v.grounded(s) && s.V.Norm() < 0.1 {
+	if v.landed {
 		v.mode = Disarmed
 		return quad.Command{}
 	}
-	began := v.at + v.autopilot.Timeout
-	z := math.Max(v.anchor.Z-v.autopilot.Descent*(now-began), s.P.Z-ahead)
+	z := math.Max(v.anchor.Z-v.autopilot.Descent*(now-v.fails), s.P.Z-ahead)
 	r := quad.Reference{P: so3.Vec3{X: v.anchor.X, Y: v.anchor.Y, Z: z}, V: so3.Vec3{Z: -v.autopilot.Descent},
 		Yaw: s.Q.Yaw()}
+	if !v.navigation.located() {
+		v.law.Reset() // whose integral would lean
+		r.P.X, r.P.Y, r.V.X, r.V.Y = s.P.X, s.P.Y, s.V.X, s.V.Y
+	}
 	return v.law.Track(now, s, &r)
 }
 
@@ -188,11 +244,8 @@ func (v *Vehicle) grounded(s *quad.State) bool {
 	return s.P.Z < v.world.Ground.Height+v.world.Ground.Feet+0.01
 }
 
-// Grounded reports whether its feet are on the ground.
-func (v *Vehicle) Grounded() bool {
-	s := v.sim.State()
-	return v.grounded(&s)
-}
+// Grounded reports whether the vehicle stands, as far as its autopilot can tell.
+func (v *Vehicle) Grounded() bool { return v.landed }
 
 // Mode says whom the vehicle obeys.
 func (v *Vehicle) Mode() Mode { return v.mode }
@@ -215,4 +268,7 @@ func (v *Vehicle) Truth() sim.Truth { return v.sim.Truth() }
 func (v *Vehicle) Wind() (acceleration, air so3.Vec3) { return v.sim.Wind() }
 
 // Mocap returns the samples that have arrived since the last call, oldest first, until the next call.
-func (v *Vehicle) Mocap() []sim.Sample { return v.sim.Mocap() }
+func (v *Vehicle) Mocap() []sim.Sample {
+	v.poses, v.taken = v.taken[:0], v.poses
+	return v.taken
+}
