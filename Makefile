@@ -69,6 +69,7 @@ neon: ## the C kernels built for arm64 and tested in an emulator (apt-get instal
 lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, generated code up to date
 	@unformatted=$$(gofmt -l $(wildcard examples msgs nodes pkg rclgo)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
 	go vet ./...
+	go vet -tags browser ./pkg/viz/web
 	go tool staticcheck ./...
 	go test ./pkg/layout
 

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -154,6 +156,10 @@ func (b *bagRecoverCommand) Run(c *console) error {
 	r, err := bag.Recover(b.Bag, b.Out, bag.WriterOptions{Storage: b.Storage, MetadataVersion: b.Metadata})
 	if err != nil {
 		return err
+	}
+	if r.Written == 0 {
+		err := fmt.Errorf("bag %s: no message can be read, nothing to recover", b.Bag)
+		return errors.Join(err, os.RemoveAll(b.Out))
 	}
 	return c.show(&recoverResult{Out: b.Out, Written: r.Written, Lost: r.From.Lost,
 		Warnings: append([]string{}, r.From.Warnings...)})

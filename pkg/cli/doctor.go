@@ -43,6 +43,9 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}
+	if d.Params != "" || len(d.Param) > 0 {
+		all = append(all, d.node())
+	}
 	if d.Bundle != "" {
 		all = append(all, usable(d.Bundle))
 	}
@@ -103,6 +106,18 @@ func configured(path string) doctor.Check {
 		return check("config", doctor.Wrong, err.Error(), "a fit would refuse it")
 	}
 	return check("config", doctor.OK, path, "")
+}
+
+// node checks the parameters of the controller.
+func (d *doctorCommand) node() doctor.Check {
+	p, err := d.parameters()
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return check("params", doctor.Wrong, err.Error(), "policy_controller would refuse it")
+	}
+	return check("params", doctor.OK, d.Params, "")
 }
 
 func usable(path string) doctor.Check {

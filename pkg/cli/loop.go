@@ -14,7 +14,6 @@ import (
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/task"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
@@ -121,7 +120,7 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	if err != nil {
 		return nil, err
 	}
-	each, err := task.Split(names)
+	each, err := continual.Split(names)
 	if err != nil {
 		return nil, fmt.Errorf("--task: %w", err)
 	}

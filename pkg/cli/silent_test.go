@@ -17,7 +17,7 @@ func TestSilentRankFailsAloud(t *testing.T) {
 		"vnd: unknown flag --hedgehog": {"train", "--hedgehog"},
 		"vnd eval: started as 2 processes, expected one": {"eval", "--task", "hover", "--bundle", "a.vnd",
 			"--world", "w.yaml"},
-		"vnd sweep: open nowhere.yaml":                          {"sweep", "nowhere.yaml", "--index", "0"},
+		"vnd sweep: FILE: open nowhere.yaml":                    {"sweep", "nowhere.yaml", "--index", "0"},
 		"vnd bench: expected at least one environment":          {"bench", "policy", "--envs", "0"},
 		"vnd bench: expected at least two contexts, one to 200": {"bench", "fit", "--batch", "1", "--json"},
 	} {

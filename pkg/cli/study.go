@@ -54,10 +54,6 @@ func (s *studyCommand) Run(c *console) error {
 		c.warn("--pilots is now --methods; the old name goes with the next version")
 		s.Methods = s.Old
 	}
-	if c.json {
-		c.warn("JSON keys pilots, pilot and field are now methods, method and scenario; the old ones go with the " +
-			"next version")
-	}
 	out := &studyResult{}
 	var err error
 	out.Studies, out.Files, err = s.studies(c,

@@ -88,7 +88,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errSaid):
 		return 1
 	case err != nil:
-		return con.fail(name, err)
+		return con.fail(name, named(err, parsed))
 	}
 	return 0
 }

@@ -3,6 +3,8 @@ package continual
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/policy"
@@ -39,15 +41,27 @@ func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l qua
 
 // NewTask makes a task that rounds can fly along a path: no landing, and none by camera features.
 func NewTask(o *task.Objective, name string, path reference.Reference) (*task.Task, error) {
-	if name == task.Land || name == task.Features {
+	if slices.Contains(notFlown, name) {
 		return nil, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
 	}
 	return o.New(name, path)
 }
 
+var notFlown = []string{task.Land, task.Features}
+
+// Split reads a list of tasks. One that no task has is refused with those that rounds can fly.
+func Split(list string) ([]string, error) {
+	for name := range strings.SplitSeq(list, ",") {
+		if slices.Contains(notFlown, name) {
+			return task.Split(list)
+		}
+	}
+	return task.Split(list, notFlown...)
+}
+
 // Tasks makes the tasks of a list of names, such as "hover,track", and the default reference of each.
 func Tasks(o *task.Objective, list string) (tasks []*task.Task, paths []reference.Reference, err error) {
-	names, err := task.Split(list)
+	names, err := Split(list)
 	if err != nil {
 		return nil, nil, err
 	}

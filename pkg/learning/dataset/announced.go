@@ -10,44 +10,45 @@ import (
 
 // Read reads a segment that another process announced, with rows dt seconds apart. A file that is not what was
 // announced is refused as a whole.
-func (a *SegmentFile) Read(dt float64) (*Segment, error) {
+func (a *SegmentFile) Read(dt float64) (s Segment, loss *Loss, err error) {
 	if !filepath.IsAbs(a.Dir) || a.File == "" || a.File != filepath.Base(a.File) || a.File == ".." || a.File == "." {
-		return nil, fmt.Errorf("segment %.80q in %.200q: expected a file's name and an absolute folder", a.File, a.Dir)
+		return s, nil, fmt.Errorf("segment %.80q in %.200q: expected a file's name and an absolute folder", a.File,
+			a.Dir)
 	}
 	path := filepath.Join(a.Dir, a.File)
 	const rowBytes, rest = 128, 1 << 20 // what a row takes at most, and all else
 	switch st, err := os.Stat(path); {
 	case err != nil:
-		return nil, fmt.Errorf("segment: %w", err)
+		return s, nil, fmt.Errorf("segment: %w", err)
 	case !st.Mode().IsRegular():
-		return nil, fmt.Errorf("segment %s: not a file", path)
+		return s, nil, fmt.Errorf("segment %s: not a file", path)
 	case a.Rows > 1<<30 || uint64(st.Size()) > a.Rows*rowBytes+rest:
-		return nil, fmt.Errorf("segment %s: %d bytes, too many for the %d rows announced", path, st.Size(), a.Rows)
+		return s, nil, fmt.Errorf("segment %s: %d bytes, too many for the %d rows announced", path, st.Size(), a.Rows)
 	}
 	sum, err := FileSHA256(path)
 	if err != nil {
-		return nil, fmt.Errorf("segment: %w", err)
+		return s, nil, fmt.Errorf("segment: %w", err)
 	}
 	if sum != a.SHA256 {
-		return nil, fmt.Errorf("segment %s: its SHA-256 is %x…, announced was %x…", path, sum[:4], a.SHA256[:4])
+		return s, nil, fmt.Errorf("segment %s: its SHA-256 is %x…, announced was %x…", path, sum[:4], a.SHA256[:4])
 	}
-	s, loss, err := ReadFile(path, dt)
+	s, loss, err = ReadFile(path, dt)
 	if err != nil {
-		return nil, fmt.Errorf("segment %w", err)
+		return s, nil, fmt.Errorf("segment %w", err)
 	}
 	if uint64(len(s.Rows)) != a.Rows {
 		why := ""
 		if loss != nil {
 			why = ": " + loss.Reason
 		}
-		return nil, fmt.Errorf("segment %s: %d sound rows, announced were %d%s", path, len(s.Rows), a.Rows, why)
+		return s, nil, fmt.Errorf("segment %s: %d sound rows, announced were %d%s", path, len(s.Rows), a.Rows, why)
 	}
 	for k := range s.Rows {
 		if err := plausible(&s.Rows[k]); err != nil {
-			return nil, fmt.Errorf("segment %s: row %d: %w", path, k+1, err)
+			return s, nil, fmt.Errorf("segment %s: row %d: %w", path, k+1, err)
 		}
 	}
-	return &s, nil
+	return s, loss, nil
 }
 
 // Numbers beyond these are no flight's, whatever the vehicle: one such row would spoil the normalisers of all.

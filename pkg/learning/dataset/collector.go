@@ -117,6 +117,9 @@ func OpenCollector(cfg CollectorConfig, opt CollectorOptions) (*Collector, error
 	return c, nil
 }
 
+// Losses are those of the damaged files that were there at the opening, and of those since.
+func (c *Collector) Losses() []Loss { return c.buffer.Losses() }
+
 // Add takes a step. It returns false where the queue was full.
 func (c *Collector) Add(s ControllerStep) bool {
 	c.mu.Lock()

@@ -128,13 +128,14 @@ func landings(n int) ([]reference.Reference, error) {
 	return out, nil
 }
 
-// Split reads a list of names, such as "hover,track": one policy for all.
-func Split(list string) ([]string, error) {
+// Split reads a list of names, such as "hover,track": one policy for all. Those of without are refused.
+func Split(list string, without ...string) ([]string, error) {
 	out := strings.Split(list, ",")
+	allowed := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(without, name) })
 	for i, name := range out {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(allowed, name) {
 			return nil, fmt.Errorf("task %q, expected %s, or several of them with commas between", name,
-				strings.Join(names, ", "))
+				strings.Join(allowed, ", "))
 		}
 		if slices.Contains(out[:i], name) {
 			return nil, fmt.Errorf("task %q comes twice", name)

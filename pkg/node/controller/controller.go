@@ -95,7 +95,7 @@ func (c *Controller) check(p *Params) error {
 		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it "+
 			"up first", c.State())
 	}
-	return p.check()
+	return p.Check()
 }
 
 func (c *Controller) flight() *flight {
@@ -121,7 +121,7 @@ func (c *Controller) ticking() bool {
 // configure makes the flight and its topics.
 func (c *Controller) configure() error {
 	p := c.params.Load()
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return err
 	}
 	a, s, err := c.connectAutopilot(p)

@@ -166,7 +166,7 @@ func TestParams(t *testing.T) {
 	} {
 		p := defaults(t)
 		spoil(p)
-		if err := p.check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}

@@ -83,8 +83,8 @@ func ReadFile(path, node, frame string) (*File, error) {
 	return p, err
 }
 
-// check refuses what no flight can begin with.
-func (p *Params) check() error {
+// Check refuses what no flight can begin with.
+func (p *Params) Check() error {
 	if err := p.Config.Check(); err != nil {
 		return err
 	}

@@ -169,6 +169,9 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 		if err != nil {
 			return fmt.Errorf("parameter directory: %w", err)
 		}
+		for _, loss := range n.collector.Losses() {
+			n.log(true, "damaged: segment "+loss.String())
+		}
 	} else {
 		q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 		_, err := ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {

@@ -99,6 +99,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A damaged file is announced with the rows that are sound: they are learned from, and the log tells of the loss.
+func TestDamagedSegmentIsReported(t *testing.T) {
+	b := start(t, tiny(), options(t, t.TempDir()))
+	a := segment(t, t.TempDir(), flown(0, 0, 8, 1))
+	path := filepath.Join(a.Dir, a.File)
+	if err := os.Truncate(path, 40000); err != nil {
+		t.Fatal(err)
+	}
+	sound, loss, err := dataset.ReadFile(path, dt)
+	if err != nil || loss == nil || len(sound.Rows) == 0 {
+		t.Fatal(sound, loss, err)
+	}
+	a.Rows = uint64(len(sound.Rows))
+	if a.SHA256, err = dataset.FileSHA256(path); err != nil {
+		t.Fatal(err)
+	}
+	b.learn(a)
+	b.said("damaged: segment " + filepath.Join(a.Dir, loss.String()))
+}
+
 // TestBadFirst: a first bundle that may not fly is refused, and asked for again only on request.
 func TestBadFirst(t *testing.T) {
 	opt := options(t, t.TempDir())

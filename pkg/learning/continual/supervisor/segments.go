@@ -23,12 +23,15 @@ func (l *Supervisor) take(a *dataset.SegmentFile) {
 			return // the buffer gave some of its rows up; here they stay
 		}
 	}
-	segment, err := a.Read(l.opt.Dt)
+	segment, loss, err := a.Read(l.opt.Dt)
 	if err != nil {
 		l.log(true, "refused: "+err.Error())
 		return
 	}
-	s := held{path, hex.EncodeToString(a.SHA256[:]), *segment}
+	if loss != nil {
+		l.log(true, "damaged: segment "+filepath.Join(a.Dir, loss.String()))
+	}
+	s := held{path, hex.EncodeToString(a.SHA256[:]), segment}
 	l.segments = append(l.segments, s)
 	l.rows += len(s.Rows)
 	if !l.bundles.Learned(s.digest) {

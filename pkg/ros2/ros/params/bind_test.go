@@ -3,6 +3,7 @@ package params
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -270,6 +271,12 @@ func TestBindReadsFormerNamesWithAWarning(t *testing.T) {
 	}
 	if err := s.SetAtomically(Parameter{"lean", 1.25}); err != nil || b.Load().Tilt != 1.25 || len(warnings) != 2 {
 		t.Error(err, b.Load(), warnings)
+	}
+	var r rclinterfaces.GetParametersResponse
+	s.GetParameters(&rclinterfaces.GetParametersRequest{Names: []string{"lean"}}, &r)
+	if len(r.Values) != 1 || r.Values[0].DoubleValue != 1.25 || len(warnings) != 3 ||
+		slices.Contains(s.Names(), "lean") {
+		t.Error("a former name was asked for:", r.Values, warnings, s.Names())
 	}
 	s = New(Options{Overrides: map[string]param.Assignment{"lean": {Name: "lean", Value: 3., Where: "f:3"}}})
 	if _, err := Bind[renamed](s, nil); err == nil || !strings.HasPrefix(err.Error(), "f:3: ") {

@@ -31,7 +31,7 @@ func (s *Store) Declare(name string, initial any, d Descriptor) (any, error) {
 func (s *Store) DeclareOverrides() error {
 	var all []declaration
 	for _, name := range slices.Sorted(maps.Keys(s.o.Overrides)) {
-		if !s.Has(name) && s.former[name] == "" {
+		if !s.Has(name) && s.present(name) == name {
 			all = append(all, declaration{name: name, Descriptor: Descriptor{DynamicTyping: true}})
 		}
 	}
@@ -70,6 +70,7 @@ func (s *Store) declare(all []declaration, b binder) error {
 		}
 		return err
 	}
+	s.mu.Lock()
 	for _, d := range all {
 		s.used[d.name] = true
 		for _, former := range d.former {
@@ -77,6 +78,7 @@ func (s *Store) declare(all []declaration, b binder) error {
 			s.former[former] = d.name
 		}
 	}
+	s.mu.Unlock()
 	s.apply(&c)
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *Store) SetAtomically(ps ...Parameter) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	for i, p := range batch {
-		if name, ok := s.former[p.Name]; ok {
+		if name := s.present(p.Name); name != p.Name {
 			s.warn(param.Renamed(p.Name, name))
 			batch[i].Name = name
 		}

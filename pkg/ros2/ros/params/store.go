@@ -7,6 +7,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,10 +50,10 @@ type Store struct {
 	o       Options
 	changes sync.Mutex // held during a change, also while validators run
 	used    map[string]bool
-	former  map[string]string // names of the version before, to those of now
 	binders []binder
 
-	mu         sync.RWMutex // guards what follows
+	mu         sync.RWMutex      // guards what follows
+	former     map[string]string // names of the version before, to those of now
 	parameters map[string]entry
 	validators []*func([]Parameter) error
 	observers  []*func([]Parameter)
@@ -93,13 +94,24 @@ func (s *Store) Get(name string) (any, error) {
 	return v, err
 }
 
-// entry of a parameter; an empty one if it may be undeclared.
+// entry of a parameter, by its name or, with a warning, by a former one; an empty one if it may be undeclared.
 func (s *Store) entry(name string) (entry, error) {
 	e, ok := s.declared(name)
+	if now := s.present(name); now != name {
+		s.warn(param.Renamed(name, now))
+		e, ok = s.declared(now)
+	}
 	if !ok && !s.o.AllowUndeclared {
 		return e, fmt.Errorf("parameter '%s' is %w", name, ErrNotDeclared)
 	}
 	return e, nil
+}
+
+// present is the name that a parameter has now: another one for a former name.
+func (s *Store) present(name string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return cmp.Or(s.former[name], name)
 }
 
 func (s *Store) declared(name string) (entry, bool) {
