@@ -2,7 +2,6 @@ package quadfit
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/openloop"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/pendulum"
@@ -30,39 +30,25 @@ func quick() fit.Config {
 	return c
 }
 
-// errorsOf returns the RMS velocity errors after steps rows of the model, the prior and the recent mean.
-func errorsOf(t *testing.T, m *vnd.Model[float32], vehicle quadrotor.Robot, rows []quad.Step, steps int) (model, prior,
-	mean float64) {
+// errorsOf returns the RMS velocity errors after steps rows of the fitted model, the prior and the recent mean.
+func errorsOf(t *testing.T, fitted *fit.Fit, flight *dataset.Segment, steps int) (model, prior, mean float64) {
 	t.Helper()
+	entry := func(name string, m *vnd.Model[float32]) openloop.Entry {
+		return openloop.Entry{Name: name, Predictor: vnd.NewPredictor(m, Robot(fitted))}
+	}
 	bare := func(known float32) *vnd.Model[float32] {
-		b, err := vnd.New(vehicle.System(), m.Net.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		clear(b.Output)
-		for j := range b.BiasShare {
-			b.BiasShare[j] = 1
-		}
-		b.Known = known
-		return b
+		m := *fitted.Model
+		off := make([]float32, len(m.Output))
+		m.Known, m.Output, m.ResidualScale, m.BiasShare = known, off, off, slices.Repeat([]float32{1}, len(off))
+		return &m
 	}
-	rms := func(m *vnd.Model[float32]) float64 {
-		p, sum, n := vnd.NewPredictor(m, vehicle), 0., 0.
-		for k := 20; k+steps < len(rows); k += 7 {
-			future, out := make([]quad.Command, steps), make([]quad.State, steps)
-			for h := range future {
-				future[h] = rows[k+h].Command
-			}
-			if err := p.Predict([][]quad.Step{rows[k-20 : k+1]}, [][]quad.Command{future},
-				[][]quad.State{out}); err != nil {
-				t.Fatal(err)
-			}
-			e := out[steps-1].V.Sub(rows[k+steps].State.V).Norm()
-			sum, n = sum+e*e, n+1
-		}
-		return math.Sqrt(sum / n)
+	r, err := openloop.Score([]quad.Flight{{Name: flight.Flight, Segments: [][]quad.Step{flight.Steps()}}},
+		[]openloop.Entry{entry("model", fitted.Model), entry("prior", bare(0)), entry("mean", bare(1))},
+		openloop.Options{Dt: Robot(fitted).Dt, Stride: 7, Steps: []int{steps}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return rms(m), rms(bare(0)), rms(bare(1))
+	return r.Total[0][steps-1].Velocity, r.Total[1][steps-1].Velocity, r.Total[2][steps-1].Velocity
 }
 
 // A fit predicts a flight under a wind of the training better than the prior and than the recent mean.
@@ -72,7 +58,7 @@ func TestFitLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, prior, mean := errorsOf(t, fitted.Model, Robot(fitted), flights[9].Steps(), 20)
+	model, prior, mean := errorsOf(t, fitted, &flights[9], 20)
 	if model > .6*mean || model > .3*prior {
 		t.Errorf("velocity error of the model %.4f m/s, of the recent mean %.4f, of the prior %.4f", model, mean, prior)
 	}
@@ -141,5 +127,24 @@ func TestOnlyAQuadrotorOfTheSamePriorGoesOn(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestSegmentsBecomeRecordings: rows keep their order, names and confidences; positions are around the first one.
+func TestSegmentsBecomeRecordings(t *testing.T) {
+	cfg, data := quick(), recorded(2, 30)
+	cfg.Prior.Identify = false
+	data[0].Rows[0].State.P.X, data[1].Rows[7].State.P.X, data[1].Rows[7].Confidence = 1000, 1002, .25
+	r, err := flights{.02, data}.read(t.Context(), &cfg, nil)
+	if err != nil || len(r.Recordings) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	dim, second, row := r.Robot.System().Dims(), r.Recordings[1], &data[1].Rows[7]
+	if second.Name != data[1].Flight || second.Weight[7] != .25 || second.Weight[6] != 1 {
+		t.Errorf("%q has the weights %v", second.Name, second.Weight)
+	}
+	x, thrust := second.Measured[7*dim.Measured], second.Actions[7*dim.Action]
+	if x != 2 || thrust != float32(row.Command.Thrust) {
+		t.Errorf("x is %g, 2 m from the origin, under a thrust of %g", x, thrust)
 	}
 }
