@@ -53,13 +53,13 @@ type System[F kernel.Float] interface {
 	Inputs(B int, s, a, x []F)
 	// InputsVJP adds the pullback of dx[B][X] to ds and da (may be nil).
 	InputsVJP(B int, s, a, dx, ds, da []F)
-	// Fix adds to w[B][U] the tangents d[B][U] at states s with their vectors turned to the world, where a disturbance
-	// such as wind stays while the robot turns. Carry is its inverse and its transpose: it adds to d the tangents at s
-	// of w.
-	Fix(B int, s, d, w []F)
-	Carry(B int, s, w, d []F)
-	// CarryVJP adds the pullback of dd[B][U] through Carry to ds.
-	CarryVJP(B int, s, w, dd, ds []F)
+	// ToWorld adds to w[B][U] the tangents d[B][U] at states s with their vectors turned to the world, where a
+	// disturbance such as wind stays while the robot turns.
+	ToWorld(B int, s, d, w []F)
+	// ToBody is the inverse of ToWorld and its transpose: it adds to d the tangents at s of w.
+	ToBody(B int, s, w, d []F)
+	// ToBodyVJP adds the pullback of dd[B][U] through ToBody to ds.
+	ToBodyVJP(B int, s, w, dd, ds []F)
 	// Minus writes e[B][U] = s1 ⊖ s0 of the measured parts: s1[B][stride1…], s0[B][stride0…] with M leading entries.
 	Minus(B int, s1 []F, stride1 int, s0 []F, stride0 int, e []F)
 	// MinusVJP adds the pullback of de[B][U] to ds1.

@@ -203,7 +203,7 @@ func (r *Rollout[F]) Spread() []F {
 func (r *Rollout[F]) Step(h int, s, a, next []F) {
 	out := r.residual(h, s, a)
 	if r.held {
-		r.m.System.Carry(r.B, s, r.c, out)
+		r.m.System.ToBody(r.B, s, r.c, out)
 	}
 	r.m.System.Step(r.B, s, a, out, next)
 }
@@ -216,8 +216,8 @@ func (r *Rollout[F]) Backward(h int, dnext, ds, da []F) {
 	clear(dd)
 	r.m.System.StepVJP(r.B, st.s, st.a, st.d, dnext, ds, da, dd)
 	if r.held {
-		r.m.System.Fix(r.B, st.s, dd, r.dc)
-		r.m.System.CarryVJP(r.B, st.s, r.c, dd, ds)
+		r.m.System.ToWorld(r.B, st.s, dd, r.dc)
+		r.m.System.ToBodyVJP(r.B, st.s, r.c, dd, ds)
 	}
 	if r.taped {
 		r.residualBackward(h, dd, ds, da)
@@ -253,7 +253,7 @@ func (r *Rollout[F]) ResidualMean(w *Windows[F], lo int) []F {
 		for i, res := range w.Residuals[row*d.Tangent:][:len(c)] {
 			left[i] = (res - out[i]) / F(T)
 		}
-		r.m.System.Fix(r.B, s, left, c)
+		r.m.System.ToWorld(r.B, s, left, c)
 	}
 	clear(r.spread) // of the rollout alone
 	r.counts = 0
@@ -273,7 +273,7 @@ func (r *Rollout[F]) CorrectBiasBackward(weight []F) {
 	for t := range r.m.Net.Context {
 		dd := r.dd[:r.B*d.Tangent]
 		clear(dd)
-		r.m.System.Carry(r.B, r.steps[r.H+t].s, r.dc, dd)
+		r.m.System.ToBody(r.B, r.steps[r.H+t].s, r.dc, dd)
 		for i := range dd {
 			dd[i] /= -F(r.m.Net.Context)
 		}

@@ -102,7 +102,7 @@ func (r *LoadedModel) computeNovelty() float32 {
 		r.mean[k] = (res - r.mean[k]*m.Output[k%U]) / float32(T)
 	}
 	clear(r.residuals)
-	m.System.Fix(T, r.windows.States, r.mean, r.residuals)
+	m.System.ToWorld(T, r.windows.States, r.mean, r.residuals)
 	sum := r.residuals[:U]
 	for k, l := range r.residuals[U:] {
 		sum[k%U] += l

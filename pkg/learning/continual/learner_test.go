@@ -48,7 +48,7 @@ func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (row
 		}
 		quadrotor.Action(&cmd, a)
 		clear(d)
-		sys.Carry(1, s, push, d)
+		sys.ToBody(1, s, push, d)
 		sys.Step(1, s, a, d, next)
 		copy(s, next)
 		if k > n/2 {

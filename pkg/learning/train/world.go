@@ -198,7 +198,7 @@ func (t *priorTile[F]) Step(h int, s, a, next []F) {
 	st.s, st.a = s, a
 	d := st.d[:t.B*t.U]
 	clear(d)
-	t.system.Carry(t.B, s, t.push, d)
+	t.system.ToBody(t.B, s, t.push, d)
 	t.system.Step(t.B, s, a, d, next)
 }
 
@@ -207,5 +207,5 @@ func (t *priorTile[F]) Backward(h int, dnext, ds, da []F) {
 	st, dd := &t.steps[h], t.dd[:t.B*t.U]
 	clear(dd)
 	t.system.StepVJP(t.B, st.s, st.a, st.d, dnext, ds, da, dd)
-	t.system.CarryVJP(t.B, st.s, t.push, dd, ds)
+	t.system.ToBodyVJP(t.B, st.s, t.push, dd, ds)
 }

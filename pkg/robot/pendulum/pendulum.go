@@ -150,14 +150,14 @@ func (p *Pendulum[F]) InputsVJP(B int, s, a, dx, ds, da []F) {
 	}
 }
 
-// Fix implements System: a plane has one frame.
-func (p *Pendulum[F]) Fix(B int, s, d, w []F) { kernel.Axpy(1, d[:nS*B], w[:nS*B]) }
+// ToWorld implements System: a plane has one frame.
+func (p *Pendulum[F]) ToWorld(B int, s, d, w []F) { kernel.Axpy(1, d[:nS*B], w[:nS*B]) }
 
-// Carry implements System.
-func (p *Pendulum[F]) Carry(B int, s, w, d []F) { kernel.Axpy(1, w[:nS*B], d[:nS*B]) }
+// ToBody implements System.
+func (p *Pendulum[F]) ToBody(B int, s, w, d []F) { kernel.Axpy(1, w[:nS*B], d[:nS*B]) }
 
-// CarryVJP implements System.
-func (p *Pendulum[F]) CarryVJP(B int, s, w, dd, ds []F) {}
+// ToBodyVJP implements System.
+func (p *Pendulum[F]) ToBodyVJP(B int, s, w, dd, ds []F) {}
 
 // Minus implements System: the shorter way round, and the difference of the rates.
 func (p *Pendulum[F]) Minus(B int, s1 []F, stride1 int, s0 []F, stride0 int, e []F) {

@@ -159,15 +159,15 @@ func (m *Quadrotor[F]) inFrame(q quat[F], v [3]F) [3]F {
 	return q.conj().rotate(v)
 }
 
-// Fix implements System: Δp and Δv are turned, Δξ stays in the body.
-func (m *Quadrotor[F]) Fix(B int, s, d, w []F) {
+// ToWorld implements System: Δp and Δv are turned, Δξ stays in the body.
+func (m *Quadrotor[F]) ToWorld(B int, s, d, w []F) {
 	for b := range B {
 		m.turn(quatAt(s[b*nS:]), d[b*nU:][:nU], w[b*nU:][:nU])
 	}
 }
 
-// Carry implements System.
-func (m *Quadrotor[F]) Carry(B int, s, w, d []F) {
+// ToBody implements System.
+func (m *Quadrotor[F]) ToBody(B int, s, w, d []F) {
 	for b := range B {
 		m.turn(quatAt(s[b*nS:]).conj(), w[b*nU:][:nU], d[b*nU:][:nU])
 	}
@@ -186,8 +186,8 @@ func (m *Quadrotor[F]) turn(q quat[F], in, out []F) {
 	}
 }
 
-// CarryVJP implements System.
-func (m *Quadrotor[F]) CarryVJP(B int, s, w, dd, ds []F) {
+// ToBodyVJP implements System.
+func (m *Quadrotor[F]) ToBodyVJP(B int, s, w, dd, ds []F) {
 	if m.world {
 		return
 	}

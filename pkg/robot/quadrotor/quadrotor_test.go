@@ -105,13 +105,13 @@ func TestCarry(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 5))
 		s, w, g := randomState(rng), randn(rng, nU, 1), randn(rng, nU, 1)
 		d, back := make([]float64, nU), make([]float64, nU)
-		m.Carry(1, s, w, d)
-		m.Fix(1, s, d, back)
-		near(t, name+" Fix∘Carry", back, w, 1e-12)
-		f := func() float64 { d := make([]float64, nU); m.Carry(1, s, w, d); return dot(g, d) }
+		m.ToBody(1, s, w, d)
+		m.ToWorld(1, s, d, back)
+		near(t, name+" ToWorld∘ToBody", back, w, 1e-12)
+		f := func() float64 { d := make([]float64, nU); m.ToBody(1, s, w, d); return dot(g, d) }
 		ds, dw := make([]float64, nS), make([]float64, nU)
-		m.CarryVJP(1, s, w, g, ds)
-		m.Fix(1, s, g, dw)
+		m.ToBodyVJP(1, s, w, g, ds)
+		m.ToWorld(1, s, g, dw)
 		near(t, name+" ds", ds, numeric(s, f), 1e-7)
 		near(t, name+" dw", dw, numeric(w, f), 1e-7)
 	}

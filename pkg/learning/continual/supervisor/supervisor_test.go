@@ -115,7 +115,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Ro
 			Confidence: 1})
 		quadrotor.Action(&cmd, a)
 		clear(d)
-		sys.Carry(1, s, []float32{0, 0, 0, float32(wind * dt), 0, 0, 0, 0, 0}, d)
+		sys.ToBody(1, s, []float32{0, 0, 0, float32(wind * dt), 0, 0, 0, 0, 0}, d)
 		sys.Step(1, s, a, d, next)
 		copy(s, next)
 	}
