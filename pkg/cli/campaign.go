@@ -156,13 +156,20 @@ func drawRun(w io.Writer, r *campaign.Run, out *flownRun) error {
 	for i := range r.Ticks {
 		k := &r.Ticks[i]
 		reference = append(reference, k.Reference.P)
-		actual.T, actual.P = append(actual.T, k.T), append(actual.P, k.Truth.P)
-		actual.Error = append(actual.Error, k.Truth.P.Sub(k.Reference.P).Norm())
 		believed.T, believed.P = append(believed.T, k.T), append(believed.P, k.Estimate.P)
 		believed.Error = append(believed.Error, k.Estimate.P.Sub(k.Reference.P).Norm())
 	}
+	last := 0 // tick before a moment
+	for i := range r.Motion {
+		k := &r.Motion[i]
+		for last+1 < len(r.Ticks) && r.Ticks[last+1].T <= k.T {
+			last++
+		}
+		actual.T, actual.P = append(actual.T, k.T), append(actual.P, k.State.P)
+		actual.Error = append(actual.Error, k.State.P.Sub(r.Ticks[last].Reference.P).Norm())
+	}
 	title := fmt.Sprintf("%s %s: %s, %s", out.Run, out.Name, out.Fault, out.Cell)
-	return plot.Flights(w, title, reference, []plot.Flown{actual, believed}, []float64{r.Onset})
+	return plot.FlightsWithHeight(w, title, reference, []plot.Flown{actual, believed}, []float64{r.Onset})
 }
 
 // WriteText implements result.

@@ -133,6 +133,8 @@ type Fault struct {
 	Clock  func(t float64) float64                 // is added to the loop's clock, s
 	Stamps bool                                    // Clock is that of motion capture's stamps too
 	Latent func(t float64, z *control.Latent) bool // an encoder's latent after each tick; false: none came
+	Sent   func(t float64) bool                    // false loses the command on its way
+	Stall  func(t float64) bool                    // true stops the controller, whose samples wait
 	Orders []Order
 }
 

@@ -31,6 +31,7 @@ var failing = map[string]string{
 	"28":     "a reset on the ground takes off",
 	"29":     "the guard's limits lie outside of what it recovers from",
 	"30":     "the guard lets a robot sink to the floor",
+	"34":     "missed ticks end the flight",
 	"40":     "motors stop 1.6 s after touch-down",
 	"freeze": "as row 4",
 	"twist":  "as row 11",

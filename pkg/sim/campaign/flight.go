@@ -17,6 +17,9 @@ import (
 // epoch is what the loop's clock shows at the start of a world, ns.
 const epoch = 1_700_000_000_000_000_000
 
+// samplesWaiting is how many samples a stopped controller keeps, as the node does.
+const samplesWaiting = 200
+
 // Steps of time, s.
 const (
 	step  = 0.0025 // between two looks at motion capture
@@ -38,15 +41,23 @@ type Tick struct {
 	FromLatent bool // the policy had a latent, not the prior mean
 }
 
+// Moment is the true motion at a time.
+type Moment struct {
+	T     float64 // s since the start
+	State quad.State
+}
+
 // Result of a run.
 type Result struct {
-	Seed  uint64 // of the world
-	Ticks []Tick
-	Crash string // of the simulator, in words
+	Seed   uint64 // of the world
+	Ticks  []Tick
+	Motion []Moment // every 20 ms, whether the loop ticks or not
+	Crash  string   // of the simulator, in words
 
 	Touchdown float64 // greatest speed at which the feet met the ground, m/s
 	Landed    float64 // when they did first, s; +Inf: never
 	MotorsOff float64 // when motors stopped at last, s; +Inf: they turn
+	Failsafe  float64 // when the autopilot began to land by itself, s; +Inf: never
 	Cut       float64 // longest time without thrust above 0.15 m, not the policy's doing, s
 	Outside   float64 // greatest distance outside of the fence, m
 	Highest   float64 // m
@@ -73,9 +84,9 @@ type flight struct {
 	source  *estimator.Estimator // of an odometry's velocity
 	queue   []Sample             // that have not arrived
 	arrival float64              // of the sample before
+	waiting []Sample             // that a stopped controller has not taken
 	record  control.TickRecord
 	orders  []Order
-	lost    bool    // the autopilot has left offboard mode
 	cutFrom float64 // s; NaN while there is thrust
 	stood   float64 // since when the robot stands, s; NaN in the air
 }
@@ -83,7 +94,7 @@ type flight struct {
 // Fly flies the run as the node policy_controller does, and fills its Result in.
 func (r *Run) Fly() error {
 	f := &flight{Run: r, record: control.NewTickRecord(), cutFrom: math.NaN(), stood: math.NaN()}
-	r.Landed, r.MotorsOff = math.Inf(1), math.Inf(1)
+	r.Landed, r.MotorsOff, r.Failsafe = math.Inf(1), math.Inf(1), math.Inf(1)
 	f.orders = slices.Clone(r.Orders)
 	slices.SortStableFunc(f.orders, func(a, b Order) int {
 		if a.At < b.At {
@@ -100,6 +111,9 @@ func (r *Run) Fly() error {
 		before := f.vehicle.Truth().State
 		f.vehicle.Advance(step)
 		f.watch(&before)
+		if n%(2*timer) == 0 {
+			f.Motion = append(f.Motion, Moment{f.vehicle.Time(), f.vehicle.Truth().State})
+		}
 		if err := f.turn(n%timer == 0); err != nil {
 			return err
 		}
@@ -159,6 +173,13 @@ func (f *flight) turn(alarm bool) error {
 	now, due := f.now(), false
 	for _, m := range f.arrived() {
 		f.vehicle.Pose(sim.Sample{Stamp: m.Stamp, Arrival: m.Arrival, P: m.State.P, Q: m.State.Q})
+		f.waiting = append(f.waiting, m)
+	}
+	if t := f.vehicle.Time() - f.Onset; f.Stall != nil && t >= 0 && f.Stall(t) {
+		f.waiting = f.waiting[max(0, len(f.waiting)-samplesWaiting):]
+		return nil
+	}
+	for _, m := range f.waiting {
 		stamp := m.Stamp
 		if f.Stamps {
 			stamp += f.Clock(m.Stamp - f.Onset)
@@ -167,6 +188,7 @@ func (f *flight) turn(alarm bool) error {
 		f.loop.AddSample(&s)
 		due = f.pace.DueAtSample(s.Stamp, now) || due
 	}
+	f.waiting = f.waiting[:0]
 	if !due && !(alarm && f.pace.DueByClock(now)) {
 		return nil
 	}
@@ -209,16 +231,13 @@ func (f *flight) arrived() []Sample {
 
 // tick is one of the loop. Its command reaches the vehicle unless the autopilot has left offboard mode.
 func (f *flight) tick(now int64) {
-	if f.vehicle.Mode() == closedloop.Failsafe || f.vehicle.Mode() == closedloop.Disarmed {
-		f.lost = true
-	}
-	engaged := !f.lost && f.vehicle.Time() >= f.Engaged
+	engaged := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.Engaged
 	f.loop.SetEngaged(engaged)
 	c, ok := f.loop.Tick(now)
 	if !ok {
 		return
 	}
-	if engaged {
+	if t := f.vehicle.Time() - f.Onset; engaged && (t < 0 || f.Sent == nil || f.Sent(t)) {
 		f.vehicle.Command(c)
 	}
 	k, truth := &f.record, f.vehicle.Truth()
@@ -241,6 +260,9 @@ func (f *flight) tick(now int64) {
 // watch measures what is true after a step.
 func (f *flight) watch(before *quad.State) {
 	now := f.vehicle.Truth()
+	if f.vehicle.Mode() == closedloop.Failsafe {
+		f.Failsafe = min(f.Failsafe, now.Time)
+	}
 	p, ground := now.State.P, f.World.Ground.Height+f.World.Ground.Feet
 	f.Highest = max(f.Highest, p.Z)
 	lo, hi := f.Config.Fence()

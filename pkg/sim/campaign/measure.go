@@ -9,7 +9,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
-	"vnd/pkg/sim/closedloop"
 )
 
 // common are the criteria of every row: no crash, inside the fence, a soft touch-down, no motor cut in the air, and a
@@ -119,27 +118,10 @@ func backWithout(r *Run) []Check {
 // autopilotWithin wants the autopilot's own landing to begin within a time after the onset, s.
 func autopilotWithin(limit float64) func(r *Run) []Check {
 	return func(r *Run) []Check {
-		took := math.Inf(1)
-		for i := range r.Ticks {
-			if k := &r.Ticks[i]; k.T >= r.Onset && (k.Mode == closedloop.Failsafe || k.Mode == closedloop.Disarmed) {
-				took = k.T - r.Onset
-				break
-			}
-		}
+		took := r.Failsafe - r.Onset
 		r.Figures = append(r.Figures, Figure{"autopilot's landing begins", took, "s"})
 		return []Check{{"the autopilot's landing begins", took, limit, "s"}}
 	}
-}
-
-// offPath is how far the robot was from the path of its task from the onset on, at most, m.
-func (r *Run) offPath() (most float64) {
-	curve := r.curve()
-	for i := range r.Ticks {
-		if k := &r.Ticks[i]; k.T >= r.Onset {
-			most = max(most, distance(curve, k.Truth.P))
-		}
-	}
-	return most
 }
 
 // moved wants the robot to leave the path by at most some metres more than in the flight without the fault.
@@ -149,16 +131,16 @@ func moved(limit float64) func(r *Run) []Check {
 		if err != nil {
 			return []Check{{err.Error(), 1, 0, ""}}
 		}
-		return []Check{{"moved off the path", max(0, r.offPath()-t.offPathFrom(r.Onset, r.End)), limit, "m"}}
+		return []Check{{"moved off the path", max(0, r.offPath(r.Onset, r.End)-t.offPath(r.Onset, r.End)), limit, "m"}}
 	}
 }
 
-// offPathFrom is the greatest distance from the path between two times.
-func (r *Run) offPathFrom(from, to float64) (most float64) {
+// offPath is the greatest distance from the path of the task between two times, m.
+func (r *Run) offPath(from, to float64) (most float64) {
 	curve := r.curve()
-	for i := range r.Ticks {
-		if k := &r.Ticks[i]; k.T >= from && k.T <= to {
-			most = max(most, distance(curve, k.Truth.P))
+	for i := range r.Motion {
+		if k := &r.Motion[i]; k.T >= from && k.T <= to {
+			most = max(most, distance(curve, k.State.P))
 		}
 	}
 	return most
@@ -188,9 +170,9 @@ func (r *Run) greatestError(from, to float64) (most float64) {
 
 // greatestTilt is that between two times, rad.
 func (r *Run) greatestTilt(from, to float64) (most float64) {
-	for i := range r.Ticks {
-		if k := &r.Ticks[i]; k.T >= from && k.T <= to {
-			most = max(most, math.Acos(min(max(k.Truth.Q.ZAxis().Z, -1), 1)))
+	for i := range r.Motion {
+		if k := &r.Motion[i]; k.T >= from && k.T <= to {
+			most = max(most, math.Acos(min(max(k.State.Q.ZAxis().Z, -1), 1)))
 		}
 	}
 	return most

@@ -13,7 +13,7 @@ import (
 // Rows are all rows of the campaign, in the order of the list of faults.
 func Rows() []Row {
 	return slices.Concat(trackingRows(), badPoseRows(), stampRows(), latentRows(), bundleRows(), nearGroundRows(),
-		elsewhere(), measurements())
+		processRows(), elsewhere(), measurements())
 }
 
 // Select returns the rows with the given names, commas between: numbers, ranges such as 1-16, or names; "all" is every

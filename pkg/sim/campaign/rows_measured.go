@@ -10,11 +10,69 @@ import (
 
 // elsewhere are rows whose feature does not exist in the loop yet, or that live in a node.
 func elsewhere() []Row {
-	const node = "not built here: lives in a node"
-	return []Row{
-		{ID: "14", Name: "PX4 clock: delay steps of 50–1000 ms", Missing: node},
-		{ID: "38", Name: "battery 100 → 0 %, spoofed voltage", Missing: "not built: the loop has no battery"},
+	var rows []Row
+	for _, r := range [][3]string{
+		{"14", "PX4 clock: delay steps of 50–1000 ms", "the offset of clocks is of the node's"},
+		{"17", "/clock stops; use_sim_time set in flight", "the clock is the node's"},
+		{"23", "two controllers", "publishers are known to nodes alone"},
+		{"24", "spoofed mocap that drifts, a second publisher", "publishers are known to nodes alone"},
+		{"25", "every parameter and lifecycle change in flight", "parameters are the node's"},
+		{"26", "hostile set_task", "services are the node's"},
+		{"27", "~/land under 1 kHz of other calls", "services are the node's"},
+		{"31", "SIGKILL of each node, 20 times", "processes: make torture"},
+		{"35", "disk full", "files are the recorder's and the learner's"},
+		{"36", "power cut, 100 times", "files are the recorder's and the learner's"},
+		{"38", "battery 100 → 0 %, spoofed voltage", "the loop has no battery"},
+		{"39", "the human takes over, mode known late", "modes are the autopilot's: tests of pkg/flight/control"},
+		{"41", "poisoned logs", "the learner: make hostile"},
+		{"42", "two learners, an old folder of bundles", "files are the learner's"},
+		{"43", "a stranger without keys, SROS 2 enforced", "transport: tests of pkg/ros2"},
+		{"44", "rows 2–5, 32, 37 with real firmware", "no firmware here"},
+	} {
+		rows = append(rows, Row{ID: r[0], Name: r[1], Missing: r[2]})
 	}
+	return rows
+}
+
+// processRows are faults of the controller's process and of the network around it, as far as the loop has them.
+func processRows() []Row {
+	return []Row{
+		{ID: "32", Name: "controller stopped for 0.05–5 s", Pass: "common; from 1 s on the autopilot lands",
+			Plan: func(r *Run) { r.Stall = during(r.between(0.05, 5, "%.2f s")) },
+			Judge: judge(common, func(r *Run) []Check {
+				if r.Size < 1 {
+					return nil
+				}
+				return autopilotWithin(1)(r)
+			})},
+		{ID: "33", Name: "controller gone for ever", Pass: "the autopilot lands ≤ 1 s",
+			Plan:  func(r *Run) { r.Stall = during(forEver) },
+			Judge: judge(common, autopilotWithin(1))},
+		{ID: "33b", Name: "controller and mocap gone for ever", Pass: "the autopilot lands ≤ 1 s",
+			Plan:  func(r *Run) { r.Stall, r.Mocap = during(forEver), dropOut(forEver) },
+			Judge: judge(common, autopilotWithin(1))},
+		{ID: "34", Name: "a stall of 0.13–0.21 s", Pass: "does not end the flight",
+			Plan:  func(r *Run) { r.Stall = during(r.between(0.13, 0.21, "%.3f s")) },
+			Judge: judge(common, backWithout)},
+		{ID: "37", Name: "partition of 50 ms–10 s, or loss of 1–30 %", Pass: "common", Plan: partition,
+			Judge: judge(common)},
+	}
+}
+
+// during holds from the onset on for some time.
+func during(length float64) func(t float64) bool { return func(t float64) bool { return t < length } }
+
+// partition plans a network that is cut for a time, or that loses messages.
+func partition(r *Run) {
+	if r.rng.IntN(2) == 0 {
+		length := r.between(0.05, 10, "cut for %.2f s")
+		r.Mocap = dropOut(length)
+		r.Sent = func(t float64) bool { return t >= length }
+		return
+	}
+	share := r.between(0.01, 0.3, "%.2f lost")
+	r.Mocap = func(float64, *Sample) bool { return r.rng.Float64() >= share }
+	r.Sent = func(float64) bool { return r.rng.Float64() >= share }
 }
 
 // measurements are flights that no number of the list has: detection times, false alarms, flight quality.

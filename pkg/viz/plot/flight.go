@@ -21,6 +21,18 @@ type Flown struct {
 // Flights writes a PNG of flights along one path: from above with the reference, and their errors over time with the
 // moments at which something changed.
 func Flights(w io.Writer, title string, reference []so3.Vec3, flights []Flown, changes []float64) error {
+	return drawFlights(w, title, reference, flights, changes, nil)
+}
+
+// FlightsWithHeight is Flights with a panel for the height over time.
+func FlightsWithHeight(w io.Writer, title string, reference []so3.Vec3, flights []Flown, changes []float64) error {
+	height := newPanel("", "time, s", "height, m")
+	return drawFlights(w, title, reference, flights, changes, height)
+}
+
+// drawFlights leaves the height out where that is nil.
+func drawFlights(w io.Writer, title string, reference []so3.Vec3, flights []Flown, changes []float64,
+	height *plot.Plot) error {
 	if len(flights) == 0 {
 		return fmt.Errorf("plot: no flights")
 	}
@@ -45,6 +57,13 @@ func Flights(w io.Writer, title string, reference []so3.Vec3, flights []Flown, c
 		x, y := xy(above, f.P)
 		line(above, x, y, lineStyle(i))
 		line(errors, f.T, f.Error, lineStyle(i))
+		if height != nil {
+			z := make([]float64, len(f.P))
+			for k, p := range f.P {
+				z[k] = p.Z
+			}
+			line(height, f.T, z, lineStyle(i))
+		}
 		entries = append(entries, entry{f.Name, lineMark(lineStyle(i))})
 		for _, e := range f.Error {
 			top = max(top, e)
@@ -58,7 +77,16 @@ func Flights(w io.Writer, title string, reference []so3.Vec3, flights []Flown, c
 	}
 	square(above)
 	errors.X.Min, errors.X.Max, errors.Y.Min = 0, end, 0
-	return write(w, title, entries, [][]*plot.Plot{{above, errors}}, vg.Points(300))
+	panels := []*plot.Plot{above, errors}
+	if height != nil {
+		line(height, []float64{0, end}, []float64{0, 0}, mark)
+		for _, t := range changes {
+			line(height, []float64{t, t}, []float64{0, height.Y.Max}, mark)
+		}
+		height.X.Min, height.X.Max = 0, end
+		panels = append(panels, height)
+	}
+	return write(w, title, entries, [][]*plot.Plot{panels}, vg.Points(300))
 }
 
 // square gives both axes of a map the same scale.
