@@ -74,11 +74,11 @@ func readJSON(t testing.TB, name string, into any) {
 	}
 }
 
-// goldenActuator reads an actuator as the reference script writes it.
-func goldenActuator(t testing.TB, name string) Actuator {
+// goldenFilter reads a filter as the reference script writes it.
+func goldenFilter(t testing.TB, name string) CommandFilter {
 	var a struct{ GT, GW, DW, TT, TW float64 }
 	readJSON(t, name, &a)
-	return Actuator{ThrustGain: a.GT, RateGain: a.GW, RateDelay: a.DW, ThrustLag: a.TT, RateLag: a.TW, Dt: 0.02}
+	return CommandFilter{ThrustGain: a.GT, RateGain: a.GW, RateDelay: a.DW, ThrustLag: a.TT, RateLag: a.TW, Dt: 0.02}
 }
 
 // goldenScores are [step][position, velocity, attitude] by predictor and flight.
@@ -134,12 +134,12 @@ func TestGoldenIdentified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := goldenActuator(t, "identified-actuator.json")
+	want := goldenFilter(t, "identified-actuator.json")
 	for _, e := range peers {
 		if e.Actuator == nil {
 			continue
 		}
-		for i, x := range e.Actuator.(*Actuator).numbers() {
+		for i, x := range e.Actuator.(*CommandFilter).numbers() {
 			if math.Abs(*x-*want.numbers()[i]) > 1e-12 {
 				t.Errorf("%s: identified number %d is %g, want %g", e.Name, i, *x, *want.numbers()[i])
 			}
@@ -157,7 +157,7 @@ func TestGoldenIdentified(t *testing.T) {
 // TestGoldenLagged: the same with an actuator of which every number acts.
 func TestGoldenLagged(t *testing.T) {
 	flights := fixtures(t)
-	act := goldenActuator(t, "lagged-actuator.json")
+	act := goldenFilter(t, "lagged-actuator.json")
 	lin, err := FitLinRecentMean(0.02, flights)
 	if err != nil {
 		t.Fatal(err)
@@ -191,10 +191,10 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
-func BenchmarkIdentify(b *testing.B) {
+func BenchmarkFitCommandFilter(b *testing.B) {
 	flights := fixtures(b)
 	for b.Loop() {
-		if _, err := Identify(0.02, flights); err != nil {
+		if _, err := FitCommandFilter(0.02, flights); err != nil {
 			b.Fatal(err)
 		}
 	}

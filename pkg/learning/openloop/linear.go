@@ -179,7 +179,7 @@ type Ridge struct {
 }
 
 // FitRidge fits the residual by ridge regression on the flights as the actuator passes their commands.
-func FitRidge(dt float64, dev []quad.Flight, act Actuator) (*Ridge, error) {
+func FitRidge(dt float64, dev []quad.Flight, act CommandFilter) (*Ridge, error) {
 	eq := newNormalEquations(nRidge, mRidge)
 	for _, f := range dev {
 		var x, y [][]float64

@@ -78,7 +78,7 @@ func Peers(dt float64, dev []quad.Flight) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	act, err := Identify(dt, dev)
+	act, err := FitCommandFilter(dt, dev)
 	if err != nil {
 		return nil, err
 	}

@@ -10,41 +10,48 @@ import (
 // direction of z_W in the body (the third row of R), and the other channels of attitude and the thrust vector are 0; in
 // the world frame, attitude is R_WB, row-major, and the thrust is also given as the vector T z_B.
 const (
-	xP    = 0  // p_W, m
-	xV    = 3  // v_W, m/s
-	xR    = 6  // R_WB, row-major
-	xE    = 15 // lagged thrust and rates of this step
-	xTz   = 19 // T z_B, m/s²
-	xA    = 22 // command a_t
-	xLast = 26 // command a_{t−1}
+	xPosition    = 0  // p_W, m
+	xVelocity    = 3  // v_W, m/s
+	xAttitude    = 6  // R_WB, row-major
+	xActuator    = 15 // lagged thrust and rates of this step
+	xThrust      = 19 // T z_B, m/s²
+	xCommand     = 22 // command a_t
+	xLastCommand = 26 // command a_{t−1}
 )
 
 // Context features c of window row i: position relative to the window's end, velocity, attitude, command, what the
 // actuator does, one-step residual r_i; vectors in the row's own frame.
 const (
-	cP = 0
-	cV = 3
-	cR = 6
-	cA = 15
-	cE = 19
-	cU = 23
+	cPosition = 0
+	cVelocity = 3
+	cAttitude = 6
+	cCommand  = 15
+	cActuator = 19
+	cResidual = 23
 )
 
 // InputSpans implements System. In calm hover velocities vary by 0.03 m/s and the vertical part of the attitude by
 // 0.0005: a tilt of 30° is 260 deviations away, where a net says anything, and every policy improved in such a model
 // crashed in it. Flights that go somewhere vary by more than the spreads here.
 func (m *Quadrotor[F]) InputSpans() []robot.Span {
-	return []robot.Span{{Name: "position", Lo: xP, Hi: xV}, {Name: "velocity", Lo: xV, Hi: xR, Spread: 0.2},
-		{Name: "attitude", Lo: xR, Hi: xE, Spread: 0.05}, {Name: "actuator", Lo: xE, Hi: xTz, Spread: 0.2},
-		{Name: "thrust_vector", Lo: xTz, Hi: xA, Spread: 0.2}, {Name: "command", Lo: xA, Hi: xLast, Spread: 0.2},
-		{Name: "last_command", Lo: xLast, Hi: nX, Spread: 0.2}}
+	return []robot.Span{
+		{Name: "position", Lo: xPosition, Hi: xVelocity},
+		{Name: "velocity", Lo: xVelocity, Hi: xAttitude, Spread: 0.2},
+		{Name: "attitude", Lo: xAttitude, Hi: xActuator, Spread: 0.05},
+		{Name: "actuator", Lo: xActuator, Hi: xThrust, Spread: 0.2},
+		{Name: "thrust_vector", Lo: xThrust, Hi: xCommand, Spread: 0.2},
+		{Name: "command", Lo: xCommand, Hi: xLastCommand, Spread: 0.2},
+		{Name: "last_command", Lo: xLastCommand, Hi: nX, Spread: 0.2},
+	}
 }
 
 // ContextSpans implements System.
 func (m *Quadrotor[F]) ContextSpans() []robot.Span {
-	return []robot.Span{span("position", cP, cV), span("velocity", cV, cR), span("attitude", cR, cA),
-		span("command", cA, cE),
-		span("actuator", cE, cU), span("residual", cU, nC)}
+	return []robot.Span{
+		span("position", cPosition, cVelocity), span("velocity", cVelocity, cAttitude),
+		span("attitude", cAttitude, cCommand), span("command", cCommand, cActuator),
+		span("actuator", cActuator, cResidual), span("residual", cResidual, nC),
+	}
 }
 
 // Inputs implements System.
@@ -62,17 +69,17 @@ func (m *Quadrotor[F]) Inputs(B int, s, a, x []F) {
 func (m *Quadrotor[F]) inputs(s, a, x []F) {
 	e := m.act(s, a)
 	q := quatAt(s)
-	copy(x[xP:xV], s[iP:iQ])
-	m.frame(q, vec(s[iV:]), x[xV:xR], x[xR:xE])
-	copy(x[xE:xTz], e[:])
-	clear(x[xTz:xA])
+	copy(x[xPosition:xVelocity], s[iP:iQ])
+	m.frame(q, vec(s[iV:]), x[xVelocity:xAttitude], x[xAttitude:xActuator])
+	copy(x[xActuator:xThrust], e[:])
+	clear(x[xThrust:xCommand])
 	if m.world {
 		for j, z := range q.zAxis() {
-			x[xTz+j] = e[0] * z
+			x[xThrust+j] = e[0] * z
 		}
 	}
-	copy(x[xA:xLast], a)
-	copy(x[xLast:nX], s[iD:iD+4])
+	copy(x[xCommand:xLastCommand], a)
+	copy(x[xLastCommand:nX], s[iD:iD+4])
 }
 
 // InputsVJP implements System.
@@ -97,28 +104,28 @@ func (m *Quadrotor[F]) inputsVJP(s, a, dx, ds, da []F) {
 	e := m.act(s, a)
 	q := quatAt(s)
 	var dq quat[F]
-	dv := m.frameVJP(q, vec(s[iV:]), vec(dx[xV:]), dx[xR:xE], &dq)
-	de := [4]F{dx[xE], dx[xE+1], dx[xE+2], dx[xE+3]}
+	dv := m.frameVJP(q, vec(s[iV:]), vec(dx[xVelocity:]), dx[xAttitude:xActuator], &dq)
+	de := [4]F{dx[xActuator], dx[xActuator+1], dx[xActuator+2], dx[xActuator+3]}
 	if m.world {
 		var dz [3]F
 		for j, z := range q.zAxis() {
-			de[0] += dx[xTz+j] * z
-			dz[j] = dx[xTz+j] * e[0]
+			de[0] += dx[xThrust+j] * z
+			dz[j] = dx[xThrust+j] * e[0]
 		}
 		q.zAxisVJP(dz, &dq)
 	}
 	m.actVJP(ds, da, &de)
 	for j := range 3 {
-		ds[iP+j] += dx[xP+j]
+		ds[iP+j] += dx[xPosition+j]
 		ds[iV+j] += dv[j]
 	}
 	dq.addTo(ds[iQ:])
 	for j := range 4 {
-		ds[iD+j] += dx[xLast+j]
+		ds[iD+j] += dx[xLastCommand+j]
 	}
 	if da != nil {
 		for j := range 4 {
-			da[j] += dx[xA+j]
+			da[j] += dx[xCommand+j]
 		}
 	}
 }
@@ -245,9 +252,9 @@ func (m *Quadrotor[F]) rest(measured, actions, s []F) {
 func (m *Quadrotor[F]) context(s, a, e, end, r, c []F) {
 	q := quatAt(s)
 	p := m.inFrame(q, [3]F{s[iP] - end[iP], s[iP+1] - end[iP+1], s[iP+2] - end[iP+2]})
-	copy(c[cP:cV], p[:])
-	m.frame(q, vec(s[iV:]), c[cV:cR], c[cR:cA])
-	copy(c[cA:cE], a)
-	copy(c[cE:cU], e)
-	copy(c[cU:nC], r)
+	copy(c[cPosition:cVelocity], p[:])
+	m.frame(q, vec(s[iV:]), c[cVelocity:cAttitude], c[cAttitude:cCommand])
+	copy(c[cCommand:cActuator], a)
+	copy(c[cActuator:cResidual], e)
+	copy(c[cResidual:nC], r)
 }

@@ -213,7 +213,7 @@ func TestWindowReproducesItsOwnRollout(t *testing.T) {
 	}
 	s, r, ctx := make([]float64, nS), make([]float64, T*nU), make([]float64, T*nC)
 	m.InWorld().Window(T, measured, actions, s, ctx, nil, nil)
-	if ctx[(T-1)*nC+cP] != measured[(T-1)*nM]-measured[T*nM] {
+	if ctx[(T-1)*nC+cPosition] != measured[(T-1)*nM]-measured[T*nM] {
 		t.Errorf("context position is not relative to the window's end")
 	}
 	m.Window(T, measured, actions, s, ctx, nil, r)

@@ -25,7 +25,7 @@ func jump(n, k int, a, b quad.Command) []quad.Step {
 func TestFilterJump(t *testing.T) {
 	a := quad.Command{Thrust: 2, Rates: so3.Vec3{X: -1}}
 	b := quad.Command{Thrust: 4, Rates: so3.Vec3{X: 3}}
-	act := Actuator{ThrustGain: 0.5, RateGain: 2, RateDelay: 2.25, ThrustLag: 0.1, RateLag: 0.05, Dt: dt}
+	act := CommandFilter{ThrustGain: 0.5, RateGain: 2, RateDelay: 2.25, ThrustLag: 0.1, RateLag: 0.05, Dt: dt}
 	for i, row := range act.Filter(jump(40, 10, a, b)) {
 		n := float64(i - 10 + 1) // steps of the new command so far
 		thrust := 1.0
@@ -44,7 +44,7 @@ func TestFilterJump(t *testing.T) {
 // TestFilterCausal: what comes later changes nothing before, and states pass untouched.
 func TestFilterCausal(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		act := Actuator{
+		act := CommandFilter{
 			ThrustGain: rapid.Float64Range(0.5, 2).Draw(rt, "gT"), RateGain: rapid.Float64Range(0.5, 2).Draw(rt, "gw"),
 			RateDelay: rapid.Float64Range(0, 5).Draw(rt, "dw"), ThrustLag: rapid.Float64Range(0, 0.3).Draw(rt, "tT"),
 			RateLag: rapid.Float64Range(0, 0.3).Draw(rt, "tw"), Dt: dt,
@@ -66,9 +66,9 @@ func TestFilterCausal(t *testing.T) {
 	})
 }
 
-// TestIdentify finds the actuator of a made-up world, where it is exact.
-func TestIdentify(t *testing.T) {
-	truth := Actuator{ThrustGain: 0.92, RateGain: 1.1, RateDelay: 1, ThrustLag: 0.1, RateLag: 0.02, Dt: dt}
+// The filter of a made-up world is found, and exactly.
+func TestFitCommandFilterFindsTheActuator(t *testing.T) {
+	truth := CommandFilter{ThrustGain: 0.92, RateGain: 1.1, RateDelay: 1, ThrustLag: 0.1, RateLag: 0.02, Dt: dt}
 	var flights []quad.Flight
 	for i := range 3 {
 		command := func(k int) quad.Command { return weaving(37*i + 2*k) }
@@ -83,7 +83,7 @@ func TestIdentify(t *testing.T) {
 		}
 		flights = append(flights, quad.Flight{Name: "f", Segments: [][]quad.Step{world}})
 	}
-	got, err := Identify(dt, flights)
+	got, err := FitCommandFilter(dt, flights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +92,11 @@ func TestIdentify(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, truth)
 	}
 	// Delay and lag of the rates can stand in for each other; together they are how late the rates come.
-	late := func(a Actuator) float64 { return a.RateDelay*dt + a.RateLag }
+	late := func(a CommandFilter) float64 { return a.RateDelay*dt + a.RateLag }
 	if math.Abs(late(got)-late(truth)) > .01 {
 		t.Errorf("rates %g s late, want %g s", late(got), late(truth))
 	}
-	nominal := Actuator{ThrustGain: 1, RateGain: 1, Dt: dt}
+	nominal := CommandFilter{ThrustGain: 1, RateGain: 1, Dt: dt}
 	if got, was := priorCost(flights, got), priorCost(flights, nominal); got > 0.01*was {
 		t.Errorf("cost %g, nominal %g: want it a hundred times lower", got, was)
 	}

@@ -10,8 +10,9 @@ import (
 	"vnd/pkg/nn/kernel"
 )
 
-// Actuator is what lies between a command and what the airframe does, in five numbers.
-type Actuator struct {
+// CommandFilter models what lies between a command and what the airframe does, in five numbers: the actuator that
+// baselines of this package see.
+type CommandFilter struct {
 	ThrustGain float64 `json:"thrust_gain"`
 	RateGain   float64 `json:"rate_gain"`
 	RateDelay  float64 `json:"rate_delay"` // steps, also broken ones
@@ -22,7 +23,7 @@ type Actuator struct {
 
 // Filter returns a copy of a segment whose commands are those that arrive: row k depends on the
 // commands of the rows up to k. Before the first row its command is taken to have been held for long.
-func (a *Actuator) Filter(segment []quad.Step) []quad.Step {
+func (a *CommandFilter) Filter(segment []quad.Step) []quad.Step {
 	out := make([]quad.Step, len(segment))
 	whole := int(a.RateDelay)
 	part := a.RateDelay - float64(whole)
@@ -59,20 +60,20 @@ const (
 	identifyRounds  = 4 // of the coordinate search; each halves its steps
 )
 
-// Identify finds the actuator by a coordinate search: it minimises the prior's error of velocity after
+// FitCommandFilter finds the filter by a coordinate search: it minimises the prior's error of velocity after
 // 0.2, 0.5 and 1.0 s (at Δt = 0.02 s), each flight weighing the same.
-func Identify(dt float64, dev []quad.Flight) (Actuator, error) {
+func FitCommandFilter(dt float64, dev []quad.Flight) (CommandFilter, error) {
 	every := max(1, len(dev)/identifyFlights)
 	var flights []quad.Flight
 	for i := 0; i < len(dev); i += every {
 		flights = append(flights, dev[i])
 	}
-	best := Actuator{ThrustGain: 1, RateGain: 1, Dt: dt}
+	best := CommandFilter{ThrustGain: 1, RateGain: 1, Dt: dt}
 	cost := priorCost(flights, best)
 	if math.IsNaN(cost) {
 		return best, errors.New("flights to identify the actuator on: none is long enough")
 	}
-	step := Actuator{ThrustGain: .08, RateGain: .1, RateDelay: .5, ThrustLag: .05, RateLag: .02}
+	step := CommandFilter{ThrustGain: .08, RateGain: .1, RateDelay: .5, ThrustLag: .05, RateLag: .02}
 	for range identifyRounds {
 		for i := range best.numbers() {
 			for _, sign := range []float64{1, -1} {
@@ -87,12 +88,12 @@ func Identify(dt float64, dev []quad.Flight) (Actuator, error) {
 }
 
 // numbers are the coordinates of the search, in its order.
-func (a *Actuator) numbers() []*float64 {
+func (a *CommandFilter) numbers() []*float64 {
 	return []*float64{&a.ThrustGain, &a.RateGain, &a.RateDelay, &a.ThrustLag, &a.RateLag}
 }
 
 // descend moves coordinate i by d, never below zero, as long as that lowers the cost.
-func descend(flights []quad.Flight, best Actuator, cost float64, i int, d float64) (Actuator, float64) {
+func descend(flights []quad.Flight, best CommandFilter, cost float64, i int, d float64) (CommandFilter, float64) {
 	for {
 		next := best
 		x := next.numbers()[i]
@@ -110,7 +111,7 @@ func descend(flights []quad.Flight, best Actuator, cost float64, i int, d float6
 
 // priorCost sums the flights' mean square errors of the prior's velocity behind the actuator, NaN when
 // no flight has a window. Workers take flights in turn; the sum has a fixed order.
-func priorCost(flights []quad.Flight, act Actuator) float64 {
+func priorCost(flights []quad.Flight, act CommandFilter) float64 {
 	parts := make([]float64, len(flights))
 	workers := kernel.Workers()
 	var wg sync.WaitGroup
@@ -134,7 +135,7 @@ func priorCost(flights []quad.Flight, act Actuator) float64 {
 	return sum
 }
 
-func priorCostOf(f *quad.Flight, act Actuator) float64 {
+func priorCostOf(f *quad.Flight, act CommandFilter) float64 {
 	sum, n := 0.0, 0
 	for _, seg := range f.Segments {
 		seen := act.Filter(seg)
