@@ -104,7 +104,7 @@ func (d *demoCommand) fit(c *console, r *demoResult) error {
 	if err != nil {
 		return err
 	}
-	c.log.Info().Msgf("scoring on the flights in %s, beside peers fitted to the same", test)
+	c.log.Info().Msgf("scoring on the flights in %s, beside baselines fitted to the same", test)
 	r.Score, err = c.score(scoring{bundles: []string{bundle}, dev: []string{train}, inputs: []string{test},
 		steps: openloop.DefaultOptions().Steps[1:], stride: openloop.DefaultOptions().Stride, plots: d.Out})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 type scoreCommand struct {
 	Bundle   []string `sep:"none" placeholder:"BUNDLE" help:"Fitted model; repeat it to compare several."`
-	Dev      []string `sep:"none" placeholder:"DIR|FILE" help:"Flights to fit the stronger peers to; may be repeated."`
+	Dev      []string `sep:"none" placeholder:"DIR|FILE" help:"Flights to fit stronger baselines to; may be repeated."`
 	Steps    []int    `default:"10,25,50" help:"Steps after which errors are reported, ascending."`
 	Stride   int      `default:"5" help:"Rows from one start to the next."`
 	Plot     string   `placeholder:"F.png" help:"Write a plot of the errors over the horizon."`
@@ -54,7 +54,7 @@ type scoreResult struct {
 	warnings   []string
 }
 
-// score reads models and flights, lets models and peers predict the same rows and draws the plots asked for.
+// score reads models and flights, lets models and baselines predict the same rows and draws the plots asked for.
 func (c *console) score(s scoring) (*scoreResult, error) {
 	if len(s.steps) == 0 {
 		return nil, errors.New("--steps: expected at least one number")
@@ -91,7 +91,7 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	c.warnOfOverlap(dev, flights)
 	b := c.newBar("score")
 	defer b.done()
-	entries, err := openloop.Peers(o.Dt, dev)
+	entries, err := openloop.Baselines(o.Dt, dev)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	return &scoreResult{report, references, c.warnings}, nil
 }
 
-// warnOfOverlap warns of flights that peers are fitted to and scored on: their errors are no test then.
+// warnOfOverlap warns of flights that baselines are fitted to and scored on: their errors are no test then.
 func (c *console) warnOfOverlap(dev, scored []quad.Flight) {
 	content := func(f quad.Flight) [32]byte { // whatever the flight is called
 		return dataset.Digest(dataset.FromFlights([]quad.Flight{{Segments: f.Segments}}))
@@ -124,13 +124,14 @@ func (c *console) warnOfOverlap(dev, scored []quad.Flight) {
 	}
 	for _, f := range scored {
 		if name, ok := fitted[content(f)]; ok {
-			c.warn(fmt.Sprintf("flight %s is scored and, as --dev flight %s, what peers are fitted to", f.Name, name))
+			c.warn(fmt.Sprintf("flight %s is scored and, as --dev flight %s, what baselines are fitted to", f.Name,
+				name))
 		}
 	}
 }
 
 // loadAll reads the bundles and names them: one is "vnd", of several each has its file's name, with the bundle's ID
-// where that is another's or a peer's.
+// where that is another's or a baseline's.
 func loadAll(bundles []string) (models []*openloop.Model, names []string, err error) {
 	for _, path := range bundles {
 		m, err := openloop.LoadModel(path)

@@ -26,7 +26,7 @@ type commands struct {
 
 	Fit     fitCommand     `cmd:"" help:"Fit a model to recorded flights."`
 	Predict predictCommand `cmd:"" help:"Predict a flight open loop, from its true states with its recorded commands."`
-	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple peers."`
+	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple baselines."`
 	Train   trainCommand   `cmd:"" help:"Train a policy by back-propagation through time, in the nominal simulator or in a fitted model."`
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`

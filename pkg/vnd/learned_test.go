@@ -149,7 +149,7 @@ func TestFromBundleRefuses(t *testing.T) {
 	}
 }
 
-// Without a net, the corrected model is the recent-mean peer: a constant wind that it has never seen is predicted.
+// Without a net, the corrected model is the recent-mean baseline: a constant wind that it has never seen is predicted.
 func TestBiasCorrectionPredictsAnUnseenWind(t *testing.T) {
 	q := quadrotor.Robot{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
 	m := random(t, q, netConfig(1))

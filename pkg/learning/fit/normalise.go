@@ -54,7 +54,7 @@ func (m *moments) norm() vnd.Norm[float32] {
 
 // statistics sets the model's normalisers (with the commands' gains varied as in training), output units and switches
 // from training contexts, and returns the weight of each error of the loss, [H][U]: √weight over the RMS error that the
-// recent-mean peer makes after that many steps.
+// recent-mean baseline makes after that many steps.
 func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []start, H int, rng *rand.Rand) []float32 {
 	dim, T := m.System.Dims(), m.Net.Context
 	ctx, in := newMoments(dim.Context), newMoments(dim.Inputs)
@@ -163,7 +163,7 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 	}
 }
 
-// errorScale turns summed square errors of the peer into the weights of the loss.
+// errorScale turns summed square errors of the baseline into the weights of the loss.
 func errorScale(cfg *Config, spans []robot.Span, sq []float64, H, n int) []float32 {
 	U := len(sq) / H
 	weight := map[string]float64{"position": cfg.Loss.Position, "velocity": cfg.Loss.Velocity,

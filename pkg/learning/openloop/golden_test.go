@@ -127,15 +127,15 @@ func compareGolden(t *testing.T, r *Report, golden goldenScores, tolerance float
 	return worst
 }
 
-// TestGoldenIdentified: the peers as Peers makes them, actuator included, score as in the script.
+// TestGoldenIdentified: the baselines as Baselines makes them, actuator included, score as in the script.
 func TestGoldenIdentified(t *testing.T) {
 	flights := fixtures(t)
-	peers, err := Peers(0.02, flights)
+	baselines, err := Baselines(0.02, flights)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := goldenFilter(t, "identified-actuator.json")
-	for _, e := range peers {
+	for _, e := range baselines {
 		if e.Actuator == nil {
 			continue
 		}
@@ -145,7 +145,7 @@ func TestGoldenIdentified(t *testing.T) {
 			}
 		}
 	}
-	r, err := Score(flights, peers, DefaultOptions())
+	r, err := Score(flights, baselines, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,12 +180,12 @@ func TestGoldenLagged(t *testing.T) {
 
 func BenchmarkScore(b *testing.B) {
 	flights := fixtures(b)
-	peers, err := Peers(0.02, flights)
+	baselines, err := Baselines(0.02, flights)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Score(flights, peers, DefaultOptions()); err != nil {
+		if _, err := Score(flights, baselines, DefaultOptions()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Sizes of the linear peers: n features in, m channels out.
+// Sizes of the linear baselines: n features in, m channels out.
 const (
 	nLin, mLin     = 12, 3
 	nRidge, mRidge = 13, 9

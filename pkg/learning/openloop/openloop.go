@@ -2,9 +2,9 @@
 // commands are played into a predictor for up to a second and what comes out is compared with what was
 // measured. Nothing measured after the start is given away, except the commands.
 //
-// Any robot is scored whose recordings a Robot reads. For quadrotors there are the simple peers that any learned model
-// must beat: the rigid body alone, with the mean of its recent misses, and with linear corrections; each also behind an
-// identified actuator.
+// Any robot is scored whose recordings a Robot reads. For quadrotors there are simple baselines that any learned model
+// must beat: the rigid body alone, with its recent mean residual, and with linear corrections; each also behind a
+// fitted CommandFilter.
 package openloop
 
 import (

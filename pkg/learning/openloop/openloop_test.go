@@ -67,8 +67,8 @@ func TestRigidStepOrder(t *testing.T) {
 	}
 }
 
-// TestPeersOnTheirOwnWorld: without a wind the prior is exact; in a steady wind the recent mean is.
-func TestPeersOnTheirOwnWorld(t *testing.T) {
+// TestBaselinesOnTheirOwnWorld: without a wind the prior is exact; in a steady wind the recent mean is.
+func TestBaselinesOnTheirOwnWorld(t *testing.T) {
 	still := quad.Flight{Name: "still", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{})}}
 	windy := quad.Flight{Name: "windy", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{X: 2, Z: -1})}}
 	entries := []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}
@@ -232,10 +232,10 @@ func TestScoreRefuses(t *testing.T) {
 	}
 }
 
-// TestPeersRefuse: nothing to fit on is an error, not a singular matrix.
-func TestPeersRefuse(t *testing.T) {
-	if peers, err := Peers(dt, nil); err != nil || len(peers) != 2 {
-		t.Errorf("without flights to fit on: %v, %v; want the two peers that need none", peers, err)
+// TestBaselinesRefuse: nothing to fit on is an error, not a singular matrix.
+func TestBaselinesRefuse(t *testing.T) {
+	if baselines, err := Baselines(dt, nil); err != nil || len(baselines) != 2 {
+		t.Errorf("without flights to fit on: %v, %v; want the two baselines that need none", baselines, err)
 	}
 	rest := func(int) quad.Command { return quad.Command{Thrust: quad.Gravity} }
 	still := flown(100, 0, rest, so3.Vec3{})
@@ -244,7 +244,7 @@ func TestPeersRefuse(t *testing.T) {
 		"none is long enough":   flown(60, 0, weaving, so3.Vec3{}),
 		"flights to fit on: no": nil,
 	} {
-		_, err := Peers(dt, []quad.Flight{{Name: "f", Segments: [][]quad.Step{rows}}})
+		_, err := Baselines(dt, []quad.Flight{{Name: "f", Segments: [][]quad.Step{rows}}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

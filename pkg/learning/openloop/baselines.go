@@ -57,7 +57,7 @@ func push(s quad.State, dv so3.Vec3, dt float64) quad.State {
 	return s
 }
 
-// Names of the peers. A star marks those that see the commands through the identified actuator.
+// Names of the baselines. A star marks those that see the commands through the identified actuator.
 const (
 	NamePrior          = "prior"
 	NameRecentMean     = "recent_mean"
@@ -67,12 +67,12 @@ const (
 	NameRidgeStar      = "ridge*"
 )
 
-// Peers returns the prior and the recent mean and, when there are development flights to fit on, the
-// linear peers and those behind the actuator identified on the same flights.
-func Peers(dt float64, dev []quad.Flight) ([]Entry, error) {
-	peers := []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}
+// Baselines returns the prior and the recent mean and, when there are development flights to fit on, the
+// linear baselines and those behind the actuator identified on the same flights.
+func Baselines(dt float64, dev []quad.Flight) ([]Entry, error) {
+	baselines := []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}
 	if len(dev) == 0 {
-		return peers, nil
+		return baselines, nil
 	}
 	lin, err := FitLinRecentMean(dt, dev)
 	if err != nil {
@@ -86,7 +86,7 @@ func Peers(dt float64, dev []quad.Flight) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(peers,
+	return append(baselines,
 		Entry{NameLinRecentMean, lin, nil},
 		Entry{NamePriorStar, Prior{dt}, &act},
 		Entry{NameRecentMeanStar, RecentMean{dt}, &act},
