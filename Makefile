@@ -182,7 +182,7 @@ stacks: deps ## a minute under each autopilot interface and mocap driver, closed
 
 .PHONY: hostile
 hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)
-	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/learning/gate
+	VND_CANDIDATES=1000 go test -count=1 -v -timeout 0 -run InTheArena ./pkg/learning/gate/quadgate
 	VND_POISONED=10 go test -count=1 -v -timeout 0 -run Poisoned ./pkg/sim/experiment
 
 # What is not there is skipped and named. The transcripts land in build/interop.

@@ -53,3 +53,10 @@ func (l *Limits) Clip(c Command) Command {
 		Z: clip(c.Rates.Z, -l.MaxYawRate, l.MaxYawRate),
 	}}
 }
+
+// Units returns a command in half the ranges that the limits leave: thrust, rates about x, y, z, each within ±1.
+func (l *Limits) Units(c Command) [4]float64 {
+	middle, half := (l.MaxThrust+l.MinThrust)/2, (l.MaxThrust-l.MinThrust)/2
+	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTiltRate, c.Rates.Y / l.MaxTiltRate,
+		c.Rates.Z / l.MaxYawRate}
+}

@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/fit/quadfit"
-	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
@@ -44,7 +44,7 @@ func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	cfg.Policy.Rate, cfg.FineTune.Rate = 1e-30, 1e-30 // all fly the same policy
 	start := untrained(t, cfg)
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}

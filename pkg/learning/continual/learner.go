@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -53,7 +54,7 @@ type Status struct {
 type Options struct {
 	Tasks   []*task.Task
 	Task    string // their names, for the bundle
-	Vehicle gate.Vehicle
+	Vehicle quadgate.Vehicle
 	Judge   gate.Judge // nil: the gate flies in the learned model alone
 	Seed    uint64
 	Status  func(Status)     // may be nil

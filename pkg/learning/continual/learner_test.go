@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/nn/kernel"
@@ -147,7 +148,7 @@ func TestRoundsImprove(t *testing.T) {
 	start := base(t)
 	var phases []Phase
 	l, err := New(small(), start, Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}, Seed: 1,
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}, Seed: 1,
 		Status: func(s Status) {
 			if n := len(phases); n == 0 || phases[n-1] != s.Phase {
 				phases = append(phases, s.Phase)
@@ -211,7 +212,7 @@ func TestInterrupted(t *testing.T) {
 	var stop context.CancelFunc
 	learner := func() *Learner {
 		l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",
-			Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
+			Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
 			Status: func(s Status) {
 				if s.Phase == at {
 					stop()
@@ -261,7 +262,7 @@ func TestFailed(t *testing.T) {
 	cfg := tiny()
 	cfg.Policy.Rate = 1e-7
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: broken{},
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
 )
@@ -20,9 +21,10 @@ type partial struct {
 }
 
 func (p partial) Fly(_ context.Context, b *bundle.Bundle, _ gate.Trial) (*gate.Flight, error) {
-	f := &gate.Flight{Dt: dt}
+	f, l := &gate.Flight{Dt: dt}, limits()
 	for range 100 {
-		f.Errors, f.Commands = append(f.Errors, 0.01), append(f.Commands, quad.Command{Thrust: quad.Gravity})
+		u := l.Units(quad.Command{Thrust: quad.Gravity})
+		f.Errors, f.Actions = append(f.Errors, 0.01), append(f.Actions, u[:])
 	}
 	if b.ID != p.good && !p.others {
 		f.Crash = "hit the ground"
@@ -38,7 +40,7 @@ func TestOnlyWhatPassesTheGateFlies(t *testing.T) {
 			cfg := tiny()
 			start := untrained(t, cfg)
 			l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: partial{start.ID, flies},
-				Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+				Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
 			if err != nil {
 				t.Fatal(err)
 			}

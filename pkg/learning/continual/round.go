@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/vnd"
@@ -113,8 +114,8 @@ func (r *round) pack(res *quadtrain.Result) error {
 // gate asks whether the candidate may fly.
 func (r *round) gate() (err error) {
 	opt := &r.l.opt
-	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle, Tasks: opt.Tasks, Judge: opt.Judge, Flown: r.flown,
-		Seed: r.seed()}
+	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: opt.Judge, Seed: r.seed(),
+		Met: func(dt float64) float64 { return quadgate.Met(r.flown, dt) }}
 	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err
 }

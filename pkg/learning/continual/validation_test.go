@@ -7,7 +7,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/robot/quadrotor"
 )
 
@@ -17,7 +17,7 @@ func TestValidationIsTheLossOnWhatWasFlownSince(t *testing.T) {
 	cfg := tiny()
 	var seen []Status
 	l, err := New(cfg, untrained(t, cfg), Options{Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
 		Status:  func(s Status) { seen = append(seen, s) }})
 	if err != nil {
 		t.Fatal(err)

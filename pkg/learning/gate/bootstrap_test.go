@@ -123,3 +123,14 @@ func TestBootstrapLaws(t *testing.T) {
 		}
 	})
 }
+
+// TestPercentilesLeaveTheLevelBetweenThem: of 101 means in a row 90 % lie between the fifth and the ninety-fifth.
+func TestPercentilesLeaveTheLevelBetweenThem(t *testing.T) {
+	means := make([]float64, 101)
+	for i := range means {
+		means[i] = float64(100 - i)
+	}
+	if got, want := percentiles(50, means, 0.9), (Interval{50, 5, 95}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

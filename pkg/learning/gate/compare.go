@@ -65,7 +65,7 @@ func (c *comparison) round(ctx context.Context, lo, hi int) error {
 			return errs[i]
 		}
 		for _, f := range flights[i] {
-			c.figures[p.who] = append(c.figures[p.who], c.gate.Config.measure(f, c.settle, &c.gate.Vehicle.Limits))
+			c.figures[p.who] = append(c.figures[p.who], c.gate.Config.measure(f, c.settle))
 		}
 	}
 	return nil

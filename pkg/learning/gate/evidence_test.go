@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"vnd/pkg/core/param"
-	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/vnd"
 )
+
+const dt = 0.02
 
 // flights feeds errors as they come in flight: alike from tick to tick.
 type flights struct {
@@ -157,27 +157,5 @@ func TestGapsAndNonsense(t *testing.T) {
 	}
 	if len(f.e.areas) > mostAreas {
 		t.Errorf("%d neighbourhoods", len(f.e.areas))
-	}
-}
-
-// TestDisturbance: latents of the world's winds lie where the winds do.
-func TestDisturbance(t *testing.T) {
-	s := taught()
-	m, q, err := vnd.FromBundle(s.improved, quadrotor.Kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := NewDisturbance(m, q)
-	each := len(s.bank) / 2 / len(winds)
-	for i, w := range winds {
-		var mean Place
-		for k := i * each; k < (i+1)*each; k++ {
-			for j, x := range d.Place(s.bank[2*k : 2*k+2]) {
-				mean[j] += x / float64(each)
-			}
-		}
-		if math.Hypot(mean[0]-w.X, mean[1]-w.Y) > 1 || math.Hypot(mean[3], mean[4]) > 0.3 {
-			t.Errorf("wind %v: place %.2f", w, mean)
-		}
 	}
 }

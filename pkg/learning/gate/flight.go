@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"vnd/pkg/core/quad"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -26,10 +25,10 @@ type Trial struct {
 
 // Flight is what the gate wants to know of a flight, tick by tick. After a crash it ends.
 type Flight struct {
-	Dt       float64        // s between two ticks
-	Errors   []float64      // true distance from the reference, m
-	Commands []quad.Command // that were sent
-	Crash    string         // in words, "" without
+	Dt      float64     // s between two ticks
+	Errors  []float64   // true distance from the reference, m for a quadrotor
+	Actions [][]float64 // that were sent, [A] in half ranges around their middles
+	Crash   string      // in words, "" without
 }
 
 // Figures of a flight, or of a stage's flights: then the mean of the errors, and the worst of the rest.
@@ -45,7 +44,7 @@ type Figures struct {
 const atLimit = 0.02
 
 // measure returns the figures of a flight from settle seconds on; saturation counts from its start.
-func (c *Config) measure(f *Flight, settle float64, l *quad.Limits) Figures {
+func (c *Config) measure(f *Flight, settle float64) Figures {
 	out := Figures{Crash: f.Crash}
 	from := int(settle/f.Dt + 0.5)
 	if from >= len(f.Errors) {
@@ -54,10 +53,7 @@ func (c *Config) measure(f *Flight, settle float64, l *quad.Limits) Figures {
 	if n := len(f.Errors) - from; n > 0 {
 		out.Error = mean(f.Errors[from:])
 	}
-	u := make([][4]float64, len(f.Commands))
-	for i, cmd := range f.Commands {
-		u[i] = units(cmd, l)
-	}
+	u := f.Actions
 	out.Saturated = f.Dt * float64(longestAtLimit(u))
 	out.Rate = rate(u[min(from, len(u)):], f.Dt)
 	if !finite(out.Error) || !finite(out.Rate) {
@@ -75,16 +71,12 @@ func (c *Config) measure(f *Flight, settle float64, l *quad.Limits) Figures {
 
 func finite(x float64) bool { return x-x == 0 }
 
-// units returns a command in half the ranges that the limits leave.
-func units(c quad.Command, l *quad.Limits) [4]float64 {
-	middle, half := (l.MaxThrust+l.MinThrust)/2, (l.MaxThrust-l.MinThrust)/2
-	return [4]float64{(c.Thrust - middle) / half, c.Rates.X / l.MaxTiltRate, c.Rates.Y / l.MaxTiltRate,
-		c.Rates.Z / l.MaxYawRate}
-}
-
 // longestAtLimit returns the length of the longest run of rows in which one and the same channel stands at a limit.
-func longestAtLimit(u [][4]float64) (longest int) {
-	var run [4]int
+func longestAtLimit(u [][]float64) (longest int) {
+	if len(u) == 0 {
+		return 0
+	}
+	run := make([]int, len(u[0]))
 	for _, row := range u {
 		for j, x := range row {
 			if math.Abs(x) < 1-atLimit {
@@ -99,7 +91,7 @@ func longestAtLimit(u [][4]float64) (longest int) {
 }
 
 // rate returns the RMS of the change of the commands, 1/s.
-func rate(u [][4]float64, dt float64) float64 {
+func rate(u [][]float64, dt float64) float64 {
 	if len(u) < 2 {
 		return 0
 	}

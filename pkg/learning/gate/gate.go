@@ -11,31 +11,60 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 
-	"vnd/pkg/core/quad"
-	"vnd/pkg/flight/policy"
-	"vnd/pkg/learning/task"
+	"vnd/pkg/robot"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
-// Vehicle is what a bundle is to fly.
-type Vehicle struct {
-	Robot  string
-	Limits quad.Limits
+// Vehicle is what bundles are to fly. It knows a robot and its tasks, of which this package has no notion.
+type Vehicle interface {
+	// Kind is the robot's name in bundles.
+	Kind() string
+	// Load readies a bundle for flights, or says why it is none that flies.
+	Load(b *bundle.Bundle) (*Loaded, error)
+}
+
+// Loaded is a bundle that is ready for flights.
+type Loaded struct {
+	ID    string
+	Dt    float64 // s
+	Actor *vnd.Actor[float32]
+	Model *vnd.Model[float32] // nil: none
+	Robot robot.Robot         // of the model
+	// Refused are the vehicle's own reasons not to fly it, such as limits beyond its own.
+	Refused []string
+	// NewRunner begins a flight in a model of a robot, of up to so many steps. It draws task and start from rng, the
+	// same ones for every bundle, and writes the measured part of the first state to s[S]. The rest of s is at rest
+	// already.
+	NewRunner func(in robot.Robot, rng *rand.Rand, steps int, s []float32) (Runner, error)
+}
+
+// Runner flies one flight in closed loop.
+type Runner interface {
+	// Tick reads the state s[S] at a time, s, and writes the action a[A], within the vehicle's limits.
+	Tick(t float64, s, a []float32) Tick
+}
+
+// Tick is what the gate wants to know of one.
+type Tick struct {
+	Error float64   // distance from the reference
+	Units []float64 // [A] the action in half ranges around their middles
+	Crash string    // why the flight ends here, in words; "" where it goes on
 }
 
 // Gate judges candidates.
 type Gate struct {
 	Config  Config
 	Vehicle Vehicle
-	Tasks   []*task.Task // of the shadow flights
-	Judge   Judge        // nil: no canary flights
-	// Flown are the stretches of the buffer, whose winds say how strong those of the judge may be; none: as strong as
-	// it likes.
-	Flown [][]quad.Step
-	Seed  uint64
+	Judge   Judge // nil: no canary flights
+	// Met returns how strong the disturbances in the buffer were, at steps of dt seconds, see Trial. nil: that is not
+	// known, and those of the judge may be as strong as it likes.
+	Met  func(dt float64) float64
+	Seed uint64
 }
 
 // Verdict on a candidate.
@@ -79,15 +108,12 @@ func (v *Verdict) Reasons() (all []string) {
 // Try judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the
 // buffer under the candidate's encoder, for the shadow flights. The error is about what is not the candidate's fault.
 func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank []float32) (*Verdict, error) {
-	if len(g.Tasks) == 0 {
-		return nil, errors.New("gate: no task for the shadow flights")
-	}
 	v := &Verdict{Candidate: candidate.ID}
-	var now *policy.LoadedBundle
+	var now *Loaded
 	if current != nil {
 		v.Current = current.ID
 		var err error
-		if now, err = policy.Load(current); err != nil {
+		if now, err = g.Vehicle.Load(current); err != nil {
 			return nil, fmt.Errorf("gate: the current bundle: %w", err)
 		}
 	}
@@ -99,7 +125,7 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 	v.Candidate = next.ID
 	for _, stage := range []func() (Stage, error){
 		func() (Stage, error) { return g.shadow(ctx, next, now, bank) },
-		func() (Stage, error) { return g.canary(ctx, candidate, current, met(g.Flown, candidate.Dt)) },
+		func() (Stage, error) { return g.canary(ctx, candidate, current) },
 	} {
 		s, err := stage()
 		if err != nil {
@@ -115,9 +141,13 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 }
 
 // canary has the judge fly.
-func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle, strength float64) (Stage, error) {
+func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle) (Stage, error) {
 	if g.Judge == nil {
 		return Stage{Name: StageCanary, Pass: true, Skipped: "there is no judge"}, nil
+	}
+	strength := math.Inf(1)
+	if g.Met != nil {
+		strength = g.Met(candidate.Dt)
 	}
 	bundles := []*bundle.Bundle{candidate, current}
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {

@@ -5,27 +5,24 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"vnd/pkg/core/quad"
-	"vnd/pkg/flight/policy"
-	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
-	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 )
 
 // shadow flies both bundles in the candidate's learned model.
-func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBundle, bank []float32) (Stage, error) {
+func (g *Gate) shadow(ctx context.Context, candidate, current *Loaded, bank []float32) (Stage, error) {
 	if candidate.Model == nil {
 		return Stage{Name: StageShadow, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
 	cfg := &g.Config.Shadow
-	world := &shadowWorld{gate: g, model: candidate.Model, robot: candidate.Robot,
-		rest:   robot.Settled(candidate.Model.System),
+	world := &shadowWorld{seed: g.Seed, model: candidate.Model, robot: candidate.Robot, dt: candidate.Dt,
+		rest: robot.Settled(candidate.Model.System), hold: make([]float32, candidate.Model.System.Dims().Action),
 		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
 		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
-	bundles := []*policy.LoadedBundle{candidate, current}
+	candidate.Model.System.Rest(make([]float32, len(world.rest)), world.hold)
+	bundles := []*Loaded{candidate, current}
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {
 		return world.fly(ctx, bundles[who], lo, hi)
 	}
@@ -35,39 +32,37 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *policy.LoadedBund
 
 // shadowWorld is a learned model to fly in.
 type shadowWorld struct {
-	gate   *Gate
+	seed   uint64
 	model  *vnd.Model[float32]
-	robot  quadrotor.Robot
-	rest   []float32 // [S] a robot that has hovered for long, for the actuator part
+	robot  robot.Robot
+	dt     float64
+	rest   []float32 // [S] a robot that has rested for long, for the actuator part
+	hold   []float32 // [A] the action that keeps it at rest
 	steps  int
 	sample func(rng *rand.Rand, z []float32)
 }
 
 // shadowFlight is one robot of a batch.
 type shadowFlight struct {
-	task    *task.Task
-	episode task.Episode
-	runner  *policy.ClosedLoopRunner
+	runner Runner
 	Flight
 }
 
 // fly rolls flights lo … hi−1 of a bundle out. A flight's number decides its task, start and latent.
-func (w *shadowWorld) fly(ctx context.Context, b *policy.LoadedBundle, lo, hi int) ([]*Flight, error) {
+func (w *shadowWorld) fly(ctx context.Context, b *Loaded, lo, hi int) ([]*Flight, error) {
 	d, B, Z := w.model.System.Dims(), hi-lo, w.model.Net.Latent
 	s, next, a, z := make([]float32, B*d.State), make([]float32, B*d.State), make([]float32, B*d.Action),
 		make([]float32, B*Z)
 	flights := make([]*shadowFlight, B)
 	for i := range flights {
-		rng := rand.New(rand.NewPCG(w.gate.Seed, uint64(lo+i)))
-		k := w.gate.Tasks[rng.IntN(len(w.gate.Tasks))]
-		f := &shadowFlight{task: k, episode: k.Draw(rng), Flight: Flight{Dt: w.robot.Dt}}
-		w.sample(rng, z[i*Z:(i+1)*Z])
-		var err error
-		if f.runner, err = b.NewRunner(f.episode.Reference); err != nil {
+		rng := rand.New(rand.NewPCG(w.seed, uint64(lo+i)))
+		copy(s[i*d.State:], w.rest)
+		runner, err := b.NewRunner(w.robot, rng, w.steps, s[i*d.State:][:d.State])
+		if err != nil {
 			return nil, fmt.Errorf("gate: bundle %s: %w", b.ID, err)
 		}
-		flights[i] = f
-		w.put(&f.episode.Start, s[i*d.State:][:d.State])
+		flights[i] = &shadowFlight{runner: runner, Flight: Flight{Dt: w.dt}}
+		w.sample(rng, z[i*Z:(i+1)*Z])
 	}
 	roll := w.model.NewMeanRollout(B, w.steps)
 	roll.Begin(0, B, w.steps, z)
@@ -77,7 +72,7 @@ func (w *shadowWorld) fly(ctx context.Context, b *policy.LoadedBundle, lo, hi in
 		}
 		kernel.Pause()
 		for i, f := range flights {
-			w.tick(f, float64(h)*w.robot.Dt, s[i*d.State:][:d.State], a[i*d.Action:][:d.Action])
+			w.tick(f, float64(h)*w.dt, s[i*d.State:][:d.State], a[i*d.Action:][:d.Action])
 		}
 		roll.Step(h, s, a, next)
 		s, next = next, s
@@ -89,51 +84,16 @@ func (w *shadowWorld) fly(ctx context.Context, b *policy.LoadedBundle, lo, hi in
 	return out, nil
 }
 
-// put writes a state whose robot has hovered.
-func (w *shadowWorld) put(state *quad.State, s []float32) {
-	copy(s, w.rest)
-	here := *state
-	here.P = here.P.Sub(w.robot.Origin)
-	quadrotor.Measured(&here, s)
-}
-
-// tick has a robot fly one step from s under the command a. One that has crashed rests.
+// tick has a robot fly one step from s under the action a. One that has crashed rests, and does not disturb the others
+// of its batch.
 func (w *shadowWorld) tick(f *shadowFlight, t float64, s, a []float32) {
-	if f.Crash != "" {
-		copy(s, w.rest)
-		return
-	}
-	state := quadrotor.State(s)
-	state.P = state.P.Add(w.robot.Origin)
-	off := state.P.Sub(f.episode.Reference(t).P).Norm()
-	if !(off < f.task.Radius) || !finiteState(s) {
-		f.Crash = fmt.Sprintf("%.1f m off the reference after %.1f s, or no longer finite", off, t)
-		f.stop(w, s, a)
-		return
-	}
-	command := f.runner.Command(t, &state)
-	if !finite(command.Thrust) || !finite(command.Rates.X+command.Rates.Y+command.Rates.Z) {
-		f.Crash = fmt.Sprintf("a command that is not finite after %.1f s", t)
-		f.stop(w, s, a)
-		return
-	}
-	command = w.gate.Vehicle.Limits.Clip(command)
-	f.runner.Observe(quad.Step{T: t, State: state, Command: command})
-	f.Errors, f.Commands = append(f.Errors, off), append(f.Commands, command)
-	quadrotor.Action(&command, a)
-}
-
-// stop leaves a robot where it does not disturb the others of its batch.
-func (f *shadowFlight) stop(w *shadowWorld, s, a []float32) {
-	copy(s, w.rest)
-	quadrotor.Action(&quad.Command{Thrust: quad.Gravity}, a)
-}
-
-func finiteState(s []float32) bool {
-	for _, x := range s {
-		if x-x != 0 {
-			return false
+	if f.Crash == "" {
+		tick := f.runner.Tick(t, s, a)
+		if f.Crash = tick.Crash; f.Crash == "" {
+			f.Errors, f.Actions = append(f.Errors, tick.Error), append(f.Actions, tick.Units)
+			return
 		}
+		copy(a, w.hold)
 	}
-	return true
+	copy(s, w.rest)
 }

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"vnd/pkg/core/quad"
-	"vnd/pkg/flight/policy"
 	"vnd/pkg/vnd/bundle"
 )
 
 // static looks at a candidate without flying it. What it unpacked serves the stages that follow.
-func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *policy.LoadedBundle) {
+func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *Loaded) {
 	s := Stage{Name: StageStatic}
 	refuse := func(format string, args ...any) { s.Reasons = append(s.Reasons, fmt.Sprintf(format, args...)) }
 	b := *candidate
@@ -21,21 +19,18 @@ func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *poli
 	if candidate.ID != "" && candidate.ID != b.ID {
 		refuse("the bundle calls itself %s and is %s", candidate.ID, b.ID)
 	}
-	if b.Robot != g.Vehicle.Robot {
-		refuse("the bundle is of robot %q, the vehicle is %q", b.Robot, g.Vehicle.Robot)
+	if kind := g.Vehicle.Kind(); b.Robot != kind {
+		refuse("the bundle is of robot %q, the vehicle is %q", b.Robot, kind)
 	}
 	if current != nil && b.Dt != current.Dt {
 		refuse("Δt is %g s, the current bundle's %g s", b.Dt, current.Dt)
 	}
-	p, err := policy.Load(&b)
+	p, err := g.Vehicle.Load(&b)
 	if err != nil {
 		refuse("%v", err)
 		return s, nil
 	}
-	s.Reasons = slices.Concat(s.Reasons, mismatches(p, &b), beyond(&p.Policy.Limits, &g.Vehicle.Limits), badScales(p))
-	if p.Policy.Pinhole != nil {
-		refuse("the policy sees features, and no flight of the gate shows it a camera's: expected one that sees positions")
-	}
+	s.Reasons = slices.Concat(s.Reasons, mismatches(p, &b), p.Refused, badScales(p))
 	if Z := b.Dimensions[latentName]; bank > 0 && (Z == 0 || bank%Z != 0) {
 		refuse("the buffer's latents are %d numbers, not of latents of %d", bank, Z)
 	}
@@ -47,11 +42,11 @@ func (g *Gate) static(candidate, current *bundle.Bundle, bank int) (Stage, *poli
 const latentName = "latent"
 
 // mismatches says where policy, model and dimensions are not of one piece.
-func mismatches(p *policy.LoadedBundle, b *bundle.Bundle) (out []string) {
+func mismatches(p *Loaded, b *bundle.Bundle) (out []string) {
 	if p.Model == nil {
-		if p.Policy.UsesLatent() {
+		if p.Actor.UsesLatent() {
 			out = append(out, fmt.Sprintf("the policy sees a latent of %d, and there is no model to make it",
-				p.Policy.Latent))
+				p.Actor.Latent))
 		}
 		for _, name := range []string{latentName, "context"} {
 			if n, ok := b.Dimensions[name]; ok {
@@ -69,34 +64,16 @@ func mismatches(p *policy.LoadedBundle, b *bundle.Bundle) (out []string) {
 	return out
 }
 
-// beyond says which limits of a policy the vehicle does not allow.
-func beyond(l, vehicle *quad.Limits) (out []string) {
-	for _, x := range []struct {
-		name        string
-		got, lo, hi float64
-	}{
-		{"min_thrust", l.MinThrust, vehicle.MinThrust, vehicle.MaxThrust},
-		{"max_thrust", l.MaxThrust, vehicle.MinThrust, vehicle.MaxThrust},
-		{"max_tilt_rate", l.MaxTiltRate, 0, vehicle.MaxTiltRate},
-		{"max_yaw_rate", l.MaxYawRate, 0, vehicle.MaxYawRate},
-	} {
-		if !(x.got >= x.lo && x.got <= x.hi) {
-			out = append(out, fmt.Sprintf("%s is %g, the vehicle allows %g to %g", x.name, x.got, x.lo, x.hi))
-		}
-	}
-	return out
-}
-
 // badScales names the normalisers that no training writes: a scale is one over a standard deviation or a unit, or 0
 // where a channel is off.
-func badScales(p *policy.LoadedBundle) (out []string) {
+func badScales(p *Loaded) (out []string) {
 	look := func(name string, scale []float32) {
 		if i := slices.IndexFunc(scale, func(x float32) bool { return x < 0 }); i >= 0 {
 			out = append(out, fmt.Sprintf("normaliser of the %s: scale %d is %g, expected at least 0", name, i,
 				scale[i]))
 		}
 	}
-	look("observation", p.Policy.Norm.Scale)
+	look("observation", p.Actor.Norm.Scale)
 	if m := p.Model; m != nil {
 		look("context", m.Context.Scale)
 		look("inputs", m.Inputs.Scale)

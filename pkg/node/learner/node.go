@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
@@ -133,7 +134,7 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, er
 	}
 	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
-		Vehicle: gate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
+		Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {
 		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits)
 	}

@@ -55,7 +55,8 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	f := &gate.Flight{Dt: s.Tick, Crash: trace.Crash}
 	for i := range trace.Rows {
 		f.Errors = append(f.Errors, trace.Rows[i].Error())
-		f.Commands = append(f.Commands, trace.Rows[i].Command)
+		u := j.Limits.Units(trace.Rows[i].Command)
+		f.Actions = append(f.Actions, u[:])
 	}
 	return f, nil
 }

@@ -27,18 +27,18 @@ func TestJudgeFliesAtTheConfiguredLatentAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := listening(t, limits)
-	commands := func(age float64) []quad.Command {
+	commands := func(age float64) [][]float64 {
 		j := NewJudge(gate.JudgeConfig{Seconds: 1.5, Wind: 1, LatentAge: age}, []reference.Reference{path}, limits)
 		f, err := j.Fly(context.Background(), b, gate.Trial{Number: 1, Met: math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.Commands
+		return f.Actions
 	}
-	if slices.Equal(commands(0.1), commands(0.001)) {
+	if slices.EqualFunc(commands(0.1), commands(0.001), slices.Equal) {
 		t.Error("a latent that is older than latent_age is used")
 	}
-	if !slices.Equal(commands(0.1), commands(0.2)) {
+	if !slices.EqualFunc(commands(0.1), commands(0.2), slices.Equal) {
 		t.Error("fresh latents are not used alike")
 	}
 }

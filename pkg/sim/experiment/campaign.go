@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
@@ -82,8 +83,8 @@ func (c *Campaign) judge() gate.Judge {
 }
 
 // vehicle is what the bundles are for.
-func (c *Campaign) vehicle() gate.Vehicle {
-	return gate.Vehicle{Robot: quadrotor.Name, Limits: c.Limits}
+func (c *Campaign) vehicle() quadgate.Vehicle {
+	return quadgate.Vehicle{Robot: quadrotor.Name, Limits: c.Limits}
 }
 
 // Learner goes on from a bundle.

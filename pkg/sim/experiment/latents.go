@@ -122,7 +122,7 @@ func distance(a, b []float64) (d float64) {
 
 // pushes returns what latents of a model do to a robot that hovers, m/s² in the world.
 func pushes(m *vnd.Model[float32], q quadrotor.Robot) func(z []float64) so3.Vec3 {
-	d, x := gate.NewDisturbance(m, q), make([]float32, m.Net.Latent)
+	d, x := gate.NewDisturbance(m, q.Dt), make([]float32, m.Net.Latent)
 	return func(z []float64) so3.Vec3 {
 		for j := range x {
 			x[j] = float32(z[j])

@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
@@ -210,8 +211,8 @@ func collapsed(t testing.TB, c *Campaign, good *bundle.Bundle) {
 	for _, f := range recorded(t, c, good, c.Seed) {
 		flown = append(flown, f.Segments...)
 	}
-	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle(), Tasks: c.tasks(), Judge: c.judge(), Flown: flown,
-		Seed: c.Seed}
+	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle().Flying(c.tasks()), Judge: c.judge(), Seed: c.Seed,
+		Met: func(dt float64) float64 { return quadgate.Met(flown, dt) }}
 	v, err := g.Try(context.Background(), bad, good, make([]float32, 40*bad.Dimensions["latent"]))
 	if err != nil {
 		t.Fatal(err)

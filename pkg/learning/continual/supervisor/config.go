@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/vnd/bundle"
@@ -31,7 +32,7 @@ type Options struct {
 	Dir     string // of the bundles
 	Tasks   []*task.Task
 	Task    string // their names
-	Vehicle gate.Vehicle
+	Vehicle quadgate.Vehicle
 	Judge   gate.Judge // nil: the gate flies in the learned model alone
 	Seed    uint64
 	Dt      float64 // Δt of the rows, s

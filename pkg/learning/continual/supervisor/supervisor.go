@@ -183,7 +183,7 @@ func (l *Supervisor) basePolicy(ctx context.Context) outcome {
 		return outcome{err: err}
 	}
 	l.progress(continual.Status{Phase: continual.Gating, Validation: math.NaN()})
-	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle, Tasks: l.opt.Tasks, Judge: l.opt.Judge,
+	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
 		Seed: l.opt.Seed}
 	v, err := g.Try(ctx, b, nil, nil)
 	if err == nil && !v.Pass {

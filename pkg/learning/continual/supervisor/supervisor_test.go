@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
@@ -157,7 +159,7 @@ type bench struct {
 
 func options(t testing.TB, dir string) Options {
 	return Options{Dir: dir, Tasks: tasks(t), Task: "hover",
-		Vehicle: gate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
 		Seed:    1, Dt: dt,
 		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }}
 }
@@ -322,7 +324,9 @@ func restarted(t *testing.T, dir string, sent []string, first, second dataset.Se
 type walls struct{}
 
 func (walls) Fly(_ context.Context, b *bundle.Bundle, _ gate.Trial) (*gate.Flight, error) {
-	f := &gate.Flight{Dt: dt, Errors: make([]float64, 200), Commands: make([]quad.Command, 200)}
+	l := limits()
+	still := l.Units(quad.Command{})
+	f := &gate.Flight{Dt: dt, Errors: make([]float64, 200), Actions: slices.Repeat([][]float64{still[:]}, 200)}
 	if b.Parent != "" {
 		f.Crash = "into a wall"
 	}

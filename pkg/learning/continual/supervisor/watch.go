@@ -103,7 +103,7 @@ func (w *watch) place(id string) *place {
 	if err != nil {
 		return nil
 	}
-	w.places[id] = &place{size: m.Net.Latent, disturbance: gate.NewDisturbance(m, q)}
+	w.places[id] = &place{size: m.Net.Latent, disturbance: gate.NewDisturbance(m, q.Dt)}
 	return w.places[id]
 }
 

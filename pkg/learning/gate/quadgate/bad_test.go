@@ -1,4 +1,4 @@
-package gate
+package quadgate
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/vnd/bundle"
 )
@@ -198,7 +199,7 @@ func TestBadCandidates(t *testing.T) {
 		}
 		last := v.Stages[len(v.Stages)-1]
 		if len(last.Reasons) == 0 || strings.Contains(strings.Join(last.Reasons, " "), "NaN") &&
-			last.Name != StageStatic {
+			last.Name != gate.StageStatic {
 			t.Errorf("candidate %d, %s: refused for %q", i, kind, last.Reasons)
 		}
 		refused[fmt.Sprintf("%s by %s", kind, last.Name)]++

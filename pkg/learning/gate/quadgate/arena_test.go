@@ -1,4 +1,4 @@
-package gate_test
+package quadgate_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
@@ -36,13 +37,13 @@ func TestBadCandidatesInTheArena(t *testing.T) {
 		t.Fatalf("the good one: %+v, %v", v, err)
 	}
 	t.Logf("the good one: %+v", *v.Stages[2].Candidate)
-	kinds := slices.Sorted(maps.Keys(gate.Bad))
+	kinds := slices.Sorted(maps.Keys(quadgate.Bad))
 	// the good one has no model
-	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == gate.Collapsed })
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == quadgate.Collapsed })
 	refused := map[string]int{}
 	for i := range n {
 		kind := kinds[i%len(kinds)]
-		v, err := g.Try(context.Background(), gate.Bad[kind](good, rand.New(rand.NewPCG(uint64(i), 5))), good, nil)
+		v, err := g.Try(context.Background(), quadgate.Bad[kind](good, rand.New(rand.NewPCG(uint64(i), 5))), good, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,16 +60,17 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 	t.Helper()
 	var spread task.Spread
 	param.Default(&spread)
-	g := &gate.Gate{Vehicle: gate.Vehicle{Robot: quadrotor.Name}}
+	g, v := &gate.Gate{}, quadgate.Vehicle{Robot: quadrotor.Name}
 	param.Default(&g.Config)
-	param.Default(&g.Vehicle.Limits)
-	judge := &closedloop.Judge{World: sim.Default(), Limits: g.Vehicle.Limits,
+	param.Default(&v.Limits)
+	judge := &closedloop.Judge{World: sim.Default(), Limits: v.Limits,
 		JudgeConfig: gate.JudgeConfig{Seconds: 8, Wind: 3, Start: 0.2, LatentAge: 0.1}}
 	g.Judge = judge
+	var tasks []*task.Task
 	for _, spec := range []reference.Spec{new(reference.Hover), new(reference.FigureEight)} {
 		param.Default(spec)
 		name := task.Hover
-		if len(g.Tasks) > 0 {
+		if len(tasks) > 0 {
 			name = task.Track
 		}
 		cost, err := task.CostOf(task.StiffCost, name)
@@ -83,9 +85,10 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.Tasks, judge.Paths = append(g.Tasks, k), append(judge.Paths, path)
+		tasks, judge.Paths = append(tasks, k), append(judge.Paths, path)
 	}
-	return trained(t, g.Tasks, g.Vehicle.Limits), g
+	g.Vehicle = v.Flying(tasks)
+	return trained(t, tasks, v.Limits), g
 }
 
 func trained(t *testing.T, tasks []*task.Task, l quad.Limits) *bundle.Bundle {

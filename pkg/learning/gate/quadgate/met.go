@@ -1,4 +1,4 @@
-package gate
+package quadgate
 
 import (
 	"math"
@@ -13,17 +13,17 @@ import (
 // do not.
 const metOver = 1
 
-// met is how strong the disturbances of recorded flights were, see Trial: all but two seconds in a hundred are weaker.
-// They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a say in it,
-// whose model may explain nothing: it would set its own examination.
-func met(flown [][]quad.Step, dt float64) float64 {
+// Met is how strong the disturbances of recorded flights were, m/s², see gate.Trial: all but two seconds in a hundred
+// are weaker. They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a
+// say in it, whose model may explain nothing: it would set its own examination.
+func Met(flown [][]quad.Step, dt float64) float64 {
 	steps := max(1, int(metOver/dt+0.5))
 	residualMean := quadrotor.NewResidualMean(quadrotor.NominalActuator(), dt, steps)
 	var left, velocity []so3.Vec3
 	for _, rows := range flown {
 		for ; len(rows) > steps; rows = rows[steps:] {
 			a, v := residualMean.Mean(rows[:steps+1]), meanVelocity(rows[:steps+1])
-			if a.Z, v.Z = 0, 0; finite(a.Norm() + v.Norm()) {
+			if a.Z, v.Z = 0, 0; a.Finite() && v.Finite() {
 				left, velocity = append(left, a), append(velocity, v)
 			}
 		}

@@ -1,4 +1,4 @@
-package gate
+package quadgate
 
 // Bad makes bad candidates, for tests that fly where this package may not look. That of Collapsed wants a bundle with a
 // model.

@@ -1,4 +1,4 @@
-package gate
+package quadgate
 
 import (
 	"math"
@@ -33,17 +33,6 @@ func TestLimitsBeyondTheVehicleAreRefused(t *testing.T) {
 	}
 }
 
-// TestPercentilesLeaveTheLevelBetweenThem: of 101 means in a row 90 % lie between the fifth and the ninety-fifth.
-func TestPercentilesLeaveTheLevelBetweenThem(t *testing.T) {
-	means := make([]float64, 101)
-	for i := range means {
-		means[i] = float64(100 - i)
-	}
-	if got, want := percentiles(50, means, 0.9), (Interval{50, 5, 95}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
 // TestDragIsNoWind: a robot that drag alone slows down met no disturbance.
 func TestDragIsNoWind(t *testing.T) {
 	const k, fast = 0.5, 4. // 1/s, m/s
@@ -54,7 +43,7 @@ func TestDragIsNoWind(t *testing.T) {
 		rows = append(rows, quad.Step{T: at, Command: quad.Command{Thrust: quad.Gravity},
 			State: quad.State{P: so3.Vec3{X: (fast - v) / k, Z: 1}, V: so3.Vec3{X: v}, Q: so3.Identity()}})
 	}
-	if strength := met([][]quad.Step{rows}, dt); !(strength < 0.05) {
+	if strength := Met([][]quad.Step{rows}, dt); !(strength < 0.05) {
 		t.Errorf("%.3f m/s² were met, of a drag of up to %.1f m/s²", strength, k*fast)
 	}
 }

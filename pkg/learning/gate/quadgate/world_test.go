@@ -1,4 +1,4 @@
-package gate
+package quadgate
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
@@ -42,7 +43,8 @@ func newWorld(wind so3.Vec3, seed uint64) *world {
 }
 
 // fly hovers for some steps, and returns what was flown.
-func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3, steps int) ([]quad.Step, *Flight) {
+func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3,
+	steps int) ([]quad.Step, *gate.Flight) {
 	d := w.sys.Dims()
 	s, next, a, none := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action),
 		make([]float64, d.Tangent)
@@ -52,7 +54,7 @@ func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3
 	quadrotor.Measured(&quad.State{P: w.wind.Scale(dt * dt / 2), V: w.wind.Scale(dt)}, push)
 	f.Reset()
 	var rows []quad.Step
-	out := &Flight{Dt: dt}
+	out := &gate.Flight{Dt: dt}
 	for k := range steps {
 		truth := quadrotor.State(s)
 		seen := truth
@@ -64,14 +66,14 @@ func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3
 			break
 		}
 		c := limits().Clip(f.Command(float64(k)*dt, &seen))
-		if !finite(c.Thrust + c.Rates.X + c.Rates.Y + c.Rates.Z) {
+		if !c.Finite() {
 			out.Crash = "lost command"
 			break
 		}
 		step := quad.Step{T: float64(k) * dt, State: seen, Command: c}
 		f.Observe(step)
 		rows = append(rows, step)
-		out.Errors, out.Commands = append(out.Errors, off), append(out.Commands, c)
+		out.Errors, out.Actions = append(out.Errors, off), append(out.Actions, units(c))
 		quadrotor.Action(&c, a)
 		w.sys.Step(1, s, a, none, next)
 		for j, x := range push {
@@ -85,7 +87,7 @@ func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3
 // cage is a Judge that flies in it. Of winds it brings none that is much stronger than what was met.
 type cage struct{ steps int }
 
-func (c cage) Fly(_ context.Context, b *bundle.Bundle, t Trial) (*Flight, error) {
+func (c cage) Fly(_ context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
 	place := so3.Vec3{Z: 1}
 	f, err := policy.NewClosedLoopRunner(b, func(float64) quad.Reference { return quad.Reference{P: place} })
 	if err != nil {
@@ -101,11 +103,11 @@ func (c cage) Fly(_ context.Context, b *bundle.Bundle, t Trial) (*Flight, error)
 	return flight, nil
 }
 
-func limits() (l *quad.Limits) {
+var limits = sync.OnceValue(func() (l *quad.Limits) {
 	l = new(quad.Limits)
 	param.Default(l)
 	return l
-}
+})
 
 func must[T any](x T, err error) T {
 	if err != nil {
@@ -191,17 +193,15 @@ func (s *trained) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 }
 
 // gate is one for the tests' bundles.
-func (s *trained) gate() *Gate {
-	g := &Gate{Vehicle: Vehicle{Robot: quadrotor.Name, Limits: *limits()}, Tasks: s.tasks, Judge: cage{150},
-		Flown: s.flown,
-		Seed:  1}
+func (s *trained) gate() *gate.Gate {
+	g := &gate.Gate{Vehicle: vehicle(s.tasks), Judge: cage{150}, Met: met(s.flown), Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Settle, g.Config.Canary.Settle = 1.5, 1.5
 	g.Config.Shadow.Flights, g.Config.Shadow.Seconds, g.Config.Canary.Flights = 8, 3, 10
 	return g
 }
 
-func try(t *testing.T, g *Gate, candidate, current *bundle.Bundle, bank []float32) *Verdict {
+func try(t *testing.T, g *gate.Gate, candidate, current *bundle.Bundle, bank []float32) *gate.Verdict {
 	t.Helper()
 	v, err := g.Try(context.Background(), candidate, current, bank)
 	if err != nil {
@@ -210,9 +210,14 @@ func try(t *testing.T, g *Gate, candidate, current *bundle.Bundle, bank []float3
 	return v
 }
 
-// taskOnly is a task for gates whose shadow is skipped.
-func taskOnly() []*task.Task {
-	return []*task.Task{must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), task.Spread{}, nil))}
+// vehicle is the tests' with tasks.
+func vehicle(tasks []*task.Task) gate.Vehicle {
+	return Vehicle{Robot: quadrotor.Name, Limits: *limits()}.Flying(tasks)
+}
+
+// met is what a gate asks of flights.
+func met(flown [][]quad.Step) func(dt float64) float64 {
+	return func(dt float64) float64 { return Met(flown, dt) }
 }
 
 func nan() float64 { return math.NaN() }
