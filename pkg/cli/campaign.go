@@ -73,7 +73,7 @@ func (k *campaignCommand) policies(c *console) (*campaign.Policies, error) {
 			return nil, err
 		}
 	}
-	p, err := campaign.NewPolicies(c.ctx, base)
+	p, err := campaign.NewPolicies(c.ctx, base, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@
 package campaign
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -30,7 +31,7 @@ type Row struct {
 	Plan  func(r *Run)         // draws the fault of a run and puts it in
 	Judge func(r *Run) []Check // what is held against limits afterwards
 
-	// Missing is why the row cannot be flown: the feature under test does not exist, or lives outside of the loop.
+	// Missing is why the row is not flown: the feature under test does not exist, or lives outside of the loop.
 	Missing string
 	// Share of the runs that must pass; 0 is all of them.
 	Share float64
@@ -54,6 +55,18 @@ type Check struct {
 
 // OK reports whether the figure is within its limit. A figure that is no number is not.
 func (c *Check) OK() bool { return c.Value <= c.Limit }
+
+// MarshalJSON writes a value that never came as null.
+func (c Check) MarshalJSON() ([]byte, error) {
+	type plain Check
+	if !math.IsInf(c.Value, 0) && !math.IsNaN(c.Value) {
+		return json.Marshal(plain(c))
+	}
+	return json.Marshal(struct {
+		plain
+		Value *float64 `json:"value"`
+	}{plain: plain(c)})
+}
 
 // String is the figure in words.
 func (c Check) String() string {

@@ -124,7 +124,8 @@ func autopilotWithin(limit float64) func(r *Run) []Check {
 	}
 }
 
-// moved wants the robot to leave the path by at most some metres more than in the flight without the fault.
+// moved wants the robot to leave the path by at most some metres more than in the flight without the fault. Going down
+// does not count: a landing on the spot is safe, and a fall is a fast touch-down.
 func moved(limit float64) func(r *Run) []Check {
 	return func(r *Run) []Check {
 		t, err := r.twin()
@@ -233,20 +234,35 @@ func (r *Run) curve() []so3.Vec3 {
 	return c
 }
 
+// distance is that of a point from a curve, level and upwards.
 func distance(curve []so3.Vec3, p so3.Vec3) float64 {
 	least := math.Inf(1)
 	for _, c := range curve {
-		least = min(least, c.Sub(p).Dot(c.Sub(p)))
+		off := p.Sub(c)
+		off.Z = max(off.Z, 0)
+		least = min(least, off.Dot(off))
 	}
 	return math.Sqrt(least)
 }
 
-// thrustStep is the greatest change of the commanded thrust from tick to tick in a span from the onset on, m/s².
-func (r *Run) thrustStep(span float64) (most float64) {
+// thrustStep wants the swap to change the commanded thrust by no more than it changes without one, and some m/s².
+func thrustStep(limit, span float64) func(r *Run) []Check {
+	return func(r *Run) []Check {
+		t, err := r.twin()
+		if err != nil {
+			return []Check{{err.Error(), 1, 0, ""}}
+		}
+		usual := t.thrustStep(r.Onset, span)
+		return []Check{{"step of the thrust", max(0, r.thrustStep(r.Onset, span)-usual), limit, "m/s²"}}
+	}
+}
+
+// thrustStep is the greatest change of the commanded thrust from tick to tick in a span from a time on, m/s².
+func (r *Run) thrustStep(from, span float64) (most float64) {
 	var before *quad.Command
 	for i := range r.Ticks {
 		k := &r.Ticks[i]
-		if before != nil && k.T >= r.Onset && k.T <= r.Onset+span {
+		if before != nil && k.T >= from && k.T <= from+span {
 			most = max(most, math.Abs(k.Command.Thrust-before.Thrust))
 		}
 		before = &k.Command

@@ -40,17 +40,17 @@ func BasePolicy(ctx context.Context, seed uint64) (*bundle.Bundle, error) {
 	return c.BasePolicy(ctx, nil)
 }
 
-// NewPolicies makes the policies of a campaign from a base policy; nil trains one.
-func NewPolicies(ctx context.Context, base *bundle.Bundle) (*Policies, error) {
-	p := &Policies{Base: base, twins: &twins{}}
+// NewPolicies makes the policies of a campaign from a base policy and another one; nil trains them.
+func NewPolicies(ctx context.Context, base, other *bundle.Bundle) (*Policies, error) {
+	p := &Policies{Base: base, Other: other, twins: &twins{}}
 	var err error
-	if p.Base == nil {
-		if p.Base, err = BasePolicy(ctx, 1); err != nil {
+	for seed, b := range []**bundle.Bundle{&p.Base, &p.Other} {
+		if *b != nil {
+			continue
+		}
+		if *b, err = BasePolicy(ctx, uint64(seed)+1); err != nil {
 			return nil, err
 		}
-	}
-	if p.Other, err = BasePolicy(ctx, 2); err != nil {
-		return nil, err
 	}
 	p.Listening, err = p.changed(func(x *policy.Policy[float32]) {
 		const scale = 0.05 // about that of fine-tuned policies

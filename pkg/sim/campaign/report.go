@@ -52,7 +52,7 @@ type RowReport struct {
 const (
 	Passed   = "pass"
 	Failed   = "FAIL"
-	NotBuilt = "not built"
+	NotFlown = "not flown"
 )
 
 // CellReport counts the failures of a cell.
@@ -192,7 +192,7 @@ func Replay(p *Policies, row *Row, cell, number int, seed uint64) (*Run, []Check
 func summarise(row *Row, results []flown) RowReport {
 	r := RowReport{ID: row.ID, Name: row.Name, Pass: row.Pass, Runs: len(results), Status: Passed}
 	if row.Missing != "" {
-		r.Status, r.Pass = NotBuilt, row.Missing
+		r.Status, r.Pass = NotFlown, row.Missing
 		return r
 	}
 	for i, c := range Cells() {

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,10 +11,18 @@ import (
 	"vnd/pkg/flight/control"
 )
 
-// Rows are all rows of the campaign, in the order of the list of faults.
+// Rows are all rows of the campaign, in the order of their numbers; measurements come last.
 func Rows() []Row {
-	return slices.Concat(trackingRows(), badPoseRows(), stampRows(), latentRows(), bundleRows(), nearGroundRows(),
-		processRows(), elsewhere(), measurements())
+	rows := slices.Concat(trackingRows(), badPoseRows(), stampRows(), latentRows(), bundleRows(), nearGroundRows(),
+		processRows(), elsewhere())
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.number(), b.number()) })
+	return append(rows, measurements()...)
+}
+
+// number is the row's in the list of faults; 0 for a measurement.
+func (r *Row) number() (n int) {
+	_, _ = fmt.Sscanf(r.ID, "%d", &n)
+	return n
 }
 
 // Select returns the rows with the given names, commas between: numbers, ranges such as 1-16, or names; "all" is every
@@ -27,9 +36,7 @@ func Select(names string) (rows []Row, err error) {
 		for _, row := range all {
 			match := name == "all" || row.ID == name
 			if n, _ := fmt.Sscanf(name, "%d-%d", &lo, &hi); n == 2 {
-				var at int
-				_, err := fmt.Sscanf(row.ID, "%d", &at)
-				match = err == nil && at >= lo && at <= hi
+				match = row.number() >= max(lo, 1) && row.number() <= hi
 			}
 			if !match {
 				continue

@@ -25,6 +25,7 @@ type navigation struct {
 	history  [historyLength]past
 	recorded int // entries made since the start
 
+	felt      float64 // size of the specific force without its vibrations, m/s²
 	supported float64 // time for which more than the thrust has carried the vehicle, s
 }
 
@@ -174,10 +175,12 @@ func (n *navigation) height(h, dt float64) {
 func (n *navigation) located() bool { return n.now-n.fused <= noAidTimeout }
 
 // support watches whether the ground carries the vehicle: the accelerometer feels the weight, and the thrust is less.
+// Feet bounce: a tenth of a second is smoothed away.
 func (n *navigation) support(push so3.Vec3, thrust, dt float64) {
 	const weight, most = 0.15, 0.7 // share of gravity by which the feeling may differ, and of the thrust at most
-	felt := push.Norm() / dt
-	if thrust < most*quad.Gravity && math.Abs(felt-quad.Gravity) < weight*quad.Gravity {
+	const smooth = 0.1             // s
+	n.felt += (push.Norm()/dt - n.felt) * min(dt/smooth, 1)
+	if thrust < most*quad.Gravity && math.Abs(n.felt-quad.Gravity) < weight*quad.Gravity {
 		n.supported += dt
 	} else {
 		n.supported = 0

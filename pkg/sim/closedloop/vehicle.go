@@ -54,7 +54,7 @@ type Vehicle struct {
 	command    quad.Command
 	at         float64 // when that came, s
 	anchor     so3.Vec3
-	fails      float64 // when the failsafe's descent began, s
+	lowered    float64 // when the failsafe lowered the anchor last, s
 	landed     bool    // as far as the autopilot can tell
 
 	external     bool // poses reach the autopilot by Pose alone
@@ -192,7 +192,7 @@ func (v *Vehicle) obey() quad.Command {
 	now, s := v.sim.Time(), v.navigation.state
 	stops := v.mode == Offboard && now-v.at > v.autopilot.Timeout
 	if lost := (v.mode == Waiting && !v.landed || v.mode == Climbing) && !v.navigation.located(); stops || lost {
-		v.mode, v.anchor, v.fails = Failsafe, s.P, now
+		v.mode, v.anchor, v.lowered = Failsafe, s.P, now
 		v.law.Reset()
 	}
 	switch v.mode {
@@ -222,18 +222,23 @@ func (v *Vehicle) climb(now float64, s *quad.State) quad.Command {
 	return v.law.Track(now, s, &r)
 }
 
-// descend is the failsafe's command, straight down until the vehicle stands. Without a position it is level: what the
-// robot drifts it cannot see.
+// descend is the failsafe's command, straight down until the vehicle stands. Without a position it is level, for drift
+// cannot be seen; and on the ground, as PX4 is from ground contact on.
 func (v *Vehicle) descend(now float64, s *quad.State) quad.Command {
 	const ahead = 0.5 // m: the ground is where the reference is that far below a vehicle that does not move
 	if v.landed {
 		v.mode = Disarmed
 		return quad.Command{}
 	}
-	z := math.Max(v.anchor.Z-v.autopilot.Descent*(now-v.fails), s.P.Z-ahead)
-	r := quad.Reference{P: so3.Vec3{X: v.anchor.X, Y: v.anchor.Y, Z: z}, V: so3.Vec3{Z: -v.autopilot.Descent},
-		Yaw: s.Q.Yaw()}
-	if !v.navigation.located() {
+	const contact = 0.1 // s
+	v.anchor.Z = min(max(v.anchor.Z-v.autopilot.Descent*(now-v.lowered), s.P.Z-ahead), s.P.Z)
+	v.lowered = now
+	r := quad.Reference{P: v.anchor, V: so3.Vec3{Z: -v.autopilot.Descent}, Yaw: s.Q.Yaw()}
+	stands := v.navigation.supported > contact
+	if stands {
+		r.P.Z -= ahead // press it to the ground
+	}
+	if stands || !v.navigation.located() {
 		v.law.Reset() // whose integral would lean
 		r.P.X, r.P.Y, r.V.X, r.V.Y = s.P.X, s.P.Y, s.V.X, s.V.Y
 	}
