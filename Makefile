@@ -145,7 +145,7 @@ study: build ## the loop beside all it is compared with, three seeds (half an ho
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --unseen params/worlds/unseen.yaml --out build/study
 
 # The paper's cost, with the horizon that a soft cost takes, and without the switches under which it would lean too little.
-PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125 -p policy.change:=0.0
+PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125 -p policy.switch_share:=0.0
 
 .PHONY: study-paper
 study-paper: build ## the same under the paper's cost; pictures in build/study-paper
@@ -165,8 +165,8 @@ ablate: build ## the loop with one thing changed at a time (a quarter of an hour
 		'no reconstruction=fit.loss.reconstruction:=0.0' 'MLP encoder=fit.model.encoder:=mlp' 'z of 3=fit.model.latent:=3,base.latent:=3' \
 		'z of 24=fit.model.latent:=24,base.latent:=24' 'position as input=fit.inputs.position:=true' \
 		'no last command=fit.inputs.last_command:=false,fit.inputs.actuator:=false' 'no residuals in the window=fit.inputs.residuals:=false' \
-		'gradient through the residual=policy.through:=true' 'z from the prior alone=policy.bank:=0.0' \
-		'z from contexts alone=policy.bank:=1.0' 'no switches in episodes=policy.change:=0.0' 'horizon 50=policy.horizon:=50' \
+		'gradient through the residual=policy.residual_gradient:=true' 'z from the prior alone=policy.bank_share:=0.0' \
+		'z from contexts alone=policy.bank_share:=1.0' 'no switches in episodes=policy.switch_share:=0.0' 'horizon 50=policy.horizon:=50' \
 		'horizon 125=policy.horizon:=125'
 
 # ROWS and RUNS choose rows of the table and runs per cell; the report and pictures land in build/campaign.

@@ -123,8 +123,8 @@ func (b *benchPolicy) Run(c *console) error {
 	}
 	var cfg quadtrain.Config
 	param.Default(&cfg)
-	cfg.Hidden, cfg.Envs, cfg.Horizon, cfg.Epochs, cfg.Flights, cfg.Workers, cfg.Bank = b.Hidden, b.Envs, b.Horizon,
-		b.Epochs, 0, b.Threads, 0
+	cfg.Hidden, cfg.Envs, cfg.Horizon = b.Hidden, b.Envs, b.Horizon
+	cfg.Epochs, cfg.Flights, cfg.Workers, cfg.BankShare = b.Epochs, 0, b.Threads, 0
 	cfg.Reduced = !b.Float32
 	var spread task.Spread
 	param.Default(&spread)

@@ -166,7 +166,7 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.Through, cfg.Wind),
+	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Wind),
 		trials: quadtrain.Learned(m, q.Dt, false, 0), dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
@@ -252,7 +252,7 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 		return nil, err
 	}
 	trials := quadtrain.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
-	trials.Sample = train.Sampler(p.cfg.Bank, p.bank, p.trials.Latent())
+	trials.Sample = train.Sampler(p.cfg.BankShare, p.bank, p.trials.Latent())
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	began := time.Now()

@@ -45,7 +45,7 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 func (c *LoadedPolicy) TrainedFor(task string) bool { return slices.Contains(c.Tasks, task) }
 
 // Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
-func (c *LoadedPolicy) Looks() int  { return c.policy.Observation.Looks }
+func (c *LoadedPolicy) Looks() int  { return c.policy.Observation.PreviewPoints }
 func (c *LoadedPolicy) Latent() int { return c.policy.Latent }
 
 // UsesLatent reports whether the latent makes a difference to the policy.

@@ -34,7 +34,7 @@ func (l *Loop) Record(t *TickRecord) {
 	}
 	o := &l.policy.policy.Observation
 	t.Reference = t.Reference[:0]
-	for k := range o.Looks {
+	for k := range o.PreviewPoints {
 		t.Reference = append(t.Reference, l.task.at(seconds(l.lastStamp, l.origin)+o.Look(k)))
 	}
 	t.Latent, t.LatentStamp, t.Confidence = t.Latent[:0], 0, 0

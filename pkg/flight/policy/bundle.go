@@ -32,9 +32,10 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 	if err := b.Section(vnd.PolicySection, &c); err != nil {
 		return nil, err
 	}
-	if o := c.Observation; o.Looks < 1 || o.Looks > 50 || !(o.Ahead >= 0 && o.Ahead <= 5) || o.Past < 1 || o.Past > 50 {
+	if o := c.Observation; o.PreviewPoints < 1 || o.PreviewPoints > 50 || !(o.PreviewTime >= 0 && o.PreviewTime <= 5) ||
+		o.PastActions < 1 || o.PastActions > 50 {
 		return nil, fmt.Errorf("bundle %s: policy with %d look-aheads to %g s and %d past actions, want 1 to 50, 0 "+
-			"to 5 s, 1 to 50", b.ID, o.Looks, o.Ahead, o.Past)
+			"to 5 s, 1 to 50", b.ID, o.PreviewPoints, o.PreviewTime, o.PastActions)
 	}
 	if z := b.Dimensions["latent"]; c.Latent < 0 || z > 0 && c.Latent > 0 && c.Latent != z {
 		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, the model's has %d", b.ID, c.Latent, z)

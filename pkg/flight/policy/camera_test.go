@@ -122,7 +122,7 @@ func TestRunnerSeesFeatures(t *testing.T) {
 		PutReference(&o, func(ahead float64) *quad.Reference { r := stay(ahead); return &r }, ref)
 		hover := p.Hover()
 		var past []float32
-		for range o.Past {
+		for range o.PastActions {
 			past = append(past, hover[:]...)
 		}
 		observe(&o, 1, state, statePart, ref, seen, past, x, len(x))

@@ -5,9 +5,9 @@ import "testing"
 // Every channel has a name of its own, with and without a camera.
 func TestNames(t *testing.T) {
 	for _, o := range []Observation{
-		{Looks: 5, Ahead: 0.4, Past: 5},
-		{Looks: 1, Past: 1},
-		{Looks: 2, Ahead: 0.1, Past: 3, Camera: Camera{Points: []float64{1, 0, 0, 0, 1, 0}}},
+		{PreviewPoints: 5, PreviewTime: 0.4, PastActions: 5},
+		{PreviewPoints: 1, PastActions: 1},
+		{PreviewPoints: 2, PreviewTime: 0.1, PastActions: 3, Camera: Camera{Points: []float64{1, 0, 0, 0, 1, 0}}},
 	} {
 		names, seen := o.Names(), map[string]bool{}
 		for _, n := range names {

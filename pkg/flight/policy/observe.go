@@ -18,9 +18,9 @@ import (
 // Observation says what a policy sees (paper, "Policy Learning and Deployment":
 // O_task selects state, reference and action-history features).
 type Observation struct {
-	Looks int     `param:"looks" default:"5" min:"1" max:"50" doc:"points of the reference that the policy sees, the first of them now"`
-	Ahead float64 `param:"ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"time of the last of them"`
-	Past  int     `param:"past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
+	PreviewPoints int     `param:"preview_points" was:"looks" json:"Looks" default:"5" min:"1" max:"50" doc:"points of the reference that the policy sees, the first of them now"`
+	PreviewTime   float64 `param:"preview_time" was:"ahead" json:"Ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"time of the last of them"`
+	PastActions   int     `param:"past_actions" was:"past" json:"Past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
 
 	Camera Camera `param:"camera" json:",omitzero" doc:"what a policy sees instead of positions"`
 }
@@ -37,7 +37,7 @@ const (
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return o.where() + fixedParts + nU*o.Past }
+func (o *Observation) Size() int { return o.where() + fixedParts + nU*o.PastActions }
 
 // where is the size of the part that tells where the robot is: its features, or
 // the positions of the look-aheads around it.
@@ -45,7 +45,7 @@ func (o *Observation) where() int {
 	if n := o.Camera.Size(); n > 0 {
 		return n
 	}
-	return 3 * o.Looks
+	return 3 * o.PreviewPoints
 }
 
 // Names of the channels, in their order.
@@ -60,7 +60,7 @@ func (o *Observation) Names() (names []string) {
 			add(fmt.Sprintf("point %d %%s", k), "x", "y", "visible")
 		}
 	} else {
-		for k := range o.Looks {
+		for k := range o.PreviewPoints {
 			add(fmt.Sprintf("reference in %.2f s %%s", o.Look(k)), "x", "y", "z")
 		}
 	}
@@ -68,7 +68,7 @@ func (o *Observation) Names() (names []string) {
 	add("velocity to the reference's %s", "x", "y", "z")
 	add("attitude %s", "xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
 	add("reference's yaw %s", "cos", "sin")
-	for k := range o.Past {
+	for k := range o.PastActions {
 		add(fmt.Sprintf("action %d ago %%s", k+1), "thrust", "rate x", "rate y", "rate z")
 	}
 	return names
@@ -80,25 +80,25 @@ func (o *Observation) Flag(channel int) bool {
 }
 
 // RefSize is R: L positions, the velocity now, cos and sin of the yaw now.
-func (o *Observation) RefSize() int { return 3*o.Looks + refTail }
+func (o *Observation) RefSize() int { return 3*o.PreviewPoints + refTail }
 
 // Look is the time of look-ahead k from now, s.
 func (o *Observation) Look(k int) float64 {
-	if o.Looks == 1 {
+	if o.PreviewPoints == 1 {
 		return 0
 	}
-	return o.Ahead * float64(k) / float64(o.Looks-1)
+	return o.PreviewTime * float64(k) / float64(o.PreviewPoints-1)
 }
 
 // PutReference writes a reference row; at(t) is the reference t seconds from
 // now, its positions in the frame of the states that will be observed; what it
 // returns is read before the next call.
 func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Reference, row []F) {
-	for k := range o.Looks {
+	for k := range o.PreviewPoints {
 		p := &at(o.Look(k)).P
 		row[3*k], row[3*k+1], row[3*k+2] = F(p.X), F(p.Y), F(p.Z)
 	}
-	now, tail := at(0), row[3*o.Looks:]
+	now, tail := at(0), row[3*o.PreviewPoints:]
 	tail[0], tail[1], tail[2] = F(now.V.X), F(now.V.Y), F(now.V.Z)
 	sin, cos := math.Sincos(now.Yaw)
 	tail[3], tail[4] = F(cos), F(sin)
@@ -106,5 +106,5 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Refer
 
 // View is the observation as the quadrotor's kernels put it together, from states of S numbers into rows of width.
 func (o *Observation) View(S, width int) quadrotor.View {
-	return quadrotor.View{Looks: o.Looks, Place: o.where(), Past: o.Past, State: S, Width: width}
+	return quadrotor.View{Looks: o.PreviewPoints, Place: o.where(), Past: o.PastActions, State: S, Width: width}
 }

@@ -31,7 +31,7 @@ func defaults(t testing.TB) (o Observation, l quad.Limits) {
 // differences, for states that are not normalised too; once with positions and
 // once with features.
 func TestObserveVJP(t *testing.T) {
-	o := Observation{Looks: 2, Ahead: 0.2, Past: 3}
+	o := Observation{PreviewPoints: 2, PreviewTime: 0.2, PastActions: 3}
 	checkObserveVJP(t, &o)
 	o.Camera = someCamera()
 	checkObserveVJP(t, &o)
@@ -62,7 +62,7 @@ func checkObserveVJP(t *testing.T, o *Observation) {
 	if n := B * o.Camera.Size(); n > 0 {
 		seen, dseen = normal(n), make([]float64, n)
 	}
-	past, dpast := normal(o.Past*B*nU), make([]float64, o.Past*B*nU)
+	past, dpast := normal(o.PastActions*B*nU), make([]float64, o.PastActions*B*nU)
 	loss := func() (sum float64) {
 		observe(o, B, s, S, ref, seen, past, x, width)
 		for i := range x {
@@ -81,9 +81,10 @@ func checkObserveVJP(t *testing.T, o *Observation) {
 // TestObserveBatch: a batch in float32, which C puts together where the machine can, is seen as float64 sees it.
 func TestObserveBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	with := Observation{Looks: 3, Ahead: 0.2, Past: 4}
+	with := Observation{PreviewPoints: 3, PreviewTime: 0.2, PastActions: 4}
 	with.Camera = someCamera()
-	for _, o := range []Observation{{Looks: 5, Ahead: 0.4, Past: 5}, {Looks: 1, Past: 1}, with} {
+	for _, o := range []Observation{{PreviewPoints: 5, PreviewTime: 0.4, PastActions: 5},
+		{PreviewPoints: 1, PastActions: 1}, with} {
 		const B, S = 7, 30
 		width := o.Size() + 3
 		normal := func(n int) (x []float64, y []float32) {
@@ -95,13 +96,13 @@ func TestObserveBatch(t *testing.T) {
 		}
 		s, s32 := normal(B * S)
 		ref, ref32 := normal(B * o.RefSize())
-		past, past32 := normal(o.Past * B * nU)
+		past, past32 := normal(o.PastActions * B * nU)
 		seen, seen32 := normal(B * o.Camera.Size())
 		x, x32 := normal(B * width)
 		dx, dx32 := normal(B * width)
 		ds, ds32 := normal(B * S)
 		dseen, dseen32 := normal(B * o.Camera.Size())
-		dpast, dpast32 := normal(o.Past * B * nU)
+		dpast, dpast32 := normal(o.PastActions * B * nU)
 		observe(&o, B, s, S, ref, seen, past, x, width)
 		observe(&o, B, s32, S, ref32, seen32, past32, x32, width)
 		observeVJP(&o, B, s, S, dx, width, ds, dseen, dpast)
@@ -122,11 +123,11 @@ func TestObserveBatch(t *testing.T) {
 // BenchmarkObserve is what 64 robots see by default, forth and back.
 func BenchmarkObserve(b *testing.B) {
 	const B, S = 64, 30
-	o := Observation{Looks: 5, Ahead: 0.4, Past: 5}
+	o := Observation{PreviewPoints: 5, PreviewTime: 0.4, PastActions: 5}
 	width := o.Size() + 12
-	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.Past*B*nU),
+	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.PastActions*B*nU),
 		make([]float32, B*width)
-	ds, dpast := make([]float32, B*S), make([]float32, o.Past*B*nU)
+	ds, dpast := make([]float32, B*S), make([]float32, o.PastActions*B*nU)
 	for b.Loop() {
 		observe(&o, B, s, S, ref, nil, past, x, width)
 		observeVJP(&o, B, s, S, x, width, ds, nil, dpast)
@@ -186,7 +187,7 @@ func TestRunnerSeesTheTrainingsObservation(t *testing.T) {
 	runner.SetLatent(z)
 	hover := p.Hover()
 	var past []float32
-	for range p.Observation.Past {
+	for range p.Observation.PastActions {
 		past = append(past, hover[:]...)
 	}
 	tape := p.Net.NewTape(1, 1)
@@ -295,8 +296,10 @@ func TestBundle(t *testing.T) {
 		t.Error("the policy comes back changed")
 	}
 	for name, damage := range map[string]func(*bundle.Bundle){
-		"no policy":          func(b *bundle.Bundle) { b.Config = nil },
-		"look-aheads":        func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Looks = 1 << 30 }) },
+		"no policy": func(b *bundle.Bundle) { b.Config = nil },
+		"look-aheads": func(b *bundle.Bundle) {
+			set(b, func(c *config) { c.Observation.PreviewPoints = 1 << 30 })
+		},
 		"hovering":           func(b *bundle.Bundle) { set(b, func(c *config) { c.Limits.MaxThrust = 9 }) },
 		"inputs":             func(b *bundle.Bundle) { set(b, func(c *config) { c.Net.Inputs++ }) },
 		"the model's has 12": func(b *bundle.Bundle) { b.Dimensions = map[string]int{"latent": 12} },

@@ -44,7 +44,7 @@ type Buffers struct {
 // NewBuffers makes a policy ready.
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
-		past: make([]float32, p.Observation.Past*nU),
+		past: make([]float32, p.Observation.PastActions*nU),
 		ref:  make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.hidden = make([]float32, n), make([]float32, n)

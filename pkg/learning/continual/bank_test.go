@@ -40,7 +40,7 @@ func untrained(t testing.TB, cfg Config) *bundle.Bundle {
 // model gives the buffer: other latents make other episodes and other trials.
 func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	cfg := tiny()
-	cfg.Policy.Bank = 1
+	cfg.Policy.BankShare = 1
 	cfg.Policy.Rate, cfg.FineTune.Rate = 1e-30, 1e-30 // all fly the same policy
 	start := untrained(t, cfg)
 	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover",

@@ -35,16 +35,16 @@ type WarmStart struct {
 // commands more than the first does. The gradient of the physics prior alone, with the residual taken as a constant,
 // then no longer points downhill (docs/decisions/0011-gradient-through-the-residual.md).
 type FineTune struct {
-	Epochs  int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
-	Rate    float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
-	Through bool    `param:"through" default:"true" doc:"gradients flow through the learned residual"`
+	Epochs           int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Rate             float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
+	ResidualGradient bool    `param:"residual_gradient" was:"through" json:"Through" default:"true" doc:"gradients flow through the learned residual"`
 }
 
 // training is the configuration of a policy's training. fineTune is set where it was improved in a model before.
 func (c *Config) training(fineTune bool) quadtrain.Config {
 	t := c.Policy
 	if fineTune {
-		t.Epochs, t.Rate, t.Through = c.FineTune.Epochs, c.FineTune.Rate, c.FineTune.Through
+		t.Epochs, t.Rate, t.ResidualGradient = c.FineTune.Epochs, c.FineTune.Rate, c.FineTune.ResidualGradient
 	}
 	return t
 }

@@ -18,10 +18,10 @@ type Config struct {
 
 // Shadow sizes the shadow flights.
 type Shadow struct {
-	Flights int     `param:"flights" default:"24" min:"2" max:"10000" doc:"pairs of flights"`
-	Seconds float64 `param:"seconds" default:"6.0" min:"0.5" max:"600" unit:"s" doc:"length of a flight"`
-	Settle  float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"its beginning, the way from the start, in which errors and changes of the commands do not count"`
-	Bank    float64 `param:"bank" default:"0.5" min:"0" max:"1" doc:"share of flights under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
+	Flights   int     `param:"flights" default:"24" min:"2" max:"10000" doc:"pairs of flights"`
+	Seconds   float64 `param:"seconds" default:"6.0" min:"0.5" max:"600" unit:"s" doc:"length of a flight"`
+	Settle    float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"its beginning, the way from the start, in which errors and changes of the commands do not count"`
+	BankShare float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of flights under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
 }
 
 // Canary sizes the canary flights, whose length is the judge's.

@@ -20,7 +20,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *Loaded, bank []fl
 	world := &shadowWorld{seed: g.Seed, model: candidate.Model, robot: candidate.Robot, dt: candidate.Dt,
 		rest: robot.Settled(candidate.Model.System), hold: make([]float32, candidate.Model.System.Dims().Action),
 		steps:  int(cfg.Seconds/candidate.Dt + 0.5),
-		sample: train.Sampler(cfg.Bank, bank, candidate.Model.Net.Latent)}
+		sample: train.Sampler(cfg.BankShare, bank, candidate.Model.Net.Latent)}
 	candidate.Model.System.Rest(make([]float32, len(world.rest)), world.hold)
 	bundles := []*Loaded{candidate, current}
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {

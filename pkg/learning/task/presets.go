@@ -39,12 +39,12 @@ func CostOf(name, task string) (Cost, error) {
 	param.Default(&c)
 	switch {
 	case name == StiffCost:
-		return Cost{Position: 20, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: c.Collision,
+		return Cost{Position: 20, Velocity: 0.1, Rates: 0.01, Heading: 1, CommandChange: 0.25, Collision: c.Collision,
 			Delta: 0.1}, nil
 	case name != PaperCost:
 		return c, fmt.Errorf("cost %q, expected %s or %s", name, PaperCost, StiffCost)
 	case task == Track:
-		return Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Acceleration: 0.01, Attitude: 1, Change: 0.15,
+		return Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Acceleration: 0.01, Attitude: 1, CommandChange: 0.15,
 			Collision: c.Collision, Delta: c.Delta}, nil
 	}
 	return c, nil

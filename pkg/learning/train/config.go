@@ -23,13 +23,13 @@ type Config struct {
 	Discount float64 `param:"discount" default:"0.99" min:"0.5" max:"1" doc:"γ per step"`
 	Flights  int     `param:"flights" default:"10" min:"0" max:"1000" doc:"how often the policy is flown in training to keep the best; 0 keeps the last"`
 
-	Through bool    `param:"through" default:"false" doc:"gradients flow through the learned residual"`
-	Bank    float64 `param:"bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
-	Jitter  float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
-	Change  float64 `param:"change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
-	Wind    float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not given"`
-	Reduced bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them; a policy flies and is judged in float32"`
-	Workers int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
+	ResidualGradient bool    `param:"residual_gradient" was:"through" json:"Through" default:"false" doc:"gradients flow through the learned residual"`
+	BankShare        float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
+	Jitter           float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
+	SwitchShare      float64 `param:"switch_share" was:"change" json:"Change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
+	Wind             float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not given"`
+	Reduced          bool    `param:"bfloat16" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them; a policy flies and is judged in float32"`
+	Workers          int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
 }
 
 // check refuses what the ranges allow and no training can run with.

@@ -158,7 +158,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		opt.Now = time.Now
 	}
 	t := &trainer{cfg: cfg, opt: opt, world: w, actor: opt.Actor, dt: dt,
-		sample: Sampler(cfg.Bank, opt.Bank, w.Latent())}
+		sample: Sampler(cfg.BankShare, opt.Bank, w.Latent())}
 	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
 		return t, err
 	}
@@ -204,7 +204,7 @@ func (t *trainer) refresh() {
 // tile makes space for a worker's episodes of a task under a policy.
 func (t *trainer) tile(p *vnd.Actor[float32], k robot.Task[float32]) *tile[float32] {
 	w := newTile(p, t.world, k, t.dt, min(tileRows(t.cfg.Envs), t.cfg.Envs), t.cfg.Horizon)
-	w.randomisation = randomisation{t.cfg.Jitter, t.cfg.Change}
+	w.randomisation = randomisation{t.cfg.Jitter, t.cfg.SwitchShare}
 	return w
 }
 

@@ -12,17 +12,17 @@ import (
 // Cost is the task cost c of the paper's "Task Rewards", a weighted sum of Huber
 // losses; the reward is −Δt·c. A command's units are hover thrusts and rad/s.
 type Cost struct {
-	Position     float64 `param:"position" default:"1.0" min:"0" max:"1000" doc:"c_p, position error"`
-	Height       float64 `param:"height" default:"0.0" min:"0" max:"1000" doc:"c_height, height error alone"`
-	Velocity     float64 `param:"velocity" default:"0.1" min:"0" max:"1000" doc:"c_v, velocity error"`
-	Rates        float64 `param:"rates" default:"0.15" min:"0" max:"1000" doc:"c_ω, commanded body rates"`
-	Acceleration float64 `param:"acceleration" default:"0.1" min:"0" max:"1000" doc:"c_a, error of |Δv|/Δt against the reference's acceleration"`
-	Attitude     float64 `param:"attitude" default:"0.1" min:"0" max:"1000" doc:"c_R, attitude error against the reference's (upright where it does not accelerate)"`
-	Heading      float64 `param:"heading" default:"0.0" min:"0" max:"1000" doc:"heading error alone"`
-	Action       float64 `param:"action" default:"1.0" min:"0" max:"1000" doc:"c_u, deviation of the thrust from hover"`
-	Change       float64 `param:"change" default:"0.0" min:"0" max:"1000" doc:"c_Δu, change of the command"`
-	Collision    float64 `param:"collision" default:"1.0" min:"0" max:"1000" doc:"c_collision, for each step that an episode ended early"`
-	Delta        float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber loss"`
+	Position      float64 `param:"position" default:"1.0" min:"0" max:"1000" doc:"c_p, position error"`
+	Height        float64 `param:"height" default:"0.0" min:"0" max:"1000" doc:"c_height, height error alone"`
+	Velocity      float64 `param:"velocity" default:"0.1" min:"0" max:"1000" doc:"c_v, velocity error"`
+	Rates         float64 `param:"rates" default:"0.15" min:"0" max:"1000" doc:"c_ω, commanded body rates"`
+	Acceleration  float64 `param:"acceleration" default:"0.1" min:"0" max:"1000" doc:"c_a, error of |Δv|/Δt against the reference's acceleration"`
+	Attitude      float64 `param:"attitude" default:"0.1" min:"0" max:"1000" doc:"c_R, attitude error against the reference's (upright where it does not accelerate)"`
+	Heading       float64 `param:"heading" default:"0.0" min:"0" max:"1000" doc:"heading error alone"`
+	Action        float64 `param:"action" default:"1.0" min:"0" max:"1000" doc:"c_u, deviation of the thrust from hover"`
+	CommandChange float64 `param:"command_change" was:"change" json:"Change" default:"0.0" min:"0" max:"1000" doc:"c_Δu, change of the command"`
+	Collision     float64 `param:"collision" default:"1.0" min:"0" max:"1000" doc:"c_collision, for each step that an episode ended early"`
+	Delta         float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber loss"`
 }
 
 // weights lists the terms.
@@ -36,7 +36,7 @@ func (c *Cost) weights() []struct {
 	}{
 		{"position", &c.Position}, {"height", &c.Height}, {"velocity", &c.Velocity}, {"rates", &c.Rates},
 		{"acceleration", &c.Acceleration},
-		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.Change},
+		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.CommandChange},
 		{"collision", &c.Collision},
 	}
 }
@@ -142,7 +142,7 @@ const (
 func PutWeights[F kernel.Float](c *Cost, row []F) {
 	row[wPosition], row[wHeight], row[wVelocity], row[wAcceleration] = F(c.Position), F(c.Height), F(c.Velocity),
 		F(c.Acceleration)
-	row[wRates], row[wAction], row[wChange] = F(c.Rates), F(c.Action), F(c.Change)
+	row[wRates], row[wAction], row[wChange] = F(c.Rates), F(c.Action), F(c.CommandChange)
 	row[wAttitude], row[wHeading], row[wDelta] = F(c.Attitude), F(c.Heading), F(c.Delta)
 }
 

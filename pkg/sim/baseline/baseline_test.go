@@ -157,7 +157,8 @@ var base = sync.OnceValue(func() *policy.Policy[float32] { return trained(nomina
 // TestBlind: with any numbers in place of the latent, a policy does what it did under the prior mean, whatever its
 // normaliser.
 func TestBlind(t *testing.T) {
-	p := must(policy.New[float32](policy.Observation{Looks: 2, Ahead: 0.2, Past: 2}, limits(), 5, []int{7, 6}))
+	o := policy.Observation{PreviewPoints: 2, PreviewTime: 0.2, PastActions: 2}
+	p := must(policy.New[float32](o, limits(), 5, []int{7, 6}))
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range p.Net.Params {
 		p.Net.Params[i] = float32(0.4 * rng.NormFloat64())

@@ -100,7 +100,7 @@ func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*train
 }
 
 func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
-	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.Through, 0)
+	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.ResidualGradient, 0)
 }
 
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {

@@ -103,7 +103,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	winds []so3.Vec3) (Method, error) {
 	began := time.Now()
 	s := c.trainer(rounds)
-	s.Policy.Change = 0
+	s.Policy.SwitchShare = 0
 	inner, err := s.World(ctx, calm)
 	if err != nil {
 		return Method{}, err
@@ -123,7 +123,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 		bank = append(bank, z[:]...)
 	}
 	trials := s.Trials(world)
-	trials.Sample = train.Sampler(s.Policy.Bank, bank, world.Latent())
+	trials.Sample = train.Sampler(s.Policy.BankShare, bank, world.Latent())
 	r, err := quadtrain.Run(ctx, s.Policy, world, c.Nominal.Dt,
 		quadtrain.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {

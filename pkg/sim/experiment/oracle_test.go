@@ -15,7 +15,7 @@ import (
 func TestOracleGetsTheWind(t *testing.T) {
 	var l quad.Limits
 	param.Default(&l)
-	p, err := policy.New[float32](policy.Observation{Looks: 1, Past: 1}, l, 3, []int{4})
+	p, err := policy.New[float32](policy.Observation{PreviewPoints: 1, PastActions: 1}, l, 3, []int{4})
 	if err != nil {
 		t.Fatal(err)
 	}

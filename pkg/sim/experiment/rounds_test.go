@@ -17,7 +17,7 @@ import (
 // idle is a bundle whose policy was never trained: it commands hover, about.
 func idle(t testing.TB, c *Campaign) *bundle.Bundle {
 	t.Helper()
-	p, err := policy.New[float32](policy.Observation{Looks: 1, Past: 1}, c.Limits, 0, []int{4})
+	p, err := policy.New[float32](policy.Observation{PreviewPoints: 1, PastActions: 1}, c.Limits, 0, []int{4})
 	if err != nil {
 		t.Fatal(err)
 	}

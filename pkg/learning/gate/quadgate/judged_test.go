@@ -22,7 +22,7 @@ import (
 // blank is a bundle without a model, whose policy commands hover.
 func blank(t testing.TB) *bundle.Bundle {
 	t.Helper()
-	p, err := policy.New[float32](policy.Observation{Looks: 1, Past: 1}, *limits(), 0, []int{4})
+	p, err := policy.New[float32](policy.Observation{PreviewPoints: 1, PastActions: 1}, *limits(), 0, []int{4})
 	if err != nil {
 		t.Fatal(err)
 	}

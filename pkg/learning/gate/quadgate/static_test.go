@@ -86,7 +86,8 @@ func seeing() *bundle.Bundle {
 	param.Default(&camera)
 	camera.Points = task.Points()
 	b := &bundle.Bundle{Robot: quadrotor.Name, Dt: dt}
-	p := must(policy.New[float32](policy.Observation{Looks: 1, Past: 1, Camera: camera}, *limits(), 0, []int{4}))
+	o := policy.Observation{PreviewPoints: 1, PastActions: 1, Camera: camera}
+	p := must(policy.New[float32](o, *limits(), 0, []int{4}))
 	if err := policy.Put(b, p, task.Features); err != nil {
 		panic(err)
 	}

@@ -152,7 +152,7 @@ var taught = sync.OnceValue(func() *trained {
 	}
 	s.bank = vnd.Latents(fitted.Model, quadfit.Robot(fitted), s.flown, 10)
 	options.From, options.Bank = base, s.bank
-	tc.Bank = 0.7
+	tc.BankShare = 0.7
 	fineTuned := must(quadtrain.Run(context.Background(), tc, quadtrain.Learned(fitted.Model, dt, false, 0), dt,
 		options)).Policy
 	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, fineTuned)

@@ -27,7 +27,7 @@ func tasksOf[F kernel.Float](of []*task.Task, p *policy.Policy[F]) robot.Task[F]
 func (k *tasks[F]) Size() int { return k.see.Size() }
 
 // Past implements robot.Task.
-func (k *tasks[F]) Past() int { return k.see.Past }
+func (k *tasks[F]) Past() int { return k.see.PastActions }
 
 // Flag implements robot.Task.
 func (k *tasks[F]) Flag(j int) bool { return k.see.Flag(j) }

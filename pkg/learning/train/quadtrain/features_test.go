@@ -17,8 +17,9 @@ import (
 // the features, and without them it does not.
 func TestLearnsToHoverByFeatures(t *testing.T) {
 	k := tasksAlong(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1,
-		Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, CommandChange: 0.25,
+		Collision: 1,
+		Delta:     1}, 4
 	c := small(t)
 	c.Observation.Camera = camera()
 	c.Epochs, c.Flights, c.Horizon, c.Envs = 60, 3, 40, 40
@@ -43,7 +44,8 @@ func TestLearnsToHoverByFeatures(t *testing.T) {
 func TestTeacherFliesThePupilsEpisodes(t *testing.T) {
 	const B, H = 5, 4
 	begun := func(c policy.Camera) (*episodes[float64], []float64) {
-		p, err := policy.New[float64](policy.Observation{Looks: 1, Past: 2, Camera: c}, limits(), 1, []int{5})
+		o := policy.Observation{PreviewPoints: 1, PastActions: 2, Camera: c}
+		p, err := policy.New[float64](o, limits(), 1, []int{5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +69,9 @@ func TestTeacherFliesThePupilsEpisodes(t *testing.T) {
 // training that is taken up again is not pretrained anew.
 func TestPretrain(t *testing.T) {
 	k := tasksAlong(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, Change: 0.25, Collision: 1,
-		Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 10, Velocity: 0.1, Rates: 0.01, Heading: 1, CommandChange: 0.25,
+		Collision: 1,
+		Delta:     1}, 4
 	c := small(t)
 	c.Observation.Camera = camera()
 	c.Epochs, c.Flights, c.Horizon, c.Envs = 2, 2, 40, 40

@@ -37,7 +37,8 @@ func TestInformedPushes(t *testing.T) {
 // blown aside.
 func TestInformedLearnsToLean(t *testing.T) {
 	k := tasksAlong(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, Change: 0.5, Collision: 1, Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
+		Delta: 1}, 4
 	c := small(t)
 	c.Epochs, c.Flights, c.Horizon = 100, 0, 50
 	w := Informed(nominal(), 0.02, 2)

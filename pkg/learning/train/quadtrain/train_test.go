@@ -38,7 +38,7 @@ func tasksAlong(reference func(float64) quad.Reference) []*task.Task {
 	var spread task.Spread
 	param.Default(&spread)
 	c := task.Cost{Position: 1, Height: 0.3, Velocity: 0.1, Rates: 0.15, Acceleration: 0.1, Attitude: 0.4, Heading: 0.2,
-		Action: 0.5, Change: 0.15, Collision: 1, Delta: 1}
+		Action: 0.5, CommandChange: 0.15, Collision: 1, Delta: 1}
 	return []*task.Task{{Name: "test", Cost: c, Radius: 1.0, Draw: func(rng *rand.Rand) task.Episode {
 		return spread.Start(reference, rng)
 	}}}
@@ -96,7 +96,7 @@ func TestGradient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 3))
 			c := &train.Check[float64]{World: world(rng), Dt: 0.02, B: 12, H: 12, Seed: 9, Gamma: 0.97}
-			o := policy.Observation{Looks: 3, Ahead: 0.3, Past: 2}
+			o := policy.Observation{PreviewPoints: 3, PreviewTime: 0.3, PastActions: 2}
 			switch name {
 			case "features":
 				o.Camera = camera()
@@ -162,7 +162,7 @@ func TestReduced(t *testing.T) {
 	}
 	gradient := func(seed uint64, reduced bool) []float32 {
 		c := &train.Check[float32]{Actor: &r.Policy.Actor, World: w, Task: tasksOf(k, r.Policy), Dt: 0.02, B: cfg.Envs,
-			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, Change: cfg.Change, Reduced: reduced}
+			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, Change: cfg.SwitchShare, Reduced: reduced}
 		_, grad, _ := c.Gradient()
 		return grad
 	}
@@ -252,7 +252,7 @@ func TestKeepsThePolicyThatFlies(t *testing.T) {
 	free.MaxLag, free.MinLag, free.MaxDelay = 0, 0, 0
 	lagging.MinLag, lagging.MaxLag, lagging.MaxDelay = 0.04, 0.06, 1
 	k := tasksAlong(stay)
-	k[0].Cost = task.Cost{Position: 2, Velocity: 0.5, Change: 0.005, Collision: 1, Delta: 1}
+	k[0].Cost = task.Cost{Position: 2, Velocity: 0.5, CommandChange: 0.005, Collision: 1, Delta: 1}
 	k[0].Radius = 4
 	trials := trials(NominalWorld[float32](lagging), k, 8)
 	c := small(t)
@@ -277,7 +277,8 @@ func TestKeepsThePolicyThatFlies(t *testing.T) {
 // stays where it is told.
 func TestLearnsToHover(t *testing.T) {
 	k := tasksAlong(stay)
-	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, Change: 0.5, Collision: 1, Delta: 1}, 4
+	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
+		Delta: 1}, 4
 	c := small(t)
 	c.Epochs, c.Flights, c.Horizon = 80, 4, 40
 	trials := trials(nominal(), k, 8)
@@ -364,7 +365,7 @@ func TestModelWithoutLatent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range []float64{0, 0.5} {
-		c.Epochs, c.Change = 2, change
+		c.Epochs, c.SwitchShare = 2, change
 		if _, err := Run(context.Background(), c, Learned(m, 0.02, false, 0), 0.02,
 			Options{Seed: 1, Tasks: tasksAlong(stay), Limits: limits(), From: first.Policy}); err != nil {
 			t.Error(err)
