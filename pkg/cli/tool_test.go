@@ -78,8 +78,8 @@ func setup(env *testscript.Env) error {
 	}
 	env.Setenv("YARDSTICK", yardstick)
 	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "node", "replay", "testdata", "flight"),
-		"CRAFT": filepath.Join("..", "flight", "control", "testdata", "a.vnd"),
-		"SWEEP": filepath.Join("..", "..", "examples", "sweep")} {
+		"POLICY": filepath.Join("..", "flight", "control", "testdata", "a.vnd"),
+		"SWEEP":  filepath.Join("..", "..", "examples", "sweep")} {
 		path, err := filepath.Abs(path)
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ type Model[F kernel.Float] struct {
 	Inputs        Norm[F] // of residual inputs [X]
 	Output        []F     // [U] unit of the residual's outputs per step; 0 switches a head off
 	BiasShare     []F     // [U] share of the window's residual mean that the bias correction keeps
-	ResidualScale []F     // [U] unit of a window's residual mean, see Surprise
+	ResidualScale []F     // [U] unit of a window's residual mean, see ResidualRatio
 	Known         F       // bias correction weight of a known condition, 0 … 1
 	Age           F       // steps after which a share 1/e of the latent is left; 0: it is held
 }

@@ -2,16 +2,16 @@ package vnd
 
 import "math"
 
-// whollyNew is the surprise from which on a condition counts as wholly new. Measured on wind-tunnel flights at 1 s: for
+// ratioOfNovel is the ResidualRatio from which on novelty is 1. Measured on wind-tunnel flights at 1 s: for
 // a wind a third stronger than any in the training, 1.5 to 2 are alike and 3 is 5 % worse.
-const whollyNew = 1.5
+const ratioOfNovel = 1.5
 
 // disturbance names the span of the tangent in which an unknown force shows.
 const disturbance = "velocity"
 
-// Surprise is the size of a window's residual mean [U] in units of what known flights leave: 1 where only one known
-// window in fifty leaves more.
-func (m *Model[F]) Surprise(residual []F) F {
+// ResidualRatio is the size of a window's residual mean [U] in units of what known flights leave: 1 where only one
+// known window in fifty leaves more.
+func (m *Model[F]) ResidualRatio(residual []F) F {
 	sum := 0.
 	for _, sp := range m.System.TangentSpans() {
 		if sp.Name != disturbance {
@@ -29,7 +29,7 @@ func (m *Model[F]) Surprise(residual []F) F {
 
 // Novelty is 0 where the model knows the condition of a window and 1 where it does not.
 func (m *Model[F]) Novelty(residual []F) F {
-	return min(1, max(0, (m.Surprise(residual)-1)/(whollyNew-1)))
+	return min(1, max(0, (m.ResidualRatio(residual)-1)/(ratioOfNovel-1)))
 }
 
 // BiasWeight is the weight of a residual mean in prediction: Known where the condition is known, 1 where it is new, so

@@ -91,10 +91,10 @@ func (w *worker[F]) eachTile(starts []start, visit func(part []start, z []F)) {
 	}
 }
 
-// known is the share of windows of known flights whose surprise is at most 1.
+// known is the share of windows of known flights whose residual ratio is at most 1.
 const known = .98
 
-// scaleResiduals sets the model's unit of residual means: their RMS over the windows, times what makes the surprise of
+// scaleResiduals sets the model's unit of residual means: their RMS over the windows, times what makes the ratio of
 // a share `known` of them at most 1.
 func (t *trainer) scaleResiduals(starts []start) {
 	U := t.model.System.Dims().Tangent
@@ -114,12 +114,12 @@ func (t *trainer) scaleResiduals(starts []start) {
 		}
 		unit[j] = float32(math.Sqrt(sum * float64(U) / float64(len(left))))
 	}
-	var surprise []float32
+	var ratios []float32
 	for i := 0; i < len(left); i += U {
-		surprise = append(surprise, t.model.Surprise(left[i:i+U]))
+		ratios = append(ratios, t.model.ResidualRatio(left[i:i+U]))
 	}
-	slices.Sort(surprise)
+	slices.Sort(ratios)
 	for j := range unit {
-		unit[j] *= surprise[int(known*float64(len(surprise)-1))]
+		unit[j] *= ratios[int(known*float64(len(ratios)-1))]
 	}
 }

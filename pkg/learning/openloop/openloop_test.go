@@ -103,7 +103,7 @@ func TestErrorOf(t *testing.T) {
 	}
 }
 
-// spy checks that every window is what the contract says, and counts them.
+// spy checks that every window is what Score promises, and counts them.
 type spy struct {
 	t       rapid.TB
 	steps   int

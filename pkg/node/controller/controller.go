@@ -1,5 +1,5 @@
-// Package controller is the node policy_controller: a managed node that flies a bundle's policy. The contract names its
-// topics and services; package control holds what it does at a tick.
+// Package controller is the node policy_controller: a managed node that flies a bundle's policy. docs/guide/nodes.md
+// names its topics and services; package control holds what it does at a tick.
 package controller
 
 import (

@@ -86,22 +86,22 @@ func (f *flight) run(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-f.wake:
-			f.turn()
+			f.runOnce()
 		}
 	}
 }
 
-// turn carries out orders, takes in what has come, and ticks when that is due.
-func (f *flight) turn() {
+// runOnce carries out orders, takes in what has come, and ticks when that is due.
+func (f *flight) runOnce() {
 	f.runOrders()
-	f.turnAt(int64(f.clock.Now()))
+	f.runOnceAt(int64(f.clock.Now()))
 }
 
-func (f *flight) turnAt(now int64) {
+func (f *flight) runOnceAt(now int64) {
 	alarm, due := f.alarm.Swap(false), false
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
-			f.take(s, now)
+			f.passOn(s, now)
 			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
 		f.samples.Pop()
@@ -116,8 +116,8 @@ func (f *flight) turnAt(now int64) {
 	}
 }
 
-// take hands the loop a sample that came by now.
-func (f *flight) take(s *sample, now int64) {
+// passOn hands the loop a sample that came by now.
+func (f *flight) passOn(s *sample, now int64) {
 	f.newest.Store(s.Stamp)
 	f.at.Store(now)
 	f.sent = s.sent

@@ -1,5 +1,5 @@
 // Package encoder is the node latent_encoder: steps in, the latent of the condition that they were flown in out, before
-// the next step comes. The contract names its topics; package latent holds what it does.
+// the next step comes. docs/guide/nodes.md names its topics; package latent holds what it does.
 package encoder
 
 import (

@@ -52,7 +52,7 @@ type listener struct {
 	warned   string // the last warning
 }
 
-// update subscribes once the type is known, and again when the publishers' QoS has changed. A topic of the contract is
+// update subscribes once the type is known, and again when the publishers' QoS has changed. A topic of our own nodes is
 // subscribed to at once.
 func (l *listener) update() {
 	all := l.r.Context().Graph().Publishers(l.full)

@@ -1,5 +1,5 @@
-// Package visualizer is the node visualizer: what flies, drawn for rviz and on a page of its own, from the topics that
-// the contract names. Packages live, marks and page of view hold what it does.
+// Package visualizer is the node visualizer: what flies, drawn for rviz and on a page of its own, from the topics in
+// docs/guide/nodes.md. Packages scene, markers and web of pkg/viz hold what it does.
 package visualizer
 
 import (

@@ -10,7 +10,8 @@ import { colours, metres } from './draw.js';
 const $ = (id) => document.getElementById(id);
 const MINUTES = 300; // s of history
 const QUIET = 1500;  // ms without a step
-const STAGE = { limited: 1, hold: 2, off: 5 }; // of the guard, by their numbers; from off on nobody flies for the policy
+const STAGE = { policy: 0, limited: 1, hold: 2, land: 3, blind: 4, off: 5, notOffboard: 6 }; // GUARD constants of Step.msg
+const guardFlies = (stage) => stage === STAGE.hold || stage === STAGE.land || stage === STAGE.blind;
 
 const nothing = { task: '', learner: null, condition: null, health: [], latency: { count: 0, edges: [], buckets: [] }, plane: null, steps: 0, lost: 0 };
 const world = {
@@ -88,7 +89,7 @@ function headline() {
   const { row, history } = world, badge = $('guard');
   const stage = row < 0 ? -1 : history.get(row, AT.stage);
   set('guard', row < 0 ? (linked ? 'waiting for steps' : 'connecting') : `guard: ${world.stages[stage] ?? stage}`);
-  badge.className = 'badge ' + (stage < 0 ? '' : stage === 0 ? 'good' : stage === STAGE.limited ? 'fair' : stage >= STAGE.off ? '' : 'bad');
+  badge.className = 'badge ' + (stage === STAGE.policy ? 'good' : stage === STAGE.limited ? 'fair' : guardFlies(stage) ? 'bad' : '');
   set('error', row < 0 ? '–' : metres(history.error(row)));
   const novelty = row < 0 ? NaN : history.get(row, AT.novelty);
   set('novelty', Number.isFinite(novelty) ? novelty.toFixed(2) : '–');
@@ -106,7 +107,7 @@ function alarm(stage) {
   let text = '';
   if (!linked) text = 'No connection to the visualizer: what is shown is old.';
   else if (world.row >= 0 && quiet > QUIET) text = `No step for ${(quiet / 1000).toFixed(0)} s: what is shown is old.`;
-  else if (stage >= STAGE.hold && stage < STAGE.off) {
+  else if (guardFlies(stage)) {
     const said = world.status.health.find((f) => f.name.endsWith('policy_controller: control'));
     text = said && said.level >= 2 ? said.message : `The guard is in charge: ${world.stages[stage]}.`;
   }
