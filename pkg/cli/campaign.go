@@ -108,7 +108,11 @@ func (k *campaignCommand) keep(c *console, p *campaign.Policies, report *campaig
 	if err != nil {
 		return err
 	}
-	out.Files = append(out.Files, file)
+	page := filepath.Join(k.Out, "campaign.md")
+	if err := atomicfile.WriteFile(page, report.WriteMarkdown); err != nil {
+		return err
+	}
+	out.Files = append(out.Files, file, page)
 	return c.show(&out)
 }
 

@@ -69,6 +69,7 @@ type FigureReport struct {
 	Unit   string   `json:"unit"`
 	N      int      `json:"n"`
 	Never  int      `json:"never"` // runs in which it never came
+	Mean   *float64 `json:"mean"`
 	Median *float64 `json:"median"`
 	P95    *float64 `json:"p95"`
 	Max    *float64 `json:"max"`
@@ -300,6 +301,11 @@ func (f *FigureReport) fill(values []float64) {
 	}
 	at := func(share float64) *float64 { return &values[min(int(share*float64(n)), n-1)] }
 	f.Median, f.P95, f.Max = at(0.5), at(0.95), at(1)
+	mean := 0.0
+	for _, x := range values {
+		mean += x / float64(n)
+	}
+	f.Mean = &mean
 }
 
 // String is the figure's distribution in words.
@@ -307,7 +313,8 @@ func (f FigureReport) String() string {
 	if f.Median == nil {
 		return fmt.Sprintf("%s: never in %d", f.Name, f.N)
 	}
-	text := fmt.Sprintf("%s: median %.3g, p95 %.3g, max %.3g %s", f.Name, *f.Median, *f.P95, *f.Max, f.Unit)
+	text := fmt.Sprintf("%s: mean %.4g, median %.3g, p95 %.3g, max %.3g %s", f.Name, *f.Mean, *f.Median, *f.P95,
+		*f.Max, f.Unit)
 	if f.Never > 0 {
 		text += fmt.Sprintf(", never in %d of %d", f.Never, f.N)
 	}
