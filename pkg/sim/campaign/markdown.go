@@ -26,11 +26,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", x.ID, x.Name, x.Pass, x.Status, count, worst)
 	}
-	fmt.Fprintln(w, "\n| # | figure | runs | mean | median | p95 | max | never | unit |\n|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "\n| # | figure | runs | mean | median | p95 | max | never | unit |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for i := range r.Rows {
 		for _, f := range r.Rows[i].Figures {
-			fmt.Fprintf(w, "| %s | %s | %d | %s | %s | %s | %s | %d | %s |\n", r.Rows[i].ID, f.Name, f.N, short(f.Mean), short(f.Median),
-				short(f.P95), short(f.Max), f.Never, f.Unit)
+			fmt.Fprintf(w, "| %s | %s | %d | %s | %s | %s | %s | %d | %s |\n", r.Rows[i].ID, f.Name, f.N,
+				short(f.Mean), short(f.Median), short(f.P95), short(f.Max), f.Never, f.Unit)
 		}
 	}
 	_, err := fmt.Fprintf(w, "\n%d flights of %.1f h in %.0f s, %.0f a second.\n", r.Flights, r.Flown/3600, r.Seconds,
