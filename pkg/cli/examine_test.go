@@ -18,7 +18,7 @@ import (
 )
 
 // An identified response shapes the nominal quadrotors of a training, unless the configuration says how they are.
-func TestShape(t *testing.T) {
+func TestResponseShapesTheNominalQuadrotors(t *testing.T) {
 	var said quadtrain.Nominal
 	param.Default(&said)
 	var a airframe.Airframe
@@ -55,7 +55,7 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 // A flight of a real Crazyflie, which hovers with a thrust of 10.7 m/s² and turns within 50 ms: its bag is found to
 // be right, and the airframe file gets its response and keeps what else it says.
-func TestExamine(t *testing.T) {
+func TestDoctorFindsTheResponseOfARecordedHover(t *testing.T) {
 	dir := t.TempDir()
 	flight, lab, frame := filepath.Join("..", "..", "params", "demo", "flights", "test",
 		"june_07_data_wind__zz_2d_seed4_ppo_L1_new_0.csv"),

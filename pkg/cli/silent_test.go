@@ -30,7 +30,7 @@ func TestSilentRankFailsAloud(t *testing.T) {
 }
 
 // What all ranks fail by, rank 0 alone says; what one alone fails by, that one.
-func TestWhoSaysIt(t *testing.T) {
+func TestOneRankReportsACommonError(t *testing.T) {
 	own := &dist.Error{Rank: 1, Err: errors.New("lost")}
 	for _, c := range []struct {
 		silent, agreed bool

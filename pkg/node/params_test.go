@@ -20,7 +20,7 @@ func TestParameterFile(t *testing.T) {
 }
 
 // What a laboratory sets is read by each node, in the namespace of the launch files, and changes nothing as it stands.
-func TestLab(t *testing.T) {
+func TestLabFileIsReadByEachNode(t *testing.T) {
 	type controllerInLab struct {
 		clocked
 		controller.Params

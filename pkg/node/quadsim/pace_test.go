@@ -11,7 +11,7 @@ const ms = int64(time.Millisecond)
 
 // On the wall, advances keep to the grid: what comes late is caught up with, and after a long stop it goes on from
 // there.
-func TestWall(t *testing.T) {
+func TestPaceCatchesUpAfterAStop(t *testing.T) {
 	start := time.Unix(1000, 0)
 	p := pace{step: 2 * time.Millisecond, speed: 2, next: start}
 	advances := 0
@@ -35,7 +35,7 @@ func TestWall(t *testing.T) {
 }
 
 // In lockstep time waits for the command of the sample a period after that of the last one, but not for ever.
-func TestLockstep(t *testing.T) {
+func TestLockstepWaitsForTheCommand(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := pace{step: 5 * time.Millisecond, speed: 1, lockstep: true, period: 20 * ms, patience: time.Second, next: now}
 	p.sampled(5 * ms)

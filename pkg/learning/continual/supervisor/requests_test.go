@@ -45,8 +45,8 @@ func TestPause(t *testing.T) {
 	b.bundles(2)
 }
 
-// TestRefused: what is not what was announced is refused in one line, and costs nothing else.
-func TestRefused(t *testing.T) {
+// TestSegmentsNotAsAnnouncedAreRefused: what is not what was announced is refused in one line, and costs nothing else.
+func TestSegmentsNotAsAnnouncedAreRefused(t *testing.T) {
 	b := start(t, tiny(), options(t, t.TempDir()))
 	b.bundles(1)
 	buffer := t.TempDir()
@@ -119,8 +119,8 @@ func TestDamagedSegmentIsReported(t *testing.T) {
 	b.said("damaged: segment " + filepath.Join(a.Dir, loss.String()))
 }
 
-// TestBadFirst: a first bundle that may not fly is refused, and asked for again only on request.
-func TestBadFirst(t *testing.T) {
+// A first bundle that may not fly is refused, and asked for again only on request.
+func TestFirstBundleThatMayNotFlyIsRefused(t *testing.T) {
 	opt := options(t, t.TempDir())
 	requested := make(chan bool, 10)
 	bad := true

@@ -7,8 +7,9 @@
 // order, and counts the rest. Memory is bounded: chunks are loaded one by one,
 // and every length is checked before anything is allocated for it.
 //
-// The MCAP project's own Go library does not fit. Its reader ends at the first
-// damaged record, and its writer cannot flush a chunk before it is full.
+// The package is our own for two needs of a recorder in flight. A reader goes on
+// behind damaged records (TestDamagedChunkCostsOnlyItself), and a writer closes a
+// chunk before it is full, so that a kill costs little.
 package mcap
 
 import "encoding/binary"
