@@ -64,7 +64,7 @@ func TestExamplesThatEnd(t *testing.T) {
 			`trefoil: off by 0\.0[0-4]\d m .* crash ""`, nil},
 		{"own_world", []string{"own_world/world.yaml", paths},
 			`(?s)calm .*fan .*bottle .*fan_and_bottle +error 0\.\d+ m, at most 0\.\d+ m \n`, []string{paths}},
-		{"own_robot", []string{pendulum}, `off by [01]\.\d+° .* prior by [4-9]\.\d+°`, []string{pendulum}},
+		{"own_robot", []string{pendulum}, `off by 0\.0[0-2]\d+ rad, .* 0\.0[4-9]\d+ rad; promoted`, []string{pendulum}},
 		{"replay", []string{"../pkg/node/replay/testdata/flight", bundles + "a.vnd", bundles + "b.vnd"},
 			`(\d+) ticks of the policy in 6\.5 s of flight, \d+ to the bit, \d+ within rounding\n$`, nil},
 		{"latent_map", []string{"own_world/world.yaml", latents},

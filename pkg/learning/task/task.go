@@ -1,4 +1,5 @@
-// Package task is what a policy is trained for: costs, where episodes begin and what they follow, and when they end.
+// Package task is what a policy of a quadrotor is trained for: costs, where episodes begin and what they follow, and
+// when they end. Package quadtrain makes robot.Task of it.
 package task
 
 import (
@@ -16,7 +17,7 @@ type Episode struct {
 	Reference func(t float64) quad.Reference // t in s from the episode's start
 }
 
-// Cost of a step.
+// Cost of a step, by the quadrotor's kernels.
 type Cost = quadrotor.Cost
 
 // Task is what a policy is trained for.

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+const latent = 2 // size
+
+// improve trains a policy in a world, from scratch or from another, which is left as it is.
+func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float32],
+	bank []float32) (*vnd.Actor[float32], error) {
+	var cfg train.Config
+	param.Default(&cfg)
+	cfg.Horizon, cfg.Epochs, cfg.SwitchShare, cfg.Flights = 60, 200, 0, 0
+	torque := []float32{30} // N·m, either way
+	p, err := vnd.NewActor(task.Size(), latent, []float32{0}, torque, []int{32, 32})
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		copy(p.Net.Params, from.Net.Params)
+		p.Norm = from.Norm
+	}
+	_, err = train.Run(ctx, cfg, w, prior.Dt,
+		train.Options{Seed: 1, Task: task, Actor: p, New: from == nil, Bank: bank})
+	return p, err
+}
+
+// pack makes a bundle of a model and a policy.
+func pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) {
+	b, err := vnd.Bundle(m, prior, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := vnd.PutActor(b, p, nil, "hold"); err != nil {
+		return nil, err
+	}
+	_, err = b.Encode() // which names it
+	return b, err
+}
+
+// judge asks the gate whether a candidate may follow the policy it was made of, and prints the answer.
+func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[float32], bank []float32) error {
+	m, _, err := vnd.FromBundle(candidate, vehicle.Robot)
+	if err != nil {
+		return err
+	}
+	current, err := pack(m, before)
+	if err != nil {
+		return err
+	}
+	g := &gate.Gate{Vehicle: vehicle, Judge: unseen{0.45, 0.65, 1.55, 2.15}, Seed: 1}
+	param.Default(&g.Config)
+	g.Config.Shadow.Seconds, g.Config.Rate = steps*prior.Dt, 100
+	v, err := g.Try(ctx, candidate, current, bank)
+	if err != nil {
+		return err
+	}
+	if !v.Pass {
+		return fmt.Errorf("refused: %q", v.Reasons())
+	}
+	last := v.Stages[len(v.Stages)-1]
+	fmt.Printf("masses not learned: off by %.4f rad, the prior's policy by %.4f rad; promoted\n", last.Candidate.Error,
+		last.Current.Error)
+	return nil
+}
