@@ -126,3 +126,41 @@ func TestVehicleRepeats(t *testing.T) {
 		t.Errorf("two seeds give %v", a)
 	}
 }
+
+// rest carries a navigation on that begins at a state, while the vehicle stands still and upright in the origin. Its
+// accelerometer is off by some m/s².
+func rest(begin quad.State, bias so3.Vec3, seconds float64, poses, barometer bool) *navigation {
+	const dt = 0.005
+	var n navigation
+	n.reset(begin)
+	for n.now < seconds {
+		n.predict(so3.Vec3{}, so3.Vec3{Z: quad.Gravity}.Add(bias).Scale(dt), dt)
+		if poses {
+			n.pose(&sim.Sample{Stamp: n.now, Q: so3.Identity()})
+		}
+		if barometer {
+			n.height(0, dt)
+		}
+	}
+	return &n
+}
+
+// TestNavigationLearnsFromPoses: a wrong velocity and an accelerometer that is off are corrected within seconds.
+func TestNavigationLearnsFromPoses(t *testing.T) {
+	bias := so3.Vec3{X: 0.1, Y: -0.05, Z: 0.1}
+	n := rest(quad.State{Q: so3.Identity(), V: so3.Vec3{X: 0.3}}, bias, 20, true, false)
+	if s := n.state; s.V.Norm() > 0.02 || s.P.Norm() > 0.02 || n.accelBias.Sub(bias).Norm() > 0.03 {
+		t.Errorf("moves at %v at %v, off by %v", s.V, s.P, n.accelBias)
+	}
+}
+
+// TestBarometerHoldsTheHeight: without poses an accelerometer that is off would carry the height away by 45 m in 30 s.
+func TestBarometerHoldsTheHeight(t *testing.T) {
+	bias := so3.Vec3{Z: 0.1}
+	if n := rest(quad.State{Q: so3.Identity()}, bias, 30, false, true); math.Abs(n.state.P.Z) > 0.7 {
+		t.Errorf("with the barometer %.2f m", n.state.P.Z)
+	}
+	if n := rest(quad.State{Q: so3.Identity()}, bias, 30, false, false); math.Abs(n.state.P.Z) < 20 {
+		t.Errorf("without the barometer %.2f m", n.state.P.Z)
+	}
+}
