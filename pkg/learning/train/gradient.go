@@ -18,8 +18,8 @@ type Check[F kernel.Float] struct {
 	Seed  uint64
 	Gamma float64 // discount of a step
 	// As of Config.
-	Jitter, Change float64
-	Reduced        bool
+	Jitter, SwitchShare float64
+	Reduced             bool
 }
 
 // Gradient returns the discounted cost of the episodes under latents of N(0, I), per episode and without steps that
@@ -31,7 +31,7 @@ func (c *Check[F]) Gradient() (cost float64, grad []F, collided int) {
 	}
 	p.Net.Refresh()
 	t := newTile(&p, w, c.Task, c.Dt, c.B, c.H)
-	t.randomisation = randomisation{c.Jitter, c.Change}
+	t.randomisation = randomisation{c.Jitter, c.SwitchShare}
 	t.begin(c.B, c.H, rand.New(rand.NewPCG(c.Seed, c.Seed)), func(rng *rand.Rand, z []F) {
 		for i := range z {
 			z[i] = F(rng.NormFloat64())

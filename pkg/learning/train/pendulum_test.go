@@ -102,7 +102,7 @@ func TestGradientMatchesCentralDifferences(t *testing.T) {
 			k := holding[float64](0.9)
 			c := &Check[float64]{World: w, Task: k, Dt: nominal.Dt, B: 12, H: 12, Seed: 9, Gamma: 0.97}
 			if name != "prior" {
-				c.Jitter, c.Change = 0.2, 0.5
+				c.Jitter, c.SwitchShare = 0.2, 0.5
 			}
 			c.Actor = scattered[float64](t, k, 2, rand.New(rand.NewPCG(3, 3)))
 			_, grad, collided := c.Gradient()

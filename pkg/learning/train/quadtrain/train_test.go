@@ -102,7 +102,7 @@ func TestGradient(t *testing.T) {
 				o.Camera = camera()
 				o.Camera.Delay, o.Camera.Dropout, o.Camera.Width = 2, 0.2, 1.1
 			case "learned":
-				c.Jitter, c.Change = 0.2, 0.5
+				c.Jitter, c.SwitchShare = 0.2, 0.5
 			}
 			p := somePolicy(t, o, rng)
 			task := &seen{Task: tasksOf(tasksAlong(circle), p)}
@@ -162,7 +162,7 @@ func TestReduced(t *testing.T) {
 	}
 	gradient := func(seed uint64, reduced bool) []float32 {
 		c := &train.Check[float32]{Actor: &r.Policy.Actor, World: w, Task: tasksOf(k, r.Policy), Dt: 0.02, B: cfg.Envs,
-			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, Change: cfg.SwitchShare, Reduced: reduced}
+			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, SwitchShare: cfg.SwitchShare, Reduced: reduced}
 		_, grad, _ := c.Gradient()
 		return grad
 	}
