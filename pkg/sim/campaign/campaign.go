@@ -135,6 +135,7 @@ type Run struct {
 	Engaged float64 // when commands are followed, s
 	Fault
 	policies *Policies
+	broken   error                // why the run could not be planned
 	Known    func(r *Run) float64 // when the fault can be known, s after the onset
 
 	Result
@@ -177,6 +178,9 @@ func newRun(p *Policies, row *Row, cell, number int, seed uint64) (*Run, error) 
 	r.twinKey = twinKey{cell: cell, number: number, seed: seed}
 	if row.Plan != nil {
 		row.Plan(r)
+	}
+	if r.broken != nil {
+		return nil, r.broken
 	}
 	return r, r.World.Check()
 }

@@ -8,8 +8,8 @@ import (
 
 // WriteMarkdown writes the table for a page: a line for each row, with the worst failure; then the figures.
 func (r *Report) WriteMarkdown(w io.Writer) error {
-	fmt.Fprintln(w, "| # | injection | criterion | status | failed | worst: run, fault, what failed |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| # | injection | criterion | status | failed | by cell | worst: run, fault, what failed |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
 	for i := range r.Rows {
 		x := &r.Rows[i]
 		count, worst := "", ""
@@ -24,7 +24,8 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			}
 			worst = strings.Join(append(words, f.Failed...), "; ")
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", x.ID, x.Name, x.Pass, x.Status, count, worst)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", x.ID, x.Name, x.Pass, x.Status, count,
+			x.byCell(), worst)
 	}
 	fmt.Fprintln(w, "\n| # | figure | runs | mean | median | p95 | max | never | unit |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")

@@ -14,6 +14,9 @@ import (
 // common are the criteria of every row: no crash, inside the fence, a soft touch-down, no motor cut in the air, and a
 // policy that is silent at most two ticks after the guard saw a violation.
 func common(r *Run) []Check {
+	if !math.IsInf(r.Landed, 1) {
+		r.Figures = append(r.Figures, Figure{"touch-down", r.Touchdown, "m/s"})
+	}
 	return append(crash(r), []Check{
 		{"outside of the fence", r.Outside, 0, "m"},
 		{"touch-down", r.Touchdown, 1, "m/s"},

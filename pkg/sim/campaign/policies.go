@@ -17,8 +17,11 @@ import (
 // Policies are those that runs fly. The base policy is the one with which `vnd loop` begins; the others are made of it.
 type Policies struct {
 	Base *bundle.Bundle
-	// Other is a base policy of another seed, Listening is Base with drawn weights for its latent.
-	Other, Listening *bundle.Bundle
+	// Listening is Base with drawn weights for its latent.
+	Listening *bundle.Bundle
+
+	// other is a base policy of another seed, trained where a row flies it.
+	other func() (*bundle.Bundle, error)
 
 	twins *twins
 }
@@ -42,13 +45,15 @@ func BasePolicy(ctx context.Context, seed uint64) (*bundle.Bundle, error) {
 
 // NewPolicies makes the policies of a campaign from a base policy and another one; nil trains them.
 func NewPolicies(ctx context.Context, base, other *bundle.Bundle) (*Policies, error) {
-	p := &Policies{Base: base, Other: other, twins: &twins{}}
-	var err error
-	for seed, b := range []**bundle.Bundle{&p.Base, &p.Other} {
-		if *b != nil {
-			continue
+	p := &Policies{Base: base, twins: &twins{}, other: sync.OnceValues(func() (*bundle.Bundle, error) {
+		if other != nil {
+			return other, nil
 		}
-		if *b, err = BasePolicy(ctx, uint64(seed)+1); err != nil {
+		return BasePolicy(ctx, 2)
+	})}
+	var err error
+	if p.Base == nil {
+		if p.Base, err = BasePolicy(ctx, 1); err != nil {
 			return nil, err
 		}
 	}

@@ -308,6 +308,15 @@ func (f *FigureReport) fill(values []float64) {
 	f.Mean = &mean
 }
 
+// byCell are the failures of each cell: hover, then figure-eight, in growing wind.
+func (r *RowReport) byCell() string {
+	var counts []string
+	for _, c := range r.Cells {
+		counts = append(counts, fmt.Sprint(c.Failed))
+	}
+	return strings.Join(counts, " ")
+}
+
 // String is the figure's distribution in words.
 func (f FigureReport) String() string {
 	if f.Median == nil {
@@ -324,10 +333,10 @@ func (f FigureReport) String() string {
 // WriteText writes the table, its figures, and the worst failure of each row.
 func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "row\tinjection\tcriterion\tstatus\tfailed\tof\t")
+	fmt.Fprintln(t, "row\tinjection\tcriterion\tstatus\tfailed\tof\tby cell\t")
 	for i := range r.Rows {
 		x := &r.Rows[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t\n", x.ID, x.Name, x.Pass, x.Status, x.Failed, x.Runs)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t\n", x.ID, x.Name, x.Pass, x.Status, x.Failed, x.Runs, x.byCell())
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -62,6 +62,7 @@ func trackingRows() []Row {
 		{ID: "2", Name: "drop-out of 0.1–0.5 s", Pass: "≤ 0.4 m off, control authority back without a person",
 			Plan:  func(r *Run) { r.Mocap = dropOut(r.between(0.1, 0.5, "%.2f s")) },
 			Judge: judge(common, moved(0.4), backWithout)},
+		{ID: "2b", Name: "drop-outs of 0.1–0.5 s every 1–3 s", Pass: "common", Plan: again, Judge: judge(common)},
 		{ID: "3", Name: "drop-out of 1–5 s, or for ever, with an autopilot",
 			Pass:  "common; the autopilot's landing within 1 s",
 			Plan:  func(r *Run) { r.Mocap = dropOut(r.outage()) },
@@ -127,6 +128,13 @@ func badPoseRows() []Row {
 			Plan:  func(r *Run) { r.Mocap = signFlips(r.rng) },
 			Judge: judge(common, sameCommands)},
 	}
+}
+
+// again plans drop-outs that come again and again.
+func again(r *Run) {
+	length, every := 0.1+0.4*r.rng.Float64(), r.between(1, 3, "every %.2f s")
+	r.Label = fmt.Sprintf("%.2f s %s", length, r.Label)
+	r.Mocap = func(t float64, _ *Sample) bool { return math.Mod(t, every) >= length }
 }
 
 // outage draws a long drop-out, s.

@@ -111,7 +111,5 @@ func gusty(r *Run) {
 		switches = append(switches, sim.Switch{Start: float64(i * turn), Condition: name})
 	}
 	r.World.Conditions = c
-	if w, err := r.World.Scheduled(switches, 0); err == nil {
-		r.World = w
-	}
+	r.World, r.broken = r.World.Scheduled(switches, 0)
 }

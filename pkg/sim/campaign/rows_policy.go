@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -62,15 +63,18 @@ func bundleRows() []Row {
 			Plan: func(r *Run) {
 				b, name, err := r.policies.Crashing(r.rng)
 				r.Label = name
-				if err != nil {
-					r.Label = err.Error()
-					return
+				if r.broken = err; err == nil {
+					r.Orders = []Order{swap(b, quadrotor.Name, r.Config.Rate)}
 				}
-				r.Orders = []Order{swap(b, quadrotor.Name, r.Config.Rate)}
 			},
 			Judge: judge(common, previousWithin(0.5))},
 		{ID: "22", Name: "swap at 100 phases of the eight", Pass: "Δ thrust ≤ 2 m/s², tilt + ≤ .1 rad",
-			Plan:  func(r *Run) { r.Orders = []Order{swap(r.policies.Other, quadrotor.Name, r.Config.Rate)} },
+			Plan: func(r *Run) {
+				b, err := r.policies.other()
+				if r.broken = err; err == nil {
+					r.Orders = []Order{swap(b, quadrotor.Name, r.Config.Rate)}
+				}
+			},
 			Judge: judge(common, neverTrips, thrustStep(2, 0.1), tilted(0, 0.1))},
 	}
 }
@@ -78,8 +82,7 @@ func bundleRows() []Row {
 // foreign plans a bundle that must not fly: bytes changed or cut off, another robot, another Δt.
 func foreign(r *Run) {
 	data, err := r.Bundle.Encode()
-	if err != nil {
-		r.Label = err.Error()
+	if r.broken = err; err != nil {
 		return
 	}
 	robot, rate := quadrotor.Name, r.Config.Rate
@@ -139,12 +142,7 @@ func nearGroundRows() []Row {
 				r.Start.Z = r.between(0.3, 3, "%.2f m")
 				r.Onset, r.Engaged = 1, 1
 				r.Path = offset{taskPath(r.Cell.Task), r.Start.Sub(so3.Vec3{Z: 1})}
-				b, err := r.policies.Random(r.rng)
-				if err != nil {
-					r.Label = err.Error()
-					return
-				}
-				r.Bundle = b
+				r.Bundle, r.broken = r.policies.Random(r.rng)
 			}, Judge: judge(common)},
 		{ID: "30", Name: "sinking at 0.5–3 m/s", Pass: "floor ≤ 0.5 m/s", Plan: func(r *Run) {
 			top := 0.5 + 2.5*r.rng.Float64()
@@ -156,7 +154,22 @@ func nearGroundRows() []Row {
 		{ID: "40", Name: "landing on request: touch-down and motors off", Pass: "motors off ≤ 1 s, never in the air",
 			Plan:  func(r *Run) { r.Orders = []Order{land(0)} },
 			Judge: judge(common, motorsOffWithin(1))},
+		{ID: "40b", Name: "a push of 5–15 m/s² for 0.1–0.3 s: hand, rope, net", Pass: "common", Plan: kicked,
+			Judge: judge(common)},
 	}
+}
+
+// kicked plans a push that no wind gives, of 0.1 to 0.3 s: a hand, a rope, the net.
+func kicked(r *Run) {
+	length := 0.1 + 0.2*r.rng.Float64()
+	push := direction(r.rng, false).Scale(r.between(5, 15, "%.1f m/s²"))
+	r.Label += fmt.Sprintf(" for %.2f s", length)
+	c := &r.World.Conditions
+	c.Name = append(c.Name, "push")
+	c.WindX, c.WindY = append(c.WindX, c.WindX[0]+push.X), append(c.WindY, c.WindY[0]+push.Y)
+	c.WindZ = []float64{0, push.Z}
+	r.World, r.broken = r.World.Scheduled([]sim.Switch{{Start: 0, Condition: c.Name[0]},
+		{Start: r.Onset, Condition: "push"}, {Start: r.Onset + length, Condition: c.Name[0]}}, 0)
 }
 
 // motorsOffWithin wants the motors off some seconds after the robot stands.
