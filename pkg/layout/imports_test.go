@@ -58,6 +58,22 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
+// TestLearningKnowsNoRobot: fit, train, gate and the model take any robot by its System and its Task. What they have of a
+// quadrotor stands in packages of its own.
+func TestLearningKnowsNoRobot(t *testing.T) {
+	all := load(t)
+	for _, dir := range []string{"pkg/vnd", "pkg/learning/fit", "pkg/learning/train", "pkg/learning/gate"} {
+		if all[dir] == nil {
+			t.Fatalf("%s is not there", dir)
+		}
+		for target, chain := range all.reach(all[dir]) {
+			if within(target, []string{"pkg/robot/quadrotor", "pkg/robot/pendulum", "pkg/flight", "pkg/core/quad"}) {
+				t.Errorf("%s imports %s, through %s", dir, target, chain)
+			}
+		}
+	}
+}
+
 func TestImportRulesNoticeWhatBreaksThem(t *testing.T) {
 	reason := map[string]string{}
 	for _, l := range layers {
