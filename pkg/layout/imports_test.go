@@ -58,8 +58,8 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
-// TestLearningKnowsNoRobot: fit, train, gate and the model take any robot by its System and its Task. What they have of a
-// quadrotor stands in packages of its own.
+// TestLearningKnowsNoRobot: fit, train, gate and the model take any robot by its System and its Task. What they have
+// of a quadrotor stands in packages of its own.
 func TestLearningKnowsNoRobot(t *testing.T) {
 	all := load(t)
 	for _, dir := range []string{"pkg/vnd", "pkg/learning/fit", "pkg/learning/train", "pkg/learning/gate"} {
