@@ -31,6 +31,7 @@ var failing = map[string]string{
 	"16":     "after a step of the clock motion capture counts as stale, and the guard lands blind",
 	"19":     "latents are not bounded",
 	"21":     "no roll back in the loop",
+	"24b":    "two sources in turn are believed, and their velocity flown",
 	"28":     "a reset on the ground takes off",
 	"29":     "the guard's limits lie outside of what it recovers from",
 	"30":     "the guard lets a robot sink to the floor",

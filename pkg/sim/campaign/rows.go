@@ -124,6 +124,17 @@ func badPoseRows() []Row {
 				}
 			},
 			Judge: judge(common, neverTrips, finite, errorGrows(0.05))},
+		{ID: "24b", Name: "every second sample from a source that drifts by 1–50 cm/s", Pass: "common",
+			Plan: func(r *Run) {
+				drift, second := drifting(direction(r.rng, true).Scale(r.between(0.01, 0.5, "%.2f m/s"))), false
+				r.Mocap = func(t float64, m *Sample) bool {
+					if second = !second; second {
+						return drift(t, m)
+					}
+					return true
+				}
+			},
+			Judge: judge(common)},
 		{ID: "10", Name: "quaternion sign flips", Pass: "commands bit for bit the same",
 			Plan:  func(r *Run) { r.Mocap = signFlips(r.rng) },
 			Judge: judge(common, sameCommands)},
