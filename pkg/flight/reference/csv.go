@@ -20,7 +20,8 @@ import (
 // that are not there are the slopes of parabolas through neighbouring rows, and 0 at both ends. If the last row still
 // moves, the robot brakes behind it.
 type CSV struct {
-	File string `param:"file" default:"" doc:"path of the table"`
+	File  string `param:"file" default:"" doc:"path of the table: in parameters and on the command line alone, never in a message"`
+	Table string `param:"table" default:"" doc:"the table itself, in place of a file"`
 }
 
 // knot is a row: x, y, z, yaw and their velocities.
@@ -35,9 +36,10 @@ type table struct {
 }
 
 const (
-	mostRows = 1 << 20
-	braking  = 2.0 // m/s², behind a table that ends at speed
-	leastRow = 1e-4
+	mostRows  = 1 << 20
+	mostTable = 256 << 20 // bytes
+	braking   = 2.0       // m/s², behind a table that ends at speed
+	leastRow  = 1e-4
 )
 
 var headers = []string{"t,x,y,z", "t,x,y,z,yaw", "t,x,y,z,yaw,vx,vy,vz"}
@@ -45,17 +47,36 @@ var headers = []string{"t,x,y,z", "t,x,y,z,yaw", "t,x,y,z,yaw,vx,vy,vz"}
 // Kind implements Spec.
 func (*CSV) Kind() string { return "csv" }
 
+// Opens implements Opener.
+func (s *CSV) Opens() string { return s.File }
+
 // Build implements Spec.
 func (s *CSV) Build() (Reference, error) {
-	if s.File == "" {
+	switch {
+	case s.File == "" && s.Table == "":
 		return nil, fmt.Errorf("parameter %q: is empty, expected the path of a table", "file")
+	case s.Table != "" && s.File != "":
+		return nil, fmt.Errorf("parameters %q and %q: both are set, expected one", "file", "table")
+	case s.Table != "":
+		knots, err := readKnots("table", strings.NewReader(s.Table))
+		if err != nil {
+			return nil, err
+		}
+		return &table{*s, knots}, nil
+	}
+	st, err := os.Stat(s.File)
+	if err == nil && !st.Mode().IsRegular() { // a FIFO would be waited for, a device read without end
+		err = fmt.Errorf("%s is not a file", s.File)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parameter %q: %w", "file", err)
 	}
 	f, err := os.Open(s.File)
 	if err != nil {
 		return nil, fmt.Errorf("parameter %q: %w", "file", err)
 	}
 	defer f.Close()
-	knots, err := readKnots(s.File, f)
+	knots, err := readKnots(s.File, io.LimitReader(f, mostTable))
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,12 @@ type Spec interface {
 	Build() (Reference, error)
 }
 
+// Opener is a Spec whose Build opens a file. ParseReceived refuses it where it names one.
+type Opener interface {
+	// Opens is the path that Build opens, "" for none.
+	Opens() string
+}
+
 // Add makes Parse and New know a kind of one's own, so that services, parameter files and --reference take it. A
 // program calls it before all else. It panics where the kind is there already or package param refuses its tags.
 func Add(empty func() Spec) {

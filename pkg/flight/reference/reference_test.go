@@ -346,7 +346,7 @@ func TestBadJSON(t *testing.T) {
 		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "repeat": true}`, `the last point is not the first`},
 		{`{"kind": "polynomial", "points": [[0, 0, 1], [1, 0, 1]], "minimum": "crackle"}`, `parameter "minimum": `},
 		{`{"kind": "csv"}`, `parameter "file": is empty`},
-		{`{"kind": "csv", "file": "/nowhere/at all.csv"}`, `parameter "file": open /nowhere/at all.csv`},
+		{`{"kind": "csv", "file": "/nowhere/at all.csv"}`, `parameter "file": stat /nowhere/at all.csv`},
 	} {
 		_, err := Parse("reference_json", []byte(c.in))
 		if err == nil || !strings.HasPrefix(err.Error(), "reference_json: ") || !strings.Contains(err.Error(), c.want) {
@@ -392,7 +392,7 @@ func TestCSV(t *testing.T) {
 		return b.String()
 	}
 	for _, columns := range []int{4, 5, 8} {
-		r := made(t, &CSV{write(t, circle(columns))})
+		r := made(t, &CSV{File: write(t, circle(columns))})
 		derivatives(t, r)
 		smooth(t, r)
 		for i := range 100 { // inside, where nothing of the ends is felt
@@ -424,7 +424,7 @@ func TestBadCSV(t *testing.T) {
 		{"t,x,y,z\n0,0,0,1\n0,0,0,1\n", ":3: t is 0 after 0, expected at least 0.0001 s more"},
 		{"t,x,y,z\n0,0,0,1\n1,0,\"0,1\n", ":3: column"},
 	} {
-		_, err := New(&CSV{write(t, c.in)})
+		_, err := New(&CSV{File: write(t, c.in)})
 		if err == nil || !strings.Contains(err.Error(), "path.csv"+c.want) {
 			t.Errorf("%q\n got %v\nwant %s", c.in, err, c.want)
 		}

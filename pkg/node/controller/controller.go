@@ -15,6 +15,7 @@ import (
 	"vnd/msgs"
 	navmsgs "vnd/msgs/nav_msgs"
 	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
@@ -31,6 +32,7 @@ type Controller struct {
 	*ros.LifecycleNode
 	ctx    context.Context
 	params *params.Bound[Params]
+	bound  atomic.Bool // params are there
 	gauges *gauges
 	source string // topic of the state
 	link   autopilot
@@ -74,6 +76,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 	if n.params, err = node.BindAirframe(n.Node, n.check); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+	n.bound.Store(true)
 	u, err := diagnostics.New(n.Node, n.params.Load().Robot)
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -94,6 +97,11 @@ func (c *Controller) check(p *Params) error {
 	if c.flight() != nil {
 		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it "+
 			"up first", c.State())
+	}
+	if c.bound.Load() && p.Reference != c.params.Load().Reference && p.Reference != "" {
+		if _, err := reference.ParseReceived("parameter reference_json", []byte(p.Reference)); err != nil {
+			return err // it came by a service: no file that a caller names is opened
+		}
 	}
 	return p.Check()
 }

@@ -27,9 +27,9 @@ type File struct {
 type Params struct {
 	Autostart  bool   `param:"autostart" default:"false" doc:"configure and activate at the start; else somebody does, as launch files do"`
 	Robot      string `param:"robot" default:"quadrotor" doc:"bundles of other robots are refused"`
-	BundleFile string `param:"bundle_file" default:"" doc:"bundle to begin with; empty waits for one on the topic bundle"`
+	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with; empty waits for one on the topic bundle"`
 	Task       string `param:"task" default:"" doc:"task to begin with: hover, track, land; empty takes the first that the bundle was trained for"`
-	Reference  string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own"`
+	Reference  string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own; a file (kind csv) only at the start"`
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
@@ -97,7 +97,7 @@ func (p *Params) Check() error {
 		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
 	}
 	if p.Task != "" {
-		if _, err := p.task(p.Task, p.Reference); err != nil {
+		if _, err := p.task(p.Task, p.Reference, reference.Parse); err != nil {
 			return err
 		}
 	}
@@ -105,11 +105,12 @@ func (p *Params) Check() error {
 }
 
 // task makes the task of a task; an empty reference is the task's own. What leaves the geofence is refused.
-func (p *Params) task(task, json string) (*control.TaskReference, error) {
+func (p *Params) task(task, json string, parse func(string, []byte) (reference.Reference, error)) (
+	*control.TaskReference, error) {
 	var path reference.Reference
 	if json != "" {
 		var err error
-		if path, err = reference.Parse("reference_json", []byte(json)); err != nil {
+		if path, err = parse("reference_json", []byte(json)); err != nil {
 			return nil, err
 		}
 	}
@@ -119,6 +120,16 @@ func (p *Params) task(task, json string) (*control.TaskReference, error) {
 	}
 	lo, hi := p.Fence()
 	return c, reference.Check(c.Path, lo, hi)
+}
+
+// received is task for what came in a message, from anybody: no file is opened for it, and it stays within speed and
+// thrust of the vehicle.
+func (p *Params) received(task, json string) (*control.TaskReference, error) {
+	k, err := p.task(task, json, reference.ParseReceived)
+	if err != nil || json == "" {
+		return k, err
+	}
+	return k, reference.CheckPace(k.Path, p.Guard.MaxSpeed, p.Limits.MaxThrust)
 }
 
 // PoseOptions are what is said of messages with poses.

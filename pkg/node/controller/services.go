@@ -76,7 +76,7 @@ func (c *Controller) setTask(task, json string) error {
 	case !policy.TrainedFor(task):
 		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, policy.ID, policy.Tasks)
 	}
-	k, err := c.params.Load().task(task, json)
+	k, err := c.params.Load().received(task, json)
 	if err != nil {
 		return err
 	}
@@ -204,5 +204,5 @@ func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, err
 	if !first.TrainedFor(task) {
 		return nil, fmt.Errorf("bundle %s was trained for %q, and parameter task is %q", first.ID, first.Tasks, task)
 	}
-	return p.task(task, p.Reference)
+	return p.task(task, p.Reference, reference.Parse)
 }
