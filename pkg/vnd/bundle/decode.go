@@ -44,6 +44,9 @@ func decode(data []byte) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Signature, err = h.signature(head); err != nil {
+		return nil, err
+	}
 	if err := h.checkLayout(len(body)); err != nil {
 		return nil, err
 	}
@@ -127,8 +130,8 @@ func (h *header) bundle() (*Bundle, error) {
 			return nil, fmt.Errorf("metadata has no %q", key)
 		}
 	}
-	if len(h.meta) != len(metadataKeys) {
-		return nil, fmt.Errorf("metadata key %q is not known to this program", h.unknownKey())
+	if key := h.unknownKey(); key != "" {
+		return nil, fmt.Errorf("metadata key %q is not known to this program", key)
 	}
 	b := &Bundle{
 		ID: h.meta["id"], Parent: h.meta["parent"], Robot: h.meta["robot"], Task: h.meta["task"],
@@ -151,21 +154,6 @@ func (h *header) bundle() (*Bundle, error) {
 		return nil, err
 	}
 	return b, nil
-}
-
-// unknownKey returns the first key, by name, that is not one of ours.
-func (h *header) unknownKey() string {
-	known := make(map[string]bool, len(metadataKeys))
-	for _, key := range metadataKeys {
-		known[key] = true
-	}
-	first := ""
-	for key := range h.meta {
-		if !known[key] && (first == "" || key < first) {
-			first = key
-		}
-	}
-	return first
 }
 
 // checkLayout wants the tensors side by side, covering all n bytes, each as long as its shape says.

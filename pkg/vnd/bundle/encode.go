@@ -18,7 +18,7 @@ const metadataName = "__metadata__"
 // formatName tells a bundle from any other safetensors file.
 const formatName = "vnd.bundle"
 
-// metadataKeys are all the keys of the metadata; a reader wants each and no other.
+// metadataKeys are the keys of the metadata; a reader wants each, those of a signature all or none, and no other.
 var metadataKeys = []string{
 	"format", "format_version", "id", "parent", "robot", "task", "created_by", "dt", "dimensions",
 	"normalisers", "config", "data_digest", "metrics", "sha256", "header_sha256",
@@ -38,8 +38,13 @@ type tensorInfo struct {
 	Offsets [2]int `json:"data_offsets"` // begin and end in the bytes after the header
 }
 
-// Encode checks the bundle, sets its ID and returns the file's bytes.
+// Encode checks the bundle, sets its ID and returns the file's bytes, without a signature.
 func (b *Bundle) Encode() ([]byte, error) {
+	return b.encode(func(map[string]string) {}, func([]byte) {})
+}
+
+// encode is Encode with more metadata, and with what is to be written into a header whose checksum is blank.
+func (b *Bundle) encode(add func(meta map[string]string), sign func(head []byte)) ([]byte, error) {
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
@@ -48,7 +53,8 @@ func (b *Bundle) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
-	head, err := sealHeader(meta, table)
+	add(meta)
+	head, err := sealHeader(meta, table, sign)
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
@@ -144,7 +150,7 @@ func nonNil(m map[string]int) map[string]int {
 }
 
 // sealHeader returns the header's JSON, padded with spaces to 8 bytes, with its own checksum in place.
-func sealHeader(meta map[string]string, table map[string]tensorInfo) ([]byte, error) {
+func sealHeader(meta map[string]string, table map[string]tensorInfo, sign func(head []byte)) ([]byte, error) {
 	entries := map[string]any{metadataName: meta}
 	for name, info := range table {
 		entries[name] = info
@@ -159,6 +165,7 @@ func sealHeader(meta map[string]string, table map[string]tensorInfo) ([]byte, er
 	if len(head) > maxHeader {
 		return nil, fmt.Errorf("header of %d bytes, the limit is %d", len(head), maxHeader)
 	}
+	sign(head)
 	sum := sha256.Sum256(head)
 	at := bytes.Index(head, []byte(headerSum)) + len(headerSum)
 	hex.Encode(head[at:at+len(blankSum)], sum[:])

@@ -53,6 +53,8 @@ type Bundle struct {
 	// an object with a section for each part: what was measured when it was made; opaque here
 	Metrics json.RawMessage
 	Tensors []Tensor // in the order of the file
+	// Signature is set by Decode; nil: unsigned. It is of the file: Encode leaves it out.
+	Signature *Signature
 }
 
 // Tensor returns the data of the named tensor, whose shape must be the given one.
