@@ -23,6 +23,8 @@ const (
 	LearnerStatusPhaseImprove string = "improve"
 	// tests the candidate before it may fly
 	LearnerStatusPhaseGate string = "gate"
+	// tests the bundle that lay on disk at the start before it may fly
+	LearnerStatusPhaseJudgeAgain string = "judge_again"
 )
 
 // LearnerStatus is vnd/msg/LearnerStatus.

@@ -38,6 +38,7 @@ type commands struct {
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
 	Replay  replayCommand  `cmd:"" help:"Fly a recorded flight again with the code of the nodes, and compare."`
 	Explain explainCommand `cmd:"" help:"Say what the policy saw and did at a tick of a recorded flight."`
+	Key     keyCommand     `cmd:"" help:"Make the key that signs bundles; sign one."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
 	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
 

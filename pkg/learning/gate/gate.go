@@ -140,6 +140,19 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 	return v, nil
 }
 
+// Again judges a bundle that was promoted before, as from a folder that nobody watched since: static checks and canary
+// flights, by what is asked of a first bundle.
+func (g *Gate) Again(ctx context.Context, b *bundle.Bundle) (*Verdict, error) {
+	v := &Verdict{Candidate: b.ID}
+	static, _ := g.static(b, nil, 0)
+	if v.Stages = append(v.Stages, static); !static.Pass {
+		return v, nil
+	}
+	s, err := g.canary(ctx, b, nil)
+	v.Stages, v.Pass = append(v.Stages, s), s.Pass
+	return v, err
+}
+
 // canary has the judge fly.
 func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle) (Stage, error) {
 	if g.Judge == nil {

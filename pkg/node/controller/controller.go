@@ -35,6 +35,7 @@ type Controller struct {
 	bound  atomic.Bool // params are there
 	gauges *gauges
 	source string // topic of the state
+	trust  *bundle.Trust
 	link   autopilot
 
 	connectOwn Connect // nil: the autopilot of command_interface
@@ -77,7 +78,14 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 		return nil, errors.Join(err, n.Close())
 	}
 	n.bound.Store(true)
-	u, err := diagnostics.New(n.Node, n.params.Load().Robot)
+	p := n.params.Load()
+	if n.trust, err = p.Trust.New(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	if w := p.Trust.Warning(); w != "" {
+		n.Log().Warn().Msg(w)
+	}
+	u, err := diagnostics.New(n.Node, p.Robot)
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -86,7 +94,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if n.params.Load().Autostart {
+	if p.Autostart {
 		n.Autostart()
 	}
 	return n, nil
@@ -148,6 +156,9 @@ func (c *Controller) configure() error {
 		return nil
 	}
 	b, err := bundle.Read(p.BundleFile)
+	if err == nil {
+		err = c.trust.CheckFile(b)
+	}
 	if err == nil {
 		err = c.fly(b)
 	}

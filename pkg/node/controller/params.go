@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/node"
 )
 
 // What makes a tick.
@@ -28,8 +30,9 @@ type Params struct {
 	Autostart  bool   `param:"autostart" default:"false" doc:"configure and activate at the start; else somebody does, as launch files do"`
 	Robot      string `param:"robot" default:"quadrotor" doc:"bundles of other robots are refused"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with; empty waits for one on the topic bundle"`
-	Task       string `param:"task" default:"" doc:"task to begin with: hover, track, land; empty takes the first that the bundle was trained for"`
-	Reference  string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own; a file (kind csv) only at the start"`
+	node.Trust
+	Task      string `param:"task" default:"" doc:"task to begin with: hover, track, land; empty takes the first that the bundle was trained for"`
+	Reference string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own; a file (kind csv) only at the start"`
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
@@ -85,7 +88,7 @@ func ReadFile(path, node, frame string) (*File, error) {
 
 // Check refuses what no flight can begin with.
 func (p *Params) Check() error {
-	if err := p.Config.Check(); err != nil {
+	if err := errors.Join(p.Config.Check(), p.Trust.Check()); err != nil {
 		return err
 	}
 	if p.CommandInterface != bridge.VND {

@@ -160,6 +160,9 @@ func (c *Controller) inFlight(f func(*control.Loop) error) error {
 func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
 	b, err := node.Unpack(m)
 	if err == nil {
+		err = c.trust.Check(b)
+	}
+	if err == nil {
 		err = c.fly(b)
 	}
 	if err != nil {

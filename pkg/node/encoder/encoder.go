@@ -35,6 +35,8 @@ type Params struct {
 	Rate       float64 `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" read_only:"true" doc:"control ticks, as policy_controller has it; a multiple of the bundle's 1/Δt"`
 	LatentAge  float64 `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" read_only:"true" doc:"age from which a latent is not used, as policy_controller has it"`
 
+	node.Trust
+
 	ConditionsFile string            `param:"conditions_file" default:"" read_only:"true" doc:"file that remembers the conditions that were flown in, across runs; empty forgets them at the end"`
 	Conditions     conditions.Config `param:"conditions" doc:"when latents are of one condition"`
 }
@@ -46,6 +48,7 @@ const kept = 4
 type Encoder struct {
 	*ros.Node
 	params *params.Bound[Params]
+	trust  *bundle.Trust
 	steps  *ros.Group
 	pub    *ros.Publisher[msgs.Latent]
 
@@ -102,11 +105,20 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 		return err
 	}
 	p := e.params.Load()
+	if e.trust, err = p.Trust.New(); err != nil {
+		return err
+	}
+	if w := p.Trust.Warning(); w != "" {
+		e.Log().Warn().Msg(w)
+	}
 	if e.memory, err = newMemory(c, e.Node, p); err != nil {
 		return err
 	}
 	if p.BundleFile != "" {
 		b, err := bundle.Read(p.BundleFile)
+		if err == nil {
+			err = e.trust.CheckFile(b)
+		}
 		if err == nil {
 			err = e.learn(b)
 		}
@@ -137,6 +149,9 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 // bundle takes a message of the topic.
 func (e *Encoder) bundle(m *msgs.Bundle, _ ros.Info) {
 	b, err := node.Unpack(m)
+	if err == nil {
+		err = e.trust.Check(b)
+	}
 	if err == nil {
 		err = e.learn(b)
 	}

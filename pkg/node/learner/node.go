@@ -83,6 +83,9 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 		return err
 	}
 	p := n.params.Load()
+	if p.KeyFile == "" {
+		n.Log().Warn().Msg("bundle_key_file is not set: bundles go out unsigned (vnd key new makes a key)")
+	}
 	if err := p.ResourceLimits.Apply(); err != nil {
 		return err
 	}
@@ -132,7 +135,11 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, er
 	if err != nil {
 		return supervisor.Options{}, fmt.Errorf("parameter task: %w", err)
 	}
-	opt := supervisor.Options{Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
+	key, err := p.signer()
+	if err != nil {
+		return supervisor.Options{}, err
+	}
+	opt := supervisor.Options{Key: key, Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
 		Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {

@@ -104,13 +104,14 @@ var declaredPhases = []string{
 	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhasePaused, msgs.LearnerStatusPhaseBasePolicy,
 	msgs.LearnerStatusPhaseFit,
 	msgs.LearnerStatusPhaseEncode, msgs.LearnerStatusPhaseImprove, msgs.LearnerStatusPhaseGate,
+	msgs.LearnerStatusPhaseJudgeAgain,
 }
 
 // The learner's phases are those that LearnerStatus.msg declares.
 func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
 	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.BasePolicy),
 		string(continual.Fitting),
-		string(continual.Encoding), string(continual.Improving), string(continual.Gating)}
+		string(continual.Encoding), string(continual.Improving), string(continual.Gating), string(supervisor.Rejudging)}
 	if !slices.Equal(phases, declaredPhases) {
 		t.Errorf("phases %q, LearnerStatus.msg has %q", phases, declaredPhases)
 	}

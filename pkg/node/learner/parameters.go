@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"crypto/ed25519"
 	"fmt"
 
 	"vnd/pkg/core/quad"
@@ -11,6 +12,8 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/node"
+	"vnd/pkg/vnd/bundle"
 )
 
 // Name of the node.
@@ -27,8 +30,10 @@ type Params struct {
 	Robot      string `param:"robot" default:"quadrotor" read_only:"true" doc:"bundles of other robots are refused"`
 	Directory  string `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and, with source topic, of what was collected (collected/)"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
-	Source     string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
-	Seed       int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
+	KeyFile    string `param:"bundle_key_file" default:"" read_only:"true" doc:"private key that signs what is published, of vnd key new; empty signs nothing"`
+	node.Trust
+	Source string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
+	Seed   int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
 
 	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
 	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
@@ -57,6 +62,9 @@ func (p *Params) check() error {
 	if err := p.Limits.Check(); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
+	if _, err := p.signer(); err != nil {
+		return err
+	}
 	if p.Source == fromTopic && p.Buffer.Dt != p.Nominal.Dt {
 		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt,
 			p.Nominal.Dt)
@@ -65,4 +73,29 @@ func (p *Params) check() error {
 		return fmt.Errorf("parameter task: %w", err)
 	}
 	return nil
+}
+
+// signer reads the private key, nil where there is none. It must be that of bundle_key, or nobody would fly what it
+// signs.
+func (p *Params) signer() (ed25519.PrivateKey, error) {
+	trust, err := p.Trust.New()
+	if err != nil {
+		return nil, err
+	}
+	if p.KeyFile == "" {
+		if trust.Key != nil && !trust.Unsigned {
+			return nil, fmt.Errorf("parameter bundle_key is set and bundle_key_file is not: " +
+				"nobody would fly unsigned bundles")
+		}
+		return nil, nil
+	}
+	key, err := bundle.ReadKey(p.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("parameter bundle_key_file: %w", err)
+	}
+	if public := key.Public().(ed25519.PublicKey); trust.Key != nil && !trust.Key.Equal(public) {
+		return nil, fmt.Errorf("parameter bundle_key_file: its public key is %s, bundle_key is %s",
+			bundle.FormatKey(public), p.Key)
+	}
+	return key, nil
 }

@@ -10,16 +10,12 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// publish sends a bundle to those that fly.
-func (n *learnerNode) publish(b *bundle.Bundle) {
-	data, err := b.Encode()
-	if err == nil {
-		m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
-			Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
-		m.Header.Stamp = n.Now().Msg()
-		err = n.bundles.Publish(m)
-	}
-	if err != nil {
+// publish sends a bundle, and the bytes of its file, to those that fly.
+func (n *learnerNode) publish(b *bundle.Bundle, data []byte) {
+	m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
+		Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
+	m.Header.Stamp = n.Now().Msg()
+	if err := n.bundles.Publish(m); err != nil {
 		n.Log().Error().Msgf("topic bundle: %v", err)
 	}
 }

@@ -16,7 +16,12 @@ func Write(path string, b *Bundle) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	err = atomicfile.WriteFile(path, func(w io.Writer) error {
+	return WriteBytes(path, data)
+}
+
+// WriteBytes is Write for the bytes of a bundle.
+func WriteBytes(path string, data []byte) error {
+	err := atomicfile.WriteFile(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

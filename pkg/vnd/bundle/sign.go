@@ -104,7 +104,8 @@ func (t *Trust) CheckFile(b *Bundle) error {
 	case t.Key == nil || s == nil && t.Unsigned:
 		return nil
 	case s == nil:
-		return fmt.Errorf("bundle %s is not signed, expected the signature of bundle_key (vnd key sign makes one)", b.ID)
+		return fmt.Errorf("bundle %s is not signed, expected the signature of bundle_key (vnd key sign makes one)",
+			b.ID)
 	case !t.Key.Equal(s.Key):
 		return fmt.Errorf("bundle %s is signed by %s, expected bundle_key %s", b.ID, FormatKey(s.Key), FormatKey(t.Key))
 	}

@@ -75,7 +75,8 @@ func TestTamperedSignedBundleIsRefused(t *testing.T) {
 			if c.head == head && c.body == body {
 				t.Fatal("nothing was changed")
 			}
-			if _, err := Decode("x", reseal(c.head, []byte(c.body))); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err := Decode("x", reseal(c.head, []byte(c.body)))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, expected %q", err, c.want)
 			}
 		})
@@ -109,7 +110,8 @@ func TestTrustTakesOnlyTheNewestOfItsKey(t *testing.T) {
 		{"unsigned", &lab, made(0, none, .02), "is not signed, expected the signature of bundle_key"},
 		{"another key", &lab, made(1, 5, .02), "is signed by ed25519:"},
 		{"unsigned, asked for", &Trust{Key: publicOf(0), Unsigned: true}, made(0, none, .02), ""},
-		{"another key beside unsigned", &Trust{Key: publicOf(0), Unsigned: true}, made(1, 1, .02), "is signed by ed25519:"},
+		{"another key beside unsigned", &Trust{Key: publicOf(0), Unsigned: true}, made(1, 1, .02),
+			"is signed by ed25519:"},
 		{"the first", &lab, made(0, 5, .02), ""},
 		{"again", &lab, made(0, 5, .02), ""},
 		{"another of the same time", &lab, made(0, 5, .01), "was issued before"},
@@ -146,7 +148,8 @@ func TestKeyFileIsItsOwnersAndNeverOverwritten(t *testing.T) {
 	if back, err := ParseKey(FormatKey(public)); err != nil || !back.Equal(public) {
 		t.Errorf("public key read back as %x, error %v", back, err)
 	}
-	for _, text := range []string{"", "ed25519:", FormatKey(public)[8:], FormatKey(public) + "00", FormatKey(public)[:70]} {
+	good := FormatKey(public)
+	for _, text := range []string{"", "ed25519:", good[8:], good + "00", good[:70]} {
 		if _, err := ParseKey(text); err == nil {
 			t.Errorf("%q is taken for a key", text)
 		}

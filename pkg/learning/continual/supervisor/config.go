@@ -5,6 +5,7 @@ package supervisor
 
 import (
 	"context"
+	"crypto/ed25519"
 	"time"
 
 	"vnd/pkg/core/quad"
@@ -38,8 +39,10 @@ type Options struct {
 	Dt      float64 // Δt of the rows, s
 	// BasePolicy makes the bundle to begin with, where there is none on disk.
 	BasePolicy func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error)
-	// Publish sends a bundle to those that fly.
-	Publish func(*bundle.Bundle)
+	// Key signs the bundles that are published; nil: they go out unsigned.
+	Key ed25519.PrivateKey
+	// Publish sends a bundle, and the bytes of its file, to those that fly.
+	Publish func(b *bundle.Bundle, data []byte)
 	Report  func(continual.Status)      // may be nil
 	Log     func(bad bool, line string) // may be nil
 	Now     func() time.Time            // nil takes time.Now
@@ -50,6 +53,7 @@ const (
 	Waiting    continual.Phase = "waiting"
 	Paused     continual.Phase = "paused"
 	BasePolicy continual.Phase = "base_policy"
+	Rejudging  continual.Phase = "judge_again"
 )
 
 // ControllerTick is what one tick of the controller showed.

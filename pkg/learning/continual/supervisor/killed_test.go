@@ -109,7 +109,7 @@ func learnForever(t *testing.T, dir string) {
 	opt := options(t, dir)
 	sent := 0
 	had := ""
-	opt.Publish = func(b *bundle.Bundle) {
+	opt.Publish = func(b *bundle.Bundle, _ []byte) {
 		if b.Parent != "" && sent > 0 {
 			fmt.Println("flies", b.ID)
 			fmt.Println("second")

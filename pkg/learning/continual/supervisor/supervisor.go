@@ -38,7 +38,8 @@ type Supervisor struct {
 	requested  bool // for a round
 	paused     bool
 	job        *job
-	gaveUp     bool // making the first bundle; until the next request
+	gaveUp     bool            // making the first bundle, or finding one on disk; until the next request
+	judgedNow  map[string]bool // bundles that passed the gate since the start
 	watch      *watch
 }
 
@@ -54,6 +55,7 @@ type job struct {
 type outcome struct {
 	first *bundle.Bundle
 	round *continual.Round
+	found *gate.Verdict // on the bundle that was on disk
 	err   error
 }
 
@@ -77,9 +79,10 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID,
 			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
 	}
+	s.SignWith(opt.Key)
 	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick,
 		1000),
-		ended: make(chan outcome, 1)}
+		ended: make(chan outcome, 1), judgedNow: map[string]bool{}}
 	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
 	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
 	for _, line := range notes {
@@ -92,11 +95,10 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 func (l *Supervisor) Run(ctx context.Context) error {
 	defer l.bundles.Close()
 	defer l.stop()
-	if b := l.bundles.Current(); b != nil {
+	if l.bundles.Current() != nil {
 		if err := l.begin(); err != nil {
 			return err
 		}
-		l.fly(b, fmt.Sprintf("bundle %s flies, as it did before", b.ID))
 	}
 	for {
 		if err := l.next(ctx); err != nil {
@@ -137,6 +139,15 @@ func (l *Supervisor) next(ctx context.Context) error {
 	}
 	if err := l.bound(); err != nil {
 		return err
+	}
+	if now := l.bundles.Current(); !l.judgedNow[now.ID] { // found on disk
+		if !l.gaveUp {
+			l.start(ctx, Rejudging, func(ctx context.Context) outcome {
+				v, err := l.again(ctx, now)
+				return outcome{found: v, err: err}
+			})
+		}
+		return nil
 	}
 	switch enough := l.flown() >= l.cfg().Least; {
 	case l.requested && !enough:
@@ -195,6 +206,38 @@ func (l *Supervisor) basePolicy(ctx context.Context) outcome {
 	return outcome{first: b, err: err}
 }
 
+// again judges a bundle that was on disk at the start: whoever may write there may have put it there.
+func (l *Supervisor) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
+	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
+		Seed: l.opt.Seed}
+	return g.Again(ctx, b)
+}
+
+// found takes in the verdict on the bundle that was on disk. One that is refused gives way to the one before it, which
+// is judged next.
+func (l *Supervisor) found(v *gate.Verdict, err error) {
+	b := l.bundles.Current()
+	switch {
+	case err != nil:
+		l.gaveUp = true
+		l.fail(fmt.Sprintf("bundle %s cannot be judged: %v", b.ID, err))
+		return
+	case v.Pass:
+		l.judgedNow[b.ID] = true
+		l.fly(b, fmt.Sprintf("bundle %s flies, as it did before", b.ID))
+		return
+	}
+	why := "judged again at the start and refused: " + reasons(v)
+	older, err := l.bundles.RollBack(why, false)
+	if err != nil {
+		l.gaveUp = true
+		l.fail(err.Error())
+		return
+	}
+	l.fail(fmt.Sprintf("bundle %s is %s", b.ID, why))
+	l.learner.Return(older)
+}
+
 func (l *Supervisor) round(ctx context.Context) outcome {
 	r, err := l.learner.Round(ctx)
 	return outcome{round: r, err: err}
@@ -207,6 +250,8 @@ func (l *Supervisor) end(o outcome) {
 	switch {
 	case j.void || errors.Is(o.err, context.Canceled):
 		l.settle("")
+	case o.found != nil:
+		l.found(o.found, o.err)
 	case o.err != nil && l.learner == nil:
 		l.gaveUp = true
 		l.fail(fmt.Sprintf("there is no first bundle: %v", o.err))
@@ -250,6 +295,7 @@ func reasons(v *gate.Verdict) (text string) {
 
 // promote keeps a bundle and has it fly.
 func (l *Supervisor) promote(b *bundle.Bundle, line string) {
+	l.judgedNow[b.ID] = true
 	if err := l.bundles.Promote(b); err != nil {
 		l.gaveUp = l.bundles.Current() == nil
 		l.fail(err.Error())
@@ -269,14 +315,20 @@ func (l *Supervisor) promote(b *bundle.Bundle, line string) {
 
 // fly publishes a bundle.
 func (l *Supervisor) fly(b *bundle.Bundle, line string) {
+	data, err := l.bundles.Issue(b)
+	if err != nil {
+		l.fail(fmt.Sprintf("bundle %s cannot be published: %v", b.ID, err))
+		return
+	}
 	l.mu.Lock()
-	l.opt.Publish(b)
+	l.opt.Publish(b, data)
 	l.mu.Unlock()
 	l.log(false, line)
 	l.settle(line)
 }
 
-// takeBack returns to an older bundle.
+// takeBack returns to an older bundle. One that was not judged since the start is judged now: it takes some seconds,
+// for which what flies flies on.
 func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
 	now := l.bundles.Current()
 	older, err := l.bundles.RollBack(why, safely)
@@ -288,6 +340,16 @@ func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
 		l.job.cancel()
 	}
 	l.learner.Return(older)
+	if !l.judgedNow[older.ID] {
+		v, err := l.again(context.Background(), older)
+		if err == nil && !v.Pass {
+			err = errors.New(reasons(v))
+		}
+		if err != nil {
+			return "", fmt.Errorf("bundle %s is taken back, and %s is refused: %w", now.ID, older.ID, err)
+		}
+		l.judgedNow[older.ID] = true
+	}
 	if err := l.watch.changed(); err != nil {
 		l.log(true, err.Error())
 	}

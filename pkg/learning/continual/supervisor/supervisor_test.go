@@ -168,7 +168,7 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 	t.Helper()
 	b := &bench{t: t}
 	keep := func(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
-	opt.Publish = func(s *bundle.Bundle) { keep(func() { b.sent = append(b.sent, s.ID) }) }
+	opt.Publish = func(s *bundle.Bundle, _ []byte) { keep(func() { b.sent = append(b.sent, s.ID) }) }
 	opt.Log = func(bad bool, line string) {
 		keep(func() {
 			if b.lines = append(b.lines, line); bad {

@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type state struct {
 	Current string   `json:"current"`           // ID; empty before the first
 	Entries []Entry  `json:"bundles"`           // oldest first
 	Learned []string `json:"learned,omitempty"` // digests of data, oldest first
+	Issued  int64    `json:"issued,omitempty"`  // time of the newest signature, ns since 1970
 }
 
 const (
@@ -51,6 +53,7 @@ type Store struct {
 	keep   int
 	now    func() time.Time
 	unlock func()
+	key    ed25519.PrivateKey // nil: nothing is signed
 
 	mu      sync.Mutex
 	state   state
@@ -142,8 +145,7 @@ func (s *Store) save(next *state) error {
 	}
 	path := filepath.Join(s.dir, stateName)
 	if err := atomicfile.WriteFile(path, func(w io.Writer) error {
-		_,
-			err := w.Write(append(data, '\n'))
+		_, err := w.Write(append(data, '\n'))
 		return err
 	}); err != nil {
 		return fmt.Errorf("bundles: %w", err)
@@ -153,6 +155,29 @@ func (s *Store) save(next *state) error {
 }
 
 func (s *Store) path(id string) string { return filepath.Join(s.dir, id+suffix) }
+
+// SignWith has the bundles signed that are issued from now on. It comes before all that does so.
+func (s *Store) SignWith(key ed25519.PrivateKey) { s.key = key }
+
+// Issue returns the bytes to publish of a bundle of the store, signed where there is a key, and later than all before.
+// The signed file takes the place of the one on disk.
+func (s *Store) Issue(b *bundle.Bundle) ([]byte, error) {
+	if s.key == nil {
+		return b.Encode()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.state.clone()
+	next.Issued = max(s.now().UnixNano(), next.Issued+1)
+	data, err := b.EncodeSigned(s.key, next.Issued)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.save(next); err != nil {
+		return nil, err
+	}
+	return data, bundle.WriteBytes(s.path(b.ID), data)
+}
 
 // Bundle reads a bundle of the store.
 func (s *Store) Bundle(id string) (*bundle.Bundle, error) {
