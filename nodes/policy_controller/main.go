@@ -10,8 +10,8 @@ import (
 )
 
 func main() {
-	// A thread for samples, one for latents, one for what takes time.
-	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 3}, func(ctx context.Context, c *ros.Context) error {
+	// Four for samples, latents, timers, parameters; one each for what waits: ~/set_task, ~/arm, ~/land, transitions.
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 8}, func(ctx context.Context, c *ros.Context) error {
 		_, err := controller.New(ctx, c)
 		return err
 	})

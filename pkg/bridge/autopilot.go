@@ -114,6 +114,14 @@ func Disarm() px4msgs.VehicleCommand {
 		float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
 }
 
+// Kill is Disarm with the magic number that has PX4 stop the motors in the air, too (MAV_CMD_COMPONENT_ARM_DISARM,
+// param2).
+func Kill() px4msgs.VehicleCommand {
+	const force = 21196
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm),
+		float32(px4msgs.VehicleCommandArmingActionDisarm), force)
+}
+
 // PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main
 // mode.
 const (

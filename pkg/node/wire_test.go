@@ -64,6 +64,7 @@ type lab struct {
 	ctx context.Context
 	n   *ros.Node
 	dir string // of the programs
+	pid int    // of the program that was started last
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -172,6 +173,7 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 	if err := p.Start(); err != nil {
 		l.t.Fatal(err)
 	}
+	l.pid = p.Process.Pid
 	return func() {
 		if err := p.Process.Signal(os.Interrupt); err != nil {
 			l.t.Errorf("%s: %v", name, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	stdsrvs "vnd/msgs/std_srvs"
@@ -15,18 +16,55 @@ import (
 	"vnd/pkg/ros2/ros/diagnostics"
 )
 
-// serveArm makes ~/arm. It has a group of its own, for it waits for the autopilot.
+// serveArm makes ~/arm. It has a group of its own, for it waits for the autopilot. Disarming ends an arming under way.
 func (c *Controller) serveArm() error {
 	_, err := ros.NewService(c, "~/arm", func(q *stdsrvs.SetBoolRequest, r *stdsrvs.SetBoolResponse) {
-		ctx, cancel := context.WithTimeout(c.ctx, armPatience)
-		defer cancel()
 		if q.Data {
-			r.Success, r.Message = answer(c.arm(ctx), "armed, and follows the policy")
-		} else {
-			r.Success, r.Message = answer(c.disarm(ctx), "disarmed")
+			r.Success, r.Message = answer(c.arming.alone(c.ctx, c.arm), "armed, and follows the policy")
+			return
 		}
-	}, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+		c.arming.end()
+		r.Success, r.Message = answer(c.disarming.alone(c.ctx, c.disarm), "disarmed")
+	}, ros.InGroup(c.Context().NewGroup(ros.Reentrant)),
+		ros.WithRequestLimits(ros.RequestLimits{Bytes: 1 << 10, Waiting: ordersWaiting, Late: late},
+			func(r *stdsrvs.SetBoolResponse, err error) { r.Success, r.Message = answer(err, "") }))
 	return err
+}
+
+// single is something that is done once at a time, for armPatience at most.
+type single struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // nil while it is not done
+}
+
+// alone does f, and refuses while it is done already.
+func (s *single) alone(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, armPatience)
+	defer cancel()
+	s.mu.Lock()
+	busy := s.cancel != nil
+	if !busy {
+		s.cancel = cancel
+	}
+	s.mu.Unlock()
+	if busy {
+		return errors.New("the same was asked for before, and is under way")
+	}
+	defer func() {
+		s.mu.Lock()
+		s.cancel = nil
+		s.mu.Unlock()
+	}()
+	return f(ctx)
+}
+
+// end ends what is done.
+func (s *single) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel()
+	}
 }
 
 // armPatience is for all of arming: PX4 wants to have heard setpoints for a second before.
@@ -55,8 +93,14 @@ func (c *Controller) arm(ctx context.Context) error {
 	if a == nil || !c.ticking() {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
+	if c.flight().stopped.Load() {
+		return errStopped
+	}
 	if !arms(a) {
 		return errNoAutopilot
+	}
+	if err := c.awaitSolePublisher(ctx); err != nil {
+		return err
 	}
 	if f := a.fault(); f != "" {
 		return errors.New(f)

@@ -26,6 +26,7 @@ type autopilot interface {
 	fault() string                                       // why it cannot be commanded at all; "" for nothing
 	offboard(context.Context) error                      // asks it to follow setpoints
 	disarm(context.Context) error
+	kill(context.Context) error // asks for motors off, in the air too where the autopilot takes that
 }
 
 // forever is older than anything that was heard.
@@ -50,6 +51,7 @@ func (noAutopilot) notOffboard() bool                                   { return
 func (noAutopilot) fault() string                                       { return "" }
 func (noAutopilot) offboard(context.Context) error                      { return errNoAutopilot }
 func (noAutopilot) disarm(context.Context) error                        { return errNoAutopilot }
+func (noAutopilot) kill(context.Context) error                          { return errNoAutopilot }
 
 var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command " +
 	"does that")
@@ -151,6 +153,9 @@ func (a *mavrosAutopilot) disarm(ctx context.Context) error {
 	}
 	return err
 }
+
+// kill is disarm: PX4 refuses that in the air, and goes by the thrust of zero until it has landed.
+func (a *mavrosAutopilot) kill(ctx context.Context) error { return a.disarm(ctx) }
 
 // px4Autopilot is behind PX4's own topics. Their names carry the version of the message where that is not 0.
 type px4Autopilot struct {
@@ -275,5 +280,10 @@ func (a *px4Autopilot) offboard(context.Context) error {
 
 func (a *px4Autopilot) disarm(context.Context) error {
 	m := bridge.Disarm()
+	return a.commands.Publish(&m)
+}
+
+func (a *px4Autopilot) kill(context.Context) error {
+	m := bridge.Kill()
 	return a.commands.Publish(&m)
 }

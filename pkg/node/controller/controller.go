@@ -40,9 +40,12 @@ type Controller struct {
 
 	connectOwn Connect // nil: the autopilot of command_interface
 
-	services *ros.Group
-	frame    atomic.Pointer[string]          // of the world; nil before it is known
-	last     node.Latest[control.TickRecord] // without its slices
+	services  *ros.Group
+	arming    single
+	disarming single
+	stalls    stalls
+	frame     atomic.Pointer[string]          // of the world; nil before it is known
+	last      node.Latest[control.TickRecord] // without its slices
 
 	// hand is held while policy and task are handed to the loop, or a loop made for them: a bundle that comes while
 	// the node is activated is in the loop that ticks.
@@ -78,6 +81,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 		return nil, errors.Join(err, n.Close())
 	}
 	n.bound.Store(true)
+	go n.stalls.watch(ctx)
 	p := n.params.Load()
 	if n.trust, err = p.Trust.New(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -195,6 +199,9 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 	if err := c.listen(p, f); err != nil {
 		return err
 	}
+	if err := c.watchPublishers(p, f); err != nil {
+		return err
+	}
 	period := time.Duration(p.Period())
 	if f.mocap { // to see that no sample comes, in time
 		period /= 2
@@ -295,6 +302,7 @@ func (c *Controller) deactivate() error {
 	c.mu.Unlock()
 	return c.order(func(f *flight) error {
 		f.active = false
+		f.sending.Store(0)
 		return nil
 	})
 }

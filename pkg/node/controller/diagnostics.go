@@ -2,6 +2,7 @@ package controller
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 )
@@ -97,8 +99,16 @@ func (c *Controller) report(s *diagnostics.Status) {
 		s.Merge(diagnostics.Warn, "%s", *t)
 	}
 	c.reportSamples(s, f)
-	if topic := f.sender.topic(); len(c.Context().Graph().Publishers(topic)) > 1 {
-		s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
+	if f.stopped.Load() {
+		s.Merge(diagnostics.Error, "%v", errStopped)
+	}
+	for _, topic := range []string{f.sender.topic(), c.source} {
+		if len(c.Context().Graph().Publishers(topic)) > 1 {
+			s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
+		}
+	}
+	if f.silent.Load() {
+		s.Merge(diagnostics.Error, "no command goes out: %s", errSecond)
 	}
 }
 
@@ -126,16 +136,24 @@ func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
 	}
 }
 
-// others names who else publishes on a topic.
+// others names who publishes on a topic beside this node, once, or beside one another where it does not.
 func others(n *ros.Node, topic string) string {
-	var names []string
-	for _, e := range n.Context().Graph().Publishers(topic) {
-		if name := strings.TrimSuffix(e.Node.Namespace, "/") + "/" + e.Node.Name; name != n.FullName() {
-			names = append(names, name)
-		}
+	names := publishers(n, topic)
+	if own := slices.Index(names, n.FullName()); own >= 0 {
+		return "topic " + topic + " has other publishers too: " + strings.Join(slices.Delete(names, own, own+1), ", ")
 	}
-	return "topic " + topic + " has other publishers too: " + strings.Join(names, ", ")
+	return "topic " + topic + " has more than one publisher: " + strings.Join(names, ", ")
 }
+
+// publishers are the full names of the nodes that publish on a topic, once for each publisher.
+func publishers(n *ros.Node, topic string) (names []string) {
+	for _, e := range n.Context().Graph().Publishers(topic) {
+		names = append(names, fullName(e.Node))
+	}
+	return names
+}
+
+func fullName(n rmw.NodeName) string { return strings.TrimSuffix(n.Namespace, "/") + "/" + n.Name }
 
 // reportFlight tells what flies, and who has control authority.
 func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {

@@ -6,6 +6,7 @@ import (
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
@@ -35,7 +36,8 @@ type flight struct {
 	sender sender
 	gauges *gauges
 	link   autopilot
-	mocap  bool // ticks at samples, and by the clock where none come
+	rivals *rivals // nil where nobody listens for others
+	mocap  bool    // ticks at samples, and by the clock where none come
 
 	samples  *control.Ring[sample]
 	latent   node.Latest[control.Latent]
@@ -49,6 +51,10 @@ type flight struct {
 	newest   atomic.Int64 // stamp of the newest sample, ns; 0 before the first
 	at       atomic.Int64 // when it came, ns
 	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
+	stopped  atomic.Bool  // by ~/emergency: no thrust
+	silent   atomic.Bool  // another one commands the vehicle
+	sending  atomic.Int64 // since when commands go out without a gap of a second, ns of monotonic; 0: they do not
+	sentAt   int64        // when the last one went out, ns of monotonic
 
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
@@ -132,12 +138,21 @@ func (f *flight) passOn(s *sample, now int64) {
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
 	f.latent.TryTake(f.setLatent)
-	f.loop.SetEngaged(!f.link.notOffboard())
+	silent := f.silent.Load()
+	f.loop.SetEngaged(!silent && !f.link.notOffboard())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return
 	}
-	err := f.sender.send(f.loop.Stamp(), command)
+	stopped := f.stopped.Load()
+	if stopped {
+		command = quad.Command{}
+	}
+	err := error(nil)
+	if !silent {
+		f.noteSending()
+		err = f.sender.send(f.loop.Stamp(), command)
+	}
 	if f.before != 0 && f.loop.Guard().Violation() == guard.Missed {
 		f.gap.Store(now - f.before)
 	}
@@ -150,6 +165,9 @@ func (f *flight) tick(now int64) {
 		return
 	}
 	f.loop.Record(t)
+	if stopped {
+		t.Sent = command
+	}
 	f.ticks.Push()
 	signal(f.recorded)
 }

@@ -38,6 +38,7 @@ type Params struct {
 
 	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
+	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"vnd/msgs"
@@ -15,26 +16,41 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// serve makes the services.
+// serve makes the services. Those that end a flight have a group of their own, so that no other one holds them up.
 func (c *Controller) serve() error {
+	limits := ros.RequestLimits{Bytes: 2 * reference.MaxReceived, Waiting: ordersWaiting, Late: late}
 	o := ros.InGroup(c.services)
 	_, err := ros.NewService(c, "~/set_task", func(q *msgs.SetTaskRequest, r *msgs.SetTaskResponse) {
 		r.Success, r.Message = answer(c.setTask(q.Task, q.ReferenceJSON), "flying "+q.Task)
-	}, o)
+	}, o, ros.WithRequestLimits(limits, func(r *msgs.SetTaskResponse, err error) {
+		r.Success, r.Message = answer(err, "")
+	}))
 	if err != nil {
 		return err
 	}
-	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives control authority back to the policy")
-	}, o)
-	if err != nil {
-		return err
-	}
+	refuse := ros.WithRequestLimits(limits, refuseTrigger)
 	_, err = ros.NewService(c, "~/reset_guard", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.resetGuard(), "the policy has control authority")
-	}, o)
+	}, o, refuse)
+	if err != nil {
+		return err
+	}
+	urgent := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
+	limits.Late = c.stalls.late
+	refuse = ros.WithRequestLimits(limits, refuseTrigger)
+	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives control authority back to the policy")
+	}, urgent, refuse)
+	if err != nil || !c.params.Load().EmergencyService {
+		return err
+	}
+	_, err = ros.NewService(c, "~/emergency", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+		r.Success, r.Message = answer(c.emergency(), "motors off until the node is cleaned up and configured anew")
+	}, urgent, refuse)
 	return err
 }
+
+func refuseTrigger(r *stdsrvs.TriggerResponse, err error) { r.Success, r.Message = answer(err, "") }
 
 func answer(err error, good string) (success bool, message string) {
 	if err != nil {
@@ -46,15 +62,20 @@ func answer(err error, good string) (success bool, message string) {
 // patience of a service with a thread that ticks.
 const patience = time.Second
 
-// order has f done between two ticks, and waits for it.
+// order has f done between two ticks, and waits for it. Where the wait is over before f began, f is never done.
 func (c *Controller) order(f func(*flight) error) error {
 	now := c.flight()
 	if now == nil {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
 	done := make(chan error, 1)
+	var taken atomic.Bool // by the thread that ticks, or by the end of the wait
 	select {
-	case now.orders <- func(x *flight) { done <- f(x) }:
+	case now.orders <- func(x *flight) {
+		if !taken.Swap(true) {
+			done <- f(x)
+		}
+	}:
 	default:
 		return errors.New("the controller has too many orders to carry out")
 	}
@@ -63,6 +84,9 @@ func (c *Controller) order(f func(*flight) error) error {
 	case err := <-done:
 		return err
 	case <-time.After(patience):
+		if taken.Swap(true) { // it is being done
+			return <-done
+		}
 		return errors.New("the controller does not answer: its thread stands still")
 	}
 }
@@ -143,7 +167,15 @@ func (c *Controller) land() error {
 }
 
 func (c *Controller) resetGuard() error {
-	return c.inFlight((*control.Loop).Reset)
+	return c.order(func(x *flight) error {
+		switch {
+		case x.stopped.Load():
+			return errStopped
+		case !x.active:
+			return fmt.Errorf("the controller is %s, expected active", c.State())
+		}
+		return x.loop.Reset()
+	})
 }
 
 // inFlight is order, for an active controller.

@@ -33,6 +33,7 @@ type stateReceiver struct {
 	*bridge.PoseDecoder
 	foreign bool // stamps may be of the autopilot's own clock
 	clock   offset
+	writer  soleWriter
 	wrong   atomic.Bool // a message that was none has been told of
 }
 
@@ -47,6 +48,10 @@ func (h *stateReceiver) take(data []byte, i ros.Info) {
 		return
 	}
 	if !found || pose.Frame != "" && !h.expected(pose.Frame) {
+		return
+	}
+	if !h.writer.accept(i.Publisher, monotonic()) {
+		h.secondSource(h.flight, &h.writer, i.Publisher)
 		return
 	}
 	now := int64(h.Now())

@@ -182,6 +182,8 @@ type entityOptions struct {
 	group       *Group
 	qos         *QoS // of a service or client
 	overridable *qos.Overridable
+	limits      *RequestLimits
+	refuse      any // func(*Resp, error) of a service with limits
 }
 
 // InGroup runs the callback in a group other than the node's own, which is exclusive.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds"
@@ -78,6 +79,10 @@ type Service[Req, Resp any] struct {
 	request   func(*Req) cdr.Message
 	response  func(*Resp) cdr.Message
 	onRequest func(rmw.RequestID, *dds.Sample)
+	limits    RequestLimits
+	refuse    func(*Resp, error) // nil: what is beyond the limits gets no answer
+	waiting   atomic.Int32       // requests that were taken, and whose handler has not begun
+	dropped   atomic.Uint64
 	closed    atomic.Bool
 	malformed atomic.Uint64
 
@@ -95,6 +100,7 @@ func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name str
 		request:  func(m *Req) cdr.Message { return P(m) },
 		response: func(m *Resp) cdr.Message { return R(m) }}
 	s.onRequest = s.receive
+	s.limits, s.refuse = limitsOf[Resp](options)
 	err := s.open(h, name, P(new(Req)).TypeName(), R(new(Resp)).TypeName(), options, s,
 		func(n rmw.Node, t rmw.Service, q QoS) (err error) {
 			s.server, err = n.NewServer(t, q, s)
@@ -135,15 +141,30 @@ type call[Req, Resp any] struct {
 	service *Service[Req, Resp]
 	id      rmw.RequestID
 	request Req
+	sent    int64     // ns since 1970, of the client's clock; 0: unknown
+	taken   time.Time // from the middleware
+	refused error     // beyond the limits
 }
 
 func (c *call[Req, Resp]) run() {
 	s := c.service
+	s.waiting.Add(-1)
 	if s.closed.Load() {
 		return
 	}
 	var response Resp
-	s.handler(&c.request, &response)
+	if c.refused == nil {
+		c.refused = s.limits.late(c.taken, c.sent)
+	}
+	switch {
+	case c.refused == nil:
+		s.handler(&c.request, &response)
+	case s.refuse == nil:
+		s.drop(c.refused)
+		return
+	default:
+		s.refuse(&response, c.refused)
+	}
 	s.warn("answering", s.respond(c.id, &response))
 }
 
@@ -159,13 +180,17 @@ func (s *Service[Req, Resp]) respond(id rmw.RequestID, response *Resp) error {
 
 func (s *Service[Req, Resp]) take() job {
 	for {
-		s.taken, s.malformedErr = &call[Req, Resp]{service: s}, nil
+		s.taken, s.malformedErr = &call[Req, Resp]{service: s, taken: time.Now()}, nil
 		n, err := s.server.Take(1, s.onRequest)
 		switch {
 		case err != nil || n == 0:
 			s.warn("taking a request", err)
 			return nil
+		case s.malformedErr == nil && int(s.waiting.Load()) >= s.limits.Waiting:
+			s.drop(fmt.Errorf("%d wait already", s.limits.Waiting))
+			continue
 		case s.malformedErr == nil:
+			s.waiting.Add(1)
 			return s.taken
 		}
 		count := s.malformed.Add(1)
@@ -174,7 +199,11 @@ func (s *Service[Req, Resp]) take() job {
 }
 
 func (s *Service[Req, Resp]) receive(id rmw.RequestID, sample *dds.Sample) {
-	s.taken.id = id
+	s.taken.id, s.taken.sent = id, sample.Source
+	if len(sample.Data) > s.limits.Bytes {
+		s.taken.refused = fmt.Errorf("a request of %d bytes, expected at most %d", len(sample.Data), s.limits.Bytes)
+		return
+	}
 	s.malformedErr = cdr.Unmarshal(sample.Data, s.request(&s.taken.request))
 }
 
