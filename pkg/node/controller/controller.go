@@ -72,7 +72,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 	var err error
 	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{
 		OnConfigure: n.configure, OnActivate: n.activate, OnDeactivate: n.deactivate,
-		OnCleanup: n.cleanup, OnShutdown: n.cleanup, OnError: n.cleanup,
+		OnCleanup: n.cleanup, OnShutdown: n.shutdown, OnError: n.cleanup,
 	})
 	if err != nil {
 		return nil, err
@@ -81,6 +81,13 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 		return nil, errors.Join(err, n.Close())
 	}
 	n.bound.Store(true)
+	node.FixWhile(n.Node, func() string {
+		if n.flight() == nil {
+			return ""
+		}
+		return fmt.Sprintf("the node is %s and reads it when it is configured: deactivate it and clean it up first",
+			n.State())
+	}, "use_sim_time")
 	go n.stalls.watch(ctx)
 	p := n.params.Load()
 	if n.trust, err = p.Trust.New(); err != nil {
@@ -296,7 +303,11 @@ func (c *Controller) activate() error {
 	return nil
 }
 
+// deactivate ends the ticks, in flight where the autopilot takes over or else after a landing.
 func (c *Controller) deactivate() error {
+	if err := c.landFirst(); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	c.active = false
 	c.mu.Unlock()
@@ -306,6 +317,9 @@ func (c *Controller) deactivate() error {
 		return nil
 	})
 }
+
+// shutdown is cleanup after a landing; what keeps that from ending does not keep the node.
+func (c *Controller) shutdown() error { return errors.Join(c.landFirst(), c.cleanup()) }
 
 // cleanup ends what configure made.
 func (c *Controller) cleanup() (err error) {

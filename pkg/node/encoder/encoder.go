@@ -74,6 +74,7 @@ type Encoder struct {
 	trouble     atomic.Pointer[string] // with the newest bundle
 
 	memory *memory
+	flying node.Flying
 	noted  int64 // stamp of the newest window that the memory was given, ns
 }
 
@@ -126,6 +127,7 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 			return fmt.Errorf("parameter bundle_file: %w", err)
 		}
 	}
+	node.FixWhile(e.Node, e.flying.InFlight, "use_sim_time")
 	if e.pub, err = ros.NewPublisher[msgs.Latent](e.Node, "latent", node.LatentQoS()); err != nil {
 		return err
 	}
@@ -204,6 +206,7 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 		e.lost.Add(m.Seq - e.next)
 	}
 	e.next = m.Seq + 1
+	e.flying.Step(guard.Stage(m.GuardState))
 	notOffboard := guard.Stage(m.GuardState) == guard.NotOffboard
 	e.notOffboard.Store(notOffboard)
 	if !e.follow(m.BundleID) {

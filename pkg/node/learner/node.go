@@ -59,6 +59,7 @@ type learnerNode struct {
 	status    *ros.Publisher[msgs.LearnerStatus]
 	ended     chan error // of the learner
 
+	flying      node.Flying
 	dropped     atomic.Uint64    // ticks that the learner had no time for
 	bad         atomic.Uint64    // lines of what went wrong
 	published   continual.Status // less what changes all the time
@@ -82,6 +83,7 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	if n.params, err = node.BindAirframe(n.Node, (*Params).check); err != nil {
 		return err
 	}
+	node.FixWhile(n.Node, n.flying.InFlight, "use_sim_time", "gate.", "auto_rollback")
 	p := n.params.Load()
 	if p.KeyFile == "" {
 		n.Log().Warn().Msg("bundle_key_file is not set: bundles go out unsigned (vnd key new makes a key)")
@@ -198,6 +200,7 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 // step takes a tick of the controller: as evidence, and to learn from where nobody else records.
 func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	stage := guard.Stage(m.GuardState)
+	n.flying.Step(stage)
 	s := dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
 		Sent: bridge.CommandFromStep(m).Command, Stage: stage}
 	if n.collector != nil {

@@ -125,12 +125,13 @@ func (l *LifecycleNode) callback(s lifecycle.State) error {
 }
 
 // onTransition publishes a transition and switches the managed publishers. They send in
-// state active, and while OnActivate and OnDeactivate run.
+// state active, and while OnActivate, OnDeactivate and the OnShutdown of an active node run.
 func (l *LifecycleNode) onTransition(t lifecycle.Transition) {
 	l.state.Store(uint32(t.Goal))
 	switch t.Goal {
 	case lifecycle.Active, lifecycle.Activating, lifecycle.Deactivating:
 		l.active.Store(true)
+	case lifecycle.ShuttingDown: // as before
 	default:
 		l.active.Store(false)
 	}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+)
+
+// airborne reports whether the robot flies by this node's commands, at the newest tick.
+func (c *Controller) airborne() (flies bool, tick uint64) {
+	f := c.flight()
+	if f == nil || !c.ticking() || f.stopped.Load() {
+		return false, 0
+	}
+	p := c.params.Load()
+	c.last.Read(func(t *control.TickRecord) {
+		flies = t.Bundle != "" && t.Stage != guard.NotOffboard && t.Stage != guard.Off && p.Guard.Flying(&t.State)
+		tick = t.Seq
+	})
+	return flies, tick
+}
+
+// takesOver reports whether the vehicle's autopilot flies on by itself when commands end: it is connected, armed, and
+// was received a moment ago.
+func (c *Controller) takesOver() bool {
+	a := c.autopilot()
+	if a == nil || !arms(a) {
+		return false
+	}
+	s, age := a.lastReport()
+	return age < silence && s.Connected && s.Armed
+}
+
+// Bounds of the wait for a landing.
+const (
+	maxLanding = 60 * time.Second
+	standstill = time.Second // without a tick: commands end by themselves
+)
+
+// landFirst returns when nobody needs commands any more: the robot stands, or its autopilot takes over. Where neither
+// is so it has the guard land, and waits.
+func (c *Controller) landFirst() error {
+	flies, tick := c.airborne()
+	if !flies || c.takesOver() {
+		return nil
+	}
+	if c.land() != nil { // no ticks, so no commands to wait for
+		return nil
+	}
+	c.Log().Warn().Msg("the robot flies, and no autopilot is known that takes over: it lands before commands end")
+	at, begun := time.Now(), time.Now()
+	for time.Since(begun) < maxLanding {
+		if !wait(c.ctx) {
+			return errors.New("the program ends in flight")
+		}
+		now, next := false, uint64(0)
+		if now, next = c.airborne(); !now || c.takesOver() {
+			return nil
+		}
+		if next != tick {
+			tick, at = next, time.Now()
+		}
+		if time.Since(at) > standstill {
+			return nil
+		}
+	}
+	return fmt.Errorf("the robot has not landed in %v: it flies on under the guard", maxLanding)
+}
