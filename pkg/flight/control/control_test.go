@@ -235,6 +235,18 @@ func TestNoSamples(t *testing.T) {
 	}
 }
 
+// What no encoder of a known condition makes is cut.
+func TestFarLatentsAreCut(t *testing.T) {
+	f := newClosed(t, defaults(), "a.vnd")
+	f.loop.SetLatent(&Latent{Stamp: epoch, Bundle: f.loop.Policy().ID, Mean: []float32{1, -2.4, 19, -7}})
+	for i := range int64(20) {
+		f.loop.AddSample(&Sample{Stamp: epoch + i*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}})
+	}
+	if _, ok := f.loop.Tick(epoch); !ok || !slices.Equal(f.loop.latentUsed, []float32{1, -2.4, 2.5, -2.5}) {
+		t.Errorf("used %v", f.loop.latentUsed)
+	}
+}
+
 // Nothing goes out before there is a state, a policy and a task reference.
 func TestNothingToFly(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
@@ -272,7 +284,7 @@ func TestNothingToFly(t *testing.T) {
 
 // Which latents a tick uses.
 func TestLatents(t *testing.T) {
-	good := Latent{Stamp: epoch, Bundle: readBundle(t, "a.vnd").ID, Mean: []float32{1, 2, 3, 4}, Novelty: .25}
+	good := Latent{Stamp: epoch, Bundle: readBundle(t, "a.vnd").ID, Mean: []float32{.5, 1, 1.5, 2}, Novelty: .25}
 	with := func(f func(*Latent)) *Latent {
 		z := good
 		f(&z)
@@ -293,6 +305,7 @@ func TestLatents(t *testing.T) {
 		"NaN":       {with(func(z *Latent) { z.Mean = []float32{1, 2, 3, float32(math.NaN())} }), epoch, false},
 		"infinite":  {with(func(z *Latent) { z.Mean = []float32{1, 2, 3, float32(math.Inf(1))} }), epoch, false},
 		"unheard":   {nil, epoch, false},
+		"absurd":    {with(func(z *Latent) { z.Mean = []float32{1, 2, 3, 1e30} }), epoch, false},
 		"too novel": {with(func(z *Latent) { z.Novelty = 7 }), epoch, true},
 	} {
 		f := newClosed(t, defaults(), "a.vnd")
@@ -375,26 +388,31 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// sense lets 20 ms pass and takes its samples in; it returns the time.
+func (f *closed) sense() int64 {
+	f.sim.Step(f.command, 0.02)
+	for _, s := range f.sim.Mocap() {
+		f.loop.AddSample(&Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}})
+	}
+	return epoch + int64(f.sim.Time()*1e9)
+}
+
 // A tick allocates nothing: sample, latent, command, record.
 func TestAllocatesNothing(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(1, nil)
 	ring := NewRing(64, NewTickRecord)
-	now := f.ticks[len(f.ticks)-1].Stamp
 	z := Latent{Bundle: f.loop.Policy().ID, Mean: []float32{1, 2, 3, 4}}
-	m := Sample{State: f.ticks[len(f.ticks)-1].State}
 	if n := testing.AllocsPerRun(1000, func() {
-		for range 4 {
-			now += 5e6
-			m.Stamp = now
-			f.loop.AddSample(&m)
-			f.pace.DueAtSample(now, now)
-		}
+		now := f.sense()
+		f.pace.DueAtSample(now, now)
 		z.Stamp = now
 		f.loop.SetLatent(&z)
-		if _, ok := f.loop.Tick(now); !ok {
+		c, ok := f.loop.Tick(now)
+		if !ok {
 			t.Fatal("no tick")
 		}
+		f.command = c
 		f.loop.Record(ring.Slot())
 		ring.Push()
 		ring.Pop()
@@ -411,18 +429,15 @@ func TestSwapAllocatesNothing(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")
 	f.advance(1, nil)
 	policies := []*LoadedPolicy{loadedPolicy(t, "a.vnd", 50), loadedPolicy(t, "b.vnd", 50)}
-	m := Sample{Stamp: f.ticks[len(f.ticks)-1].Stamp, State: f.ticks[len(f.ticks)-1].State}
 	k := 0
 	if n := testing.AllocsPerRun(200, func() {
 		k++
 		f.loop.SetPolicy(policies[k%2])
-		for range 4 {
-			m.Stamp += 5e6
-			f.loop.AddSample(&m)
-		}
-		if _, ok := f.loop.Tick(m.Stamp); !ok || f.loop.Policy() != policies[k%2] {
+		c, ok := f.loop.Tick(f.sense())
+		if !ok || f.loop.Policy() != policies[k%2] {
 			t.Fatal("no tick")
 		}
+		f.command = c
 		f.loop.Record(&f.tick)
 	}); n != 0 {
 		t.Errorf("%v allocations per swap", n)

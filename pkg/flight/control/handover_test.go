@@ -160,6 +160,7 @@ func TestTaskReferenceWaits(t *testing.T) {
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last != begin {
 		t.Errorf("the reference went on from %v to %v", begin, last)
 	}
+	h.follows = true
 	h.loop.SetEngaged(true)
 	h.fly(1)
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last.P.Sub(begin.P).Norm() < 0.05 {

@@ -24,11 +24,16 @@ type Loop struct {
 	state       quad.State // newest whole one
 	stamp       int64      // of state, ns
 	ready       bool       // there was one
+	before      int        // samples in a row from before it
+	ticked      int64      // time of the last tick, ns; 0 before the first
 	validity    Validity   // about the newest sample
 
 	latent      Latent    // heard last; Mean is latent's own
 	latentUsed  []float32 // z that the policy had in the last tick; nil: the prior mean
 	notOffboard bool      // commands are not followed
+	lands       bool      // the autopilot lands by itself
+	here        quad.Reference
+	fromHere    func(float64) quad.Reference // here
 
 	seq             uint64
 	commanded, sent quad.Command // of the last tick
@@ -55,6 +60,7 @@ func New(c Config) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{config: c, estimator: e, guard: g}
+	l.fromHere = func(float64) quad.Reference { return l.here }
 	l.latent.Mean = make([]float32, 0, maxLatent)
 	l.actuator.hover()
 	return l, nil
@@ -80,14 +86,17 @@ func (l *Loop) SetReference(c *TaskReference) {
 	l.task = c
 }
 
-// Reset returns control authority to the policy. It begins where the robot is.
-func (l *Loop) Reset() error {
-	if err := l.guard.Reset(); err != nil || l.task == nil || !l.tripped {
-		return err
+// Reset returns control authority to the policy.
+func (l *Loop) Reset() error { return l.guard.Reset() }
+
+// beginHere has the policy, while the guard holds control authority, be asked to stay where the robot is: what it is
+// given back, by a reset or by the guard itself, begins there.
+func (l *Loop) beginHere() {
+	if l.task.Blended {
+		return
 	}
-	here := quad.Reference{P: l.state.P, Yaw: l.state.Q.Yaw()}
-	l.task.blend = blend{from: func(float64) quad.Reference { return here }, since: math.NaN()}
-	return nil
+	l.here = quad.Reference{P: l.state.P, Yaw: l.state.Q.Yaw()}
+	l.task.blend = blend{from: l.fromHere, since: math.NaN()}
 }
 
 func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
@@ -96,6 +105,10 @@ func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 func (l *Loop) AddSample(m *Sample) bool {
 	l.SetOrigin(m.Stamp)
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
+		return false
+	}
+	if l.early(m.Stamp) {
+		l.validity = Early
 		return false
 	}
 	s := m.State
@@ -114,10 +127,21 @@ func (l *Loop) AddSample(m *Sample) bool {
 	return true
 }
 
-// late reports whether a sample is of the past, but not of a clock that was set back.
+// late reports whether a sample is of the past, but not of a clock that was set back: that shows in many in a row.
 func (l *Loop) late(stamp int64) bool {
-	const second = 1e9
-	return l.ready && stamp <= l.stamp && l.stamp-stamp < second
+	const second, run = 1e9, 5
+	if !l.ready || stamp > l.stamp {
+		l.before = 0
+		return false
+	}
+	l.before++
+	return l.stamp-stamp < second && l.before < run
+}
+
+// early reports whether a sample is from the future.
+func (l *Loop) early(stamp int64) bool {
+	const slack = 150e6
+	return l.ticked != 0 && stamp-l.ticked > slack
 }
 
 // SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
@@ -135,6 +159,9 @@ func (l *Loop) SetOrigin(ns int64) {
 // control authority if commands are followed from such a place on.
 func (l *Loop) SetEngaged(engaged bool) { l.notOffboard = !engaged }
 
+// SetAutopilotLands says whether the autopilot lands by itself, without a position from here, where commands stop.
+func (l *Loop) SetAutopilotLands(lands bool) { l.lands = lands }
+
 // SetLatent takes an encoder's latent. Tick decides whether it is usable.
 func (l *Loop) SetLatent(z *Latent) {
 	if len(z.Mean) > maxLatent {
@@ -151,11 +178,16 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 		return quad.Command{}, false
 	}
 	t := seconds(l.stamp, l.origin)
+	l.ticked = now
+	if l.seq > 0 && !l.notOffboard && l.guard.Stage().HoldsAuthority() {
+		l.beginHere()
+	}
 	l.continuity(t)
 	l.latentUsed = l.usableLatent(now)
 	l.runner.SetLatent(l.latentUsed)
 	l.commanded = l.runner.Command(t, &l.state)
-	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.commanded, NotOffboard: l.notOffboard}
+	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.commanded,
+		NotOffboard: l.notOffboard, AutopilotLands: l.lands}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		r := l.task.at(t)
 		in.NotReady = !l.config.ReadyForHandover(&l.state, &r)
@@ -180,6 +212,12 @@ func (l *Loop) continuity(t float64) {
 	}
 }
 
+// A latent is near N(0, I): one further out is cut, and one that no encoder makes is none.
+const (
+	maxUsedLatent = 2.5
+	absurdLatent  = 20
+)
+
 // usableLatent is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of
 // another size, stale or from the future, or no number.
 func (l *Loop) usableLatent(now int64) []float32 {
@@ -192,10 +230,11 @@ func (l *Loop) usableLatent(now int64) []float32 {
 		!(math.Abs(age) <= l.config.LatentAge) {
 		return nil
 	}
-	for _, x := range z.Mean {
-		if x-x != 0 {
+	for i, x := range z.Mean {
+		if !(x > -absurdLatent && x < absurdLatent) {
 			return nil
 		}
+		z.Mean[i] = min(max(x, -maxUsedLatent), maxUsedLatent)
 	}
 	return z.Mean
 }

@@ -14,6 +14,8 @@ type TaskReference struct {
 	Task string
 	Path reference.Reference
 
+	Blended bool // the path is a recorded one, with its transition blends
+
 	at        func(t float64) quad.Reference // t on the loop's clock, s
 	unblended func(t float64) quad.Reference // the same without the transition blend
 	start     float64                        // NaN before the first tick

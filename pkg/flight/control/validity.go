@@ -20,6 +20,7 @@ const (
 	TooFar                      // many times further off than the geofence: most likely in millimetres
 	BelowGround                 // below the ground: most likely z points down
 	UpsideDown                  // before the flight: most likely the body's axes are others
+	Early                       // its stamp is in the future
 	validities
 )
 
@@ -82,6 +83,9 @@ func (c *Config) ExplainInvalid(topic string, m *Sample, d Validity) string {
 	case UpsideDown:
 		return fmt.Sprintf("topic %s: the body's z axis is (%.2f, %.2f, %.2f) before the flight, expected up; "+
 			"mocap_frame is ned where body axes are forward, right, down", topic, up.X, up.Y, up.Z)
+	case Early:
+		return fmt.Sprintf("topic %s: the stamp is in the future, expected the present: are the clocks synchronised?",
+			topic)
 	}
 	return ""
 }

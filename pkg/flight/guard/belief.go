@@ -12,81 +12,162 @@ import (
 type belief struct {
 	jump, jumpAngle, settle float64
 
-	state quad.State
-	at    float64  // time of state, s
+	plant plant
+	motion
+	past  history
 	wind  so3.Vec3 // lasting acceleration beyond thrust and gravity, m/s²
 	stamp float64  // of the last state given, believed or not, s; −Inf before the first
 	known bool     // a state was believed once
 
-	rejected  bool       // the last state was not believed
-	candidate quad.State // that state
-	agreedFor float64    // time for which such states agreed among themselves, s
+	rejected  bool    // the last state was not believed
+	candidate motion  // of that state
+	agreedFor float64 // time for which such states agreed among themselves, s
 }
 
-// windMemory is the time constant of the wind's estimate, s.
-const windMemory = 1.0
+const (
+	windMemory     = 1.5  // time constant of the wind's observer, s
+	surprise       = 0.2  // m/s by which the model errs where it is not trusted
+	velocityMemory = 0.08 // that of the velocity, in which the model smooths what is measured, s
+	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
+)
 
-// maxReckoning is the longest time over which dead reckoning is held against a measurement, s.
-const maxReckoning = 0.2
+// What a prediction may err by beyond the jump, which is for the noise: growth with the time since the last state.
+const (
+	velocityUncertainty     = 0.3 // m/s
+	accelerationUncertainty = 4.0 // m/s²
+	turnUncertainty         = 1.5 // rad/s
+	velocityJump            = 0.6 // m/s
+)
 
 func newBelief(c *Config) belief {
-	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1)}
+	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1),
+		plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
 }
 
-// update tests a valid state of a new stamp, under the command sent last, and reports whether it is believed.
-func (b *belief) update(s *quad.State, stamp float64, sent quad.Command) bool {
+// update tests a valid state of a new stamp, and reports whether it is believed.
+func (b *belief) update(s *quad.State, stamp float64) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
-		b.accept(s, stamp)
+		b.accept(s, stamp, hoverCommand)
 		return true
 	}
-	expected := b.state
+	expected := b.motion
 	dt := min(max(stamp-b.at, 0), maxReckoning)
-	move(&expected, dt, sent, b.wind)
-	if b.agrees(s, &expected) {
-		if dt > 0 {
-			off := s.V.Sub(expected.V).Scale(1 / dt)
-			b.wind = clampNorm(b.wind.Add(off.Scale(min(dt/windMemory, 1))), quad.Gravity)
+	b.plant.advance(&expected, b.at+dt, b.wind)
+	if b.agrees(s, &expected.state, dt) {
+		off := s.V.Sub(expected.state.V)
+		b.wind = clampNorm(b.wind.Add(off.Scale(dt/(velocityMemory*windMemory))), quad.Gravity)
+		observed := *s
+		if off.Norm() < surprise {
+			observed.V = expected.state.V.Add(off.Scale(share(dt, velocityMemory)))
 		}
-		b.accept(s, stamp)
+		b.accept(&observed, stamp, expected.acting)
 		return true
 	}
-	move(&b.candidate, elapsed, sent, b.wind)
-	if b.rejected && b.agrees(s, &b.candidate) {
+	b.plant.advance(&b.candidate, b.candidate.at+elapsed, b.wind)
+	if b.rejected && b.agrees(s, &b.candidate.state, elapsed) {
 		b.agreedFor += elapsed
 	} else {
 		b.agreedFor = 0
 	}
-	b.candidate, b.rejected = *s, true
+	b.candidate, b.rejected = motion{stamp, *s, expected.acting}, true
 	if b.agreedFor >= b.settle {
-		b.accept(s, stamp)
+		b.accept(s, stamp, expected.acting)
 	}
 	return !b.rejected
 }
 
-func (b *belief) accept(s *quad.State, stamp float64) {
-	b.state, b.at, b.known, b.rejected = *s, stamp, true, false
+func (b *belief) accept(s *quad.State, stamp float64, acting quad.Command) {
+	b.motion = motion{stamp, *s, acting}
 	b.state.Q = s.Q.Normalize()
+	b.known, b.rejected = true, false
+	b.past.add(&memory{b.motion, b.wind})
 }
 
-func (b *belief) agrees(s, expected *quad.State) bool {
+// agrees reports whether a state measured is one that was expected dt seconds after the last.
+func (b *belief) agrees(s, expected *quad.State, dt float64) bool {
 	turn := so3.Log(expected.Q.Conj().Mul(s.Q)).Norm()
-	return s.P.Sub(expected.P).Norm() <= b.jump && turn <= b.jumpAngle
+	return s.P.Sub(expected.P).Norm() <= b.jump+velocityUncertainty*dt+accelerationUncertainty/2*dt*dt &&
+		s.V.Sub(expected.V).Norm() <= velocityJump+accelerationUncertainty*dt && turn <= b.jumpAngle+turnUncertainty*dt
 }
 
-// deadReckon carries the belief on to now under the command sent.
-func (b *belief) deadReckon(now float64, sent quad.Command) {
-	move(&b.state, min(max(now-b.at, 0), maxReckoning), sent, b.wind)
-	b.at = now
+// deadReckon carries the belief on to now under the commands sent.
+func (b *belief) deadReckon(now float64) {
+	if now-b.at > maxReckoning {
+		b.at = now - maxReckoning
+	}
+	b.plant.advance(&b.motion, now, b.wind)
 }
 
-// move carries s on by dt as a body whose thrust and rates are the command's.
-func move(s *quad.State, dt float64, c quad.Command, wind so3.Vec3) {
-	a := s.Q.ZAxis().Scale(c.Thrust).Add(wind).Sub(so3.Vec3{Z: quad.Gravity})
-	s.P = s.P.Add(s.V.Scale(dt)).Add(a.Scale(dt * dt / 2))
-	s.V = s.V.Add(a.Scale(dt))
-	s.Q = s.Q.Mul(so3.Exp(c.Rates.Scale(dt))).Normalize()
+// present is the belief carried on to now, when a command goes out.
+func (b *belief) present(now float64) motion {
+	m := b.motion
+	if now-m.at > maxReckoning {
+		m.at = now - maxReckoning
+	}
+	b.plant.advance(&m, now, b.wind)
+	return m
+}
+
+// rewind goes back to the last state believed at or before a time, for what was measured since is not true.
+func (b *belief) rewind(to, now float64) {
+	m := b.past.before(to)
+	if m == nil || now-m.at > historySpan {
+		return
+	}
+	b.motion, b.wind = m.motion, m.wind
+	b.past.cut(m.at)
+	b.plant.advance(&b.motion, now, b.wind)
+}
+
+// memory is a motion and a wind believed once.
+type memory struct {
+	motion
+	wind so3.Vec3
+}
+
+// history keeps what was believed, some 20 ms apart.
+type history struct {
+	ring   [64]memory
+	newest int
+	n      int
+}
+
+const (
+	historySpacing = 0.018 // s
+	historySpan    = 1.0   // s
+)
+
+func (h *history) at(i int) *memory { return &h.ring[(h.newest-i+len(h.ring))%len(h.ring)] }
+
+func (h *history) add(m *memory) {
+	if h.n > 0 {
+		if since := m.at - h.at(0).at; since >= 0 && since < historySpacing {
+			return
+		} else if since < 0 {
+			h.n = 0
+		}
+	}
+	h.newest = (h.newest + 1) % len(h.ring)
+	h.ring[h.newest] = *m
+	h.n = min(h.n+1, len(h.ring))
+}
+
+func (h *history) before(t float64) *memory {
+	for i := range h.n {
+		if m := h.at(i); m.at <= t {
+			return m
+		}
+	}
+	return nil
+}
+
+func (h *history) cut(after float64) {
+	for h.n > 0 && h.at(0).at > after {
+		h.newest = (h.newest - 1 + len(h.ring)) % len(h.ring)
+		h.n--
+	}
 }
 
 // Bounds of what a state in an arena can hold; beyond, a position is a mistake of units and arithmetic might overflow.

@@ -16,10 +16,10 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 	if found == None {
 		found = g.checkMotion()
 	}
-	if asked := g.checkCommand(in.Command, dt); found == None {
+	if asked := g.checkCommand(in, dt); found == None {
 		found = asked
 	}
-	if found == None && in.NotReady && (in.NotOffboard || g.notOffboard) {
+	if found == None && in.NotReady && (g.mode == Disarmed || g.mode == Autopilot) {
 		found = NotReady
 	}
 	if found != None && found != g.violation {
@@ -30,15 +30,12 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 
 // checkState brings the belief up to date: by the state given or, where that cannot be used, by dead reckoning.
 func (g *Guard) checkState(in *Input, dt float64) Cause {
-	b, wrong := &g.belief, None
-	switch age := in.Now - in.Stamp; {
-	case !(math.Abs(age) <= g.config.MaxAge):
-		wrong = Stale
-	case !valid(&in.State):
-		wrong = Invalid
-	default:
+	b := &g.belief
+	wrong := g.checkSample(in)
+	if wrong == None {
 		if in.Stamp < b.stamp-g.config.MaxAge { // the clock was set back
 			b.stamp, b.at = in.Stamp, in.Stamp
+			b.past.cut(in.Stamp)
 		} else if in.Stamp > b.stamp {
 			g.updateBelief(in)
 		}
@@ -51,20 +48,72 @@ func (g *Guard) checkState(in *Input, dt float64) Cause {
 		return None
 	}
 	g.blindFor += dt
-	if b.known && g.phase != Off {
-		b.deadReckon(g.now, g.sent)
+	if b.known && g.mode.Aloft() {
+		b.deadReckon(g.now)
 	}
 	return wrong
 }
 
+// checkSample tests the newest sample by itself and beside those before it.
+func (g *Guard) checkSample(in *Input) Cause {
+	switch age := in.Now - in.Stamp; {
+	case !(math.Abs(age-g.hiddenDelay) <= g.config.MaxAge):
+		return Stale
+	case !valid(&in.State):
+		return Invalid
+	}
+	if in.Stamp != g.sampled {
+		g.sampled = in.Stamp
+		g.detector.add(&in.State, in.Stamp, &g.belief.plant)
+	}
+	if !g.flying() {
+		return None
+	}
+	cause, since := g.suspect(in)
+	if cause != None && cause != g.suspected && g.belief.known {
+		g.belief.rewind(since-misledFor(cause), in.Now)
+	}
+	g.suspected = cause
+	return cause
+}
+
+// misledFor is for how long before the evidence began the belief may have been led astray, s.
+func misledFor(c Cause) float64 {
+	if c == Frozen {
+		return historySpacing
+	}
+	return 0.3
+}
+
+// suspect says what is wrong with the source of states, and since when.
+func (g *Guard) suspect(in *Input) (Cause, float64) {
+	d := &g.detector
+	if since, found := d.frozen(in.Stamp); found {
+		return Frozen, since
+	}
+	if in.NotOffboard { // commands are not what moves it
+		return None, 0
+	}
+	if since, found := d.twisted(); found {
+		return Inconsistent, since
+	}
+	if since, found := d.disobeyed(); found {
+		return Disobeyed, since
+	}
+	return None, 0
+}
+
 // updateBelief hands the belief a new state.
 func (g *Guard) updateBelief(in *Input) {
-	before := g.belief.state.P
-	believed := g.belief.update(&in.State, in.Stamp, g.sent)
-	if !g.flying() { // what the ground bears is no wind
-		g.belief.wind = so3.Vec3{}
+	before, lost := g.belief.state.P, g.blindFor > 0
+	believed := g.belief.update(&in.State, in.Stamp)
+	if believed && !g.config.Flying(&in.State) { // what the ground bears is no wind
+		g.belief.wind, g.belief.state.V = so3.Vec3{}, in.State.V
 	}
-	if believed && g.latched && g.phase != Off && in.State.P.Sub(before).Norm() > g.config.Jump {
+	if in.NotOffboard { // commands are not what acts
+		g.belief.acting = hoverCommand
+	}
+	if believed && lost && g.mode.LawFlies() && in.State.P.Sub(before).Norm() > g.config.Jump {
 		g.hold() // believed again, elsewhere: the law goes on from there
 	}
 }
@@ -75,29 +124,55 @@ func (g *Guard) checkMotion() Cause {
 	switch {
 	case !g.belief.known:
 		return Stale
-	case !g.fence.contains(s.P) || !g.fence.contains(g.config.stoppingPoint(s)):
+	case !g.fence.contains(s.P):
 		return Fence
-	case math.Acos(min(max(s.Q.ZAxis().Z, -1), 1)) > g.config.MaxTilt:
+	case tilt(s.Q) > g.config.MaxTilt:
 		return Tilt
 	case s.V.Norm() > g.config.MaxSpeed:
 		return Speed
 	}
+	return g.checkSource()
+}
+
+// checkSource tests what shows in the motion only by and by: hidden delay and drift.
+func (g *Guard) checkSource() Cause {
+	if g.notOffboard || !g.flying() {
+		return None
+	}
+	if g.hiddenDelay > 0 {
+		return Delayed
+	}
+	if k, found := g.detector.delayed(); found {
+		g.hiddenDelay = float64(k) * (g.detector.at(0).at - g.detector.at(delayWindow).at) / delayWindow
+		return Delayed
+	}
+	if _, found := g.detector.drifting(); found {
+		g.driftedAt = g.now
+	}
+	if g.now-g.driftedAt < driftMemory && g.now >= g.driftedAt {
+		return Drifting
+	}
 	return None
 }
 
+// driftMemory is how long a drift is not forgiven, s.
+const driftMemory = 10.0
+
 // checkCommand tests the policy's command.
-func (g *Guard) checkCommand(c quad.Command, dt float64) Cause {
+func (g *Guard) checkCommand(in *Input, dt float64) Cause {
+	c := in.Command
 	if !c.Finite() {
 		return NotFinite
 	}
-	if g.phase != Policy || !g.atLimit(c) {
+	if g.mode != Flying || !g.atLimit(c) {
 		g.saturatedFor = 0
-		return None
-	}
-	if g.saturatedFor += dt; g.saturatedFor > g.config.Saturation {
+	} else if g.saturatedFor += dt; g.saturatedFor > g.config.Saturation {
 		return Saturated
 	}
-	return None
+	if !g.flying() {
+		return None
+	}
+	return g.recoverable(g.limits.Clip(c), g.now)
 }
 
 // atLimit reports whether a command is at a limit of the airframe or beyond it.

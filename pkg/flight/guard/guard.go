@@ -20,33 +20,47 @@ type Input struct {
 	// NotReady says that no policy can take over from State: the robot stands, or is far from its task reference. It
 	// counts until commands are followed, and in the first tick in which they are.
 	NotReady bool
+
+	// AutopilotLands says that the autopilot lands by itself, without a position from here, once no commands come.
+	AutopilotLands bool
 }
 
-// Guard decides, tick for tick, which command goes out. It is for one goroutine and allocates nothing after New.
+// Guard decides, tick for tick, which command goes out: a supervisor with the modes and transitions of supervisor.go,
+// tests of state and command, and a control law. It is for one goroutine and allocates nothing after New.
 type Guard struct {
-	config Config
-	limits quad.Limits
-	fence  box
-	law    *Law
-	belief belief
+	config   Config
+	limits   quad.Limits
+	fence    box
+	law      *Law
+	belief   belief
+	detector detector
+	returns  returns
 
-	phase         Stage // Policy, Hold, Land or Off
-	latched       bool
-	landRequested bool    // that was asked for
-	blindFor      float64 // time without a usable state, s
-	limited       bool    // the policy's command was cut
-	notOffboard   bool    // the command was not followed
-	saturatedFor  float64 // time for which the policy asked for the limits, s
+	mode         Mode
+	released     bool // commands are no longer sent: the autopilot lands
+	landAsked    bool
+	tripAsked    bool
+	takeOffAsked bool
+	blindFor     float64 // time without a usable state, s
+	limited      bool    // the policy's command was cut
+	notOffboard  bool    // the command was not followed
+	saturatedFor float64 // time for which the policy asked for the limits, s
 
-	now       float64 // of the last tick, NaN before the first, s
-	heldFor   float64 // time since the trip, s
-	cause     Cause   // of the trip
-	violation Cause   // of the last tick
-	counts    [causeCount]uint64
+	now         float64 // of the last tick, NaN before the first, s
+	inMode      float64 // time in the mode, s
+	wellFor     float64 // time without a fault, s
+	cause       Cause   // of the trip
+	violation   Cause   // of the last tick
+	counts      [causeCount]uint64
+	sampled     float64 // stamp of the newest sample looked at, s
+	suspected   Cause   // of the source of states
+	hiddenDelay float64 // by which stamps are younger than states, s
+	driftedAt   float64 // when the position last drifted, s
 
 	holdPoint  so3.Vec3 // where the law holds
 	yaw        float64
 	descentZ   float64 // height of the descending reference, m
+	climbZ     float64 // height of the climbing reference, m
 	restingFor float64 // time at rest on the way down, s
 	sent       quad.Command
 }
@@ -67,56 +81,39 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	if !(c.Ground+minFlightHeight < fence.hi.Z-inset) {
 		return nil, fmt.Errorf("ground is at %g m, expected below the geofence's top at %g m", c.Ground, fence.hi.Z)
 	}
-	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), phase: Off, now: math.NaN()}, nil
+	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
+		sampled: math.NaN(), driftedAt: math.Inf(-1), sent: hoverCommand}, nil
 }
 
-// Tick returns the command that goes out: always finite and within the limits.
+// Tick returns the command that goes out, unless the guard is Silent: always finite and within the limits.
 func (g *Guard) Tick(in *Input) quad.Command {
 	dt, missed := g.elapse(in.Now)
+	if g.hiddenDelay > 0 && math.Abs(in.Now-in.Stamp) <= g.config.MaxAge { // found out by now
+		late := *in
+		late.Stamp -= g.hiddenDelay
+		in = &late
+	}
+	if g.notOffboard != in.NotOffboard {
+		g.detector.reset()
+	}
 	g.violation = g.check(in, dt, missed)
 	g.notOffboard = in.NotOffboard
-	switch {
-	case g.notOffboard:
-		g.standBy()
-	case g.latched:
-	case g.violation != None:
-		g.trip(g.violation)
-	default:
-		g.phase = Policy
-	}
-	if g.phase == Policy {
-		g.sent = g.limits.Clip(in.Command)
-		g.limited = g.sent != in.Command
-		return g.sent
-	}
-	if !g.notOffboard {
-		g.descend(dt)
-	}
-	g.sent = g.fallback()
+	g.count(dt)
+	g.supervise(in)
+	g.sent = g.command(in, dt)
+	g.belief.plant.send(g.now, g.sent)
 	return g.sent
 }
 
-// standBy sees to it that a breach lasts no longer than it is there while commands are not followed, for it concerns no
-// flight of the policy, and neither does an attempted handover; one that tripped the guard in a flight before goes
-// on, and so does a landing. Either way the law begins anew with every tick, where the robot is by then: that is where
-// it holds, or lands, when commands are followed again.
-func (g *Guard) standBy() {
-	g.belief.wind, g.saturatedFor = so3.Vec3{}, 0
-	if g.cause == NotReady && !g.landRequested {
-		g.latched = false
+// count lets the supervisor's timers go on.
+func (g *Guard) count(dt float64) {
+	g.inMode += dt
+	if g.violation == None {
+		g.wellFor += dt
+	} else {
+		g.wellFor = 0
 	}
-	switch {
-	case g.latched:
-		g.trip(g.cause)
-		if g.landRequested && g.phase == Hold {
-			g.land()
-		}
-	case g.violation != None:
-		g.trip(g.violation)
-		g.latched = false
-	default:
-		g.phase = Policy
-	}
+	g.rest(dt)
 }
 
 // elapse returns the time since the last tick, at most MaxGap, and whether it was longer or the clock went back.
@@ -129,110 +126,65 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 		return 0, false
 	}
 	dt = now - last
+	if !(dt >= 0) || dt > longStall {
+		g.forgetTimes()
+	}
 	if !(dt >= 0) {
 		return 0, true
 	}
 	return min(dt, g.config.MaxGap), dt > g.config.MaxGap
 }
 
-// trip takes control authority from the policy. A robot that stands is not made to fly: its motors stop, until a reset
-// or, where only the state was missing, until it comes.
-func (g *Guard) trip(c Cause) {
-	g.cause, g.heldFor, g.limited = c, 0, false
-	g.law.Reset()
-	if !g.flying() {
-		g.phase, g.latched = Off, g.belief.known && c != Stale
-		g.landRequested = g.landRequested && g.latched
-		return
-	}
-	g.phase, g.latched = Hold, true
-	g.law.integral = clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
-	g.hold()
+// longStall is the time over which the motion before says nothing any more, s; or a clock was set forward.
+const longStall = 0.5
+
+// forgetTimes begins anew on a clock that was set, with the belief as it is.
+func (g *Guard) forgetTimes() {
+	b := &g.belief
+	b.at, b.stamp, b.acting, b.rejected = g.now, math.Inf(-1), hoverCommand, false
+	b.plant.n, b.past.n, g.sampled = 0, 0, math.NaN()
+	g.detector.reset()
 }
 
-// minFlightHeight is the height above the ground, m, and minFlightSpeed the speed, m/s, from which on a robot flies.
-const (
-	minFlightHeight = 0.2
-	minFlightSpeed  = 0.5
-)
+// Mode is that of the supervisor.
+func (g *Guard) Mode() Mode { return g.mode }
 
-func (g *Guard) flying() bool { return g.belief.known && g.config.Flying(&g.belief.state) }
-
-// Flying reports whether a robot is in the air, as far as its height and its speed tell.
-func (c *Config) Flying(s *quad.State) bool {
-	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
-}
-
-// hold sets the law's hold point where the robot can stop, inside the fence and off the ground.
-func (g *Guard) hold() {
-	s := &g.belief.state
-	g.holdPoint = g.fence.inside(g.config.stoppingPoint(s), inset)
-	g.holdPoint.Z = max(g.holdPoint.Z, min(g.config.Ground+2*minFlightHeight, g.fence.hi.Z-inset))
-	g.yaw = s.Q.Yaw()
-	g.descentZ = s.P.Z
-}
-
-// Touch-down: the reference is well below the robot, and that does not move; or, blind, the robot is believed so far
-// below the floor that it must be there (in 4 s reckoning went wrong by 0.6 m in a simulated wind).
-const (
-	touchdownMargin = 0.4  // m
-	maxRestSpeed    = 0.15 // m/s
-	minRestTime     = 0.5  // s
-	maxBelowFloor   = 1.0  // m
-)
-
-// descend moves from Hold to Land to Off as time goes by.
-func (g *Guard) descend(dt float64) {
-	s := &g.belief.state
-	g.heldFor += dt
-	if g.phase == Hold && (g.heldFor >= g.config.Hold || g.blindFor > g.config.Blind) {
-		g.land()
-	}
-	if g.phase != Land {
-		return
-	}
-	g.descentZ = max(g.descentZ-g.config.Descent*dt, s.P.Z-1.25*touchdownMargin)
-	if g.descentZ < s.P.Z-touchdownMargin && s.V.Norm() < maxRestSpeed {
-		g.restingFor += dt
-	} else {
-		g.restingFor = 0
-	}
-	if g.restingFor >= minRestTime || g.blindFor > 0 && s.P.Z < g.config.Ground-maxBelowFloor {
-		g.phase = Off
-	}
-}
-
-func (g *Guard) land() { g.phase, g.descentZ, g.restingFor = Land, g.belief.state.P.Z, 0 }
-
-// fallback is the command of the guard's own.
-func (g *Guard) fallback() quad.Command {
-	r := quad.Reference{P: g.holdPoint, Yaw: g.yaw}
-	switch g.phase {
-	case Off:
-		return g.limits.Clip(quad.Command{})
-	case Land:
-		r.P.Z, r.V.Z = g.descentZ, -g.config.Descent
-	}
-	return g.law.Track(g.now, &g.belief.state, &r)
-}
+// Silent reports whether no command is to go out, so that the autopilot notices, and lands.
+func (g *Guard) Silent() bool { return g.released }
 
 // Stage says who was in charge of the last tick.
 func (g *Guard) Stage() Stage {
 	switch {
-	case g.notOffboard:
+	case g.notOffboard || g.released:
 		return NotOffboard
-	case g.phase == Policy && g.limited:
+	case g.mode == Flying && g.limited:
 		return Limited
-	case (g.phase == Hold || g.phase == Land) && g.blindFor > 0:
+	case g.mode == Flying:
+		return Policy
+	case g.mode.LawFlies() && g.blindFor > 0:
 		return Blind
+	case g.mode == Holding || g.mode == TakingOff:
+		return Hold
+	case g.mode == Landing || g.mode == Emergency:
+		return Land
 	}
-	return g.phase
+	return Off
 }
 
 // Tripped is why the policy does not fly, or would not if commands were followed; None while it does.
 func (g *Guard) Tripped() Cause {
-	if g.phase == Policy {
+	switch {
+	case g.mode == Flying:
 		return None
+	case g.mode == Disarmed || g.mode == Autopilot && !g.released:
+		if g.landAsked || g.tripAsked {
+			return Requested
+		}
+		return g.violation
+	case g.cause == None && (g.mode == Ready || g.mode == Landed):
+		return NotReady
+	case g.cause == None:
+		return Requested
 	}
 	return g.cause
 }
@@ -244,31 +196,54 @@ func (g *Guard) Violation() Cause { return g.violation }
 func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 
 // Trip takes control authority from the policy on request: the law holds, then lands.
-func (g *Guard) Trip() {
-	if !g.latched {
-		g.trip(Requested)
+func (g *Guard) Trip() { g.tripAsked = true }
+
+// Recall has the guard be as it was in a recorded tick, whatever it finds by itself.
+func (g *Guard) Recall(was Stage) {
+	switch {
+	case was.PolicyFlies() && g.mode != Flying:
+		g.enter(Flying, Well)
+	case was.HoldsAuthority() && !g.mode.LawFlies():
+		g.enter(Holding, Fault)
 	}
 }
 
 // Land makes the law land, or once commands are followed.
-func (g *Guard) Land() {
-	g.Trip()
-	g.landRequested = g.latched
-	if g.phase == Hold {
-		g.land()
+func (g *Guard) Land() { g.landAsked = true }
+
+// TakeOff makes the law take off at the next tick. It refuses anywhere but on the ground, and while anything is wrong.
+func (g *Guard) TakeOff() error {
+	switch {
+	case !g.belief.known:
+		return errors.New("no take-off: there is no state")
+	case g.flying() || g.mode != Ready && g.mode != Landed:
+		return fmt.Errorf("no take-off: the robot is %v, expected ready on the ground", g.mode)
+	case g.violation != None && g.violation != NotReady:
+		return fmt.Errorf("no take-off: %v", g.violation)
 	}
+	g.takeOffAsked = true
+	return nil
 }
 
-// Reset returns control authority to the policy from the next tick on, or once commands are followed. It refuses while
-// anything is wrong, but for the place of a hand-over, which is looked at when that comes.
+// Reset returns control authority to the policy from the next tick on, or once commands are followed. A robot that
+// stands stays there. It refuses while anything is wrong, but for the place of a hand-over, which is looked at when
+// that comes.
 func (g *Guard) Reset() error {
 	switch {
 	case !g.belief.known:
 		return errors.New("the guard stays: there is no state")
-	case g.violation != None && g.violation != NotReady:
+	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting:
 		return fmt.Errorf("the guard stays: %v", g.violation)
-	case g.latched:
-		g.phase, g.latched, g.landRequested, g.saturatedFor = Policy, false, false, 0
+	}
+	g.landAsked, g.tripAsked, g.released = false, false, false
+	g.hiddenDelay, g.driftedAt = 0, math.Inf(-1)
+	g.detector.reset()
+	switch {
+	case g.mode == Disarmed || g.mode == Autopilot:
+	case g.flying():
+		g.enter(Flying, Well)
+	default:
+		g.enter(Ready, Standing)
 	}
 	return nil
 }

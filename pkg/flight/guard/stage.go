@@ -44,18 +44,24 @@ type Cause uint8
 
 // Causes; where several are there at once the first of this order counts.
 const (
-	None      Cause = iota
-	Missed          // ticks were missed, or the clock jumped
-	Stale           // the state is too old, or from the future
-	Invalid         // the state is no state: not finite, or its quaternion not of unit norm
-	Jump            // the state is not where the robot can be
-	Fence           // the robot could not stop inside the geofence
-	Tilt            // tilted further than allowed
-	Speed           // faster than allowed
-	NotFinite       // the policy's command is not finite
-	Saturated       // the policy asked for the limits or more for too long
-	Requested       // requested: Trip and Land
-	NotReady        // handed over where no policy can take over
+	None         Cause = iota
+	Missed             // ticks were missed, or the clock jumped
+	Stale              // the state is too old, or from the future
+	Invalid            // the state is no state: not finite, or its quaternion not of unit norm
+	Frozen             // the state comes again and again under new stamps
+	Inconsistent       // positions and velocities contradict each other
+	Disobeyed          // the attitude does not turn as commanded
+	Jump               // the state is not where the robot can be
+	Fence              // the robot could not stop inside the geofence
+	Tilt               // tilted further than allowed
+	Speed              // faster than allowed
+	Delayed            // states are older than their stamps say
+	Drifting           // the position moves as no force moves a robot
+	NotFinite          // the policy's command is not finite
+	Saturated          // the policy asked for the limits or more for too long
+	Floor              // the law could not stop a descent above the floor any more
+	Requested          // requested: Trip and Land
+	NotReady           // handed over where no policy can take over
 	causeCount
 )
 
@@ -70,7 +76,10 @@ func (c Cause) String() string {
 var causeNames = [causeCount]string{
 	"nothing", "ticks were missed or the clock jumped", "the state is too old",
 	"the state is not finite or its quaternion not of unit norm",
+	"the state is frozen", "positions and velocities contradict each other", "the attitude does not turn as commanded",
 	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",
-	"the policy's command is not finite", "the policy asked for the limits for too long", "on request",
+	"states are older than their stamps say", "the position drifts as no force moves a robot",
+	"the policy's command is not finite", "the policy asked for the limits for too long",
+	"no room to stop above the floor", "on request",
 	"handed over on the ground, or far from where the task begins",
 }

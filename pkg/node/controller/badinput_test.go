@@ -83,6 +83,7 @@ func (h *harness) motion(topic string, behind time.Duration) *mocap {
 	var p geometrymsgs.PoseStamped
 	var o navmsgs.Odometry
 	send := func(now, stamp int64, s quad.State) error {
+		s.P.X += 1e-5 * float64(now/1e6%97) // no tracker sends a pose twice
 		err := clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(now)})
 		if topic == "mocap/odom" {
 			bridge.PutOdometry(&o, stamp, "world", "base_link", s)
@@ -243,7 +244,9 @@ func TestWrongQoS(t *testing.T) {
 	reported := make(chan string, 100)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
 		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
-			i := slices.IndexFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool { return s.Name == Name+": QoS" })
+			i := slices.IndexFunc(m.Status, func(s diagnosticmsgs.DiagnosticStatus) bool {
+				return s.Name == Name+": QoS"
+			})
 			if i < 0 {
 				return
 			}

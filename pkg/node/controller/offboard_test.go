@@ -39,7 +39,9 @@ func TestHandsOver(t *testing.T) {
 		defer close(ended)
 		var m geometrymsgs.PoseStamped
 		for ctx.Err() == nil {
-			bridge.PutPoseStamped(&m, time.Now().UnixNano(), "map", quad.State{P: *place.Load(), Q: so3.Identity()})
+			now := time.Now().UnixNano()
+			at := place.Load().Add(so3.Vec3{Y: 1e-9 * float64(now%1e5)}) // no tracker sends a pose twice
+			bridge.PutPoseStamped(&m, now, "map", quad.State{P: at, Q: so3.Identity()})
 			_ = poses.Publish(&m)
 			_ = states.Publish(&mavrosmsgs.State{Connected: true, Armed: true, Mode: *mode.Load()})
 			time.Sleep(10 * time.Millisecond)

@@ -236,6 +236,7 @@ func (f *flight) aboard(s *msgs.Step) error {
 		if err != nil {
 			return err
 		}
+		reference.Blended = true
 		f.loop.SetReference(reference)
 	}
 	f.path.step, f.path.policy = s, policy
@@ -285,13 +286,8 @@ func (f *flight) step(s *msgs.Step) error {
 // obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a
 // tick.
 func (f *flight) obey(was guard.Stage) {
-	g := f.loop.Guard()
 	f.loop.SetEngaged(was.Engaged())
-	if was.HoldsAuthority() {
-		g.Trip()
-	} else if was.PolicyFlies() && g.Tripped() != guard.None {
-		_ = g.Reset() // where it finds something wrong here, the command differs and is counted
-	}
+	f.loop.Guard().Recall(was)
 }
 
 // prime gives the loop the recorded commands, until it has all of the past that the policy sees.

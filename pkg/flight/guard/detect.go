@@ -1,0 +1,268 @@
+package guard
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// detector tests whether the states that come fit one another and the motion that was commanded. A source that is
+// frozen, mirrored, late beyond what its stamps say, or drifting sends states that are each well-formed. It looks at
+// samples as they come, some 20 ms apart, whether believed or not.
+type detector struct {
+	ring   [window]exhibit
+	newest int
+	n      int
+	model  motion // what the commands alone make of the newest sample
+
+	same      quad.State // the newest state that differed from the one before
+	sameSince float64    // its stamp, s
+	repeats   int        // how often it came again
+	delay     float64    // by which stamps are too young, s, where that was found
+}
+
+// exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.
+type exhibit struct {
+	at       float64 // s
+	p, v     so3.Vec3
+	turned   so3.Vec3 // measured rotation vector in the body, rad
+	expected so3.Vec3 // of the commands
+	gained   so3.Vec3 // velocity that thrust and gravity added, m/s, world
+}
+
+const (
+	window      = 64
+	spacing     = 0.018 // s, between exhibits
+	maxLull     = 0.06  // s; a longer gap begins the evidence anew
+	maxTurnStep = 0.12  // rad, the same of turns beside what was commanded
+	maxStep     = 0.05  // m from one exhibit to the next beside what the velocities say; a longer one begins it anew
+)
+
+// Windows and thresholds. The slack of each is what healthy flights of the simulator with noise, gusts and wind turns
+// never reached (benchmarks/safety.md has the rate of false alarms).
+const (
+	frozenFor     = 0.055 // s without any change
+	frozenRepeats = 4
+
+	twistWindow = 10   // exhibits, 0.2 s
+	twistSlack  = 0.04 // m
+	twistShare  = 0.35 // of the way
+
+	turnWindow = 8    // exhibits, 0.16 s
+	turnWait   = 6    // exhibits after a beginning, when it is not known what acts
+	turnSlack  = 0.06 // rad
+	turnShare  = 0.5  // of the turn
+
+	delayWindow = 25     // exhibits, 0.5 s
+	maxDelay    = 15     // exhibits by which commands are shifted, 0.3 s
+	minDelay    = 3      // that is a fault; less is an airframe slower than believed
+	turnNoise   = 0.003  // rad, of a turn between two exhibits
+	delayProof  = 10.0   // log-likelihood ratio
+	delayBetter = 1.6    // times smaller residual
+	kinkHalf    = 10     // exhibits on either side of a kink
+	kinkSlack   = 0.048  // m/s
+	kinkLag     = 0.015  // s by which the model may lag
+	kinkGain    = 0.05   // by which its gain may err
+	kinkShare   = 0.1    // m/s for each m/s² by which a steady force changed there
+	evenSpacing = 0.0065 // s by which spacing of a kink's window may differ
+)
+
+func (d *detector) reset() { *d = detector{} }
+
+func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
+
+// add takes a sample in, under the commands sent so far and the wind believed in.
+func (d *detector) add(s *quad.State, stamp float64, p *plant) {
+	d.compare(s, stamp)
+	if d.n == 0 || stamp-d.at(0).at > maxLull || stamp < d.at(0).at {
+		d.begin(s, stamp)
+		return
+	}
+	last := d.at(0)
+	since := stamp - last.at
+	if since < spacing {
+		return
+	}
+	// a jump is the belief's to find
+	if step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2)); step.Norm() > maxStep {
+		d.begin(s, stamp)
+		return
+	}
+	before, q := d.model.state.Q, s.Q.Normalize()
+	expected, gained := p.advance(&d.model, stamp, so3.Vec3{})
+	turned := so3.Log(before.Conj().Mul(q))
+	if turned.Sub(expected).Norm() > maxTurnStep {
+		d.begin(s, stamp)
+		return
+	}
+	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained})
+	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
+}
+
+func (d *detector) begin(s *quad.State, stamp float64) {
+	acting := hoverCommand
+	if d.n > 0 {
+		acting = d.model.acting
+	}
+	d.n, d.model = 0, motion{stamp, *s, acting}
+	d.model.state.Q = s.Q.Normalize()
+	d.push(exhibit{at: stamp, p: s.P, v: s.V})
+}
+
+func (d *detector) push(e exhibit) {
+	d.newest = (d.newest + 1) % window
+	d.ring[d.newest] = e
+	d.n = min(d.n+1, window)
+}
+
+// compare counts how often one state came again, under stamps of its own.
+func (d *detector) compare(s *quad.State, stamp float64) {
+	if s.P == d.same.P && s.Q == d.same.Q && stamp >= d.sameSince {
+		d.repeats++
+		return
+	}
+	d.same, d.sameSince, d.repeats = *s, stamp, 0
+}
+
+// frozen reports whether the source repeats itself, and since when. A tracker of a robot in the air never does.
+func (d *detector) frozen(now float64) (since float64, found bool) {
+	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= frozenFor
+}
+
+// twisted reports whether velocities contradict positions, as those of a mirrored frame do.
+func (d *detector) twisted() (since float64, found bool) {
+	if d.n <= twistWindow {
+		return 0, false
+	}
+	way, length := so3.Vec3{}, 0.0
+	for i := range twistWindow {
+		a, b := d.at(i), d.at(i+1)
+		mean := a.v.Add(b.v).Scale((a.at - b.at) / 2)
+		way, length = way.Add(mean), length+mean.Norm()
+	}
+	first := d.at(twistWindow)
+	off := d.at(0).p.Sub(first.p).Sub(way).Norm()
+	return first.at, off > twistSlack+twistShare*length
+}
+
+// disobeyed reports whether the attitude does not turn as commanded.
+func (d *detector) disobeyed() (since float64, found bool) {
+	if d.n <= turnWindow+turnWait {
+		return 0, false
+	}
+	off, length := so3.Vec3{}, 0.0
+	for i := range turnWindow {
+		e := d.at(i)
+		off, length = off.Add(e.turned.Sub(e.expected)), length+e.expected.Norm()
+	}
+	return d.at(turnWindow).at, off.Norm() > turnSlack+turnShare*length
+}
+
+// delayed looks for the delay under which commanded turns explain the measured ones best. It returns how many exhibits
+// that is, and whether it is beyond doubt that stamps are younger than states.
+func (d *detector) delayed() (exhibits int, found bool) {
+	if d.n < delayWindow+maxDelay+1 {
+		return 0, false
+	}
+	now := d.mismatch(0)
+	best, least := 0, now
+	for k := 1; k <= maxDelay; k++ {
+		if e := d.mismatch(k); e < least {
+			best, least = k, e
+		}
+	}
+	floor := delayWindow * 2 * turnNoise * turnNoise
+	proof := (now - least) / (2 * turnNoise * turnNoise)
+	return best, best >= minDelay && proof > delayProof && now > delayBetter*max(least, floor)
+}
+
+// mismatch is the sum of squares of tilting turns that commands, shifted by so many exhibits and scaled, do not
+// explain.
+func (d *detector) mismatch(shift int) float64 {
+	mm, mc, cc := 0.0, 0.0, 0.0
+	for i := range delayWindow {
+		m, c := &d.at(i).turned, &d.at(i+shift).expected
+		mm += m.X*m.X + m.Y*m.Y
+		mc += m.X*c.X + m.Y*c.Y
+		cc += c.X*c.X + c.Y*c.Y
+	}
+	if cc == 0 {
+		return mm
+	}
+	gain := min(max(mc/cc, 0.5), 1.5)
+	return mm - 2*gain*mc + gain*gain*cc
+}
+
+// drifting reports whether the position began to move at once by a speed that no force gives: a kink of the path,
+// beside what thrust and a steady wind make of it.
+func (d *detector) drifting() (since float64, found bool) {
+	k := d.kink()
+	return d.at(kinkHalf).at, k.speed > kinkSlack+kinkShare*k.force+kinkLag*k.late+kinkGain*k.strong
+}
+
+// kink is what changed half a window ago: the speed, m/s, and a steady force, m/s². The other two say what the model
+// would make of itself there: a speed for each second by which it lags, m/s², and for a gain, m/s.
+type kink struct{ speed, force, late, strong float64 }
+
+// kink is zero where spacing is uneven, or exhibits are missing.
+func (d *detector) kink() (k kink) {
+	const n = 2*kinkHalf + 1
+	if d.n < n+turnWait {
+		return k
+	}
+	even := (d.at(0).at - d.at(n-1).at) / (n - 1)
+	var p, v, speed, force, late, strong so3.Vec3
+	for i := range n { // from the oldest
+		e := d.at(n - 1 - i)
+		if i > 0 {
+			dt := e.at - d.at(n-i).at
+			if math.Abs(dt-even) > evenSpacing {
+				return k
+			}
+			p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
+			v = v.Add(e.gained)
+		}
+		off, w := e.p.Sub(p), kinkFilter[i]/even
+		speed, late, strong = speed.Add(off.Scale(w)), late.Add(v.Scale(w)), strong.Add(p.Scale(w))
+		force = force.Add(off.Scale(bendFilter[i] / (even * even)))
+	}
+	return kink{speed.Norm(), force.Norm(), late.Norm(), strong.Norm()}
+}
+
+// kinkFilter and bendFilter estimate, from evenly spaced positions, by how much slope and curvature change at the
+// middle one, in units of distance over spacing and over its square, by least squares beside 1, t and t²: a wind that
+// is steady does not count.
+var kinkFilter, bendFilter = func() (kink, bend [2*kinkHalf + 1]float64) {
+	abs := func(t float64) float64 { return math.Abs(t) / 2 }
+	one := func(float64) float64 { return 1 }
+	square := func(t float64) float64 { return t * t }
+	line := func(t float64) float64 { return t }
+	cube := func(t float64) float64 { return t * math.Abs(t) / 4 }
+	return residualFilter(abs, one, square), residualFilter(cube, line, line)
+}()
+
+// residualFilter returns the weights that estimate the factor of f beside a and b on the integers around 0. The
+// functions are all even or all odd.
+func residualFilter(f, a, b func(float64) float64) (c [2*kinkHalf + 1]float64) {
+	dot := func(f, g func(float64) float64) (sum float64) {
+		for i := range c {
+			sum += f(float64(i-kinkHalf)) * g(float64(i-kinkHalf))
+		}
+		return sum
+	}
+	x, y := dot(f, a)/dot(a, a), 0.0
+	if det := dot(a, a)*dot(b, b) - dot(a, b)*dot(a, b); det > 0 {
+		x, y = (dot(f, a)*dot(b, b)-dot(f, b)*dot(a, b))/det, (dot(f, b)*dot(a, a)-dot(f, a)*dot(a, b))/det
+	}
+	norm := 0.0
+	for i := range c {
+		t := float64(i - kinkHalf)
+		c[i] = f(t) - x*a(t) - y*b(t)
+		norm += c[i] * f(t)
+	}
+	for i := range c {
+		c[i] /= norm
+	}
+	return c
+}

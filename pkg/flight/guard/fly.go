@@ -1,0 +1,135 @@
+package guard
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// command is what goes out in the present mode.
+func (g *Guard) command(in *Input, dt float64) quad.Command {
+	g.limited = false
+	policy := g.mode == Flying || (g.mode == Autopilot || g.mode == Disarmed) && g.notOffboard && g.violation == None &&
+		!g.landAsked && !g.tripAsked
+	switch {
+	case policy:
+		c := g.limits.Clip(in.Command)
+		g.limited = c != in.Command
+		return c
+	case g.mode == Autopilot: // where the robot is, should commands be followed from now on
+		g.law.Reset()
+		g.hold()
+	case !g.mode.LawFlies():
+		return g.limits.Clip(quad.Command{})
+	}
+	return g.fly(dt)
+}
+
+// fly is the law's command.
+func (g *Guard) fly(dt float64) quad.Command {
+	m := g.belief.present(g.now)
+	s := &m.state
+	r := quad.Reference{P: g.holdPoint, Yaw: g.yaw}
+	switch g.mode {
+	case TakingOff:
+		top := g.config.Ground + g.config.Height
+		if g.climbZ < top {
+			r.V.Z = g.config.Climb
+		}
+		g.climbZ = min(g.climbZ+g.config.Climb*dt, top)
+		r.P.Z = g.climbZ
+	case Landing, Emergency:
+		r.P.Z, r.V.Z = g.sink(dt, s)
+	}
+	g.law.gains.MaxTilt = g.config.Gains.MaxTilt
+	if g.blindFor > 0 {
+		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindTilt)
+	}
+	c := g.law.Track(g.now, s, &r)
+	if g.blindFor > 0 && (g.mode == Emergency || g.mode == Landing) && s.P.Z < g.config.Ground+settlingHeight {
+		c.Thrust = min(c.Thrust, settlingThrust*quad.Gravity)
+	}
+	return c
+}
+
+// sink lowers the descending reference, and returns its height and speed.
+func (g *Guard) sink(dt float64, s *quad.State) (z, v float64) {
+	v = g.config.Descent
+	if g.mode == Emergency {
+		v = g.config.BlindSink
+	}
+	g.descentZ = max(g.descentZ-v*dt, s.P.Z-1.25*touchdownMargin)
+	return g.descentZ, -v
+}
+
+// trip takes control authority from the policy, or from an autopilot that hands over.
+func (g *Guard) trip(c Cause) {
+	g.cause = c
+	g.law.Reset()
+	g.law.integral = clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
+	g.hold()
+}
+
+// minFlightHeight is the height above the ground, m, and minFlightSpeed the speed, m/s, from which on a robot flies.
+const (
+	minFlightHeight = 0.2
+	minFlightSpeed  = 0.5
+)
+
+func (g *Guard) flying() bool { return g.belief.known && g.config.Flying(&g.belief.state) }
+
+// Flying reports whether a robot is in the air, as far as its height and its speed tell.
+func (c *Config) Flying(s *quad.State) bool {
+	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
+}
+
+// hold sets the law's hold point.
+func (g *Guard) hold() {
+	s := &g.belief.state
+	g.holdPoint = g.placeToHold(s)
+	g.yaw = s.Q.Yaw()
+	g.descentZ = s.P.Z
+}
+
+// placeToHold is where a robot can stop, inside the fence and off the ground.
+func (g *Guard) placeToHold(s *quad.State) so3.Vec3 {
+	p := g.fence.inside(g.config.stoppingPoint(s), inset)
+	p.Z = max(p.Z, min(g.config.Ground+2*minFlightHeight, g.fence.hi.Z-inset))
+	return p
+}
+
+// Touch-down: the reference is well below the robot, and that does not move; or it stands so low that it cannot fly;
+// or, blind, it is believed so far below the floor that it must be there.
+const (
+	touchdownMargin = 0.4  // m
+	maxRestSpeed    = 0.15 // m/s
+	minRestTime     = 0.5  // s
+	restHeight      = 0.12 // m above the ground
+	maxBelowFloor   = 0.08 // m
+	settlingHeight  = 0.1  // m
+	settlingThrust  = 0.85 // of the weight, at most, where a blind descent should have met the floor
+	blindSlack      = 1.0  // s beyond the time that a blind descent takes
+)
+
+// rest sees how long the robot has been at rest.
+func (g *Guard) rest(dt float64) {
+	s := &g.belief.state
+	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin
+	still := s.V.Norm() < maxRestSpeed || g.mode == Landing && low && math.Abs(s.V.Z) < maxRestSpeed
+	if g.blindFor == 0 && low && still {
+		g.restingFor += dt
+	} else {
+		g.restingFor = 0
+	}
+}
+
+func (g *Guard) atRest() bool {
+	if g.blindFor > 0 {
+		s := &g.belief.state
+		longest := (g.holdPoint.Z-g.config.Ground+maxBelowFloor)/g.config.BlindSink + blindSlack
+		below := s.P.Z < g.config.Ground-maxBelowFloor || g.inMode > longest
+		return below && (g.mode == Emergency || g.mode == Landing)
+	}
+	return g.restingFor >= minRestTime
+}

@@ -1,0 +1,77 @@
+package guard
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Of the rollout that decides whether the law could still recover the robot.
+const (
+	recoveryStep    = 0.02 // s
+	recoverySteps   = 75
+	recoveryLag     = 1.25 // times the response's lags: the rollout is of a slower airframe
+	recoveryThrust  = 0.92 // of the greatest thrust
+	recoveryTick    = 0.02 // s for which the policy's command goes on
+	touchdownHeight = 0.12 // m above the ground at which feet may touch
+	maxTouchdown    = 0.4  // m/s
+	fenceMargin     = 0.2  // m, by which the rollout stays inside the fence
+	calmSpeed       = 0.4  // m/s
+	calmTilt        = 0.25 // rad
+)
+
+// recoverable reports whether the law, if it took over after one more tick of a command, would bring the robot to rest
+// inside the fence and off the ground: the guard's own model flies it there. The set of such states is what a Simplex
+// architecture calls the recoverable set (Seto, Krogh, Sha, Chutinan 1998), computed anew at each tick.
+func (g *Guard) recoverable(c quad.Command, now float64) Cause {
+	m := g.belief.present(now)
+	r := g.config.Response
+	delay := max(r.ThrustDelay, r.RateDelay)
+	r.ThrustLag, r.RateLag = recoveryLag*r.ThrustLag, recoveryLag*r.RateLag
+	before := c
+	for t := 0.0; t < delay+recoveryTick-1e-9; t += substep { // what is on its way already, then the command
+		acts := c
+		if t < delay {
+			acts = g.sent
+		}
+		m.follow(acts, substep, &r)
+		m.move(substep, r.Drag, g.belief.wind)
+	}
+	if cause := g.endangered(&m.state); cause != None {
+		return cause
+	}
+	law := *g.law
+	law.limits.MaxThrust *= recoveryThrust
+	law.last, law.integral = math.NaN(), clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
+	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
+	for k := range recoverySteps {
+		next := law.Track(float64(k)*recoveryStep, &m.state, &to)
+		m.follow(before, delay, &r)
+		m.move(delay, r.Drag, g.belief.wind)
+		m.follow(next, recoveryStep-delay, &r)
+		m.move(recoveryStep-delay, r.Drag, g.belief.wind)
+		before = next
+		s := &m.state
+		if cause := g.endangered(s); cause != None {
+			return cause
+		}
+		if s.V.Norm() < calmSpeed && tilt(s.Q) < calmTilt {
+			return None
+		}
+	}
+	return None
+}
+
+// endangered says what a robot in a state has met.
+func (g *Guard) endangered(s *quad.State) Cause {
+	switch {
+	case s.P.Z < g.config.Ground+touchdownHeight && (s.V.Z < -maxTouchdown || tilt(s.Q) > 2*calmTilt):
+		return Floor
+	case g.fence.inside(s.P, fenceMargin) != s.P:
+		return Fence
+	}
+	return None
+}
+
+func tilt(q so3.Quat) float64 { return math.Acos(min(max(q.ZAxis().Z, -1), 1)) }

@@ -1,0 +1,39 @@
+package guard
+
+// returns remembers which causes were forgiven in the last minute.
+type returns struct {
+	at    [maxReturns]float64 // s
+	cause [maxReturns]Cause
+	next  int
+}
+
+const (
+	maxReturns   = 60
+	returnMemory = 60.0 // s
+)
+
+// forgivable reports whether the policy may fly again once the present cause is over: no person asked for the trip, the
+// source of states is not in doubt for longer, and neither the same cause nor too many others came within a minute.
+func (g *Guard) forgivable() bool {
+	switch g.cause {
+	case Requested, NotReady, Delayed, Drifting:
+		return false
+	}
+	r, n := &g.returns, 0
+	for i := range r.at {
+		if r.cause[i] != None && g.now-r.at[i] < returnMemory {
+			if r.cause[i] == g.cause {
+				return false
+			}
+			n++
+		}
+	}
+	return n < g.config.Returns
+}
+
+// forgive takes a return of the policy down.
+func (g *Guard) forgive() {
+	r := &g.returns
+	r.at[r.next], r.cause[r.next] = g.now, g.cause
+	r.next = (r.next + 1) % maxReturns
+}

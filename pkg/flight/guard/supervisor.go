@@ -1,0 +1,220 @@
+package guard
+
+// Mode is a state of the supervisor.
+type Mode uint8
+
+// Modes of the supervisor; docs/safety.md draws what leads from one to the next.
+const (
+	Disarmed  Mode = iota // commands are not followed, and the robot stands or has not been seen
+	Ready                 // it stands and commands are followed: least thrust
+	TakingOff             // the law climbs
+	Flying                // the policy flies
+	Holding               // the law holds a place
+	Landing               // the law descends
+	Autopilot             // in the air, the autopilot has it: commands are not followed, or not sent any more
+	Emergency             // no usable state, and no autopilot that lands by itself: the law descends on dead reckoning
+	Landed                // it stands after a landing: least thrust, until a take-off or a reset
+	modeCount
+)
+
+var modeNames = [modeCount]string{"disarmed", "ready", "taking off", "flying", "holding", "landing", "autopilot has it",
+	"emergency", "landed"}
+
+// String names the mode.
+func (m Mode) String() string {
+	if m < modeCount {
+		return modeNames[m]
+	}
+	return "unknown"
+}
+
+// LawFlies reports whether the guard's control law flies the robot.
+func (m Mode) LawFlies() bool {
+	return m == TakingOff || m == Holding || m == Landing || m == Emergency
+}
+
+// Aloft reports whether commands of the guard or the policy keep the robot in the air.
+func (m Mode) Aloft() bool { return m == Flying || m.LawFlies() }
+
+// Event is what leads from one mode to another.
+type Event uint8
+
+// Events. Each is a condition of a tick; event.holds tests it.
+const (
+	Unfollowed    Event = iota // the autopilot does not follow commands; the robot is in the air
+	UnfollowedLow              // the same; the robot stands, or has not been seen
+	Standing                   // commands are followed; the robot stands
+	Fault                      // something is wrong, or a trip was asked for, in the air
+	FaultLow                   // something is wrong on the ground
+	Well                       // in the air, nothing is wrong
+	LandAsked                  // a landing was asked for in the air
+	TakeOffAsked               // a take-off was asked for on the ground
+	Climbed                    // the height of the take-off was held for return_after
+	Lost                       // no states for longer than blind; the autopilot lands by itself
+	LostAlone                  // no usable state for longer than blind_hold
+	Found                      // there is a usable state again
+	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
+	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
+	HeldLong                   // for longer than hold
+	AtRest                     // not moving, on the ground
+	eventCount
+)
+
+var eventWords = [eventCount]string{"commands not followed, in the air", "commands not followed, on the ground",
+	"commands followed, on the ground", "fault in the air", "fault on the ground",
+	"commands followed, in the air, all well", "land", "take off",
+	"at takeoff_height for return_after", "states silent for blind, autopilot lands", "no true state for blind_hold",
+	"state again", "state again, before the autopilot noticed", "all well for return_after, forgiven", "held for hold",
+	"at rest on the ground"}
+
+// String says in words what happened.
+func (e Event) String() string {
+	if e < eventCount {
+		return eventWords[e]
+	}
+	return "unknown"
+}
+
+// Transition leads from one mode to another.
+type Transition struct {
+	From Mode
+	On   Event
+	To   Mode
+}
+
+// Transitions are those of the supervisor; of several that are due the first is taken.
+var Transitions = [...]Transition{
+	{Disarmed, Unfollowed, Autopilot}, {Disarmed, Standing, Ready}, {Disarmed, LandAsked, Landing},
+	{Disarmed, Fault, Holding}, {Disarmed, Well, Flying},
+
+	{Autopilot, UnfollowedLow, Disarmed}, {Autopilot, Standing, Ready}, {Autopilot, LandAsked, Landing},
+	{Autopilot, Fault, Holding}, {Autopilot, Well, Flying}, {Autopilot, FoundSoon, Holding},
+
+	{Ready, Unfollowed, Autopilot}, {Ready, UnfollowedLow, Disarmed}, {Ready, TakeOffAsked, TakingOff},
+
+	{TakingOff, Unfollowed, Autopilot}, {TakingOff, UnfollowedLow, Disarmed}, {TakingOff, LandAsked, Landing},
+	{TakingOff, Lost, Autopilot}, {TakingOff, LostAlone, Emergency}, {TakingOff, Fault, Landing},
+	{TakingOff, FaultLow, Landed}, {TakingOff, Climbed, Flying},
+
+	{Flying, Unfollowed, Autopilot}, {Flying, UnfollowedLow, Disarmed}, {Flying, LandAsked, Landing},
+	{Flying, Fault, Holding}, {Flying, FaultLow, Landed}, {Flying, AtRest, Landed},
+
+	{Holding, Unfollowed, Autopilot}, {Holding, UnfollowedLow, Disarmed}, {Holding, Lost, Autopilot},
+	{Holding, LostAlone, Emergency}, {Holding, LandAsked, Landing}, {Holding, AtRest, Landed},
+	{Holding, WellAgain, Flying}, {Holding, HeldLong, Landing},
+
+	{Landing, Unfollowed, Autopilot}, {Landing, UnfollowedLow, Disarmed}, {Landing, Lost, Autopilot},
+	{Landing, LostAlone, Emergency}, {Landing, AtRest, Landed},
+
+	{Emergency, Unfollowed, Autopilot}, {Emergency, UnfollowedLow, Disarmed}, {Emergency, AtRest, Landed},
+	{Emergency, Found, Holding},
+
+	{Landed, Unfollowed, Autopilot}, {Landed, UnfollowedLow, Disarmed}, {Landed, TakeOffAsked, TakingOff},
+}
+
+// supervise takes the first transition that is due.
+func (g *Guard) supervise(in *Input) {
+	for i := range Transitions {
+		if t := &Transitions[i]; t.From == g.mode && g.holds(t.On, in) {
+			g.enter(t.To, t.On)
+			return
+		}
+	}
+}
+
+// holds reports whether an event is there in this tick.
+func (g *Guard) holds(e Event, in *Input) bool {
+	flying, followed := g.flying(), !in.NotOffboard && !g.released
+	switch e {
+	case Unfollowed:
+		return in.NotOffboard && flying
+	case UnfollowedLow:
+		return in.NotOffboard && !flying
+	case Standing:
+		return followed && !flying && g.belief.known
+	case Fault:
+		return followed && flying && (g.violation != None || g.tripAsked)
+	case FaultLow:
+		return followed && !flying && g.violation != None
+	case Well:
+		return followed && flying && g.violation == None
+	case LandAsked:
+		return followed && g.landAsked
+	case TakeOffAsked:
+		return followed && !flying && g.takeOffAsked && g.violation == None
+	case Climbed:
+		return g.wellFor >= g.config.Return && g.belief.state.P.Z >= g.config.Ground+0.9*g.config.Height
+	case Lost:
+		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
+	case LostAlone:
+		return g.blindFor > g.config.BlindHold || g.blindFor > g.config.MaxAge && g.mode == Landing
+	case Found:
+		return g.blindFor == 0
+	case FoundSoon:
+		return g.released && g.blindFor == 0 && g.inMode < noticeTime
+	case WellAgain:
+		return g.wellFor >= g.config.Return && g.forgivable()
+	case HeldLong:
+		return g.inMode >= g.config.Hold
+	case AtRest:
+		return g.atRest()
+	}
+	return false
+}
+
+// silentSource reports whether states are missing, so that an autopilot knows that it does not see. States that lie may
+// lie to it as well.
+func silentSource(c Cause) bool { return c == Stale || c == Invalid || c == Missed }
+
+// noticeTime is the time without commands for which an autopilot still follows, s: PX4's COM_OF_LOSS_T is 1 s, that of
+// quad_sim 0.5 s.
+const noticeTime = 0.4
+
+// enter takes up a mode.
+func (g *Guard) enter(to Mode, on Event) {
+	from := g.mode
+	g.mode, g.inMode, g.restingFor = to, 0, 0
+	switch to {
+	case Autopilot, Disarmed:
+		g.released = on == Lost
+	case Ready, Landed:
+		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
+		if on == FaultLow {
+			g.cause = g.violation
+		}
+	case TakingOff:
+		g.takeOffAsked, g.cause = false, None
+		g.law.Reset()
+		g.hold()
+		g.holdPoint, g.climbZ = g.belief.state.P, g.belief.state.P.Z
+	case Flying:
+		g.saturatedFor, g.landAsked, g.tripAsked = 0, false, false
+		if on == WellAgain {
+			g.forgive()
+		}
+		g.cause = None
+	case Holding:
+		if on == FoundSoon || on == Found {
+			g.released = false
+			g.law.Reset()
+			g.hold()
+			return
+		}
+		g.trip(g.causeNow())
+	case Landing, Emergency:
+		if !from.LawFlies() {
+			g.trip(g.causeNow())
+		} else if on == Fault || on == LandAsked && g.cause == None {
+			g.cause = g.causeNow()
+		}
+		g.descentZ = g.belief.state.P.Z
+	}
+}
+
+// causeNow is why control authority is taken from the policy in this tick.
+func (g *Guard) causeNow() Cause {
+	if g.violation != None {
+		return g.violation
+	}
+	return Requested
+}
