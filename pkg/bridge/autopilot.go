@@ -122,6 +122,11 @@ func Kill() px4msgs.VehicleCommand {
 		float32(px4msgs.VehicleCommandArmingActionDisarm), force)
 }
 
+// Land is the command that has PX4 land where it is.
+func Land() px4msgs.VehicleCommand {
+	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdNavLand), 0, 0)
+}
+
 // PX4's offboard mode, as VEHICLE_CMD_DO_SET_MODE has it: base mode with MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, and main
 // mode.
 const (

@@ -361,7 +361,7 @@ func (l *lab) tasks() {
 	}
 }
 
-// land has the guard land, and the policy fly again.
+// land has the guard land and take off again, and the policy fly then.
 func (l *lab) land() {
 	l.t.Helper()
 	if r := l.trigger("policy_controller/land"); !r.Success {
@@ -370,11 +370,11 @@ func (l *lab) land() {
 	l.until("the robot has landed", func() bool {
 		return newest(l.steps).GuardState == msgs.StepGuardOff && newest(l.truth).State.P.Z < 0.1
 	})
-	if r := l.trigger("policy_controller/reset_guard"); !r.Success {
+	if r := l.trigger("policy_controller/takeoff"); !r.Success {
 		l.t.Fatal(r.Message)
 	}
 	l.until("it flies again", func() bool {
-		return newest(l.steps).GuardState == msgs.StepGuardPolicy && newest(l.truth).State.P.Z > 1
+		return newest(l.steps).GuardState == msgs.StepGuardPolicy && newest(l.truth).State.P.Z > 0.9
 	})
 	l.until("the log says who flies", func() bool {
 		k := slices.Index(l.log, "the guard flies: on request (land)")
@@ -382,8 +382,7 @@ func (l *lab) land() {
 			return false
 		}
 		after := l.log[k:]
-		landed := slices.Index(after, "the guard has landed: least thrust (on request); "+
-			"~/reset_guard gives control authority back to the policy")
+		landed := slices.Index(after, "the guard has landed: least thrust (on request); ~/takeoff takes off again")
 		return landed > 0 && slices.Contains(after[landed:], "the policy flies again")
 	})
 	l.change("deactivate")

@@ -27,6 +27,7 @@ type autopilot interface {
 	offboard(context.Context) error                      // asks it to follow setpoints
 	disarm(context.Context) error
 	kill(context.Context) error // asks for motors off, in the air too where the autopilot takes that
+	land(context.Context) error // asks it to land by itself
 }
 
 // forever is older than anything that was heard.
@@ -52,6 +53,7 @@ func (noAutopilot) fault() string                                       { return
 func (noAutopilot) offboard(context.Context) error                      { return errNoAutopilot }
 func (noAutopilot) disarm(context.Context) error                        { return errNoAutopilot }
 func (noAutopilot) kill(context.Context) error                          { return errNoAutopilot }
+func (noAutopilot) land(context.Context) error                          { return nil } // its failsafe does
 
 var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command " +
 	"does that")
@@ -144,6 +146,17 @@ func (a *mavrosAutopilot) offboard(ctx context.Context) error {
 		err = fmt.Errorf("service %s: mavros did not send mode %s", a.mode.Name(), mavrosmsgs.StateModePx4Offboard)
 	}
 	return err
+}
+
+// land asks for PX4's mode, and for ArduPilot's where that is not known.
+func (a *mavrosAutopilot) land(ctx context.Context) error {
+	for _, mode := range []string{mavrosmsgs.StateModePx4Land, mavrosmsgs.StateModeApmCopterLand} {
+		r, err := a.mode.Call(ctx, &mavrosmsgs.SetModeRequest{CustomMode: mode})
+		if err != nil || r.ModeSent {
+			return err
+		}
+	}
+	return fmt.Errorf("service %s: mavros did not send a mode that lands", a.mode.Name())
 }
 
 func (a *mavrosAutopilot) disarm(ctx context.Context) error {
@@ -285,5 +298,10 @@ func (a *px4Autopilot) disarm(context.Context) error {
 
 func (a *px4Autopilot) kill(context.Context) error {
 	m := bridge.Kill()
+	return a.commands.Publish(&m)
+}
+
+func (a *px4Autopilot) land(context.Context) error {
+	m := bridge.Land()
 	return a.commands.Publish(&m)
 }

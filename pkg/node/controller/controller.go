@@ -277,6 +277,7 @@ func (c *Controller) activate() error {
 	if err != nil {
 		return err
 	}
+	loop.SetAutopilotLands(p.autopilotLands())
 	c.hand.Lock()
 	defer c.hand.Unlock()
 	policy, task := c.flying()

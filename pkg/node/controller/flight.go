@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
@@ -43,6 +45,7 @@ type flight struct {
 	latent   node.Latest[control.Latent]
 	orders   chan func(*flight)
 	alarm    atomic.Bool // the clock's timer has come
+	asking   atomic.Bool // the autopilot is asked to land
 	wake     chan struct{}
 	ticks    *control.Ring[control.TickRecord]
 	recorded chan struct{}
@@ -149,7 +152,11 @@ func (f *flight) tick(now int64) {
 		command = quad.Command{}
 	}
 	err := error(nil)
-	if !silent {
+	switch {
+	case silent:
+	case f.loop.Guard().Silent() && !stopped: // no heartbeat: the autopilot notices, and lands
+		f.askToLand()
+	default:
 		f.noteSending()
 		err = f.sender.send(f.loop.Stamp(), command)
 	}
@@ -170,6 +177,26 @@ func (f *flight) tick(now int64) {
 	}
 	f.ticks.Push()
 	signal(f.recorded)
+}
+
+// landPatience is for one request to land.
+const landPatience = 500 * time.Millisecond
+
+// askToLand has the autopilot land, one request at a time, without making the tick wait.
+func (f *flight) askToLand() {
+	if f.asking.Swap(true) {
+		return
+	}
+	link := f.link
+	go func() {
+		defer f.asking.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), landPatience)
+		defer cancel()
+		if err := link.land(ctx); err != nil {
+			f.gauges.refuse(err)
+		}
+		<-ctx.Done()
+	}()
 }
 
 // runOrders carries out what services and topics ask for, between two ticks.

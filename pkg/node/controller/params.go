@@ -37,6 +37,7 @@ type Params struct {
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
 	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
+	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the autopilot behind mavros and px4, the law behind vnd"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
@@ -49,6 +50,11 @@ type Params struct {
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
 	control.Config
+}
+
+// autopilotLands reports whether the autopilot lands by itself where commands stop.
+func (p *Params) autopilotLands() bool {
+	return p.LostState == "autopilot" || p.LostState == "auto" && p.CommandInterface != bridge.VND
 }
 
 // SetAirframe sets what the airframe's file holds.

@@ -64,9 +64,7 @@ func (c *Controller) logGuard(f *flight, logged *guardLog, now by) {
 		c.Log().Error().Msg(f.guarded(now))
 		*logged = guardLog{tripped: true, landed: stands}
 	case stands && !logged.landed:
-		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/reset_guard gives control authority back to "+
-			"the policy",
-			now.Cause)
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/takeoff takes off again", now.Cause)
 		logged.landed = true
 	}
 }

@@ -35,11 +35,17 @@ func (c *Controller) serve() error {
 	if err != nil {
 		return err
 	}
+	_, err = ros.NewService(c, "~/takeoff", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+		r.Success, r.Message = answer(c.takeOff(), "taking off by the guard's law; the policy flies from the height on")
+	}, o, refuse)
+	if err != nil {
+		return err
+	}
 	urgent := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
 	limits.Late = c.stalls.late
 	refuse = ros.WithRequestLimits(limits, refuseTrigger)
 	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.land(), "landing; ~/reset_guard gives control authority back to the policy")
+		r.Success, r.Message = answer(c.land(), "landing; ~/takeoff takes off again")
 	}, urgent, refuse)
 	if err != nil || !c.params.Load().EmergencyService {
 		return err
@@ -164,6 +170,11 @@ func (c *Controller) land() error {
 		l.Guard().Land()
 		return nil
 	})
+}
+
+// takeOff has the guard's law take off. Motors that an autopilot holds still stay so.
+func (c *Controller) takeOff() error {
+	return c.inFlight(func(l *control.Loop) error { return l.Guard().TakeOff() })
 }
 
 func (c *Controller) resetGuard() error {

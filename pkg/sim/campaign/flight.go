@@ -147,6 +147,7 @@ func (f *flight) begin() (err error) {
 	}
 	f.loop.SetPolicy(policy)
 	f.loop.SetReference(task)
+	f.loop.SetAutopilotLands(f.Helper)
 	return nil
 }
 
@@ -237,7 +238,8 @@ func (f *flight) tick(now int64) {
 	if !ok {
 		return
 	}
-	if t := f.vehicle.Time() - f.Onset; engaged && (t < 0 || f.Sent == nil || f.Sent(t)) {
+	if t := f.vehicle.Time() - f.Onset; engaged && !f.loop.Guard().Silent() &&
+		(t < 0 || f.Sent == nil || f.Sent(t)) {
 		f.vehicle.Command(c)
 	}
 	k, truth := &f.record, f.vehicle.Truth()
