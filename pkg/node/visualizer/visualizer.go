@@ -161,8 +161,11 @@ func (v *Visualizer) serve(ctx context.Context) (err error) {
 	context.AfterFunc(ctx, func() { _ = v.page.Close() })
 	v.Log().Info().Msgf("the page is at %s", v.page.URL())
 	if open := v.page.Open(); open != "" {
-		v.Log().Warn().Msgf("whoever reaches this machine on %s sees the flight and, unless page.controls is false, "+
-			"may roll bundles back", open)
+		v.Log().Warn().Msgf("whoever reaches this machine on %s sees the flight", open)
+	}
+	if token := v.page.Token(); token != "" {
+		v.Log().Info().Msgf("who wants something done from the page needs the token %s: open %s#token=%s", token,
+			v.page.URL(), token)
 	}
 	return nil
 }

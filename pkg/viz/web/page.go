@@ -1,11 +1,14 @@
 // Package web serves a live scene to browsers: one page, embedded, that asks the network for nothing else.
 //
-// It is for people near the robot: it has no password. What a browser asks for in the name of another site's page is
+// It is for people near the robot: whoever reaches it may look. Whoever wants something done needs the token, unless
+// the page is for this machine alone. What a browser asks for in the name of another site's page is
 // refused, by Host (which keeps names out that somebody else's DNS points here) and by Origin.
 package web
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"embed"
 	"errors"
 	"fmt"
@@ -34,6 +37,7 @@ type Config struct {
 	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
 	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
 	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
+	Token    string   `param:"token" default:"" read_only:"true" doc:"what a browser must give for that where address is not of this machine alone; empty draws one, which the log has"`
 }
 
 // Actions are what the page can have done. The text says what came of it.
@@ -41,6 +45,9 @@ type Actions struct {
 	Rollback func(ctx context.Context) (string, error)
 	Name     func(ctx context.Context, condition string) (string, error) // as vnd/srv/SetCondition
 }
+
+// leastToken is the length of a token that cannot be guessed over the socket, where a wrong one takes a second.
+const leastToken = 8
 
 // Server serves one scene.
 type Server struct {
@@ -51,6 +58,7 @@ type Server struct {
 	http    http.Server
 	l       net.Listener
 	viewers atomic.Int32
+	token   string // "": none is needed
 	ended   chan struct{}
 	once    sync.Once
 }
@@ -59,6 +67,9 @@ type Server struct {
 func Listen(c Config, robot string, shown *scene.Scene, deeds Actions) (*Server, error) {
 	if _, err := netip.ParseAddr(c.Address); err != nil {
 		return nil, fmt.Errorf("parameter page.address is %.60q, expected an IP address such as 127.0.0.1", c.Address)
+	}
+	if n := len(c.Token); n > 0 && n < leastToken {
+		return nil, fmt.Errorf("parameter page.token has %d characters, expected %d or more", n, leastToken)
 	}
 	address := net.JoinHostPort(c.Address, strconv.Itoa(c.Port))
 	l, err := net.Listen("tcp", address)
@@ -72,6 +83,11 @@ func Listen(c Config, robot string, shown *scene.Scene, deeds Actions) (*Server,
 		return nil, fmt.Errorf("parameters address and port: %w", err)
 	}
 	s := &Server{cfg: c, robot: robot, scene: shown, deeds: deeds, l: l, ended: make(chan struct{})}
+	if c.Controls && s.Open() != "" {
+		if s.token = c.Token; s.token == "" {
+			s.token = rand.Text()
+		}
+	}
 	s.http = http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 1 << 14}
 	go func() { _ = s.http.Serve(l) }() // until Close
@@ -94,6 +110,14 @@ func (s *Server) Open() string {
 		return a.String()
 	}
 	return ""
+}
+
+// Token is what a browser must give to have something done; "" where none is needed.
+func (s *Server) Token() string { return s.token }
+
+// allows reports whether what a browser gave is the token.
+func (s *Server) allows(token string) bool {
+	return s.token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
 }
 
 // Viewers counts the browsers that look.

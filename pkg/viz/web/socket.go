@@ -57,6 +57,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 type ask struct {
 	Ask       string `json:"ask"`
 	Condition string `json:"condition"`
+	Token     string `json:"token"`
 }
 
 type reply struct {
@@ -64,6 +65,8 @@ type reply struct {
 	Ask  string `json:"ask"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
+
+	Token bool `json:"token"` // it was wrong
 }
 
 // listen answers what the page asks for, one thing at a time.
@@ -79,9 +82,9 @@ func (s *Server) listen(ctx context.Context, c *websocket.Conn, answers chan<- a
 		if err == nil {
 			text, err = s.do(ctx, a)
 		}
-		r := reply{"reply", a.Ask, err == nil, text}
+		r := reply{Kind: "reply", Ask: a.Ask, OK: err == nil, Text: text}
 		if err != nil {
-			r.Text = err.Error()
+			r.Text, r.Token = err.Error(), errors.Is(err, errToken)
 		}
 		select {
 		case answers <- r:
@@ -91,10 +94,18 @@ func (s *Server) listen(ctx context.Context, c *websocket.Conn, answers chan<- a
 	}
 }
 
+var errToken = errors.New("the token is not right: the visualizer's log has it, or its parameter page.token")
+
 func (s *Server) do(ctx context.Context, a ask) (string, error) {
 	switch {
 	case !s.cfg.Controls:
 		return "", errors.New("parameter page.controls is false: this page only shows")
+	case !s.allows(a.Token):
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		return "", errToken
 	case a.Ask == "rollback":
 		return s.deeds.Rollback(ctx)
 	case a.Ask == "name":
@@ -178,8 +189,8 @@ func (v *viewer) sendRows(ctx context.Context) error {
 		n := live.Snapshot(time.Now())
 		v.epoch, v.first, v.paths, v.imagines = n.Epoch, n.First, n.Paths-1, 0
 		v.changes = n.Changes - 1
-		h := hello{"hello", v.s.robot, v.s.cfg.Controls, stages, words, latentAt, scene.MaxLatent, n.Epoch,
-			float64(n.First) / 1e6}
+		h := hello{"hello", v.s.robot, v.s.cfg.Controls, v.s.token != "", stages, words, latentAt, scene.MaxLatent,
+			n.Epoch, float64(n.First) / 1e6}
 		if err := v.json(ctx, h); err != nil {
 			return err
 		}

@@ -63,6 +63,7 @@ type hello struct {
 	Kind      string   `json:"kind"`
 	Robot     string   `json:"robot"`
 	Controls  bool     `json:"controls"`
+	Token     bool     `json:"token"`  // is needed to have something done
 	Stages    []string `json:"stages"` // of the guard, by their numbers
 	Words     int      `json:"words"`
 	LatentAt  int      `json:"latent_at"`

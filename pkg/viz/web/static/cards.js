@@ -47,7 +47,7 @@ export class Cards {
     this.calm();
     b.disabled = true;
     set('reply', 'asking the learner …');
-    this.ask({ ask: 'rollback' });
+    if (!this.ask({ ask: 'rollback' })) this.reply({ ok: false, text: 'no token was given' });
   }
 
   calm() {

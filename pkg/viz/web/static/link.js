@@ -4,6 +4,7 @@ export class Link {
   constructor(on) {
     this.on = on; // by kind of message; rows for binary ones, open and closed
     this.wait = 500; // ms
+    this.token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
     this.open();
   }
 
@@ -24,7 +25,11 @@ export class Link {
     };
   }
 
-  ask(what) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(what));
+  // ask sends what is to be done, with the token where one is needed; false where nobody gave it.
+  ask(what, needsToken) {
+    if (needsToken && !this.token) this.token = prompt('Token of this page (the visualizer\u2019s log has it):') ?? '';
+    if (needsToken && !this.token) return false;
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ ...what, token: this.token }));
+    return true;
   }
 }

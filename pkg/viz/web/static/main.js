@@ -26,14 +26,14 @@ const changed = () => { dirty = true; };
 
 const space = new Space($('space'), changed);
 const plots = new Plots($('plots'), changed);
-const cards = new Cards((what) => link.ask(what), changed);
+const cards = new Cards((what) => link.ask(what, world.token), changed);
 
 const link = new Link({
   open() { linked = true; changed(); },
   closed() { linked = false; changed(); },
   hello(m) {
     world.history = new History(m.words, MINUTES);
-    Object.assign(world, { imagined: [], status: nothing, path: [], bundles: [], stages: m.stages, controls: m.controls, latentAt: m.latent_at });
+    Object.assign(world, { imagined: [], status: nothing, path: [], bundles: [], stages: m.stages, controls: m.controls, token: m.token, latentAt: m.latent_at });
     held = null;
     press($('pause'), false);
     document.title = `${m.robot} · vnd`;
@@ -63,7 +63,10 @@ const link = new Link({
     told();
     changed();
   },
-  reply(m) { cards.reply(m); },
+  reply(m) {
+    if (m.token) link.token = '';
+    cards.reply(m);
+  },
 });
 
 // told writes what changes a few times a second.
