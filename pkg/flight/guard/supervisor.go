@@ -3,7 +3,7 @@ package guard
 // Mode is a state of the supervisor.
 type Mode uint8
 
-// Modes of the supervisor; docs/safety.md draws what leads from one to the next.
+// Modes of the supervisor; docs/safety-states.svg draws what leads from one to the next.
 const (
 	Disarmed  Mode = iota // commands are not followed, and the robot stands or has not been seen
 	Ready                 // it stands and commands are followed: least thrust
@@ -82,7 +82,10 @@ type Transition struct {
 	To   Mode
 }
 
-// Transitions are those of the supervisor; of several that are due the first is taken.
+//go:generate go run generate.go
+
+// Transitions are those of the supervisor; of several that are due the first is taken. docs/safety-states.svg draws
+// them.
 var Transitions = [...]Transition{
 	{Disarmed, Unfollowed, Autopilot}, {Disarmed, Standing, Ready}, {Disarmed, LandAsked, Landing},
 	{Disarmed, Fault, Holding}, {Disarmed, Well, Flying},
