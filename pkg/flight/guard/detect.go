@@ -205,27 +205,38 @@ func (d *detector) drifting() (since float64, found bool) {
 // would make of itself there: a speed for each second by which it lags, m/s², and for a gain, m/s.
 type kink struct{ speed, force, late, strong float64 }
 
-// kink is zero where spacing is uneven, or exhibits are missing.
+// kink is zero where spacing is uneven beyond bounds, or exhibits are missing. Residuals are counted from the chord of
+// the window: uneven spacing then weighs what the model misses, not the way itself.
 func (d *detector) kink() (k kink) {
 	const n = 2*kinkHalf + 1
 	if d.n < n+turnWait {
 		return k
 	}
-	even := (d.at(0).at - d.at(n-1).at) / (n - 1)
-	var p, v, speed, force, late, strong so3.Vec3
-	for i := range n { // from the oldest
+	first := d.at(n - 1)
+	total := d.at(0).at - first.at
+	even := total / (n - 1)
+	var p, v so3.Vec3
+	var path, slope [n]so3.Vec3 // of the model from rest, from the oldest
+	for i := 1; i < n; i++ {
 		e := d.at(n - 1 - i)
-		if i > 0 {
-			dt := e.at - d.at(n-i).at
-			if math.Abs(dt-even) > evenSpacing {
-				return k
-			}
-			p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
-			v = v.Add(e.gained)
+		dt := e.at - d.at(n-i).at
+		if math.Abs(dt-even) > evenSpacing {
+			return k
 		}
-		off, w := e.p.Sub(p), kinkFilter[i]/even
-		speed, late, strong = speed.Add(off.Scale(w)), late.Add(v.Scale(w)), strong.Add(p.Scale(w))
-		force = force.Add(off.Scale(bendFilter[i] / (even * even)))
+		p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
+		v = v.Add(e.gained)
+		path[i], slope[i] = p, v
+	}
+	chord := d.at(0).p.Sub(first.p).Sub(p).Scale(1 / total)
+	bow, climb := p.Scale(1/total), v.Scale(1/total) // chords of the model itself
+	var speed, force, late, strong so3.Vec3
+	for i := range n {
+		e, w := d.at(n-1-i), kinkFilter[i]/even
+		t := e.at - first.at
+		off := e.p.Sub(first.p).Sub(path[i]).Sub(chord.Scale(t))
+		speed, force = speed.Add(off.Scale(w)), force.Add(off.Scale(bendFilter[i]/(even*even)))
+		late = late.Add(slope[i].Sub(climb.Scale(t)).Scale(w))
+		strong = strong.Add(path[i].Sub(bow.Scale(t)).Scale(w))
 	}
 	return kink{speed.Norm(), force.Norm(), late.Norm(), strong.Norm()}
 }
