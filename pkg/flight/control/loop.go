@@ -26,12 +26,17 @@ type Loop struct {
 	ready       bool       // there was one
 	before      int        // samples in a row from before it
 	ticked      int64      // time of the last tick, ns; 0 before the first
-	validity    Validity   // about the newest sample
+	clock       stampClock
+	usualAge    float64  // of states at ticks, s; 0 before the first
+	validity    Validity // about the newest sample
 
-	latent      Latent    // heard last; Mean is latent's own
-	latentUsed  []float32 // z that the policy had in the last tick; nil: the prior mean
-	notOffboard bool      // commands are not followed
-	lands       bool      // the autopilot lands by itself
+	latent      Latent        // heard last; Mean is latent's own
+	latentUsed  []float32     // z that the policy had in the last tick; nil: the prior mean
+	notOffboard bool          // commands are not followed
+	lands       bool          // the autopilot lands by itself
+	previous    *LoadedPolicy // before the one that flies; nil: none, or it was rolled back to
+	rolledBack  bool
+	swapped     int64 // time of the tick at which it left, ns
 	here        quad.Reference
 	fromHere    func(float64) quad.Reference // here
 
@@ -75,6 +80,9 @@ func (l *Loop) SetPolicy(c *LoadedPolicy) {
 		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
 	}
 	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
+	if l.policy != c {
+		l.previous, l.swapped = l.policy, l.ticked
+	}
 	l.policy = c
 }
 
@@ -104,6 +112,9 @@ func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
 // AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
 func (l *Loop) AddSample(m *Sample) bool {
 	l.SetOrigin(m.Stamp)
+	shifted := *m
+	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
+	m = &shifted
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
 	}
@@ -140,8 +151,7 @@ func (l *Loop) late(stamp int64) bool {
 
 // early reports whether a sample is from the future.
 func (l *Loop) early(stamp int64) bool {
-	const slack = 150e6
-	return l.ticked != 0 && stamp-l.ticked > slack
+	return l.ticked != 0 && stamp-l.ticked > maxEarly
 }
 
 // SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
@@ -179,13 +189,14 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	}
 	t := seconds(l.stamp, l.origin)
 	l.ticked = now
+	l.clock.tick()
 	if l.seq > 0 && !l.notOffboard && l.guard.Stage().HoldsAuthority() {
 		l.beginHere()
 	}
 	l.continuity(t)
 	l.latentUsed = l.usableLatent(now)
 	l.runner.SetLatent(l.latentUsed)
-	l.commanded = l.runner.Command(t, &l.state)
+	l.commanded = l.ask(t, seconds(now, l.origin))
 	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.commanded,
 		NotOffboard: l.notOffboard, AutopilotLands: l.lands}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
@@ -193,10 +204,55 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 		in.NotReady = !l.config.ReadyForHandover(&l.state, &r)
 	}
 	l.sent = l.guard.Tick(&in)
+	if before := l.tripped; !before && l.guard.Stage().HoldsAuthority() {
+		l.rollBack(now)
+	}
 	l.tripped = !l.guard.Stage().PolicyFlies()
 	l.lastStamp = l.stamp
 	l.seq++
 	return l.sent, true
+}
+
+// Excess is the age of a state beyond the usual one, s, from which on the policy gets a predicted one; forgetting is
+// how slowly the usual one follows.
+const (
+	excess     = 0.012
+	forgetting = 0.005
+)
+
+// ask returns what the policy asks for at the state of t. What its latency usually is, the policy was trained with; a
+// state that is older is first carried on by what was commanded.
+func (l *Loop) ask(t, now float64) quad.Command {
+	age := now - t
+	if l.usualAge == 0 || l.notOffboard {
+		l.usualAge = age
+	}
+	late := age - l.usualAge
+	if !(late > excess && late < l.config.Guard.MaxAge) {
+		l.usualAge += forgetting * late
+		return l.runner.Command(t, &l.state)
+	}
+	ahead := l.guard.Ahead(&l.state, t, t+late)
+	return l.runner.Command(t+late, &ahead)
+}
+
+// trialTime is how long after a swap a trip is the new bundle's fault, s.
+const trialTime = 60.0
+
+// rollBack flies the bundle of before again, from a trip soon after a swap on.
+func (l *Loop) rollBack(now int64) {
+	if l.previous == nil || seconds(now, l.swapped) > trialTime || !l.guard.Tripped().OfPolicy() {
+		return
+	}
+	l.SetPolicy(l.previous)
+	l.previous, l.rolledBack = nil, true
+}
+
+// RolledBack reports, once, that the bundle of before flies again.
+func (l *Loop) RolledBack() bool {
+	was := l.rolledBack
+	l.rolledBack = false
+	return was
 }
 
 // continuity begins a new task reference, and has the policy forget what it commanded where that is not what was flown:

@@ -13,8 +13,12 @@ type Scheduler struct {
 // NewScheduler schedules one tick every period ns.
 func NewScheduler(period int64) Scheduler { return Scheduler{period: period} }
 
-// DueAtSample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made.
+// DueAtSample reports whether the sample of a stamp, seen at now, makes a tick due, and counts it as made. A stamp of
+// the future says nothing.
 func (p *Scheduler) DueAtSample(stamp, now int64) bool {
+	if stamp-now > maxEarly {
+		return false
+	}
 	early := p.period * 9 / 20
 	switch late := stamp - p.due; {
 	case !p.begun || late < -2*p.period: // the stamps' clock was set back

@@ -22,6 +22,8 @@ type belief struct {
 	rejected  bool    // the last state was not believed
 	candidate motion  // of that state
 	agreedFor float64 // time for which such states agreed among themselves, s
+	paused    bool    // the candidate is the belief itself, should the clock have leapt and no time have passed
+	elsewhere bool    // they were believed in the end: the frame is not what it was
 }
 
 const (
@@ -65,14 +67,19 @@ func (b *belief) update(s *quad.State, stamp float64) bool {
 		b.accept(&observed, stamp, expected.acting)
 		return true
 	}
-	b.plant.advance(&b.candidate, b.candidate.at+elapsed, b.wind)
+	b.candidate.at = max(b.candidate.at, stamp-maxReckoning)
+	b.plant.advance(&b.candidate, stamp, b.wind)
 	if b.rejected && b.agrees(s, &b.candidate.state, elapsed) {
 		b.agreedFor += elapsed
 	} else {
 		b.agreedFor = 0
 	}
+	if b.agreedFor == 0 {
+		b.paused = false
+	}
 	b.candidate, b.rejected = motion{stamp, *s, expected.acting}, true
 	if b.agreedFor >= b.settle {
+		b.elsewhere = b.elsewhere || !b.paused
 		b.accept(s, stamp, expected.acting)
 	}
 	return !b.rejected
@@ -81,7 +88,7 @@ func (b *belief) update(s *quad.State, stamp float64) bool {
 func (b *belief) accept(s *quad.State, stamp float64, acting quad.Command) {
 	b.motion = motion{stamp, *s, acting}
 	b.state.Q = s.Q.Normalize()
-	b.known, b.rejected = true, false
+	b.known, b.rejected, b.paused = true, false, false
 	b.past.add(&memory{b.motion, b.wind})
 }
 
@@ -98,6 +105,26 @@ func (b *belief) deadReckon(now float64) {
 		b.at = now - maxReckoning
 	}
 	b.plant.advance(&b.motion, now, b.wind)
+}
+
+// shift takes all times on to a clock that was set by so many seconds.
+func (b *belief) shift(by float64) {
+	b.at, b.stamp, b.rejected, b.paused = b.at+by, math.Inf(-1), false, false
+	for i := range b.plant.sent {
+		b.plant.sent[i].at += by
+	}
+	for i := range b.past.ring {
+		b.past.ring[i].at += by
+	}
+}
+
+// pause has the next state believed also where no time has passed since the last: ticks were missed, or the clock was
+// set forward.
+func (b *belief) pause(now float64) {
+	if b.known && !b.rejected {
+		b.candidate, b.rejected, b.paused, b.agreedFor = b.motion, true, true, b.settle
+		b.candidate.at = now
+	}
 }
 
 // present is the belief carried on to now, when a command goes out.
@@ -136,7 +163,7 @@ type history struct {
 
 const (
 	historySpacing = 0.018 // s
-	historySpan    = 1.0   // s
+	historySpan    = 1.2   // s
 )
 
 func (h *history) at(i int) *memory { return &h.ring[(h.newest-i+len(h.ring))%len(h.ring)] }

@@ -79,8 +79,11 @@ func (g *Guard) checkSample(in *Input) Cause {
 
 // misledFor is for how long before the evidence began the belief may have been led astray, s.
 func misledFor(c Cause) float64 {
-	if c == Frozen {
+	switch c {
+	case Frozen:
 		return historySpacing
+	case Inconsistent: // a slow robot hides it for long
+		return 0.8
 	}
 	return 0.3
 }

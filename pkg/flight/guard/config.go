@@ -14,8 +14,8 @@ type Config struct {
 	FenceMin   []float64 `param:"fence_min" default:"-4,-4,-0.5" min:"-10000" max:"10000" unit:"m" doc:"lower corner of the geofence: x, y, z in the world"`
 	FenceMax   []float64 `param:"fence_max" default:"4,4,4" min:"-10000" max:"10000" unit:"m" doc:"upper corner of the geofence"`
 	Ground     float64   `param:"ground" default:"0.0" min:"-10000" max:"10000" unit:"m" doc:"height of the floor: a robot at rest on it gets the least thrust when the guard trips"`
-	Brake      float64   `param:"brake" default:"4.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a with which the law plans to stop: v²/2a ahead is where it holds"`
-	Reaction   float64   `param:"reaction" default:"0.2" min:"0" max:"1" unit:"s" doc:"time before that deceleration is there"`
+	Brake      float64   `param:"brake" default:"6.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a with which the law plans to stop: v²/2a ahead is where it holds"`
+	Reaction   float64   `param:"reaction" default:"0.1" min:"0" max:"1" unit:"s" doc:"time before that deceleration is there"`
 	MaxTilt    float64   `param:"max_tilt" default:"1.2" min:"0.2" max:"3.2" unit:"rad" doc:"greatest tilt of a policy's flight"`
 	MaxSpeed   float64   `param:"max_speed" default:"6.0" min:"0.5" max:"50" unit:"m/s" doc:"greatest speed of a policy's flight"`
 	Jump       float64   `param:"jump" default:"0.05" min:"0.02" max:"5" unit:"m" doc:"distance between measured and expected position from which a state is not believed"`

@@ -19,7 +19,6 @@ type detector struct {
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
 	repeats   int        // how often it came again
-	delay     float64    // by which stamps are too young, s, where that was found
 }
 
 // exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.

@@ -127,10 +127,15 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	}
 	dt = now - last
 	if !(dt >= 0) || dt > longStall {
-		g.forgetTimes()
+		g.belief.shift(dt)
+		g.sampled = math.NaN()
+		g.detector.reset()
 	}
 	if !(dt >= 0) {
 		return 0, true
+	}
+	if dt > g.config.MaxGap && dt <= longStall {
+		g.belief.pause(now)
 	}
 	return min(dt, g.config.MaxGap), dt > g.config.MaxGap
 }
@@ -138,12 +143,13 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 // longStall is the time over which the motion before says nothing any more, s; or a clock was set forward.
 const longStall = 0.5
 
-// forgetTimes begins anew on a clock that was set, with the belief as it is.
-func (g *Guard) forgetTimes() {
-	b := &g.belief
-	b.at, b.stamp, b.acting, b.rejected = g.now, math.Inf(-1), hoverCommand, false
-	b.plant.n, b.past.n, g.sampled = 0, 0, math.NaN()
-	g.detector.reset()
+// Ahead is where the guard's model carries a measured state from one time to a later one, s, under what was sent.
+func (g *Guard) Ahead(s *quad.State, from, to float64) quad.State {
+	m := g.belief.motion
+	g.belief.plant.advance(&m, from, g.belief.wind) // for what acts by then
+	m.state, m.at = *s, from
+	g.belief.plant.advance(&m, to, g.belief.wind)
+	return m.state
 }
 
 // Mode is that of the supervisor.
@@ -236,7 +242,7 @@ func (g *Guard) Reset() error {
 		return fmt.Errorf("the guard stays: %v", g.violation)
 	}
 	g.landAsked, g.tripAsked, g.released = false, false, false
-	g.hiddenDelay, g.driftedAt = 0, math.Inf(-1)
+	g.hiddenDelay, g.driftedAt, g.belief.elsewhere = 0, math.Inf(-1), false
 	g.detector.reset()
 	switch {
 	case g.mode == Disarmed || g.mode == Autopilot:

@@ -354,7 +354,7 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 				in.State.P = in.State.P.Add(so3.Vec3{X: 2, Y: -1})
 			}
 		}},
-		{"jump for good", Jump, Flying, func(at float64, in *Input) {
+		{"jump for good", Jump, Holding, func(at float64, in *Input) {
 			if at > 2 {
 				in.State.P = in.State.P.Add(so3.Vec3{X: 1, Y: -1})
 			}

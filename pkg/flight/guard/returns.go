@@ -13,10 +13,13 @@ const (
 )
 
 // forgivable reports whether the policy may fly again once the present cause is over: no person asked for the trip, the
-// source of states is not in doubt for longer, and neither the same cause nor too many others came within a minute.
+// source of states is what it was, and neither the same cause nor too many others came within a minute.
 func (g *Guard) forgivable() bool {
 	switch g.cause {
 	case Requested, NotReady, Delayed, Drifting:
+		return false
+	}
+	if g.belief.elsewhere {
 		return false
 	}
 	r, n := &g.returns, 0

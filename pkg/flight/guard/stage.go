@@ -65,6 +65,15 @@ const (
 	causeCount
 )
 
+// OfPolicy reports whether it may have been the policy's doing.
+func (c Cause) OfPolicy() bool {
+	switch c {
+	case Disobeyed, Fence, Tilt, Speed, NotFinite, Saturated, Floor:
+		return true
+	}
+	return false
+}
+
 // String says in words what happened.
 func (c Cause) String() string {
 	if c < causeCount {

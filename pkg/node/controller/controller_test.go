@@ -143,7 +143,7 @@ func TestNobodyListensToSteps(t *testing.T) {
 	for k := range int64(4 * (ticksWaiting + 50)) {
 		s.commands = s.commands[:0]
 		f.addSample(bridge.Pose{Stamp: base + k*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}, 0)
-		f.runOnce()
+		f.runOnceAt(base + k*5e6 + 1e6)
 		commands += len(s.commands)
 	}
 	if commands < ticksWaiting+40 || f.ticks.Dropped() < 40 || uint64(commands) != ticksWaiting+f.ticks.Dropped() {

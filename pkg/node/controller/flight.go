@@ -41,23 +41,25 @@ type flight struct {
 	rivals *rivals // nil where nobody listens for others
 	mocap  bool    // ticks at samples, and by the clock where none come
 
-	samples  *control.Ring[sample]
-	latent   node.Latest[control.Latent]
-	orders   chan func(*flight)
-	alarm    atomic.Bool // the clock's timer has come
-	asking   atomic.Bool // the autopilot is asked to land
-	wake     chan struct{}
-	ticks    *control.Ring[control.TickRecord]
-	recorded chan struct{}
-	counts   node.Latest[estimator.Counts]
-	rejected node.Latest[rejectedSample]
-	newest   atomic.Int64 // stamp of the newest sample, ns; 0 before the first
-	at       atomic.Int64 // when it came, ns
-	gap      atomic.Int64 // the last one between two ticks that was none of the pace's, ns
-	stopped  atomic.Bool  // by ~/emergency: no thrust
-	silent   atomic.Bool  // another one commands the vehicle
-	sending  atomic.Int64 // since when commands go out without a gap of a second, ns of monotonic; 0: they do not
-	sentAt   int64        // when the last one went out, ns of monotonic
+	samples *control.Ring[sample]
+	latent  node.Latest[control.Latent]
+	orders  chan func(*flight)
+	alarm   atomic.Bool // the clock's timer has come
+
+	rolledBack atomic.Pointer[control.LoadedPolicy] // that flies again since a trip; nil: none, or it was told
+	asking     atomic.Bool                          // the autopilot is asked to land
+	wake       chan struct{}
+	ticks      *control.Ring[control.TickRecord]
+	recorded   chan struct{}
+	counts     node.Latest[estimator.Counts]
+	rejected   node.Latest[rejectedSample]
+	newest     atomic.Int64 // stamp of the newest sample, ns; 0 before the first
+	at         atomic.Int64 // when it came, ns
+	gap        atomic.Int64 // the last one between two ticks that was none of the pace's, ns
+	stopped    atomic.Bool  // by ~/emergency: no thrust
+	silent     atomic.Bool  // another one commands the vehicle
+	sending    atomic.Int64 // since when commands go out without a gap of a second, ns of monotonic; 0: they do not
+	sentAt     int64        // when the last one went out, ns of monotonic
 
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
@@ -150,6 +152,9 @@ func (f *flight) tick(now int64) {
 	stopped := f.stopped.Load()
 	if stopped {
 		command = quad.Command{}
+	}
+	if f.loop.RolledBack() {
+		f.rolledBack.Store(f.loop.Policy())
 	}
 	err := error(nil)
 	switch {

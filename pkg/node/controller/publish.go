@@ -22,6 +22,7 @@ func (c *Controller) publishSteps(f *flight, stop <-chan struct{}) {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			bridge.PutStep(&m, t, c.world())
 			c.logGuard(f, &logged, by{t.Stage, t.Cause})
+			c.noteRollBack(f.rolledBack.Swap(nil))
 			c.last.Put(func(last *control.TickRecord) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
@@ -37,6 +38,18 @@ func (c *Controller) publishSteps(f *flight, stop <-chan struct{}) {
 		case <-f.recorded:
 		}
 	}
+}
+
+// noteRollBack takes down that the bundle of before flies again; nil: it does not.
+func (c *Controller) noteRollBack(p *control.LoadedPolicy) {
+	if p == nil {
+		return
+	}
+	c.mu.Lock()
+	bad := c.policy
+	c.policy = p
+	c.mu.Unlock()
+	c.Log().Warn().Msgf("bundle %s flies again: the guard tripped soon after the swap to %s", p.ID, bad.ID)
 }
 
 // by is who flies, and why.

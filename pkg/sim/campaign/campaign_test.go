@@ -15,22 +15,18 @@ import (
 // failing are the rows that are known to fail, with the reason. A row that begins to pass is to be taken off the list.
 // The list is of two runs in each cell: rows that fail more seldom are found by make campaign.
 var failing = map[string]string{
-	"2":     "the guard keeps control authority after a drop-out",
+	"3b":    "an eight in 3 m/s² meets the floor at up to 1.6 m/s: its attitude is not known well enough",
 	"4":     "the tests' policy shakes in 3 m/s², and what is learned of the wind then misleads dead reckoning",
-	"5":     "as row 4",
 	"twist": "as row 4: it shakes, and 0.42 s pass",
 	"drift": "as row 4: it shakes, and its own kinks hide those of a drift",
-	"6":     "a jump below 0.3 m is believed, and its velocity flown",
-	"7":     "where the robot stops lies off the path, and control authority does not come back",
-	"8":     "an attitude off by less than 0.6 rad is believed",
-	"11":    "a velocity that contradicts the positions is no violation",
-	"12":    "dead reckoning from the first late sample on crashes",
-	"13":    "latency behind fresh stamps is no violation, and the law crashes under it",
-	"15":    "a stamp of the future blocks odometry until its time",
-	"16":    "after a step of the clock motion capture counts as stale, and the guard lands blind",
+	"6":     "stopping from 2 m/s leads off the path by up to 0.45 m",
+	"7":     "as row 6",
+	"8":     "the policy itself tilts by 0.6 rad as it begins anew in 3 m/s²",
+	"11":    "a slow robot hides a mirrored velocity, which misleads dead reckoning meanwhile",
+	"15":    "a step of the stamps by 3 ms at 2 m/s looks like a drift",
+	"16":    "steps of half a second look like stalls, in which the robot moved",
 	"24b":   "two sources in turn look like many jumps, and reckoning goes on for too long",
-	"21":    "no roll back in the loop",
-	"delay": "as row 13",
+	"delay": "a calm hover tells nothing of delay: it is found in 0.6 to 0.9 s",
 }
 
 // policies of all tests: small ones that fly on any machine alike, where make campaign trains those of vnd loop.

@@ -1,0 +1,55 @@
+package control
+
+// maxEarly is how far a stamp may be ahead of the clock, ns.
+const maxEarly = int64(150e6)
+
+// stampClock finds steps of a clock against the stamps of samples, and takes them back: those that no gap in the
+// samples explains. Latency that grows comes with a gap.
+type stampClock struct {
+	shift  int64 // that is taken off stamps, ns
+	usual  int64 // stamp against the time of the tick before, ns
+	last   int64 // the same of the newest sample: a step is no way that leads there gradually
+	known  bool
+	silent int   // ticks since the last sample
+	step   int64 // of the candidates, ns
+	agreed int   // candidates in a row
+}
+
+const (
+	leastStep = int64(60e6) // ns
+	stepSlack = int64(25e6) // ns by which candidates may differ
+	stepProof = 4           // candidates
+	smoothing = 64          // samples
+	maxSilent = 2           // ticks without a sample that are no gap
+)
+
+func (c *stampClock) tick() { c.silent++ }
+
+// correct returns a stamp on the loop's clock, whose newest tick was at now.
+func (c *stampClock) correct(stamp, now int64) int64 {
+	gap := c.silent > maxSilent
+	c.silent = 0
+	if now == 0 {
+		return stamp
+	}
+	at := stamp - c.shift - now
+	leapt := abs(at-c.last) >= leastStep
+	c.last = at
+	switch off := at - c.usual; {
+	case !c.known:
+		c.usual, c.known = at, true
+	case abs(off) < leastStep:
+		c.usual, c.agreed = c.usual+off/smoothing, 0
+	case gap && c.agreed == 0:
+		c.usual = at
+	case c.agreed > 0 && abs(off-c.step) < stepSlack:
+		if c.agreed++; c.agreed >= stepProof {
+			c.shift, c.last, c.agreed = c.shift+c.step, c.usual, 0
+		}
+	case leapt:
+		c.step, c.agreed = off, 1
+	}
+	return stamp - c.shift
+}
+
+func abs(x int64) int64 { return max(x, -x) }

@@ -1,0 +1,78 @@
+package control
+
+import "testing"
+
+// A stall, latency that grows, one wild stamp and a step of the clock: only the last is taken back.
+func TestStampClock(t *testing.T) {
+	const ms = int64(1e6)
+	for _, c := range []struct {
+		name  string
+		fault func(k int64) (stamp, arrival int64, tick bool) // of sample k, taken every 5 ms
+		shift int64
+	}{
+		{"sound", func(k int64) (int64, int64, bool) { return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0 }, 0},
+		{"stall", func(k int64) (int64, int64, bool) {
+			if k >= 100 && k < 135 {
+				return 5 * ms * k, 5*ms*135 + 5*ms, false
+			}
+			return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0 || k == 135
+		}, 0},
+		{"wild stamp", func(k int64) (int64, int64, bool) {
+			if k == 101 {
+				return 5*ms*k + 900*ms, 5*ms*k + 5*ms, false
+			}
+			return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0
+		}, 0},
+		{"stamps ahead for good", func(k int64) (int64, int64, bool) {
+			if k >= 101 {
+				return 5*ms*k + 900*ms, 5*ms*k + 5*ms, k%4 == 0
+			}
+			return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0
+		}, 900 * ms},
+		{"clock set forward", func(k int64) (int64, int64, bool) {
+			if k >= 101 {
+				return 5 * ms * k, 5*ms*k + 305*ms, k%4 == 0
+			}
+			return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0
+		}, -300 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var x stampClock
+			ticked := int64(0)
+			for k := int64(1); k < 400; k++ {
+				stamp, arrival, tick := c.fault(k)
+				x.correct(stamp+1e12, ticked)
+				if tick {
+					ticked = arrival + 1e12
+					x.tick()
+				}
+			}
+			if abs(x.shift-c.shift) > 20*ms { // it is seen against ticks
+				t.Errorf("shift of %d ms, expected %d", x.shift/ms, c.shift/ms)
+			}
+		})
+	}
+}
+
+// Latency that begins with a gap is none of a clock.
+func TestStampClockAndLatency(t *testing.T) {
+	var x stampClock
+	const ms = int64(1e6)
+	ticked := int64(0)
+	for now := int64(0); now < 2000*ms; now += 5 * ms {
+		late := 5 * ms
+		if now > 500*ms {
+			late = 205 * ms
+		}
+		if stamp := now - late; now <= 500*ms || stamp > 500*ms-5*ms {
+			x.correct(stamp+1e12, ticked)
+		}
+		if now%(20*ms) == 0 {
+			ticked = now + 1e12
+			x.tick()
+		}
+	}
+	if x.shift != 0 {
+		t.Errorf("shift of %d ms", x.shift/ms)
+	}
+}
