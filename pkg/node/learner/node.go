@@ -184,7 +184,15 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 		}
 	} else {
 		q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
-		_, err := ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {
+		root, err := p.segments()
+		if err != nil {
+			return err
+		}
+		_, err = ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {
+			if err := inside(root, m.Directory); err != nil {
+				n.log(true, err.Error())
+				return
+			}
 			announced(dataset.SegmentFile{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
 		}, ros.InGroup(n.slow))
 		if err != nil {

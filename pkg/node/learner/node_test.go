@@ -266,11 +266,12 @@ func segment(t *testing.T, dir, flight string, seconds int) *msgs.BufferSegment 
 func TestStatusCarriesTheValidationLoss(t *testing.T) {
 	d, dir := inproc.NewDomain(), t.TempDir()
 	p := join(t, d)
-	stop := begin(t, d, "directory:="+dir, "fit.train.validation:=0.5", "judge.use:=false")
+	buffer := t.TempDir()
+	stop := begin(t, d, "directory:="+dir, "buffer_directory:="+buffer, "fit.train.validation:=0.5", "judge.use:=false")
 	defer stop()
 	p.status("is the first")
 	for _, flight := range []string{"f", "g"} {
-		if err := p.segments.Publish(segment(t, t.TempDir(), flight, 6)); err != nil {
+		if err := p.segments.Publish(segment(t, filepath.Join(buffer, flight), flight, 6)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,6 +286,7 @@ func TestLearns(t *testing.T) {
 	d, dir := inproc.NewDomain(), t.TempDir()
 	p := join(t, d)
 	stop := begin(t, d, "directory:="+dir)
+	buffer := filepath.Join(dir, "buffer")
 	first := p.bundle()
 	if p.status("is the first"); first.Task != "hover" || first.Robot != "quadrotor" {
 		t.Errorf("first bundle %+v", first.ID)
@@ -292,10 +294,11 @@ func TestLearns(t *testing.T) {
 	if a := p.pause(true); !a.Success || a.Message != "learning is paused" {
 		t.Errorf("%+v", a)
 	}
-	bad := segment(t, t.TempDir(), "f", 1)
+	bad := segment(t, filepath.Join(buffer, "bad"), "f", 1)
 	bad.Sha256[3]++
-	good := segment(t, t.TempDir(), "f", 10)
-	for _, m := range []*msgs.BufferSegment{bad, good} {
+	elsewhere := &msgs.BufferSegment{Directory: "/proc", File: "kmsg", Rows: 1}
+	good := segment(t, filepath.Join(buffer, "good"), "f", 10)
+	for _, m := range []*msgs.BufferSegment{bad, elsewhere, good} {
 		if err := p.segments.Publish(m); err != nil {
 			t.Fatal(err)
 		}
@@ -377,4 +380,14 @@ func TestRefused(t *testing.T) {
 	p := join(t, d)
 	begin(t, d, "directory:="+t.TempDir(), "bundle_file:="+file)
 	p.status("parameter bundle_file: " + file)
+}
+
+func TestInside(t *testing.T) {
+	for dir, want := range map[string]bool{"/data/buffer": true, "/data/buffer/a": true, "/data/buffer/": false,
+		"/data/buffer2": false, "/data/buffer/../../etc": false, "/etc": false, "": false, "buffer": false,
+		"/proc": false} {
+		if err := inside("/data/buffer", dir); (err == nil) != want {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
 }

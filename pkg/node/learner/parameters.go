@@ -3,6 +3,8 @@ package learner
 import (
 	"crypto/ed25519"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/airframe"
@@ -29,6 +31,7 @@ const (
 type Params struct {
 	Robot      string `param:"robot" default:"quadrotor" read_only:"true" doc:"bundles of other robots are refused"`
 	Directory  string `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and, with source topic, of what was collected (collected/)"`
+	Segments   string `param:"buffer_directory" default:"" read_only:"true" doc:"folder in which announced segments may lie, and no other file is opened; empty: buffer/ in directory"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
 	KeyFile    string `param:"bundle_key_file" default:"" read_only:"true" doc:"private key that signs what is published, of vnd key new; empty signs nothing"`
 	node.Trust
@@ -98,4 +101,25 @@ func (p *Params) signer() (ed25519.PrivateKey, error) {
 			bundle.FormatKey(public), p.Key)
 	}
 	return key, nil
+}
+
+// segments is the folder in which announced segments may lie.
+func (p *Params) segments() (string, error) {
+	root := p.Segments
+	if root == "" {
+		root = filepath.Join(p.Directory, "buffer")
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return "", fmt.Errorf("parameter buffer_directory: %w", err)
+	}
+	return root, nil
+}
+
+// inside refuses a folder that a message names, unless it is root or lies in it: anybody may publish on the topic.
+func inside(root, dir string) error {
+	if dir == root || filepath.Clean(dir) == dir && strings.HasPrefix(dir, root+string(filepath.Separator)) {
+		return nil
+	}
+	return fmt.Errorf("topic buffer: folder %.200q is refused, expected %s (parameter buffer_directory)", dir, root)
 }
