@@ -62,14 +62,18 @@ func (g *Guard) checkSample(in *Input) Cause {
 	case !valid(&in.State):
 		return Invalid
 	}
+	fresh := false
 	if in.Stamp != g.sampled {
 		g.sampled = in.Stamp
-		g.detector.add(&in.State, in.Stamp, &g.belief.plant)
+		fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
 	}
 	if !g.flying() {
 		return None
 	}
 	cause, since := g.suspect(in)
+	if fresh && cause == None && !in.NotOffboard {
+		g.detector.learnBias(&g.belief.plant)
+	}
 	if cause != None && cause != g.suspected && g.belief.known {
 		g.belief.rewind(since-misledFor(cause), in.Now)
 	}

@@ -14,7 +14,8 @@ type detector struct {
 	ring   [window]exhibit
 	newest int
 	n      int
-	model  motion // what the commands alone make of the newest sample
+	model  motion   // what the commands alone make of the newest sample
+	bias   so3.Vec3 // rad/s by which the robot turns beside commands, as learned
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
@@ -28,6 +29,8 @@ type exhibit struct {
 	turned   so3.Vec3 // measured rotation vector in the body, rad
 	expected so3.Vec3 // of the commands
 	gained   so3.Vec3 // velocity that thrust and gravity added, m/s, world
+	q        so3.Quat // as measured
+	bias     so3.Vec3 // rad/s, that was expected
 }
 
 const (
@@ -52,6 +55,13 @@ const (
 	turnWait   = 6    // exhibits after a beginning, when it is not known what acts
 	turnSlack  = 0.06 // rad
 	turnShare  = 0.5  // of the turn
+	yawSlack   = 0.12 // rad, about the body's z, of which the motion says nothing
+	pullWindow = 12   // exhibits, 0.24 s, over which the motion is asked which attitude moves it
+	calmWindow = 20   // exhibits before, which say what the wind does
+	biasMemory = 1.0  // time constant with which a lasting turn is learned, s
+	minBias    = 0.1  // rad/s
+	maxBias    = 1.5  // rad/s
+	pullMargin = 0.05 // m/s by which the commanded attitude must explain the motion better
 
 	delayWindow = 25     // exhibits, 0.5 s
 	maxDelay    = 15     // exhibits by which commands are shifted, 0.3 s
@@ -67,36 +77,37 @@ const (
 	evenSpacing = 0.0065 // s by which spacing of a kink's window may differ
 )
 
-func (d *detector) reset() { *d = detector{} }
+func (d *detector) reset() { *d = detector{bias: d.bias} }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
 
-// add takes a sample in, under the commands sent so far and the wind believed in.
-func (d *detector) add(s *quad.State, stamp float64, p *plant) {
+// add takes a sample in, under the commands sent so far, and reports whether it is an exhibit that follows another.
+func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 	d.compare(s, stamp)
 	if d.n == 0 || stamp-d.at(0).at > maxLull || stamp < d.at(0).at {
 		d.begin(s, stamp)
-		return
+		return false
 	}
 	last := d.at(0)
 	since := stamp - last.at
 	if since < spacing {
-		return
+		return false
 	}
 	// a jump is the belief's to find
 	if step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2)); step.Norm() > maxStep {
 		d.begin(s, stamp)
-		return
+		return false
 	}
 	before, q := d.model.state.Q, s.Q.Normalize()
 	expected, gained := p.advance(&d.model, stamp, so3.Vec3{})
 	turned := so3.Log(before.Conj().Mul(q))
 	if turned.Sub(expected).Norm() > maxTurnStep {
 		d.begin(s, stamp)
-		return
+		return false
 	}
-	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained})
+	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained, q, p.bias})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
+	return true
 }
 
 func (d *detector) begin(s *quad.State, stamp float64) {
@@ -106,7 +117,7 @@ func (d *detector) begin(s *quad.State, stamp float64) {
 	}
 	d.n, d.model = 0, motion{stamp, *s, acting}
 	d.model.state.Q = s.Q.Normalize()
-	d.push(exhibit{at: stamp, p: s.P, v: s.V})
+	d.push(exhibit{at: stamp, p: s.P, v: s.V, q: d.model.state.Q})
 }
 
 func (d *detector) push(e exhibit) {
@@ -145,7 +156,8 @@ func (d *detector) twisted() (since float64, found bool) {
 	return first.at, off > twistSlack+twistShare*length
 }
 
-// disobeyed reports whether the attitude does not turn as commanded.
+// disobeyed reports whether the attitude does not turn as commanded. Of a tilt the motion has to say that it is the
+// measured attitude which is wrong: a cut propeller or a payload turns a robot too, and then it is right.
 func (d *detector) disobeyed() (since float64, found bool) {
 	if d.n <= turnWindow+turnWait {
 		return 0, false
@@ -155,7 +167,52 @@ func (d *detector) disobeyed() (since float64, found bool) {
 		e := d.at(i)
 		off, length = off.Add(e.turned.Sub(e.expected)), length+e.expected.Norm()
 	}
-	return d.at(turnWindow).at, off.Norm() > turnSlack+turnShare*length
+	share := turnShare * length
+	tilted := math.Hypot(off.X, off.Y) > turnSlack+share && d.pulledAsCommanded()
+	return d.at(turnWindow).at, tilted || math.Abs(off.Z) > yawSlack+share
+}
+
+// learnBias lets a plant follow, slowly, by how much the robot turns beside what is commanded, as under a cut propeller
+// or a payload beside the centre. It learns of exhibits old enough that a fault in them would have been found, and
+// leaves out what a healthy airframe's model errs by.
+func (d *detector) learnBias(p *plant) {
+	if d.n <= turnWindow+turnWait {
+		return
+	}
+	e, before := d.at(turnWindow), d.at(turnWindow+1)
+	dt := e.at - before.at
+	beside := e.turned.Sub(e.expected).Scale(1 / dt).Add(e.bias)
+	d.bias = clampNorm(d.bias.Add(beside.Sub(d.bias).Scale(share(dt, biasMemory))), maxBias)
+	p.bias = so3.Vec3{}
+	if n := d.bias.Norm(); n > minBias {
+		p.bias = d.bias.Scale(1 - minBias/n)
+	}
+}
+
+// pulledAsCommanded reports whether the attitude that the commands make, rather than the measured one, explains how
+// the velocity changed, beside the wind there was before.
+func (d *detector) pulledAsCommanded() bool {
+	calm := min(calmWindow, d.n-1-pullWindow)
+	if calm < calmWindow/2 { // the wind is not known yet
+		return false
+	}
+	first, before := d.at(pullWindow), d.at(pullWindow+calm)
+	wind := first.v.Sub(before.v)
+	for i := range calm {
+		wind = wind.Sub(d.at(pullWindow + i).gained)
+	}
+	wind = wind.Scale(1 / (first.at - before.at))
+	left := d.at(0).v.Sub(first.v).Sub(wind.Scale(d.at(0).at - first.at)) // beside the measured attitude
+	var off, aside so3.Vec3
+	for i := pullWindow - 1; i >= 0; i-- { // from the oldest
+		e := d.at(i)
+		pull := e.gained
+		pull.Z += quad.Gravity * (e.at - d.at(i+1).at)
+		aside = aside.Add(e.q.Rotate(e.q.Conj().Rotate(pull).Cross(off)))
+		off = off.Add(e.turned.Sub(e.expected))
+		left = left.Sub(e.gained)
+	}
+	return left.Sub(aside).Norm()+pullMargin < left.Norm()
 }
 
 // delayed looks for the delay under which commanded turns explain the measured ones best. It returns how many exhibits

@@ -35,3 +35,25 @@ func TestUnevenStampsAreNoDrift(t *testing.T) {
 		})
 	}
 }
+
+// A robot that something turns, such as a propeller that breaks, is measured truly: the law does not fly it blind. What
+// turns it is learned, for the time without states.
+func TestATurnedRobotIsBelieved(t *testing.T) {
+	for name, aside := range map[string][3]float64{"roll": {0.7}, "pitch": {0, -0.7}, "both, and yaw": {0.5, 0.4, 0.3}} {
+		t.Run(name, func(t *testing.T) {
+			g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+			w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, 8, intact, func(at float64, _ *quad.State) {
+				if at >= 3 {
+					w.aside = aside
+				}
+				if v := g.Violation(); v != None && at > 0.1 {
+					t.Fatalf("at %.2f s: %v", at, v)
+				}
+			})
+			if off := g.belief.plant.bias.Sub(vec(aside)).Norm(); off > 0.2 {
+				t.Errorf("the turn learned is %.2f rad/s, expected %v", g.belief.plant.bias, aside)
+			}
+		})
+	}
+}

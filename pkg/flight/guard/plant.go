@@ -29,6 +29,7 @@ var hoverCommand = quad.Command{Thrust: quad.Gravity}
 // plant is the guard's own model of the robot: delayed and lagged commands move a rigid body in a steady wind.
 type plant struct {
 	response Response
+	bias     so3.Vec3                // rad/s by which it turns beside what is commanded
 	sent     [remembered]sentCommand // ring
 	newest   int
 	n        int
@@ -77,7 +78,7 @@ func (p *plant) advance(m *motion, to float64, wind so3.Vec3) (turned, gained so
 	for i := range int(n) {
 		mid := m.at + (float64(i)+0.5)*h
 		thrust, rates := p.heldAt(mid-r.ThrustDelay).Thrust, p.heldAt(mid-r.RateDelay).Rates
-		m.follow(quad.Command{Thrust: thrust, Rates: rates}, h, r)
+		m.follow(quad.Command{Thrust: thrust, Rates: rates.Add(p.bias)}, h, r)
 		turned = turned.Add(m.acting.Rates.Scale(h))
 		gained = gained.Add(m.move(h, r.Drag, wind))
 	}
