@@ -16,6 +16,7 @@ type detector struct {
 	n      int
 	model  motion   // what the commands alone make of the newest sample
 	bias   so3.Vec3 // rad/s by which the robot turns beside commands, as learned
+	noise  noise    // of the source, as learned
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
@@ -51,33 +52,35 @@ const (
 	twistSlack  = 0.04 // m
 	twistShare  = 0.35 // of the way
 
-	turnWindow = 8    // exhibits, 0.16 s
-	turnWait   = 6    // exhibits after a beginning, when it is not known what acts
-	turnSlack  = 0.06 // rad
-	turnShare  = 0.5  // of the turn
-	yawSlack   = 0.12 // rad, about the body's z, of which the motion says nothing
-	pullWindow = 12   // exhibits, 0.24 s, over which the motion is asked which attitude moves it
-	calmWindow = 20   // exhibits before, which say what the wind does
-	biasMemory = 1.0  // time constant with which a lasting turn is learned, s
-	minBias    = 0.1  // rad/s
-	maxBias    = 1.5  // rad/s
-	pullMargin = 0.05 // m/s by which the commanded attitude must explain the motion better
+	turnWindow     = 8    // exhibits, 0.16 s
+	turnWait       = 6    // exhibits after a beginning, when it is not known what acts
+	turnSlack      = 0.06 // rad
+	turnShare      = 0.5  // of the turn
+	turnDeviations = 3.0  // of the attitude's noise, beyond the slack
+	yawSlack       = 0.12 // rad, about the body's z, of which the motion says nothing
+	pullWindow     = 12   // exhibits, 0.24 s, over which the motion is asked which attitude moves it
+	calmWindow     = 20   // exhibits before, which say what the wind does
+	biasMemory     = 1.0  // time constant with which a lasting turn is learned, s
+	minBias        = 0.1  // rad/s
+	maxBias        = 1.5  // rad/s
+	pullMargin     = 0.05 // m/s by which the commanded attitude must explain the motion better
 
-	delayWindow = 25     // exhibits, 0.5 s
-	maxDelay    = 15     // exhibits by which commands are shifted, 0.3 s
-	minDelay    = 3      // that is a fault; less is an airframe slower than believed
-	turnNoise   = 0.003  // rad, of a turn between two exhibits
-	delayProof  = 10.0   // log-likelihood ratio
-	delayBetter = 1.6    // times smaller residual
-	kinkHalf    = 10     // exhibits on either side of a kink
-	kinkSlack   = 0.048  // m/s
-	kinkLag     = 0.015  // s by which the model may lag
-	kinkGain    = 0.05   // by which its gain may err
-	kinkShare   = 0.1    // m/s for each m/s² by which a steady force changed there
-	evenSpacing = 0.0065 // s by which spacing of a kink's window may differ
+	delayWindow    = 25     // exhibits, 0.5 s
+	maxDelay       = 15     // exhibits by which commands are shifted, 0.3 s
+	minDelay       = 3      // that is a fault; less is an airframe slower than believed
+	turnNoise      = 0.003  // rad, of a turn between two exhibits
+	delayProof     = 10.0   // log-likelihood ratio
+	delayBetter    = 1.6    // times smaller residual
+	kinkHalf       = 10     // exhibits on either side of a kink
+	kinkSlack      = 0.048  // m/s
+	kinkDeviations = 120.0  // 1/s, of the position's noise, where that is more than the slack
+	kinkLag        = 0.015  // s by which the model may lag
+	kinkGain       = 0.05   // by which its gain may err
+	kinkShare      = 0.1    // m/s for each m/s² by which a steady force changed there
+	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ
 )
 
-func (d *detector) reset() { *d = detector{bias: d.bias} }
+func (d *detector) reset() { *d = detector{bias: d.bias, noise: d.noise} }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
 
@@ -94,7 +97,8 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 		return false
 	}
 	// a jump is the belief's to find
-	if step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2)); step.Norm() > maxStep {
+	step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2))
+	if step.Norm() > maxStep {
 		d.begin(s, stamp)
 		return false
 	}
@@ -105,6 +109,7 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 		d.begin(s, stamp)
 		return false
 	}
+	d.noise.add(step, turned.Sub(expected), share(since, noiseMemory))
 	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained, q, p.bias})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
 	return true
@@ -168,8 +173,9 @@ func (d *detector) disobeyed() (since float64, found bool) {
 		off, length = off.Add(e.turned.Sub(e.expected)), length+e.expected.Norm()
 	}
 	share := turnShare * length
-	tilted := math.Hypot(off.X, off.Y) > turnSlack+share && d.pulledAsCommanded()
-	return d.at(turnWindow).at, tilted || math.Abs(off.Z) > yawSlack+share
+	slack := turnSlack + share + turnDeviations*d.noise.attitude()
+	tilted := math.Hypot(off.X, off.Y) > slack && d.pulledAsCommanded()
+	return d.at(turnWindow).at, tilted || math.Abs(off.Z) > slack+yawSlack-turnSlack
 }
 
 // learnBias lets a plant follow, slowly, by how much the robot turns beside what is commanded, as under a cut propeller
@@ -203,16 +209,16 @@ func (d *detector) pulledAsCommanded() bool {
 	}
 	wind = wind.Scale(1 / (first.at - before.at))
 	left := d.at(0).v.Sub(first.v).Sub(wind.Scale(d.at(0).at - first.at)) // beside the measured attitude
-	var off, aside so3.Vec3
+	var off, pulled so3.Vec3
 	for i := pullWindow - 1; i >= 0; i-- { // from the oldest
 		e := d.at(i)
 		pull := e.gained
 		pull.Z += quad.Gravity * (e.at - d.at(i+1).at)
-		aside = aside.Add(e.q.Rotate(e.q.Conj().Rotate(pull).Cross(off)))
+		pulled = pulled.Add(e.q.Rotate(e.q.Conj().Rotate(pull).Cross(off)))
 		off = off.Add(e.turned.Sub(e.expected))
 		left = left.Sub(e.gained)
 	}
-	return left.Sub(aside).Norm()+pullMargin < left.Norm()
+	return left.Sub(pulled).Norm()+pullMargin < left.Norm()
 }
 
 // delayed looks for the delay under which commanded turns explain the measured ones best. It returns how many exhibits
@@ -254,7 +260,8 @@ func (d *detector) mismatch(shift int) float64 {
 // beside what thrust and a steady wind make of it.
 func (d *detector) drifting() (since float64, found bool) {
 	k := d.kink()
-	return d.at(kinkHalf).at, k.speed > kinkSlack+kinkShare*k.force+kinkLag*k.late+kinkGain*k.strong
+	slack := max(kinkSlack, kinkDeviations*d.noise.position())
+	return d.at(kinkHalf).at, k.speed > slack+kinkShare*k.force+kinkLag*k.late+kinkGain*k.strong
 }
 
 // kink is what changed half a window ago: the speed, m/s, and a steady force, m/s². The other two say what the model

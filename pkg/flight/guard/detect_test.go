@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -39,21 +41,54 @@ func TestUnevenStampsAreNoDrift(t *testing.T) {
 // A robot that something turns, such as a propeller that breaks, is measured truly: the law does not fly it blind. What
 // turns it is learned, for the time without states.
 func TestATurnedRobotIsBelieved(t *testing.T) {
-	for name, aside := range map[string][3]float64{"roll": {0.7}, "pitch": {0, -0.7}, "both, and yaw": {0.5, 0.4, 0.3}} {
+	for name, extra := range map[string][3]float64{
+		"roll": {0.7}, "pitch": {0, -0.7}, "both, and yaw": {0.5, 0.4, 0.3},
+	} {
 		t.Run(name, func(t *testing.T) {
 			g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
 			w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
 			flyGuarded(g, w, PathFollower{newLaw(t), p}, 8, intact, func(at float64, _ *quad.State) {
 				if at >= 3 {
-					w.aside = aside
+					w.extra = extra
 				}
 				if v := g.Violation(); v != None && at > 0.1 {
 					t.Fatalf("at %.2f s: %v", at, v)
 				}
 			})
-			if off := g.belief.plant.bias.Sub(vec(aside)).Norm(); off > 0.2 {
-				t.Errorf("the turn learned is %.2f rad/s, expected %v", g.belief.plant.bias, aside)
+			if off := g.belief.plant.bias.Sub(vec(extra)).Norm(); off > 0.2 {
+				t.Errorf("the turn learned is %.2f rad/s, expected %v", g.belief.plant.bias, extra)
 			}
 		})
+	}
+}
+
+// A tracker with more noise than others trips nothing, once it is known; the noise learned has a bound.
+func TestNoiseIsLearned(t *testing.T) {
+	for name, c := range map[string]struct{ position, attitude float64 }{
+		"2 mm, 1 degree": {0.002, 0.0175}, "1 mm, half a degree": {0.001, 0.0087},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d detector
+			var p plant
+			rng := rand.New(rand.NewPCG(1, 1))
+			draw := func(x float64) so3.Vec3 {
+				return so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(x)
+			}
+			for i := range 3000 {
+				d.add(&quad.State{P: draw(c.position), Q: so3.Exp(draw(c.attitude))}, 0.02*float64(i), &p)
+				_, drifts := d.drifting()
+				_, turns := d.disobeyed()
+				if i > 200 && (drifts || turns) {
+					t.Fatalf("exhibit %d: drifts %v, turns %v", i, drifts, turns)
+				}
+			}
+			if off := d.noise.position() / c.position; math.Abs(off-1) > 0.35 {
+				t.Errorf("noise of %.4f m learned", d.noise.position())
+			}
+		})
+	}
+	n := noise{positions: 1, turning: 1}
+	if n.position() > maxNoise || n.attitude() > maxShake {
+		t.Errorf("%g m and %g rad, beyond all bounds", n.position(), n.attitude())
 	}
 }

@@ -39,7 +39,7 @@ type body struct {
 	thrust float64
 	rates  [3]float64
 	wind   [3]float64 // acceleration, m/s²
-	aside  [3]float64 // body rates beside those commanded, rad/s, as of a cut propeller
+	extra  [3]float64 // body rates beside those commanded, rad/s, as of a cut propeller
 }
 
 const (
@@ -56,7 +56,7 @@ func (b *body) step(c quad.Command) {
 	const h = 0.001
 	b.thrust += h / thrustLag * (c.Thrust - b.thrust)
 	for i, want := range [3]float64{c.Rates.X, c.Rates.Y, c.Rates.Z} {
-		b.rates[i] += h / rateLag * (want + b.aside[i] - b.rates[i])
+		b.rates[i] += h / rateLag * (want + b.extra[i] - b.rates[i])
 	}
 	var a [3]float64
 	for i := range 3 {
