@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,7 +186,8 @@ func usedByNodes(t *testing.T) map[string]*used {
 	}
 	for driver, via := range map[string]string{"": "vnd", "motion_capture_tracking": "mavros", "mocap4ros2": "px4"} {
 		graphOf(t, func(d *inproc.Domain) {
-			running(t, d, quadsim.New, "command_interface:="+via, `mocap_driver:="`+driver+`"`, "hover_throttle:=0.4")
+			running(t, d, quadsim.New, "command_interface:="+via, `mocap_driver:="`+driver+`"`, "hover_throttle:=0.4",
+				"lockstep:="+strconv.FormatBool(via == "vnd")) // publishes /clock
 		}, nil, map[string]*used{quadsim.Name: all[quadsim.Name]})
 	}
 	addLearning(t, all, file)

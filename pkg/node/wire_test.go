@@ -63,8 +63,9 @@ type lab struct {
 	t   testing.TB
 	ctx context.Context
 	n   *ros.Node
-	dir string // of the programs
-	pid int    // of the program that was started last
+	dir string                     // of the programs
+	pid int                        // of the program that was started last
+	env func(name string) []string // more of the environment of a program; nil for none
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -78,9 +79,13 @@ type lab struct {
 
 // newLab builds the programs, or takes those in the folder VND_PROGRAMS, and joins the graph, over Cyclone DDS on the
 // loopback.
-func newLab(t testing.TB) *lab {
+func newLab(t testing.TB, more ...string) *lab {
 	t.Helper()
 	env := environment()
+	for _, pair := range more {
+		key, value, _ := strings.Cut(pair, "=")
+		env[key] = value
+	}
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
@@ -167,6 +172,9 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 	p.Env = append(os.Environ(), "ROS_LOG_DIR="+l.t.TempDir())
 	for key, value := range environment() {
 		p.Env = append(p.Env, key+"="+value)
+	}
+	if l.env != nil {
+		p.Env = append(p.Env, l.env(name)...)
 	}
 	log := &strings.Builder{}
 	p.Stderr, p.Stdout = log, log

@@ -52,7 +52,7 @@ const (
     <allow_rule>
       <domains><id_range><min>0</min><max>230</max></id_range></domains>
       <publish><topics>%[2]s</topics></publish>
-      <subscribe><topics><topic>*</topic></topics></subscribe>
+      <subscribe><topics>%[3]s</topics></subscribe>
     </allow_rule>
     <default>DENY</default>
   </grant></permissions>
@@ -106,6 +106,12 @@ func (a *Authority) Environment(enclave string) []string {
 // Enclave adds an enclave that may publish topics, such as Everything, and subscribe to all.
 func (a *Authority) Enclave(name, topics string) (folder string) {
 	a.t.Helper()
+	return a.Grant(name, topics, Everything)
+}
+
+// Grant adds an enclave that may publish some topics and subscribe to some.
+func (a *Authority) Grant(name, publish, subscribe string) (folder string) {
+	a.t.Helper()
 	folder = filepath.Join(a.Keystore, "enclaves", name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		a.t.Fatal(err)
@@ -115,7 +121,7 @@ func (a *Authority) Enclave(name, topics string) (folder string) {
 	a.trust(folder, "identity_ca.cert.pem")
 	a.trust(folder, "permissions_ca.cert.pem")
 	a.sign(filepath.Join(folder, "governance.p7s"), a.Rules)
-	a.sign(filepath.Join(folder, "permissions.p7s"), fmt.Sprintf(permissions, name, topics))
+	a.sign(filepath.Join(folder, "permissions.p7s"), fmt.Sprintf(permissions, name, publish, subscribe))
 	return folder
 }
 
