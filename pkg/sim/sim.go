@@ -80,6 +80,7 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 		speed = s.rotors.hover
 		s.command.Thrust = quad.Gravity
 	}
+	s.link.asked = s.command
 	s.body.rotor = [4]float64{speed, speed, speed, speed}
 	s.rotors.phase = 0
 	s.voltage = s.battery.step(s.rotors.power(&s.body), 0)
@@ -105,7 +106,7 @@ func (s *Simulator) advance() {
 	}
 	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.blown(s.body.p))
 	s.voltage = s.battery.step(s.rotors.power(&s.body), h)
-	s.command = s.link.receive(t, s.command)
+	s.command = s.link.follow(t, s.command)
 	s.targets()
 	s.rotors.shake(&s.motion, h)
 	before := s.body
