@@ -176,6 +176,12 @@ RUNS ?= 50
 campaign: build ## the safety campaign: faults in simulated flights, held to limits (half an hour)
 	bin/vnd campaign --rows $(ROWS) --runs $(RUNS) --out build/campaign
 
+# ROBOTS is how many are drawn; verdicts land in build/gate.json.
+ROBOTS ?= 40
+.PHONY: gate
+gate: build ## the gate over robots drawn widely: what it wrongly refuses, and lets fly (a quarter of an hour)
+	bin/vnd gate --robots $(ROBOTS) --out build/gate.json
+
 .PHONY: stacks
 stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
 	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/node

@@ -42,6 +42,7 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
 	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
 
+	Gate     gateCommand     `cmd:"" help:"Measure the gate over robots drawn widely."`
 	Campaign campaignCommand `cmd:"" help:"The safety campaign: faults in simulated flights, held to limits."`
 }
 

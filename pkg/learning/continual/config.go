@@ -11,7 +11,7 @@ type Config struct {
 	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=20 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
 	Policy   quadtrain.Config `param:"policy" doc:"the policy's improvement in the model"`
 	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget where the policy was improved in a model before"`
-	Gate     gate.Config      `param:"gate" doc:"what a candidate must show"`
+	Gate     gate.Config      `param:"gate" read_only:"true" doc:"what a candidate must show"`
 	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
 	Least    float64          `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
 }

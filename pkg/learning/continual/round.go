@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
+	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -112,10 +113,33 @@ func (r *round) pack(res *quadtrain.Result) error {
 	return nil
 }
 
+// judge flies the robot that the flights show, where it can. Where they do not agree with the model of the bundle that
+// flies, every other trial is with the robot that this one has: records may be wrong.
+func (r *round) judge() (gate.Judge, error) {
+	s, ok := r.l.opt.Judge.(quadgate.Simulator)
+	if !ok {
+		return r.l.opt.Judge, nil
+	}
+	now, err := quadgate.Identify(r.ctx, r.flown, r.current.Dt)
+	if err != nil || !vnd.In(r.current) {
+		return s.Of(now), err
+	}
+	_, q, err := vnd.FromBundle(r.current, quadrotor.Kind)
+	before := quadgate.Identified{Actuator: q.Actuator, Dt: q.Dt}
+	if err != nil || before.Agree(&now) {
+		return s.Of(now), err
+	}
+	return s.Of(now, before), nil
+}
+
 // gate asks whether the candidate may fly.
 func (r *round) gate() (err error) {
 	opt := &r.l.opt
-	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: opt.Judge, Seed: r.seed(),
+	judge, err := r.judge()
+	if err != nil {
+		return err
+	}
+	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: judge, Seed: r.seed(),
 		Met: func(dt float64) float64 { return quadgate.Met(r.flown, dt) }}
 	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err

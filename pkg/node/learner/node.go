@@ -129,7 +129,7 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 
 // NewJudge makes the judge of the gate's flights in the full simulator. The program hands it in: the learner's packages
 // cannot look at the simulated world.
-type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits) gate.Judge
+type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits, *guard.Config) gate.Judge
 
 // options of the supervisor.
 func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, error) {
@@ -145,7 +145,7 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, er
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
 		Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {
-		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits)
+		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits, &p.Guard)
 	}
 	base := p.Base
 	continual.Respond(&base.Nominal, &p.Response)

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
@@ -40,6 +41,7 @@ type Params struct {
 
 	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
 	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
+	Guard    guard.Config       `param:"guard" file:"airframe" read_only:"true" doc:"the geofence, and what else the guard allows: of the gate's flights"`
 	Response preflight.Response `param:"response" file:"airframe" read_only:"true" doc:"how it follows commands: of the base policy's training"`
 
 	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
@@ -58,7 +60,9 @@ type judge struct {
 }
 
 // SetAirframe sets what the airframe's file holds.
-func (p *Params) SetAirframe(a *airframe.Airframe) { p.Limits, p.Response = a.Limits, a.Response }
+func (p *Params) SetAirframe(a *airframe.Airframe) {
+	p.Limits, p.Guard, p.Response = a.Limits, a.Guard, a.Response
+}
 
 // check refuses what does not go together.
 func (p *Params) check() error {

@@ -2,15 +2,18 @@ package closedloop
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
 )
@@ -23,13 +26,19 @@ type Judge struct {
 	World  sim.World // the robot, in calm
 	Paths  []reference.Reference
 	Limits quad.Limits
+	// Guard has the fence, tilt and speed at which flights count as crashes, because the guard takes over; nil: none.
+	Guard *guard.Config
+	// Exactly has the robot be World's: nothing of it is drawn.
+	Exactly bool
+	// identified are the robots that World's is made like, one in each trial; none: it stays as it is
+	identified []quadgate.Identified
 	// JudgeConfig has the greatest wind; a learner that met weaker ones only is flown in somewhat more than those.
 	gate.JudgeConfig
 }
 
-// NewJudge returns the judge of the default robot, which flies along each of the paths.
-func NewJudge(c gate.JudgeConfig, paths []reference.Reference, l quad.Limits) gate.Judge {
-	return &Judge{World: sim.Default(), Paths: paths, Limits: l, JudgeConfig: c}
+// NewJudge returns the judge of the default robot, which flies along each of the paths under a guard, nil for none.
+func NewJudge(c gate.JudgeConfig, paths []reference.Reference, l quad.Limits, g *guard.Config) gate.Judge {
+	return &Judge{World: sim.Default(), Paths: paths, Limits: l, Guard: g, JudgeConfig: c}
 }
 
 // Fly implements gate.Judge.
@@ -54,6 +63,10 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	}
 	f := &gate.Flight{Dt: s.Tick, Crash: trace.Crash}
 	for i := range trace.Rows {
+		if why := j.trips(&trace.Rows[i].Truth); why != "" {
+			f.Crash = fmt.Sprintf("the guard takes over after %.2f s: %s", trace.Rows[i].T, why)
+			break
+		}
 		f.Errors = append(f.Errors, trace.Rows[i].Error())
 		u := j.Limits.Units(trace.Rows[i].Command)
 		f.Actions = append(f.Actions, u[:])
@@ -61,13 +74,39 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	return f, nil
 }
 
+// trips says why the guard takes over in a state, "" where it does not.
+func (j *Judge) trips(s *quad.State) string {
+	g := j.Guard
+	if g == nil {
+		return ""
+	}
+	for i, x := range [3]float64{s.P.X, s.P.Y, s.P.Z} {
+		if x < g.FenceMin[i] || x > g.FenceMax[i] {
+			return "outside of the fence"
+		}
+	}
+	if tilt := math.Acos(min(max(s.Q.ZAxis().Z, -1), 1)); tilt > g.MaxTilt {
+		return fmt.Sprintf("a tilt of %.2f rad", tilt)
+	}
+	if v := s.V.Norm(); v > g.MaxSpeed {
+		return fmt.Sprintf("a speed of %.1f m/s", v)
+	}
+	return ""
+}
+
 // setup draws a trial.
 func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
 	w := j.World
-	w.Motor.Gain *= 1 + 0.03*rng.NormFloat64()
-	w.Link.Delay += 0.01 * rng.Float64()
+	if n := len(j.identified); n > 0 {
+		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
+		w = responding(w, &j.identified[robot.IntN(n)], robot)
+	}
+	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
+		w.Motor.Gain *= gain
+		w.Link.Delay += delay
+	}
 	w.Conditions = sim.Conditions{Name: []string{"first", "second"}}
 	const beyond, least = 1.1, 0.2 // of what was met; m/s²
 	greatest := min(j.Wind, max(beyond*t.Met, least))

@@ -79,7 +79,7 @@ func (c *Campaign) judge() gate.Judge {
 	for _, t := range c.Tasks {
 		paths = append(paths, t.Path)
 	}
-	return closedloop.NewJudge(c.Judge, paths, c.Limits)
+	return closedloop.NewJudge(c.Judge, paths, c.Limits, nil)
 }
 
 // vehicle is what the bundles are for.

@@ -114,7 +114,7 @@ func TestCommandsAndCrashes(t *testing.T) {
 		"saturates less":      {func() *gate.Flight { return stuck(40) }, func() *gate.Flight { return stuck(50) }, ""},
 		"crashes": {crash, of(5),
 			"crash in flight 1, where the current bundle does not crash: hit the ground"},
-		"both crash":         {crash, crash, ""},
+		"both crash":         {crash, crash, "crashes in 34 of 34 flights, as the current bundle does in 34"},
 		"crashes no longer":  {of(0.1), crash, ""},
 		"numbers not finite": {lost, of(0.1), "its numbers were not finite"},
 		"an empty flight": {func() *gate.Flight { return &gate.Flight{Dt: dt, Crash: "no start"} },

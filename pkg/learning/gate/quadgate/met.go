@@ -17,19 +17,12 @@ const metOver = 1
 // are weaker. They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a
 // say in it, whose model may explain nothing: it would set its own examination.
 func Met(flown [][]quad.Step, dt float64) float64 {
-	steps := max(1, int(metOver/dt+0.5))
-	residualMean := quadrotor.NewResidualMean(quadrotor.NominalActuator(), dt, steps)
-	var left, velocity []so3.Vec3
-	for _, rows := range flown {
-		for ; len(rows) > steps; rows = rows[steps:] {
-			a, v := residualMean.Mean(rows[:steps+1]), meanVelocity(rows[:steps+1])
-			if a.Z, v.Z = 0, 0; a.Finite() && v.Finite() {
-				left, velocity = append(left, a), append(velocity, v)
-			}
-		}
-	}
+	left, velocity := residuals(flown, quadrotor.NominalActuator(), dt)
 	if len(left) == 0 {
 		return math.Inf(1)
+	}
+	for i := range left {
+		left[i].Z, velocity[i].Z = 0, 0
 	}
 	strengths, k := make([]float64, len(left)), drag(left, velocity)
 	for i := range left {

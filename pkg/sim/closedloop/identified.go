@@ -1,0 +1,72 @@
+package closedloop
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/sim"
+)
+
+// What quadrotor.Identify finds of sim.Default: delay and lag together, s, and the drag, 1/s. The estimator and the
+// motion capture are in it.
+const (
+	defaultThrustResponse = 0.055
+	defaultRateResponse   = 0.067
+	defaultRateDelay      = 0.046
+	defaultDrag           = 0.275
+)
+
+// Of implements quadgate.Simulator.
+func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
+	like := *j
+	like.identified = slices.DeleteFunc(slices.Clone(r), func(x quadgate.Identified) bool {
+		return x == (quadgate.Identified{})
+	})
+	return &like
+}
+
+// responding returns a world whose robot follows commands as an identified one does. Flights tell delay and lag to a
+// few milliseconds, which are drawn.
+func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
+	a, motorLag := &r.Actuator, w.Motor.Lag
+	w.Motor.Gain = min(max(a.ThrustGain, 0.5), 1.5)
+	const spread, drawn = 0.005, 0.005 // s, of delays and lags; mean of the further delay that every trial draws
+	off := func() float64 { return spread * (2*rng.Float64() - 1) }
+	thrust := a.ThrustDelay*r.Dt + a.ThrustLag - defaultThrustResponse + off()
+	rate := a.RateDelay*r.Dt + a.RateLag - defaultRateResponse + off()
+	// A rate loop behind motors is of second order: of its lag the identification takes most for delay.
+	const asDelay = 0.6
+	beyond := a.RateDelay*r.Dt - defaultRateDelay + off()
+	lag := min(max(0, (rate-beyond)/(1-asDelay)), max(0, rate))
+	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag-drawn), 0.2)
+	slowDown(&w, lag)
+	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
+	if r.Drag > 0 {
+		by := min(r.Drag/defaultDrag, 4)
+		w.Drag.Rotor, w.Drag.Body = scaled(w.Drag.Rotor, by), scaled(w.Drag.Body, by)
+	}
+	return w
+}
+
+// slowDown has body rates follow later by a lag, s: half of it is of the motors.
+func slowDown(w *sim.World, lag float64) {
+	const share = 0.5
+	w.Motor.Lag += share * lag
+	loop := &w.RateLoop
+	loop.Gain, loop.Integral = slices.Clone(loop.Gain), slices.Clone(loop.Integral)
+	for i, gain := range loop.Gain {
+		before := (1 + loop.Damping[i]) / gain
+		by := before / (before + lag)
+		loop.Gain[i], loop.Integral[i] = by*gain, by*by*loop.Integral[i]
+	}
+}
+
+func scaled(x []float64, by float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = by * x[i]
+	}
+	return out
+}

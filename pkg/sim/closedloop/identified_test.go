@@ -1,0 +1,79 @@
+package closedloop
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim"
+)
+
+// TestJudgedRobotIsTheIdentifiedOne: what is identified of the default robot gives the default robot, and one that is
+// slower or weaker differs by as much.
+func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
+	const dt = 0.02
+	like := func(gain, delay, lag, drag float64) sim.World {
+		r := quadgate.Identified{Dt: dt, Drag: drag * defaultDrag, Actuator: quadrotor.Actuator{ThrustGain: gain,
+			RateGain: 1, ThrustDelay: (defaultThrustResponse + delay) / dt, ThrustLag: lag,
+			RateDelay: (defaultRateDelay + delay) / dt, RateLag: defaultRateResponse - defaultRateDelay + lag}}
+		return responding(sim.Default(), &r, rand.New(rand.NewPCG(1, 2)))
+	}
+	total := func(w sim.World) (thrust, rate float64) {
+		rate = (1+w.RateLoop.Damping[0])/w.RateLoop.Gain[0] + w.Link.Delay
+		return w.Motor.Lag + w.Link.ThrustLag + w.Link.Delay, rate
+	}
+	plain := sim.Default()
+	thrust, rate := total(plain)
+	for _, c := range []struct{ gain, delay, lag, drag float64 }{
+		{0.97, 0, 0, 1}, {0.7, 0.05, 0, 1}, {1.3, 0.02, 0.05, 0.2}, {1, 0, 0.1, 1.8},
+	} {
+		w := like(c.gain, c.delay, c.lag, c.drag)
+		a, b := total(w)
+		if off := a - thrust - c.delay - c.lag; math.Abs(off) > 0.015 {
+			t.Errorf("%+v: thrust answers %.3f s too late", c, off)
+		}
+		if off := b - rate - c.delay - c.lag; math.Abs(off) > 0.015 {
+			t.Errorf("%+v: rates answer %.3f s too late", c, off)
+		}
+		if w.Motor.Gain != c.gain || math.Abs(w.Drag.Rotor[0]-c.drag*plain.Drag.Rotor[0]) > 1e-9 {
+			t.Errorf("%+v: gain %g, drag %v", c, w.Motor.Gain, w.Drag.Rotor)
+		}
+		if err := w.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if j := new(Judge).Of(quadgate.Identified{}).(*Judge); len(j.identified) != 0 {
+		t.Error("a robot of which too little was flown is flown")
+	}
+}
+
+func TestJudgeCountsWhatTheGuardWouldNotAllow(t *testing.T) {
+	var g guard.Config
+	param.Default(&g)
+	j := &Judge{Guard: &g}
+	up := so3.Identity()
+	for _, c := range []struct {
+		s    quad.State
+		want string // "" is allowed
+	}{
+		{quad.State{P: so3.Vec3{Z: 1}, Q: up}, ""},
+		{quad.State{P: so3.Vec3{X: 4.1, Z: 1}, Q: up}, "outside of the fence"},
+		{quad.State{P: so3.Vec3{Y: -4.1, Z: 1}, Q: up}, "outside of the fence"},
+		{quad.State{P: so3.Vec3{Z: 1}, Q: so3.FromEuler(1.3, 0, 0)}, "a tilt of 1.30 rad"},
+		{quad.State{P: so3.Vec3{Z: 1}, Q: up, V: so3.Vec3{X: 7}}, "a speed of 7.0 m/s"},
+	} {
+		if got := j.trips(&c.s); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q, expected %q", c.s, got, c.want)
+		}
+	}
+	if got := new(Judge).trips(&quad.State{P: so3.Vec3{X: 9}, Q: up}); got != "" {
+		t.Errorf("without a guard: %q", got)
+	}
+}

@@ -1,0 +1,26 @@
+package gatestudy
+
+import "testing"
+
+// TestGateIsRightOnOtherRobots flies a few of the robots of make gate: one whose lag and delay differ from the default
+// robot's, in the judge that flies what was identified.
+func TestGateIsRightOnOtherRobots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for half a minute")
+	}
+	o := Options{Robots: 1, Flights: 24, Seed: 1, Workers: 2}
+	flown, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewReport(&o, flown)
+	for _, c := range r.Classes {
+		t.Logf("%s: %d pairs, %d promoted", c.Class, c.Pairs, c.Promoted)
+		switch {
+		case c.Class == Better && (c.Pairs < 4 || c.Refused > 0.1):
+			t.Errorf("%.0f %% of %d truly better candidates are refused", 100*c.Refused, c.Pairs)
+		case (c.Class == SlightWorse || c.Class == Worse) && (c.Pairs < 1 || c.Promoted > 0):
+			t.Errorf("%s: %d of %d are promoted", c.Class, c.Promoted, c.Pairs)
+		}
+	}
+}
