@@ -32,7 +32,21 @@ func Load(path string) (Airframe, error) {
 		}
 		return a, fmt.Errorf("%s: %w", path, err)
 	}
+	a.informGuard()
 	return a, nil
+}
+
+// informGuard gives the guard the response that was identified, unless its own was written.
+func (a *Airframe) informGuard() {
+	var assumed guard.Config
+	param.Default(&assumed)
+	g, r := &a.Guard.Response, &a.Response
+	if !r.Known() || *g != assumed.Response {
+		return
+	}
+	const longestDelay, longestLag = 0.2, 0.5 // s, that a guard takes
+	g.ThrustDelay, g.ThrustLag = min(r.ThrustDelay, longestDelay), min(r.ThrustLag, longestLag)
+	g.RateDelay, g.RateLag = min(r.RateDelay, longestDelay), min(r.RateLag, longestLag)
 }
 
 // Throttle is what an autopilot's throttle is worth; package bridge turns it into thrust.

@@ -51,6 +51,32 @@ func TestLoadBesideRefusesAVehicleWrittenTwice(t *testing.T) {
 	}
 }
 
+// The guard knows how a vehicle responds that was measured, unless its own block says something else.
+func TestTheGuardKnowsTheResponse(t *testing.T) {
+	const measured = "response: {thrust_gain: 0.9, thrust_delay: 0.03, thrust_lag: 0.05, rate_gain: 1.0, " +
+		"rate_delay: 0.04, rate_lag: 0.12}"
+	for name, c := range map[string]struct {
+		text            string
+		delay, lag, own float64 // rate_delay, rate_lag, thrust_lag of the guard
+	}{
+		"nothing measured":              {"max_rate: 20.0", 0.01, 0.04, 0.03},
+		"measured":                      {measured, 0.04, 0.12, 0.05},
+		"measured, and the guard's own": {measured + ", guard: {response: {thrust_lag: 0.07}}", 0.01, 0.04, 0.07},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "frame.yaml")
+			write(t, path, "airframe: {ros__parameters: {"+c.text+"}}")
+			a, err := Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g := a.Guard.Response; g.RateDelay != c.delay || g.RateLag != c.lag || g.ThrustLag != c.own {
+				t.Errorf("the guard believes in %+v", g)
+			}
+		})
+	}
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
