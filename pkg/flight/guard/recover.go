@@ -29,7 +29,7 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	r := g.config.Response
 	delay := max(r.ThrustDelay, r.RateDelay)
 	r.ThrustLag, r.RateLag = recoveryLag*r.ThrustLag, recoveryLag*r.RateLag
-	before := c
+	before, first := c, min(delay, recoveryStep)              // of a step, under the command before
 	for t := 0.0; t < delay+recoveryTick-1e-9; t += substep { // what is on its way already, then the command
 		acts := c
 		if t < delay {
@@ -47,10 +47,10 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
 	for k := range recoverySteps {
 		next := law.Track(float64(k)*recoveryStep, &m.state, &to)
-		m.follow(before, delay, &r)
-		m.move(delay, r.Drag, g.belief.wind)
-		m.follow(next, recoveryStep-delay, &r)
-		m.move(recoveryStep-delay, r.Drag, g.belief.wind)
+		m.follow(before, first, &r)
+		m.move(first, r.Drag, g.belief.wind)
+		m.follow(next, recoveryStep-first, &r)
+		m.move(recoveryStep-first, r.Drag, g.belief.wind)
 		before = next
 		s := &m.state
 		if cause := g.endangered(s); cause != None {
