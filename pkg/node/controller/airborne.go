@@ -11,16 +11,24 @@ import (
 
 // airborne reports whether the robot flies by this node's commands, at the newest tick.
 func (c *Controller) airborne() (flies bool, tick uint64) {
+	p := c.params.Load()
+	turns, tick := c.motorsTurn()
+	c.last.Read(func(t *control.TickRecord) { flies = turns && p.Guard.Flying(&t.State) })
+	return flies, tick
+}
+
+// motorsTurn reports whether they do so by this node's commands, at the newest tick: a hand's breadth above the ground,
+// too.
+func (c *Controller) motorsTurn() (turn bool, tick uint64) {
 	f := c.flight()
 	if f == nil || !c.ticking() || f.stopped.Load() {
 		return false, 0
 	}
-	p := c.params.Load()
 	c.last.Read(func(t *control.TickRecord) {
-		flies = t.Bundle != "" && t.Stage != guard.NotOffboard && t.Stage != guard.Off && p.Guard.Flying(&t.State)
+		turn = t.Bundle != "" && t.Stage != guard.NotOffboard && t.Stage != guard.Off
 		tick = t.Seq
 	})
-	return flies, tick
+	return turn, tick
 }
 
 // takesOver reports whether the vehicle's autopilot flies on by itself when commands end: it is connected, armed, and
@@ -57,7 +65,7 @@ func (c *Controller) landFirst() error {
 			return errors.New("the program ends in flight")
 		}
 		now, next := false, uint64(0)
-		if now, next = c.airborne(); !now || c.takesOver() {
+		if now, next = c.motorsTurn(); !now || c.takesOver() {
 			return nil
 		}
 		if next != tick {
