@@ -10,7 +10,6 @@ import (
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
-	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
@@ -221,9 +220,6 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	p := c.params.Load()
 	next, err := control.LoadPolicy(b, p.Robot, p.Rate)
 	if err != nil {
-		return err
-	}
-	if err := policy.TryOut(b); err != nil {
 		return err
 	}
 	_, k := c.flying()
