@@ -151,6 +151,32 @@ func TestNobodyListensToSteps(t *testing.T) {
 	}
 }
 
+// A message of /clock that comes after the samples that it goes with makes no tick more: every command has its sample.
+func TestTicksOnceWhereClockTopicIsLate(t *testing.T) {
+	f, _ := active(t, defaults(t))
+	f.sim = func() bool { return true }
+	const second, ticks = 1_000_000_000, 100
+	clock := int64(second)
+	for k := range int64(4*ticks - 3) {
+		stamp := second + k*5e6
+		if k%100 < 60 || k%100 > 75 { // else it stands
+			clock = stamp
+		}
+		f.addSample(bridge.Pose{Stamp: stamp, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}, 0)
+		f.runOnceAt(clock)
+	}
+	before := f.ticks.Front().Stamp
+	for f.ticks.Pop(); f.ticks.Front() != nil; f.ticks.Pop() {
+		if now := f.ticks.Front().Stamp; now-before != 20e6 {
+			t.Errorf("a tick at the stamp %d after one at %d ns, expected 20 ms later", now, before)
+		}
+		before = f.ticks.Front().Stamp
+	}
+	if want := int64(second + ticks*20e6 - 25e6); before != want {
+		t.Errorf("the last tick was at %d ns, expected %d", before, want)
+	}
+}
+
 func TestParams(t *testing.T) {
 	for want, spoil := range map[string]func(*Params){
 		"":                               func(*Params) {},

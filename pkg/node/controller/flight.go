@@ -35,6 +35,7 @@ type flight struct {
 	pace   control.Scheduler
 	active bool // ticks are made
 	clock  *ros.Clock
+	sim    func() bool // reports whether the clock follows /clock
 	sender sender
 	gauges *gauges
 	link   autopilot
@@ -77,7 +78,7 @@ type rejectedSample struct {
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
-	f := &flight{clock: clock, sender: s, gauges: g, link: noAutopilot{}, mocap: p.Tick == onMocap,
+	f := &flight{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{}, mocap: p.Tick == onMocap,
 		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
 		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
@@ -112,6 +113,7 @@ func (f *flight) runOnceAt(now int64) {
 	alarm, due := f.alarm.Swap(false), false
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
+			now = f.atLeast(s.Stamp, now)
 			f.passOn(s, now)
 			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
@@ -125,6 +127,15 @@ func (f *flight) runOnceAt(now int64) {
 		f.sent = 0
 		f.tick(now)
 	}
+}
+
+// atLeast is the time by which a sample has come: on simulated time the message of /clock may come after it.
+func (f *flight) atLeast(stamp, now int64) int64 {
+	const most = int64(100 * time.Millisecond) // beyond it the stamp is wrong
+	if f.sim() && stamp-now < most {
+		return max(now, stamp)
+	}
+	return now
 }
 
 // passOn hands the loop a sample that came by now.
