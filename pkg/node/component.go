@@ -14,8 +14,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// The QoS of the nodes' topics (docs/guide/nodes.md). Nobody waits for a reader: where one does not keep up, the newest
-// counts.
+// The QoS of the nodes' topics, which docs/guide/nodes.md lists. Nobody waits for a reader: where one does not keep up,
+// the newest counts.
 
 // MocapQoS is best effort, volatile, depth 5.
 func MocapQoS() ros.QoS { return ros.SensorDataQoS() }

@@ -42,8 +42,7 @@ func run() error {
 		return err
 	}
 	defer file.Close()
-	return page.Execute(file, map[string]string{"Worlds": table,
-		"Parameters": strings.TrimSpace(param.Markdown(&calm))})
+	return page.Execute(file, map[string]string{"Worlds": table})
 }
 
 // rows lists the worlds, each with the comment that its file begins with.

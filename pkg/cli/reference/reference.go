@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
 	"vnd/pkg/node/visualizer"
+	"vnd/pkg/sim"
 )
 
 //go:generate go run generate.go
@@ -46,6 +47,10 @@ func Documents() map[string]string {
 	for _, s := range nodes() {
 		add(s, "/**/"+s.Node) // in any namespace
 	}
+	world := sim.Default()
+	const use = "`vnd eval --world F.yaml` and `quad_sim`"
+	fmt.Fprintf(&page, "\n## World\n\n%s, node name `%s`, defaults in `params/worlds/calm.yaml`.\n\n%s", use, sim.Node,
+		param.Markdown(&world))
 	files["docs/reference/parameters.md"] = page.String()
 	return files
 }

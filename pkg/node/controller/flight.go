@@ -78,9 +78,9 @@ type rejectedSample struct {
 }
 
 func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
-	f := &flight{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{}, mocap: p.Tick == onMocap,
-		samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
-		orders:  make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
+	f := &flight{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{},
+		mocap: p.Tick == onMocap, samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
+		orders: make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
 		scratch: control.NewTickRecord()}
 	f.setLatent = func(z *control.Latent) { f.loop.SetLatent(z) }
