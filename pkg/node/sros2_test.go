@@ -123,7 +123,8 @@ func graphOf(t *testing.T, begin func(d *inproc.Domain), others [][2]string, nod
 		count := 0
 		for name := range nodes {
 			g, err := c.Graph().Of(rmw.NodeName{Namespace: "/quad", Name: name})
-			if err != nil {
+			_, made := g.Publishers["/diagnostics"] // which every node makes late
+			if err != nil || !made {
 				count = -1
 				break
 			}

@@ -343,8 +343,8 @@ func TestBadInput(t *testing.T) {
 	h.says(diagnostics.Warn, `a sample in frame "elsewhere" is refused, expected "map"`)
 	h.samples("map", so3.Quat{W: 1}, 60)
 	h.policyFlew()
-	h.logs("the guard flies: the state is too old (")
-	h.logs("the guard has landed: least thrust (the state is too old)")
+	h.logs("the guard flies: ") // the state is too old, or ticks were missed on a busy machine
+	h.logs("the guard has landed: least thrust (")
 	if err := bundles.Publish(h.bundle("a.vnd", func(m *msgs.Bundle) { m.ID = "no" })); err != nil {
 		t.Fatal(err)
 	}
