@@ -24,9 +24,15 @@ import (
 // hovering starts a simulated flight under a controller of these arguments, and waits until it hovers.
 func (l *lab) hovering(args ...string) {
 	l.t.Helper()
-	world := must(filepath.Abs("../../params/worlds/calm.yaml"))(l.t)
+	l.hoveringIn(must(filepath.Abs("../../params/worlds/calm.yaml"))(l.t), nil, args...)
+}
+
+// hoveringIn is hovering in a world, with more arguments of the simulator.
+func (l *lab) hoveringIn(world string, sim []string, args ...string) {
+	l.t.Helper()
 	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(l.t)
-	l.start("quad_sim", "-p", "world:="+world, "-p", "lockstep:=true", "-p", "lockstep_patience:=20.0")
+	l.start("quad_sim", append([]string{"-p", "world:=" + world, "-p", "lockstep:=true", "-p",
+		"lockstep_patience:=20.0"}, sim...)...)
 	l.start("policy_controller", append([]string{"-p", "use_sim_time:=true", "-p", "bundle_file:=" + file}, args...)...)
 	l.change("configure")
 	l.change("activate")

@@ -213,8 +213,8 @@ func addController(t *testing.T, all map[string]*used, source, via, file string)
 				err = n.Change(lifecycle.Configure)
 			}
 			return err
-		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "emergency_service:=true", file,
-			"use_sim_time:=true")
+		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "battery.cells:=4",
+			"emergency_service:=true", file, "use_sim_time:=true")
 	}, others, map[string]*used{controller.Name: all[controller.Name]})
 }
 

@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"vnd/pkg/flight/battery"
+)
 
 // Battery sags with load and charge, and with it the speed that a PWM value gives a motor: thrust gain and largest
 // thrust go with the square of the voltage.
@@ -14,39 +18,29 @@ type Battery struct {
 }
 
 func (b *Battery) check() error {
-	if full := float64(b.Cells) * cellVoltage(1); b.Reference > full {
+	if full := float64(b.Cells) * battery.CellVoltage(1); b.Reference > full {
 		return faulty("battery.reference", "%v V, expected at most the %.1f V of %d full cells", b.Reference, full,
 			b.Cells)
 	}
 	return nil
 }
 
-// battery is the state of charge.
-type battery struct {
+// pack is a battery with its state of charge.
+type pack struct {
 	Battery
 	charge float64 // share of the capacity
 }
 
-func newBattery(w *World) battery { return battery{w.Battery, w.Battery.Charge} }
+func newPack(w *World) pack { return pack{w.Battery, w.Battery.Charge} }
 
 // step draws a power in W for h seconds and returns the voltage under that load: V = V₀ − R·I with I = P/V, of whose
 // two roots the higher is the stable one. A power beyond V₀²/4R is more than the battery has, and gets V₀/2.
-func (b *battery) step(power, h float64) float64 {
+func (b *pack) step(power, h float64) float64 {
 	if !b.Enabled {
 		return b.Reference
 	}
-	open := float64(b.Cells) * cellVoltage(b.charge)
+	open := float64(b.Cells) * battery.CellVoltage(b.charge)
 	v := (open + math.Sqrt(max(0, open*open-4*power*b.Resistance))) / 2
 	b.charge = max(0, b.charge-power/v*h/(3600*b.Capacity))
 	return v
-}
-
-// openCircuit is the voltage of a resting lithium polymer cell at 0, 10 … 100 % of its charge, as data sheets have it.
-var openCircuit = [11]float64{3.27, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.91, 3.98, 4.08, 4.20}
-
-// cellVoltage interpolates openCircuit.
-func cellVoltage(charge float64) float64 {
-	x := 10 * max(0, min(1, charge))
-	i := min(int(x), 9)
-	return openCircuit[i] + (x-float64(i))*(openCircuit[i+1]-openCircuit[i])
 }

@@ -10,7 +10,7 @@ import (
 func TestBatteryUnderLoad(t *testing.T) {
 	w := Default()
 	w.Battery.Enabled = true
-	b := newBattery(&w)
+	b := newPack(&w)
 	last := math.Inf(1)
 	for _, power := range []float64{0, 40, 200, 800} {
 		b.charge = .8
@@ -32,7 +32,7 @@ func TestBatteryUnderLoad(t *testing.T) {
 func TestBatteryCharge(t *testing.T) {
 	w := Default()
 	w.Battery.Enabled = true
-	b := newBattery(&w)
+	b := newPack(&w)
 	used := 0.
 	for range 60000 {
 		used += 45 / b.step(45, .001) * .001

@@ -26,7 +26,7 @@ type Simulator struct {
 	link      link
 	loop      rateLoop
 	mixer     mixer
-	battery   battery
+	battery   pack
 	gusts     gusts
 	fans      fans
 	mocap     mocap
@@ -68,7 +68,7 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.tick, s.crash = 0, crash{}
 	s.body = body{p: state.P, q: state.Q.Normalize(), v: state.V}
 	s.link = newLink(&s.world)
-	s.battery = newBattery(&s.world)
+	s.battery = newPack(&s.world)
 	s.gusts.start(&s.world, seed)
 	s.mocap.reset(&s.world, seed)
 	s.enter(s.schedule.begin())

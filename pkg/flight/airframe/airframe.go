@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/flight/reference"
@@ -61,6 +62,7 @@ type Airframe struct {
 	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest recorded rate"`
 	quad.Limits
 	Throttle
+	Battery  battery.Config     `param:"battery" doc:"what a low battery brings about"`
 	Guard    guard.Config       `param:"guard" doc:"the geofence, and what else the guard allows"`
 	Response preflight.Response `param:"response" doc:"how it follows commands, as vnd doctor finds in a hover"`
 }

@@ -10,6 +10,7 @@ import (
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/ros2/ros"
@@ -98,6 +99,9 @@ func (c *Controller) arm(ctx context.Context) error {
 	}
 	if !arms(a) {
 		return errNoAutopilot
+	}
+	if err := c.chargeSuffices(battery.Return); err != nil {
+		return fmt.Errorf("not armed: %w", err)
 	}
 	if err := c.awaitSolePublisher(ctx); err != nil {
 		return err

@@ -120,7 +120,11 @@ func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
 	}
 	c.keep(state)
 	battery, err := ros.NewSubscription(c, p.ofAutopilot("mavros/battery"), node.LatentQoS(),
-		func(m *sensormsgs.BatteryState, _ ros.Info) { a.measured(float64(m.Voltage)) })
+		func(m *sensormsgs.BatteryState, i ros.Info) {
+			if v := float64(m.Voltage); c.voltage(v, i.Publisher) {
+				a.measured(v)
+			}
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +221,7 @@ func (a *px4Autopilot) look() {
 	subscribers := map[string]map[int]bool{}
 	for name := range g.Topics() {
 		if _, ok := bridge.Version(name, a.status); ok && len(g.Publishers(name)) > 0 {
-			a.listen(name, "px4_msgs/msg/VehicleStatus", func(data []byte) error {
+			a.listen(name, "px4_msgs/msg/VehicleStatus", func(data []byte, _ ros.Info) error {
 				s, err := bridge.FromVehicleStatus(data)
 				if err == nil {
 					a.addReport(s)
@@ -226,9 +230,9 @@ func (a *px4Autopilot) look() {
 			})
 		}
 		if _, ok := bridge.Version(name, a.battery); ok && len(g.Publishers(name)) > 0 {
-			a.listen(name, "px4_msgs/msg/BatteryStatus", func(data []byte) error {
+			a.listen(name, "px4_msgs/msg/BatteryStatus", func(data []byte, i ros.Info) error {
 				v, err := bridge.VoltageOfBatteryStatus(data)
-				if err == nil {
+				if err == nil && a.c.voltage(v, i.Publisher) {
 					a.measured(v)
 				}
 				return err
@@ -262,12 +266,12 @@ func (a *px4Autopilot) compare(subscribers map[string]map[int]bool) {
 }
 
 // listen hears one topic, once. What cannot be read is as if it had not come.
-func (a *px4Autopilot) listen(topic, typeName string, read func([]byte) error) {
+func (a *px4Autopilot) listen(topic, typeName string, read func([]byte, ros.Info) error) {
 	if a.subscribed[topic] != nil {
 		return
 	}
-	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.MocapQoS(), func(data []byte, _ ros.Info) {
-		if err := read(data); err != nil {
+	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.MocapQoS(), func(data []byte, i ros.Info) {
+		if err := read(data, i); err != nil {
 			a.c.gauges.refuse(fmt.Errorf("topic %s: %w", topic, err))
 		}
 	})

@@ -122,11 +122,12 @@ type soleWriter struct {
 	trusted  rmw.GID
 	at       int64 // when it was heard last, ns of monotonic
 	reported rmw.GID
+	within   time.Duration // without a sample of the first one before another one counts
 }
 
 // accept reports whether a sample is of the one publisher. A zero id, of a middleware that knows none, always is.
 func (s *soleWriter) accept(from rmw.GID, now int64) bool {
-	if from != s.trusted && s.trusted != (rmw.GID{}) && from != (rmw.GID{}) && now-s.at < int64(recently) {
+	if from != s.trusted && s.trusted != (rmw.GID{}) && from != (rmw.GID{}) && now-s.at < int64(s.within) {
 		return false
 	}
 	s.trusted, s.at = from, now

@@ -38,6 +38,8 @@ type Controller struct {
 	trust  *bundle.Trust
 	link   autopilot
 
+	battery atomic.Pointer[batteryWatch] // nil before the first configuration
+
 	connectOwn Connect // nil: the autopilot of command_interface
 
 	services  *ros.Group
@@ -102,6 +104,7 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 	}
 	n.gauges = newGauges(u, n)
 	u.Add("autopilot", n.reportAutopilot)
+	u.Add("battery", n.reportBattery)
 	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -150,6 +153,9 @@ func (c *Controller) configure() error {
 	p := c.params.Load()
 	if err := p.Check(); err != nil {
 		return err
+	}
+	if err := c.watchBattery(p); err != nil {
+		return errors.Join(err, c.cleanup())
 	}
 	a, s, err := c.connectAutopilot(p)
 	if err != nil {

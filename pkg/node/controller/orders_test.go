@@ -22,7 +22,7 @@ import (
 func TestSoleWriterTrustsTheFirst(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	a, b, none := rmw.GID{1}, rmw.GID{2}, rmw.GID{}
-	var s soleWriter
+	s := soleWriter{within: recently}
 	for _, c := range []struct {
 		name string
 		from rmw.GID

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
@@ -43,6 +44,8 @@ type Params struct {
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
 
+	Battery battery.Config `param:"battery" file:"airframe" doc:"what a low battery brings about"`
+
 	WorldFrame string `param:"world_frame" default:"" doc:"name of the world's frame: samples of another one are refused; empty takes the first that comes"`
 	BodyFrame  string `param:"body_frame" default:"base_link" doc:"name of the body's frame, for commands"`
 	Body       string `param:"body" default:"" doc:"name of the rigid body, for state_source named_poses and rigid_bodies; empty takes the only one"`
@@ -59,7 +62,7 @@ func (p *Params) autopilotLands() bool {
 
 // SetAirframe sets what the airframe's file holds.
 func (p *Params) SetAirframe(a *airframe.Airframe) {
-	p.Limits, p.Guard, p.Throttle = a.Limits, a.Guard, bridge.Throttle(a.Throttle)
+	p.Limits, p.Guard, p.Throttle, p.Battery = a.Limits, a.Guard, bridge.Throttle(a.Throttle), a.Battery
 }
 
 // ReadFile reads what the parameter file at path says of the node of this full name, over what the airframe's file
@@ -95,7 +98,7 @@ func ReadFile(path, node, frame string) (*File, error) {
 
 // Check refuses what no flight can begin with.
 func (p *Params) Check() error {
-	if err := errors.Join(p.Config.Check(), p.Trust.Check()); err != nil {
+	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check()); err != nil {
 		return err
 	}
 	if p.CommandInterface != bridge.VND {

@@ -9,6 +9,7 @@ import (
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
@@ -106,6 +107,9 @@ func (c *Controller) setTask(task, json string) error {
 	case !policy.TrainedFor(task):
 		return fmt.Errorf("task %.40q: bundle %s was trained for %q", task, policy.ID, policy.Tasks)
 	}
+	if err := c.chargeSuffices(battery.Return); err != nil {
+		return err
+	}
 	k, err := c.params.Load().received(task, json)
 	if err != nil {
 		return err
@@ -174,6 +178,9 @@ func (c *Controller) land() error {
 
 // takeOff has the guard's law take off. Motors that an autopilot holds still stay so.
 func (c *Controller) takeOff() error {
+	if err := c.chargeSuffices(battery.Warn); err != nil {
+		return fmt.Errorf("no take-off: %w", err)
+	}
 	return c.inFlight(func(l *control.Loop) error { return l.Guard().TakeOff() })
 }
 

@@ -22,7 +22,8 @@ func (c *Controller) subscribeState(p *Params, f *flight, o ros.Option) (*ros.Ra
 		return nil, err
 	}
 	c.source = full
-	h := &stateReceiver{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4}
+	h := &stateReceiver{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4,
+		writer: soleWriter{within: recently}}
 	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.take, o)
 }
 

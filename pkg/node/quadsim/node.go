@@ -44,6 +44,7 @@ type simulator struct {
 	truth     *ros.Publisher[navmsgs.Odometry]
 	clock     *ros.Publisher[rosgraphmsgs.Clock] // nil in real time
 	condition *ros.Publisher[stdmsgs.String]
+	battery   batteryTopic
 	estimator *estimator.Estimator // of the odometry
 	published string               // condition published last
 	truthAt   float64              // when the truth is published next, s
@@ -181,6 +182,9 @@ func (n *simulator) publish(p *Params) (err error) {
 	if n.condition, err = ros.NewPublisher[stdmsgs.String](n.Node, "~/condition", node.LatchedQoS()); err != nil {
 		return err
 	}
+	if err = n.battery.publish(n); err != nil {
+		return err
+	}
 	if p.simulated() {
 		n.clock, err = ros.NewPublisher[rosgraphmsgs.Clock](n.Node, "/clock", node.CommandQoS())
 	}
@@ -271,14 +275,6 @@ func (n *simulator) order(ctx context.Context, f func() error, good string) (suc
 		return false, err.Error()
 	}
 	return true, good
-}
-
-// later has f done by the vehicle's goroutine, without an answer.
-func (n *simulator) later(f func()) {
-	select {
-	case n.orders <- f:
-	case <-n.done:
-	}
 }
 
 // run lets time pass until ctx is done.

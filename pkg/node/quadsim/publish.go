@@ -1,11 +1,15 @@
 package quadsim
 
 import (
+	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/estimator"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/sim"
 )
 
 // mocap publishes a sample that has arrived, and the odometry that its estimator makes of it.
@@ -39,6 +43,9 @@ func (n *simulator) look() {
 		n.stack.look(truth.Time, n.stamp(truth.Time))
 		status.autopilot = a.said()
 	}
+	if n.battery.pub != nil && n.battery.due(truth.Time, batteryRate) {
+		n.warn(n.battery.pub.Publish(batteryState(&truth, n.stamp(truth.Time))))
+	}
 	n.status.Store(status)
 	if truth.Condition != n.published {
 		n.published = truth.Condition
@@ -52,4 +59,24 @@ func (n *simulator) look() {
 			truth.Rates.Y, truth.Rates.Z
 		n.warn(n.truth.Publish(&n.truthM))
 	}
+}
+
+// batteryState tells of the battery.
+func batteryState(truth *sim.Truth, stamp int64) *sensormsgs.BatteryState {
+	b := &sensormsgs.BatteryState{Voltage: float32(truth.Voltage), Percentage: float32(truth.Charge), Present: true}
+	b.Header.Stamp = bridge.Time(stamp)
+	return b
+}
+
+// batteryTopic is that of command_interface vnd; an autopilot's stack has its own.
+type batteryTopic struct {
+	pub *ros.Publisher[sensormsgs.BatteryState] // nil: none
+	every
+}
+
+func (b *batteryTopic) publish(n *simulator) (err error) {
+	if n.params.CommandInterface == bridge.VND {
+		b.pub, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "battery", node.MocapQoS())
+	}
+	return err
 }

@@ -124,10 +124,8 @@ func (s *mavros) look(now float64, stamp int64) {
 		s.n.warn(s.states.Publish(&m))
 	}
 	if s.power.due(now, batteryRate) {
-		b := sensormsgs.BatteryState{Voltage: float32(s.n.vehicle.Truth().Voltage),
-			Percentage: float32(s.n.vehicle.Truth().Charge), Present: true}
-		b.Header.Stamp = bridge.Time(stamp)
-		s.n.warn(s.batteries.Publish(&b))
+		truth := s.n.vehicle.Truth()
+		s.n.warn(s.batteries.Publish(batteryState(&truth, stamp)))
 	}
 }
 
@@ -249,5 +247,13 @@ func (s *px4) look(now float64, stamp int64) {
 		s.n.warn(s.batteries.Publish(&px4msgs.BatteryStatus{Timestamp: us, Connected: true,
 			VoltageV:  float32(s.n.vehicle.Truth().Voltage),
 			Remaining: float32(s.n.vehicle.Truth().Charge)}))
+	}
+}
+
+// later has f done by the vehicle's goroutine, without an answer.
+func (n *simulator) later(f func()) {
+	select {
+	case n.orders <- f:
+	case <-n.done:
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/sim"
@@ -134,6 +135,7 @@ type Run struct {
 	Helper  bool    // the autopilot leaves offboard mode and lands when commands stop
 	Engaged float64 // when commands are followed, s
 	Fault
+	Battery  *battery.Config // nil: nobody watches it
 	policies *Policies
 	broken   error                // why the run could not be planned
 	Known    func(r *Run) float64 // when the fault can be known, s after the onset
@@ -150,6 +152,8 @@ type Fault struct {
 	Sent   func(t float64) bool                    // false loses the command on its way
 	Stall  func(t float64) bool                    // true stops the controller, whose samples wait
 	Orders []Order
+
+	Voltage func(t float64, v *float64) bool // changes one of the battery; false loses it
 }
 
 // Order is something done to the loop between two ticks.

@@ -64,6 +64,8 @@ type Result struct {
 	End       float64 // s
 	Figures   []Figure
 
+	watched watched
+
 	twins   *twins
 	twinKey twinKey
 }
@@ -199,8 +201,7 @@ func (f *flight) turn(alarm bool) error {
 		}
 		f.orders = f.orders[1:]
 	}
-	f.tick(now)
-	return nil
+	return f.tick(now)
 }
 
 // arrived are the samples that the loop gets now, with their fault.
@@ -231,12 +232,12 @@ func (f *flight) arrived() []Sample {
 }
 
 // tick is one of the loop. Its command reaches the vehicle unless the autopilot has left offboard mode.
-func (f *flight) tick(now int64) {
+func (f *flight) tick(now int64) error {
 	engaged := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.Engaged
 	f.loop.SetEngaged(engaged)
 	c, ok := f.loop.Tick(now)
 	if !ok {
-		return
+		return nil
 	}
 	if t := f.vehicle.Time() - f.Onset; engaged && !f.loop.Guard().Silent() &&
 		(t < 0 || f.Sent == nil || f.Sent(t)) {
@@ -250,13 +251,19 @@ func (f *flight) tick(now int64) {
 		t.Reference = k.Reference[0]
 	}
 	f.Ticks = append(f.Ticks, t)
+	if f.Battery != nil {
+		if err := f.watchBattery(k); err != nil {
+			return err
+		}
+	}
 	if f.Latent == nil {
-		return
+		return nil
 	}
 	z := control.Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: make([]float32, f.loop.Policy().Latent())}
 	if f.Latent(truth.Time-f.Onset, &z) {
 		f.loop.SetLatent(&z)
 	}
+	return nil
 }
 
 // watch measures what is true after a step.

@@ -22,7 +22,6 @@ func elsewhere() []Row {
 		{"31", "SIGKILL of each node, 20 times", "processes: make torture"},
 		{"35", "disk full", "files are the recorder's and the learner's"},
 		{"36", "power cut, 100 times", "files are the recorder's and the learner's"},
-		{"38", "battery 100 → 0 %, spoofed voltage", "the loop has no battery"},
 		{"39", "the human takes over, mode known late", "modes are the autopilot's: tests of pkg/flight/control"},
 		{"41", "poisoned logs", "the learner: make hostile"},
 		{"42", "two learners, an old folder of bundles", "files are the learner's"},
