@@ -10,7 +10,8 @@ import (
 )
 
 // Cost is the task cost c of the paper's "Task Rewards", a weighted sum of Huber
-// losses; the reward is −Δt·c. A command's units are hover thrusts and rad/s.
+// losses; the reward is −Δt·c. One δ is common to all terms, each in its own unit:
+// m, m/s, m/s², rad. A command's units are hover thrusts and rad/s.
 type Cost struct {
 	Position      float64 `param:"position" default:"1.0" min:"0" max:"1000" doc:"c_p, position error"`
 	Height        float64 `param:"height" default:"0.0" min:"0" max:"1000" doc:"c_height, height error alone"`
@@ -22,7 +23,7 @@ type Cost struct {
 	Action        float64 `param:"action" default:"1.0" min:"0" max:"1000" doc:"c_u, deviation of the thrust from hover"`
 	CommandChange float64 `param:"command_change" was:"change" json:"Change" default:"0.0" min:"0" max:"1000" doc:"c_Δu, change of the command"`
 	Collision     float64 `param:"collision" default:"1.0" min:"0" max:"1000" doc:"c_collision, for each step that an episode ended early"`
-	Delta         float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber loss"`
+	Delta         float64 `param:"delta" default:"1.0" min:"0.001" max:"1000" doc:"δ of the Huber loss of all terms, each in its own unit"`
 }
 
 // weights lists the terms.
@@ -36,7 +37,7 @@ func (c *Cost) weights() []struct {
 	}{
 		{"position", &c.Position}, {"height", &c.Height}, {"velocity", &c.Velocity}, {"rates", &c.Rates},
 		{"acceleration", &c.Acceleration},
-		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"change", &c.CommandChange},
+		{"attitude", &c.Attitude}, {"heading", &c.Heading}, {"action", &c.Action}, {"command_change", &c.CommandChange},
 		{"collision", &c.Collision},
 	}
 }

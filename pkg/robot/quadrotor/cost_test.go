@@ -84,15 +84,15 @@ func TestCostByHand(t *testing.T) {
 	x := upright.Mul(so3.Exp(so3.Vec3{Z: 0.1})).Rotate(so3.Vec3{X: 1})
 	chord := 2 * math.Sin(0.05)
 	for name, want := range map[string]float64{
-		"position":     0.7 * 0.5 * 0.25,
-		"height":       0.7 * 0.5 * 0.16,
-		"velocity":     0.7 * 0.5 * 0.25,
-		"rates":        0.7 * (5 - 0.5),
-		"acceleration": 0.7 * (math.Sqrt(2.5*2.5+1+16) - 0.5),
-		"attitude":     0.7 * 0.5 * chord * chord,
-		"heading":      0.7 * 0.5 * (x.X*x.X + (x.Y-1)*(x.Y-1)),
-		"action":       0.7 * 0.5,
-		"change":       0.7 * (math.Sqrt(5) - 0.5),
+		"position":       0.7 * 0.5 * 0.25,
+		"height":         0.7 * 0.5 * 0.16,
+		"velocity":       0.7 * 0.5 * 0.25,
+		"rates":          0.7 * (5 - 0.5),
+		"acceleration":   0.7 * (math.Sqrt(2.5*2.5+1+16) - 0.5),
+		"attitude":       0.7 * 0.5 * chord * chord,
+		"heading":        0.7 * 0.5 * (x.X*x.X + (x.Y-1)*(x.Y-1)),
+		"action":         0.7 * 0.5,
+		"command_change": 0.7 * (math.Sqrt(5) - 0.5),
 	} {
 		c, cost, off, weights := only()[name], make([]float64, 1), make([]float64, 1), make([]float64, WeightsSize)
 		PutWeights(&c, weights)
@@ -153,7 +153,7 @@ func TestNonFiniteTermIsNamed(t *testing.T) {
 		t.Errorf("%s is said not to be finite", b)
 	}
 	tr.Last[2] = math.Inf(1)
-	if b := NonFiniteTerm(&c, &tr, 0); b != "change" {
+	if b := NonFiniteTerm(&c, &tr, 0); b != "command_change" {
 		t.Errorf("%q is named for a command that is not finite", b)
 	}
 }
