@@ -8,9 +8,9 @@ import (
 
 // SetConditionRequest is vnd/srv/SetCondition_Request.
 //
-// Changes the condition of the simulated world: wind, payload, faults.
+// Changes the condition of quad_sim's world (wind, payload, faults), or names the encoder's present condition.
 type SetConditionRequest struct {
-	// name of a condition in the world's file
+	// quad_sim: a condition of the world's file; latent_encoder: the name to give
 	Condition string
 }
 

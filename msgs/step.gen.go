@@ -15,15 +15,15 @@ const (
 	StepGuardPolicy uint8 = 0
 	// the policy's command is sent, cut to the limits
 	StepGuardLimited uint8 = 1
-	// the guard's control law holds a position
+	// the guard's control law holds a position, or climbs in a take-off
 	StepGuardHold uint8 = 2
 	// the guard's control law descends
 	StepGuardLand uint8 = 3
 	// no usable state: the control law flies on dead reckoning, and soon descends
 	StepGuardBlind uint8 = 4
-	// least thrust, no rates: landed, or no state has come yet
+	// least thrust, no rates: ready on the ground, landed, or no state has come yet
 	StepGuardOff uint8 = 5
-	// the autopilot does not follow commands
+	// the autopilot does not follow commands, or the guard stopped them so that it lands
 	StepGuardNotOffboard uint8 = 6
 )
 

@@ -39,7 +39,7 @@ type commands struct {
 	Replay  replayCommand  `cmd:"" help:"Fly a recorded flight again with the code of the nodes, and compare."`
 	Explain explainCommand `cmd:"" help:"Say what the policy saw and did at a tick of a recorded flight."`
 	Key     keyCommand     `cmd:"" help:"Make the key that signs bundles; sign one."`
-	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched on this machine, and what it costs."`
+	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched here, or with --live on a robot."`
 	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
 
 	Gate     gateCommand     `cmd:"" help:"Measure the gate over robots drawn widely."`

@@ -1,5 +1,5 @@
 // Package airframe is the file in which a lab writes its vehicle once: limits, geofence and measured response.
-// Training, simulation and the reading of bags take it.
+// Nodes, training, simulation and the reading of bags take it.
 package airframe
 
 import (
@@ -59,7 +59,7 @@ type Throttle struct {
 
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
-	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest recorded rate"`
+	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest body rate that recordings may hold; flights are limited by max_tilt_rate and max_yaw_rate"`
 	quad.Limits
 	Throttle
 	Battery  battery.Config     `param:"battery" doc:"what a low battery brings about"`

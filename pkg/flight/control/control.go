@@ -71,7 +71,7 @@ type Sample struct {
 	HasVelocity bool // V is measured too
 }
 
-// Latent is an encoder's estimate of the condition. Nobody writes to Mean afterwards.
+// Latent is an encoder's estimate of the condition. SetLatent copies Mean.
 type Latent struct {
 	Stamp   int64 // of the newest state behind it, ns
 	Bundle  string

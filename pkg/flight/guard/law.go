@@ -1,7 +1,7 @@
 // Package guard decides which command goes to the vehicle: the policy's, or that of its own control law. It is for the
 // node policy_controller, and for closed loops in simulation.
 //
-// It stands on quad and so3 alone: a guard built of the parts that it watches would fail together with them.
+// It imports pkg/core alone: a guard built of the parts that it watches would fail together with them.
 package guard
 
 import (

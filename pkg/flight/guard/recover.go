@@ -21,9 +21,10 @@ const (
 	calmTilt        = 0.25 // rad
 )
 
-// recoverable reports whether the law, if it took over after one more tick of a command, would bring the robot to rest
-// inside the fence and off the ground: the guard's own model flies it there. The set of such states is what a Simplex
-// architecture calls the recoverable set (Seto, Krogh, Sha, Chutinan 1998), computed anew at each tick.
+// recoverable returns None if the law, taking over after one more tick of a command, would bring the robot to rest
+// inside the fence and off the ground. Else it returns what the robot would meet: the guard's own model
+// flies it there. The set of such states is what a Simplex architecture calls the recoverable set (Seto, Krogh, Sha,
+// Chutinan 1998), computed anew at each tick.
 func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	m := g.belief.present(now)
 	r := g.config.Response

@@ -4,15 +4,15 @@ package guard
 // and their order means nothing.
 type Stage uint8
 
-// Stages. In Hold, Land, Blind and Off the guard holds control authority until Reset.
+// Stages. In Hold, Land, Blind and Off the guard holds control authority; in Hold it may hand back by itself.
 const (
 	Policy      Stage = 0 // the policy's command is sent as it is
 	Limited     Stage = 1 // the policy's command is sent, cut to the limits
-	Hold        Stage = 2 // the guard's control law holds a position
+	Hold        Stage = 2 // the guard's control law holds a position, or climbs in a take-off
 	Land        Stage = 3 // the guard's control law descends
 	Blind       Stage = 4 // no usable state: the control law flies on dead reckoning, and soon descends
-	Off         Stage = 5 // least thrust: landed, or no state has come yet
-	NotOffboard Stage = 6 // the autopilot does not follow commands
+	Off         Stage = 5 // least thrust: ready on the ground, landed, or no state has come yet
+	NotOffboard Stage = 6 // the autopilot does not follow commands, or the guard stopped them so that it lands
 )
 
 var stages = [...]string{Policy: "policy", Limited: "limited", Hold: "hold", Land: "land", Blind: "blind", Off: "off",
@@ -32,7 +32,8 @@ func (s Stage) Engaged() bool { return s.PolicyFlies() || s.HoldsAuthority() }
 // PolicyFlies reports whether the policy's command was sent and followed, as it was or cut to the limits.
 func (s Stage) PolicyFlies() bool { return s == Policy || s == Limited }
 
-// HoldsAuthority reports whether the guard's own command was sent and followed: the guard has tripped.
+// HoldsAuthority reports whether the guard's own command was sent and followed: it has tripped, takes off, or the
+// robot stands.
 func (s Stage) HoldsAuthority() bool { return s == Hold || s == Land || s == Blind || s == Off }
 
 // Flown reports whether the command was followed, from a measured state, by turning motors. A model of flight learns

@@ -25,15 +25,15 @@ var names = []string{Hover, Track, Land, Features}
 // Names of the costs.
 const (
 	PaperCost = "paper" // as printed
-	// StiffCost puts position above all, and beyond 10 cm counts errors by their size instead of their square: else the
-	// few moments after a change of the wind would outweigh centimetres in steady flight (measured: 4 times smaller
-	// errors after refinement).
+	// StiffCost puts position above all. Beyond δ = 0.1 of its unit each term counts an error by its size instead of by
+	// its square. Else the few moments after a change of the wind would outweigh centimetres in steady flight
+	// (measured: 4 times smaller errors after fine-tuning).
 	StiffCost = "stiff"
 )
 
 // CostOf returns a task's cost by name. The printed weights are those of the
 // paper's "Task Rewards"; its hover cost names the height alone, while its metric
-// is the error in space, so position stands there too.
+// is the error in space, so position stands there instead.
 func CostOf(name, task string) (Cost, error) {
 	var c Cost
 	param.Default(&c)

@@ -31,7 +31,7 @@ func (c *Controller) serve() error {
 	}
 	refuse := ros.WithRequestLimits(limits, refuseTrigger)
 	_, err = ros.NewService(c, "~/reset_guard", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.resetGuard(), "the policy has control authority")
+		r.Success, r.Message = answer(c.resetGuard(), "reset: the policy flies, or a robot on the ground stays there")
 	}, o, refuse)
 	if err != nil {
 		return err
