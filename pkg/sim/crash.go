@@ -14,6 +14,7 @@ const (
 	hard       // touched the ground too fast
 	tipped     // a rotor touched the ground
 	lost       // the numbers are no numbers
+	silent     // the firmware gave no outputs
 )
 
 // crash is the end of a flight.
@@ -21,6 +22,7 @@ type crash struct {
 	why   end
 	at    float64 // s
 	speed float64 // downwards, m/s
+	cause error   // of a firmware that is silent
 }
 
 // look judges the step from before to the present body.
@@ -53,7 +55,7 @@ func (c *crash) look(s *Simulator, before *body) {
 // set keeps the first end.
 func (c *crash) set(why end, at, speed float64) {
 	if c.why == flying {
-		*c = crash{why, at, speed}
+		*c = crash{why: why, at: at, speed: speed}
 	}
 }
 
@@ -65,6 +67,8 @@ func (c *crash) String() string {
 		return fmt.Sprintf("a rotor hit the ground after %.2f s", c.at)
 	case lost:
 		return fmt.Sprintf("the motion left the numbers after %.2f s", c.at)
+	case silent:
+		return fmt.Sprintf("the firmware stopped after %.2f s: %v", c.at, c.cause)
 	}
 	return ""
 }

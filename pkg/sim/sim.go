@@ -32,6 +32,8 @@ type Simulator struct {
 	mocap     mocap
 	command   quad.Command // that the autopilot follows
 	crash     crash
+	firmware  Firmware // in place of loop and mixer; nil: none
+	was       so3.Vec3 // v_W before the step, m/s, for the firmware's accelerometer
 }
 
 // Truth is what no sensor tells: for evaluation and pictures only.
@@ -85,6 +87,7 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.rotors.phase = 0
 	s.voltage = s.battery.step(s.rotors.power(&s.body), 0)
 	s.mixer.saturated = false
+	s.restart()
 }
 
 // Step holds a command from now on for dt seconds: the time moves on to the grid of the world's integration steps, and
@@ -121,6 +124,10 @@ func (s *Simulator) advance() {
 func (s *Simulator) targets() {
 	if s.crash.why != flying {
 		s.target = [4]float64{}
+		return
+	}
+	if s.firmware != nil {
+		s.driven()
 		return
 	}
 	torque := s.loop.step(s.command.Thrust, s.command.Rates, s.body.w, s.mixer.saturated)

@@ -16,6 +16,7 @@ import (
 	stdmsgs "vnd/msgs/std_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/node"
@@ -37,6 +38,7 @@ type simulator struct {
 	orders   chan func()
 	done     <-chan struct{} // of the node's end
 	stack    stack           // around the autopilot; nil for command_interface vnd
+	firmware *sitl.Board     // of the autopilot; nil: the world's rate loop
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]
 	odom      *ros.Publisher[navmsgs.Odometry]
@@ -57,16 +59,6 @@ type simulator struct {
 	refused atomic.Uint64 // commands that are none
 	lost    atomic.Uint64 // commands for which there was no space
 	latency *diagnostics.Latency
-}
-
-// status is how the vehicle is, for any goroutine.
-type status struct {
-	mode      closedloop.Mode
-	text      string
-	autopilot string // of a stack
-	condition string
-	time      float64 // simulated, s
-	skipped   uint64
 }
 
 // commandsWaiting is space for those of a tenth of a second at 400 Hz.
@@ -103,7 +95,10 @@ func (n *simulator) begin(ctx context.Context) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if n.vehicle, err = closedloop.NewVehicle(p.World, uint64(p.Seed), p.place(), p.Autopilot); err != nil {
+	if n.vehicle, err = closedloop.NewVehicle(p.World, uint64(p.Seed), p.place(), p.Autopilot.Autopilot); err != nil {
+		return err
+	}
+	if err = n.fit(p.Autopilot.Firmware); err != nil {
 		return err
 	}
 	if n.estimator, err = estimator.New(estimator.DefaultParams()); err != nil {
@@ -279,6 +274,7 @@ func (n *simulator) order(ctx context.Context, f func() error, good string) (suc
 
 // run lets time pass until ctx is done.
 func (n *simulator) run(ctx context.Context) {
+	defer n.unfit()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {

@@ -37,7 +37,13 @@ type Params struct {
 	BodyFrame  string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame"`
 	TruthRate  float64 `param:"truth_rate" default:"100.0" min:"0" max:"1000" unit:"Hz" read_only:"true" doc:"of ~/ground_truth; 0 is none"`
 
-	Autopilot closedloop.Autopilot `param:"autopilot"`
+	Autopilot Autopilot `param:"autopilot"`
+}
+
+// Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
+type Autopilot struct {
+	closedloop.Autopilot
+	Firmware string `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
 }
 
 // SetAirframe sets what the airframe's file holds.

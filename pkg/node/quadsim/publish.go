@@ -10,7 +10,18 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
 )
+
+// status is how the vehicle is, for any goroutine.
+type status struct {
+	mode      closedloop.Mode
+	text      string
+	autopilot string // of a stack
+	condition string
+	time      float64 // simulated, s
+	skipped   uint64
+}
 
 // mocap publishes a sample that has arrived, and the odometry that its estimator makes of it.
 func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {

@@ -4,6 +4,7 @@
 package closedloop
 
 import (
+	"errors"
 	"fmt"
 
 	"vnd/pkg/core/quad"
@@ -39,7 +40,8 @@ type Setup struct {
 	Tick     float64 // s between commands
 	Estimate estimator.Params
 	Limits   quad.Limits
-	Camera   *Camera // for a FrameReceiver, which it shows points around where the path begins; nil: none
+	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
+	Firmware sim.Firmware // of the autopilot; nil: the world's rate loop
 }
 
 // TraceRow of a flight, at a tick.
@@ -75,7 +77,11 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 	if !(s.Tick > 0) || !(s.Seconds >= s.Tick) {
 		return nil, fmt.Errorf("a flight of %g s with ticks of %g s, want a tick at least", s.Seconds, s.Tick)
 	}
+	simulator.Fit(s.Firmware)
 	simulator.Reset(s.start(), s.Seed)
+	if simulator.Crashed() {
+		return nil, errors.New(simulator.Crash())
+	}
 	c.Reset()
 	f := flight{setup: s, sim: simulator, est: est, controller: c}
 	if s.Camera != nil {

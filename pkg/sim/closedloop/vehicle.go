@@ -1,6 +1,7 @@
 package closedloop
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -93,6 +94,17 @@ func NewVehicleIn(w sim.World, seed uint64, place so3.Vec3, a Autopilot) (*Vehic
 	return v, nil
 }
 
+// Fit gives the vehicle a firmware, which flies the rates and thrust that are asked for, and begins anew; nil is the
+// world's rate loop.
+func (v *Vehicle) Fit(f sim.Firmware) error {
+	v.sim.Fit(f)
+	v.Reset()
+	if v.mode == Crashed {
+		return errors.New(v.sim.Crash())
+	}
+	return nil
+}
+
 // Reset begins anew, with the same randomness.
 func (v *Vehicle) Reset() {
 	v.sim.Reset(v.start, v.seed)
@@ -102,10 +114,16 @@ func (v *Vehicle) Reset() {
 	v.mode, v.anchor, v.poses = Waiting, v.start.P, v.poses[:0]
 	s := v.sim.State()
 	v.landed = v.grounded(&s)
+	if v.sim.Crashed() { // a firmware did not start
+		v.mode = Crashed
+	}
 }
 
 // Impose puts one of the world's conditions into force, for good.
 func (v *Vehicle) Impose(condition string) error { return v.sim.Impose(condition) }
+
+// World is what is true of the vehicle and its surroundings.
+func (v *Vehicle) World() sim.World { return v.world }
 
 // Conditions are the names of the world's.
 func (v *Vehicle) Conditions() []string { return v.world.Names() }

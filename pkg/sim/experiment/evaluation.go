@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"io"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
@@ -11,6 +12,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
 )
@@ -20,12 +22,13 @@ type Evaluation struct {
 	Task     string
 	Bundle   *bundle.Bundle
 	Airframe *airframe.Airframe
-	Path     reference.Reference // nil: each flight has its own landing
-	Camera   *closedloop.Camera  // nil: the policy sees positions
-	Flights  int                 // in each scenario
-	Seconds  float64             // of a flight, at least
-	Settle   float64             // s at a flight's start that are not measured
-	Seed     uint64              // of the first flight
+	Path     reference.Reference                   // nil: each flight has its own landing
+	Camera   *closedloop.Camera                    // nil: the policy sees positions
+	Flights  int                                   // in each scenario
+	Seconds  float64                               // of a flight, at least
+	Settle   float64                               // s at a flight's start that are not measured
+	Seed     uint64                                // of the first flight
+	Firmware func(sim.World) (sim.Firmware, error) // of the autopilot, for each scenario; nil: the world's rate loop
 }
 
 // Evaluated is what the flights in a scenario came to.
@@ -55,12 +58,23 @@ type FlightRecovery struct {
 func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 	row := &Evaluated{World: w.Name, Condition: w.Condition, Flights: e.Flights}
 	var first *closedloop.Trace
+	var firmware sim.Firmware
+	if e.Firmware != nil {
+		var err error
+		if firmware, err = e.Firmware(w.World); err != nil {
+			return nil, nil, err
+		}
+		if c, ok := firmware.(io.Closer); ok {
+			defer c.Close()
+		}
+	}
 	landed := 0
 	for k := range e.Flights {
 		setup, path, err := e.setup(w, e.Seed+uint64(k))
 		if err != nil {
 			return nil, first, err
 		}
+		setup.Firmware = firmware
 		runner, err := policy.NewClosedLoopRunner(e.Bundle, path.At)
 		if err != nil {
 			return nil, first, err

@@ -1,0 +1,127 @@
+package betaflight
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Port is a serial line or a TCP connection to a board.
+type Port interface {
+	io.ReadWriter
+	SetReadDeadline(t time.Time) error
+}
+
+// Console is the board's command line. While it is open the board does not arm.
+type Console struct {
+	port Port
+	// Patience is how long an answer may take.
+	Patience time.Duration
+}
+
+const prompt = "\r\n# "
+
+// OpenConsole enters the command line of a board.
+func OpenConsole(p Port) (*Console, error) {
+	c := &Console{port: p, Patience: 5 * time.Second}
+	if _, err := c.ask("#"); err != nil {
+		return nil, fmt.Errorf("the board's command line does not open: %w", err)
+	}
+	return c, nil
+}
+
+// ask sends text and returns what comes before the next prompt.
+func (c *Console) ask(text string) (string, error) {
+	if _, err := io.WriteString(c.port, text); err != nil {
+		return "", err
+	}
+	if err := c.port.SetReadDeadline(time.Now().Add(c.Patience)); err != nil {
+		return "", err
+	}
+	const most = 1 << 20 // more is no answer
+	var answer, part = []byte(nil), make([]byte, 4096)
+	for !bytes.HasSuffix(answer, []byte(prompt)) {
+		n, err := c.port.Read(part)
+		answer = append(answer, part[:n]...)
+		if err != nil {
+			return string(answer), err
+		}
+		if len(answer) > most {
+			return "", errors.New("an answer without an end")
+		}
+	}
+	return strings.TrimSuffix(string(answer), prompt), nil
+}
+
+// Run runs a line and returns the answer's lines, without the echo.
+func (c *Console) Run(line string) ([]string, error) {
+	answer, err := c.ask(line + "\n")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", line, err)
+	}
+	lines := strings.Split(strings.ReplaceAll(answer, "\r", ""), "\n")
+	if len(lines) > 0 && strings.TrimSpace(lines[0]) == line {
+		lines = lines[1:]
+	}
+	for _, l := range lines {
+		if strings.HasPrefix(l, "###ERROR") {
+			return nil, fmt.Errorf("%s: the board answers %s", line, l)
+		}
+	}
+	return lines, nil
+}
+
+// Get reads a setting.
+func (c *Console) Get(name string) (string, error) {
+	query, lead := "get "+name, name+" = "
+	if verb, listed := listing(name); listed {
+		query, lead = verb, name+" "
+	}
+	lines, err := c.Run(query)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range lines {
+		if value, ok := strings.CutPrefix(l, lead); ok {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "", fmt.Errorf("the board has no setting %s", name)
+}
+
+// Set writes a setting, reads it back, and refuses another value than was written.
+func (c *Console) Set(name, value string) error {
+	line := "set " + name + " = " + value
+	if _, listed := listing(name); listed {
+		line = name + " " + value
+	}
+	if _, err := c.Run(line); err != nil {
+		return err
+	}
+	now, err := c.Get(name)
+	if err == nil && !strings.EqualFold(now, value) {
+		err = fmt.Errorf("setting %s is %s after %s was written", name, now, value)
+	}
+	return err
+}
+
+// listing tells the verb that lists settings that are none of set and get, as "aux 0" and "map".
+func listing(name string) (verb string, listed bool) {
+	verb, _, _ = strings.Cut(name, " ")
+	return verb, verb == "aux" || verb == "map" || verb == "feature"
+}
+
+// Save keeps what was set, and starts the board anew: the port ends or is silent for a while.
+func (c *Console) Save() error {
+	_, err := io.WriteString(c.port, "save\n")
+	return err
+}
+
+// Leave closes the command line without keeping what was set, and starts the board anew.
+func (c *Console) Leave() error {
+	_, err := io.WriteString(c.port, "exit\n")
+	return err
+}

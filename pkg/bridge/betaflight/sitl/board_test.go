@@ -1,0 +1,91 @@
+package sitl
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/bridge/betaflight"
+	"vnd/pkg/bridge/betaflight/rates"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// newBoard is a board whose motors hover at an output of a third, with sticks for 10 rad/s.
+func newBoard(t *testing.T) *Board {
+	t.Helper()
+	folder := testFolder(t)
+	s := betaflight.Sticks{Rates: rates.Linear(10), MinCheck: 1050,
+		Thrust: betaflight.Thrust{Throttle: bridge.Throttle{Hover: 0.3, Curve: 1}, Idle: 0.055}}
+	b, err := NewBoard(folder, s, Settings(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func testFolder(t *testing.T) string {
+	t.Helper()
+	folder := Folder()
+	if err := Built(folder); err != nil {
+		t.Skip(err)
+	}
+	return folder
+}
+
+var upright = quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
+
+func TestBoardTurnsMotorsAsTheThrustCurveSays(t *testing.T) {
+	b := newBoard(t)
+	for _, g := range []float64{0.3, 0.5, 1, 1.5, 2} {
+		c := quad.Command{Thrust: g * quad.Gravity}
+		if err := b.Reset(upright, c); err != nil {
+			t.Fatal(err)
+		}
+		hover := 0.055 + 0.945*0.3
+		mean := 0.
+		const steps = 500
+		for range steps {
+			m, err := b.Step(c, upright, so3.Vec3{}, so3.Vec3{Z: quad.Gravity}, 0.001)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range m {
+				mean += x * x / hover / hover / 4 / steps
+			}
+		}
+		if math.Abs(mean/g-1) > 0.005 {
+			t.Errorf("thrust of %g g is %.4f g", g, mean)
+		}
+	}
+}
+
+func TestBoardRunsTheSameEachTime(t *testing.T) {
+	b := newBoard(t)
+	fly := func() (out [][4]float64) {
+		if err := b.Reset(upright, quad.Command{Thrust: quad.Gravity}); err != nil {
+			t.Fatal(err)
+		}
+		for k := range 1000 {
+			x := math.Sin(float64(k) / 50)
+			m, err := b.Step(quad.Command{Thrust: 9 + x, Rates: so3.Vec3{X: x}}, upright, so3.Vec3{Y: x / 2},
+				so3.Vec3{Z: quad.Gravity}, 0.001)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, m)
+		}
+		return out
+	}
+	first := fly()
+	for k, m := range fly() {
+		if m != first[k] {
+			t.Fatalf("step %d: %v, and %v at first", k, m, first[k])
+		}
+	}
+}

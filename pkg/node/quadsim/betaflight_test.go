@@ -1,0 +1,122 @@
+package quadsim
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"vnd/pkg/bridge/betaflight/sitl"
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
+)
+
+// newFirmware is Betaflight in a world's vehicle; without one the test is skipped.
+func newFirmware(t *testing.T, w sim.World) *sitl.Board {
+	t.Helper()
+	if err := sitl.Built(sitl.Folder()); err != nil {
+		t.Skip(err)
+	}
+	b, err := NewBetaflight(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// settled is the mean of rates and thrust in m/s² that a command comes to in a world.
+func settled(t *testing.T, s *sim.Simulator, w *sim.World, c quad.Command) (rates so3.Vec3, thrust float64) {
+	t.Helper()
+	s.Reset(quad.State{P: so3.Vec3{Z: 1000}, Q: so3.Identity()}, 1)
+	const settles, measured = 0.5, 500 // s, ms
+	s.Step(c, settles)
+	for range measured {
+		s.Step(c, 0.001)
+		rates = rates.Add(s.Truth().Rates.Scale(1. / measured))
+		for _, speed := range s.Truth().RotorSpeed {
+			share := speed / w.Motor.Speed
+			thrust += share * share * w.Motor.Thrust / w.Motor.Gain / w.Airframe.Mass / measured
+		}
+	}
+	if s.Crashed() {
+		t.Fatal(s.Crash())
+	}
+	return rates, thrust
+}
+
+func TestBetaflightFliesTheRatesThatAreCommanded(t *testing.T) {
+	w := sim.Default()
+	b := newFirmware(t, w)
+	s, err := sim.New(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fit(b)
+	for _, want := range []so3.Vec3{{X: 0.5}, {X: -6}, {Y: 3}, {Y: -0.5}, {Z: 2}, {Z: -5}} {
+		t.Run(fmt.Sprintf("%v", want), func(t *testing.T) {
+			got, _ := settled(t, s, &w, quad.Command{Thrust: quad.Gravity, Rates: want})
+			if off := got.Sub(want).Norm(); off > 0.01*want.Norm() {
+				t.Errorf("commanded %v rad/s, flown %v: off by %.2g %%", want, got, 100*off/want.Norm())
+			}
+		})
+	}
+}
+
+func TestBetaflightGivesTheThrustThatIsCommanded(t *testing.T) {
+	w := sim.Default()
+	b := newFirmware(t, w)
+	s, err := sim.New(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fit(b)
+	for _, g := range []float64{0.3, 0.6, 1, 1.5, 2} {
+		t.Run(fmt.Sprintf("%g g", g), func(t *testing.T) {
+			_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity})
+			if off := got/(g*quad.Gravity) - 1; math.Abs(off) > 0.01 {
+				t.Errorf("commanded %g g, flown %.4f: off by %.2g %%", g, got/quad.Gravity, 100*off)
+			}
+		})
+	}
+}
+
+// TestBetaflightFliesTheFigureEight with the geometric law, half a minute each, beside the simulator's own autopilot.
+func TestBetaflightFliesTheFigureEight(t *testing.T) {
+	w := sim.Default()
+	b := newFirmware(t, w)
+	spec := new(reference.FigureEight)
+	param.Default(spec)
+	eight, err := reference.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limits quad.Limits
+	param.Default(&limits)
+	fly := func(f sim.Firmware) closedloop.Figures {
+		law, err := guard.NewPathFollower(limits, eight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &closedloop.Setup{World: w, Seed: 1, Path: eight, Seconds: 30, Tick: 0.02, Limits: limits, Firmware: f}
+		param.Default(&s.Estimate)
+		trace, err := closedloop.Fly(s, law)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trace.Measure(4)
+	}
+	own, firmware := fly(nil), fly(b)
+	t.Logf("mean error %.4f m on the simulator's autopilot, %.4f m on Betaflight", own.Mean, firmware.Mean)
+	if firmware.Crash != "" || firmware.Mean > 1.25*own.Mean {
+		t.Errorf("%.2f times the error of the simulator's autopilot; %s", firmware.Mean/own.Mean, firmware.Crash)
+	}
+}
