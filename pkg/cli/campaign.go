@@ -86,11 +86,20 @@ type campaignResult struct {
 	Files []string `json:"files"`
 }
 
+// ofTests reports whether a row is one of Go tests.
+func (k *campaignCommand) ofTests(id string) bool {
+	rows, err := campaign.Select(id)
+	return err == nil && rows[0].Tests != nil
+}
+
 // keep writes the report, and draws the worst failures.
 func (k *campaignCommand) keep(c *console, p *campaign.Policies, report *campaign.Report) error {
 	out := campaignResult{Report: report}
 	for i := range report.Rows {
 		worst := report.Rows[i].Worst
+		if k.ofTests(report.Rows[i].ID) {
+			continue // nothing is drawn of processes
+		}
 		for _, f := range worst[:min(len(worst), k.Pictures)] {
 			r, err := k.replay(p, f.Run)
 			if err != nil {
@@ -142,6 +151,10 @@ func (k *campaignCommand) replay(p *campaign.Policies, name string) (*flownRun, 
 	}
 	if rows[0].Missing != "" {
 		return nil, fmt.Errorf("row %s: %s", rows[0].ID, rows[0].Missing)
+	}
+	if rows[0].Tests != nil {
+		return nil, fmt.Errorf("row %s: its runs are Go tests; go test -run %s ./pkg/%s runs one", rows[0].ID,
+			rows[0].Tests[0].Name, rows[0].Tests[0].Package)
 	}
 	r, checks, err := campaign.Replay(p, &rows[0], cell, number, k.Seed)
 	if err != nil {

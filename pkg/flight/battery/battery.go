@@ -188,7 +188,7 @@ func (m *Monitor) correct(measured float64) {
 	m.slope = min(max(m.slope, slowest), quickest)
 }
 
-// decide finds the level. In flight it never goes back.
+// decide finds the level. In flight it never goes back, as the charge does not rise.
 func (m *Monitor) decide() {
 	if !m.known {
 		return
@@ -200,9 +200,7 @@ func (m *Monitor) decide() {
 			level = max(level, l)
 		}
 	}
-	if !m.flying || level > m.level {
-		m.level = level
-	}
+	m.level = level
 }
 
 // Level is what the charge asks for.

@@ -60,7 +60,11 @@ func (h *stateReceiver) take(data []byte, i ros.Info) {
 	case pose.Stamp == 0: // the message has none
 		pose.Stamp = now
 	case h.foreign:
-		pose.Stamp += h.clock.of(pose.Stamp, now)
+		steady := monotonic()
+		if h.Clock().Simulated() {
+			steady = now
+		}
+		pose.Stamp += h.clock.of(pose.Stamp, now, steady)
 	}
 	h.addSample(pose, i.Source)
 }
@@ -68,23 +72,32 @@ func (h *stateReceiver) take(data []byte, i ros.Info) {
 func (h *stateReceiver) gauges() *gauges { return h.Controller.gauges }
 
 // offset is that of another clock against ours, ns, learned from when its samples come: the least delay counts as none.
+// A sample that comes late under a stamp that goes on is one, and no other offset.
 type offset struct {
 	ns    int64
 	known bool
+
+	stamp, now, monotonic int64 // of the sample before
 }
 
-// of takes a stamp that came at now, and returns what to add to it. A clock that keeps ours to within a second is ours.
-func (o *offset) of(stamp, now int64) int64 {
-	const kept, most, share = int64(time.Second), int64(200 * time.Millisecond), 1000
+// of takes a stamp that came at now, and at a time of a clock that nobody sets. It returns what to add to the stamp. A
+// clock that keeps ours to within a second is ours.
+func (o *offset) of(stamp, now, monotonic int64) int64 {
+	const kept, share = int64(time.Second), 1000
+	const least, drift = int64(10 * time.Millisecond), int64(time.Microsecond) // a sample
 	d := now - stamp
 	if !o.known && d > -kept && d < kept {
 		return 0
 	}
+	if step := now - o.now - (monotonic - o.monotonic); o.known && (step > least || step < -least) { // ours was set
+		o.ns += step
+	}
 	switch late := d - o.ns; {
-	case !o.known || late < 0 || late > most: // the first one, a quicker one, or the autopilot has begun anew
+	case !o.known || late < 0 || stamp < o.stamp: // the first one, a quicker one, or the autopilot has begun anew
 		o.ns, o.known = d, true
 	default:
-		o.ns += late / share // clocks drift
+		o.ns += min(late/share, drift) // clocks drift
 	}
+	o.stamp, o.now, o.monotonic = stamp, now, monotonic
 	return o.ns
 }

@@ -32,8 +32,8 @@ type Row struct {
 	Plan  func(r *Run)         // draws the fault of a run and puts it in
 	Judge func(r *Run) []Check // what is held against limits afterwards
 
-	// Missing is why the row is not flown: the feature under test does not exist, or lives outside of the loop.
-	Missing string
+	Tests   []NodeTest // of nodes, which the loop has not: they fly the row, and Plan and Judge are nil
+	Missing string     // why the row is not flown
 	// Share of the runs that must pass; 0 is all of them.
 	Share float64
 }

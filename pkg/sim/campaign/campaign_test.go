@@ -1,10 +1,14 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +61,9 @@ func TestRows(t *testing.T) {
 	p := made(t)
 	for _, row := range Rows() {
 		t.Run(row.ID, func(t *testing.T) {
+			if row.Tests != nil {
+				t.Skip("its tests are run by themselves")
+			}
 			runs := 2
 			if row.ID == "false-alarms" {
 				runs = 1
@@ -146,5 +153,45 @@ func TestCheckFailsWithoutANumber(t *testing.T) {
 	}
 	if c := (Check{"x", math.NaN(), 1, "m"}); c.OK() {
 		t.Error("a figure that is no number passes")
+	}
+}
+
+// TestNodeRows: each test of a row exists, and failures of tests are failures of the row.
+func TestNodeRows(t *testing.T) {
+	x, err := newTester(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.close()
+	for _, row := range nodeRows() {
+		for _, n := range row.Tests {
+			files, err := filepath.Glob(filepath.Join(x.root, "pkg", n.Package, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				return err == nil && bytes.Contains(text, []byte("\nfunc "+n.Name+"(t *testing.T) {"))
+			}) {
+				t.Errorf("row %s: pkg/%s has no test %s", row.ID, n.Package, n.Name)
+			}
+		}
+	}
+	for name, want := range map[string]string{"TestPasses": Passed, "TestFails": Failed, "TestEnds": Failed,
+		"TestIsSkipped": NotFlown} {
+		t.Setenv("VND_EXAMPLE", "1")
+		row := Row{ID: "x", Tests: []NodeTest{{Package: "sim/campaign/testdata/example", Name: name, Each: 3}}}
+		r, err := x.fly(t.Context(), &row, 4, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != want || want == Passed && (r.Runs != 6 || r.Failed != 0) || want == Failed && (r.Failed != 2 ||
+			len(r.Worst) != 2 || len(r.Worst[0].Failed) == 0) {
+			t.Errorf("%s: %+v, expected %s", name, r, want)
+		}
+	}
+	row := Row{Tests: []NodeTest{{Package: "sim/campaign/testdata/example", Name: "TestThatIsNotThere"}}}
+	if _, err := x.fly(t.Context(), &row, 1, func() {}); err == nil {
+		t.Error("a test that is not there passes")
 	}
 }

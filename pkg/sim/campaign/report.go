@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -104,16 +105,21 @@ const keptFailures = 5
 // Fly flies every row in every cell.
 func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 	began := time.Now()
-	cells, all := len(Cells()), 0
+	all := 0
 	out := &Report{Seed: o.Seed, Runs: o.Runs, Bundle: p.Base.ID}
 	for i := range o.Rows {
-		if o.Rows[i].Missing == "" {
-			all += cells * o.Runs
-		}
+		all += o.Rows[i].runs(o.Runs)
+	}
+	tests, err := newTester(ctx)
+	if err != nil && !errors.Is(err, errNoSources) {
+		return nil, err
+	}
+	if tests != nil {
+		defer tests.close()
 	}
 	for i := range o.Rows {
 		row := &o.Rows[i]
-		results, err := flyRow(ctx, p, row, &o, func() {
+		r, err := report(ctx, p, tests, row, &o, func() {
 			if out.Flights++; o.Done != nil {
 				o.Done(out.Flights, all)
 			}
@@ -121,13 +127,39 @@ func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("row %s: %w", row.ID, err)
 		}
-		r := summarise(row, results)
 		out.Flown += 3600 * r.Hours
 		out.Rows = append(out.Rows, r)
 	}
 	out.Seconds = time.Since(began).Seconds()
 	out.Speed = float64(out.Flights) / out.Seconds
 	return out, nil
+}
+
+// runs is how many a row has, of so many in each cell or of each test.
+func (r *Row) runs(each int) (n int) {
+	switch {
+	case r.Missing != "":
+		return 0
+	case r.Tests == nil:
+		return len(Cells()) * each
+	}
+	for i := range r.Tests {
+		times, _, _ := r.Tests[i].often(each)
+		n += times
+	}
+	return n
+}
+
+// report flies a row, and returns its line.
+func report(ctx context.Context, p *Policies, tests *tester, row *Row, o *Options, done func()) (RowReport, error) {
+	switch {
+	case row.Tests == nil:
+		results, err := flyRow(ctx, p, row, o, done)
+		return summarise(row, results), err
+	case tests == nil:
+		return RowReport{ID: row.ID, Name: row.Name, Status: NotFlown, Pass: errNoSources.Error()}, nil
+	}
+	return tests.fly(ctx, row, o.Runs, done)
 }
 
 // flyRow flies the runs of a row on all workers; results are in the order of cells and numbers.

@@ -8,31 +8,6 @@ import (
 	"vnd/pkg/sim"
 )
 
-// elsewhere are rows whose feature does not exist in the loop yet, or that live in a node.
-func elsewhere() []Row {
-	var rows []Row
-	for _, r := range [][3]string{
-		{"14", "PX4 clock: delay steps of 50–1000 ms", "the offset of clocks is of the node's"},
-		{"17", "/clock stops; use_sim_time set in flight", "the clock is the node's"},
-		{"23", "two controllers", "publishers are known to nodes alone"},
-		{"24", "spoofed mocap that drifts, a second publisher", "publishers are known to nodes alone"},
-		{"25", "every parameter and lifecycle change in flight", "parameters are the node's"},
-		{"26", "hostile set_task", "services are the node's"},
-		{"27", "~/land under 1 kHz of other calls", "services are the node's"},
-		{"31", "SIGKILL of each node, 20 times", "processes: make torture"},
-		{"35", "disk full", "files are the recorder's and the learner's"},
-		{"36", "power cut, 100 times", "files are the recorder's and the learner's"},
-		{"39", "the human takes over, mode known late", "modes are the autopilot's: tests of pkg/flight/control"},
-		{"41", "poisoned logs", "the learner: make hostile"},
-		{"42", "two learners, an old folder of bundles", "files are the learner's"},
-		{"43", "a stranger without keys, SROS 2 enforced", "transport: tests of pkg/ros2"},
-		{"44", "rows 2–5, 32, 37 with real firmware", "no firmware here"},
-	} {
-		rows = append(rows, Row{ID: r[0], Name: r[1], Missing: r[2]})
-	}
-	return rows
-}
-
 // processRows are faults of the controller's process and of the network around it, as far as the loop has them.
 func processRows() []Row {
 	return []Row{
