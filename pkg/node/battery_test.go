@@ -62,7 +62,14 @@ func TestBatteryEmpties(t *testing.T) {
 		t.Errorf("another task: %+v", r)
 	}
 	l.until("it is back", func() bool { return math.Abs(newest(l.truth).State.P.X) < 0.15 })
-	l.until("it lands", func() bool { return newest(l.steps).GuardState == uint8(guard.Land) })
+	l.until("it lands, without a fault before", func() bool {
+		for _, s := range l.steps {
+			if s.GuardState == uint8(guard.Hold) || s.GuardState == uint8(guard.Blind) {
+				t.Fatal("the guard tripped before the battery had it land")
+			}
+		}
+		return newest(l.steps).GuardState == uint8(guard.Land)
+	})
 	l.until("it stands", func() bool { return newest(l.steps).GuardState == uint8(guard.Off) })
 	if p := newest(l.truth).State.P; p.Z > 0.1 || math.Hypot(p.X, p.Y) > 0.3 {
 		t.Errorf("it stands at %v", p)
