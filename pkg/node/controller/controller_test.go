@@ -164,6 +164,10 @@ func TestTicksOnceWhereClockTopicIsLate(t *testing.T) {
 		}
 		f.addSample(bridge.Pose{Stamp: stamp, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}, 0)
 		f.runOnceAt(clock)
+		f.runOnceAt(clock) // by the timer
+	}
+	if n := f.loop.Guard().Count(guard.Missed); n != 0 {
+		t.Errorf("ticks were missed %d times", n)
 	}
 	before := f.ticks.Front().Stamp
 	for f.ticks.Pop(); f.ticks.Front() != nil; f.ticks.Pop() {

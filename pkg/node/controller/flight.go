@@ -111,6 +111,7 @@ func (f *flight) runOnce() {
 
 func (f *flight) runOnceAt(now int64) {
 	alarm, due := f.alarm.Swap(false), false
+	now = f.atLeast(f.before, now) // no tick is before the last
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
 			now = f.atLeast(s.Stamp, now)
