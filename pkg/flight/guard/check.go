@@ -114,7 +114,7 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 func (g *Guard) updateBelief(in *Input) {
 	before, lost := g.belief.state.P, g.blindFor > 0
 	believed := g.belief.update(&in.State, in.Stamp)
-	if believed && !g.config.Flying(&in.State) { // what the ground bears is no wind
+	if believed && g.stands(&in.State) { // what the ground bears is no wind
 		g.belief.wind, g.belief.state.V = so3.Vec3{}, in.State.V
 	}
 	if in.NotOffboard { // commands are not what acts
@@ -123,6 +123,11 @@ func (g *Guard) updateBelief(in *Input) {
 	if believed && lost && g.mode.LawFlies() && in.State.P.Sub(before).Norm() > g.config.Jump {
 		g.hold() // believed again, elsewhere: the law goes on from there
 	}
+}
+
+// stands reports whether the ground bears a robot: it is low, and neither falls nor climbs.
+func (g *Guard) stands(s *quad.State) bool {
+	return !g.config.Flying(s) && math.Abs(s.V.Z) < maxRestSpeed
 }
 
 // checkMotion tests the robot's motion.
@@ -146,11 +151,12 @@ func (g *Guard) checkSource() Cause {
 	if g.notOffboard || !g.flying() {
 		return None
 	}
-	if g.hiddenDelay > 0 {
-		return Delayed
+	if k, found := g.detector.delayed(); found { // or there is more of it than was found
+		g.hiddenDelay += float64(k) * (g.detector.at(0).at - g.detector.at(delayWindow).at) / delayWindow
+		g.detector.reset()
+		g.detector.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
 	}
-	if k, found := g.detector.delayed(); found {
-		g.hiddenDelay = float64(k) * (g.detector.at(0).at - g.detector.at(delayWindow).at) / delayWindow
+	if g.hiddenDelay > 0 {
 		return Delayed
 	}
 	if _, found := g.detector.drifting(); found {

@@ -22,9 +22,23 @@ func (g *Guard) command(in *Input, dt float64) quad.Command {
 		g.hold()
 	case !g.mode.LawFlies():
 		return g.limits.Clip(quad.Command{})
+	case in.AutopilotLands && silentSource(g.violation) && g.blindFor > g.config.Blind-1.5*dt: // the last, or nearly so
+		return g.farewell()
 	}
 	return g.fly(dt)
 }
+
+// farewell is the last command before the guard falls silent. An autopilot holds it for half a second or more, so that
+// it turns slowly: to where thrust and wind are in balance.
+func (g *Guard) farewell() quad.Command {
+	m := g.belief.present(g.now)
+	c := g.law.Track(g.now, &m.state, &quad.Reference{P: m.state.P, V: m.state.V, Yaw: m.state.Q.Yaw()})
+	c.Rates = c.Rates.Scale(farewellGain / g.law.gains.Tilt)
+	return c
+}
+
+// farewellGain is the body rate for an error in the direction of thrust, 1/s.
+const farewellGain = 1.0
 
 // fly is the law's command.
 func (g *Guard) fly(dt float64) quad.Command {
@@ -47,10 +61,20 @@ func (g *Guard) fly(dt float64) quad.Command {
 		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindTilt)
 	}
 	c := g.law.Track(g.now, s, &r)
-	if g.blindFor > 0 && (g.mode == Emergency || g.mode == Landing) && s.P.Z < g.config.Ground+settlingHeight {
-		c.Thrust = min(c.Thrust, settlingThrust*quad.Gravity)
-	}
+	c.Thrust = min(c.Thrust, g.settling(s.P.Z)*quad.Gravity)
 	return c
+}
+
+// settling is the most thrust, in weights, near the floor where a touch-down is not felt at once: in a wind, a robot
+// that stands in its full thrust slides away.
+func (g *Guard) settling(height float64) float64 {
+	switch felt := g.blindFor == 0 && g.hiddenDelay == 0; {
+	case felt || g.mode != Emergency && g.mode != Landing || height > g.config.Ground+settlingHeight:
+		return math.Inf(1)
+	case g.restingFor > 0:
+		return standingThrust
+	}
+	return settlingThrust
 }
 
 // sink lowers the descending reference, and returns its height and speed.
@@ -106,9 +130,10 @@ const (
 	maxRestSpeed    = 0.15 // m/s
 	minRestTime     = 0.5  // s
 	restHeight      = 0.12 // m above the ground
-	maxBelowFloor   = 0.08 // m
-	settlingHeight  = 0.1  // m
-	settlingThrust  = 0.85 // of the weight, at most, where a blind descent should have met the floor
+	maxBelowFloor   = 0.03 // m
+	settlingHeight  = 0.12 // m
+	settlingThrust  = 0.85 // weights, where a descent without fresh states should have met the floor
+	standingThrust  = 0.5  // weights, where it has
 	blindSlack      = 1.0  // s beyond the time that a blind descent takes
 )
 

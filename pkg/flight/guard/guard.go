@@ -101,7 +101,9 @@ func (g *Guard) Tick(in *Input) quad.Command {
 	g.count(dt)
 	g.supervise(in)
 	g.sent = g.command(in, dt)
-	g.belief.plant.send(g.now, g.sent)
+	if !g.Silent() {
+		g.belief.plant.send(g.now, g.sent)
+	}
 	return g.sent
 }
 

@@ -46,6 +46,7 @@ const (
 	thrustLag = 0.03
 	rateLag   = 0.04
 	drag      = 0.25
+	axialDrag = 0.15 // along the rotors' axes
 )
 
 func newBody(p, v so3.Vec3, q so3.Quat) *body {
@@ -59,8 +60,9 @@ func (b *body) step(c quad.Command) {
 		b.rates[i] += h / rateLag * (want + b.extra[i] - b.rates[i])
 	}
 	var a [3]float64
+	along := b.v[0]*b.r[0][2] + b.v[1]*b.r[1][2] + b.v[2]*b.r[2][2]
 	for i := range 3 {
-		a[i] = b.thrust*b.r[i][2] - drag*b.v[i] + b.wind[i]
+		a[i] = (b.thrust+(drag-axialDrag)*along)*b.r[i][2] - drag*b.v[i] + b.wind[i]
 	}
 	a[2] -= 9.81
 	for i := range 3 {

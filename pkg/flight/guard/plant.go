@@ -11,9 +11,10 @@ import (
 type Response struct {
 	ThrustDelay float64 `param:"thrust_delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"before thrust begins to follow a command"`
 	ThrustLag   float64 `param:"thrust_lag" default:"0.03" min:"0" max:"0.5" unit:"s" doc:"time constant with which thrust follows then"`
-	RateDelay   float64 `param:"rate_delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"before body rates begin to follow a command"`
-	RateLag     float64 `param:"rate_lag" default:"0.04" min:"0" max:"0.5" unit:"s" doc:"time constant with which body rates follow then"`
-	Drag        float64 `param:"drag" default:"0.25" min:"0" max:"5" unit:"1/s" doc:"deceleration for a speed"`
+	RateDelay   float64 `param:"rate_delay" default:"0.025" min:"0" max:"0.2" unit:"s" doc:"before body rates begin to follow a command"`
+	RateLag     float64 `param:"rate_lag" default:"0.025" min:"0" max:"0.5" unit:"s" doc:"time constant with which body rates follow then"`
+	Drag        float64 `param:"drag" default:"0.25" min:"0" max:"5" unit:"1/s" doc:"deceleration for a speed across the rotors' axes"`
+	AxialDrag   float64 `param:"axial_drag" default:"0.15" min:"0" max:"5" unit:"1/s" doc:"the same along them"`
 }
 
 // motion is a robot under way.
@@ -53,44 +54,77 @@ func (p *plant) send(at float64, c quad.Command) {
 	p.n = min(p.n+1, remembered)
 }
 
-// heldAt is the command in force at a time.
-func (p *plant) heldAt(t float64) quad.Command {
-	for i := range p.n {
-		if s := &p.sent[(p.newest-i+remembered)%remembered]; s.at <= t {
-			return s.Command
+// held is the mean of the commands in force between two times: what they do depends on how long each is.
+func (p *plant) held(from, to float64) (mean quad.Command) {
+	span, end := to-from, to
+	for i := 0; i < p.n && end > from; i++ {
+		s := &p.sent[(p.newest-i+remembered)%remembered]
+		if s.at >= end {
+			continue
 		}
+		begin := max(s.at, from)
+		mean, end = plus(mean, s.Command, (end-begin)/span), begin
 	}
+	if end <= from {
+		return mean
+	}
+	before := hoverCommand
 	if p.n > 0 {
-		return p.sent[(p.newest-p.n+1+remembered)%remembered].Command
+		before = p.sent[(p.newest-p.n+1+remembered)%remembered].Command
 	}
-	return hoverCommand
+	return plus(mean, before, (end-from)/span)
+}
+
+// plus adds a share of a command to another.
+func plus(a, b quad.Command, share float64) quad.Command {
+	return quad.Command{Thrust: a.Thrust + share*b.Thrust, Rates: a.Rates.Add(b.Rates.Scale(share))}
 }
 
 // advance carries a motion on to a later time in a wind (m/s², world), and returns how it turned (rotation vector in
 // the body, rad) and what the wind and thrust added to its velocity.
-func (p *plant) advance(m *motion, to float64, wind so3.Vec3) (turned, gained so3.Vec3) {
-	total := to - m.at
+func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (turned, gained so3.Vec3) {
+	total := until - m.at
 	if !(total > 0) {
 		return turned, gained
 	}
 	r, n := &p.response, min(math.Ceil(total/substep), maxSubsteps)
 	h := total / n
 	for i := range int(n) {
-		mid := m.at + (float64(i)+0.5)*h
-		thrust, rates := p.heldAt(mid-r.ThrustDelay).Thrust, p.heldAt(mid-r.RateDelay).Rates
-		m.follow(quad.Command{Thrust: thrust, Rates: rates.Add(p.bias)}, h, r)
-		turned = turned.Add(m.acting.Rates.Scale(h))
-		gained = gained.Add(m.move(h, r.Drag, wind))
+		from, to := m.at+float64(i)*h, m.at+float64(i+1)*h
+		c := p.held(from-r.RateDelay, to-r.RateDelay)
+		if r.ThrustDelay != r.RateDelay {
+			c.Thrust = p.held(from-r.ThrustDelay, to-r.ThrustDelay).Thrust
+		}
+		c.Rates = c.Rates.Add(p.bias)
+		turn, gain := m.follow(c, h, r, wind)
+		turned, gained = turned.Add(turn), gained.Add(gain)
 	}
-	m.at = to
+	m.at = until
 	return turned, gained
 }
 
-// follow lets what acts approach a command for h seconds.
-func (m *motion) follow(c quad.Command, h float64, r *Response) {
-	a := &m.acting
-	a.Thrust += (c.Thrust - a.Thrust) * share(h, r.ThrustLag)
-	a.Rates = a.Rates.Add(c.Rates.Sub(a.Rates).Scale(share(h, r.RateLag)))
+// follow lets what acts approach a command for h seconds in a wind (m/s², world), and returns how the body turned and
+// what its velocity gained.
+func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (turned, gained so3.Vec3) {
+	thrust, rates := m.acting.Thrust-c.Thrust, m.acting.Rates.Sub(c.Rates)
+	lift, acts := lag(h, r.ThrustLag), lag(h, r.RateLag)
+	m.acting.Thrust, m.acting.Rates = c.Thrust+thrust*lift.left, c.Rates.Add(rates.Scale(acts.left))
+	turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
+	return turned, m.move(c.Thrust+thrust*lift.mean, turned, h, r, wind)
+}
+
+// lagged is what a lag of first order leaves of an error: after some time, and in the mean until then.
+type lagged struct{ left, mean float64 }
+
+func lag(h, constant float64) lagged {
+	switch {
+	case h <= 0:
+		return lagged{1, 1}
+	case constant <= 0:
+		return lagged{}
+	}
+	left := math.Exp(-h / constant)
+	return lagged{left, (1 - left) * constant / h}
 }
 
 // share is how much of the way to a command a lag takes in h seconds.
@@ -101,14 +135,15 @@ func share(h, lag float64) float64 {
 	return 1 - math.Exp(-h/lag)
 }
 
-// move moves the body for h seconds under what acts, and returns what its velocity gained.
-func (m *motion) move(h, drag float64, wind so3.Vec3) so3.Vec3 {
+// move moves the body for h seconds under a thrust while it turns, and returns what its velocity gained.
+func (m *motion) move(thrust float64, turned so3.Vec3, h float64, r *Response, wind so3.Vec3) so3.Vec3 {
 	s := &m.state
-	middle := s.Q.Mul(so3.Exp(m.acting.Rates.Scale(h / 2)))
-	a := middle.ZAxis().Scale(m.acting.Thrust).Add(wind).Sub(so3.Vec3{Z: quad.Gravity}).Sub(s.V.Scale(drag))
+	up := s.Q.Mul(so3.Exp(turned.Scale(0.5))).ZAxis()
+	resisted := s.V.Scale(r.Drag).Add(up.Scale((r.AxialDrag - r.Drag) * s.V.Dot(up)))
+	a := up.Scale(thrust).Add(wind).Sub(so3.Vec3{Z: quad.Gravity}).Sub(resisted)
 	gained := a.Scale(h)
 	s.P = s.P.Add(s.V.Scale(h)).Add(gained.Scale(h / 2))
 	s.V = s.V.Add(gained)
-	s.Q = s.Q.Mul(so3.Exp(m.acting.Rates.Scale(h))).Normalize()
+	s.Q = s.Q.Mul(so3.Exp(turned)).Normalize()
 	return gained
 }

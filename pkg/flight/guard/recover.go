@@ -36,8 +36,7 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 		if t < delay {
 			acts = g.sent
 		}
-		m.follow(acts, substep, &r)
-		m.move(substep, r.Drag, g.belief.wind)
+		m.follow(acts, substep, &r, g.belief.wind)
 	}
 	if cause := g.endangered(&m.state); cause != None {
 		return cause
@@ -48,10 +47,8 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
 	for k := range recoverySteps {
 		next := law.Track(float64(k)*recoveryStep, &m.state, &to)
-		m.follow(before, first, &r)
-		m.move(first, r.Drag, g.belief.wind)
-		m.follow(next, recoveryStep-first, &r)
-		m.move(recoveryStep-first, r.Drag, g.belief.wind)
+		m.follow(before, first, &r, g.belief.wind)
+		m.follow(next, recoveryStep-first, &r, g.belief.wind)
 		before = next
 		s := &m.state
 		if cause := g.endangered(s); cause != None {

@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// What a command does depends on how long it is held, to the millisecond, and not on where the model's steps fall.
+func TestModelFollowsCommandsOfAnyTiming(t *testing.T) {
+	b := newBody(so3.Vec3{}, so3.Vec3{X: 1}, so3.Identity())
+	m := motion{state: b.state(), acting: hoverCommand}
+	p := plant{response: Response{ThrustLag: thrustLag, RateLag: rateLag, Drag: drag, AxialDrag: axialDrag}}
+	for k, ms := range []int{17, 23, 11, 29, 13, 26, 19, 21, 14, 31, 12, 20} {
+		c := quad.Command{Thrust: 7 + float64(k%3)*4, Rates: so3.Vec3{X: 4 * float64(1-k%2*2), Y: 5 * float64(k%4-1)}}
+		p.send(m.at, c)
+		for range ms {
+			b.step(c)
+		}
+		p.advance(&m, m.at+0.001*float64(ms), so3.Vec3{})
+	}
+	s := b.state()
+	turn, off := so3.Log(s.Q.Conj().Mul(m.state.Q)).Norm(), s.V.Sub(m.state.V).Norm()
+	if turn > 0.02 || off > 0.03 {
+		t.Errorf("off by %.3f rad and %.3f m/s", turn, off)
+	}
+	p = plant{}
+	p.send(0, quad.Command{Thrust: 1})
+	p.send(1, quad.Command{Thrust: 2})
+	p.send(2, quad.Command{Thrust: 4})
+	for name, c := range map[string]struct{ from, to, want float64 }{
+		"the newest": {2.5, 3, 4}, "across a change": {1.75, 2.25, 3}, "across two": {0.5, 2.5, 2.25},
+		"before the first": {-2, -1, 1}, "until a change": {1.5, 2, 2},
+	} {
+		if got := p.held(c.from, c.to).Thrust; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %g, expected %g", name, got, c.want)
+		}
+	}
+}
+
+// Thrust goes down near the floor where a touch-down is not felt at once, and further once it was.
+func TestSettlesWhereTouchDownIsNotFelt(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode                  Mode
+		blind, hidden, rested float64
+		height, most          float64
+	}{
+		"blind, low":           {Emergency, 1, 0, 0, 0.1, settlingThrust},
+		"blind, high":          {Emergency, 1, 0, 0, 0.2, math.Inf(1)},
+		"blind in a hold":      {Holding, 1, 0, 0, 0.1, math.Inf(1)},
+		"late, low":            {Landing, 0, 0.2, 0, 0.1, settlingThrust},
+		"late, on the floor":   {Landing, 0, 0.2, 0.02, 0.03, standingThrust},
+		"good states, low":     {Landing, 0, 0, 0, 0.1, math.Inf(1)},
+		"good states, resting": {Landing, 0, 0, 0.02, 0.03, math.Inf(1)},
+	} {
+		g := newGuard(t)
+		g.mode, g.blindFor, g.hiddenDelay, g.restingFor = c.mode, c.blind, c.hidden, c.rested
+		if got := g.settling(c.height); got != c.most {
+			t.Errorf("%s: at most %g of the weight, expected %g", name, got, c.most)
+		}
+	}
+}
+
+// The wind is known down to the floor: late states are carried on in it.
+func TestKnowsTheWindUntilItStands(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{Z: 1}, so3.Vec3{}, so3.Identity())}
+	w.wind = [3]float64{2, 0, 0}
+	low := 0
+	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, 12, func(at float64, _ *Input) {
+		if at == 4 {
+			g.Land()
+		}
+	}, func(at float64, s *quad.State) {
+		if falls := s.P.Z < 0.17 && s.V.Z < -0.3; falls && at > 4 {
+			if low++; g.belief.wind.X < 1 {
+				t.Fatalf("at %.2f m a wind of %.2f m/s²", s.P.Z, g.belief.wind.X)
+			}
+		}
+	})
+	if low == 0 || g.belief.wind != (so3.Vec3{}) {
+		t.Errorf("%d ticks low, at rest a wind of %v", low, g.belief.wind)
+	}
+}
+
+// The autopilot holds the last command until it lands by itself: that one does not turn the robot any further.
+func TestLastCommandBeforeSilenceIsCalm(t *testing.T) {
+	g, p := newGuard(t), eight{}
+	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+	var last quad.Command
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 5, func(at float64, in *Input) {
+		if in.AutopilotLands = true; at > 2.6 {
+			in.Stamp = 2.6
+		}
+	}, func(float64, *quad.State) {
+		if !g.Silent() {
+			last = g.sent
+		}
+	})
+	if n := last.Rates.Norm(); !g.Silent() || n > 0.6 || math.Abs(last.Thrust-quad.Gravity) > 2 {
+		t.Errorf("silent %v after %+v", g.Silent(), last)
+	}
+}
+
+// A hidden delay of which only a part was found is found to the end. What was learned of turns under it is forgotten.
+func TestHiddenDelayIsFoundToTheEnd(t *testing.T) {
+	g, p := newGuard(t, func(c *Config) { c.Hold = 100 }), eight{}
+	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+	var held []Input
+	cut := false
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 8, func(at float64, in *Input) {
+		held = append(held, *in)
+		if at >= 3 {
+			in.State = held[max(len(held)-1-7, 0)].State
+		}
+	}, func(at float64, _ *quad.State) {
+		if g.hiddenDelay > 0 && !cut {
+			if cut = true; g.detector.bias != (so3.Vec3{}) || g.belief.plant.bias != (so3.Vec3{}) {
+				t.Errorf("at %.2f s a bias of %v", at, g.detector.bias)
+			}
+			g.hiddenDelay = 0.02
+		}
+	})
+	if !cut || math.Abs(g.hiddenDelay-0.14) > 0.045 {
+		t.Errorf("a hidden delay of %.3f s, expected 0.14", g.hiddenDelay)
+	}
+}
