@@ -59,9 +59,9 @@ func TestTheGuardKnowsTheResponse(t *testing.T) {
 		text            string
 		delay, lag, own float64 // rate_delay, rate_lag, thrust_lag of the guard
 	}{
-		"nothing measured":              {"max_rate: 20.0", 0.01, 0.04, 0.03},
+		"nothing measured":              {"max_rate: 20.0", 0.025, 0.025, 0.03},
 		"measured":                      {measured, 0.04, 0.12, 0.05},
-		"measured, and the guard's own": {measured + ", guard: {response: {thrust_lag: 0.07}}", 0.01, 0.04, 0.07},
+		"measured, and the guard's own": {measured + ", guard: {response: {thrust_lag: 0.07}}", 0.025, 0.025, 0.07},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "frame.yaml")

@@ -120,10 +120,56 @@ func TestHiddenDelayIsFoundToTheEnd(t *testing.T) {
 			if cut = true; g.detector.bias != (so3.Vec3{}) || g.belief.plant.bias != (so3.Vec3{}) {
 				t.Errorf("at %.2f s a bias of %v", at, g.detector.bias)
 			}
+			s, believed := w.state(), g.belief.present(at).state
+			if off := believed.V.Sub(s.V).Norm(); off > 0.1 || believed.P.Sub(s.P).Norm() > 0.03 {
+				t.Errorf("as it was found, the belief was off by %.2f m/s", off)
+			}
 			g.hiddenDelay = 0.02
 		}
 	})
 	if !cut || math.Abs(g.hiddenDelay-0.14) > 0.045 {
 		t.Errorf("a hidden delay of %.3f s, expected 0.14", g.hiddenDelay)
+	}
+}
+
+// Where velocities lie, the law lands on positions: the robot is neither blind nor led astray.
+func TestLandsOnPositionsWhereVelocitiesLie(t *testing.T) {
+	for name, sign := range map[string]so3.Vec3{"reversed": {X: -1, Y: -1, Z: -1}, "one axis": {X: 1, Y: -1, Z: 1}} {
+		t.Run(name, func(t *testing.T) {
+			g, p := newGuard(t), eight{}
+			w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+			w.wind = [3]float64{0.5, 1, 0}
+			found := false
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, 15, func(at float64, in *Input) {
+				if v := &in.State.V; at >= 3 {
+					*v = so3.Vec3{X: v.X * sign.X, Y: v.Y * sign.Y, Z: v.Z * sign.Z}
+				}
+			}, func(at float64, s *quad.State) {
+				if found = found || g.Count(Inconsistent) > 0; !found || w.landed {
+					return
+				}
+				if off := g.belief.present(at).state.V.Sub(s.V).Norm(); g.Stage() == Blind || off > 0.2 {
+					t.Fatalf("at %.2f s: %v, the velocity off by %.2f m/s", at, g.Stage(), off)
+				}
+			})
+			if !found || g.Mode() != Landed || w.hardest > 0.6 {
+				t.Errorf("%v for %v, met the floor at %.2f m/s", g.Mode(), g.Tripped(), w.hardest)
+			}
+		})
+	}
+}
+
+// States that are not believed teach nothing of what turns the robot.
+func TestLearnsNoTurnsOfRejectedStates(t *testing.T) {
+	g, p := newGuard(t), eight{}
+	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 3.5, func(at float64, in *Input) {
+		if at >= 3 { // elsewhere, and turning
+			in.State.P.X++
+			in.State.Q = in.State.Q.Mul(so3.Exp(so3.Vec3{X: 0.8 * (at - 3)}))
+		}
+	}, func(float64, *quad.State) {})
+	if n := g.detector.bias.Norm(); g.Violation() != Jump || n > minBias {
+		t.Errorf("%v, a turn of %.2f rad/s learned", g.Violation(), n)
 	}
 }

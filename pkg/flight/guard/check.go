@@ -14,7 +14,7 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 		found = Missed
 	}
 	if found == None {
-		found = g.checkMotion()
+		found = g.checkMotion(in)
 	}
 	if asked := g.checkCommand(in, dt); found == None {
 		found = asked
@@ -70,8 +70,9 @@ func (g *Guard) checkSample(in *Input) Cause {
 	if !g.flying() {
 		return None
 	}
+	g.findTwist(in)
 	cause, since := g.suspect(in)
-	if fresh && cause == None && !in.NotOffboard {
+	if fresh && cause == None && !in.NotOffboard && !g.belief.rejected {
 		g.detector.learnBias(&g.belief.plant)
 	}
 	if cause != None && cause != g.suspected && g.belief.known {
@@ -83,11 +84,8 @@ func (g *Guard) checkSample(in *Input) Cause {
 
 // misledFor is for how long before the evidence began the belief may have been led astray, s.
 func misledFor(c Cause) float64 {
-	switch c {
-	case Frozen:
+	if c == Frozen {
 		return historySpacing
-	case Inconsistent: // a slow robot hides it for long
-		return 0.8
 	}
 	return 0.3
 }
@@ -100,9 +98,6 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 	}
 	if in.NotOffboard { // commands are not what moves it
 		return None, 0
-	}
-	if since, found := d.twisted(); found {
-		return Inconsistent, since
 	}
 	if since, found := d.disobeyed(); found {
 		return Disobeyed, since
@@ -131,7 +126,7 @@ func (g *Guard) stands(s *quad.State) bool {
 }
 
 // checkMotion tests the robot's motion.
-func (g *Guard) checkMotion() Cause {
+func (g *Guard) checkMotion(in *Input) Cause {
 	s := &g.belief.state
 	switch {
 	case !g.belief.known:
@@ -143,19 +138,18 @@ func (g *Guard) checkMotion() Cause {
 	case s.V.Norm() > g.config.MaxSpeed:
 		return Speed
 	}
-	return g.checkSource()
+	return g.checkSource(in)
 }
 
 // checkSource tests what shows in the motion only by and by: hidden delay and drift.
-func (g *Guard) checkSource() Cause {
+func (g *Guard) checkSource(in *Input) Cause {
 	if g.notOffboard || !g.flying() {
 		return None
 	}
-	if k, found := g.detector.delayed(); found { // or there is more of it than was found
-		g.hiddenDelay += float64(k) * (g.detector.at(0).at - g.detector.at(delayWindow).at) / delayWindow
-		g.detector.reset()
-		g.detector.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
+	if g.contradicted() {
+		return Inconsistent
 	}
+	g.findDelay(in)
 	if g.hiddenDelay > 0 {
 		return Delayed
 	}
@@ -166,6 +160,59 @@ func (g *Guard) checkSource() Cause {
 		return Drifting
 	}
 	return None
+}
+
+// findTwist looks for velocities that contradict positions. From then on the belief is made of positions alone: a slow
+// robot hides the contradiction for long, and what was believed meanwhile is not true.
+func (g *Guard) findTwist(in *Input) {
+	if _, found := g.detector.twisted(); !found || in.NotOffboard {
+		return
+	}
+	before := g.contradicted()
+	g.twistedAt = g.now
+	if before || !g.belief.known {
+		return
+	}
+	g.belief.rewind(in.Stamp-misledByTwist, in.Stamp) // for the wind
+	s := in.State
+	s.V = g.ownVelocity(in)
+	g.belief.begin(&s, in.Stamp)
+}
+
+// contradicted reports whether positions alone are believed.
+func (g *Guard) contradicted() bool { return g.now-g.twistedAt < twistMemory && g.now >= g.twistedAt }
+
+// ownVelocity is that of the positions measured of late.
+func (g *Guard) ownVelocity(in *Input) so3.Vec3 {
+	if v, ok := g.detector.velocity(in.State.P, in.Stamp, g.belief.wind); ok {
+		return v
+	}
+	return g.belief.state.V
+}
+
+const (
+	misledByTwist = 0.8  // s for which a wrong velocity may have led the belief astray
+	twistMemory   = 10.0 // s for which a contradiction is not forgiven
+)
+
+// findDelay looks for hidden delay and, once there is some, for what it is off by: not far, for under a motion that
+// repeats itself a delay can be told from that of a period later by where it is looked for alone.
+func (g *Guard) findDelay(in *Input) {
+	d, known := &g.detector, g.hiddenDelay > 0
+	from, to := minDelay, maxDelay
+	if known {
+		from, to = -delayTrim, delayTrim
+	}
+	k, found := d.delayed(from, to)
+	if !found {
+		return
+	}
+	spacing := (d.at(0).at - d.at(delayWindow).at) / delayWindow
+	before := g.hiddenDelay
+	g.hiddenDelay = min(max(before+float64(k)*spacing, spacing), maxDelay*spacing)
+	d.reset()
+	g.belief.begin(&in.State, in.Stamp-(g.hiddenDelay-before))
+	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
 }
 
 // driftMemory is how long a drift is not forgiven, s.

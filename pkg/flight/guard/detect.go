@@ -52,6 +52,8 @@ const (
 	twistSlack  = 0.04 // m
 	twistShare  = 0.35 // of the way
 
+	velocityWindow = 5 // exhibits, 0.1 s
+
 	turnWindow     = 8    // exhibits, 0.16 s
 	turnWait       = 6    // exhibits after a beginning, when it is not known what acts
 	turnSlack      = 0.06 // rad
@@ -69,6 +71,7 @@ const (
 	maxDelay       = 15     // exhibits by which commands are shifted, 0.3 s
 	minDelay       = 3      // that is a fault; less is an airframe slower than believed
 	turnNoise      = 0.003  // rad, of a turn between two exhibits
+	delayTrim      = 4      // by which a delay that was found may be off
 	delayProof     = 10.0   // log-likelihood ratio
 	delayBetter    = 1.6    // times smaller residual
 	kinkHalf       = 10     // exhibits on either side of a kink
@@ -161,6 +164,28 @@ func (d *detector) twisted() (since float64, found bool) {
 	return first.at, off > twistSlack+twistShare*length
 }
 
+// velocity is the one at a position measured now, as the positions of late and what was commanded between them make it
+// in a wind (m/s², world); false where there are too few.
+func (d *detector) velocity(p so3.Vec3, at float64, wind so3.Vec3) (v so3.Vec3, ok bool) {
+	n := min(velocityWindow, d.n-1)
+	if n < 2 || at < d.at(0).at {
+		return v, false
+	}
+	first := d.at(n)
+	var moved, gained, a so3.Vec3 // from rest at the first
+	for i := n; i >= 0; i-- {
+		from, to := d.at(i).at, at
+		if i > 0 {
+			to = d.at(i - 1).at
+			a = d.at(i - 1).gained.Scale(1 / (to - from)).Add(wind)
+		}
+		dt := to - from
+		moved = moved.Add(gained.Scale(dt)).Add(a.Scale(dt * dt / 2))
+		gained = gained.Add(a.Scale(dt))
+	}
+	return p.Sub(first.p).Sub(moved).Scale(1 / (at - first.at)).Add(gained), true
+}
+
 // disobeyed reports whether the attitude does not turn as commanded. Of a tilt the motion has to say that it is the
 // measured attitude which is wrong: a cut propeller or a payload turns a robot too, and then it is right.
 func (d *detector) disobeyed() (since float64, found bool) {
@@ -221,30 +246,30 @@ func (d *detector) pulledAsCommanded() bool {
 	return left.Sub(pulled).Norm()+pullMargin < left.Norm()
 }
 
-// delayed looks for the delay under which commanded turns explain the measured ones best. It returns how many exhibits
-// that is, and whether it is beyond doubt that stamps are younger than states.
-func (d *detector) delayed() (exhibits int, found bool) {
-	if d.n < delayWindow+maxDelay+1 {
+// delayed looks for the delay under which commanded turns explain the measured ones best, among some numbers of
+// exhibits. It returns how many that is, and whether it is beyond doubt that it is another one than is reckoned with.
+func (d *detector) delayed(from, to int) (exhibits int, found bool) {
+	if d.n < delayWindow+to+1 {
 		return 0, false
 	}
 	now := d.mismatch(0)
 	best, least := 0, now
-	for k := 1; k <= maxDelay; k++ {
+	for k := from; k <= to; k++ {
 		if e := d.mismatch(k); e < least {
 			best, least = k, e
 		}
 	}
 	floor := delayWindow * 2 * turnNoise * turnNoise
 	proof := (now - least) / (2 * turnNoise * turnNoise)
-	return best, best >= minDelay && proof > delayProof && now > delayBetter*max(least, floor)
+	return best, proof > delayProof && now > delayBetter*max(least, floor)
 }
 
 // mismatch is the sum of squares of tilting turns that commands, shifted by so many exhibits and scaled, do not
-// explain.
+// explain. A negative shift compares them with turns of before.
 func (d *detector) mismatch(shift int) float64 {
 	mm, mc, cc := 0.0, 0.0, 0.0
 	for i := range delayWindow {
-		m, c := &d.at(i).turned, &d.at(i+shift).expected
+		m, c := &d.at(i+max(-shift, 0)).turned, &d.at(i+max(shift, 0)).expected
 		mm += m.X*m.X + m.Y*m.Y
 		mc += m.X*c.X + m.Y*c.Y
 		cc += c.X*c.X + c.Y*c.Y

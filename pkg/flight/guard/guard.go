@@ -56,6 +56,7 @@ type Guard struct {
 	suspected   Cause   // of the source of states
 	hiddenDelay float64 // by which stamps are younger than states, s
 	driftedAt   float64 // when the position last drifted, s
+	twistedAt   float64 // when velocities last contradicted positions, s
 
 	holdPoint  so3.Vec3 // where the law holds
 	yaw        float64
@@ -82,7 +83,7 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 		return nil, fmt.Errorf("ground is at %g m, expected below the geofence's top at %g m", c.Ground, fence.hi.Z)
 	}
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: math.Inf(-1), sent: hoverCommand}, nil
+		sampled: math.NaN(), driftedAt: math.Inf(-1), twistedAt: math.Inf(-1), sent: hoverCommand}, nil
 }
 
 // Tick returns the command that goes out, unless the guard is Silent: always finite and within the limits.
@@ -92,6 +93,11 @@ func (g *Guard) Tick(in *Input) quad.Command {
 		late := *in
 		late.Stamp -= g.hiddenDelay
 		in = &late
+	}
+	if g.contradicted() { // its positions are believed, not its velocities
+		own := *in
+		own.State.V = g.ownVelocity(in)
+		in = &own
 	}
 	if g.notOffboard != in.NotOffboard {
 		g.detector.reset()
@@ -240,11 +246,12 @@ func (g *Guard) Reset() error {
 	switch {
 	case !g.belief.known:
 		return errors.New("the guard stays: there is no state")
-	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting:
+	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting &&
+		g.violation != Inconsistent:
 		return fmt.Errorf("the guard stays: %v", g.violation)
 	}
 	g.landAsked, g.tripAsked, g.released = false, false, false
-	g.hiddenDelay, g.driftedAt, g.belief.elsewhere = 0, math.Inf(-1), false
+	g.hiddenDelay, g.driftedAt, g.twistedAt, g.belief.elsewhere = 0, math.Inf(-1), math.Inf(-1), false
 	g.detector.reset()
 	switch {
 	case g.mode == Disarmed || g.mode == Autopilot:
