@@ -149,12 +149,12 @@ func (p *Process) Step(s quad.State, gyro, accel so3.Vec3, h float64) ([4]float6
 	return p.motors, err
 }
 
-// put fills the packet of a state. Rates and specific force are of a body that looks down (FRD), in the sense of
-// Gazebo's plugin; the firmware turns them back. Pressure is that of sea level.
+// put fills the packet of a state. Rates, specific force and attitude are of a body whose z points down (FRD), as
+// Gazebo's plugin has them; the firmware turns them back. Pressure is that of sea level.
 func (p *Process) put(s *quad.State, gyro, accel so3.Vec3) {
 	const pressure = 101325 // Pa
 	for i, x := range [stateSize / 8]float64{p.time, gyro.X, -gyro.Y, -gyro.Z, -accel.X, -accel.Y, -accel.Z,
-		s.Q.W, s.Q.X, s.Q.Y, s.Q.Z, s.V.X, s.V.Y, s.V.Z, s.P.X, s.P.Y, s.P.Z, pressure} {
+		s.Q.W, s.Q.X, -s.Q.Y, -s.Q.Z, s.V.X, s.V.Y, s.V.Z, s.P.X, s.P.Y, s.P.Z, pressure} {
 		binary.LittleEndian.PutUint64(p.packet[8*i:], math.Float64bits(x))
 	}
 }
