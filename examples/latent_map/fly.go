@@ -10,7 +10,7 @@ import (
 )
 
 // fly returns the rows of a figure-eight in one condition of a world.
-func fly(world sim.World, condition string, seed uint64) ([]quad.Step, error) {
+func fly(world sim.World, condition string, seed uint64) ([]quad.Row, error) {
 	only, err := world.Only(condition)
 	if err != nil {
 		return nil, err
@@ -34,11 +34,11 @@ func fly(world sim.World, condition string, seed uint64) ([]quad.Step, error) {
 // recorder is the guard's control law along a path, and what it flew.
 type recorder struct {
 	guard.PathFollower
-	rows []quad.Step
+	rows []quad.Row
 }
 
 // Observe implements closedloop.Observer: a row with a new state, and the command given at it.
-func (r *recorder) Observe(s quad.Step) {
+func (r *recorder) Observe(s quad.Row) {
 	if n := len(r.rows); n == 0 || s.T > r.rows[n-1].T {
 		r.rows = append(r.rows, s)
 	}

@@ -199,16 +199,16 @@ func madeUp(flights, n int) []quad.Flight {
 	out := make([]quad.Flight, flights)
 	for i := range out {
 		s := quad.State{Q: so3.Identity(), P: so3.Vec3{Z: 1}}
-		var rows []quad.Step
+		var rows []quad.Row
 		for k := range n {
 			c := quad.Command{Thrust: quad.Gravity + rng.NormFloat64(),
 				Rates: so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}}
-			rows = append(rows, quad.Step{T: dt * float64(k), State: s, Command: c})
+			rows = append(rows, quad.Row{T: dt * float64(k), State: s, Command: c})
 			a := s.Q.ZAxis().Scale(c.Thrust).Sub(so3.Vec3{Z: quad.Gravity})
 			s.P, s.V = s.P.Add(s.V.Scale(dt)), s.V.Add(a.Scale(dt)).Scale(0.99)
 			s.Q = s.Q.Mul(so3.Exp(c.Rates.Scale(dt))).Normalize()
 		}
-		out[i] = quad.Flight{Name: fmt.Sprint(i), Segments: [][]quad.Step{rows}}
+		out[i] = quad.Flight{Name: fmt.Sprint(i), Segments: [][]quad.Row{rows}}
 	}
 	return out
 }
@@ -281,7 +281,7 @@ func (t *tickResult) WriteText(w io.Writer) error {
 }
 
 // newTick joins encoder and policy as a tick has them.
-func newTick(m *vnd.Model[float32], q quadrotor.Robot, p *policy.Policy[float32]) (func(*quad.Step), error) {
+func newTick(m *vnd.Model[float32], q quadrotor.Robot, p *policy.Policy[float32]) (func(*quad.Row), error) {
 	const oldest = 0.1 // s
 	reader, err := latent.LoadModel(m, q)
 	if err != nil {
@@ -297,7 +297,7 @@ func newTick(m *vnd.Model[float32], q quadrotor.Robot, p *policy.Policy[float32]
 		return nil, err
 	}
 	runner := policy.NewRunner(p, q.Dt, path.At)
-	return func(s *quad.Step) {
+	return func(s *quad.Row) {
 		encoder.Push(s)
 		runner.SetLatent(encoder.Mean())
 		runner.Command(s.T, &s.State)

@@ -17,8 +17,8 @@ func TestPredictionsAreInterruptible(t *testing.T) {
 	var said bytes.Buffer
 	c := newConsole(ctx, &said, &said, false)
 	p := &interruptible{c, cancelling{cancel}}
-	rows := make([]quad.Step, 2000)
-	f := quad.Flight{Name: "f", Segments: [][]quad.Step{rows}}
+	rows := make([]quad.Row, 2000)
+	f := quad.Flight{Name: "f", Segments: [][]quad.Row{rows}}
 	path := filepath.Join(t.TempDir(), "p.csv")
 	if err := writePredictions(path, &f, openloop.Entry{Name: "p", Predictor: p}, 1, 1); c.fail("vnd predict",
 		err) == 0 {
@@ -35,7 +35,7 @@ func TestPredictionsAreInterruptible(t *testing.T) {
 // cancelling predicts nothing and is interrupted at once.
 type cancelling struct{ cancel func() }
 
-func (p cancelling) Predict(_ [][]quad.Step, _ [][]quad.Command, _ [][]quad.State) error {
+func (p cancelling) Predict(_ [][]quad.Row, _ [][]quad.Command, _ [][]quad.State) error {
 	p.cancel()
 	return nil
 }

@@ -88,7 +88,7 @@ type counting struct {
 }
 
 // Predict implements openloop.Predictor.
-func (p *counting) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *counting) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	if err := p.predictor.Predict(windows, future, out); err != nil {
 		return err
 	}

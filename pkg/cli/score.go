@@ -186,7 +186,7 @@ type interruptible struct {
 }
 
 // Predict implements openloop.Predictor.
-func (p *interruptible) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *interruptible) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	if err := p.c.ctx.Err(); err != nil {
 		return err
 	}

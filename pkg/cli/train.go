@@ -353,7 +353,7 @@ func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var segments [][]quad.Step
+	var segments [][]quad.Row
 	for _, f := range flights {
 		segments = append(segments, f.Segments...)
 	}

@@ -15,7 +15,7 @@ func BenchmarkPredict(b *testing.B) {
 		b.Fatal(err)
 	}
 	rows := flight(vehicle, 140, 1)
-	var windows [][]quad.Step
+	var windows [][]quad.Row
 	var future [][]quad.Command
 	var out [][]quad.State
 	for k := range 64 {

@@ -39,16 +39,16 @@ func random(t *testing.T, q quadrotor.Robot, c nets.Config) *Model[float32] {
 }
 
 // flight is a smooth recording of a robot under a constant wind, m/s².
-func flight(sys quadrotor.Robot, rows int, wind float64) []quad.Step {
+func flight(sys quadrotor.Robot, rows int, wind float64) []quad.Row {
 	s64 := quadrotor.NewQuadrotor[float64](sys.Dt, sys.Actuator).InWorld()
 	d := s64.Dims()
 	s, next, add := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Tangent)
 	s[3], s[10] = 1, 9.81
 	add[3] = wind * sys.Dt
-	var out []quad.Step
+	var out []quad.Row
 	for k := range rows {
 		t := sys.Dt * float64(k)
-		row := quad.Step{T: t, State: quadrotor.State(s)}
+		row := quad.Row{T: t, State: quadrotor.State(s)}
 		row.Command.Thrust = 9.81/sys.Actuator.ThrustGain + math.Sin(5*t)
 		row.Command.Rates.X, row.Command.Rates.Y = .6*math.Sin(4*t), .6*math.Cos(3*t)
 		out = append(out, row)
@@ -61,14 +61,14 @@ func flight(sys quadrotor.Robot, rows int, wind float64) []quad.Step {
 }
 
 // predict rolls steps out from the rows after the first 20.
-func predict(t *testing.T, m *Model[float32], rows []quad.Step, steps int) []quad.State {
+func predict(t *testing.T, m *Model[float32], rows []quad.Row, steps int) []quad.State {
 	t.Helper()
 	out := [][]quad.State{make([]quad.State, steps)}
 	future := make([]quad.Command, steps)
 	for h := range future {
 		future[h] = rows[20+h].Command
 	}
-	if err := NewPredictor(m, vehicle).Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, out); err != nil {
+	if err := NewPredictor(m, vehicle).Predict([][]quad.Row{rows[:21]}, [][]quad.Command{future}, out); err != nil {
 		t.Fatal(err)
 	}
 	return out[0]
@@ -105,12 +105,12 @@ func TestBundleKeepsTheModel(t *testing.T) {
 func TestLatents(t *testing.T) {
 	const stride = 3
 	m := random(t, vehicle, netConfig(1))
-	segments := [][]quad.Step{flight(vehicle, 300, 1), flight(vehicle, 20, 0), flight(vehicle, 171, -1)}
+	segments := [][]quad.Row{flight(vehicle, 300, 1), flight(vehicle, 20, 0), flight(vehicle, 171, -1)}
 	got, Z := Latents(m, vehicle, segments, stride), m.Net.Latent
 	var want []float32
 	for _, s := range segments {
 		for k := m.Net.Context; k < len(s); k += stride {
-			want = append(want, Latents(m, vehicle, [][]quad.Step{s[k-m.Net.Context : k+1]}, 1)...)
+			want = append(want, Latents(m, vehicle, [][]quad.Row{s[k-m.Net.Context : k+1]}, 1)...)
 		}
 	}
 	if len(want) < 130*Z || len(want)%64 == 0 {
@@ -224,7 +224,7 @@ func TestSpread(t *testing.T) {
 		}
 		future, out := make([]quad.Command, 10), make([]quad.State, 10)
 		p := NewPredictor(m, vehicle)
-		if err := p.Predict([][]quad.Step{rows[:21]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
+		if err := p.Predict([][]quad.Row{rows[:21]}, [][]quad.Command{future}, [][]quad.State{out}); err != nil {
 			t.Fatal(err)
 		}
 		if s := p.Spread()[0]; (s > 1e-3) != positive {
@@ -236,7 +236,7 @@ func TestSpread(t *testing.T) {
 func TestPredictRefusesAShortWindow(t *testing.T) {
 	m := random(t, vehicle, netConfig(1))
 	rows := flight(vehicle, 30, 0)
-	err := NewPredictor(m, vehicle).Predict([][]quad.Step{rows[:20]}, [][]quad.Command{{rows[20].Command}},
+	err := NewPredictor(m, vehicle).Predict([][]quad.Row{rows[:20]}, [][]quad.Command{{rows[20].Command}},
 		[][]quad.State{make([]quad.State, 1)})
 	if err == nil || !strings.Contains(err.Error(), "20 rows") {
 		t.Errorf("error %v, want one that says how many rows the window has", err)

@@ -45,9 +45,9 @@ type Assembler struct {
 
 // AlignedRow is one step as it was assembled.
 type AlignedRow struct {
-	Stamp   int64     // t_k, ns
-	Segment int       // counted from 0; the rows of a segment are Δt apart
-	Step    quad.Step // T counts from the first pose, s
+	Stamp   int64    // t_k, ns
+	Segment int      // counted from 0; the rows of a segment are Δt apart
+	Step    quad.Row // T counts from the first pose, s
 }
 
 // Counts of what came and what became of it.
@@ -89,7 +89,7 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 // Pose takes a pose that was received at a time, ns. Those that are late, repeated or no pose are dropped and counted.
 func (a *Assembler) Pose(p bridge.Pose, received int64) {
 	a.counts.Poses++
-	if !a.plausible(0, quad.Step{State: p.State}) {
+	if !a.plausible(0, quad.Row{State: p.State}) {
 		return
 	}
 	at := a.stamp(p.Stamp, received) - nanoseconds(a.options.PoseDelay)
@@ -112,7 +112,7 @@ func (a *Assembler) Pose(p bridge.Pose, received int64) {
 // Command takes a command that was received at a time, ns.
 func (a *Assembler) Command(c bridge.Command, received int64) {
 	a.counts.Commands++
-	if !a.plausible(1, quad.Step{Command: c.Command}) {
+	if !a.plausible(1, quad.Row{Command: c.Command}) {
 		return
 	}
 	if c.Clipped {
@@ -131,7 +131,7 @@ func (a *Assembler) Command(c bridge.Command, received int64) {
 }
 
 // plausible counts a pose (0) or a command (1) with numbers that no flight holds.
-func (a *Assembler) plausible(kind int, s quad.Step) bool {
+func (a *Assembler) plausible(kind int, s quad.Row) bool {
 	for column, x := range values(s) {
 		if text := implausible(column, x); text != "" && !math.IsInf(x, 0) { // what is infinite is counted elsewhere
 			if a.counts.Implausible[kind] == 0 {
@@ -217,7 +217,7 @@ func (a *Assembler) row(poses, commands bool) bool {
 		a.segments++
 	}
 	a.rows = append(a.rows, AlignedRow{Stamp: t, Segment: a.segments - 1,
-		Step: quad.Step{T: seconds(a.start-a.origin) + float64(a.k)*a.options.Delta, State: a.stateAt(t, i),
+		Step: quad.Row{T: seconds(a.start-a.origin) + float64(a.k)*a.options.Delta, State: a.stateAt(t, i),
 			Command: command}})
 	a.counts.Rows++
 	a.k++

@@ -119,7 +119,7 @@ func TestRowsAsTheyCame(t *testing.T) {
 		s := swing(float64(k) / 50)
 		s.Q = r.Step.State.Q // normalised
 		want := AlignedRow{Stamp: epoch + int64(k)*20e6,
-			Step: quad.Step{T: 0.02 * float64(k), State: s, Command: steer(float64(k) / 50)}}
+			Step: quad.Row{T: 0.02 * float64(k), State: s, Command: steer(float64(k) / 50)}}
 		if diff := cmp.Diff(want, r); diff != "" {
 			t.Fatalf("row %d: %s", k, diff)
 		}

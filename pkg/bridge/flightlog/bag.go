@@ -261,7 +261,7 @@ func (b *reading) chooseStamps() error {
 }
 
 // assemble sends the messages through the assembler.
-func (b *reading) assemble(a *Assembler) ([][]quad.Step, error) {
+func (b *reading) assemble(a *Assembler) ([][]quad.Row, error) {
 	var c collector
 	err := b.each(func(m *bag.Message) {
 		if m.Topic == b.pose.Name && m.Type == b.pose.Type {
@@ -309,7 +309,7 @@ func (b *reading) wanted() []bag.Topic {
 
 // collector puts rows into segments whose times ascend, also where the clock was set back.
 type collector struct {
-	segments [][]quad.Step
+	segments [][]quad.Row
 	last     int     // number of the newest segment
 	shift    float64 // s, for the times of the newest segment
 	end      float64 // of the newest row, s

@@ -18,7 +18,7 @@ import (
 // vnd's own steps go before the topics that they were made of.
 func TestStepsGoFirst(t *testing.T) {
 	f := mustRead(t, agile)
-	moved := quad.Flight{Segments: [][]quad.Step{slices.Clone(f.Segments[0])}}
+	moved := quad.Flight{Segments: [][]quad.Row{slices.Clone(f.Segments[0])}}
 	for k := range moved.Segments[0] {
 		moved.Segments[0][k].State.P.Z += 0.001
 	}

@@ -211,7 +211,7 @@ func TestBagWithWrongTimes(t *testing.T) {
 // Slow mocap is accelerations beyond belief, when it is in millimetres and slow enough not to jump.
 func TestMillimetresOfSlowFlight(t *testing.T) {
 	f := mustRead(t, agile)
-	slow := quad.Flight{Segments: [][]quad.Step{slices.Clone(f.Segments[0])}}
+	slow := quad.Flight{Segments: [][]quad.Row{slices.Clone(f.Segments[0])}}
 	for k := range slow.Segments[0] {
 		s := &slow.Segments[0][k].State
 		s.P = s.P.Scale(0.01 * 1000)

@@ -106,7 +106,7 @@ func (b *bagWriter) topic(name, typeName string, q bag.QoS) error {
 }
 
 // step writes a row: its state, then its command.
-func (b *bagWriter) step(s quad.Step, at int64) error {
+func (b *bagWriter) step(s quad.Row, at int64) error {
 	var pose cdr.Message = &b.stamped
 	if b.odometry {
 		pose = &b.moving

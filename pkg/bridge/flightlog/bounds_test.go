@@ -51,7 +51,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("error %v, warnings %v in spite of the airframe", err, warnings)
 	}
 	o.Limits.Rate = 2000
-	degrees := func(s *quad.Step) { s.Command.Rates = s.Command.Rates.Scale(180 / math.Pi) }
+	degrees := func(s *quad.Row) { s.Command.Rates = s.Command.Rates.Scale(180 / math.Pi) }
 	for _, path := range []string{agile, zigzag} {
 		if w := spoiled(t, path, o, degrees); len(w) > 0 {
 			t.Errorf("%s: warnings %v in spite of the airframe", path, w)

@@ -46,7 +46,7 @@ var csvHeader = strings.Join(columnNames[:], ",")
 type row struct {
 	line  int
 	index int // in the file, counted from 0
-	step  quad.Step
+	step  quad.Row
 	cut   bool // a segment begins here although time has no gap
 }
 
@@ -215,9 +215,9 @@ func (p *rowParser) hasNoVelocity() bool {
 }
 
 // parse reads and checks the row by itself.
-func (p *rowParser) parse(estimated bool) (quad.Step, error) {
+func (p *rowParser) parse(estimated bool) (quad.Row, error) {
 	if len(p.record) != columns {
-		return quad.Step{}, fmt.Errorf("%s%d fields, expected %d as in the header", where(p.name, p.line, ""),
+		return quad.Row{}, fmt.Errorf("%s%d fields, expected %d as in the header", where(p.name, p.line, ""),
 			len(p.record), columns)
 	}
 	var x [columns]float64
@@ -225,7 +225,7 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 		velocity := i >= colVX && i <= colVZ
 		if velocity && estimated {
 			if p.field(i) != "" {
-				return quad.Step{}, fmt.Errorf("%s%s, but the velocities of the rows before are empty",
+				return quad.Row{}, fmt.Errorf("%s%s, but the velocities of the rows before are empty",
 					where(p.name, p.line, columnNames[i]), quoted(p.field(i)))
 			}
 			continue
@@ -233,28 +233,28 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 		v, err := strconv.ParseFloat(p.field(i), 64)
 		switch {
 		case p.field(i) == "" && velocity:
-			return quad.Step{}, fmt.Errorf("%sempty, but other velocities are not",
+			return quad.Row{}, fmt.Errorf("%sempty, but other velocities are not",
 				where(p.name, p.line, columnNames[i]))
 		case p.field(i) == "":
-			return quad.Step{}, fmt.Errorf("%sempty, expected a number", where(p.name, p.line, columnNames[i]))
+			return quad.Row{}, fmt.Errorf("%sempty, expected a number", where(p.name, p.line, columnNames[i]))
 		case err != nil && !errors.Is(err, strconv.ErrRange):
-			return quad.Step{}, fmt.Errorf("%s%s is not a number", where(p.name, p.line, columnNames[i]),
+			return quad.Row{}, fmt.Errorf("%s%s is not a number", where(p.name, p.line, columnNames[i]),
 				quoted(p.field(i)))
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return quad.Step{}, fmt.Errorf("%s%s, expected a finite number", where(p.name, p.line, columnNames[i]),
+			return quad.Row{}, fmt.Errorf("%s%s, expected a finite number", where(p.name, p.line, columnNames[i]),
 				quoted(p.field(i)))
 		}
 		if text := implausible(i, v); text != "" {
-			return quad.Step{}, errors.New(where(p.name, p.line, columnNames[i]) + text)
+			return quad.Row{}, errors.New(where(p.name, p.line, columnNames[i]) + text)
 		}
 		x[i] = v
 	}
 	q := so3.Quat{W: x[colQW], X: x[colQX], Y: x[colQY], Z: x[colQZ]}
 	if norm := q.Norm(); math.Abs(norm-1) > quad.NormSlack {
-		return quad.Step{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g",
+		return quad.Row{}, fmt.Errorf("%squaternion of norm %.4g, expected 1 ± %g",
 			where(p.name, p.line, columnNames[colQW]), norm, quad.NormSlack)
 	}
-	return quad.Step{
+	return quad.Row{
 		T:       x[colT],
 		State:   quad.State{P: vec(x[colPX:]), Q: unit(q), V: vec(x[colVX:])},
 		Command: quad.Command{Thrust: x[colThrust], Rates: vec(x[colWX:])},
@@ -262,7 +262,7 @@ func (p *rowParser) parse(estimated bool) (quad.Step, error) {
 }
 
 // follow checks step against the row before and gives its quaternion the nearer sign.
-func follow(name string, line int, rows []row, step *quad.Step) error {
+func follow(name string, line int, rows []row, step *quad.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}

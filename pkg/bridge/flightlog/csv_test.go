@@ -61,7 +61,7 @@ func TestReadRealFlight(t *testing.T) {
 		t.Fatalf("flight %q with %d segments, the first of %d rows", f.Name, len(f.Segments), len(f.Segments[0]))
 	}
 	// The file's second row, by hand.
-	want := quad.Step{
+	want := quad.Row{
 		T: 0.02,
 		State: quad.State{
 			P: so3.Vec3{X: 1.26878, Y: 2.19641, Z: 0.184818},
@@ -291,7 +291,7 @@ func FuzzParseCSV(f *testing.F) {
 }
 
 // checkRows fails where a number is not finite or time goes back.
-func checkRows(t *testing.T, segment []quad.Step) {
+func checkRows(t *testing.T, segment []quad.Row) {
 	for k, step := range segment {
 		for c, x := range values(step) {
 			if c >= colVX && c <= colVZ {

@@ -23,8 +23,8 @@ func WriteCSV(path string, f quad.Flight, delta float64) error {
 }
 
 // spaced returns the rows to write, all segments in one.
-func spaced(f quad.Flight, delta float64) ([]quad.Step, error) {
-	var rows []quad.Step
+func spaced(f quad.Flight, delta float64) ([]quad.Row, error) {
+	var rows []quad.Row
 	for i, s := range f.Segments {
 		end := len(rows)
 		for k, step := range s {
@@ -50,7 +50,7 @@ func spaced(f quad.Flight, delta float64) ([]quad.Step, error) {
 	return rows, nil
 }
 
-func formatCSV(w io.Writer, rows []quad.Step) error {
+func formatCSV(w io.Writer, rows []quad.Row) error {
 	line := append([]byte(csvHeader), '\n')
 	for i := 0; ; i++ {
 		if _, err := w.Write(line); err != nil {
@@ -71,7 +71,7 @@ func formatCSV(w io.Writer, rows []quad.Step) error {
 }
 
 // values returns the row in the order of the columns.
-func values(s quad.Step) [columns]float64 {
+func values(s quad.Row) [columns]float64 {
 	p, q, v, w := s.State.P, s.State.Q, s.State.V, s.Command.Rates
 	return [columns]float64{s.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, s.Command.Thrust, w.X, w.Y, w.Z}
 }

@@ -26,10 +26,10 @@ func anyFlight(rt *rapid.T) quad.Flight {
 	f := quad.Flight{Name: "f"}
 	at, q := number.Draw(rt, "start"), so3.Identity()
 	for range rapid.IntRange(1, 3).Draw(rt, "segments") {
-		var s []quad.Step
+		var s []quad.Row
 		for k := range rapid.IntRange(21, 40).Draw(rt, "rows") {
 			q = q.Mul(so3.Exp(so3.Vec3{X: rapid.Float64Range(-1, 1).Draw(rt, "turn"), Z: 0.5})).Normalize()
-			s = append(s, quad.Step{
+			s = append(s, quad.Row{
 				T:       at + float64(k)*0.02,
 				State:   quad.State{P: vector("p"), Q: q, V: vector("v")},
 				Command: quad.Command{Thrust: rapid.Float64Range(-1, 500).Draw(rt, "thrust"), Rates: vector("rates")},
@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 func TestCutSurvivesWriting(t *testing.T) {
 	f := mustRead(t, agile)
 	s := f.Segments[0]
-	f.Segments = [][]quad.Step{s[:100], s[100:]}
+	f.Segments = [][]quad.Row{s[:100], s[100:]}
 	path := filepath.Join(t.TempDir(), "f.csv")
 	if err := WriteCSV(path, f, 0.02); err != nil {
 		t.Fatal(err)
@@ -80,12 +80,12 @@ func TestWriteRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.csv")
 	good := mustRead(t, agile).Segments[0]
-	nan := append([]quad.Step(nil), good...)
+	nan := append([]quad.Row(nil), good...)
 	nan[7].State.V.Y = math.NaN()
 	for want, f := range map[string]quad.Flight{
 		"the flight has no rows": {},
-		`segment 0, row 7: column "vy": NaN, expected a finite number`: {Segments: [][]quad.Step{nan}},
-		"segment 1, row 0: time goes back from 1.98 to 0.2 s": {Segments: [][]quad.Step{good[:100],
+		`segment 0, row 7: column "vy": NaN, expected a finite number`: {Segments: [][]quad.Row{nan}},
+		"segment 1, row 0: time goes back from 1.98 to 0.2 s": {Segments: [][]quad.Row{good[:100],
 			good[10:]}},
 	} {
 		if err := WriteCSV(path, f, 0.02); err == nil || err.Error() != "write "+path+": "+want {

@@ -57,13 +57,13 @@ func checkLength(name string, f quad.Flight, rows []row, o Options) error {
 }
 
 // segments cuts the rows at gaps and puts each on the grid of its segment. first is nil where no row is left out.
-func segments(rows []row, delta float64) (out [][]quad.Step, first []int) {
+func segments(rows []row, delta float64) (out [][]quad.Row, first []int) {
 	begin := 0
 	for i := 1; i <= len(rows); i++ {
 		if i < len(rows) && !rows[i].cut && quad.Follows(rows[i-1].step.T, rows[i].step.T, delta) {
 			continue
 		}
-		segment := make([]quad.Step, i-begin)
+		segment := make([]quad.Row, i-begin)
 		for k := range segment {
 			segment[k] = rows[begin+k].step
 			segment[k].T = rows[begin].step.T + float64(k)*delta

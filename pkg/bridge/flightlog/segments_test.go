@@ -70,7 +70,7 @@ func TestSpacingWarning(t *testing.T) {
 }
 
 // withoutVelocity formats the rows with empty velocities.
-func withoutVelocity(steps []quad.Step) text {
+func withoutVelocity(steps []quad.Row) text {
 	table := straight(0)
 	for _, step := range steps {
 		var record []string
@@ -149,7 +149,7 @@ func TestJumpCuts(t *testing.T) {
 // Two rows between gaps longer than the window have no velocity.
 func TestRowsWithoutVelocity(t *testing.T) {
 	steps := mustRead(t, agile).Segments[0]
-	kept := append(append(append([]quad.Step(nil), steps[:100]...), steps[120:122]...), steps[140:]...)
+	kept := append(append(append([]quad.Row(nil), steps[:100]...), steps[120:122]...), steps[140:]...)
 	f, warnings, err := parse(withoutVelocity(kept))
 	if err != nil || len(f.Segments) != 2 || len(warnings) != 1 {
 		t.Fatalf("%d segments, warnings %v, error %v", len(f.Segments), warnings, err)

@@ -25,24 +25,24 @@ type Command struct {
 // Finite reports whether no number is NaN or infinite.
 func (c Command) Finite() bool { return c.Thrust-c.Thrust == 0 && c.Rates.Finite() }
 
-// Step is one row of a flight: the state at T and the command held over [T, T+Δt).
-type Step struct {
+// Row is one row of a flight: the state at T and the command held over [T, T+Δt).
+type Row struct {
 	T       float64 // seconds on the flight's own clock
 	State   State
 	Command Command
 }
 
 // Finite reports whether no number is NaN or infinite.
-func (s *Step) Finite() bool {
+func (s *Row) Finite() bool {
 	return s.T-s.T == 0 && s.State.P.Finite() && s.State.Q.Finite() && s.State.V.Finite() && s.Command.Finite()
 }
 
 // Flight is a recording, cut into segments wherever time has a gap.
 // No window, context or rollout may straddle two segments.
 type Flight struct {
-	Name     string   // base name of its source, without extension; the end of its path where others have the same
-	Segments [][]Step // each at a constant Δt
-	First    []int    // row of the recording with which each segment begins, from 0; nil where segments hold every row
+	Name     string  // base name of its source, without extension; the end of its path where others have the same
+	Segments [][]Row // each at a constant Δt
+	First    []int   // row of the recording with which each segment begins, from 0; nil where segments hold every row
 }
 
 // Follows reports whether a row at next continues, with a tolerance of half a Δt, a segment whose last row is at
@@ -50,7 +50,7 @@ type Flight struct {
 func Follows(last, next, dt float64) bool { return math.Abs(next-last-dt) <= dt/2 }
 
 // Segments cuts rows where one does not follow the one before.
-func Segments(rows []Step, dt float64) (out [][]Step) {
+func Segments(rows []Row, dt float64) (out [][]Row) {
 	lo := 0
 	for i := 1; i <= len(rows); i++ {
 		if i == len(rows) || !Follows(rows[i-1].T, rows[i].T, dt) {

@@ -22,9 +22,9 @@ func TestFollows(t *testing.T) {
 }
 
 func TestSegments(t *testing.T) {
-	at := func(times ...float64) (rows []Step) {
+	at := func(times ...float64) (rows []Row) {
 		for _, x := range times {
-			rows = append(rows, Step{T: x})
+			rows = append(rows, Row{T: x})
 		}
 		return rows
 	}
@@ -54,7 +54,7 @@ func TestSegments(t *testing.T) {
 }
 
 func TestFirstRow(t *testing.T) {
-	f := Flight{Segments: [][]Step{make([]Step, 3), make([]Step, 4), make([]Step, 1)}}
+	f := Flight{Segments: [][]Row{make([]Row, 3), make([]Row, 4), make([]Row, 1)}}
 	for i, want := range []int{0, 3, 7} {
 		if got := f.FirstRow(i); got != want {
 			t.Errorf("whole flight, segment %d begins with row %d, want %d", i, got, want)

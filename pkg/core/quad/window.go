@@ -9,7 +9,7 @@ type Window struct {
 	dt   float64
 	rows int // C+1
 	// The newest rows are buf[end−n : end]. When the end is reached they move to the front, so that Steps is one slice.
-	buf    []Step
+	buf    []Row
 	end, n int
 	breaks uint64
 }
@@ -20,12 +20,12 @@ func NewWindow(C int, dt float64) (*Window, error) {
 		return nil, fmt.Errorf("quad: window of %d rows, %g s apart: expected at least 1 row and a positive time", C,
 			dt)
 	}
-	return &Window{dt: dt, rows: C + 1, buf: make([]Step, 4*(C+1))}, nil
+	return &Window{dt: dt, rows: C + 1, buf: make([]Row, 4*(C+1))}, nil
 }
 
 // Push adds the next row. A row that does not follow the last one (Follows) starts the window anew: no window
 // straddles a gap.
-func (w *Window) Push(s Step) {
+func (w *Window) Push(s Row) {
 	if w.n > 0 && !Follows(w.buf[w.end-1].T, s.T, w.dt) {
 		w.n = 0
 		w.breaks++
@@ -43,8 +43,8 @@ func (w *Window) Push(s Step) {
 // Full reports whether C past rows and the present one are there.
 func (w *Window) Full() bool { return w.n == w.rows }
 
-// Steps returns the rows, oldest first; the last is the newest. They are valid until the next Push.
-func (w *Window) Steps() []Step { return w.buf[w.end-w.n : w.end] }
+// Rows returns the rows, oldest first; the last is the newest. They are valid until the next Push.
+func (w *Window) Rows() []Row { return w.buf[w.end-w.n : w.end] }
 
 // Breaks counts the gaps so far.
 func (w *Window) Breaks() uint64 { return w.breaks }

@@ -15,7 +15,7 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []Step
+		var want []Row
 		breaks := uint64(0)
 		now := 0.
 		for i := range rapid.IntRange(1, 80).Draw(t, "rows") {
@@ -26,7 +26,7 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 			if gap == gap {
 				now += gap
 			}
-			s := Step{T: now}
+			s := Row{T: now}
 			if gap != gap {
 				s.T = gap
 			}
@@ -35,11 +35,11 @@ func TestWindowHoldsTheNewestUnbrokenRows(t *testing.T) {
 			if want = append(want, s); gap != gap {
 				// the clock is unknown after it: the next row starts anew
 				now = 0
-				w.Push(Step{T: now})
-				want, breaks = []Step{{T: now}}, breaks+1
+				w.Push(Row{T: now})
+				want, breaks = []Row{{T: now}}, breaks+1
 			}
 			want = want[max(0, len(want)-C-1):]
-			got := w.Steps()
+			got := w.Rows()
 			if len(got) != len(want) || w.Full() != (len(want) == C+1) || w.Breaks() != breaks {
 				t.Fatalf("%d rows, full %v, %d breaks; want %d rows of %d and %d breaks", len(got), w.Full(),
 					w.Breaks(), len(want), C+1, breaks)
@@ -59,7 +59,7 @@ func TestPushAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := 0.
-	if n := testing.AllocsPerRun(500, func() { w.Push(Step{T: k * .02}); k++ }); n != 0 {
+	if n := testing.AllocsPerRun(500, func() { w.Push(Row{T: k * .02}); k++ }); n != 0 {
 		t.Errorf("%g allocations per row", n)
 	}
 }

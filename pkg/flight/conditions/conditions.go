@@ -24,17 +24,17 @@ type Config struct {
 }
 
 // Encode turns windows of T+1 rows into latents, [N][Z], by the bundle that flies.
-type Encode func(windows [][]quad.Step) [][]float64
+type Encode func(windows [][]quad.Row) [][]float64
 
 // Condition is one that was flown in.
 type Condition struct {
-	ID      int           `json:"id"` // from 1 on, for good
-	Name    string        `json:"name"`
-	Visits  int           `json:"visits"`
-	Seconds float64       `json:"seconds"` // flown in it
-	Bundle  string        `json:"bundle"`  // of Middle
-	Center  []float64     `json:"middle"`  // [Z] mean latent
-	Windows [][]quad.Step `json:"windows"` // a few that are typical, to be read by other bundles
+	ID      int          `json:"id"` // from 1 on, for good
+	Name    string       `json:"name"`
+	Visits  int          `json:"visits"`
+	Seconds float64      `json:"seconds"` // flown in it
+	Bundle  string       `json:"bundle"`  // of Middle
+	Center  []float64    `json:"middle"`  // [Z] mean latent
+	Windows [][]quad.Row `json:"windows"` // a few that are typical, to be read by other bundles
 }
 
 // Label is what people call it.
@@ -140,7 +140,7 @@ func (m *Memory) resetAverage() {
 
 // Push takes the latent of the row at time t (s), with the window that it was read from where one is at hand, and
 // reports whether the state or the condition changed.
-func (m *Memory) Push(t float64, z []float32, window []quad.Step) bool {
+func (m *Memory) Push(t float64, z []float32, window []quad.Row) bool {
 	if gap := t - m.last; !(gap >= 0 && gap <= m.config.Time) {
 		m.resetAverage()
 	}
@@ -269,7 +269,7 @@ func (m *Memory) discover(mean []float64) {
 }
 
 // accumulate counts the time in the present condition and keeps windows of it.
-func (m *Memory) accumulate(dt float64, window []quad.Step) {
+func (m *Memory) accumulate(dt float64, window []quad.Row) {
 	c := m.current
 	c.Seconds += dt
 	m.dirty = m.dirty || dt > 0

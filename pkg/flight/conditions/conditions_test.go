@@ -20,7 +20,7 @@ type flight struct {
 	rng    *rand.Rand
 	now    float64
 	swing  float64
-	window func(z []float32) []quad.Step
+	window func(z []float32) []quad.Row
 }
 
 // fly goes on for some seconds around a middle and returns the label and state at the end.
@@ -31,7 +31,7 @@ func (f *flight) fly(seconds float64, middle ...float64) (string, State) {
 		for j, x := range middle {
 			z[j] = float32(x + 0.15*f.rng.NormFloat64() + f.swing*math.Sin(2*math.Pi*f.now/5+float64(j)))
 		}
-		var w []quad.Step
+		var w []quad.Row
 		if math.Mod(f.now, 1) < dt {
 			w = f.window(z)
 		}
@@ -45,15 +45,15 @@ func (f *flight) fly(seconds float64, middle ...float64) (string, State) {
 }
 
 // windows are one step whose position is the latent, so that any bundle can read it.
-func window(z []float32) []quad.Step {
-	var s quad.Step
+func window(z []float32) []quad.Row {
+	var s quad.Row
 	s.State.P.X, s.State.P.Y, s.State.P.Z = float64(z[0]), float64(z[1]), float64(z[2])
-	return []quad.Step{s}
+	return []quad.Row{s}
 }
 
 // reads is a bundle whose latents are those of windows times a factor.
 func reads(factor float64) Encode {
-	return func(windows [][]quad.Step) (all [][]float64) {
+	return func(windows [][]quad.Row) (all [][]float64) {
 		for _, w := range windows {
 			p := w[0].State.P
 			all = append(all, []float64{factor * p.X, factor * p.Y, factor * p.Z})
@@ -126,7 +126,7 @@ func TestMemory(t *testing.T) {
 	m = memory(t, path)
 	f.m, f.swing = m, 0
 	m.Use("b", dt, reads(-1.5))
-	f.window = func(z []float32) []quad.Step { // of whose flights bundle b makes z
+	f.window = func(z []float32) []quad.Row { // of whose flights bundle b makes z
 		return window([]float32{z[0] / -1.5, z[1] / -1.5, z[2] / -1.5})
 	}
 	label, state = f.fly(6, -7.5, 0, 0)
@@ -203,7 +203,7 @@ func FuzzParse(f *testing.F) {
 		if m.parse(data) != nil {
 			return
 		}
-		m.Use("a", dt, func(w [][]quad.Step) [][]float64 { return nil })
+		m.Use("a", dt, func(w [][]quad.Row) [][]float64 { return nil })
 		for i := range 200 {
 			m.Push(float64(i)*dt, []float32{0, 1, 2}, nil)
 		}

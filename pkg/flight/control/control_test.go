@@ -142,7 +142,7 @@ func (f *closed) fly(now int64) {
 	t := f.tick
 	t.Reference, t.Latent = slices.Clone(t.Reference), slices.Clone(t.Latent)
 	f.ticks = append(f.ticks, t)
-	f.encoder.Push(&quad.Step{T: seconds(t.Stamp, epoch), State: t.State, Command: t.Sent})
+	f.encoder.Push(&quad.Row{T: seconds(t.Stamp, epoch), State: t.State, Command: t.Sent})
 	if f.encoder.Known() {
 		f.loop.SetLatent(&Latent{Stamp: t.Stamp, Bundle: t.Bundle, Mean: f.encoder.Mean(), Novelty: f.encoder.Novelty()})
 	}

@@ -92,7 +92,7 @@ func (h *handed) tick(now int64) {
 		h.encoder.Reset()
 		return
 	}
-	h.encoder.Push(&quad.Step{T: seconds(k.Stamp, epoch), State: k.State, Command: k.Sent})
+	h.encoder.Push(&quad.Row{T: seconds(k.Stamp, epoch), State: k.State, Command: k.Sent})
 	if h.encoder.Known() {
 		h.loop.SetLatent(&Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: h.encoder.Mean(), Novelty: h.encoder.Novelty()})
 	}

@@ -43,7 +43,7 @@ func (e *Encoder) Swap(r *LoadedModel) {
 	switch {
 	case old == r:
 	case old != nil && old.robot.Dt == r.robot.Dt:
-		for _, s := range before.Steps() {
+		for _, s := range before.Rows() {
 			e.rows.Push(s)
 		}
 	default:
@@ -63,7 +63,7 @@ func (e *Encoder) Reset() {
 // Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row:
 // then Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not
 // finite likewise.
-func (e *Encoder) Push(s *quad.Step) bool {
+func (e *Encoder) Push(s *quad.Row) bool {
 	if e.loaded == nil {
 		return false
 	}
@@ -80,7 +80,7 @@ func (e *Encoder) Push(s *quad.Step) bool {
 		}
 		row.Command = quad.Command{Thrust: e.sum.Thrust / float64(e.n), Rates: e.sum.Rates.Scale(1 / float64(e.n))}
 	} else {
-		e.rows.Push(quad.Step{T: math.NaN()}) // which nothing follows
+		e.rows.Push(quad.Row{T: math.NaN()}) // which nothing follows
 	}
 	e.rows.Push(*s)
 	e.sum, e.n = quad.Command{}, 0
@@ -89,14 +89,14 @@ func (e *Encoder) Push(s *quad.Step) bool {
 	return true
 }
 
-func (e *Encoder) add(s *quad.Step) {
+func (e *Encoder) add(s *quad.Row) {
 	e.sum.Thrust += s.Command.Thrust
 	e.sum.Rates = e.sum.Rates.Add(s.Command.Rates)
 	e.n++
 }
 
-func (e *Encoder) newest() *quad.Step {
-	s := e.rows.Steps()
+func (e *Encoder) newest() *quad.Row {
+	s := e.rows.Rows()
 	return &s[len(s)-1]
 }
 
@@ -134,11 +134,11 @@ func (e *Encoder) Novelty() float32 {
 
 // Rows are the T+1 of the window that Mean is of, the newest last; its command is not over yet. nil where the window is
 // not whole. They are valid until the next Push or Swap.
-func (e *Encoder) Rows() []quad.Step {
+func (e *Encoder) Rows() []quad.Row {
 	if !e.Known() {
 		return nil
 	}
-	return e.rows.Steps()
+	return e.rows.Rows()
 }
 
 // Stamp is the time of the newest row, s; −Inf before the first.

@@ -58,11 +58,11 @@ func encoder(t testing.TB, every int, r *LoadedModel) *Encoder {
 }
 
 // flight is a smooth motion with any commands: an encoder need not find sense in it. Times count from 1000 s.
-func flight(rows int, dt float64) []quad.Step {
-	out := make([]quad.Step, rows)
+func flight(rows int, dt float64) []quad.Row {
+	out := make([]quad.Row, rows)
 	for k := range out {
 		t := dt * float64(k)
-		out[k] = quad.Step{T: 1000 + t,
+		out[k] = quad.Row{T: 1000 + t,
 			State: quad.State{P: so3.Vec3{X: math.Sin(t), Y: math.Cos(2 * t), Z: 1},
 				V: so3.Vec3{X: math.Cos(t), Y: -2 * math.Sin(2*t)},
 				Q: so3.FromEuler(.2*math.Sin(3*t), .2*math.Cos(4*t), t)},
@@ -73,10 +73,10 @@ func flight(rows int, dt float64) []quad.Step {
 }
 
 // offline encodes the window that ends with the last row, and finds its novelty by the rollouts of prediction.
-func offline(m *vnd.Model[float32], q quadrotor.Robot, rows []quad.Step) (z []float32, novelty float32) {
+func offline(m *vnd.Model[float32], q quadrotor.Robot, rows []quad.Row) (z []float32, novelty float32) {
 	T := m.Net.Context
 	rows = rows[len(rows)-T-1:]
-	z = vnd.Latents(m, q, [][]quad.Step{rows}, 1)
+	z = vnd.Latents(m, q, [][]quad.Row{rows}, 1)
 	w := m.NewWindows(1)
 	w.Reset(1)
 	measured, actions := q.Flatten(rows)
@@ -127,7 +127,7 @@ func TestFrequentTicks(t *testing.T) {
 	const every = 4
 	m := random(t, vehicle, small(), 1)
 	e, ticks := encoder(t, every, reader(t, m, vehicle)), flight(200, .02/every)
-	var rows []quad.Step
+	var rows []quad.Row
 	rng := rand.New(rand.NewPCG(3, 3))
 	for k := range ticks {
 		ticks[k].T += 4e-4 * rng.Float64()
@@ -154,18 +154,18 @@ func TestFrequentTicks(t *testing.T) {
 
 // Gaps, clocks set back and broken steps give the prior mean until the window is whole again.
 func TestGaps(t *testing.T) {
-	broken := func(k int, f func(*quad.Step)) func([]quad.Step) {
-		return func(rows []quad.Step) { f(&rows[k]) }
+	broken := func(k int, f func(*quad.Row)) func([]quad.Row) {
+		return func(rows []quad.Row) { f(&rows[k]) }
 	}
 	for name, c := range map[string]struct {
 		from  int // first row after the fault
-		spoil func([]quad.Step)
+		spoil func([]quad.Row)
 	}{
-		"gap":        {20, func(rows []quad.Step) { shift(rows[20:], .04) }},
-		"clock back": {20, func(rows []quad.Step) { shift(rows[20:], -7) }},
-		"NaN":        {21, broken(20, func(s *quad.Step) { s.State.V.Y = math.NaN() })},
-		"infinity":   {21, broken(20, func(s *quad.Step) { s.Command.Rates.Z = math.Inf(1) })},
-		"no time":    {21, broken(20, func(s *quad.Step) { s.T = math.NaN() })},
+		"gap":        {20, func(rows []quad.Row) { shift(rows[20:], .04) }},
+		"clock back": {20, func(rows []quad.Row) { shift(rows[20:], -7) }},
+		"NaN":        {21, broken(20, func(s *quad.Row) { s.State.V.Y = math.NaN() })},
+		"infinity":   {21, broken(20, func(s *quad.Row) { s.Command.Rates.Z = math.Inf(1) })},
+		"no time":    {21, broken(20, func(s *quad.Row) { s.T = math.NaN() })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, rows := encoder(t, 1, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(40, .02)
@@ -181,7 +181,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func shift(rows []quad.Step, by float64) {
+func shift(rows []quad.Row, by float64) {
 	for i := range rows {
 		rows[i].T += by
 	}

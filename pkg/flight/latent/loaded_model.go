@@ -59,7 +59,7 @@ func (r *LoadedModel) encode(whole bool) {
 		clear(r.z)
 		return
 	}
-	steps := r.rows.Steps()
+	steps := r.rows.Rows()
 	for i := range steps {
 		s := steps[i].State
 		s.P = s.P.Sub(r.robot.Origin)

@@ -94,7 +94,7 @@ func (f *ClosedLoopRunner) Command(t float64, s *quad.State) quad.Command {
 
 // Observe takes what was flown, once per tick after its command, for the commands
 // that follow.
-func (f *ClosedLoopRunner) Observe(s quad.Step) {
+func (f *ClosedLoopRunner) Observe(s quad.Row) {
 	if f.Encoder != nil {
 		f.Encoder.Push(&s)
 	}

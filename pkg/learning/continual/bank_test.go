@@ -49,7 +49,7 @@ func TestImprovesUnderTheEncodedBank(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, _ := fly(still{}, so3.Vec3{X: 0.1}, 6, rand.New(rand.NewPCG(1, 1)))
-	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 	segments, n, current := l.buffer()
 	r := &round{l: l, ctx: context.Background(), current: current, segments: segments,
 		out: &Round{Number: 1, Rows: n, Parent: current.ID}}
@@ -59,7 +59,7 @@ func TestImprovesUnderTheEncodedBank(t *testing.T) {
 	if err := r.encode(); err != nil {
 		t.Fatal(err)
 	}
-	encoded := vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), [][]quad.Step{rows}, cfg.Stride)
+	encoded := vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), [][]quad.Row{rows}, cfg.Stride)
 	if len(encoded) == 0 || !slices.Equal(r.out.Bank, encoded) {
 		t.Errorf("the bank is not of the latents that the new model gives the buffer: %v", r.out.Bank)
 	}

@@ -25,7 +25,7 @@ const dt = 0.02
 func at(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 
 // windy is the robot in a wind that pushes it, with some lag.
-func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (rows []quad.Step, meanError float64) {
+func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (rows []quad.Row, meanError float64) {
 	sys := quadrotor.NewQuadrotor[float32](dt,
 		quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
 	s, next := make([]float32, sys.Dims().State), make([]float32, sys.Dims().State)
@@ -42,9 +42,9 @@ func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (row
 		st.Q = st.Q.Normalize()
 		cmd := c.Command(float64(k)*dt, &st)
 		cmd.Rates = cmd.Rates.Add(so3.Vec3{X: 0.3 * rng.NormFloat64(), Y: 0.3 * rng.NormFloat64()})
-		step := quad.Step{T: float64(k) * dt, State: st, Command: cmd}
+		step := quad.Row{T: float64(k) * dt, State: st, Command: cmd}
 		rows = append(rows, step)
-		if o, ok := c.(interface{ Observe(quad.Step) }); ok {
+		if o, ok := c.(interface{ Observe(quad.Row) }); ok {
 			o.Observe(step)
 		}
 		quadrotor.Action(&cmd, a)
@@ -164,7 +164,7 @@ func TestRoundsImprove(t *testing.T) {
 	for _, w := range winds {
 		rows, e := fly(controller(t, start), w, 12, rng)
 		before += e / float64(len(winds))
-		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 	}
 	r, err := l.Round(context.Background())
 	if err != nil {
@@ -221,7 +221,7 @@ func TestInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 		return l
 	}
 	round := func(l *Learner, cut Phase) (*Round, error) {
@@ -267,7 +267,7 @@ func TestFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, _ := fly(controller(t, start), so3.Vec3{}, 25, rand.New(rand.NewPCG(1, 1)))
-	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 	if r, err := l.Round(context.Background()); !errors.Is(err, errBroken) || r != nil || l.model != nil ||
 		l.rounds != 0 || l.Current() != start {
 		t.Errorf("error %v, %d rounds", err, l.rounds)

@@ -48,7 +48,7 @@ func TestOnlyWhatPassesTheGateFlies(t *testing.T) {
 				t.Errorf("without a flight: error %v", err)
 			}
 			rows, _ := fly(still{}, so3.Vec3{}, cfg.Least+1, rand.New(rand.NewPCG(1, 1)))
-			l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+			l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 			r, err := l.Round(t.Context())
 			if err != nil {
 				t.Fatal(err)

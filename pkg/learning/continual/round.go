@@ -26,7 +26,7 @@ type round struct {
 	out     *Round
 
 	segments []dataset.Segment
-	flown    [][]quad.Step // their rows
+	flown    [][]quad.Row // their rows
 	fitted   *fit.Fit
 
 	validation float64
@@ -60,9 +60,9 @@ func (r *round) fit() error {
 
 // encode makes the bank of latents that the buffer's windows have now.
 func (r *round) encode() error {
-	r.flown = make([][]quad.Step, len(r.segments))
+	r.flown = make([][]quad.Row, len(r.segments))
 	for i := range r.segments {
-		r.flown[i] = r.segments[i].Steps()
+		r.flown[i] = r.segments[i].QuadRows()
 	}
 	r.out.Bank = vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), r.flown, r.l.cfg.Stride)
 	return nil

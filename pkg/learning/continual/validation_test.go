@@ -24,7 +24,7 @@ func TestValidationIsTheLossOnWhatWasFlownSince(t *testing.T) {
 	}
 	for n := range 2 {
 		rows, _ := fly(still{}, so3.Vec3{X: 0.1 * float64(n)}, 25, rand.New(rand.NewPCG(1, uint64(n))))
-		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Step{rows}})
+		l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 		seen = nil
 		if _, err := l.Round(context.Background()); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ const (
 	mostRate     = 200.0 // rad/s
 )
 
-func plausible(r *Row) error {
+func plausible(r *WeightedRow) error {
 	for _, x := range []struct {
 		name, unit string
 		v          so3.Vec3

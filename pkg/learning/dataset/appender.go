@@ -58,7 +58,7 @@ func (b *Buffer) Grow(flight string) (*Appender, error) {
 // Append adds a row. A row unfit to learn from is refused and changes nothing. Any other error, such as a full disk,
 // ends the appender: what was flushed stays, the rows not yet flushed are lost, and the error, which later calls
 // repeat, tells how many. Grow may then be tried again.
-func (a *Appender) Append(r Row) error {
+func (a *Appender) Append(r WeightedRow) error {
 	a.buffer.mu.Lock()
 	defer a.buffer.mu.Unlock()
 	if a.failed != nil {

@@ -31,7 +31,7 @@ func mustOpenClocked(t fataler, dir string, maxRows int) *clocked {
 	return c
 }
 
-func (c *clocked) record(a *Appender, r Row) error {
+func (c *clocked) record(a *Appender, r WeightedRow) error {
 	c.now = time.Unix(0, 0).Add(time.Duration(r.T * float64(time.Second)))
 	return a.Append(r)
 }

@@ -24,8 +24,8 @@ func stretch(flight string, start float64, n int) Segment {
 	s := Segment{Flight: flight}
 	for k := range n {
 		t := start + float64(k)*delta
-		s.Rows = append(s.Rows, Row{
-			Step: quad.Step{
+		s.Rows = append(s.Rows, WeightedRow{
+			Row: quad.Row{
 				T: t,
 				State: quad.State{
 					P: so3.Vec3{X: math.Sin(t), Y: math.Cos(t), Z: t},
@@ -137,12 +137,12 @@ func TestDigestFollowsContent(t *testing.T) {
 
 func TestFromFlights(t *testing.T) {
 	s := stretch("f", 3, 25)
-	var steps []quad.Step
+	var steps []quad.Row
 	for k := range s.Rows {
-		steps = append(steps, s.Rows[k].Step)
+		steps = append(steps, s.Rows[k].Row)
 		s.Rows[k].Confidence = 1
 	}
-	got := FromFlights([]quad.Flight{{Name: "f", Segments: [][]quad.Step{steps, {}, steps[:3]}}, {Name: "empty"}})
+	got := FromFlights([]quad.Flight{{Name: "f", Segments: [][]quad.Row{steps, {}, steps[:3]}}, {Name: "empty"}})
 	want := []Segment{s, {Flight: "f", Rows: s.Rows[:3]}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -153,7 +153,7 @@ func TestAppendRefuses(t *testing.T) {
 	dir := t.TempDir()
 	b := mustOpen(t, dir, 1000)
 	defer b.Close()
-	row := func(k int, spoil func(*Row)) Segment {
+	row := func(k int, spoil func(*WeightedRow)) Segment {
 		s := stretch("a", 0, 30)
 		spoil(&s.Rows[k])
 		return s
@@ -164,15 +164,15 @@ func TestAppendRefuses(t *testing.T) {
 		`flight "a": a segment without rows`: stretch("a", 0,
 			0),
 		`flight "a", row 3: NaN among the numbers`: row(3,
-			func(r *Row) { r.Command.Rates.Y = math.NaN() }),
+			func(r *WeightedRow) { r.Command.Rates.Y = math.NaN() }),
 		`flight "a", row 4: quaternion of norm 0`: row(4,
-			func(r *Row) { r.State.Q = so3.Quat{} }),
+			func(r *WeightedRow) { r.State.Q = so3.Quat{} }),
 		`flight "a", row 5: confidence 1.5, expected 0 to 1`: row(5,
-			func(r *Row) { r.Confidence = 1.5 }),
+			func(r *WeightedRow) { r.Confidence = 1.5 }),
 		`flight "a", row 6: confidence NaN, expected 0 to 1`: row(6,
-			func(r *Row) { r.Confidence = float32(math.NaN()) }),
+			func(r *WeightedRow) { r.Confidence = float32(math.NaN()) }),
 		`flight "a", row 1: 0.12 s after the row before, expected Δt = 0.02 s: a gap ends a segment`: row(1,
-			func(r *Row) { r.T = 0.12 }),
+			func(r *WeightedRow) { r.T = 0.12 }),
 	} {
 		if err := b.Append(s); err == nil || err.Error() != "buffer "+dir+": "+want {
 			t.Errorf("error %v, expected %q", err, want)
@@ -275,7 +275,7 @@ func TestEviction(t *testing.T) {
 		must(rt, err)
 		maxRows := rapid.IntRange(minMaxRows, 1800).Draw(rt, "bound")
 		b := mustOpen(rt, dir, maxRows)
-		appended := map[string][]Row{}
+		appended := map[string][]WeightedRow{}
 		at := 0.0
 		for range rapid.IntRange(1, 8).Draw(rt, "segments") {
 			flight := rapid.StringMatching("[a-f]").Draw(rt, "flight")
@@ -298,13 +298,13 @@ func TestEviction(t *testing.T) {
 	})
 }
 
-func checkKept(rt *rapid.T, b *Buffer, appended map[string][]Row, maxRows int) {
+func checkKept(rt *rapid.T, b *Buffer, appended map[string][]WeightedRow, maxRows int) {
 	if b.Rows() > maxRows {
 		rt.Fatalf("%d rows, bound %d", b.Rows(), maxRows)
 	}
 	segments, err := b.Segments()
 	must(rt, err)
-	kept := map[string][]Row{}
+	kept := map[string][]WeightedRow{}
 	for _, s := range segments {
 		kept[s.Flight] = append(kept[s.Flight], s.Rows...)
 	}

@@ -215,7 +215,7 @@ func (c *Collector) append(r flightRow) {
 		}
 		c.appender, c.flight, c.rows = a, r.Flight, 0
 	}
-	if err := c.appender.Append(r.Row); err != nil {
+	if err := c.appender.Append(r.WeightedRow); err != nil {
 		c.fail(err)
 		return
 	}

@@ -51,7 +51,7 @@ func appendHeader(b []byte, h header) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[begin:], castagnoli))
 }
 
-func appendRow(b []byte, r *Row) []byte {
+func appendRow(b []byte, r *WeightedRow) []byte {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
 	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y,
 		w.Z} {
@@ -60,13 +60,13 @@ func appendRow(b []byte, r *Row) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(r.Confidence))
 }
 
-func decodeRow(b []byte) Row {
+func decodeRow(b []byte) WeightedRow {
 	var x [15]float64
 	for i := range x {
 		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 	}
-	return Row{
-		Step: quad.Step{
+	return WeightedRow{
+		Row: quad.Row{
 			T: x[0],
 			State: quad.State{
 				P: so3.Vec3{X: x[1], Y: x[2], Z: x[3]},
@@ -137,7 +137,7 @@ func decode(r io.Reader, delta float64) (s Segment, loss *Loss, err error) {
 		whole = c.n
 	}
 	for damage == "" {
-		var rows []Row
+		var rows []WeightedRow
 		if rows, damage, err = readBlock(c); err != nil {
 			return Segment{}, nil, err
 		}
@@ -168,7 +168,7 @@ func decode(r io.Reader, delta float64) (s Segment, loss *Loss, err error) {
 }
 
 // join appends rows if they are fit to learn from and continue the segment.
-func join(s *Segment, rows []Row, delta float64) (damage string) {
+func join(s *Segment, rows []WeightedRow, delta float64) (damage string) {
 	for k := range rows {
 		if err := rows[k].check(); err != nil {
 			return err.Error()
@@ -213,7 +213,7 @@ func readHeader(r io.Reader) (h header, damage string, err error) {
 }
 
 // readBlock returns no rows and no damage at the end of the file.
-func readBlock(r io.Reader) (rows []Row, damage string, err error) {
+func readBlock(r io.Reader) (rows []WeightedRow, damage string, err error) {
 	var count [countSize]byte
 	if _, err := io.ReadFull(r, count[:]); errors.Is(err, io.EOF) {
 		return nil, "", nil
@@ -234,7 +234,7 @@ func readBlock(r io.Reader) (rows []Row, damage string, err error) {
 	if crc32.Update(crc32.Checksum(count[:], castagnoli), castagnoli, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
 		return nil, "damaged block", nil
 	}
-	rows = make([]Row, n)
+	rows = make([]WeightedRow, n)
 	for k := range rows {
 		rows[k] = decodeRow(b[k*rowSize:])
 	}

@@ -20,7 +20,7 @@ type ControllerStep struct {
 
 // flightRow is a row of the flight of that name.
 type flightRow struct {
-	Row
+	WeightedRow
 	Flight string // names its beginning, see FlightStart
 }
 
@@ -93,8 +93,8 @@ func (g *gatherer) add(s ControllerStep) (done flightRow, ok bool) {
 		return flightRow{}, false
 	}
 	done, ok = g.finish()
-	g.row = flightRow{Row: Row{Step: quad.Step{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}, Confidence: 1},
-		Flight: g.flight}
+	row := quad.Row{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}
+	g.row = flightRow{WeightedRow: WeightedRow{Row: row, Confidence: 1}, Flight: g.flight}
 	g.open, g.at = true, s.Stamp
 	g.tick(&s)
 	return done, ok

@@ -15,23 +15,23 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-// Row is one step and how much the loss is to trust the transition that leaves it.
-type Row struct {
-	quad.Step
+// WeightedRow is one row and how much the loss is to trust the transition that leaves it.
+type WeightedRow struct {
+	quad.Row
 	Confidence float32 // 0 … 1
 }
 
 // Segment is a stretch of a flight without a gap.
 type Segment struct {
 	Flight string
-	Rows   []Row
+	Rows   []WeightedRow
 }
 
-// Steps returns the rows without their weights.
-func (s *Segment) Steps() []quad.Step {
-	out := make([]quad.Step, len(s.Rows))
+// QuadRows returns the rows without their weights.
+func (s *Segment) QuadRows() []quad.Row {
+	out := make([]quad.Row, len(s.Rows))
 	for i := range s.Rows {
-		out[i] = s.Rows[i].Step
+		out[i] = s.Rows[i].Row
 	}
 	return out
 }
@@ -44,9 +44,9 @@ func FromFlights(flights []quad.Flight) []Segment {
 			if len(steps) == 0 {
 				continue
 			}
-			rows := make([]Row, len(steps))
+			rows := make([]WeightedRow, len(steps))
 			for k, step := range steps {
-				rows[k] = Row{Step: step, Confidence: 1}
+				rows[k] = WeightedRow{Row: step, Confidence: 1}
 			}
 			out = append(out, Segment{Flight: f.Name, Rows: rows})
 		}
@@ -120,7 +120,7 @@ func checkFlight(name string) error {
 }
 
 // check wants finite numbers, an attitude and a weight.
-func (r *Row) check() error {
+func (r *WeightedRow) check() error {
 	p, q, v, w := r.State.P, r.State.Q, r.State.V, r.Command.Rates
 	for _, x := range [...]float64{r.T, p.X, p.Y, p.Z, q.W, q.X, q.Y, q.Z, v.X, v.Y, v.Z, r.Command.Thrust, w.X, w.Y,
 		w.Z} {

@@ -11,7 +11,7 @@ type Prior struct {
 }
 
 // Predict implements Predictor.
-func (p Prior) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p Prior) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	for i, w := range windows {
 		s := w[Context].State
 		for h, a := range future[i] {
@@ -29,7 +29,7 @@ type RecentMean struct {
 }
 
 // Predict implements Predictor.
-func (p RecentMean) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p RecentMean) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	for i, w := range windows {
 		var sum so3.Vec3
 		for k := range Context {
@@ -46,7 +46,7 @@ func (p RecentMean) Predict(windows [][]quad.Step, future [][]quad.Command, out 
 }
 
 // velocityResidual is by how much the rigid body misses the second of two rows' velocity, m/s.
-func velocityResidual(rows []quad.Step, dt float64) so3.Vec3 {
+func velocityResidual(rows []quad.Row, dt float64) so3.Vec3 {
 	return rows[1].State.V.Sub(rigidStep(rows[0].State, rows[0].Command, dt).V)
 }
 

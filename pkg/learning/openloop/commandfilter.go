@@ -23,8 +23,8 @@ type CommandFilter struct {
 
 // Filter returns a copy of a segment whose commands are those that arrive: row k depends on the
 // commands of the rows up to k. Before the first row its command is taken to have been held for long.
-func (a *CommandFilter) Filter(segment []quad.Step) []quad.Step {
-	out := make([]quad.Step, len(segment))
+func (a *CommandFilter) Filter(segment []quad.Row) []quad.Row {
+	out := make([]quad.Row, len(segment))
 	whole := int(a.RateDelay)
 	part := a.RateDelay - float64(whole)
 	thrustShare, rateShare := share(a.Dt, a.ThrustLag), share(a.Dt, a.RateLag)

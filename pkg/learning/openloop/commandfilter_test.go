@@ -11,8 +11,8 @@ import (
 )
 
 // jump commands a on the first rows and b from row k on.
-func jump(n, k int, a, b quad.Command) []quad.Step {
-	rows := make([]quad.Step, n)
+func jump(n, k int, a, b quad.Command) []quad.Row {
+	rows := make([]quad.Row, n)
 	for i := range rows {
 		if rows[i].Command = a; i >= k {
 			rows[i].Command = b
@@ -72,7 +72,7 @@ func TestFitCommandFilterFindsTheActuator(t *testing.T) {
 	var flights []quad.Flight
 	for i := range 3 {
 		command := func(k int) quad.Command { return weaving(37*i + 2*k) }
-		rows := make([]quad.Step, 300)
+		rows := make([]quad.Row, 300)
 		for k := range rows {
 			rows[k].Command = command(k)
 		}
@@ -81,7 +81,7 @@ func TestFitCommandFilterFindsTheActuator(t *testing.T) {
 		for k := range world {
 			world[k].Command = command(k)
 		}
-		flights = append(flights, quad.Flight{Name: "f", Segments: [][]quad.Step{world}})
+		flights = append(flights, quad.Flight{Name: "f", Segments: [][]quad.Row{world}})
 	}
 	got, err := FitCommandFilter(dt, flights)
 	if err != nil {

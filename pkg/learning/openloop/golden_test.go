@@ -42,7 +42,7 @@ func readFixture(t testing.TB, path string) quad.Flight {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []quad.Step
+	var rows []quad.Row
 	for _, rec := range records[1:] {
 		var x [15]float64
 		for i := range x {
@@ -50,7 +50,7 @@ func readFixture(t testing.TB, path string) quad.Flight {
 				t.Fatal(err)
 			}
 		}
-		rows = append(rows, quad.Step{
+		rows = append(rows, quad.Row{
 			T: x[0],
 			State: quad.State{
 				P: so3.Vec3{X: x[1], Y: x[2], Z: x[3]},
@@ -60,7 +60,7 @@ func readFixture(t testing.TB, path string) quad.Flight {
 			Command: quad.Command{Thrust: x[11], Rates: so3.Vec3{X: x[12], Y: x[13], Z: x[14]}},
 		})
 	}
-	return quad.Flight{Name: strings.TrimSuffix(filepath.Base(path), ".csv"), Segments: [][]quad.Step{rows}}
+	return quad.Flight{Name: strings.TrimSuffix(filepath.Base(path), ".csv"), Segments: [][]quad.Row{rows}}
 }
 
 func readJSON(t testing.TB, name string, into any) {

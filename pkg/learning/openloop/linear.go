@@ -153,7 +153,7 @@ func (p *LinRecentMean) residual(s *quad.State, a *quad.Command) so3.Vec3 {
 }
 
 // Predict implements Predictor.
-func (p *LinRecentMean) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *LinRecentMean) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	for i, w := range windows {
 		var sum so3.Vec3
 		for k := range Context {
@@ -199,7 +199,7 @@ func FitRidge(dt float64, dev []quad.Flight, act CommandFilter) (*Ridge, error) 
 }
 
 // stateResidual is by how much the rigid body misses the second of two rows: Δp, Δv, rotation vector.
-func stateResidual(rows []quad.Step, dt float64) []float64 {
+func stateResidual(rows []quad.Row, dt float64) []float64 {
 	got, want := rigidStep(rows[0].State, rows[0].Command, dt), rows[1].State
 	p, v, r := want.P.Sub(got.P), want.V.Sub(got.V), so3.Log(got.Q.Conj().Mul(want.Q))
 	return []float64{p.X, p.Y, p.Z, v.X, v.Y, v.Z, r.X, r.Y, r.Z}
@@ -216,7 +216,7 @@ func ridgeFeatures(s *quad.State, a *quad.Command, x *[nRidge]float64) {
 }
 
 // Predict implements Predictor.
-func (p *Ridge) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (p *Ridge) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	var x [nRidge]float64
 	var d [mRidge]float64
 	for i, w := range windows {

@@ -16,7 +16,7 @@ type Model struct {
 	Robot     quadrotor.Robot
 	ID        string  // of the bundle
 	Dt        float64 // s
-	predictor *vnd.Predictor[quad.Step, quad.Command, quad.State]
+	predictor *vnd.Predictor[quad.Row, quad.Command, quad.State]
 	Spread    []float32 // of every prediction so far, if the model is an ensemble
 }
 
@@ -39,7 +39,7 @@ func LoadModel(path string) (*Model, error) {
 }
 
 // Predict implements Predictor.
-func (m *Model) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (m *Model) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	if err := m.predictor.Predict(windows, future, out); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ type Residuals struct {
 // Residuals compares, over the longest unbroken stretch of the flights, what the rigid body misses with what the model
 // says of it.
 func (m *Model) Residuals(flights []quad.Flight) (*Residuals, error) {
-	name, seg := "", []quad.Step(nil)
+	name, seg := "", []quad.Row(nil)
 	for _, f := range flights {
 		for _, s := range f.Segments {
 			if len(s) > len(seg) {
@@ -92,7 +92,7 @@ func (m *Model) Residuals(flights []quad.Flight) (*Residuals, error) {
 		return nil, fmt.Errorf("the longest unbroken stretch has %d rows, expected at least %d", len(seg),
 			Context+residualSteps+2)
 	}
-	windows, future := make([][]quad.Step, n), make([][]quad.Command, n)
+	windows, future := make([][]quad.Row, n), make([][]quad.Command, n)
 	rigid, learned := make([][]quad.State, n), make([][]quad.State, n)
 	for i := range n {
 		k := Context + i

@@ -61,8 +61,8 @@ type Filter[Row any] interface{ Filter(segment []Row) []Row }
 
 // Predictor and Entry are of quadrotors.
 type (
-	Predictor = PredictorOf[quad.Step, quad.Command, quad.State]
-	Entry     = EntryOf[quad.Step, quad.Command, quad.State]
+	Predictor = PredictorOf[quad.Row, quad.Command, quad.State]
+	Entry     = EntryOf[quad.Row, quad.Command, quad.State]
 )
 
 // quadrotors reads and compares those of any configuration.

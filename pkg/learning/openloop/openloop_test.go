@@ -19,11 +19,11 @@ const dt = 0.02
 
 // flown makes a segment of n rows by the rigid body under the given commands and a constant
 // acceleration that it does not know, starting at row number first of its clock.
-func flown(n, first int, command func(k int) quad.Command, wind so3.Vec3) []quad.Step {
+func flown(n, first int, command func(k int) quad.Command, wind so3.Vec3) []quad.Row {
 	s := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Identity(), V: so3.Vec3{X: 0.5}}
-	rows := make([]quad.Step, n)
+	rows := make([]quad.Row, n)
 	for k := range rows {
-		rows[k] = quad.Step{T: float64(first+k) * dt, State: s, Command: command(k)}
+		rows[k] = quad.Row{T: float64(first+k) * dt, State: s, Command: command(k)}
 		s = rigidStep(s, rows[k].Command, dt)
 		s.P, s.V = s.P.Add(wind.Scale(dt*dt/2)), s.V.Add(wind.Scale(dt))
 	}
@@ -69,8 +69,8 @@ func TestRigidStepOrder(t *testing.T) {
 
 // TestBaselinesOnTheirOwnWorld: without a wind the prior is exact; in a steady wind the recent mean is.
 func TestBaselinesOnTheirOwnWorld(t *testing.T) {
-	still := quad.Flight{Name: "still", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{})}}
-	windy := quad.Flight{Name: "windy", Segments: [][]quad.Step{flown(120, 0, weaving, so3.Vec3{X: 2, Z: -1})}}
+	still := quad.Flight{Name: "still", Segments: [][]quad.Row{flown(120, 0, weaving, so3.Vec3{})}}
+	windy := quad.Flight{Name: "windy", Segments: [][]quad.Row{flown(120, 0, weaving, so3.Vec3{X: 2, Z: -1})}}
 	entries := []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}}
 	r, err := Score([]quad.Flight{still, windy}, entries, DefaultOptions())
 	if err != nil {
@@ -111,7 +111,7 @@ type spy struct {
 	starts  map[int]bool // by the clock of the current row
 }
 
-func (s *spy) Predict(windows [][]quad.Step, future [][]quad.Command, out [][]quad.State) error {
+func (s *spy) Predict(windows [][]quad.Row, future [][]quad.Command, out [][]quad.State) error {
 	for i, w := range windows {
 		if len(w) != Context+1 || len(future[i]) != s.steps || len(out[i]) != s.steps {
 			s.t.Fatalf("window of %d rows, %d commands, %d states", len(w), len(future[i]), len(out[i]))
@@ -146,10 +146,10 @@ func TestWindows(t *testing.T) {
 		f := quad.Flight{Name: "f"}
 		first, want := 0, 0
 		for _, n := range lengths {
-			rows := make([]quad.Step, n)
+			rows := make([]quad.Row, n)
 			for k := range rows {
 				row := first + k
-				rows[k] = quad.Step{T: float64(row) * dt,
+				rows[k] = quad.Row{T: float64(row) * dt,
 					State:   quad.State{P: so3.Vec3{X: float64(row - 1)}, Q: so3.Identity()},
 					Command: quad.Command{Thrust: float64(row)}}
 			}
@@ -185,7 +185,7 @@ func TestWindows(t *testing.T) {
 // runaway predicts NaN from its third step; broken fails.
 type runaway struct{}
 
-func (runaway) Predict(_ [][]quad.Step, _ [][]quad.Command, out [][]quad.State) error {
+func (runaway) Predict(_ [][]quad.Row, _ [][]quad.Command, out [][]quad.State) error {
 	for i := range out {
 		for h := range out[i] {
 			out[i][h] = quad.State{Q: so3.Identity()}
@@ -199,11 +199,11 @@ type broken struct{}
 
 var errBroken = errors.New("no such sensor")
 
-func (broken) Predict([][]quad.Step, [][]quad.Command, [][]quad.State) error { return errBroken }
+func (broken) Predict([][]quad.Row, [][]quad.Command, [][]quad.State) error { return errBroken }
 
 func TestScoreRefuses(t *testing.T) {
-	long := quad.Flight{Name: "long", Segments: [][]quad.Step{flown(100, 0, weaving, so3.Vec3{})}}
-	short := quad.Flight{Name: "short", Segments: [][]quad.Step{flown(70, 0, weaving, so3.Vec3{})}}
+	long := quad.Flight{Name: "long", Segments: [][]quad.Row{flown(100, 0, weaving, so3.Vec3{})}}
+	short := quad.Flight{Name: "short", Segments: [][]quad.Row{flown(70, 0, weaving, so3.Vec3{})}}
 	prior := Entry{NamePrior, Prior{dt}, nil}
 	for _, c := range []struct {
 		flight  quad.Flight
@@ -239,12 +239,12 @@ func TestBaselinesRefuse(t *testing.T) {
 	}
 	rest := func(int) quad.Command { return quad.Command{Thrust: quad.Gravity} }
 	still := flown(100, 0, rest, so3.Vec3{})
-	for want, rows := range map[string][]quad.Step{
+	for want, rows := range map[string][]quad.Row{
 		"not enough movement":   still[:1],
 		"none is long enough":   flown(60, 0, weaving, so3.Vec3{}),
 		"flights to fit on: no": nil,
 	} {
-		_, err := Baselines(dt, []quad.Flight{{Name: "f", Segments: [][]quad.Step{rows}}})
+		_, err := Baselines(dt, []quad.Flight{{Name: "f", Segments: [][]quad.Row{rows}}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -255,7 +255,7 @@ func TestBaselinesRefuse(t *testing.T) {
 func report(t *testing.T) *Report {
 	t.Helper()
 	flights := fixtures(t)
-	flights = append(flights, quad.Flight{Name: "stub", Segments: [][]quad.Step{flights[0].Segments[0][:50]}})
+	flights = append(flights, quad.Flight{Name: "stub", Segments: [][]quad.Row{flights[0].Segments[0][:50]}})
 	r, err := Score(flights, []Entry{{NamePrior, Prior{dt}, nil}, {NameRecentMean, RecentMean{dt}, nil}},
 		DefaultOptions())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // predicted.
 func TestWritePredictions(t *testing.T) {
 	whole := fixtures(t)[0].Segments[0]
-	f := quad.Flight{Name: "cut", Segments: [][]quad.Step{whole[:90], whole[120:250]}, First: []int{0, 120}}
+	f := quad.Flight{Name: "cut", Segments: [][]quad.Row{whole[:90], whole[120:250]}, First: []int{0, 120}}
 	e := Entry{NameRecentMean, RecentMean{dt}, nil}
 	var buf bytes.Buffer
 	if err := WritePredictions(&buf, &f, e, 50, 5); err != nil {
@@ -61,7 +61,7 @@ func TestWritePredictions(t *testing.T) {
 
 func TestWritePredictionsRefuses(t *testing.T) {
 	f := fixtures(t)[0]
-	stub := quad.Flight{Name: "stub", Segments: [][]quad.Step{f.Segments[0][:70]}}
+	stub := quad.Flight{Name: "stub", Segments: [][]quad.Row{f.Segments[0][:70]}}
 	for want, err := range map[string]error{
 		"flight stub has no segment of more than 70 rows": WritePredictions(&bytes.Buffer{}, &stub,
 			Entry{"p", Prior{dt}, nil}, 50, 5),

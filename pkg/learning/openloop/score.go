@@ -83,9 +83,9 @@ type Report struct {
 
 // Score scores predictors of quadrotors, see ScoreOf.
 func Score(flights []quad.Flight, entries []Entry, o Options) (*Report, error) {
-	recordings := make([]Recording[quad.Step], len(flights))
+	recordings := make([]Recording[quad.Row], len(flights))
 	for i, f := range flights {
-		recordings[i] = Recording[quad.Step]{f.Name, f.Segments}
+		recordings[i] = Recording[quad.Row]{f.Name, f.Segments}
 	}
 	return ScoreOf(quadrotors, recordings, entries, o)
 }

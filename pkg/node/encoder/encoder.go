@@ -220,7 +220,7 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 	if e.origin == 0 {
 		e.origin = pose.Stamp
 	}
-	s := quad.Step{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State, Command: command.Command}
+	s := quad.Row{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State, Command: command.Command}
 	if !e.encoder.Push(&s) {
 		return
 	}

@@ -73,7 +73,7 @@ func (m *memory) save() {
 }
 
 // take hands a latent over, with the window where that is due.
-func (m *memory) take(t float64, r *reader, z []float32, window []quad.Step) {
+func (m *memory) take(t float64, r *reader, z []float32, window []quad.Row) {
 	z, window = slices.Clone(z), slices.Clone(window)
 	m.group.Post(func() {
 		m.Use(r.id, r.dt, r.encode)
@@ -88,7 +88,7 @@ func (m *memory) take(t float64, r *reader, z []float32, window []quad.Step) {
 }
 
 // encode reads windows by the reader's model, for the memory.
-func (r *reader) encode(windows [][]quad.Step) (all [][]float64) {
+func (r *reader) encode(windows [][]quad.Row) (all [][]float64) {
 	Z := r.model.Net.Latent
 	z := vnd.Latents(r.model, r.robot, windows, 1)
 	for i := 0; i+Z <= len(z) && Z > 0; i += Z {

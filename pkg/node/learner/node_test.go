@@ -222,7 +222,7 @@ func (c shaky) Command(_ float64, s *quad.State) quad.Command {
 }
 
 // hovering is a flight of the full simulator.
-func hovering(t *testing.T, seconds float64) (rows []quad.Step) {
+func hovering(t *testing.T, seconds float64) (rows []quad.Row) {
 	t.Helper()
 	var spec reference.Hover
 	param.Default(&spec)
@@ -239,7 +239,7 @@ func hovering(t *testing.T, seconds float64) (rows []quad.Step) {
 		if r.Estimate.Q == (so3.Quat{}) { // the estimator has none yet
 			continue
 		}
-		rows = append(rows, quad.Step{T: r.T, State: r.Estimate, Command: r.Command})
+		rows = append(rows, quad.Row{T: r.T, State: r.Estimate, Command: r.Command})
 	}
 	return rows
 }
@@ -249,10 +249,10 @@ func segment(t *testing.T, dir, flight string, seconds int) *msgs.BufferSegment 
 	t.Helper()
 	b := must(dataset.Open(dir, dataset.DefaultOptions()))(t)
 	defer b.Close()
-	var rows []dataset.Row
+	var rows []dataset.WeightedRow
 	for k, step := range hovering(t, float64(seconds)) {
 		step.T = 0.02 * float64(k)
-		rows = append(rows, dataset.Row{Step: step, Confidence: 1})
+		rows = append(rows, dataset.WeightedRow{Row: step, Confidence: 1})
 	}
 	if err := b.Append(dataset.Segment{Flight: flight, Rows: rows}); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (e *encoder) read(f *flight, s *msgs.Step) []float32 {
 	if e.origin == 0 {
 		e.origin = pose.Stamp
 	}
-	if !e.encoder.Push(&quad.Step{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State,
+	if !e.encoder.Push(&quad.Row{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State,
 		Command: command.Command}) || !e.encoder.Known() {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Flatten writes the rows of a segment as measured[N][M] and actions[N][A] of the quadrotor.
-func Flatten[F float32 | float64](rows []quad.Step) (measured, actions []F) {
+func Flatten[F float32 | float64](rows []quad.Row) (measured, actions []F) {
 	measured, actions = make([]F, len(rows)*nM), make([]F, len(rows)*nA)
 	for i := range rows {
 		Measured(&rows[i].State, measured[i*nM:])
@@ -57,7 +57,7 @@ const (
 // residual of the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is
 // not mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
 // returned. The error is ctx's, or that of the search.
-func Identify(ctx context.Context, dt float64, segments [][]quad.Step) (Actuator, error) {
+func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator, error) {
 	w := newRecordings(segments)
 	best := NominalActuator()
 	if len(w.rows) == 0 {
@@ -100,8 +100,8 @@ type recordings struct {
 	rows              []int
 }
 
-func newRecordings(segments [][]quad.Step) *recordings {
-	var pieces [][]quad.Step
+func newRecordings(segments [][]quad.Row) *recordings {
+	var pieces [][]quad.Row
 	total := 0
 	for _, s := range segments {
 		for p := range slices.Chunk(s, pieceRows) {

@@ -23,7 +23,7 @@ func NewResidualMean(a Actuator, dt float64, steps int) *ResidualMean {
 
 // Mean returns the mean over the window of measured less prior acceleration, m/s² in the world. rows are one more than
 // the window has steps.
-func (l *ResidualMean) Mean(rows []quad.Step) (mean so3.Vec3) {
+func (l *ResidualMean) Mean(rows []quad.Row) (mean so3.Vec3) {
 	measured, actions := Flatten[float64](rows)
 	l.system.Window(l.steps, measured, actions, l.state, nil, l.states, l.residuals)
 	for i := range l.steps {

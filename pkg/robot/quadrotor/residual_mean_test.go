@@ -21,10 +21,10 @@ func TestResidualMeanIsTheWind(t *testing.T) {
 		cmd := quad.Command{Thrust: quad.Gravity, Rates: so3.Vec3{X: 0.4, Y: -0.3}}
 		sys.rest(s, []float64{cmd.Thrust, cmd.Rates.X, cmd.Rates.Y, cmd.Rates.Z},
 			s) // the first command was held for long
-		var rows []quad.Step
+		var rows []quad.Row
 		a, none := make([]float64, nA), make([]float64, nU)
 		for k := range steps + 1 {
-			rows = append(rows, quad.Step{T: float64(k) * dt, State: State(s), Command: cmd})
+			rows = append(rows, quad.Row{T: float64(k) * dt, State: State(s), Command: cmd})
 			Action(&cmd, a)
 			sys.Step(1, s, a, none, next)
 			for j, w := range []float64{wind.X, wind.Y, wind.Z} {

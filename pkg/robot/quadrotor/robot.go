@@ -80,7 +80,7 @@ func (q Robot) System() robot.System[float32] {
 }
 
 // Flatten writes rows as measured[N][M] and actions[N][A] around the model's origin.
-func (q Robot) Flatten(rows []quad.Step) (measured, actions []float32) {
+func (q Robot) Flatten(rows []quad.Row) (measured, actions []float32) {
 	rows = slices.Clone(rows)
 	for i := range rows {
 		rows[i].State.P = rows[i].State.P.Sub(q.Origin)
@@ -89,7 +89,7 @@ func (q Robot) Flatten(rows []quad.Step) (measured, actions []float32) {
 }
 
 // Read returns the parts of a row.
-func (q Robot) Read(r *quad.Step) (t float64, s quad.State, c quad.Command) {
+func (q Robot) Read(r *quad.Row) (t float64, s quad.State, c quad.Command) {
 	return r.T, r.State, r.Command
 }
 

@@ -53,8 +53,8 @@ func fly(c quad.Controller, steps int, wind func(t float64) so3.Vec3) []float64 
 		}
 		l := limits()
 		command := l.Clip(c.Command(t, &seen))
-		if o, ok := c.(interface{ Observe(quad.Step) }); ok {
-			o.Observe(quad.Step{T: t, State: seen, Command: command})
+		if o, ok := c.(interface{ Observe(quad.Row) }); ok {
+			o.Observe(quad.Row{T: t, State: seen, Command: command})
 		}
 		quadrotor.Action(&command, a)
 		sys.Step(1, s, a, none, next)

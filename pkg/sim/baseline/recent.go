@@ -65,9 +65,9 @@ func (r *RecentMean) Command(t float64, s *quad.State) quad.Command {
 }
 
 // Observe takes what was flown, once per tick after its command. Until the window is full nothing is compensated.
-func (r *RecentMean) Observe(s quad.Step) {
+func (r *RecentMean) Observe(s quad.Row) {
 	r.rows.Push(s)
 	if r.push = (so3.Vec3{}); r.rows.Full() {
-		r.push = r.residualMean.Mean(r.rows.Steps())
+		r.push = r.residualMean.Mean(r.rows.Rows())
 	}
 }

@@ -38,7 +38,7 @@ type Refit struct {
 	ready        float64                 // when it flies, s
 	due          float64                 // when the next re-fit begins, s
 	begun        bool
-	rows         []quad.Step
+	rows         []quad.Row
 	log          []Refitted
 }
 
@@ -92,7 +92,7 @@ func (r *Refit) Command(t float64, s *quad.State) quad.Command {
 }
 
 // Observe takes what was flown, once per tick after its command, and re-fits when that is due.
-func (r *Refit) Observe(s quad.Step) {
+func (r *Refit) Observe(s quad.Row) {
 	if !r.begun {
 		r.begun, r.due = true, s.T+r.config.Seconds
 	}

@@ -65,7 +65,7 @@ type motorsOff struct{ ticks, observed int }
 
 func (m *motorsOff) Command(float64, *quad.State) quad.Command { m.ticks++; return quad.Command{} }
 func (m *motorsOff) Reset()                                    {}
-func (m *motorsOff) Observe(quad.Step)                         { m.observed++ }
+func (m *motorsOff) Observe(quad.Row)                          { m.observed++ }
 
 func TestACrashEndsTheFlight(t *testing.T) {
 	s, _ := setup(t, &reference.Hover{}, sim.Default(), 8)

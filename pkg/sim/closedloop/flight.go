@@ -22,7 +22,7 @@ type Path interface {
 // Observer is a controller that also wants what was flown, as the encoder does:
 // each step after its command, so that what it makes of it serves the next tick.
 type Observer interface {
-	Observe(s quad.Step)
+	Observe(s quad.Row)
 }
 
 // Informed is a controller that is told the truth, such as an oracle.
@@ -142,7 +142,7 @@ func (f *flight) tick() TraceRow {
 	}
 	row.Command = f.setup.Limits.Clip(f.controller.Command(f.stamp, &f.state))
 	if o, ok := f.controller.(Observer); ok {
-		o.Observe(quad.Step{T: f.stamp, State: f.state, Command: row.Command})
+		o.Observe(quad.Row{T: f.stamp, State: f.state, Command: row.Command})
 	}
 	return row
 }

@@ -191,7 +191,7 @@ func (s *study) openLoop(m *vnd.Model[float32], q quadrotor.Robot, flights []Rec
 		if f.At >= len(s.plan.Scenarios) {
 			continue
 		}
-		var windows [][]quad.Step
+		var windows [][]quad.Row
 		var future [][]quad.Command
 		var truth []quad.State
 		for _, rows := range f.Segments {
@@ -217,7 +217,7 @@ func (s *study) openLoop(m *vnd.Model[float32], q quadrotor.Robot, flights []Rec
 	return nil
 }
 
-func commands(rows []quad.Step) (out []quad.Command) {
+func commands(rows []quad.Row) (out []quad.Command) {
 	for _, r := range rows {
 		out = append(out, r.Command)
 	}

@@ -22,27 +22,27 @@ import (
 // poisons are what may be wrong with recorded flights.
 var poisons = []struct {
 	name string
-	spit func(rows []quad.Step)
+	spit func(rows []quad.Row)
 }{
-	{"shifted by 50 ms", func(rows []quad.Step) {
+	{"shifted by 50 ms", func(rows []quad.Row) {
 		for i := len(rows) - 1; i >= 3; i-- { // 2.5 rows
 			a, b := rows[i-2].Command, rows[i-3].Command
 			rows[i].Command = quad.Command{Thrust: (a.Thrust + b.Thrust) / 2, Rates: a.Rates.Add(b.Rates).Scale(0.5)}
 		}
 	}},
-	{"stuck sensor", func(rows []quad.Step) {
+	{"stuck sensor", func(rows []quad.Row) {
 		for i := range rows {
 			if from := i / 150 * 150; i-from < 50 { // a second in three
 				rows[i].State = rows[from].State
 			}
 		}
 	}},
-	{"wrong mass", func(rows []quad.Step) {
+	{"wrong mass", func(rows []quad.Row) {
 		for i := range rows {
 			rows[i].Command.Thrust *= 1.4
 		}
 	}},
-	{"flipped sign", func(rows []quad.Step) {
+	{"flipped sign", func(rows []quad.Row) {
 		for i := range rows {
 			rows[i].Command.Rates.X = -rows[i].Command.Rates.X
 		}
@@ -207,7 +207,7 @@ func deaf(t testing.TB, b *bundle.Bundle) *bundle.Bundle {
 func collapsed(t testing.TB, c *Campaign, good *bundle.Bundle) {
 	t.Helper()
 	bad := deaf(t, good)
-	var flown [][]quad.Step
+	var flown [][]quad.Row
 	for _, f := range recorded(t, c, good, c.Seed) {
 		flown = append(flown, f.Segments...)
 	}

@@ -14,7 +14,7 @@ type recording struct {
 	rng   *rand.Rand
 	sigma float64
 	noise quad.Command
-	rows  []quad.Step
+	rows  []quad.Row
 }
 
 // Command implements quad.Controller. The noise is correlated over a tenth of a
@@ -30,7 +30,7 @@ func (r *recording) Command(t float64, s *quad.State) quad.Command {
 }
 
 // Observe implements closedloop.Observer. A state that did not change is no new row.
-func (r *recording) Observe(s quad.Step) {
+func (r *recording) Observe(s quad.Row) {
 	if n := len(r.rows); n > 0 && s.T <= r.rows[n-1].T {
 		return
 	}

@@ -178,7 +178,7 @@ func (s *study) run(ctx context.Context, first *bundle.Bundle) (err error) {
 // identify finds the robot from flights of a policy.
 func (s *study) identify(ctx context.Context, b *bundle.Bundle) error {
 	const seconds, flights = 15, 3
-	var rows [][]quad.Step
+	var rows [][]quad.Row
 	for k := range flights {
 		for _, t := range s.campaign.Tasks {
 			_, f, err := s.campaign.Record(b, experiment.Scenario{World: s.world, Name: "robot"}, t,

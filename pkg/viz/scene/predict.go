@@ -35,7 +35,7 @@ type predictor struct {
 	id               string
 	dt               float64
 	past, ahead      int // rows
-	learned, physics *vnd.Predictor[quad.Step, quad.Command, quad.State]
+	learned, physics *vnd.Predictor[quad.Row, quad.Command, quad.State]
 
 	window *quad.Window
 	zero   int64 // stamp from which times count, ns
@@ -100,17 +100,17 @@ func (m *predictor) origin(stamp int64) int64 {
 
 func (m *predictor) forget() {
 	m.zero, m.n = 0, 0
-	m.window.Push(quad.Step{T: math.NaN()}) // which nothing follows
+	m.window.Push(quad.Row{T: math.NaN()}) // which nothing follows
 }
 
 // push takes a tick. A row is the state of its first tick and the mean command until the next row.
-func (m *predictor) push(s quad.Step, rate float64) {
+func (m *predictor) push(s quad.Row, rate float64) {
 	if m.n > 0 {
 		if d := s.T - m.last; d >= 0 && d < m.dt-0.5/rate {
 			m.add(s.Command)
 			return
 		}
-		rows := m.window.Steps()
+		rows := m.window.Rows()
 		rows[len(rows)-1].Command = quad.Command{Thrust: m.sum.Thrust / float64(m.n),
 			Rates: m.sum.Rates.Scale(1 / float64(m.n))}
 	}
@@ -134,7 +134,7 @@ func (s *Scene) Predict() (bool, error) {
 		s.mu.Unlock()
 		return false, nil
 	}
-	rows, zero := slices.Clone(m.window.Steps()), m.zero
+	rows, zero := slices.Clone(m.window.Rows()), m.zero
 	s.mu.Unlock()
 	i, err := m.predict(rows)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Scene) Predict() (bool, error) {
 	return true, nil
 }
 
-func (m *predictor) predict(rows []quad.Step) (*Prediction, error) {
+func (m *predictor) predict(rows []quad.Row) (*Prediction, error) {
 	window, flown := rows[:m.past+1], rows[m.past:]
 	future := make([]quad.Command, m.ahead)
 	for h := range future {
@@ -167,10 +167,10 @@ func (m *predictor) predict(rows []quad.Step) (*Prediction, error) {
 	}
 	states := make([]quad.State, m.ahead)
 	for _, p := range []struct {
-		by *vnd.Predictor[quad.Step, quad.Command, quad.State]
+		by *vnd.Predictor[quad.Row, quad.Command, quad.State]
 		to *[]so3.Vec3
 	}{{m.learned, &out.Model}, {m.physics, &out.Physics}} {
-		if err := p.by.Predict([][]quad.Step{window}, [][]quad.Command{future}, [][]quad.State{states}); err != nil {
+		if err := p.by.Predict([][]quad.Row{window}, [][]quad.Command{future}, [][]quad.State{states}); err != nil {
 			return nil, fmt.Errorf("bundle %s: %w", m.id, err)
 		}
 		*p.to = append(*p.to, flown[0].State.P)

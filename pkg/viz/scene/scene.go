@@ -107,7 +107,7 @@ func (s *Scene) Step(m *msgs.Step, source int64) bool {
 		s.flies.forget()
 	} else if s.flies != nil {
 		b := s.flies
-		b.push(quad.Step{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State,
+		b.push(quad.Row{T: float64(pose.Stamp-b.origin(pose.Stamp)) / 1e9, State: pose.State,
 			Command: command.Command}, s.cfg.Rate)
 	}
 	if last != nil && float64(pose.Stamp-last.Stamp) < (spacing-0.5/s.cfg.Rate)*1e9 {

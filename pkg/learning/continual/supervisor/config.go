@@ -64,5 +64,5 @@ type ControllerTick struct {
 	Latent []float32 // z[Z] under which the policy flew; empty where it had none
 	Error  float64   // distance from the reference, m
 	Policy bool      // the guard let the policy fly
-	Row    quad.Step // state and command
+	Row    quad.Row  // state and command
 }

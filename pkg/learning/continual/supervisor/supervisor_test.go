@@ -98,7 +98,7 @@ func base(t testing.TB) *bundle.Bundle {
 }
 
 // flown is a flight near hover in some wind, with commands of chance.
-func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Row) {
+func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.WeightedRow) {
 	sys := quadrotor.NewQuadrotor[float32](dt,
 		quadrotor.Actuator{ThrustGain: 1, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
 	n := sys.Dims()
@@ -113,7 +113,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Ro
 		tilt := st.Q.Rotate(so3.Vec3{Z: 1})
 		cmd := quad.Command{Thrust: 9.81 - 2*(st.P.Z-1) - st.V.Z + 0.3*rng.NormFloat64(), Rates: so3.Vec3{
 			X: 3*tilt.Y + 0.3*st.V.Y + 0.3*rng.NormFloat64(), Y: -3*tilt.X - 0.3*st.V.X + 0.3*rng.NormFloat64()}}
-		rows = append(rows, dataset.Row{Step: quad.Step{T: begin + float64(k)*dt, State: st, Command: cmd},
+		rows = append(rows, dataset.WeightedRow{Row: quad.Row{T: begin + float64(k)*dt, State: st, Command: cmd},
 			Confidence: 1})
 		quadrotor.Action(&cmd, a)
 		clear(d)
@@ -125,7 +125,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.Ro
 }
 
 // segment puts a flight into the buffer in dir.
-func segment(t testing.TB, dir string, rows []dataset.Row) dataset.SegmentFile {
+func segment(t testing.TB, dir string, rows []dataset.WeightedRow) dataset.SegmentFile {
 	t.Helper()
 	b, err := dataset.Open(dir, dataset.DefaultOptions())
 	if err != nil {

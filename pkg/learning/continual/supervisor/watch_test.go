@@ -58,7 +58,7 @@ func TestEvidence(t *testing.T) {
 			fly := func(id string, seconds, mean float64, latent []float32) {
 				for _, row := range flown(0, 0, seconds, 5) {
 					b.tick(&ControllerTick{Stamp: stamp, Bundle: id, Task: "hover", Latent: latent,
-						Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: row.Step})
+						Error: mean * math.Abs(1+0.2*rng.NormFloat64()), Policy: true, Row: row.Row})
 					stamp += 20e6
 				}
 			}

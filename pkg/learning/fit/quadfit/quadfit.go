@@ -38,9 +38,9 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 	if err := Check(cfg); err != nil {
 		return nil, err
 	}
-	rows := make([][]quad.Step, len(f.segments))
+	rows := make([][]quad.Row, len(f.segments))
 	for i := range f.segments {
-		rows[i] = f.segments[i].Steps()
+		rows[i] = f.segments[i].QuadRows()
 	}
 	q := quadrotor.Robot{Dt: f.dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
 		World: cfg.Prior.Frame == "world"}
@@ -65,7 +65,7 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 
 // identify sets the actuator: that of from, or else, where the configuration asks for it, that of the flights.
 func identify(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config, from robot.Robot,
-	rows [][]quad.Step) (err error) {
+	rows [][]quad.Row) (err error) {
 	switch before, ok := from.(quadrotor.Robot); {
 	case from != nil && !ok:
 		return fmt.Errorf("the model to go on from is of a %s, expected a %s", from.Kind(), q.Kind())

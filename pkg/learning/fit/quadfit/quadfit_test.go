@@ -42,7 +42,7 @@ func errorsOf(t *testing.T, fitted *fit.Fit, flight *dataset.Segment, steps int)
 		m.Known, m.Output, m.ResidualScale, m.BiasShare = known, off, off, slices.Repeat([]float32{1}, len(off))
 		return &m
 	}
-	r, err := openloop.Score([]quad.Flight{{Name: flight.Flight, Segments: [][]quad.Step{flight.Steps()}}},
+	r, err := openloop.Score([]quad.Flight{{Name: flight.Flight, Segments: [][]quad.Row{flight.QuadRows()}}},
 		[]openloop.Entry{entry("model", fitted.Model), entry("prior", bare(0)), entry("mean", bare(1))},
 		openloop.Options{Dt: Robot(fitted).Dt, Stride: 7, Steps: []int{steps}})
 	if err != nil {
@@ -82,8 +82,8 @@ func TestActuatorIsIdentifiedOrKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := Robot(first)
-	want, err := quadrotor.Identify(context.Background(), .02, [][]quad.Step{data[0].Steps(), data[1].Steps(),
-		data[2].Steps()})
+	want, err := quadrotor.Identify(context.Background(), .02, [][]quad.Row{data[0].QuadRows(), data[1].QuadRows(),
+		data[2].QuadRows()})
 	if err != nil || q.Actuator != want || want == quadrotor.NominalActuator() {
 		t.Errorf("the actuator is %+v, that of the flights %+v, %v", q.Actuator, want, err)
 	}

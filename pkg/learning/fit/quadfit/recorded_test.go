@@ -29,7 +29,7 @@ func recorded(flights, rows int) []dataset.Segment {
 			tm := .02 * float64(k)
 			a := []float64{9.81 + 2*math.Sin(5*tm+phase[0]), math.Sin(4*tm + phase[1]), math.Sin(3*tm + phase[2]),
 				.3 * math.Sin(2*tm+phase[3])}
-			row := dataset.Row{Step: quad.Step{T: tm, State: quadrotor.State(s)}, Confidence: 1}
+			row := dataset.WeightedRow{Row: quad.Row{T: tm, State: quadrotor.State(s)}, Confidence: 1}
 			row.Command.Thrust = a[0]
 			row.Command.Rates.X, row.Command.Rates.Y, row.Command.Rates.Z = a[1], a[2], a[3]
 			seg.Rows = append(seg.Rows, row)

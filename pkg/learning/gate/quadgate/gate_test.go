@@ -102,7 +102,7 @@ func TestMet(t *testing.T) {
 	if strength := Met(s.flown[:2], dt); !(strength < 0.6) {
 		t.Errorf("%.2f m/s² were met in calm", strength)
 	}
-	for name, flown := range map[string][][]quad.Step{"no flight": nil, "one too short": {s.flown[0][:50]}} {
+	for name, flown := range map[string][][]quad.Row{"no flight": nil, "one too short": {s.flown[0][:50]}} {
 		if strength := Met(flown, dt); !math.IsInf(strength, 1) {
 			t.Errorf("%s: %.2f m/s² were met", name, strength)
 		}
@@ -115,7 +115,7 @@ func TestMet(t *testing.T) {
 	}
 	lost := slices.Clone(s.flown[2][:51])
 	lost[7].State.V.X = math.NaN()
-	if strength := Met([][]quad.Step{lost, s.flown[2]}, dt); !(strength > 1.8 && strength < 2.6) {
+	if strength := Met([][]quad.Row{lost, s.flown[2]}, dt); !(strength > 1.8 && strength < 2.6) {
 		t.Errorf("with a row that is not finite %.2f m/s² were met", strength)
 	}
 }
@@ -174,7 +174,7 @@ func TestRunnerForgets(t *testing.T) {
 	place := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 	f := must(policy.NewClosedLoopRunner(s.improved, place))
 	start := quad.State{Q: so3.Identity(), P: so3.Vec3{Z: 1.2}}
-	fly := func() []quad.Step {
+	fly := func() []quad.Row {
 		rows, _ := newWorld(winds[1], 3).fly(f, start, so3.Vec3{Z: 1}, 60)
 		return rows
 	}

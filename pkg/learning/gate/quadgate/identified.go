@@ -37,9 +37,9 @@ func (r *Identified) Agree(o *Identified) bool {
 // Identify finds a robot from its flights at steps of dt seconds. What a candidate's model says of it plays no part.
 // The thrust gain is that which holds the robot up: a fit that corrects for residual means does not see it where
 // responses are slow. The rate gain is 1: the rate loops of flight controllers integrate.
-func Identify(ctx context.Context, flown [][]quad.Step, dt float64) (Identified, error) {
+func Identify(ctx context.Context, flown [][]quad.Row, dt float64) (Identified, error) {
 	const most, shift = 6000, 2 // rows; steps, for which every robot waits at least
-	var late [][]quad.Step      // states with the command of that many steps before
+	var late [][]quad.Row       // states with the command of that many steps before
 	for i, rows := len(flown)-1, 0; i >= 0 && rows < most; i-- {
 		rows += len(flown[i])
 		late = append(late, shifted(flown[i], shift))
@@ -67,7 +67,7 @@ func Identify(ctx context.Context, flown [][]quad.Step, dt float64) (Identified,
 }
 
 // shifted returns states with the commands of n steps before.
-func shifted(rows []quad.Step, n int) []quad.Step {
+func shifted(rows []quad.Row, n int) []quad.Row {
 	if len(rows) <= n {
 		return nil
 	}
@@ -80,7 +80,7 @@ func shifted(rows []quad.Step, n int) []quad.Step {
 
 // residuals are means over metOver of what the prior behind an actuator leaves of the measured accelerations, and of
 // the velocities.
-func residuals(flown [][]quad.Step, a quadrotor.Actuator, dt float64) (left, velocity []so3.Vec3) {
+func residuals(flown [][]quad.Row, a quadrotor.Actuator, dt float64) (left, velocity []so3.Vec3) {
 	steps := max(1, int(metOver/dt+0.5))
 	residualMean := quadrotor.NewResidualMean(a, dt, steps)
 	for _, rows := range flown {

@@ -19,9 +19,9 @@ func TestIdentifiedGainHoldsTheRobotUp(t *testing.T) {
 	if g := good.Actuator.ThrustGain; math.Abs(g-0.97) > 0.02 || good.Actuator.RateGain != 1 {
 		t.Errorf("gain %.3f, expected 0.97", g)
 	}
-	wrong := make([][]quad.Step, len(flown))
+	wrong := make([][]quad.Row, len(flown))
 	for i := range flown {
-		wrong[i] = append([]quad.Step(nil), flown[i]...)
+		wrong[i] = append([]quad.Row(nil), flown[i]...)
 		for k := range wrong[i] {
 			wrong[i][k].Command.Thrust *= 1.4
 		}

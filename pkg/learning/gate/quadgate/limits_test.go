@@ -36,14 +36,14 @@ func TestLimitsBeyondTheVehicleAreRefused(t *testing.T) {
 // TestDragIsNoWind: a robot that drag alone slows down met no disturbance.
 func TestDragIsNoWind(t *testing.T) {
 	const k, fast = 0.5, 4. // 1/s, m/s
-	var rows []quad.Step
+	var rows []quad.Row
 	for i := range 400 {
 		at := float64(i) * dt
 		v := fast * math.Exp(-k*at)
-		rows = append(rows, quad.Step{T: at, Command: quad.Command{Thrust: quad.Gravity},
+		rows = append(rows, quad.Row{T: at, Command: quad.Command{Thrust: quad.Gravity},
 			State: quad.State{P: so3.Vec3{X: (fast - v) / k, Z: 1}, V: so3.Vec3{X: v}, Q: so3.Identity()}})
 	}
-	if strength := Met([][]quad.Step{rows}, dt); !(strength < 0.05) {
+	if strength := Met([][]quad.Row{rows}, dt); !(strength < 0.05) {
 		t.Errorf("%.3f m/s² were met, of a drag of up to %.1f m/s²", strength, k*fast)
 	}
 }

@@ -16,7 +16,7 @@ const metOver = 1
 // Met is how strong the disturbances of recorded flights were, m/s², see gate.Trial: all but two seconds in a hundred
 // are weaker. They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a
 // say in it, whose model may explain nothing: it would set its own examination.
-func Met(flown [][]quad.Step, dt float64) float64 {
+func Met(flown [][]quad.Row, dt float64) float64 {
 	left, velocity := residuals(flown, quadrotor.NominalActuator(), dt)
 	if len(left) == 0 {
 		return math.Inf(1)
@@ -32,7 +32,7 @@ func Met(flown [][]quad.Step, dt float64) float64 {
 	return strengths[int(0.98*float64(len(strengths)-1))]
 }
 
-func meanVelocity(rows []quad.Step) (v so3.Vec3) {
+func meanVelocity(rows []quad.Row) (v so3.Vec3) {
 	for i := range rows {
 		v = v.Add(rows[i].State.V)
 	}

@@ -104,7 +104,7 @@ func (f *runner) Tick(t float64, s, a []float32) gate.Tick {
 		return gate.Tick{Crash: fmt.Sprintf("a command that is not finite after %.1f s", t)}
 	}
 	command = f.limits.Clip(command)
-	f.flown.Observe(quad.Step{T: t, State: state, Command: command})
+	f.flown.Observe(quad.Row{T: t, State: state, Command: command})
 	quadrotor.Action(&command, a)
 	units := f.limits.Units(command)
 	return gate.Tick{Error: off, Units: units[:]}

@@ -44,7 +44,7 @@ func newWorld(wind so3.Vec3, seed uint64) *world {
 
 // fly hovers for some steps, and returns what was flown.
 func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3,
-	steps int) ([]quad.Step, *gate.Flight) {
+	steps int) ([]quad.Row, *gate.Flight) {
 	d := w.sys.Dims()
 	s, next, a, none := make([]float64, d.State), make([]float64, d.State), make([]float64, d.Action),
 		make([]float64, d.Tangent)
@@ -53,7 +53,7 @@ func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3
 	push := make([]float64, d.Measured)
 	quadrotor.Measured(&quad.State{P: w.wind.Scale(dt * dt / 2), V: w.wind.Scale(dt)}, push)
 	f.Reset()
-	var rows []quad.Step
+	var rows []quad.Row
 	out := &gate.Flight{Dt: dt}
 	for k := range steps {
 		truth := quadrotor.State(s)
@@ -70,7 +70,7 @@ func (w *world) fly(f *policy.ClosedLoopRunner, start quad.State, place so3.Vec3
 			out.Crash = "lost command"
 			break
 		}
-		step := quad.Step{T: float64(k) * dt, State: seen, Command: c}
+		step := quad.Row{T: float64(k) * dt, State: seen, Command: c}
 		f.Observe(step)
 		rows = append(rows, step)
 		out.Errors, out.Actions = append(out.Errors, off), append(out.Actions, units(c))
@@ -121,7 +121,7 @@ type trained struct {
 	tasks          []*task.Task
 	base, improved *bundle.Bundle // before and after learning the winds
 	bank           []float32
-	flown          [][]quad.Step
+	flown          [][]quad.Row
 }
 
 // taught makes the bundles once: a base policy, a model of its flights in the winds, and the policy that was improved
@@ -186,7 +186,7 @@ func (s *trained) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 			start := quad.State{Q: so3.Identity(), P: so3.Vec3{X: 1, Z: 1}}
 			rows, _ := newWorld(wind, uint64(100*i+k)).fly(f, start, so3.Vec3{Z: 1}, 300)
 			flights = append(flights, quad.Flight{Name: string(rune('a'+i)) + string(rune('0'+k)),
-				Segments: [][]quad.Step{rows}})
+				Segments: [][]quad.Row{rows}})
 		}
 	}
 	return flights
@@ -216,7 +216,7 @@ func vehicle(tasks []*task.Task) gate.Vehicle {
 }
 
 // met is what a gate asks of flights.
-func met(flown [][]quad.Step) func(dt float64) float64 {
+func met(flown [][]quad.Row) func(dt float64) float64 {
 	return func(dt float64) float64 { return Met(flown, dt) }
 }
 
