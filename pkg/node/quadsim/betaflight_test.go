@@ -64,8 +64,10 @@ func TestBetaflightFliesTheRatesThatAreCommanded(t *testing.T) {
 	for _, want := range []so3.Vec3{{X: 0.5}, {X: -6}, {Y: 3}, {Y: -0.5}, {Z: 2}, {Z: -5}} {
 		t.Run(fmt.Sprintf("%v", want), func(t *testing.T) {
 			got, _ := settled(t, s, &w, quad.Command{Thrust: quad.Gravity, Rates: want})
-			if off := got.Sub(want).Norm(); off > 0.01*want.Norm() {
-				t.Errorf("commanded %v rad/s, flown %v: off by %.2g %%", want, got, 100*off/want.Norm())
+			off := 100 * got.Sub(want).Norm() / want.Norm() // %
+			t.Logf("flown %.4f: off by %.2g %%", got, off)
+			if off > 0.5 {
+				t.Errorf("commanded %v rad/s, flown %v", want, got)
 			}
 		})
 	}
@@ -79,11 +81,13 @@ func TestBetaflightGivesTheThrustThatIsCommanded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Fit(b)
-	for _, g := range []float64{0.3, 0.6, 1, 1.5, 2} {
+	for _, g := range []float64{0.3, 0.5, 0.75, 1, 1.5, 2} {
 		t.Run(fmt.Sprintf("%g g", g), func(t *testing.T) {
 			_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity})
-			if off := got/(g*quad.Gravity) - 1; math.Abs(off) > 0.01 {
-				t.Errorf("commanded %g g, flown %.4f: off by %.2g %%", g, got/quad.Gravity, 100*off)
+			off := 100 * (got/(g*quad.Gravity) - 1) // %
+			t.Logf("flown %.4f g: off by %.2g %%", got/quad.Gravity, off)
+			if math.Abs(off) > 1 {
+				t.Errorf("commanded %g g, flown %g", g, got/quad.Gravity)
 			}
 		})
 	}
