@@ -59,7 +59,7 @@ func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[floa
 	g := &gate.Gate{Vehicle: vehicle, Judge: unseen{0.45, 0.65, 1.55, 2.15}, Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Seconds, g.Config.Rate = steps*prior.Dt, 100
-	v, err := g.Try(ctx, candidate, current, bank)
+	v, err := g.Evaluate(ctx, candidate, current, bank)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (r *round) gate() (err error) {
 		return err
 	}
 	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: judge, Seed: r.seed(),
-		Met: func(dt float64) float64 { return quadgate.Met(r.flown, dt) }}
-	r.out.Verdict, err = g.Try(r.ctx, r.out.Candidate, r.current, r.out.Bank)
+		DisturbanceStrength: func(dt float64) float64 { return quadgate.DisturbanceStrength(r.flown, dt) }}
+	r.out.Verdict, err = g.Evaluate(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err
 }

@@ -18,16 +18,16 @@ type Judge interface {
 // Trial is what a judge is asked for.
 type Trial struct {
 	Number uint64
-	// Met is the strength of the strongest horizontal disturbance that the buffer holds, m/s²; +Inf where that is not
-	// known. What was never met cannot have been learned, and to err there a little otherwise than before is no fault.
-	Met float64
+	// DisturbanceStrength is that of the strongest horizontal disturbance in the buffer, m/s²; +Inf where that is not
+	// known. What was never met cannot have been learned: to err there a little otherwise than before is no fault.
+	DisturbanceStrength float64
 }
 
 // Flight is what the gate wants to know of a flight, tick by tick. After a crash it ends.
 type Flight struct {
 	Dt      float64     // s between two ticks
 	Errors  []float64   // true distance from the reference, m for a quadrotor
-	Actions [][]float64 // that were sent, [A] in half ranges around their middles
+	Actions [][]float64 // that were sent, [A] in half ranges: from −1 at the lower limit to 1 at the upper
 	Crash   string      // in words, "" without
 }
 

@@ -61,10 +61,10 @@ type Gate struct {
 	Config  Config
 	Vehicle Vehicle
 	Judge   Judge // nil: no canary flights
-	// Met returns how strong the disturbances in the buffer were, at steps of dt seconds, see Trial. nil: that is not
-	// known, and those of the judge may be as strong as it likes.
-	Met  func(dt float64) float64
-	Seed uint64
+	// DisturbanceStrength returns how strong the disturbances in the buffer were, at steps of dt seconds, see Trial.
+	// nil: that is not known, and those of the judge may be as strong as it likes.
+	DisturbanceStrength func(dt float64) float64
+	Seed                uint64
 }
 
 // Verdict on a candidate.
@@ -105,9 +105,9 @@ func (v *Verdict) Reasons() (all []string) {
 	return all
 }
 
-// Try judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the
+// Evaluate judges a candidate that is to follow the current bundle, nil for a first one. bank[N][Z] are latents of the
 // buffer under the candidate's encoder, for the shadow flights. The error is about what is not the candidate's fault.
-func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank []float32) (*Verdict, error) {
+func (g *Gate) Evaluate(ctx context.Context, candidate, current *bundle.Bundle, bank []float32) (*Verdict, error) {
 	v := &Verdict{Candidate: candidate.ID}
 	var now *Loaded
 	if current != nil {
@@ -140,9 +140,9 @@ func (g *Gate) Try(ctx context.Context, candidate, current *bundle.Bundle, bank 
 	return v, nil
 }
 
-// Again judges a bundle that was promoted before, as from a folder that nobody watched since: static checks and canary
-// flights, by what is asked of a first bundle.
-func (g *Gate) Again(ctx context.Context, b *bundle.Bundle) (*Verdict, error) {
+// Reevaluate judges a bundle that was promoted before, as from a folder that nobody watched since: static checks and
+// canary flights, by what is asked of a first bundle.
+func (g *Gate) Reevaluate(ctx context.Context, b *bundle.Bundle) (*Verdict, error) {
 	v := &Verdict{Candidate: b.ID}
 	static, _ := g.static(b, nil, 0)
 	if v.Stages = append(v.Stages, static); !static.Pass {
@@ -159,8 +159,8 @@ func (g *Gate) canary(ctx context.Context, candidate, current *bundle.Bundle) (S
 		return Stage{Name: StageCanary, Pass: true, Skipped: "there is no judge"}, nil
 	}
 	strength := math.Inf(1)
-	if g.Met != nil {
-		strength = g.Met(candidate.Dt)
+	if g.DisturbanceStrength != nil {
+		strength = g.DisturbanceStrength(candidate.Dt)
 	}
 	bundles := []*bundle.Bundle{candidate, current}
 	fly := func(ctx context.Context, who int, lo, hi int) ([]*Flight, error) {

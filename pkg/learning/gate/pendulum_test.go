@@ -145,7 +145,7 @@ func TestSecondRobotIsFittedTrainedAndGated(t *testing.T) {
 	param.Default(&g.Config)
 	g.Config.Shadow.Seconds, g.Config.Rate = steps*nominal.Dt, 100
 	verdict := func(candidate, current *bundle.Bundle) *gate.Verdict {
-		v, err := g.Try(context.Background(), candidate, current, bank)
+		v, err := g.Evaluate(context.Background(), candidate, current, bank)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	}
 	w.Conditions = sim.Conditions{Name: []string{"first", "second"}}
 	const beyond, least = 1.1, 0.2 // of what was met; m/s²
-	greatest := min(j.Wind, max(beyond*t.Met, least))
+	greatest := min(j.Wind, max(beyond*t.DisturbanceStrength, least))
 	for range 2 {
 		s, c := math.Sincos(2 * math.Pi * rng.Float64())
 		wind := greatest * math.Sqrt(rng.Float64())

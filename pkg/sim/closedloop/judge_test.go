@@ -26,7 +26,7 @@ func TestJudgeDrawsWhatWasMet(t *testing.T) {
 	for _, c := range []struct{ met, want float64 }{{math.Inf(1), 3}, {5, 3}, {1, 1.1}, {0, 0.2}} {
 		strongest := 0.
 		for k := range 200 {
-			s, _, err := j.setup(&bundle.Bundle{Dt: 0.02}, gate.Trial{Number: uint64(k), Met: c.met})
+			s, _, err := j.setup(&bundle.Bundle{Dt: 0.02}, gate.Trial{Number: uint64(k), DisturbanceStrength: c.met})
 			if err != nil {
 				t.Fatal(err)
 			}

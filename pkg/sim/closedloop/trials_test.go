@@ -26,7 +26,7 @@ func TestJudgeDrawsTheRobot(t *testing.T) {
 	var gains, delays, offsets []float64
 	turning, west, south := 0., 0., 0.
 	for k := range trials {
-		s, _, err := j.setup(&bundle.Bundle{Dt: 0.02}, gate.Trial{Number: uint64(k), Met: math.Inf(1)})
+		s, _, err := j.setup(&bundle.Bundle{Dt: 0.02}, gate.Trial{Number: uint64(k), DisturbanceStrength: math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -212,8 +212,8 @@ func collapsed(t testing.TB, c *Campaign, good *bundle.Bundle) {
 		flown = append(flown, f.Segments...)
 	}
 	g := &gate.Gate{Config: c.Gate, Vehicle: c.vehicle().Flying(c.tasks()), Judge: c.judge(), Seed: c.Seed,
-		Met: func(dt float64) float64 { return quadgate.Met(flown, dt) }}
-	v, err := g.Try(context.Background(), bad, good, make([]float32, 40*bad.Dimensions["latent"]))
+		DisturbanceStrength: func(dt float64) float64 { return quadgate.DisturbanceStrength(flown, dt) }}
+	v, err := g.Evaluate(context.Background(), bad, good, make([]float32, 40*bad.Dimensions["latent"]))
 	if err != nil {
 		t.Fatal(err)
 	}

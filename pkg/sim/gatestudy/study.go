@@ -226,7 +226,7 @@ func (s *study) truth(ctx context.Context, b *bundle.Bundle, n int) (t Truth, er
 	j.Exactly = true
 	const apart, settle, crash = 1 << 40, 2, 4 // from the gate's trials; s; m
 	for k := range n {
-		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), Met: met})
+		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
 		if err != nil {
 			return t, err
 		}
@@ -308,7 +308,7 @@ func (s *study) judge(ctx context.Context) error {
 	judge = &remembering{Judge: judge, flown: map[string]map[uint64]*gate.Flight{}}
 	vehicle := quadgate.Vehicle{Robot: quadrotor.Name, Limits: s.campaign.Limits}
 	g := &gate.Gate{Seed: uint64(s.Robot.Number), Vehicle: vehicle.Flying(nil), Judge: judge,
-		Met: func(float64) float64 { return met }}
+		DisturbanceStrength: func(float64) float64 { return met }}
 	param.Default(&g.Config)
 	g.Config.Workers = 1
 	for i, candidate := range s.names {
@@ -316,7 +316,7 @@ func (s *study) judge(ctx context.Context) error {
 			if i == k || i > 2 && k > 2 { // none of the two was trained
 				continue
 			}
-			v, err := g.Try(ctx, s.bundles[candidate], s.bundles[current], nil)
+			v, err := g.Evaluate(ctx, s.bundles[candidate], s.bundles[current], nil)
 			if err != nil {
 				return err
 			}

@@ -196,7 +196,7 @@ func (l *Supervisor) basePolicy(ctx context.Context) outcome {
 	l.progress(continual.Status{Phase: continual.Gating, Validation: math.NaN()})
 	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
 		Seed: l.opt.Seed}
-	v, err := g.Try(ctx, b, nil, nil)
+	v, err := g.Evaluate(ctx, b, nil, nil)
 	if err == nil && !v.Pass {
 		err = fmt.Errorf("bundle %s is refused: %s", b.ID, reasons(v))
 	}
@@ -210,7 +210,7 @@ func (l *Supervisor) basePolicy(ctx context.Context) outcome {
 func (l *Supervisor) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
 	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
 		Seed: l.opt.Seed}
-	return g.Again(ctx, b)
+	return g.Reevaluate(ctx, b)
 }
 
 // found takes in the verdict on the bundle that was on disk. One that is refused gives way to the one before it, which

@@ -32,7 +32,7 @@ func TestBadCandidatesInTheArena(t *testing.T) {
 		t.Skip("VND_CANDIDATES is not set")
 	}
 	good, g := flying(t)
-	v, err := g.Try(context.Background(), good, good, nil)
+	v, err := g.Evaluate(context.Background(), good, good, nil)
 	if err != nil || !v.Pass {
 		t.Fatalf("the good one: %+v, %v", v, err)
 	}
@@ -43,7 +43,8 @@ func TestBadCandidatesInTheArena(t *testing.T) {
 	refused := map[string]int{}
 	for i := range n {
 		kind := kinds[i%len(kinds)]
-		v, err := g.Try(context.Background(), quadgate.Bad[kind](good, rand.New(rand.NewPCG(uint64(i), 5))), good, nil)
+		bad := quadgate.Bad[kind](good, rand.New(rand.NewPCG(uint64(i), 5)))
+		v, err := g.Evaluate(context.Background(), bad, good, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,7 +86,7 @@ func TestCollapsedLatent(t *testing.T) {
 			t.Errorf("seed %d: %+v: %q", seed, v, v.Reasons())
 		}
 	}
-	g.Met = met(s.flown[:2]) // those in calm: of winds that nobody met it is not asked
+	g.DisturbanceStrength = met(s.flown[:2]) // those in calm: of winds that nobody met it is not asked
 	if v := try(t, g, bad[collapsed](s.improved, rand.New(rand.NewPCG(1, 7))), s.improved,
 		make([]float32, len(s.bank))); !v.Pass {
 		t.Errorf("in a calm buffer: %q", v.Reasons())
@@ -96,14 +96,14 @@ func TestCollapsedLatent(t *testing.T) {
 // TestMet: what was met is the strength of the winds, from the flights alone.
 func TestMet(t *testing.T) {
 	s := taught()
-	if strength := Met(s.flown, dt); !(strength > 1.8 && strength < 2.6) {
+	if strength := DisturbanceStrength(s.flown, dt); !(strength > 1.8 && strength < 2.6) {
 		t.Errorf("%.2f m/s² were met in winds of 2", strength)
 	}
-	if strength := Met(s.flown[:2], dt); !(strength < 0.6) {
+	if strength := DisturbanceStrength(s.flown[:2], dt); !(strength < 0.6) {
 		t.Errorf("%.2f m/s² were met in calm", strength)
 	}
 	for name, flown := range map[string][][]quad.Row{"no flight": nil, "one too short": {s.flown[0][:50]}} {
-		if strength := Met(flown, dt); !math.IsInf(strength, 1) {
+		if strength := DisturbanceStrength(flown, dt); !math.IsInf(strength, 1) {
 			t.Errorf("%s: %.2f m/s² were met", name, strength)
 		}
 	}
@@ -115,7 +115,7 @@ func TestMet(t *testing.T) {
 	}
 	lost := slices.Clone(s.flown[2][:51])
 	lost[7].State.V.X = math.NaN()
-	if strength := Met([][]quad.Row{lost, s.flown[2]}, dt); !(strength > 1.8 && strength < 2.6) {
+	if strength := DisturbanceStrength([][]quad.Row{lost, s.flown[2]}, dt); !(strength > 1.8 && strength < 2.6) {
 		t.Errorf("with a row that is not finite %.2f m/s² were met", strength)
 	}
 }
@@ -126,26 +126,26 @@ func TestNotTheCandidatesFault(t *testing.T) {
 	g := &gate.Gate{Vehicle: vehicle(nil)}
 	param.Default(&g.Config)
 	g.Judge = &reported{b, func(bool, uint64) *gate.Flight { return nil }, errors.New("no wind today")}
-	if _, err := g.Try(context.Background(), b, b, nil); err == nil ||
+	if _, err := g.Evaluate(context.Background(), b, b, nil); err == nil ||
 		!strings.Contains(err.Error(), "canary flight 1 of bundle") {
 		t.Errorf("a judge that fails: %v", err)
 	}
-	if _, err := g.Try(context.Background(), b, &bundle.Bundle{}, nil); err == nil ||
+	if _, err := g.Evaluate(context.Background(), b, &bundle.Bundle{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "current bundle") {
 		t.Errorf("a current bundle without a policy: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := g.Try(ctx, b, b, nil); !errors.Is(err, context.Canceled) {
+	if _, err := g.Evaluate(ctx, b, b, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	s := taught()
 	g.Judge = nil
-	if _, err := g.Try(context.Background(), s.improved, s.base, nil); err == nil ||
+	if _, err := g.Evaluate(context.Background(), s.improved, s.base, nil); err == nil ||
 		!strings.Contains(err.Error(), "no task") {
 		t.Errorf("without tasks: %v", err)
 	}
-	v, err := g.Try(context.Background(), b, b, nil)
+	v, err := g.Evaluate(context.Background(), b, b, nil)
 	if err != nil || !v.Pass || v.Stages[2].Skipped == "" {
 		t.Errorf("without a judge: %+v, %v", v, err)
 	}

@@ -78,10 +78,10 @@ func shifted(rows []quad.Row, n int) []quad.Row {
 	return out
 }
 
-// residuals are means over metOver of what the prior behind an actuator leaves of the measured accelerations, and of
-// the velocities.
+// residuals are means over averagedOver of what the prior behind an actuator leaves of the measured accelerations, and
+// of the velocities.
 func residuals(flown [][]quad.Row, a quadrotor.Actuator, dt float64) (left, velocity []so3.Vec3) {
-	steps := max(1, int(metOver/dt+0.5))
+	steps := max(1, int(averagedOver/dt+0.5))
 	residualMean := quadrotor.NewResidualMean(a, dt, steps)
 	for _, rows := range flown {
 		for ; len(rows) > steps; rows = rows[steps:] {

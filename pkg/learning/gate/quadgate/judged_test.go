@@ -71,7 +71,7 @@ func judged(t testing.TB, change func(*gate.Gate),
 	if change != nil {
 		change(g)
 	}
-	v, err := g.Try(context.Background(), candidate, current, nil)
+	v, err := g.Evaluate(context.Background(), candidate, current, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

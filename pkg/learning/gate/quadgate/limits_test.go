@@ -43,7 +43,7 @@ func TestDragIsNoWind(t *testing.T) {
 		rows = append(rows, quad.Row{T: at, Command: quad.Command{Thrust: quad.Gravity},
 			State: quad.State{P: so3.Vec3{X: (fast - v) / k, Z: 1}, V: so3.Vec3{X: v}, Q: so3.Identity()}})
 	}
-	if strength := Met([][]quad.Row{rows}, dt); !(strength < 0.05) {
+	if strength := DisturbanceStrength([][]quad.Row{rows}, dt); !(strength < 0.05) {
 		t.Errorf("%.3f m/s² were met, of a drag of up to %.1f m/s²", strength, k*fast)
 	}
 }

@@ -96,7 +96,7 @@ func (c cage) Fly(_ context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flig
 	rng := rand.New(rand.NewPCG(t.Number, 23))
 	start := quad.State{Q: so3.Identity(), P: place.Add(so3.Vec3{X: rng.NormFloat64() / 5, Y: rng.NormFloat64() / 5})}
 	wind := winds[t.Number%uint64(len(winds))]
-	if most := 1.1 * t.Met; wind.Norm() > most {
+	if most := 1.1 * t.DisturbanceStrength; wind.Norm() > most {
 		wind = wind.Scale(most / wind.Norm())
 	}
 	_, flight := newWorld(wind, t.Number).fly(f, start, place, c.steps)
@@ -194,7 +194,7 @@ func (s *trained) record(p *policy.Policy[float32]) (flights []quad.Flight) {
 
 // gate is one for the tests' bundles.
 func (s *trained) gate() *gate.Gate {
-	g := &gate.Gate{Vehicle: vehicle(s.tasks), Judge: cage{150}, Met: met(s.flown), Seed: 1}
+	g := &gate.Gate{Vehicle: vehicle(s.tasks), Judge: cage{150}, DisturbanceStrength: met(s.flown), Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Settle, g.Config.Canary.Settle = 1.5, 1.5
 	g.Config.Shadow.Flights, g.Config.Shadow.Seconds, g.Config.Canary.Flights = 8, 3, 10
@@ -203,7 +203,7 @@ func (s *trained) gate() *gate.Gate {
 
 func try(t *testing.T, g *gate.Gate, candidate, current *bundle.Bundle, bank []float32) *gate.Verdict {
 	t.Helper()
-	v, err := g.Try(context.Background(), candidate, current, bank)
+	v, err := g.Evaluate(context.Background(), candidate, current, bank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func vehicle(tasks []*task.Task) gate.Vehicle {
 
 // met is what a gate asks of flights.
 func met(flown [][]quad.Row) func(dt float64) float64 {
-	return func(dt float64) float64 { return Met(flown, dt) }
+	return func(dt float64) float64 { return DisturbanceStrength(flown, dt) }
 }
 
 func nan() float64 { return math.NaN() }

@@ -9,14 +9,14 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// metOver is the time over which what the prior leaves is averaged, s: winds last longer, noise and turns of a flight
-// do not.
-const metOver = 1
+// averagedOver is the time over which what the prior leaves is averaged, s: winds last longer, noise and turns of a
+// flight do not.
+const averagedOver = 1
 
-// Met is how strong the disturbances of recorded flights were, m/s², see gate.Trial: all but two seconds in a hundred
-// are weaker. They are what the physics prior leaves of the measured accelerations, less the drag. No candidate has a
-// say in it, whose model may explain nothing: it would set its own examination.
-func Met(flown [][]quad.Row, dt float64) float64 {
+// DisturbanceStrength is how strong the disturbances of recorded flights were, m/s², see gate.Trial: all but two
+// seconds in a hundred are weaker. They are what the physics prior leaves of the measured accelerations, less the drag.
+// No candidate has a say in it, whose model may explain nothing: it would set its own examination.
+func DisturbanceStrength(flown [][]quad.Row, dt float64) float64 {
 	left, velocity := residuals(flown, quadrotor.NominalActuator(), dt)
 	if len(left) == 0 {
 		return math.Inf(1)
