@@ -29,7 +29,7 @@ type commands struct {
 	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple baselines."`
 	Train   trainCommand   `cmd:"" help:"Train a policy by back-propagation through time, in the nominal simulator or in a fitted model."`
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
-	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: fly, learn, improve, gate, in turns."`
+	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: flights, and rounds of learning."`
 	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`
 	Ablate  ablateCommand  `cmd:"" help:"Measure the continual loop with one thing changed at a time."`
 	Sweep   sweepCommand   `cmd:"" help:"Run one of a grid's commands: an array of Slurm or Kubernetes from one file."`

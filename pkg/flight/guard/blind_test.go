@@ -47,8 +47,8 @@ func TestSettlesWhereTouchDownIsNotFelt(t *testing.T) {
 		blind, hidden, rested float64
 		height, most          float64
 	}{
-		"blind, low":           {Emergency, 1, 0, 0, 0.1, settlingThrust},
-		"blind, high":          {Emergency, 1, 0, 0, 0.2, math.Inf(1)},
+		"blind, low":           {BlindLanding, 1, 0, 0, 0.1, settlingThrust},
+		"blind, high":          {BlindLanding, 1, 0, 0, 0.2, math.Inf(1)},
 		"blind in a hold":      {Holding, 1, 0, 0, 0.1, math.Inf(1)},
 		"late, low":            {Landing, 0, 0.2, 0, 0.1, settlingThrust},
 		"late, on the floor":   {Landing, 0, 0.2, 0.02, 0.03, standingThrust},

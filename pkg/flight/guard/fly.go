@@ -47,18 +47,18 @@ func (g *Guard) fly(dt float64) quad.Command {
 	r := quad.Reference{P: g.holdPoint, Yaw: g.yaw}
 	switch g.mode {
 	case TakingOff:
-		top := g.config.Ground + g.config.Height
+		top := g.config.Ground + g.config.TakeoffHeight
 		if g.climbZ < top {
-			r.V.Z = g.config.Climb
+			r.V.Z = g.config.TakeoffSpeed
 		}
-		g.climbZ = min(g.climbZ+g.config.Climb*dt, top)
+		g.climbZ = min(g.climbZ+g.config.TakeoffSpeed*dt, top)
 		r.P.Z = g.climbZ
-	case Landing, Emergency:
+	case Landing, BlindLanding:
 		r.P.Z, r.V.Z = g.sink(dt, s)
 	}
 	g.law.gains.MaxTilt = g.config.Gains.MaxTilt
 	if g.blindFor > 0 {
-		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindTilt)
+		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindMaxTilt)
 	}
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s.P.Z)*quad.Gravity)
@@ -69,7 +69,7 @@ func (g *Guard) fly(dt float64) quad.Command {
 // that stands in its full thrust slides away.
 func (g *Guard) settling(height float64) float64 {
 	switch felt := g.blindFor == 0 && g.hiddenDelay == 0; {
-	case felt || g.mode != Emergency && g.mode != Landing || height > g.config.Ground+settlingHeight:
+	case felt || g.mode != BlindLanding && g.mode != Landing || height > g.config.Ground+settlingHeight:
 		return math.Inf(1)
 	case g.restingFor > 0:
 		return standingThrust
@@ -80,8 +80,8 @@ func (g *Guard) settling(height float64) float64 {
 // sink lowers the descending reference, and returns its height and speed.
 func (g *Guard) sink(dt float64, s *quad.State) (z, v float64) {
 	v = g.config.Descent
-	if g.mode == Emergency {
-		v = g.config.BlindSink
+	if g.mode == BlindLanding {
+		v = g.config.BlindDescent
 	}
 	g.descentZ = max(g.descentZ-v*dt, s.P.Z-1.25*touchdownMargin)
 	return g.descentZ, -v
@@ -152,9 +152,9 @@ func (g *Guard) rest(dt float64) {
 func (g *Guard) atRest() bool {
 	if g.blindFor > 0 {
 		s := &g.belief.state
-		longest := (g.holdPoint.Z-g.config.Ground+maxBelowFloor)/g.config.BlindSink + blindSlack
+		longest := (g.holdPoint.Z-g.config.Ground+maxBelowFloor)/g.config.BlindDescent + blindSlack
 		below := s.P.Z < g.config.Ground-maxBelowFloor || g.inMode > longest
-		return below && (g.mode == Emergency || g.mode == Landing)
+		return below && (g.mode == BlindLanding || g.mode == Landing)
 	}
 	return g.restingFor >= minRestTime
 }

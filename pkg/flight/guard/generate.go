@@ -38,7 +38,7 @@ const (
 var places = map[Mode]place{
 	Disarmed: {40, 110, 130, nobody}, Ready: {40, 270, 130, nobody}, Landed: {40, 470, 130, nobody},
 	Flying: {350, 110, 350, policy}, TakingOff: {350, 270, 130, law}, Holding: {540, 270, 160, law},
-	Landing: {350, 470, 350, law}, Autopilot: {850, 270, 130, autopilot}, Emergency: {850, 470, 130, blind},
+	Landing: {350, 470, 350, law}, Autopilot: {850, 270, 130, autopilot}, BlindLanding: {850, 470, 130, blind},
 }
 
 // byLaw are the modes in the dashed box, of which a line may stand for all.
@@ -65,7 +65,7 @@ var lines = []line{
 	{[]Mode{Autopilot}, []Event{Well}, Flying, []int{905, 270, 905, 124, 700, 124}, 800, 102, "middle", 22},
 	{[]Mode{Autopilot}, []Event{Fault, FoundSoon}, Holding, []int{850, 283, 700, 283}, 785, 221, "middle", 20},
 	{byLaw, []Event{Lost}, Autopilot, []int{720, 304, 850, 304}, 785, 320, "middle", 20},
-	{byLaw, []Event{LostAlone}, Emergency, []int{720, 492, 850, 492}, 785, 472, "middle", 16},
+	{byLaw, []Event{LostAlone}, BlindLanding, []int{720, 492, 850, 492}, 785, 472, "middle", 16},
 	{[]Mode{Ready}, []Event{TakeOffAsked}, TakingOff, []int{170, 292, 350, 292}, 235, 286, "middle", 20},
 	{[]Mode{Landed}, []Event{TakeOffAsked}, TakingOff, []int{70, 470, 70, 355, 372, 355, 372, 314},
 		200, 349, "middle", 20},
@@ -81,9 +81,9 @@ var lines = []line{
 	{[]Mode{Holding}, []Event{AtRest}, Landed, []int{560, 314, 560, 430, 150, 430, 150, 470},
 		225, 424, "middle", 30},
 	{[]Mode{Landing}, []Event{AtRest}, Landed, []int{350, 503, 170, 503}, 252, 518, "middle", 30},
-	{[]Mode{Emergency}, []Event{Found}, Holding, []int{915, 470, 915, 400, 680, 400, 680, 314},
+	{[]Mode{BlindLanding}, []Event{Found}, Holding, []int{915, 470, 915, 400, 680, 400, 680, 314},
 		785, 394, "middle", 20},
-	{[]Mode{Emergency}, []Event{AtRest}, Landed, []int{915, 514, 915, 570, 105, 570, 105, 514},
+	{[]Mode{BlindLanding}, []Event{AtRest}, Landed, []int{915, 514, 915, 570, 105, 570, 105, 514},
 		500, 564, "middle", 30},
 }
 

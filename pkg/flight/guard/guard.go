@@ -179,7 +179,7 @@ func (g *Guard) Stage() Stage {
 		return Blind
 	case g.mode == Holding || g.mode == TakingOff:
 		return Hold
-	case g.mode == Landing || g.mode == Emergency:
+	case g.mode == Landing || g.mode == BlindLanding:
 		return Land
 	}
 	return Off

@@ -5,20 +5,20 @@ type Mode uint8
 
 // Modes of the supervisor; docs/safety-states.svg draws what leads from one to the next.
 const (
-	Disarmed  Mode = iota // commands are not followed, and the robot stands or has not been seen
-	Ready                 // it stands and commands are followed: least thrust
-	TakingOff             // the law climbs
-	Flying                // the policy flies
-	Holding               // the law holds a place
-	Landing               // the law descends
-	Autopilot             // in the air, the autopilot has it: commands are not followed, or not sent any more
-	Emergency             // no usable state, and no autopilot that lands by itself: the law descends on dead reckoning
-	Landed                // it stands after a landing: least thrust, until a take-off or a reset
+	Disarmed     Mode = iota // commands are not followed, and the robot stands or has not been seen
+	Ready                    // it stands and commands are followed: least thrust
+	TakingOff                // the law climbs
+	Flying                   // the policy flies
+	Holding                  // the law holds a place
+	Landing                  // the law descends
+	Autopilot                // in the air, the autopilot has it: commands are not followed, or not sent any more
+	BlindLanding             // no usable state, no autopilot that lands by itself: the law descends on dead reckoning
+	Landed                   // it stands after a landing: least thrust, until a take-off or a reset
 	modeCount
 )
 
 var modeNames = [modeCount]string{"disarmed", "ready", "taking off", "flying", "holding", "landing", "autopilot has it",
-	"emergency", "landed"}
+	"blind landing", "landed"}
 
 // String names the mode.
 func (m Mode) String() string {
@@ -30,7 +30,7 @@ func (m Mode) String() string {
 
 // LawFlies reports whether the guard's control law flies the robot.
 func (m Mode) LawFlies() bool {
-	return m == TakingOff || m == Holding || m == Landing || m == Emergency
+	return m == TakingOff || m == Holding || m == Landing || m == BlindLanding
 }
 
 // Aloft reports whether commands of the guard or the policy keep the robot in the air.
@@ -96,21 +96,21 @@ var Transitions = [...]Transition{
 	{Ready, Unfollowed, Autopilot}, {Ready, UnfollowedLow, Disarmed}, {Ready, TakeOffAsked, TakingOff},
 
 	{TakingOff, Unfollowed, Autopilot}, {TakingOff, UnfollowedLow, Disarmed}, {TakingOff, LandAsked, Landing},
-	{TakingOff, Lost, Autopilot}, {TakingOff, LostAlone, Emergency}, {TakingOff, Fault, Landing},
+	{TakingOff, Lost, Autopilot}, {TakingOff, LostAlone, BlindLanding}, {TakingOff, Fault, Landing},
 	{TakingOff, FaultLow, Landed}, {TakingOff, Climbed, Flying},
 
 	{Flying, Unfollowed, Autopilot}, {Flying, UnfollowedLow, Disarmed}, {Flying, LandAsked, Landing},
 	{Flying, Fault, Holding}, {Flying, FaultLow, Landed}, {Flying, AtRest, Landed},
 
 	{Holding, Unfollowed, Autopilot}, {Holding, UnfollowedLow, Disarmed}, {Holding, Lost, Autopilot},
-	{Holding, LostAlone, Emergency}, {Holding, LandAsked, Landing}, {Holding, AtRest, Landed},
+	{Holding, LostAlone, BlindLanding}, {Holding, LandAsked, Landing}, {Holding, AtRest, Landed},
 	{Holding, WellAgain, Flying}, {Holding, HeldLong, Landing},
 
 	{Landing, Unfollowed, Autopilot}, {Landing, UnfollowedLow, Disarmed}, {Landing, Lost, Autopilot},
-	{Landing, LostAlone, Emergency}, {Landing, AtRest, Landed},
+	{Landing, LostAlone, BlindLanding}, {Landing, AtRest, Landed},
 
-	{Emergency, Unfollowed, Autopilot}, {Emergency, UnfollowedLow, Disarmed}, {Emergency, AtRest, Landed},
-	{Emergency, Found, Holding},
+	{BlindLanding, Unfollowed, Autopilot}, {BlindLanding, UnfollowedLow, Disarmed}, {BlindLanding, AtRest, Landed},
+	{BlindLanding, Found, Holding},
 
 	{Landed, Unfollowed, Autopilot}, {Landed, UnfollowedLow, Disarmed}, {Landed, TakeOffAsked, TakingOff},
 }
@@ -146,7 +146,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case TakeOffAsked:
 		return followed && !flying && g.takeOffAsked && g.violation == None
 	case Climbed:
-		return g.wellFor >= g.config.Return && g.belief.state.P.Z >= g.config.Ground+0.9*g.config.Height
+		return g.wellFor >= g.config.ReturnAfter && g.belief.state.P.Z >= g.config.Ground+0.9*g.config.TakeoffHeight
 	case Lost:
 		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
 	case LostAlone:
@@ -156,7 +156,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case FoundSoon:
 		return g.released && g.blindFor == 0 && g.inMode < noticeTime
 	case WellAgain:
-		return g.wellFor >= g.config.Return && g.forgivable()
+		return g.wellFor >= g.config.ReturnAfter && g.forgivable()
 	case HeldLong:
 		return g.inMode >= g.config.Hold
 	case AtRest:
@@ -204,7 +204,7 @@ func (g *Guard) enter(to Mode, on Event) {
 			return
 		}
 		g.trip(g.causeNow())
-	case Landing, Emergency:
+	case Landing, BlindLanding:
 		if !from.LawFlies() {
 			g.trip(g.causeNow())
 		} else if on == Fault || on == LandAsked && g.cause == None {
