@@ -83,7 +83,7 @@ func NewPoseDecoder(topic, typeName string, o PoseOptions) (*PoseDecoder, error)
 			return p, err == nil, err
 		}
 	default:
-		d.message, d.convert = named(typeName, o)
+		d.message, d.convert = namedBodyReader(typeName, o)
 	}
 	if d.message == nil {
 		return nil, fmt.Errorf("topic %s: no poses in %s, expected one of %s", topic, typeName,
@@ -103,8 +103,8 @@ func (d *PoseDecoder) Decode(data []byte) (pose Pose, found bool, err error) {
 	return pose, found, nil
 }
 
-// named reads the types that hold several bodies by name.
-func named(typeName string, o PoseOptions) (cdr.Message, func() (Pose, bool, error)) {
+// namedBodyReader reads the types that hold several bodies by name.
+func namedBodyReader(typeName string, o PoseOptions) (cdr.Message, func() (Pose, bool, error)) {
 	body := &chosen{name: o.Body}
 	switch typeName {
 	case TypeTransformStamped:

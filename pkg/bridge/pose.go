@@ -31,8 +31,8 @@ type PoseOptions struct {
 	Body  string // name of the body, where a message holds several; "" takes the only one
 }
 
-// fromWorld turns a state in the message's own frames into ours.
-func (o PoseOptions) fromWorld(frame string, s quad.State) quad.State {
+// toENU turns a state in the message's own frames into ours.
+func (o PoseOptions) toENU(frame string, s quad.State) quad.State {
 	if o.World == NED || o.World != ENU && strings.HasSuffix(frame, "_ned") {
 		return SwapState(s)
 	}
@@ -41,13 +41,13 @@ func (o PoseOptions) fromWorld(frame string, s quad.State) quad.State {
 
 // FromPoseStamped is for motion capture and vision: body to world.
 func FromPoseStamped(m *geometrymsgs.PoseStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose)),
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.toENU(m.Header.FrameID, stateOf(&m.Pose)),
 		Frame: m.Header.FrameID}
 }
 
 // FromPoseWithCovarianceStamped leaves the covariance out.
 func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o PoseOptions) Pose {
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, stateOf(&m.Pose.Pose)),
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.toENU(m.Header.FrameID, stateOf(&m.Pose.Pose)),
 		Frame: m.Header.FrameID}
 }
 
@@ -60,14 +60,14 @@ func FromOdometry(m *navmsgs.Odometry, o PoseOptions) Pose {
 		v = s.Q.Rotate(v)
 	}
 	s.V = v
-	return moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, o.fromWorld(m.Header.FrameID, s))
+	return moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, o.toENU(m.Header.FrameID, s))
 }
 
 // FromTransformStamped is for one transform from a child frame, the body, to its parent, the world.
 func FromTransformStamped(m *geometrymsgs.TransformStamped, o PoseOptions) Pose {
 	t, r := m.Transform.Translation, m.Transform.Rotation
 	s := quad.State{P: vec(t), Q: so3.Quat{W: r.W, X: r.X, Y: r.Y, Z: r.Z}}
-	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.fromWorld(m.Header.FrameID, s), Frame: m.Header.FrameID}
+	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.toENU(m.Header.FrameID, s), Frame: m.Header.FrameID}
 }
 
 // FromVehicleOdometry is for PX4's estimate. A world of unknown heading (pose_frame FRD) is as good as NED: nothing

@@ -80,8 +80,8 @@ type Robot interface {
 	Config() any             // JSON object whose keys are those that the kind reads
 }
 
-// Kind reads robots of one kind from bundles.
-type Kind[R Robot] struct {
+// Reader reads robots of one kind from bundles.
+type Reader[R Robot] struct {
 	Name string
 	// Read returns the robot of a configuration with steps of dt seconds. It refuses, in words, what no robot can be.
 	Read func(dt float64, config json.RawMessage) (R, error)

@@ -122,7 +122,7 @@ func In(b *bundle.Bundle) bool { return b.HasSection(section) }
 
 // FromBundle unpacks the model of a bundle and its robot. It refuses, in words, a robot of another kind, and what does
 // not fit together.
-func FromBundle[R robot.Robot](b *bundle.Bundle, kind robot.Kind[R]) (*Model[float32], R, error) {
+func FromBundle[R robot.Robot](b *bundle.Bundle, kind robot.Reader[R]) (*Model[float32], R, error) {
 	var none R
 	if b.Robot != kind.Name {
 		return nil, none, fmt.Errorf("bundle %s is of robot %q, want %q", b.ID, b.Robot, kind.Name)

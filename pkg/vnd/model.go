@@ -76,6 +76,6 @@ func ones[F kernel.Float](n int) []F {
 // Reduced returns a model of the same parameters whose nets multiply in bfloat16, see nets.Net.Reduced.
 func (m *Model[F]) Reduced() *Model[F] {
 	r := *m
-	r.Net = m.Net.Reduced()
+	r.Net = m.Net.BFloat16()
 	return &r
 }

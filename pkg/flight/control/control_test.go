@@ -348,7 +348,8 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	c := loadedPolicy(t, "a.vnd", 200)
-	if !c.TrainedFor("hover") || !c.TrainedFor("track") || c.TrainedFor("land") || c.Looks() != 5 || c.Latent() != 4 {
+	if !c.TrainedFor("hover") || !c.TrainedFor("track") || c.TrainedFor("land") ||
+		c.PreviewPoints() != 5 || c.Latent() != 4 {
 		t.Errorf("%+v", c)
 	}
 }

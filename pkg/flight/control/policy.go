@@ -44,9 +44,9 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 // TrainedFor reports whether the policy was trained for a task.
 func (c *LoadedPolicy) TrainedFor(task string) bool { return slices.Contains(c.Tasks, task) }
 
-// Looks is how many points of the reference the policy sees, and Latent how many numbers of a latent.
-func (c *LoadedPolicy) Looks() int  { return c.policy.Observation.PreviewPoints }
-func (c *LoadedPolicy) Latent() int { return c.policy.Latent }
+// PreviewPoints is how many points of the reference the policy sees, and Latent how many numbers of a latent.
+func (c *LoadedPolicy) PreviewPoints() int { return c.policy.Observation.PreviewPoints }
+func (c *LoadedPolicy) Latent() int        { return c.policy.Latent }
 
 // UsesLatent reports whether the latent makes a difference to the policy.
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
@@ -60,5 +60,5 @@ func (c *LoadedPolicy) InputNames() []string {
 	return names
 }
 
-// LookaheadTime is the time of look-ahead k from now, s.
-func (c *LoadedPolicy) LookaheadTime(k int) float64 { return c.policy.Observation.Look(k) }
+// PreviewTime is how long from now point k of the preview is, s.
+func (c *LoadedPolicy) PreviewTime(k int) float64 { return c.policy.Observation.Look(k) }

@@ -50,10 +50,10 @@ func (l *Loop) Record(t *TickRecord) {
 	t.Stage, t.Cause = l.guard.Stage(), l.guard.Tripped()
 }
 
-// maxLookaheads is how far a policy may look ahead, in points.
-const maxLookaheads = 50
+// maxPreviewPoints is how many points of a reference a policy may see.
+const maxPreviewPoints = 50
 
 // NewTickRecord is a record with capacity for whatever is flown.
 func NewTickRecord() TickRecord {
-	return TickRecord{Reference: make([]quad.Reference, 0, maxLookaheads), Latent: make([]float32, 0, maxLatent)}
+	return TickRecord{Reference: make([]quad.Reference, 0, maxPreviewPoints), Latent: make([]float32, 0, maxLatent)}
 }

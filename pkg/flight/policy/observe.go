@@ -106,5 +106,5 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Refer
 
 // View is the observation as the quadrotor's kernels put it together, from states of S numbers into rows of width.
 func (o *Observation) View(S, width int) quadrotor.View {
-	return quadrotor.View{Looks: o.PreviewPoints, Place: o.where(), Past: o.PastActions, State: S, Width: width}
+	return quadrotor.View{PreviewPoints: o.PreviewPoints, Place: o.where(), Past: o.PastActions, State: S, Width: width}
 }

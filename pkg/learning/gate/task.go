@@ -14,7 +14,7 @@ import (
 // TaskVehicle is a Vehicle of any robot: its shadow flights are episodes of a Task. Its bundles hold what vnd.PutActor
 // puts there without a configuration of the robot's own.
 type TaskVehicle[R robot.Robot] struct {
-	Robot robot.Kind[R]
+	Robot robot.Reader[R]
 	Task  robot.Task[float32]
 }
 

@@ -27,7 +27,7 @@ type Check[F kernel.Float] struct {
 func (c *Check[F]) Gradient() (cost float64, grad []F, collided int) {
 	p, w := *c.Actor, c.World
 	if c.Reduced {
-		p.Net, w = p.Net.Reduced(), w.reduced()
+		p.Net, w = p.Net.BFloat16(), w.reduced()
 	}
 	p.Net.Refresh()
 	t := newTile(&p, w, c.Task, c.Dt, c.B, c.H)

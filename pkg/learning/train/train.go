@@ -188,7 +188,7 @@ func (t *trainer) reduce() {
 	t.rolled = t.actor
 	if t.cfg.Reduced && kernel.Reduces() {
 		r := *t.actor
-		r.Net = t.actor.Net.Reduced()
+		r.Net = t.actor.Net.BFloat16()
 		t.rolled, t.world = &r, t.world.reduced()
 	}
 }

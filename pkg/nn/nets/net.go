@@ -112,10 +112,10 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 	return n, nil
 }
 
-// Reduced returns a net of the same Params that multiplies in bfloat16 between hidden layers, where the kernels have
+// BFloat16 returns a net of the same Params that multiplies in bfloat16 between hidden layers, where the kernels have
 // that; what enters and leaves encoder, residuals and decoder is not rounded. Its copy of Params wants a Refresh of its
 // own.
-func (n *Net[F]) Reduced() *Net[F] {
+func (n *Net[F]) BFloat16() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
 	r.encoder.gru.Input.Reduced, r.encoder.gru.Hidden.Reduced, r.encoder.hidden.Reduced, r.decoder[1].Reduced = true,

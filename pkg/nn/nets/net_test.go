@@ -100,7 +100,7 @@ func TestReduced(t *testing.T) {
 		n := newNet[float32](t, c, rng)
 		z, x := normal[float32](rng, B*c.Latent), normal[float32](rng, B*c.Inputs)
 		var y [2][]float32
-		for i, net := range []*Net[float32]{n, n.Reduced()} {
+		for i, net := range []*Net[float32]{n, n.BFloat16()} {
 			y[i] = make([]float32, B*c.Outputs)
 			tape := net.NewPassTape(B, 0)
 			net.Condition(tape, 0, B, z)
@@ -112,7 +112,7 @@ func TestReduced(t *testing.T) {
 		}
 		ctx := normal[float32](rng, c.Context*B*c.ContextInputs)
 		var latents, windows [2][]float32
-		for i, net := range []*Net[float32]{n, n.Reduced()} {
+		for i, net := range []*Net[float32]{n, n.BFloat16()} {
 			latents[i], windows[i] = make([]float32, B*c.Latent), make([]float32, B*c.Context*c.ContextInputs)
 			net.Encode(net.NewEncoderTape(B), B, ctx, latents[i])
 			net.DecodeTape(net.NewDecoderTape(B), B, z, windows[i])
@@ -128,7 +128,7 @@ func TestReduced(t *testing.T) {
 		p.Init(rng, make([]float32, 4))
 		x := normal[float32](rng, B*6)
 		var u [2][]float32
-		for i, policy := range []*Policy[float32]{p, p.Reduced()} {
+		for i, policy := range []*Policy[float32]{p, p.BFloat16()} {
 			u[i] = make([]float32, B*4)
 			policy.Forward(policy.NewTape(B, 1), 0, B, x, u[i])
 		}

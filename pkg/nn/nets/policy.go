@@ -102,9 +102,9 @@ func (p *Policy[F]) Refresh() {
 	p.read()
 }
 
-// Reduced returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels
+// BFloat16 returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels
 // have that; what enters and leaves it does not. Its copy of Params wants a Refresh of its own.
-func (p *Policy[F]) Reduced() *Policy[F] {
+func (p *Policy[F]) BFloat16() *Policy[F] {
 	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
 	for l, d := range p.layers { // without the copies of their weights
 		inner := l > 0 && l < len(p.layers)-1

@@ -103,7 +103,7 @@ func explained(t *ReplayedTick) *Explanation {
 func references(s *msgs.Step, policy *control.LoadedPolicy) (all []Reference) {
 	for k := 0; 7*(k+1) <= len(s.Reference); k++ {
 		r := s.Reference[7*k:]
-		all = append(all, Reference{Ahead: policy.LookaheadTime(k), Position: [3]float64(r[:3]),
+		all = append(all, Reference{Ahead: policy.PreviewTime(k), Position: [3]float64(r[:3]),
 			Velocity: [3]float64(r[3:6]), Yaw: r[6]})
 	}
 	return all

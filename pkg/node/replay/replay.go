@@ -355,8 +355,8 @@ type recordedPath struct {
 func (p *recordedPath) At(t float64) quad.Reference {
 	ahead := t - float64(stamp(p.step)-p.begun)/1e9
 	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
-	for k := range min(p.policy.Looks(), len(rows)/7) {
-		if d := math.Abs(p.policy.LookaheadTime(k) - ahead); d < nearest {
+	for k := range min(p.policy.PreviewPoints(), len(rows)/7) {
+		if d := math.Abs(p.policy.PreviewTime(k) - ahead); d < nearest {
 			best, nearest = k, d
 		}
 	}

@@ -17,7 +17,7 @@ import (
 const Name = "pendulum"
 
 // Kind reads pendulums from bundles.
-var Kind = robot.Kind[Robot]{Name: Name, Read: read}
+var Kind = robot.Reader[Robot]{Name: Name, Read: read}
 
 // Robot is what the System of a pendulum is built from: a point mass on a rod of 1 m.
 type Robot struct {

@@ -92,7 +92,8 @@ func costsVJPC(t *Transition[float32], weights, scale []float32, g *Gradient[flo
 }
 
 func (v *View) c() C.quadrotor_view {
-	return C.quadrotor_view{looks: size(v.Looks), place: size(v.Place), past: size(v.Past), state: size(v.State),
+	return C.quadrotor_view{looks: size(v.PreviewPoints), place: size(v.Place),
+		past: size(v.Past), state: size(v.State),
 		width: size(v.Width)}
 }
 

@@ -23,8 +23,8 @@ type batched struct {
 var (
 	someRobot = NewQuadrotor[float32](0.02, Actuator{ThrustGain: 0.9, ThrustDelay: 1.3, ThrustLag: 0.04, RateGain: 1.1,
 		RateLag: 0.017})
-	someView = View{Looks: 3, Place: 9, Past: 2, State: 11, Width: 40}
-	farView  = View{Looks: 1, Place: 6, Past: 1, State: 10, Width: 27}
+	someView = View{PreviewPoints: 3, Place: 9, Past: 2, State: 11, Width: 40}
+	farView  = View{PreviewPoints: 1, Place: 6, Past: 1, State: 10, Width: 27}
 )
 
 func someTransition(n int, x [][]float32) *Transition[float32] {
@@ -273,7 +273,7 @@ func TestBatchedRefusesShortSlices(t *testing.T) {
 func TestBatchedRefusesRowsOfOthers(t *testing.T) {
 	x := make([]float32, 1000)
 	none := View{State: 7, Width: 100}
-	blind := View{Looks: 1, Place: 9, State: 10, Width: 100}
+	blind := View{PreviewPoints: 1, Place: 9, State: 10, Width: 100}
 	for name, run := range map[string]func(){
 		"a delay that is no number": func() { NewQuadrotor[float32](0.02, Actuator{ThrustDelay: math.NaN()}) },
 		"a cost of a state without v": func() {

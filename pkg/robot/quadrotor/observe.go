@@ -4,13 +4,13 @@ import "vnd/pkg/nn/kernel"
 
 // View is what a policy sees of a step.
 //
-// Rows: s [State] begins with p, q, v; ref [3·Looks+5] holds Looks positions of the reference, its velocity, cos and
-// sin of its yaw; x [Width] begins with Place numbers of the place (the positions less p, or what is seen in their
-// stead), v, the reference's velocity less v, R row by row, cos and sin of the yaw, and the past actions, youngest
-// first. past [Past][B][4] has the eldest first.
+// Rows: s [State] begins with p, q, v; ref [3·PreviewPoints+5] holds so many positions of the reference, its velocity,
+// cos and sin of its yaw; x [Width] begins with Place numbers of the place (the positions less p, or what is seen in
+// their stead), v, the reference's velocity less v, R row by row, cos and sin of the yaw, and the past actions,
+// youngest first. past [Past][B][4] has the eldest first.
 type View struct {
-	Looks, Place, Past int
-	State, Width       int
+	PreviewPoints, Place, Past int
+	State, Width               int
 }
 
 // Numbers of a row of an observation after those of the place, and of a reference row after the positions.
@@ -23,7 +23,7 @@ const (
 )
 
 func (v *View) check(B, s, past, x int, seen bool) {
-	if v.State < nM || B > 0 && !seen && v.Place != 3*v.Looks {
+	if v.State < nM || B > 0 && !seen && v.Place != 3*v.PreviewPoints {
 		panic("quadrotor: a view of what is not there")
 	}
 	if s < B*v.State || past < v.Past*B*nA || x < B*v.Width || v.Place+nView+v.Past*nA > v.Width {
@@ -32,10 +32,10 @@ func (v *View) check(B, s, past, x int, seen bool) {
 }
 
 // Observe writes x[B][Width] from s[B][State], ref[B][…] and past. seen[B][Place] may be nil, and Place is then
-// 3·Looks.
+// 3·PreviewPoints.
 func Observe[F kernel.Float](v *View, B int, s, ref, seen, past, x []F) {
 	v.check(B, len(s), len(past), len(x), seen != nil)
-	R := 3*v.Looks + nReference
+	R := 3*v.PreviewPoints + nReference
 	ref, seen = kernel.Need(ref, B*R), kernel.Maybe(seen, B*v.Place)
 	if native[F]() {
 		observeC(v, B, kernel.Float32s(s), kernel.Float32s(ref), kernel.Float32s(seen), kernel.Float32s(past),
@@ -51,7 +51,7 @@ func Observe[F kernel.Float](v *View, B int, s, ref, seen, past, x []F) {
 				y[i] = r[i] - s[iP+i%3]
 			}
 		}
-		y, r = y[v.Place:], r[3*v.Looks:]
+		y, r = y[v.Place:], r[3*v.PreviewPoints:]
 		for j := range 3 {
 			y[vVelocity+j], y[vVelocity+3+j] = s[iV+j], r[j]-s[iV+j]
 		}

@@ -19,7 +19,7 @@ import (
 const Name = "quadrotor"
 
 // Kind reads quadrotors from bundles.
-var Kind = robot.Kind[Robot]{Name: Name, Read: read}
+var Kind = robot.Reader[Robot]{Name: Name, Read: read}
 
 // Robot is what the System of a quadrotor is built from.
 type Robot struct {
