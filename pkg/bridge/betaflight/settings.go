@@ -41,6 +41,8 @@ func Recommended(limit float64) []Setting {
 			Setting{"f_" + axis, "0", "feed-forward follows differences of the stick, which steps"})
 	}
 	return append(list,
+		Setting{"serial_update_rate_hz", "1000", "of frames over MSP as many are read a second"},
+		Setting{"failsafe_delay", "2", "the last rates are flown on for so many tenths of a second"},
 		Setting{"deadband", "0", "small rates would be none"},
 		Setting{"yaw_deadband", "0", "small rates would be none"},
 		Setting{"rc_smoothing", "OFF", "it delays what is commanded"},

@@ -1,0 +1,126 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"vnd/pkg/bridge/betaflight"
+	"vnd/pkg/bridge/betaflight/msp"
+	"vnd/pkg/bridge/betaflight/rates"
+	"vnd/pkg/bridge/betaflight/receiver"
+)
+
+// Switch is an auxiliary channel that puts a mode into force.
+type Switch struct {
+	Channel int     // of Channels; 0: there is none
+	On, Off float64 // µs
+}
+
+// set puts the switch into a frame.
+func (s *Switch) set(c *Channels, on bool) {
+	switch {
+	case s.Channel == 0:
+	case on:
+		c[s.Channel] = s.On
+	default:
+		c[s.Channel] = s.Off
+	}
+}
+
+// Settings are what a board told of itself.
+type Settings struct {
+	Version  msp.Version
+	Rates    rates.Profile
+	MinCheck float64 // µs
+	Arm      Switch
+	Prearm   Switch
+}
+
+// oldest is the API that tells the type of the rates profile.
+var oldest = msp.Version{Major: 1, Minor: 43}
+
+const patience = 2 * time.Second
+
+// Configure asks a board for what the sticks have to know, and refuses one that they do not fit. Rates up to a limit,
+// rad/s, must be in reach.
+func (b *Board) Configure(limit float64) (s Settings, err error) {
+	if s.Version, err = b.identify(); err != nil {
+		return s, err
+	}
+	tuning, err := ask(b, msp.RCTuning, msp.ParseTuning)
+	if err != nil {
+		return s, err
+	}
+	s.Rates = tuning.Profile
+	if err := s.Rates.Check(); err != nil {
+		return s, err
+	}
+	if tuning.ThrottleExpo != 0 || tuning.ThrottleLimit {
+		return s, errors.New("the board bends or limits throttle: set thr_expo to 0 and throttle_limit_type to OFF")
+	}
+	for i, axis := range []string{"roll", "pitch", "yaw"} {
+		if most := s.Rates.Max(i); most < limit {
+			return s, fmt.Errorf("the rates profile %s reaches %.3g rad/s of %s, expected %.3g: set %s_srate and "+
+				"%[5]s_rc_rate higher, or max_rate lower", s.Rates.Type, most, axis, limit, axis)
+		}
+	}
+	rx, err := ask(b, msp.RXConfig, msp.ParseReceiver)
+	if err != nil {
+		return s, err
+	}
+	if s.MinCheck = float64(rx.MinCheck); rx.Middle != betaflight.Middle {
+		return s, fmt.Errorf("mid_rc is %d, expected %g", rx.Middle, betaflight.Middle)
+	}
+	ranges, err := b.Ask(msp.ModeRanges, patience)
+	if err != nil {
+		return s, err
+	}
+	return s, s.switches(msp.ParseModeRanges(ranges))
+}
+
+// identify tells the version of a board with Betaflight.
+func (b *Board) identify() (v msp.Version, err error) {
+	variant, err := b.Ask(msp.FCVariant, patience)
+	if err != nil {
+		return v, err
+	}
+	if string(variant) != "BTFL" {
+		return v, fmt.Errorf("the board's firmware is %q, expected BTFL, Betaflight", variant)
+	}
+	if v, err = ask(b, msp.APIVersion, msp.ParseVersion); err == nil && !v.Since(oldest) {
+		err = fmt.Errorf("the board has MSP API %s, expected at least %s, of Betaflight 4.2", v, oldest)
+	}
+	return v, err
+}
+
+func ask[T any](b *Board, command uint16, parse func([]byte) (T, error)) (x T, err error) {
+	p, err := b.Ask(command, patience)
+	if err != nil {
+		return x, err
+	}
+	return parse(p)
+}
+
+// switches finds those for arming and prearming.
+func (s *Settings) switches(ranges []msp.ModeRange) error {
+	for _, r := range ranges {
+		x := Switch{Channel: betaflight.Aux1 + int(r.Channel), On: float64(r.From+r.To) / 2, Off: betaflight.Low}
+		if r.From <= betaflight.Low {
+			x.Off = betaflight.High
+		}
+		if x.Channel >= receiver.Channels {
+			continue
+		}
+		switch r.Mode {
+		case msp.ModeArm:
+			s.Arm = x
+		case msp.ModePrearm:
+			s.Prearm = x
+		}
+	}
+	if s.Arm.Channel == 0 {
+		return errors.New("no switch arms the board: set a range of the mode ARM, as aux 0 0 0 1700 2100 0 0")
+	}
+	return nil
+}

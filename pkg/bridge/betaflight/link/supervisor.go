@@ -1,0 +1,171 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+
+	"vnd/pkg/bridge/betaflight/msp"
+)
+
+// State is what a Supervisor does.
+type State uint8
+
+// States.
+const (
+	Unknown State = iota // the board has not told whether it is armed: nothing is sent
+	Foreign              // it was armed by someone else, who flies it: nothing is sent
+	Idle                 // disarmed: sticks at rest, so that the receiver does not count as lost
+	Prearm               // the switch for prearming is on
+	Arming               // the switch for arming is on, the throttle low
+	Flying               // commands are followed
+	Silent               // commands are old: nothing is sent, so that the board's failsafe acts
+)
+
+var stateNames = [...]string{"waits for the board", "armed by someone else: nothing is sent", "disarmed", "prearms",
+	"arms", "follows commands", "silent: commands are old"}
+
+// String is the state in words.
+func (s State) String() string { return stateNames[s] }
+
+// Times of the Supervisor.
+type Times struct {
+	CommandTimeout float64 `param:"command_timeout" default:"0.1" min:"0.02" max:"1" unit:"s" doc:"age of a command after which nothing is sent, so that the board's failsafe acts"`
+	PrearmTime     float64 `param:"prearm_time" default:"0.2" min:"0.05" max:"5" unit:"s" doc:"time between the switches for prearming and arming"`
+	ArmTimeout     float64 `param:"arm_timeout" default:"2.0" min:"0.1" max:"30" unit:"s" doc:"time that the board has to arm"`
+}
+
+// Seen is what a Supervisor goes by.
+type Seen struct {
+	Now     float64 // s
+	Command float64 // when the newest command came, s; before the first, −∞
+	Known   bool    // the board tells
+	Armed   bool
+	Why     msp.Flags // why it does not arm
+}
+
+// Sends is what goes out.
+type Sends struct {
+	Frame       bool // at all
+	Arm, Prearm bool // switches that are on
+	Follow      bool // the sticks are those of the command, else at rest
+}
+
+// Supervisor decides what is sent to a board: when it is armed, and when nothing may go out.
+type Supervisor struct {
+	Times
+	// Prearms has it use the switch for prearming.
+	Prearms bool
+
+	state   State
+	since   float64 // of the state, s
+	ordered bool    // to be armed
+	refusal string  // why arming failed last
+}
+
+// State is the present one.
+func (s *Supervisor) State() State { return s.state }
+
+// Refusal is why arming failed last, "" if it did not.
+func (s *Supervisor) Refusal() string { return s.refusal }
+
+// Arm orders the board to be armed. It is refused unless the board is disarmed and commands come.
+func (s *Supervisor) Arm(x *Seen) error {
+	switch {
+	case s.state == Flying:
+		return nil
+	case s.state != Idle:
+		return fmt.Errorf("arming is refused: the bridge %s", s.state)
+	case !s.fresh(x):
+		return fmt.Errorf("arming is refused: no command for %.2g s", s.CommandTimeout)
+	}
+	s.ordered, s.refusal = true, ""
+	return nil
+}
+
+// Disarm orders the motors off.
+func (s *Supervisor) Disarm() { s.ordered = false }
+
+func (s *Supervisor) fresh(x *Seen) bool { return x.Now-x.Command <= s.CommandTimeout }
+
+// Step decides for what is seen now.
+func (s *Supervisor) Step(x *Seen) Sends {
+	if next := s.next(x); next != s.state {
+		s.state, s.since = next, x.Now
+		if next == Idle || next == Foreign {
+			s.ordered = false
+		}
+	}
+	switch s.state {
+	case Idle:
+		return Sends{Frame: true}
+	case Prearm:
+		return Sends{Frame: true, Prearm: true}
+	case Arming:
+		return Sends{Frame: true, Prearm: s.Prearms, Arm: true}
+	case Flying:
+		return Sends{Frame: true, Prearm: s.Prearms, Arm: true, Follow: true}
+	}
+	return Sends{}
+}
+
+// next is the state that follows.
+func (s *Supervisor) next(x *Seen) State {
+	elapsed := x.Now - s.since
+	switch s.state {
+	case Unknown, Foreign:
+		if !x.Known {
+			return s.state
+		}
+		if x.Armed {
+			return Foreign
+		}
+		return Idle
+	case Idle:
+		switch {
+		case x.Known && x.Armed:
+			return Foreign
+		case s.ordered && s.Prearms:
+			return Prearm
+		case s.ordered:
+			return Arming
+		}
+	case Prearm:
+		if !s.ordered {
+			return Idle
+		}
+		if elapsed >= s.PrearmTime {
+			return Arming
+		}
+	case Arming:
+		return s.arming(x, elapsed)
+	case Flying, Silent:
+		return s.flying(x)
+	}
+	return s.state
+}
+
+func (s *Supervisor) arming(x *Seen, elapsed float64) State {
+	switch {
+	case !s.ordered:
+		return Idle
+	case x.Known && x.Armed:
+		return Flying
+	case elapsed >= s.ArmTimeout:
+		s.refusal = "the board does not arm"
+		if words := x.Why.Words(); len(words) > 0 {
+			s.refusal += ": " + strings.Join(words, "; ")
+		}
+		return Idle
+	}
+	return Arming
+}
+
+func (s *Supervisor) flying(x *Seen) State {
+	switch {
+	case !s.ordered, x.Known && !x.Armed:
+		return Idle
+	case !s.fresh(x):
+		return Silent
+	}
+	return Flying
+}

@@ -1,0 +1,101 @@
+package link
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"vnd/pkg/bridge/betaflight/msp"
+)
+
+// moment is what is seen, and what is to come of it.
+type moment struct {
+	seen  Seen
+	order string // before it: arm, disarm
+	want  State
+	sends Sends
+}
+
+// hold has a supervisor meet a moment.
+func (m *moment) hold(t *testing.T, i int, s *Supervisor) {
+	t.Helper()
+	switch m.order {
+	case "arm":
+		if err := s.Arm(&m.seen); err != nil {
+			t.Fatal(err)
+		}
+	case "disarm":
+		s.Disarm()
+	}
+	if got := s.Step(&m.seen); s.State() != m.want || got != m.sends {
+		t.Errorf("moment %d: %s, %+v, want %s, %+v", i, s.State(), got, m.want, m.sends)
+	}
+}
+
+func TestSupervisor(t *testing.T) {
+	none := math.Inf(-1)
+	rest, flies := Sends{Frame: true}, Sends{Frame: true, Arm: true, Follow: true}
+	switchOn := Sends{Frame: true, Arm: true}
+	board := func(now, command float64, armed bool) Seen {
+		return Seen{Now: now, Command: command, Known: true, Armed: armed}
+	}
+	for _, c := range []struct {
+		name    string
+		prearms bool
+		moments []moment
+	}{
+		{"waits for the board", false, []moment{
+			{Seen{Now: 0, Command: none}, "", Unknown, Sends{}}, {board(1, none, false), "", Idle, rest}}},
+		{"leaves a board alone that someone else armed", false, []moment{
+			{board(0, none, true), "", Foreign, Sends{}}, {board(1, 1, true), "", Foreign, Sends{}},
+			{board(2, 2, false), "", Idle, rest}, {board(3, 3, true), "", Foreign, Sends{}}}},
+		{"arms, flies and disarms", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0.1, 0.1, false), "arm", Arming, switchOn},
+			{board(0.2, 0.2, true), "", Flying, flies}, {board(0.3, 0.3, true), "disarm", Idle, rest}}},
+		{"prearms first", true, []moment{
+			{board(0, 0, false), "", Idle, rest},
+			{board(0.1, 0.1, false), "arm", Prearm, Sends{Frame: true, Prearm: true}},
+			{board(0.35, 0.3, false), "", Arming, Sends{Frame: true, Prearm: true, Arm: true}},
+			{board(0.4, 0.4, true), "", Flying, Sends{Frame: true, Prearm: true, Arm: true, Follow: true}}}},
+		{"is silent on old commands and goes on while the board is armed", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{board(0.1, 0.1, true), "", Flying, flies}, {board(0.21, 0.1, true), "", Silent, Sends{}},
+			{board(0.3, 0.3, true), "", Flying, flies}}},
+		{"is disarmed where the failsafe was", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{board(0.1, 0.1, true), "", Flying, flies}, {board(0.21, 0.1, true), "", Silent, Sends{}},
+			{board(0.6, 0.1, false), "", Idle, rest}, {board(0.7, 0.7, false), "", Idle, rest}}},
+		{"gives up on a board that does not arm", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{board(2.1, 2.1, false), "", Idle, rest}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Supervisor{Times: Times{CommandTimeout: 0.1, PrearmTime: 0.2, ArmTimeout: 2}, Prearms: c.prearms}
+			for i := range c.moments {
+				c.moments[i].hold(t, i, &s)
+			}
+		})
+	}
+}
+
+func TestArmingIsRefusedInWords(t *testing.T) {
+	s := Supervisor{Times: Times{CommandTimeout: 0.1, ArmTimeout: 2}}
+	x := Seen{Known: true, Command: math.Inf(-1), Why: msp.Flags(1<<7 | 1<<12)}
+	if err := s.Arm(&x); err == nil || !strings.Contains(err.Error(), "waits for the board") {
+		t.Error(err)
+	}
+	s.Step(&x)
+	if err := s.Arm(&x); err == nil || !strings.Contains(err.Error(), "no command") {
+		t.Error(err)
+	}
+	x.Command = 0
+	if err := s.Arm(&x); err != nil {
+		t.Fatal(err)
+	}
+	s.Step(&x)
+	x.Now, x.Command = 3, 3
+	s.Step(&x)
+	if want := "the board does not arm: throttle is not low; gyroscope calibrates"; s.Refusal() != want {
+		t.Errorf("%q, want %q", s.Refusal(), want)
+	}
+}
