@@ -122,6 +122,10 @@ soak: deps ## traffic between processes for SOAK (1h): goroutines, files and mem
 torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (7 minutes)
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/node/torture
 
+.PHONY: hostile-network
+hostile-network: deps ## floods, malformed and spoofed packets of RTPS against a flying graph (4 minutes)
+	VND_HOSTILE=10 go test -count=1 -v -timeout 1h -run '^TestHostileNetwork$$' ./pkg/node/torture
+
 # Screenshots land in build/page.
 .PHONY: page
 page: deps ## the visualizer's page in a real Chromium (apt), its pace and what the node costs

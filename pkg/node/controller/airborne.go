@@ -45,7 +45,7 @@ func (c *Controller) takesOver() bool {
 // Bounds of the wait for a landing.
 const (
 	maxLanding = 60 * time.Second
-	standstill = time.Second // without a tick: commands end by themselves
+	standstill = 3 * time.Second // without a tick: commands end by themselves
 )
 
 // landFirst returns when nobody needs commands any more: the robot stands, or its autopilot takes over. Where neither
@@ -55,8 +55,10 @@ func (c *Controller) landFirst() error {
 	if !flies || c.takesOver() {
 		return nil
 	}
-	if c.land() != nil { // no ticks, so no commands to wait for
-		return nil
+	for asked := time.Now(); c.land() != nil; { // on a busy machine its thread may come late
+		if time.Since(asked) > standstill || !wait(c.ctx) {
+			return nil // no ticks, so no commands to wait for
+		}
 	}
 	c.Log().Warn().Msg("the robot flies, and no autopilot is known that takes over: it lands before commands end")
 	at, begun := time.Now(), time.Now()

@@ -104,8 +104,9 @@ type field struct {
 	t    *testing.T
 	ctx  context.Context
 	n    *ros.Node
-	dir  string // of the programs
-	data string // what they keep
+	dir  string   // of the programs
+	data string   // what they keep
+	env  []string // more of the environment of a process that is started
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -255,6 +256,7 @@ type process struct {
 	f    *field
 	name string
 	args []string
+	env  []string
 	cmd  *exec.Cmd // nil after a kill
 	log  *strings.Builder
 }
@@ -262,7 +264,7 @@ type process struct {
 // start starts a program in the namespace quad. It is ended in good order, unless it was killed.
 func (f *field) start(name string, parameters ...string) *process {
 	f.t.Helper()
-	p := &process{f: f, name: name, args: []string{"--ros-args", "-r", "__ns:=/quad"}}
+	p := &process{f: f, name: name, env: f.env, args: []string{"--ros-args", "-r", "__ns:=/quad"}}
 	for _, x := range parameters {
 		p.args = append(p.args, "-p", x)
 	}
@@ -274,7 +276,7 @@ func (f *field) start(name string, parameters ...string) *process {
 func (p *process) again() {
 	p.f.t.Helper()
 	p.cmd, p.log = exec.Command(filepath.Join(p.f.dir, p.name), p.args...), &strings.Builder{}
-	p.cmd.Env = append(append(os.Environ(), environment()...), "ROS_LOG_DIR="+p.f.data)
+	p.cmd.Env = append(append(append(os.Environ(), environment()...), "ROS_LOG_DIR="+p.f.data), p.env...)
 	p.cmd.Stderr, p.cmd.Stdout = p.log, p.log
 	if err := p.cmd.Start(); err != nil {
 		p.f.t.Fatal(err)
@@ -308,7 +310,8 @@ func (p *process) end() {
 	}
 	p.cmd = nil
 	if p.f.t.Failed() {
-		p.f.t.Logf("%s said:\n%s", p.name, p.log)
+		said := p.log.String()
+		p.f.t.Logf("%s said:\n%s", p.name, said[max(0, len(said)-4000):])
 	}
 }
 

@@ -7,8 +7,10 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dds/ddsi/ddsi_entity.h"
 #include "dds/ddsi/q_hbcontrol.h"
@@ -45,13 +47,38 @@ static void note(void *arg, const dds_log_data_t *line)
 	pthread_mutex_unlock(&lock);
 }
 
+// bounded writes at most lines_most lines a second to the standard error: a stranger who sends malformed packets has
+// Cyclone DDS write one for each.
+static void bounded(void *arg, const dds_log_data_t *line)
+{
+	enum { lines_most = 20 };
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static time_t second;
+	static unsigned lines;
+	(void)arg;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pthread_mutex_lock(&lock);
+	if (now.tv_sec != second) {
+		if (lines > lines_most)
+			fprintf(stderr, "%u more lines of Cyclone DDS in that second are left out\n", lines - lines_most);
+		second = now.tv_sec;
+		lines = 0;
+	}
+	if (lines++ < lines_most) {
+		fwrite(line->message - line->hdrsize, 1, line->size + line->hdrsize, stderr);
+		fputc('\n', stderr);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *text, size_t n)
 {
 	struct log_text s = {text, n, 0};
 	text[0] = 0;
 	dds_set_log_sink(note, &s);
 	dds_entity_t domain = dds_create_domain(id, config);
-	dds_set_log_sink(NULL, NULL);
+	dds_set_log_sink(bounded, NULL);
 	return domain;
 }
 
@@ -71,7 +98,7 @@ int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void 
 	text[0] = 0;
 	dds_set_log_sink(note, &s);
 	p->entity = dds_create_participant(domain, q, NULL);
-	dds_set_log_sink(NULL, NULL);
+	dds_set_log_sink(bounded, NULL);
 	dds_delete_qos(q);
 	if (p->entity < 0)
 		return p->entity;
