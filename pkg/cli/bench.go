@@ -147,7 +147,7 @@ func (b *benchPolicy) Run(c *console) error {
 		}}
 	return c.together(func(g dist.Group) error {
 		opt.Ranks, last = g, time.Now()
-		r, err := quadtrain.Run(c.ctx, cfg, quadtrain.Learned(m, q.Dt, !b.Stopped, 0), q.Dt, opt)
+		r, err := quadtrain.Run(c.ctx, cfg, quadtrain.Learned(m, q.Dt, !b.Stopped, 0, cfg.Margins), q.Dt, opt)
 		if err != nil {
 			return err
 		}

@@ -45,12 +45,17 @@ func defaults[P any]() *P {
 func settings[T any](node, file string, params []string) (*T, error) {
 	cfg := new(T)
 	param.Default(cfg)
+	return cfg, settle(cfg, node, file, params)
+}
+
+// settle sets what file and single parameters say.
+func settle(cfg any, node, file string, params []string) error {
 	if file != "" {
 		if err := param.Load(file, node, cfg); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return cfg, set(cfg, params)
+	return set(cfg, params)
 }
 
 // set sets single parameters, NAME:=VALUE.

@@ -14,6 +14,7 @@ import (
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
+	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/policy"
@@ -166,8 +167,8 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Wind),
-		trials: quadtrain.Learned(m, q.Dt, false, 0), dt: q.Dt, bundle: b}
+	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins),
+		trials: quadtrain.Learned(m, q.Dt, false, 0, cfg.Margins), dt: q.Dt, bundle: b}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)
@@ -192,8 +193,12 @@ type prepared struct {
 
 // prepare reads all that a training needs.
 func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
-	p = &prepared{}
-	if p.cfg, err = settings[trainConfig](trainNode, t.Config, t.Param); err != nil {
+	p = &prepared{cfg: new(trainConfig)}
+	param.Default(p.cfg)
+	if t.Bundle == "" {
+		p.cfg.Epochs = continual.BaseEpochs
+	}
+	if err = settle(p.cfg, trainNode, t.Config, t.Param); err != nil {
 		return nil, err
 	}
 	if p.frame, err = airframe.Load(t.Airframe); err != nil {

@@ -199,7 +199,8 @@ func (g *Guard) enter(to Mode, on Event) {
 	case Holding:
 		if on == FoundSoon || on == Found {
 			g.released = false
-			g.takeOver()
+			g.law.Reset()
+			g.hold()
 			return
 		}
 		g.trip(g.causeNow())

@@ -19,8 +19,11 @@ import (
 // Base configures the first policy, where there is none: it is trained in the nominal simulator.
 type Base struct {
 	Nominal quadtrain.Nominal `param:"nominal" doc:"simulator of the base policy; its dt is that of all learning"`
-	Train   quadtrain.Config  `param:"base" doc:"training of the base policy"`
+	Train   quadtrain.Config  `param:"base" defaults:"epochs=1000" doc:"training of the base policy"`
 }
+
+// BaseEpochs are those that a first policy takes, with margins around every response of the nominal simulator.
+const BaseEpochs = 1000
 
 // Make trains a policy for tasks, whose names go into its bundle.
 func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64, maker string,

@@ -76,9 +76,9 @@ func (r *round) improve() error {
 	}
 	opt, cfg := &r.l.opt, r.l.cfg.training(from.UsesLatent())
 	m, dt := r.fitted.Model, r.current.Dt
-	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0), opt.Tasks, dt, r.seed())
+	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), opt.Tasks, dt, r.seed())
 	trials.Sample = train.Sampler(cfg.BankShare, r.out.Bank, m.Net.Latent)
-	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Wind)
+	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins)
 	res, err := quadtrain.Run(r.ctx, cfg, world, dt, quadtrain.Options{
 		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})

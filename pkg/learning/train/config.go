@@ -16,7 +16,7 @@ type Config struct {
 
 	Envs     int     `param:"envs" default:"64" min:"1" max:"65536" doc:"environments rolled out at once"`
 	Horizon  int     `param:"horizon" default:"75" min:"1" max:"1000" unit:"steps" doc:"length of an episode"`
-	Epochs   int     `param:"epochs" default:"300" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Epochs   int     `param:"epochs" default:"300" min:"1" max:"1e6" doc:"Adam updates, one an epoch; from nothing, vnd train and the loop take 1000 where it is not set"`
 	Rate     float64 `param:"rate" default:"0.007" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
 	Warmup   float64 `param:"warmup" default:"0.05" min:"0" max:"1" doc:"share of the epochs in which the rate rises"`
 	Clip     float64 `param:"clip" default:"0.3" min:"0" max:"1e6" doc:"greatest norm of the gradient; 0 does not clip"`

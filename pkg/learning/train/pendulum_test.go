@@ -94,14 +94,16 @@ func small(t testing.TB) Config {
 func TestGradientMatchesCentralDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	through := learned[float64](t, rng)
+	slow := func(_ *rand.Rand, each []Response) { each[0] = Response{0.8, 0.6, 12, 0.4} }
 	for name, w := range map[string]World[float64]{"prior": prior[float64](), "learned": through,
+		"responding": &Responding[float64]{World: prior[float64](), Dt: nominal.Dt, Draw: slow},
 		"informed": &Informed[float64]{World: prior[float64](), Size: 2,
 			Push: func(z, s []float64) { s[1] = 0.01 * z[1] }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := holding[float64](0.9)
 			c := &Check[float64]{World: w, Task: k, Dt: nominal.Dt, B: 12, H: 12, Seed: 9, Gamma: 0.97}
-			if name != "prior" {
+			if w.Latent() > 0 {
 				c.Jitter, c.SwitchShare = 0.2, 0.5
 			}
 			c.Actor = scattered[float64](t, k, 2, rand.New(rand.NewPCG(3, 3)))

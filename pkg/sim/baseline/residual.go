@@ -91,7 +91,7 @@ func (s *Trainer) Trials(w train.World[float32]) *quadtrain.Trials {
 }
 
 // World is the residual that is fitted to segments, to train in.
-func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*train.Learned[float32], error) {
+func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (train.World[float32], error) {
 	fitted, err := s.fit(ctx, segments, nil)
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*train
 	return s.world(fitted), nil
 }
 
-func (s *Trainer) world(fitted *fit.Fit) *train.Learned[float32] {
-	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.ResidualGradient, 0)
+func (s *Trainer) world(fitted *fit.Fit) train.World[float32] {
+	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.ResidualGradient, 0, s.Policy.Margins)
 }
 
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {

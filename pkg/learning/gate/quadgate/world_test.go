@@ -153,7 +153,8 @@ var taught = sync.OnceValue(func() *trained {
 	s.bank = vnd.Latents(fitted.Model, quadfit.Robot(fitted), s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.BankShare = 0.7
-	fineTuned := must(quadtrain.Run(context.Background(), tc, quadtrain.Learned(fitted.Model, dt, false, 0), dt,
+	model := quadtrain.Learned(fitted.Model, dt, false, 0, quadtrain.Margins{})
+	fineTuned := must(quadtrain.Run(context.Background(), tc, model, dt,
 		options)).Policy
 	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, fineTuned)
 	return s

@@ -86,10 +86,15 @@ func (s *seen) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[float64] {
 // features that come into view and leave it.
 func TestGradient(t *testing.T) {
 	n := Nominal{Dt: 0.02, MinLag: 0.02, MaxLag: 0.05, MaxDelay: 2, Gain: 0.1, Wind: 2}
+	around := Margins{Gain: 0.2, Delay: 0.6, Overshoot: 0.3, Frequency: 12}
 	for name, world := range map[string]func(rng *rand.Rand) train.World[float64]{
-		"nominal": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
+		"nominal": func(*rand.Rand) train.World[float64] {
+			r := n
+			r.Margins = around
+			return NominalWorld[float64](r)
+		},
 		"learned": func(rng *rand.Rand) train.World[float64] {
-			return Learned(fitted[float64](t, rng), 0.02, true, 1)
+			return Learned(fitted[float64](t, rng), 0.02, true, 1, around)
 		},
 		"features": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
 	} {
@@ -155,7 +160,7 @@ func TestReduced(t *testing.T) {
 	}
 	cfg := small(t)
 	cfg.Reduced, cfg.Flights = false, 0
-	k, w := tasksAlong(circle), Learned(fitted[float32](t, rand.New(rand.NewPCG(3, 3))), 0.02, true, 0)
+	k, w := tasksAlong(circle), Learned(fitted[float32](t, rand.New(rand.NewPCG(3, 3))), 0.02, true, 0, Margins{})
 	r, err := Run(context.Background(), cfg, w, 0.02, Options{Seed: 1, Tasks: k, Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +218,7 @@ func small(t testing.TB) Config {
 
 func defaults() (n Nominal) {
 	param.Default(&n)
+	n.MaxLag, n.MaxDelay, n.Margins = 0.06, 1, Margins{} // trainings of a few seconds have no time for margins
 	return n
 }
 
@@ -366,7 +372,7 @@ func TestModelWithoutLatent(t *testing.T) {
 	}
 	for _, change := range []float64{0, 0.5} {
 		c.Epochs, c.SwitchShare = 2, change
-		if _, err := Run(context.Background(), c, Learned(m, 0.02, false, 0), 0.02,
+		if _, err := Run(context.Background(), c, Learned(m, 0.02, false, 0, Margins{}), 0.02,
 			Options{Seed: 1, Tasks: tasksAlong(stay), Limits: limits(), From: first.Policy}); err != nil {
 			t.Error(err)
 		}

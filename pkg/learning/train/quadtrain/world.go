@@ -1,6 +1,7 @@
 package quadtrain
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"vnd/pkg/core/quad"
@@ -17,9 +18,10 @@ import (
 type Nominal struct {
 	Dt       float64 `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"Δt of a step"`
 	MinLag   float64 `param:"min_lag" default:"0.01" min:"0" max:"0.3" unit:"s" doc:"least lag of thrust and rates"`
-	MaxLag   float64 `param:"max_lag" default:"0.06" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
-	MaxDelay float64 `param:"max_delay" default:"1.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
+	MaxLag   float64 `param:"max_lag" default:"0.03" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
+	MaxDelay float64 `param:"max_delay" default:"2.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
 	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
+	Margins  Margins `param:"margins" doc:"how body rates may follow otherwise"`
 	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`
 }
 
@@ -32,24 +34,55 @@ func (n *Nominal) draw(rng *rand.Rand) quadrotor.Actuator {
 }
 
 // NominalWorld is Nominal in the arithmetic of F.
-func NominalWorld[F kernel.Float](n Nominal) *train.Prior[F] {
-	return &train.Prior[F]{Nominal: quadrotor.NewQuadrotor[F](n.Dt, quadrotor.NominalActuator()),
+func NominalWorld[F kernel.Float](n Nominal) train.World[F] {
+	return respond(&train.Prior[F]{Nominal: quadrotor.NewQuadrotor[F](n.Dt, quadrotor.NominalActuator()),
 		Draw: func(rng *rand.Rand) robot.System[F] { return quadrotor.NewQuadrotor[F](n.Dt, n.draw(rng)) },
 		Push: func(rng *rand.Rand, w []F) {
 			for j := range 3 {
 				push := n.Wind * n.Dt * rng.NormFloat64()
 				w[j], w[3+j], w[6+j] = F(push*n.Dt/2), F(push), 0
 			}
-		}}
+		}}, n.Dt, n.Margins)
+}
+
+// Margins are how far body rates may follow otherwise than the world says. Each tile of an epoch draws anew, all three
+// axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them swing.
+type Margins struct {
+	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of their gain from 1"`
+	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"1" unit:"steps" doc:"greatest further delay"`
+	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot after a step; 0: none overshoots"`
+	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of those that overshoot"`
+}
+
+// respond puts a world behind the responses that m draws; without margins it is the world itself.
+func respond[F kernel.Float](w train.World[F], dt float64, m Margins) train.World[F] {
+	if m.Gain == 0 && m.Delay == 0 && m.Overshoot == 0 {
+		return w
+	}
+	return &train.Responding[F]{World: w, Dt: dt, Draw: m.draw}
+}
+
+// draw writes a response for each action.
+func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
+	const share, span = 0.7, 4 // that overshoot; greatest frequency over the least
+	r := train.Response{Gain: 1 + m.Gain*(2*rng.Float64()-1), Delay: m.Delay * rng.Float64()}
+	if m.Overshoot > 0 && rng.Float64() < share {
+		least := train.Damping(m.Overshoot)
+		r.Frequency, r.Damping = m.Frequency*math.Pow(span, rng.Float64()), least+(1-least)*rng.Float64()
+	}
+	for j := 1; j < len(each); j++ {
+		each[j] = r
+	}
 }
 
 // Learned is a fitted model at steps of dt seconds. through lets gradients flow through its residual. wind is the
 // spread of a constant acceleration on each axis (m/s², standard deviation) that neither model nor policy is told: what
-// is not known yet.
-func Learned[F kernel.Float](m *vnd.Model[F], dt float64, through bool, wind float64) *train.Learned[F] {
-	return &train.Learned[F]{Model: m, Through: through, Push: func(rng *rand.Rand, to []F) {
+// is not known yet. around is how else its body rates may follow.
+func Learned[F kernel.Float](m *vnd.Model[F], dt float64, through bool, wind float64,
+	around Margins) train.World[F] {
+	return respond(&train.Learned[F]{Model: m, Through: through, Push: func(rng *rand.Rand, to []F) {
 		put(so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(wind), dt, to)
-	}}
+	}}, dt, around)
 }
 
 // put writes what a wind, m/s², adds to a state in a step of dt seconds, m[M].

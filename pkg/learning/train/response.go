@@ -1,0 +1,152 @@
+package train
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/nn/kernel"
+)
+
+// Response is what lies between an action that a policy chooses and the one that the world's System takes, for one
+// channel: a gain, a delay, and a second-order lag.
+type Response struct {
+	Gain      float64 // of deviations from the action that holds the robot
+	Delay     float64 // steps, 0 … 1
+	Frequency float64 // natural frequency, rad/s; 0: no lag
+	Damping   float64 // ratio; below 1 it overshoots
+}
+
+// Damping returns the damping ratio of a second-order lag whose step response overshoots by a share, above 0.
+func Damping(share float64) float64 {
+	l := math.Log(share)
+	return -l / math.Sqrt(math.Pi*math.Pi+l*l)
+}
+
+// Responding is another world behind responses, which each tile of an epoch draws anew. A policy that is trained in it
+// flies robots that answer otherwise than the world does.
+type Responding[F kernel.Float] struct {
+	World[F]
+	Dt   float64
+	Draw func(rng *rand.Rand, each []Response) // [A]
+}
+
+func (w *Responding[F]) reduced() World[F] {
+	r := *w
+	r.World = w.World.reduced()
+	return &r
+}
+
+func (w *Responding[F]) tile(maxB, maxH int) worldTile[F] {
+	d := w.System().Dims()
+	n := maxB * d.Action
+	t := &respondingTile[F]{world: w, inner: w.World.tile(maxB, maxH), hold: hold(w.System()), A: d.Action,
+		drawn: make([]Response, d.Action), filters: make([]filter[F], d.Action), state: make([]memory[F], n),
+		back: make([]memory[F], n), da: make([]F, n), acts: make([]F, maxH*n)}
+	return t
+}
+
+type respondingTile[F kernel.Float] struct {
+	world   *Responding[F]
+	inner   worldTile[F]
+	steps   transitions[F]
+	hold    []F // [A]
+	A, B    int
+	drawn   []Response
+	filters []filter[F] // [A]
+	state   []memory[F] // [B][A] of the step to come
+	back    []memory[F] // [B][A] its gradient
+	acts    []F         // [H][B][A] that the world took
+	da      []F         // [B][A]
+}
+
+// memory is a filter's between two steps, as deviations from the action that holds the robot.
+type memory[F kernel.Float] struct{ value, slope, before F }
+
+// filter is a Response over steps of Δt, with the input held over each.
+type filter[F kernel.Float] struct {
+	gain, elder F
+	lag         bool
+	a           [2][2]F // of the state (y, ẏ/ω)
+	b           [2]F
+}
+
+func newFilter[F kernel.Float](r *Response, dt float64) filter[F] {
+	f := filter[F]{gain: F(r.Gain), elder: F(r.Delay), lag: r.Frequency > 0}
+	if !f.lag {
+		return f
+	}
+	w, z := r.Frequency, r.Damping
+	e, even, odd := math.Exp(-z*w*dt), 1.0, w*dt // critically damped: limits of what follows
+	switch {
+	case z < 1:
+		s := math.Sqrt(1 - z*z)
+		even, odd = math.Cos(w*s*dt), math.Sin(w*s*dt)/s
+	case z > 1:
+		s := math.Sqrt(z*z - 1)
+		even, odd = math.Cosh(w*s*dt), math.Sinh(w*s*dt)/s
+	}
+	f.a = [2][2]F{{F(e * (even + z*odd)), F(e * odd)}, {F(-e * odd), F(e * (even - z*odd))}}
+	f.b = [2]F{1 - f.a[0][0], -f.a[1][0]}
+	return f
+}
+
+// step answers an input held over Δt, and carries the memory on.
+func (f *filter[F]) step(m *memory[F], u F) F {
+	y := f.gain * (u + f.elder*(m.before-u))
+	if m.before = u; !f.lag {
+		return y
+	}
+	m.value, m.slope = f.a[0][0]*m.value+f.a[0][1]*m.slope+f.b[0]*y,
+		f.a[1][0]*m.value+f.a[1][1]*m.slope+f.b[1]*y
+	return m.value
+}
+
+// stepVJP returns the gradient of the input from that of the output, and carries the memory's gradient back.
+func (f *filter[F]) stepVJP(m *memory[F], dy F) F {
+	if f.lag {
+		m.value += dy
+		dy = f.b[0]*m.value + f.b[1]*m.slope
+		m.value, m.slope = f.a[0][0]*m.value+f.a[1][0]*m.slope, f.a[0][1]*m.value+f.a[1][1]*m.slope
+	}
+	dy *= f.gain
+	du := dy*(1-f.elder) + m.before
+	m.before = dy * f.elder
+	return du
+}
+
+func (t *respondingTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
+	t.B = B
+	t.steps = t.inner.begin(B, H, z, rng)
+	for j := range t.drawn {
+		t.drawn[j] = Response{Gain: 1}
+	}
+	t.world.Draw(rng, t.drawn)
+	for j := range t.filters {
+		t.filters[j] = newFilter[F](&t.drawn[j], t.world.Dt)
+	}
+	clear(t.state)
+	clear(t.back)
+	return t
+}
+
+// Step implements transitions.
+func (t *respondingTile[F]) Step(h int, s, a, next []F) {
+	n := t.B * t.A
+	y := t.acts[h*n:][:n]
+	for i := range n {
+		j := i % t.A
+		y[i] = t.hold[j] + t.filters[j].step(&t.state[i], a[i]-t.hold[j])
+	}
+	t.steps.Step(h, s, y, next)
+}
+
+// Backward implements transitions.
+func (t *respondingTile[F]) Backward(h int, dnext, ds, da []F) {
+	n := t.B * t.A
+	dy := t.da[:n]
+	clear(dy)
+	t.steps.Backward(h, dnext, ds, dy)
+	for i := range n {
+		da[i] += t.filters[i%t.A].stepVJP(&t.back[i], dy[i])
+	}
+}

@@ -1,0 +1,50 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// A step of the command is answered as the textbook's second-order lag answers it, whatever Δt is.
+func TestStepResponseIsOfSecondOrder(t *testing.T) {
+	for _, r := range []Response{{1, 0, 12, 0.4}, {1, 0, 40, 0.7}, {1, 0, 20, 1}, {1.2, 0, 15, 1.6}} {
+		t.Run(fmt.Sprintf("damping %g", r.Damping), func(t *testing.T) {
+			const dt = 0.02
+			f, m := newFilter[float64](&r, dt), memory[float64]{}
+			for k := range 30 {
+				y, at := f.step(&m, 1), float64(k+1)*dt
+				if want := r.Gain * stepResponse(r.Frequency, r.Damping, at); math.Abs(y-want) > 1e-9 {
+					t.Fatalf("%g s after the step %.9f, expected %.9f", at, y, want)
+				}
+			}
+		})
+	}
+}
+
+// stepResponse integrates ÿ = ω²(1 − y) − 2ζω·ẏ in small steps.
+func stepResponse(w, z, t float64) float64 {
+	const n = 2000
+	h, y, v := t/n, 0., 0.
+	f := func(y, v float64) float64 { return w*w*(1-y) - 2*z*w*v }
+	for range n {
+		k1, l1 := v, f(y, v)
+		k2, l2 := v+h/2*l1, f(y+h/2*k1, v+h/2*l1)
+		k3, l3 := v+h/2*l2, f(y+h/2*k2, v+h/2*l2)
+		k4, l4 := v+h*l3, f(y+h*k3, v+h*l3)
+		y, v = y+h/6*(k1+2*k2+2*k3+k4), v+h/6*(l1+2*l2+2*l3+l4)
+	}
+	return y
+}
+
+func TestDampingGivesTheOvershoot(t *testing.T) {
+	for _, share := range []float64{0.02, 0.25, 0.35, 0.8} {
+		f, m, most := newFilter[float64](&Response{1, 0, 10, Damping(share)}, 1e-4), memory[float64]{}, 0.
+		for range 20000 {
+			most = max(most, f.step(&m, 1))
+		}
+		if math.Abs(most-1-share) > 1e-4 {
+			t.Errorf("overshoots by %.5f, expected %.5f", most-1, share)
+		}
+	}
+}
