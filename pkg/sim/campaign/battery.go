@@ -23,7 +23,6 @@ type watched struct {
 	*battery.Monitor
 	next   float64 // time of the next voltage, s
 	level  battery.Level
-	home   *control.TaskReference
 	asked  float64 // when the landing was asked for, s; +Inf: never
 	charge float64 // true share then
 }
