@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -140,9 +141,18 @@ func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
 func others(n *ros.Node, topic string) string {
 	names := publishers(n, topic)
 	if own := slices.Index(names, n.FullName()); own >= 0 {
-		return "topic " + topic + " has other publishers too: " + strings.Join(slices.Delete(names, own, own+1), ", ")
+		return "topic " + topic + " has other publishers too: " + listed(slices.Delete(names, own, own+1))
 	}
-	return "topic " + topic + " has more than one publisher: " + strings.Join(names, ", ")
+	return "topic " + topic + " has more than one publisher: " + listed(names)
+}
+
+// listed names the first few: strangers may announce thousands.
+func listed(names []string) string {
+	const most = 5
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // publishers are the full names of the nodes that publish on a topic, once for each publisher.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,6 +50,15 @@ func startOwn(t *testing.T, connect Connect) (*Controller, *ros.Node) {
 	rostest.SpinWith(ctx, stop, t, c, 3)
 	n := must(New(ctx, c, WithAutopilot(connect)))(t)
 	return n, must(c.NewNode("tester"))(t)
+}
+
+func TestListsFewOfManyPublishers(t *testing.T) {
+	for want, names := range map[string][]string{"/a, /b": {"/a", "/b"},
+		"/a, /a, /a, /a, /a and 995 more": slices.Repeat([]string{"/a"}, 1000)} {
+		if got := listed(names); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
 }
 
 func TestOwnAutopilotTakesTheCommands(t *testing.T) {
