@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
@@ -27,6 +28,7 @@ type Loop struct {
 	before      int        // samples in a row from before it
 	ticked      int64      // time of the last tick, ns; 0 before the first
 	clock       stampClock
+	track       track
 	usualAge    float64  // of states at ticks, s; 0 before the first
 	validity    Validity // about the newest sample
 
@@ -38,6 +40,7 @@ type Loop struct {
 	rolledBack  bool
 	swapped     int64 // time of the tick at which it left, ns
 	here        quad.Reference
+	lag         so3.Vec3                     // by which the policy usually stays behind its reference, m
 	fromHere    func(float64) quad.Reference // here
 
 	seq             uint64
@@ -98,12 +101,16 @@ func (l *Loop) SetReference(c *TaskReference) {
 func (l *Loop) Reset() error { return l.guard.Reset() }
 
 // beginHere has the policy, while the guard holds control authority, be asked to stay where the robot is: what it is
-// given back, by a reset or by the guard itself, begins there.
+// given back, by a reset or by the guard itself, begins there. A policy has no integral: in a wind it stays a little
+// behind its reference, which is what tilts it.
 func (l *Loop) beginHere() {
 	if l.task.Blended {
 		return
 	}
-	l.here = quad.Reference{P: l.state.P, Yaw: l.state.Q.Yaw()}
+	l.here = quad.Reference{P: l.state.P.Add(l.lag), Yaw: l.state.Q.Yaw()}
+	if !math.IsNaN(l.task.start) {
+		l.task.halt(l.here.P, seconds(l.stamp, l.origin))
+	}
 	l.task.blend = blend{from: l.fromHere, since: math.NaN()}
 }
 
@@ -128,6 +135,13 @@ func (l *Loop) AddSample(m *Sample) bool {
 			return false
 		}
 	} else {
+		switch l.track.add(&s, m.Stamp) {
+		case leftOut:
+			l.validity = OffTrack
+			return false
+		case jumped:
+			l.estimator.Restart()
+		}
 		var outcome estimator.Outcome
 		s, outcome = l.estimator.Add(estimator.Pose{T: seconds(m.Stamp, l.origin), P: s.P, Q: s.Q})
 		if outcome != estimator.Ready {
@@ -198,7 +212,7 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	l.runner.SetLatent(l.latentUsed)
 	l.commanded = l.ask(t, seconds(now, l.origin))
 	in := guard.Input{Now: seconds(now, l.origin), Stamp: t, State: l.state, Command: l.commanded,
-		NotOffboard: l.notOffboard, AutopilotLands: l.lands}
+		NotOffboard: l.notOffboard, AutopilotLands: l.lands, TwoSources: l.track.mixed.found(l.stamp)}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		r := l.task.at(t)
 		in.NotReady = !l.config.ReadyForHandover(&l.state, &r)
@@ -207,11 +221,32 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	if before := l.tripped; !before && l.guard.Stage().HoldsAuthority() {
 		l.rollBack(now)
 	}
-	l.tripped = !l.guard.Stage().PolicyFlies()
+	if l.tripped = !l.guard.Stage().PolicyFlies(); !l.tripped {
+		l.learnLag(t)
+	}
 	l.lastStamp = l.stamp
 	l.seq++
 	return l.sent, true
 }
+
+// learnLag follows where the policy stays behind its reference, as fast as that.
+func (l *Loop) learnLag(t float64) {
+	r := l.task.at(t)
+	if r.V.Sub(l.state.V).Norm() > maxLagSpeed {
+		return
+	}
+	behind := r.P.Sub(l.state.P)
+	if n := behind.Norm(); n > maxLag {
+		behind = behind.Scale(maxLag / n)
+	}
+	l.lag = l.lag.Add(behind.Sub(l.lag).Scale(1 / (lagMemory * l.config.Rate)))
+}
+
+const (
+	lagMemory   = 2.0 // time constant, s
+	maxLag      = 0.3 // m
+	maxLagSpeed = 0.3 // m/s
+)
 
 // Excess is the age of a state beyond the usual one, s, from which on the policy gets a predicted one; forgetting is
 // how slowly the usual one follows.
@@ -259,7 +294,10 @@ func (l *Loop) RolledBack() bool {
 // after a gap, a clock set back or a time under the guard's law.
 func (l *Loop) continuity(t float64) {
 	if math.IsNaN(l.task.start) || l.notOffboard {
-		l.task.start = t
+		l.task.start, l.task.resume.over = t, true
+	}
+	if !l.tripped {
+		l.task.goOn(t)
 	}
 	l.task.blend.begin(t, l.task.unblended)
 	const rows = 5 // that may be missed

@@ -21,6 +21,7 @@ const (
 	BelowGround                 // below the ground: most likely z points down
 	UpsideDown                  // before the flight: most likely the body's axes are others
 	Early                       // its stamp is in the future
+	OffTrack                    // off the track of the others: a reflection, or a second source
 	validities
 )
 
@@ -86,6 +87,9 @@ func (c *Config) ExplainInvalid(topic string, m *Sample, d Validity) string {
 	case Early:
 		return fmt.Sprintf("topic %s: the stamp is in the future, expected the present: are the clocks synchronised?",
 			topic)
+	case OffTrack:
+		return fmt.Sprintf("topic %s: %s is off the track of the samples around it, expected one source of one body",
+			topic, at)
 	}
 	return ""
 }

@@ -115,6 +115,9 @@ func (e *Estimator) Add(pose Pose) (quad.State, Outcome) {
 	return quad.State{P: pose.P, Q: pose.Q, V: e.VelocityAt(pose.T)}, outcome
 }
 
+// Restart forgets the poses: what comes next is of another track.
+func (e *Estimator) Restart() { e.n = 0 }
+
 // VelocityAt returns the slope of the present fit at t, which lies in the window of the newest pose: a non-causal look
 // back, for the poses that were Warming when they came.
 func (e *Estimator) VelocityAt(t float64) so3.Vec3 {

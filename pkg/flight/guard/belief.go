@@ -39,6 +39,7 @@ const (
 	accelerationUncertainty = 4.0 // m/s²
 	turnUncertainty         = 1.5 // rad/s
 	velocityJump            = 0.6 // m/s
+	againAngle              = 0.7 // of the attitude's jump, for a state after one that was not believed
 )
 
 func newBelief(c *Config) belief {
@@ -106,9 +107,12 @@ func (b *belief) accept(s *quad.State, stamp float64, acting quad.Command) {
 
 // agrees reports whether a state measured is one that was expected dt seconds after the last.
 func (b *belief) agrees(s, expected *quad.State, dt float64) bool {
-	turn := so3.Log(expected.Q.Conj().Mul(s.Q)).Norm()
+	turn, jumpAngle := so3.Log(expected.Q.Conj().Mul(s.Q)).Norm(), b.jumpAngle
+	if b.rejected { // not to come back by the model's error
+		jumpAngle *= againAngle
+	}
 	return s.P.Sub(expected.P).Norm() <= b.jump+velocityUncertainty*dt+accelerationUncertainty/2*dt*dt &&
-		s.V.Sub(expected.V).Norm() <= velocityJump+accelerationUncertainty*dt && turn <= b.jumpAngle+turnUncertainty*dt
+		s.V.Sub(expected.V).Norm() <= velocityJump+accelerationUncertainty*dt && turn <= jumpAngle+turnUncertainty*dt
 }
 
 // deadReckon carries the belief on to now under the commands sent.

@@ -47,13 +47,14 @@ func TestSettlesWhereTouchDownIsNotFelt(t *testing.T) {
 		blind, hidden, rested float64
 		height, most          float64
 	}{
-		"blind, low":           {BlindLanding, 1, 0, 0, 0.1, settlingThrust},
-		"blind, high":          {BlindLanding, 1, 0, 0, 0.2, math.Inf(1)},
-		"blind in a hold":      {Holding, 1, 0, 0, 0.1, math.Inf(1)},
-		"late, low":            {Landing, 0, 0.2, 0, 0.1, settlingThrust},
-		"late, on the floor":   {Landing, 0, 0.2, 0.02, 0.03, standingThrust},
-		"good states, low":     {Landing, 0, 0, 0, 0.1, math.Inf(1)},
-		"good states, resting": {Landing, 0, 0, 0.02, 0.03, math.Inf(1)},
+		"blind, low":            {BlindLanding, 1, 0, 0, 0.1, settlingThrust},
+		"blind, high":           {BlindLanding, 1, 0, 0, 0.2, math.Inf(1)},
+		"blind in a hold":       {Holding, 1, 0, 0, 0.1, math.Inf(1)},
+		"late, low":             {Landing, 0, 0.2, 0, 0.1, settlingThrust},
+		"late, on the floor":    {Landing, 0, 0.2, 0.02, 0.03, standingThrust},
+		"good states, low":      {Landing, 0, 0, 0, 0.1, math.Inf(1)},
+		"good states, touching": {Landing, 0, 0, 0.02, 0.03, math.Inf(1)},
+		"good states, standing": {Landing, 0, 0, 0.12, 0.03, standingThrust},
 	} {
 		g := newGuard(t)
 		g.mode, g.blindFor, g.hiddenDelay, g.restingFor = c.mode, c.blind, c.hidden, c.rested

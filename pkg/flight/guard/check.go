@@ -67,7 +67,7 @@ func (g *Guard) checkSample(in *Input) Cause {
 		g.sampled = in.Stamp
 		fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
 	}
-	if !g.flying() {
+	if !g.flying() && !(g.suspected == Frozen && g.mode.Aloft()) { // a robot that stands is the same each time
 		return None
 	}
 	g.findTwist(in)
@@ -94,6 +94,7 @@ func misledFor(c Cause) float64 {
 func (g *Guard) suspect(in *Input) (Cause, float64) {
 	d := &g.detector
 	if since, found := d.frozen(in.Stamp); found {
+		d.stuck = true
 		return Frozen, since
 	}
 	if in.NotOffboard { // commands are not what moves it
@@ -146,6 +147,9 @@ func (g *Guard) checkSource(in *Input) Cause {
 	if g.notOffboard || !g.flying() {
 		return None
 	}
+	if in.TwoSources {
+		return Jump
+	}
 	if g.contradicted() {
 		return Inconsistent
 	}
@@ -184,7 +188,8 @@ func (g *Guard) contradicted() bool { return g.now-g.twistedAt < twistMemory && 
 
 // ownVelocity is that of the positions measured of late.
 func (g *Guard) ownVelocity(in *Input) so3.Vec3 {
-	if v, ok := g.detector.velocity(in.State.P, in.Stamp, g.belief.wind); ok {
+	free := in.State.P.Z > g.config.Ground+restHeight
+	if v, ok := g.detector.velocity(in.State.P, in.Stamp, g.belief.wind, free); ok {
 		return v
 	}
 	return g.belief.state.V

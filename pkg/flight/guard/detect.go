@@ -20,7 +20,10 @@ type detector struct {
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
+	sameUntil float64    // stamp of the last one like it, s
 	repeats   int        // how often it came again
+	stuck     bool       // it came too often
+	usual     float64    // for how long states of a source that is coarse come again, s
 }
 
 // exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.
@@ -47,6 +50,8 @@ const (
 const (
 	frozenFor     = 0.055 // s without any change
 	frozenRepeats = 4
+	coarseTimes   = 3    // times as long as usual
+	maxUsual      = 0.15 // s
 
 	twistWindow = 10   // exhibits, 0.2 s
 	twistSlack  = 0.04 // m
@@ -83,7 +88,7 @@ const (
 	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ
 )
 
-func (d *detector) reset() { *d = detector{bias: d.bias, noise: d.noise} }
+func (d *detector) reset() { *d = detector{bias: d.bias, noise: d.noise, usual: d.usual} }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
 
@@ -138,14 +143,19 @@ func (d *detector) push(e exhibit) {
 func (d *detector) compare(s *quad.State, stamp float64) {
 	if s.P == d.same.P && s.Q == d.same.Q && stamp >= d.sameSince {
 		d.repeats++
+		d.sameUntil = stamp
 		return
 	}
-	d.same, d.sameSince, d.repeats = *s, stamp, 0
+	if d.repeats > 0 && !d.stuck {
+		d.usual = min(max(d.usual, d.sameUntil-d.sameSince), maxUsual)
+	}
+	d.same, d.sameSince, d.repeats, d.stuck = *s, stamp, 0, false
 }
 
-// frozen reports whether the source repeats itself, and since when. A tracker of a robot in the air never does.
+// frozen reports whether the source repeats itself, and since when. A tracker of a robot in the air never does, unless
+// it is coarse: then it did so before, if only of a robot that stood.
 func (d *detector) frozen(now float64) (since float64, found bool) {
-	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= frozenFor
+	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= max(frozenFor, coarseTimes*d.usual)
 }
 
 // twisted reports whether velocities contradict positions, as those of a mirrored frame do.
@@ -165,13 +175,17 @@ func (d *detector) twisted() (since float64, found bool) {
 }
 
 // velocity is the one at a position measured now, as the positions of late and what was commanded between them make it
-// in a wind (m/s², world); false where there are too few.
-func (d *detector) velocity(p so3.Vec3, at float64, wind so3.Vec3) (v so3.Vec3, ok bool) {
+// in a wind (m/s², world); false where there are too few. Where the robot is not free, but may touch the floor, what
+// was commanded says nothing.
+func (d *detector) velocity(p so3.Vec3, at float64, wind so3.Vec3, free bool) (v so3.Vec3, ok bool) {
 	n := min(velocityWindow, d.n-1)
 	if n < 2 || at < d.at(0).at {
 		return v, false
 	}
 	first := d.at(n)
+	if !free {
+		return p.Sub(first.p).Scale(1 / (at - first.at)), true
+	}
 	var moved, gained, a so3.Vec3 // from rest at the first
 	for i := n; i >= 0; i-- {
 		from, to := d.at(i).at, at

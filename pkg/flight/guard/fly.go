@@ -55,6 +55,9 @@ func (g *Guard) fly(dt float64) quad.Command {
 		r.P.Z = g.climbZ
 	case Landing, BlindLanding:
 		r.P.Z, r.V.Z = g.sink(dt, s)
+		if g.restingFor > restingSoon { // whatever the place says, it is not pushed along the floor
+			r.P, r.V, g.law.integral = s.P, s.V, so3.Vec3{}
+		}
 	}
 	g.law.gains.MaxTilt = g.config.Gains.MaxTilt
 	if g.blindFor > 0 {
@@ -68,13 +71,14 @@ func (g *Guard) fly(dt float64) quad.Command {
 // settling is the most thrust, in weights, near the floor where a touch-down is not felt at once: in a wind, a robot
 // that stands in its full thrust slides away.
 func (g *Guard) settling(height float64) float64 {
-	switch felt := g.blindFor == 0 && g.hiddenDelay == 0; {
-	case felt || g.mode != BlindLanding && g.mode != Landing || height > g.config.Ground+settlingHeight:
-		return math.Inf(1)
-	case g.restingFor > 0:
+	landing, felt := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0 && g.hiddenDelay == 0
+	switch low := height <= g.config.Ground+settlingHeight; {
+	case landing && low && g.restingFor > 0 && (!felt || g.restingFor > restingSoon):
 		return standingThrust
+	case landing && low && !felt:
+		return settlingThrust
 	}
-	return settlingThrust
+	return math.Inf(1)
 }
 
 // sink lowers the descending reference, and returns its height and speed.
@@ -90,6 +94,11 @@ func (g *Guard) sink(dt float64, s *quad.State) (z, v float64) {
 // trip takes control authority from the policy, or from an autopilot that hands over.
 func (g *Guard) trip(c Cause) {
 	g.cause = c
+	g.takeOver()
+}
+
+// takeOver has the law hold where the robot is, in the wind that is known.
+func (g *Guard) takeOver() {
 	g.law.Reset()
 	g.law.integral = clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
 	g.hold()
@@ -129,6 +138,7 @@ const (
 	touchdownMargin = 0.4  // m
 	maxRestSpeed    = 0.15 // m/s
 	minRestTime     = 0.5  // s
+	restingSoon     = 0.1  // s, from when on a robot is kept level on the floor
 	restHeight      = 0.12 // m above the ground
 	maxBelowFloor   = 0.03 // m
 	settlingHeight  = 0.12 // m

@@ -21,6 +21,9 @@ type Input struct {
 	// counts until commands are followed, and in the first tick in which they are.
 	NotReady bool
 
+	// TwoSources says that states of another source come between, and are left out.
+	TwoSources bool
+
 	// AutopilotLands says that the autopilot lands by itself, without a position from here, once no commands come.
 	AutopilotLands bool
 }

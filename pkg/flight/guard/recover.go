@@ -15,7 +15,7 @@ const (
 	recoveryThrust  = 0.92 // of the greatest thrust
 	recoveryTick    = 0.02 // s for which the policy's command goes on
 	touchdownHeight = 0.12 // m above the ground at which feet may touch
-	maxTouchdown    = 0.4  // m/s
+	maxTouchdown    = 0.4  // m/s, downwards or along the floor
 	fenceMargin     = 0.2  // m, by which the rollout stays inside the fence
 	calmSpeed       = 0.4  // m/s
 	calmTilt        = 0.25 // rad
@@ -64,7 +64,8 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 // endangered says what a robot in a state has met.
 func (g *Guard) endangered(s *quad.State) Cause {
 	switch {
-	case s.P.Z < g.config.Ground+touchdownHeight && (s.V.Z < -maxTouchdown || tilt(s.Q) > 2*calmTilt):
+	case s.P.Z < g.config.Ground+touchdownHeight &&
+		(s.V.Z < -maxTouchdown || math.Hypot(s.V.X, s.V.Y) > maxTouchdown || tilt(s.Q) > 2*calmTilt):
 		return Floor
 	case g.fence.inside(s.P, fenceMargin) != s.P:
 		return Fence

@@ -199,8 +199,7 @@ func (g *Guard) enter(to Mode, on Event) {
 	case Holding:
 		if on == FoundSoon || on == Found {
 			g.released = false
-			g.law.Reset()
-			g.hold()
+			g.takeOver()
 			return
 		}
 		g.trip(g.causeNow())

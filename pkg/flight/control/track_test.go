@@ -1,0 +1,135 @@
+package control
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+)
+
+// Samples off the track are left out for a moment, unless the source repeats itself: then the guard is to see it.
+func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
+	const ms = int64(1e6)
+	at := func(k int64) quad.State {
+		return quad.State{P: so3.Vec3{X: 5 * 0.005 * float64(k), Z: 1}, Q: so3.Identity()}
+	}
+	for name, c := range map[string]struct {
+		spoil         func(k int64, s *quad.State)
+		left, jumps   int
+		mixed, behind bool
+	}{
+		"straight on": {func(int64, *quad.State) {}, 0, 0, false, false},
+		"a reflection": {func(k int64, s *quad.State) {
+			if k == 100 || k == 101 {
+				s.P.Y += 0.05
+			}
+		}, 2, 0, false, false},
+		"a turned one": {func(k int64, s *quad.State) {
+			if k == 100 {
+				s.Q = so3.Exp(so3.Vec3{X: 0.2})
+			}
+		}, 1, 0, false, false},
+		"a jump": {func(k int64, s *quad.State) {
+			if k >= 100 {
+				s.P.Y += 0.2
+			}
+		}, 4, 1, false, false},
+		"two sources": {func(k int64, s *quad.State) {
+			if k >= 100 && k%2 == 0 {
+				s.P.Y += 0.05
+			}
+		}, 100, 0, true, false},
+		"frozen": {func(k int64, s *quad.State) {
+			if k >= 100 {
+				*s = at(100)
+			}
+		}, 0, 1, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var x track
+			left, jumps := 0, 0
+			for k := int64(0); k < 300; k++ {
+				s := at(k)
+				c.spoil(k, &s)
+				switch x.add(&s, 5*ms*(k+1)) {
+				case leftOut:
+					left++
+				case jumped:
+					jumps++
+				}
+			}
+			if left != c.left || !c.behind && jumps != c.jumps || x.mixed.found(300*5*ms) != c.mixed {
+				t.Errorf("%d left out, %d jumps, two sources: %v", left, jumps, x.mixed.found(300*5*ms))
+			}
+		})
+	}
+}
+
+// Of two sources in turn one is flown, and the robot lands.
+func TestLandsOnOneOfTwoSources(t *testing.T) {
+	f := newClosed(t, defaults(), "a.vnd")
+	f.advance(4, nil)
+	drift, second := 0.0, false
+	f.advance(9, func(m *Sample) bool {
+		drift += 0.001
+		if second = !second; second {
+			m.State.P.X += drift
+		}
+		return true
+	})
+	last := f.ticks[len(f.ticks)-1]
+	if f.sim.Crashed() || last.Cause != guard.Jump || f.loop.Guard().Mode() != guard.Landed {
+		t.Errorf("%v for %v, crashed %v", f.loop.Guard().Mode(), last.Cause, f.sim.Crashed())
+	}
+}
+
+// A task goes on from where its path is nearest, slowly at first, and is on its path all the time.
+func TestTaskResumesOnItsPath(t *testing.T) {
+	c := taskReference(t, "track")
+	c.start = 1
+	before := c.at(5)
+	c.halt(before.P.Add(so3.Vec3{Z: 0.1}), 5.3)
+	if r := c.at(6); r.P.Sub(before.P).Norm() > 0.1 || r.V.Norm() != 0 {
+		t.Fatalf("it waits at %v, %v m/s, expected at %v", r.P, r.V, before.P)
+	}
+	c.goOn(7)
+	last := c.at(7)
+	for k := 1; k < 300; k++ {
+		now := 7 + 0.02*float64(k)
+		c.goOn(now)
+		r := c.at(now)
+		if step := r.P.Sub(last.P).Sub(r.V.Add(last.V).Scale(0.01)).Norm(); step > 2e-3 {
+			t.Fatalf("at %.2f s it jumps by %.4f m", now, step)
+		}
+		if gain := r.V.Sub(last.V).Sub(r.A.Add(last.A).Scale(0.01)).Norm(); gain > 0.02 {
+			t.Fatalf("at %.2f s the velocity jumps by %.4f m/s", now, gain)
+		}
+		last = r
+	}
+	if !c.resume.over || math.Abs(last.V.Norm()-c.Path.At(13-0.02-c.start).V.Norm()) > 1e-6 {
+		t.Errorf("it is still %+v, at %v m/s", c.resume, last.V)
+	}
+}
+
+// What is given back to a policy in a wind begins as far from it as it usually stays behind.
+func TestBeginsAsFarBehindAsUsual(t *testing.T) {
+	l := newLoop(t, defaults())
+	l.SetPolicy(loadedPolicy(t, "a.vnd", 50))
+	l.SetReference(taskReference(t, "hover"))
+	l.task.start = 0
+	r := l.task.at(1)
+	behind := so3.Vec3{X: 0.1, Y: -0.05}
+	l.state = quad.State{P: r.P.Sub(behind), Q: so3.Identity()}
+	for range 500 {
+		l.learnLag(1)
+	}
+	l.state.V = so3.Vec3{X: 1}
+	l.state.P = so3.Vec3{X: 3, Z: 1}
+	l.learnLag(1) // a robot on its way says nothing
+	l.beginHere()
+	if off := l.here.P.Sub(l.state.P).Sub(behind).Norm(); off > 0.01 {
+		t.Errorf("it begins %v from the robot, expected %v", l.here.P.Sub(l.state.P), behind)
+	}
+}

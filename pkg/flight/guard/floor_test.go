@@ -1,0 +1,157 @@
+package guard
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// quantised is a state as a coarse tracker tells it.
+func quantised(s quad.State) quad.State {
+	const step = 1e-3
+	round := func(x float64) float64 { return math.Round(x/step) * step }
+	s.P = so3.Vec3{X: round(s.P.X), Y: round(s.P.Y), Z: round(s.P.Z)}
+	s.Q = so3.Quat{W: round(s.Q.W), X: round(s.Q.X), Y: round(s.Q.Y), Z: round(s.Q.Z)}
+	return s
+}
+
+// A tracker without noise, of a millimetre, is not frozen while a robot hovers. Where it freezes, that is found.
+func TestCoarseTrackerIsNotFrozen(t *testing.T) {
+	var d detector
+	var p plant
+	add := func(k int, s quad.State) bool {
+		at := 0.01 * float64(k)
+		d.add(&s, at, &p)
+		_, found := d.frozen(at)
+		return found
+	}
+	k := 0
+	for ; k < 100; k++ { // it stands
+		add(k, quad.State{Q: so3.Identity()})
+	}
+	for ; k < 500; k++ {
+		x := 3e-3 * math.Sin(0.04*float64(k))
+		if add(k, quantised(quad.State{P: so3.Vec3{X: x + 3e-4, Z: 1}, Q: so3.Exp(so3.Vec3{Y: x})})) {
+			t.Fatalf("after %.2f s", 0.01*float64(k))
+		}
+	}
+	for since := k; !add(k, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}); k++ {
+		if k-since > 50 {
+			t.Fatal("a freeze is not found")
+		}
+	}
+}
+
+// A source that froze is not believed again because the robot, as reckoned, is on the floor by now.
+func TestFrozenDownToTheFloor(t *testing.T) {
+	for _, height := range []float64{0.21, 0.22, 0.23, 0.24, 0.25, 0.26} {
+		g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 0.6}}}
+		w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+		w.wind = [3]float64{2, 0, 0}
+		var last quad.State
+		low := false
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, func(at float64, in *Input) {
+			if at == 3 {
+				g.Land()
+			}
+			if low = low || at > 3 && in.State.P.Z < height; low {
+				in.State = last
+			}
+			last = in.State
+		}, func(at float64, _ *quad.State) {
+			if low && g.Mode() == Holding {
+				t.Fatalf("from %.2f m on: at %.2f s it holds", height, at)
+			}
+		})
+		if g.Mode() != Landed || w.hardest > 1 {
+			t.Errorf("from %.2f m on: %v for %v, met the floor at %.2f m/s", height, g.Mode(), g.Tripped(), w.hardest)
+		}
+	}
+}
+
+// Two sources in turn trip the guard; it holds on the states that are left.
+func TestTwoSourcesTrip(t *testing.T) {
+	g := newGuard(t)
+	healthy(t, g, 50)
+	in := hovering(50)
+	in.TwoSources = true
+	if g.Tick(&in); g.Stage() != Hold || g.Tripped() != Jump {
+		t.Errorf("%v for %v", g.Stage(), g.Tripped())
+	}
+}
+
+// Where a state comes back the law holds in the wind that is known, and does not have to learn it anew.
+func TestHoldsInTheKnownWind(t *testing.T) {
+	g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 2}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	w.wind = [3]float64{2.5, 0, 0}
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 9, func(at float64, in *Input) {
+		if at >= 5 && at < 5.8 {
+			in.Stamp = 5
+		}
+	}, func(at float64, s *quad.State) {
+		if off := math.Abs(s.P.X); at > 5 && off > 0.12 && at < 6.8 {
+			t.Fatalf("at %.2f s %.2f m off", at, off)
+		}
+	})
+}
+
+// A state after one that was not believed has to be nearer than one after a good state.
+func TestComesBackByMoreThanTheModelsError(t *testing.T) {
+	for name, c := range map[string]struct {
+		after, turn float64 // rad
+		believed    bool
+	}{
+		"after a good one": {0, 0.1, true}, "after a jump": {0.3, 0.1, false}, "after a jump, right": {0.3, 0.03, true},
+	} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		for k, turn := range []float64{c.after, c.turn} {
+			in := hovering(50 + k)
+			in.State.Q = so3.Exp(so3.Vec3{X: turn})
+			g.Tick(&in)
+		}
+		if g.belief.rejected == c.believed {
+			t.Errorf("%s: rejected %v", name, g.belief.rejected)
+		}
+	}
+}
+
+// On the floor the law does not lean after a place that drifts away.
+func TestStaysLevelOnTheFloor(t *testing.T) {
+	g := newGuard(t)
+	healthy(t, g, 50)
+	g.mode, g.restingFor = Landing, 0.2
+	g.holdPoint = so3.Vec3{X: 1}
+	g.belief.state = quad.State{P: so3.Vec3{Z: 0.03}, V: so3.Vec3{X: 0.3}, Q: so3.Identity()}
+	if c := g.fly(0.02); math.Hypot(c.Rates.X, c.Rates.Y) > 0.1 || c.Thrust > 0.6*quad.Gravity {
+		t.Errorf("on the floor: %+v", c)
+	}
+}
+
+// A robot that slides over the floor has met it, however slowly it sinks.
+func TestMeetsTheFloorSliding(t *testing.T) {
+	g := newGuard(t)
+	s := quad.State{P: so3.Vec3{Z: 0.1}, V: so3.Vec3{X: 0.6, Z: -0.1}, Q: so3.Identity()}
+	if got := g.endangered(&s); got != Floor {
+		t.Errorf("sliding: %v", got)
+	}
+	if s.V.X = 0.2; g.endangered(&s) != None {
+		t.Error("a slow one is endangered")
+	}
+}
+
+// On the floor what was commanded does not move the robot: its velocity is that of its positions.
+func TestVelocityOnTheFloor(t *testing.T) {
+	var d detector
+	p := plant{}
+	p.send(0, quad.Command{Thrust: 5}) // would fall in the air
+	for k := range 20 {
+		d.add(&quad.State{P: so3.Vec3{Z: 0.03}, Q: so3.Identity()}, 0.02*float64(k), &p)
+	}
+	if v, ok := d.velocity(so3.Vec3{Z: 0.03}, 0.39, so3.Vec3{}, false); !ok || v.Norm() > 1e-9 {
+		t.Errorf("%v m/s", v)
+	}
+}
