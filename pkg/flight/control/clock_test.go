@@ -11,6 +11,12 @@ func TestStampClock(t *testing.T) {
 		shift int64
 	}{
 		{"sound", func(k int64) (int64, int64, bool) { return 5 * ms * k, 5*ms*k + 5*ms, k%4 == 0 }, 0},
+		{"starved at first", func(k int64) (int64, int64, bool) {
+			if k < 12 {
+				return 5 * ms * k, 5*ms*k + 305*ms, k%4 == 0
+			}
+			return 5*ms*k + 300*ms, 5*ms*k + 305*ms, k%4 == 0
+		}, 0},
 		{"stall", func(k int64) (int64, int64, bool) {
 			if k >= 100 && k < 135 {
 				return 5 * ms * k, 5*ms*135 + 5*ms, false

@@ -155,3 +155,44 @@ func TestVelocityOnTheFloor(t *testing.T) {
 		t.Errorf("%v m/s", v)
 	}
 }
+
+// A reset of a robot that lands, just above the floor, does not drop it.
+func TestResetDropsNothing(t *testing.T) {
+	g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 0.6}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	var low error
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, func(at float64, _ *Input) {
+		if at == 3 {
+			g.Land()
+		}
+	}, func(_ float64, s *quad.State) {
+		if low == nil && g.Mode() == Landing && s.P.Z < 0.15 && s.V.Z < -0.3 {
+			if low = g.Reset(); low == nil || g.Mode() != Landing {
+				t.Fatalf("at %.2f m: %v, %v", s.P.Z, low, g.Mode())
+			}
+		}
+	})
+	if low == nil || g.Mode() != Landed || w.hardest > 0.6 || g.Reset() != nil {
+		t.Errorf("%v, then %v, met the floor at %.2f m/s", low, g.Mode(), w.hardest)
+	}
+}
+
+// The rollout knows of all of the delay that was told: from the same speed a slower robot needs a longer way.
+func TestRolloutKnowsLongDelays(t *testing.T) {
+	need := func(delay float64) float64 { // distance to the fence from which on it could not stop, m
+		g := newGuard(t, func(c *Config) { c.Response.ThrustDelay, c.Response.RateDelay = delay, delay })
+		for x := 3.7; x > 0; x -= 0.01 {
+			g.belief.known, g.now = true, 1
+			g.belief.motion = motion{at: 1, acting: hoverCommand,
+				state: quad.State{P: so3.Vec3{X: x, Z: 2}, V: so3.Vec3{X: 3}, Q: so3.Identity()}}
+			g.sent = hoverCommand
+			if g.recoverable(hoverCommand, 1) == None {
+				return 4 - x
+			}
+		}
+		return 4
+	}
+	if soon, late := need(0.02), need(0.1); late < soon+0.3 {
+		t.Errorf("%.2f m with 20 ms, %.2f m with 100 ms", soon, late)
+	}
+}

@@ -252,13 +252,15 @@ func (g *Guard) Reset() error {
 	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting &&
 		g.violation != Inconsistent:
 		return fmt.Errorf("the guard stays: %v", g.violation)
+	case g.mode.LawFlies() && !g.flying() && g.restingFor <= restingSoon: // least thrust would drop it
+		return errors.New("the guard stays: the robot is about to touch down")
 	}
 	g.landAsked, g.tripAsked, g.released = false, false, false
 	g.hiddenDelay, g.driftedAt, g.twistedAt, g.belief.elsewhere = 0, math.Inf(-1), math.Inf(-1), false
 	g.detector.reset()
 	switch {
 	case g.mode == Disarmed || g.mode == Autopilot:
-	case g.flying():
+	case g.flying() || g.mode == Flying:
 		g.enter(Flying, Well)
 	default:
 		g.enter(Ready, Standing)

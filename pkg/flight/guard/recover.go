@@ -12,6 +12,7 @@ const (
 	recoveryStep    = 0.02 // s
 	recoverySteps   = 75
 	recoveryLag     = 1.25 // times the response's lags: the rollout is of a slower airframe
+	recoveryQueue   = 12   // steps of delay and one
 	recoveryThrust  = 0.92 // of the greatest thrust
 	recoveryTick    = 0.02 // s for which the policy's command goes on
 	touchdownHeight = 0.12 // m above the ground at which feet may touch
@@ -30,7 +31,6 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	r := g.config.Response
 	delay := max(r.ThrustDelay, r.RateDelay)
 	r.ThrustLag, r.RateLag = recoveryLag*r.ThrustLag, recoveryLag*r.RateLag
-	before, first := c, min(delay, recoveryStep)              // of a step, under the command before
 	for t := 0.0; t < delay+recoveryTick-1e-9; t += substep { // what is on its way already, then the command
 		acts := c
 		if t < delay {
@@ -45,11 +45,18 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	law.limits.MaxThrust *= recoveryThrust
 	law.last, law.integral = math.NaN(), clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
 	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
+	late := min(int(delay/recoveryStep), recoveryQueue-1) // whole steps, and the rest of one
+	first := min(delay-float64(late)*recoveryStep, recoveryStep)
+	var queue [recoveryQueue]quad.Command // that do not act yet, the next first
+	for i := range queue {
+		queue[i] = c
+	}
 	for k := range recoverySteps {
-		next := law.Track(float64(k)*recoveryStep, &m.state, &to)
-		m.follow(before, first, &r, g.belief.wind)
-		m.follow(next, recoveryStep-first, &r, g.belief.wind)
-		before = next
+		acts := queue[0]
+		copy(queue[:late], queue[1:late+1])
+		queue[late] = law.Track(float64(k)*recoveryStep, &m.state, &to)
+		m.follow(acts, first, &r, g.belief.wind)
+		m.follow(queue[0], recoveryStep-first, &r, g.belief.wind)
 		s := &m.state
 		if cause := g.endangered(s); cause != None {
 			return cause
