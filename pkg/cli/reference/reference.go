@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/cli"
 	"vnd/pkg/core/param"
+	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/node/learner"
@@ -63,6 +64,7 @@ func nodes() []cli.Section {
 		ofNode[recorder.Params](recorder.Name),
 		ofNode[learner.Params](learner.Name),
 		ofNode[quadsim.Params](quadsim.Name),
+		ofNode[betaflightbridge.Params](betaflightbridge.Name),
 		ofNode[visualizer.Params](visualizer.Name),
 	}
 }

@@ -56,6 +56,9 @@ func (b *Board) Close() error {
 	return err
 }
 
+// Ended is closed where the board is gone.
+func (b *Board) Ended() <-chan struct{} { return b.ended }
+
 // Telemetry is what the board told.
 func (b *Board) Telemetry() Telemetry {
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"time"
@@ -27,6 +28,7 @@ type Companion struct {
 	supervisor Supervisor
 	commands   chan quad.Command
 	orders     chan func()
+	ended      chan struct{} // of Run
 	command    quad.Command
 	at         float64 // when that came, s
 	voltage    bridge.Battery
@@ -39,7 +41,8 @@ func NewCompanion(b *Board, s *Settings, t betaflight.Thrust, times Times, rate 
 	p := &Companion{Rate: rate, Sticks: betaflight.Sticks{Rates: s.Rates, Thrust: t, MinCheck: s.MinCheck},
 		Arm: s.Arm, Prearm: s.Prearm, Sender: b, Board: b,
 		commands: make(chan quad.Command, 1), orders: make(chan func()),
-		at: math.Inf(-1), start: time.Now()}
+		ended: make(chan struct{}),
+		at:    math.Inf(-1), start: time.Now()}
 	p.supervisor = Supervisor{Times: times, Prearms: s.Prearm.Channel != 0}
 	return p, p.Sticks.Check()
 }
@@ -65,6 +68,7 @@ func (p *Companion) Command(c quad.Command) {
 // Report is how a Companion stands.
 type Report struct {
 	State   State
+	Ordered bool   // it is to be armed
 	Refusal string // why arming failed last
 	Telemetry
 }
@@ -76,6 +80,8 @@ func (p *Companion) do(ctx context.Context, f func()) error {
 	case p.orders <- func() { f(); close(done) }:
 		<-done
 		return nil
+	case <-p.ended:
+		return errors.New("the board is gone")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -104,7 +110,8 @@ func first(err error, other *error) error {
 // Report tells how it stands.
 func (p *Companion) Report(ctx context.Context) (r Report, err error) {
 	err = p.do(ctx, func() {
-		r.State, r.Refusal = p.supervisor.State(), p.supervisor.Refusal()
+		s := &p.supervisor
+		r.State, r.Ordered, r.Refusal = s.State(), s.Ordered(), s.Refusal()
 		if p.Board != nil {
 			r.Telemetry = p.Board.Telemetry()
 		}
@@ -112,10 +119,11 @@ func (p *Companion) Report(ctx context.Context) (r Report, err error) {
 	return r, err
 }
 
-// Run sends until ctx is done or the port fails, on a thread of its own.
+// Run sends until ctx is done or the port fails, on a thread of its own. It is called once.
 func (p *Companion) Run(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer close(p.ended)
 	period := time.Duration(float64(time.Second) / p.Rate)
 	timer := time.NewTimer(period)
 	defer timer.Stop()

@@ -56,14 +56,18 @@ type Supervisor struct {
 	// Prearms has it use the switch for prearming.
 	Prearms bool
 
-	state   State
-	since   float64 // of the state, s
-	ordered bool    // to be armed
-	refusal string  // why arming failed last
+	state     State
+	since     float64 // of the state, s
+	ordered   bool    // to be armed
+	orderedAt float64 // s
+	refusal   string  // why arming failed last
 }
 
 // State is the present one.
 func (s *Supervisor) State() State { return s.state }
+
+// Ordered reports whether the board is to be armed.
+func (s *Supervisor) Ordered() bool { return s.ordered }
 
 // Refusal is why arming failed last, "" if it did not.
 func (s *Supervisor) Refusal() string { return s.refusal }
@@ -78,7 +82,7 @@ func (s *Supervisor) Arm(x *Seen) error {
 	case !s.fresh(x):
 		return fmt.Errorf("arming is refused: no command for %.2g s", s.CommandTimeout)
 	}
-	s.ordered, s.refusal = true, ""
+	s.ordered, s.orderedAt, s.refusal = true, x.Now, ""
 	return nil
 }
 
@@ -124,10 +128,8 @@ func (s *Supervisor) next(x *Seen) State {
 		switch {
 		case x.Known && x.Armed:
 			return Foreign
-		case s.ordered && s.Prearms:
-			return Prearm
 		case s.ordered:
-			return Arming
+			return s.preparing(x)
 		}
 	case Prearm:
 		if !s.ordered {
@@ -144,6 +146,28 @@ func (s *Supervisor) next(x *Seen) State {
 	return s.state
 }
 
+// preparing waits until nothing but the switches keeps the board from arming: a switch that is on before locks it.
+func (s *Supervisor) preparing(x *Seen) State {
+	switch {
+	case x.Now-s.orderedAt >= s.ArmTimeout:
+		s.refuse(x)
+	case x.Why&^(msp.NoPrearm|msp.ArmSwitch) != 0:
+	case s.Prearms:
+		return Prearm
+	default:
+		return Arming
+	}
+	return Idle
+}
+
+// refuse gives the order up.
+func (s *Supervisor) refuse(x *Seen) {
+	s.ordered, s.refusal = false, "the board does not arm"
+	if words := x.Why.Words(); len(words) > 0 {
+		s.refusal += ": " + strings.Join(words, "; ")
+	}
+}
+
 func (s *Supervisor) arming(x *Seen, elapsed float64) State {
 	switch {
 	case !s.ordered:
@@ -151,10 +175,7 @@ func (s *Supervisor) arming(x *Seen, elapsed float64) State {
 	case x.Known && x.Armed:
 		return Flying
 	case elapsed >= s.ArmTimeout:
-		s.refusal = "the board does not arm"
-		if words := x.Why.Words(); len(words) > 0 {
-			s.refusal += ": " + strings.Join(words, "; ")
-		}
+		s.refuse(x)
 		return Idle
 	}
 	return Arming

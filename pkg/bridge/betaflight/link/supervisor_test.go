@@ -65,6 +65,11 @@ func TestSupervisor(t *testing.T) {
 			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
 			{board(0.1, 0.1, true), "", Flying, flies}, {board(0.21, 0.1, true), "", Silent, Sends{}},
 			{board(0.6, 0.1, false), "", Idle, rest}, {board(0.7, 0.7, false), "", Idle, rest}}},
+		{"leaves the switch off until the board is ready", true, []moment{
+			{board(0, 0, false), "", Idle, rest},
+			{Seen{Now: 0.1, Command: 0.1, Known: true, Why: 1<<2 | msp.NoPrearm}, "arm", Idle, rest},
+			{Seen{Now: 0.2, Command: 0.2, Known: true, Why: msp.NoPrearm}, "", Prearm,
+				Sends{Frame: true, Prearm: true}}}},
 		{"gives up on a board that does not arm", false, []moment{
 			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
 			{board(2.1, 2.1, false), "", Idle, rest}}},

@@ -98,6 +98,12 @@ func ParseStatus(payload []byte) (s Status, err error) {
 // Flags are why a board does not arm.
 type Flags uint32
 
+// Flags of the switches for arming.
+const (
+	NoPrearm  Flags = 1 << 10
+	ArmSwitch Flags = 1 << 28 // it was on while another flag was set, and is on
+)
+
 // flagNames are those of MSP API 1.47, from the lowest bit on.
 var flagNames = [...]string{"no gyroscope", "failsafe", "no signal of a receiver", "not disarmed since the failsafe",
 	"failsafe switch", "runaway take-off", "crash detected", "throttle is not low", "not level", "just started",

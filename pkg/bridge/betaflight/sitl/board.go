@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 
 	"vnd/pkg/bridge/betaflight"
@@ -212,6 +213,9 @@ func (b *Board) Step(c quad.Command, s quad.State, gyro, accel so3.Vec3, h float
 
 // Dial connects to the board's first serial line, MSP and command line.
 func (b *Board) Dial() (net.Conn, error) { return b.process.Dial() }
+
+// Address is that of the board's first serial line, HOST:PORT.
+func (b *Board) Address() string { return netip.AddrPortFrom(b.process.Address, SerialPort).String() }
 
 // Close ends the firmware and removes its settings.
 func (b *Board) Close() error {
