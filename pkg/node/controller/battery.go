@@ -32,7 +32,7 @@ type batteryWatch struct {
 	level     battery.Level // that the log has
 	fault     string        // that the log has
 	returning bool
-	asked     time.Time // when the guard was asked to act last
+	asked     ros.Time // when the guard was asked to act last, on the node's clock
 }
 
 const (
@@ -117,7 +117,7 @@ func (w *batteryWatch) step() {
 		w.home, w.homeKnown, w.returning = s.P, true, false
 	}
 	w.log()
-	level, due := w.monitor.Level(), time.Since(w.asked) > batteryAgain
+	level, due := w.monitor.Level(), time.Duration(w.Now()-w.asked).Abs() > batteryAgain
 	w.mu.Unlock()
 	if !turns || !flies || !due || level < battery.Return {
 		return
@@ -139,7 +139,7 @@ func (w *batteryWatch) act(level battery.Level, stage guard.Stage, s *quad.State
 		return
 	}
 	w.mu.Lock()
-	w.asked = time.Now()
+	w.asked = w.Now()
 	w.mu.Unlock()
 	if err != nil {
 		w.Log().Error().Msgf("the battery is %v: %v", level, err)
