@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
@@ -227,6 +228,9 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	p := c.params.Load()
 	next, err := control.LoadPolicy(b, p.Robot, p.Rate)
 	if err != nil {
+		return err
+	}
+	if err := policy.TryOut(b); err != nil {
 		return err
 	}
 	_, k := c.flying()
