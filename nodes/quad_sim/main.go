@@ -3,10 +3,13 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/ros2/ros"
 )
 
-func main() { ros.MainContext(ros.Options{Args: os.Args[1:]}, quadsim.New) }
+func main() {
+	ros.MainFunc(func(ctx context.Context) error { return quadsim.Run(ctx, ros.Options{Args: os.Args[1:]}) })
+}

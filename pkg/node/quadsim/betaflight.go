@@ -1,6 +1,7 @@
 package quadsim
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 	"vnd/pkg/bridge/betaflight/rates"
 	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/ros2/ros"
 	"vnd/pkg/sim"
 )
 
@@ -47,8 +49,22 @@ func (n *simulator) fit(name string) (err error) {
 	return err
 }
 
+// Run runs the node until ctx is done, and returns when its firmware has ended too.
+func Run(ctx context.Context, o ros.Options) error {
+	var s *simulator
+	err := ros.Run(ctx, o, func(ctx context.Context, c *ros.Context) (err error) {
+		s, err = newSimulator(ctx, c)
+		return err
+	})
+	if s != nil {
+		<-s.ended
+	}
+	return err
+}
+
 // unfit ends the firmware.
 func (n *simulator) unfit() {
+	defer close(n.ended)
 	if n.firmware != nil {
 		n.warn(n.firmware.Close())
 	}

@@ -1,9 +1,12 @@
 package quadsim
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"testing"
+	"time"
 
 	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/core/param"
@@ -11,6 +14,9 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/ros2/dds/inproc"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 )
@@ -122,5 +128,38 @@ func TestBetaflightFliesTheFigureEight(t *testing.T) {
 	t.Logf("mean error %.4f m on the simulator's autopilot, %.4f m on Betaflight", own.Mean, firmware.Mean)
 	if firmware.Crash != "" || firmware.Mean > 1.25*own.Mean {
 		t.Errorf("%.2f times the error of the simulator's autopilot; %s", firmware.Mean/own.Mean, firmware.Crash)
+	}
+}
+
+// TestNodeFliesWithBetaflight: the vehicle is put into the air, and the autopilot holds it there through the firmware.
+func TestNodeFliesWithBetaflight(t *testing.T) {
+	if err := sitl.Built(sitl.Folder()); err != nil {
+		t.Skip(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-p",
+		"autopilot.firmware:=betaflight", "-p", "speed:=20.0"}, Backend: ros.InProcess(inproc.NewDomain()),
+		Getenv: func(string) string { return "" }, Stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rostest.SpinWith(ctx, stop, t, c, 1)
+	n, err := newSimulator(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		<-n.ended
+	})
+	for end := time.Now().Add(30 * time.Second); n.status.Load().time < 10; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%.1f s flown in half a minute: %s", n.status.Load().time, n.status.Load().text)
+		}
+	}
+	height := make(chan float64, 1)
+	n.later(func() { height <- n.vehicle.Truth().State.P.Z })
+	if z := <-height; n.status.Load().mode != closedloop.Waiting || math.Abs(z-1) > 0.3 {
+		t.Errorf("%s at %.2f m, want it to hold 1 m", n.status.Load().text, z)
 	}
 }

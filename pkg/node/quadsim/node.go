@@ -39,6 +39,7 @@ type simulator struct {
 	done     <-chan struct{} // of the node's end
 	stack    stack           // around the autopilot; nil for command_interface vnd
 	firmware *sitl.Board     // of the autopilot; nil: the world's rate loop
+	ended    chan struct{}   // nothing flies any more, and the firmware has ended
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]
 	odom      *ros.Publisher[navmsgs.Odometry]
@@ -76,6 +77,7 @@ func newSimulator(ctx context.Context, c *ros.Context) (*simulator, error) {
 		return nil, err
 	}
 	s := &simulator{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()),
+		ended:   make(chan struct{}),
 		done:    ctx.Done(),
 		latency: diagnostics.NewLatency(-100*time.Millisecond, 100*time.Millisecond)}
 	if err := s.begin(ctx); err != nil {
