@@ -1,5 +1,5 @@
-"""The nodes of an arena, in the robot's namespace: policy_controller, latent_encoder and visualizer, and with a directory
-transition_recorder and background_learner, which record there and learn from it."""
+"""The nodes of an arena, in the robot's namespace: policy_controller with its guard beside it, latent_encoder and
+visualizer, and with a directory transition_recorder and background_learner, which record there and learn from it."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess
@@ -14,6 +14,7 @@ ARGUMENTS = [
     ('use_sim_time', 'false', 'follow /clock'),
     ('log_level', 'info', 'debug, info, warn, error or fatal'),
     ('autostart', 'true', 'configure and activate the controller'),
+    ('guard_process', 'true', 'flight_guard is a process of its own, and alone commands the vehicle'),
     ('directory', '', 'record and learn in this folder; empty does neither'),
     ('rviz', 'false', 'start rviz2 with launch/vnd.rviz'),
     ('bag', '', 'record all topics to this folder, as MCAP; empty records none'),
@@ -24,12 +25,13 @@ def given(name):
     return IfCondition(PythonExpression(["'", LaunchConfiguration(name), "' != ''"]))
 
 
-def node(executable, condition=None, **more):
+def node(executable, condition=None, respawn=False, **more):
     parameters = [LaunchConfiguration('params_file'), {'use_sim_time': LaunchConfiguration('use_sim_time'), **more}]
     return Node(
         package='vnd', executable=executable, name=executable, output='screen',
         namespace=LaunchConfiguration('namespace'), parameters=parameters,
         arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')], condition=condition,
+        respawn=respawn,
     )
 
 
@@ -38,7 +40,9 @@ def generate_launch_description():
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
         node('transition_recorder', given('directory'), directory=LaunchConfiguration('directory')),
         node('background_learner', given('directory'), directory=LaunchConfiguration('directory')),
-        node('policy_controller', autostart=LaunchConfiguration('autostart')),
+        node('flight_guard', IfCondition(LaunchConfiguration('guard_process')), respawn=True),
+        node('policy_controller', autostart=LaunchConfiguration('autostart'),
+             guard_process=LaunchConfiguration('guard_process')),
         node('latent_encoder'),
         node('visualizer'),
         Node(

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -174,8 +175,8 @@ func started(f func() error) chan error {
 func usedByNodes(t *testing.T) map[string]*used {
 	t.Helper()
 	all := map[string]*used{}
-	for _, name := range []string{controller.Name, encoder.Name, recorder.Name, learner.Name, visualizer.Name,
-		quadsim.Name} {
+	for _, name := range []string{controller.Name, controller.GuardName, encoder.Name, recorder.Name, learner.Name,
+		visualizer.Name, quadsim.Name} {
 		u := newUsed()
 		all[name] = &u
 	}
@@ -216,6 +217,13 @@ func addController(t *testing.T, all map[string]*used, source, via, file string)
 		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "battery.cells:=4",
 			"emergency_service:=true", file, "use_sim_time:=true")
 	}, others, map[string]*used{controller.Name: all[controller.Name]})
+	graphOf(t, func(d *inproc.Domain) {
+		running(t, d, func(ctx context.Context, c *ros.Context) error {
+			_, err := controller.NewGuard(ctx, c)
+			return err
+		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "emergency_service:=true",
+			"real_time:=0", fmt.Sprintf("guard_socket:=vnd_sros2_%d_%s", os.Getpid(), source), "use_sim_time:=true")
+	}, others, map[string]*used{controller.GuardName: all[controller.GuardName]})
 }
 
 // addLearning adds what encoder, recorder, learner and visualizer use.

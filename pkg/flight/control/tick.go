@@ -2,6 +2,7 @@ package control
 
 import (
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 )
 
@@ -21,17 +22,20 @@ type TickRecord struct {
 	Cause       guard.Cause // of a guard that has tripped
 	Confidence  float32     // 1 − novelty; 0 under the prior mean
 	Task        string
+	Target      so3.Vec3 // where the task has the robot, m in the world
 }
 
 // Record writes the last tick down. Once, after its command has gone out: it also carries the actuator on.
 func (l *Loop) Record(t *TickRecord) {
+	l.RecordRequest(t)
+	l.decision.Stage, l.decision.Cause = l.guard.Stage(), l.guard.Tripped()
+	l.Complete(t, &l.decision)
+}
+
+// RecordRequest writes down what the policy's side did in the last tick.
+func (l *Loop) RecordRequest(t *TickRecord) {
 	t.Seq, t.Stamp, t.State = l.seq-1, l.lastStamp, l.state
-	t.Command, t.Sent, t.Actuator = l.commanded, l.sent, l.actuator.e
-	if l.notOffboard {
-		l.actuator.hover()
-	} else {
-		l.actuator.step(l.sent)
-	}
+	t.Command = l.commanded
 	o := &l.policy.policy.Observation
 	t.Reference = t.Reference[:0]
 	for k := range o.PreviewPoints {
@@ -47,7 +51,23 @@ func (l *Loop) Record(t *TickRecord) {
 		}
 	}
 	t.Bundle, t.Task = l.policy.ID, l.task.Task
-	t.Stage, t.Cause = l.guard.Stage(), l.guard.Tripped()
+	t.Target = l.request.Target.P
+}
+
+// Complete writes down what became of the request of a record, and carries the actuator on by what was sent.
+func (l *Loop) Complete(t *TickRecord, d *Decision) {
+	t.Sent, t.Actuator = d.Sent, l.actuator.e
+	t.Stage, t.Cause = d.Stage, d.Cause
+	l.carryOn(d.Sent)
+}
+
+// carryOn carries the actuator over a tick.
+func (l *Loop) carryOn(sent quad.Command) {
+	if l.notOffboard {
+		l.actuator.hover()
+	} else {
+		l.actuator.step(sent)
+	}
 }
 
 // maxPreviewPoints is how many points of a reference a policy may see.

@@ -226,6 +226,10 @@ const driftMemory = 10.0
 // checkCommand tests the policy's command.
 func (g *Guard) checkCommand(in *Input, dt float64) Cause {
 	c := in.Command
+	if in.NoCommand {
+		g.saturatedFor = 0
+		return Unheard
+	}
 	if !c.Finite() {
 		return NotFinite
 	}

@@ -15,6 +15,7 @@ type Input struct {
 	Stamp       float64 // of State; −Inf while there is none
 	State       quad.State
 	Command     quad.Command // what the policy asks for
+	NoCommand   bool         // the policy is not heard: Command says nothing
 	NotOffboard bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 
 	// NotReady says that no policy can take over from State: the robot stands, or is far from its task reference. It

@@ -60,6 +60,7 @@ const (
 	Drifting           // the position moves as no force moves a robot
 	NotFinite          // the policy's command is not finite
 	Saturated          // the policy asked for the limits or more for too long
+	Unheard            // no command of the policy comes
 	Floor              // the law could not stop a descent above the floor any more
 	Requested          // requested: Trip and Land
 	NotReady           // handed over where no policy can take over
@@ -89,7 +90,7 @@ var causeNames = [causeCount]string{
 	"the state is frozen", "positions and velocities contradict each other", "the attitude does not turn as commanded",
 	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",
 	"states are older than their stamps say", "the position drifts as no force moves a robot",
-	"the policy's command is not finite", "the policy asked for the limits for too long",
+	"the policy's command is not finite", "the policy asked for the limits for too long", "the policy is not heard",
 	"no room to stop above the floor", "on request",
 	"handed over on the ground, or far from where the task begins",
 }

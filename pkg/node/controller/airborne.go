@@ -25,7 +25,7 @@ func (c *Controller) motorsTurn() (turn bool, tick uint64) {
 		return false, 0
 	}
 	c.last.Read(func(t *control.TickRecord) {
-		turn = t.Bundle != "" && t.Stage != guard.NotOffboard && t.Stage != guard.Off
+		turn = t.Stamp != 0 && t.Stage != guard.NotOffboard && t.Stage != guard.Off
 		tick = t.Seq
 	})
 	return turn, tick
@@ -51,6 +51,9 @@ const (
 // landFirst returns when nobody needs commands any more: the robot stands, or its autopilot takes over. Where neither
 // is so it has the guard land, and waits.
 func (c *Controller) landFirst() error {
+	if c.role == asks {
+		return c.endElsewhere()
+	}
 	flies, tick := c.airborne()
 	if !flies || c.takesOver() {
 		return nil

@@ -19,7 +19,7 @@ import (
 
 // serveArm makes ~/arm. It has a group of its own, for it waits for the autopilot. Disarming ends an arming under way.
 func (c *Controller) serveArm() error {
-	_, err := ros.NewService(c, "~/arm", func(q *stdsrvs.SetBoolRequest, r *stdsrvs.SetBoolResponse) {
+	_, err := ros.NewService(c, c.service("arm"), func(q *stdsrvs.SetBoolRequest, r *stdsrvs.SetBoolResponse) {
 		if q.Data {
 			r.Success, r.Message = answer(c.arming.alone(c.ctx, c.arm), "armed, and follows the policy")
 			return
@@ -185,13 +185,16 @@ func (c *Controller) checkReady(a autopilot) error {
 	if last.Follows() { // it follows already
 		return nil
 	}
-	_, k := c.flying()
-	if k == nil {
+	var s quad.State
+	var from quad.Reference
+	task := ""
+	c.last.Read(func(t *control.TickRecord) { s, from.P, task = t.State, t.Target, t.Task })
+	if _, k := c.flying(); k != nil {
+		from, task = k.Path.At(0), k.Task
+	} else if c.role.hasPolicy() {
 		return fmt.Errorf("not armed: the controller is %s, expected active", c.State())
 	}
-	var s quad.State
-	c.last.Read(func(t *control.TickRecord) { s = t.State })
-	p, from := c.params.Load(), k.Path.At(0)
+	p := c.params.Load()
 	switch {
 	case !p.Guard.Flying(&s):
 		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the "+
@@ -204,7 +207,7 @@ func (c *Controller) checkReady(a autopilot) error {
 	case !p.ReadyForHandover(&s, &from):
 		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at "+
 			"most %g: fly there, or ~/set_task",
-			k.Task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.MaxHandoverDistance)
+			task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.MaxHandoverDistance)
 	}
 	return nil
 }

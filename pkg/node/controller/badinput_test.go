@@ -125,7 +125,11 @@ func (h *harness) flying() {
 	go func() { // until states come, and again where a busy machine trips the guard before they are answered
 		defer close(ended)
 		for {
-			_ = h.c.resetGuard()
+			if h.guard == nil {
+				_ = h.c.resetGuard()
+			} else {
+				_ = h.guard.resetGuard()
+			}
 			select {
 			case <-stop:
 				return

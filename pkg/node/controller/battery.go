@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
@@ -24,15 +25,16 @@ type batteryWatch struct {
 	*Controller
 	params *Params
 
-	mu        sync.Mutex // of what follows
-	monitor   *battery.Monitor
-	writer    soleWriter
-	home      so3.Vec3 // where it took off, or was handed over
-	homeKnown bool
-	level     battery.Level // that the log has
-	fault     string        // that the log has
-	returning bool
-	asked     ros.Time // when the guard was asked to act last, on the node's clock
+	mu         sync.Mutex // of what follows
+	monitor    *battery.Monitor
+	writer     soleWriter
+	home       so3.Vec3 // where it took off, or was handed over
+	homeKnown  bool
+	level      battery.Level // that the log has
+	fault      string        // that the log has
+	returning  bool
+	calledHome atomic.Bool // by the guard of another process, until a new one is configured
+	asked      ros.Time    // when the guard was asked to act last, on the node's clock
 }
 
 const (
@@ -48,7 +50,7 @@ func (c *Controller) watchBattery(p *Params) error {
 	w := &batteryWatch{Controller: c, params: p, monitor: battery.NewMonitor(p.Battery)}
 	w.writer.within = batteryQuiet
 	c.battery.Store(w)
-	if !p.Battery.Watched() {
+	if !p.Battery.Watched() || !c.role.hasVehicle() {
 		return nil
 	}
 	t, err := c.NewTimer(batteryStep, w.step, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
@@ -132,7 +134,7 @@ func (w *batteryWatch) act(level battery.Level, stage guard.Stage, s *quad.State
 	case level == battery.Land && stage != guard.Land && stage != guard.Blind:
 		err = w.land()
 	case level == battery.Return && !w.returning:
-		if err = w.flyHome(s); err == nil {
+		if err = w.bringHome(s); err == nil {
 			w.returning = true
 		}
 	default:
@@ -146,8 +148,26 @@ func (w *batteryWatch) act(level battery.Level, stage guard.Stage, s *quad.State
 	}
 }
 
+// bringHome has the policy return, in whichever process it is.
+func (w *batteryWatch) bringHome(s *quad.State) error {
+	if w.role == decides {
+		return w.flight().requester.Home(w.home)
+	}
+	return w.flyHome(w.home, s)
+}
+
+// callHome is bringHome of the guard of another process.
+func (w *batteryWatch) callHome(home so3.Vec3) {
+	var s quad.State
+	w.last.Read(func(t *control.TickRecord) { s = t.State })
+	w.calledHome.Store(true)
+	if err := w.flyHome(home, &s); err != nil {
+		w.Log().Error().Msgf("the battery asks for a return: %v", err)
+	}
+}
+
 // flyHome has the policy hold above the place of the take-off. A landing goes on.
-func (w *batteryWatch) flyHome(s *quad.State) error {
+func (w *batteryWatch) flyHome(home so3.Vec3, s *quad.State) error {
 	policy, k := w.flying()
 	if policy == nil || k == nil || k.Task == "land" {
 		return nil
@@ -158,17 +178,17 @@ func (w *batteryWatch) flyHome(s *quad.State) error {
 	}
 	lo, hi := w.params.Fence()
 	within := func(x, lo, hi float64) float64 { return min(max(x, lo+fenceInset), hi-fenceInset) }
-	at := reference.Hover{Point: []float64{within(w.home.X, lo.X, hi.X), within(w.home.Y, lo.Y, hi.Y),
+	at := reference.Hover{Point: []float64{within(home.X, lo.X, hi.X), within(home.Y, lo.Y, hi.Y),
 		within(max(s.P.Z, w.params.Guard.Ground+returnHeight), lo.Z, hi.Z)}, Yaw: s.Q.Yaw()}
 	path, err := at.Build()
 	if err != nil {
 		return err
 	}
-	home, err := control.NewTaskReference(task, path)
+	back, err := control.NewTaskReference(task, path)
 	if err != nil {
 		return err
 	}
-	return w.take(nil, home)
+	return w.take(nil, back)
 }
 
 // log writes a level and a fault when they come.
@@ -205,6 +225,12 @@ func kindOf(fault string) string {
 func (c *Controller) chargeSuffices(worst battery.Level) error {
 	w := c.battery.Load()
 	if w == nil || !w.params.Battery.Watched() {
+		return nil
+	}
+	if !c.role.hasVehicle() {
+		if w.calledHome.Load() {
+			return fmt.Errorf("the battery is low: %s has the robot return", GuardName)
+		}
 		return nil
 	}
 	w.mu.Lock()

@@ -143,7 +143,7 @@ func (c *Controller) secondSource(f *flight, s *soleWriter, from rmw.GID) {
 			x.loop.Guard().Trip()
 		}
 	}:
-		signal(f.wake)
+		f.signal()
 	default: // the next sample asks again
 	}
 	if s.reported == from {

@@ -31,6 +31,7 @@ const Name = "policy_controller"
 type Controller struct {
 	*ros.LifecycleNode
 	ctx    context.Context
+	role   role
 	params *params.Bound[Params]
 	bound  atomic.Bool // params are there
 	gauges *gauges
@@ -67,12 +68,16 @@ type Controller struct {
 
 // New makes the node, unconfigured unless its parameters say otherwise. ctx ends its threads.
 func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, error) {
+	return newNode(ctx, c, Name, options)
+}
+
+func newNode(ctx context.Context, c *ros.Context, name string, options []Option) (*Controller, error) {
 	n := &Controller{ctx: ctx, services: c.NewGroup(ros.Exclusive)}
 	for _, set := range options {
 		set(n)
 	}
 	var err error
-	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{
+	n.LifecycleNode, err = c.NewLifecycleNode(name, ros.Callbacks{
 		OnConfigure: n.configure, OnActivate: n.activate, OnDeactivate: n.deactivate,
 		OnCleanup: n.cleanup, OnShutdown: n.shutdown, OnError: n.cleanup,
 	})
@@ -90,12 +95,16 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 		return fmt.Sprintf("the node is %s and reads it when it is configured: deactivate it and clean it up first",
 			n.State())
 	}, "use_sim_time")
-	go n.stalls.watch(ctx)
 	p := n.params.Load()
+	if n.role = roleOf(p); name == GuardName {
+		n.role = decides
+		n.harden(p)
+	}
+	go n.stalls.watch(ctx)
 	if n.trust, err = p.Trust.New(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if w := p.Trust.Warning(); w != "" {
+	if w := p.Trust.Warning(); w != "" && n.role.hasPolicy() {
 		n.Log().Warn().Msg(w)
 	}
 	u, err := diagnostics.New(n.Node, p.Robot)
@@ -103,12 +112,10 @@ func New(ctx context.Context, c *ros.Context, options ...Option) (*Controller, e
 		return nil, errors.Join(err, n.Close())
 	}
 	n.gauges = newGauges(u, n)
-	u.Add("autopilot", n.reportAutopilot)
-	u.Add("battery", n.reportBattery)
-	if err := errors.Join(n.serve(), n.serveArm()); err != nil {
+	if err := n.serve(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if p.Autostart {
+	if p.Autostart || n.role == decides {
 		n.Autostart()
 	}
 	return n, nil
@@ -157,19 +164,16 @@ func (c *Controller) configure() error {
 	if err := c.watchBattery(p); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	a, s, err := c.connectAutopilot(p)
-	if err != nil {
+	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
+	f := newFlight(p, c.Clock(), nil, c.gauges)
+	if err := c.connectSides(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	c.setAutopilot(a)
-	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
-	f := newFlight(p, c.Clock(), s, c.gauges)
-	f.link = a
 	c.begin(p, f)
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	if p.BundleFile == "" {
+	if p.BundleFile == "" || !c.role.hasPolicy() {
 		return nil
 	}
 	b, err := bundle.Read(p.BundleFile)
@@ -185,6 +189,22 @@ func (c *Controller) configure() error {
 	return nil
 }
 
+// connectSides makes what the flight's thread reaches beyond: the vehicle, and the other side where that is another
+// process.
+func (c *Controller) connectSides(p *Params, f *flight) (err error) {
+	if c.role == asks {
+		return c.dial(p, f)
+	}
+	if f.link, f.sender, err = c.connectAutopilot(p); err != nil {
+		return err
+	}
+	c.setAutopilot(f.link)
+	if c.role == decides {
+		return c.expect(p, f)
+	}
+	return nil
+}
+
 // begin starts the flight's threads.
 func (c *Controller) begin(p *Params, f *flight) {
 	ctx, stop := context.WithCancel(c.ctx)
@@ -195,28 +215,27 @@ func (c *Controller) begin(p *Params, f *flight) {
 	if p.WorldFrame != "" {
 		c.frame.Store(&p.WorldFrame)
 	}
-	c.threads.Go(func() { f.run(ctx.Done()) })
+	c.threads.Go(func() { c.run(f, p, ctx.Done()) })
 	c.threads.Go(func() { c.publishSteps(f, ctx.Done()) })
 }
 
 // connect makes publishers, subscriptions and the clock's timer.
 func (c *Controller) connect(p *Params, f *flight) (err error) {
-	if c.steps, err = ros.NewPublisher[msgs.Step](c, "step", node.StepQoS()); err != nil {
-		return err
+	if c.role.hasPolicy() {
+		if err := c.publish(); err != nil {
+			return err
+		}
 	}
-	c.keep(c.steps)
-	if c.path, err = ros.NewPublisher[navmsgs.Path](c, "reference/path", node.LatchedQoS()); err != nil {
-		return err
-	}
-	c.keep(c.path)
 	if err := c.listen(p, f); err != nil {
 		return err
 	}
-	if err := c.watchPublishers(p, f); err != nil {
-		return err
+	if c.role.hasVehicle() {
+		if err := c.watchPublishers(p, f); err != nil {
+			return err
+		}
 	}
 	period := time.Duration(p.Period())
-	if f.mocap { // to see that no sample comes, in time
+	if f.mocap || c.role == decides { // to see that nothing comes, in time
 		period /= 2
 	}
 	t, err := c.NewTimer(period, f.onTimer, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
@@ -227,14 +246,32 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 	return nil
 }
 
+// publish makes the publishers of the policy's side.
+func (c *Controller) publish() (err error) {
+	if c.steps, err = ros.NewPublisher[msgs.Step](c, "step", node.StepQoS()); err != nil {
+		return err
+	}
+	c.keep(c.steps)
+	if c.path, err = ros.NewPublisher[navmsgs.Path](c, "reference/path", node.LatchedQoS()); err != nil {
+		return err
+	}
+	c.keep(c.path)
+	return nil
+}
+
 // listen subscribes to mocap, latents and bundles, each in a group of its own.
 func (c *Controller) listen(p *Params, f *flight) error {
 	group := func() ros.Option { return ros.InGroup(c.Context().NewGroup(ros.Exclusive)) }
-	state, err := c.subscribeState(p, f, group())
-	if err != nil {
-		return err
+	if c.role.hasVehicle() {
+		state, err := c.subscribeState(p, f, group())
+		if err != nil {
+			return err
+		}
+		c.keep(state)
 	}
-	c.keep(state)
+	if !c.role.hasPolicy() {
+		return nil
+	}
 	z, err := ros.NewSubscription(c, "latent", node.LatentQoS(), func(m *msgs.Latent, _ ros.Info) { f.addLatent(m) },
 		group())
 	if err != nil {
@@ -279,11 +316,13 @@ func (c *Controller) expected(frame string) bool {
 // activate begins to tick, anew: with a guard that has seen nothing.
 func (c *Controller) activate() error {
 	p := c.params.Load()
-	loop, err := control.New(p.Config)
+	loop, err := newLoop(p)
 	if err != nil {
 		return err
 	}
-	loop.SetAutopilotLands(p.autopilotLands())
+	if c.role == asks {
+		loop.DecideElsewhere()
+	}
 	c.hand.Lock()
 	defer c.hand.Unlock()
 	policy, task := c.flying()
@@ -295,7 +334,8 @@ func (c *Controller) activate() error {
 		loop.SetReference(task)
 	}
 	err = c.order(func(f *flight) error {
-		f.loop, f.pace, f.active = loop, control.NewScheduler(p.Period()), true
+		f.setLoop(loop)
+		f.pace, f.active = control.NewScheduler(p.Period()), true
 		return nil
 	})
 	if err != nil {
@@ -307,7 +347,20 @@ func (c *Controller) activate() error {
 	if task != nil {
 		c.show(task)
 	}
+	if c.role == asks { // or once it is there
+		_ = c.flight().guard.Begin()
+	}
 	return nil
+}
+
+// newLoop makes one that has seen nothing.
+func newLoop(p *Params) (*control.Loop, error) {
+	l, err := control.New(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	l.SetAutopilotLands(p.autopilotLands())
+	return l, nil
 }
 
 // deactivate ends the ticks, in flight where the autopilot takes over or else after a landing.
@@ -331,11 +384,12 @@ func (c *Controller) shutdown() error { return errors.Join(c.landFirst(), c.clea
 // cleanup ends what configure made.
 func (c *Controller) cleanup() (err error) {
 	c.mu.Lock()
-	closers, stop := c.closers, c.stop
+	closers, stop, now := c.closers, c.stop, c.now
 	c.closers, c.stop, c.now, c.policy, c.task, c.link, c.active = nil, nil, nil, nil, nil, nil, false
 	c.mu.Unlock()
 	if stop != nil {
 		stop()
+		now.signal()
 		c.threads.Wait()
 	}
 	for _, x := range closers {

@@ -206,6 +206,7 @@ func TestParams(t *testing.T) {
 type harness struct {
 	t      *testing.T
 	c      *Controller
+	guard  *Controller // beside it; nil: inside
 	n      *ros.Node
 	status chan diagnosticmsgs.DiagnosticStatus // of the task "control"
 	steps  chan msgs.Step
@@ -225,7 +226,11 @@ func newHarness(t *testing.T, args ...string) *harness {
 	}
 	h := &harness{t: t, status: make(chan diagnosticmsgs.DiagnosticStatus, 100), steps: make(chan msgs.Step, 1000),
 		lines: make(chan string, 1000)}
-	h.c = must(New(ctx, join(3, append(args, "-p", "diagnostic_updater.period:=0.05")...)))(t)
+	args = append(args, "-p", "diagnostic_updater.period:=0.05")
+	if slices.Contains(args, "guard_process:=true") {
+		h.guard = must(NewGuard(ctx, join(3, args...)))(t)
+	}
+	h.c = must(New(ctx, join(3, args...)))(t)
 	h.n = must(join(1).NewNode("tester"))(t)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
 		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {

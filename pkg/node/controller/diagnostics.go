@@ -65,6 +65,16 @@ func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 	u.Add("latency", flying(g.latency.Run))
 	u.Add("age", flying(g.age.Run))
 	u.Add("control", c.report)
+	switch c.role {
+	case asks:
+		u.Add("guard", c.reportGuard)
+	case decides:
+		u.Add("policy", c.reportPolicy)
+	}
+	if c.role.hasVehicle() {
+		u.Add("autopilot", c.reportAutopilot)
+		u.Add("battery", c.reportBattery)
+	}
 	u.Add("clock", func(s *diagnostics.Status) { clock(s, c.Clock()) })
 	return g
 }
@@ -103,7 +113,11 @@ func (c *Controller) report(s *diagnostics.Status) {
 	if f.stopped.Load() {
 		s.Merge(diagnostics.Error, "%v", errStopped)
 	}
-	for _, topic := range []string{f.sender.topic(), c.source} {
+	topics := []string{c.source}
+	if c.role.hasVehicle() {
+		topics = append(topics, f.sender.topic())
+	}
+	for _, topic := range topics {
 		if len(c.Context().Graph().Publishers(topic)) > 1 {
 			s.Merge(diagnostics.Error, "%s", others(c.Node, topic))
 		}
@@ -172,11 +186,15 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 	switch policy, _ := c.flying(); {
 	case !c.ticking():
 		s.Summary(diagnostics.OK, "not active")
-	case policy == nil:
+	case policy == nil && c.role.hasPolicy():
 		s.Summary(diagnostics.Warn, "waiting for a bundle")
-	case last.Bundle == "":
+	case last.Stamp == 0 && c.role == asks:
+		s.Summary(diagnostics.Warn, "waiting for a state on %s, and for %s", c.source, GuardName)
+	case last.Stamp == 0 && c.role == decides:
+		s.Summary(diagnostics.OK, "waiting for a state on %s, and for %s", c.source, Name)
+	case last.Stamp == 0:
 		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
-	case last.Stage == guard.Policy && last.LatentStamp == 0 && policy.UsesLatent():
+	case last.Stage == guard.Policy && last.LatentStamp == 0 && policy != nil && policy.UsesLatent():
 		s.Summary(diagnostics.Warn, "the policy flies under the prior mean: topic latent has none of its bundle that "+
 			"is fresh")
 	case last.Stage == guard.Policy:

@@ -42,6 +42,9 @@ type flight struct {
 	rivals *rivals // nil where nobody listens for others
 	mocap  bool    // ticks at samples, and by the clock where none come
 
+	guard     *elsewhere // in another process; nil: it is the loop's own
+	requester *requester // of the policy in another process; nil: it is the loop's own
+
 	samples *control.Ring[sample]
 	latent  node.Latest[control.Latent]
 	orders  chan func(*flight)
@@ -110,7 +113,20 @@ func (f *flight) runOnce() {
 }
 
 func (f *flight) runOnceAt(now int64) {
-	alarm, due := f.alarm.Swap(false), false
+	alarm := f.alarm.Swap(false)
+	now, due := f.takeSamples(now)
+	switch {
+	case !f.active:
+	case due:
+		f.tick(now)
+	case f.mocap && f.pace.DueByClock(now), !f.mocap && alarm:
+		f.sent = 0
+		f.tick(now)
+	}
+}
+
+// takeSamples hands the loop what has come, and reports whether that makes a tick due, and the time by which it came.
+func (f *flight) takeSamples(now int64) (at int64, due bool) {
 	now = f.atLeast(f.before, now) // no tick is before the last
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
@@ -120,13 +136,14 @@ func (f *flight) runOnceAt(now int64) {
 		}
 		f.samples.Pop()
 	}
-	switch {
-	case !f.active:
-	case due:
-		f.tick(now)
-	case f.mocap && f.pace.DueByClock(now), !f.mocap && alarm:
-		f.sent = 0
-		f.tick(now)
+	return now, due
+}
+
+// setLoop has another loop tick from now on.
+func (f *flight) setLoop(l *control.Loop) {
+	f.loop = l
+	if f.requester != nil {
+		l.SetRequested(f.requester.bundle)
 	}
 }
 
@@ -152,37 +169,30 @@ func (f *flight) passOn(s *sample, now int64) {
 	}
 }
 
+// stopCommand takes the thrust away.
+var stopCommand quad.Command
+
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *flight) tick(now int64) {
+	if f.guard != nil {
+		f.ask(now)
+		return
+	}
 	f.latent.TryTake(f.setLatent)
-	silent := f.silent.Load()
-	f.loop.SetEngaged(!silent && !f.link.notOffboard())
+	f.loop.SetEngaged(!f.silent.Load() && !f.link.notOffboard())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return
 	}
 	stopped := f.stopped.Load()
 	if stopped {
-		command = quad.Command{}
+		command = stopCommand
 	}
 	if f.loop.RolledBack() {
 		f.rolledBack.Store(f.loop.Policy())
 	}
-	err := error(nil)
-	switch {
-	case silent:
-	case f.loop.Guard().Silent() && !stopped: // no heartbeat: the autopilot notices, and lands
-		f.askToLand()
-	default:
-		f.noteSending()
-		err = f.sender.send(f.loop.Stamp(), command)
-	}
-	if f.before != 0 && f.loop.Guard().Violation() == guard.Missed {
-		f.gap.Store(now - f.before)
-	}
-	f.before = now
-	f.gauges.ticked(f, err)
-	f.counts.TryPut(f.count)
+	err := f.send(f.loop.Guard().Silent() && !stopped, command)
+	f.noteTick(now, err)
 	t := f.ticks.Slot()
 	if t == nil {
 		f.loop.Record(&f.scratch)
@@ -194,6 +204,29 @@ func (f *flight) tick(now int64) {
 	}
 	f.ticks.Push()
 	signal(f.recorded)
+}
+
+// send has a command go out, unless another one commands the vehicle, or the guard has its autopilot land.
+func (f *flight) send(landing bool, c quad.Command) error {
+	switch {
+	case f.silent.Load():
+	case landing: // no heartbeat: the autopilot notices, and lands
+		f.askToLand()
+	default:
+		f.noteSending()
+		return f.sender.send(f.loop.Stamp(), c)
+	}
+	return nil
+}
+
+// noteTick takes a tick down whose command has gone out.
+func (f *flight) noteTick(now int64, err error) {
+	if f.before != 0 && f.loop.Guard().Violation() == guard.Missed {
+		f.gap.Store(now - f.before)
+	}
+	f.before = now
+	f.gauges.ticked(f, err)
+	f.counts.TryPut(f.count)
 }
 
 // landPatience is for one request to land.
@@ -228,6 +261,18 @@ func (f *flight) runOrders() {
 	}
 }
 
+// signal has the thread that ticks look at what has come.
+func (f *flight) signal() {
+	switch {
+	case f.requester != nil:
+		f.requester.Wake()
+	case f.guard != nil:
+		f.guard.Wake()
+	default:
+		signal(f.wake)
+	}
+}
+
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -237,13 +282,21 @@ func signal(c chan struct{}) {
 
 // addSample hands a sample over.
 func (f *flight) addSample(p bridge.Pose, sent ros.Time) {
-	s := f.samples.Slot()
-	if s == nil {
+	s := sample{control.Sample{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
+	f.hold(s)
+	if r := f.requester; r != nil { // a request that answers it comes
+		r.pass(&s, p.Frame)
 		return
 	}
-	*s = sample{control.Sample{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
-	f.samples.Push()
 	signal(f.wake)
+}
+
+// hold keeps a sample for the tick.
+func (f *flight) hold(s sample) {
+	if x := f.samples.Slot(); x != nil {
+		*x = s
+		f.samples.Push()
+	}
 }
 
 // addLatent hands a latent over.
@@ -258,5 +311,5 @@ func (f *flight) addLatent(m *msgs.Latent) {
 // onTimer is the clock's timer.
 func (f *flight) onTimer() {
 	f.alarm.Store(true)
-	signal(f.wake)
+	f.signal()
 }

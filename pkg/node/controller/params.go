@@ -26,6 +26,15 @@ type File struct {
 	Params
 }
 
+// Apart are the parameters of a guard in a process of its own.
+type Apart struct {
+	GuardProcess  bool    `param:"guard_process" default:"false" read_only:"true" doc:"the guard, and all that commands the vehicle, runs in the process flight_guard, which takes the parameters of this node"`
+	GuardSocket   string  `param:"guard_socket" default:"" read_only:"true" doc:"name of the Unix socket between the two; empty takes one of ROS_DOMAIN_ID and the namespace"`
+	PolicyTimeout float64 `param:"policy_timeout" default:"0.06" min:"0.005" max:"0.1" unit:"s" doc:"time without a command of the policy after which flight_guard flies by itself"`
+	RealTime      int     `param:"real_time" default:"40" min:"0" max:"98" read_only:"true" doc:"priority of flight_guard (SCHED_FIFO), and its memory is locked, where the machine allows that; 0: neither"`
+	GuardCPU      int     `param:"guard_cpu" default:"-1" min:"-1" max:"1023" doc:"processor that flight_guard's thread keeps to; -1: any"`
+}
+
 // Params of the node. They are read when it is configured.
 type Params struct {
 	Autostart  bool   `param:"autostart" default:"false" doc:"configure and activate at the start; else somebody does, as launch files do"`
@@ -52,6 +61,7 @@ type Params struct {
 	MocapFrame string `param:"mocap_frame" default:"auto" enum:"auto,enu,ned" doc:"axes of mocap topics; auto: ned where the frame's name ends in _ned, else enu"`
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
+	Apart
 	control.Config
 }
 

@@ -14,20 +14,27 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// publishSteps publishes the ticks as steps until stop is closed.
+// publishSteps publishes the ticks of a policy as steps, and logs what the guard does, until stop is closed.
 func (c *Controller) publishSteps(f *flight, stop <-chan struct{}) {
 	var m msgs.Step
 	var logged guardLog
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
-			bridge.PutStep(&m, t, c.world())
-			c.logGuard(f, &logged, by{t.Stage, t.Cause})
+			if c.role.hasVehicle() {
+				c.logGuard(f, &logged, by{t.Stage, t.Cause})
+			}
 			c.noteRollBack(f.rolledBack.Swap(nil))
 			c.last.Put(func(last *control.TickRecord) {
 				*last = *t
 				last.Reference, last.Latent = nil, nil
 			})
+			if c.role.hasPolicy() {
+				bridge.PutStep(&m, t, c.world())
+			}
 			f.ticks.Pop()
+			if !c.role.hasPolicy() {
+				continue
+			}
 			if err := c.steps.Publish(&m); err != nil {
 				c.gauges.unpublished.Add(1)
 			}

@@ -18,26 +18,37 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// serve makes the services. Those that end a flight have a group of their own, so that no other one holds them up.
+// serve makes the services of the node's sides.
 func (c *Controller) serve() error {
 	limits := ros.RequestLimits{Bytes: 2 * reference.MaxReceived, Waiting: ordersWaiting, Late: late}
 	o := ros.InGroup(c.services)
-	_, err := ros.NewService(c, "~/set_task", func(q *msgs.SetTaskRequest, r *msgs.SetTaskResponse) {
-		r.Success, r.Message = answer(c.setTask(q.Task, q.ReferenceJSON), "flying "+q.Task)
-	}, o, ros.WithRequestLimits(limits, func(r *msgs.SetTaskResponse, err error) {
-		r.Success, r.Message = answer(err, "")
-	}))
-	if err != nil {
-		return err
+	if c.role.hasPolicy() {
+		_, err := ros.NewService(c, "~/set_task", func(q *msgs.SetTaskRequest, r *msgs.SetTaskResponse) {
+			r.Success, r.Message = answer(c.setTask(q.Task, q.ReferenceJSON), "flying "+q.Task)
+		}, o, ros.WithRequestLimits(limits, func(r *msgs.SetTaskResponse, err error) {
+			r.Success, r.Message = answer(err, "")
+		}))
+		if err != nil {
+			return err
+		}
 	}
+	if c.role.hasVehicle() {
+		return errors.Join(c.serveFlight(limits, o), c.serveArm())
+	}
+	return nil
+}
+
+// serveFlight makes the services of the vehicle's side. Those that end a flight have a group of their own, so
+// that no other one holds them up.
+func (c *Controller) serveFlight(limits ros.RequestLimits, o ros.Option) error {
 	refuse := ros.WithRequestLimits(limits, refuseTrigger)
-	_, err = ros.NewService(c, "~/reset_guard", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+	_, err := ros.NewService(c, c.service("reset_guard"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.resetGuard(), "reset: the policy flies, or a robot on the ground stays there")
 	}, o, refuse)
 	if err != nil {
 		return err
 	}
-	_, err = ros.NewService(c, "~/takeoff", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+	_, err = ros.NewService(c, c.service("takeoff"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.takeOff(), "taking off by the guard's law; the policy flies from the height on")
 	}, o, refuse)
 	if err != nil {
@@ -46,13 +57,13 @@ func (c *Controller) serve() error {
 	urgent := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
 	limits.Late = c.stalls.late
 	refuse = ros.WithRequestLimits(limits, refuseTrigger)
-	_, err = ros.NewService(c, "~/land", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+	_, err = ros.NewService(c, c.service("land"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.land(), "landing; ~/takeoff takes off again")
 	}, urgent, refuse)
 	if err != nil || !c.params.Load().EmergencyService {
 		return err
 	}
-	_, err = ros.NewService(c, "~/emergency", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
+	_, err = ros.NewService(c, c.service("emergency"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.emergency(), "motors off until the node is cleaned up and configured anew")
 	}, urgent, refuse)
 	return err
@@ -87,7 +98,7 @@ func (c *Controller) order(f func(*flight) error) error {
 	default:
 		return errors.New("the controller has too many orders to carry out")
 	}
-	signal(now.wake)
+	now.signal()
 	select {
 	case err := <-done:
 		return err

@@ -45,7 +45,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 // programs are the nodes that there are, the simulator with them.
 var programs = []string{"quad_sim", "policy_controller", "latent_encoder", "transition_recorder", "background_learner",
-	"flight", "visualizer"}
+	"flight", "visualizer", "flight_guard"}
 
 // built builds them, once; TestMain removes them.
 var built = sync.OnceValues(func() (string, error) {

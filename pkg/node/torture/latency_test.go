@@ -57,3 +57,48 @@ func TestLatency(t *testing.T) {
 
 // busy has the learner begin the next round as soon as there is anything new.
 var busy = []string{"new_rows:=100", "max_rows:=20000", "keep_bundles:=3"}
+
+// TestGuardLatency flies in turns with the guard inside the controller and beside it, VND_GUARD_LATENCY times each for
+// ten seconds, and gives the medians of both. Times are not judged: they are those of the machine.
+func TestGuardLatency(t *testing.T) {
+	turns, err := strconv.Atoi(os.Getenv("VND_GUARD_LATENCY"))
+	if err != nil {
+		t.Skip("VND_GUARD_LATENCY is not set to a number of turns")
+	}
+	for _, rate := range []string{"50.0", "200.0"} {
+		t.Run(rate, func(t *testing.T) {
+			p50, p99 := map[bool][]time.Duration{}, map[bool][]time.Duration{}
+			for k := range 2 * turns {
+				beside := k%2 == 1
+				t.Run(strconv.Itoa(k), func(t *testing.T) {
+					median, tail := tenSeconds(t, rate, beside)
+					p50[beside], p99[beside] = append(p50[beside], median), append(p99[beside], tail)
+				})
+			}
+			for _, beside := range []bool{false, true} {
+				slices.Sort(p50[beside])
+				slices.Sort(p99[beside])
+				t.Logf("%s Hz, guard beside: %v: medians of %d turns: p50 %v, p99 %v; p99 of all turns %v", rate,
+					beside, turns, p50[beside][turns/2], p99[beside][turns/2], p99[beside])
+			}
+		})
+	}
+}
+
+// tenSeconds is one turn: p50 and p99 of the time from a sample sent to its command sent.
+func tenSeconds(t *testing.T, rate string, beside bool) (median, tail time.Duration) {
+	f := newField(t)
+	file := "bundle_file:=" + bundleFile(t)
+	f.start("quad_sim")
+	f.start("latent_encoder", "rate:="+rate, file)
+	f.startController(beside, "rate:="+rate, file)
+	f.until("flight under the policy", func() bool { return f.flies(0, 100) })
+	took := f.latencies()
+	time.Sleep(10 * time.Second)
+	var all []time.Duration
+	for len(took) > 0 {
+		all = append(all, <-took)
+	}
+	slices.Sort(all)
+	return all[len(all)/2], all[len(all)*99/100]
+}

@@ -45,6 +45,7 @@ type Backend func(Settings) (rmw.Context, error)
 // the executor that runs their callbacks.
 type Context struct {
 	args       *rosargs.Args
+	shared     map[string]string // by node: whose parameters it has, too
 	settings   Settings
 	middleware rmw.Context
 	executor   *executor

@@ -1,7 +1,10 @@
 package ros
 
 import (
+	"strings"
+
 	rclinterfaces "vnd/msgs/rcl_interfaces"
+	"vnd/pkg/core/param"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros/params"
 )
@@ -9,6 +12,28 @@ import (
 // Parameters are the node's parameters. params.Bind keeps a tagged struct up to date with
 // them.
 func (n *Node) Parameters() *params.Store { return n.parameters }
+
+// ShareParameters has a node of a name, made from now on, take the parameters of another one of its namespace, as well
+// as its own.
+func (c *Context) ShareParameters(node, other string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shared == nil {
+		c.shared = map[string]string{}
+	}
+	c.shared[node] = other
+}
+
+// overrides are those of the command line for a node.
+func (c *Context) overrides(n *Node) map[string]param.Assignment {
+	c.mu.Lock()
+	other := c.shared[n.name.Name]
+	c.mu.Unlock()
+	if other == "" {
+		return c.args.Overrides(n.FullName())
+	}
+	return c.args.Overrides(n.FullName(), strings.TrimSuffix(n.name.Namespace, "/")+"/"+other)
+}
 
 // startParameters makes the node's parameters with the overrides of the command line, the
 // six services and /parameter_events.
@@ -19,7 +44,7 @@ func (n *Node) startParameters() error {
 	}
 	n.parameters = params.New(params.Options{
 		Node:      n.FullName(),
-		Overrides: n.context.args.Overrides(n.FullName()),
+		Overrides: n.context.overrides(n),
 		Now:       func() int64 { return int64(n.Now()) },
 		Warn:      func(line string) { n.log.Warn().Msg(line) },
 		Event: func(e *rclinterfaces.ParameterEvent) {

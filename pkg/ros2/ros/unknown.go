@@ -22,7 +22,7 @@ func (c *Context) warnOfUnknown() {
 	unused, used := map[place]*Node{}, map[place]bool{}
 	for _, n := range nodes {
 		none := n.parameters.Unused()
-		for name, a := range c.args.Overrides(n.FullName()) {
+		for name, a := range c.overrides(n) {
 			if slices.ContainsFunc(none, func(u param.Assignment) bool { return u.Name == name }) {
 				unused[place{name, a.Where}] = n
 			} else {

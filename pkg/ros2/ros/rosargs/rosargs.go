@@ -10,6 +10,7 @@ package rosargs
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"vnd/pkg/core/param"
@@ -204,11 +205,11 @@ func (p *parser) logFile(name string) error {
 // Overrides returns the parameters of the command line and its files for the node of this
 // full name, after remapping. The last assignment of a parameter counts, in the order of
 // files and -p, and of the lines of a file. (rclcpp puts all assignments of one key, such
-// as /**, where that key came first.)
-func (a *Args) Overrides(node string) map[string]param.Assignment {
+// as /**, where that key came first.) Of several names those for any count.
+func (a *Args) Overrides(nodes ...string) map[string]param.Assignment {
 	found := map[string]param.Assignment{}
 	for _, b := range a.blocks {
-		if !b.Matches(node) {
+		if !slices.ContainsFunc(nodes, b.Matches) {
 			continue
 		}
 		for _, assignment := range b.Assignments {

@@ -1,0 +1,235 @@
+package control
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/policy"
+)
+
+// Request is what the policy asks for at a tick, of the guard.
+type Request struct {
+	Seq     uint64         // from 1, one more at each tick
+	Stamp   int64          // of the sample that Command answers, as it came, ns
+	Command quad.Command   // what the policy asks for
+	Target  quad.Reference // where the task has the robot at Stamp
+	Bundle  string         // of the policy
+	Task    string
+}
+
+// policySide is what asks: policy, task, latent, and the bundle to go back to.
+type policySide struct {
+	runner     *policy.Runner
+	actuator   actuator
+	policy     *LoadedPolicy
+	task       *TaskReference
+	usualAge   float64       // of states at ticks, s; 0 before the first
+	latent     Latent        // heard last; Mean is latent's own
+	latentUsed []float32     // z that the policy had in the last tick; nil: the prior mean
+	previous   *LoadedPolicy // before the one that flies; nil: none, or it was rolled back to
+	rolledBack bool
+	swapped    int64 // time of the tick at which it left, ns
+	here       quad.Reference
+	lag        so3.Vec3                     // by which the policy usually stays behind its reference, m
+	fromHere   func(float64) quad.Reference // here
+	ahead      func(s *quad.State, from, to float64) quad.State
+	predictor  *guard.Predictor // of a guard of another process; nil: it is the loop's own
+
+	seq       uint64
+	commanded quad.Command // of the last tick
+	lastStamp int64        // stamp of the state of the last tick, ns
+	tripped   bool         // the policy did not fly in the last tick
+}
+
+// longest latent that is taken, as the sizes of models are bounded.
+const maxLatent = 64
+
+// SetPolicy runs a policy from the next tick on. Past commands are kept where the policy before was of the same
+// kind. After the first it allocates nothing.
+func (l *Loop) SetPolicy(c *LoadedPolicy) {
+	if l.runner != nil {
+		l.runner.Swap(c.buffers, c.dt)
+	} else {
+		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
+	}
+	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
+	if l.policy != c {
+		l.previous, l.swapped = l.policy, l.ticked
+	}
+	l.policy = c
+}
+
+// SetReference takes up a task reference at the next tick. In flight a blend leads over from the one before.
+func (l *Loop) SetReference(c *TaskReference) {
+	before := l.task
+	if before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped {
+		c.blend = blend{from: before.at, since: math.NaN()}
+	}
+	l.task = c
+}
+
+// beginHere has the policy, while the guard holds control authority, be asked to stay where the robot is: what it is
+// given back, by a reset or by the guard itself, begins there. A policy has no integral: in a wind it stays a little
+// behind its reference, which is what tilts it.
+func (l *Loop) beginHere() {
+	if l.task.Blended {
+		return
+	}
+	l.here = quad.Reference{P: l.state.P.Add(l.lag), Yaw: l.state.Q.Yaw()}
+	if !math.IsNaN(l.task.start) {
+		l.task.halt(l.here.P, seconds(l.stamp, l.origin))
+	}
+	l.task.blend = blend{from: l.fromHere, since: math.NaN()}
+}
+
+func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
+
+// SetLatent takes an encoder's latent. Tick decides whether it is usable.
+func (l *Loop) SetLatent(z *Latent) {
+	if len(z.Mean) > maxLatent {
+		return
+	}
+	mean := append(l.latent.Mean[:0], z.Mean...)
+	l.latent = *z
+	l.latent.Mean = mean
+}
+
+// Ask has the policy answer the newest state at now (ns); false before there is a state, a policy and a task
+// reference.
+func (l *Loop) Ask(now int64, q *Request) bool {
+	if !l.ready || l.policy == nil || l.task == nil {
+		return false
+	}
+	t := seconds(l.stamp, l.origin)
+	l.ticked = now
+	l.clock.tick()
+	if l.seq > 0 && !l.notOffboard && l.decision.Stage.HoldsAuthority() {
+		l.beginHere()
+	}
+	l.continuity(t)
+	l.latentUsed = l.usableLatent(now)
+	l.runner.SetLatent(l.latentUsed)
+	l.commanded = l.ask(t, seconds(now, l.origin))
+	l.lastStamp = l.stamp
+	l.seq++
+	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t),
+		Bundle: l.policy.ID, Task: l.task.Task}
+	return true
+}
+
+// Take hands the policy's side what became of its request.
+func (l *Loop) Take(d *Decision) {
+	l.decision = *d
+	if !l.tripped && d.Stage.HoldsAuthority() {
+		l.rollBack(l.ticked)
+	}
+	if l.tripped = !d.Stage.PolicyFlies(); !l.tripped {
+		l.learnLag(seconds(l.stamp, l.origin))
+	}
+}
+
+// learnLag follows where the policy stays behind its reference, as fast as that.
+func (l *Loop) learnLag(t float64) {
+	r := l.task.at(t)
+	if r.V.Sub(l.state.V).Norm() > maxLagSpeed {
+		return
+	}
+	behind := r.P.Sub(l.state.P)
+	if n := behind.Norm(); n > maxLag {
+		behind = behind.Scale(maxLag / n)
+	}
+	l.lag = l.lag.Add(behind.Sub(l.lag).Scale(1 / (lagMemory * l.config.Rate)))
+}
+
+const (
+	lagMemory   = 2.0 // time constant, s
+	maxLag      = 0.3 // m
+	maxLagSpeed = 0.3 // m/s
+)
+
+// Excess is the age of a state beyond the usual one, s, from which on the policy gets a predicted one; forgetting is
+// how slowly the usual one follows.
+const (
+	excess     = 0.012
+	forgetting = 0.005
+)
+
+// ask returns what the policy asks for at the state of t. What its latency usually is, the policy was trained with; a
+// state that is older is first carried on by what was commanded.
+func (l *Loop) ask(t, now float64) quad.Command {
+	age := now - t
+	if l.usualAge == 0 || l.notOffboard {
+		l.usualAge = age
+	}
+	late := age - l.usualAge
+	if !(late > excess && late < l.config.Guard.MaxAge) {
+		l.usualAge += forgetting * late
+		return l.runner.Command(t, &l.state)
+	}
+	ahead := l.ahead(&l.state, t, t+late)
+	return l.runner.Command(t+late, &ahead)
+}
+
+// trialTime is how long after a swap a trip is the new bundle's fault, s.
+const trialTime = 60.0
+
+// rollBack flies the bundle of before again, from a trip soon after a swap on.
+func (l *Loop) rollBack(now int64) {
+	if l.previous == nil || seconds(now, l.swapped) > trialTime || !l.decision.Cause.OfPolicy() {
+		return
+	}
+	l.SetPolicy(l.previous)
+	l.previous, l.rolledBack = nil, true
+}
+
+// RolledBack reports, once, that the bundle of before flies again.
+func (l *Loop) RolledBack() bool {
+	was := l.rolledBack
+	l.rolledBack = false
+	return was
+}
+
+// continuity begins a new task reference, and has the policy forget what it commanded where that is not what was flown:
+// after a gap, a clock set back or a time under the guard's law.
+func (l *Loop) continuity(t float64) {
+	if math.IsNaN(l.task.start) || l.notOffboard {
+		l.task.start, l.task.resume.over = t, true
+	}
+	if !l.tripped {
+		l.task.goOn(t)
+	}
+	l.task.blend.begin(t, l.task.unblended)
+	const rows = 5 // that may be missed
+	if gap := seconds(l.stamp, l.lastStamp); gap < 0 || gap > rows*l.policy.dt || l.tripped {
+		l.runner.Reset()
+	}
+}
+
+// A latent is near N(0, I): one further out is cut, and one that no encoder makes is none.
+const (
+	maxUsedLatent = 2.5
+	absurdLatent  = 20
+)
+
+// usableLatent is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of
+// another size, stale or from the future, or no number.
+func (l *Loop) usableLatent(now int64) []float32 {
+	if l.notOffboard { // of commands that were not flown
+		return nil
+	}
+	z := &l.latent
+	age := seconds(now, z.Stamp)
+	if z.Bundle != l.policy.ID || len(z.Mean) != l.policy.Latent() || z.Stamp == 0 ||
+		!(math.Abs(age) <= l.config.LatentAge) {
+		return nil
+	}
+	for i, x := range z.Mean {
+		if !(x > -absurdLatent && x < absurdLatent) {
+			return nil
+		}
+		z.Mean[i] = min(max(x, -maxUsedLatent), maxUsedLatent)
+	}
+	return z.Mean
+}

@@ -1,0 +1,88 @@
+package control
+
+import (
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/estimator"
+)
+
+// states is the robot's state, made of samples, on the loop's clock.
+type states struct {
+	estimator   *estimator.Estimator
+	origin      int64 // ns; times below count from here
+	originKnown bool
+	state       quad.State // newest whole one
+	stamp       int64      // of state, ns
+	ready       bool       // there was one
+	before      int        // samples in a row from before it
+	ticked      int64      // time of the last tick, ns; 0 before the first
+	clock       stampClock
+	track       track
+	validity    Validity // about the newest sample
+}
+
+// AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
+func (l *Loop) AddSample(m *Sample) bool {
+	l.SetOrigin(m.Stamp)
+	shifted := *m
+	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
+	m = &shifted
+	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
+		return false
+	}
+	if l.early(m.Stamp) {
+		l.validity = Early
+		return false
+	}
+	s := m.State
+	if l.config.Source == FromOdometry {
+		if l.late(m.Stamp) {
+			return false
+		}
+	} else {
+		switch l.track.add(&s, m.Stamp) {
+		case leftOut:
+			l.validity = OffTrack
+			return false
+		case jumped:
+			l.estimator.Restart()
+		}
+		var outcome estimator.Outcome
+		s, outcome = l.estimator.Add(estimator.Pose{T: seconds(m.Stamp, l.origin), P: s.P, Q: s.Q})
+		if outcome != estimator.Ready {
+			return false
+		}
+	}
+	l.state, l.stamp, l.ready = s, m.Stamp, true
+	return true
+}
+
+// late reports whether a sample is of the past, but not of a clock that was set back: that shows in many in a row.
+func (l *Loop) late(stamp int64) bool {
+	const second, run = 1e9, 5
+	if !l.ready || stamp > l.stamp {
+		l.before = 0
+		return false
+	}
+	l.before++
+	return l.stamp-stamp < second && l.before < run
+}
+
+// early reports whether a sample is from the future.
+func (l *Loop) early(stamp int64) bool {
+	return l.ticked != 0 && stamp-l.ticked > maxEarly
+}
+
+// SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,
+// where the sample itself is not at hand.
+func (l *Loop) SetOrigin(ns int64) {
+	if !l.originKnown {
+		const second = 1e9
+		l.origin, l.originKnown = ns-ns%second, true
+	}
+}
+
+// Counts of the estimator.
+func (l *Loop) Counts() estimator.Counts { return l.estimator.Counts() }
+
+// Validity is that of the sample that AddSample took last.
+func (l *Loop) Validity() Validity { return l.validity }

@@ -1,0 +1,179 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// apart is a controller that is active under bundle a, and the guard beside it.
+func apart(t *testing.T, args ...string) *harness {
+	t.Helper()
+	return ready(t, append([]string{"-p", "guard_process:=true", "-p", "real_time:=0", "-p",
+		fmt.Sprintf("guard_socket:=vnd_controller_%d_%s", os.Getpid(), t.Name())}, args...)...)
+}
+
+// The guard beside flies what the policy asks for, commands alone, and serves what ends a flight under the names that
+// users know. When the controller leaves it in good order, no command goes out any more.
+func TestGuardBesideCommandsAlone(t *testing.T) {
+	h := apart(t)
+	m := h.motion("mocap/pose", 0)
+	h.flying()
+	names := publishers(h.n, "/command")
+	if len(names) != 1 || names[0] != "/"+GuardName {
+		t.Errorf("commands are published by %q", names)
+	}
+	if h.c.world() != "world" {
+		t.Errorf("the world's frame is %q", h.c.world())
+	}
+	c := must(ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](h.n, "/policy_controller/land"))(t)
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	defer cancel()
+	if err := c.WaitForService(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r := must(c.Call(ctx, &stdsrvs.TriggerRequest{}))(t); !r.Success {
+		t.Error(r.Message)
+	}
+	stage := func() (s guard.Stage) {
+		h.guard.last.Read(func(t *control.TickRecord) { s = t.Stage })
+		return s
+	}
+	h.until(func() bool { return stage() == guard.Land })
+	m.is(quad.State{P: so3.Vec3{Z: 0.02}, Q: so3.Identity()})
+	h.until(func() bool { return stage() == guard.Off })
+	h.change(lifecycle.Deactivate)
+	if begun := beginning(h.guard); begun {
+		t.Error("the guard goes on to command")
+	}
+	h.change(lifecycle.Activate)
+	h.until(func() bool { return beginning(h.guard) })
+}
+
+// beginning reports whether commands go out.
+func beginning(c *Controller) (begun bool) {
+	_ = c.order(func(f *flight) error {
+		begun = f.requester.begun
+		return nil
+	})
+	return begun
+}
+
+// Each name that users know is served by one process, wherever the guard is.
+func TestServicesKeepTheirNames(t *testing.T) {
+	want := []string{"arm", "land", "reset_guard", "set_task", "takeoff"}
+	served := func(h *harness) map[string]int {
+		n := map[string]int{}
+		for _, name := range []string{Name, GuardName} {
+			g, err := h.n.Context().Graph().Of(rmw.NodeName{Namespace: "/", Name: name})
+			if err != nil {
+				continue
+			}
+			for s := range g.Servers {
+				n[s]++
+			}
+		}
+		return n
+	}
+	for name, begin := range map[string]func(*testing.T) *harness{
+		"inside": func(t *testing.T) *harness { return ready(t) },
+		"beside": func(t *testing.T) *harness { return apart(t) }} {
+		t.Run(name, func(t *testing.T) {
+			h := begin(t)
+			for _, s := range want {
+				h.until(func() bool { return served(h)["/"+Name+"/"+s] == 1 })
+			}
+		})
+	}
+}
+
+// A controller of other settings is refused, and says which one.
+func TestControllerOfOtherSettingsIsRefused(t *testing.T) {
+	a, b := defaults(t), defaults(t)
+	b.Guard.MaxTilt, b.Rate = 0.5, 100
+	d := a.differs(b.settings())
+	if !strings.Contains(d, "parameter guard.max_tilt is 0.5, that of flight_guard is 1.2") {
+		t.Error(d)
+	}
+	if d := a.differs(defaults(t).settings()); d != "" {
+		t.Error(d)
+	}
+}
+
+// A guard that is not there, or has ended, is an error on /diagnostics, and nothing commands in its place.
+func TestControllerAloneCommandsNothing(t *testing.T) {
+	h := apart(t)
+	h.motion("mocap/pose", 0)
+	h.flying()
+	for _, id := range []lifecycle.ID{lifecycle.Deactivate, lifecycle.Cleanup} {
+		if id == lifecycle.Deactivate {
+			h.guard.flight().stopped.Store(true) // it need not land
+		}
+		if err := h.guard.Change(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.logs("no command goes out: flight_guard is not heard")
+	h.until(func() bool { return h.c.flight().guard.Trouble() != "" })
+	if n := len(publishers(h.n, "/command")); n != 0 {
+		t.Errorf("%d publishers of commands", n)
+	}
+	for _, id := range []lifecycle.ID{lifecycle.Configure, lifecycle.Activate} {
+		if err := h.guard.Change(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.flying()
+}
+
+// A turn of the guard's thread allocates nothing, from the sample to the command.
+func TestDecidingAllocatesNothing(t *testing.T) {
+	p := defaults(t)
+	f, s := active(t, p)
+	c := &Controller{}
+	p.GuardSocket = fmt.Sprintf("vnd_controller_%d_%s", os.Getpid(), t.Name())
+	if err := c.expect(p, f); err != nil {
+		t.Fatal(err)
+	}
+	defer f.requester.Close()
+	f.requester.begun = true
+	f.requester.expect(f.loop, "a")
+	q := control.Request{Bundle: "a", Command: quad.Command{Thrust: quad.Gravity}}
+	q.Target.P.Z = 1
+	pose := bridge.Pose{Frame: "world", State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}
+	turn := func() {
+		time.Sleep(5 * time.Millisecond)
+		q.Seq++
+		q.Stamp = time.Now().UnixNano()
+		pose.Stamp, pose.State.P.X = q.Stamp, 1e-4*float64(q.Seq%7)
+		f.addSample(pose, ros.Time(q.Stamp))
+		f.accept(&q)
+		now, _ := f.takeSamples(int64(f.clock.Now()))
+		f.decide(now)
+		for x := f.ticks.Front(); x != nil; x = f.ticks.Front() {
+			f.ticks.Pop()
+		}
+	}
+	for range 20 {
+		turn()
+	}
+	if n := testing.AllocsPerRun(50, turn); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if d := &f.requester.decision; d.Seq != q.Seq || len(s.commands) == 0 {
+		t.Errorf("request %d was answered of %d, %d commands", d.Seq, q.Seq, len(s.commands))
+	}
+}
