@@ -27,7 +27,9 @@ func (l *Loop) Lost() {
 func (l *Loop) TakeRemote(d *Decision) {
 	l.notOffboard = !d.Engaged
 	l.Take(d)
-	l.predictor.Send(seconds(d.Now, l.origin), d.Sent, d.Wind)
+	if !d.Silent {
+		l.predictor.Send(seconds(d.Now, l.origin), d.Sent, d.Wind)
+	}
 }
 
 // Unanswered carries the actuator on by a decision that answers no request.

@@ -102,8 +102,9 @@ func TestMessagesArriveAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, c.Link, atController.atController(), func() bool { return len(atController.said) == 3 })
-	if d := cmp.Diff([]string{"joined", "home {0 0 1}", "ended it flies"}, atController.said) + cmp.Diff([]control.Decision{aDecision},
-		atController.answers) + cmp.Diff([]Sample{aSample}, atController.samples); d != "" {
+	want = []string{"joined", "home {0 0 1}", "ended it flies"}
+	if d := cmp.Diff(want, atController.said) + cmp.Diff([]control.Decision{aDecision}, atController.answers) +
+		cmp.Diff([]Sample{aSample}, atController.samples); d != "" {
 		t.Error(d)
 	}
 	if c.Trouble() != "" {
