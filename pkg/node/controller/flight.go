@@ -127,10 +127,10 @@ func (f *flight) runOnceAt(now int64) {
 
 // takeSamples hands the loop what has come, and reports whether that makes a tick due, and the time by which it came.
 func (f *flight) takeSamples(now int64) (at int64, due bool) {
-	now = f.atLeast(f.before, now) // no tick is before the last
+	now = f.atLeast(f.before, now, 150*time.Millisecond) // no tick is before the last
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
-			now = f.atLeast(s.Stamp, now)
+			now = f.atLeast(s.Stamp, now, 100*time.Millisecond)
 			f.passOn(s, now)
 			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
@@ -147,10 +147,10 @@ func (f *flight) setLoop(l *control.Loop) {
 	}
 }
 
-// atLeast is the time by which a sample has come: on simulated time the message of /clock may come after it.
-func (f *flight) atLeast(stamp, now int64) int64 {
-	const most = int64(100 * time.Millisecond) // beyond it the stamp is wrong
-	if f.sim() && stamp-now < most {
+// atLeast is the time by which a sample has come: on simulated time the message of /clock may come after it. A stamp
+// that is ahead by most or more is wrong.
+func (f *flight) atLeast(stamp, now int64, most time.Duration) int64 {
+	if f.sim() && stamp-now < int64(most) {
 		return max(now, stamp)
 	}
 	return now
