@@ -92,13 +92,17 @@ func (c *Console) Get(name string) (string, error) {
 	return "", fmt.Errorf("the board has no setting %s", name)
 }
 
+// Line is that of the command line which writes a setting.
+func Line(name, value string) string {
+	if _, listed := listing(name); listed {
+		return name + " " + value
+	}
+	return "set " + name + " = " + value
+}
+
 // Set writes a setting, reads it back, and refuses another value than was written.
 func (c *Console) Set(name, value string) error {
-	line := "set " + name + " = " + value
-	if _, listed := listing(name); listed {
-		line = name + " " + value
-	}
-	if _, err := c.Run(line); err != nil {
+	if _, err := c.Run(Line(name, value)); err != nil {
 		return err
 	}
 	now, err := c.Get(name)
