@@ -28,11 +28,12 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 }
 
 // responding returns a world whose robot follows commands as an identified one does. Flights tell delay and lag to a
-// few milliseconds, which are drawn.
+// few milliseconds, which are drawn. Every trial draws up to 10 ms of delay beside: the judge's robot is rather later
+// than the true one, for a policy that flies the later of two flies the earlier, and not the other way round.
 func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	a, motorLag := &r.Actuator, w.Motor.Lag
 	w.Motor.Gain = min(max(a.ThrustGain, 0.5), 1.5)
-	const spread, drawn = 0.005, 0.005 // s, of delays and lags; mean of the further delay that every trial draws
+	const spread = 0.005 // s, of delays and lags
 	off := func() float64 { return spread * (2*rng.Float64() - 1) }
 	thrust := a.ThrustDelay*r.Dt + a.ThrustLag - defaultThrustResponse + off()
 	rate := a.RateDelay*r.Dt + a.RateLag - defaultRateResponse + off()
@@ -40,7 +41,7 @@ func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	const asDelay = 0.6
 	beyond := a.RateDelay*r.Dt - defaultRateDelay + off()
 	lag := min(max(0, (rate-beyond)/(1-asDelay)), max(0, rate))
-	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag-drawn), 0.2)
+	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag), 0.2)
 	slowDown(&w, lag)
 	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
 	if r.Drag > 0 {
