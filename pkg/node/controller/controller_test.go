@@ -231,6 +231,16 @@ func newHarness(t *testing.T, args ...string) *harness {
 		h.guard = must(NewGuard(ctx, join(3, args...)))(t)
 	}
 	h.c = must(New(ctx, join(3, args...)))(t)
+	t.Cleanup(func() { // no thread of one test flies beside the next
+		for _, c := range []*Controller{h.c, h.guard} {
+			if c == nil {
+				continue
+			}
+			if err := c.cleanup(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	h.n = must(join(1).NewNode("tester"))(t)
 	must(ros.NewSubscription(h.n, "/diagnostics", ros.DefaultQoS(),
 		func(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {

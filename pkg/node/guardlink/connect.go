@@ -156,7 +156,8 @@ func (c *Client) fail(err error) {
 
 func (c *Client) run(ctx context.Context) {
 	defer close(c.stopped)
-	const pause = 50 * time.Millisecond
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
 	for ctx.Err() == nil {
 		if !c.taken.Load() {
 			if err := c.connect(); err != nil {
@@ -167,7 +168,7 @@ func (c *Client) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-again.C:
 		}
 	}
 }
