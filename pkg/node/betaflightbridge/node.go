@@ -166,6 +166,9 @@ func (b *Bridge) fly(ctx context.Context) (err error) {
 			return err
 		}
 		defer sticks.Close()
+		if p.Protocol == link.CRSF {
+			go board.Listen(sticks)
+		}
 		if to.Sender, err = link.NewSender(sticks, p.Protocol); err != nil {
 			return err
 		}
@@ -256,4 +259,10 @@ func (b *Bridge) diagnose(ctx context.Context, s *diagnostics.Status) {
 	s.Add("frames answered", r.Answered)
 	s.Add("frames skipped", r.Skipped)
 	s.Add("battery (V)", r.Battery.Voltage)
+	if !r.ModeAt.IsZero() {
+		s.Add("flight mode", r.Mode.Name)
+	}
+	if !r.LinkAt.IsZero() {
+		s.Add("link quality", r.Link)
+	}
 }

@@ -20,6 +20,10 @@ type Telemetry struct {
 	AttitudeAt time.Time
 	Battery    msp.Battery
 	BatteryAt  time.Time
+	Mode       receiver.Mode // over CRSF alone
+	ModeAt     time.Time
+	Link       float64 // quality of a transmitter's, 0 … 1; over CRSF alone
+	LinkAt     time.Time
 	Sent       uint64 // frames of sticks
 	Answered   uint64
 	Skipped    uint64 // because the board had not answered those before
@@ -163,6 +167,40 @@ func (b *Board) read() {
 			b.mu.Unlock()
 			return
 		}
+	}
+}
+
+// Listen takes telemetry in CRSF that comes on the sticks' port, until that is closed.
+func (b *Board) Listen(p Port) {
+	var d receiver.CRSFDecoder
+	part := make([]byte, 256)
+	for {
+		n, err := p.Read(part)
+		d.Feed(part[:n], b.takeCRSF)
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+	}
+}
+
+// takeCRSF takes a frame of telemetry. What MSP tells is finer, and is kept while it is new.
+func (b *Board) takeCRSF(f *receiver.CRSFFrame) {
+	const fresh = time.Second
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now, t := time.Now(), &b.newest
+	if q, ok := f.LinkQuality(); ok {
+		t.Link, t.LinkAt = q, now
+	}
+	if m, ok := f.Mode(); ok {
+		t.Mode, t.ModeAt = m, now
+	}
+	if a, ok := f.Attitude(); ok && now.Sub(t.AttitudeAt) > fresh {
+		t.Attitude, t.AttitudeAt = a, now
+	}
+	if x, ok := f.Battery(); ok && now.Sub(t.BatteryAt) > fresh {
+		x.Cells = t.Battery.Cells
+		t.Battery, t.BatteryAt = x, now
 	}
 }
 

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"encoding/hex"
 	"net"
 	"strings"
 	"testing"
@@ -84,5 +85,32 @@ func TestBoardThatStopsAnswering(t *testing.T) {
 	}
 	if b.Err() == nil || b.Telemetry().Skipped < 90 {
 		t.Errorf("%v, %+v", b.Err(), b.Telemetry())
+	}
+}
+
+func TestBoardTakesTelemetryOfTheSticksPort(t *testing.T) {
+	msp, silent := net.Pipe()
+	defer silent.Close()
+	b := NewBoard(msp)
+	defer b.Close()
+	here, there := net.Pipe()
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.Listen(here) }()
+	for _, frame := range []string{"c80a0800a501280004d24356", "c80721414e474c00a7", "c8081e2e3965ec855a05"} {
+		wire, err := hex.DecodeString(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.Write(wire); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := there.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	x := b.Telemetry()
+	if x.Battery.Voltage != 16.5 || x.Mode.Name != "ANGL" || x.Mode.Disarmed || x.Attitude.Roll < 149 {
+		t.Errorf("%+v", x)
 	}
 }
