@@ -6,11 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
 )
 
 // NodeTest is a Go test of nodes that injects the fault of a row. A run of it is one run of the row, or several.
@@ -22,7 +26,17 @@ type NodeTest struct {
 	// More has a run go on for MoreEach injections, by an environment variable, where that many are asked for.
 	More     string
 	MoreEach int
+
+	Most time.Duration // that a run may take; 0 is mostOfTest
 }
+
+// Bounds of children: of a test, of the compiler, and of what either leaves behind.
+const (
+	mostOfTest  = 10 * time.Minute
+	mostOfMany  = time.Hour // of a test with many injections
+	mostOfBuild = 15 * time.Minute
+	grace       = 5 * time.Second
+)
 
 // nodeRows live in nodes: with processes, topics, clocks and files. Tests that exist for them are run again and again.
 func nodeRows() []Row {
@@ -46,7 +60,8 @@ func nodeRows() []Row {
 		{ID: "27", Name: "~/land under 1 kHz of other calls", Pass: "answer ≤ 100 ms",
 			Tests: []NodeTest{{Package: "node", Name: "TestLandUnderOtherCalls"}}},
 		{ID: "31", Name: "SIGKILL of each node", Pass: "inside the fence, joins by itself, loses ≤ 1 s",
-			Tests: []NodeTest{{Package: "node/torture", Name: "TestKilled", More: "VND_TORTURE=1", MoreEach: 20}}},
+			Tests: []NodeTest{{Package: "node/torture", Name: "TestKilled", More: "VND_TORTURE=1", MoreEach: 20,
+				Most: mostOfMany}}},
 		{ID: "35", Name: "disk full: buffer, bag, bundles", Pass: "flight untouched, ≤ 1 s lost",
 			Tests: []NodeTest{{Package: "node/recorder", Name: "TestNoSpace"},
 				{Package: "vnd/bundle/store", Name: "TestFullDisk"},
@@ -61,7 +76,7 @@ func nodeRows() []Row {
 				{Package: "node/controller", Name: "TestHandsOver"}}},
 		{ID: "41", Name: "poisoned logs", Pass: "nothing that crashes is promoted",
 			Tests: []NodeTest{{Package: "sim/experiment", Name: "TestPoisoned", Each: 4, More: "VND_POISONED=10",
-				MoreEach: 40}}},
+				MoreEach: 40, Most: mostOfMany}}},
 		{ID: "42", Name: "two learners, an old folder of bundles", Pass: "second refused; old ones judged anew",
 			Tests: []NodeTest{{Package: "learning/continual/supervisor", Name: "TestSecondLearnerOnAFolderIsRefused"},
 				{Package: "learning/continual/supervisor", Name: "TestBundlesOfAnOldFolderAreJudgedBeforeTheyFly"}}},
@@ -86,18 +101,21 @@ func (t *NodeTest) often(runs int) (times, each int, env []string) {
 type tester struct {
 	root, dir string            // of the module, and of programs
 	built     map[string]string // programs by package
+	grace     time.Duration     // for what a test leaves behind
 }
 
 var errNoSources = errors.New("needs the sources of vnd around the working directory, and go")
 
 func newTester(ctx context.Context) (*tester, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}").Output()
+	list := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
+	list.Stderr = io.Discard
+	out, err := outputOf(ctx, list, mostOfBuild, grace)
 	root, ours := strings.CutPrefix(strings.TrimSpace(string(out)), "vnd ")
 	if err != nil || !ours {
 		return nil, errNoSources
 	}
 	dir, err := os.MkdirTemp("", "vnd_campaign")
-	return &tester{root, dir, map[string]string{}}, err
+	return &tester{root, dir, map[string]string{}, grace}, err
 }
 
 func (t *tester) close() error { return os.RemoveAll(t.dir) }
@@ -108,9 +126,9 @@ func (t *tester) program(ctx context.Context, pkg string) (string, error) {
 		return p, nil
 	}
 	p := filepath.Join(t.dir, strings.ReplaceAll(pkg, "/", "_")+".test")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", p, "./pkg/"+pkg)
+	build := exec.Command("go", "test", "-c", "-o", p, "./pkg/"+pkg)
 	build.Dir = t.root
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := outputOf(ctx, build, mostOfBuild, grace); err != nil {
 		return "", fmt.Errorf("pkg/%s: %w: %s", pkg, err, out)
 	}
 	t.built[pkg] = p
@@ -164,11 +182,18 @@ func (t *tester) run(ctx context.Context, x *NodeTest, env []string) (verdict st
 	if err != nil {
 		return "", nil, err
 	}
-	c := exec.CommandContext(ctx, p, "-test.v", "-test.run", "^"+x.Name+"$", "-test.timeout", "1h")
+	most := x.Most
+	if most == 0 {
+		most = mostOfTest
+	}
+	c := exec.Command(p, "-test.v", "-test.run", "^"+x.Name+"$", "-test.timeout", most.String())
 	c.Dir, c.Env = filepath.Join(t.root, "pkg", filepath.FromSlash(x.Package)), append(os.Environ(), env...)
-	out, ran := c.CombinedOutput()
+	out, ran := outputOf(ctx, c, most+t.grace, t.grace)
 	if err := ctx.Err(); err != nil {
 		return "", nil, err
+	}
+	if errors.Is(ran, errUnending) {
+		return "FAIL", []string{ran.Error()}, nil
 	}
 	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 		if m := verdicts.FindStringSubmatch(s.Text()); m != nil {
@@ -188,6 +213,41 @@ func (t *tester) run(ctx context.Context, x *NodeTest, env []string) (verdict st
 		}
 	}
 	return verdict, lines, nil
+}
+
+var errUnending = errors.New("a child does not end")
+
+// outputOf runs a child in a process group of its own, and returns what the group wrote. Nothing of the group outlives
+// the call: not when the child takes longer than most, and not when it leaves processes behind that hold its output
+// for longer than grace.
+func outputOf(ctx context.Context, c *exec.Cmd, most, grace time.Duration) ([]byte, error) {
+	var out bytes.Buffer
+	c.Stdout = &out
+	if c.Stderr == nil {
+		c.Stderr = &out
+	}
+	c.SysProcAttr, c.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, grace
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	group := -c.Process.Pid
+	var late atomic.Bool
+	over := time.AfterFunc(most, func() {
+		late.Store(true)
+		_ = syscall.Kill(group, syscall.SIGKILL)
+	})
+	defer over.Stop()
+	defer context.AfterFunc(ctx, func() { _ = syscall.Kill(group, syscall.SIGKILL) })()
+	err := c.Wait()
+	_ = syscall.Kill(group, syscall.SIGKILL)
+	switch {
+	case late.Load():
+		return out.Bytes(), fmt.Errorf("%w: %s was not done in %v", errUnending, filepath.Base(c.Path), most)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return out.Bytes(), fmt.Errorf("%w: %s left processes behind, which held its output for %v", errUnending,
+			filepath.Base(c.Path), c.WaitDelay)
+	}
+	return out.Bytes(), err
 }
 
 // shortened is the beginning of a text, on one line of a table.
