@@ -16,8 +16,8 @@ func (l *Loop) DecideElsewhere() {
 	l.notOffboard = true // until the guard says so
 }
 
-// Lost says that the guard is not heard: nobody knows who flies. Where the guard is back, the task goes on from where
-// the robot is.
+// Lost says that nothing comes from the guard, so that who flies is not known. When the guard is back, the task goes
+// on from where the robot is.
 func (l *Loop) Lost() {
 	l.notOffboard, l.tripped = false, true
 	l.decision = Decision{Stage: guard.Hold, Cause: guard.Unheard}
@@ -25,15 +25,15 @@ func (l *Loop) Lost() {
 
 // TakeRemote is Take for a decision of another process.
 func (l *Loop) TakeRemote(d *Decision) {
-	l.notOffboard = !d.Engaged
+	l.notOffboard = !d.Offboard
 	l.Take(d)
 	if !d.Silent {
 		l.predictor.Send(seconds(d.Now, l.origin), d.Sent, d.Wind)
 	}
 }
 
-// Unanswered carries the actuator on by a decision that answers no request.
-func (l *Loop) Unanswered(d *Decision) { l.carryOn(d.Sent) }
+// Unanswered advances the actuator's state by a decision that answers no request.
+func (l *Loop) Unanswered(d *Decision) { l.advanceActuator(d.Sent) }
 
 // Refusal is why a request is not flown.
 type Refusal uint8
@@ -95,7 +95,7 @@ func (l *Loop) Decide(now int64, patience time.Duration, d *Decision) bool {
 	return true
 }
 
-// RecordDecision writes down a tick of the guard's side.
+// RecordDecision records a tick of the guard's side.
 func (l *Loop) RecordDecision(t *TickRecord, d *Decision) {
 	t.Seq, t.Stamp, t.State = l.seq-1, l.lastStamp, l.state
 	t.Command, t.Sent = quad.Command{}, d.Sent

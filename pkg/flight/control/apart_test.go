@@ -91,7 +91,7 @@ func TestSidesApartFlyAsOne(t *testing.T) {
 		c, ok := s.whole.Tick(s.now)
 		s.policy.RecordRequest(&apart)
 		s.policy.Complete(&apart, &s.d)
-		s.whole.Record(&whole)
+		s.whole.FinishTick(&whole)
 		if k < 2 {
 			continue
 		}

@@ -138,7 +138,7 @@ func (f *closed) fly(now int64) {
 		return
 	}
 	f.command = c
-	f.loop.Record(&f.tick)
+	f.loop.FinishTick(&f.tick)
 	t := f.tick
 	t.Reference, t.Latent = slices.Clone(t.Reference), slices.Clone(t.Latent)
 	f.ticks = append(f.ticks, t)
@@ -319,7 +319,7 @@ func TestLatents(t *testing.T) {
 			t.Fatal(name)
 		}
 		k := NewTickRecord()
-		f.loop.Record(&k)
+		f.loop.FinishTick(&k)
 		want := TickRecord{Latent: []float32{0, 0, 0, 0}}
 		if c.used {
 			want.Latent, want.LatentStamp, want.Confidence = c.z.Mean, c.z.Stamp, max(1-c.z.Novelty, 0)
@@ -414,7 +414,7 @@ func TestAllocatesNothing(t *testing.T) {
 			t.Fatal("no tick")
 		}
 		f.command = c
-		f.loop.Record(ring.Slot())
+		f.loop.FinishTick(ring.Slot())
 		ring.Push()
 		ring.Pop()
 	}); n != 0 {
@@ -439,7 +439,7 @@ func TestSwapAllocatesNothing(t *testing.T) {
 			t.Fatal("no tick")
 		}
 		f.command = c
-		f.loop.Record(&f.tick)
+		f.loop.FinishTick(&f.tick)
 	}); n != 0 {
 		t.Errorf("%v allocations per swap", n)
 	}
@@ -462,7 +462,7 @@ func BenchmarkTick(b *testing.B) {
 			f.loop.AddSample(&m)
 		}
 		f.loop.Tick(now)
-		f.loop.Record(&f.tick)
+		f.loop.FinishTick(&f.tick)
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 
 // Decision is what the guard made of a tick.
 type Decision struct {
-	Seq     uint64       // of the request that it answers; 0: of none
-	Now     int64        // time of the tick, ns
-	Sent    quad.Command // what goes out, unless Silent
-	Stage   guard.Stage
-	Cause   guard.Cause // of a guard that has tripped
-	Engaged bool        // the autopilot follows commands
-	Silent  bool        // nothing goes out
-	Wind    so3.Vec3    // that the guard believes in, m/s² in the world
+	Seq      uint64       // of the request that it answers; 0: of none
+	Now      int64        // time of the tick, ns
+	Sent     quad.Command // what goes out, unless Silent
+	Stage    guard.Stage
+	Cause    guard.Cause // of a guard that has tripped
+	Offboard bool        // the autopilot follows commands
+	Silent   bool        // nothing goes out
+	Wind     so3.Vec3    // that the guard believes in, m/s² in the world
 }
 
 // guardSide is what decides.
@@ -30,11 +30,11 @@ type guardSide struct {
 	asked       bool   // there was one
 }
 
-// SetEngaged says whether the autopilot follows commands (offboard) from the next tick on. While it does not, the task
+// SetOffboard says whether the autopilot follows commands (offboard) from the next tick on. While it does not, the task
 // reference waits at its beginning, the policy runs under the prior mean, and nothing trips the guard. A robot that is
 // not ready for handover gets the guard's command: it may be followed before the autopilot reports so. The guard keeps
 // control authority if commands are followed from such a place on.
-func (l *Loop) SetEngaged(engaged bool) { l.notOffboard = !engaged }
+func (l *Loop) SetOffboard(offboard bool) { l.notOffboard = !offboard }
 
 // SetAutopilotLands says whether the autopilot lands by itself, without a position from here, where commands stop.
 func (l *Loop) SetAutopilotLands(lands bool) { l.lands = lands }
@@ -51,7 +51,7 @@ func (l *Loop) decide(now int64, q *Request, target *quad.Reference, d *Decision
 		in.NotReady = !l.config.ReadyForHandover(&l.state, target)
 	}
 	*d = Decision{Now: now, Sent: l.guard.Tick(&in), Stage: l.guard.Stage(), Cause: l.guard.Tripped(),
-		Engaged: !l.notOffboard, Silent: l.guard.Silent(), Wind: l.guard.Wind()}
+		Offboard: !l.notOffboard, Silent: l.guard.Silent(), Wind: l.guard.Wind()}
 	if q != nil {
 		d.Seq = q.Seq
 	}

@@ -86,7 +86,7 @@ func (h *handed) tick(now int64) {
 		h.v.Command(c)
 	}
 	k := NewTickRecord()
-	h.loop.Record(&k)
+	h.loop.FinishTick(&k)
 	h.ticks = append(h.ticks, k)
 	if k.Stage == guard.NotOffboard {
 		h.encoder.Reset()
@@ -107,7 +107,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		late  float64 // s
 	}{{so3.Vec3{}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 0}, {so3.Vec3{X: 0.5, Y: -0.4}, 1}} {
 		h, settings := newHanded(t, c.place), defaults()
-		h.loop.SetEngaged(false)
+		h.loop.SetOffboard(false)
 		if err := h.v.TakeOff(); err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +127,9 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 			t.Fatalf("from %v: the autopilot brought it to %v, %s", c.place, s.P, h.v.Status())
 		}
 		h.follows = true
-		h.loop.SetEngaged(c.late <= 0)
+		h.loop.SetOffboard(c.late <= 0)
 		h.fly(c.late)
-		h.loop.SetEngaged(true)
+		h.loop.SetOffboard(true)
 		h.fly(4)
 		off := h.v.Truth().State.P.Sub(so3.Vec3{Z: 1}).Norm()
 		t.Logf("from %v, %g s late: at most %.3f m off and %.2f rad tilted, in the end %.3f m", c.place, c.late, h.most,
@@ -154,14 +154,14 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 func TestTaskReferenceWaits(t *testing.T) {
 	h := newHanded(t, so3.Vec3{Z: 1})
 	h.loop.SetReference(taskReference(t, "track"))
-	h.loop.SetEngaged(false)
+	h.loop.SetOffboard(false)
 	h.fly(1)
 	begin := h.ticks[0].Reference[0]
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last != begin {
 		t.Errorf("the reference went on from %v to %v", begin, last)
 	}
 	h.follows = true
-	h.loop.SetEngaged(true)
+	h.loop.SetOffboard(true)
 	h.fly(1)
 	if last := h.ticks[len(h.ticks)-1].Reference[0]; last.P.Sub(begin.P).Norm() < 0.05 {
 		t.Errorf("the reference stays at %v", last)
@@ -180,12 +180,12 @@ func TestKeepsFarRobots(t *testing.T) {
 		{so3.Vec3{}, guard.Off, 1},
 	} {
 		h := newHanded(t, c.place)
-		h.loop.SetEngaged(false)
+		h.loop.SetOffboard(false)
 		h.fly(2)
 		at, moved := h.v.Truth().State.P, 0.0
 		h.follows = true
 		h.fly(c.late)
-		h.loop.SetEngaged(true)
+		h.loop.SetOffboard(true)
 		for range 20 {
 			h.fly(0.05)
 			moved = max(moved, h.v.Truth().State.P.Sub(at).Norm())
@@ -194,7 +194,7 @@ func TestKeepsFarRobots(t *testing.T) {
 			t.Errorf("from %v, %g s late: %v for %v, moved by %.3f m", c.place, c.late, k.Stage, k.Cause, moved)
 		}
 		h.follows = false
-		h.loop.SetEngaged(false)
+		h.loop.SetOffboard(false)
 		h.v.Hold()
 		if c.stage == guard.Off {
 			if err := h.v.TakeOff(); err != nil {
@@ -213,7 +213,7 @@ func TestKeepsFarRobots(t *testing.T) {
 		}
 		h.fly(5)
 		h.follows = true
-		h.loop.SetEngaged(true)
+		h.loop.SetOffboard(true)
 		h.fly(1)
 		if k := h.ticks[len(h.ticks)-1]; k.Stage != guard.Policy || k.Cause != guard.None {
 			t.Errorf("from %v, %g s late: handed over anew: %v for %v", c.place, c.late, k.Stage, k.Cause)

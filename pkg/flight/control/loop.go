@@ -8,8 +8,9 @@ import (
 
 // Loop is the control loop of one robot, for one goroutine. Once there is a policy, nothing of a tick allocates.
 //
-// It has two sides: the policy's makes a Request of each state, and the guard's a Decision of each request. Tick is
-// both. Where they run in two processes, one loop has Ask, Take and Complete called, the other Accept and Decide.
+// It has two sides. The policy's side answers each state with a Request, and the guard's side each request with a
+// Decision. Tick runs both. Where they are two processes, one calls Ask, Take and Complete of its loop, and the other
+// Accept and Decide.
 type Loop struct {
 	config Config
 	states
@@ -21,7 +22,7 @@ type Loop struct {
 
 // New refuses a configuration out of range; the error names the parameter at fault.
 func New(c Config) (*Loop, error) {
-	if c.MeasuresVelocity() { // whose topic it is matters to nobody below
+	if c.MeasuresVelocity() { // below, all topics with a velocity are alike
 		c.Source = FromOdometry
 	} else {
 		c.Source = FromPose
@@ -44,7 +45,7 @@ func New(c Config) (*Loop, error) {
 
 // Tick returns the command that goes out at now (ns); false before there is a state, a policy and a task reference.
 func (l *Loop) Tick(now int64) (quad.Command, bool) {
-	l.decision.Stage = l.guard.Stage() // orders since the last tick count
+	l.decision.Stage = l.guard.Stage() // an order since the last tick may have changed it
 	if !l.Ask(now, &l.request) {
 		return quad.Command{}, false
 	}
@@ -53,14 +54,15 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	return l.decision.Sent, true
 }
 
-// Guard is the loop's guard: what it did, and what it is to do. It belongs to the loop's goroutine.
+// Guard is the loop's guard. It belongs to the loop's goroutine.
 func (l *Loop) Guard() *guard.Guard { return l.guard }
 
 // Policy and TaskReference are what flies now; nil before the first.
 func (l *Loop) Policy() *LoadedPolicy         { return l.policy }
 func (l *Loop) TaskReference() *TaskReference { return l.task }
 
-// OverrideLastCommand has c taken for what the policy asked for in the last tick: by who knows what was flown.
+// OverrideLastCommand replaces what the policy takes for its last command. A replay calls it, for it knows what was
+// flown.
 func (l *Loop) OverrideLastCommand(c quad.Command) { l.runner.OverrideLastCommand(c) }
 
 // Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.

@@ -26,11 +26,11 @@ type policySide struct {
 	policy     *LoadedPolicy
 	task       *TaskReference
 	usualAge   float64       // of states at ticks, s; 0 before the first
-	latent     Latent        // heard last; Mean is latent's own
+	latent     Latent        // received last; Mean is latent's own
 	latentUsed []float32     // z that the policy had in the last tick; nil: the prior mean
 	previous   *LoadedPolicy // before the one that flies; nil: none, or it was rolled back to
 	rolledBack bool
-	swapped    int64 // time of the tick at which it left, ns
+	swapped    int64 // time of the tick at which previous left, ns
 	here       quad.Reference
 	lag        so3.Vec3                     // by which the policy usually stays behind its reference, m
 	fromHere   func(float64) quad.Reference // here
@@ -70,10 +70,10 @@ func (l *Loop) SetReference(c *TaskReference) {
 	l.task = c
 }
 
-// beginHere has the policy, while the guard holds control authority, be asked to stay where the robot is: what it is
-// given back, by a reset or by the guard itself, begins there. A policy has no integral: in a wind it stays a little
-// behind its reference, which is what tilts it.
-func (l *Loop) beginHere() {
+// startFromHere sets the reference to where the robot is, while the guard holds control authority: so the policy begins
+// there when it gets authority back. A policy has no integral: in a wind it stays a little behind its reference, and
+// that error tilts it. So the reference begins that lag ahead.
+func (l *Loop) startFromHere() {
 	if l.task.Blended {
 		return
 	}
@@ -106,7 +106,7 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.ticked = now
 	l.clock.tick()
 	if l.seq > 0 && !l.notOffboard && l.decision.Stage.HoldsAuthority() {
-		l.beginHere()
+		l.startFromHere()
 	}
 	l.continuity(t)
 	l.latentUsed = l.usableLatent(now)
@@ -119,7 +119,7 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	return true
 }
 
-// Take hands the policy's side what became of its request.
+// Take hands the policy's side the decision on its request.
 func (l *Loop) Take(d *Decision) {
 	l.decision = *d
 	if !l.tripped && d.Stage.HoldsAuthority() {
@@ -172,19 +172,19 @@ func (l *Loop) ask(t, now float64) quad.Command {
 	return l.runner.Command(t+late, &ahead)
 }
 
-// trialTime is how long after a swap a trip is the new bundle's fault, s.
-const trialTime = 60.0
+// probation is how long after a swap a trip of the guard rolls the new bundle back, s.
+const probation = 60.0
 
-// rollBack flies the bundle of before again, from a trip soon after a swap on.
+// rollBack returns to the previous bundle when the guard trips soon after a swap.
 func (l *Loop) rollBack(now int64) {
-	if l.previous == nil || seconds(now, l.swapped) > trialTime || !l.decision.Cause.OfPolicy() {
+	if l.previous == nil || seconds(now, l.swapped) > probation || !l.decision.Cause.OfPolicy() {
 		return
 	}
 	l.SetPolicy(l.previous)
 	l.previous, l.rolledBack = nil, true
 }
 
-// RolledBack reports, once, that the bundle of before flies again.
+// RolledBack reports, once, that the previous bundle flies again.
 func (l *Loop) RolledBack() bool {
 	was := l.rolledBack
 	l.rolledBack = false
@@ -213,8 +213,8 @@ const (
 	absurdLatent  = 20
 )
 
-// usableLatent is the latent for a tick at now: nil, the prior mean, where what was heard is of another bundle, of
-// another size, stale or from the future, or no number.
+// usableLatent is the latent for a tick at now. It is nil, for the prior mean, where the one received is of another
+// bundle or size, stale, from the future, or not finite.
 func (l *Loop) usableLatent(now int64) []float32 {
 	if l.notOffboard { // of commands that were not flown
 		return nil

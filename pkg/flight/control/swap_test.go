@@ -35,7 +35,7 @@ func TestSwapTakesTheNewActuator(t *testing.T) {
 		if _, ok := l.Tick(m.Stamp); !ok {
 			continue
 		}
-		l.Record(&tick)
+		l.FinishTick(&tick)
 		if tick.Actuator != want.e {
 			t.Fatalf("tick %d: the lagged command is %+v, want %+v", k, tick.Actuator, want.e)
 		}

@@ -93,7 +93,7 @@ func (c *TaskReference) goOn(t float64) {
 func NewTaskReference(task string, path reference.Reference) (*TaskReference, error) {
 	if path == nil {
 		var err error
-		if path, err = own(task); err != nil {
+		if path, err = defaultReference(task); err != nil {
 			return nil, err
 		}
 	}
@@ -108,8 +108,8 @@ func NewTaskReference(task string, path reference.Reference) (*TaskReference, er
 	return c, nil
 }
 
-// own is the reference that a task has by itself. Features has none here: its policy needs a camera.
-func own(task string) (reference.Reference, error) {
+// defaultReference is the reference that a task has by itself. Features has none here: its policy needs a camera.
+func defaultReference(task string) (reference.Reference, error) {
 	if task == "features" {
 		return nil, errors.New(`task "features" needs a camera, which no node has`)
 	}

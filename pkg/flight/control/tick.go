@@ -25,14 +25,15 @@ type TickRecord struct {
 	Target      so3.Vec3 // where the task has the robot, m in the world
 }
 
-// Record writes the last tick down. Once, after its command has gone out: it also carries the actuator on.
-func (l *Loop) Record(t *TickRecord) {
+// FinishTick advances the actuator's state by the command that was sent, and records the tick in t. It is called once a
+// tick, after the command has gone out.
+func (l *Loop) FinishTick(t *TickRecord) {
 	l.RecordRequest(t)
 	l.decision.Stage, l.decision.Cause = l.guard.Stage(), l.guard.Tripped()
 	l.Complete(t, &l.decision)
 }
 
-// RecordRequest writes down what the policy's side did in the last tick.
+// RecordRequest records what the policy's side did in the last tick.
 func (l *Loop) RecordRequest(t *TickRecord) {
 	t.Seq, t.Stamp, t.State = l.seq-1, l.lastStamp, l.state
 	t.Command = l.commanded
@@ -54,15 +55,15 @@ func (l *Loop) RecordRequest(t *TickRecord) {
 	t.Target = l.request.Target.P
 }
 
-// Complete writes down what became of the request of a record, and carries the actuator on by what was sent.
+// Complete records the decision on a request, and advances the actuator's state by what was sent.
 func (l *Loop) Complete(t *TickRecord, d *Decision) {
 	t.Sent, t.Actuator = d.Sent, l.actuator.e
 	t.Stage, t.Cause = d.Stage, d.Cause
-	l.carryOn(d.Sent)
+	l.advanceActuator(d.Sent)
 }
 
-// carryOn carries the actuator over a tick.
-func (l *Loop) carryOn(sent quad.Command) {
+// advanceActuator advances the actuator's state by one tick.
+func (l *Loop) advanceActuator(sent quad.Command) {
 	if l.notOffboard {
 		l.actuator.hover()
 	} else {

@@ -128,7 +128,7 @@ func TestBeginsAsFarBehindAsUsual(t *testing.T) {
 	l.state.V = so3.Vec3{X: 1}
 	l.state.P = so3.Vec3{X: 3, Z: 1}
 	l.learnLag(1) // a robot on its way says nothing
-	l.beginHere()
+	l.startFromHere()
 	if off := l.here.P.Sub(l.state.P).Sub(behind).Norm(); off > 0.01 {
 		t.Errorf("it begins %v from the robot, expected %v", l.here.P.Sub(l.state.P), behind)
 	}

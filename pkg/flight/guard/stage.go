@@ -26,8 +26,8 @@ func (s Stage) String() string {
 	return "unknown"
 }
 
-// Engaged reports whether the autopilot followed the tick's command.
-func (s Stage) Engaged() bool { return s.PolicyFlies() || s.HoldsAuthority() }
+// Offboard reports whether the autopilot followed the tick's command.
+func (s Stage) Offboard() bool { return s.PolicyFlies() || s.HoldsAuthority() }
 
 // PolicyFlies reports whether the policy's command was sent and followed, as it was or cut to the limits.
 func (s Stage) PolicyFlies() bool { return s == Policy || s == Limited }

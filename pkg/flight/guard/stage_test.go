@@ -6,9 +6,9 @@ import "testing"
 func TestStagePredicates(t *testing.T) {
 	const unknown = Stage(len(stages))
 	for _, c := range []struct {
-		stage                                  Stage
-		name                                   string
-		engaged, policyFlies, authority, flown bool
+		stage                                   Stage
+		name                                    string
+		offboard, policyFlies, authority, flown bool
 	}{
 		{Policy, "policy", true, true, false, true},
 		{Limited, "limited", true, true, false, true},
@@ -21,9 +21,9 @@ func TestStagePredicates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.stage
-			if s.String() != c.name || s.Engaged() != c.engaged || s.PolicyFlies() != c.policyFlies ||
+			if s.String() != c.name || s.Offboard() != c.offboard || s.PolicyFlies() != c.policyFlies ||
 				s.HoldsAuthority() != c.authority || s.Flown() != c.flown {
-				t.Errorf("%v: engaged %v, policy flies %v, holds authority %v, flown %v", s, s.Engaged(),
+				t.Errorf("%v: offboard %v, policy flies %v, holds authority %v, flown %v", s, s.Offboard(),
 					s.PolicyFlies(), s.HoldsAuthority(), s.Flown())
 			}
 		})

@@ -20,7 +20,7 @@ func (c *Controller) airborne() (flies bool, tick uint64) {
 // motorsTurn reports whether they do so by this node's commands, at the newest tick: a hand's breadth above the ground,
 // too.
 func (c *Controller) motorsTurn() (turn bool, tick uint64) {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil || !c.ticking() || f.stopped.Load() {
 		return false, 0
 	}
@@ -51,8 +51,8 @@ const (
 // landFirst returns when nobody needs commands any more: the robot stands, or its autopilot takes over. Where neither
 // is so it has the guard land, and waits.
 func (c *Controller) landFirst() error {
-	if c.role == asks {
-		return c.endElsewhere()
+	if c.role == policySide {
+		return c.endRemote()
 	}
 	flies, tick := c.airborne()
 	if !flies || c.takesOver() {

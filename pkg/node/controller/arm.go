@@ -94,7 +94,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if a == nil || !c.ticking() {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
-	if c.flight().stopped.Load() {
+	if c.ticker().stopped.Load() {
 		return errStopped
 	}
 	if !arms(a) {
@@ -280,7 +280,7 @@ func (c *Controller) reportAutopilot(s *diagnostics.Status) {
 
 // commandTopic is where commands go.
 func (c *Controller) commandTopic() string {
-	if f := c.flight(); f != nil {
+	if f := c.ticker(); f != nil {
 		return f.sender.topic()
 	}
 	return "command"

@@ -113,13 +113,13 @@ type mavrosAutopilot struct {
 
 func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
 	a := &mavrosAutopilot{reports: reports{clock: c.Clock()}}
-	state, err := ros.NewSubscription(c, p.ofAutopilot("mavros/state"), node.LatentQoS(),
+	state, err := ros.NewSubscription(c, p.autopilotName("mavros/state"), node.LatentQoS(),
 		func(m *mavrosmsgs.State, _ ros.Info) { a.addReport(bridge.FromMavrosState(m)) })
 	if err != nil {
 		return nil, err
 	}
 	c.keep(state)
-	battery, err := ros.NewSubscription(c, p.ofAutopilot("mavros/battery"), node.LatentQoS(),
+	battery, err := ros.NewSubscription(c, p.autopilotName("mavros/battery"), node.LatentQoS(),
 		func(m *sensormsgs.BatteryState, i ros.Info) {
 			if v := float64(m.Voltage); c.voltage(v, i.Publisher) {
 				a.measured(v)
@@ -130,12 +130,12 @@ func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
 	}
 	c.keep(battery)
 	if a.mode, err = ros.NewClient[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse](c,
-		p.ofAutopilot("mavros/set_mode")); err != nil {
+		p.autopilotName("mavros/set_mode")); err != nil {
 		return nil, err
 	}
 	c.keep(a.mode)
 	if a.armed, err = ros.NewClient[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse](c,
-		p.ofAutopilot("mavros/cmd/arming")); err != nil {
+		p.autopilotName("mavros/cmd/arming")); err != nil {
 		return nil, err
 	}
 	c.keep(a.armed)
@@ -189,13 +189,13 @@ type px4Autopilot struct {
 func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
 	a := &px4Autopilot{reports: reports{clock: c.Clock()}, c: c, subscribed: map[string]io.Closer{}}
 	var err error
-	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.ofAutopilot("fmu/in/vehicle_command"),
+	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.autopilotName("fmu/in/vehicle_command"),
 		node.CommandQoS()); err != nil {
 		return nil, err
 	}
 	c.keep(a.commands)
 	full := func(topic string) string {
-		name, e := c.ResolveTopic(p.ofAutopilot(topic))
+		name, e := c.ResolveTopic(p.autopilotName(topic))
 		err = errors.Join(err, e)
 		return name
 	}

@@ -186,7 +186,7 @@ func TestPosesThatCannotBe(t *testing.T) {
 		m.is(c.s)
 		h.says(diagnostics.Error, c.want)
 	}
-	if h.c.flight().loop.Stamp() != 0 {
+	if h.c.ticker().loop.Stamp() != 0 {
 		t.Error("it flies")
 	}
 	m.is(hovering)

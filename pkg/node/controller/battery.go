@@ -150,8 +150,8 @@ func (w *batteryWatch) act(level battery.Level, stage guard.Stage, s *quad.State
 
 // bringHome has the policy return, in whichever process it is.
 func (w *batteryWatch) bringHome(s *quad.State) error {
-	if w.role == decides {
-		return w.flight().requester.Home(w.home)
+	if w.role == guardSide {
+		return w.ticker().requester.Home(w.home)
 	}
 	return w.flyHome(w.home, s)
 }
@@ -188,7 +188,7 @@ func (w *batteryWatch) flyHome(home so3.Vec3, s *quad.State) error {
 	if err != nil {
 		return err
 	}
-	return w.take(nil, back)
+	return w.setPolicyAndTask(nil, back)
 }
 
 // log writes a level and a fault when they come.
@@ -248,7 +248,7 @@ func (c *Controller) chargeSuffices(worst battery.Level) error {
 // reportBattery is the task "battery".
 func (c *Controller) reportBattery(s *diagnostics.Status) {
 	w := c.battery.Load()
-	if w == nil || c.flight() == nil || !w.params.Battery.Watched() {
+	if w == nil || c.ticker() == nil || !w.params.Battery.Watched() {
 		s.Summary(diagnostics.OK, "not watched (battery.cells)")
 		return
 	}

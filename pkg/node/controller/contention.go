@@ -28,7 +28,7 @@ const (
 
 // noteSending notes that a command goes out. A gap of a second, as of a process that stood still, begins anew: who
 // commands meanwhile was there before.
-func (f *flight) noteSending() {
+func (f *ticker) noteSending() {
 	now := monotonic()
 	if f.sending.Load() == 0 || now-f.sentAt > int64(newcomer) {
 		f.sending.Store(now)
@@ -41,7 +41,7 @@ func (f *flight) noteSending() {
 // no rivals.
 type rivals struct {
 	*Controller
-	f        *flight
+	f        *ticker
 	typeName string
 	listener *ros.RawSubscription // nil while there is no other publisher
 	received atomic.Int64         // when one of their commands came, ns of monotonic; 0: never
@@ -49,7 +49,7 @@ type rivals struct {
 }
 
 // watchPublishers begins to look for others on the topic of commands.
-func (c *Controller) watchPublishers(p *Params, f *flight) error {
+func (c *Controller) watchPublishers(p *Params, f *ticker) error {
 	_, typeName := p.CommandTopic()
 	r := &rivals{Controller: c, f: f, typeName: typeName, after: quiet + rand.N(quiet)}
 	if c.connectOwn != nil { // of a type that the lab alone knows
@@ -105,7 +105,7 @@ func (r *rivals) alive() bool {
 // awaitSolePublisher refuses to arm while another one publishes commands. One that is heard no more leaves the graph
 // after its lease, which is waited for.
 func (c *Controller) awaitSolePublisher(ctx context.Context) error {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil || f.rivals == nil {
 		return nil
 	}
@@ -135,10 +135,10 @@ func (s *soleWriter) accept(from rmw.GID, now int64) bool {
 }
 
 // secondSource has the guard trip, for a sample of a second publisher: nobody knows which of the two is right.
-func (c *Controller) secondSource(f *flight, s *soleWriter, from rmw.GID) {
+func (c *Controller) secondSource(f *ticker, s *soleWriter, from rmw.GID) {
 	c.gauges.refused.Add(1)
 	select {
-	case f.orders <- func(x *flight) {
+	case f.orders <- func(x *ticker) {
 		if x.active {
 			x.loop.Guard().Trip()
 		}

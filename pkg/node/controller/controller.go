@@ -43,19 +43,19 @@ type Controller struct {
 
 	connectOwn Connect // nil: the autopilot of command_interface
 
-	services  *ros.Group
-	arming    single
-	disarming single
-	stalls    stalls
-	frame     atomic.Pointer[string]          // of the world; nil before it is known
-	last      node.Latest[control.TickRecord] // without its slices
+	services   *ros.Group
+	arming     single
+	disarming  single
+	stalls     stalls
+	worldFrame atomic.Pointer[string]          // nil before it is known
+	last       node.Latest[control.TickRecord] // without its slices
 
-	// hand is held while policy and task are handed to the loop, or a loop made for them: a bundle that comes while
-	// the node is activated is in the loop that ticks.
-	hand sync.Mutex
+	// handover is held while policy and task are set in the loop, or a loop is made for them: a bundle that comes
+	// while the node is activated is in the loop that ticks.
+	handover sync.Mutex
 
 	mu      sync.Mutex // of what follows
-	now     *flight    // while configured
+	current *ticker    // while configured
 	policy  *control.LoadedPolicy
 	task    *control.TaskReference // that is flown; nil before the first bundle
 	active  bool
@@ -89,7 +89,7 @@ func newNode(ctx context.Context, c *ros.Context, name string, options []Option)
 	}
 	n.bound.Store(true)
 	node.FixWhile(n.Node, func() string {
-		if n.flight() == nil {
+		if n.ticker() == nil {
 			return ""
 		}
 		return fmt.Sprintf("the node is %s and reads it when it is configured: deactivate it and clean it up first",
@@ -97,7 +97,7 @@ func newNode(ctx context.Context, c *ros.Context, name string, options []Option)
 	}, "use_sim_time")
 	p := n.params.Load()
 	if n.role = roleOf(p); name == GuardName {
-		n.role = decides
+		n.role = guardSide
 		n.harden(p)
 	}
 	go n.stalls.watch(ctx)
@@ -115,7 +115,7 @@ func newNode(ctx context.Context, c *ros.Context, name string, options []Option)
 	if err := n.serve(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if p.Autostart || n.role == decides {
+	if p.Autostart || n.role == guardSide {
 		n.Autostart()
 	}
 	return n, nil
@@ -123,7 +123,7 @@ func newNode(ctx context.Context, c *ros.Context, name string, options []Option)
 
 // check refuses a change while the node is configured: a flight has the parameters that it began with.
 func (c *Controller) check(p *Params) error {
-	if c.flight() != nil {
+	if c.ticker() != nil {
 		return fmt.Errorf("the node is %s and reads its parameters when it is configured: deactivate it and clean it "+
 			"up first", c.State())
 	}
@@ -135,10 +135,10 @@ func (c *Controller) check(p *Params) error {
 	return p.Check()
 }
 
-func (c *Controller) flight() *flight {
+func (c *Controller) ticker() *ticker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now
+	return c.current
 }
 
 // flying is what flies, and where.
@@ -155,7 +155,7 @@ func (c *Controller) ticking() bool {
 	return c.active
 }
 
-// configure makes the flight and its topics.
+// configure makes the ticker and its topics.
 func (c *Controller) configure() error {
 	p := c.params.Load()
 	if err := p.Check(); err != nil {
@@ -165,11 +165,11 @@ func (c *Controller) configure() error {
 		return errors.Join(err, c.cleanup())
 	}
 	c.gauges.rate.Min, c.gauges.rate.Max = p.Rate, p.Rate
-	f := newFlight(p, c.Clock(), nil, c.gauges)
+	f := newTicker(p, c.Clock(), nil, c.gauges)
 	if err := c.connectSides(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	c.begin(p, f)
+	c.startThreads(p, f)
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
@@ -181,7 +181,7 @@ func (c *Controller) configure() error {
 		err = c.trust.CheckFile(b)
 	}
 	if err == nil {
-		err = c.fly(b)
+		err = c.flyBundle(b)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("parameter bundle_file: %w", err), c.cleanup())
@@ -189,38 +189,38 @@ func (c *Controller) configure() error {
 	return nil
 }
 
-// connectSides makes what the flight's thread reaches beyond: the vehicle, and the other side where that is another
+// connectSides makes what the thread that ticks reaches beyond: the vehicle, and the other side where that is another
 // process.
-func (c *Controller) connectSides(p *Params, f *flight) (err error) {
-	if c.role == asks {
+func (c *Controller) connectSides(p *Params, f *ticker) (err error) {
+	if c.role == policySide {
 		return c.dial(p, f)
 	}
 	if f.link, f.sender, err = c.connectAutopilot(p); err != nil {
 		return err
 	}
 	c.setAutopilot(f.link)
-	if c.role == decides {
+	if c.role == guardSide {
 		return c.expect(p, f)
 	}
 	return nil
 }
 
-// begin starts the flight's threads.
-func (c *Controller) begin(p *Params, f *flight) {
+// startThreads starts what ticks and what publishes steps.
+func (c *Controller) startThreads(p *Params, f *ticker) {
 	ctx, stop := context.WithCancel(c.ctx)
 	c.mu.Lock()
-	c.now, c.stop = f, stop
+	c.current, c.stop = f, stop
 	c.mu.Unlock()
-	c.frame.Store(nil)
+	c.worldFrame.Store(nil)
 	if p.WorldFrame != "" {
-		c.frame.Store(&p.WorldFrame)
+		c.worldFrame.Store(&p.WorldFrame)
 	}
 	c.threads.Go(func() { c.run(f, p, ctx.Done()) })
 	c.threads.Go(func() { c.publishSteps(f, ctx.Done()) })
 }
 
 // connect makes publishers, subscriptions and the clock's timer.
-func (c *Controller) connect(p *Params, f *flight) (err error) {
+func (c *Controller) connect(p *Params, f *ticker) (err error) {
 	if c.role.hasPolicy() {
 		if err := c.publish(); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (c *Controller) connect(p *Params, f *flight) (err error) {
 		}
 	}
 	period := time.Duration(p.Period())
-	if f.mocap || c.role == decides { // to see that nothing comes, in time
+	if f.mocap || c.role == guardSide { // to see that nothing comes, in time
 		period /= 2
 	}
 	t, err := c.NewTimer(period, f.onTimer, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
@@ -260,7 +260,7 @@ func (c *Controller) publish() (err error) {
 }
 
 // listen subscribes to mocap, latents and bundles, each in a group of its own.
-func (c *Controller) listen(p *Params, f *flight) error {
+func (c *Controller) listen(p *Params, f *ticker) error {
 	group := func() ros.Option { return ros.InGroup(c.Context().NewGroup(ros.Exclusive)) }
 	if c.role.hasVehicle() {
 		state, err := c.subscribeState(p, f, group())
@@ -295,10 +295,10 @@ func (c *Controller) keep(x io.Closer) {
 // expected reports whether a sample is of the world's frame; the first sample says which that is where no parameter
 // does.
 func (c *Controller) expected(frame string) bool {
-	world := c.frame.Load()
+	world := c.worldFrame.Load()
 	if world == nil {
 		frame = strings.Clone(frame)
-		c.frame.Store(&frame)
+		c.worldFrame.Store(&frame)
 		return true
 	}
 	if frame == *world {
@@ -320,11 +320,11 @@ func (c *Controller) activate() error {
 	if err != nil {
 		return err
 	}
-	if c.role == asks {
+	if c.role == policySide {
 		loop.DecideElsewhere()
 	}
-	c.hand.Lock()
-	defer c.hand.Unlock()
+	c.handover.Lock()
+	defer c.handover.Unlock()
 	policy, task := c.flying()
 	if policy != nil {
 		if task, err = control.NewTaskReference(task.Task, task.Path); err != nil {
@@ -333,7 +333,7 @@ func (c *Controller) activate() error {
 		loop.SetPolicy(policy)
 		loop.SetReference(task)
 	}
-	err = c.order(func(f *flight) error {
+	err = c.order(func(f *ticker) error {
 		f.setLoop(loop)
 		f.pace, f.active = control.NewScheduler(p.Period()), true
 		return nil
@@ -347,8 +347,8 @@ func (c *Controller) activate() error {
 	if task != nil {
 		c.show(task)
 	}
-	if c.role == asks { // or once it is there
-		_ = c.flight().guard.Begin()
+	if c.role == policySide { // or once it is there
+		_ = c.ticker().guard.Begin()
 	}
 	return nil
 }
@@ -371,7 +371,7 @@ func (c *Controller) deactivate() error {
 	c.mu.Lock()
 	c.active = false
 	c.mu.Unlock()
-	return c.order(func(f *flight) error {
+	return c.order(func(f *ticker) error {
 		f.active = false
 		f.sending.Store(0)
 		return nil
@@ -384,12 +384,12 @@ func (c *Controller) shutdown() error { return errors.Join(c.landFirst(), c.clea
 // cleanup ends what configure made.
 func (c *Controller) cleanup() (err error) {
 	c.mu.Lock()
-	closers, stop, now := c.closers, c.stop, c.now
-	c.closers, c.stop, c.now, c.policy, c.task, c.link, c.active = nil, nil, nil, nil, nil, nil, false
+	closers, stop, f := c.closers, c.stop, c.current
+	c.closers, c.stop, c.current, c.policy, c.task, c.link, c.active = nil, nil, nil, nil, nil, nil, false
 	c.mu.Unlock()
 	if stop != nil {
 		stop()
-		now.signal()
+		f.signal()
 		c.threads.Wait()
 	}
 	for _, x := range closers {

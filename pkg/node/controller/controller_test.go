@@ -74,14 +74,14 @@ func (s *sent) send(stamp int64, c quad.Command) error {
 	return nil
 }
 
-// active is a flight with a loop that ticks, without threads.
-func active(t testing.TB, p *Params) (*flight, *sent) {
+// active is a ticker with a loop that ticks, without threads.
+func active(t testing.TB, p *Params) (*ticker, *sent) {
 	t.Helper()
 	s := &sent{}
 	const second = time.Second
 	g := &gauges{rate: diagnostics.NewFrequency(0, 0), latency: diagnostics.NewLatency(0, second),
 		age: diagnostics.NewLatency(-second, second)}
-	f := newFlight(p, ros.NewClock(ros.SystemTime), s, g)
+	f := newTicker(p, ros.NewClock(ros.SystemTime), s, g)
 	f.loop = must(control.New(p.Config))(t)
 	b := must(bundle.Read(path("a.vnd")))(t)
 	f.loop.SetPolicy(must(control.LoadPolicy(b, quadrotor.Name, p.Rate))(t))
@@ -386,8 +386,8 @@ func TestBadInput(t *testing.T) {
 func TestBundleBesideActivation(t *testing.T) {
 	h := newHarness(t)
 	h.change(lifecycle.Configure)
-	f, held, release := h.c.flight(), make(chan struct{}), make(chan struct{})
-	f.orders <- func(*flight) { // the thread that ticks has no time
+	f, held, release := h.c.ticker(), make(chan struct{}), make(chan struct{})
+	f.orders <- func(*ticker) { // the thread that ticks has no time
 		close(held)
 		<-release
 	}
@@ -400,7 +400,7 @@ func TestBundleBesideActivation(t *testing.T) {
 			time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 	}
-	go func() { ended <- h.c.fly(b) }()
+	go func() { ended <- h.c.flyBundle(b) }()
 	waiting(1)
 	go func() { ended <- h.c.Change(lifecycle.Activate) }()
 	waiting(2)
@@ -494,7 +494,7 @@ func TestBadBundleFile(t *testing.T) {
 		!strings.Contains(err.Error(), "parameter bundle_file: open none.vnd") {
 		t.Error(err)
 	}
-	if h.c.State() != lifecycle.Unconfigured || h.c.flight() != nil {
+	if h.c.State() != lifecycle.Unconfigured || h.c.ticker() != nil {
 		t.Errorf("%v, and something is left", h.c.State())
 	}
 }

@@ -30,7 +30,7 @@ type gauges struct {
 }
 
 // ticked takes a tick down whose command has gone out.
-func (g *gauges) ticked(f *flight, err error) {
+func (g *gauges) ticked(f *ticker, err error) {
 	if err != nil {
 		g.unsent.Add(1)
 	}
@@ -66,9 +66,9 @@ func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 	u.Add("age", flying(g.age.Run))
 	u.Add("control", c.report)
 	switch c.role {
-	case asks:
+	case policySide:
 		u.Add("guard", c.reportGuard)
-	case decides:
+	case guardSide:
 		u.Add("policy", c.reportPolicy)
 	}
 	if c.role.hasVehicle() {
@@ -90,7 +90,7 @@ func clock(s *diagnostics.Status, c *ros.Clock) {
 
 // report is the task "control".
 func (c *Controller) report(s *diagnostics.Status) {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil {
 		s.Summary(diagnostics.OK, "not configured")
 		return
@@ -128,7 +128,7 @@ func (c *Controller) report(s *diagnostics.Status) {
 }
 
 // reportSamples tells what is wrong with those of motion capture, and with the clocks.
-func (c *Controller) reportSamples(s *diagnostics.Status, f *flight) {
+func (c *Controller) reportSamples(s *diagnostics.Status, f *ticker) {
 	g, p := c.gauges, c.params.Load()
 	f.rejected.TryTake(func(d *rejectedSample) {
 		text := p.ExplainInvalid(c.source, &d.Sample, d.Validity)
@@ -180,7 +180,7 @@ func publishers(n *ros.Node, topic string) (names []string) {
 func fullName(n rmw.NodeName) string { return strings.TrimSuffix(n.Namespace, "/") + "/" + n.Name }
 
 // reportFlight tells what flies, and who has control authority.
-func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
+func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	var last control.TickRecord
 	c.last.Read(func(t *control.TickRecord) { last = *t })
 	switch policy, _ := c.flying(); {
@@ -188,9 +188,9 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 		s.Summary(diagnostics.OK, "not active")
 	case policy == nil && c.role.hasPolicy():
 		s.Summary(diagnostics.Warn, "waiting for a bundle")
-	case last.Stamp == 0 && c.role == asks:
+	case last.Stamp == 0 && c.role == policySide:
 		s.Summary(diagnostics.Warn, "waiting for a state on %s, and for %s", c.source, GuardName)
-	case last.Stamp == 0 && c.role == decides:
+	case last.Stamp == 0 && c.role == guardSide:
 		s.Summary(diagnostics.OK, "waiting for a state on %s, and for %s", c.source, Name)
 	case last.Stamp == 0:
 		s.Summary(diagnostics.Warn, "waiting for a state on %s", c.source)
@@ -209,7 +209,7 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *flight) {
 	case last.Stage == guard.NotOffboard:
 		s.Summary(diagnostics.Warn, "commands are not followed; if they were, the guard would fly: %v", last.Cause)
 	default:
-		s.Summary(diagnostics.Error, "%s", f.guarded(by{last.Stage, last.Cause}))
+		s.Summary(diagnostics.Error, "%s", f.guarded(authority{last.Stage, last.Cause}))
 	}
 	s.Add("bundle", last.Bundle)
 	s.Add("task", last.Task)

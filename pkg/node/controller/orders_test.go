@@ -49,7 +49,7 @@ func TestSecondMocapTripsTheGuard(t *testing.T) {
 	h := ready(t)
 	h.motion("mocap/pose", 0)
 	h.flying()
-	f := h.c.flight()
+	f := h.c.ticker()
 	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](h.second("spoofer"), "mocap/pose", node.MocapQoS()))(t)
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
@@ -93,18 +93,18 @@ func (h *harness) second(name string) *ros.Node {
 func TestOrderIsDroppedWithItsCaller(t *testing.T) {
 	h := newHarness(t)
 	h.change(lifecycle.Configure)
-	f := h.c.flight()
+	f := h.c.ticker()
 	release, begun := make(chan struct{}), make(chan struct{})
-	f.orders <- func(*flight) { close(begun); <-release }
+	f.orders <- func(*ticker) { close(begun); <-release }
 	signal(f.wake)
 	<-begun
 	done := false
-	err := h.c.order(func(*flight) error { done = true; return nil })
+	err := h.c.order(func(*ticker) error { done = true; return nil })
 	if err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Error(err)
 	}
 	close(release)
-	if err := h.c.order(func(*flight) error { return nil }); err != nil { // behind the one that was given up
+	if err := h.c.order(func(*ticker) error { return nil }); err != nil { // behind the one that was given up
 		t.Fatal(err)
 	}
 	if done {
@@ -192,7 +192,7 @@ func TestEmergencyOnlyWhereAskedFor(t *testing.T) {
 // Commands of another one that were there before keep a controller silent; when they end, its own go out.
 func TestLaterControllerIsSilentWhileOthersCommand(t *testing.T) {
 	h := ready(t)
-	f := h.c.flight()
+	f := h.c.ticker()
 	h.motion("mocap/pose", 0)
 	h.flying()
 	r := f.rivals

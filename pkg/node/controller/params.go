@@ -76,9 +76,9 @@ func (p *Params) SetAirframe(a *airframe.Airframe) {
 }
 
 // ReadFile reads what the parameter file at path says of the node of this full name, over what the airframe's file
-// holds: that of frame, or else the one that the parameter file names. Both may be empty. Where the error is
+// holds: airframeFile, or else the one that the parameter file names. Both may be empty. Where the error is
 // param.ErrNoBlock, the parameters are good.
-func ReadFile(path, node, frame string) (*File, error) {
+func ReadFile(path, node, airframeFile string) (*File, error) {
 	p := new(File)
 	param.Default(p)
 	var said []param.Assignment
@@ -88,10 +88,10 @@ func ReadFile(path, node, frame string) (*File, error) {
 			return nil, err
 		}
 	}
-	if frame == "" {
-		frame = airframe.Named(said)
+	if airframeFile == "" {
+		airframeFile = airframe.Named(said)
 	}
-	a, warning, err := airframe.LoadBeside(frame, said)
+	a, warning, err := airframe.LoadBeside(airframeFile, said)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func ReadFile(path, node, frame string) (*File, error) {
 	if path != "" {
 		err = param.Load(path, node, p)
 	}
-	p.Airframe = frame
+	p.Airframe = airframeFile
 	return p, err
 }
 
@@ -120,15 +120,15 @@ func (p *Params) Check() error {
 		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
 	}
 	if p.Task != "" {
-		if _, err := p.task(p.Task, p.Reference, reference.Parse); err != nil {
+		if _, err := p.taskReference(p.Task, p.Reference, reference.Parse); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// task makes the task of a task; an empty reference is the task's own. What leaves the geofence is refused.
-func (p *Params) task(task, json string, parse func(string, []byte) (reference.Reference, error)) (
+// taskReference is a task with its reference; an empty one is the task's own. What leaves the geofence is refused.
+func (p *Params) taskReference(task, json string, parse func(string, []byte) (reference.Reference, error)) (
 	*control.TaskReference, error) {
 	var path reference.Reference
 	if json != "" {
@@ -145,10 +145,10 @@ func (p *Params) task(task, json string, parse func(string, []byte) (reference.R
 	return c, reference.Check(c.Path, lo, hi)
 }
 
-// received is task for what came in a message, from anybody: no file is opened for it, and it stays within speed and
+// receivedTask is taskReference for a message, from anybody: no file is opened for it, and it stays within speed and
 // thrust of the vehicle.
-func (p *Params) received(task, json string) (*control.TaskReference, error) {
-	k, err := p.task(task, json, reference.ParseReceived)
+func (p *Params) receivedTask(task, json string) (*control.TaskReference, error) {
+	k, err := p.taskReference(task, json, reference.ParseReceived)
 	if err != nil || json == "" {
 		return k, err
 	}
@@ -160,8 +160,8 @@ func (p *Params) PoseOptions() bridge.PoseOptions {
 	return bridge.PoseOptions{World: p.MocapFrame, Twist: p.TwistFrame, Body: p.Body}
 }
 
-// ofAutopilot is where the autopilot's topics and services are.
-func (p *Params) ofAutopilot(name string) string {
+// autopilotName is a topic or service of the autopilot, in its namespace.
+func (p *Params) autopilotName(name string) string {
 	if p.AutopilotNamespace == "" {
 		return name
 	}
@@ -171,9 +171,9 @@ func (p *Params) ofAutopilot(name string) string {
 // AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
 func (p *Params) AutopilotTopics() [2]string {
 	if p.CommandInterface == bridge.PX4 {
-		return [2]string{p.ofAutopilot("fmu/out/vehicle_status"), p.ofAutopilot("fmu/out/battery_status")}
+		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
 	}
-	return [2]string{p.ofAutopilot("mavros/state"), p.ofAutopilot("mavros/battery")}
+	return [2]string{p.autopilotName("mavros/state"), p.autopilotName("mavros/battery")}
 }
 
 // StateTopic is the topic and type of the state's source. That of PX4 may have a version behind its name.
@@ -186,9 +186,9 @@ func (p *Params) StateTopic() (topic, typeName string) {
 	case control.FromRigidBodies:
 		return "rigid_bodies", bridge.TypeRigidBodies
 	case control.FromMavros:
-		return p.ofAutopilot("mavros/local_position/odom"), bridge.TypeOdometry
+		return p.autopilotName("mavros/local_position/odom"), bridge.TypeOdometry
 	case control.FromPX4:
-		return p.ofAutopilot("fmu/out/vehicle_odometry"), bridge.TypeVehicleOdometry
+		return p.autopilotName("fmu/out/vehicle_odometry"), bridge.TypeVehicleOdometry
 	}
 	return "mocap/pose", bridge.TypePoseStamped
 }
@@ -197,9 +197,9 @@ func (p *Params) StateTopic() (topic, typeName string) {
 func (p *Params) CommandTopic() (topic, typeName string) {
 	switch p.CommandInterface {
 	case bridge.Mavros:
-		return p.ofAutopilot("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
+		return p.autopilotName("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
 	case bridge.PX4:
-		return p.ofAutopilot("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
+		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
 	}
 	return "command", bridge.TypeThrustRates
 }

@@ -15,13 +15,13 @@ import (
 )
 
 // publishSteps publishes the ticks of a policy as steps, and logs what the guard does, until stop is closed.
-func (c *Controller) publishSteps(f *flight, stop <-chan struct{}) {
+func (c *Controller) publishSteps(f *ticker, stop <-chan struct{}) {
 	var m msgs.Step
 	var logged guardLog
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			if c.role.hasVehicle() {
-				c.logGuard(f, &logged, by{t.Stage, t.Cause})
+				c.logGuard(f, &logged, authority{t.Stage, t.Cause})
 			}
 			c.noteRollBack(f.rolledBack.Swap(nil))
 			c.last.Put(func(last *control.TickRecord) {
@@ -59,8 +59,8 @@ func (c *Controller) noteRollBack(p *control.LoadedPolicy) {
 	c.Log().Warn().Msgf("bundle %s flies again: the guard tripped soon after the swap to %s", p.ID, bad.ID)
 }
 
-// by is who flies, and why.
-type by struct {
+// authority is who flies, and why.
+type authority struct {
 	guard.Stage
 	guard.Cause
 }
@@ -70,7 +70,7 @@ type guardLog struct{ tripped, landed bool }
 
 // logGuard logs a guard that trips, the end of its landing, and that the policy has control authority again. Of a robot
 // that stands and lacks its state, which may come and go, /diagnostics tells.
-func (c *Controller) logGuard(f *flight, logged *guardLog, now by) {
+func (c *Controller) logGuard(f *ticker, logged *guardLog, now authority) {
 	stands := now.Stage == guard.Off
 	switch {
 	case now.PolicyFlies():
@@ -90,7 +90,7 @@ func (c *Controller) logGuard(f *flight, logged *guardLog, now by) {
 }
 
 // guarded says why the guard flies.
-func (f *flight) guarded(b by) string {
+func (f *ticker) guarded(b authority) string {
 	if b.Cause == guard.Missed {
 		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9,
 			b.Stage)
@@ -99,7 +99,7 @@ func (f *flight) guarded(b by) string {
 }
 
 func (c *Controller) world() string {
-	if f := c.frame.Load(); f != nil {
+	if f := c.worldFrame.Load(); f != nil {
 		return *f
 	}
 	return "world"

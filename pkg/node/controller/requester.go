@@ -29,7 +29,7 @@ type requester struct {
 }
 
 // expect waits for a controller.
-func (c *Controller) expect(p *Params, f *flight) (err error) {
+func (c *Controller) expect(p *Params, f *ticker) (err error) {
 	r := &requester{patience: time.Duration(p.PolicyTimeout * 1e9), period: p.Period()}
 	r.Server, err = guardlink.Listen(c.socket(p), func(h *guardlink.Hello) error {
 		if d := p.differs(h.Settings); d != "" {
@@ -81,7 +81,7 @@ func (c *Controller) endRequested() {
 	if err == nil {
 		next, err = newLoop(c.params.Load())
 	}
-	_ = c.order(func(f *flight) error {
+	_ = c.order(func(f *ticker) error {
 		if err == nil {
 			f.requester.begun = false
 			f.setLoop(next)
@@ -92,7 +92,7 @@ func (c *Controller) endRequested() {
 }
 
 // accept takes a request, unless it is not to be flown.
-func (f *flight) accept(q *control.Request) {
+func (f *ticker) accept(q *control.Request) {
 	r := f.requester
 	if !r.begun || !f.active {
 		return
@@ -107,7 +107,7 @@ func (f *flight) accept(q *control.Request) {
 }
 
 // decideOnce takes in what has come, and ticks at a request, or by the clock where none comes.
-func (f *flight) decideOnce() {
+func (f *ticker) decideOnce() {
 	r := f.requester
 	f.alarm.Store(false)
 	f.runOrders()
@@ -125,11 +125,11 @@ func (f *flight) decideOnce() {
 }
 
 // decide is one tick of the guard: the command goes out first, then what there is to say about it.
-func (f *flight) decide(now int64) {
+func (f *ticker) decide(now int64) {
 	r := f.requester
 	r.last = now
 	silent := f.silent.Load()
-	f.loop.SetEngaged(!silent && !f.link.notOffboard())
+	f.loop.SetOffboard(!silent && !f.link.notOffboard())
 	d := &r.decision
 	if !f.loop.Decide(now, r.patience, d) {
 		return
@@ -152,7 +152,7 @@ func (f *flight) decide(now int64) {
 
 // reportPolicy is the task "policy" of a guard without one.
 func (c *Controller) reportPolicy(s *diagnostics.Status) {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil || f.requester == nil {
 		s.Summary(diagnostics.OK, "not configured")
 		return

@@ -20,7 +20,7 @@ type sender interface {
 func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 	switch p.CommandInterface {
 	case bridge.Mavros:
-		pub, err := ros.NewPublisher[mavrosmsgs.AttitudeTarget](c, p.ofAutopilot("mavros/setpoint_raw/attitude"),
+		pub, err := ros.NewPublisher[mavrosmsgs.AttitudeTarget](c, p.autopilotName("mavros/setpoint_raw/attitude"),
 			node.CommandQoS())
 		if err != nil {
 			return nil, err
@@ -80,12 +80,12 @@ type toPX4 struct {
 func newToPX4(c *Controller, p *Params, a autopilot) (sender, error) {
 	s := &toPX4{throttle: p.Throttle, volts: a.volts, mode: px4msgs.OffboardControlMode{BodyRate: true}}
 	var err error
-	if s.pub, err = ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.ofAutopilot("fmu/in/vehicle_rates_setpoint"),
+	if s.pub, err = ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.autopilotName("fmu/in/vehicle_rates_setpoint"),
 		node.CommandQoS()); err != nil {
 		return nil, err
 	}
 	c.keep(s.pub)
-	s.alive, err = ros.NewPublisher[px4msgs.OffboardControlMode](c, p.ofAutopilot("fmu/in/offboard_control_mode"),
+	s.alive, err = ros.NewPublisher[px4msgs.OffboardControlMode](c, p.autopilotName("fmu/in/offboard_control_mode"),
 		node.CommandQoS())
 	if err != nil {
 		return nil, err

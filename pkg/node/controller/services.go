@@ -82,15 +82,15 @@ func answer(err error, good string) (success bool, message string) {
 const patience = time.Second
 
 // order has f done between two ticks, and waits for it. Where the wait is over before f began, f is never done.
-func (c *Controller) order(f func(*flight) error) error {
-	now := c.flight()
+func (c *Controller) order(f func(*ticker) error) error {
+	now := c.ticker()
 	if now == nil {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
 	done := make(chan error, 1)
 	var taken atomic.Bool // by the thread that ticks, or by the end of the wait
 	select {
-	case now.orders <- func(x *flight) {
+	case now.orders <- func(x *ticker) {
 		if !taken.Swap(true) {
 			done <- f(x)
 		}
@@ -122,18 +122,18 @@ func (c *Controller) setTask(task, json string) error {
 	if err := c.chargeSuffices(battery.Return); err != nil {
 		return err
 	}
-	k, err := c.params.Load().received(task, json)
+	k, err := c.params.Load().receivedTask(task, json)
 	if err != nil {
 		return err
 	}
-	if k, err = c.bind(k); err != nil {
+	if k, err = c.startAtRobot(k); err != nil {
 		return err
 	}
-	return c.take(nil, k)
+	return c.setPolicyAndTask(nil, k)
 }
 
-// bind begins a landing where the robot is.
-func (c *Controller) bind(k *control.TaskReference) (*control.TaskReference, error) {
+// startAtRobot has a landing begin where the robot is; other tasks stay as they are.
+func (c *Controller) startAtRobot(k *control.TaskReference) (*control.TaskReference, error) {
 	var s quad.State
 	known := false
 	c.last.Read(func(t *control.TickRecord) { s, known = t.State, t.Bundle != "" })
@@ -147,11 +147,11 @@ func (c *Controller) bind(k *control.TaskReference) (*control.TaskReference, err
 	return control.NewTaskReference(k.Task, path)
 }
 
-// take gives the loop a policy, a task or both, where they are not nil.
-func (c *Controller) take(policy *control.LoadedPolicy, k *control.TaskReference) error {
-	c.hand.Lock()
-	defer c.hand.Unlock()
-	err := c.order(func(f *flight) error {
+// setPolicyAndTask gives the loop a policy, a task or both, where they are not nil.
+func (c *Controller) setPolicyAndTask(policy *control.LoadedPolicy, k *control.TaskReference) error {
+	c.handover.Lock()
+	defer c.handover.Unlock()
+	err := c.order(func(f *ticker) error {
 		if f.loop == nil { // until it is activated
 			return nil
 		}
@@ -197,7 +197,7 @@ func (c *Controller) takeOff() error {
 }
 
 func (c *Controller) resetGuard() error {
-	return c.order(func(x *flight) error {
+	return c.order(func(x *ticker) error {
 		switch {
 		case x.stopped.Load():
 			return errStopped
@@ -210,7 +210,7 @@ func (c *Controller) resetGuard() error {
 
 // inFlight is order, for an active controller.
 func (c *Controller) inFlight(f func(*control.Loop) error) error {
-	return c.order(func(x *flight) error {
+	return c.order(func(x *ticker) error {
 		if !x.active {
 			return fmt.Errorf("the controller is %s, expected active", c.State())
 		}
@@ -225,7 +225,7 @@ func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
 		err = c.trust.Check(b)
 	}
 	if err == nil {
-		err = c.fly(b)
+		err = c.flyBundle(b)
 	}
 	if err != nil {
 		err = fmt.Errorf("topic bundle: %w", err)
@@ -234,8 +234,8 @@ func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
 	}
 }
 
-// fly has a bundle flown from the next tick on; the first one also begins the task.
-func (c *Controller) fly(b *bundle.Bundle) error {
+// flyBundle has a bundle flown from the next tick on; the first one also begins the task.
+func (c *Controller) flyBundle(b *bundle.Bundle) error {
 	p := c.params.Load()
 	next, err := control.LoadPolicy(b, p.Robot, p.Rate)
 	if err != nil {
@@ -247,7 +247,7 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	_, k := c.flying()
 	switch {
 	case k == nil:
-		if k, err = p.begin(next); err != nil {
+		if k, err = p.firstTask(next); err != nil {
 			return err
 		}
 	case !next.TrainedFor(k.Task):
@@ -255,7 +255,7 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	default:
 		k = nil
 	}
-	if err := c.take(next, k); err != nil {
+	if err := c.setPolicyAndTask(next, k); err != nil {
 		return err
 	}
 	c.gauges.trouble.Store(nil)
@@ -263,8 +263,8 @@ func (c *Controller) fly(b *bundle.Bundle) error {
 	return nil
 }
 
-// begin is the task with which the parameters have a first bundle begin.
-func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, error) {
+// firstTask is the one with which the parameters have a first bundle begin.
+func (p *Params) firstTask(first *control.LoadedPolicy) (*control.TaskReference, error) {
 	task := p.Task
 	if task == "" {
 		task = first.Tasks[0]
@@ -272,5 +272,5 @@ func (p *Params) begin(first *control.LoadedPolicy) (*control.TaskReference, err
 	if !first.TrainedFor(task) {
 		return nil, fmt.Errorf("bundle %s was trained for %q, and parameter task is %q", first.ID, first.Tasks, task)
 	}
-	return p.task(task, p.Reference, reference.Parse)
+	return p.taskReference(task, p.Reference, reference.Parse)
 }

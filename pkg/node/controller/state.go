@@ -11,7 +11,7 @@ import (
 )
 
 // subscribeState subscribes to the source of the state.
-func (c *Controller) subscribeState(p *Params, f *flight, o ros.Option) (*ros.RawSubscription, error) {
+func (c *Controller) subscribeState(p *Params, f *ticker, o ros.Option) (*ros.RawSubscription, error) {
 	topic, typeName := p.StateTopic()
 	full, err := c.ResolveTopic(topic)
 	if err != nil {
@@ -22,23 +22,23 @@ func (c *Controller) subscribeState(p *Params, f *flight, o ros.Option) (*ros.Ra
 		return nil, err
 	}
 	c.source = full
-	h := &stateReceiver{Controller: c, flight: f, PoseDecoder: d, foreign: p.Source == control.FromPX4,
+	h := &stateReceiver{Controller: c, ticker: f, PoseDecoder: d, foreign: p.Source == control.FromPX4,
 		writer: soleWriter{within: recently}}
-	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.take, o)
+	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.receive, o)
 }
 
 // stateReceiver makes samples of a topic's messages.
 type stateReceiver struct {
 	*Controller
-	*flight
+	*ticker
 	*bridge.PoseDecoder
 	foreign bool // stamps may be of the autopilot's own clock
-	clock   offset
+	clock   clockOffset
 	writer  soleWriter
 	wrong   atomic.Bool // a message that was none has been told of
 }
 
-func (h *stateReceiver) take(data []byte, i ros.Info) {
+func (h *stateReceiver) receive(data []byte, i ros.Info) {
 	pose, found, err := h.Decode(data)
 	if err != nil {
 		h.gauges().refused.Add(1)
@@ -52,7 +52,7 @@ func (h *stateReceiver) take(data []byte, i ros.Info) {
 		return
 	}
 	if !h.writer.accept(i.Publisher, monotonic()) {
-		h.secondSource(h.flight, &h.writer, i.Publisher)
+		h.secondSource(h.ticker, &h.writer, i.Publisher)
 		return
 	}
 	now := int64(h.Now())
@@ -64,25 +64,25 @@ func (h *stateReceiver) take(data []byte, i ros.Info) {
 		if h.Clock().Simulated() {
 			steady = now
 		}
-		pose.Stamp += h.clock.of(pose.Stamp, now, steady)
+		pose.Stamp += h.clock.update(pose.Stamp, now, steady)
 	}
 	h.addSample(pose, i.Source)
 }
 
 func (h *stateReceiver) gauges() *gauges { return h.Controller.gauges }
 
-// offset is that of another clock against ours, ns, learned from when its samples come: the least delay counts as none.
-// A sample that comes late under a stamp that goes on is one, and no other offset.
-type offset struct {
+// clockOffset is the offset of another clock from ours, ns, learned from when its samples come: the least delay counts
+// as none. A late sample whose stamp goes on is a delay, and no other offset.
+type clockOffset struct {
 	ns    int64
 	known bool
 
 	stamp, now, monotonic int64 // of the sample before
 }
 
-// of takes a stamp that came at now, and at a time of a clock that nobody sets. It returns what to add to the stamp. A
-// clock that keeps ours to within a second is ours.
-func (o *offset) of(stamp, now, monotonic int64) int64 {
+// update takes a stamp that came at now, and at a time of a monotonic clock. It returns what to add to the stamp. A
+// clock that keeps to ours within a second is ours.
+func (o *clockOffset) update(stamp, now, monotonic int64) int64 {
 	const kept, share = int64(time.Second), 1000
 	const least, drift = int64(10 * time.Millisecond), int64(time.Microsecond) // a sample
 	d := now - stamp

@@ -14,7 +14,7 @@ import (
 type px4Link struct {
 	t     *testing.T
 	rng   *rand.Rand
-	clock offset
+	clock clockOffset
 	true  int64 // ns of a clock that nobody sets
 	came  int64 // the newest arrival
 	set   int64 // by which ours was set
@@ -29,7 +29,7 @@ func (l *px4Link) fly(seconds float64, skip int) (worst time.Duration) {
 		l.came = max(l.came, l.true+l.delay+l.rng.Int64N(2e6))
 		now := l.came + l.set
 		stamp := l.true - l.boot
-		age := now - (stamp + l.clock.of(stamp, now, l.came))
+		age := now - (stamp + l.clock.update(stamp, now, l.came))
 		if n >= skip {
 			worst = max(worst, time.Duration(age-(l.came-l.true)).Abs())
 		}

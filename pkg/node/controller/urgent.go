@@ -73,7 +73,7 @@ var errStopped = errors.New("the motors are off by ~/emergency: clean up and con
 
 // emergency takes the thrust away at once and for good, wherever the robot is; the autopilot is asked to disarm.
 func (c *Controller) emergency() error {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}

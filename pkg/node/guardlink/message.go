@@ -174,7 +174,7 @@ func appendDecision(w writer, d *control.Decision) writer {
 	w.command(d.Sent)
 	w.vec(d.Wind)
 	w = append(w, byte(d.Stage), byte(d.Cause))
-	w.flag(d.Engaged)
+	w.flag(d.Offboard)
 	w.flag(d.Silent)
 	return w
 }
@@ -184,6 +184,6 @@ func readDecision(r reader, d *control.Decision) error {
 		return errMalformed
 	}
 	*d = control.Decision{Seq: r.u64(), Now: int64(r.u64()), Sent: r.command(), Wind: r.vec(),
-		Stage: guard.Stage(r.byte()), Cause: guard.Cause(r.byte()), Engaged: r.byte() != 0, Silent: r.byte() != 0}
+		Stage: guard.Stage(r.byte()), Cause: guard.Cause(r.byte()), Offboard: r.byte() != 0, Silent: r.byte() != 0}
 	return nil
 }

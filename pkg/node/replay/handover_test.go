@@ -89,7 +89,7 @@ func handover(t *testing.T, from, to, end float64) (path string, unfollowed int)
 			if !pace.DueAtSample(m.Stamp, m.Stamp) {
 				continue
 			}
-			loop.SetEngaged(followed)
+			loop.SetOffboard(followed)
 			c, ok := loop.Tick(m.Stamp)
 			if !ok {
 				continue
@@ -100,7 +100,7 @@ func handover(t *testing.T, from, to, end float64) (path string, unfollowed int)
 				unfollowed++
 			}
 			k := control.NewTickRecord()
-			loop.Record(&k)
+			loop.FinishTick(&k)
 			var said msgs.Step
 			bridge.PutStep(&said, &k, "world")
 			x.write("/quad/step", m.Stamp, &said)

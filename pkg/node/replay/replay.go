@@ -173,7 +173,7 @@ func (f *flight) agrees(from int, since int64, steps []msgs.Step) (agreed bool, 
 			f.path = nil
 			continue
 		}
-		f.loop.Record(&f.tick)
+		f.loop.FinishTick(&f.tick)
 		agreed = f.tick.State == bridge.FromStep(s).State
 		if !agreed && s.Seq < 5 {
 			return false, nil
@@ -267,7 +267,7 @@ func (f *flight) step(s *msgs.Step) error {
 		f.path = nil // the reference begins with the first tick
 		return nil
 	}
-	f.loop.Record(&f.tick)
+	f.loop.FinishTick(&f.tick)
 	t := &ReplayedTick{Step: s, Policy: f.loop.Policy(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
 	off := difference(f.tick.Command, s.Command)
 	flew := was.PolicyFlies()
@@ -286,7 +286,7 @@ func (f *flight) step(s *msgs.Step) error {
 // obey gives the guard the word, or takes it from it, as it was in flight: there it may have been for the time of a
 // tick.
 func (f *flight) obey(was guard.Stage) {
-	f.loop.SetEngaged(was.Engaged())
+	f.loop.SetOffboard(was.Offboard())
 	f.loop.Guard().Recall(was)
 }
 

@@ -123,17 +123,17 @@ type Run struct {
 	rng    *rand.Rand // of the fault
 
 	// What Plan may change.
-	World   sim.World
-	Start   so3.Vec3
-	Path    reference.Reference // nil: that of the task
-	Config  control.Config
-	Bundle  *bundle.Bundle
-	Onset   float64 // of the fault, s
-	After   float64 // how long the flight goes on after the onset, s
-	Label   string  // what was drawn, in words
-	Size    float64 // what was drawn, as a number: length, distance, delay
-	Helper  bool    // the autopilot leaves offboard mode and lands when commands stop
-	Engaged float64 // when commands are followed, s
+	World      sim.World
+	Start      so3.Vec3
+	Path       reference.Reference // nil: that of the task
+	Config     control.Config
+	Bundle     *bundle.Bundle
+	Onset      float64 // of the fault, s
+	After      float64 // how long the flight goes on after the onset, s
+	Label      string  // what was drawn, in words
+	Size       float64 // what was drawn, as a number: length, distance, delay
+	Helper     bool    // the autopilot leaves offboard mode and lands when commands stop
+	HandedOver float64 // when commands are followed, s
 	Fault
 	Battery  *battery.Config // nil: nobody watches it
 	policies *Policies

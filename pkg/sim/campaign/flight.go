@@ -233,18 +233,18 @@ func (f *flight) arrived() []Sample {
 
 // tick is one of the loop. Its command reaches the vehicle unless the autopilot has left offboard mode.
 func (f *flight) tick(now int64) error {
-	engaged := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.Engaged
-	f.loop.SetEngaged(engaged)
+	offboard := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.HandedOver
+	f.loop.SetOffboard(offboard)
 	c, ok := f.loop.Tick(now)
 	if !ok {
 		return nil
 	}
-	if t := f.vehicle.Time() - f.Onset; engaged && !f.loop.Guard().Silent() &&
+	if t := f.vehicle.Time() - f.Onset; offboard && !f.loop.Guard().Silent() &&
 		(t < 0 || f.Sent == nil || f.Sent(t)) {
 		f.vehicle.Command(c)
 	}
 	k, truth := &f.record, f.vehicle.Truth()
-	f.loop.Record(k)
+	f.loop.FinishTick(k)
 	t := Tick{T: truth.Time, Truth: truth.State, Estimate: k.State, Command: k.Sent, Stage: k.Stage, Cause: k.Cause,
 		Violation: f.loop.Guard().Violation(), Mode: f.vehicle.Mode(), Bundle: k.Bundle, FromLatent: k.LatentStamp != 0}
 	if len(k.Reference) > 0 {

@@ -129,7 +129,7 @@ func nearGroundRows() []Row {
 		{ID: "28", Name: "reset or activation on the ground, propellers on", Pass: "rises 0 m", Plan: func(r *Run) {
 			r.Start, r.Onset, r.After = so3.Vec3{}, 0.5, 4
 			if r.rng.IntN(2) == 0 {
-				r.Label, r.Engaged = "handed over, reset", 1
+				r.Label, r.HandedOver = "handed over, reset", 1
 			} else {
 				r.Label = "active from the start, reset"
 			}
@@ -140,7 +140,7 @@ func nearGroundRows() []Row {
 		{ID: "29", Name: "random policies at 0.3–3 m of height", Pass: "≥ 99 % common", Share: 0.99,
 			Plan: func(r *Run) {
 				r.Start.Z = r.between(0.3, 3, "%.2f m")
-				r.Onset, r.Engaged = 1, 1
+				r.Onset, r.HandedOver = 1, 1
 				r.Path = offset{taskPath(r.Cell.Task), r.Start.Sub(so3.Vec3{Z: 1})}
 				r.Bundle, r.broken = r.policies.Random(r.rng)
 			}, Judge: judge(common)},

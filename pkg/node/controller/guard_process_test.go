@@ -65,7 +65,7 @@ func TestGuardBesideCommandsAlone(t *testing.T) {
 
 // beginning reports whether commands go out.
 func beginning(c *Controller) (begun bool) {
-	_ = c.order(func(f *flight) error {
+	_ = c.order(func(f *ticker) error {
 		begun = f.requester.begun
 		return nil
 	})
@@ -120,14 +120,14 @@ func TestControllerAloneCommandsNothing(t *testing.T) {
 	h.flying()
 	for _, id := range []lifecycle.ID{lifecycle.Deactivate, lifecycle.Cleanup} {
 		if id == lifecycle.Deactivate {
-			h.guard.flight().stopped.Store(true) // it need not land
+			h.guard.ticker().stopped.Store(true) // it need not land
 		}
 		if err := h.guard.Change(id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.logs("no command goes out: flight_guard is not heard")
-	h.until(func() bool { return h.c.flight().guard.Trouble() != "" })
+	h.until(func() bool { return h.c.ticker().guard.Trouble() != "" })
 	if n := len(publishers(h.n, "/command")); n != 0 {
 		t.Errorf("%d publishers of commands", n)
 	}

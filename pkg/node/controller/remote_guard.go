@@ -13,8 +13,8 @@ import (
 	"vnd/pkg/ros2/ros/diagnostics"
 )
 
-// elsewhere is the guard of another process, as the flight of a controller knows it.
-type elsewhere struct {
+// remoteGuard is the guard of another process, as the ticker of a controller knows it.
+type remoteGuard struct {
 	*guardlink.Client
 	events    guardlink.Events
 	request   control.Request
@@ -33,8 +33,8 @@ const (
 )
 
 // dial looks for the guard. The state comes from there, so that both sides have the same one.
-func (c *Controller) dial(p *Params, f *flight) (err error) {
-	g := &elsewhere{answer: make(chan error, 1), report: func(line string) { c.Log().Error().Msg(line) }}
+func (c *Controller) dial(p *Params, f *ticker) (err error) {
+	g := &remoteGuard{answer: make(chan error, 1), report: func(line string) { c.Log().Error().Msg(line) }}
 	if g.Client, err = guardlink.Dial(c.socket(p), guardlink.Hello{Controller: c.FullName(),
 		Settings: p.settings()}); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (c *Controller) dial(p *Params, f *flight) (err error) {
 			f.loseGuard()
 		},
 		Sample: func(s *guardlink.Sample) {
-			if world := c.frame.Load(); s.Frame != "" && (world == nil || *world != s.Frame) {
-				c.frame.Store(&[]string{s.Frame}[0])
+			if world := c.worldFrame.Load(); s.Frame != "" && (world == nil || *world != s.Frame) {
+				c.worldFrame.Store(&[]string{s.Frame}[0])
 			}
 			f.hold(sample{s.Sample, ros.Time(s.Sent)})
 		},
@@ -68,7 +68,7 @@ func (c *Controller) dial(p *Params, f *flight) (err error) {
 	return nil
 }
 
-func (g *elsewhere) reply(err error) {
+func (g *remoteGuard) reply(err error) {
 	select {
 	case g.answer <- err:
 	default:
@@ -76,7 +76,7 @@ func (g *elsewhere) reply(err error) {
 }
 
 // ask has the policy answer the newest state, and sends that to the guard.
-func (f *flight) ask(now int64) {
+func (f *ticker) ask(now int64) {
 	g := f.guard
 	f.latent.TryTake(f.setLatent)
 	if p := f.loop.Policy(); p != nil && p != g.announced && g.SetBundle(p.ID) == nil {
@@ -103,7 +103,7 @@ func (f *flight) ask(now int64) {
 }
 
 // loseGuard takes down that the guard is not heard any more.
-func (f *flight) loseGuard() {
+func (f *ticker) loseGuard() {
 	g := f.guard
 	if !f.active || g.received.Load() == 0 {
 		return
@@ -116,7 +116,7 @@ func (f *flight) loseGuard() {
 
 // receiveDecision takes what the guard decided, and completes the step of the request that it answered. A step whose
 // command nobody answered is none.
-func (f *flight) receiveDecision(d *control.Decision) {
+func (f *ticker) receiveDecision(d *control.Decision) {
 	g := f.guard
 	if !f.active {
 		return
@@ -136,9 +136,9 @@ func (f *flight) receiveDecision(d *control.Decision) {
 	}
 }
 
-// endElsewhere has the guard end the flight, where that is in another process: it lands first where nobody takes over.
-func (c *Controller) endElsewhere() error {
-	f := c.flight()
+// endRemote has the guard end the flight, where that is in another process: it lands first where nobody takes over.
+func (c *Controller) endRemote() error {
+	f := c.ticker()
 	if f == nil || !c.ticking() {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (c *Controller) endElsewhere() error {
 // reportGuard is the task "guard" of a controller without one. Nothing here commands the vehicle when the guard is
 // silent: that may come back at any time, and two that command are worse than none. The autopilot lands.
 func (c *Controller) reportGuard(s *diagnostics.Status) {
-	f := c.flight()
+	f := c.ticker()
 	if f == nil || f.guard == nil {
 		s.Summary(diagnostics.OK, "not configured")
 		return
@@ -185,7 +185,7 @@ func (c *Controller) reportGuard(s *diagnostics.Status) {
 }
 
 // askOnce takes in what has come, and has the policy answer where that is due.
-func (f *flight) askOnce() {
+func (f *ticker) askOnce() {
 	f.runOrders()
 	f.guard.Receive(&f.guard.events)
 	f.runOnceAt(int64(f.clock.Now()))

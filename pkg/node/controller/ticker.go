@@ -29,8 +29,8 @@ const (
 	ordersWaiting  = 16
 )
 
-// flight is the loop with the one thread that ticks it. Everybody else hands things over without making it wait.
-type flight struct {
+// ticker is the loop with the one thread that ticks it. Everybody else hands things over without making it wait.
+type ticker struct {
 	loop   *control.Loop // nil before the first activation
 	pace   control.Scheduler
 	active bool // ticks are made
@@ -42,12 +42,12 @@ type flight struct {
 	rivals *rivals // nil where nobody listens for others
 	mocap  bool    // ticks at samples, and by the clock where none come
 
-	guard     *elsewhere // in another process; nil: it is the loop's own
-	requester *requester // of the policy in another process; nil: it is the loop's own
+	guard     *remoteGuard // in another process; nil: it is the loop's own
+	requester *requester   // of the policy in another process; nil: it is the loop's own
 
 	samples *control.Ring[sample]
 	latent  node.Latest[control.Latent]
-	orders  chan func(*flight)
+	orders  chan func(*ticker)
 	alarm   atomic.Bool // the clock's timer has come
 
 	rolledBack atomic.Pointer[control.LoadedPolicy] // that flies again since a trip; nil: none, or it was told
@@ -80,10 +80,10 @@ type rejectedSample struct {
 	control.Validity
 }
 
-func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
-	f := &flight{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{},
+func newTicker(p *Params, clock *ros.Clock, s sender, g *gauges) *ticker {
+	f := &ticker{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{},
 		mocap: p.Tick == onMocap, samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
-		orders: make(chan func(*flight), ordersWaiting), wake: make(chan struct{}, 1),
+		orders: make(chan func(*ticker), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
 		scratch: control.NewTickRecord()}
 	f.setLatent = func(z *control.Latent) { f.loop.SetLatent(z) }
@@ -93,7 +93,7 @@ func newFlight(p *Params, clock *ros.Clock, s sender, g *gauges) *flight {
 }
 
 // run ticks until stop is closed, on an OS thread of its own.
-func (f *flight) run(stop <-chan struct{}) {
+func (f *ticker) run(stop <-chan struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for {
@@ -107,12 +107,12 @@ func (f *flight) run(stop <-chan struct{}) {
 }
 
 // runOnce carries out orders, takes in what has come, and ticks when that is due.
-func (f *flight) runOnce() {
+func (f *ticker) runOnce() {
 	f.runOrders()
 	f.runOnceAt(int64(f.clock.Now()))
 }
 
-func (f *flight) runOnceAt(now int64) {
+func (f *ticker) runOnceAt(now int64) {
 	alarm := f.alarm.Swap(false)
 	now, due := f.takeSamples(now)
 	switch {
@@ -126,7 +126,7 @@ func (f *flight) runOnceAt(now int64) {
 }
 
 // takeSamples hands the loop what has come, and reports whether that makes a tick due, and the time by which it came.
-func (f *flight) takeSamples(now int64) (at int64, due bool) {
+func (f *ticker) takeSamples(now int64) (at int64, due bool) {
 	now = f.atLeast(f.before, now, 150*time.Millisecond) // no tick is before the last
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
@@ -140,7 +140,7 @@ func (f *flight) takeSamples(now int64) (at int64, due bool) {
 }
 
 // setLoop has another loop tick from now on.
-func (f *flight) setLoop(l *control.Loop) {
+func (f *ticker) setLoop(l *control.Loop) {
 	f.loop = l
 	if f.requester != nil {
 		l.SetRequested(f.requester.bundle)
@@ -149,7 +149,7 @@ func (f *flight) setLoop(l *control.Loop) {
 
 // atLeast is the time by which a sample has come: on simulated time the message of /clock may come after it. A stamp
 // that is ahead by most or more is wrong.
-func (f *flight) atLeast(stamp, now int64, most time.Duration) int64 {
+func (f *ticker) atLeast(stamp, now int64, most time.Duration) int64 {
 	if f.sim() && stamp-now < int64(most) {
 		return max(now, stamp)
 	}
@@ -157,7 +157,7 @@ func (f *flight) atLeast(stamp, now int64, most time.Duration) int64 {
 }
 
 // passOn hands the loop a sample that came by now.
-func (f *flight) passOn(s *sample, now int64) {
+func (f *ticker) passOn(s *sample, now int64) {
 	f.newest.Store(s.Stamp)
 	f.at.Store(now)
 	f.sent = s.sent
@@ -173,13 +173,13 @@ func (f *flight) passOn(s *sample, now int64) {
 var stopCommand quad.Command
 
 // tick is one control tick: the command goes out first, then what there is to say about it.
-func (f *flight) tick(now int64) {
+func (f *ticker) tick(now int64) {
 	if f.guard != nil {
 		f.ask(now)
 		return
 	}
 	f.latent.TryTake(f.setLatent)
-	f.loop.SetEngaged(!f.silent.Load() && !f.link.notOffboard())
+	f.loop.SetOffboard(!f.silent.Load() && !f.link.notOffboard())
 	command, ok := f.loop.Tick(now)
 	if !ok {
 		return
@@ -195,10 +195,10 @@ func (f *flight) tick(now int64) {
 	f.noteTick(now, err)
 	t := f.ticks.Slot()
 	if t == nil {
-		f.loop.Record(&f.scratch)
+		f.loop.FinishTick(&f.scratch)
 		return
 	}
-	f.loop.Record(t)
+	f.loop.FinishTick(t)
 	if stopped {
 		t.Sent = command
 	}
@@ -207,7 +207,7 @@ func (f *flight) tick(now int64) {
 }
 
 // send has a command go out, unless another one commands the vehicle, or the guard has its autopilot land.
-func (f *flight) send(landing bool, c quad.Command) error {
+func (f *ticker) send(landing bool, c quad.Command) error {
 	switch {
 	case f.silent.Load():
 	case landing: // no heartbeat: the autopilot notices, and lands
@@ -220,7 +220,7 @@ func (f *flight) send(landing bool, c quad.Command) error {
 }
 
 // noteTick takes a tick down whose command has gone out.
-func (f *flight) noteTick(now int64, err error) {
+func (f *ticker) noteTick(now int64, err error) {
 	if f.before != 0 && f.loop.Guard().Violation() == guard.Missed {
 		f.gap.Store(now - f.before)
 	}
@@ -233,7 +233,7 @@ func (f *flight) noteTick(now int64, err error) {
 const landPatience = 500 * time.Millisecond
 
 // askToLand has the autopilot land, one request at a time, without making the tick wait.
-func (f *flight) askToLand() {
+func (f *ticker) askToLand() {
 	if f.asking.Swap(true) {
 		return
 	}
@@ -250,7 +250,7 @@ func (f *flight) askToLand() {
 }
 
 // runOrders carries out what services and topics ask for, between two ticks.
-func (f *flight) runOrders() {
+func (f *ticker) runOrders() {
 	for {
 		select {
 		case order := <-f.orders:
@@ -262,7 +262,7 @@ func (f *flight) runOrders() {
 }
 
 // signal has the thread that ticks look at what has come.
-func (f *flight) signal() {
+func (f *ticker) signal() {
 	switch {
 	case f.requester != nil:
 		f.requester.Wake()
@@ -281,7 +281,7 @@ func signal(c chan struct{}) {
 }
 
 // addSample hands a sample over.
-func (f *flight) addSample(p bridge.Pose, sent ros.Time) {
+func (f *ticker) addSample(p bridge.Pose, sent ros.Time) {
 	s := sample{control.Sample{Stamp: p.Stamp, State: p.State, HasVelocity: p.HasVelocity}, sent}
 	f.hold(s)
 	if r := f.requester; r != nil { // a request that answers it comes
@@ -292,7 +292,7 @@ func (f *flight) addSample(p bridge.Pose, sent ros.Time) {
 }
 
 // hold keeps a sample for the tick.
-func (f *flight) hold(s sample) {
+func (f *ticker) hold(s sample) {
 	if x := f.samples.Slot(); x != nil {
 		*x = s
 		f.samples.Push()
@@ -300,7 +300,7 @@ func (f *flight) hold(s sample) {
 }
 
 // addLatent hands a latent over.
-func (f *flight) addLatent(m *msgs.Latent) {
+func (f *ticker) addLatent(m *msgs.Latent) {
 	f.latent.Put(func(z *control.Latent) {
 		mean := append(z.Mean[:0], m.Mean...)
 		*z = bridge.FromLatent(m)
@@ -309,7 +309,7 @@ func (f *flight) addLatent(m *msgs.Latent) {
 }
 
 // onTimer is the clock's timer.
-func (f *flight) onTimer() {
+func (f *ticker) onTimer() {
 	f.alarm.Store(true)
 	f.signal()
 }

@@ -19,21 +19,21 @@ const GuardName = "flight_guard"
 type role uint8
 
 const (
-	whole   role = iota // policy and guard
-	asks                // the policy's side: requests go to the guard's process
-	decides             // the guard's side, with all that commands the vehicle
+	bothSides  role = iota // policy and guard
+	policySide             // the policy's side: requests go to the guard's process
+	guardSide              // the guard's side, with all that commands the vehicle
 )
 
 // roleOf is that of the node policy_controller.
 func roleOf(p *Params) role {
 	if p.GuardProcess {
-		return asks
+		return policySide
 	}
-	return whole
+	return bothSides
 }
 
-func (r role) hasPolicy() bool  { return r != decides }
-func (r role) hasVehicle() bool { return r != asks }
+func (r role) hasPolicy() bool  { return r != guardSide }
+func (r role) hasVehicle() bool { return r != policySide }
 
 // NewGuard makes the node flight_guard: the guard's side of the control loop, which alone commands the vehicle. It
 // takes the parameters of policy_controller, serves what ends a flight under that node's name, and starts by itself:
@@ -45,7 +45,7 @@ func NewGuard(ctx context.Context, c *ros.Context, options ...Option) (*Controll
 
 // service is the name of a service that users call of the controller, whichever process serves it.
 func (c *Controller) service(name string) string {
-	if c.role == decides {
+	if c.role == guardSide {
 		return Name + "/" + name
 	}
 	return "~/" + name
@@ -90,7 +90,7 @@ func (p *Params) differs(of map[string]string) string {
 }
 
 // runLinked ticks until stop is closed, on an OS thread of its own that the other process wakes.
-func (f *flight) runLinked(l *guardlink.Link, stop <-chan struct{}, once func()) {
+func (f *ticker) runLinked(l *guardlink.Link, stop <-chan struct{}, once func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for {
@@ -115,7 +115,7 @@ func (c *Controller) harden(p *Params) {
 }
 
 // run is the thread that ticks.
-func (c *Controller) run(f *flight, p *Params, stop <-chan struct{}) {
+func (c *Controller) run(f *ticker, p *Params, stop <-chan struct{}) {
 	var err error
 	switch {
 	case f.guard != nil:
