@@ -153,6 +153,9 @@ func (b *Bridge) fly(ctx context.Context) (err error) {
 	board := link.NewBoard(port)
 	defer func() { err = errors.Join(err, board.Close()) }()
 	settings, err := board.Configure(p.fastest())
+	if err == nil {
+		err = settings.Listens(p.Protocol)
+	}
 	if err != nil {
 		return err
 	}
@@ -247,7 +250,7 @@ func (b *Bridge) diagnose(ctx context.Context, s *diagnostics.Status) {
 		return
 	}
 	level := diagnostics.OK
-	if r.Refusal != "" || r.State == link.Silent || r.State == link.Foreign {
+	if r.Refusal != "" || r.State == link.Silent || r.State == link.Foreign || r.State == link.Resting {
 		level = diagnostics.Warn
 	}
 	s.Summary(level, "%s", r.State)

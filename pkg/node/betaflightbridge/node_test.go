@@ -112,11 +112,17 @@ func TestBridgeFliesTheFirmware(t *testing.T) {
 	f := sitltest.New(t, 10)
 	l := newLaboratory(t, "tcp:"+f.Address(), 0)
 	l.until(t, "the board", disarmed)
-	if r := l.order(t, true); !r.Success || r.Message != "armed" {
-		t.Fatalf("arming: %+v", r)
-	}
 	hover := sitltest.Idle + (1-sitltest.Idle)*sitltest.Hover
-	f.Wait(t, "hover", func(m [4]float64) bool { return m[0] > hover-0.003 && m[0] < hover+0.003 })
+	refused := ""
+	f.Wait(t, "hover", func(m [4]float64) bool {
+		if m[0] == 0 { // at first, and where a busy machine held frames back so long that the failsafe disarmed
+			if r := l.order(t, true); !r.Success && r.Message != refused {
+				refused = r.Message
+				t.Log(refused)
+			}
+		}
+		return m[0] > hover-0.003 && m[0] < hover+0.003
+	})
 	l.until(t, "that commands are followed", func(m *mavrosmsgs.State) bool { return m.Armed && m.Guided })
 	if r := l.order(t, false); !r.Success {
 		t.Errorf("disarming: %+v", r)

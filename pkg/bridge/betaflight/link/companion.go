@@ -34,6 +34,7 @@ type Companion struct {
 	voltage    bridge.Battery
 	start      time.Time
 	polled     int
+	override   int // place of that mode; 0: there is none
 }
 
 // NewCompanion makes a Companion of a board that told its settings. Its thrust is as t says.
@@ -44,6 +45,9 @@ func NewCompanion(b *Board, s *Settings, t betaflight.Thrust, times Times, rate 
 		ended: make(chan struct{}),
 		at:    math.Inf(-1), start: time.Now()}
 	p.supervisor = Supervisor{Times: times, Prearms: s.Prearm.Channel != 0}
+	if s.Override != 0 {
+		p.override, p.supervisor.Overrides = s.Override, true
+	}
 	return p, p.Sticks.Check()
 }
 
@@ -169,6 +173,7 @@ func (p *Companion) seen() *Seen {
 	t := p.Board.Telemetry()
 	x.Known = !t.StatusAt.IsZero() && time.Since(t.StatusAt) < fresh
 	x.Armed, x.Why = t.Status.Armed(), t.Status.Disabled
+	x.Override = p.override != 0 && t.Status.Active(p.override)
 	return x
 }
 

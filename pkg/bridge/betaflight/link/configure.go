@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -35,6 +36,8 @@ type Settings struct {
 	MinCheck float64 // µs
 	Arm      Switch
 	Prearm   Switch
+	MSP      bool // sticks are taken over MSP
+	Override int  // place of the mode in which MSP overrides the operator's sticks; 0: there is none
 }
 
 // oldest is the API that tells the type of the rates profile.
@@ -72,6 +75,9 @@ func (b *Board) Configure(limit float64) (s Settings, err error) {
 	if s.MinCheck = float64(rx.MinCheck); rx.Middle != betaflight.Middle {
 		return s, fmt.Errorf("mid_rc is %d, expected %g", rx.Middle, betaflight.Middle)
 	}
+	if err := s.receivers(b); err != nil {
+		return s, err
+	}
 	ranges, err := b.Ask(msp.ModeRanges, patience)
 	if err != nil {
 		return s, err
@@ -100,6 +106,31 @@ func ask[T any](b *Board, command uint16, parse func([]byte) (T, error)) (x T, e
 		return x, err
 	}
 	return parse(p)
+}
+
+// receivers finds where the board takes its sticks from.
+func (s *Settings) receivers(b *Board) (err error) {
+	if s.MSP, err = ask(b, msp.Features, msp.ParseFeatures); err != nil {
+		return err
+	}
+	modes, err := b.Ask(msp.ModeIDs, patience)
+	if err == nil {
+		s.Override = max(0, bytes.IndexByte(modes, msp.ModeOverride))
+	}
+	return err
+}
+
+// Listens refuses a board that takes no sticks over a protocol.
+func (s *Settings) Listens(protocol string) error {
+	switch {
+	case protocol != MSP && s.MSP:
+		return fmt.Errorf("the board takes its sticks over MSP, not %s: set feature -RX_MSP and feature RX_SERIAL",
+			protocol)
+	case protocol == MSP && !s.MSP && s.Override == 0:
+		return errors.New("the board has a receiver and takes no sticks over MSP: set feature RX_MSP, or " +
+			"msp_override_channels_mask to 15 and a switch of the mode MSP OVERRIDE")
+	}
+	return nil
 }
 
 // switches finds those for arming and prearming.

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,10 +20,13 @@ const (
 	Arming               // the switch for arming is on, the throttle low
 	Flying               // commands are followed
 	Silent               // commands are old: nothing is sent, so that the board's failsafe acts
+	ByHand               // the operator's sticks fly; those of commands go out, but the board does not take them
+	Resting              // commands are old, and MSP overrides the operator: the board would keep the last sticks
 )
 
 var stateNames = [...]string{"waits for the board", "armed by someone else: nothing is sent", "disarmed", "prearms",
-	"arms", "follows commands", "silent: commands are old"}
+	"arms", "follows commands", "silent: commands are old", "the pilot flies: MSP OVERRIDE is off",
+	"commands are old: the throttle is low until the pilot switches MSP OVERRIDE off"}
 
 // String is the state in words.
 func (s State) String() string { return stateNames[s] }
@@ -41,6 +45,8 @@ type Seen struct {
 	Known   bool    // the board tells
 	Armed   bool
 	Why     msp.Flags // why it does not arm
+
+	Override bool // the operator has MSP override the sticks
 }
 
 // Sends is what goes out.
@@ -55,6 +61,8 @@ type Supervisor struct {
 	Times
 	// Prearms has it use the switch for prearming.
 	Prearms bool
+	// Overrides has it leave arming to an operator, whose sticks count until a switch gives them over.
+	Overrides bool
 
 	state     State
 	since     float64 // of the state, s
@@ -75,6 +83,8 @@ func (s *Supervisor) Refusal() string { return s.refusal }
 // Arm orders the board to be armed. It is refused unless the board is disarmed and commands come.
 func (s *Supervisor) Arm(x *Seen) error {
 	switch {
+	case s.Overrides:
+		return errors.New("arming is refused: the pilot arms, and gives over by the switch of MSP OVERRIDE")
 	case s.state == Flying:
 		return nil
 	case s.state != Idle:
@@ -99,6 +109,9 @@ func (s *Supervisor) Step(x *Seen) Sends {
 			s.ordered = false
 		}
 	}
+	if s.Overrides {
+		return Sends{Frame: s.state != Unknown, Follow: s.state != Unknown && s.fresh(x)}
+	}
 	switch s.state {
 	case Idle:
 		return Sends{Frame: true}
@@ -114,6 +127,9 @@ func (s *Supervisor) Step(x *Seen) Sends {
 
 // next is the state that follows.
 func (s *Supervisor) next(x *Seen) State {
+	if s.Overrides {
+		return s.overriding(x)
+	}
 	elapsed := x.Now - s.since
 	switch s.state {
 	case Unknown, Foreign:
@@ -144,6 +160,20 @@ func (s *Supervisor) next(x *Seen) State {
 		return s.flying(x)
 	}
 	return s.state
+}
+
+// overriding is the state that follows where an operator may have MSP override the sticks. Unless the board tells, it
+// is as it was.
+func (s *Supervisor) overriding(x *Seen) State {
+	switch {
+	case !x.Known && (s.state == Unknown || s.state == ByHand):
+		return s.state
+	case x.Known && !x.Override:
+		return ByHand
+	case !s.fresh(x):
+		return Resting
+	}
+	return Flying
 }
 
 // preparing waits until nothing but the switches keeps the board from arming: a switch that is on before locks it.

@@ -104,3 +104,30 @@ func TestArmingIsRefusedInWords(t *testing.T) {
 		t.Errorf("%q, want %q", s.Refusal(), want)
 	}
 }
+
+func TestSupervisorLeavesTheOperatorInControl(t *testing.T) {
+	rest, follow := Sends{Frame: true}, Sends{Frame: true, Follow: true}
+	board := func(now, command float64, override bool) Seen {
+		return Seen{Now: now, Command: command, Known: true, Armed: true, Override: override}
+	}
+	s := Supervisor{Times: Times{CommandTimeout: 0.1, ArmTimeout: 2}, Overrides: true}
+	silent := func(now, command float64) Seen { return Seen{Now: now, Command: command} }
+	for i, m := range []moment{
+		{silent(0, 0), "", Unknown, Sends{}},
+		{board(0, math.Inf(-1), false), "", ByHand, rest},
+		{board(1, 1, false), "", ByHand, follow}, // so that the first frame that counts is new
+		{board(2, 2, true), "", Flying, follow},
+		{board(3, 2.8, true), "", Resting, rest},
+		{board(4, 4, true), "", Flying, follow},
+		{silent(5, 5), "", Flying, follow},
+		{silent(6, 5), "", Resting, rest},
+		{board(7, 7, false), "", ByHand, follow},
+		{silent(8, 8), "", ByHand, follow},
+	} {
+		m.hold(t, i, &s)
+	}
+	x := board(9, 9, false)
+	if err := s.Arm(&x); err == nil || !strings.Contains(err.Error(), "the pilot arms") {
+		t.Error(err)
+	}
+}

@@ -13,12 +13,14 @@ const (
 	APIVersion    = 1
 	FCVariant     = 2
 	FCVersion     = 3
+	Features      = 36
 	ModeRanges    = 34
 	RXConfig      = 44
 	RXMap         = 64
 	RawRC         = 105
 	AttitudeAsked = 108
 	Analog        = 110
+	ModeIDs       = 119
 	RCTuning      = 111
 	BatteryState  = 130
 	StatusEx      = 150
@@ -73,7 +75,7 @@ func ParseVersion(payload []byte) (Version, error) {
 
 // Status is the answer to StatusEx.
 type Status struct {
-	Modes    uint32 // which of the modes that the board lists are active; the first is arming
+	Modes    uint64 // which of the modes that the board lists are active; the first is arming
 	Load     uint16 // of the processor, ‰ or %
 	Disabled Flags  // why it does not arm
 }
@@ -81,15 +83,20 @@ type Status struct {
 // Armed reports whether the motors may turn: the first mode is arming.
 func (s *Status) Armed() bool { return s.Modes&1 != 0 }
 
+// Active reports whether a mode is, by its place in the answer to ModeIDs.
+func (s *Status) Active(place int) bool { return s.Modes>>place&1 != 0 }
+
 // ParseStatus reads the answer to StatusEx.
 func ParseStatus(payload []byte) (s Status, err error) {
 	r := reader{rest: payload}
 	r.take(6) // cycle time, I²C errors, sensors
-	s.Modes = r.u32()
+	s.Modes = uint64(r.u32())
 	r.u8() // PID profile
 	s.Load = r.u16()
 	r.take(2) // PID profiles, rates profile
-	r.take(int(r.u8() & 0x0f))
+	for i, b := range r.take(int(r.u8() & 0x0f)) {
+		s.Modes |= uint64(b) << (32 + 8*i)
+	}
 	r.u8() // number of flags
 	s.Disabled = Flags(r.u32())
 	return s, r.err("status")
@@ -213,6 +220,7 @@ const (
 	ModeArm      = 0
 	ModeFailsafe = 27
 	ModePrearm   = 36
+	ModeOverride = 50 // by MSP, of the operator's sticks
 )
 
 // ParseModeRanges reads the answer to ModeRanges, without what is not used.
@@ -227,6 +235,13 @@ func ParseModeRanges(payload []byte) (all []ModeRange) {
 		}
 	}
 	return all
+}
+
+// ParseFeatures tells whether the board takes its sticks over MSP, out of the answer to Features.
+func ParseFeatures(payload []byte) (receiver bool, err error) {
+	const bit = 1 << 14
+	r := reader{rest: payload}
+	return r.u32()&bit != 0, r.err("features")
 }
 
 // Channels is the payload of SetRawRC, µs.

@@ -33,6 +33,10 @@ func TestAnswersOfTheFirmware(t *testing.T) {
 				ThrottleExpo: 7, ThrottleLimit: true}},
 		{"receiver", "006c07dc051a0400750343080000e204", func(p []byte) (any, error) { return ParseReceiver(p) },
 			Receiver{1050, 1500, 1900}},
+		{"status of more modes", "7d00000023000100000000040004000201081d04000000",
+			func(p []byte) (any, error) { return ParseStatus(p) },
+			Status{Modes: 1 | 1<<32 | 1<<43, Load: 4, Disabled: 1 << 2}},
+		{"features", "80440400", func(p []byte) (any, error) { return ParseFeatures(p) }, true},
 		{"mode ranges", "000020302401102000000000", func(p []byte) (any, error) { return ParseModeRanges(p), nil },
 			[]ModeRange{{ModeArm, 0, 1700, 2100}, {ModePrearm, 1, 1300, 1700}}},
 	} {
@@ -86,6 +90,7 @@ func FuzzMessages(f *testing.F) {
 		RSSI(p)
 		ParseTuning(p)
 		ParseReceiver(p)
+		ParseFeatures(p)
 		for _, m := range ParseModeRanges(p) {
 			if m.From >= m.To {
 				t.Error(m)

@@ -211,6 +211,9 @@ func (b *Board) Step(c quad.Command, s quad.State, gyro, accel so3.Vec3, h float
 	return b.process.Step(s, gyro, accel, h)
 }
 
+// Sticks sets the pulses of a receiver's channels, µs.
+func (b *Board) Sticks(us [channels]uint16) error { return b.process.Sticks(us) }
+
 // Dial connects to the board's first serial line, MSP and command line.
 func (b *Board) Dial() (net.Conn, error) { return b.process.Dial() }
 

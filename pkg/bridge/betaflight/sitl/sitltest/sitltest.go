@@ -32,22 +32,23 @@ const step = 0.001 // s, between two states
 // Firmware is the board.
 type Firmware struct {
 	*sitl.Board
-	mu     sync.Mutex
-	motors [4]float64
-	time   float64 // simulated, s
-	stop   chan struct{}
-	done   chan struct{}
+	mu          sync.Mutex
+	motors      [4]float64
+	time        float64     // simulated, s
+	transmitter *[16]uint16 // pulses of the receiver's channels, µs; nil: nobody sends any
+	stop        chan struct{}
+	done        chan struct{}
 }
 
-// New starts a board with sticks for rates up to a limit in rad/s, which nobody moves; without firmware the test is
-// skipped. It ends with the test.
-func New(t *testing.T, limit float64) *Firmware {
+// New starts a board with sticks for rates up to a limit in rad/s, which nobody moves, and more settings; without
+// firmware the test is skipped. It ends with the test.
+func New(t *testing.T, limit float64, more ...betaflight.Setting) *Firmware {
 	t.Helper()
 	if err := sitl.Built(sitl.Folder()); err != nil {
 		t.Skip(err)
 	}
 	s := betaflight.Sticks{Rates: rates.Linear(limit), MinCheck: 1050, Thrust: Thrust()}
-	b, err := sitl.NewBoard(sitl.Folder(), s, sitl.Settings(limit))
+	b, err := sitl.NewBoard(sitl.Folder(), s, append(sitl.Settings(limit), more...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +76,14 @@ func New(t *testing.T, limit float64) *Firmware {
 
 // rest lets a step pass.
 func (f *Firmware) rest() error {
+	f.mu.Lock()
+	transmitter := f.transmitter
+	f.mu.Unlock()
+	if transmitter != nil {
+		if err := f.Sticks(*transmitter); err != nil {
+			return err
+		}
+	}
 	m, err := f.Step(quad.Command{}, quad.State{Q: so3.Identity()}, so3.Vec3{}, so3.Vec3{Z: quad.Gravity}, step)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,6 +110,18 @@ func (f *Firmware) run(t *testing.T) {
 			return
 		}
 	}
+}
+
+// Transmit sets the pulses of a receiver's first channels, µs, which go out from now on; the others are low.
+func (f *Firmware) Transmit(us ...uint16) {
+	var all [16]uint16
+	for i := range all {
+		all[i] = betaflight.Low
+	}
+	copy(all[:], us)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.transmitter = &all
 }
 
 // Now is what drives the motors, and the simulated time in s.
