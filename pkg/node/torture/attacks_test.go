@@ -68,13 +68,13 @@ var ofStrangers = []attack{
 				locator(7400, [4]byte{255, 255, 255, 255}), locator(1<<31, [4]byte{})}
 			return a.announce(a.stranger(), to[n%len(to)], 0)
 		}},
-	{name: "participants that leave parameters out (cyclonedds issue 1758)", most: 400,
+	{name: "participants that leave parameters out (eclipse-cyclonedds/cyclonedds#1758)", most: 400,
 		next: func(a *attacker, n int) []byte {
 			return a.announce(a.stranger(), a.home(), []uint16{0x02, 0x15, 0x16, 0x50, 0x31, 0x32, 0x58}[n%7])
 		}},
 	{name: "parameter lists with false lengths, and without an end (CVE-2021-38441, -38443, CVE-2024-30258)",
 		next: malformedList},
-	{name: "payloads of other encodings (cyclonedds issue 1751)", next: func(a *attacker, n int) []byte {
+	{name: "payloads of other encodings (eclipse-cyclonedds/cyclonedds#1751)", next: func(a *attacker, n int) []byte {
 		p := participant(a.acquaintance(), a.tag, a.home(), 0)
 		binary.BigEndian.PutUint16(p, uint16(n%20))
 		return newRTPS(a.acquaintance()).data(spdpReader, spdpWriter, int64(n), p).b
@@ -132,10 +132,11 @@ var asTheGraph = []attack{
 		return newRTPS(w.prefix).frag(0, w.id, w.newest+1000+int64(n), 1+a.Uint32N(1<<20), size,
 			[]uint32{math.MaxUint32, 1 << 30, 1 << 24}[n%3], make([]byte, size)).b
 	}},
-	{name: "HEARTBEATs under the graph's names (cyclonedds issue 1854)", next: func(a *attacker, n int) []byte {
-		w := a.victim()
-		return newRTPS(w.prefix).heartbeat(0, w.id, w.newest+a.Int64N(1e6), endless, math.MaxUint32-uint32(n)).b
-	}},
+	{name: "HEARTBEATs under the graph's names (eclipse-cyclonedds/cyclonedds#1854)",
+		next: func(a *attacker, n int) []byte {
+			w := a.victim()
+			return newRTPS(w.prefix).heartbeat(0, w.id, w.newest+a.Int64N(1e6), endless, math.MaxUint32-uint32(n)).b
+		}},
 	{name: "GAPs under the graph's names", next: func(a *attacker, n int) []byte {
 		w := a.victim()
 		return newRTPS(w.prefix).gap(0, w.id, 1, endless, uint32(a.IntN(300))).b
