@@ -283,7 +283,7 @@ func (n *simulator) run(ctx context.Context) {
 		now := time.Now()
 		if wait := n.pace.wait(now); wait <= 0 {
 			n.drain()
-			n.advance()
+			n.advance(now)
 			n.pace.advanced(now)
 			continue
 		} else {
@@ -338,9 +338,9 @@ func (n *simulator) now() int64 {
 
 func (n *simulator) stamp(t float64) int64 { return n.epoch + int64(t*1e9) }
 
-// advance lets one step pass and publishes what there is then.
-func (n *simulator) advance() {
-	n.keepTime()
+// advance lets one step pass, at a time on the wall, and publishes what there is then.
+func (n *simulator) advance(now time.Time) {
+	n.keepTime(now)
 	n.vehicle.Advance(n.pace.step.Seconds())
 	if n.clock != nil {
 		n.warn(n.clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(n.now())}))
@@ -352,13 +352,13 @@ func (n *simulator) advance() {
 }
 
 // keepTime keeps the stamps of real time on the system's clock, slowly, for steady time drifts against it; at once
-// where that was set, or steps were skipped.
-func (n *simulator) keepTime() {
+// where that was set, or steps were skipped. Steps that are late, but come, have stamps of when they were due.
+func (n *simulator) keepTime(now time.Time) {
 	if n.params.simulated() {
 		return
 	}
 	const most, share = int64(200 * time.Millisecond), 1000
-	off := time.Now().UnixNano() - n.stamp(n.vehicle.Time())
+	off := now.UnixNano() - int64(n.pace.behind(now)) - n.stamp(n.vehicle.Time())
 	if off < most && off > -most {
 		off /= share
 	}

@@ -33,11 +33,21 @@ func (p *pace) wait(now time.Time) time.Duration {
 // free reports whether time passes as fast as commands come.
 func (p *pace) free() bool { return p.lockstep && p.commanded != 0 && !p.paced }
 
+// mostBehind is caught up with; steps beyond it are skipped.
+const mostBehind = 250 * time.Millisecond
+
+// behind is the time on the wall that is to be caught up with.
+func (p *pace) behind(now time.Time) time.Duration {
+	if late := now.Sub(p.next); late > 0 && late <= mostBehind && !p.free() {
+		return late
+	}
+	return 0
+}
+
 // advanced counts one advance that the wall gave way to at now.
 func (p *pace) advanced(now time.Time) {
-	const most = 250 * time.Millisecond // that is caught up with
 	wall := time.Duration(float64(p.step) / p.speed)
-	if late := now.Sub(p.next); late > most || p.free() {
+	if late := now.Sub(p.next); late > mostBehind || p.free() {
 		if !p.lockstep && !p.next.IsZero() {
 			p.skipped += uint64(late / wall)
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/sim/closedloop"
 )
 
 const ms = int64(time.Millisecond)
@@ -31,6 +33,38 @@ func TestPaceCatchesUpAfterAStop(t *testing.T) {
 	}
 	if advances > 1003 || p.skipped < 8900 {
 		t.Errorf("%d advances, %d skipped after a stop", advances, p.skipped)
+	}
+}
+
+// Stamps of real time are never of the future, whatever holds the simulator up: steps that it catches up with have stamps
+// of when they were due.
+func TestStampsKeepToTheWallAfterAStop(t *testing.T) {
+	start := time.Unix(1000, 0)
+	for _, stop := range []time.Duration{50, 150, 199, 201, 230, 249, 251, 2000} {
+		stop *= time.Millisecond
+		v, err := closedloop.NewVehicle("", 1, so3.Vec3{Z: 1}, closedloop.Autopilot{Timeout: 0.5, Descent: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := simulator{params: &Params{Speed: 1}, vehicle: v, epoch: start.UnixNano(),
+			pace: pace{step: 5 * time.Millisecond, speed: 1, next: start}}
+		for k, now := 0, start; k < 200; k++ {
+			if k == 100 {
+				now = now.Add(stop)
+			}
+			for n.pace.wait(now) <= 0 {
+				n.keepTime(now)
+				v.Advance(n.pace.step.Seconds())
+				n.pace.advanced(now)
+				if ahead := n.stamp(v.Time()) - now.UnixNano(); ahead > 6*ms {
+					t.Fatalf("a stamp is %.1f ms in the future after a stop of %v", float64(ahead)/1e6, stop)
+				}
+			}
+			now = now.Add(5 * time.Millisecond)
+			if late := now.UnixNano() - n.stamp(v.Time()); late > 6*ms {
+				t.Fatalf("stamps are %.1f ms late after a stop of %v", float64(late)/1e6, stop)
+			}
+		}
 	}
 }
 
