@@ -33,6 +33,9 @@ func (g *Guard) checkState(in *Input, dt float64) Cause {
 	b := &g.belief
 	wrong := g.checkSample(in)
 	if wrong == None {
+		g.findFall(in, dt)
+	}
+	if wrong == None {
 		if in.Stamp < b.stamp-g.config.MaxAge { // the clock was set back
 			b.stamp, b.at = in.Stamp, in.Stamp
 			b.past.cut(in.Stamp)

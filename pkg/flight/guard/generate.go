@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	width, height = 1000, 706
+	width, height = 1000, 726
 	boxHeight     = 44
 	lineHeight    = 14 // of a label
 )
@@ -87,8 +87,8 @@ var lines = []line{
 		500, 564, "middle", 30},
 }
 
-// listed events have no lines: they lead from many modes to one, and stand below the picture.
-var listed = []Event{Unfollowed, UnfollowedLow, LandAsked}
+// listed events have no lines: they lead from many modes to one, or seldom come, and stand below the picture.
+var listed = []Event{Unfollowed, UnfollowedLow, LandAsked, Falls}
 
 func main() {
 	if err := check(); err != nil {
@@ -199,7 +199,7 @@ func below(b *strings.Builder) {
 		fmt.Fprintf(b, `<text x="20" y="%d" fill="#222" font-size="11.5">%s</text>`+"\n", y, html.EscapeString(text))
 		y += 19
 	}
-	write("From many states, not drawn:")
+	write("Not drawn:")
 	for _, on := range listed {
 		for m := Mode(0); m.String() != "unknown"; m++ {
 			if from := leading(on, m); len(from) > 0 {

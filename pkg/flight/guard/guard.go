@@ -67,6 +67,9 @@ type Guard struct {
 	descentZ   float64 // height of the descending reference, m
 	climbZ     float64 // height of the climbing reference, m
 	restingFor float64 // time at rest on the way down, s
+	unseen     bool    // it landed on dead reckoning
+	shownFor   float64 // time with fresh states since then, s
+	falls      bool    // and had not
 	sent       quad.Command
 }
 

@@ -57,6 +57,7 @@ const (
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
 	HeldLong                   // for longer than hold
 	AtRest                     // not moving, on the ground
+	Falls                      // it falls freely after a landing that no state showed
 	eventCount
 )
 
@@ -65,7 +66,7 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"commands followed, in the air, all well", "land", "take off",
 	"at takeoff_height for return_after", "states silent for blind, autopilot lands", "no true state for blind_hold",
 	"state again", "state again, before the autopilot noticed", "all well for return_after, forgiven", "held for hold",
-	"at rest on the ground"}
+	"at rest on the ground", "falls after an unseen landing"}
 
 // String says in words what happened.
 func (e Event) String() string {
@@ -112,7 +113,8 @@ var Transitions = [...]Transition{
 	{BlindLanding, Unfollowed, Autopilot}, {BlindLanding, UnfollowedLow, Disarmed}, {BlindLanding, AtRest, Landed},
 	{BlindLanding, Found, Holding},
 
-	{Landed, Unfollowed, Autopilot}, {Landed, UnfollowedLow, Disarmed}, {Landed, TakeOffAsked, TakingOff},
+	{Landed, Unfollowed, Autopilot}, {Landed, UnfollowedLow, Disarmed}, {Landed, Falls, Holding},
+	{Landed, TakeOffAsked, TakingOff},
 }
 
 // supervise takes the first transition that is due.
@@ -161,6 +163,8 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return g.inMode >= g.config.Hold
 	case AtRest:
 		return g.atRest()
+	case Falls:
+		return followed && g.falls
 	}
 	return false
 }
@@ -182,6 +186,7 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.released = on == Lost
 	case Ready, Landed:
 		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
+		g.unseen, g.shownFor, g.falls = on == AtRest && g.blindFor > 0, 0, false
 		if on == FaultLow {
 			g.cause = g.violation
 		}
@@ -197,7 +202,7 @@ func (g *Guard) enter(to Mode, on Event) {
 		}
 		g.cause = None
 	case Holding:
-		if on == FoundSoon || on == Found {
+		if on == FoundSoon || on == Found || on == Falls {
 			g.released = false
 			g.takeOver()
 			return
