@@ -36,8 +36,8 @@ func TestPaceCatchesUpAfterAStop(t *testing.T) {
 	}
 }
 
-// Stamps of real time are never of the future, whatever holds the simulator up: steps that it catches up with have stamps
-// of when they were due.
+// Stamps of real time are never of the future, whatever holds the simulator up: steps that it catches up with have
+// stamps of when they were due.
 func TestStampsKeepToTheWallAfterAStop(t *testing.T) {
 	start := time.Unix(1000, 0)
 	for _, stop := range []time.Duration{50, 150, 199, 201, 230, 249, 251, 2000} {
