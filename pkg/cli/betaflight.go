@@ -10,7 +10,26 @@ import (
 	"vnd/pkg/bridge/betaflight/link"
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/node/quadsim"
+	"vnd/pkg/sim"
 )
+
+// boardFlags are of flights on a firmware.
+type boardFlags struct {
+	Firmware string   `enum:",betaflight" default:"" help:"betaflight: that firmware flies rates and thrust."`
+	Set      []string `sep:"none" placeholder:"NAME=VALUE" help:"Setting of the firmware; may be repeated."`
+}
+
+// maker makes the firmware of a world's vehicle; nil without one.
+func (b *boardFlags) maker() (func(sim.World) (sim.Firmware, error), error) {
+	if b.Firmware == "" {
+		if len(b.Set) > 0 {
+			return nil, errors.New("--set: expected with --firmware alone")
+		}
+		return nil, nil
+	}
+	return func(w sim.World) (sim.Firmware, error) { return quadsim.NewBetaflight(w, b.Set) }, nil
+}
 
 type betaflightCommand struct {
 	Check     betaflightCheck     `cmd:"" help:"Name settings that hurt under rate commands."`

@@ -11,9 +11,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
-	"vnd/pkg/node/quadsim"
 	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
@@ -28,10 +26,10 @@ type evalCommand struct {
 	Flights   int      `default:"1" help:"Flights in each condition, each with a seed of its own."`
 	Seconds   float64  `default:"12" help:"Length of a flight; with a schedule, at least all of it."`
 	Settle    float64  `default:"4" help:"Seconds at a flight's start that are not measured."`
-	Firmware  string   `enum:",betaflight" default:"" help:"betaflight: that firmware flies rates and thrust."`
-	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
-	Seed      uint64   `default:"1" help:"Seed of the first flight."`
-	Plot      string   `placeholder:"F.png" help:"Draw the first flights from above, and their errors over time."`
+	boardFlags
+	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Seed     uint64 `default:"1" help:"Seed of the first flight."`
+	Plot     string `placeholder:"F.png" help:"Draw the first flights from above, and their errors over time."`
 }
 
 // evalResult is what `vnd eval` found.
@@ -97,8 +95,8 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.Path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
-	if e.Firmware != "" {
-		p.Firmware = func(w sim.World) (sim.Firmware, error) { return quadsim.NewBetaflight(w) }
+	if p.Firmware, err = e.maker(); err != nil {
+		return nil, err
 	}
 	var trained *policy.Policy[float32]
 	if p.Bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {

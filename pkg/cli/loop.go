@@ -24,16 +24,17 @@ import (
 const loopNode = "loop"
 
 type loopCommand struct {
-	World    string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
-	Out      string   `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
-	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
-	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
-	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
-	Seconds  float64  `default:"20" help:"Length of a flight in each condition and task."`
-	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
-	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
-	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
-	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	World   string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
+	Out     string   `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
+	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
+	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
+	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
+	Seconds float64  `default:"20" help:"Length of a flight in each condition and task."`
+	Config  string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
+	Param   []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	boardFlags
+	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Seed     uint64 `default:"1" help:"Seed of all randomness."`
 }
 
 // loopResult is what `vnd loop` came to.
@@ -105,6 +106,9 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 	p := &loop{loopCommand: l}
 	var err error
 	if p.Campaign, err = enlist(cfg, l.Airframe, l.Task, l.Seed); err != nil {
+		return nil, err
+	}
+	if p.Firmware, err = l.maker(); err != nil {
 		return nil, err
 	}
 	if p.scenarios, err = experiment.Scenarios(l.World); err != nil {

@@ -2,6 +2,7 @@ package betaflight
 
 import (
 	"fmt"
+	"strings"
 
 	"vnd/pkg/bridge/betaflight/rates"
 )
@@ -10,6 +11,16 @@ import (
 type Setting struct {
 	Name, Value string
 	Why         string // what goes wrong otherwise
+}
+
+// ParseSetting reads one that is written NAME=VALUE.
+func ParseSetting(text string) (Setting, error) {
+	name, value, ok := strings.Cut(text, "=")
+	s := Setting{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value), Why: "as asked for"}
+	if !ok || s.Name == "" || s.Value == "" || strings.ContainsAny(text, "\r\n#") {
+		return s, fmt.Errorf("setting %q: expected NAME=VALUE, as i_roll=30", text)
+	}
+	return s, nil
 }
 
 // Change is a setting that a board has otherwise.

@@ -3,7 +3,10 @@ package quadsim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"regexp"
+	"slices"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/betaflight"
@@ -30,17 +33,38 @@ func sticksOf(w *sim.World, limit float64) betaflight.Sticks {
 }
 
 // NewBetaflight is Betaflight's firmware on a board in a world's vehicle, with settings of our own provisioning, from
-// where make puts the firmware or VND_BETAFLIGHT says. It follows rates up to the world's rate_loop.max_rate, rad/s.
-func NewBetaflight(w sim.World) (*sitl.Board, error) {
-	return sitl.NewBoard(sitl.Folder(), sticksOf(&w, w.RateLoop.MaxRate), sitl.Settings(w.RateLoop.MaxRate))
+// where make puts the firmware or VND_BETAFLIGHT says. It follows rates up to the world's rate_loop.max_rate, rad/s. Of
+// settings, written NAME=VALUE, each takes the place of ours of that name.
+func NewBetaflight(w sim.World, settings []string) (*sitl.Board, error) {
+	all := sitl.Settings(w.RateLoop.MaxRate)
+	for _, text := range settings {
+		s, err := betaflight.ParseSetting(text)
+		if err != nil {
+			return nil, err
+		}
+		if ours.MatchString(s.Name) {
+			return nil, fmt.Errorf("setting %s: commands become sticks by it, expected another one", s.Name)
+		}
+		at := slices.IndexFunc(all, func(x betaflight.Setting) bool { return x.Name == s.Name })
+		if at < 0 {
+			all = append(all, s)
+		} else {
+			all[at] = s
+		}
+	}
+	return sitl.NewBoard(sitl.Folder(), sticksOf(&w, w.RateLoop.MaxRate), all)
 }
 
-// fit gives the vehicle the firmware of that name; "" is none.
-func (n *simulator) fit(name string) (err error) {
+// ours are settings that sticksOf and arming go by.
+var ours = regexp.MustCompile(
+	`^(map|rates_type|(roll|pitch|yaw)_(rc_rate|srate|expo|rate_limit)|min_check|motor_idle|aux.*)$`)
+
+// fit gives the vehicle the firmware of that name, with settings; "" is none.
+func (n *simulator) fit(name string, settings []string) (err error) {
 	if name == "" {
 		return nil
 	}
-	if n.firmware, err = NewBetaflight(n.vehicle.World()); err != nil {
+	if n.firmware, err = NewBetaflight(n.vehicle.World(), settings); err != nil {
 		return err
 	}
 	if err = n.vehicle.Fit(n.firmware); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func newFirmware(t *testing.T, w sim.World) *sitl.Board {
 	if err := sitl.Built(sitl.Folder()); err != nil {
 		t.Skip(err)
 	}
-	b, err := NewBetaflight(w)
+	b, err := NewBetaflight(w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,5 +162,17 @@ func TestNodeFliesWithBetaflight(t *testing.T) {
 	n.later(func() { height <- n.vehicle.Truth().State.P.Z })
 	if z := <-height; n.status.Load().mode != closedloop.Waiting || math.Abs(z-1) > 0.3 {
 		t.Errorf("%s at %.2f m, want it to hold 1 m", n.status.Load().text, z)
+	}
+}
+
+func TestSettingsOfTheFirmwareAreChecked(t *testing.T) {
+	for setting, want := range map[string]string{"i_roll": "expected NAME=VALUE",
+		"roll_srate=30": "commands become sticks"} {
+		t.Run(setting, func(t *testing.T) {
+			_, err := NewBetaflight(sim.Default(), []string{setting})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 }

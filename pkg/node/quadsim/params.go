@@ -43,7 +43,8 @@ type Params struct {
 // Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
 type Autopilot struct {
 	closedloop.Autopilot
-	Firmware string `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
+	Firmware string   `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
+	Settings []string `param:"settings" default:"" read_only:"true" doc:"of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
 }
 
 // SetAirframe sets what the airframe's file holds.

@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
@@ -16,6 +17,7 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
 )
@@ -49,6 +51,8 @@ type Campaign struct {
 	Tasks  []Task
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
+
+	Firmware func(sim.World) (sim.Firmware, error) // of the autopilot, for each flight; nil: the world's rate loop
 }
 
 // tasks are those of the tasks.
@@ -109,6 +113,15 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 		return nil, quad.Flight{}, err
 	}
 	rec := &recording{ClosedLoopRunner: method, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
-	trace, err := closedloop.Fly(c.setup(f, d, seed, seconds), rec)
+	setup := c.setup(f, d, seed, seconds)
+	if c.Firmware != nil {
+		if setup.Firmware, err = c.Firmware(f.World); err != nil {
+			return nil, quad.Flight{}, err
+		}
+		if board, ok := setup.Firmware.(io.Closer); ok {
+			defer board.Close()
+		}
+	}
+	trace, err := closedloop.Fly(setup, rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
 }
