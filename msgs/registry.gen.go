@@ -537,15 +537,46 @@ var types = map[string]entry{
 		source: "px4_msgs/msg/ActuatorMotors.msg",
 		create: func() cdr.Message { return px4msgs.NewActuatorMotors() },
 	},
+	"px4_msgs/msg/ArmingCheckReply": {
+		hash:   "RIHS01_bbab73fbc7dedd6d2e4c40d2c14ee23f8e563fdf5e82d26d843842bfa358b07c",
+		source: "px4_msgs/msg/ArmingCheckReply.msg",
+		refs:   []string{"px4_msgs/msg/Event"},
+		create: func() cdr.Message { return px4msgs.NewArmingCheckReply() },
+	},
+	"px4_msgs/msg/ArmingCheckRequest": {
+		hash:   "RIHS01_e4d6be7c8f4d5e08cd19e344ba59a76295dbcf71a6a29ed9efd44d6ea588a5eb",
+		source: "px4_msgs/msg/ArmingCheckRequest.msg",
+		create: func() cdr.Message { return px4msgs.NewArmingCheckRequest() },
+	},
 	"px4_msgs/msg/BatteryStatus": {
 		hash:   "RIHS01_5a5b5431844a63a94d225f06f371d7391b093106e4b266d1b0ac9403debf455a",
 		source: "px4_msgs/msg/BatteryStatus.msg",
 		create: func() cdr.Message { return px4msgs.NewBatteryStatus() },
 	},
+	"px4_msgs/msg/Event": {
+		hash:   "RIHS01_4964812eb982e8d7855e07632a5b462b0beeb3a19e116913506b339eb1c876a9",
+		source: "px4_msgs/msg/Event.msg",
+		create: func() cdr.Message { return px4msgs.NewEvent() },
+	},
+	"px4_msgs/msg/ModeCompleted": {
+		hash:   "RIHS01_9b2bbfcc9a544dd64c8e534a342c6b4567c8486c376e724453d0f4b86f3ee21d",
+		source: "px4_msgs/msg/ModeCompleted.msg",
+		create: func() cdr.Message { return px4msgs.NewModeCompleted() },
+	},
 	"px4_msgs/msg/OffboardControlMode": {
 		hash:   "RIHS01_e87463f252f320d2f197d1feadd643b8645e5ef53a2b158dccfdf11372e00f9f",
 		source: "px4_msgs/msg/OffboardControlMode.msg",
 		create: func() cdr.Message { return px4msgs.NewOffboardControlMode() },
+	},
+	"px4_msgs/msg/RegisterExtComponentReply": {
+		hash:   "RIHS01_cc8fe5e12b0cc58c2c976a5bcdfac5af3fa39f1b0b74c8073285dcbe6e62ed90",
+		source: "px4_msgs/msg/RegisterExtComponentReply.msg",
+		create: func() cdr.Message { return px4msgs.NewRegisterExtComponentReply() },
+	},
+	"px4_msgs/msg/RegisterExtComponentRequest": {
+		hash:   "RIHS01_dc16364abd320fd4faa00f7cb9fe239f324a7c0f9e2d71f9ed6083afe3b5de2b",
+		source: "px4_msgs/msg/RegisterExtComponentRequest.msg",
+		create: func() cdr.Message { return px4msgs.NewRegisterExtComponentRequest() },
 	},
 	"px4_msgs/msg/SensorCombined": {
 		hash:   "RIHS01_e8bb561edb3106315085519255a844e4420677c58bb5dece8f7e3005f9e91d4c",
@@ -557,6 +588,11 @@ var types = map[string]entry{
 		source: "px4_msgs/msg/TrajectorySetpoint.msg",
 		create: func() cdr.Message { return px4msgs.NewTrajectorySetpoint() },
 	},
+	"px4_msgs/msg/UnregisterExtComponent": {
+		hash:   "RIHS01_93b673ec972cd7ee9dfb325f4dd7dbf7b3eb990af94b3a6467fc9278827ba099",
+		source: "px4_msgs/msg/UnregisterExtComponent.msg",
+		create: func() cdr.Message { return px4msgs.NewUnregisterExtComponent() },
+	},
 	"px4_msgs/msg/VehicleAttitudeSetpoint": {
 		hash:   "RIHS01_1bf34f1b39335df0e67678885ffd21bfb08bb26f97eaf36a94e8fc5083d5c163",
 		source: "px4_msgs/msg/VehicleAttitudeSetpoint.msg",
@@ -566,6 +602,11 @@ var types = map[string]entry{
 		hash:   "RIHS01_1f0ab537807e2e20e04826633ea2c52e5431bea8eb0187152ff23bd07f1dd30b",
 		source: "px4_msgs/msg/VehicleCommand.msg",
 		create: func() cdr.Message { return px4msgs.NewVehicleCommand() },
+	},
+	"px4_msgs/msg/VehicleControlMode": {
+		hash:   "RIHS01_edb7e835846bc77720fa87a0fb0a150051d02f0a5fad41168031a73a49ba527c",
+		source: "px4_msgs/msg/VehicleControlMode.msg",
+		create: func() cdr.Message { return px4msgs.NewVehicleControlMode() },
 	},
 	"px4_msgs/msg/VehicleOdometry": {
 		hash:   "RIHS01_4295b96ad312084aa35c84bdcec65ba2f57eb4f6a293d57d52d95acbe99ff817",

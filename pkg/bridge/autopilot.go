@@ -52,6 +52,11 @@ func FromMavrosState(m *mavrosmsgs.State) Autopilot {
 
 // FromVehicleStatus reads a serialized px4_msgs/msg/VehicleStatus of any version: its first fields are the same in all.
 func FromVehicleStatus(data []byte) (Autopilot, error) {
+	return FromVehicleStatusIn(data, px4msgs.VehicleStatusNavigationStateOffboard)
+}
+
+// FromVehicleStatusIn is FromVehicleStatus of a vehicle that follows setpoints in the nav_state follows.
+func FromVehicleStatusIn(data []byte, follows uint8) (Autopilot, error) {
 	const name = "px4_msgs/msg/VehicleStatus."
 	var d cdr.Decoder
 	d.Reset(data)
@@ -64,8 +69,7 @@ func FromVehicleStatus(data []byte) (Autopilot, error) {
 	d.Uint64(name + "nav_state_timestamp")
 	d.Uint8(name + "nav_state_user_intention")
 	nav := d.Uint8(name + "nav_state")
-	return Autopilot{true, arming == px4msgs.VehicleStatusArmingStateArmed,
-		nav == px4msgs.VehicleStatusNavigationStateOffboard, navState(nav)}, d.Err()
+	return Autopilot{true, arming == px4msgs.VehicleStatusArmingStateArmed, nav == follows, navState(nav)}, d.Err()
 }
 
 // navState names a nav_state of PX4.

@@ -1,0 +1,117 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/ros2/cdr"
+)
+
+// The bytes of a registration, field by field as PX4 1.17's definition has them.
+func TestRegistrationOnTheWire(t *testing.T) {
+	m := RegisterMode(0x0102030405060708)
+	data, err := cdr.Marshal(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "00010000" + "0000000000000000" + "0807060504030201" +
+		"766e64" + strings.Repeat("00", 22) + "00" + "0100" + // name, alignment, version
+		"010100" + "00" + "00" + "00" // arming check, mode; no executor, nothing replaced or at once
+	if got := hex.EncodeToString(data); got != want {
+		t.Errorf("%s, expected\n%s", got, want)
+	}
+	if !IsMode(&m) {
+		t.Error("it is none of a mode")
+	}
+}
+
+func TestRegisterReply(t *testing.T) {
+	good := px4msgs.RegisterExtComponentReply{RequestID: 7, Name: cName(), Px4Ros2ApiVersion: 1, Success: true,
+		ArmingCheckID: 2, ModeID: 23, ModeExecutorID: -1}
+	for name, c := range map[string]struct {
+		spoil func(*px4msgs.RegisterExtComponentReply)
+		ours  bool
+		want  string
+	}{
+		"taken":           {func(*px4msgs.RegisterExtComponentReply) {}, true, ""},
+		"another request": {func(m *px4msgs.RegisterExtComponentReply) { m.RequestID++ }, false, ""},
+		"another's name":  {func(m *px4msgs.RegisterExtComponentReply) { m.Name[0] = 'x' }, false, ""},
+		"PX4 1.18": {func(m *px4msgs.RegisterExtComponentReply) { m.Px4Ros2ApiVersion = 2 }, true,
+			"is of version 2, expected 1"},
+		"refused": {func(m *px4msgs.RegisterExtComponentReply) { m.Success = false }, true, "refused to register"},
+		"no id":   {func(m *px4msgs.RegisterExtComponentReply) { m.ModeID = -1 }, true, "refused to register"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := good
+			c.spoil(&m)
+			r, ours, err := FromRegisterReply(&m, 7)
+			if ours != c.ours || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("ours %v, %v", ours, err)
+			}
+			if c.ours && c.want == "" && (r != ModeRegistration{ArmingCheck: 2, Mode: 23}) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// PX4 1.16 asks and is answered in version 0, PX4 1.17 in version 1: a mask more, and a flag more.
+func TestArmingChecksOfTwoVersions(t *testing.T) {
+	r := ModeRegistration{ArmingCheck: 2, Mode: 23}
+	m := px4msgs.ArmingCheckRequest{Timestamp: 1, RequestID: 9, ValidRegistrationsMask: 1 << 3}
+	data, err := cdr.Marshal(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer, err := ReadArmingCheck(data, 1)
+	if err != nil || newer.Request != 9 || newer.Counts(r) || !newer.Counts(ModeRegistration{ArmingCheck: 3}) {
+		t.Errorf("%+v, %v", newer, err)
+	}
+	older, err := ReadArmingCheck(data[:13], 0) // header, timestamp, request_id
+	if err != nil || older.Request != 9 || !older.Counts(r) {
+		t.Errorf("%+v, %v", older, err)
+	}
+	if _, err := ReadArmingCheck(data, 2); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("version 2: %v", err)
+	}
+	if _, err := ReadArmingCheck(data[:9], 1); err == nil {
+		t.Error("half a request was read")
+	}
+	full, err := AnswerArmingCheck(newer, r, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := AnswerArmingCheck(newer, r, true, 0)
+	if err != nil || len(short) != len(full)-1 || !bytes.Equal(short, full[:len(short)]) {
+		t.Errorf("%d and %d bytes, %v", len(short), len(full), err)
+	}
+	var back px4msgs.ArmingCheckReply
+	if err := cdr.Unmarshal(full, &back); err != nil || back.RequestID != 9 || back.RegistrationID != 2 ||
+		!back.CanArmAndRun || !back.ModeReqAngularVelocity || back.ModeReqLocalPosition {
+		t.Errorf("%+v, %v", back, err)
+	}
+	// 11 flags end the reply: the first alone is set, so that one less at the end is version 0.
+	if flags := full[len(full)-11:]; !bytes.Equal(flags, append([]byte{1}, make([]byte, 10)...)) {
+		t.Errorf("flags %v", flags)
+	}
+}
+
+func TestModeIsTakenUpByNavState(t *testing.T) {
+	r := ModeRegistration{ArmingCheck: 2, Mode: 24}
+	if m := ToMode(r); m.Command != 100001 || m.Param1 != 24 || !m.FromExternal {
+		t.Errorf("%+v", m)
+	}
+	status, err := cdr.Marshal(&px4msgs.VehicleStatus{ArmingState: 2, NavState: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := FromVehicleStatusIn(status, r.Mode); err != nil || !a.Follows() {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err := FromVehicleStatus(status); err != nil || a.Follows() || a.Mode != "nav_state 24" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
