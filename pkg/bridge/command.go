@@ -15,7 +15,8 @@ import (
 // Stacks are the command interfaces, as the parameter command_interface names them.
 const (
 	VND        = "vnd"        // vnd/msg/ThrustRates, or Step of vnd's own controller
-	Mavros     = "mavros"     // mavros_msgs/msg/AttitudeTarget
+	Mavros     = "mavros"     // mavros_msgs/msg/AttitudeTarget, to PX4
+	Ardupilot  = "ardupilot"  // the same, to ArduPilot Copter
 	PX4        = "px4"        // px4_msgs/msg/VehicleRatesSetpoint
 	Crazyswarm = "crazyswarm" // geometry_msgs/msg/Twist on cmd_vel_legacy
 )

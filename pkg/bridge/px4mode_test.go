@@ -48,7 +48,8 @@ func TestRegisterReply(t *testing.T) {
 			m := good
 			c.spoil(&m)
 			r, ours, err := FromRegisterReply(&m, 7)
-			if ours != c.ours || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			if ours != c.ours || (err == nil) != (c.want == "") ||
+				err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("ours %v, %v", ours, err)
 			}
 			if c.ours && c.want == "" && (r != ModeRegistration{ArmingCheck: 2, Mode: 23}) {

@@ -181,10 +181,10 @@ func usedByNodes(t *testing.T) map[string]*used {
 		all[name] = &u
 	}
 	file := "bundle_file:=" + must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
-	for source, via := range map[string]string{control.FromPose: "vnd", control.FromOdometry: "vnd",
-		control.FromNamedPoses: "vnd", control.FromRigidBodies: "vnd", control.FromMavros: "mavros",
-		control.FromPX4: "px4"} {
-		addController(t, all, source, via, file)
+	for _, x := range [][2]string{{control.FromPose, "vnd"}, {control.FromOdometry, "vnd"},
+		{control.FromNamedPoses, "vnd"}, {control.FromRigidBodies, "vnd"}, {control.FromMavros, "mavros"},
+		{control.FromMavros, "ardupilot"}, {control.FromPX4, "px4"}, {control.FromPX4, "px4_mode"}} {
+		addController(t, all, x[0], x[1], file)
 	}
 	for driver, via := range map[string]string{"": "vnd", "motion_capture_tracking": "mavros", "mocap4ros2": "px4"} {
 		graphOf(t, func(d *inproc.Domain) {
@@ -203,9 +203,10 @@ func addController(t *testing.T, all map[string]*used, source, via, file string)
 	p.Source, p.CommandInterface = source, via
 	topic, typeName := p.CommandTopic()
 	others := [][2]string{{topic, typeName}}
-	if via == "px4" {
+	if via == "px4" || via == "px4_mode" {
 		others = append(others, [2]string{"fmu/out/vehicle_status", "px4_msgs/msg/VehicleStatus"},
-			[2]string{"fmu/out/battery_status", "px4_msgs/msg/BatteryStatus"})
+			[2]string{"fmu/out/battery_status", "px4_msgs/msg/BatteryStatus"},
+			[2]string{"fmu/out/arming_check_request", "px4_msgs/msg/ArmingCheckRequest"})
 	}
 	graphOf(t, func(d *inproc.Domain) {
 		running(t, d, func(ctx context.Context, c *ros.Context) error {
@@ -222,7 +223,8 @@ func addController(t *testing.T, all map[string]*used, source, via, file string)
 			_, err := controller.NewGuard(ctx, c)
 			return err
 		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "emergency_service:=true",
-			"real_time:=0", fmt.Sprintf("guard_socket:=vnd_sros2_%d_%s", os.Getpid(), source), "use_sim_time:=true")
+			"real_time:=0", fmt.Sprintf("guard_socket:=vnd_sros2_%d_%s_%s", os.Getpid(), source, via),
+			"use_sim_time:=true")
 	}, others, map[string]*used{controller.GuardName: all[controller.GuardName]})
 }
 

@@ -31,11 +31,11 @@ func (c *Controller) motorsTurn() (turn bool, tick uint64) {
 	return turn, tick
 }
 
-// takesOver reports whether the vehicle's autopilot flies on by itself when commands end: it is connected, armed, and
-// was received a moment ago.
+// takesOver reports whether the vehicle's autopilot lands by itself when commands end: its failsafe does that, it is
+// connected, armed, and was received a moment ago.
 func (c *Controller) takesOver() bool {
 	a := c.autopilot()
-	if a == nil || !arms(a) {
+	if a == nil || !a.landsUnasked() {
 		return false
 	}
 	s, age := a.lastReport()

@@ -9,9 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
-	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
@@ -28,6 +26,7 @@ type autopilot interface {
 	disarm(context.Context) error
 	kill(context.Context) error // asks for motors off, in the air too where the autopilot takes that
 	land(context.Context) error // asks it to land by itself
+	landsUnasked() bool         // its failsafe lands it where commands end
 }
 
 // forever is older than anything that was heard.
@@ -37,8 +36,13 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 	switch p.CommandInterface {
 	case bridge.Mavros:
 		return newMavrosAutopilot(c, p)
+	case bridge.Ardupilot:
+		return newArdupilot(c, p)
 	case bridge.PX4:
-		return newPX4Autopilot(c, p)
+		return newPX4Autopilot(c, p, px4msgs.VehicleStatusNavigationStateOffboard, "vehicle_rates_setpoint",
+			"offboard_control_mode", "vehicle_command")
+	case bridge.PX4Mode:
+		return newPX4Mode(c, p)
 	}
 	return noAutopilot{}, nil
 }
@@ -54,6 +58,7 @@ func (noAutopilot) offboard(context.Context) error                      { return
 func (noAutopilot) disarm(context.Context) error                        { return errNoAutopilot }
 func (noAutopilot) kill(context.Context) error                          { return errNoAutopilot }
 func (noAutopilot) land(context.Context) error                          { return nil } // its failsafe does
+func (noAutopilot) landsUnasked() bool                                  { return false }
 
 var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command " +
 	"does that")
@@ -87,13 +92,17 @@ func (s *reports) lastReport() (bridge.Autopilot, time.Duration) {
 	return w.Autopilot, age
 }
 
-// notOffboard goes by a word that is not older than silence, of an autopilot to which there is a connection. mavros
+// notFollowed goes by a report that is not older than silence, of an autopilot to which there is a connection. mavros
 // says not armed and no mode where it has lost that: then, as where nothing is heard any more, nobody knows, and the
-// guard's word counts.
-func (s *reports) notOffboard() bool {
-	a, age := s.lastReport()
-	return age < silence && a.Connected && !a.Follows()
+// guard assumes flight.
+func notFollowed(a interface {
+	lastReport() (bridge.Autopilot, time.Duration)
+}) bool {
+	s, age := a.lastReport()
+	return age < silence && s.Connected && !s.Follows()
 }
+
+func (s *reports) notOffboard() bool { return notFollowed(s) }
 
 func (s *reports) addReport(a bridge.Autopilot) { s.last.Store(&report{a, time.Now(), s.clock.Now()}) }
 
@@ -103,76 +112,6 @@ func (s *reports) volts() float64 { return math.Float64frombits(s.voltage.Load()
 func (s *reports) measured(volts float64) {
 	s.voltage.Store(math.Float64bits(s.battery.Measured(volts, time.Now().UnixNano())))
 }
-
-// mavrosAutopilot is behind mavros.
-type mavrosAutopilot struct {
-	reports
-	mode  *ros.Client[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse]
-	armed *ros.Client[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse]
-}
-
-func newMavrosAutopilot(c *Controller, p *Params) (autopilot, error) {
-	a := &mavrosAutopilot{reports: reports{clock: c.Clock()}}
-	state, err := ros.NewSubscription(c, p.autopilotName("mavros/state"), node.LatentQoS(),
-		func(m *mavrosmsgs.State, _ ros.Info) { a.addReport(bridge.FromMavrosState(m)) })
-	if err != nil {
-		return nil, err
-	}
-	c.keep(state)
-	battery, err := ros.NewSubscription(c, p.autopilotName("mavros/battery"), node.LatentQoS(),
-		func(m *sensormsgs.BatteryState, i ros.Info) {
-			if v := float64(m.Voltage); c.voltage(v, i.Publisher) {
-				a.measured(v)
-			}
-		})
-	if err != nil {
-		return nil, err
-	}
-	c.keep(battery)
-	if a.mode, err = ros.NewClient[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse](c,
-		p.autopilotName("mavros/set_mode")); err != nil {
-		return nil, err
-	}
-	c.keep(a.mode)
-	if a.armed, err = ros.NewClient[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse](c,
-		p.autopilotName("mavros/cmd/arming")); err != nil {
-		return nil, err
-	}
-	c.keep(a.armed)
-	return a, nil
-}
-
-func (a *mavrosAutopilot) fault() string { return "" }
-
-func (a *mavrosAutopilot) offboard(ctx context.Context) error {
-	r, err := a.mode.Call(ctx, &mavrosmsgs.SetModeRequest{CustomMode: mavrosmsgs.StateModePx4Offboard})
-	if err == nil && !r.ModeSent {
-		err = fmt.Errorf("service %s: mavros did not send mode %s", a.mode.Name(), mavrosmsgs.StateModePx4Offboard)
-	}
-	return err
-}
-
-// land asks for PX4's mode, and for ArduPilot's where that is not known.
-func (a *mavrosAutopilot) land(ctx context.Context) error {
-	for _, mode := range []string{mavrosmsgs.StateModePx4Land, mavrosmsgs.StateModeApmCopterLand} {
-		r, err := a.mode.Call(ctx, &mavrosmsgs.SetModeRequest{CustomMode: mode})
-		if err != nil || r.ModeSent {
-			return err
-		}
-	}
-	return fmt.Errorf("service %s: mavros did not send a mode that lands", a.mode.Name())
-}
-
-func (a *mavrosAutopilot) disarm(ctx context.Context) error {
-	r, err := a.armed.Call(ctx, &mavrosmsgs.CommandBoolRequest{Value: false})
-	if err == nil && !r.Success {
-		err = fmt.Errorf("service %s: the autopilot refused (MAV_RESULT %d)", a.armed.Name(), r.Result)
-	}
-	return err
-}
-
-// kill is disarm: PX4 refuses that in the air, and goes by the thrust of zero until it has landed.
-func (a *mavrosAutopilot) kill(ctx context.Context) error { return a.disarm(ctx) }
 
 // px4Autopilot is behind PX4's own topics. Their names carry the version of the message where that is not 0.
 type px4Autopilot struct {
@@ -184,10 +123,13 @@ type px4Autopilot struct {
 	in         []string // of the topics that PX4 is to hear
 	subscribed map[string]io.Closer
 	wrong      atomic.Pointer[string]
+	follows    atomic.Uint32 // nav_state in which it follows setpoints
 }
 
-func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
+// newPX4Autopilot is PX4 that follows in a nav_state, and hears topics.
+func newPX4Autopilot(c *Controller, p *Params, follows uint8, topics ...string) (*px4Autopilot, error) {
 	a := &px4Autopilot{reports: reports{clock: c.Clock()}, c: c, subscribed: map[string]io.Closer{}}
+	a.follows.Store(uint32(follows))
 	var err error
 	if a.commands, err = ros.NewPublisher[px4msgs.VehicleCommand](c, p.autopilotName("fmu/in/vehicle_command"),
 		node.CommandQoS()); err != nil {
@@ -200,8 +142,9 @@ func newPX4Autopilot(c *Controller, p *Params) (autopilot, error) {
 		return name
 	}
 	a.status, a.battery = full("fmu/out/vehicle_status"), full("fmu/out/battery_status")
-	a.in = []string{full("fmu/in/vehicle_rates_setpoint"), full("fmu/in/offboard_control_mode"),
-		full("fmu/in/vehicle_command")}
+	for _, topic := range topics {
+		a.in = append(a.in, full("fmu/in/"+topic))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +165,7 @@ func (a *px4Autopilot) look() {
 	for name := range g.Topics() {
 		if _, ok := bridge.Version(name, a.status); ok && len(g.Publishers(name)) > 0 {
 			a.listen(name, "px4_msgs/msg/VehicleStatus", func(data []byte, _ ros.Info) error {
-				s, err := bridge.FromVehicleStatus(data)
+				s, err := bridge.FromVehicleStatusIn(data, uint8(a.follows.Load()))
 				if err == nil {
 					a.addReport(s)
 				}
@@ -304,6 +247,8 @@ func (a *px4Autopilot) kill(context.Context) error {
 	m := bridge.Kill()
 	return a.commands.Publish(&m)
 }
+
+func (a *px4Autopilot) landsUnasked() bool { return true }
 
 func (a *px4Autopilot) land(context.Context) error {
 	m := bridge.Land()

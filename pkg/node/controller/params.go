@@ -46,9 +46,10 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" doc:"vnd: vnd/msg/ThrustRates on command; mavros and px4: the topics and types of that stack"`
-	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the autopilot behind mavros and px4, the law behind vnd"`
+	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode" doc:"vnd/msg/ThrustRates on command, or topics of a stack; mavros: PX4's offboard mode; px4_mode: a mode that PX4 registers"`
+	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the law behind vnd, else the autopilot"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
+	ArdupilotMode      string `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
@@ -170,7 +171,7 @@ func (p *Params) autopilotName(name string) string {
 
 // AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
 func (p *Params) AutopilotTopics() [2]string {
-	if p.CommandInterface == bridge.PX4 {
+	if p.CommandInterface == bridge.PX4 || p.CommandInterface == bridge.PX4Mode {
 		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
 	}
 	return [2]string{p.autopilotName("mavros/state"), p.autopilotName("mavros/battery")}
@@ -196,9 +197,9 @@ func (p *Params) StateTopic() (topic, typeName string) {
 // CommandTopic is the topic and type of the commands.
 func (p *Params) CommandTopic() (topic, typeName string) {
 	switch p.CommandInterface {
-	case bridge.Mavros:
+	case bridge.Mavros, bridge.Ardupilot:
 		return p.autopilotName("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
-	case bridge.PX4:
+	case bridge.PX4, bridge.PX4Mode:
 		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
 	}
 	return "command", bridge.TypeThrustRates

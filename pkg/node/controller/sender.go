@@ -19,16 +19,24 @@ type sender interface {
 // newSender makes the publishers of a command interface.
 func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 	switch p.CommandInterface {
-	case bridge.Mavros:
+	case bridge.Mavros, bridge.Ardupilot:
 		pub, err := ros.NewPublisher[mavrosmsgs.AttitudeTarget](c, p.autopilotName("mavros/setpoint_raw/attitude"),
 			node.CommandQoS())
 		if err != nil {
 			return nil, err
 		}
 		c.keep(pub)
-		return &toMavros{pub: pub, frame: p.BodyFrame, throttle: p.Throttle, volts: a.volts}, nil
+		return &toMavros{pub: pub, frame: p.BodyFrame, throttle: p.Throttle, to: a}, nil
 	case bridge.PX4:
 		return newToPX4(c, p, a)
+	case bridge.PX4Mode:
+		pub, err := ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.autopilotName("fmu/in/vehicle_rates_setpoint"),
+			node.CommandQoS())
+		if err != nil {
+			return nil, err
+		}
+		c.keep(pub)
+		return &toPX4Mode{toPX4: toPX4{pub: pub, throttle: p.Throttle}, to: a.(*px4Mode)}, nil
 	}
 	pub, err := ros.NewPublisher[msgs.ThrustRates](c, "command", node.CommandQoS())
 	if err != nil {
@@ -55,14 +63,18 @@ type toMavros struct {
 	pub      *ros.Publisher[mavrosmsgs.AttitudeTarget]
 	frame    string
 	throttle bridge.Throttle
-	volts    func() float64
+	to       autopilot
 	m        mavrosmsgs.AttitudeTarget
 }
 
 func (s *toMavros) topic() string { return s.pub.Topic() }
 
+// send sends nothing to an autopilot that would take it for something else.
 func (s *toMavros) send(stamp int64, c quad.Command) error {
-	bridge.PutAttitudeTarget(&s.m, stamp, s.frame, c, &s.throttle, s.volts())
+	if s.to.fault() != "" {
+		return nil
+	}
+	bridge.PutAttitudeTarget(&s.m, stamp, s.frame, c, &s.throttle, s.to.volts())
 	return s.pub.Publish(&s.m)
 }
 

@@ -19,7 +19,8 @@ type autopilot struct {
 
 func (e *Examiner) nameAutopilot(p *controller.Params) error {
 	e.autopilot.subscribed, e.autopilot.makesUp = map[string]bool{}, p.Voltage > 0
-	types := map[string][]string{bridge.Mavros: {bridge.TypeMavrosState, bridge.TypeBatteryState},
+	mavros := []string{bridge.TypeMavrosState, bridge.TypeBatteryState}
+	types := map[string][]string{bridge.Mavros: mavros, bridge.Ardupilot: mavros,
 		bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
 	for i, typeName := range types[p.CommandInterface] {
 		full, err := e.ResolveTopic(p.AutopilotTopics()[i])

@@ -1,0 +1,62 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+
+	mavrosmsgs "vnd/msgs/mavros_msgs"
+	rclinterfaces "vnd/msgs/rcl_interfaces"
+)
+
+// ArduPilot's settings that a command of body rates and thrust needs, as mavros names them.
+const (
+	GuidOptions   = "GUID_OPTIONS"   // parameter of the firmware, of the node mavros/param
+	ThrustScaling = "thrust_scaling" // parameter of the node mavros/setpoint_raw
+
+	thrustAsThrust = 8 // bit 3 of GUID_OPTIONS, SetAttitudeTarget_ThrustAsThrust
+)
+
+// ErrNotKnown says that a peer has no such parameter, or has not got it from the firmware yet.
+var ErrNotKnown = errors.New("is not known")
+
+// ArdupilotGuided reports whether a mode by mavros' name is one in which ArduPilot Copter follows setpoints.
+func ArdupilotGuided(mode string) bool {
+	return mode == mavrosmsgs.StateModeApmCopterGuided || mode == mavrosmsgs.StateModeApmCopterGuidedNogps
+}
+
+// CheckGuidOptions refuses a GUID_OPTIONS under which ArduPilot takes the field thrust for a climb rate.
+func CheckGuidOptions(v *rclinterfaces.ParameterValue) error {
+	n, err := integer(v)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ArduPilot's %s %w to mavros: is the firmware ArduPilot Copter, and has mavros read its "+
+			"parameters (ros2 service call mavros/param/pull)?", GuidOptions, err)
+	case n&thrustAsThrust == 0:
+		return fmt.Errorf("ArduPilot's %s is %d, so that it takes thrust for a climb rate: set bit 3 (value %d)",
+			GuidOptions, n, n|thrustAsThrust)
+	}
+	return nil
+}
+
+// CheckThrustScaling refuses a factor of mavros' other than 1; without one mavros drops what has thrust.
+func CheckThrustScaling(v *rclinterfaces.ParameterValue) error {
+	switch {
+	case v.Type != rclinterfaces.ParameterTypeParameterDouble:
+		return fmt.Errorf("parameter %s of mavros/setpoint_raw %w, expected 1", ThrustScaling, ErrNotKnown)
+	case v.DoubleValue != 1:
+		return fmt.Errorf("parameter %s of mavros/setpoint_raw is %g, expected 1, as apm_config.yaml has it",
+			ThrustScaling, v.DoubleValue)
+	}
+	return nil
+}
+
+// integer is a parameter's whole number, which mavros may hold as a float.
+func integer(v *rclinterfaces.ParameterValue) (int64, error) {
+	switch {
+	case v.Type == rclinterfaces.ParameterTypeParameterInteger:
+		return v.IntegerValue, nil
+	case v.Type == rclinterfaces.ParameterTypeParameterDouble && v.DoubleValue == float64(int64(v.DoubleValue)):
+		return int64(v.DoubleValue), nil
+	}
+	return 0, ErrNotKnown
+}

@@ -1,0 +1,240 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// px4Mode is PX4 with a flight mode outside of it, this node's. The mode is registered while the node is configured.
+// PX4 asks again and again whether it may fly: a node that is dead does not answer, and PX4 holds.
+type px4Mode struct {
+	*px4Autopilot
+	register   *ros.Publisher[px4msgs.RegisterExtComponentRequest]
+	unregister *ros.Publisher[px4msgs.UnregisterExtComponent]
+	config     *ros.Publisher[px4msgs.VehicleControlMode]
+	completed  *ros.Publisher[px4msgs.ModeCompleted]
+	checks     string       // full name of the arming checks' topic, without a version
+	replies    string       // that of the replies
+	sent       atomic.Int64 // monotonic ns of the newest command
+
+	mu       sync.Mutex
+	request  uint64 // id of the registration's request
+	asked    int64  // monotonic ns of it
+	taken    *bridge.ModeRegistration
+	answered int64 // monotonic ns of the newest arming check that counted
+	trouble  error // nil: none, or not known yet
+}
+
+// noMode is no nav_state.
+const noMode = 255
+
+const (
+	patienceOfChecks = 4 * time.Second // without an arming check: PX4 has started anew
+	flowing          = int64(500 * time.Millisecond)
+)
+
+var errNoMode = errors.New("PX4 has not taken the mode vnd yet: is its agent running, and is it PX4 1.16 or 1.17?")
+
+func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
+	a := &px4Mode{request: rand.Uint64()}
+	c.keep(a) // is closed before its publishers
+	var err error
+	if a.px4Autopilot, err = newPX4Autopilot(c, p, noMode, "vehicle_rates_setpoint", "vehicle_command",
+		"register_ext_component_request", "unregister_ext_component", "config_control_setpoints"); err != nil {
+		return nil, err
+	}
+	if a.register, err = toPX4From[px4msgs.RegisterExtComponentRequest](c, p,
+		"register_ext_component_request"); err != nil {
+		return nil, err
+	}
+	if a.unregister, err = toPX4From[px4msgs.UnregisterExtComponent](c, p, "unregister_ext_component"); err != nil {
+		return nil, err
+	}
+	if a.config, err = toPX4From[px4msgs.VehicleControlMode](c, p, "config_control_setpoints"); err != nil {
+		return nil, err
+	}
+	if a.completed, err = toPX4From[px4msgs.ModeCompleted](c, p, "mode_completed"); err != nil {
+		return nil, err
+	}
+	replies, err := ros.NewSubscription(c, p.autopilotName("fmu/out/register_ext_component_reply"), node.MocapQoS(),
+		func(m *px4msgs.RegisterExtComponentReply, _ ros.Info) { a.registered(m) })
+	if err != nil {
+		return nil, err
+	}
+	c.keep(replies)
+	if a.checks, err = c.ResolveTopic(p.autopilotName("fmu/out/arming_check_request")); err != nil {
+		return nil, err
+	}
+	if a.replies, err = c.ResolveTopic(p.autopilotName("fmu/in/arming_check_reply")); err != nil {
+		return nil, err
+	}
+	const often = 250 * time.Millisecond
+	t, err := c.NewWallTimer(often, a.tend)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(t)
+	return a, nil
+}
+
+// toPX4From makes a publisher that sends whether or not the node is active.
+func toPX4From[T any, P ros.Message[T]](c *Controller, p *Params, topic string) (*ros.Publisher[T], error) {
+	pub, err := ros.NewPublisher[T, P](c.Node, p.autopilotName("fmu/in/"+topic), node.CommandQoS())
+	if err == nil {
+		c.keep(pub)
+	}
+	return pub, err
+}
+
+// tend finds PX4's arming checks, and registers the mode where it is not.
+func (a *px4Mode) tend() {
+	g := a.c.Context().Graph()
+	for name := range g.Topics() {
+		if v, ok := bridge.Version(name, a.checks); ok && len(g.Publishers(name)) > 0 && a.subscribed[name] == nil {
+			a.answerChecks(name, v)
+		}
+	}
+	const again = int64(time.Second)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := monotonic()
+	if a.taken != nil && now-a.answered > int64(patienceOfChecks) {
+		a.forget()
+	}
+	if a.taken == nil && now-a.asked > again && len(g.Subscriptions(a.register.Topic())) > 0 {
+		a.asked = now
+		m := bridge.RegisterMode(a.request)
+		_ = a.register.Publish(&m)
+	}
+}
+
+// answerChecks answers the checks that come in a version of their message, in the same.
+func (a *px4Mode) answerChecks(topic string, version int) {
+	suffix := strings.TrimPrefix(topic, a.checks) // "" or _vN
+	pub, err := ros.NewRawPublisher(a.c.Node, a.replies+suffix, "px4_msgs/msg/ArmingCheckReply", node.CommandQoS())
+	if err != nil {
+		a.c.Log().Error().Msg(err.Error())
+		return
+	}
+	a.c.keep(pub)
+	a.listen(topic, "px4_msgs/msg/ArmingCheckRequest", func(data []byte, _ ros.Info) error {
+		check, err := bridge.ReadArmingCheck(data, version)
+		if err != nil {
+			return err
+		}
+		return a.answer(pub, check, version)
+	})
+}
+
+// answer says whether commands flow.
+func (a *px4Mode) answer(pub *ros.RawPublisher, check bridge.ArmingCheck, version int) error {
+	a.mu.Lock()
+	r := a.taken
+	if r != nil && check.Counts(*r) {
+		a.answered = monotonic()
+	}
+	a.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	data, err := bridge.AnswerArmingCheck(check, *r, monotonic()-a.sent.Load() < flowing, version)
+	if err != nil {
+		return err
+	}
+	return pub.PublishBytes(data)
+}
+
+// registered takes a reply to a registration.
+func (a *px4Mode) registered(m *px4msgs.RegisterExtComponentReply) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r, ours, err := bridge.FromRegisterReply(m, a.request)
+	if !ours || a.taken != nil {
+		return
+	}
+	if a.trouble = err; err != nil {
+		return
+	}
+	a.taken, a.answered = &r, monotonic()
+	a.follows.Store(uint32(r.Mode))
+	config := bridge.RatesAndThrust(r)
+	_ = a.config.Publish(&config)
+	a.c.Log().Info().Msgf("PX4 has taken the mode vnd: nav_state %d", r.Mode)
+}
+
+// forget takes the mode away; mu is held. A new request waits: the two topics have no order.
+func (a *px4Mode) forget() {
+	m := bridge.UnregisterMode(*a.taken)
+	_ = a.unregister.Publish(&m)
+	a.taken, a.request, a.asked = nil, rand.Uint64(), monotonic()
+	a.follows.Store(noMode)
+}
+
+// Close ends the mode, and takes it away.
+func (a *px4Mode) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.taken == nil {
+		return nil
+	}
+	if s, _ := a.lastReport(); s.Follows() {
+		m := bridge.ModeDone(*a.taken)
+		_ = a.completed.Publish(&m)
+	}
+	a.forget()
+	return nil
+}
+
+func (a *px4Mode) fault() string {
+	if f := a.px4Autopilot.fault(); f != "" {
+		return f
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.taken != nil:
+		return ""
+	case a.trouble != nil:
+		return a.trouble.Error()
+	}
+	return errNoMode.Error()
+}
+
+func (a *px4Mode) offboard(context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.taken == nil {
+		return errNoMode
+	}
+	m := bridge.ToMode(*a.taken)
+	return a.commands.Publish(&m)
+}
+
+// landsUnasked is not so: PX4 holds.
+func (a *px4Mode) landsUnasked() bool { return false }
+
+// toPX4Mode sends setpoints while the mode flies, as PX4 hears those of any mode.
+type toPX4Mode struct {
+	toPX4
+	to *px4Mode
+}
+
+func (s *toPX4Mode) send(_ int64, c quad.Command) error {
+	s.to.sent.Store(monotonic())
+	if said, _ := s.to.lastReport(); !said.Follows() {
+		return nil
+	}
+	bridge.PutVehicleRatesSetpoint(&s.m, 0, c, &s.throttle, s.to.volts())
+	return s.pub.Publish(&s.m)
+}

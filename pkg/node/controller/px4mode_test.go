@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/node/autopilottest"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// The mode is registered, is offered while commands flow, gets setpoints while it flies and no others, is registered
+// anew after PX4 forgot it, and is taken away when the node is cleaned up.
+func TestPX4TakesTheMode(t *testing.T) {
+	h := newHarness(t, "-p", "command_interface:=px4_mode", "-p", "hover_throttle:=0.4", "-p",
+		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	eventually(t, "a tick", func() bool { return h.c.ticking() })
+	if err := h.c.arm(context.Background()); err == nil || !strings.Contains(err.Error(), "has not taken the mode") {
+		t.Errorf("before PX4 is there: %v", err)
+	}
+	p := must(autopilottest.NewPX4(h.n, ""))(t)
+	saying(t, p.Say)
+	var s autopilottest.PX4State
+	eventually(t, "a mode that is ready", func() bool { s = p.Take(); return s.Registered && s.Rates && s.Ready })
+	if len(s.Setpoints) > 0 || !h.c.autopilot().notOffboard() {
+		t.Errorf("%d setpoints while another mode flies; not offboard: %v", len(s.Setpoints),
+			h.c.autopilot().notOffboard())
+	}
+	eventually(t, "setpoints in the mode", func() bool {
+		if s.NavState == px4msgs.VehicleStatusNavigationStateAutoLoiter {
+			if err := h.c.autopilot().offboard(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s = p.Take()
+		return len(s.Setpoints) > 0
+	})
+	if u := -s.Setpoints[0].ThrustBody[2]; u < 0 || u > 1 || s.Heartbeats > 0 {
+		t.Errorf("%+v, %d heartbeats of offboard mode", s.Setpoints[0], s.Heartbeats)
+	}
+	if h.c.takesOver() {
+		t.Error("PX4 counts as landing by itself")
+	}
+	p.Forget()
+	eventually(t, "a new registration", func() bool { s = p.Take(); return s.Registered && s.Rates })
+	h.change(lifecycle.Deactivate, lifecycle.Cleanup)
+	eventually(t, "the mode's end", func() bool { return !p.Take().Registered })
+	if s = p.Take(); s.NavState != px4msgs.VehicleStatusNavigationStateAutoLoiter {
+		t.Errorf("it ends in nav_state %d", s.NavState)
+	}
+}
