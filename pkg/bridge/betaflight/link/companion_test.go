@@ -19,7 +19,7 @@ func companion(t *testing.T, f *sitltest.Firmware, timeout float64) (p *Companio
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBoard(conn.(Port))
+	b := NewBoard(&cable{Port: conn.(Port)})
 	s, err := b.Configure(10)
 	if err != nil {
 		t.Fatal(err)
@@ -98,32 +98,6 @@ func TestCompanionArmsFliesAndDisarmsTheFirmware(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Wait(t, "disarmed", sitltest.Still)
-}
-
-func TestFirmwareFailsSafe(t *testing.T) {
-	f := sitltest.New(t, 10)
-	for _, c := range []struct {
-		name string
-		lose func(stopCommands, stopBridge func())
-	}{
-		{"where commands stop", func(commands, _ func()) { commands() }},
-		{"where the bridge is killed", func(_, bridge func()) { bridge() }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, ctx, kill := companion(t, f, 0.1)
-			stop := command(p, quad.Command{Thrust: quad.Gravity})
-			defer stop()
-			armed(t, p, ctx)
-			f.Wait(t, "armed", sitltest.Turning)
-			c.lose(stop, kill)
-			const most = 0.5 // s
-			took := f.Wait(t, "the failsafe", sitltest.Still)
-			t.Logf("motors stop after %.3f s", took)
-			if took > most {
-				t.Errorf("motors stop after %.3f s, want %g", took, most)
-			}
-		})
-	}
 }
 
 func TestConfigureRefusesWhatDoesNotFit(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"sync"
 
 	"vnd/pkg/bridge/betaflight"
 	"vnd/pkg/core/quad"
@@ -50,10 +52,29 @@ func NewBoard(folder string, s betaflight.Sticks, settings []betaflight.Setting)
 	}
 	const rate = 250 // Hz, as of a receiver for racing
 	b := &Board{Period: 1. / rate, folder: folder, settings: dir, sticks: s}
-	if err := b.provision(settings); err != nil {
+	if err := b.keep(settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("settings of the firmware: %w", err), b.Close())
 	}
 	return b, nil
+}
+
+// kept are eeproms by the folder of the firmware and the settings that were read back from them.
+var kept sync.Map
+
+// keep has a board with settings, provisioned once in a process.
+func (b *Board) keep(settings []betaflight.Setting) error {
+	key, file := fmt.Sprint(b.folder, settings), filepath.Join(b.settings, "eeprom.bin")
+	if data, ok := kept.Load(key); ok {
+		return os.WriteFile(file, data.([]byte), 0o666)
+	}
+	if err := b.provision(settings); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		kept.Store(key, data)
+	}
+	return err
 }
 
 // provision writes settings over the command line, has them kept, and reads them back after the restart.
