@@ -32,14 +32,17 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 // than the true one, for a policy that flies the later of two flies the earlier, and not the other way round.
 func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	a, motorLag := &r.Actuator, w.Motor.Lag
-	w.Motor.Gain = min(max(a.ThrustGain, 0.5), 1.5)
 	const spread = 0.005 // s, of delays and lags
 	off := func() float64 { return spread * (2*rng.Float64() - 1) }
 	thrust := a.ThrustDelay*r.Dt + a.ThrustLag - defaultThrustResponse + off()
 	rate := a.RateDelay*r.Dt + a.RateLag - defaultRateResponse + off()
+	before := following(&w.RateLoop, 0, w.Motor.Gain)
+	w.Motor.Gain = min(max(a.ThrustGain, 0.5), 1.5)
+	later := following(&w.RateLoop, 0, w.Motor.Gain) - before // weaker motors turn the robot later, too
+	rate -= later
 	// A rate loop behind motors is of second order: of its lag the identification takes most for delay.
 	const asDelay = 0.6
-	beyond := a.RateDelay*r.Dt - defaultRateDelay + off()
+	beyond := a.RateDelay*r.Dt - defaultRateDelay + off() - asDelay*later
 	lag := min(max(0, (rate-beyond)/(1-asDelay)), max(0, rate))
 	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag), 0.2)
 	slowDown(&w, lag)
@@ -51,6 +54,12 @@ func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	return w
 }
 
+// following is the time constant with which body rates follow about an axis, s: motors bring a gain times the torques
+// that the rate loop asks for.
+func following(l *sim.RateLoop, axis int, gain float64) float64 {
+	return (1 + gain*l.Damping[axis]) / (gain * l.Gain[axis])
+}
+
 // slowDown has body rates follow later by a lag, s: half of it is of the motors.
 func slowDown(w *sim.World, lag float64) {
 	const share = 0.5
@@ -58,7 +67,7 @@ func slowDown(w *sim.World, lag float64) {
 	loop := &w.RateLoop
 	loop.Gain, loop.Integral = slices.Clone(loop.Gain), slices.Clone(loop.Integral)
 	for i, gain := range loop.Gain {
-		before := (1 + loop.Damping[i]) / gain
+		before := following(loop, i, w.Motor.Gain)
 		by := before / (before + lag)
 		loop.Gain[i], loop.Integral[i] = by*gain, by*by*loop.Integral[i]
 	}

@@ -26,20 +26,21 @@ func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 		return responding(sim.Default(), &r, rand.New(rand.NewPCG(1, 2)))
 	}
 	total := func(w sim.World) (thrust, rate float64) {
-		rate = (1+w.RateLoop.Damping[0])/w.RateLoop.Gain[0] + w.Link.Delay
+		rate = (1+w.Motor.Gain*w.RateLoop.Damping[0])/(w.Motor.Gain*w.RateLoop.Gain[0]) + w.Link.Delay
 		return w.Motor.Lag + w.Link.ThrustLag + w.Link.Delay, rate
 	}
 	plain := sim.Default()
 	thrust, rate := total(plain)
 	for _, c := range []struct{ gain, delay, lag, drag float64 }{
-		{0.97, 0, 0, 1}, {0.7, 0.05, 0, 1}, {1.3, 0.02, 0.05, 0.2}, {1, 0, 0.1, 1.8},
+		{0.97, 0, 0, 1}, {0.7, 0.05, 0, 1}, {1.3, 0.02, 0.05, 0.2}, {1, 0, 0.1, 1.8}, {0.7, 0.05, 0.05, 1},
+		{1.3, 0.05, 0, 1},
 	} {
 		w := like(c.gain, c.delay, c.lag, c.drag)
 		a, b := total(w)
 		if off := a - thrust - c.delay - c.lag; math.Abs(off) > 0.015 {
 			t.Errorf("%+v: thrust answers %.3f s too late", c, off)
 		}
-		if off := b - rate - c.delay - c.lag; math.Abs(off) > 0.015 {
+		if off := b - rate - c.delay - c.lag; math.Abs(off) > 0.005 {
 			t.Errorf("%+v: rates answer %.3f s too late", c, off)
 		}
 		if w.Motor.Gain != c.gain || math.Abs(w.Drag.Rotor[0]-c.drag*plain.Drag.Rotor[0]) > 1e-9 {
