@@ -98,7 +98,7 @@ func (f *ticker) accept(q *control.Request) {
 		return
 	}
 	now := int64(f.clock.Now())
-	refusal := f.loop.Accept(f.atLeast(q.Stamp, now, 100*time.Millisecond), q)
+	refusal := f.loop.Accept(f.atLeast(q.Stamp, now), q)
 	r.refused[refusal].Add(1)
 	r.asked = r.asked || refusal != control.Reordered
 	if refusal == control.Accepted {

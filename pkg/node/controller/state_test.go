@@ -102,3 +102,33 @@ func TestClockTopicStops(t *testing.T) {
 		}
 	}
 }
+
+// On simulated time the messages of /clock may come long after the samples of the same moment. Time does not go back,
+// and no sample is lost for that.
+func TestClockTopicIsLate(t *testing.T) {
+	for _, late := range []int64{50e6, 120e6, 180e6, 250e6} {
+		f, _ := active(t, defaults(t))
+		f.sim = func() bool { return true }
+		rng := rand.New(rand.NewPCG(1, 1))
+		clock, newest, ticked := int64(1e9), int64(0), int64(0)
+		for stamp := int64(1e9); stamp < 4.2e9; stamp += 5e6 {
+			if n := stamp / 250e6; n%2 == 0 || stamp-clock > late { // its thread sleeps now and then
+				clock = stamp
+			}
+			at := so3.Vec3{X: 1e-4 * rng.Float64(), Z: 1}
+			f.addSample(bridge.Pose{Stamp: stamp, State: quad.State{P: at, Q: so3.Identity()}}, 0)
+			f.runOnceAt(clock)
+			for x := f.ticks.Front(); x != nil; x = f.ticks.Front() {
+				newest = x.Stamp
+				f.ticks.Pop()
+			}
+			if f.before < ticked {
+				t.Fatalf("%d ms late: time goes back by %d ms", late/1e6, (ticked-f.before)/1e6)
+			}
+			ticked = f.before
+		}
+		if n := f.gauges.refused.Load(); n > 0 || newest < 4.17e9 {
+			t.Errorf("%d ms late: %d samples refused, the last tick at %.3f s", late/1e6, n, float64(newest)/1e9)
+		}
+	}
+}

@@ -67,6 +67,7 @@ type ticker struct {
 
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
+	clocked   int64              // what the clock showed last, ns
 	scratch   control.TickRecord // of a tick for which the ring has no space
 	setLatent func(*control.Latent)
 	count     func(*estimator.Counts)
@@ -125,12 +126,26 @@ func (f *ticker) runOnceAt(now int64) {
 	}
 }
 
+// Simulated time: samples may come before the message of /clock. By less than mostAhead they bring the time on; up to
+// awaitedAhead they wait for it, unless there is no space; beyond, their stamps are wrong.
+const (
+	mostAhead    = int64(150 * time.Millisecond)
+	awaitedAhead = int64(300 * time.Millisecond)
+)
+
 // takeSamples hands the loop what has come, and reports whether that makes a tick due, and the time by which it came.
-func (f *ticker) takeSamples(now int64) (at int64, due bool) {
-	now = f.atLeast(f.before, now, 150*time.Millisecond) // no tick is before the last
+func (f *ticker) takeSamples(clock int64) (at int64, due bool) {
+	now := clock
+	if f.sim() && clock >= f.clocked { // no tick is before the last, unless the clock was set back
+		now = max(clock, f.before)
+	}
+	f.clocked = clock
 	for s := f.samples.Front(); s != nil; s = f.samples.Front() {
 		if f.active {
-			now = f.atLeast(s.Stamp, now, 100*time.Millisecond)
+			if ahead := s.Stamp - clock; f.sim() && ahead >= mostAhead && ahead < awaitedAhead {
+				break
+			}
+			now = max(now, f.atLeast(s.Stamp, clock))
 			f.passOn(s, now)
 			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
@@ -147,13 +162,12 @@ func (f *ticker) setLoop(l *control.Loop) {
 	}
 }
 
-// atLeast is the time by which a sample has come: on simulated time the message of /clock may come after it. A stamp
-// that is ahead by most or more is wrong.
-func (f *ticker) atLeast(stamp, now int64, most time.Duration) int64 {
-	if f.sim() && stamp-now < int64(most) {
-		return max(now, stamp)
+// atLeast is the time by which what has a stamp has come.
+func (f *ticker) atLeast(stamp, clock int64) int64 {
+	if f.sim() && stamp-clock < mostAhead {
+		return max(clock, stamp)
 	}
-	return now
+	return clock
 }
 
 // passOn hands the loop a sample that came by now.
