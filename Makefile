@@ -186,6 +186,12 @@ ROBOTS ?= 40
 gate: build ## the gate over robots drawn widely: what it wrongly refuses, and lets fly (a quarter of an hour)
 	bin/vnd gate --robots $(ROBOTS) --out build/gate.json
 
+.PHONY: sitl
+sitl: betaflight build ## Betaflight's firmware: twenty boards, a late link, 100 failsafes, latency on the wire (a quarter of an hour)
+	VND_SITL=20 go test -count=1 -v -timeout 1h -run 'FailsSafe|OperatorWins' ./pkg/bridge/betaflight/link
+	go test -run '^$$' -bench CommandToStick -benchtime 5000x ./pkg/bridge/betaflight/link
+	python3 benchmarks/sitl.py --out build/sitl
+
 .PHONY: stacks
 stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
 	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/node
