@@ -59,7 +59,7 @@ func run(ctx context.Context, out string) error {
 	param.Default(&cfg)
 	cfg.Model.Latent, cfg.Model.EncoderDense, cfg.Model.EncoderHidden, cfg.Model.Hidden = latent, 16, 16, 32
 	cfg.Loss.Steps, cfg.Train.Batch, cfg.Train.Rate, cfg.Train.Updates, cfg.Train.Passes = 20, 64, 0.01, 600, 1000
-	f, err := fit.Run(ctx, cfg, fit.Known(prior, recordings), fit.Options{Seed: 1})
+	f, err := fit.Run(ctx, cfg, fit.KnownRobot(prior, recordings), fit.Options{Seed: 1})
 	if err != nil {
 		return err
 	}

@@ -226,8 +226,8 @@ func NewCommandDecoder(topic, typeName string, t Throttle) (*CommandDecoder, err
 	return d, nil
 }
 
-// At has throttle read at a battery's volts from now on; 0, as in the beginning, is not known.
-func (d *CommandDecoder) At(volts float64) { d.volts = volts }
+// SetVoltage has throttle read at a battery's volts from now on; 0, as in the beginning, is not known.
+func (d *CommandDecoder) SetVoltage(volts float64) { d.volts = volts }
 
 // Decode reads one message. The error names topic and field.
 func (d *CommandDecoder) Decode(data []byte) (Command, error) {

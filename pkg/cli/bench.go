@@ -80,7 +80,7 @@ func rateOf(bench, unit string, each, threads int, g dist.Group, plain bool, tim
 	rest := times[min(warm, len(times)-1):]
 	median, best := rest[len(rest)/2].Seconds(), rest[0].Seconds()
 	format := "bfloat16"
-	if plain || !kernel.Reduces() {
+	if plain || !kernel.HasBFloat16() {
 		format = "float32"
 	}
 	return &rate{Bench: bench, Unit: unit, Each: each, Median: float64(each) / median, Best: float64(each) / best,
@@ -125,7 +125,7 @@ func (b *benchPolicy) Run(c *console) error {
 	param.Default(&cfg)
 	cfg.Hidden, cfg.Envs, cfg.Horizon = b.Hidden, b.Envs, b.Horizon
 	cfg.Epochs, cfg.Flights, cfg.Workers, cfg.BankShare = b.Epochs, 0, b.Threads, 0
-	cfg.Reduced = !b.Float32
+	cfg.BFloat16 = !b.Float32
 	var spread task.Spread
 	param.Default(&spread)
 	cost := task.Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Action: 0.01, Collision: 1, Delta: 1}
@@ -174,7 +174,7 @@ func (b *benchFit) Run(c *console) error {
 	cfg.Loss.Steps, cfg.Train.Horizon, cfg.Train.Batch, cfg.BiasCorrection.Share, cfg.Model.DecoderHidden = b.Steps,
 		[]float64{1}, b.Batch, 0, 256
 	cfg.Train.Updates, cfg.Train.Passes, cfg.Train.Validation, cfg.Train.Workers = b.Epochs, 1e5, 0, b.Threads
-	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart, cfg.Train.Reduced = 1e5, false, 0, !b.Float32
+	cfg.Train.Minutes, cfg.Prior.Identify, cfg.Loss.MMDStart, cfg.Train.BFloat16 = 1e5, false, 0, !b.Float32
 	segments := dataset.FromFlights(madeUp(16, 20+b.Steps+200))
 	var times []time.Duration
 	var last time.Time

@@ -73,8 +73,8 @@ func ones[F kernel.Float](n int) []F {
 	return x
 }
 
-// Reduced returns a model of the same parameters whose nets multiply in bfloat16, see nets.Net.Reduced.
-func (m *Model[F]) Reduced() *Model[F] {
+// BFloat16 returns a model of the same parameters whose nets multiply in bfloat16, see nets.Net.BFloat16.
+func (m *Model[F]) BFloat16() *Model[F] {
 	r := *m
 	r.Net = m.Net.BFloat16()
 	return &r

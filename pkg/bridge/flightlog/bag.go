@@ -290,7 +290,7 @@ func (b *reading) assemble(a *Assembler) ([][]quad.Row, error) {
 // take sends a command through the assembler, unless nobody followed it, or the voltage is not known that it was made
 // for.
 func (b *reading) take(m *bag.Message, a *Assembler) {
-	b.commands.At(b.autopilot.Volts())
+	b.commands.SetVoltage(b.autopilot.Volts())
 	switch command, err := b.commands.Decode(m.Data); {
 	case err != nil:
 		b.refused[1].add(err)

@@ -117,10 +117,10 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	}
 }
 
-// TestReduced holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same
+// TestBFloat16 holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same
 // batch: it is off by far less than the gradients of other batches are. What is validated does not change.
-func TestReduced(t *testing.T) {
-	if !kernel.Reduces() {
+func TestBFloat16(t *testing.T) {
+	if !kernel.HasBFloat16() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
 	}
 	begun, err := Run(t.Context(), wide(false), flown(recorded(9, 120)), Options{Seed: 3})
@@ -157,8 +157,8 @@ func TestReduced(t *testing.T) {
 	if off(reduced, plain) > .03 || off(reduced, plain) > .1*off(other, plain) {
 		t.Error("expected less than 0.03, and than a tenth of that of the other")
 	}
-	if kernel.Reduces() == slices.Equal(plain, reduced) {
-		t.Errorf("the kernels reduce: %v, and the gradients are the same: %v", kernel.Reduces(),
+	if kernel.HasBFloat16() == slices.Equal(plain, reduced) {
+		t.Errorf("the kernels have bfloat16: %v, and the gradients are the same: %v", kernel.HasBFloat16(),
 			slices.Equal(plain, reduced))
 	}
 	for _, tr := range []*trainer{first, second} {
@@ -176,7 +176,7 @@ func wide(reduced bool) Config {
 	var whole Config
 	param.Default(&whole)
 	cfg := quick()
-	cfg.Model, cfg.Train.Updates, cfg.Train.Reduced = whole.Model, 20, reduced
+	cfg.Model, cfg.Train.Updates, cfg.Train.BFloat16 = whole.Model, 20, reduced
 	return cfg
 }
 

@@ -68,7 +68,7 @@ func TestSecondRobotIsFittedAndScored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	learned, _ := recordings([]float64{.4, .5, .6, .7, .8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6}, rng)
 	_, unseen := recordings([]float64{.45, .65, 1.55, 2.15}, rng)
-	fitted, err := fit.Run(t.Context(), swinging(), fit.Known(nominal, learned), fit.Options{Seed: 1})
+	fitted, err := fit.Run(t.Context(), swinging(), fit.KnownRobot(nominal, learned), fit.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestFitRefusesRecordings(t *testing.T) {
 		"no prior":          {bare, whole, "prior.enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := fit.Run(t.Context(), c.cfg, fit.Known(nominal, c.data), fit.Options{})
+			_, err := fit.Run(t.Context(), c.cfg, fit.KnownRobot(nominal, c.data), fit.Options{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}

@@ -13,7 +13,7 @@ import (
 var vehicle = quadrotor.Robot{Dt: .02, Actuator: quadrotor.NominalActuator(), Prior: true, World: true}
 
 // flown is a fit's source of flights of the vehicle.
-func flown(recordings []Recording) Source { return Known(vehicle, recordings) }
+func flown(recordings []Recording) Source { return KnownRobot(vehicle, recordings) }
 
 // vehicleWith is the vehicle with simulated flights.
 func vehicleWith(flights, rows int) *Recorded {

@@ -42,8 +42,8 @@ type Recorded struct {
 // keeps the actuator of from, the robot of the fit to go on from, unless that is nil.
 type Source func(ctx context.Context, cfg *Config, from robot.Robot) (*Recorded, error)
 
-// Known is the source of a robot of which nothing is left to identify.
-func Known(r robot.Robot, recordings []Recording) Source {
+// KnownRobot is a source with a given robot: nothing is identified from the recordings.
+func KnownRobot(r robot.Robot, recordings []Recording) Source {
 	return func(_ context.Context, cfg *Config, _ robot.Robot) (*Recorded, error) {
 		if !cfg.Prior.Enabled {
 			return nil, fmt.Errorf(`parameter "prior.enabled" is false, a %s is fitted with its prior alone`, r.Kind())

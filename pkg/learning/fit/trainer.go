@@ -95,10 +95,10 @@ func newTrainer(cfg *Config, r *Recorded, opt Options) (*trainer, error) {
 
 // reduced returns m, or m with nets that multiply in bfloat16, if that is asked for.
 func reduced(cfg *Config, m *vnd.Model[float32]) *vnd.Model[float32] {
-	if !cfg.Train.Reduced || !kernel.Reduces() {
+	if !cfg.Train.BFloat16 || !kernel.HasBFloat16() {
 		return m
 	}
-	return m.Reduced()
+	return m.BFloat16()
 }
 
 // warm takes over the weights of a model, with the normalisers that they were fitted under.

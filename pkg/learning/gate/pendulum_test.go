@@ -124,7 +124,7 @@ func fitted(t *testing.T, flown [][]pendulum.Row) *vnd.Model[float32] {
 		recordings = append(recordings, fit.Recording{Name: fmt.Sprint(i), Measured: measured, Actions: actions,
 			Weight: slices.Repeat([]float32{1}, len(rows))})
 	}
-	f, err := fit.Run(t.Context(), c, fit.Known(nominal, recordings), fit.Options{Seed: 1})
+	f, err := fit.Run(t.Context(), c, fit.KnownRobot(nominal, recordings), fit.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,14 +19,14 @@ type Check[F kernel.Float] struct {
 	Gamma float64 // discount of a step
 	// As of Config.
 	Jitter, SwitchShare float64
-	Reduced             bool
+	BFloat16            bool
 }
 
 // Gradient returns the discounted cost of the episodes under latents of N(0, I), per episode and without steps that
 // ended in a collision, its gradient in the actor's parameters, and the number of collisions.
 func (c *Check[F]) Gradient() (cost float64, grad []F, collided int) {
 	p, w := *c.Actor, c.World
-	if c.Reduced {
+	if c.BFloat16 {
 		p.Net, w = p.Net.BFloat16(), w.reduced()
 	}
 	p.Net.Refresh()

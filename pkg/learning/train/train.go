@@ -186,7 +186,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 // reduce has policy and world rolled out in bfloat16, if that is asked for.
 func (t *trainer) reduce() {
 	t.rolled = t.actor
-	if t.cfg.Reduced && kernel.Reduces() {
+	if t.cfg.BFloat16 && kernel.HasBFloat16() {
 		r := *t.actor
 		r.Net = t.actor.Net.BFloat16()
 		t.rolled, t.world = &r, t.world.reduced()

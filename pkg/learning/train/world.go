@@ -50,7 +50,7 @@ type Learned[F kernel.Float] struct {
 
 func (w *Learned[F]) reduced() World[F] {
 	r := *w
-	r.Model = w.Model.Reduced()
+	r.Model = w.Model.BFloat16()
 	return &r
 }
 

@@ -12,14 +12,14 @@ type Weights[F Float] struct {
 // Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored.
 func (w *Weights[F]) Set(trans bool, k, n int, b []F, ldb int) { w.set(false, trans, k, n, b, ldb) }
 
-// SetReduced is Set with W, and each row in its products, rounded to bfloat16, to 8 bits: half the memory, and twice as
-// fast. Sums stay in float32. It is Set where Reduces is false, for float64, and for K above 1024.
-func (w *Weights[F]) SetReduced(trans bool, k, n int, b []F, ldb int) {
+// SetBFloat16 is Set with W, and each row in its products, rounded to bfloat16, to 8 bits. That is half the memory, and
+// twice as fast. Sums stay in float32. It is Set where HasBFloat16 is false, for float64, and for K above 1024.
+func (w *Weights[F]) SetBFloat16(trans bool, k, n int, b []F, ldb int) {
 	w.set(true, trans, k, n, b, ldb)
 }
 
-// Reduces reports whether the kernels in use multiply bfloat16.
-func Reduces() bool { return native && panelsC(true, 1, 1) > 0 }
+// HasBFloat16 reports whether the kernels in use multiply bfloat16.
+func HasBFloat16() bool { return native && panelsC(true, 1, 1) > 0 }
 
 func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	b = Need(b, extent(trans, k, n, ldb))

@@ -171,15 +171,15 @@ func TestLayers(t *testing.T) {
 	})
 }
 
-// TestLayersReduced compares the products in bfloat16 with their reference, whose sums are of float64: the same numbers
+// TestLayersBFloat16 compares the products in bfloat16 with their reference, whose sums are of float64: the same numbers
 // rounded the same way, so that only the order of additions is left.
-func TestLayersReduced(t *testing.T) {
+func TestLayersBFloat16(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(18, 18))
 		w := new(Weights[float32])
 		for i, s := range append(layerShapes(), [3]int{70, 255, 65}, [3]int{33, 1024, 40}, [3]int{0, 1026, 33}) {
 			b, ld, plain := matrix(rng, i%2 == 1, s[1], s[2])
-			w.SetReduced(i%2 == 1, s[1], s[2], b, ld)
+			w.SetBFloat16(i%2 == 1, s[1], s[2], b, ld)
 			roundLike(w, plain)
 			if want := strings.HasSuffix(name, "bf16") && s[1] > 0 && s[1] <= 1024 && s[2] > 0; w.reduced != want {
 				t.Fatalf("weights of %d×%d are reduced: %v", s[1], s[2], w.reduced)
@@ -205,7 +205,7 @@ func TestGradient(t *testing.T) {
 			if i%2 == 0 {
 				w.Set(false, k, n, b, ld)
 			} else {
-				w.SetReduced(false, k, n, b, ld)
+				w.SetBFloat16(false, k, n, b, ld)
 			}
 			rounds := w.reduced && n < 32768 // beyond that no pair of rows has space
 			args := make([]guarded, 3)
@@ -279,7 +279,7 @@ func TestLayersNaN(t *testing.T) {
 		const rows, k, n = 13, 9, 50
 		b, ld, plain := matrix(rng, false, k, n)
 		w := new(Weights[float32])
-		w.SetReduced(false, k, n, b, ld)
+		w.SetBFloat16(false, k, n, b, ld)
 		roundLike(w, plain)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
@@ -307,7 +307,7 @@ func TestLayersRowByRow(t *testing.T) {
 			b, ld, _ := matrix(rng, true, k, n)
 			w := new(Weights[float32])
 			if n == 64 {
-				w.SetReduced(true, k, n, b, ld)
+				w.SetBFloat16(true, k, n, b, ld)
 			} else {
 				w.Set(true, k, n, b, ld)
 			}
@@ -387,7 +387,7 @@ func BenchmarkLayers(b *testing.B) {
 		m, ld, _ := matrix(rng, false, k, n)
 		w, reduced := new(Weights[float32]), new(Weights[float32])
 		w.Set(false, k, n, m, ld)
-		reduced.SetReduced(false, k, n, m, ld)
+		reduced.SetBFloat16(false, k, n, m, ld)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
 			run := func(name string, w *Weights[float32]) {

@@ -14,7 +14,7 @@ import "vnd/pkg/nn/kernel"
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
-	Reduced      bool // products with W and Wᵀ, and the gradient of W, in bfloat16, where the kernels have them
+	BFloat16     bool // products with W and Wᵀ, and the gradient of W, in bfloat16, where the kernels have them
 
 	forward, back kernel.Weights[F] // W, Wᵀ
 }
@@ -24,8 +24,8 @@ type Dense[F kernel.Float] struct {
 func (d *Dense[F]) Refresh(params []F) {
 	w := params[d.Weight : d.Weight+d.In*d.Out]
 	set := (*kernel.Weights[F]).Set
-	if d.Reduced {
-		set = (*kernel.Weights[F]).SetReduced
+	if d.BFloat16 {
+		set = (*kernel.Weights[F]).SetBFloat16
 	}
 	set(&d.forward, false, d.In, d.Out, w, d.Out)
 	set(&d.back, true, d.Out, d.In, w, d.Out)

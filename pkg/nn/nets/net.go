@@ -118,11 +118,12 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 func (n *Net[F]) BFloat16() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
-	r.encoder.gru.Input.Reduced, r.encoder.gru.Hidden.Reduced, r.encoder.hidden.Reduced, r.decoder[1].Reduced = true,
-		true, true, true
+	for _, d := range []*layers.Dense[F]{&r.encoder.gru.Input, &r.encoder.gru.Hidden, &r.encoder.hidden, &r.decoder[1]} {
+		d.BFloat16 = true
+	}
 	for m := range r.residuals {
 		for b := range r.residuals[m].blocks {
-			r.residuals[m].blocks[b].Reduced = true
+			r.residuals[m].blocks[b].BFloat16 = true
 		}
 	}
 	return r

@@ -79,9 +79,9 @@ func TestPassTape(t *testing.T) {
 	}
 }
 
-// TestReduced: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where
+// TestBFloat16: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where
 // the kernels do so.
-func TestReduced(t *testing.T) {
+func TestBFloat16(t *testing.T) {
 	off := func(a, b []float32) float64 {
 		d := slices.Clone(a)
 		kernel.Axpy(-1, b, d)
@@ -89,9 +89,9 @@ func TestReduced(t *testing.T) {
 	}
 	near := func(what string, rounded, plain []float32, inner bool) {
 		t.Helper()
-		if d := off(rounded, plain); d > 0.02 || (d > 0) != (inner && kernel.Reduces()) {
+		if d := off(rounded, plain); d > 0.02 || (d > 0) != (inner && kernel.HasBFloat16()) {
 			t.Errorf("%s: off by %v, layers between hidden ones: %v, kernels that reduce: %v", what, d, inner,
-				kernel.Reduces())
+				kernel.HasBFloat16())
 		}
 	}
 	const B = 5
@@ -134,7 +134,7 @@ func TestReduced(t *testing.T) {
 		}
 		near(fmt.Sprint("policy ", hidden), u[1], u[0], len(hidden) > 1)
 	}
-	if !kernel.Reduces() {
+	if !kernel.HasBFloat16() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
 	}
 }

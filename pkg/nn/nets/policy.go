@@ -109,7 +109,7 @@ func (p *Policy[F]) BFloat16() *Policy[F] {
 	for l, d := range p.layers { // without the copies of their weights
 		inner := l > 0 && l < len(p.layers)-1
 		r.layers = append(r.layers, layers.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias,
-			Reduced: inner})
+			BFloat16: inner})
 	}
 	return r
 }

@@ -108,7 +108,7 @@ func (e *Examiner) listen(p *controller.Params) error {
 	_, err = ros.NewRawSubscription(e.Node, e.command.topic, e.command.typeName, deep(node.MocapQoS()),
 		func(data []byte, _ ros.Info) {
 			volts, followed := e.takes()
-			commands.At(volts)
+			commands.SetVoltage(volts)
 			c, err := commands.Decode(data)
 			e.note(e.command.topic, err)
 			if err != nil || !followed {

@@ -68,7 +68,7 @@ func receive(h *preflight.Hover, m *bag.Message, pose, sent string, autopilot *f
 	arrival := float64(m.LogTime) / 1e9
 	autopilot.AddMessage(m)
 	if m.Topic == sent {
-		commands.At(autopilot.Volts())
+		commands.SetVoltage(autopilot.Volts())
 		c, err := commands.Decode(m.Data)
 		if err == nil && autopilot.Takes() {
 			h.Commands = append(h.Commands, preflight.Commanded{Arrival: arrival, Thrust: c.Command.Thrust,

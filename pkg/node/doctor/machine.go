@@ -56,7 +56,7 @@ func kernels() Check {
 				kernel.Environment + " unset"}
 	}
 	detail := name + ": flight and validation in float32, training in "
-	if kernel.Reduces() {
+	if kernel.HasBFloat16() {
 		return Check{"kernel", OK, detail + "bfloat16 between hidden layers", ""}
 	}
 	return Check{"kernel", OK, detail + "float32 (no instructions for bfloat16)", ""}

@@ -152,14 +152,14 @@ func somePolicy(t *testing.T, o policy.Observation, rng *rand.Rand) *policy.Poli
 	return p
 }
 
-// TestReduced holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes
+// TestBFloat16 holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes
 // through a learned residual: it is off by far less than the gradients of other episodes are.
-func TestReduced(t *testing.T) {
-	if !kernel.Reduces() {
+func TestBFloat16(t *testing.T) {
+	if !kernel.HasBFloat16() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
 	}
 	cfg := small(t)
-	cfg.Reduced, cfg.Flights = false, 0
+	cfg.BFloat16, cfg.Flights = false, 0
 	k, w := tasksAlong(circle), Learned(fitted[float32](t, rand.New(rand.NewPCG(3, 3))), 0.02, true, 0, Margins{})
 	r, err := Run(context.Background(), cfg, w, 0.02, Options{Seed: 1, Tasks: k, Limits: limits()})
 	if err != nil {
@@ -167,7 +167,7 @@ func TestReduced(t *testing.T) {
 	}
 	gradient := func(seed uint64, reduced bool) []float32 {
 		c := &train.Check[float32]{Actor: &r.Policy.Actor, World: w, Task: tasksOf(k, r.Policy), Dt: 0.02, B: cfg.Envs,
-			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, SwitchShare: cfg.SwitchShare, Reduced: reduced}
+			H: cfg.Horizon, Seed: seed, Gamma: cfg.Discount, SwitchShare: cfg.SwitchShare, BFloat16: reduced}
 		_, grad, _ := c.Gradient()
 		return grad
 	}
