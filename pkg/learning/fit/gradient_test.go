@@ -117,7 +117,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	}
 }
 
-// TestBFloat16 holds the gradient in bfloat16 against that of float32, of a model that has begun to learn, over the same
+// TestBFloat16 holds the gradient in bfloat16 against that in float32, of a model that began to learn, over the same
 // batch: it is off by far less than the gradients of other batches are. What is validated does not change.
 func TestBFloat16(t *testing.T) {
 	if !kernel.HasBFloat16() {

@@ -171,7 +171,7 @@ func TestLayers(t *testing.T) {
 	})
 }
 
-// TestLayersBFloat16 compares the products in bfloat16 with their reference, whose sums are of float64: the same numbers
+// TestLayersBFloat16 compares products in bfloat16 with their reference, whose sums are of float64: the same numbers
 // rounded the same way, so that only the order of additions is left.
 func TestLayersBFloat16(t *testing.T) {
 	eachSet(t, func(t *testing.T) {

@@ -118,7 +118,8 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 func (n *Net[F]) BFloat16() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
-	for _, d := range []*layers.Dense[F]{&r.encoder.gru.Input, &r.encoder.gru.Hidden, &r.encoder.hidden, &r.decoder[1]} {
+	e := &r.encoder
+	for _, d := range []*layers.Dense[F]{&e.gru.Input, &e.gru.Hidden, &e.hidden, &r.decoder[1]} {
 		d.BFloat16 = true
 	}
 	for m := range r.residuals {
