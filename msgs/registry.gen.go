@@ -5,6 +5,7 @@ package msgs
 import (
 	actionmsgs "vnd/msgs/action_msgs"
 	builtininterfaces "vnd/msgs/builtin_interfaces"
+	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
@@ -68,6 +69,43 @@ var types = map[string]entry{
 		hash:   "RIHS01_b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197",
 		source: "builtin_interfaces/msg/Time.msg",
 		create: func() cdr.Message { return builtininterfaces.NewTime() },
+	},
+	"crazyflie_interfaces/msg/Status": {
+		hash:   "RIHS01_ff5d15767a9840ce663a6d80e7e9eb187929cb7e0ce597f9eaead0402c3f44b9",
+		source: "crazyflie_interfaces/msg/Status.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return crazyflieinterfaces.NewStatus() },
+	},
+	"crazyflie_interfaces/srv/Arm_Request": {
+		hash:   "RIHS01_9e5c831a7997ffd21fda41ec2d3bbe781fc9449eb81da8125bb5d5dbc2a23047",
+		source: "crazyflie_interfaces/srv/Arm.srv",
+		create: func() cdr.Message { return crazyflieinterfaces.NewArmRequest() },
+	},
+	"crazyflie_interfaces/srv/Arm_Response": {
+		hash:   "RIHS01_d8293cf0f4122ea1ed82be8f579a9a6ce7d13f4cd0a73fe6324a3c0c7c403b50",
+		source: "crazyflie_interfaces/srv/Arm.srv",
+		create: func() cdr.Message { return crazyflieinterfaces.NewArmResponse() },
+	},
+	"crazyflie_interfaces/srv/Land_Request": {
+		hash:   "RIHS01_fb3a031f3ed00f8b0dc357ebc39166c1de4070c427e062e660648f1d5bbc1a4d",
+		source: "crazyflie_interfaces/srv/Land.srv",
+		refs:   []string{"builtin_interfaces/msg/Duration"},
+		create: func() cdr.Message { return crazyflieinterfaces.NewLandRequest() },
+	},
+	"crazyflie_interfaces/srv/Land_Response": {
+		hash:   "RIHS01_c66a78a7efdcdfe07486db3a5696f0730881dee57e8f0010c6737c0d2d2f5d79",
+		source: "crazyflie_interfaces/srv/Land.srv",
+		create: func() cdr.Message { return crazyflieinterfaces.NewLandResponse() },
+	},
+	"crazyflie_interfaces/srv/NotifySetpointsStop_Request": {
+		hash:   "RIHS01_780046aaa33d445a65fd0ccb4862ba150e702b0c95db3948f4851362a0b27c9b",
+		source: "crazyflie_interfaces/srv/NotifySetpointsStop.srv",
+		create: func() cdr.Message { return crazyflieinterfaces.NewNotifySetpointsStopRequest() },
+	},
+	"crazyflie_interfaces/srv/NotifySetpointsStop_Response": {
+		hash:   "RIHS01_8eddcd7a1e56e518d37d5036fcc27a9e7fe5b9b950e59d19c38f20f2411e78d4",
+		source: "crazyflie_interfaces/srv/NotifySetpointsStop.srv",
+		create: func() cdr.Message { return crazyflieinterfaces.NewNotifySetpointsStopResponse() },
 	},
 	"diagnostic_msgs/msg/DiagnosticArray": {
 		hash:   "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e",
@@ -1416,6 +1454,9 @@ var types = map[string]entry{
 
 var services = map[string]serviceEntry{
 	"action_msgs/srv/CancelGoal":                         {hash: "RIHS01_573d8b0a534451d7bc2ac8c5ffde8ac14b8593b7001175d0cd6516dcbeb8689a", source: "action_msgs/srv/CancelGoal.srv"},
+	"crazyflie_interfaces/srv/Arm":                       {hash: "RIHS01_febf413d9815e02c35f3bf5d5348e79139731cac23475c26c911ef22e768d88a", source: "crazyflie_interfaces/srv/Arm.srv"},
+	"crazyflie_interfaces/srv/Land":                      {hash: "RIHS01_4e9791ea19b8d15570029738e86cccc3825f87b6e60854be62d8d38a9875b208", source: "crazyflie_interfaces/srv/Land.srv"},
+	"crazyflie_interfaces/srv/NotifySetpointsStop":       {hash: "RIHS01_3bc115f23a897d7733ea1f5a99ffb482466dacb693835f854d51ded802503e83", source: "crazyflie_interfaces/srv/NotifySetpointsStop.srv"},
 	"diagnostic_msgs/srv/AddDiagnostics":                 {hash: "RIHS01_6b91084c9f8bffd9b0c1f6883e0e8e491a831f4fc6c6aec77a4efaf3f1ea90b5", source: "diagnostic_msgs/srv/AddDiagnostics.srv"},
 	"diagnostic_msgs/srv/SelfTest":                       {hash: "RIHS01_df1e4e54a814a16ccc77471e9239618d46818e8d0e3b45ad6f8c34c6e2abfef6", source: "diagnostic_msgs/srv/SelfTest.srv"},
 	"lifecycle_msgs/srv/ChangeState":                     {hash: "RIHS01_356fe34f0475a43acf54542013af4167b0e729f77ea22ffb045c6ad8e20668e5", source: "lifecycle_msgs/srv/ChangeState.srv"},

@@ -40,6 +40,9 @@ type PX4State struct {
 	Setpoints  []px4msgs.VehicleRatesSetpoint
 }
 
+// Flies reports whether it flies in the mode from outside.
+func (s *PX4State) Flies() bool { return s.NavState == px4NavState }
+
 // NewPX4 has all names begin with prefix.
 func NewPX4(n *ros.Node, prefix string) (*PX4, error) {
 	p := &PX4{state: PX4State{NavState: px4msgs.VehicleStatusNavigationStateAutoLoiter}}

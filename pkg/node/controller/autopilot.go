@@ -33,7 +33,7 @@ type autopilot interface {
 const forever = time.Duration(math.MaxInt64)
 
 func newAutopilot(c *Controller, p *Params) (autopilot, error) {
-	switch p.CommandInterface {
+	switch p.Stack {
 	case bridge.Mavros:
 		return newMavrosAutopilot(c, p)
 	case bridge.Ardupilot:
@@ -43,6 +43,8 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 			"offboard_control_mode", "vehicle_command")
 	case bridge.PX4Mode:
 		return newPX4Mode(c, p)
+	case bridge.Crazyswarm2:
+		return newCrazyflie(c, p)
 	}
 	return noAutopilot{}, nil
 }

@@ -58,7 +58,7 @@ func (c *Controller) watchBattery(p *Params) error {
 		return err
 	}
 	c.keep(t)
-	if p.CommandInterface != bridge.VND {
+	if p.Stack != bridge.VND {
 		return nil // the autopilot's topic
 	}
 	s, err := ros.NewSubscription(c, "battery", node.LatentQoS(), func(m *sensormsgs.BatteryState, i ros.Info) {
@@ -93,7 +93,7 @@ func (c *Controller) voltage(volts float64, from rmw.GID) bool {
 
 // batteryTopic is where voltages come from.
 func (p *Params) batteryTopic() string {
-	if p.CommandInterface == bridge.VND {
+	if p.Stack == bridge.VND {
 		return "battery"
 	}
 	return p.AutopilotTopics()[1]

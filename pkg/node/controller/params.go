@@ -46,8 +46,9 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface   string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode" doc:"vnd/msg/ThrustRates on command, or topics of a stack; mavros: PX4's offboard mode; px4_mode: a mode that PX4 registers"`
-	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the law behind vnd, else the autopilot"`
+	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,crazyswarm2" doc:"vnd: the topic command; mavros: to PX4; px4: its offboard mode; px4_mode: a mode that PX4 registers"`
+
+	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the law behind vnd and crazyswarm2, else the autopilot"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
 	ArdupilotMode      string `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
@@ -66,9 +67,11 @@ type Params struct {
 	control.Config
 }
 
-// autopilotLands reports whether the autopilot lands by itself where commands stop.
+// autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
+// same motion capture.
 func (p *Params) autopilotLands() bool {
-	return p.LostState == "autopilot" || p.LostState == "auto" && p.CommandInterface != bridge.VND
+	lands := p.Stack != bridge.VND && p.Stack != bridge.Crazyswarm2
+	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
 
 // SetAirframe sets what the airframe's file holds.
@@ -112,10 +115,14 @@ func (p *Params) Check() error {
 	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check()); err != nil {
 		return err
 	}
-	if p.CommandInterface != bridge.VND {
+	if p.Stack != bridge.VND {
 		if err := p.Throttle.Check(); err != nil {
-			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
+			return fmt.Errorf("command_interface %s: %w", p.Stack, err)
 		}
+	}
+	if p.Stack == bridge.Crazyswarm2 && strings.Trim(p.AutopilotNamespace, "/") == "" {
+		return errors.New("command_interface crazyswarm2: parameter autopilot_namespace is not set: the Crazyflie's " +
+			"name in crazyflies.yaml, as /cf231")
 	}
 	if p.Task == "" && p.Reference != "" {
 		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
@@ -171,8 +178,11 @@ func (p *Params) autopilotName(name string) string {
 
 // AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
 func (p *Params) AutopilotTopics() [2]string {
-	if p.CommandInterface == bridge.PX4 || p.CommandInterface == bridge.PX4Mode {
+	if p.Stack == bridge.PX4 || p.Stack == bridge.PX4Mode {
 		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
+	}
+	if p.Stack == bridge.Crazyswarm2 {
+		return [2]string{p.autopilotName("status"), p.autopilotName("status")}
 	}
 	return [2]string{p.autopilotName("mavros/state"), p.autopilotName("mavros/battery")}
 }
@@ -196,9 +206,11 @@ func (p *Params) StateTopic() (topic, typeName string) {
 
 // CommandTopic is the topic and type of the commands.
 func (p *Params) CommandTopic() (topic, typeName string) {
-	switch p.CommandInterface {
+	switch p.Stack {
 	case bridge.Mavros, bridge.Ardupilot:
 		return p.autopilotName("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
+	case bridge.Crazyswarm2:
+		return p.autopilotName("cmd_vel_legacy"), bridge.TypeTwist
 	case bridge.PX4, bridge.PX4Mode:
 		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
 	}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
@@ -18,7 +19,7 @@ type sender interface {
 
 // newSender makes the publishers of a command interface.
 func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
-	switch p.CommandInterface {
+	switch p.Stack {
 	case bridge.Mavros, bridge.Ardupilot:
 		pub, err := ros.NewPublisher[mavrosmsgs.AttitudeTarget](c, p.autopilotName("mavros/setpoint_raw/attitude"),
 			node.CommandQoS())
@@ -29,6 +30,13 @@ func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 		return &toMavros{pub: pub, frame: p.BodyFrame, throttle: p.Throttle, to: a}, nil
 	case bridge.PX4:
 		return newToPX4(c, p, a)
+	case bridge.Crazyswarm2:
+		pub, err := ros.NewPublisher[geometrymsgs.Twist](c, p.autopilotName("cmd_vel_legacy"), node.CommandQoS())
+		if err != nil {
+			return nil, err
+		}
+		c.keep(pub)
+		return &toCrazyflie{pub: pub, throttle: p.Throttle, to: a.(*crazyflie)}, nil
 	case bridge.PX4Mode:
 		pub, err := ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.autopilotName("fmu/in/vehicle_rates_setpoint"),
 			node.CommandQoS())

@@ -22,7 +22,7 @@ func (e *Examiner) nameAutopilot(p *controller.Params) error {
 	mavros := []string{bridge.TypeMavrosState, bridge.TypeBatteryState}
 	types := map[string][]string{bridge.Mavros: mavros, bridge.Ardupilot: mavros,
 		bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
-	for i, typeName := range types[p.CommandInterface] {
+	for i, typeName := range types[p.Stack] {
 		full, err := e.ResolveTopic(p.AutopilotTopics()[i])
 		if err != nil {
 			return err

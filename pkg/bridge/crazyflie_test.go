@@ -1,0 +1,84 @@
+package bridge
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	rclinterfaces "vnd/msgs/rcl_interfaces"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// A turn to the right, nose down, and to the left seen from above: 90°/s each, at half of the PWM range.
+func TestTwistOfRates(t *testing.T) {
+	var m geometrymsgs.Twist
+	h := math.Pi / 2
+	clipped := PutTwist(&m, quad.Command{Thrust: quad.Gravity, Rates: so3.Vec3{X: h, Y: h, Z: h}},
+		&Throttle{Hover: 0.5}, 0)
+	want := geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: 90, Y: 90, Z: 32768},
+		Angular: geometrymsgs.Vector3{Z: -90}}
+	if m != want || clipped {
+		t.Errorf("%+v, clipped %v", m, clipped)
+	}
+	if !PutTwist(&m, quad.Command{Thrust: 2 * quad.Gravity}, &Throttle{Hover: 0.5}, 0) || m.Linear.Z != 60000 {
+		t.Errorf("full thrust: %+v", m)
+	}
+}
+
+func TestTwistsComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.Float64Range(-30, 30)
+		c := quad.Command{Thrust: rapid.Float64Range(0.1, 15).Draw(t, "thrust"),
+			Rates: so3.Vec3{X: rate.Draw(t, "x"), Y: rate.Draw(t, "y"), Z: rate.Draw(t, "z")}}
+		throttle := &Throttle{Hover: 0.55, Curve: rapid.Float64Range(0, 1).Draw(t, "curve")}
+		var m geometrymsgs.Twist
+		if PutTwist(&m, c, throttle, 0) {
+			return
+		}
+		back := FromTwist(&m, throttle, 0)
+		if back.Command.Rates.Sub(c.Rates).Norm() > 1e-9 || math.Abs(back.Command.Thrust-c.Thrust) > 1e-3 {
+			t.Fatalf("%+v came back as %+v", c, back.Command)
+		}
+	})
+}
+
+func TestCrazyflieSettings(t *testing.T) {
+	integer := func(n int64) rclinterfaces.ParameterValue {
+		return rclinterfaces.ParameterValue{Type: rclinterfaces.ParameterTypeParameterInteger, IntegerValue: n}
+	}
+	unset := rclinterfaces.ParameterValue{}
+	for want, v := range map[string][]rclinterfaces.ParameterValue{
+		"":                      {integer(0), integer(0), integer(0), integer(1)},
+		"stabModePitch is 1":    {integer(0), integer(1), integer(0), integer(1)},
+		"stabModeYaw is not kn": {integer(0), integer(0), unset, integer(1)},
+		"controller is 2":       {integer(0), integer(0), integer(0), integer(2)},
+	} {
+		err := CheckCrazyflie(v)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if names := CrazyflieParameters("cf1"); len(names) != 4 || names[0] != "cf1.params.flightmode.stabModeRoll" {
+		t.Errorf("%v", names)
+	}
+}
+
+func TestCrazyflieStatus(t *testing.T) {
+	for name, c := range map[string]struct {
+		bits   uint16
+		armed  bool
+		flying bool
+		locked bool
+	}{"off": {0, false, false, false}, "flies": {2 | 16, true, true, false}, "tumbled": {2 | 32, true, false, true},
+		"locked": {64, false, false, true}} {
+		a, flying, locked := FromCrazyflieStatus(&crazyflieinterfaces.Status{SupervisorInfo: c.bits})
+		if a.Armed != c.armed || flying != c.flying || (locked != "") != c.locked || a.Follows() || !a.Connected {
+			t.Errorf("%s: %+v, flying %v, %q", name, a, flying, locked)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package autopilottest
+
+import (
+	"sync"
+
+	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	"vnd/pkg/ros2/ros"
+)
+
+// Crazyflie is one behind crazyswarm2's server, in the air by its high-level commander.
+type Crazyflie struct {
+	Server *parameters // of the node crazyflie_server
+
+	place  place
+	status *ros.Publisher[crazyflieinterfaces.Status]
+
+	mu    sync.Mutex
+	state CrazyflieState
+}
+
+// CrazyflieState is what a fake Crazyflie has got.
+type CrazyflieState struct {
+	Twists           []geometrymsgs.Twist
+	Stopped, Landing bool // notify_setpoints_stop and then land were called
+}
+
+// NewCrazyflie has all names begin with prefix, and its own topics with prefix and name.
+func NewCrazyflie(n *ros.Node, prefix, name string) (*Crazyflie, error) {
+	c := &Crazyflie{}
+	own := prefix + name + "/"
+	var err error
+	if c.Server, err = serveParameters(n, prefix+"crazyflie_server"); err != nil {
+		return nil, err
+	}
+	if c.place, err = newPlace(n, prefix); err != nil {
+		return nil, err
+	}
+	if c.status, err = ros.NewPublisher[crazyflieinterfaces.Status](n, own+"status", ros.DefaultQoS()); err != nil {
+		return nil, err
+	}
+	if _, err = ros.NewService(n, own+"notify_setpoints_stop",
+		func(*crazyflieinterfaces.NotifySetpointsStopRequest, *crazyflieinterfaces.NotifySetpointsStopResponse) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.state.Stopped = true
+		}); err != nil {
+		return nil, err
+	}
+	if _, err = ros.NewService(n, own+"land",
+		func(*crazyflieinterfaces.LandRequest, *crazyflieinterfaces.LandResponse) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.state.Landing = c.state.Stopped
+		}); err != nil {
+		return nil, err
+	}
+	_, err = ros.NewSubscription(n, own+"cmd_vel_legacy", ros.DefaultQoS(), func(m *geometrymsgs.Twist, _ ros.Info) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.state.Twists = append(c.state.Twists, *m)
+	})
+	return c, err
+}
+
+// Say has it report its state and its place.
+func (c *Crazyflie) Say() error {
+	if err := c.place.say(); err != nil {
+		return err
+	}
+	return c.status.Publish(&crazyflieinterfaces.Status{BatteryVoltage: 3.9,
+		SupervisorInfo: crazyflieinterfaces.StatusSupervisorInfoIsArmed |
+			crazyflieinterfaces.StatusSupervisorInfoIsFlying})
+}
+
+// Take returns what it has got; setpoints are those since the last call.
+func (c *Crazyflie) Take() CrazyflieState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	c.state.Twists = nil
+	return s
+}
