@@ -1,5 +1,5 @@
 // Package child keeps another program running beside this one: it is started anew where it ends by itself, and ends
-// with this process. What learns is a process of its own, for the collector and the scheduler of Go know no priorities.
+// with this process. Learning runs as such a child, because Go's scheduler and garbage collector know no priorities.
 package child
 
 import (

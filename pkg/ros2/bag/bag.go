@@ -4,7 +4,7 @@
 // A Reader returns a bag's messages in the order of their log times. The bag may
 // be cut off by a power loss, still being written, compressed, split or damaged;
 // the Reader counts what is lost. Memory does not grow with the bag's length.
-// The exception are SQLite files that are damaged or have no index on the time:
+// SQLite files that are damaged or have no index on the time are the exception:
 // they take 16 bytes per message. A file that is compressed as a whole is
 // unpacked into a temporary folder.
 //

@@ -1,8 +1,7 @@
 // Package web serves a live scene to browsers: one page, embedded, that asks the network for nothing else.
 //
-// It is for people near the robot: whoever reaches it may look. Whoever wants something done needs the token, unless
-// the page is for this machine alone. What a browser asks for in the name of another site's page is
-// refused, by Host (which keeps names out that somebody else's DNS points here) and by Origin.
+// It is for people near the robot: whoever reaches it may look. To act, one needs the token, unless the page is for
+// this machine alone. Requests in the name of other sites are refused, by Host (against DNS rebinding) and by Origin.
 package web
 
 import (
