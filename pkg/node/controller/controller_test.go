@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,14 +119,18 @@ func TestAllocatesNothing(t *testing.T) {
 	for range 100 {
 		turn()
 	}
-	ticks, flown = 0, 0
 	const turns = 2000
-	if n := testing.AllocsPerRun(1, func() { // of all turns together
-		for range turns {
-			turn()
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations in %d ticks", n, turns)
+	least := math.Inf(1) // of three, for the count is of the whole process
+	for try := 0; try < 3 && least != 0; try++ {
+		ticks, flown = 0, 0
+		least = min(least, testing.AllocsPerRun(1, func() { // of all turns together
+			for range turns {
+				turn()
+			}
+		}))
+	}
+	if least != 0 {
+		t.Errorf("%v allocations in %d ticks", least, turns)
 	}
 	if ticks != 2*turns || flown != ticks {
 		t.Errorf("%d ticks, the policy flew in %d of them under its latent, expected %d", ticks, flown, 2*turns)
