@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
@@ -50,13 +51,17 @@ const (
 	identifyStride      = 25 // rows between starts
 	identifySteps       = 50
 	windowRows          = 20
+
+	excitedThrust = 0.5 // m/s², standard deviation within pieces, from which on a thrust gain can be told
 )
 
 // Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity
 // and attitude after 10, 25 and 50 steps, each relative to that of the nominal actuator, where the mean one-step
 // residual of the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is
 // not mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
-// returned. The error is ctx's, or that of the search.
+// returned. The thrust gain stays 1 where thrust hardly varies: the feedback of a steady hover answers disturbances, so
+// that thrust seems to have no effect (Ljung, System Identification, 13.4: closed-loop data). The error is ctx's, or
+// that of the search.
 func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator, error) {
 	w := newRecordings(segments)
 	best := NominalActuator()
@@ -64,11 +69,19 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 		return best, ctx.Err()
 	}
 	scale := w.errors(dt, best)
+	excited := w.thrustDeviation() >= excitedThrust
+	found := func(x []float64) Actuator {
+		a := actuatorOf(x)
+		if !excited {
+			a.ThrustGain = best.ThrustGain
+		}
+		return a
+	}
 	cost := func(x []float64) (c float64) {
 		if ctx.Err() != nil {
 			return math.Inf(1)
 		}
-		for i, e := range w.errors(dt, actuatorOf(x)) {
+		for i, e := range w.errors(dt, found(x)) {
 			c += e / scale[i]
 		}
 		return c
@@ -83,7 +96,7 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 	if result == nil {
 		return best, fmt.Errorf("identify the actuator: %w", err)
 	}
-	return actuatorOf(result.X), nil // err is only that the evaluations are used up
+	return found(result.X), nil // err is only that the evaluations are used up
 }
 
 // actuatorOf maps unbounded search coordinates, in steps of the search, to an actuator within its ranges.
@@ -116,6 +129,20 @@ func newRecordings(segments [][]quad.Row) *recordings {
 		w.measured, w.actions, w.rows = append(w.measured, m), append(w.actions, a), append(w.rows, len(pieces[i]))
 	}
 	return w
+}
+
+// thrustDeviation is the standard deviation of commanded thrust about the mean of each piece, m/s².
+func (w *recordings) thrustDeviation() float64 {
+	var squares, n float64
+	for i, rows := range w.rows {
+		thrust := make([]float64, rows)
+		for k := range thrust {
+			thrust[k] = w.actions[i][k*nA]
+		}
+		_, v := stat.PopMeanVariance(thrust, nil)
+		squares, n = squares+v*float64(rows), n+float64(rows)
+	}
+	return math.Sqrt(squares / n)
 }
 
 // errors returns the summed square errors of velocity (three horizons) and attitude (three horizons). Workers take

@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 )
 
 // randomState has a unit attitude and a filled actuator part.
@@ -237,5 +240,32 @@ func TestIdentifyFindsTheActuator(t *testing.T) {
 		if math.Abs(p.got-p.want) > p.tol {
 			t.Errorf("number %d: %g, want %g ± %g (%+v)", i, p.got, p.want, p.tol, got)
 		}
+	}
+}
+
+// steady is a hover in slow vertical disturbances, which the feedback answers: rows every 0.02 s.
+func steady(n int) (rows []quad.Row) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := quad.State{Q: so3.Identity()}
+	var push, flown float64
+	for i := range n {
+		seen := s
+		seen.P.Z += .001 * rng.NormFloat64()
+		seen.V.Z += .01 * rng.NormFloat64()
+		seen.Q = so3.Exp(so3.Vec3{X: .002 * rng.NormFloat64(), Y: .002 * rng.NormFloat64()})
+		c := quad.Command{Thrust: quad.Gravity - 8*seen.P.Z - 5*seen.V.Z}
+		rows = append(rows, quad.Row{T: .02 * float64(i), State: seen, Command: c})
+		push += .02*-push/.5 + .1*rng.NormFloat64()
+		flown += (c.Thrust - flown) * .4
+		s.V.Z += .02 * (flown - quad.Gravity + push)
+		s.P.Z += .02 * s.V.Z
+	}
+	return rows
+}
+
+func TestIdentifyLeavesTheThrustGainOfASteadyHover(t *testing.T) {
+	got, err := Identify(context.Background(), .02, [][]quad.Row{steady(1500)[100:]})
+	if err != nil || got.ThrustGain != 1 {
+		t.Errorf("%+v, %v; expected a thrust gain of 1", got, err)
 	}
 }
