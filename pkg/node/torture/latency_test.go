@@ -99,6 +99,9 @@ func tenSeconds(t *testing.T, rate string, beside bool) (median, tail time.Durat
 	for len(took) > 0 {
 		all = append(all, <-took)
 	}
+	if len(all) == 0 {
+		t.Fatal("no command was seen in ten seconds")
+	}
 	slices.Sort(all)
 	return all[len(all)/2], all[len(all)*99/100]
 }
