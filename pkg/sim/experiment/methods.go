@@ -4,15 +4,12 @@ import (
 	"context"
 	"time"
 
-	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
-	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/closedloop"
@@ -31,25 +28,6 @@ func Flies(name string, b *bundle.Bundle) Method {
 	return Method{Name: name, Make: func(d Task) (quad.Controller, error) {
 		return policy.NewClosedLoopRunner(b,
 			d.Path.At)
-	}}
-}
-
-// Law is the geometric law, with an integral, that knows no wind.
-func (c *Campaign) Law() Method {
-	return Method{Name: "geometric law", Make: func(t Task) (quad.Controller, error) {
-		return guard.NewPathFollower(c.Limits, t.Path)
-	}}
-}
-
-// RecentMean is the geometric law with recent-mean compensation in place of its integral. Of an identified actuator
-// it takes lags and delays; what the thrust lacks is for the mean to find.
-func (c *Campaign) RecentMean(a quadrotor.Actuator) Method {
-	a.ThrustGain = 1
-	return Method{Name: "recent mean", Make: func(d Task) (quad.Controller, error) {
-		cfg := baseline.RecentMeanConfig{Window: 0.4}
-		param.Default(&cfg.Gains)
-		cfg.Gains.Integral = 0
-		return baseline.NewRecentMean(cfg, c.Limits, a, c.Nominal.Dt, d.Path)
 	}}
 }
 
