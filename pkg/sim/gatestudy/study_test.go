@@ -1,12 +1,19 @@
 package gatestudy
 
-import "testing"
+import (
+	"testing"
+
+	"vnd/pkg/nn/kernel"
+)
 
 // TestGateIsRightOnOtherRobots flies a few of the robots of make gate: one whose lag and delay differ from the default
 // robot's, in the judge that flies what was identified.
 func TestGateIsRightOnOtherRobots(t *testing.T) {
 	if testing.Short() {
 		t.Skip("flies for half a minute")
+	}
+	if kernel.Instructions() == "" {
+		t.Skip("SKIPPED: plain Go takes five to ten minutes for flights that the C kernels fly in half a minute")
 	}
 	o := Options{Robots: 1, Flights: 24, Seed: 1, Workers: 2}
 	flown, err := Run(t.Context(), o)
