@@ -177,7 +177,7 @@ ablate: build ## the loop with one thing changed at a time (a quarter of an hour
 ROWS ?= all
 RUNS ?= 50
 .PHONY: campaign
-campaign: build ## the safety campaign: faults in simulated flights, held to limits (half an hour)
+campaign: betaflight build ## the safety campaign: faults in simulated flights, held to limits (half an hour)
 	bin/vnd campaign --rows $(ROWS) --runs $(RUNS) --out build/campaign
 
 # ROBOTS is how many are drawn; verdicts land in build/gate.json.

@@ -21,7 +21,7 @@ type boardFlags struct {
 }
 
 // maker makes the firmware of a world's vehicle; nil without one.
-func (b *boardFlags) maker() (func(sim.World) (sim.Firmware, error), error) {
+func (b *boardFlags) maker() (sim.NewFirmware, error) {
 	if b.Firmware == "" {
 		if len(b.Set) > 0 {
 			return nil, errors.New("--set: expected with --firmware alone")

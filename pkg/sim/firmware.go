@@ -1,12 +1,16 @@
 package sim
 
 import (
+	"io"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
-// Firmware is an autopilot's own software in place of the simulator's rate controller and mixer.
+// Firmware is an autopilot's own software in place of the simulator's rate controller and mixer. It runs
+// until it is closed.
 type Firmware interface {
+	io.Closer
 	// Reset starts it anew, in a vehicle that rests in a state until the first Step, and has it follow a command.
 	Reset(s quad.State, c quad.Command) error
 	// Step has it follow a command for h seconds, with the attitude and position of a state, gyroscope ω_B in rad/s and
@@ -14,6 +18,9 @@ type Firmware interface {
 	// Truth.RotorSpeed.
 	Step(c quad.Command, s quad.State, gyro, accel so3.Vec3, h float64) (motors [4]float64, err error)
 }
+
+// NewFirmware starts one for the vehicle of a world.
+type NewFirmware func(World) (Firmware, error)
 
 // Fit gives the vehicle a firmware, from the next Reset on; nil takes it away. The Link's delay stays before it.
 func (s *Simulator) Fit(f Firmware) { s.firmware = f }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vnd/pkg/bridge/betaflight/sitl"
+	"vnd/pkg/bridge/betaflight/sitl/sitltest"
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -25,9 +26,7 @@ import (
 // newFirmware is Betaflight in a world's vehicle; without one the test is skipped.
 func newFirmware(t *testing.T, w sim.World) *sitl.Board {
 	t.Helper()
-	if err := sitl.Built(sitl.Folder()); err != nil {
-		t.Skip(err)
-	}
+	sitltest.Folder(t)
 	b, err := NewBetaflight(w, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -134,9 +133,7 @@ func TestBetaflightFliesTheFigureEight(t *testing.T) {
 
 // TestNodeFliesWithBetaflight: the vehicle is put into the air, and the autopilot holds it there through the firmware.
 func TestNodeFliesWithBetaflight(t *testing.T) {
-	if err := sitl.Built(sitl.Folder()); err != nil {
-		t.Skip(err)
-	}
+	sitltest.Folder(t)
 	ctx, stop := context.WithCancel(context.Background())
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-p",
 		"autopilot.firmware:=betaflight", "-p", "speed:=20.0"}, Backend: ros.InProcess(inproc.NewDomain()),

@@ -32,8 +32,8 @@ type Row struct {
 	Plan  func(r *Run)         // draws the fault of a run and puts it in
 	Judge func(r *Run) []Check // what is held against limits afterwards
 
-	Tests   []NodeTest // of nodes, which the loop has not: they fly the row, and Plan and Judge are nil
-	Missing string     // why the row is not flown
+	Tests    []NodeTest // of nodes, which the loop has not: they fly the row, and Plan and Judge are nil
+	Firmware bool       // an autopilot's own firmware flies the vehicle: without one the row is not flown
 	// Share of the runs that must pass; 0 is all of them.
 	Share float64
 }
@@ -128,12 +128,13 @@ type Run struct {
 	Path       reference.Reference // nil: that of the task
 	Config     control.Config
 	Bundle     *bundle.Bundle
-	Onset      float64 // of the fault, s
-	After      float64 // how long the flight goes on after the onset, s
-	Label      string  // what was drawn, in words
-	Size       float64 // what was drawn, as a number: length, distance, delay
-	Helper     bool    // the autopilot leaves offboard mode and lands when commands stop
-	HandedOver float64 // when commands are followed, s
+	Onset      float64         // of the fault, s
+	After      float64         // how long the flight goes on after the onset, s
+	Label      string          // what was drawn, in words
+	Size       float64         // what was drawn, as a number: length, distance, delay
+	Helper     bool            // the autopilot leaves offboard mode and lands when commands stop
+	HandedOver float64         // when commands are followed, s
+	Firmware   sim.NewFirmware // nil: the world's rate loop
 	Fault
 	Battery  *battery.Config // nil: nobody watches it
 	policies *Policies
@@ -180,6 +181,11 @@ func newRun(p *Policies, row *Row, cell, number int, seed uint64) (*Run, error) 
 	r.Onset = settled + period*r.rng.Float64()
 	r.twins = p.twins
 	r.twinKey = twinKey{cell: cell, number: number, seed: seed}
+	if row.Firmware {
+		if r.Firmware = p.Firmware; r.Firmware == nil {
+			return nil, ErrNoFirmware
+		}
+	}
 	if row.Plan != nil {
 		row.Plan(r)
 	}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -81,6 +82,7 @@ type Figure struct {
 type flight struct {
 	*Run
 	vehicle *closedloop.Vehicle
+	board   sim.Firmware // nil: the world's rate loop flies
 	loop    *control.Loop
 	pace    control.Scheduler
 	source  *estimator.Estimator // of an odometry's velocity
@@ -94,7 +96,7 @@ type flight struct {
 }
 
 // Fly flies the run as the node policy_controller does, and fills its Result in.
-func (r *Run) Fly() error {
+func (r *Run) Fly() (err error) {
 	f := &flight{Run: r, record: control.NewTickRecord(), cutFrom: math.NaN(), stood: math.NaN()}
 	r.Landed, r.MotorsOff, r.Failsafe = math.Inf(1), math.Inf(1), math.Inf(1)
 	f.orders = slices.Clone(r.Orders)
@@ -104,6 +106,11 @@ func (r *Run) Fly() error {
 		}
 		return 1
 	})
+	defer func() {
+		if f.board != nil {
+			err = errors.Join(err, f.board.Close())
+		}
+	}()
 	if err := f.begin(); err != nil {
 		return err
 	}
@@ -130,6 +137,14 @@ func (r *Run) Fly() error {
 func (f *flight) begin() (err error) {
 	if f.vehicle, err = closedloop.NewVehicleIn(f.World, f.Seed, f.Start, f.autopilot()); err != nil {
 		return err
+	}
+	if f.Firmware != nil {
+		if f.board, err = f.Firmware(f.World); err != nil {
+			return err
+		}
+		if err = f.vehicle.Fit(f.board); err != nil {
+			return err
+		}
 	}
 	f.vehicle.ExternalPoses() // with the same faults as the loop's
 	if f.loop, err = control.New(f.Config); err != nil {

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/vnd/bundle"
 )
@@ -19,6 +20,8 @@ type Policies struct {
 	Base *bundle.Bundle
 	// Listening is Base with drawn weights for its latent.
 	Listening *bundle.Bundle
+
+	Firmware sim.NewFirmware // of rows that are flown on one; nil where none is built
 
 	// other is a base policy of another seed, trained where a row flies it.
 	other func() (*bundle.Bundle, error)
@@ -138,18 +141,19 @@ type twinKey struct {
 	seed         uint64
 	source       string
 	bundle       string
+	firmware     bool
 }
 
 // twin is the flight of r's world without a fault.
 func (r *Run) twin() (*Run, error) {
 	key := r.twinKey
-	key.source, key.bundle = r.Config.Source, r.Bundle.ID
+	key.source, key.bundle, key.firmware = r.Config.Source, r.Bundle.ID, r.Firmware != nil
 	flown, _ := r.twins.flown.LoadOrStore(key, sync.OnceValues(func() (*Run, error) {
 		t, err := newRun(r.policies, &Row{ID: "none"}, key.cell, key.number, key.seed)
 		if err != nil {
 			return nil, err
 		}
-		t.Config.Source, t.Bundle = r.Config.Source, r.Bundle
+		t.Config.Source, t.Bundle, t.Firmware = r.Config.Source, r.Bundle, r.Firmware
 		t.Onset, t.After = settled+period, after
 		if err := t.Fly(); err != nil {
 			return nil, fmt.Errorf("flight without a fault: %w", err)

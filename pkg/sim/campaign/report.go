@@ -137,10 +137,7 @@ func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 
 // runs is how many a row has, of so many in each cell or of each test.
 func (r *Row) runs(each int) (n int) {
-	switch {
-	case r.Missing != "":
-		return 0
-	case r.Tests == nil:
+	if r.Tests == nil {
 		return len(Cells()) * each
 	}
 	for i := range r.Tests {
@@ -152,21 +149,21 @@ func (r *Row) runs(each int) (n int) {
 
 // report flies a row, and returns its line.
 func report(ctx context.Context, p *Policies, tests *tester, row *Row, o *Options, done func()) (RowReport, error) {
+	why := errNoSources
 	switch {
+	case row.Firmware && p.Firmware == nil:
+		why = ErrNoFirmware
 	case row.Tests == nil:
 		results, err := flyRow(ctx, p, row, o, done)
 		return summarise(row, results), err
-	case tests == nil:
-		return RowReport{ID: row.ID, Name: row.Name, Status: NotFlown, Pass: errNoSources.Error()}, nil
+	case tests != nil:
+		return tests.fly(ctx, row, o.Runs, done)
 	}
-	return tests.fly(ctx, row, o.Runs, done)
+	return RowReport{ID: row.ID, Name: row.Name, Status: NotFlown, Pass: why.Error()}, nil
 }
 
 // flyRow flies the runs of a row on all workers; results are in the order of cells and numbers.
 func flyRow(ctx context.Context, p *Policies, row *Row, o *Options, done func()) ([]flown, error) {
-	if row.Missing != "" {
-		return nil, nil
-	}
 	results := make([]flown, len(Cells())*o.Runs)
 	errs := make([]error, len(results))
 	jobs := make(chan int)
@@ -224,10 +221,6 @@ func Replay(p *Policies, row *Row, cell, number int, seed uint64) (*Run, []Check
 // summarise makes the line of a row.
 func summarise(row *Row, results []flown) RowReport {
 	r := RowReport{ID: row.ID, Name: row.Name, Pass: row.Pass, Runs: len(results), Status: Passed}
-	if row.Missing != "" {
-		r.Status, r.Pass = NotFlown, row.Missing
-		return r
-	}
 	for i, c := range Cells() {
 		cell := CellReport{Cell: c.String()}
 		for k := range results {

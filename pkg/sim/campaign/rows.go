@@ -14,7 +14,7 @@ import (
 // Rows are all rows of the campaign, in the order of their numbers; measurements come last.
 func Rows() []Row {
 	rows := slices.Concat(trackingRows(), badPoseRows(), stampRows(), latentRows(), bundleRows(), nearGroundRows(),
-		processRows(), []Row{batteryRow()}, nodeRows())
+		processRows(), []Row{batteryRow(), firmwareRow()}, nodeRows())
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.number(), b.number()) })
 	return append(rows, measurements()...)
 }

@@ -84,7 +84,6 @@ func nodeRows() []Row {
 			Tests: []NodeTest{{Package: "ros2/ros", Name: "TestWireSecured"},
 				{Package: "ros2/ros", Name: "TestWireSecurityRefused"},
 				{Package: "node", Name: "TestFlightUnderThePolicy"}}},
-		{ID: "44", Name: "rows 2–5, 32, 37 with real firmware", Missing: "no firmware here"},
 	}
 }
 

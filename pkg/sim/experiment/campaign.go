@@ -4,7 +4,6 @@ package experiment
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
@@ -52,7 +51,7 @@ type Campaign struct {
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
 
-	Firmware func(sim.World) (sim.Firmware, error) // of the autopilot, for each flight; nil: the world's rate loop
+	Firmware sim.NewFirmware // of the autopilot, for each flight; nil: the world's rate loop
 }
 
 // tasks are those of the tasks.
@@ -118,9 +117,7 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 		if setup.Firmware, err = c.Firmware(f.World); err != nil {
 			return nil, quad.Flight{}, err
 		}
-		if board, ok := setup.Firmware.(io.Closer); ok {
-			defer board.Close()
-		}
+		defer setup.Firmware.Close()
 	}
 	trace, err := closedloop.Fly(setup, rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err

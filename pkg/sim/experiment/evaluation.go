@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"io"
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
@@ -22,13 +21,13 @@ type Evaluation struct {
 	Task     string
 	Bundle   *bundle.Bundle
 	Airframe *airframe.Airframe
-	Path     reference.Reference                   // nil: each flight has its own landing
-	Camera   *closedloop.Camera                    // nil: the policy sees positions
-	Flights  int                                   // in each scenario
-	Seconds  float64                               // of a flight, at least
-	Settle   float64                               // s at a flight's start that are not measured
-	Seed     uint64                                // of the first flight
-	Firmware func(sim.World) (sim.Firmware, error) // of the autopilot, for each scenario; nil: the world's rate loop
+	Path     reference.Reference // nil: each flight has its own landing
+	Camera   *closedloop.Camera  // nil: the policy sees positions
+	Flights  int                 // in each scenario
+	Seconds  float64             // of a flight, at least
+	Settle   float64             // s at a flight's start that are not measured
+	Seed     uint64              // of the first flight
+	Firmware sim.NewFirmware     // of the autopilot, for each scenario; nil: the world's rate loop
 }
 
 // Evaluated is what the flights in a scenario came to.
@@ -64,9 +63,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		if firmware, err = e.Firmware(w.World); err != nil {
 			return nil, nil, err
 		}
-		if c, ok := firmware.(io.Closer); ok {
-			defer c.Close()
-		}
+		defer firmware.Close()
 	}
 	landed := 0
 	for k := range e.Flights {

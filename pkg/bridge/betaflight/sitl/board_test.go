@@ -1,23 +1,24 @@
-package sitl
+package sitl_test
 
 import (
 	"math"
 	"testing"
 
-	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/betaflight"
 	"vnd/pkg/bridge/betaflight/rates"
+	"vnd/pkg/bridge/betaflight/sitl"
+	"vnd/pkg/bridge/betaflight/sitl/sitltest"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
 // newBoard is a board whose motors hover at an output of a third, with sticks for 10 rad/s.
-func newBoard(t *testing.T) *Board {
+func newBoard(t *testing.T) *sitl.Board {
 	t.Helper()
-	folder := testFolder(t)
+	folder := sitltest.Folder(t)
 	s := betaflight.Sticks{Rates: rates.Linear(10), MinCheck: 1050,
-		Thrust: betaflight.Thrust{Throttle: bridge.Throttle{Hover: 0.3, Curve: 1}, Idle: 0.055}}
-	b, err := NewBoard(folder, s, Settings(10))
+		Thrust: sitltest.Thrust()}
+	b, err := sitl.NewBoard(folder, s, sitl.Settings(10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +30,6 @@ func newBoard(t *testing.T) *Board {
 	return b
 }
 
-func testFolder(t *testing.T) string {
-	t.Helper()
-	folder := Folder()
-	if err := Built(folder); err != nil {
-		t.Skip(err)
-	}
-	return folder
-}
-
 var upright = quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
 
 func TestBoardTurnsMotorsAsTheThrustCurveSays(t *testing.T) {
@@ -47,7 +39,7 @@ func TestBoardTurnsMotorsAsTheThrustCurveSays(t *testing.T) {
 		if err := b.Reset(upright, c); err != nil {
 			t.Fatal(err)
 		}
-		hover := 0.055 + 0.945*0.3
+		hover := sitltest.Idle + (1-sitltest.Idle)*sitltest.Hover
 		mean := 0.
 		const steps = 500
 		for range steps {

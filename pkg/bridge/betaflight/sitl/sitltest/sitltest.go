@@ -40,15 +40,23 @@ type Firmware struct {
 	done        chan struct{}
 }
 
+// Folder is where the firmware lies; without one the test is skipped.
+func Folder(t *testing.T) string {
+	t.Helper()
+	folder := sitl.Folder()
+	if err := sitl.Built(folder); err != nil {
+		t.Skip(err)
+	}
+	return folder
+}
+
 // New starts a board with sticks for rates up to a limit in rad/s, which nobody moves, and more settings; without
 // firmware the test is skipped. It ends with the test.
 func New(t *testing.T, limit float64, more ...betaflight.Setting) *Firmware {
 	t.Helper()
-	if err := sitl.Built(sitl.Folder()); err != nil {
-		t.Skip(err)
-	}
+	folder := Folder(t)
 	s := betaflight.Sticks{Rates: rates.Linear(limit), MinCheck: 1050, Thrust: Thrust()}
-	b, err := sitl.NewBoard(sitl.Folder(), s, append(sitl.Settings(limit), more...))
+	b, err := sitl.NewBoard(folder, s, append(sitl.Settings(limit), more...))
 	if err != nil {
 		t.Fatal(err)
 	}
