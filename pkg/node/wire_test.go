@@ -65,6 +65,7 @@ type lab struct {
 	n   *ros.Node
 	dir string                     // of the programs
 	pid int                        // of the program that was started last
+	cut int                        // pid of a program that was killed
 	env func(name string) []string // more of the environment of a program; nil for none
 
 	mu       sync.Mutex
@@ -183,10 +184,11 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 	}
 	l.pid = p.Process.Pid
 	return func() {
-		if err := p.Process.Signal(os.Interrupt); err != nil {
+		killed := l.cut == p.Process.Pid
+		if err := p.Process.Signal(os.Interrupt); err != nil && !killed {
 			l.t.Errorf("%s: %v", name, err)
 		}
-		if err := p.Wait(); err != nil {
+		if err := p.Wait(); err != nil && !killed {
 			l.t.Errorf("%s: %v", name, err)
 		}
 		if l.t.Failed() {

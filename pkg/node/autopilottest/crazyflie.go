@@ -22,6 +22,7 @@ type Crazyflie struct {
 // CrazyflieState is what a fake Crazyflie has got.
 type CrazyflieState struct {
 	Twists           []geometrymsgs.Twist
+	Follows          bool // setpoints, which have come and were not stopped
 	Stopped, Landing bool // notify_setpoints_stop and then land were called
 }
 
@@ -43,7 +44,7 @@ func NewCrazyflie(n *ros.Node, prefix, name string) (*Crazyflie, error) {
 		func(*crazyflieinterfaces.NotifySetpointsStopRequest, *crazyflieinterfaces.NotifySetpointsStopResponse) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.state.Stopped = true
+			c.state.Stopped, c.state.Follows = true, false
 		}); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func NewCrazyflie(n *ros.Node, prefix, name string) (*Crazyflie, error) {
 	_, err = ros.NewSubscription(n, own+"cmd_vel_legacy", ros.DefaultQoS(), func(m *geometrymsgs.Twist, _ ros.Info) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.state.Twists = append(c.state.Twists, *m)
+		c.state.Twists, c.state.Follows = append(c.state.Twists, *m), true
 	})
 	return c, err
 }
@@ -71,6 +72,13 @@ func (c *Crazyflie) Say() error {
 	return c.status.Publish(&crazyflieinterfaces.Status{BatteryVoltage: 3.9,
 		SupervisorInfo: crazyflieinterfaces.StatusSupervisorInfoIsArmed |
 			crazyflieinterfaces.StatusSupervisorInfoIsFlying})
+}
+
+// Follows reports whether it follows setpoints.
+func (c *Crazyflie) Follows() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Follows
 }
 
 // Take returns what it has got; setpoints are those since the last call.

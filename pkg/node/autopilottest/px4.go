@@ -174,6 +174,15 @@ func (p *PX4) Forget() {
 	p.state.Registered, p.state.Rates = false, false
 }
 
+// State is Take without the setpoints, which stay for it.
+func (p *PX4) State() PX4State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.state
+	s.Setpoints = nil
+	return s
+}
+
 // Take returns its state, with the setpoints since the last call.
 func (p *PX4) Take() PX4State {
 	p.mu.Lock()

@@ -14,16 +14,22 @@ type pace struct {
 	patience  time.Duration // on the wall
 	commanded int64         // stamp of the newest command; 0: none came, or none for too long
 	awaited   int64         // stamp of the sample whose command is waited for; 0: none
+	asked     time.Time     // on the wall, when that wait began; zero: it has not
 
 	next    time.Time // on the wall, of the next advance
 	skipped uint64    // advances that the wall did not wait for
 }
 
-// wait is how long it is until the next advance, on the wall.
+// wait is how long it is until the next advance, on the wall. What else happens makes the wait for a command no longer.
 func (p *pace) wait(now time.Time) time.Duration {
+	if p.awaited == 0 {
+		p.asked = time.Time{}
+	} else if p.asked.IsZero() {
+		p.asked = now
+	}
 	switch {
 	case p.awaited != 0:
-		return p.patience
+		return max(p.patience-now.Sub(p.asked), 1)
 	case p.free():
 		return 0
 	}

@@ -155,3 +155,19 @@ func TestParams(t *testing.T) {
 		}
 	}
 }
+
+func TestWaitForACommandEndsWhateverElseHappens(t *testing.T) {
+	start := time.Unix(1000, 0)
+	p := pace{speed: 1, lockstep: true, period: 20 * ms, patience: time.Second, commanded: 1}
+	p.sampled(1 + 20*ms)
+	now := start
+	for ; p.wait(now) > 1; now = now.Add(10 * time.Millisecond) { // orders come all the time
+		if now.Sub(start) > 2*p.patience {
+			t.Fatalf("waits for %v, expected %v", now.Sub(start), p.patience)
+		}
+	}
+	p.gaveUp(now)
+	if w := p.wait(now); w > 0 {
+		t.Errorf("waits %v after it gave up", w)
+	}
+}

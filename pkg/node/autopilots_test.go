@@ -1,0 +1,245 @@
+package node_test
+
+import (
+	"cmp"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/node"
+	"vnd/pkg/node/autopilottest"
+	"vnd/pkg/ros2/ros"
+)
+
+// played is an autopilot that a test plays, at the other end of the wire.
+type played interface {
+	Say() error                // reports its state
+	fresh() ([]command, error) // what it has got since the last call
+	follows() bool             // in the mode that follows it
+}
+
+type command = bridge.Command
+
+// hoverThrottle is that of the vehicle, as controller and autopilot have it.
+var hoverThrottle = bridge.Throttle{Hover: 0.37}
+
+// ardupilot is mavros with ArduPilot behind it.
+type ardupilot struct{ *autopilottest.Mavros }
+
+func newArdupilot(t testing.TB, n *ros.Node) played {
+	m := must(autopilottest.NewMavros(n, "/fcu/"))(t)
+	m.Firmware.Set(bridge.GuidOptions, autopilottest.Integer(8))
+	m.Setpoint.Set(bridge.ThrustScaling, autopilottest.Double(1))
+	return ardupilot{m}
+}
+
+func (a ardupilot) fresh() (all []command, err error) {
+	for _, s := range a.Take() {
+		c, e := bridge.FromAttitudeTarget(&s, &hoverThrottle, 0)
+		all, err = append(all, c), cmp.Or(err, e)
+	}
+	return all, err
+}
+
+func (a ardupilot) follows() bool { return bridge.ArdupilotGuided(a.Mode()) }
+
+// px4Mode is PX4 1.17 that takes modes from outside.
+type px4Mode struct{ *autopilottest.PX4 }
+
+func newPX4Mode(t testing.TB, n *ros.Node) played {
+	return px4Mode{must(autopilottest.NewPX4(n, "/fcu/"))(t)}
+}
+
+func (p px4Mode) fresh() (all []command, err error) {
+	for _, s := range p.Take().Setpoints {
+		c, e := bridge.FromVehicleRatesSetpoint(&s, &hoverThrottle, 0)
+		all, err = append(all, c), cmp.Or(err, e)
+	}
+	return all, err
+}
+
+func (p px4Mode) follows() bool { s := p.State(); return s.Flies() }
+
+// crazyflie is one behind crazyswarm2's server. It follows whatever comes.
+type crazyflie struct{ *autopilottest.Crazyflie }
+
+func newCrazyflie(t testing.TB, n *ros.Node) played {
+	f := must(autopilottest.NewCrazyflie(n, "/fcu/", "cf231"))(t)
+	for i, name := range bridge.CrazyflieParameters("cf231") {
+		f.Server.Set(name, autopilottest.Integer(int64(i/3))) // three stabModes of 0, and controller 1
+	}
+	return crazyflie{f}
+}
+
+func (f crazyflie) fresh() (all []command, err error) {
+	for _, s := range f.Take().Twists {
+		all = append(all, bridge.FromTwist(&s, &hoverThrottle, 0))
+	}
+	return all, nil
+}
+
+func (f crazyflie) follows() bool { return f.Follows() }
+
+// play has an autopilot fly quad_sim, which has PX4's topics for that: in the mode that follows, what it gets; else it
+// holds.
+func (l *lab) play(a played) (end func()) {
+	setpoints := must(ros.NewPublisher[px4msgs.VehicleRatesSetpoint](l.n, "/quad/fmu/in/vehicle_rates_setpoint",
+		node.CommandQoS()))(l.t)
+	alive := must(ros.NewPublisher[px4msgs.OffboardControlMode](l.n, "/quad/fmu/in/offboard_control_mode",
+		node.CommandQoS()))(l.t)
+	orders := must(ros.NewPublisher[px4msgs.VehicleCommand](l.n, "/quad/fmu/in/vehicle_command",
+		node.CommandQoS()))(l.t)
+	fly := func(c quad.Command) {
+		var m px4msgs.VehicleRatesSetpoint
+		bridge.PutVehicleRatesSetpoint(&m, 0, c, &hoverThrottle, 0)
+		_ = setpoints.Publish(&m)
+	}
+	order := func(follow bool) {
+		m := bridge.ToOffboard()
+		if !follow { // main mode AUTO, LOITER
+			m.Param2, m.Param3 = 4, 3
+		}
+		_ = orders.Publish(&m)
+	}
+	turn, followed := 0, false
+	step := func() {
+		got, err := a.fresh()
+		if err != nil {
+			l.t.Error(err)
+		}
+		follows := a.follows()
+		if turn++; turn%25 == 0 || follows != followed {
+			order(follows)
+		}
+		if followed = follows; follows && len(got) > 0 {
+			fly(got[len(got)-1].Command)
+		}
+		if turn%5 == 0 {
+			_ = alive.Publish(&px4msgs.OffboardControlMode{BodyRate: true})
+			_ = a.Say()
+		}
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				step()
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}
+
+// flown waits until holds, with the autopilot asked again where it does not follow: a machine that is busy may keep
+// commands from it, and it then holds as it has to.
+func (l *lab) flown(a played, what string, holds func() bool) {
+	l.t.Helper()
+	refused := ""
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		l.mu.Lock()
+		there := holds()
+		l.mu.Unlock()
+		if there && a.follows() {
+			return
+		}
+		if time.Now().After(end) {
+			l.t.Fatalf("not in %v: %s; follows: %v, refused: %q; %d steps, truth %+v", patience, what, a.follows(),
+				refused, len(l.steps), newest(l.truth))
+		}
+		if !a.follows() {
+			refused = l.arm(true).Message
+		}
+	}
+}
+
+// TestAutopilotsOverTheWire flies quad_sim through three autopilots that the test plays: the controller is a process,
+// and all topics and services go over the loopback. Signs and scales are those of the flight: a wrong one falls.
+func TestAutopilotsOverTheWire(t *testing.T) {
+	if testing.Short() {
+		t.Skip("six processes")
+	}
+	l := newLab(t)
+	for _, c := range []struct {
+		name      string
+		play      func(testing.TB, *ros.Node) played
+		namespace string
+	}{
+		{bridge.Ardupilot, newArdupilot, "/fcu"},
+		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231"},
+		{bridge.PX4Mode, newPX4Mode, "/fcu"}, // last: services of a node that was killed are known for 10 s
+	} {
+		t.Run(c.name, func(t *testing.T) { l.throughAutopilot(t, c.play, c.name, c.namespace) })
+	}
+}
+
+// throughAutopilot hovers, flies elsewhere and lands; a node of px4_mode is killed in place of that.
+func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) played, name, namespace string) {
+	outer := l.t
+	l.t = t
+	defer func() { l.t = outer }()
+	l.mu.Lock()
+	l.steps, l.truth, l.commands = nil, nil, nil
+	l.mu.Unlock()
+	defer l.spawn("quad_sim", "-p", "command_interface:=px4", "-p", "hover_throttle:=0.37", "-p",
+		"lockstep:=true", "-p", "lockstep_patience:=3.0", "-p", "start:=[0.3, 0.0, 1.0]")()
+	a := play(t, l.n)
+	defer l.play(a)()
+	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
+	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+name, "-p",
+		"autopilot_namespace:="+namespace, "-p", "hover_throttle:=0.37", "-p", "bundle_file:="+file, "-p",
+		"autostart:=true")()
+	l.flown(a, "the robot hovers", func() bool { return l.hovers(so3.Vec3{Z: 1}) })
+	if r := l.task("hover", `{"kind": "hover", "point": [-0.3, 0.5, 1.2]}`); !r.Success {
+		t.Fatal(r.Message)
+	}
+	elsewhere := so3.Vec3{X: -.3, Y: .5, Z: 1.2}
+	l.flown(a, "the robot hovers elsewhere", func() bool { return l.hovers(elsewhere) })
+	if p, ok := a.(px4Mode); ok {
+		l.killedInTheMode(p, elsewhere)
+		return
+	}
+	if r := l.trigger("policy_controller/land"); !r.Success {
+		t.Fatal(r.Message)
+	}
+	l.until("the robot has landed", func() bool { return newest(l.truth).State.P.Z < 0.1 })
+}
+
+// killedInTheMode kills the controller: PX4 misses its answers and holds, and the vehicle stays at its place.
+func (l *lab) killedInTheMode(p px4Mode, place so3.Vec3) {
+	l.t.Helper()
+	l.kill(l.pid)
+	l.until("PX4 holds", func() bool {
+		s := p.State()
+		return s.NavState == px4msgs.VehicleStatusNavigationStateAutoLoiter && !s.Registered
+	})
+	l.mu.Lock()
+	from := len(l.truth)
+	l.mu.Unlock()
+	const seconds = 3
+	l.until("the vehicle holds", func() bool { return len(l.truth) > from+100*seconds })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.truth[from:] {
+		if off := x.State.P.Sub(place).Norm(); off > 0.3 {
+			l.t.Fatalf("%.2f m from where it hovered", off)
+		}
+	}
+}
+
+// kill kills a program, which has no time to end anything.
+func (l *lab) kill(pid int) {
+	l.t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		l.t.Fatal(err)
+	}
+	l.cut = pid
+}
