@@ -62,3 +62,18 @@ func (c *LoadedPolicy) InputNames() []string {
 
 // PreviewTime is how long from now point k of the preview is, s.
 func (c *LoadedPolicy) PreviewTime(k int) float64 { return c.policy.Observation.Look(k) }
+
+// SetPolicy runs a policy from the next tick on. Past commands are kept where the policy before was of the same
+// kind. After the first it allocates nothing.
+func (l *Loop) SetPolicy(c *LoadedPolicy) {
+	if l.runner != nil {
+		l.runner.Swap(c.buffers, c.dt)
+	} else {
+		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
+	}
+	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
+	if l.policy != c {
+		l.previous, l.swapped = l.policy, l.ticked
+	}
+	l.policy = c
+}

@@ -46,21 +46,6 @@ type policySide struct {
 // longest latent that is taken, as the sizes of models are bounded.
 const maxLatent = 64
 
-// SetPolicy runs a policy from the next tick on. Past commands are kept where the policy before was of the same
-// kind. After the first it allocates nothing.
-func (l *Loop) SetPolicy(c *LoadedPolicy) {
-	if l.runner != nil {
-		l.runner.Swap(c.buffers, c.dt)
-	} else {
-		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
-	}
-	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
-	if l.policy != c {
-		l.previous, l.swapped = l.policy, l.ticked
-	}
-	l.policy = c
-}
-
 // SetReference takes up a task reference at the next tick. In flight a blend leads over from the one before.
 func (l *Loop) SetReference(c *TaskReference) {
 	before := l.task
