@@ -1,55 +1,29 @@
 package rates
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vnd/pkg/bridge/betaflight/goldentest"
 )
 
-// golden reads the firmware's own figures.
-func golden(t *testing.T) [][]string {
-	t.Helper()
-	f, err := os.Open("testdata/rates.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
-func number(t *testing.T, s string) float64 {
-	t.Helper()
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
 func TestRatesAreTheFirmwares(t *testing.T) {
-	for _, row := range golden(t) {
+	for _, row := range goldentest.Rows(t, "testdata/rates.csv") {
 		t.Run(strings.Join(row[:5], " "), func(t *testing.T) {
 			kind, err := ParseType(row[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := Axis{RCRate: uint8(number(t, row[2])), Expo: uint8(number(t, row[3])), SRate: uint8(number(t, row[4])),
+			number := func(cell string) float64 { return goldentest.Number(t, cell) }
+			a := Axis{RCRate: uint8(number(row[2])), Expo: uint8(number(row[3])), SRate: uint8(number(row[4])),
 				Limit: math.MaxUint16}
 			p := Profile{Type: kind, Axes: [3]Axis{a, a, a}, QuickExpo: row[1] == "1"}
 			for _, pair := range row[5:] {
 				x, y, _ := strings.Cut(pair, ":")
-				stick, want := number(t, x), number(t, y)
+				stick, want := number(x), number(y)
 				got := p.Rate(Roll, stick) * degree
 				if bound := float64(a.Limit); math.Abs(want) > bound {
 					want = math.Copysign(bound, want)

@@ -2,14 +2,12 @@ package receiver
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/hex"
 	"math"
-	"os"
-	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vnd/pkg/bridge/betaflight/goldentest"
 )
 
 // row is a frame and what the firmware's decoder made of it.
@@ -22,31 +20,12 @@ type row struct {
 
 func golden(t testing.TB) (rows []row) {
 	t.Helper()
-	f, err := os.Open("testdata/frames.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
-	all, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cells := range all {
-		x := row{protocol: cells[0]}
-		status, err := strconv.Atoi(cells[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.failsafe, x.dropped = status&2 != 0, status&8 != 0
-		if x.wire, err = hex.DecodeString(cells[1]); err != nil {
-			t.Fatal(err)
-		}
+	for _, cells := range goldentest.Rows(t, "testdata/frames.csv") {
+		status := int(goldentest.Number(t, cells[2]))
+		x := row{protocol: cells[0], wire: goldentest.Bytes(t, cells[1]), failsafe: status&2 != 0,
+			dropped: status&8 != 0}
 		for i := range x.us {
-			if x.us[i], err = strconv.ParseFloat(cells[3+i], 64); err != nil {
-				t.Fatal(err)
-			}
+			x.us[i] = goldentest.Number(t, cells[3+i])
 		}
 		rows = append(rows, x)
 	}

@@ -2,14 +2,12 @@ package receiver
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/hex"
 	"math"
-	"os"
-	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vnd/pkg/bridge/betaflight/goldentest"
 )
 
 // frameOf is a frame of the firmware's, and what it put in.
@@ -21,37 +19,10 @@ type frameOf struct {
 
 func goldenTelemetry(t testing.TB) (all []frameOf) {
 	t.Helper()
-	f, err := os.Open("testdata/telemetry.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cells := range rows {
-		wire, err := hex.DecodeString(cells[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, frameOf{cells[0], wire, cells[2:]})
+	for _, cells := range goldentest.Rows(t, "testdata/telemetry.csv") {
+		all = append(all, frameOf{cells[0], goldentest.Bytes(t, cells[1]), cells[2:]})
 	}
 	return all
-}
-
-// numbers are cells of a row.
-func numbers(t *testing.T, cells []string) (x [3]float64) {
-	t.Helper()
-	for i := range x {
-		var err error
-		if x[i], err = strconv.ParseFloat(cells[i], 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return x
 }
 
 func TestTelemetryIsWhatTheFirmwarePutIn(t *testing.T) {
@@ -78,8 +49,8 @@ func TestTelemetryIsWhatTheFirmwarePutIn(t *testing.T) {
 			if isAttitude {
 				got, within = [3]float64{attitude.Roll, attitude.Pitch, attitude.Heading}, 0.01
 			}
-			for i, x := range numbers(t, want.cells) {
-				if math.Abs(got[i]-x) > within {
+			for i, x := range want.cells {
+				if math.Abs(got[i]-goldentest.Number(t, x)) > within {
 					t.Errorf("%v, want %v", got, want.cells)
 				}
 			}
