@@ -34,7 +34,7 @@ const (
 type Step struct {
 	// stamp: of the state; frame_id: the world frame (ENU, z up)
 	Header stdmsgs.Header
-	// counts the ticks since the start of the controller; a gap means lost messages
+	// counts the ticks since the start of the controller, from 0; a gap means lost messages
 	Seq uint64
 	// position in the world, m; orientation from body (FLU) to world, unit quaternion
 	Pose geometrymsgs.Pose
@@ -56,7 +56,7 @@ type Step struct {
 	BundleID string
 	// stage of the guard: one of the GUARD constants
 	GuardState uint8
-	// in the model: 0 (none) to 1 (full), without unit
+	// 1 - novelty of the latent: 0 (the model knows nothing like it, or no latent is used) to 1 (known), without unit
 	Confidence float32
 	// task of the policy, such as "track"
 	Task string

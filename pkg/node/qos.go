@@ -11,14 +11,21 @@ import (
 // The QoS of the nodes' topics, which docs/guide/nodes.md lists. Nobody waits for a reader: where one does not keep up,
 // the newest counts.
 
-// MocapQoS is best effort, volatile, depth 5.
+// MocapQoS is best effort, volatile, depth 5: of states, from motion capture or an estimator.
 func MocapQoS() ros.QoS { return ros.SensorDataQoS() }
 
+// AutopilotQoS is best effort, volatile, depth 5: of what an autopilot reports, and of batteries.
+func AutopilotQoS() ros.QoS { return ros.SensorDataQoS() }
+
 // CommandQoS is reliable, volatile, depth 1.
-func CommandQoS() ros.QoS { return ros.QoS{Reliability: dds.Reliable, Depth: 1} }
+func CommandQoS() ros.QoS {
+	return ros.QoS{Reliability: dds.Reliable, Durability: dds.Volatile, Depth: 1}
+}
 
 // StepQoS is reliable, volatile, depth 50.
-func StepQoS() ros.QoS { return ros.QoS{Reliability: dds.Reliable, Depth: 50} }
+func StepQoS() ros.QoS {
+	return ros.QoS{Reliability: dds.Reliable, Durability: dds.Volatile, Depth: 50}
+}
 
 // LatentQoS is best effort, volatile, depth 1.
 func LatentQoS() ros.QoS {
@@ -28,4 +35,9 @@ func LatentQoS() ros.QoS {
 // LatchedQoS is reliable, transient local, depth 1: of bundle, reference/path and what else stays true.
 func LatchedQoS() ros.QoS {
 	return ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}
+}
+
+// BufferQoS is reliable, transient local, depth 100: of the newest segments of the buffer.
+func BufferQoS() ros.QoS {
+	return ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 }

@@ -60,7 +60,8 @@ func (b *Bridge) begin(ctx context.Context) error {
 		ros.QoS{Reliability: dds.Reliable, Depth: 10}); err != nil {
 		return err
 	}
-	if b.batteries, err = ros.NewPublisher[sensormsgs.BatteryState](b.Node, "battery", node.MocapQoS()); err != nil {
+	b.batteries, err = ros.NewPublisher[sensormsgs.BatteryState](b.Node, "battery", node.AutopilotQoS())
+	if err != nil {
 		return err
 	}
 	if _, err = ros.NewSubscription(b.Node, "command", node.CommandQoS(), b.command); err != nil {

@@ -215,7 +215,7 @@ func (a *px4Autopilot) listen(topic, typeName string, read func([]byte, ros.Info
 	if a.subscribed[topic] != nil {
 		return
 	}
-	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.MocapQoS(), func(data []byte, i ros.Info) {
+	s, err := ros.NewRawSubscription(a.c, topic, typeName, node.AutopilotQoS(), func(data []byte, i ros.Info) {
 		if err := read(data, i); err != nil {
 			a.c.gauges.refuse(fmt.Errorf("topic %s: %w", topic, err))
 		}

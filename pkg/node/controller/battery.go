@@ -61,7 +61,7 @@ func (c *Controller) watchBattery(p *Params) error {
 	if p.Stack != bridge.VND {
 		return nil // the autopilot's topic
 	}
-	s, err := ros.NewSubscription(c, "battery", node.LatentQoS(), func(m *sensormsgs.BatteryState, i ros.Info) {
+	s, err := ros.NewSubscription(c, "battery", node.AutopilotQoS(), func(m *sensormsgs.BatteryState, i ros.Info) {
 		c.voltage(float64(m.Voltage), i.Publisher)
 	})
 	if err != nil {

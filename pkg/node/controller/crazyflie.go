@@ -42,7 +42,7 @@ func crazyflieServer(namespace string) (server, name string) {
 
 func newCrazyflie(c *Controller, p *Params) (*crazyflie, error) {
 	a := &crazyflie{reports: reports{clock: c.Clock()}}
-	status, err := ros.NewSubscription(c, p.autopilotName("status"), node.LatentQoS(),
+	status, err := ros.NewSubscription(c, p.autopilotName("status"), node.AutopilotQoS(),
 		func(m *crazyflieinterfaces.Status, i ros.Info) {
 			said, flying, locked := bridge.FromCrazyflieStatus(m)
 			a.flying.Store(flying)

@@ -52,7 +52,7 @@ func newArdupilot(c *Controller, p *Params) (*mavrosAutopilot, error) {
 func connectMavros(c *Controller, p *Params, a *mavrosAutopilot) (*mavrosAutopilot, error) {
 	a.clock = c.Clock()
 	px4 := a.follows == mavrosmsgs.StateModePx4Offboard
-	state, err := ros.NewSubscription(c, p.autopilotName("mavros/state"), node.LatentQoS(),
+	state, err := ros.NewSubscription(c, p.autopilotName("mavros/state"), node.AutopilotQoS(),
 		func(m *mavrosmsgs.State, _ ros.Info) {
 			a.foreign.Store(px4 && bridge.ArdupilotGuided(m.Mode))
 			a.addReport(bridge.FromMavrosState(m))
@@ -61,7 +61,7 @@ func connectMavros(c *Controller, p *Params, a *mavrosAutopilot) (*mavrosAutopil
 		return nil, err
 	}
 	c.keep(state)
-	battery, err := ros.NewSubscription(c, p.autopilotName("mavros/battery"), node.LatentQoS(),
+	battery, err := ros.NewSubscription(c, p.autopilotName("mavros/battery"), node.AutopilotQoS(),
 		func(m *sensormsgs.BatteryState, i ros.Info) {
 			if v := float64(m.Voltage); c.voltage(v, i.Publisher) {
 				a.measured(v)

@@ -67,7 +67,7 @@ func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
 	if a.completed, err = toPX4From[px4msgs.ModeCompleted](c, p, "mode_completed"); err != nil {
 		return nil, err
 	}
-	replies, err := ros.NewSubscription(c, p.autopilotName("fmu/out/register_ext_component_reply"), node.MocapQoS(),
+	replies, err := ros.NewSubscription(c, p.autopilotName("fmu/out/register_ext_component_reply"), node.AutopilotQoS(),
 		func(m *px4msgs.RegisterExtComponentReply, _ ros.Info) { a.registered(m) })
 	if err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ import (
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
-	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
@@ -183,12 +182,11 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 			n.log(true, "damaged: segment "+loss.String())
 		}
 	} else {
-		q := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 		root, err := p.segments()
 		if err != nil {
 			return err
 		}
-		_, err = ros.NewSubscription(n.Node, "buffer", q, func(m *msgs.BufferSegment, _ ros.Info) {
+		_, err = ros.NewSubscription(n.Node, "buffer", node.BufferQoS(), func(m *msgs.BufferSegment, _ ros.Info) {
 			if err := inside(root, m.Directory); err != nil {
 				n.log(true, err.Error())
 				return

@@ -87,7 +87,7 @@ type batteryTopic struct {
 
 func (b *batteryTopic) publish(n *simulator) (err error) {
 	if n.params.CommandInterface == bridge.VND {
-		b.pub, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "battery", node.MocapQoS())
+		b.pub, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "battery", node.AutopilotQoS())
 	}
 	return err
 }

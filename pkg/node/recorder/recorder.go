@@ -1,6 +1,5 @@
 // Package recorder is the node transition_recorder. It records flights twice: as transitions to learn from, and as
-// bags of
-// the raw topics.
+// bags of the raw topics.
 package recorder
 
 import (
@@ -17,9 +16,9 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/node"
 	"vnd/pkg/ros2/bag/recording"
 	"vnd/pkg/ros2/cdr"
-	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
@@ -89,8 +88,7 @@ func (r *recorder) open(ctx context.Context) (err error) {
 		return err
 	}
 	p := r.params.Load()
-	latest := ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
-	if r.buffer, err = ros.NewPublisher[msgs.BufferSegment](r.Node, "buffer", latest); err != nil {
+	if r.buffer, err = ros.NewPublisher[msgs.BufferSegment](r.Node, "buffer", node.BufferQoS()); err != nil {
 		return err
 	}
 	r.collector, err = dataset.OpenCollector(p.Buffer,
