@@ -50,6 +50,19 @@ func FromMavrosState(m *mavrosmsgs.State) Autopilot {
 	return Autopilot{m.Connected, m.Armed, slices.Contains(modes, m.Mode), strings.Clone(m.Mode)}
 }
 
+// FromBridgeState reads mavros_msgs/msg/State of betaflight_bridge. Its modes are sentences; guided says that commands
+// are followed.
+func FromBridgeState(m *mavrosmsgs.State) Autopilot {
+	return Autopilot{m.Connected, m.Armed, m.Guided, strings.Clone(m.Mode)}
+}
+
+// ReadBridgeState is FromBridgeState of a serialized message.
+func ReadBridgeState(data []byte) (Autopilot, error) {
+	var m mavrosmsgs.State
+	err := cdr.Unmarshal(data, &m)
+	return FromBridgeState(&m), err
+}
+
 // FromVehicleStatus reads a serialized px4_msgs/msg/VehicleStatus of any version: its first fields are the same in all.
 func FromVehicleStatus(data []byte) (Autopilot, error) {
 	return FromVehicleStatusIn(data, px4msgs.VehicleStatusNavigationStateOffboard)

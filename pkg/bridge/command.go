@@ -18,6 +18,7 @@ const (
 	Mavros     = "mavros"     // mavros_msgs/msg/AttitudeTarget, to PX4
 	Ardupilot  = "ardupilot"  // the same, to ArduPilot Copter
 	PX4        = "px4"        // px4_msgs/msg/VehicleRatesSetpoint
+	Betaflight = "betaflight" // vnd/msg/ThrustRates, to betaflight_bridge
 	Crazyswarm = "crazyswarm" // geometry_msgs/msg/Twist on cmd_vel_legacy
 )
 

@@ -3,10 +3,12 @@ package node_test
 import (
 	"cmp"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"vnd/msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
@@ -28,7 +30,7 @@ type command = bridge.Command
 // hoverThrottle is that of the vehicle, as controller and autopilot have it.
 var hoverThrottle = bridge.Throttle{Hover: 0.37}
 
-// ardupilot is mavros with ArduPilot behind it.
+// ardupilot is mavros with ArduOperator behind it.
 type ardupilot struct{ *autopilottest.Mavros }
 
 func newArdupilot(t testing.TB, n *ros.Node) played {
@@ -84,6 +86,24 @@ func (f crazyflie) fresh() (all []command, err error) {
 }
 
 func (f crazyflie) follows() bool { return f.Follows() }
+
+// betaflight is betaflight_bridge with a board, which an operator has armed.
+type betaflight struct{ *autopilottest.Betaflight }
+
+func newBetaflight(t testing.TB, n *ros.Node) played {
+	b := must(autopilottest.NewBetaflight(n, "/fcu/", "/quad/command"))(t)
+	b.Operator(true)
+	return betaflight{b}
+}
+
+func (b betaflight) fresh() (all []command, err error) {
+	for _, m := range b.Take() {
+		all = append(all, bridge.FromThrustRates(&m))
+	}
+	return all, nil
+}
+
+func (b betaflight) follows() bool { return b.State().Guided }
 
 // play has an autopilot fly quad_sim, which has PX4's topics for that: in the mode that follows, what it gets; else it
 // holds.
@@ -161,7 +181,7 @@ func (l *lab) flown(a played, what string, holds func() bool) {
 	}
 }
 
-// TestAutopilotsOverTheWire flies quad_sim through three autopilots that the test plays: the controller is a process,
+// TestAutopilotsOverTheWire flies quad_sim through four autopilots that the test plays: the controller is a process,
 // and all topics and services go over the loopback. Signs and scales are those of the flight: a wrong one falls.
 func TestAutopilotsOverTheWire(t *testing.T) {
 	if testing.Short() {
@@ -174,6 +194,7 @@ func TestAutopilotsOverTheWire(t *testing.T) {
 		namespace string
 	}{
 		{bridge.Ardupilot, newArdupilot, "/fcu"},
+		{bridge.Betaflight, newBetaflight, "/fcu"},
 		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231"},
 		{bridge.PX4Mode, newPX4Mode, "/fcu"}, // last: services of a node that was killed are known for 10 s
 	} {
@@ -197,7 +218,18 @@ func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) pl
 	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+name, "-p",
 		"autopilot_namespace:="+namespace, "-p", "hover_throttle:=0.37", "-p", "bundle_file:="+file, "-p",
 		"autostart:=true")()
+	b, operated := a.(betaflight)
+	if operated {
+		l.until("commands flow, and nobody follows them", func() bool { return len(l.steps) > 25 })
+		if r := l.arm(true); r.Success || !strings.Contains(r.Message, autopilottest.ArmingRefused) {
+			t.Errorf("armed beside a pilot: %+v", r)
+		}
+		b.Operator(false)
+	}
 	l.flown(a, "the robot hovers", func() bool { return l.hovers(so3.Vec3{Z: 1}) })
+	if operated {
+		l.operatorTakesOver(b)
+	}
 	if r := l.task("hover", `{"kind": "hover", "point": [-0.3, 0.5, 1.2]}`); !r.Success {
 		t.Fatal(r.Message)
 	}
@@ -211,6 +243,16 @@ func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) pl
 		t.Fatal(r.Message)
 	}
 	l.until("the robot has landed", func() bool { return newest(l.truth).State.P.Z < 0.1 })
+}
+
+// operatorTakesOver has the operator fly for a while, and then the bridge's state end.
+func (l *lab) operatorTakesOver(b betaflight) {
+	l.t.Helper()
+	b.Operator(true)
+	l.until("the policy waits", func() bool { return newest(l.steps).GuardState == msgs.StepGuardNotOffboard })
+	b.Operator(false)
+	l.until("the policy flies again", func() bool { return newest(l.steps).GuardState == msgs.StepGuardPolicy })
+	b.Mute(true)
 }
 
 // killedInTheMode kills the controller: PX4 misses its answers and holds, and the vehicle stays at its place.

@@ -183,7 +183,8 @@ func usedByNodes(t *testing.T) map[string]*used {
 	file := "bundle_file:=" + must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
 	for _, x := range [][2]string{{control.FromPose, "vnd"}, {control.FromOdometry, "vnd"},
 		{control.FromNamedPoses, "vnd"}, {control.FromRigidBodies, "vnd"}, {control.FromMavros, "mavros"},
-		{control.FromMavros, "ardupilot"}, {control.FromPX4, "px4"}, {control.FromPX4, "px4_mode"}} {
+		{control.FromMavros, "ardupilot"}, {control.FromPX4, "px4"}, {control.FromPX4, "px4_mode"},
+		{control.FromPose, "betaflight"}} {
 		addController(t, all, x[0], x[1], file)
 	}
 	for driver, via := range map[string]string{"": "vnd", "motion_capture_tracking": "mavros", "mocap4ros2": "px4"} {

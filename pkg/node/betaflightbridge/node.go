@@ -192,33 +192,50 @@ func (b *Bridge) fly(ctx context.Context) (err error) {
 	return errors.Join(to.Run(ctx), board.Err())
 }
 
-// report publishes the board's state and battery.
+// report publishes the board's state, at once where it changes, and its battery.
 func (b *Bridge) report(ctx context.Context) {
-	const rate = 5 // Hz
-	ticker := time.NewTicker(time.Second / rate)
+	const look, every = 20 * time.Millisecond, 10
+	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for {
+	var last mavrosmsgs.State
+	for turn := 0; ; turn++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		var m mavrosmsgs.State
-		m.Header.Stamp = bridge.Time(int64(b.Clock().Now()))
-		m.Mode = "no board"
+		m := mavrosmsgs.State{Mode: "no board"}
 		if to := b.companion.Load(); to != nil {
 			r, err := to.Report(ctx)
-			if err != nil {
+			if ctx.Err() != nil {
 				return
 			}
-			b.battery(&r)
-			m.Connected, m.Armed = !r.StatusAt.IsZero(), r.Status.Armed()
-			m.Guided, m.Mode = r.State == link.Flying, r.State.String()
+			if err == nil {
+				m = stateOf(&r)
+			}
+			if err == nil && turn%every == 0 {
+				b.battery(&r)
+			}
 		}
+		if m == last && turn%every != 0 {
+			continue
+		}
+		last = m
+		m.Header.Stamp = bridge.Time(int64(b.Clock().Now()))
 		if err := b.states.Publish(&m); err != nil {
 			b.Log().Warn().Msg(err.Error())
 		}
 	}
+}
+
+// stateOf is what there is to say of a board.
+func stateOf(r *link.Report) mavrosmsgs.State {
+	m := mavrosmsgs.State{Connected: r.Known, Armed: r.Status.Armed(), Guided: r.State == link.Flying && !r.Failsafe,
+		Mode: r.State.String()}
+	if r.Failsafe {
+		m.Mode = "failsafe: the board flies by itself"
+	}
+	return m
 }
 
 // battery publishes a new voltage.

@@ -2,6 +2,8 @@ package betaflightbridge
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -144,5 +146,41 @@ func TestBridgeWithoutABoard(t *testing.T) {
 	l.until(t, "that there is no board", func(m *mavrosmsgs.State) bool { return m.Mode == "no board" })
 	if r := l.order(t, true); r.Success || !strings.Contains(r.Message, "no board") {
 		t.Errorf("arming: %+v", r)
+	}
+}
+
+func TestStateGoesOnWhereTheBoardIsGone(t *testing.T) {
+	f := sitltest.New(t, 10)
+	cable, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cable.Close()
+	ends := make(chan net.Conn, 2)
+	go func() {
+		for _, connect := range []func() (net.Conn, error){cable.Accept,
+			func() (net.Conn, error) { return net.Dial("tcp", f.Address()) }} {
+			end, err := connect()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ends <- end
+		}
+	}()
+	l := newLaboratory(t, "tcp:"+cable.Addr().String(), 0)
+	bridge, board := <-ends, <-ends
+	go func() { _, _ = io.Copy(bridge, board) }()
+	go func() { _, _ = io.Copy(board, bridge) }()
+	l.until(t, "the board", disarmed)
+	for _, end := range []io.Closer{cable, bridge, board} {
+		if err := end.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 3 {
+		l.until(t, "that there is no board", func(m *mavrosmsgs.State) bool {
+			return m.Mode == "no board" && !m.Connected && !m.Armed && !m.Guided
+		})
 	}
 }

@@ -109,7 +109,7 @@ func (c *Controller) arm(ctx context.Context) error {
 	if f := a.fault(); f != "" {
 		return errors.New(f)
 	}
-	if err := c.request(ctx, a, "is not connected to mavros", func(s bridge.Autopilot) bool { return s.Connected },
+	if err := c.request(ctx, a, "has no connection to it", func(s bridge.Autopilot) bool { return s.Connected },
 		nil); err != nil {
 		return err
 	}
@@ -196,6 +196,7 @@ func (c *Controller) checkReady(a autopilot) error {
 	}
 	p := c.params.Load()
 	switch {
+	case !p.Guard.Flying(&s) && startsMotors(a):
 	case !p.Guard.Flying(&s):
 		return fmt.Errorf("not armed: the robot stands on the ground, at %.2f m (guard.ground is %g m), and the "+
 			"policy does not take off: have the pilot or the autopilot do that first",
@@ -266,7 +267,7 @@ func (c *Controller) reportAutopilot(s *diagnostics.Status) {
 	case age >= silence:
 		s.Summary(diagnostics.Error, "the autopilot is not heard")
 	case !x.Connected:
-		s.Summary(diagnostics.Error, "mavros has no connection to the autopilot")
+		s.Summary(diagnostics.Error, "whoever stands between has no connection to the autopilot: mode %s", x.Mode)
 	case x.Follows():
 		s.Summary(diagnostics.OK, "armed, follows the commands")
 	case x.Armed:

@@ -43,6 +43,8 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 			"offboard_control_mode", "vehicle_command")
 	case bridge.PX4Mode:
 		return newPX4Mode(c, p)
+	case bridge.Betaflight:
+		return newBetaflight(c, p)
 	case bridge.Crazyswarm2:
 		return newCrazyflie(c, p)
 	}

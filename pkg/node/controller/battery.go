@@ -7,7 +7,6 @@ import (
 	"time"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
-	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/battery"
@@ -58,7 +57,7 @@ func (c *Controller) watchBattery(p *Params) error {
 		return err
 	}
 	c.keep(t)
-	if p.Stack != bridge.VND {
+	if !p.sendsThrust() {
 		return nil // the autopilot's topic
 	}
 	s, err := ros.NewSubscription(c, "battery", node.AutopilotQoS(), func(m *sensormsgs.BatteryState, i ros.Info) {
@@ -93,7 +92,7 @@ func (c *Controller) voltage(volts float64, from rmw.GID) bool {
 
 // batteryTopic is where voltages come from.
 func (p *Params) batteryTopic() string {
-	if p.Stack == bridge.VND {
+	if p.sendsThrust() {
 		return "battery"
 	}
 	return p.AutopilotTopics()[1]

@@ -46,9 +46,9 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,crazyswarm2" doc:"vnd: the topic command; mavros: to PX4; px4: its offboard mode; px4_mode: a mode that PX4 registers"`
+	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: the topic command; mavros: to PX4; px4: its offboard mode; px4_mode: a mode that PX4 registers"`
 
-	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"who lands where motion capture stops: autopilot: commands stop, and its failsafe lands; law: the guard's, by dead reckoning; auto: the law behind vnd and crazyswarm2, else the autopilot"`
+	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: the law but for mavros, ardupilot, px4"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
 	ArdupilotMode      string `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
@@ -67,10 +67,13 @@ type Params struct {
 	control.Config
 }
 
+// sendsThrust reports whether commands are of thrust, on the topic command, with the battery beside it.
+func (p *Params) sendsThrust() bool { return p.Stack == bridge.VND || p.Stack == bridge.Betaflight }
+
 // autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
-// same motion capture.
+// same motion capture, and Betaflight has none.
 func (p *Params) autopilotLands() bool {
-	lands := p.Stack != bridge.VND && p.Stack != bridge.Crazyswarm2
+	lands := !p.sendsThrust() && p.Stack != bridge.Crazyswarm2
 	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
 
@@ -115,7 +118,7 @@ func (p *Params) Check() error {
 	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check()); err != nil {
 		return err
 	}
-	if p.Stack != bridge.VND {
+	if !p.sendsThrust() {
 		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.Stack, err)
 		}
@@ -181,8 +184,11 @@ func (p *Params) AutopilotTopics() [2]string {
 	if p.Stack == bridge.PX4 || p.Stack == bridge.PX4Mode {
 		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
 	}
-	if p.Stack == bridge.Crazyswarm2 {
+	switch p.Stack {
+	case bridge.Crazyswarm2:
 		return [2]string{p.autopilotName("status"), p.autopilotName("status")}
+	case bridge.Betaflight:
+		return [2]string{p.autopilotName("betaflight_bridge/state"), "battery"}
 	}
 	return [2]string{p.autopilotName("mavros/state"), p.autopilotName("mavros/battery")}
 }

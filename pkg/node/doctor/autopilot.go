@@ -11,6 +11,7 @@ import (
 type autopilot struct {
 	topics       []named // its state, then its battery; of version 0, and none where nobody says
 	makesUp      bool    // throttle for the battery
+	bridged      bool    // its state is that of betaflight_bridge
 	subscribed   map[string]bool
 	notFollowing bool    // it does not follow
 	volts        float64 // smoothed; 0: not known
@@ -18,9 +19,11 @@ type autopilot struct {
 }
 
 func (e *Examiner) nameAutopilot(p *controller.Params) error {
-	e.autopilot.subscribed, e.autopilot.makesUp = map[string]bool{}, p.Voltage > 0
+	e.autopilot.subscribed, e.autopilot.makesUp = map[string]bool{},
+		p.Voltage > 0 && p.Stack != bridge.Betaflight
 	mavros := []string{bridge.TypeMavrosState, bridge.TypeBatteryState}
-	types := map[string][]string{bridge.Mavros: mavros, bridge.Ardupilot: mavros,
+	e.autopilot.bridged = p.Stack == bridge.Betaflight
+	types := map[string][]string{bridge.Mavros: mavros, bridge.Ardupilot: mavros, bridge.Betaflight: mavros[:1],
 		bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
 	for i, typeName := range types[p.Stack] {
 		full, err := e.ResolveTopic(p.AutopilotTopics()[i])
@@ -59,6 +62,9 @@ func (e *Examiner) subscribeAutopilot() {
 func (e *Examiner) readAutopilot(typeName string, data []byte) error {
 	if typeName == bridge.TypeMavrosState || typeName == bridge.TypeVehicleStatus {
 		said, err := bridge.ReadAutopilot(typeName, data)
+		if e.autopilot.bridged {
+			said, err = bridge.ReadBridgeState(data)
+		}
 		if err == nil {
 			e.mu.Lock()
 			e.autopilot.notFollowing = !said.Follows()

@@ -35,6 +35,7 @@ type Companion struct {
 	start      time.Time
 	polled     int
 	override   int // place of that mode; 0: there is none
+	failsafe   int // the same
 }
 
 // NewCompanion makes a Companion of a board that told its settings. Its thrust is as t says.
@@ -45,6 +46,7 @@ func NewCompanion(b *Board, s *Settings, t betaflight.Thrust, times Times, rate 
 		ended: make(chan struct{}),
 		at:    math.Inf(-1), start: time.Now()}
 	p.supervisor = Supervisor{Times: times, Prearms: s.Prearm.Channel != 0}
+	p.failsafe = s.Failsafe
 	if s.Override != 0 {
 		p.override, p.supervisor.Overrides = s.Override, true
 	}
@@ -74,6 +76,8 @@ type Report struct {
 	State   State
 	Ordered bool   // it is to be armed
 	Refusal string // why arming failed last
+	// Known says that the board tells how it is; Failsafe, that it flies by itself.
+	Known, Failsafe bool
 	Telemetry
 }
 
@@ -118,6 +122,8 @@ func (p *Companion) Report(ctx context.Context) (r Report, err error) {
 		r.State, r.Ordered, r.Refusal = s.State(), s.Ordered(), s.Refusal()
 		if p.Board != nil {
 			r.Telemetry = p.Board.Telemetry()
+			r.Known = p.seen().Known
+			r.Failsafe = p.failsafe != 0 && r.Status.Active(p.failsafe)
 		}
 	})
 	return r, err

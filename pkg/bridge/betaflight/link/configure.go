@@ -38,6 +38,7 @@ type Settings struct {
 	Prearm   Switch
 	MSP      bool // sticks are taken over MSP
 	Override int  // place of the mode in which MSP overrides the operator's sticks; 0: there is none
+	Failsafe int  // place of the mode in which the board flies by itself; 0: there is none
 }
 
 // oldest is the API that tells the type of the rates profile.
@@ -116,6 +117,7 @@ func (s *Settings) receivers(b *Board) (err error) {
 	modes, err := b.Ask(msp.ModeIDs, patience)
 	if err == nil {
 		s.Override = max(0, bytes.IndexByte(modes, msp.ModeOverride))
+		s.Failsafe = max(0, bytes.IndexByte(modes, msp.ModeFailsafe))
 	}
 	return err
 }

@@ -1,0 +1,67 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	mavrosmsgs "vnd/msgs/mavros_msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// betaflight is a board behind betaflight_bridge, which takes the topic command. Where the board has MSP OVERRIDE, its
+// operator arms and gives over by a switch; else ~/arm starts the motors of a robot that stands.
+type betaflight struct {
+	reports
+	c     *Controller
+	armed *ros.Client[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse]
+}
+
+func newBetaflight(c *Controller, p *Params) (*betaflight, error) {
+	a := &betaflight{reports: reports{clock: c.Clock()}, c: c}
+	state, err := ros.NewSubscription(c, p.autopilotName("betaflight_bridge/state"), node.LatentQoS(),
+		func(m *mavrosmsgs.State, _ ros.Info) { a.addReport(bridge.FromBridgeState(m)) })
+	if err != nil {
+		return nil, err
+	}
+	c.keep(state)
+	a.armed, err = keptClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](c, p, "betaflight_bridge/arm")
+	return a, err
+}
+
+func (a *betaflight) fault() string { return "" }
+
+func (a *betaflight) order(ctx context.Context, on bool) error {
+	r, err := a.armed.Call(ctx, &stdsrvs.SetBoolRequest{Data: on})
+	if err == nil && !r.Success {
+		err = fmt.Errorf("service %s: %s", a.armed.Name(), r.Message)
+	}
+	return err
+}
+
+func (a *betaflight) offboard(ctx context.Context) error { return a.order(ctx, true) }
+
+// disarm stops the motors, and is refused in the air, where the board would do that too.
+func (a *betaflight) disarm(ctx context.Context) error {
+	if flies, _ := a.c.airborne(); flies {
+		return errors.New("the robot flies, and falls where it is disarmed: ~/land first, or ~/emergency")
+	}
+	return a.kill(ctx)
+}
+
+func (a *betaflight) kill(ctx context.Context) error { return a.order(ctx, false) }
+
+// land is left to the guard's law: the board cannot.
+func (a *betaflight) land(context.Context) error { return nil }
+
+// landsUnasked is not so: where commands end, the board's failsafe stops the motors.
+func (a *betaflight) landsUnasked() bool { return false }
+
+// startsMotors reports whether arming is for a robot that stands: the guard then has it stand, until ~/takeoff.
+func startsMotors(a autopilot) bool {
+	_, ok := a.(*betaflight)
+	return ok
+}
