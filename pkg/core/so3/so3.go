@@ -1,4 +1,4 @@
-// Package so3 holds unit quaternions, rotations, Exp and Log and their Jacobians.
+// Package so3 holds unit quaternions, rotations, Exp and Log.
 //
 // Frames follow the monogram notation: q_WB takes vectors of body B to world W.
 // All angles are in radians; everything is float64.

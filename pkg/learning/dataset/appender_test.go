@@ -110,7 +110,7 @@ func TestGrowingMixed(t *testing.T) {
 				}
 			case "whole":
 				s := stretch("whole", 0, rapid.IntRange(1, 50).Draw(rt, "rows"))
-				must(rt, b.Append(s))
+				must(rt, b.put(s))
 				want = append(want, s)
 			case "end":
 				if a != nil {
@@ -138,7 +138,7 @@ func TestEndlessFlight(t *testing.T) {
 	t.Parallel() // waits for the disk
 	b := mustOpenClocked(t, t.TempDir(), 1000)
 	defer b.Close()
-	must(t, b.Append(stretch("before", 0, 900)))
+	must(t, b.put(stretch("before", 0, 900)))
 	a, err := b.Grow("endless")
 	must(t, err)
 	rows := stretch("endless", 0, 1500).Rows
@@ -149,7 +149,7 @@ func TestEndlessFlight(t *testing.T) {
 		}
 	}
 	must(t, a.Close())
-	segments, err := b.Segments()
+	segments, err := b.segments()
 	must(t, err)
 	n, share := map[string]int{}, 250
 	for _, s := range segments {
@@ -306,7 +306,7 @@ func BenchmarkReadDir(b *testing.B) {
 	buffer := mustOpen(b, dir, 1_000_000)
 	defer buffer.Close()
 	for i := range 10 {
-		must(b, buffer.Append(stretch("a", float64(i)*1000, 3000)))
+		must(b, buffer.put(stretch("a", float64(i)*1000, 3000)))
 	}
 	b.SetBytes(30000 * rowSize)
 	for b.Loop() {

@@ -26,11 +26,6 @@ type Options struct {
 	Clock   func() time.Time // of the appender's flushes
 }
 
-// DefaultOptions keep 5.5 hours at 50 Hz, 124 MB.
-func DefaultOptions() Options {
-	return Options{MaxRows: 1_000_000, Delta: 0.02, Clock: time.Now}
-}
-
 const minMaxRows = 1000
 
 // File describes one segment of the buffer.
@@ -218,48 +213,6 @@ func ReadDir(dir string, delta float64) ([]Segment, []Loss, error) {
 	return segments, losses, nil
 }
 
-// Append adds a whole segment, durably, and evicts old ones. A segment that is unfit to learn from, or has a gap, is
-// refused. After an error of the eviction the segment is in.
-func (b *Buffer) Append(s Segment) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := s.check(b.options.Delta); err != nil {
-		return fmt.Errorf("buffer %s: %w", b.dir, err)
-	}
-	if b.closed {
-		return b.errClosed()
-	}
-	number := b.next
-	name := fileName(number)
-	err := atomicfile.WriteFile(filepath.Join(b.dir, name),
-		func(w io.Writer) error { return encode(w, s, b.options.Delta) })
-	if err != nil {
-		return fmt.Errorf("buffer: %w", err)
-	}
-	b.next++
-	b.files = append(b.files, entry{File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()}, number})
-	return b.evict()
-}
-
-// Segments reads the segments from disk, in their order; of a growing one, what is flushed.
-func (b *Buffer) Segments() ([]Segment, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	segments := make([]Segment, 0, len(b.files))
-	for _, e := range b.files {
-		s, _, err := ReadFile(filepath.Join(b.dir, e.Name), b.options.Delta)
-		if err != nil {
-			return nil, fmt.Errorf("buffer: %w", err)
-		}
-		if len(s.Rows) < e.Rows {
-			return nil, fmt.Errorf("buffer: %s: %d rows, expected %d: it was changed from outside",
-				filepath.Join(b.dir, e.Name), len(s.Rows), e.Rows)
-		}
-		segments = append(segments, s)
-	}
-	return segments, nil
-}
-
 // Files describes the segments in their order.
 func (b *Buffer) Files() []File {
 	b.mu.Lock()
@@ -284,17 +237,6 @@ func (b *Buffer) rows() int {
 		n += e.Rows
 	}
 	return n
-}
-
-// Digest of Segments.
-func (b *Buffer) Digest() [32]byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	digests := make([][32]byte, len(b.files))
-	for i, e := range b.files {
-		digests[i] = e.Digest
-	}
-	return digestOf(digests)
 }
 
 // Losses found by Open, and by flushes that failed.

@@ -69,7 +69,7 @@ func must(t fataler, err error) {
 // holds compares the buffer's content, counts and digest with want.
 func holds(t fataler, b *Buffer, want []Segment) {
 	t.Helper()
-	got, err := b.Segments()
+	got, err := b.segments()
 	must(t, err)
 	same := func(a, b Segment) bool { return a.Flight == b.Flight && slices.Equal(a.Rows, b.Rows) }
 	if !slices.EqualFunc(want, got, same) {
@@ -82,7 +82,7 @@ func holds(t fataler, b *Buffer, want []Segment) {
 			t.Fatalf("digest of %s differs", f.Name)
 		}
 	}
-	if rows != b.Rows() || b.Digest() != Digest(want) {
+	if rows != b.Rows() || b.digest() != Digest(want) {
 		t.Fatalf("%d rows by file, %d in all, or the digest differs", rows, b.Rows())
 	}
 }
@@ -98,7 +98,7 @@ func TestAppendAndReopen(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(rt, "segments") {
 			s := stretch(rapid.SampledFrom([]string{"a", "b", "ü/ …"}).Draw(rt, "flight"),
 				rapid.Float64Range(-1e4, 1e4).Draw(rt, "start"), rapid.IntRange(1, 600).Draw(rt, "rows"))
-			must(rt, b.Append(s))
+			must(rt, b.put(s))
 			want = append(want, s)
 			if rapid.Bool().Draw(rt, "reopen") {
 				must(rt, b.Close())
@@ -174,7 +174,7 @@ func TestAppendRefuses(t *testing.T) {
 		`flight "a", row 1: 0.12 s after the row before, expected Δt = 0.02 s: a gap ends a segment`: row(1,
 			func(r *WeightedRow) { r.T = 0.12 }),
 	} {
-		if err := b.Append(s); err == nil || err.Error() != "buffer "+dir+": "+want {
+		if err := b.put(s); err == nil || err.Error() != "buffer "+dir+": "+want {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestOpenRefuses(t *testing.T) {
 
 	dir := t.TempDir()
 	b := mustOpen(t, dir, 1000)
-	must(t, b.Append(stretch("a", 0, 30)))
+	must(t, b.put(stretch("a", 0, 30)))
 	want := "buffer " + dir + ": another process is writing to it"
 	if _, err := Open(dir, options(1000)); err == nil || err.Error() != want {
 		t.Fatalf("second writer: error %v, expected %q", err, want)
@@ -217,7 +217,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(dir, options(1000)); err == nil || err.Error() != want {
 		t.Fatalf("another version: error %v, expected %q", err, want)
 	}
-	if _, err := Open(path, DefaultOptions()); err == nil {
+	if _, err := Open(path, options(1000)); err == nil {
 		t.Fatal("a file was opened as a directory")
 	}
 }
@@ -230,7 +230,7 @@ func TestClosed(t *testing.T) {
 	must(t, a.Append(stretch("a", 0, 1).Rows[0]))
 	must(t, b.Close())
 	must(t, b.Close())
-	if err := b.Append(stretch("a", 0, 30)); err == nil {
+	if err := b.put(stretch("a", 0, 30)); err == nil {
 		t.Error("appended to a closed buffer")
 	}
 	if _, err := b.Grow("a"); err == nil {
@@ -239,7 +239,7 @@ func TestClosed(t *testing.T) {
 	if err := a.Append(stretch("a", 0, 2).Rows[1]); err == nil {
 		t.Error("the appender outlived its buffer")
 	}
-	b, err = Open(dir, DefaultOptions())
+	b, err = Open(dir, options(1000))
 	must(t, err)
 	defer b.Close()
 	holds(t, b, []Segment{stretch("a", 0, 1)})
@@ -256,7 +256,7 @@ func TestForeignFiles(t *testing.T) {
 	b := mustOpen(t, dir, 1000)
 	defer b.Close()
 	holds(t, b, nil)
-	must(t, b.Append(stretch("a", 0, 3)))
+	must(t, b.put(stretch("a", 0, 3)))
 	holds(t, b, []Segment{stretch("a", 0, 3)})
 	for name, want := range map[string]bool{"x.seg": true, "notes.txt": true,
 		".00000001.seg.unfinished-0badcafe": false} {
@@ -281,18 +281,18 @@ func TestEviction(t *testing.T) {
 			flight := rapid.StringMatching("[a-f]").Draw(rt, "flight")
 			s := stretch(flight, at, rapid.IntRange(1, 900).Draw(rt, "rows"))
 			at += 1000
-			must(rt, b.Append(s))
+			must(rt, b.put(s))
 			appended[flight] = append(appended[flight], s.Rows...)
 			if b.Rows() > maxRows {
 				rt.Fatalf("%d rows, bound %d", b.Rows(), maxRows)
 			}
 		}
 		checkKept(rt, b, appended, maxRows)
-		before := b.Digest()
+		before := b.digest()
 		must(rt, b.Close())
 		b = mustOpen(rt, dir, maxRows)
 		defer b.Close()
-		if b.Digest() != before {
+		if b.digest() != before {
 			rt.Fatal("the digest changed with reopening")
 		}
 	})
@@ -302,7 +302,7 @@ func checkKept(rt *rapid.T, b *Buffer, appended map[string][]WeightedRow, maxRow
 	if b.Rows() > maxRows {
 		rt.Fatalf("%d rows, bound %d", b.Rows(), maxRows)
 	}
-	segments, err := b.Segments()
+	segments, err := b.segments()
 	must(rt, err)
 	kept := map[string][]WeightedRow{}
 	for _, s := range segments {
@@ -325,8 +325,8 @@ func checkKept(rt *rapid.T, b *Buffer, appended map[string][]WeightedRow, maxRow
 func TestShrink(t *testing.T) {
 	dir := t.TempDir()
 	b := mustOpen(t, dir, 10000)
-	must(t, b.Append(stretch("a", 0, 3000)))
-	must(t, b.Append(stretch("b", 0, 3000)))
+	must(t, b.put(stretch("a", 0, 3000)))
+	must(t, b.put(stretch("b", 0, 3000)))
 	must(t, b.Close())
 	b = mustOpen(t, dir, 1000)
 	defer b.Close()

@@ -63,8 +63,8 @@ func TestRates(t *testing.T) {
 			steps = append(steps, s)
 		}
 		rows, g := gathered(steps)
-		if len(rows) != 40 || g.Losses() != (StepLosses{}) {
-			t.Fatalf("%d rows, losses %+v", len(rows), g.Losses())
+		if len(rows) != 40 || g.losses != (StepLosses{}) {
+			t.Fatalf("%d rows, losses %+v", len(rows), g.losses)
 		}
 		for i, r := range rows {
 			first := float64(i * every)
@@ -110,7 +110,7 @@ func TestConfidence(t *testing.T) {
 	if quad.Follows(rows[2].T, rows[3].T, dt) {
 		t.Error("rows before and after blind flight follow each other")
 	}
-	if got := g.Losses(); got != (StepLosses{Steps: 1, Unlearned: 4}) {
+	if got := g.losses; got != (StepLosses{Steps: 1, Unlearned: 4}) {
 		t.Errorf("losses %+v", got)
 	}
 }
@@ -131,8 +131,8 @@ func TestDisorder(t *testing.T) {
 	bent := step(3, period)
 	bent.Stamp, bent.State.Q.W = later.Stamp+2*period, 0.9
 	rows, g := gathered(append(steps, again, later, bad, bent))
-	if len(rows) != 12 || g.Losses() != (StepLosses{Repeated: 10, Restarts: 1, Unfit: 2}) {
-		t.Errorf("%d rows, losses %+v", len(rows), g.Losses())
+	if len(rows) != 12 || g.losses != (StepLosses{Repeated: 10, Restarts: 1, Unfit: 2}) {
+		t.Errorf("%d rows, losses %+v", len(rows), g.losses)
 	}
 	flights := map[string]int{}
 	for _, r := range rows {

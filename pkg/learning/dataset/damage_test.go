@@ -125,7 +125,7 @@ func TestDamagedBuffer(t *testing.T) {
 	dir := t.TempDir()
 	b := mustOpen(t, dir, 10000)
 	for i := range 3 {
-		must(t, b.Append(stretch("a", float64(100*i), 600)))
+		must(t, b.put(stretch("a", float64(100*i), 600)))
 	}
 	must(t, b.Close())
 	cut := filepath.Join(dir, "00000002.seg")
@@ -149,7 +149,7 @@ func TestDamagedBuffer(t *testing.T) {
 	}
 	b = mustOpen(t, dir, 10000)
 	defer b.Close()
-	must(t, b.Append(stretch("a", 300, 10)))
+	must(t, b.put(stretch("a", 300, 10)))
 	if f := b.Files(); f[2].Name != "00000004.seg" {
 		t.Fatalf("new segment in %s", f[2].Name)
 	}

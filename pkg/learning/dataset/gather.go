@@ -61,9 +61,6 @@ type gatherer struct {
 // newGatherer gathers rows dt seconds apart; guarded is the confidence of rows that the guard flew.
 func newGatherer(dt, guarded float64) *gatherer { return &gatherer{dt: dt, guarded: float32(guarded)} }
 
-// Losses returns those so far.
-func (g *gatherer) Losses() StepLosses { return g.losses }
-
 // late is how far back in the sequence a step may be that comes late; one further back is of another run.
 const late = 50
 

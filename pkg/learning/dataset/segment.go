@@ -40,15 +40,15 @@ func (s *Segment) QuadRows() []quad.Row {
 func FromFlights(flights []quad.Flight) []Segment {
 	var out []Segment
 	for _, f := range flights {
-		for _, steps := range f.Segments {
-			if len(steps) == 0 {
+		for _, rows := range f.Segments {
+			if len(rows) == 0 {
 				continue
 			}
-			rows := make([]WeightedRow, len(steps))
-			for k, step := range steps {
-				rows[k] = WeightedRow{Row: step, Confidence: 1}
+			s := Segment{Flight: f.Name, Rows: make([]WeightedRow, len(rows))}
+			for k, row := range rows {
+				s.Rows[k] = WeightedRow{Row: row, Confidence: 1}
 			}
-			out = append(out, Segment{Flight: f.Name, Rows: rows})
+			out = append(out, s)
 		}
 	}
 	return out
@@ -90,26 +90,6 @@ func newDigest(flight string) hash.Hash {
 	h.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(flight))))
 	h.Write([]byte(flight))
 	return h
-}
-
-// check wants a name, rows that are fit to learn from and a constant Δt.
-func (s Segment) check(delta float64) error {
-	if err := checkFlight(s.Flight); err != nil {
-		return err
-	}
-	if len(s.Rows) == 0 {
-		return fmt.Errorf("flight %q: a segment without rows", s.Flight)
-	}
-	for k := range s.Rows {
-		if err := s.Rows[k].check(); err != nil {
-			return fmt.Errorf("flight %q, row %d: %w", s.Flight, k, err)
-		}
-		if k > 0 && !quad.Follows(s.Rows[k-1].T, s.Rows[k].T, delta) {
-			return fmt.Errorf("flight %q, row %d: %g s after the row before, expected Δt = %g s: a gap ends a segment",
-				s.Flight, k, s.Rows[k].T-s.Rows[k-1].T, delta)
-		}
-	}
-	return nil
 }
 
 func checkFlight(name string) error {

@@ -24,6 +24,7 @@ import (
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/supervisor"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/dataset/datasettest"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/dds/inproc"
@@ -247,19 +248,13 @@ func hovering(t *testing.T, seconds float64) (rows []quad.Row) {
 // segment puts rows on disk.
 func segment(t *testing.T, dir, flight string, seconds int) *msgs.BufferSegment {
 	t.Helper()
-	b := must(dataset.Open(dir, dataset.DefaultOptions()))(t)
-	defer b.Close()
 	var rows []dataset.WeightedRow
 	for k, step := range hovering(t, float64(seconds)) {
 		step.T = 0.02 * float64(k)
 		rows = append(rows, dataset.WeightedRow{Row: step, Confidence: 1})
 	}
-	if err := b.Append(dataset.Segment{Flight: flight, Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
-	f := b.Files()[0]
-	return &msgs.BufferSegment{Directory: dir, File: f.Name, Rows: uint64(f.Rows),
-		Sha256: must(dataset.FileSHA256(filepath.Join(dir, f.Name)))(t)}
+	f := datasettest.Segment(t, dir, flight, rows)
+	return &msgs.BufferSegment{Directory: f.Dir, File: f.File, Rows: f.Rows, Sha256: f.SHA256}
 }
 
 // TestStatusCarriesTheValidationLoss: of flights that a fit holds out the status has the loss.

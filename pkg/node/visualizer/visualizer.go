@@ -178,9 +178,6 @@ func (v *Visualizer) title() string {
 	return v.params.Robot
 }
 
-// URL of the page.
-func (v *Visualizer) URL() string { return v.page.URL() }
-
 // patience with a service.
 const patience = 35 * time.Second // the learner takes up to 30
 

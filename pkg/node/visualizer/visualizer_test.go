@@ -246,7 +246,7 @@ func TestRollsBack(t *testing.T) {
 	h := newBench(t)
 	ctx, cancel := context.WithTimeout(h.ctx, long)
 	defer cancel()
-	c, _, err := websocket.Dial(ctx, h.v.URL()+"live", nil)
+	c, _, err := websocket.Dial(ctx, h.v.page.URL()+"live", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestRollsBack(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	h := newBench(t)
-	port := h.v.URL()[strings.LastIndex(h.v.URL(), ":")+1 : len(h.v.URL())-1]
+	port := h.v.page.URL()[strings.LastIndex(h.v.page.URL(), ":")+1 : len(h.v.page.URL())-1]
 	for want, args := range map[string][]string{
 		"parameter page.port: 127.0.0.1:" + port + " is in use": {"-p", "page.port:=" + port},
 		"parameter latent_map_at has 2 numbers":                 {"-p", "latent_map_at:=[1.0, 2.0]"},
@@ -308,7 +308,7 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.fly(5)
-	if r, err := http.Get(h.v.URL()); err != nil || r.StatusCode != http.StatusOK {
+	if r, err := http.Get(h.v.page.URL()); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("the page: %v", err)
 	} else if err := r.Body.Close(); err != nil {
 		t.Error(err)

@@ -19,7 +19,6 @@ const (
 	RXMap         = 64
 	RawRC         = 105
 	AttitudeAsked = 108
-	Analog        = 110
 	ModeIDs       = 119
 	RCTuning      = 111
 	BatteryState  = 130
@@ -160,13 +159,6 @@ func ParseBattery(payload []byte) (b Battery, err error) {
 	r.u8() // state
 	b.Voltage = float64(r.u16()) / 100
 	return b, r.err("battery state")
-}
-
-// RSSI reads the link's strength, 0 … 1, out of the answer to Analog.
-func RSSI(payload []byte) (float64, error) {
-	r := reader{rest: payload}
-	r.take(3)
-	return float64(r.u16()) / 1023, r.err("analog")
 }
 
 // Tuning is the answer to RCTuning: the rates profile that flies, and what bends or cuts the throttle.

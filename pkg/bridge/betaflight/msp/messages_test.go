@@ -24,7 +24,6 @@ func TestAnswersOfTheFirmware(t *testing.T) {
 			func(p []byte) (any, error) { return ParseAttitude(p) }, Attitude{17.2, 11.5, 57}},
 		{"battery that is none", "0000000000000000040000", func(p []byte) (any, error) { return ParseBattery(p) },
 			Battery{}},
-		{"link", "000000000000000000", func(p []byte) (any, error) { return RSSI(p) }, 0.},
 		{"rates profile", "5a0b3f404100320700000d5c5b0c015ae803e903ea030232",
 			func(p []byte) (any, error) { return ParseTuning(p) },
 			Tuning{Profile: rates.Profile{Type: rates.KISS, Axes: [3]rates.Axis{
@@ -87,7 +86,6 @@ func FuzzMessages(f *testing.F) {
 		}
 		ParseAttitude(p)
 		ParseBattery(p)
-		RSSI(p)
 		ParseTuning(p)
 		ParseReceiver(p)
 		ParseFeatures(p)

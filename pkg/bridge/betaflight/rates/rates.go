@@ -33,16 +33,6 @@ func (t Type) String() string {
 	return fmt.Sprintf("rates type %d", uint8(t))
 }
 
-// ParseType reads the firmware's name of a type.
-func ParseType(name string) (Type, error) {
-	for i, n := range names {
-		if strings.EqualFold(n, name) {
-			return Type(i), nil
-		}
-	}
-	return 0, fmt.Errorf("rates type %q, expected one of %s", name, strings.Join(names[:], ", "))
-}
-
 // Axis is the settings of one axis, as the firmware has them: what a number means goes with the type.
 type Axis struct {
 	RCRate uint8  // roll_rc_rate …

@@ -1,25 +1,11 @@
-"""Writes golden.json: rotations as scipy.spatial.transform and scipy.linalg.expm see them.
+"""Writes golden.json: rotations as scipy.spatial.transform sees them.
 
 Run with: python3 golden.py > golden.json   (numpy, scipy)
 """
 import json
 
 import numpy as np
-from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-
-
-def hat(v):
-    return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
-
-
-def left_jacobian(phi):
-    """Jl = integral of exp(s [phi]x) over s in 0..1, read off one block exponential."""
-    block = np.zeros((6, 6))
-    block[:3, :3] = hat(phi)
-    block[:3, 3:] = np.eye(3)
-    return expm(block)[:3, 3:]
-
 
 rng = np.random.default_rng(7)
 phis = [np.zeros(3)]
@@ -39,7 +25,6 @@ for phi in phis:
             "quat_wxyz": [w, x, y, z],
             "matrix": r.as_matrix().tolist(),
             "roll_pitch_yaw": [roll, pitch, yaw],
-            "jl": left_jacobian(phi).tolist(),
         }
     )
 print("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]")

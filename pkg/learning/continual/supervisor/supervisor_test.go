@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/dataset/datasettest"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/task"
@@ -127,21 +127,7 @@ func flown(wind, begin float64, seconds float64, seed uint64) (rows []dataset.We
 // segment puts a flight into the buffer in dir.
 func segment(t testing.TB, dir string, rows []dataset.WeightedRow) dataset.SegmentFile {
 	t.Helper()
-	b, err := dataset.Open(dir, dataset.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if err := b.Append(dataset.Segment{Flight: "f", Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
-	files := b.Files()
-	f := files[len(files)-1]
-	sum, err := dataset.FileSHA256(filepath.Join(dir, f.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dataset.SegmentFile{Dir: dir, File: f.Name, Rows: uint64(f.Rows), SHA256: sum}
+	return datasettest.Segment(t, dir, "f", rows)
 }
 
 // bench is a learner at work, and what it said.

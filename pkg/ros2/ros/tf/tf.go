@@ -22,9 +22,6 @@ type broadcaster struct {
 	m  tf2msgs.TFMessage
 }
 
-// Close ends the broadcaster.
-func (b *broadcaster) Close() error { return b.pub.Close() }
-
 // NewBroadcaster makes a broadcaster. On a LifecycleNode it sends only while the node is
 // active.
 func NewBroadcaster(h ros.Host, options ...ros.Option) (*Broadcaster, error) {
