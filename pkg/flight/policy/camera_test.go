@@ -99,14 +99,10 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestRunnerSeesFeatures: in flight a policy that sees features gets what training
-// would have given it, wherever the robot says that it is; old frames go dark.
-func TestRunnerSeesFeatures(t *testing.T) {
-	o, l := defaults(t)
-	o.Camera = someCamera()
-	p := policyThatSees(t, o, l, 0)
+// someFrame is a frame of a camera, and its features as a policy gets them.
+func someFrame(p *Policy[float32]) (frame []Feature, seen []float32) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	frame, seen := make([]Feature, o.Camera.Count()), make([]float32, o.Camera.Size())
+	frame, seen = make([]Feature, p.Observation.Camera.Count()), make([]float32, p.Observation.Camera.Size())
 	for i := range frame {
 		frame[i] = Feature{X: 0.3 * rng.NormFloat64(), Y: 0.3 * rng.NormFloat64(), Visible: i%3 > 0}
 		if frame[i].Visible {
@@ -114,23 +110,36 @@ func TestRunnerSeesFeatures(t *testing.T) {
 		}
 	}
 	p.Pinhole.Relative(seen)
-	stay := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
-	s := quad.State{P: so3.Vec3{X: 3, Y: 4, Z: 5}, Q: so3.FromEuler(0.1, 0.2, 0.3), V: so3.Vec3{X: 0.1}}
-	want := func(seen []float32) quad.Command {
-		state, ref, x := make([]float32, statePart), make([]float32, o.RefSize()), make([]float32, p.Net.Inputs)
-		quadrotor.Measured(&s, state)
-		PutReference(&o, func(ahead float64) *quad.Reference { r := stay(ahead); return &r }, ref)
-		hover := p.Hover()
-		var past []float32
-		for range o.PastActions {
-			past = append(past, hover[:]...)
-		}
-		observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
-		p.Norm.Apply(x)
-		var u [nU]float32
-		p.Net.Forward(p.Net.NewTape(1, 1), 0, 1, x, u[:])
-		return p.Command(u)
+	return frame, seen
+}
+
+// trained is the command of a policy as training computes it, in a hover so far.
+func trained(p *Policy[float32], s *quad.State, at quad.Reference, seen []float32) quad.Command {
+	o := p.Observation
+	state, ref, x := make([]float32, statePart), make([]float32, o.RefSize()), make([]float32, p.Net.Inputs)
+	quadrotor.Measured(s, state)
+	PutReference(&o, func(float64) *quad.Reference { return &at }, ref)
+	hover := p.Hover()
+	var past []float32
+	for range o.PastActions {
+		past = append(past, hover[:]...)
 	}
+	observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
+	p.Norm.Apply(x)
+	var u [nU]float32
+	p.Net.Forward(p.Net.NewTape(1, 1), 0, 1, x, u[:])
+	return p.Command(u)
+}
+
+// TestRunnerSeesFeatures: in flight a policy that sees features gets what training
+// would have given it, wherever the robot says that it is; old frames go dark.
+func TestRunnerSeesFeatures(t *testing.T) {
+	o, l := defaults(t)
+	o.Camera = someCamera()
+	p := policyThatSees(t, o, l, 0)
+	frame, seen := someFrame(p)
+	at := quad.Reference{P: so3.Vec3{Z: 1}}
+	stay := func(float64) quad.Reference { return at }
 	dark, bad := make([]float32, len(seen)), make([]Feature, len(frame))
 	for i := range bad {
 		bad[i] = Feature{X: math.NaN(), Y: math.Inf(1), Visible: true}
@@ -150,23 +159,33 @@ func TestRunnerSeesFeatures(t *testing.T) {
 		{"anew", func(f *Runner) { f.AddFrame(1, frame); f.Reset() }, 1, dark},
 		{"another policy with the same camera",
 			func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(policyThatSees(t, o, l, 2)); f.SetPolicy(p) }, 1, seen},
-		{"a policy without a camera in " +
-			"between", func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(somePolicy(t, 0)); f.SetPolicy(p) },
-			1, dark},
+		{"a policy without a camera in between",
+			func(f *Runner) { f.AddFrame(1, frame); f.SetPolicy(somePolicy(t, 0)); f.SetPolicy(p) }, 1, dark},
 	} {
-		runner := NewRunner(p, 0.02, stay)
-		c.sees(runner)
-		for _, at := range []so3.Vec3{{X: 3, Y: 4, Z: 5}, {X: -100}} {
-			s.P = at
-			runner.past = NewRunner(p, 0.02, stay).past
-			got, want := runner.Command(c.t, &s), want(c.want)
-			if math.Abs(got.Thrust-want.Thrust)+got.Rates.Sub(want.Rates).Norm() > 1e-4 {
-				t.Errorf("%s: %+v in flight, %+v in training", c.name, got, want)
+		t.Run(c.name, func(t *testing.T) {
+			runner := NewRunner(p, 0.02, stay)
+			c.sees(runner)
+			for _, place := range []so3.Vec3{{X: 3, Y: 4, Z: 5}, {X: -100}} {
+				s := quad.State{P: place, Q: so3.FromEuler(0.1, 0.2, 0.3), V: so3.Vec3{X: 0.1}}
+				runner.past = NewRunner(p, 0.02, stay).past
+				got, want := runner.Command(c.t, &s), trained(p, &s, at, c.want)
+				if math.Abs(got.Thrust-want.Thrust)+got.Rates.Sub(want.Rates).Norm() > 1e-4 {
+					t.Errorf("%+v in flight, %+v in training", got, want)
+				}
 			}
-		}
+		})
 	}
+}
+
+// TestRunnerOfFramesAllocatesNothing, and takes frames for a policy that sees none.
+func TestRunnerOfFramesAllocatesNothing(t *testing.T) {
+	o, l := defaults(t)
+	o.Camera = someCamera()
+	p := policyThatSees(t, o, l, 0)
+	frame, _ := someFrame(p)
+	stay := func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
+	s, now := quad.State{Q: so3.Identity()}, 4.
 	runner := NewRunner(p, 0.02, stay)
-	now := 4.
 	if n := testing.AllocsPerRun(100, func() { now += 0.02; runner.AddFrame(now, frame); runner.Command(now, &s) }); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
