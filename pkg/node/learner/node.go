@@ -1,4 +1,4 @@
-// Package learner is the node background_learner: topics and services around a supervisor of continual learning.
+// Package learner is the node background_learner: topics and services around rounds of continual learning.
 package learner
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
@@ -45,14 +45,14 @@ func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
 	return err
 }
 
-// learnerNode is background_learner: topics and services around a supervisor.Supervisor, which has a goroutine of its
+// learnerNode is background_learner: topics and services around a rounds.Runner, which has a goroutine of its
 // own.
 type learnerNode struct {
 	*ros.Node
 	params    *params.Bound[Params]
 	steps     *ros.Group
 	slow      *ros.Group // of what waits for the learner
-	learner   *supervisor.Supervisor
+	learner   *rounds.Runner
 	collector *dataset.Collector // with source topic
 	bundles   *ros.Publisher[msgs.Bundle]
 	status    *ros.Publisher[msgs.LearnerStatus]
@@ -100,7 +100,7 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	if err != nil {
 		return err
 	}
-	n.learner, err = supervisor.Open(func() *supervisor.Config { return &n.params.Load().Config }, opt)
+	n.learner, err = rounds.Open(func() *rounds.Config { return &n.params.Load().Config }, opt)
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
@@ -130,17 +130,17 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 // cannot look at the simulated world.
 type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits, *guard.Config) gate.Judge
 
-// options of the supervisor.
-func (n *learnerNode) options(p *Params, judge NewJudge) (supervisor.Options, error) {
+// options of the rounds.
+func (n *learnerNode) options(p *Params, judge NewJudge) (rounds.Options, error) {
 	tasks, paths, err := continual.Tasks(&p.Objective, p.Task)
 	if err != nil {
-		return supervisor.Options{}, fmt.Errorf("parameter task: %w", err)
+		return rounds.Options{}, fmt.Errorf("parameter task: %w", err)
 	}
 	key, err := p.signer()
 	if err != nil {
-		return supervisor.Options{}, err
+		return rounds.Options{}, err
 	}
-	opt := supervisor.Options{Key: key, Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
+	opt := rounds.Options{Key: key, Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
 		Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
 	if p.Judge.Use {
@@ -216,7 +216,7 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 		return
 	}
 	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
-	t := supervisor.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
+	t := rounds.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
 		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Row{State: s.State, Command: s.Sent}}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
 		t.Latent = append([]float32(nil), m.Latent...)

@@ -22,7 +22,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/dataset/datasettest"
 	"vnd/pkg/node"
@@ -110,9 +110,9 @@ var declaredPhases = []string{
 
 // The learner's phases are those that LearnerStatus.msg declares.
 func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
-	phases := []string{string(supervisor.Waiting), string(supervisor.Paused), string(supervisor.BasePolicy),
+	phases := []string{string(rounds.Waiting), string(rounds.Paused), string(rounds.BasePolicy),
 		string(continual.Fitting),
-		string(continual.Encoding), string(continual.Improving), string(continual.Gating), string(supervisor.Rejudging)}
+		string(continual.Encoding), string(continual.Improving), string(continual.Gating), string(rounds.Rejudging)}
 	if !slices.Equal(phases, declaredPhases) {
 		t.Errorf("phases %q, LearnerStatus.msg has %q", phases, declaredPhases)
 	}

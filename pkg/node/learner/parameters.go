@@ -11,7 +11,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/continual/supervisor"
+	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
@@ -47,11 +47,11 @@ type Params struct {
 	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	Buffer dataset.CollectorConfig `param:"buffer" doc:"of what is collected with source topic"`
 
-	supervisor.ResourceLimits
+	rounds.ResourceLimits
 	Task           string `param:"task" default:"hover,track" read_only:"true" doc:"hover, track, or both with a comma between: one policy for all"`
 	task.Objective `read_only:"true"`
 	continual.Base `read_only:"true"`
-	supervisor.Config
+	rounds.Config
 }
 
 type judge struct {

@@ -1,4 +1,4 @@
-package supervisor
+package rounds
 
 import (
 	"encoding/hex"
@@ -16,7 +16,7 @@ type held struct {
 }
 
 // take adds an announced segment.
-func (l *Supervisor) take(a *dataset.SegmentFile) {
+func (l *Runner) take(a *dataset.SegmentFile) {
 	path := filepath.Join(a.Dir, a.File)
 	for i := range l.segments {
 		if l.segments[i].path == path {
@@ -44,7 +44,7 @@ func (l *Supervisor) take(a *dataset.SegmentFile) {
 }
 
 // bound forgets the oldest segments where there are too many rows. The model goes on from the bundle that flies.
-func (l *Supervisor) bound() error {
+func (l *Runner) bound() error {
 	if l.rows <= l.cfg().MaxRows || l.learner == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (l *Supervisor) bound() error {
 }
 
 // begin makes the learner around the bundle that flies and the segments that are here.
-func (l *Supervisor) begin() error {
+func (l *Runner) begin() error {
 	l.generation++
 	opt := continual.Options{Tasks: l.opt.Tasks, Task: l.opt.Task, Vehicle: l.opt.Vehicle, Judge: l.opt.Judge,
 		Seed: l.opt.Seed<<8 + l.generation, Status: l.progress, Now: l.opt.Now}
@@ -80,4 +80,4 @@ func (l *Supervisor) begin() error {
 }
 
 // flown is the time that can be learned from, s.
-func (l *Supervisor) flown() float64 { return float64(l.rows) * l.opt.Dt }
+func (l *Runner) flown() float64 { return float64(l.rows) * l.opt.Dt }

@@ -1,4 +1,4 @@
-package supervisor
+package rounds
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // do has Run do something, and waits for it.
-func (l *Supervisor) do(ctx context.Context, f func()) error {
+func (l *Runner) do(ctx context.Context, f func()) error {
 	done := make(chan struct{})
 	select {
 	case l.requests <- func() { f(); close(done) }:
@@ -21,12 +21,12 @@ func (l *Supervisor) do(ctx context.Context, f func()) error {
 }
 
 // Segment takes a segment that was announced. What is wrong with it goes to the log.
-func (l *Supervisor) Segment(ctx context.Context, f dataset.SegmentFile) error {
+func (l *Runner) Segment(ctx context.Context, f dataset.SegmentFile) error {
 	return l.do(ctx, func() { l.take(&f) })
 }
 
 // Tick takes a tick of the controller. It never waits: where the learner is busy the tick is left out.
-func (l *Supervisor) Tick(t ControllerTick) bool {
+func (l *Runner) Tick(t ControllerTick) bool {
 	select {
 	case l.ticks <- t:
 		return true
@@ -36,7 +36,7 @@ func (l *Supervisor) Tick(t ControllerTick) bool {
 }
 
 // TrainNow has a round begin, whether or not there is enough that is new.
-func (l *Supervisor) TrainNow(ctx context.Context) (line string, err error) {
+func (l *Runner) TrainNow(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() {
 		switch {
 		case l.paused:
@@ -52,7 +52,7 @@ func (l *Supervisor) TrainNow(ctx context.Context) (line string, err error) {
 }
 
 // Pause lets no round begin, and ends the one at work, whose data wait for the next; or lets them begin again.
-func (l *Supervisor) Pause(ctx context.Context, pause bool) (line string, err error) {
+func (l *Runner) Pause(ctx context.Context, pause bool) (line string, err error) {
 	err = l.do(ctx, func() {
 		l.paused = pause
 		if pause && l.job != nil {
@@ -69,20 +69,20 @@ func (l *Supervisor) Pause(ctx context.Context, pause bool) (line string, err er
 
 // Rollback returns to the newest bundle before the present one that flew safely or, where there is none, to the one
 // before.
-func (l *Supervisor) Rollback(ctx context.Context) (line string, err error) {
+func (l *Runner) Rollback(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() { line, err = l.takeBack("asked to", true) })
 	return line, errors.Join(failed, err)
 }
 
 // Status now.
-func (l *Supervisor) Status() continual.Status {
+func (l *Runner) Status() continual.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status
 }
 
 // progress is what a job reports.
-func (l *Supervisor) progress(s continual.Status) {
+func (l *Runner) progress(s continual.Status) {
 	if s.Phase == continual.Idle {
 		return // the outcome says more
 	}
@@ -92,7 +92,7 @@ func (l *Supervisor) progress(s continual.Status) {
 }
 
 // change changes the status and reports it.
-func (l *Supervisor) change(f func(*continual.Status)) {
+func (l *Runner) change(f func(*continual.Status)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(&l.status)
@@ -100,7 +100,7 @@ func (l *Supervisor) change(f func(*continual.Status)) {
 }
 
 // say changes phase and message; an empty message leaves the last one.
-func (l *Supervisor) say(p continual.Phase, message string) {
+func (l *Runner) say(p continual.Phase, message string) {
 	bundle := ""
 	if b := l.bundles.Current(); b != nil {
 		bundle = b.ID
@@ -115,7 +115,7 @@ func (l *Supervisor) say(p continual.Phase, message string) {
 }
 
 // show reports rows that came.
-func (l *Supervisor) show() {
+func (l *Runner) show() {
 	if l.stale {
 		l.stale = false
 		l.change(func(s *continual.Status) { s.Rows = l.rows })
@@ -123,7 +123,7 @@ func (l *Supervisor) show() {
 }
 
 // settle says that nothing is at work, unless something is.
-func (l *Supervisor) settle(message string) {
+func (l *Runner) settle(message string) {
 	switch {
 	case l.job != nil:
 		l.change(func(s *continual.Status) {
@@ -140,12 +140,12 @@ func (l *Supervisor) settle(message string) {
 }
 
 // fail reports what went wrong.
-func (l *Supervisor) fail(line string) {
+func (l *Runner) fail(line string) {
 	l.log(true, line)
 	l.settle(line)
 }
 
-func (l *Supervisor) log(bad bool, line string) {
+func (l *Runner) log(bad bool, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opt.Log(bad, line)

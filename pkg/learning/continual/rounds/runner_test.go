@@ -1,4 +1,4 @@
-package supervisor
+package rounds
 
 import (
 	"context"
@@ -132,7 +132,7 @@ func segment(t testing.TB, dir string, rows []dataset.WeightedRow) dataset.Segme
 
 // bench is a learner at work, and what it said.
 type bench struct {
-	*Supervisor
+	*Runner
 	t     testing.TB
 	ctx   context.Context
 	mu    sync.Mutex
@@ -164,7 +164,7 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 	}
 	opt.Report = func(s continual.Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
-	if b.Supervisor, err = Open(func() *Config { return cfg }, opt); err != nil {
+	if b.Runner, err = Open(func() *Config { return cfg }, opt); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

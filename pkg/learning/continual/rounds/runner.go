@@ -1,4 +1,4 @@
-package supervisor
+package rounds
 
 import (
 	"context"
@@ -15,8 +15,9 @@ import (
 	"vnd/pkg/vnd/bundle/store"
 )
 
-// Supervisor learns in the background. Its methods may be called from any goroutine; what they begin is done by Run.
-type Supervisor struct {
+// Runner runs rounds of learning in the background. Its methods may be called from any goroutine; what they begin is
+// done by Run.
+type Runner struct {
 	cfg      func() *Config
 	opt      Options
 	bundles  *store.Store
@@ -60,7 +61,7 @@ type outcome struct {
 }
 
 // Open opens the bundles on disk. cfg gives the present configuration.
-func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
+func Open(cfg func() *Config, opt Options) (*Runner, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -80,7 +81,7 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
 	}
 	s.SignWith(opt.Key)
-	l := &Supervisor{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick,
+	l := &Runner{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick,
 		1000),
 		ended: make(chan outcome, 1), judgedNow: map[string]bool{}}
 	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
@@ -92,7 +93,7 @@ func Open(cfg func() *Config, opt Options) (*Supervisor, error) {
 }
 
 // Run learns until ctx is done, then waits for what is at work. The error is of the disk or of the configuration.
-func (l *Supervisor) Run(ctx context.Context) error {
+func (l *Runner) Run(ctx context.Context) error {
 	defer l.bundles.Close()
 	defer l.stop()
 	if l.bundles.Current() != nil {
@@ -118,7 +119,7 @@ func (l *Supervisor) Run(ctx context.Context) error {
 }
 
 // stop ends the job.
-func (l *Supervisor) stop() {
+func (l *Runner) stop() {
 	if l.job != nil {
 		l.job.cancel()
 		<-l.ended
@@ -126,7 +127,7 @@ func (l *Supervisor) stop() {
 }
 
 // next begins what is due.
-func (l *Supervisor) next(ctx context.Context) error {
+func (l *Runner) next(ctx context.Context) error {
 	if l.job != nil || l.paused {
 		l.show()
 		return nil
@@ -167,7 +168,7 @@ func (l *Supervisor) next(ctx context.Context) error {
 }
 
 // start begins a job.
-func (l *Supervisor) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
+func (l *Runner) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.job = &job{cancel: cancel, fresh: l.fresh}
 	for i := range l.segments {
@@ -181,7 +182,7 @@ func (l *Supervisor) start(ctx context.Context, phase continual.Phase, do func(c
 }
 
 // basePolicy makes the first bundle, which has to pass the gate too.
-func (l *Supervisor) basePolicy(ctx context.Context) outcome {
+func (l *Runner) basePolicy(ctx context.Context) outcome {
 	status := continual.Status{Phase: BasePolicy, Validation: math.NaN()}
 	b, err := l.opt.BasePolicy(ctx, func(p train.Progress) {
 		status.Share, status.Loss = float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost
@@ -207,7 +208,7 @@ func (l *Supervisor) basePolicy(ctx context.Context) outcome {
 }
 
 // again judges a bundle that was on disk at the start: whoever may write there may have put it there.
-func (l *Supervisor) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
+func (l *Runner) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
 	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
 		Seed: l.opt.Seed}
 	return g.Reevaluate(ctx, b)
@@ -215,7 +216,7 @@ func (l *Supervisor) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict
 
 // found takes in the verdict on the bundle that was on disk. One that is refused gives way to the one before it, which
 // is judged next.
-func (l *Supervisor) found(v *gate.Verdict, err error) {
+func (l *Runner) found(v *gate.Verdict, err error) {
 	b := l.bundles.Current()
 	switch {
 	case err != nil:
@@ -238,13 +239,13 @@ func (l *Supervisor) found(v *gate.Verdict, err error) {
 	l.learner.Return(older)
 }
 
-func (l *Supervisor) round(ctx context.Context) outcome {
+func (l *Runner) round(ctx context.Context) outcome {
 	r, err := l.learner.Round(ctx)
 	return outcome{round: r, err: err}
 }
 
 // end takes in what a job came to.
-func (l *Supervisor) end(o outcome) {
+func (l *Runner) end(o outcome) {
 	j := l.job
 	l.job = nil
 	switch {
@@ -269,7 +270,7 @@ func (l *Supervisor) end(o outcome) {
 }
 
 // judged takes in a round that came to its end.
-func (l *Supervisor) judged(j *job, r *continual.Round) {
+func (l *Runner) judged(j *job, r *continual.Round) {
 	l.fresh -= j.fresh
 	if err := l.bundles.Learn(j.digests...); err != nil {
 		l.log(true, err.Error())
@@ -294,7 +295,7 @@ func reasons(v *gate.Verdict) (text string) {
 }
 
 // promote keeps a bundle and has it fly.
-func (l *Supervisor) promote(b *bundle.Bundle, line string) {
+func (l *Runner) promote(b *bundle.Bundle, line string) {
 	l.judgedNow[b.ID] = true
 	if err := l.bundles.Promote(b); err != nil {
 		l.gaveUp = l.bundles.Current() == nil
@@ -314,7 +315,7 @@ func (l *Supervisor) promote(b *bundle.Bundle, line string) {
 }
 
 // fly publishes a bundle.
-func (l *Supervisor) fly(b *bundle.Bundle, line string) {
+func (l *Runner) fly(b *bundle.Bundle, line string) {
 	data, err := l.bundles.Issue(b)
 	if err != nil {
 		l.fail(fmt.Sprintf("bundle %s cannot be published: %v", b.ID, err))
@@ -329,7 +330,7 @@ func (l *Supervisor) fly(b *bundle.Bundle, line string) {
 
 // takeBack returns to an older bundle. One that was not judged since the start is judged now: it takes some seconds,
 // for which what flies flies on.
-func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
+func (l *Runner) takeBack(why string, safely bool) (string, error) {
 	now := l.bundles.Current()
 	older, err := l.bundles.RollBack(why, safely)
 	if err != nil {
@@ -359,7 +360,7 @@ func (l *Supervisor) takeBack(why string, safely bool) (string, error) {
 }
 
 // tick looks at what was flown, and takes a bundle back that flies worse than the one before it.
-func (l *Supervisor) tick(t *ControllerTick) {
+func (l *Runner) tick(t *ControllerTick) {
 	if l.bundles.Current() == nil {
 		return
 	}

@@ -1,7 +1,7 @@
-// Package supervisor is continual learning beside a flight: segments come in, rounds of learning begin when there is
+// Package rounds is continual learning beside a flight: segments come in, rounds of learning begin when there is
 // enough that is new, what passes the gate is kept on disk and goes out, and what flies worse than the bundle before
 // it is taken back. It comes up again after a kill at any moment. It is for the node background_learner.
-package supervisor
+package rounds
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Config of a Supervisor.
+// Config of a Runner.
 type Config struct {
 	NewRows  int                 `param:"new_rows" default:"1000" min:"1" max:"1e9" unit:"rows" doc:"rows that were not learned from yet with which a round begins"`
 	MaxRows  int                 `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that are kept in memory; the oldest segments give way"`
@@ -28,7 +28,7 @@ type Config struct {
 	continual.Config
 }
 
-// Options of a Supervisor beside its Config. Functions are called one at a time.
+// Options of a Runner beside its Config. Functions are called one at a time.
 type Options struct {
 	Dir     string // of the bundles
 	Tasks   []*task.Task

@@ -1,4 +1,4 @@
-package supervisor
+package rounds
 
 import (
 	"math"
@@ -75,7 +75,7 @@ func TestEvidence(t *testing.T) {
 				t.Errorf("taken back: %v; %q", returned, b.lines)
 			}
 			flew := map[string]bool{}
-			for _, e := range b.Supervisor.bundles.Entries() {
+			for _, e := range b.Runner.bundles.Entries() {
 				flew[e.ID] = e.Flown
 			}
 			if !flew[ids[0]] || flew[ids[1]] != (c.seconds >= 10) {
@@ -99,7 +99,7 @@ func TestTrip(t *testing.T) {
 			b.tick(&ControllerTick{Stamp: int64(k) * 20e6, Bundle: b.sent[0], Policy: k%400 < 350})
 		}
 	})
-	if err != nil || b.Supervisor.bundles.Entries()[0].Flown {
-		t.Errorf("%v, %+v", err, b.Supervisor.bundles.Entries())
+	if err != nil || b.Runner.bundles.Entries()[0].Flown {
+		t.Errorf("%v, %+v", err, b.Runner.bundles.Entries())
 	}
 }
