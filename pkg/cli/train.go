@@ -181,6 +181,21 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	return s, nil
 }
 
+// warnOfRollouts tells of a model that was fitted to rollouts in which a controller had time to answer gusts.
+func (t *trainCommand) warnOfRollouts(c *console, b *bundle.Bundle, dt float64) {
+	const answered = 0.2 // s
+	var model map[string]json.RawMessage
+	var f struct{ Loss struct{ Steps int } }
+	if !vnd.In(b) || b.Section("model", &model) != nil || json.Unmarshal(model["fit"], &f) != nil {
+		return
+	}
+	if n := f.Loss.Steps; float64(n)*dt > answered {
+		c.warn(fmt.Sprintf("%s: loss.steps is %d: a model fitted to rollouts over %g s may credit gusts to the "+
+			"commands that answered them, so that its policies ask for too much; fit with -p loss.steps:=5",
+			t.Bundle, n, answered))
+	}
+}
+
 // prepared is a training before it begins.
 type prepared struct {
 	cfg   *trainConfig
@@ -211,6 +226,7 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	if p.trainer, err = t.trainer(p.cfg); err != nil {
 		return nil, err
 	}
+	t.warnOfRollouts(c, p.bundle, p.dt)
 	if err := t.camera(p.cfg, p.from); err != nil {
 		return nil, err
 	}

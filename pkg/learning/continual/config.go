@@ -8,7 +8,7 @@ import (
 
 // Config of the continual loop.
 type Config struct {
-	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=20 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
+	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=5 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
 	Policy   quadtrain.Config `param:"policy" doc:"the policy's improvement in the model"`
 	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget where the policy was improved in a model before"`
 	Gate     gate.Config      `param:"gate" read_only:"true" doc:"what a candidate must show"`

@@ -26,8 +26,15 @@ func at(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }
 
 // windy is the robot in a wind that pushes it, with some lag.
 func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (rows []quad.Row, meanError float64) {
-	sys := quadrotor.NewQuadrotor[float32](dt,
-		quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04})
+	return flyIn(c, func() so3.Vec3 { return wind }, seconds, rng)
+}
+
+var robot = quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04}
+
+// flyIn flies in a wind that is asked for at each step.
+func flyIn(c quad.Controller, wind func() so3.Vec3, seconds float64,
+	rng *rand.Rand) (rows []quad.Row, meanError float64) {
+	sys := quadrotor.NewQuadrotor[float32](dt, robot)
 	s, next := make([]float32, sys.Dims().State), make([]float32, sys.Dims().State)
 	d, a := make([]float32, 9), make([]float32, 4)
 	begin := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
@@ -35,7 +42,6 @@ func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (row
 	for _, i := range []int{10, 14, 18, 22, 26} {
 		s[i] = quad.Gravity
 	}
-	push := []float32{0, 0, 0, float32(wind.X * dt), float32(wind.Y * dt), float32(wind.Z * dt), 0, 0, 0}
 	n := int(seconds / dt)
 	for k := range n {
 		st := quadrotor.State[float32](s)
@@ -49,6 +55,8 @@ func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (row
 		}
 		quadrotor.Action(&cmd, a)
 		clear(d)
+		w := wind()
+		push := []float32{0, 0, 0, float32(w.X * dt), float32(w.Y * dt), float32(w.Z * dt), 0, 0, 0}
 		sys.ToBody(1, s, push, d)
 		sys.Step(1, s, a, d, next)
 		copy(s, next)
