@@ -34,7 +34,7 @@ const trainNode = "train"
 // trainConfig is all of a policy's training.
 type trainConfig struct {
 	task.Objective
-	Nominal quadtrain.Nominal `param:"nominal" doc:"the simulator of a training without a model"`
+	Nominal quadtrain.Nominal `param:"nominal" doc:"nominal simulator, for a training without a bundle's model"`
 	quadtrain.Config
 }
 

@@ -9,7 +9,7 @@ import (
 // Trust are the parameters of whose bundles fly.
 type Trust struct {
 	Key      string `param:"bundle_key" default:"" read_only:"true" doc:"public key that must have signed a bundle; empty takes those of anybody"`
-	Unsigned bool   `param:"unsigned_bundles" default:"false" read_only:"true" doc:"takes those without signature, too"`
+	Unsigned bool   `param:"unsigned_bundles" default:"false" read_only:"true" doc:"takes bundles without signature beside signed ones"`
 }
 
 // Check refuses a key that is none.

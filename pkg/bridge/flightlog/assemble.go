@@ -19,22 +19,22 @@ type Config struct {
 	Body         string  `param:"body" default:"" doc:"name of the rigid body, or of the transform's child frame, where the topic holds several"`
 	WorldFrame   string  `param:"world_frame" default:"auto" enum:"auto,enu,ned" doc:"frame of the poses: enu (z up, body FLU), ned (z down, body FRD); auto takes ned where the frame's name ends in _ned"`
 	TwistFrame   string  `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's velocity; auto takes world where child and parent have the same name"`
-	PoseDelay    float64 `param:"pose_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a pose was taken this long before its stamp"`
+	PoseDelay    float64 `param:"pose_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"how long before its stamp a pose was taken"`
 	CommandTopic string  `param:"command_topic" default:"" doc:"topic with commands; empty takes the only one there is"`
 
 	CommandInterface string `param:"command_interface" default:"auto" enum:"auto,vnd,mavros,px4,crazyswarm" doc:"whose commands they are; auto goes by the type (crazyswarm's Twist has to be named)"`
 
 	HoverThrottle  float64          `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
-	ThrustCurve    float64          `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"of throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
+	ThrustCurve    float64          `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"curve of thrust over throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
 	BatteryVoltage float64          `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle, where throttle was to make up for the battery; 0 where it was not"`
 	BatteryTopic   string           `param:"battery_topic" default:"" doc:"topic with the battery's voltage, for battery_voltage; empty takes the only one there is"`
 	AutopilotTopic string           `param:"autopilot_topic" default:"" doc:"topic of the autopilot's state: commands count while armed and offboard; empty takes the only one, none every command"`
-	CommandDelay   float64          `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"a command is in force from this long after its stamp"`
-	CommandTimeout float64          `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"a command that no other follows is in force for this long"`
+	CommandDelay   float64          `param:"command_delay" default:"0.0" min:"-1" max:"1" unit:"s" doc:"time after its stamp from which a command is in force"`
+	CommandTimeout float64          `param:"command_timeout" default:"0.1" min:"0.001" max:"10" unit:"s" doc:"time for which a command is in force that no other follows"`
 	Stamps         string           `param:"stamps" default:"auto" enum:"auto,header,receive" doc:"time of messages, of header or recording; auto takes headers unless they are empty or the topics' clocks differ"`
-	MaxGap         float64          `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"a longer time without a pose ends a segment; 0 is 1.5 dt"`
+	MaxGap         float64          `param:"max_gap" default:"0.0" min:"0" max:"1" unit:"s" doc:"longest time without a pose within a segment; 0 is 1.5 dt"`
 	FlightGap      float64          `param:"flight_gap" default:"2.0" min:"0" max:"3600" unit:"s" doc:"a longer time without rows in a bag begins another flight, for fits hold back whole flights; 0 keeps a bag one flight"`
-	Estimate       estimator.Params `param:"estimate" doc:"velocity from poses"`
+	Estimate       estimator.Params `param:"estimate" doc:"estimator of the velocity from poses"`
 }
 
 // stampsReceive and stampsHeader are values of Config.Stamps.

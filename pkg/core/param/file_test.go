@@ -242,6 +242,7 @@ func ExampleYAML() {
 	//   ros__parameters:
 	//     # time step (default 0.02 s; 0.001 … 0.1)
 	//     dt: 0.02
+	//     # history encoder
 	//     encoder:
 	//       # width of the GRU (default 128; ≥ 1)
 	//       hidden: 128

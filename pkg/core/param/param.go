@@ -155,7 +155,8 @@ func (d Descriptor) Check(value any) error {
 // field is a Descriptor and the struct field of its value.
 type field struct {
 	Descriptor
-	place reflect.Value
+	place  reflect.Value
+	groups []string // docs of the groups that it is in, outermost first
 }
 
 // set stores a value of the field's own type, copying slices.

@@ -62,6 +62,7 @@ type collector struct {
 	moved    map[string][]string // by name: former names in an enclosing group's tag
 	readOnly bool                // an enclosing group is
 	file     string              // tag of an enclosing group
+	groups   []string            // doc tags of the enclosing groups, outermost first
 }
 
 // collect takes the fields of a struct. The first prefix is that of their names, the others of their former ones.
@@ -105,6 +106,8 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 		for i := range names {
 			names[i] += "."
 		}
+		c.groups = append(c.groups, sf.Tag.Get("doc"))
+		defer func() { c.groups = c.groups[:len(c.groups)-1] }()
 		return c.group(names, sf.Tag, v)
 	}
 	if text, ok := c.defaults[names[0]]; ok {
@@ -127,7 +130,7 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 	if len(names) > 1 {
 		d.Former = names[1:]
 	}
-	c.fields = append(c.fields, field{d, v})
+	c.fields = append(c.fields, field{d, v, slices.Clone(c.groups)})
 	return nil
 }
 

@@ -41,8 +41,8 @@ func (d Descriptor) allowed() string {
 }
 
 // YAML returns a parameter file for node with the present value of every parameter of *ptr but those that another file
-// holds (tag file). Above each is a comment with doc, unit, range and default. Parse reads the file back to the same
-// values.
+// holds (tag file). Above each is a comment with doc, unit, range and default, above each group its doc. Parse reads
+// the file back to the same values.
 func YAML(node string, ptr any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:\n  %s:\n", node, marker)
@@ -58,6 +58,9 @@ func YAML(node string, ptr any) string {
 			same++
 		}
 		for i := same; i < len(groups); i++ {
+			if doc := f.groups[i]; doc != "" {
+				fmt.Fprintf(&b, "%s# %s\n", indent(i), doc)
+			}
 			fmt.Fprintf(&b, "%s%s:\n", indent(i), groups[i])
 		}
 		open = groups

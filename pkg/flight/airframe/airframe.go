@@ -52,19 +52,19 @@ func (a *Airframe) informGuard() {
 
 // Throttle is what an autopilot's throttle is worth; package bridge turns it into thrust.
 type Throttle struct {
-	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; mavros and px4 need it"`
+	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; every command_interface but vnd needs it"`
 	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
 	Voltage float64 `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle: throttle makes up for a battery at another; 0: it does not"`
 }
 
 // Airframe is a parameter file that says what the vehicle can do.
 type Airframe struct {
-	MaxRate float64 `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest body rate that recordings may hold; flights are limited by max_tilt_rate and max_yaw_rate"`
 	quad.Limits
 	Throttle
-	Battery  battery.Config     `param:"battery" doc:"what a low battery brings about"`
-	Guard    guard.Config       `param:"guard" doc:"the geofence, and what else the guard allows"`
-	Response preflight.Response `param:"response" doc:"how it follows commands, as vnd doctor finds in a hover"`
+	MaxRate  float64            `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest body rate that recordings may hold; flights are limited by max_tilt_rate and max_yaw_rate"`
+	Battery  battery.Config     `param:"battery" doc:"battery: how its charge is known, and what a low one brings about"`
+	Guard    guard.Config       `param:"guard" doc:"guard: the geofence, and what else it allows"`
+	Response preflight.Response `param:"response" doc:"response to commands as vnd doctor --hover identifies it: training and, at its defaults, guard.response take it over"`
 }
 
 // Allows refuses a reference that leaves the geofence.

@@ -17,10 +17,10 @@ import (
 type Config struct {
 	Cells      int     `param:"cells" default:"0" min:"0" max:"24" doc:"lithium polymer cells in series, by which charge is told; 0: the battery is not watched"`
 	HoverSag   float64 `param:"hover_sag" default:"0.0" min:"0" max:"50" unit:"V" doc:"voltage of the resting pack less that of the pack in hover; 0 takes charge for lower than it is"`
-	FlightTime float64 `param:"flight_time" default:"300.0" min:"10" max:"7200" unit:"s" doc:"for which a full pack hovers, to within a factor of two"`
+	FlightTime float64 `param:"flight_time" default:"300.0" min:"10" max:"7200" unit:"s" doc:"time for which a full pack hovers, to within a factor of two"`
 	Warn       float64 `param:"warn" default:"0.3" min:"0" max:"1" doc:"share of the charge from which on diagnostics warn, and no take-off begins"`
-	Return     float64 `param:"return" default:"0.25" min:"0" max:"1" doc:"share from which on the robot flies to where it took off, and no other task is taken; 0: never"`
-	Land       float64 `param:"land" default:"0.2" min:"0" max:"1" doc:"share from which on it lands where it is; 0: never"`
+	Return     float64 `param:"return" default:"0.25" min:"0" max:"1" doc:"share of the charge from which on the robot flies to where it took off, and no other task is taken; 0: never"`
+	Land       float64 `param:"land" default:"0.2" min:"0" max:"1" doc:"share of the charge from which on the robot lands where it is; 0: never"`
 }
 
 // Watched reports whether there is a battery to watch.

@@ -19,8 +19,8 @@ import (
 // are within 0.1 of each other, of a figure-eight under one wind within 0.7, of both within 1.5, while winds of 3 m/s²
 // from other directions are 3.3 to 9 away, and 0.7 m/s² is 1.2 from calm and taken for it.
 type Config struct {
-	Radius float64 `param:"radius" default:"2.5" min:"0.01" max:"100" read_only:"true" doc:"distance of mean latents from a condition's middle up to which they are of it"`
-	Time   float64 `param:"time" default:"3.0" min:"0.5" max:"60" unit:"s" read_only:"true" doc:"over which latents are averaged; what lasts shorter is not noticed"`
+	Radius float64 `param:"radius" default:"2.5" min:"0.01" max:"100" read_only:"true" doc:"distance of mean latents from a condition's center up to which they are of it"`
+	Time   float64 `param:"time" default:"3.0" min:"0.5" max:"60" unit:"s" read_only:"true" doc:"time over which latents are averaged; what lasts shorter is not noticed"`
 }
 
 // Encode turns windows of T+1 rows into latents, [N][Z], by the bundle that flies.

@@ -27,11 +27,11 @@ const (
 
 // Config of a Loop.
 type Config struct {
-	Rate      float64          `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" doc:"control ticks; a multiple of 1/Δt of the bundles that fly"`
+	Rate      float64          `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" doc:"control ticks: a multiple of 1/Δt of the bundles that fly, so 50, 100, 150 … at a Δt of 0.02 s"`
 	Source    string           `param:"state_source" default:"pose" enum:"pose,odometry,named_poses,rigid_bodies,mavros,px4" doc:"pose, named_poses, rigid_bodies: mocap/pose, poses (motion_capture_tracking) or rigid_bodies (mocap4ros2) through the estimator; odometry, mavros, px4: mocap/odom, mavros/local_position/odom or fmu/out/vehicle_odometry as they come"`
 	LatentAge float64          `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" doc:"age from which a latent is not used: the policy flies under the prior mean"`
 	Limits    quad.Limits      `param:"limits" file:"airframe" doc:"what the airframe may be told"`
-	Estimate  estimator.Params `param:"estimate" doc:"of the state from poses"`
+	Estimate  estimator.Params `param:"estimate" doc:"estimator of the state from poses"`
 	Guard     guard.Config     `param:"guard" file:"airframe" doc:"of what a policy may do"`
 }
 

@@ -12,28 +12,28 @@ type Config struct {
 	MaxAge        float64   `param:"max_age" default:"0.1" min:"0.01" max:"0.1" unit:"s" doc:"age of the state above which no policy's command goes out"`
 	MaxGap        float64   `param:"max_gap" default:"0.1" min:"0.005" max:"1" unit:"s" doc:"time between two ticks above which ticks were missed"`
 	FenceMin      []float64 `param:"fence_min" default:"-4,-4,-0.5" min:"-10000" max:"10000" unit:"m" doc:"lower corner of the geofence: x, y, z in the world"`
-	FenceMax      []float64 `param:"fence_max" default:"4,4,4" min:"-10000" max:"10000" unit:"m" doc:"upper corner of the geofence"`
+	FenceMax      []float64 `param:"fence_max" default:"4,4,4" min:"-10000" max:"10000" unit:"m" doc:"upper corner of the geofence: x, y, z in the world"`
 	Ground        float64   `param:"ground" default:"0.0" min:"-10000" max:"10000" unit:"m" doc:"height of the floor: a robot at rest on it gets the least thrust when the guard trips"`
-	Brake         float64   `param:"brake" default:"6.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a with which the law plans to stop: v²/2a ahead is where it holds"`
-	Reaction      float64   `param:"reaction" default:"0.1" min:"0" max:"1" unit:"s" doc:"time before that deceleration is there"`
+	Brake         float64   `param:"brake" default:"6.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a with which the guard's law plans to stop from the speed v: it holds v²/2a ahead"`
+	Reaction      float64   `param:"reaction" default:"0.1" min:"0" max:"1" unit:"s" doc:"time that passes before the deceleration brake is there"`
 	MaxTilt       float64   `param:"max_tilt" default:"1.2" min:"0.2" max:"3.2" unit:"rad" doc:"greatest tilt of a policy's flight"`
 	MaxSpeed      float64   `param:"max_speed" default:"6.0" min:"0.5" max:"50" unit:"m/s" doc:"greatest speed of a policy's flight"`
 	Jump          float64   `param:"jump" default:"0.05" min:"0.02" max:"5" unit:"m" doc:"distance between measured and expected position from which a state is not believed"`
-	JumpAngle     float64   `param:"jump_angle" default:"0.12" min:"0.02" max:"3.2" unit:"rad" doc:"the same for the attitude"`
-	Settle        float64   `param:"settle" default:"0.6" min:"0.02" max:"5" unit:"s" doc:"time after which states that agree among themselves are believed again"`
+	JumpAngle     float64   `param:"jump_angle" default:"0.12" min:"0.02" max:"3.2" unit:"rad" doc:"angle between measured and expected attitude from which a state is not believed"`
+	Settle        float64   `param:"settle" default:"0.6" min:"0.02" max:"5" unit:"s" doc:"time after which states that agree among themselves are believed again, after a jump"`
 	Saturation    float64   `param:"saturation" default:"0.6" min:"0.05" max:"60" unit:"s" doc:"time for which a policy may ask for the limits or more"`
-	Hold          float64   `param:"hold" default:"3.0" min:"0" max:"600" unit:"s" doc:"time for which the law holds a point before it lands"`
-	Blind         float64   `param:"blind" default:"0.3" min:"0" max:"5" unit:"s" doc:"time for which the law holds without any state before the autopilot lands the robot, where one does"`
-	BlindHold     float64   `param:"blind_hold" default:"0.5" min:"0" max:"5" unit:"s" doc:"time for which the law holds without a true state before it lands on dead reckoning"`
+	Hold          float64   `param:"hold" default:"3.0" min:"0" max:"600" unit:"s" doc:"time for which the guard's law holds a point before it lands"`
+	Blind         float64   `param:"blind" default:"0.3" min:"0" max:"5" unit:"s" doc:"time that the guard's law holds, beyond max_age without a state, before an autopilot that can lands the robot"`
+	BlindHold     float64   `param:"blind_hold" default:"0.5" min:"0" max:"5" unit:"s" doc:"time that the guard's law holds, beyond max_age without a true state, before it lands on dead reckoning"`
 	BlindDescent  float64   `param:"blind_descent" default:"0.5" min:"0.05" max:"2" unit:"m/s" doc:"speed of the law's landing without a usable state"`
 	BlindMaxTilt  float64   `param:"blind_max_tilt" default:"0.45" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the law asks for without a usable state"`
 	ReturnAfter   float64   `param:"return_after" default:"1.0" min:"0.1" max:"60" unit:"s" doc:"time without a fault after which the policy flies again by itself"`
-	Returns       int       `param:"returns" default:"3" min:"0" max:"60" doc:"how often a minute it may; the same cause twice a minute lands"`
-	TakeoffHeight float64   `param:"takeoff_height" default:"1.0" min:"0.3" max:"100" unit:"m" doc:"above the ground, to which the law takes off"`
-	TakeoffSpeed  float64   `param:"takeoff_speed" default:"0.4" min:"0.05" max:"3" unit:"m/s" doc:"speed of that climb"`
+	Returns       int       `param:"returns" default:"3" min:"0" max:"60" doc:"how often a minute the policy may fly again after a fault; the same cause twice a minute lands"`
+	TakeoffHeight float64   `param:"takeoff_height" default:"1.0" min:"0.3" max:"100" unit:"m" doc:"height above the ground to which the guard's law takes off"`
+	TakeoffSpeed  float64   `param:"takeoff_speed" default:"0.4" min:"0.05" max:"3" unit:"m/s" doc:"speed with which the guard's law takes off"`
 	Descent       float64   `param:"descent" default:"0.4" min:"0.05" max:"2" unit:"m/s" doc:"speed of the law's landing"`
-	Response      Response  `param:"response" doc:"of the airframe to commands, by which missing states are bridged"`
-	Gains         Gains     `param:"gains" doc:"of the law"`
+	Response      Response  `param:"response" doc:"response to commands that the guard's model assumes; at its defaults it takes the identified one (section response)"`
+	Gains         Gains     `param:"gains" doc:"gains of the guard's law"`
 }
 
 // box is the geofence, m in the world.

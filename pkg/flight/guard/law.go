@@ -22,7 +22,7 @@ type Gains struct {
 	Tilt             float64 `param:"tilt" default:"10.0" min:"0.5" max:"60" unit:"1/s" doc:"body rate for an error in the direction of thrust"`
 	Yaw              float64 `param:"yaw" default:"3.0" min:"0" max:"30" unit:"1/s" doc:"body rate about z for an error in yaw"`
 	MaxPositionError float64 `param:"max_position_error" was:"reach" default:"1.0" min:"0.05" max:"20" unit:"m" doc:"errors in position count up to this: from further off the way back is not steeper"`
-	MaxTilt          float64 `param:"max_tilt" was:"lean" default:"0.8" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the law asks for"`
+	MaxTilt          float64 `param:"max_tilt" was:"lean" default:"0.8" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the guard's law asks for"`
 	Lead             float64 `param:"lead" default:"0.05" min:"0" max:"1" unit:"s" doc:"how far ahead the acceleration of a path is taken, against the lag of the attitude"`
 }
 

@@ -9,12 +9,12 @@ import (
 
 // Response is how the guard believes that the airframe follows commands: a delay, then a first-order lag, and a drag.
 type Response struct {
-	ThrustDelay float64 `param:"thrust_delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"before thrust begins to follow a command"`
-	ThrustLag   float64 `param:"thrust_lag" default:"0.03" min:"0" max:"0.5" unit:"s" doc:"time constant with which thrust follows then"`
-	RateDelay   float64 `param:"rate_delay" default:"0.025" min:"0" max:"0.2" unit:"s" doc:"before body rates begin to follow a command"`
-	RateLag     float64 `param:"rate_lag" default:"0.025" min:"0" max:"0.5" unit:"s" doc:"time constant with which body rates follow then"`
+	ThrustDelay float64 `param:"thrust_delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"time before thrust begins to follow a command"`
+	ThrustLag   float64 `param:"thrust_lag" default:"0.03" min:"0" max:"0.5" unit:"s" doc:"time constant with which thrust follows a command, after its delay"`
+	RateDelay   float64 `param:"rate_delay" default:"0.025" min:"0" max:"0.2" unit:"s" doc:"time before body rates begin to follow a command"`
+	RateLag     float64 `param:"rate_lag" default:"0.025" min:"0" max:"0.5" unit:"s" doc:"time constant with which body rates follow a command, after their delay"`
 	Drag        float64 `param:"drag" default:"0.25" min:"0" max:"5" unit:"1/s" doc:"deceleration for a speed across the rotors' axes"`
-	AxialDrag   float64 `param:"axial_drag" default:"0.15" min:"0" max:"5" unit:"1/s" doc:"the same along them"`
+	AxialDrag   float64 `param:"axial_drag" default:"0.15" min:"0" max:"5" unit:"1/s" doc:"deceleration for a speed along the rotors' axes"`
 }
 
 // motion is a robot under way.

@@ -15,15 +15,15 @@ import (
 // A point of the optical frame (x right, y down, z ahead) is seen at x/z, y/z.
 type Camera struct {
 	Points  []float64 `param:"points" default:"" min:"-1000" max:"1000" unit:"m" doc:"known points in the frame of the place to hover at (x along the heading there, z up), three coordinates each; without points the policy sees positions"`
-	Place   []float64 `param:"place" default:"0.05,0,0" min:"-10" max:"10" unit:"m" doc:"of the camera in the body: x, y, z"`
-	Pitch   float64   `param:"pitch" default:"0.0" min:"-1.6" max:"1.6" unit:"rad" doc:"of the optical axis below the body's x axis"`
-	Yaw     float64   `param:"yaw" default:"0.0" min:"-3.2" max:"3.2" unit:"rad" doc:"of the optical axis about the body's z axis"`
+	Place   []float64 `param:"place" default:"0.05,0,0" min:"-10" max:"10" unit:"m" doc:"place of the camera in the body: x, y, z"`
+	Pitch   float64   `param:"pitch" default:"0.0" min:"-1.6" max:"1.6" unit:"rad" doc:"angle of the camera's optical axis below the body's x axis"`
+	Yaw     float64   `param:"yaw" default:"0.0" min:"-3.2" max:"3.2" unit:"rad" doc:"angle of the camera's optical axis about the body's z axis"`
 	Width   float64   `param:"width" default:"1.75" min:"0.1" max:"3.0" unit:"rad" doc:"field of view from left to right"`
 	Height  float64   `param:"height" default:"1.4" min:"0.1" max:"3.0" unit:"rad" doc:"field of view from top to bottom"`
 	Noise   float64   `param:"noise" default:"0.003" min:"0" max:"1" doc:"standard deviation of a seen coordinate, in focal lengths; 1.2 pixels where the focal length is 400"`
 	Dropout float64   `param:"dropout" default:"0.05" min:"0" max:"1" doc:"share of the points in view that a frame misses"`
-	Delay   int       `param:"delay" default:"1" min:"0" max:"10" unit:"steps" doc:"from a frame to the command that it serves"`
-	Stale   float64   `param:"stale" default:"0.2" min:"0.01" max:"10" unit:"s" doc:"age from which a frame no longer counts in flight: its points are taken as hidden"`
+	Delay   int       `param:"delay" default:"1" min:"0" max:"10" unit:"steps" doc:"time from a camera's frame to the command that it serves"`
+	Stale   float64   `param:"stale" default:"0.2" min:"0.01" max:"10" unit:"s" doc:"age from which a camera's frame no longer counts in flight: its points are taken as hidden"`
 }
 
 // Feature is a known point as a frame has it: x/z and y/z of the optical frame.

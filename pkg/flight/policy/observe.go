@@ -19,10 +19,10 @@ import (
 // O_task selects state, reference and action-history features).
 type Observation struct {
 	PreviewPoints int     `param:"preview_points" was:"looks" json:"Looks" default:"5" min:"1" max:"50" doc:"points of the reference that the policy sees, the first of them now"`
-	PreviewTime   float64 `param:"preview_time" was:"ahead" json:"Ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"time of the last of them"`
+	PreviewTime   float64 `param:"preview_time" was:"ahead" json:"Ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"how far ahead the last of these points lies in time"`
 	PastActions   int     `param:"past_actions" was:"past" json:"Past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
 
-	Camera Camera `param:"camera" json:",omitzero" doc:"what a policy sees instead of positions"`
+	Camera Camera `param:"camera" json:",omitzero" doc:"camera whose view of known points a policy sees instead of positions"`
 }
 
 // Sizes of the parts of an observation.

@@ -25,10 +25,10 @@ type Hover struct {
 // Response is how the vehicle follows commands.
 type Response struct {
 	ThrustGain  float64 `param:"thrust_gain" default:"0.0" min:"0" max:"10" doc:"thrust per commanded thrust; 0: not identified"`
-	ThrustDelay float64 `param:"thrust_delay" default:"0.0" min:"0" max:"1" unit:"s" doc:"before thrust begins to follow"`
+	ThrustDelay float64 `param:"thrust_delay" default:"0.0" min:"0" max:"1" unit:"s" doc:"time before thrust begins to follow a command"`
 	ThrustLag   float64 `param:"thrust_lag" default:"0.0" min:"0" max:"1" unit:"s" doc:"time constant with which it follows then"`
 	RateGain    float64 `param:"rate_gain" default:"0.0" min:"0" max:"10" doc:"body rate per commanded rate; 0: not identified"`
-	RateDelay   float64 `param:"rate_delay" default:"0.0" min:"0" max:"1" unit:"s" doc:"before body rates begin to follow"`
+	RateDelay   float64 `param:"rate_delay" default:"0.0" min:"0" max:"1" unit:"s" doc:"time before body rates begin to follow a command"`
 	RateLag     float64 `param:"rate_lag" default:"0.0" min:"0" max:"1" unit:"s" doc:"time constant with which they follow then"`
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Base configures the first policy, where there is none: it is trained in the nominal simulator.
 type Base struct {
-	Nominal quadtrain.Nominal `param:"nominal" doc:"simulator of the base policy; its dt is that of all learning"`
+	Nominal quadtrain.Nominal `param:"nominal" doc:"nominal simulator of the base policy; its dt is that of all learning"`
 	Train   quadtrain.Config  `param:"base" defaults:"epochs=1000" doc:"training of the base policy"`
 }
 

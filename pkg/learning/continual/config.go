@@ -9,9 +9,9 @@ import (
 // Config of the continual loop.
 type Config struct {
 	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=5 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
-	Policy   quadtrain.Config `param:"policy" doc:"the policy's improvement in the model"`
-	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget where the policy was improved in a model before"`
-	Gate     gate.Config      `param:"gate" read_only:"true" doc:"what a candidate must show"`
+	Policy   quadtrain.Config `param:"policy" doc:"training of the policy in the learned model, in each round"`
+	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget of that training where the policy was trained in a learned model before"`
+	Gate     gate.Config      `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it flies"`
 	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
 	Least    float64          `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
 }
@@ -21,7 +21,7 @@ type Config struct {
 // flights.
 type Fit struct {
 	fit.Config
-	WarmStart WarmStart `param:"warm_start" was:"again" doc:"budget of a fit that goes on from the last round's"`
+	WarmStart WarmStart `param:"warm_start" was:"again" doc:"budget of a fit that goes on from that of the last round"`
 }
 
 // WarmStart is the budget of a fit that goes on from another.

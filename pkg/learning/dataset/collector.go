@@ -14,8 +14,8 @@ import (
 // CollectorConfig of a Collector.
 type CollectorConfig struct {
 	Dt      float64 `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" read_only:"true" doc:"Δt of the rows: that of the bundles that are to be learned"`
-	Seconds float64 `param:"segment_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a segment ends after this, so that it can be learned from; what straddles two segments is lost for learning"`
-	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"bound of the buffer; old segments give way to new ones"`
+	Seconds float64 `param:"segment_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"time after which a segment ends, so that it can be learned from; what straddles two segments is lost for learning"`
+	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that the buffer keeps on disk; old segments give way to new ones"`
 	Guarded float64 `param:"guarded_confidence" default:"0.5" min:"0" max:"1" read_only:"true" doc:"confidence of rows that the guard flew; of those that the policy flew it is 1, less the share of ticks lost"`
 }
 

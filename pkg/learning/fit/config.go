@@ -4,20 +4,20 @@ import "vnd/pkg/nn/nets"
 
 // Config is everything that decides a fit besides its data, its seed and the kernel.
 type Config struct {
-	Model          Model          `param:"model"`
-	Prior          Prior          `param:"prior"`
-	Inputs         Inputs         `param:"inputs"`
-	Heads          Heads          `param:"heads"`
-	Loss           Loss           `param:"loss"`
-	Train          Train          `param:"train"`
-	BiasCorrection BiasCorrection `param:"bias_correction" was:"anchor"`
+	Model          Model          `param:"model" doc:"sizes of the nets of the dynamics model"`
+	Prior          Prior          `param:"prior" doc:"physics under the residual"`
+	Inputs         Inputs         `param:"inputs" doc:"input channels of the nets"`
+	Heads          Heads          `param:"heads" doc:"outputs of the residual"`
+	Loss           Loss           `param:"loss" doc:"loss of the fit"`
+	Train          Train          `param:"train" doc:"training of the fit"`
+	BiasCorrection BiasCorrection `param:"bias_correction" was:"anchor" doc:"residual mean of the window, added along a rollout"`
 }
 
 // Model sizes the nets (paper, "Model and training parameters").
 type Model struct {
 	Context       int     `param:"context" default:"20" min:"2" max:"20" unit:"steps" doc:"rows of the context window that the encoder reads"`
 	Latent        int     `param:"latent" default:"12" min:"0" max:"64" doc:"size of the latent z; 0 fits the control without a latent"`
-	LatentAge     float64 `param:"latent_age" default:"0.0" min:"0" max:"100" unit:"s" doc:"time in which a share 1/e of the latent is left along a rollout, pulled to the prior mean; 0 holds it"`
+	LatentDecay   float64 `param:"latent_decay" was:"latent_age" json:"LatentAge" default:"0.0" min:"0" max:"100" unit:"s" doc:"time constant with which the latent decays to the prior mean along a rollout; 0 holds it"`
 	Encoder       string  `param:"encoder" default:"gru" enum:"gru,mlp" doc:"history encoder"`
 	EncoderDense  int     `param:"encoder_dense" default:"128" min:"1" max:"1024" doc:"width of the per-row dense layer of the encoder"`
 	EncoderHidden int     `param:"encoder_hidden" default:"128" min:"1" max:"1024" doc:"hidden state of the encoder"`

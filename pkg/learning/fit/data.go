@@ -90,8 +90,8 @@ func (d *trainingSet) need(T, H int) error {
 		longest = max(longest, s.rows())
 	}
 	if longest < T+H+1 {
-		return fmt.Errorf("the longest unbroken stretch has %d rows, a fit needs at least %d (model.context %d + loss.steps %d + 1)",
-			longest, T+H+1, T, H)
+		return fmt.Errorf("the longest unbroken stretch has %d rows, a fit needs at least %d (model.context %d + "+
+			"loss.steps %d + 1)", longest, T+H+1, T, H)
 	}
 	return nil
 }

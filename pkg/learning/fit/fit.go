@@ -168,8 +168,8 @@ func (t *trainer) metrics() Metrics {
 
 // diverged is the error of a training whose numbers are no longer finite.
 func (t *trainer) diverged(what string) error {
-	err := fmt.Errorf("the training diverged: %s is not finite at update %d with a learning rate of %.3g: lower train.rate, or look at the flights for nonsense",
-		what, t.state.Update, t.rate(t.share()))
+	err := fmt.Errorf("the training diverged: %s is not finite at update %d with a learning rate of %.3g: lower "+
+		"train.rate, or look at the flights for nonsense", what, t.state.Update, t.rate(t.share()))
 	if _, missing := os.Stat(t.opt.Checkpoint); missing == nil {
 		err = fmt.Errorf("%w; its checkpoint %s can be removed", err, t.opt.Checkpoint)
 	}

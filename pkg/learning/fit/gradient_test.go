@@ -58,7 +58,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		"no latent":          func(c *Config) { c.Model.Latent = 0 },
 		"no bias correction": func(c *Config) { c.BiasCorrection.Share = 0 },
 		"concatenate":        func(c *Config) { c.Model.Film = false },
-		"ageing":             func(c *Config) { c.Loss.Steps, c.Model.LatentAge = 12, .1 },
+		"ageing":             func(c *Config) { c.Loss.Steps, c.Model.LatentDecay = 12, .1 },
 		"one step":           func(c *Config) { c.Loss.Steps = 1 },
 		"no prior":           func(c *Config) { c.Prior.Enabled = false },
 	} {

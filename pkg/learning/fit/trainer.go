@@ -77,7 +77,7 @@ func newTrainer(cfg *Config, r *Recorded, opt Options) (*trainer, error) {
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
-	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentAge/r.Robot.Period())
+	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentDecay/r.Robot.Period())
 	m.Net.Init(t.rng)
 	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
 	if opt.From != nil {

@@ -2,8 +2,8 @@ package gate
 
 // Config is what a candidate must show. Differences are of candidate and current bundle in the same flights.
 type Config struct {
-	Shadow Shadow `param:"shadow" doc:"flights in the candidate's learned model"`
-	Canary Canary `param:"canary" doc:"flights of the judge, with randomised disturbances"`
+	Shadow Shadow `param:"shadow" doc:"shadow: flights in the candidate's learned model"`
+	Canary Canary `param:"canary" doc:"canary: flights of the judge, with disturbances drawn at random"`
 
 	Tolerance  float64 `param:"tolerance" default:"0.003" min:"0" max:"10" unit:"m" doc:"by how much more a candidate may err on average and count as no worse"`
 	Relative   float64 `param:"relative_tolerance" default:"0.03" min:"0" max:"1" doc:"the same as a share of the current bundle's error; the larger of the two counts"`
@@ -20,7 +20,7 @@ type Config struct {
 type Shadow struct {
 	Flights   int     `param:"flights" default:"24" min:"2" max:"10000" doc:"pairs of flights"`
 	Seconds   float64 `param:"seconds" default:"6.0" min:"0.5" max:"600" unit:"s" doc:"length of a flight"`
-	Settle    float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"its beginning, the way from the start, in which errors and changes of the commands do not count"`
+	Settle    float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"beginning of a flight, on the way from the start to the path, in which errors and changes of the commands do not count"`
 	BankShare float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of flights under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
 }
 

@@ -10,10 +10,10 @@ import (
 
 // EvidenceConfig is what it takes to call a bundle worse than its parent in flight.
 type EvidenceConfig struct {
-	Radius    float64 `param:"radius" default:"0.7" min:"0.01" max:"100" doc:"distance up to which a place belongs to a neighbourhood, in the unit of places (of Disturbance: m/s² and rad/s)"`
+	Radius    float64 `param:"radius" default:"0.7" min:"0.01" max:"100" doc:"distance up to which a disturbance belongs to a neighbourhood, m/s² and rad/s"`
 	Seconds   float64 `param:"seconds" default:"10.0" min:"1" max:"3600" unit:"s" doc:"least time that each bundle has flown in a neighbourhood before they are compared there"`
 	Most      float64 `param:"max_seconds" default:"120.0" min:"1" max:"36000" unit:"s" doc:"newest time of each bundle in a neighbourhood that counts"`
-	Block     float64 `param:"block" default:"1.0" min:"0.02" max:"60" unit:"s" doc:"errors are averaged over this, because those of neighbouring ticks are alike"`
+	Block     float64 `param:"block" default:"1.0" min:"0.02" max:"60" unit:"s" doc:"time over which errors are averaged, because those of neighbouring ticks are alike"`
 	Settle    float64 `param:"settle" default:"1.0" min:"0" max:"60" unit:"s" doc:"time after a change of bundle, task or neighbourhood that does not count"`
 	Tolerance float64 `param:"tolerance" default:"0.005" min:"0" max:"10" unit:"m" doc:"by how much more a bundle may err than its parent"`
 	Relative  float64 `param:"relative_tolerance" default:"0.2" min:"0" max:"10" doc:"the same as a share of the parent's error; the larger of the two counts"`

@@ -30,10 +30,10 @@ type Task struct {
 
 // Spread is how far from the reference episodes begin: standard deviations.
 type Spread struct {
-	Position float64 `param:"position" default:"0.3" min:"0" max:"10" unit:"m" doc:"of the position, on each axis"`
-	Velocity float64 `param:"velocity" default:"0.4" min:"0" max:"10" unit:"m/s" doc:"of the velocity, on each axis"`
-	Tilt     float64 `param:"tilt" default:"0.2" min:"0" max:"1.5" unit:"rad" doc:"of the tilt, on each axis"`
-	Yaw      float64 `param:"yaw" default:"0.3" min:"0" max:"3" unit:"rad" doc:"of the yaw"`
+	Position float64 `param:"position" default:"0.3" min:"0" max:"10" unit:"m" doc:"spread of the position at the start, on each axis"`
+	Velocity float64 `param:"velocity" default:"0.4" min:"0" max:"10" unit:"m/s" doc:"spread of the velocity at the start, on each axis"`
+	Tilt     float64 `param:"tilt" default:"0.2" min:"0" max:"1.5" unit:"rad" doc:"spread of the tilt at the start, on each axis"`
+	Yaw      float64 `param:"yaw" default:"0.3" min:"0" max:"3" unit:"rad" doc:"spread of the yaw at the start"`
 }
 
 // around draws a state around a reference, at the attitude of its flight.

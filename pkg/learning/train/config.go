@@ -10,7 +10,7 @@ type Config struct {
 	Hidden int `param:"hidden" default:"128" min:"1" max:"1024" doc:"units of each hidden layer"`
 	Layers int `param:"layers" default:"2" min:"1" max:"8" doc:"hidden layers"`
 
-	Pretrain Pretrain `param:"pretrain" doc:"before the training of a policy that sees features"`
+	Pretrain Pretrain `param:"pretrain" doc:"imitation of a teacher that sees positions, before the training of a policy that sees features"`
 
 	Latent int `param:"latent" default:"12" min:"0" max:"64" doc:"latent that a policy trained without a model leaves space for"`
 

@@ -15,10 +15,10 @@ const Name = "betaflight_bridge"
 
 // Params of the node, read at its start.
 type Params struct {
-	Port      string  `param:"port" default:"/dev/ttyACM0" read_only:"true" doc:"of the sticks: a serial device, or tcp:HOST:PORT"`
-	Protocol  string  `param:"protocol" default:"msp" enum:"msp,crsf,sbus" read_only:"true" doc:"of the sticks"`
-	Telemetry string  `param:"telemetry_port" default:"" read_only:"true" doc:"speaks MSP; needed beside crsf and sbus, for the board's settings and whether it is armed"`
-	Rate      float64 `param:"rate" default:"250.0" min:"50" max:"500" unit:"Hz" read_only:"true" doc:"of the frames; a command goes out at once besides"`
+	Port      string  `param:"port" default:"/dev/ttyACM0" read_only:"true" doc:"port for the sticks: a serial device, or tcp:HOST:PORT"`
+	Protocol  string  `param:"protocol" default:"msp" enum:"msp,crsf,sbus" read_only:"true" doc:"protocol for the sticks"`
+	Telemetry string  `param:"telemetry_port" default:"" read_only:"true" doc:"port that speaks MSP; needed beside crsf and sbus, for the board's settings and whether it is armed"`
+	Rate      float64 `param:"rate" default:"250.0" min:"50" max:"500" unit:"Hz" read_only:"true" doc:"rate of the frames with sticks; a command goes out at once besides"`
 	Idle      float64 `param:"motor_idle" default:"0.055" min:"0" max:"0.2" read_only:"true" doc:"least output of an armed motor, motor_idle / 10000 of the board; thrust_curve is then that of the motors"`
 	link.Times
 

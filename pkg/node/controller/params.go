@@ -29,7 +29,7 @@ type File struct {
 // Apart are the parameters of a guard in a process of its own.
 type Apart struct {
 	GuardProcess  bool    `param:"guard_process" default:"false" read_only:"true" doc:"the guard, and all that commands the vehicle, runs in the process flight_guard, which takes the parameters of this node"`
-	GuardSocket   string  `param:"guard_socket" default:"" read_only:"true" doc:"name of the Unix socket between the two; empty takes one of ROS_DOMAIN_ID and the namespace"`
+	GuardSocket   string  `param:"guard_socket" default:"" read_only:"true" doc:"name of the Unix socket between policy_controller and flight_guard; empty takes one of ROS_DOMAIN_ID and the namespace"`
 	PolicyTimeout float64 `param:"policy_timeout" default:"0.06" min:"0.005" max:"0.1" unit:"s" doc:"time without a command of the policy after which flight_guard flies by itself"`
 	RealTime      int     `param:"real_time" default:"40" min:"0" max:"98" read_only:"true" doc:"priority of flight_guard (SCHED_FIFO), and its memory is locked, where the machine allows that; 0: neither"`
 	GuardCPU      int     `param:"guard_cpu" default:"-1" min:"-1" max:"1023" doc:"processor that flight_guard's thread keeps to; -1: any"`
@@ -41,12 +41,12 @@ type Params struct {
 	Robot      string `param:"robot" default:"quadrotor" doc:"bundles of other robots are refused"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with; empty waits for one on the topic bundle"`
 	node.Trust
-	Task      string `param:"task" default:"" doc:"task to begin with: hover, track, land; empty takes the first that the bundle was trained for"`
-	Reference string `param:"reference_json" default:"" doc:"its reference, one JSON object; empty takes the task's own; a file (kind csv) only at the start"`
+	Task      string `param:"task" default:"" doc:"task to begin with: hover, track, land, features or your own; empty takes the first that the bundle was trained for"`
+	Reference string `param:"reference_json" default:"" doc:"reference of the parameter task, one JSON object; empty takes the task's own; a file (kind csv) only at the start"`
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: the topic command; mavros: to PX4; px4: its offboard mode; px4_mode: a mode that PX4 registers"`
+	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; others by name"`
 
 	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: the law but for mavros, ardupilot, px4"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
@@ -55,7 +55,7 @@ type Params struct {
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
 
-	Battery battery.Config `param:"battery" file:"airframe" doc:"what a low battery brings about"`
+	Battery battery.Config `param:"battery" file:"airframe" doc:"battery: how its charge is known, and what a low one brings about"`
 
 	WorldFrame string `param:"world_frame" default:"" doc:"name of the world's frame: samples of another one are refused; empty takes the first that comes"`
 	BodyFrame  string `param:"body_frame" default:"base_link" doc:"name of the body's frame, for commands"`

@@ -38,7 +38,7 @@ type Params struct {
 	node.Trust
 
 	ConditionsFile string            `param:"conditions_file" default:"" read_only:"true" doc:"file that remembers the conditions that were flown in, across runs; empty forgets them at the end"`
-	Conditions     conditions.Config `param:"conditions" doc:"when latents are of one condition"`
+	Conditions     conditions.Config `param:"conditions" doc:"conditions: when latents are of the same one"`
 }
 
 // kept readers: of the bundle that flies, of those that came after it, and of some to roll back to.

@@ -37,7 +37,7 @@ type Params struct {
 	KeyFile    string `param:"bundle_key_file" default:"" read_only:"true" doc:"private key that signs what is published, of vnd key new; empty signs nothing"`
 	node.Trust
 	Source string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
-	Seed   int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"of all randomness"`
+	Seed   int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
 
 	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
 	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
@@ -45,7 +45,7 @@ type Params struct {
 	Response preflight.Response `param:"response" file:"airframe" read_only:"true" doc:"how it follows commands: of the base policy's training"`
 
 	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
-	Buffer dataset.CollectorConfig `param:"buffer" doc:"of what is collected with source topic"`
+	Buffer dataset.CollectorConfig `param:"buffer" doc:"buffer of what this node collects with source: topic"`
 
 	rounds.ResourceLimits
 	Task           string `param:"task" default:"hover,track" read_only:"true" doc:"hover, track, or both with a comma between: one policy for all"`
@@ -55,7 +55,7 @@ type Params struct {
 }
 
 type judge struct {
-	Use bool `param:"use" default:"true" doc:"false: the gate flies in the learned model alone"`
+	Use bool `param:"use" default:"true" doc:"flights in the full simulator; false: the gate flies in the learned model alone"`
 	gate.JudgeConfig
 }
 

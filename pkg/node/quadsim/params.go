@@ -15,17 +15,17 @@ const Name = "quad_sim"
 // Params of the node, read at its start.
 type Params struct {
 	World string    `param:"world" default:"" read_only:"true" doc:"parameter file of the world, such as params/worlds/recurring.yaml; empty is calm air"`
-	Seed  int       `param:"seed" default:"1" min:"0" read_only:"true" doc:"of all randomness of the world"`
+	Seed  int       `param:"seed" default:"1" min:"0" read_only:"true" doc:"seed of all randomness of the world"`
 	Start []float64 `param:"start" default:"0,0,1" min:"-100" max:"100" unit:"m" read_only:"true" doc:"where the vehicle begins: x, y, z in the world; z of 0 is on the ground"`
 
 	Speed    float64 `param:"speed" default:"1.0" min:"0.01" max:"100" read_only:"true" doc:"simulated seconds per second; where it is not 1 time is published on /clock"`
 	Lockstep bool    `param:"lockstep" default:"false" read_only:"true" doc:"as fast as possible: time is published on /clock and waits for each command, or up to lockstep_patience"`
 	Paced    bool    `param:"lockstep_paced" default:"false" read_only:"true" doc:"in lockstep, time waits for commands and besides passes no faster than speed"`
 	Period   float64 `param:"lockstep_period" default:"0.02" min:"0.0025" max:"0.1" unit:"s" read_only:"true" doc:"time between two commands"`
-	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"on the wall; after it time goes on at speed until commands come again"`
+	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"wall time for which simulated time waits for a command; then it goes on at speed until commands come again"`
 	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
 
-	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the autopilot: vnd/msg/ThrustRates on command, or the topic and type of that stack"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4" read_only:"true" doc:"what commands the simulated autopilot: vnd/msg/ThrustRates on command, or the topic and type of mavros or PX4"`
 
 	// Throttle is that of the autopilot.
 	bridge.Throttle `file:"airframe"`
@@ -35,16 +35,16 @@ type Params struct {
 
 	WorldFrame string  `param:"world_frame" default:"world" read_only:"true" doc:"name of the world's frame"`
 	BodyFrame  string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame"`
-	TruthRate  float64 `param:"truth_rate" default:"100.0" min:"0" max:"1000" unit:"Hz" read_only:"true" doc:"of ~/ground_truth; 0 is none"`
+	TruthRate  float64 `param:"truth_rate" default:"100.0" min:"0" max:"1000" unit:"Hz" read_only:"true" doc:"rate of ~/ground_truth; 0 is none"`
 
-	Autopilot Autopilot `param:"autopilot"`
+	Autopilot Autopilot `param:"autopilot" doc:"simulated autopilot"`
 }
 
 // Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
 type Autopilot struct {
 	closedloop.Autopilot
 	Firmware string   `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
-	Settings []string `param:"settings" default:"" read_only:"true" doc:"of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
+	Settings []string `param:"settings" default:"" read_only:"true" doc:"settings of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
 }
 
 // SetAirframe sets what the airframe's file holds.

@@ -14,6 +14,6 @@ type Params struct {
 	Directory string                  `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the buffer (buffer/) and the bags (bags/)"`
 	Topics    []string                `param:"topics" default:"mocap/pose,mocap/odom,command,latent,bundle,learner/status,reference/path,battery,/diagnostics,/tf,/rosout,poses,rigid_bodies,mavros/local_position/odom,mavros/setpoint_raw/attitude,mavros/state,mavros/battery,fmu/out/vehicle_odometry,fmu/in/vehicle_rates_setpoint,fmu/out/vehicle_status,fmu/out/vehicle_status_v1,fmu/out/vehicle_status_v2,fmu/out/vehicle_status_v3,fmu/out/vehicle_status_v4,fmu/out/battery_status,fmu/out/battery_status_v1" read_only:"true" doc:"topics to record besides step, once they are published, of any known type; add those of other motion capture systems, namespaces or versions"`
 	Record    bool                    `param:"record" default:"true" read_only:"true" doc:"begin a bag at the start; ~/start begins one later"`
-	Buffer    dataset.CollectorConfig `param:"buffer" doc:"transitions to learn from"`
-	Bag       recording.Config        `param:"bag" doc:"raw topics"`
+	Buffer    dataset.CollectorConfig `param:"buffer" doc:"buffer: the transitions to learn from"`
+	Bag       recording.Config        `param:"bag" doc:"bags of the raw topics"`
 }

@@ -35,7 +35,7 @@ type Params struct {
 	Robot     string  `param:"robot" default:"quadrotor" read_only:"true" doc:"name of the vehicle, for diagnostics"`
 	Rate      float64 `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" read_only:"true" doc:"control ticks, as policy_controller has it"`
 	BodyFrame string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame on /tf"`
-	Broadcast bool    `param:"broadcast_tf" default:"true" read_only:"true" doc:"tell the body's frame on /tf; false where somebody else does"`
+	Broadcast bool    `param:"broadcast_tf" default:"true" read_only:"true" doc:"publish the body's frame on /tf; false where somebody else does"`
 	History   float64 `param:"history" default:"300.0" min:"10" max:"3600" unit:"s" read_only:"true" doc:"how much of the flight is kept for pages and maps"`
 	Path      float64 `param:"path" default:"30.0" min:"1" max:"600" unit:"s" read_only:"true" doc:"length of the flown path and of the error tube in rviz"`
 	Full      float64 `param:"error_full" default:"0.3" min:"0.001" max:"10" unit:"m" read_only:"true" doc:"error that the tube shows in full colour"`
@@ -43,8 +43,8 @@ type Params struct {
 	MapAt []float64 `param:"latent_map_at" default:"0,-3,0" min:"-1000" max:"1000" unit:"m" read_only:"true" doc:"where in the world the middle of the latent map lies: x, y, z"`
 
 	Imagine float64    `param:"imagine_rate" default:"2.0" min:"0" max:"10" unit:"Hz" read_only:"true" doc:"rollouts of the learned model beside what was flown; 0 has none"`
-	Horizon float64    `param:"horizon" default:"1.0" min:"0.1" max:"5" unit:"s" read_only:"true" doc:"length of these rollouts"`
-	Page    web.Config `param:"page" doc:"the live page"`
+	Horizon float64    `param:"horizon" default:"1.0" min:"0.1" max:"5" unit:"s" read_only:"true" doc:"length of the learned model's rollouts (imagine_rate)"`
+	Page    web.Config `param:"page" doc:"live page for browsers"`
 }
 
 func (p *Params) check() error {

@@ -17,7 +17,7 @@ type Cost struct {
 	Height        float64 `param:"height" default:"0.0" min:"0" max:"1000" doc:"c_height, height error alone"`
 	Velocity      float64 `param:"velocity" default:"0.1" min:"0" max:"1000" doc:"c_v, velocity error"`
 	Rates         float64 `param:"rates" default:"0.15" min:"0" max:"1000" doc:"c_ω, commanded body rates"`
-	Acceleration  float64 `param:"acceleration" default:"0.1" min:"0" max:"1000" doc:"c_a, error of |Δv|/Δt against the reference's acceleration"`
+	Acceleration  float64 `param:"acceleration" default:"0.1" min:"0" max:"1000" doc:"c_a, error of Δv/Δt against the reference's acceleration"`
 	Attitude      float64 `param:"attitude" default:"0.1" min:"0" max:"1000" doc:"c_R, attitude error against the reference's (upright where it does not accelerate)"`
 	Heading       float64 `param:"heading" default:"0.0" min:"0" max:"1000" doc:"heading error alone"`
 	Action        float64 `param:"action" default:"1.0" min:"0" max:"1000" doc:"c_u, deviation of the thrust from hover"`

@@ -15,9 +15,9 @@ import (
 // Autopilot is what the simulated vehicle does by itself.
 type Autopilot struct {
 	Timeout float64 `param:"timeout" default:"0.5" min:"0.02" max:"10" unit:"s" doc:"time without a command after which the autopilot descends"`
-	Descent float64 `param:"descent" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that descent"`
-	Height  float64 `param:"takeoff_height" default:"1.0" min:"0.2" max:"20" unit:"m" doc:"to which the autopilot takes off, above where it stood"`
-	Climb   float64 `param:"takeoff_speed" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed of that climb"`
+	Descent float64 `param:"descent" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed with which the autopilot descends without commands"`
+	Height  float64 `param:"takeoff_height" default:"1.0" min:"0.2" max:"20" unit:"m" doc:"height above where it stood to which the autopilot takes off"`
+	Climb   float64 `param:"takeoff_speed" default:"0.5" min:"0.05" max:"3" unit:"m/s" doc:"speed with which the autopilot takes off"`
 }
 
 // Mode says whom a vehicle obeys.

@@ -36,7 +36,7 @@ type Config struct {
 	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
 	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
 	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
-	Token    string   `param:"token" default:"" read_only:"true" doc:"what a browser must give for that where address is not of this machine alone; empty draws one, which the log has"`
+	Token    string   `param:"token" default:"" read_only:"true" doc:"what a browser must give for the controls where address is of other machines too; empty draws one, which the log has"`
 }
 
 // Actions are what the page can have done. The text says what came of it.

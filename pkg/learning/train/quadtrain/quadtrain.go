@@ -17,8 +17,8 @@ import (
 
 // Config of a policy's training.
 type Config struct {
-	Observation policy.Observation `param:"observation" doc:"what the policy sees"`
-	Margins     Margins            `param:"margins" defaults:"gain=0.1 delay=1 overshoot=0.25 frequency=15" doc:"how body rates may follow otherwise than in a learned model"`
+	Observation policy.Observation `param:"observation" doc:"what the policy observes"`
+	Margins     Margins            `param:"margins" defaults:"gain=0.1 delay=1 overshoot=0.25 frequency=15" doc:"margins: how body rates may follow otherwise than in a learned model, drawn at random"`
 	train.Config
 }
 

@@ -21,7 +21,7 @@ type Nominal struct {
 	MaxLag   float64 `param:"max_lag" default:"0.03" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
 	MaxDelay float64 `param:"max_delay" default:"2.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
 	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
-	Margins  Margins `param:"margins" doc:"how body rates may follow otherwise"`
+	Margins  Margins `param:"margins" doc:"margins: how body rates may follow otherwise than in the nominal simulator, drawn at random"`
 	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`
 }
 
@@ -48,10 +48,10 @@ func NominalWorld[F kernel.Float](n Nominal) train.World[F] {
 // Margins are how far body rates may follow otherwise than the world says. Each tile of an epoch draws anew, all three
 // axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them swing.
 type Margins struct {
-	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of their gain from 1"`
-	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"1" unit:"steps" doc:"greatest further delay"`
-	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot after a step; 0: none overshoots"`
-	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of those that overshoot"`
+	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of the gain of body rates from 1"`
+	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"1" unit:"steps" doc:"greatest delay of body rates beside that of the model"`
+	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot of body rates after a step, as a share of it; 0: none overshoots"`
+	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of body rates that overshoot"`
 }
 
 // respond puts a world behind the responses that m draws; without margins it is the world itself.
