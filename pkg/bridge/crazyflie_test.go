@@ -30,6 +30,34 @@ func TestTwistOfRates(t *testing.T) {
 	}
 }
 
+// TestTwistsAreWhatTheFirmwareFlies has what crazyflie-firmware 2a18fc2, built for this machine, made of a Twist behind
+// crazyswarm2's C++ server: mean rates of its PID controller in physics of a Crazyflie 2.1+, and thrust.
+func TestTwistsAreWhatTheFirmwareFlies(t *testing.T) {
+	const hover = 0.029 * quad.Gravity / 0.48 // weight over four motors' thrust
+	for _, x := range []struct {
+		x, y, z, yaw float64 // of the Twist
+		thrust       float64 // flown, m/s²
+		rates        so3.Vec3
+	}{
+		{0, 0, 38842, 0, 9.810, so3.Vec3{}},
+		{0, 60, 38842, 0, 9.810, so3.Vec3{X: 1.0659}},
+		{0, -200, 38842, 0, 9.810, so3.Vec3{X: -3.5623}},
+		{60, 0, 38842, 0, 9.810, so3.Vec3{Y: 1.0660}},
+		{-200, 0, 38842, 0, 9.720, so3.Vec3{Y: -3.5626, Z: 0.0153}},
+		{0, 0, 38842, 60, 9.810, so3.Vec3{Z: -1.0755}},
+		{0, 0, 38842, -100, 9.810, so3.Vec3{Z: 1.7925}},
+		{0, 0, 20000, 0, 5.051, so3.Vec3{}},
+		{0, 0, 60000, 0, 15.154, so3.Vec3{}},
+	} {
+		m := geometrymsgs.Twist{Linear: geometrymsgs.Vector3{X: x.x, Y: x.y, Z: x.z},
+			Angular: geometrymsgs.Vector3{Z: x.yaw}}
+		c := FromTwist(&m, &Throttle{Hover: hover}, 0).Command
+		if off := c.Rates.Sub(x.rates).Norm(); off > 0.035*x.rates.Norm() || math.Abs(c.Thrust/x.thrust-1) > 0.01 {
+			t.Errorf("%+v means %+v, the firmware flew %+v at %g m/s²", m, c, x.rates, x.thrust)
+		}
+	}
+}
+
 func TestTwistsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Float64Range(-30, 30)

@@ -1,10 +1,12 @@
 package autopilottest
 
 import (
+	"io"
 	"sync"
 
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
+	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/ros2/ros"
 )
 
@@ -62,6 +64,11 @@ func NewCrazyflie(n *ros.Node, prefix, name string) (*Crazyflie, error) {
 		c.state.Twists, c.state.Follows = append(c.state.Twists, *m), true
 	})
 	return c, err
+}
+
+// Cflib has its server be one with the backend cflib, which has more services, until they are closed.
+func (c *Crazyflie) Cflib(n *ros.Node, prefix, name string) (io.Closer, error) {
+	return ros.NewService(n, prefix+name+"/remove_logging", func(*stdsrvs.EmptyRequest, *stdsrvs.EmptyResponse) {})
 }
 
 // Say has it report its state and its place.

@@ -28,6 +28,7 @@ type crazyflie struct {
 	emergency *ros.Client[stdsrvs.EmptyRequest, stdsrvs.EmptyResponse]
 	engaged   atomic.Bool
 	flying    atomic.Bool
+	cflib     atomic.Bool // the server's backend is cflib
 	locked    atomic.Pointer[string]
 }
 
@@ -56,6 +57,9 @@ func newCrazyflie(c *Controller, p *Params) (*crazyflie, error) {
 		return nil, err
 	}
 	c.keep(status)
+	if err := a.watchBackend(c, p); err != nil {
+		return nil, err
+	}
 	server, name := crazyflieServer(p.AutopilotNamespace)
 	if a.settings, err = c.watchParameters(server, bridge.CheckCrazyflie,
 		bridge.CrazyflieParameters(name)...); err != nil {
@@ -77,6 +81,25 @@ func newCrazyflie(c *Controller, p *Params) (*crazyflie, error) {
 	return a, err
 }
 
+// watchBackend looks twice a second for a service that crazyswarm2's server has under its backend cflib alone. Cflib
+// negates the pitch that the server has negated before.
+func (a *crazyflie) watchBackend(c *Controller, p *Params) error {
+	name, err := c.ResolveTopic(p.autopilotName("remove_logging"))
+	if err != nil {
+		return err
+	}
+	look := func() {
+		_, there := c.Context().Graph().Services()[name]
+		a.cflib.Store(there)
+	}
+	look()
+	t, err := c.NewWallTimer(500*time.Millisecond, look)
+	if err == nil {
+		c.keep(t)
+	}
+	return err
+}
+
 // keptClient is a client of one of the autopilot's services, until the configuration ends.
 func keptClient[Req, Resp any, P ros.Message[Req], R ros.Message[Resp]](c *Controller, p *Params, name string) (
 	*ros.Client[Req, Resp], error) {
@@ -91,6 +114,9 @@ func (a *crazyflie) fault() string {
 	if l := a.locked.Load(); l != nil && *l != "" {
 		return *l
 	}
+	if a.cflib.Load() {
+		return "crazyswarm2 runs its backend cflib, which reverses pitch rates: launch it with backend:=cpp"
+	}
 	return a.settings.fault()
 }
 
@@ -103,7 +129,9 @@ func (a *crazyflie) lastReport() (bridge.Autopilot, time.Duration) {
 }
 
 // follows reports whether setpoints go out.
-func (a *crazyflie) follows() bool { return a.engaged.Load() && a.settings.wrong.Load() == nil }
+func (a *crazyflie) follows() bool {
+	return a.engaged.Load() && !a.cflib.Load() && a.settings.wrong.Load() == nil
+}
 
 func (a *crazyflie) notOffboard() bool { return !a.follows() || notFollowed(a) }
 

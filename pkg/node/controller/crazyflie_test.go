@@ -35,6 +35,12 @@ func TestCrazyflieFollowsFromArmingOn(t *testing.T) {
 	refusal("stabilizer.controller is 0")
 	f.Server.Set("cf231.params.stabilizer.controller", autopilottest.Integer(1))
 	eventually(t, "settings that hold", func() bool { return a.fault() == "" })
+	cflib := must(f.Cflib(h.n, "/", "cf231"))(t)
+	refusal("backend cflib, which reverses pitch rates: launch it with backend:=cpp")
+	if err := cflib.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the other backend", func() bool { return a.fault() == "" })
 	if s := f.Take(); len(s.Twists) > 0 || !a.notOffboard() {
 		t.Errorf("%d setpoints before it is armed", len(s.Twists))
 	}
