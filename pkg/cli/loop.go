@@ -150,7 +150,7 @@ func (p *loop) first(c *console) (*bundle.Bundle, error) {
 	}
 	began := time.Now()
 	bar := c.newBar("base policy")
-	b, err := p.BasePolicy(c.ctx, bar.showTraining(began))
+	b, err := p.BasePolicy(c.ctx, bar.showTraining)
 	bar.done()
 	if err != nil {
 		return nil, err

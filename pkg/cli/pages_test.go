@@ -75,7 +75,7 @@ func codeLines(text string) (lines []string) {
 
 // shownWords splits a command without its quotes and shell variables.
 func shownWords(line string) (words []string) {
-	for _, w := range strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(line)) {
+	for w := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "'", "").Replace(line)) {
 		if !strings.HasPrefix(w, "$") {
 			words = append(words, w)
 		}

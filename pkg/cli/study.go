@@ -113,7 +113,7 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := s.plan(c)
+	plan, err := s.plan()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +145,7 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 }
 
 // plan reads the worlds.
-func (s *studyCommand) plan(c *console) (*experiment.Plan, error) {
+func (s *studyCommand) plan() (*experiment.Plan, error) {
 	if s.Rounds < 1 || !(s.Seconds >= 8) || len(s.Seeds) == 0 {
 		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and " +
 			"a seed")

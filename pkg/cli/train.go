@@ -276,10 +276,9 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	trials.Sample = train.Sampler(p.cfg.BankShare, p.bank, p.trials.Latent())
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
-	began := time.Now()
 	r, err := quadtrain.Run(c.ctx, p.cfg.Config, p.world, p.dt,
 		quadtrain.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
-			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining(began), Ranks: g,
+			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining, Ranks: g,
 			Key: p.key})
 	b.done()
 	if r == nil {
@@ -347,14 +346,12 @@ func (t *trainResult) WriteText(w io.Writer) error {
 }
 
 // showTraining moves the bar of a training.
-func (b bar) showTraining(began time.Time) func(train.Progress) {
-	return func(p train.Progress) {
-		text := fmt.Sprintf("%s: cost %.3f, error %.3f m", cmp.Or(p.Phase, "train"), p.Figures.Cost, p.Figures.Error)
-		if p.Score == p.Score {
-			text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
-		}
-		b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
+func (b bar) showTraining(p train.Progress) {
+	text := fmt.Sprintf("%s: cost %.3f, error %.3f m", cmp.Or(p.Phase, "train"), p.Figures.Cost, p.Figures.Error)
+	if p.Score == p.Score {
+		text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
 	}
+	b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
 }
 
 // bank encodes the latents of flights.

@@ -256,7 +256,7 @@ func TestLayouts(t *testing.T) {
 	}
 	for _, c := range juggler.Curves {
 		ok := false
-		for _, topic := range strings.Split(juggler.Plugins[0].Topics.Value, ";") {
+		for topic := range strings.SplitSeq(juggler.Plugins[0].Topics.Value, ";") {
 			if path, is := strings.CutPrefix(c.Name, topic+"/"); is &&
 				number(typeOf(n, topic), strings.Split(path, "/")) {
 				ok = true

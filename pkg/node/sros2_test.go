@@ -341,7 +341,7 @@ func TestPolicyIsWhatNodesUse(t *testing.T) {
 	}
 	lines := func(text []byte) map[string]bool {
 		set, place := map[string]bool{}, ""
-		for _, l := range strings.Split(string(text), "\n") {
+		for l := range strings.SplitSeq(string(text), "\n") {
 			if strings.Contains(l, "<enclave ") || strings.Contains(l, "ALLOW") {
 				place = strings.TrimSpace(l)
 			}

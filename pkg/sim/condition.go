@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	"vnd/pkg/core/so3"
@@ -72,10 +73,8 @@ func (c *Conditions) check() error {
 		if n == "" {
 			return faulty("conditions.name", "element %d is empty, expected a name", i)
 		}
-		for _, before := range c.Name[:i] {
-			if n == before {
-				return faulty("conditions.name", "a second %q, expected each name once", n)
-			}
+		if slices.Contains(c.Name[:i], n) {
+			return faulty("conditions.name", "a second %q, expected each name once", n)
 		}
 	}
 	for _, col := range c.columns() {

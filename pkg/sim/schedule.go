@@ -72,19 +72,6 @@ func (w World) Scheduled(switches []Switch, period float64) (World, error) {
 	return w, w.Check()
 }
 
-// Switches returns what the schedule brings before a time in s, in order; the first entry is the start.
-func (w *World) Switches(until float64) []Switch {
-	s := newSchedule(w)
-	all := []Switch{{0, s.conditions[s.begin()].name}}
-	for {
-		at := s.nextAt
-		if !(at < until) {
-			return all
-		}
-		all = append(all, Switch{at, s.conditions[s.advance()].name})
-	}
-}
-
 // schedule walks through the entries.
 type schedule struct {
 	conditions []condition

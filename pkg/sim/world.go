@@ -51,8 +51,7 @@ func Parse(name string, data []byte) (World, error) {
 		return World{}, err
 	}
 	err := w.Check()
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		if line, parameter := lineOf(data, f.params); line > 0 {
 			return World{}, fmt.Errorf("%s:%d: %w", name, line, faulty(parameter, "%s", f.text))
 		}

@@ -53,13 +53,6 @@ func (t *Thrust) Of(thrust, volts float64) (throttle float64, clipped bool) {
 	return max(u, 0), beyond || u < 0
 }
 
-// Gives is the thrust per mass of a throttle, m/s², the inverse of Of.
-func (t *Thrust) Gives(throttle, volts float64) float64 {
-	c := t.curve()
-	thrust, _ := c.Thrust(t.output(throttle), volts)
-	return thrust
-}
-
 // Sticks turns commands into stick positions, as a board's settings ask for.
 type Sticks struct {
 	Rates    rates.Profile

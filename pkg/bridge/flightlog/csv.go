@@ -300,8 +300,7 @@ func quoted(field string) string {
 
 // csvError turns an error of encoding/csv into file:line: what.
 func csvError(name string, err error) error {
-	var pe *csv.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*csv.ParseError](err); ok {
 		return fmt.Errorf("%s%w", where(name, pe.Line, ""), pe.Err)
 	}
 	return fmt.Errorf("%s%w", where(name, 0, ""), err)

@@ -96,7 +96,7 @@ func TestAnyOrderOfColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table text
-	for _, line := range strings.Fields(string(b)) {
+	for line := range strings.FieldsSeq(string(b)) {
 		table = append(table, strings.Split(line, ","))
 	}
 	want, _, err := parse(table)

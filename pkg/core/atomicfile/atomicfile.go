@@ -173,12 +173,10 @@ func fill(f file, write func(io.Writer) error) (err error) {
 
 // cause strips operation and path from a system call's error: the caller names the path that the user knows.
 func cause(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
 		return le.Err
 	}
 	return err

@@ -23,8 +23,7 @@ func Writable(path string) error {
 
 // Cause strips operation and path from a system call's error.
 func Cause(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err

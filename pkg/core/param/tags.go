@@ -144,7 +144,7 @@ func (c *collector) group(prefixes []string, tag reflect.StructTag, v reflect.Va
 			}
 		},
 	} {
-		for _, pair := range strings.Fields(tag.Get(key)) {
+		for pair := range strings.FieldsSeq(tag.Get(key)) {
 			left, right, ok := strings.Cut(pair, "=")
 			if !ok {
 				return fmt.Errorf("the %s tag has %q, expected pairs with = between", key, pair)

@@ -11,7 +11,6 @@ type Window struct {
 	// The newest rows are buf[end−n : end]. When the end is reached they move to the front, so that Steps is one slice.
 	buf    []Row
 	end, n int
-	breaks uint64
 }
 
 // NewWindow returns an empty window of C past rows and the present one, dt seconds apart.
@@ -28,7 +27,6 @@ func NewWindow(C int, dt float64) (*Window, error) {
 func (w *Window) Push(s Row) {
 	if w.n > 0 && !Follows(w.buf[w.end-1].T, s.T, w.dt) {
 		w.n = 0
-		w.breaks++
 	}
 	if w.end == len(w.buf) {
 		keep := min(w.n, w.rows-1)
@@ -45,6 +43,3 @@ func (w *Window) Full() bool { return w.n == w.rows }
 
 // Rows returns the rows, oldest first; the last is the newest. They are valid until the next Push.
 func (w *Window) Rows() []Row { return w.buf[w.end-w.n : w.end] }
-
-// Breaks counts the gaps so far.
-func (w *Window) Breaks() uint64 { return w.breaks }

@@ -50,7 +50,7 @@ func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var x track
 			left, jumps := 0, 0
-			for k := int64(0); k < 300; k++ {
+			for k := range int64(300) {
 				s := at(k)
 				c.spoil(k, &s)
 				switch x.add(&s, 5*ms*(k+1)) {

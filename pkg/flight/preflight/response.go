@@ -42,7 +42,7 @@ func resample(h *Hover) (*record, float64) {
 	n := int((end - begin) / grid)
 	r := &record{}
 	i, j, good := 0, 0, 0
-	for k := 0; k < n; k++ {
+	for k := range n {
 		for f := range fine2 {
 			t := begin + float64(k)*grid + float64(f)*step
 			for j+1 < len(c) && c[j+1].Arrival <= t {

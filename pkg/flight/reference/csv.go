@@ -107,8 +107,7 @@ func readKnots(name string, in io.Reader) ([]knot, error) {
 			break
 		}
 		if err != nil {
-			var at *csv.ParseError
-			if errors.As(err, &at) {
+			if at, ok := errors.AsType[*csv.ParseError](err); ok {
 				return nil, fmt.Errorf("%s:%d: column %d: %w", name, at.Line, at.Column, at.Err)
 			}
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -138,8 +137,7 @@ func unwrapped(err error) error {
 	if err == io.EOF {
 		return errors.New("the file is empty")
 	}
-	var at *csv.ParseError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*csv.ParseError](err); ok {
 		return at.Err
 	}
 	return err

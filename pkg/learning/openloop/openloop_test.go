@@ -269,19 +269,8 @@ func TestReport(t *testing.T) {
 	if len(r.Skipped) != 1 || r.Skipped[0] != "stub" {
 		t.Errorf("skipped %q, want the short one", r.Skipped)
 	}
-	a, b := r.Total[0][24], r.Total[1][24]
-	got, err := r.Ratio(NameRecentMean, NamePrior, 25)
-	if err != nil || got != (Error{b.Position / a.Position, b.Velocity / a.Velocity, b.Attitude / a.Attitude}) {
-		t.Errorf("ratio %+v, %v", got, err)
-	}
-	for _, err := range []error{
-		func() error { _, err := r.Ratio("vnd", NamePrior, 25); return err }(),
-		func() error { _, err := r.Ratio(NamePrior, NamePrior, 51); return err }(),
-		r.WriteFlights(&bytes.Buffer{}, 0),
-	} {
-		if err == nil {
-			t.Error("accepted a predictor or a step that is not there")
-		}
+	if r.WriteFlights(&bytes.Buffer{}, 0) == nil {
+		t.Error("accepted a step that is not there")
 	}
 }
 

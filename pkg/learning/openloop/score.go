@@ -1,7 +1,6 @@
 package openloop
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -164,31 +163,4 @@ func (r *Report) total(p int) Curve {
 	}
 	sum.root()
 	return sum
-}
-
-// Curve returns the total error of the named predictor.
-func (r *Report) Curve(name string) (Curve, error) {
-	p := slices.Index(r.Predictors, name)
-	if p < 0 {
-		return nil, fmt.Errorf("no predictor %q among %q", name, r.Predictors)
-	}
-	return r.Total[p], nil
-}
-
-// Ratio returns the total error of one predictor after the given step divided by that of another. A
-// ratio to an error of zero is infinite, or NaN.
-func (r *Report) Ratio(of, to string, step int) (Error, error) {
-	a, errA := r.Curve(of)
-	b, errB := r.Curve(to)
-	if err := errors.Join(errA, errB); err != nil {
-		return Error{}, err
-	}
-	if step < 1 || step > len(a) {
-		return Error{}, fmt.Errorf("step %d of a prediction of %d", step, len(a))
-	}
-	return a[step-1].over(b[step-1]), nil
-}
-
-func (e Error) over(o Error) Error {
-	return Error{e.Position / o.Position, e.Velocity / o.Velocity, e.Attitude / o.Attitude}
 }

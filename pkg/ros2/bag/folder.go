@@ -224,11 +224,10 @@ func inflate(path string) (plain, dir string, err error) {
 		return "", "", err
 	}
 	_, err = io.Copy(out, z)
-	var perr *os.PathError
 	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
-	if errors.As(err, &perr) { // an error of the temporary disk, not of the bag
+	if _, ok := errors.AsType[*os.PathError](err); ok { // an error of the temporary disk, not of the bag
 		os.RemoveAll(dir)
 		return "", "", err
 	}

@@ -2,6 +2,7 @@ package ros_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -223,9 +224,7 @@ func TestWireApart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := environment()
-			for k, v := range c.here {
-				env[k] = v
-			}
+			maps.Copy(env, c.here)
 			n := newNode(t, overTheWireIn(t, env), "watcher")
 			out, _ := startProbe(t, c.apart, "--ros-args", "-r", "__node:=apart")
 			err := n.Context().WaitForGraph(within(t),

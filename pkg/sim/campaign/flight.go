@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -100,12 +101,7 @@ func (r *Run) Fly() (err error) {
 	f := &flight{Run: r, record: control.NewTickRecord(), cutFrom: math.NaN(), stood: math.NaN()}
 	r.Landed, r.MotorsOff, r.Failsafe = math.Inf(1), math.Inf(1), math.Inf(1)
 	f.orders = slices.Clone(r.Orders)
-	slices.SortStableFunc(f.orders, func(a, b Order) int {
-		if a.At < b.At {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(f.orders, func(a, b Order) int { return cmp.Compare(a.At, b.At) })
 	defer func() {
 		if f.board != nil {
 			err = errors.Join(err, f.board.Close())

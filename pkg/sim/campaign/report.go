@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -238,15 +239,7 @@ func summarise(row *Row, results []flown) RowReport {
 			failures = append(failures, f.failure())
 		}
 	}
-	slices.SortStableFunc(failures, func(a, b FailureReport) int {
-		switch {
-		case a.excess > b.excess:
-			return -1
-		case a.excess < b.excess:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(failures, func(a, b FailureReport) int { return cmp.Compare(b.excess, a.excess) })
 	r.Worst = failures[:min(len(failures), keptFailures)]
 	r.Figures = distributions(results)
 	if float64(r.Runs-r.Failed) < row.share()*float64(r.Runs) {

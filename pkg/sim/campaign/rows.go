@@ -29,7 +29,7 @@ func (r *Row) number() (n int) {
 // row.
 func Select(names string) (rows []Row, err error) {
 	all := Rows()
-	for _, name := range strings.Split(names, ",") {
+	for name := range strings.SplitSeq(names, ",") {
 		name = strings.TrimSpace(name)
 		var lo, hi int
 		found := false

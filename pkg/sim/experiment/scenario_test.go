@@ -61,8 +61,8 @@ func TestFields(t *testing.T) {
 			if c.words != nil && f.inWords() != c.words[i] {
 				t.Errorf("%s, scenario %d: %q in words, want %q", c.name, i, f.inWords(), c.words[i])
 			}
-			if c.seconds == 0 && (len(f.Switches(1e3)) != 1 || f.Switches(1e3)[0].Condition != c.want[i]) {
-				t.Errorf("%s, scenario %d: switches %v", c.name, i, f.Switches(1e3))
+			if c.seconds == 0 && !slices.Equal(f.Schedule.Condition, c.want[i:i+1]) {
+				t.Errorf("%s, scenario %d: schedule %v", c.name, i, f.Schedule)
 			}
 		}
 	}

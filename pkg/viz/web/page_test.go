@@ -195,7 +195,7 @@ func TestNothingFromTheNetwork(t *testing.T) {
 			"default-src 'self'") {
 			t.Errorf("%s: %s, %v", f.Name(), r.Status, r.Header)
 		}
-		for _, line := range strings.Split(body, "\n") {
+		for line := range strings.SplitSeq(body, "\n") {
 			line = strings.ReplaceAll(line, "http://www.w3.org/2000/svg", "") // a name, not a place
 			if strings.HasPrefix(strings.TrimSpace(line), "//") || strings.Contains(line, "location.host") {
 				continue

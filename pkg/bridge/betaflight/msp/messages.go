@@ -12,12 +12,9 @@ import (
 const (
 	APIVersion    = 1
 	FCVariant     = 2
-	FCVersion     = 3
 	Features      = 36
 	ModeRanges    = 34
 	RXConfig      = 44
-	RXMap         = 64
-	RawRC         = 105
 	AttitudeAsked = 108
 	ModeIDs       = 119
 	RCTuning      = 111

@@ -172,7 +172,7 @@ func TestStarted(t *testing.T) {
 			"SLURM_STEP_NUM_TASKS", "PMI_RANK", "PMI_SIZE"} {
 			t.Setenv(name, "")
 		}
-		for _, pair := range strings.Fields(c.env) {
+		for pair := range strings.FieldsSeq(c.env) {
 			name, value, _ := strings.Cut(pair, "=")
 			t.Setenv(name, value)
 		}

@@ -3,6 +3,7 @@ package mcap
 import (
 	"container/heap"
 	"io"
+	"slices"
 )
 
 // keepLoaded bounds the bytes of loaded chunks while an iterator merges chunks
@@ -82,10 +83,8 @@ func (it *Iterator) wantsChunk(c *chunk) bool {
 	if c.broken {
 		return false
 	}
-	for _, id := range c.channels {
-		if it.wantsID(id) {
-			return true
-		}
+	if slices.ContainsFunc(c.channels, it.wantsID) {
+		return true
 	}
 	return len(c.channels) == 0
 }

@@ -90,8 +90,7 @@ func (r *rows) next() ([]driver.Value, error) {
 
 // code is the primary SQLite code of an error, 0 for other errors.
 func code(err error) int {
-	var e *driverimpl.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*driverimpl.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0

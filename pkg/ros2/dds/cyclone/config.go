@@ -71,8 +71,7 @@ func decoder(text string) *xml.Decoder {
 func at(d *xml.Decoder, err error) error {
 	line, column := d.InputPos()
 	what := err.Error()
-	var syntax *xml.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		what = syntax.Msg
 	}
 	return fmt.Errorf("%d:%d: %s", line, column, what)

@@ -5,6 +5,7 @@ package ddstest
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,10 +171,8 @@ func (h *harness) waitFor(p dds.Participant, what string, is func(dds.Ready) boo
 		if reported, err = p.Wait(time.Second, reported); err != nil {
 			h.t.Fatal(err)
 		}
-		for _, r := range reported[before:] {
-			if is(r) {
-				return reported
-			}
+		if slices.ContainsFunc(reported[before:], is) {
+			return reported
 		}
 	}
 	h.t.Fatalf("Wait did not report: %s; but %v", what, reported)

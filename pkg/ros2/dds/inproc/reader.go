@@ -28,7 +28,7 @@ func (r *reader) hasData(now int64) bool {
 
 func (r *reader) Take(most int, f func(*dds.Sample)) (int, error) {
 	d := r.domain()
-	for n := 0; n < most; n++ {
+	for n := range most {
 		s, err := r.next()
 		if s == nil {
 			return n, err
