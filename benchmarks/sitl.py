@@ -1,4 +1,4 @@
-"""The base policy on Betaflight's firmware: twenty boards, and a link that is late.
+"""The base policy on Betaflight's firmware: twenty boards, and a link that is late, from the start or in mid-flight.
 
     make betaflight build && python3 benchmarks/sitl.py --out build/sitl
 
@@ -37,9 +37,10 @@ def boards():
         yield world(f"board{k:02}", f"    motor:\n      lag: {0.0245 + slower}\n"), settings
 
 
-def errors(task, where, settings=()):
+def errors(task, where, settings=(), settle=4, seconds=12):
     """Errors of the policy and of the geometric law, mm."""
     line = [A.vnd, "eval", "--json", "--firmware", "betaflight", "--task", task, "--bundle", A.bundle, "--world", where]
+    line += ["--settle", str(settle), "--seconds", str(seconds)]
     for s in settings:
         line += ["--set", s]
     row = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)["rows"][0]
@@ -57,11 +58,13 @@ def main():
         A.bundle = A.out / "base.vnd"
         subprocess.run([A.vnd, "train", "--task", "hover,track", "--out", A.bundle], check=True, capture_output=True)
     calm, late = world("calm", "    link:\n      delay: 0.01\n"), world("late", "    link:\n      delay: 0.07\n")
-    print("| task | calm | boards, median | worst | 60 ms later | geometric law 60 ms later |\n" + 6 * "|---" + "|")
+    later = world("later", "    conditions:\n      name: [before, late]\n      link_delay: [0.0, 0.06]\n"
+                  "    schedule:\n      condition: [before, late]\n      start: [0.0, 6.0]\n")
+    print("| task | calm | boards, median | worst | 60 ms later | law so | from 6 s on | law so |\n" + 8 * "|---" + "|")
     for task in "hover", "track":
         of = sorted(errors(task, *b)[0] for b in boards())
         policy, law = errors(task, late)
-        cells = errors(task, calm)[0], of[len(of) // 2], of[-1], policy, law
+        cells = errors(task, calm)[0], of[len(of) // 2], of[-1], policy, law, *errors(task, later, settle=7, seconds=19)
         print(f"| {task} |", " | ".join(map(show, cells)), "|", flush=True)
 
 

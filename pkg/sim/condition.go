@@ -23,6 +23,7 @@ type Conditions struct {
 	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
 	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
 	Charge       []float64 `param:"charge" default:"" min:"-1" max:"1" doc:"charge of the battery that is put in as the condition sets in, as a share; -1 keeps the one that is there (-1)"`
+	LinkDelay    []float64 `param:"link_delay" default:"" min:"0" max:"0.2" unit:"s" doc:"added to link.delay, for commands from then on (0)"`
 	CutRotor     []int     `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
 	CutThrust    []float64 `param:"cut_thrust" default:"" min:"0" max:"1" doc:"share of its thrust coefficient that is left (1)"`
 	CutTorque    []float64 `param:"cut_torque" default:"" min:"0" max:"1" doc:"share of its torque coefficient that is left (1)"`
@@ -37,6 +38,7 @@ type condition struct {
 	fan         int      // the only one that blows, from 1; 0 all
 	payload     payload
 	charge      float64 // −1 keeps
+	linkDelay   float64 // s, added to the Link's
 	cut         cut
 }
 
@@ -53,8 +55,8 @@ func (c *Conditions) columns() []column {
 		{"fans", c.Fans, 1},
 		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0},
 		{"payload_z", c.PayloadZ, 0},
-		{"charge", c.Charge, -1}, {"cut_thrust", c.CutThrust, 1}, {"cut_torque", c.CutTorque, 1},
-		{"cut_imbalance", c.CutImbalance, 0},
+		{"charge", c.Charge, -1}, {"link_delay", c.LinkDelay, 0}, {"cut_thrust", c.CutThrust, 1},
+		{"cut_torque", c.CutTorque, 1}, {"cut_imbalance", c.CutImbalance, 0},
 	}
 }
 
@@ -126,7 +128,7 @@ func (c *Conditions) rows() []condition {
 		}
 		rows[i] = condition{
 			name: n, wind: so3.Vec3{X: x["wind_x"], Y: x["wind_y"], Z: x["wind_z"]},
-			gusts: x["gusts"], fans: x["fans"], fan: fan, charge: x["charge"],
+			gusts: x["gusts"], fans: x["fans"], fan: fan, charge: x["charge"], linkDelay: x["link_delay"],
 			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]}},
 			cut:     cut{rotor, x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
 		}

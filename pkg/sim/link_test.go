@@ -59,3 +59,37 @@ func TestTime(t *testing.T) {
 		}
 	}
 }
+
+// Commands that are under way when the delay grows arrive as they were to, those after it later, and none before an
+// older one.
+func TestConditionDelaysTheLink(t *testing.T) {
+	w := ideal()
+	w.Link.Delay = 0.01
+	w.Conditions = Conditions{Name: []string{"before", "late"}, LinkDelay: []float64{0, 0.06}}
+	w, err := w.Scheduled([]Switch{{0, "before"}, {0.1, "late"}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustNew(t, w)
+	const dt = 0.02
+	var arrived [12]float64
+	for k := range arrived {
+		for range 20 {
+			s.Step(quad.Command{Thrust: 10 + 0.1*float64(k)}, dt/20)
+			for n := k; n >= 0 && arrived[n] == 0; n-- {
+				if s.command.Thrust >= 10+0.1*float64(n)-1e-9 {
+					arrived[n] = s.Time()
+				}
+			}
+		}
+	}
+	for k, at := range arrived[:8] {
+		want := dt*float64(k) + w.Link.Delay
+		if k > 5 {
+			want += 0.06
+		}
+		if k != 5 && math.Abs(at-want) > 0.003 {
+			t.Errorf("command %d arrived after %.4f s, expected %.4f", k, at, want)
+		}
+	}
+}

@@ -143,6 +143,7 @@ func (s *Simulator) enter(index int) {
 	s.wind = s.condition.wind
 	s.mass = loaded(&s.world.Airframe, s.condition.payload)
 	s.rotors.cut = s.condition.cut
+	s.link.delay = s.world.Link.Delay + s.condition.linkDelay
 	if s.condition.charge >= 0 {
 		s.battery.charge = s.condition.charge
 	}

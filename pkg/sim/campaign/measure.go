@@ -210,6 +210,27 @@ func meanError(r *Run) []Check {
 	return nil
 }
 
+// errorUnderPolicy notes the mean error from a second after the onset on while the policy flies, and how much of that
+// time it does.
+func errorUnderPolicy(r *Run) []Check {
+	sum, n, all := 0.0, 0.0, 0.0
+	for i := range r.Ticks {
+		k := &r.Ticks[i]
+		if k.T < r.Onset+1 {
+			continue
+		}
+		if all++; k.Stage.PolicyFlies() {
+			sum += k.Truth.P.Sub(k.Reference.P).Norm()
+			n++
+		}
+	}
+	if n > 0 {
+		r.Figures = append(r.Figures, Figure{"mean error under the policy", sum / n, "m"})
+	}
+	r.Figures = append(r.Figures, Figure{"share of time under the policy", n / all, ""})
+	return nil
+}
+
 // curves are the paths of tasks as points.
 var curves sync.Map
 

@@ -63,11 +63,27 @@ func measurements() []Row {
 		{ID: "drift", Name: "time to detect: drift of 10 cm/s", Pass: "≤ 2 s",
 			Plan:  func(r *Run) { r.After, r.Mocap = 4, drifting(direction(r.rng, true).Scale(0.1)) },
 			Judge: tripWithin(2)},
+		{ID: "link", Name: "60 ms more from command to rate loop", Pass: "common",
+			Plan: lateLink, Judge: judge(common, errorUnderPolicy)},
+		{ID: "link-firmware", Name: "the same with real firmware", Pass: "as there", Firmware: true,
+			Plan: lateLink, Judge: judge(common, errorUnderPolicy)},
 		{ID: "false-alarms", Name: "two minutes of noise, gusts and turning winds", Pass: "no trip",
 			Plan: gusty, Judge: judge(common, neverTrips)},
 		{ID: "quality", Name: "flight quality where nothing fails", Pass: "common, no trip",
 			Plan: func(r *Run) { r.Onset, r.After = settled, 16 }, Judge: judge(common, neverTrips, meanError)},
 	}
+}
+
+// lateLink plans more delay of the link from the onset on.
+func lateLink(r *Run) {
+	const more = 0.06 // s
+	r.After = 16
+	c := &r.World.Conditions
+	twice := func(x []float64) []float64 { return []float64{x[0], x[0]} }
+	r.World.Conditions = sim.Conditions{Name: []string{"before", "late"}, WindX: twice(c.WindX), WindY: twice(c.WindY),
+		LinkDelay: []float64{0, more}}
+	r.World, r.broken = r.World.Scheduled([]sim.Switch{{Start: 0, Condition: "before"},
+		{Start: r.Onset, Condition: "late"}}, 0)
 }
 
 // gusty plans a long flight in the cell's wind, which turns every ten seconds, and in Dryden turbulence.
