@@ -1,4 +1,5 @@
-// vnd fits models of a robot's dynamics to its flights, predicts with them and scores them.
+// vnd is the command line: it fits models to flights, scores them, trains and flies policies, replays bags, runs the
+// demo and the studies, and looks for mistakes.
 package main
 
 import "vnd/pkg/cli"

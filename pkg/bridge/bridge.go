@@ -1,5 +1,6 @@
-// Package bridge turns ROS messages into the words of package quad and back. It is the only place that knows frames,
-// units and quaternion orders other than ours (world ENU, z up; body FLU; SI; radians; thrust per mass).
+// Package bridge turns ROS messages into the types of package quad and back. Of what flies, it alone knows frames,
+// units and quaternion orders other than ours (world ENU, z up; body FLU; SI; radians; thrust per mass). What throttle
+// and volts are worth is in the packages airframe and battery.
 package bridge
 
 import (

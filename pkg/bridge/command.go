@@ -12,7 +12,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Stacks are the command interfaces, as the parameter command_interface names them.
+// Command interfaces, as the parameters command_interface name them: of policy_controller, and of recordings (package
+// flightlog). PX4Mode and Crazyswarm2 are beside their messages. The first Crazyswarm is in recordings alone.
 const (
 	VND        = "vnd"        // vnd/msg/ThrustRates, or Step of vnd's own controller
 	Mavros     = "mavros"     // mavros_msgs/msg/AttitudeTarget, to PX4

@@ -51,7 +51,7 @@ func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o 
 		Frame: m.Header.FrameID}
 }
 
-// FromOdometry turns the twist, which is in the child frame, into the world.
+// FromOdometry turns the twist into the world: from the child frame, unless o or equal frames say that it is there.
 func FromOdometry(m *navmsgs.Odometry, o PoseOptions) Pose {
 	s := stateOf(&m.Pose.Pose)
 	v := vec(m.Twist.Twist.Linear)

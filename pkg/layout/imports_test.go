@@ -34,12 +34,12 @@ var layers = []struct {
 	{"layout", "", "the tests of the layout stand outside it"},
 }
 
-// fences name the packages that may import a folder, where its layer's rule says too little.
-var fences = []struct {
+// extraRules name the packages that may import a folder, where its layer's rule says too little.
+var extraRules = []struct {
 	folder, importers, reason string
 }{
 	{"pkg/sim", "pkg/sim pkg/node/quadsim pkg/node/demo pkg/cli nodes/background_learner",
-		"the learner cannot look at the world that it is to learn"},
+		"the learner cannot look at the world that it is to learn; its program alone hands the gate a judge"},
 	{"msgs", "msgs pkg/ros2 pkg/bridge pkg/viz pkg/node",
 		"only these know messages: replay and simulation run the code that flies"},
 	{"pkg/ros2", "pkg/ros2 msgs pkg/bridge pkg/viz pkg/node pkg/cli nodes",
@@ -93,10 +93,10 @@ func TestImportRulesNoticeWhatBreaksThem(t *testing.T) {
 			"pkg/learning/fit imports msgs/std_msgs: " + reason["learning"] +
 				"\n\tthrough pkg/learning/fit → msgs/std_msgs",
 			"pkg/learning/fit imports msgs/std_msgs; only msgs, pkg/ros2, pkg/bridge, pkg/viz, pkg/node may: " +
-				fences[1].reason}},
+				extraRules[1].reason}},
 		"simulator in a node that flies": {"pkg/node/controller: pkg/sim\npkg/sim:", []string{
 			"pkg/node/controller imports pkg/sim; only pkg/sim, pkg/node/quadsim, pkg/node/demo, pkg/cli, " +
-				"nodes/background_learner may: " + fences[0].reason}},
+				"nodes/background_learner may: " + extraRules[0].reason}},
 		"anything else in ros2": {"pkg/ros2/ros: pkg/core/quad\npkg/core/quad:", []string{
 			"pkg/ros2/ros imports pkg/core/quad; pkg/ros2 takes pkg/ros2, msgs, pkg/core/param, pkg/core/atomicfile alone"}},
 		"C": {"pkg/nn/layers: C\npkg/nn/kernel: C\npkg/robot/arm: C", []string{
@@ -176,7 +176,7 @@ func layerOf(t tree, p *pkgInfo) (broken []string) {
 
 func fencesOf(p *pkgInfo) (broken []string) {
 	for _, i := range p.imports {
-		for _, f := range fences {
+		for _, f := range extraRules {
 			importers := strings.Fields(f.importers)
 			if within(i, []string{f.folder}) && !within(p.path, importers) && !within(p.path, []string{"examples"}) {
 				broken = append(broken, fmt.Sprintf("%s imports %s; only %s may: %s", p.path, i,

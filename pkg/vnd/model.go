@@ -1,6 +1,6 @@
 // Package vnd is a Variational Neural Dynamics model as it is used: the physics prior with its actuator, the nets,
-// their normalisers and the correction, from and to a bundle. vnd fits it; prediction, flight and policy learning run
-// it.
+// their normalisers and the correction, from and to a bundle. Package fit fits it; prediction, flight and policy
+// learning run it.
 //
 // Shapes: B batch, T window rows, H rollout steps, S state, A action, X residual inputs, U tangent, C context inputs,
 // Z latent.

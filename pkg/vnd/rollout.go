@@ -109,7 +109,7 @@ func (m *Model[F]) newRollout(maxB, maxH, members int, kept bool,
 	return r
 }
 
-// Begin starts B rollouts of H steps under z[B][Z] with ensemble member `member` (a mean rollout takes all), without an
+// Begin starts B rollouts of H steps under z[B][Z] with ensemble member `member` (a mean rollout takes all), without a
 // bias correction.
 func (r *Rollout[F]) Begin(member, B, H int, z []F) {
 	r.member, r.B, r.H = member, B, H

@@ -7,19 +7,19 @@ import (
 // Window holds the newest unbroken rows. It is for one goroutine and allocates only in New.
 type Window struct {
 	dt   float64
-	rows int // C+1
-	// The newest rows are buf[end−n : end]. When the end is reached they move to the front, so that Steps is one slice.
+	rows int // T+1
+	// The newest rows are buf[end−n : end]. When the end is reached they move to the front, so that Rows is one slice.
 	buf    []Row
 	end, n int
 }
 
-// NewWindow returns an empty window of C past rows and the present one, dt seconds apart.
-func NewWindow(C int, dt float64) (*Window, error) {
-	if C < 1 || !(dt > 0) {
-		return nil, fmt.Errorf("quad: window of %d rows, %g s apart: expected at least 1 row and a positive time", C,
+// NewWindow returns an empty window of T past rows and the present one, dt seconds apart.
+func NewWindow(T int, dt float64) (*Window, error) {
+	if T < 1 || !(dt > 0) {
+		return nil, fmt.Errorf("quad: window of %d rows, %g s apart: expected at least 1 row and a positive time", T,
 			dt)
 	}
-	return &Window{dt: dt, rows: C + 1, buf: make([]Row, 4*(C+1))}, nil
+	return &Window{dt: dt, rows: T + 1, buf: make([]Row, 4*(T+1))}, nil
 }
 
 // Push adds the next row. A row that does not follow the last one (Follows) starts the window anew: no window
@@ -38,7 +38,7 @@ func (w *Window) Push(s Row) {
 	w.n = min(w.n+1, w.rows)
 }
 
-// Full reports whether C past rows and the present one are there.
+// Full reports whether T past rows and the present one are there.
 func (w *Window) Full() bool { return w.n == w.rows }
 
 // Rows returns the rows, oldest first; the last is the newest. They are valid until the next Push.

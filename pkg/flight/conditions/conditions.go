@@ -32,7 +32,7 @@ type Condition struct {
 	Name    string       `json:"name"`
 	Visits  int          `json:"visits"`
 	Seconds float64      `json:"seconds"` // flown in it
-	Bundle  string       `json:"bundle"`  // of Middle
+	Bundle  string       `json:"bundle"`  // of Center
 	Center  []float64    `json:"middle"`  // [Z] mean latent
 	Windows [][]quad.Row `json:"windows"` // a few that are typical, to be read by other bundles
 }
@@ -88,7 +88,7 @@ type Memory struct {
 	current  *Condition // nil: undecided
 	previous *Condition // the one before it was undecided
 	state    State
-	distance float64 // of the mean from the nearest middle
+	distance float64 // of the mean from the nearest center
 }
 
 // New makes a memory for a robot, of the file at path where there is one.
@@ -100,7 +100,7 @@ func New(c Config, robot, path string) (*Memory, error) {
 	return m, m.read()
 }
 
-// Use reads by another bundle from now on, whose rows come every dt s and whose latents have Z numbers. Middles of
+// Use reads by another bundle from now on, whose rows come every dt s and whose latents have Z numbers. Centers of
 // other bundles are made anew of the windows.
 func (m *Memory) Use(bundle string, dt float64, encode Encode) {
 	if bundle == m.bundle {
@@ -114,7 +114,7 @@ func (m *Memory) Use(bundle string, dt float64, encode Encode) {
 	m.previous, m.current, m.state = m.current, nil, Undecided
 }
 
-// updateCenter sees to it that a condition has a middle of the present bundle.
+// updateCenter sees to it that a condition has a center of the present bundle.
 func (m *Memory) updateCenter(c *Condition) {
 	if c.Bundle == m.bundle || len(c.Windows) == 0 {
 		return
@@ -211,7 +211,7 @@ func (m *Memory) decide(t float64) {
 	}
 }
 
-// nearest is the condition with the middle closest to a mean; nil for none. It leaves the distance in dist.
+// nearest is the condition with the center closest to a mean; nil for none. It leaves the distance in m.distance.
 func (m *Memory) nearest(mean []float64) (best *Condition) {
 	m.distance = math.Inf(1)
 	for _, c := range m.all {
@@ -281,7 +281,7 @@ func (m *Memory) accumulate(dt float64, window []quad.Row) {
 // Current is the present condition, nil while undecided, and the state. The condition is the memory's own.
 func (m *Memory) Current() (*Condition, State) { return m.current, m.state }
 
-// Distance is that of the mean latent from the nearest condition's middle; +Inf without any.
+// Distance is that of the mean latent from the nearest condition's center; +Inf without any.
 func (m *Memory) Distance() float64 { return m.distance }
 
 // All are the conditions, by their numbers.

@@ -1,5 +1,6 @@
-// Package control is the control tick: motion capture to state, state, latent and reference to what the policy asks
-// for, and that to the command that goes out. It is for the node policy_controller, and for replays of what it flew.
+// Package control is the control tick. The estimator turns motion capture into a state; the policy turns state, latent
+// and reference into a command; the guard decides what goes out. It is for the node policy_controller, and for replays
+// of what that flew.
 //
 // It imports neither messages nor clocks: times are handed in, in ns of one clock, so that the same input gives the
 // same commands to the last bit.

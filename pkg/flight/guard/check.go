@@ -7,7 +7,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// check tests everything, tripped or not, and returns the first thing that is wrong.
+// check tests everything, tripped or not, and returns the first thing that is wrong: missed ticks, then the sample, the
+// motion, the command, the place of a hand-over.
 func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 	found := g.checkState(in, dt)
 	if missed {

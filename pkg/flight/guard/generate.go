@@ -65,7 +65,7 @@ var lines = []line{
 	{[]Mode{Autopilot}, []Event{Well}, Flying, []int{905, 270, 905, 124, 700, 124}, 800, 102, "middle", 22},
 	{[]Mode{Autopilot}, []Event{Fault, FoundSoon}, Holding, []int{850, 283, 700, 283}, 785, 221, "middle", 20},
 	{byLaw, []Event{Lost}, Autopilot, []int{720, 304, 850, 304}, 785, 320, "middle", 20},
-	{byLaw, []Event{LostAlone}, BlindLanding, []int{720, 492, 850, 492}, 785, 472, "middle", 16},
+	{byLaw, []Event{LostAlone}, BlindLanding, []int{720, 492, 850, 492}, 785, 458, "middle", 16},
 	{[]Mode{Ready}, []Event{TakeOffAsked}, TakingOff, []int{170, 292, 350, 292}, 235, 286, "middle", 20},
 	{[]Mode{Landed}, []Event{TakeOffAsked}, TakingOff, []int{70, 470, 70, 355, 372, 355, 372, 314},
 		200, 349, "middle", 20},
@@ -208,7 +208,7 @@ func below(b *strings.Builder) {
 		}
 	}
 	write("A line from the dashed box leaves each state inside. Of events at once, the first in supervisor.go counts.")
-	write("return_after, hold, blind, blind_hold (s) and takeoff_height (m) are parameters of the guard.")
+	write("return_after, hold, blind, blind_hold, max_age (s) and takeoff_height (m) are parameters of the guard.")
 }
 
 // leading names the modes from which an event leads to another.

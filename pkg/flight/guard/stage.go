@@ -53,7 +53,7 @@ const (
 	Inconsistent       // positions and velocities contradict each other
 	Disobeyed          // the attitude does not turn as commanded
 	Jump               // the state is not where the robot can be
-	Fence              // the robot could not stop inside the geofence
+	Fence              // the robot is outside the geofence, or could not stop inside it
 	Tilt               // tilted further than allowed
 	Speed              // faster than allowed
 	Delayed            // states are older than their stamps say
@@ -88,7 +88,8 @@ var causeNames = [causeCount]string{
 	"nothing", "ticks were missed or the clock jumped", "the state is too old",
 	"the state is not finite or its quaternion not of unit norm",
 	"the state is frozen", "positions and velocities contradict each other", "the attitude does not turn as commanded",
-	"the state jumped", "no room to stop inside the geofence", "the tilt is too large", "the speed is too large",
+	"the state jumped", "outside the geofence, or no room to stop inside it", "the tilt is too large",
+	"the speed is too large",
 	"states are older than their stamps say", "the position drifts as no force moves a robot",
 	"the policy's command is not finite", "the policy asked for the limits for too long", "the policy is not heard",
 	"no room to stop above the floor", "on request",

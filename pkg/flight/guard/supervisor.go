@@ -51,7 +51,7 @@ const (
 	TakeOffAsked               // a take-off was asked for on the ground
 	Climbed                    // the height of the take-off was held for return_after
 	Lost                       // no states for longer than blind; the autopilot lands by itself
-	LostAlone                  // no usable state for longer than blind_hold
+	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
 	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
@@ -64,7 +64,8 @@ const (
 var eventWords = [eventCount]string{"commands not followed, in the air", "commands not followed, on the ground",
 	"commands followed, on the ground", "fault in the air", "fault on the ground",
 	"commands followed, in the air, all well", "land", "take off",
-	"at takeoff_height for return_after", "states silent for blind, autopilot lands", "no true state for blind_hold",
+	"at takeoff_height for return_after", "states silent for blind, autopilot lands",
+	"no true state for blind_hold, landing: max_age",
 	"state again", "state again, before the autopilot noticed", "all well for return_after, forgiven", "held for hold",
 	"at rest on the ground", "falls after an unseen landing"}
 

@@ -1,7 +1,7 @@
 // Package latent turns the steps of a flight into the latent z of the condition that it is flown in, row by row as they
 // come. It is for the node latent_encoder, and for closed loops in simulation.
 //
-// Shapes: T window rows, Z latent, and those of learned.
+// Shapes: T window rows, Z latent, and those of package vnd.
 package latent
 
 import (
@@ -35,8 +35,8 @@ func New(every int, maxAge float64) (*Encoder, error) {
 	return &Encoder{every: every, maxAge: maxAge}, nil
 }
 
-// Swap encodes by r from the next call on, and the rows so far at once. They are kept where Δt is the same. Readers are
-// made elsewhere; one that was in use before may come back.
+// Swap encodes by r from the next call on, and the rows so far at once. They are kept where Δt is the same. A model
+// that was in use before may come back.
 func (e *Encoder) Swap(r *LoadedModel) {
 	before, old := e.rows, e.loaded
 	e.loaded, e.rows = r, r.rows

@@ -126,7 +126,7 @@ func trained(p *Policy[float32], s *quad.State, at quad.Reference, seen []float3
 	}
 	observe(&o, 1, state, statePart, ref, seen, past, x, len(x))
 	p.Norm.Apply(x)
-	var u [nU]float32
+	var u [nA]float32
 	p.Net.Forward(p.Net.NewTape(1, 1), 0, 1, x, u[:])
 	return p.Command(u)
 }

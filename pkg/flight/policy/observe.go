@@ -1,7 +1,7 @@
 // Package policy is π_θ as it flies and as it is trained: observation, net and
 // limits, from state, reference, past commands and latent to a command.
 //
-// Shapes: B batch, O observation, L look-aheads, K past actions, U actions,
+// Shapes: B batch, O observation, L look-aheads, K past actions, A action,
 // R reference row, Z latent. Row-major, batch first. An action is a command in
 // units of the limits, in (-1, 1).
 package policy
@@ -27,7 +27,7 @@ type Observation struct {
 
 // Sizes of the parts of an observation.
 const (
-	nU         = 4           // thrust and three rates
+	nA         = 4           // thrust and three rates
 	velocities = 6           // v_W and v_ref − v
 	attitude   = 9           // R_WB, row by row
 	heading    = 2           // cos and sin of the reference's yaw
@@ -37,7 +37,7 @@ const (
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return o.where() + fixedParts + nU*o.PastActions }
+func (o *Observation) Size() int { return o.where() + fixedParts + nA*o.PastActions }
 
 // where is the size of the part that tells where the robot is: its features, or
 // the positions of the look-aheads around it.

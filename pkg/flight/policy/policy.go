@@ -32,7 +32,7 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 			return nil, err
 		}
 	}
-	middle, half := make([]F, nU), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
+	middle, half := make([]F, nA), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
 	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
 	actor, err := vnd.NewActor(o.Size(), latent, middle, half, hidden)
 	if err != nil {
@@ -42,16 +42,16 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 }
 
 // Action is the command in units of the limits.
-func (p *Policy[F]) Action(c quad.Command) (u [nU]F) {
-	var a [nU]F
+func (p *Policy[F]) Action(c quad.Command) (u [nA]F) {
+	var a [nA]F
 	quadrotor.Action(&c, a[:])
 	p.Units(a[:], u[:])
 	return u
 }
 
 // Command is the inverse of Action.
-func (p *Policy[F]) Command(u [nU]F) quad.Command {
-	var c [nU]float64
+func (p *Policy[F]) Command(u [nA]F) quad.Command {
+	var c [nA]float64
 	for j := range c {
 		c[j] = float64(p.Middle[j]) + float64(p.Half[j])*float64(u[j])
 	}
@@ -59,4 +59,4 @@ func (p *Policy[F]) Command(u [nU]F) quad.Command {
 }
 
 // Hover is the action that hovers.
-func (p *Policy[F]) Hover() [nU]F { return p.Action(quad.Command{Thrust: quad.Gravity}) }
+func (p *Policy[F]) Hover() [nA]F { return p.Action(quad.Command{Thrust: quad.Gravity}) }

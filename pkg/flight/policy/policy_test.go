@@ -62,7 +62,7 @@ func checkObserveVJP(t *testing.T, o *Observation) {
 	if n := B * o.Camera.Size(); n > 0 {
 		seen, dseen = normal(n), make([]float64, n)
 	}
-	past, dpast := normal(o.PastActions*B*nU), make([]float64, o.PastActions*B*nU)
+	past, dpast := normal(o.PastActions*B*nA), make([]float64, o.PastActions*B*nA)
 	loss := func() (sum float64) {
 		observe(o, B, s, S, ref, seen, past, x, width)
 		for i := range x {
@@ -96,13 +96,13 @@ func TestObserveBatch(t *testing.T) {
 		}
 		s, s32 := normal(B * S)
 		ref, ref32 := normal(B * o.RefSize())
-		past, past32 := normal(o.PastActions * B * nU)
+		past, past32 := normal(o.PastActions * B * nA)
 		seen, seen32 := normal(B * o.Camera.Size())
 		x, x32 := normal(B * width)
 		dx, dx32 := normal(B * width)
 		ds, ds32 := normal(B * S)
 		dseen, dseen32 := normal(B * o.Camera.Size())
-		dpast, dpast32 := normal(o.PastActions * B * nU)
+		dpast, dpast32 := normal(o.PastActions * B * nA)
 		observe(&o, B, s, S, ref, seen, past, x, width)
 		observe(&o, B, s32, S, ref32, seen32, past32, x32, width)
 		observeVJP(&o, B, s, S, dx, width, ds, dseen, dpast)
@@ -125,9 +125,9 @@ func BenchmarkObserve(b *testing.B) {
 	const B, S = 64, 30
 	o := Observation{PreviewPoints: 5, PreviewTime: 0.4, PastActions: 5}
 	width := o.Size() + 12
-	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.PastActions*B*nU),
+	s, ref, past, x := make([]float32, B*S), make([]float32, B*o.RefSize()), make([]float32, o.PastActions*B*nA),
 		make([]float32, B*width)
-	ds, dpast := make([]float32, B*S), make([]float32, o.PastActions*B*nU)
+	ds, dpast := make([]float32, B*S), make([]float32, o.PastActions*B*nA)
 	for b.Loop() {
 		observe(&o, B, s, S, ref, nil, past, x, width)
 		observeVJP(&o, B, s, S, x, width, ds, nil, dpast)
@@ -210,13 +210,13 @@ func TestRunnerSeesTheTrainingsObservation(t *testing.T) {
 		observe(&p.Observation, 1, state, statePart, ref, nil, past, x, len(x))
 		copy(x[p.Observation.Size():], z)
 		p.Norm.Apply(x)
-		var u [nU]float32
+		var u [nA]float32
 		p.Net.Forward(tape, 0, 1, x, u[:])
 		want := p.Command(u)
 		if d := math.Abs(got.Thrust-want.Thrust) + got.Rates.Sub(want.Rates).Norm(); d > 1e-4 {
 			t.Fatalf("step %d: %+v in flight, %+v in training", k, got, want)
 		}
-		past = append(past[nU:], u[:]...)
+		past = append(past[nA:], u[:]...)
 	}
 	s := quad.State{Q: so3.Identity()}
 	now := 1.
@@ -231,7 +231,7 @@ func TestRunnerTicksFaster(t *testing.T) {
 	const dt, ticks = 0.02, 8
 	runner := NewRunner(p, dt, circle)
 	s := quad.State{P: so3.Vec3{X: 1e4, Z: 1}, Q: so3.Identity()}
-	var mean [nU]float64
+	var mean [nA]float64
 	for k := range 10*ticks + 1 {
 		if k > 9*ticks-1 && k < 10*ticks {
 			s.P.Y = 0.01 * float64(k)
@@ -243,7 +243,7 @@ func TestRunnerTicksFaster(t *testing.T) {
 			}
 		}
 	}
-	youngest := runner.past[len(runner.past)-nU:]
+	youngest := runner.past[len(runner.past)-nA:]
 	for j, u := range youngest {
 		if math.Abs(float64(u)-mean[j]) > 1e-5 {
 			t.Errorf("past action %v, the mean of the last interval is %v", youngest, mean)
@@ -253,7 +253,7 @@ func TestRunnerTicksFaster(t *testing.T) {
 
 func TestCommandsStayWithinTheLimits(t *testing.T) {
 	p := somePolicy(t, 0)
-	for _, u := range [][nU]float32{{1, 1, 1, 1}, {-1, -1, -1, -1}, {0.3, -0.2, 0.9, 0}} {
+	for _, u := range [][nA]float32{{1, 1, 1, 1}, {-1, -1, -1, -1}, {0.3, -0.2, 0.9, 0}} {
 		c := p.Command(u)
 		if got := p.Limits.Clip(c); math.Abs(got.Thrust-c.Thrust)+got.Rates.Sub(c.Rates).Norm() > 1e-5 {
 			t.Errorf("action %v is %+v, beyond %+v", u, c, p.Limits)

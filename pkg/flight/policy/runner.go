@@ -15,7 +15,7 @@ type Runner struct {
 	dt        float64 // s between two past actions
 	reference func(t float64) quad.Reference
 
-	actionSum [nU]float64 // of the commands since the youngest was entered
+	actionSum [nA]float64 // of the commands since the youngest was entered
 	actions   int
 	nextPast  float64 // when the next is entered; NaN before the first tick
 
@@ -25,7 +25,7 @@ type Runner struct {
 	now       quad.State
 	s         [statePart]float32
 	frameTime float64 // when the newest frame was taken
-	u         [nU]float32
+	u         [nA]float32
 }
 
 // Buffers are a policy with all that a Runner needs to fly it, made beforehand. They are
@@ -33,7 +33,7 @@ type Runner struct {
 type Buffers struct {
 	policy *Policy[float32]
 	z      []float32 // [Z]
-	past   []float32 // [K][U], eldest first
+	past   []float32 // [K][A], eldest first
 	ref    []float32
 	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
 	hidden []float32 // [N][3] of no frame
@@ -44,7 +44,7 @@ type Buffers struct {
 // NewBuffers makes a policy ready.
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
-		past: make([]float32, p.Observation.PastActions*nU),
+		past: make([]float32, p.Observation.PastActions*nA),
 		ref:  make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.hidden = make([]float32, n), make([]float32, n)
@@ -137,10 +137,10 @@ func (f *Runner) features(t float64) []float32 {
 // Reset implements quad.Controller: the robot is taken to have hovered.
 func (f *Runner) Reset() {
 	u := f.policy.Hover()
-	for k := 0; k < len(f.past); k += nU {
+	for k := 0; k < len(f.past); k += nA {
 		copy(f.past[k:], u[:])
 	}
-	f.actionSum, f.actions, f.nextPast = [nU]float64{}, 0, math.NaN()
+	f.actionSum, f.actions, f.nextPast = [nA]float64{}, 0, math.NaN()
 	f.frameTime = math.Inf(-1)
 }
 
@@ -168,7 +168,7 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 // OverrideLastCommand has c taken for what the last tick commanded: by who knows what was flown.
 func (f *Runner) OverrideLastCommand(c quad.Command) {
 	middle, half := f.policy.Middle, f.policy.Half
-	for j, x := range [nU]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
+	for j, x := range [nA]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
 		u := float32((x - float64(middle[j])) / float64(half[j])) // to the bit, as Command makes it
 		f.actionSum[j] += float64(u) - float64(f.u[j])
 		f.u[j] = u
@@ -190,11 +190,11 @@ func (f *Runner) addPastAction(t float64) {
 	if t < f.nextPast-tick/2 || f.actions == 0 {
 		return
 	}
-	copy(f.past, f.past[nU:])
-	last := f.past[len(f.past)-nU:]
+	copy(f.past, f.past[nA:])
+	last := f.past[len(f.past)-nA:]
 	for j := range last {
 		last[j] = float32(f.actionSum[j] / float64(f.actions))
 	}
-	f.actionSum, f.actions = [nU]float64{}, 0
+	f.actionSum, f.actions = [nA]float64{}, 0
 	f.nextPast = max(f.nextPast+f.dt, t+tick/2) // ticks that were missed are not made up for
 }

@@ -52,7 +52,7 @@ type Runner interface {
 // Tick is what the gate wants to know of one.
 type Tick struct {
 	Error float64   // distance from the reference
-	Units []float64 // [A] the action in half ranges around their middles
+	Units []float64 // [A] the action in half ranges: 0 in the middle between its limits, ±1 at them
 	Crash string    // why the flight ends here, in words; "" where it goes on
 }
 

@@ -7,6 +7,7 @@ const MaxDelay = 4
 
 // Actuator is the identified chain from a command to what the airframe does: gain, delay, first-order lag, for thrust
 // and for the three body rates alike. The zero value is not meaningful; start from NominalActuator.
+// Delays are in steps; an airframe's file has delays of the same names in s.
 type Actuator struct {
 	ThrustGain  float64 `json:"thrust_gain"`  // –
 	ThrustDelay float64 `json:"thrust_delay"` // control steps, 0 … MaxDelay, fractions interpolate

@@ -69,7 +69,7 @@ func NonFiniteTerm[F kernel.Float](c *Cost, t *Transition[F], b int) string {
 	return ""
 }
 
-// RowSize is C, of a cost reference row: p, v, a, q_ref, cos and sin of the yaw.
+// RowSize is R, of a cost reference row: p, v, a, q_ref, cos and sin of the yaw.
 const RowSize = 3 + 3 + 3 + 4 + 2
 
 // PutRow writes the reference of the moment that a step leads to. Its attitude is
@@ -110,7 +110,7 @@ func FlatAttitude(r *quad.Reference) so3.Quat {
 
 // Transition is one step of a batch as the cost sees it: states s0, s1 [B][S]
 // that begin with p, q, v, the command between them and the one before [B][A],
-// and the reference of s1, [B][C].
+// and the reference of s1, [B][R].
 type Transition[F kernel.Float] struct {
 	B, S            int
 	S0, S1, A, Last []F

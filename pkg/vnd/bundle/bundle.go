@@ -77,8 +77,8 @@ func (b *Bundle) HasSection(name string) bool {
 	return err == nil && s[name] != nil
 }
 
-// Section decodes the named section of the configuration, strictly, into what
-// into points to.
+// Section decodes the named section of the configuration into the struct that into points to. A field that the struct
+// does not have is an error.
 func (b *Bundle) Section(name string, into any) error {
 	s, err := b.sections(b.Config)
 	if err != nil {
