@@ -92,9 +92,6 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	copy(s.past, before.past)
 }
 
-// SetReference flies along another reference from the next tick on.
-func (f *Runner) SetReference(reference func(t float64) quad.Reference) { f.reference = reference }
-
 // SetLatent sets z[Z] for the ticks that follow; nil or a latent of another size
 // is the prior mean, 0.
 func (f *Runner) SetLatent(z []float32) {

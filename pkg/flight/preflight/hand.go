@@ -95,7 +95,6 @@ func angle(a, b so3.Quat) float64 {
 const (
 	stride  = 0.5         // m
 	quarter = math.Pi / 2 // rad
-	lowered = math.Pi / 4 // rad
 )
 
 // Hands judges the holds of all moves.

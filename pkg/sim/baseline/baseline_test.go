@@ -197,7 +197,7 @@ func TestRefit(t *testing.T) {
 	r := must(NewRefit(context.Background(), c, trainer(), from, point{}.At, nil))
 	errs := fly(r, 800, wind)
 	alone := fly(policy.NewRunner(from, dt, point{}.At), 800, wind)
-	first := r.Log()[0]
+	first := r.log[0]
 	if first.Err != nil || first.At < 6-1e-9 || first.At > 6.1 || math.Abs(first.Flies-first.At-4) > 1e-9 ||
 		first.Rows < 295 || first.Rows > 305 {
 		t.Fatalf("first re-fit %+v", first)
@@ -209,11 +209,11 @@ func TestRefit(t *testing.T) {
 	if before, after := mean(alone[flies+100:]), mean(errs[flies+100:]); !(after < 0.5*before) {
 		t.Errorf("errs by %.3f m after the re-fit, %.3f m without", after, before)
 	}
-	if len(r.Log()) != 2 || r.Policy() == from {
-		t.Errorf("%d re-fits in 16 s", len(r.Log()))
+	if len(r.log) != 2 || r.policy == from {
+		t.Errorf("%d re-fits in 16 s", len(r.log))
 	}
 	r.Reset()
-	if r.Policy() != from || len(r.Log()) != 0 {
+	if r.policy != from || len(r.log) != 0 {
 		t.Error("a reset keeps what was learned")
 	}
 }
@@ -227,9 +227,9 @@ func TestRefitThatFails(t *testing.T) {
 	from := must(Blind(base(), 0))
 	r := must(NewRefit(ctx, RefitConfig{Seconds: 2, Every: 2}, trainer(), from, point{}.At, now))
 	fly(r, 150, always(so3.Vec3{}))
-	log := r.Log()
+	log := r.log
 	if len(log) != 1 || !errors.Is(log[0].Err, context.Canceled) || log[0].Seconds != 3 ||
-		log[0].Flies != log[0].At+3 || r.Policy() != from {
+		log[0].Flies != log[0].At+3 || r.policy != from {
 		t.Errorf("%+v", log)
 	}
 	if _, err := NewRefit(ctx, RefitConfig{Every: 1, Budget: 2}, trainer(), from, point{}.At, nil); err == nil ||

@@ -69,12 +69,6 @@ func NewRefit(ctx context.Context, c RefitConfig, s *Trainer, base *policy.Polic
 		base: base, policy: base}, nil
 }
 
-// Log returns the re-fits so far.
-func (r *Refit) Log() []Refitted { return r.log }
-
-// Policy returns the one that flies.
-func (r *Refit) Policy() *policy.Policy[float32] { return r.policy }
-
 // Reset implements quad.Controller: it begins again with the first policy.
 func (r *Refit) Reset() {
 	r.policy, r.fit, r.next, r.begun, r.rows, r.log = r.base, nil, nil, false, nil, nil

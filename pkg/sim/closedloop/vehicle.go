@@ -125,9 +125,6 @@ func (v *Vehicle) Impose(condition string) error { return v.sim.Impose(condition
 // World is what is true of the vehicle and its surroundings.
 func (v *Vehicle) World() sim.World { return v.world }
 
-// Conditions are the names of the world's.
-func (v *Vehicle) Conditions() []string { return v.world.Names() }
-
 // Command is one that arrives now. What is not finite does not arrive.
 func (v *Vehicle) Command(c quad.Command) {
 	r := c.Rates
@@ -286,9 +283,6 @@ func (v *Vehicle) Time() float64 { return v.sim.Time() }
 
 // Truth is what no sensor tells.
 func (v *Vehicle) Truth() sim.Truth { return v.sim.Truth() }
-
-// Wind is what the air does: an acceleration in m/s², and its velocity where the vehicle is, in m/s, in the world.
-func (v *Vehicle) Wind() (acceleration, air so3.Vec3) { return v.sim.Wind() }
 
 // Mocap returns the samples that have arrived since the last call, oldest first, until the next call.
 func (v *Vehicle) Mocap() []sim.Sample {
