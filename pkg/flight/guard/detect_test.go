@@ -92,3 +92,28 @@ func TestNoiseIsLearned(t *testing.T) {
 		t.Errorf("%g m and %g rad, beyond all bounds", n.position(), n.attitude())
 	}
 }
+
+// An airframe that follows turns sooner than believed is no delay, though a motion that repeats itself fits the command
+// of a period before as well; one that follows them later is.
+func TestQuickerAirframeIsNoDelay(t *testing.T) {
+	const period = 8.0 // exhibits
+	for _, c := range []struct {
+		name  string
+		lag   float64 // exhibits by which turns follow what is expected
+		found bool
+	}{{"quicker", -1.5, false}, {"as believed", 0, false}, {"later", 4, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			var d detector
+			turn := func(i float64) so3.Vec3 {
+				slow := math.Sin(2 * math.Pi * i / 37) // else a later one repeats itself too
+				return so3.Vec3{X: 0.02 * math.Sin(2*math.Pi*i/period), Y: 0.02 * slow * math.Max(0, c.lag)}
+			}
+			for i := range 3 * window / 2 {
+				d.push(exhibit{at: 0.02 * float64(i), turned: turn(float64(i) - c.lag), expected: turn(float64(i))})
+			}
+			if k, found := d.delayed(minDelay, maxDelay); found != c.found || found && k != int(c.lag) {
+				t.Errorf("found: %v, %d exhibits", found, k)
+			}
+		})
+	}
+}
