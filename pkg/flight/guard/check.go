@@ -216,7 +216,7 @@ func (g *Guard) findDelay(in *Input) {
 	if !found {
 		return
 	}
-	spacing := (d.at(0).at - d.at(delayWindow).at) / delayWindow
+	spacing := d.spacing()
 	before := g.hiddenDelay
 	g.hiddenDelay = min(max(before+float64(k)*spacing, spacing), maxDelay*spacing)
 	d.reset()

@@ -11,12 +11,14 @@ import (
 // frozen, mirrored, late beyond what its stamps say, or drifting sends states that are each well-formed. It looks at
 // samples as they come, some 20 ms apart, whether believed or not.
 type detector struct {
-	ring   [window]exhibit
-	newest int
-	n      int
-	model  motion   // what the commands alone make of the newest sample
-	bias   so3.Vec3 // rad/s by which the robot turns beside commands, as learned
-	noise  noise    // of the source, as learned
+	ring      [window]exhibit
+	newest    int
+	n         int
+	model     motion   // what the commands alone make of the newest sample
+	commanded turns    // of the model, those between samples that did not come included
+	bias      so3.Vec3 // rad/s by which the robot turns beside commands, as learned
+	noise     noise    // of the source, as learned
+	misfit    misfit   // of the model, as learned
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
@@ -35,6 +37,7 @@ type exhibit struct {
 	gained   so3.Vec3 // velocity that thrust and gravity added, m/s, world
 	q        so3.Quat // as measured
 	bias     so3.Vec3 // rad/s, that was expected
+	kinked   float64  // that of drifting, half a short window before
 }
 
 const (
@@ -72,23 +75,11 @@ const (
 	maxBias        = 1.5  // rad/s
 	pullMargin     = 0.05 // m/s by which the commanded attitude must explain the motion better
 
-	delayWindow    = 25     // exhibits, 0.5 s
-	maxDelay       = 15     // exhibits by which commands are shifted, 0.3 s
-	minDelay       = 3      // that is a fault; less is an airframe slower than believed
-	turnNoise      = 0.003  // rad, of a turn between two exhibits
-	delayTrim      = 4      // by which a delay that was found may be off
-	delayProof     = 10.0   // log-likelihood ratio
-	delayBetter    = 1.6    // times smaller residual
-	kinkHalf       = 10     // exhibits on either side of a kink
-	kinkSlack      = 0.048  // m/s
-	kinkDeviations = 120.0  // 1/s, of the position's noise, where that is more than the slack
-	kinkLag        = 0.015  // s by which the model may lag
-	kinkGain       = 0.05   // by which its gain may err
-	kinkShare      = 0.1    // m/s for each m/s² by which a steady force changed there
-	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ
 )
 
-func (d *detector) reset() { *d = detector{bias: d.bias, noise: d.noise, usual: d.usual} }
+func (d *detector) reset() {
+	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, usual: d.usual}
+}
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
 
@@ -96,7 +87,7 @@ func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%windo
 func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 	d.compare(s, stamp)
 	if d.n == 0 || stamp-d.at(0).at > maxLull || stamp < d.at(0).at {
-		d.begin(s, stamp)
+		d.begin(s, stamp, p)
 		return false
 	}
 	last := d.at(0)
@@ -107,25 +98,27 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 	// a jump is the belief's to find
 	step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2))
 	if step.Norm() > maxStep {
-		d.begin(s, stamp)
+		d.begin(s, stamp, p)
 		return false
 	}
 	before, q := d.model.state.Q, s.Q.Normalize()
 	expected, gained := p.advance(&d.model, stamp, so3.Vec3{})
+	d.commanded.add(expected)
 	turned := so3.Log(before.Conj().Mul(q))
 	if turned.Sub(expected).Norm() > maxTurnStep {
-		d.begin(s, stamp)
+		d.begin(s, stamp, p)
 		return false
 	}
 	d.noise.add(step, turned.Sub(expected), share(since, noiseMemory))
-	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained, q, p.bias})
+	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained, q, p.bias, 0})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
 	return true
 }
 
-func (d *detector) begin(s *quad.State, stamp float64) {
+func (d *detector) begin(s *quad.State, stamp float64, p *plant) {
 	acting := hoverCommand
 	if d.n > 0 {
+		d.bridge(stamp, p)
 		acting = d.model.acting
 	}
 	d.n, d.model = 0, motion{stamp, *s, acting}
@@ -258,127 +251,4 @@ func (d *detector) pulledAsCommanded() bool {
 		left = left.Sub(e.gained)
 	}
 	return left.Sub(pulled).Norm()+pullMargin < left.Norm()
-}
-
-// delayed looks for the delay under which commanded turns explain the measured ones best, among some numbers of
-// exhibits. It returns how many that is, and whether it is beyond doubt that it is another one than is reckoned with.
-func (d *detector) delayed(from, to int) (exhibits int, found bool) {
-	if d.n < delayWindow+to+1 {
-		return 0, false
-	}
-	now := d.mismatch(0)
-	for k := -delayTrim; k < 0 && from > 0; k++ { // an airframe that is quicker than believed
-		now = min(now, d.mismatch(k))
-	}
-	best, least := 0, now
-	for k := from; k <= to; k++ {
-		if e := d.mismatch(k); e < least {
-			best, least = k, e
-		}
-	}
-	floor := delayWindow * 2 * turnNoise * turnNoise
-	proof := (now - least) / (2 * turnNoise * turnNoise)
-	return best, proof > delayProof && now > delayBetter*max(least, floor)
-}
-
-// mismatch is the sum of squares of tilting turns that commands, shifted by so many exhibits and scaled, do not
-// explain. A negative shift compares them with turns of before.
-func (d *detector) mismatch(shift int) float64 {
-	mm, mc, cc := 0.0, 0.0, 0.0
-	for i := range delayWindow {
-		m, c := &d.at(i+max(-shift, 0)).turned, &d.at(i+max(shift, 0)).expected
-		mm += m.X*m.X + m.Y*m.Y
-		mc += m.X*c.X + m.Y*c.Y
-		cc += c.X*c.X + c.Y*c.Y
-	}
-	if cc == 0 {
-		return mm
-	}
-	gain := min(max(mc/cc, 0.5), 1.5)
-	return mm - 2*gain*mc + gain*gain*cc
-}
-
-// drifting reports whether the position began to move at once by a speed that no force gives: a kink of the path,
-// beside what thrust and a steady wind make of it.
-func (d *detector) drifting() (since float64, found bool) {
-	k := d.kink()
-	slack := max(kinkSlack, kinkDeviations*d.noise.position())
-	return d.at(kinkHalf).at, k.speed > slack+kinkShare*k.force+kinkLag*k.late+kinkGain*k.strong
-}
-
-// kink is what changed half a window ago: the speed, m/s, and a steady force, m/s². The other two say what the model
-// would make of itself there: a speed for each second by which it lags, m/s², and for a gain, m/s.
-type kink struct{ speed, force, late, strong float64 }
-
-// kink is zero where spacing is uneven beyond bounds, or exhibits are missing. Residuals are counted from the chord of
-// the window: uneven spacing then weighs what the model misses, not the way itself.
-func (d *detector) kink() (k kink) {
-	const n = 2*kinkHalf + 1
-	if d.n < n+turnWait {
-		return k
-	}
-	first := d.at(n - 1)
-	total := d.at(0).at - first.at
-	even := total / (n - 1)
-	var p, v so3.Vec3
-	var path, slope [n]so3.Vec3 // of the model from rest, from the oldest
-	for i := 1; i < n; i++ {
-		e := d.at(n - 1 - i)
-		dt := e.at - d.at(n-i).at
-		if math.Abs(dt-even) > evenSpacing {
-			return k
-		}
-		p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
-		v = v.Add(e.gained)
-		path[i], slope[i] = p, v
-	}
-	chord := d.at(0).p.Sub(first.p).Sub(p).Scale(1 / total)
-	bow, climb := p.Scale(1/total), v.Scale(1/total) // chords of the model itself
-	var speed, force, late, strong so3.Vec3
-	for i := range n {
-		e, w := d.at(n-1-i), kinkFilter[i]/even
-		t := e.at - first.at
-		off := e.p.Sub(first.p).Sub(path[i]).Sub(chord.Scale(t))
-		speed, force = speed.Add(off.Scale(w)), force.Add(off.Scale(bendFilter[i]/(even*even)))
-		late = late.Add(slope[i].Sub(climb.Scale(t)).Scale(w))
-		strong = strong.Add(path[i].Sub(bow.Scale(t)).Scale(w))
-	}
-	return kink{speed.Norm(), force.Norm(), late.Norm(), strong.Norm()}
-}
-
-// kinkFilter and bendFilter estimate, from evenly spaced positions, by how much slope and curvature change at the
-// middle one, in units of distance over spacing and over its square, by least squares beside 1, t and t²: a wind that
-// is steady does not count.
-var kinkFilter, bendFilter = func() (kink, bend [2*kinkHalf + 1]float64) {
-	abs := func(t float64) float64 { return math.Abs(t) / 2 }
-	one := func(float64) float64 { return 1 }
-	square := func(t float64) float64 { return t * t }
-	line := func(t float64) float64 { return t }
-	cube := func(t float64) float64 { return t * math.Abs(t) / 4 }
-	return residualFilter(abs, one, square), residualFilter(cube, line, line)
-}()
-
-// residualFilter returns the weights that estimate the factor of f beside a and b on the integers around 0. The
-// functions are all even or all odd.
-func residualFilter(f, a, b func(float64) float64) (c [2*kinkHalf + 1]float64) {
-	dot := func(f, g func(float64) float64) (sum float64) {
-		for i := range c {
-			sum += f(float64(i-kinkHalf)) * g(float64(i-kinkHalf))
-		}
-		return sum
-	}
-	x, y := dot(f, a)/dot(a, a), 0.0
-	if det := dot(a, a)*dot(b, b) - dot(a, b)*dot(a, b); det > 0 {
-		x, y = (dot(f, a)*dot(b, b)-dot(f, b)*dot(a, b))/det, (dot(f, b)*dot(a, a)-dot(f, a)*dot(a, b))/det
-	}
-	norm := 0.0
-	for i := range c {
-		t := float64(i - kinkHalf)
-		c[i] = f(t) - x*a(t) - y*b(t)
-		norm += c[i] * f(t)
-	}
-	for i := range c {
-		c[i] /= norm
-	}
-	return c
 }

@@ -38,6 +38,74 @@ func TestUnevenStampsAreNoDrift(t *testing.T) {
 	}
 }
 
+// path is one of a robot at 2 m/s and thrust enough for a hover, seen every 20 ms.
+type path struct {
+	drift  float64 // m/s across the way, from 1.6 s on
+	force  float64 // m/s² across the way, the same
+	stamps float64 // s by which stamps lie, the same
+	shake  float64 // m/s², of an oscillation across the way
+	lag    float64 // s by which the model is ahead of that
+}
+
+// drifts reports whether it is said to drift.
+func (c path) drifts() (found bool) {
+	c.fly(200, func(d *detector) {
+		_, now := d.drifting()
+		found = found || now
+	})
+	return found
+}
+
+// onset of what happens on the path, in exhibits.
+const onset = 80
+
+// fly has a detector see the path, and calls see after each exhibit.
+func (c path) fly(exhibits int, see func(d *detector)) {
+	const speed, quick = 2.0, 2 * math.Pi * 4
+	rng := rand.New(rand.NewPCG(3, 4))
+	var d detector
+	var p plant
+	for i := range exhibits {
+		t := 0.02 * float64(i)
+		after := max(t-0.02*onset, 0)
+		s := quad.State{P: so3.Vec3{X: speed * t, Y: c.drift*after + c.force*after*after/2, Z: 1}, Q: so3.Identity()}
+		s.P.Y -= c.shake / (quick * quick) * math.Sin(quick*(t-c.lag))
+		s.V = so3.Vec3{X: speed, Y: c.force*after - c.shake/quick*math.Cos(quick*(t-c.lag))}
+		s.P = s.P.Add(so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(3e-4))
+		if after > 0 {
+			t += c.stamps
+		}
+		if d.add(&s, t, &p) {
+			d.at(0).gained = so3.Vec3{Y: c.shake / quick * (math.Cos(quick*(t-0.02)) - math.Cos(quick*t))}
+		}
+		see(&d)
+	}
+}
+
+// A drift makes a kink in the path, also of a robot that shakes, for what the model errs by is learned. Gusts and steps
+// of the stamps bend the path in other ways.
+func TestOnlyDriftsDrift(t *testing.T) {
+	for name, c := range map[string]struct {
+		path
+		found bool
+	}{
+		"a drift of 10 cm/s":               {path{drift: 0.1}, true},
+		"none":                             {path{}, false},
+		"a gust of 6 m/s²":                 {path{force: 6}, false},
+		"stamps that step by 3.4 ms":       {path{stamps: 0.0034}, false},
+		"stamps that step back by 1.5 ms":  {path{stamps: -0.0015}, false},
+		"a robot that shakes":              {path{shake: 12, lag: 0.006}, false},
+		"a drift while it shakes":          {path{shake: 12, lag: 0.006, drift: 0.12}, true},
+		"stamps that step while it shakes": {path{shake: 4, lag: 0.006, stamps: 0.0034}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if found := c.drifts(); found != c.found {
+				t.Errorf("drifts: %v", found)
+			}
+		})
+	}
+}
+
 // A robot that something turns, such as a propeller that breaks, is measured truly: the law does not fly it blind. What
 // turns it is learned, for the time without states.
 func TestATurnedRobotIsBelieved(t *testing.T) {
@@ -109,7 +177,8 @@ func TestQuickerAirframeIsNoDelay(t *testing.T) {
 				return so3.Vec3{X: 0.02 * math.Sin(2*math.Pi*i/period), Y: 0.02 * slow * math.Max(0, c.lag)}
 			}
 			for i := range 3 * window / 2 {
-				d.push(exhibit{at: 0.02 * float64(i), turned: turn(float64(i) - c.lag), expected: turn(float64(i))})
+				d.commanded.add(turn(float64(i)))
+				d.push(exhibit{at: 0.02 * float64(i), turned: turn(float64(i) - c.lag)})
 			}
 			if k, found := d.delayed(minDelay, maxDelay); found != c.found || found && k != int(c.lag) {
 				t.Errorf("found: %v, %d exhibits", found, k)

@@ -44,7 +44,7 @@ func wrongSources() []wrongSource {
 				in.State.V.Y += 0.15
 			}
 		}},
-		{"hidden delay", Delayed, 0.7, func(at float64, in *Input) {
+		{"hidden delay", Delayed, 0.3, func(at float64, in *Input) {
 			held = append(held, *in)
 			if n := len(held); at >= 3 {
 				in.State = held[max(n-5, 0)].State

@@ -33,8 +33,8 @@ type Tick struct {
 	T          float64 // s since the start
 	Truth      quad.State
 	Estimate   quad.State
-	Reference  quad.Reference
-	Command    quad.Command // that was sent
+	Reference  quad.Reference // at T
+	Command    quad.Command   // that was sent
 	Stage      guard.Stage
 	Cause      guard.Cause
 	Violation  guard.Cause
@@ -259,7 +259,7 @@ func (f *flight) tick(now int64) error {
 	t := Tick{T: truth.Time, Truth: truth.State, Estimate: k.State, Command: k.Sent, Stage: k.Stage, Cause: k.Cause,
 		Violation: f.loop.Guard().Violation(), Mode: f.vehicle.Mode(), Bundle: k.Bundle, FromLatent: k.LatentStamp != 0}
 	if len(k.Reference) > 0 {
-		t.Reference = k.Reference[0]
+		t.Reference = later(k.Reference[0], seconds(now-k.Stamp))
 	}
 	f.Ticks = append(f.Ticks, t)
 	if f.Battery != nil {
@@ -276,6 +276,19 @@ func (f *flight) tick(now int64) error {
 	}
 	return nil
 }
+
+// later is where the reference of a state is by the time of the truth, some s later: against that of the state's own
+// stamp a fast robot would seem to err while samples are missing.
+func later(r quad.Reference, age float64) quad.Reference {
+	age = min(max(age, 0), maxAge)
+	r.P = r.P.Add(r.V.Scale(age)).Add(r.A.Scale(age * age / 2))
+	return r
+}
+
+// maxAge is the age of a state up to which its reference says where the robot is to be now, s.
+const maxAge = 0.2
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // watch measures what is true after a step.
 func (f *flight) watch(before *quad.State) {

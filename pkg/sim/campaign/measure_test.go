@@ -121,3 +121,13 @@ func TestOffPath(t *testing.T) {
 		}
 	}
 }
+
+// While samples are missing the reference goes on: a robot that follows it does not err.
+func TestReferencesAreOfNow(t *testing.T) {
+	r := quad.Reference{P: so3.Vec3{X: 1}, V: so3.Vec3{X: 2}, A: so3.Vec3{Y: 4}}
+	for age, want := range map[float64]so3.Vec3{0: {X: 1}, 0.1: {X: 1.2, Y: 0.02}, -3: {X: 1}, 5: {X: 1.4, Y: 0.08}} {
+		if off := later(r, age).P.Sub(want).Norm(); off > 1e-12 {
+			t.Errorf("after %g s: %v, expected %v", age, later(r, age).P, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package guard
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// restless turns the robot beside what a controller asks for, as a learned policy does in a hover: by 0.5 rad/s.
+type restless struct {
+	quad.Controller
+	rng *rand.Rand
+}
+
+func (r restless) Command(t float64, s *quad.State) quad.Command {
+	c := r.Controller.Command(t, s)
+	c.Rates = c.Rates.Add(so3.Vec3{X: 0.5 * r.rng.NormFloat64(), Y: 0.5 * r.rng.NormFloat64()})
+	return c
+}
+
+// A hover commands small turns alone. A delay of 80 ms, which begins with a gap as that of a driver that stamps on
+// receipt, shows in them within half a second; one of 40 ms may be of a slow airframe, and none is found without.
+func TestDelayShowsInAHover(t *testing.T) {
+	for name, c := range map[string]struct {
+		ticks int
+		found bool
+	}{"none": {0, false}, "40 ms": {2, false}, "80 ms": {4, true}, "160 ms": {8, true}} {
+		t.Run(name, func(t *testing.T) {
+			const onset = 4.0
+			g, rng, at := newGuard(t), rand.New(rand.NewPCG(1, 2)), math.Inf(1)
+			w := &world{body: newBody(so3.Vec3{Z: 1}, so3.Vec3{}, so3.Identity())}
+			var held []quad.State
+			late := func(t float64, in *Input) {
+				noise := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+				in.State.Q = in.State.Q.Mul(so3.Exp(noise.Scale(0.002)))
+				held = append(held, in.State)
+				if t >= onset {
+					in.State = held[len(held)-1-c.ticks]
+				}
+				if t >= onset && t < onset+0.02*float64(c.ticks) {
+					in.Stamp = onset - 0.04 // nothing has come
+				}
+			}
+			policy := restless{PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, rng}
+			flyGuarded(g, w, policy, onset+1, late, func(t float64, _ *quad.State) {
+				if g.Violation() == Delayed {
+					at = min(at, t)
+				}
+			})
+			if found := at < onset+0.52; found != c.found || at < onset {
+				t.Errorf("a delay was found at %.2f s, expected %v within half a second after %g s", at, c.found, onset)
+			}
+		})
+	}
+}
