@@ -73,12 +73,10 @@ func codeLines(text string) (lines []string) {
 	return lines
 }
 
-// shownWords splits a command without its quotes and shell variables.
+// shownWords splits a command without its quotes; a shell variable is a word.
 func shownWords(line string) (words []string) {
 	for w := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "'", "").Replace(line)) {
-		if !strings.HasPrefix(w, "$") {
-			words = append(words, w)
-		}
+		words = append(words, strings.TrimPrefix(w, "$"))
 	}
 	return words
 }
