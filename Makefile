@@ -37,7 +37,7 @@ bench: build ## the figures of the README, and the time of the hot paths (nothin
 	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --methods recent,base,refit,oracle,ours
 	$(if $(TRAIN),python3 benchmarks/open_loop.py --train $(TRAIN) --test $(TEST) --out build/bench/open_loop)
 
-# Those who would do the same work, in turns with ours; PyTorch, of which PyPI has no small build, if it is there.
+# Peers that do the same work, measured in turns with ours; PyTorch, of which PyPI has no small build, if it is there.
 .PHONY: peers-bench
 peers-bench: build ## speed beside JAX and PyTorch, in turns, with the share of the sgemm peak (20 min, nothing else running)
 	@test -x build/speed/bin/python || python3 -m venv build/speed
@@ -84,7 +84,7 @@ mutate: deps peers ## break chosen lines, one at a time, and list which tests no
 	go run ./pkg/layout/mutate $(ARGS)
 
 .PHONY: gen
-gen: ## remake generated code (go generate)
+gen: ## remake generated code, params/ and the parameter reference (go generate)
 	go generate ./...
 
 # Generates in a copy, so that lint changes nothing here.

@@ -26,7 +26,7 @@ var (
 	prior = pendulum.Robot{Dt: 0.05, Mass: 1, Drag: 0.2}
 	task  = &pendulum.Hold[float32]{Angles: 1, Spread: 0.5, Rate: 0.02, Change: 0.0005, Actions: 1,
 		Bounds: robot.Bounds{Radius: 3, Collision: 10}}
-	vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Kind, Task: task}
+	vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: task}
 )
 
 func main() {

@@ -44,21 +44,21 @@ func (e *explanation) WriteText(w io.Writer) error {
 	if e.LatentAge == nil {
 		line("latent", "prior mean: there was none of this bundle, or none that is fresh")
 	} else {
-		line("latent", "%.3f, %.0f ms old, confidence %.2f", e.Latent, 1000**e.LatentAge, e.Trust)
+		line("latent", "%.3f, %.0f ms old, confidence %.2f", e.Latent, 1000**e.LatentAge, e.Confidence)
 	}
-	if len(e.Again) > 0 {
-		line("latent after", "%.3f: what the encoder finds with this step", e.Again)
+	if len(e.LatentAgain) > 0 {
+		line("latent again", "%.3f: what the encoder finds with this step", e.LatentAgain)
 	}
-	line("acts by model", "%.3f (m/s², rad/s)", e.Actuator)
-	line("asked", "%.3f", e.Asked)
-	line("sent", "%.3f", e.Sent)
+	line("actuator", "%.3f: thrust (m/s²) and rates (rad/s) that act, by the model", e.Actuator)
+	line("command", "%.3f of the policy", e.Command)
+	line("command sent", "%.3f after the guard", e.CommandSent)
 	again := "to the bit"
-	if e.Off > 0 {
-		again = fmt.Sprintf("off by %.1g", e.Off)
+	if e.Difference > 0 {
+		again = fmt.Sprintf("off by %.1g", e.Difference)
 	}
-	line("asked again", "%.3f, %s", e.Replayed, again)
+	line("command again", "%.3f of the policy now, %s", e.CommandAgain, again)
 	for _, x := range e.Unusual {
-		line("unusual", "%s is %.1f spreads off what the policy was trained on", x.Name, x.Value)
+		line("unusual", "%s is %.1f standard deviations from its mean in training", x.Name, x.Value)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

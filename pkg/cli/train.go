@@ -163,7 +163,7 @@ func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
@@ -359,7 +359,7 @@ func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	if len(t.Flights) == 0 {
 		return nil, nil
 	}
-	m, q, err := vnd.FromBundle(s.bundle, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(s.bundle, quadrotor.Reader)
 	if err != nil {
 		return nil, err
 	}

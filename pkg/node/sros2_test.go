@@ -201,7 +201,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 func addController(t *testing.T, all map[string]*used, source, via, file string) {
 	t.Helper()
 	p := new(controller.Params)
-	p.Source, p.Stack = source, via
+	p.Source, p.CommandInterface = source, via
 	topic, typeName := p.CommandTopic()
 	others := [][2]string{{topic, typeName}}
 	if via == "px4" || via == "px4_mode" {

@@ -13,7 +13,7 @@ type Battery struct {
 	Cells      int     `param:"cells" default:"4" min:"1" max:"24" doc:"lithium polymer cells in series"`
 	Capacity   float64 `param:"capacity" default:"0.45" min:"0.01" max:"1000" unit:"A h" doc:"charge from full to empty"`
 	Charge     float64 `param:"charge" default:"1" min:"0" max:"1" doc:"share of the capacity at the start"`
-	Resistance float64 `param:"resistance" default:"0.05" min:"0" max:"10" unit:"Ω" doc:"of the pack and its leads"`
+	Resistance float64 `param:"resistance" default:"0.05" min:"0" max:"10" unit:"Ω" doc:"resistance of the pack and its leads"`
 	Reference  float64 `param:"reference" default:"15.6" min:"1" max:"200" unit:"V" doc:"voltage at which the autopilot's thrust map was made"`
 }
 

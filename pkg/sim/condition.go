@@ -12,22 +12,22 @@ import (
 // "default".
 type Conditions struct {
 	Name         []string  `param:"name" default:"" doc:"names; a flight without a schedule stays in the first"`
-	WindX        []float64 `param:"wind_x" default:"" min:"-30" max:"30" unit:"m/s²" doc:"wind as a constant acceleration in the world, the paper's model (0)"`
-	WindY        []float64 `param:"wind_y" default:"" min:"-30" max:"30" unit:"m/s²" doc:"the same along y (0)"`
-	WindZ        []float64 `param:"wind_z" default:"" min:"-30" max:"30" unit:"m/s²" doc:"the same along z (0)"`
+	WindX        []float64 `param:"wind_x" default:"" min:"-30" max:"30" unit:"m/s²" doc:"wind along x as a constant acceleration in the world, the paper's model (0)"`
+	WindY        []float64 `param:"wind_y" default:"" min:"-30" max:"30" unit:"m/s²" doc:"acceleration by the wind along y (0)"`
+	WindZ        []float64 `param:"wind_z" default:"" min:"-30" max:"30" unit:"m/s²" doc:"acceleration by the wind along z (0)"`
 	Gusts        []float64 `param:"gusts" default:"" min:"0" max:"10" doc:"factor on the air of gusts and their mean wind (1)"`
 	Fans         []float64 `param:"fans" default:"" min:"0" max:"10" doc:"factor on the air of the fans (1)"`
 	Fan          []int     `param:"fan" default:"" min:"0" max:"1000" doc:"the only fan that blows, counted from 1 in fans.x, 0 all of them (0)"`
 	Payload      []float64 `param:"payload" default:"" min:"0" max:"100" unit:"kg" doc:"mass of a payload fixed to the body (0)"`
-	PayloadX     []float64 `param:"payload_x" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
-	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
-	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"its place in the body (0)"`
+	PayloadX     []float64 `param:"payload_x" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
+	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
+	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
 	Charge       []float64 `param:"charge" default:"" min:"-1" max:"1" doc:"charge of the battery that is put in as the condition sets in, as a share; -1 keeps the one that is there (-1)"`
 	LinkDelay    []float64 `param:"link_delay" default:"" min:"0" max:"0.2" unit:"s" doc:"added to link.delay, for commands from then on (0)"`
 	CutRotor     []int     `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
 	CutThrust    []float64 `param:"cut_thrust" default:"" min:"0" max:"1" doc:"share of its thrust coefficient that is left (1)"`
 	CutTorque    []float64 `param:"cut_torque" default:"" min:"0" max:"1" doc:"share of its torque coefficient that is left (1)"`
-	CutImbalance []float64 `param:"cut_imbalance" default:"" min:"0" max:"0.001" unit:"kg m" doc:"its mass times the distance of its centre from the axis (0)"`
+	CutImbalance []float64 `param:"cut_imbalance" default:"" min:"0" max:"0.001" unit:"kg m" doc:"imbalance of the cut propeller: its mass times the distance of its centre from the axis (0)"`
 }
 
 // condition is one row.

@@ -15,8 +15,8 @@ type Fans struct {
 	Z         []float64 `param:"z" default:"" unit:"m" doc:"places of the outlets in the world"`
 	Heading   []float64 `param:"heading" default:"" min:"-3.15" max:"3.15" unit:"rad" doc:"directions of the jets, from x to y of the world"`
 	Elevation []float64 `param:"elevation" default:"" min:"-1.571" max:"1.571" unit:"rad" doc:"directions of the jets above the horizon"`
-	Speed     []float64 `param:"speed" default:"" min:"0" max:"60" unit:"m/s" doc:"of the air at the outlets"`
-	Diameter  []float64 `param:"diameter" default:"" min:"0.01" max:"20" unit:"m" doc:"of the outlets"`
+	Speed     []float64 `param:"speed" default:"" min:"0" max:"60" unit:"m/s" doc:"speed of the air at the fans' outlets"`
+	Diameter  []float64 `param:"diameter" default:"" min:"0.01" max:"20" unit:"m" doc:"diameter of the fans' outlets"`
 }
 
 func (f *Fans) check() error {

@@ -8,11 +8,11 @@ import (
 
 // Ground is a level floor: a cushion of air above it, and feet that stand on it.
 type Ground struct {
-	Height    float64 `param:"height" default:"0" min:"-1e6" max:"1e6" unit:"m" doc:"of the ground in the world"`
+	Height    float64 `param:"height" default:"0" min:"-1e6" max:"1e6" unit:"m" doc:"height of the ground in the world"`
 	Effect    float64 `param:"effect" default:"1" min:"0" max:"2" doc:"strength of the ground effect: 1 is a single rotor's, 0 is none"`
 	Feet      float64 `param:"feet" default:"0.03" min:"0.001" max:"5" unit:"m" doc:"the feet, one under each rotor, are this far below the centre"`
-	Stiffness float64 `param:"stiffness" default:"250" min:"1" max:"1e6" unit:"N/m" doc:"of one foot"`
-	Damping   float64 `param:"damping" default:"10" min:"0" max:"1000" unit:"s/m" doc:"of one foot: a speed v presses with 1 + damping·v times the spring's force"`
+	Stiffness float64 `param:"stiffness" default:"250" min:"1" max:"1e6" unit:"N/m" doc:"stiffness of one foot"`
+	Damping   float64 `param:"damping" default:"10" min:"0" max:"1000" unit:"s/m" doc:"damping of one foot: a speed v presses with 1 + damping·v times the spring's force"`
 	Friction  float64 `param:"friction" default:"0.8" min:"0" max:"10" doc:"coefficient, static and sliding"`
 	Impact    float64 `param:"impact" default:"2" min:"0.01" max:"100" unit:"m/s" doc:"vertical speed from which touching the ground is a crash"`
 }

@@ -8,9 +8,9 @@ import (
 
 // Link carries commands to the autopilot.
 type Link struct {
-	Delay     float64 `param:"delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"from Step to the autopilot"`
+	Delay     float64 `param:"delay" default:"0.01" min:"0" max:"0.2" unit:"s" doc:"time from a command's sending to the autopilot"`
 	ThrustLag float64 `param:"thrust_lag" default:"0" min:"0" max:"1" unit:"s" doc:"time constant with which the autopilot smooths commanded thrust"`
-	RateLag   float64 `param:"rate_lag" default:"0" min:"0" max:"1" unit:"s" doc:"the same for body rates"`
+	RateLag   float64 `param:"rate_lag" default:"0" min:"0" max:"1" unit:"s" doc:"time constant with which the autopilot smooths commanded body rates"`
 	RateGain  float64 `param:"rate_gain" default:"1" min:"0.1" max:"3" doc:"body rate that the autopilot goes for over the one commanded"`
 }
 

@@ -11,7 +11,7 @@ type Mocap struct {
 	Rate     float64 `param:"rate" default:"200" min:"1" max:"1000" unit:"Hz" doc:"samples"`
 	Position float64 `param:"position" default:"0.0003" min:"0" max:"1" unit:"m" doc:"standard deviation of the noise of each coordinate"`
 	Attitude float64 `param:"attitude" default:"0.002" min:"0" max:"1" unit:"rad" doc:"standard deviation of the noise about each axis"`
-	Latency  float64 `param:"latency" default:"0.005" min:"0" max:"0.5" unit:"s" doc:"from a sample to its arrival, at least"`
+	Latency  float64 `param:"latency" default:"0.005" min:"0" max:"0.5" unit:"s" doc:"time from a sample to its arrival, at least"`
 	Jitter   float64 `param:"jitter" default:"0.0005" min:"0" max:"0.1" unit:"s" doc:"mean of what arrival takes beyond the latency (exponential); samples stay in order"`
 	Stamp    float64 `param:"stamp" default:"0.00005" min:"0" max:"0.1" unit:"s" doc:"standard deviation of the stamps' error"`
 	Dropout  Outage  `param:"dropout"`

@@ -13,9 +13,9 @@ import (
 // per axis, with a filtered gyroscope. With the default motors a step of roll or pitch is followed with a time
 // constant of about 40 ms.
 type RateLoop struct {
-	Gain     []float64 `param:"gain" default:"40,40,12" min:"0.1" max:"1000" unit:"1/s" doc:"of the rate errors about x, y, z"`
-	Integral []float64 `param:"integral" default:"20,20,6" min:"0" max:"10000" unit:"1/s²" doc:"of the integrals of the rate errors"`
-	Damping  []float64 `param:"damping" default:"0.5,0.5,0" min:"0" max:"10" doc:"of the angular accelerations"`
+	Gain     []float64 `param:"gain" default:"40,40,12" min:"0.1" max:"1000" unit:"1/s" doc:"gain of the rate loop for rate errors about x, y, z"`
+	Integral []float64 `param:"integral" default:"20,20,6" min:"0" max:"10000" unit:"1/s²" doc:"gain of the rate loop for the integrals of rate errors about x, y, z"`
+	Damping  []float64 `param:"damping" default:"0.5,0.5,0" min:"0" max:"10" doc:"gain of the rate loop for angular accelerations about x, y, z"`
 	Filter   float64   `param:"filter" default:"0.0016" min:"0.0001" max:"0.1" unit:"s" doc:"time constant of the gyroscope's low-pass filter (100 Hz)"`
 	MaxRate  float64   `param:"max_rate" default:"20" min:"0.1" max:"200" unit:"rad/s" doc:"commands beyond it are cut off, per axis"`
 }

@@ -16,7 +16,7 @@ type Motor struct {
 	Idle       float64 `param:"idle" default:"0.05" min:"0" max:"0.5" doc:"least speed of an armed motor as a share of the largest"`
 	Torque     float64 `param:"torque" default:"0.008" min:"0" max:"1" unit:"m" doc:"κ, drag torque over thrust"`
 	Inertia    float64 `param:"inertia" default:"7e-7" min:"0" max:"1" unit:"kg m²" doc:"moment of what turns"`
-	Radius     float64 `param:"radius" default:"0.0381" min:"0.001" max:"2" unit:"m" doc:"of the propeller"`
+	Radius     float64 `param:"radius" default:"0.0381" min:"0.001" max:"2" unit:"m" doc:"radius of the propeller"`
 	Efficiency float64 `param:"efficiency" default:"0.6" min:"0.05" max:"1" doc:"mechanical power over electrical power"`
 }
 

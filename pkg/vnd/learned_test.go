@@ -89,7 +89,7 @@ func TestBundleKeepsTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, gq, err := FromBundle(back, quadrotor.Kind)
+		got, gq, err := FromBundle(back, quadrotor.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestFromBundleRefuses(t *testing.T) {
 	} {
 		b := *whole
 		change(&b)
-		if _, _, err := FromBundle(&b, quadrotor.Kind); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, _, err := FromBundle(&b, quadrotor.Reader); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, want)
 		}

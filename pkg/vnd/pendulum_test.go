@@ -85,11 +85,11 @@ func TestSecondRobotComesBackFromItsBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, who, err := FromBundle(b, pendulum.Kind)
+	back, who, err := FromBundle(b, pendulum.Reader)
 	if err != nil || who != nominal || !slices.Equal(back.Net.Params, m.Net.Params) {
 		t.Errorf("%+v came back with the error %v", who, err)
 	}
-	if _, _, err := FromBundle(b, quadrotor.Kind); err == nil || !strings.Contains(err.Error(), `robot "pendulum"`) {
+	if _, _, err := FromBundle(b, quadrotor.Reader); err == nil || !strings.Contains(err.Error(), `robot "pendulum"`) {
 		t.Errorf("a pendulum as a quadrotor: %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func newClosed(t testing.TB, c Config, name string) *closed {
 // encode has the encoder of a bundle read from now on.
 func (f *closed) encode(name string, rate float64) {
 	f.t.Helper()
-	m, q, err := vnd.FromBundle(readBundle(f.t, name), quadrotor.Kind)
+	m, q, err := vnd.FromBundle(readBundle(f.t, name), quadrotor.Reader)
 	if err != nil {
 		f.t.Fatal(err)
 	}

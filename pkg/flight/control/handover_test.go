@@ -40,7 +40,7 @@ func newHanded(t *testing.T, place so3.Vec3) *handed {
 	h := &handed{t: t, v: v, loop: newLoop(t, c), pace: NewScheduler(c.Period())}
 	h.loop.SetPolicy(loadedPolicy(t, "a.vnd", c.Rate))
 	h.loop.SetReference(taskReference(t, "hover"))
-	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"), quadrotor.Kind)
+	m, q, err := vnd.FromBundle(readBundle(t, "a.vnd"), quadrotor.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

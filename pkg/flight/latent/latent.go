@@ -118,7 +118,7 @@ func (e *Encoder) Mean() []float32 {
 // At is Mean for a tick at time now (s): the prior mean where the newest row is too old or yet to come.
 func (e *Encoder) At(now float64) []float32 {
 	if e.loaded != nil && !(math.Abs(now-e.Stamp()) <= e.maxAge) {
-		return e.loaded.prior
+		return e.loaded.zero
 	}
 	return e.Mean()
 }

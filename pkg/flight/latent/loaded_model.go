@@ -20,7 +20,7 @@ type LoadedModel struct {
 	measured, actions []float32 // [T+1][M], [T][A]
 	windows           *vnd.Windows[float32]
 	encoder           *nets.EncoderTape[float32]
-	z, prior          []float32 // [Z]
+	z, zero           []float32 // [Z]
 	known             bool
 
 	members      []*nets.ResidualTape[float32]
@@ -43,7 +43,7 @@ func LoadModel(m *vnd.Model[float32], q quadrotor.Robot) (*LoadedModel, error) {
 	r := &LoadedModel{model: m, robot: q, dims: d, rows: rows,
 		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1),
 		encoder: m.Net.NewEncoderTape(1),
-		z:       f(Z), prior: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent),
+		z:       f(Z), zero: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent),
 		residuals: f(T * d.Tangent)}
 	for range m.Net.Members {
 		r.members = append(r.members, m.Net.NewResidualTape(T, 0))

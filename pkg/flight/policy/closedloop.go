@@ -30,7 +30,7 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	if l.Policy, err = FromBundle(b); err != nil || !vnd.In(b) {
 		return l, err
 	}
-	if l.Model, l.Robot, err = vnd.FromBundle(b, quadrotor.Kind); err != nil {
+	if l.Model, l.Robot, err = vnd.FromBundle(b, quadrotor.Reader); err != nil {
 		return nil, err
 	}
 	if z := l.Model.Net.Latent; z != l.Policy.Latent {

@@ -108,7 +108,7 @@ func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 	}
 	l := &Learner{cfg: cfg, opt: opt, current: start, validation: math.NaN()}
 	if vnd.In(start) {
-		m, q, err := vnd.FromBundle(start, quadrotor.Kind)
+		m, q, err := vnd.FromBundle(start, quadrotor.Reader)
 		if err != nil {
 			return nil, fmt.Errorf("learn: %w", err)
 		}

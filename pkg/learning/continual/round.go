@@ -124,7 +124,7 @@ func (r *round) judge() (gate.Judge, error) {
 	if err != nil || !vnd.In(r.current) {
 		return s.Of(now), err
 	}
-	_, q, err := vnd.FromBundle(r.current, quadrotor.Kind)
+	_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
 	before := quadgate.Identified{Actuator: q.Actuator, Dt: q.Dt}
 	if err != nil || before.Agree(&now) {
 		return s.Of(now), err

@@ -84,7 +84,7 @@ func TestSecondRobotIsFittedAndScored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, who, err := vnd.FromBundle(b, pendulum.Kind)
+	back, who, err := vnd.FromBundle(b, pendulum.Reader)
 	if err != nil || who != nominal {
 		t.Fatalf("%+v came back with the error %v", who, err)
 	}

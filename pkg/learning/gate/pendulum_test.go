@@ -33,7 +33,7 @@ func weighing(mass float64) pendulum.Robot {
 var hold = &pendulum.Hold[float32]{Angles: 1, Spread: 0.5, Rate: 0.02, Change: 0.0005, Actions: 1,
 	Bounds: robot.Bounds{Radius: 3, Collision: 10}}
 
-var vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Kind, Task: hold}
+var vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: hold}
 
 const steps = 80 // of a flight
 
@@ -209,7 +209,7 @@ func TestTaskVehicleCrashes(t *testing.T) {
 	}
 	near := *hold
 	near.Spread, near.Radius = 0.05, 2.5
-	v, rng, a := gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Kind, Task: &near}, rand.New(rand.NewPCG(1, 1)),
+	v, rng, a := gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: &near}, rand.New(rand.NewPCG(1, 1)),
 		make([]float32, 1)
 	for want, change := range map[string]func(s []float32){
 		"":                   func([]float32) {},

@@ -26,7 +26,7 @@ func LoadModel(path string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -26,9 +26,9 @@ const maxBatch = 512
 type Robot[Row, Command, State any] interface {
 	// Read returns the time of a row, s, its state and the command held from then on.
 	Read(r *Row) (t float64, s State, c Command)
-	// Apart returns how far two states are apart: positions, m, velocities, m/s or rad/s, and attitudes or joint
+	// Distances returns how far two states are apart: positions, m, velocities, m/s or rad/s, and attitudes or joint
 	// angles, rad. What the robot lacks is 0.
-	Apart(a, b *State) (position, velocity, attitude float64)
+	Distances(a, b *State) (position, velocity, attitude float64)
 	// Finite reports whether no number of a state is NaN or infinite.
 	Finite(s *State) bool
 }

@@ -41,7 +41,7 @@ type Error struct {
 
 // errorOf compares one prediction with what was measured.
 func errorOf[Row, Command, State any](q Robot[Row, Command, State], predicted, measured *State) Error {
-	p, v, angle := q.Apart(predicted, measured)
+	p, v, angle := q.Distances(predicted, measured)
 	return Error{Position: p, Velocity: v, Attitude: angle * 180 / math.Pi}
 }
 

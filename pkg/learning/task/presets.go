@@ -47,7 +47,7 @@ func CostOf(name, task string) (Cost, error) {
 		return Cost{Position: 1, Velocity: 0.1, Rates: 0.01, Acceleration: 0.01, Attitude: 1, CommandChange: 0.15,
 			Collision: c.Collision, Delta: c.Delta}, nil
 	}
-	return c, nil
+	return c, nil // paper, hover: the defaults of Cost's tags
 }
 
 // radius ends an episode: further off, nobody would fly on.

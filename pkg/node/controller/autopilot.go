@@ -33,7 +33,7 @@ type autopilot interface {
 const forever = time.Duration(math.MaxInt64)
 
 func newAutopilot(c *Controller, p *Params) (autopilot, error) {
-	switch p.Stack {
+	switch p.CommandInterface {
 	case bridge.Mavros:
 		return newMavrosAutopilot(c, p)
 	case bridge.Ardupilot:

@@ -96,7 +96,7 @@ func TestBetaflightArmsOnTheGround(t *testing.T) {
 
 func TestBetaflightIsNoAutopilotThatLands(t *testing.T) {
 	p := defaults(t)
-	p.Stack = bridge.Betaflight
+	p.CommandInterface = bridge.Betaflight
 	if p.autopilotLands() {
 		t.Error("its failsafe, which drops the robot, counts as a landing")
 	}

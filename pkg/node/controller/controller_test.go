@@ -189,7 +189,7 @@ func TestTicksOnceWhereClockTopicIsLate(t *testing.T) {
 func TestParams(t *testing.T) {
 	for want, spoil := range map[string]func(*Params){
 		"":                               func(*Params) {},
-		"hover_throttle is not set":      func(p *Params) { p.Stack = bridge.PX4 },
+		"hover_throttle is not set":      func(p *Params) { p.CommandInterface = bridge.PX4 },
 		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
 		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },
 		"leaves the geofence": func(p *Params) {

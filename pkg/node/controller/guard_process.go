@@ -66,7 +66,7 @@ func (c *Controller) socket(p *Params) string {
 
 // settings are the parameters that must be the same in both processes.
 func (p *Params) settings() map[string]string {
-	all := map[string]string{"command_interface": p.Stack, "mocap_frame": p.MocapFrame,
+	all := map[string]string{"command_interface": p.CommandInterface, "mocap_frame": p.MocapFrame,
 		"twist_frame": p.TwistFrame, "body": p.Body, "lost_state": p.LostState}
 	for name, v := range param.Values(&p.Config) {
 		all[name] = fmt.Sprint(v)

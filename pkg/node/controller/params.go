@@ -26,8 +26,8 @@ type File struct {
 	Params
 }
 
-// Apart are the parameters of a guard in a process of its own.
-type Apart struct {
+// GuardProcessParams are the parameters of a guard in a process of its own.
+type GuardProcessParams struct {
 	GuardProcess  bool    `param:"guard_process" default:"false" read_only:"true" doc:"the guard, and all that commands the vehicle, runs in the process flight_guard, which takes the parameters of this node"`
 	GuardSocket   string  `param:"guard_socket" default:"" read_only:"true" doc:"name of the Unix socket between policy_controller and flight_guard; empty takes one of ROS_DOMAIN_ID and the namespace"`
 	PolicyTimeout float64 `param:"policy_timeout" default:"0.06" min:"0.005" max:"0.1" unit:"s" doc:"time without a command of the policy after which flight_guard flies by itself"`
@@ -46,7 +46,7 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	Stack string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; others by name"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; others by name"`
 
 	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: the law but for mavros, ardupilot, px4"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
@@ -63,17 +63,19 @@ type Params struct {
 	MocapFrame string `param:"mocap_frame" default:"auto" enum:"auto,enu,ned" doc:"axes of mocap topics; auto: ned where the frame's name ends in _ned, else enu"`
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
-	Apart
+	GuardProcessParams
 	control.Config
 }
 
 // sendsThrust reports whether commands are of thrust, on the topic command, with the battery beside it.
-func (p *Params) sendsThrust() bool { return p.Stack == bridge.VND || p.Stack == bridge.Betaflight }
+func (p *Params) sendsThrust() bool {
+	return p.CommandInterface == bridge.VND || p.CommandInterface == bridge.Betaflight
+}
 
 // autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
 // same motion capture, and Betaflight has none.
 func (p *Params) autopilotLands() bool {
-	lands := !p.sendsThrust() && p.Stack != bridge.Crazyswarm2
+	lands := !p.sendsThrust() && p.CommandInterface != bridge.Crazyswarm2
 	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
 
@@ -120,10 +122,10 @@ func (p *Params) Check() error {
 	}
 	if !p.sendsThrust() {
 		if err := p.Throttle.Check(); err != nil {
-			return fmt.Errorf("command_interface %s: %w", p.Stack, err)
+			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
 	}
-	if p.Stack == bridge.Crazyswarm2 && strings.Trim(p.AutopilotNamespace, "/") == "" {
+	if p.CommandInterface == bridge.Crazyswarm2 && strings.Trim(p.AutopilotNamespace, "/") == "" {
 		return errors.New("command_interface crazyswarm2: parameter autopilot_namespace is not set: the Crazyflie's " +
 			"name in crazyflies.yaml, as /cf231")
 	}
@@ -181,10 +183,10 @@ func (p *Params) autopilotName(name string) string {
 
 // AutopilotTopics are those of the autopilot's state and of its battery, PX4's without the version behind the name.
 func (p *Params) AutopilotTopics() [2]string {
-	if p.Stack == bridge.PX4 || p.Stack == bridge.PX4Mode {
+	if p.CommandInterface == bridge.PX4 || p.CommandInterface == bridge.PX4Mode {
 		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
 	}
-	switch p.Stack {
+	switch p.CommandInterface {
 	case bridge.Crazyswarm2:
 		return [2]string{p.autopilotName("status"), p.autopilotName("status")}
 	case bridge.Betaflight:
@@ -212,7 +214,7 @@ func (p *Params) StateTopic() (topic, typeName string) {
 
 // CommandTopic is the topic and type of the commands.
 func (p *Params) CommandTopic() (topic, typeName string) {
-	switch p.Stack {
+	switch p.CommandInterface {
 	case bridge.Mavros, bridge.Ardupilot:
 		return p.autopilotName("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
 	case bridge.Crazyswarm2:

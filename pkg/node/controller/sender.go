@@ -19,7 +19,7 @@ type sender interface {
 
 // newSender makes the publishers of a command interface.
 func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
-	switch p.Stack {
+	switch p.CommandInterface {
 	case bridge.Mavros, bridge.Ardupilot:
 		pub, err := ros.NewPublisher[mavrosmsgs.AttitudeTarget](c, p.autopilotName("mavros/setpoint_raw/attitude"),
 			node.CommandQoS())

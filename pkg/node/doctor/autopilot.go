@@ -20,12 +20,12 @@ type autopilot struct {
 
 func (e *Examiner) nameAutopilot(p *controller.Params) error {
 	e.autopilot.subscribed, e.autopilot.makesUp = map[string]bool{},
-		p.Voltage > 0 && p.Stack != bridge.Betaflight
+		p.Voltage > 0 && p.CommandInterface != bridge.Betaflight
 	mavros := []string{bridge.TypeMavrosState, bridge.TypeBatteryState}
-	e.autopilot.bridged = p.Stack == bridge.Betaflight
+	e.autopilot.bridged = p.CommandInterface == bridge.Betaflight
 	types := map[string][]string{bridge.Mavros: mavros, bridge.Ardupilot: mavros, bridge.Betaflight: mavros[:1],
 		bridge.PX4: {bridge.TypeVehicleStatus, bridge.TypeBatteryStatus}}
-	for i, typeName := range types[p.Stack] {
+	for i, typeName := range types[p.CommandInterface] {
 		full, err := e.ResolveTopic(p.AutopilotTopics()[i])
 		if err != nil {
 			return err

@@ -110,7 +110,7 @@ func followed(t *testing.T, stack string) {
 	}
 	var p controller.Params
 	param.Default(&p)
-	p.Stack, p.Throttle = stack, bridge.Throttle{Hover: 0.37, Voltage: 15.6}
+	p.CommandInterface, p.Throttle = stack, bridge.Throttle{Hover: 0.37, Voltage: 15.6}
 	a := map[string]func(*testing.T, *ros.Node, *controller.Params) desk{bridge.Mavros: mavros,
 		bridge.PX4: px4}[stack](t, n, &p)
 	e, err := newExaminer(join(t, d), &p)

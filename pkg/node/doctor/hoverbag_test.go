@@ -32,7 +32,7 @@ func TestHoverOfBagCountsCommandsThatWereFollowed(t *testing.T) {
 	write := func(topic string, m cdr.Message) { record(t, w, topic, at, m) }
 	var p controller.Params
 	param.Default(&p)
-	p.Source, p.Stack = control.FromMavros, bridge.Mavros
+	p.Source, p.CommandInterface = control.FromMavros, bridge.Mavros
 	p.Throttle = bridge.Throttle{Hover: 0.37, Voltage: 15.6}
 	const from, powered, to, end = 30, 50, 70, 100
 	for k := range int64(end) {

@@ -121,7 +121,7 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 			err = e.trust.CheckFile(b)
 		}
 		if err == nil {
-			err = e.learn(b)
+			err = e.prepare(b)
 		}
 		if err != nil {
 			return fmt.Errorf("parameter bundle_file: %w", err)
@@ -155,7 +155,7 @@ func (e *Encoder) bundle(m *msgs.Bundle, _ ros.Info) {
 		err = e.trust.Check(b)
 	}
 	if err == nil {
-		err = e.learn(b)
+		err = e.prepare(b)
 	}
 	if err != nil {
 		text := fmt.Sprintf("topic bundle: %v", err)
@@ -166,8 +166,8 @@ func (e *Encoder) bundle(m *msgs.Bundle, _ ros.Info) {
 	e.trouble.Store(nil)
 }
 
-// learn makes a bundle ready. It reads steps from the first one on that says that the bundle flies.
-func (e *Encoder) learn(b *bundle.Bundle) error {
+// prepare makes a bundle ready. It reads steps from the first one on that says that the bundle flies.
+func (e *Encoder) prepare(b *bundle.Bundle) error {
 	p := e.params.Load()
 	if b.Robot != p.Robot {
 		return fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, p.Robot)
@@ -177,7 +177,7 @@ func (e *Encoder) learn(b *bundle.Bundle) error {
 		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
 		return nil
 	}
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func TestFollowsTheBundleThatFlies(t *testing.T) {
 			t.Fatalf("step %d: %+v", k, z)
 		}
 	}
-	if err := h.e.learn(b); err != nil {
+	if err := h.e.prepare(b); err != nil {
 		t.Fatal(err)
 	}
 	if z := h.step(a.ID); zero(z.Mean) {
@@ -179,7 +179,7 @@ func TestRefuses(t *testing.T) {
 	h := newHarness(t)
 	b := read(t, "a.vnd")
 	b.Robot = "arm"
-	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+quadrotor.Name) {
+	if err := h.e.prepare(b); err == nil || !strings.Contains(err.Error(), `is of robot "arm", expected "`+quadrotor.Name) {
 		t.Error(err)
 	}
 	h.publish(b)
@@ -192,7 +192,7 @@ func TestRefuses(t *testing.T) {
 	}
 	b = read(t, "a.vnd")
 	b.Dt = 0.03
-	if err := h.e.learn(b); err == nil || !strings.Contains(err.Error(), "rate is 50 Hz, expected a multiple") {
+	if err := h.e.prepare(b); err == nil || !strings.Contains(err.Error(), "rate is 50 Hz, expected a multiple") {
 		t.Error(err)
 	}
 	var p Params

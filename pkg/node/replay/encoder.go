@@ -68,7 +68,7 @@ func (e *encoder) follow(f *flight, id string) bool {
 	b := f.bundles[id]
 	r, known := e.readers[id]
 	if !known && vnd.In(b) {
-		m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+		m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 		if err == nil {
 			r, _ = latent.LoadModel(m, q) // what cannot be read says nothing
 		}

@@ -15,27 +15,27 @@ import (
 // Explanation is what the policy saw and did at a tick. Lengths in m, velocities in m/s, thrust in m/s², rates in
 // rad/s; quaternions w, x, y, z.
 type Explanation struct {
-	Seq       uint64      `json:"seq"`
-	Stamp     int64       `json:"stamp_ns"`
-	Task      string      `json:"task"`
-	Bundle    string      `json:"bundle"`
-	Guard     string      `json:"guard"`
-	Position  [3]float64  `json:"position"`
-	Attitude  [4]float64  `json:"attitude"`
-	Velocity  [3]float64  `json:"velocity"`
-	Error     float64     `json:"error"` // distance from the reference now
-	Reference []Reference `json:"reference"`
-	Latent    []float32   `json:"latent"`
-	LatentAge *float64    `json:"latent_age_s"` // at the tick, of the state it is of; null: the prior mean
-	Again     []float32   `json:"latent_again"` // what the encoder finds of the same steps
-	Trust     float32     `json:"confidence"`
-	Actuator  [4]float64  `json:"actuator"`      // what the model takes to act: thrust, rates
-	Asked     [4]float64  `json:"command"`       // of the policy
-	Sent      [4]float64  `json:"command_sent"`  // after the guard
-	Replayed  [4]float64  `json:"command_again"` // of the same policy now
-	Off       float64     `json:"difference"`    // largest of the two, m/s² or rad/s
-	Unusual   []Input     `json:"unusual"`       // inputs of the policy far from what it was trained on
-	Inputs    []float32   `json:"inputs"`        // all of them, in units of their spread in training
+	Seq          uint64      `json:"seq"`
+	Stamp        int64       `json:"stamp_ns"`
+	Task         string      `json:"task"`
+	Bundle       string      `json:"bundle"`
+	Guard        string      `json:"guard"`
+	Position     [3]float64  `json:"position"`
+	Attitude     [4]float64  `json:"attitude"`
+	Velocity     [3]float64  `json:"velocity"`
+	Error        float64     `json:"error"` // distance from the reference now
+	Reference    []Reference `json:"reference"`
+	Latent       []float32   `json:"latent"`
+	LatentAge    *float64    `json:"latent_age_s"` // at the tick, of the state it is of; null: the prior mean
+	LatentAgain  []float32   `json:"latent_again"` // what the encoder finds of the same steps
+	Confidence   float32     `json:"confidence"`
+	Actuator     [4]float64  `json:"actuator"`      // what the model takes to act: thrust, rates
+	Command      [4]float64  `json:"command"`       // of the policy
+	CommandSent  [4]float64  `json:"command_sent"`  // after the guard
+	CommandAgain [4]float64  `json:"command_again"` // of the same policy now
+	Difference   float64     `json:"difference"`    // largest of the two, m/s² or rad/s
+	Unusual      []Input     `json:"unusual"`       // inputs of the policy far from what it was trained on
+	Inputs       []float32   `json:"inputs"`        // all of them, in units of their spread in training
 }
 
 // Reference is a look-ahead of the policy.
@@ -78,9 +78,9 @@ func explained(t *ReplayedTick) *Explanation {
 		Guard:    guard.Stage(s.GuardState).String(),
 		Position: [3]float64{p.X, p.Y, p.Z}, Attitude: [4]float64{q.W, q.X, q.Y, q.Z},
 		Velocity: [3]float64{v.X, v.Y, v.Z},
-		Latent:   s.Latent, Again: slices.Clone(t.Latent), Trust: s.Confidence, Actuator: s.Actuator, Asked: s.Command,
-		Sent:     s.CommandSent,
-		Replayed: [4]float64{t.Again.Thrust, t.Again.Rates.X, t.Again.Rates.Y, t.Again.Rates.Z}, Off: t.Off,
+		Latent:   s.Latent, LatentAgain: slices.Clone(t.Latent), Confidence: s.Confidence,
+		Actuator: s.Actuator, Command: s.Command, CommandSent: s.CommandSent,
+		CommandAgain: [4]float64{t.Again.Thrust, t.Again.Rates.X, t.Again.Rates.Y, t.Again.Rates.Z}, Difference: t.Off,
 		Inputs: slices.Clone(t.Inputs), Unusual: []Input{}}
 	if z := bridge.Nanoseconds(s.LatentStamp); z != 0 {
 		age := float64(stamp(s)-z) / 1e9

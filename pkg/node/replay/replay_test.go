@@ -207,9 +207,10 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || e.Off > Rounding || len(e.Reference) != 5 ||
+	if e.Seq != 150 || e.Task != "track" || e.Guard != "policy" || e.Difference > Rounding || len(e.Reference) != 5 ||
 		e.Reference[4].Ahead != 0.4 ||
-		e.LatentAge == nil || *e.LatentAge < 0.01 || *e.LatentAge > 0.05 || len(e.Latent) != 4 || len(e.Again) != 4 {
+		e.LatentAge == nil || *e.LatentAge < 0.01 || *e.LatentAge > 0.05 || len(e.Latent) != 4 ||
+		len(e.LatentAgain) != 4 {
 		t.Errorf("%+v", e)
 	}
 	if e.Error <= 0 || e.Error > 0.3 {
@@ -223,7 +224,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("at %v, the step says %v", e.Position, said)
 	}
 	first, err := Explain(context.Background(), flown1, "", []string{bundleFile}, 0)
-	if err != nil || first.LatentAge != nil || first.Again != nil || first.Trust != 0 {
+	if err != nil || first.LatentAge != nil || first.LatentAgain != nil || first.Confidence != 0 {
 		t.Errorf("%+v, %v", first, err)
 	}
 	var spoilt []Input // a robot far away from its reference

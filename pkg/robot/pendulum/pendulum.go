@@ -16,8 +16,8 @@ import (
 // Name of the kind of robot in bundles.
 const Name = "pendulum"
 
-// Kind reads pendulums from bundles.
-var Kind = robot.Reader[Robot]{Name: Name, Read: read}
+// Reader reads pendulums from bundles.
+var Reader = robot.Reader[Robot]{Name: Name, Read: read}
 
 // Robot is what the System of a pendulum is built from: a point mass on a rod of 1 m.
 type Robot struct {

@@ -32,8 +32,8 @@ func (r Robot) Read(row *Row) (t float64, s State, torque float64) {
 	return row.T, row.State, row.Torque
 }
 
-// Apart returns how far rates are apart, rad/s, and angles, rad, the shorter way round. There is no position.
-func (r Robot) Apart(a, b *State) (position, velocity, attitude float64) {
+// Distances returns how far rates are apart, rad/s, and angles, rad, the shorter way round. There is no position.
+func (r Robot) Distances(a, b *State) (position, velocity, attitude float64) {
 	return 0, math.Abs(a.Rate - b.Rate), math.Abs(math.Remainder(a.Angle-b.Angle, 2*math.Pi))
 }
 

@@ -18,8 +18,8 @@ import (
 // Name of the kind of robot in bundles.
 const Name = "quadrotor"
 
-// Kind reads quadrotors from bundles.
-var Kind = robot.Reader[Robot]{Name: Name, Read: read}
+// Reader reads quadrotors from bundles.
+var Reader = robot.Reader[Robot]{Name: Name, Read: read}
 
 // Robot is what the System of a quadrotor is built from.
 type Robot struct {
@@ -93,8 +93,8 @@ func (q Robot) Read(r *quad.Row) (t float64, s quad.State, c quad.Command) {
 	return r.T, r.State, r.Command
 }
 
-// Apart returns the distances of positions, m, and of velocities, m/s, and the angle between attitudes, rad.
-func (q Robot) Apart(a, b *quad.State) (position, velocity, attitude float64) {
+// Distances returns the distances of positions, m, and of velocities, m/s, and the angle between attitudes, rad.
+func (q Robot) Distances(a, b *quad.State) (position, velocity, attitude float64) {
 	return a.P.Sub(b.P).Norm(), a.V.Sub(b.V).Norm(), so3.Log(b.Q.Conj().Mul(a.Q)).Norm()
 }
 

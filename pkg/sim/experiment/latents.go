@@ -49,7 +49,7 @@ const (
 
 // read looks into the newest model, with the flights of after all learning.
 func (s *study) read() error {
-	m, q, err := vnd.FromBundle(s.newest, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,7 @@ func (s *study) method(name string) (Method, error) {
 	case MethodLaw:
 		return s.Law(), nil
 	case MethodRecent:
-		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Kind)
+		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 		return s.RecentMean(robot.Actuator), err
 	case MethodBase:
 		return Flies("base policy", s.base), nil

@@ -75,7 +75,7 @@ func (s *Scene) predictor(id string) *predictor {
 }
 
 func newModel(b *bundle.Bundle, horizon float64) (*predictor, error) {
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (w *watch) place(id string) *place {
 	if err != nil || !vnd.In(b) {
 		return nil
 	}
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (w *watch) changed() error {
 
 // read has the encoder of one bundle read what another one flew.
 func (w *watch) read(now, parent string) error {
-	m, q, err := vnd.FromBundle(w.bundles.Current(), quadrotor.Kind)
+	m, q, err := vnd.FromBundle(w.bundles.Current(), quadrotor.Reader)
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func TestParameters(t *testing.T) {
 // TestDisturbance: latents of the world's winds lie where the winds do.
 func TestDisturbance(t *testing.T) {
 	s := taught()
-	m, q, err := vnd.FromBundle(s.improved, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(s.improved, quadrotor.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

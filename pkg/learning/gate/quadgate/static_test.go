@@ -73,7 +73,7 @@ func TestStatic(t *testing.T) {
 // model unpacks the model of a bundle, with space for what vnd.Bundle notes.
 func model(t *testing.T, b *bundle.Bundle) (*vnd.Model[float32], quadrotor.Robot, any, any) {
 	t.Helper()
-	m, q, err := vnd.FromBundle(b, quadrotor.Kind)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
