@@ -19,7 +19,7 @@ type Gusts struct {
 }
 
 // deviations returns σ_u = σ_v and σ_w, m/s, and the scales L_u = L_v and L_w, m: MIL-F-8785C, 3.7.3.4.
-func (g *Gusts) deviations() (horizontal, vertical, length, height float64) {
+func (g *Gusts) deviations() (horizontal, vertical, horizontalScale, verticalScale float64) {
 	const foot = 0.3048
 	h := g.Height / foot
 	x := 0.177 + 0.000823*h
