@@ -15,7 +15,7 @@ const (
 	minDelay    = 3      // that is a fault; less is an airframe slower than believed
 	maxQuick    = 3      // by which an airframe may be quicker than believed
 	delayTrim   = 4      // by which a delay that was found may be off
-	delayProof  = 12.0   // log-likelihood ratio
+	delayProof  = 10.0   // log-likelihood ratio
 	delayBetter = 1.6    // times smaller residual
 	otherBetter = 1.25   // the same, beside another airframe's
 	delayRest   = 0.25   // of the turns that it may leave unexplained, beside noise: else it is another fault

@@ -28,6 +28,7 @@ type crazyflie struct {
 	emergency *ros.Client[stdsrvs.EmptyRequest, stdsrvs.EmptyResponse]
 	engaged   atomic.Bool
 	flying    atomic.Bool
+	leaving   atomic.Bool // giveUp is under way
 	cflib     atomic.Bool // the server's backend is cflib
 	locked    atomic.Pointer[string]
 }
@@ -172,6 +173,22 @@ func (a *crazyflie) land(ctx context.Context) error {
 	return err
 }
 
+// giveUp has the Crazyflie's own commander land it where a setting that changed in flight ends setpoints: without any
+// the firmware stops the motors. It asks until that is heard, and makes nobody wait.
+func (a *crazyflie) giveUp() {
+	if !a.engaged.Load() || !a.flying.Load() || a.leaving.Swap(true) {
+		return
+	}
+	go func() {
+		defer a.leaving.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), landPatience)
+		defer cancel()
+		if a.land(ctx) != nil {
+			a.engaged.Store(true)
+		}
+	}()
+}
+
 // landsUnasked is not so: 0.5 s after the last setpoint the firmware levels, and after 2 s it stops the motors.
 func (a *crazyflie) landsUnasked() bool { return false }
 
@@ -190,6 +207,7 @@ func (s *toCrazyflie) topic() string { return s.pub.Topic() }
 func (s *toCrazyflie) send(_ int64, c quad.Command) error {
 	if !s.to.follows() {
 		s.unlocked = false
+		s.to.giveUp()
 		return nil
 	}
 	if bridge.PutTwist(&s.m, c, &s.throttle, s.to.volts()); !s.unlocked {

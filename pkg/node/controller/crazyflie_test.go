@@ -11,7 +11,7 @@ import (
 )
 
 // A Crazyflie gets no setpoint before it is armed, is refused where they would be angles, gets one without thrust
-// first, and lands by its own commander.
+// first, and lands by its own commander: on request, and where a setting that changes in flight ends setpoints.
 func TestCrazyflieFollowsFromArmingOn(t *testing.T) {
 	h := newHarness(t, "-p", "command_interface:=crazyswarm2", "-p", "autopilot_namespace:=/cf231", "-p",
 		"hover_throttle:=0.6", "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
@@ -58,6 +58,12 @@ func TestCrazyflieFollowsFromArmingOn(t *testing.T) {
 	if err := a.land(context.Background()); err != nil || !f.Take().Landing || !a.notOffboard() {
 		t.Errorf("%v, landing %v", err, f.Take().Landing)
 	}
+	if err := a.offboard(context.Background()); err != nil { // a setting that changes in flight ends setpoints
+		t.Fatal(err)
+	}
+	eventually(t, "setpoints again", func() bool { return f.Take().Follows })
+	f.Server.Set("cf231.params.flightmode.stabModeRoll", autopilottest.Integer(1))
+	eventually(t, "a landing by its own commander", func() bool { s := f.Take(); return s.Landing && !s.Follows })
 }
 
 func TestCrazyflieServer(t *testing.T) {
