@@ -213,6 +213,9 @@ func (g *Guard) findDelay(in *Input) {
 		from, to = -delayTrim, delayTrim
 	}
 	k, found := d.delayed(from, to)
+	if !found && !known {
+		k, found = d.delayedByGap()
+	}
 	if !found {
 		return
 	}

@@ -18,10 +18,14 @@ const (
 	delayProof  = 10.0   // log-likelihood ratio
 	delayBetter = 1.6    // times smaller residual
 	otherBetter = 1.25   // the same, beside another airframe's
-	delayRest   = 0.25   // of the turns that it may leave unexplained, beside noise: else it is another fault
+	delayNoise  = 1.5    // times the noise that it may leave unexplained
+	delayRest   = 0.15   // of the turns that it may leave unexplained, beside noise: else it is another fault
 	whitening   = 0.75   // of a turn's error that the next one takes back, as the simulator's trackers have it
-	turnNoise   = 0.0023 // rad, of what is left, at least
-	turnExcess  = 1.15   // times the attitude's noise, the same
+	turnNoise   = 0.003  // rad, of a turn between two exhibits
+	whiteNoise  = 0.0023 // rad, of what is left of it whitened, at least
+	whiteExcess = 1.15   // times the attitude's noise, the same
+	gapMemory   = 1.0    // s for which a gap may have begun a delay
+	gapSlack    = 2      // exhibits by which the delay may differ from it
 )
 
 // turns are those that commands make from one exhibit to the next, rad in the body, also where samples were missing.
@@ -61,49 +65,76 @@ func (d *detector) bridge(until float64, p *plant) {
 func (d *detector) spacing() float64 { return (d.at(0).at - d.at(d.n-1).at) / float64(d.n-1) }
 
 // delayed looks for the delay under which commanded turns explain the measured ones best, among some numbers of
-// exhibits. It returns how many that is, and whether it is beyond doubt that it is another one than is reckoned with. A
-// delay of less than from is none: the airframe may be slower than believed, or quicker, and a motion that repeats
-// itself fits the command of a period before as well.
+// exhibits. It returns how many that is, and whether it is beyond doubt that it is another one than is reckoned with.
+// An airframe that is quicker than believed is no delay, though a motion that repeats itself fits the command of a
+// period before as well.
 func (d *detector) delayed(from, to int) (exhibits int, found bool) {
-	first := min(from, -maxQuick)
-	n := min(delayWindow, d.n-1+first) // the oldest exhibit has no turn
-	to = min(to, d.commanded.n-n)
-	if n < leastDelay || to < from {
+	const n = delayWindow
+	if d.n < n+to+1 {
 		return 0, false
 	}
-	now, whole := d.mismatch(0, n)
+	now, _ := d.mismatch(0, n, 0)
+	for k := -delayTrim; k < 0 && from > 0; k++ {
+		left, _ := d.mismatch(k, n, 0)
+		now = min(now, left)
+	}
+	best, least := 0, now
+	for k := from; k <= to; k++ {
+		if left, _ := d.mismatch(k, n, 0); left < least {
+			best, least = k, left
+		}
+	}
+	floor := float64(n) * 2 * turnNoise * turnNoise
+	proof := (now - least) / (2 * turnNoise * turnNoise)
+	return best, proof > delayProof && now > delayBetter*max(least, floor)
+}
+
+// delayedByGap is delayed soon after a gap, and more sensitive. A delay that begins at once begins with a gap as long
+// as itself in the stamps; where turns are then explained best by just that delay, a calm hover is enough.
+func (d *detector) delayedByGap() (exhibits int, found bool) {
+	n := min(delayWindow, d.n-1-maxQuick) // the oldest exhibit has no turn
+	if n < leastDelay || d.at(0).at-d.gapAt > gapMemory || d.at(0).at < d.gapAt {
+		return 0, false
+	}
+	gap := int(math.Round(d.gap/d.spacing())) - 1
+	from, to := max(minDelay, gap-gapSlack), min(maxDelay, gap+gapSlack, d.commanded.n-n)
+	now, whole := d.mismatch(0, n, whitening)
 	other := now // airframe than believed
-	for k := -maxQuick; k < from; k++ {
-		left, _ := d.mismatch(k, n)
+	for k := -maxQuick; k < minDelay; k++ {
+		left, _ := d.mismatch(k, n, whitening)
 		other = min(other, left)
 	}
 	best, rest := 0, other
 	for k := from; k <= to; k++ {
-		if left, all := d.mismatch(k, n); left < rest {
+		if left, all := d.mismatch(k, n, whitening); left < rest {
 			best, rest, whole = k, left, all
 		}
 	}
-	sigma := max(turnNoise, turnExcess*d.noise.attitude())
+	sigma := max(whiteNoise, whiteExcess*d.noise.attitude())
 	proof := (other - rest) / (2 * sigma * sigma)
 	noise := float64(n) * 2 * sigma * sigma
 	return best, proof > delayProof && now > delayBetter*rest && other > otherBetter*rest &&
-		rest < 2*noise+delayRest*whole
+		rest < delayNoise*noise+delayRest*whole
 }
 
-// mismatch is what commands, shifted by so many exhibits, scaled and with a lasting turn beside them, do not explain of
-// the sum of squares of whitened tilting turns, and the whole sum. A negative shift compares them with turns of before.
-func (d *detector) mismatch(shift, n int) (left, whole float64) {
+// mismatch is what commands, shifted by so many exhibits and scaled, do not explain of the sum of squares of tilting
+// turns, and the whole sum. Whitened ones may have a lasting turn beside them. A negative shift compares them with
+// turns of before.
+func (d *detector) mismatch(shift, n int, white float64) (left, whole float64) {
 	var m, c, sumM, sumC so3.Vec3
 	mm, mc, cc := 0.0, 0.0, 0.0
 	for i := n - 1; i >= 0; i-- { // from the oldest
-		m = m.Scale(whitening).Add(d.at(i + max(-shift, 0)).turned)
-		c = c.Scale(whitening).Add(*d.commanded.at(i + max(shift, 0)))
+		m = m.Scale(white).Add(d.at(i + max(-shift, 0)).turned)
+		c = c.Scale(white).Add(*d.commanded.at(i + max(shift, 0)))
 		mm += m.X*m.X + m.Y*m.Y
 		mc += m.X*c.X + m.Y*c.Y
 		cc += c.X*c.X + c.Y*c.Y
 		sumM, sumC = sumM.Add(m), sumC.Add(c)
 	}
 	each := 1 / float64(n)
+	if white == 0 {
+		each = 0
+	}
 	mm -= each * (sumM.X*sumM.X + sumM.Y*sumM.Y)
 	mc -= each * (sumM.X*sumC.X + sumM.Y*sumC.Y)
 	cc -= each * (sumC.X*sumC.X + sumC.Y*sumC.Y)

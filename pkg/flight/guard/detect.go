@@ -19,6 +19,8 @@ type detector struct {
 	bias      so3.Vec3 // rad/s by which the robot turns beside commands, as learned
 	noise     noise    // of the source, as learned
 	misfit    misfit   // of the model, as learned
+	gap       float64  // the newest between samples, s
+	gapAt     float64  // its end, s
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
@@ -118,6 +120,9 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 func (d *detector) begin(s *quad.State, stamp float64, p *plant) {
 	acting := hoverCommand
 	if d.n > 0 {
+		if since := stamp - d.at(0).at; since > maxLull {
+			d.gap, d.gapAt = since, stamp
+		}
 		d.bridge(stamp, p)
 		acting = d.model.acting
 	}
