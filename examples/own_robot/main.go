@@ -1,5 +1,6 @@
 // Command own_robot fits, trains and judges for a robot that is no quadrotor: a pendulum of a hidden mass that keeps an
-// angle. A robot of your own is a package like pkg/robot/pendulum, its System and its Task; what follows here stays.
+// angle. A robot of your own is a package like pkg/robot/pendulum, its Robot, System and Task. Of these files,
+// the variables of main and what fly.go records are of the pendulum; the rest stays.
 //
 //	go run ./examples/own_robot build/pendulum.vnd
 package main

@@ -23,7 +23,7 @@ type Config struct {
 	Settle        float64   `param:"settle" default:"0.6" min:"0.02" max:"5" unit:"s" doc:"time after which states that agree among themselves are believed again, after a jump"`
 	Saturation    float64   `param:"saturation" default:"0.6" min:"0.05" max:"60" unit:"s" doc:"time for which a policy may ask for the limits or more"`
 	Hold          float64   `param:"hold" default:"3.0" min:"0" max:"600" unit:"s" doc:"time for which the guard's law holds a point before it lands"`
-	Blind         float64   `param:"blind" default:"0.3" min:"0" max:"5" unit:"s" doc:"time that the guard's law holds, beyond max_age without a state, before an autopilot that can lands the robot"`
+	Blind         float64   `param:"blind" default:"0.3" min:"0" max:"5" unit:"s" doc:"time that the guard's law holds, beyond max_age without a state, before an autopilot is left to land"`
 	BlindHold     float64   `param:"blind_hold" default:"0.5" min:"0" max:"5" unit:"s" doc:"time that the guard's law holds, beyond max_age without a true state, before it lands on dead reckoning"`
 	BlindDescent  float64   `param:"blind_descent" default:"0.5" min:"0.05" max:"2" unit:"m/s" doc:"speed of the law's landing without a usable state"`
 	BlindMaxTilt  float64   `param:"blind_max_tilt" default:"0.45" min:"0.05" max:"1.3" unit:"rad" doc:"greatest tilt that the law asks for without a usable state"`

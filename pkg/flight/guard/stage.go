@@ -43,7 +43,7 @@ func (s Stage) Flown() bool { return s.PolicyFlies() || s == Hold || s == Land }
 // Cause is why a guard trips.
 type Cause uint8
 
-// Causes; where several are there at once the first of this order counts.
+// Causes; where several are there at once, that which check finds first counts.
 const (
 	None         Cause = iota
 	Missed             // ticks were missed, or the clock jumped

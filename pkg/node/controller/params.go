@@ -48,7 +48,7 @@ type Params struct {
 
 	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; others by name"`
 
-	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: the law but for mavros, ardupilot, px4"`
+	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: law behind vnd, betaflight, crazyswarm2"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
 	ArdupilotMode      string `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`

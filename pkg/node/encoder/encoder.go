@@ -276,7 +276,7 @@ func (e *Encoder) swap(r *reader) bool {
 		if err == nil {
 			e.encoder, err = latent.New(every, p.LatentAge)
 		}
-		if err != nil { // learn has seen to it
+		if err != nil { // prepare has seen to it
 			e.Log().Error().Err(err).Send()
 			return false
 		}

@@ -225,7 +225,7 @@ func (l *Runner) found(v *gate.Verdict, err error) {
 		return
 	case v.Pass:
 		l.judgedNow[b.ID] = true
-		l.fly(b, fmt.Sprintf("bundle %s flies, as it did before", b.ID))
+		l.publish(b, fmt.Sprintf("bundle %s flies, as it did before", b.ID))
 		return
 	}
 	why := "judged again at the start and refused: " + reasons(v)
@@ -311,11 +311,11 @@ func (l *Runner) promote(b *bundle.Bundle, line string) {
 	if err := l.watch.changed(); err != nil {
 		l.log(true, err.Error())
 	}
-	l.fly(b, line)
+	l.publish(b, line)
 }
 
-// fly publishes a bundle.
-func (l *Runner) fly(b *bundle.Bundle, line string) {
+// publish issues and publishes a bundle.
+func (l *Runner) publish(b *bundle.Bundle, line string) {
 	data, err := l.bundles.Issue(b)
 	if err != nil {
 		l.fail(fmt.Sprintf("bundle %s cannot be published: %v", b.ID, err))
@@ -355,7 +355,7 @@ func (l *Runner) takeBack(why string, safely bool) (string, error) {
 		l.log(true, err.Error())
 	}
 	line := fmt.Sprintf("bundle %s is taken back, %s flies again: %s", now.ID, older.ID, why)
-	l.fly(older, line)
+	l.publish(older, line)
 	return line, nil
 }
 
