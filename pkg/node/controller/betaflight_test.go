@@ -11,7 +11,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node/autopilottest"
-	"vnd/pkg/ros2/ros/diagnostics"
 )
 
 // behindBetaflight is a controller with the topic command, and the bridge to a board that does not say where it is.
@@ -45,7 +44,9 @@ func TestBetaflightOperatorTakesOver(t *testing.T) {
 	h, b := behindBetaflight(t, so3.Vec3{Z: 1})
 	b.Operator(true)
 	h.stage("the pilot flies", notOffboard)
-	h.says(diagnostics.Warn, "commands are not followed")
+	eventually(t, "the diagnosis", func() bool { // of either level: a busy machine may have tripped the guard
+		return strings.Contains((<-h.status).Message, "commands are not followed")
+	})
 	if err := h.c.arm(context.Background()); err == nil || !strings.Contains(err.Error(), autopilottest.ArmingRefused) {
 		t.Errorf("%v, expected the bridge's words", err)
 	}
