@@ -161,6 +161,27 @@ func TestNoiseIsLearned(t *testing.T) {
 	}
 }
 
+// What a tracker's noise is like is not known when a guard begins; its first second is no drift all the same.
+func TestFirstNoiseIsNoDrift(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	drifts := 0
+	for range 200 {
+		var d detector
+		var p plant
+		for i := range 80 {
+			noise := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(0.002)
+			d.add(&quad.State{P: noise, Q: so3.Identity()}, 0.02*float64(i), &p)
+			if _, found := d.drifting(); found {
+				drifts++
+				break
+			}
+		}
+	}
+	if drifts > 2 {
+		t.Errorf("%d of 200 robots at rest drift", drifts)
+	}
+}
+
 // An airframe that follows turns sooner than believed is no delay, though a motion that repeats itself fits the command
 // of a period before as well; one that follows them later is.
 func TestQuickerAirframeIsNoDelay(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -44,9 +45,12 @@ func (a *betaflight) order(ctx context.Context, on bool) error {
 
 func (a *betaflight) offboard(ctx context.Context) error { return a.order(ctx, true) }
 
-// disarm stops the motors, and is refused in the air, where the board would do that too.
+// disarm stops the motors, and is refused in the air, whoever flies: the board would do it there, too.
 func (a *betaflight) disarm(ctx context.Context) error {
-	if flies, _ := a.c.airborne(); flies {
+	high := false
+	p := a.c.params.Load()
+	a.c.last.Read(func(t *control.TickRecord) { high = t.Stamp != 0 && p.Guard.Flying(&t.State) })
+	if report, _ := a.lastReport(); high && report.Armed {
 		return errors.New("the robot flies, and falls where it is disarmed: ~/land first, or ~/emergency")
 	}
 	return a.kill(ctx)

@@ -55,6 +55,9 @@ func TestBetaflightOperatorTakesOver(t *testing.T) {
 		h.stage("the policy flies", guard.Stage.PolicyFlies)
 		b.Operator(true)
 		h.stage("the pilot flies", notOffboard)
+		if err := h.c.disarm(context.Background()); err == nil || !strings.Contains(err.Error(), "~/land first") {
+			t.Errorf("disarmed under a pilot: %v", err)
+		}
 	}
 	b.Operator(false)
 	h.stage("the policy flies", guard.Stage.PolicyFlies)
