@@ -27,6 +27,7 @@ type kinkTest struct {
 	gain   float64 // by which its gain may err beside what is learned
 	speeds filter
 	forces filter
+	steady steady
 }
 
 var kinkTests = [...]kinkTest{
@@ -47,6 +48,7 @@ func (k kinkTest) filtered() kinkTest {
 	line := func(t float64) float64 { return t }
 	cube := func(t float64) float64 { return t * math.Abs(t) / 4 }
 	k.speeds, k.forces = residualFilter(k.half, abs, one, square), residualFilter(k.half, cube, line, line)
+	k.steady = newSteady(k.half)
 	return k
 }
 
@@ -231,8 +233,7 @@ func (d *detector) stampsStepped(t *kinkTest, b *bends) bool {
 	for i := range b.n {
 		b.off[i] = b.off[i].Sub(b.late[i].Scale(lag)).Sub(b.strong[i].Scale(gain))
 	}
-	steady := newSteady(t.half)
-	steady.remove(b.off[:b.n])
+	t.steady.remove(b.off[:b.n])
 	var kinked so3.Vec3
 	weights := 0.0
 	for i, w := range t.speeds[:b.n] {
@@ -240,7 +241,7 @@ func (d *detector) stampsStepped(t *kinkTest, b *bends) bool {
 	}
 	byKink := kinked.Dot(kinked) / weights // of the sum of squares
 	for from := 1; from < b.n; from++ {
-		if b.stepped(d, from, &steady) > byKink {
+		if b.stepped(d, from, &t.steady) > byKink {
 			return true
 		}
 	}

@@ -11,10 +11,15 @@ import (
 
 // airborne reports whether the robot flies by this node's commands, at the newest tick.
 func (c *Controller) airborne() (flies bool, tick uint64) {
-	p := c.params.Load()
 	turns, tick := c.motorsTurn()
-	c.last.Read(func(t *control.TickRecord) { flies = turns && p.Guard.Flying(&t.State) })
-	return flies, tick
+	return turns && c.aboveGround(), tick
+}
+
+// aboveGround reports whether the robot is, whoever flies it, by the state of the newest tick.
+func (c *Controller) aboveGround() (high bool) {
+	p := c.params.Load()
+	c.last.Read(func(t *control.TickRecord) { high = t.Stamp != 0 && p.Guard.Flying(&t.State) })
+	return high
 }
 
 // motorsTurn reports whether they do so by this node's commands, at the newest tick: a hand's breadth above the ground,

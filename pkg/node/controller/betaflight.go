@@ -8,7 +8,6 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -23,7 +22,7 @@ type betaflight struct {
 
 func newBetaflight(c *Controller, p *Params) (*betaflight, error) {
 	a := &betaflight{reports: reports{clock: c.Clock()}, c: c}
-	state, err := ros.NewSubscription(c, p.autopilotName("betaflight_bridge/state"), node.LatentQoS(),
+	state, err := ros.NewSubscription(c, p.autopilotName("betaflight_bridge/state"), node.AutopilotQoS(),
 		func(m *mavrosmsgs.State, _ ros.Info) { a.addReport(bridge.FromBridgeState(m)) })
 	if err != nil {
 		return nil, err
@@ -47,10 +46,7 @@ func (a *betaflight) offboard(ctx context.Context) error { return a.order(ctx, t
 
 // disarm stops the motors, and is refused in the air, whoever flies: the board would do it there, too.
 func (a *betaflight) disarm(ctx context.Context) error {
-	high := false
-	p := a.c.params.Load()
-	a.c.last.Read(func(t *control.TickRecord) { high = t.Stamp != 0 && p.Guard.Flying(&t.State) })
-	if report, _ := a.lastReport(); high && report.Armed {
+	if report, _ := a.lastReport(); report.Armed && a.c.aboveGround() {
 		return errors.New("the robot flies, and falls where it is disarmed: ~/land first, or ~/emergency")
 	}
 	return a.kill(ctx)
