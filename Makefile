@@ -192,9 +192,9 @@ sitl: betaflight build ## Betaflight's firmware: twenty boards, a late link, 100
 	go test -run '^$$' -bench CommandToStick -benchtime 5000x ./pkg/bridge/betaflight/link
 	python3 benchmarks/sitl.py --out build/sitl
 
-.PHONY: stacks
-stacks: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
-	VND_STACKS=60 go test -count=1 -v -timeout 0 -run Stacks ./pkg/node
+.PHONY: interfaces
+interfaces: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
+	VND_INTERFACES=60 go test -count=1 -v -timeout 0 -run CommandInterfaces ./pkg/node
 
 .PHONY: hostile
 hostile: deps ## a thousand bad candidates and forty poisoned rounds before the gate (half an hour)

@@ -34,12 +34,12 @@ type simulator struct {
 	epoch   int64 // simulated time 0 on the node's clock, ns
 	newest  int64 // stamp of the newest sample, ns
 
-	commands chan bridge.Command
-	orders   chan func()
-	done     <-chan struct{} // of the node's end
-	stack    stack           // around the autopilot; nil for command_interface vnd
-	firmware *sitl.Board     // of the autopilot; nil: the world's rate loop
-	ended    chan struct{}   // nothing flies any more, and the firmware has ended
+	commands  chan bridge.Command
+	orders    chan func()
+	done      <-chan struct{} // of the node's end
+	autopilot autopilotTopics // nil for command_interface vnd
+	firmware  *sitl.Board     // of the autopilot; nil: the world's rate loop
+	ended     chan struct{}   // nothing flies any more, and the firmware has ended
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]
 	odom      *ros.Publisher[navmsgs.Odometry]
@@ -119,7 +119,7 @@ func (n *simulator) begin(ctx context.Context) error {
 	if err := n.serve(ctx); err != nil {
 		return err
 	}
-	if n.stack, err = n.newStack(ctx, p); err != nil {
+	if n.autopilot, err = n.newAutopilotTopics(ctx, p); err != nil {
 		return err
 	}
 	n.stand()
@@ -144,8 +144,8 @@ func (n *simulator) check(p *Params) error {
 
 // stand has the autopilot begin with the vehicle as it is put.
 func (n *simulator) stand() {
-	if n.stack != nil {
-		n.stack.state().begin(!n.vehicle.Grounded())
+	if n.autopilot != nil {
+		n.autopilot.state().begin(!n.vehicle.Grounded())
 	}
 }
 
@@ -321,7 +321,7 @@ func (n *simulator) command(c bridge.Command) {
 	if c.Stamp == 0 { // PX4's is of another clock
 		c.Stamp = n.newest
 	}
-	if n.stack == nil || n.stack.state().setpoint(n.vehicle.Time()) {
+	if n.autopilot == nil || n.autopilot.state().setpoint(n.vehicle.Time()) {
 		n.vehicle.Command(c.Command)
 	}
 	n.latency.Observe(time.Duration(n.now() - c.Stamp))

@@ -17,7 +17,7 @@ import (
 type status struct {
 	mode      closedloop.Mode
 	text      string
-	autopilot string // of a stack
+	autopilot string // what it says of itself
 	condition string
 	time      float64 // simulated, s
 	skipped   uint64
@@ -35,7 +35,7 @@ func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {
 	if s, outcome := n.estimator.Add(estimator.Pose{T: t, P: p, Q: q}); outcome == estimator.Ready {
 		bridge.PutOdometry(&n.odomM, stamp, n.params.WorldFrame, n.params.BodyFrame, s)
 		n.warn(n.odom.Publish(&n.odomM))
-		if n.stack != nil && !n.stack.estimate(t, stamp, s) {
+		if n.autopilot != nil && !n.autopilot.estimate(t, stamp, s) {
 			return // a controller that flies by the autopilot's estimate has none of this
 		}
 	}
@@ -47,11 +47,11 @@ func (n *simulator) look() {
 	truth := n.vehicle.Truth()
 	status := &status{mode: n.vehicle.Mode(), text: n.vehicle.Status(), condition: truth.Condition, time: truth.Time,
 		skipped: n.pace.skipped}
-	if n.stack != nil {
-		a := n.stack.state()
+	if n.autopilot != nil {
+		a := n.autopilot.state()
 		a.look(truth.Time, n.vehicle.Mode())
 		n.warn(a.steer(n.vehicle))
-		n.stack.look(truth.Time, n.stamp(truth.Time))
+		n.autopilot.look(truth.Time, n.stamp(truth.Time))
 		status.autopilot = a.said()
 	}
 	if n.battery.pub != nil && n.battery.due(truth.Time, batteryRate) {
@@ -79,7 +79,7 @@ func batteryState(truth *sim.Truth, stamp int64) *sensormsgs.BatteryState {
 	return b
 }
 
-// batteryTopic is that of command_interface vnd; an autopilot's stack has its own.
+// batteryTopic is that of command_interface vnd; an autopilot has its own.
 type batteryTopic struct {
 	pub *ros.Publisher[sensormsgs.BatteryState] // nil: none
 	every

@@ -35,13 +35,13 @@ var interfaces = []struct {
 }
 
 // Three interfaces over the wire, each with the autopilot's end played by quad_sim: the robot hovers where it was put
-// until it is armed, then hovers and flies the figure-eight as well as under vnd's own topic. VND_STACKS is how many
-// seconds of the figure-eight count, 1 without it.
-func TestStacks(t *testing.T) {
+// until it is armed, then hovers and flies the figure-eight as well as under vnd's own topic. VND_INTERFACES is how
+// many seconds of the figure-eight count, 1 without it.
+func TestCommandInterfaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eight processes")
 	}
-	s := cmp.Or(os.Getenv("VND_STACKS"), "1")
+	s := cmp.Or(os.Getenv("VND_INTERFACES"), "1")
 	const slack = 0.1
 	seconds := must(strconv.ParseFloat(s, 64))(t)
 	before := patience
@@ -55,7 +55,7 @@ func TestStacks(t *testing.T) {
 	beats, setpoints := l.heartbeats()
 	own := 0.0
 	for _, x := range interfaces {
-		e := l.stack(x.name, x.sim, x.control, seconds)
+		e := l.commandInterface(x.name, x.sim, x.control, seconds)
 		t.Logf("%s, %v: mean error %.2f mm over %g s", x.name, x.control[0], 1000*e, seconds)
 		switch {
 		case x.name == "vnd":
@@ -87,8 +87,8 @@ func (l *lab) heartbeats() (beats, setpoints *atomic.Int64) {
 	return beats, setpoints
 }
 
-// stack flies one interface and returns the mean distance from the figure-eight in m.
-func (l *lab) stack(name string, sim, control []string, seconds float64) float64 {
+// commandInterface flies one interface and returns the mean distance from the figure-eight in m.
+func (l *lab) commandInterface(name string, sim, control []string, seconds float64) float64 {
 	l.t.Helper()
 	l.mu.Lock()
 	l.steps, l.truth, l.commands = nil, nil, nil

@@ -15,8 +15,8 @@ import (
 	"vnd/pkg/ros2/ros"
 )
 
-// stack is an autopilot's side of mavros or of PX4's topics. Its methods are of the vehicle's goroutine.
-type stack interface {
+// autopilotTopics are those of an autopilot behind mavros, or of PX4. Its methods are of the vehicle's goroutine.
+type autopilotTopics interface {
 	// estimate tells the autopilot's own of a time, at a stamp of the node's clock, and reports whether it was due.
 	estimate(now float64, stamp int64, s quad.State) bool
 	// look tells of the autopilot and its battery, where that is due.
@@ -25,7 +25,7 @@ type stack interface {
 	state() *autopilot
 }
 
-// Rates at which the stacks say things, Hz.
+// Rates of what they say, Hz.
 const (
 	estimateRate = 100
 	stateRate    = 5
@@ -48,8 +48,8 @@ func (e *every) due(now, rate float64) bool {
 	return true
 }
 
-// newStack makes the topics and services of the command interface; nil for vnd.
-func (n *simulator) newStack(ctx context.Context, p *Params) (stack, error) {
+// newAutopilotTopics makes the topics and services of the command interface; nil for vnd.
+func (n *simulator) newAutopilotTopics(ctx context.Context, p *Params) (autopilotTopics, error) {
 	switch p.CommandInterface {
 	case bridge.Mavros:
 		return newMavros(ctx, n)
@@ -74,7 +74,7 @@ type mavros struct {
 	published      mavrosmsgs.State
 }
 
-func newMavros(ctx context.Context, n *simulator) (stack, error) {
+func newMavros(ctx context.Context, n *simulator) (autopilotTopics, error) {
 	s := &mavros{n: n, autopilot: autopilot{timeout: n.params.Autopilot.Timeout}}
 	var err error
 	if s.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mavros/local_position/odom",
@@ -141,7 +141,7 @@ type px4 struct {
 	published      string
 }
 
-func newPX4(n *simulator) (stack, error) {
+func newPX4(n *simulator) (autopilotTopics, error) {
 	const alive = 1.0 // COM_OF_LOSS_T
 	s := &px4{n: n, autopilot: autopilot{timeout: alive, heartbeat: true}}
 	var err error
