@@ -243,6 +243,9 @@ func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) pl
 		t.Fatal(r.Message)
 	}
 	l.until("the robot has landed", func() bool { return newest(l.truth).State.P.Z < 0.1 })
+	if operated {
+		l.until("the board is disarmed", func() bool { return !b.State().Armed })
+	}
 }
 
 // operatorTakesOver has the operator fly for a while, and then the bridge's state end.

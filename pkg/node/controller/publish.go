@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
@@ -18,10 +19,14 @@ import (
 func (c *Controller) publishSteps(f *ticker, stop <-chan struct{}) {
 	var m msgs.Step
 	var logged guardLog
+	var down landing
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			if c.role.hasVehicle() {
 				c.logGuard(f, &logged, authority{t.Stage, t.Cause})
+				if down.ended(t.Stage, time.Duration(c.Now())) {
+					go c.disarmLanded()
+				}
 			}
 			c.noteRollBack(f.rolledBack.Swap(nil))
 			c.last.Put(func(last *control.TickRecord) {
