@@ -34,6 +34,8 @@ type Plan struct {
 const (
 	MethodLaw      = "law"
 	MethodRecent   = "recent"
+	MethodL1       = "l1"
+	MethodINDI     = "indi"
 	MethodBase     = "base"
 	MethodResidual = "residual"
 	MethodSingle   = "single"
@@ -44,9 +46,8 @@ const (
 )
 
 // Methods are all names.
-var Methods = []string{MethodLaw, MethodRecent, MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle,
-	MethodFirst,
-	MethodOurs}
+var Methods = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodBase, MethodResidual, MethodSingle,
+	MethodRefit, MethodOracle, MethodFirst, MethodOurs}
 
 // Study is what one seed came to.
 type Study struct {
@@ -219,6 +220,13 @@ func (s *study) method(name string) (Method, error) {
 	case MethodRecent:
 		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 		return s.RecentMean(robot.Actuator), err
+	case MethodL1, MethodINDI:
+		learned, _ := s.split()
+		robot, err := s.identify(s.ctx, learned)
+		if name == MethodL1 {
+			return s.L1Geometric(robot), err
+		}
+		return s.INDI(robot), err
 	case MethodBase:
 		return Flies("base policy", s.base), nil
 	case MethodResidual:

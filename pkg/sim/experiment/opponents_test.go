@@ -1,0 +1,100 @@
+package experiment
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/sim"
+	"vnd/pkg/sim/baseline"
+)
+
+// identified is the default world's robot as its flights show it.
+var identified = baseline.Airframe{Actuator: lagging, Drag: 0.275}
+
+// onset is the mean error of a method over 6 s from where a wind sets in, over the tasks, m.
+func (c *Campaign) onset(t *testing.T, m Method, windX, windY float64) (mean float64) {
+	t.Helper()
+	w := sim.Default()
+	w.Conditions = sim.Conditions{Name: []string{"calm", "wind"}, WindX: []float64{0, windX},
+		WindY: []float64{0, windY}}
+	w, err := w.Scheduled([]sim.Switch{{Start: 0, Condition: "calm"}, {Start: 10, Condition: "wind"}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range c.Tasks {
+		trace, err := c.Fly(m, Scenario{w, "onset", "", 0}, d, c.Seed, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := trace.Measure(10)
+		if f.Crash != "" {
+			return math.Inf(1)
+		}
+		mean += f.Mean / float64(len(c.Tasks))
+	}
+	return mean
+}
+
+// opponents draw a method with settings from the ranges of the search.
+var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
+	"L1": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := baseline.L1Config{Gains: drawnGains(rng), Cutoff: between(rng, 1, 40)}
+		return c.l1(identified, cfg), cfg
+	},
+	"INDI": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := baseline.INDIConfig{Gains: drawnGains(rng), Cutoff: between(rng, 2, 80)}
+		return c.indi(identified, cfg), cfg
+	},
+}
+
+func drawnGains(rng *rand.Rand) guard.Gains {
+	position := between(rng, 4, 40)
+	return gains(position, math.Sqrt(position)*(1+1.5*rng.Float64()), between(rng, 6, 21), 0)
+}
+
+// between draws from a range, its logarithm evenly.
+func between(rng *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
+
+// TestTuneOpponents prints what the searches found: VND_TUNE=1 go test -run TestTuneOpponents -v ./pkg/sim/experiment.
+// Each opponent has 120 draws, flown in calm, in a wind that stays, and as that sets in.
+func TestTuneOpponents(t *testing.T) {
+	if os.Getenv("VND_TUNE") == "" {
+		t.Skip("VND_TUNE is not set")
+	}
+	const draws = 120
+	c := bothTasks(t, 11)
+	for name, draw := range opponents {
+		t.Run(name, func(t *testing.T) {
+			rng, least := rand.New(rand.NewPCG(1, 2)), math.Inf(1)
+			for k := range draws {
+				m, setting := draw(c, rng)
+				hover, track := c.flown(t, m, 1.6, -1.2)
+				if 4*hover+track >= least {
+					continue
+				}
+				onset := c.onset(t, m, 1.6, -1.2)
+				if cost := 4*hover + track + onset/4; cost < least {
+					least = cost
+					t.Logf("draw %d: hover %.4f m, track %.4f m, as the wind sets in %.4f m: %+v", k, hover, track,
+						onset, setting)
+				}
+			}
+		})
+	}
+}
+
+// With the gains that were found, opponents fly in a wind that was not searched as they did in the search.
+func TestTunedOpponents(t *testing.T) {
+	c := bothTasks(t, 3)
+	for name, m := range map[string]Method{"L1": c.L1Geometric(identified), "INDI": c.INDI(identified)} {
+		t.Run(name, func(t *testing.T) {
+			hover, track := c.flown(t, m, -2, 1)
+			if hover > 0.002 || track > 0.008 {
+				t.Errorf("hover %.4f m, figure-eight %.4f m", hover, track)
+			}
+		})
+	}
+}
