@@ -166,6 +166,7 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 		all = append(all, check("response", doctor.OK,
 			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
 				r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""))
+		all = append(all, byAxis(h)...)
 	}
 	if x.Airframe != "" {
 		if !r.Known() {
@@ -179,6 +180,15 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 		all = append(all, check("airframe", doctor.OK, "the response was written to "+x.Airframe, ""))
 	}
 	return diagnosed(c, all)
+}
+
+// byAxis are the responses of a hover by axis, with 95 % intervals.
+func byAxis(h *preflight.Hover) (all []doctor.Check) {
+	for i, f := range preflight.Measure(h) {
+		name := [...]string{"thrust", "roll rate", "pitch rate", "yaw rate"}[i]
+		all = append(all, check(name, doctor.OK, f.String(), ""))
+	}
+	return all
 }
 
 // keep writes a response into an airframe's file, which keeps its other values; one that is not there is made.

@@ -81,14 +81,7 @@ func late(delay float64) Finding {
 // thrustUnit judges the mean thrust of a hover, which it returns in m/s² as far as it is that.
 func (r *record) thrustUnit(mass float64) (Finding, float64) {
 	const name = "thrust unit"
-	sum, n := 0.0, 0.0
-	for k := range r.q {
-		if r.whole[k] {
-			sum += r.thrust[k*fine2] * math.Abs(r.q[k].ZAxis().Z)
-			n++
-		}
-	}
-	mean := sum / n
+	mean := r.hoverThrust()
 	detail := fmt.Sprintf("hover takes %.4g", mean)
 	share := mean / quad.Gravity
 	newtons := mass > 0 && math.Abs(mean/(mass*quad.Gravity)-1) < 0.3
@@ -117,6 +110,18 @@ func (r *record) thrustUnit(mass float64) (Finding, float64) {
 		"convert it to thrust over mass"), mean
 }
 
+// hoverThrust is the mean of what is commanded along the vertical, in m/s² as far as it is that.
+func (r *record) hoverThrust() float64 {
+	sum, n := 0.0, 0.0
+	for k := range r.q {
+		if r.whole[k] {
+			sum += r.thrust[k*fine2] * math.Abs(r.q[k].ZAxis().Z)
+			n++
+		}
+	}
+	return sum / n
+}
+
 // rates judges axes, signs and unit of the commanded rates by the measured ones, and fits gain, delay and lag.
 func (r *record) rates() (response, []Finding) {
 	const name = "rate axes"
@@ -129,7 +134,7 @@ func (r *record) rates() (response, []Finding) {
 				"hover again, with steps of 0.3 m to all sides and some of yaw")}
 		}
 	}
-	fit := r.fitRates(a)
+	fit := r.fitRates(a, 0, 1, 2)
 	var f []Finding
 	switch {
 	case a == straight:

@@ -190,16 +190,16 @@ func (r *record) rateAxes() (axes, [3]float64) {
 	return best, sure
 }
 
-// fitRates fits one gain, delay and lag to the three rates.
-func (r *record) fitRates(a axes) response {
+// fitRates fits one gain, delay and lag to the rates of some axes.
+func (r *record) fitRates(a axes, of ...int) response {
 	w, ok := r.turns()
 	return search(func(lag float64) func(d int) (xx, xy, yy float64) {
 		var s [3][]float64
-		for i := range s {
+		for _, i := range of {
 			s[i] = sums(lagged(r.rate[a.of[i]], lag))
 		}
 		return func(d int) (xx, xy, yy float64) {
-			for i := range s {
+			for _, i := range of {
 				m := momentsOf(s[i], a.sign[i], d, w[i], ok)
 				x, c, y := m.centred()
 				xx, xy, yy = xx+x, xy+c, yy+y
@@ -244,31 +244,57 @@ func (r *record) fitThrust() (response, float64) {
 	return fit, correlation
 }
 
-// search finds the lag and the delay, in steps, that leave least of the measurement; under gives the moments of
-// prediction and measurement of each.
-func search(under func(lag float64) func(d int) (xx, xy, yy float64)) (best response) {
-	least := math.Inf(1)
-	left := map[[2]int]float64{}
-	at := [2]int{}
+// search finds the lag and the delay that leave least of the measurement; under gives the moments of prediction and
+// measurement of each delay in steps. Between the lags that are tried it follows a parabola.
+func search(under func(lag float64) func(d int) (xx, xy, yy float64)) response {
+	var tried [len(lags)]response
+	var left [len(lags)]float64
+	least := 0
 	for l, lag := range lags {
-		of := under(lag)
-		for d := range most {
-			xx, xy, yy := of(d)
-			if !(xx > 0) {
-				continue
-			}
-			e := yy - xy*xy/xx
-			left[[2]int{l, d}] = e
-			if e < least {
-				least, at, best = e, [2]int{l, d}, response{xy / xx, float64(d) * step, lag}
-			}
+		tried[l], left[l] = searchDelay(under(lag))
+		tried[l].lag = lag
+		if left[l] < left[least] {
+			least = l
 		}
 	}
-	// The delay between two steps, by a parabola through the neighbours.
-	before, okb := left[[2]int{at[0], at[1] - 1}]
-	after, oka := left[[2]int{at[0], at[1] + 1}]
-	if curve := before - 2*least + after; okb && oka && curve > 0 {
-		best.delay += step * (before - after) / (2 * curve)
+	if least == 0 || least == len(lags)-1 {
+		return tried[least]
 	}
-	return best
+	a, b, c := tried[least-1], tried[least], tried[least+1]
+	up, down := (left[least+1]-left[least])/(c.lag-b.lag), (left[least]-left[least-1])/(b.lag-a.lag)
+	if !(up > down) || math.IsInf(up, 0) {
+		return b
+	}
+	// Where the slope, which is known in the middles of both intervals, is zero.
+	lag := (a.lag+b.lag)/2 - down*(c.lag-a.lag)/2/(up-down)
+	near, x := c, (lag-b.lag)/(c.lag-b.lag)
+	if lag < b.lag {
+		near, x = a, (b.lag-lag)/(b.lag-a.lag)
+	}
+	return response{b.gain + x*(near.gain-b.gain), b.delay + x*(near.delay-b.delay), lag}
+}
+
+// searchDelay finds the delay that leaves least of the measurement, and what it leaves. Between two steps it follows a
+// parabola.
+func searchDelay(of func(d int) (xx, xy, yy float64)) (best response, least float64) {
+	var left [most]float64
+	least, at := math.Inf(1), 0
+	for d := range left {
+		left[d] = math.Inf(1)
+		xx, xy, yy := of(d)
+		if !(xx > 0) {
+			continue
+		}
+		if left[d] = yy - xy*xy/xx; left[d] < least {
+			least, at, best = left[d], d, response{gain: xy / xx, delay: float64(d) * step}
+		}
+	}
+	if at > 0 && at < most-1 {
+		before, after := left[at-1]-least, left[at+1]-least
+		if curve := before + after; curve > 0 && !math.IsInf(curve, 0) {
+			best.delay += step * (before - after) / (2 * curve)
+			least -= (before - after) * (before - after) / (8 * curve)
+		}
+	}
+	return best, least
 }
