@@ -114,6 +114,10 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 func (g *Guard) updateBelief(in *Input) {
 	before, lost := g.belief.state.P, g.blindFor > 0
 	believed := g.belief.update(&in.State, in.Stamp)
+	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
+		g.setDelay(late, in)
+		believed = true
+	}
 	if believed && g.stands(&in.State) { // what the ground bears is no wind
 		g.belief.wind, g.belief.state.V = so3.Vec3{}, in.State.V
 	}
@@ -220,10 +224,15 @@ func (g *Guard) findDelay(in *Input) {
 		return
 	}
 	spacing := d.spacing()
-	before := g.hiddenDelay
-	g.hiddenDelay = min(max(before+float64(k)*spacing, spacing), maxDelay*spacing)
+	g.setDelay(min(max(g.hiddenDelay+float64(k)*spacing, spacing), maxDelay*spacing), in)
+}
+
+// setDelay has states be reckoned with as late by so many seconds, from the one of this tick on.
+func (g *Guard) setDelay(late float64, in *Input) {
+	before, d := g.hiddenDelay, &g.detector
+	g.hiddenDelay = late
 	d.reset()
-	g.belief.begin(&in.State, in.Stamp-(g.hiddenDelay-before))
+	g.belief.begin(&in.State, in.Stamp-(late-before))
 	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
 }
 

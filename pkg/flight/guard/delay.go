@@ -19,6 +19,7 @@ const (
 	delayBetter = 1.6    // times smaller residual
 	otherBetter = 1.25   // the same, beside another airframe's
 	delayNoise  = 1.5    // times the noise that it may leave unexplained
+	delayMisfit = 0.05   // of the turns that a model without delay may leave unexplained, beside noise
 	delayRest   = 0.15   // of the turns that it may leave unexplained, beside noise: else it is another fault
 	whitening   = 0.75   // of a turn's error that the next one takes back, as the simulator's trackers have it
 	turnNoise   = 0.003  // rad, of a turn between two exhibits
@@ -66,15 +67,15 @@ func (d *detector) spacing() float64 { return (d.at(0).at - d.at(d.n-1).at) / fl
 
 // delayed looks for the delay under which commanded turns explain the measured ones best, among some numbers of
 // exhibits. It returns how many that is, and whether it is beyond doubt that it is another one than is reckoned with.
-// An airframe that is quicker than believed is no delay, though a motion that repeats itself fits the command of a
-// period before as well.
+// An airframe that is quicker than believed is no delay, nor a little slower one, though a motion that repeats itself
+// fits the command of a period before as well.
 func (d *detector) delayed(from, to int) (exhibits int, found bool) {
 	const n = delayWindow
 	if d.n < n+to+1 {
 		return 0, false
 	}
-	now, _ := d.mismatch(0, n, 0)
-	for k := -delayTrim; k < 0 && from > 0; k++ {
+	now, whole := d.mismatch(0, n, 0)
+	for k := -delayTrim; k < from && from > 0; k++ {
 		left, _ := d.mismatch(k, n, 0)
 		now = min(now, left)
 	}
@@ -84,7 +85,7 @@ func (d *detector) delayed(from, to int) (exhibits int, found bool) {
 			best, least = k, left
 		}
 	}
-	floor := float64(n) * 2 * turnNoise * turnNoise
+	floor := max(float64(n)*2*turnNoise*turnNoise, delayMisfit*whole)
 	proof := (now - least) / (2 * turnNoise * turnNoise)
 	return best, proof > delayProof && now > delayBetter*max(least, floor)
 }
@@ -115,6 +116,53 @@ func (d *detector) delayedByGap() (exhibits int, found bool) {
 	noise := float64(n) * 2 * sigma * sigma
 	return best, proof > delayProof && now > delayBetter*rest && other > otherBetter*rest &&
 		rest < delayNoise*noise+delayRest*whole
+}
+
+// A robot that moves shows a delay at once: behind a gap about as long its path goes on where it ended.
+const (
+	leastResumed  = 3     // exhibits after the gap
+	mostResumed   = 8     // the same, after which it tells nothing any more
+	leastLate     = 0.03  // s
+	unheard       = 6     // exhibits of which a velocity was made, so that they did not come
+	resumedOff    = 0.025 // m by which the path may differ from what went before
+	resumedTurned = 0.08  // rad, the same of the attitude
+)
+
+// lateSinceGap is by how much samples after a gap are late, s, where they are not believed at their stamps. It is known
+// where they go on with the motion before the gap, as if there had been none.
+func (g *Guard) lateSinceGap() (late float64, found bool) {
+	d, b := &g.detector, &g.belief
+	if !b.rejected || g.hiddenDelay > 0 || d.n < leastResumed || d.n > mostResumed || d.at(d.n-1).at != d.gapAt {
+		return 0, false
+	}
+	least, each := resumedOff, d.spacing()
+	for i := 1.0; i <= unheard; i++ {
+		by := d.gap - i*each
+		if off := g.resumed(by); by >= leastLate && off < least {
+			late, least = by, off
+		}
+	}
+	return late, late > 0
+}
+
+// resumed is how far samples since the gap are, m at most, from the motion before it, if they are late by so many
+// seconds; +Inf where that cannot be.
+func (g *Guard) resumed(late float64) (off float64) {
+	d, b := &g.detector, &g.belief
+	m := b.past.before(d.gapAt - d.gap)
+	if m == nil || d.gapAt-late-m.at > maxReckoning {
+		return math.Inf(1)
+	}
+	expected := m.motion
+	for i := d.n - 1; i >= 0; i-- {
+		e := d.at(i)
+		b.plant.advance(&expected, e.at-late, m.wind)
+		if so3.Log(expected.state.Q.Conj().Mul(e.q)).Norm() > resumedTurned {
+			return math.Inf(1)
+		}
+		off = max(off, expected.state.P.Sub(e.p).Norm())
+	}
+	return off
 }
 
 // mismatch is what commands, shifted by so many exhibits and scaled, do not explain of the sum of squares of tilting

@@ -56,3 +56,40 @@ func TestDelayShowsInAHover(t *testing.T) {
 		})
 	}
 }
+
+// A robot that moves shows a delay at once where that begins with a gap: its path goes on where it ended. After a gap
+// without delay, or with a jump behind it, it does not.
+func TestDelayShowsBehindAGap(t *testing.T) {
+	for name, c := range map[string]struct {
+		gap, late int // ticks
+		jump      float64
+		found     bool
+	}{
+		"100 ms": {5, 5, 0, true}, "200 ms": {10, 10, 0, true}, "300 ms": {15, 15, 0, true},
+		"the first samples make a velocity": {14, 10, 0, true},
+		"no delay":                          {10, 0, 0, false}, "a jump": {10, 0, 0.3, false},
+		"both": {10, 10, 0.3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const onset = 3.0
+			g, p, found := newGuard(t), eight{}, 0.0
+			w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+			var held []quad.State
+			late := func(t float64, in *Input) {
+				held = append(held, in.State)
+				if t >= onset {
+					in.State = held[len(held)-1-c.late]
+					in.State.P.Z += c.jump
+				}
+				if t >= onset && t < onset+0.02*float64(c.gap)-1e-6 {
+					in.Stamp = onset - 0.04 // nothing has come
+				}
+			}
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, onset+0.02*float64(c.gap)+0.1, late,
+				func(float64, *quad.State) { found = max(found, g.hiddenDelay) })
+			if want := 0.02 * float64(c.late); (found > 0) != c.found || c.found && math.Abs(found-want) > 0.012 {
+				t.Errorf("a delay of %.3f s was found, expected %v, %.2f s", found, c.found, want)
+			}
+		})
+	}
+}

@@ -182,20 +182,25 @@ func TestFirstNoiseIsNoDrift(t *testing.T) {
 	}
 }
 
-// An airframe that follows turns sooner than believed is no delay, though a motion that repeats itself fits the command
-// of a period before as well; one that follows them later is.
+// An airframe that follows turns sooner than believed is no delay, nor one that follows them a little later or not
+// quite as believed: a motion that repeats itself fits the command of a period before as well. One that follows them
+// four exhibits later is.
 func TestQuickerAirframeIsNoDelay(t *testing.T) {
-	const period = 8.0 // exhibits
 	for _, c := range []struct {
-		name  string
-		lag   float64 // exhibits by which turns follow what is expected
-		found bool
-	}{{"quicker", -1.5, false}, {"as believed", 0, false}, {"later", 4, true}} {
+		name   string
+		lag    float64 // exhibits by which turns follow what is expected
+		period float64 // exhibits
+		turn   float64 // rad, from one to the next
+		slow   float64 // the same, without which a later command repeats itself too
+		found  bool
+	}{
+		{"quicker", -1.5, 8, 0.02, 0, false}, {"as believed", 0, 8, 0.02, 0, false}, {"later", 4, 8, 0.02, 0.08, true},
+		{"a little later", 1.3, 14, 0.02, 0, false}, {"not quite as believed", 0.3, 11.7, 0.1, 0, false},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			var d detector
 			turn := func(i float64) so3.Vec3 {
-				slow := math.Sin(2 * math.Pi * i / 37) // else a later one repeats itself too
-				return so3.Vec3{X: 0.02 * math.Sin(2*math.Pi*i/period), Y: 0.02 * slow * math.Max(0, c.lag)}
+				return so3.Vec3{X: c.turn * math.Sin(2*math.Pi*i/c.period), Y: c.slow * math.Sin(2*math.Pi*i/37)}
 			}
 			for i := range 3 * window / 2 {
 				d.commanded.add(turn(float64(i)))

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	width, height = 1000, 726
+	width, height = 1000, 745
 	boxHeight     = 44
 	lineHeight    = 14 // of a label
 )
@@ -88,7 +88,7 @@ var lines = []line{
 }
 
 // listed events have no lines: they lead from many modes to one, or seldom come, and stand below the picture.
-var listed = []Event{Unfollowed, UnfollowedLow, LandAsked, Falls}
+var listed = []Event{Unfollowed, UnfollowedLow, LandAsked, Falls, FoundAgain}
 
 func main() {
 	if err := check(); err != nil {

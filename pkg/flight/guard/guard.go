@@ -56,11 +56,12 @@ type Guard struct {
 	cause       Cause   // of the trip
 	violation   Cause   // of the last tick
 	counts      [causeCount]uint64
-	sampled     float64 // stamp of the newest sample looked at, s
-	suspected   Cause   // of the source of states
-	hiddenDelay float64 // by which stamps are younger than states, s
-	driftedAt   float64 // when the position last drifted, s
-	twistedAt   float64 // when velocities last contradicted positions, s
+	sampled     float64           // stamp of the newest sample looked at, s
+	suspected   Cause             // of the source of states
+	hiddenDelay float64           // by which stamps are younger than states, s
+	driftedAt   float64           // when the position last drifted, s
+	twistedAt   float64           // when velocities last contradicted positions, s
+	foundAt     [maxFound]float64 // when the law went on from a state that was there again, the newest first, s
 
 	holdPoint  so3.Vec3 // where the law holds
 	yaw        float64
@@ -89,8 +90,10 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	if !(c.Ground+minFlightHeight < fence.hi.Z-inset) {
 		return nil, fmt.Errorf("ground is at %g m, expected below the geofence's top at %g m", c.Ground, fence.hi.Z)
 	}
+	never := math.Inf(-1)
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: math.Inf(-1), twistedAt: math.Inf(-1), sent: hoverCommand}, nil
+		sampled: math.NaN(), driftedAt: never, twistedAt: never, foundAt: [maxFound]float64{never, never},
+		sent: hoverCommand}, nil
 }
 
 // Tick returns the command that goes out, unless the guard is Silent: always finite and within the limits.

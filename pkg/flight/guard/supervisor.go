@@ -54,6 +54,7 @@ const (
 	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
 	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
+	FoundAgain                 // either, for the third time in ten seconds
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
 	HeldLong                   // for longer than hold
 	AtRest                     // not moving, on the ground
@@ -66,7 +67,8 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"commands followed, in the air, all well", "land", "take off",
 	"at takeoff_height for return_after", "states silent for blind, autopilot lands",
 	"no true state for blind_hold, landing: max_age",
-	"state again", "state again, before the autopilot noticed", "all well for return_after, forgiven", "held for hold",
+	"state again", "state again, before the autopilot noticed", "state again, third time in 10 s",
+	"all well for return_after, forgiven", "held for hold",
 	"at rest on the ground", "falls after an unseen landing"}
 
 // String says in words what happened.
@@ -93,7 +95,8 @@ var Transitions = [...]Transition{
 	{Disarmed, Fault, Holding}, {Disarmed, Well, Flying},
 
 	{Autopilot, UnfollowedLow, Disarmed}, {Autopilot, Standing, Ready}, {Autopilot, LandAsked, Landing},
-	{Autopilot, Fault, Holding}, {Autopilot, Well, Flying}, {Autopilot, FoundSoon, Holding},
+	{Autopilot, Fault, Holding}, {Autopilot, Well, Flying}, {Autopilot, FoundAgain, Landing},
+	{Autopilot, FoundSoon, Holding},
 
 	{Ready, Unfollowed, Autopilot}, {Ready, UnfollowedLow, Disarmed}, {Ready, TakeOffAsked, TakingOff},
 
@@ -112,7 +115,7 @@ var Transitions = [...]Transition{
 	{Landing, LostAlone, BlindLanding}, {Landing, AtRest, Landed},
 
 	{BlindLanding, Unfollowed, Autopilot}, {BlindLanding, UnfollowedLow, Disarmed}, {BlindLanding, AtRest, Landed},
-	{BlindLanding, Found, Holding},
+	{BlindLanding, FoundAgain, Landing}, {BlindLanding, Found, Holding},
 
 	{Landed, Unfollowed, Autopilot}, {Landed, UnfollowedLow, Disarmed}, {Landed, Falls, Holding},
 	{Landed, TakeOffAsked, TakingOff},
@@ -158,6 +161,12 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return g.blindFor == 0
 	case FoundSoon:
 		return g.released && g.blindFor == 0 && g.inMode < noticeTime
+	case FoundAgain:
+		found := Found
+		if g.mode == Autopilot {
+			found = FoundSoon
+		}
+		return g.holds(found, in) && g.now-g.foundAt[maxFound-1] < foundMemory
 	case WellAgain:
 		return g.wellFor >= g.config.ReturnAfter && g.forgivable()
 	case HeldLong:
@@ -204,13 +213,14 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.cause = None
 	case Holding:
 		if on == FoundSoon || on == Found || on == Falls {
-			g.released = false
-			g.takeOver()
+			g.found()
 			return
 		}
 		g.trip(g.causeNow())
 	case Landing, BlindLanding:
-		if !from.LawFlies() {
+		if on == FoundAgain {
+			g.found()
+		} else if !from.LawFlies() {
 			g.trip(g.causeNow())
 		} else if on == Fault || on == LandAsked && g.cause == None {
 			g.cause = g.causeNow()
@@ -218,6 +228,19 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.descentZ = g.belief.state.P.Z
 	}
 }
+
+// found has the law fly on from a state that is there again.
+func (g *Guard) found() {
+	copy(g.foundAt[1:], g.foundAt[:])
+	g.foundAt[0], g.released = g.now, false
+	g.takeOver()
+}
+
+// A source that comes and goes, or is believed by turns, ends in a landing: each time the law may be led elsewhere.
+const (
+	maxFound    = 2  // times that the law may hold again
+	foundMemory = 10 // s
+)
 
 // causeNow is why control authority is taken from the policy in this tick.
 func (g *Guard) causeNow() Cause {
