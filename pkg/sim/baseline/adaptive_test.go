@@ -8,6 +8,8 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim/baseline/nmpc"
 )
 
 // adaptive are the laws that estimate a push, with the guard's gains, for the robot of these tests.
@@ -17,10 +19,14 @@ func adaptive(t *testing.T) map[string]quad.Controller {
 	param.Default(&g)
 	r := Airframe{Actuator: actuator}
 	return map[string]quad.Controller{
-		"L1":   must(NewL1Geometric(L1Config{g, 5}, limits(), r, dt, point{})),
-		"INDI": must(NewINDI(INDIConfig{g, 10}, limits(), r, dt, point{})),
+		"L1":      must(NewL1Geometric(L1Config{g, 5}, limits(), r, dt, point{})),
+		"INDI":    must(NewINDI(INDIConfig{g, 10}, limits(), r, dt, point{})),
+		"L1-NMPC": must(NewNMPC(NMPCConfig{predictive, 5}, limits(), r, dt, point{})),
 	}
 }
+
+var predictive = nmpc.Weights{Position: 1, Velocity: 0.05, Tilt: 0.002, Heading: 0.05, Rates: 1e-4, Thrust: 2e-4,
+	Turn: 1e-4}
 
 // A constant push leaves no steady error, where the law alone hangs by push/gain. Neither does one that turned.
 func TestAdaptiveLawsRejectAConstantPush(t *testing.T) {
@@ -94,5 +100,29 @@ func TestButterworth(t *testing.T) {
 	}
 	if math.Abs(power-0.5) > 0.01 {
 		t.Errorf("power %.3f at the cutoff", power)
+	}
+}
+
+// In calm the predictive controller stays where it is, and each tick has its step; without adaptation a push moves it.
+func TestNMPCSolvesEachTick(t *testing.T) {
+	late := actuator
+	late.ThrustDelay, late.RateDelay = 2.7, 2.4
+	for name, c := range map[string]struct {
+		actuator quadrotor.Actuator
+		wind     so3.Vec3
+		lo, hi   float64 // m
+	}{
+		"calm": {actuator, so3.Vec3{}, 0, 0.005}, "a push": {actuator, so3.Vec3{X: 2}, 0.02, 0.5},
+		"calm, late": {late, so3.Vec3{}, 0, 0.02}, // told of a delay that is not there
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := must(NewNMPC(NMPCConfig{Weights: predictive}, limits(), Airframe{Actuator: c.actuator}, dt, point{}))
+			if e := mean(fly(n, 300, always(c.wind))[200:]); e < c.lo || e > c.hi {
+				t.Errorf("errs by %.4f m, want %g to %g", e, c.lo, c.hi)
+			}
+			if k := n.Counts(); k.Ticks != 300 || k.Unsolved > 3 {
+				t.Errorf("%+v", k)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package baseline
 
 import (
+	"slices"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot/quadrotor"
@@ -52,7 +54,7 @@ func (p *plant) observe(r *quad.Row) so3.Vec3 {
 // ahead returns the state after n steps under commands that were given already, with what the actuator does there: s
 // is the one measured now, push a disturbance, m/s² in the world.
 func (p *plant) ahead(s *quad.State, n int, push so3.Vec3) (after quad.State, thrust float64, rates so3.Vec3) {
-	now, next := append([]float64(nil), p.s...), make([]float64, len(p.s))
+	now, next := slices.Clone(p.s), make([]float64, len(p.s))
 	quadrotor.Measured(s, now)
 	for range n {
 		before := quadrotor.State(now)

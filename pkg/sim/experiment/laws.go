@@ -18,11 +18,11 @@ var (
 const recentMeanWindow = 0.2 // s
 
 // gains are the guard's with others for position, velocity and tilt. The integral grows with them, as the poles move
-// out.
+// out. Fast references tilt further than a guard may.
 func gains(position, velocity, tilt, lead float64) (g guard.Gains) {
 	param.Default(&g)
 	g.Integral *= position * velocity / (g.Position * g.Velocity)
-	g.Position, g.Velocity, g.Tilt, g.Lead = position, velocity, tilt, lead
+	g.Position, g.Velocity, g.Tilt, g.Lead, g.MaxTilt = position, velocity, tilt, lead, 1.2
 	return g
 }
 

@@ -7,6 +7,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/sim/baseline"
+	"vnd/pkg/sim/baseline/nmpc"
 )
 
 // The opponents have the best settings of 120 that were drawn: in calm, in one wind that no study reports, and as
@@ -15,6 +16,10 @@ import (
 var (
 	l1Config   = baseline.L1Config{Gains: gains(20.2, 5.04, 10.4, 0), Cutoff: 2.67}
 	indiConfig = baseline.INDIConfig{Gains: gains(19.2, 7.51, 6.63, 0), Cutoff: 50.2}
+	nmpcConfig = baseline.NMPCConfig{Weights: nmpc.Weights{Position: 1, Velocity: 0.00655, Tilt: 0.00209,
+		Heading: 0.05, Rates: 3.6e-5, Thrust: 0.00157, Turn: 4.59e-5}}
+	l1NMPCConfig = baseline.NMPCConfig{Weights: nmpc.Weights{Position: 1, Velocity: 0.0277, Tilt: 0.00175,
+		Heading: 0.05, Rates: 2.69e-5, Thrust: 4.48e-4, Turn: 1.99e-5}, Cutoff: 4.57}
 )
 
 // L1Geometric is the geometric law with an L1 estimate of the push, for a robot as its flights show it.
@@ -33,6 +38,35 @@ func (c *Campaign) indi(r baseline.Airframe, cfg baseline.INDIConfig) Method {
 	return Method{Name: "INDI", Make: func(t Task) (quad.Controller, error) {
 		return baseline.NewINDI(cfg, c.Limits, r, c.Nominal.Dt, t.Path)
 	}}
+}
+
+// NMPC is model predictive control; with L1 adaptation where adaptive.
+func (c *Campaign) NMPC(r baseline.Airframe, adaptive bool) Method {
+	if adaptive {
+		return c.nmpc(r, l1NMPCConfig)
+	}
+	return c.nmpc(r, nmpcConfig)
+}
+
+func (c *Campaign) nmpc(r baseline.Airframe, cfg baseline.NMPCConfig) Method {
+	name := "NMPC"
+	if cfg.Cutoff > 0 {
+		name = "L1-NMPC"
+	}
+	return Method{Name: name, Make: func(t Task) (quad.Controller, error) {
+		return baseline.NewNMPC(cfg, c.Limits, r, c.Nominal.Dt, t.Path)
+	}}
+}
+
+// opponent makes one by the name of its method, for a robot as its flights show it.
+func (c *Campaign) opponent(name string, r baseline.Airframe) Method {
+	switch name {
+	case MethodL1:
+		return c.L1Geometric(r)
+	case MethodINDI:
+		return c.INDI(r)
+	}
+	return c.NMPC(r, name == MethodL1NMPC)
 }
 
 // identify finds the robot of flights, as the gate does.

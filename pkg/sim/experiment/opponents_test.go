@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
+	"vnd/pkg/sim/baseline/nmpc"
 )
 
 // identified is the default world's robot as its flights show it.
@@ -48,6 +49,19 @@ var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
 		cfg := baseline.INDIConfig{Gains: drawnGains(rng), Cutoff: between(rng, 2, 80)}
 		return c.indi(identified, cfg), cfg
 	},
+	"NMPC": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := baseline.NMPCConfig{Weights: drawnWeights(rng)}
+		return c.nmpc(identified, cfg), cfg
+	},
+	"L1-NMPC": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := baseline.NMPCConfig{Weights: drawnWeights(rng), Cutoff: between(rng, 1, 40)}
+		return c.nmpc(identified, cfg), cfg
+	},
+}
+
+func drawnWeights(rng *rand.Rand) nmpc.Weights {
+	return nmpc.Weights{Position: 1, Velocity: between(rng, 0.003, 0.3), Tilt: between(rng, 3e-4, 0.1), Heading: 0.05,
+		Rates: between(rng, 1e-5, 1e-2), Thrust: between(rng, 1e-5, 1e-2), Turn: between(rng, 1e-5, 1e-2)}
 }
 
 func drawnGains(rng *rand.Rand) guard.Gains {
@@ -86,14 +100,19 @@ func TestTuneOpponents(t *testing.T) {
 	}
 }
 
-// With the gains that were found, opponents fly in a wind that was not searched as they did in the search.
+// With the settings that were found, opponents fly as a wind sets in that was not searched as they did in the search.
 func TestTunedOpponents(t *testing.T) {
 	c := bothTasks(t, 3)
-	for name, m := range map[string]Method{"L1": c.L1Geometric(identified), "INDI": c.INDI(identified)} {
+	for name, opponent := range map[string]struct {
+		method Method
+		most   float64 // m
+	}{
+		"L1": {c.L1Geometric(identified), 0.015}, "INDI": {c.INDI(identified), 0.015},
+		"L1-NMPC": {c.NMPC(identified, true), 0.009},
+	} {
 		t.Run(name, func(t *testing.T) {
-			hover, track := c.flown(t, m, -2, 1)
-			if hover > 0.002 || track > 0.008 {
-				t.Errorf("hover %.4f m, figure-eight %.4f m", hover, track)
+			if e := c.onset(t, opponent.method, -2, 1); e > opponent.most {
+				t.Errorf("errs by %.4f m, want at most %g", e, opponent.most)
 			}
 		})
 	}

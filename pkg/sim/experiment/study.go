@@ -36,6 +36,8 @@ const (
 	MethodRecent   = "recent"
 	MethodL1       = "l1"
 	MethodINDI     = "indi"
+	MethodNMPC     = "nmpc"
+	MethodL1NMPC   = "l1nmpc"
 	MethodBase     = "base"
 	MethodResidual = "residual"
 	MethodSingle   = "single"
@@ -46,8 +48,8 @@ const (
 )
 
 // Methods are all names.
-var Methods = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodBase, MethodResidual, MethodSingle,
-	MethodRefit, MethodOracle, MethodFirst, MethodOurs}
+var Methods = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodBase,
+	MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst, MethodOurs}
 
 // Study is what one seed came to.
 type Study struct {
@@ -220,13 +222,10 @@ func (s *study) method(name string) (Method, error) {
 	case MethodRecent:
 		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 		return s.RecentMean(robot.Actuator), err
-	case MethodL1, MethodINDI:
+	case MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC:
 		learned, _ := s.split()
 		robot, err := s.identify(s.ctx, learned)
-		if name == MethodL1 {
-			return s.L1Geometric(robot), err
-		}
-		return s.INDI(robot), err
+		return s.opponent(name, robot), err
 	case MethodBase:
 		return Flies("base policy", s.base), nil
 	case MethodResidual:
