@@ -28,7 +28,7 @@ type studyCommand struct {
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
 	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
 	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
-	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, base, residual, single, refit, oracle, first, ours. The default is all."`
+	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, base, residual, single, refit, oracle, first, ours, there. The default is all."`
 	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`
 	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
@@ -36,6 +36,7 @@ type studyCommand struct {
 	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	tableFlags
 }
 
 // studyResult is what `vnd study` came to.
@@ -58,14 +59,25 @@ func (s *studyCommand) Run(c *console) error {
 	var err error
 	out.Studies, out.Files, err = s.studies(c,
 		func(study *experiment.Study, plan *experiment.Plan, p *experiment.Campaign) ([]string, error) {
+			if study.Bundle == nil {
+				return nil, nil
+			}
 			name := fmt.Sprintf("seed%d.safetensors", p.Seed)
-			if err := bundle.Write(filepath.Join(s.Out, name), study.Bundle); err != nil || p.Seed != s.Seeds[0] {
+			err := bundle.Write(filepath.Join(s.Out, name), study.Bundle)
+			if err != nil || p.Seed != s.Seeds[0] || plan.Table != nil {
 				return nil, err
 			}
 			return s.draw(study, plan, p)
 		})
 	if err != nil {
 		return err
+	}
+	if s.Air != "" {
+		file, err := s.saveTable(out.Studies)
+		if err != nil {
+			return err
+		}
+		out.Files = append(out.Files, file)
 	}
 	out.Warnings = c.warnings
 	return c.show(out)
@@ -127,6 +139,11 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 		if err != nil {
 			return nil, nil, err
 		}
+		if plan.Table != nil && s.Learn {
+			if err := learnReferences(p, plan.Table); err != nil {
+				return nil, nil, err
+			}
+		}
 		plan.Report = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
 		study, err := p.Run(c.ctx, plan)
 		if err != nil {
@@ -150,7 +167,11 @@ func (s *studyCommand) plan() (*experiment.Plan, error) {
 		return nil, errors.New("--rounds, --seconds and --seeds: expected at least one round, flights of 8 s, and " +
 			"a seed")
 	}
-	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns}
+	table, err := s.table()
+	if err != nil {
+		return nil, err
+	}
+	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns, Table: table}
 	if s.Methods != "" {
 		p.Methods = strings.Split(s.Methods, ",")
 		for _, name := range p.Methods {
@@ -257,6 +278,11 @@ func labels(scenarios []experiment.Scenario) (out []string) {
 // WriteText implements result: a table over the seeds, then each seed's model and rounds.
 func (s *studyResult) WriteText(w io.Writer) error {
 	var b strings.Builder
+	if len(s.Studies[0].Methods[0].Cells) > 0 {
+		writeTable(&b, s.Studies)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	columns := s.Studies[0].Columns()
 	rows := experiment.Summary(s.Studies)
 	fmt.Fprintf(&b, "Mean position error, m; median of %d seeds.\n\n| method |", len(s.Studies))
@@ -309,6 +335,9 @@ func within(t float64) string {
 }
 
 func writeSeed(b *strings.Builder, study *experiment.Study) {
+	if len(study.Rounds) == 0 {
+		return
+	}
 	l := &study.Latents
 	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen "+
 		"windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",

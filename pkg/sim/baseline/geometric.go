@@ -15,24 +15,27 @@ type geometric struct {
 	limits quad.Limits
 	path   guard.Path
 	robot  Airframe
-	lead   float64 // s, by which body rates are early against their response
+	// By how much body rates and thrust of the reference are early, against their response, s.
+	rateLead, thrustLead float64
 }
 
 func newGeometric(g guard.Gains, l quad.Limits, r Airframe, dt float64, path guard.Path) (*geometric, error) {
 	g.Integral, g.Lead = 0, 0
 	law, err := guard.NewLaw(g, l)
-	lead := r.Actuator.RateDelay*dt + r.Actuator.RateLag
-	return &geometric{law: law, limits: l, path: path, robot: r, lead: lead}, err
+	a := r.Actuator
+	return &geometric{law: law, limits: l, path: path, robot: r, rateLead: a.RateDelay*dt + a.RateLag,
+		thrustLead: a.ThrustDelay*dt + a.ThrustLag}, err
 }
 
 // command tracks the path where a push, m/s² in the world, adds to what thrust and gravity do.
 func (g *geometric) command(t float64, s *quad.State, push so3.Vec3) quad.Command {
-	ref := g.wanted(t, push)
+	ref, soon := g.wanted(t, push), g.wanted(t+g.thrustLead, push)
+	turn := flatRates(t+g.rateLead, func(t float64) quad.Reference { return g.wanted(t, push) })
+	off := s.Q.Conj().Mul(quadrotor.FlatAttitude(&ref)) // the reference's attitude in the body
+	ref.YawRate = 0                                     // it is in turn
 	c := g.law.Track(t, s, &ref)
-	turn := flatRates(t+g.lead, func(t float64) quad.Reference { return g.wanted(t, push) })
-	c.Thrust /= g.robot.Actuator.ThrustGain
-	c.Rates.X += turn.X
-	c.Rates.Y += turn.Y // about z the law has the reference's own
+	c.Thrust = (c.Thrust + lift(&soon) - lift(&ref)) / g.robot.Actuator.ThrustGain
+	c.Rates = c.Rates.Add(off.Rotate(turn))
 	return g.limits.Clip(c)
 }
 
@@ -42,6 +45,9 @@ func (g *geometric) wanted(t float64, push so3.Vec3) quad.Reference {
 	r.A = r.A.Add(r.V.Scale(g.robot.Drag)).Sub(push)
 	return r
 }
+
+// lift is the thrust of a reference, m/s².
+func lift(r *quad.Reference) float64 { return r.A.Add(so3.Vec3{Z: quad.Gravity}).Norm() }
 
 // flatRates are the body rates of a reference's attitude at t, rad/s in its own frame.
 func flatRates(t float64, at func(t float64) quad.Reference) so3.Vec3 {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim/baseline/nmpc"
@@ -87,7 +86,7 @@ func (n *NMPC) goal(t float64) (g nmpc.Goal) {
 	}
 	r := at(t)
 	g.State.State = quad.State{P: r.P, V: r.V, Q: quadrotor.FlatAttitude(&r)}
-	g.State.Thrust = r.A.Add(so3.Vec3{Z: quad.Gravity}).Norm()
+	g.State.Thrust = lift(&r)
 	g.State.Rates = flatRates(t, at)
 	g.Command = quad.Command{Thrust: g.State.Thrust / m.ThrustGain, Rates: flatRates(t+n.lead, at)}
 	return g

@@ -4,7 +4,8 @@ package experiment
 
 import (
 	"context"
-	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
@@ -62,13 +63,15 @@ func (c *Campaign) tasks() (out []*task.Task) {
 	return out
 }
 
-// names are those of the tasks, with commas between.
+// names are those of the tasks, with commas between, each once.
 func (c *Campaign) names() string {
-	s := c.Tasks[0].Name
-	for _, d := range c.Tasks[1:] {
-		s += "," + d.Name
+	var all []string
+	for _, d := range c.Tasks {
+		if !slices.Contains(all, d.Name) {
+			all = append(all, d.Name)
+		}
 	}
-	return s
+	return strings.Join(all, ",")
 }
 
 // BasePolicy trains a policy in the nominal simulator.
@@ -111,7 +114,7 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 	if err != nil {
 		return nil, quad.Flight{}, err
 	}
-	rec := &recording{ClosedLoopRunner: method, rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: c.Excite}
+	rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(seed, c.Excite)}
 	setup := c.setup(f, d, seed, seconds)
 	if c.Firmware != nil {
 		if setup.Firmware, err = c.Firmware(f.World); err != nil {

@@ -21,6 +21,9 @@ type Method struct {
 	Name string
 	Make func(d Task) (quad.Controller, error)
 	Took float64 // s of wall time that learning took
+	// Least is how long its flights in the table take at least, s: a re-fit has flown twice by then.
+	Least float64
+	In    func(Air) (Method, error) // the method in an air of the table; nil: the same in each
 }
 
 // Flies is the method of a bundle, under its live encoder.
@@ -65,7 +68,7 @@ func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Met
 		return Method{}, err
 	}
 	when := baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
-	return Method{Name: "re-fit", Make: func(d Task) (quad.Controller, error) {
+	return Method{Name: "re-fit", Least: measureSeconds, Make: func(d Task) (quad.Controller, error) {
 		s := &baseline.Trainer{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
 		s.Small()
 		return baseline.NewRefit(ctx, when, s, blind, d.Path.At, nil)

@@ -58,15 +58,25 @@ func (c *Campaign) nmpc(r baseline.Airframe, cfg baseline.NMPCConfig) Method {
 	}}
 }
 
-// opponent makes one by the name of its method, for a robot as its flights show it.
-func (c *Campaign) opponent(name string, r baseline.Airframe) Method {
-	switch name {
-	case MethodL1:
-		return c.L1Geometric(r)
-	case MethodINDI:
-		return c.INDI(r)
+// opponent makes one by the name of its method, for the robot as the flights that were learned from show it.
+func (s *study) opponent(name string) (Method, error) {
+	if s.robot == nil {
+		learned, _ := s.split()
+		robot, err := s.identify(s.ctx, learned)
+		if err != nil {
+			return Method{}, err
+		}
+		s.robot = &robot
 	}
-	return c.NMPC(r, name == MethodL1NMPC)
+	switch name {
+	case MethodRecent:
+		return s.RecentMean(s.robot.Actuator), nil
+	case MethodL1:
+		return s.L1Geometric(*s.robot), nil
+	case MethodINDI:
+		return s.INDI(*s.robot), nil
+	}
+	return s.NMPC(*s.robot, name == MethodL1NMPC), nil
 }
 
 // identify finds the robot of flights, as the gate does.

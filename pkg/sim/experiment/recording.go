@@ -11,21 +11,33 @@ import (
 // recording flies a policy with some noise on its commands, and keeps the steps.
 type recording struct {
 	*policy.ClosedLoopRunner
+	excitation
+	rows []quad.Row
+}
+
+// Command implements quad.Controller.
+func (r *recording) Command(t float64, s *quad.State) quad.Command {
+	return r.add(r.ClosedLoopRunner.Command(t, s))
+}
+
+// excitation is noise on commands, correlated over a tenth of a second, so that it moves the robot.
+type excitation struct {
 	rng   *rand.Rand
 	sigma float64
 	noise quad.Command
-	rows  []quad.Row
 }
 
-// Command implements quad.Controller. The noise is correlated over a tenth of a
-// second, so that it moves the robot.
-func (r *recording) Command(t float64, s *quad.State) quad.Command {
+func newExcitation(seed uint64, sigma float64) excitation {
+	return excitation{rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: sigma}
+}
+
+func (e *excitation) add(c quad.Command) quad.Command {
 	const keep = 0.8
-	c, n := r.ClosedLoopRunner.Command(t, s), r.rng.NormFloat64
-	r.noise.Thrust = keep*r.noise.Thrust + r.sigma*n()
-	r.noise.Rates = r.noise.Rates.Scale(keep).Add(so3.Vec3{X: r.sigma * n(), Y: r.sigma * n(), Z: r.sigma * n()})
-	c.Thrust += r.noise.Thrust
-	c.Rates = c.Rates.Add(r.noise.Rates)
+	n := e.rng.NormFloat64
+	e.noise.Thrust = keep*e.noise.Thrust + e.sigma*n()
+	e.noise.Rates = e.noise.Rates.Scale(keep).Add(so3.Vec3{X: e.sigma * n(), Y: e.sigma * n(), Z: e.sigma * n()})
+	c.Thrust += e.noise.Thrust
+	c.Rates = c.Rates.Add(e.noise.Rates)
 	return c
 }
 

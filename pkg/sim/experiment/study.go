@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -26,6 +27,7 @@ type Plan struct {
 	Rounds    int
 	Seconds   float64  // of a flight to learn from
 	Methods   []string // who is measured, by name; empty: all
+	Table     *Table   // measured in, in place of the scenarios; nil: none
 	Start     *bundle.Bundle
 	Report    func(string)
 }
@@ -45,11 +47,15 @@ const (
 	MethodOracle   = "oracle"
 	MethodFirst    = "first"
 	MethodOurs     = "ours"
+	MethodThere    = "there"
 )
 
 // Methods are all names.
 var Methods = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodBase,
-	MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst, MethodOurs}
+	MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst, MethodOurs, MethodThere}
+
+// laws are the methods for which no policy learns.
+var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC}
 
 // Study is what one seed came to.
 type Study struct {
@@ -78,6 +84,7 @@ type Measured struct {
 	Flown   []Flown  `json:"flown"`
 	Turns   []Turn   `json:"turns,omitempty"`
 	Crashed int      `json:"crashed_turning"` // flights in winds that turn
+	Cells   []Cell   `json:"cells,omitempty"`
 	Traces  []Traced `json:"-"`
 }
 
@@ -136,7 +143,11 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 			"that is calm, or other methods", MethodOracle)
 	}
 	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
-	for _, step := range []func() error{s.learn, s.fly, s.read} {
+	steps := []func() error{s.learn, s.fly, s.read}
+	if !p.learns() {
+		steps = []func() error{s.identifyingFlights, s.fly}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -152,8 +163,9 @@ type study struct {
 	out  *Study
 
 	base, first, last *bundle.Bundle
-	newest            *bundle.Bundle // candidate, also one that was refused: its model is of all data
-	flown             [][]Recorded   // in each round, the last of them after all learning
+	newest            *bundle.Bundle     // candidate, also one that was refused: its model is of all data
+	flown             [][]Recorded       // in each round, the last of them after all learning
+	robot             *baseline.Airframe // as the flights show it, nil before the first opponent
 }
 
 // learn flies and learns in turns.
@@ -212,20 +224,24 @@ func (s *study) segments(scenario int) []dataset.Segment {
 
 // method makes one by name.
 func (s *study) method(name string) (Method, error) {
-	from, err := policy.FromBundle(s.base)
-	if err != nil {
-		return Method{}, err
+	var from *policy.Policy[float32]
+	if s.base != nil {
+		var err error
+		if from, err = policy.FromBundle(s.base); err != nil {
+			return Method{}, err
+		}
 	}
 	switch name {
 	case MethodLaw:
 		return s.Law(), nil
 	case MethodRecent:
+		if s.newest == nil {
+			return s.opponent(name)
+		}
 		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 		return s.RecentMean(robot.Actuator), err
 	case MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC:
-		learned, _ := s.split()
-		robot, err := s.identify(s.ctx, learned)
-		return s.opponent(name, robot), err
+		return s.opponent(name)
 	case MethodBase:
 		return Flies("base policy", s.base), nil
 	case MethodResidual:
@@ -241,15 +257,26 @@ func (s *study) method(name string) (Method, error) {
 	case MethodFirst:
 		return Flies("candidate of round 1", s.first), nil
 	}
-	return Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last), nil
+	ours := Flies(fmt.Sprintf("ours after %d rounds", s.plan.Rounds), s.last)
+	if name == MethodThere {
+		ours = Method{Name: ours.Name + " in that air", In: s.learnedThere}
+	}
+	return ours, nil
 }
 
 // measures reports whether a method is: one that was named, or any that can be.
 func (p *Plan) measures(method string) bool {
 	if len(p.Methods) == 0 {
-		return method != MethodOracle || p.calm() >= 0
+		return (method != MethodOracle || p.calm() >= 0) && (method != MethodThere || p.Table != nil)
 	}
 	return slices.Contains(p.Methods, method)
+}
+
+// learns reports whether a method is measured for which a policy learns.
+func (p *Plan) learns() bool {
+	return slices.ContainsFunc(Methods, func(name string) bool {
+		return p.measures(name) && !slices.Contains(laws, name)
+	})
 }
 
 // calm is the first scenario with neither wind nor anything else, −1 where there is none.
@@ -290,6 +317,10 @@ func (s *study) fly() error {
 
 // measure flies a method everywhere.
 func (s *study) measure(p Method) (*Measured, error) {
+	if s.plan.Table != nil {
+		cells, err := s.cells(p)
+		return &Measured{Cells: cells}, err
+	}
 	scenarios := slices.Concat(s.plan.Scenarios, s.plan.Unseen, s.plan.Turning)
 	n := len(s.Tasks)
 	traces := make([]Traced, len(scenarios)*n)

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/sim/experiment"
+)
+
+// tableFlags are of the table of opponents.
+type tableFlags struct {
+	Air        string  `placeholder:"W.yaml,…" help:"Worlds of a table of opponents, flown in place of all else."`
+	References string  `default:"hover,eight_2.3,eight_4,eight_6,steps" placeholder:"NAMES" help:"Paths of that table."`
+	Learn      bool    `name:"learn-references" help:"Learn on the figure-eights of that table, too."`
+	Flight     float64 `default:"16" help:"Length of a flight of that table, s."`
+	Settle     float64 `default:"8" help:"Beginning of such a flight that is not measured, s."`
+}
+
+// table reads what the table of a study is flown in; nil where no air is named.
+func (s *tableFlags) table() (t *experiment.Table, err error) {
+	if s.Air == "" {
+		return nil, nil
+	}
+	if !(s.Flight > s.Settle && s.Settle >= 0) {
+		return nil, fmt.Errorf("--flight %g and --settle %g: expected a flight that is longer than its beginning",
+			s.Flight, s.Settle)
+	}
+	t = &experiment.Table{Seconds: s.Flight, Settle: s.Settle}
+	if t.Air, err = experiment.ReadAir(s.Air); err != nil {
+		return nil, fmt.Errorf("--air: %w", err)
+	}
+	if t.References, err = experiment.References(s.References); err != nil {
+		return nil, fmt.Errorf("--references: %w", err)
+	}
+	return t, nil
+}
+
+// learnReferences adds the figure-eights of the table to the tasks that are learned.
+func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
+	for _, r := range t.References {
+		if strings.HasPrefix(r.Name, "eight") && r.Name != "eight_2.3" {
+			if err := c.AddTask("track", r.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeTable writes the table of opponents: cells are medians over the seeds.
+func writeTable(b *strings.Builder, studies []*experiment.Study) {
+	rows := experiment.Tabulate(studies)
+	cells := rows[0].Cells
+	var air, references []string
+	for _, c := range cells {
+		if !slices.Contains(air, c.Air) {
+			air = append(air, c.Air)
+		}
+		if !slices.Contains(references, c.Reference) {
+			references = append(references, c.Reference)
+		}
+	}
+	fmt.Fprintf(b, "Mean position error, m; median of %d seeds.\n", len(studies))
+	for _, reference := range references {
+		fmt.Fprintf(b, "\n| %s | %s |\n|---|%s\n", reference, strings.Join(air, " | "),
+			strings.Repeat("---|", len(air)))
+		for _, r := range rows {
+			fmt.Fprintf(b, "| %s |", r.Name)
+			for j, c := range cells {
+				if c.Reference == reference {
+					fmt.Fprintf(b, " %s |", cellText(rows, r.Method, j))
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	fmt.Fprintf(b, "\n| method | cells won of %d | crashed flights | a command takes, ms | ticks without a step |\n"+
+		"|---|---|---|---|---|\n", len(cells))
+	for _, r := range rows {
+		unsolved := "–"
+		if strings.Contains(r.Name, "NMPC") {
+			unsolved = fmt.Sprintf("%.2f %%", 100*r.Unsolved)
+		}
+		fmt.Fprintf(b, "| %s | %d | %d | %.3f | %s |\n", r.Name, r.Won, r.Crashes, 1000*r.Tick, unsolved)
+	}
+	ours := []string{experiment.MethodOurs, experiment.MethodThere, experiment.MethodFirst, experiment.MethodBase}
+	for i, r := range rows {
+		if slices.Contains(ours[:2], r.Method) {
+			writeAgainst(b, r, experiment.Compare(rows, i, ours...))
+		}
+	}
+}
+
+// cellText is a median, in bold where no other method but the oracle has a smaller one.
+func cellText(rows []experiment.TableRow, method string, cell int) string {
+	mine, least := 0., math.Inf(1)
+	for _, r := range rows {
+		if r.Method == method {
+			mine = r.Cells[cell].Median
+		}
+		if r.Method != experiment.MethodOracle {
+			least = min(least, r.Cells[cell].Median)
+		}
+	}
+	if mine <= least && mine < math.MaxFloat64 {
+		return "**" + metres(mine) + "**"
+	}
+	return metres(mine)
+}
+
+func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Against) {
+	ratios := slices.Sorted(slices.Values(a.Ratios))
+	worst := r.Cells[a.Worst]
+	text := func(x float64) string {
+		if math.IsInf(x, 1) {
+			return "a crash"
+		}
+		return fmt.Sprintf("%.2f", x)
+	}
+	fmt.Fprintf(b, "\n%s ÷ best opponent: median %s, worst %s (%s, %s). Best, or within the best one's seeds, in %d "+
+		"of %d cells.\n", r.Name, text(experiment.Median(ratios)), text(a.Ratios[a.Worst]), worst.Air, worst.Reference,
+		a.Equal, len(ratios))
+}
+
+// saveTable writes the table into the folder of results.
+func (s *studyCommand) saveTable(studies []*experiment.Study) (string, error) {
+	var b strings.Builder
+	writeTable(&b, studies)
+	file := filepath.Join(s.Out, "opponents.md")
+	return file, atomicfile.WriteFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}

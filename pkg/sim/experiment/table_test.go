@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Two laws fly through a small table without any learning, and one that is not calm is further off.
+func TestTableOfLaws(t *testing.T) {
+	c := bothTasks(t, 1)
+	air, err := ReadAir(world(t, `conditions: {name: ["calm", "up"], wind_z: [0.0, 2.0]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduled, err := ReadAir(filepath.Join("..", "..", "..", "params", "worlds", "payload.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	references, err := References("hover,steps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calm := air[0].Scenarios[:1]
+	p := &Plan{Scenarios: calm, Seconds: 20, Methods: []string{MethodL1, MethodNMPC},
+		Table:  &Table{Air: append([]Air{{"calm", calm}}, air...), References: references, Seconds: 4, Settle: 2},
+		Report: func(string) {}}
+	s, err := c.Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := Tabulate([]*Study{s})
+	if len(rows) != 2 || len(rows[0].Cells) != 4 || s.Bundle != nil {
+		t.Fatalf("%+v", rows)
+	}
+	l1, nmpc := rows[0].Cells, rows[1].Cells
+	if l1[0].Median > 0.005 || l1[1].Median < 0.1 || nmpc[2].Median < 0.02 || nmpc[2].Median < 3*l1[2].Median {
+		t.Errorf("L1 %+v, NMPC %+v", l1, nmpc)
+	}
+	if n := len(scheduled[0].Scenarios); n != 1 || scheduled[0].Name != "payload" {
+		t.Errorf("%d scenarios of %s", n, scheduled[0].Name)
+	}
+}
+
+func TestReferences(t *testing.T) {
+	all, err := References(strings.Join(referenceNames, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0, 2.3, 4, 6, 0} {
+		fastest := 0.
+		for k := range 4000 {
+			fastest = max(fastest, all[i].Path.At(4+0.002*float64(k)).V.Norm())
+		}
+		if all[i].Name != referenceNames[i] || math.Abs(fastest-want) > 0.01 {
+			t.Errorf("%s: %.3f m/s", all[i].Name, fastest)
+		}
+	}
+	if a, b := all[4].Path.At(2.99).P, all[4].Path.At(3.01).P; a.Sub(b).Norm() != 1 {
+		t.Errorf("steps from %v to %v", a, b)
+	}
+	if _, err := References("hover,loop"); err == nil || !strings.Contains(err.Error(), `reference "loop", expected`) {
+		t.Errorf("an unknown reference: %v", err)
+	}
+	if _, err := ReadAir("nowhere.yaml"); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
+		t.Errorf("an unknown world: %v", err)
+	}
+}
+
+// Who wins a cell, and how far another is behind the best of the others.
+func TestTabulate(t *testing.T) {
+	study := func(means ...[2]float64) *Study {
+		s := &Study{}
+		for i, m := range means {
+			method := []string{MethodL1, MethodOurs, MethodOracle}[i]
+			s.Methods = append(s.Methods, Measured{Method: method, Cells: []Cell{{Air: "a", Mean: m[0], Tick: 0.1},
+				{Air: "b", Mean: m[1], Crashes: int(m[1] / math.MaxFloat64)}}})
+		}
+		return s
+	}
+	const crash = math.MaxFloat64
+	rows := Tabulate([]*Study{study([2]float64{1, crash}, [2]float64{2, 3}, [2]float64{0, 0}),
+		study([2]float64{2.5, crash}, [2]float64{2.2, 5}, [2]float64{0, 0}),
+		study([2]float64{1.1, 9}, [2]float64{2.4, 4}, [2]float64{0, 0})})
+	if rows[0].Won != 1 || rows[1].Won != 1 || rows[2].Won != 0 || rows[0].Crashes != 2 || rows[0].Tick != 0.1 {
+		t.Errorf("%+v", rows)
+	}
+	if c := rows[1].Cells[1]; c.Median != 4 || c.Least != 3 || c.Most != 5 {
+		t.Errorf("%+v", c)
+	}
+	a := Compare(rows, 1)
+	if !slices.Equal(a.Ratios, []float64{2, 4 / crash}) || a.Equal != 2 || a.Worst != 0 {
+		t.Errorf("ours against the others %+v", a)
+	}
+	if a := Compare(rows, 0); !math.IsInf(a.Ratios[1], 1) || a.Equal != 1 || a.Worst != 1 {
+		t.Errorf("L1 against the others %+v", a)
+	}
+}
