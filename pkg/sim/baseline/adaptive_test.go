@@ -1,7 +1,9 @@
 package baseline
 
 import (
+	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"vnd/pkg/core/param"
@@ -22,6 +24,8 @@ func adaptive(t *testing.T) map[string]quad.Controller {
 		"L1":      must(NewL1Geometric(L1Config{g, 5}, limits(), r, dt, point{})),
 		"INDI":    must(NewINDI(INDIConfig{g, 10}, limits(), r, dt, point{})),
 		"L1-NMPC": must(NewNMPC(NMPCConfig{predictive, 5}, limits(), r, dt, point{})),
+		"Neural-Fly": must(NewNeuralFly(NeuralFlyConfig{g, 0.01, 0.1, 0.1, 1}, must(newBasis(1)), limits(), r, dt,
+			point{})),
 	}
 }
 
@@ -124,5 +128,53 @@ func TestNMPCSolvesEachTick(t *testing.T) {
 				t.Errorf("%+v", k)
 			}
 		})
+	}
+}
+
+// Coefficients of a few rows under functions that were learned in other conditions foretell the rest of a condition:
+// the waves of what is left, too, which constants do not.
+func TestBasisIsSharedByConditions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	condition := func() (rows []basisRow) {
+		wave, push := so3.Vec3{X: rng.NormFloat64(), Z: rng.NormFloat64()}, so3.Vec3{Y: rng.NormFloat64()}
+		for range 400 {
+			r := basisRow{y: push}
+			for j := range r.x {
+				r.x[j] = float32(rng.NormFloat64())
+			}
+			r.y = r.y.Add(wave.Scale(math.Sin(2 * float64(r.x[0]))))
+			rows = append(rows, r)
+		}
+		return rows
+	}
+	c := BasisConfig{Updates: 1500, Shot: 32, Batch: 128, Rate: 5e-3, Seed: 1}
+	var seen [][]basisRow
+	for range 8 {
+		seen = append(seen, condition())
+	}
+	b := must(learnBasis(context.Background(), c, seen))
+	l := newMetaStep(c)
+	whole := must(newBasis(l.rows))
+	copy(whole.net.Params, b.net.Params)
+	whole.net.Refresh()
+	left, was := 0., 0.
+	for range 5 {
+		unseen := condition()
+		l.draw(unseen, rng)
+		l.descend(whole)
+		a := l.coefficients()
+		for k := l.shot; k < l.rows; k++ {
+			f, off := l.features(k), l.y[k]
+			for j := range f {
+				off = off.Sub(a[j].Scale(f[j]))
+			}
+			left, was = left+off.Dot(off), was+l.y[k].X*l.y[k].X+l.y[k].Z*l.y[k].Z
+		}
+	}
+	if !(left < 0.1*was) {
+		t.Errorf("%.2f of the squares of the waves are left", left/was)
+	}
+	if _, err := LearnBasis(context.Background(), c, nil, Airframe{Actuator: actuator}, dt); err == nil {
+		t.Error("a basis of no flights")
 	}
 }

@@ -61,19 +61,33 @@ func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *
 	}}, nil
 }
 
+// refitConfig is the best of the settings that TestSweepRefit flies.
+var refitConfig = baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
+
 // Refit is the base policy that is improved in flight in a residual of the newest seconds.
 func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Method, error) {
+	return c.refit(ctx, base, refitConfig)
+}
+
+// refit has updates and epochs grow with the budget.
+func (c *Campaign) refit(ctx context.Context, base *policy.Policy[float32], when baseline.RefitConfig) (Method,
+	error) {
 	blind, err := baseline.Blind(base, 0)
 	if err != nil {
 		return Method{}, err
 	}
-	when := baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
 	return Method{Name: "re-fit", Least: measureSeconds, Make: func(d Task) (quad.Controller, error) {
 		s := &baseline.Trainer{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
 		s.Small()
+		share := when.Budget / smallBudget
+		s.Fit.Train.Updates = int(share * float64(s.Fit.Train.Updates))
+		s.Policy.Epochs = int(share * float64(s.Policy.Epochs))
 		return baseline.NewRefit(ctx, when, s, blind, d.Path.At, nil)
 	}}, nil
 }
+
+// smallBudget is the time that a re-fit of baseline.Trainer's Small sizes may take, s.
+const smallBudget = 2.0
 
 // Oracle is a policy that is told the true wind. Its world knows all but the wind: a residual that is fitted to
 // flights in calm. It is improved as ours is: from the base policy, half under the winds that are met and half under

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"time"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/gate/quadgate"
@@ -20,6 +21,8 @@ var (
 		Heading: 0.05, Rates: 3.6e-5, Thrust: 0.00157, Turn: 4.59e-5}}
 	l1NMPCConfig = baseline.NMPCConfig{Weights: nmpc.Weights{Position: 1, Velocity: 0.0277, Tilt: 0.00175,
 		Heading: 0.05, Rates: 2.69e-5, Thrust: 4.48e-4, Turn: 1.99e-5}, Cutoff: 4.57}
+	neuralFlyConfig = baseline.NeuralFlyConfig{Gains: gains(19.5, 5.39, 14.5, 0), Forgetting: 0.00175,
+		Process: 0.0212, Noise: 0.341, Tracking: 3.4}
 )
 
 // L1Geometric is the geometric law with an L1 estimate of the push, for a robot as its flights show it.
@@ -75,8 +78,37 @@ func (s *study) opponent(name string) (Method, error) {
 		return s.L1Geometric(*s.robot), nil
 	case MethodINDI:
 		return s.INDI(*s.robot), nil
+	case MethodNeuralFly:
+		began := time.Now()
+		basis, err := s.learnBasis(*s.robot)
+		m := s.NeuralFly(*s.robot, basis)
+		m.Took = time.Since(began).Seconds()
+		return m, err
 	}
 	return s.NMPC(*s.robot, name == MethodL1NMPC), nil
+}
+
+// NeuralFly is the geometric law with a push of learned functions.
+func (c *Campaign) NeuralFly(r baseline.Airframe, b *baseline.Basis) Method {
+	return c.neuralFly(r, b, neuralFlyConfig)
+}
+
+func (c *Campaign) neuralFly(r baseline.Airframe, b *baseline.Basis, cfg baseline.NeuralFlyConfig) Method {
+	return Method{Name: "Neural-Fly-like", Make: func(t Task) (quad.Controller, error) {
+		return baseline.NewNeuralFly(cfg, b, c.Limits, r, c.Nominal.Dt, t.Path)
+	}}
+}
+
+// learnBasis learns the functions of flights in scenarios that stay as they are.
+func (s *study) learnBasis(r baseline.Airframe) (*baseline.Basis, error) {
+	flights := make([][][]quad.Row, len(s.plan.Scenarios))
+	learned, _ := s.split()
+	for _, f := range learned {
+		if f.At < len(flights) {
+			flights[f.At] = append(flights[f.At], f.Segments...)
+		}
+	}
+	return baseline.LearnBasis(s.ctx, baseline.DefaultBasis, flights, r, s.Nominal.Dt)
 }
 
 // identify finds the robot of flights, as the gate does.

@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/policy"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/baseline/nmpc"
@@ -57,7 +60,33 @@ var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
 		cfg := baseline.NMPCConfig{Weights: drawnWeights(rng), Cutoff: between(rng, 1, 40)}
 		return c.nmpc(identified, cfg), cfg
 	},
+	"Neural-Fly": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := baseline.NeuralFlyConfig{Gains: drawnGains(rng), Forgetting: between(rng, 0.001, 1),
+			Process: between(rng, 0.001, 1), Noise: between(rng, 0.1, 10), Tracking: between(rng, 0.01, 10)}
+		return c.neuralFly(identified, searchedBasis(c), cfg), cfg
+	},
 }
+
+// searchedBasis is learned from flights of the geometric law in the 17 winds.
+var searchedBasis = func() func(c *Campaign) *baseline.Basis {
+	var b *baseline.Basis
+	return func(c *Campaign) *baseline.Basis {
+		if b == nil {
+			scenarios, err := Scenarios(filepath.Join("..", "..", "..", "params", "worlds", "winds17.yaml"))
+			if err != nil {
+				panic(err)
+			}
+			s := &study{Campaign: c, ctx: context.Background(), plan: &Plan{Scenarios: scenarios, Seconds: 20}}
+			if err = s.identifyingFlights(); err == nil {
+				b, err = s.learnBasis(identified)
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+		return b
+	}
+}()
 
 func drawnWeights(rng *rand.Rand) nmpc.Weights {
 	return nmpc.Weights{Position: 1, Velocity: between(rng, 0.003, 0.3), Tilt: between(rng, 3e-4, 0.1), Heading: 0.05,
@@ -115,5 +144,54 @@ func TestTunedOpponents(t *testing.T) {
 				t.Errorf("errs by %.4f m, want at most %g", e, opponent.most)
 			}
 		})
+	}
+}
+
+// TestSweepRefit prints how re-fits by window, period and budget fly the figure-eight: in calm, whose first policy they
+// should leave as it is, as a wind sets in, and in it. VND_TUNE=1 go test -run TestSweepRefit -v ./pkg/sim/experiment.
+func TestSweepRefit(t *testing.T) {
+	if os.Getenv("VND_TUNE") == "" {
+		t.Skip("VND_TUNE is not set")
+	}
+	const sets, ends = 20, 44 // s: the wind, the flight
+	c := bothTasks(t, 11)
+	b, err := c.BasePolicy(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := policy.FromBundle(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := sim.Default()
+	w.Conditions = sim.Conditions{Name: []string{"calm", "wind"}, WindX: []float64{0, 1.6}, WindY: []float64{0, -1.2}}
+	w, err = w.Scheduled([]sim.Switch{{Start: 0, Condition: "calm"}, {Start: sets, Condition: "wind"}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []baseline.RefitConfig{{Seconds: 1, Every: 2, Budget: 2}, {Seconds: 2, Every: 2, Budget: 2},
+		{Seconds: 5, Every: 2, Budget: 2}, {Seconds: 10, Every: 2, Budget: 2}, {Seconds: 20, Every: 2, Budget: 2},
+		{Seconds: 2, Every: 1, Budget: 1}, {Seconds: 5, Every: 1, Budget: 1}, {Seconds: 10, Every: 1, Budget: 1},
+		{Seconds: 5, Every: 5, Budget: 5}, {Seconds: 10, Every: 5, Budget: 5}, {Seconds: 10, Every: 5, Budget: 2},
+		{Seconds: 10, Every: 10, Budget: 5}, {Seconds: 5, Every: 5, Budget: 2}} {
+		m, err := c.refit(t.Context(), from, when)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := c.Fly(m, Scenario{w, "sweep", "", 0}, c.Tasks[1], c.Seed, ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum, n [3]float64
+		for i := range trace.Rows {
+			r := &trace.Rows[i]
+			for k, span := range [][2]float64{{sets - 8, sets}, {sets, sets + 10}, {ends - 8, ends}} {
+				if r.T >= span[0] && r.T < span[1] {
+					sum[k], n[k] = sum[k]+r.Error(), n[k]+1
+				}
+			}
+		}
+		t.Logf("window %g s, every %g s, budget %g s: calm %.4f m, as the wind sets in %.4f m, in it %.4f m %s",
+			when.Seconds, when.Every, when.Budget, sum[0]/n[0], sum[1]/n[1], sum[2]/n[2], trace.Crash)
 	}
 }

@@ -34,28 +34,29 @@ type Plan struct {
 
 // Names of the methods, in the order of the table.
 const (
-	MethodLaw      = "law"
-	MethodRecent   = "recent"
-	MethodL1       = "l1"
-	MethodINDI     = "indi"
-	MethodNMPC     = "nmpc"
-	MethodL1NMPC   = "l1nmpc"
-	MethodBase     = "base"
-	MethodResidual = "residual"
-	MethodSingle   = "single"
-	MethodRefit    = "refit"
-	MethodOracle   = "oracle"
-	MethodFirst    = "first"
-	MethodOurs     = "ours"
-	MethodThere    = "there"
+	MethodLaw       = "law"
+	MethodRecent    = "recent"
+	MethodL1        = "l1"
+	MethodINDI      = "indi"
+	MethodNMPC      = "nmpc"
+	MethodL1NMPC    = "l1nmpc"
+	MethodNeuralFly = "neuralfly"
+	MethodBase      = "base"
+	MethodResidual  = "residual"
+	MethodSingle    = "single"
+	MethodRefit     = "refit"
+	MethodOracle    = "oracle"
+	MethodFirst     = "first"
+	MethodOurs      = "ours"
+	MethodThere     = "there"
 )
 
 // Methods are all names.
-var Methods = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodBase,
-	MethodResidual, MethodSingle, MethodRefit, MethodOracle, MethodFirst, MethodOurs, MethodThere}
+var Methods = slices.Concat(laws, []string{MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle,
+	MethodFirst, MethodOurs, MethodThere})
 
 // laws are the methods for which no policy learns.
-var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC}
+var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly}
 
 // Study is what one seed came to.
 type Study struct {
@@ -240,7 +241,7 @@ func (s *study) method(name string) (Method, error) {
 		}
 		_, robot, err := vnd.FromBundle(s.newest, quadrotor.Reader)
 		return s.RecentMean(robot.Actuator), err
-	case MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC:
+	case MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly:
 		return s.opponent(name)
 	case MethodBase:
 		return Flies("base policy", s.base), nil
