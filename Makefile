@@ -192,6 +192,14 @@ sitl: betaflight build ## Betaflight's firmware: twenty boards, a late link, 100
 	go test -run '^$$' -bench CommandToStick -benchtime 5000x ./pkg/bridge/betaflight/link
 	python3 benchmarks/sitl.py --out build/sitl
 
+# Simulators of others, from PyPI (1.2 GB, most of it JAX).
+export VND_SIMULATORS := $(CURDIR)/build/simulators
+.PHONY: simulators
+simulators: ## install crazyflow and MuJoCo into build/simulators, and fly their vehicles
+	@test -x $(VND_SIMULATORS)/bin/python || python3 -m venv $(VND_SIMULATORS)
+	$(VND_SIMULATORS)/bin/python -m pip install --quiet --disable-pip-version-check crazyflow==0.4.0 mujoco==4.0.0
+	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant
+
 .PHONY: interfaces
 interfaces: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire
 	VND_INTERFACES=60 go test -count=1 -v -timeout 0 -run CommandInterfaces ./pkg/node

@@ -26,7 +26,7 @@ type evalCommand struct {
 	Flights   int      `default:"1" help:"Flights in each condition, each with a seed of its own."`
 	Seconds   float64  `default:"12" help:"Length of a flight; with a schedule, at least all of it."`
 	Settle    float64  `default:"4" help:"Seconds at a flight's start that are not measured."`
-	boardFlags
+	externalFlags
 	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Seed     uint64 `default:"1" help:"Seed of the first flight."`
 	Plot     string `placeholder:"F.png" help:"Draw the first flights from above, and their errors over time."`
@@ -95,7 +95,7 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.Path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
-	if p.Firmware, err = e.maker(); err != nil {
+	if p.External, err = e.maker(); err != nil {
 		return nil, err
 	}
 	var trained *policy.Policy[float32]

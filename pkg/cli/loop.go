@@ -32,7 +32,7 @@ type loopCommand struct {
 	Seconds float64  `default:"20" help:"Length of a flight in each condition and task."`
 	Config  string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Param   []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
-	boardFlags
+	externalFlags
 	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Seed     uint64 `default:"1" help:"Seed of all randomness."`
 }
@@ -108,7 +108,7 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 	if p.Campaign, err = enlist(cfg, l.Airframe, l.Task, l.Seed); err != nil {
 		return nil, err
 	}
-	if p.Firmware, err = l.maker(); err != nil {
+	if p.External, err = l.maker(); err != nil {
 		return nil, err
 	}
 	if p.scenarios, err = experiment.Scenarios(l.World); err != nil {

@@ -14,7 +14,7 @@ const (
 	hard       // touched the ground too fast
 	tipped     // a rotor touched the ground
 	lost       // the numbers are no numbers
-	silent     // the firmware gave no outputs
+	silent     // what is external ended
 )
 
 // crash is the end of a flight.
@@ -22,7 +22,7 @@ type crash struct {
 	why   end
 	at    float64 // s
 	speed float64 // downwards, m/s
-	cause error   // of a firmware that is silent
+	cause error   // of what is silent
 }
 
 // look judges the step from before to the present body.
@@ -68,7 +68,7 @@ func (c *crash) String() string {
 	case lost:
 		return fmt.Sprintf("the motion left the numbers after %.2f s", c.at)
 	case silent:
-		return fmt.Sprintf("the firmware stopped after %.2f s: %v", c.at, c.cause)
+		return fmt.Sprintf("the software that flies it stopped after %.2f s: %v", c.at, c.cause)
 	}
 	return ""
 }

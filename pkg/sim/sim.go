@@ -32,7 +32,10 @@ type Simulator struct {
 	mocap     mocap
 	command   quad.Command // that the autopilot follows
 	crash     crash
-	firmware  Firmware // in place of loop and mixer; nil: none
+	external  External // nil: none
+	firmware  Firmware // it, in place of loop and mixer; nil: none
+	plant     Plant    // it, in place of the motion too; nil: none
+	next      body     // at the end of what the plant follows
 	was       so3.Vec3 // v_W before the step, m/s, for the firmware's accelerometer
 }
 
@@ -110,14 +113,23 @@ func (s *Simulator) advance() {
 	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.blown(s.body.p))
 	s.voltage = s.battery.step(s.rotors.power(&s.body), h)
 	s.command = s.link.follow(t, s.command)
-	s.targets()
-	s.rotors.shake(&s.motion, h)
 	before := s.body
-	s.motion.step(h)
+	s.move(h)
 	s.crash.look(s, &before)
 	s.ground.grip(&s.body)
 	s.tick++
 	s.mocap.step(s.Time(), &s.body)
+}
+
+// move takes the vehicle through one step.
+func (s *Simulator) move(h float64) {
+	if s.plant != nil {
+		s.follow()
+		return
+	}
+	s.targets()
+	s.rotors.shake(&s.motion, h)
+	s.motion.step(h)
 }
 
 // targets gives the rotors the speeds that rate controller and mixer ask for.

@@ -116,7 +116,7 @@ func TestBetaflightFliesTheFigureEight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &closedloop.Setup{World: w, Seed: 1, Path: eight, Seconds: 30, Tick: 0.02, Limits: limits, Firmware: f}
+		s := &closedloop.Setup{World: w, Seed: 1, Path: eight, Seconds: 30, Tick: 0.02, Limits: limits, External: f}
 		param.Default(&s.Estimate)
 		trace, err := closedloop.Fly(s, law)
 		if err != nil {

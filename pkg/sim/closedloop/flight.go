@@ -41,7 +41,7 @@ type Setup struct {
 	Estimate estimator.Params
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
-	Firmware sim.Firmware // of the autopilot; nil: the world's rate loop
+	External sim.External // that flies; nil: none
 }
 
 // TraceRow of a flight, at a tick.
@@ -77,7 +77,7 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 	if !(s.Tick > 0) || !(s.Seconds >= s.Tick) {
 		return nil, fmt.Errorf("a flight of %g s with ticks of %g s, want a tick at least", s.Seconds, s.Tick)
 	}
-	simulator.Fit(s.Firmware)
+	simulator.Fit(s.External)
 	simulator.Reset(s.start(), s.Seed)
 	if simulator.Crashed() {
 		return nil, errors.New(simulator.Crash())

@@ -52,7 +52,7 @@ type Campaign struct {
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
 
-	Firmware sim.NewFirmware // of the autopilot, for each flight; nil: the world's rate loop
+	External sim.NewExternal // that flies, for each flight; nil: none
 }
 
 // tasks are those of the tasks.
@@ -116,11 +116,11 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 	}
 	rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(seed, c.Excite)}
 	setup := c.setup(f, d, seed, seconds)
-	if c.Firmware != nil {
-		if setup.Firmware, err = c.Firmware(f.World); err != nil {
+	if c.External != nil {
+		if setup.External, err = c.External(f.World); err != nil {
 			return nil, quad.Flight{}, err
 		}
-		defer setup.Firmware.Close()
+		defer setup.External.Close()
 	}
 	trace, err := closedloop.Fly(setup, rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err

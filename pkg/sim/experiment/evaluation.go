@@ -27,7 +27,7 @@ type Evaluation struct {
 	Seconds  float64             // of a flight, at least
 	Settle   float64             // s at a flight's start that are not measured
 	Seed     uint64              // of the first flight
-	Firmware sim.NewFirmware     // of the autopilot, for each scenario; nil: the world's rate loop
+	External sim.NewExternal     // that flies, for each scenario; nil: none
 }
 
 // Evaluated is what the flights in a scenario came to.
@@ -57,13 +57,13 @@ type FlightRecovery struct {
 func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 	row := &Evaluated{World: w.Name, Condition: w.Condition, Flights: e.Flights}
 	var first *closedloop.Trace
-	var firmware sim.Firmware
-	if e.Firmware != nil {
+	var external sim.External
+	if e.External != nil {
 		var err error
-		if firmware, err = e.Firmware(w.World); err != nil {
+		if external, err = e.External(w.World); err != nil {
 			return nil, nil, err
 		}
-		defer firmware.Close()
+		defer external.Close()
 	}
 	landed := 0
 	for k := range e.Flights {
@@ -71,7 +71,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		if err != nil {
 			return nil, first, err
 		}
-		setup.Firmware = firmware
+		setup.External = external
 		runner, err := policy.NewClosedLoopRunner(e.Bundle, path.At)
 		if err != nil {
 			return nil, first, err
