@@ -36,6 +36,7 @@ type studyCommand struct {
 	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	externalFlags
 	tableFlags
 }
 
@@ -129,6 +130,10 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 	if err != nil {
 		return nil, nil, err
 	}
+	external, err := s.maker()
+	if err != nil {
+		return nil, nil, err
+	}
 	if done != nil {
 		if err := os.MkdirAll(s.Out, 0o777); err != nil {
 			return nil, nil, err
@@ -139,6 +144,7 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 		if err != nil {
 			return nil, nil, err
 		}
+		p.External = external
 		if plan.Table != nil && s.Learn {
 			if err := learnReferences(p, plan.Table); err != nil {
 				return nil, nil, err

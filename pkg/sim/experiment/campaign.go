@@ -107,6 +107,17 @@ func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *clos
 	return s
 }
 
+// fly flies a controller, by what is external where there is that.
+func (c *Campaign) fly(s *closedloop.Setup, by quad.Controller) (trace *closedloop.Trace, err error) {
+	if c.External != nil {
+		if s.External, err = c.External(s.World); err != nil {
+			return nil, err
+		}
+		defer s.External.Close()
+	}
+	return closedloop.Fly(s, by)
+}
+
 // Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides.
 func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace,
 	quad.Flight, error) {
@@ -115,13 +126,6 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 		return nil, quad.Flight{}, err
 	}
 	rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(seed, c.Excite)}
-	setup := c.setup(f, d, seed, seconds)
-	if c.External != nil {
-		if setup.External, err = c.External(f.World); err != nil {
-			return nil, quad.Flight{}, err
-		}
-		defer setup.External.Close()
-	}
-	trace, err := closedloop.Fly(setup, rec)
+	trace, err := c.fly(c.setup(f, d, seed, seconds), rec)
 	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
 }

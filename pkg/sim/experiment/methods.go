@@ -144,5 +144,5 @@ func (c *Campaign) Fly(p Method, f Scenario, d Task, seed uint64, seconds float6
 	if err != nil {
 		return nil, err
 	}
-	return closedloop.Fly(c.setup(f, d, seed, seconds), ctrl)
+	return c.fly(c.setup(f, d, seed, seconds), ctrl)
 }

@@ -86,7 +86,7 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 			f.Seconds, seconds = 0, max(seconds, min(f.Seconds, scheduled))
 		}
 		setup := s.setup(f, Task{Path: r.Path}, s.Seed<<20+0xa00+uint64(i), seconds)
-		trace, err := closedloop.Fly(setup, timed[i].controller())
+		trace, err := s.Campaign.fly(setup, timed[i].controller())
 		if err == nil {
 			flown[i] = trace.Measure(seconds - (t.Seconds - t.Settle))
 		}
@@ -182,7 +182,7 @@ func (s *study) identifyingFlights() error {
 		}
 		seed := s.Seed<<20 + uint64(i)
 		e := &excited{Controller: law, excitation: newExcitation(seed, s.Excite)}
-		if _, err := closedloop.Fly(s.setup(f, d, seed, s.plan.Seconds), e); err != nil {
+		if _, err := s.Campaign.fly(s.setup(f, d, seed, s.plan.Seconds), e); err != nil {
 			return err
 		}
 		flights[i] = Recorded{Flight: quad.Flight{Segments: quad.Segments(e.rows, s.Nominal.Dt)}, At: i / n}
