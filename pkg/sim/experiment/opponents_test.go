@@ -153,7 +153,7 @@ func TestSweepRefit(t *testing.T) {
 	if os.Getenv("VND_TUNE") == "" {
 		t.Skip("VND_TUNE is not set")
 	}
-	const sets, ends = 20, 44 // s: the wind, the flight
+	const sets, ends = 16, 36 // s: the wind, the flight
 	c := bothTasks(t, 11)
 	b, err := c.BasePolicy(t.Context(), nil)
 	if err != nil {
@@ -169,11 +169,11 @@ func TestSweepRefit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, when := range []baseline.RefitConfig{{Seconds: 1, Every: 2, Budget: 2}, {Seconds: 2, Every: 2, Budget: 2},
-		{Seconds: 5, Every: 2, Budget: 2}, {Seconds: 10, Every: 2, Budget: 2}, {Seconds: 20, Every: 2, Budget: 2},
-		{Seconds: 2, Every: 1, Budget: 1}, {Seconds: 5, Every: 1, Budget: 1}, {Seconds: 10, Every: 1, Budget: 1},
-		{Seconds: 5, Every: 5, Budget: 5}, {Seconds: 10, Every: 5, Budget: 5}, {Seconds: 10, Every: 5, Budget: 2},
-		{Seconds: 10, Every: 10, Budget: 5}, {Seconds: 5, Every: 5, Budget: 2}} {
+	for _, when := range []baseline.RefitConfig{{Seconds: 10, Every: 5, Budget: 2}, {Seconds: 5, Every: 2, Budget: 2},
+		{Seconds: 10, Every: 2, Budget: 2}, {Seconds: 2, Every: 2, Budget: 2}, {Seconds: 20, Every: 5, Budget: 2},
+		{Seconds: 5, Every: 5, Budget: 5}, {Seconds: 5, Every: 1, Budget: 1}, {Seconds: 10, Every: 10, Budget: 5},
+		{Seconds: 10, Every: 1, Budget: 1}, {Seconds: 10, Every: 5, Budget: 5}, {Seconds: 1, Every: 2, Budget: 2},
+		{Seconds: 20, Every: 10, Budget: 5}} {
 		m, err := c.refit(t.Context(), from, when)
 		if err != nil {
 			t.Fatal(err)

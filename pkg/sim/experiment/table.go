@@ -82,13 +82,14 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 		}
 		timed[i] = &timedController{Controller: c}
 		f, seconds := air.Scenarios[i], max(t.Seconds, m.Least)
+		settle := t.Settle + seconds - t.Seconds
 		if f.Seconds > 0 {
 			f.Seconds, seconds = 0, max(seconds, min(f.Seconds, scheduled))
 		}
 		setup := s.setup(f, Task{Path: r.Path}, s.Seed<<20+0xa00+uint64(i), seconds)
 		trace, err := s.Campaign.fly(setup, timed[i].controller())
 		if err == nil {
-			flown[i] = trace.Measure(seconds - (t.Seconds - t.Settle))
+			flown[i] = trace.Measure(settle)
 		}
 		return err
 	})
