@@ -34,7 +34,7 @@ test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, 
 bench: build ## the figures of the README, and the time of the hot paths (nothing else running)
 	VND_BENCH_MB=$(BENCH_MB) go test -run '^$$' -bench . -benchtime 1s ./...
 	bin/vnd bench policy && bin/vnd bench fit && bin/vnd bench tick
-	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --methods recent,base,refit,oracle,ours
+	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/bench --methods recent,base,oracle,ours
 	$(if $(TRAIN),python3 benchmarks/open_loop.py --train $(TRAIN) --test $(TEST) --out build/bench/open_loop)
 
 # Peers that do the same work, measured in turns with ours; PyTorch, of which PyPI has no small build, if it is there.

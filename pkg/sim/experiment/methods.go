@@ -62,7 +62,7 @@ func (c *Campaign) Residual(ctx context.Context, name string, rounds int, base *
 }
 
 // refitConfig is the best of the settings that TestSweepRefit flies.
-var refitConfig = baseline.RefitConfig{Seconds: 10, Every: 5, Budget: 2}
+var refitConfig = baseline.RefitConfig{Seconds: 5, Every: 5, Budget: 5}
 
 // Refit is the base policy that is improved in flight in a residual of the newest seconds.
 func (c *Campaign) Refit(ctx context.Context, base *policy.Policy[float32]) (Method, error) {
