@@ -47,8 +47,9 @@ func newBelief(c *Config) belief {
 		plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
 }
 
-// update tests a valid state of a new stamp, and reports whether it is believed.
-func (b *belief) update(s *quad.State, stamp float64) bool {
+// update tests a valid state of a new stamp, and reports whether it is believed. Its velocity lags where it was made of
+// positions; another one, made of them and of the commands, does not.
+func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
@@ -63,7 +64,8 @@ func (b *belief) update(s *quad.State, stamp float64) bool {
 		b.wind = clampNorm(b.wind.Add(off.Scale(dt/(velocityMemory*windMemory))), quad.Gravity)
 		observed := *s
 		if off.Norm() < surprise {
-			observed.V = expected.state.V.Add(off.Scale(share(dt, velocityMemory)))
+			beside := velocity.Sub(expected.state.V)
+			observed.V = expected.state.V.Add(beside.Scale(share(dt, velocityMemory)))
 		}
 		b.accept(&observed, stamp, expected.acting)
 		return true

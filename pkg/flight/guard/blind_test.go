@@ -40,27 +40,81 @@ func TestModelFollowsCommandsOfAnyTiming(t *testing.T) {
 	}
 }
 
-// Thrust goes down near the floor where a touch-down is not felt at once, and further once it was.
+// Thrust goes down near the floor where a touch-down is not felt at once, and further once it was. Without states it
+// goes down the further the more the wind pushes: by so much the robot falls.
 func TestSettlesWhereTouchDownIsNotFelt(t *testing.T) {
+	const weight, gentle, windy = quad.Gravity, quad.Gravity - gentleFall, quad.Gravity - gentleFall - 3*windyFall
 	for name, c := range map[string]struct {
 		mode                  Mode
 		blind, hidden, rested float64
-		height, most          float64
+		height, wind, most    float64
 	}{
-		"blind, low":            {BlindLanding, 1, 0, 0, 0.1, settlingThrust},
-		"blind, high":           {BlindLanding, 1, 0, 0, 0.2, math.Inf(1)},
-		"blind in a hold":       {Holding, 1, 0, 0, 0.1, math.Inf(1)},
-		"late, low":             {Landing, 0, 0.2, 0, 0.1, settlingThrust},
-		"late, on the floor":    {Landing, 0, 0.2, 0.02, 0.03, standingThrust},
-		"good states, low":      {Landing, 0, 0, 0, 0.1, math.Inf(1)},
-		"good states, touching": {Landing, 0, 0, 0.02, 0.03, math.Inf(1)},
-		"good states, standing": {Landing, 0, 0, 0.12, 0.03, standingThrust},
+		"blind, low":            {BlindLanding, 1, 0, 0, 0.1, 0, gentle},
+		"blind, low, in a wind": {BlindLanding, 1, 0, 0, 0.1, 3, windy},
+		"blind, high":           {BlindLanding, 1, 0, 0, 0.2, 0, math.Inf(1)},
+		"blind in a hold":       {Holding, 1, 0, 0, 0.1, 0, math.Inf(1)},
+		"late, low":             {Landing, 0, 0.2, 0, 0.1, 0, settlingThrust * weight},
+		"late, on the floor":    {Landing, 0, 0.2, 0.02, 0.03, 0, standingThrust * weight},
+		"good states, low":      {Landing, 0, 0, 0, 0.1, 0, math.Inf(1)},
+		"good states, touching": {Landing, 0, 0, 0.02, 0.03, 0, math.Inf(1)},
+		"good states, standing": {Landing, 0, 0, 0.12, 0.03, 0, standingThrust * weight},
 	} {
 		g := newGuard(t)
 		g.mode, g.blindFor, g.hiddenDelay, g.restingFor = c.mode, c.blind, c.hidden, c.rested
-		if got := g.settling(c.height); got != c.most {
-			t.Errorf("%s: at most %g of the weight, expected %g", name, got, c.most)
+		g.belief.wind.Y = c.wind
+		s := quad.State{P: so3.Vec3{Z: c.height}, Q: so3.Identity()}
+		if got := g.settling(&s); math.Abs(got-c.most) > 1e-9 {
+			t.Errorf("%s: at most %g m/s², expected %g", name, got, c.most)
 		}
+	}
+}
+
+// A robot that is higher than believed comes down softly all the same: its motors do not stop at once.
+func TestLandsBlindFromHigherThanBelieved(t *testing.T) {
+	for _, off := range []float64{0, 0.15, 0.3} {
+		g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+		w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, func(at float64, in *Input) {
+			if at > 3 {
+				in.Stamp = 2.98
+			}
+		}, func(at float64, _ *quad.State) {
+			if at == 3.2 {
+				g.belief.state.P.Z -= off
+			}
+		})
+		if g.Mode() != Landed || !w.landed || w.hardest > 0.9 {
+			t.Errorf("%.2f m too low: %v, met the floor at %.2f m/s", off, g.Mode(), w.hardest)
+		}
+	}
+}
+
+// pumping asks for a thrust that goes up and down, as a policy does that shakes.
+type pumping struct{ quad.Controller }
+
+func (p pumping) Command(t float64, s *quad.State) quad.Command {
+	c := p.Controller.Command(t, s)
+	c.Thrust += 7 * math.Sin(2*math.Pi*4*t)
+	return c
+}
+
+// A robot that shakes is known as well as one that does not: neither the velocity that its source made of positions,
+// which is late, nor the rotors, which pull less in the mean than is commanded, lead the belief astray.
+func TestKnowsARobotThatShakes(t *testing.T) {
+	g, p := newGuard(t, func(c *Config) { c.Response.ThrustDelay = 0 }), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	var before so3.Vec3
+	worst, wind, n := 0.0, 0.0, 0.0
+	flyGuarded(g, w, pumping{PathFollower{newLaw(t), p}}, 8, func(_ float64, in *Input) {
+		in.State.V, before = before, in.State.V
+	}, func(at float64, s *quad.State) {
+		if at > 4 {
+			worst = max(worst, math.Abs(g.belief.present(at).state.V.Z-s.V.Z))
+			wind, n = wind+g.belief.wind.Z, n+1
+		}
+	})
+	if worst > 0.03 || math.Abs(wind/n) > 0.05 || g.Mode() != Flying {
+		t.Errorf("%v, off by %.3f m/s, with a wind of %.3f m/s² that is none", g.Mode(), worst, wind/n)
 	}
 }
 

@@ -113,7 +113,11 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 // updateBelief hands the belief a new state.
 func (g *Guard) updateBelief(in *Input) {
 	before, lost := g.belief.state.P, g.blindFor > 0
-	believed := g.belief.update(&in.State, in.Stamp)
+	velocity := in.State.V
+	if !in.NotOffboard { // commands are what acts
+		velocity = g.velocity(in, velocity)
+	}
+	believed := g.belief.update(&in.State, velocity, in.Stamp)
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
 		g.setDelay(late, in)
 		believed = true
@@ -194,13 +198,16 @@ func (g *Guard) findTwist(in *Input) {
 // contradicted reports whether positions alone are believed.
 func (g *Guard) contradicted() bool { return g.now-g.twistedAt < twistMemory && g.now >= g.twistedAt }
 
-// ownVelocity is that of the positions measured of late.
-func (g *Guard) ownVelocity(in *Input) so3.Vec3 {
+// ownVelocity is that of the positions measured of late, or the one believed.
+func (g *Guard) ownVelocity(in *Input) so3.Vec3 { return g.velocity(in, g.belief.state.V) }
+
+// velocity is that of the positions measured of late, or another one where there are too few.
+func (g *Guard) velocity(in *Input, other so3.Vec3) so3.Vec3 {
 	free := in.State.P.Z > g.config.Ground+restHeight
 	if v, ok := g.detector.velocity(in.State.P, in.Stamp, g.belief.wind, free); ok {
 		return v
 	}
-	return g.belief.state.V
+	return other
 }
 
 const (

@@ -15,6 +15,7 @@ const (
 	minDelay    = 3      // that is a fault; less is an airframe slower than believed
 	maxQuick    = 3      // by which an airframe may be quicker than believed
 	delayTrim   = 4      // by which a delay that was found may be off
+	delayApart  = 2      // by which another delay is near enough to be the same one
 	delayProof  = 10.0   // log-likelihood ratio
 	delayBetter = 1.6    // times smaller residual
 	otherBetter = 1.25   // the same, beside another airframe's
@@ -75,15 +76,15 @@ func (d *detector) delayed(from, to int) (exhibits int, found bool) {
 		return 0, false
 	}
 	now, whole := d.mismatch(0, n, 0)
-	for k := -delayTrim; k < from && from > 0; k++ {
-		left, _ := d.mismatch(k, n, 0)
-		now = min(now, left)
-	}
 	best, least := 0, now
 	for k := from; k <= to; k++ {
 		if left, _ := d.mismatch(k, n, 0); left < least {
 			best, least = k, left
 		}
+	}
+	for k := -delayTrim; k < min(from, best-delayApart); k++ {
+		left, _ := d.mismatch(k, n, 0)
+		now = min(now, left)
 	}
 	floor := max(float64(n)*2*turnNoise*turnNoise, delayMisfit*whole)
 	proof := (now - least) / (2 * turnNoise * turnNoise)

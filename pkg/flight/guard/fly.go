@@ -64,21 +64,34 @@ func (g *Guard) fly(dt float64) quad.Command {
 		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindMaxTilt)
 	}
 	c := g.law.Track(g.now, s, &r)
-	c.Thrust = min(c.Thrust, g.settling(s.P.Z)*quad.Gravity)
+	c.Thrust = min(c.Thrust, g.settling(s))
 	return c
 }
 
-// settling is the most thrust, in weights, near the floor where a touch-down is not felt at once: in a wind, a robot
-// that stands in its full thrust slides away.
-func (g *Guard) settling(height float64) float64 {
+// settling is the most thrust, m/s², near the floor where a touch-down is not felt at once: in a wind, a robot that
+// stands in its full thrust slides away.
+func (g *Guard) settling(s *quad.State) float64 {
 	landing, felt := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0 && g.hiddenDelay == 0
-	switch low := height <= g.config.Ground+settlingHeight; {
+	switch low := s.P.Z <= g.config.Ground+settlingHeight; {
 	case landing && low && g.restingFor > 0 && (!felt || g.restingFor > restingSoon):
-		return standingThrust
+		return standingThrust * quad.Gravity
+	case landing && low && g.blindFor > 0:
+		fall := gentleFall + windyFall*g.sideWind()
+		return (quad.Gravity - g.belief.wind.Z - fall) / max(s.Q.ZAxis().Z, math.Cos(g.config.BlindMaxTilt))
 	case landing && low && !felt:
-		return settlingThrust
+		return settlingThrust * quad.Gravity
 	}
 	return math.Inf(1)
+}
+
+// sideWind is the wind's push along the floor, m/s².
+func (g *Guard) sideWind() float64 { return math.Hypot(g.belief.wind.X, g.belief.wind.Y) }
+
+// belowFloor is how far below the floor a robot without states is to be believed before its motors stop, m. It may be
+// higher than believed, the longer there were none, and would fall. Where it is not, it stands in nearly its full
+// thrust until then, and a wind pushes it along.
+func (g *Guard) belowFloor() float64 {
+	return max(min(mostBelowFloor-belowInWind*g.sideWind(), belowInTime*g.blindFor), leastBelowFloor)
 }
 
 // sink lowers the descending reference, and returns its height and speed.
@@ -140,9 +153,14 @@ const (
 	minRestTime     = 0.5  // s
 	restingSoon     = 0.1  // s, from when on a robot is kept level on the floor
 	restHeight      = 0.12 // m above the ground
-	maxBelowFloor   = 0.03 // m
+	leastBelowFloor = 0.03 // m, at least
+	mostBelowFloor  = 0.5  // m, in none
+	belowInWind     = 0.16 // m less for each m/s² of wind
+	belowInTime     = 0.2  // m at most for each second without states
+	gentleFall      = 0.6  // m/s² downwards, where a descent without states should have met the floor
+	windyFall       = 0.45 // more of it for each m/s² of wind
 	settlingHeight  = 0.12 // m
-	settlingThrust  = 0.85 // weights, where a descent without fresh states should have met the floor
+	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
 	standingThrust  = 0.5  // weights, where it has
 	blindSlack      = 1.0  // s beyond the time that a blind descent takes
 )
@@ -152,7 +170,7 @@ func (g *Guard) rest(dt float64) {
 	s := &g.belief.state
 	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin
 	still := s.V.Norm() < maxRestSpeed || g.mode == Landing && low && math.Abs(s.V.Z) < maxRestSpeed
-	if g.blindFor == 0 && low && still {
+	if low && still && g.blindFor == 0 || g.restingFor > 0 && g.blindFor > 0 { // what has touched the floor stays there
 		g.restingFor += dt
 	} else {
 		g.restingFor = 0
@@ -162,9 +180,9 @@ func (g *Guard) rest(dt float64) {
 func (g *Guard) atRest() bool {
 	if g.blindFor > 0 {
 		s := &g.belief.state
-		longest := (g.holdPoint.Z-g.config.Ground+maxBelowFloor)/g.config.BlindDescent + blindSlack
-		below := s.P.Z < g.config.Ground-maxBelowFloor || g.inMode > longest
-		return below && (g.mode == BlindLanding || g.mode == Landing)
+		longest := (g.holdPoint.Z-g.config.Ground+leastBelowFloor)/g.config.BlindDescent + blindSlack
+		below := s.P.Z < g.config.Ground-g.belowFloor() || g.inMode > longest
+		return (below || g.restingFor >= minRestTime) && (g.mode == BlindLanding || g.mode == Landing)
 	}
 	return g.restingFor >= minRestTime
 }

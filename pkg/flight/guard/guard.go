@@ -61,6 +61,7 @@ type Guard struct {
 	hiddenDelay float64           // by which stamps are younger than states, s
 	driftedAt   float64           // when the position last drifted, s
 	twistedAt   float64           // when velocities last contradicted positions, s
+	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
 	foundAt     [maxFound]float64 // when the law went on from a state that was there again, the newest first, s
 
 	holdPoint  so3.Vec3 // where the law holds

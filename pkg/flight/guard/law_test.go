@@ -55,7 +55,9 @@ func newBody(p, v so3.Vec3, q so3.Quat) *body {
 
 func (b *body) step(c quad.Command) {
 	const h = 0.001
-	b.thrust += h / thrustLag * (c.Thrust - b.thrust)
+	speed := math.Sqrt(b.thrust) // of the rotors, in units of its own: it is what lags
+	speed += h / thrustLag * (math.Sqrt(c.Thrust) - speed)
+	b.thrust = speed * speed
 	for i, want := range [3]float64{c.Rates.X, c.Rates.Y, c.Rates.Z} {
 		b.rates[i] += h / rateLag * (want + b.extra[i] - b.rates[i])
 	}

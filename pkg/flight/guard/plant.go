@@ -106,11 +106,20 @@ func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (turned, gained
 // follow lets what acts approach a command for h seconds in a wind (m/s², world), and returns how the body turned and
 // what its velocity gained.
 func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (turned, gained so3.Vec3) {
-	thrust, rates := m.acting.Thrust-c.Thrust, m.acting.Rates.Sub(c.Rates)
-	lift, acts := lag(h, r.ThrustLag), lag(h, r.RateLag)
-	m.acting.Thrust, m.acting.Rates = c.Thrust+thrust*lift.left, c.Rates.Add(rates.Scale(acts.left))
+	rates, acts := m.acting.Rates.Sub(c.Rates), lag(h, r.RateLag)
+	m.acting.Rates = c.Rates.Add(rates.Scale(acts.left))
 	turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
-	return turned, m.move(c.Thrust+thrust*lift.mean, turned, h, r, wind)
+	return turned, m.move(m.lift(c.Thrust, h, r.ThrustLag), turned, h, r, wind)
+}
+
+// lift lets the thrust approach a commanded one for h seconds, and returns its mean until then. It is the rotors' speed
+// that lags, whose square the thrust is: one that goes up and down pulls less in the mean than is commanded.
+func (m *motion) lift(command, h, constant float64) (mean float64) {
+	speed := math.Sqrt(max(command, 0))
+	off, once, twice := math.Sqrt(max(m.acting.Thrust, 0))-speed, lag(h, constant), lag(h, constant/2)
+	now := speed + off*once.left
+	m.acting.Thrust = now * now
+	return speed*speed + 2*speed*off*once.mean + off*off*twice.mean
 }
 
 // lagged is what a lag of first order leaves of an error: after some time, and in the mean until then.

@@ -52,3 +52,52 @@ func TestLandsWhereStatesComeAndGo(t *testing.T) {
 		})
 	}
 }
+
+// A landing goes on where its states were lost and come back: the law neither holds nor climbs.
+func TestLandingGoesOn(t *testing.T) {
+	g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 9, func(at float64, in *Input) {
+		if at == 3 {
+			g.Land()
+		}
+		if at > 4 && at < 4.2 {
+			in.Stamp = 3.98
+		}
+	}, func(at float64, _ *quad.State) {
+		if at > 3.02 && (g.Mode() == Holding || g.Mode() == Flying) {
+			t.Fatalf("at %.2f s: %v", at, g.Mode())
+		}
+	})
+	if g.Mode() != Landed || w.hardest > 0.6 || g.Count(Stale) == 0 {
+		t.Errorf("%v, met the floor at %.2f m/s", g.Mode(), w.hardest)
+	}
+}
+
+// A robot that was seen to have touched the floor stands there, whether states come or not: thrust goes down, and the
+// motors stop in time.
+func TestWhatTouchedTheFloorStaysThere(t *testing.T) {
+	g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	touched := math.Inf(1)
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 9, func(at float64, in *Input) {
+		if at == 3 {
+			g.Land()
+		}
+		if s := &in.State; at > 4 && s.P.Z < 0.05 && math.Abs(s.V.Z) < 0.1 {
+			touched = min(touched, at)
+		}
+		if at > touched {
+			in.Stamp = touched - 0.02
+		}
+	}, func(at float64, _ *quad.State) {
+		if after := at - touched; after > 0.15 && g.sent.Thrust > standingThrust*quad.Gravity+1e-6 {
+			t.Fatalf("%.2f s after it touched: %.1f m/s²", after, g.sent.Thrust)
+		} else if after > minRestTime+0.1 && g.Mode() != Landed {
+			t.Fatalf("%.2f s after it touched: %v", after, g.Mode())
+		}
+	})
+	if math.IsInf(touched, 1) {
+		t.Error("it never touched the floor")
+	}
+}

@@ -54,7 +54,7 @@ const (
 	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
 	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
-	FoundAgain                 // either, for the third time in ten seconds
+	FoundAgain                 // either, in a landing or for the third time in ten seconds
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
 	HeldLong                   // for longer than hold
 	AtRest                     // not moving, on the ground
@@ -67,7 +67,7 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"commands followed, in the air, all well", "land", "take off",
 	"at takeoff_height for return_after", "states silent for blind, autopilot lands",
 	"no true state for blind_hold, landing: max_age",
-	"state again", "state again, before the autopilot noticed", "state again, third time in 10 s",
+	"state again", "state again, before the autopilot noticed", "state again, in a landing or the third time in 10 s",
 	"all well for return_after, forgiven", "held for hold",
 	"at rest on the ground", "falls after an unseen landing"}
 
@@ -166,7 +166,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		if g.mode == Autopilot {
 			found = FoundSoon
 		}
-		return g.holds(found, in) && g.now-g.foundAt[maxFound-1] < foundMemory
+		return g.holds(found, in) && (g.lostLanding || g.now-g.foundAt[maxFound-1] < foundMemory)
 	case WellAgain:
 		return g.wellFor >= g.config.ReturnAfter && g.forgivable()
 	case HeldLong:
@@ -190,7 +190,10 @@ const noticeTime = 0.4
 // enter takes up a mode.
 func (g *Guard) enter(to Mode, on Event) {
 	from := g.mode
-	g.mode, g.inMode, g.restingFor = to, 0, 0
+	g.mode, g.inMode = to, 0
+	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
+		g.restingFor = 0
+	}
 	switch to {
 	case Autopilot, Disarmed:
 		g.released = on == Lost

@@ -19,8 +19,6 @@ import (
 // failing are the rows that are known to fail, with the reason. A row that begins to pass is to be taken off the list.
 // The list is of two runs in each cell: rows that fail more seldom are found by make campaign.
 var failing = map[string]string{
-	"3b":    "an eight in 3 m/s² meets the floor at up to 1.6 m/s: its attitude is not known well enough",
-	"4":     "the tests' policy shakes in 3 m/s², and what is learned of the wind then misleads dead reckoning",
 	"twist": "as row 4: it shakes, and 0.42 s pass",
 	"delay": "a calm hover tells nothing of delay: it is found in 0.6 to 0.9 s",
 }
