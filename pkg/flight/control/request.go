@@ -56,8 +56,8 @@ func (l *Loop) SetReference(c *TaskReference) {
 }
 
 // startFromHere sets the reference to where the robot is, while the guard holds control authority: so the policy begins
-// there when it gets authority back. A policy has no integral: in a wind it stays a little behind its reference, and
-// that error tilts it. So the reference begins that lag ahead.
+// there when it gets authority back. In a wind it stays behind its reference by what its integral has not taken up yet,
+// and that error tilts it. So the reference begins that lag ahead.
 func (l *Loop) startFromHere() {
 	if l.task.Blended {
 		return
@@ -188,7 +188,11 @@ func (l *Loop) continuity(t float64) {
 	l.task.blend.begin(t, l.task.unblended)
 	const rows = 5 // that may be missed
 	if gap := seconds(l.stamp, l.lastStamp); gap < 0 || gap > rows*l.policy.dt || l.tripped {
-		l.runner.Reset()
+		l.runner.ResetActions()
+	}
+	l.runner.HoldIntegral(l.tripped)
+	if l.notOffboard {
+		l.runner.ResetIntegral()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type config struct {
 	Observation Observation       `json:"observation"`
 	Limits      quad.Limits       `json:"limits"`
+	Steady                        // none of it in bundles of before
 	Latent      int               `json:"latent"`
 	Net         nets.PolicyConfig `json:"net"`
 }
@@ -22,7 +23,7 @@ func In(b *bundle.Bundle) bool { return vnd.HasActor(b) }
 
 // Put puts the policy of a task into a bundle, in place of the one there.
 func Put(b *bundle.Bundle, p *Policy[float32], task string) error {
-	return vnd.PutActor(b, &p.Actor, config{p.Observation, p.Limits, p.Latent, p.Net.PolicyConfig}, task)
+	return vnd.PutActor(b, &p.Actor, config{p.Observation, p.Limits, p.Steady, p.Latent, p.Net.PolicyConfig}, task)
 }
 
 // FromBundle unpacks the policy of a bundle. It refuses, in words, what does not
@@ -43,6 +44,9 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 	p, err := New[float32](c.Observation, c.Limits, c.Latent, c.Net.Hidden)
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: policy: %w", b.ID, err)
+	}
+	if p.Steady = c.Steady; !p.Steady.valid() {
+		return nil, fmt.Errorf("bundle %s: policy with %+v, want finite numbers of at least 0", b.ID, p.Steady)
 	}
 	if c.Net.Inputs != p.Net.Inputs || c.Net.Actions != p.Net.Actions {
 		return nil, fmt.Errorf("bundle %s: policy with %d inputs and %d actions, its observation and robot have %d "+

@@ -14,7 +14,8 @@ type Policy[F kernel.Float] struct {
 	vnd.Actor[F]
 	Observation Observation
 	Limits      quad.Limits
-	Pinhole     *Pinhole[F] // nil where it sees positions
+	Steady
+	Pinhole *Pinhole[F] // nil where it sees positions
 }
 
 // New returns an untrained policy that commands hover and does not see its

@@ -2,8 +2,10 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/quadrotor"
 )
@@ -19,6 +21,8 @@ type Runner struct {
 	actions   int
 	nextPast  float64 // when the next is entered; NaN before the first tick
 
+	moved     so3.Vec3                      // by which the integral of the position error moves the reference, m
+	held      bool                          // moved stays as it is
 	at        func(float64) *quad.Reference // the reference t seconds from now, around the robot
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -32,7 +36,9 @@ type Runner struct {
 // one runner's at a time.
 type Buffers struct {
 	policy *Policy[float32]
-	z      []float32 // [Z]
+	z      []float32 // [Z] that the network sees
+	newest []float32 // [Z] that was set last
+	rows   int       // latents in the mean z
 	past   []float32 // [K][A], eldest first
 	ref    []float32
 	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
@@ -44,8 +50,8 @@ type Buffers struct {
 // NewBuffers makes a policy ready.
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
-		past: make([]float32, p.Observation.PastActions*nA),
-		ref:  make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
+		newest: make([]float32, p.Latent), past: make([]float32, p.Observation.PastActions*nA),
+		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.hidden = make([]float32, n), make([]float32, n)
 	}
@@ -57,7 +63,7 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) *quad.Reference {
 		f.relative = f.reference(f.t + ahead)
-		f.relative.P = f.relative.P.Sub(f.now.P) // float32 holds an arena finely, not a country
+		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved) // float32 holds an arena finely, not a country
 		return &f.relative
 	}
 	f.Reset()
@@ -69,11 +75,12 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 
 // Swap is SetPolicy for a policy made ready, trained at steps of dt seconds: it
-// allocates nothing.
+// allocates nothing. The integral begins anew: what one policy lacks in a wind, another has.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
 	f.Buffers = s
-	if len(s.z) == len(before.z) {
+	f.ResetIntegral()
+	if s.rows = 0; len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
 		clear(s.z)
@@ -92,14 +99,19 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	copy(s.past, before.past)
 }
 
-// SetLatent sets z[Z] for the ticks that follow; nil or a latent of another size
-// is the prior mean, 0.
+// SetLatent sets z[Z] for the ticks that follow, or the mean of it and those before, see LatentMean; nil or a latent of
+// another size is the prior mean, 0.
 func (f *Runner) SetLatent(z []float32) {
 	if len(z) != len(f.z) {
 		clear(f.z)
+		f.rows = 0
 		return
 	}
-	copy(f.z, z)
+	if f.rows > 0 && slices.Equal(z, f.newest) { // a tick between two rows
+		return
+	}
+	copy(f.newest, z)
+	f.rows = f.policy.LatentMean.add(f.z, f.rows, z)
 }
 
 // AddFrame takes the features of a frame of time t, one for each point of the policy's
@@ -131,8 +143,14 @@ func (f *Runner) features(t float64) []float32 {
 	return f.seen
 }
 
-// Reset implements quad.Controller: the robot is taken to have hovered.
+// Reset implements quad.Controller: the robot is taken to have hovered, without a wind.
 func (f *Runner) Reset() {
+	f.ResetActions()
+	f.ResetIntegral()
+}
+
+// ResetActions takes the robot to have hovered.
+func (f *Runner) ResetActions() {
 	u := f.policy.Hover()
 	for k := 0; k < len(f.past); k += nA {
 		copy(f.past[k:], u[:])
@@ -141,9 +159,23 @@ func (f *Runner) Reset() {
 	f.frameTime = math.Inf(-1)
 }
 
+// ResetIntegral has the integral of the position error begin anew.
+func (f *Runner) ResetIntegral() { f.moved = so3.Vec3{} }
+
+// HoldIntegral keeps the integral of the position error as it is while somebody else flies.
+func (f *Runner) HoldIntegral(hold bool) { f.held = hold }
+
+// integrate moves the reference by what the position error was since the last tick.
+func (f *Runner) integrate(t float64, s *quad.State) {
+	if k := &f.policy.Integral; k.Time > 0 && f.seen == nil && !f.held {
+		f.moved = k.step(f.moved, f.reference(t).P.Sub(s.P), t-f.t)
+	}
+}
+
 // Command implements quad.Controller.
 func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 	f.addPastAction(t)
+	f.integrate(t, s)
 	f.t, f.now = t, *s
 	here := *s
 	here.P = here.P.Sub(s.P)

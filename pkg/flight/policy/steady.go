@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"math"
+
+	"vnd/pkg/core/so3"
+)
+
+// Steady is what a runner does beside the network for flight in steady conditions. Policies are trained without it. Its
+// zero value does nothing: so fly bundles of before.
+type Steady struct {
+	Integral   Integral   `param:"integral" json:"integral,omitzero" doc:"integral of the position error, by which the reference is moved"`
+	LatentMean LatentMean `param:"latent_mean" json:"latent_mean,omitzero" doc:"mean of the latents that a policy sees, while they stay near each other"`
+}
+
+func (s *Steady) valid() bool {
+	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.LatentMean.Reset} {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return false
+		}
+	}
+	return s.LatentMean.Rows >= 0
+}
+
+// Integral moves the reference that the policy sees by the integral of the position error. What latent and network
+// leave of a steady wind goes to zero within a few times Time. It is slow beside the policy, so that it takes little of
+// its phase margin, and bounded: a pose that stands still or jumps moves the reference by Limit at most.
+type Integral struct {
+	Time  float64 `param:"time" default:"3.0" min:"0" max:"100" unit:"s" doc:"integral time; 0 takes no integral"`
+	Error float64 `param:"error" default:"0.03" min:"0.001" max:"1" unit:"m" doc:"greater errors count as this one: a turn of the wind is for the latent"`
+	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
+}
+
+// longestTick is what a tick counts at most, s: a gap does not show what was meanwhile.
+const longestTick = 0.1
+
+// step carries the distance by which the reference is moved on by dt seconds under a position error, in the world, m.
+func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
+	if !(dt > 0) || !err.Finite() {
+		return moved
+	}
+	err = shorten(err, k.Error)
+	return shorten(moved.Add(err.Scale(min(dt, longestTick)/k.Time)), k.Limit)
+}
+
+// shorten returns a vector of the direction of v that is no longer than a limit.
+func shorten(v so3.Vec3, limit float64) so3.Vec3 {
+	if n := v.Norm(); n > limit {
+		return v.Scale(limit / n)
+	}
+	return v
+}
+
+// LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the
+// mean anew: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff policy.
+type LatentMean struct {
+	Rows  int     `param:"rows" default:"50" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
+	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
+}
+
+// add takes z into a mean of n latents, and returns of how many it is then.
+func (m *LatentMean) add(mean []float32, n int, z []float32) int {
+	var square float64
+	for j, x := range z {
+		d := float64(x - mean[j])
+		square += d * d
+	}
+	if n = min(n+1, m.Rows); !(square <= m.Reset*m.Reset) {
+		n = 1
+	}
+	if n <= 1 {
+		copy(mean, z)
+		return 1
+	}
+	for j, x := range z {
+		mean[j] += (x - mean[j]) / float32(n)
+	}
+	return n
+}

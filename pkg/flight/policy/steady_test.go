@@ -1,0 +1,202 @@
+package policy
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/vnd/bundle"
+)
+
+func steadyRunner(t testing.TB, latent int) (*Runner, *Steady) {
+	t.Helper()
+	p := somePolicy(t, latent)
+	param.Default(&p.Steady)
+	return NewRunner(p, 0.02, func(float64) quad.Reference { return quad.Reference{P: so3.Vec3{Z: 1}} }), &p.Steady
+}
+
+// fly has a runner answer a position error for a while, and returns by how much its reference is then moved.
+func fly(f *Runner, from, seconds float64, err func(moved so3.Vec3) so3.Vec3) so3.Vec3 {
+	for k := range int(seconds / 0.02) {
+		s := quad.State{P: so3.Vec3{Z: 1}.Sub(err(f.moved)), Q: so3.Identity()}
+		f.Command(from+float64(k)*0.02, &s)
+	}
+	return f.moved
+}
+
+func TestIntegralTakesASteadyErrorAway(t *testing.T) {
+	f, k := steadyRunner(t, 0)
+	off := so3.Vec3{X: 0.02, Y: -0.01, Z: 0.005}
+	left := func(moved so3.Vec3) so3.Vec3 { return off.Sub(moved) } // a robot that follows its reference but for that
+	if e := off.Sub(fly(f, 0, k.Integral.Time, left)); e.Norm() > 0.4*off.Norm() || e.Norm() < 0.3*off.Norm() {
+		t.Errorf("%g of %g m are left after the integral time", e.Norm(), off.Norm())
+	}
+	if e := off.Sub(fly(f, k.Integral.Time, 5*k.Integral.Time, left)); e.Norm() > 0.01*off.Norm() {
+		t.Errorf("%g of %g m are left after a long time", e.Norm(), off.Norm())
+	}
+	if f.Reset(); f.moved != (so3.Vec3{}) {
+		t.Errorf("the reference is moved by %v after a reset", f.moved)
+	}
+}
+
+func TestIntegralIsBounded(t *testing.T) {
+	far := func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: 30, Y: 40} }
+	for name, c := range map[string]struct {
+		seconds float64
+		err     func(so3.Vec3) so3.Vec3
+		most    func(k *Integral) float64 // m
+	}{
+		"a pose that stands still":   {1000, far, func(k *Integral) float64 { return k.Limit }},
+		"a second far off":           {1, far, func(k *Integral) float64 { return k.Error / k.Time }},
+		"a pose that is not finite":  {10, func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: math.NaN()} }, none},
+		"a pose that is not bounded": {10, func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: math.Inf(1)} }, none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, k := steadyRunner(t, 0)
+			if m, most := fly(f, 0, c.seconds, c.err), c.most(&k.Integral); !(m.Norm() <= most+1e-9) {
+				t.Errorf("the reference is moved by %g m, expected at most %g", m.Norm(), most)
+			}
+		})
+	}
+	t.Run("a gap", func(t *testing.T) {
+		f, k := steadyRunner(t, 0)
+		fly(f, 0, 0.04, far)
+		if m := fly(f, 1000, 0.02, far); m.Norm() > 3*longestTick*k.Integral.Error/k.Integral.Time {
+			t.Errorf("the reference is moved by %g m", m.Norm())
+		}
+	})
+}
+
+func none(*Integral) float64 { return 0 }
+
+func TestIntegralRestsWhereSomebodyElseFlies(t *testing.T) {
+	f, _ := steadyRunner(t, 0)
+	near := func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: 0.02} }
+	before := fly(f, 0, 1, near)
+	f.HoldIntegral(true)
+	if m := fly(f, 1, 1, near); m != before {
+		t.Errorf("held, the reference moved from %v to %v", before, m)
+	}
+	f.HoldIntegral(false)
+	if m := fly(f, 2, 1, near); m.X <= before.X {
+		t.Error("the integral does not go on")
+	}
+	f.SetPolicy(f.policy)
+	if f.moved != (so3.Vec3{}) {
+		t.Errorf("after a swap the reference is moved by %v", f.moved)
+	}
+}
+
+func TestReferenceMovesByTheIntegral(t *testing.T) {
+	f, _ := steadyRunner(t, 0)
+	s := quad.State{P: so3.Vec3{Z: 0.98}, Q: so3.Identity()}
+	f.Command(0, &s)
+	f.moved = so3.Vec3{X: 0.1}
+	f.Command(0, &s)
+	if math.Abs(float64(f.ref[0])-0.1) > 1e-6 || math.Abs(float64(f.ref[2])-0.02) > 1e-6 {
+		t.Errorf("the policy sees its reference at %v", f.ref[:3])
+	}
+}
+
+func TestLatentMeanCalmsNoiseAndFollowsChanges(t *testing.T) {
+	const Z = 12
+	f, k := steadyRunner(t, Z)
+	rng, z := rand.New(rand.NewPCG(1, 1)), make([]float32, Z)
+	norm := func(to float32) (d float64) {
+		for _, x := range f.z {
+			d += float64((x - to) * (x - to))
+		}
+		return math.Sqrt(d)
+	}
+	set := func(at float32) {
+		for j := range z {
+			z[j] = at + float32(0.15*rng.NormFloat64()) // 0.5 in all
+		}
+		f.SetLatent(z)
+	}
+	for range 200 {
+		set(0)
+	}
+	if d := norm(0); d > 0.15 {
+		t.Errorf("noise of 0.5 leaves %.2f", d)
+	}
+	set(0.5)
+	if d := norm(0.5); d > 0.8 {
+		t.Errorf("%.2f off at once after a change of 1.7", d)
+	}
+	for range k.LatentMean.Rows {
+		set(0.5)
+	}
+	f.SetLatent(z)
+	n := f.rows
+	if f.SetLatent(z); f.rows != n {
+		t.Error("a latent that stays counts twice")
+	}
+	if f.SetLatent(nil); norm(0) != 0 {
+		t.Error("no latent is not the prior mean")
+	}
+}
+
+// Bundles of before have nothing of Steady: they fly as they did.
+func TestBundleOfBeforeFliesWithoutSteady(t *testing.T) {
+	p := somePolicy(t, 3)
+	b := &bundle.Bundle{Robot: "quadrotor", Dt: 0.02}
+	if err := Put(b, p, "hover"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(b.Config)
+	if err != nil || strings.Contains(string(text), "integral") || strings.Contains(string(text), "latent_mean") {
+		t.Errorf("a policy without them has them in its bundle: %s, %v", text, err)
+	}
+	f := NewRunner(p, 0.02, func(float64) quad.Reference { return quad.Reference{} })
+	if m := fly(f, 0, 10, func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: 1} }); m != (so3.Vec3{}) {
+		t.Errorf("the reference is moved by %v", m)
+	}
+	for _, z := range [][]float32{{1, 2, 3}, {1, 2, 3.1}, {0, 0, 0}} {
+		if f.SetLatent(z); [3]float32(f.z) != [3]float32(z) {
+			t.Errorf("the policy sees %v, set were %v", f.z, z)
+		}
+	}
+	param.Default(&p.Steady)
+	for name, c := range map[string]struct {
+		set  func(s *Steady)
+		read bool
+	}{
+		"defaults":              {func(*Steady) {}, true},
+		"a negative time":       {func(s *Steady) { s.Integral.Time = -1 }, false},
+		"negative rows":         {func(s *Steady) { s.LatentMean.Rows = -1 }, false},
+		"a negative distance":   {func(s *Steady) { s.LatentMean.Reset = -1 }, false},
+		"a limit below nothing": {func(s *Steady) { s.Integral.Limit = -0.1 }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := *p
+			c.set(&q.Steady)
+			if err := Put(b, &q, "hover"); err != nil {
+				t.Fatal(err)
+			}
+			back, err := FromBundle(b)
+			if (err == nil) != c.read || c.read && back.Steady != q.Steady {
+				t.Errorf("read: %v", err)
+			}
+		})
+	}
+}
+
+func TestTickWithIntegralAndLatentMeanAllocatesNothing(t *testing.T) {
+	f, _ := steadyRunner(t, 12)
+	z, k := make([]float32, 12), 0
+	s := quad.State{P: so3.Vec3{X: 0.01, Z: 1}, Q: so3.Identity()}
+	if n := testing.AllocsPerRun(100, func() {
+		k++
+		z[0] = float32(k % 7)
+		f.SetLatent(z)
+		f.Command(float64(k)*0.02, &s)
+	}); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
