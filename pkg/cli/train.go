@@ -226,6 +226,9 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	if p.trainer, err = t.trainer(p.cfg); err != nil {
 		return nil, err
 	}
+	if p.from != nil {
+		p.tasks = task.Improving(p.tasks)
+	}
 	t.warnOfRollouts(c, p.bundle, p.dt)
 	if err := t.camera(p.cfg, p.from); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
@@ -76,11 +77,12 @@ func (r *round) improve() error {
 	}
 	opt, cfg := &r.l.opt, r.l.cfg.training(from.UsesLatent())
 	m, dt := r.fitted.Model, r.current.Dt
-	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), opt.Tasks, dt, r.seed())
+	tasks := task.Improving(opt.Tasks)
+	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), tasks, dt, r.seed())
 	trials.Sample = train.Sampler(cfg.BankShare, r.out.Bank, m.Net.Latent)
 	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins)
 	res, err := quadtrain.Run(r.ctx, cfg, world, dt, quadtrain.Options{
-		Seed: r.seed(), Tasks: opt.Tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
+		Seed: r.seed(), Tasks: tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
 	if err != nil {
 		return err

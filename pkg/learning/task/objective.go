@@ -9,6 +9,12 @@ type Objective struct {
 	Spread  Spread `param:"spread" doc:"spread of the states in which episodes begin (standard deviations)"`
 }
 
+// sharpness is how many times sharper the stiff cost is where a policy is improved. Within 10 cm it counts squares.
+// Beside the beginnings of episodes a steady error of a centimetre has next to no weight then: errors were twice as
+// large (docs/decisions/0033-steady-errors.md). From nothing a policy does not know yet what is constant and what is
+// not; nor does one that sees features, which are noisy.
+const sharpness = 10
+
 // New returns the task of a name under the configured cost. path is what Track follows; nil is the figure-eight.
 func (c *Objective) New(name string, path reference.Reference) (*Task, error) {
 	cost := c.Weights
@@ -18,5 +24,9 @@ func (c *Objective) New(name string, path reference.Reference) (*Task, error) {
 			return nil, err
 		}
 	}
-	return New(name, cost, c.Spread, path)
+	t, err := New(name, cost, c.Spread, path)
+	if err == nil && c.Cost == StiffCost && name != Features {
+		t.improving, err = New(name, cost.Sharper(sharpness), c.Spread, path)
+	}
+	return t, err
 }

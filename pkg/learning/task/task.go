@@ -5,6 +5,7 @@ package task
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -26,6 +27,19 @@ type Task struct {
 	Cost   Cost
 	Radius float64 // position error at which an episode ends as a collision, m
 	Draw   func(rng *rand.Rand) Episode
+
+	improving *Task // where a policy is improved; nil: as it is
+}
+
+// Improving returns tasks as a policy is improved in them: in a learned model, from one that flies.
+func Improving(tasks []*Task) []*Task {
+	out := slices.Clone(tasks)
+	for i, t := range out {
+		if t.improving != nil {
+			out[i] = t.improving
+		}
+	}
+	return out
 }
 
 // Spread is how far from the reference episodes begin: standard deviations.

@@ -11,10 +11,13 @@ import (
 // channel: a gain, a delay, and a second-order lag.
 type Response struct {
 	Gain      float64 // of deviations from the action that holds the robot
-	Delay     float64 // steps, 0 … 1
+	Delay     float64 // steps, 0 … MaxDelay
 	Frequency float64 // natural frequency, rad/s; 0: no lag
 	Damping   float64 // ratio; below 1 it overshoots
 }
+
+// MaxDelay is the greatest delay of a Response, steps.
+const MaxDelay = 3
 
 // Damping returns the damping ratio of a second-order lag whose step response overshoots by a share, above 0.
 func Damping(share float64) float64 {
@@ -60,18 +63,24 @@ type respondingTile[F kernel.Float] struct {
 }
 
 // memory is a filter's between two steps, as deviations from the action that holds the robot.
-type memory[F kernel.Float] struct{ value, slope, before F }
+type memory[F kernel.Float] struct {
+	value, slope F
+	before       [MaxDelay]F // inputs, the youngest first
+}
 
 // filter is a Response over steps of Δt, with the input held over each.
 type filter[F kernel.Float] struct {
-	gain, elder F
-	lag         bool
-	a           [2][2]F // of the state (y, ẏ/ω)
-	b           [2]F
+	weights [1 + MaxDelay]F // of the input and those before it: gain and delay
+	lag     bool
+	a       [2][2]F // of the state (y, ẏ/ω)
+	b       [2]F
 }
 
 func newFilter[F kernel.Float](r *Response, dt float64) filter[F] {
-	f := filter[F]{gain: F(r.Gain), elder: F(r.Delay), lag: r.Frequency > 0}
+	f := filter[F]{lag: r.Frequency > 0}
+	whole := min(int(r.Delay), MaxDelay-1)
+	share := r.Delay - float64(whole)
+	f.weights[whole], f.weights[whole+1] = F(r.Gain*(1-share)), F(r.Gain*share)
 	if !f.lag {
 		return f
 	}
@@ -92,8 +101,12 @@ func newFilter[F kernel.Float](r *Response, dt float64) filter[F] {
 
 // step answers an input held over Δt, and carries the memory on.
 func (f *filter[F]) step(m *memory[F], u F) F {
-	y := f.gain * (u + f.elder*(m.before-u))
-	if m.before = u; !f.lag {
+	y := f.weights[0] * u
+	for i, x := range m.before {
+		y += f.weights[i+1] * x
+	}
+	copy(m.before[1:], m.before[:])
+	if m.before[0] = u; !f.lag {
 		return y
 	}
 	m.value, m.slope = f.a[0][0]*m.value+f.a[0][1]*m.slope+f.b[0]*y,
@@ -108,9 +121,12 @@ func (f *filter[F]) stepVJP(m *memory[F], dy F) F {
 		dy = f.b[0]*m.value + f.b[1]*m.slope
 		m.value, m.slope = f.a[0][0]*m.value+f.a[1][0]*m.slope, f.a[0][1]*m.value+f.a[1][1]*m.slope
 	}
-	dy *= f.gain
-	du := dy*(1-f.elder) + m.before
-	m.before = dy * f.elder
+	du := f.weights[0]*dy + m.before[0]
+	copy(m.before[:], m.before[1:])
+	m.before[MaxDelay-1] = 0
+	for i := range m.before {
+		m.before[i] += f.weights[i+1] * dy
+	}
 	return du
 }
 

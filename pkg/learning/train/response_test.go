@@ -48,3 +48,49 @@ func TestDampingGivesTheOvershoot(t *testing.T) {
 		}
 	}
 }
+
+// A delay of n steps and a share answers as that many inputs ago, weighted.
+func TestDelayAnswersWithInputsOfBefore(t *testing.T) {
+	for _, delay := range []float64{0, 0.25, 1, 1.5, 2.75, MaxDelay} {
+		t.Run(fmt.Sprintf("%g steps", delay), func(t *testing.T) {
+			f, m := newFilter[float64](&Response{Gain: 1, Delay: delay}, 0.02), memory[float64]{}
+			for k := range 10 { // of a ramp
+				want := max(0, float64(k)-delay)
+				if y := f.step(&m, float64(k)); k >= MaxDelay && math.Abs(y-want) > 1e-12 {
+					t.Errorf("step %d: %g, expected %g", k, y, want)
+				}
+			}
+		})
+	}
+}
+
+func TestResponseGradientMatchesFiniteDifferences(t *testing.T) {
+	for _, r := range []Response{{1, 0, 0, 0}, {1.1, 0.4, 15, 0.5}, {0.9, 2.3, 12, 0.4}, {1, MaxDelay, 0, 0}} {
+		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
+			const n = 8
+			f := newFilter[float64](&r, 0.02)
+			sum := func(u *[n]float64) (s float64) { // of the outputs, each with a weight of its own
+				m := memory[float64]{}
+				for k, x := range u {
+					s += float64(k*k+1) * f.step(&m, x)
+				}
+				return s
+			}
+			var u, du [n]float64
+			back := memory[float64]{}
+			for k := n - 1; k >= 0; k-- {
+				u[k] = math.Sin(float64(k))
+				du[k] = f.stepVJP(&back, float64(k*k+1))
+			}
+			for k := range u {
+				const h = 1e-3
+				more, less := u, u
+				more[k] += h
+				less[k] -= h
+				if want := (sum(&more) - sum(&less)) / (2 * h); math.Abs(du[k]-want) > 1e-9*(1+math.Abs(want)) {
+					t.Errorf("input %d: %.12g, finite differences %.12g", k, du[k], want)
+				}
+			}
+		})
+	}
+}

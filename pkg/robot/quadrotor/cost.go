@@ -42,6 +42,17 @@ func (c *Cost) weights() []struct {
 	}
 }
 
+// Sharper returns the cost whose terms begin to count by size instead of by square at an error so many times smaller.
+// Larger errors have the gradient that they had.
+func (c *Cost) Sharper(by float64) Cost {
+	r := *c
+	for _, k := range r.weights() {
+		*k.w *= by
+	}
+	r.Collision, r.Delta = c.Collision, c.Delta/by
+	return r
+}
+
 // Check refuses weights that are not.
 func (c *Cost) Check() error {
 	for _, k := range c.weights() {

@@ -157,3 +157,29 @@ func TestNonFiniteTermIsNamed(t *testing.T) {
 		t.Errorf("%q is named for a command that is not finite", b)
 	}
 }
+
+// TestSharperCostHasTheGradientOfLargeErrors holds a cost against its sharper one: alike beyond δ, steeper near 0.
+func TestSharperCostHasTheGradientOfLargeErrors(t *testing.T) {
+	const by = 10
+	c := Cost{Position: 20, Collision: 3, Delta: 0.1}
+	slope := func(c Cost, off float64) float64 {
+		row, weights := make([]float64, RowSize), make([]float64, WeightsSize)
+		PutRow(&c, &quad.Reference{}, row)
+		PutWeights(&c, weights)
+		at := []float64{off, 0, 0, 1, 0, 0, 0, 0, 0, 0}
+		a := make([]float64, 4)
+		tr := Transition[float64]{B: 1, S: 10, S0: at, S1: at, A: a, Last: a, Ref: row, Dt: 0.02}
+		g := Gradient[float64]{make([]float64, 10), make([]float64, 10), make([]float64, 4), make([]float64, 4)}
+		CostsVJP(&tr, weights, []float64{1}, &g)
+		return g.S1[0]
+	}
+	sharp := c.Sharper(by)
+	if sharp.Collision != c.Collision {
+		t.Errorf("a collision costs %g, before %g", sharp.Collision, c.Collision)
+	}
+	for off, ratio := range map[float64]float64{0.5: 1, 0.2: 1, 0.005: by} {
+		if got := slope(sharp, off) / slope(c, off); math.Abs(got-ratio) > 1e-9 {
+			t.Errorf("%g m off: gradient %g times that of before, want %g", off, got, ratio)
+		}
+	}
+}

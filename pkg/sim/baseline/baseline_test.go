@@ -134,6 +134,7 @@ func trainer() *Trainer {
 	k := must(task.New(task.Hover, must(task.CostOf(task.StiffCost, task.Hover)), spread, nil))
 	s := &Trainer{Tasks: []*task.Task{k}, Dt: dt, Seed: 1}
 	s.Small()
+	s.Policy.Steady = policy.Steady{} // the wind is for what is learned here
 	return s
 }
 
@@ -149,6 +150,7 @@ func trained(w train.World[float32], epochs int) *policy.Policy[float32] {
 func nominal() train.World[float32] {
 	var n quadtrain.Nominal
 	param.Default(&n)
+	n.MaxDelay = 2 // trainings of a second have no time for more
 	return quadtrain.NominalWorld[float32](n)
 }
 

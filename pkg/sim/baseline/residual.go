@@ -23,6 +23,7 @@ func Blind(p *policy.Policy[float32], size int) (*policy.Policy[float32], error)
 	if err != nil {
 		return nil, err
 	}
+	b.Steady = p.Steady
 	n := p.Observation.Size()
 	copy(b.Norm.Mean, p.Norm.Mean[:n])
 	copy(b.Norm.Scale, p.Norm.Scale[:n])

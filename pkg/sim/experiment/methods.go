@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/sim"
@@ -36,7 +37,7 @@ func Flies(name string, b *bundle.Bundle) Method {
 
 // trainer fits and trains at the sizes and budgets of a round, as often as there were rounds.
 func (c *Campaign) trainer(rounds int) *baseline.Trainer {
-	s := &baseline.Trainer{Fit: c.Fit.Config, Policy: c.Policy, Tasks: c.tasks(), Dt: c.Nominal.Dt,
+	s := &baseline.Trainer{Fit: c.Fit.Config, Policy: c.Policy, Tasks: task.Improving(c.tasks()), Dt: c.Nominal.Dt,
 		Seed: c.Seed}
 	s.Fit.Train.Updates *= rounds
 	s.Policy.Epochs *= rounds
@@ -77,7 +78,7 @@ func (c *Campaign) refit(ctx context.Context, base *policy.Policy[float32], when
 		return Method{}, err
 	}
 	return Method{Name: "re-fit", Least: measureSeconds, Make: func(d Task) (quad.Controller, error) {
-		s := &baseline.Trainer{Tasks: c.tasks(), Dt: c.Nominal.Dt, Seed: c.Seed}
+		s := &baseline.Trainer{Tasks: task.Improving(c.tasks()), Dt: c.Nominal.Dt, Seed: c.Seed}
 		s.Small()
 		share := when.Budget / smallBudget
 		s.Fit.Train.Updates = int(share * float64(s.Fit.Train.Updates))
@@ -99,6 +100,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	began := time.Now()
 	s := c.trainer(rounds)
 	s.Policy.SwitchShare = 0
+	s.Policy.LatentMean = policy.LatentMean{} // what it is told is no estimate
 	inner, err := s.World(ctx, calm)
 	if err != nil {
 		return Method{}, err
@@ -120,7 +122,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	trials := s.Trials(world)
 	trials.Sample = train.Sampler(s.Policy.BankShare, bank, world.Latent())
 	r, err := quadtrain.Run(ctx, s.Policy, world, c.Nominal.Dt,
-		quadtrain.Options{Seed: c.Seed, Tasks: c.tasks(), Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
+		quadtrain.Options{Seed: c.Seed, Tasks: s.Tasks, Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {
 		return Method{}, err
 	}

@@ -18,7 +18,8 @@ import (
 // Config of a policy's training.
 type Config struct {
 	Observation policy.Observation `param:"observation" doc:"what the policy observes"`
-	Margins     Margins            `param:"margins" defaults:"gain=0.1 delay=1 overshoot=0.25 frequency=15" doc:"margins: how body rates may follow otherwise than in a learned model, drawn at random"`
+	Margins     Margins            `param:"margins" defaults:"gain=0.1 delay=2 overshoot=0.25 frequency=15" doc:"margins: how commands may be followed otherwise than in a learned model, drawn at random"`
+	policy.Steady
 	train.Config
 }
 
@@ -98,7 +99,11 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		if latent == 0 {
 			latent = cfg.Latent
 		}
-		return policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
+		p, err := policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
+		if err == nil {
+			p.Steady = cfg.Steady
+		}
+		return p, err
 	}
 	p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
 	if err != nil {
@@ -107,6 +112,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 	copy(p.Net.Params, from.Net.Params)
 	copy(p.Norm.Mean, from.Norm.Mean)
 	copy(p.Norm.Scale, from.Norm.Scale)
+	p.Steady = cfg.Steady
 	return p, nil
 }
 

@@ -19,9 +19,9 @@ type Nominal struct {
 	Dt       float64 `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"Δt of a step"`
 	MinLag   float64 `param:"min_lag" default:"0.01" min:"0" max:"0.3" unit:"s" doc:"least lag of thrust and rates"`
 	MaxLag   float64 `param:"max_lag" default:"0.03" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
-	MaxDelay float64 `param:"max_delay" default:"2.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
+	MaxDelay float64 `param:"max_delay" default:"4.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
 	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
-	Margins  Margins `param:"margins" doc:"margins: how body rates may follow otherwise than in the nominal simulator, drawn at random"`
+	Margins  Margins `param:"margins" doc:"margins: how commands may be followed otherwise than in the nominal simulator, drawn at random"`
 	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`
 }
 
@@ -45,11 +45,12 @@ func NominalWorld[F kernel.Float](n Nominal) train.World[F] {
 		}}, n.Dt, n.Margins)
 }
 
-// Margins are how far body rates may follow otherwise than the world says. Each tile of an epoch draws anew, all three
-// axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them swing.
+// Margins are how far commands may be followed otherwise than the world says. Each tile of an epoch draws anew, all
+// three axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them
+// swing. A late link delays thrust as it delays rates: without that draw the loop of height was the first to swing.
 type Margins struct {
 	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of the gain of body rates from 1"`
-	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"1" unit:"steps" doc:"greatest delay of body rates beside that of the model"`
+	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"3" unit:"steps" doc:"greatest delay of commands beside that of the model"`
 	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot of body rates after a step, as a share of it; 0: none overshoots"`
 	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of body rates that overshoot"`
 }
@@ -70,6 +71,7 @@ func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
 		least := train.Damping(m.Overshoot)
 		r.Frequency, r.Damping = m.Frequency*math.Pow(span, rng.Float64()), least+(1-least)*rng.Float64()
 	}
+	each[0] = train.Response{Gain: 1, Delay: r.Delay}
 	for j := 1; j < len(each); j++ {
 		each[j] = r
 	}
