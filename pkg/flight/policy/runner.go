@@ -22,6 +22,7 @@ type Runner struct {
 	nextPast  float64 // when the next is entered; NaN before the first tick
 
 	moved     so3.Vec3                      // by which the integral of the position error moves the reference, m
+	fading    so3.Vec3                      // what is left of the integrals of policies before, m
 	held      bool                          // moved stays as it is
 	at        func(float64) *quad.Reference // the reference t seconds from now, around the robot
 	relative  quad.Reference                // what it returned last
@@ -63,7 +64,7 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) *quad.Reference {
 		f.relative = f.reference(f.t + ahead)
-		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved) // float32 holds an arena finely, not a country
+		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.Add(f.fading)) // float32 is fine near 0
 		return &f.relative
 	}
 	f.Reset()
@@ -75,11 +76,11 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 
 // Swap is SetPolicy for a policy made ready, trained at steps of dt seconds: it
-// allocates nothing. The integral begins anew: what one policy lacks in a wind, another has.
+// allocates nothing. The integral begins anew, for what one policy lacks in a wind another has, and the old one fades.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
 	f.Buffers = s
-	f.ResetIntegral()
+	f.fading, f.moved = f.fading.Add(f.moved), so3.Vec3{}
 	if s.rows = 0; len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
@@ -160,13 +161,17 @@ func (f *Runner) ResetActions() {
 }
 
 // ResetIntegral has the integral of the position error begin anew.
-func (f *Runner) ResetIntegral() { f.moved = so3.Vec3{} }
+func (f *Runner) ResetIntegral() { f.moved, f.fading = so3.Vec3{}, so3.Vec3{} }
 
 // HoldIntegral keeps the integral of the position error as it is while somebody else flies.
 func (f *Runner) HoldIntegral(hold bool) { f.held = hold }
 
 // integrate moves the reference by what the position error was since the last tick.
 func (f *Runner) integrate(t float64, s *quad.State) {
+	const fade = 0.5 // s
+	if dt := t - f.t; dt > 0 {
+		f.fading = f.fading.Scale(math.Exp(-min(dt, longestTick) / fade))
+	}
 	if k := &f.policy.Integral; k.Time > 0 && f.seen == nil && !f.held {
 		f.moved = k.step(f.moved, f.reference(t).P.Sub(s.P), t-f.t)
 	}

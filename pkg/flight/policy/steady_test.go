@@ -86,9 +86,16 @@ func TestIntegralRestsWhereSomebodyElseFlies(t *testing.T) {
 	if m := fly(f, 2, 1, near); m.X <= before.X {
 		t.Error("the integral does not go on")
 	}
+	was := f.moved
 	f.SetPolicy(f.policy)
-	if f.moved != (so3.Vec3{}) {
-		t.Errorf("after a swap the reference is moved by %v", f.moved)
+	if f.moved != (so3.Vec3{}) || f.fading != was {
+		t.Errorf("after a swap the integral is %v, and %v of %v fades", f.moved, f.fading, was)
+	}
+	if fly(f, 3, 2, near); f.fading.Norm() > 0.03*was.Norm() {
+		t.Errorf("after 2 s %v of %v is left", f.fading, was)
+	}
+	if f.ResetIntegral(); f.fading != (so3.Vec3{}) {
+		t.Errorf("after a reset %v fades", f.fading)
 	}
 }
 
