@@ -78,18 +78,24 @@ func (f *Fleet) Start(w sim.World) (sim.External, error) {
 	if err := windsAlone(f.Name, &w); err != nil {
 		return nil, err
 	}
+	p := f.take()
+	if p == nil { // without the lock: others start theirs meanwhile
+		var err error
+		if p, err = start(filepath.Join(Folder(), "bin", "python"), program, f.Name); err != nil {
+			return nil, err
+		}
+	}
+	return &borrowed{p, f}, nil
+}
+
+// take returns one that is idle; nil: none is.
+func (f *Fleet) take() (p *Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.idle); n > 0 {
-		p := f.idle[n-1]
-		f.idle = f.idle[:n-1]
-		return &borrowed{p, f}, nil
+		p, f.idle = f.idle[n-1], f.idle[:n-1]
 	}
-	p, err := start(filepath.Join(Folder(), "bin", "python"), program, f.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &borrowed{p, f}, nil
+	return p
 }
 
 // Close ends those that are idle.

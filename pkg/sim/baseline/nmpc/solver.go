@@ -115,12 +115,17 @@ func (s *Solver) shift(share float64) {
 func (s *Solver) rollout(now *State, t *trial) (cost float64) {
 	t.states[0] = *now
 	for i := range t.plan {
-		c := s.Limits.Clip(command(&t.plan[i]))
-		t.plan[i] = coords(&c)
-		t.states[i+1] = s.Model.Step(&t.states[i], &c)
-		cost += s.commandCost(i, &t.plan[i]) + s.stateCost(i+1, &t.states[i+1])
+		cost += s.advance(t, i)
 	}
 	return cost
+}
+
+// advance follows command i of a trial, within the limits, and returns its cost and that of the state behind it.
+func (s *Solver) advance(t *trial, i int) float64 {
+	c := s.Limits.Clip(command(&t.plan[i]))
+	t.plan[i] = coords(&c)
+	t.states[i+1] = s.Model.Step(&t.states[i], &c)
+	return s.commandCost(i, &t.plan[i]) + s.stateCost(i+1, &t.states[i+1])
 }
 
 // weights are those of the coordinates of a state.
@@ -212,10 +217,7 @@ func (s *Solver) forward(cost float64) (float64, bool) {
 				}
 				t.plan[i][j] = u
 			}
-			c := s.Limits.Clip(command(&t.plan[i]))
-			t.plan[i] = coords(&c)
-			t.states[i+1] = s.Model.Step(&t.states[i], &c)
-			total += s.commandCost(i, &t.plan[i]) + s.stateCost(i+1, &t.states[i+1])
+			total += s.advance(t, i)
 		}
 		if total < cost {
 			s.states, t.states = t.states, s.states
