@@ -10,34 +10,7 @@ import (
 	"vnd/pkg/bridge/betaflight/link"
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/flight/airframe"
-	"vnd/pkg/node/quadsim"
-	"vnd/pkg/sim"
-	"vnd/pkg/sim/plant"
 )
-
-// externalFlags are of flights by software of others.
-type externalFlags struct {
-	Firmware  string   `enum:",betaflight" default:"" help:"betaflight: that firmware flies rates and thrust."`
-	Set       []string `sep:"none" placeholder:"NAME=VALUE" help:"Setting of the firmware; may be repeated."`
-	Simulator string   `enum:",crazyflow,mujoco" default:"" help:"crazyflow or mujoco: that simulator's vehicle flies."`
-}
-
-// maker makes what flies a world's vehicle; nil for quad_sim's own autopilot.
-func (b *externalFlags) maker() (sim.NewExternal, error) {
-	if b.Firmware == "" && len(b.Set) > 0 {
-		return nil, errors.New("--set: expected with --firmware alone")
-	}
-	switch {
-	case b.Firmware == "" && b.Simulator == "":
-		return nil, nil
-	case b.Firmware == "":
-		fleet := &plant.Fleet{Name: b.Simulator}
-		return fleet.Start, nil
-	case b.Simulator != "":
-		return nil, errors.New("--simulator: expected without --firmware, for it has an autopilot of its own")
-	}
-	return func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }, nil
-}
 
 type betaflightCommand struct {
 	Check     betaflightCheck     `cmd:"" help:"Name settings that hurt under rate commands."`
