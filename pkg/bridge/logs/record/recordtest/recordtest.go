@@ -1,0 +1,154 @@
+// Package recordtest holds readers of logs against what a foreign reader found in the same files.
+package recordtest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vnd/pkg/bridge/logs/record"
+)
+
+// Channels are the rows of a topic and a digest of each field, as benchmarks/peers/log_channels.py writes them.
+type Channels struct {
+	Rows   int               `json:"rows"`
+	Fields map[string]string `json:"fields"`
+}
+
+// Golden returns the logs of testdata, and of the folder that VND_LOGS names, that have a foreign reader's channels
+// beside them: LOG and LOG.json.
+func Golden(t *testing.T, end string) (logs []string) {
+	t.Helper()
+	for _, dir := range []string{"testdata", os.Getenv("VND_LOGS")} {
+		if dir == "" {
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "*"+end))
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, slices.DeleteFunc(found, func(log string) bool {
+			_, err := os.Stat(log + ".json")
+			return err != nil
+		})...)
+	}
+	if len(logs) == 0 {
+		t.Fatal("no logs to compare")
+	}
+	return logs
+}
+
+// Compare fails the test where a reader's channels are not those of the file.
+func Compare(t *testing.T, golden string, r record.Reader) {
+	t.Helper()
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]Channels
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := channels(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for topic := range got {
+		if _, ok := want[topic]; !ok {
+			t.Errorf("%s is not in %s", topic, golden)
+		}
+	}
+	compared := 0
+	for topic, w := range want {
+		g := got[topic]
+		if g.Rows != w.Rows {
+			t.Errorf("%s: %d rows, want %d", topic, g.Rows, w.Rows)
+		}
+		for field, digest := range w.Fields {
+			compared++
+			if g.Fields[field] != digest {
+				t.Errorf("%s: %s has %q, want %q", topic, field, g.Fields[field], digest)
+			}
+		}
+	}
+	t.Logf("%d topics, %d channels", len(want), compared)
+}
+
+type sum struct {
+	rows   int
+	topic  *record.Topic
+	fields []hash.Hash
+}
+
+func channels(r record.Reader) (map[string]Channels, error) {
+	sums := map[string]*sum{}
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("%s %d", row.Topic.Name, row.Topic.Instance)
+		s := sums[name]
+		if s == nil {
+			s = &sum{topic: row.Topic}
+			for range row.Topic.Fields {
+				s.fields = append(s.fields, sha256.New())
+			}
+			sums[name] = s
+		}
+		s.rows++
+		for i, x := range row.Values {
+			if math.IsNaN(x) {
+				x = math.Float64frombits(0x7FF8000000000000)
+			}
+			s.fields[i].Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
+		}
+	}
+	out := map[string]Channels{}
+	for name, s := range sums {
+		c := Channels{Rows: s.rows, Fields: map[string]string{}}
+		for i, f := range s.topic.Fields {
+			c.Fields[f] = hex.EncodeToString(s.fields[i].Sum(nil))
+		}
+		out[name] = c
+	}
+	return out, nil
+}
+
+// Drain reads a log to its end and checks what every reader holds: as many values as fields, io.EOF that stays.
+func Drain(t *testing.T, r record.Reader) (rows int, err error) {
+	t.Helper()
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			if _, again := r.Next(); !errors.Is(again, io.EOF) {
+				t.Fatalf("after the end: %v", again)
+			}
+			return rows, nil
+		}
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Fatalf("an error of more than one line: %q", err)
+			}
+			return rows, err
+		}
+		if len(row.Values) != len(row.Topic.Fields) {
+			t.Fatalf("%d values of %d fields", len(row.Values), len(row.Topic.Fields))
+		}
+		rows++
+	}
+}
