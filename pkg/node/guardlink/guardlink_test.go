@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,4 +241,39 @@ func FuzzMessages(f *testing.F) {
 			_ = new(Link).hand(e, data)
 		}
 	})
+}
+
+// TestNoWakeIsLost has two threads wake a third over and over: it sees all that was asked before a Wake.
+func TestNoWakeIsLost(t *testing.T) {
+	l, err := newLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.close() }()
+	const each = 200_000
+	var asked, seen atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for seen.Load() < 2*each {
+			l.Wait()
+			seen.Store(asked.Load())
+		}
+	}()
+	for range 2 {
+		go func() {
+			for range each {
+				asked.Add(1)
+				l.Wake()
+			}
+		}()
+	}
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Errorf("of %d that asked and woke the thread it saw %d", 2*each, seen.Load())
+		l.woken.Store(false)
+		l.Wake()
+		<-done
+	}
 }

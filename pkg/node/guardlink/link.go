@@ -77,8 +77,8 @@ func (l *Link) Wait() {
 		return // a signal
 	}
 	if l.polled[0].Revents != 0 {
-		l.woken.Store(false)
 		_, _ = unix.Read(l.wake, l.number[:])
+		l.woken.Store(false) // last: one who wakes meanwhile writes nothing, and is heard after this
 	}
 }
 
