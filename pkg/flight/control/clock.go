@@ -9,7 +9,7 @@ type stampClock struct {
 	shift  int64 // that is taken off stamps, ns
 	usual  int64 // stamp against the time of the tick before, ns
 	last   int64 // the same of the newest sample: a step is no way that leads there gradually
-	seen   int   // samples: the first may have waited for a thread that was starved
+	seen   int   // samples in a row that usual is of: the first may have waited for a thread that was starved
 	silent int   // ticks since the last sample
 	step   int64 // of the candidates, ns
 	agreed int   // candidates in a row
@@ -37,7 +37,7 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 	c.last = at
 	switch off := at - c.usual; {
 	case c.seen == 0 || c.seen < smoothing && abs(off) >= leastStep:
-		c.usual, c.agreed = at, 0
+		c.usual, c.seen = at, 0
 	case abs(off) < leastStep:
 		c.usual, c.agreed = c.usual+off/smoothing, 0
 	case gap && c.agreed == 0:

@@ -82,3 +82,26 @@ func TestStampClockAndLatency(t *testing.T) {
 		t.Errorf("shift of %d ms", x.shift/ms)
 	}
 }
+
+// A process that stands still, whenever that is, takes the samples of that time all at once: no clock was set.
+func TestStampClockAfterAStop(t *testing.T) {
+	const ms = int64(1e6)
+	for begin := int64(2); begin < 150; begin++ {
+		for _, length := range []int64{15, 30, 60, 100, 190} {
+			var x stampClock
+			ticked := int64(0)
+			for k := int64(1); k < 600; k++ { // every 5 ms
+				arrival := 5*ms*k + 5*ms
+				stopped := k >= begin && k < begin+length
+				x.correct(5*ms*k+1e12, ticked)
+				if !stopped && (k%4 == 0 || k == begin+length) {
+					ticked = arrival + 1e12
+					x.tick()
+				}
+			}
+			if x.shift != 0 {
+				t.Fatalf("stopped at sample %d, for %d: shift of %d ms, expected none", begin, length, x.shift/ms)
+			}
+		}
+	}
+}
