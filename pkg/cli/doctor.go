@@ -21,6 +21,7 @@ type doctorCommand struct {
 	Bundle string `placeholder:"BUNDLE" help:"Also check that this bundle can be used here."`
 	Dir    string `default:"." help:"Folder that results are to be written to."`
 	examination
+	logged
 }
 
 // check is one thing that was looked at.
@@ -36,6 +37,9 @@ type diagnosis struct {
 
 // Run implements `vnd doctor`.
 func (d *doctorCommand) Run(c *console) error {
+	if d.Log != "" {
+		return d.examineLog(c)
+	}
 	if d.asked() {
 		return d.examine(c)
 	}

@@ -1,12 +1,7 @@
 // Package record is what every reader of a vehicle's log gives: rows of named fields with a time, topic by topic.
 package record
 
-import (
-	"bufio"
-	"errors"
-	"fmt"
-	"io"
-)
+import "fmt"
 
 // Topic is one named stream of rows.
 type Topic struct {
@@ -89,39 +84,4 @@ func (f Faults) Lines() (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s, %d times, first at byte %d", x.Text, x.Count, x.Offset))
 	}
 	return lines
-}
-
-// Input is a file read front to back, with its offset for errors.
-type Input struct {
-	name string
-	b    *bufio.Reader
-	at   int64
-}
-
-// NewInput reads r, which errors call name.
-func NewInput(name string, r io.Reader) *Input {
-	return &Input{name: name, b: bufio.NewReaderSize(r, 1<<18)}
-}
-
-// Offset is of the next byte, from the start of the file.
-func (in *Input) Offset() int64 { return in.at }
-
-// Ahead returns the next n bytes, n ≤ 2¹⁸, without passing them; fewer, and io.EOF, at the end of the file.
-func (in *Input) Ahead(n int) ([]byte, error) {
-	b, err := in.b.Peek(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return b, fmt.Errorf("%s: byte %d: %w", in.name, in.at, err)
-	}
-	return b, err
-}
-
-// Skip passes n bytes; at the end of the file it passes what is left.
-func (in *Input) Skip(n int) {
-	done, _ := in.b.Discard(n) // an error shows at the next Ahead
-	in.at += int64(done)
-}
-
-// Errorf is an error about the byte at offset, on one line with the file's name.
-func (in *Input) Errorf(offset int64, format string, args ...any) error {
-	return fmt.Errorf("%s: byte %d: %s", in.name, offset, fmt.Sprintf(format, args...))
 }

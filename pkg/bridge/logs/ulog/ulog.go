@@ -46,7 +46,7 @@ func NewReader(name string, r io.Reader, want func(topic string) bool) (*Reader,
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(head) < headerBytes || !bytes.Equal(head[:len(Magic)], Magic) {
+	if len(head) < headerBytes || !bytes.HasPrefix(head, Magic) {
 		return nil, u.in.Errorf(0, "no header of a ULog, expected ULog and its version")
 	}
 	if head[len(Magic)] > 1 {
@@ -110,7 +110,7 @@ func (u *Reader) message() (body []byte, kind byte, err error) {
 		if len(whole) < messageBytes+size {
 			return nil, 0, u.end(len(whole), err)
 		}
-		return whole[messageBytes:], kind, nil
+		return whole[messageBytes : messageBytes+size], kind, nil
 	}
 }
 
@@ -138,7 +138,7 @@ func (u *Reader) cut(size int) bool {
 // resume passes all bytes to behind the next sync marker.
 func (u *Reader) resume() error {
 	for {
-		b, err := u.in.Ahead(1 << 12)
+		b, err := u.in.Ahead(len(syncMarker))
 		if i := bytes.Index(b, syncMarker); i >= 0 {
 			u.in.Skip(i + len(syncMarker))
 			u.lost = false
