@@ -1,13 +1,18 @@
 """The channels of a vehicle's log as another reader has them, for tests of ours to be held against.
 
-    python3 log_channels.py ulog LOG > LOG.json
+    python3 log_channels.py ulog|blackbox|blackbox-tools LOG > LOG.json
 
 Per topic and instance, its rows; per field, a SHA-256 of its values as little-endian doubles, with one NaN for all.
-ulog needs PyPI's pyulog; numpy is needed by all.
+ulog needs PyPI's pyulog, blackbox PyPI's orangebox, blackbox-tools its blackbox_decode on PATH; numpy is needed by all.
 """
+import csv
+import glob
 import hashlib
 import json
+import re
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -25,7 +30,39 @@ def ulog(path):
         yield f"{d.name} {d.multi_id}", fields
 
 
-READERS = {"ulog": ulog}
+def blackbox(path):
+    """Main frames of every log. orangebox fails at a file's end without an end of the log: a copy gets one."""
+    from orangebox import Parser
+    from orangebox.types import FrameType
+    with tempfile.NamedTemporaryFile() as copy:
+        with open(path, "rb") as f:
+            copy.write(f.read() + b"E\xffEnd of log\x00")
+        copy.flush()
+        parser = Parser.load(copy.name)
+        for index in range(1, parser.reader.log_count + 1):
+            parser.set_log_index(index)
+            names = [d.name for d in parser.reader.field_defs[FrameType.INTRA]]
+            rows = [f.data[:len(names)] for f in parser.frames()]
+            yield f"main {index - 1}", {n: [r[i] for r in rows] for i, n in enumerate(names)}
+
+
+def blackbox_tools(path):
+    """Main frames of every log. blackbox_decode counts iterations wrongly where "P interval" has no slash."""
+    with tempfile.TemporaryDirectory() as out:
+        raw = [f"--unit-{u}=raw" for u in ("rotation", "acceleration", "vbat", "amperage", "flags")]
+        subprocess.run(["blackbox_decode", *raw, "--output-dir", out, path], check=True, capture_output=True)
+        for name in sorted(glob.glob(out + "/*.[0-9][0-9].csv")):
+            with open(name, encoding="ascii") as f:
+                rows = list(csv.reader(f))
+            names = [re.sub(r" \(.*\)", "", n.strip()) for n in rows[0]]
+            main = [n for n in names[:len(names)] if n != "loopIteration" and "Flags" not in n]
+            main = [n for n in main if n not in ("failsafePhase", "rxSignalReceived", "rxFlightChannelsValid")]
+            main = [n for n in main if n not in ("energyCumulative", "GPS") and not n.startswith("GPS_")]
+            index = int(name[-6:-4]) - 1
+            yield f"main {index}", {n: [float(r[names.index(n)]) for r in rows[1:]] for n in main}
+
+
+READERS = {"ulog": ulog, "blackbox": blackbox, "blackbox-tools": blackbox_tools}
 
 
 def main():

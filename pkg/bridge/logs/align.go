@@ -15,10 +15,11 @@ type Alignment struct {
 }
 
 const (
-	maxLag       = 0.25 // s, that recordings of one vehicle are apart
-	stretch      = 6.0  // s, over which a clock is compared with itself
-	alignable    = 0.6  // correlation from which a lag counts
-	stillRates   = 0.03 // rad/s rms, below which a stretch says nothing
+	maxLag       = 0.25   // s, that recordings of one vehicle are apart
+	stretch      = 6.0    // s, over which a clock is compared with itself
+	alignable    = 0.6    // correlation from which a lag counts
+	stillRates   = 0.03   // rad/s rms, below which a stretch says nothing
+	minTurn      = 0.0199 // s between the attitudes of a turn
 	minIntervals = 40
 	maxIntervals = 6000 // that a lag is looked for in
 )
@@ -71,10 +72,15 @@ type interval struct {
 func (l *Log) intervals() (out []interval) {
 	s := &l.Series[Attitude]
 	gap := max(3*s.step(), 0.05)
-	for i := range len(s.T) - 1 {
-		if w, over := l.turned(i); over <= gap {
-			out = append(out, interval{s.T[i], s.T[i+1], [3]float64{w.X, w.Y, w.Z}})
+	for i, k := 0, 1; k < len(s.T); k++ {
+		if s.T[k]-s.T[i] < minTurn { // rounded attitudes say little about short turns
+			continue
 		}
+		if s.T[k]-s.T[i] <= gap {
+			w := l.turned(i, k)
+			out = append(out, interval{s.T[i], s.T[k], [3]float64{w.X, w.Y, w.Z}})
+		}
+		i = k
 	}
 	return out
 }

@@ -77,8 +77,8 @@ func (l *Log) checkMotors() (all []Finding) {
 	s := &l.Series[Motors]
 	least, most, out := math.Inf(1), math.Inf(-1), 0
 	for i := range s.T {
-		if !l.flying(s.T[i]) || maximum(s.Row(i)) < idle {
-			continue // not armed
+		if !l.flying(s.T[i]) {
+			continue
 		}
 		for _, x := range s.Row(i) {
 			least, most = min(least, x), max(most, x)

@@ -30,14 +30,14 @@ type binding struct {
 type collector struct {
 	mappings []mapping
 	bound    map[*record.Topic][]*binding
-	all      []*binding      // by order of preference
+	all      [][]*binding // by order of preference, then by instance
+	longest  bool
 	refused  map[Channel]int // rows that are not finite, or whose time stands still or goes back
 }
 
-func newCollector(mappings []mapping) *collector {
-	c := &collector{mappings: mappings, bound: map[*record.Topic][]*binding{}, refused: map[Channel]int{}}
-	c.all = make([]*binding, len(mappings))
-	return c
+func newCollector(mappings []mapping, longest bool) *collector {
+	return &collector{mappings: mappings, bound: map[*record.Topic][]*binding{}, refused: map[Channel]int{},
+		all: make([][]*binding, len(mappings)), longest: longest}
 }
 
 // wants reports whether a topic has a channel.
@@ -66,11 +66,14 @@ func (c *collector) collect(r record.Reader) error {
 	}
 }
 
-// bind finds the mappings of a topic; of several instances the first counts.
+// maxInstances of a topic are looked at.
+const maxInstances = 256
+
+// bind finds the mappings of a topic; unless longest is set, the first instance counts.
 func (c *collector) bind(t *record.Topic) (found []*binding) {
 	for i := range c.mappings {
 		m := &c.mappings[i]
-		if m.topic != t.Name || c.all[i] != nil {
+		if n := len(c.all[i]); m.topic != t.Name || n > 0 && !c.longest || n == maxInstances {
 			continue
 		}
 		b := &binding{mapping: m, in: make([]float64, len(m.fields)), out: make([]float64, widths[m.to])}
@@ -79,7 +82,7 @@ func (c *collector) bind(t *record.Topic) (found []*binding) {
 		}
 		if !slices.Contains(b.places, -1) {
 			b.series = Series{Source: t.Name, Width: widths[m.to]}
-			c.all[i] = b
+			c.all[i] = append(c.all[i], b)
 			found = append(found, b)
 		}
 	}
@@ -111,9 +114,15 @@ func (c *collector) take(b *binding, row *record.Record) {
 
 // best returns for each channel the first mapping that has rows.
 func (c *collector) best() (s [channels]Series) {
-	for _, b := range c.all {
-		if b != nil && len(s[b.to].T) == 0 {
-			s[b.to] = b.series
+	for _, instances := range c.all {
+		var most *binding
+		for _, b := range instances {
+			if most == nil || len(b.series.T) > len(most.series.T) {
+				most = b
+			}
+		}
+		if most != nil && len(s[most.to].T) == 0 {
+			s[most.to] = most.series
 		}
 	}
 	return s

@@ -52,7 +52,6 @@ func (s *Series) gapOf() float64 { return min(max(2.5*s.step(), 0.05), 0.25) }
 const (
 	minSegment = 25  // rows, below which a piece of flight is left out
 	heldFor    = 0.5 // s, that a command or a voltage holds at most
-	idle       = 0.02
 )
 
 // errNoState says what a flight cannot do without.
@@ -148,9 +147,6 @@ func (g *grid) row(t float64) (r Row, ok bool) {
 	if g.f.Motors {
 		if !s[Motors].mean(t, g.delta, max(0.1, g.gaps[Motors]), r.Motors[:]) {
 			return r, false
-		}
-		if len(s[Flying].T) == 0 && max(r.Motors[0], r.Motors[1], r.Motors[2], r.Motors[3]) < idle {
-			return r, false // on the ground, as far as one can see
 		}
 	}
 	return r, true

@@ -54,6 +54,7 @@ type Log struct {
 	// Ordered says that the log itself places the motors; else the autopilot's default was taken.
 	Ordered bool
 	Notes   []string // assumptions that reading made
+	idle    float64  // motor command of an armed vehicle on the ground
 }
 
 // Has reports whether the log has a channel.
@@ -66,12 +67,14 @@ type format struct {
 	open   func(name string, r io.Reader, want func(string) bool) (record.Reader, error)
 	fields []mapping
 	finish func(l *Log, c *collector) error
+	// longest takes of several instances of a topic the longest, not the first.
+	longest bool
 }
 
-var formats = []format{px4}
+var formats = []format{px4, betaflight}
 
 // ErrUnknown says that a file is no log of a known kind.
-var ErrUnknown = errors.New("no log of a known kind, expected PX4's ULog")
+var ErrUnknown = errors.New("no log of a known kind, expected PX4's ULog or Betaflight's blackbox")
 
 // Read reads the log at path; its content tells the kind.
 func Read(path string) (*Log, error) {
@@ -104,7 +107,7 @@ func Parse(name string, r io.ReadSeeker) (*Log, error) {
 }
 
 func (f *format) parse(name string, r io.Reader) (*Log, error) {
-	c := newCollector(f.fields)
+	c := newCollector(f.fields, f.longest)
 	reader, err := f.open(name, r, c.wants)
 	if err != nil {
 		return nil, err
@@ -117,7 +120,32 @@ func (f *format) parse(name string, r io.Reader) (*Log, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	l.begin()
+	l.inferFlying()
 	return l, nil
+}
+
+// aboveIdle is what a motor turns above idle in the air.
+const aboveIdle = 0.03
+
+// inferFlying says from the motors when the vehicle is in the air, where the log does not.
+func (l *Log) inferFlying() {
+	m, f := &l.Series[Motors], &l.Series[Flying]
+	if l.Has(Flying) || !l.Has(Motors) {
+		return
+	}
+	*f = Series{Source: m.Source, Width: 1}
+	for i, t := range m.T {
+		if state := btof(maximum(m.Row(i)) > l.idle+aboveIdle); i == 0 || state != f.V[len(f.V)-1] {
+			f.add(t, []float64{state})
+		}
+	}
+}
+
+func btof(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // begin sets the clock to 0 at the first row of all.

@@ -121,7 +121,7 @@ func (l *Log) MotorOrder() (best Order, ok bool) {
 // regress fits the accelerations over ±half at one lag.
 func (l *Log) regress(lag, step float64) (o Order, ok bool) {
 	gyro, motors := &l.Series[Rates], &l.Series[Motors]
-	half, gap := 2*step, 5*step
+	half, gap := max(step, 0.015), max(5*step, 0.02)
 	var xtx [5][5]float64
 	var xty [5][2]float64
 	var sum, squares [2]float64
@@ -200,11 +200,10 @@ func (l *Log) flying(t float64) bool {
 	return len(s.T) == 0
 }
 
-// turned is the mean body rate between two attitudes, rad/s, and their time.
-func (l *Log) turned(i int) (w so3.Vec3, over float64) {
+// turned is the mean body rate between two attitudes, rad/s.
+func (l *Log) turned(i, k int) so3.Vec3 {
 	s := &l.Series[Attitude]
-	over = s.T[i+1] - s.T[i]
-	return so3.Log(quat(s.Row(i)).Conj().Mul(quat(s.Row(i + 1)))).Scale(1 / over), over
+	return so3.Log(quat(s.Row(i)).Conj().Mul(quat(s.Row(k)))).Scale(1 / (s.T[k] - s.T[i]))
 }
 
 func quat(x []float64) so3.Quat { return so3.Quat{W: x[0], X: x[1], Y: x[2], Z: x[3]}.Normalize() }

