@@ -1,9 +1,10 @@
 """The channels of a vehicle's log as another reader has them, for tests of ours to be held against.
 
-    python3 log_channels.py ulog|blackbox|blackbox-tools LOG > LOG.json
+    python3 log_channels.py ulog|blackbox|blackbox-tools|dataflash LOG > LOG.json
 
 Per topic and instance, its rows; per field, a SHA-256 of its values as little-endian doubles, with one NaN for all.
-ulog needs PyPI's pyulog, blackbox PyPI's orangebox, blackbox-tools its blackbox_decode on PATH; numpy is needed by all.
+ulog needs PyPI's pyulog, blackbox PyPI's orangebox, blackbox-tools its blackbox_decode on PATH,
+dataflash PyPI's pymavlink; numpy is needed by all.
 """
 import csv
 import glob
@@ -62,7 +63,24 @@ def blackbox_tools(path):
             yield f"main {index}", {n: [float(r[names.index(n)]) for r in rows[1:]] for n in main}
 
 
-READERS = {"ulog": ulog, "blackbox": blackbox, "blackbox-tools": blackbox_tools}
+def dataflash(path):
+    """All messages but those that describe others, by their instances."""
+    from pymavlink.DFReader import DFReader_binary
+    log = DFReader_binary(path)
+    rows = {}
+    while True:
+        m = log.recv_msg()
+        if m is None:
+            break
+        numbers = {n: v for n, v in m.to_dict().items() if isinstance(v, (int, float))}
+        instance = m.fmt.instance_field
+        name = f"{m.get_type()} {getattr(m, instance) if instance else 0}"
+        for n, v in numbers.items():
+            rows.setdefault(name, {}).setdefault(n, []).append(v)
+    return rows.items()
+
+
+READERS = {"ulog": ulog, "blackbox": blackbox, "blackbox-tools": blackbox_tools, "dataflash": dataflash}
 
 
 def main():

@@ -134,6 +134,10 @@ func (l *Log) checkClock() Finding {
 	switch {
 	case !ok:
 		return Finding{"clock", Missing, "too little turning to compare gyro and attitude", unchecked}
+	case a.Correlation < alignable && a.Correlation > 0.2 && min(l.Series[Attitude].Rate(),
+		l.Series[Rates].Rate()) < 40:
+		return Finding{"clock", Missing, fmt.Sprintf("gyro and attitude are too sparse to compare (correlation %.2f)",
+			a.Correlation), unchecked}
 	case a.Correlation < alignable:
 		return Finding{"clock", Wrong,
 			fmt.Sprintf("the gyro does not follow the attitude (correlation %.2f)", a.Correlation),

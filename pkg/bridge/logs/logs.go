@@ -71,10 +71,10 @@ type format struct {
 	longest bool
 }
 
-var formats = []format{px4, betaflight}
+var formats = []format{px4, betaflight, ardupilot}
 
 // ErrUnknown says that a file is no log of a known kind.
-var ErrUnknown = errors.New("no log of a known kind, expected PX4's ULog or Betaflight's blackbox")
+var ErrUnknown = errors.New("no log of a known kind, expected ULog, blackbox or DataFlash")
 
 // Read reads the log at path; its content tells the kind.
 func Read(path string) (*Log, error) {

@@ -214,6 +214,41 @@ func TestFlightOfPX4(t *testing.T) {
 	}
 }
 
+// TestDataFlashGivesTheFlightOfULog reads one flight in two formats.
+func TestDataFlashGivesTheFlightOfULog(t *testing.T) {
+	var flights [2][]Row
+	var starts [2]float64
+	for i, path := range []string{"ulog/testdata/takeoff.ulg", "dataflash/testdata/takeoff.bin"} {
+		l, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Ready(0.02); err != nil {
+			t.Fatal(err)
+		}
+		f, err := l.Flight(0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flights[i], starts[i] = f.Segments[0], f.Segments[0][0].T
+	}
+	if a, b := len(flights[0]), len(flights[1]); a != b || math.Abs(starts[0]-starts[1]) > 1e-5 {
+		t.Fatalf("%d and %d rows, from %.3f and %.3f s", a, b, starts[0], starts[1])
+	}
+	for i, a := range flights[0] {
+		b := flights[1][i]
+		for name, off := range map[string]float64{"position": 1e5 * a.State.P.Sub(b.State.P).Norm(),
+			"velocity": 1e5 * a.State.V.Sub(b.State.V).Norm(), "rates": 1e5 * a.Rates.Sub(b.Rates).Norm(),
+			"attitude": 2000 * so3.Log(a.State.Q.Conj().Mul(b.State.Q)).Norm(),
+			"motors":   900 * (a.Motors[1] - b.Motors[1]),
+			"commands": 1e4 * a.Command.Rates.Sub(b.Command.Rates).Norm(), "battery": a.Battery - b.Battery} {
+			if math.Abs(off) > 1 {
+				t.Fatalf("row %d: %s differs: %+v and %+v", i, name, a, b)
+			}
+		}
+	}
+}
+
 // TestFramesOfPX4 takes the first sample of the log, as pyulog prints it, to our frames.
 func TestFramesOfPX4(t *testing.T) {
 	l, err := Read("ulog/testdata/takeoff.ulg")

@@ -93,7 +93,7 @@ func TestRefusesWhatIsNoBlackbox(t *testing.T) {
 		"endless lines":   {start + strings.Repeat("H a:b\n", 1<<13), "more than 4096 header lines"},
 		"no colon":        {start + "H abc\n", "a header line without a colon"},
 		"many fields":     {start + "H Field I name:" + strings.Repeat("a,", 300) + "\n", "301 fields, at most 256"},
-		"no number":       {start + "H Field I signed:1,x\n", `"x" in Field I signed, expected a number`},
+		"no number":       {start + "H Field I signed:1,x\n", `"x" in Field "I signed", expected a number`},
 		"an interval":     {start + "H P interval:4/2\n", `P interval "4/2", expected N or N/M`},
 		"an encoding": {start + strings.Replace(fields, "encoding:1,1,1,0", "encoding:1,1,1,2", 1),
 			"encoding 2 of I frames, expected 0, 1, 3, 6"},

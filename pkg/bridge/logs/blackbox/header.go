@@ -162,7 +162,7 @@ func (h *header) field(in *record.Input, which, value string) error {
 	for i, p := range parts {
 		n, err := strconv.Atoi(p)
 		if err != nil || n < 0 || n > 1<<16 {
-			return in.Errorf(in.Offset(), "%.20q in Field %s, expected a number", p, which)
+			return in.Errorf(in.Offset(), "%.20q in Field %.20q, expected a number", p, which)
 		}
 		numbers[i] = n
 	}
