@@ -51,11 +51,12 @@ func renice(nice int) error {
 				continue
 			}
 			now, err := syscall.Getpriority(syscall.PRIO_PROCESS, id)
-			if errors.Is(err, syscall.ESRCH) || err == nil && 20-now >= nice { // the system call gives 20 − nice
+			low := err == nil && 20-now >= nice // the system call gives 20 − nice
+			if errors.Is(err, syscall.ESRCH) || low && (nice < least || givesWay(id)) {
 				continue
 			}
 			if err == nil && nice == least {
-				err = giveWay(id) // before the priority, by which threads are told that are done
+				err = giveWay(id)
 			}
 			if err == nil {
 				err = syscall.Setpriority(syscall.PRIO_PROCESS, id, nice)

@@ -7,3 +7,9 @@ import "golang.org/x/sys/unix"
 func giveWay(id int) error {
 	return unix.SchedSetAttr(id, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)
 }
+
+// givesWay reports whether a thread does so, or has ended.
+func givesWay(id int) bool {
+	attr, err := unix.SchedGetAttr(id, 0)
+	return err != nil || attr.Policy == unix.SCHED_IDLE
+}
