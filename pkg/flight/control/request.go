@@ -190,9 +190,9 @@ func (l *Loop) continuity(t float64) {
 	if gap := seconds(l.stamp, l.lastStamp); gap < 0 || gap > rows*l.policy.dt || l.tripped {
 		l.runner.ResetActions()
 	}
-	l.runner.HoldIntegral(l.tripped)
+	l.runner.HoldCorrection(l.tripped)
 	if l.notOffboard {
-		l.runner.ResetIntegral()
+		l.runner.ResetCorrection()
 	}
 }
 

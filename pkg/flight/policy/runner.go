@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/quadrotor"
 )
@@ -21,9 +20,10 @@ type Runner struct {
 	actions   int
 	nextPast  float64 // when the next is entered; NaN before the first tick
 
-	moved     so3.Vec3                      // by which the integral of the position error moves the reference, m
-	fading    so3.Vec3                      // what is left of the integrals of policies before, m
-	held      bool                          // moved stays as it is
+	learned   correction                    // of the reference, from position errors
+	fading    correction                    // what is left of those of policies before
+	moved     correction                    // both
+	held      bool                          // learned stays as it is
 	at        func(float64) *quad.Reference // the reference t seconds from now, around the robot
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -64,7 +64,7 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
 	f.at = func(ahead float64) *quad.Reference {
 		f.relative = f.reference(f.t + ahead)
-		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.Add(f.fading)) // float32 is fine near 0
+		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)) // float32 is fine near 0
 		return &f.relative
 	}
 	f.Reset()
@@ -75,12 +75,13 @@ func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Re
 // are kept where they fit.
 func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 
-// Swap is SetPolicy for a policy made ready, trained at steps of dt seconds: it
-// allocates nothing. The integral begins anew, for what one policy lacks in a wind another has, and the old one fades.
+// Swap is SetPolicy for a policy made ready, trained at steps of dt seconds: it allocates nothing. The correction
+// begins anew, for what one policy lacks in a wind another has, and the old one fades.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
 	f.Buffers = s
-	f.fading, f.moved = f.fading.Add(f.moved), so3.Vec3{}
+	f.fading.add(&f.learned)
+	f.learned = correction{}
 	if s.rows = 0; len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
@@ -147,7 +148,7 @@ func (f *Runner) features(t float64) []float32 {
 // Reset implements quad.Controller: the robot is taken to have hovered, without a wind.
 func (f *Runner) Reset() {
 	f.ResetActions()
-	f.ResetIntegral()
+	f.ResetCorrection()
 }
 
 // ResetActions takes the robot to have hovered.
@@ -160,27 +161,31 @@ func (f *Runner) ResetActions() {
 	f.frameTime = math.Inf(-1)
 }
 
-// ResetIntegral has the integral of the position error begin anew.
-func (f *Runner) ResetIntegral() { f.moved, f.fading = so3.Vec3{}, so3.Vec3{} }
+// ResetCorrection has the corrections from position errors begin anew.
+func (f *Runner) ResetCorrection() { f.learned, f.fading = correction{}, correction{} }
 
-// HoldIntegral keeps the integral of the position error as it is while somebody else flies.
-func (f *Runner) HoldIntegral(hold bool) { f.held = hold }
+// HoldCorrection keeps the corrections from position errors as they are while somebody else flies.
+func (f *Runner) HoldCorrection(hold bool) { f.held = hold }
 
-// integrate moves the reference by what the position error was since the last tick.
-func (f *Runner) integrate(t float64, s *quad.State) {
+// correct moves the reference by what the position error was since the last tick.
+func (f *Runner) correct(t float64, s *quad.State) {
 	const fade = 0.5 // s
-	if dt := t - f.t; dt > 0 {
-		f.fading = f.fading.Scale(math.Exp(-min(dt, longestTick) / fade))
+	dt := t - f.t
+	if dt > 0 {
+		f.fading.scale(math.Exp(-min(dt, longestTick) / fade))
 	}
-	if k := &f.policy.Integral; k.Time > 0 && f.seen == nil && !f.held {
-		f.moved = k.step(f.moved, f.reference(t).P.Sub(s.P), t-f.t)
+	if f.seen == nil && !f.held {
+		r := f.reference(t)
+		f.policy.Steady.step(&f.learned, &r, r.P.Sub(s.P), dt)
 	}
+	f.moved = f.learned
+	f.moved.add(&f.fading)
 }
 
 // Command implements quad.Controller.
 func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 	f.addPastAction(t)
-	f.integrate(t, s)
+	f.correct(t, s)
 	f.t, f.now = t, *s
 	here := *s
 	here.P = here.P.Sub(s.P)

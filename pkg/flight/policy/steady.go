@@ -3,18 +3,21 @@ package policy
 import (
 	"math"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
 // Steady is what a runner does beside the network for flight in steady conditions. Policies are trained without it. Its
 // zero value does nothing: so fly bundles of before.
 type Steady struct {
-	Integral   Integral   `param:"integral" json:"integral,omitzero" doc:"integral of the position error, by which the reference is moved"`
-	LatentMean LatentMean `param:"latent_mean" json:"latent_mean,omitzero" doc:"mean of the latents that a policy sees, while they stay near each other"`
+	Integral    Integral    `param:"integral" json:"integral,omitzero" doc:"integral of the position error, by which the reference is moved"`
+	FeedForward FeedForward `param:"feed_forward" json:"feed_forward,omitzero" doc:"function of the reference's velocity and acceleration, by which it is moved"`
+	LatentMean  LatentMean  `param:"latent_mean" json:"latent_mean,omitzero" doc:"mean of the latents that a policy sees, while they stay near each other"`
 }
 
 func (s *Steady) valid() bool {
-	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.LatentMean.Reset} {
+	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.FeedForward.Time,
+		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset} {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return false
 		}
@@ -29,6 +32,43 @@ type Integral struct {
 	Time  float64 `param:"time" default:"3.0" min:"0" max:"100" unit:"s" doc:"integral time; 0 takes no integral"`
 	Error float64 `param:"error" default:"0.03" min:"0.001" max:"1" unit:"m" doc:"greater errors count as this one: a turn of the wind is for the latent"`
 	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
+}
+
+// correction is by how much the reference that the policy sees is moved.
+type correction struct {
+	steady  so3.Vec3 // by Integral, m
+	weights weights  // by FeedForward
+	limit   float64  // of what weights move it by, m
+}
+
+// step carries the correction on by dt seconds under a position error along a reference, in the world, m.
+func (s *Steady) step(c *correction, r *quad.Reference, err so3.Vec3, dt float64) {
+	if s.Integral.Time > 0 {
+		c.steady = s.Integral.step(c.steady, err, dt)
+	}
+	if s.FeedForward.Time > 0 {
+		s.FeedForward.step(&c.weights, r, err, dt)
+		c.limit = s.FeedForward.Limit
+	}
+}
+
+// at is by how much a reference is moved, m in the world.
+func (c *correction) at(r *quad.Reference) so3.Vec3 {
+	x := basisOf(r)
+	return c.steady.Add(shorten(c.weights.sum(&x), c.limit))
+}
+
+func (c *correction) scale(by float64) {
+	c.steady = c.steady.Scale(by)
+	c.weights.scale(by)
+}
+
+func (c *correction) add(d *correction) {
+	c.steady = c.steady.Add(d.steady)
+	for i, w := range d.weights {
+		c.weights[i] = c.weights[i].Add(w)
+	}
+	c.limit = max(c.limit, d.limit)
 }
 
 // longestTick is what a tick counts at most, s: a gap does not show what was meanwhile.

@@ -23,10 +23,10 @@ func steadyRunner(t testing.TB, latent int) (*Runner, *Steady) {
 // fly has a runner answer a position error for a while, and returns by how much its reference is then moved.
 func fly(f *Runner, from, seconds float64, err func(moved so3.Vec3) so3.Vec3) so3.Vec3 {
 	for k := range int(seconds / 0.02) {
-		s := quad.State{P: so3.Vec3{Z: 1}.Sub(err(f.moved)), Q: so3.Identity()}
+		s := quad.State{P: so3.Vec3{Z: 1}.Sub(err(f.learned.steady)), Q: so3.Identity()}
 		f.Command(from+float64(k)*0.02, &s)
 	}
-	return f.moved
+	return f.learned.steady
 }
 
 func TestIntegralTakesASteadyErrorAway(t *testing.T) {
@@ -39,8 +39,8 @@ func TestIntegralTakesASteadyErrorAway(t *testing.T) {
 	if e := off.Sub(fly(f, k.Integral.Time, 5*k.Integral.Time, left)); e.Norm() > 0.01*off.Norm() {
 		t.Errorf("%g of %g m are left after a long time", e.Norm(), off.Norm())
 	}
-	if f.Reset(); f.moved != (so3.Vec3{}) {
-		t.Errorf("the reference is moved by %v after a reset", f.moved)
+	if f.Reset(); f.learned != (correction{}) {
+		t.Errorf("the reference is moved by %v after a reset", f.learned)
 	}
 }
 
@@ -78,23 +78,23 @@ func TestIntegralRestsWhereSomebodyElseFlies(t *testing.T) {
 	f, _ := steadyRunner(t, 0)
 	near := func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: 0.02} }
 	before := fly(f, 0, 1, near)
-	f.HoldIntegral(true)
+	f.HoldCorrection(true)
 	if m := fly(f, 1, 1, near); m != before {
 		t.Errorf("held, the reference moved from %v to %v", before, m)
 	}
-	f.HoldIntegral(false)
+	f.HoldCorrection(false)
 	if m := fly(f, 2, 1, near); m.X <= before.X {
 		t.Error("the integral does not go on")
 	}
-	was := f.moved
+	was := f.learned
 	f.SetPolicy(f.policy)
-	if f.moved != (so3.Vec3{}) || f.fading != was {
-		t.Errorf("after a swap the integral is %v, and %v of %v fades", f.moved, f.fading, was)
+	if f.learned != (correction{}) || f.fading != was {
+		t.Errorf("after a swap the correction is %v, and %v of %v fades", f.learned, f.fading, was)
 	}
-	if fly(f, 3, 2, near); f.fading.Norm() > 0.03*was.Norm() {
+	if fly(f, 3, 2, near); f.fading.steady.Norm() > 0.03*was.steady.Norm() {
 		t.Errorf("after 2 s %v of %v is left", f.fading, was)
 	}
-	if f.ResetIntegral(); f.fading != (so3.Vec3{}) {
+	if f.ResetCorrection(); f.fading != (correction{}) {
 		t.Errorf("after a reset %v fades", f.fading)
 	}
 }
@@ -103,7 +103,7 @@ func TestReferenceMovesByTheIntegral(t *testing.T) {
 	f, _ := steadyRunner(t, 0)
 	s := quad.State{P: so3.Vec3{Z: 0.98}, Q: so3.Identity()}
 	f.Command(0, &s)
-	f.moved = so3.Vec3{X: 0.1}
+	f.learned.steady = so3.Vec3{X: 0.1}
 	f.Command(0, &s)
 	if math.Abs(float64(f.ref[0])-0.1) > 1e-6 || math.Abs(float64(f.ref[2])-0.02) > 1e-6 {
 		t.Errorf("the policy sees its reference at %v", f.ref[:3])
