@@ -13,7 +13,7 @@ import (
 // condition and policy: they hold on another path, and are nothing where the reference stands still.
 type FeedForward struct {
 	Time  float64 `param:"time" default:"2.0" min:"0" max:"100" unit:"s" doc:"in which weights follow an error; 0 takes no feed-forward"`
-	Error float64 `param:"error" default:"0.03" min:"0.001" max:"1" unit:"m" doc:"greater errors count as this one: a turn of the wind is for the latent"`
+	Error float64 `param:"error" default:"0.03" min:"0.001" max:"1" unit:"m" doc:"greater errors count the less the greater they are: a turn of the wind is for the latent"`
 	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
 }
 
@@ -56,7 +56,8 @@ func (k *FeedForward) step(w *weights, r *quad.Reference, err so3.Vec3, dt float
 	if !(dt > 0) || !err.Finite() || math.IsNaN(square) || math.IsInf(square, 0) {
 		return
 	}
-	by := shorten(err, k.Error).Scale(min(dt, longestTick) / k.Time)
+	trust := min(1, k.Error*k.Error/err.Dot(err))
+	by := err.Scale(trust * min(dt, longestTick) / k.Time)
 	first, second := by.Scale(1/(1+square)), by.Scale(1/(1+square*square))
 	for i, y := range x[:linear] {
 		w[i] = w[i].Add(first.Scale(y))
