@@ -42,6 +42,9 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Say what is missing or mismatched here, or with --live on a robot."`
 	Demo    demoCommand    `cmd:"" help:"What make demo runs: a fit to recorded flights, then learning in flight with the real nodes."`
 
+	Rotors    rotorsCommand    `cmd:"" help:"Models of a quadrotor from rotor speeds or motor commands."`
+	Benchmark benchmarkCommand `cmd:"" help:"Public benchmarks, from fit to the published table."`
+
 	Betaflight betaflightCommand `cmd:"" help:"Settings of a board with Betaflight: check, provision."`
 
 	Gate     gateCommand     `cmd:"" help:"Measure the gate over robots drawn widely."`

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/learning/rotorfit"
+	"vnd/pkg/robot/rotors"
+)
+
+type rotorsCommand struct {
+	Fit     rotorsFit     `cmd:"" help:"Fit a model of four rotors to recorded flights."`
+	Predict rotorsPredict `cmd:"" help:"Predict flights open loop, from their true states with their recorded motors."`
+}
+
+type rotorsFit struct {
+	Out      string   `required:"" placeholder:"M.json" help:"File to write the model to."`
+	History  int      `default:"0" help:"Rows before a start that the model may use."`
+	Latent   int      `default:"0" help:"Hidden states that features drive."`
+	Steps    int      `default:"50" help:"Steps of the longest rollout."`
+	Updates  int      `default:"2500" help:"Updates of the parameters."`
+	Position float64  `default:"1" help:"Weight of the position beside velocity, attitude and rates."`
+	Even     float64  `default:"1" help:"Power of a flight's own loss that its weight falls with."`
+	Members  int      `default:"1" help:"Models that predict together."`
+	Seed     uint64   `default:"1" help:"Seed of all randomness."`
+	Threads  int      `default:"0" help:"Threads; 0 takes all processors. The result does not depend on it."`
+	Inputs   []string `arg:"" name:"input" help:"CSV files of flights with columns m1…m4, or folders of them."`
+}
+
+// rotorsFitResult is what a fit came to.
+type rotorsFitResult struct {
+	Out     string        `json:"out"`
+	Flights int           `json:"flights"`
+	Rows    int           `json:"rows"`
+	Config  rotors.Config `json:"config"`
+	Numbers int           `json:"parameters"`
+	Members int           `json:"members"`
+	Loss    float64       `json:"loss"`
+}
+
+// Run implements `vnd rotors fit`.
+func (r *rotorsFit) Run(c *console) error {
+	if r.Members < 1 || r.Steps < 1 || r.Updates < 1 {
+		return errors.New("--members, --steps and --updates: expected at least 1")
+	}
+	flights, err := rotorfit.ReadAll(r.Inputs)
+	if err != nil {
+		return err
+	}
+	observed := 0
+	if r.History > 0 {
+		observed = rotorfit.Filters
+	}
+	config, err := rotorfit.Typical(flights, r.History, r.Latent, observed)
+	if err != nil {
+		return err
+	}
+	result := &rotorsFitResult{Out: r.Out, Flights: len(flights), Config: config, Members: r.Members}
+	for _, f := range flights {
+		result.Rows += len(f.Time)
+	}
+	o := rotorfit.Options{Steps: r.Steps, Updates: r.Updates, Blocks: rotorfit.Blocks, Rate: rotorfit.Rate,
+		Weights: [4]float64{r.Position, 1, 1, 1}, Even: r.Even, Threads: threadsOf(r.Threads)}
+	b := c.newBar("fit")
+	defer b.done()
+	var models []*rotors.Model
+	for member := range r.Members {
+		m, err := rotors.New(config)
+		if err != nil {
+			return err
+		}
+		o.Seed = r.Seed*1000 + uint64(member)
+		o.Report = func(p rotorfit.Progress) { result.Loss = p.Loss; b.showRotors(p, member, r.Members) }
+		if err := rotorfit.Run(c.ctx, m, flights, o); err != nil {
+			return err
+		}
+		models, result.Numbers = append(models, m), len(m.Theta)
+	}
+	if err := rotorfit.Save(r.Out, models); err != nil {
+		return err
+	}
+	return c.show(result)
+}
+
+// threadsOf takes 0 for all processors.
+func threadsOf(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// showRotors moves the bar of a fit of rotors.
+func (b bar) showRotors(p rotorfit.Progress, member, members int) {
+	share := (float64(member) + float64(p.Update)/float64(p.Updates)) / float64(members)
+	b.at(share, fmt.Sprintf("fit: loss %.4g", p.Loss))
+}
+
+// WriteText implements result.
+func (r *rotorsFitResult) WriteText(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%d flights, %d rows of %s every %g s\nwrote %s: %d parameters, %d members, loss %.4g\n",
+		r.Flights, r.Rows, r.Config.Input, r.Config.Period, r.Out, r.Numbers, r.Members, r.Loss)
+	return err
+}
+
+type rotorsPredict struct {
+	Model  string   `required:"" placeholder:"M.json" help:"Fitted model."`
+	Out    string   `required:"" placeholder:"DIR" help:"Folder to write NAME.csv of each flight to."`
+	Steps  int      `default:"50" help:"Steps to predict from each start."`
+	Stride int      `default:"1" help:"Rows from one start to the next."`
+	First  int      `default:"0" help:"Row of each stretch's first start; at least the model's history."`
+	Inputs []string `arg:"" name:"input" help:"CSV files of flights, or folders of them."`
+}
+
+// rotorsPredictResult is what was predicted.
+type rotorsPredictResult struct {
+	Out    string   `json:"out"`
+	Files  []string `json:"files"`
+	Starts int      `json:"starts"`
+	Steps  int      `json:"steps"`
+}
+
+// Run implements `vnd rotors predict`.
+func (r *rotorsPredict) Run(c *console) error {
+	if r.Steps < 1 || r.Stride < 1 || r.First < 0 {
+		return errors.New("--steps and --stride: expected at least 1, --first at least 0")
+	}
+	models, err := rotorfit.Load(r.Model)
+	if err != nil {
+		return err
+	}
+	flights, err := rotorfit.ReadAll(r.Inputs)
+	if err != nil {
+		return err
+	}
+	result := &rotorsPredictResult{Out: r.Out, Steps: r.Steps}
+	for _, f := range flights {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if err := rotorfit.Fits(&models[0].Config, f); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		starts := f.Starts(max(r.First, models[0].Config.History), r.Stride, r.Steps)
+		if len(starts) == 0 {
+			return fmt.Errorf("%s: no stretch of more than %d rows without a gap", f.Name, r.Steps)
+		}
+		file, err := writeRotorPredictions(r.Out, rotorfit.Predict(models, f, starts, r.Steps))
+		if err != nil {
+			return err
+		}
+		result.Files, result.Starts = append(result.Files, file), result.Starts+len(starts)
+	}
+	return c.show(result)
+}
+
+// writeRotorPredictions writes the predictions of one flight and returns the file's name.
+func writeRotorPredictions(dir string, p *rotorfit.Predictions) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, p.Flight.Name+".csv")
+	return path, atomicfile.WriteFile(path, p.Write)
+}
+
+// WriteText implements result.
+func (r *rotorsPredictResult) WriteText(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "wrote %d files in %s: %d predictions of %d steps\n", len(r.Files), r.Out, r.Starts,
+		r.Steps)
+	return err
+}

@@ -1,0 +1,208 @@
+package publictable
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"vnd/pkg/learning/rotorfit"
+	"vnd/pkg/robot/rotors"
+)
+
+// Protocol is how a benchmark is done.
+type Protocol struct {
+	Name      string
+	Title     string
+	Published []Entry
+	Steps     int // predicted from each start
+	First     int // row of the first start of a stretch, at least
+	Stride    int // rows from one start to the next
+	History   bool
+	// Train and Test are globs below the benchmark's folder: what is fitted to, and what is predicted. Held-out flights
+	// match Test, those fitted to match Train and not Test.
+	Train, Test string
+	// Published is the score that is compared with the published table; nil: that within flights.
+	AsPublished bool
+	fit         rotorfit.Options
+	state       sizes // of the model
+}
+
+// sizes are those of a model's parts beside the rigid body.
+type sizes struct{ history, latent, observed, members int }
+
+// Entry is a row of a published table: errors after 50 steps, and their sums over 1 … 50 where they are published.
+type Entry struct {
+	Name string
+	H50  [rotorfit.Channels]float64
+	Sum  [rotorfit.Channels]float64
+}
+
+// idsiaTable is the table of Busetto and others, Control Engineering Practice 172, 2026, and the figures of two models
+// that were published later.
+var idsiaTable = []Entry{
+	{"naive", [4]float64{.6797, 1.4749, .3041, .8837}, [4]float64{17.79, 38.92, 8.21, 29.09}},
+	{"physics", [4]float64{.1269, .5781, .2544, .8837}, [4]float64{2.322, 10.62, 5.101, 29.09}},
+	{"MLP", [4]float64{.1712, .5720, .2268, .9005}, [4]float64{4.052, 12.58, 6.059, 35.57}},
+	{"hybrid", [4]float64{.1119, .5556, .2306, .5979}, [4]float64{2.363, 10.40, 6.153, 28.99}},
+	{"LSTM", [4]float64{.2572, .7407, .2325, 1.2407}, [4]float64{5.971, 16.72, 5.653, 35.84}},
+	{"Glassbox structured", [4]float64{.1084, .3658, .3687, 1.1715}, [4]float64{2.288, 11.26, 7.435, 39.61}},
+	{"Glassbox residual", [4]float64{.1176, .5569, .2308, .7093}, [4]float64{2.218, 12.23, 5.446, 29.18}},
+}
+
+// IDSIA is the nano-drone benchmark: the state at the start and the rotor speeds from there on give 0.5 s.
+func IDSIA(history bool) *Protocol {
+	p := &Protocol{Name: "idsia", Title: "IDSIA nano-drone, 0.5 s", Published: idsiaTable, Steps: 50, Stride: 1,
+		Train: "flights/train/*.csv*", Test: "flights/test/*.csv*", AsPublished: true,
+		fit: rotorfit.Options{Steps: 50, Updates: 2500, Blocks: 8, Rate: .01, Even: 1,
+			Weights: [4]float64{0, 1, 1, 1}},
+		state: sizes{members: 1}}
+	if history {
+		p.Title, p.First, p.History, p.AsPublished = "IDSIA nano-drone, 0.5 s, with history", 40, true, false
+		p.state = sizes{history: 40, observed: 24, members: 1}
+	}
+	return p
+}
+
+// NanoBench is the benchmark of that name on cleaned flights: motor commands, 1 s. Nobody published figures by this
+// protocol. A shape is held out: it is fitted to no repetition of what it predicts.
+func NanoBench(held string) *Protocol {
+	return &Protocol{Name: "nanobench", Title: "NanoBench, " + held + " held out, 1 s", Steps: 100, First: 40,
+		Stride: 10, History: true, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
+		fit: rotorfit.Options{Steps: 100, Updates: 2500, Blocks: 8, Rate: .01, Even: .5,
+			Weights: [4]float64{3, 1, 1, 1}},
+		state: sizes{history: 30, observed: 24, members: 1}}
+}
+
+// Set overrides what a user may choose of the fit; zeros leave it.
+func (p *Protocol) Set(updates, threads int) {
+	if updates > 0 {
+		p.fit.Updates = updates
+	}
+	p.fit.Threads = threads
+}
+
+// Flights reads those to fit to and those to predict. test, if not empty, is a folder of other flights to predict:
+// then all that match Train are fitted to.
+func (p *Protocol) Flights(dir, train, test string) (fitted, predicted []*rotors.Flight, err error) {
+	if train == "" {
+		train = filepath.Join(dir, p.Train)
+	}
+	all, err := filepath.Glob(train)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--train %s: %w", train, err)
+	}
+	held := []string{test}
+	if test == "" {
+		if held, err = filepath.Glob(filepath.Join(dir, p.Test)); err != nil {
+			return nil, nil, err
+		}
+		all = slices.DeleteFunc(all, func(f string) bool { return slices.Contains(held, f) })
+	}
+	switch {
+	case len(all) == 0:
+		return nil, nil, fmt.Errorf("%s: no flights to fit to", train)
+	case len(held) == 0:
+		return nil, nil, fmt.Errorf("%s: no flights to predict", filepath.Join(dir, p.Test))
+	}
+	if fitted, err = rotorfit.ReadAll(all); err != nil {
+		return nil, nil, err
+	}
+	predicted, err = rotorfit.ReadAll(held)
+	return fitted, predicted, err
+}
+
+// Fit fits the models of one seed.
+func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint64,
+	report func(rotorfit.Progress)) ([]*rotors.Model, error) {
+	c, err := rotorfit.Typical(flights, p.state.history, p.state.latent, p.state.observed)
+	if err != nil {
+		return nil, err
+	}
+	o := p.fit
+	var models []*rotors.Model
+	for member := range p.state.members {
+		m, err := rotors.New(c)
+		if err != nil {
+			return nil, err
+		}
+		o.Seed = seed*1000 + uint64(member)
+		o.Report = func(q rotorfit.Progress) {
+			q.Update += member * q.Updates
+			q.Updates *= p.state.members
+			report(q)
+		}
+		if err := rotorfit.Run(ctx, m, flights, o); err != nil {
+			return nil, err
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// Predict predicts every start of the protocol.
+func (p *Protocol) Predict(models []*rotors.Model, flights []*rotors.Flight) ([]*rotorfit.Predictions, error) {
+	var all []*rotorfit.Predictions
+	for _, f := range flights {
+		if err := rotorfit.Fits(&models[0].Config, f); err != nil {
+			return nil, fmt.Errorf("flight %s: %w", f.Name, err)
+		}
+		starts := f.Starts(p.First, p.Stride, p.Steps)
+		if len(starts) == 0 {
+			return nil, fmt.Errorf("flight %s: no stretch of %d rows without a gap", f.Name, p.First+p.Steps+1)
+		}
+		made := rotorfit.Predict(models, f, starts, p.Steps)
+		made.Round()
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+// Figures are the errors of one set of predictions.
+type Figures struct {
+	Within    Curve      `json:"within"`
+	Published Curve      `json:"as_published,omitempty"`
+	RMS       [2]float64 `json:"p_rms"` // m, after 50 steps and after the last
+	Starts    int        `json:"starts"`
+}
+
+// Score counts the errors.
+func (p *Protocol) Score(predictions []*rotorfit.Predictions) *Figures {
+	f := &Figures{Within: Within(predictions)}
+	if p.AsPublished {
+		f.Published = AsPublished(predictions)
+	}
+	f.RMS = [2]float64{PositionRMS(predictions, 50), PositionRMS(predictions, p.Steps)}
+	for _, q := range predictions {
+		f.Starts += len(q.Starts)
+	}
+	return f
+}
+
+// Table is the curve that is compared with the published table.
+func (f *Figures) Table() Curve {
+	if f.Published != nil {
+		return f.Published
+	}
+	return f.Within
+}
+
+// Naive predicts that the state stays, or with constant velocity.
+func (p *Protocol) Naive(flights []*rotors.Flight, constantVelocity bool) []*rotorfit.Predictions {
+	var all []*rotorfit.Predictions
+	for _, f := range flights {
+		q := &rotorfit.Predictions{Flight: f}
+		for _, s := range f.Starts(p.First, p.Stride, p.Steps) {
+			states := make([][rotors.Measured]float64, p.Steps)
+			for h := range states {
+				states[h] = f.State[s.Row]
+				for i := 0; i < 3 && constantVelocity; i++ {
+					states[h][i] += states[h][7+i] * float64(h+1) * rotorfit.Period(f)
+				}
+			}
+			q.Starts, q.States = append(q.Starts, s.Row), append(q.States, states)
+		}
+		all = append(all, q)
+	}
+	return all
+}

@@ -1,0 +1,262 @@
+package rotorfit
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vnd/pkg/robot/rotors"
+)
+
+// Columns of a flight: seconds, the measured state, motors. A column vbat, V, may follow; any others are left.
+var (
+	stateColumns = strings.Split("px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz", ",")
+	motorColumns = strings.Split("m1,m2,m3,m4", ",")
+)
+
+// ReadAll reads flights: CSV files, plain or .gz, and all those in folders, in the order of their names.
+func ReadAll(paths []string) ([]*rotors.Flight, error) {
+	var flights []*rotors.Flight
+	for _, path := range paths {
+		files := []string{path}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			files = nil
+			entries, err := os.ReadDir(path)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				if strings.HasSuffix(e.Name(), ".csv") || strings.HasSuffix(e.Name(), ".csv.gz") {
+					files = append(files, filepath.Join(path, e.Name()))
+				}
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("%s: no .csv or .csv.gz in this folder", path)
+			}
+		}
+		for _, file := range files {
+			f, err := ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			flights = append(flights, f)
+		}
+	}
+	return flights, nil
+}
+
+// ReadFile reads one flight. Errors name the file and the line.
+func ReadFile(path string) (*rotors.Flight, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var r io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r = z
+	}
+	f, err := Read(r, Stem(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Stem is a flight's name: that of its file up to ".csv".
+func Stem(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".csv")
+	return name
+}
+
+// Read reads one flight and refuses what is no recording of rotors, in words.
+func Read(r io.Reader, name string) (*rotors.Flight, error) {
+	in := csv.NewReader(bufio.NewReaderSize(r, 1<<16))
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("line 1: no header: %w", err)
+	}
+	in.ReuseRecord = true
+	columns, volts, err := columnsOf(header)
+	if err != nil {
+		return nil, err
+	}
+	f := &rotors.Flight{Name: name}
+	row := make([]float64, len(columns))
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", len(f.Time)+2, err)
+		}
+		for i, at := range columns {
+			x, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, fmt.Errorf("line %d: %s is %q, want a finite number", len(f.Time)+2, header[at], record[at])
+			}
+			row[i] = x
+		}
+		line := len(f.Time) + 2
+		if err := appendRow(f, row, volts); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	return f, finish(f)
+}
+
+// columnsOf returns where time, state, motors and, if it is there, the battery stand.
+func columnsOf(header []string) (columns []int, volts bool, err error) {
+	find := func(name string) int {
+		return slices.IndexFunc(header, func(h string) bool { return strings.TrimSpace(h) == name })
+	}
+	for _, name := range slices.Concat([]string{"t"}, stateColumns, motorColumns) {
+		at := find(name)
+		if at < 0 && slices.Contains(motorColumns, name) {
+			return nil, false, fmt.Errorf("line 1: no column %s: rotor speeds or motor commands are needed in m1…m4; "+
+				"the file has %s", name, strings.Join(header, ","))
+		}
+		if at < 0 {
+			return nil, false, fmt.Errorf("line 1: no column %s; the file has %s", name, strings.Join(header, ","))
+		}
+		columns = append(columns, at)
+	}
+	if at := find("vbat"); at >= 0 {
+		return append(columns, at), true, nil
+	}
+	return columns, false, nil
+}
+
+// Bounds of what a row may hold.
+const (
+	maxSpeedOfMotor = 2e4  // rad/s
+	normTolerance   = .02  // of a quaternion
+	maxVolts        = 100. // V
+)
+
+// appendRow takes t, state, motors and volts in.
+func appendRow(f *rotors.Flight, row []float64, volts bool) error {
+	n := len(f.Time)
+	x := [rotors.Measured]float64(row[1:])
+	norm := math.Sqrt(x[3]*x[3] + x[4]*x[4] + x[5]*x[5] + x[6]*x[6])
+	if math.Abs(norm-1) > normTolerance {
+		return fmt.Errorf("attitude qw…qz has norm %.3g, want 1", norm)
+	}
+	same := 0.
+	for i := 3; i < 7; i++ {
+		x[i] /= norm
+		if n > 0 {
+			same += x[i] * f.State[n-1][i]
+		}
+	}
+	for i := 3; i < 7 && same < 0; i++ { // one sign along the flight
+		x[i] = -x[i]
+	}
+	motors := [4]float64(row[1+rotors.Measured:])
+	for i, m := range motors {
+		if m < 0 || m > maxSpeedOfMotor {
+			return fmt.Errorf("m%d is %g, want 0…1 of commands or 0…%g rad/s of speeds", i+1, m, maxSpeedOfMotor)
+		}
+	}
+	f.Time, f.State, f.Motors = append(f.Time, row[0]), append(f.State, x), append(f.Motors, motors)
+	if n > 0 && !(f.Time[n] > f.Time[n-1]) {
+		return fmt.Errorf("t is %g s after %g s, want it to rise", f.Time[n], f.Time[n-1])
+	}
+	if volts {
+		v := row[len(row)-1]
+		if !(v > 0 && v < maxVolts) {
+			return fmt.Errorf("vbat is %g, want volts", v)
+		}
+		f.Volts = append(f.Volts, v)
+	}
+	return nil
+}
+
+// gapShare is how much longer than usual a step of time may be before it is a gap.
+const gapShare = 1.5
+
+// finish finds the stretches without a gap and checks rates against the attitude.
+func finish(f *rotors.Flight) error {
+	n := len(f.Time)
+	if n < 2 {
+		return fmt.Errorf("line %d: %d rows, want at least 2", n+1, n)
+	}
+	dt := Period(f)
+	begin := 0
+	for i := 1; i <= n; i++ {
+		if i == n || f.Time[i]-f.Time[i-1] > gapShare*dt {
+			f.Stretches = append(f.Stretches, [2]int{begin, i})
+			begin = i
+		}
+	}
+	return checkRates(f, dt)
+}
+
+// Period is the median step of time of a flight, s.
+func Period(f *rotors.Flight) float64 {
+	steps := make([]float64, len(f.Time)-1)
+	for i := range steps {
+		steps[i] = f.Time[i+1] - f.Time[i]
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
+}
+
+// checkRates refuses body rates that do not integrate into the attitude: degrees, or another frame.
+func checkRates(f *rotors.Flight, dt float64) error {
+	var both, own, turned float64 // Σ w·Δq/dt, Σ w², Σ (Δq/dt)²
+	const stride = 4
+	for _, s := range f.Stretches {
+		for k := s[0]; k+stride < s[1]; k += stride {
+			a, b := f.State[k], f.State[k+stride]
+			d := difference([4]float64(a[3:7]), [4]float64(b[3:7]))
+			for i := range 3 {
+				w := (a[10+i] + b[10+i]) / 2
+				rate := d[i] / (stride * dt)
+				both, own, turned = both+w*rate, own+w*w, turned+rate*rate
+			}
+		}
+	}
+	const still, far = 1e-2, 5.
+	if count := float64(len(f.Time)) / stride; turned < still*count && own < still*count {
+		return nil // hardly turned: nothing to compare
+	}
+	gain := both / own
+	switch rad := math.Pi / 180; {
+	case gain > rad/2 && gain < 2*rad:
+		return errors.New("wx…wz are 57.3 times what the attitude turns: degrees per second, want rad/s")
+	case gain < 1/far || gain > far || both < .3*math.Sqrt(own*turned):
+		return fmt.Errorf("wx…wz do not integrate into the attitude (gain %.3g, correlation %.2g): "+
+			"want body rates in rad/s, FLU, and q from body to world", gain, both/math.Sqrt(own*turned))
+	}
+	return nil
+}
+
+// difference is the rotation vector, rad, of a⁻¹ ⊗ b for small angles.
+func difference(a, b [4]float64) (d [3]float64) {
+	d[0] = a[0]*b[1] - a[1]*b[0] - a[2]*b[3] + a[3]*b[2]
+	d[1] = a[0]*b[2] - a[2]*b[0] - a[3]*b[1] + a[1]*b[3]
+	d[2] = a[0]*b[3] - a[3]*b[0] - a[1]*b[2] + a[2]*b[1]
+	sign := 2.
+	if a[0]*b[0]+a[1]*b[1]+a[2]*b[2]+a[3]*b[3] < 0 {
+		sign = -2
+	}
+	for i := range d {
+		d[i] *= sign
+	}
+	return d
+}

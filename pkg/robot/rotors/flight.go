@@ -1,0 +1,36 @@
+package rotors
+
+// Measured is the size of the measured state: p_W m, q_WB (w first), v_W m/s, w_B rad/s.
+const Measured = 13
+
+// Offsets of the measured state's parts.
+const (
+	atP, atQ, atV, atW = 0, 3, 7, 10
+)
+
+// Flight is a recording with measured body rates and motors. Row k's motors are held over [t_k, t_k + Δt).
+type Flight struct {
+	Name   string
+	Time   []float64 // s
+	State  [][Measured]float64
+	Motors [][4]float64 // front right, rear right, rear left, front left: rad/s, or 0…1 of commands
+	Volts  []float64    // battery; nil if not recorded
+	// Stretches are the half-open ranges of rows without a gap.
+	Stretches [][2]int
+}
+
+// Start is a row of a flight from which a prediction goes.
+type Start struct {
+	Flight *Flight
+	Row    int
+}
+
+// Starts returns the rows from first and every stride on, of each stretch, while steps rows follow.
+func (f *Flight) Starts(first, stride, steps int) (starts []Start) {
+	for _, s := range f.Stretches {
+		for k := s[0] + first; k+steps < s[1]; k += stride {
+			starts = append(starts, Start{f, k})
+		}
+	}
+	return starts
+}
