@@ -1,10 +1,10 @@
 """The channels of a vehicle's log as another reader has them, for tests of ours to be held against.
 
-    python3 log_channels.py ulog|blackbox|blackbox-tools|dataflash LOG > LOG.json
+    python3 log_channels.py ulog|blackbox|blackbox-tools|dataflash|usd|table LOG > LOG.json
 
 Per topic and instance, its rows; per field, a SHA-256 of its values as little-endian doubles, with one NaN for all.
 ulog needs PyPI's pyulog, blackbox PyPI's orangebox, blackbox-tools its blackbox_decode on PATH,
-dataflash PyPI's pymavlink; numpy is needed by all.
+dataflash PyPI's pymavlink, usd cfusdlog.py of the Crazyflie's firmware on PYTHONPATH; numpy is needed by all.
 """
 import csv
 import glob
@@ -80,7 +80,20 @@ def dataflash(path):
     return rows.items()
 
 
-READERS = {"ulog": ulog, "blackbox": blackbox, "blackbox-tools": blackbox_tools, "dataflash": dataflash}
+def usd(path):
+    import cfusdlog
+    for name, fields in cfusdlog.decode(path).items():
+        yield f"{name} 0", {k: v for k, v in fields.items() if k != "timestamp"}
+
+
+def table(path):
+    with open(path, encoding="utf-8", newline="") as f:
+        rows = list(csv.reader(f))
+    yield "table 0", {n: [float(r[i]) for r in rows[1:]] for i, n in enumerate(rows[0])}
+
+
+READERS = {"ulog": ulog, "blackbox": blackbox, "blackbox-tools": blackbox_tools, "dataflash": dataflash,
+           "usd": usd, "table": table}
 
 
 def main():

@@ -28,6 +28,8 @@ type importCommand struct {
 type logFlags struct {
 	Dt            float64 `default:"0.02" placeholder:"SECONDS" help:"Row to row of a log's flight, 0.002 to 0.05."`
 	HoverThrottle float64 `placeholder:"SHARE" help:"Thrust command that hovers, 0 to 1, if not the log's."`
+	Mapping       string  `placeholder:"F.yaml" help:"What the columns of a table are, in which units and frames."`
+	State         string  `placeholder:"STATE" help:"Take the state from this log, table or flight CSV."`
 	Motors        []int   `placeholder:"1,2,3,4" help:"Columns of a log's motors, from front right clockwise."`
 }
 
@@ -43,9 +45,25 @@ func (f *logFlags) read(path string) (*logs.Log, error) {
 	if n := copy(o.Motors[:], f.Motors); n != len(f.Motors) || n != 0 && n != 4 {
 		return nil, fmt.Errorf("--motors has %d columns, expected 4", len(f.Motors))
 	}
-	l, err := logs.Read(path)
+	var m *logs.Mapping
+	if f.Mapping != "" {
+		var err error
+		if m, err = logs.ReadMapping(f.Mapping); err != nil {
+			return nil, err
+		}
+	}
+	l, err := logs.Read(path, m)
 	if err != nil {
 		return nil, err
+	}
+	if f.State != "" {
+		state, err := logs.Read(f.State, m)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.Merge(state); err != nil {
+			return nil, err
+		}
 	}
 	return l, l.Apply(o)
 }

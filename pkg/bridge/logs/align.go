@@ -108,11 +108,12 @@ func compare(g *sums, all []interval, lag float64) (correlation, slope float64, 
 	return xy / math.Sqrt(xx*yy), xy / xx, n
 }
 
-// search finds the lag within middle ± reach of the greatest correlation, to a tenth of a step.
-func search(g *sums, all []interval, middle, reach, step float64) (lag, correlation, slope float64) {
+// search finds the lag within middle ± reach of the greatest correlation, to a tenth of a step; at least so many of the
+// intervals must lie within the gyro's recording.
+func search(g *sums, all []interval, least int, middle, reach, step float64) (lag, correlation, slope float64) {
 	correlation = -1
 	try := func(at float64) {
-		if c, s, n := compare(g, all, at); n >= min(minIntervals, len(all)*2/3) && c > correlation {
+		if c, s, n := compare(g, all, at); n >= least && n > 0 && c > correlation {
 			lag, correlation, slope = at, c, s
 		}
 	}
@@ -138,7 +139,7 @@ func (l *Log) Align() (a Alignment, ok bool) {
 		return a, false
 	}
 	g := integrate(&l.Series[Rates])
-	a.Lag, a.Correlation, a.Slope = search(g, thin(all), 0, maxLag, 0.01)
+	a.Lag, a.Correlation, a.Slope = search(g, thin(all), minIntervals/2, 0, maxLag, 0.01)
 	if a.Correlation < alignable {
 		return a, true
 	}
@@ -150,7 +151,7 @@ func (l *Log) Align() (a Alignment, ok bool) {
 		if len(part) < minIntervals || excitation(part) < 10*stillRates {
 			continue
 		}
-		if lag, c, _ := search(g, part, a.Lag, 0.1, 0.01); c > 0.9 {
+		if lag, c, _ := search(g, part, minIntervals/2, a.Lag, 0.1, 0.01); c > 0.9 {
 			least, most = min(least, lag), max(most, lag)
 			a.Stretches++
 		}
@@ -163,12 +164,7 @@ func (l *Log) Align() (a Alignment, ok bool) {
 
 // thin leaves a share of the intervals of a long log.
 func thin(all []interval) []interval {
-	every := 1 + len(all)/maxIntervals
-	out := make([]interval, 0, maxIntervals)
-	for i := 0; i < len(all); i += every {
-		out = append(out, all[i])
-	}
-	return out
+	return every(all, 1+len(all)/maxIntervals)
 }
 
 // moving leaves the intervals in flight, and none where the vehicle hardly turns.

@@ -239,17 +239,27 @@ func (l *Log) checkRows() (all []Finding) {
 				kinds++
 			}
 		}
+		if n := l.Refused[c]; n > 0 {
+			all = append(all, Finding{"rows", shareState(n, n+len(l.Series[c].T)),
+				fmt.Sprintf("%s: %d of %d rows are duplicates, go back in time or are not finite", c, n,
+					n+len(l.Series[c].T)), "they are left out"})
+		}
 		if rows == 0 {
 			continue
 		}
-		state := Missing
-		if float64(rows) > suspectShare*float64(len(l.Series[c].T)) {
-			state = Wrong
-		}
-		all = append(all, Finding{"rows", state, fmt.Sprintf("%s; %d runs, %d of %d rows in all", first, kinds, rows,
-			len(l.Series[c].T)), "they are left out"})
+		all = append(all, Finding{"rows", shareState(rows, len(l.Series[c].T)),
+			fmt.Sprintf("%s; %d runs, %d of %d rows in all", first, kinds, rows,
+				len(l.Series[c].T)), "they are left out"})
 	}
 	return all
+}
+
+// shareState is Wrong where too many rows of all are not what they seem.
+func shareState(rows, all int) string {
+	if float64(rows) > suspectShare*float64(all) {
+		return Wrong
+	}
+	return Missing
 }
 
 func (l *Log) checkFlight(delta float64) Finding {

@@ -12,7 +12,7 @@ import (
 // mapping is one way in which a log may have a channel.
 type mapping struct {
 	to      Channel
-	topic   string
+	topic   string   // empty is any
 	fields  []string // of the topic; all must be there
 	convert func(in, out []float64) bool
 }
@@ -32,17 +32,17 @@ type collector struct {
 	bound    map[*record.Topic][]*binding
 	all      [][]*binding // by order of preference, then by instance
 	longest  bool
-	refused  map[Channel]int // rows that are not finite, or whose time stands still or goes back
+	refused  [channels]int // rows that are not finite, or whose time stands still or goes back
 }
 
 func newCollector(mappings []mapping, longest bool) *collector {
-	return &collector{mappings: mappings, bound: map[*record.Topic][]*binding{}, refused: map[Channel]int{},
+	return &collector{mappings: mappings, bound: map[*record.Topic][]*binding{},
 		all: make([][]*binding, len(mappings)), longest: longest}
 }
 
 // wants reports whether a topic has a channel.
 func (c *collector) wants(topic string) bool {
-	return slices.ContainsFunc(c.mappings, func(m mapping) bool { return m.topic == topic })
+	return slices.ContainsFunc(c.mappings, func(m mapping) bool { return m.topic == topic || m.topic == "" })
 }
 
 // collect reads a log to its end.
@@ -73,7 +73,7 @@ const maxInstances = 256
 func (c *collector) bind(t *record.Topic) (found []*binding) {
 	for i := range c.mappings {
 		m := &c.mappings[i]
-		if n := len(c.all[i]); m.topic != t.Name || n > 0 && !c.longest || n == maxInstances {
+		if n := len(c.all[i]); m.topic != t.Name && m.topic != "" || n > 0 && !c.longest || n == maxInstances {
 			continue
 		}
 		b := &binding{mapping: m, in: make([]float64, len(m.fields)), out: make([]float64, widths[m.to])}

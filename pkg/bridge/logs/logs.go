@@ -6,6 +6,9 @@
 package logs
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +57,9 @@ type Log struct {
 	// Ordered says that the log itself places the motors; else the autopilot's default was taken.
 	Ordered bool
 	Notes   []string // assumptions that reading made
-	idle    float64  // motor command of an armed vehicle on the ground
+	// Refused counts rows by channel that were left out: not finite, or at a time that stands still or goes back.
+	Refused [channels]int
+	idle    float64 // motor command of an armed vehicle on the ground
 }
 
 // Has reports whether the log has a channel.
@@ -71,39 +76,57 @@ type format struct {
 	longest bool
 }
 
-var formats = []format{px4, betaflight, ardupilot}
+var formats = []format{px4, betaflight, ardupilot, crazyflie}
 
 // ErrUnknown says that a file is no log of a known kind.
-var ErrUnknown = errors.New("no log of a known kind, expected ULog, blackbox or DataFlash")
+var ErrUnknown = errors.New("no log of a known kind, expected ULog, DataFlash, blackbox, uSD, or --mapping of a table")
 
-// Read reads the log at path; its content tells the kind.
-func Read(path string) (*Log, error) {
+// Read reads the log at path; its content tells the kind. m says what the columns of a table are; without one a table
+// is known if it has those that an import writes. Tables may be compressed with gzip.
+func Read(path string, m *Mapping) (*Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Parse(path, f)
+	return Parse(path, f, m)
 }
 
 // headBytes of a file tell its kind.
-const headBytes = 64
+const headBytes = 4096
 
 // Parse reads a log that errors call name.
-func Parse(name string, r io.ReadSeeker) (*Log, error) {
-	head := make([]byte, headBytes)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+func Parse(name string, r io.Reader, m *Mapping) (*Log, error) {
+	b := bufio.NewReaderSize(r, headBytes)
+	head, err := b.Peek(headBytes)
+	if bytes.HasPrefix(head, []byte{0x1F, 0x8B}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		b = bufio.NewReaderSize(z, headBytes)
+		head, err = b.Peek(headBytes)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if i := slices.IndexFunc(formats, func(f format) bool { return f.is(head) }); i >= 0 {
+		return formats[i].parse(name, b)
 	}
-	i := slices.IndexFunc(formats, func(f format) bool { return f.is(head[:n]) })
-	if i < 0 {
+	if m == nil && own.has(head) {
+		m = &own
+	}
+	if m == nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
-	return formats[i].parse(name, r)
+	f, err := m.format()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f.parse(name, b)
 }
 
 func (f *format) parse(name string, r io.Reader) (*Log, error) {
@@ -115,7 +138,7 @@ func (f *format) parse(name string, r io.Reader) (*Log, error) {
 	if err := c.collect(reader); err != nil {
 		return nil, err
 	}
-	l := &Log{Path: name, Kind: f.kind, About: reader.About(), Series: c.best()}
+	l := &Log{Path: name, Kind: f.kind, About: reader.About(), Series: c.best(), Refused: c.refused}
 	if err := f.finish(l, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -180,7 +180,7 @@ func TestReadyTakesClocksTogether(t *testing.T) {
 }
 
 func TestFlightOfPX4(t *testing.T) {
-	l, err := Read("ulog/testdata/takeoff.ulg")
+	l, err := Read("ulog/testdata/takeoff.ulg", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestDataFlashGivesTheFlightOfULog(t *testing.T) {
 	var flights [2][]Row
 	var starts [2]float64
 	for i, path := range []string{"ulog/testdata/takeoff.ulg", "dataflash/testdata/takeoff.bin"} {
-		l, err := Read(path)
+		l, err := Read(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestDataFlashGivesTheFlightOfULog(t *testing.T) {
 
 // TestFramesOfPX4 takes the first sample of the log, as pyulog prints it, to our frames.
 func TestFramesOfPX4(t *testing.T) {
-	l, err := Read("ulog/testdata/takeoff.ulg")
+	l, err := Read("ulog/testdata/takeoff.ulg", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestRefusesWhatIsNoLog(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "no log of a known kind") {
+			if _, err := Read(path, nil); err == nil || !strings.Contains(err.Error(), "no log of a known kind") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -97,6 +97,7 @@ const (
 	orderSamples = 100
 	orderMost    = 20000
 	orderR2      = 0.2
+	orderLeast   = 0.02 // where all quarters of the log agree
 )
 
 // MotorOrder regresses roll and pitch acceleration, from the measured rates, on the four motor commands, at the lag of
@@ -110,24 +111,37 @@ func (l *Log) MotorOrder() (best Order, ok bool) {
 		return best, false
 	}
 	step := max(gyro.step(), motors.step(), 0.004)
+	first, last := gyro.T[0], gyro.T[len(gyro.T)-1]
 	for lag := 0.0; lag <= 0.1; lag += 0.01 {
-		if o, fits := l.regress(lag, step); fits && o.R2 > best.R2 {
+		if o, fits := l.regress(first, last, lag, step); fits && o.R2 > best.R2 {
 			best = o
 		}
 	}
-	return best, best.R2 > orderR2
+	return best, best.R2 > orderR2 || best.R2 > orderLeast && l.agree(&best, first, last, step)
 }
 
-// regress fits the accelerations over ±half at one lag.
-func (l *Log) regress(lag, step float64) (o Order, ok bool) {
+// agree reports whether each quarter of the log has the same order: little is explained where the gyro is noisy.
+func (l *Log) agree(o *Order, first, last, step float64) bool {
+	quarter := (last - first) / 4
+	for i := range 4 {
+		from := first + float64(i)*quarter
+		part, ok := l.regress(from, from+quarter, o.Lag, step)
+		if !ok || part.Corners != o.Corners {
+			return false
+		}
+	}
+	return true
+}
+
+// regress fits the accelerations between two times at one lag.
+func (l *Log) regress(first, last, lag, step float64) (o Order, ok bool) {
 	gyro, motors := &l.Series[Rates], &l.Series[Motors]
 	half, gap := max(step, 0.015), max(5*step, 0.02)
 	var xtx [5][5]float64
 	var xty [5][2]float64
 	var sum, squares [2]float64
 	n := 0
-	first, last := gyro.T[0]+half, gyro.T[len(gyro.T)-1]-half
-	for t := first; t < last; t += max(step, (last-first)/orderMost) {
+	for t := first + half; t < last-half; t += max(step, (last-first)/orderMost) {
 		var a, b, m [4]float64
 		if !l.flying(t) || !gyro.linear(t-half, gap, a[:3]) || !gyro.linear(t+half, gap, b[:3]) ||
 			!motors.mean(t-half-lag, 2*half, gap, m[:]) {

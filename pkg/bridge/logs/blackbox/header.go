@@ -217,6 +217,10 @@ func (h *header) check(in *record.Input, start int64) error {
 func (d *definition) check(in *record.Input, start int64, kind byte, home *definition) error {
 	for i := 0; i < len(d.encoding); {
 		width := 1
+		if d.predictor[i] == increment { // it has no number of its own
+			i++
+			continue
+		}
 		switch d.encoding[i] {
 		case signedVB, unsignedVB, negative14, none:
 		case tag8of8:
