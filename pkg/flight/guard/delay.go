@@ -58,8 +58,7 @@ func (d *detector) bridge(until float64, p *plant) {
 	}
 	pieces, from := max(math.Round(missing/each), 1), d.model.at
 	for i := 1.0; i <= pieces && missing > 0; i++ {
-		turned, _ := p.advance(&d.model, from+missing*i/pieces, so3.Vec3{})
-		d.commanded.add(turned)
+		d.commanded.add(p.advance(&d.model, from+missing*i/pieces, so3.Vec3{}).turned)
 	}
 }
 

@@ -37,9 +37,11 @@ type exhibit struct {
 	turned   so3.Vec3 // measured rotation vector in the body, rad
 	expected so3.Vec3 // of the commands
 	gained   so3.Vec3 // velocity that thrust and gravity added, m/s, world
+	swung    float64  // half the sum of squares of what commanded body rates changed by, rad²/s²
 	q        so3.Quat // as measured
 	bias     so3.Vec3 // rad/s, that was expected
-	kinked   float64  // that of drifting, half a short window before
+	kinked   float64  // by drifting, half a short window before
+	both     float64  // the same and that of a longer window, half of it before
 }
 
 const (
@@ -104,15 +106,16 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 		return false
 	}
 	before, q := d.model.state.Q, s.Q.Normalize()
-	expected, gained := p.advance(&d.model, stamp, so3.Vec3{})
-	d.commanded.add(expected)
+	model := p.advance(&d.model, stamp, so3.Vec3{})
+	d.commanded.add(model.turned)
 	turned := so3.Log(before.Conj().Mul(q))
-	if turned.Sub(expected).Norm() > maxTurnStep {
+	if turned.Sub(model.turned).Norm() > maxTurnStep {
 		d.begin(s, stamp, p)
 		return false
 	}
-	d.noise.add(step, turned.Sub(expected), share(since, noiseMemory))
-	d.push(exhibit{stamp, s.P, s.V, turned, expected, gained, q, p.bias, 0})
+	d.noise.add(step, turned.Sub(model.turned), share(since, noiseMemory))
+	d.push(exhibit{at: stamp, p: s.P, v: s.V, turned: turned, expected: model.turned, gained: model.gained,
+		swung: model.swung, q: q, bias: p.bias})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
 	return true
 }

@@ -12,13 +12,16 @@ const (
 	kinkDeviations = 120.0  // 1/s, of the position's noise, where that is more than the slack
 	usualKinks     = 2.7    // times what is usually left of kinks is too great, at least
 	leastKink      = 0.5    // of what is too great, in each window
-	kinkProof      = 1.5    // of both together: healthy flights reach 1.4 in an hour
+	kinkProof      = 1.8    // of the shorter two together, at once: healthy flights reach 1.6 in thirty hours
+	slowProof      = 2.4    // of all three together: healthy flights reach 2.3 in thirty hours
 	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ
 	maxStampStep   = 0.008  // s by which a source may shift its stamps at once
-	longestKink    = 31     // exhibits
+	longestKink    = 41     // exhibits
+	swingLift      = 0.01   // m/s for each rad²/s²: rotors that turn a robot quickly lift it, too
 )
 
-// kinkTest looks for a kink amid a window. A short one finds it soon; in a longer one, a shaking robot hides less.
+// kinkTest looks for a kink amid a window. A short one finds it soon; in a longer one, noise and a shaking robot hide
+// less.
 type kinkTest struct {
 	half   int     // exhibits on either side of the kink
 	slack  float64 // m/s
@@ -33,6 +36,7 @@ type kinkTest struct {
 var kinkTests = [...]kinkTest{
 	kinkTest{half: 10, slack: 0.048, share: 0.1, lag: 0.003, gain: 0.02}.filtered(),
 	kinkTest{half: 15, slack: 0.045, share: 0.25, lag: 0.001, gain: 0.01}.filtered(),
+	kinkTest{half: 20, slack: 0.04, share: 0.35, lag: 0.001, gain: 0.01}.filtered(),
 }
 
 // filter are weights of evenly spaced positions, from the oldest.
@@ -78,17 +82,27 @@ func residualFilter(half int, f, a, b func(float64) float64) (c filter) {
 	return c
 }
 
-// drifting reports whether the path has a kink, beside what thrust and a steady wind make of it: in a short window, and
-// in a longer one about the same place.
+// drifting reports whether the path has a kink, beside what thrust and a steady wind make of it. Evidence adds up: of a
+// short window, of a longer one about the same place, and of a third one where those leave doubt.
 func (d *detector) drifting() (since float64, found bool) {
-	short, long := &kinkTests[0], &kinkTests[1]
+	short, long, last := &kinkTests[0], &kinkTests[1], &kinkTests[2]
 	if d.n == 0 {
 		return 0, false
 	}
 	fresh := d.misfit.at != d.at(0).at
-	d.at(0).kinked = d.kinked(short, fresh)
-	before, now := d.at(long.half-short.half).kinked, d.kinked(long, false)
-	return d.at(long.half).at, before > 0 && now > 0 && before+now > kinkProof
+	e := d.at(0)
+	e.kinked = d.kinked(short, fresh)
+	if before := d.at(long.half - short.half).kinked; before > 0 {
+		now := d.kinked(long, false)
+		if e.both = 0; now > 0 {
+			e.both = before + now
+		}
+	}
+	if e.both > kinkProof {
+		return d.at(long.half).at, true
+	}
+	both := d.at(last.half - long.half).both
+	return d.at(last.half).at, both > 0 && both+d.kinked(last, false) > slowProof
 }
 
 // kinked is the speed of a kink amid a window, as a share of the one that is too great to be harmless; 0 where it is
@@ -116,6 +130,8 @@ type bends struct {
 	n                 int
 	even              float64 // spacing, s
 	off, late, strong [longestKink]so3.Vec3
+	swung             [longestKink]so3.Vec3 // of quick turns, that may lift: m for each rad²/s²
+	up                so3.Vec3              // direction of thrust amid the window
 }
 
 // bends fills b in, and reports whether spacing is even and no exhibit missing. Residuals are counted from the chord:
@@ -128,7 +144,7 @@ func (d *detector) bends(half int, b *bends) bool {
 	first := d.at(b.n - 1)
 	total := d.at(0).at - first.at
 	b.even = total / float64(b.n-1)
-	var p, v so3.Vec3
+	var p, v, lifted, lift so3.Vec3
 	for i := 1; i < b.n; i++ {
 		e := d.at(b.n - 1 - i)
 		dt := e.at - d.at(b.n-i).at
@@ -137,8 +153,12 @@ func (d *detector) bends(half int, b *bends) bool {
 		}
 		p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
 		v = v.Add(e.gained)
-		b.strong[i], b.late[i] = p, v
+		by := e.q.ZAxis().Scale(e.swung)
+		lifted = lifted.Add(lift.Scale(dt)).Add(by.Scale(dt / 2))
+		lift = lift.Add(by)
+		b.strong[i], b.late[i], b.swung[i] = p, v, lifted
 	}
+	b.up = d.at(half).q.ZAxis()
 	chord, bow, climb := d.at(0).p.Sub(first.p).Scale(1/total), p.Scale(1/total), v.Scale(1/total)
 	for i := range b.n {
 		e := d.at(b.n - 1 - i)
@@ -150,13 +170,22 @@ func (d *detector) bends(half int, b *bends) bool {
 }
 
 // kink is what changed half a window ago.
-type kink struct{ off, late, strong bend }
+type kink struct {
+	off, late, strong bend
+	up                so3.Vec3 // direction of thrust
+	lifted            float64  // speed along it that quick turns may have given, m/s
+}
 
 // bend is a change of speed, m/s, and of a steady force, m/s².
 type bend struct{ speed, force so3.Vec3 }
 
 func (t *kinkTest) kink(b *bends) kink {
-	return kink{t.bend(b, &b.off), t.bend(b, &b.late), t.bend(b, &b.strong)}
+	var lifted so3.Vec3
+	for i := range b.n {
+		lifted = lifted.Add(b.swung[i].Scale(t.speeds[i] / b.even))
+	}
+	return kink{t.bend(b, &b.off), t.bend(b, &b.late), t.bend(b, &b.strong), b.up,
+		swingLift * math.Abs(lifted.Dot(b.up))}
 }
 
 func (t *kinkTest) bend(b *bends, path *[longestKink]so3.Vec3) (x bend) {
@@ -211,7 +240,9 @@ func (f *misfit) usual() float64 { return min(math.Sqrt(f.kinks), 0.04) }
 // left is the speed of a kink that the model's misfit does not explain, and force the same of the force.
 func (f *misfit) left(k *kink) float64 {
 	lag, gain, _, _ := f.known()
-	return k.off.speed.Sub(k.late.speed.Scale(lag)).Sub(k.strong.speed.Scale(gain)).Norm()
+	left := k.off.speed.Sub(k.late.speed.Scale(lag)).Sub(k.strong.speed.Scale(gain))
+	along := left.Dot(k.up)
+	return left.Sub(k.up.Scale(min(max(along, -k.lifted), k.lifted))).Norm()
 }
 
 func (f *misfit) force(k *kink) float64 {

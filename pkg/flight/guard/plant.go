@@ -80,12 +80,18 @@ func plus(a, b quad.Command, share float64) quad.Command {
 	return quad.Command{Thrust: a.Thrust + share*b.Thrust, Rates: a.Rates.Add(b.Rates.Scale(share))}
 }
 
-// advance carries a motion on to a later time in a wind (m/s², world), and returns how it turned (rotation vector in
-// the body, rad) and what the wind and thrust added to its velocity.
-func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (turned, gained so3.Vec3) {
+// moved is what a motion did in some time.
+type moved struct {
+	turned so3.Vec3 // rotation vector in the body, rad
+	gained so3.Vec3 // velocity that the wind and thrust added, m/s
+	swung  float64  // half the sum of squares of what body rates changed by, rad²/s²
+}
+
+// advance carries a motion on to a later time in a wind (m/s², world).
+func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (sum moved) {
 	total := until - m.at
 	if !(total > 0) {
-		return turned, gained
+		return sum
 	}
 	r, n := &p.response, min(math.Ceil(total/substep), maxSubsteps)
 	h := total / n
@@ -96,20 +102,22 @@ func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (turned, gained
 			c.Thrust = p.held(from-r.ThrustDelay, to-r.ThrustDelay).Thrust
 		}
 		c.Rates = c.Rates.Add(p.bias)
-		turn, gain := m.follow(c, h, r, wind)
-		turned, gained = turned.Add(turn), gained.Add(gain)
+		did := m.follow(c, h, r, wind)
+		sum.turned, sum.gained = sum.turned.Add(did.turned), sum.gained.Add(did.gained)
+		sum.swung += did.swung
 	}
 	m.at = until
-	return turned, gained
+	return sum
 }
 
-// follow lets what acts approach a command for h seconds in a wind (m/s², world), and returns how the body turned and
-// what its velocity gained.
-func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (turned, gained so3.Vec3) {
+// follow lets what acts approach a command for h seconds in a wind (m/s², world).
+func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (did moved) {
 	rates, acts := m.acting.Rates.Sub(c.Rates), lag(h, r.RateLag)
 	m.acting.Rates = c.Rates.Add(rates.Scale(acts.left))
-	turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
-	return turned, m.move(m.lift(c.Thrust, h, r.ThrustLag), turned, h, r, wind)
+	did.turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
+	did.gained = m.move(m.lift(c.Thrust, h, r.ThrustLag), did.turned, h, r, wind)
+	did.swung = rates.Dot(rates) * (1 - acts.left*acts.left) / 2
+	return did
 }
 
 // lift lets the thrust approach a commanded one for h seconds, and returns its mean until then. It is the rotors' speed

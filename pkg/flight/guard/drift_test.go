@@ -1,0 +1,93 @@
+package guard
+
+import (
+	"encoding/csv"
+	"os"
+	"strconv"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// recordedTick is a tick of a flight: the state that came, and the command that went out.
+type recordedTick struct {
+	now, stamp float64
+	state      quad.State
+	sent       quad.Command
+}
+
+// onBetaflight are two stretches of a figure-eight in 3 m/s² of wind on Betaflight 4.6 (benchmarks/autopilots.md). At
+// the end of each the rotors turn the robot quickly, and lift it: in the first a new policy asks for that.
+func onBetaflight(t *testing.T) (flights [2][]recordedTick) {
+	f, err := os.Open("testdata/betaflight.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, row := range rows[1:] {
+		var x [16]float64
+		for i := range x {
+			if x[i], err = strconv.ParseFloat(row[i], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := func(i int) so3.Vec3 { return so3.Vec3{X: x[i], Y: x[i+1], Z: x[i+2]} }
+		q := so3.Quat{W: x[5], X: x[6], Y: x[7], Z: x[8]}
+		if k := len(flights[n]); k > 0 && x[0] > flights[n][k-1].now+1 {
+			n++
+		}
+		flights[n] = append(flights[n], recordedTick{x[0], x[1], quad.State{P: v(2), V: v(9), Q: q},
+			quad.Command{Thrust: x[12], Rates: v(13)}})
+	}
+	return flights
+}
+
+// driftedIn reports whether a flight is said to drift whose source drifts by a velocity in its last seconds.
+func driftedIn(flight []recordedTick, velocity so3.Vec3, last float64) (found bool) {
+	var d detector
+	var p plant
+	param.Default(&p.response)
+	end := flight[len(flight)-1].stamp
+	for i := range flight {
+		k := flight[i]
+		if since := k.stamp - (end - last); since > 0 {
+			k.state.P, k.state.V = k.state.P.Add(velocity.Scale(since)), k.state.V.Add(velocity)
+		}
+		d.add(&k.state, k.stamp, &p)
+		_, now := d.drifting()
+		found = found || now
+		p.send(k.now, k.sent)
+	}
+	return found
+}
+
+// Quick turns lift a robot whose mixer does not hold the thrust. That is no drift. A source that drifts before the
+// turns, or quickly from them on, is found all the same.
+func TestLiftOfQuickTurnsIsNoDrift(t *testing.T) {
+	flights := onBetaflight(t)
+	const before, turns = 0.8, 0.42 // s before the end
+	for i, name := range []string{"a new policy", "the same policy"} {
+		for _, c := range []struct {
+			name     string
+			velocity so3.Vec3
+			last     float64
+		}{
+			{"no drift", so3.Vec3{}, turns},
+			{"x drifts before", so3.Vec3{X: 0.12}, before}, {"y drifts before", so3.Vec3{Y: -0.12}, before},
+			{"x drifts", so3.Vec3{X: 0.25}, turns}, {"y drifts", so3.Vec3{Y: -0.25}, turns},
+		} {
+			t.Run(name+", "+c.name, func(t *testing.T) {
+				if found := driftedIn(flights[i], c.velocity, c.last); found != (c.velocity != so3.Vec3{}) {
+					t.Errorf("drifts: %v", found)
+				}
+			})
+		}
+	}
+}
