@@ -17,8 +17,8 @@ type tableFlags struct {
 	Air        string  `placeholder:"W.yaml,…" help:"Worlds of a table of opponents, flown in place of all else."`
 	References string  `default:"hover,eight_2.3,eight_4,eight_6,steps" placeholder:"NAMES" help:"Paths of that table."`
 	Learn      bool    `name:"learn-references" help:"Learn on the figure-eights of that table, too."`
-	Flight     float64 `default:"16" help:"Length of a flight of that table, s."`
-	Settle     float64 `default:"8" help:"Beginning of such a flight that is not measured, s."`
+	Flight     float64 `default:"30" help:"Length of a flight of that table, s."`
+	Settle     float64 `default:"18" help:"Beginning of such a flight that is not measured, s."`
 }
 
 // table reads what the table of a study is flown in; nil where no air is named.

@@ -95,7 +95,7 @@ func shorten(v so3.Vec3, limit float64) so3.Vec3 {
 // mean anew: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff policy.
 type LatentMean struct {
 	Rows  int     `param:"rows" default:"50" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
-	Reset float64 `param:"reset" default:"0.6" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
+	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
 }
 
 // add takes z into a mean of n latents, and returns of how many it is then.
