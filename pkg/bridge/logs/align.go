@@ -10,6 +10,7 @@ type Alignment struct {
 	Lag         float64 // s that the gyro's clock is ahead; subtracted from its times, both agree
 	Correlation float64 // of the rates at that lag
 	Slope       float64 // gyro over turned attitude: 1, or 57.3 where the gyro is in degrees
+	Opposed     int     // axis about which both turn against each other, −1 without one
 	Wander      float64 // s between the least and the greatest lag of stretches of the flight
 	Stretches   int     // whose lag could be told
 }
@@ -19,7 +20,7 @@ const (
 	stretch      = 6.0    // s, over which a clock is compared with itself
 	alignable    = 0.6    // correlation from which a lag counts
 	stillRates   = 0.03   // rad/s rms, below which a stretch says nothing
-	minTurn      = 0.0199 // s between the attitudes of a turn
+	minTurn      = 0.0499 // s between the attitudes of a turn
 	minIntervals = 40
 	maxIntervals = 6000 // that a lag is looked for in
 )
@@ -71,7 +72,7 @@ type interval struct {
 
 func (l *Log) intervals() (out []interval) {
 	s := &l.Series[Attitude]
-	gap := max(3*s.step(), 0.05)
+	gap := max(3*s.step(), 0.075)
 	for i, k := 0, 1; k < len(s.T); k++ {
 		if s.T[k]-s.T[i] < minTurn { // rounded attitudes say little about short turns
 			continue
@@ -85,48 +86,74 @@ func (l *Log) intervals() (out []interval) {
 	return out
 }
 
-// compare returns correlation and slope of gyro over attitude at a lag.
-func compare(g *sums, all []interval, lag float64) (correlation, slope float64, n int) {
-	var xy, xx, yy float64
+// agreement sums products of the turning of attitude and gyro, by axis.
+type agreement struct {
+	n          int
+	xy, xx, yy [3]float64
+}
+
+func sum3(x [3]float64) float64 { return x[0] + x[1] + x[2] }
+
+// correlation of all axes together; 0 where there is no turning.
+func (a *agreement) correlation() float64 {
+	if sum3(a.xx) == 0 || sum3(a.yy) == 0 {
+		return 0
+	}
+	return sum3(a.xy) / math.Sqrt(sum3(a.xx)*sum3(a.yy))
+}
+
+// slope of the gyro over the attitude.
+func (a *agreement) slope() float64 { return sum3(a.xy) / max(sum3(a.xx), 1e-300) }
+
+// opposed is the axis about which the gyro turns against the attitude, −1 without one.
+func (a *agreement) opposed() int {
+	for j := range a.xy {
+		if a.xx[j] > 0.01*sum3(a.xx) && a.xy[j] < -0.5*math.Sqrt(a.xx[j]*a.yy[j]) {
+			return j
+		}
+	}
+	return -1
+}
+
+// compare puts the gyro at a lag beside the attitude.
+func compare(g *sums, all []interval, lag float64) (s agreement) {
 	for _, v := range all {
 		a, ga, ok := g.at(v.from + lag)
 		b, gb, ok2 := g.at(v.to + lag)
 		if !ok || !ok2 || ga != gb {
 			continue
 		}
-		n++
+		s.n++
 		for j := range 3 {
 			y := (b[j] - a[j]) / (v.to - v.from)
-			xy += v.w[j] * y
-			xx += v.w[j] * v.w[j]
-			yy += y * y
+			s.xy[j] += v.w[j] * y
+			s.xx[j] += v.w[j] * v.w[j]
+			s.yy[j] += y * y
 		}
 	}
-	if xx == 0 || yy == 0 {
-		return 0, 0, n
-	}
-	return xy / math.Sqrt(xx*yy), xy / xx, n
+	return s
 }
 
 // search finds the lag within middle ± reach of the greatest correlation, to a tenth of a step; at least so many of the
 // intervals must lie within the gyro's recording.
-func search(g *sums, all []interval, least int, middle, reach, step float64) (lag, correlation, slope float64) {
-	correlation = -1
+func search(g *sums, all []interval, least int, middle, reach, step float64) (lag float64, best agreement) {
+	correlation := math.Inf(-1)
 	try := func(at float64) {
-		if c, s, n := compare(g, all, at); n >= least && n > 0 && c > correlation {
-			lag, correlation, slope = at, c, s
+		s := compare(g, all, at)
+		if c := s.correlation(); s.n >= least && s.n > 0 && c > correlation {
+			lag, correlation, best = at, c, s
 		}
 	}
 	for at := middle - reach; at <= middle+reach; at += step {
 		try(at)
 	}
 	for fine := step / 4; fine > step/20; fine /= 2 {
-		best := lag
+		middle := lag
 		for k := -4.0; k <= 4; k++ {
-			try(best + k*fine)
+			try(middle + k*fine)
 		}
 	}
-	return lag, correlation, slope
+	return lag, best
 }
 
 // Align compares gyro and attitude; ok is false where there is too little motion, or one of them is missing.
@@ -139,7 +166,8 @@ func (l *Log) Align() (a Alignment, ok bool) {
 		return a, false
 	}
 	g := integrate(&l.Series[Rates])
-	a.Lag, a.Correlation, a.Slope = search(g, thin(all), minIntervals/2, 0, maxLag, 0.01)
+	lag, best := search(g, thin(all), minIntervals/2, 0, maxLag, 0.01)
+	a = Alignment{Lag: lag, Correlation: best.correlation(), Slope: best.slope(), Opposed: best.opposed()}
 	if a.Correlation < alignable {
 		return a, true
 	}
@@ -151,7 +179,7 @@ func (l *Log) Align() (a Alignment, ok bool) {
 		if len(part) < minIntervals || excitation(part) < 10*stillRates {
 			continue
 		}
-		if lag, c, _ := search(g, part, minIntervals/2, a.Lag, 0.1, 0.01); c > 0.9 {
+		if lag, s := search(g, part, minIntervals/2, a.Lag, 0.1, 0.01); s.correlation() > 0.9 {
 			least, most = min(least, lag), max(most, lag)
 			a.Stretches++
 		}

@@ -134,14 +134,17 @@ func (l *Log) checkClock() Finding {
 	switch {
 	case !ok:
 		return Finding{"clock", Missing, "too little turning to compare gyro and attitude", unchecked}
-	case a.Correlation < alignable && a.Correlation > 0.2 && min(l.Series[Attitude].Rate(),
-		l.Series[Rates].Rate()) < 40:
-		return Finding{"clock", Missing, fmt.Sprintf("gyro and attitude are too sparse to compare (correlation %.2f)",
-			a.Correlation), unchecked}
-	case a.Correlation < alignable:
+	case a.Opposed >= 0:
+		return Finding{"clock", Wrong, fmt.Sprintf("the gyro turns against the attitude about %c", 'x'+rune(a.Opposed)),
+			"one of them is in another frame"}
+	case a.Correlation < unrelated:
 		return Finding{"clock", Wrong,
 			fmt.Sprintf("the gyro does not follow the attitude (correlation %.2f)", a.Correlation),
-			"another flight, another frame, or rates of another kind"}
+			"another flight, or rates of another kind"}
+	case a.Correlation < alignable:
+		return Finding{"clock", Missing,
+			fmt.Sprintf("gyro and attitude are too noisy or too sparse to compare (correlation %.2f)", a.Correlation),
+			unchecked}
 	case (a.Slope < 0.5 || a.Slope > 2) && a.Correlation < comparable:
 		return Finding{"clock", Missing,
 			fmt.Sprintf("gyro and attitude hardly agree (correlation %.2f)", a.Correlation), unchecked}
@@ -164,6 +167,9 @@ func (l *Log) checkClock() Finding {
 }
 
 const unchecked = "clocks and units go unchecked"
+
+// unrelated is the correlation up to which gyro and attitude have nothing to do with each other.
+const unrelated = 0.2
 
 // comparable is the correlation of gyro and attitude from which their units are.
 const comparable = 0.85

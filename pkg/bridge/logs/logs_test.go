@@ -74,7 +74,12 @@ var faulty = map[string]struct {
 			l.Series[Rates].T[i] *= 1.005
 		}
 	}, "clock wrong: wander apart by"},
-	"another gyro": {func(l *Log) { times(l, Rates, -1) }, "clock wrong: does not follow"},
+	"another gyro": {func(l *Log) { times(l, Rates, -1) }, "clock wrong: turns against the attitude about"},
+	"one axis turned round": {func(l *Log) {
+		for i := range l.Series[Rates].T {
+			l.Series[Rates].Row(i)[2] *= -1
+		}
+	}, "clock wrong: turns against the attitude about z"},
 	"a frozen attitude": {func(l *Log) {
 		for i := 1000; i < 1010; i++ {
 			copy(l.Series[Attitude].Row(i), l.Series[Attitude].Row(999))

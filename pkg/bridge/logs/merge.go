@@ -45,9 +45,9 @@ func (l *Log) find(all []interval) (lag, correlation float64) {
 	share := min(1, (gyro[len(gyro)-1]-gyro[0])/(to-from))
 	g := integrate(&l.Series[Rates])
 	first, last := gyro[0]-to, gyro[len(gyro)-1]-from
-	lag, _, _ = search(g, few, int(float64(len(few))*share/2), (first+last)/2, (last-first)/2, 0.03)
-	lag, correlation, _ = search(g, whole, int(float64(len(whole))*share/2), lag, 0.1, 0.01)
-	return lag, correlation
+	lag, _ = search(g, few, int(float64(len(few))*share/2), (first+last)/2, (last-first)/2, 0.03)
+	lag, best := search(g, whole, int(float64(len(whole))*share/2), lag, 0.1, 0.01)
+	return lag, best.correlation()
 }
 
 func every(all []interval, n int) (out []interval) {
