@@ -87,11 +87,11 @@ func (c *console) benchmark(p *publictable.Protocol, o *benchmarkFlags) error {
 		seeds = 1
 	}
 	for seed := range seeds {
-		models, err := c.benchmarkModels(p, o, fitted, seed+1)
+		made, err := c.benchmarkModel(p, o, fitted, seed+1)
 		if err != nil {
 			return err
 		}
-		figures, err := writeAndScore(p, models, flights, filepath.Join(o.Out, fmt.Sprintf("seed%d", seed+1)))
+		figures, err := writeAndScore(p, made, flights, filepath.Join(o.Out, fmt.Sprintf("seed%d", seed+1)))
 		if err != nil {
 			return err
 		}
@@ -107,15 +107,15 @@ func (c *console) benchmark(p *publictable.Protocol, o *benchmarkFlags) error {
 	return c.show(r)
 }
 
-// benchmarkModels fits the models of a seed, or reads them.
-func (c *console) benchmarkModels(p *publictable.Protocol, o *benchmarkFlags, fitted []*rotors.Flight,
-	seed int) ([]*rotors.Model, error) {
+// benchmarkModel fits the predictor of a seed, or reads one.
+func (c *console) benchmarkModel(p *publictable.Protocol, o *benchmarkFlags, fitted []*rotors.Flight,
+	seed int) (*rotorfit.Predictor, error) {
 	if o.Model != "" {
 		return rotorfit.Load(o.Model)
 	}
 	b := c.newBar("fit")
 	defer b.done()
-	models, err := p.Fit(c.ctx, fitted, uint64(seed), func(q rotorfit.Progress) {
+	made, err := p.Fit(c.ctx, fitted, uint64(seed), func(q rotorfit.Progress) {
 		b.at((float64(seed-1)+float64(q.Update)/float64(q.Updates))/float64(o.Seeds),
 			fmt.Sprintf("fit: seed %d, loss %.4g", seed, q.Loss))
 	})
@@ -125,13 +125,13 @@ func (c *console) benchmarkModels(p *publictable.Protocol, o *benchmarkFlags, fi
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, err
 	}
-	return models, rotorfit.Save(filepath.Join(o.Out, fmt.Sprintf("seed%d.json", seed)), models)
+	return made, rotorfit.Save(filepath.Join(o.Out, fmt.Sprintf("seed%d.json", seed)), made)
 }
 
 // writeAndScore predicts, writes a CSV for each flight, and counts the errors of what was written.
-func writeAndScore(p *publictable.Protocol, models []*rotors.Model, flights []*rotors.Flight,
+func writeAndScore(p *publictable.Protocol, with *rotorfit.Predictor, flights []*rotors.Flight,
 	dir string) (*publictable.Figures, error) {
-	predictions, err := p.Predict(models, flights)
+	predictions, err := p.Predict(with, flights)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type rotorsFit struct {
 	Latent   int      `default:"0" help:"Hidden states that features drive."`
 	Steps    int      `default:"50" help:"Steps of the longest rollout."`
 	Updates  int      `default:"2500" help:"Updates of the parameters."`
+	Correct  int      `default:"0" help:"Numbers of p, v, R, w (of 12) that a linear correction takes; 0: none."`
 	Position float64  `default:"1" help:"Weight of the position beside velocity, attitude and rates."`
 	Even     float64  `default:"1" help:"Power of a flight's own loss that its weight falls with."`
 	Members  int      `default:"1" help:"Models that predict together."`
@@ -68,7 +69,7 @@ func (r *rotorsFit) Run(c *console) error {
 		Weights: [4]float64{r.Position, 1, 1, 1}, Even: r.Even, Threads: threadsOf(r.Threads)}
 	b := c.newBar("fit")
 	defer b.done()
-	var models []*rotors.Model
+	made := &rotorfit.Predictor{}
 	for member := range r.Members {
 		m, err := rotors.New(config)
 		if err != nil {
@@ -79,12 +80,23 @@ func (r *rotorsFit) Run(c *console) error {
 		if err := rotorfit.Run(c.ctx, m, flights, o); err != nil {
 			return err
 		}
-		models, result.Numbers = append(models, m), len(m.Theta)
+		made.Models, result.Numbers = append(made.Models, m), len(m.Theta)
 	}
-	if err := rotorfit.Save(r.Out, models); err != nil {
+	if r.Correct > 0 {
+		if made.Correction, err = r.correction(made.Models, flights); err != nil {
+			return err
+		}
+	}
+	if err := rotorfit.Save(r.Out, made); err != nil {
 		return err
 	}
 	return c.show(result)
+}
+
+// correction fits what is added to the models' mean, with as much history as they have.
+func (r *rotorsFit) correction(models []*rotors.Model, flights []*rotors.Flight) (*rotorfit.Correction, error) {
+	return rotorfit.Correct(models, flights, r.Steps, rotorfit.CorrectionStride, min(r.Correct, 12),
+		rotorfit.LagsOf(r.History), rotorfit.CorrectionRidge)
 }
 
 // threadsOf takes 0 for all processors.
@@ -130,7 +142,7 @@ func (r *rotorsPredict) Run(c *console) error {
 	if r.Steps < 1 || r.Stride < 1 || r.First < 0 {
 		return errors.New("--steps and --stride: expected at least 1, --first at least 0")
 	}
-	models, err := rotorfit.Load(r.Model)
+	with, err := rotorfit.Load(r.Model)
 	if err != nil {
 		return err
 	}
@@ -143,14 +155,14 @@ func (r *rotorsPredict) Run(c *console) error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if err := rotorfit.Fits(&models[0].Config, f); err != nil {
+		if err := rotorfit.Fits(with.Config(), f); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		starts := f.Starts(max(r.First, models[0].Config.History), r.Stride, r.Steps)
+		starts := f.Starts(max(r.First, with.History()), r.Stride, r.Steps)
 		if len(starts) == 0 {
 			return fmt.Errorf("%s: no stretch of more than %d rows without a gap", f.Name, r.Steps)
 		}
-		file, err := writeRotorPredictions(r.Out, rotorfit.Predict(models, f, starts, r.Steps))
+		file, err := writeRotorPredictions(r.Out, with.Predict(f, starts, r.Steps))
 		if err != nil {
 			return err
 		}

@@ -28,8 +28,13 @@ type Protocol struct {
 	state       sizes // of the model
 }
 
-// sizes are those of a model's parts beside the rigid body.
-type sizes struct{ history, latent, observed, members int }
+// sizes are those of a model's parts beside the rigid body, and of its correction.
+type sizes struct {
+	history, latent, observed, members int
+	later                              int // updates of an observer on top of models without history; 0: none
+	outputs                            int // of the correction; 0: none
+	lags                               int // largest of the correction
+}
 
 // Entry is a row of a published table: errors after 50 steps, and their sums over 1 … 50 where they are published.
 type Entry struct {
@@ -56,10 +61,10 @@ func IDSIA(history bool) *Protocol {
 		Train: "flights/train/*.csv*", Test: "flights/test/*.csv*", AsPublished: true,
 		fit: rotorfit.Options{Steps: 50, Updates: 2500, Blocks: 8, Rate: .01, Even: 1,
 			Weights: [4]float64{0, 1, 1, 1}},
-		state: sizes{members: 1}}
+		state: sizes{latent: 6, members: 1}}
 	if history {
 		p.Title, p.First, p.History, p.AsPublished = "IDSIA nano-drone, 0.5 s, with history", 40, true, false
-		p.state = sizes{history: 40, observed: 24, members: 1}
+		p.state.history, p.state.observed, p.state.later = 40, 36, 400
 	}
 	return p
 }
@@ -71,7 +76,8 @@ func NanoBench(held string) *Protocol {
 		Stride: 10, History: true, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
 		fit: rotorfit.Options{Steps: 100, Updates: 2500, Blocks: 8, Rate: .01, Even: .5,
 			Weights: [4]float64{3, 1, 1, 1}},
-		state: sizes{history: 30, observed: 24, members: 1}}
+		state: sizes{history: 30, latent: 12, observed: 36, members: 1, outputs: 6,
+			lags: 40}}
 }
 
 // Set overrides what a user may choose of the fit; zeros leave it.
@@ -112,46 +118,70 @@ func (p *Protocol) Flights(dir, train, test string) (fitted, predicted []*rotors
 	return fitted, predicted, err
 }
 
-// Fit fits the models of one seed.
+// Fit fits a predictor, of one seed.
 func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint64,
-	report func(rotorfit.Progress)) ([]*rotors.Model, error) {
-	c, err := rotorfit.Typical(flights, p.state.history, p.state.latent, p.state.observed)
+	report func(rotorfit.Progress)) (*rotorfit.Predictor, error) {
+	made, err := &rotorfit.Predictor{}, error(nil)
+	for member := range p.state.members {
+		m, err := p.member(ctx, flights, seed*1000+uint64(member), func(q rotorfit.Progress) {
+			q.Update += member * q.Updates
+			q.Updates *= p.state.members
+			report(q)
+		})
+		if err != nil {
+			return nil, err
+		}
+		made.Models = append(made.Models, m)
+	}
+	if p.state.outputs > 0 {
+		made.Correction, err = rotorfit.Correct(made.Models, flights, p.Steps, rotorfit.CorrectionStride,
+			p.state.outputs, rotorfit.LagsOf(p.state.lags), rotorfit.CorrectionRidge)
+	}
+	return made, err
+}
+
+// member fits one model: with its observer at once, or first the model and then the observer alone.
+func (p *Protocol) member(ctx context.Context, flights []*rotors.Flight, seed uint64,
+	report func(rotorfit.Progress)) (*rotors.Model, error) {
+	now := p.state
+	if p.state.later > 0 {
+		now.history, now.observed = 0, 0
+	}
+	c, err := rotorfit.Typical(flights, now.history, now.latent, now.observed)
+	if err != nil {
+		return nil, err
+	}
+	m, err := rotors.New(c)
 	if err != nil {
 		return nil, err
 	}
 	o := p.fit
-	var models []*rotors.Model
-	for member := range p.state.members {
-		m, err := rotors.New(c)
-		if err != nil {
-			return nil, err
-		}
-		o.Seed = seed*1000 + uint64(member)
-		o.Report = func(q rotorfit.Progress) {
-			q.Update += member * q.Updates
-			q.Updates *= p.state.members
-			report(q)
-		}
-		if err := rotorfit.Run(ctx, m, flights, o); err != nil {
-			return nil, err
-		}
-		models = append(models, m)
+	o.Seed, o.Report = seed, report
+	if err := rotorfit.Run(ctx, m, flights, o); err != nil || p.state.later == 0 {
+		return m, err
 	}
-	return models, nil
+	if m, err = m.Observed(p.state.history, p.state.observed); err != nil {
+		return nil, err
+	}
+	o.Observer, o.Updates, o.Weights = true, min(o.Updates, p.state.later), [4]float64{1, 1, 1, 1}
+	return m, rotorfit.Run(ctx, m, flights, o)
 }
 
 // Predict predicts every start of the protocol.
-func (p *Protocol) Predict(models []*rotors.Model, flights []*rotors.Flight) ([]*rotorfit.Predictions, error) {
+func (p *Protocol) Predict(with *rotorfit.Predictor, flights []*rotors.Flight) ([]*rotorfit.Predictions, error) {
+	if with.History() > p.First {
+		return nil, fmt.Errorf("the model uses %d rows before a start, the protocol allows %d", with.History(), p.First)
+	}
 	var all []*rotorfit.Predictions
 	for _, f := range flights {
-		if err := rotorfit.Fits(&models[0].Config, f); err != nil {
+		if err := rotorfit.Fits(with.Config(), f); err != nil {
 			return nil, fmt.Errorf("flight %s: %w", f.Name, err)
 		}
 		starts := f.Starts(p.First, p.Stride, p.Steps)
 		if len(starts) == 0 {
 			return nil, fmt.Errorf("flight %s: no stretch of %d rows without a gap", f.Name, p.First+p.Steps+1)
 		}
-		made := rotorfit.Predict(models, f, starts, p.Steps)
+		made := with.Predict(f, starts, p.Steps)
 		made.Round()
 		all = append(all, made)
 	}

@@ -18,6 +18,8 @@ type modelFile struct {
 	Format  string        `json:"format"`
 	Version int           `json:"version"`
 	Members []modelMember `json:"members"`
+	// Correction is null without one.
+	Correction *Correction `json:"correction"`
 }
 
 type modelMember struct {
@@ -27,17 +29,17 @@ type modelMember struct {
 
 const formatName = "vnd rotors"
 
-// Save writes models that predict together.
-func Save(path string, models []*rotors.Model) error {
-	f := modelFile{Format: formatName, Version: formatVersion}
-	for _, m := range models {
+// Save writes a predictor.
+func Save(path string, p *Predictor) error {
+	f := modelFile{Format: formatName, Version: formatVersion, Correction: p.Correction}
+	for _, m := range p.Models {
 		f.Members = append(f.Members, modelMember{m.Config, m.Theta})
 	}
 	return atomicfile.WriteFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(&f) })
 }
 
 // Load reads what Save wrote.
-func Load(path string) ([]*rotors.Model, error) {
+func Load(path string) (*Predictor, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -50,13 +52,35 @@ func Load(path string) ([]*rotors.Model, error) {
 		return nil, fmt.Errorf("%s: version %d with %d members, want version %d", path, f.Version, len(f.Members),
 			formatVersion)
 	}
-	var models []*rotors.Model
+	p := &Predictor{Correction: f.Correction}
 	for i, m := range f.Members {
 		model, err := rotors.Load(m.Config, m.Theta)
 		if err != nil {
 			return nil, fmt.Errorf("%s: member %d: %w", path, i, err)
 		}
-		models = append(models, model)
+		p.Models = append(p.Models, model)
 	}
-	return models, nil
+	if c := p.Correction; c != nil {
+		return p, c.check(path)
+	}
+	return p, nil
+}
+
+// check refuses weights of other sizes than those that the features have.
+func (c *Correction) check(path string) error {
+	for i, lag := range c.Lags {
+		if lag < 1 || lag > 1000 || i > 0 && lag <= c.Lags[i-1] {
+			return fmt.Errorf("%s: lags %v of the correction, want them to rise", path, c.Lags)
+		}
+	}
+	for h, w := range c.Weights {
+		ok := len(w) == c.size() && c.Outputs > 0 && c.Outputs <= 12 && c.Motor > 0
+		for _, x := range w {
+			ok = ok && len(x) == c.Outputs
+		}
+		if !ok {
+			return fmt.Errorf("%s: the correction of step %d has other sizes than its features", path, h+1)
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"vnd/pkg/nn/layers"
@@ -22,10 +23,12 @@ type Options struct {
 	Weights [Channels]float64 `json:"weights"` // of p, v, R, w, beside their natural scales
 	// Even is the power of a flight's own mean loss that its weight falls with: 0 takes every row alike, 1 is the
 	// likelihood of errors whose size differs from flight to flight.
-	Even    float64        `json:"even"`
-	Seed    uint64         `json:"seed"`
-	Threads int            `json:"-"`
-	Report  func(Progress) `json:"-"` // may be nil
+	Even float64 `json:"even"`
+	// Observer fits the observer's numbers and the force's alone.
+	Observer bool           `json:"observer"`
+	Seed     uint64         `json:"seed"`
+	Threads  int            `json:"-"`
+	Report   func(Progress) `json:"-"` // may be nil
 }
 
 // What fits take by default: blocks of an update, the highest rate of Adam, filters of an observer.
@@ -172,6 +175,9 @@ func (t *trainer) update(u int) error {
 	for j := range gradient {
 		gradient[j] /= n
 	}
+	if t.o.Observer {
+		keepOnly(gradient, slices.Concat(t.m.Observer, t.m.Force))
+	}
 	if t.mean += meanRate * (loss - t.mean); u == 0 {
 		t.mean = loss
 	}
@@ -179,6 +185,18 @@ func (t *trainer) update(u int) error {
 		return errors.New("the fit diverged: a gradient is not finite; check units and motor order of the flights")
 	}
 	return nil
+}
+
+// keepOnly sets all of x to 0 but the indices.
+func keepOnly(x []float64, indices []int) {
+	kept := make([]float64, len(indices))
+	for i, at := range indices {
+		kept[i] = x[at]
+	}
+	clear(x)
+	for i, at := range indices {
+		x[at] = kept[i]
+	}
 }
 
 func (t *trainer) weightOf(f *rotors.Flight, update int) float64 {

@@ -55,7 +55,7 @@ func simulated(t *testing.T, rows int) []*rotors.Flight {
 
 func meanError(models []*rotors.Model, flights []*rotors.Flight, steps int) (mean [Channels]float64) {
 	for _, f := range flights {
-		p := Predict(models, f, f.Starts(0, 100, steps), steps)
+		p := rollOut(models, f, f.Starts(0, 100, steps), steps)
 		for c, e := range Errors(&p.States[0][steps-1], &f.State[steps]) {
 			mean[c] += e / float64(len(flights))
 		}
@@ -105,8 +105,8 @@ func TestThreadsDoNotChangeAFit(t *testing.T) {
 func TestEnsembleOfOneModelTwiceIsThatModel(t *testing.T) {
 	f := simulated(t, 17)[0]
 	m, _ := rotors.New(speeds)
-	one, two := Predict([]*rotors.Model{m}, f, f.Starts(0, 1, 5), 5),
-		Predict([]*rotors.Model{m, m}, f, f.Starts(0, 1, 5), 5)
+	one, two := rollOut([]*rotors.Model{m}, f, f.Starts(0, 1, 5), 5),
+		rollOut([]*rotors.Model{m, m}, f, f.Starts(0, 1, 5), 5)
 	for i := range one.States {
 		for h := range one.States[i] {
 			for j, x := range one.States[i][h] {
@@ -122,14 +122,14 @@ func TestModelsAreKept(t *testing.T) {
 	m, _ := rotors.New(speeds)
 	m.Theta[3] = .125
 	path := filepath.Join(t.TempDir(), "m.json")
-	if err := Save(path, []*rotors.Model{m, m}); err != nil {
+	if err := Save(path, &Predictor{Models: []*rotors.Model{m, m}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || !slices.Equal(got[1].Theta, m.Theta) || got[0].Config != m.Config {
+	if len(got.Models) != 2 || !slices.Equal(got.Models[1].Theta, m.Theta) || *got.Config() != m.Config {
 		t.Errorf("%+v", got)
 	}
 }

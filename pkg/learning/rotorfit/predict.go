@@ -18,8 +18,34 @@ type Predictions struct {
 	States [][][rotors.Measured]float64
 }
 
-// Predict rolls every model out from the starts and returns the mean of their predictions.
-func Predict(models []*rotors.Model, f *rotors.Flight, starts []rotors.Start, steps int) *Predictions {
+// Predictor is models that predict together, and what is added to their mean.
+type Predictor struct {
+	Models     []*rotors.Model
+	Correction *Correction // may be nil
+}
+
+// Config is that of the models.
+func (p *Predictor) Config() *rotors.Config { return &p.Models[0].Config }
+
+// History is how many rows before a start are used.
+func (p *Predictor) History() int {
+	if p.Correction == nil {
+		return p.Config().History
+	}
+	return max(p.Config().History, p.Correction.History())
+}
+
+// Predict predicts the steps from the starts, which have History rows before them.
+func (p *Predictor) Predict(f *rotors.Flight, starts []rotors.Start, steps int) *Predictions {
+	made := rollOut(p.Models, f, starts, steps)
+	if p.Correction != nil {
+		p.Correction.apply(made)
+	}
+	return made
+}
+
+// rollOut rolls every model out from the starts and returns the mean of their predictions.
+func rollOut(models []*rotors.Model, f *rotors.Flight, starts []rotors.Start, steps int) *Predictions {
 	p := &Predictions{Flight: f}
 	for _, s := range starts {
 		p.Starts, p.States = append(p.Starts, s.Row), append(p.States, make([][rotors.Measured]float64, steps))
@@ -139,13 +165,13 @@ func Fits(c *rotors.Config, f *rotors.Flight) error {
 	if dt := Period(f); math.Abs(dt/c.Period-1) > .02 {
 		return fmt.Errorf("rows are %.4g s apart, those of the model %g s", dt, c.Period)
 	}
-	if c.Input == rotors.Commands && f.Volts == nil {
-		return fmt.Errorf("m1…m4 are motor commands and there is no column vbat: thrust needs the battery's voltage")
-	}
 	for k, m := range f.Motors {
 		if top := slices.Max(m[:]); c.Input == rotors.Commands && top > 1.0001 {
 			return fmt.Errorf("line %d: motor command %g, want 0…1 as PWM divided by its largest value", k+2, top)
 		}
+	}
+	if c.Input == rotors.Commands && f.Volts == nil {
+		return fmt.Errorf("m1…m4 are motor commands and there is no column vbat: thrust needs the battery's voltage")
 	}
 	if c.Input == rotors.Speeds {
 		for k, m := range f.Motors {

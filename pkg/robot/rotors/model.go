@@ -54,9 +54,11 @@ func (c *Config) Check() error {
 type Model struct {
 	Config Config
 	Theta  []float64
-	prog   *tape.Program
-	in     inputs
-	out    []reg // state after the step, in the order of the inputs' state
+	// Observer are the indices in Theta of what multiplies the observer's states, Force those of the force's features.
+	Observer, Force []int
+	prog            *tape.Program
+	in              inputs
+	out             []reg // state after the step, in the order of the inputs' state
 }
 
 // inputs are the registers that a step reads.
@@ -107,8 +109,29 @@ func New(c Config) (*Model, error) {
 	m := &Model{Config: c, in: layoutOf(&c)}
 	b := &builder{Program: tape.New(m.in.count)}
 	m.out = b.step(&c, &m.in)
-	m.prog, m.Theta = b.Program, b.theta
+	m.prog, m.Theta, m.Observer, m.Force = b.Program, b.theta, b.observer, b.force
 	return m, nil
+}
+
+// Observed returns the model with an observer on top, whose numbers are 0: it predicts the same from a history.
+func (m *Model) Observed(history, filters int) (*Model, error) {
+	c := m.Config
+	c.History, c.Observed = history, filters
+	with, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	own := make([]bool, len(with.Theta))
+	for _, i := range with.Observer {
+		own[i] = true
+	}
+	from := m.Theta
+	for i := range with.Theta {
+		if !own[i] {
+			with.Theta[i], from = from[0], from[1:]
+		}
+	}
+	return with, nil
 }
 
 // Load returns the model with given numbers.

@@ -41,10 +41,10 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 	latent, predicted := b.latent(in, s, features, rest[:c.Latent])
 	filters, observed := rest[c.Latent:], []reg(nil)
 	if len(filters) > 0 {
-		observed = b.observer(s.missed, filters)
+		observed = b.observe(s.missed, filters)
 	}
-	hidden := append(append([]reg{}, latent...), observed...)
-	all := append(append(append([]reg{}, features...), b.aerodynamics(s, u.thrust)...), hidden...)
+	linear, turning := split(observed)
+	all := append(append(append([]reg{}, features...), b.aerodynamics(s, u.thrust)...), latent...)
 
 	var force, angular vec
 	var lagged []reg
@@ -54,15 +54,18 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 		if i == 2 {
 			first = map[int]float64{1: gravity / unitForce} // the mean of squared speeds carries the weight
 		}
-		force[i] = b.Scale(unitForce, b.linear(first, all))
+		b.forced(len(b.theta), len(all))
+		force[i] = b.Scale(unitForce, b.linear(first, append(all[:len(all):len(all)], linear...)))
+		b.observed(len(linear))
 		command := b.linear(map[int]float64{i: []float64{5, 5, 1}[i]}, u.torque[:])
 		before := b.Add(torque[i], b.Mul(in.first, command))
 		after := b.Add(before, b.Mul(lag, b.Sub(command, before)))
 		lagged = append(lagged, after)
-		angular[i] = b.Scale(unitTorque, b.Add(after, b.linear(nil, all)))
+		angular[i] = b.Scale(unitTorque, b.Add(after, b.linear(nil, append(all[:len(all):len(all)], turning...))))
+		b.observed(len(turning))
 	}
 	next := b.integrate(c.Period, s, force, angular,
-		b.offsets(s, lagged, force, hidden, observed))
+		b.offsets(s, lagged, force, latent, linear, turning))
 	for _, part := range [][]reg{u.next, lagged, u.slow, predicted, observed} {
 		next = append(next, part...)
 	}
@@ -169,15 +172,17 @@ func (b *builder) aerodynamics(s *body, thrust reg) (x []reg) {
 
 // offsets are what is added to velocity (body frame) and rates in the kinematics: filters of the recording let
 // neither be the exact derivative.
-func (b *builder) offsets(s *body, torque []reg, force vec, hidden, observed []reg) (o [2]vec) {
+func (b *builder) offsets(s *body, torque []reg, force vec, latent, linear, turning []reg) (o [2]vec) {
 	x := append(append(append([]reg{}, s.features[:3]...), torque...), force[:]...)
-	x = append(x, hidden...)
+	x = append(append(x, latent...), turning...)
 	for i := range 3 {
 		o[0][i] = b.Scale(0, b.one)
-		if len(observed) > 0 {
-			o[0][i] = b.Scale(unitSpeed, b.linear(nil, observed))
+		if len(linear) > 0 {
+			o[0][i] = b.Scale(unitSpeed, b.linear(nil, linear))
+			b.observed(len(linear))
 		}
 		o[1][i] = b.Scale(unitRate, b.linear(nil, x))
+		b.observed(len(turning))
 	}
 	return o
 }
@@ -201,13 +206,26 @@ func (b *builder) integrate(dt float64, s *body, force, angular vec, offsets [2]
 // memory are the time constants of hidden states, rows.
 var memory = [3]float64{6, 20, 60}
 
-// observer takes the filters of what was missed one step on. Each forgets at a rate of its own.
-func (b *builder) observer(missed, filters []reg) (next []reg) {
+// observe takes the filters of what was missed one step on. Each forgets at a rate of its own.
+func (b *builder) observe(missed, filters []reg) (next []reg) {
 	for i, z := range filters {
-		forget := 1 / memory[1+i/len(missed)%2]
+		forget := 1 / memory[i/len(missed)%len(memory)]
 		next = append(next, b.Add(b.param(1-forget, z), b.Scale(forget, missed[i%len(missed)])))
+		b.observed(1)
 	}
 	return next
+}
+
+// split returns the filters of missed positions and velocities, and those of attitudes and rates.
+func split(observed []reg) (linear, turning []reg) {
+	for i, z := range observed {
+		if i%12 < 6 {
+			linear = append(linear, z)
+		} else {
+			turning = append(turning, z)
+		}
+	}
+	return linear, turning
 }
 
 // latent takes the hidden states one step on: each forgets, and adds a linear function of the features. It returns

@@ -13,7 +13,9 @@ type (
 type builder struct {
 	*tape.Program
 	theta []float64
-	one   reg
+	// observer are the parameters that multiply what the observer keeps, force those of the force beside them.
+	observer, force []int
+	one             reg
 }
 
 func (b *builder) sum(x reg, more ...reg) reg {
@@ -42,6 +44,20 @@ func (b *builder) linear(first map[int]float64, x []reg) reg {
 func (b *builder) share(theta float64) reg {
 	x := b.param(theta, b.one)
 	return b.Shift(.5, b.Scale(.5, b.Mul(x, b.Inv(b.Sqrt(b.Shift(1, b.Mul(x, x)))))))
+}
+
+// observed marks the last n parameters as the observer's.
+func (b *builder) observed(n int) {
+	for i := len(b.theta) - n; i < len(b.theta); i++ {
+		b.observer = append(b.observer, i)
+	}
+}
+
+// forced marks n parameters from the index on as the force's.
+func (b *builder) forced(first, n int) {
+	for i := range n {
+		b.force = append(b.force, first+i)
+	}
 }
 
 func (b *builder) each(f func(i int) reg) vec { return vec{f(0), f(1), f(2)} }
