@@ -46,7 +46,8 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 		return nil, fmt.Errorf("bundle %s: policy: %w", b.ID, err)
 	}
 	if p.Steady = c.Steady; !p.Steady.valid() {
-		return nil, fmt.Errorf("bundle %s: policy with %+v, want finite numbers of at least 0", b.ID, p.Steady)
+		return nil, fmt.Errorf("bundle %s: policy with %+v, want finite numbers of at least 0, and limits to %d m",
+			b.ID, p.Steady, farthestMoved)
 	}
 	if c.Net.Inputs != p.Net.Inputs || c.Net.Actions != p.Net.Actions {
 		return nil, fmt.Errorf("bundle %s: policy with %d inputs and %d actions, its observation and robot have %d "+

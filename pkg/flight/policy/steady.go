@@ -15,6 +15,9 @@ type Steady struct {
 	LatentMean  LatentMean  `param:"latent_mean" json:"latent_mean,omitzero" doc:"mean of the latents that a policy sees, while they stay near each other"`
 }
 
+// farthestMoved is by how much a bundle may move a reference, m: what the parameters allow.
+const farthestMoved = 1
+
 func (s *Steady) valid() bool {
 	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.FeedForward.Time,
 		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset} {
@@ -22,7 +25,7 @@ func (s *Steady) valid() bool {
 			return false
 		}
 	}
-	return s.LatentMean.Rows >= 0
+	return s.LatentMean.Rows >= 0 && max(s.Integral.Limit, s.FeedForward.Limit) <= farthestMoved
 }
 
 // Integral moves the reference that the policy sees by the integral of the position error. What latent and network

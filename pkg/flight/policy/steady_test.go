@@ -179,6 +179,8 @@ func TestBundleOfBeforeFliesWithoutSteady(t *testing.T) {
 		"negative rows":         {func(s *Steady) { s.LatentMean.Rows = -1 }, false},
 		"a negative distance":   {func(s *Steady) { s.LatentMean.Reset = -1 }, false},
 		"a limit below nothing": {func(s *Steady) { s.Integral.Limit = -0.1 }, false},
+		"a far limit":           {func(s *Steady) { s.FeedForward.Limit = 1.1 }, false},
+		"no error that counts":  {func(s *Steady) { s.FeedForward.Error = -1 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := *p
