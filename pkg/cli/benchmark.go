@@ -35,7 +35,8 @@ type benchmarkFlags struct {
 
 type benchmarkIDSIA struct {
 	benchmarkFlags
-	History bool `help:"Use 0.4 s before the start, and score within flights."`
+	History bool   `help:"Use 0.4 s before the start, and score within flights."`
+	From    string `placeholder:"DIR" help:"Folder of a run without history: only the observer is fitted."`
 }
 
 // Run implements `vnd benchmark idsia`.

@@ -22,10 +22,12 @@ type Protocol struct {
 	// Train and Test are globs below the benchmark's folder: what is fitted to, and what is predicted. Held-out flights
 	// match Test, those fitted to match Train and not Test.
 	Train, Test string
-	// Published is the score that is compared with the published table; nil: that within flights.
+	// AsPublished says that the table is compared with the original script's count, not with that within flights.
 	AsPublished bool
-	fit         rotorfit.Options
-	state       sizes // of the model
+	// From is a folder of an earlier run without history: an observer is fitted on top of its models. Empty fits both.
+	From  string
+	fit   rotorfit.Options
+	state sizes // of the model
 }
 
 // sizes are those of a model's parts beside the rigid body, and of its correction.
@@ -123,7 +125,7 @@ func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint6
 	report func(rotorfit.Progress)) (*rotorfit.Predictor, error) {
 	made, err := &rotorfit.Predictor{}, error(nil)
 	for member := range p.state.members {
-		m, err := p.member(ctx, flights, seed*1000+uint64(member), func(q rotorfit.Progress) {
+		m, err := p.member(ctx, flights, seed, member, func(q rotorfit.Progress) {
 			q.Update += member * q.Updates
 			q.Updates *= p.state.members
 			report(q)
@@ -141,11 +143,39 @@ func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint6
 }
 
 // member fits one model: with its observer at once, or first the model and then the observer alone.
-func (p *Protocol) member(ctx context.Context, flights []*rotors.Flight, seed uint64,
+func (p *Protocol) member(ctx context.Context, flights []*rotors.Flight, seed uint64, number int,
 	report func(rotorfit.Progress)) (*rotors.Model, error) {
+	o := p.fit
+	o.Seed, o.Report = seed*1000+uint64(number), report
+	m, err := p.plain(ctx, flights, seed, number, o)
+	if err != nil || p.state.later == 0 {
+		return m, err
+	}
+	if m, err = m.Observed(p.state.history, p.state.observed); err != nil {
+		return nil, err
+	}
+	// The force adapts beside the observer; attitude and rates keep their numbers.
+	o.Updates, o.Only = min(o.Updates, p.state.later), slices.Concat(m.Observer, m.Force)
+	return m, rotorfit.Run(ctx, m, flights, o)
+}
+
+// plain is the model before an observer comes on top: fitted, or that of an earlier run.
+func (p *Protocol) plain(ctx context.Context, flights []*rotors.Flight, seed uint64, number int,
+	o rotorfit.Options) (*rotors.Model, error) {
 	now := p.state
 	if p.state.later > 0 {
 		now.history, now.observed = 0, 0
+	}
+	if p.From != "" && p.state.later > 0 {
+		base, err := rotorfit.Load(filepath.Join(p.From, fmt.Sprintf("seed%d.json", seed)))
+		if err != nil {
+			return nil, err
+		}
+		if number >= len(base.Models) || base.History() > 0 {
+			return nil, fmt.Errorf("%s: %d models with %d rows of history, want %d without", p.From, len(base.Models),
+				base.History(), p.state.members)
+		}
+		return base.Models[number], nil
 	}
 	c, err := rotorfit.Typical(flights, now.history, now.latent, now.observed)
 	if err != nil {
@@ -155,15 +185,6 @@ func (p *Protocol) member(ctx context.Context, flights []*rotors.Flight, seed ui
 	if err != nil {
 		return nil, err
 	}
-	o := p.fit
-	o.Seed, o.Report = seed, report
-	if err := rotorfit.Run(ctx, m, flights, o); err != nil || p.state.later == 0 {
-		return m, err
-	}
-	if m, err = m.Observed(p.state.history, p.state.observed); err != nil {
-		return nil, err
-	}
-	o.Observer, o.Updates, o.Weights = true, min(o.Updates, p.state.later), [4]float64{1, 1, 1, 1}
 	return m, rotorfit.Run(ctx, m, flights, o)
 }
 
@@ -179,11 +200,14 @@ func (p *Protocol) Predict(with *rotorfit.Predictor, flights []*rotors.Flight) (
 		}
 		starts := f.Starts(p.First, p.Stride, p.Steps)
 		if len(starts) == 0 {
-			return nil, fmt.Errorf("flight %s: no stretch of %d rows without a gap", f.Name, p.First+p.Steps+1)
+			continue // too short: the protocol asks nothing of it
 		}
 		made := with.Predict(f, starts, p.Steps)
 		made.Round()
 		all = append(all, made)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no flight has a stretch of %d rows without a gap", p.First+p.Steps+1)
 	}
 	return all, nil
 }
@@ -232,7 +256,9 @@ func (p *Protocol) Naive(flights []*rotors.Flight, constantVelocity bool) []*rot
 			}
 			q.Starts, q.States = append(q.Starts, s.Row), append(q.States, states)
 		}
-		all = append(all, q)
+		if len(q.Starts) > 0 {
+			all = append(all, q)
+		}
 	}
 	return all
 }

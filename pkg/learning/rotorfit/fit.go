@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"vnd/pkg/nn/layers"
@@ -24,11 +23,11 @@ type Options struct {
 	// Even is the power of a flight's own mean loss that its weight falls with: 0 takes every row alike, 1 is the
 	// likelihood of errors whose size differs from flight to flight.
 	Even float64 `json:"even"`
-	// Observer fits the observer's numbers and the force's alone.
-	Observer bool           `json:"observer"`
-	Seed     uint64         `json:"seed"`
-	Threads  int            `json:"-"`
-	Report   func(Progress) `json:"-"` // may be nil
+	// Only are the indices of the numbers that are fitted; nil fits all.
+	Only    []int          `json:"-"`
+	Seed    uint64         `json:"seed"`
+	Threads int            `json:"-"`
+	Report  func(Progress) `json:"-"` // may be nil
 }
 
 // What fits take by default: blocks of an update, the highest rate of Adam, filters of an observer.
@@ -175,8 +174,8 @@ func (t *trainer) update(u int) error {
 	for j := range gradient {
 		gradient[j] /= n
 	}
-	if t.o.Observer {
-		keepOnly(gradient, slices.Concat(t.m.Observer, t.m.Force))
+	if t.o.Only != nil {
+		keepOnly(gradient, t.o.Only)
 	}
 	if t.mean += meanRate * (loss - t.mean); u == 0 {
 		t.mean = loss
