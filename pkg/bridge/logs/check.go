@@ -24,6 +24,11 @@ const degrees = 180 / math.Pi
 
 // Check says what is wrong with a log before a fit.
 func (l *Log) Check(delta float64) []Finding {
+	return append(l.checkChannels(delta), l.checkFlight(delta))
+}
+
+// checkChannels looks at each channel, and at those that have to agree.
+func (l *Log) checkChannels(delta float64) []Finding {
 	all := []Finding{l.checkFile(), l.checkState(delta)}
 	all = append(all, l.checkMotors()...)
 	if l.Has(Attitude) {
@@ -37,7 +42,7 @@ func (l *Log) Check(delta float64) []Finding {
 			kept = append(kept, f)
 		}
 	}
-	return append(kept, l.checkFlight(delta))
+	return kept
 }
 
 func (l *Log) checkFile() Finding {

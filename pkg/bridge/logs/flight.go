@@ -71,23 +71,34 @@ func (l *Log) Flight(delta float64) (Flight, error) {
 	}
 	g := newGrid(l, delta, &f)
 	var segment []Row
-	for k := 0; ; k++ {
-		t := g.start + float64(k)*delta
-		if t > g.end {
+	for k, last := 0., math.Inf(-1); ; k++ {
+		t := g.start + k*delta
+		if !(t <= g.end && t > last) { // at the end, or where Δt is less than the clock's resolution
 			break
 		}
+		last = t
 		if r, ok := g.row(t); ok {
 			segment = append(segment, r)
 			continue
 		}
 		f.close(segment)
 		segment = nil
+		k = max(k, g.behindGap(t, delta))
 	}
 	f.close(segment)
 	if len(f.Segments) == 0 {
 		return f, fmt.Errorf("%s: no %g s of flight with all of %s", l.Path, minSegment*delta, l.Summary())
 	}
 	return f, nil
+}
+
+// behindGap is the row before the first that may follow a gap of the positions at t, so that no gap is walked through.
+func (g *grid) behindGap(t, delta float64) float64 {
+	s := &g.l.Series[Position]
+	if i := s.before(t) + 1; i < len(s.T) && s.T[i]-t > g.gaps[Position] {
+		return math.Floor((s.T[i]-g.start)/delta) - 1
+	}
+	return 0
 }
 
 func (f *Flight) close(segment []Row) {

@@ -287,3 +287,28 @@ func TestRefusesWhatIsNoLog(t *testing.T) {
 		})
 	}
 }
+
+// TestGapsOfYearsAreNotWalkedThrough reads a table whose clock jumps, and one whose clock has steps longer than Δt.
+func TestGapsOfYearsAreNotWalkedThrough(t *testing.T) {
+	l := flown(4)
+	l.estimateVelocity()
+	for c := range channels {
+		for i := range l.Series[c].T {
+			if l.Series[c].T[i] > 2 {
+				l.Series[c].T[i] += 1e12
+			}
+		}
+	}
+	f, err := l.Flight(0.02)
+	if err != nil || len(f.Segments) == 0 || f.Segments[0][0].T > 2 {
+		t.Errorf("%d segments, %v", len(f.Segments), err)
+	}
+	for c := range channels {
+		for i := range l.Series[c].T {
+			l.Series[c].T[i] = math.Nextafter(1e300, math.Inf(1)) + float64(i)*1e285
+		}
+	}
+	if _, err := l.Flight(0.02); err == nil {
+		t.Error("a flight out of nothing")
+	}
+}

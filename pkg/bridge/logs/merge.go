@@ -7,6 +7,9 @@ import (
 // mergeable is the correlation of gyro and attitude from which two recordings are of one flight.
 const mergeable = 0.8
 
+// longest is what two recordings may last together, s: each place of one in the other is tried.
+const longest = 10000.
+
 // Merge takes the state from another recording, of motion capture say. The clocks may be any time apart: the lag is
 // found by correlation of the gyro with the turning of the attitude.
 func (l *Log) Merge(state *Log) error {
@@ -24,6 +27,12 @@ func (l *Log) Merge(state *Log) error {
 	all := l.intervals()
 	if len(all) < minIntervals || excitation(all) < stillRates {
 		return fmt.Errorf("%s: too little turning to find the clock of %s by", state.Path, l.Path)
+	}
+	gyro := l.Series[Rates].T
+	if apart := gyro[len(gyro)-1] - gyro[0] + all[len(all)-1].to - all[0].from; !(apart < longest) {
+		return fmt.Errorf("%s and %s have %.0f s together, expected less than %.0f: cut out the flight", l.Path,
+			state.Path,
+			apart, longest)
 	}
 	lag, correlation := l.find(all)
 	if correlation < mergeable {

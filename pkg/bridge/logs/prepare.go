@@ -41,7 +41,7 @@ const minShift = 0.002
 func (l *Log) Ready(delta float64) (warnings []string, err error) {
 	l.estimateVelocity()
 	warnings = append(warnings, l.Notes...)
-	for _, f := range l.Check(delta) {
+	for _, f := range l.checkChannels(delta) {
 		text := f.Name + ": " + f.Detail
 		if f.Cost != "" {
 			text += ": " + f.Cost

@@ -12,6 +12,7 @@ type Series struct {
 	Width  int
 	T      []float64 // s
 	V      []float64 // Width per time
+	hint   int       // row that was asked for last
 }
 
 // Row returns the numbers at index i.
@@ -56,9 +57,17 @@ func (s *Series) keep(pass func(i int) bool) {
 	s.T, s.V = s.T[:n], s.V[:n*s.Width]
 }
 
-// before is the index of the last row at or before t, −1 without one.
+// before is the index of the last row at or before t, −1 without one. Times mostly ascend from call to call.
 func (s *Series) before(t float64) int {
-	return sort.Search(len(s.T), func(i int) bool { return s.T[i] > t }) - 1
+	for i := s.hint; i < min(s.hint+4, len(s.T)); i++ {
+		if s.T[i] <= t && (i+1 == len(s.T) || s.T[i+1] > t) {
+			s.hint = i
+			return i
+		}
+	}
+	i := sort.Search(len(s.T), func(i int) bool { return s.T[i] > t }) - 1
+	s.hint = max(0, i)
+	return i
 }
 
 // around are the rows on both sides of t and t's place between them, 0…1; false beyond the ends and in gaps.
