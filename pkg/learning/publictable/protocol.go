@@ -76,8 +76,8 @@ func IDSIA(history bool) *Protocol {
 func NanoBench(held string) *Protocol {
 	return &Protocol{Name: "nanobench", Title: "NanoBench, " + held + " held out, 1 s", Steps: 100, First: 40,
 		Stride: 10, History: true, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
-		fit: rotorfit.Options{Steps: 100, Updates: 2500, Blocks: 8, Rate: .01, Even: .5,
-			Weights: [4]float64{3, 1, 1, 1}},
+		fit: rotorfit.Options{Steps: 100, Updates: 1500, Blocks: 8, Rate: .01, Even: .5,
+			Weights: [4]float64{1, 1, 1, 1}},
 		state: sizes{history: 30, latent: 12, observed: 36, members: 1, outputs: 6,
 			lags: 40}}
 }
