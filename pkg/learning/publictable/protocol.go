@@ -245,13 +245,13 @@ func (f *Figures) Table() Curve {
 func (p *Protocol) Naive(flights []*rotors.Flight, constantVelocity bool) []*rotorfit.Predictions {
 	var all []*rotorfit.Predictions
 	for _, f := range flights {
-		q := &rotorfit.Predictions{Flight: f}
+		q, dt := &rotorfit.Predictions{Flight: f}, rotorfit.Period(f)
 		for _, s := range f.Starts(p.First, p.Stride, p.Steps) {
 			states := make([][rotors.Measured]float64, p.Steps)
 			for h := range states {
 				states[h] = f.State[s.Row]
 				for i := 0; i < 3 && constantVelocity; i++ {
-					states[h][i] += states[h][7+i] * float64(h+1) * rotorfit.Period(f)
+					states[h][i] += states[h][7+i] * float64(h+1) * dt
 				}
 			}
 			q.Starts, q.States = append(q.Starts, s.Row), append(q.States, states)
