@@ -23,7 +23,7 @@ type rotorsFit struct {
 	History  int      `default:"0" help:"Rows before a start that the model may use."`
 	Latent   int      `default:"0" help:"Hidden states that features drive."`
 	Steps    int      `default:"50" help:"Steps of the longest rollout."`
-	Updates  int      `default:"2500" help:"Updates of the parameters."`
+	Updates  int      `default:"800" help:"Updates of the parameters."`
 	Correct  int      `default:"0" help:"Numbers of p, v, R, w (of 12) that a linear correction takes; 0: none."`
 	Position float64  `default:"1" help:"Weight of the position beside velocity, attitude and rates."`
 	Even     float64  `default:"1" help:"Power of a flight's own loss that its weight falls with."`

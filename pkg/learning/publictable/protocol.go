@@ -61,7 +61,7 @@ var idsiaTable = []Entry{
 func IDSIA(history bool) *Protocol {
 	p := &Protocol{Name: "idsia", Title: "IDSIA nano-drone, 0.5 s", Published: idsiaTable, Steps: 50, Stride: 1,
 		Train: "flights/train/*.csv*", Test: "flights/test/*.csv*", AsPublished: true,
-		fit: rotorfit.Options{Steps: 50, Updates: 2500, Blocks: 8, Rate: .01, Even: 1,
+		fit: rotorfit.Options{Steps: 50, Updates: 800, Blocks: 8, Rate: .01, Even: 1,
 			Weights: [4]float64{0, 1, 1, 1}},
 		state: sizes{latent: 6, members: 1}}
 	if history {
@@ -76,7 +76,7 @@ func IDSIA(history bool) *Protocol {
 func NanoBench(held string) *Protocol {
 	return &Protocol{Name: "nanobench", Title: "NanoBench, " + held + " held out, 1 s", Steps: 100, First: 40,
 		Stride: 10, History: true, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
-		fit: rotorfit.Options{Steps: 100, Updates: 1500, Blocks: 8, Rate: .01, Even: .5,
+		fit: rotorfit.Options{Steps: 100, Updates: 1000, Blocks: 8, Rate: .01, Even: .5,
 			Weights: [4]float64{1, 1, 1, 1}},
 		state: sizes{history: 30, latent: 12, observed: 36, members: 1, outputs: 6,
 			lags: 40}}
