@@ -44,6 +44,7 @@ type log struct {
 	slow     []int64
 	synced   bool // an intact I frame was seen
 	seen     bool // any at all: last is valid
+	over     bool // the log has ended; until the next, nothing counts
 	lastStep int64
 	lastTime int64
 	rolled   int64 // µs that the 32-bit clock has rolled over
@@ -76,6 +77,10 @@ func (b *Reader) Next() (record.Record, error) {
 			if err := b.begin(); err != nil {
 				return record.Record{}, err
 			}
+			continue
+		}
+		if b.over {
+			b.in.Skip(max(1, bytes.Index(ahead, Magic[:1])))
 			continue
 		}
 		kind := ahead[0]
@@ -231,7 +236,7 @@ func (b *Reader) event(c *cursor) {
 			return
 		}
 		c.skip(min(len(endMessage), len(c.rest())))
-		b.synced, b.seen = false, false
+		b.over = true
 	default:
 		b.corrupt()
 		return

@@ -53,6 +53,7 @@ func TestDamageIsSteppedOver(t *testing.T) {
 		"an empty log":           {head, 0, ""},
 		"two frames":             {head + intra + inter, 2, ""},
 		"the end of the log":     {head + intra + ended, 1, ""},
+		"rows behind the end":    {head + intra + ended + "\xff\xff" + intra + inter, 1, ""},
 		"a second log":           {head + intra + ended + head + intra + inter, 3, ""},
 		"a log within a log":     {head + intra + head + intra, 2, ""},
 		"no intact frame before": {head + inter + inter + intra + inter, 2, ""},
