@@ -49,17 +49,16 @@ func Median(name string, seeds []*Figures) Row {
 		return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 	}
 	r := seeds[0].Row(fmt.Sprintf("%s, median of %d", name, len(seeds)))
-	last, rms := r.Last, r.RMS
 	for c := range r.H50 {
 		r.H50[c] = of(func(r Row) float64 { return r.H50[c] })
 		r.Sum[c] = of(func(r Row) float64 { return r.Sum[c] })
 	}
-	if last != nil {
+	if r.Last != nil {
 		r.Last, r.RMS = new([rotorfit.Channels]float64), new([2]float64)
 		for c := range r.Last {
 			r.Last[c] = of(func(r Row) float64 { return r.Last[c] })
 		}
-		for i := range rms {
+		for i := range r.RMS {
 			r.RMS[i] = of(func(r Row) float64 { return r.RMS[i] })
 		}
 	}

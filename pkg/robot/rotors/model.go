@@ -39,7 +39,7 @@ func (c *Config) Check() error {
 	case c.Input != Speeds && c.Input != Commands:
 		return fmt.Errorf("input is %q, want %q or %q", c.Input, Speeds, Commands)
 	case !(c.Period >= .002 && c.Period <= .05):
-		return fmt.Errorf("Δt is %g s, want 0.002 to 0.05 s", c.Period)
+		return fmt.Errorf("period Δt is %g s, want 0.002 to 0.05 s", c.Period)
 	case !(c.Motor > 0) || c.Input == Commands && !(c.Volts > 0):
 		return fmt.Errorf("typical motor %g and voltage %g, want both above 0", c.Motor, c.Volts)
 	case c.Observed > 0 && c.History == 0:
