@@ -66,6 +66,7 @@ func IDSIA(history bool) *Protocol {
 		state: sizes{latent: 6, members: 1}}
 	if history {
 		p.Title, p.First, p.History, p.AsPublished = "IDSIA nano-drone, 0.5 s, with history", 40, true, false
+		p.Published = nil // it had no history
 		p.state.history, p.state.observed, p.state.later = 40, 36, 400
 	}
 	return p
