@@ -59,13 +59,28 @@ func (g *Guard) fly(dt float64) quad.Command {
 			r.P, r.V, g.law.integral = s.P, s.V, so3.Vec3{}
 		}
 	}
-	g.law.gains.MaxTilt = g.config.Gains.MaxTilt
-	if g.blindFor > 0 {
-		g.law.gains.MaxTilt = min(g.config.Gains.MaxTilt, g.config.BlindMaxTilt)
-	}
+	g.law.gains.MaxTilt = g.mostTilt(s)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
 	return c
+}
+
+// mostTilt is how far the law may tilt a robot, rad. Where states were missing or wrong for a moment, and the fence is
+// far enough, it brakes no harder than without them: the next ones may be wrong again.
+func (g *Guard) mostTilt(s *quad.State) float64 {
+	most, gentle := g.config.Gains.MaxTilt, gentleTilt*g.config.BlindMaxTilt
+	against := math.Atan(g.sideWind() / quad.Gravity)
+	switch {
+	case g.blindFor > 0:
+		return min(most, gentle+against, g.config.BlindMaxTilt)
+	case g.mode == Holding && !g.cause.OfPolicy():
+		brakes := quad.Gravity * math.Tan(gentle)
+		stop := s.P.Add(s.V.Scale(g.config.Reaction + s.V.Norm()/(2*brakes)))
+		if g.fence.inside(stop, inset) == stop {
+			return min(most, gentle+against)
+		}
+	}
+	return most
 }
 
 // settling is the most thrust, m/s², near the floor where a touch-down is not felt at once: in a wind, a robot that
@@ -163,6 +178,7 @@ const (
 	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
 	standingThrust  = 0.5  // weights, where it has
 	blindSlack      = 1.0  // s beyond the time that a blind descent takes
+	gentleTilt      = 0.88 // of blind_max_tilt, beside the wind: attitudes overshoot by an eighth
 )
 
 // rest sees how long the robot has been at rest.

@@ -312,3 +312,26 @@ func TestIntegralStopsAtALimit(t *testing.T) {
 		})
 	}
 }
+
+// After a moment without true states a robot brakes gently; at the fence, or after a fault of the policy, as hard as
+// the law may.
+func TestBrakesGentlyFarFromTheFence(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cause  Cause
+		at     so3.Vec3
+		gentle bool
+	}{
+		{"far from the fence", Jump, so3.Vec3{Z: 1}, true}, {"at the fence", Jump, so3.Vec3{X: 3.4, Z: 1}, false},
+		{"a fault of the policy", Speed, so3.Vec3{Z: 1}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGuard(t)
+			g.mode, g.cause = Holding, c.cause
+			most := g.mostTilt(&quad.State{P: c.at, V: so3.Vec3{X: 2}, Q: so3.Identity()})
+			if gentle := most < g.config.BlindMaxTilt; gentle != c.gentle {
+				t.Errorf("tilts by %.2f rad at most", most)
+			}
+		})
+	}
+}
