@@ -87,7 +87,19 @@ func (d *detector) delayed(from, to int) (exhibits int, found bool) {
 	}
 	floor := max(float64(n)*2*turnNoise*turnNoise, delayMisfit*whole)
 	proof := (now - least) / (2 * turnNoise * turnNoise)
-	return best, proof > delayProof && now > delayBetter*max(least, floor)
+	return best, proof > delayProof && now > delayBetter*max(least, floor) && !d.soonerWhitened(best, from)
+}
+
+// soonerWhitened reports whether whitened turns, which a slow sway leads astray less, are explained better by less than
+// the least delay that is a fault.
+func (d *detector) soonerWhitened(best, least int) bool {
+	left, _ := d.mismatch(best, delayWindow, whitening)
+	for k := -maxQuick; k < min(least, best-delayApart); k++ {
+		if other, _ := d.mismatch(k, delayWindow, whitening); other < left {
+			return true
+		}
+	}
+	return false
 }
 
 // delayedByGap is delayed soon after a gap, and more sensitive. A delay that begins at once begins with a gap as long

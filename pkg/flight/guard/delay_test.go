@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -92,4 +95,41 @@ func TestDelayShowsBehindAGap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Turns of a figure-eight whose states came 0.04 s late (row 13 of the campaign) fit commands of 0.14 s before a little
+// better than those of the true delay. That proves no delay: the guard would fly by states of another time.
+func TestTwoDelaysThatFitProveNone(t *testing.T) {
+	rows := turnsOf(t, "testdata/late.csv")
+	for name, more := range map[string]int{"as they were": 0, "later by 0.14 s": 7} {
+		t.Run(name, func(t *testing.T) {
+			var d detector
+			for i, row := range rows {
+				turned := row[0]
+				if more > 0 {
+					turned = rows[max(i-more, 0)][1]
+				}
+				d.commanded.add(row[1])
+				d.push(exhibit{at: 0.02 * float64(i), turned: turned})
+			}
+			if k, found := d.delayed(minDelay, maxDelay); found != (more > 0) {
+				t.Errorf("found: %v, %d exhibits", found, k)
+			}
+		})
+	}
+}
+
+// turnsOf reads turns in roll and pitch as measured and as commanded, rad from one exhibit to the next.
+func turnsOf(t *testing.T, file string) (turns [][2]so3.Vec3) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(data)) {
+		var x [2]so3.Vec3
+		if n, _ := fmt.Sscanf(row, "%g,%g,%g,%g", &x[0].X, &x[0].Y, &x[1].X, &x[1].Y); n == 4 {
+			turns = append(turns, x)
+		}
+	}
+	return turns
 }
