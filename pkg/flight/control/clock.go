@@ -19,20 +19,25 @@ const (
 	leastStep = int64(60e6) // ns
 	stepSlack = int64(25e6) // ns by which candidates may differ
 	stepProof = 4           // candidates
-	smoothing = 64          // samples
+	smoothing = 16          // samples that are looked at
 	maxSilent = 2           // ticks without a sample that are no gap
 )
 
 func (c *stampClock) tick() { c.silent++ }
 
-// correct returns a stamp on the loop's clock, whose newest tick was at now.
+// correct returns a stamp on the loop's clock, whose newest tick was at now. It looks at the first sample after a tick:
+// several that come at once say the same thing.
 func (c *stampClock) correct(stamp, now int64) int64 {
+	if now != 0 && c.silent > 0 {
+		c.look(stamp - c.shift - now)
+	}
+	return stamp - c.shift
+}
+
+// look compares a sample with those before: its corrected stamp less the time of the tick before.
+func (c *stampClock) look(at int64) {
 	gap := c.silent > maxSilent
 	c.silent = 0
-	if now == 0 {
-		return stamp
-	}
-	at := stamp - c.shift - now
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
 	switch off := at - c.usual; {
@@ -40,8 +45,8 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 		c.usual, c.seen = at, 0
 	case abs(off) < leastStep:
 		c.usual, c.agreed = c.usual+off/smoothing, 0
-	case gap && c.agreed == 0:
-		c.usual = at
+	case gap && c.agreed == 0, off > 0 && at < leastStep/2: // the usual was late
+		c.usual, c.agreed = at, 0
 	case c.agreed > 0 && abs(off-c.step) < stepSlack:
 		if c.agreed++; c.agreed >= stepProof {
 			c.shift, c.last, c.agreed = c.shift+c.step, c.usual, 0
@@ -50,7 +55,6 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 		c.step, c.agreed = off, 1
 	}
 	c.seen = min(c.seen+1, smoothing)
-	return stamp - c.shift
 }
 
 func abs(x int64) int64 { return max(x, -x) }

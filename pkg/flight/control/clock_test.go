@@ -1,6 +1,9 @@
 package control
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // A stall, latency that grows, one wild stamp and a step of the clock: only the last is taken back.
 func TestStampClock(t *testing.T) {
@@ -102,6 +105,44 @@ func TestStampClockAfterAStop(t *testing.T) {
 			if x.shift != 0 {
 				t.Fatalf("stopped at sample %d, for %d: shift of %d ms, expected none", begin, length, x.shift/ms)
 			}
+		}
+	}
+}
+
+// TestStampClockUnderStarvation has the thread that takes samples and the one that ticks stand still now and then, for
+// as long as a busy machine has them wait. Of the samples of such a time the newest are kept, as a topic's depth has
+// it. No clock was set.
+func TestStampClockUnderStarvation(t *testing.T) {
+	const ms, period = int64(1e6), int64(20e6)
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		depth := 5 + rng.IntN(200)
+		stall := func(now, until int64) int64 {
+			if now >= until && rng.IntN(100) == 0 {
+				return now + int64(rng.IntN(250))*ms
+			}
+			return until
+		}
+		var x stampClock
+		var kept []int64
+		var receiver, thread, ticked, due int64
+		for now := int64(0); now < 4000*ms; now += 5 * ms {
+			kept = append(kept, now-3*ms)
+			if kept = kept[max(0, len(kept)-depth):]; now < receiver || now < thread {
+				receiver, thread = stall(now, receiver), stall(now, thread)
+				continue
+			}
+			receiver, thread = stall(now, receiver), stall(now, thread)
+			for _, stamp := range kept {
+				x.correct(stamp+1e12, ticked)
+			}
+			if kept = kept[:0]; now >= due {
+				ticked, due = now+1e12, now+period
+				x.tick()
+			}
+		}
+		if x.shift != 0 {
+			t.Fatalf("seed %d, depth %d: shift of %d ms, expected none", seed, depth, x.shift/ms)
 		}
 	}
 }

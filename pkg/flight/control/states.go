@@ -15,6 +15,7 @@ type states struct {
 	ready       bool       // there was one
 	before      int        // samples in a row from before it
 	ticked      int64      // time of the last tick, ns; 0 before the first
+	came        int64      // by when samples have come, ns; 0: not known
 	clock       stampClock
 	track       track
 	validity    Validity // about the newest sample
@@ -67,9 +68,13 @@ func (l *Loop) late(stamp int64) bool {
 	return l.stamp-stamp < second && l.before < run
 }
 
+// SamplesCame says by when (ns) the samples have come that are added next. Who has been waiting takes several at once,
+// the newest of them long after the last tick: they are not of the future.
+func (l *Loop) SamplesCame(now int64) { l.came = now }
+
 // early reports whether a sample is from the future.
 func (l *Loop) early(stamp int64) bool {
-	return l.ticked != 0 && stamp-l.ticked > maxEarly
+	return l.ticked != 0 && stamp-max(l.ticked, l.came) > maxEarly
 }
 
 // SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,

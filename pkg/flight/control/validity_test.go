@@ -76,3 +76,23 @@ func TestSampleValidityInFlight(t *testing.T) {
 		t.Errorf("doubt %d", f.loop.Validity())
 	}
 }
+
+// A sample long after the last tick is of the future, unless it came late: the process stood still.
+func TestSampleAfterAStopIsNotOfTheFuture(t *testing.T) {
+	const ms = int64(1e6)
+	f := newClosed(t, defaults(), "a.vnd")
+	f.advance(3, nil)
+	at := f.loop.ticked
+	add := func(stamp int64) Validity {
+		f.loop.AddSample(&Sample{Stamp: stamp, State: f.loop.state})
+		return f.loop.Validity()
+	}
+	f.loop.SamplesCame(at + 10*ms)
+	if v := add(at + 300*ms); v != Early {
+		t.Errorf("a stamp of the future: validity %d", v)
+	}
+	f.loop.SamplesCame(at + 300*ms)
+	if v := add(at + 295*ms); v == Early {
+		t.Error("a sample that came after a stop counts as one of the future")
+	}
+}
