@@ -86,32 +86,35 @@ func Stem(path string) string {
 func Read(r io.Reader, name string) (*rotors.Flight, error) {
 	in := csv.NewReader(bufio.NewReaderSize(r, 1<<16))
 	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("line 1: no header: the file is empty")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("line 1: no header: %w", err)
+		return nil, atLine(err, 1, nil, nil)
 	}
 	in.ReuseRecord = true
 	columns, volts, err := columnsOf(header)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("line 1: %w; the file has %.300q", err, strings.Join(header, ","))
 	}
 	f := &rotors.Flight{Name: name}
 	row := make([]float64, len(columns))
-	for {
+	for line := 1; ; {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", len(f.Time)+2, err)
+			return nil, atLine(err, line+1, record, header)
 		}
+		line, _ = in.FieldPos(0)
 		for i, at := range columns {
 			x, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("line %d: %s is %q, want a finite number", len(f.Time)+2, header[at], record[at])
+				return nil, fmt.Errorf("line %d: %s is %.40q, want a finite number", line, header[at], record[at])
 			}
 			row[i] = x
 		}
-		line := len(f.Time) + 2
 		if err := appendRow(f, row, volts); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
@@ -119,26 +122,38 @@ func Read(r io.Reader, name string) (*rotors.Flight, error) {
 	return f, finish(f)
 }
 
-// columnsOf returns where time, state, motors and, if it is there, the battery stand.
-func columnsOf(header []string) (columns []int, volts bool, err error) {
-	find := func(name string) int {
-		return slices.IndexFunc(header, func(h string) bool { return strings.TrimSpace(h) == name })
+// atLine names the line of an error of CSV; line is that of one without a line of its own, such as of gzip.
+func atLine(err error, line int, record, header []string) error {
+	at, ok := errors.AsType[*csv.ParseError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("line %d: %w", line, err)
+	case errors.Is(err, csv.ErrFieldCount):
+		return fmt.Errorf("line %d: %d fields, want %d as in line 1", at.Line, len(record), len(header))
 	}
-	for _, name := range slices.Concat([]string{"t"}, stateColumns, motorColumns) {
-		at := find(name)
-		if at < 0 && slices.Contains(motorColumns, name) {
-			return nil, false, fmt.Errorf("line 1: no column %s: rotor speeds or motor commands are needed in m1…m4; "+
-				"the file has %s", name, strings.Join(header, ","))
-		}
-		if at < 0 {
-			return nil, false, fmt.Errorf("line 1: no column %s; the file has %s", name, strings.Join(header, ","))
+	return fmt.Errorf("line %d, column %d: %w", at.Line, at.Column, at.Err)
+}
+
+// columnsOf returns where time, state, motors and, if it is there, the battery stand. It trims the names.
+func columnsOf(header []string) (columns []int, volts bool, err error) {
+	for i := range header {
+		header[i] = strings.TrimSpace(strings.TrimPrefix(header[i], "\ufeff"))
+	}
+	for _, name := range slices.Concat([]string{"t"}, stateColumns, motorColumns, []string{"vbat"}) {
+		at := slices.Index(header, name)
+		switch {
+		case at < 0 && name == "vbat":
+			return columns, false, nil
+		case at < 0 && slices.Contains(motorColumns, name):
+			return nil, false, fmt.Errorf("no column %s: rotor speeds or motor commands are needed in m1…m4", name)
+		case at < 0:
+			return nil, false, fmt.Errorf("no column %s", name)
+		case slices.Contains(header[at+1:], name):
+			return nil, false, fmt.Errorf("column %s appears twice", name)
 		}
 		columns = append(columns, at)
 	}
-	if at := find("vbat"); at >= 0 {
-		return append(columns, at), true, nil
-	}
-	return columns, false, nil
+	return columns, true, nil
 }
 
 // Bounds of what a row may hold.
@@ -148,10 +163,23 @@ const (
 	maxVolts        = 100. // V
 )
 
+// bounds of the state's channels, far beyond what flies: larger numbers are of another unit, or garbage.
+var bounds = [Channels]struct {
+	most float64
+	unit string
+}{{1e8, "m"}, {1e4, "m/s"}, {2, "of a unit quaternion"}, {1e5, "rad/s"}}
+
 // appendRow takes t, state, motors and volts in.
 func appendRow(f *rotors.Flight, row []float64, volts bool) error {
 	n := len(f.Time)
 	x := [rotors.Measured]float64(row[1:])
+	for c, at := range offsets {
+		for i, v := range x[at:][:3] {
+			if b := bounds[c]; math.Abs(v) > b.most {
+				return fmt.Errorf("%s is %g, want at most %g %s", stateColumns[at+i], v, b.most, b.unit)
+			}
+		}
+	}
 	norm := math.Sqrt(x[3]*x[3] + x[4]*x[4] + x[5]*x[5] + x[6]*x[6])
 	if math.Abs(norm-1) > normTolerance {
 		return fmt.Errorf("attitude qw…qz has norm %.3g, want 1", norm)
@@ -203,6 +231,9 @@ func finish(f *rotors.Flight) error {
 			begin = i
 		}
 	}
+	if err := checkVelocity(f); err != nil {
+		return err
+	}
 	return checkRates(f, dt)
 }
 
@@ -216,10 +247,38 @@ func Period(f *rotors.Flight) float64 {
 	return steps[len(steps)/2]
 }
 
+// stride is the number of rows over which velocities and rates are compared with what they integrate to.
+const stride = 4
+
+// far is the factor from which on two such have different units.
+const far = 5.
+
+// checkVelocity refuses velocities in another unit than the positions. Jumps and noise of either pass.
+func checkVelocity(f *rotors.Flight) error {
+	var both, own, moved float64 // Σ v·Δp/Δt, Σ v², Σ (Δp/Δt)²
+	for _, s := range f.Stretches {
+		for k := s[0]; k+stride < s[1]; k += stride {
+			a, b := &f.State[k], &f.State[k+stride]
+			for i := range 3 {
+				v, slope := (a[7+i]+b[7+i])/2, (b[i]-a[i])/(f.Time[k+stride]-f.Time[k])
+				both, own, moved = both+v*slope, own+v*v, moved+slope*slope
+			}
+		}
+	}
+	const still = 1e-2 // m²/s²
+	count := float64(len(f.Time)) / stride
+	switch gain := both / own; {
+	case own == 0 && moved > still*count:
+		return errors.New("vx…vz are all 0, and px…pz move: want the velocity in the world, m/s")
+	case max(own, moved) > still*count && (gain < 1/far || gain > far) && both > .5*math.Sqrt(own*moved):
+		return fmt.Errorf("px…pz move %.3g times as fast as vx…vz say: want m and m/s", gain)
+	}
+	return nil
+}
+
 // checkRates refuses body rates that do not integrate into the attitude: degrees, or another frame.
 func checkRates(f *rotors.Flight, dt float64) error {
 	var both, own, turned float64 // Σ w·Δq/dt, Σ w², Σ (Δq/dt)²
-	const stride = 4
 	for _, s := range f.Stretches {
 		for k := s[0]; k+stride < s[1]; k += stride {
 			a, b := f.State[k], f.State[k+stride]
@@ -231,12 +290,14 @@ func checkRates(f *rotors.Flight, dt float64) error {
 			}
 		}
 	}
-	const still, far = 1e-2, 5.
+	const still = 1e-2 // rad²/s²
 	if count := float64(len(f.Time)) / stride; turned < still*count && own < still*count {
 		return nil // hardly turned: nothing to compare
 	}
 	gain := both / own
 	switch rad := math.Pi / 180; {
+	case own == 0:
+		return errors.New("wx…wz are all 0, and the attitude turns: want body rates in rad/s")
 	case gain > rad/2 && gain < 2*rad:
 		return errors.New("wx…wz are 57.3 times what the attitude turns: degrees per second, want rad/s")
 	case gain < 1/far || gain > far || both < .3*math.Sqrt(own*turned):

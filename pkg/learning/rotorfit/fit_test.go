@@ -163,20 +163,59 @@ func set(at int, value string, row int) func(int, []string) []string {
 	}
 }
 
+// moving makes a flight of 1 m/s along x, its positions and velocities in these units.
+func moving(position, velocity float64) func(int, []string) []string {
+	return func(k int, f []string) []string {
+		f[1], f[8] = number(.01*float64(k)*position), number(velocity)
+		return f
+	}
+}
+
+func TestReadTakesWhatIsMeant(t *testing.T) {
+	for name, text := range map[string]string{
+		"a byte order mark": "\ufeff" + turning(nil),
+		"spaces and ends":   strings.ReplaceAll(turning(nil), "\n", " \r\n"),
+		"moving":            turning(moving(1, 1)),
+		"a jump": turning(func(k int, f []string) []string {
+			if f = moving(1, 1)(k, f); k > 30 {
+				f[1] = "100"
+			}
+			return f
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f, err := Read(strings.NewReader(text), name); err != nil || len(f.Time) != 60 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestReadRefusesInOneClearLine(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":            {"", "line 1: no header"},
-		"no motors":        {header[:len(header)-11] + "thrust\n", "no column m1: rotor speeds or motor"},
-		"no rates":         {strings.Replace(header, "wy", "x", 1) + "\n", "line 1: no column wy; the file has t,px"},
-		"not a number":     {turning(set(8, "nan", 5)), "line 7: vx is \"nan\", want a finite number"},
-		"missing field":    {turning(func(k int, f []string) []string { return f[:18-k%2] }), "line 3: "},
-		"time":             {turning(set(0, "0.01", 9)), "line 11: t is 0.01 s after 0.08 s, want it to rise"},
-		"attitude":         {turning(set(4, "0.2", 3)), "line 5: attitude qw…qz has norm"},
-		"negative PWM":     {turning(set(15, "-3", 2)), "line 4: m2 is -3, want 0…1"},
-		"PWM out of range": {turning(set(15, "65535", 2)), "line 4: m2 is 65535, want 0…1"},
-		"degrees":          {turning(set(11, "114.6", -1)), "57.3 times what the attitude turns: degrees per second"},
-		"wrong frame":      {turning(set(11, "-2", -1)), "do not integrate into the attitude"},
-		"one row":          {strings.Join(strings.SplitAfter(turning(nil), "\n")[:2], ""), "line 2: 1 rows"},
+		"empty":               {"", "line 1: no header"},
+		"no motors":           {header[:len(header)-11] + "thrust\n", "no column m1: rotor speeds or motor"},
+		"no rates":            {strings.Replace(header, "wy", "x", 1) + "\n", `line 1: no column wy; the file has "t,px`},
+		"a column twice":      {header + ",px\n", "line 1: column px appears twice"},
+		"another separator":   {strings.ReplaceAll(header, ",", ";") + "\n", "line 1: no column t"},
+		"no text":             {"\x7fELF\x00\x01\n", `the file has "\x7fELF\x00\x01"`},
+		"a quote":             {turning(set(8, `0"`, 5)), "line 7, column "},
+		"a blank line before": {"\n" + turning(set(8, "x", 5)), `line 8: vx is "x"`},
+		"huge position":       {turning(set(2, "1e200", 5)), "line 7: py is 1e+200, want at most 1e+08 m"},
+		"huge velocity":       {turning(set(10, "-1e5", 5)), "line 7: vz is -100000, want at most 10000 m/s"},
+		"rates of 0":          {turning(set(11, "0", -1)), "wx…wz are all 0, and the attitude turns"},
+		"velocities of 0":     {turning(moving(1, 0)), "vx…vz are all 0, and px…pz move"},
+		"mm":                  {turning(moving(1000, 1)), "px…pz move 1e+03 times as fast as vx…vz"},
+		"mm/s":                {turning(moving(1, 1000)), "px…pz move 0.001 times as fast as vx…vz"},
+		"not a number":        {turning(set(8, "nan", 5)), "line 7: vx is \"nan\", want a finite number"},
+		"missing field":       {turning(func(k int, f []string) []string { return f[:18-k%2] }), "line 3: 17 fields, want 18 as in line 1"},
+		"time":                {turning(set(0, "0.01", 9)), "line 11: t is 0.01 s after 0.08 s, want it to rise"},
+		"attitude":            {turning(set(4, "0.2", 3)), "line 5: attitude qw…qz has norm"},
+		"negative PWM":        {turning(set(15, "-3", 2)), "line 4: m2 is -3, want 0…1"},
+		"PWM out of range":    {turning(set(15, "65535", 2)), "line 4: m2 is 65535, want 0…1"},
+		"degrees":             {turning(set(11, "114.6", -1)), "57.3 times what the attitude turns: degrees per second"},
+		"wrong frame":         {turning(set(11, "-2", -1)), "do not integrate into the attitude"},
+		"one row":             {strings.Join(strings.SplitAfter(turning(nil), "\n")[:2], ""), "line 2: 1 rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(c.text), name)
