@@ -41,7 +41,12 @@ type benchmarkIDSIA struct {
 
 // Run implements `vnd benchmark idsia`.
 func (b *benchmarkIDSIA) Run(c *console) error {
-	return c.benchmark(publictable.IDSIA(b.History), &b.benchmarkFlags)
+	if b.From != "" && !b.History {
+		return errors.New("--from: expected --history too: without one there is no observer to fit")
+	}
+	p := publictable.IDSIA(b.History)
+	p.From = b.From
+	return c.benchmark(p, &b.benchmarkFlags)
 }
 
 type benchmarkNanoBench struct {
@@ -74,7 +79,7 @@ func (c *console) benchmark(p *publictable.Protocol, o *benchmarkFlags) error {
 		return errors.New("--seeds: expected at least 1")
 	}
 	p.Set(o.Updates, threadsOf(o.Threads))
-	fitted, flights, err := p.Flights(o.Dir, o.Train, o.Test)
+	fitted, flights, err := c.benchmarkFlights(p, o)
 	if err != nil {
 		return err
 	}
@@ -101,12 +106,34 @@ func (c *console) benchmark(p *publictable.Protocol, o *benchmarkFlags) error {
 	naive, steady := p.Score(p.Naive(flights, false)), p.Score(p.Naive(flights, true))
 	r.Baselines = []publictable.Row{naive.Row("naive (here)"), steady.Row("constant velocity (here)")}
 	r.Median = publictable.Median("vnd", r.Seeds)
-	r.Picture = filepath.Join(o.Out, "error.png")
+	r.Picture = filepath.Join(o.Out, pictureName)
 	if err := drawBenchmark(r, naive, steady, rotorfit.Period(flights[0])); err != nil {
 		return err
 	}
 	return c.show(r)
 }
+
+// benchmarkFlights reads the flights to fit to and those to predict, and makes sure that results can be written.
+func (c *console) benchmarkFlights(p *publictable.Protocol, o *benchmarkFlags) (fitted, flights []*rotors.Flight,
+	err error) {
+	if fitted, flights, err = p.Flights(o.Dir, o.Train, o.Test); err != nil {
+		return nil, nil, err
+	}
+	flights, warnings, err := p.Review(fitted, flights)
+	for _, w := range warnings {
+		c.warn(w)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.MkdirAll(o.Out, 0o777); err != nil {
+		return nil, nil, err
+	}
+	return fitted, flights, atomicfile.Writable(filepath.Join(o.Out, pictureName))
+}
+
+// pictureName is the file of the errors over the horizon.
+const pictureName = "error.png"
 
 // benchmarkModel fits the predictor of a seed, or reads one.
 func (c *console) benchmarkModel(p *publictable.Protocol, o *benchmarkFlags, fitted []*rotors.Flight,
@@ -121,9 +148,6 @@ func (c *console) benchmarkModel(p *publictable.Protocol, o *benchmarkFlags, fit
 			fmt.Sprintf("fit: seed %d, loss %.4g", seed, q.Loss))
 	})
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, err
 	}
 	return made, rotorfit.Save(filepath.Join(o.Out, fmt.Sprintf("seed%d.json", seed)), made)

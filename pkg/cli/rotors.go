@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,11 +48,14 @@ type rotorsFitResult struct {
 
 // Run implements `vnd rotors fit`.
 func (r *rotorsFit) Run(c *console) error {
-	if r.Members < 1 || r.Steps < 1 || r.Updates < 1 {
-		return errors.New("--members, --steps and --updates: expected at least 1")
+	if err := r.check(); err != nil {
+		return err
 	}
 	flights, err := rotorfit.ReadAll(r.Inputs)
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(atomicfile.Writable(r.Out), spare(r.Out, filesOf(flights))); err != nil {
 		return err
 	}
 	observed := 0
@@ -83,7 +88,7 @@ func (r *rotorsFit) Run(c *console) error {
 		made.Models, result.Numbers = append(made.Models, m), len(m.Theta)
 	}
 	if r.Correct > 0 {
-		if made.Correction, err = r.correction(made.Models, flights); err != nil {
+		if made.Correction, err = r.correction(c.ctx, made.Models, flights); err != nil {
 			return err
 		}
 	}
@@ -93,9 +98,45 @@ func (r *rotorsFit) Run(c *console) error {
 	return c.show(result)
 }
 
+// check refuses numbers that no fit can have.
+func (r *rotorsFit) check() error {
+	switch {
+	case r.Members < 1 || r.Steps < 1 || r.Updates < 1:
+		return errors.New("--members, --steps and --updates: expected at least 1")
+	case r.Correct < 0 || r.Correct > 12:
+		return fmt.Errorf("--correct %d, expected 0 to 12", r.Correct)
+	case !(r.Position >= 0 && r.Position <= 1e6) || !(r.Even >= 0 && r.Even <= 10):
+		return fmt.Errorf("--position %g and --even %g, expected 0 to 1e6 and 0 to 10", r.Position, r.Even)
+	}
+	return nil
+}
+
+// filesOf are the files that flights were read from.
+func filesOf(flights []*rotors.Flight) (files []string) {
+	for _, f := range flights {
+		files = append(files, f.File)
+	}
+	return files
+}
+
+// spare refuses to write over a file that is read.
+func spare(out string, inputs []string) error {
+	target, err := os.Stat(out)
+	if err != nil {
+		return nil // there is nothing to write over
+	}
+	for _, path := range inputs {
+		if info, err := os.Stat(path); err == nil && os.SameFile(target, info) {
+			return fmt.Errorf("write %s: it is an input, expected another --out", out)
+		}
+	}
+	return nil
+}
+
 // correction fits what is added to the models' mean, with as much history as they have.
-func (r *rotorsFit) correction(models []*rotors.Model, flights []*rotors.Flight) (*rotorfit.Correction, error) {
-	return rotorfit.Correct(models, flights, r.Steps, rotorfit.CorrectionStride, min(r.Correct, 12),
+func (r *rotorsFit) correction(ctx context.Context, models []*rotors.Model,
+	flights []*rotors.Flight) (*rotorfit.Correction, error) {
+	return rotorfit.Correct(ctx, models, flights, r.Steps, rotorfit.CorrectionStride, r.Correct,
 		rotorfit.LagsOf(r.History), rotorfit.CorrectionRidge)
 }
 
@@ -150,17 +191,18 @@ func (r *rotorsPredict) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := r.check(with, flights); err != nil {
+		return err
+	}
 	result := &rotorsPredictResult{Out: r.Out, Steps: r.Steps}
 	for _, f := range flights {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if err := rotorfit.Fits(with.Config(), f); err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		starts := f.Starts(max(r.First, with.History()), r.Stride, r.Steps)
+		starts := r.starts(with, f)
 		if len(starts) == 0 {
-			return fmt.Errorf("%s: no stretch of more than %d rows without a gap", f.Name, r.Steps)
+			c.warn(fmt.Sprintf("%s: no stretch of %d rows without a gap: not predicted", f.File, r.least(with)))
+			continue
 		}
 		file, err := writeRotorPredictions(r.Out, with.Predict(f, starts, r.Steps))
 		if err != nil {
@@ -171,12 +213,47 @@ func (r *rotorsPredict) Run(c *console) error {
 	return c.show(result)
 }
 
+// starts are the rows that a flight is predicted from.
+func (r *rotorsPredict) starts(with *rotorfit.Predictor, f *rotors.Flight) []rotors.Start {
+	return f.Starts(max(r.First, with.History()), r.Stride, r.Steps)
+}
+
+// least is how many rows a stretch must have.
+func (r *rotorsPredict) least(with *rotorfit.Predictor) int {
+	return max(r.First, with.History()) + r.Steps + 1
+}
+
+// check refuses flights that cannot be predicted, or whose predictions would overwrite one another or a flight, before
+// anything is written.
+func (r *rotorsPredict) check(with *rotorfit.Predictor, flights []*rotors.Flight) error {
+	some, of := false, map[string]string{}
+	for _, f := range flights {
+		out := predictionsOf(r.Out, f)
+		if err := cmp.Or(rotorfit.Fits(with.Config(), f), spare(out, filesOf(flights))); err != nil {
+			return err
+		}
+		if before, ok := of[f.Name]; ok {
+			return fmt.Errorf("%s and %s: both would be predicted in %s, expected different names", before, f.File, out)
+		}
+		of[f.Name] = f.File
+		some = some || len(r.starts(with, f)) > 0
+	}
+	if !some {
+		return fmt.Errorf("%s: no stretch of %d rows without a gap, nor in any other flight", flights[0].File,
+			r.least(with))
+	}
+	return nil
+}
+
+// predictionsOf is the file that a flight's predictions go to.
+func predictionsOf(dir string, f *rotors.Flight) string { return filepath.Join(dir, f.Name+".csv") }
+
 // writeRotorPredictions writes the predictions of one flight and returns the file's name.
 func writeRotorPredictions(dir string, p *rotorfit.Predictions) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, p.Flight.Name+".csv")
+	path := predictionsOf(dir, p.Flight)
 	return path, atomicfile.WriteFile(path, p.Write)
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +52,124 @@ func TestBenchmarkGoesFromFitToTable(t *testing.T) {
 	}
 }
 
+// write writes a file below dir and returns its path.
+func write(t *testing.T, content []byte, path ...string) string {
+	t.Helper()
+	name := filepath.Join(path...)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, content, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// head is the beginning of a flight of NanoBench, of so many rows at most.
+func head(t *testing.T, rows int) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(partOfNanoBench, "flights", "helix_part.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	return bytes.Join(lines[:min(rows+1, len(lines))], nil)
+}
+
+func TestBenchmarkSaysWhatItLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	hidden := filepath.Join(dir, "hidden")
+	write(t, head(t, 15), hidden, "short.csv")
+	run := func(args ...string) (string, string) {
+		return runTool(t, append([]string{"benchmark", "nanobench", partOfNanoBench, "--out", filepath.Join(dir, "out"),
+			"--seeds", "1", "--updates", "1"}, args...)...)
+	}
+	_, complaints := run("--test", hidden)
+	if !strings.Contains(complaints, "no flight to predict has a stretch of 141 rows") {
+		t.Errorf("a short flight alone: %s", complaints)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("a model was fitted before the flights were looked at")
+	}
+	write(t, head(t, 10000), hidden, "whole.csv")
+	out, complaints := run("--test", hidden)
+	var r benchmarkResult
+	if err := json.Unmarshal([]byte(out), &r); err != nil || !slices.Equal(r.Predicted, []string{"whole"}) ||
+		!strings.Contains(complaints, "short.csv: no stretch of 141 rows without a gap: not predicted") ||
+		!strings.Contains(complaints, "whole.csv: the model is fitted to it, as ") {
+		t.Errorf("%v: %s%s", err, out, complaints)
+	}
+	_, complaints = run("--out", write(t, nil, dir, "file"))
+	if !strings.Contains(complaints, "not a directory") {
+		t.Errorf("a file as --out: %s", complaints)
+	}
+}
+
+func TestObserverComesOnTopOfAnEarlierRun(t *testing.T) {
+	dir := t.TempDir()
+	bench := filepath.Join(dir, "idsia")
+	for _, name := range []string{"made_1.csv", "made_2.csv"} {
+		text, err := os.ReadFile(filepath.Join("..", "learning", "publictable", "testdata", "idsia", "flights", "test", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, text, bench, "flights", "train", "fit_"+name)
+		write(t, text, bench, "flights", "test", name)
+	}
+	run := func(out string, args ...string) string {
+		_, complaints := runTool(t, append([]string{"benchmark", "idsia", bench, "--out", out, "--seeds", "1",
+			"--updates", "1"}, args...)...)
+		return complaints
+	}
+	if got := run(dir, "--from", dir); !strings.Contains(got, "--from: expected --history too") {
+		t.Errorf("--from without --history: %s", got)
+	}
+	if got := run(dir, "--history", "--from", filepath.Join(dir, "none")); !strings.Contains(got, "seed1.json") {
+		t.Errorf("--from a folder without models: %s", got)
+	}
+	without, both, on := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
+	complaints := run(without) + run(both, "--history") + run(on, "--history", "--from", without)
+	x, err := os.ReadFile(filepath.Join(both, "seed1.json"))
+	y, err2 := os.ReadFile(filepath.Join(on, "seed1.json"))
+	if err := errors.Join(err, err2); err != nil || !bytes.Equal(x, y) {
+		t.Errorf("models differ, or %v: %s", err, complaints)
+	}
+}
+
+func TestRotorsOverwriteNoFlight(t *testing.T) {
+	dir := t.TempDir()
+	flight := write(t, head(t, 200), dir, "one", "a.csv")
+	other := write(t, head(t, 100), dir, "two", "a.csv")
+	short := write(t, head(t, 15), dir, "two", "short.csv")
+	model := filepath.Join(dir, "m.json")
+	fit := []string{"rotors", "fit", "--updates", "1", "--steps", "2", "--out"}
+	if _, complaints := runTool(t, append(fit, model, flight)...); complaints != "" {
+		t.Fatal(complaints)
+	}
+	predict := []string{"rotors", "predict", "--model", model, "--steps", "20", "--stride", "50", "--out"}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"model over a flight":       {append(fit, flight, flight), "one/a.csv: it is an input"},
+		"model in no folder":        {append(fit, filepath.Join(dir, "no", "m.json"), flight), "cannot make files in"},
+		"negative correction":       {append(fit, model, "--correct=-1", flight), "--correct -1, expected 0 to 12"},
+		"weight that is no number":  {append(fit, model, "--position", "nan", flight), "--position NaN"},
+		"predictions over a flight": {append(predict, filepath.Dir(flight), flight), "one/a.csv: it is an input"},
+		"one name twice":            {append(predict, dir, flight, other), "expected different names"},
+		"short flights alone":       {append(predict, dir, short), "short.csv: no stretch of 21 rows"},
+		"a short flight beside": {append(predict, dir, other, short),
+			"short.csv: no stretch of 21 rows without a gap: not predicted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, complaints := runTool(t, c.args...)
+			if !strings.Contains(filepath.ToSlash(complaints), c.want) {
+				t.Errorf("%s, want %q", complaints, c.want)
+			}
+		})
+	}
+	if text, err := os.ReadFile(flight); err != nil || !bytes.Equal(text, head(t, 200)) {
+		t.Errorf("the flight is not what it was: %v", err)
+	}
+}
+
 func TestRotorsAreFittedAndPredicted(t *testing.T) {
 	dir := t.TempDir()
 	model, flights := filepath.Join(dir, "m.json"), filepath.Join(partOfNanoBench, "flights")
@@ -69,7 +189,7 @@ func TestRotorsAreFittedAndPredicted(t *testing.T) {
 	}
 	made := filepath.Join("..", "learning", "publictable", "testdata", "idsia", "flights", "test", "made_1.csv")
 	_, complaints = runTool(t, "rotors", "predict", "--model", model, "--out", dir, made)
-	if !strings.Contains(complaints, "made_1: line 2: motor command ") {
+	if !strings.Contains(complaints, "made_1.csv: line 2: motor command ") {
 		t.Errorf("speeds to a model of commands: %s", complaints)
 	}
 }

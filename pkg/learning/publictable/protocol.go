@@ -121,6 +121,41 @@ func (p *Protocol) Flights(dir, train, test string) (fitted, predicted []*rotors
 	return fitted, predicted, err
 }
 
+// Review checks, before a fit, that the flights can be predicted from one to those that are fitted to. It returns those
+// that are long enough for the protocol, and warnings: of those that are not, and of those that are fitted to as well.
+func (p *Protocol) Review(fitted, flights []*rotors.Flight) (kept []*rotors.Flight, warnings []string, err error) {
+	c, err := rotorfit.Typical(fitted, 0, 0, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[[rotors.Measured]float64]string{}
+	for _, f := range fitted {
+		known[f.State[len(f.State)-1]] = f.File
+	}
+	for _, f := range flights {
+		if err := rotorfit.Fits(&c, f); err != nil {
+			return nil, nil, err
+		}
+		if len(f.Starts(p.First, p.Stride, p.Steps)) == 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: no stretch of %d rows without a gap: not predicted", f.File,
+				p.least()))
+			continue
+		}
+		if same, ok := known[f.State[len(f.State)-1]]; ok {
+			warnings = append(warnings, fmt.Sprintf("%s: the model is fitted to it, as %s: its errors say little", f.File,
+				same))
+		}
+		kept = append(kept, f)
+	}
+	if len(kept) == 0 {
+		return nil, warnings, fmt.Errorf("no flight to predict has a stretch of %d rows without a gap", p.least())
+	}
+	return kept, warnings, nil
+}
+
+// least is how many rows without a gap a stretch must have.
+func (p *Protocol) least() int { return p.First + p.Steps + 1 }
+
 // Fit fits a predictor, of one seed.
 func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint64,
 	report func(rotorfit.Progress)) (*rotorfit.Predictor, error) {
@@ -137,7 +172,7 @@ func (p *Protocol) Fit(ctx context.Context, flights []*rotors.Flight, seed uint6
 		made.Models = append(made.Models, m)
 	}
 	if p.state.outputs > 0 {
-		made.Correction, err = rotorfit.Correct(made.Models, flights, p.Steps, rotorfit.CorrectionStride,
+		made.Correction, err = rotorfit.Correct(ctx, made.Models, flights, p.Steps, rotorfit.CorrectionStride,
 			p.state.outputs, rotorfit.LagsOf(p.state.lags), rotorfit.CorrectionRidge)
 	}
 	return made, err
@@ -197,7 +232,7 @@ func (p *Protocol) Predict(with *rotorfit.Predictor, flights []*rotors.Flight) (
 	var all []*rotorfit.Predictions
 	for _, f := range flights {
 		if err := rotorfit.Fits(with.Config(), f); err != nil {
-			return nil, fmt.Errorf("flight %s: %w", f.Name, err)
+			return nil, err
 		}
 		starts := f.Starts(p.First, p.Stride, p.Steps)
 		if len(starts) == 0 {
@@ -208,7 +243,7 @@ func (p *Protocol) Predict(with *rotorfit.Predictor, flights []*rotors.Flight) (
 		all = append(all, made)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no flight has a stretch of %d rows without a gap", p.First+p.Steps+1)
+		return nil, fmt.Errorf("no flight has a stretch of %d rows without a gap", p.least())
 	}
 	return all, nil
 }

@@ -1,6 +1,7 @@
 package rotorfit
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -204,12 +205,15 @@ func turn(x *[rotors.Measured]float64, d [3]float64) {
 
 // Correct fits a correction to what models miss on flights, from every stride rows. ridge is the penalty on weights,
 // in units of the features' own sum of squares.
-func Correct(models []*rotors.Model, flights []*rotors.Flight, steps, stride, outputs int, lags []int,
-	ridge float64) (*Correction, error) {
+func Correct(ctx context.Context, models []*rotors.Model, flights []*rotors.Flight, steps, stride, outputs int,
+	lags []int, ridge float64) (*Correction, error) {
 	c := &Correction{Lags: lags, Outputs: outputs, Motor: models[0].Config.Motor}
 	var all []*Predictions
 	rows := 0
 	for _, f := range flights {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		starts := f.Starts(max(models[0].Config.History, c.History()), stride, steps)
 		all = append(all, rollOut(models, f, starts, steps))
 		rows += len(starts)
@@ -220,6 +224,9 @@ func Correct(models []*rotors.Model, flights []*rotors.Flight, steps, stride, ou
 	n := c.size()
 	x, y := mat.NewDense(rows, n, nil), mat.NewDense(rows, outputs, nil)
 	for h := 1; h <= steps; h++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		at := 0
 		for _, p := range all {
 			for i, row := range p.Starts {

@@ -18,7 +18,7 @@ func TestCorrectionTakesAwayWhatIsLinear(t *testing.T) {
 	models := []*rotors.Model{m}
 	for name, lags := range map[string][]int{"no history": nil, "history": {5, 10}} {
 		t.Run(name, func(t *testing.T) {
-			c, err := Correct(models, flights[:28], steps, 1, 12, lags, 1e-4)
+			c, err := Correct(t.Context(), models, flights[:28], steps, 1, 12, lags, 1e-4)
 			if err != nil {
 				t.Fatal(err)
 			}

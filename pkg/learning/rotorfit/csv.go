@@ -73,6 +73,7 @@ func ReadFile(path string) (*rotors.Flight, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	f.File = path
 	return f, nil
 }
 

@@ -58,6 +58,9 @@ func Load(path string) (*Predictor, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: member %d: %w", path, i, err)
 		}
+		if m.Config != f.Members[0].Config {
+			return nil, fmt.Errorf("%s: member %d: another configuration than member 0, want one for all", path, i)
+		}
 		p.Models = append(p.Models, model)
 	}
 	if c := p.Correction; c != nil {

@@ -250,13 +250,23 @@ func TestTypicalFindsWhatTheMotorsHold(t *testing.T) {
 	if err != nil || c.Input != rotors.Speeds || c.Period != .01 || math.Abs(c.Motor-1500) > 30 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for _, f := range flights {
-		for k := range f.Motors {
-			f.Motors[k] = [4]float64{.7, .7, .7, .7}
+	for want, motor := range map[string]float64{"a.csv: m1…m4 are motor commands and there is no column vbat": .7,
+		"a.csv: m1…m4 are up to 70, want commands of 0…1": 70} {
+		for _, f := range flights {
+			f.File = "a.csv"
+			for k := range f.Motors {
+				f.Motors[k] = [4]float64{motor, motor, motor, motor}
+			}
+		}
+		if _, err = Typical(flights, 0, 0, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	_, err = Typical(flights, 0, 0, 0)
-	if err == nil || !strings.Contains(err.Error(), "no column vbat") {
-		t.Errorf("motor commands without a battery: %v", err)
+	for k := range flights[0].Time {
+		flights[0].Time[k] *= 10
+		flights[0].Motors[k] = [4]float64{1500, 1500, 1500, 1500}
+	}
+	if _, err = Typical(flights[:1], 0, 0, 0); err == nil || !strings.Contains(err.Error(), "a.csv: period Δt is 0.1") {
+		t.Errorf("a slow recording: %v", err)
 	}
 }

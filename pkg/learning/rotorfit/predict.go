@@ -2,6 +2,7 @@ package rotorfit
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -145,23 +146,40 @@ func Typical(flights []*rotors.Flight, history, latent, observed int) (rotors.Co
 		}
 	}
 	if rows == 0 {
-		return c, fmt.Errorf("no flights")
+		return c, errors.New("no flights")
 	}
 	c.Motor, c.Volts, c.Period = c.Motor/rows, c.Volts/rows, Period(flights[0])
 	c.Period = math.Round(c.Period*1e5) / 1e5
 	if largest > 1.5 {
 		c.Input, c.Volts = rotors.Speeds, 0
+		if largest <= percent {
+			return c, fmt.Errorf("%s: m1…m4 are up to %g, want commands of 0…1, or rotor speeds in rad/s",
+				flights[0].File, largest)
+		}
 	}
 	for _, f := range flights {
 		if err := Fits(&c, f); err != nil {
-			return c, fmt.Errorf("flight %s: %w", f.Name, err)
+			return c, err
 		}
 	}
-	return c, c.Check()
+	if err := c.Check(); err != nil {
+		return c, fmt.Errorf("%s: %w", flights[0].File, err)
+	}
+	return c, nil
 }
 
-// Fits refuses flights that a model of this configuration cannot predict.
+// percent is the largest of such numbers; no rotor flies that slowly, in rad/s.
+const percent = 100
+
+// Fits refuses flights that a model of this configuration cannot predict. The error names the file.
 func Fits(c *rotors.Config, f *rotors.Flight) error {
+	if err := fits(c, f); err != nil {
+		return fmt.Errorf("%s: %w", f.File, err)
+	}
+	return nil
+}
+
+func fits(c *rotors.Config, f *rotors.Flight) error {
 	if dt := Period(f); math.Abs(dt/c.Period-1) > .02 {
 		return fmt.Errorf("rows are %.4g s apart, those of the model %g s", dt, c.Period)
 	}
@@ -171,13 +189,16 @@ func Fits(c *rotors.Config, f *rotors.Flight) error {
 		}
 	}
 	if c.Input == rotors.Commands && f.Volts == nil {
-		return fmt.Errorf("m1…m4 are motor commands and there is no column vbat: thrust needs the battery's voltage")
+		return errors.New("m1…m4 are motor commands and there is no column vbat: thrust needs the battery's voltage")
 	}
 	if c.Input == rotors.Speeds {
 		for k, m := range f.Motors {
-			if slices.Max(m[:]) > 10*c.Motor || k == len(f.Motors)-1 && meanOf(f) < c.Motor/10 {
+			if slices.Max(m[:]) > 10*c.Motor {
 				return fmt.Errorf("line %d: rotor speeds %v are far from the typical %.4g rad/s", k+2, m, c.Motor)
 			}
+		}
+		if mean := meanOf(f); mean < c.Motor/10 {
+			return fmt.Errorf("rotor speeds are %.3g rad/s on average, far from the typical %.4g", mean, c.Motor)
 		}
 	}
 	return nil

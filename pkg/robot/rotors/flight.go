@@ -11,6 +11,7 @@ const (
 // Flight is a recording with measured body rates and motors. Row k's motors are held over [t_k, t_k + Δt).
 type Flight struct {
 	Name   string
+	File   string    // that it was read from, for errors
 	Time   []float64 // s
 	State  [][Measured]float64
 	Motors [][4]float64 // front right, rear right, rear left, front left: rad/s, or 0…1 of commands

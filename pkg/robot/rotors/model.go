@@ -45,7 +45,8 @@ func (c *Config) Check() error {
 	case c.Observed > 0 && c.History == 0:
 		return fmt.Errorf("%d observed states without a history", c.Observed)
 	case c.History < 0 || c.Latent < 0 || c.Observed < 0 || c.History > 1000 || c.Latent+c.Observed > 100:
-		return fmt.Errorf("history of %d rows, %d latent and %d observed states", c.History, c.Latent, c.Observed)
+		return fmt.Errorf("history of %d rows, %d latent and %d observed states, want at most 1000 rows and 100 states",
+			c.History, c.Latent, c.Observed)
 	}
 	return nil
 }
