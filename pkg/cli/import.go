@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vnd/pkg/bridge/flightlog"
@@ -20,13 +21,13 @@ type importCommand struct {
 	Metadata  int      `enum:"8,5" default:"8" help:"Version of metadata.yaml, and of what goes with it: 8, or 5 for ROS 2 Humble."`
 	Pose      bool     `help:"Write mocap/pose, without velocities, also where there are some; else that is only done where there are none."`
 	Namespace string   `default:"quad" help:"Namespace of the topics."`
-	As        string   `enum:"auto,motors,rates" default:"auto" help:"Commands in the CSV of a log."`
+	As        string   `enum:"auto,motors,rates" default:"auto" help:"Commands in a log's CSV: auto, motors, rates."`
 	logFlags
 }
 
 // logFlags say how a log of an autopilot is read.
 type logFlags struct {
-	Dt            float64 `default:"0.02" placeholder:"SECONDS" help:"Row to row of a log's flight, 0.002 to 0.05."`
+	Dt            float64 `default:"0.02" placeholder:"0.02" help:"Row to row of a log's flight, 0.002 to 0.05."`
 	HoverThrottle float64 `placeholder:"SHARE" help:"Thrust command that hovers, 0 to 1, if not the log's."`
 	Mapping       string  `placeholder:"F.yaml" help:"What the columns of a table are, in which units and frames."`
 	State         string  `placeholder:"STATE" help:"Take the state from this log, table or flight CSV."`
@@ -41,7 +42,7 @@ func (f *logFlags) read(path string) (*logs.Log, error) {
 	if !(f.HoverThrottle >= 0 && f.HoverThrottle <= 1) {
 		return nil, fmt.Errorf("--hover-throttle %g, expected 0 to 1", f.HoverThrottle)
 	}
-	o := logs.Options{Delta: f.Dt, Hover: f.HoverThrottle}
+	o := logs.Options{Hover: f.HoverThrottle}
 	if n := copy(o.Motors[:], f.Motors); n != len(f.Motors) || n != 0 && n != 4 {
 		return nil, fmt.Errorf("--motors has %d columns, expected 4", len(f.Motors))
 	}
@@ -81,7 +82,12 @@ type importResult struct {
 
 // Run implements `vnd import`.
 func (i *importCommand) Run(c *console) error {
+	if err := spare(i.Out, slices.Concat(i.CSV, i.Log, []string{i.State, i.Mapping})); err != nil {
+		return err
+	}
 	switch {
+	case strings.HasSuffix(strings.ToLower(i.Out), ".gz"):
+		return fmt.Errorf("--out %s, expected F.csv or a folder: nothing is compressed here", i.Out)
 	case len(i.CSV) > 0:
 		return i.flightCSVs(c)
 	case len(i.Log) == 0:

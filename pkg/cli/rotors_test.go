@@ -52,6 +52,9 @@ func TestBenchmarkGoesFromFitToTable(t *testing.T) {
 	}
 }
 
+// madeFlights has two flights of the columns of IDSIA.
+var madeFlights = filepath.Join("..", "learning", "publictable", "testdata", "idsia", "flights", "test")
+
 // write writes a file below dir and returns its path.
 func write(t *testing.T, content []byte, path ...string) string {
 	t.Helper()
@@ -106,7 +109,7 @@ func TestObserverComesOnTopOfAnEarlierRun(t *testing.T) {
 	dir := t.TempDir()
 	bench := filepath.Join(dir, "idsia")
 	for _, name := range []string{"made_1.csv", "made_2.csv"} {
-		text, err := os.ReadFile(filepath.Join("..", "learning", "publictable", "testdata", "idsia", "flights", "test", name))
+		text, err := os.ReadFile(filepath.Join(madeFlights, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +190,7 @@ func TestRotorsAreFittedAndPredicted(t *testing.T) {
 		predicted.Starts != 12 {
 		t.Errorf("%v: %s%s", err, out, complaints)
 	}
-	made := filepath.Join("..", "learning", "publictable", "testdata", "idsia", "flights", "test", "made_1.csv")
+	made := filepath.Join(madeFlights, "made_1.csv")
 	_, complaints = runTool(t, "rotors", "predict", "--model", model, "--out", dir, made)
 	if !strings.Contains(complaints, "made_1.csv: line 2: motor command ") {
 		t.Errorf("speeds to a model of commands: %s", complaints)

@@ -34,7 +34,7 @@ type commands struct {
 	Ablate  ablateCommand  `cmd:"" help:"Measure the continual loop with one thing changed at a time."`
 	Sweep   sweepCommand   `cmd:"" help:"Run one of a grid's commands: an array of Slurm or Kubernetes from one file."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
-	Import  importCommand  `cmd:"" help:"Write flight CSVs as a rosbag2 bag."`
+	Import  importCommand  `cmd:"" help:"Write the log of an autopilot, or flight CSVs, as a CSV or a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
 	Replay  replayCommand  `cmd:"" help:"Fly a recorded flight again with the code of the nodes, and compare."`
 	Explain explainCommand `cmd:"" help:"Say what the policy saw and did at a tick of a recorded flight."`

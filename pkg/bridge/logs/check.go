@@ -31,6 +31,7 @@ func (l *Log) Check(delta float64) []Finding {
 func (l *Log) checkChannels(delta float64) []Finding {
 	all := []Finding{l.checkFile(), l.checkState(delta)}
 	all = append(all, l.checkMotors()...)
+	all = append(all, l.checkVelocity())
 	if l.Has(Attitude) {
 		all = append(all, l.checkClock(), l.checkCommands())
 	}
@@ -252,7 +253,7 @@ func (l *Log) checkRows() (all []Finding) {
 		}
 		if n := l.Refused[c]; n > 0 {
 			all = append(all, Finding{"rows", shareState(n, n+len(l.Series[c].T)),
-				fmt.Sprintf("%s: %d of %d rows are duplicates, go back in time or are not finite", c, n,
+				fmt.Sprintf("%s: %d of %d rows are duplicates, go back in time, or are not finite or beyond 1e9", c, n,
 					n+len(l.Series[c].T)), "they are left out"})
 		}
 		if rows == 0 {

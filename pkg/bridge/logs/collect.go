@@ -32,7 +32,7 @@ type collector struct {
 	bound    map[*record.Topic][]*binding
 	all      [][]*binding // by order of preference, then by instance
 	longest  bool
-	refused  [channels]int // rows that are not finite, or whose time stands still or goes back
+	refused  [channels]int // rows that are not finite or beyond largest, or whose time stands still or goes back
 }
 
 func newCollector(mappings []mapping, longest bool) *collector {
@@ -89,6 +89,9 @@ func (c *collector) bind(t *record.Topic) (found []*binding) {
 	return found
 }
 
+// largest is a number beyond all that a vehicle measures.
+const largest = 1e9
+
 // take adds a row to a channel. Time must advance.
 func (c *collector) take(b *binding, row *record.Record) {
 	for i, place := range b.places {
@@ -103,7 +106,7 @@ func (c *collector) take(b *binding, row *record.Record) {
 	n := len(b.series.T)
 	finite := !math.IsNaN(row.T) && !math.IsInf(row.T, 0)
 	for _, x := range out {
-		finite = finite && !math.IsNaN(x) && !math.IsInf(x, 0)
+		finite = finite && math.Abs(x) <= largest
 	}
 	if !finite || n > 0 && row.T <= b.series.T[n-1] {
 		c.refused[b.to]++

@@ -54,14 +54,11 @@ const (
 	heldFor    = 0.5 // s, that a command or a voltage holds at most
 )
 
-// errNoState says what a flight cannot do without.
-var errNoState = errors.New("no state")
-
 // Flight puts the channels on a grid of delta s. Rows on the ground, in gaps and at the ends are left out.
 func (l *Log) Flight(delta float64) (Flight, error) {
 	for _, c := range []Channel{Position, Attitude} {
 		if !l.Has(c) {
-			return Flight{}, fmt.Errorf("%s: %w: no %s; the log has %s", l.Path, errNoState, c, l.Summary())
+			return Flight{}, fmt.Errorf("%s: no state: no %s; the log has %s", l.Path, c, l.Summary())
 		}
 	}
 	f := Flight{Motors: l.Has(Motors), Battery: l.Has(Battery)}
@@ -158,6 +155,9 @@ func (g *grid) row(t float64) (r Row, ok bool) {
 	if g.f.Motors {
 		if !s[Motors].mean(t, g.delta, max(0.1, g.gaps[Motors]), r.Motors[:]) {
 			return r, false
+		}
+		for i, m := range r.Motors {
+			r.Motors[i] = min(max(m, 0), 1) // a pulse just beyond its range
 		}
 	}
 	return r, true

@@ -57,7 +57,7 @@ type Log struct {
 	// Ordered says that the log itself places the motors; else the autopilot's default was taken.
 	Ordered bool
 	Notes   []string // assumptions that reading made
-	// Refused counts rows by channel that were left out: not finite, or at a time that stands still or goes back.
+	// Refused counts rows by channel that were left out: not finite, beyond 1e9, or at a time that does not advance.
 	Refused [channels]int
 	idle    float64 // motor command of an armed vehicle on the ground
 }
@@ -116,8 +116,8 @@ func Parse(name string, r io.Reader, m *Mapping) (*Log, error) {
 	if i := slices.IndexFunc(formats, func(f format) bool { return f.is(head) }); i >= 0 {
 		return formats[i].parse(name, b)
 	}
-	if m == nil && own.has(head) {
-		m = &own
+	if m == nil {
+		m = known(head)
 	}
 	if m == nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrUnknown)

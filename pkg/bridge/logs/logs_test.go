@@ -80,6 +80,20 @@ var faulty = map[string]struct {
 			l.Series[Rates].Row(i)[2] *= -1
 		}
 	}, "clock wrong: turns against the attitude about z"},
+	"positions in mm": {func(l *Log) {
+		l.estimateVelocity()
+		times(l, Position, 1000)
+	}, "units wrong: the position moves 1e+03 times as fast"},
+	"velocities in cm/s": {func(l *Log) {
+		l.estimateVelocity()
+		times(l, Velocity, 100)
+	}, "units wrong: the position moves 0.01 times as fast"},
+	"a position that jumps": {func(l *Log) {
+		l.estimateVelocity()
+		for i := 900; i < len(l.Series[Position].T); i++ {
+			l.Series[Position].Row(i)[0] += 20
+		}
+	}, ""},
 	"a frozen attitude": {func(l *Log) {
 		for i := 1000; i < 1010; i++ {
 			copy(l.Series[Attitude].Row(i), l.Series[Attitude].Row(999))

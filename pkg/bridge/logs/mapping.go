@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/table"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
@@ -50,6 +51,21 @@ var own = Mapping{
 	Rates:    columns{Columns: []string{"wx", "wy", "wz"}},
 	Motors:   columns{Columns: []string{"m1", "m2", "m3", "m4"}},
 	Battery:  columns{Columns: []string{"vbat"}},
+}
+
+// flightCSV is the mapping of a flight CSV, whose thrust and rates are commands. Its hover throttle is a half.
+var flightCSV = Mapping{Time: own.Time, Position: own.Position, Velocity: own.Velocity, Attitude: own.Attitude,
+	Thrust: columns{Columns: []string{"thrust"}, High: 2 * quad.Gravity}, Commands: own.Rates}
+
+// known returns the mapping of a table that vnd writes, by its first line, or nil.
+func known(head []byte) *Mapping {
+	switch {
+	case flightCSV.has(head) && !(&Mapping{Motors: own.Motors}).has(head):
+		return &flightCSV
+	case own.has(head):
+		return &own
+	}
+	return nil
 }
 
 // ReadMapping reads the YAML file of a mapping.
@@ -251,16 +267,25 @@ func (m *Mapping) format() (*format, error) {
 		open: func(name string, r io.Reader, _ func(string) bool) (record.Reader, error) {
 			return table.NewReader(name, r, layout)
 		},
-		finish: func(l *Log, c *collector) error { return c.complete(m) }}, nil
+		finish: func(l *Log, c *collector) error {
+			if m == &flightCSV {
+				l.Hover, l.HoverOf = 0.5, "thrust in m/s²"
+			}
+			return c.complete(m)
+		}}, nil
 }
 
-// has reports whether a table's first line has the columns of the state.
+// has reports whether a table's first line has the columns of the state, of motors and of thrust that m names.
 func (m *Mapping) has(head []byte) bool {
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), "\ufeff"), "\n")
-	names, err := table.Names(line, ",")
-	for _, c := range []columns{m.Time, m.Position, m.Attitude} {
+	names := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(", \"\r", r) })
+	motors := m.Motors
+	if m == &own {
+		motors = columns{} // a state alone is enough
+	}
+	for _, c := range []columns{m.Time, m.Position, m.Attitude, motors, m.Thrust} {
 		for _, name := range c.Columns {
-			if err != nil || !slices.Contains(names, name) {
+			if !slices.Contains(names, name) {
 				return false
 			}
 		}

@@ -87,6 +87,69 @@ func TestTableWithoutTheMappedColumnsIsRefused(t *testing.T) {
 	}
 }
 
+const own14 = "t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz"
+
+// TestTablesOfOursNeedNoMapping: the rates of a flight CSV are commands, those beside motors are measured.
+func TestTablesOfOursNeedNoMapping(t *testing.T) {
+	rows := func(n int, motors string) (text string) {
+		for k := range n {
+			text += fmt.Sprintf("%g,0,0,1,1,0,0,0,0,0,0,.1,.2,.3%s\n", .02*float64(k), motors)
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		text string
+		has  []Channel
+		not  Channel
+	}{
+		"motors": {own14 + ",m1,m2,m3,m4,vbat\n" + rows(30, ",-.004,1.003,.5,.5,4"),
+			[]Channel{Rates, Motors, Battery}, Thrust},
+		"a flight CSV": {"\ufeff" + own14 + ",thrust\r\n" + rows(30, ",19.62"), []Channel{Thrust, Commands}, Rates},
+		"a state":      {own14 + "\n" + rows(30, ""), []Channel{Rates}, Commands},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Parse("a.csv", strings.NewReader(c.text), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, channel := range append(c.has, Position, Velocity, Attitude) {
+				if !l.Has(channel) {
+					t.Errorf("no %s", channel)
+				}
+			}
+			if l.Has(c.not) {
+				t.Errorf("%s", c.not)
+			}
+			if f, err := l.Flight(.02); err == nil {
+				r := f.Segments[0][0]
+				if f.Motors && r.Motors != [4]float64{0, 1, .5, .5} {
+					t.Errorf("motors %v, expected 0 to 1", r.Motors)
+				}
+				if f.Commands && (math.Abs(r.Command.Thrust-19.62) > .02 || r.Command.Rates.Y != .2) {
+					t.Errorf("command %v", r.Command)
+				}
+			} else if name != "a state" {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestNumbersBeyondAllVehiclesAreLeftOut(t *testing.T) {
+	text := own14 + "\n0,0,0,1,1,0,0,0,0,0,0,0,0,0\n1,1e200,0,1,1,0,0,0,0,0,0,0,0,0\n"
+	l, err := Parse("a.csv", strings.NewReader(text), nil)
+	if err != nil || l.Refused[Position] != 1 || len(l.Series[Velocity].T) != 2 {
+		t.Errorf("%v: %v", err, l)
+	}
+}
+
+func TestAColumnThatAppearsTwiceIsNamed(t *testing.T) {
+	_, err := Parse("a.csv", strings.NewReader(own14+",px\n"), nil)
+	if err == nil || err.Error() != `a.csv:1: column "px" appears twice` {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestMergeFindsTheClock puts a blackbox-like log, whose clock is hours apart, to a recording of motion capture.
 func TestMergeFindsTheClock(t *testing.T) {
 	for _, offset := range []float64{-3.3, 5000.123} {

@@ -58,8 +58,6 @@ type Order struct {
 	Lag     float64 // s from a command to the acceleration, of the best fit
 	R2      float64 // share of roll and pitch acceleration that the motors explain
 	Corners [4]int  // our corner of each column of the log, −1 where the signs say none
-	// Gain is the roll and pitch acceleration per command of each column, rad/s².
-	Gain [4][2]float64
 }
 
 // Right reports whether the columns stand in our order.
@@ -173,7 +171,6 @@ func (l *Log) regress(first, last, lag, step float64) (o Order, ok bool) {
 	spread := squares[0] + squares[1] - (sum[0]*sum[0]+sum[1]*sum[1])/float64(n)
 	o = Order{Lag: lag, R2: 1 - (squares[0]+squares[1]-explained)/spread}
 	for i := range o.Corners {
-		o.Gain[i] = gain[i]
 		o.Corners[i] = place{x: -gain[i][1], y: gain[i][0]}.corner()
 	}
 	return o, spread > 0

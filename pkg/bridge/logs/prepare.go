@@ -7,7 +7,6 @@ import (
 
 // Options say how a log becomes a flight.
 type Options struct {
-	Delta  float64 // s from row to row
 	Hover  float64 // share of the greatest thrust that hovers, 0…1; 0 is what the log says
 	Motors [4]int  // for each of our motors, its column in the log, from 1; zeros are the log's own order
 }

@@ -1,5 +1,10 @@
 package logs
 
+import (
+	"fmt"
+	"math"
+)
+
 // velocityOver is the time on both sides of a position from which its velocity is made, s.
 const velocityOver = 0.05
 
@@ -52,4 +57,29 @@ func (s *Series) slope(lo, hi int, t float64) (slope [3]float64, ok bool) {
 		slope[j] /= square
 	}
 	return slope, square > 0
+}
+
+// checkVelocity compares measured velocities with the slope of the positions. Jumps and noise of either pass.
+func (l *Log) checkVelocity() (f Finding) {
+	if !l.Has(Position) || !l.Has(Velocity) {
+		return f
+	}
+	plain := Log{}
+	plain.Series[Position] = l.Series[Position]
+	plain.estimateVelocity()
+	made, v := &plain.Series[Velocity], &l.Series[Velocity]
+	var xy, xx, yy float64
+	for i := 0; i < len(made.T); i += 1 + len(made.T)/orderMost {
+		var c [3]float64
+		if l.flying(made.T[i]) && v.linear(made.T[i], v.gapOf(), c[:]) {
+			x, y := vec(c[:]), vec(made.Row(i))
+			xy, xx, yy = xy+x.Dot(y), xx+x.Dot(x), yy+y.Dot(y)
+		}
+	}
+	slope := xy / xx
+	if xy > alignable*math.Sqrt(xx*yy) && (slope < 0.2 || slope > 5) {
+		return Finding{"units", Wrong, fmt.Sprintf("the position moves %.3g times as fast as the velocity says", slope),
+			"one of them has another unit, expected m and m/s"}
+	}
+	return f
 }

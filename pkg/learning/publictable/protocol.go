@@ -142,8 +142,8 @@ func (p *Protocol) Review(fitted, flights []*rotors.Flight) (kept []*rotors.Flig
 			continue
 		}
 		if same, ok := known[f.State[len(f.State)-1]]; ok {
-			warnings = append(warnings, fmt.Sprintf("%s: the model is fitted to it, as %s: its errors say little", f.File,
-				same))
+			warnings = append(warnings,
+				fmt.Sprintf("%s: the model is fitted to it, as %s: its errors say little", f.File, same))
 		}
 		kept = append(kept, f)
 	}

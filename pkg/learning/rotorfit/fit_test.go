@@ -193,9 +193,10 @@ func TestReadTakesWhatIsMeant(t *testing.T) {
 
 func TestReadRefusesInOneClearLine(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":               {"", "line 1: no header"},
-		"no motors":           {header[:len(header)-11] + "thrust\n", "no column m1: rotor speeds or motor"},
-		"no rates":            {strings.Replace(header, "wy", "x", 1) + "\n", `line 1: no column wy; the file has "t,px`},
+		"empty":     {"", "line 1: no header"},
+		"no motors": {header[:len(header)-11] + "thrust\n", "no column m1: rotor speeds or motor"},
+		"no rates": {strings.Replace(header, "wy", "x", 1) + "\n",
+			`line 1: no column wy; the file has "t,px`},
 		"a column twice":      {header + ",px\n", "line 1: column px appears twice"},
 		"another separator":   {strings.ReplaceAll(header, ",", ";") + "\n", "line 1: no column t"},
 		"no text":             {"\x7fELF\x00\x01\n", `the file has "\x7fELF\x00\x01"`},
@@ -208,14 +209,16 @@ func TestReadRefusesInOneClearLine(t *testing.T) {
 		"mm":                  {turning(moving(1000, 1)), "px…pz move 1e+03 times as fast as vx…vz"},
 		"mm/s":                {turning(moving(1, 1000)), "px…pz move 0.001 times as fast as vx…vz"},
 		"not a number":        {turning(set(8, "nan", 5)), "line 7: vx is \"nan\", want a finite number"},
-		"missing field":       {turning(func(k int, f []string) []string { return f[:18-k%2] }), "line 3: 17 fields, want 18 as in line 1"},
-		"time":                {turning(set(0, "0.01", 9)), "line 11: t is 0.01 s after 0.08 s, want it to rise"},
-		"attitude":            {turning(set(4, "0.2", 3)), "line 5: attitude qw…qz has norm"},
-		"negative PWM":        {turning(set(15, "-3", 2)), "line 4: m2 is -3, want 0…1"},
-		"PWM out of range":    {turning(set(15, "65535", 2)), "line 4: m2 is 65535, want 0…1"},
-		"degrees":             {turning(set(11, "114.6", -1)), "57.3 times what the attitude turns: degrees per second"},
-		"wrong frame":         {turning(set(11, "-2", -1)), "do not integrate into the attitude"},
-		"one row":             {strings.Join(strings.SplitAfter(turning(nil), "\n")[:2], ""), "line 2: 1 rows"},
+		"missing field": {turning(func(k int, f []string) []string { return f[:18-k%2] }),
+			"line 3: 17 fields, want 18 as in line 1"},
+		"time":             {turning(set(0, "0.01", 9)), "line 11: t is 0.01 s after 0.08 s, want it to rise"},
+		"attitude":         {turning(set(4, "0.2", 3)), "line 5: attitude qw…qz has norm"},
+		"negative PWM":     {turning(set(15, "-3", 2)), "line 4: m2 is -3, want 0…1"},
+		"PWM out of range": {turning(set(15, "65535", 2)), "line 4: m2 is 65535, want 0…1"},
+		"degrees": {turning(set(11, "114.6", -1)),
+			"57.3 times what the attitude turns: degrees per second"},
+		"wrong frame": {turning(set(11, "-2", -1)), "do not integrate into the attitude"},
+		"one row":     {strings.Join(strings.SplitAfter(turning(nil), "\n")[:2], ""), "line 2: 1 rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(c.text), name)
