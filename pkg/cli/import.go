@@ -29,7 +29,7 @@ type importCommand struct {
 type logFlags struct {
 	Dt            float64 `default:"0.02" placeholder:"0.02" help:"Row to row of a log's flight, 0.002 to 0.05."`
 	HoverThrottle float64 `placeholder:"SHARE" help:"Thrust command that hovers, 0 to 1, if not the log's."`
-	Mapping       string  `placeholder:"F.yaml" help:"What the columns of a table are, in which units and frames."`
+	Mapping       string  `placeholder:"COLUMNS.yaml" help:"What the columns of a table are: units, frames."`
 	State         string  `placeholder:"STATE" help:"Take the state from this log, table or flight CSV."`
 	Motors        []int   `placeholder:"1,2,3,4" help:"Columns of a log's motors, from front right clockwise."`
 }

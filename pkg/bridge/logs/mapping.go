@@ -68,6 +68,10 @@ func known(head []byte) *Mapping {
 	return nil
 }
 
+// inWords takes our types out of errors of YAML.
+var inWords = strings.NewReplacer("yaml: unmarshal errors: ", "", "type logs.Mapping", "a mapping", "logs.Mapping",
+	"a mapping", "type logs.columns", "a channel", "logs.columns", "columns, unit and frame of a channel")
+
 // ReadMapping reads the YAML file of a mapping.
 func ReadMapping(path string) (*Mapping, error) {
 	text, err := os.ReadFile(path)
@@ -76,7 +80,8 @@ func ReadMapping(path string) (*Mapping, error) {
 	}
 	m, err := ParseMapping(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", path, strings.Join(strings.Fields(err.Error()), " "))
+		text := inWords.Replace(strings.Join(strings.Fields(err.Error()), " "))
+		return nil, fmt.Errorf("%s: %s", path, text)
 	}
 	return m, nil
 }

@@ -76,6 +76,22 @@ func TestMappingIsCheckedByNameUnitAndFrame(t *testing.T) {
 	}
 }
 
+func TestAMappingsErrorsAreInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"nonsense":                   "m.yaml: line 1: cannot unmarshal !!str `nonsense` into a mapping",
+		"time: {columns: [t]}\nw: 1": "m.yaml: line 2: field w not found in a mapping",
+		"time: {column: [t]}":        "m.yaml: line 1: field column not found in a channel",
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("m.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadMapping("m.yaml"); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestTableWithoutTheMappedColumnsIsRefused(t *testing.T) {
 	m, err := ParseMapping([]byte("time: {columns: [t]}\nrates: {columns: [p, q, z]}\n"))
 	if err != nil {

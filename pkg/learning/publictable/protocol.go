@@ -18,7 +18,6 @@ type Protocol struct {
 	Steps     int // predicted from each start
 	First     int // row of the first start of a stretch, at least
 	Stride    int // rows from one start to the next
-	History   bool
 	// Train and Test are globs below the benchmark's folder: what is fitted to, and what is predicted. Held-out flights
 	// match Test, those fitted to match Train and not Test.
 	Train, Test string
@@ -65,7 +64,7 @@ func IDSIA(history bool) *Protocol {
 			Weights: [4]float64{0, 1, 1, 1}},
 		state: sizes{latent: 6, members: 1}}
 	if history {
-		p.Title, p.First, p.History, p.AsPublished = "IDSIA nano-drone, 0.5 s, with history", 40, true, false
+		p.Title, p.First, p.AsPublished = "IDSIA nano-drone, 0.5 s, with history", 40, false
 		p.Published = nil // it had no history
 		p.state.history, p.state.observed, p.state.later = 40, 36, 400
 	}
@@ -76,7 +75,7 @@ func IDSIA(history bool) *Protocol {
 // protocol. A shape is held out: it is fitted to no repetition of what it predicts.
 func NanoBench(held string) *Protocol {
 	return &Protocol{Name: "nanobench", Title: "NanoBench, " + held + " held out, 1 s", Steps: 100, First: 40,
-		Stride: 10, History: true, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
+		Stride: 10, Train: "flights/*.csv*", Test: "flights/" + held + "*.csv*",
 		fit: rotorfit.Options{Steps: 100, Updates: 1000, Blocks: 8, Rate: .01, Even: .5,
 			Weights: [4]float64{1, 1, 1, 1}},
 		state: sizes{history: 30, latent: 12, observed: 36, members: 1, outputs: 6,

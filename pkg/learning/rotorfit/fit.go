@@ -15,19 +15,19 @@ import (
 
 // Options are how a model is fitted.
 type Options struct {
-	Steps   int               `json:"steps"`   // of the longest rollout
-	Updates int               `json:"updates"` // of the parameters
-	Blocks  int               `json:"blocks"`  // of rotors.Lanes starts each, for one update
-	Rate    float64           `json:"rate"`    // of Adam, at its highest
-	Weights [Channels]float64 `json:"weights"` // of p, v, R, w, beside their natural scales
+	Steps   int               // of the longest rollout
+	Updates int               // of the parameters
+	Blocks  int               // of rotors.Lanes starts each, for one update
+	Rate    float64           // of Adam, at its highest
+	Weights [Channels]float64 // of p, v, R, w, beside their natural scales
 	// Even is the power of a flight's own mean loss that its weight falls with: 0 takes every row alike, 1 is the
 	// likelihood of errors whose size differs from flight to flight.
-	Even float64 `json:"even"`
+	Even float64
 	// Only are the indices of the numbers that are fitted; nil fits all.
-	Only    []int          `json:"-"`
-	Seed    uint64         `json:"seed"`
-	Threads int            `json:"-"`
-	Report  func(Progress) `json:"-"` // may be nil
+	Only    []int
+	Seed    uint64
+	Threads int
+	Report  func(Progress) // may be nil
 }
 
 // What fits take by default: blocks of an update, the highest rate of Adam, filters of an observer.

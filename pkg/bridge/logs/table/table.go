@@ -112,22 +112,33 @@ func (t *Reader) Next() (record.Record, error) {
 	if err != nil {
 		return record.Record{}, err
 	}
+	if err := t.parse(line); err != nil {
+		if cut := t.lines.Err(); cut != nil {
+			err = t.errorf("", "%s", cut) // the file ends within this line
+		}
+		return record.Record{}, err
+	}
+	t.about.Topics[Topic]++
+	return record.Record{Topic: t.topic, T: t.values[t.time] * t.layout.Unit, Values: t.values}, nil
+}
+
+// parse takes in the fields of a line.
+func (t *Reader) parse(line string) (err error) {
 	count := 0
 	for field := range strings.SplitSeq(line, t.layout.Separator) {
 		if count == len(t.values) {
-			return record.Record{}, t.errorf("", "more fields than the %d columns", len(t.values))
+			return t.errorf("", "more fields than the %d columns", len(t.values))
 		}
 		field = strings.Trim(strings.TrimSpace(field), `"`)
 		if t.values[count], err = number(field); err != nil {
-			return record.Record{}, t.errorf(t.topic.Fields[count], "%.24q is not a number", field)
+			return t.errorf(t.topic.Fields[count], "%.24q is not a number", field)
 		}
 		count++
 	}
 	if count < len(t.values) {
-		return record.Record{}, t.errorf("", "%d fields, expected %d as in the first line", count, len(t.values))
+		return t.errorf("", "%d fields, expected %d as in the first line", count, len(t.values))
 	}
-	t.about.Topics[Topic]++
-	return record.Record{Topic: t.topic, T: t.values[t.time] * t.layout.Unit, Values: t.values}, nil
+	return nil
 }
 
 func number(field string) (float64, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
@@ -69,6 +70,23 @@ func TestRefusesWhatIsNoTable(t *testing.T) {
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAFileThatCannotBeReadOnIsNamedAtItsLine(t *testing.T) {
+	for name, text := range map[string]string{"within a line": "t,x\n1,2\n3", "within a number": "t,x\n1,2\n3,-",
+		"behind a line": "t,x\n1,2\n"} {
+		t.Run(name, func(t *testing.T) {
+			in := io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF))
+			r, err := NewReader("a.csv", in, layout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := recordtest.Drain(t, r)
+			if rows != 1 || err == nil || err.Error() != "a.csv:3: unexpected EOF" {
+				t.Errorf("%d rows, %v", rows, err)
 			}
 		})
 	}

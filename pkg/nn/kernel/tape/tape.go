@@ -71,10 +71,7 @@ func (p *Program) Sqrt(a Reg) Reg { return p.emit(opSqrt, int32(a), 0, 0) }
 // Inv returns 1/a.
 func (p *Program) Inv(a Reg) Reg { return p.emit(opInv, int32(a), 0, 0) }
 
-// Param returns a new parameter's index.
-func (p *Program) Param() int { p.params++; return p.params - 1 }
-
-// Dot returns Σ θ[first+j] x[j] over parameters that follow one another.
+// Dot returns Σ θ[first+j] x[j] over parameters that follow one another. Those that are not yet there are new.
 func (p *Program) Dot(first int, x ...Reg) Reg {
 	at := len(p.args)
 	for j, r := range x {
@@ -82,12 +79,6 @@ func (p *Program) Dot(first int, x ...Reg) Reg {
 	}
 	p.params = max(p.params, first+len(x))
 	return p.emit(opDot, int32(at), int32(len(x)), 0)
-}
-
-// Linear returns Σ θ x with a new parameter for each x, and the index of the first.
-func (p *Program) Linear(x ...Reg) (Reg, int) {
-	first := p.params
-	return p.Dot(first, x...), first
 }
 
 // Forward runs the program on memory x[Registers][Lanes], whose inputs are set.

@@ -12,8 +12,8 @@ func sample() (*Program, Reg) {
 	p := New(3)
 	a := p.Shift(2, p.Mul(0, 0))
 	b := p.Sub(p.Sqrt(a), p.Inv(p.Add(a, p.Mul(1, 1))))
-	c, first := p.Linear(0, 1, b)
-	return p, p.Add(p.Mul(c, b), p.Scale(.7, p.Dot(first+1, b, 2)))
+	c := p.Dot(0, 0, 1, b)
+	return p, p.Add(p.Mul(c, b), p.Scale(.7, p.Dot(1, b, 2)))
 }
 
 func random(n int, r *rand.Rand) []float64 {
@@ -91,7 +91,7 @@ func BenchmarkDot(b *testing.B) {
 	for i := range 20 {
 		in = append(in, Reg(i))
 	}
-	out, _ := p.Linear(in...)
+	out := p.Dot(0, in...)
 	theta, x := make([]float64, p.Params()), make([]float64, p.Registers()*Lanes)
 	dx, dtheta := make([]float64, len(x)), make([]float64, len(theta))
 	for b.Loop() {
