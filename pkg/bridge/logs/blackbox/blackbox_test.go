@@ -2,34 +2,20 @@ package blackbox
 
 import (
 	"bytes"
-	"os"
+	"io"
 	"strings"
 	"testing"
 
+	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
 
 // TestChannelsAreThoseOfOtherReaders holds main frames against orangebox and blackbox_decode.
 func TestChannelsAreThoseOfOtherReaders(t *testing.T) {
 	for _, end := range []string{".bbl.json", ".bbl.tools.json"} {
-		for _, golden := range recordtest.Golden(t, end) {
-			t.Run(golden, func(t *testing.T) {
-				log := golden[:strings.Index(golden, ".bbl")+4]
-				f, err := os.Open(log)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				r, err := NewReader(log, f, func(topic string) bool { return topic == "main" })
-				if err != nil {
-					t.Fatal(err)
-				}
-				recordtest.Compare(t, golden, r)
-				for _, line := range r.About().Faults.Lines() {
-					t.Log(line)
-				}
-			})
-		}
+		recordtest.Hold(t, end, func(name string, r io.Reader) (record.Reader, error) {
+			return NewReader(name, r, func(topic string) bool { return topic == "main" })
+		})
 	}
 }
 
@@ -68,17 +54,7 @@ func TestDamageIsSteppedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.bbl", strings.NewReader(c.log), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := recordtest.Drain(t, r)
-			if rows != c.rows || err != nil {
-				t.Errorf("%d rows, want %d; %v", rows, c.rows, err)
-			}
-			text := strings.Join(r.About().Faults.Lines(), "; ")
-			if !strings.Contains(text, c.fault) || c.fault == "" && text != "" {
-				t.Errorf("faults %q, want %q", text, c.fault)
-			}
+			recordtest.Damaged(t, r, err, c.rows, c.fault)
 		})
 	}
 }
@@ -107,12 +83,7 @@ func TestRefusesWhatIsNoBlackbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.bbl", strings.NewReader(c.log), nil)
-			if err == nil {
-				_, err = recordtest.Drain(t, r)
-			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			recordtest.Refused(t, r, err, c.want)
 		})
 	}
 }

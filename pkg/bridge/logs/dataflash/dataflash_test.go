@@ -2,33 +2,20 @@ package dataflash
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
+	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
 
 func TestChannelsAreThoseOfPymavlink(t *testing.T) {
-	for _, golden := range recordtest.Golden(t, ".bin.json") {
-		t.Run(golden, func(t *testing.T) {
-			log := strings.TrimSuffix(golden, ".json")
-			f, err := os.Open(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			r, err := NewReader(log, f, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			recordtest.Compare(t, golden, r)
-			for _, line := range r.About().Faults.Lines() {
-				t.Log(line)
-			}
-		})
-	}
+	recordtest.Hold(t, ".bin.json", func(name string, r io.Reader) (record.Reader, error) {
+		return NewReader(name, r, nil)
+	})
 }
 
 // described is the description of a kind of message.
@@ -66,17 +53,7 @@ func TestDamageIsSteppedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.bin", strings.NewReader(c.log), func(topic string) bool { return topic == "A" })
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := recordtest.Drain(t, r)
-			if rows != c.rows || err != nil {
-				t.Errorf("%d rows, want %d; %v", rows, c.rows, err)
-			}
-			text := strings.Join(r.About().Faults.Lines(), "; ")
-			if !strings.Contains(text, c.fault) || c.fault == "" && text != "" {
-				t.Errorf("faults %q, want %q", text, c.fault)
-			}
+			recordtest.Damaged(t, r, err, c.rows, c.fault)
 		})
 	}
 }

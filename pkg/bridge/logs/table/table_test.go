@@ -4,32 +4,20 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
 
 var layout = Layout{Separator: ",", Time: "t", Unit: 1e-3}
 
 func TestChannelsAreThoseOfPython(t *testing.T) {
-	for _, golden := range recordtest.Golden(t, ".csv.json") {
-		t.Run(golden, func(t *testing.T) {
-			log := strings.TrimSuffix(golden, ".json")
-			f, err := os.Open(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			r, err := NewReader(log, f, layout)
-			if err != nil {
-				t.Fatal(err)
-			}
-			recordtest.Compare(t, golden, r)
-		})
-	}
+	recordtest.Hold(t, ".csv.json", func(name string, r io.Reader) (record.Reader, error) {
+		return NewReader(name, r, layout)
+	})
 }
 
 func TestLinesBecomeRows(t *testing.T) {
@@ -65,12 +53,7 @@ func TestRefusesWhatIsNoTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.csv", strings.NewReader(c.log), layout)
-			if err == nil {
-				_, err = recordtest.Drain(t, r)
-			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			recordtest.Refused(t, r, err, c.want)
 		})
 	}
 }

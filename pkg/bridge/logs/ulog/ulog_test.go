@@ -3,32 +3,19 @@ package ulog
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
 
 func TestChannelsAreThoseOfPyulog(t *testing.T) {
-	for _, golden := range recordtest.Golden(t, ".ulg.json") {
-		t.Run(golden, func(t *testing.T) {
-			log := strings.TrimSuffix(golden, ".json")
-			f, err := os.Open(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			r, err := NewReader(log, f, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			recordtest.Compare(t, golden, r)
-			for _, line := range r.About().Faults.Lines() {
-				t.Log(line)
-			}
-		})
-	}
+	recordtest.Hold(t, ".ulg.json", func(name string, r io.Reader) (record.Reader, error) {
+		return NewReader(name, r, nil)
+	})
 }
 
 func TestReadsWhatTheLogSaysOfItself(t *testing.T) {
@@ -97,17 +84,7 @@ func TestDamageIsSteppedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.ulg", strings.NewReader(c.log), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := recordtest.Drain(t, r)
-			if rows != c.rows || err != nil {
-				t.Errorf("%d rows, want %d; %v", rows, c.rows, err)
-			}
-			text := strings.Join(r.About().Faults.Lines(), "; ")
-			if !strings.Contains(text, c.fault) || c.fault == "" && text != "" {
-				t.Errorf("faults %q, want %q", text, c.fault)
-			}
+			recordtest.Damaged(t, r, err, c.rows, c.fault)
 		})
 	}
 }
@@ -156,12 +133,7 @@ func TestRefusesWhatIsNoULog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("a.ulg", strings.NewReader(c.log), nil)
-			if err == nil {
-				_, err = recordtest.Drain(t, r)
-			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			recordtest.Refused(t, r, err, c.want)
 		})
 	}
 }

@@ -4,31 +4,20 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-	"os"
+	"io"
 	"strings"
 	"testing"
 
+	"vnd/pkg/bridge/logs/record"
 	"vnd/pkg/bridge/logs/record/recordtest"
 )
 
 func TestChannelsAreThoseOfCfusdlog(t *testing.T) {
-	for _, golden := range recordtest.Golden(t, ".usd.json") {
-		t.Run(golden, func(t *testing.T) {
-			log := strings.TrimSuffix(golden, ".json")
-			f, err := os.Open(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			r, err := NewReader(log, f, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			recordtest.Compare(t, golden, r)
-			for _, line := range r.About().Faults.Lines() {
-				t.Error(line)
-			}
-		})
+	faults := recordtest.Hold(t, ".usd.json", func(name string, r io.Reader) (record.Reader, error) {
+		return NewReader(name, r, nil)
+	})
+	if len(faults) > 0 {
+		t.Error(faults)
 	}
 }
 
@@ -77,17 +66,7 @@ func TestDamageIsSteppedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := NewReader("log00", strings.NewReader(c.log), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := recordtest.Drain(t, r)
-			if rows != c.rows || err != nil {
-				t.Errorf("%d rows, want %d; %v", rows, c.rows, err)
-			}
-			text := strings.Join(r.About().Faults.Lines(), "; ")
-			if !strings.Contains(text, c.fault) || c.fault == "" && text != "" {
-				t.Errorf("faults %q, want %q", text, c.fault)
-			}
+			recordtest.Damaged(t, r, err, c.rows, c.fault)
 		})
 	}
 }
@@ -110,10 +89,8 @@ func TestRefusesWhatIsNoLog(t *testing.T) {
 			`event 7 twice, as "a" and "b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := NewReader("log00", strings.NewReader(c.log), nil)
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			r, err := NewReader("log00", strings.NewReader(c.log), nil)
+			recordtest.Refused(t, r, err, c.want)
 		})
 	}
 }

@@ -25,9 +25,33 @@ type Channels struct {
 	Fields map[string]string `json:"fields"`
 }
 
-// Golden returns what a foreign reader found in the logs of testdata, and of the folder that VND_LOGS names: files with
-// this end, LOG.json beside LOG.
-func Golden(t *testing.T, end string) (files []string) {
+// Hold holds a reader's channels against what a foreign reader found in the logs of testdata, and of the folder that
+// VND_LOGS names: files with this end, LOG.json or LOG.tools.json beside LOG. It returns the faults that were found.
+func Hold(t *testing.T, end string, open func(name string, r io.Reader) (record.Reader, error)) (faults []string) {
+	t.Helper()
+	for _, golden := range goldens(t, end) {
+		t.Run(golden, func(t *testing.T) {
+			log := strings.TrimSuffix(strings.TrimSuffix(golden, ".json"), ".tools")
+			f, err := os.Open(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			r, err := open(log, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, golden, r)
+			for _, line := range r.About().Faults.Lines() {
+				t.Log(line)
+				faults = append(faults, golden+": "+line)
+			}
+		})
+	}
+	return faults
+}
+
+func goldens(t *testing.T, end string) (files []string) {
 	t.Helper()
 	for _, dir := range []string{"testdata", os.Getenv("VND_LOGS")} {
 		if dir == "" {
@@ -45,8 +69,8 @@ func Golden(t *testing.T, end string) (files []string) {
 	return files
 }
 
-// Compare fails the test where a reader's channels are not those of the file.
-func Compare(t *testing.T, golden string, r record.Reader) {
+// compare fails the test where a reader's channels are not those of the file.
+func compare(t *testing.T, golden string, r record.Reader) {
 	t.Helper()
 	text, err := os.ReadFile(golden)
 	if err != nil {
@@ -144,5 +168,34 @@ func Drain(t *testing.T, r record.Reader) (rows int, err error) {
 			t.Fatalf("%d values of %d fields", len(row.Values), len(row.Topic.Fields))
 		}
 		rows++
+	}
+}
+
+// Damaged reads a log to its end, and fails the test where it has not so many rows, or faults that say something else.
+// err is that of the reader's beginning; no fault is "".
+func Damaged(t *testing.T, r record.Reader, err error, want int, fault string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Drain(t, r)
+	if rows != want || err != nil {
+		t.Errorf("%d rows, want %d; %v", rows, want, err)
+	}
+	text := strings.Join(r.About().Faults.Lines(), "; ")
+	if !strings.Contains(text, fault) || fault == "" && text != "" {
+		t.Errorf("faults %q, want %q", text, fault)
+	}
+}
+
+// Refused fails the test where a log is read to its end, or refused in other words. err is that of the reader's
+// beginning.
+func Refused(t *testing.T, r record.Reader, err error, want string) {
+	t.Helper()
+	if err == nil {
+		_, err = Drain(t, r)
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
