@@ -118,6 +118,15 @@ func TestEnsembleOfOneModelTwiceIsThatModel(t *testing.T) {
 	}
 }
 
+func TestPredictionsThatDivergeAreNotWritten(t *testing.T) {
+	p := &Predictions{Flight: &rotors.Flight{File: "a.csv"}, Starts: []int{7},
+		States: [][][rotors.Measured]float64{{{3: 1}, {8: math.NaN()}}}}
+	const want = "a.csv: the prediction from row 7 is not finite after 2 steps"
+	if err := p.Write(&bytes.Buffer{}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestModelsAreKept(t *testing.T) {
 	m, _ := rotors.New(speeds)
 	m.Theta[3] = .125

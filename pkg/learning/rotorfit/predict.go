@@ -99,7 +99,8 @@ func unit(x *[rotors.Measured]float64) {
 // Header is the first line of a prediction CSV.
 const Header = "start,step,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz"
 
-// Write writes predictions as CSV, numbers with six decimals.
+// Write writes predictions as CSV, numbers with six decimals. It refuses those that are not finite: models diverge
+// where a flight is far from those that they were fitted to.
 func (p *Predictions) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintln(out, Header)
@@ -109,6 +110,10 @@ func (p *Predictions) Write(w io.Writer) error {
 			line = strconv.AppendInt(line[:0], int64(start), 10)
 			line = strconv.AppendInt(append(line, ','), int64(h+1), 10)
 			for _, x := range p.States[i][h] {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					return fmt.Errorf("%s: the prediction from row %d is not finite after %d steps",
+						p.Flight.File, start, h+1)
+				}
 				line = strconv.AppendFloat(append(line, ','), x, 'f', 6, 64)
 			}
 			if _, err := out.Write(append(line, '\n')); err != nil {
