@@ -90,6 +90,14 @@ func (o *Observation) Look(k int) float64 {
 	return o.PreviewTime * float64(k) / float64(o.PreviewPoints-1)
 }
 
+// nearest is the look-ahead whose time is nearest to t seconds from now.
+func (o *Observation) nearest(t float64) int {
+	if o.PreviewPoints == 1 || o.PreviewTime == 0 {
+		return 0
+	}
+	return min(int(math.Round(t*float64(o.PreviewPoints-1)/o.PreviewTime)), o.PreviewPoints-1)
+}
+
 // PutReference writes a reference row; at(t) is the reference t seconds from
 // now, its positions in the frame of the states that will be observed; what it
 // returns is read before the next call.

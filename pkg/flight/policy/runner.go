@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/quadrotor"
 )
@@ -24,7 +25,7 @@ type Runner struct {
 	fading    correction                    // what is left of those of policies before
 	moved     correction                    // both
 	held      bool                          // learned stays as it is
-	at        func(float64) *quad.Reference // the reference t seconds from now, around the robot
+	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
 	t         float64
 	now       quad.State
@@ -42,6 +43,7 @@ type Buffers struct {
 	rows   int       // latents in the mean z
 	past   []float32 // [K][A], eldest first
 	ref    []float32
+	ahead  []quad.Reference // at the look-aheads, as the task has it
 	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
 	hidden []float32 // [N][3] of no frame
 	x      []float32
@@ -52,7 +54,8 @@ type Buffers struct {
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
 		newest: make([]float32, p.Latent), past: make([]float32, p.Observation.PastActions*nA),
-		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs)}
+		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs),
+		ahead: make([]quad.Reference, p.Observation.PreviewPoints)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.hidden = make([]float32, n), make([]float32, n)
 	}
@@ -62,8 +65,8 @@ func NewBuffers(p *Policy[float32]) *Buffers {
 // NewRunner makes a runner of a policy trained at steps of dt seconds.
 func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Runner {
 	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
-	f.at = func(ahead float64) *quad.Reference {
-		f.relative = f.reference(f.t + ahead)
+	f.at = func(t float64) *quad.Reference {
+		f.relative = f.ahead[f.policy.Observation.nearest(t)]
 		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)) // float32 is fine near 0
 		return &f.relative
 	}
@@ -167,6 +170,22 @@ func (f *Runner) ResetCorrection() { f.learned, f.fading = correction{}, correct
 // HoldCorrection keeps the corrections from position errors as they are while somebody else flies.
 func (f *Runner) HoldCorrection(hold bool) { f.held = hold }
 
+// lookAhead takes the reference at the look-aheads from t on. Accelerations are those of its velocities, from one
+// look-ahead to the next: a flight comes out again from a record of places and velocities.
+func (f *Runner) lookAhead(t float64) {
+	o := &f.policy.Observation
+	for k := range f.ahead {
+		f.ahead[k] = f.reference(t + o.Look(k))
+		f.ahead[k].A = so3.Vec3{}
+	}
+	for k := range f.ahead {
+		i := min(k, len(f.ahead)-2)
+		if dt := o.Look(1); i >= 0 && dt > 0 {
+			f.ahead[k].A = f.ahead[i+1].V.Sub(f.ahead[i].V).Scale(1 / dt)
+		}
+	}
+}
+
 // correct moves the reference by what the position error was since the last tick.
 func (f *Runner) correct(t float64, s *quad.State) {
 	const fade = 0.5 // s
@@ -175,8 +194,8 @@ func (f *Runner) correct(t float64, s *quad.State) {
 		f.fading.scale(math.Exp(-min(dt, longestTick) / fade))
 	}
 	if f.seen == nil && !f.held {
-		r := f.reference(t)
-		f.policy.Steady.step(&f.learned, &r, r.P.Sub(s.P), dt)
+		r := &f.ahead[0]
+		f.policy.Steady.step(&f.learned, r, r.P.Sub(s.P), dt)
 	}
 	f.moved = f.learned
 	f.moved.add(&f.fading)
@@ -185,6 +204,7 @@ func (f *Runner) correct(t float64, s *quad.State) {
 // Command implements quad.Controller.
 func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 	f.addPastAction(t)
+	f.lookAhead(t)
 	f.correct(t, s)
 	f.t, f.now = t, *s
 	here := *s

@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/policy"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/bag"
@@ -43,7 +44,7 @@ func (x *tape) write(topic string, at int64, m cdr.Message) {
 }
 
 // tracking is a loop with default parameters that is to fly the figure-eight, and its pace.
-func (x *tape) tracking() (*control.Loop, control.Scheduler) {
+func (x *tape) tracking(bundleFile string) (*control.Loop, control.Scheduler) {
 	x.t.Helper()
 	var p controller.Params
 	param.Default(&p)
@@ -62,13 +63,13 @@ func (x *tape) tracking() (*control.Loop, control.Scheduler) {
 
 // handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took
 // back; and how many ticks were not followed.
-func handover(t *testing.T, from, to, end float64) (path string, unfollowed int) {
+func handover(t *testing.T, bundleFile string, from, to, end float64) (path string, unfollowed int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "handover")
 	w, err := bag.Create(path, bag.WriterOptions{})
 	x := &tape{t, w}
 	x.must(err)
-	loop, pace := x.tracking()
+	loop, pace := x.tracking(bundleFile)
 	var a closedloop.Autopilot
 	param.Default(&a)
 	v, err := closedloop.NewVehicle("", 1, so3.Vec3{X: 0.2, Z: 1}, a)
@@ -113,7 +114,7 @@ func handover(t *testing.T, from, to, end float64) (path string, unfollowed int)
 // What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it
 // takes over, and all that it commanded then comes out.
 func TestThroughAHandOver(t *testing.T) {
-	path, unfollowed := handover(t, 2, 5, 6)
+	path, unfollowed := handover(t, bundleFile, 2, 5, 6)
 	r := run(t, path, "")
 	if r.Guard != unfollowed || r.Policy != r.Ticks-unfollowed || r.Policy < 140 || r.Exact != r.Policy || !r.Primed ||
 		r.Unsampled+r.Unread != 0 {
@@ -126,5 +127,24 @@ func TestThroughAHandOver(t *testing.T) {
 		}
 	}); err != nil || n != 0 {
 		t.Errorf("%d latents of commands that were not flown, %v", n, err)
+	}
+}
+
+// What a runner does beside the network comes out, too: it takes no more of a reference than what is recorded.
+func TestSteadyFlightComesOut(t *testing.T) {
+	x := &tape{t: t}
+	b, err := bundle.Read(bundleFile)
+	x.must(err)
+	p, err := policy.FromBundle(b)
+	x.must(err)
+	param.Default(&p.Steady)
+	x.must(policy.Put(b, p, b.Task))
+	file := filepath.Join(t.TempDir(), "steady.vnd")
+	x.must(bundle.Write(file, b))
+	path, unfollowed := handover(t, file, 0.5, 8, 8)
+	r, err := Run(t.Context(), path, "", []string{file}, nil)
+	x.must(err)
+	if r.Policy != r.Ticks-unfollowed || r.Policy < 300 || r.Exact != r.Policy {
+		t.Errorf("%+v", *r)
 	}
 }
