@@ -56,7 +56,10 @@ func (k *FeedForward) step(w *weights, r *quad.Reference, err so3.Vec3, dt float
 	if !(dt > 0) || !err.Finite() || math.IsNaN(square) || math.IsInf(square, 0) {
 		return
 	}
-	trust := min(1, k.Error*k.Error/err.Dot(err))
+	trust := 1.0
+	if n := err.Norm(); n > k.Error {
+		trust = (k.Error / n) * (k.Error / n)
+	}
 	by := err.Scale(trust * min(dt, longestTick) / k.Time)
 	first, second := by.Scale(1/(1+square)), by.Scale(1/(1+square*square))
 	for i, y := range x[:linear] {

@@ -98,7 +98,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	}
 	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
 		f.dt = dt
-		f.Reset()
+		f.ResetActions()
 		return
 	}
 	copy(s.past, before.past)

@@ -64,6 +64,7 @@ func (c *correction) at(r *quad.Reference) so3.Vec3 {
 func (c *correction) scale(by float64) {
 	c.steady = c.steady.Scale(by)
 	c.weights.scale(by)
+	c.limit *= by
 }
 
 func (c *correction) add(d *correction) {

@@ -209,3 +209,44 @@ func TestTickWithIntegralAndLatentMeanAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// A swap moves the reference by nothing at once, whatever the new policy is.
+func TestReferenceIsSteadyAtASwap(t *testing.T) {
+	for name, change := range map[string]func(p *Policy[float32]){
+		"the same":             func(*Policy[float32]) {},
+		"other limits":         func(p *Policy[float32]) { p.Limits.MaxThrust++ },
+		"no steady":            func(p *Policy[float32]) { p.Steady = Steady{} },
+		"no error that counts": func(p *Policy[float32]) { p.FeedForward.Error = 0 },
+		"less far":             func(p *Policy[float32]) { p.FeedForward.Limit, p.Integral.Limit = 0.01, 0.01 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := somePolicy(t, 0)
+			param.Default(&p.Steady)
+			f, k := NewRunner(p, 0.02, func(t float64) quad.Reference { return turn(4, t) }), 0
+			missed := func(by so3.Vec3) so3.Vec3 {
+				r := turn(4, 0.02*float64(k))
+				s := quad.State{P: r.P.Sub(by), V: r.V, Q: so3.Identity()}
+				f.Command(0.02*float64(k), &s)
+				k++
+				return f.moved.at(&f.ahead[0])
+			}
+			var before so3.Vec3
+			for range 500 {
+				before = missed(so3.Vec3{X: 0.02, Y: 0.02})
+			}
+			q := *p
+			change(&q)
+			f.SetPolicy(&q)
+			if step := missed(so3.Vec3{}).Sub(before).Norm(); !(step < 0.05*before.Norm()) {
+				t.Errorf("the reference moves by %.3f of %.3f m", step, before.Norm())
+			}
+			for range 500 {
+				missed(so3.Vec3{X: 0.03})
+			}
+			quick, most := quad.Reference{V: so3.Vec3{X: 9, Y: 9}}, q.Integral.Limit+q.FeedForward.Limit+1e-6
+			if m := f.moved.at(&quick).Norm(); !(m <= most) {
+				t.Errorf("10 s after it a quick reference is moved by %.3f m, expected at most %.3f", m, most)
+			}
+		})
+	}
+}
