@@ -60,7 +60,7 @@ func (k *FeedForward) step(w *weights, r *quad.Reference, err so3.Vec3, dt float
 	if n := err.Norm(); n > k.Error {
 		trust = (k.Error / n) * (k.Error / n)
 	}
-	by := err.Scale(trust * min(dt, longestTick) / k.Time)
+	by := err.Scale(min(trust*min(dt, longestTick)/k.Time, 1))
 	first, second := by.Scale(1/(1+square)), by.Scale(1/(1+square*square))
 	for i, y := range x[:linear] {
 		w[i] = w[i].Add(first.Scale(y))

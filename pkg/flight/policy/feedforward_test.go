@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -89,6 +90,20 @@ func TestFeedForwardIsBounded(t *testing.T) {
 			for i := range 50_000 {
 				r := turn(5, 0.02*float64(i))
 				if s.step(c, &r, err, 0.02); !(c.at(&r).Norm() <= k.Limit+1e-12) {
+					t.Fatalf("after %d ticks the reference is moved by %g m", i+1, c.at(&r).Norm())
+				}
+			}
+		})
+	}
+	for _, time := range []float64{0.001, 1e-310} {
+		t.Run(fmt.Sprintf("in %g s", time), func(t *testing.T) {
+			c, s := new(correction), new(Steady)
+			param.Default(s)
+			s.FeedForward.Time, s.Integral.Time = time, time
+			for i := range 1000 {
+				r := turn(5, 0.02*float64(i))
+				s.step(c, &r, errs(&r).Sub(c.at(&r)), 0.02)
+				if !(c.at(&r).Norm() <= s.FeedForward.Limit+s.Integral.Limit+1e-12) {
 					t.Fatalf("after %d ticks the reference is moved by %g m", i+1, c.at(&r).Norm())
 				}
 			}

@@ -84,7 +84,7 @@ func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
 		return moved
 	}
 	err = shorten(err, k.Error)
-	return shorten(moved.Add(err.Scale(min(dt, longestTick)/k.Time)), k.Limit)
+	return shorten(moved.Add(err.Scale(min(min(dt, longestTick)/k.Time, 1))), k.Limit)
 }
 
 // shorten returns a vector of the direction of v that is no longer than a limit.
