@@ -9,7 +9,7 @@ import (
 
 // FeedForward moves the reference that the policy sees by a function of the reference's own velocity and acceleration.
 // Its weights follow the position error by normalised least mean squares. A policy that lags, cuts corners or drifts
-// aside errs alike wherever it flies alike: nine tenths of that go within ten times Time. Weights are of robot,
+// aside errs alike wherever it flies alike: nine tenths of that go within twenty times Time. Weights are of robot,
 // condition and policy: they hold on another path, and are nothing where the reference stands still.
 type FeedForward struct {
 	Time  float64 `param:"time" default:"2.0" min:"0" max:"100" unit:"s" doc:"in which weights follow an error; 0 takes no feed-forward"`
@@ -22,6 +22,10 @@ const (
 	linear    = 6
 	quadratic = linear * (linear + 1) / 2
 )
+
+// slow is the square of the first six up to which they teach little: what a gust makes of weights in slow flight is
+// many times that in a fast one.
+const slow = 4.0
 
 type (
 	basis   [linear + quadratic]float64
@@ -61,7 +65,7 @@ func (k *FeedForward) step(w *weights, r *quad.Reference, err so3.Vec3, dt float
 		trust = (k.Error / n) * (k.Error / n)
 	}
 	by := err.Scale(min(trust*min(dt, longestTick)/k.Time, 1))
-	first, second := by.Scale(1/(1+square)), by.Scale(1/(1+square*square))
+	first, second := by.Scale(1/(slow+square)), by.Scale(1/(slow*slow+square*square))
 	for i, y := range x[:linear] {
 		w[i] = w[i].Add(first.Scale(y))
 	}

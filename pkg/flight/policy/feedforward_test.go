@@ -50,7 +50,7 @@ func TestFeedForwardTakesErrorsOfAPathAway(t *testing.T) {
 	k, none := someFeedForward(), new(weights)
 	before := along(&FeedForward{Time: 1e9, Error: 1, Limit: 1}, none, 5, 10, errs)
 	var w weights
-	after := along(k, &w, 5, 15*k.Time, errs)
+	after := along(k, &w, 5, 20*k.Time, errs)
 	if after > 0.1*before {
 		t.Errorf("%.4f of %.4f m are left", after, before)
 	}
@@ -126,5 +126,29 @@ func TestFeedForwardIsNothingInHover(t *testing.T) {
 	fly(f, 0, 30, func(so3.Vec3) so3.Vec3 { return so3.Vec3{X: 0.03} })
 	if f.learned != (correction{limit: k.FeedForward.Limit}) {
 		t.Errorf("hover moves weights: %v", f.learned)
+	}
+}
+
+// Gusts teach nothing that is true. What they teach in slow flight moves the reference of a fast one by little.
+func TestGustsOfSlowFlightMoveAFastOneByLittle(t *testing.T) {
+	const dt, memory, gust = 0.02, 1.0, 0.02 // s, s, m on each axis
+	k, rng := someFeedForward(), rand.New(rand.NewPCG(3, 4))
+	var w weights
+	var err so3.Vec3
+	var sum, n float64
+	for i := range 30_000 {
+		keep := math.Exp(-dt / memory)
+		draw := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+		err = err.Scale(keep).Add(draw.Scale(gust * math.Sqrt(1-keep*keep)))
+		r := turn(12, dt*float64(i))
+		x := basisOf(&r)
+		k.step(&w, &r, err.Sub(w.sum(&x)), dt)
+		fast := turn(3.6, dt*float64(i))
+		x = basisOf(&fast)
+		moved := shorten(w.sum(&x), k.Limit)
+		sum, n = sum+moved.Dot(moved), n+1
+	}
+	if rms := math.Sqrt(sum / n); rms > 3*gust {
+		t.Errorf("gusts of %.3f m move the reference by %.3f m", gust, rms)
 	}
 }
