@@ -55,6 +55,9 @@ func (r *replayResult) WriteText(w io.Writer) error {
 	if !r.Primed {
 		b.WriteString("the bag does not begin with the flight: the first past commands are not known\n")
 	}
+	if r.Uncorrected > 0 {
+		fmt.Fprintf(&b, "not compared, for their position errors of before are not in the bag: %d\n", r.Uncorrected)
+	}
 	fmt.Fprintf(&b, "flown by the guard or not followed %d, without their sample in the bag %d, steps lost %d, "+
 		"messages not readable %d\n", r.Guard, r.Unsampled, r.Lost, r.Unread)
 	fmt.Fprintf(&b, "latents computed anew %d, to the bit %d, off by up to %.3g\n", r.Latents, r.Same, r.LatentsOff)

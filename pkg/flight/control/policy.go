@@ -51,6 +51,11 @@ func (c *LoadedPolicy) Latent() int        { return c.policy.Latent }
 // UsesLatent reports whether the latent makes a difference to the policy.
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
+// Corrects reports whether position errors of before move the reference that the policy sees.
+func (c *LoadedPolicy) Corrects() bool {
+	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0
+}
+
 // InputNames are those of the inputs of the policy's network.
 func (c *LoadedPolicy) InputNames() []string {
 	names := c.policy.Observation.Names()

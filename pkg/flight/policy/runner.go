@@ -44,8 +44,8 @@ type Buffers struct {
 	past   []float32 // [K][A], eldest first
 	ref    []float32
 	ahead  []quad.Reference // at the look-aheads, as the task has it
-	seen   []float32 // [N][3] relative features of the newest frame; nil where the policy sees positions
-	hidden []float32 // [N][3] of no frame
+	seen   []float32        // [N][3] relative features of the newest frame; nil where the policy sees positions
+	hidden []float32        // [N][3] of no frame
 	x      []float32
 	tape   *nets.PolicyTape[float32]
 }

@@ -142,9 +142,21 @@ func TestSteadyFlightComesOut(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "steady.vnd")
 	x.must(bundle.Write(file, b))
 	path, unfollowed := handover(t, file, 0.5, 8, 8)
-	r, err := Run(t.Context(), path, "", []string{file}, nil)
-	x.must(err)
-	if r.Policy != r.Ticks-unfollowed || r.Policy < 300 || r.Exact != r.Policy {
+	again := func(path string) *Report {
+		r, err := Run(t.Context(), path, "", []string{file}, nil)
+		x.must(err)
+		return r
+	}
+	if r := again(path); r.Policy != r.Ticks-unfollowed || r.Policy < 300 || r.Exact != r.Policy || r.Uncorrected != 0 {
 		t.Errorf("%+v", *r)
+	}
+	for name, change := range map[string]func(k int, s *msgs.Step) bool{
+		"without its beginning": func(k int, _ *msgs.Step) bool { return k >= 150 },
+		"with a step lost":      func(k int, _ *msgs.Step) bool { return k != 150 },
+	} {
+		r := again(changedFrom(t, path, onSteps(t, change)))
+		if r.FirstOff != nil || r.Within != r.Policy || r.Uncorrected < 100 {
+			t.Errorf("%s: %+v", name, *r)
+		}
 	}
 }

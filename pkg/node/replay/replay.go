@@ -20,11 +20,14 @@ import (
 // Report is what a replay found. The guard's ticks are not replayed: its law depends on the time of a tick, which is
 // not recorded.
 type Report struct {
-	Ticks      int     `json:"ticks"`             // steps in the bag
-	Policy     int     `json:"policy_ticks"`      // of them, those that the policy flew and that can be replayed
-	Exact      int     `json:"exact"`             // of them, those whose command came out to the bit
-	Within     int     `json:"within_rounding"`   // of them, those that differ by no more than Rounding
-	Unsampled  int     `json:"unsampled"`         // ticks on a sample that is not in the bag
+	Ticks     int `json:"ticks"`           // steps in the bag
+	Policy    int `json:"policy_ticks"`    // of them, those that the policy flew and that can be replayed
+	Exact     int `json:"exact"`           // of them, those whose command came out to the bit
+	Within    int `json:"within_rounding"` // of them, those that differ by no more than Rounding
+	Unsampled int `json:"unsampled"`       // ticks on a sample that is not in the bag
+	// Uncorrected are ticks whose reference the policy saw moved by what it had learned in ticks that the bag lacks.
+	Uncorrected int `json:"uncorrected"`
+
 	Guard      int     `json:"guard_ticks"`       // of the guard's law, or not followed by the autopilot
 	Lost       uint64  `json:"steps_lost"`        // gaps of seq
 	Primed     bool    `json:"from_the_start"`    // the bag begins with the flight, so that all past commands are known
@@ -87,6 +90,7 @@ type flight struct {
 	next     int // of the samples
 	policies map[string]*control.LoadedPolicy
 	past     bool // all past commands are those that were flown
+	learned  bool // all that the policy's correction of the reference was learned from is in the bag
 	given    int  // ticks in a row whose recorded commands the loop got
 	tick     control.TickRecord
 	reader   encoder
@@ -101,7 +105,7 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 	if err := f.anew(from, since); err != nil {
 		return err
 	}
-	f.past, f.given = steps[0].Seq == 0, 0
+	f.past, f.given, f.learned = steps[0].Seq == 0, 0, steps[0].Seq == 0
 	f.report.Primed = f.report.Primed || f.past
 	for i := range steps {
 		if i%1000 == 0 && ctx.Err() != nil {
@@ -110,7 +114,7 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 		if i > 0 {
 			f.report.Lost += steps[i].Seq - steps[i-1].Seq - 1
 			if steps[i].Seq != steps[i-1].Seq+1 {
-				f.past, f.given = false, 0
+				f.past, f.given, f.learned = false, 0, false
 			}
 		}
 		if err := f.step(&steps[i]); err != nil {
@@ -254,7 +258,7 @@ func (f *flight) step(s *msgs.Step) error {
 	latent := f.reader.read(f, s)
 	if !f.sense(stamp(s)) {
 		f.report.Unsampled++
-		f.past, f.given = false, 0
+		f.past, f.given, f.learned = false, 0, false
 		return nil
 	}
 	if err := f.aboard(s); err != nil {
@@ -275,6 +279,7 @@ func (f *flight) step(s *msgs.Step) error {
 		off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
 	}
 	t.Off = off
+	f.learned = f.learned || was == guard.NotOffboard || !f.loop.Policy().Corrects()
 	f.count(s, flew, off)
 	f.prime(s)
 	if f.each != nil {
@@ -312,6 +317,10 @@ func (f *flight) count(s *msgs.Step, flew bool, off float64) {
 	}
 	if !f.past && off > Rounding {
 		return // its past commands are not known
+	}
+	if !f.learned && off > Rounding {
+		r.Uncorrected++
+		return
 	}
 	r.Policy++
 	r.Worst = math.Max(r.Worst, off)

@@ -55,7 +55,12 @@ func TestComesOut(t *testing.T) {
 // changed copies the flight with its messages changed; false leaves one out.
 func changed(t *testing.T, change func(k int, m *bag.Message) bool) string {
 	t.Helper()
-	b, err := bag.Open(flown1)
+	return changedFrom(t, flown1, change)
+}
+
+func changedFrom(t *testing.T, path string, change func(k int, m *bag.Message) bool) string {
+	t.Helper()
+	b, err := bag.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
