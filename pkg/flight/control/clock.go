@@ -41,10 +41,11 @@ func (c *stampClock) look(at int64) {
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
 	switch off := at - c.usual; {
-	case c.seen == 0 || c.seen < smoothing && abs(off) >= leastStep:
+	case c.seen == 0 || c.seen < smoothing && abs(off) >= leastStep && !leapt:
 		c.usual, c.seen = at, 0
 	case abs(off) < leastStep:
 		c.usual, c.agreed = c.usual+off/smoothing, 0
+	case c.seen < smoothing: // one alone is late
 	case gap && c.agreed == 0, off > 0 && at < leastStep/2: // the usual was late
 		c.usual, c.agreed = at, 0
 	case c.agreed > 0 && abs(off-c.step) < stepSlack:

@@ -146,3 +146,26 @@ func TestStampClockUnderStarvation(t *testing.T) {
 		}
 	}
 }
+
+// One sample in 40 that comes late keeps no step of the clock from being seen.
+func TestStampClockAmidLateSamples(t *testing.T) {
+	const ms = int64(1e6)
+	var x stampClock
+	ticked := int64(0)
+	for k := int64(1); k < 400; k++ { // every 5 ms
+		stamp, arrival := 5*ms*k, 5*ms*k+5*ms
+		if k >= 301 {
+			arrival += 300 * ms
+		} else if k%40 == 1 {
+			stamp -= 80 * ms
+		}
+		x.correct(stamp+1e12, ticked)
+		if k%4 == 0 {
+			ticked = arrival + 1e12
+			x.tick()
+		}
+	}
+	if abs(x.shift+300*ms) > 20*ms {
+		t.Errorf("shift of %d ms, expected -300", x.shift/ms)
+	}
+}
