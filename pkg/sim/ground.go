@@ -8,13 +8,14 @@ import (
 
 // Ground is a level floor: a cushion of air above it, and feet that stand on it.
 type Ground struct {
-	Height    float64 `param:"height" default:"0" min:"-1e6" max:"1e6" unit:"m" doc:"height of the ground in the world"`
-	Effect    float64 `param:"effect" default:"1" min:"0" max:"2" doc:"strength of the ground effect: 1 is a single rotor's, 0 is none"`
-	Feet      float64 `param:"feet" default:"0.03" min:"0.001" max:"5" unit:"m" doc:"the feet, one under each rotor, are this far below the centre"`
-	Stiffness float64 `param:"stiffness" default:"250" min:"1" max:"1e6" unit:"N/m" doc:"stiffness of one foot"`
-	Damping   float64 `param:"damping" default:"10" min:"0" max:"1000" unit:"s/m" doc:"damping of one foot: a speed v presses with 1 + damping·v times the spring's force"`
-	Friction  float64 `param:"friction" default:"0.8" min:"0" max:"10" doc:"coefficient, static and sliding"`
-	Impact    float64 `param:"impact" default:"2" min:"0.01" max:"100" unit:"m/s" doc:"vertical speed from which touching the ground is a crash"`
+	Height    float64   `param:"height" default:"0" min:"-1e6" max:"1e6" unit:"m" doc:"height of the ground in the world"`
+	Effect    float64   `param:"effect" default:"1" min:"0" max:"2" doc:"strength of the ground effect: 1 is a single rotor's, 0 is none"`
+	Feet      float64   `param:"feet" default:"0.03" min:"0.001" max:"5" unit:"m" doc:"the feet, one under each rotor, are this far below the centre"`
+	Stiffness float64   `param:"stiffness" default:"250" min:"1" max:"1e6" unit:"N/m" doc:"stiffness of one foot"`
+	Damping   float64   `param:"damping" default:"10" min:"0" max:"1000" unit:"s/m" doc:"damping of one foot: a speed v presses with 1 + damping·v times the spring's force"`
+	Friction  float64   `param:"friction" default:"0.8" min:"0" max:"10" doc:"coefficient, static and sliding"`
+	Velocity  []float64 `param:"velocity" default:"0,0" min:"-10" max:"10" unit:"m/s" doc:"velocity of the floor, as of a pad on a vehicle: x, y in the world"`
+	Impact    float64   `param:"impact" default:"2" min:"0.01" max:"100" unit:"m/s" doc:"vertical speed from which touching the ground is a crash"`
 }
 
 // contacts are the points that can touch: four feet, then four rotors.
@@ -27,12 +28,16 @@ type ground struct {
 	reach  float64            // of the farthest, m
 	spring float64            // sideways, N/m
 	damper float64            // sideways, N s/m
+	moves  so3.Vec3           // velocity of the floor, m/s
 	anchor [contacts]so3.Vec3 // where each point sticks, in the world
 	stuck  [contacts]bool
 }
 
+func (g *Ground) check() error { return length("ground.velocity", len(g.Velocity), 2) }
+
 func newGround(w *World) ground {
-	g := ground{Ground: w.Ground, spring: w.Ground.Stiffness}
+	g := ground{Ground: w.Ground, spring: w.Ground.Stiffness,
+		moves: so3.Vec3{X: w.Ground.Velocity[0], Y: w.Ground.Velocity[1]}}
 	// Sideways a foot carries a quarter of the mass on its spring; damped by 0.7.
 	g.damper = 1.4 * math.Sqrt(g.spring*w.Airframe.Mass/4)
 	for i, arm := range w.Airframe.arms() {
@@ -69,7 +74,7 @@ func (g *ground) push(b *body, r *so3.Mat3) (force, torque so3.Vec3) {
 		if depth <= 0 {
 			continue
 		}
-		v := b.v.Add(r.MulVec(b.w.Cross(at)))
+		v := b.v.Add(r.MulVec(b.w.Cross(at))).Sub(g.moves)
 		f := so3.Vec3{Z: max(0, g.Stiffness*depth*(1-g.Damping*v.Z))}
 		if g.stuck[i] {
 			f.X = -g.spring*(x.X-g.anchor[i].X) - g.damper*v.X
@@ -84,8 +89,9 @@ func (g *ground) push(b *body, r *so3.Mat3) (force, torque so3.Vec3) {
 	return force, torque
 }
 
-// grip moves the places where points stick: a new touch sticks where it is, a slide drags its place along.
-func (g *ground) grip(b *body) {
+// grip moves the places where points stick in a step of h seconds: a new touch sticks where it is, the floor takes its
+// place along, and so does a slide.
+func (g *ground) grip(b *body, h float64) {
 	if !g.near(b) {
 		g.release()
 		return
@@ -99,6 +105,7 @@ func (g *ground) grip(b *body) {
 		case !g.stuck[i]:
 			g.stuck[i], g.anchor[i] = true, x
 		default:
+			g.anchor[i] = g.anchor[i].Add(g.moves.Scale(h))
 			d := so3.Vec3{X: g.anchor[i].X - x.X, Y: g.anchor[i].Y - x.Y}
 			most := g.Friction * g.Stiffness * depth / g.spring
 			if n := d.Norm(); n > most {

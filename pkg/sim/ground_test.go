@@ -82,6 +82,53 @@ func TestLanding(t *testing.T) {
 	}
 }
 
+// TestPadMoves: on a floor that moves the robot goes along with it, also where it stood there from the start.
+func TestPadMoves(t *testing.T) {
+	w := wind(0)
+	w.Ground.Velocity = []float64{0.3, -0.1}
+	s := put(t, w, quad.State{P: so3.Vec3{Z: .03}, Q: so3.Identity()})
+	for range 200 {
+		s.Step(quad.Command{}, .02)
+	}
+	pad := so3.Vec3{X: .3, Y: -.1}
+	if now := s.State(); now.V.Sub(pad).Norm() > 1e-3 || s.Crashed() || now.Q.ZAxis().Z < .9999 {
+		t.Errorf("%q; on a pad of %v m/s it moves with %v", s.Crash(), pad, now.V)
+	}
+	if p := s.Floor(so3.Vec3{X: 1}); p.Sub(so3.Vec3{X: 2.2, Y: -.4}).Norm() > 1e-9 {
+		t.Errorf("the pad is at %v", p)
+	}
+	w.Ground.Velocity = []float64{1}
+	if err := w.Check(); err == nil || !strings.Contains(err.Error(), "ground.velocity") {
+		t.Errorf("a velocity of one number: %v", err)
+	}
+}
+
+// TestTouchdown: the first contact is told by its speeds against the floor, its tilt, and what came after.
+func TestTouchdown(t *testing.T) {
+	w := Default()
+	w.Ground.Velocity = []float64{0.3, 0}
+	s := put(t, w, quad.State{P: so3.Vec3{Z: .1}, V: so3.Vec3{X: .3, Z: -1}, Q: so3.Exp(so3.Vec3{Y: .05})})
+	for range 50 {
+		s.Step(quad.Command{}, .02)
+	}
+	d := s.Touchdown()
+	if !d.Touched || d.Down < 1 || d.Down > 1.6 || d.Level > .1 || math.Abs(d.Tilt-.05) > .03 || d.Time > .2 ||
+		d.Bounce > .01 {
+		t.Errorf("%+v", d)
+	}
+	for range 20 {
+		s.Step(quad.Command{Thrust: 14}, .02)
+	}
+	if high := s.Touchdown().Bounce; !(high > .05) {
+		t.Errorf("it leaves the floor by %v m", high)
+	}
+	s.Reset(quad.State{P: so3.Vec3{Z: .03}, Q: so3.Identity()}, 1)
+	s.Step(quad.Command{}, .02)
+	if d := s.Touchdown(); d.Touched {
+		t.Errorf("a robot that began on the ground has touched down: %+v", d)
+	}
+}
+
 // TestTakeOff starts from the ground.
 func TestTakeOff(t *testing.T) {
 	s := put(t, Default(), quad.State{P: so3.Vec3{Z: .029}, Q: so3.Identity()})

@@ -32,6 +32,7 @@ type Simulator struct {
 	mocap     mocap
 	command   quad.Command // that the autopilot follows
 	crash     crash
+	touch     Touchdown
 	external  External // nil: none
 	firmware  Firmware // it, in place of loop and mixer; nil: none
 	plant     Plant    // it, in place of the motion too; nil: none
@@ -70,7 +71,7 @@ func New(w World, seed uint64) (*Simulator, error) {
 // Reset starts the world anew at a state, without body rates, and with the randomness of a seed: time, schedule,
 // battery and sensors begin again. The rotors idle where the feet touch the ground and turn at hover speed elsewhere.
 func (s *Simulator) Reset(state quad.State, seed uint64) {
-	s.tick, s.crash = 0, crash{}
+	s.tick, s.crash, s.touch = 0, crash{}, Touchdown{}
 	s.body = body{p: state.P, q: state.Q.Normalize(), v: state.V}
 	s.link = newLink(&s.world)
 	s.battery = newPack(&s.world)
@@ -116,7 +117,8 @@ func (s *Simulator) advance() {
 	before := s.body
 	s.move(h)
 	s.crash.look(s, &before)
-	s.ground.grip(&s.body)
+	s.ground.grip(&s.body, h)
+	s.touch.look(s, &before)
 	s.tick++
 	s.mocap.step(s.Time(), &s.body)
 }

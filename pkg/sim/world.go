@@ -75,7 +75,7 @@ func faulty(parameter, format string, args ...any) error {
 // Check reports the first thing that is impossible in a world.
 func (w *World) Check() error {
 	for _, check := range []func() error{
-		w.Airframe.check, w.RateLoop.check, w.Drag.check, w.Fans.check, w.Battery.check,
+		w.Airframe.check, w.RateLoop.check, w.Drag.check, w.Ground.check, w.Fans.check, w.Battery.check,
 		w.Conditions.check, w.checkFan, w.checkSchedule, w.checkThrust,
 	} {
 		if err := check(); err != nil {

@@ -7,8 +7,9 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Landing goes from where the robot is to a point on the ground and comes down on it: level motion is over well before
-// the descent, so that the last of it is straight down.
+// Landing goes from where the robot is to a point on the ground and comes down on it: level motion against that point
+// is over well before the descent, so that the last of it is straight down. The point may move, as that of a pad does;
+// the reference goes on with it after the touch-down.
 type Landing struct {
 	To           []float64 `param:"to" default:"0,0,0" min:"-10000" max:"10000" unit:"m" doc:"touch-down: x, y, z in the world, of the body's centre when it stands"`
 	From         []float64 `param:"from" default:"" min:"-10000" max:"10000" unit:"m" doc:"where the descent begins; empty: where the robot is (1 m above the touch-down where that is not known)"`
@@ -17,12 +18,14 @@ type Landing struct {
 	Descent      float64   `param:"descent" default:"0.5" min:"0.05" max:"10" unit:"m/s" doc:"greatest speed downwards, from rest"`
 	Approach     float64   `param:"approach" default:"1.0" min:"0.05" max:"20" unit:"m/s" doc:"greatest level speed, from rest"`
 	Acceleration float64   `param:"acceleration" default:"1.0" min:"0.05" max:"20" unit:"m/s²" doc:"greatest acceleration, of the descent and of the level motion"`
+	ToVelocity   []float64 `param:"to_velocity" default:"0,0,0" min:"-10" max:"10" unit:"m/s" doc:"velocity of the touch-down, which is at to when the descent begins"`
 }
 
 type landing struct {
 	spec        Landing
-	x, y, z     quintic
-	level, down float64 // durations, s
+	pad         so3.Vec3 // velocity of the touch-down, m/s
+	x, y, z     quintic  // against it
+	level, down float64  // durations, s
 }
 
 // overhead is the share of the descent in which the level motion ends.
@@ -48,8 +51,13 @@ func (s *Landing) Build() (Reference, error) {
 			return nil, err
 		}
 	}
+	pad, err := point("to_velocity", s.ToVelocity)
+	if err != nil {
+		return nil, err
+	}
 	d := to.Sub(from)
-	l := &landing{spec: *s}
+	v = v.Sub(pad)
+	l := &landing{spec: *s, pad: pad}
 	l.level = legDuration(math.Hypot(d.X, d.Y), math.Hypot(v.X, v.Y), s.Approach, s.Acceleration)
 	l.down = max(legDuration(math.Abs(d.Z), math.Abs(v.Z), s.Descent, s.Acceleration), l.level/overhead)
 	l.x, l.y = newQuintic(from.X, v.X, to.X, l.level), newQuintic(from.Y, v.Y, to.Y, l.level)
@@ -72,6 +80,7 @@ func (l *landing) At(t float64) quad.Reference {
 	r.P.X, r.V.X, r.A.X = l.x.at(t)
 	r.P.Y, r.V.Y, r.A.Y = l.y.at(t)
 	r.P.Z, r.V.Z, r.A.Z = l.z.at(t)
+	r.P, r.V = r.P.Add(l.pad.Scale(t)), r.V.Add(l.pad)
 	return r
 }
 

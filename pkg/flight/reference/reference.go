@@ -17,7 +17,7 @@ import (
 type Reference interface {
 	// At returns the reference t seconds from its start; before it, that of the start. It allocates nothing.
 	At(t float64) quad.Reference
-	// Duration is the time after which it rests at its end; 0: it never ends.
+	// Duration is the time after which it rests at its end, or against a pad that moves; 0: it never ends.
 	Duration() float64
 	// Horizon is the time after which no new place comes, for checks and drawings: the duration or, of an endless one,
 	// its beginning and once round. 0 at a single place.

@@ -29,7 +29,7 @@ func drawn(rt *rapid.T) Spec {
 			float64(rapid.IntRange(0, 4).Draw(rt, "ramp")), yaw,
 			rapid.Bool().Draw(rt, "along")}
 	case 2:
-		return &Landing{at("to"), at("from"), at("velocity"), yaw, speed, speed, accel}
+		return &Landing{at("to"), at("from"), at("velocity"), yaw, speed, speed, accel, at("pad")}
 	case 3:
 		return &Star{at("center"), x("radius", 0.3, 2), 5 + 2*rapid.IntRange(0, 3).Draw(rt, "tips"), speed, accel, yaw}
 	case 4:
@@ -116,9 +116,13 @@ func TestDurationAndHorizon(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := made(rt, drawn(rt))
 		if d := r.Duration(); d > 0 {
-			end := r.At(d)
+			end, pad := r.At(d), so3.Vec3{}
+			if l, ok := r.Spec().(*Landing); ok {
+				pad = so3.Vec3{X: l.ToVelocity[0], Y: l.ToVelocity[1], Z: l.ToVelocity[2]}
+			}
 			for _, later := range []float64{0, 1e-3, 7, 1e6} {
-				if q := r.At(d + later); q.P != end.P || q.V != (so3.Vec3{}) || q.A != (so3.Vec3{}) || q.YawRate != 0 {
+				off := r.At(d + later).P.Sub(end.P).Sub(pad.Scale(later)).Norm()
+				if q := r.At(d + later); off > 1e-12*(1+later) || q.V != pad || q.A != (so3.Vec3{}) || q.YawRate != 0 {
 					rt.Fatalf("%+v %g s after its end: %+v", r.Spec(), later, q)
 				}
 			}
@@ -166,6 +170,28 @@ func TestPace(t *testing.T) {
 			rt.Fatalf("%+v: %.3f of the speed, %.3f of the acceleration", s, fastest, hardest)
 		}
 	})
+}
+
+func TestLandingOnMovingPad(t *testing.T) {
+	r, err := Parse("test", []byte(`{"kind": "landing", "to": [1, 2, 0.05], "to_velocity": [0.3, -0.1, 0]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := quad.State{P: so3.Vec3{X: -1, Y: 0.5, Z: 2}, V: so3.Vec3{X: 0.6, Y: -0.2, Z: 0.3}, Q: so3.Identity()}
+	if r, err = StartAt(r, &s); err != nil {
+		t.Fatal(err)
+	}
+	if q := r.At(0); q.P.Sub(s.P).Norm() > 1e-12 || q.V.Sub(s.V).Norm() > 1e-12 {
+		t.Errorf("begins with %+v", q)
+	}
+	d, pad := r.Duration(), so3.Vec3{X: 0.3, Y: -0.1}
+	if q := r.At(d); q.P.Sub(pad.Scale(d)).Sub(so3.Vec3{X: 1, Y: 2, Z: 0.05}).Norm() > 1e-12 || q.V != pad {
+		t.Errorf("touches down with %+v", q)
+	}
+	last := r.At(0.8 * d)
+	if math.Hypot(last.V.X-pad.X, last.V.Y-pad.Y) > 1e-12 || last.V.Z >= 0 {
+		t.Errorf("the last of it is not straight down on the pad: %+v", last)
+	}
 }
 
 // What is written is what was read, to the last bit.
