@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +46,7 @@ type Controller struct {
 	arming     single
 	disarming  single
 	stalls     stalls
+	logged     logOnce                         // of refused samples
 	worldFrame atomic.Pointer[string]          // nil before it is known
 	last       node.Latest[control.TickRecord] // without its slices
 
@@ -173,7 +173,12 @@ func (c *Controller) configure() error {
 	if err := c.connect(p, f); err != nil {
 		return errors.Join(err, c.cleanup())
 	}
-	if p.BundleFile == "" || !c.role.hasPolicy() {
+	return nil
+}
+
+// flyFile has the bundle of parameter bundle_file flown, if there is one.
+func (c *Controller) flyFile(p *Params) error {
+	if p.BundleFile == "" {
 		return nil
 	}
 	b, err := bundle.Read(p.BundleFile)
@@ -184,7 +189,7 @@ func (c *Controller) configure() error {
 		err = c.flyBundle(b)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("parameter bundle_file: %w", err), c.cleanup())
+		return fmt.Errorf("parameter bundle_file: %w", err)
 	}
 	return nil
 }
@@ -223,6 +228,9 @@ func (c *Controller) startThreads(p *Params, f *ticker) {
 func (c *Controller) connect(p *Params, f *ticker) (err error) {
 	if c.role.hasPolicy() {
 		if err := c.publish(); err != nil {
+			return err
+		}
+		if err := c.flyFile(p); err != nil { // before any of the topic, which is newer
 			return err
 		}
 	}
@@ -290,27 +298,6 @@ func (c *Controller) keep(x io.Closer) {
 	c.mu.Lock()
 	c.closers = append(c.closers, x)
 	c.mu.Unlock()
-}
-
-// expected reports whether a sample is of the world's frame; the first sample says which that is where no parameter
-// does.
-func (c *Controller) expected(frame string) bool {
-	world := c.worldFrame.Load()
-	if world == nil {
-		frame = strings.Clone(frame)
-		c.worldFrame.Store(&frame)
-		return true
-	}
-	if frame == *world {
-		return true
-	}
-	if c.gauges.refused.Add(1) == 1 {
-		err := fmt.Errorf("topic %s: a sample in frame %.40q is refused, expected %q (parameter world_frame)", c.source,
-			frame, *world)
-		c.gauges.refuse(err)
-		c.Log().Error().Msg(err.Error())
-	}
-	return false
 }
 
 // activate begins to tick, anew: with a guard that has seen nothing.
@@ -395,6 +382,6 @@ func (c *Controller) cleanup() (err error) {
 	for _, x := range closers {
 		err = errors.Join(err, x.Close())
 	}
-	c.gauges.trouble.Store(nil)
+	c.gauges.forget()
 	return err
 }

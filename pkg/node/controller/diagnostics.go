@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,7 +25,8 @@ type gauges struct {
 	unpublished atomic.Uint64          // steps that it refused
 	refused     atomic.Uint64          // samples without a use: of another frame, or no state of the robot
 	logged      control.Validity       // that the log has last
-	trouble     atomic.Pointer[string] // with the newest bundle or sample that was refused; nil for none
+	badBundle   atomic.Pointer[string] // what was wrong with the newest bundle; nil for nothing
+	trouble     atomic.Pointer[fault]  // the newest of samples and of what else comes all the time; nil for none
 }
 
 // ticked takes a tick down whose command has gone out.
@@ -40,11 +40,6 @@ func (g *gauges) ticked(f *ticker, err error) {
 	}
 	g.age.Observe(time.Duration(int64(f.clock.Now()) - f.loop.Stamp()))
 	g.missed.Store(f.pace.Missed())
-}
-
-func (g *gauges) refuse(err error) {
-	text := err.Error()
-	g.trouble.Store(&text)
 }
 
 // newGauges puts the tasks of a controller on an updater.
@@ -106,8 +101,11 @@ func (c *Controller) report(s *diagnostics.Status) {
 	s.Add("ticks missed", g.missed.Load())
 	s.Add("commands not sent", g.unsent.Load())
 	s.Add("steps dropped", f.ticks.Dropped()+g.unpublished.Load())
-	if t := g.trouble.Load(); t != nil {
+	if t := g.badBundle.Load(); t != nil {
 		s.Merge(diagnostics.Warn, "%s", *t)
+	}
+	if t := g.trouble.Load().recent(monotonic()); t != "" {
+		s.Merge(diagnostics.Warn, "%s", t)
 	}
 	c.reportSamples(s, f)
 	if f.stopped.Load() {
@@ -142,13 +140,30 @@ func (c *Controller) reportSamples(s *diagnostics.Status, f *ticker) {
 	if !c.ticking() || at == 0 {
 		return
 	}
-	const silence = time.Second
-	if quiet := time.Duration(int64(c.Now()) - at); quiet > silence || quiet < -silence {
-		s.Merge(diagnostics.Error, "topic %s: no sample for %.1f s", c.source, quiet.Seconds())
-	} else if off := time.Duration(at - f.newest.Load()); math.Abs(off.Seconds()) > p.Guard.MaxAge {
-		s.Merge(diagnostics.Error, "topic %s: stamped %.3f s before this clock, expected at most %g (guard.max_age): "+
-			"are the clocks synchronised?", c.source, off.Seconds(), p.Guard.MaxAge)
+	quiet, age := time.Duration(int64(c.Now())-at), time.Duration(at-f.newest.Load())
+	if text := explainTimes(quiet, age, p.Guard.MaxAge); text != "" {
+		s.Merge(diagnostics.Error, "topic %s: %s", c.source, text)
 	}
+}
+
+// explainTimes says what is wrong where the newest sample came quiet ago, and had an age then; "" for nothing.
+// maxAge is in s.
+func explainTimes(quiet, age time.Duration, maxAge float64) string {
+	const silence = time.Second
+	side := "before"
+	if age < 0 {
+		side = "after"
+	}
+	switch {
+	case quiet > silence:
+		return fmt.Sprintf("no sample for %.1f s", quiet.Seconds())
+	case quiet < -silence:
+		return fmt.Sprintf("no sample since this clock was set back by %.1f s", -quiet.Seconds())
+	case age.Abs().Seconds() > maxAge:
+		return fmt.Sprintf("stamped %.3f s %s this clock, expected at most %g (guard.max_age): are the clocks "+
+			"synchronised?", age.Abs().Seconds(), side, maxAge)
+	}
+	return ""
 }
 
 // others names who publishes on a topic beside this node, once, or beside one another where it does not.

@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -229,9 +230,21 @@ func (c *Controller) bundle(m *msgs.Bundle, _ ros.Info) {
 	}
 	if err != nil {
 		err = fmt.Errorf("topic bundle: %w", err)
-		c.gauges.refuse(err)
-		c.Log().Error().Msgf("%v; the one before flies on", err)
+		c.gauges.refuseBundle(err)
+		c.Log().Error().Msgf("%v; %s", err, c.goesOn())
 	}
+}
+
+// goesOn says what a refused bundle leaves as it is.
+func (c *Controller) goesOn() string {
+	policy, _ := c.flying()
+	switch {
+	case policy == nil:
+		return "there is no other one yet"
+	case !c.ticking():
+		return fmt.Sprintf("%s is there as before, and the controller is %s", policy.ID, c.State())
+	}
+	return "the one before flies on"
 }
 
 // flyBundle has a bundle flown from the next tick on; the first one also begins the task.
@@ -241,10 +254,14 @@ func (c *Controller) flyBundle(b *bundle.Bundle) error {
 	if err != nil {
 		return err
 	}
+	now, k := c.flying()
+	if now != nil && now.ID == next.ID && slices.Equal(now.Tasks, next.Tasks) { // it came by another way
+		c.gauges.badBundle.Store(nil)
+		return nil
+	}
 	if err := policy.TryOut(b); err != nil {
 		return err
 	}
-	_, k := c.flying()
 	switch {
 	case k == nil:
 		if k, err = p.firstTask(next); err != nil {
@@ -258,7 +275,7 @@ func (c *Controller) flyBundle(b *bundle.Bundle) error {
 	if err := c.setPolicyAndTask(next, k); err != nil {
 		return err
 	}
-	c.gauges.trouble.Store(nil)
+	c.gauges.badBundle.Store(nil)
 	c.Log().Info().Msgf("bundle %s for %s", next.ID, b.Task)
 	return nil
 }

@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"sync/atomic"
+	"fmt"
 	"time"
 
 	"vnd/pkg/bridge"
@@ -23,7 +23,9 @@ func (c *Controller) subscribeState(p *Params, f *ticker, o ros.Option) (*ros.Ra
 	}
 	c.source = full
 	h := &stateReceiver{Controller: c, ticker: f, PoseDecoder: d, foreign: p.Source == control.FromPX4,
-		writer: soleWriter{within: recently}}
+		writer: soleWriter{within: recently},
+		unstamped: fmt.Errorf("topic %s: the stamp is 0, so samples count as taken when they come: no delay of theirs "+
+			"is seen (have the driver stamp them)", full)}
 	return ros.NewRawSubscription(c, topic, typeName, node.MocapQoS(), h.receive, o)
 }
 
@@ -35,17 +37,14 @@ type stateReceiver struct {
 	foreign bool // stamps may be of the autopilot's own clock
 	clock   clockOffset
 	writer  soleWriter
-	wrong   atomic.Bool // a message that was none has been told of
+
+	unstamped error // for samples without a stamp
 }
 
 func (h *stateReceiver) receive(data []byte, i ros.Info) {
 	pose, found, err := h.Decode(data)
 	if err != nil {
-		h.gauges().refused.Add(1)
-		if !h.wrong.Swap(true) {
-			h.gauges().refuse(err)
-			h.Log().Error().Msg(err.Error())
-		}
+		h.refuseSample(err)
 		return
 	}
 	if !found || pose.Frame != "" && !h.expected(pose.Frame) {
@@ -57,7 +56,8 @@ func (h *stateReceiver) receive(data []byte, i ros.Info) {
 	}
 	now := int64(h.Now())
 	switch {
-	case pose.Stamp == 0: // the message has none
+	case pose.Stamp == 0:
+		h.noteUnstamped()
 		pose.Stamp = now
 	case h.foreign:
 		steady := monotonic()
@@ -69,7 +69,13 @@ func (h *stateReceiver) receive(data []byte, i ros.Info) {
 	h.addSample(pose, i.Source)
 }
 
-func (h *stateReceiver) gauges() *gauges { return h.Controller.gauges }
+// noteUnstamped complains of a sample without a stamp.
+func (h *stateReceiver) noteUnstamped() {
+	h.Controller.gauges.refuse(h.unstamped)
+	if h.logged.first(h.unstamped.Error()) {
+		h.Log().Warn().Msg(h.unstamped.Error())
+	}
+}
 
 // clockOffset is the offset of another clock from ours, ns, learned from when its samples come: the least delay counts
 // as none. A late sample whose stamp goes on is a delay, and no other offset.

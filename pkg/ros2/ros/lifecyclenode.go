@@ -76,8 +76,8 @@ func (l *LifecycleNode) publishing() *atomic.Bool { return &l.active }
 func (l *LifecycleNode) State() lifecycle.State { return lifecycle.State(l.state.Load()) }
 
 // Change makes a transition with its callbacks on the calling goroutine. A callback of a
-// transition must not call it. The error is that of the transition's callback, or
-// ErrNoTransition.
+// transition must not call it. The error is that of the transition's callback, which is
+// logged, or ErrNoTransition.
 func (l *LifecycleNode) Change(id lifecycle.ID) error {
 	l.changes.Lock()
 	defer l.changes.Unlock()
@@ -150,8 +150,7 @@ func (l *LifecycleNode) onTransition(t lifecycle.Transition) {
 func (l *LifecycleNode) Autostart() {
 	l.Post(func() {
 		for _, id := range []lifecycle.ID{lifecycle.Configure, lifecycle.Activate} {
-			if err := l.Change(id); err != nil {
-				l.log.Error().Msgf("autostart: %v", err)
+			if err := l.change(id, "autostart: "); err != nil {
 				return
 			}
 		}
@@ -178,11 +177,16 @@ func (l *LifecycleNode) changeState(q *lifecyclemsgs.ChangeStateRequest, r *life
 		}
 		id = t.ID
 	}
-	if err := l.Change(id); err != nil {
-		l.log.Warn().Msgf("%v", err)
-		return
+	r.Success = l.change(id, "") == nil
+}
+
+// change is Change. It logs what that does not: a transition that there is none of.
+func (l *LifecycleNode) change(id lifecycle.ID, who string) error {
+	err := l.Change(id)
+	if errors.Is(err, lifecycle.ErrNoTransition) {
+		l.log.Warn().Msgf("%s%v", who, err)
 	}
-	r.Success = true
+	return err
 }
 
 func (l *LifecycleNode) getState(_ *lifecyclemsgs.GetStateRequest, r *lifecyclemsgs.GetStateResponse) {

@@ -208,3 +208,28 @@ func TestManagedPublisher(t *testing.T) {
 		}
 	}
 }
+
+// An error of a callback is one line of the log, whoever asked for the transition.
+func TestErrorOfCallbackIsLoggedOnce(t *testing.T) {
+	d, out := inproc.NewDomain(), new(console)
+	c := joinLogged(t, d, out, nil)
+	l := must(c.NewLifecycleNode("lc", ros.Callbacks{OnConfigure: func() error { return errors.New("no bundle") }}))(t)
+	boss := newNode(t, join(t, d, nil), "boss")
+	change := must(ros.NewClient[lifecyclemsgs.ChangeStateRequest, lifecyclemsgs.ChangeStateResponse](boss,
+		"/lc/change_state"))(t)
+	ctx := within(t)
+	l.Autostart()
+	spin(t, c, 0)
+	spin(t, boss.Context(), 0)
+	if err := change.WaitForService(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ask := &lifecyclemsgs.ChangeStateRequest{Transition: lifecyclemsgs.Transition{ID: uint8(lifecycle.Configure)}}
+	if r := must(change.Call(ctx, ask))(t); r.Success {
+		t.Error("configured")
+	}
+	c.Log().Sync()
+	if n := strings.Count(out.String(), "no bundle"); n != 2 {
+		t.Errorf("%d lines for two attempts:\n%s", n, out)
+	}
+}
