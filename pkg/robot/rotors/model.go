@@ -57,6 +57,7 @@ type Model struct {
 	Theta  []float64
 	// Observer are the indices in Theta of what multiplies the observer's states, Force those of the force's features.
 	Observer, Force []int
+	index           index
 	prog            *tape.Program
 	in              inputs
 	out             []reg // state after the step, in the order of the inputs' state
@@ -110,7 +111,7 @@ func New(c Config) (*Model, error) {
 	m := &Model{Config: c, in: layoutOf(&c)}
 	b := &builder{Program: tape.New(m.in.count)}
 	m.out = b.step(&c, &m.in)
-	m.prog, m.Theta, m.Observer, m.Force = b.Program, b.theta, b.observer, b.force
+	m.prog, m.Theta, m.Observer, m.Force, m.index = b.Program, b.theta, b.observer, b.force, b.index
 	return m, nil
 }
 

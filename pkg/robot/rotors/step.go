@@ -8,7 +8,11 @@ const (
 	unitTorque = 10. // rad/s²
 	unitRate   = .1  // rad/s, of offsets in the kinematics
 	unitSpeed  = .05 // m/s, the same
+	unitRise   = 20. // 1 over the change of a rotor's speed in a step, in units of the typical one
 )
+
+// risePattern is the place of the yaw pattern of rotor accelerations among the features.
+const risePattern = 8
 
 // body is the measured state and what follows from it.
 type body struct {
@@ -48,6 +52,7 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 
 	var force, angular vec
 	var lagged []reg
+	b.index.torqueLag = len(b.theta)
 	lag := b.share(0)
 	for i := range 3 {
 		first := map[int]float64(nil)
@@ -55,12 +60,15 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 			first = map[int]float64{1: gravity / unitForce} // the mean of squared speeds carries the weight
 		}
 		b.forced(len(b.theta), len(all))
+		b.index.thrust = len(b.theta) + 1 // of z, the last
 		force[i] = b.Scale(unitForce, b.linear(first, append(all[:len(all):len(all)], linear...)))
 		b.observed(len(linear))
+		b.index.torque[i] = len(b.theta) + i
 		command := b.linear(map[int]float64{i: []float64{5, 5, 1}[i]}, u.torque[:])
 		before := b.Add(torque[i], b.Mul(in.first, command))
 		after := b.Add(before, b.Mul(lag, b.Sub(command, before)))
 		lagged = append(lagged, after)
+		b.index.rise = len(b.theta) + risePattern
 		angular[i] = b.Scale(unitTorque, b.Add(after, b.linear(nil, append(all[:len(all):len(all)], turning...))))
 		b.observed(len(turning))
 	}
@@ -121,22 +129,23 @@ func (b *builder) targets(c *Config, in *inputs) (target [4]reg) {
 	return target
 }
 
-// pattern is Σ s_i x_i.
-func (b *builder) pattern(x []reg, s1, s2, s3, s4 float64) reg {
-	term := func(s float64, r reg) reg { return b.Scale(s, r) }
-	return b.sum(term(s1, x[0]), term(s2, x[1]), term(s3, x[2]), term(s4, x[3]))
-}
+// signs of the motors in the sum of what they give, and in its roll, pitch and yaw parts: by places and directions.
+var signs = [4][4]float64{{1, 1, 1, 1}, {-1, -1, 1, 1}, {-1, 1, 1, -1}, {-1, 1, -1, 1}}
 
-// patterns are the sum of x and its roll, pitch and yaw parts, by the motors' places and directions.
-func (b *builder) patterns(x []reg) []reg {
-	return []reg{b.pattern(x, 1, 1, 1, 1), b.pattern(x, -1, -1, 1, 1), b.pattern(x, -1, 1, 1, -1),
-		b.pattern(x, -1, 1, -1, 1)}
+// patterns are the sum of x and its roll, pitch and yaw parts.
+func (b *builder) patterns(x []reg) (p []reg) {
+	for _, s := range signs {
+		p = append(p, b.sum(b.Scale(s[0], x[0]), b.Scale(s[1], x[1]), b.Scale(s[2], x[2]), b.Scale(s[3], x[3])))
+	}
+	return p
 }
 
 // rotors takes the rotors one step on: a lag, a lead of what acts in the step, and a second lag.
 func (b *builder) rotors(target [4]reg, speeds, slow []reg, first reg) (u propulsion) {
+	b.index.lag = len(b.theta)
 	lag, slowLag := b.share(.5), b.share(-1.9)
 	lead := len(b.theta)
+	b.index.lead = lead
 	b.theta = append(b.theta, 1)
 	var squares, rise, slower []reg
 	for i := range 4 {
@@ -147,7 +156,7 @@ func (b *builder) rotors(target [4]reg, speeds, slow []reg, first reg) (u propul
 		u.next = append(u.next, b.Add(before, change))
 		u.slow = append(u.slow, b.Add(was, b.Mul(slowLag, b.Sub(acting, was))))
 		squares = append(squares, b.Mul(acting, acting))
-		rise = append(rise, b.Scale(20, change))
+		rise = append(rise, b.Scale(unitRise, change))
 		slower = append(slower, b.Sub(u.slow[i], acting))
 	}
 	p := b.patterns(squares)

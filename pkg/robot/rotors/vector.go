@@ -15,7 +15,16 @@ type builder struct {
 	theta []float64
 	// observer are the parameters that multiply what the observer keeps, force those of the force beside them.
 	observer, force []int
+	index           index
 	one             reg
+}
+
+// index names parameters that physics knows.
+type index struct {
+	lag, lead, torqueLag int
+	thrust               int    // of the mean squared speed in the force along z
+	torque               [3]int // of each pattern of squared speeds in its own axis
+	rise                 int    // of the yaw pattern of rotor accelerations in the torque about z
 }
 
 func (b *builder) sum(x reg, more ...reg) reg {
