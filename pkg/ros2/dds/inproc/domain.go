@@ -14,7 +14,7 @@ import (
 
 // Domain connects its participants. Domains are separate from each other.
 type Domain struct {
-	prefix  [8]byte // random, of the GUIDs
+	prefix  [8]byte // random, of the GUIDs, but for the vendor's two bytes
 	samples sync.Pool
 	views   sync.Pool // of *dds.Sample, for Take
 
@@ -33,7 +33,7 @@ type topic struct {
 // NewDomain returns an empty domain.
 func NewDomain() *Domain {
 	d := &Domain{topics: map[dds.Topic]*topic{}}
-	rand.Read(d.prefix[:])
+	rand.Read(d.prefix[2:])
 	d.samples.New = func() any { return new(sample) }
 	d.views.New = func() any { return new(dds.Sample) }
 	return d

@@ -24,7 +24,7 @@ func (n *node) NewClient(s rmw.Service, q rmw.QoS, owner any) (rmw.Client, error
 	c := &client{serviceEnd: end}
 	if err == nil {
 		handle := c.writer.Handle()
-		c.inbox = newInbox(c.reader, func(id rmw.RequestID, _ rmw.GID) bool { return id.Client == handle })
+		c.inbox = newInbox(&c.serviceEnd, func(id rmw.RequestID, _ rmw.GID) bool { return id.Client == handle })
 		err = n.add(c)
 	}
 	if err != nil {

@@ -1,6 +1,8 @@
 package overdds
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 
 	"vnd/pkg/ros2/dds"
@@ -12,6 +14,7 @@ type inbox struct {
 	reader dds.Reader
 	accept func(rmw.RequestID, rmw.GID) bool // by header and writer
 	calls  sync.Pool                         // of *takeCall
+	name   string                            // of the service
 }
 
 // takeCall is the state of one call of take. Calls may nest and run side by side.
@@ -20,12 +23,13 @@ type takeCall struct {
 	onSample func(*dds.Sample) // the method, bound once
 	f        func(rmw.RequestID, *dds.Sample)
 	taken    int
+	foreign  string // vendor of a sample in another mapping
 	sample   dds.Sample
 	message  []byte
 }
 
-func newInbox(r dds.Reader, accept func(rmw.RequestID, rmw.GID) bool) *inbox {
-	b := &inbox{reader: r, accept: accept}
+func newInbox(e *serviceEnd, accept func(rmw.RequestID, rmw.GID) bool) *inbox {
+	b := &inbox{reader: e.reader, accept: accept, name: e.service}
 	b.calls.New = func() any {
 		c := &takeCall{inbox: b}
 		c.onSample = c.take
@@ -35,22 +39,49 @@ func newInbox(r dds.Reader, accept func(rmw.RequestID, rmw.GID) bool) *inbox {
 }
 
 // take calls f with up to max messages without their header. Malformed samples and
-// those that are not accepted do not count.
+// those that are not accepted do not count. The error is of a sample by another vendor,
+// which ends the call.
 func (b *inbox) take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) {
 	c := b.calls.Get().(*takeCall)
 	defer b.calls.Put(c)
-	c.f, c.taken = f, 0
+	c.f, c.taken, c.foreign = f, 0, ""
 	defer func() { c.f = nil }()
 	for c.taken < max {
 		ask := max - c.taken
 		if n, err := b.reader.Take(ask, c.onSample); err != nil || n < ask {
-			return c.taken, err
+			return c.taken, errors.Join(err, c.otherMapping())
+		}
+		if c.foreign != "" {
+			break
 		}
 	}
-	return c.taken, nil
+	return c.taken, c.otherMapping()
+}
+
+func (c *takeCall) otherMapping() error {
+	if c.foreign == "" {
+		return nil
+	}
+	return fmt.Errorf("service %s: dropped a message of %s, whose services have another mapping on the wire: "+
+		"export RMW_IMPLEMENTATION=rmw_cyclonedds_cpp there", c.inbox.name, c.foreign)
+}
+
+// vendors whose services have another mapping, by the second byte of their GUIDs (RTPS 2.5, §9.3.1.5); the first is 1.
+var vendors = map[byte]string{0x01: "RTI Connext DDS", 0x0f: "Fast DDS", 0x12: "RustDDS"}
+
+// vendorOf is the vendor of an endpoint where services of that have another mapping, else "".
+func vendorOf(g rmw.GID) string {
+	if g[0] != 1 {
+		return ""
+	}
+	return vendors[g[1]]
 }
 
 func (c *takeCall) take(s *dds.Sample) {
+	if v := vendorOf(s.Writer); v != "" {
+		c.foreign = v
+		return
+	}
 	id, message, ok := unwrap(c.message, s.Data)
 	c.message = message
 	if !ok || !c.inbox.accept(id, s.Writer) {

@@ -62,7 +62,7 @@ func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error
 	v := &server{serviceEnd: end, matchTimeout: matchTimeout, clients: map[uint64]remoteClient{},
 		done: make(chan struct{})}
 	if err == nil {
-		v.inbox = newInbox(v.reader, v.remember)
+		v.inbox = newInbox(&v.serviceEnd, v.remember)
 		err = n.add(v)
 	}
 	if err != nil {
