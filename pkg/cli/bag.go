@@ -23,8 +23,8 @@ type bagCommand struct {
 }
 
 type bagInfoCommand struct {
-	Config string `placeholder:"F.yaml" help:"Parameter file, node name \"assemble\": how bags become flights."`
-	Bag    string `arg:"" help:"Folder of a bag, or one of its storage files."`
+	Config string   `placeholder:"F.yaml" help:"Parameter file, node name \"assemble\": how bags become flights."`
+	Bags   []string `arg:"" name:"bag" help:"Folders of bags, or storage files of them."`
 }
 
 // bagTopic is a topic as `vnd bag info` shows it.
@@ -55,15 +55,58 @@ type bagSummary struct {
 	Warnings    []string          `json:"warnings"`
 }
 
-// Run implements `vnd bag info`.
+// bagSummaries is of several bags.
+type bagSummaries struct {
+	Bags []*bagSummary `json:"bags"`
+}
+
+// WriteText implements result.
+func (s *bagSummaries) WriteText(w io.Writer) error {
+	for i, b := range s.Bags {
+		space := "\n"
+		if i == 0 {
+			space = ""
+		}
+		if _, err := fmt.Fprintf(w, "%s%-13s%s\n", space, "Bag:", b.Path); err != nil {
+			return err
+		}
+		if err := b.WriteText(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run implements `vnd bag info`. A bag that cannot be read is named after those that can.
 func (b *bagInfoCommand) Run(c *console) error {
 	o, err := recordings{window: 1, config: b.Config}.options()
 	if err != nil {
 		return err
 	}
-	s, err := bag.Info(b.Bag)
+	all := &bagSummaries{Bags: []*bagSummary{}}
+	var failed []error
+	for _, path := range b.Bags {
+		s, err := summarize(path, &o)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		all.Bags = append(all.Bags, s)
+	}
+	switch {
+	case len(all.Bags) == 0:
+		return errors.Join(failed...)
+	case len(b.Bags) == 1:
+		return c.show(all.Bags[0])
+	}
+	return errors.Join(append([]error{c.show(all)}, failed...)...)
+}
+
+// summarize says what is in one bag.
+func summarize(path string, o *flightlog.Options) (*bagSummary, error) {
+	s, err := bag.Info(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r := &bagSummary{Path: s.Path, Storage: s.Storage, Compression: s.Compression, Distro: s.Distro, Bytes: s.Size,
 		Start: s.Start,
@@ -80,7 +123,7 @@ func (b *bagInfoCommand) Run(c *console) error {
 	} else {
 		r.PoseTopic, r.Command = pose.Name, command.Name
 	}
-	return c.show(r)
+	return r, nil
 }
 
 // WriteText implements result.
