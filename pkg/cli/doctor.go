@@ -43,7 +43,7 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.asked() {
 		return d.examine(c)
 	}
-	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.Rclgo(os.Getenv))
+	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.RMW(os.Getenv), doctor.Rclgo(os.Getenv))
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}
