@@ -163,14 +163,14 @@ func (e *evalResult) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	head := "world\tcondition\tflights\tmean m\tp95 m\tmax m\tcrashes\tgeometric law, mean m\tits crashes\t"
 	if e.Task == task.Land {
-		head += "landed\t"
+		head += "landed\tits\tfastest m/s\t"
 	}
 	fmt.Fprintln(t, head)
 	for _, r := range e.Rows {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%.3f\t%.3f\t%.3f\t%d\t%.3f\t%d\t", r.World, r.Condition, r.Flights, r.Mean, r.P95,
 			r.Max, r.Crashes, r.Law, r.LawCrash)
 		if r.Landed != nil {
-			fmt.Fprintf(t, "%d\t", *r.Landed)
+			fmt.Fprintf(t, "%d\t%d\t%.2f\t", *r.Landed, *r.LawLanded, r.Landings.Down)
 		}
 		fmt.Fprintln(t)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
@@ -26,7 +27,7 @@ const loopNode = "loop"
 type loopCommand struct {
 	World   string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
 	Out     string   `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
-	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
+	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track or land, or several of them."`
 	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
 	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds float64  `default:"20" help:"Length of a flight in each condition and task."`
@@ -58,6 +59,7 @@ type flownRow struct {
 	Condition  string                `json:"condition"` // empty: as scheduled
 	Figures    closedloop.Figures    `json:"figures"`
 	Recoveries []closedloop.Recovery `json:"recoveries,omitempty"`
+	Landings   *closedloop.Landings  `json:"landings,omitempty"` // the error is then where they ended, level
 }
 
 // loopRound is one round of learning.
@@ -132,6 +134,9 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Seed: seed, Maker: "vnd " + version()}
 	for _, name := range each {
 		path, err := frame.Reference(name, "")
+		if err == nil && path == nil { // each flight has its own
+			path, err = reference.OfTask(name)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +213,11 @@ func (p *loop) flown(round int, current *bundle.Bundle, flights []experiment.Rec
 			settle = 4
 			row.Recoveries = flight.Trace.Recoveries(experiment.Steady)
 		}
-		row.Figures = flight.Trace.Measure(settle)
+		if row.Figures = flight.Trace.Measure(settle); flight.Lands != nil {
+			var l closedloop.Landings
+			row.Figures, l = closedloop.MeasureLandings(flight.Lands)
+			row.Recoveries, row.Landings = nil, &l
+		}
 		out.Flown = append(out.Flown, row)
 		p.show(round, flight.Task, flight.At, f, flight.Trace)
 	}
@@ -246,7 +255,7 @@ func (p *loop) draw(out *loopResult) error {
 // WriteText implements result: a line for each round and task, over the conditions.
 func (l *loopResult) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "after round\tbundle\ttask\tconditions\tmean m\tbest m\tworst m\tin\tcrashes\t")
+	fmt.Fprintln(t, "after round\tbundle\ttask\tconditions\tmean m\tbest m\tworst m\tin\tcrashes\tlanded\t")
 	for lo := 0; lo < len(l.Flown); lo++ {
 		first := &l.Flown[lo]
 		if slices.ContainsFunc(l.Flown[:lo], func(r flownRow) bool {
@@ -256,8 +265,8 @@ func (l *loopResult) WriteText(w io.Writer) error {
 			continue
 		}
 		s := summarise(l.Flown[lo:], first.Round, first.Task)
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%s\t%d\t\n", first.Round, first.Bundle, first.Task, s.n,
-			s.mean, s.best, s.worst, s.in, s.crashes)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%s\t%d\t%s\t\n", first.Round, first.Bundle, first.Task, s.n,
+			s.mean, s.best, s.worst, s.in, s.crashes, s.landings())
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -293,6 +302,7 @@ func afterwards(t float64) string {
 // summary of a round's flights of a task.
 type summary struct {
 	n, crashes        int
+	landed, lands     int // of the landings
 	mean, best, worst float64
 	in                string // the worst condition
 }
@@ -312,7 +322,18 @@ func summarise(rows []flownRow, round int, task string) (s summary) {
 		if r.Figures.Crash != "" {
 			s.crashes++
 		}
+		if l := r.Landings; l != nil {
+			s.landed, s.lands = s.landed+l.Landed, s.lands+l.Flights
+		}
 	}
 	s.mean /= float64(s.n)
 	return s
+}
+
+// landings are those of landings, in words.
+func (s *summary) landings() string {
+	if s.lands == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", s.landed, s.lands)
 }

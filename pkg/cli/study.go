@@ -26,7 +26,7 @@ type studyCommand struct {
 	Turns    bool     `default:"true" negatable:"" help:"Learn from flights in the turning world, too."`
 	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
-	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
+	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track or land, or several of them."`
 	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
 	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, base, residual, single, refit, oracle, first, ours, there. The default is all."`
 	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`
@@ -303,6 +303,7 @@ func (s *studyResult) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
 	}
+	writeLandings(&b, rows)
 	if slices.ContainsFunc(rows, func(r experiment.MethodRow) bool { return r.Turns != nil }) {
 		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| method | turns "+
 			"| T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m "+
@@ -322,6 +323,18 @@ func (s *studyResult) WriteText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeLandings writes how many landings of all seeds were good, where there were any.
+func writeLandings(b *strings.Builder, rows []experiment.MethodRow) {
+	if !slices.ContainsFunc(rows, func(r experiment.MethodRow) bool { return r.Landings > 0 }) {
+		return
+	}
+	fmt.Fprintf(b, "\nLandings; their error above is the level distance from the place.\n\n| method | landed | of |\n"+
+		"|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(b, "| %s | %d | %d |\n", r.Name, r.Landed, r.Landings)
+	}
 }
 
 // metres writes an error for a table.
@@ -348,7 +361,7 @@ func writeSeed(b *strings.Builder, study *experiment.Study) {
 	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen "+
 		"windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
 		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles)
-	for _, task := range []string{"hover", "track"} {
+	for _, task := range []string{"hover", "track", "land"} {
 		mean, worst, n, in := 0., 0., 0., ""
 		for _, o := range study.OpenLoop {
 			if o.Task == task {

@@ -42,15 +42,15 @@ func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l qua
 	return out, err
 }
 
-// NewTask makes a task that rounds can fly along a path: no landing, and none by camera features.
+// NewTask makes a task that rounds can fly along a path: none by camera features.
 func NewTask(o *task.Objective, name string, path reference.Reference) (*task.Task, error) {
 	if slices.Contains(notFlown, name) {
-		return nil, fmt.Errorf("task %s: the loop flies %s and %s", name, task.Hover, task.Track)
+		return nil, fmt.Errorf("task %s: the loop flies %s, %s and %s", name, task.Hover, task.Track, task.Land)
 	}
 	return o.New(name, path)
 }
 
-var notFlown = []string{task.Land, task.Features}
+var notFlown = []string{task.Features}
 
 // Split reads a list of tasks. One that no task has is refused with those that rounds can fly.
 func Split(list string) ([]string, error) {

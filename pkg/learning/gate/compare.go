@@ -113,6 +113,7 @@ func (c *comparison) judge() {
 	s.Flights = len(c.figures[0])
 	s.Candidate = summary(c.figures[0])
 	if c.alone {
+		c.misses(s.Flights / 2)
 		c.saturation(cfg.Saturation, s.Candidate.Saturated > cfg.Saturation)
 		c.rate(cfg.Rate)
 		if s.Candidate.Error > cfg.FirstError {
@@ -121,6 +122,7 @@ func (c *comparison) judge() {
 		return
 	}
 	s.Current = summary(c.figures[1])
+	c.misses(s.Current.Misses)
 	c.saturation(max(cfg.Saturation, s.Current.Saturated), c.trips(0) > c.trips(1))
 	// What is shown to err less may command more: a robot that lags takes changes that another one does not.
 	if better := c.errors(); !better {
@@ -144,6 +146,14 @@ func (c *comparison) saturation(allowed float64, beyond bool) {
 	}
 	c.refuse("a command stands at its limit for %.2f s, at most %.2f s is allowed", c.stage.Candidate.Saturated,
 		allowed)
+}
+
+// misses refuses what misses the end of its task more often than is allowed.
+func (c *comparison) misses(allowed int) {
+	if f := c.stage.Candidate; f.Misses > allowed {
+		c.refuse("misses the end of its task in %d of %d flights, at most %d are allowed: %s", f.Misses,
+			c.stage.Flights, allowed, f.Missed)
+	}
 }
 
 func (c *comparison) rate(allowed float64) {
@@ -182,6 +192,9 @@ func summary(fs []Figures) *Figures {
 		out.Error += f.Error / float64(len(fs))
 		out.Crashes += f.Crashes
 		out.Saturated, out.Rate = max(out.Saturated, f.Saturated), max(out.Rate, f.Rate)
+		if out.Misses += f.Misses; out.Missed == "" {
+			out.Missed = f.Missed
+		}
 		if out.Crash == "" {
 			out.Crash = f.Crash
 		}

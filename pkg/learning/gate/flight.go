@@ -29,6 +29,7 @@ type Flight struct {
 	Errors  []float64   // true distance from the reference, m for a quadrotor
 	Actions [][]float64 // that were sent, [A] in half ranges: from −1 at the lower limit to 1 at the upper
 	Crash   string      // in words, "" without
+	Missed  string      // why it did not end as its task demands, in words; "" where it did
 }
 
 // Figures of a flight, or of a stage's flights: then the mean of the errors, and the worst of the rest.
@@ -38,6 +39,9 @@ type Figures struct {
 	Saturated float64 `json:"saturated_s"`     // longest time for which a command stood at a limit, s
 	Rate      float64 `json:"rate_per_s"`      // RMS change of the commands, in half their ranges per second
 	Crash     string  `json:"crash,omitempty"` // the first, in words
+	// Misses are flights that did not end as their task demands: landings that are none.
+	Misses int    `json:"misses,omitempty"`
+	Missed string `json:"missed,omitempty"` // the first, in words
 }
 
 // atLimit is how close to a limit a command stands at it, in half its range.
@@ -61,6 +65,9 @@ func (c *Config) measure(f *Flight, settle float64) Figures {
 		if out.Crash == "" {
 			out.Crash = "its numbers were not finite"
 		}
+	}
+	if f.Missed != "" {
+		out.Misses, out.Missed = 1, f.Missed
 	}
 	if out.Crash != "" {
 		out.Crashes = 1

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -109,15 +110,22 @@ func defaults[S reference.Spec](s S) S {
 	return s
 }
 
-// landings returns n landings from up to 1 m aside and 0.5 to 1.5 m above the
-// touch-down.
+// landings returns n landings from up to 1 m aside and 0.5 to 1.5 m above the touch-down. In half of them it moves, at
+// up to half a metre per second.
 func landings(n int) ([]reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	out := make([]reference.Reference, n)
 	for i := range out {
 		begin := quad.State{Q: so3.Identity(),
 			P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1, Z: 0.5 + rng.Float64()}}
-		r, err := reference.New(defaults(new(reference.Landing)))
+		spec := defaults(new(reference.Landing))
+		if i%2 == 1 {
+			const fastest = 0.5 // m/s
+			sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+			v := fastest * rng.Float64()
+			spec.ToVelocity = []float64{v * cos, v * sin, 0}
+		}
+		r, err := reference.New(spec)
 		if err != nil {
 			return nil, err
 		}

@@ -42,6 +42,8 @@ type Setup struct {
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
 	External sim.External // that flies; nil: none
+	// Lands says that the path is a landing from DrawLanding: where the robot stands, motors stop and the flight ends.
+	Lands bool
 }
 
 // TraceRow of a flight, at a tick.
@@ -59,8 +61,10 @@ func (r *TraceRow) Error() float64 { return r.Truth.P.Sub(r.Reference.P).Norm() 
 
 // Trace is a flight. After a crash it ends.
 type Trace struct {
-	Rows  []TraceRow
-	Crash string // in words, "" without
+	Rows      []TraceRow
+	Crash     string        // in words, "" without
+	Touchdown sim.Touchdown // first contact with the floor
+	Stands    bool          // a landing was found to be over
 }
 
 // Fly flies a controller through a setup. Until the estimator has a velocity,
@@ -91,16 +95,29 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 	}
 	n := int(s.Seconds/s.Tick + 0.5)
 	trace := &Trace{Rows: make([]TraceRow, 0, n)}
-	for range n {
+	down := touchdown{}
+	if s.Lands {
+		down.end = s.end()
+	}
+	for over := false; !over && len(trace.Rows) < n; {
 		kernel.Pause()
 		trace.Rows = append(trace.Rows, f.tick())
-		simulator.Step(trace.Rows[len(trace.Rows)-1].Command, s.Tick)
+		row := &trace.Rows[len(trace.Rows)-1]
+		over = s.Lands && down.command(row)
+		simulator.Step(row.Command, s.Tick)
 		if simulator.Crashed() {
 			trace.Crash = simulator.Crash()
 			break
 		}
 	}
+	trace.Touchdown, trace.Stands = simulator.Touchdown(), down.found
 	return trace, nil
+}
+
+// end is the height at which a landing ends, m.
+func (s *Setup) end() float64 {
+	const late = 1e3 // s
+	return s.Path.At(late).P.Z
 }
 
 func (s *Setup) start() quad.State {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
@@ -62,13 +63,20 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 		return nil, err
 	}
 	f := &gate.Flight{Dt: s.Tick, Crash: trace.Crash}
-	for i := range trace.Rows {
-		if why := j.trips(&trace.Rows[i].Truth); why != "" {
-			f.Crash = fmt.Sprintf("the guard takes over after %.2f s: %s", trace.Rows[i].T, why)
+	rows := trace.Rows
+	if s.Lands {
+		if f.Crash == "" {
+			f.Missed = trace.Missed(Landing)
+		}
+		rows = trace.inTheAir()
+	}
+	for i := range rows {
+		if why := j.trips(&rows[i].Truth); why != "" {
+			f.Crash = fmt.Sprintf("the guard takes over after %.2f s: %s", rows[i].T, why)
 			break
 		}
-		f.Errors = append(f.Errors, trace.Rows[i].Error())
-		u := j.Limits.Units(trace.Rows[i].Command)
+		f.Errors = append(f.Errors, rows[i].Error())
+		u := j.Limits.Units(rows[i].Command)
 		f.Actions = append(f.Actions, u[:])
 	}
 	return f, nil
@@ -85,8 +93,8 @@ func (j *Judge) trips(s *quad.State) string {
 			return "outside of the fence"
 		}
 	}
-	if tilt := math.Acos(min(max(s.Q.ZAxis().Z, -1), 1)); tilt > g.MaxTilt {
-		return fmt.Sprintf("a tilt of %.2f rad", tilt)
+	if x := tilt(s); x > g.MaxTilt {
+		return fmt.Sprintf("a tilt of %.2f rad", x)
 	}
 	if v := s.V.Norm(); v > g.MaxSpeed {
 		return fmt.Sprintf("a speed of %.1f m/s", v)
@@ -123,10 +131,37 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	if err != nil {
 		return nil, nil, err
 	}
+	if Landable(path) {
+		return j.landing(b, t, w, path, rng)
+	}
 	r := path.At(0)
 	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
 		Start: quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
 			X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}}
 	param.Default(&s.Estimate)
 	return s, path, nil
+}
+
+// landing draws a trial that lands, every other time on a pad that moves.
+func (j *Judge) landing(b *bundle.Bundle, t gate.Trial, w sim.World, r reference.Reference, rng *rand.Rand) (*Setup,
+	reference.Reference, error) {
+	const fastest = 0.3 // m/s
+	if rng.IntN(2) == 0 {
+		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+		w.Ground.Velocity = []float64{fastest * cos, fastest * sin}
+	}
+	start, path, err := DrawLanding(r, &w, rng)
+	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits, Start: start,
+		Lands: true}
+	param.Default(&s.Estimate)
+	return s, path, err
+}
+
+// inTheAir are the rows before the first contact with the floor.
+func (t *Trace) inTheAir() []TraceRow {
+	if !t.Touchdown.Touched {
+		return t.Rows
+	}
+	n := sort.Search(len(t.Rows), func(i int) bool { return t.Rows[i].T >= t.Touchdown.Time })
+	return t.Rows[:n]
 }

@@ -107,6 +107,36 @@ func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *clos
 	return s
 }
 
+// flight is one flight of a task.
+type flight struct {
+	*closedloop.Setup
+	task Task
+}
+
+// longestLanding is how long a landing may take, s; most is how many of them there are in one go.
+const (
+	longestLanding = 12
+	most           = 64
+)
+
+// flights are those of a task in a scenario: one of at least the given length, s, or as many landings, each of its own.
+func (c *Campaign) flights(f Scenario, d Task, seed uint64, seconds float64) ([]flight, error) {
+	if !closedloop.Landable(d.Path) {
+		return []flight{{c.setup(f, d, seed, seconds), d}}, nil
+	}
+	var out []flight
+	for left := max(seconds, f.Seconds); left > 0 && len(out) < most; {
+		s := c.setup(f, d, seed<<8+uint64(len(out)), 0)
+		path, err := land(s, d.Path)
+		if err != nil {
+			return nil, err
+		}
+		s.Seconds = longestLanding
+		out, left = append(out, flight{s, Task{d.Task, path}}), left-path.Duration()
+	}
+	return out, nil
+}
+
 // fly flies a controller, by what is external where there is that.
 func (c *Campaign) fly(s *closedloop.Setup, by quad.Controller) (trace *closedloop.Trace, err error) {
 	if c.External != nil {
@@ -118,14 +148,30 @@ func (c *Campaign) fly(s *closedloop.Setup, by quad.Controller) (trace *closedlo
 	return closedloop.Fly(s, by)
 }
 
-// Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides.
-func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace,
+// Record flies a bundle, with some noise on its commands to learn from, and returns what was recorded besides. Rows of
+// a landing are those in the air: what the floor does to a robot is no disturbance of its flight.
+func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, seconds float64) ([]*closedloop.Trace,
 	quad.Flight, error) {
-	method, err := policy.NewClosedLoopRunner(b, d.Path.At)
+	out := quad.Flight{Name: d.Name + " " + f.Label()}
+	flights, err := c.flights(f, d, seed, seconds)
 	if err != nil {
-		return nil, quad.Flight{}, err
+		return nil, out, err
 	}
-	rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(seed, c.Excite)}
-	trace, err := c.fly(c.setup(f, d, seed, seconds), rec)
-	return trace, quad.Flight{Name: d.Name + " " + f.Label(), Segments: quad.Segments(rec.rows, b.Dt)}, err
+	var traces []*closedloop.Trace
+	for _, one := range flights {
+		method, err := policy.NewClosedLoopRunner(b, one.task.Path.At)
+		if err != nil {
+			return nil, out, err
+		}
+		rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(one.Seed, c.Excite)}
+		if one.Lands {
+			rec.landing = one.Path
+		}
+		trace, err := c.fly(one.Setup, rec)
+		if err != nil {
+			return nil, out, err
+		}
+		traces, out.Segments = append(traces, trace), append(out.Segments, quad.Segments(rec.rows, b.Dt)...)
+	}
+	return traces, out, nil
 }

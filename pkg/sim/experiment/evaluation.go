@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/policy"
@@ -42,7 +40,10 @@ type Evaluated struct {
 	Landed    *int     `json:"landed,omitempty"`
 	Law       float64  `json:"law_mean_m"` // of the geometric law in the same flights
 	LawCrash  int      `json:"law_crashes"`
+	LawLanded *int     `json:"law_landed,omitempty"`
 	Causes    []string `json:"causes,omitempty"` // of the crashes
+
+	Landings *closedloop.Landings `json:"landings,omitempty"` // the errors are then where they ended, level
 
 	Recoveries []FlightRecovery `json:"recoveries,omitempty"` // from each switch of a schedule
 }
@@ -65,7 +66,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		}
 		defer external.Close()
 	}
-	landed := 0
+	var traces, laws []*closedloop.Trace
 	for k := range e.Flights {
 		setup, path, err := e.setup(w, e.Seed+uint64(k))
 		if err != nil {
@@ -86,9 +87,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 				row.Recoveries = append(row.Recoveries, FlightRecovery{k + 1, r})
 			}
 		}
-		if trace.Landed(closedloop.Landing) {
-			landed++
-		}
+		traces = append(traces, trace)
 		law, err := guard.NewPathFollower(e.Airframe.Limits, path)
 		if err != nil {
 			return nil, first, err
@@ -97,6 +96,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		if err != nil {
 			return nil, first, err
 		}
+		laws = append(laws, flown)
 		f := flown.Measure(e.Settle)
 		row.Law += f.Mean / float64(e.Flights)
 		if f.Crash != "" {
@@ -107,7 +107,10 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		}
 	}
 	if e.Task == task.Land {
-		row.Landed = &landed
+		off, l := closedloop.MeasureLandings(traces)
+		row.Mean, row.P95, row.Max, row.Landed, row.Landings = off.Mean, off.P95, off.Max, &l.Landed, &l
+		off, l = closedloop.MeasureLandings(laws)
+		row.Law, row.LawLanded = off.Mean, &l.Landed
 	}
 	return row, first, nil
 }
@@ -122,41 +125,28 @@ func (r *Evaluated) add(f closedloop.Figures, flights int) {
 	}
 }
 
-// setup is one flight. A landing begins up to 1 m aside and 0.5 to 1.5 m above
-// its place.
+// setup is one flight.
 func (e *Evaluation) setup(w Scenario, seed uint64) (*closedloop.Setup, reference.Reference, error) {
 	s := closedloop.Setup{Tick: e.Bundle.Dt, Limits: e.Airframe.Limits, Camera: e.Camera, World: w.World, Seed: seed,
-		Seconds: max(e.Seconds, w.Seconds)}
+		Seconds: max(e.Seconds, w.Seconds), Path: e.Path}
 	param.Default(&s.Estimate)
 	if e.Task != task.Land {
-		s.Path = e.Path
 		return &s, e.Path, nil
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x1a4d))
-	s.Start = quad.State{Q: so3.Identity(), P: so3.Vec3{X: 2*rng.Float64() - 1, Y: 2*rng.Float64() - 1,
-		Z: 0.5 + rng.Float64()}}
-	spec := new(reference.Landing)
-	param.Default(spec)
-	stands := w.Ground.Height + w.Ground.Feet
-	begun := func(height float64) (reference.Reference, error) {
-		spec.To[2] = height
-		r, err := reference.New(spec)
-		if err != nil {
-			return nil, err
-		}
-		return reference.StartAt(r, &s.Start)
-	}
-	var err error
-	if s.Path, err = begun(stands); err != nil {
-		return nil, nil, err
-	}
-	low, err := begun(stands - below)
+	path, err := reference.OfTask(e.Task)
 	if err == nil {
-		err = e.Airframe.Allows("--task "+e.Task, low)
+		path, err = land(&s, path)
 	}
-	return &s, low, err
+	if err == nil {
+		err = e.Airframe.Allows("--task "+e.Task, path)
+	}
+	return &s, path, err
 }
 
-// below the ground is where a landing is told to go: the cushion of air over the
-// ground holds up what only goes down to it.
-const below = 0.2 // m
+// land makes a flight a landing on the floor of its world.
+func land(s *closedloop.Setup, r reference.Reference) (path reference.Reference, err error) {
+	const stream = 0x1a4d
+	s.Start, path, err = closedloop.DrawLanding(r, &s.World, rand.New(rand.NewPCG(s.Seed, stream)))
+	s.Path, s.Lands = path, true
+	return path, err
+}

@@ -140,11 +140,32 @@ func (t informedOracle) Inform(_ sim.Truth, wind so3.Vec3) { t.SetWind(wind) }
 
 var _ closedloop.Informed = informedOracle{}
 
-// Fly flies a method.
+// Fly flies a method in one flight of at least the given length, s.
 func (c *Campaign) Fly(p Method, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace, error) {
-	ctrl, err := p.Make(d)
+	out, err := c.FlyAll(p, f, d, seed, seconds)
 	if err != nil {
 		return nil, err
 	}
-	return c.fly(c.setup(f, d, seed, seconds), ctrl)
+	return out[0], nil
+}
+
+// FlyAll flies a method: one flight of at least the given length, s, or as many landings.
+func (c *Campaign) FlyAll(p Method, f Scenario, d Task, seed uint64, seconds float64) ([]*closedloop.Trace, error) {
+	flights, err := c.flights(f, d, seed, seconds)
+	if err != nil {
+		return nil, err
+	}
+	var out []*closedloop.Trace
+	for _, one := range flights {
+		ctrl, err := p.Make(one.task)
+		if err != nil {
+			return nil, err
+		}
+		trace, err := c.fly(one.Setup, ctrl)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, trace)
+	}
+	return out, nil
 }

@@ -6,13 +6,16 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/sim/closedloop"
 )
 
 // recording flies a policy with some noise on its commands, and keeps the steps.
 type recording struct {
 	*policy.ClosedLoopRunner
 	excitation
-	rows []quad.Row
+	rows    []quad.Row
+	landing closedloop.Path // nil: none
 }
 
 // Command implements quad.Controller.
@@ -46,6 +49,16 @@ func (r *recording) Observe(s quad.Row) {
 	if n := len(r.rows); n > 0 && s.T <= r.rows[n-1].T {
 		return
 	}
-	r.rows = append(r.rows, s)
+	if !r.stands(&s) {
+		r.rows = append(r.rows, s)
+	}
 	r.ClosedLoopRunner.Observe(s)
+}
+
+func (r *recording) stands(s *quad.Row) bool {
+	if r.landing == nil {
+		return false
+	}
+	at := r.landing.At(s.T)
+	return reference.Standing(&s.State, &at)
 }

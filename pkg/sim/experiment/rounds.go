@@ -17,8 +17,9 @@ import (
 type Recorded struct {
 	quad.Flight
 	Trace *closedloop.Trace
-	Task  string // its name
-	At    int    // of the scenarios
+	Lands []*closedloop.Trace // the landings, of which Trace is the first; nil where it is none
+	Task  string              // its name
+	At    int                 // of the scenarios
 }
 
 // Rounds are turns of flying and learning.
@@ -69,10 +70,16 @@ func (c *Campaign) recordAll(ctx context.Context, b *bundle.Bundle, r *Rounds, r
 	out := make([]Recorded, len(r.Scenarios)*n)
 	err := each(ctx, len(out), func(i int) error {
 		f, d := r.Scenarios[i/n], c.Tasks[i%n]
-		trace, flight, err := c.Record(b, f, d, c.Seed<<20+uint64(round)<<12+uint64(i/n)<<4+uint64(i%n), r.Seconds)
+		traces, flight, err := c.Record(b, f, d, c.Seed<<20+uint64(round)<<12+uint64(i/n)<<4+uint64(i%n), r.Seconds)
+		if err != nil {
+			return err
+		}
 		flight.Name = fmt.Sprintf("round%d %s", round, flight.Name)
-		out[i] = Recorded{flight, trace, d.Name, i / n}
-		return err
+		out[i] = Recorded{Flight: flight, Trace: traces[0], Task: d.Name, At: i / n}
+		if closedloop.Landable(d.Path) {
+			out[i].Lands = traces
+		}
+		return nil
 	})
 	return out, err
 }

@@ -97,6 +97,8 @@ type Flown struct {
 	Wind     float64            `json:"wind"` // m/s²
 	Unseen   bool               `json:"unseen,omitempty"`
 	Figures  closedloop.Figures `json:"figures"`
+
+	Landings *closedloop.Landings `json:"landings,omitempty"` // the error is then where they ended, level
 }
 
 // Turn is a switch that a method came through.
@@ -110,6 +112,7 @@ type Turn struct {
 type Traced struct {
 	Task, Scenario string
 	*closedloop.Trace
+	Lands []*closedloop.Trace // the landings, of which Trace is the first; nil where it is none
 }
 
 // measure is how long a flight of a study is, and its beginning that does not count, s: a re-fit has flown twice by
@@ -327,9 +330,15 @@ func (s *study) measure(p Method) (*Measured, error) {
 	traces := make([]Traced, len(scenarios)*n)
 	err := each(s.ctx, len(traces), func(i int) error {
 		f, d := scenarios[i/n], s.Tasks[i%n]
-		t, err := s.Fly(p, f, d, s.Seed<<20+0xf00+uint64(i), measureSeconds)
-		traces[i] = Traced{d.Name, f.Label(), t}
-		return err
+		t, err := s.FlyAll(p, f, d, s.Seed<<20+0xf00+uint64(i), measureSeconds)
+		if err != nil {
+			return err
+		}
+		traces[i] = Traced{Task: d.Name, Scenario: f.Label(), Trace: t[0]}
+		if closedloop.Landable(d.Path) {
+			traces[i].Lands = t
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -337,6 +346,12 @@ func (s *study) measure(p Method) (*Measured, error) {
 	m := &Measured{Traces: traces}
 	for i, t := range traces {
 		f := &scenarios[i/n]
+		if t.Lands != nil {
+			off, l := closedloop.MeasureLandings(t.Lands)
+			m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Scenarios), off,
+				&l})
+			continue
+		}
 		if f.Seconds > 0 {
 			if t.Crash != "" {
 				m.Crashed++
@@ -347,7 +362,7 @@ func (s *study) measure(p Method) (*Measured, error) {
 			continue
 		}
 		m.Flown = append(m.Flown, Flown{t.Task, f.Label(), f.kind(), f.Wind(), i/n >= len(s.plan.Scenarios),
-			t.Measure(measureSettle)})
+			t.Measure(measureSettle), nil})
 	}
 	return m, nil
 }

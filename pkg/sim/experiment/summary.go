@@ -16,6 +16,9 @@ type MethodRow struct {
 	Crashes int                `json:"crashes"`  // in all seeds
 	Turns   *Turns             `json:"turns,omitempty"`
 	Learned float64            `json:"learned_s"`
+	// Landed of Landings, in all seeds: of a landing the error is where it ended.
+	Landed   int `json:"landed,omitempty"`
+	Landings int `json:"landings,omitempty"`
 }
 
 // Turns sums up the recoveries after the wind turned about while tracking, medians over all turns and seeds.
@@ -94,6 +97,9 @@ func Summary(seeds []*Study) (rows []MethodRow) {
 			for _, f := range m.Flown {
 				if f.Figures.Crash != "" {
 					r.Crashes++
+				}
+				if l := f.Landings; l != nil {
+					r.Landed, r.Landings = r.Landed+l.Landed, r.Landings+l.Flights
 				}
 			}
 			r.Crashes += m.Crashed

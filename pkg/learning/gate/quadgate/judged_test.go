@@ -180,3 +180,34 @@ func TestUncertain(t *testing.T) {
 		t.Errorf("%q", reasons)
 	}
 }
+
+// TestMissesAreCounted: a candidate that does not end its task as the current bundle does is refused.
+func TestMissesAreCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		candidate, current int // flights that miss, of 34
+		want               string
+	}{
+		"misses more":      {3, 2, "misses the end of its task in 3 of 34 flights, at most 2 are allowed: stands"},
+		"misses as often":  {2, 2, ""},
+		"misses no longer": {0, 34, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var flights [2]int
+			one := func(g *gate.Gate) { g.Config.Workers = 1 }
+			v := judged(t, one, func(candidate bool, _ uint64) *gate.Flight {
+				f, who, misses := flown(0.1), 1, c.current
+				if candidate {
+					who, misses = 0, c.candidate
+				}
+				if flights[who]++; flights[who] <= misses {
+					f.Missed = "stands 0.2 m off"
+				}
+				return f
+			})
+			reasons := strings.Join(v.Reasons(), "; ")
+			if v.Pass != (c.want == "") || !strings.Contains(reasons, c.want) {
+				t.Errorf("pass %v: %q, want %q", v.Pass, reasons, c.want)
+			}
+		})
+	}
+}
