@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
@@ -115,17 +116,30 @@ func readPolicy(path, name string) (*bundle.Bundle, *policy.Policy[float32], err
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Robot != quadrotor.Name {
-		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q", path, b.ID, b.Robot, quadrotor.Name)
+	if b.Robot != quadrotor.Name && b.Robot != rotors.Name {
+		return nil, nil, fmt.Errorf("%s: bundle %s is of robot %q, expected %q or %q", path, b.ID, b.Robot,
+			quadrotor.Name, rotors.Name)
 	}
-	l, err := policy.Load(b)
+	p, err := flown(b)
 	if err == nil {
-		err = seesFor(name, l.Policy)
+		err = seesFor(name, p)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return b, l.Policy, nil
+	return b, p, nil
+}
+
+// flown is the policy of a bundle that flies by thrust and body rates, or by its motors.
+func flown(b *bundle.Bundle) (*policy.Policy[float32], error) {
+	if b.Robot == rotors.Name && policy.In(b) {
+		return policy.FromBundle(b)
+	}
+	l, err := policy.Load(b)
+	if err != nil {
+		return nil, err
+	}
+	return l.Policy, nil
 }
 
 // path is the reference of the task; nil for a landing.

@@ -79,6 +79,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("YARDSTICK", yardstick)
 	for name, path := range map[string]string{"FLOWN": filepath.Join("..", "node", "replay", "testdata", "flight"),
 		"POLICY": filepath.Join("..", "flight", "control", "testdata", "a.vnd"),
+		"ROTORS": madeFlights,
 		"LOGS":   filepath.Join("..", "bridge", "logs"),
 		"SWEEP":  filepath.Join("..", "..", "examples", "sweep")} {
 		path, err := filepath.Abs(path)

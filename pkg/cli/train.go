@@ -23,6 +23,7 @@ import (
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -46,6 +47,8 @@ type trainCommand struct {
 	Flights   []string `placeholder:"INPUT" help:"Flights whose latents episodes are flown under, beside those of N(0, I)."`
 	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
 	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors" help:"rotors: commands each motor."`
+	Rotors    string   `placeholder:"M.json" help:"Fitted model for --robot rotors; else the airframe's."`
 	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": what may be commanded."`
 	Seed      uint64   `default:"1" help:"Seed of all randomness."`
 	Plot      string   `placeholder:"F.png" help:"Draw the training's curves."`
@@ -143,17 +146,22 @@ type trainer struct {
 	dt     float64
 	from   *policy.Policy[float32]
 	bundle *bundle.Bundle // to put the policy in
+	motors *rotors.Limits // nil: it commands thrust and body rates
 }
 
 // trainer reads the bundle, if there is one.
-func (t *trainCommand) trainer(cfg *trainConfig) (*trainer, error) {
+func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*trainer, error) {
+	switch {
+	case t.Robot == rotors.Name:
+		return t.rotorTrainer(cfg, frame)
+	case t.Rotors != "":
+		return nil, errors.New("--rotors: expected with --robot rotors")
+	}
 	if t.Bundle == "" {
 		if len(t.Flights) > 0 {
 			return nil, errors.New("--flights: latents of flights take a model, expected --bundle too")
 		}
-		// The trials' actuators and gains go further than the training's.
-		wide := cfg.Nominal
-		wide.MinLag, wide.MaxLag, wide.Gain = wide.MinLag/2, 1.2*wide.MaxLag, max(wide.Gain, 0.03)
+		wide := forTrials(cfg.Nominal)
 		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: cfg.Nominal.Dt}
 		return &trainer{world: quadtrain.NominalWorld[float32](cfg.Nominal),
 			trials: quadtrain.NominalWorld[float32](wide),
@@ -213,6 +221,9 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 	if t.Bundle == "" {
 		p.cfg.Epochs = continual.BaseEpochs
 	}
+	if t.Robot == rotors.Name {
+		forMotors(p.cfg)
+	}
 	if err = settle(p.cfg, trainNode, t.Config, t.Param); err != nil {
 		return nil, err
 	}
@@ -223,7 +234,7 @@ func (t *trainCommand) prepare(c *console) (p *prepared, err error) {
 		return nil, err
 	}
 	continual.Respond(&p.cfg.Nominal, &p.frame.Response)
-	if p.trainer, err = t.trainer(p.cfg); err != nil {
+	if p.trainer, err = t.trainer(p.cfg, &p.frame); err != nil {
 		return nil, err
 	}
 	if p.from != nil {
@@ -280,7 +291,7 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	r, err := quadtrain.Run(c.ctx, p.cfg.Config, p.world, p.dt,
-		quadtrain.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, From: p.from,
+		quadtrain.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, Motors: p.motors, From: p.from,
 			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining, Ranks: g,
 			Key: p.key})
 	b.done()

@@ -12,7 +12,7 @@
 // A field is a bool, int, float64, string, a slice of these, a []byte, or a struct of
 // such fields. Defaults of slices are separated by commas. A named struct puts "name."
 // before its parameters; an embedded one adds them to its parent. Every leaf needs the
-// tags param, default and doc. The limits min and max are inclusive and hold for
+// tags param, default and doc; one with param:"-" is no parameter. The limits min and max are inclusive and hold for
 // each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
 // A was:"old" on a leaf or a group is its former name, read for one version with a warning. On a group,
 // defaults:"a.b=1 c=2" replaces defaults of parameters in it, moved:"old=a.b" names former places in it, and

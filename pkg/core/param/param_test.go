@@ -26,6 +26,7 @@ type config struct {
 	Seed       int       `param:"seed" default:"-1" doc:"seed of all randomness"`
 	Gains      []float64 `param:"gains" default:"1,2.5" min:"0" unit:"1/s" doc:"gains"`
 	Topics     []string  `param:"topics" default:"step,latent" doc:"topics"`
+	Own        func()    `param:"-"`
 	Heads      []string  `param:"heads" default:"" enum:"p,v,r" doc:"residual heads"`
 }
 

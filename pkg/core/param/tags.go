@@ -68,6 +68,9 @@ type collector struct {
 // collect takes the fields of a struct. The first prefix is that of their names, the others of their former ones.
 func (c *collector) collect(prefixes []string, v reflect.Value) error {
 	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("param") == "-" {
+			continue
+		}
 		if err := c.field(prefixes, v.Type().Field(i), v.Field(i)); err != nil {
 			return fmt.Errorf("%s.%w", v.Type(), err)
 		}

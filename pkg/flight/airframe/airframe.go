@@ -3,6 +3,7 @@
 package airframe
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -13,6 +14,7 @@ import (
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/robot/rotors"
 )
 
 // Node is the node name of an airframe's block in a parameter file.
@@ -27,7 +29,7 @@ func Load(path string) (Airframe, error) {
 			return a, err
 		}
 	}
-	if err := a.Check(); err != nil {
+	if err := cmp.Or(a.Check(), a.Rotors.Check()); err != nil {
 		if path == "" {
 			path = "airframe"
 		}
@@ -62,6 +64,7 @@ type Airframe struct {
 	quad.Limits
 	Throttle
 	MaxRate  float64            `param:"max_rate" default:"20.0" min:"0.1" max:"200" unit:"rad/s" doc:"greatest body rate that recordings may hold; flights are limited by max_tilt_rate and max_yaw_rate"`
+	Rotors   rotors.Airframe    `param:"rotors" doc:"rotors: body and rotors, for policies that command motors themselves"`
 	Battery  battery.Config     `param:"battery" doc:"battery: how its charge is known, and what a low one brings about"`
 	Guard    guard.Config       `param:"guard" doc:"guard: the geofence, and what else it allows"`
 	Response preflight.Response `param:"response" doc:"response to commands as vnd doctor --hover identifies it: training and, at its defaults, guard.response take it over"`

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -12,7 +13,8 @@ import (
 // config rebuilds a policy.
 type config struct {
 	Observation Observation       `json:"observation"`
-	Limits      quad.Limits       `json:"limits"`
+	Limits      quad.Limits       `json:"limits,omitzero"`
+	Motors      *rotors.Limits    `json:"motors,omitempty"`
 	Steady                        // none of it in bundles of before
 	Latent      int               `json:"latent"`
 	Net         nets.PolicyConfig `json:"net"`
@@ -23,7 +25,16 @@ func In(b *bundle.Bundle) bool { return vnd.HasActor(b) }
 
 // Put puts the policy of a task into a bundle, in place of the one there.
 func Put(b *bundle.Bundle, p *Policy[float32], task string) error {
-	return vnd.PutActor(b, &p.Actor, config{p.Observation, p.Limits, p.Steady, p.Latent, p.Net.PolicyConfig}, task)
+	c := config{p.Observation, p.Limits, p.Motors, p.Steady, p.Latent, p.Net.PolicyConfig}
+	return vnd.PutActor(b, &p.Actor, c, task)
+}
+
+// untrained is a policy of the configuration.
+func (c *config) untrained() (*Policy[float32], error) {
+	if c.Motors != nil {
+		return NewRotors[float32](c.Observation, *c.Motors, c.Latent, c.Net.Hidden)
+	}
+	return New[float32](c.Observation, c.Limits, c.Latent, c.Net.Hidden)
 }
 
 // FromBundle unpacks the policy of a bundle. It refuses, in words, what does not
@@ -41,7 +52,10 @@ func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
 	if z := b.Dimensions["latent"]; c.Latent < 0 || z > 0 && c.Latent > 0 && c.Latent != z {
 		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, the model's has %d", b.ID, c.Latent, z)
 	}
-	p, err := New[float32](c.Observation, c.Limits, c.Latent, c.Net.Hidden)
+	if (b.Robot == rotors.Name) != (c.Motors != nil) {
+		return nil, fmt.Errorf("bundle %s: a robot %q and a policy of another's commands", b.ID, b.Robot)
+	}
+	p, err := c.untrained()
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: policy: %w", b.ID, err)
 	}

@@ -22,22 +22,36 @@ type Observation struct {
 	PreviewTime   float64 `param:"preview_time" was:"ahead" json:"Ahead" default:"0.4" min:"0" max:"5" unit:"s" doc:"how far ahead the last of these points lies in time"`
 	PastActions   int     `param:"past_actions" was:"past" json:"Past" default:"5" min:"1" max:"50" doc:"K, past actions that the policy sees"`
 
+	// BodyRates says that a policy sees measured body rates, w_B rad/s, after all else: one that commands rotors does.
+	BodyRates bool `param:"-" json:",omitzero"`
+
 	Camera Camera `param:"camera" json:",omitzero" doc:"camera whose view of known points a policy sees instead of positions"`
 }
 
 // Sizes of the parts of an observation.
 const (
-	nA         = 4           // thrust and three rates
+	nA         = 4           // thrust and three rates, or motors
 	velocities = 6           // v_W and v_ref − v
 	attitude   = 9           // R_WB, row by row
 	heading    = 2           // cos and sin of the reference's yaw
+	bodyRates  = 3           // w_B
 	statePart  = 3 + 4 + 3   // p, q, v
 	refTail    = 3 + heading // of a reference row, after the positions
 	fixedParts = velocities + attitude + heading
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return o.where() + fixedParts + nA*o.PastActions }
+func (o *Observation) Size() int { return o.rates() + o.ratesSize() }
+
+// rates is where body rates begin, and ratesSize how many they are.
+func (o *Observation) rates() int { return o.where() + fixedParts + nA*o.PastActions }
+
+func (o *Observation) ratesSize() int {
+	if o.BodyRates {
+		return bodyRates
+	}
+	return 0
+}
 
 // where is the size of the part that tells where the robot is: its features, or
 // the positions of the look-aheads around it.
@@ -68,8 +82,15 @@ func (o *Observation) Names() (names []string) {
 	add("velocity to the reference's %s", "x", "y", "z")
 	add("attitude %s", "xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
 	add("reference's yaw %s", "cos", "sin")
+	actions := []string{"thrust", "rate x", "rate y", "rate z"}
+	if o.BodyRates {
+		actions = []string{"motor 1", "motor 2", "motor 3", "motor 4"}
+	}
 	for k := range o.PastActions {
-		add(fmt.Sprintf("action %d ago %%s", k+1), "thrust", "rate x", "rate y", "rate z")
+		add(fmt.Sprintf("action %d ago %%s", k+1), actions...)
+	}
+	if o.BodyRates {
+		add("body rate %s", "x", "y", "z")
 	}
 	return names
 }
@@ -110,6 +131,23 @@ func PutReference[F kernel.Float](o *Observation, at func(t float64) *quad.Refer
 	tail[0], tail[1], tail[2] = F(now.V.X), F(now.V.Y), F(now.V.Z)
 	sin, cos := math.Sincos(now.Yaw)
 	tail[3], tail[4] = F(cos), F(sin)
+}
+
+// PutRates writes body rates into a row of an observation of width, if it has them, from states of S numbers that have
+// them after p, q and v. Rows are B.
+func PutRates[F kernel.Float](o *Observation, s, x []F, S, width int) {
+	for n := o.ratesSize(); n > 0 && len(s) >= S; s, x = s[S:], x[width:] {
+		copy(x[o.rates():][:n], s[statePart:])
+	}
+}
+
+// PullRates adds the pullback of dx through PutRates to ds.
+func PullRates[F kernel.Float](o *Observation, dx, ds []F, S, width int) {
+	for n := o.ratesSize(); n > 0 && len(ds) >= S; ds, dx = ds[S:], dx[width:] {
+		for j, d := range dx[o.rates():][:n] {
+			ds[statePart+j] += d
+		}
+	}
 }
 
 // View is the observation as the quadrotor's kernels put it together, from states of S numbers into rows of width.

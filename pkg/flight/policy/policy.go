@@ -1,10 +1,13 @@
 package policy
 
 import (
+	"errors"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 )
 
@@ -14,6 +17,7 @@ type Policy[F kernel.Float] struct {
 	vnd.Actor[F]
 	Observation Observation
 	Limits      quad.Limits
+	Motors      *rotors.Limits // of each rotor's command, in place of Limits; nil: it commands thrust and body rates
 	Steady
 	Pinhole *Pinhole[F] // nil where it sees positions
 }
@@ -24,6 +28,38 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
+	middle, half := make([]F, nA), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
+	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
+	o.BodyRates = false
+	p, err := within(o, middle, half, latent, hidden)
+	if err == nil {
+		p.Limits = l
+	}
+	return p, err
+}
+
+// NewRotors returns an untrained policy that commands four rotors to hover, and sees body rates.
+func NewRotors[F kernel.Float](o Observation, l rotors.Limits, latent int, hidden []int) (*Policy[F], error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	if len(o.Camera.Points) > 0 {
+		return nil, errors.New("a policy that commands rotors sees positions, expected no points of a camera")
+	}
+	middle, half := make([]F, nA), make([]F, nA)
+	for j := range middle {
+		middle[j], half[j] = F(l.Most+l.Least)/2, F(l.Most-l.Least)/2
+	}
+	o.BodyRates = true
+	p, err := within(o, middle, half, latent, hidden)
+	if err == nil {
+		p.Motors = &l
+	}
+	return p, err
+}
+
+// within returns an untrained policy of commands around middle.
+func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden []int) (*Policy[F], error) {
 	var eye *Pinhole[F]
 	if len(o.Camera.Points) == 0 {
 		o.Camera = Camera{}
@@ -33,13 +69,11 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 			return nil, err
 		}
 	}
-	middle, half := make([]F, nA), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
-	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
 	actor, err := vnd.NewActor(o.Size(), latent, middle, half, hidden)
 	if err != nil {
 		return nil, err
 	}
-	return &Policy[F]{Actor: *actor, Observation: o, Limits: l, Pinhole: eye}, nil
+	return &Policy[F]{Actor: *actor, Observation: o, Pinhole: eye}, nil
 }
 
 // Action is the command in units of the limits.
@@ -60,4 +94,11 @@ func (p *Policy[F]) Command(u [nA]F) quad.Command {
 }
 
 // Hover is the action that hovers.
-func (p *Policy[F]) Hover() [nA]F { return p.Action(quad.Command{Thrust: quad.Gravity}) }
+func (p *Policy[F]) Hover() (u [nA]F) {
+	if l := p.Motors; l != nil {
+		h := F(l.Hover)
+		p.Units([]F{h, h, h, h}, u[:])
+		return u
+	}
+	return p.Action(quad.Command{Thrust: quad.Gravity})
+}

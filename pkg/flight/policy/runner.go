@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 )
 
 // Runner flies a policy along a reference: a quad.Controller for one goroutine,
@@ -29,7 +30,7 @@ type Runner struct {
 	relative  quad.Reference                // what it returned last
 	t         float64
 	now       quad.State
-	s         [statePart]float32
+	s         [rotors.Measured]float32
 	frameTime float64 // when the newest frame was taken
 	u         [nA]float32
 }
@@ -203,17 +204,24 @@ func (f *Runner) correct(t float64, s *quad.State) {
 
 // Command implements quad.Controller.
 func (f *Runner) Command(t float64, s *quad.State) quad.Command {
+	f.act(t, &rotors.State{State: *s})
+	return f.policy.Command(f.u)
+}
+
+// act makes the action u of a tick.
+func (f *Runner) act(t float64, s *rotors.State) {
 	f.addPastAction(t)
 	f.lookAhead(t)
-	f.correct(t, s)
-	f.t, f.now = t, *s
+	f.correct(t, &s.State)
+	f.t, f.now = t, s.State
 	here := *s
 	here.P = here.P.Sub(s.P)
-	quadrotor.Measured(&here, f.s[:])
+	here.Put(f.s[:])
 	p := f.policy
 	PutReference(&p.Observation, f.at, f.ref)
-	view := p.Observation.View(statePart, len(f.x))
+	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
+	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])
@@ -221,7 +229,6 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 		f.actionSum[j] += float64(u)
 	}
 	f.actions++
-	return p.Command(f.u)
 }
 
 // OverrideLastCommand has c taken for what the last tick commanded: by who knows what was flown.

@@ -17,7 +17,7 @@ type Response struct {
 }
 
 // MaxDelay is the greatest delay of a Response, steps.
-const MaxDelay = 3
+const MaxDelay = 7
 
 // Damping returns the damping ratio of a second-order lag whose step response overshoots by a share, above 0.
 func Damping(share float64) float64 {

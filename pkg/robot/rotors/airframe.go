@@ -38,6 +38,22 @@ func (a *Airframe) Check() error {
 	return nil
 }
 
+// Limits are those of each motor, in the unit of a model's motors.
+type Limits struct {
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
+	Hover float64 `json:"hover"`
+	Full  float64 `json:"full"` // at which a motor gives all
+}
+
+// Check refuses limits under which the robot cannot hover.
+func (l *Limits) Check() error {
+	if !(l.Least >= 0 && l.Least < l.Hover && l.Hover < l.Most && l.Most <= l.Full) || math.IsInf(l.Full, 1) {
+		return fmt.Errorf("motors of %g to %g of %g, hovering takes %g", l.Least, l.Most, l.Full, l.Hover)
+	}
+	return nil
+}
+
 // Model returns the model of an airframe for steps of dt seconds, with rotors of a lag in s.
 func (a *Airframe) Model(dt, lag float64) (*Model, error) {
 	m, err := New(Config{Input: Commands, Period: dt, Motor: a.Hover(), Volts: 1})
@@ -47,12 +63,27 @@ func (a *Airframe) Model(dt, lag float64) (*Model, error) {
 	return m, err
 }
 
-// Of returns the system of another airframe of the same motors, with rotors of a lag in s.
-func (m *System[F]) Of(a *Airframe, lag float64) *System[F] {
+// Vary returns the system whose thrust, torques and lag of the rotors are so many times as great.
+func (m *System[F]) Vary(thrust, torque, lag float64) *System[F] {
 	like := *m
 	like.theta = append([]float64(nil), m.theta...)
-	a.put(like.theta, &m.index, &m.config, lag)
+	like.theta[m.index.thrust] *= thrust
+	for _, i := range m.index.torque {
+		like.theta[i] *= torque
+	}
+	x := m.theta[m.index.lag]
+	rest := .5 - x/(2*math.Sqrt(1+x*x)) // of a deviation after a step
+	like.theta[m.index.lag] = shareOf(1 - math.Pow(rest, 1/lag))
 	return &like
+}
+
+// Limits are those of an airframe in the unit of the model's motors.
+func (m *System[F]) Limits(a *Airframe) Limits {
+	full := 1.
+	if m.config.Input == Speeds {
+		full = a.Speed
+	}
+	return Limits{full * a.Least, full * a.Most, float64(m.hover), full}
 }
 
 // put writes what physics knows. Forces are those of squared speeds in units of the typical one.

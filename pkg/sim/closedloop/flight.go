@@ -70,6 +70,11 @@ type Trace struct {
 // Fly flies a controller through a setup. Until the estimator has a velocity,
 // the robot is told to hover.
 func Fly(s *Setup, c quad.Controller) (*Trace, error) {
+	return fly(s, c, quad.Command{Thrust: quad.Gravity})
+}
+
+// fly is Fly with the command that hovers.
+func fly(s *Setup, c quad.Controller, hover quad.Command) (*Trace, error) {
 	simulator, err := sim.New(s.World, s.Seed)
 	if err != nil {
 		return nil, err
@@ -87,7 +92,7 @@ func Fly(s *Setup, c quad.Controller) (*Trace, error) {
 		return nil, errors.New(simulator.Crash())
 	}
 	c.Reset()
-	f := flight{setup: s, sim: simulator, est: est, controller: c}
+	f := flight{setup: s, sim: simulator, est: est, controller: c, hover: hover}
 	if s.Camera != nil {
 		if f.camera, err = newCamera(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
 			return nil, err
@@ -134,7 +139,8 @@ type flight struct {
 	sim        *sim.Simulator
 	est        *estimator.Estimator
 	controller quad.Controller
-	camera     *camera // nil: none
+	camera     *camera      // nil: none
+	hover      quad.Command // until there is a state
 
 	state quad.State // newest good one
 	stamp float64
@@ -153,7 +159,7 @@ func (f *flight) tick() TraceRow {
 		f.camera.tick(truth.Time, &truth.State, o)
 	}
 	row := TraceRow{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
-		Command: quad.Command{Thrust: quad.Gravity}, Condition: truth.Condition}
+		Command: f.hover, Condition: truth.Condition}
 	if !f.ready {
 		return row
 	}

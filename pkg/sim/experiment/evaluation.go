@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
@@ -73,11 +74,7 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 			return nil, first, err
 		}
 		setup.External = external
-		runner, err := policy.NewClosedLoopRunner(e.Bundle, path.At)
-		if err != nil {
-			return nil, first, err
-		}
-		trace, err := closedloop.Fly(setup, runner)
+		trace, err := e.fly(setup, path)
 		if err != nil {
 			return nil, first, err
 		}
@@ -113,6 +110,22 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 		row.Law, row.LawLanded = off.Mean, &l.Landed
 	}
 	return row, first, nil
+}
+
+// fly flies the bundle's policy, by thrust and body rates or by its motors.
+func (e *Evaluation) fly(s *closedloop.Setup, path reference.Reference) (*closedloop.Trace, error) {
+	if e.Bundle.Robot == rotors.Name {
+		runner, err := policy.NewRotorRunner(e.Bundle, path.At)
+		if err != nil {
+			return nil, err
+		}
+		return closedloop.FlyRotors(s, runner)
+	}
+	runner, err := policy.NewClosedLoopRunner(e.Bundle, path.At)
+	if err != nil {
+		return nil, err
+	}
+	return closedloop.Fly(s, runner)
 }
 
 func (r *Evaluated) add(f closedloop.Figures, flights int) {

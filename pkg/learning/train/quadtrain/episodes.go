@@ -16,11 +16,17 @@ type tasks[F kernel.Float] struct {
 	of  []*task.Task
 	see *policy.Observation
 	eye *policy.Pinhole[F] // nil where the policy sees positions
+	// hover is the motor command of a policy that commands rotors, 0 where it commands thrust and body rates.
+	hover F
 }
 
 // tasksOf are tasks as a policy sees them.
 func tasksOf[F kernel.Float](of []*task.Task, p *policy.Policy[F]) robot.Task[F] {
-	return &tasks[F]{of, &p.Observation, p.Pinhole}
+	k := &tasks[F]{of: of, see: &p.Observation, eye: p.Pinhole}
+	if p.Motors != nil {
+		k.hover = F(p.Motors.Hover)
+	}
+	return k
 }
 
 // Size implements robot.Task.
@@ -34,11 +40,16 @@ func (k *tasks[F]) Flag(j int) bool { return k.see.Flag(j) }
 
 // NewEpisodes implements robot.Task.
 func (k *tasks[F]) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[F] {
-	return &episodes[F]{tasks: k, dt: dt, at: make([]*task.Task, maxB),
+	e := &episodes[F]{tasks: k, dt: dt, at: make([]*task.Task, maxB),
 		camera:  newCameraModel(&k.see.Camera, k.eye, maxB, maxH),
 		refs:    make([]F, maxH*maxB*k.see.RefSize()),
 		rows:    make([]F, maxH*maxB*quadrotor.RowSize),
 		weights: make([]F, maxB*quadrotor.WeightsSize)}
+	if k.hover == 0 {
+		return e
+	}
+	n := maxB * actions
+	return &rotorEpisodes[F]{episodes: e, a: make([]F, n), last: make([]F, n)}
 }
 
 // episodes implements robot.Episodes. Positions are relative to where each episode's reference begins.

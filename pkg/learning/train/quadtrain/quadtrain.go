@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	Seed   uint64
 	Tasks  []*task.Task // each episode is of one of them, drawn evenly
 	Limits quad.Limits
+	Motors *rotors.Limits          // of a policy that commands rotors, in place of Limits; nil: of one that does not
 	From   *policy.Policy[float32] // to improve; nil begins anew
 	Bank   []float32               // [N][Z] latents of the buffer
 	// Fly scores a policy in flight, less is better; the best is kept. nil keeps the last policy.
@@ -75,6 +77,9 @@ func prepare(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[
 	}
 	var key strings.Builder
 	fmt.Fprintf(&key, "%+v|%+v|%q", p.Observation, p.Limits, opt.Key)
+	if opt.Motors != nil {
+		fmt.Fprintf(&key, "|%+v", *opt.Motors)
+	}
 	for _, k := range opt.Tasks {
 		fmt.Fprintf(&key, "|%s %+v", k.Name, k.Cost)
 	}
@@ -99,7 +104,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		if latent == 0 {
 			latent = cfg.Latent
 		}
-		p, err := policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
+		p, err := untrained(cfg, opt, latent)
 		if err == nil {
 			p.Steady = cfg.Steady
 		}
@@ -114,6 +119,13 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 	copy(p.Norm.Scale, from.Norm.Scale)
 	p.Steady = cfg.Steady
 	return p, nil
+}
+
+func untrained(cfg *Config, opt *Options, latent int) (*policy.Policy[float32], error) {
+	if opt.Motors != nil {
+		return policy.NewRotors[float32](cfg.Observation, *opt.Motors, latent, cfg.Widths())
+	}
+	return policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
 }
 
 // Trials are trial flights of quadrotors, see train.Trials.

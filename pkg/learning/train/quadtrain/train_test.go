@@ -141,6 +141,12 @@ func somePolicy(t *testing.T, o policy.Observation, rng *rand.Rand) *policy.Poli
 	if err != nil {
 		t.Fatal(err)
 	}
+	scatter(p, rng)
+	return p
+}
+
+// scatter gives a policy random weights and normalisers.
+func scatter(p *policy.Policy[float64], rng *rand.Rand) {
 	hover := p.Hover()
 	p.Net.Init(rng, hover[:])
 	for i := range p.Net.Params {
@@ -149,7 +155,6 @@ func somePolicy(t *testing.T, o policy.Observation, rng *rand.Rand) *policy.Poli
 	for i := range p.Norm.Scale {
 		p.Norm.Scale[i], p.Norm.Mean[i] = 0.5+rng.Float64(), 0.1*rng.NormFloat64()
 	}
-	return p
 }
 
 // TestBFloat16 holds the gradient in bfloat16 against that of float32, of a policy that flies, over the same episodes

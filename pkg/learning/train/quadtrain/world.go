@@ -37,13 +37,20 @@ func (n *Nominal) draw(rng *rand.Rand) quadrotor.Actuator {
 func NominalWorld[F kernel.Float](n Nominal) train.World[F] {
 	return respond(&train.Prior[F]{Nominal: quadrotor.NewQuadrotor[F](n.Dt, quadrotor.NominalActuator()),
 		Draw: func(rng *rand.Rand) robot.System[F] { return quadrotor.NewQuadrotor[F](n.Dt, n.draw(rng)) },
-		Push: func(rng *rand.Rand, w []F) {
-			for j := range 3 {
-				push := n.Wind * n.Dt * rng.NormFloat64()
-				w[j], w[3+j], w[6+j] = F(push*n.Dt/2), F(push), 0
-			}
-		}}, n.Dt, n.Margins)
+		Push: func(rng *rand.Rand, w []F) { pushed(&n, rng, w) }}, n.Dt, n.Margins)
 }
+
+// pushed draws what a wind adds to a state in a step, the tangent w[U].
+func pushed[F kernel.Float](n *Nominal, rng *rand.Rand, w []F) {
+	clear(w)
+	for j := range 3 {
+		push := n.Wind * n.Dt * rng.NormFloat64()
+		w[j], w[3+j] = F(push*n.Dt/2), F(push)
+	}
+}
+
+// MeanLag is the middle of the lags, s.
+func (n *Nominal) MeanLag() float64 { return max((n.MinLag+max(n.MaxLag, n.MinLag))/2, 1e-3) }
 
 // Margins are how far commands may be followed otherwise than the world says. Each tile of an epoch draws anew, all
 // three axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them
