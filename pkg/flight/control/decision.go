@@ -23,6 +23,7 @@ type guardSide struct {
 	guard       *guard.Guard
 	notOffboard bool // commands are not followed
 	lands       bool // the autopilot lands by itself
+	landing     landingEnd
 
 	// Of requests from another process:
 	bundle      string // whose commands count
@@ -49,6 +50,9 @@ func (l *Loop) decide(now int64, q *Request, target *quad.Reference, d *Decision
 	}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		in.NotReady = !l.config.ReadyForHandover(&l.state, target)
+	}
+	if l.landing.over(in.Stamp, &in.State, q, &l.config.Guard) && l.guard.Stage().PolicyFlies() {
+		l.guard.Land()
 	}
 	*d = Decision{Now: now, Sent: l.guard.Tick(&in), Stage: l.guard.Stage(), Cause: l.guard.Tripped(),
 		Offboard: !l.notOffboard, Silent: l.guard.Silent(), Wind: l.guard.Wind()}

@@ -90,6 +90,8 @@ func TestConfidence(t *testing.T) {
 			continue
 		case k == 9: // of row 2
 			s.Stage = guard.Hold
+		case k == 13:
+			s.Stands = true
 		case k >= 12 && k < 16:
 			s.Stage = []guard.Stage{guard.Blind, guard.Off, guard.NotOffboard}[k%3]
 		case k >= 20:

@@ -16,6 +16,8 @@ type ControllerStep struct {
 	State quad.State
 	Sent  quad.Command // after the guard: what the robot was told
 	Stage guard.Stage
+	// Stands says that the robot may stand: it follows a landing, and does not sink.
+	Stands bool
 }
 
 // flightRow is a row of the flight of that name.
@@ -78,7 +80,7 @@ func (g *gatherer) add(s ControllerStep) (done flightRow, ok bool) {
 		g.losses.Unfit++
 		return g.finish()
 	}
-	if !s.Stage.Flown() {
+	if !s.Stage.Flown() || s.Stands {
 		g.losses.Unlearned++
 		return g.finish()
 	}

@@ -207,8 +207,7 @@ func (n *learnerNode) listen(ctx context.Context, p *Params) error {
 func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	stage := guard.Stage(m.GuardState)
 	n.flying.Step(stage)
-	s := dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
-		Sent: bridge.CommandFromStep(m).Command, Stage: stage}
+	s := node.ControllerStep(m)
 	if n.collector != nil {
 		n.collector.Add(s)
 	}

@@ -14,7 +14,6 @@ import (
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/bag/recording"
@@ -219,8 +218,7 @@ func (r *recorder) step(data []byte, i ros.Info) {
 	if frame := m.Header.FrameID; frame != *r.frame.Load() && frame != "" {
 		r.frame.Store(&frame)
 	}
-	r.collector.Add(dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp),
-		State: bridge.FromStep(m).State, Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)})
+	r.collector.Add(node.ControllerStep(m))
 }
 
 // announce publishes a finished segment.
