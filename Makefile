@@ -216,8 +216,8 @@ interop: deps ## against ROS 2 (source its setup.bash first), Fast DDS, ros2-cli
 	VND_INTEROP=1 VND_BUILD=$(CURDIR)/build VND_TRANSCRIPTS=$(CURDIR)/build/interop \
 		go test -count=1 -v -timeout 30m ./pkg/ros2/ros/interop
 
-# Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap).
-PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0 cyclonedds==11.0.1
+# Independent readers of the formats that we write, for the tests: bundles (safetensors), bags (rosbags, mcap), ONNX.
+PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-support==0.6.0 cyclonedds==11.0.1 onnxruntime==1.32.0
 export VND_PYTHON := $(CURDIR)/build/venv/bin/python
 .PHONY: peers
 peers: deps build/venv/installed

@@ -36,6 +36,7 @@ type commands struct {
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`
 	Import  importCommand  `cmd:"" help:"Write the log of an autopilot, or flight CSVs, as a CSV or a rosbag2 bag."`
 	Bag     bagCommand     `cmd:"" help:"Look into, recover and export rosbag2 bags."`
+	Export  exportCommand  `cmd:"" help:"Write the networks of a bundle as ONNX, or as C for microcontrollers."`
 	Replay  replayCommand  `cmd:"" help:"Fly a recorded flight again with the code of the nodes, and compare."`
 	Explain explainCommand `cmd:"" help:"Say what the policy saw and did at a tick of a recorded flight."`
 	Key     keyCommand     `cmd:"" help:"Make the key that signs bundles; sign one."`

@@ -1,0 +1,214 @@
+package export
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/vnd/bundle"
+)
+
+// compiled is a bundle's networks as a program that reads inputs and writes outputs, all float32.
+func compiled(t *testing.T, b *bundle.Bundle, part string, int8 bool, call string) string {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		if cc, err = exec.LookPath("gcc"); err != nil {
+			t.Skip("SKIPPED: no C compiler here")
+		}
+	}
+	dir := t.TempDir()
+	h, c, err := must(Of(b))(t).C("net", []string{part}, int8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := "#include \"net.h\"\n#include <stdio.h>\n\nint main(void)\n{\n" + call + "\treturn 0;\n}\n"
+	for name, text := range map[string][]byte{"net.h": h, "net.c": c, "main.c": []byte(main)} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := []string{"-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wdouble-promotion", "-Wshadow"}
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(cc, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	run(append(flags, "-c", "net.c", "-o", "net.o")...)
+	needsLittle(t, filepath.Join(dir, "net.o"))
+	run(append(flags, "main.c", "net.o", "-o", "net", "-lm")...)
+	return filepath.Join(dir, "net")
+}
+
+// needsLittle holds an object to expf and tanhf, and what compilers make of loops.
+func needsLittle(t *testing.T, object string) {
+	t.Helper()
+	out, err := exec.Command("nm", "-u", object).Output()
+	if err != nil {
+		t.Logf("nm: %v", err)
+		return
+	}
+	allowed := []string{"expf", "tanhf", "memset", "memcpy", "memmove", "_GLOBAL_OFFSET_TABLE_"}
+	for _, symbol := range regexp.MustCompile(`(?m)U (\S+)$`).FindAllStringSubmatch(string(out), -1) {
+		if !slices.Contains(allowed, symbol[1]) {
+			t.Errorf("the source needs %s", symbol[1])
+		}
+	}
+}
+
+// answer runs a program on inputs.
+func answer(t *testing.T, program string, inputs []float32, outputs int) []float32 {
+	t.Helper()
+	var in, out bytes.Buffer
+	if err := binary.Write(&in, binary.NativeEndian, inputs); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Stdin, cmd.Stdout = &in, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, outputs)
+	if err := binary.Read(&out, binary.NativeEndian, got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// orders of a part's inputs in a row.
+var orders = map[string][]string{Policy: {"observation", "latent"}, Encoder: {"context"}, Model: {"inputs", "latent"}}
+
+// answers has the compiled part of a bundle answer the inputs of x.
+func answers(t *testing.T, b *bundle.Bundle, part string, int8 bool, x *io) []float32 {
+	t.Helper()
+	var sizes []int
+	var inputs []float32
+	for r := range x.rows {
+		sizes = sizes[:0]
+		for _, name := range orders[part] {
+			n := len(x.inputs[name]) / x.rows
+			inputs = append(inputs, x.inputs[name][r*n:][:n]...)
+			sizes = append(sizes, n)
+		}
+	}
+	width, out := len(inputs)/x.rows, len(x.want)/x.rows
+	args := "x"
+	if len(sizes) > 1 {
+		args += fmt.Sprintf(", x + %d", sizes[0])
+	}
+	call := fmt.Sprintf("\tstatic float x[%d], y[%d];\n\twhile (fread(x, sizeof x, 1, stdin) == 1) {\n"+
+		"\t\tnet_%s(%s, y);\n\t\tfwrite(y, sizeof y, 1, stdout);\n\t}\n", width, out, part, args)
+	return answer(t, compiled(t, b, part, int8, call), inputs, len(x.want))
+}
+
+// The C source gives the numbers of our own code on a thousand inputs: to 1e-5 of the outputs' range in float32, and
+// with int8 those of our own code with rounded weights.
+func TestC(t *testing.T) {
+	const rows = 1000
+	for name, b := range cases(t) {
+		for _, part := range must(Of(b))(t).Parts() {
+			t.Run(name+"/"+part, func(t *testing.T) {
+				x := reference(t, b, part, rows)
+				e := x.worst(answers(t, b, part, false, x))
+				if e > 1e-5 {
+					t.Errorf("float32 is off by %.2g of the range", e)
+				}
+				small := must(Rounded(b))(t)
+				y := reference(t, small, part, rows)
+				y.inputs = x.inputs
+				bytes := answers(t, b, part, true, y)
+				f := y.worst(bytes)
+				if f > 1e-5 {
+					t.Errorf("int8 is off by %.2g of the range of its rounded weights", f)
+				}
+				t.Logf("float32 %.2g, int8 %.2g, rounding of weights %.2g of the range", e, f, x.worst(bytes))
+			})
+		}
+	}
+}
+
+// A thousand ticks of the C controller are those of our own runner.
+func TestControllerInC(t *testing.T) {
+	b := flown(t)
+	p := must(policy.FromBundle(b))(t)
+	p.Steady = policy.Steady{} // which stays on our side
+	at := func(t float64) quad.Reference {
+		return quad.Reference{P: so3.Vec3{X: math.Sin(t), Y: math.Cos(2 * t), Z: 1}, V: so3.Vec3{X: math.Cos(t),
+			Y: -2 * math.Sin(2*t)}, Yaw: 0.3 * t}
+	}
+	r := policy.NewRunner(p, b.Dt, at)
+	rng := rand.New(rand.NewPCG(3, 4))
+	var inputs, want []float32
+	vector := func(v so3.Vec3) { inputs = append(inputs, float32(v.X), float32(v.Y), float32(v.Z)) }
+	random := func(size float64) so3.Vec3 {
+		return so3.Vec3{X: size * rng.NormFloat64(), Y: size * rng.NormFloat64(), Z: size * rng.NormFloat64()}
+	}
+	const ticks = 1000
+	for k := range ticks {
+		now := float64(k) * b.Dt
+		ref := at(now)
+		s := quad.State{P: ref.P.Add(random(0.1)), V: ref.V.Add(random(0.3)), Q: so3.Exp(random(0.3))}
+		z := standard(rng, p.Latent)
+		r.SetLatent(z)
+		vector(s.P)
+		inputs = append(inputs, float32(s.Q.W), float32(s.Q.X), float32(s.Q.Y), float32(s.Q.Z))
+		vector(s.V)
+		for i := range p.Observation.PreviewPoints {
+			vector(at(now + p.Observation.Look(i)).P)
+		}
+		vector(ref.V)
+		inputs = append(append(inputs, float32(math.Cos(ref.Yaw)), float32(math.Sin(ref.Yaw))), z...)
+		c := r.Command(now, &s)
+		want = append(want, float32(c.Thrust), float32(c.Rates.X), float32(c.Rates.Y), float32(c.Rates.Z))
+	}
+	call := "\tnet_state s;\n\tnet_reference r;\n\tfloat z[NET_LATENT], c[4];\n\tnet_reset();\n" +
+		"\twhile (fread(&s, sizeof s, 1, stdin) == 1 && fread(&r, sizeof r, 1, stdin) == 1 &&\n" +
+		"\t       fread(z, sizeof z, 1, stdin) == 1) {\n\t\tnet_step(&s, &r, z, c);\n" +
+		"\t\tfwrite(c, sizeof c, 1, stdout);\n\t}\n"
+	x := &io{rows: ticks, want: want, unit: p.Half}
+	e := x.worst(answer(t, compiled(t, b, Policy, false, call), inputs, len(want)))
+	t.Logf("%.2g of the range", e)
+	if e > 1e-5 {
+		t.Errorf("off by %.2g of the range", e)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	n := must(Of(cases(t)["no latent"]))(t)
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"no policy":    {second(n.ONNX(Policy)), "has no policy, it has model"},
+		"no encoder":   {third(n.C("net", []string{Encoder}, false)), "has no encoder, it has model"},
+		"unknown part": {second(n.ONNX("wings")), `part "wings", expected policy, encoder or model`},
+		"bad name":     {third(n.C("a-b", []string{Model}, false)), `name "a-b", expected lower case letters`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+				t.Errorf("%v, expected %q", c.err, c.want)
+			}
+		})
+	}
+	if _, err := Of(&bundle.Bundle{ID: "x"}); err == nil || err.Error() != "bundle x has neither a policy nor a model" {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error        { return err }
+func third[T, U any](_ T, _ U, err error) error { return err }
