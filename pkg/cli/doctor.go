@@ -40,6 +40,9 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.Log != "" {
 		return d.examineLog(c)
 	}
+	if given := d.given(); given != "" {
+		return fmt.Errorf("%s: expected with --log LOG", given)
+	}
 	if d.asked() {
 		return d.examine(c)
 	}

@@ -18,7 +18,7 @@ func (l *logged) examineLog(c *console) error {
 		return err
 	}
 	var all []doctor.Check
-	for _, f := range log.Check(l.Dt) {
+	for _, f := range log.Check(l.delta()) {
 		all = append(all, check(f.Name, states[f.State], f.Detail, f.Cost))
 	}
 	for _, note := range log.Notes {

@@ -27,17 +27,42 @@ type importCommand struct {
 
 // logFlags say how a log of an autopilot is read.
 type logFlags struct {
-	Dt            float64 `default:"0.02" placeholder:"0.02" help:"Row to row of a log's flight, 0.002 to 0.05."`
-	HoverThrottle float64 `placeholder:"SHARE" help:"Thrust command that hovers, 0 to 1, if not the log's."`
-	Mapping       string  `placeholder:"COLUMNS.yaml" help:"What the columns of a table are: units, frames."`
-	State         string  `placeholder:"STATE" help:"Take the state from this log, table or flight CSV."`
-	Motors        []int   `placeholder:"1,2,3,4" help:"Columns of a log's motors, from front right clockwise."`
+	Dt            *float64 `placeholder:"0.02" help:"Row to row of a flight, 0.002 to 0.05 s."`
+	HoverThrottle float64  `placeholder:"SHARE" help:"Thrust that hovers, 0 to 1, if not the log's."`
+	Mapping       string   `placeholder:"COLUMNS.yaml" help:"What the columns of a table are: units, frames."`
+	State         string   `placeholder:"STATE" help:"Take the state from this log, table or flight CSV."`
+	Motors        []int    `placeholder:"1,2,3,4" help:"Columns of a log's motors, from front right clockwise."`
+}
+
+// delta is the time from row to row, s.
+func (f *logFlags) delta() float64 {
+	if f.Dt == nil {
+		return .02
+	}
+	return *f.Dt
+}
+
+// given names the first flag that says how a log is read, "" where none does.
+func (f *logFlags) given() string {
+	switch {
+	case f.Dt != nil:
+		return "--dt"
+	case f.HoverThrottle != 0:
+		return "--hover-throttle"
+	case f.Mapping != "":
+		return "--mapping"
+	case f.State != "":
+		return "--state"
+	case len(f.Motors) > 0:
+		return "--motors"
+	}
+	return ""
 }
 
 // read reads a log and takes in what the flags say of it.
 func (f *logFlags) read(path string) (*logs.Log, error) {
-	if !(f.Dt >= 0.002 && f.Dt <= 0.05) {
-		return nil, fmt.Errorf("--dt %g s, expected 0.002 to 0.05", f.Dt)
+	if dt := f.delta(); !(dt >= 0.002 && dt <= 0.05) {
+		return nil, fmt.Errorf("--dt %g s, expected 0.002 to 0.05", dt)
 	}
 	if !(f.HoverThrottle >= 0 && f.HoverThrottle <= 1) {
 		return nil, fmt.Errorf("--hover-throttle %g, expected 0 to 1", f.HoverThrottle)
@@ -57,14 +82,19 @@ func (f *logFlags) read(path string) (*logs.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	mapped := l.Kind == logs.Table
 	if f.State != "" {
 		state, err := logs.Read(f.State, m)
 		if err != nil {
 			return nil, err
 		}
+		mapped = mapped || state.Kind == logs.Table
 		if err := l.Merge(state); err != nil {
 			return nil, err
 		}
+	}
+	if m != nil && !mapped {
+		return nil, fmt.Errorf("--mapping: expected with a table, %s says by itself what it holds", path)
 	}
 	return l, l.Apply(o)
 }
@@ -88,6 +118,8 @@ func (i *importCommand) Run(c *console) error {
 	switch {
 	case strings.HasSuffix(strings.ToLower(i.Out), ".gz"):
 		return fmt.Errorf("--out %s, expected F.csv or a folder: nothing is compressed here", i.Out)
+	case len(i.CSV) > 0 && i.given() != "":
+		return fmt.Errorf("%s: expected with a LOG, a flight CSV of --csv says by itself what it holds", i.given())
 	case len(i.CSV) > 0:
 		return i.flightCSVs(c)
 	case len(i.Log) == 0:
@@ -149,14 +181,14 @@ func (i *importCommand) flight(c *console, path string) (*logs.Flight, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := l.Ready(i.Dt)
+	warnings, err := l.Ready(i.delta())
 	for _, w := range warnings {
 		c.warn(path + ": " + w)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := l.Flight(i.Dt)
+	f, err := l.Flight(i.delta())
 	return &f, err
 }
 
@@ -178,7 +210,7 @@ func (i *importCommand) logToCSV(c *console) error {
 	case motors:
 		err = logs.WriteMotorCSV(i.Out, f)
 	default:
-		err = flightlog.WriteCSV(i.Out, f.Quad(i.Log[0]), i.Dt)
+		err = flightlog.WriteCSV(i.Out, f.Quad(i.Log[0]), i.delta())
 	}
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (r *rotorsFit) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(atomicfile.Writable(r.Out), spare(r.Out, filesOf(flights))); err != nil {
+	if err := cmp.Or(atomicfile.Writable(r.Out), spare(r.Out, filesOf(flights)), ordered(flights)); err != nil {
 		return err
 	}
 	observed := 0
@@ -74,7 +74,7 @@ func (r *rotorsFit) Run(c *console) error {
 		Weights: [4]float64{r.Position, 1, 1, 1}, Even: r.Even, Threads: threadsOf(r.Threads)}
 	b := c.newBar("fit")
 	defer b.done()
-	made := &rotorfit.Predictor{}
+	made := &rotorfit.Predictor{Steps: r.Steps}
 	for member := range r.Members {
 		m, err := rotors.New(config)
 		if err != nil {
@@ -193,6 +193,10 @@ func (r *rotorsPredict) Run(c *console) error {
 	}
 	if err := r.check(with, flights); err != nil {
 		return err
+	}
+	if with.Steps > 0 && r.Steps > with.Steps {
+		c.warn(fmt.Sprintf("--steps %d: %s was fitted over %d steps, what follows them is extrapolated", r.Steps,
+			r.Model, with.Steps))
 	}
 	result := &rotorsPredictResult{Out: r.Out, Steps: r.Steps}
 	for _, f := range flights {

@@ -42,6 +42,9 @@ type Mapping struct {
 	Flying    columns `yaml:"flying"`
 }
 
+// Table is the Kind of a log that a mapping reads.
+const Table = "table"
+
 // own is the mapping of the CSV that an import writes.
 var own = Mapping{
 	Time:     columns{Columns: []string{"t"}},
@@ -268,7 +271,7 @@ func (m *Mapping) format() (*format, error) {
 	if layout.Separator == "" {
 		layout.Separator = ","
 	}
-	return &format{kind: "table", fields: all,
+	return &format{kind: Table, fields: all,
 		open: func(name string, r io.Reader, _ func(string) bool) (record.Reader, error) {
 			return table.NewReader(name, r, layout)
 		},

@@ -22,7 +22,7 @@ func TestCorrectionTakesAwayWhatIsLinear(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, plain := &Predictor{models, c}, &Predictor{Models: models}
+			p, plain := &Predictor{Models: models, Correction: c}, &Predictor{Models: models}
 			var with, without, turned [Channels]float64
 			for _, f := range flights[28:] {
 				add(&with, p, f, steps)

@@ -2,6 +2,7 @@ package rotorfit
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"errors"
@@ -232,10 +233,29 @@ func finish(f *rotors.Flight) error {
 			begin = i
 		}
 	}
-	if err := checkVelocity(f); err != nil {
+	if err := cmp.Or(checkMotors(f), checkVelocity(f)); err != nil {
 		return err
 	}
 	return checkRates(f, dt)
+}
+
+// checkMotors refuses the widths of pulses: whole numbers of µs from 1000 on, which speeds are not.
+func checkMotors(f *rotors.Flight) error {
+	const least, most = 900, 2200 // µs
+	low, high := f.Motors[0][0], f.Motors[0][0]
+	for _, row := range f.Motors {
+		for _, m := range row {
+			if m < least || m > most || m != math.Trunc(m) {
+				return nil
+			}
+			low, high = min(low, m), max(high, m)
+		}
+	}
+	if low == high { // they tell nothing
+		return nil
+	}
+	return errors.New("m1…m4 are whole numbers of 1000 to 2000, as PWM in µs: " +
+		"want (µs − 1000)/1000 as commands with vbat, or speeds in rad/s")
 }
 
 // Period is the median step of time of a flight, s.

@@ -20,6 +20,7 @@ type modelFile struct {
 	Members []modelMember `json:"members"`
 	// Correction is null without one.
 	Correction *Correction `json:"correction"`
+	Steps      int         `json:"steps,omitempty"` // that the fit went over
 }
 
 type modelMember struct {
@@ -31,7 +32,7 @@ const formatName = "vnd rotors"
 
 // Save writes a predictor.
 func Save(path string, p *Predictor) error {
-	f := modelFile{Format: formatName, Version: formatVersion, Correction: p.Correction}
+	f := modelFile{Format: formatName, Version: formatVersion, Correction: p.Correction, Steps: p.Steps}
 	for _, m := range p.Models {
 		f.Members = append(f.Members, modelMember{m.Config, m.Theta})
 	}
@@ -52,7 +53,7 @@ func Load(path string) (*Predictor, error) {
 		return nil, fmt.Errorf("%s: version %d with %d members, want version %d", path, f.Version, len(f.Members),
 			formatVersion)
 	}
-	p := &Predictor{Correction: f.Correction}
+	p := &Predictor{Correction: f.Correction, Steps: f.Steps}
 	for i, m := range f.Members {
 		model, err := rotors.Load(m.Config, m.Theta)
 		if err != nil {

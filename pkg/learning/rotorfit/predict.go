@@ -23,6 +23,7 @@ type Predictions struct {
 type Predictor struct {
 	Models     []*rotors.Model
 	Correction *Correction // may be nil
+	Steps      int         // that the fit went over; 0: not known
 }
 
 // Config is that of the models.
