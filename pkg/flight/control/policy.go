@@ -33,7 +33,7 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 	if err != nil {
 		return nil, err
 	}
-	c := &LoadedPolicy{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, buffers: policy.NewBuffers(l.Policy),
+	c := &LoadedPolicy{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, buffers: l.NewBuffers(),
 		actuator: quadrotor.NominalActuator()}
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
@@ -53,7 +53,7 @@ func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
 // Corrects reports whether position errors of before move the reference that the policy sees.
 func (c *LoadedPolicy) Corrects() bool {
-	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0
+	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0 || c.policy.Push.Rate > 0
 }
 
 // InputNames are those of the inputs of the policy's network.
@@ -74,7 +74,7 @@ func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	if l.runner != nil {
 		l.runner.Swap(c.buffers, c.dt)
 	} else {
-		l.runner = policy.NewRunner(c.policy, c.dt, l.reference)
+		l.runner = policy.NewRunnerOf(c.buffers, c.dt, l.reference)
 	}
 	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
 	if l.policy != c {

@@ -44,6 +44,15 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	return l, nil
 }
 
+// NewBuffers makes its policy ready. Where the bundle has a model, it tells what push the policy has to answer.
+func (l *LoadedBundle) NewBuffers() *Buffers {
+	b := NewBuffers(l.Policy)
+	if l.Model != nil && l.Policy.Push.Rate > 0 && b.seen == nil {
+		b.sensor = newPushSensor(l, b)
+	}
+	return b
+}
+
 // ClosedLoopRunner runs a bundle in a loop without nodes as the nodes do: its policy, under
 // the latent that its encoder makes of what was flown before this tick. It is a
 // quad.Controller for one goroutine, ticking once per Δt of the bundle.
@@ -63,7 +72,7 @@ func NewClosedLoopRunner(b *bundle.Bundle, reference func(t float64) quad.Refere
 
 // NewRunner flies along a reference (t in s). Runners share policy and model.
 func (l *LoadedBundle) NewRunner(reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
-	f := &ClosedLoopRunner{Runner: NewRunner(l.Policy, l.Dt, reference)}
+	f := &ClosedLoopRunner{Runner: NewRunnerOf(l.NewBuffers(), l.Dt, reference)}
 	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.UsesLatent() {
 		return f, nil
 	}

@@ -26,6 +26,7 @@ type Runner struct {
 	fading    correction                    // what is left of those of policies before
 	moved     correction                    // both
 	held      bool                          // learned stays as it is
+	pushed    so3.Vec3                      // by how much the reference is moved beside, against a push, m
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -49,6 +50,7 @@ type Buffers struct {
 	hidden []float32        // [N][3] of no frame
 	x      []float32
 	tape   *nets.PolicyTape[float32]
+	sensor *pushSensor // nil: pushes are not answered
 }
 
 // NewBuffers makes a policy ready.
@@ -65,12 +67,18 @@ func NewBuffers(p *Policy[float32]) *Buffers {
 
 // NewRunner makes a runner of a policy trained at steps of dt seconds.
 func NewRunner(p *Policy[float32], dt float64, reference func(t float64) quad.Reference) *Runner {
-	f := &Runner{Buffers: NewBuffers(p), dt: dt, reference: reference}
+	return NewRunnerOf(NewBuffers(p), dt, reference)
+}
+
+// NewRunnerOf is NewRunner for a policy made ready.
+func NewRunnerOf(b *Buffers, dt float64, reference func(t float64) quad.Reference) *Runner {
+	f := &Runner{Buffers: b, dt: dt, reference: reference}
 	f.at = func(t float64) *quad.Reference {
 		f.relative = f.ahead[f.policy.Observation.nearest(t)]
-		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)) // float32 is fine near 0
+		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)).Add(f.pushed) // float32 is fine near 0
 		return &f.relative
 	}
+	f.SetLatent(nil)
 	f.Reset()
 	return f
 }
@@ -84,6 +92,9 @@ func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
 	f.Buffers = s
+	if s.sensor != nil && before.sensor != nil {
+		s.sensor.follow(before.sensor)
+	}
 	f.fading.add(&f.learned)
 	f.learned = correction{}
 	if s.rows = 0; len(s.z) == len(before.z) {
@@ -99,7 +110,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	}
 	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
 		f.dt = dt
-		f.ResetActions()
+		f.resetPast()
 		return
 	}
 	copy(s.past, before.past)
@@ -155,8 +166,16 @@ func (f *Runner) Reset() {
 	f.ResetCorrection()
 }
 
-// ResetActions takes the robot to have hovered.
+// ResetActions takes the robot to have hovered, without a wind.
 func (f *Runner) ResetActions() {
+	f.resetPast()
+	f.pushed = so3.Vec3{}
+	if f.sensor != nil {
+		f.sensor.reset()
+	}
+}
+
+func (f *Runner) resetPast() {
 	u := f.policy.Hover()
 	for k := 0; k < len(f.past); k += nA {
 		copy(f.past[k:], u[:])
@@ -210,7 +229,9 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 
 // act makes the action u of a tick.
 func (f *Runner) act(t float64, s *rotors.State) {
-	f.addPastAction(t)
+	if f.addPastAction(t) {
+		f.feelPush(t, &s.State)
+	}
 	f.lookAhead(t)
 	f.correct(t, &s.State)
 	f.t, f.now = t, s.State
@@ -246,15 +267,15 @@ func (f *Runner) OverrideLastCommand(c quad.Command) {
 func (f *Runner) Inputs() []float32 { return f.x }
 
 // addPastAction puts the mean action of each Δt that has passed into the past: a policy
-// that ticks faster than it was trained sees what it saw in training.
-func (f *Runner) addPastAction(t float64) {
+// that ticks faster than it was trained sees what it saw in training. It reports whether one was put there.
+func (f *Runner) addPastAction(t float64) bool {
 	if math.IsNaN(f.nextPast) {
 		f.nextPast = t + f.dt
-		return
+		return false
 	}
 	tick := t - f.t // since the last one
 	if t < f.nextPast-tick/2 || f.actions == 0 {
-		return
+		return false
 	}
 	copy(f.past, f.past[nA:])
 	last := f.past[len(f.past)-nA:]
@@ -263,4 +284,5 @@ func (f *Runner) addPastAction(t float64) {
 	}
 	f.actionSum, f.actions = [nA]float64{}, 0
 	f.nextPast = max(f.nextPast+f.dt, t+tick/2) // ticks that were missed are not made up for
+	return true
 }

@@ -1,0 +1,229 @@
+package policy
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/robot"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd/bundle"
+)
+
+// hoverer is a small policy that was trained to hover, with a model of the robot that it was trained on.
+func hoverer(t testing.TB) *LoadedBundle {
+	t.Helper()
+	b, err := bundle.Read(filepath.Join("..", "control", "testdata", "a.vnd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Load(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	param.Default(&l.Policy.Push)
+	l.Robot = quadrotor.Robot{Dt: l.Dt, Prior: true, Actuator: quadrotor.Actuator{ThrustGain: 1, RateGain: 1,
+		ThrustDelay: 0.5, ThrustLag: 0.03, RateDelay: 0.5, RateLag: 0.03}}
+	l.Model.System = l.Robot.System()
+	clear(l.Model.Output)
+	return l
+}
+
+// pushed is a quadrotor with a push.
+type pushed struct {
+	system  *quadrotor.Quadrotor[float64]
+	s, next []float64
+	dt      float64
+}
+
+func newPushed(l *LoadedBundle) *pushed {
+	q := quadrotor.NewQuadrotor[float64](l.Dt, l.Robot.Actuator).InWorld()
+	s := robot.Settled(q)
+	return &pushed{q, s, make([]float64, len(s)), l.Dt}
+}
+
+func (w *pushed) state() quad.State { return quadrotor.State(w.s) }
+
+func (w *pushed) step(c *quad.Command, push so3.Vec3) {
+	var a [nA]float64
+	d := make([]float64, w.system.Dims().Tangent)
+	quadrotor.Action(c, a[:])
+	for _, sp := range w.system.TangentSpans() {
+		if sp.Name == "velocity" {
+			copy(d[sp.Lo:], []float64{w.dt * push.X, w.dt * push.Y, w.dt * push.Z})
+		}
+	}
+	w.system.Step(1, w.s, a[:], d, w.next)
+	w.s, w.next = w.next, w.s
+}
+
+// flyPushed hovers for some seconds, and calls see after each tick.
+func flyPushed(f *Runner, w *pushed, seconds float64, push func(t float64) so3.Vec3, see func(t float64)) {
+	for k := range int(seconds / w.dt) {
+		t := float64(k) * w.dt
+		s := w.state()
+		c := f.Command(t, &s)
+		see(t)
+		w.step(&c, push(t))
+	}
+}
+
+func ground(float64) quad.Reference { return quad.Reference{} }
+
+func TestSensorReportsThePush(t *testing.T) {
+	l := hoverer(t)
+	f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+	push := so3.Vec3{X: 1, Y: -0.5, Z: 0.7}
+	flyPushed(f, w, 4, func(float64) so3.Vec3 { return push }, func(at float64) {
+		want := f.policy.Push.answer(f.sensor, push)
+		if off := f.pushed.Sub(want).Norm(); at > 1 && off > 0.02*want.Norm() {
+			t.Fatalf("at %.2f s the reference is moved by %v, expected %v", at, f.pushed, want)
+		}
+	})
+}
+
+// What the policy itself makes of the distance is a push of the same size the other way.
+func TestComplianceIsThePolicysOwn(t *testing.T) {
+	l := hoverer(t)
+	p := l.NewBuffers().sensor
+	for name, to := range map[string]so3.Vec3{
+		"level":  {X: 0.02 / p.lateral, Y: 0.02 / p.lateral},
+		"height": {Z: 0.02 / p.vertical},
+	} {
+		l.Policy.Push.Share = 1
+		f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+		flyPushed(f, w, 12, func(float64) so3.Vec3 { return to }, func(float64) {})
+		with := w.state().P
+		l.Policy.Push.Share = 0
+		f, w = NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+		flyPushed(f, w, 12, func(float64) so3.Vec3 { return so3.Vec3{} }, func(float64) {})
+		calm := w.state().P
+		f, w = NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+		flyPushed(f, w, 12, func(float64) so3.Vec3 { return to }, func(float64) {})
+		without := w.state().P
+		if a, b := with.Sub(calm).Norm(), without.Sub(calm).Norm(); a > 0.4*b {
+			t.Errorf("%s: a steady push leaves %.4f m of %.4f", name, a, b)
+		}
+	}
+}
+
+func TestGustsAreAnswered(t *testing.T) {
+	gust := func(at float64) so3.Vec3 {
+		return so3.Vec3{X: math.Sin(2 * at), Y: math.Cos(1.7 * at), Z: 0.7 * math.Sin(1.3*at)}
+	}
+	errors := map[float64]float64{}
+	for _, share := range []float64{0, 0.7} {
+		l := hoverer(t)
+		l.Policy.Push.Share = share
+		f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+		flyPushed(f, w, 20, gust, func(at float64) {
+			if at > 3 {
+				errors[share] += w.state().P.Norm()
+			}
+		})
+	}
+	if errors[0.7] > 0.65*errors[0] {
+		t.Errorf("gusts leave %.2f of the error", errors[0.7]/errors[0])
+	}
+}
+
+func TestPushIsBounded(t *testing.T) {
+	nan := math.NaN()
+	for name, spoil := range map[string]func(k int, s *quad.State){
+		"velocity that jumps":         func(k int, s *quad.State) { s.V.X = 100 * float64(k%2) },
+		"velocity that is no number":  func(k int, s *quad.State) { s.V.Z = nan },
+		"velocity without bounds":     func(k int, s *quad.State) { s.V.Y = math.Inf(1) },
+		"attitude that is no number":  func(k int, s *quad.State) { s.Q.X = nan },
+		"velocity that stands still":  func(k int, s *quad.State) { s.V = so3.Vec3{X: 3} },
+		"one row that is no number":   func(k int, s *quad.State) { s.V.X = map[bool]float64{true: nan}[k == 60] },
+		"one velocity that is absurd": func(k int, s *quad.State) { s.V.X = map[bool]float64{true: 1e300}[k == 60] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hoverer(t)
+			f := NewRunnerOf(l.NewBuffers(), l.Dt, ground)
+			for k := range 200 {
+				s := quad.State{Q: so3.Identity()}
+				spoil(k, &s)
+				if c := f.Command(float64(k)*l.Dt, &s); !c.Finite() {
+					f.ResetActions() // the guard flies
+				}
+				if m := f.pushed; !m.Finite() || m.Norm() > f.policy.Push.Limit+1e-9 {
+					t.Fatalf("tick %d: the reference is moved by %v", k, m)
+				}
+			}
+			for k := 200; k < 205+feltAfter; k++ { // and it is over soon
+				f.Command(float64(k)*l.Dt, &quad.State{Q: so3.Identity()})
+			}
+			if f.sensor.rows <= feltAfter {
+				t.Errorf("no push is felt after %d good rows", f.sensor.rows)
+			}
+		})
+	}
+}
+
+// After a gap, under the guard and before the actuator is known nothing is felt.
+func TestPushIsUnknown(t *testing.T) {
+	push := func(float64) so3.Vec3 { return so3.Vec3{X: 1} }
+	l := hoverer(t)
+	f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+	flyPushed(f, w, 1, push, func(at float64) {
+		if felt := f.pushed != (so3.Vec3{}); felt && at < float64(feltAfter)*l.Dt {
+			t.Fatalf("at %.2f s the reference is moved by %v", at, f.pushed)
+		}
+	})
+	before := f.pushed
+	if before.Norm() < 0.01 {
+		t.Fatalf("the reference is moved by %v", before)
+	}
+	s := w.state()
+	s.V.X += 3
+	for k := range feltAfter - 1 {
+		if f.Command(7+float64(k)*l.Dt, &s); f.pushed != before {
+			t.Fatalf("%d rows after a gap the reference is moved by %v, expected %v", k, f.pushed, before)
+		}
+	}
+	if f.ResetActions(); f.pushed != (so3.Vec3{}) {
+		t.Errorf("the reference is moved by %v while somebody else flies", f.pushed)
+	}
+}
+
+func TestSwapKeepsThePush(t *testing.T) {
+	l := hoverer(t)
+	f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+	push := func(float64) so3.Vec3 { return so3.Vec3{X: 1} }
+	flyPushed(f, w, 2, push, func(float64) {})
+	before := f.pushed
+	for name, to := range map[string]*Buffers{
+		"with a model": hoverer(t).NewBuffers(),
+		"without one":  NewBuffers(l.Policy),
+	} {
+		f.pushed = before
+		if f.Swap(to, l.Dt); f.pushed != before {
+			t.Errorf("%s: a swap moves the reference by %v at once", name, f.pushed.Sub(before))
+		}
+	}
+}
+
+func TestWithoutAModelNoPushIsFelt(t *testing.T) {
+	l := hoverer(t)
+	for name, b := range map[string]*Buffers{
+		"no model": func() *Buffers { return (&LoadedBundle{Dt: l.Dt, Policy: l.Policy}).NewBuffers() }(),
+		"rate 0":   func() *Buffers { l.Policy.Push.Rate = 0; return l.NewBuffers() }(),
+	} {
+		if b.sensor != nil {
+			t.Errorf("%s: a push is felt", name)
+		}
+	}
+}
+
+func TestPushAllocatesNothing(t *testing.T) {
+	l := hoverer(t)
+	f := NewRunnerOf(l.NewBuffers(), l.Dt, ground)
+	s, k := quad.State{Q: so3.Identity()}, 0
+	if n := testing.AllocsPerRun(100, func() { f.Command(float64(k)*l.Dt, &s); k++ }); n > 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}
