@@ -26,26 +26,44 @@ func rotorSystem[F kernel.Float](t *testing.T, n *Nominal) (*rotors.System[F], r
 }
 
 // TestGradientOfMotors proves the gradient of whole episodes whose policy commands motors, by central differences along
-// random directions.
+// random directions, in the nominal simulator and in a model with a residual.
 func TestGradientOfMotors(t *testing.T) {
 	n := Nominal{Dt: .02, MinLag: .015, MaxLag: .04, MaxDelay: 2, Gain: .1, Wind: 2, Margins: Margins{Gain: .2}}
 	sys, limits := rotorSystem[float64](t, &n)
-	rng := rand.New(rand.NewPCG(3, 3))
-	o := policy.Observation{PreviewPoints: 3, PreviewTime: .3, PastActions: 2}
-	p, err := policy.NewRotors[float64](o, limits, 2, []int{6, 5})
-	if err != nil {
-		t.Fatal(err)
+	for name, w := range map[string]train.World[float64]{"nominal": RotorWorld(n, sys),
+		"learned": Learned(drawn(t, sys, rand.New(rand.NewPCG(1, 1))), n.Dt, true, 1, Margins{})} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 3))
+			o := policy.Observation{PreviewPoints: 3, PreviewTime: .3, PastActions: 2}
+			p, err := policy.NewRotors[float64](o, limits, 2, []int{6, 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			scatter(p, rng)
+			c := &train.Check[float64]{World: w, Dt: n.Dt, B: 12, H: 12, Seed: 9, Gamma: .97,
+				Actor: &p.Actor, Task: tasksOf(tasksAlong(circle), p)}
+			_, grad, collided := c.Gradient()
+			if collided == 0 || collided == c.B {
+				t.Errorf("%d of %d environments collided: the test wants some", collided, c.B)
+			}
+			for range 20 {
+				along(t, c, grad, rng)
+			}
+		})
 	}
-	scatter(p, rng)
-	c := &train.Check[float64]{World: RotorWorld(n, sys), Dt: n.Dt, B: 12, H: 12, Seed: 9, Gamma: .97,
-		Actor: &p.Actor, Task: tasksOf(tasksAlong(circle), p)}
-	_, grad, collided := c.Gradient()
-	if collided == 0 || collided == c.B {
-		t.Errorf("%d of %d environments collided: the test wants some", collided, c.B)
-	}
+}
+
+// along compares the gradient along a random direction.
+func along(t *testing.T, c *train.Check[float64], grad []float64, rng *rand.Rand) {
+	t.Helper()
 	const eps = 1e-5
-	params := p.Net.Params
-	step := func(direction []float64, by float64) float64 {
+	params := c.Actor.Net.Params
+	direction, got := make([]float64, len(params)), 0.
+	for i := range direction {
+		direction[i] = rng.NormFloat64()
+		got += direction[i] * grad[i]
+	}
+	step := func(by float64) float64 {
 		for i, d := range direction {
 			params[i] += by * d
 		}
@@ -55,16 +73,8 @@ func TestGradientOfMotors(t *testing.T) {
 		}
 		return cost
 	}
-	for range 20 {
-		direction, along := make([]float64, len(params)), 0.
-		for i := range direction {
-			direction[i] = rng.NormFloat64()
-			along += direction[i] * grad[i]
-		}
-		want := (step(direction, eps) - step(direction, -eps)) / (2 * eps)
-		if math.Abs(along-want) > 1e-5*(1+math.Abs(want)) {
-			t.Errorf("gradient %.8g, central difference %.8g", along, want)
-		}
+	if want := (step(eps) - step(-eps)) / (2 * eps); math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+		t.Errorf("gradient %.8g, central difference %.8g", got, want)
 	}
 }
 

@@ -54,6 +54,12 @@ func fitted[F kernel.Float](t *testing.T, rng *rand.Rand) *vnd.Model[F] {
 	t.Helper()
 	sys := quadrotor.NewQuadrotor[F](0.02, quadrotor.Actuator{ThrustGain: 0.95, RateGain: 1.02, ThrustLag: 0.04,
 		RateLag: 0.03, ThrustDelay: 0.5, RateDelay: 1})
+	return drawn[F](t, sys, rng)
+}
+
+// drawn is a small model of a system with random weights.
+func drawn[F kernel.Float](t *testing.T, sys robot.System[F], rng *rand.Rand) *vnd.Model[F] {
+	t.Helper()
 	m, err := vnd.New[F](sys, nets.Config{Context: 4, Latent: 2, Encoder: nets.EncoderGRU, EncoderDense: 4,
 		EncoderHidden: 4,
 		Hidden:        8, Blocks: 2, Film: true, Members: 2})
