@@ -132,8 +132,8 @@ func readPolicy(path, name string) (*bundle.Bundle, *policy.Policy[float32], err
 
 // flown is the policy of a bundle that flies by thrust and body rates, or by its motors.
 func flown(b *bundle.Bundle) (*policy.Policy[float32], error) {
-	if b.Robot == rotors.Name && policy.In(b) {
-		return policy.FromBundle(b)
+	if b.Robot == rotors.Name {
+		return policy.RotorsFromBundle(b)
 	}
 	l, err := policy.Load(b)
 	if err != nil {

@@ -37,9 +37,25 @@ func (c *config) untrained() (*Policy[float32], error) {
 	return New[float32](c.Observation, c.Limits, c.Latent, c.Net.Hidden)
 }
 
-// FromBundle unpacks the policy of a bundle. It refuses, in words, what does not
+// FromBundle unpacks the policy of a bundle, which commands thrust and body rates. It refuses, in words, what does not
 // fit together.
 func FromBundle(b *bundle.Bundle) (*Policy[float32], error) {
+	if b.Robot == rotors.Name {
+		return nil, fmt.Errorf("bundle %s commands four rotors, expected a policy of thrust and body rates", b.ID)
+	}
+	return unpack(b)
+}
+
+// RotorsFromBundle unpacks the policy of a bundle, which commands four rotors.
+func RotorsFromBundle(b *bundle.Bundle) (*Policy[float32], error) {
+	if b.Robot != rotors.Name || !In(b) {
+		return nil, fmt.Errorf("bundle %s has no policy that commands rotors: vnd train --robot %s makes one", b.ID,
+			rotors.Name)
+	}
+	return unpack(b)
+}
+
+func unpack(b *bundle.Bundle) (*Policy[float32], error) {
 	var c config
 	if err := b.Section(vnd.PolicySection, &c); err != nil {
 		return nil, err

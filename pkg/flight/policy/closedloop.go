@@ -6,7 +6,6 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -23,9 +22,6 @@ type LoadedBundle struct {
 
 // Load refuses, in words, a bundle that cannot fly by thrust and body rates.
 func Load(b *bundle.Bundle) (*LoadedBundle, error) {
-	if b.Robot == rotors.Name {
-		return nil, fmt.Errorf("bundle %s commands four rotors, expected a policy of thrust and body rates", b.ID)
-	}
 	if !In(b) {
 		return nil, fmt.Errorf("bundle %s has no policy: vnd train makes one", b.ID)
 	}

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-
 	"vnd/pkg/core/quad"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
@@ -14,11 +12,7 @@ type RotorRunner struct{ runner *Runner }
 
 // NewRotorRunner flies a bundle along a reference (t in s). A latent, if the policy sees one, stays at the prior mean.
 func NewRotorRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) (*RotorRunner, error) {
-	if b.Robot != rotors.Name || !In(b) {
-		return nil, fmt.Errorf("bundle %s has no policy that commands rotors: vnd train --robot %s makes one", b.ID,
-			rotors.Name)
-	}
-	p, err := FromBundle(b)
+	p, err := RotorsFromBundle(b)
 	if err != nil {
 		return nil, err
 	}

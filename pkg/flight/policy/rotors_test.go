@@ -52,7 +52,7 @@ func packed(t testing.TB, robot string, p *Policy[float32]) *bundle.Bundle {
 
 func TestRotorPolicyComesBackFromItsBundle(t *testing.T) {
 	p := drawn(t)
-	back, err := FromBundle(packed(t, rotors.Name, p))
+	back, err := RotorsFromBundle(packed(t, rotors.Name, p))
 	if err != nil || !reflect.DeepEqual(back.Motors, p.Motors) || !back.Observation.BodyRates ||
 		!slices.Equal(back.Net.Params, p.Net.Params) {
 		t.Errorf("%+v came back with the error %v", back, err)
@@ -68,7 +68,8 @@ func TestRotorPolicyFliesNothingElse(t *testing.T) {
 		"four rotors, expected a": func() error {
 			return TryOut(packed(t, rotors.Name, of))
 		},
-		"another's commands": func() error { _, err := Load(packed(t, "quadrotor", of)); return err },
+		"rotors, expected a policy": func() error { _, err := FromBundle(packed(t, rotors.Name, of)); return err },
+		"another's commands":        func() error { _, err := Load(packed(t, "quadrotor", of)); return err },
 		"robot \"rotors\" and": func() error {
 			_, err := NewRotorRunner(packed(t, rotors.Name, thrust), circle)
 			return err
@@ -80,7 +81,7 @@ func TestRotorPolicyFliesNothingElse(t *testing.T) {
 		"hovering takes": func() error {
 			bad := *of
 			bad.Motors = &rotors.Limits{Least: .5, Most: .7, Hover: .4, Full: 1}
-			_, err := FromBundle(packed(t, rotors.Name, &bad))
+			_, err := RotorsFromBundle(packed(t, rotors.Name, &bad))
 			return err
 		},
 	} {
