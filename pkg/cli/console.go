@@ -81,6 +81,14 @@ func (c *console) fail(command string, err error) int {
 	return code
 }
 
+// clearScreen is what clears a terminal's screen; elsewhere a line between two of them.
+func (c *console) clearScreen() string {
+	if f, ok := c.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return "\x1b[H\x1b[2J"
+	}
+	return "\n"
+}
+
 // bar is a progress bar on a terminal and nothing elsewhere.
 type bar struct{ b *progressbar.ProgressBar }
 

@@ -48,6 +48,16 @@ type commands struct {
 
 	Betaflight betaflightCommand `cmd:"" help:"Settings of a board with Betaflight: check, provision."`
 
+	Topic      topicCommand      `cmd:"" help:"Topics of the ROS 2 graph, without ROS: list, echo, hz."`
+	Node       nodeCommand       `cmd:"" help:"Nodes of the graph."`
+	Param      paramCommand      `cmd:"" help:"Parameters of a node: list, get, set."`
+	Call       callCommand       `cmd:"" help:"Call a service."`
+	Task       taskCommand       `cmd:"" help:"Have the robot fly a task: hover, track, land."`
+	Land       landCommand       `cmd:"" help:"Have the robot land by the guard's law."`
+	Rollback   rollbackCommand   `cmd:"" help:"Have the bundle of before fly again."`
+	Status     statusCommand     `cmd:"" help:"What flies, what is learned, what is wrong, on one screen."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands in bash or zsh."`
+
 	Gate     gateCommand     `cmd:"" help:"Measure the gate over robots drawn widely."`
 	Campaign campaignCommand `cmd:"" help:"The safety campaign: faults in simulated flights, held to limits."`
 }

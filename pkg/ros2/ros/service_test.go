@@ -10,6 +10,7 @@ import (
 
 	stdmsgs "vnd/msgs/std_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
@@ -167,5 +168,22 @@ func TestServiceOfTwoTypes(t *testing.T) {
 		"service /x: std_srvs/srv/SetBool_Request and std_srvs/srv/Trigger_Response, expected the request and the "+
 			"response of one type") {
 		t.Error(err)
+	}
+}
+
+// A client of a type that is known at run time alone calls as others do.
+func TestDynamicClient(t *testing.T) {
+	d := inproc.NewDomain()
+	server := newNode(t, join(t, d, nil), "server")
+	arm(t, server, "arm")
+	spin(t, server.Context(), 0)
+	c := must(ros.NewDynamicClient(newNode(t, join(t, d, nil), "client"), "arm", "std_srvs/srv/SetBool",
+		func() cdr.Message { return new(stdsrvs.SetBoolResponse) }))(t)
+	if err := c.WaitForService(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	r := must(c.Call(within(t), &ros.Dynamic{Message: &stdsrvs.SetBoolRequest{Data: true}}))(t)
+	if got := r.Message.(*stdsrvs.SetBoolResponse); !got.Success || got.Message != "armed: true" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -1,0 +1,126 @@
+// Package operator is what a person asks of a graph from a terminal, without ROS: topics, nodes, parameters, services,
+// and what a robot does.
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros"
+)
+
+// Operator is a node that others hide: its name begins with an underscore.
+type Operator struct {
+	*ros.Node
+	namespace string // as given, without a slash at its end
+	patience  time.Duration
+	joined    time.Time
+}
+
+// Options of an Operator.
+type Options struct {
+	Namespace string        // that names without a slash at their beginning are in
+	Patience  time.Duration // for what is asked for to be there, and to answer
+	Ros       ros.Options   // Args are those for ROS
+}
+
+// Join joins the graph until end is called.
+func Join(o Options) (p *Operator, end func(), err error) {
+	space := "/" + strings.Trim(o.Namespace, "/")
+	o.Ros.Args = append([]string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs",
+		"--disable-external-lib-logs"}, o.Ros.Args...)
+	o.Ros.Stdout, o.Ros.Stderr = io.Discard, io.Discard
+	c, err := ros.NewContext(o.Ros)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := c.NewNode(fmt.Sprintf("_vnd_%d", os.Getpid()))
+	if err != nil {
+		return nil, nil, errors.Join(err, c.Close())
+	}
+	p = &Operator{Node: n, namespace: strings.TrimSuffix(space, "/"), patience: o.Patience, joined: time.Now()}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Spin(ctx) }()
+	return p, func() {
+		stop()
+		<-done
+		c.Close() // nothing was published that could be lost
+	}, nil
+}
+
+// full is a name in the namespace, unless it begins with a slash.
+func (p *Operator) full(name string) string {
+	if strings.HasPrefix(name, "/") {
+		return name
+	}
+	return p.namespace + "/" + name
+}
+
+// Settle waits until all that is there has been discovered, as far as one can tell: the graph has stood still for a
+// while.
+func (p *Operator) Settle(ctx context.Context) {
+	const still, most = 500 * time.Millisecond, 3 * time.Second
+	size := func() (n int) {
+		g := p.Context().Graph()
+		for topic := range g.Topics() {
+			n += len(g.Publishers(topic)) + len(g.Subscriptions(topic))
+		}
+		return n + len(g.Nodes()) + len(g.Services())
+	}
+	last, since := -1, time.Now()
+	for ctx.Err() == nil && time.Since(p.joined) < most {
+		if now := size(); now != last {
+			last, since = now, time.Now()
+		} else if time.Since(since) > still {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// await waits for something of the graph. Where it does not come, the error says what was expected, and what is there.
+func (p *Operator) await(ctx context.Context, holds func(rmw.Graph) bool, absent string, there func() []string) error {
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	err := p.Context().WaitForGraph(ctx, holds)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	names := there()
+	if len(names) == 0 {
+		return fmt.Errorf("%s within %v, and nothing else is there: ROS_DOMAIN_ID is %q", absent, p.patience,
+			os.Getenv("ROS_DOMAIN_ID"))
+	}
+	const most = 12
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Errorf("%s within %v; there are %s%s", absent, p.patience, strings.Join(names, ", "), more)
+}
+
+// visible leaves this node out, and others that are hidden.
+func visible(n rmw.NodeName) bool {
+	return !rmw.Hidden(n.Name) || n.Name == rmw.UnknownNode || n.Name == rmw.BareApp
+}
+
+func fullName(n rmw.NodeName) string { return strings.TrimSuffix(n.Namespace, "/") + "/" + n.Name }
+
+// Nodes are the full names of the nodes in the graph.
+func (p *Operator) Nodes() (names []string) {
+	for _, n := range p.Context().Graph().Nodes() {
+		if visible(n) {
+			names = append(names, fullName(n))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
