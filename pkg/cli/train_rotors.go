@@ -47,7 +47,7 @@ func (t *trainCommand) rotorModel(cfg *trainConfig, frame *airframe.Airframe) (*
 		return nil, fmt.Errorf("%s: the model wants %d rows of history, expected a fit without", t.Rotors,
 			p.Config().History)
 	}
-	return p.Models[0], nil
+	return p.Models[0].Propulsion(), nil
 }
 
 // forTrials is a nominal simulator whose actuators and gains go further than those of the training.

@@ -6,6 +6,7 @@ package rotors
 
 import (
 	"fmt"
+	"slices"
 
 	"vnd/pkg/nn/kernel/tape"
 )
@@ -134,6 +135,17 @@ func (m *Model) Observed(history, filters int) (*Model, error) {
 		}
 	}
 	return with, nil
+}
+
+// Propulsion returns the model of the rotors alone: what the state adds is left out. Recorded flights were flown closed
+// loop, and such terms hold along them alone: a policy that leaves them would find that they push it on.
+func (m *Model) Propulsion() *Model {
+	bare := *m
+	bare.Theta = slices.Clone(m.Theta)
+	for _, i := range m.index.feedback {
+		bare.Theta[i] = 0
+	}
+	return &bare
 }
 
 // Load returns the model with given numbers.

@@ -61,6 +61,8 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 		}
 		b.forced(len(b.theta), len(all))
 		b.index.thrust = len(b.theta) + 1 // of z, the last
+		own := 1 + len(u.features)
+		b.fed(len(b.theta)+own, len(all)+len(linear)-own)
 		force[i] = b.Scale(unitForce, b.linear(first, append(all[:len(all):len(all)], linear...)))
 		b.observed(len(linear))
 		b.index.torque[i] = len(b.theta) + i
@@ -69,6 +71,7 @@ func (b *builder) step(c *Config, in *inputs) []reg {
 		after := b.Add(before, b.Mul(lag, b.Sub(command, before)))
 		lagged = append(lagged, after)
 		b.index.rise = len(b.theta) + risePattern
+		b.fed(len(b.theta)+own, len(all)+len(turning)-own)
 		angular[i] = b.Scale(unitTorque, b.Add(after, b.linear(nil, append(all[:len(all):len(all)], turning...))))
 		b.observed(len(turning))
 	}
@@ -187,9 +190,11 @@ func (b *builder) offsets(s *body, torque []reg, force vec, latent, linear, turn
 	for i := range 3 {
 		o[0][i] = b.Scale(0, b.one)
 		if len(linear) > 0 {
+			b.fed(len(b.theta), len(linear))
 			o[0][i] = b.Scale(unitSpeed, b.linear(nil, linear))
 			b.observed(len(linear))
 		}
+		b.fed(len(b.theta), len(x))
 		o[1][i] = b.Scale(unitRate, b.linear(nil, x))
 		b.observed(len(turning))
 	}

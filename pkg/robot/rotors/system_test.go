@@ -162,6 +162,31 @@ func TestPhysicsAlone(t *testing.T) {
 	near("yaws", flown(h, more*h, h, more*h)[atW+2], 2*(lift*a.Torque+spin)/a.Inertia[2]*dt)
 }
 
+// TestPropulsionIsTheSameAtAnySpeed: what speeds and rates add to a fitted model is left out, and what rotors do stays.
+func TestPropulsionIsTheSameAtAnySpeed(t *testing.T) {
+	sys := NewSystem[float64](systems(t)["fitted"].Propulsion())
+	s, motors := robot.Settled(sys), []float64{1700, 1800, 1750, 1790}
+	next, none := make([]float64, len(s)), make([]float64, nU)
+	gained := func() (g [6]float64) { // Δv and Δω
+		sys.Step(1, s, motors, none, next)
+		for j := range 3 {
+			g[j], g[3+j] = next[atV+j]-s[atV+j], next[atW+j]-s[atW+j]
+		}
+		return g
+	}
+	slow := gained()
+	s[atV], s[atV+1], s[atV+2] = 3, -2, 1
+	for j, x := range gained() {
+		if math.Abs(x-slow[j]) > 1e-9 {
+			t.Errorf("change %d is %g at rest and %g at speed", j, slow[j], x)
+		}
+	}
+	motors[0] = 1900
+	if gained() == slow {
+		t.Error("motors make no difference")
+	}
+}
+
 func TestAirframeThatCannotHoverIsRefused(t *testing.T) {
 	for name, change := range map[string]func(a *Airframe){
 		"two moments":  func(a *Airframe) { a.Inertia = a.Inertia[:2] },

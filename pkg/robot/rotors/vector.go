@@ -25,6 +25,7 @@ type index struct {
 	thrust               int    // of the mean squared speed in the force along z
 	torque               [3]int // of each pattern of squared speeds in its own axis
 	rise                 int    // of the yaw pattern of rotor accelerations in the torque about z
+	feedback             []int  // of what the state and hidden states add to force, torque and kinematics
 }
 
 func (b *builder) sum(x reg, more ...reg) reg {
@@ -53,6 +54,13 @@ func (b *builder) linear(first map[int]float64, x []reg) reg {
 func (b *builder) share(theta float64) reg {
 	x := b.param(theta, b.one)
 	return b.Shift(.5, b.Scale(.5, b.Mul(x, b.Inv(b.Sqrt(b.Shift(1, b.Mul(x, x)))))))
+}
+
+// fed marks parameters from the index on as feedback.
+func (b *builder) fed(first, n int) {
+	for i := range n {
+		b.index.feedback = append(b.index.feedback, first+i)
+	}
 }
 
 // observed marks the last n parameters as the observer's.
