@@ -165,19 +165,24 @@ type nodeListCommand struct{ graph }
 // nodeList is what `vnd node list` found.
 type nodeList struct {
 	Nodes []string `json:"nodes"`
+	// Middleware is that of nodes whose services do not answer ours.
+	Middleware map[string]string `json:"middleware"`
 }
 
 // Run implements `vnd node list`.
 func (n *nodeListCommand) Run(c *console) error {
 	return n.with(func(p *operator.Operator) error {
 		p.Settle(c.ctx)
-		return c.show(&nodeList{append([]string{}, p.Nodes()...)})
+		return c.show(&nodeList{append([]string{}, p.Nodes()...), p.OtherMiddleware()})
 	})
 }
 
 // WriteText implements result.
 func (n *nodeList) WriteText(w io.Writer) error {
 	for _, name := range n.Nodes {
+		if m := n.Middleware[name]; m != "" {
+			name += "  (" + m + ": topics work, services and parameters do not)"
+		}
 		if _, err := fmt.Fprintln(w, name); err != nil {
 			return err
 		}

@@ -58,6 +58,19 @@ func silent(ctx context.Context, p *Operator, name string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	g := p.Context().Graph()
+	other := otherMiddleware(g)
+	for _, node := range g.Nodes() {
+		vendor := other[fullName(node)]
+		if vendor == "" {
+			continue
+		}
+		of, err := g.Of(node)
+		if _, serves := of.Servers[name]; err == nil && serves {
+			return fmt.Errorf("service %s: no answer within %v: %s speaks %s, start it with "+
+				"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp", name, p.patience, fullName(node), vendor)
+		}
+	}
 	return fmt.Errorf("service %s: no answer within %v: its node is busy, or speaks another middleware than "+
 		"rmw_cyclonedds_cpp", name, p.patience)
 }

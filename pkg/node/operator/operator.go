@@ -114,6 +114,22 @@ func visible(n rmw.NodeName) bool {
 
 func fullName(n rmw.NodeName) string { return strings.TrimSuffix(n.Namespace, "/") + "/" + n.Name }
 
+// OtherMiddleware are the nodes whose services do not answer this one, and their middleware, which has another mapping
+// of services. Their topics work.
+func (p *Operator) OtherMiddleware() map[string]string { return otherMiddleware(p.Context().Graph()) }
+
+func otherMiddleware(g rmw.Graph) map[string]string {
+	found := map[string]string{}
+	for topic := range g.Topics() {
+		for _, e := range append(g.Publishers(topic), g.Subscriptions(topic)...) {
+			if v := rmw.OtherMapping(e.GID); v != "" && visible(e.Node) {
+				found[fullName(e.Node)] = v
+			}
+		}
+	}
+	return found
+}
+
 // Nodes are the full names of the nodes in the graph.
 func (p *Operator) Nodes() (names []string) {
 	for _, n := range p.Context().Graph().Nodes() {

@@ -66,19 +66,8 @@ func (c *takeCall) otherMapping() error {
 		"export RMW_IMPLEMENTATION=rmw_cyclonedds_cpp there", c.inbox.name, c.foreign)
 }
 
-// vendors whose services have another mapping, by the second byte of their GUIDs (RTPS 2.5, §9.3.1.5); the first is 1.
-var vendors = map[byte]string{0x01: "RTI Connext DDS", 0x0f: "Fast DDS", 0x12: "RustDDS"}
-
-// vendorOf is the vendor of an endpoint where services of that have another mapping, else "".
-func vendorOf(g rmw.GID) string {
-	if g[0] != 1 {
-		return ""
-	}
-	return vendors[g[1]]
-}
-
 func (c *takeCall) take(s *dds.Sample) {
-	if v := vendorOf(s.Writer); v != "" {
+	if v := rmw.OtherMapping(s.Writer); v != "" {
 		c.foreign = v
 		return
 	}
