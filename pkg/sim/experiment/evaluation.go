@@ -106,8 +106,8 @@ func (e *Evaluation) Fly(w Scenario) (*Evaluated, *closedloop.Trace, error) {
 	if e.Task == task.Land {
 		off, l := closedloop.MeasureLandings(traces)
 		row.Mean, row.P95, row.Max, row.Landed, row.Landings = off.Mean, off.P95, off.Max, &l.Landed, &l
-		off, l = closedloop.MeasureLandings(laws)
-		row.Law, row.LawLanded = off.Mean, &l.Landed
+		off, of := closedloop.MeasureLandings(laws)
+		row.Law, row.LawLanded = off.Mean, &of.Landed
 	}
 	return row, first, nil
 }
