@@ -103,6 +103,9 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.Bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {
 		return nil, err
 	}
+	if p.External != nil && trained.Motors != nil {
+		return nil, fmt.Errorf("%s commands the motors itself: expected no --firmware and no --simulator", e.Bundle)
+	}
 	if trained.Pinhole != nil { // a camera as it was trained for
 		c := trained.Observation.Camera
 		p.Camera = &closedloop.Camera{Camera: c, Rate: 1 / p.Bundle.Dt, Latency: float64(c.Delay) * p.Bundle.Dt}
