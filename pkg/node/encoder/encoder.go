@@ -70,6 +70,7 @@ type Encoder struct {
 	notOffboard atomic.Bool            // its command was not followed
 	reads       atomic.Pointer[string] // bundle whose encoder reads
 	novelty     atomic.Uint32          // of the newest latent, float32 bits
+	prepared    string                 // newest bundle with a model, of the group of the bundles
 	bare        atomic.Pointer[string] // newest bundle without a model
 	trouble     atomic.Pointer[string] // with the newest bundle
 
@@ -177,6 +178,9 @@ func (e *Encoder) prepare(b *bundle.Bundle) error {
 		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
 		return nil
 	}
+	if b.ID == e.prepared { // it came by another way
+		return nil
+	}
 	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
 	if err != nil {
 		return err
@@ -196,6 +200,7 @@ func (e *Encoder) prepare(b *bundle.Bundle) error {
 			e.readers = append(e.readers[:1], e.readers[2:]...)
 		}
 	})
+	e.prepared = b.ID
 	e.Log().Info().Msgf("bundle %s", b.ID)
 	return nil
 }

@@ -260,3 +260,22 @@ func TestHealthNotOffboard(t *testing.T) {
 		t.Error("it is not told that commands are followed again")
 	}
 }
+
+// A bundle that comes by file and by topic is made ready once; another one between them counts anew.
+func TestBundleByFileAndByTopicIsMadeReadyOnce(t *testing.T) {
+	a, b := read(t, "a.vnd"), read(t, "b.vnd")
+	h := newHarness(t, "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
+	for _, c := range []struct {
+		bundle *bundle.Bundle
+		want   int
+	}{{a, 1}, {b, 2}, {b, 2}, {a, 3}} {
+		if err := h.e.prepare(c.bundle); err != nil {
+			t.Fatal(err)
+		}
+		readers := make(chan int, 1)
+		h.e.steps.Post(func() { readers <- len(h.e.readers) })
+		if n := <-readers; n != c.want {
+			t.Errorf("%d bundles are ready, expected %d", n, c.want)
+		}
+	}
+}

@@ -189,8 +189,15 @@ func (s *Status) WriteText(out io.Writer) error {
 	if l := s.Learning; l == nil {
 		line("learns", "nothing: no background_learner is there")
 	} else {
-		line("learns", "%s %.0f %%, %d transitions, bundle %s: %s", l.Phase, 100*l.Progress, l.Transitions, l.Bundle,
-			l.Message)
+		bundle := "no bundle yet"
+		if l.Bundle != "" {
+			bundle = "bundle " + l.Bundle
+		}
+		text := fmt.Sprintf("%s %.0f %%, %d transitions, %s", l.Phase, 100*l.Progress, l.Transitions, bundle)
+		if l.Message != "" {
+			text += ": " + l.Message
+		}
+		line("learns", "%s", text)
 	}
 	for _, f := range s.Wrong {
 		line(f.Level, "%s: %s", f.Name, f.Message)
