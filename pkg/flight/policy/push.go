@@ -14,7 +14,7 @@ import (
 // that the model expects under the policy's latent. A latent is of 0.4 s, and its mean of a second; gusts and a
 // payload that is hung on are quicker. It is the disturbance observer of a policy with a model; one without has none.
 type Push struct {
-	Rate  float64 `param:"rate" default:"12.0" min:"0" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed; 0 follows none"`
+	Rate  float64 `param:"rate" default:"8.0" min:"0" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed; 0 follows none"`
 	Share float64 `param:"share" default:"0.7" min:"0" max:"1" doc:"share of a push that is answered: the rest is phase margin"`
 	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
 }
@@ -41,7 +41,7 @@ func newPushSensor(l *LoadedBundle, b *Buffers) *pushSensor {
 	p := &pushSensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
 		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State),
 		z: make([]float32, l.Model.Net.Latent)}
-	p.lateral, p.vertical = b.compliance(l.Dt)
+	p.lateral, p.vertical = b.compliance()
 	p.reset()
 	return p
 }
@@ -94,8 +94,8 @@ func (k *Push) answer(p *pushSensor, push so3.Vec3) so3.Vec3 {
 // feelPush moves the reference against the push of the row that has ended.
 func (f *Runner) feelPush(t float64, s *quad.State) {
 	k, p := &f.policy.Push, f.sensor
-	if p == nil {
-		f.pushed = so3.Vec3{}
+	if p == nil { // it is of a policy before
+		f.pushed = f.pushed.Scale(math.Exp(-f.dt / fade))
 		return
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
@@ -111,31 +111,27 @@ const (
 )
 
 // compliance is by how much a policy's reference must be moved for 1 m/s², m: in the level, and upwards. Both are of
-// the policy's own answers where it hovers: to a reference beside it, to a tilt, and to a reference above, by when it
-// sees in its past actions what it answers. A policy that does not go where its reference is has none.
-func (b *Buffers) compliance(dt float64) (lateral, vertical float64) {
+// the policy's own answers where it hovers, to a reference beside it, to a tilt, and to a reference above. They are its
+// first ones: once it sees its own thrust of before it answers less, and a push is answered too much while it is new. A
+// policy that does not go where its reference is has none.
+func (b *Buffers) compliance() (lateral, vertical float64) {
 	const offset, tilt = 0.03, 0.03 // m, rad
 	var at so3.Vec3
-	f := NewRunnerOf(b, dt, func(float64) quad.Reference { return quad.Reference{P: at} })
-	f.HoldCorrection(true)
-	answer := func(p so3.Vec3, q so3.Quat, rows int) (c quad.Command) {
+	f := NewRunnerOf(b, 0, func(float64) quad.Reference { return quad.Reference{P: at} })
+	answer := func(p so3.Vec3, q so3.Quat) quad.Command {
 		f.ResetActions()
 		at = p
-		for k := range rows {
-			c = f.Command(float64(k)*dt, &quad.State{Q: q})
-		}
-		return c
+		return f.Command(0, &quad.State{Q: q})
 	}
-	difference := func(p so3.Vec3, q so3.Quat, rows int) quad.Command {
-		up, down := answer(p, q, rows), answer(p.Scale(-1), q.Conj(), rows)
+	difference := func(p so3.Vec3, q so3.Quat) quad.Command {
+		up, down := answer(p, q), answer(p.Scale(-1), q.Conj())
 		return quad.Command{Thrust: up.Thrust - down.Thrust, Rates: up.Rates.Sub(down.Rates)}
 	}
-	level, lasting := so3.Identity(), 10*f.policy.Observation.PastActions
-	x := difference(so3.Vec3{X: offset}, level, 1).Rates.Y
-	y := -difference(so3.Vec3{Y: offset}, level, 1).Rates.X
-	pitch := -difference(so3.Vec3{}, so3.FromEuler(0, tilt, 0), 1).Rates.Y
-	roll := -difference(so3.Vec3{}, so3.FromEuler(tilt, 0, 0), 1).Rates.X
-	z := difference(so3.Vec3{Z: offset}, level, lasting).Thrust
+	level := so3.Identity()
+	x, y := difference(so3.Vec3{X: offset}, level).Rates.Y, -difference(so3.Vec3{Y: offset}, level).Rates.X
+	pitch := -difference(so3.Vec3{}, so3.FromEuler(0, tilt, 0)).Rates.Y
+	roll := -difference(so3.Vec3{}, so3.FromEuler(tilt, 0, 0)).Rates.X
+	z := difference(so3.Vec3{Z: offset}, level).Thrust
 	return soft((roll+pitch)/tilt, quad.Gravity*(x+y)/offset), soft(2, z/offset)
 }
 

@@ -206,9 +206,11 @@ func (f *Runner) lookAhead(t float64) {
 	}
 }
 
+// fade is the time in which what was of a policy before is forgotten, s.
+const fade = 0.5
+
 // correct moves the reference by what the position error was since the last tick.
 func (f *Runner) correct(t float64, s *quad.State) {
-	const fade = 0.5 // s
 	dt := t - f.t
 	if dt > 0 {
 		f.fading.scale(math.Exp(-min(dt, longestTick) / fade))
