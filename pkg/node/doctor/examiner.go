@@ -179,7 +179,8 @@ func (e *Examiner) Look() []preflight.Finding {
 	fault := e.faults[e.state.topic]
 	e.mu.Unlock()
 	f := []preflight.Finding{e.source(came, fault)}
-	return append(f, e.meetings()...)
+	f = append(f, e.meetings()...)
+	return append(f, middlewares(e.Context().Graph())...)
 }
 
 // source judges the topic of the state.

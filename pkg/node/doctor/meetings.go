@@ -56,3 +56,20 @@ func apart(p, s *rmw.Endpoint) string {
 	}
 	return ""
 }
+
+// middlewares finds nodes whose services do not answer ours: wrong where those are an autopilot's.
+func middlewares(g rmw.Graph) (found []preflight.Finding) {
+	for n, vendor := range rmw.OtherMiddleware(g) {
+		f := preflight.Finding{Name: "middleware", Detail: fmt.Sprintf("%s speaks %s: its topics work, its services "+
+			"and parameters do not", nodeName(n.Namespace, n.Name), vendor)}
+		of, err := g.Of(n)
+		for service := range of.Servers {
+			if err == nil && strings.Contains(service, "/mavros/") {
+				f.Wrong, f.Remedy = true, "start it with RMW_IMPLEMENTATION="+cyclone
+			}
+		}
+		found = append(found, f)
+	}
+	slices.SortFunc(found, func(a, b preflight.Finding) int { return strings.Compare(a.Detail, b.Detail) })
+	return found
+}

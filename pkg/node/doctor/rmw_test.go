@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vnd/pkg/ros2/rmw"
 )
 
 func TestRMW(t *testing.T) {
@@ -44,5 +46,31 @@ func TestRMW(t *testing.T) {
 				t.Errorf("%q does not say what to do", got.Cost)
 			}
 		})
+	}
+}
+
+// drivers is a graph of a driver of motion capture and mavros, both on Fast DDS.
+type drivers struct{ rmw.Graph }
+
+func (drivers) Topics() map[string][]string { return map[string][]string{"/mocap/pose": nil} }
+
+func (drivers) Publishers(string) []rmw.Endpoint {
+	return []rmw.Endpoint{{Node: rmw.NodeName{Namespace: "/", Name: "driver"}, GID: rmw.GID{1, 0x0f}},
+		{Node: rmw.NodeName{Namespace: "/quad/mavros", Name: "cmd"}, GID: rmw.GID{1, 0x0f}}}
+}
+
+func (drivers) Subscriptions(string) []rmw.Endpoint { return nil }
+
+func (drivers) Of(n rmw.NodeName) (rmw.NodeGraph, error) {
+	service := strings.TrimSuffix(n.Namespace, "/") + "/" + n.Name + "/arming"
+	return rmw.NodeGraph{Servers: map[string][]string{service: nil}}, nil
+}
+
+// Another middleware is told by name, and is wrong where an autopilot's services are on it.
+func TestMiddlewares(t *testing.T) {
+	found := middlewares(drivers{})
+	if len(found) != 2 || found[0].Wrong || !strings.HasPrefix(found[0].Detail, "/driver speaks Fast DDS") ||
+		!found[1].Wrong || !strings.Contains(found[1].Remedy, "RMW_IMPLEMENTATION=rmw_cyclonedds_cpp") {
+		t.Errorf("%+v", found)
 	}
 }

@@ -59,12 +59,7 @@ func silent(ctx context.Context, p *Operator, name string) error {
 		return ctx.Err()
 	}
 	g := p.Context().Graph()
-	other := otherMiddleware(g)
-	for _, node := range g.Nodes() {
-		vendor := other[fullName(node)]
-		if vendor == "" {
-			continue
-		}
+	for node, vendor := range rmw.OtherMiddleware(g) {
 		of, err := g.Of(node)
 		if _, serves := of.Servers[name]; err == nil && serves {
 			return fmt.Errorf("service %s: no answer within %v: %s speaks %s, start it with "+

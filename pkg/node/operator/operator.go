@@ -116,15 +116,11 @@ func fullName(n rmw.NodeName) string { return strings.TrimSuffix(n.Namespace, "/
 
 // OtherMiddleware are the nodes whose services do not answer this one, and their middleware, which has another mapping
 // of services. Their topics work.
-func (p *Operator) OtherMiddleware() map[string]string { return otherMiddleware(p.Context().Graph()) }
-
-func otherMiddleware(g rmw.Graph) map[string]string {
+func (p *Operator) OtherMiddleware() map[string]string {
 	found := map[string]string{}
-	for topic := range g.Topics() {
-		for _, e := range append(g.Publishers(topic), g.Subscriptions(topic)...) {
-			if v := rmw.OtherMapping(e.GID); v != "" && visible(e.Node) {
-				found[fullName(e.Node)] = v
-			}
+	for n, vendor := range rmw.OtherMiddleware(p.Context().Graph()) {
+		if visible(n) {
+			found[fullName(n)] = vendor
 		}
 	}
 	return found

@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds/inproc"
-	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/ros2/ros/rostest"
@@ -234,29 +232,4 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	t.Errorf("%+v", w.Now())
-}
-
-// drawn is a graph of one topic.
-type drawn struct {
-	rmw.Graph
-	publishers, subscriptions []rmw.Endpoint
-}
-
-func (d drawn) Topics() map[string][]string {
-	return map[string][]string{"/tf": {"tf2_msgs/msg/TFMessage"}}
-}
-func (d drawn) Publishers(string) []rmw.Endpoint    { return d.publishers }
-func (d drawn) Subscriptions(string) []rmw.Endpoint { return d.subscriptions }
-
-// Two middlewares in one graph are told by name.
-func TestOtherMiddlewareIsNamed(t *testing.T) {
-	end := func(name string, vendor byte) rmw.Endpoint {
-		return rmw.Endpoint{Node: rmw.NodeName{Namespace: "/quad", Name: name}, GID: rmw.GID{1, vendor, 7}}
-	}
-	got := otherMiddleware(drawn{
-		publishers:    []rmw.Endpoint{end("driver", 0x0f), end("ours", 0x10), end("_hidden", 0x0f)},
-		subscriptions: []rmw.Endpoint{end("rust", 0x12), {}}})
-	if want := map[string]string{"/quad/driver": "Fast DDS", "/quad/rust": "RustDDS"}; !maps.Equal(got, want) {
-		t.Errorf("%v, expected %v", got, want)
-	}
 }

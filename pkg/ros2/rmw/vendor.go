@@ -11,3 +11,16 @@ func OtherMapping(g GID) string {
 	}
 	return vendors[g[1]]
 }
+
+// OtherMiddleware are the nodes in a graph whose services do not answer those of Cyclone DDS, and their vendors.
+func OtherMiddleware(g Graph) map[NodeName]string {
+	found := map[NodeName]string{}
+	for topic := range g.Topics() {
+		for _, e := range append(g.Publishers(topic), g.Subscriptions(topic)...) {
+			if v := OtherMapping(e.GID); v != "" {
+				found[e.Node] = v
+			}
+		}
+	}
+	return found
+}
