@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"math"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
@@ -8,7 +10,37 @@ import (
 
 // RotorRunner flies a policy that commands four rotors along a reference. It is for one goroutine and allocates nothing
 // per tick.
-type RotorRunner struct{ runner *Runner }
+type RotorRunner struct {
+	runner *Runner
+	trim   trim
+}
+
+// trim takes over what the policy's commands are beside hover for long, motor by motor: the integral of a torque that a
+// worn propeller or a load brings. The network is trained without, and its own commands go back to hover.
+type trim struct {
+	at   float64     // of the last tick, s; NaN before
+	each [nA]float64 // in the unit of the motors
+}
+
+const (
+	trimTime  = 2.0 // s, in which a command is taken over
+	trimShare = 0.2 // of hover, the greatest trim
+)
+
+// step takes over from commands, m, that a policy gave at t.
+func (k *trim) step(t float64, m *[nA]float64, l *rotors.Limits) {
+	dt := t - k.at
+	k.at = t
+	if !(dt > 0) {
+		return
+	}
+	most := trimShare * l.Hover
+	for j, x := range m {
+		if next := k.each[j] + (x-l.Hover)*min(dt, longestTick)/trimTime; next-next == 0 {
+			k.each[j] = min(max(next, -most), most)
+		}
+	}
+}
 
 // NewRotorRunner flies a bundle along a reference (t in s). A latent, if the policy sees one, stays at the prior mean.
 func NewRotorRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) (*RotorRunner, error) {
@@ -16,14 +48,17 @@ func NewRotorRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) 
 	if err != nil {
 		return nil, err
 	}
-	return &RotorRunner{NewRunner(p, b.Dt, reference)}, nil
+	return &RotorRunner{NewRunner(p, b.Dt, reference), trim{at: math.NaN()}}, nil
 }
 
 // Limits of the motors.
 func (r *RotorRunner) Limits() rotors.Limits { return *r.runner.policy.Motors }
 
 // Reset takes the robot to have hovered.
-func (r *RotorRunner) Reset() { r.runner.Reset() }
+func (r *RotorRunner) Reset() {
+	r.runner.Reset()
+	r.trim = trim{at: math.NaN()}
+}
 
 // Motors returns the command of each motor, a share of its full one, for a state of time t. Each is within the policy's
 // limits, or not a number where the state or the network is not.
@@ -31,8 +66,11 @@ func (r *RotorRunner) Motors(t float64, s *rotors.State) (share [nA]float64) {
 	r.runner.act(t, s)
 	p := r.runner.policy
 	for j, u := range r.runner.u {
-		m := float64(p.Middle[j]) + float64(p.Half[j])*float64(u)
-		share[j] = min(max(m, p.Motors.Least), p.Motors.Most) / p.Motors.Full
+		share[j] = float64(p.Middle[j]) + float64(p.Half[j])*float64(u)
+	}
+	r.trim.step(t, &share, p.Motors)
+	for j, m := range share {
+		share[j] = min(max(m+r.trim.each[j], p.Motors.Least), p.Motors.Most) / p.Motors.Full
 	}
 	return share
 }

@@ -138,3 +138,49 @@ func TestRotorTickAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations a tick", n)
 	}
 }
+
+// TestTrimTakesASteadyCommandOver: within some of its time, up to its limit, and from numbers alone.
+func TestTrimTakesASteadyCommandOver(t *testing.T) {
+	const dt = .02
+	fly := func(seconds float64, needed func(k int) [nA]float64) (k trim, left [nA]float64) {
+		k.at = math.NaN()
+		for i := range int(seconds / dt) {
+			for j, n := range needed(i) { // the policy commands what is needed beside the trim
+				left[j] = n - k.each[j]
+			}
+			k.step(float64(i)*dt, &left, &motors)
+		}
+		return k, left
+	}
+	worn := [nA]float64{.46, .4, .38, .4}
+	for name, c := range map[string]struct {
+		needed func(k int) [nA]float64
+		want   [nA]float64 // commands in the end
+	}{
+		"hover":            {func(int) [nA]float64 { return [nA]float64{.4, .4, .4, .4} }, [nA]float64{.4, .4, .4, .4}},
+		"a worn propeller": {func(int) [nA]float64 { return worn }, [nA]float64{.4, .4, .4, .4}},
+		"more than the limit": {func(int) [nA]float64 { return [nA]float64{.6, .4, .4, .4} },
+			[nA]float64{.6 - trimShare*.4, .4, .4, .4}},
+		"lost for a while": {func(k int) [nA]float64 {
+			if k == 100 {
+				return [nA]float64{math.NaN(), math.Inf(1), .4, .4}
+			}
+			return worn
+		}, [nA]float64{.4, .4, .4, .4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, left := fly(10*trimTime, c.needed)
+			for j, x := range left {
+				if math.Abs(x-c.want[j]) > 1e-3 {
+					t.Errorf("commands %.4g, want %.4g", left, c.want)
+					break
+				}
+			}
+		})
+	}
+	k, _ := fly(2, func(int) [nA]float64 { return worn })
+	before := k
+	if k.step(1000, &worn, &motors); math.Abs(k.each[0]-before.each[0]) > longestTick/trimTime*.06+1e-9 {
+		t.Errorf("a gap takes the trim from %g to %g", before.each[0], k.each[0])
+	}
+}
