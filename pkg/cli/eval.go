@@ -106,10 +106,7 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.External != nil && trained.Motors != nil {
 		return nil, fmt.Errorf("%s commands the motors itself: expected no --firmware and no --simulator", e.Bundle)
 	}
-	if trained.Pinhole != nil { // a camera as it was trained for
-		c := trained.Observation.Camera
-		p.Camera = &closedloop.Camera{Camera: c, Rate: 1 / p.Bundle.Dt, Latency: float64(c.Delay) * p.Bundle.Dt}
-	}
+	p.Camera = closedloop.CameraOf(trained, p.Bundle.Dt)
 	return p, nil
 }
 

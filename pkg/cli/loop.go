@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/task"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
@@ -27,7 +28,7 @@ const loopNode = "loop"
 type loopCommand struct {
 	World   string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
 	Out     string   `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
-	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track or land, or several of them."`
+	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
 	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
 	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds float64  `default:"20" help:"Length of a flight in each condition and task."`
@@ -126,7 +127,7 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	if err != nil {
 		return nil, err
 	}
-	each, err := continual.Split(names)
+	each, err := task.Split(names)
 	if err != nil {
 		return nil, fmt.Errorf("--task: %w", err)
 	}

@@ -26,7 +26,7 @@ type studyCommand struct {
 	Turns    bool     `default:"true" negatable:"" help:"Learn from flights in the turning world, too."`
 	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
-	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track or land, or several of them."`
+	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
 	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
 	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, base, residual, single, refit, oracle, first, ours, there. The default is all."`
 	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`

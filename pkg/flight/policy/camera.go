@@ -24,6 +24,8 @@ type Camera struct {
 	Dropout float64   `param:"dropout" default:"0.05" min:"0" max:"1" doc:"share of the points in view that a frame misses"`
 	Delay   int       `param:"delay" default:"1" min:"0" max:"10" unit:"steps" doc:"time from a camera's frame to the command that it serves"`
 	Stale   float64   `param:"stale" default:"0.2" min:"0.01" max:"10" unit:"s" doc:"age from which a camera's frame no longer counts in flight: its points are taken as hidden"`
+
+	StateFree bool `param:"state_free" json:",omitempty" default:"false" doc:"the policy reads the attitude alone of the state"`
 }
 
 // Feature is a known point as a frame has it: x/z and y/z of the optical frame.
@@ -38,8 +40,8 @@ const perFeature = 3
 // same reports whether frames of one camera serve a policy of the other.
 func (c *Camera) same(o *Camera) bool {
 	return slices.Equal(c.Points, o.Points) && slices.Equal(c.Place, o.Place) && c.Pitch == o.Pitch && c.Yaw == o.Yaw &&
-		c.Width == o.Width &&
-		c.Height == o.Height && c.Noise == o.Noise && c.Dropout == o.Dropout && c.Delay == o.Delay && c.Stale == o.Stale
+		c.Width == o.Width && c.Height == o.Height && c.Noise == o.Noise && c.Dropout == o.Dropout &&
+		c.Delay == o.Delay && c.Stale == o.Stale && c.StateFree == o.StateFree
 }
 
 // Size is the length of a row of features, 0 without points.
@@ -65,6 +67,7 @@ type Pinhole[F kernel.Float] struct {
 	axes        [9]F // R_CB, row by row: right, down and ahead in the body
 	wide, high  F    // tangents of half the field of view
 	undisturbed []F  // [N][3] what the place to hover at shows
+	slopes      []F  // [N][2][3] how that changes with the robot's place
 }
 
 // NewPinhole refuses a camera that does not see all its points from the place to
@@ -94,9 +97,12 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 	}
 	marks, rest := make([]F, c.Size()), [statePart]F{3: 1}
 	PlacePoints(c, quad.Reference{}, marks)
-	p.undisturbed = make([]F, c.Size())
+	p.undisturbed, p.slopes = make([]F, c.Size()), make([]F, 6*p.n)
 	p.Project(rest[:], marks, p.undisturbed)
+	var level [attitude]F
+	quadrotor.Rotation(rest[3:7], level[:])
 	for i := range p.n {
+		p.slope(i, p.undisturbed[perFeature*i:], p.optical(&level, rest[:], marks[3*i:][:3])[2])
 		if p.undisturbed[perFeature*i+2] == 0 {
 			return nil, fmt.Errorf("camera.points: point %d, %v m, is not in view from the place to hover at", i+1,
 				c.Points[3*i:3*i+3])

@@ -56,7 +56,7 @@ func (o *Observation) ratesSize() int {
 // where is the size of the part that tells where the robot is: its features, or
 // the positions of the look-aheads around it.
 func (o *Observation) where() int {
-	if n := o.Camera.Size(); n > 0 {
+	if n := o.Camera.shown(); n > 0 {
 		return n
 	}
 	return 3 * o.PreviewPoints
@@ -69,10 +69,8 @@ func (o *Observation) Names() (names []string) {
 			names = append(names, fmt.Sprintf(format, x))
 		}
 	}
-	if n := o.Camera.Size(); n > 0 {
-		for k := range n / perFeature {
-			add(fmt.Sprintf("point %d %%s", k), "x", "y", "visible")
-		}
+	if o.Camera.Count() > 0 {
+		o.Camera.addNames(add)
 	} else {
 		for k := range o.PreviewPoints {
 			add(fmt.Sprintf("reference in %.2f s %%s", o.Look(k)), "x", "y", "z")
@@ -97,6 +95,9 @@ func (o *Observation) Names() (names []string) {
 
 // Flag reports whether a channel is the visibility of a feature.
 func (o *Observation) Flag(channel int) bool {
+	if o.Camera.StateFree {
+		return channel < (1+spans)*ErrorSize && channel%ErrorSize == axes
+	}
 	return channel < o.Camera.Size() && channel%perFeature == perFeature-1
 }
 

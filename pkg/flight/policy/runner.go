@@ -33,6 +33,8 @@ type Runner struct {
 	now       quad.State
 	s         [rotors.Measured]float32
 	frameTime float64 // when the newest frame was taken
+	heading   [2]float32
+	fresh     bool // a frame waits for the attitude of a tick
 	u         [nA]float32
 }
 
@@ -48,6 +50,7 @@ type Buffers struct {
 	ahead  []quad.Reference // at the look-aheads, as the task has it
 	seen   []float32        // [N][3] relative features of the newest frame; nil where the policy sees positions
 	hidden []float32        // [N][3] of no frame
+	servo  *servo           // of a policy that is given no state; nil: it is
 	x      []float32
 	tape   *nets.PolicyTape[float32]
 	sensor *pushSensor // nil: pushes are not answered
@@ -60,7 +63,10 @@ func NewBuffers(p *Policy[float32]) *Buffers {
 		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs),
 		ahead: make([]quad.Reference, p.Observation.PreviewPoints)}
 	if n := p.Observation.Camera.Size(); n > 0 {
-		s.seen, s.hidden = make([]float32, n), make([]float32, n)
+		s.seen, s.hidden = make([]float32, n), make([]float32, p.Observation.Shown())
+		if p.Observation.Camera.StateFree {
+			s.servo = new(servo)
+		}
 	}
 	return s
 }
@@ -83,6 +89,9 @@ func NewRunnerOf(b *Buffers, dt float64, reference func(t float64) quad.Referenc
 	return f
 }
 
+// Policy is what flies.
+func (f *Runner) Policy() *Policy[float32] { return f.policy }
+
 // SetPolicy flies another policy from the next tick on. Past actions and the latent
 // are kept where they fit.
 func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
@@ -104,9 +113,11 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	}
 	if s.policy.Observation.Camera.same(&before.policy.Observation.Camera) {
 		copy(s.seen, before.seen)
+		s.servo, before.servo = before.servo, s.servo
 	} else {
 		clear(s.seen)
 		f.frameTime = math.Inf(-1)
+		f.resetServo()
 	}
 	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
 		f.dt = dt
@@ -146,7 +157,35 @@ func (f *Runner) AddFrame(t float64, features []Feature) {
 			y[0], y[1], y[2] = float32(p.X), float32(p.Y), 1
 		}
 	}
+	if f.fresh = f.servo != nil; !f.fresh {
+		f.policy.Pinhole.Relative(f.seen)
+	}
+}
+
+// see makes the image error of a new frame, by the attitudes of the ticks around it.
+func (f *Runner) see(t float64, q so3.Quat, yaw float64) {
+	if f.servo == nil {
+		return
+	}
+	f.servo.tick(t, q)
+	if !f.fresh {
+		return
+	}
+	f.fresh = false
+	var e [ErrorSize]float32
+	sin, cos := math.Sincos(yaw)
+	f.heading = [2]float32{float32(cos), float32(sin)}
+	q, _ = f.servo.attitude(f.frameTime)
+	f.policy.Pinhole.turn(q, yaw, f.seen)
 	f.policy.Pinhole.Relative(f.seen)
+	f.policy.Pinhole.Offset(f.seen, f.heading[:], e[:])
+	f.servo.add(f.frameTime, e)
+}
+
+func (f *Runner) resetServo() {
+	if f.fresh = false; f.servo != nil {
+		f.servo.reset()
+	}
 }
 
 // farthest is how far from its middle a frame may show a feature, in focal lengths.
@@ -154,7 +193,13 @@ const farthest = 1e3
 
 // features is what the policy sees of the newest frame at a time.
 func (f *Runner) features(t float64) []float32 {
-	if f.seen != nil && t-f.frameTime > f.policy.Observation.Camera.Stale {
+	stale := f.seen != nil && t-f.frameTime > f.policy.Observation.Camera.Stale
+	switch {
+	case f.servo != nil && !stale:
+		f.servo.look(f.dt)
+		f.servo.move(f.moved.steady)
+		return f.servo.shown[:]
+	case stale:
 		return f.hidden
 	}
 	return f.seen
@@ -182,6 +227,7 @@ func (f *Runner) resetPast() {
 	}
 	f.actionSum, f.actions, f.nextPast = [nA]float64{}, 0, math.NaN()
 	f.frameTime = math.Inf(-1)
+	f.resetServo()
 }
 
 // ResetCorrection has the corrections from position errors begin anew.
@@ -215,9 +261,15 @@ func (f *Runner) correct(t float64, s *quad.State) {
 	if dt > 0 {
 		f.fading.scale(math.Exp(-min(dt, longestTick) / fade))
 	}
-	if f.seen == nil && !f.held {
-		r := &f.ahead[0]
+	r := &f.ahead[0]
+	switch {
+	case f.held:
+	case f.seen == nil:
 		f.policy.Steady.step(&f.learned, r, r.P.Sub(s.P), dt)
+	case f.servo != nil && t-f.frameTime <= f.policy.Observation.Camera.Stale:
+		if off, ok := f.servo.off(); ok {
+			f.policy.Steady.step(&f.learned, r, off.Scale(-1), dt)
+		}
 	}
 	f.moved = f.learned
 	f.moved.add(&f.fading)
@@ -235,6 +287,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 		f.feelPush(t, &s.State)
 	}
 	f.lookAhead(t)
+	f.see(t, s.Q, f.ahead[0].Yaw)
 	f.correct(t, &s.State)
 	f.t, f.now = t, s.State
 	here := *s
@@ -245,6 +298,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
+	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])

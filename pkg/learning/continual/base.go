@@ -3,8 +3,6 @@ package continual
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/policy"
@@ -28,8 +26,11 @@ const BaseEpochs = 1000
 // Make trains a policy for tasks, whose names go into its bundle.
 func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l quad.Limits, seed uint64, maker string,
 	progress func(train.Progress)) (*bundle.Bundle, error) {
-	w := quadtrain.NominalWorld[float32](b.Nominal)
-	r, err := quadtrain.Run(ctx, b.Train, w, b.Nominal.Dt, quadtrain.Options{Seed: seed, Tasks: tasks, Limits: l,
+	w, cfg := quadtrain.NominalWorld[float32](b.Nominal), b.Train
+	if c := &cfg.Observation.Camera; names == task.Features && len(c.Points) == 0 {
+		c.Points, c.StateFree = task.Points(), true
+	}
+	r, err := quadtrain.Run(ctx, cfg, w, b.Nominal.Dt, quadtrain.Options{Seed: seed, Tasks: tasks, Limits: l,
 		Fly: quadtrain.NewTrials(w, tasks, b.Nominal.Dt, seed).Fly, Progress: progress})
 	if err != nil {
 		return nil, err
@@ -42,38 +43,21 @@ func (b *Base) Make(ctx context.Context, tasks []*task.Task, names string, l qua
 	return out, err
 }
 
-// NewTask makes a task that rounds can fly along a path: none by camera features.
-func NewTask(o *task.Objective, name string, path reference.Reference) (*task.Task, error) {
-	if slices.Contains(notFlown, name) {
-		return nil, fmt.Errorf("task %s: the loop flies %s, %s and %s", name, task.Hover, task.Track, task.Land)
-	}
-	return o.New(name, path)
-}
-
-var notFlown = []string{task.Features}
-
-// Split reads a list of tasks. One that no task has is refused with those that rounds can fly.
-func Split(list string) ([]string, error) {
-	for name := range strings.SplitSeq(list, ",") {
-		if slices.Contains(notFlown, name) {
-			return task.Split(list)
-		}
-	}
-	return task.Split(list, notFlown...)
-}
-
 // Tasks makes the tasks of a list of names, such as "hover,track", and the default reference of each.
 func Tasks(o *task.Objective, list string) (tasks []*task.Task, paths []reference.Reference, err error) {
-	names, err := Split(list)
+	names, err := task.Split(list)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range names {
+		if name == task.Features {
+			return nil, nil, fmt.Errorf("task %s: no node shows a policy the frames of a camera", name)
+		}
 		path, err := reference.OfTask(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		t, err := NewTask(o, name, path)
+		t, err := o.New(name, path)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -75,7 +75,8 @@ func (r *round) improve() error {
 	if err != nil {
 		return err
 	}
-	opt, cfg := &r.l.opt, r.l.cfg.training(from.UsesLatent())
+	improved := from.UsesLatent() || from.Pinhole != nil && vnd.In(r.current)
+	opt, cfg := &r.l.opt, r.l.cfg.training(improved)
 	m, dt := r.fitted.Model, r.current.Dt
 	tasks := task.Improving(opt.Tasks)
 	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), tasks, dt, r.seed())

@@ -29,6 +29,15 @@ type Camera struct {
 	Latency float64 // s, from a frame to its features
 }
 
+// CameraOf is a camera as a policy was trained for, at steps of dt seconds; nil where the policy sees positions.
+func CameraOf(p *policy.Policy[float32], dt float64) *Camera {
+	if p.Pinhole == nil {
+		return nil
+	}
+	c := p.Observation.Camera
+	return &Camera{Camera: c, Rate: 1 / dt, Latency: float64(c.Delay) * dt}
+}
+
 // frame is on its way to the controller.
 type frame struct {
 	taken, due float64

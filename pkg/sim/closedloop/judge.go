@@ -58,6 +58,7 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	if c.Encoder != nil {
 		c.Encoder.SetMaxAge(j.LatentAge)
 	}
+	s.Camera = CameraOf(c.Policy(), b.Dt)
 	trace, err := Fly(s, c)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ type Task struct {
 
 // AddTask adds a task of rounds, flown along a path.
 func (c *Campaign) AddTask(name string, path reference.Reference) error {
-	t, err := continual.NewTask(&c.Objective, name, path)
+	t, err := c.Objective.New(name, path)
 	c.Tasks = append(c.Tasks, Task{t, path})
 	return err
 }
@@ -52,7 +53,8 @@ type Campaign struct {
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
 
-	External sim.NewExternal // that flies, for each flight; nil: none
+	External sim.NewExternal    // that flies, for each flight; nil: none
+	camera   *closedloop.Camera // of the policy that the rounds begin with; nil: it sees positions
 }
 
 // tasks are those of the tasks.
@@ -95,6 +97,11 @@ func (c *Campaign) vehicle() quadgate.Vehicle {
 
 // Learner goes on from a bundle.
 func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
+	p, err := policy.FromBundle(start)
+	if err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	c.camera = closedloop.CameraOf(p, start.Dt)
 	return continual.New(c.Config.Config, start,
 		continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
 }
@@ -102,7 +109,7 @@ func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
 // setup is one flight of at least the given length, s.
 func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *closedloop.Setup {
 	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
-		Tick: c.Nominal.Dt, Limits: c.Limits}
+		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera}
 	param.Default(&s.Estimate)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/policy"
@@ -41,7 +42,7 @@ func (v *flying) Load(b *bundle.Bundle) (*gate.Loaded, error) {
 	}
 	l := &gate.Loaded{ID: p.ID, Dt: p.Dt, Actor: &p.Policy.Actor, Model: p.Model, Robot: p.Robot,
 		Refused: beyond(&p.Policy.Limits, &v.Limits)}
-	if p.Policy.Pinhole != nil {
+	if p.Policy.Pinhole != nil && !v.shows() {
 		l.Refused = append(l.Refused,
 			"the policy sees features, and no flight of the gate shows it a camera's: expected one that sees positions")
 	}
@@ -49,6 +50,11 @@ func (v *flying) Load(b *bundle.Bundle) (*gate.Loaded, error) {
 		return v.begin(p, in.(quadrotor.Robot), rng, s)
 	}
 	return l, nil
+}
+
+// shows reports whether the tasks are flown by a camera's features.
+func (v *flying) shows() bool {
+	return slices.ContainsFunc(v.tasks, func(k *task.Task) bool { return k.Name == task.Features })
 }
 
 // beyond says which limits of a policy the vehicle does not allow.
@@ -76,6 +82,7 @@ type runner struct {
 	task    *task.Task
 	episode task.Episode
 	flown   *policy.ClosedLoopRunner
+	eye     *camera // nil: the policy sees positions
 }
 
 func (v *flying) begin(b *policy.LoadedBundle, in quadrotor.Robot, rng *rand.Rand, s []float32) (*runner, error) {
@@ -89,6 +96,9 @@ func (v *flying) begin(b *policy.LoadedBundle, in quadrotor.Robot, rng *rand.Ran
 	quadrotor.Measured(&here, s)
 	var err error
 	f.flown, err = b.NewRunner(f.episode.Reference)
+	if err == nil && b.Policy.Pinhole != nil {
+		f.eye, err = newCamera(&b.Policy.Observation.Camera, f.episode.Reference(0), rng.Uint64())
+	}
 	return f, err
 }
 
@@ -98,6 +108,9 @@ func (f *runner) Tick(t float64, s, a []float32) gate.Tick {
 	off := state.P.Sub(f.episode.Reference(t).P).Norm()
 	if !(off < f.task.Radius) || !finiteState(s) {
 		return gate.Tick{Crash: fmt.Sprintf("%.1f m off the reference after %.1f s, or no longer finite", off, t)}
+	}
+	if f.eye != nil {
+		f.eye.show(t, &state, f.flown)
 	}
 	command := f.flown.Command(t, &state)
 	if !command.Finite() {

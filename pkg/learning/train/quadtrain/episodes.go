@@ -41,7 +41,7 @@ func (k *tasks[F]) Flag(j int) bool { return k.see.Flag(j) }
 // NewEpisodes implements robot.Task.
 func (k *tasks[F]) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[F] {
 	e := &episodes[F]{tasks: k, dt: dt, at: make([]*task.Task, maxB),
-		camera:  newCameraModel(&k.see.Camera, k.eye, maxB, maxH),
+		camera:  newCameraModel(&k.see.Camera, k.eye, dt, maxB, maxH),
 		refs:    make([]F, maxH*maxB*k.see.RefSize()),
 		rows:    make([]F, maxH*maxB*quadrotor.RowSize),
 		weights: make([]F, maxB*quadrotor.WeightsSize)}
@@ -96,9 +96,20 @@ func (e *episodes[F]) DrawSensors(rng *rand.Rand) { e.camera.begin(e.B, e.H, rng
 func (e *episodes[F]) Observe(h int, s, past, x []F, width int) {
 	S := len(s) / e.B
 	e.camera.look(h, s, S)
+	e.camera.show(h)
 	seen, _ := e.camera.at(h)
 	view := e.see.View(S, width)
 	quadrotor.Observe(&view, e.B, s, e.refs[h*e.B*e.see.RefSize():], seen, past, x)
+	e.blank(x, width)
+}
+
+// blank hides in rows of observations, or of their gradients, what the policy is not given.
+func (e *episodes[F]) blank(x []F, width int) {
+	if e.see.Camera.StateFree {
+		for b := range e.B {
+			policy.Blank(e.see, x[b*width:][:width])
+		}
+	}
 }
 
 // ObserveVJP implements robot.Episodes.
@@ -106,7 +117,9 @@ func (e *episodes[F]) ObserveVJP(h int, s, dx []F, width int, ds, dpast []F) {
 	S := len(s) / e.B
 	_, dseen := e.camera.at(h)
 	view := e.see.View(S, width)
+	e.blank(dx, width)
 	quadrotor.ObserveVJP(&view, e.B, s, dx, ds, dseen, dpast)
+	e.camera.pullShown(h)
 	e.camera.pull(h, s, S, ds)
 }
 

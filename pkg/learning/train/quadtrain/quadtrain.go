@@ -107,6 +107,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		p, err := untrained(cfg, opt, latent)
 		if err == nil {
 			p.Steady = cfg.Steady
+			blind(p)
 		}
 		return p, err
 	}
@@ -118,6 +119,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 	copy(p.Norm.Mean, from.Norm.Mean)
 	copy(p.Norm.Scale, from.Norm.Scale)
 	p.Steady = cfg.Steady
+	blind(p)
 	return p, nil
 }
 
@@ -126,6 +128,13 @@ func untrained(cfg *Config, opt *Options, latent int) (*policy.Policy[float32], 
 		return policy.NewRotors[float32](cfg.Observation, *opt.Motors, latent, cfg.Widths())
 	}
 	return policy.New[float32](cfg.Observation, opt.Limits, latent, cfg.Widths())
+}
+
+// blind hides the latent from a policy that is given no state: none that is made of states may serve it.
+func blind(p *policy.Policy[float32]) {
+	if p.Observation.Camera.StateFree {
+		clear(p.Norm.Scale[p.Size():])
+	}
 }
 
 // Trials are trial flights of quadrotors, see train.Trials.

@@ -102,15 +102,17 @@ func TestGradient(t *testing.T) {
 		"learned": func(rng *rand.Rand) train.World[float64] {
 			return Learned(fitted[float64](t, rng), 0.02, true, 1, around)
 		},
-		"features": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
+		"features":   func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
+		"state free": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 3))
 			c := &train.Check[float64]{World: world(rng), Dt: 0.02, B: 12, H: 12, Seed: 9, Gamma: 0.97}
 			o := policy.Observation{PreviewPoints: 3, PreviewTime: 0.3, PastActions: 2}
 			switch name {
-			case "features":
+			case "features", "state free":
 				o.Camera = camera()
+				o.Camera.StateFree = name == "state free"
 				o.Camera.Delay, o.Camera.Dropout, o.Camera.Width = 2, 0.2, 1.1
 			case "learned":
 				c.Jitter, c.SwitchShare = 0.2, 0.5
