@@ -41,7 +41,7 @@ func TestLoopOffersOnlyTasksThatItFlies(t *testing.T) {
 			world := filepath.Join("..", "..", "params", "worlds", "calm.yaml")
 			code, _, stderr := run(t, "loop", "--world", world, "--out", t.TempDir(), "--task", task)
 			_, offered, _ := strings.Cut(stderr, ", expected ")
-			if code != 1 || !strings.HasPrefix(offered, "hover, track, land, or several") {
+			if code != 1 || !strings.HasPrefix(offered, "hover, track, land, features, or several") {
 				t.Errorf("code %d: %s", code, stderr)
 			}
 		})
