@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/sim/experiment"
+	"vnd/pkg/viz/plot"
 )
 
 // tableFlags are of the table of opponents.
@@ -56,15 +58,7 @@ func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
 func writeTable(b *strings.Builder, studies []*experiment.Study) {
 	rows := experiment.Tabulate(studies)
 	cells := rows[0].Cells
-	var air, references []string
-	for _, c := range cells {
-		if !slices.Contains(air, c.Air) {
-			air = append(air, c.Air)
-		}
-		if !slices.Contains(references, c.Reference) {
-			references = append(references, c.Reference)
-		}
-	}
+	air, references := sidesOf(rows)
 	fmt.Fprintf(b, "Mean position error, m; median of %d seeds.\n", len(studies))
 	for _, reference := range references {
 		fmt.Fprintf(b, "\n| %s | %s |\n|---|%s\n", reference, strings.Join(air, " | "),
@@ -94,6 +88,19 @@ func writeTable(b *strings.Builder, studies []*experiment.Study) {
 			writeAgainst(b, r, experiment.Compare(rows, i, ours...))
 		}
 	}
+}
+
+// sidesOf are the names of a table's columns and of its parts.
+func sidesOf(rows []experiment.TableRow) (air, references []string) {
+	for _, c := range rows[0].Cells {
+		if !slices.Contains(air, c.Air) {
+			air = append(air, c.Air)
+		}
+		if !slices.Contains(references, c.Reference) {
+			references = append(references, c.Reference)
+		}
+	}
+	return air, references
 }
 
 // cellText is a median, in bold where no other method but the oracle has a smaller one.
@@ -127,13 +134,53 @@ func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Agains
 		a.Equal, len(ratios))
 }
 
-// saveTable writes the table into the folder of results.
+// saveTable writes the table into the folder of results, with its numbers and a picture of each reference beside it.
 func (s *studyCommand) saveTable(studies []*experiment.Study) (string, error) {
 	var b strings.Builder
 	writeTable(&b, studies)
+	rows := experiment.Tabulate(studies)
+	data, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return "", err
+	}
 	file := filepath.Join(s.Out, "opponents.md")
-	return file, atomicfile.WriteFile(file, func(w io.Writer) error {
-		_, err := io.WriteString(w, b.String())
+	if err := writeText(filepath.Join(s.Out, "opponents.json"), string(data)+"\n"); err != nil {
+		return "", err
+	}
+	_, references := sidesOf(rows)
+	for _, r := range references {
+		if err := s.drawReference(rows, r, len(studies)); err != nil {
+			return "", err
+		}
+	}
+	return file, writeText(file, b.String())
+}
+
+func writeText(file, text string) error {
+	return atomicfile.WriteFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
+	})
+}
+
+// farOff is the error at which a picture of the table ends, m: a crash is drawn there.
+const farOff = 1.0
+
+// drawReference draws the errors along a reference, by air.
+func (s *studyCommand) drawReference(rows []experiment.TableRow, reference string, seeds int) error {
+	air, _ := sidesOf(rows)
+	var series []plot.Range
+	for _, r := range rows {
+		m := plot.Range{Name: r.Name}
+		for _, c := range r.Cells {
+			if c.Reference == reference {
+				m.Median, m.Least, m.Most = append(m.Median, c.Median), append(m.Least, c.Least), append(m.Most, c.Most)
+			}
+		}
+		series = append(series, m)
+	}
+	title := fmt.Sprintf("%s: mean position error by air; median and range of %d seeds", reference, seeds)
+	return atomicfile.WriteFile(filepath.Join(s.Out, reference+".png"), func(w io.Writer) error {
+		return plot.Ranges(w, title, "m; a crash is at the top", air, farOff, series)
 	})
 }
