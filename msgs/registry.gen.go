@@ -444,6 +444,16 @@ var types = map[string]entry{
 		source: "mavros_msgs/srv/CommandBool.srv",
 		create: func() cdr.Message { return mavrosmsgs.NewCommandBoolResponse() },
 	},
+	"mavros_msgs/srv/CommandLong_Request": {
+		hash:   "RIHS01_eebaa1fff53e8b0bf64f1fce081863be93219bf7002d5e78bc55d8028c335cb9",
+		source: "mavros_msgs/srv/CommandLong.srv",
+		create: func() cdr.Message { return mavrosmsgs.NewCommandLongRequest() },
+	},
+	"mavros_msgs/srv/CommandLong_Response": {
+		hash:   "RIHS01_b3b6fa1542a9e00ec2b67028f589f1d001b88954399053b5613ebdbe6e7ea45b",
+		source: "mavros_msgs/srv/CommandLong.srv",
+		create: func() cdr.Message { return mavrosmsgs.NewCommandLongResponse() },
+	},
 	"mavros_msgs/srv/SetMode_Request": {
 		hash:   "RIHS01_6630d9d5f75cef3a5683208e7f53bff77a185d73ee1bd87293b1f88ddae22f3f",
 		source: "mavros_msgs/srv/SetMode.srv",
@@ -1464,6 +1474,7 @@ var services = map[string]serviceEntry{
 	"lifecycle_msgs/srv/GetAvailableTransitions":         {hash: "RIHS01_59b7ecefce0982a8a844b9f2c4f14764c1c4543cc55e72924e2aa4adad83e9bc", source: "lifecycle_msgs/srv/GetAvailableTransitions.srv"},
 	"lifecycle_msgs/srv/GetState":                        {hash: "RIHS01_800a0a5aae599782b02932de0caf563f6dc4e7e94b794eadde075ba2cbef9795", source: "lifecycle_msgs/srv/GetState.srv"},
 	"mavros_msgs/srv/CommandBool":                        {hash: "RIHS01_eba73829da4af65d1019131d82f8eccae15d38717bf21409ed5187dd9bae73dc", source: "mavros_msgs/srv/CommandBool.srv"},
+	"mavros_msgs/srv/CommandLong":                        {hash: "RIHS01_4eba263db07465d64c8b51c68b29d0e649c6761043838cc701b226bc9a813214", source: "mavros_msgs/srv/CommandLong.srv"},
 	"mavros_msgs/srv/SetMode":                            {hash: "RIHS01_16fc7ce085f4d07d5dd677238b42ef922d2a8aef71fabe6ad18b2ea52c9124da", source: "mavros_msgs/srv/SetMode.srv"},
 	"nav_msgs/srv/GetMap":                                {hash: "RIHS01_c8ae77c9995b3554b5ba80e4d4d443f970ac65143102a1d893ec24fc07b31147", source: "nav_msgs/srv/GetMap.srv"},
 	"nav_msgs/srv/GetPlan":                               {hash: "RIHS01_234f7aff100f5edb8150366601687b027bcdc253db47decb88fff846193fe5e8", source: "nav_msgs/srv/GetPlan.srv"},

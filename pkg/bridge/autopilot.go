@@ -131,12 +131,25 @@ func Disarm() px4msgs.VehicleCommand {
 		float32(px4msgs.VehicleCommandArmingActionDisarm), 0)
 }
 
-// Kill is Disarm with the magic number that has PX4 stop the motors in the air, too (MAV_CMD_COMPONENT_ARM_DISARM,
-// param2).
+// disarmForce is the magic number of MAV_CMD_COMPONENT_ARM_DISARM's param2: the motors stop in the air, too.
+const disarmForce = 21196
+
+// Kill is Disarm by which PX4 stops the motors in the air, too.
 func Kill() px4msgs.VehicleCommand {
-	const force = 21196
 	return px4Command(uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm),
-		float32(px4msgs.VehicleCommandArmingActionDisarm), force)
+		float32(px4msgs.VehicleCommandArmingActionDisarm), disarmForce)
+}
+
+// KillByMavros is the same of PX4 or ArduPilot behind mavros.
+func KillByMavros() mavrosmsgs.CommandLongRequest {
+	return mavrosmsgs.CommandLongRequest{Command: uint16(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm),
+		Param1: float32(px4msgs.VehicleCommandArmingActionDisarm), Param2: disarmForce}
+}
+
+// Kills reports whether a MAVLink command with its first two numbers stops the motors in the air.
+func Kills(command uint32, param1, param2 float32) bool {
+	return command == uint32(px4msgs.VehicleCommandVehicleCmdComponentArmDisarm) &&
+		param1 == float32(px4msgs.VehicleCommandArmingActionDisarm) && param2 == disarmForce
 }
 
 // Land is the command that has PX4 land where it is.

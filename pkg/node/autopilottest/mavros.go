@@ -87,6 +87,7 @@ type Mavros struct {
 
 	mu        sync.Mutex
 	mode      string
+	disarmed  bool
 	setpoints []mavrosmsgs.AttitudeTarget
 }
 
@@ -117,6 +118,20 @@ func NewMavros(n *ros.Node, prefix string) (*Mavros, error) {
 		}); err != nil {
 		return nil, err
 	}
+	if _, err = ros.NewService(n, prefix+"mavros/cmd/arming",
+		func(_ *mavrosmsgs.CommandBoolRequest, r *mavrosmsgs.CommandBoolResponse) { r.Result = 1 }); err != nil {
+		return nil, err // it flies
+	}
+	const armDisarm, force = 400, 21196 // MAV_CMD_COMPONENT_ARM_DISARM, and what it takes in the air
+	if _, err = ros.NewService(n, prefix+"mavros/cmd/command",
+		func(q *mavrosmsgs.CommandLongRequest, r *mavrosmsgs.CommandLongResponse) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			r.Success = q.Command == armDisarm && q.Param1 == 0 && q.Param2 == force
+			m.disarmed = m.disarmed || r.Success
+		}); err != nil {
+		return nil, err
+	}
 	_, err = ros.NewSubscription(n, prefix+"mavros/setpoint_raw/attitude", sensorQoS(),
 		func(s *mavrosmsgs.AttitudeTarget, _ ros.Info) {
 			m.mu.Lock()
@@ -131,7 +146,14 @@ func (m *Mavros) Say() error {
 	if err := m.place.say(); err != nil {
 		return err
 	}
-	return m.states.Publish(&mavrosmsgs.State{Connected: true, Armed: true, Mode: m.Mode()})
+	return m.states.Publish(&mavrosmsgs.State{Connected: true, Armed: m.Armed(), Mode: m.Mode()})
+}
+
+// Armed reports whether the motors may turn.
+func (m *Mavros) Armed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.disarmed
 }
 
 // Mode is the one that it flies in.

@@ -105,3 +105,23 @@ func TestMavrosRefusesArdupilot(t *testing.T) {
 		t.Error("it counts as following")
 	}
 }
+
+// ArduPilot and PX4 refuse a disarming in the air: ~/emergency forces it.
+func TestEmergencyForcesMavros(t *testing.T) {
+	for _, name := range []string{bridge.Mavros, bridge.Ardupilot} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, "-p", "command_interface:="+name, "-p", "hover_throttle:=0.4", "-p",
+				"emergency_service:=true", "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+			m := must(autopilottest.NewMavros(h.n, ""))(t)
+			saying(t, m.Say)
+			eventually(t, "a tick", func() bool { return h.c.ticking() && len(h.steps) > 10 })
+			if err := h.c.autopilot().disarm(t.Context()); err == nil || !m.Armed() {
+				t.Errorf("a disarming in the air: %v", err)
+			}
+			if err := h.c.emergency(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the motors stop", func() bool { return !m.Armed() })
+		})
+	}
+}

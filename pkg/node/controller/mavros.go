@@ -18,6 +18,7 @@ type mavrosAutopilot struct {
 	reports
 	mode    *ros.Client[mavrosmsgs.SetModeRequest, mavrosmsgs.SetModeResponse]
 	armed   *ros.Client[mavrosmsgs.CommandBoolRequest, mavrosmsgs.CommandBoolResponse]
+	command *ros.Client[mavrosmsgs.CommandLongRequest, mavrosmsgs.CommandLongResponse]
 	follows string   // the mode in which it follows setpoints
 	lands   []string // modes that land; the first that mavros knows is taken
 	checked []*peerParameters
@@ -81,6 +82,11 @@ func connectMavros(c *Controller, p *Params, a *mavrosAutopilot) (*mavrosAutopil
 		return nil, err
 	}
 	c.keep(a.armed)
+	if a.command, err = ros.NewClient[mavrosmsgs.CommandLongRequest, mavrosmsgs.CommandLongResponse](c,
+		p.autopilotName("mavros/cmd/command")); err != nil {
+		return nil, err
+	}
+	c.keep(a.command)
 	return a, nil
 }
 
@@ -125,10 +131,21 @@ func (a *mavrosAutopilot) landsUnasked() bool { return a.follows == mavrosmsgs.S
 func (a *mavrosAutopilot) disarm(ctx context.Context) error {
 	r, err := a.armed.Call(ctx, &mavrosmsgs.CommandBoolRequest{Value: false})
 	if err == nil && !r.Success {
-		err = fmt.Errorf("service %s: the autopilot refused (MAV_RESULT %d)", a.armed.Name(), r.Result)
+		err = refused(a.armed.Name(), r.Result)
 	}
 	return err
 }
 
-// kill is disarm: PX4 and ArduPilot refuse that in the air, and go by the thrust of zero until they have landed.
-func (a *mavrosAutopilot) kill(ctx context.Context) error { return a.disarm(ctx) }
+// kill stops the motors in the air, too.
+func (a *mavrosAutopilot) kill(ctx context.Context) error {
+	q := bridge.KillByMavros()
+	r, err := a.command.Call(ctx, &q)
+	if err == nil && !r.Success {
+		err = refused(a.command.Name(), r.Result)
+	}
+	return err
+}
+
+func refused(service string, result uint8) error {
+	return fmt.Errorf("service %s: the autopilot refused (MAV_RESULT %d)", service, result)
+}

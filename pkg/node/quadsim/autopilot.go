@@ -92,6 +92,12 @@ func (a *autopilot) arm(on, grounded bool) error {
 	return nil
 }
 
+// kill stops the motors, also in the air.
+func (a *autopilot) kill(v *closedloop.Vehicle) {
+	a.armed, a.offboard, a.mode = false, false, modeManual
+	v.StopMotors()
+}
+
 // look leaves offboard mode where proof of life stopped or the vehicle's failsafe has taken over, and disarms after its
 // landing.
 func (a *autopilot) look(now float64, m closedloop.Mode) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/bridge"
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -129,6 +130,45 @@ func TestTakesOff(t *testing.T) {
 	}
 	if err := v.TakeOff(); err == nil || !strings.Contains(err.Error(), "take-off is refused") {
 		t.Errorf("a take-off in the air: %v", err)
+	}
+}
+
+// A kill stops the motors in the air, and what comes afterwards is not followed; a disarming does neither.
+func TestKillStopsTheMotorsInTheAir(t *testing.T) {
+	for name, command := range map[string]struct {
+		m     px4msgs.VehicleCommand
+		falls bool
+	}{"kill": {bridge.Kill(), true}, "disarm": {bridge.Disarm(), false}} {
+		t.Run(name, func(t *testing.T) {
+			var p closedloop.Autopilot
+			param.Default(&p)
+			v, err := closedloop.NewVehicle("", 1, so3.Vec3{Z: 2}, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &autopilot{timeout: 0.5}
+			a.begin(true)
+			for end := v.Time() + 1; v.Time() < end; v.Advance(0.02) {
+				a.setpoint(v.Time())
+			}
+			if err := a.follow(v.Time()); err != nil {
+				t.Fatal(err)
+			}
+			if m := command.m; bridge.Kills(m.Command, m.Param1, m.Param2) {
+				a.kill(v)
+			} else if a.arm(false, v.Grounded()) == nil {
+				t.Error("disarmed in the air")
+			}
+			for end := v.Time() + 0.4; v.Time() < end; v.Advance(0.02) {
+				if a.setpoint(v.Time()) {
+					v.Command(quad.Command{Thrust: quad.Gravity})
+				}
+				a.look(v.Time(), v.Mode())
+			}
+			if speed := v.Truth().State.V.Z; (speed < -2) != command.falls || a.armed == command.falls {
+				t.Errorf("armed %v, %.1f m/s upwards", a.armed, speed)
+			}
+		})
 	}
 }
 

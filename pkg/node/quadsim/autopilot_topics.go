@@ -94,6 +94,16 @@ func newMavros(ctx context.Context, n *simulator) (autopilotTopics, error) {
 		}); err != nil {
 		return nil, err
 	}
+	if _, err = ros.NewService(n.Node, "mavros/cmd/command",
+		func(q *mavrosmsgs.CommandLongRequest, r *mavrosmsgs.CommandLongResponse) {
+			if !bridge.Kills(uint32(q.Command), q.Param1, q.Param2) {
+				n.Log().Warn().Msgf("MAVLink command %d is not known", q.Command)
+				return
+			}
+			r.Success, _ = n.order(ctx, func() error { s.kill(n.vehicle); return nil }, "")
+		}); err != nil {
+		return nil, err
+	}
 	_, err = ros.NewService(n.Node, "mavros/set_mode",
 		func(q *mavrosmsgs.SetModeRequest, r *mavrosmsgs.SetModeResponse) {
 			mode := q.CustomMode
@@ -181,6 +191,8 @@ func (s *px4) heed(m *px4msgs.VehicleCommand) {
 	arm, disarm, offboard, known := bridge.FromVehicleCommand(m)
 	err := error(nil)
 	switch {
+	case bridge.Kills(m.Command, m.Param1, m.Param2):
+		s.kill(s.n.vehicle)
 	case m.Command == uint32(px4msgs.VehicleCommandVehicleCmdNavTakeoff):
 		err = s.enter(modeTakeoff, s.n.vehicle.Time())
 	case !known:

@@ -152,6 +152,13 @@ func (v *Vehicle) Hold() {
 	}
 }
 
+// StopMotors has the autopilot stop the motors, wherever the vehicle is.
+func (v *Vehicle) StopMotors() {
+	if v.mode != Crashed {
+		v.mode = Disarmed
+	}
+}
+
 // Advance lets dt seconds pass.
 func (v *Vehicle) Advance(dt float64) {
 	const step = 0.005 // s, in which the autopilot flies by itself
