@@ -25,9 +25,9 @@ func TestOpenErrors(t *testing.T) {
 	}
 	alone := loopback(newTag(), wireDomain)
 	open(t, Config{Domain: 40, XML: alone})
-	taken := regexp.MustCompile(`auto|120`).ReplaceAllString(alone, "7") // an index of nobody's choice
+	taken := regexp.MustCompile(`Index>(auto|120)`).ReplaceAllString(alone, "Index>7") // an index of nobody's choice
 	open(t, Config{Domain: 43, XML: taken})
-	few := strings.Replace(alone, ">120<", ">1<", 1)
+	few := strings.Replace(alone, "Index>120<", "Index>1<", 1)
 	var full error
 	for i := 0; i < 5 && full == nil; i++ {
 		var p dds.Participant
