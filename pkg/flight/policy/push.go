@@ -25,11 +25,10 @@ type pushSensor struct {
 	rollout           *vnd.Rollout[float32]
 	settled           []float32 // [S] of a robot that has hovered for long
 	s, a, next        []float32 // [S] of the last row, its actuator as it should be by the commands; [A], [S]
-	z                 []float32 // [Z]
-	last              quad.State
-	at                float64 // s, of the last row; NaN before the first
-	rows              int     // since then
-	lateral, vertical float64 // by how much the policy's reference must be moved for a push, m per m/s²
+	last              so3.Vec3  // velocity of the last row in the world, m/s
+	at                float64   // s, of the last row; NaN before the first
+	rows              int       // since then
+	lateral, vertical float64   // by how much the policy's reference must be moved for a push, m per m/s²
 }
 
 // feltAfter is how many rows the actuator must have been followed for: before, it may not have hovered.
@@ -39,8 +38,7 @@ func newPushSensor(l *LoadedBundle, b *Buffers) *pushSensor {
 	system := l.Robot.System()
 	d := system.Dims()
 	p := &pushSensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
-		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State),
-		z: make([]float32, l.Model.Net.Latent)}
+		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State)}
 	p.lateral, p.vertical = b.compliance()
 	p.reset()
 	return p
@@ -67,21 +65,19 @@ func (p *pushSensor) add(t float64, s *quad.State, c *quad.Command, z []float32)
 		p.reset()
 		return push, 0, false
 	}
-	copy(p.z, z)
 	quadrotor.Action(c, p.a)
-	p.rollout.Begin(0, 1, 1, p.z)
+	p.rollout.Begin(0, 1, 1, z)
 	p.rollout.Step(0, p.s, p.a, p.next)
 	expected := quadrotor.State(p.next)
 	dt = t - p.at
-	push = s.V.Sub(p.last.V).Scale(1 / dt).Sub(expected.V.Sub(p.last.V).Scale(1 / p.dt))
+	push = s.V.Sub(p.last).Scale(1 / dt).Sub(expected.V.Sub(p.last).Scale(1 / p.dt))
 	p.rows++
 	if !(dt > p.dt/2 && dt < 2*p.dt) {
 		p.rows = 0
 	}
 	p.s, p.next = p.next, p.s
-	p.last, p.at = *s, t
-	p.last.P = so3.Vec3{} // the model does not look at it
-	quadrotor.Measured(&p.last, p.s)
+	p.last, p.at = s.V, t
+	quadrotor.Measured(&quad.State{Q: s.Q, V: s.V}, p.s) // the model does not look at places
 	return push, dt, p.rows > feltAfter && push.Finite()
 }
 
