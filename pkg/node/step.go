@@ -3,8 +3,6 @@ package node
 import (
 	"vnd/msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/dataset"
@@ -15,8 +13,7 @@ func ControllerStep(m *msgs.Step) dataset.ControllerStep {
 	s := dataset.ControllerStep{Seq: m.Seq, Stamp: bridge.Nanoseconds(m.Header.Stamp), State: bridge.FromStep(m).State,
 		Sent: bridge.CommandFromStep(m).Command, Stage: guard.Stage(m.GuardState)}
 	if len(m.Reference) >= 3 && m.Task == "land" {
-		at := quad.Reference{P: so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}}
-		s.Stands = reference.Standing(&s.State, &at)
+		s.Stands = reference.Standing(&s.State, m.Reference[2])
 	}
 	return s
 }

@@ -90,7 +90,7 @@ func (l *Loop) Decide(now int64, patience time.Duration, d *Decision) bool {
 	if age := now - l.requestedAt; age < 0 || age > int64(patience) {
 		q = nil
 	}
-	l.decide(now, q, &l.request.Target, d)
+	l.decide(now, q, l.request.Target, d)
 	l.decision = *d
 	return true
 }
@@ -103,5 +103,5 @@ func (l *Loop) RecordDecision(t *TickRecord, d *Decision) {
 		t.Command = l.request.Command
 	}
 	t.Stage, t.Cause = d.Stage, d.Cause
-	t.Bundle, t.Task, t.Target = l.request.Bundle, l.request.Task, l.request.Target.P
+	t.Bundle, t.Task, t.Target = l.request.Bundle, l.request.Task, l.request.Target
 }

@@ -59,10 +59,10 @@ func (c *Config) Fence() (lo, hi so3.Vec3) {
 // MaxHandoverDistance is how far from the beginning of its task reference a robot may be handed over, m.
 const MaxHandoverDistance = 1.0
 
-// ReadyForHandover reports whether a policy that is to follow r can take over a robot: it flies, for no policy was
-// trained to take off, and is near.
-func (c *Config) ReadyForHandover(s *quad.State, r *quad.Reference) bool {
-	return c.Guard.Flying(s) && r.P.Sub(s.P).Norm() <= MaxHandoverDistance
+// ReadyForHandover reports whether a policy whose task begins at a place (m in the world) can take over a robot: it
+// flies, for no policy was trained to take off, and is near.
+func (c *Config) ReadyForHandover(s *quad.State, at so3.Vec3) bool {
+	return c.Guard.Flying(s) && at.Sub(s.P).Norm() <= MaxHandoverDistance
 }
 
 // Sample is a state from motion capture, or of another estimator.

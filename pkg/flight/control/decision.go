@@ -40,8 +40,9 @@ func (l *Loop) SetOffboard(offboard bool) { l.notOffboard = !offboard }
 // SetAutopilotLands says whether the autopilot lands by itself, without a position from here, where commands stop.
 func (l *Loop) SetAutopilotLands(lands bool) { l.lands = lands }
 
-// decide has the guard answer a request at now (ns); nil: the policy is not heard.
-func (l *Loop) decide(now int64, q *Request, target *quad.Reference, d *Decision) {
+// decide has the guard answer a request at now (ns); nil: the policy is not heard. target is where its task has the
+// robot, m in the world.
+func (l *Loop) decide(now int64, q *Request, target so3.Vec3, d *Decision) {
 	in := guard.Input{Now: seconds(now, l.origin), Stamp: seconds(l.stamp, l.origin), State: l.state,
 		NoCommand: q == nil, NotOffboard: l.notOffboard, AutopilotLands: l.lands,
 		TwoSources: l.track.mixed.found(l.stamp)}
@@ -51,7 +52,7 @@ func (l *Loop) decide(now int64, q *Request, target *quad.Reference, d *Decision
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		in.NotReady = !l.config.ReadyForHandover(&l.state, target)
 	}
-	if l.landing.over(in.Stamp, &in.State, q, &l.config.Guard) && l.guard.Stage().PolicyFlies() {
+	if l.landing.over(in.Stamp, &in.State, q, l.guard.Stage().PolicyFlies(), &l.config.Guard) {
 		l.guard.Land()
 	}
 	*d = Decision{Now: now, Sent: l.guard.Tick(&in), Stage: l.guard.Stage(), Cause: l.guard.Tripped(),

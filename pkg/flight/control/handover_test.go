@@ -115,7 +115,7 @@ func TestTakesOverFromTheAutopilot(t *testing.T) {
 		begun := len(h.ticks)
 		for i := range h.ticks {
 			k := &h.ticks[i]
-			if ready := settings.ReadyForHandover(&k.State, &k.Reference[0]); k.Stage != guard.NotOffboard ||
+			if ready := settings.ReadyForHandover(&k.State, k.Reference[0].P); k.Stage != guard.NotOffboard ||
 				ready != (k.Cause == guard.None) || k.LatentStamp != 0 ||
 				k.Actuator != (quad.Command{Thrust: quad.Gravity}) {
 				t.Fatalf("from %v: tick %d before it: %v, %v, latent of %d, actuator %v", c.place, i, k.Stage, k.Cause,

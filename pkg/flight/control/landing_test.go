@@ -9,22 +9,24 @@ import (
 	"vnd/pkg/flight/reference"
 )
 
-// TestLandingEnds: where the robot stands on the floor, or else after its reference has come down; under no other task
-// and on no way down.
+// TestLandingEnds: where the robot stands on the floor, or else after its reference has come to its end; under no other
+// task and on no way down.
 func TestLandingEnds(t *testing.T) {
 	const dt = 0.02
 	begin := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
 	for name, c := range map[string]struct {
 		to, floor float64 // where the reference ends, and where the robot stops
 		task      string
+		law       bool    // flies all the while
 		least     float64 // s from the moment at which the robot stops, or the reference rests
 		most      float64 // 0: never
 	}{
-		"on the floor":              {-0.2, 0.03, landTask, 0.05, 0.3},
-		"to the floor itself":       {0.03, 0.03, landTask, 0.8, 1.2},
-		"on a pad":                  {0.3, 0.5, landTask, 1.2, 2.2},
-		"hanging in the air":        {-0.2, 0.6, landTask, 1.2, 4},
-		"another task goes as deep": {-0.2, 0.03, "track", 0, 0},
+		"on the floor":              {-0.2, 0.03, landTask, false, 0.05, 0.3},
+		"to the floor itself":       {0.03, 0.03, landTask, false, 0.8, 1.2},
+		"on a pad":                  {0.3, 0.5, landTask, false, 1.2, 2.2},
+		"hanging in the air":        {-0.2, 0.6, landTask, false, 1.2, 4},
+		"another task goes as deep": {-0.2, 0.03, "track", false, 0, 0},
+		"the law flies":             {-0.2, 0.03, landTask, true, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := reference.New(&reference.Landing{To: []float64{0, 0, c.to}, From: []float64{0, 0, 1},
@@ -36,12 +38,13 @@ func TestLandingEnds(t *testing.T) {
 			stopped, found := -1., -1.
 			for k := range int((r.Duration() + 3) / dt) {
 				now := float64(k) * dt
-				q := Request{Task: c.task, Target: r.At(now)}
-				s := quad.State{P: q.Target.P, V: q.Target.V, Q: begin.Q}
+				at := r.At(now)
+				q := Request{Task: c.task, Target: at.P, Ended: now >= r.Duration()}
+				s := quad.State{P: at.P, V: at.V, Q: begin.Q}
 				if s.P.Z <= c.floor+1e-9 {
 					s.P.Z, s.V.Z, stopped = c.floor, 0, max(stopped, 0)+dt
 				}
-				if found < 0 && d.over(now, &s, &q, &guard.Config{}) {
+				if found < 0 && d.over(now, &s, &q, !c.law, &guard.Config{}) {
 					found = stopped
 				}
 			}

@@ -49,7 +49,7 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	if !l.Ask(now, &l.request) {
 		return quad.Command{}, false
 	}
-	l.decide(now, &l.request, &l.request.Target, &l.decision)
+	l.decide(now, &l.request, l.request.Target, &l.decision)
 	l.Take(&l.decision)
 	return l.decision.Sent, true
 }

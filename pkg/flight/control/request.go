@@ -11,11 +11,12 @@ import (
 
 // Request is what the policy asks for at a tick, of the guard.
 type Request struct {
-	Seq     uint64         // from 1, one more at each tick
-	Stamp   int64          // of the sample that Command answers, as it came, ns
-	Command quad.Command   // what the policy asks for
-	Target  quad.Reference // where the task has the robot at Stamp
-	Bundle  string         // of the policy
+	Seq     uint64       // from 1, one more at each tick
+	Stamp   int64        // of the sample that Command answers, as it came, ns
+	Command quad.Command // what the policy asks for
+	Target  so3.Vec3     // where the task has the robot at Stamp, m in the world
+	Ended   bool         // the task has the robot rest there from now on, or go with a pad
+	Bundle  string       // of the policy
 	Task    string
 }
 
@@ -99,8 +100,8 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.commanded = l.ask(t, seconds(now, l.origin))
 	l.lastStamp = l.stamp
 	l.seq++
-	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t),
-		Bundle: l.policy.ID, Task: l.task.Task}
+	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
+		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task}
 	return true
 }
 

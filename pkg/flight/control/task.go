@@ -89,6 +89,12 @@ func (c *TaskReference) goOn(t float64) {
 	}
 }
 
+// ended reports whether a path is at its end, and neither waits nor blends in.
+func (c *TaskReference) ended(t float64) bool {
+	d := c.Path.Duration()
+	return d > 0 && t-c.start >= d && c.resume.over && c.blend.from == nil
+}
+
 // NewTaskReference follows a path; nil is the task's own.
 func NewTaskReference(task string, path reference.Reference) (*TaskReference, error) {
 	if path == nil {

@@ -52,7 +52,7 @@ func (l *Loop) RecordRequest(t *TickRecord) {
 		}
 	}
 	t.Bundle, t.Task = l.policy.ID, l.task.Task
-	t.Target = l.request.Target.P
+	t.Target = l.request.Target
 }
 
 // Complete records the decision on a request, and advances the actuator's state by what was sent.

@@ -10,6 +10,7 @@ import (
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/battery"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
@@ -186,11 +187,11 @@ func (c *Controller) checkReady(a autopilot) error {
 		return nil
 	}
 	var s quad.State
-	var from quad.Reference
+	var from so3.Vec3
 	task := ""
-	c.last.Read(func(t *control.TickRecord) { s, from.P, task = t.State, t.Target, t.Task })
+	c.last.Read(func(t *control.TickRecord) { s, from, task = t.State, t.Target, t.Task })
 	if _, k := c.flying(); k != nil {
-		from, task = k.Path.At(0), k.Task
+		from, task = k.Path.At(0).P, k.Task
 	} else if c.role.hasPolicy() {
 		return fmt.Errorf("not armed: the controller is %s, expected active", c.State())
 	}
@@ -205,10 +206,10 @@ func (c *Controller) checkReady(a autopilot) error {
 		return fmt.Errorf("not armed: the autopilot, in mode %s, is not armed, so that the robot at %.2f m does not "+
 			"fly, and the policy does not take off: have the pilot or the autopilot do that first",
 			last.Mode, s.P.Z)
-	case !p.ReadyForHandover(&s, &from):
+	case !p.ReadyForHandover(&s, from):
 		return fmt.Errorf("not armed: task %s begins at (%.2f, %.2f, %.2f) m, %.2f m from the robot, expected at "+
 			"most %g: fly there, or ~/set_task",
-			task, from.P.X, from.P.Y, from.P.Z, from.P.Sub(s.P).Norm(), control.MaxHandoverDistance)
+			task, from.X, from.Y, from.Z, from.Sub(s.P).Norm(), control.MaxHandoverDistance)
 	}
 	return nil
 }

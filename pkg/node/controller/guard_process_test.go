@@ -153,7 +153,7 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 	f.requester.begun = true
 	f.requester.expect(f.loop, "a")
 	q := control.Request{Bundle: "a", Command: quad.Command{Thrust: quad.Gravity}}
-	q.Target.P.Z = 1
+	q.Target.Z = 1
 	pose := bridge.Pose{Frame: "world", State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}
 	turn := func() {
 		time.Sleep(5 * time.Millisecond)

@@ -81,7 +81,7 @@ func pairOf(t *testing.T) (s *Server, c *Client, atGuard, atController *inbox) {
 var (
 	aRequest = control.Request{Seq: 7, Stamp: 1e18,
 		Command: quad.Command{Thrust: 9.81, Rates: so3.Vec3{X: 1, Y: -2, Z: 3}},
-		Target:  quad.Reference{P: so3.Vec3{X: .1, Y: .2, Z: 1}}, Bundle: "4df0b239bf16", Task: "hover"}
+		Target:  so3.Vec3{X: .1, Y: .2, Z: 1}, Ended: true, Bundle: "4df0b239bf16", Task: "hover"}
 	aDecision = control.Decision{Seq: 7, Now: 1e18 + 1, Sent: quad.Command{Thrust: 3, Rates: so3.Vec3{Z: 1}},
 		Stage: guard.Blind, Cause: guard.Stale, Offboard: true, Wind: so3.Vec3{Y: 1}}
 	aSample = Sample{Sample: control.Sample{Stamp: 1e18, HasVelocity: true, State: quad.State{P: so3.Vec3{Z: 1},

@@ -59,6 +59,5 @@ func (r *recording) stands(s *quad.Row) bool {
 	if r.landing == nil {
 		return false
 	}
-	at := r.landing.At(s.T)
-	return reference.Standing(&s.State, &at)
+	return reference.Standing(&s.State, r.landing.At(s.T).P.Z)
 }

@@ -1,0 +1,73 @@
+package control
+
+import (
+	"testing"
+
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/reference"
+)
+
+// landingFrom begins a landing at a place, of a robot that hovers 5 cm below its reference, as under a load.
+func landingFrom(t *testing.T, f *closed, to, from []float64) *TaskReference {
+	t.Helper()
+	path, err := reference.New(&reference.Landing{To: to, From: from, Descent: 0.5, Approach: 1, Acceleration: 1,
+		ToVelocity: []float64{0, 0, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := NewTaskReference(landTask, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.loop.SetReference(k)
+	return k
+}
+
+// lawLands is when the law took over to land, s since the tick from; −1: it did not.
+func lawLands(f *closed, from int) float64 {
+	for i, k := range f.ticks[from:] {
+		if k.Stage == guard.Land {
+			return float64(i) / f.loop.config.Rate
+		}
+	}
+	return -1
+}
+
+// A landing far away begins slowly: that is not its end, also where another was begun before.
+func TestFarLandingIsFlownToItsEnd(t *testing.T) {
+	c := defaults()
+	c.Guard.FenceMin, c.Guard.FenceMax = []float64{-50, -50, -1}, []float64{50, 50, 5}
+	f := newClosed(t, c, "a.vnd")
+	f.advance(3, nil)
+	landingFrom(t, f, []float64{0, 0, -0.2}, []float64{0, 0, 0.95})
+	f.advance(1.5, nil)
+	from := len(f.ticks)
+	k := landingFrom(t, f, []float64{14, 0, -0.2}, []float64{0, 0, f.sim.State().P.Z})
+	f.advance(k.Path.Duration(), nil)
+	at := lawLands(f, from)
+	p := f.sim.State().P
+	if at < 20 || p.Sub(so3.Vec3{X: 14, Z: p.Z}).Norm() > 0.3 || p.Z > 0.1 {
+		t.Errorf("the law lands %.1f s after the begin, of %.1f s, at %.2f m", at, k.Path.Duration(), p)
+	}
+}
+
+// A landing that the guard interrupts for a moment goes on to where it was to.
+func TestLandingGoesOnAfterAHold(t *testing.T) {
+	f := newClosed(t, defaults(), "a.vnd")
+	f.advance(3, nil)
+	from := len(f.ticks)
+	landingFrom(t, f, []float64{2, 0, -0.2}, []float64{0, 0, 0.95})
+	f.advance(2, nil)
+	f.advance(0.3, func(*Sample) bool { return false })
+	held := len(f.ticks)
+	f.advance(14, nil)
+	flown := false
+	for _, k := range f.ticks[held:] {
+		flown = flown || k.Stage == guard.Policy
+	}
+	p := f.sim.State().P
+	if !flown || p.Sub(so3.Vec3{X: 2, Z: p.Z}).Norm() > 0.3 || p.Z > 0.1 {
+		t.Errorf("the policy flew on: %v; the law lands after %.1f s, at %.2f m", flown, lawLands(f, from), p)
+	}
+}
