@@ -24,7 +24,7 @@ demo: build ## a model of recorded flights, then learning in flight: about five 
 	bin/vnd demo
 
 .PHONY: test
-test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, every Go test, with and without C
+test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	CGO_ENABLED=0 go test ./...
 	go test ./...

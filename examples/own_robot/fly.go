@@ -13,6 +13,12 @@ import (
 
 const steps = 80 // of a flight
 
+// Masses, kg, of the flights to learn from, and of those of the judge.
+var (
+	flown  = []float64{0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6}
+	judged = unseen{0.45, 0.65, 1.55, 2.15}
+)
+
 // weighing is the true robot of a mass, kg.
 func weighing(mass float64) pendulum.Robot {
 	r := prior

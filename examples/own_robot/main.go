@@ -1,6 +1,6 @@
 // Command own_robot fits, trains and judges for a robot that is no quadrotor: a pendulum of a hidden mass that keeps an
-// angle. A robot of your own is a package like pkg/robot/pendulum, its Robot, System and Task. Of these files,
-// the variables of main and what fly.go records are of the pendulum; the rest stays.
+// angle. A robot of your own is a package like pkg/robot/pendulum, its Robot, System, Task and Row. Of these files,
+// the variables of main and all of fly.go are of the pendulum; the rest stays.
 //
 //	go run ./examples/own_robot build/pendulum.vnd
 package main
@@ -22,12 +22,13 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// prior is what is known of the robot: its mass is a guess. task is what it is to do.
+// prior is what is known of the robot: its mass is a guess. task is what it is to do, and goal its name in bundles.
 var (
 	prior = pendulum.Robot{Dt: 0.05, Mass: 1, Drag: 0.2}
 	task  = &pendulum.Hold[float32]{Angles: 1, Spread: 0.5, Rate: 0.02, Change: 0.0005, Actions: 1,
 		Bounds: robot.Bounds{Radius: 3, Collision: 10}}
-	vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: task}
+	goal, torque = "hold", []float32{30} // N·m, either way
+	vehicle      = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: task}
 )
 
 func main() {
@@ -45,15 +46,14 @@ func run(ctx context.Context, out string) error {
 		return err
 	}
 	var recordings []fit.Recording
-	var flown [][]pendulum.Row
-	masses := []float64{0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6}
-	for i, mass := range slices.Repeat(masses, 3) {
+	var flights [][]pendulum.Row
+	for i, mass := range slices.Repeat(flown, 3) {
 		rows, err := record(base, mass, uint64(i))
 		if err != nil {
 			return err
 		}
 		measured, actions := prior.Flatten(rows)
-		flown, recordings = append(flown, rows), append(recordings, fit.Recording{Name: fmt.Sprintf("%g kg", mass),
+		flights, recordings = append(flights, rows), append(recordings, fit.Recording{Name: fmt.Sprintf("%g kg", mass),
 			Measured: measured, Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
 	}
 	var cfg fit.Config
@@ -64,7 +64,7 @@ func run(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	bank := vnd.Latents(f.Model, prior, flown, 10)
+	bank := vnd.Latents(f.Model, prior, flights, 10)
 	p, err := improve(ctx, &train.Learned[float32]{Model: f.Model, Through: true}, base, bank)
 	if err != nil {
 		return err

@@ -19,7 +19,6 @@ func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float3
 	var cfg train.Config
 	param.Default(&cfg)
 	cfg.Horizon, cfg.Epochs, cfg.SwitchShare, cfg.Flights = 60, 200, 0, 0
-	torque := []float32{30} // N·m, either way
 	p, err := vnd.NewActor(task.Size(), latent, []float32{0}, torque, []int{32, 32})
 	if err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := vnd.PutActor(b, p, nil, "hold"); err != nil {
+	if err := vnd.PutActor(b, p, nil, goal); err != nil {
 		return nil, err
 	}
 	_, err = b.Encode() // which names it
@@ -56,7 +55,7 @@ func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[floa
 	if err != nil {
 		return err
 	}
-	g := &gate.Gate{Vehicle: vehicle, Judge: unseen{0.45, 0.65, 1.55, 2.15}, Seed: 1}
+	g := &gate.Gate{Vehicle: vehicle, Judge: judged, Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Seconds, g.Config.Rate = steps*prior.Dt, 100
 	v, err := g.Evaluate(ctx, candidate, current, bank)
@@ -67,7 +66,7 @@ func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[floa
 		return fmt.Errorf("refused: %q", v.Reasons())
 	}
 	last := v.Stages[len(v.Stages)-1]
-	fmt.Printf("masses not learned: off by %.4f rad, the prior's policy by %.4f rad; promoted\n", last.Candidate.Error,
-		last.Current.Error)
+	fmt.Printf("conditions not learned: off by %.4f rad, the prior's policy by %.4f rad; promoted\n",
+		last.Candidate.Error, last.Current.Error)
 	return nil
 }

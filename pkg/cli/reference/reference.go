@@ -30,6 +30,7 @@ A read-only parameter is set at the start alone.
 What is marked "in the airframe file" describes the vehicle.
 It is written once, in a copy of ` + "`params/airframe.yaml`" + `.
 The parameter ` + "`airframe`" + ` of nodes and the option ` + "`--airframe`" + ` of commands name that copy.
+What is ` + "`limits.max_thrust`" + ` as a parameter of a node is ` + "`max_thrust`" + ` in it.
 `
 
 // Documents returns what go generate writes, by path below the module's folder.

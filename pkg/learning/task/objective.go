@@ -4,7 +4,7 @@ import "vnd/pkg/flight/reference"
 
 // Objective says what a policy is trained for in its tasks: the cost, and where episodes begin.
 type Objective struct {
-	Cost    string `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the tasks: stiff holds in wind, paper is as printed, custom is the section weights"`
+	Cost    string `param:"cost" default:"stiff" enum:"stiff,paper,custom" doc:"cost of the tasks: stiff holds in wind, paper is the published one but for two details, custom is the section weights"`
 	Weights Cost   `param:"weights" doc:"weights of the cost's terms; they count with cost: custom alone"`
 	Spread  Spread `param:"spread" doc:"spread of the states in which episodes begin (standard deviations)"`
 }

@@ -25,7 +25,7 @@ var names = []string{Hover, Track, Land, Features}
 
 // Names of the costs.
 const (
-	PaperCost = "paper" // as printed
+	PaperCost = "paper" // the published one, but for two details: see CostOf
 	// StiffCost puts position above all. Beyond δ = 0.1 of its unit each term counts an error by its size instead of by
 	// its square. Else the few moments after a change of the wind would outweigh centimetres in steady flight
 	// (measured: 4 times smaller errors after fine-tuning).
