@@ -24,6 +24,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/nn/kernel"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -55,6 +56,7 @@ const tinyConfig = `fit:
 `
 
 func setup(env *testscript.Env) error {
+	env.Setenv(kernel.Environment, os.Getenv(kernel.Environment)) // one arithmetic in all of a script
 	dir := filepath.Join(env.WorkDir, "flights")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
