@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -116,5 +115,5 @@ func (r Robot) Distances(a, b *State) (position, velocity, attitude float64) {
 
 // Finite reports whether no number of a state is NaN or infinite.
 func (r Robot) Finite(s *State) bool {
-	return s.P.Finite() && s.Q.Finite() && s.V.Finite() && !math.IsNaN(s.W.Norm()-s.W.Norm())
+	return s.P.Finite() && s.Q.Finite() && s.V.Finite() && s.W.Finite()
 }
