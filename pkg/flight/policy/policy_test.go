@@ -269,6 +269,21 @@ func TestCommandsStayWithinTheLimits(t *testing.T) {
 	}
 }
 
+// Limits that float32 does not hold, or cannot tell apart, are refused: all commands would be no numbers.
+func TestLimitsThatAreNoNumbers(t *testing.T) {
+	for name, change := range map[string]func(*quad.Limits){
+		"thrust without bounds": func(l *quad.Limits) { l.MaxThrust = 1e39 },
+		"rates without bounds":  func(l *quad.Limits) { l.MaxTiltRate = 1e300 },
+		"no rate about yaw":     func(l *quad.Limits) { l.MaxYawRate = 1e-300 },
+	} {
+		o, l := defaults(t)
+		change(&l)
+		if _, err := New[float32](o, l, 0, []int{8}); err == nil || !strings.Contains(err.Error(), "finite") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestBundle(t *testing.T) {
 	p := somePolicy(t, 3)
 	b := &bundle.Bundle{Robot: "quadrotor", Dt: 0.02}
