@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode"
 )
 
 //go:embed header.tmpl
@@ -94,8 +95,8 @@ func (n *Networks) C(name string, parts []string, int8 bool) (h, c []byte, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &file{Name: name, Guard: strings.ToUpper(name), ID: n.ID, Robot: n.Robot, Task: n.Task, Dt: n.Dt, Int8: int8,
-		Kind: "Weights are float32."}
+	f := &file{Name: name, Guard: strings.ToUpper(name), ID: n.ID, Robot: harmless(n.Robot), Task: harmless(n.Task),
+		Dt: n.Dt, Int8: int8, Kind: "Weights are float32."}
 	if int8 {
 		f.Kind = "Weights are int8, one scale for each output."
 	}
@@ -116,6 +117,16 @@ func (n *Networks) C(name string, parts []string, int8 bool) (h, c []byte, err e
 		return nil, nil, err
 	}
 	return head.Bytes(), body.Bytes(), nil
+}
+
+// harmless is a text for a comment of C, which it does not end: who made a bundle may name its task anything.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,._-", r) {
+			return r
+		}
+		return '_'
+	}, text)
 }
 
 func (f *file) policy(p *policyNet) {

@@ -188,6 +188,39 @@ func TestControllerInC(t *testing.T) {
 	}
 }
 
+// A tick that sees what is no number gives no command, and the ticks after it are those of a new flight.
+func TestControllerInCForgetsWhatIsNoNumber(t *testing.T) {
+	call := "\tnet_state s = {{0, 0, 1}, {1, 0, 0, 0}, {0, 0, 0}};\n\tnet_reference r = {.heading = {1, 0}};\n" +
+		"\tfloat z[NET_LATENT + 1] = {0}, c[4];\n\tnet_reset();\n\tfloat x;\n" +
+		"\twhile (fread(&x, sizeof x, 1, stdin) == 1) {\n\t\ts.velocity[0] = x;\n\t\tnet_step(&s, &r, z, c);\n" +
+		"\t\tfwrite(c, sizeof c, 1, stdout);\n\t}\n"
+	program := compiled(t, flown(t), Policy, false, call)
+	good := []float32{0, 0.1, 0.2, 0.3}
+	want := answer(t, program, good, 4*len(good))
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+		got := answer(t, program, append([]float32{0.5, bad}, good...), 4*(2+len(good)))
+		if !slices.Equal(got[8:], want) || got[4] == got[4] {
+			t.Errorf("after %g: %v, expected %v", bad, got[4:], want)
+		}
+	}
+}
+
+// A bundle's task does not end a comment of the source.
+func TestTaskIsNoCode(t *testing.T) {
+	b := *flown(t)
+	b.Task = "hover */ int injected; /*\n#error \\"
+	h, c, err := must(Of(&b))(t).C("net", []string{Policy}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range [][]byte{h, c} {
+		if head, _, _ := strings.Cut(string(text), "*/"); strings.Contains(string(text[len(head):]), "injected") ||
+			strings.Contains(string(text), "\n#error") {
+			t.Errorf("%.300s", text)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	n := must(Of(cases(t)["no latent"]))(t)
 	for name, c := range map[string]struct {

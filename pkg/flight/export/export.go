@@ -5,6 +5,8 @@ package export
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/nn/nets"
@@ -108,13 +110,10 @@ const (
 )
 
 // Parts are those that this one has.
-func (n *Networks) Parts() (parts []string) {
-	for name, has := range map[string]bool{Policy: n.policy != nil, Encoder: n.encoder != nil, Model: n.model != nil} {
-		if has {
-			parts = append(parts, name)
-		}
-	}
-	return sorted(parts)
+func (n *Networks) Parts() []string {
+	has := map[string]bool{Policy: n.policy != nil, Encoder: n.encoder != nil, Model: n.model != nil}
+	maps.DeleteFunc(has, func(_ string, has bool) bool { return !has })
+	return slices.Sorted(maps.Keys(has))
 }
 
 // only leaves the parts that are wanted.

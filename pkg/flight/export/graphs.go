@@ -2,14 +2,8 @@ package export
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
-
-func sorted(s []string) []string {
-	slices.Sort(s)
-	return s
-}
 
 func list(names []string) string { return strings.Join(names, ", ") }
 
