@@ -37,6 +37,6 @@ func (t *Touchdown) look(s *Simulator, before *body) {
 		v := before.v.Sub(s.ground.moves)
 		t.Touched, t.Time, t.P = true, s.Time(), before.p
 		t.Down, t.Level = -v.Z, math.Hypot(v.X, v.Y)
-		t.Tilt = math.Acos(min(1, before.q.ZAxis().Z))
+		t.Tilt = before.q.Tilt()
 	}
 }

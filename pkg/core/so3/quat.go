@@ -107,6 +107,9 @@ func (q Quat) Euler() (roll, pitch, yaw float64) {
 	return math.Atan2(m[2][1], m[2][2]), pitch, math.Atan2(m[1][0], m[0][0])
 }
 
+// Tilt returns the angle of the body's z axis from the vertical, 0 to π rad; NaN where q is not finite.
+func (q Quat) Tilt() float64 { return math.Acos(min(max(q.ZAxis().Z, -1), 1)) }
+
 // Yaw returns the heading of the body x axis about world z, the third of Euler; radians.
 func (q Quat) Yaw() float64 {
 	_, _, yaw := q.Euler()

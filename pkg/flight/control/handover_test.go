@@ -71,7 +71,7 @@ func (h *handed) fly(seconds float64) {
 		}
 		if s := h.v.Truth().State; h.follows {
 			h.most = max(h.most, s.P.Sub(so3.Vec3{Z: 1}).Norm())
-			h.tilt = max(h.tilt, math.Acos(min(s.Q.ZAxis().Z, 1)))
+			h.tilt = max(h.tilt, s.Q.Tilt())
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (g *Guard) checkMotion(in *Input) Cause {
 		return Stale
 	case !g.fence.contains(s.P):
 		return Fence
-	case tilt(s.Q) > g.config.MaxTilt:
+	case s.Q.Tilt() > g.config.MaxTilt:
 		return Tilt
 	case s.V.Norm() > g.config.MaxSpeed:
 		return Speed

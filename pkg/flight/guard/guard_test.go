@@ -322,7 +322,7 @@ func TestLandsBlind(t *testing.T) {
 	var stages []Stage
 	flyGuarded(g, w, PathFollower{newLaw(t), p}, 15, lose, func(at float64, s *quad.State) {
 		stages = append(stages, g.Stage())
-		if lean := math.Acos(s.Q.ZAxis().Z); at > 5.5 && !w.landed && lean > 0.35 {
+		if lean := s.Q.Tilt(); at > 5.5 && !w.landed && lean > 0.35 {
 			t.Fatalf("tilted by %.2f rad at %.2f s", lean, at)
 		}
 	})

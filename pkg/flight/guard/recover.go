@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 )
 
 // Of the rollout that decides whether the law could still recover the robot.
@@ -62,7 +61,7 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 		if cause := g.endangered(s); cause != None {
 			return cause
 		}
-		if s.V.Norm() < calmSpeed && tilt(s.Q) < calmTilt {
+		if s.V.Norm() < calmSpeed && s.Q.Tilt() < calmTilt {
 			return None
 		}
 	}
@@ -73,12 +72,10 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 func (g *Guard) endangered(s *quad.State) Cause {
 	switch {
 	case s.P.Z < g.config.Ground+touchdownHeight &&
-		(s.V.Z < -maxTouchdown || math.Hypot(s.V.X, s.V.Y) > maxTouchdown || tilt(s.Q) > 2*calmTilt):
+		(s.V.Z < -maxTouchdown || math.Hypot(s.V.X, s.V.Y) > maxTouchdown || s.Q.Tilt() > 2*calmTilt):
 		return Floor
 	case g.fence.inside(s.P, fenceMargin) != s.P:
 		return Fence
 	}
 	return None
 }
-
-func tilt(q so3.Quat) float64 { return math.Acos(min(max(q.ZAxis().Z, -1), 1)) }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -41,7 +40,7 @@ func TryOut(b *bundle.Bundle) error {
 	quadrotor.Measured(&start, s)
 	for k := range int(tryOutSeconds / l.Dt) {
 		state := quadrotor.State(s)
-		off, tilt := state.P.Sub(place).Norm(), math.Acos(min(max(state.Q.ZAxis().Z, -1), 1))
+		off, tilt := state.P.Sub(place).Norm(), state.Q.Tilt()
 		if !(off < tryOutRadius) || !(tilt < tryOutTilt) {
 			return fmt.Errorf("bundle %s cannot hold a point: after %.1f s it is %.1f m off and tilts by %.1f rad",
 				l.ID, float64(k)*l.Dt, off, tilt)

@@ -211,7 +211,7 @@ func trim(holds *[Moves]Hold, r reading) Finding {
 	if r.inverse {
 		q = q.Conj()
 	}
-	tilt := math.Acos(max(-1, min(1, q.ZAxis().Z))) * 180 / math.Pi
+	tilt := q.Tilt() * 180 / math.Pi
 	detail := fmt.Sprintf("%.1f° of tilt on the floor", tilt)
 	if tilt > most {
 		return wrong(name, detail, "a level robot has to be level in the motion capture: define the body anew while "+

@@ -176,7 +176,7 @@ func (r *Run) greatestError(from, to float64) (most float64) {
 func (r *Run) greatestTilt(from, to float64) (most float64) {
 	for i := range r.Motion {
 		if k := &r.Motion[i]; k.T >= from && k.T <= to {
-			most = max(most, math.Acos(min(max(k.State.Q.ZAxis().Z, -1), 1)))
+			most = max(most, k.State.Q.Tilt())
 		}
 	}
 	return most

@@ -94,7 +94,7 @@ func (j *Judge) trips(s *quad.State) string {
 			return "outside of the fence"
 		}
 	}
-	if x := tilt(s); x > g.MaxTilt {
+	if x := s.Q.Tilt(); x > g.MaxTilt {
 		return fmt.Sprintf("a tilt of %.2f rad", x)
 	}
 	if v := s.V.Norm(); v > g.MaxSpeed {

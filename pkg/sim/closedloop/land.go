@@ -100,7 +100,7 @@ func (t *Trace) Missed(d Criteria) string {
 	}{
 		{"stands %.3f m off, at most %g", t.Offset(), d.Offset},
 		{"touched down at %.2f m/s, at most %g", t.Touchdown.Down, d.Down},
-		{"stands tilted by %.2f rad, at most %.2f", tilt(&t.Rows[len(t.Rows)-1].Truth), d.Tilt},
+		{"stands tilted by %.2f rad, at most %.2f", t.Rows[len(t.Rows)-1].Truth.Q.Tilt(), d.Tilt},
 		{"bounced by %.3f m, at most %g", t.Touchdown.Bounce, d.Bounce},
 	} {
 		if !(x.got <= x.most) {
@@ -109,8 +109,6 @@ func (t *Trace) Missed(d Criteria) string {
 	}
 	return ""
 }
-
-func tilt(s *quad.State) float64 { return math.Acos(min(max(s.Q.ZAxis().Z, -1), 1)) }
 
 // Landings are some landings, counted.
 type Landings struct {

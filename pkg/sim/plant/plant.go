@@ -98,17 +98,6 @@ func (f *Fleet) take() (p *Process) {
 	return p
 }
 
-// Close ends those that are idle.
-func (f *Fleet) Close() (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.idle {
-		err = errors.Join(err, p.Close())
-	}
-	f.idle = nil
-	return err
-}
-
 // borrowed goes back to its fleet, unless it has ended.
 type borrowed struct {
 	*Process

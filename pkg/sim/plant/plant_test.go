@@ -95,7 +95,11 @@ func TestSimulatorsFly(t *testing.T) {
 	for _, name := range []string{MuJoCo, Crazyflow} {
 		t.Run(name, func(t *testing.T) {
 			f := &Fleet{Name: name}
-			defer f.Close()
+			defer func() {
+				for _, p := range f.idle {
+					p.Close()
+				}
+			}()
 			w := sim.Default()
 			w.Conditions.Name, w.Conditions.WindX = []string{"east"}, []float64{2}
 			first, err := f.Start(w)
