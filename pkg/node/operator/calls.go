@@ -38,7 +38,17 @@ func (p *Operator) serviceType(ctx context.Context, service string) (name, typeN
 	return name, types[0], nil
 }
 
-// request calls a service and waits for its answer.
+// ask calls a service that was found, and waits for its answer.
+func ask[Resp, Req any, R ros.Message[Resp], Q ros.Message[Req]](ctx context.Context, p *Operator, service string,
+	q *Req) (*Resp, error) {
+	c, err := ros.NewClient[Req, Resp, Q, R](p.Node, service)
+	if err != nil {
+		return nil, err
+	}
+	return request(ctx, p, c, q)
+}
+
+// request calls a service by its client, which it closes, and waits for its answer.
 func request[Req, Resp any](ctx context.Context, p *Operator, c *ros.Client[Req, Resp], q *Req) (*Resp, error) {
 	defer c.Close()
 	within, cancel := context.WithTimeout(ctx, p.patience)
@@ -101,11 +111,7 @@ func (p *Operator) Trigger(ctx context.Context, service string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	c, err := ros.NewClient[stdsrvs.TriggerRequest, stdsrvs.TriggerResponse](p.Node, name)
-	if err != nil {
-		return "", err
-	}
-	r, err := request(ctx, p, c, &stdsrvs.TriggerRequest{})
+	r, err := ask[stdsrvs.TriggerResponse](ctx, p, name, &stdsrvs.TriggerRequest{})
 	if err != nil {
 		return "", err
 	}
@@ -125,11 +131,7 @@ func (p *Operator) SetTask(ctx context.Context, service, task, reference string)
 	if err != nil {
 		return "", err
 	}
-	c, err := ros.NewClient[msgs.SetTaskRequest, msgs.SetTaskResponse](p.Node, name)
-	if err != nil {
-		return "", err
-	}
-	r, err := request(ctx, p, c, &msgs.SetTaskRequest{Task: task, ReferenceJSON: reference})
+	r, err := ask[msgs.SetTaskResponse](ctx, p, name, &msgs.SetTaskRequest{Task: task, ReferenceJSON: reference})
 	if err != nil {
 		return "", err
 	}
@@ -160,12 +162,8 @@ func (p *Operator) Parameters(ctx context.Context, node string, names []string) 
 			return nil, err
 		}
 	}
-	c, err := ros.NewClient[rclinterfaces.GetParametersRequest, rclinterfaces.GetParametersResponse](p.Node,
-		full+"/get_parameters")
-	if err != nil {
-		return nil, err
-	}
-	r, err := request(ctx, p, c, &rclinterfaces.GetParametersRequest{Names: names})
+	r, err := ask[rclinterfaces.GetParametersResponse](ctx, p, full+"/get_parameters",
+		&rclinterfaces.GetParametersRequest{Names: names})
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +194,8 @@ func (p *Operator) undeclared(ctx context.Context, node string, names []string) 
 }
 
 func (p *Operator) parameterNames(ctx context.Context, node string) ([]string, error) {
-	c, err := ros.NewClient[rclinterfaces.ListParametersRequest, rclinterfaces.ListParametersResponse](p.Node,
-		node+"/list_parameters")
-	if err != nil {
-		return nil, err
-	}
-	r, err := request(ctx, p, c, &rclinterfaces.ListParametersRequest{})
+	r, err := ask[rclinterfaces.ListParametersResponse](ctx, p, node+"/list_parameters",
+		&rclinterfaces.ListParametersRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -220,14 +214,9 @@ func (p *Operator) SetParameter(ctx context.Context, node, name, value string) (
 		return nil, fmt.Errorf("parameter %s: %w", name, err)
 	}
 	full := p.full(node)
-	c, err := ros.NewClient[rclinterfaces.SetParametersRequest, rclinterfaces.SetParametersResponse](p.Node,
-		full+"/set_parameters")
-	if err != nil {
-		return nil, err
-	}
 	q := &rclinterfaces.SetParametersRequest{Parameters: []rclinterfaces.Parameter{{Name: name,
 		Value: params.ToMessage(v)}}}
-	r, err := request(ctx, p, c, q)
+	r, err := ask[rclinterfaces.SetParametersResponse](ctx, p, full+"/set_parameters", q)
 	switch {
 	case err != nil:
 		return nil, err
