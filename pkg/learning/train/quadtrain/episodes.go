@@ -49,7 +49,8 @@ func (k *tasks[F]) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[F] {
 		return e
 	}
 	n := maxB * actions
-	return &rotorEpisodes[F]{episodes: e, a: make([]F, n), last: make([]F, n)}
+	return &rotorEpisodes[F]{episodes: e, a: make([]F, n), last: make([]F, n), da: make([]F, n),
+		dlast: make([]F, n)}
 }
 
 // episodes implements robot.Episodes. Positions are relative to where each episode's reference begins.

@@ -20,7 +20,8 @@ const differences = 5
 // has what the motors do together, see rotors.Collective.
 type rotorEpisodes[F kernel.Float] struct {
 	*episodes[F]
-	a, last []F // [B][A] together, or its gradient
+	a, last   []F // [B][A] together
+	da, dlast []F // [B][A] their gradients
 }
 
 // Observe implements robot.Episodes.
@@ -52,8 +53,9 @@ func (e *rotorEpisodes[F]) Costs(h int, t *robot.Transition[F], cost, off []F) {
 
 // CostsVJP implements robot.Episodes.
 func (e *rotorEpisodes[F]) CostsVJP(h int, t *robot.Transition[F], scale []F, g *robot.Transition[F]) {
-	n := len(t.A)
-	to := robot.Transition[F]{S0: g.S0, S1: g.S1, A: make([]F, n), Last: make([]F, n)}
+	to := robot.Transition[F]{S0: g.S0, S1: g.S1, A: e.da[:len(t.A)], Last: e.dlast[:len(t.A)]}
+	clear(to.A)
+	clear(to.Last)
 	e.episodes.CostsVJP(h, e.together(t), scale, &to)
 	rotors.CollectiveVJP(e.hover, differences, to.A, g.A)
 	rotors.CollectiveVJP(e.hover, differences, to.Last, g.Last)

@@ -28,6 +28,14 @@ func (s *cameraModel[F]) of(errors []F, step, b int) []F {
 	return errors[(step*s.B+b)*policy.ErrorSize:][:policy.ErrorSize]
 }
 
+// before are the image errors, or their gradients, of robot b at earlier steps.
+func (s *cameraModel[F]) before(errors []F, was *[policy.Spans]int, b int) (earlier [policy.Spans][]F) {
+	for k, step := range was {
+		earlier[k] = s.of(errors, step, b)
+	}
+	return earlier
+}
+
 // show writes what the policy sees at step h. A step is shown after those before it.
 func (s *cameraModel[F]) show(h int) {
 	if s.headings == nil {
@@ -35,11 +43,7 @@ func (s *cameraModel[F]) show(h int) {
 	}
 	now, was, apart := s.frames(h)
 	for b := range s.B {
-		var earlier [policy.Spans][]F
-		for k := range earlier {
-			earlier[k] = s.of(s.errors, was[k], b)
-		}
-		policy.Show(s.of(s.errors, now, b), earlier, apart, s.shown[(h*s.B+b)*s.width:][:s.width])
+		policy.Show(s.of(s.errors, now, b), s.before(s.errors, &was, b), apart, s.shown[(h*s.B+b)*s.width:][:s.width])
 	}
 }
 
@@ -51,12 +55,8 @@ func (s *cameraModel[F]) pullShown(h int) {
 	}
 	now, was, apart := s.frames(h)
 	for b := range s.B {
-		var earlier [policy.Spans][]F
-		for k := range earlier {
-			earlier[k] = s.of(s.derrors, was[k], b)
-		}
 		de, dx := s.of(s.derrors, now, b), s.dshown[b*s.width:][:s.width]
-		policy.ShowVJP(s.shown[(h*s.B+b)*s.width:][:s.width], dx, de, earlier, apart)
+		policy.ShowVJP(s.shown[(h*s.B+b)*s.width:][:s.width], dx, de, s.before(s.derrors, &was, b), apart)
 		clear(dx)
 	}
 }
