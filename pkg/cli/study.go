@@ -285,7 +285,7 @@ func labels(scenarios []experiment.Scenario) (out []string) {
 func (s *studyResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if len(s.Studies[0].Methods[0].Cells) > 0 {
-		writeTable(&b, s.Studies)
+		writeTable(&b, experiment.Tabulate(s.Studies), len(s.Studies))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

@@ -54,12 +54,11 @@ func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
 	return nil
 }
 
-// writeTable writes the table of opponents: cells are medians over the seeds.
-func writeTable(b *strings.Builder, studies []*experiment.Study) {
-	rows := experiment.Tabulate(studies)
+// writeTable writes the table of opponents: cells are medians over so many seeds.
+func writeTable(b *strings.Builder, rows []experiment.TableRow, seeds int) {
 	cells := rows[0].Cells
 	air, references := sidesOf(rows)
-	fmt.Fprintf(b, "Mean position error, m; median of %d seeds.\n", len(studies))
+	fmt.Fprintf(b, "Mean position error, m; median of %d seeds.\n", seeds)
 	for _, reference := range references {
 		fmt.Fprintf(b, "\n| %s | %s |\n|---|%s\n", reference, strings.Join(air, " | "),
 			strings.Repeat("---|", len(air)))
@@ -137,8 +136,8 @@ func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Agains
 // saveTable writes the table into the folder of results, with its numbers and a picture of each reference beside it.
 func (s *studyCommand) saveTable(studies []*experiment.Study) (string, error) {
 	var b strings.Builder
-	writeTable(&b, studies)
 	rows := experiment.Tabulate(studies)
+	writeTable(&b, rows, len(studies))
 	data, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {
 		return "", err
