@@ -18,7 +18,6 @@ import (
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/pendulum"
-	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -41,20 +40,19 @@ func main() {
 }
 
 func run(ctx context.Context, out string) error {
-	base, err := improve(ctx, &train.Prior[float32]{Nominal: prior.System()}, nil, nil) // trained on the guess
+	base, err := improve(ctx, &train.Prior[float32]{Nominal: prior.System()}, nil) // trained on the guess
 	if err != nil {
 		return err
 	}
 	var recordings []fit.Recording
-	var flights [][]pendulum.Row
 	for i, mass := range slices.Repeat(flown, 3) {
 		rows, err := record(base, mass, uint64(i))
 		if err != nil {
 			return err
 		}
 		measured, actions := prior.Flatten(rows)
-		flights, recordings = append(flights, rows), append(recordings, fit.Recording{Name: fmt.Sprintf("%g kg", mass),
-			Measured: measured, Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
+		recordings = append(recordings, fit.Recording{Name: fmt.Sprintf("%g kg", mass), Measured: measured,
+			Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
 	}
 	var cfg fit.Config
 	param.Default(&cfg)
@@ -64,8 +62,7 @@ func run(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	bank := vnd.Latents(f.Model, prior, flights, 10)
-	p, err := improve(ctx, &train.Learned[float32]{Model: f.Model, Through: true}, base, bank)
+	p, err := improve(ctx, &train.Learned[float32]{Model: f.Model, Through: true}, base)
 	if err != nil {
 		return err
 	}
@@ -73,7 +70,7 @@ func run(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := judge(ctx, candidate, base, bank); err != nil {
+	if err := judge(ctx, candidate, base); err != nil {
 		return err
 	}
 	return bundle.Write(out, candidate)

@@ -14,8 +14,7 @@ import (
 const latent = 2 // size
 
 // improve trains a policy in a world, from scratch or from another, which is left as it is.
-func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float32],
-	bank []float32) (*vnd.Actor[float32], error) {
+func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
 	var cfg train.Config
 	param.Default(&cfg)
 	cfg.Horizon, cfg.Epochs, cfg.SwitchShare, cfg.Flights = 60, 200, 0, 0
@@ -27,8 +26,7 @@ func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float3
 		copy(p.Net.Params, from.Net.Params)
 		p.Norm = from.Norm
 	}
-	_, err = train.Run(ctx, cfg, w, prior.Dt,
-		train.Options{Seed: 1, Task: task, Actor: p, New: from == nil, Bank: bank})
+	_, err = train.Run(ctx, cfg, w, prior.Dt, train.Options{Seed: 1, Task: task, Actor: p, New: from == nil})
 	return p, err
 }
 
@@ -46,7 +44,7 @@ func pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) 
 }
 
 // judge asks the gate whether a candidate may follow the policy it was made of, and prints the answer.
-func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[float32], bank []float32) error {
+func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[float32]) error {
 	m, _, err := vnd.FromBundle(candidate, vehicle.Robot)
 	if err != nil {
 		return err
@@ -58,7 +56,7 @@ func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[floa
 	g := &gate.Gate{Vehicle: vehicle, Judge: judged, Seed: 1}
 	param.Default(&g.Config)
 	g.Config.Shadow.Seconds, g.Config.Rate = steps*prior.Dt, 100
-	v, err := g.Evaluate(ctx, candidate, current, bank)
+	v, err := g.Evaluate(ctx, candidate, current, nil)
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/effects"
 	"vnd/pkg/learning/openloop"
 )
 
@@ -50,7 +52,8 @@ type scoring struct {
 // scoreResult is what a score found.
 type scoreResult struct {
 	report     *openloop.Report
-	references []string // predictors whose ratios are shown
+	references []string                   // predictors whose ratios are shown
+	samples    map[string]effects.Figures // of models with a latent, by name
 	warnings   []string
 }
 
@@ -110,7 +113,18 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if len(names) > 1 {
 		references = append(references, names[1:]...)
 	}
-	return &scoreResult{report, references, c.warnings}, nil
+	return &scoreResult{report, references, s.samples(models, names, flights), c.warnings}, nil
+}
+
+// samples compares what models with a latent sample with the windows of the flights.
+func (s *scoring) samples(models []*openloop.Model, names []string, flights []quad.Flight) map[string]effects.Figures {
+	out := map[string]effects.Figures{}
+	for i, m := range models {
+		if m.Net.Latent > 0 {
+			out[names[i]] = m.Samples(flights, s.stride)
+		}
+	}
+	return out
 }
 
 // warnOfOverlap warns of flights that baselines are fitted to and scored on: their errors are no test then.
@@ -193,13 +207,22 @@ func (p *interruptible) Predict(windows [][]quad.Row, future [][]quad.Command, o
 	return p.Predictor.Predict(windows, future, out)
 }
 
-// WriteText implements result: the totals, their ratios to the references, and every flight.
+// WriteText implements result: the totals, their ratios to the references, every flight, and samples of the latent
+// priors.
 func (s *scoreResult) WriteText(w io.Writer) error {
 	if err := s.report.WriteTable(w, s.references...); err != nil {
 		return err
 	}
 	steps := s.report.Options.Steps
-	return s.report.WriteFlights(w, steps[len(steps)-1])
+	if err := s.report.WriteFlights(w, steps[len(steps)-1]); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.samples)) {
+		if _, err := fmt.Fprintf(w, "%s: %v\n", name, s.samples[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MarshalJSON writes the report with its warnings.
@@ -213,6 +236,9 @@ func (s *scoreResult) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	if object["warnings"], err = json.Marshal(s.warnings); err != nil {
+		return nil, err
+	}
+	if object["samples"], err = json.Marshal(s.samples); err != nil {
 		return nil, err
 	}
 	return json.Marshal(object)

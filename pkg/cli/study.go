@@ -359,8 +359,8 @@ func writeSeed(b *strings.Builder, study *experiment.Study) {
 	}
 	l := &study.Latents
 	fmt.Fprintf(b, "\nSeed %d: wind by the %d nearest latents %.1f %% of %d windows; accelerations of unseen "+
-		"windows off by %s m/s²; of z ~ N(0, I), 5 to 99 %%: %.2f m/s²\n",
-		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles)
+		"windows off by %s m/s²; of samples, 5 to 99 %%: %.2f m/s²\n  %s\n",
+		study.Seed, l.Neigh, 100*l.KNN, l.Windows, within(l.WindError), l.Quantiles, l.Samples)
 	for _, task := range []string{"hover", "track", "land"} {
 		mean, worst, n, in := 0., 0., 0., ""
 		for _, o := range study.OpenLoop {

@@ -44,7 +44,7 @@ type trainCommand struct {
 	Out       string   `required:"" placeholder:"BUNDLE" help:"File to write the policy to, with the model if there is one. Until then the training is kept in BUNDLE.checkpoint."`
 	Bundle    string   `placeholder:"BUNDLE" help:"Train in this fitted model, and go on from its policy if it has one; else from scratch in the nominal simulator."`
 	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
-	Flights   []string `placeholder:"INPUT" help:"Flights whose latents episodes are flown under, beside those of N(0, I)."`
+	Flights   []string `placeholder:"INPUT" help:"Flights of whose latents the latent prior, under which episodes are flown, is made anew."`
 	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
 	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
 	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors" help:"rotors: commands each motor."`
@@ -145,8 +145,9 @@ type trainer struct {
 	trials train.World[float32] // for the flights that choose the policy to keep
 	dt     float64
 	from   *policy.Policy[float32]
-	bundle *bundle.Bundle // to put the policy in
-	motors *rotors.Limits // nil: it commands thrust and body rates
+	bundle *bundle.Bundle      // to put the policy in
+	model  *vnd.Model[float32] // of the worlds; nil: none
+	motors *rotors.Limits      // nil: it commands thrust and body rates
 }
 
 // trainer reads the bundle, if there is one.
@@ -176,7 +177,7 @@ func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*tra
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
 	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins),
-		trials: quadtrain.Learned(m, q.Dt, false, 0, cfg.Margins), dt: q.Dt, bundle: b}
+		trials: quadtrain.Learned(m, q.Dt, false, 0, cfg.Margins), dt: q.Dt, bundle: b, model: m}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)
@@ -287,7 +288,7 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 		return nil, err
 	}
 	trials := quadtrain.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
-	trials.Sample = train.Sampler(p.cfg.BankShare, p.bank, p.trials.Latent())
+	trials.Sample = train.Sampler(p.cfg.BankShare, p.bank, p.trials.Sample)
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
 	r, err := quadtrain.Run(c.ctx, p.cfg.Config, p.world, p.dt,
@@ -368,7 +369,7 @@ func (b bar) showTraining(p train.Progress) {
 	b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
 }
 
-// bank encodes the latents of flights.
+// bank encodes the latents of flights, and makes the latent prior of them.
 func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	if len(t.Flights) == 0 {
 		return nil, nil
@@ -389,11 +390,11 @@ func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
 	for _, f := range flights {
 		segments = append(segments, f.Segments...)
 	}
-	const stride = 10 // rows from one latent to the next
-	bank := vnd.Latents(m, q, segments, stride)
+	bank := vnd.Latents(m, q, segments, 10) // of every tenth row
 	if len(bank) == 0 {
 		return nil, fmt.Errorf("--flights: no stretch of %d rows in them", m.Net.Context+1)
 	}
+	s.model.LatentPrior = vnd.NewLatentPrior(bank, m.Net.Latent)
 	c.log.Info().Msgf("%d latents of %d flights", len(bank)/m.Net.Latent, len(flights))
 	return bank, nil
 }

@@ -114,6 +114,10 @@ func Bundle(m *Model[float32], r robot.Robot, fit, metrics any) (*bundle.Bundle,
 		b.Tensors = append(b.Tensors, bundle.Tensor{Name: n.name, Shape: []int{len(n.data)}, Data: n.data})
 		b.Normalisers = append(b.Normalisers, n.name)
 	}
+	if p := m.LatentPrior; p != nil {
+		b.Dimensions[centres] = len(p.Centres) / m.Net.Latent
+		b.Tensors = append(b.Tensors, p.tensors(m.Net.Latent)...)
+	}
 	return b, nil
 }
 
@@ -166,6 +170,9 @@ func FromBundle[R robot.Robot](b *bundle.Bundle, kind robot.Reader[R]) (*Model[f
 			return nil, none, err
 		}
 		copy(n.data, data)
+	}
+	if m.LatentPrior, err = readLatentPrior(b, m.Net.Latent); err != nil {
+		return nil, none, err
 	}
 	return m, r, nil
 }

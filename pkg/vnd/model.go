@@ -39,6 +39,8 @@ type Model[F kernel.Float] struct {
 	ResidualScale []F     // [U] unit of a window's residual mean, see ResidualRatio
 	Known         F       // bias correction weight of a known condition, 0 … 1
 	Age           F       // steps after which a share 1/e of the latent is left; 0: it is held
+
+	LatentPrior *LatentPrior // that Sample draws from; nil: N(0, I)
 }
 
 // dims returns the sizes that every loop here needs.

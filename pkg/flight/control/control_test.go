@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
+	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
@@ -235,16 +236,56 @@ func TestNoSamples(t *testing.T) {
 	}
 }
 
-// What no encoder of a known condition makes is cut.
+// What no encoder of a known condition makes is cut: at the edge of a bundle's latent prior, or at 2.5 without one.
 func TestFarLatentsAreCut(t *testing.T) {
-	f := newClosed(t, defaults(), "a.vnd")
-	f.loop.SetLatent(&Latent{Stamp: epoch, Bundle: f.loop.Policy().ID, Mean: []float32{1, -2.4, 19, -7}})
-	for i := range int64(20) {
-		f.loop.AddSample(&Sample{Stamp: epoch + i*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}})
+	met := []float32{-1, 0, 3, 0, 2, -5, 7, 0, 0, 0, 0, -4.5}
+	least, most := vnd.NewLatentPrior(met, 4).Bounds()
+	for _, c := range []struct {
+		policy *LoadedPolicy
+		want   []float32
+	}{
+		{loadedPolicy(t, "a.vnd", 50), []float32{1, -2.4, 2.5, -2.5}},
+		{withPrior(t, "a.vnd", met), []float32{1, -2.4, most[2], least[3]}},
+	} {
+		f := newClosed(t, defaults(), "a.vnd")
+		f.loop.SetPolicy(c.policy)
+		f.loop.SetLatent(&Latent{Stamp: epoch, Bundle: c.policy.ID, Mean: []float32{1, -2.4, 19, -19}})
+		for i := range int64(20) {
+			f.loop.AddSample(&Sample{Stamp: epoch + i*5e6, State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}})
+		}
+		if _, ok := f.loop.Tick(epoch); !ok || !slices.Equal(f.loop.latentUsed, c.want) {
+			t.Errorf("used %v, want %v", f.loop.latentUsed, c.want)
+		}
 	}
-	if _, ok := f.loop.Tick(epoch); !ok || !slices.Equal(f.loop.latentUsed, []float32{1, -2.4, 2.5, -2.5}) {
-		t.Errorf("used %v", f.loop.latentUsed)
+}
+
+// withPrior is a test's bundle whose latent prior is of some latents.
+func withPrior(t *testing.T, name string, met []float32) *LoadedPolicy {
+	t.Helper()
+	b := readBundle(t, name)
+	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
+	if err != nil {
+		t.Fatal(err)
 	}
+	p, err := policy.FromBundle(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.LatentPrior = vnd.NewLatentPrior(met, m.Net.Latent)
+	if b, err = vnd.Bundle(m, q, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := policy.Put(b, p, "hover"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadPolicy(b, quadrotor.Name, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // Nothing goes out before there is a state, a policy and a task reference.

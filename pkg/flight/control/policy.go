@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -18,6 +19,8 @@ type LoadedPolicy struct {
 	dt       float64
 	policy   *policy.Policy[float32]
 	buffers  *policy.Buffers // of the policy, for a swap in flight
+	least    []float32       // [Z] latents beyond least and most are cut
+	most     []float32
 	actuator quadrotor.Actuator
 }
 
@@ -38,7 +41,21 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
 	}
+	c.boundLatents(l.Model)
 	return c, nil
+}
+
+// maxUsedLatent is beyond which a latent is cut where the bundle does not say which were met.
+const maxUsedLatent = 2.5
+
+// boundLatents keeps where latents are cut: at the edge of those that the policy was trained under.
+func (c *LoadedPolicy) boundLatents(m *vnd.Model[float32]) {
+	if m != nil && m.LatentPrior != nil {
+		c.least, c.most = m.LatentPrior.Bounds()
+		return
+	}
+	c.least, c.most = slices.Repeat([]float32{-maxUsedLatent}, c.Latent()),
+		slices.Repeat([]float32{maxUsedLatent}, c.Latent())
 }
 
 // TrainedFor reports whether the policy was trained for a task.

@@ -197,11 +197,8 @@ func (l *Loop) continuity(t float64) {
 	}
 }
 
-// A latent is near N(0, I): one further out is cut, and one that no encoder makes is none.
-const (
-	maxUsedLatent = 2.5
-	absurdLatent  = 20
-)
+// absurdLatent is beyond what any encoder makes: such a latent is none.
+const absurdLatent = 20
 
 // usableLatent is the latent for a tick at now. It is nil, for the prior mean, where the one received is of another
 // bundle or size, stale, from the future, or not finite.
@@ -219,7 +216,7 @@ func (l *Loop) usableLatent(now int64) []float32 {
 		if !(x > -absurdLatent && x < absurdLatent) {
 			return nil
 		}
-		z.Mean[i] = min(max(x, -maxUsedLatent), maxUsedLatent)
+		z.Mean[i] = min(max(x, l.policy.least[i]), l.policy.most[i])
 	}
 	return z.Mean
 }

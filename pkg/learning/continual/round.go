@@ -80,7 +80,7 @@ func (r *round) improve() error {
 	m, dt := r.fitted.Model, r.current.Dt
 	tasks := task.Improving(opt.Tasks)
 	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), tasks, dt, r.seed())
-	trials.Sample = train.Sampler(cfg.BankShare, r.out.Bank, m.Net.Latent)
+	trials.Sample = train.Sampler(cfg.BankShare, r.out.Bank, m.Sample)
 	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins)
 	res, err := quadtrain.Run(r.ctx, cfg, world, dt, quadtrain.Options{
 		Seed: r.seed(), Tasks: tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,8 @@ func (o outcome) sameAs(t *testing.T, what string, want outcome) {
 	}
 	a, b := o.fit, want.fit
 	if !slices.Equal(a.Model.Net.Params, b.Model.Net.Params) ||
-		!slices.Equal(a.Model.ResidualScale, b.Model.ResidualScale) {
+		!slices.Equal(a.Model.ResidualScale, b.Model.ResidualScale) ||
+		!reflect.DeepEqual(a.Model.LatentPrior, b.Model.LatentPrior) {
 		t.Errorf("%s makes another model", what)
 	}
 	if a.Metrics.Losses != b.Metrics.Losses || a.Metrics.Validation != b.Metrics.Validation ||

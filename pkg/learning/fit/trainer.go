@@ -144,7 +144,8 @@ func (t *trainer) run(ctx context.Context) error {
 	return t.finish()
 }
 
-// finish keeps the best weights, or the last average without validation flights, and calibrates the novelty.
+// finish keeps the best weights, or the last average without validation flights, calibrates the novelty and estimates
+// the latent prior.
 func (t *trainer) finish() error {
 	if t.state.Best != nil {
 		copy(t.model.Net.Params, t.state.Best)
@@ -157,6 +158,7 @@ func (t *trainer) finish() error {
 		known = thin(t.train, validationContexts)
 	}
 	t.scaleResiduals(known)
+	t.model.LatentPrior = vnd.NewLatentPrior(t.latents(thin(t.train, vnd.LatentCentres)), t.model.Net.Latent)
 	for _, x := range t.model.Net.Params {
 		if x-x != 0 {
 			return t.diverged("a weight")

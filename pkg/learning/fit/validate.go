@@ -91,6 +91,19 @@ func (w *worker[F]) eachTile(starts []start, visit func(part []start, z []F)) {
 	}
 }
 
+// latents encodes contexts, [N][Z].
+func (t *trainer) latents(starts []start) []float32 {
+	Z := t.model.Net.Latent
+	out, parts := make([]float32, len(starts)*Z), (len(starts)+tile-1)/tile
+	t.pool.eachOf(parts, func(w *worker[float32], k int) {
+		at := k * len(starts) / parts
+		w.eachTile(starts[at:(k+1)*len(starts)/parts], func(part []start, z []float32) {
+			at += copy(out[at*Z:], z) / max(Z, 1)
+		})
+	})
+	return out
+}
+
 // known is the share of windows of known flights whose residual ratio is at most 1.
 const known = .98
 

@@ -21,7 +21,7 @@ type Shadow struct {
 	Flights   int     `param:"flights" default:"24" min:"2" max:"10000" doc:"pairs of flights"`
 	Seconds   float64 `param:"seconds" default:"6.0" min:"0.5" max:"600" unit:"s" doc:"length of a flight"`
 	Settle    float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"beginning of a flight, on the way from the start to the path, in which errors and changes of the commands do not count"`
-	BankShare float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of flights under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
+	BankShare float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of flights under a latent of the buffer, re-encoded; the others under a sample of the candidate's latent prior"`
 }
 
 // Canary sizes the canary flights, whose length is the judge's.

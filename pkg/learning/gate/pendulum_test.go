@@ -38,7 +38,7 @@ var vehicle = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: hol
 const steps = 80 // of a flight
 
 // improve trains a policy with a latent of two in a world, from scratch or from another.
-func improve(t *testing.T, w train.World[float32], from *vnd.Actor[float32], bank []float32) *vnd.Actor[float32] {
+func improve(t *testing.T, w train.World[float32], from *vnd.Actor[float32]) *vnd.Actor[float32] {
 	t.Helper()
 	var cfg train.Config
 	param.Default(&cfg)
@@ -52,7 +52,7 @@ func improve(t *testing.T, w train.World[float32], from *vnd.Actor[float32], ban
 		p.Norm = from.Norm
 	}
 	if _, err := train.Run(context.Background(), cfg, w, nominal.Dt,
-		train.Options{Seed: 1, Task: hold, Actor: p, New: from == nil, Bank: bank}); err != nil {
+		train.Options{Seed: 1, Task: hold, Actor: p, New: from == nil}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -134,11 +134,11 @@ func fitted(t *testing.T, flown [][]pendulum.Row) *vnd.Model[float32] {
 // TestSecondRobotIsFittedTrainedAndGated: the code of quadrotors fits a pendulum of hidden mass, improves its policy in
 // the model, and judges it. Under masses that nobody learned it errs far less than the policy of the prior.
 func TestSecondRobotIsFittedTrainedAndGated(t *testing.T) {
-	base := improve(t, &train.Prior[float32]{Nominal: nominal.System()}, nil, nil)
+	base := improve(t, &train.Prior[float32]{Nominal: nominal.System()}, nil)
 	flown := record(t, base, .4, .5, .6, .7, .8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6)
 	m := fitted(t, flown)
 	bank := vnd.Latents(m, nominal, flown, 10)
-	improved := pack(t, m, improve(t, &train.Learned[float32]{Model: m, Through: true}, base, bank))
+	improved := pack(t, m, improve(t, &train.Learned[float32]{Model: m, Through: true}, base))
 	before := pack(t, m, base)
 
 	g := &gate.Gate{Vehicle: vehicle, Judge: trueWorld{[]float64{.45, .65, 1.55, 2.15}}, Seed: 1}
@@ -164,7 +164,7 @@ func TestSecondRobotIsFittedTrainedAndGated(t *testing.T) {
 	if v := verdict(before, improved); v.Pass || !strings.Contains(v.Reasons()[0], "shadow: errs more") {
 		t.Errorf("the prior's policy in place of the improved one: %q", v.Reasons())
 	}
-	lost := improve(t, &train.Prior[float32]{Nominal: nominal.System()}, nil, nil)
+	lost := improve(t, &train.Prior[float32]{Nominal: nominal.System()}, nil)
 	for i := range lost.Net.Params {
 		lost.Net.Params[i] *= -1
 	}

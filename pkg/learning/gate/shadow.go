@@ -13,7 +13,7 @@ func (g *Gate) shadow(ctx context.Context, candidate, current *Loaded, bank []fl
 		return Stage{Name: StageShadow, Pass: true, Skipped: "the candidate has no model"}, nil
 	}
 	cfg, m := &g.Config.Shadow, candidate.Model
-	steps, sample := int(cfg.Seconds/candidate.Dt+0.5), train.Sampler(cfg.BankShare, bank, m.Net.Latent)
+	steps, sample := int(cfg.Seconds/candidate.Dt+0.5), train.Sampler(cfg.BankShare, bank, m.Sample)
 	bundles := []*Loaded{candidate, current}
 	fly := func(ctx context.Context, who, lo, hi int) ([]*Flight, error) {
 		w, B, Z := newFlightsIn(m.System, candidate.Robot, hi-lo), hi-lo, m.Net.Latent

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/learning/effects"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -61,6 +62,16 @@ func (m *Model) Latents(f *quad.Flight, stride int) [][]float64 {
 		out = append(out, one)
 	}
 	return out
+}
+
+// Samples compares samples of the latent prior with the windows that end at every stride-th row of each flight.
+func (m *Model) Samples(flights []quad.Flight, stride int) effects.Figures {
+	const seed = 1
+	conditions := make([][]float32, len(flights))
+	for i, f := range flights {
+		conditions[i] = vnd.Latents(m.Model, m.Robot, f.Segments, stride)
+	}
+	return effects.Compare(m.Model, m.Robot, conditions, m.Sample, seed)
 }
 
 // residualSteps is the time over which residual accelerations are averaged: of single steps one sees the noise of the

@@ -24,7 +24,7 @@ type Config struct {
 	Flights  int     `param:"flights" default:"10" min:"0" max:"1000" doc:"how often the policy is flown in training to keep the best; 0 keeps the last"`
 
 	ResidualGradient bool    `param:"residual_gradient" was:"through" json:"Through" default:"false" doc:"gradients flow through the learned residual"`
-	BankShare        float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.5" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under one of N(0, I)"`
+	BankShare        float64 `param:"bank_share" was:"bank" json:"Bank" default:"0.0" min:"0" max:"1" doc:"share of episodes under a latent of the buffer, re-encoded; the others under a sample of the model's latent prior"`
 	Jitter           float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
 	SwitchShare      float64 `param:"switch_share" was:"change" json:"Change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
 	Wind             float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not given"`

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
+	"vnd/pkg/vnd"
 )
 
 // Informed is another world under a constant disturbance that the policy is told instead of a latent: the world of an
@@ -23,6 +24,9 @@ func (w *Informed[F]) System() robot.System[F] { return w.World.System() }
 
 // Latent implements World.
 func (w *Informed[F]) Latent() int { return w.Size }
+
+// Sample implements World: it draws of N(0, I).
+func (w *Informed[F]) Sample(rng *rand.Rand, z []F) { vnd.Standard(rng, z) }
 
 func (w *Informed[F]) reduced() World[F] {
 	r := *w

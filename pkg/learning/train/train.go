@@ -158,7 +158,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 		opt.Now = time.Now
 	}
 	t := &trainer{cfg: cfg, opt: opt, world: w, actor: opt.Actor, dt: dt,
-		sample: Sampler(cfg.BankShare, opt.Bank, w.Latent())}
+		sample: Sampler(cfg.BankShare, opt.Bank, w.Sample)}
 	if err := cfg.check(w.Latent(), len(opt.Bank)); err != nil {
 		return t, err
 	}
@@ -347,20 +347,15 @@ func (t *trainer) each(f func(worker, part int)) {
 	wg.Wait()
 }
 
-// Sampler draws the latent of an episode: for a share of them one of a bank
-// [N][Z], for the others one of N(0, I). Without a model, Z = 0, it is 0.
-func Sampler(share float64, bank []float32, Z int) func(rng *rand.Rand, z []float32) {
+// Sampler draws the latent z[Z] of an episode: for a share of them one of a bank
+// [N][Z], for the others one that draw draws.
+func Sampler(share float64, bank []float32, draw func(rng *rand.Rand, z []float32)) func(*rand.Rand, []float32) {
 	return func(rng *rand.Rand, z []float32) {
-		switch {
-		case Z == 0:
-			clear(z)
-		case len(bank) > 0 && rng.Float64() < share:
+		if Z := len(z); len(bank) > 0 && rng.Float64() < share {
 			copy(z, bank[rng.IntN(len(bank)/Z)*Z:])
-		default:
-			for i := range z {
-				z[i] = float32(rng.NormFloat64())
-			}
+			return
 		}
+		draw(rng, z)
 	}
 }
 

@@ -19,6 +19,8 @@ type transitions[F kernel.Float] interface {
 type World[F kernel.Float] interface {
 	System() robot.System[F]
 	Latent() int // Z of the model, 0 without
+	// Sample draws the latent of an episode.
+	Sample(rng *rand.Rand, z []F)
 	// tile makes space for rollouts of up to maxB robots and maxH steps.
 	tile(maxB, maxH int) worldTile[F]
 	// reduced returns the world with its nets, if it has any, in bfloat16.
@@ -59,6 +61,9 @@ func (w *Learned[F]) System() robot.System[F] { return w.Model.System }
 
 // Latent implements World.
 func (w *Learned[F]) Latent() int { return w.Model.Net.Latent }
+
+// Sample implements World: it draws of the model's latent prior.
+func (w *Learned[F]) Sample(rng *rand.Rand, z []F) { w.Model.Sample(rng, z) }
 
 func (w *Learned[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
@@ -156,6 +161,9 @@ func (w *Prior[F]) System() robot.System[F] { return w.Nominal }
 
 // Latent implements World.
 func (w *Prior[F]) Latent() int { return 0 }
+
+// Sample implements World: nothing is known of a latent.
+func (w *Prior[F]) Sample(_ *rand.Rand, z []F) { clear(z) }
 
 func (w *Prior[F]) reduced() World[F] { return w }
 

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/learning/effects"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
@@ -22,11 +23,13 @@ type Latents struct {
 	Windows int           `json:"windows"`
 	Groups  [][][]float64 `json:"-"` // [scenario][window][Z]
 	// Imagined are the accelerations (world, m/s²) that latents cause on a robot told to hover, less what they are
-	// beside the wind in the calmest scenario, on average: of sampled latents, z ~ N(0, I), and of the unseen
+	// beside the wind in the calmest scenario, on average: of samples of the latent prior, and of the unseen
 	// windows, by scenario.
 	Sampled   []so3.Vec3   `json:"-"`
 	Encoded   [][]so3.Vec3 `json:"-"`
 	Quantiles []float64    `json:"sampled_quantiles"` // of the sampled strengths: 5, 25, 50, 75, 95, 99 %
+	// Samples compares samples with the windows that were learned from.
+	Samples effects.Figures `json:"samples"`
 	// WindError is the mean distance of the accelerations of unseen windows from the true winds, m/s²; math.MaxFloat64
 	// without a window.
 	WindError float64 `json:"wind_error"`
@@ -62,7 +65,8 @@ func (s *study) read() error {
 	l.KNN, l.Windows = vote(known, unseen)
 	push := pushes(m, q)
 	beside := l.imagine(s.plan.Winds(), push)
-	l.sample(m.Net.Latent, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
+	l.sample(m, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
+	l.Samples = effects.Compare(m, q, flat(known), m.Sample, s.Seed)
 	return s.openLoop(m, q, newest)
 }
 
@@ -164,15 +168,29 @@ func (l *Latents) imagine(winds []so3.Vec3, push func(z []float64) so3.Vec3) (be
 	return beside
 }
 
-// sample draws latents of the prior.
-func (l *Latents) sample(Z int, seed uint64, push func([]float64) so3.Vec3) {
+// flat is the latents of each scenario in one row.
+func flat(groups [][][]float64) [][]float32 {
+	out := make([][]float32, len(groups))
+	for i, group := range groups {
+		for _, z := range group {
+			for _, x := range z {
+				out[i] = append(out[i], float32(x))
+			}
+		}
+	}
+	return out
+}
+
+// sample draws latents of the model's prior.
+func (l *Latents) sample(m *vnd.Model[float32], seed uint64, push func([]float64) so3.Vec3) {
 	const draws = 4000
 	rng := rand.New(rand.NewPCG(seed, 0x5a3))
 	var strength []float64
-	z := make([]float64, Z)
+	drawn, z := make([]float32, m.Net.Latent), make([]float64, m.Net.Latent)
 	for range draws {
-		for j := range z {
-			z[j] = rng.NormFloat64()
+		m.Sample(rng, drawn)
+		for j, x := range drawn {
+			z[j] = float64(x)
 		}
 		a := push(z)
 		l.Sampled, strength = append(l.Sampled, a), append(strength, math.Hypot(a.X, a.Y))

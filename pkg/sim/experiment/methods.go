@@ -99,7 +99,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	winds []so3.Vec3) (Method, error) {
 	began := time.Now()
 	s := c.trainer(rounds)
-	s.Policy.SwitchShare = 0
+	s.Policy.SwitchShare, s.Policy.BankShare = 0, 0.5
 	s.Policy.LatentMean = policy.LatentMean{} // what it is told is no estimate
 	inner, err := s.World(ctx, calm)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 		bank = append(bank, z[:]...)
 	}
 	trials := s.Trials(world)
-	trials.Sample = train.Sampler(s.Policy.BankShare, bank, world.Latent())
+	trials.Sample = train.Sampler(s.Policy.BankShare, bank, world.Sample)
 	r, err := quadtrain.Run(ctx, s.Policy, world, c.Nominal.Dt,
 		quadtrain.Options{Seed: c.Seed, Tasks: s.Tasks, Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {

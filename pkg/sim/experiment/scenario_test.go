@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"vnd/pkg/core/so3"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/vnd"
 )
 
 // world writes a world's file and returns its path.
@@ -156,7 +158,7 @@ func TestImagine(t *testing.T) {
 	if beside := l.imagine(winds[:2], push); beside != (so3.Vec3{}) || l.WindError != math.MaxFloat64 {
 		t.Errorf("without a window: off by %g, beside the wind %v", l.WindError, beside)
 	}
-	l.sample(2, 1, push)
+	l.sample(&vnd.Model[float32]{Net: &nets.Net[float32]{Config: nets.Config{Latent: 2}}}, 1, push)
 	if n := len(l.Sampled); n != 4000 || len(l.Quantiles) != 6 || !slices.IsSorted(l.Quantiles) ||
 		math.Abs(l.Quantiles[2]-1.25) > 0.1 {
 		t.Errorf("%d samples, quantiles %v", n, l.Quantiles) // the median of |N(0, I) + (.5, −.25)| is 1.25

@@ -40,7 +40,7 @@ func Accelerations(w io.Writer, title string, sampled []so3.Vec3, encoded [][]so
 	}
 	add(winds, cross)
 	square(p)
-	entries := []entry{{"z ~ N(0, I)", glyphMark(larger(grey))}, {"z of windows", glyphMark(larger(blue))},
+	entries := []entry{{"samples", glyphMark(larger(grey))}, {"z of windows", glyphMark(larger(blue))},
 		{"true winds", glyphMark(cross)}}
 	return write(w, title, entries, [][]*plot.Plot{{p}}, vg.Points(420))
 }
