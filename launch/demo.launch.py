@@ -15,7 +15,8 @@ ARGUMENTS = [
     ('namespace', 'quad', "the robot's namespace"),
     ('directory', 'vnd_demo', 'folder to record and learn in'),
     ('world', params('worlds', 'arena.yaml'), 'winds and faults, and when they come'),
-    ('task', 'track', 'hover or track'),
+    ('task', 'track', 'hover, track or features'),
+    ('learn', 'hover,track', 'tasks to learn: hover,track or features'),
 ]
 
 
@@ -31,7 +32,7 @@ def generate_launch_description():
     return LaunchDescription([
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
         node('transition_recorder', directory=directory),
-        node('background_learner', directory=directory),
+        node('background_learner', directory=directory, task=LaunchConfiguration('learn')),
         node('visualizer'),
         node('latent_encoder'),
         node('policy_controller', autostart=True, task=LaunchConfiguration('task')),

@@ -4,6 +4,7 @@ package msgs
 
 import (
 	actionmsgs "vnd/msgs/action_msgs"
+	apriltagmsgs "vnd/msgs/apriltag_msgs"
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
@@ -25,6 +26,7 @@ import (
 	trajectorymsgs "vnd/msgs/trajectory_msgs"
 	typedescriptioninterfaces "vnd/msgs/type_description_interfaces"
 	uniqueidentifiermsgs "vnd/msgs/unique_identifier_msgs"
+	visionmsgs "vnd/msgs/vision_msgs"
 	visualizationmsgs "vnd/msgs/visualization_msgs"
 	"vnd/pkg/ros2/cdr"
 )
@@ -59,6 +61,23 @@ var types = map[string]entry{
 		source: "action_msgs/srv/CancelGoal.srv",
 		refs:   []string{"action_msgs/msg/GoalInfo", "unique_identifier_msgs/msg/UUID", "builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return actionmsgs.NewCancelGoalResponse() },
+	},
+	"apriltag_msgs/msg/AprilTagDetection": {
+		hash:   "RIHS01_77c6bb37e0a9fe5f159666b14f3340f989749d436a2ee01b5c53bdd7d7085dbb",
+		source: "apriltag_msgs/msg/AprilTagDetection.msg",
+		refs:   []string{"apriltag_msgs/msg/Point"},
+		create: func() cdr.Message { return apriltagmsgs.NewAprilTagDetection() },
+	},
+	"apriltag_msgs/msg/AprilTagDetectionArray": {
+		hash:   "RIHS01_6016bfe513a7c741ccbdbc6419ed6c4cabfe5f11271a96555fbf26565c6b9826",
+		source: "apriltag_msgs/msg/AprilTagDetectionArray.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "apriltag_msgs/msg/AprilTagDetection", "apriltag_msgs/msg/Point"},
+		create: func() cdr.Message { return apriltagmsgs.NewAprilTagDetectionArray() },
+	},
+	"apriltag_msgs/msg/Point": {
+		hash:   "RIHS01_c42899767ce620e6beb26afeaf1ec658e6e3dbfd5120368330566323dddf62f4",
+		source: "apriltag_msgs/msg/Point.msg",
+		create: func() cdr.Message { return apriltagmsgs.NewPoint() },
 	},
 	"builtin_interfaces/msg/Duration": {
 		hash:   "RIHS01_e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b",
@@ -1324,6 +1343,46 @@ var types = map[string]entry{
 		source: "unique_identifier_msgs/msg/UUID.msg",
 		create: func() cdr.Message { return uniqueidentifiermsgs.NewUUID() },
 	},
+	"vision_msgs/msg/BoundingBox2D": {
+		hash:   "RIHS01_008eacbb0cf8f26e83795547bed013eec3675485ef386ec056d80eaaf1c1ce2f",
+		source: "vision_msgs/msg/BoundingBox2D.msg",
+		refs:   []string{"vision_msgs/msg/Pose2D", "vision_msgs/msg/Point2D"},
+		create: func() cdr.Message { return visionmsgs.NewBoundingBox2D() },
+	},
+	"vision_msgs/msg/Detection2D": {
+		hash:   "RIHS01_0d12b69df5c593b3455b7346fac8205437a7d4bcb09b9e0e0b2dde787ded38ea",
+		source: "vision_msgs/msg/Detection2D.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "vision_msgs/msg/ObjectHypothesisWithPose", "vision_msgs/msg/ObjectHypothesis", "geometry_msgs/msg/PoseWithCovariance", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion", "vision_msgs/msg/BoundingBox2D", "vision_msgs/msg/Pose2D", "vision_msgs/msg/Point2D"},
+		create: func() cdr.Message { return visionmsgs.NewDetection2D() },
+	},
+	"vision_msgs/msg/Detection2DArray": {
+		hash:   "RIHS01_214274120007f4a683866481336b70310268cfa107aebe9d594a6acf75bda968",
+		source: "vision_msgs/msg/Detection2DArray.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "vision_msgs/msg/Detection2D", "vision_msgs/msg/ObjectHypothesisWithPose", "vision_msgs/msg/ObjectHypothesis", "geometry_msgs/msg/PoseWithCovariance", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion", "vision_msgs/msg/BoundingBox2D", "vision_msgs/msg/Pose2D", "vision_msgs/msg/Point2D"},
+		create: func() cdr.Message { return visionmsgs.NewDetection2DArray() },
+	},
+	"vision_msgs/msg/ObjectHypothesis": {
+		hash:   "RIHS01_51da43cec11c01957a64d1e05a24acd18aae7745ec30b74348ad5f6d634f7f90",
+		source: "vision_msgs/msg/ObjectHypothesis.msg",
+		create: func() cdr.Message { return visionmsgs.NewObjectHypothesis() },
+	},
+	"vision_msgs/msg/ObjectHypothesisWithPose": {
+		hash:   "RIHS01_41c12344c0396c48b81df12467c192d99b2a0eb1463c5c37194e4223251c80bc",
+		source: "vision_msgs/msg/ObjectHypothesisWithPose.msg",
+		refs:   []string{"vision_msgs/msg/ObjectHypothesis", "geometry_msgs/msg/PoseWithCovariance", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion"},
+		create: func() cdr.Message { return visionmsgs.NewObjectHypothesisWithPose() },
+	},
+	"vision_msgs/msg/Point2D": {
+		hash:   "RIHS01_eab0e83f44ab4de92ceaf76dd7d0e7638f2bdd1d16ffbe16c7a136c48e407247",
+		source: "vision_msgs/msg/Point2D.msg",
+		create: func() cdr.Message { return visionmsgs.NewPoint2D() },
+	},
+	"vision_msgs/msg/Pose2D": {
+		hash:   "RIHS01_b0b5d1d7b4c20dd4fcde3ed1d4b289a919290572007d67a97043814db25d3648",
+		source: "vision_msgs/msg/Pose2D.msg",
+		refs:   []string{"vision_msgs/msg/Point2D"},
+		create: func() cdr.Message { return visionmsgs.NewPose2D() },
+	},
 	"visualization_msgs/msg/ImageMarker": {
 		hash:   "RIHS01_603152491ef2331c200a5305230d31f6e8704875944b388da0f547c415d11836",
 		source: "visualization_msgs/msg/ImageMarker.msg",
@@ -1415,6 +1474,17 @@ var types = map[string]entry{
 		source: "msg/Bundle.msg",
 		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return NewBundle() },
+	},
+	"vnd/msg/Feature": {
+		hash:   "RIHS01_d2766dbdf564f050a0bdd712101576af2c5554cbdb1821f328d84e1cbbdaf13f",
+		source: "msg/Feature.msg",
+		create: func() cdr.Message { return NewFeature() },
+	},
+	"vnd/msg/Features": {
+		hash:   "RIHS01_afc6c037288b9731b6f849ecffed0c3a748494de297365a0a858ce6f9c361458",
+		source: "msg/Features.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "vnd/msg/Feature"},
+		create: func() cdr.Message { return NewFeatures() },
 	},
 	"vnd/msg/Latent": {
 		hash:   "RIHS01_e5e38daab7d3f1d53d53506b571946bf4c58c5d3d3c482877b303077b7ebc049",

@@ -22,7 +22,7 @@ type demoCommand struct {
 	Seed     uint64   `default:"1" help:"Seed of all randomness."`
 	Minutes  float64  `default:"1" help:"The training of the fit ends by then."`
 	World    string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
-	Task     string   `default:"track" enum:"hover,track" help:"Task of the flight: ${enum}."`
+	Task     string   `default:"track" enum:"hover,track,features" help:"Task of the flight: ${enum}."`
 	Seconds  float64  `default:"184" help:"Length of the flight."`
 	Params   []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
 	Programs string   `placeholder:"DIR" help:"Folder of the nodes' programs (default: beside this one)."`

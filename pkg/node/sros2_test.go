@@ -187,6 +187,8 @@ func usedByNodes(t *testing.T) map[string]*used {
 		{control.FromPose, "betaflight"}} {
 		addController(t, all, x[0], x[1], file)
 	}
+	addController(t, all, control.FromPose, "vnd", file, "features.source:=apriltags",
+		"features.intrinsics:=[400.0, 400.0, 320.0, 240.0]")
 	for driver, via := range map[string]string{"": "vnd", "motion_capture_tracking": "mavros", "mocap4ros2": "px4"} {
 		graphOf(t, func(d *inproc.Domain) {
 			running(t, d, quadsim.New, "command_interface:="+via, `mocap_driver:="`+driver+`"`, "hover_throttle:=0.4",
@@ -198,7 +200,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 }
 
 // addController adds what a configured controller uses, beside others that publish what it then looks for.
-func addController(t *testing.T, all map[string]*used, source, via, file string) {
+func addController(t *testing.T, all map[string]*used, source, via, file string, more ...string) {
 	t.Helper()
 	p := new(controller.Params)
 	p.Source, p.CommandInterface = source, via
@@ -216,8 +218,8 @@ func addController(t *testing.T, all map[string]*used, source, via, file string)
 				err = n.Change(lifecycle.Configure)
 			}
 			return err
-		}, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "battery.cells:=4",
-			"emergency_service:=true", file, "use_sim_time:=true")
+		}, append(more, "state_source:="+source, "command_interface:="+via, "hover_throttle:=0.4", "battery.cells:=4",
+			"emergency_service:=true", file, "use_sim_time:=true")...)
 	}, others, map[string]*used{controller.Name: all[controller.Name]})
 	graphOf(t, func(d *inproc.Domain) {
 		running(t, d, func(ctx context.Context, c *ros.Context) error {
@@ -276,8 +278,8 @@ func addLearning(t *testing.T, all map[string]*used, file string) {
 	}
 }
 
-// operator is who calls services and looks at topics, with ros2 or rviz; motionCapture is the driver. They are no nodes
-// of vnd, but all that they use is.
+// operator is who calls services and looks at topics, with ros2 or rviz. It is no node of vnd, but all that it
+// uses is.
 func operator(all map[string]*used) used {
 	u := newUsed()
 	u.publish["/rosout"], u.publish["/parameter_events"] = true, true // as every node of ros2 does
@@ -294,10 +296,10 @@ func operator(all map[string]*used) used {
 	return u
 }
 
-func motionCapture() used {
+// driver is one that publishes topics.
+func driver(topics ...string) used {
 	u := newUsed()
-	for _, topic := range []string{"mocap/pose", "mocap/odom", "poses", "rigid_bodies", "/rosout",
-		"/parameter_events"} {
+	for _, topic := range append(topics, "/rosout", "/parameter_events") {
 		u.publish[topic] = true
 	}
 	return u
@@ -314,8 +316,10 @@ func policyOf(t *testing.T, all map[string]*used) []byte {
 		one(name, all[name].profile(name))
 	}
 	one("flight", all[controller.Name].profile(controller.Name), all[encoder.Name].profile(encoder.Name))
-	mocap, by := motionCapture(), operator(all)
+	mocap, by := driver("mocap/pose", "mocap/odom", "poses", "rigid_bodies"), operator(all)
 	one("motion_capture", mocap.profile("motion_capture"))
+	camera := driver("features", "detections")
+	one("camera", camera.profile("camera"))
 	one("operator", by.profile("operator"))
 	var out bytes.Buffer
 	out.WriteString(xml.Header + "<!-- By go test ./pkg/node -run TestPolicy -update. -->\n")

@@ -128,6 +128,20 @@ func (s *stream) direction() so3.Vec3 {
 	return v.Scale(1 / max(v.Norm(), 1e-12))
 }
 
+// Outages are the times of an Outage under a seed.
+type Outages struct{ episodes }
+
+// Start begins anew; name sets them apart from others under the seed.
+func (o *Outages) Start(of Outage, seed uint64, name string) {
+	o.start(of.Every, of.Length, seed, name)
+}
+
+// On reports whether one is on at t, s. Times rise from call to call.
+func (o *Outages) On(t float64) bool {
+	on, _ := o.at(t)
+	return on
+}
+
 // episodes come and go at random: times between and lengths are exponential.
 type episodes struct {
 	stream

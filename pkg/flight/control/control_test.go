@@ -396,7 +396,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestTaskReferences(t *testing.T) {
-	for _, task := range []string{"hover", "track", "land"} {
+	for _, task := range []string{"hover", "track", "land", "features"} {
 		lo, hi := new(Config).fenceOf()
 		if err := reference.Check(taskReference(t, task).Path, lo, hi); err != nil {
 			t.Error(err)
@@ -404,6 +404,10 @@ func TestTaskReferences(t *testing.T) {
 	}
 	if _, err := NewTaskReference("juggle", nil); err == nil ||
 		!strings.Contains(err.Error(), `task "juggle" has no reference of its own`) {
+		t.Error(err)
+	}
+	if _, err := NewTaskReference("features", taskReference(t, "track").Path); err == nil ||
+		!strings.Contains(err.Error(), "expected a reference of kind hover") {
 		t.Error(err)
 	}
 }

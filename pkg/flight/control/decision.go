@@ -47,7 +47,7 @@ func (l *Loop) decide(now int64, q *Request, target so3.Vec3, d *Decision) {
 		NoCommand: q == nil, NotOffboard: l.notOffboard, AutopilotLands: l.lands,
 		TwoSources: l.track.mixed.found(l.stamp)}
 	if q != nil {
-		in.Command = q.Command
+		in.Command, in.FrameAge = q.Command, q.FrameAge
 	}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		in.NotReady = !l.config.ReadyForHandover(&l.state, target)

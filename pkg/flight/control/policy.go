@@ -65,6 +65,9 @@ func (c *LoadedPolicy) TrainedFor(task string) bool { return slices.Contains(c.T
 func (c *LoadedPolicy) PreviewPoints() int { return c.policy.Observation.PreviewPoints }
 func (c *LoadedPolicy) Latent() int        { return c.policy.Latent }
 
+// Landmarks is how many landmarks the policy sees in place of positions; 0: it sees positions.
+func (c *LoadedPolicy) Landmarks() int { return c.policy.Observation.Camera.Count() }
+
 // UsesLatent reports whether the latent makes a difference to the policy.
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 

@@ -18,6 +18,8 @@ type Request struct {
 	Ended   bool         // the task has the robot rest there from now on, or go with a pad
 	Bundle  string       // of the policy
 	Task    string
+
+	FrameAge float64 // of the newest frame that shows the policy its landmarks, s; 0: it sees positions
 }
 
 // policySide is what asks: policy, task, latent, and the bundle to go back to.
@@ -50,7 +52,7 @@ const maxLatent = 64
 // SetReference takes up a task reference at the next tick. In flight a blend leads over from the one before.
 func (l *Loop) SetReference(c *TaskReference) {
 	before := l.task
-	if before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped {
+	if before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped && !l.byLandmarks() {
 		c.blend = blend{from: before.at, since: math.NaN()}
 	}
 	l.task = c
@@ -60,7 +62,7 @@ func (l *Loop) SetReference(c *TaskReference) {
 // there when it gets authority back. In a wind it stays behind its reference by what its integral has not taken up yet,
 // and that error tilts it. So the reference begins that lag ahead.
 func (l *Loop) startFromHere() {
-	if l.task.Blended {
+	if l.task.Blended || l.byLandmarks() {
 		return
 	}
 	l.here = quad.Reference{P: l.state.P.Add(l.lag), Yaw: l.state.Q.Yaw()}
@@ -68,6 +70,18 @@ func (l *Loop) startFromHere() {
 		l.task.halt(l.here.P, seconds(l.stamp, l.origin))
 	}
 	l.task.blend = blend{from: l.fromHere, since: math.NaN()}
+}
+
+// byLandmarks reports whether the policy sees landmarks. Where they stand is where its reference is, with its heading:
+// nothing leads over to there.
+func (l *Loop) byLandmarks() bool { return l.policy != nil && l.policy.Landmarks() > 0 }
+
+// AddFrame takes what a camera saw at a stamp, ns on the clock of the samples' stamps: the policy's landmarks, in their
+// order. Before the first sample, or in another number, they are not taken.
+func (l *Loop) AddFrame(stamp int64, features []policy.Feature) {
+	if l.runner != nil && l.originKnown {
+		l.runner.AddFrame(seconds(stamp, l.origin), features)
+	}
 }
 
 func (l *Loop) reference(t float64) quad.Reference { return l.task.at(t) }
@@ -101,7 +115,8 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.lastStamp = l.stamp
 	l.seq++
 	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
-		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task}
+		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task,
+		FrameAge: l.runner.FrameAge(seconds(now, l.origin))}
 	return true
 }
 
@@ -188,8 +203,12 @@ func (l *Loop) continuity(t float64) {
 	}
 	l.task.blend.begin(t, l.task.unblended)
 	const rows = 5 // that may be missed
-	if gap := seconds(l.stamp, l.lastStamp); gap < 0 || gap > rows*l.policy.dt || l.tripped {
+	gap := seconds(l.stamp, l.lastStamp)
+	if gap < 0 || gap > rows*l.policy.dt || l.tripped {
 		l.runner.ResetActions()
+	}
+	if gap < 0 {
+		l.runner.ResetFrames()
 	}
 	l.runner.HoldCorrection(l.tripped)
 	if l.notOffboard {
@@ -203,7 +222,7 @@ const absurdLatent = 20
 // usableLatent is the latent for a tick at now. It is nil, for the prior mean, where the one received is of another
 // bundle or size, stale, from the future, or not finite.
 func (l *Loop) usableLatent(now int64) []float32 {
-	if l.notOffboard { // of commands that were not flown
+	if l.notOffboard || l.policy.policy.Observation.Camera.StateFree { // commands were not flown; it is of states
 		return nil
 	}
 	z := &l.latent

@@ -1,7 +1,7 @@
 package control
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"vnd/pkg/core/quad"
@@ -95,13 +95,20 @@ func (c *TaskReference) ended(t float64) bool {
 	return d > 0 && t-c.start >= d && c.resume.over && c.blend.from == nil
 }
 
+// featuresTask is the task whose policies fly by landmarks.
+const featuresTask = "features"
+
 // NewTaskReference follows a path; nil is the task's own.
 func NewTaskReference(task string, path reference.Reference) (*TaskReference, error) {
 	if path == nil {
 		var err error
-		if path, err = defaultReference(task); err != nil {
+		if path, err = reference.OfTask(task); err != nil {
 			return nil, err
 		}
+	}
+	if _, still := path.Spec().(*reference.Hover); task == featuresTask && !still {
+		return nil, fmt.Errorf("task %q: expected a reference of kind hover, which says where the landmarks have the "+
+			"robot hover", task)
 	}
 	c := &TaskReference{Task: task, Path: path, start: math.NaN(), resume: resumption{over: true}}
 	c.unblended = func(t float64) quad.Reference {
@@ -112,12 +119,4 @@ func NewTaskReference(task string, path reference.Reference) (*TaskReference, er
 	}
 	c.at = func(t float64) quad.Reference { return c.blend.at(t, c.unblended(t)) }
 	return c, nil
-}
-
-// defaultReference is the reference that a task has by itself. Features has none here: its policy needs a camera.
-func defaultReference(task string) (reference.Reference, error) {
-	if task == "features" {
-		return nil, errors.New(`task "features" needs a camera, which no node has`)
-	}
-	return reference.OfTask(task)
 }

@@ -261,10 +261,21 @@ func (g *Guard) checkCommand(in *Input, dt float64) Cause {
 	} else if g.saturatedFor += dt; g.saturatedFor > g.config.Saturation {
 		return Saturated
 	}
-	if !g.flying() {
+	switch {
+	case !g.flying():
 		return None
+	case g.needsFrames() && !(math.Abs(in.FrameAge) <= g.config.MaxFrameAge):
+		return Unseen
 	}
 	return g.recoverable(g.limits.Clip(c), g.now)
+}
+
+// needsFrames reports whether a policy that flies by landmarks has to see them: not on its way to where it begins.
+func (g *Guard) needsFrames() bool { return g.mode != TakingOff || g.climbed() }
+
+// climbed reports whether the robot is where a take-off ends.
+func (g *Guard) climbed() bool {
+	return g.belief.state.P.Z >= g.config.Ground+0.9*g.config.TakeoffHeight
 }
 
 // atLimit reports whether a command is at a limit of the airframe or beyond it.

@@ -10,6 +10,7 @@ import (
 // Config is what a guard allows, and how its law flies. Distances in m in the world, angles in rad, times in s.
 type Config struct {
 	MaxAge        float64   `param:"max_age" default:"0.1" min:"0.01" max:"0.1" unit:"s" doc:"age of the state above which no policy's command goes out"`
+	MaxFrameAge   float64   `param:"max_frame_age" default:"0.2" min:"0.02" max:"1" unit:"s" doc:"age of the newest frame that shows the landmarks above which no command of a policy that flies by them goes out"`
 	MaxGap        float64   `param:"max_gap" default:"0.1" min:"0.005" max:"1" unit:"s" doc:"time between two ticks above which ticks were missed"`
 	FenceMin      []float64 `param:"fence_min" default:"-4,-4,-0.5" min:"-10000" max:"10000" unit:"m" doc:"lower corner of the geofence: x, y, z in the world"`
 	FenceMax      []float64 `param:"fence_max" default:"4,4,4" min:"-10000" max:"10000" unit:"m" doc:"upper corner of the geofence: x, y, z in the world"`

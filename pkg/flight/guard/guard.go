@@ -16,6 +16,7 @@ type Input struct {
 	State       quad.State
 	Command     quad.Command // what the policy asks for
 	NoCommand   bool         // the policy is not heard: Command says nothing
+	FrameAge    float64      // of the newest frame that shows the policy its landmarks; 0 where it sees positions
 	NotOffboard bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 
 	// NotReady says that no policy can take over from State: the robot stands, or is far from its task reference. It

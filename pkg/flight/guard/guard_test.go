@@ -73,6 +73,9 @@ var breaches = []struct {
 	{"at the fence", Fence, Hold, func(in *Input) { in.State.P.Y += 0.054 }},
 	{"no room to stop", Fence, Hold, func(in *Input) { in.State.V.Y = 0.55 }},
 	{"missed ticks", Missed, Hold, func(in *Input) { in.Now, in.Stamp = in.Now+0.1, in.Stamp+0.1 }},
+	{"no frames", Unseen, Hold, func(in *Input) { in.FrameAge = 0.201 }},
+	{"frames of the future", Unseen, Hold, func(in *Input) { in.FrameAge = -0.201 }},
+	{"an age that is no number", Unseen, Hold, func(in *Input) { in.FrameAge = math.NaN() }},
 	{"clock set back", Missed, Hold, func(in *Input) { in.Now, in.Stamp = in.Now-50, in.Stamp-50 }},
 }
 

@@ -61,6 +61,7 @@ const (
 	NotFinite          // the policy's command is not finite
 	Saturated          // the policy asked for the limits or more for too long
 	Unheard            // no command of the policy comes
+	Unseen             // the policy flies by landmarks, and no fresh frame shows them
 	Floor              // the law could not stop a descent above the floor any more
 	Requested          // requested: Trip and Land
 	NotReady           // handed over where no policy can take over
@@ -92,6 +93,7 @@ var causeNames = [causeCount]string{
 	"the speed is too large",
 	"states are older than their stamps say", "the position drifts as no force moves a robot",
 	"the policy's command is not finite", "the policy asked for the limits for too long", "the policy is not heard",
+	"the policy sees no landmarks",
 	"no room to stop above the floor", "on request",
 	"handed over on the ground, or far from where the task begins",
 }

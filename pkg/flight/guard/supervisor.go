@@ -152,7 +152,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case TakeOffAsked:
 		return followed && !flying && g.takeOffAsked && g.violation == None
 	case Climbed:
-		return g.wellFor >= g.config.ReturnAfter && g.belief.state.P.Z >= g.config.Ground+0.9*g.config.TakeoffHeight
+		return g.wellFor >= g.config.ReturnAfter && g.climbed()
 	case Lost:
 		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
 	case LostAlone:

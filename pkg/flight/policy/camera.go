@@ -10,11 +10,10 @@ import (
 	"vnd/pkg/robot/quadrotor"
 )
 
-// Camera is a camera on the body and the known points in its view, which a
-// policy sees instead of positions (paper, "Landing and perceptive hovering").
-// A point of the optical frame (x right, y down, z ahead) is seen at x/z, y/z.
-type Camera struct {
-	Points  []float64 `param:"points" default:"" min:"-1000" max:"1000" unit:"m" doc:"known points in the frame of the place to hover at (x along the heading there, z up), three coordinates each; without points the policy sees positions"`
+// Optics are a camera on the body and the known points in its view. A point of the optical frame (x right, y down, z
+// ahead) is seen at x/z, y/z.
+type Optics struct {
+	Points  []float64 `param:"points" default:"" min:"-1000" max:"1000" unit:"m" doc:"known points in the frame of the place to hover at (x along the heading there, z up), three coordinates each; empty: those of the task features, and other tasks see positions"`
 	Place   []float64 `param:"place" default:"0.05,0,0" min:"-10" max:"10" unit:"m" doc:"place of the camera in the body: x, y, z"`
 	Pitch   float64   `param:"pitch" default:"0.0" min:"-1.6" max:"1.6" unit:"rad" doc:"angle of the camera's optical axis below the body's x axis"`
 	Yaw     float64   `param:"yaw" default:"0.0" min:"-3.2" max:"3.2" unit:"rad" doc:"angle of the camera's optical axis about the body's z axis"`
@@ -22,8 +21,13 @@ type Camera struct {
 	Height  float64   `param:"height" default:"1.4" min:"0.1" max:"3.0" unit:"rad" doc:"field of view from top to bottom"`
 	Noise   float64   `param:"noise" default:"0.003" min:"0" max:"1" doc:"standard deviation of a seen coordinate, in focal lengths; 1.2 pixels where the focal length is 400"`
 	Dropout float64   `param:"dropout" default:"0.05" min:"0" max:"1" doc:"share of the points in view that a frame misses"`
-	Delay   int       `param:"delay" default:"1" min:"0" max:"10" unit:"steps" doc:"time from a camera's frame to the command that it serves"`
-	Stale   float64   `param:"stale" default:"0.2" min:"0.01" max:"10" unit:"s" doc:"age from which a camera's frame no longer counts in flight: its points are taken as hidden"`
+}
+
+// Camera is what a policy sees instead of positions (paper, "Landing and perceptive hovering").
+type Camera struct {
+	Optics
+	Delay int     `param:"delay" default:"1" min:"0" max:"10" unit:"steps" doc:"time from a camera's frame to the command that it serves"`
+	Stale float64 `param:"stale" default:"0.2" min:"0.01" max:"10" unit:"s" doc:"age from which a camera's frame no longer counts in flight: its points are taken as hidden"`
 
 	StateFree bool `param:"state_free" json:",omitempty" default:"false" doc:"the policy reads the attitude alone of the state"`
 }
@@ -44,15 +48,24 @@ func (c *Camera) same(o *Camera) bool {
 		c.Delay == o.Delay && c.Stale == o.Stale && c.StateFree == o.StateFree
 }
 
+// check refuses what no policy is trained for.
+func (c *Camera) check() error {
+	if !(c.Delay >= 0 && c.Delay <= maxDelay && c.Stale > 0) {
+		return fmt.Errorf("camera with delay %d, stale %g, expected a delay of 0 to %d, and some time", c.Delay,
+			c.Stale, maxDelay)
+	}
+	return nil
+}
+
 // Size is the length of a row of features, 0 without points.
-func (c *Camera) Size() int { return perFeature * c.Count() }
+func (c *Optics) Size() int { return perFeature * c.Count() }
 
 // Count is the number of points.
-func (c *Camera) Count() int { return len(c.Points) / 3 }
+func (c *Optics) Count() int { return len(c.Points) / 3 }
 
 // PlacePoints writes the points [N][3] as they stand in the world around the reference
 // of the place to hover at.
-func PlacePoints[F kernel.Float](c *Camera, r quad.Reference, marks []F) {
+func PlacePoints[F kernel.Float](c *Optics, r quad.Reference, marks []F) {
 	sin, cos := math.Sincos(r.Yaw)
 	for i := range c.Count() {
 		x, y, z := c.Points[3*i], c.Points[3*i+1], c.Points[3*i+2]
@@ -60,7 +73,7 @@ func PlacePoints[F kernel.Float](c *Camera, r quad.Reference, marks []F) {
 	}
 }
 
-// Pinhole projects the points of a Camera.
+// Pinhole projects the points of a camera.
 type Pinhole[F kernel.Float] struct {
 	n           int
 	place       [3]F
@@ -72,7 +85,7 @@ type Pinhole[F kernel.Float] struct {
 
 // NewPinhole refuses a camera that does not see all its points from the place to
 // hover at, level and along the heading there.
-func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
+func NewPinhole[F kernel.Float](c *Optics) (*Pinhole[F], error) {
 	switch {
 	case len(c.Points) == 0 || len(c.Points)%3 != 0:
 		return nil, fmt.Errorf("camera.points has %d numbers, expected three for each point", len(c.Points))
@@ -81,10 +94,9 @@ func NewPinhole[F kernel.Float](c *Camera) (*Pinhole[F], error) {
 	case !(c.Width > 0 && c.Width < math.Pi && c.Height > 0 && c.Height < math.Pi):
 		return nil, fmt.Errorf("camera.width %g and camera.height %g rad, expected more than 0 and less than π",
 			c.Width, c.Height)
-	case !(c.Noise >= 0 && c.Dropout >= 0 && c.Dropout <= 1 && c.Delay >= 0 && c.Delay <= maxDelay && c.Stale > 0):
-		return nil, fmt.Errorf("camera with noise %g, dropout %g, delay %d, stale %g, expected none below 0, a "+
-			"dropout up to 1 and a delay up to %d",
-			c.Noise, c.Dropout, c.Delay, c.Stale, maxDelay)
+	case !(c.Noise >= 0 && c.Dropout >= 0 && c.Dropout <= 1):
+		return nil, fmt.Errorf("camera with noise %g, dropout %g, expected none below 0, and a dropout up to 1",
+			c.Noise, c.Dropout)
 	}
 	p := &Pinhole[F]{n: c.Count(), wide: F(math.Tan(c.Width / 2)), high: F(math.Tan(c.Height / 2))}
 	sinP, cosP := math.Sincos(c.Pitch)

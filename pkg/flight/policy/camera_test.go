@@ -17,7 +17,7 @@ import (
 // differences, around attitudes that are not normalised too.
 func TestProjectVJP(t *testing.T) {
 	c := someCamera()
-	eye, err := NewPinhole[float64](&c)
+	eye, err := NewPinhole[float64](&c.Optics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestProjectVJP(t *testing.T) {
 		s := []float64{1 + 0.3*rng.NormFloat64(), 2 + 0.3*rng.NormFloat64(), 3 + 0.3*rng.NormFloat64(), 1.1 * q.W,
 			1.1 * q.X, 1.1 * q.Y, 1.1 * q.Z, 1, 1, 1}
 		marks, y, weight := make([]float64, c.Size()), make([]float64, c.Size()), make([]float64, c.Size())
-		PlacePoints(&c, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Yaw: 0.2}, marks)
+		PlacePoints(&c.Optics, quad.Reference{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Yaw: 0.2}, marks)
 		for i := range weight {
 			weight[i] = rng.NormFloat64()
 		}
@@ -59,7 +59,7 @@ func TestProjectVJP(t *testing.T) {
 // a rotation of the body's.
 func TestProject(t *testing.T) {
 	c := someCamera()
-	eye, err := NewPinhole[float64](&c)
+	eye, err := NewPinhole[float64](&c.Optics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestProject(t *testing.T) {
 	s := quad.State{P: r.P.Add(so3.Vec3{X: 0.2, Y: -0.1, Z: 0.3}), Q: so3.FromEuler(0.1, -0.2, 1.4)}
 	row, marks, y := make([]float64, statePart), make([]float64, c.Size()), make([]float64, c.Size())
 	quadrotor.Measured(&s, row)
-	PlacePoints(&c, r, marks)
+	PlacePoints(&c.Optics, r, marks)
 	eye.Project(row, marks, y)
 	mount := so3.FromEuler(0, c.Pitch, c.Yaw) // body to a frame with x ahead, y left, z up
 	seen := 0
@@ -224,7 +224,7 @@ func TestBundleWithCamera(t *testing.T) {
 		"point 2, [-1 0 0] m":    func(c *Camera) { copy(c.Points[3:], []float64{-1, 0, 0}) },
 		"camera.place has 2":     func(c *Camera) { c.Place = c.Place[1:] },
 		"camera.width 4":         func(c *Camera) { c.Width = 4 },
-		"camera with noise":      func(c *Camera) { c.Delay = 1 << 40 },
+		"camera with delay":      func(c *Camera) { c.Delay = 1 << 40 },
 		"not in view from the p": func(c *Camera) { c.Pitch = -1.5 },
 	} {
 		bad, _ := bundle.Decode("b", data)

@@ -7,7 +7,8 @@ func TestNames(t *testing.T) {
 	for _, o := range []Observation{
 		{PreviewPoints: 5, PreviewTime: 0.4, PastActions: 5},
 		{PreviewPoints: 1, PastActions: 1},
-		{PreviewPoints: 2, PreviewTime: 0.1, PastActions: 3, Camera: Camera{Points: []float64{1, 0, 0, 0, 1, 0}}},
+		{PreviewPoints: 2, PreviewTime: 0.1, PastActions: 3,
+			Camera: Camera{Optics: Optics{Points: []float64{1, 0, 0, 0, 1, 0}}}},
 	} {
 		names, seen := o.Names(), map[string]bool{}
 		for _, n := range names {

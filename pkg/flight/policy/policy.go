@@ -64,8 +64,11 @@ func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden 
 	if len(o.Camera.Points) == 0 {
 		o.Camera = Camera{}
 	} else {
-		var err error
-		if eye, err = NewPinhole[F](&o.Camera); err != nil {
+		err := o.Camera.check()
+		if err == nil {
+			eye, err = NewPinhole[F](&o.Camera.Optics)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -33,6 +33,7 @@ type Runner struct {
 	now       quad.State
 	s         [rotors.Measured]float32
 	frameTime float64 // when the newest frame was taken
+	shownAt   float64 // when the newest one was that shows points enough
 	heading   [2]float32
 	fresh     bool // a frame waits for the attitude of a tick
 	u         [nA]float32
@@ -116,8 +117,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 		s.servo, before.servo = before.servo, s.servo
 	} else {
 		clear(s.seen)
-		f.frameTime = math.Inf(-1)
-		f.resetServo()
+		f.ResetFrames()
 	}
 	if before.policy.Limits != s.policy.Limits || len(before.past) != len(s.past) || f.dt != dt {
 		f.dt = dt
@@ -150,16 +150,30 @@ func (f *Runner) AddFrame(t float64, features []Feature) {
 		return
 	}
 	f.frameTime = t
+	visible := 0
 	for i, p := range features {
 		y := f.seen[perFeature*i:][:perFeature]
 		y[0], y[1], y[2] = 0, 0, 0
 		if p.Visible && math.Abs(p.X) < farthest && math.Abs(p.Y) < farthest {
 			y[0], y[1], y[2] = float32(p.X), float32(p.Y), 1
+			visible++
 		}
 	}
-	if f.fresh = f.servo != nil; !f.fresh {
-		f.policy.Pinhole.Relative(f.seen)
+	if f.fresh = f.servo != nil; f.fresh {
+		return
 	}
+	if f.policy.Pinhole.Relative(f.seen); visible >= fewest {
+		f.shownAt = t
+	}
+}
+
+// FrameAge is how old the newest frame is at t that tells where the robot is, s: 0 of a policy that sees positions,
+// +Inf before the first.
+func (f *Runner) FrameAge(t float64) float64 {
+	if f.seen == nil {
+		return 0
+	}
+	return t - f.shownAt
 }
 
 // see makes the image error of a new frame, by the attitudes of the ticks around it.
@@ -178,11 +192,15 @@ func (f *Runner) see(t float64, q so3.Quat, yaw float64) {
 	q, _ = f.servo.attitude(f.frameTime)
 	f.policy.Pinhole.turn(q, yaw, f.seen)
 	f.policy.Pinhole.Relative(f.seen)
-	f.policy.Pinhole.Offset(f.seen, f.heading[:], e[:])
+	if f.policy.Pinhole.Offset(f.seen, f.heading[:], e[:]); e[axes] != 0 {
+		f.shownAt = f.frameTime
+	}
 	f.servo.add(f.frameTime, e)
 }
 
-func (f *Runner) resetServo() {
+// ResetFrames forgets all frames: those of a clock that was set back are none of the future.
+func (f *Runner) ResetFrames() {
+	f.frameTime, f.shownAt = math.Inf(-1), math.Inf(-1)
 	if f.fresh = false; f.servo != nil {
 		f.servo.reset()
 	}
@@ -209,6 +227,7 @@ func (f *Runner) features(t float64) []float32 {
 func (f *Runner) Reset() {
 	f.ResetActions()
 	f.ResetCorrection()
+	f.ResetFrames()
 }
 
 // ResetActions takes the robot to have hovered, without a wind.
@@ -226,8 +245,6 @@ func (f *Runner) resetPast() {
 		copy(f.past[k:], u[:])
 	}
 	f.actionSum, f.actions, f.nextPast = [nA]float64{}, 0, math.NaN()
-	f.frameTime = math.Inf(-1)
-	f.resetServo()
 }
 
 // ResetCorrection has the corrections from position errors begin anew.

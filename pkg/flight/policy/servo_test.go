@@ -27,7 +27,7 @@ func TestServoIsThatOfTraining(t *testing.T) {
 	at := quad.Reference{P: so3.Vec3{X: 1, Y: -2, Z: 1.5}, Yaw: yaw}
 	f := NewRunner(p, dt, func(float64) quad.Reference { return at })
 	marks, y, row := make([]float32, c.Size()), make([]float32, c.Size()), make([]float32, statePart)
-	PlacePoints(c, at, marks)
+	PlacePoints(&c.Optics, at, marks)
 	sin, cos := math.Sincos(yaw)
 	heading := []float32{float32(cos), float32(sin)}
 	want := make([]float32, c.shown())
@@ -88,5 +88,42 @@ func TestStateFreeIgnoresState(t *testing.T) {
 	}
 	if p.UsesLatent() {
 		t.Error("it uses a latent")
+	}
+}
+
+// TestFrameAge is that of the newest frame that tells where the robot is, whoever flew meanwhile.
+func TestFrameAge(t *testing.T) {
+	const dt = 0.02
+	at := quad.Reference{P: so3.Vec3{Z: 1}}
+	s := quad.State{P: at.P, Q: so3.Identity()}
+	o, l := defaults(t)
+	o.Camera = someCamera()
+	for name, p := range map[string]*Policy[float32]{"state-free": stateFree(t),
+		"features": policyThatSees(t, o, l, 0)} {
+		frame, _ := someFrame(p)
+		few := make([]Feature, len(frame))
+		copy(few[:fewest], frame[:fewest]) // of which the first is hidden
+		f := NewRunner(p, dt, func(float64) quad.Reference { return at })
+		look := func(t float64, seen []Feature) float64 {
+			f.AddFrame(t, seen)
+			f.Command(t, &s)
+			return f.FrameAge(t)
+		}
+		if age := look(1, few); !math.IsInf(age, 1) {
+			t.Errorf("%s: sees points enough %g s ago, want never", name, age)
+		}
+		if age := look(2, frame); age != 0 {
+			t.Errorf("%s: saw points enough %g s ago, want now", name, age)
+		}
+		f.ResetActions() // somebody else flies
+		if age := look(2.5, few); age != 0.5 {
+			t.Errorf("%s: saw points enough %g s ago, want 0.5", name, age)
+		}
+		if f.ResetFrames(); !math.IsInf(f.FrameAge(2.5), 1) {
+			t.Errorf("%s: a clock that was set back left a frame", name)
+		}
+	}
+	if age := NewRunner(somePolicy(t, 0), dt, func(float64) quad.Reference { return at }).FrameAge(1); age != 0 {
+		t.Errorf("a policy that sees positions lacks frames, by %g s", age)
 	}
 }

@@ -2,7 +2,6 @@ package continual
 
 import (
 	"context"
-	"fmt"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/policy"
@@ -50,9 +49,6 @@ func Tasks(o *task.Objective, list string) (tasks []*task.Task, paths []referenc
 		return nil, nil, err
 	}
 	for _, name := range names {
-		if name == task.Features {
-			return nil, nil, fmt.Errorf("task %s: no node shows a policy the frames of a camera", name)
-		}
 		path, err := reference.OfTask(name)
 		if err != nil {
 			return nil, nil, err

@@ -168,7 +168,7 @@ func (w *batteryWatch) callHome(home so3.Vec3) {
 // flyHome has the policy hold above the place of the take-off. A landing goes on.
 func (w *batteryWatch) flyHome(home so3.Vec3, s *quad.State) error {
 	policy, k := w.flying()
-	if policy == nil || k == nil || k.Task == "land" {
+	if policy == nil || k == nil || k.Task == "land" || policy.Landmarks() > 0 { // which hovers where they are
 		return nil
 	}
 	task := k.Task

@@ -286,6 +286,11 @@ func (c *Controller) listen(p *Params, f *ticker) error {
 		return err
 	}
 	c.keep(z)
+	frames, err := c.subscribeFeatures(p, f, group())
+	if err != nil {
+		return err
+	}
+	c.keep(frames)
 	b, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.bundle, ros.InGroup(c.services))
 	if err != nil {
 		return err

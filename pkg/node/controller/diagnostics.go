@@ -27,6 +27,7 @@ type gauges struct {
 	logged      control.Validity       // that the log has last
 	badBundle   atomic.Pointer[string] // what was wrong with the newest bundle; nil for nothing
 	trouble     atomic.Pointer[fault]  // the newest of samples and of what else comes all the time; nil for none
+	frames      frameGauges
 }
 
 // ticked takes a tick down whose command has gone out.
@@ -60,6 +61,9 @@ func newGauges(u *diagnostics.Updater, c *Controller) *gauges {
 	u.Add("latency", flying(g.latency.Run))
 	u.Add("age", flying(g.age.Run))
 	u.Add("control", c.report)
+	if c.role.hasPolicy() {
+		u.Add("features", flying(c.reportFeatures))
+	}
 	switch c.role {
 	case policySide:
 		u.Add("guard", c.reportGuard)

@@ -63,6 +63,8 @@ type Params struct {
 	MocapFrame string `param:"mocap_frame" default:"auto" enum:"auto,enu,ned" doc:"axes of mocap topics; auto: ned where the frame's name ends in _ned, else enu"`
 	TwistFrame string `param:"twist_frame" default:"auto" enum:"auto,body,world" doc:"frame of an odometry's twist; auto: the child frame, as REP-105 has it"`
 
+	Features bridge.FeaturesOptions `param:"features" doc:"features: what a camera sees, for policies that fly by landmarks"`
+
 	GuardProcessParams
 	control.Config
 }
@@ -117,7 +119,7 @@ func ReadFile(path, node, airframeFile string) (*File, error) {
 
 // Check refuses what no flight can begin with.
 func (p *Params) Check() error {
-	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check()); err != nil {
+	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check(), p.Features.Check()); err != nil {
 		return err
 	}
 	if !p.sendsThrust() {

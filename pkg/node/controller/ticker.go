@@ -46,6 +46,7 @@ type ticker struct {
 	requester *requester   // of the policy in another process; nil: it is the loop's own
 
 	samples *control.Ring[sample]
+	frames  *control.Ring[frame]
 	latent  node.Latest[control.Latent]
 	orders  chan func(*ticker)
 	alarm   atomic.Bool // the clock's timer has come
@@ -84,6 +85,7 @@ type rejectedSample struct {
 func newTicker(p *Params, clock *ros.Clock, s sender, g *gauges) *ticker {
 	f := &ticker{clock: clock, sim: clock.Simulated, sender: s, gauges: g, link: noAutopilot{},
 		mocap: p.Tick == onMocap, samples: control.NewRing(samplesWaiting, func() sample { return sample{} }),
+		frames: control.NewRing(framesWaiting, func() frame { return frame{} }),
 		orders: make(chan func(*ticker), ordersWaiting), wake: make(chan struct{}, 1),
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
 		scratch: control.NewTickRecord()}
@@ -116,6 +118,7 @@ func (f *ticker) runOnce() {
 func (f *ticker) runOnceAt(now int64) {
 	alarm := f.alarm.Swap(false)
 	now, due := f.takeSamples(now)
+	f.takeFrames()
 	switch {
 	case !f.active:
 	case due:

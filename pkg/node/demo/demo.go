@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"vnd/pkg/learning/task"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/sim"
 )
@@ -24,7 +25,7 @@ type Options struct {
 	Programs string   // folder of the nodes' programs
 	Params   []string // parameter files for all nodes; what a later one says counts
 	World    string   // parameter file of the world
-	Task     string   // of the flight: hover or track
+	Task     string   // of the flight: hover or track, or features, which is then learned alone
 	Seconds  float64  // of flight
 	Seed     uint64
 	Out      string // folder of what stays: it is replaced as a whole, or in a failure left as it was
@@ -172,7 +173,11 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	directory, seed := "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)
 	d.Say("a first policy is trained in the nominal simulator, without wind")
 	// The recorder is the first, so that it is the last to end: it records everything.
-	if err := errors.Join(d.node(recorder, directory), d.node(learner, directory, seed)); err != nil {
+	learning := []string{directory, seed}
+	if d.Task == task.Features {
+		learning = append(learning, "task:="+d.Task)
+	}
+	if err := errors.Join(d.node(recorder, directory), d.node(learner, learning...)); err != nil {
 		return err
 	}
 	if err := d.until(ctx, slowest, "a first bundle", func(r *Record) bool { return len(r.Bundles) > 0 }); err != nil {

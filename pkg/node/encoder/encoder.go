@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/latent"
+	"vnd/pkg/flight/policy"
 	"vnd/pkg/node"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/ros"
@@ -71,7 +72,7 @@ type Encoder struct {
 	reads       atomic.Pointer[string] // bundle whose encoder reads
 	novelty     atomic.Uint32          // of the newest latent, float32 bits
 	prepared    string                 // newest bundle with a model, of the group of the bundles
-	bare        atomic.Pointer[string] // newest bundle without a model
+	bare        atomic.Pointer[bare]   // newest bundle without latents
 	trouble     atomic.Pointer[string] // with the newest bundle
 
 	memory *memory
@@ -86,6 +87,21 @@ type reader struct {
 	model *vnd.Model[float32]
 	robot quadrotor.Robot
 	*latent.LoadedModel
+}
+
+// bare is a bundle that has no latents.
+type bare struct{ id, why string }
+
+// withoutLatent says why a bundle has no latents, "" where it has. A policy that is given no state gets none that are
+// made of states.
+func withoutLatent(b *bundle.Bundle) string {
+	if !vnd.In(b) {
+		return "has no model: its policy flies under the prior mean"
+	}
+	if p, err := policy.FromBundle(b); err == nil && p.Observation.Camera.StateFree {
+		return "has a policy that is given no state: no latents are made of states for it"
+	}
+	return ""
 }
 
 // New makes the node.
@@ -173,9 +189,9 @@ func (e *Encoder) prepare(b *bundle.Bundle) error {
 	if b.Robot != p.Robot {
 		return fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, p.Robot)
 	}
-	if !vnd.In(b) {
-		e.bare.Store(&b.ID)
-		e.Log().Info().Msgf("bundle %s has no model: its policy flies under the prior mean", b.ID)
+	if why := withoutLatent(b); why != "" {
+		e.bare.Store(&bare{b.ID, why})
+		e.Log().Info().Msgf("bundle %s %s", b.ID, why)
 		return nil
 	}
 	if b.ID == e.prepared { // it came by another way
@@ -314,8 +330,8 @@ func (e *Encoder) report(s *diagnostics.Status) {
 	switch {
 	case flies == nil && reads == nil:
 		s.Summary(diagnostics.OK, "no steps yet")
-	case reads == nil && e.bare.Load() != nil && *e.bare.Load() == *flies:
-		s.Summary(diagnostics.OK, "bundle %s has no model yet: prior mean", *flies)
+	case reads == nil && e.bare.Load() != nil && e.bare.Load().id == *flies:
+		s.Summary(diagnostics.OK, "bundle %s %s", *flies, e.bare.Load().why)
 	case reads == nil:
 		s.Summary(diagnostics.Warn, "bundle %s flies, which did not come by bundle_file or on the topic bundle: "+
 			"prior mean", *flies)

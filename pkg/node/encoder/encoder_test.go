@@ -234,13 +234,27 @@ func (h *harness) listening() (says func(task string, level diagnostics.Level, w
 func TestBareBundle(t *testing.T) {
 	h := newHarness(t, "-p", "diagnostic_updater.period:=0.05")
 	says := h.listening()
-	bare := "bare"
-	h.e.bare.Store(&bare)
+	h.e.bare.Store(&bare{"bare", "has no model"})
 	h.send("bare")
-	says("latent", diagnostics.OK, "bundle bare has no model yet")
+	says("latent", diagnostics.OK, "bundle bare has no model")
 	says("rate", diagnostics.OK, "no latents")
 	h.send("other")
 	says("latent", diagnostics.Warn, "bundle other flies, which did not come")
+}
+
+// For a policy that is given no state none is made of states.
+func TestNoLatentsWithoutState(t *testing.T) {
+	h := newHarness(t, "-p", "diagnostic_updater.period:=0.05", "-p",
+		"bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "features.vnd"))
+	says := h.listening()
+	for range 50 {
+		h.send(read(t, "features.vnd").ID)
+	}
+	says("latent", diagnostics.OK, "has a policy that is given no state")
+	says("rate", diagnostics.OK, "no latents")
+	if len(h.latents) > 0 {
+		t.Error("there is a latent")
+	}
 }
 
 // While commands are not followed there are no latents either, of a bundle that has a model, and that is no fault.

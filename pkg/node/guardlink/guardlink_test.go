@@ -79,7 +79,7 @@ func pairOf(t *testing.T) (s *Server, c *Client, atGuard, atController *inbox) {
 }
 
 var (
-	aRequest = control.Request{Seq: 7, Stamp: 1e18,
+	aRequest = control.Request{Seq: 7, Stamp: 1e18, FrameAge: 0.03,
 		Command: quad.Command{Thrust: 9.81, Rates: so3.Vec3{X: 1, Y: -2, Z: 3}},
 		Target:  so3.Vec3{X: .1, Y: .2, Z: 1}, Ended: true, Bundle: "4df0b239bf16", Task: "hover"}
 	aDecision = control.Decision{Seq: 7, Now: 1e18 + 1, Sent: quad.Command{Thrust: 3, Rates: so3.Vec3{Z: 1}},

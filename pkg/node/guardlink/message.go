@@ -32,8 +32,8 @@ const (
 )
 
 const (
-	requestSize  = 1 + 8 + 8 + 4*8 + 3*8 + 1 + 2 // and two strings
-	sampleSize   = 1 + 8 + 8 + 10*8 + 1          // and a string
+	requestSize  = 1 + 8 + 8 + 4*8 + 3*8 + 1 + 8 + 2 // and two strings
+	sampleSize   = 1 + 8 + 8 + 10*8 + 1              // and a string
 	decisionSize = 1 + 8 + 8 + 4*8 + 3*8 + 4
 	maxName      = 255
 	maxMessage   = 16 << 10
@@ -115,6 +115,7 @@ func appendRequest(w writer, q *control.Request) writer {
 	w.command(q.Command)
 	w.vec(q.Target)
 	w.flag(q.Ended)
+	w.f64(q.FrameAge)
 	w.name(q.Bundle)
 	w.name(q.Task)
 	return w
@@ -126,7 +127,7 @@ func readRequest(r reader, q *control.Request) error {
 		return errMalformed
 	}
 	q.Seq, q.Stamp = r.u64(), int64(r.u64())
-	q.Command, q.Target, q.Ended = r.command(), r.vec(), r.byte() != 0
+	q.Command, q.Target, q.Ended, q.FrameAge = r.command(), r.vec(), r.byte() != 0, r.f64()
 	if !r.name(&q.Bundle) || !r.name(&q.Task) || len(r) != 0 {
 		return errMalformed
 	}

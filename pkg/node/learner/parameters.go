@@ -48,7 +48,7 @@ type Params struct {
 	Buffer dataset.CollectorConfig `param:"buffer" doc:"buffer of what this node collects with source: topic"`
 
 	rounds.ResourceLimits
-	Task           string `param:"task" default:"hover,track" read_only:"true" doc:"hover, track or land, or several with commas between: one policy for all"`
+	Task           string `param:"task" default:"hover,track" read_only:"true" doc:"hover, track or land, or several with commas between: one policy for all; or features"`
 	task.Objective `read_only:"true"`
 	continual.Base `read_only:"true"`
 	rounds.Config

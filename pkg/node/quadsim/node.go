@@ -49,6 +49,7 @@ type simulator struct {
 	condition *ros.Publisher[stdmsgs.String]
 	battery   batteryTopic
 	estimator *estimator.Estimator // of the odometry
+	camera    *camera              // nil: there is none
 	published string               // condition published last
 	truthAt   float64              // when the truth is published next, s
 
@@ -111,6 +112,9 @@ func (n *simulator) begin(ctx context.Context) error {
 		patience: time.Duration(p.Patience * 1e9)}
 	n.zero(0)
 	if err := n.publish(p); err != nil {
+		return err
+	}
+	if err := n.mountCamera(p); err != nil {
 		return err
 	}
 	if err := n.listen(p); err != nil {
@@ -244,6 +248,7 @@ func (n *simulator) serve(ctx context.Context) error {
 		r.Success, r.Message = n.order(ctx, func() error {
 			flown := n.vehicle.Time()
 			n.vehicle.Reset()
+			n.camera.begin()
 			n.stand()
 			n.zero(flown)
 			n.truthAt = 0
@@ -345,6 +350,7 @@ func (n *simulator) advance(now time.Time) {
 	if n.clock != nil {
 		n.warn(n.clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(n.now())}))
 	}
+	n.camera.look(n.vehicle)
 	for _, m := range n.vehicle.Mocap() {
 		n.mocap(m.Stamp, m.P, m.Q)
 	}

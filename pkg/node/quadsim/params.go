@@ -6,6 +6,8 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/airframe"
+	"vnd/pkg/flight/policy"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 )
 
@@ -37,7 +39,19 @@ type Params struct {
 	BodyFrame  string  `param:"body_frame" default:"base_link" read_only:"true" doc:"name of the body's frame"`
 	TruthRate  float64 `param:"truth_rate" default:"100.0" min:"0" max:"1000" unit:"Hz" read_only:"true" doc:"rate of ~/ground_truth; 0 is none"`
 
+	Camera Camera `param:"camera" read_only:"true" doc:"camera on the vehicle, and the landmarks in its view"`
+
 	Autopilot Autopilot `param:"autopilot" doc:"simulated autopilot"`
+}
+
+// Camera is on the vehicle, and sees landmarks around a place to hover at.
+type Camera struct {
+	Rate    float64    `param:"rate" default:"50.0" min:"0" max:"500" unit:"Hz" doc:"frames, whose landmarks are published on features; 0: none"`
+	Latency float64    `param:"latency" default:"0.02" min:"0" max:"0.5" unit:"s" doc:"time from a frame to its features"`
+	At      []float64  `param:"at" default:"0,0,1,0" min:"-1000" max:"1000" doc:"place to hover at, around which the points stand: x, y, z in the world, m, and its heading, rad"`
+	Frame   string     `param:"frame" default:"camera_optical" doc:"name of the camera's optical frame"`
+	Outage  sim.Outage `param:"outage" doc:"times without frames"`
+	policy.Optics
 }
 
 // Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
@@ -58,6 +72,9 @@ func (p *Params) check() error {
 		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
+	}
+	if n := len(p.Camera.At); n != 4 {
+		return fmt.Errorf("parameter camera.at has %d numbers, expected x, y, z and the heading", n)
 	}
 	return nil
 }

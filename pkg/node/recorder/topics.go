@@ -29,6 +29,7 @@ var contract = map[string]struct {
 	"mocap/pose": {"geometry_msgs/msg/PoseStamped", ros.SensorDataQoS()},
 	"mocap/odom": {"nav_msgs/msg/Odometry", ros.SensorDataQoS()},
 	"command":    {"vnd/msg/ThrustRates", ros.QoS{Reliability: dds.Reliable, Depth: 1}},
+	"features":   {"vnd/msg/Features", ros.SensorDataQoS()},
 	"latent":     {"vnd/msg/Latent", ros.QoS{Depth: 1}},
 	"bundle":     {"vnd/msg/Bundle", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 1}},
 	"learner/status": {"vnd/msg/LearnerStatus", ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal,

@@ -229,6 +229,10 @@ func (f *flight) aboard(s *msgs.Step) error {
 		if policy, err = control.LoadPolicy(b, b.Robot, f.params.Rate); err != nil {
 			return err
 		}
+		if policy.Landmarks() > 0 {
+			return fmt.Errorf("bundle %s flies by landmarks: which frames were there at a tick is not recorded, "+
+				"expected a policy that sees positions", b.ID)
+		}
 		f.policies[s.BundleID] = policy
 	}
 	if f.loop.Policy() != policy {

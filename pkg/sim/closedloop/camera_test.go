@@ -46,7 +46,7 @@ func watched(t *testing.T, c Camera) (*watcher, *Trace, error) {
 }
 
 func cameraOfTwo() (c Camera) {
-	param.Default(&c.Camera)
+	param.Default(&c.Optics)
 	c.Points = []float64{2, 0.6, 0.1, 3, 0, -0.2}
 	c.Rate, c.Latency = 50, 0.04
 	return c
@@ -132,6 +132,28 @@ func TestCameraNoiseAndDropouts(t *testing.T) {
 	}
 	if k := len(c.seen); k < 19 || k > 20 {
 		t.Errorf("%d frames in 2 s at 10 Hz", k)
+	}
+}
+
+// TestCameraOutages: there are times without frames, and between them all come.
+func TestCameraOutages(t *testing.T) {
+	c := cameraOfTwo()
+	c.Outage = sim.Outage{Every: 0.3, Length: 0.2}
+	w, trace, err := watched(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gap, next := 0., 0
+	for k := 1; k < len(w.taken); k++ {
+		d := w.taken[k] - w.taken[k-1]
+		gap = max(gap, d)
+		if d < 0.021 {
+			next++
+		}
+	}
+	if n := len(w.taken); n > len(trace.Rows)*9/10 || n < len(trace.Rows)/5 || gap < 0.06 || next < n/2 {
+		t.Errorf("%d frames in %d ticks, %d of them right after another, and none for %.2f s", n, len(trace.Rows), next,
+			gap)
 	}
 }
 

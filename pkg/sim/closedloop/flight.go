@@ -94,7 +94,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command) (*Trace, error) {
 	c.Reset()
 	f := flight{setup: s, sim: simulator, est: est, controller: c, hover: hover}
 	if s.Camera != nil {
-		if f.camera, err = newCamera(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
+		if f.camera, err = NewFrameSource(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +139,7 @@ type flight struct {
 	sim        *sim.Simulator
 	est        *estimator.Estimator
 	controller quad.Controller
-	camera     *camera      // nil: none
+	camera     *FrameSource // nil: none
 	hover      quad.Command // until there is a state
 
 	state quad.State // newest good one
@@ -156,7 +156,7 @@ func (f *flight) tick() TraceRow {
 	}
 	truth := f.sim.Truth()
 	if o, ok := f.controller.(FrameReceiver); ok && f.camera != nil {
-		f.camera.tick(truth.Time, &truth.State, o)
+		f.camera.Tick(truth.Time, &truth.State, o)
 	}
 	row := TraceRow{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
 		Command: f.hover, Condition: truth.Condition}

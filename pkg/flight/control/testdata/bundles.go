@@ -5,7 +5,9 @@
 //	bin/vnd fit --out fit.vnd -p model.latent:=4 -p model.hidden:=16 -p model.encoder_hidden:=16 -p model.encoder_dense:=16 -p model.decoder_hidden:=8 -p train.updates:=600 params/demo/flights/train/*.csv
 //	bin/vnd train --task hover,track --out a.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 1
 //	bin/vnd train --task hover,track --out b.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 2
-//	go run pkg/flight/control/testdata/bundles.go fit.vnd a.vnd b.vnd
+//	bin/vnd train --task hover,land --out land.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 1
+//	bin/vnd train --task features --out features.vnd -p latent:=4 -p hidden:=32 -p epochs:=400 -p observation.camera.state_free:=true --seed 1
+//	go run pkg/flight/control/testdata/bundles.go fit.vnd a.vnd b.vnd land.vnd features.vnd
 //
 // The policies are of the nominal simulator, the model is of real flights; their licence is that of
 // params/demo/flights.

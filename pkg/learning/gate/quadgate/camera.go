@@ -26,7 +26,7 @@ type frame struct {
 
 // newCamera puts the points of a camera around the place to hover at.
 func newCamera(c *policy.Camera, place quad.Reference, seed uint64) (*camera, error) {
-	eye, err := policy.NewPinhole[float64](c)
+	eye, err := policy.NewPinhole[float64](&c.Optics)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func newCamera(c *policy.Camera, place quad.Reference, seed uint64) (*camera, er
 	for i := range k.frames {
 		k.frames[i].features = make([]policy.Feature, c.Count())
 	}
-	policy.PlacePoints(c, place, k.marks)
+	policy.PlacePoints(&c.Optics, place, k.marks)
 	return k, nil
 }
 

@@ -48,7 +48,7 @@ func newCameraModel[F kernel.Float](c *policy.Camera, eye *policy.Pinhole[F], dt
 // mark places the points of robot b around the place where it is to hover.
 func (s *cameraModel[F]) mark(b int, place quad.Reference) {
 	if s.eye != nil {
-		policy.PlacePoints(s.camera, place, s.marks[b*s.row:][:s.row])
+		policy.PlacePoints(&s.camera.Optics, place, s.marks[b*s.row:][:s.row])
 	}
 	if s.headings != nil {
 		sin, cos := math.Sincos(place.Yaw)
