@@ -195,10 +195,10 @@ sitl: betaflight build ## Betaflight's firmware: twenty boards, a late link, 100
 # Simulators of others, from PyPI (1.2 GB, most of it JAX).
 export VND_SIMULATORS := $(CURDIR)/build/simulators
 .PHONY: simulators
-simulators: ## install crazyflow and MuJoCo into build/simulators, and fly their vehicles
+simulators: ## install crazyflow, MuJoCo and RAPTOR into build/simulators, and fly them
 	@test -x $(VND_SIMULATORS)/bin/python || python3 -m venv $(VND_SIMULATORS)
-	$(VND_SIMULATORS)/bin/python -m pip install --quiet --disable-pip-version-check crazyflow==0.4.0 mujoco==4.0.0
-	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant
+	$(VND_SIMULATORS)/bin/python -m pip install --quiet --disable-pip-version-check crazyflow==0.4.0 mujoco==4.0.0 foundation-policy==1.0.2
+	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant ./pkg/sim/experiment
 
 .PHONY: interfaces
 interfaces: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire

@@ -24,8 +24,7 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 	case b.Firmware == "" && b.Simulator == "":
 		return nil, nil
 	case b.Firmware == "":
-		fleet := &plant.Fleet{Name: b.Simulator}
-		return fleet.Start, nil
+		return plant.NewFleet(b.Simulator).Start, nil
 	case b.Simulator != "":
 		return nil, errors.New("--simulator: expected without --firmware, for it has an autopilot of its own")
 	}

@@ -28,7 +28,7 @@ type studyCommand struct {
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
 	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
 	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
-	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, base, residual, single, refit, oracle, first, ours, there. The default is all."`
+	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, raptor, base, residual, single, refit, datt, oracle, first, ours, there. The default is all."`
 	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`
 	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
@@ -284,6 +284,7 @@ func labels(scenarios []experiment.Scenario) (out []string) {
 // WriteText implements result: a table over the seeds, then each seed's model and rounds.
 func (s *studyResult) WriteText(w io.Writer) error {
 	var b strings.Builder
+	writeLeftOut(&b, s.Studies[0])
 	if len(s.Studies[0].Methods[0].Cells) > 0 {
 		writeTable(&b, experiment.Tabulate(s.Studies), len(s.Studies))
 		_, err := io.WriteString(w, b.String())

@@ -54,6 +54,13 @@ func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
 	return nil
 }
 
+// writeLeftOut says which methods could not be measured, and why.
+func writeLeftOut(b *strings.Builder, study *experiment.Study) {
+	for _, why := range study.LeftOut {
+		fmt.Fprintf(b, "%s\n\n", why)
+	}
+}
+
 // writeTable writes the table of opponents: cells are medians over so many seeds.
 func writeTable(b *strings.Builder, rows []experiment.TableRow, seeds int) {
 	cells := rows[0].Cells
@@ -136,6 +143,7 @@ func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Agains
 // saveTable writes the table into the folder of results, with its numbers and a picture of each reference beside it.
 func (s *studyCommand) saveTable(studies []*experiment.Study) (string, error) {
 	var b strings.Builder
+	writeLeftOut(&b, studies[0])
 	rows := experiment.Tabulate(studies)
 	writeTable(&b, rows, len(studies))
 	data, err := json.MarshalIndent(rows, "", " ")

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vnd/pkg/core/quad"
@@ -13,6 +14,7 @@ import (
 	"vnd/pkg/learning/train/quadtrain"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
+	"vnd/pkg/sim/baseline/raptor"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
 )
@@ -21,7 +23,9 @@ import (
 type Method struct {
 	Name string
 	Make func(d Task) (quad.Controller, error)
-	Took float64 // s of wall time that learning took
+	// Motors is in place of Make for what commands motors.
+	Motors func(d Task) (*raptor.Controller, error)
+	Took   float64 // s of wall time that learning took
 	// Least is how long its flights in the table take at least, s: a re-fit has flown twice by then.
 	Least float64
 	In    func(Air) (Method, error) // the method in an air of the table; nil: the same in each
@@ -90,20 +94,41 @@ func (c *Campaign) refit(ctx context.Context, base *policy.Policy[float32], when
 // smallBudget is the time that a re-fit of baseline.Trainer's Small sizes may take, s.
 const smallBudget = 2.0
 
-// Oracle is a policy that is told the true wind. Its world knows all but the wind: a residual that is fitted to
-// flights in calm. It is improved as ours is: from the base policy, half under the winds that are met and half under
-// others, for as long as in all rounds. To begin anew in such winds instead, most of which blow a robot away before
-// it can fly, left policies that crash in one seed of three. No wind changes in its episodes: one that is told at
-// once needs no other answer.
+// informedPolicy is a policy that was trained to be told the wind.
+type informedPolicy struct {
+	policy *policy.Policy[float32]
+	spread float64 // of the winds that it was trained under, m/s²
+	took   float64 // s of wall time
+}
+
+// Oracle is a policy that is told the true wind. No wind changes in its episodes: one that is told at once needs no
+// other answer.
 func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
 	winds []so3.Vec3) (Method, error) {
-	began := time.Now()
 	s := c.trainer(rounds)
-	s.Policy.SwitchShare, s.Policy.BankShare = 0, 0.5
-	s.Policy.LatentMean = policy.LatentMean{} // what it is told is no estimate
-	inner, err := s.World(ctx, calm)
+	s.Policy.SwitchShare = 0
+	p, err := c.trainInformed(ctx, s, base, calm, winds)
 	if err != nil {
 		return Method{}, err
+	}
+	return Method{Name: "oracle", Took: p.took, Make: func(d Task) (quad.Controller, error) {
+		o, err := baseline.NewOracle(p.policy, p.spread, c.Nominal.Dt, d.Path.At)
+		return informedOracle{o}, err
+	}}, nil
+}
+
+// trainInformed trains a policy that is told the wind. Its world knows all but the wind: a residual that is fitted to
+// flights in calm. It is improved as ours is, from the base policy, for as long as in all rounds: half under the winds
+// that are met, half under others. To begin anew in such winds instead, most of which blow a robot away before it can
+// fly, left policies that crash in one seed of three.
+func (c *Campaign) trainInformed(ctx context.Context, s *baseline.Trainer, base *policy.Policy[float32],
+	calm []dataset.Segment, winds []so3.Vec3) (*informedPolicy, error) {
+	began := time.Now()
+	s.Policy.BankShare = 0.5
+	s.Policy.LatentMean = policy.LatentMean{} // of what it is told there is no mean
+	inner, err := s.World(ctx, calm)
+	if err != nil {
+		return nil, err
 	}
 	spread := 0.5
 	for _, w := range winds {
@@ -112,7 +137,7 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	world := quadtrain.Informed(inner, c.Nominal.Dt, spread)
 	from, err := baseline.Blind(base, world.Latent())
 	if err != nil {
-		return Method{}, err
+		return nil, err
 	}
 	var bank []float32
 	for _, w := range winds {
@@ -124,12 +149,29 @@ func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[f
 	r, err := quadtrain.Run(ctx, s.Policy, world, c.Nominal.Dt,
 		quadtrain.Options{Seed: c.Seed, Tasks: s.Tasks, Limits: c.Limits, From: from, Bank: bank, Fly: trials.Fly})
 	if err != nil {
+		return nil, err
+	}
+	return &informedPolicy{r.Policy, spread, time.Since(began).Seconds()}, nil
+}
+
+// dattCutoff is the best of 120 that were drawn, rad/s.
+const dattCutoff = 4.71
+
+// DATT is a policy that was trained to be told the wind, and is told an L1 estimate, for a robot as its flights show
+// it. Winds change in its episodes, and what it is told follows late.
+func (c *Campaign) DATT(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
+	winds []so3.Vec3, r baseline.Airframe) (Method, error) {
+	p, err := c.trainInformed(ctx, c.trainer(rounds), base, calm, winds)
+	if err != nil {
 		return Method{}, err
 	}
-	return Method{Name: "oracle", Took: time.Since(began).Seconds(), Make: func(d Task) (quad.Controller, error) {
-		o, err := baseline.NewOracle(r.Policy, spread, c.Nominal.Dt, d.Path.At)
-		return informedOracle{o}, err
-	}}, nil
+	return c.datt(p, r, dattCutoff), nil
+}
+
+func (c *Campaign) datt(p *informedPolicy, r baseline.Airframe, cutoff float64) Method {
+	return Method{Name: "DATT", Took: p.took, Make: func(d Task) (quad.Controller, error) {
+		return baseline.NewDATT(p.policy, p.spread, cutoff, r, c.Nominal.Dt, d.Path.At)
+	}}
 }
 
 // informedOracle is an oracle to whom the simulator whispers.
@@ -157,15 +199,36 @@ func (c *Campaign) FlyAll(p Method, f Scenario, d Task, seed uint64, seconds flo
 	}
 	var out []*closedloop.Trace
 	for _, one := range flights {
-		ctrl, err := p.Make(one.task)
-		if err != nil {
-			return nil, err
-		}
-		trace, err := c.fly(one.Setup, ctrl)
+		trace, _, err := c.flyTimed(p, one.task, one.Setup)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, trace)
 	}
 	return out, nil
+}
+
+// flyTimed flies a method once, and returns the controller that took the time of its commands: nil for one of motors.
+func (c *Campaign) flyTimed(m Method, d Task, s *closedloop.Setup) (*closedloop.Trace, *timedController, error) {
+	if m.Motors != nil {
+		trace, err := c.flyMotors(m, d, s)
+		return trace, nil, err
+	}
+	by, err := m.Make(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	timed := &timedController{Controller: by}
+	trace, err := c.fly(s, timed.controller())
+	return trace, timed, err
+}
+
+func (c *Campaign) flyMotors(m Method, d Task, s *closedloop.Setup) (*closedloop.Trace, error) {
+	by, err := m.Motors(d)
+	if err != nil {
+		return nil, err
+	}
+	s.Tick = raptor.Tick
+	trace, err := closedloop.FlyRotors(s, by)
+	return trace, errors.Join(err, by.Close())
 }

@@ -3,12 +3,17 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/baseline/nmpc"
+	"vnd/pkg/sim/baseline/raptor"
+	"vnd/pkg/sim/peer"
 )
 
 // The opponents have the best settings of 120 that were drawn: in calm, in one wind that no study reports, and as
@@ -61,31 +66,72 @@ func (c *Campaign) nmpc(r baseline.Airframe, cfg baseline.NMPCConfig) Method {
 	}}
 }
 
-// opponent makes one by the name of its method, for the robot as the flights that were learned from show it.
-func (s *study) opponent(name string) (Method, error) {
+// asFlown is the robot as the flights that were learned from show it.
+func (s *study) asFlown() (baseline.Airframe, error) {
 	if s.robot == nil {
 		learned, _ := s.split()
 		robot, err := s.identify(s.ctx, learned)
 		if err != nil {
-			return Method{}, err
+			return robot, err
 		}
 		s.robot = &robot
 	}
+	return *s.robot, nil
+}
+
+// raptorConfig is the best of 120 that were drawn.
+var raptorConfig = raptor.Config{Position: 0.56, Velocity: 2.99, Lead: 0.037, Full: 0.466}
+
+// errLeftOut is why a method cannot be measured here, while others can.
+var errLeftOut = errors.New("left out")
+
+// RAPTOR is a policy of others that flies any robot. The error is errLeftOut where it is not installed, or where
+// software of others flies the vehicle.
+func (c *Campaign) RAPTOR() (Method, error) {
+	if c.External != nil {
+		return Method{}, fmt.Errorf("%w: it commands motors, the vehicle takes body rates", errLeftOut)
+	}
+	pool := raptor.Pool()
+	p, err := pool.Take()
+	if errors.Is(err, peer.ErrNotInstalled) {
+		return Method{}, fmt.Errorf("%w: %w", errLeftOut, err)
+	}
+	if err == nil {
+		err = pool.Give(p)
+	}
+	return c.raptor(raptorConfig, pool), err
+}
+
+func (c *Campaign) raptor(cfg raptor.Config, pool *peer.Pool) Method {
+	var frame rotors.Airframe
+	param.Default(&frame)
+	l := rotors.Limits{Least: 0, Most: 1, Hover: frame.Hover(), Full: 1}
+	return Method{Name: "RAPTOR", Motors: func(d Task) (*raptor.Controller, error) {
+		return raptor.New(cfg, l, pool, d.Path)
+	}}
+}
+
+// opponent makes one by the name of its method.
+func (s *study) opponent(name string) (Method, error) {
+	robot, err := s.asFlown()
+	if err != nil {
+		return Method{}, err
+	}
 	switch name {
 	case MethodRecent:
-		return s.RecentMean(s.robot.Actuator), nil
+		return s.RecentMean(robot.Actuator), nil
 	case MethodL1:
-		return s.L1Geometric(*s.robot), nil
+		return s.L1Geometric(robot), nil
 	case MethodINDI:
-		return s.INDI(*s.robot), nil
+		return s.INDI(robot), nil
 	case MethodNeuralFly:
 		began := time.Now()
-		basis, err := s.learnBasis(*s.robot)
-		m := s.NeuralFly(*s.robot, basis)
+		basis, err := s.learnBasis(robot)
+		m := s.NeuralFly(robot, basis)
 		m.Took = time.Since(began).Seconds()
 		return m, err
 	}
-	return s.NMPC(*s.robot, name == MethodL1NMPC), nil
+	return s.NMPC(robot, name == MethodL1NMPC), nil
 }
 
 // NeuralFly is the geometric law with a push of learned functions.

@@ -2,10 +2,12 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vnd/pkg/flight/guard"
@@ -13,6 +15,7 @@ import (
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/baseline/nmpc"
+	"vnd/pkg/sim/baseline/raptor"
 )
 
 // identified is the default world's robot as its flights show it.
@@ -65,28 +68,55 @@ var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
 			Process: between(rng, 0.001, 1), Noise: between(rng, 0.1, 10), Tracking: between(rng, 0.01, 10)}
 		return c.neuralFly(identified, searchedBasis(c), cfg), cfg
 	},
+	"DATT": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cutoff := between(rng, 1, 40)
+		return c.datt(searchedDATT(c), identified, cutoff), cutoff
+	},
+	"RAPTOR": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		cfg := raptor.Config{Position: between(rng, 0.1, 3), Velocity: between(rng, 0.3, 10), Lead: 0.1 * rng.Float64(),
+			Full: between(rng, 0.45, 1)}
+		return c.raptor(cfg, searchedRAPTOR), cfg
+	},
 }
 
-// searchedBasis is learned from flights of the geometric law in the 17 winds.
-var searchedBasis = func() func(c *Campaign) *baseline.Basis {
-	var b *baseline.Basis
-	return func(c *Campaign) *baseline.Basis {
-		if b == nil {
+// searched makes what a search needs once, of flights of the geometric law in the 17 winds.
+func searched[T any](learn func(s *study) (T, error)) func(c *Campaign) T {
+	var made *T
+	return func(c *Campaign) T {
+		if made == nil {
 			scenarios, err := Scenarios(filepath.Join("..", "..", "..", "params", "worlds", "winds17.yaml"))
 			if err != nil {
 				panic(err)
 			}
 			s := &study{Campaign: c, ctx: context.Background(), plan: &Plan{Scenarios: scenarios, Seconds: 20}}
+			var x T
 			if err = s.identifyingFlights(); err == nil {
-				b, err = s.learnBasis(identified)
+				x, err = learn(s)
 			}
 			if err != nil {
 				panic(err)
 			}
+			made = &x
 		}
-		return b
+		return *made
 	}
-}()
+}
+
+var (
+	searchedRAPTOR = raptor.Pool()
+	searchedBasis  = searched(func(s *study) (*baseline.Basis, error) { return s.learnBasis(identified) })
+	searchedDATT   = searched(func(s *study) (*informedPolicy, error) {
+		b, err := s.BasePolicy(s.ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		from, err := policy.FromBundle(b)
+		if err != nil {
+			return nil, err
+		}
+		return s.trainInformed(s.ctx, s.trainer(3), from, s.segments(s.plan.calm()), s.plan.Winds())
+	})
+)
 
 func drawnWeights(rng *rand.Rand) nmpc.Weights {
 	return nmpc.Weights{Position: 1, Velocity: between(rng, 0.003, 0.3), Tilt: between(rng, 3e-4, 0.1), Heading: 0.05,
@@ -144,6 +174,41 @@ func TestTunedOpponents(t *testing.T) {
 				t.Errorf("errs by %.4f m, want at most %g", e, opponent.most)
 			}
 		})
+	}
+}
+
+// TestSimulatorsFlyRAPTOR has it hover, where it is installed.
+func TestSimulatorsFlyRAPTOR(t *testing.T) {
+	c := bothTasks(t, 3)
+	m, err := c.RAPTOR()
+	if errors.Is(err, errLeftOut) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hover, _ := c.flown(t, m, 0, 0); hover > 0.2 {
+		t.Errorf("hovers %.3f m off", hover)
+	}
+}
+
+// A method that is not installed is named, and others are measured.
+func TestStudyLeavesOutWhatIsNotInstalled(t *testing.T) {
+	t.Setenv("VND_SIMULATORS", t.TempDir())
+	c := bothTasks(t, 3)
+	scenarios := []Scenario{{World: sim.Default()}}
+	p := &Plan{Scenarios: scenarios, Seconds: 8, Methods: []string{MethodLaw, MethodRAPTOR}, Report: func(string) {},
+		Table: &Table{Air: []Air{{"calm", scenarios}}, References: []Reference{{"hover", c.Tasks[0].Path}}, Seconds: 1}}
+	s, err := c.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Methods) != 1 || len(s.LeftOut) != 1 || !strings.Contains(s.LeftOut[0], "make simulators installs it") {
+		t.Errorf("measured %+v, left out %q", s.Methods, s.LeftOut)
+	}
+	p.Methods = p.Methods[1:]
+	if _, err := c.Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "make simulators installs it") {
+		t.Errorf("nobody is measured: %v", err)
 	}
 }
 

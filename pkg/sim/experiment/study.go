@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,10 +42,12 @@ const (
 	MethodNMPC      = "nmpc"
 	MethodL1NMPC    = "l1nmpc"
 	MethodNeuralFly = "neuralfly"
+	MethodRAPTOR    = "raptor"
 	MethodBase      = "base"
 	MethodResidual  = "residual"
 	MethodSingle    = "single"
 	MethodRefit     = "refit"
+	MethodDATT      = "datt"
 	MethodOracle    = "oracle"
 	MethodFirst     = "first"
 	MethodOurs      = "ours"
@@ -52,11 +55,15 @@ const (
 )
 
 // Methods are all names.
-var Methods = slices.Concat(laws, []string{MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodOracle,
-	MethodFirst, MethodOurs, MethodThere})
+var Methods = slices.Concat(laws, []string{MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodDATT,
+	MethodOracle, MethodFirst, MethodOurs, MethodThere})
 
 // laws are the methods for which no policy learns.
-var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly}
+var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly,
+	MethodRAPTOR}
+
+// inCalm are the methods that learn all but the wind in calm.
+var inCalm = []string{MethodDATT, MethodOracle}
 
 // Study is what one seed came to.
 type Study struct {
@@ -66,7 +73,8 @@ type Study struct {
 	Rounds   []Round        `json:"rounds"`
 	Latents  Latents        `json:"latents"`
 	OpenLoop []OpenLoop     `json:"open_loop"`
-	Curves   []train.Curve  `json:"-"` // of the rounds
+	Curves   []train.Curve  `json:"-"`                  // of the rounds
+	LeftOut  []string       `json:"left_out,omitempty"` // methods that cannot be measured here, and why
 	Bundle   *bundle.Bundle `json:"-"`
 }
 
@@ -139,12 +147,14 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 		}
 	}
 	if p.calm() < 0 && len(p.Methods) == 0 {
-		p.Report(fmt.Sprintf("no condition is calm: the method %q, which learns all but the wind there, is left out",
-			MethodOracle))
+		p.Report(fmt.Sprintf("no condition is calm: the methods %s, which learn all but the wind there, are left out",
+			strings.Join(inCalm, " and ")))
 	}
-	if p.measures(MethodOracle) && p.calm() < 0 {
-		return nil, fmt.Errorf("the method %q learns all but the wind in calm: expected a world with a condition "+
-			"that is calm, or other methods", MethodOracle)
+	for _, name := range inCalm {
+		if p.measures(name) && p.calm() < 0 {
+			return nil, fmt.Errorf("the method %q learns all but the wind in calm: expected a world with a condition "+
+				"that is calm, or other methods", name)
+		}
 	}
 	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
 	steps := []func() error{s.learn, s.fly, s.read}
@@ -246,6 +256,8 @@ func (s *study) method(name string) (Method, error) {
 		return s.RecentMean(robot.Actuator), err
 	case MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly:
 		return s.opponent(name)
+	case MethodRAPTOR:
+		return s.RAPTOR()
 	case MethodBase:
 		return Flies("base policy", s.base), nil
 	case MethodResidual:
@@ -256,6 +268,12 @@ func (s *study) method(name string) (Method, error) {
 			s.segments(at))
 	case MethodRefit:
 		return s.Refit(s.ctx, from)
+	case MethodDATT:
+		robot, err := s.asFlown()
+		if err != nil {
+			return Method{}, err
+		}
+		return s.DATT(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds(), robot)
 	case MethodOracle:
 		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
 	case MethodFirst:
@@ -271,7 +289,7 @@ func (s *study) method(name string) (Method, error) {
 // measures reports whether a method is: one that was named, or any that can be.
 func (p *Plan) measures(method string) bool {
 	if len(p.Methods) == 0 {
-		return (method != MethodOracle || p.calm() >= 0) && (method != MethodThere || p.Table != nil)
+		return (!slices.Contains(inCalm, method) || p.calm() >= 0) && (method != MethodThere || p.Table != nil)
 	}
 	return slices.Contains(p.Methods, method)
 }
@@ -306,6 +324,11 @@ func (s *study) fly() error {
 		}
 		s.plan.Report(name)
 		p, err := s.method(name)
+		if errors.Is(err, errLeftOut) {
+			s.out.LeftOut = append(s.out.LeftOut, fmt.Sprintf("%s: %v", name, err))
+			s.plan.Report(s.out.LeftOut[len(s.out.LeftOut)-1])
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -315,6 +338,9 @@ func (s *study) fly() error {
 		}
 		m.Method, m.Name, m.Learned = name, p.Name, p.Took
 		s.out.Methods = append(s.out.Methods, *m)
+	}
+	if len(s.out.Methods) == 0 {
+		return errors.New(strings.Join(s.out.LeftOut, "; "))
 	}
 	return nil
 }

@@ -76,20 +76,15 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 	t := s.plan.Table
 	flown, timed := make([]closedloop.Figures, len(air.Scenarios)), make([]*timedController, len(air.Scenarios))
 	err := each(s.ctx, len(flown), func(i int) error {
-		c, err := m.Make(Task{Path: r.Path})
-		if err != nil {
-			return err
-		}
-		timed[i] = &timedController{Controller: c}
 		f, seconds := air.Scenarios[i], max(t.Seconds, m.Least)
 		settle := t.Settle + seconds - t.Seconds
 		if f.Seconds > 0 {
 			f.Seconds, seconds = 0, max(seconds, min(f.Seconds, scheduled))
 		}
-		setup := s.setup(f, Task{Path: r.Path}, s.Seed<<20+0xa00+uint64(i), seconds)
-		trace, err := s.Campaign.fly(setup, timed[i].controller())
+		d := Task{Path: r.Path}
+		trace, by, err := s.flyTimed(m, d, s.setup(f, d, s.Seed<<20+0xa00+uint64(i), seconds))
 		if err == nil {
-			flown[i] = trace.Measure(settle)
+			flown[i], timed[i] = trace.Measure(settle), by
 		}
 		return err
 	})
@@ -103,6 +98,9 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 		c.Mean += f.Mean / float64(len(flown))
 		if f.Crash != "" {
 			c.Crashes++
+		}
+		if timed[i] == nil {
+			continue
 		}
 		ticks, wall = ticks+float64(timed[i].ticks), wall+timed[i].wall.Seconds()
 		if k, ok := timed[i].Controller.(interface{ Counts() nmpc.Counts }); ok {

@@ -14,20 +14,22 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/sim/peer"
 )
 
-// scripted is a process of another program.
-func scripted(t *testing.T, program string) (*Process, error) {
+// scripted is a vehicle of another program.
+func scripted(t *testing.T, program string) (*vehicle, error) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip(err)
 	}
-	p, err := start(python, program, "scripted")
+	g := peer.Program{Name: "scripted", Source: program, Request: requests, Reply: replies}
+	p, err := g.Start(python)
 	if err == nil {
 		t.Cleanup(func() { _ = p.Close() })
 	}
-	return p, err
+	return &vehicle{p, new(Fleet)}, err
 }
 
 const ready = `
@@ -49,9 +51,6 @@ while len(asked := stream.read(88)) == 88:
 		t.Fatal(err)
 	}
 	at := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Quat{W: 4, X: 5, Y: 6, Z: 7}, V: so3.Vec3{X: 8, Y: 9, Z: 10}}
-	if s, rates, err := p.ask(doReset, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10); err != nil || s != at || rates != (so3.Vec3{}) {
-		t.Errorf("%+v, %v, %v", s, rates, err)
-	}
 	if err := p.Reset(at, quad.Command{}); err != nil {
 		t.Error(err)
 	}
@@ -62,24 +61,9 @@ while len(asked := stream.read(88)) == 88:
 	}
 }
 
-func TestProgramsThatEndSayWhy(t *testing.T) {
-	_, err := scripted(t, "import no_such_module")
-	if err == nil || !strings.Contains(err.Error(), "scripted ended: ModuleNotFoundError") {
-		t.Errorf("at the start: %v", err)
-	}
-	p, err := scripted(t, ready+"wire.recv(88)\nraise SystemExit('out of air')")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = p.Reset(quad.State{}, quad.Command{})
-	if err == nil || err.Error() != "scripted ended: out of air" || !p.broken {
-		t.Errorf("later: %v", err)
-	}
-}
-
 func TestFleetNamesWhatIsMissing(t *testing.T) {
 	t.Setenv("VND_SIMULATORS", t.TempDir())
-	f := &Fleet{Name: MuJoCo}
+	f := NewFleet(MuJoCo)
 	if _, err := f.Start(sim.Default()); err == nil || !strings.Contains(err.Error(), "make simulators installs it") {
 		t.Errorf("not installed: %v", err)
 	}
@@ -94,17 +78,12 @@ func TestFleetNamesWhatIsMissing(t *testing.T) {
 func TestSimulatorsFly(t *testing.T) {
 	for _, name := range []string{MuJoCo, Crazyflow} {
 		t.Run(name, func(t *testing.T) {
-			f := &Fleet{Name: name}
-			defer func() {
-				for _, p := range f.idle {
-					p.Close()
-				}
-			}()
+			f := NewFleet(name)
 			w := sim.Default()
 			w.Conditions.Name, w.Conditions.WindX = []string{"east"}, []float64{2}
 			first, err := f.Start(w)
 			if err != nil {
-				if _, gone := os.Stat(Folder()); gone != nil {
+				if _, gone := os.Stat(peer.Folder()); gone != nil {
 					t.Skip(err)
 				}
 				t.Fatal(err)
@@ -119,7 +98,7 @@ func TestSimulatorsFly(t *testing.T) {
 			if err := first.Close(); err != nil {
 				t.Error(err)
 			}
-			if again, err := f.Start(w); err != nil || again.(*borrowed).Process != first.(*borrowed).Process {
+			if again, err := f.Start(w); err != nil || again.(*vehicle).process != first.(*vehicle).process {
 				t.Errorf("another process in the next flight: %v", err)
 			}
 		})
