@@ -216,6 +216,31 @@ func TestSwapKeepsThePush(t *testing.T) {
 	}
 }
 
+// A policy that flies again after one without a model begins anew: what it felt when it flew before is nothing now.
+func TestPushBeginsAnewAfterAPolicyWithoutAModel(t *testing.T) {
+	moved := func(again func(*Buffers) *Buffers) so3.Vec3 {
+		l := hoverer(t)
+		first, without := l.NewBuffers(), NewBuffers(l.Policy)
+		f, w := NewRunnerOf(first, l.Dt, ground), newPushed(l)
+		for k := range 100 {
+			switch k {
+			case 50:
+				f.Swap(without, l.Dt)
+			case 55:
+				f.Swap(again(first), l.Dt)
+			}
+			s := w.state()
+			c := f.Command(float64(k)*l.Dt, &s)
+			w.step(&c, so3.Vec3{X: math.Sin(float64(k)), Z: 3})
+		}
+		return f.pushed
+	}
+	fresh := moved(func(*Buffers) *Buffers { return hoverer(t).NewBuffers() })
+	if used := moved(func(first *Buffers) *Buffers { return first }); used != fresh || used == (so3.Vec3{}) {
+		t.Errorf("the reference is moved by %v, by a policy made ready anew by %v", used, fresh)
+	}
+}
+
 func TestWithoutAModelNoPushIsFelt(t *testing.T) {
 	l := hoverer(t)
 	for name, b := range map[string]*Buffers{

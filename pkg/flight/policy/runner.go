@@ -102,8 +102,12 @@ func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
 	f.Buffers = s
-	if s.sensor != nil && before.sensor != nil {
+	switch {
+	case s.sensor == nil:
+	case before.sensor != nil:
 		s.sensor.follow(before.sensor)
+	default: // it may have flown before
+		s.sensor.reset()
 	}
 	f.fading.add(&f.learned)
 	f.learned = correction{}
