@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -164,7 +165,8 @@ type nodeListCommand struct{ graph }
 
 // nodeList is what `vnd node list` found.
 type nodeList struct {
-	Nodes []string `json:"nodes"`
+	Nodes     []string       `json:"nodes"`
+	Namesakes map[string]int `json:"namesakes"` // how many nodes have a name, where it is several
 	// Middleware is that of nodes whose services do not answer ours.
 	Middleware map[string]string `json:"middleware"`
 }
@@ -173,17 +175,23 @@ type nodeList struct {
 func (n *nodeListCommand) Run(c *console) error {
 	return n.with(func(p *operator.Operator) error {
 		p.Settle(c.ctx)
-		return c.show(&nodeList{append([]string{}, p.Nodes()...), p.OtherMiddleware()})
+		several := p.Namesakes()
+		maps.DeleteFunc(several, func(_ string, n int) bool { return n < 2 })
+		return c.show(&nodeList{append([]string{}, p.Nodes()...), several, p.OtherMiddleware()})
 	})
 }
 
 // WriteText implements result.
 func (n *nodeList) WriteText(w io.Writer) error {
 	for _, name := range n.Nodes {
-		if m := n.Middleware[name]; m != "" {
-			name += "  (" + m + ": topics work, services and parameters do not)"
+		text := name
+		if k := n.Namesakes[name]; k > 1 {
+			text += fmt.Sprintf("  (%d nodes of this name: any of them answers)", k)
 		}
-		if _, err := fmt.Fprintln(w, name); err != nil {
+		if m := n.Middleware[name]; m != "" {
+			text += "  (" + m + ": topics work, services and parameters do not)"
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
 			return err
 		}
 	}

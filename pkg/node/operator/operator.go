@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/names"
 )
 
 // Operator is a node that others hide: its name begins with an underscore.
@@ -34,6 +36,9 @@ type Options struct {
 // Join joins the graph until end is called.
 func Join(o Options) (p *Operator, end func(), err error) {
 	space := "/" + strings.Trim(o.Namespace, "/")
+	if err := names.CheckNamespace(space); err != nil {
+		return nil, nil, fmt.Errorf("namespace %.60q: %w", o.Namespace, err)
+	}
 	o.Ros.Args = append([]string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs",
 		"--disable-external-lib-logs"}, o.Ros.Args...)
 	o.Ros.Stdout, o.Ros.Stderr = io.Discard, io.Discard
@@ -126,13 +131,18 @@ func (p *Operator) OtherMiddleware() map[string]string {
 	return found
 }
 
-// Nodes are the full names of the nodes in the graph.
-func (p *Operator) Nodes() (names []string) {
+// Nodes are the full names of the nodes in the graph, once each.
+func (p *Operator) Nodes() []string { return slices.Sorted(maps.Keys(p.Namesakes())) }
+
+// Namesakes are how many nodes have a full name; those without one count as one. Of several any one answers.
+func (p *Operator) Namesakes() map[string]int {
+	found := map[string]int{}
 	for _, n := range p.Context().Graph().Nodes() {
-		if visible(n) {
-			names = append(names, fullName(n))
+		if n.Name == rmw.UnknownNode || n.Name == rmw.BareApp {
+			found[fullName(n)] = 1
+		} else if visible(n) {
+			found[fullName(n)]++
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return found
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds/inproc"
+	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/ros2/ros/rostest"
@@ -58,6 +60,21 @@ func fails(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, expected %q on one line", err, want)
+	}
+}
+
+// Nodes of one name are counted, and a namespace that is none is refused by what was given.
+func TestNamesakesAndNamespaces(t *testing.T) {
+	n, p := lab(t, patience)
+	must(n.Context().NewNode("policy_controller"))(t)
+	if err := p.Context().WaitForGraph(t.Context(), func(rmw.Graph) bool {
+		return p.Namesakes()["/quad/policy_controller"] == 2
+	}); err != nil || len(p.Nodes()) != 1 {
+		t.Errorf("%v: %v", err, p.Namesakes())
+	}
+	for _, wrong := range []string{"a//b", "a b", "1a"} {
+		_, _, err := Join(Options{Namespace: wrong, Patience: soon})
+		fails(t, err, fmt.Sprintf("namespace %q: ", wrong))
 	}
 }
 
