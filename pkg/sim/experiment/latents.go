@@ -66,7 +66,7 @@ func (s *study) read() error {
 	push := pushes(m, q)
 	beside := l.imagine(s.plan.Winds(), push)
 	l.sample(m, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
-	l.Samples = effects.Compare(m, q, flat(known), m.Sample, s.Seed)
+	l.Samples = effects.Compare(m, q, buffer(m, q, flights), m.Sample, s.Seed)
 	return s.openLoop(m, q, newest)
 }
 
@@ -168,15 +168,13 @@ func (l *Latents) imagine(winds []so3.Vec3, push func(z []float64) so3.Vec3) (be
 	return beside
 }
 
-// flat is the latents of each scenario in one row.
-func flat(groups [][][]float64) [][]float32 {
-	out := make([][]float32, len(groups))
-	for i, group := range groups {
-		for _, z := range group {
-			for _, x := range z {
-				out[i] = append(out[i], float32(x))
-			}
+// buffer is the latents of all flights by scenario, those under several winds too.
+func buffer(m *vnd.Model[float32], q quadrotor.Robot, flights []Recorded) (out [][]float32) {
+	for _, f := range flights {
+		for f.At >= len(out) {
+			out = append(out, nil)
 		}
+		out[f.At] = append(out[f.At], vnd.Latents(m, q, f.Segments, everyRow)...)
 	}
 	return out
 }
