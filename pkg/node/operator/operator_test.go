@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -123,7 +124,10 @@ func TestEcho(t *testing.T) {
 	must(ros.NewRawPublisher(n, "strange", "lab_msgs/msg/Gripper", ros.DefaultQoS()))(t)
 	fails(t, p.Echo(t.Context(), "strange", 1, nil),
 		"topic /quad/strange is of type lab_msgs/msg/Gripper, which this program does not know")
+	must(ros.NewPublisher[stdmsgs.String](n, "silence", ros.DefaultQoS()))(t)
+	_, _, _, err = p.typeOf(t.Context(), "silence") // wait until it is there
 	p.patience = soon
+	fails(t, errors.Join(err, p.Echo(t.Context(), "silence", 1, nil)), "topic /quad/silence: no message within 50ms")
 	fails(t, p.Echo(t.Context(), "wordz", 1, nil), "topic /quad/wordz: nobody publishes it within 50ms; there are ")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -85,7 +85,8 @@ func (p *Operator) typeOf(ctx context.Context, topic string) (name, typeName str
 	return name, types[0], q, nil
 }
 
-// Echo hands each message of a topic to show until count have come (0: until ctx is done).
+// Echo hands each message of a topic to show until count have come (0: until ctx is done). Where count are wanted, and
+// the first does not come within the patience, that is an error.
 func (p *Operator) Echo(ctx context.Context, topic string, count int, show func(cdr.Message) error) error {
 	name, typeName, q, err := p.typeOf(ctx, topic)
 	if err != nil {
@@ -107,11 +108,18 @@ func (p *Operator) Echo(ctx context.Context, topic string, count int, show func(
 		return err
 	}
 	defer s.Close()
+	var late <-chan time.Time
+	if count > 0 {
+		late = time.After(p.patience)
+	}
 	for n := 0; count == 0 || n < count; n++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-late:
+			return fmt.Errorf("topic %s: no message within %v", name, p.patience)
 		case data := <-received:
+			late = nil
 			m := t.New()
 			if err := cdr.Unmarshal(data, m); err != nil {
 				return fmt.Errorf("topic %s: %w", name, err)
