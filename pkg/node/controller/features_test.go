@@ -4,6 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd/bundle"
 )
 
 // TestStampsOfFrames rise, and are not of the future; those of a clock that was set back begin anew.
@@ -33,5 +38,24 @@ func TestStampsOfFrames(t *testing.T) {
 	r.last = now + hour
 	if err := r.checkStamp(now); err != nil {
 		t.Errorf("after the clock was set back: %v", err)
+	}
+}
+
+// TestLowBatteryLeavesLandmarksAlone: a policy that flies by landmarks is not called home, for it hovers where they are.
+func TestLowBatteryLeavesLandmarksAlone(t *testing.T) {
+	h := newHarness(t)
+	p := defaults(t)
+	b := must(bundle.Read(path("features.vnd")))(t)
+	h.c.mu.Lock()
+	h.c.policy = must(control.LoadPolicy(b, quadrotor.Name, p.Rate))(t)
+	h.c.task = must(control.NewTaskReference("features", nil))(t)
+	before := h.c.task
+	h.c.mu.Unlock()
+	w := &batteryWatch{Controller: h.c, params: p}
+	if err := w.flyHome(so3.Vec3{X: 2}, &hovering); err != nil {
+		t.Error(err)
+	}
+	if _, now := h.c.flying(); now != before {
+		t.Error("it is to hover elsewhere")
 	}
 }
