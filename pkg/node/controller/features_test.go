@@ -41,7 +41,7 @@ func TestStampsOfFrames(t *testing.T) {
 	}
 }
 
-// TestLowBatteryLeavesLandmarksAlone: a policy that flies by landmarks is not called home, for it hovers where they are.
+// TestLowBatteryLeavesLandmarksAlone: a policy that flies by landmarks is not called home: it hovers where they are.
 func TestLowBatteryLeavesLandmarksAlone(t *testing.T) {
 	h := newHarness(t)
 	p := defaults(t)
