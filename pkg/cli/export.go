@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,6 +59,9 @@ func (e *exportCommand) Run(c *console) error {
 	}
 	writers := map[string]func() error{"onnx": x.onnx, "c-int8": x.int8,
 		"c": func() error { return x.source(e.Name, false) }}
+	if len(e.Format) == 0 {
+		return errors.New("--format: expected onnx, c or c-int8")
+	}
 	for _, f := range e.Format {
 		if writers[f] == nil {
 			return fmt.Errorf("--format %s: expected onnx, c or c-int8", f)

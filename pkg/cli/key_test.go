@@ -26,6 +26,10 @@ func TestKeyOfATraining(t *testing.T) {
 		return p.key
 	}
 	hover := trainCommand{Task: "hover"}
+	driven := func(by string) trainCommand {
+		return trainCommand{Task: "hover", Robot: "rotors",
+			Airframe: write("a.yaml", "airframe:\n  ros__parameters:\n    rotors: {"+by+"}\n")}
+	}
 	with := func(param string) trainCommand { return trainCommand{Task: "hover", Param: []string{param}} }
 	following := func(star string) trainCommand { return trainCommand{Task: "track", Reference: write("r.json", star)} }
 	one := key(hover)
@@ -41,9 +45,12 @@ func TestKeyOfATraining(t *testing.T) {
 		"airframe": {Task: "hover", Airframe: write("a.yaml",
 			"airframe:\n  ros__parameters:\n    response: {thrust_gain: 1.0, thrust_lag: 0.1, rate_gain: 1.0, "+
 				"rate_lag: 0.05}\n")},
-		"reference":       following(`{"kind": "star", "max_speed": 1}`),
-		"other reference": following(`{"kind": "star", "max_speed": 1.5}`),
-		"bundle":          {Task: "hover", Bundle: filepath.Join("..", "flight", "control", "testdata", "a.vnd")},
+		"rotors":               {Task: "hover", Robot: "rotors"},
+		"rotors of more power": driven("max_command: 0.8"),
+		"rotors of other arms": driven("arm_x: 0.06"),
+		"reference":            following(`{"kind": "star", "max_speed": 1}`),
+		"other reference":      following(`{"kind": "star", "max_speed": 1.5}`),
+		"bundle":               {Task: "hover", Bundle: filepath.Join("..", "flight", "control", "testdata", "a.vnd")},
 	} {
 		k := key(cmd)
 		if other, there := seen[k]; there {

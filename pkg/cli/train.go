@@ -148,6 +148,7 @@ type trainer struct {
 	bundle *bundle.Bundle      // to put the policy in
 	model  *vnd.Model[float32] // of the worlds; nil: none
 	motors *rotors.Limits      // nil: it commands thrust and body rates
+	driven []byte              // model of rotors and their limits, as text
 }
 
 // trainer reads the bundle, if there is one.
@@ -270,8 +271,8 @@ func (t *trainCommand) key(p *prepared) (string, error) {
 			return "", err
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference, train.TrialFlights,
-		train.TrialSteps, seedOfTrials))
+	sum := sha256.Sum256(append(fmt.Appendf(nil, "%s|%s|%x|%d %d %d", conf, p.bundle.Parent, reference,
+		train.TrialFlights, train.TrialSteps, seedOfTrials), p.driven...))
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -317,8 +318,7 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 func (t *trainCommand) write(p *prepared, r *quadtrain.Result) (*trainResult, error) {
 	s := p.trainer
 	out := &trainResult{Bundle: t.Out, Parent: s.bundle.Parent, Task: t.Task, Cost: p.cfg.Cost,
-		Epochs: len(r.Curve.Figures), Seconds: r.Seconds,
-		Seed: t.Seed, Kernel: r.Kernel}
+		Epochs: len(r.Curve.Figures), Seconds: r.Seconds, Seed: t.Seed, Kernel: r.Kernel}
 	if n := len(r.Curve.Figures); n > 0 {
 		out.Last = r.Curve.Figures[n-1]
 	}

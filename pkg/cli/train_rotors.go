@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -29,9 +30,17 @@ func (t *trainCommand) rotorTrainer(cfg *trainConfig, frame *airframe.Airframe) 
 	cfg.Nominal.Dt = m.Config.Period
 	sys := rotors.NewSystem[float32](m)
 	limits := sys.Limits(&frame.Rotors)
+	if err := limits.Check(); err != nil { // of a fitted model: an airframe has checked its own
+		return nil, fmt.Errorf("%s: %w: expected a hover between the airframe's rotors.min_command and "+
+			"rotors.max_command", t.Rotors, err)
+	}
+	text, err := json.Marshal(rotors.Robot{Model: m}.Config())
+	if err != nil {
+		return nil, err
+	}
 	return &trainer{world: quadtrain.RotorWorld(cfg.Nominal, sys),
 		trials: quadtrain.RotorWorld(forTrials(cfg.Nominal), sys), dt: m.Config.Period, motors: &limits,
-		bundle: &bundle.Bundle{Robot: rotors.Name, Dt: m.Config.Period}}, nil
+		driven: fmt.Appendf(text, "|%+v", limits), bundle: &bundle.Bundle{Robot: rotors.Name, Dt: m.Config.Period}}, nil
 }
 
 // rotorModel reads the fitted model, or makes the airframe's.
