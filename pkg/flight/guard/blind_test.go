@@ -146,8 +146,8 @@ func TestLastCommandBeforeSilenceIsCalm(t *testing.T) {
 	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
 	var last quad.Command
 	flyGuarded(g, w, PathFollower{newLaw(t), p}, 5, func(at float64, in *Input) {
-		if in.AutopilotLands = true; at > 2.6 {
-			in.Stamp = 2.6
+		if in.AutopilotLands = true; at > 3 {
+			in.Stamp = 3
 		}
 	}, func(float64, *quad.State) {
 		if !g.Silent() {
