@@ -3,12 +3,14 @@ package control
 import (
 	"testing"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/sim"
 )
 
-// landingFrom begins a landing at a place, of a robot that hovers 5 cm below its reference, as under a load.
+// landingFrom begins a landing at a place.
 func landingFrom(t *testing.T, f *closed, to, from []float64) *TaskReference {
 	t.Helper()
 	path, err := reference.New(&reference.Landing{To: to, From: from, Descent: 0.5, Approach: 1, Acceleration: 1,
@@ -34,7 +36,8 @@ func lawLands(f *closed, from int) float64 {
 	return -1
 }
 
-// A landing far away begins slowly: that is not its end, also where another was begun before.
+// A landing far away begins slowly, and 5 cm below the hover before, as under a load: that is not its end. Nor is it
+// where another was begun before.
 func TestFarLandingIsFlownToItsEnd(t *testing.T) {
 	c := defaults()
 	c.Guard.FenceMin, c.Guard.FenceMax = []float64{-50, -50, -1}, []float64{50, 50, 5}
@@ -69,5 +72,25 @@ func TestLandingGoesOnAfterAHold(t *testing.T) {
 	p := f.sim.State().P
 	if !flown || p.Sub(so3.Vec3{X: 2, Z: p.Z}).Norm() > 0.3 || p.Z > 0.1 {
 		t.Errorf("the policy flew on: %v; the law lands after %.1f s, at %.2f m", flown, lawLands(f, from), p)
+	}
+}
+
+// On a pad far above the guard's floor the motors stop too.
+func TestLandsOnAPadAboveTheFloor(t *testing.T) {
+	const pad = 2.5
+	f := newClosed(t, defaults(), "a.vnd")
+	w := sim.Default()
+	w.Ground.Height = pad
+	var err error
+	if f.sim, err = sim.New(w, 1); err != nil {
+		t.Fatal(err)
+	}
+	f.sim.Reset(quad.State{P: so3.Vec3{Z: pad + 1}, Q: so3.Identity()}, 1)
+	k := landingFrom(t, f, []float64{1, 0, pad - 0.17}, []float64{0, 0, pad + 1})
+	f.advance(k.Path.Duration()+4, nil)
+	last := f.ticks[len(f.ticks)-1]
+	off := f.sim.State().P.Sub(so3.Vec3{X: 1, Z: pad + 0.03})
+	if last.Stage != guard.Off || f.sim.Crashed() || off.Norm() > 0.1 {
+		t.Errorf("%v, %.2f m from the pad, %s", last.Stage, off, f.sim.Crash())
 	}
 }
