@@ -5,9 +5,13 @@ import (
 	"testing"
 	"time"
 
+	apriltagmsgs "vnd/msgs/apriltag_msgs"
+	"vnd/pkg/bridge"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
+	"vnd/pkg/node"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/ros2/ros"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -58,4 +62,27 @@ func TestLowBatteryLeavesLandmarksAlone(t *testing.T) {
 	if _, now := h.c.flying(); now != before {
 		t.Error("it is to hover elsewhere")
 	}
+}
+
+// TestTakesTags: tags of a detector come through the topic, and one that is no landmark is named once.
+func TestTakesTags(t *testing.T) {
+	h := newHarness(t, "-p", "autostart:=true", "-p", "bundle_file:="+path("features.vnd"), "-p",
+		"features.source:=apriltags", "-p", "features.intrinsics:=[400.0, 400.0, 320.0, 240.0]")
+	pub := must(ros.NewPublisher[apriltagmsgs.AprilTagDetectionArray](h.n, "detections", node.MocapQoS()))(t)
+	m := &apriltagmsgs.AprilTagDetectionArray{}
+	for id := range int32(9) { // eight are landmarks
+		m.Detections = append(m.Detections, apriltagmsgs.AprilTagDetection{ID: id,
+			Centre: apriltagmsgs.Point{X: 320, Y: 240}})
+	}
+	took := &h.c.gauges.frames
+	for begun := time.Now(); took.newest.Load() == 0; time.Sleep(5 * time.Millisecond) {
+		m.Header.Stamp = bridge.Time(time.Now().UnixNano())
+		if err := pub.Publish(m); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(begun) > long {
+			t.Fatalf("no frame is taken, %d are refused", took.refused.Load())
+		}
+	}
+	h.logs(`a detection of "8" is left out, expected one of 0, 1, 2, 3, 4, 5, 6, 7 (parameter features.ids)`)
 }
