@@ -147,7 +147,8 @@ func (b *benchPolicy) Run(c *console) error {
 		}}
 	return c.together(func(g dist.Group) error {
 		opt.Ranks, last = g, time.Now()
-		r, err := quadtrain.Run(c.ctx, cfg, quadtrain.Learned(m, q.Dt, !b.Stopped, 0, cfg.Margins), q.Dt, opt)
+		w := quadtrain.Learned(m, q.Dt, !b.Stopped, cfg.Pushes(opt.From), cfg.Margins)
+		r, err := quadtrain.Run(c.ctx, cfg, w, q.Dt, opt)
 		if err != nil {
 			return err
 		}

@@ -166,8 +166,7 @@ func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*tra
 		wide := forTrials(cfg.Nominal)
 		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: cfg.Nominal.Dt}
 		return &trainer{world: quadtrain.NominalWorld[float32](cfg.Nominal),
-			trials: quadtrain.NominalWorld[float32](wide),
-			dt:     cfg.Nominal.Dt, bundle: b}, nil
+			trials: quadtrain.NominalWorld[float32](wide), dt: cfg.Nominal.Dt, bundle: b}, nil
 	}
 	b, err := bundle.Read(t.Bundle)
 	if err != nil {
@@ -177,8 +176,7 @@ func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*tra
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
-	s := &trainer{world: quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins),
-		trials: quadtrain.Learned(m, q.Dt, false, 0, cfg.Margins), dt: q.Dt, bundle: b, model: m}
+	s := &trainer{dt: q.Dt, bundle: b, model: m}
 	if policy.In(b) {
 		if s.from, err = policy.FromBundle(b); err == nil {
 			err = seesFor(t.Task, s.from)
@@ -187,6 +185,8 @@ func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*tra
 			return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 		}
 	}
+	s.world = quadtrain.Learned(m, q.Dt, cfg.ResidualGradient, cfg.Pushes(s.from), cfg.Margins)
+	s.trials = quadtrain.Learned(m, q.Dt, false, cfg.Trial(s.from), cfg.Margins)
 	b.Parent = b.ID
 	return s, nil
 }

@@ -12,7 +12,9 @@ type Task[F kernel.Float] interface {
 	// Size is O. Past is K, how many past actions the policy sees.
 	Size() int
 	Past() int
-	// Flag reports whether number j of an observation is 0 or 1, and is not to be normalised.
+	// DisturbanceSize is how many numbers of a disturbance that is measured end an observation.
+	DisturbanceSize() int
+	// Flag reports whether number j of an observation has a unit of its own, and is not to be normalised.
 	Flag(j int) bool
 	// NewEpisodes makes space for up to maxB episodes side by side, of up to maxH steps of dt seconds.
 	NewEpisodes(dt float64, maxB, maxH int) Episodes[F]

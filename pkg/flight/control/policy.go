@@ -71,9 +71,10 @@ func (c *LoadedPolicy) Landmarks() int { return c.policy.Observation.Camera.Coun
 // UsesLatent reports whether the latent makes a difference to the policy.
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
-// Corrects reports whether position errors of before move the reference that the policy sees.
+// Corrects reports whether what was flown before counts: position errors move the reference that the policy sees, and
+// it sees pushes.
 func (c *LoadedPolicy) Corrects() bool {
-	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0 || c.policy.Push.Rate > 0
+	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0 || c.policy.Observation.Push > 0
 }
 
 // InputNames are those of the inputs of the policy's network.

@@ -20,6 +20,9 @@ type config struct {
 	Net         nets.PolicyConfig `json:"net"`
 }
 
+// largestPush is the greatest unit of pushes that a policy may see, m/s²: what the parameter allows.
+const largestPush = 20
+
 // In reports whether a bundle has a policy.
 func In(b *bundle.Bundle) bool { return vnd.HasActor(b) }
 
@@ -64,6 +67,10 @@ func unpack(b *bundle.Bundle) (*Policy[float32], error) {
 		o.PastActions < 1 || o.PastActions > 50 {
 		return nil, fmt.Errorf("bundle %s: policy with %d look-aheads to %g s and %d past actions, want 1 to 50, 0 "+
 			"to 5 s, 1 to 50", b.ID, o.PreviewPoints, o.PreviewTime, o.PastActions)
+	}
+	if push := c.Observation.Push; !(push >= 0 && push <= largestPush) {
+		return nil, fmt.Errorf("bundle %s: policy that sees pushes in units of %g m/s², want 0 to %d", b.ID, push,
+			largestPush)
 	}
 	if z := b.Dimensions["latent"]; c.Latent < 0 || z > 0 && c.Latent > 0 && c.Latent != z {
 		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, the model's has %d", b.ID, c.Latent, z)

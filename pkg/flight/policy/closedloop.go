@@ -40,11 +40,11 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	return l, nil
 }
 
-// NewBuffers makes its policy ready. Where the bundle has a model, it tells what push the policy has to answer.
+// NewBuffers makes its policy ready. Where the bundle has a model, pushes are measured by it.
 func (l *LoadedBundle) NewBuffers() *Buffers {
 	b := NewBuffers(l.Policy)
-	if l.Model != nil && l.Policy.Push.Rate > 0 && b.seen == nil {
-		b.sensor = newPushSensor(l, b)
+	if l.Model != nil && l.Policy.Observation.Push > 0 {
+		b.sensor = newPushSensor(l)
 	}
 	return b
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
 )
@@ -25,6 +26,10 @@ type Observation struct {
 	// BodyRates says that a policy sees measured body rates, w_B rad/s, after all else: one that commands rotors does.
 	BodyRates bool `param:"-" json:",omitzero"`
 
+	// Push is the unit of the push that a policy sees after all else: what the newest rows have beyond the model's
+	// prediction under the latent, in the world.
+	Push float64 `param:"push" json:",omitzero" default:"1.0" min:"0" max:"20" unit:"m/s²" doc:"spread of accelerations beyond the model, under which policies are trained and which they see; 0: they see none"`
+
 	Camera Camera `param:"camera" json:",omitzero" doc:"camera whose view of known points a policy sees instead of positions"`
 }
 
@@ -35,13 +40,22 @@ const (
 	attitude   = 9           // R_WB, row by row
 	heading    = 2           // cos and sin of the reference's yaw
 	bodyRates  = 3           // w_B
+	pushes     = 3           // in the world
 	statePart  = 3 + 4 + 3   // p, q, v
 	refTail    = 3 + heading // of a reference row, after the positions
 	fixedParts = velocities + attitude + heading
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return o.rates() + o.ratesSize() }
+func (o *Observation) Size() int { return o.rates() + o.ratesSize() + o.PushSize() }
+
+// PushSize is how many numbers of a push are at the end.
+func (o *Observation) PushSize() int {
+	if o.Push > 0 {
+		return pushes
+	}
+	return 0
+}
 
 // rates is where body rates begin, and ratesSize how many they are.
 func (o *Observation) rates() int { return o.where() + fixedParts + nA*o.PastActions }
@@ -90,11 +104,17 @@ func (o *Observation) Names() (names []string) {
 	if o.BodyRates {
 		add("body rate %s", "x", "y", "z")
 	}
+	if o.Push > 0 {
+		add("push %s", "x", "y", "z")
+	}
 	return names
 }
 
-// Flag reports whether a channel is the visibility of a feature.
+// Flag reports whether a channel has a unit of its own: the visibility of a feature, or a push.
 func (o *Observation) Flag(channel int) bool {
+	if channel >= o.Size()-o.PushSize() {
+		return true
+	}
 	if o.Camera.StateFree {
 		return channel < (1+spans)*ErrorSize && channel%ErrorSize == axes
 	}
@@ -148,6 +168,14 @@ func PullRates[F kernel.Float](o *Observation, dx, ds []F, S, width int) {
 		for j, d := range dx[o.rates():][:n] {
 			ds[statePart+j] += d
 		}
+	}
+}
+
+// PutPush writes a push, m/s² in the world, into a row of an observation, if it has one.
+func PutPush[F kernel.Float](o *Observation, push so3.Vec3, x []F) {
+	if n := o.PushSize(); n > 0 {
+		x = x[o.Size()-n:]
+		x[0], x[1], x[2] = F(push.X/o.Push), F(push.Y/o.Push), F(push.Z/o.Push)
 	}
 }
 

@@ -30,7 +30,9 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 	}
 	middle, half := make([]F, nA), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
 	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
-	o.BodyRates = false
+	if o.BodyRates = false; len(o.Camera.Points) > 0 {
+		o.Push = 0
+	}
 	p, err := within(o, middle, half, latent, hidden)
 	if err == nil {
 		p.Limits = l
@@ -50,7 +52,7 @@ func NewRotors[F kernel.Float](o Observation, l rotors.Limits, latent int, hidde
 	for j := range middle {
 		middle[j], half[j] = F(l.Most+l.Least)/2, F(l.Most-l.Least)/2
 	}
-	o.BodyRates = true
+	o.BodyRates, o.Push = true, 0
 	p, err := within(o, middle, half, latent, hidden)
 	if err == nil {
 		p.Motors = &l
@@ -77,6 +79,38 @@ func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden 
 		return nil, err
 	}
 	return &Policy[F]{Actor: *actor, Observation: o, Pinhole: eye}, nil
+}
+
+// WithPush returns a copy that sees pushes in a unit, m/s²; 0: none. It does not heed them yet if it did not see them
+// in this unit before.
+func (p *Policy[F]) WithPush(unit float64) (*Policy[F], error) {
+	o := p.Observation
+	o.Push = unit
+	c, err := New[F](o, p.Limits, p.Latent, p.Net.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	c.Steady = p.Steady
+	same := p.Size() - p.Observation.PushSize() // inputs before the push
+	if unit == p.Observation.Push {
+		same = p.Size()
+	}
+	inputs := func(to, from []F, width int) {
+		clear(to[same*width : c.Size()*width])
+		copy(to[:same*width], from)
+		copy(to[c.Size()*width:], from[p.Size()*width:])
+	}
+	from, to := p.Net.Tensors(), c.Net.Tensors()
+	for i, t := range to[1:] {
+		copy(c.Net.Params[t.Offset:][:t.Size()], p.Net.Params[from[i+1].Offset:])
+	}
+	inputs(c.Net.Params[to[0].Offset:][:to[0].Size()], p.Net.Params[from[0].Offset:][:from[0].Size()], c.Net.Hidden[0])
+	inputs(c.Norm.Mean, p.Norm.Mean, 1)
+	inputs(c.Norm.Scale, p.Norm.Scale, 1)
+	for j := same; j < c.Size(); j++ {
+		c.Norm.Scale[j] = 1
+	}
+	return c, nil
 }
 
 // Action is the command in units of the limits.

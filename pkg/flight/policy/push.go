@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"math"
 
 	"vnd/pkg/core/quad"
@@ -10,36 +11,38 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Push moves the reference that the policy sees against the newest push: what measured accelerations have beyond those
-// that the model expects under the policy's latent. A latent is of 0.4 s, and its mean of a second; gusts and a
-// payload that is hung on are quicker. It is the disturbance observer of a policy with a model; one without has none.
+// Push is how the newest push is measured, which a policy sees that is trained to (Observation.Push): what measured
+// accelerations have beyond those that the model expects under the policy's latent. A latent is of 0.4 s, and its mean
+// of a second; gusts and a payload that is hung on are quicker.
 type Push struct {
-	Rate  float64 `param:"rate" default:"8.0" min:"0" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed; 0 follows none"`
-	Share float64 `param:"share" default:"0.7" min:"0" max:"1" doc:"share of a push that is answered: the rest is phase margin"`
-	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
+	Rate float64 `param:"rate" default:"8.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed"`
+}
+
+// UnmarshalJSON reads bundles of when a push moved the reference, too: they have more, which is passed over.
+func (k *Push) UnmarshalJSON(data []byte) error {
+	type push Push
+	return json.Unmarshal(data, (*push)(k))
 }
 
 // pushSensor follows a flight by the model of a bundle, and reports the push that this did not expect.
 type pushSensor struct {
-	dt                float64
-	rollout           *vnd.Rollout[float32]
-	settled           []float32 // [S] of a robot that has hovered for long
-	s, a, next        []float32 // [S] of the last row, its actuator as it should be by the commands; [A], [S]
-	last              so3.Vec3  // velocity of the last row in the world, m/s
-	at                float64   // s, of the last row; NaN before the first
-	rows              int       // since then
-	lateral, vertical float64   // by how much the policy's reference must be moved for a push, m per m/s²
+	dt         float64
+	rollout    *vnd.Rollout[float32]
+	settled    []float32 // [S] of a robot that has hovered for long
+	s, a, next []float32 // [S] of the last row, its actuator as it should be by the commands; [A], [S]
+	last       so3.Vec3  // velocity of the last row in the world, m/s
+	at         float64   // s, of the last row; NaN before the first
+	rows       int       // since then
 }
 
 // feltAfter is how many rows the actuator must have been followed for: before, it may not have hovered.
 const feltAfter = 10
 
-func newPushSensor(l *LoadedBundle, b *Buffers) *pushSensor {
+func newPushSensor(l *LoadedBundle) *pushSensor {
 	system := l.Robot.System()
 	d := system.Dims()
 	p := &pushSensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
 		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State)}
-	p.lateral, p.vertical = b.compliance()
 	p.reset()
 	return p
 }
@@ -81,60 +84,19 @@ func (p *pushSensor) add(t float64, s *quad.State, c *quad.Command, z []float32)
 	return push, dt, p.rows > feltAfter && push.Finite()
 }
 
-// answer is where the reference is to be moved for a push, m in the world.
-func (k *Push) answer(p *pushSensor, push so3.Vec3) so3.Vec3 {
-	to := so3.Vec3{X: p.lateral * push.X, Y: p.lateral * push.Y, Z: p.vertical * push.Z}
-	return shorten(to.Scale(-k.Share), k.Limit)
-}
+// mostPush is the greatest push that a policy sees, in units of those that it was trained under.
+const mostPush = 3
 
-// feelPush moves the reference against the push of the row that has ended.
-func (f *Runner) feelPush(t float64, s *quad.State) {
-	k, p := &f.policy.Push, f.sensor
+// measurePush takes the push of the row that has ended.
+func (f *Runner) measurePush(t float64, s *quad.State) {
+	p := f.sensor
 	if p == nil { // it is of a policy before
-		f.pushed = f.pushed.Scale(math.Exp(-f.dt / fade))
+		f.push = f.push.Scale(math.Exp(-f.dt / fade))
 		return
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
 	if push, dt, known := p.add(t, s, &c, f.z); known {
-		f.pushed = f.pushed.Add(k.answer(p, push).Sub(f.pushed).Scale(1 - math.Exp(-k.Rate*dt)))
+		push = shorten(push, mostPush*f.policy.Observation.Push)
+		f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-f.policy.Push.Rate*dt)))
 	}
-}
-
-// stiffest is the least distance that a reference is taken to have to be moved for 1 m/s², and softest the greatest, m.
-const (
-	stiffest = 0.005
-	softest  = 0.25
-)
-
-// compliance is by how much a policy's reference must be moved for 1 m/s², m: in the level, and upwards. Both are of
-// the policy's own answers where it hovers, to a reference beside it, to a tilt, and to a reference above. They are its
-// first ones: once it sees its own thrust of before it answers less, and a push is answered too much while it is new. A
-// policy that does not go where its reference is has none.
-func (b *Buffers) compliance() (lateral, vertical float64) {
-	const offset, tilt = 0.03, 0.03 // m, rad
-	var at so3.Vec3
-	f := NewRunnerOf(b, 0, func(float64) quad.Reference { return quad.Reference{P: at} })
-	answer := func(p so3.Vec3, q so3.Quat) quad.Command {
-		f.ResetActions()
-		at = p
-		return f.Command(0, &quad.State{Q: q})
-	}
-	difference := func(p so3.Vec3, q so3.Quat) quad.Command {
-		up, down := answer(p, q), answer(p.Scale(-1), q.Conj())
-		return quad.Command{Thrust: up.Thrust - down.Thrust, Rates: up.Rates.Sub(down.Rates)}
-	}
-	level := so3.Identity()
-	x, y := difference(so3.Vec3{X: offset}, level).Rates.Y, -difference(so3.Vec3{Y: offset}, level).Rates.X
-	pitch := -difference(so3.Vec3{}, so3.FromEuler(0, tilt, 0)).Rates.Y
-	roll := -difference(so3.Vec3{}, so3.FromEuler(tilt, 0, 0)).Rates.X
-	z := difference(so3.Vec3{Z: offset}, level).Thrust
-	return soft((roll+pitch)/tilt, quad.Gravity*(x+y)/offset), soft(2, z/offset)
-}
-
-// soft is a/b within bounds, 0 where there is none.
-func soft(a, b float64) float64 {
-	if c := a / b; a > 0 && b > 0 && c >= stiffest {
-		return min(c, softest)
-	}
-	return 0
 }

@@ -26,7 +26,7 @@ type Runner struct {
 	fading    correction                    // what is left of those of policies before
 	moved     correction                    // both
 	held      bool                          // learned stays as it is
-	pushed    so3.Vec3                      // by how much the reference is moved beside, against a push, m
+	push      so3.Vec3                      // that the policy sees, m/s² in the world
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -37,6 +37,7 @@ type Runner struct {
 	heading   [2]float32
 	fresh     bool // a frame waits for the attitude of a tick
 	u         [nA]float32
+	transfer  transfer
 }
 
 // Buffers are a policy with all that a Runner needs to fly it, made beforehand. They are
@@ -82,7 +83,7 @@ func NewRunnerOf(b *Buffers, dt float64, reference func(t float64) quad.Referenc
 	f := &Runner{Buffers: b, dt: dt, reference: reference}
 	f.at = func(t float64) *quad.Reference {
 		f.relative = f.ahead[f.policy.Observation.nearest(t)]
-		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)).Add(f.pushed) // float32 is fine near 0
+		f.relative.P = f.relative.P.Sub(f.now.P).Add(f.moved.at(&f.relative)) // float32 is fine near 0
 		return &f.relative
 	}
 	f.SetLatent(nil)
@@ -101,6 +102,9 @@ func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 // begins anew, for what one policy lacks in a wind another has, and the old one fades.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
+	if f.actions > 0 && s.policy.Motors == nil && !f.transfer.fades() {
+		f.transfer = transfer{from: before.policy.Command(f.u), due: true}
+	}
 	f.Buffers = s
 	switch {
 	case s.sensor == nil:
@@ -237,7 +241,7 @@ func (f *Runner) Reset() {
 // ResetActions takes the robot to have hovered, without a wind.
 func (f *Runner) ResetActions() {
 	f.resetPast()
-	f.pushed = so3.Vec3{}
+	f.push, f.transfer = so3.Vec3{}, transfer{}
 	if f.sensor != nil {
 		f.sensor.reset()
 	}
@@ -305,11 +309,12 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 // act makes the action u of a tick.
 func (f *Runner) act(t float64, s *rotors.State) {
 	if f.addPastAction(t) {
-		f.feelPush(t, &s.State)
+		f.measurePush(t, &s.State)
 	}
 	f.lookAhead(t)
 	f.see(t, s.Q, f.ahead[0].Yaw)
 	f.correct(t, &s.State)
+	dt := t - f.t
 	f.t, f.now = t, s.State
 	here := *s
 	here.P = here.P.Sub(s.P)
@@ -319,10 +324,12 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
+	PutPush(&p.Observation, f.push, f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)
 	p.Net.Forward(f.tape, 0, 1, f.x, f.u[:])
+	f.transfer.apply(p, &f.u, dt)
 	for j, u := range f.u {
 		f.actionSum[j] += float64(u)
 	}

@@ -12,7 +12,7 @@ import (
 type Steady struct {
 	Integral    Integral    `param:"integral" json:"integral,omitzero" doc:"integral of the position error, by which the reference is moved"`
 	FeedForward FeedForward `param:"feed_forward" json:"feed_forward,omitzero" doc:"function of the reference's velocity and acceleration, by which it is moved"`
-	Push        Push        `param:"push" json:"push,omitzero" doc:"newest push that the model does not expect, against which the reference is moved"`
+	Push        Push        `param:"push" json:"push,omitzero" doc:"newest push that the model does not expect, as a policy sees it"`
 	LatentMean  LatentMean  `param:"latent_mean" json:"latent_mean,omitzero" doc:"mean of the latents that a policy sees, while they stay near each other"`
 }
 
@@ -21,13 +21,12 @@ const farthestMoved = 1
 
 func (s *Steady) valid() bool {
 	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.FeedForward.Time,
-		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate, s.Push.Share, s.Push.Limit} {
+		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate} {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return false
 		}
 	}
-	return s.LatentMean.Rows >= 0 && s.Push.Share <= 1 &&
-		max(s.Integral.Limit, s.FeedForward.Limit, s.Push.Limit) <= farthestMoved
+	return s.LatentMean.Rows >= 0 && max(s.Integral.Limit, s.FeedForward.Limit) <= farthestMoved
 }
 
 // Integral moves the reference that the policy sees by the integral of the position error. What latent and network

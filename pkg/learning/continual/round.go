@@ -79,9 +79,9 @@ func (r *round) improve() error {
 	opt, cfg := &r.l.opt, r.l.cfg.training(improved)
 	m, dt := r.fitted.Model, r.current.Dt
 	tasks := task.Improving(opt.Tasks)
-	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, 0, cfg.Margins), tasks, dt, r.seed())
+	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, cfg.Trial(from), cfg.Margins), tasks, dt, r.seed())
 	trials.Sample = train.Sampler(cfg.BankShare, r.out.Bank, m.Sample)
-	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Wind, cfg.Margins)
+	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Pushes(from), cfg.Margins)
 	res, err := quadtrain.Run(r.ctx, cfg, world, dt, quadtrain.Options{
 		Seed: r.seed(), Tasks: tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
 		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})

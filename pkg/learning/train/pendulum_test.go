@@ -322,3 +322,48 @@ func TestPolicyThatDoesNotFitIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasuredDisturbanceFollowsLate: as a condition changes, one robot of two is disturbed otherwise at once, and its
+// policy sees so late.
+func TestMeasuredDisturbanceFollowsLate(t *testing.T) {
+	const B, H, at = 40, 60, 20
+	w := learned[float64](t, rand.New(rand.NewPCG(1, 1)))
+	w.Measured = MeasuredDisturbance[float64]{Size: 1, Share: 0.2, Draw: func(rng *rand.Rand, x, m []float64) {
+		x[0] = rng.NormFloat64()
+		m[1] = x[0]
+	}}
+	k := w.tile(B, H).(*learnedTile[float64])
+	z := make([]float64, 2*B)
+	k.begin(B, H, latents[float64]{z, z, at}, rand.New(rand.NewPCG(2, 2)))
+	acts := func(h, b int) float64 { // on a robot, in step h
+		if h < at {
+			return k.push.of(b)[1]
+		}
+		return k.then.of(b)[1]
+	}
+	changed := 0
+	for b := range B {
+		if acts(0, b) != acts(H-1, b) {
+			changed++
+		}
+	}
+	if changed < B/4 || changed > 3*B/4 {
+		t.Errorf("%d of %d robots are disturbed otherwise after the change", changed, B)
+	}
+	var off float64
+	for h := range H {
+		for b, x := range k.measured(h) {
+			switch d := math.Abs(x - acts(h, b)); {
+			case h < at && d > 0:
+				t.Fatalf("step %d, robot %d sees %g, want %g", h, b, x, acts(h, b))
+			case h == at:
+				off = max(off, d)
+			case h == H-1 && d > 0.01:
+				t.Errorf("long after the change robot %d sees %g, want %g", b, x, acts(h, b))
+			}
+		}
+	}
+	if off < 1 {
+		t.Errorf("the change is seen at once: off by %g", off)
+	}
+}

@@ -145,6 +145,14 @@ func (t *respondingTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transi
 	return t
 }
 
+// measured implements disturbanceSource.
+func (t *respondingTile[F]) measured(h int) []F {
+	if k, ok := t.inner.(disturbanceSource[F]); ok {
+		return k.measured(h)
+	}
+	return nil
+}
+
 // Step implements transitions.
 func (t *respondingTile[F]) Step(h int, s, a, next []F) {
 	n := t.B * t.A

@@ -28,6 +28,7 @@ type tile[F kernel.Float] struct {
 	hold     []F // [A] the action that keeps it at rest
 	world    worldTile[F]
 	steps    transitions[F]
+	pushes   disturbanceSource[F] // nil: the policy sees none
 	tape     *nets.PolicyTape[F]
 	grad     []F
 
@@ -81,6 +82,9 @@ func newTile[F kernel.Float](p *vnd.Actor[F], w World[F], k robot.Task[F], dt fl
 		x: make([]F, maxB*p.Net.Inputs), dx: make([]F, maxB*p.Net.Inputs),
 		alive: make([]F, (maxH+1)*maxB), cost: make([]F, maxB), off: make([]F, maxB),
 		acts: make([]F, (K+maxH)*maxB*d.Action), dacts: make([]F, (K+maxH)*maxB*d.Action)}
+	if k.DisturbanceSize() > 0 {
+		t.pushes, _ = t.world.(disturbanceSource[F])
+	}
 	for i := range t.ds {
 		t.ds[i] = make([]F, maxB*d.State)
 	}
@@ -156,6 +160,18 @@ func (t *tile[F]) seen(h int, x []F) {
 	}
 }
 
+// seenPush writes what is measured of disturbances at step h before the latents.
+func (t *tile[F]) seenPush(h int, x []F) {
+	if t.pushes == nil {
+		return
+	}
+	width, measured := t.p.Net.Inputs, t.pushes.measured(h)
+	n := len(measured) / t.B
+	for b := range t.B {
+		copy(x[b*width+t.p.Size()-n:][:n], measured[b*n:])
+	}
+}
+
 // action returns those of step h out of acts or dacts, and pastOf the K before it.
 func (t *tile[F]) action(acts []F, h int) []F {
 	n := t.B * t.dims.Action
@@ -177,6 +193,7 @@ func (t *tile[F]) observe(h int) []F {
 	x := t.x[:t.B*width]
 	t.episodes.Observe(h, t.state(h), t.pastOf(t.acts, h), x, width)
 	t.seen(h, x)
+	t.seenPush(h, x)
 	t.p.Norm.Apply(x)
 	return x
 }

@@ -27,6 +27,12 @@ type World[F kernel.Float] interface {
 	reduced() World[F]
 }
 
+// disturbanceSource is a worldTile with a disturbance that is measured.
+type disturbanceSource[F kernel.Float] interface {
+	// measured returns the numbers of step h, [B][n].
+	measured(h int) []F
+}
+
 type worldTile[F kernel.Float] interface {
 	// begin draws an epoch's conditions for B robots.
 	begin(B, H int, z latents[F], rng *rand.Rand) transitions[F]
@@ -48,6 +54,17 @@ type Learned[F kernel.Float] struct {
 	// Push draws what a constant disturbance that neither model nor policy is told adds to a state in a step, m[M];
 	// nil: none.
 	Push func(rng *rand.Rand, m []F)
+	// Measured is in place of Push where the policy sees the disturbance.
+	Measured MeasuredDisturbance[F]
+}
+
+// MeasuredDisturbance is a constant disturbance that a policy sees.
+type MeasuredDisturbance[F kernel.Float] struct {
+	Size int // how many numbers the policy sees; 0: there is none
+	// Draw draws those, x[Size], and what the disturbance adds to a state in a step, m[M].
+	Draw func(rng *rand.Rand, x, m []F)
+	// Share of a change that is measured after each step.
+	Share F
 }
 
 func (w *Learned[F]) reduced() World[F] {
@@ -68,6 +85,9 @@ func (w *Learned[F]) Sample(rng *rand.Rand, z []F) { w.Model.Sample(rng, z) }
 func (w *Learned[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
 	t := &learnedTile[F]{world: w, members: 1, push: newPush[F](maxB, d)}
+	if n := maxB * w.Measured.Size; n > 0 {
+		t.then, t.first, t.second, t.now = newPush[F](maxB, d), make([]F, n), make([]F, n), make([]F, n)
+	}
 	for i := range t.rollouts {
 		if w.Through {
 			t.rollouts[i], t.members = w.Model.NewPassRollout(maxB, maxH), w.Model.Net.Members
@@ -84,6 +104,9 @@ type learnedTile[F kernel.Float] struct {
 	members  int
 	at       int
 	push     push[F]
+	then     push[F] // after the condition changes, where it is measured
+
+	first, second, now []F // [B][n] what is measured before and after, and in the step
 }
 
 func (t *learnedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
@@ -99,7 +122,40 @@ func (t *learnedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitio
 			t.world.Push(rng, t.push.of(b))
 		}
 	}
+	t.drawMeasured(B, rng)
 	return t
+}
+
+// drawMeasured draws the disturbances that are measured: one robot of two has another one after the change.
+func (t *learnedTile[F]) drawMeasured(B int, rng *rand.Rand) {
+	n := t.world.Measured.Size
+	if n == 0 {
+		return
+	}
+	t.then.begin(B)
+	for b := range B {
+		first, second := t.first[b*n:][:n], t.second[b*n:][:n]
+		t.world.Measured.Draw(rng, first, t.push.of(b))
+		copy(second, first)
+		copy(t.then.of(b), t.push.of(b))
+		if rng.IntN(2) == 0 {
+			t.world.Measured.Draw(rng, second, t.then.of(b))
+		}
+	}
+}
+
+// measured implements disturbanceSource: what is measured follows late.
+func (t *learnedTile[F]) measured(h int) []F {
+	n := t.push.B * t.world.Measured.Size
+	if h == 0 {
+		copy(t.now[:n], t.first)
+	}
+	if h > t.at {
+		for i, x := range t.second[:n] {
+			t.now[i] += t.world.Measured.Share * (x - t.now[i])
+		}
+	}
+	return t.now[:n]
 }
 
 // of returns the rollout of step h, and its step there.
@@ -114,6 +170,10 @@ func (t *learnedTile[F]) of(h int) (*vnd.Rollout[F], int) {
 func (t *learnedTile[F]) Step(h int, s, a, next []F) {
 	r, k := t.of(h)
 	r.Step(k, s, a, next)
+	if h >= t.at && t.world.Measured.Size > 0 {
+		t.then.add(next)
+		return
+	}
 	t.push.add(next)
 }
 

@@ -29,6 +29,9 @@ func (k *Hold[F]) Past() int { return k.Actions }
 // Flag implements robot.Task: there is none.
 func (k *Hold[F]) Flag(int) bool { return false }
 
+// DisturbanceSize implements robot.Task.
+func (k *Hold[F]) DisturbanceSize() int { return 0 }
+
 // NewEpisodes implements robot.Task.
 func (k *Hold[F]) NewEpisodes(_ float64, maxB, _ int) robot.Episodes[F] {
 	return &episodes[F]{Hold: k, target: make([]F, maxB)}

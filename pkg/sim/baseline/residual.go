@@ -101,7 +101,7 @@ func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (train.
 }
 
 func (s *Trainer) world(fitted *fit.Fit) train.World[float32] {
-	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.ResidualGradient, 0, s.Policy.Margins)
+	return quadtrain.Learned(fitted.Model, s.Dt, s.Policy.ResidualGradient, quadtrain.Pushes{}, s.Policy.Margins)
 }
 
 func (s *Trainer) fit(ctx context.Context, segments []dataset.Segment, before *fit.Fit) (*fit.Fit, error) {

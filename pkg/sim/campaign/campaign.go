@@ -159,8 +159,9 @@ type Fault struct {
 
 // Order is something done to the loop between two ticks.
 type Order struct {
-	At float64 // s since the onset
-	Do func(l *control.Loop) error
+	At     float64 // s since the onset
+	Do     func(l *control.Loop) error
+	Bundle *bundle.Bundle // that may fly from then on; nil: the same
 }
 
 // Sample is one of motion capture on its way to the loop; times in s since the start of the world.

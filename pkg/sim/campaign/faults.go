@@ -139,7 +139,7 @@ func reset(at float64) Order {
 
 // swap has a bundle flown from the onset on. One that does not load is refused, and the one before flies on.
 func swap(b *bundle.Bundle, robot string, rate float64) Order {
-	return Order{Do: func(l *control.Loop) error {
+	return Order{Bundle: b, Do: func(l *control.Loop) error {
 		if p, err := control.LoadPolicy(b, robot, rate); err == nil {
 			l.SetPolicy(p)
 		}

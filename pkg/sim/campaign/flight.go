@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/latent"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
@@ -91,6 +92,7 @@ type flight struct {
 	arrival float64              // of the sample before
 	waiting []Sample             // that a stopped controller has not taken
 	record  control.TickRecord
+	encoder encoder
 	orders  []Order
 	cutFrom float64 // s; NaN while there is thrust
 	stood   float64 // since when the robot stands, s; NaN in the air
@@ -157,6 +159,15 @@ func (f *flight) begin() (err error) {
 	task, err := control.NewTaskReference(f.Cell.Task, f.Path)
 	if err != nil {
 		return err
+	}
+	f.encoder = encoder{rate: f.Config.Rate, age: f.Config.LatentAge, models: map[string]*latent.LoadedModel{}}
+	if err := f.encoder.add(f.Bundle); err != nil {
+		return err
+	}
+	for _, o := range f.orders {
+		if o.Bundle != nil {
+			_ = f.encoder.add(o.Bundle) // one that does not load does not fly either
+		}
 	}
 	f.loop.SetPolicy(policy)
 	f.loop.SetReference(task)
@@ -268,6 +279,9 @@ func (f *flight) tick(now int64) error {
 		}
 	}
 	if f.Latent == nil {
+		if z := f.encoder.step(k); z != nil {
+			f.loop.SetLatent(z)
+		}
 		return nil
 	}
 	z := control.Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: make([]float32, f.loop.Policy().Latent())}

@@ -65,6 +65,9 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	}
 	f := &gate.Flight{Dt: s.Tick, Crash: trace.Crash}
 	rows := trace.Rows
+	if last := len(rows) - 1; last >= 0 && f.Crash == "" {
+		f.Missed = quadgate.OffHeading(rows[last].Truth.Q, rows[last].Reference.Yaw)
+	}
 	if s.Lands {
 		if f.Crash == "" {
 			f.Missed = trace.Missed(Landing)

@@ -94,12 +94,16 @@ func (c cage) Fly(_ context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flig
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(t.Number, 23))
-	start := quad.State{Q: so3.Identity(), P: place.Add(so3.Vec3{X: rng.NormFloat64() / 5, Y: rng.NormFloat64() / 5})}
+	start := quad.State{P: place.Add(so3.Vec3{X: rng.NormFloat64() / 5, Y: rng.NormFloat64() / 5}),
+		Q: so3.FromEuler(0, 0, 0.4*rng.NormFloat64())} // 3 s show a heading that diverges from there
 	wind := winds[t.Number%uint64(len(winds))]
 	if most := 1.1 * t.DisturbanceStrength; wind.Norm() > most {
 		wind = wind.Scale(most / wind.Norm())
 	}
-	_, flight := newWorld(wind, t.Number).fly(f, start, place, c.steps)
+	rows, flight := newWorld(wind, t.Number).fly(f, start, place, c.steps)
+	if n := len(rows); n > 0 && flight.Crash == "" {
+		flight.Missed = OffHeading(rows[n-1].State.Q, 0)
+	}
 	return flight, nil
 }
 
@@ -153,7 +157,7 @@ var taught = sync.OnceValue(func() *trained {
 	s.bank = vnd.Latents(fitted.Model, quadfit.Robot(fitted), s.flown, 10)
 	options.From, options.Bank = base, s.bank
 	tc.BankShare = 0.7
-	model := quadtrain.Learned(fitted.Model, dt, false, 0, quadtrain.Margins{})
+	model := quadtrain.Learned(fitted.Model, dt, false, quadtrain.Pushes{}, quadtrain.Margins{})
 	fineTuned := must(quadtrain.Run(context.Background(), tc, model, dt,
 		options)).Policy
 	s.base, s.improved = s.bundle(fitted, base), s.bundle(fitted, fineTuned)

@@ -28,7 +28,7 @@ func BenchmarkEpoch(b *testing.B) {
 			c := small(b)
 			c.Hidden, c.Envs, c.Horizon = 256, 512, 125
 			c.Epochs, c.Flights = b.N, 0
-			if _, err := Run(context.Background(), c, Learned(m, 0.02, through, 0, Margins{}), 0.02,
+			if _, err := Run(context.Background(), c, Learned(m, 0.02, through, Pushes{}, Margins{}), 0.02,
 				Options{Tasks: tasksAlong(circle), Limits: limits()}); err != nil {
 				b.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/nn/kernel"
@@ -37,6 +38,9 @@ func (k *tasks[F]) Past() int { return k.see.PastActions }
 
 // Flag implements robot.Task.
 func (k *tasks[F]) Flag(j int) bool { return k.see.Flag(j) }
+
+// DisturbanceSize implements robot.Task.
+func (k *tasks[F]) DisturbanceSize() int { return k.see.PushSize() }
 
 // NewEpisodes implements robot.Task.
 func (k *tasks[F]) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[F] {
@@ -101,6 +105,9 @@ func (e *episodes[F]) Observe(h int, s, past, x []F, width int) {
 	seen, _ := e.camera.at(h)
 	view := e.see.View(S, width)
 	quadrotor.Observe(&view, e.B, s, e.refs[h*e.B*e.see.RefSize():], seen, past, x)
+	for b := range e.B {
+		policy.PutPush(e.see, so3.Vec3{}, x[b*width:]) // which the world knows
+	}
 	e.blank(x, width)
 }
 

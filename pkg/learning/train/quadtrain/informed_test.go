@@ -69,3 +69,37 @@ func TestInformedLearnsToLean(t *testing.T) {
 		t.Errorf("errs by %.3f m given and %.3f m untold", given, untold)
 	}
 }
+
+// TestPushesAreAnswered: a policy that sees pushes stays where it is to be; under the same pushes, unseen, it is blown
+// aside.
+func TestPushesAreAnswered(t *testing.T) {
+	k := tasksAlong(stay)
+	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
+		Delta: 1}, 4
+	c := small(t)
+	c.Epochs, c.Flights, c.Horizon = 150, 0, 50
+	m := fitted[float32](t, rand.New(rand.NewPCG(1, 1)))
+	clear(m.Output)
+	w := Learned(m, 0.02, false, Pushes{Measured: 1, Rate: 8}, Margins{})
+	r, err := Run(context.Background(), c, w, 0.02, Options{Seed: 1, Tasks: k, Limits: limits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := trials(w, k, 16)
+	seen, err := trials.Fly(r.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Policy.Observation.Size()
+	for j := n - 3; j < n; j++ {
+		r.Policy.Norm.Scale[j] = 0
+	}
+	unseen, err := trials.Fly(r.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("errs by %.3f m where pushes are seen, by %.3f m where not", seen, unseen)
+	if !(seen < 0.1) || !(unseen > 1.5*seen) {
+		t.Errorf("errs by %.3f m where pushes are seen, by %.3f m where not", seen, unseen)
+	}
+}

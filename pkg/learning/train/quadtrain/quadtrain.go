@@ -96,6 +96,32 @@ func prepare(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[
 	return p, o, nil
 }
 
+// pushUnit is the spread of the pushes that a policy made of from is trained under and sees, m/s². It is 0 where the
+// policy sees features or commands rotors.
+func (c *Config) pushUnit(from *policy.Policy[float32]) float64 {
+	switch {
+	case from == nil && len(c.Observation.Camera.Points) == 0:
+		return c.Observation.Push
+	case from == nil || from.Motors != nil || from.Pinhole != nil:
+		return 0
+	case from.Observation.Push > 0:
+		return from.Observation.Push
+	}
+	return c.Observation.Push
+}
+
+// Pushes are those of a learned model that a policy made of from is trained in; nil is from nothing.
+func (c *Config) Pushes(from *policy.Policy[float32]) Pushes {
+	return Pushes{Hidden: c.Wind, Measured: c.pushUnit(from), Rate: c.Push.Rate}
+}
+
+// Trial are Pushes without what is hidden, for trial flights.
+func (c *Config) Trial(from *policy.Policy[float32]) Pushes {
+	p := c.Pushes(from)
+	p.Hidden = 0
+	return p
+}
+
 // start returns a copy of the policy to improve, or an untrained one.
 func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[float32], error) {
 	from := opt.From
@@ -104,6 +130,9 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		if latent == 0 {
 			latent = cfg.Latent
 		}
+		if w.Latent() == 0 {
+			cfg.Observation.Push = 0 // nobody measures one without a model
+		}
 		p, err := untrained(cfg, opt, latent)
 		if err == nil {
 			p.Steady = cfg.Steady
@@ -111,13 +140,10 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		}
 		return p, err
 	}
-	p, err := policy.New[float32](from.Observation, from.Limits, from.Latent, from.Net.Hidden)
+	p, err := from.WithPush(cfg.pushUnit(from))
 	if err != nil {
 		return nil, err
 	}
-	copy(p.Net.Params, from.Net.Params)
-	copy(p.Norm.Mean, from.Norm.Mean)
-	copy(p.Norm.Scale, from.Norm.Scale)
 	p.Steady = cfg.Steady
 	blind(p)
 	return p, nil

@@ -31,7 +31,7 @@ func TestGradientOfMotors(t *testing.T) {
 	n := Nominal{Dt: .02, MinLag: .015, MaxLag: .04, MaxDelay: 2, Gain: .1, Wind: 2, Margins: Margins{Gain: .2}}
 	sys, limits := rotorSystem[float64](t, &n)
 	for name, w := range map[string]train.World[float64]{"nominal": RotorWorld(n, sys),
-		"learned": Learned(drawn(t, sys, rand.New(rand.NewPCG(1, 1))), n.Dt, true, 1, Margins{})} {
+		"learned": Learned(drawn(t, sys, rand.New(rand.NewPCG(1, 1))), n.Dt, true, Pushes{Hidden: 1}, Margins{})} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 3))
 			o := policy.Observation{PreviewPoints: 3, PreviewTime: .3, PastActions: 2}

@@ -100,7 +100,10 @@ func TestGradient(t *testing.T) {
 			return NominalWorld[float64](r)
 		},
 		"learned": func(rng *rand.Rand) train.World[float64] {
-			return Learned(fitted[float64](t, rng), 0.02, true, 1, around)
+			return Learned(fitted[float64](t, rng), 0.02, true, Pushes{Hidden: 1}, around)
+		},
+		"pushes": func(rng *rand.Rand) train.World[float64] {
+			return Learned(fitted[float64](t, rng), 0.02, true, Pushes{Measured: 1, Rate: 8}, around)
 		},
 		"features":   func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
 		"state free": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
@@ -116,6 +119,8 @@ func TestGradient(t *testing.T) {
 				o.Camera.Delay, o.Camera.Dropout, o.Camera.Width = 2, 0.2, 1.1
 			case "learned":
 				c.Jitter, c.SwitchShare = 0.2, 0.5
+			case "pushes":
+				o.Push, c.SwitchShare = 1, 0.5
 			}
 			p := somePolicy(t, o, rng)
 			task := &seen{Task: tasksOf(tasksAlong(circle), p)}
@@ -173,7 +178,8 @@ func TestBFloat16(t *testing.T) {
 	}
 	cfg := small(t)
 	cfg.BFloat16, cfg.Flights = false, 0
-	k, w := tasksAlong(circle), Learned(fitted[float32](t, rand.New(rand.NewPCG(3, 3))), 0.02, true, 0, Margins{})
+	k, m := tasksAlong(circle), fitted[float32](t, rand.New(rand.NewPCG(3, 3)))
+	w := Learned(m, 0.02, true, Pushes{}, Margins{})
 	r, err := Run(context.Background(), cfg, w, 0.02, Options{Seed: 1, Tasks: k, Limits: limits()})
 	if err != nil {
 		t.Fatal(err)
@@ -385,7 +391,7 @@ func TestModelWithoutLatent(t *testing.T) {
 	}
 	for _, change := range []float64{0, 0.5} {
 		c.Epochs, c.SwitchShare = 2, change
-		if _, err := Run(context.Background(), c, Learned(m, 0.02, false, 0, Margins{}), 0.02,
+		if _, err := Run(context.Background(), c, Learned(m, 0.02, false, Pushes{}, Margins{}), 0.02,
 			Options{Seed: 1, Tasks: tasksAlong(stay), Limits: limits(), From: first.Policy}); err != nil {
 			t.Error(err)
 		}

@@ -84,14 +84,31 @@ func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
 	}
 }
 
-// Learned is a fitted model at steps of dt seconds. through lets gradients flow through its residual. wind is the
-// spread of a constant acceleration on each axis (m/s², standard deviation) that neither model nor policy is told: what
-// is not known yet. around is how else its body rates may follow.
-func Learned[F kernel.Float](m *vnd.Model[F], dt float64, through bool, wind float64,
-	around Margins) train.World[F] {
-	return respond(&train.Learned[F]{Model: m, Through: through, Push: func(rng *rand.Rand, to []F) {
-		put(so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(wind), dt, to)
-	}}, dt, around)
+// Pushes are constant accelerations on each axis that a learned model does not know, m/s² (standard deviations).
+type Pushes struct {
+	Hidden   float64 // is not seen by the policy either: what is not known yet
+	Measured float64 // is seen by the policy, in units of itself, as policy.Push measures it
+	Rate     float64 // of that measurement, rad/s
+}
+
+// Learned is a fitted model at steps of dt seconds. through lets gradients flow through its residual. around is how
+// else its body rates may follow.
+func Learned[F kernel.Float](m *vnd.Model[F], dt float64, through bool, p Pushes, around Margins) train.World[F] {
+	draw := func(rng *rand.Rand) so3.Vec3 {
+		return so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+	}
+	w := &train.Learned[F]{Model: m, Through: through, Push: func(rng *rand.Rand, to []F) {
+		put(draw(rng).Scale(p.Hidden), dt, to)
+	}}
+	if p.Measured > 0 {
+		w.Measured = train.MeasuredDisturbance[F]{Size: WindSize, Share: F(1 - math.Exp(-p.Rate*dt)),
+			Draw: func(rng *rand.Rand, z, to []F) {
+				x := draw(rng)
+				z[0], z[1], z[2] = F(x.X), F(x.Y), F(x.Z)
+				put(x.Scale(p.Measured), dt, to)
+			}}
+	}
+	return respond(w, dt, around)
 }
 
 // put writes what a wind, m/s², adds to a state in a step of dt seconds, m[M].
