@@ -359,7 +359,7 @@ func TestRefused(t *testing.T) {
 	}
 	for want, arg := range map[string]string{
 		"parameter directory: bundles":              "directory:=" + file,
-		"parameter task: ":                          "task:=features",
+		"parameter task: ":                          "task:=juggle",
 		"parameter 'new_rows' could not be set":     "new_rows:=0",
 		"buffer.dt is 0.02 s and nominal.dt 0.05: ": "nominal.dt:=0.05",
 	} {
