@@ -39,6 +39,14 @@ func (v Vec3) Cross(u Vec3) Vec3 {
 // Norm returns |v|, the Euclidean length.
 func (v Vec3) Norm() float64 { return math.Sqrt(v.Dot(v)) }
 
+// Shorten returns a vector of the direction of v that is no longer than most.
+func (v Vec3) Shorten(most float64) Vec3 {
+	if n := v.Norm(); n > most {
+		return v.Scale(most / n)
+	}
+	return v
+}
+
 // Finite reports whether no component is NaN or infinite.
 func (v Vec3) Finite() bool { return v.X-v.X+v.Y-v.Y+v.Z-v.Z == 0 }
 

@@ -275,3 +275,17 @@ func ExampleExp() {
 	fmt.Printf("%.3f %.3f %.3f\n", v.X, v.Y, v.Z)
 	// Output: 0.000 1.000 0.000
 }
+
+func TestShorten(t *testing.T) {
+	v := Vec3{3, -4, 12}
+	if got := v.Shorten(13); got != v {
+		t.Errorf("%v, want it as it was", got)
+	}
+	got := v.Shorten(6.5)
+	if d := got.Sub(v.Scale(0.5)).Norm(); d > 1e-12 {
+		t.Errorf("%v, want half of it", got)
+	}
+	if got := (Vec3{}).Shorten(0); got != (Vec3{}) {
+		t.Errorf("%v of nothing", got)
+	}
+}

@@ -137,10 +137,7 @@ func (l *Loop) learnLag(t float64) {
 	if r.V.Sub(l.state.V).Norm() > maxLagSpeed {
 		return
 	}
-	behind := r.P.Sub(l.state.P)
-	if n := behind.Norm(); n > maxLag {
-		behind = behind.Scale(maxLag / n)
-	}
+	behind := r.P.Sub(l.state.P).Shorten(maxLag)
 	l.lag = l.lag.Add(behind.Sub(l.lag).Scale(1 / (lagMemory * l.config.Rate)))
 }
 

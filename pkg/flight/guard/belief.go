@@ -61,7 +61,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 	b.plant.advance(&expected, b.at+dt, b.wind)
 	if b.agrees(s, &expected.state, dt) {
 		off := s.V.Sub(expected.state.V)
-		b.wind = clampNorm(b.wind.Add(off.Scale(dt/(velocityMemory*windMemory))), quad.Gravity)
+		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * windMemory))).Shorten(quad.Gravity)
 		observed := *s
 		if off.Norm() < surprise {
 			beside := velocity.Sub(expected.state.V)

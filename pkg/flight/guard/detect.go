@@ -228,7 +228,7 @@ func (d *detector) learnBias(p *plant) {
 	e, before := d.at(turnWindow), d.at(turnWindow+1)
 	dt := e.at - before.at
 	beside := e.turned.Sub(e.expected).Scale(1 / dt).Add(e.bias)
-	d.bias = clampNorm(d.bias.Add(beside.Sub(d.bias).Scale(share(dt, biasMemory))), maxBias)
+	d.bias = d.bias.Add(beside.Sub(d.bias).Scale(share(dt, biasMemory))).Shorten(maxBias)
 	p.bias = so3.Vec3{}
 	if n := d.bias.Norm(); n > minBias {
 		p.bias = d.bias.Scale(1 - minBias/n)

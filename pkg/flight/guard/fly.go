@@ -128,7 +128,7 @@ func (g *Guard) trip(c Cause) {
 // takeOver has the law hold where the robot is, in the wind that is known.
 func (g *Guard) takeOver() {
 	g.law.Reset()
-	g.law.integral = clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
+	g.law.integral = g.belief.wind.Scale(-1).Shorten(g.config.Gains.MaxIntegral)
 	g.hold()
 }
 

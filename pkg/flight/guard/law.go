@@ -64,7 +64,7 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 	}
 	l.last = t
 	q := s.Q.Normalize()
-	e := clampNorm(r.P.Sub(s.P), l.gains.MaxPositionError)
+	e := r.P.Sub(s.P).Shorten(l.gains.MaxPositionError)
 	feedback := e.Scale(l.gains.Position).Add(r.V.Sub(s.V).Scale(l.gains.Velocity))
 	want := r.A.Add(feedback).Add(l.integral).Add(so3.Vec3{Z: quad.Gravity})
 	f, reached := l.reachable(want)
@@ -73,7 +73,7 @@ func (l *Law) Track(t float64, s *quad.State, r *quad.Reference) quad.Command {
 		return l.limits.Clip(quad.Command{Thrust: quad.Gravity})
 	}
 	if reached { // no integral against a limit
-		l.integral = clampNorm(l.integral.Add(e.Scale(l.gains.Integral*min(dt, maxIntegralStep))), l.gains.MaxIntegral)
+		l.integral = l.integral.Add(e.Scale(l.gains.Integral * min(dt, maxIntegralStep))).Shorten(l.gains.MaxIntegral)
 	}
 	return l.limits.Clip(c)
 }
@@ -87,7 +87,7 @@ const minLift = 0.3
 func (l *Law) reachable(f so3.Vec3) (so3.Vec3, bool) {
 	lift := min(max(f.Z, minLift*quad.Gravity, l.limits.MinThrust), l.limits.MaxThrust)
 	side := min(lift*math.Tan(l.gains.MaxTilt), math.Sqrt(l.limits.MaxThrust*l.limits.MaxThrust-lift*lift))
-	h := clampNorm(so3.Vec3{X: f.X, Y: f.Y}, side)
+	h := so3.Vec3{X: f.X, Y: f.Y}.Shorten(side)
 	g := so3.Vec3{X: h.X, Y: h.Y, Z: lift}
 	return g, g == f
 }
@@ -117,14 +117,6 @@ func arc(v so3.Vec3) so3.Vec3 {
 		return so3.Vec3{X: angle}
 	}
 	return axis.Scale(angle / sin)
-}
-
-// clampNorm returns v, at most most long.
-func clampNorm(v so3.Vec3, most float64) so3.Vec3 {
-	if n := v.Norm(); n > most {
-		return v.Scale(most / n)
-	}
-	return v
 }
 
 // Path is where the robot is to be, and how it is to move there, at each moment; t in s.

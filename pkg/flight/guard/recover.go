@@ -43,7 +43,7 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	law := *g.law
 	law.limits.MaxThrust *= recoveryThrust
 	law.gains.MaxTilt = g.config.Gains.MaxTilt
-	law.last, law.integral = math.NaN(), clampNorm(g.belief.wind.Scale(-1), g.config.Gains.MaxIntegral)
+	law.last, law.integral = math.NaN(), g.belief.wind.Scale(-1).Shorten(g.config.Gains.MaxIntegral)
 	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
 	late := min(int(delay/recoveryStep), recoveryQueue-1) // whole steps, and the rest of one
 	first := min(delay-float64(late)*recoveryStep, recoveryStep)

@@ -145,7 +145,7 @@ func TestGustsOfSlowFlightMoveAFastOneByLittle(t *testing.T) {
 		k.step(&w, &r, err.Sub(w.sum(&x)), dt)
 		fast := turn(3.6, dt*float64(i))
 		x = basisOf(&fast)
-		moved := shorten(w.sum(&x), k.Limit)
+		moved := w.sum(&x).Shorten(k.Limit)
 		sum, n = sum+moved.Dot(moved), n+1
 	}
 	if rms := math.Sqrt(sum / n); rms > 3*gust {

@@ -96,7 +96,7 @@ func (f *Runner) measurePush(t float64, s *quad.State) {
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
 	if push, dt, known := p.add(t, s, &c, f.z); known {
-		push = shorten(push, mostPush*f.policy.Observation.Push)
+		push = push.Shorten(mostPush * f.policy.Observation.Push)
 		f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-f.policy.Push.Rate*dt)))
 	}
 }

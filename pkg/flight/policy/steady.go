@@ -59,7 +59,7 @@ func (s *Steady) step(c *correction, r *quad.Reference, err so3.Vec3, dt float64
 // at is by how much a reference is moved, m in the world.
 func (c *correction) at(r *quad.Reference) so3.Vec3 {
 	x := basisOf(r)
-	return c.steady.Add(shorten(c.weights.sum(&x), c.limit))
+	return c.steady.Add(c.weights.sum(&x).Shorten(c.limit))
 }
 
 func (c *correction) scale(by float64) {
@@ -84,16 +84,8 @@ func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
 	if !(dt > 0) || !err.Finite() {
 		return moved
 	}
-	err = shorten(err, k.Error)
-	return shorten(moved.Add(err.Scale(min(min(dt, longestTick)/k.Time, 1))), k.Limit)
-}
-
-// shorten returns a vector of the direction of v that is no longer than a limit.
-func shorten(v so3.Vec3, limit float64) so3.Vec3 {
-	if n := v.Norm(); n > limit {
-		return v.Scale(limit / n)
-	}
-	return v
+	err = err.Shorten(k.Error)
+	return moved.Add(err.Scale(min(min(dt, longestTick)/k.Time, 1))).Shorten(k.Limit)
 }
 
 // LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the

@@ -87,7 +87,7 @@ func (c *Controller) Motors(t float64, s *rotors.State) (share [motors]float64) 
 func (c *Controller) act(t float64, s *rotors.State) error {
 	r := c.path.At(t + c.Lead)
 	heading := so3.FromEuler(0, 0, -r.Yaw) // it holds a heading of zero
-	p, v := heading.Rotate(shorten(s.P.Sub(r.P), c.Position)), heading.Rotate(shorten(s.V.Sub(r.V), c.Velocity))
+	p, v := heading.Rotate(s.P.Sub(r.P).Shorten(c.Position)), heading.Rotate(s.V.Sub(r.V).Shorten(c.Velocity))
 	q := heading.Mul(s.Q)
 	x, y, z := q.Rotate(so3.Vec3{X: 1}), q.Rotate(so3.Vec3{Y: 1}), q.Rotate(so3.Vec3{Z: 1})
 	a := &c.action
@@ -96,12 +96,4 @@ func (c *Controller) act(t float64, s *rotors.State) error {
 	copy(a[:], action)
 	c.begins = 0
 	return err
-}
-
-// shorten is v of at most a length.
-func shorten(v so3.Vec3, most float64) so3.Vec3 {
-	if n := v.Norm(); n > most {
-		return v.Scale(most / n)
-	}
-	return v
 }
