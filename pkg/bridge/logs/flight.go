@@ -170,8 +170,7 @@ func (g *grid) state(t float64, out *quad.State) bool {
 	if !ok {
 		return false
 	}
-	a := quat(s[Attitude].Row(i))
-	q := a.Mul(so3.Exp(so3.Log(a.Conj().Mul(quat(s[Attitude].Row(k)))).Scale(share))).Normalize()
+	q := quat(s[Attitude].Row(i)).Slerp(quat(s[Attitude].Row(k)), share)
 	if q.W*g.last.W+q.X*g.last.X+q.Y*g.last.Y+q.Z*g.last.Z < 0 {
 		q = so3.Quat{W: -q.W, X: -q.X, Y: -q.Y, Z: -q.Z}
 	}

@@ -16,6 +16,11 @@ type State struct {
 	V so3.Vec3 // v_W, velocity in the world, m/s
 }
 
+// Between returns the state a share u of the way from a to b, each part by itself: a at 0, b at 1.
+func (a State) Between(b State, u float64) State {
+	return State{P: a.P.Add(b.P.Sub(a.P).Scale(u)), Q: a.Q.Slerp(b.Q, u), V: a.V.Add(b.V.Sub(a.V).Scale(u))}
+}
+
 // Command is the action a = (T, ω).
 type Command struct {
 	Thrust float64  // collective, mass-normalised, along body z, m/s² (hover = 9.81)

@@ -26,3 +26,8 @@ func Log(q Quat) Vec3 {
 	}
 	return v.Scale(2 * math.Atan2(n, q.W) / n)
 }
+
+// Slerp returns the rotation a share u of the short way from q to p: q at 0, ±p at 1.
+func (q Quat) Slerp(p Quat, u float64) Quat {
+	return q.Mul(Exp(Log(q.Conj().Mul(p)).Scale(u))).Normalize()
+}

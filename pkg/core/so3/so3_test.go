@@ -43,6 +43,14 @@ var laws = []law{
 	}},
 	{"|Exp(φ)| = 1", rounding, func(a, _, _ Vec3) float64 { return math.Abs(Exp(a).Norm() - 1) }},
 	{"Exp(−φ) = q̄", 0, func(a, _, _ Vec3) float64 { return difference(Exp(a.Scale(-1)), Exp(a).Conj()) }},
+	{"Slerp begins at q and ends at ±p", 2 * rounding, func(a, b, _ Vec3) float64 {
+		q, p := Exp(a), Exp(b)
+		return apart(q.Slerp(p, 0), q) + apart(q.Slerp(p, 1), p)
+	}},
+	{"Slerp turns by its share of the short way", 4 * rounding, func(a, b, c Vec3) float64 {
+		q, p, u := Exp(a), Exp(b), c.Norm()/math.Pi
+		return math.Abs(Log(q.Conj().Mul(q.Slerp(p, u))).Norm() - u*Log(q.Conj().Mul(p)).Norm())
+	}},
 	{"q·q̄ = 1", rounding, func(a, _, _ Vec3) float64 {
 		return difference(Exp(a).Mul(Exp(a).Conj()), Identity())
 	}},

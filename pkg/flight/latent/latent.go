@@ -61,8 +61,8 @@ func (e *Encoder) Reset() {
 }
 
 // Push takes the next step in the order of time, with the command that was sent, and reports whether it began a row:
-// then Mean, Novelty and Stamp are of that row. A gap or a clock set back starts the window anew, a step that is not
-// finite likewise.
+// then Mean, Novelty and Stamp are of that row. A gap of at most the greatest age is bridged by rows between. A longer
+// one or a clock set back starts the window anew, a step that is not finite likewise.
 func (e *Encoder) Push(s *quad.Row) bool {
 	if e.loaded == nil {
 		return false
@@ -79,6 +79,7 @@ func (e *Encoder) Push(s *quad.Row) bool {
 			return false
 		}
 		row.Command = quad.Command{Thrust: e.sum.Thrust / float64(e.n), Rates: e.sum.Rates.Scale(1 / float64(e.n))}
+		e.bridge(*row, s)
 	} else {
 		e.rows.Push(quad.Row{T: math.NaN()}) // which nothing follows
 	}
@@ -87,6 +88,19 @@ func (e *Encoder) Push(s *quad.Row) bool {
 	e.add(s)
 	e.loaded.encode(e.whole())
 	return true
+}
+
+// bridge fills a gap between two rows by rows on the way from one to the other, with the command that was held.
+// So a sample that was lost does not cost the latent of a whole window.
+func (e *Encoder) bridge(from quad.Row, to *quad.Row) {
+	dt, gap := e.loaded.robot.Dt, to.T-from.T
+	if !(gap <= e.maxAge+dt/2) {
+		return
+	}
+	n := math.Round(gap / dt)
+	for k := 1.; k < n; k++ {
+		e.rows.Push(quad.Row{T: from.T + k/n*gap, State: from.State.Between(to.State, k/n), Command: from.Command})
+	}
 }
 
 func (e *Encoder) add(s *quad.Row) {

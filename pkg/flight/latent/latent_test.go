@@ -1,6 +1,7 @@
 package latent
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -152,7 +153,7 @@ func TestFrequentTicks(t *testing.T) {
 	}
 }
 
-// Gaps, clocks set back and broken steps give the prior mean until the window is whole again.
+// Long gaps, clocks set back and broken steps give the prior mean until the window is whole again.
 func TestGaps(t *testing.T) {
 	broken := func(k int, f func(*quad.Row)) func([]quad.Row) {
 		return func(rows []quad.Row) { f(&rows[k]) }
@@ -161,7 +162,7 @@ func TestGaps(t *testing.T) {
 		from  int // first row after the fault
 		spoil func([]quad.Row)
 	}{
-		"gap":        {20, func(rows []quad.Row) { shift(rows[20:], .04) }},
+		"gap":        {20, func(rows []quad.Row) { shift(rows[20:], .1) }},
 		"clock back": {20, func(rows []quad.Row) { shift(rows[20:], -7) }},
 		"NaN":        {21, broken(20, func(s *quad.Row) { s.State.V.Y = math.NaN() })},
 		"infinity":   {21, broken(20, func(s *quad.Row) { s.Command.Rates.Z = math.Inf(1) })},
@@ -179,6 +180,36 @@ func TestGaps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Rows that were lost cost no latent: a gap of at most the greatest age is read as rows between its ends.
+func TestSmallGapIsBridged(t *testing.T) {
+	m := random(t, vehicle, small(), 1)
+	for _, lost := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(lost, " lost"), func(t *testing.T) {
+			e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(40, .02)
+			from, to := rows[19], rows[20+lost]
+			for k := 1; k <= lost; k++ {
+				u := float64(k) / float64(lost+1)
+				rows[19+k] = quad.Row{T: from.T + .02*float64(k), State: from.State.Between(to.State, u),
+					Command: from.Command}
+			}
+			for k := range 20 {
+				e.Push(&rows[k])
+			}
+			for k := 20 + lost; k < len(rows); k++ {
+				e.Push(&rows[k])
+				z, _ := offline(m, vehicle, rows[:k+1])
+				if !e.Known() || !near(e.Mean(), z) {
+					t.Fatalf("row %d: known %t, %v; of the bridged flight %v", k, e.Known(), e.Mean(), z)
+				}
+			}
+		})
+	}
+}
+
+func near(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
 }
 
 func shift(rows []quad.Row, by float64) {

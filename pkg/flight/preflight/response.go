@@ -61,7 +61,7 @@ func resample(h *Hover) (*record, float64) {
 		if i+1 < len(p) {
 			if d := at(&p[i+1]) - at(&p[i]); d > 0 && d < 2*far {
 				x := min(1, max(0, (t-at(&p[i]))/d))
-				q = q.Mul(so3.Exp(so3.Log(q.Conj().Mul(p[i+1].Q.Normalize())).Scale(x)))
+				q = q.Slerp(p[i+1].Q.Normalize(), x)
 				z += x * (p[i+1].P.Z - z)
 			}
 		}
