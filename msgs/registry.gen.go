@@ -4,6 +4,7 @@ package msgs
 
 import (
 	actionmsgs "vnd/msgs/action_msgs"
+	actuatormsgs "vnd/msgs/actuator_msgs"
 	apriltagmsgs "vnd/msgs/apriltag_msgs"
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
@@ -61,6 +62,12 @@ var types = map[string]entry{
 		source: "action_msgs/srv/CancelGoal.srv",
 		refs:   []string{"action_msgs/msg/GoalInfo", "unique_identifier_msgs/msg/UUID", "builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return actionmsgs.NewCancelGoalResponse() },
+	},
+	"actuator_msgs/msg/Actuators": {
+		hash:   "RIHS01_4fb6a0060720d2168b5abe9171c993bab6c6e9583391ffa1334a21f818c4bc31",
+		source: "actuator_msgs/msg/Actuators.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return actuatormsgs.NewActuators() },
 	},
 	"apriltag_msgs/msg/AprilTagDetection": {
 		hash:   "RIHS01_77c6bb37e0a9fe5f159666b14f3340f989749d436a2ee01b5c53bdd7d7085dbb",

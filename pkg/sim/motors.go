@@ -40,3 +40,14 @@ func (s *Sensors) Rates(w so3.Vec3) so3.Vec3 {
 	const rootBandwidth = 10 // √Hz
 	return w.Add(s.gyroOffset).Add(s.gyro.normal().Scale(gyroNoise * rootBandwidth))
 }
+
+// SetDirect has the motors be driven themselves from now on, or by the world's rate loop again, and follow a command.
+// Commands under way are lost, for they are of the other kind.
+func (s *Simulator) SetDirect(direct bool, c quad.Command) {
+	s.Fit(nil)
+	if direct {
+		s.Fit(&Motors{start: quad.Command{Thrust: -1}}) // which no command is
+	}
+	s.loop.reset()
+	s.link.n, s.link.asked, s.command = 0, c, c
+}

@@ -34,7 +34,7 @@ type simulator struct {
 	epoch   int64 // simulated time 0 on the node's clock, ns
 	newest  int64 // stamp of the newest sample, ns
 
-	commands  chan bridge.Command
+	commands  chan command
 	orders    chan func()
 	done      <-chan struct{} // of the node's end
 	autopilot autopilotTopics // nil for command_interface vnd
@@ -48,6 +48,7 @@ type simulator struct {
 	clock     *ros.Publisher[rosgraphmsgs.Clock] // nil in real time
 	condition *ros.Publisher[stdmsgs.String]
 	battery   batteryTopic
+	imu       imuTopic
 	estimator *estimator.Estimator // of the odometry
 	camera    *camera              // nil: there is none
 	published string               // condition published last
@@ -77,7 +78,7 @@ func newSimulator(ctx context.Context, c *ros.Context) (*simulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{Node: n, commands: make(chan bridge.Command, commandsWaiting), orders: make(chan func()),
+	s := &simulator{Node: n, commands: make(chan command, commandsWaiting), orders: make(chan func()),
 		ended:   make(chan struct{}),
 		done:    ctx.Done(),
 		latency: diagnostics.NewLatency(-100*time.Millisecond, 100*time.Millisecond)}
@@ -127,6 +128,7 @@ func (n *simulator) begin(ctx context.Context) error {
 		return err
 	}
 	n.stand()
+	n.imu.begin(n)
 	n.look()
 	u, err := diagnostics.New(n.Node, Name)
 	if err != nil {
@@ -186,60 +188,13 @@ func (n *simulator) publish(p *Params) (err error) {
 	if err = n.battery.publish(n); err != nil {
 		return err
 	}
+	if err = n.imu.publish(n); err != nil {
+		return err
+	}
 	if p.simulated() {
 		n.clock, err = ros.NewPublisher[rosgraphmsgs.Clock](n.Node, "/clock", node.CommandQoS())
 	}
 	return err
-}
-
-// listen subscribes to the commands of the interface.
-func (n *simulator) listen(p *Params) error {
-	topic, typeName := p.commandTopic()
-	full, err := n.ResolveTopic(topic)
-	if err != nil {
-		return err
-	}
-	d, err := bridge.NewCommandDecoder(full, typeName, p.Throttle)
-	if err != nil {
-		return err
-	}
-	_, err = ros.NewRawSubscription(n.Node, topic, typeName, node.CommandQoS(), func(data []byte, _ ros.Info) {
-		c, err := d.Decode(data)
-		if err == nil {
-			err = plausible(full, &c)
-		}
-		if err != nil {
-			if n.refused.Add(1) == 1 {
-				n.Log().Error().Msg(err.Error())
-			}
-			return
-		}
-		select {
-		case n.commands <- c:
-		default:
-			n.lost.Add(1)
-		}
-	})
-	return err
-}
-
-// Commands beyond these are of other units: no vehicle is published so.
-const (
-	mostThrust = 200.0 // m/s²
-	mostRate   = 70.0  // rad/s
-)
-
-// plausible refuses what is not in our units. What is not finite the vehicle does not take.
-func plausible(topic string, c *bridge.Command) error {
-	if w := c.Command.Rates.Norm(); w > mostRate {
-		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per "+
-			"second?", topic, w, mostRate)
-	}
-	if c.Command.Thrust > mostThrust {
-		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic,
-			c.Command.Thrust, mostThrust)
-	}
-	return nil
 }
 
 // serve makes the services.
@@ -249,6 +204,7 @@ func (n *simulator) serve(ctx context.Context) error {
 			flown := n.vehicle.Time()
 			n.vehicle.Reset()
 			n.camera.begin()
+			n.imu.begin(n)
 			n.stand()
 			n.zero(flown)
 			n.truthAt = 0
@@ -322,17 +278,6 @@ func (n *simulator) drain() {
 	}
 }
 
-func (n *simulator) command(c bridge.Command) {
-	if c.Stamp == 0 { // PX4's is of another clock
-		c.Stamp = n.newest
-	}
-	if n.autopilot == nil || n.autopilot.state().setpoint(n.vehicle.Time()) {
-		n.vehicle.Command(c.Command)
-	}
-	n.latency.Observe(time.Duration(n.now() - c.Stamp))
-	n.pace.came(c.Stamp)
-}
-
 // now is the present on the clock that stamps are of, ns.
 func (n *simulator) now() int64 {
 	if n.params.simulated() {
@@ -347,6 +292,7 @@ func (n *simulator) stamp(t float64) int64 { return n.epoch + int64(t*1e9) }
 func (n *simulator) advance(now time.Time) {
 	n.keepTime(now)
 	n.vehicle.Advance(n.pace.step.Seconds())
+	n.imu.look(n)
 	if n.clock != nil {
 		n.warn(n.clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(n.now())}))
 	}

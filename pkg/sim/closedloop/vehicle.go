@@ -58,6 +58,10 @@ type Vehicle struct {
 	lowered    float64 // when the failsafe lowered the anchor last, s
 	landed     bool    // as far as the autopilot can tell
 
+	motors quad.Command // of the motors
+	direct bool         // the newest command is that of the motors
+	driven bool         // the simulator follows such commands
+
 	external     bool // poses reach the autopilot by Pose alone
 	poses, taken []sim.Sample
 }
@@ -107,6 +111,10 @@ func (v *Vehicle) Fit(f sim.Firmware) error {
 
 // Reset begins anew, with the same randomness.
 func (v *Vehicle) Reset() {
+	if v.driven {
+		v.driven = false
+		v.sim.SetDirect(false, quad.Command{})
+	}
 	v.sim.Reset(v.start, v.seed)
 	v.sensors.Reset(v.seed)
 	v.navigation.reset(v.start)
@@ -131,7 +139,7 @@ func (v *Vehicle) Command(c quad.Command) {
 	if x := c.Thrust + r.X + r.Y + r.Z; x-x != 0 || v.mode == Crashed {
 		return
 	}
-	v.command, v.at, v.mode = c, v.sim.Time(), Offboard
+	v.command, v.direct, v.at, v.mode = c, false, v.sim.Time(), Offboard
 }
 
 // TakeOff has the autopilot take off and hold. It does so from the ground alone.
@@ -164,7 +172,7 @@ func (v *Vehicle) Advance(dt float64) {
 	const step = 0.005 // s, in which the autopilot flies by itself
 	for left := dt; left > 1e-9; left -= step {
 		before, then, c := v.sim.State(), v.sim.Time(), v.obey()
-		v.sim.Step(c, min(left, step))
+		v.follow(c, min(left, step))
 		if v.sim.Crashed() {
 			v.mode = Crashed
 		}

@@ -1,0 +1,40 @@
+package quadsim
+
+import (
+	sensormsgs "vnd/msgs/sensor_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/sim"
+)
+
+// imuTopic is the gyroscope of a vehicle whose motors are commanded; an autopilot keeps its own for itself.
+type imuTopic struct {
+	pub     *ros.Publisher[sensormsgs.Imu] // nil: none
+	sensors sim.Sensors
+	every
+	m sensormsgs.Imu
+}
+
+func (i *imuTopic) publish(n *simulator) (err error) {
+	if n.params.CommandInterface == bridge.Rotors {
+		i.pub, err = ros.NewPublisher[sensormsgs.Imu](n.Node, "imu", node.MocapQoS())
+	}
+	return err
+}
+
+// begin starts anew with the randomness of the world.
+func (i *imuTopic) begin(n *simulator) {
+	i.sensors.Reset(uint64(n.params.Seed))
+	i.every = every{}
+}
+
+// look publishes body rates where they are due.
+func (i *imuTopic) look(n *simulator) {
+	now := n.vehicle.Time()
+	if i.pub == nil || !i.due(now, n.params.ImuRate) {
+		return
+	}
+	bridge.PutImu(&i.m, n.stamp(now), n.params.BodyFrame, i.sensors.Rates(n.vehicle.Truth().Rates))
+	n.warn(i.pub.Publish(&i.m))
+}
