@@ -30,8 +30,8 @@ func PutActuators(m *actuatormsgs.Actuators, stamp int64, frame string, motors [
 // FromActuators refuses what is no share of full speed for each of four motors.
 func FromActuators(m *actuatormsgs.Actuators) (motors [RotorCount]float64, err error) {
 	if len(m.Normalized) != RotorCount {
-		return motors, fmt.Errorf("normalized has %d numbers, expected %d: front right, rear right, rear left, front left",
-			len(m.Normalized), RotorCount)
+		return motors, fmt.Errorf("normalized has %d numbers, expected %d: front right, rear right, rear left, "+
+			"front left", len(m.Normalized), RotorCount)
 	}
 	for i, u := range m.Normalized {
 		if !(u >= 0 && u <= 1) {
@@ -59,8 +59,8 @@ func RatesOfImu(m *sensormsgs.Imu) (so3.Vec3, error) {
 	case m.AngularVelocityCovariance[0] == -1:
 		return w, fmt.Errorf("angular_velocity_covariance[0] is -1: there are no body rates in the message")
 	case !(n <= fastestTurn):
-		return w, fmt.Errorf("angular_velocity is %.4g rad/s in all, expected at most %d: are these degrees per second?",
-			n, fastestTurn)
+		return w, fmt.Errorf("angular_velocity is %.4g rad/s in all, expected at most %d: are these degrees per "+
+			"second?", n, fastestTurn)
 	}
 	return w, nil
 }

@@ -27,8 +27,9 @@ type Params struct {
 	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"wall time for which simulated time waits for a command; then it goes on at speed until commands come again"`
 	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
 
-	CommandInterface string  `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4,rotors" read_only:"true" doc:"what commands the simulated vehicle: vnd/msg/ThrustRates on command, the topic and type of mavros or PX4, or each motor on motors, with body rates on imu"`
-	ImuRate          float64 `param:"imu_rate" default:"250.0" min:"10" max:"1000" unit:"Hz" read_only:"true" doc:"body rates on imu, with command_interface rotors"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4,rotors" read_only:"true" doc:"what commands the vehicle: vnd/msg/ThrustRates on command, what mavros or PX4 take, or each motor on motors"`
+
+	ImuRate float64 `param:"imu_rate" default:"250.0" min:"10" max:"1000" unit:"Hz" read_only:"true" doc:"body rates on imu, with command_interface rotors"`
 
 	// Throttle is that of the autopilot.
 	bridge.Throttle `file:"airframe"`
@@ -73,8 +74,8 @@ func (p *Params) check() error {
 	case bridge.VND:
 	case bridge.Rotors:
 		if p.Autopilot.Firmware != "" {
-			return fmt.Errorf("command_interface rotors drives the motors themselves, expected no autopilot.firmware, not %q",
-				p.Autopilot.Firmware)
+			return fmt.Errorf("command_interface rotors drives the motors themselves: autopilot.firmware is %q, "+
+				"expected none", p.Autopilot.Firmware)
 		}
 	default:
 		if err := p.Throttle.Check(); err != nil {

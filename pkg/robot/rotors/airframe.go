@@ -21,6 +21,9 @@ type Airframe struct {
 	Rotor   float64   `param:"rotor_inertia" default:"7e-7" min:"0" max:"1" unit:"kg m²" doc:"moment of what turns in one motor"`
 	Least   float64   `param:"min_command" default:"0.1" min:"0" max:"0.9" doc:"least motor command that a policy may give"`
 	Most    float64   `param:"max_command" default:"0.7" min:"0.1" max:"1" doc:"greatest motor command that a policy may give"`
+	Slew    float64   `param:"slew" default:"30" min:"0.5" max:"1000" unit:"1/s" doc:"greatest change of a motor command in a second, with command_interface rotors"`
+
+	RateGain []float64 `param:"rate_gain" default:"20,20,8" min:"0.1" max:"1000" unit:"1/s" doc:"angular acceleration for an error in body rates about x, y, z, where the guard flies by motors"`
 }
 
 // Hover is the motor command that carries the airframe, 0 … 1.
@@ -30,6 +33,9 @@ func (a *Airframe) Hover() float64 { return math.Sqrt(a.Mass * quad.Gravity / (4
 func (a *Airframe) Check() error {
 	if len(a.Inertia) != 3 {
 		return fmt.Errorf(`parameter "rotors.inertia" has %d numbers, expected x, y, z`, len(a.Inertia))
+	}
+	if n := len(a.RateGain); n != 3 {
+		return fmt.Errorf(`parameter "rotors.rate_gain" has %d numbers, expected x, y, z`, n)
 	}
 	if hover := a.Hover(); !(a.Least < hover && hover < a.Most) {
 		return fmt.Errorf(`parameters "rotors.min_command" %g and "rotors.max_command" %g: hovering takes %.3g`,
