@@ -50,7 +50,7 @@ func (e *every) due(now, rate float64) bool {
 
 // newAutopilotTopics makes the topics and services of the command interface; nil for vnd.
 func (n *simulator) newAutopilotTopics(ctx context.Context, p *Params) (autopilotTopics, error) {
-	switch p.CommandInterface {
+	switch p.Interface {
 	case bridge.Mavros:
 		return newMavros(ctx, n)
 	case bridge.PX4:

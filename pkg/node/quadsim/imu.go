@@ -17,7 +17,7 @@ type imuTopic struct {
 }
 
 func (i *imuTopic) publish(n *simulator) (err error) {
-	if n.params.CommandInterface == bridge.Rotors {
+	if n.params.Interface == bridge.Rotors {
 		i.pub, err = ros.NewPublisher[sensormsgs.Imu](n.Node, "imu", node.MocapQoS())
 	}
 	return err

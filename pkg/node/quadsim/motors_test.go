@@ -67,7 +67,7 @@ func TestMotorsAreRefusedInOneLine(t *testing.T) {
 	}
 	p := new(Params)
 	param.Default(p)
-	p.CommandInterface, p.Autopilot.Firmware = bridge.Rotors, "betaflight"
+	p.Interface, p.Autopilot.Firmware = bridge.Rotors, "betaflight"
 	if err := p.check(); err == nil || !strings.Contains(err.Error(), "autopilot.firmware") {
 		t.Errorf("a firmware: %v", err)
 	}

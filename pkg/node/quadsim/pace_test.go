@@ -147,7 +147,7 @@ func TestParams(t *testing.T) {
 		t.Error(err)
 	}
 	for _, spoil := range []func(*Params){func(p *Params) { p.Start = nil },
-		func(p *Params) { p.CommandInterface = "px4" }} {
+		func(p *Params) { p.Interface = "px4" }} {
 		q := p
 		spoil(&q)
 		if err := q.check(); err == nil {

@@ -27,7 +27,7 @@ type Params struct {
 	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"wall time for which simulated time waits for a command; then it goes on at speed until commands come again"`
 	Step     float64 `param:"step" default:"0.002" min:"0.0005" max:"0.01" unit:"s" read_only:"true" doc:"time between two looks at motion capture and commands"`
 
-	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4,rotors" read_only:"true" doc:"what commands the vehicle: vnd/msg/ThrustRates on command, what mavros or PX4 take, or each motor on motors"`
+	Interface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4,rotors" read_only:"true" doc:"what commands the vehicle: vnd/msg/ThrustRates on command, what mavros or PX4 take, or each motor on motors"`
 
 	ImuRate float64 `param:"imu_rate" default:"250.0" min:"10" max:"1000" unit:"Hz" read_only:"true" doc:"body rates on imu, with command_interface rotors"`
 
@@ -70,7 +70,7 @@ func (p *Params) check() error {
 	if n := len(p.Start); n != 3 {
 		return fmt.Errorf("parameter start has %d numbers, expected x, y, z", n)
 	}
-	switch p.CommandInterface {
+	switch p.Interface {
 	case bridge.VND:
 	case bridge.Rotors:
 		if p.Autopilot.Firmware != "" {
@@ -79,7 +79,7 @@ func (p *Params) check() error {
 		}
 	default:
 		if err := p.Throttle.Check(); err != nil {
-			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
+			return fmt.Errorf("command_interface %s: %w", p.Interface, err)
 		}
 	}
 	if n := len(p.Camera.At); n != 4 {
@@ -95,7 +95,7 @@ func (p *Params) simulated() bool { return p.Lockstep || p.Speed != 1 }
 
 // commandTopic is the topic and type of a command interface.
 func (p *Params) commandTopic() (topic, typeName string) {
-	switch p.CommandInterface {
+	switch p.Interface {
 	case bridge.Mavros:
 		return "mavros/setpoint_raw/attitude", bridge.TypeAttitudeTarget
 	case bridge.PX4:

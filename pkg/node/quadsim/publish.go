@@ -86,7 +86,7 @@ type batteryTopic struct {
 }
 
 func (b *batteryTopic) publish(n *simulator) (err error) {
-	if n.params.CommandInterface == bridge.VND {
+	if n.params.Interface == bridge.VND {
 		b.pub, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "battery", node.AutopilotQoS())
 	}
 	return err
