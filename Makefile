@@ -23,10 +23,11 @@ menu: ## print this menu
 demo: build ## a model of recorded flights, then learning in flight: about five minutes
 	bin/vnd demo
 
+# Without C learning is ten times slower: what learns or flies for long, or needs every node, is run with C alone.
 .PHONY: test
 test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
-	CGO_ENABLED=0 go test ./...
+	CGO_ENABLED=0 go test -short ./...
 	go test ./...
 
 # Open-loop errors are of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.

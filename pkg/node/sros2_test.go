@@ -333,6 +333,9 @@ func policyOf(t *testing.T, all map[string]*used) []byte {
 
 // The policy of SROS 2 has every topic and service that a node uses, in any configuration, and no other.
 func TestPolicyIsWhatNodesUse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every node")
+	}
 	got := policyOf(t, usedByNodes(t))
 	if *updatePolicy {
 		if err := os.WriteFile(policyFile, got, 0o666); err != nil {

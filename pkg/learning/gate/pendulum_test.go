@@ -134,6 +134,9 @@ func fitted(t *testing.T, flown [][]pendulum.Row) *vnd.Model[float32] {
 // TestSecondRobotIsFittedTrainedAndGated: the code of quadrotors fits a pendulum of hidden mass, improves its policy in
 // the model, and judges it. Under masses that nobody learned it errs far less than the policy of the prior.
 func TestSecondRobotIsFittedTrainedAndGated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	base := improve(t, &train.Prior[float32]{Nominal: nominal.System()}, nil)
 	flown := record(t, base, .4, .5, .6, .7, .8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6)
 	m := fitted(t, flown)

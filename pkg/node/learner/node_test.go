@@ -259,6 +259,9 @@ func segment(t *testing.T, dir, flight string, seconds int) *msgs.BufferSegment 
 
 // TestStatusCarriesTheValidationLoss: of flights that a fit holds out the status has the loss.
 func TestStatusCarriesTheValidationLoss(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	d, dir := inproc.NewDomain(), t.TempDir()
 	p := join(t, d)
 	buffer := t.TempDir()
@@ -332,6 +335,9 @@ func TestLearns(t *testing.T) {
 
 // TestTopic: with nobody who records, the node collects steps itself.
 func TestTopic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	d, dir := inproc.NewDomain(), t.TempDir()
 	p := join(t, d)
 	begin(t, d, "directory:="+dir, "source:=topic")

@@ -193,6 +193,9 @@ func TestBlind(t *testing.T) {
 // TestRefit: in a wind the policy of before is blown aside; the one that was re-fitted is not, and flies from when
 // its budget is over, not before.
 func TestRefit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	c := RefitConfig{Seconds: 6, Every: 6, Budget: 4}
 	from := must(Blind(base(), 0))
 	wind := always(so3.Vec3{X: 2.5})

@@ -47,6 +47,9 @@ func made(t *testing.T) *Policies {
 
 // TestRows flies each row twice in every cell: `make campaign` does so fifty times.
 func TestRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for long")
+	}
 	p := made(t)
 	for _, row := range Rows() {
 		t.Run(row.ID, func(t *testing.T) {

@@ -52,6 +52,7 @@ func child(t *testing.T, name, until string, env ...string) (flies string) {
 
 // TestKilled kills a process in every phase: the next one comes up with the bundle that flew last, and goes on.
 func TestKilled(t *testing.T) {
+	long(t)
 	dir := os.Getenv("VND_TEST_BACKGROUND")
 	if dir != "" {
 		learnForever(t, dir)

@@ -15,6 +15,7 @@ import (
 
 // TestPause: a pause ends the round at work and lets none begin; its data wait.
 func TestPause(t *testing.T) {
+	long(t)
 	dir, buffer := t.TempDir(), t.TempDir()
 	cfg := tiny()
 	cfg.Fit.Train.Updates = 1e6
@@ -146,6 +147,7 @@ func TestFirstBundleThatMayNotFlyIsRefused(t *testing.T) {
 
 // TestMemory: the oldest segments give way, and learning goes on.
 func TestMemory(t *testing.T) {
+	long(t)
 	cfg := tiny()
 	cfg.MaxRows = 1000
 	b := start(t, cfg, options(t, t.TempDir()))
@@ -167,6 +169,7 @@ func TestMemory(t *testing.T) {
 
 // TestFullDisk: a bundle for which the disk has no space does not fly.
 func TestFullDisk(t *testing.T) {
+	long(t)
 	dir := t.TempDir()
 	b := start(t, tiny(), options(t, dir))
 	b.bundles(1)

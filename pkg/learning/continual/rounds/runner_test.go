@@ -319,9 +319,18 @@ func (walls) Fly(_ context.Context, b *bundle.Bundle, _ gate.Trial) (*gate.Fligh
 	return f, nil
 }
 
+// long skips a test that learns for long, which takes minutes without C.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
+}
+
 // TestKeptBack: a candidate that the gate refuses is said to be, which is no error, and does not go out; its data
 // count as learned.
 func TestKeptBack(t *testing.T) {
+	long(t)
 	opt := options(t, t.TempDir())
 	opt.Judge = walls{}
 	b := start(t, tiny(), opt)

@@ -14,6 +14,7 @@ import (
 // learnedBundle makes bundle 2 of a store in dir, which has a model, and returns both.
 func learnedBundle(t *testing.T, dir string) (ids []string, z int) {
 	t.Helper()
+	long(t)
 	b := start(t, tiny(), options(t, dir))
 	b.bundles(1)
 	b.learn(segment(t, t.TempDir(), flown(0, 0, 10, 1)))
