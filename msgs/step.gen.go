@@ -56,7 +56,7 @@ type Step struct {
 	BundleID string
 	// stage of the guard: one of the GUARD constants
 	GuardState uint8
-	// 1 - novelty of the latent: 0 (the model knows nothing like it, or no latent is used) to 1 (known), without unit
+	// 1 - novelty of the latent's window: 0 (the model knows nothing like it, or no latent is used) to 1 (known), without unit
 	Confidence float32
 	// task of the policy, such as "track"
 	Task string

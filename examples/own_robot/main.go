@@ -1,6 +1,6 @@
 // Command own_robot fits, trains and judges for a robot that is no quadrotor: a pendulum of a hidden mass that keeps an
 // angle. A robot of your own is a package like pkg/robot/pendulum, its Robot, System, Task and Row. Of these files,
-// the variables of main and all of fly.go are of the pendulum; the rest stays.
+// the variables of main and all of fly.go are of the pendulum, and so are the units that are printed; the rest stays.
 //
 //	go run ./examples/own_robot build/pendulum.vnd
 package main
@@ -26,7 +26,8 @@ var (
 	prior = pendulum.Robot{Dt: 0.05, Mass: 1, Drag: 0.2}
 	task  = &pendulum.Hold[float32]{Angles: 1, Spread: 0.5, Rate: 0.02, Change: 0.0005, Actions: 1,
 		Bounds: robot.Bounds{Radius: 3, Collision: 10}}
-	goal, torque = "hold", []float32{30} // N·m, either way
+	goal         = "hold"
+	rest, torque = []float32{0}, []float32{30} // middle and half range of each action: N·m, either way
 	vehicle      = gate.TaskVehicle[pendulum.Robot]{Robot: pendulum.Reader, Task: task}
 )
 

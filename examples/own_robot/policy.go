@@ -18,7 +18,7 @@ func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float3
 	var cfg train.Config
 	param.Default(&cfg)
 	cfg.Horizon, cfg.Epochs, cfg.SwitchShare, cfg.Flights = 60, 200, 0, 0
-	p, err := vnd.NewActor(task.Size(), latent, []float32{0}, torque, []int{32, 32})
+	p, err := vnd.NewActor(task.Size(), latent, rest, torque, []int{32, 32})
 	if err != nil {
 		return nil, err
 	}

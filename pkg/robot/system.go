@@ -21,7 +21,11 @@ type Dims struct {
 	Context  int // C, features of one row of the context window
 }
 
-// Span names a run of channels, for weights, plots and switches.
+// Span names a run of channels, for weights, plots and switches. Some names have a meaning; any other has none:
+//   - tangent "velocity": novelty is of it alone, and 0 without it; also "position", "rotation": weights of the loss,
+//     switches of heads
+//   - input "position", "last_command", "actuator", "thrust_vector", and context "actuator", "residual": switches of
+//     inputs; a position is no input unless it is switched on
 type Span struct {
 	Name   string
 	Lo, Hi int // channels Lo … Hi-1

@@ -34,7 +34,7 @@ const (
 
 // CostOf returns a task's cost by name. The printed weights are those of the
 // paper's "Task Rewards"; its hover cost names the height alone, while its metric
-// is the error in space, so position stands there instead.
+// is the error in space, so position stands there instead. Thrust counts in hover thrusts.
 func CostOf(name, task string) (Cost, error) {
 	var c Cost
 	param.Default(&c)

@@ -12,7 +12,7 @@ type Row struct {
 	Torque float64
 }
 
-// Flatten writes rows as measured[N][M] and actions[N][A].
+// Flatten implements vnd.Flattener: rows as measured[N][M] and actions[N][A].
 func (r Robot) Flatten(rows []Row) (measured, actions []float32) {
 	for _, row := range rows {
 		measured = append(measured, float32(row.State.Angle), float32(row.State.Rate))
@@ -21,21 +21,22 @@ func (r Robot) Flatten(rows []Row) (measured, actions []float32) {
 	return measured, actions
 }
 
-// Action writes a torque to a[A].
+// Action implements vnd.Recorded: a torque as a[A].
 func (r Robot) Action(torque *float64, a []float32) { a[0] = float32(*torque) }
 
-// State reads the state of s[S].
+// State implements vnd.Recorded: the state of s[S].
 func (r Robot) State(s []float32) State { return State{float64(s[0]), float64(s[1])} }
 
-// Read returns the parts of a row.
+// Read implements openloop.Robot: the parts of a row.
 func (r Robot) Read(row *Row) (t float64, s State, torque float64) {
 	return row.T, row.State, row.Torque
 }
 
-// Distances returns how far rates are apart, rad/s, and angles, rad, the shorter way round. There is no position.
+// Distances implements openloop.Robot: how far rates are apart, rad/s, and angles, rad, the shorter way round. There is
+// no position.
 func (r Robot) Distances(a, b *State) (position, velocity, attitude float64) {
 	return 0, math.Abs(a.Rate - b.Rate), math.Abs(math.Remainder(a.Angle-b.Angle, 2*math.Pi))
 }
 
-// Finite reports whether no number of a state is NaN or infinite.
+// Finite implements openloop.Robot.
 func (r Robot) Finite(s *State) bool { return s.Angle-s.Angle == 0 && s.Rate-s.Rate == 0 }
