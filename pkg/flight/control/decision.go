@@ -49,6 +49,9 @@ func (l *Loop) decide(now int64, q *Request, target so3.Vec3, d *Decision) {
 	if q != nil {
 		in.Command, in.FrameAge = q.Command, q.FrameAge
 	}
+	if l.rotors != nil {
+		in.NoRates = !l.rotors.measures(now)
+	}
 	if l.notOffboard || l.guard.Stage() == guard.NotOffboard { // or it was, in the last tick
 		in.NotReady = !l.config.ReadyForHandover(&l.state, target)
 	}
@@ -59,6 +62,9 @@ func (l *Loop) decide(now int64, q *Request, target so3.Vec3, d *Decision) {
 		Offboard: !l.notOffboard, Silent: l.guard.Silent(), Wind: l.guard.Wind()}
 	if q != nil {
 		d.Seq = q.Seq
+	}
+	if l.rotors != nil {
+		l.rotors.decide(now, q, d)
 	}
 }
 

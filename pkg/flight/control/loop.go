@@ -16,6 +16,7 @@ type Loop struct {
 	states
 	policySide
 	guardSide
+	rotors   *rotorSide // nil: commands are thrust and body rates
 	request  Request
 	decision Decision // of the last tick
 }

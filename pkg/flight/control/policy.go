@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -26,13 +27,20 @@ type LoadedPolicy struct {
 
 // LoadPolicy makes a bundle ready for a robot and a rate of ticks in Hz. What does not fit is refused in words.
 func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, error) {
-	if b.Robot != robot {
+	load := policy.Load
+	switch {
+	case b.Robot == rotors.Name && robot != rotors.Name:
+		return nil, fmt.Errorf("bundle %s commands four rotors, expected a policy of thrust and body rates: its "+
+			"command_interface is rotors", b.ID)
+	case b.Robot != robot:
 		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
+	case robot == rotors.Name:
+		load = policy.LoadRotors
 	}
 	if _, err := TicksPerRow(rate, b.Dt); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	l, err := policy.Load(b)
+	l, err := load(b)
 	if err != nil {
 		return nil, err
 	}

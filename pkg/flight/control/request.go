@@ -6,17 +6,19 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/motors"
 	"vnd/pkg/flight/policy"
 )
 
 // Request is what the policy asks for at a tick, of the guard.
 type Request struct {
-	Seq     uint64       // from 1, one more at each tick
-	Stamp   int64        // of the sample that Command answers, as it came, ns
-	Command quad.Command // what the policy asks for
-	Target  so3.Vec3     // where the task has the robot at Stamp, m in the world
-	Ended   bool         // the task has the robot rest there from now on, or go with a pad
-	Bundle  string       // of the policy
+	Seq     uint64         // from 1, one more at each tick
+	Stamp   int64          // of the sample that Command answers, as it came, ns
+	Command quad.Command   // what the policy asks for
+	Motors  motors.Command // that come to Command, of a policy that commands rotors
+	Target  so3.Vec3       // where the task has the robot at Stamp, m in the world
+	Ended   bool           // the task has the robot rest there from now on, or go with a pad
+	Bundle  string         // of the policy
 	Task    string
 
 	FrameAge float64 // of the newest frame that shows the policy its landmarks, s; 0: it sees positions
@@ -112,9 +114,12 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.latentUsed = l.usableLatent(now)
 	l.runner.SetLatent(l.latentUsed)
 	l.commanded = l.ask(t, seconds(now, l.origin))
+	if l.rotors != nil {
+		q.Motors = l.rotors.asked
+	}
 	l.lastStamp = l.stamp
 	l.seq++
-	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
+	*q = Request{Motors: q.Motors, Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
 		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task,
 		FrameAge: l.runner.FrameAge(seconds(now, l.origin))}
 	return true
@@ -164,10 +169,18 @@ func (l *Loop) ask(t, now float64) quad.Command {
 	late := age - l.usualAge
 	if !(late > excess && late < l.config.Guard.MaxAge) {
 		l.usualAge += forgetting * late
-		return l.runner.Command(t, &l.state)
+		return l.answer(t, &l.state)
 	}
 	ahead := l.ahead(&l.state, t, t+late)
-	return l.runner.Command(t+late, &ahead)
+	return l.answer(t+late, &ahead)
+}
+
+// answer is the policy's command at a state of t.
+func (l *Loop) answer(t float64, s *quad.State) quad.Command {
+	if l.rotors != nil {
+		return l.rotors.answer(l, t, s)
+	}
+	return l.runner.Command(t, s)
 }
 
 // probation is how long after a swap a trip of the guard rolls the new bundle back, s.

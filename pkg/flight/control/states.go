@@ -53,6 +53,9 @@ func (l *Loop) AddSample(m *Sample) bool {
 			return false
 		}
 	}
+	if l.rotors != nil {
+		l.rotors.turned(&s, m.Stamp)
+	}
 	l.state, l.stamp, l.ready = s, m.Stamp, true
 	return true
 }

@@ -249,9 +249,13 @@ const driftMemory = 10.0
 // checkCommand tests the policy's command.
 func (g *Guard) checkCommand(in *Input, dt float64) Cause {
 	c := in.Command
-	if in.NoCommand {
+	switch {
+	case in.NoCommand:
 		g.saturatedFor = 0
 		return Unheard
+	case in.NoRates:
+		g.saturatedFor = 0
+		return Unmeasured
 	}
 	if !c.Finite() {
 		return NotFinite

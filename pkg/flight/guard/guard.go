@@ -16,6 +16,7 @@ type Input struct {
 	State       quad.State
 	Command     quad.Command // what the policy asks for
 	NoCommand   bool         // the policy is not heard: Command says nothing
+	NoRates     bool         // the vehicle flies by body rates, and none are measured
 	FrameAge    float64      // of the newest frame that shows the policy its landmarks; 0 where it sees positions
 	NotOffboard bool         // the command that goes out is not followed: the autopilot flies by itself, or stands
 

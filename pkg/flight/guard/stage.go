@@ -65,6 +65,7 @@ const (
 	Floor              // the law could not stop a descent above the floor any more
 	Requested          // requested: Trip and Land
 	NotReady           // handed over where no policy can take over
+	Unmeasured         // motors are commanded, and no body rates come
 	causeCount
 )
 
@@ -96,4 +97,5 @@ var causeNames = [causeCount]string{
 	"the policy sees no landmarks",
 	"no room to stop above the floor", "on request",
 	"handed over on the ground, or far from where the task begins",
+	"no body rates come",
 }

@@ -40,6 +40,15 @@ func Load(b *bundle.Bundle) (*LoadedBundle, error) {
 	return l, nil
 }
 
+// LoadRotors is Load for a bundle that commands rotors. Its policy flies at the prior mean: there is no encoder for it.
+func LoadRotors(b *bundle.Bundle) (*LoadedBundle, error) {
+	p, err := RotorsFromBundle(b)
+	if err != nil {
+		return nil, err
+	}
+	return &LoadedBundle{ID: b.ID, Dt: b.Dt, Policy: p}, nil
+}
+
 // NewBuffers makes its policy ready. Where the bundle has a model, pushes are measured by it.
 func (l *LoadedBundle) NewBuffers() *Buffers {
 	b := NewBuffers(l.Policy)

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"math"
-
 	"vnd/pkg/core/quad"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
@@ -10,10 +8,7 @@ import (
 
 // RotorRunner flies a policy that commands four rotors along a reference. It is for one goroutine and allocates nothing
 // per tick.
-type RotorRunner struct {
-	runner *Runner
-	trim   trim
-}
+type RotorRunner struct{ runner *Runner }
 
 // trim takes over what the policy's commands are beside hover for long, motor by motor: the integral of a torque that a
 // worn propeller or a load brings. The network is trained without, and its own commands go back to hover.
@@ -48,29 +43,33 @@ func NewRotorRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) 
 	if err != nil {
 		return nil, err
 	}
-	return &RotorRunner{NewRunner(p, b.Dt, reference), trim{at: math.NaN()}}, nil
+	return &RotorRunner{NewRunner(p, b.Dt, reference)}, nil
 }
 
 // Limits of the motors.
 func (r *RotorRunner) Limits() rotors.Limits { return *r.runner.policy.Motors }
 
 // Reset takes the robot to have hovered.
-func (r *RotorRunner) Reset() {
-	r.runner.Reset()
-	r.trim = trim{at: math.NaN()}
-}
+func (r *RotorRunner) Reset() { r.runner.Reset() }
 
 // Motors returns the command of each motor, a share of its full one, for a state of time t. Each is within the policy's
 // limits, or not a number where the state or the network is not.
-func (r *RotorRunner) Motors(t float64, s *rotors.State) (share [nA]float64) {
-	r.runner.act(t, s)
-	p := r.runner.policy
-	for j, u := range r.runner.u {
+func (r *RotorRunner) Motors(t float64, s *rotors.State) [nA]float64 { return r.runner.Motors(t, s) }
+
+// Motors is Command for a policy that commands rotors: see RotorRunner. The trim is kept while corrections are held.
+func (f *Runner) Motors(t float64, s *rotors.State) (share [nA]float64) {
+	f.act(t, s)
+	p := f.policy
+	for j, u := range f.u {
 		share[j] = float64(p.Middle[j]) + float64(p.Half[j])*float64(u)
 	}
-	r.trim.step(t, &share, p.Motors)
+	if f.held {
+		f.trim.at = t
+	} else {
+		f.trim.step(t, &share, p.Motors)
+	}
 	for j, m := range share {
-		share[j] = min(max(m+r.trim.each[j], p.Motors.Least), p.Motors.Most) / p.Motors.Full
+		share[j] = min(max(m+f.trim.each[j], p.Motors.Least), p.Motors.Most) / p.Motors.Full
 	}
 	return share
 }

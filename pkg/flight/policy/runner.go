@@ -38,6 +38,7 @@ type Runner struct {
 	fresh     bool // a frame waits for the attitude of a tick
 	u         [nA]float32
 	transfer  transfer
+	trim      trim // of rotors
 }
 
 // Buffers are a policy with all that a Runner needs to fly it, made beforehand. They are
@@ -256,7 +257,9 @@ func (f *Runner) resetPast() {
 }
 
 // ResetCorrection has the corrections from position errors begin anew.
-func (f *Runner) ResetCorrection() { f.learned, f.fading = correction{}, correction{} }
+func (f *Runner) ResetCorrection() {
+	f.learned, f.fading, f.trim = correction{}, correction{}, trim{at: math.NaN()}
+}
 
 // HoldCorrection keeps the corrections from position errors as they are while somebody else flies.
 func (f *Runner) HoldCorrection(hold bool) { f.held = hold }

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/motors"
+	"vnd/pkg/robot/rotors"
+)
+
+// rotorSide is what a vehicle whose motors are commanded has beside. The guard sees thrust and body rates that come to
+// the same as what the policy asks the motors for, and its own are turned into motors.
+type rotorSide struct {
+	vehicle *motors.Vehicle
+	limits  quad.Limits
+	lead    float64 // s, after which the guard's model has rates follow
+
+	gyro     so3.Vec3 // body rates measured last, rad/s
+	measured int64    // when, ns; 0: never
+	was      quad.State
+	wasAt    int64    // ns
+	poses    so3.Vec3 // body rates of the attitudes, smoothed, rad/s
+
+	asked   motors.Command // by the policy
+	sent    motors.Command // what goes out
+	decided int64          // when, ns; 0: never
+}
+
+// maxRatesAge is the age above which body rates are not used, ns: two ticks at 50 Hz.
+const maxRatesAge = 40e6
+
+// CommandMotors has the loop command the motors of an airframe: its policies command rotors.
+func (l *Loop) CommandMotors(a *rotors.Airframe) error {
+	v, err := motors.New(a)
+	if err != nil {
+		return err
+	}
+	g := &l.config.Guard.Response
+	l.rotors = &rotorSide{vehicle: v, limits: l.config.Limits, lead: g.RateDelay + g.RateLag}
+	return nil
+}
+
+// SetRates takes body rates that were measured at now (ns), rad/s.
+func (l *Loop) SetRates(now int64, w so3.Vec3) {
+	if l.rotors != nil {
+		l.rotors.gyro, l.rotors.measured = w, now
+	}
+}
+
+// Motors are what each motor is to be driven at since the last tick.
+func (l *Loop) Motors() motors.Command { return l.rotors.sent }
+
+// measures reports whether there are fresh body rates.
+func (r *rotorSide) measures(now int64) bool {
+	return r.measured != 0 && abs(now-r.measured) <= maxRatesAge
+}
+
+// turned takes a state, whose attitudes give body rates where no gyroscope does.
+func (r *rotorSide) turned(s *quad.State, stamp int64) {
+	const longest, memory = 0.1, 0.015 // s
+	dt := seconds(stamp, r.wasAt)
+	if dt > 0 && dt < longest {
+		w := so3.Log(r.was.Q.Conj().Mul(s.Q)).Scale(1 / dt)
+		r.poses = r.poses.Add(w.Sub(r.poses).Scale(1 - math.Exp(-dt/memory)))
+	} else {
+		r.poses = so3.Vec3{}
+	}
+	r.was, r.wasAt = *s, stamp
+}
+
+// rates are the best that are known at now.
+func (r *rotorSide) rates(now int64) so3.Vec3 {
+	if r.measures(now) {
+		return r.gyro
+	}
+	return r.poses
+}
+
+// answer has the policy ask for motors, and returns what they come to, within what the guard may be asked for.
+func (r *rotorSide) answer(l *Loop, t float64, s *quad.State) quad.Command {
+	w := r.rates(l.ticked)
+	r.asked = l.runner.Motors(t, &rotors.State{State: *s, W: w})
+	return r.limits.Clip(r.vehicle.Equivalent(r.asked, w, r.lead))
+}
+
+// decide makes motors of a decision at now: the policy's within the limits of each, or the guard's by rate loop and
+// mixer.
+func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
+	const longest = 0.1 // s
+	dt := longest
+	if r.decided != 0 {
+		dt = min(max(seconds(now, r.decided), 0), longest)
+	}
+	r.decided = now
+	switch {
+	case q != nil && d.Stage.PolicyFlies():
+		r.sent = r.vehicle.Limit(q.Motors, dt)
+		if r.sent != q.Motors {
+			d.Stage = guard.Limited
+		}
+	default:
+		r.sent = r.vehicle.Limit(r.vehicle.Mix(d.Sent, r.rates(now)), dt)
+	}
+	r.vehicle.Sent(r.sent)
+}
