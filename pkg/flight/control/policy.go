@@ -30,8 +30,11 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 	load := policy.Load
 	switch {
 	case b.Robot == rotors.Name && robot != rotors.Name:
-		return nil, fmt.Errorf("bundle %s commands four rotors, expected a policy of thrust and body rates: its "+
-			"command_interface is rotors", b.ID)
+		return nil, fmt.Errorf("bundle %s commands four rotors, expected a policy of thrust and body rates: "+
+			"command_interface rotors alone takes commands of motors", b.ID)
+	case robot == rotors.Name && b.Robot != robot:
+		return nil, fmt.Errorf("bundle %s is of robot %q, and command_interface rotors expects %q: vnd train --robot "+
+			"rotors makes one", b.ID, b.Robot, robot)
 	case b.Robot != robot:
 		return nil, fmt.Errorf("bundle %s is of robot %q, expected %q", b.ID, b.Robot, robot)
 	case robot == rotors.Name:

@@ -26,6 +26,7 @@ type rotorSide struct {
 	asked   motors.Command // by the policy
 	sent    motors.Command // what goes out
 	decided int64          // when, ns; 0: never
+	limited bool           // the policy's motors were cut
 }
 
 // maxRatesAge is the age above which body rates are not used, ns: two ticks at 50 Hz.
@@ -93,14 +94,13 @@ func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
 	if r.decided != 0 {
 		dt = min(max(seconds(now, r.decided), 0), longest)
 	}
-	r.decided = now
-	switch {
-	case q != nil && d.Stage.PolicyFlies():
+	r.decided, r.limited = now, false
+	if q != nil && d.Stage.PolicyFlies() {
 		r.sent = r.vehicle.Limit(q.Motors, dt)
-		if r.sent != q.Motors {
+		if r.limited = r.sent != q.Motors; r.limited {
 			d.Stage = guard.Limited
 		}
-	default:
+	} else {
 		r.sent = r.vehicle.Limit(r.vehicle.Mix(d.Sent, r.rates(now)), dt)
 	}
 	r.vehicle.Sent(r.sent)

@@ -30,6 +30,9 @@ type TickRecord struct {
 func (l *Loop) FinishTick(t *TickRecord) {
 	l.RecordRequest(t)
 	l.decision.Stage, l.decision.Cause = l.guard.Stage(), l.guard.Tripped()
+	if l.rotors != nil && l.rotors.limited && l.decision.Stage == guard.Policy {
+		l.decision.Stage = guard.Limited
+	}
 	l.Complete(t, &l.decision)
 }
 

@@ -197,6 +197,9 @@ func (c *Controller) flyFile(p *Params) error {
 // connectSides makes what the thread that ticks reaches beyond: the vehicle, and the other side where that is another
 // process.
 func (c *Controller) connectSides(p *Params, f *ticker) (err error) {
+	if err := c.flyMotors(p); err != nil {
+		return err
+	}
 	if c.role == policySide {
 		return c.dial(p, f)
 	}
@@ -277,6 +280,9 @@ func (c *Controller) listen(p *Params, f *ticker) error {
 		}
 		c.keep(state)
 	}
+	if err := c.subscribeRates(p, f, group()); err != nil {
+		return err
+	}
 	if !c.role.hasPolicy() {
 		return nil
 	}
@@ -352,7 +358,10 @@ func newLoop(p *Params) (*control.Loop, error) {
 		return nil, err
 	}
 	l.SetAutopilotLands(p.autopilotLands())
-	return l, nil
+	if p.commandsMotors() {
+		err = l.CommandMotors(&p.Rotors)
+	}
+	return l, err
 }
 
 // deactivate ends the ticks, in flight where the autopilot takes over or else after a landing.

@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/rotors"
 )
 
 // What makes a tick.
@@ -46,7 +47,7 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; others by name"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2,rotors" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; rotors: motors; others by name"`
 
 	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: law behind vnd, betaflight, crazyswarm2"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
@@ -54,6 +55,8 @@ type Params struct {
 	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
 	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
+
+	Rotors rotors.Airframe `param:"rotors" file:"airframe" doc:"rotors: body and rotors, for policies that command motors"`
 
 	Battery battery.Config `param:"battery" file:"airframe" doc:"battery: how its charge is known, and what a low one brings about"`
 
@@ -69,9 +72,9 @@ type Params struct {
 	control.Config
 }
 
-// sendsThrust reports whether commands are of thrust, on the topic command, with the battery beside it.
+// sendsThrust reports whether commands need no throttle, on a topic of ours, with the battery beside it.
 func (p *Params) sendsThrust() bool {
-	return p.CommandInterface == bridge.VND || p.CommandInterface == bridge.Betaflight
+	return p.CommandInterface == bridge.VND || p.CommandInterface == bridge.Betaflight || p.commandsMotors()
 }
 
 // autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
@@ -84,6 +87,7 @@ func (p *Params) autopilotLands() bool {
 // SetAirframe sets what the airframe's file holds.
 func (p *Params) SetAirframe(a *airframe.Airframe) {
 	p.Limits, p.Guard, p.Throttle, p.Battery = a.Limits, a.Guard, bridge.Throttle(a.Throttle), a.Battery
+	p.Rotors = a.Rotors
 }
 
 // ReadFile reads what the parameter file at path says of the node of this full name, over what the airframe's file
@@ -126,6 +130,9 @@ func (p *Params) Check() error {
 		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
+	}
+	if err := p.checkMotors(); err != nil {
+		return err
 	}
 	if p.CommandInterface == bridge.Crazyswarm2 && strings.Trim(p.AutopilotNamespace, "/") == "" {
 		return errors.New("command_interface crazyswarm2: parameter autopilot_namespace is not set: the Crazyflie's " +
@@ -223,6 +230,8 @@ func (p *Params) CommandTopic() (topic, typeName string) {
 		return p.autopilotName("cmd_vel_legacy"), bridge.TypeTwist
 	case bridge.PX4, bridge.PX4Mode:
 		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
+	case bridge.Rotors:
+		return motorsTopic, bridge.TypeActuators
 	}
 	return "command", bridge.TypeThrustRates
 }

@@ -46,6 +46,9 @@ func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 		c.keep(pub)
 		return &toPX4Mode{toPX4: toPX4{pub: pub, throttle: p.Throttle}, to: a.(*px4Mode)}, nil
 	}
+	if p.commandsMotors() {
+		return newToMotors(c, p)
+	}
 	pub, err := ros.NewPublisher[msgs.ThrustRates](c, "command", node.CommandQoS())
 	if err != nil {
 		return nil, err

@@ -250,7 +250,7 @@ func (c *Controller) goesOn() string {
 // flyBundle has a bundle flown from the next tick on; the first one also begins the task.
 func (c *Controller) flyBundle(b *bundle.Bundle) error {
 	p := c.params.Load()
-	next, err := control.LoadPolicy(b, p.Robot, p.Rate)
+	next, err := control.LoadPolicy(b, p.robot(), p.Rate)
 	if err != nil {
 		return err
 	}

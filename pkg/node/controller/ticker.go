@@ -48,6 +48,7 @@ type ticker struct {
 	samples *control.Ring[sample]
 	frames  *control.Ring[frame]
 	latent  node.Latest[control.Latent]
+	rates   node.Latest[bodyRates]
 	orders  chan func(*ticker)
 	alarm   atomic.Bool // the clock's timer has come
 
@@ -71,6 +72,7 @@ type ticker struct {
 	clocked   int64              // what the clock showed last, ns
 	scratch   control.TickRecord // of a tick for which the ring has no space
 	setLatent func(*control.Latent)
+	setRates  func(*bodyRates)
 	count     func(*estimator.Counts)
 	refuse    func(*rejectedSample)
 	refused   rejectedSample
@@ -90,6 +92,7 @@ func newTicker(p *Params, clock *ros.Clock, s sender, g *gauges) *ticker {
 		ticks: control.NewRing(ticksWaiting, control.NewTickRecord), recorded: make(chan struct{}, 1),
 		scratch: control.NewTickRecord()}
 	f.setLatent = func(z *control.Latent) { f.loop.SetLatent(z) }
+	f.setRates = func(r *bodyRates) { f.loop.SetRates(r.at, r.rates) }
 	f.count = func(c *estimator.Counts) { *c = f.loop.Counts() }
 	f.refuse = func(d *rejectedSample) { *d = f.refused }
 	return f
@@ -197,6 +200,7 @@ func (f *ticker) tick(now int64) {
 		return
 	}
 	f.latent.TryTake(f.setLatent)
+	f.rates.TryTake(f.setRates)
 	f.loop.SetOffboard(!f.silent.Load() && !f.link.notOffboard())
 	command, ok := f.loop.Tick(now)
 	if !ok {
@@ -232,6 +236,9 @@ func (f *ticker) send(landing bool, c quad.Command) error {
 		f.askToLand()
 	default:
 		f.noteSending()
+		if s, ok := f.sender.(*toMotors); ok {
+			return s.sendMotors(f.loop.Stamp(), f.motors())
+		}
 		return f.sender.send(f.loop.Stamp(), c)
 	}
 	return nil

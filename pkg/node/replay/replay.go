@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/robot/rotors"
 )
 
 // Report is what a replay found. The guard's ticks are not replayed: its law depends on the time of a tick, which is
@@ -225,6 +226,10 @@ func (f *flight) aboard(s *msgs.Step) error {
 	policy := f.policies[s.BundleID]
 	if policy == nil {
 		b := f.bundles[s.BundleID]
+		if b.Robot == rotors.Name {
+			return fmt.Errorf("bundle %s commands rotors: its body rates are not in a bag of steps, expected a policy "+
+				"of thrust and body rates", b.ID)
+		}
 		var err error
 		if policy, err = control.LoadPolicy(b, b.Robot, f.params.Rate); err != nil {
 			return err
