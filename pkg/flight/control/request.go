@@ -114,14 +114,14 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.latentUsed = l.usableLatent(now)
 	l.runner.SetLatent(l.latentUsed)
 	l.commanded = l.ask(t, seconds(now, l.origin))
+	l.lastStamp = l.stamp
+	l.seq++
+	*q = Request{Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
+		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task,
+		FrameAge: l.runner.FrameAge(seconds(now, l.origin))}
 	if l.rotors != nil {
 		q.Motors = l.rotors.asked
 	}
-	l.lastStamp = l.stamp
-	l.seq++
-	*q = Request{Motors: q.Motors, Seq: l.seq, Stamp: l.stamp + l.clock.shift, Command: l.commanded, Target: l.task.at(t).P,
-		Ended: l.task.ended(t), Bundle: l.policy.ID, Task: l.task.Task,
-		FrameAge: l.runner.FrameAge(seconds(now, l.origin))}
 	return true
 }
 

@@ -197,9 +197,6 @@ func (c *Controller) flyFile(p *Params) error {
 // connectSides makes what the thread that ticks reaches beyond: the vehicle, and the other side where that is another
 // process.
 func (c *Controller) connectSides(p *Params, f *ticker) (err error) {
-	if err := c.flyMotors(p); err != nil {
-		return err
-	}
 	if c.role == policySide {
 		return c.dial(p, f)
 	}

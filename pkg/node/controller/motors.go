@@ -55,7 +55,7 @@ func (c *Controller) flyMotors(p *Params) error {
 	case c.role != bothSides:
 		return errors.New("command_interface rotors: flight_guard takes thrust and body rates, expected none")
 	case c.connectOwn != nil:
-		return errors.New("command_interface rotors: the lab's own autopilot takes thrust and body rates, expected none")
+		return errors.New("command_interface rotors: the lab's autopilot takes thrust and body rates, expected none")
 	}
 	return nil
 }

@@ -35,6 +35,9 @@ func WithAutopilot(connect Connect) Option {
 
 // connectAutopilot makes the autopilot of a flight and what sends commands to it.
 func (c *Controller) connectAutopilot(p *Params) (autopilot, sender, error) {
+	if err := c.flyMotors(p); err != nil {
+		return nil, nil, err
+	}
 	if c.connectOwn == nil {
 		a, err := newAutopilot(c, p)
 		if err != nil {

@@ -7,6 +7,7 @@
 //	bin/vnd train --task hover,track --out b.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 2
 //	bin/vnd train --task hover,land --out land.vnd -p latent:=4 -p hidden:=32 -p epochs:=300 --seed 1
 //	bin/vnd train --task features --out features.vnd -p latent:=4 -p hidden:=32 -p epochs:=400 -p observation.camera.state_free:=true --seed 1
+//	bin/vnd train --robot rotors --task hover,track --out pkg/flight/control/testdata/motors.vnd --seed 1
 //	go run pkg/flight/control/testdata/bundles.go fit.vnd a.vnd b.vnd land.vnd features.vnd
 //
 // The policies are of the nominal simulator, the model is of real flights; their licence is that of
