@@ -119,13 +119,26 @@ func listing(name string) (verb string, listed bool) {
 }
 
 // Save keeps what was set, and starts the board anew: the port ends or is silent for a while.
-func (c *Console) Save() error {
-	_, err := io.WriteString(c.port, "save\n")
-	return err
-}
+func (c *Console) Save() error { return c.restart("save") }
 
 // Leave closes the command line without keeping what was set, and starts the board anew.
-func (c *Console) Leave() error {
-	_, err := io.WriteString(c.port, "exit\n")
-	return err
+func (c *Console) Leave() error { return c.restart("exit") }
+
+// restart reads on until the board says that it starts anew, or its port ends: firmware behind TCP that cannot say so
+// stands still.
+func (c *Console) restart(verb string) error {
+	if _, err := io.WriteString(c.port, verb+"\n"); err != nil {
+		return err
+	}
+	if err := c.port.SetReadDeadline(time.Now().Add(c.Patience)); err != nil {
+		return err
+	}
+	var answer, part = []byte(nil), make([]byte, 4096)
+	for !bytes.Contains(answer, []byte("Rebooting")) {
+		n, err := c.port.Read(part)
+		if answer = append(answer, part[:n]...); err != nil {
+			return nil // a port of USB ends with the board
+		}
+	}
+	return nil
 }

@@ -75,3 +75,37 @@ func TestConsoleOfABoardThatDoesNotAnswer(t *testing.T) {
 		t.Error("opened")
 	}
 }
+
+// TestConsoleWaitsUntilTheBoardStartsAnew: Betaflight behind TCP stands still where the connection ends before.
+func TestConsoleWaitsUntilTheBoardStartsAnew(t *testing.T) {
+	for _, c := range []struct {
+		name, answer string
+		end          func(*Console) error
+	}{
+		{"save", "saving\r\nRebooting", (*Console).Save},
+		{"exit", "leaving CLI mode\r\n\r\nRebooting", (*Console).Leave},
+		{"a port that ends", "", (*Console).Leave},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			here, there := net.Pipe()
+			said := make(chan error, 1)
+			go func() {
+				_, err := there.Read(make([]byte, 1024))
+				if err == nil && c.answer != "" {
+					_, err = there.Write([]byte(c.answer))
+				} else {
+					there.Close()
+				}
+				said <- err
+			}()
+			if err := c.end(&Console{port: here, Patience: 10 * time.Second}); err != nil {
+				t.Error(err)
+			}
+			here.Close()
+			if err := <-said; err != nil {
+				t.Errorf("the board's answer is not read: %v", err)
+			}
+			there.Close()
+		})
+	}
+}

@@ -139,6 +139,9 @@ func (b *Board) converse(talk func(*betaflight.Console) error) error {
 			return false
 		}
 	}, longest)
+	if errors.Is(err, ErrEnded) { // as what was said may have it do
+		return <-ended
+	}
 	return errors.Join(answer, err)
 }
 
