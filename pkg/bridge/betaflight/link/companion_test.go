@@ -109,7 +109,7 @@ func TestConfigureRefusesWhatDoesNotFit(t *testing.T) {
 	b := NewBoard(conn.(Port))
 	defer b.Close()
 	want := "the rates profile ACTUAL reaches 10.1 rad/s of roll, expected 12: set roll_srate and roll_rc_rate " +
-		"higher, or max_rate lower"
+		"higher, or the airframe's max_tilt_rate and max_yaw_rate lower"
 	if _, err := b.Configure(12); fmt.Sprint(err) != want {
 		t.Errorf("%v, want %s", err, want)
 	}
