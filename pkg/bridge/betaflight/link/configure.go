@@ -66,8 +66,8 @@ func (b *Board) Configure(limit float64) (s Settings, err error) {
 	for i, axis := range []string{"roll", "pitch", "yaw"} {
 		if most := s.Rates.Max(i); most < limit {
 			return s, fmt.Errorf("the rates profile %s reaches %.3g rad/s of %s, expected %.3g: set %s_srate and "+
-				"%[5]s_rc_rate higher, or the airframe's max_tilt_rate and max_yaw_rate lower", s.Rates.Type, most, axis,
-				limit, axis)
+				"%[5]s_rc_rate higher, or the airframe's max_tilt_rate and max_yaw_rate lower", s.Rates.Type, most,
+				axis, limit, axis)
 		}
 	}
 	rx, err := ask(b, msp.RXConfig, msp.ParseReceiver)
