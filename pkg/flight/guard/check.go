@@ -249,11 +249,11 @@ const driftMemory = 10.0
 // checkCommand tests the policy's command.
 func (g *Guard) checkCommand(in *Input, dt float64) Cause {
 	c := in.Command
-	switch {
-	case in.NoCommand:
+	if in.NoCommand {
 		g.saturatedFor = 0
 		return Unheard
-	case in.NoRates:
+	}
+	if in.NoRates {
 		g.saturatedFor = 0
 		return Unmeasured
 	}

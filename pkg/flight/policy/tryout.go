@@ -7,7 +7,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
-	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -23,10 +22,6 @@ const (
 // It takes a millisecond and refuses what turns over or falls: reversed rates, drawn weights, too little thrust. A weak
 // policy that drifts off passes: the guard is for that. A policy that sees features is not flown.
 func TryOut(b *bundle.Bundle) error {
-	if b.Robot == rotors.Name { // what it would fly in is not in the bundle: the guard is for that
-		_, err := RotorsFromBundle(b)
-		return err
-	}
 	l, err := Load(b)
 	if err != nil || l.Policy.Pinhole != nil {
 		return err
