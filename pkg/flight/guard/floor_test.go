@@ -143,6 +143,19 @@ func TestMeetsTheFloorSliding(t *testing.T) {
 	}
 }
 
+// Just above the floor a slow robot is guarded, too: one that leans goes faster than it may touch before the law acts.
+func TestGuardsSlowFlightJustAboveTheFloor(t *testing.T) {
+	for tilt, want := range map[float64]Cause{0: None, 0.2: Floor} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		g.belief.state = quad.State{P: so3.Vec3{Z: 0.09}, V: so3.Vec3{X: 0.32, Z: -0.2}, Q: so3.Exp(so3.Vec3{Y: tilt})}
+		in := Input{Command: hoverCommand}
+		if got := g.checkCommand(&in, 0.02); got != want {
+			t.Errorf("tilted by %g rad: %v, expected %v", tilt, got, want)
+		}
+	}
+}
+
 // On the floor what was commanded does not move the robot: its velocity is that of its positions.
 func TestVelocityOnTheFloor(t *testing.T) {
 	var d detector

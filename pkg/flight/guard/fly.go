@@ -133,12 +133,17 @@ func (g *Guard) takeOver() {
 }
 
 // minFlightHeight is the height above the ground, m, and minFlightSpeed the speed, m/s, from which on a robot flies.
+// Under the policy it does from guardedSpeed on, m/s: a hard touch-down's less what it gains until the law acts.
 const (
 	minFlightHeight = 0.2
 	minFlightSpeed  = 0.5
+	guardedSpeed    = 0.3
 )
 
-func (g *Guard) flying() bool { return g.belief.known && g.config.Flying(&g.belief.state) }
+func (g *Guard) flying() bool {
+	s := &g.belief.state
+	return g.belief.known && (g.config.Flying(s) || g.mode == Flying && s.V.Norm() > guardedSpeed)
+}
 
 // Flying reports whether a robot is in the air, as far as its height and its speed tell.
 func (c *Config) Flying(s *quad.State) bool {
