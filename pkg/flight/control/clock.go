@@ -58,4 +58,23 @@ func (c *stampClock) look(at int64) {
 	c.seen = min(c.seen+1, smoothing)
 }
 
+// leap finds stamps that run ahead by more than the time that passed. One alone is wrong; of two in a row the clock of
+// the source leapt, or samples came late.
+type leap struct {
+	stamp, came int64 // of the newest sample that was none, ns; 0 before the first
+	leapt       bool  // the sample before was one
+}
+
+// leastLeap is what stamps may run ahead by, ns: samples come unevenly.
+const leastLeap = int64(25e6)
+
+// alone reports whether a sample of a stamp, that came at a time, is to be left out.
+func (p *leap) alone(stamp, came int64) bool {
+	if p.leapt = p.stamp != 0 && p.came != 0 && !p.leapt && stamp-p.stamp > came-p.came+leastLeap; p.leapt {
+		return true
+	}
+	p.stamp, p.came = stamp, came
+	return false
+}
+
 func abs(x int64) int64 { return max(x, -x) }

@@ -169,3 +169,39 @@ func TestStampClockAmidLateSamples(t *testing.T) {
 		t.Errorf("shift of %d ms, expected -300", x.shift/ms)
 	}
 }
+
+// One stamp that runs ahead of the time that passed is left out, not two in a row, nor one behind a gap.
+func TestOneStampAheadIsLeftOut(t *testing.T) {
+	const ms = int64(1e6)
+	type sample struct {
+		stamp, came int64 // ms since the last sound one
+		out         bool
+	}
+	for name, samples := range map[string][]sample{
+		"even":              {{10, 10, false}, {20, 20, false}},
+		"uneven":            {{10, 2, false}, {20, 20, false}, {30, 21, false}},
+		"one ahead":         {{130, 10, true}, {20, 20, false}, {30, 30, false}},
+		"the clock leapt":   {{130, 10, true}, {140, 20, false}, {150, 30, false}},
+		"behind a gap":      {{90, 90, false}, {100, 100, false}},
+		"waited for":        {{10, 300, false}, {20, 300, false}, {30, 300, false}},
+		"clock of the loop": {{10, -900, true}, {20, -890, false}, {30, -880, false}},
+	} {
+		var l leap
+		l.alone(1000*ms, 1003*ms)
+		for _, s := range samples {
+			if out := l.alone((1000+s.stamp)*ms, (1003+s.came)*ms); out != s.out {
+				t.Errorf("%s: %d ms after %d ms: left out %v", name, s.stamp, s.came, out)
+			}
+		}
+	}
+}
+
+// A loop that does not know when samples came leaves none out.
+func TestStampsAheadWithoutArrivals(t *testing.T) {
+	var l leap
+	for _, stamp := range []int64{1, 2e9, 3e9} {
+		if l.alone(stamp, 0) {
+			t.Errorf("%d ns is left out", stamp)
+		}
+	}
+}

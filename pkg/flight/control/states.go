@@ -17,6 +17,7 @@ type states struct {
 	ticked      int64      // time of the last tick, ns; 0 before the first
 	came        int64      // by when samples have come, ns; 0: not known
 	clock       stampClock
+	leap        leap
 	track       track
 	validity    Validity // about the newest sample
 }
@@ -30,7 +31,7 @@ func (l *Loop) AddSample(m *Sample) bool {
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
 	}
-	if l.early(m.Stamp) {
+	if l.early(m.Stamp) || l.leap.alone(m.Stamp, l.came) {
 		l.validity = Early
 		return false
 	}
