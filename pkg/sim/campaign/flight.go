@@ -95,6 +95,7 @@ type flight struct {
 	encoder encoder
 	orders  []Order
 	cutFrom float64 // s; NaN while there is thrust
+	asked   float64 // when the policy flew without thrust last, s
 	stood   float64 // since when the robot stands, s; NaN in the air
 }
 
@@ -331,11 +332,18 @@ func (f *flight) watch(before *quad.State) {
 		f.cutFrom, f.MotorsOff = math.NaN(), math.Inf(1)
 		return
 	}
+	f.withoutThrust(now.Time, p.Z > ground+cutHeight)
+}
+
+// withoutThrust takes down that motors turn no more at a time. While the policy flies that is its own doing.
+func (f *flight) withoutThrust(now float64, aloft bool) {
 	if math.IsNaN(f.cutFrom) {
-		f.cutFrom, f.MotorsOff = now.Time, now.Time
+		f.cutFrom, f.MotorsOff = now, now
 	}
-	if n := len(f.Ticks); p.Z > ground+cutHeight && n > 0 && !f.Ticks[n-1].Stage.PolicyFlies() {
-		f.Cut = max(f.Cut, now.Time-f.cutFrom)
+	if n := len(f.Ticks); n == 0 || f.Ticks[n-1].Stage.PolicyFlies() {
+		f.asked = now
+	} else if aloft {
+		f.Cut = max(f.Cut, now-max(f.cutFrom, f.asked))
 	}
 }
 

@@ -131,3 +131,23 @@ func TestReferencesAreOfNow(t *testing.T) {
 		}
 	}
 }
+
+// A policy that asks for no thrust is not cut off; from when the guard flies on, time without thrust counts.
+func TestThrustThatThePolicyTakesAway(t *testing.T) {
+	f := &flight{Run: &Run{}, cutFrom: math.NaN()}
+	f.Ticks = []Tick{{Stage: guard.Policy}}
+	for _, at := range []float64{1, 1.2, 1.4} {
+		f.withoutThrust(at, true)
+	}
+	if f.Cut != 0 || f.MotorsOff != 1 {
+		t.Errorf("under the policy: cut for %g s, off from %g s", f.Cut, f.MotorsOff)
+	}
+	f.Ticks = append(f.Ticks, Tick{Stage: guard.Hold})
+	f.withoutThrust(1.5, false)
+	if f.Cut != 0 {
+		t.Errorf("on the floor: cut for %g s", f.Cut)
+	}
+	if f.withoutThrust(1.6, true); math.Abs(f.Cut-0.2) > 1e-9 {
+		t.Errorf("under the guard: cut for %g s, expected 0.2", f.Cut)
+	}
+}
