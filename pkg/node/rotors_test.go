@@ -9,9 +9,8 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// Over the wire: a policy that commands motors hovers and flies the figure-eight, the guard lands and takes off by its
-// rate loop and mixer, and a bundle of thrust and body rates is refused. Then the controller is killed, and the
-// vehicle's failsafe lands it.
+// Over the wire: a policy that commands motors hovers and flies the figure-eight, and the guard lands and takes off by
+// its rate loop and mixer. Then the controller is killed, and the vehicle's failsafe lands it.
 func TestMotorsOverTheWire(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two processes")

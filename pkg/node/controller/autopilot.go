@@ -64,8 +64,7 @@ func (noAutopilot) kill(context.Context) error                          { return
 func (noAutopilot) land(context.Context) error                          { return nil } // its failsafe does
 func (noAutopilot) landsUnasked() bool                                  { return false }
 
-var errNoAutopilot = errors.New("command_interface vnd has no autopilot to arm here: whoever hears the topic command " +
-	"does that")
+var errNoAutopilot = errors.New("this command_interface has no autopilot to arm: whoever hears the commands does that")
 
 // reports keeps what an autopilot says: its state and its battery's voltage.
 type reports struct {
