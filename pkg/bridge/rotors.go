@@ -6,6 +6,7 @@ import (
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/motors"
 )
 
 // Rotors is a command interface: actuator_msgs/msg/Actuators, a command for each motor, 0 … 1 of full speed.
@@ -17,29 +18,26 @@ const (
 	TypeImu       = "sensor_msgs/msg/Imu"
 )
 
-// RotorCount is how many motors a message commands: front right, rear right, rear left, front left.
-const RotorCount = 4
-
 // PutActuators fills m with a share of full speed for each motor, 0 … 1; frame is the name of the body's frame. After
 // the first time it allocates nothing.
-func PutActuators(m *actuatormsgs.Actuators, stamp int64, frame string, motors [RotorCount]float64) {
+func PutActuators(m *actuatormsgs.Actuators, stamp int64, frame string, c motors.Command) {
 	m.Header.Stamp, m.Header.FrameID = Time(stamp), frame
-	m.Normalized = append(m.Normalized[:0], motors[:]...)
+	m.Normalized = append(m.Normalized[:0], c[:]...)
 }
 
 // FromActuators refuses what is no share of full speed for each of four motors.
-func FromActuators(m *actuatormsgs.Actuators) (motors [RotorCount]float64, err error) {
-	if len(m.Normalized) != RotorCount {
-		return motors, fmt.Errorf("normalized has %d numbers, expected %d: front right, rear right, rear left, "+
-			"front left", len(m.Normalized), RotorCount)
+func FromActuators(m *actuatormsgs.Actuators) (c motors.Command, err error) {
+	if len(m.Normalized) != motors.Count {
+		return c, fmt.Errorf("normalized has %d numbers, expected %d: front right, rear right, rear left, "+
+			"front left", len(m.Normalized), motors.Count)
 	}
 	for i, u := range m.Normalized {
 		if !(u >= 0 && u <= 1) {
-			return motors, fmt.Errorf("normalized[%d] is %.4g, expected 0 to 1 of full speed", i, u)
+			return c, fmt.Errorf("normalized[%d] is %.4g, expected 0 to 1 of full speed", i, u)
 		}
-		motors[i] = u
+		c[i] = u
 	}
-	return motors, nil
+	return c, nil
 }
 
 // PutImu fills m with body rates, rad/s, FLU, and says that there is nothing else in it.
@@ -49,8 +47,8 @@ func PutImu(m *sensormsgs.Imu, stamp int64, frame string, rates so3.Vec3) {
 	m.OrientationCovariance[0], m.LinearAccelerationCovariance[0] = -1, -1
 }
 
-// fastestTurn is beyond what a gyroscope gives, rad/s: 2000 °/s is 35.
-const fastestTurn = 70
+// FastestTurn is beyond what a gyroscope gives and what a command asks for, rad/s: 2000 °/s is 35.
+const FastestTurn = 70
 
 // RatesOfImu are the body rates that a gyroscope measured, rad/s, FLU.
 func RatesOfImu(m *sensormsgs.Imu) (so3.Vec3, error) {
@@ -58,9 +56,9 @@ func RatesOfImu(m *sensormsgs.Imu) (so3.Vec3, error) {
 	switch n := w.Norm(); {
 	case m.AngularVelocityCovariance[0] == -1:
 		return w, fmt.Errorf("angular_velocity_covariance[0] is -1: there are no body rates in the message")
-	case !(n <= fastestTurn):
+	case !(n <= FastestTurn):
 		return w, fmt.Errorf("angular_velocity is %.4g rad/s in all, expected at most %d: are these degrees per "+
-			"second?", n, fastestTurn)
+			"second?", n, FastestTurn)
 	}
 	return w, nil
 }

@@ -8,10 +8,11 @@ import (
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/motors"
 )
 
 func TestActuators(t *testing.T) {
-	want := [RotorCount]float64{0.1, 0.2, 0.3, 0.4}
+	want := motors.Command{0.1, 0.2, 0.3, 0.4}
 	var m actuatormsgs.Actuators
 	PutActuators(&m, 5e9+7, "base_link", want)
 	if m.Header.Stamp.Sec != 5 || m.Header.Stamp.Nanosec != 7 || m.Header.FrameID != "base_link" {

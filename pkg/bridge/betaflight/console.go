@@ -35,25 +35,35 @@ func OpenConsole(p Port) (*Console, error) {
 
 // ask sends text and returns what comes before the next prompt.
 func (c *Console) ask(text string) (string, error) {
+	if err := c.send(text); err != nil {
+		return "", err
+	}
+	answer, err := c.read(func(answer []byte) bool { return bytes.HasSuffix(answer, []byte(prompt)) })
+	return strings.TrimSuffix(string(answer), prompt), err
+}
+
+// send sends text; the answer is to come from now on.
+func (c *Console) send(text string) error {
 	if _, err := io.WriteString(c.port, text); err != nil {
-		return "", err
+		return err
 	}
-	if err := c.port.SetReadDeadline(time.Now().Add(c.Patience)); err != nil {
-		return "", err
-	}
+	return c.port.SetReadDeadline(time.Now().Add(c.Patience))
+}
+
+// read reads until an answer is whole.
+func (c *Console) read(whole func(answer []byte) bool) (answer []byte, err error) {
 	const most = 1 << 20 // more is no answer
-	var answer, part = []byte(nil), make([]byte, 4096)
-	for !bytes.HasSuffix(answer, []byte(prompt)) {
+	part := make([]byte, 4096)
+	for !whole(answer) {
 		n, err := c.port.Read(part)
-		answer = append(answer, part[:n]...)
-		if err != nil {
-			return string(answer), err
+		if answer = append(answer, part[:n]...); err != nil {
+			return answer, err
 		}
 		if len(answer) > most {
-			return "", errors.New("an answer without an end")
+			return nil, errors.New("an answer without an end")
 		}
 	}
-	return strings.TrimSuffix(string(answer), prompt), nil
+	return answer, nil
 }
 
 // Run runs a line and returns the answer's lines, without the echo.
@@ -127,18 +137,10 @@ func (c *Console) Leave() error { return c.restart("exit") }
 // restart reads on until the board says that it starts anew, or its port ends: firmware behind TCP that cannot say so
 // stands still.
 func (c *Console) restart(verb string) error {
-	if _, err := io.WriteString(c.port, verb+"\n"); err != nil {
+	if err := c.send(verb + "\n"); err != nil {
 		return err
 	}
-	if err := c.port.SetReadDeadline(time.Now().Add(c.Patience)); err != nil {
-		return err
-	}
-	var answer, part = []byte(nil), make([]byte, 4096)
-	for !bytes.Contains(answer, []byte("Rebooting")) {
-		n, err := c.port.Read(part)
-		if answer = append(answer, part[:n]...); err != nil {
-			return nil // a port of USB ends with the board
-		}
-	}
+	// A port of USB ends with the board.
+	_, _ = c.read(func(answer []byte) bool { return bytes.Contains(answer, []byte("Rebooting")) })
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"vnd/pkg/robot/rotors"
 )
 
-// Count of the motors: front right, rear right, rear left, front left.
+// Count of the motors.
 const Count = 4
 
-// Command is what each motor is driven at, 0 … 1 of full speed.
+// Command is what each motor is driven at, 0 … 1 of full speed: front right, rear right, rear left, front left.
 type Command [Count]float64
 
 // Finite reports whether no number is NaN or infinite.
@@ -22,8 +22,12 @@ func (c Command) Finite() bool {
 	return sum-sum == 0
 }
 
-// signs of each motor's thrust in the torques about x, y and z of the body.
-var signs = [3]Command{{-1, -1, 1, 1}, {-1, 1, 1, -1}, {-1, 1, -1, 1}}
+// Rows of rotors.Signs: torques about x, y and z of the body.
+const (
+	roll = 1 + iota
+	pitch
+	yaw
+)
 
 // Vehicle is an airframe's motors. It allocates nothing.
 type Vehicle struct {
@@ -68,8 +72,8 @@ func (v *Vehicle) Collective(c Command) (thrust float64, turn so3.Vec3) {
 	for i, u := range c {
 		f := a.Thrust * u * u
 		thrust += f / a.Mass
-		for j, s := range signs {
-			torque[j] += s[i] * v.arm[j] * f
+		for j := range torque {
+			torque[j] += rotors.Signs[roll+j][i] * v.arm[j] * f
 		}
 	}
 	return thrust, so3.Vec3{X: torque[0] / a.Inertia[0], Y: torque[1] / a.Inertia[1], Z: torque[2] / a.Inertia[2]}
@@ -101,7 +105,7 @@ func (v *Vehicle) share(thrust float64, torque so3.Vec3) (u Command) {
 	var f Command
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range f {
-		f[i] = (signs[0][i]*torque.X/v.arm[0] + signs[1][i]*torque.Y/v.arm[1]) / Count
+		f[i] = (rotors.Signs[roll][i]*torque.X/v.arm[0] + rotors.Signs[pitch][i]*torque.Y/v.arm[1]) / Count
 		low, high = min(low, f[i]), max(high, f[i])
 	}
 	fits := min(1, (most-least)/max(high-low, 1e-9))
@@ -109,7 +113,7 @@ func (v *Vehicle) share(thrust float64, torque so3.Vec3) (u Command) {
 	part := 1. // of the yaw torque that fits
 	for i := range f {
 		f[i] = f[i]*fits + each
-		switch d := signs[2][i] * torque.Z / v.arm[2] / Count; {
+		switch d := rotors.Signs[yaw][i] * torque.Z / v.arm[2] / Count; {
 		case d > 0:
 			part = min(part, max(0, most-f[i])/d)
 		case d < 0:
@@ -117,7 +121,7 @@ func (v *Vehicle) share(thrust float64, torque so3.Vec3) (u Command) {
 		}
 	}
 	for i := range u {
-		x := f[i] + part*signs[2][i]*torque.Z/v.arm[2]/Count
+		x := f[i] + part*rotors.Signs[yaw][i]*torque.Z/v.arm[2]/Count
 		u[i] = min(max(math.Sqrt(max(x, 0)/a.Thrust), a.Least), a.Most)
 	}
 	return u

@@ -6,6 +6,7 @@ import (
 
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/flight/motors"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/ros"
@@ -15,7 +16,7 @@ import (
 // command is one that came: thrust and body rates, or of each motor.
 type command struct {
 	bridge.Command
-	motors [bridge.RotorCount]float64
+	motors motors.Command
 	direct bool // motors count
 }
 
@@ -84,17 +85,14 @@ func reader(topic, typeName string, p *Params) (func(data []byte) (command, erro
 	}, nil
 }
 
-// Commands beyond these are of other units: no vehicle is published so.
-const (
-	mostThrust = 200.0 // m/s²
-	mostRate   = 70.0  // rad/s
-)
+// mostThrust is beyond that of any vehicle that is published, m/s²: a greater one is of another unit.
+const mostThrust = 200.0
 
 // plausible refuses what is not in our units. What is not finite the vehicle does not take.
 func plausible(topic string, c *bridge.Command) error {
-	if w := c.Command.Rates.Norm(); w > mostRate {
-		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %g: are these degrees per "+
-			"second?", topic, w, mostRate)
+	if w := c.Command.Rates.Norm(); w > bridge.FastestTurn {
+		return fmt.Errorf("topic %s: body rates of %.4g rad/s in all, expected at most %d: are these degrees per "+
+			"second?", topic, w, bridge.FastestTurn)
 	}
 	if c.Command.Thrust > mostThrust {
 		return fmt.Errorf("topic %s: a thrust of %.4g m/s², expected at most %g, mass-normalised: hover is 9.81", topic,

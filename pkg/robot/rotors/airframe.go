@@ -118,7 +118,7 @@ func shareOf(share float64) float64 {
 func Collective[F kernel.Float](hover, rates F, a, c []F) {
 	for i := range a {
 		for j, unit := range units(hover, rates) {
-			c[i/nA*nA+j] += unit * F(signs[j][i%nA]) * a[i]
+			c[i/nA*nA+j] += unit * F(Signs[j][i%nA]) * a[i]
 		}
 	}
 }
@@ -127,7 +127,7 @@ func Collective[F kernel.Float](hover, rates F, a, c []F) {
 func CollectiveVJP[F kernel.Float](hover, rates F, dc, da []F) {
 	for i := range da {
 		for j, unit := range units(hover, rates) {
-			da[i] += unit * F(signs[j][i%nA]) * dc[i/nA*nA+j]
+			da[i] += unit * F(Signs[j][i%nA]) * dc[i/nA*nA+j]
 		}
 	}
 }

@@ -132,12 +132,12 @@ func (b *builder) targets(c *Config, in *inputs) (target [4]reg) {
 	return target
 }
 
-// signs of the motors in the sum of what they give, and in its roll, pitch and yaw parts: by places and directions.
-var signs = [4][4]float64{{1, 1, 1, 1}, {-1, -1, 1, 1}, {-1, 1, 1, -1}, {-1, 1, -1, 1}}
+// Signs of the motors in the sum of what they give, and in its roll, pitch and yaw parts: by places and directions.
+var Signs = [4][4]float64{{1, 1, 1, 1}, {-1, -1, 1, 1}, {-1, 1, 1, -1}, {-1, 1, -1, 1}}
 
 // patterns are the sum of x and its roll, pitch and yaw parts.
 func (b *builder) patterns(x []reg) (p []reg) {
-	for _, s := range signs {
+	for _, s := range Signs {
 		p = append(p, b.sum(b.Scale(s[0], x[0]), b.Scale(s[1], x[1]), b.Scale(s[2], x[2]), b.Scale(s[3], x[3])))
 	}
 	return p

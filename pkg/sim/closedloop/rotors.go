@@ -40,6 +40,5 @@ func (p *motorLoop) Inform(t sim.Truth, _ so3.Vec3) { p.rates = p.sensors.Rates(
 
 // Command implements quad.Controller.
 func (p *motorLoop) Command(t float64, s *quad.State) quad.Command {
-	m := p.Motors(t, &rotors.State{State: *s, W: p.rates})
-	return sim.MotorCommand([4]float64{m[0], m[2], m[3], m[1]})
+	return arranged(p.Motors(t, &rotors.State{State: *s, W: p.rates}))
 }
