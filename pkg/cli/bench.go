@@ -284,11 +284,11 @@ func (t *tickResult) WriteText(w io.Writer) error {
 // newTick joins encoder and policy as a tick has them.
 func newTick(m *vnd.Model[float32], q quadrotor.Robot, p *policy.Policy[float32]) (func(*quad.Row), error) {
 	const oldest = 0.1 // s
-	reader, err := latent.LoadModel(m, q)
+	reader, err := latent.LoadModel(m, q, 1)
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := latent.New(1, oldest)
+	encoder, err := latent.New(oldest)
 	if err != nil {
 		return nil, err
 	}

@@ -98,12 +98,12 @@ func (f *closed) encode(name string, rate float64) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r, err := latent.LoadModel(m, q)
+	r, err := latent.LoadModel(m, q, int(rate*q.Dt+.5))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	if f.encoder == nil {
-		if f.encoder, err = latent.New(int(rate*q.Dt+.5), 0.1); err != nil {
+		if f.encoder, err = latent.New(0.1); err != nil {
 			f.t.Fatal(err)
 		}
 	}

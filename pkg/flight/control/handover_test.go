@@ -44,11 +44,11 @@ func newHanded(t *testing.T, place so3.Vec3) *handed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := latent.LoadModel(m, q)
+	r, err := latent.LoadModel(m, q, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.encoder, err = latent.New(1, c.LatentAge); err != nil {
+	if h.encoder, err = latent.New(c.LatentAge); err != nil {
 		t.Fatal(err)
 	}
 	h.encoder.Swap(r)

@@ -16,7 +16,6 @@ import (
 //
 // It is for one goroutine. Push and Swap allocate nothing; the same steps give the same numbers.
 type Encoder struct {
-	every  int     // ticks per row
 	maxAge float64 // s
 
 	loaded *LoadedModel
@@ -25,14 +24,13 @@ type Encoder struct {
 	n      int          // how many; 0 before the first row
 }
 
-// New returns an encoder for steps that come `every` times per row of the model. A latent that is older than maxAge (s)
-// is not used, see At. Before the first Swap nothing is encoded.
-func New(every int, maxAge float64) (*Encoder, error) {
-	if every < 1 || !(maxAge > 0) {
-		return nil, fmt.Errorf("latent: %d ticks per row and latents of at most %g s, expected at least 1 and a "+
-			"positive age", every, maxAge)
+// New returns an encoder. A latent that is older than maxAge (s) is not used, see At. Before the first Swap nothing is
+// encoded.
+func New(maxAge float64) (*Encoder, error) {
+	if !(maxAge > 0) {
+		return nil, fmt.Errorf("latent: latents of at most %g s, expected a positive age", maxAge)
 	}
-	return &Encoder{every: every, maxAge: maxAge}, nil
+	return &Encoder{maxAge: maxAge}, nil
 }
 
 // Swap encodes by r from the next call on, and the rows so far at once. They are kept where Δt is the same. A model
@@ -42,7 +40,7 @@ func (e *Encoder) Swap(r *LoadedModel) {
 	e.loaded, e.rows = r, r.rows
 	switch {
 	case old == r:
-	case old != nil && old.robot.Dt == r.robot.Dt:
+	case old != nil && old.Robot.Dt == r.Robot.Dt:
 		for _, s := range before.Rows() {
 			e.rows.Push(s)
 		}
@@ -73,8 +71,8 @@ func (e *Encoder) Push(s *quad.Row) bool {
 	}
 	if e.n > 0 {
 		row := e.newest()
-		dt := e.loaded.robot.Dt
-		if d := s.T - row.T; d >= 0 && d < dt-dt/float64(2*e.every) {
+		dt := e.loaded.Robot.Dt
+		if d := s.T - row.T; d >= 0 && d < dt-dt/float64(2*e.loaded.every) {
 			e.add(s)
 			return false
 		}
@@ -93,7 +91,7 @@ func (e *Encoder) Push(s *quad.Row) bool {
 // bridge fills a gap between two rows by rows on the way from one to the other, with the command that was held.
 // So a sample that was lost does not cost the latent of a whole window.
 func (e *Encoder) bridge(from quad.Row, to *quad.Row) {
-	dt, gap := e.loaded.robot.Dt, to.T-from.T
+	dt, gap := e.loaded.Robot.Dt, to.T-from.T
 	if !(gap <= e.maxAge+dt/2) {
 		return
 	}

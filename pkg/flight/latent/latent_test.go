@@ -41,16 +41,21 @@ func random(t testing.TB, q quadrotor.Robot, c nets.Config, seed uint64) *vnd.Mo
 
 func reader(t testing.TB, m *vnd.Model[float32], q quadrotor.Robot) *LoadedModel {
 	t.Helper()
-	r, err := LoadModel(m, q)
+	return readerOf(t, m, q, 1)
+}
+
+func readerOf(t testing.TB, m *vnd.Model[float32], q quadrotor.Robot, every int) *LoadedModel {
+	t.Helper()
+	r, err := LoadModel(m, q, every)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func encoder(t testing.TB, every int, r *LoadedModel) *Encoder {
+func encoder(t testing.TB, r *LoadedModel) *Encoder {
 	t.Helper()
-	e, err := New(every, .1)
+	e, err := New(.1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +98,7 @@ func TestLiveIsOffline(t *testing.T) {
 	plain.Encoder, plain.Film, plain.Members = nets.EncoderMLP, false, 1
 	for _, c := range []nets.Config{small(), plain} {
 		m := random(t, vehicle, c, 1)
-		e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(60, .02)
+		e, rows := encoder(t, reader(t, m, vehicle)), flight(60, .02)
 		between := 0
 		for k := range rows {
 			if !e.Push(&rows[k]) || e.Stamp() != rows[k].T {
@@ -127,7 +132,7 @@ func TestLiveIsOffline(t *testing.T) {
 func TestFrequentTicks(t *testing.T) {
 	const every = 4
 	m := random(t, vehicle, small(), 1)
-	e, ticks := encoder(t, every, reader(t, m, vehicle)), flight(200, .02/every)
+	e, ticks := encoder(t, readerOf(t, m, vehicle, every)), flight(200, .02/every)
 	var rows []quad.Row
 	rng := rand.New(rand.NewPCG(3, 3))
 	for k := range ticks {
@@ -169,7 +174,7 @@ func TestGaps(t *testing.T) {
 		"no time":    {21, broken(20, func(s *quad.Row) { s.T = math.NaN() })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, rows := encoder(t, 1, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(40, .02)
+			e, rows := encoder(t, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(40, .02)
 			c.spoil(rows)
 			for k := range rows {
 				e.Push(&rows[k])
@@ -187,7 +192,7 @@ func TestSmallGapIsBridged(t *testing.T) {
 	m := random(t, vehicle, small(), 1)
 	for _, lost := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(lost, " lost"), func(t *testing.T) {
-			e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(40, .02)
+			e, rows := encoder(t, reader(t, m, vehicle)), flight(40, .02)
 			from, to := rows[19], rows[20+lost]
 			for k := 1; k <= lost; k++ {
 				u := float64(k) / float64(lost+1)
@@ -229,7 +234,7 @@ func TestSwapKeepsTheWindow(t *testing.T) {
 	slow.Dt = .04
 	d := random(t, slow, small(), 1)
 	ra, rb := reader(t, a, vehicle), reader(t, b, vehicle)
-	e := encoder(t, 1, ra)
+	e := encoder(t, ra)
 	check := func(k int, m *vnd.Model[float32]) {
 		t.Helper()
 		if z, _ := offline(m, vehicle, rows[:k+1]); !e.Known() || !slices.Equal(e.Mean(), z) {
@@ -270,7 +275,7 @@ func TestSwapKeepsTheWindow(t *testing.T) {
 }
 
 func TestStale(t *testing.T) {
-	e, rows := encoder(t, 1, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(20, .02)
+	e, rows := encoder(t, reader(t, random(t, vehicle, small(), 1), vehicle)), flight(20, .02)
 	if e.At(0)[0] != 0 || !math.IsInf(e.Stamp(), -1) {
 		t.Error("a latent of nothing")
 	}
@@ -291,7 +296,7 @@ func TestModelWithoutNumbers(t *testing.T) {
 	for i := range m.Net.Params {
 		m.Net.Params[i] = float32(math.NaN())
 	}
-	e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(20, .02)
+	e, rows := encoder(t, reader(t, m, vehicle)), flight(20, .02)
 	for k := range rows {
 		e.Push(&rows[k])
 	}
@@ -304,7 +309,7 @@ func TestWithoutALatent(t *testing.T) {
 	c := small()
 	c.Latent = 0
 	m := random(t, vehicle, c, 1)
-	e, rows := encoder(t, 1, reader(t, m, vehicle)), flight(20, .02)
+	e, rows := encoder(t, reader(t, m, vehicle)), flight(20, .02)
 	for k := range rows {
 		e.Push(&rows[k])
 	}
@@ -320,7 +325,7 @@ func TestWithoutALatent(t *testing.T) {
 }
 
 func TestNoModelYet(t *testing.T) {
-	e, err := New(1, .1)
+	e, err := New(.1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,14 +333,17 @@ func TestNoModelYet(t *testing.T) {
 	if e.Push(&rows[0]) || e.Known() || e.Mean() != nil || e.At(1) != nil || e.Novelty() != 1 {
 		t.Error("something was encoded without a model")
 	}
-	if _, err := New(0, .1); err == nil {
+	if _, err := New(0); err == nil {
+		t.Error("an age of 0 was taken")
+	}
+	if _, err := LoadModel(random(t, vehicle, small(), 1), vehicle, 0); err == nil {
 		t.Error("0 ticks per row were taken")
 	}
 }
 
 func TestAllocatesNothing(t *testing.T) {
 	ra, rb := reader(t, random(t, vehicle, small(), 1), vehicle), reader(t, random(t, vehicle, small(), 2), vehicle)
-	e, rows := encoder(t, 1, ra), flight(800, .02)
+	e, rows := encoder(t, ra), flight(800, .02)
 	k := 0
 	for ; k < 20; k++ {
 		e.Push(&rows[k])
@@ -362,7 +370,7 @@ func BenchmarkPush(b *testing.B) {
 	c := nets.Config{Context: 20, Latent: 12, Encoder: nets.EncoderGRU, EncoderDense: 128, EncoderHidden: 128,
 		Hidden: 256, Blocks: 2,
 		Film: true, DecoderHidden: 128, Members: 1}
-	e, rows := encoder(b, 1, reader(b, random(b, vehicle, c, 1), vehicle)), flight(100, .02)
+	e, rows := encoder(b, reader(b, random(b, vehicle, c, 1), vehicle)), flight(100, .02)
 	for k := range 40 {
 		e.Push(&rows[k])
 	}

@@ -12,8 +12,10 @@ import (
 
 // LoadedModel is a model with the buffers to encode one window.
 type LoadedModel struct {
-	model *vnd.Model[float32]
-	robot quadrotor.Robot
+	Model *vnd.Model[float32]
+	Robot quadrotor.Robot
+
+	every int // ticks per row
 	dims  robot.Dims
 	rows  *quad.Window
 
@@ -32,15 +34,18 @@ type LoadedModel struct {
 	noveltyKnown bool // novelty is of this window
 }
 
-// LoadModel makes a model of the quadrotor q ready to read windows.
-func LoadModel(m *vnd.Model[float32], q quadrotor.Robot) (*LoadedModel, error) {
+// LoadModel makes a model of the quadrotor q ready to read windows of steps, of which `every` come per row.
+func LoadModel(m *vnd.Model[float32], q quadrotor.Robot, every int) (*LoadedModel, error) {
+	if every < 1 {
+		return nil, fmt.Errorf("latent: %d ticks per row, expected at least 1", every)
+	}
 	T, Z, d := m.Net.Context, m.Net.Latent, m.System.Dims()
 	rows, err := quad.NewWindow(T, q.Dt)
 	if err != nil {
 		return nil, fmt.Errorf("latent: %w", err)
 	}
 	f := func(n int) []float32 { return make([]float32, n) }
-	r := &LoadedModel{model: m, robot: q, dims: d, rows: rows,
+	r := &LoadedModel{Model: m, Robot: q, every: every, dims: d, rows: rows,
 		measured: f((T + 1) * d.Measured), actions: f(T * d.Action), windows: m.NewWindows(1),
 		encoder: m.Net.NewEncoderTape(1),
 		z:       f(Z), zero: f(Z), zs: f(T * Z), x: f(T * d.Inputs), y: f(T * d.Tangent), mean: f(T * d.Tangent),
@@ -62,14 +67,14 @@ func (r *LoadedModel) encode(whole bool) {
 	steps := r.rows.Rows()
 	for i := range steps {
 		s := steps[i].State
-		s.P = s.P.Sub(r.robot.Origin)
+		s.P = s.P.Sub(r.Robot.Origin)
 		quadrotor.Measured(&s, r.measured[i*r.dims.Measured:])
 		if i < len(steps)-1 { // that of the present row is not over yet
 			quadrotor.Action(&steps[i].Command, r.actions[i*r.dims.Action:])
 		}
 	}
 	r.windows.Set(0, r.measured, r.actions)
-	r.model.Net.Encode(r.encoder, 1, r.windows.Features, r.z)
+	r.Model.Net.Encode(r.encoder, 1, r.windows.Features, r.z)
 	for _, z := range r.z {
 		if z-z != 0 {
 			clear(r.z)
@@ -84,7 +89,7 @@ func (r *LoadedModel) computeNovelty() float32 {
 	if r.noveltyKnown {
 		return r.novelty
 	}
-	m, T, U := r.model, r.model.Net.Context, r.dims.Tangent
+	m, T, U := r.Model, r.Model.Net.Context, r.dims.Tangent
 	for t := range T {
 		copy(r.zs[t*len(r.z):], r.z)
 	}

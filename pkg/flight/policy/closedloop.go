@@ -82,11 +82,11 @@ func (l *LoadedBundle) NewRunner(reference func(t float64) quad.Reference) (*Clo
 		return f, nil
 	}
 	const oldest = 0.1 // age of a latent that is flown by at the most, s: the default of latent_age
-	r, err := latent.LoadModel(l.Model, l.Robot)
+	r, err := latent.LoadModel(l.Model, l.Robot, 1)
 	if err != nil {
 		return nil, err
 	}
-	if f.Encoder, err = latent.New(1, oldest); err != nil {
+	if f.Encoder, err = latent.New(oldest); err != nil {
 		return nil, err
 	}
 	f.Encoder.Swap(r)

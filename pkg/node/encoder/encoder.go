@@ -11,14 +11,11 @@ import (
 
 	"vnd/msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/conditions"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/flight/latent"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/node"
-	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
@@ -42,9 +39,6 @@ type Params struct {
 	Conditions     conditions.Config `param:"conditions" doc:"conditions: when latents are of the same one"`
 }
 
-// kept readers: of the bundle that flies, of those that came after it, and of some to roll back to.
-const kept = 4
-
 // Encoder is the node. Steps have a group of their own, so that bundles are unpacked beside them.
 type Encoder struct {
 	*ros.Node
@@ -54,14 +48,10 @@ type Encoder struct {
 	pub    *ros.Publisher[msgs.Latent]
 
 	// Of the group of the steps.
-	readers []*reader // newest last
-	now     *reader   // of the bundle that flies; nil while that is not known
-	encoder *latent.Encoder
-	dt      float64 // of the encoder's rows, s
-	origin  int64   // from which its times count, ns
-	next    uint64  // expected number of a step
+	latents *control.Latents
+	tick    control.TickRecord // what is read of the newest step
+	next    uint64             // expected number of a step
 	said    msgs.Latent
-	z       control.Latent
 
 	rate        *diagnostics.Frequency
 	latency     *diagnostics.Latency // from a step sent to its latent sent
@@ -78,15 +68,6 @@ type Encoder struct {
 	memory *memory
 	flying node.Flying
 	noted  int64 // stamp of the newest window that the memory was given, ns
-}
-
-// reader is a bundle made ready.
-type reader struct {
-	id    string
-	dt    float64
-	model *vnd.Model[float32]
-	robot quadrotor.Robot
-	*latent.LoadedModel
 }
 
 // bare is a bundle that has no latents.
@@ -123,6 +104,9 @@ func (e *Encoder) begin(c *ros.Context) (err error) {
 		return err
 	}
 	p := e.params.Load()
+	if e.latents, err = control.NewLatents(p.LatentAge); err != nil {
+		return err
+	}
 	if e.trust, err = p.Trust.New(); err != nil {
 		return err
 	}
@@ -197,25 +181,15 @@ func (e *Encoder) prepare(b *bundle.Bundle) error {
 	if b.ID == e.prepared { // it came by another way
 		return nil
 	}
-	m, q, err := vnd.FromBundle(b, quadrotor.Reader)
+	m, err := control.LoadLatentModel(b, p.Rate)
 	if err != nil {
-		return err
-	}
-	if _, err := control.TicksPerRow(p.Rate, q.Dt); err != nil {
 		return fmt.Errorf("bundle %s: %w", b.ID, err)
 	}
-	r, err := latent.LoadModel(m, q)
-	if err != nil {
-		return err
+	if m == nil {
+		e.bare.Store(&bare{b.ID, "has a model without latents: its policy flies under the prior mean"})
+		return nil
 	}
-	e.steps.Post(func() {
-		e.readers = append(e.readers, &reader{b.ID, q.Dt, m, q, r})
-		if len(e.readers) > kept && e.readers[0] != e.now {
-			e.readers = e.readers[1:]
-		} else if len(e.readers) > kept {
-			e.readers = append(e.readers[:1], e.readers[2:]...)
-		}
-	})
+	e.steps.Post(func() { e.latents.Add(m) })
 	e.prepared = b.ID
 	e.Log().Info().Msgf("bundle %s", b.ID)
 	return nil
@@ -228,85 +202,53 @@ func (e *Encoder) step(m *msgs.Step, i ros.Info) {
 	}
 	e.next = m.Seq + 1
 	e.flying.Step(guard.Stage(m.GuardState))
-	notOffboard := guard.Stage(m.GuardState) == guard.NotOffboard
-	e.notOffboard.Store(notOffboard)
-	if !e.follow(m.BundleID) {
+	pose := bridge.FromStep(m)
+	k := &e.tick
+	k.Bundle, k.Stage, k.Stamp = m.BundleID, guard.Stage(m.GuardState), pose.Stamp
+	k.State, k.Sent = pose.State, bridge.CommandFromStep(m).Command
+	e.notOffboard.Store(k.Stage == guard.NotOffboard)
+	z := e.latents.Tick(k)
+	e.note(m.BundleID)
+	if z == nil {
 		return
 	}
-	if notOffboard { // its command was not flown
-		e.encoder.Reset()
-		return
-	}
-	pose, command := bridge.FromStep(m), bridge.CommandFromStep(m)
-	if e.origin == 0 {
-		e.origin = pose.Stamp
-	}
-	s := quad.Row{T: float64(pose.Stamp-e.origin) / 1e9, State: pose.State, Command: command.Command}
-	if !e.encoder.Push(&s) {
-		return
-	}
-	e.z.Stamp, e.z.Bundle, e.z.Mean, e.z.Novelty = pose.Stamp, e.now.id, e.encoder.Mean(), e.encoder.Novelty()
-	bridge.PutLatent(&e.said, &e.z)
+	bridge.PutLatent(&e.said, z)
 	if err := e.pub.Publish(&e.said); err != nil {
 		e.unsent.Add(1)
 	}
 	e.rate.Tick()
-	e.novelty.Store(math.Float32bits(e.z.Novelty))
+	e.novelty.Store(math.Float32bits(z.Novelty))
 	e.latency.Observe(time.Duration(time.Now().UnixNano() - int64(i.Source)))
-	e.remember(s.T, pose.Stamp)
+	e.remember(z)
 }
 
-// remember hands the latent of a whole window to the memory, and the window once a second.
-func (e *Encoder) remember(t float64, stamp int64) {
-	const often = 1e9
-	rows := e.encoder.Rows()
-	if rows == nil {
-		return
-	}
-	if since := stamp - e.noted; since >= 0 && since < often {
-		rows = nil
-	} else {
-		e.noted = stamp
-	}
-	e.memory.take(t, e.now, e.z.Mean, rows)
-}
-
-// follow reads by the bundle that flies, and reports whether it is there.
-func (e *Encoder) follow(id string) bool {
-	if e.now != nil && e.now.id == id {
-		return true
-	}
+// note says for the diagnostics which bundle flies, and whether its encoder reads.
+func (e *Encoder) note(id string) {
 	if f := e.flies.Load(); f == nil || *f != id {
 		e.flies.Store(&id)
 	}
-	for _, r := range e.readers {
-		if r.id == id {
-			return e.swap(r)
-		}
+	switch m, reads := e.latents.Model(), e.reads.Load(); {
+	case m == nil:
+		e.reads.Store(nil)
+	case reads == nil || *reads != m.Bundle:
+		e.reads.Store(&m.Bundle)
 	}
-	e.now = nil
-	e.reads.Store(nil)
-	return false
 }
 
-// swap reads on by another bundle. The window is kept where the rows are as long.
-func (e *Encoder) swap(r *reader) bool {
-	if e.encoder == nil || e.dt != r.dt {
-		p := e.params.Load()
-		every, err := control.TicksPerRow(p.Rate, r.dt)
-		if err == nil {
-			e.encoder, err = latent.New(every, p.LatentAge)
-		}
-		if err != nil { // prepare has seen to it
-			e.Log().Error().Err(err).Send()
-			return false
-		}
-		e.dt = r.dt
+// remember hands the latent of a whole window to the memory, and the window once a second.
+func (e *Encoder) remember(z *control.Latent) {
+	const often = 1e9
+	rows := e.latents.Rows()
+	if rows == nil {
+		return
 	}
-	e.encoder.Swap(r.LoadedModel)
-	e.now = r
-	e.reads.Store(&r.id)
-	return true
+	t := rows[len(rows)-1].T
+	if since := z.Stamp - e.noted; since >= 0 && since < often {
+		rows = nil
+	} else {
+		e.noted = z.Stamp
+	}
+	e.memory.take(t, e.latents.Model(), z.Mean, rows)
 }
 
 // reading is a task for as long as there are latents to be had.

@@ -276,21 +276,21 @@ func TestHealthNotOffboard(t *testing.T) {
 	}
 }
 
-// A bundle that comes by file and by topic is made ready once; another one between them counts anew.
-func TestBundleByFileAndByTopicIsMadeReadyOnce(t *testing.T) {
+// A bundle that comes by file and by topic is ready, and stays so when another one comes.
+func TestBundleByFileAndByTopicIsReady(t *testing.T) {
 	a, b := read(t, "a.vnd"), read(t, "b.vnd")
 	h := newHarness(t, "-p", "bundle_file:="+filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	for _, c := range []struct {
 		bundle *bundle.Bundle
-		want   int
-	}{{a, 1}, {b, 2}, {b, 2}, {a, 3}} {
+		b      bool // whether b is ready, too
+	}{{a, false}, {b, true}, {b, true}, {a, true}} {
 		if err := h.e.prepare(c.bundle); err != nil {
 			t.Fatal(err)
 		}
-		readers := make(chan int, 1)
-		h.e.steps.Post(func() { readers <- len(h.e.readers) })
-		if n := <-readers; n != c.want {
-			t.Errorf("%d bundles are ready, expected %d", n, c.want)
+		ready := make(chan [2]bool, 1)
+		h.e.steps.Post(func() { ready <- [2]bool{h.e.latents.Has(a.ID), h.e.latents.Has(b.ID)} })
+		if is := <-ready; is != [2]bool{true, c.b} {
+			t.Errorf("bundles a and b are ready: %v, expected true and %t", is, c.b)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/conditions"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
@@ -73,12 +74,13 @@ func (m *memory) save() {
 }
 
 // take hands a latent over, with the window where that is due.
-func (m *memory) take(t float64, r *reader, z []float32, window []quad.Row) {
+func (m *memory) take(t float64, model *control.LatentModel, z []float32, window []quad.Row) {
 	z, window = slices.Clone(z), slices.Clone(window)
+	dt := model.Robot.Dt
 	m.group.Post(func() {
-		m.Use(r.id, r.dt, r.encode)
+		m.Use(model.Bundle, dt, func(windows [][]quad.Row) [][]float64 { return encode(model, windows) })
 		changed := m.Push(t, z, window)
-		if m.spoken++; changed || float64(m.spoken)*r.dt >= 1 {
+		if m.spoken++; changed || float64(m.spoken)*dt >= 1 {
 			m.publish()
 		}
 		if changed {
@@ -87,10 +89,10 @@ func (m *memory) take(t float64, r *reader, z []float32, window []quad.Row) {
 	})
 }
 
-// encode reads windows by the reader's model, for the memory.
-func (r *reader) encode(windows [][]quad.Row) (all [][]float64) {
-	Z := r.model.Net.Latent
-	z := vnd.Latents(r.model, r.robot, windows, 1)
+// encode reads windows by a model, for the memory.
+func encode(m *control.LatentModel, windows [][]quad.Row) (all [][]float64) {
+	Z := m.Model.Net.Latent
+	z := vnd.Latents(m.Model, m.Robot, windows, 1)
 	for i := 0; i+Z <= len(z) && Z > 0; i += Z {
 		one := make([]float64, Z)
 		for j := range one {

@@ -94,7 +94,7 @@ type flight struct {
 	learned  bool // all that the policy's correction of the reference was learned from is in the bag
 	given    int  // ticks in a row whose recorded commands the loop got
 	tick     control.TickRecord
-	reader   encoder
+	computed latents
 }
 
 // fly flies the steps of one activation of the controller.
@@ -196,11 +196,12 @@ func (f *flight) anew(from int, since int64) error {
 		return err
 	}
 	loop.SetOrigin(since)
-	f.loop, f.path, f.next, f.tick, f.reader = loop, nil, from, control.NewTickRecord(), encoder{params: f.params}
+	f.loop, f.path, f.next, f.tick = loop, nil, from, control.NewTickRecord()
 	if f.policies == nil {
 		f.policies = map[string]*control.LoadedPolicy{}
 	}
-	return nil
+	f.computed, err = newLatents(&f.params.Config)
+	return err
 }
 
 // sense takes samples up to the one of a stamp, and reports whether it was there.
@@ -264,7 +265,7 @@ func (f *flight) aboard(s *msgs.Step) error {
 
 // step flies a tick again.
 func (f *flight) step(s *msgs.Step) error {
-	latent := f.reader.read(f, s)
+	latent := f.computed.compute(f, s)
 	if !f.sense(stamp(s)) {
 		f.report.Unsampled++
 		f.past, f.given, f.learned = false, 0, false

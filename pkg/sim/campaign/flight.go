@@ -11,7 +11,6 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/flight/latent"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
@@ -92,7 +91,7 @@ type flight struct {
 	arrival float64              // of the sample before
 	waiting []Sample             // that a stopped controller has not taken
 	record  control.TickRecord
-	encoder encoder
+	latents *control.Latents
 	orders  []Order
 	cutFrom float64 // s; NaN while there is thrust
 	asked   float64 // when the policy flew without thrust last, s
@@ -161,14 +160,8 @@ func (f *flight) begin() (err error) {
 	if err != nil {
 		return err
 	}
-	f.encoder = encoder{rate: f.Config.Rate, age: f.Config.LatentAge, models: map[string]*latent.LoadedModel{}}
-	if err := f.encoder.add(f.Bundle); err != nil {
+	if err := f.makeLatents(); err != nil {
 		return err
-	}
-	for _, o := range f.orders {
-		if o.Bundle != nil {
-			_ = f.encoder.add(o.Bundle) // one that does not load does not fly either
-		}
 	}
 	f.loop.SetPolicy(policy)
 	f.loop.SetReference(task)
@@ -281,7 +274,7 @@ func (f *flight) tick(now int64) error {
 		}
 	}
 	if f.Latent == nil {
-		if z := f.encoder.step(k); z != nil {
+		if z := f.latents.Tick(k); z != nil && f.latents.Known() {
 			f.loop.SetLatent(z)
 		}
 		return nil
@@ -289,6 +282,29 @@ func (f *flight) tick(now int64) error {
 	z := control.Latent{Stamp: k.Stamp, Bundle: k.Bundle, Mean: make([]float32, f.loop.Policy().Latent())}
 	if f.Latent(truth.Time-f.Onset, &z) {
 		f.loop.SetLatent(&z)
+	}
+	return nil
+}
+
+// makeLatents has latents made by the bundles that may fly, as the node latent_encoder makes them.
+func (f *flight) makeLatents() (err error) {
+	if f.latents, err = control.NewLatents(f.Config.LatentAge); err != nil {
+		return err
+	}
+	m, err := control.LoadLatentModel(f.Bundle, f.Config.Rate)
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		f.latents.Add(m)
+	}
+	for _, o := range f.orders {
+		if o.Bundle == nil {
+			continue
+		}
+		if m, err := control.LoadLatentModel(o.Bundle, f.Config.Rate); err == nil && m != nil {
+			f.latents.Add(m) // one that does not load does not fly either
+		}
 	}
 	return nil
 }

@@ -157,11 +157,11 @@ func (w *watch) read(now, parent string) error {
 	if err != nil {
 		return err
 	}
-	r, err := latent.LoadModel(m, q)
+	r, err := latent.LoadModel(m, q, 1)
 	if err != nil {
 		return err
 	}
-	e, err := latent.New(1, w.dt)
+	e, err := latent.New(w.dt)
 	if err != nil {
 		return err
 	}
