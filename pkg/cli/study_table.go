@@ -17,8 +17,8 @@ import (
 // tableFlags are of the table of opponents.
 type tableFlags struct {
 	Air        string  `placeholder:"W.yaml,…" help:"Worlds of a table of opponents, flown in place of all else."`
-	References string  `default:"hover,eight_2.3,eight_4,eight_6,steps" placeholder:"NAMES" help:"Paths of that table."`
-	Learn      bool    `name:"learn-references" help:"Learn on the figure-eights of that table, too."`
+	References string  `default:"hover,eight_2.3,eight_4,eight_6,steps" placeholder:"NAMES" help:"Or race, landing."`
+	Learn      bool    `name:"learn-references" help:"Learn on the moving paths of that table, too."`
 	Flight     float64 `default:"30" help:"Length of a flight of that table, s."`
 	Settle     float64 `default:"18" help:"Beginning of such a flight that is not measured, s."`
 }
@@ -42,13 +42,20 @@ func (s *tableFlags) table() (t *experiment.Table, err error) {
 	return t, nil
 }
 
-// learnReferences adds the figure-eights of the table to the tasks that are learned.
+// learnReferences adds the figure-eights, the race and the landings of the table to the tasks that are learned.
 func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
 	for _, r := range t.References {
-		if strings.HasPrefix(r.Name, "eight") && r.Name != "eight_2.3" {
-			if err := c.AddTask("track", r.Path); err != nil {
-				return err
-			}
+		var task string
+		switch r.Name {
+		case "eight_4", "eight_6", "race":
+			task = "track"
+		case "landing":
+			task = "land"
+		default:
+			continue
+		}
+		if err := c.AddTask(task, r.Path); err != nil {
+			return err
 		}
 	}
 	return nil

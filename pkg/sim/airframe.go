@@ -33,10 +33,11 @@ func (a *Airframe) arms() [4]so3.Vec3 {
 	return [4]so3.Vec3{{X: x, Y: -y}, {X: -x, Y: y}, {X: x, Y: y}, {X: -x, Y: -y}}
 }
 
-// payload is a point mass fixed to the body.
+// payload is a point mass fixed to the body, or hung on it.
 type payload struct {
-	mass float64  // kg
-	at   so3.Vec3 // in the body, m
+	mass  float64  // kg
+	at    so3.Vec3 // in the body, m
+	cable float64  // length of the cable on which it hangs there, m; 0: it is fixed
 }
 
 // massProperties are those of body and payload as one rigid body.
@@ -47,9 +48,12 @@ type massProperties struct {
 	inverse so3.Mat3 // I_c⁻¹
 }
 
-// loaded returns the mass properties of an airframe that carries p. By the parallel axis theorem two bodies of masses m
-// and m_p at a distance r add μ·(r²·1 − r·rᵀ) with the reduced mass μ = m·m_p/(m+m_p).
+// loaded returns the mass properties of an airframe that carries p; what hangs is no part of it. By the parallel axis
+// theorem two bodies of masses m and m_p at a distance r add μ·(r²·1 − r·rᵀ) with the reduced mass μ = m·m_p/(m+m_p).
 func loaded(a *Airframe, p payload) massProperties {
+	if p.cable > 0 {
+		p = payload{}
+	}
 	total := a.Mass + p.mass
 	mu := a.Mass * p.mass / total
 	hat := so3.Hat(p.at)

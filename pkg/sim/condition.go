@@ -17,14 +17,17 @@ type Conditions struct {
 	WindZ        []float64 `param:"wind_z" default:"" min:"-30" max:"30" unit:"m/s²" doc:"acceleration by the wind along z (0)"`
 	Gusts        []float64 `param:"gusts" default:"" min:"0" max:"10" doc:"factor on the air of gusts and their mean wind (1)"`
 	Fans         []float64 `param:"fans" default:"" min:"0" max:"10" doc:"factor on the air of the fans (1)"`
+	Downwash     []float64 `param:"downwash" default:"" min:"0" max:"10" doc:"factor on the air below a second vehicle (1)"`
 	Fan          []int     `param:"fan" default:"" min:"0" max:"1000" doc:"the only fan that blows, counted from 1 in fans.x, 0 all of them (0)"`
-	Payload      []float64 `param:"payload" default:"" min:"0" max:"100" unit:"kg" doc:"mass of a payload fixed to the body (0)"`
+	Payload      []float64 `param:"payload" default:"" min:"0" max:"100" unit:"kg" doc:"mass of a payload (0)"`
 	PayloadX     []float64 `param:"payload_x" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
 	PayloadY     []float64 `param:"payload_y" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
 	PayloadZ     []float64 `param:"payload_z" default:"" min:"-5" max:"5" unit:"m" doc:"place of the payload in the body (0)"`
+	Cable        []float64 `param:"cable" default:"" min:"0" max:"100" unit:"m" doc:"length of a cable on which the payload hangs from its place in the body; 0: it is fixed there (0)"`
 	Charge       []float64 `param:"charge" default:"" min:"-1" max:"1" doc:"charge of the battery that is put in as the condition sets in, as a share; -1 keeps the one that is there (-1)"`
 	LinkDelay    []float64 `param:"link_delay" default:"" min:"0" max:"0.2" unit:"s" doc:"added to link.delay, for commands from then on (0)"`
 	CutRotor     []int     `param:"cut_rotor" default:"" min:"0" max:"4" doc:"whose propeller is cut: 1 front right, 2 rear left, 3 front left, 4 rear right, 0 none (0)"`
+	CutAlso      []int     `param:"cut_also" default:"" min:"0" max:"4" doc:"a second one that is cut as much, 0 none (0)"`
 	CutThrust    []float64 `param:"cut_thrust" default:"" min:"0" max:"1" doc:"share of its thrust coefficient that is left (1)"`
 	CutTorque    []float64 `param:"cut_torque" default:"" min:"0" max:"1" doc:"share of its torque coefficient that is left (1)"`
 	CutImbalance []float64 `param:"cut_imbalance" default:"" min:"0" max:"0.001" unit:"kg m" doc:"imbalance of the cut propeller: its mass times the distance of its centre from the axis (0)"`
@@ -40,6 +43,7 @@ type condition struct {
 	charge      float64 // −1 keeps
 	linkDelay   float64 // s, added to the Link's
 	cut         cut
+	downwash    float64 // factor
 }
 
 // column is one list with its default.
@@ -54,7 +58,7 @@ func (c *Conditions) columns() []column {
 		{"wind_x", c.WindX, 0}, {"wind_y", c.WindY, 0}, {"wind_z", c.WindZ, 0}, {"gusts", c.Gusts, 1},
 		{"fans", c.Fans, 1},
 		{"payload", c.Payload, 0}, {"payload_x", c.PayloadX, 0}, {"payload_y", c.PayloadY, 0},
-		{"payload_z", c.PayloadZ, 0},
+		{"payload_z", c.PayloadZ, 0}, {"cable", c.Cable, 0}, {"downwash", c.Downwash, 1},
 		{"charge", c.Charge, -1}, {"link_delay", c.LinkDelay, 0}, {"cut_thrust", c.CutThrust, 1},
 		{"cut_torque", c.CutTorque, 1}, {"cut_imbalance", c.CutImbalance, 0},
 	}
@@ -67,7 +71,12 @@ func (c *Conditions) WindAlone(i int) bool {
 			return false
 		}
 	}
-	return (i >= len(c.Fan) || c.Fan[i] == 0) && (i >= len(c.CutRotor) || c.CutRotor[i] == 0)
+	for _, list := range [][]int{c.Fan, c.CutRotor, c.CutAlso} {
+		if i < len(list) && list[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Conditions) check() error {
@@ -91,6 +100,15 @@ func (c *Conditions) check() error {
 		}
 	}
 	if err := c.each("fan", len(c.Fan)); err != nil {
+		return err
+	}
+	for i, x := range c.CutAlso {
+		if x > 0 && (i >= len(c.CutRotor) || c.CutRotor[i] == 0 || c.CutRotor[i] == x) {
+			return faulty("conditions.cut_also", "element %d is %d, expected a rotor beside another one of "+
+				"conditions.cut_rotor, or 0", i, x)
+		}
+	}
+	if err := c.each("cut_also", len(c.CutAlso)); err != nil {
 		return err
 	}
 	return c.each("cut_rotor", len(c.CutRotor))
@@ -119,18 +137,20 @@ func (c *Conditions) rows() []condition {
 				x[col.name] = col.list[i]
 			}
 		}
-		rotor, fan := 0, 0
-		if len(c.CutRotor) > 0 {
-			rotor = c.CutRotor[i]
+		one := func(list []int) int {
+			if len(list) == 0 {
+				return 0
+			}
+			return list[i]
 		}
-		if len(c.Fan) > 0 {
-			fan = c.Fan[i]
-		}
+		rotor, also, fan := one(c.CutRotor), one(c.CutAlso), one(c.Fan)
 		rows[i] = condition{
 			name: n, wind: so3.Vec3{X: x["wind_x"], Y: x["wind_y"], Z: x["wind_z"]},
 			gusts: x["gusts"], fans: x["fans"], fan: fan, charge: x["charge"], linkDelay: x["link_delay"],
-			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]}},
-			cut:     cut{rotor, x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
+			payload: payload{x["payload"], so3.Vec3{X: x["payload_x"], Y: x["payload_y"], Z: x["payload_z"]},
+				x["cable"]},
+			cut:      cut{rotor, also, x["cut_thrust"], x["cut_torque"], x["cut_imbalance"]},
+			downwash: x["downwash"],
 		}
 	}
 	return rows

@@ -28,9 +28,10 @@ type crash struct {
 // look judges the step from before to the present body.
 func (c *crash) look(s *Simulator, before *body) {
 	b := &s.body
-	if !b.p.Add(b.v).Add(b.w).Finite() || !b.q.Finite() {
+	if !b.p.Add(b.v).Add(b.w).Add(b.load.p).Add(b.load.v).Finite() || !b.q.Finite() {
 		s.body = *before
 		s.body.v, s.body.w, s.body.rotor = so3.Vec3{}, so3.Vec3{}, [4]float64{}
+		s.cable = cable{}
 		c.set(lost, s.Time(), 0)
 		return
 	}

@@ -66,7 +66,7 @@ func TestOneFanBlows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := mustNew(t, only).blown(so3.Vec3{Z: 1}); got.Sub(want).Norm() > 1e-9 {
+		if got := mustNew(t, only).blown(0, so3.Vec3{Z: 1}); got.Sub(want).Norm() > 1e-9 {
 			t.Errorf("%s: %v m/s between the fans, expected %v", name, got, want)
 		}
 	}

@@ -61,10 +61,11 @@ func everything() World {
 	w.Gusts.Wind = 4
 	w.Fans = Fans{[]float64{-2, 0}, []float64{0, -2}, []float64{1, 1}, []float64{0, 1.57}, []float64{0, 0},
 		[]float64{5, 4}, []float64{.4, .3}}
+	w.Neighbour.Mass = .1
 	w.Mocap.Dropout.Every, w.Mocap.Jump.Every = 2, 3
 	w.Conditions = Conditions{
 		Name: []string{"whole", "hurt"}, WindX: []float64{.7, -.7}, Payload: []float64{0, .03},
-		PayloadX: []float64{0, .01},
+		PayloadX: []float64{0, .01}, Cable: []float64{0, .5}, CutAlso: []int{0, 3},
 		CutRotor: []int{0, 2}, CutThrust: []float64{1, .85}, CutTorque: []float64{1, .9},
 		CutImbalance: []float64{0, 1e-7},
 	}

@@ -40,7 +40,7 @@ func (g *golden) motionOf(t *testing.T) *motion {
 	w.Airframe.Inertia = g.Inertia
 	w.Drag.Rotor, w.Drag.Body = g.RotorDrag, g.BodyDrag
 	m := mustNew(t, w).motion
-	m.mass = loaded(&w.Airframe, payload{g.Payload, vec(g.PayloadAt)})
+	m.mass = loaded(&w.Airframe, payload{mass: g.Payload, at: vec(g.PayloadAt)})
 	m.rotors.cut = cut{rotor: g.CutRotor, thrust: g.CutThrust, torque: g.CutTorque}
 	m.wind, m.air, m.target = vec(g.Wind), vec(g.Air), g.Target
 	m.body = body{q: so3.Exp(vec(g.Turned)), v: vec(g.V), w: vec(g.W), rotor: g.Speed}

@@ -62,6 +62,9 @@ func (g *ground) clearance(b *body) float64 {
 	return low
 }
 
+// press is the force of the ground on a point that is in it by a depth, m, and moves up at a speed, m/s.
+func (g *Ground) press(depth, up float64) float64 { return max(0, g.Stiffness*depth*(1-g.Damping*up)) }
+
 // push returns the force of the ground in the world, N, and its torque about the origin in the body, N m. Each point
 // presses with k·x·(1 + c·ẋ), never pulls (Hunt and Crossley 1975), and is held sideways by spring and damper to where
 // it sticks, up to the cone of friction.
@@ -75,7 +78,7 @@ func (g *ground) push(b *body, r *so3.Mat3) (force, torque so3.Vec3) {
 			continue
 		}
 		v := b.v.Add(r.MulVec(b.w.Cross(at))).Sub(g.moves)
-		f := so3.Vec3{Z: max(0, g.Stiffness*depth*(1-g.Damping*v.Z))}
+		f := so3.Vec3{Z: g.press(depth, v.Z)}
 		if g.stuck[i] {
 			f.X = -g.spring*(x.X-g.anchor[i].X) - g.damper*v.X
 			f.Y = -g.spring*(x.Y-g.anchor[i].Y) - g.damper*v.Y

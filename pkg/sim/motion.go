@@ -9,18 +9,21 @@ type body struct {
 	v     so3.Vec3   // v_W of the origin, m/s
 	w     so3.Vec3   // ω_B, rad/s
 	rotor [4]float64 // Ω, rad/s
+	load  hung       // on a cable
 }
 
 // slope is the time derivative of a body, its attitude's as body rates.
 type slope struct {
 	v, w, a, alpha so3.Vec3
 	rotor          [4]float64
+	load           hung // velocity and acceleration of the load
 }
 
 // motion is a body and all that acts on it during a step.
 type motion struct {
 	body      body
 	mass      massProperties
+	cable     cable
 	rotors    rotors
 	drag      drag
 	ground    ground
@@ -55,6 +58,10 @@ func (m *motion) step(h float64) {
 	for i := range mean.rotor {
 		mean.rotor[i] = (k1.rotor[i] + 2*(k2.rotor[i]+k3.rotor[i]) + k4.rotor[i]) / 6
 	}
+	if m.cable.mass > 0 {
+		mean.load = hung{simpson(k1.load.p, k2.load.p, k3.load.p, k4.load.p),
+			simpson(k1.load.v, k2.load.v, k3.load.v, k4.load.v)}
+	}
 	m.body, _ = b.along(&mean, h)
 	m.body.q = m.body.q.Normalize()
 }
@@ -67,6 +74,8 @@ func (b *body) along(k *slope, h float64) (body, so3.Vec3) {
 		q: b.q.Mul(so3.Exp(theta)),
 		v: b.v.Add(k.a.Scale(h)),
 		w: b.w.Add(k.alpha.Scale(h)),
+
+		load: hung{b.load.p.Add(k.load.p.Scale(h)), b.load.v.Add(k.load.v.Scale(h))},
 	}
 	for i := range next.rotor {
 		next.rotor[i] = b.rotor[i] + h*k.rotor[i]
@@ -92,7 +101,7 @@ func simpson(a, b, c, d so3.Vec3) so3.Vec3 {
 //
 //	m·a_c = F + m·(g + w),  I_c·α = τ_c − ω × (I_c·ω + H),  a = a_c − R·(α × r_c + ω × (ω × r_c))
 //
-// where the forces F and their torque τ_c are those of rotors, drag and ground, and H is the rotors' own spin.
+// where the forces F and their torque τ_c are those of rotors, drag, ground and cable, and H is the rotors' own spin.
 func (m *motion) slope(b *body) slope {
 	r := b.q.Mat3()
 	back := r.T()
@@ -104,6 +113,12 @@ func (m *motion) slope(b *body) slope {
 	if m.ground.near(b) {
 		push, turn := m.ground.push(b, &r)
 		force, torque = force.Add(back.MulVec(push)), torque.Add(turn)
+	}
+	if m.cable.mass > 0 {
+		pull, a := m.cable.pull(b, &r, m.wind)
+		inBody := back.MulVec(pull)
+		force, torque = force.Add(inBody), torque.Add(m.cable.at.Cross(inBody))
+		k.load = hung{b.load.v, a}
 	}
 	c := m.mass.centre
 	torque = torque.Sub(c.Cross(force))

@@ -57,7 +57,7 @@ func momenta(m *motion) (energy float64, linear, angular so3.Vec3) {
 }
 
 func TestConservation(t *testing.T) {
-	m := drop(t, payload{.05, so3.Vec3{X: .03, Y: -.02, Z: -.05}})
+	m := drop(t, payload{mass: .05, at: so3.Vec3{X: .03, Y: -.02, Z: -.05}})
 	m.body.v, m.body.w = so3.Vec3{X: 1, Y: 2, Z: 3}, so3.Vec3{X: 8, Y: -5, Z: 3}
 	e0, p0, l0 := momenta(m)
 	for range 2000 {
@@ -98,7 +98,7 @@ func TestDragDissipates(t *testing.T) {
 
 func TestInverse(t *testing.T) {
 	w := Default()
-	m := loaded(&w.Airframe, payload{.1, so3.Vec3{X: .05, Y: .02, Z: -.04}})
+	m := loaded(&w.Airframe, payload{mass: .1, at: so3.Vec3{X: .05, Y: .02, Z: -.04}})
 	one := m.inertia.Mul(m.inverse)
 	for i := range 3 {
 		for j := range 3 {

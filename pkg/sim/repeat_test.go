@@ -92,7 +92,7 @@ func TestIndependence(t *testing.T) {
 
 	gusts, more := Default(), everything()
 	gusts.Gusts.Wind, more.Gusts.Wind = 4, 4
-	more.Fans = Fans{}
+	more.Fans, more.Neighbour.Mass = Fans{}, 0
 	c, d := fly(t, mustNew(t, gusts), 5), fly(t, mustNew(t, more), 5)
 	if !equal(c.air, d.air) {
 		t.Error("a cut propeller, a payload and faults of motion capture change the gusts")
@@ -125,7 +125,7 @@ func TestAllocations(t *testing.T) {
 		s.Step(law(s.State(), at, so3.Vec3{}, so3.Vec3{}), .02)
 		s.Mocap()
 		s.Truth()
-		s.blown(at)
+		s.blown(s.Time(), at)
 	}); n != 0 {
 		t.Errorf("%v allocations in a step", n)
 	}

@@ -20,13 +20,17 @@ type Motor struct {
 	Efficiency float64 `param:"efficiency" default:"0.6" min:"0.05" max:"1" doc:"mechanical power over electrical power"`
 }
 
-// cut is damage to one propeller.
+// cut is damage to one propeller, or to two alike.
 type cut struct {
 	rotor     int     // 1 … 4, 0 is none
+	also      int     // a second one, which is in balance; 0 is none
 	thrust    float64 // share of the thrust coefficient that is left
 	torque    float64 // share of the torque coefficient that is left
 	imbalance float64 // mass times the distance of its centre from the axis, kg m
 }
+
+// has reports whether the propeller of motor i is damaged.
+func (c *cut) has(i int) bool { return c.rotor == i+1 || c.also == i+1 }
 
 // rotors turn speeds into forces.
 type rotors struct {
@@ -84,7 +88,7 @@ func (r *rotors) load(m *motion, b *body, rot *so3.Mat3, u so3.Vec3) (l load) {
 		at := r.at[i]
 		lift := r.thrust * speed * speed
 		twist := r.torque * lift
-		if r.cut.rotor == i+1 {
+		if r.cut.has(i) {
 			lift, twist = lift*r.cut.thrust, twist*r.cut.torque
 		}
 		if low {
@@ -149,7 +153,7 @@ func (r *rotors) power(b *body) float64 {
 	p := 0.
 	for i, speed := range b.rotor {
 		q := r.torque * r.thrust * speed * speed * speed
-		if r.cut.rotor == i+1 {
+		if r.cut.has(i) {
 			q *= r.cut.torque
 		}
 		p += q

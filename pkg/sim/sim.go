@@ -29,6 +29,7 @@ type Simulator struct {
 	battery   pack
 	gusts     gusts
 	fans      fans
+	neighbour neighbour
 	mocap     mocap
 	command   quad.Command // that the autopilot follows
 	crash     crash
@@ -63,6 +64,7 @@ func New(w World, seed uint64) (*Simulator, error) {
 	s.loop = newRateLoop(&s.world)
 	s.mixer = newMixer(&s.world)
 	s.fans = newFans(&w.Fans)
+	s.neighbour = newNeighbour(&s.world)
 	s.schedule = newSchedule(&s.world)
 	s.Reset(quad.State{P: so3.Vec3{Z: w.Ground.Height + 1}, Q: so3.Identity()}, seed)
 	return s, nil
@@ -77,6 +79,7 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.battery = newPack(&s.world)
 	s.gusts.start(&s.world, seed)
 	s.mocap.reset(&s.world, seed)
+	s.condition, s.cable = condition{}, cable{}
 	s.enter(s.schedule.begin())
 	s.loop.reset()
 	s.ground.release()
@@ -111,7 +114,7 @@ func (s *Simulator) advance() {
 	if next, ok := s.schedule.due(t); ok {
 		s.enter(next)
 	}
-	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.blown(s.body.p))
+	s.air = s.gusts.step().Scale(s.condition.gusts).Add(s.blown(t, s.body.p))
 	s.voltage = s.battery.step(s.rotors.power(&s.body), h)
 	s.command = s.link.follow(t, s.command)
 	before := s.body
@@ -153,8 +156,12 @@ func (s *Simulator) targets() {
 
 // enter puts a condition into force.
 func (s *Simulator) enter(index int) {
+	before := s.condition.payload
 	s.condition = s.schedule.conditions[index]
 	s.wind = s.condition.wind
+	if p := s.condition.payload; p != before {
+		s.hang(p, &s.world.Ground)
+	}
 	s.mass = loaded(&s.world.Airframe, s.condition.payload)
 	s.rotors.cut = s.condition.cut
 	s.link.delay = s.world.Link.Delay + s.condition.linkDelay
@@ -178,11 +185,13 @@ func (s *Simulator) Truth() Truth {
 func (s *Simulator) Condition() string { return s.condition.name }
 
 // Wind returns what the world's air does to the body: the wind as an acceleration w_W in m/s² (the paper's model), and
-// the velocity of the air where the body is, from gusts and fans, in m/s in the world.
+// the velocity of the air where the body is, from gusts, fans and a second vehicle, in m/s in the world.
 func (s *Simulator) Wind() (acceleration, air so3.Vec3) { return s.wind, s.air }
 
-func (s *Simulator) blown(p so3.Vec3) so3.Vec3 {
-	return s.fans.at(p, s.condition.fan).Scale(s.condition.fans)
+// blown is the air of fans and of a second vehicle at a place, m/s in the world.
+func (s *Simulator) blown(t float64, p so3.Vec3) so3.Vec3 {
+	return s.fans.at(p, s.condition.fan).Scale(s.condition.fans).
+		Add(s.neighbour.air(t, p).Scale(s.condition.downwash))
 }
 
 // Mocap returns the samples that have arrived since the last call, oldest first. The slice holds until the next call;

@@ -21,6 +21,7 @@ type World struct {
 	Battery    Battery    `param:"battery"`
 	Gusts      Gusts      `param:"gusts"`
 	Fans       Fans       `param:"fans"`
+	Neighbour  Neighbour  `param:"neighbour"`
 	Mocap      Mocap      `param:"mocap"`
 	Conditions Conditions `param:"conditions"`
 	Schedule   Schedule   `param:"schedule"`
@@ -75,8 +76,8 @@ func faulty(parameter, format string, args ...any) error {
 // Check reports the first thing that is impossible in a world.
 func (w *World) Check() error {
 	for _, check := range []func() error{
-		w.Airframe.check, w.RateLoop.check, w.Drag.check, w.Ground.check, w.Fans.check, w.Battery.check,
-		w.Conditions.check, w.checkFan, w.checkSchedule, w.checkThrust,
+		w.Airframe.check, w.RateLoop.check, w.Drag.check, w.Ground.check, w.Fans.check, w.Neighbour.check,
+		w.Battery.check, w.Conditions.check, w.checkFan, w.checkSchedule, w.checkThrust,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -91,7 +92,11 @@ func (w *World) checkThrust() error {
 		mass := w.Airframe.Mass + c.payload.mass
 		lift := 4 * w.Motor.Thrust
 		if c.cut.rotor > 0 {
-			lift = w.Motor.Thrust * (3 + c.cut.thrust)
+			cut := 1.
+			if c.cut.also > 0 {
+				cut++
+			}
+			lift = w.Motor.Thrust * (4 - cut*(1-c.cut.thrust))
 		}
 		if ratio := lift / (mass * gravity); ratio <= 1 {
 			return &fault{

@@ -81,10 +81,9 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 		if f.Seconds > 0 {
 			f.Seconds, seconds = 0, max(seconds, min(f.Seconds, scheduled))
 		}
-		d := Task{Path: r.Path}
-		trace, by, err := s.flyTimed(m, d, s.setup(f, d, s.Seed<<20+0xa00+uint64(i), seconds))
+		flights, err := s.flights(f, Task{Path: r.Path}, s.Seed<<20+0xa00+uint64(i), seconds)
 		if err == nil {
-			flown[i], timed[i] = trace.Measure(settle), by
+			flown[i], timed[i], err = s.flyCell(m, flights, settle)
 		}
 		return err
 	})
@@ -112,6 +111,28 @@ func (s *study) cell(m Method, air Air, r Reference) (*Cell, error) {
 	}
 	c.Tick, c.Unsolved = wall/max(1, ticks), float64(solved.Unsolved)/max(1, float64(solved.Ticks))
 	return c, nil
+}
+
+// flyCell flies one flight of a cell, or its landings. What is measured of these is where they end, level; one that is
+// missed counts as a crash.
+func (s *study) flyCell(m Method, flights []flight, settle float64) (f closedloop.Figures, by *timedController,
+	err error) {
+	var traces []*closedloop.Trace
+	for _, one := range flights {
+		var trace *closedloop.Trace
+		if trace, by, err = s.flyTimed(m, one.task, one.Setup); err != nil {
+			return f, nil, err
+		}
+		traces = append(traces, trace)
+	}
+	if !flights[0].Lands {
+		return traces[0].Measure(settle), by, nil
+	}
+	f, landings := closedloop.MeasureLandings(traces)
+	if len(landings.Missed) > 0 {
+		f.Crash = landings.Missed[0]
+	}
+	return f, by, nil
 }
 
 // timedController measures the wall time of commands.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vnd/pkg/core/quad"
 )
 
 // Two laws fly through a small table without any learning, and one that is not calm is further off.
@@ -45,12 +47,38 @@ func TestTableOfLaws(t *testing.T) {
 	}
 }
 
+// A law lands; where the floor throws it up again, the landings of the cell are crashes.
+func TestTableOfLandings(t *testing.T) {
+	c := bothTasks(t, 1)
+	references, err := References("landing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Seconds: 8, Methods: []string{MethodLaw}, Table: &Table{References: references, Seconds: 6},
+		Report: func(string) {}}
+	for _, floor := range []string{"ground: {damping: 10.0}", "ground: {damping: 0.0, stiffness: 60.0}"} {
+		air, err := ReadAir(world(t, floor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Scenarios, p.Table.Air = air[0].Scenarios, append(p.Table.Air, air...)
+	}
+	s, err := c.Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soft, bouncing := s.Methods[0].Cells[0], s.Methods[0].Cells[1]
+	if soft.Mean > 0.1 || soft.Crashes > 0 || bouncing.Crashes == 0 {
+		t.Errorf("%+v, on a floor that throws up %+v", soft, bouncing)
+	}
+}
+
 func TestReferences(t *testing.T) {
 	all, err := References(strings.Join(referenceNames, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{0, 2.3, 4, 6, 0} {
+	for i, want := range []float64{0, 2.3, 4, 6, 6.958, 0, 0} {
 		fastest := 0.
 		for k := range 4000 {
 			fastest = max(fastest, all[i].Path.At(4+0.002*float64(k)).V.Norm())
@@ -59,8 +87,11 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%s: %.3f m/s", all[i].Name, fastest)
 		}
 	}
-	if a, b := all[4].Path.At(2.99).P, all[4].Path.At(3.01).P; a.Sub(b).Norm() != 1 {
+	if a, b := all[5].Path.At(2.99).P, all[5].Path.At(3.01).P; a.Sub(b).Norm() != 1 {
 		t.Errorf("steps from %v to %v", a, b)
+	}
+	if g := greatestThrust(all[4].Path) / quad.Gravity; math.Abs(g-2) > 1e-3 {
+		t.Errorf("the race takes %.3f g", g)
 	}
 	if _, err := References("hover,loop"); err == nil || !strings.Contains(err.Error(), `reference "loop", expected`) {
 		t.Errorf("an unknown reference: %v", err)

@@ -69,8 +69,8 @@ func windsAlone(name string, w *sim.World) error {
 			return fmt.Errorf("%s knows winds alone: condition %q has more", name, n)
 		}
 	}
-	if w.Gusts != d.Gusts || len(w.Fans.X) > 0 {
-		return fmt.Errorf("%s knows winds alone: the world has gusts or fans", name)
+	if w.Gusts != d.Gusts || len(w.Fans.X) > 0 || w.Neighbour.Mass > 0 {
+		return fmt.Errorf("%s knows winds alone: the world has gusts, fans or a second vehicle", name)
 	}
 	return nil
 }
