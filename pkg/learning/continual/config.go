@@ -14,6 +14,8 @@ type Config struct {
 	Gate     gate.Config      `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it flies"`
 	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
 	Least    float64          `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+
+	MaxRows int `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows to learn from: half newest, half balanced over conditions"`
 }
 
 // Fit configures the fits of all rounds. The first is a cold start. Where the wind turns within a rollout its window

@@ -168,8 +168,8 @@ func (a *Appender) grown() {
 	b := a.buffer
 	i, ok := b.find(a.number)
 	if !ok {
-		b.files = slices.Insert(b.files, i, entry{File{Name: fileName(a.number), Flight: a.flight, Growing: true},
-			a.number})
+		b.files = slices.Insert(b.files, i, entry{File: File{Name: fileName(a.number), Flight: a.flight, Growing: true},
+			number: a.number})
 	}
 	b.files[i].Rows += a.rows
 	a.digest.Sum(b.files[i].Digest[:0])

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vnd/pkg/core/so3"
 )
 
 // clocked opens a buffer whose clock is the time of the rows that record appends.
@@ -133,12 +135,13 @@ func TestGrowingMixed(t *testing.T) {
 	})
 }
 
-// One flight without end: the bound holds after every row, and the newest rows are there.
+// One flight without end: the bound holds after every row, the newest rows are there, and the wind of before is not
+// forgotten.
 func TestEndlessFlight(t *testing.T) {
 	t.Parallel() // waits for the disk
 	b := mustOpenClocked(t, t.TempDir(), 1000)
 	defer b.Close()
-	must(t, b.put(stretch("before", 0, 900)))
+	must(t, b.put(pushed("before", 0, 125, so3.Vec3{Y: -4})))
 	a, err := b.Grow("endless")
 	must(t, err)
 	rows := stretch("endless", 0, 1500).Rows
@@ -151,12 +154,12 @@ func TestEndlessFlight(t *testing.T) {
 	must(t, a.Close())
 	segments, err := b.segments()
 	must(t, err)
-	n, share := map[string]int{}, 250
+	n := map[string]int{}
 	for _, s := range segments {
 		n[s.Flight] += len(s.Rows)
 	}
-	if last := segments[len(segments)-1]; last.Rows[len(last.Rows)-1] != rows[1499] || n["before"] < share ||
-		n["endless"] < 2*share {
+	if last := segments[len(segments)-1]; last.Rows[len(last.Rows)-1] != rows[1499] || n["before"] != 125 ||
+		n["endless"] < 700 {
 		t.Fatalf("rows by flight %v", n)
 	}
 }

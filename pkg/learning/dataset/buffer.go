@@ -40,7 +40,7 @@ type File struct {
 // Buffer is a directory of segment files, one per segment, whose numbers tell their order. The files are the only
 // truth. A Buffer is the directory's only writer, which a lock ensures; others read with ReadDir and ReadFile.
 //
-// At most MaxRows are kept; see evict for what goes first. Methods may be called concurrently.
+// At most MaxRows are kept; see Balance for what goes. Methods may be called concurrently.
 type Buffer struct {
 	dir     string
 	options Options
@@ -61,6 +61,7 @@ type Buffer struct {
 type entry struct {
 	File
 	number int
+	piece  *Piece // nil before it is asked for
 }
 
 // output is a file being appended to.
@@ -134,8 +135,9 @@ func (b *Buffer) load() error {
 		number, _ := fileNumber(name)
 		b.next = number + 1
 		if len(s.Rows) > 0 {
-			b.files = append(b.files, entry{File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()},
-				number})
+			e := entry{File: File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()}, number: number}
+			e.describe(&s, b.options.Delta)
+			b.files = append(b.files, e)
 		}
 	}
 	return b.evict()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,7 +16,7 @@ import (
 type CollectorConfig struct {
 	Dt      float64 `param:"dt" default:"0.02" min:"0.001" max:"0.5" unit:"s" read_only:"true" doc:"Δt of the rows: that of the bundles that are to be learned"`
 	Seconds float64 `param:"segment_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"time after which a segment ends, so that it can be learned from; what straddles two segments is lost for learning"`
-	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that the buffer keeps on disk; old segments give way to new ones"`
+	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that the buffer keeps on disk; half are the newest, half balanced over conditions"`
 	Guarded float64 `param:"guarded_confidence" default:"0.5" min:"0" max:"1" read_only:"true" doc:"confidence of rows that the guard flew; of those that the policy flew it is 1, less the share of ticks lost"`
 }
 
@@ -95,10 +96,8 @@ func OpenCollector(cfg CollectorConfig, opt CollectorOptions) (*Collector, error
 		announced: map[string][32]byte{},
 		steps:     make(chan ControllerStep, queue), flushes: make(chan chan error), end: make(chan struct{}),
 		done: make(chan struct{})}
-	if files := b.Files(); len(files) > most {
-		for _, f := range files[:len(files)-most] {
-			c.announced[f.Name] = f.Digest
-		}
+	if err := c.pass(); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	if err := c.announce(); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -115,6 +114,20 @@ func OpenCollector(cfg CollectorConfig, opt CollectorOptions) (*Collector, error
 		c.run(ticks)
 	}()
 	return c, nil
+}
+
+// pass leaves out of the announcements what is more than the topic keeps: the conditions of before are among those.
+func (c *Collector) pass() error {
+	chosen, err := c.buffer.choose(most)
+	if err != nil {
+		return err
+	}
+	for _, f := range c.buffer.Files() {
+		if !slices.Contains(chosen, f) {
+			c.announced[f.Name] = f.Digest
+		}
+	}
+	return nil
 }
 
 // Losses are those of the damaged files that were there at the opening, and of those since.

@@ -9,39 +9,78 @@ import (
 	"vnd/pkg/core/atomicfile"
 )
 
-const (
-	slackShare = 64  // an eviction frees MaxRows/slackShare rows more than it must, so that it is rare
-	minShare   = 250 // rows; a smaller part of a flight (5 s) is not worth protecting
-)
+// slackShare: an eviction frees MaxRows/slackShare rows more than it must, so that it is rare.
+const slackShare = 64
 
-// evict brings the buffer back to MaxRows. The oldest rows go first, but each of the F flights keeps its newest
-// MaxRows/(2·F) rows: half of the buffer is for what is new, and half is shared evenly, so that one long flight does
-// not drive out the memory of all others. With more flights than MaxRows/500 each keeps 250 rows, and beyond that the
-// oldest flights are forgotten. A segment may lose its oldest rows and stay; the growing one loses none.
+// evict brings the buffer back to MaxRows, see Balance: segments go as a whole. A newest one that is longer than all
+// that there may be loses its oldest rows, the growing one none.
 func (b *Buffer) evict() error {
-	excess := b.rows() - b.options.MaxRows
-	if excess <= 0 {
+	if b.rows() <= b.options.MaxRows {
 		return nil
 	}
-	excess += b.options.MaxRows / slackShare
-	flights := map[string]int{} // rows of each
-	for _, e := range b.files {
-		flights[e.Flight] += e.Rows
+	most := b.options.MaxRows - b.options.MaxRows/slackShare
+	var pieces []Piece
+	var at []int // of them among the files
+	for i := range b.files {
+		if b.files[i].Growing {
+			most -= b.files[i].Rows
+			continue
+		}
+		p, err := b.piece(&b.files[i])
+		if err != nil {
+			return fmt.Errorf("buffer: %w", err)
+		}
+		pieces, at = append(pieces, *p), append(at, i)
 	}
-	share := max(b.options.MaxRows/(2*len(flights)), minShare)
 	cuts := make([]int, len(b.files))
-	for _, keep := range []int{share, 0} {
-		for i, e := range b.files {
-			if e.Growing {
-				continue
-			}
-			cut := min(e.Rows-cuts[i], max(flights[e.Flight]-keep, 0), excess)
-			cuts[i] += cut
-			flights[e.Flight] -= cut
-			excess -= cut
+	for j, keep := range Balance(pieces, most) {
+		if i := at[j]; !keep {
+			cuts[i] = b.files[i].Rows
+		} else if j == len(at)-1 {
+			cuts[i] = max(0, b.files[i].Rows-most)
 		}
 	}
 	return b.cut(cuts)
+}
+
+// piece describes a file, which it reads where that was not done yet.
+func (b *Buffer) piece(e *entry) (*Piece, error) {
+	if e.piece == nil {
+		s, _, err := ReadFile(filepath.Join(b.dir, e.Name), b.options.Delta)
+		if err != nil {
+			return nil, err
+		}
+		e.describe(&s, b.options.Delta)
+	}
+	return e.piece, nil
+}
+
+// describe keeps what Balance has to know of a file with these rows.
+func (e *entry) describe(s *Segment, delta float64) {
+	p := NewPiece(s, PushWindows(s, delta), PushSize)
+	e.piece = &p
+}
+
+// choose returns so many files: half of them are the newest, the others balanced over conditions.
+func (b *Buffer) choose(n int) (chosen []File, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var pieces []Piece
+	for i := range b.files {
+		p, err := b.piece(&b.files[i])
+		if err != nil {
+			return nil, fmt.Errorf("buffer: %w", err)
+		}
+		one := *p
+		one.Rows = 1
+		pieces = append(pieces, one)
+	}
+	for i, keep := range Balance(pieces, n) {
+		if keep {
+			chosen = append(chosen, b.files[i].File)
+		}
+	}
+	return chosen, nil
 }
 
 // cut removes the oldest cuts[i] rows of file i, and files of which nothing is left. A crash in between leaves more
@@ -67,7 +106,7 @@ func (b *Buffer) cut(cuts []int) error {
 		failed = atomicfile.SyncDir(b.dir)
 	}
 	if failed != nil {
-		return fmt.Errorf("buffer %s: forgetting old rows: %w", b.dir, failed)
+		return fmt.Errorf("buffer %s: forgetting rows: %w", b.dir, failed)
 	}
 	return nil
 }
@@ -87,5 +126,6 @@ func (b *Buffer) trim(e *entry, n int) error {
 		return err
 	}
 	e.Rows, e.Digest = len(s.Rows), s.digest()
+	e.describe(&s, b.options.Delta)
 	return nil
 }

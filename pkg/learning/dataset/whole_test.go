@@ -27,7 +27,8 @@ func (b *Buffer) put(s Segment) error {
 		return fmt.Errorf("buffer: %w", err)
 	}
 	b.next++
-	b.files = append(b.files, entry{File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()}, number})
+	b.files = append(b.files, entry{File: File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()},
+		number: number})
 	return b.evict()
 }
 

@@ -53,6 +53,7 @@ func (c *Campaign) Learn(ctx context.Context, start *bundle.Bundle, r *Rounds) (
 		for i := range flights {
 			l.Collect(flights[i].Flight)
 		}
+		l.Bound()
 		done, err := l.Round(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("round %d: %w", round+1, err)

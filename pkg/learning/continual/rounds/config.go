@@ -20,7 +20,6 @@ import (
 // Config of a Runner.
 type Config struct {
 	NewRows  int                 `param:"new_rows" default:"1000" min:"1" max:"1e9" unit:"rows" doc:"rows that were not learned from yet with which a round begins"`
-	MaxRows  int                 `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows of the buffer that a round reads into memory; the oldest segments give way"`
 	Keep     int                 `param:"keep_bundles" default:"20" min:"2" max:"10000" read_only:"true" doc:"bundles that stay on disk; that which flies, the one before it and the newest that flew safely stay in any case"`
 	Safe     float64             `param:"safe_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a bundle has flown safely after this time in which the guard did not trip"`
 	Rollback bool                `param:"auto_rollback" was:"return_by_itself" default:"true" doc:"a bundle that was shown to fly worse than the one before it is rolled back"`

@@ -138,9 +138,7 @@ func (l *Runner) next(ctx context.Context) error {
 		}
 		return nil
 	}
-	if err := l.bound(); err != nil {
-		return err
-	}
+	l.bound()
 	if now := l.bundles.Current(); !l.judgedNow[now.ID] { // found on disk
 		if !l.gaveUp {
 			l.start(ctx, Rejudging, func(ctx context.Context) outcome {

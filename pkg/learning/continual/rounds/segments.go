@@ -43,19 +43,27 @@ func (l *Runner) take(a *dataset.SegmentFile) {
 	l.stale = true
 }
 
-// bound forgets the oldest segments where there are too many rows. The model goes on from the bundle that flies.
-func (l *Runner) bound() error {
-	if l.rows <= l.cfg().MaxRows || l.learner == nil {
-		return nil
+// bound has the learner forget segments where there are too many rows, and forgets them, too.
+func (l *Runner) bound() {
+	if l.learner == nil || l.rows <= l.cfg().MaxRows {
+		return
 	}
-	const slack = 16 // an eighth of that share is forgotten at once, so that it is rare
-	drop := 0
-	for l.rows > l.cfg().MaxRows-l.cfg().MaxRows/slack && drop < len(l.segments)-1 {
-		l.rows -= len(l.segments[drop].Rows)
-		drop++
+	kept := l.learner.Bound()
+	if kept == nil {
+		return
 	}
-	l.segments = append([]held(nil), l.segments[drop:]...)
-	return l.begin()
+	segments := make([]held, len(kept))
+	fresh := 0
+	l.rows = 0
+	for i, at := range kept {
+		s := l.segments[at]
+		segments[i] = s
+		l.rows += len(s.Rows)
+		if !l.bundles.Learned(s.digest) {
+			fresh += len(s.Rows)
+		}
+	}
+	l.segments, l.fresh = segments, min(l.fresh, fresh)
 }
 
 // begin makes the learner around the bundle that flies and the segments that are here.
