@@ -153,9 +153,8 @@ study: build ## the loop beside all it is compared with, three seeds (half an ho
 PAPER := -p cost:=paper -p base.horizon:=125 -p policy.horizon:=125 -p policy.switch_share:=0.0
 
 .PHONY: study-paper
-study-paper: build ## the same under the paper's cost; pictures in build/study-paper
-	bin/vnd study --world params/worlds/winds17.yaml --turning params/worlds/opposite.yaml --out build/study-paper $(PAPER) \
-		--methods base,oracle,first,ours
+study-paper: build ## the paper's tables under its cost: hover, figure-eight, cut propeller, ablations; pictures in build/study-paper
+	bin/vnd study --preset paper --out build/study-paper
 
 .PHONY: cut
 cut: build ## a propeller cut shorter beside four winds, under both costs, three seeds (half an hour); pictures in build/cut

@@ -3,19 +3,22 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vnd/pkg/core/atomicfile"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/sim/experiment"
 	"vnd/pkg/viz/plot"
 )
 
 type ablateCommand struct {
 	World    string   `required:"" placeholder:"W.yaml" help:"World whose conditions are met while learning, and measured in."`
-	Turning  string   `placeholder:"W.yaml" help:"World with a schedule, to measure the recovery after each switch in."`
-	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
+	Turning  []string `placeholder:"W.yaml,…" help:"Worlds with a schedule: recovery after switches is measured there."`
+	Unseen   []string `placeholder:"W.yaml,…" help:"Worlds whose conditions are measured in and never learned from."`
 	Out      string   `required:"" placeholder:"DIR" help:"Folder for the picture."`
 	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, or both with a comma between."`
 	Rounds   int      `default:"2" help:"Rounds of flying and learning."`
@@ -43,40 +46,48 @@ type variant struct {
 	Knows    float64            `json:"knn"`        // share of unseen windows whose wind is told by z
 	Wind     float64            `json:"wind_error"` // of the accelerations that encoded latents cause, m/s²
 	Open     float64            `json:"open_loop_m"`
-	Promoted int                `json:"promoted"` // rounds, of all seeds
+	OpenBy   map[string]float64 `json:"open_loop_by_task_m"`
+	Fit      float64            `json:"fit_s"`     // mean of the rounds
+	Improve  float64            `json:"improve_s"` // the same of the training of policies
+	Promoted int                `json:"promoted"`  // rounds, of all seeds
 }
 
 // Run implements `vnd ablate`.
 func (a *ablateCommand) Run(c *console) error {
+	out, err := a.ablate(c)
+	if err != nil {
+		return err
+	}
+	out.Warnings = c.warnings
+	return c.show(out)
+}
+
+func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 	out := &ablationResult{}
 	for _, text := range append([]string{"as it is="}, a.Variants...) {
 		name, params, ok := strings.Cut(text, "=")
 		if !ok || name == "" || out.has(name) {
-			return fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
+			return nil, fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
 		}
 		v := variant{Name: name}
 		if params != "" {
 			v.Params = strings.Split(params, ",")
 		}
 		if _, err := settings[experiment.Config](loopNode, a.Config, v.Params); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		out.Variants = append(out.Variants, v)
 	}
 	for i := range out.Variants {
 		if err := a.try(c, &out.Variants[i]); err != nil {
-			return fmt.Errorf("%s: %w", out.Variants[i].Name, err)
+			return nil, fmt.Errorf("%s: %w", out.Variants[i].Name, err)
 		}
 	}
 	if err := os.MkdirAll(a.Out, 0o777); err != nil {
-		return err
+		return nil, err
 	}
 	out.File = filepath.Join(a.Out, "ablations.png")
-	if err := atomicfile.WriteFile(out.File, out.draw); err != nil {
-		return err
-	}
-	out.Warnings = c.warnings
-	return c.show(out)
+	return out, atomicfile.WriteFile(out.File, out.draw)
 }
 
 func (a *ablationResult) has(name string) bool {
@@ -93,7 +104,7 @@ func (a *ablateCommand) try(c *console, v *variant) error {
 	s := &studyCommand{World: a.World, Turning: a.Turning, Unseen: a.Unseen, Task: a.Task,
 		Methods: experiment.MethodOurs,
 		Rounds:  a.Rounds,
-		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, Config: a.Config, Param: v.Params, Airframe: a.Airframe}
+		Seconds: a.Seconds, Turns: true, Seeds: a.Seeds, learnFlags: learnFlags{a.Config, v.Params, a.Airframe}}
 	c.log.Info().Msg(v.Name)
 	studies, _, err := s.studies(c, nil)
 	if err != nil {
@@ -107,13 +118,30 @@ func (a *ablateCommand) try(c *console, v *variant) error {
 		for _, o := range study.OpenLoop {
 			v.Open += o.Mean / n / float64(len(study.OpenLoop))
 		}
+		v.openBy(study, n)
 		for _, r := range study.Rounds {
+			v.Fit += r.Seconds[continual.Fitting] / n / float64(len(study.Rounds))
+			v.Improve += r.Seconds[continual.Improving] / n / float64(len(study.Rounds))
 			if r.Verdict.Pass {
 				v.Promoted++
 			}
 		}
 	}
 	return nil
+}
+
+// openBy adds the errors of predictions by task.
+func (v *variant) openBy(study *experiment.Study, seeds float64) {
+	if v.OpenBy == nil {
+		v.OpenBy = map[string]float64{}
+	}
+	windows := map[string]float64{}
+	for _, o := range study.OpenLoop {
+		windows[o.Task]++
+	}
+	for _, o := range study.OpenLoop {
+		v.OpenBy[o.Task] += o.Mean / seeds / windows[o.Task]
+	}
 }
 
 // crashBar is the bar of a variant that crashed, m.
@@ -151,8 +179,13 @@ func (a *ablationResult) WriteText(w io.Writer) error {
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %s |", c)
 	}
-	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² | open loop 1 s, m | promoted |\n|---|%s\n",
-		strings.Repeat("---|", len(columns)+5))
+	tasks := slices.Sorted(maps.Keys(a.Variants[0].OpenBy))
+	fmt.Fprintf(&b, " T_rec, s | wind by z | acceleration off, m/s² |")
+	for _, task := range tasks {
+		fmt.Fprintf(&b, " %s, open loop 1 s, m |", task)
+	}
+	fmt.Fprintf(&b, " fit, s | improve, s | promoted |\n|---|%s\n",
+		strings.Repeat("---|", len(columns)+len(tasks)+6))
 	for _, v := range a.Variants {
 		fmt.Fprintf(&b, "| %s |", v.Name)
 		for _, c := range columns {
@@ -162,7 +195,11 @@ func (a *ablationResult) WriteText(w io.Writer) error {
 		if v.Recovers != nil {
 			recovers = within(v.Recovers.Wide)
 		}
-		fmt.Fprintf(&b, " %s | %.1f %% | %s | %.4f | %d |\n", recovers, 100*v.Knows, within(v.Wind), v.Open, v.Promoted)
+		fmt.Fprintf(&b, " %s | %.1f %% | %s |", recovers, 100*v.Knows, within(v.Wind))
+		for _, task := range tasks {
+			fmt.Fprintf(&b, " %.4f |", v.OpenBy[task])
+		}
+		fmt.Fprintf(&b, " %.1f | %.1f | %d |\n", v.Fit, v.Improve, v.Promoted)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -25,18 +25,23 @@ import (
 // loopNode is the node name of the loop's block in a parameter file.
 const loopNode = "loop"
 
+// learnFlags set the continual loop and the robot.
+type learnFlags struct {
+	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
+	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+}
+
 type loopCommand struct {
-	World   string   `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
-	Out     string   `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
-	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
-	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
-	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
-	Seconds float64  `default:"20" help:"Length of a flight in each condition and task."`
-	Config  string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
-	Param   []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
+	World   string  `required:"" placeholder:"W.yaml" help:"World of the full simulator, hidden from the learner. One with a schedule is flown by it, any other in each of its conditions."`
+	Out     string  `required:"" placeholder:"DIR" help:"Folder for the bundles and the pictures."`
+	Task    string  `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
+	Bundle  string  `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained in the nominal simulator."`
+	Rounds  int     `default:"3" help:"Rounds of flying and learning."`
+	Seconds float64 `default:"20" help:"Length of a flight in each condition and task."`
+	learnFlags
 	externalFlags
-	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
-	Seed     uint64 `default:"1" help:"Seed of all randomness."`
+	Seed uint64 `default:"1" help:"Seed of all randomness."`
 }
 
 // loopResult is what `vnd loop` came to.

@@ -21,21 +21,20 @@ import (
 )
 
 type studyCommand struct {
-	World    string   `required:"" placeholder:"W.yaml" help:"World whose conditions are met while learning, and measured in."`
-	Turning  string   `placeholder:"W.yaml" help:"World with a schedule, to measure the recovery after each switch in."`
-	Turns    bool     `default:"true" negatable:"" help:"Learn from flights in the turning world, too."`
-	Unseen   string   `placeholder:"W.yaml" help:"World whose conditions are measured in and never learned from."`
-	Out      string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
-	Task     string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
-	Bundle   string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
-	Methods  string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, raptor, base, residual, single, refit, datt, oracle, first, ours, there. The default is all."`
-	Old      string   `name:"pilots" hidden:"" help:"Old name of --methods."`
-	Rounds   int      `default:"3" help:"Rounds of flying and learning."`
-	Seconds  float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
-	Seeds    []uint64 `default:"1,2,3" help:"Seeds, with commas between."`
-	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
-	Param    []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
-	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Preset  string   `placeholder:"NAME" help:"A whole study by name, in place of --world: paper, budgets."`
+	World   string   `placeholder:"W.yaml" help:"World whose conditions are met while learning, and measured in."`
+	Turning []string `placeholder:"W.yaml,…" help:"Worlds with a schedule: recovery after switches is measured there."`
+	Turns   bool     `default:"true" negatable:"" help:"Learn from flights in the turning world, too."`
+	Unseen  []string `placeholder:"W.yaml,…" help:"Worlds whose conditions are measured in and never learned from."`
+	Out     string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
+	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
+	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
+	Methods string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, raptor, base, residual, single, refit, datt, oracle, first, ours, there. The default is all."`
+	Old     string   `name:"pilots" hidden:"" help:"Old name of --methods."`
+	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
+	Seconds float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`
+	Seeds   []uint64 `default:"1,2,3" help:"Seeds, with commas between."`
+	learnFlags
 	externalFlags
 	tableFlags
 }
@@ -49,8 +48,21 @@ type studyResult struct {
 
 // Run implements `vnd study`.
 func (s *studyCommand) Run(c *console) error {
+	if s.Preset != "" {
+		return s.runPreset(c)
+	}
+	out, err := s.study(c)
+	if err != nil {
+		return err
+	}
+	out.Warnings = c.warnings
+	return c.show(out)
+}
+
+// study makes one.
+func (s *studyCommand) study(c *console) (*studyResult, error) {
 	if s.Old != "" && s.Methods != "" {
-		return errors.New("--pilots is the old name of --methods, which is given, too")
+		return nil, errors.New("--pilots is the old name of --methods, which is given, too")
 	}
 	if s.Old != "" {
 		c.warn("--pilots is now --methods; the old name goes with the next version")
@@ -71,17 +83,16 @@ func (s *studyCommand) Run(c *console) error {
 			return s.draw(study, plan, p)
 		})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.Air != "" {
 		file, err := s.saveTable(out.Studies)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Files = append(out.Files, file)
 	}
-	out.Warnings = c.warnings
-	return c.show(out)
+	return out, nil
 }
 
 // MarshalJSON writes the keys of before beside their new names, for one version.
@@ -177,6 +188,9 @@ func (s *studyCommand) plan() (*experiment.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.World == "" {
+		return nil, errors.New("--world: expected a world, or a whole study by --preset")
+	}
 	p := &experiment.Plan{Rounds: s.Rounds, Seconds: s.Seconds, Turns: s.Turns, Table: table}
 	if s.Methods != "" {
 		p.Methods = strings.Split(s.Methods, ",")
@@ -187,23 +201,19 @@ func (s *studyCommand) plan() (*experiment.Plan, error) {
 		}
 	}
 	for _, w := range []struct {
-		flag, file string
-		scheduled  bool
-		to         *[]experiment.Scenario
-	}{{"--world", s.World, false, &p.Scenarios}, {"--turning", s.Turning, true, &p.Turning},
+		flag      string
+		files     []string
+		scheduled bool
+		to        *[]experiment.Scenario
+	}{{"--world", []string{s.World}, false, &p.Scenarios}, {"--turning", s.Turning, true, &p.Turning},
 		{"--unseen", s.Unseen, false, &p.Unseen}} {
-		if w.file == "" {
-			continue
+		for _, file := range w.files {
+			scenarios, err := scheduled(w.flag, file, w.scheduled)
+			if err != nil {
+				return nil, err
+			}
+			*w.to = append(*w.to, scenarios...)
 		}
-		scenarios, err := experiment.Scenarios(w.file)
-		if err != nil {
-			return nil, err
-		}
-		if scheduled := scenarios[0].Seconds > 0; scheduled != w.scheduled {
-			return nil, fmt.Errorf("%s %s: expected a world %s a schedule", w.flag, w.file,
-				map[bool]string{true: "with", false: "without"}[w.scheduled])
-		}
-		*w.to = scenarios
 	}
 	if s.Bundle != "" {
 		var err error
@@ -305,20 +315,11 @@ func (s *studyResult) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, " %d | %.1f |\n", r.Crashes, r.Learned)
 	}
 	writeLandings(&b, rows)
-	if slices.ContainsFunc(rows, func(r experiment.MethodRow) bool { return r.Turns != nil }) {
-		fmt.Fprintf(&b, "\nAfter the wind turned about, medians over the turns of all seeds.\n\n| method | turns "+
-			"| T_rec with ε + 2 cm, s | with ε, s | within at once | never | peak, m | ε, m "+
-			"|\n|---|---|---|---|---|---|---|---|\n")
-		for _, r := range rows {
-			t := r.Turns
-			if t == nil { // it never came to a turn
-				fmt.Fprintf(&b, "| %s | 0 | – | – | – | – | – | – |\n", r.Name)
-				continue
-			}
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %.0f %% | %.0f %% | %.3f | %.4f |\n", r.Name, t.N, within(t.Wide),
-				within(t.Literal), 100*t.Zero, 100*t.Never, t.Peak, t.Envelope)
-		}
-	}
+	turns := func(r experiment.MethodRow) *experiment.Turns { return r.Turns }
+	writeTurns(&b, rows, "turned about", turns)
+	quarter := func(r experiment.MethodRow) *experiment.Turns { return r.Quarter }
+	writeTurns(&b, rows, "turned by a quarter", quarter)
+	writeReturns(&b, rows)
 	for _, study := range s.Studies {
 		writeSeed(&b, study)
 	}

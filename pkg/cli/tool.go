@@ -31,6 +31,7 @@ type commands struct {
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: flights, and rounds of learning."`
 	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`
+	Memory  memoryCommand  `cmd:"" help:"Measure what the loop remembers of conditions met one after another."`
 	Ablate  ablateCommand  `cmd:"" help:"Measure the continual loop with one thing changed at a time."`
 	Sweep   sweepCommand   `cmd:"" help:"Run one of a grid's commands: an array of Slurm or Kubernetes from one file."`
 	Bench   benchCommand   `cmd:"" help:"Time the hot paths: policy training, fit, tick."`

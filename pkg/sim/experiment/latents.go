@@ -201,36 +201,44 @@ func (l *Latents) sample(m *vnd.Model[float32], seed uint64, push func([]float64
 
 // openLoop rolls the model out over the flights.
 func (s *study) openLoop(m *vnd.Model[float32], q quadrotor.Robot, flights []Recorded) error {
-	const steps = 50
-	p, T := vnd.NewPredictor(m, q), m.Net.Context
 	for _, f := range flights {
 		if f.At >= len(s.plan.Scenarios) {
 			continue
 		}
-		var windows [][]quad.Row
-		var future [][]quad.Command
-		var truth []quad.State
-		for _, rows := range f.Segments {
-			for i := T; i+steps < len(rows); i += everyRow {
-				windows = append(windows, rows[i-T:i+1])
-				future = append(future, commands(rows[i:i+steps]))
-				truth = append(truth, rows[i+steps].State)
-			}
-		}
-		out := make([][]quad.State, len(windows))
-		for i := range out {
-			out[i] = make([]quad.State, steps)
-		}
-		if err := p.Predict(windows, future, out); err != nil {
+		mean, windows, err := openLoop(m, q, f.Segments)
+		if err != nil {
 			return err
 		}
-		o := OpenLoop{Task: f.Task, Scenario: s.plan.Scenarios[f.At].Label(), Windows: len(windows)}
-		for i := range out {
-			o.Mean += out[i][steps-1].P.Sub(truth[i].P).Norm() / float64(len(out))
-		}
-		s.out.OpenLoop = append(s.out.OpenLoop, o)
+		s.out.OpenLoop = append(s.out.OpenLoop, OpenLoop{f.Task, s.plan.Scenarios[f.At].Label(), mean, windows})
 	}
 	return nil
+}
+
+// openLoop is the mean position error, m, of predictions of a second.
+func openLoop(m *vnd.Model[float32], q quadrotor.Robot, segments [][]quad.Row) (mean float64, windows int, err error) {
+	const steps = 50
+	p, T := vnd.NewPredictor(m, q), m.Net.Context
+	var before [][]quad.Row
+	var future [][]quad.Command
+	var truth []quad.State
+	for _, rows := range segments {
+		for i := T; i+steps < len(rows); i += everyRow {
+			before = append(before, rows[i-T:i+1])
+			future = append(future, commands(rows[i:i+steps]))
+			truth = append(truth, rows[i+steps].State)
+		}
+	}
+	out := make([][]quad.State, len(before))
+	for i := range out {
+		out[i] = make([]quad.State, steps)
+	}
+	if err := p.Predict(before, future, out); err != nil {
+		return 0, 0, err
+	}
+	for i := range out {
+		mean += out[i][steps-1].P.Sub(truth[i].P).Norm() / float64(len(out))
+	}
+	return mean, len(out), nil
 }
 
 func commands(rows []quad.Row) (out []quad.Command) {

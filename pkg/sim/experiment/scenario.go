@@ -2,12 +2,14 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"vnd/pkg/core/so3"
 	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
 )
 
 // Scenario is a world in which to fly.
@@ -90,4 +92,31 @@ func (f *Scenario) opposite(from, to string) bool {
 	w := f.winds()
 	a, b := w[slices.Index(f.Conditions.Name, from)], w[slices.Index(f.Conditions.Name, to)]
 	return a.Norm() > 0 && a.Add(b).Norm() < 0.1*a.Norm()
+}
+
+// quarter reports whether the wind turns by a right angle between two conditions, and keeps its strength.
+func (f *Scenario) quarter(from, to string) bool {
+	w := f.winds()
+	a, b := w[slices.Index(f.Conditions.Name, from)], w[slices.Index(f.Conditions.Name, to)]
+	return a.Norm() > 0 && math.Abs(a.Norm()-b.Norm()) < 0.1*a.Norm() && math.Abs(a.Dot(b)) < 0.1*a.Dot(a)
+}
+
+// returned is the mean error of a flight in winds that it had met before, m; false where none comes back.
+func (f *Scenario) returned(t *closedloop.Trace) (mean float64, ok bool) {
+	winds, met, now, back, n := f.winds(), map[string]bool{}, "", false, 0.
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if i == 0 || r.Condition != now {
+			now = r.Condition
+			back = met[now] && winds[slices.Index(f.Conditions.Name, now)].Norm() > 0
+			met[now] = true
+		}
+		if back {
+			mean, n = mean+r.Error(), n+1
+		}
+	}
+	if t.Crash != "" && n > 0 {
+		return math.MaxFloat64, true
+	}
+	return mean / n, n > 0
 }

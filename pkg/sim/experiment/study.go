@@ -92,6 +92,7 @@ type Measured struct {
 	Learned float64  `json:"learned_s"` // wall time that learning took
 	Flown   []Flown  `json:"flown"`
 	Turns   []Turn   `json:"turns,omitempty"`
+	Returns []Return `json:"returns,omitempty"`
 	Crashed int      `json:"crashed_turning"` // flights in winds that turn
 	Cells   []Cell   `json:"cells,omitempty"`
 	Traces  []Traced `json:"-"`
@@ -107,13 +108,6 @@ type Flown struct {
 	Figures  closedloop.Figures `json:"figures"`
 
 	Landings *closedloop.Landings `json:"landings,omitempty"` // the error is then where they ended, level
-}
-
-// Turn is a switch that a method came through.
-type Turn struct {
-	Task     string `json:"task"`
-	Opposite bool   `json:"opposite"` // the wind turned about
-	closedloop.Recovery
 }
 
 // Traced is a flight to draw.
@@ -383,7 +377,10 @@ func (s *study) measure(p Method) (*Measured, error) {
 				m.Crashed++
 			}
 			for _, r := range t.Recoveries(Steady) {
-				m.Turns = append(m.Turns, Turn{t.Task, f.opposite(r.From, r.To), r})
+				m.Turns = append(m.Turns, Turn{t.Task, f.opposite(r.From, r.To), f.quarter(r.From, r.To), r})
+			}
+			if mean, ok := f.returned(t.Trace); ok {
+				m.Returns = append(m.Returns, Return{t.Task, f.Label(), mean})
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"vnd/pkg/core/so3"
+	"vnd/pkg/sim/closedloop"
 )
 
 // MethodRow is a method in the table of some seeds: each figure is the median over the seeds.
@@ -15,10 +16,27 @@ type MethodRow struct {
 	Errors  map[string]float64 `json:"errors_m"` // by Column; math.MaxFloat64: a crash
 	Crashes int                `json:"crashes"`  // in all seeds
 	Turns   *Turns             `json:"turns,omitempty"`
+	Quarter *Turns             `json:"quarter,omitempty"` // where the wind turned by a right angle
+	Returns map[string]float64 `json:"returns,omitempty"` // errors in winds that came back, by task and scenario
 	Learned float64            `json:"learned_s"`
 	// Landed of Landings, in all seeds: of a landing the error is where it ended.
 	Landed   int `json:"landed,omitempty"`
 	Landings int `json:"landings,omitempty"`
+}
+
+// Turn is a switch that a method came through.
+type Turn struct {
+	Task     string `json:"task"`
+	Opposite bool   `json:"opposite"` // the wind turned about
+	Quarter  bool   `json:"quarter"`  // the wind turned by a right angle
+	closedloop.Recovery
+}
+
+// Return is how a method flew in the winds of a schedule that came back.
+type Return struct {
+	Task     string  `json:"task"`
+	Scenario string  `json:"scenario"`
+	Mean     float64 `json:"mean_m"` // math.MaxFloat64: a crash
 }
 
 // Turns sums up the recoveries after the wind turned about while tracking, medians over all turns and seeds.
@@ -88,7 +106,8 @@ func Summary(seeds []*Study) (rows []MethodRow) {
 		r := MethodRow{Name: seeds[0].Methods[i].Name, Errors: map[string]float64{}}
 		of := map[string][]float64{}
 		var took []float64
-		var turns []Turn
+		var turns, quarters []Turn
+		returns := map[string][]float64{}
 		for _, s := range seeds {
 			m := &s.Methods[i]
 			for name, e := range m.errors() {
@@ -105,15 +124,27 @@ func Summary(seeds []*Study) (rows []MethodRow) {
 			r.Crashes += m.Crashed
 			took = append(took, m.Learned)
 			for _, t := range m.Turns {
-				if t.Opposite && t.Task == seeds[0].turned() {
+				switch {
+				case t.Task != seeds[0].turned():
+				case t.Opposite:
 					turns = append(turns, t)
+				case t.Quarter:
+					quarters = append(quarters, t)
 				}
+			}
+			for _, b := range m.Returns {
+				name := Column(b.Task, b.Scenario)
+				returns[name] = append(returns[name], b.Mean)
 			}
 		}
 		for name, e := range of {
 			r.Errors[name] = Median(e)
 		}
-		r.Learned, r.Turns = Median(took), sum(turns)
+		r.Learned, r.Turns, r.Quarter = Median(took), sum(turns), sum(quarters)
+		r.Returns = map[string]float64{}
+		for name, e := range returns {
+			r.Returns[name] = Median(e)
+		}
 		rows = append(rows, r)
 	}
 	return rows

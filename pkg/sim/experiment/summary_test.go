@@ -89,6 +89,65 @@ func TestOpposite(t *testing.T) {
 	}
 }
 
+func TestQuarter(t *testing.T) {
+	w := sim.Default()
+	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "west", "north", "light"},
+		WindX: []float64{0, 3, -3, 0, 0}, WindY: []float64{0, 0, 0, 3, 1}}
+	f := &Scenario{World: w}
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{{"east", "north", true}, {"north", "west", true}, {"east", "west", false}, {"calm", "east", false},
+		{"east", "calm", false}, {"calm", "calm", false}, {"east", "light", false}} {
+		if got := f.quarter(c.from, c.to); got != c.want {
+			t.Errorf("%s to %s: quarter %v", c.from, c.to, got)
+		}
+	}
+}
+
+// TestReturned: what counts is each wind from its second stay on; calm does not.
+func TestReturned(t *testing.T) {
+	w := sim.Default()
+	w.Conditions = sim.Conditions{Name: []string{"calm", "east", "north"}, WindX: []float64{0, 3, 0},
+		WindY: []float64{0, 0, 3}}
+	f := &Scenario{World: w}
+	trace := &closedloop.Trace{}
+	for i, name := range []string{"calm", "east", "east", "calm", "north", "east", "east", "north", "calm"} {
+		row := closedloop.TraceRow{T: float64(i), Condition: name}
+		row.Truth.P.X = float64(i)
+		trace.Rows = append(trace.Rows, row)
+	}
+	if mean, ok := f.returned(trace); !ok || mean != 6 {
+		t.Errorf("mean %g, %v; expected that of rows 5, 6 and 7", mean, ok)
+	}
+	trace.Crash = "the floor"
+	if mean, ok := f.returned(trace); !ok || mean != math.MaxFloat64 {
+		t.Errorf("mean %g of a crash, %v", mean, ok)
+	}
+	if _, ok := f.returned(&closedloop.Trace{Rows: trace.Rows[:5]}); ok {
+		t.Error("no wind came back, and there is an error in those that did")
+	}
+}
+
+// TestMemoryFigures: of two conditions met one after another, and both together.
+func TestMemoryFigures(t *testing.T) {
+	m := &Memory{Met: 2, Conditions: []string{"a", "b", "both"}, Rounds: []MemoryRound{
+		{Errors: []float64{8, 8, 9}},
+		{Errors: []float64{2, 6, 7}, OpenLoop: []float64{1, 4, 4}},
+		{Errors: []float64{3, 2, 4}, OpenLoop: []float64{4, 2, 3}},
+		{Errors: []float64{2, 2, 2}, OpenLoop: []float64{1, 1, 1}}}}
+	for name, c := range map[string]struct{ got, want []float64 }{
+		"fading":      {m.Fading(), []float64{1.5, 1}},
+		"predictions": {m.OpenLoopFading(), []float64{4, 1}},
+		"transfer":    {m.Transfer(), []float64{0.75}},
+		"combined":    {m.Combined(), []float64{2}},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: %v, expected %v", name, c.got, c.want)
+		}
+	}
+}
+
 func TestVote(t *testing.T) {
 	cluster := func(at float64, n int) (z [][]float64) {
 		for i := range n {
