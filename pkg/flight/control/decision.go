@@ -4,13 +4,15 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/motors"
 )
 
 // Decision is what the guard made of a tick.
 type Decision struct {
-	Seq      uint64       // of the request that it answers; 0: of none
-	Now      int64        // time of the tick, ns
-	Sent     quad.Command // what goes out, unless Silent
+	Seq      uint64         // of the request that it answers; 0: of none
+	Now      int64          // time of the tick, ns
+	Sent     quad.Command   // what goes out, unless Silent
+	Motors   motors.Command // the same for each motor, where those are commanded
 	Stage    guard.Stage
 	Cause    guard.Cause // of a guard that has tripped
 	Offboard bool        // the autopilot follows commands

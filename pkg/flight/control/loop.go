@@ -55,6 +55,9 @@ func (l *Loop) Tick(now int64) (quad.Command, bool) {
 	return l.decision.Sent, true
 }
 
+// Decision is that of the last tick, until the next.
+func (l *Loop) Decision() *Decision { return &l.decision }
+
 // Guard is the loop's guard. It belongs to the loop's goroutine.
 func (l *Loop) Guard() *guard.Guard { return l.guard }
 

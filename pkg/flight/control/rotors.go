@@ -24,9 +24,7 @@ type rotorSide struct {
 	poses    so3.Vec3 // body rates of the attitudes, smoothed, rad/s
 
 	asked   motors.Command // by the policy
-	sent    motors.Command // what goes out
-	decided int64          // when, ns; 0: never
-	limited bool           // the policy's motors were cut
+	decided int64          // when motors last went out, ns; 0: never
 }
 
 // maxRatesAge is the age above which body rates are not used, ns: two ticks at 50 Hz.
@@ -49,9 +47,6 @@ func (l *Loop) SetRates(now int64, w so3.Vec3) {
 		l.rotors.gyro, l.rotors.measured = w, now
 	}
 }
-
-// Motors are what each motor is to be driven at since the last tick.
-func (l *Loop) Motors() motors.Command { return l.rotors.sent }
 
 // measures reports whether there are fresh body rates.
 func (r *rotorSide) measures(now int64) bool {
@@ -94,14 +89,14 @@ func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
 	if r.decided != 0 {
 		dt = min(max(seconds(now, r.decided), 0), longest)
 	}
-	r.decided, r.limited = now, false
+	r.decided = now
 	if q != nil && d.Stage.PolicyFlies() {
-		r.sent = r.vehicle.Limit(q.Motors, dt)
-		if r.limited = r.sent != q.Motors; r.limited {
+		d.Motors = r.vehicle.Limit(q.Motors, dt)
+		if d.Motors != q.Motors {
 			d.Stage = guard.Limited
 		}
 	} else {
-		r.sent = r.vehicle.Limit(r.vehicle.Mix(d.Sent, r.rates(now)), dt)
+		d.Motors = r.vehicle.Limit(r.vehicle.Mix(d.Sent, r.rates(now)), dt)
 	}
-	r.vehicle.Sent(r.sent)
+	r.vehicle.Sent(d.Motors)
 }

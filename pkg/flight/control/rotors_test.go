@@ -39,7 +39,7 @@ func TestMotorsNeedBodyRates(t *testing.T) {
 		if _, ok := l.Tick(now); !ok {
 			return
 		}
-		for i, u := range l.Motors() {
+		for i, u := range l.Decision().Motors {
 			if !(math.Abs(u-a.Hover()) < 0.1) {
 				t.Fatalf("motor %d of a robot that hovers is at %g", i, u)
 			}

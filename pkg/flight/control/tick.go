@@ -29,10 +29,6 @@ type TickRecord struct {
 // tick, after the command has gone out.
 func (l *Loop) FinishTick(t *TickRecord) {
 	l.RecordRequest(t)
-	l.decision.Stage, l.decision.Cause = l.guard.Stage(), l.guard.Tripped()
-	if l.rotors != nil && l.rotors.limited && l.decision.Stage == guard.Policy {
-		l.decision.Stage = guard.Limited
-	}
 	l.Complete(t, &l.decision)
 }
 

@@ -70,8 +70,8 @@ type sent struct {
 
 func (*sent) topic() string { return "/command" }
 
-func (s *sent) send(stamp int64, c quad.Command) error {
-	s.stamps, s.commands = append(s.stamps[:0], stamp), append(s.commands[:0], c)
+func (s *sent) send(stamp int64, d *control.Decision) error {
+	s.stamps, s.commands = append(s.stamps[:0], stamp), append(s.commands[:0], d.Sent)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -204,13 +204,13 @@ type toCrazyflie struct {
 
 func (s *toCrazyflie) topic() string { return s.pub.Topic() }
 
-func (s *toCrazyflie) send(_ int64, c quad.Command) error {
+func (s *toCrazyflie) send(_ int64, d *control.Decision) error {
 	if !s.to.follows() {
 		s.unlocked = false
 		s.to.giveUp()
 		return nil
 	}
-	if bridge.PutTwist(&s.m, c, &s.throttle, s.to.volts()); !s.unlocked {
+	if bridge.PutTwist(&s.m, d.Sent, &s.throttle, s.to.volts()); !s.unlocked {
 		s.m, s.unlocked = geometrymsgs.Twist{}, true
 	}
 	return s.pub.Publish(&s.m)

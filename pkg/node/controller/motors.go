@@ -7,9 +7,8 @@ import (
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/motors"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/ros2/ros"
@@ -111,18 +110,7 @@ func newToMotors(c *Controller, p *Params) (sender, error) {
 
 func (s *toMotors) topic() string { return s.pub.Topic() }
 
-// send sends nothing: thrust and body rates are no command of motors.
-func (s *toMotors) send(int64, quad.Command) error { return nil }
-
-func (s *toMotors) sendMotors(stamp int64, m motors.Command) error {
-	bridge.PutActuators(&s.m, stamp, s.frame, m)
+func (s *toMotors) send(stamp int64, d *control.Decision) error {
+	bridge.PutActuators(&s.m, stamp, s.frame, d.Motors)
 	return s.pub.Publish(&s.m)
-}
-
-// motors are what goes out: at rest after ~/emergency.
-func (f *ticker) motors() motors.Command {
-	if f.stopped.Load() {
-		return motors.Command{}
-	}
-	return f.loop.Motors()
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/ros2/ros"
 )
 
@@ -64,9 +65,10 @@ type ownAutopilot struct {
 	a Autopilot
 }
 
-func (o ownAutopilot) notOffboard() bool                      { return !o.a.Follows() }
-func (o ownAutopilot) topic() string                          { return o.a.Topic() }
-func (o ownAutopilot) send(stamp int64, c quad.Command) error { return o.a.Send(stamp, c) }
+func (o ownAutopilot) notOffboard() bool { return !o.a.Follows() }
+func (o ownAutopilot) topic() string     { return o.a.Topic() }
+
+func (o ownAutopilot) send(stamp int64, d *control.Decision) error { return o.a.Send(stamp, d.Sent) }
 
 // arms reports whether an autopilot can be asked to follow commands.
 func arms(a autopilot) bool {

@@ -11,7 +11,7 @@ import (
 
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -230,11 +230,11 @@ type toPX4Mode struct {
 	to *px4Mode
 }
 
-func (s *toPX4Mode) send(_ int64, c quad.Command) error {
+func (s *toPX4Mode) send(_ int64, d *control.Decision) error {
 	s.to.sent.Store(monotonic())
 	if said, _ := s.to.lastReport(); !said.Follows() {
 		return nil
 	}
-	bridge.PutVehicleRatesSetpoint(&s.m, 0, c, &s.throttle, s.to.volts())
+	bridge.PutVehicleRatesSetpoint(&s.m, 0, d.Sent, &s.throttle, s.to.volts())
 	return s.pub.Publish(&s.m)
 }

@@ -135,9 +135,9 @@ func (f *ticker) decide(now int64) {
 		return
 	}
 	if f.stopped.Load() {
-		d.Sent, d.Silent = stopCommand, false
+		stop(d)
 	}
-	err := f.send(d.Silent, d.Sent)
+	err := f.send(d)
 	d.Silent = d.Silent || silent
 	_ = r.Decided(d) // a controller that does not listen does not hear it
 	f.noteTick(now, err)

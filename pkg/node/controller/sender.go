@@ -6,14 +6,15 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
 
-// sender is the way of a command to the vehicle. It allocates nothing and waits for nobody.
+// sender is the way of what a guard decided, by the state of a stamp, to the vehicle. It allocates nothing and waits
+// for nobody.
 type sender interface {
-	send(stamp int64, c quad.Command) error
+	send(stamp int64, d *control.Decision) error
 	topic() string
 }
 
@@ -65,8 +66,8 @@ type toVND struct {
 
 func (s *toVND) topic() string { return s.pub.Topic() }
 
-func (s *toVND) send(stamp int64, c quad.Command) error {
-	bridge.PutThrustRates(&s.m, stamp, s.frame, c)
+func (s *toVND) send(stamp int64, d *control.Decision) error {
+	bridge.PutThrustRates(&s.m, stamp, s.frame, d.Sent)
 	return s.pub.Publish(&s.m)
 }
 
@@ -81,11 +82,11 @@ type toMavros struct {
 func (s *toMavros) topic() string { return s.pub.Topic() }
 
 // send sends nothing to an autopilot that would take it for something else.
-func (s *toMavros) send(stamp int64, c quad.Command) error {
+func (s *toMavros) send(stamp int64, d *control.Decision) error {
 	if s.to.fault() != "" {
 		return nil
 	}
-	bridge.PutAttitudeTarget(&s.m, stamp, s.frame, c, &s.throttle, s.to.volts())
+	bridge.PutAttitudeTarget(&s.m, stamp, s.frame, d.Sent, &s.throttle, s.to.volts())
 	return s.pub.Publish(&s.m)
 }
 
@@ -120,8 +121,8 @@ func newToPX4(c *Controller, p *Params, a autopilot) (sender, error) {
 func (s *toPX4) topic() string { return s.pub.Topic() }
 
 // send leaves the stamps to the autopilot, whose clock is another one.
-func (s *toPX4) send(_ int64, c quad.Command) error {
-	bridge.PutVehicleRatesSetpoint(&s.m, 0, c, &s.throttle, s.volts())
+func (s *toPX4) send(_ int64, d *control.Decision) error {
+	bridge.PutVehicleRatesSetpoint(&s.m, 0, d.Sent, &s.throttle, s.volts())
 	if err := s.pub.Publish(&s.m); err != nil {
 		return err
 	}

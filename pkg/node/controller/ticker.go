@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/motors"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -70,6 +71,7 @@ type ticker struct {
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
 	clocked   int64              // what the clock showed last, ns
+	decision  control.Decision   // of the last tick, as it went out
 	scratch   control.TickRecord // of a tick for which the ring has no space
 	setLatent func(*control.Latent)
 	setRates  func(*bodyRates)
@@ -190,8 +192,10 @@ func (f *ticker) passOn(s *sample, now int64) {
 	}
 }
 
-// stopCommand takes the thrust away.
-var stopCommand quad.Command
+// stop takes the thrust away from a decision, and has it go out.
+func stop(d *control.Decision) {
+	d.Sent, d.Motors, d.Silent = quad.Command{}, motors.Command{}, false
+}
 
 // tick is one control tick: the command goes out first, then what there is to say about it.
 func (f *ticker) tick(now int64) {
@@ -202,18 +206,18 @@ func (f *ticker) tick(now int64) {
 	f.latent.TryTake(f.setLatent)
 	f.rates.TryTake(f.setRates)
 	f.loop.SetOffboard(!f.silent.Load() && !f.link.notOffboard())
-	command, ok := f.loop.Tick(now)
-	if !ok {
+	if _, ok := f.loop.Tick(now); !ok {
 		return
 	}
+	f.decision = *f.loop.Decision()
 	stopped := f.stopped.Load()
 	if stopped {
-		command = stopCommand
+		stop(&f.decision)
 	}
 	if f.loop.RolledBack() {
 		f.rolledBack.Store(f.loop.Policy())
 	}
-	err := f.send(f.loop.Guard().Silent() && !stopped, command)
+	err := f.send(&f.decision)
 	f.noteTick(now, err)
 	t := f.ticks.Slot()
 	if t == nil {
@@ -222,24 +226,21 @@ func (f *ticker) tick(now int64) {
 	}
 	f.loop.FinishTick(t)
 	if stopped {
-		t.Sent = command
+		t.Sent = f.decision.Sent
 	}
 	f.ticks.Push()
 	signal(f.recorded)
 }
 
 // send has a command go out, unless another one commands the vehicle, or the guard has its autopilot land.
-func (f *ticker) send(landing bool, c quad.Command) error {
+func (f *ticker) send(d *control.Decision) error {
 	switch {
 	case f.silent.Load():
-	case landing: // no heartbeat: the autopilot notices, and lands
+	case d.Silent: // no heartbeat: the autopilot notices, and lands
 		f.askToLand()
 	default:
 		f.noteSending()
-		if s, ok := f.sender.(*toMotors); ok {
-			return s.sendMotors(f.loop.Stamp(), f.motors())
-		}
-		return f.sender.send(f.loop.Stamp(), c)
+		return f.sender.send(f.loop.Stamp(), d)
 	}
 	return nil
 }
