@@ -50,7 +50,7 @@ func (b *betaflightPort) compare(then func(*betaflight.Console, []betaflight.Cha
 	defer port.Close()
 	c, err := betaflight.OpenConsole(port)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("board at %s: %w", b.Port, err)
 	}
 	changes, err := c.Compare(betaflight.Recommended(max(frame.MaxTiltRate, frame.MaxYawRate)))
 	if err != nil {

@@ -28,7 +28,15 @@ const prompt = "\r\n# "
 func OpenConsole(p Port) (*Console, error) {
 	c := &Console{port: p, Patience: 5 * time.Second}
 	if _, err := c.ask("#"); err != nil {
-		return nil, fmt.Errorf("the board's command line does not open: %w", err)
+		return nil, fmt.Errorf("the board's command line does not open (%w): is it Betaflight, and no other program "+
+			"at its port?", err)
+	}
+	lines, err := c.Run("version")
+	if text := strings.TrimSpace(strings.Join(lines, " ")); err == nil && !strings.Contains(text, "Betaflight") {
+		err = fmt.Errorf("the board's firmware is %.60q, expected Betaflight", text)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Leave())
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package betaflight
 
 import (
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -10,7 +11,20 @@ import (
 // board answers a console as the firmware does: it echoes, and a prompt ends what it says.
 func board(t *testing.T, answers map[string]string) *Console {
 	t.Helper()
+	c, err := OpenConsole(answering(t, answers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Patience = time.Second
+	return c
+}
+
+// answering is the port of such a board, of Betaflight's firmware unless the answers say otherwise.
+func answering(t *testing.T, answers map[string]string) net.Conn {
 	here, there := net.Pipe()
+	if answers["version"] == "" {
+		answers["version"] = "# Betaflight / SITL (SITL) 4.6.0 Nov 24 2026 / 15:00:00 (norevision) MSP API: 1.47\r\n"
+	}
 	go func() {
 		defer there.Close()
 		buffer := make([]byte, 1024)
@@ -26,12 +40,15 @@ func board(t *testing.T, answers map[string]string) *Console {
 		}
 	}()
 	t.Cleanup(func() { here.Close() })
-	c, err := OpenConsole(here)
-	if err != nil {
-		t.Fatal(err)
+	return here
+}
+
+func TestConsoleOfAnotherFirmware(t *testing.T) {
+	_, err := OpenConsole(answering(t, map[string]string{"version": "# INAV/MATEKF405 7.1.2\r\n",
+		"exit": "\r\nRebooting"}))
+	if want := `the board's firmware is "# INAV/MATEKF405 7.1.2", expected Betaflight`; fmt.Sprint(err) != want {
+		t.Errorf("%v, want %s", err, want)
 	}
-	c.Patience = time.Second
-	return c
 }
 
 func TestConsoleReadsSettings(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -158,7 +159,7 @@ func (b *Bridge) fly(ctx context.Context) (err error) {
 		err = settings.Listens(p.Protocol)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("board at %s: %w", name, err)
 	}
 	to, err := link.NewCompanion(board, &settings, p.thrust(), p.Times, p.Rate)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"vnd/pkg/bridge/betaflight"
@@ -90,6 +91,9 @@ func (b *Board) Configure(limit float64) (s Settings, err error) {
 // identify tells the version of a board with Betaflight.
 func (b *Board) identify() (v msp.Version, err error) {
 	variant, err := b.Ask(msp.FCVariant, patience)
+	if errors.Is(err, io.EOF) {
+		return v, errors.New("the line is closed at once: is another program connected to it?")
+	}
 	if err != nil {
 		return v, err
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.bug.st/serial"
@@ -39,11 +41,43 @@ func Open(name, protocol string) (Port, error) {
 		}
 		return c, c.(*net.TCPConn).SetNoDelay(true)
 	}
+	held, err := hold(name)
+	if err != nil {
+		return nil, fmt.Errorf("no board at %s: %w", name, explained(err))
+	}
 	p, err := serial.Open(name, modeOf(protocol))
 	if err != nil {
-		return nil, fmt.Errorf("no board at %s: %w", name, err)
+		return nil, errors.Join(fmt.Errorf("no board at %s: %w", name, explained(err)), held.Close())
 	}
-	return &line{Port: p}, nil
+	return &line{Port: p, held: held}, nil
+}
+
+// hold takes a device, unless another program holds it. What the kernel refuses to other users, root may open twice.
+func hold(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// explained says what to do about a device that does not open.
+func explained(err error) error {
+	var of *serial.PortError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no such device: expected a serial device, or tcp:HOST:PORT")
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("this user may not open it: expected a member of the device's group, often dialout")
+	case errors.Is(err, syscall.EWOULDBLOCK), errors.Is(err, syscall.EBUSY):
+		return errors.New("another program has it open: end that first")
+	case errors.As(err, &of) && of.Code() == serial.InvalidSerialPort:
+		return errors.New("it is no serial device: expected one, or tcp:HOST:PORT")
+	}
+	return err
 }
 
 // modeOf is that of a serial line. SBUS is inverted besides, which the line's adapter has to do.
@@ -60,8 +94,12 @@ func modeOf(protocol string) *serial.Mode {
 // line is a serial port with deadlines.
 type line struct {
 	serial.Port
+	held     *os.File // the device, so that no other program of ours opens it
 	deadline time.Time
 }
+
+// Close closes the device.
+func (l *line) Close() error { return errors.Join(l.Port.Close(), l.held.Close()) }
 
 // SetReadDeadline implements Port; a deadline of zero is none.
 func (l *line) SetReadDeadline(t time.Time) error {

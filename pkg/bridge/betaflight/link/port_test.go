@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/hex"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +49,30 @@ func TestOpenNamesThePort(t *testing.T) {
 	for _, name := range []string{"tcp:127.0.0.1:1", "/dev/none"} {
 		if _, err := Open(name, MSP); err == nil || !strings.Contains(err.Error(), "no board at "+name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A device that is missing, none, or held by another program is refused with what to do.
+func TestOpenSaysWhyADeviceDoesNotOpen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held, err := hold(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(file, MSP)
+	if want := "another program has it open"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{file: "it is no serial device", file + "2": "there is no such device"} {
+		if _, err := Open(name, MSP); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
