@@ -3,7 +3,7 @@
     make betaflight build && python3 benchmarks/sitl.py --out build/sitl
 
 Boards: I of roll and pitch 3 to 30, P and D 0.6 to 1.4 of the default, motors slower by 0 to 15 ms. Mean errors of one
-flight each, mm; X is a crash.
+flight each, mm; X is a crash. Swing: roll and pitch rates of the worst board, root mean square, rad/s.
 """
 import argparse
 import json
@@ -38,18 +38,19 @@ def boards():
 
 
 def errors(task, where, settings=(), settle=4, seconds=12):
-    """Errors of the policy and of the geometric law, mm."""
+    """Errors of the policy and of the geometric law, mm, and the policy's swing, rad/s."""
     line = [A.vnd, "eval", "--json", "--firmware", "betaflight", "--task", task, "--bundle", A.bundle, "--world", where]
     line += ["--settle", str(settle), "--seconds", str(seconds)]
     for s in settings:
         line += ["--set", s]
     row = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)["rows"][0]
     inf = float("inf")
-    return (inf if row["crashes"] else 1000 * row["mean_m"], inf if row["law_crashes"] else 1000 * row["law_mean_m"])
+    return (inf if row["crashes"] else 1000 * row["mean_m"], inf if row["law_crashes"] else 1000 * row["law_mean_m"],
+            row["swing_rad_s"])
 
 
 def show(v):
-    return "X" if v == float("inf") else f"{v:.1f}"
+    return "X" if v == float("inf") else f"{v:.2g}" if v < 1 else f"{v:.1f}"
 
 
 def main():
@@ -60,11 +61,13 @@ def main():
     calm, late = world("calm", "    link:\n      delay: 0.01\n"), world("late", "    link:\n      delay: 0.07\n")
     later = world("later", "    conditions:\n      name: [before, late]\n      link_delay: [0.0, 0.06]\n"
                   "    schedule:\n      condition: [before, late]\n      start: [0.0, 6.0]\n")
-    print("| task | calm | boards, median | worst | 60 ms later | law so | from 6 s on | law so |\n" + 8 * "|---" + "|")
+    print("| task | calm | boards, median | worst | swing | 60 ms later | law so | from 6 s on | law so |\n" +
+          9 * "|---" + "|")
     for task in "hover", "track":
-        of = sorted(errors(task, *b)[0] for b in boards())
-        policy, law = errors(task, late)
-        cells = errors(task, calm)[0], of[len(of) // 2], of[-1], policy, law, *errors(task, later, settle=7, seconds=19)
+        rows = [errors(task, *b) for b in boards()]
+        of = sorted(r[0] for r in rows)
+        cells = [errors(task, calm)[0], of[len(of) // 2], of[-1], max(r[2] for r in rows), *errors(task, late)[:2],
+                 *errors(task, later, settle=7, seconds=19)[:2]]
         print(f"| {task} |", " | ".join(map(show, cells)), "|", flush=True)
 
 

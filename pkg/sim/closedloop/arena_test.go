@@ -88,6 +88,29 @@ func TestACrashEndsTheFlight(t *testing.T) {
 	}
 }
 
+// A robot that swings at 2 Hz while it turns slowly, by far more, and yaws.
+func TestSwingIsOfQuickTurnsAlone(t *testing.T) {
+	trace := &Trace{}
+	const amplitude, hertz = 0.2, 2.0
+	for k := range 1000 {
+		at := 0.02 * float64(k)
+		roll := amplitude*math.Sin(2*math.Pi*hertz*at) + 0.5*math.Sin(2*math.Pi*0.1*at)
+		q := so3.FromEuler(0, 0, at).Mul(so3.FromEuler(roll, 0, 0))
+		trace.Rows = append(trace.Rows, TraceRow{T: at, Truth: quad.State{Q: q}})
+	}
+	want := amplitude * 2 * math.Pi * hertz / math.Sqrt2
+	if got := trace.Measure(4).Swing; math.Abs(got/want-1) > 0.15 {
+		t.Errorf("%.3f rad/s, want %.3f", got, want)
+	}
+	for k := range trace.Rows {
+		at := trace.Rows[k].T
+		trace.Rows[k].Truth.Q = so3.FromEuler(0.5*math.Sin(2*math.Pi*0.1*at), 0, 0)
+	}
+	if got := trace.Measure(4).Swing; got > 0.01 {
+		t.Errorf("%.3f rad/s without a swing", got)
+	}
+}
+
 func TestMeasure(t *testing.T) {
 	trace := &Trace{}
 	for k := range 100 {

@@ -37,6 +37,7 @@ type Evaluated struct {
 	Mean      float64  `json:"mean_m"` // position error, mean over the flights
 	P95       float64  `json:"p95_m"`
 	Max       float64  `json:"max_m"`
+	Swing     float64  `json:"swing_rad_s"` // of roll and pitch rates, root mean square of the worst flight
 	Crashes   int      `json:"crashes"`
 	Landed    *int     `json:"landed,omitempty"`
 	Law       float64  `json:"law_mean_m"` // of the geometric law in the same flights
@@ -131,7 +132,7 @@ func (e *Evaluation) fly(s *closedloop.Setup, path reference.Reference) (*closed
 func (r *Evaluated) add(f closedloop.Figures, flights int) {
 	r.Mean += f.Mean / float64(flights)
 	r.P95 += f.P95 / float64(flights)
-	r.Max = max(r.Max, f.Max)
+	r.Max, r.Swing = max(r.Max, f.Max), max(r.Swing, f.Swing)
 	if f.Crash != "" {
 		r.Crashes++
 		r.Causes = append(r.Causes, f.Crash)
