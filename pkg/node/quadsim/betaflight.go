@@ -59,18 +59,31 @@ func NewBetaflight(w sim.World, settings []string) (*sitl.Board, error) {
 var ours = regexp.MustCompile(
 	`^(map|rates_type|(roll|pitch|yaw)_(rc_rate|srate|expo|rate_limit)|min_check|motor_idle|aux.*)$`)
 
-// fit gives the vehicle the firmware of that name, with settings; "" is none.
-func (n *simulator) fit(name string, settings []string) (err error) {
-	if name == "" {
+// fit gives the vehicle its firmware, where it has one.
+func (n *simulator) fit(a *Autopilot) (err error) {
+	if a.Firmware == "" {
 		return nil
 	}
-	if n.firmware, err = NewBetaflight(n.vehicle.World(), settings); err != nil {
+	if a.Serial && !n.vehicle.Grounded() {
+		return fmt.Errorf("parameter autopilot.serial: a board starts disarmed, and start is at %g m: expected on the "+
+			"ground", n.params.Start[2])
+	}
+	if n.firmware, err = NewBetaflight(n.vehicle.World(), a.Settings); err != nil {
 		return err
 	}
-	if err = n.vehicle.Fit(n.firmware); err != nil {
-		err = errors.Join(err, n.firmware.Close())
+	if a.Serial {
+		n.firmware.Period = 0
 	}
-	return err
+	if err = n.vehicle.Fit(n.firmware); err != nil {
+		return errors.Join(err, n.firmware.Close())
+	}
+	if a.Serial {
+		w := n.vehicle.World()
+		t := sticksOf(&w, w.RateLoop.MaxRate).Thrust
+		n.Log().Info().Msgf("Betaflight's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
+			"thrust_curve %.1f", n.firmware.Address(), t.Hover, t.Curve)
+	}
+	return nil
 }
 
 // Run runs the node until ctx is done, and returns when its firmware has ended too.

@@ -102,7 +102,7 @@ func (n *simulator) begin(ctx context.Context) error {
 	if n.vehicle, err = closedloop.NewVehicle(p.World, uint64(p.Seed), p.place(), p.Autopilot.Autopilot); err != nil {
 		return err
 	}
-	if err = n.fit(p.Autopilot.Firmware, p.Autopilot.Settings); err != nil {
+	if err = n.fit(&p.Autopilot); err != nil {
 		return err
 	}
 	if n.estimator, err = estimator.New(estimator.DefaultParams()); err != nil {

@@ -1,6 +1,7 @@
 package quadsim
 
 import (
+	"errors"
 	"fmt"
 
 	"vnd/pkg/bridge"
@@ -60,6 +61,7 @@ type Camera struct {
 type Autopilot struct {
 	closedloop.Autopilot
 	Firmware string   `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
+	Serial   bool     `param:"serial" default:"false" read_only:"true" doc:"betaflight_bridge moves the firmware's sticks, over its serial line, and commands do not; the log says where that is"`
 	Settings []string `param:"settings" default:"" read_only:"true" doc:"settings of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
 }
 
@@ -81,6 +83,9 @@ func (p *Params) check() error {
 		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.Interface, err)
 		}
+	}
+	if p.Autopilot.Serial && p.Autopilot.Firmware == "" {
+		return errors.New("parameter autopilot.serial is true, and autopilot.firmware is empty: expected betaflight")
 	}
 	if n := len(p.Camera.At); n != 4 {
 		return fmt.Errorf("parameter camera.at has %d numbers, expected x, y, z and the heading", n)

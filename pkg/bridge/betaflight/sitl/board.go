@@ -17,7 +17,8 @@ import (
 // Board is a firmware with settings, armed and flown by commands. It implements the simulator's Firmware: each Reset
 // starts the firmware anew, so that the same commands give the same motor outputs.
 type Board struct {
-	// Period is the time between two frames of sticks, s. At 0 none are sent: sticks come from elsewhere.
+	// Period is the time between two frames of sticks, s. At 0 none are sent: sticks come from elsewhere, and a board
+	// whose command line has it restart does so.
 	Period float64
 
 	folder, settings string
@@ -145,15 +146,17 @@ func (b *Board) converse(talk func(*betaflight.Console) error) error {
 	return errors.Join(answer, err)
 }
 
-// start runs the firmware, in place of one that ran.
+// start runs the firmware, in place of one that ran, at its address.
 func (b *Board) start() error {
+	var at netip.Addr
 	if b.process != nil {
+		at = b.process.Address
 		if err := b.process.Close(); err != nil {
 			return err
 		}
 	}
 	var err error
-	b.process, err = Start(b.folder, b.settings)
+	b.process, err = Start(b.folder, b.settings, at)
 	return err
 }
 
@@ -232,7 +235,11 @@ func (b *Board) Step(c quad.Command, s quad.State, gyro, accel so3.Vec3, h float
 		}
 	}
 	b.last = s
-	return b.process.Step(s, gyro, accel, h)
+	motors, err := b.process.Step(s, gyro, accel, h)
+	if b.Period == 0 && errors.Is(err, ErrEnded) {
+		return [4]float64{}, b.start()
+	}
+	return motors, err
 }
 
 // Sticks sets the pulses of a receiver's channels, µs.

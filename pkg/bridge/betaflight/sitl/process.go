@@ -74,14 +74,14 @@ func Built(folder string) error {
 	return nil
 }
 
-// Start runs the firmware of a folder with the settings in another, where it keeps its eeprom and its log. It returns
-// when the firmware has booted.
-func Start(folder, settings string) (*Process, error) {
+// Start runs the firmware of a folder with the settings in another, where it keeps its eeprom and its log, at a
+// loopback address, or at one that nobody has. It returns when the firmware has booted.
+func Start(folder, settings string, at netip.Addr) (*Process, error) {
 	if err := Built(folder); err != nil {
 		return nil, err
 	}
 	p := &Process{ended: make(chan error, 1)}
-	if err := p.listen(); err != nil {
+	if err := p.listen(at); err != nil {
 		return nil, err
 	}
 	if err := p.run(folder, settings); err != nil {
@@ -93,12 +93,14 @@ func Start(folder, settings string) (*Process, error) {
 	return p, nil
 }
 
-// listen takes a loopback address that nobody has.
-func (p *Process) listen() error {
+// listen takes a loopback address, or one that nobody has.
+func (p *Process) listen(at netip.Addr) error {
 	var err error
 	for range 20 {
-		n := rand.Uint32()
-		a := netip.AddrFrom4([4]byte{127, byte(1 + n%254), byte(n >> 8), byte(1 + (n>>16)%254)})
+		a, n := at, rand.Uint32()
+		if !at.IsValid() {
+			a = netip.AddrFrom4([4]byte{127, byte(1 + n%254), byte(n >> 8), byte(1 + (n>>16)%254)})
+		}
 		if p.conn, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, motorsPort))); err == nil {
 			p.Address = a
 			p.state, p.sticks = netip.AddrPortFrom(a, statePort), netip.AddrPortFrom(a, sticksPort)
