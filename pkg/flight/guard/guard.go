@@ -235,10 +235,14 @@ func (g *Guard) Recall(was Stage) {
 	}
 }
 
+// TakingOff reports whether a take-off goes on, from the request for it to its height.
+func (g *Guard) TakingOff() bool { return g.takeOffAsked || g.mode == TakingOff }
+
 // Land makes the law land, or once commands are followed.
 func (g *Guard) Land() { g.landAsked = true }
 
-// TakeOff makes the law take off at the next tick. It refuses anywhere but on the ground, and while anything is wrong.
+// TakeOff makes the law take off at the next tick, or never where anything is wrong then. It refuses anywhere but on
+// the ground, and while anything is wrong.
 func (g *Guard) TakeOff() error {
 	switch {
 	case !g.belief.known:
@@ -248,7 +252,7 @@ func (g *Guard) TakeOff() error {
 	case g.violation != None && g.violation != NotReady:
 		return fmt.Errorf("no take-off: %v", g.violation)
 	}
-	g.takeOffAsked = true
+	g.takeOffAsked, g.landAsked, g.tripAsked = true, false, false // what was asked of a robot that stood is done
 	return nil
 }
 

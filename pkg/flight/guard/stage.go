@@ -66,6 +66,7 @@ const (
 	Requested          // requested: Trip and Land
 	NotReady           // handed over where no policy can take over
 	Unmeasured         // motors are commanded, and no body rates come
+	Grounded           // the robot does not leave the ground in a take-off
 	causeCount
 )
 
@@ -97,5 +98,5 @@ var causeNames = [causeCount]string{
 	"the policy sees no landmarks",
 	"no room to stop above the floor", "on request",
 	"handed over on the ground, or far from where the task begins",
-	"no body rates come",
+	"no body rates come", "the robot does not leave the ground",
 }

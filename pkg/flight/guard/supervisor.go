@@ -50,6 +50,7 @@ const (
 	LandAsked                  // a landing was asked for in the air
 	TakeOffAsked               // a take-off was asked for on the ground
 	Climbed                    // the height of the take-off was held for return_after
+	StaysDown                  // the law takes off, and the robot does not leave the ground
 	Lost                       // no states for longer than blind; the autopilot lands by itself
 	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
@@ -65,7 +66,7 @@ const (
 var eventWords = [eventCount]string{"commands not followed, in the air", "commands not followed, on the ground",
 	"commands followed, on the ground", "fault in the air", "fault on the ground",
 	"commands followed, in the air, all well", "land", "take off",
-	"at takeoff_height for return_after", "states silent for blind, autopilot lands",
+	"at takeoff_height for return_after", "does not leave the ground", "states silent for blind, autopilot lands",
 	"no true state for blind_hold, landing: max_age",
 	"state again", "state again, before the autopilot noticed", "state again, in a landing or the third time in 10 s",
 	"all well for return_after, forgiven", "held for hold",
@@ -102,7 +103,7 @@ var Transitions = [...]Transition{
 
 	{TakingOff, Unfollowed, Autopilot}, {TakingOff, UnfollowedLow, Disarmed}, {TakingOff, LandAsked, Landing},
 	{TakingOff, Lost, Autopilot}, {TakingOff, LostAlone, BlindLanding}, {TakingOff, Fault, Landing},
-	{TakingOff, FaultLow, Landed}, {TakingOff, Climbed, Flying},
+	{TakingOff, FaultLow, Landed}, {TakingOff, StaysDown, Landed}, {TakingOff, Climbed, Flying},
 
 	{Flying, Unfollowed, Autopilot}, {Flying, UnfollowedLow, Disarmed}, {Flying, LandAsked, Landing},
 	{Flying, Fault, Holding}, {Flying, FaultLow, Landed}, {Flying, AtRest, Landed},
@@ -126,8 +127,11 @@ func (g *Guard) supervise(in *Input) {
 	for i := range Transitions {
 		if t := &Transitions[i]; t.From == g.mode && g.holds(t.On, in) {
 			g.enter(t.To, t.On)
-			return
+			break
 		}
+	}
+	if g.takeOffAsked { // for this tick, and it is not taken up
+		g.takeOffAsked, g.cause = false, g.causeNow()
 	}
 }
 
@@ -153,6 +157,8 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return followed && !flying && g.takeOffAsked && g.violation == None
 	case Climbed:
 		return g.wellFor >= g.config.ReturnAfter && g.climbed()
+	case StaysDown:
+		return !flying && g.inMode > minFlightHeight/g.config.TakeoffSpeed+riseTime
 	case Lost:
 		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
 	case LostAlone:
@@ -200,8 +206,11 @@ func (g *Guard) enter(to Mode, on Event) {
 	case Ready, Landed:
 		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
 		g.unseen, g.shownFor, g.falls = on == AtRest && g.blindFor > 0, 0, false
-		if on == FaultLow {
+		switch on {
+		case FaultLow:
 			g.cause = g.violation
+		case StaysDown:
+			g.cause = Grounded
 		}
 	case TakingOff:
 		g.takeOffAsked, g.cause = false, None
@@ -231,6 +240,10 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.descentZ = g.belief.state.P.Z
 	}
 }
+
+// riseTime is what a robot has to leave the ground in, once the reference of the take-off has, s. By then the law asks
+// for three quarters more than its weight.
+const riseTime = 2.0
 
 // found has the law fly on from a state that is there again.
 func (g *Guard) found() {

@@ -120,6 +120,9 @@ func TestBetaflightIsDisarmedAfterItsLanding(t *testing.T) {
 		{"armed, stands", guard.Off, 10, 0}, {"takes off", guard.Hold, 2, 0}, {"flies", guard.Policy, 2, 0},
 		{"touches", guard.Off, 1, 0}, {"takes off again", guard.Hold, 1, 0}, {"lands", guard.Land, 1, 0},
 		{"has landed", guard.Off, 1.9, 0}, {"stands", guard.Off, 10, 1}, {"flies again", guard.Policy, 1, 0},
+		{"commands are late at touch-down", guard.NotOffboard, 0.3, 0}, {"has landed again", guard.Off, 1, 0},
+		{"commands are late on the ground", guard.NotOffboard, 0.3, 0}, {"stands again", guard.Off, 10, 1},
+		{"flies a third time", guard.Policy, 1, 0},
 		{"a pilot flies", guard.NotOffboard, 1, 0}, {"gives over on the ground", guard.Off, 10, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,6 +45,7 @@ type Controller struct {
 	services   *ros.Group
 	arming     single
 	disarming  single
+	takingOff  single
 	stalls     stalls
 	logged     logOnce                         // of refused samples
 	worldFrame atomic.Pointer[string]          // nil before it is known

@@ -88,7 +88,9 @@ func (c *Controller) logGuard(f *ticker, logged *guardLog, now authority) {
 	case !logged.tripped:
 		c.Log().Error().Msg(f.guarded(now))
 		*logged = guardLog{tripped: true, landed: stands}
-	case stands && !logged.landed:
+	case !stands: // it has taken off again
+		logged.landed = false
+	case !logged.landed:
 		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/takeoff takes off again", now.Cause)
 		logged.landed = true
 	}

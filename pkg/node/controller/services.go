@@ -49,10 +49,7 @@ func (c *Controller) serveFlight(limits ros.RequestLimits, o ros.Option) error {
 	if err != nil {
 		return err
 	}
-	_, err = ros.NewService(c, c.service("takeoff"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
-		r.Success, r.Message = answer(c.takeOff(), "taking off by the guard's law; the policy flies from the height on")
-	}, o, refuse)
-	if err != nil {
+	if err := c.serveTakeOff(); err != nil {
 		return err
 	}
 	urgent := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
@@ -187,14 +184,6 @@ func (c *Controller) land() error {
 		l.Guard().Land()
 		return nil
 	})
-}
-
-// takeOff has the guard's law take off. Motors that an autopilot holds still stay so.
-func (c *Controller) takeOff() error {
-	if err := c.chargeSuffices(battery.Warn); err != nil {
-		return fmt.Errorf("no take-off: %w", err)
-	}
-	return c.inFlight(func(l *control.Loop) error { return l.Guard().TakeOff() })
 }
 
 func (c *Controller) resetGuard() error {

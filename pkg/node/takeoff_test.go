@@ -1,0 +1,113 @@
+package node_test
+
+import (
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"vnd/msgs"
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+)
+
+// tracker hands poses of motion capture on, until it is to lose them.
+type tracker struct{ loses atomic.Bool }
+
+func (l *lab) newTracker() *tracker {
+	l.t.Helper()
+	t := new(tracker)
+	out := must(ros.NewPublisher[geometrymsgs.PoseStamped](l.n, "/quad/mocap/pose", node.MocapQoS()))(l.t)
+	must(ros.NewSubscription(l.n, "/quad/seen", node.MocapQoS(), func(m *geometrymsgs.PoseStamped, _ ros.Info) {
+		if !t.loses.Load() {
+			_ = out.Publish(m)
+		}
+	}))(l.t)
+	return t
+}
+
+// grounded starts a simulated robot that stands, and a controller for it.
+func (l *lab) grounded(sim ...string) {
+	l.t.Helper()
+	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(l.t)
+	l.start("quad_sim", append([]string{"-p", "start:=[0.0, 0.0, 0.0]", "-p", "lockstep:=true", "-p",
+		"lockstep_patience:=1.0"}, sim...)...)
+	l.start("policy_controller", "-p", "use_sim_time:=true", "-p", "bundle_file:="+file)
+	l.change("configure")
+	l.change("activate")
+	l.until("the robot stands ready", func() bool {
+		return len(l.steps) > 25 && newest(l.steps).GuardState == msgs.StepGuardOff
+	})
+}
+
+// takeOff takes off, and has something happen once the law climbs.
+func (l *lab) takeOff(then func()) *stdsrvs.TriggerResponse {
+	l.t.Helper()
+	answer := make(chan *stdsrvs.TriggerResponse, 1)
+	go func() { answer <- l.trigger("policy_controller/takeoff") }()
+	l.until("the law climbs", func() bool { return newest(l.steps).GuardState == msgs.StepGuardHold })
+	then()
+	return <-answer
+}
+
+// Over the wire: a take-off that ends on the ground is answered so, with what was wrong. The next one is answered when
+// the policy flies.
+func TestTakeOffReportsItsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes")
+	}
+	l := newLab(t)
+	seen := l.newTracker()
+	l.grounded("-r", "mocap/pose:=seen")
+	r := l.takeOff(func() { seen.loses.Store(true) })
+	if r.Success || !strings.Contains(r.Message, "the take-off has ended: the state is too old") {
+		t.Errorf("without states: %+v", r)
+	}
+	l.until("the robot stands", func() bool {
+		return newest(l.steps).GuardState == msgs.StepGuardOff && newest(l.truth).State.P.Z < 0.05
+	})
+	if r := l.trigger("policy_controller/takeoff"); r.Success || !strings.Contains(r.Message, "too old") {
+		t.Errorf("before states are there again: %+v", r)
+	}
+	l.until("the log says so", func() bool {
+		return l.logged("the guard has landed: least thrust (the state is too old); ~/takeoff takes off again")
+	})
+	seen.loses.Store(false)
+	from := l.last().Seq
+	l.until("states are there again", func() bool { return newest(l.steps).Seq > from+25 })
+	if r := l.takeOff(func() {}); !r.Success || r.Message != "took off: the policy flies" {
+		t.Fatalf("with states: %+v", r)
+	}
+	l.until("the policy flies", func() bool {
+		return newest(l.steps).GuardState == msgs.StepGuardPolicy && newest(l.truth).State.P.Z > 0.85
+	})
+}
+
+// Over the wire: a robot that does not follow commands, because its motors stand still, is not said to have taken off,
+// and is not left to rise when they turn.
+func TestTakeOffThatStaysDown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes")
+	}
+	l := newLab(t)
+	l.grounded("-r", "command:=unheard")
+	r := l.takeOff(func() {})
+	if r.Success || !strings.Contains(r.Message, "the robot does not leave the ground (landed)") {
+		t.Errorf("%+v", r)
+	}
+	if s := l.last(); s.GuardState != msgs.StepGuardOff || s.CommandSent[0] != leastThrust {
+		t.Errorf("after it: %+v", s)
+	}
+}
+
+// leastThrust is that of airframes by default, m/s².
+const leastThrust = 1.0
+
+// last is the newest step.
+func (l *lab) last() msgs.Step {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return newest(l.steps)
+}
