@@ -57,6 +57,8 @@ type policyC struct {
 	Places        bool // it sees positions, not a camera's features
 	Preview, Past int
 	PreviewStep   float64
+	Command       string  // what its outputs are
+	Rates         bool    // it sees body rates
 	Push          float64 // unit of the push that it sees, m/s²; 0: it sees none
 	Hover         string
 	Hidden        []step
@@ -136,7 +138,10 @@ func (f *file) policy(p *policyNet) {
 	f.floats("policy_middle", p.middle)
 	f.floats("policy_half", p.half)
 	c := &policyC{Channels: p.channels, Latent: p.latent, Places: o.Camera.Size() == 0, Preview: o.PreviewPoints,
-		Push: o.Push, Past: o.PastActions, Hover: "{" + strings.TrimSuffix(numbers(p.hover[:], float), ",\n") + "}"}
+		Rates: o.BodyRates, Push: o.Push, Past: o.PastActions,
+		Hover: "{" + strings.TrimSuffix(numbers(p.hover[:], float), ",\n") + "}"}
+	what, names := p.command()
+	c.Command = what + ": " + list(names)
 	if o.PreviewPoints > 1 {
 		c.PreviewStep = o.Look(1)
 	}

@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -218,6 +219,49 @@ func holdInC(t *testing.T, unit float64) {
 	}
 }
 
+// A thousand ticks of the C controller of motors are those of our own runner without its trim, also where the policy's
+// motors are in rad/s.
+func TestMotorsInC(t *testing.T) {
+	for _, full := range []float64{1, 4700} {
+		t.Run(fmt.Sprintf("full speed of %g", full), func(t *testing.T) {
+			b := byMotors(t, full)
+			p := must(policy.RotorsFromBundle(b))(t)
+			at := quad.Reference{P: so3.Vec3{X: 0.5, Z: 1}}
+			r := policy.NewRunnerOf(must(policy.LoadRotors(b))(t).NewBuffers(), b.Dt,
+				func(float64) quad.Reference { return at })
+			r.HoldCorrection(true) // and with it the trim
+			rng := rand.New(rand.NewPCG(3, 4))
+			random := func(size float64) so3.Vec3 {
+				return so3.Vec3{X: size * rng.NormFloat64(), Y: size * rng.NormFloat64(), Z: size * rng.NormFloat64()}
+			}
+			var inputs, want []float32
+			vector := func(v so3.Vec3) { inputs = append(inputs, float32(v.X), float32(v.Y), float32(v.Z)) }
+			const ticks = 1000
+			for k := range ticks {
+				s := rotors.State{W: random(0.5)}
+				s.P, s.V, s.Q = at.P.Add(random(0.1)), random(0.03), so3.Exp(random(0.3))
+				m := r.Motors(float64(k)*b.Dt, &s)
+				vector(s.P)
+				inputs = append(inputs, float32(s.Q.W), float32(s.Q.X), float32(s.Q.Y), float32(s.Q.Z))
+				vector(s.V)
+				vector(s.W)
+				for range p.Observation.PreviewPoints {
+					vector(at.P)
+				}
+				inputs = append(inputs, 0, 0, 0, 1, 0)
+				want = append(want, float32(m[0]), float32(m[1]), float32(m[2]), float32(m[3]))
+			}
+			call := "\tnet_state s;\n\tnet_reference r;\n\tfloat z[NET_LATENT + 1] = {0}, c[4];\n\tnet_reset();\n" +
+				"\twhile (fread(&s, sizeof s, 1, stdin) == 1 && fread(&r, sizeof r, 1, stdin) == 1) {\n" +
+				"\t\tnet_step(&s, &r, z, c);\n\t\tfwrite(c, sizeof c, 1, stdout);\n\t}\n"
+			x := &io{rows: ticks, want: want, unit: over(p.Half, full)}
+			if e := x.worst(answer(t, compiled(t, b, Policy, false, call), inputs, len(want))); e > 1e-5 {
+				t.Errorf("off by %.2g of the range", e)
+			}
+		})
+	}
+}
+
 // A tick that sees what is no number gives no command, and the ticks after it are those of a new flight.
 func TestControllerInCForgetsWhatIsNoNumber(t *testing.T) {
 	call := "\tnet_state s = {{0, 0, 1}, {1, 0, 0, 0}, {0, 0, 0}};\n\tnet_reference r = {.heading = {1, 0}};\n" +
@@ -260,6 +304,7 @@ func TestRefusals(t *testing.T) {
 		"no policy":    {second(n.ONNX(Policy)), "has no policy, it has model"},
 		"no encoder":   {third(n.C("net", []string{Encoder}, false)), "has no encoder, it has model"},
 		"unknown part": {second(n.ONNX("wings")), `part "wings", expected policy, encoder or model`},
+		"a part twice": {third(n.C("net", []string{Model, Model}, false)), `part "model" is named twice`},
 		"bad name":     {third(n.C("a-b", []string{Model}, false)), `name "a-b", expected lower case letters`},
 	} {
 		t.Run(name, func(t *testing.T) {

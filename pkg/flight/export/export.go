@@ -12,6 +12,7 @@ import (
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -21,7 +22,7 @@ type Networks struct {
 	ID, Robot, Task string
 	Dt              float64 // s
 
-	policy  *policyNet  // nil: the bundle has none
+	policy  *policyNet  // nil: the bundle has none; of thrust and body rates, or of motors
 	encoder *encoderNet // nil: it has no model, or one without a latent
 	model   *modelNet   // nil: it has none
 }
@@ -45,6 +46,7 @@ type policyNet struct {
 	layers       []dense
 	middle, half []float32  // [A]
 	hover        [4]float32 // in half ranges
+	motors       bool       // commands are shares of the motors' full ones
 }
 
 // encoderNet is a window to its latent.
@@ -80,7 +82,7 @@ type member struct {
 func Of(b *bundle.Bundle) (*Networks, error) {
 	n := &Networks{ID: b.ID, Robot: b.Robot, Task: b.Task, Dt: b.Dt}
 	if policy.In(b) {
-		p, err := policy.FromBundle(b)
+		p, err := policyIn(b)
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +104,14 @@ func Of(b *bundle.Bundle) (*Networks, error) {
 	return n, nil
 }
 
+// policyIn is the policy of a bundle, which commands thrust and body rates, or motors.
+func policyIn(b *bundle.Bundle) (*policy.Policy[float32], error) {
+	if b.Robot == rotors.Name {
+		return policy.RotorsFromBundle(b)
+	}
+	return policy.FromBundle(b)
+}
+
 // Parts that a bundle may have.
 const (
 	Policy  = "policy"
@@ -119,8 +129,10 @@ func (n *Networks) Parts() []string {
 // only leaves the parts that are wanted.
 func (n *Networks) only(parts []string) (*Networks, error) {
 	r := &Networks{ID: n.ID, Robot: n.Robot, Task: n.Task, Dt: n.Dt}
-	for _, p := range parts {
+	for i, p := range parts {
 		switch {
+		case slices.Contains(parts[:i], p):
+			return nil, fmt.Errorf("part %.40q is named twice", p)
 		case p == Policy && n.policy != nil:
 			r.policy = n.policy
 		case p == Encoder && n.encoder != nil:
@@ -164,11 +176,33 @@ func policyOf(p *policy.Policy[float32]) *policyNet {
 	t := tensors{p.Net.Tensors(), p.Net.Params}
 	n := &policyNet{observation: p.Observation, channels: p.Observation.Names(), latent: p.Latent,
 		norm: norm{p.Norm.Mean, p.Norm.Scale}, middle: p.Middle, half: p.Half, hover: p.Hover()}
+	if l := p.Motors; l != nil {
+		n.motors, n.middle, n.half = true, over(p.Middle, l.Full), over(p.Half, l.Full)
+	}
 	for l := range p.Net.Hidden {
 		n.layers = append(n.layers, t.dense(fmt.Sprintf("policy.dense%d", l+1)))
 	}
 	n.layers = append(n.layers, t.dense("policy.head"))
 	return n
+}
+
+// over is x by a divisor.
+func over(x []float32, divisor float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = v / float32(divisor)
+	}
+	return out
+}
+
+// command is what the outputs are, in words, and their names.
+func (p *policyNet) command() (what string, names []string) {
+	if p.motors {
+		return "a command of each motor, 0 to 1 of full speed", []string{"front right", "rear right", "rear left",
+			"front left"}
+	}
+	return "collective thrust (m/s², hover 9.81) and body rates (rad/s, FLU)", []string{"thrust", "rate x", "rate y",
+		"rate z"}
 }
 
 func encoderOf(m *vnd.Model[float32]) *encoderNet {

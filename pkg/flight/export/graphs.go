@@ -9,7 +9,7 @@ func list(names []string) string { return strings.Join(names, ", ") }
 
 // ONNX is one part as a file of ONNX 1.12 (operators of version 17).
 //
-//	policy   observation [B][O], latent [B][Z] → command [B][4]: thrust in m/s², body rates in rad/s, FLU
+//	policy   observation [B][O], latent [B][Z] → command [B][4]: thrust in m/s², body rates in rad/s, FLU; or motors
 //	encoder  context [B][T][C] → latent [B][Z]
 //	model    inputs [B][X], latent [B][Z] → residual [B][U]: the mean of the ensemble
 //
@@ -33,9 +33,10 @@ func (n *Networks) ONNX(part string) ([]byte, error) {
 }
 
 func (p *policyNet) graph() *graph {
-	g := &graph{name: Policy, doc: "observation and latent to collective thrust (m/s²) and body rates (rad/s, FLU)",
+	what, names := p.command()
+	g := &graph{name: Policy, doc: "observation and latent to " + what,
 		inputs:  []value{{"observation", list(p.channels), []int{batch, len(p.channels)}}},
-		outputs: []value{{"command", "thrust, rate x, rate y, rate z", []int{batch, len(p.half)}}}}
+		outputs: []value{{"command", list(names), []int{batch, len(p.half)}}}}
 	x := "observation"
 	if p.latent > 0 {
 		g.inputs = append(g.inputs, value{"latent", "", []int{batch, p.latent}})

@@ -30,6 +30,22 @@ func flown(t testing.TB) *bundle.Bundle {
 	return must(bundle.Read(filepath.Join("..", "control", "testdata", "a.vnd")))(t)
 }
 
+// byMotors is a bundle whose policy commands motors of speeds up to full.
+func byMotors(t testing.TB, full float64) *bundle.Bundle {
+	t.Helper()
+	b := must(bundle.Read(filepath.Join("..", "control", "testdata", "motors.vnd")))(t)
+	p := must(policy.RotorsFromBundle(b))(t)
+	l := rotors.Limits{Least: full * p.Motors.Least, Most: full * p.Motors.Most, Hover: full * p.Motors.Hover, Full: full}
+	q := must(policy.NewRotors[float32](p.Observation, l, p.Latent, p.Net.Hidden))(t)
+	copy(q.Net.Params, p.Net.Params)
+	q.Norm = p.Norm // what else moves the reference stays on our side
+	q.Net.Refresh()
+	if err := policy.Put(b, q, b.Task); err != nil {
+		t.Fatal(err)
+	}
+	return must(bundle.Decode("speeds", must(b.Encode())(t)))(t)
+}
+
 // drawn is a bundle with random networks of a configuration.
 func drawn(t testing.TB, c nets.Config) *bundle.Bundle {
 	t.Helper()
@@ -56,7 +72,7 @@ func cases(t testing.TB) map[string]*bundle.Bundle {
 	mlp, bare := gru, gru
 	mlp.Encoder, mlp.Film, mlp.Members = nets.EncoderMLP, false, 1
 	bare.Latent = 0
-	return map[string]*bundle.Bundle{"flown": flown(t), "two members": drawn(t, gru), "no FiLM": drawn(t, mlp),
+	return map[string]*bundle.Bundle{"flown": flown(t), "motors": byMotors(t, 1), "two members": drawn(t, gru), "no FiLM": drawn(t, mlp),
 		"no latent": drawn(t, bare)}
 }
 
@@ -100,7 +116,7 @@ func reference(t testing.TB, b *bundle.Bundle, part string, rows int) *io {
 	rng := rand.New(rand.NewPCG(1, 2))
 	switch part {
 	case Policy:
-		return referencePolicy(must(policy.FromBundle(b))(t), n.policy, rng, rows)
+		return referencePolicy(must(policyIn(b))(t), n.policy, rng, rows)
 	case Encoder:
 		m, _, err := vnd.FromBundle(b, quadrotor.Reader)
 		return referenceEncoder(must(m, err)(t), n.encoder, rng, rows)
@@ -129,6 +145,9 @@ func referencePolicy(p *policy.Policy[float32], n *policyNet, rng *rand.Rand, ro
 	p.Net.Forward(p.Net.NewTape(rows, 1), 0, rows, all, u)
 	x.want = make([]float32, len(u))
 	p.Actions(u, x.want)
+	if p.Motors != nil {
+		x.want = over(x.want, p.Motors.Full)
+	}
 	return x
 }
 

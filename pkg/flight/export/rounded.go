@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"vnd/pkg/flight/policy"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -45,11 +44,11 @@ func rounded(d *dense) []float32 {
 // training: the greatest difference and the root of the mean square, in half ranges of a command.
 func CommandError(a, b *bundle.Bundle) (worst, rms float64, err error) {
 	const rows = 1000
-	p, err := policy.FromBundle(a)
+	p, err := policyIn(a)
 	if err != nil {
 		return 0, 0, err
 	}
-	q, err := policy.FromBundle(b)
+	q, err := policyIn(b)
 	if err != nil {
 		return 0, 0, err
 	}
