@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -120,9 +121,18 @@ func (x *callCommand) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(&response{operator.Value(m), operator.Text(m, 0)})
+		if err := c.show(&response{operator.Value(m), operator.Text(m, 0)}); err != nil {
+			return err
+		}
+		if operator.Refused(m) {
+			return errRefused
+		}
+		return nil
 	})
 }
+
+// errRefused is for answers that were printed and still are no success.
+var errRefused = errors.New("the service refused, see above")
 
 // WriteText implements result.
 func (r *response) WriteText(w io.Writer) error {

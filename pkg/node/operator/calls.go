@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -103,6 +104,29 @@ func (p *Operator) Call(ctx context.Context, service, values string) (cdr.Messag
 		return nil, err
 	}
 	return r.Message, nil
+}
+
+// Refused reports whether an answer says that its service did not do what it was asked for: by a field success, or
+// successful, that is false.
+func Refused(answer cdr.Message) bool { return refused(reflect.ValueOf(answer).Elem()) }
+
+func refused(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			if refused(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, f := v.Type().Field(i).Name, v.Field(i)
+			if f.Kind() == reflect.Bool && (name == "Success" || name == "Successful") && !f.Bool() || refused(f) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Trigger calls a service of type std_srvs/srv/Trigger. A refusal is an error in the node's words.

@@ -178,6 +178,12 @@ func TestCalls(t *testing.T) {
 	if err != nil || Text(m, 0) != "success: true\nmessage: 'task track '\n" {
 		t.Errorf("%v, %v", m, err)
 	}
+	for task, refused := range map[string]bool{"track": false, "juggle": true} {
+		if m, err := p.Call(t.Context(), "policy_controller/set_task", "{task: "+task+"}"); err != nil ||
+			Refused(m) != refused {
+			t.Errorf("%s: %v, %v", task, m, err)
+		}
+	}
 	_, err = p.Call(t.Context(), "policy_controller/set_task", "{taks: hover}")
 	fails(t, err, `service /quad/policy_controller/set_task (vnd/srv/SetTask): no field "taks", expected fields `)
 	p.patience = soon

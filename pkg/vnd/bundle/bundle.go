@@ -13,7 +13,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -146,10 +145,13 @@ func equalShape(a, b []int) bool {
 	return true
 }
 
+// Bounds of Δt, s: those of the parameters that set it, and more.
+const leastDt, mostDt = 1e-4, 1.
+
 // check reports the first thing that must not be in a file.
 func (b *Bundle) check() error {
-	if !(b.Dt > 0) || math.IsInf(b.Dt, 0) {
-		return fmt.Errorf("dt is %g s, want a positive number", b.Dt)
+	if !(b.Dt >= leastDt && b.Dt <= mostDt) {
+		return fmt.Errorf("dt is %g s, want %g to %g s", b.Dt, leastDt, mostDt)
 	}
 	text := map[string]string{
 		"parent": b.Parent, "robot": b.Robot, "task": b.Task, "created_by": b.CreatedBy, "data_digest": b.DataDigest,

@@ -168,6 +168,7 @@ func TestEncodeRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Bundle){
 		`dt is 0 s`:                            func(b *Bundle) { b.Dt = 0 },
 		`dt is NaN s`:                          func(b *Bundle) { b.Dt = math.NaN() },
+		`dt is 1e+09 s`:                        func(b *Bundle) { b.Dt = 1e9 },
 		`robot "\xff" is not UTF-8`:            func(b *Bundle) { b.Robot = "\xff" },
 		`"latent" is 0`:                        func(b *Bundle) { b.Dimensions["latent"] = 0 },
 		`two tensors named "norm/mean"`:        func(b *Bundle) { b.Tensors[0].Name = "norm/mean" },

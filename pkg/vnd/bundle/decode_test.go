@@ -94,7 +94,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"robot":"quad"`, `"robot":null`, `metadata "robot": null is not a string`},
 		{`"robot":"quad"`, `"robot":"quad","robot":"arm"`, `two entries named "robot"`},
 		{`"dt":"0.02"`, `"dt":"fast"`, `metadata dt "fast" is not a number`},
-		{`"dt":"0.02"`, `"dt":"-1"`, `dt is -1 s, want a positive number`},
+		{`"dt":"0.02"`, `"dt":"-1"`, `dt is -1 s, want 0.0001 to 1 s`},
 		{`"dt":"0.02"`, `"dt":"0.01"`, `does not fit the content`},
 		{`"dimensions":"{}"`, `"dimensions":"[]"`, `metadata dimensions`},
 		{`"dimensions":"{}"`, `"dimensions":"{\"z\":-1}"`, `dimension "z" is -1`},
