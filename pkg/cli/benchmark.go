@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,6 +118,9 @@ func (c *console) benchmark(p *publictable.Protocol, o *benchmarkFlags) error {
 func (c *console) benchmarkFlights(p *publictable.Protocol, o *benchmarkFlags) (fitted, flights []*rotors.Flight,
 	err error) {
 	if fitted, flights, err = p.Flights(o.Dir, o.Train, o.Test); err != nil {
+		return nil, nil, err
+	}
+	if err := cmp.Or(sound(fitted), sound(flights)); err != nil {
 		return nil, nil, err
 	}
 	flights, warnings, err := p.Review(fitted, flights)

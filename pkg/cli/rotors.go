@@ -55,7 +55,7 @@ func (r *rotorsFit) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(atomicfile.Writable(r.Out), spare(r.Out, filesOf(flights)), ordered(flights)); err != nil {
+	if err := cmp.Or(atomicfile.Writable(r.Out), spare(r.Out, filesOf(flights)), sound(flights)); err != nil {
 		return err
 	}
 	observed := 0
@@ -246,7 +246,7 @@ func (r *rotorsPredict) check(with *rotorfit.Predictor, flights []*rotors.Flight
 		return fmt.Errorf("%s: no stretch of %d rows without a gap, nor in any other flight", flights[0].File,
 			r.least(with))
 	}
-	return nil
+	return sound(flights)
 }
 
 // predictionsOf is the file that a flight's predictions go to.

@@ -53,6 +53,22 @@ func simulated(t *testing.T, rows int, column func(m [4]float64, i int) float64)
 	return out.Bytes()
 }
 
+// fastGyro is a flight whose body rates are of a clock that runs 1 % fast.
+func fastGyro(text []byte) []byte {
+	const rates, beyond = 11, 14 // columns
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	var out strings.Builder
+	for k, line := range lines {
+		cells := strings.Split(line, ",")
+		if k > 0 {
+			later := strings.Split(lines[min(k+k/100, len(lines)-1)], ",")
+			copy(cells[rates:beyond], later[rates:beyond])
+		}
+		out.WriteString(strings.Join(cells, ",") + "\n")
+	}
+	return []byte(out.String())
+}
+
 func TestRotorsFitNamesWhatMotorsAre(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.json")
@@ -63,14 +79,28 @@ func TestRotorsFitNamesWhatMotorsAre(t *testing.T) {
 		column func(m [4]float64, i int) float64
 		want   string // "" passes
 	}{
-		"our order":            {600, asTheyAre, ""},
-		"PX4's order":          {600, asPX4, "columns 1,4,2,3"},
-		"PX4's, but too short": {300, asPX4, ""},
+		"our order":                  {600, asTheyAre, ""},
+		"PX4's order":                {600, asPX4, "columns 1,4,2,3"},
+		"PX4's, but too short":       {300, asPX4, ""},
+		"a clock that runs 1 % fast": {600, asTheyAre, "gyro and attitude wander apart by"},
 		"PWM": {600, func(m [4]float64, i int) float64 { return math.Round(1000 + 1000*m[i]) },
-			"m1…m4 are whole numbers of 1000 to 2000, as PWM"},
+			"m1…m4 are whole numbers of 1000 to 2000"},
+		"PWM, every other row interpolated": {600, func() func(m [4]float64, i int) float64 {
+			k := 0
+			return func(m [4]float64, i int) float64 {
+				if k++; (k-1)/4%2 == 1 {
+					return math.Round(1000+1000*m[i]) + .37
+				}
+				return math.Round(1000 + 1000*m[i])
+			}
+		}(), "m1…m4 are whole numbers of 1000 to 2000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			flight := write(t, simulated(t, c.rows, c.column), dir, name, "f.csv")
+			text := simulated(t, c.rows, c.column)
+			if strings.Contains(c.want, "wander") {
+				text = fastGyro(text)
+			}
+			flight := write(t, text, dir, name, "f.csv")
 			_, complaints := runTool(t, "rotors", "fit", "--updates", "1", "--steps", "2", "--out", model, flight)
 			if (complaints == "") != (c.want == "") || !strings.Contains(complaints, c.want) {
 				t.Errorf("%q, want %q", complaints, c.want)

@@ -33,7 +33,7 @@ func (l *Log) checkChannels(delta float64) []Finding {
 	all = append(all, l.checkMotors()...)
 	all = append(all, l.checkVelocity())
 	if l.Has(Attitude) {
-		all = append(all, l.checkClock(), l.checkCommands())
+		all = append(all, l.CheckClock(), l.checkCommands())
 	}
 	all = append(all, l.checkBattery())
 	all = append(all, l.checkRows()...)
@@ -131,7 +131,8 @@ func (o *Order) Flag() string {
 	return strings.Join(columns[:], ",")
 }
 
-func (l *Log) checkClock() Finding {
+// CheckClock compares gyro and attitude: their clocks, units and frames.
+func (l *Log) CheckClock() Finding {
 	if !l.Has(Rates) {
 		return Finding{"clock", Missing, "no measured body rates",
 			"body rates are made from the attitude, clocks go unchecked"}

@@ -239,22 +239,26 @@ func finish(f *rotors.Flight) error {
 	return checkRates(f, dt)
 }
 
-// checkMotors refuses the widths of pulses: whole numbers of µs from 1000 on, which speeds are not.
+// checkMotors refuses the widths of pulses: numbers of µs from 1000 on, of which many are whole, which speeds are not.
+// Between two such a logger may have interpolated.
 func checkMotors(f *rotors.Flight) error {
 	const least, most = 900, 2200 // µs
-	low, high := f.Motors[0][0], f.Motors[0][0]
+	const share = .25             // that is whole
+	low, high, whole := f.Motors[0][0], f.Motors[0][0], 0
 	for _, row := range f.Motors {
 		for _, m := range row {
-			if m < least || m > most || m != math.Trunc(m) {
+			if m < least || m > most {
 				return nil
 			}
-			low, high = min(low, m), max(high, m)
+			if low, high = min(low, m), max(high, m); m == math.Trunc(m) {
+				whole++
+			}
 		}
 	}
-	if low == high { // they tell nothing
+	if low == high || float64(whole) < share*4*float64(len(f.Motors)) { // they tell nothing, or are speeds
 		return nil
 	}
-	return errors.New("m1…m4 are whole numbers of 1000 to 2000, as PWM in µs: " +
+	return errors.New("m1…m4 are whole numbers of 1000 to 2000, or between such, as PWM in µs: " +
 		"want (µs − 1000)/1000 as commands with vbat, or speeds in rad/s")
 }
 
