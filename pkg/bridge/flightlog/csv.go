@@ -88,7 +88,7 @@ func HasVelocity(path string) (bool, error) {
 // ParseCSV reads a flight CSV that errors and warnings call name; the flight gets its base name without extension.
 //
 // The header must have exactly the columns t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,thrust,wx,wy,wz, in any order. Rows come
-// every Δt, with jitter; each is put on its segment's grid t_0 + k·Δt, and more than 1.5·Δt between two rows, or less
+// every Δt or several times as often, with jitter, see thinned; each is put on its segment's grid t_0 + k·Δt, and more than 1.5·Δt between two rows, or less
 // than Δt/2, ends a segment. Quaternions are normalised and keep a continuous sign. Where the velocity columns are
 // empty, all of them, velocity comes from estimate: causally, except that the rows before the first full fit of a
 // stretch are looked back at from it, which is within estimate's window and thus the past of the first prediction; a
@@ -108,10 +108,12 @@ func ParseCSV(name string, r io.Reader, o Options) (quad.Flight, []Warning, erro
 	if err := checkLimits(name, rows, o.Limits); err != nil {
 		return quad.Flight{}, nil, err
 	}
-	warnings, err := checkSpacing(name, rows, o)
+	rows, warnings := thinned(name, rows, o)
+	more, err := checkSpacing(name, rows, o)
 	if err != nil {
 		return quad.Flight{}, nil, err
 	}
+	warnings = append(warnings, more...)
 	if estimated {
 		var w []Warning
 		if rows, w, err = estimateVelocity(name, rows, o); err != nil {

@@ -197,12 +197,13 @@ func TestCSVWithWrongTimes(t *testing.T) {
 		"time stands": {set(20, colT, "0.34"), `f.csv:20: column "t": time stands still at 0.34 s`},
 		"short": {func(t text) text { return t[:21] },
 			`f.csv: column "t": the longest stretch without a gap has 20 rows, expected at least 21, 0.02 s apart`},
-		"100 Hz": {func(t text) text {
+		"80 Hz": {func(t text) text {
 			for k, record := range t[1:] {
-				record[colT] = fmt.Sprint(0.01 * float64(k))
+				record[colT] = fmt.Sprint(0.0125 * float64(k))
 			}
 			return t
-		}, `f.csv: column "t": rows come every 0.01 s, expected Δt = 0.02 s`},
+		}, `f.csv: column "t": rows come every 0.0125 s, expected Δt = 0.02 s, or a whole part of it: --config ` +
+			"sets it, parameter dt of the block assemble"},
 		"10 Hz": {func(t text) text {
 			for k, record := range t[1:] {
 				record[colT] = fmt.Sprint(0.1 * float64(k))

@@ -2,6 +2,7 @@ package flightlog
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"vnd/pkg/core/quad"
@@ -13,23 +14,60 @@ const (
 	spacingWarn   = 0.01 // and beyond this one with a warning: velocities and rollouts are wrong by as much
 )
 
-// checkSpacing compares the median time between rows, gaps left out, with Δt.
-func checkSpacing(name string, rows []row, o Options) ([]Warning, error) {
+// spacing is the median time between rows that are at most longest apart, s; 0 without any.
+func spacing(rows []row, longest float64) float64 {
 	var spacings []float64
 	for i := 1; i < len(rows); i++ {
-		if d := rows[i].step.T - rows[i-1].step.T; d <= gapSteps*o.Delta {
+		if d := rows[i].step.T - rows[i-1].step.T; d <= longest {
 			spacings = append(spacings, d)
 		}
 	}
 	if len(spacings) == 0 {
-		return nil, nil // too short, or all gaps: checkLength says it
+		return 0
 	}
 	slices.Sort(spacings)
-	median := spacings[len(spacings)/2]
+	return spacings[len(spacings)/2]
+}
+
+// thinned makes rows Δt apart of rows that come several times as often: the state at each, and the mean command until
+// the next. A piece of a row before a gap is left out. Other rows stay.
+func thinned(name string, rows []row, o Options) ([]row, []Warning) {
+	step := spacing(rows, gapSteps*o.Delta)
+	each := math.Round(o.Delta / step)
+	if step == 0 || each < 2 || math.Abs(each*step/o.Delta-1) > spacingRefuse {
+		return rows, nil
+	}
+	gap := max(gapSteps*step, o.Delta/2)
+	follows := func(i int) bool { return i < len(rows) && rows[i].step.T-rows[i-1].step.T < gap }
+	var out []row
+	for i := 0; i < len(rows); {
+		r, n, until := rows[i], 0., rows[i].step.T+(each-.5)*step
+		sum := quad.Command{}
+		for ; n == 0 || follows(i) && rows[i].step.T < until; i++ {
+			c := rows[i].step.Command
+			sum.Thrust, sum.Rates, n = sum.Thrust+c.Thrust, sum.Rates.Add(c.Rates), n+1
+		}
+		r.step.Command = quad.Command{Thrust: sum.Thrust / n, Rates: sum.Rates.Scale(1 / n)}
+		if n >= each || follows(i) {
+			r.index = len(out)
+			out = append(out, r)
+		}
+	}
+	text := fmt.Sprintf("rows come every %.4g s: a row of %g s is the state of every %.0fth, and the mean of commands",
+		step, o.Delta, each)
+	return out, []Warning{{File: name, Column: columnNames[colT], Text: text}}
+}
+
+// checkSpacing compares the median time between rows, gaps left out, with Δt.
+func checkSpacing(name string, rows []row, o Options) ([]Warning, error) {
+	median := spacing(rows, gapSteps*o.Delta)
+	if median == 0 {
+		return nil, nil // too short, or all gaps: checkLength says it
+	}
 	off := median/o.Delta - 1
 	if off < -spacingRefuse || off > spacingRefuse {
-		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s", where(name, 0, columnNames[colT]),
-			median, o.Delta)
+		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s, or a whole part of it: --config sets it, "+
+			"parameter dt of the block assemble", where(name, 0, columnNames[colT]), median, o.Delta)
 	}
 	if off < -spacingWarn || off > spacingWarn {
 		text := fmt.Sprintf("rows come every %.4g s and are read as %g s", median, o.Delta)
