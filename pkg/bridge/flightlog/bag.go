@@ -159,6 +159,9 @@ func (b *reading) prepare() error {
 			return err
 		}
 	}
+	if err := b.refuseMotors(); err != nil {
+		return err
+	}
 	o := b.options
 	if b.poses, err = bridge.NewPoseDecoder(b.pose.Name, b.pose.Type,
 		bridge.PoseOptions{World: o.WorldFrame, Twist: o.TwistFrame, Body: o.Body}); err != nil {
@@ -174,6 +177,17 @@ func (b *reading) prepare() error {
 	}
 	b.autopilot, err = NewAutopilot(b.command, b.bag.Topics(), o)
 	return err
+}
+
+// refuseMotors refuses the steps of a flight by motors: they have thrust and rates that the motors come to.
+func (b *reading) refuseMotors() error {
+	for _, t := range b.bag.Topics() {
+		if b.command.Type == bridge.TypeStep && t.Type == bridge.TypeActuators && t.Count > 0 {
+			return fmt.Errorf("topic %s commands motors, and the steps have what these come to: vnd import BAG --out "+
+				"F.csv makes a flight for vnd rotors fit", t.Name)
+		}
+	}
+	return nil
 }
 
 // suggestHover adds the mean throttle to the error that there is no hover throttle: a flight hovers on average.

@@ -7,16 +7,22 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
 )
 
-// What a policy must show before it may fly, by TryOut.
+// What a policy must show before it may fly, by TryOut and TryOutMotors.
 const (
 	tryOutSeconds = 1.2
 	tryOutOffset  = 0.15 // m from the point to hold, at the start
 	tryOutRadius  = 2.0  // m, at most
 	tryOutTilt    = 1.3  // rad, at most
+	tryOutLag     = 0.03 // s, of rotors
 )
+
+var tryOutPlace = so3.Vec3{Z: 1}
+
+func tryOutReference(float64) quad.Reference { return quad.Reference{P: tryOutPlace} }
 
 // TryOut has the policy of a bundle hold a point for a second in the physics prior, behind the actuator of its model.
 // It takes a millisecond and refuses what turns over or falls: reversed rates, drawn weights, too little thrust. A weak
@@ -30,27 +36,54 @@ func TryOut(b *bundle.Bundle) error {
 	if l.Model != nil {
 		actuator = l.Robot.Actuator
 	}
-	place := so3.Vec3{Z: 1}
-	f := NewRunner(l.Policy, l.Dt, func(float64) quad.Reference { return quad.Reference{P: place} })
-	sys := quadrotor.NewQuadrotor[float64](l.Dt, actuator)
+	f := NewRunner(l.Policy, l.Dt, tryOutReference)
+	return tryOut(b, quadrotor.NewQuadrotor[float64](l.Dt, actuator), func(t float64, s, a []float64) {
+		state := quadrotor.State(s)
+		c := l.Policy.Limits.Clip(f.Command(t, &state))
+		quadrotor.Action(&c, a)
+	})
+}
+
+// TryOutMotors is TryOut for a policy that commands rotors, in the model of the airframe that it is to fly.
+func TryOutMotors(b *bundle.Bundle, a *rotors.Airframe) error {
+	f, err := NewRotorRunner(b, tryOutReference)
+	if err != nil {
+		return err
+	}
+	m, err := a.Model(b.Dt, tryOutLag)
+	if err != nil {
+		return err
+	}
+	err = tryOut(b, rotors.NewSystem[float64](m), func(t float64, s, a []float64) {
+		state := rotors.State{State: quadrotor.State(s), W: so3.Vec3{X: s[statePart], Y: s[statePart+1], Z: s[statePart+2]}}
+		u := f.Motors(t, &state)
+		copy(a, u[:])
+	})
+	if err != nil {
+		return fmt.Errorf("%w: expected a policy for the rotors of the airframe's file", err)
+	}
+	return nil
+}
+
+// tryOut flies a robot whose measured state begins with position, attitude and velocity, by what act makes of its state
+// s at t.
+func tryOut(b *bundle.Bundle, sys robot.System[float64], act func(t float64, s, a []float64)) error {
 	d := sys.Dims()
 	s, next := robot.Settled(sys), make([]float64, d.State)
 	a, none := make([]float64, d.Action), make([]float64, d.Tangent)
-	start := quad.State{P: place.Add(so3.Vec3{X: tryOutOffset, Z: tryOutOffset}), Q: so3.Identity()}
+	start := quad.State{P: tryOutPlace.Add(so3.Vec3{X: tryOutOffset, Z: tryOutOffset}), Q: so3.Identity()}
 	quadrotor.Measured(&start, s)
-	for k := range int(tryOutSeconds / l.Dt) {
-		state := quadrotor.State(s)
-		off, tilt := state.P.Sub(place).Norm(), state.Q.Tilt()
+	for k := range int(tryOutSeconds / b.Dt) {
+		t, state := float64(k)*b.Dt, quadrotor.State(s)
+		off, tilt := state.P.Sub(tryOutPlace).Norm(), state.Q.Tilt()
 		if !(off < tryOutRadius) || !(tilt < tryOutTilt) {
-			return fmt.Errorf("bundle %s cannot hold a point: after %.1f s it is %.1f m off and tilts by %.1f rad",
-				l.ID, float64(k)*l.Dt, off, tilt)
+			return fmt.Errorf("bundle %s cannot hold a point: after %.1f s it is %.1f m off and tilts by %.1f rad", b.ID,
+				t, off, tilt)
 		}
-		c := f.Command(float64(k)*l.Dt, &state)
-		if !c.Finite() {
-			return fmt.Errorf("bundle %s: a command that is not finite", l.ID)
+		act(t, s, a)
+		if sum := a[0] + a[1] + a[2] + a[3]; sum-sum != 0 {
+			return fmt.Errorf("bundle %s: a command that is not finite", b.ID)
 		}
-		c = l.Policy.Limits.Clip(c)
-		quadrotor.Action(&c, a)
 		sys.Step(1, s, a, none, next)
 		s, next = next, s
 	}

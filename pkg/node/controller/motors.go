@@ -16,7 +16,7 @@ import (
 
 // Topics of a vehicle whose motors are commanded.
 const (
-	motorsTopic = "motors"
+	motorsTopic = node.MotorsTopic
 	imuTopic    = "imu"
 )
 

@@ -248,10 +248,13 @@ func (c *Controller) flyBundle(b *bundle.Bundle) error {
 		c.gauges.badBundle.Store(nil)
 		return nil
 	}
-	if !p.commandsMotors() { // what a policy of motors would fly in is not in its bundle
-		if err := policy.TryOut(b); err != nil {
-			return err
-		}
+	if p.commandsMotors() {
+		err = policy.TryOutMotors(b, &p.Rotors)
+	} else {
+		err = policy.TryOut(b)
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case k == nil:

@@ -61,6 +61,9 @@ type learnerNode struct {
 	flying      node.Flying
 	dropped     atomic.Uint64    // ticks that the learner had no time for
 	bad         atomic.Uint64    // lines of what went wrong
+	looked      time.Time        // for somebody who commands motors; of the group steps
+	motored     bool             // there was one
+	complained  bool             // of that
 	published   continual.Status // less what changes all the time
 	publishedAt time.Time
 }
@@ -208,6 +211,9 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	stage := guard.Stage(m.GuardState)
 	n.flying.Step(stage)
 	s := node.ControllerStep(m)
+	if n.byMotors() {
+		return
+	}
 	if n.collector != nil {
 		n.collector.Add(s)
 	}
@@ -223,6 +229,21 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	if !n.learner.Tick(t) {
 		n.dropped.Add(1)
 	}
+}
+
+// motorsPeriod is how often the learner looks whether somebody commands motors.
+const motorsPeriod = time.Second / 2
+
+// byMotors reports whether the vehicle is flown by its motors, and says so once. Nothing is learned from that.
+func (n *learnerNode) byMotors() bool {
+	if now := time.Now(); now.Sub(n.looked) > motorsPeriod {
+		n.looked, n.motored = now, node.FlownByMotors(n.Node)
+	}
+	if n.motored && !n.complained {
+		n.complained = true
+		n.log(true, "topic step: "+node.ByMotors)
+	}
+	return n.motored
 }
 
 // serve makes the services.

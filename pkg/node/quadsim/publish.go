@@ -79,14 +79,14 @@ func batteryState(truth *sim.Truth, stamp int64) *sensormsgs.BatteryState {
 	return b
 }
 
-// batteryTopic is that of command_interface vnd; an autopilot has its own.
+// batteryTopic is that of command_interface vnd and rotors; an autopilot has its own.
 type batteryTopic struct {
 	pub *ros.Publisher[sensormsgs.BatteryState] // nil: none
 	every
 }
 
 func (b *batteryTopic) publish(n *simulator) (err error) {
-	if n.params.Interface == bridge.VND {
+	if n.params.Interface == bridge.VND || n.params.Interface == bridge.Rotors {
 		b.pub, err = ros.NewPublisher[sensormsgs.BatteryState](n.Node, "battery", node.AutopilotQoS())
 	}
 	return err

@@ -3,6 +3,7 @@ package recorder
 import (
 	"strings"
 
+	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros/diagnostics"
 )
 
@@ -20,6 +21,9 @@ func (r *recorder) reportSteps(s *diagnostics.Status) {
 		s.Merge(diagnostics.Error, "topic %s: two controllers publish steps, %d of the second left out",
 			r.topics[0].full, foreign)
 	}
+	if n := r.motored.Load(); n > 0 {
+		s.Merge(diagnostics.Warn, "topic %s: %d left out: %s", r.topics[0].full, n, node.ByMotors)
+	}
 	if malformed > 0 {
 		s.Merge(diagnostics.Error, "topic %s: %d messages could not be decoded", r.topics[0].full, malformed)
 	}
@@ -30,6 +34,7 @@ func (r *recorder) reportSteps(s *diagnostics.Status) {
 	s.Add("Steps unfit for learning", n.Unfit)
 	s.Add("Steps not in flight, or without a state", n.Unlearned)
 	s.Add("Steps of another controller", foreign)
+	s.Add("Steps of flights by motors", r.motored.Load())
 	s.Add("Controller restarts", n.Restarts)
 }
 

@@ -62,6 +62,8 @@ type recorder struct {
 	other     uint64    // steps of another publisher since then
 	foreign   atomic.Uint64
 	malformed atomic.Uint64
+	byMotors  atomic.Bool   // somebody commands motors
+	motored   atomic.Uint64 // steps of such flights
 }
 
 // takeover is the silence of one controller after which the steps of another are recorded, as after a restart.
@@ -154,6 +156,7 @@ func (r *recorder) subscribe() {
 	for _, l := range r.topics {
 		l.update()
 	}
+	r.byMotors.Store(node.FlownByMotors(r.Node))
 }
 
 // watch ends the bag before the disk is full.
@@ -205,6 +208,9 @@ func (r *recorder) step(data []byte, i ros.Info) {
 	if i.Publisher == r.publisher && r.other > 0 {
 		r.foreign.Add(r.other)
 	}
+	if i.Publisher != r.publisher {
+		r.byMotors.Store(node.FlownByMotors(r.Node))
+	}
 	r.publisher, r.last, r.other = i.Publisher, now, 0
 	m := &r.message
 	r.decoder.Reset(data)
@@ -217,6 +223,12 @@ func (r *recorder) step(data []byte, i ros.Info) {
 	}
 	if frame := m.Header.FrameID; frame != *r.frame.Load() && frame != "" {
 		r.frame.Store(&frame)
+	}
+	if r.byMotors.Load() {
+		if r.motored.Add(1) == 1 {
+			r.Log().Error().Msgf("topic step: %s", node.ByMotors)
+		}
+		return
 	}
 	r.collector.Add(node.ControllerStep(m))
 }

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"vnd/msgs"
+	actuatormsgs "vnd/msgs/actuator_msgs"
 	"vnd/pkg/core/param/paramtest"
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/node"
 	"vnd/pkg/ros2/bag"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
@@ -321,4 +323,32 @@ func onDisk(dir string) int {
 		}
 	}
 	return 0
+}
+
+// Steps of a flight by motors are in the bag and not in the buffer, which would have thrust and rates learned from that
+// nobody commanded.
+func TestFlightsByMotorsAreNotLearnedFrom(t *testing.T) {
+	d, dir := inproc.NewDomain(), t.TempDir()
+	r := newRobot(t, d)
+	driven := must(ros.NewPublisher[actuatormsgs.Actuators](r.n, "motors", node.CommandQoS()))(t)
+	begun(t, d, dir)
+	r.matched()
+	r.fly(60)
+	r.received("60")
+	if v := r.diagnostic("steps", "the vehicle is flown by its motors"); v["Steps of flights by motors"] != "60" {
+		t.Errorf("%v", v)
+	}
+	if err := driven.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for begin := time.Now(); node.FlownByMotors(r.n); time.Sleep(time.Millisecond) {
+		if time.Since(begin) > patience {
+			t.Fatal("the motors are still commanded")
+		}
+	}
+	time.Sleep(time.Second) // the recorder looks twice a second
+	r.fly(60)
+	if s := r.segment(); s.Rows != 50 {
+		t.Errorf("%d rows after somebody else commands", s.Rows)
+	}
 }
