@@ -12,8 +12,8 @@ import (
 const MotorsTopic = "motors"
 
 // ByMotors says what becomes of steps while somebody commands motors.
-const ByMotors = "the vehicle is flown by its motors, whose steps are not learned from: they hold what the motors come " +
-	"to. vnd import BAG --out F.csv takes motors, imu, poses and battery out of a bag, for vnd rotors fit"
+const ByMotors = "the vehicle is flown by its motors, whose steps are not learned from: they hold what the motors " +
+	"come to. vnd import BAG --out F.csv takes motors, imu, poses and battery out of a bag, for vnd rotors fit"
 
 // FlownByMotors reports whether a controller in the node's namespace commands each motor. Its steps have thrust and
 // body rates that come to the same.

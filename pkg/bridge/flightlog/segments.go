@@ -53,7 +53,7 @@ func thinned(name string, rows []row, o Options) ([]row, []Warning) {
 			out = append(out, r)
 		}
 	}
-	text := fmt.Sprintf("rows come every %.4g s: a row of %g s is the state of every %.0fth, and the mean of commands",
+	text := fmt.Sprintf("rows come every %.4g s: one of %g s has the state of every %.0fth, and the mean of commands",
 		step, o.Delta, each)
 	return out, []Warning{{File: name, Column: columnNames[colT], Text: text}}
 }
@@ -66,8 +66,8 @@ func checkSpacing(name string, rows []row, o Options) ([]Warning, error) {
 	}
 	off := median/o.Delta - 1
 	if off < -spacingRefuse || off > spacingRefuse {
-		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s, or a whole part of it: --config sets it, "+
-			"parameter dt of the block assemble", where(name, 0, columnNames[colT]), median, o.Delta)
+		return nil, fmt.Errorf("%srows come every %.4g s, expected Δt = %g s, or a whole part of it: --config sets "+
+			"it, parameter dt of the block assemble", where(name, 0, columnNames[colT]), median, o.Delta)
 	}
 	if off < -spacingWarn || off > spacingWarn {
 		text := fmt.Sprintf("rows come every %.4g s and are read as %g s", median, o.Delta)

@@ -56,38 +56,47 @@ func TestGapsAndJitter(t *testing.T) {
 	})
 }
 
+// often is a flight of 30 and 40 rows of Δt, each of which comes so many times, with half a row before the gap.
+func often(each int) text {
+	table, random := straight(0), rand.New(rand.NewPCG(1, 1))
+	put := func(k int, from float64) {
+		record, at := straight(1)[1], from+0.02*float64(k)/float64(each)
+		record[colT], record[colPX], record[colVX] = fmt.Sprint(at+2e-4*random.Float64()), fmt.Sprint(at), "1"
+		record[colThrust] = fmt.Sprint(9 + float64(k%each))
+		table = append(table, record)
+	}
+	for k := range 30*each + each/2 {
+		put(k, 0)
+	}
+	for k := range 40 * each {
+		put(k, 5)
+	}
+	return table
+}
+
 // Rows that come several times in Δt become rows of Δt: the state at its beginning and the mean command, cut at gaps.
 func TestRowsOfHigherRates(t *testing.T) {
-	for _, rate := range []int{100, 200, 500} {
-		t.Run(fmt.Sprint(rate), func(t *testing.T) {
-			each := rate / 50
-			table, random := straight(0), rand.New(rand.NewPCG(1, 1))
-			put := func(k int, at float64) {
-				record := straight(1)[1]
-				record[colT], record[colPX], record[colVX] = fmt.Sprint(at+2e-4*random.Float64()), fmt.Sprint(at), "1"
-				record[colThrust] = fmt.Sprint(9 + float64(k%each))
-				table = append(table, record)
-			}
-			for k := range 30*each + each/2 { // the half row before the gap is left out
-				put(k, float64(k)/float64(rate))
-			}
-			for k := range 40 * each {
-				put(k, 5+float64(k)/float64(rate))
-			}
-			f, warnings, err := parse(table)
+	for _, each := range []int{2, 4, 10} {
+		t.Run(fmt.Sprint(50*each), func(t *testing.T) {
+			f, warnings, err := parse(often(each))
 			if err != nil || len(warnings) != 1 || len(f.Segments) != 2 || len(f.Segments[0]) != 30 ||
 				len(f.Segments[1]) != 40 || f.First != nil {
 				t.Fatalf("%d segments, first rows %v, warnings %v, error %v", len(f.Segments), f.First, warnings, err)
 			}
-			for i, s := range f.Segments {
-				for k, r := range s {
-					if at := 5*float64(i) + 0.02*float64(k); math.Abs(r.State.P.X-at) > 1e-9 || math.Abs(r.T-at) > 1e-3 ||
-						math.Abs(r.Command.Thrust-(9+float64(each-1)/2)) > 1e-9 {
-						t.Fatalf("segment %d, row %d: %+v, expected the state at %g s", i, k, r, at)
-					}
-				}
-			}
+			holdOften(t, f, each)
 		})
+	}
+}
+
+func holdOften(t *testing.T, f quad.Flight, each int) {
+	t.Helper()
+	for i, s := range f.Segments {
+		for k, r := range s {
+			at, thrust := 5*float64(i)+0.02*float64(k), 9+float64(each-1)/2
+			if math.Abs(r.State.P.X-at) > 1e-9 || math.Abs(r.T-at) > 1e-3 || math.Abs(r.Command.Thrust-thrust) > 1e-9 {
+				t.Fatalf("segment %d, row %d: %+v, expected the state at %g s", i, k, r, at)
+			}
+		}
 	}
 }
 

@@ -81,8 +81,8 @@ var formats = []format{px4, betaflight, ardupilot, crazyflie}
 // ErrUnknown says that a file is no log of a known kind.
 var ErrUnknown = errors.New("no log of a known kind, expected ULog, DataFlash, blackbox, uSD, or --mapping of a table")
 
-// Read reads the log at path, a file or the folder of a rosbag; its content tells the kind. m says what the columns of a table are; without one a table
-// is known if it has those that an import writes. Tables may be compressed with gzip.
+// Read reads the log at path, a file or the folder of a rosbag; its content tells the kind. m says what the columns of
+// a table are; without one a table is known if it has those that an import writes. Tables may be compressed with gzip.
 func Read(path string, m *Mapping) (*Log, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -20,65 +20,78 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// bagged writes a flight by motors as a bag: all topics in the namespace quad, the first two seconds on the ground.
-// leave names topics that are left out, and also writes further ones.
-func bagged(t *testing.T, l *Log, leave string, also ...bag.Topic) string {
+// bagger writes a bag.
+type bagger struct {
+	t *testing.T
+	w *bag.Writer
+}
+
+const bagBegin = int64(1_700_000_000_000_000_000)
+
+func stampOf(s float64) int64 { return bagBegin + int64(math.Round(s*1e9)) }
+
+func (b *bagger) add(name, typeName string) {
+	d, _ := msgs.Lookup(typeName)
+	x := bag.Topic{Name: name, Type: typeName, TypeHash: d.Hash, Definition: d.Definition()}
+	if err := b.w.AddTopic(x); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bagger) write(name string, at float64, m cdr.Message) {
+	data, err := cdr.Marshal(m)
+	if err == nil {
+		err = b.w.Write(&bag.Message{Topic: name, Type: m.TypeName(), LogTime: stampOf(at) + 1e6, Data: data})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// row is what the nodes publish at a row of a log by motors; on the ground for two seconds.
+func row(l *Log, i int) map[string]cdr.Message {
+	s := &l.Series
+	at := s[Motors].T[i]
+	pose, imu, m := new(geometrymsgs.PoseStamped), new(sensormsgs.Imu), new(actuatormsgs.Actuators)
+	state := quad.State{P: vec(s[Position].Row(i)), Q: quat(s[Attitude].Row(i))}
+	bridge.PutPoseStamped(pose, stampOf(at), "world", state)
+	bridge.PutImu(imu, stampOf(at), "base_link", vec(s[Rates].Row(i)))
+	bridge.PutActuators(m, stampOf(at), "base_link", motors.Command(s[Motors].Row(i)))
+	step, battery := msgs.NewStep(), &sensormsgs.BatteryState{Voltage: float32(16 - at/40)}
+	step.Header.Stamp, step.GuardState = bridge.Time(stampOf(at)), uint8(guard.Policy)
+	if at < 2 {
+		step.GuardState = uint8(guard.Off)
+	}
+	battery.Header.Stamp = bridge.Time(stampOf(at))
+	return map[string]cdr.Message{"/quad/mocap/pose": pose, "/quad/imu": imu, "/quad/motors": m, "/quad/step": step,
+		"/quad/battery": battery}
+}
+
+// bagged writes a flight by motors as a bag: all topics in the namespace quad. leave names a topic that is left out,
+// and also further ones of an imu.
+func bagged(t *testing.T, l *Log, leave string, also ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "bag")
 	w, err := bag.Create(dir, bag.WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin = int64(1_700_000_000_000_000_000)
-	stamp := func(s float64) int64 { return begin + int64(math.Round(s*1e9)) }
-	add := func(name, typeName string) {
-		d, _ := msgs.Lookup(typeName)
-		if err := w.AddTopic(bag.Topic{Name: name, Type: typeName, TypeHash: d.Hash, Definition: d.Definition()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write := func(name string, at float64, m cdr.Message) {
-		if name == leave {
-			return
-		}
-		data, err := cdr.Marshal(m)
-		if err == nil {
-			err = w.Write(&bag.Message{Topic: name, Type: m.TypeName(), LogTime: stamp(at) + 1e6, Data: data})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, typeName := range map[string]string{"/quad/mocap/pose": bridge.TypePoseStamped, "/quad/imu": bridge.TypeImu,
-		"/quad/motors": bridge.TypeActuators, "/quad/battery": bridge.TypeBatteryState, "/quad/step": bridge.TypeStep} {
+	b := &bagger{t, w}
+	for name, m := range row(l, 0) {
 		if name != leave {
-			add(name, typeName)
+			b.add(name, m.TypeName())
 		}
 	}
-	for _, x := range also {
-		add(x.Name, x.Type)
-		write(x.Name, 0, &sensormsgs.Imu{})
+	for _, name := range also {
+		b.add(name, bridge.TypeImu)
+		b.write(name, 0, &sensormsgs.Imu{})
 	}
-	s := &l.Series
-	for i, at := range s[Motors].T {
-		var pose geometrymsgs.PoseStamped
-		bridge.PutPoseStamped(&pose, stamp(at), "world", quad.State{P: vec(s[Position].Row(i)), Q: quat(s[Attitude].Row(i))})
-		write("/quad/mocap/pose", at, &pose)
-		var imu sensormsgs.Imu
-		bridge.PutImu(&imu, stamp(at), "base_link", vec(s[Rates].Row(i)))
-		write("/quad/imu", at, &imu)
-		var m actuatormsgs.Actuators
-		bridge.PutActuators(&m, stamp(at), "base_link", motors.Command(s[Motors].Row(i)))
-		write("/quad/motors", at, &m)
-		step := msgs.NewStep()
-		step.Header.Stamp, step.GuardState = bridge.Time(stamp(at)), uint8(guard.Policy)
-		if at < 2 {
-			step.GuardState = uint8(guard.Off)
+	for i, at := range l.Series[Motors].T {
+		for name, m := range row(l, i) {
+			if name != leave {
+				b.write(name, at, m)
+			}
 		}
-		write("/quad/step", at, step)
-		b := sensormsgs.BatteryState{Voltage: float32(16 - at/40)}
-		b.Header.Stamp = bridge.Time(stamp(at))
-		write("/quad/battery", at, &b)
 	}
 	if err := w.Finish(nil); err != nil {
 		t.Fatal(err)
@@ -128,12 +141,12 @@ func TestBagsOfFlightsByMotorsAreRead(t *testing.T) {
 func TestBagsWithoutAFlightByMotorsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		leave string
-		also  []bag.Topic
+		also  []string
 		want  string
 	}{
 		"no motors": {"/quad/motors", nil, "no motor commands; the log has position 100 Hz"},
 		"no poses":  {"/quad/mocap/pose", nil, "no position; the log has body rates 100 Hz"},
-		"two imus": {"/quad/imu", []bag.Topic{{Name: "/a/imu", Type: bridge.TypeImu}, {Name: "/b/imu", Type: bridge.TypeImu}},
+		"two imus": {"/quad/imu", []string{"/a/imu", "/b/imu"},
 			"2 topics of type sensor_msgs/msg/Imu: /a/imu, /b/imu, expected one"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +159,8 @@ func TestBagsWithoutAFlightByMotorsAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Read(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "no .mcap or .db3 file in this folder") {
+	if _, err := Read(t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "no .mcap or .db3 file in this folder") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

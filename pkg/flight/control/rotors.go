@@ -1,8 +1,6 @@
 package control
 
 import (
-	"math"
-
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
@@ -20,8 +18,8 @@ type rotorSide struct {
 	gyro     so3.Vec3 // body rates measured last, rad/s
 	measured int64    // when, ns; 0: never
 	was      quad.State
-	wasAt    int64    // ns
-	poses    so3.Vec3 // body rates of the attitudes, smoothed, rad/s
+	wasAt    int64 // ns
+	turning  motors.Turning
 
 	asked   motors.Command // by the policy
 	decided int64          // when motors last went out, ns; 0: never
@@ -53,31 +51,30 @@ func (r *rotorSide) measures(now int64) bool {
 	return r.measured != 0 && abs(now-r.measured) <= maxRatesAge
 }
 
-// turned takes a state, whose attitudes give body rates where no gyroscope does.
+// turned takes a state, whose attitudes tell of body rates where no gyroscope does.
 func (r *rotorSide) turned(s *quad.State, stamp int64) {
-	const longest, memory = 0.1, 0.015 // s
-	dt := seconds(stamp, r.wasAt)
-	if dt > 0 && dt < longest {
+	const longest = 0.1 // s
+	if dt := seconds(stamp, r.wasAt); dt > 0 && dt < longest {
 		w := so3.Log(r.was.Q.Conj().Mul(s.Q)).Scale(1 / dt)
-		r.poses = r.poses.Add(w.Sub(r.poses).Scale(1 - math.Exp(-dt/memory)))
-	} else {
-		r.poses = so3.Vec3{}
+		r.turning.Attitudes(w, r.wasAt+(stamp-r.wasAt)/2)
 	}
 	r.was, r.wasAt = *s, stamp
 }
 
-// rates are the best that are known at now.
+// rates are the best that are known at now: of the gyroscope, else what the motors lead to, corrected by attitudes.
 func (r *rotorSide) rates(now int64) so3.Vec3 {
+	w := r.turning.At(now)
 	if r.measures(now) {
-		return r.gyro
+		w = r.gyro
+		r.turning.Measured(w)
 	}
-	return r.poses
+	return w
 }
 
-// answer has the policy ask for motors, and returns what they come to, within what the guard may be asked for.
+// answer has the policy ask for motors, within the greatest thrust of all together, and returns what they come to.
 func (r *rotorSide) answer(l *Loop, t float64, s *quad.State) quad.Command {
 	w := r.rates(l.ticked)
-	r.asked = l.runner.Motors(t, &rotors.State{State: *s, W: w})
+	r.asked = r.vehicle.Within(l.runner.Motors(t, &rotors.State{State: *s, W: w}), r.limits.MaxThrust)
 	return r.limits.Clip(r.vehicle.Equivalent(r.asked, w, r.lead))
 }
 
@@ -90,13 +87,16 @@ func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
 		dt = min(max(seconds(now, r.decided), 0), longest)
 	}
 	r.decided = now
+	w := r.rates(now)
 	if q != nil && d.Stage.PolicyFlies() {
 		d.Motors = r.vehicle.Limit(q.Motors, dt)
 		if d.Motors != q.Motors {
 			d.Stage = guard.Limited
 		}
 	} else {
-		d.Motors = r.vehicle.Limit(r.vehicle.Mix(d.Sent, r.rates(now)), dt)
+		d.Motors = r.vehicle.Limit(r.vehicle.Mix(d.Sent, w), dt)
 	}
 	r.vehicle.Sent(d.Motors)
+	_, turn := r.vehicle.Collective(d.Motors)
+	r.turning.Ask(turn)
 }

@@ -35,7 +35,8 @@ func byMotors(t testing.TB, full float64) *bundle.Bundle {
 	t.Helper()
 	b := must(bundle.Read(filepath.Join("..", "control", "testdata", "motors.vnd")))(t)
 	p := must(policy.RotorsFromBundle(b))(t)
-	l := rotors.Limits{Least: full * p.Motors.Least, Most: full * p.Motors.Most, Hover: full * p.Motors.Hover, Full: full}
+	l := *p.Motors
+	l.Least, l.Most, l.Hover, l.Full = full*l.Least, full*l.Most, full*l.Hover, full
 	q := must(policy.NewRotors[float32](p.Observation, l, p.Latent, p.Net.Hidden))(t)
 	copy(q.Net.Params, p.Net.Params)
 	q.Norm = p.Norm // what else moves the reference stays on our side
@@ -72,8 +73,8 @@ func cases(t testing.TB) map[string]*bundle.Bundle {
 	mlp, bare := gru, gru
 	mlp.Encoder, mlp.Film, mlp.Members = nets.EncoderMLP, false, 1
 	bare.Latent = 0
-	return map[string]*bundle.Bundle{"flown": flown(t), "motors": byMotors(t, 1), "two members": drawn(t, gru), "no FiLM": drawn(t, mlp),
-		"no latent": drawn(t, bare)}
+	return map[string]*bundle.Bundle{"flown": flown(t), "motors": byMotors(t, 1), "two members": drawn(t, gru),
+		"no FiLM": drawn(t, mlp), "no latent": drawn(t, bare)}
 }
 
 // io is inputs and the outputs of our own code for them.

@@ -62,6 +62,17 @@ func (v *Vehicle) Limit(c Command, dt float64) Command {
 	return c
 }
 
+// Within returns commands whose collective thrust is at most most, m/s²: all motors give way alike.
+func (v *Vehicle) Within(c Command, most float64) Command {
+	if thrust, _ := v.Collective(c); thrust > most {
+		share := math.Sqrt(most / thrust)
+		for i := range c {
+			c[i] *= share
+		}
+	}
+	return c
+}
+
 // Sent takes down what goes out.
 func (v *Vehicle) Sent(c Command) { v.last = c }
 

@@ -101,3 +101,29 @@ func TestNewRefusesAnAirframeThatCannotFly(t *testing.T) {
 }
 
 func must(_ *Vehicle, err error) error { return err }
+
+// All motors together give way where their thrust is too great, and nothing changes where it is not.
+func TestWithinBoundsTheThrustOfAll(t *testing.T) {
+	v := vehicle(t)
+	for name, c := range map[string]struct {
+		command Command
+		want    float64 // m/s²
+	}{
+		"too much": {Command{0.7, 0.6, 0.65, 0.7}, 20},
+		"enough":   {Command{0.4, 0.35, 0.4, 0.35}, 0},
+		"unknown":  {Command{math.NaN(), 0.4, 0.4, 0.4}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := v.Within(c.command, 20)
+			if c.want == 0 {
+				if got != c.command && got.Finite() {
+					t.Errorf("%v, want %v", got, c.command)
+				}
+				return
+			}
+			if thrust, _ := v.Collective(got); math.Abs(thrust-c.want) > 1e-9 {
+				t.Errorf("a thrust of %g m/s², want %g", thrust, c.want)
+			}
+		})
+	}
+}

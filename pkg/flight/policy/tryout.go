@@ -55,7 +55,8 @@ func TryOutMotors(b *bundle.Bundle, a *rotors.Airframe) error {
 		return err
 	}
 	err = tryOut(b, rotors.NewSystem[float64](m), func(t float64, s, a []float64) {
-		state := rotors.State{State: quadrotor.State(s), W: so3.Vec3{X: s[statePart], Y: s[statePart+1], Z: s[statePart+2]}}
+		w := s[statePart:]
+		state := rotors.State{State: quadrotor.State(s), W: so3.Vec3{X: w[0], Y: w[1], Z: w[2]}}
 		u := f.Motors(t, &state)
 		copy(a, u[:])
 	})
@@ -77,8 +78,8 @@ func tryOut(b *bundle.Bundle, sys robot.System[float64], act func(t float64, s, 
 		t, state := float64(k)*b.Dt, quadrotor.State(s)
 		off, tilt := state.P.Sub(tryOutPlace).Norm(), state.Q.Tilt()
 		if !(off < tryOutRadius) || !(tilt < tryOutTilt) {
-			return fmt.Errorf("bundle %s cannot hold a point: after %.1f s it is %.1f m off and tilts by %.1f rad", b.ID,
-				t, off, tilt)
+			return fmt.Errorf("bundle %s cannot hold a point: after %.1f s it is %.1f m off and tilts by %.1f rad",
+				b.ID, t, off, tilt)
 		}
 		act(t, s, a)
 		if sum := a[0] + a[1] + a[2] + a[3]; sum-sum != 0 {

@@ -55,7 +55,8 @@ func TestTryOutRefusesWhatCannotFly(t *testing.T) {
 				return x
 			},
 		} {
-			if err := TryOut(spoilt(good, change)); err == nil || !strings.Contains(err.Error(), "cannot hold a point") {
+			err := TryOut(spoilt(good, change))
+			if err == nil || !strings.Contains(err.Error(), "cannot hold a point") {
 				t.Errorf("%s, %s: error %v", name, what, err)
 			}
 		}

@@ -151,6 +151,7 @@ type Fault struct {
 	Stamps bool                                    // Clock is that of motion capture's stamps too
 	Latent func(t float64, z *control.Latent) bool // an encoder's latent after each tick; false: none came
 	Sent   func(t float64) bool                    // false loses the command on its way
+	Gyro   func(t float64) bool                    // false loses body rates, where motors are commanded
 	Stall  func(t float64) bool                    // true stops the controller, whose samples wait
 	Orders []Order
 

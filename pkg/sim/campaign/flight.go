@@ -11,7 +11,6 @@ import (
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 )
@@ -92,6 +91,7 @@ type flight struct {
 	waiting []Sample             // that a stopped controller has not taken
 	record  control.TickRecord
 	latents *control.Latents
+	gyro    sim.Sensors // where motors are commanded
 	orders  []Order
 	cutFrom float64 // s; NaN while there is thrust
 	asked   float64 // when the policy flew without thrust last, s
@@ -117,6 +117,7 @@ func (r *Run) Fly() (err error) {
 	for n := 1; f.vehicle.Time() < end && !f.over(); n++ {
 		before := f.vehicle.Truth().State
 		f.vehicle.Advance(step)
+		f.turned()
 		f.watch(&before)
 		if n%(2*timer) == 0 {
 			f.Motion = append(f.Motion, Moment{f.vehicle.Time(), f.vehicle.Truth().State})
@@ -152,7 +153,10 @@ func (f *flight) begin() (err error) {
 		return err
 	}
 	f.pace = control.NewScheduler(f.Config.Period())
-	policy, err := control.LoadPolicy(f.Bundle, quadrotor.Name, f.Config.Rate)
+	if err := f.byMotors(); err != nil {
+		return err
+	}
+	policy, err := control.LoadPolicy(f.Bundle, f.robot(), f.Config.Rate)
 	if err != nil {
 		return err
 	}
@@ -252,13 +256,12 @@ func (f *flight) arrived() []Sample {
 func (f *flight) tick(now int64) error {
 	offboard := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.HandedOver
 	f.loop.SetOffboard(offboard)
-	c, ok := f.loop.Tick(now)
-	if !ok {
+	if _, ok := f.loop.Tick(now); !ok {
 		return nil
 	}
 	if t := f.vehicle.Time() - f.Onset; offboard && !f.loop.Guard().Silent() &&
 		(t < 0 || f.Sent == nil || f.Sent(t)) {
-		f.vehicle.Command(c)
+		f.obey()
 	}
 	k, truth := &f.record, f.vehicle.Truth()
 	f.loop.FinishTick(k)
