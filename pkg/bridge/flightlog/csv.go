@@ -90,9 +90,9 @@ func HasVelocity(path string) (bool, error) {
 // The header must have exactly the columns t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,thrust,wx,wy,wz, in any order. Rows come
 // every Δt or several times as often, with jitter, see thinned; each is put on its segment's grid t_0 + k·Δt, and more
 // than 1.5·Δt between two rows, or less than Δt/2, ends a segment. Quaternions are normalised and keep a continuous
-// sign. Where the velocity columns are empty, all of them, velocity comes from estimate: causally, except that the rows before the first full fit of a
-// stretch are looked back at from it, which is within estimate's window and thus the past of the first prediction; a
-// jump of the position cuts.
+// sign. Where the velocity columns are empty, all of them, velocity comes from estimate: causally, except that the
+// rows before the first full fit of a stretch are looked back at from it, which is within estimate's window and thus
+// the past of the first prediction; a jump of the position cuts.
 //
 // An error is one line with file, line and column: a missing or unknown column, anything but a finite number in
 // plausible bounds, rates beyond the airframe's, a quaternion off unit norm, time that does not advance, rows that are
