@@ -12,7 +12,7 @@ import (
 // aside errs alike wherever it flies alike: nine tenths of that go within twenty times Time. Weights are of robot,
 // condition and policy: they hold on another path, and are nothing where the reference stands still.
 type FeedForward struct {
-	Time  float64 `param:"time" default:"2.0" min:"0" max:"100" unit:"s" doc:"in which weights follow an error; 0 takes no feed-forward"`
+	Time  float64 `param:"time" default:"1.0" min:"0" max:"100" unit:"s" doc:"in which weights follow an error; 0 takes no feed-forward"`
 	Error float64 `param:"error" default:"0.03" min:"0.001" max:"1" unit:"m" doc:"greater errors count the less the greater they are: a turn of the wind is for the latent"`
 	Limit float64 `param:"limit" default:"0.2" min:"0" max:"1" unit:"m" doc:"greatest distance by which the reference is moved"`
 }

@@ -62,6 +62,14 @@ func TestFeedForwardTakesErrorsOfAPathAway(t *testing.T) {
 	})
 }
 
+// By default a path is learned within four turns of it, of 5 s each.
+func TestFeedForwardIsQuick(t *testing.T) {
+	before := along(&FeedForward{Time: 1e9, Error: 1, Limit: 1}, new(weights), 5, 10, errs)
+	if after := along(someFeedForward(), new(weights), 5, 20, errs); after > 0.1*before {
+		t.Errorf("%.5f of %.5f m are left", after, before)
+	}
+}
+
 // Where the world is turned, weights move the reference by the same, turned.
 func TestFeedForwardKnowsNoDirection(t *testing.T) {
 	k, rng := someFeedForward(), rand.New(rand.NewPCG(1, 2))
