@@ -29,7 +29,7 @@ type studyCommand struct {
 	Out     string   `required:"" placeholder:"DIR" help:"Folder for results and pictures."`
 	Task    string   `default:"hover,track" placeholder:"TASK" help:"hover, track, land or several; or features."`
 	Bundle  string   `placeholder:"BUNDLE" help:"Begin with this policy; else one is trained for each seed."`
-	Methods string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, raptor, base, residual, single, refit, datt, oracle, first, ours, there. The default is all."`
+	Methods string   `placeholder:"NAMES" help:"Who is measured, with commas between: law, recent, l1, indi, nmpc, l1nmpc, neuralfly, raptor, base, residual, single, refit, datt, rma, oracle, first, ours, there. The default is all."`
 	Old     string   `name:"pilots" hidden:"" help:"Old name of --methods."`
 	Rounds  int      `default:"3" help:"Rounds of flying and learning."`
 	Seconds float64  `default:"20" help:"Length of a flight to learn from, in each condition and task."`

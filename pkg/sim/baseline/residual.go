@@ -91,13 +91,13 @@ func (s *Trainer) Trials(w train.World[float32]) *quadtrain.Trials {
 	return quadtrain.NewTrials(w, s.Tasks, s.Dt, s.Seed)
 }
 
-// World is the residual that is fitted to segments, to train in.
-func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (train.World[float32], error) {
+// World is the residual that is fitted to segments, and the world to train in that it makes.
+func (s *Trainer) World(ctx context.Context, segments []dataset.Segment) (*fit.Fit, train.World[float32], error) {
 	fitted, err := s.fit(ctx, segments, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.world(fitted), nil
+	return fitted, s.world(fitted), nil
 }
 
 func (s *Trainer) world(fitted *fit.Fit) train.World[float32] {

@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/baseline/raptor"
 	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -97,8 +98,9 @@ const smallBudget = 2.0
 // informedPolicy is a policy that was trained to be told the wind.
 type informedPolicy struct {
 	policy *policy.Policy[float32]
-	spread float64 // of the winds that it was trained under, m/s²
-	took   float64 // s of wall time
+	model  *vnd.Model[float32] // of all but the wind, in which it was trained
+	spread float64             // of the winds that it was trained under, m/s²
+	took   float64             // s of wall time
 }
 
 // Oracle is a policy that is told the true wind. No wind changes in its episodes: one that is told at once needs no
@@ -126,7 +128,7 @@ func (c *Campaign) trainInformed(ctx context.Context, s *baseline.Trainer, base 
 	began := time.Now()
 	s.Policy.BankShare = 0.5
 	s.Policy.LatentMean = policy.LatentMean{} // of what it is told there is no mean
-	inner, err := s.World(ctx, calm)
+	fitted, inner, err := s.World(ctx, calm)
 	if err != nil {
 		return nil, err
 	}
@@ -151,26 +153,78 @@ func (c *Campaign) trainInformed(ctx context.Context, s *baseline.Trainer, base 
 	if err != nil {
 		return nil, err
 	}
-	return &informedPolicy{r.Policy, spread, time.Since(began).Seconds()}, nil
+	return &informedPolicy{r.Policy, fitted.Model, spread, time.Since(began).Seconds()}, nil
 }
 
 // dattCutoff is the best of 120 that were drawn, rad/s.
 const dattCutoff = 4.71
 
-// DATT is a policy that was trained to be told the wind, and is told an L1 estimate, for a robot as its flights show
-// it. Winds change in its episodes, and what it is told follows late.
-func (c *Campaign) DATT(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
-	winds []so3.Vec3, r baseline.Airframe) (Method, error) {
-	p, err := c.trainInformed(ctx, c.trainer(rounds), base, calm, winds)
+// asInformed is the policy of DATT and RMA: trained to be told the wind. Winds change in its episodes, and what it is
+// told follows late.
+func (s *study) asInformed(base *policy.Policy[float32]) (_ *informedPolicy, err error) {
+	if s.informed == nil {
+		s.informed, err = s.trainInformed(s.ctx, s.trainer(s.plan.Rounds), base, s.segments(s.plan.calm()),
+			s.plan.Winds())
+	}
+	return s.informed, err
+}
+
+// informedMethod is DATT or RMA, for a robot as the flights show it.
+func (s *study) informedMethod(name string, base *policy.Policy[float32]) (Method, error) {
+	robot, err := s.asFlown()
 	if err != nil {
 		return Method{}, err
 	}
-	return c.datt(p, r, dattCutoff), nil
+	p, err := s.asInformed(base)
+	if err != nil {
+		return Method{}, err
+	}
+	if name == MethodDATT {
+		return s.datt(p, robot, dattCutoff), nil
+	}
+	began := time.Now()
+	a, err := s.adapter(p, robot, adapterFlights, adapterUpdates)
+	m := s.rma(p, a, robot, rmaCutoff)
+	m.Took += time.Since(began).Seconds()
+	return m, err
+}
+
+// Flights and updates from which an adaptation module learns, in each of two turns.
+const (
+	adapterFlights = 240
+	adapterUpdates = 3000
+)
+
+// adapter learns the adaptation module of RMA. How noisy velocities are it takes from the flights in calm.
+func (s *study) adapter(p *informedPolicy, r baseline.Airframe, flights, updates int) (*baseline.Adapter, error) {
+	var calm [][]quad.Row
+	learned, _ := s.split()
+	for _, f := range learned {
+		if f.At == s.plan.calm() {
+			calm = append(calm, f.Segments...)
+		}
+	}
+	c := &baseline.Adaptation{Policy: p.policy, Spread: p.spread, Winds: s.plan.Winds(), Model: p.model,
+		Noise: baseline.VelocityNoise(calm, r, s.Nominal.Dt), Robot: r, Dt: s.Nominal.Dt,
+		Flights: flights, Updates: updates, Seed: s.Seed}
+	for _, d := range s.Tasks {
+		c.Paths = append(c.Paths, d.Path.At)
+	}
+	return c.Learn(s.ctx)
 }
 
 func (c *Campaign) datt(p *informedPolicy, r baseline.Airframe, cutoff float64) Method {
 	return Method{Name: "DATT", Took: p.took, Make: func(d Task) (quad.Controller, error) {
 		return baseline.NewDATT(p.policy, p.spread, cutoff, r, c.Nominal.Dt, d.Path.At)
+	}}
+}
+
+// rmaCutoff passes nearly all that the module reads, rad/s: it was not searched yet.
+const rmaCutoff = 40
+
+func (c *Campaign) rma(p *informedPolicy, a *baseline.Adapter, r baseline.Airframe, cutoff float64) Method {
+	return Method{Name: "RMA", Took: p.took, Make: func(d Task) (quad.Controller, error) {
+		return baseline.NewRMA(p.policy, p.spread, a, cutoff, r, c.Nominal.Dt, d.Path.At)
 	}}
 }
 

@@ -72,6 +72,10 @@ var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
 		cutoff := between(rng, 1, 40)
 		return c.datt(searchedDATT(c), identified, cutoff), cutoff
 	},
+	"RMA": func(c *Campaign, rng *rand.Rand) (Method, any) {
+		p, cutoff := searchedDATT(c), between(rng, 1, 40)
+		return c.rma(p, searchedAdapter(c), identified, cutoff), cutoff
+	},
 	"RAPTOR": func(c *Campaign, rng *rand.Rand) (Method, any) {
 		cfg := raptor.Config{Position: between(rng, 0.1, 3), Velocity: between(rng, 0.3, 10), Lead: 0.1 * rng.Float64(),
 			Full: between(rng, 0.45, 1)}
@@ -103,9 +107,12 @@ func searched[T any](learn func(s *study) (T, error)) func(c *Campaign) T {
 }
 
 var (
-	searchedRAPTOR = raptor.Pool()
-	searchedBasis  = searched(func(s *study) (*baseline.Basis, error) { return s.learnBasis(identified) })
-	searchedDATT   = searched(func(s *study) (*informedPolicy, error) {
+	searchedRAPTOR  = raptor.Pool()
+	searchedBasis   = searched(func(s *study) (*baseline.Basis, error) { return s.learnBasis(identified) })
+	searchedAdapter = searched(func(s *study) (*baseline.Adapter, error) {
+		return s.adapter(searchedDATT(s.Campaign), identified, adapterFlights, adapterUpdates)
+	})
+	searchedDATT = searched(func(s *study) (*informedPolicy, error) {
 		b, err := s.BasePolicy(s.ctx, nil)
 		if err != nil {
 			return nil, err

@@ -70,6 +70,52 @@ func TestDATTGetsTheEstimate(t *testing.T) {
 	}
 }
 
+// TestRMAIsMadeOfFlights: policy and module are learned from flights in calm and in winds, and in flight the policy is
+// told a wind that nobody named.
+func TestRMAIsMadeOfFlights(t *testing.T) {
+	c := hovering(t, 1)
+	c.Train.Hidden, c.Train.Epochs, c.Train.Flights, c.Policy.Epochs = 32, 150, 0, 100
+	c.Fit.Train.Updates, c.Policy.Flights = 60, 0
+	base, err := c.BasePolicy(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := policy.FromBundle(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios, err := Scenarios(world(t, `conditions: {name: ["calm", "west"], wind_x: [0.0, -2.0]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &study{Campaign: c, ctx: t.Context(), plan: &Plan{Scenarios: scenarios, Seconds: 20, Rounds: 1}}
+	if err := s.identifyingFlights(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.asInformed(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.adapter(p, identified, 30, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := c.Tasks[0]
+	by, err := s.rma(p, a, identified, rmaCutoff).Make(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := c.fly(c.setup(scenarios[1], d, 7, 6), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := windInput(by.(*baseline.RMA).Inputs())
+	t.Logf("%+v, sees %v of %g m/s²", trace.Measure(3), got, p.spread)
+	if x := float64(got[0]) * p.spread; trace.Crash != "" || math.Abs(x+2) > 0.6 {
+		t.Errorf("sees %.2f m/s² along x, want -2 %s", x, trace.Crash)
+	}
+}
+
 // TestUnseenFlightsAreOfAfterLearning: what was learned from is not among the flights that latents are judged by.
 func TestUnseenFlightsAreOfAfterLearning(t *testing.T) {
 	s := &study{flown: [][]Recorded{{{Task: "a"}, {Task: "b"}}, {{Task: "c"}}, {{Task: "d"}}}}

@@ -48,6 +48,7 @@ const (
 	MethodSingle    = "single"
 	MethodRefit     = "refit"
 	MethodDATT      = "datt"
+	MethodRMA       = "rma"
 	MethodOracle    = "oracle"
 	MethodFirst     = "first"
 	MethodOurs      = "ours"
@@ -56,14 +57,14 @@ const (
 
 // Methods are all names.
 var Methods = slices.Concat(laws, []string{MethodBase, MethodResidual, MethodSingle, MethodRefit, MethodDATT,
-	MethodOracle, MethodFirst, MethodOurs, MethodThere})
+	MethodRMA, MethodOracle, MethodFirst, MethodOurs, MethodThere})
 
 // laws are the methods for which no policy learns.
 var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, MethodL1NMPC, MethodNeuralFly,
 	MethodRAPTOR}
 
 // inCalm are the methods that learn all but the wind in calm.
-var inCalm = []string{MethodDATT, MethodOracle}
+var inCalm = []string{MethodDATT, MethodRMA, MethodOracle}
 
 // Study is what one seed came to.
 type Study struct {
@@ -142,7 +143,7 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 	}
 	if p.calm() < 0 && len(p.Methods) == 0 {
 		p.Report(fmt.Sprintf("no condition is calm: the methods %s, which learn all but the wind there, are left out",
-			strings.Join(inCalm, " and ")))
+			strings.Join(inCalm, ", ")))
 	}
 	for _, name := range inCalm {
 		if p.measures(name) && p.calm() < 0 {
@@ -174,6 +175,7 @@ type study struct {
 	newest            *bundle.Bundle     // candidate, also one that was refused: its model is of all data
 	flown             [][]Recorded       // in each round, the last of them after all learning
 	robot             *baseline.Airframe // as the flights show it, nil before the first opponent
+	informed          *informedPolicy    // of DATT and RMA, nil before the first of them
 }
 
 // learn flies and learns in turns.
@@ -262,12 +264,8 @@ func (s *study) method(name string) (Method, error) {
 			s.segments(at))
 	case MethodRefit:
 		return s.Refit(s.ctx, from)
-	case MethodDATT:
-		robot, err := s.asFlown()
-		if err != nil {
-			return Method{}, err
-		}
-		return s.DATT(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds(), robot)
+	case MethodDATT, MethodRMA:
+		return s.informedMethod(name, from)
 	case MethodOracle:
 		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
 	case MethodFirst:
