@@ -1,5 +1,6 @@
 """The nodes of an arena, in the robot's namespace: policy_controller with its guard beside it, latent_encoder and
-visualizer, and with a directory transition_recorder and background_learner, which record there and learn from it."""
+visualizer, and with a directory transition_recorder and background_learner, which record there and learn from it.
+With estimator state_estimator makes the state: then set state_source of policy_controller to odometry."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess
@@ -15,6 +16,7 @@ ARGUMENTS = [
     ('log_level', 'info', 'debug, info, warn, error or fatal'),
     ('autostart', 'true', 'configure and activate the controller'),
     ('guard_process', 'true', 'flight_guard is a process of its own, and alone commands the vehicle'),
+    ('estimator', 'false', 'state_estimator makes the state, of an IMU and poses'),
     ('directory', '', 'record and learn in this folder; empty does neither'),
     ('rviz', 'false', 'start rviz2 with launch/vnd.rviz'),
     ('bag', '', 'record all topics to this folder, as MCAP; empty records none'),
@@ -40,6 +42,7 @@ def generate_launch_description():
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
         node('transition_recorder', given('directory'), directory=LaunchConfiguration('directory')),
         node('background_learner', given('directory'), directory=LaunchConfiguration('directory')),
+        node('state_estimator', IfCondition(LaunchConfiguration('estimator')), respawn=True),
         node('flight_guard', IfCondition(LaunchConfiguration('guard_process')), respawn=True),
         node('policy_controller', autostart=LaunchConfiguration('autostart'),
              guard_process=LaunchConfiguration('guard_process')),

@@ -19,6 +19,7 @@ type Pose struct {
 	State       quad.State // V is zero without HasVelocity
 	HasVelocity bool
 	Frame       string // name of the world's frame in the message; "" where it has none
+	Spread      Spread // what the numbers err by, where the message says so
 }
 
 // Command is what was commanded at a stamp.

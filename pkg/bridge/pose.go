@@ -31,10 +31,23 @@ type PoseOptions struct {
 	Body  string // name of the body, where a message holds several; "" takes the only one
 }
 
+// down reports whether a message's frames are NED and FRD.
+func (o PoseOptions) down(frame string) bool {
+	return o.World == NED || o.World != ENU && strings.HasSuffix(frame, "_ned")
+}
+
 // toENU turns a state in the message's own frames into ours.
 func (o PoseOptions) toENU(frame string, s quad.State) quad.State {
-	if o.World == NED || o.World != ENU && strings.HasSuffix(frame, "_ned") {
+	if o.down(frame) {
 		return SwapState(s)
+	}
+	return s
+}
+
+// spread turns one along the message's own axes into one along ours.
+func (o PoseOptions) spread(frame string, s Spread) Spread {
+	if o.down(frame) {
+		return s.swapped()
 	}
 	return s
 }
@@ -45,10 +58,10 @@ func FromPoseStamped(m *geometrymsgs.PoseStamped, o PoseOptions) Pose {
 		Frame: m.Header.FrameID}
 }
 
-// FromPoseWithCovarianceStamped leaves the covariance out.
+// FromPoseWithCovarianceStamped takes the variances of the covariance.
 func FromPoseWithCovarianceStamped(m *geometrymsgs.PoseWithCovarianceStamped, o PoseOptions) Pose {
 	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.toENU(m.Header.FrameID, stateOf(&m.Pose.Pose)),
-		Frame: m.Header.FrameID}
+		Frame: m.Header.FrameID, Spread: o.spread(m.Header.FrameID, poseSpread(&m.Pose.Covariance))}
 }
 
 // FromOdometry turns the twist into the world: from the child frame, unless o or equal frames say that it is there.
@@ -56,11 +69,15 @@ func FromOdometry(m *navmsgs.Odometry, o PoseOptions) Pose {
 	s := stateOf(&m.Pose.Pose)
 	v := vec(m.Twist.Twist.Linear)
 	inWorld := o.Twist == InWorld || o.Twist != InBody && m.ChildFrameID != "" && m.ChildFrameID == m.Header.FrameID
+	spread, axes := poseSpread(&m.Pose.Covariance), so3.Identity()
 	if !inWorld {
-		v = s.Q.Rotate(v)
+		v, axes = s.Q.Rotate(v), s.Q
 	}
+	spread.addTwist(&m.Twist.Covariance, axes)
 	s.V = v
-	return moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, o.toENU(m.Header.FrameID, s))
+	p := moving(Nanoseconds(m.Header.Stamp), m.Header.FrameID, o.toENU(m.Header.FrameID, s))
+	p.Spread = o.spread(m.Header.FrameID, spread)
+	return p
 }
 
 // FromTransformStamped is for one transform from a child frame, the body, to its parent, the world.
@@ -70,8 +87,8 @@ func FromTransformStamped(m *geometrymsgs.TransformStamped, o PoseOptions) Pose 
 	return Pose{Stamp: Nanoseconds(m.Header.Stamp), State: o.toENU(m.Header.FrameID, s), Frame: m.Header.FrameID}
 }
 
-// FromVehicleOdometry is for PX4's estimate. A world of unknown heading (pose_frame FRD) is as good as NED: nothing
-// here needs to know north. A velocity in neither the pose's frame nor the body's is left out.
+// FromVehicleOdometry is for PX4's estimate, with its variances. A world of unknown heading (pose_frame FRD) is as good
+// as NED: nothing here needs to know north. A velocity in neither the pose's frame nor the body's is left out.
 func FromVehicleOdometry(m *px4msgs.VehicleOdometry) (Pose, error) {
 	if f := m.PoseFrame; f != px4msgs.VehicleOdometryPoseFrameNed && f != px4msgs.VehicleOdometryPoseFrameFrd {
 		return Pose{}, fmt.Errorf("pose_frame is %d, expected %d (NED) or %d (FRD)", f,
@@ -89,9 +106,11 @@ func FromVehicleOdometry(m *px4msgs.VehicleOdometry) (Pose, error) {
 	case m.VelocityFrame == m.PoseFrame: // NED and FRD have the same numbers in both
 		s.V = vec32(m.Velocity)
 	default:
-		return Pose{Stamp: stamp, State: SwapState(s)}, nil
+		return Pose{Stamp: stamp, State: SwapState(s), Spread: px4Spread(m, q)}, nil
 	}
-	return moving(stamp, "", SwapState(s)), nil
+	p := moving(stamp, "", SwapState(s))
+	p.Spread = px4Spread(m, q)
+	return p, nil
 }
 
 // FromStep takes the state that vnd's own controller used.

@@ -14,6 +14,11 @@ import (
 // MocapQoS is best effort, volatile, depth 5: of states, from motion capture or an estimator.
 func MocapQoS() ros.QoS { return ros.SensorDataQoS() }
 
+// ImuQoS is best effort, volatile, depth 200: of an IMU, whose samples come faster than they may be taken one by one.
+func ImuQoS() ros.QoS {
+	return ros.QoS{Reliability: dds.BestEffort, Durability: dds.Volatile, Depth: 200}
+}
+
 // AutopilotQoS is best effort, volatile, depth 5: of what an autopilot reports, and of batteries.
 func AutopilotQoS() ros.QoS { return ros.SensorDataQoS() }
 

@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/node/learner"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
+	"vnd/pkg/node/stateestimator"
 	"vnd/pkg/node/visualizer"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw"
@@ -176,7 +177,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 	t.Helper()
 	all := map[string]*used{}
 	for _, name := range []string{controller.Name, controller.GuardName, encoder.Name, recorder.Name, learner.Name,
-		visualizer.Name, quadsim.Name} {
+		visualizer.Name, quadsim.Name, stateestimator.Name} {
 		u := newUsed()
 		all[name] = &u
 	}
@@ -184,7 +185,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 	for _, x := range [][2]string{{control.FromPose, "vnd"}, {control.FromOdometry, "vnd"},
 		{control.FromNamedPoses, "vnd"}, {control.FromRigidBodies, "vnd"}, {control.FromMavros, "mavros"},
 		{control.FromMavros, "ardupilot"}, {control.FromPX4, "px4"}, {control.FromPX4, "px4_mode"},
-		{control.FromPose, "betaflight"}} {
+		{control.FromPose, "betaflight"}, {control.FromCovariance, "vnd"}} {
 		addController(t, all, x[0], x[1], file)
 	}
 	addController(t, all, control.FromPose, "vnd", file, "features.source:=apriltags",
@@ -194,6 +195,17 @@ func usedByNodes(t *testing.T) map[string]*used {
 			running(t, d, quadsim.New, "command_interface:="+via, `mocap_driver:="`+driver+`"`, "hover_throttle:=0.4",
 				"lockstep:="+strconv.FormatBool(via == "vnd")) // publishes /clock
 		}, nil, map[string]*used{quadsim.Name: all[quadsim.Name]})
+	}
+	graphOf(t, func(d *inproc.Domain) {
+		running(t, d, quadsim.New, "command_interface:=vnd", "inertial:=true")
+	}, nil, map[string]*used{quadsim.Name: all[quadsim.Name]})
+	for _, poses := range []string{"pose", "pose_with_covariance", "odometry"} {
+		graphOf(t, func(d *inproc.Domain) {
+			running(t, d, func(_ context.Context, c *ros.Context) error {
+				_, err := stateestimator.New(c)
+				return err
+			}, "pose_type:="+poses, "use_sim_time:=true")
+		}, nil, map[string]*used{stateestimator.Name: all[stateestimator.Name]})
 	}
 	addLearning(t, all, file)
 	return all
@@ -316,7 +328,8 @@ func policyOf(t *testing.T, all map[string]*used) []byte {
 		one(name, all[name].profile(name))
 	}
 	one("flight", all[controller.Name].profile(controller.Name), all[encoder.Name].profile(encoder.Name))
-	mocap, by := driver("mocap/pose", "mocap/odom", "poses", "rigid_bodies"), operator(all)
+	mocap, by := driver("mocap/pose", "mocap/pose_with_covariance", "mocap/odom", "vio/odom", "imu", "poses",
+		"rigid_bodies"), operator(all)
 	one("motion_capture", mocap.profile("motion_capture"))
 	camera := driver("features", "detections")
 	one("camera", camera.profile("camera"))

@@ -8,14 +8,16 @@ import (
 
 // Mocap is motion capture: poses of the body's origin at a rate, with what goes wrong on their way.
 type Mocap struct {
-	Rate     float64 `param:"rate" default:"200" min:"1" max:"1000" unit:"Hz" doc:"samples"`
-	Position float64 `param:"position" default:"0.0003" min:"0" max:"1" unit:"m" doc:"standard deviation of the noise of each coordinate"`
-	Attitude float64 `param:"attitude" default:"0.002" min:"0" max:"1" unit:"rad" doc:"standard deviation of the noise about each axis"`
-	Latency  float64 `param:"latency" default:"0.005" min:"0" max:"0.5" unit:"s" doc:"time from a sample to its arrival, at least"`
-	Jitter   float64 `param:"jitter" default:"0.0005" min:"0" max:"0.1" unit:"s" doc:"mean of what arrival takes beyond the latency (exponential); samples stay in order"`
-	Stamp    float64 `param:"stamp" default:"0.00005" min:"0" max:"0.1" unit:"s" doc:"standard deviation of the stamps' error"`
-	Dropout  Outage  `param:"dropout"`
-	Jump     Jump    `param:"jump"`
+	Rate     float64  `param:"rate" default:"200" min:"1" max:"1000" unit:"Hz" doc:"samples"`
+	Position float64  `param:"position" default:"0.0003" min:"0" max:"1" unit:"m" doc:"standard deviation of the noise of each coordinate"`
+	Attitude float64  `param:"attitude" default:"0.002" min:"0" max:"1" unit:"rad" doc:"standard deviation of the noise about each axis"`
+	Latency  float64  `param:"latency" default:"0.005" min:"0" max:"0.5" unit:"s" doc:"time from a sample to its arrival, at least"`
+	Jitter   float64  `param:"jitter" default:"0.0005" min:"0" max:"0.1" unit:"s" doc:"mean of what arrival takes beyond the latency (exponential); samples stay in order"`
+	Stamp    float64  `param:"stamp" default:"0.00005" min:"0" max:"0.1" unit:"s" doc:"standard deviation of the stamps' error"`
+	Lost     float64  `param:"lost" default:"0" min:"0" max:"1" doc:"share of the samples that do not come, one by one"`
+	Dropout  Outage   `param:"dropout"`
+	Jump     Jump     `param:"jump"`
+	Odometry Odometry `param:"odometry" doc:"what visual odometry errs by besides"`
 }
 
 // Outage is time without samples.
@@ -40,28 +42,28 @@ type Sample struct {
 	Q       so3.Quat // q_WB
 }
 
-const pending = 1024 // samples that wait
-
 // mocap is the state of the system and what is on its way.
 type mocap struct {
 	Mocap
-	taken              int64 // samples since the start, lost ones included
-	arrival            float64
-	noise, delay, time stream
-	gone, wrong        episodes
-	offset             so3.Vec3 // of the present jump, m, world
-	turn               so3.Quat
-	queue              [pending]Sample // a ring
-	out                [pending]Sample
-	first, n           int
+	taken                    int64 // samples since the start, lost ones included
+	arrival                  float64
+	noise, delay, time, loss stream
+	gone, wrong              episodes
+	offset                   so3.Vec3 // of the present jump, m, world
+	turn                     so3.Quat
+	odometry                 odometry
+	queue[Sample]
 }
 
 func (m *mocap) reset(w *World, seed uint64) {
 	m.Mocap = w.Mocap
-	m.taken, m.arrival, m.first, m.n = 0, 0, 0, 0
+	m.taken, m.arrival = 0, 0
+	m.empty()
 	m.noise.seed(seed, "mocap noise")
 	m.delay.seed(seed, "mocap delay")
 	m.time.seed(seed, "mocap stamp")
+	m.loss.seed(seed, "mocap loss")
+	m.odometry.reset(&w.Mocap.Odometry, seed)
 	m.gone.start(m.Dropout.Every, m.Dropout.Length, seed, "mocap dropout")
 	m.wrong.start(m.Jump.Every, m.Jump.Length, seed, "mocap jump")
 }
@@ -93,28 +95,15 @@ func (m *mocap) step(now float64, b *body) {
 	if wrong {
 		s.P, s.Q = s.P.Add(m.offset), s.Q.Mul(m.turn)
 	}
-	if !gone {
+	m.odometry.spoil(at, 1/m.Rate, &s)
+	if lost := m.Lost > 0 && m.loss.Float64() < m.Lost; !gone && !lost {
 		m.push(s)
 	}
 }
 
-func (m *mocap) push(s Sample) {
-	if m.n == pending {
-		m.first, m.n = (m.first+1)%pending, m.n-1
-	}
-	m.queue[(m.first+m.n)%pending] = s
-	m.n++
-}
-
 // take returns what has arrived by now.
 func (m *mocap) take(now float64) []Sample {
-	k := 0
-	for m.n > 0 && m.queue[m.first].Arrival <= now {
-		m.out[k] = m.queue[m.first]
-		m.first, m.n = (m.first+1)%pending, m.n-1
-		k++
-	}
-	return m.out[:k]
+	return m.pop(func(s *Sample) bool { return s.Arrival <= now })
 }
 
 // normal returns three independent standard normal numbers.

@@ -31,6 +31,7 @@ type Simulator struct {
 	fans      fans
 	neighbour neighbour
 	mocap     mocap
+	imu       imu
 	command   quad.Command // that the autopilot follows
 	crash     crash
 	touch     Touchdown
@@ -80,6 +81,7 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.gusts.start(&s.world, seed)
 	s.mocap.reset(&s.world, seed)
 	s.condition, s.cable = condition{}, cable{}
+	s.imu.reset(&s.world, &s.body, seed)
 	s.enter(s.schedule.begin())
 	s.loop.reset()
 	s.ground.release()
@@ -124,6 +126,7 @@ func (s *Simulator) advance() {
 	s.touch.look(s, &before)
 	s.tick++
 	s.mocap.step(s.Time(), &s.body)
+	s.imu.step(s.Time(), &s.body)
 }
 
 // move takes the vehicle through one step.
@@ -197,6 +200,9 @@ func (s *Simulator) blown(t float64, p so3.Vec3) so3.Vec3 {
 // Mocap returns the samples that have arrived since the last call, oldest first. The slice holds until the next call;
 // more than 1024 samples that nobody asks for lose the oldest.
 func (s *Simulator) Mocap() []Sample { return s.mocap.take(s.Time()) }
+
+// Inertial returns the samples of the IMU since the last call, as Mocap does.
+func (s *Simulator) Inertial() []Inertial { return s.imu.take(s.Time()) }
 
 // Crashed reports whether the flight is over.
 func (s *Simulator) Crashed() bool { return s.crash.why != flying }

@@ -23,6 +23,7 @@ type World struct {
 	Fans       Fans       `param:"fans"`
 	Neighbour  Neighbour  `param:"neighbour"`
 	Mocap      Mocap      `param:"mocap"`
+	Imu        Imu        `param:"imu"`
 	Conditions Conditions `param:"conditions"`
 	Schedule   Schedule   `param:"schedule"`
 }

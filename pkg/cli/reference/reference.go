@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/node/learner"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
+	"vnd/pkg/node/stateestimator"
 	"vnd/pkg/node/visualizer"
 	"vnd/pkg/sim"
 )
@@ -66,6 +67,7 @@ func nodes() []cli.Section {
 		ofNode[learner.Params](learner.Name),
 		ofNode[quadsim.Params](quadsim.Name),
 		ofNode[betaflightbridge.Params](betaflightbridge.Name),
+		ofNode[stateestimator.Params](stateestimator.Name),
 		ofNode[visualizer.Params](visualizer.Name),
 	}
 }

@@ -79,7 +79,12 @@ type closed struct {
 
 func newClosed(t testing.TB, c Config, name string) *closed {
 	t.Helper()
-	s, err := sim.New(sim.Default(), 1)
+	return newClosedIn(t, c, name, sim.Default(), 1)
+}
+
+func newClosedIn(t testing.TB, c Config, name string, w sim.World, seed uint64) *closed {
+	t.Helper()
+	s, err := sim.New(w, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

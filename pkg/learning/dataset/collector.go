@@ -18,6 +18,7 @@ type CollectorConfig struct {
 	Seconds float64 `param:"segment_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"time after which a segment ends, so that it can be learned from; what straddles two segments is lost for learning"`
 	MaxRows int     `param:"max_rows" default:"1000000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows that the buffer keeps on disk; half are the newest, half balanced over conditions"`
 	Guarded float64 `param:"guarded_confidence" default:"0.5" min:"0" max:"1" read_only:"true" doc:"confidence of rows that the guard flew; of those that the policy flew it is 1, less the share of ticks lost"`
+	Halved  float64 `param:"halved_at" default:"0.1" min:"0.001" max:"100" unit:"m/s" read_only:"true" doc:"standard deviation σ of a velocity, by its source, that halves a row's confidence: times 1/(1 + (σ/halved_at)²)"`
 }
 
 // CollectorOptions of a Collector beside its CollectorConfig.
@@ -92,7 +93,7 @@ func OpenCollector(cfg CollectorConfig, opt CollectorOptions) (*Collector, error
 	if err != nil {
 		return nil, err
 	}
-	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: newGatherer(cfg.Dt, cfg.Guarded),
+	c := &Collector{cfg: cfg, opt: opt, dir: dir, buffer: b, gather: newGatherer(&cfg),
 		announced: map[string][32]byte{},
 		steps:     make(chan ControllerStep, queue), flushes: make(chan chan error), end: make(chan struct{}),
 		done: make(chan struct{})}

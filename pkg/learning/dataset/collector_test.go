@@ -33,7 +33,7 @@ func step(k int, period int64) ControllerStep {
 }
 
 func gathered(steps []ControllerStep) (rows []flightRow, g *gatherer) {
-	g = newGatherer(dt, 0.5)
+	g = newGatherer(&CollectorConfig{Dt: dt, Guarded: 0.5, Halved: 0.1})
 	for _, s := range steps {
 		if r, ok := g.add(s); ok {
 			rows = append(rows, r)
@@ -95,12 +95,14 @@ func TestConfidence(t *testing.T) {
 		case k >= 12 && k < 16:
 			s.Stage = []guard.Stage{guard.Blind, guard.Off, guard.NotOffboard}[k%3]
 		case k >= 20:
-			s.Stage = guard.Limited
+			s.Stage, s.Deviation = guard.Limited, 0.1 // the velocity is as unsure as halves it
+		case k == 0:
+			s.Deviation = math.NaN() // not known
 		}
 		steps = append(steps, s)
 	}
 	rows, g := gathered(steps)
-	want := []float32{1, 0.75, 0.5, 1, 1}
+	want := []float32{1, 0.75, 0.5, 1, 0.5}
 	if len(rows) != len(want) {
 		t.Fatalf("%d rows, expected %d", len(rows), len(want))
 	}

@@ -16,6 +16,8 @@ type ControllerStep struct {
 	State quad.State
 	Sent  quad.Command // after the guard: what the robot was told
 	Stage guard.Stage
+	// Deviation is the standard deviation of the velocity's worst axis, as its source gives it, m/s; 0: not known.
+	Deviation float64
 	// Stands says that the robot may stand: it follows a landing, and does not sink.
 	Stands bool
 }
@@ -41,10 +43,13 @@ type StepLosses struct {
 // The confidence of a row is 1 where the policy flew, whichever bundle and latent it flew under: that the command
 // came from another policy does not make the transition less true. It is less where the guard flew, for what made it
 // trip may have been the state itself; and by the share of ticks that were lost on the way here, since the mean
-// command is of the others. Rows without motors, on dead reckoning, or of commands that nobody followed are left out.
+// command is of the others. A velocity that its source is unsure of makes it less, too: by 1/(1 + (σ/halved)²), as a
+// measurement counts beside one that errs by halved. Rows without motors, on dead reckoning, or of commands that nobody
+// followed are left out.
 type gatherer struct {
 	dt      float64
 	guarded float32
+	halved  float64 // deviation of a velocity at which a row counts half, m/s
 
 	last    ControllerStep // that came
 	begun   bool           // last is one
@@ -57,11 +62,14 @@ type gatherer struct {
 	ticks   int          // of the row
 	spacing float64      // of ticks, averaged over some twenty, s; 0 before the second
 	missing uint64       // of the row
+	sure    float32      // certainty of the row's state
 	losses  StepLosses
 }
 
-// newGatherer gathers rows dt seconds apart; guarded is the confidence of rows that the guard flew.
-func newGatherer(dt, guarded float64) *gatherer { return &gatherer{dt: dt, guarded: float32(guarded)} }
+// newGatherer gathers rows dt seconds apart.
+func newGatherer(c *CollectorConfig) *gatherer {
+	return &gatherer{dt: c.Dt, guarded: float32(c.Guarded), halved: c.Halved}
+}
 
 // late is how far back in the sequence a step may be that comes late; one further back is of another run.
 const late = 50
@@ -94,6 +102,7 @@ func (g *gatherer) add(s ControllerStep) (done flightRow, ok bool) {
 	done, ok = g.finish()
 	row := quad.Row{T: float64(s.Stamp-g.origin) / 1e9, State: s.State}
 	g.row = flightRow{WeightedRow: WeightedRow{Row: row, Confidence: 1}, Flight: g.flight}
+	g.sure = g.certainty(s.Deviation)
 	g.open, g.at = true, s.Stamp
 	g.tick(&s)
 	return done, ok
@@ -150,9 +159,19 @@ func (g *gatherer) finish() (done flightRow, ok bool) {
 	done = g.row
 	n := 1 / float64(g.ticks)
 	done.Command = quad.Command{Thrust: n * g.sum.Thrust, Rates: g.sum.Rates.Scale(n)}
+	done.Confidence *= g.sure
 	done.Confidence *= float32(g.ticks) / float32(uint64(g.ticks)+g.missing)
 	g.open, g.sum, g.ticks, g.missing = false, quad.Command{}, 0, 0
 	return done, true
+}
+
+// certainty is what a velocity of some standard deviation counts.
+func (g *gatherer) certainty(deviation float64) float32 {
+	if !(deviation > 0) {
+		return 1
+	}
+	x := deviation / g.halved
+	return float32(1 / (1 + x*x))
 }
 
 func usable(s *ControllerStep) bool {

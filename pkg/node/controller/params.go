@@ -209,6 +209,8 @@ func (p *Params) StateTopic() (topic, typeName string) {
 	switch p.Source {
 	case control.FromOdometry:
 		return "mocap/odom", bridge.TypeOdometry
+	case control.FromCovariance:
+		return "mocap/pose_with_covariance", bridge.TypePoseWithCovariance
 	case control.FromNamedPoses:
 		return "poses", bridge.TypeNamedPoseArray
 	case control.FromRigidBodies:

@@ -8,7 +8,8 @@ import (
 	"vnd/pkg/sim"
 )
 
-// imuTopic is the gyroscope of a vehicle whose motors are commanded; an autopilot keeps its own for itself.
+// imuTopic is the world's IMU, or the gyroscope alone of a vehicle whose motors are commanded; an autopilot keeps its
+// own for itself.
 type imuTopic struct {
 	pub     *ros.Publisher[sensormsgs.Imu] // nil: none
 	sensors sim.Sensors
@@ -17,7 +18,7 @@ type imuTopic struct {
 }
 
 func (i *imuTopic) publish(n *simulator) (err error) {
-	if n.params.Interface == bridge.Rotors {
+	if n.params.Inertial || n.params.Interface == bridge.Rotors {
 		i.pub, err = ros.NewPublisher[sensormsgs.Imu](n.Node, "imu", node.MocapQoS())
 	}
 	return err
@@ -29,12 +30,20 @@ func (i *imuTopic) begin(n *simulator) {
 	i.every = every{}
 }
 
-// look publishes body rates where they are due.
+// look publishes what is due.
 func (i *imuTopic) look(n *simulator) {
-	now := n.vehicle.Time()
-	if i.pub == nil || !i.due(now, n.params.ImuRate) {
+	if i.pub == nil {
 		return
 	}
-	bridge.PutImu(&i.m, n.stamp(now), n.params.BodyFrame, i.sensors.Rates(n.vehicle.Truth().Rates))
+	now, frame := n.vehicle.Time(), n.params.BodyFrame
+	for _, s := range n.vehicle.Inertial() {
+		bridge.PutInertial(&i.m, n.stamp(s.Stamp), frame, s.Rates, s.Force)
+		n.warn(i.pub.Publish(&i.m))
+		n.pace.sampled(n.stamp(s.Stamp)) // what states are made of
+	}
+	if n.params.Inertial || !i.due(now, n.params.ImuRate) {
+		return
+	}
+	bridge.PutImu(&i.m, n.stamp(now), frame, i.sensors.Rates(n.vehicle.Truth().Rates))
 	n.warn(i.pub.Publish(&i.m))
 }

@@ -42,8 +42,8 @@ type simulator struct {
 	ended     chan struct{}   // nothing flies any more, and the firmware has ended
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]
-	odom      *ros.Publisher[navmsgs.Odometry]
-	driver    func(stamp int64, s quad.State) // a motion capture driver's topic; nil for none
+	odom      *ros.Publisher[navmsgs.Odometry] // nil: state_estimator publishes it
+	driver    func(stamp int64, s quad.State)  // a motion capture driver's topic; nil for none
 	truth     *ros.Publisher[navmsgs.Odometry]
 	clock     *ros.Publisher[rosgraphmsgs.Clock] // nil in real time
 	condition *ros.Publisher[stdmsgs.String]
@@ -99,7 +99,11 @@ func (n *simulator) begin(ctx context.Context) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if n.vehicle, err = closedloop.NewVehicle(p.World, uint64(p.Seed), p.place(), p.Autopilot.Autopilot); err != nil {
+	world, err := p.load()
+	if err != nil {
+		return err
+	}
+	if n.vehicle, err = closedloop.NewVehicleIn(world, uint64(p.Seed), p.place(), p.Autopilot.Autopilot); err != nil {
 		return err
 	}
 	if err = n.fit(&p.Autopilot); err != nil {
@@ -173,8 +177,11 @@ func (n *simulator) publish(p *Params) (err error) {
 	if n.pose, err = ros.NewPublisher[geometrymsgs.PoseStamped](n.Node, "mocap/pose", node.MocapQoS()); err != nil {
 		return err
 	}
-	if n.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mocap/odom", node.MocapQoS()); err != nil {
-		return err
+	if !p.Inertial {
+		n.odom, err = ros.NewPublisher[navmsgs.Odometry](n.Node, "mocap/odom", node.MocapQoS())
+		if err != nil {
+			return err
+		}
 	}
 	if n.driver, err = n.newDriver(p.MocapDriver); err != nil {
 		return err

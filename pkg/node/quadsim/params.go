@@ -30,7 +30,8 @@ type Params struct {
 
 	Interface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,px4,rotors" read_only:"true" doc:"what commands the vehicle: vnd/msg/ThrustRates on command, what mavros or PX4 take, or each motor on motors"`
 
-	ImuRate float64 `param:"imu_rate" default:"250.0" min:"10" max:"1000" unit:"Hz" read_only:"true" doc:"body rates on imu, with command_interface rotors"`
+	Inertial bool    `param:"inertial" default:"false" read_only:"true" doc:"publish rates and specific force of the world's IMU on imu, and leave mocap/odom to state_estimator"`
+	ImuRate  float64 `param:"imu_rate" default:"250.0" min:"10" max:"1000" unit:"Hz" read_only:"true" doc:"samples on imu, with inertial or command_interface rotors; the latter alone has rates and no specific force"`
 
 	// Throttle is that of the autopilot.
 	bridge.Throttle `file:"airframe"`
@@ -91,6 +92,22 @@ func (p *Params) check() error {
 		return fmt.Errorf("parameter camera.at has %d numbers, expected x, y, z and the heading", n)
 	}
 	return nil
+}
+
+// load reads the world, with its IMU where that is wanted.
+func (p *Params) load() (sim.World, error) {
+	w := sim.Default()
+	if p.World != "" {
+		var err error
+		if w, err = sim.Load(p.World); err != nil {
+			return w, err
+		}
+	}
+	w.Imu.Rate = 0
+	if p.Inertial {
+		w.Imu.Rate = p.ImuRate
+	}
+	return w, nil
 }
 
 func (p *Params) place() so3.Vec3 { return so3.Vec3{X: p.Start[0], Y: p.Start[1], Z: p.Start[2]} }

@@ -33,13 +33,17 @@ func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {
 		n.driver(stamp, s)
 	}
 	if s, outcome := n.estimator.Add(estimator.Pose{T: t, P: p, Q: q}); outcome == estimator.Ready {
-		bridge.PutOdometry(&n.odomM, stamp, n.params.WorldFrame, n.params.BodyFrame, s)
-		n.warn(n.odom.Publish(&n.odomM))
+		if n.odom != nil {
+			bridge.PutOdometry(&n.odomM, stamp, n.params.WorldFrame, n.params.BodyFrame, s)
+			n.warn(n.odom.Publish(&n.odomM))
+		}
 		if n.autopilot != nil && !n.autopilot.estimate(t, stamp, s) {
 			return // a controller that flies by the autopilot's estimate has none of this
 		}
 	}
-	n.pace.sampled(stamp)
+	if !n.params.Inertial {
+		n.pace.sampled(stamp)
+	}
 }
 
 // look tells what is true now, where that is due or has changed.

@@ -64,6 +64,7 @@ type recorder struct {
 	malformed atomic.Uint64
 	byMotors  atomic.Bool   // somebody commands motors
 	motored   atomic.Uint64 // steps of such flights
+	spread    spread
 }
 
 // takeover is the silence of one controller after which the steps of another are recorded, as after a restart.
@@ -230,7 +231,9 @@ func (r *recorder) step(data []byte, i ros.Info) {
 		}
 		return
 	}
-	r.collector.Add(node.ControllerStep(m))
+	s := node.ControllerStep(m)
+	s.Deviation = r.spread.now()
+	r.collector.Add(s)
 }
 
 // announce publishes a finished segment.

@@ -210,5 +210,10 @@ func (r *recorder) listeners() error {
 		r.topics = append(r.topics, &listener{r: r, topic: topic, full: full})
 	}
 	r.topics[0].handle = r.step
+	for _, l := range r.topics[1:] {
+		if l.topic == r.params.Load().Spread {
+			l.handle = func(data []byte, _ ros.Info) { r.spread.take(l, data) }
+		}
+	}
 	return nil
 }

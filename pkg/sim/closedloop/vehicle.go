@@ -304,3 +304,6 @@ func (v *Vehicle) Mocap() []sim.Sample {
 	v.poses, v.taken = v.taken[:0], v.poses
 	return v.taken
 }
+
+// Inertial returns the samples of the world's IMU since the last call, as Mocap does.
+func (v *Vehicle) Inertial() []sim.Inertial { return v.sim.Inertial() }

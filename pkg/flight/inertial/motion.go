@@ -1,0 +1,176 @@
+// Package inertial estimates a state from an IMU and late poses: an error-state Kalman filter on SO(3).
+//
+// Gyroscope and accelerometer carry the state on at their own rate, and poses correct it at the time that they are of.
+// The error is that of Solà (2017), "Quaternion kinematics for the error-state Kalman filter", with the attitude's in
+// the body: q_WB is the estimate times Exp(δθ). Biases of both sensors are part of the state, and a delay of the poses
+// beyond their stamps (Li and Mourikis 2014). The filter's frame has no jumps (odom of REP-105): where the source of
+// poses jumps for good, the frame keeps its place and comes back to the source's slowly.
+//
+// World W is ENU with z up, body B is FLU; SI units, radians. Times are seconds on one clock, far from an epoch.
+package inertial
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Imu is one sample: means over the time since the one before.
+type Imu struct {
+	T     float64  // end of that time, s
+	Rates so3.Vec3 // ω_B, rad/s
+	Force so3.Vec3 // specific force in the body, m/s²; +9.81 along z where the body stands level
+}
+
+// Rows of the error state.
+const (
+	atPosition = 0  // δp_W, m
+	atVelocity = 3  // δv_W, m/s
+	atTurn     = 6  // δθ_B, rad
+	atGyro     = 9  // of the gyroscope's bias, rad/s
+	atAccel    = 12 // of the accelerometer's bias, m/s²
+	atDelay    = 15 // of the poses' delay, s
+	size       = 16
+)
+
+// matrix is square in the error state, row-major.
+type matrix [size * size]float64
+
+func (m *matrix) general() blas64.General {
+	return blas64.General{Rows: size, Cols: size, Stride: size, Data: m[:]}
+}
+
+// put writes s times a block at a row and a column.
+func (m *matrix) put(row, column int, s float64, block *so3.Mat3) {
+	for i := range 3 {
+		for j := range 3 {
+			m[(row+i)*size+column+j] = s * block[i][j]
+		}
+	}
+}
+
+func (m *matrix) addDiagonal(at, n int, x float64) {
+	for i := at; i < at+n; i++ {
+		m[i*size+i] += x
+	}
+}
+
+// symmetric takes the mean of the two halves, which rounding drives apart.
+func (m *matrix) symmetric() {
+	for i := range size {
+		for j := range i {
+			x := (m[i*size+j] + m[j*size+i]) / 2
+			m[i*size+j], m[j*size+i] = x, x
+		}
+	}
+}
+
+// motion is the state without its uncertainty. P and V are of the IMU.
+type motion struct {
+	quad.State
+	gyroBias  so3.Vec3 // rad/s
+	accelBias so3.Vec3 // m/s²
+	delay     float64  // of the poses beyond their stamps, s
+	rates     so3.Vec3 // ω_B, the newest without its bias, rad/s
+}
+
+// step carries the motion on for dt seconds under one sample, attitude half-way.
+func (m *motion) step(s *Imu, dt float64) {
+	m.rates = s.Rates.Sub(m.gyroBias)
+	halfway := m.Q.Mul(so3.Exp(m.rates.Scale(dt / 2)))
+	dv := halfway.Rotate(s.Force.Sub(m.accelBias)).Sub(so3.Vec3{Z: quad.Gravity}).Scale(dt)
+	m.P = m.P.Add(m.V.Scale(dt)).Add(dv.Scale(dt / 2))
+	m.V = m.V.Add(dv)
+	m.Q = m.Q.Mul(so3.Exp(m.rates.Scale(dt))).Normalize()
+}
+
+// jacobian fills f with ∂(error after step)/∂(error before), at the motion before.
+func (m *motion) jacobian(s *Imu, dt float64, f *matrix) {
+	clear(f[:])
+	f.addDiagonal(0, size, 1)
+	rates, force := s.Rates.Sub(m.gyroBias), s.Force.Sub(m.accelBias)
+	half := so3.Exp(rates.Scale(dt / 2)).Mat3()
+	r := m.Q.Mat3().Mul(half)
+	hat := so3.Hat(force)
+	pushed := r.Mul(hat)
+	byTurn, jh := pushed.Mul(half.T()), rightJacobian(rates.Scale(dt/2))
+	byGyro := pushed.Mul(jh)
+	f.addBlockDiagonal(atPosition, atVelocity, dt)
+	f.put(atVelocity, atTurn, -dt, &byTurn)
+	f.put(atVelocity, atGyro, dt*dt/2, &byGyro)
+	f.put(atVelocity, atAccel, -dt, &r)
+	f.put(atPosition, atTurn, -dt*dt/2, &byTurn)
+	f.put(atPosition, atGyro, dt*dt*dt/4, &byGyro)
+	f.put(atPosition, atAccel, -dt*dt/2, &r)
+	turned, j := so3.Exp(rates.Scale(-dt)).Mat3(), rightJacobian(rates.Scale(dt))
+	f.put(atTurn, atTurn, 1, &turned)
+	f.put(atTurn, atGyro, -dt, &j)
+}
+
+func (m *matrix) addBlockDiagonal(row, column int, x float64) {
+	for i := range 3 {
+		m[(row+i)*size+column+i] += x
+	}
+}
+
+// add moves the motion by an error: x ⊞ δ.
+func (m *motion) add(d *[size]float64) {
+	v := func(at int) so3.Vec3 { return so3.Vec3{X: d[at], Y: d[at+1], Z: d[at+2]} }
+	m.P, m.V = m.P.Add(v(atPosition)), m.V.Add(v(atVelocity))
+	m.Q = m.Q.Mul(so3.Exp(v(atTurn))).Normalize()
+	m.gyroBias, m.accelBias = m.gyroBias.Add(v(atGyro)), m.accelBias.Add(v(atAccel))
+	m.rates = m.rates.Sub(v(atGyro))
+	m.delay += d[atDelay]
+}
+
+// rightJacobian is Jr(θ): Exp(θ+δ) is Exp(θ)·Exp(Jr(θ)·δ) up to δ².
+func rightJacobian(theta so3.Vec3) so3.Mat3 {
+	n := theta.Norm()
+	a, b := 0.5-n*n/24, 1.0/6-n*n/120
+	if n > 1e-3 {
+		a, b = (1-math.Cos(n))/(n*n), (n-math.Sin(n))/(n*n*n)
+	}
+	hat := so3.Hat(theta)
+	square := hat.Mul(hat)
+	var j so3.Mat3
+	for i := range 3 {
+		j[i][i] = 1
+		for k := range 3 {
+			j[i][k] += b*square[i][k] - a*hat[i][k]
+		}
+	}
+	return j
+}
+
+// belief is a motion at a time, and the covariance of its error.
+type belief struct {
+	t float64
+	motion
+	cov matrix
+}
+
+// work is what a step of the filter needs besides; its memory is reused.
+type work struct {
+	f, product matrix
+	pose       poseWork
+}
+
+// step carries belief and covariance on for dt seconds under one sample.
+func (b *belief) step(s *Imu, dt float64, n *Noise, w *work) {
+	b.jacobian(s, dt, &w.f)
+	f, p, cov := w.f.general(), w.product.general(), b.cov.general()
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f, cov, 0, p)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, p, f, 0, cov)
+	b.cov.symmetric()
+	b.cov.addDiagonal(atPosition, 3, n.Drift*n.Drift*dt)
+	b.cov.addDiagonal(atVelocity, 3, n.Accel*n.Accel*dt)
+	b.cov.addDiagonal(atTurn, 3, n.Gyro*n.Gyro*dt)
+	b.cov.addDiagonal(atGyro, 3, n.GyroWalk*n.GyroWalk*dt)
+	b.cov.addDiagonal(atAccel, 3, n.AccelWalk*n.AccelWalk*dt)
+	b.motion.step(s, dt)
+	b.t += dt
+}
