@@ -3,7 +3,7 @@
 FROM golang:1.26-bookworm AS tools
 # hadolint ignore=DL3008
 RUN apt-get update -q \
- && apt-get install -qy --no-install-recommends cyclonedds-dev libdnnl-dev openmpi-bin pkg-config python3-venv \
+ && apt-get install -qy --no-install-recommends cyclonedds-dev g++ libdnnl-dev libfastrtps-dev openmpi-bin pkg-config python3-venv \
  && rm -rf /var/lib/apt/lists/*
 
 FROM tools AS build
@@ -16,7 +16,7 @@ RUN make build
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update -q \
- && apt-get install -qy --no-install-recommends ca-certificates libddsc0debian libdnnl2 openmpi-bin \
+ && apt-get install -qy --no-install-recommends ca-certificates libddsc0debian libdnnl2 libfastrtps2.9 openmpi-bin \
  && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/bin/ /usr/local/bin/
 COPY --from=build /src/params/ /opt/vnd/params/

@@ -51,9 +51,21 @@ scale: build mpirun ## time of an epoch against environments, steps, threads and
 	bin/vnd bench scale --plot benchmarks/plots/scale.png
 
 .PHONY: build
-build: deps ## build every program of nodes/ into bin/
+build: deps fastdds ## build every program of nodes/ into bin/
 	go build ./...
 	$(if $(wildcard nodes/*/main.go),go build -o bin/ ./nodes/...)
+
+# The programs open it where RMW_IMPLEMENTATION says so; pkg/ros2/dds/fastdds has the Go side.
+export VND_FASTDDS := $(CURDIR)/bin/libvnd_fastdds.so
+SHIM := pkg/ros2/dds/fastdds/shim
+.PHONY: fastdds
+fastdds: deps # the backend of Fast DDS, where that is installed
+	@if $(has_fastdds); then $(MAKE) --no-print-directory $(VND_FASTDDS); else \
+		echo "no Fast DDS 2 here, so no rmw_fastrtps_cpp: apt-get install libfastrtps-dev g++" >&2; fi
+$(VND_FASTDDS): $(wildcard $(SHIM)/*) pkg/ros2/dds/native/native.h
+	@mkdir -p bin
+	g++ -std=c++17 -O2 -Wall -Wextra -Wno-deprecated-declarations -fPIC -shared -fvisibility=hidden \
+		-Ipkg/ros2/dds/native -o $@ $(SHIM)/fastdds.cpp -lfastrtps
 
 .PHONY: cross
 cross: # another processor, no C compiler
@@ -256,10 +268,12 @@ mpirun: deps
 
 # Whether the thing itself is there, however it was installed. pkg/nn/kernel opens
 # oneDNN at run time; the -dev package brings whichever version the system has.
-# Cyclone DDS is linked; cgo finds it through pkg-config.
+# Cyclone DDS is linked; cgo finds it through pkg-config. Fast DDS is opened at run time;
+# not every distribution has its series 2.
 has_c = echo '\#include <stdlib.h>' | gcc -E - >/dev/null 2>&1
 has_venv = python3 -c 'import ensurepip, venv' >/dev/null 2>&1
 has_cyclone = pkg-config --exists CycloneDDS 2>/dev/null
+has_fastdds = printf '\#include <fastrtps/config.h>\nFASTRTPS_VERSION_MAJOR\n' | g++ -E -x c++ - 2>/dev/null | grep -qx 2
 has_onednn = PATH=$$PATH:/sbin ldconfig -p | grep 'libdnnl\.so\.[23]' >/dev/null
 
 .PHONY: deps
@@ -270,6 +284,8 @@ deps: ## install what is missing with apt (as root or with sudo)
 	$(has_venv) || missing="$$missing python3-venv"; \
 	$(has_cyclone) || missing="$$missing cyclonedds-dev pkg-config"; \
 	$(has_onednn) || missing="$$missing libdnnl-dev"; \
+	$(has_fastdds) || { [ -z "$$missing" ] && ! apt-cache show libfastrtps-dev >/dev/null 2>&1; } || \
+		missing="$$missing g++ libfastrtps-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	echo "installing with apt:" $$missing; \

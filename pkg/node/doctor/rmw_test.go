@@ -55,8 +55,8 @@ type drivers struct{ rmw.Graph }
 func (drivers) Topics() map[string][]string { return map[string][]string{"/mocap/pose": nil} }
 
 func (drivers) Publishers(string) []rmw.Endpoint {
-	return []rmw.Endpoint{{Node: rmw.NodeName{Namespace: "/", Name: "driver"}, GID: rmw.GID{1, 0x0f}},
-		{Node: rmw.NodeName{Namespace: "/quad/mavros", Name: "cmd"}, GID: rmw.GID{1, 0x0f}}}
+	return []rmw.Endpoint{{Node: rmw.NodeName{Namespace: "/", Name: "driver"}, Foreign: "Fast DDS"},
+		{Node: rmw.NodeName{Namespace: "/quad/mavros", Name: "cmd"}, Foreign: "Fast DDS"}}
 }
 
 func (drivers) Subscriptions(string) []rmw.Endpoint { return nil }

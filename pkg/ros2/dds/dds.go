@@ -3,8 +3,8 @@
 // It does not import ROS packages: ROS names, services and the graph of nodes are in
 // package rmw.
 //
-// Backends are packages of their own: dds/cyclone (Cyclone DDS through cgo) and
-// dds/inproc (one process, no network).
+// Backends are packages of their own: dds/cyclone (Cyclone DDS through cgo),
+// dds/fastdds (Fast DDS, opened at run time) and dds/inproc (one process, no network).
 package dds
 
 import (
@@ -73,6 +73,21 @@ type Writer interface {
 	Close() error
 }
 
+// RelatedWriter is a writer that can say which sample its own is about, as the services
+// of DDS-RPC do. Writers of Cyclone DDS cannot.
+type RelatedWriter interface {
+	Writer
+	// WriteRelated writes as Write does, with the time of now. It returns the sample's
+	// number among those of this writer.
+	WriteRelated(sample []byte, related Identity) (sequence int64, err error)
+}
+
+// Identity of a sample: its writer and its number there, from 1. The zero value is no sample.
+type Identity struct {
+	Writer   GUID
+	Sequence int64
+}
+
 // Reader receives samples.
 type Reader interface {
 	GUID() GUID
@@ -94,6 +109,9 @@ type Sample struct {
 	Source   int64 // the writer's time, ns since 1970; RTPS carries it to 2⁻³² s
 	Received int64 // ns since 1970, 0 when the backend does not know
 	Writer   GUID  // zero when the backend does not know
+	// Of backends whose writers are RelatedWriters:
+	Sequence int64    // the sample's number among those of its writer
+	Related  Identity // as given to WriteRelated
 }
 
 // Status counts the events of an endpoint since it was created.

@@ -100,6 +100,8 @@ type Subscription interface {
 type RequestID struct {
 	Client   uint64
 	Sequence int64
+	// Endpoint is the client's in place of its handle, where the middleware knows that.
+	Endpoint GID
 }
 
 // Server answers requests.
@@ -154,4 +156,7 @@ type Endpoint struct {
 	Hash string // RIHS01, "" when not announced
 	GID  GID
 	QoS  QoS
+	// Foreign is the vendor of a process whose services have another mapping on the wire
+	// than those of this one; "" for the same, and for what is not known. Topics work.
+	Foreign string
 }

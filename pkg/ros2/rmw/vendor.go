@@ -1,5 +1,12 @@
 package rmw
 
+// Names of RMW_IMPLEMENTATION.
+const (
+	Cyclone        = "rmw_cyclonedds_cpp"
+	FastDDS        = "rmw_fastrtps_cpp"
+	FastDDSDynamic = "rmw_fastrtps_dynamic_cpp" // the same wire
+)
+
 // vendors by the second byte of their GUIDs (RTPS 2.5, §9.3.1.5 and §9.4.4); the first is 1.
 var vendors = map[byte]string{0x01: "RTI Connext DDS", 0x0f: "Fast DDS", 0x12: "RustDDS"}
 
@@ -12,13 +19,16 @@ func OtherMapping(g GID) string {
 	return vendors[g[1]]
 }
 
-// OtherMiddleware are the nodes in a graph whose services do not answer those of Cyclone DDS, and their vendors.
+// OfCyclone says whether an endpoint is of Cyclone DDS.
+func OfCyclone(g GID) bool { return g[0] == 1 && g[1] == 0x10 }
+
+// OtherMiddleware are the nodes in a graph whose services do not answer ours, and their vendors.
 func OtherMiddleware(g Graph) map[NodeName]string {
 	found := map[NodeName]string{}
 	for topic := range g.Topics() {
 		for _, e := range append(g.Publishers(topic), g.Subscriptions(topic)...) {
-			if v := OtherMapping(e.GID); v != "" {
-				found[e.Node] = v
+			if e.Foreign != "" {
+				found[e.Node] = e.Foreign
 			}
 		}
 	}

@@ -23,7 +23,8 @@ func (d drawn) Subscriptions(string) []rmw.Endpoint { return d.subscriptions }
 func TestOtherMiddlewareIsNamed(t *testing.T) {
 	node := func(name string) rmw.NodeName { return rmw.NodeName{Namespace: "/quad", Name: name} }
 	end := func(name string, vendor byte) rmw.Endpoint {
-		return rmw.Endpoint{Node: node(name), GID: rmw.GID{1, vendor, 7}}
+		gid := rmw.GID{1, vendor, 7}
+		return rmw.Endpoint{Node: node(name), GID: gid, Foreign: rmw.OtherMapping(gid)}
 	}
 	got := rmw.OtherMiddleware(drawn{publishers: []rmw.Endpoint{end("driver", 0x0f), end("ours", 0x10)},
 		subscriptions: []rmw.Endpoint{end("rust", 0x12), {}, {Node: node("random"), GID: rmw.GID{2, 0x0f}}}})

@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/dds/cyclone"
+	"vnd/pkg/ros2/dds/fastdds"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/rmw/overdds"
@@ -35,6 +36,47 @@ func Cyclone(s Settings) (rmw.Context, error) {
 		return nil, err
 	}
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave})
+}
+
+// FastDDS joins the graph over Fast DDS, with the services of rmw_fastrtps. It reads
+// what Cyclone reads, without CYCLONEDDS_URI.
+func FastDDS(s Settings) (rmw.Context, error) {
+	keys, err := s.security()
+	if err != nil {
+		return nil, err
+	}
+	config, err := overdds.FastEnvironment(s.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	enclave := s.enclave()
+	p, err := fastdds.Open(fastdds.Config{
+		Domain: config.Domain, Localhost: config.Localhost, Alone: config.Alone, Peers: config.Peers,
+		UserData: overdds.UserData(enclave), Security: keys,
+		Log: func(line string) { s.Log.Debug().Msg(line) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave, SampleIdentity: true})
+}
+
+// ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names;
+// without it, over Cyclone DDS.
+func ByEnvironment(s Settings) (rmw.Context, error) {
+	switch chosen := s.Getenv("RMW_IMPLEMENTATION"); chosen {
+	case "", rmw.Cyclone:
+	case rmw.FastDDS, rmw.FastDDSDynamic:
+		c, err := FastDDS(s)
+		if err != nil {
+			return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", chosen, err)
+		}
+		return c, nil
+	default:
+		s.Log.Warn().Msgf("RMW_IMPLEMENTATION is %.60q: this program speaks %s and %s; going on with the first", chosen,
+			rmw.Cyclone, rmw.FastDDS)
+	}
+	return Cyclone(s)
 }
 
 // security finds the keys of the process' enclave if ROS_SECURITY_ENABLE is true. Without

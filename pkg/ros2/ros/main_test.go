@@ -94,9 +94,16 @@ func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufi
 func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader,
 	stderr *strings.Builder) {
 	t.Helper()
+	return startIn(t, loopback(), stdin, name, args...)
+}
+
+// startIn is startReading in an environment.
+func startIn(t testing.TB, env []string, stdin io.Reader, name string, args ...string) (p *exec.Cmd,
+	stdout *bufio.Reader, stderr *strings.Builder) {
+	t.Helper()
 	p = exec.CommandContext(within(t), os.Args[0], args...)
 	p.Stdin = stdin
-	p.Env = append(append(os.Environ(), loopback()...), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())
+	p.Env = append(append(os.Environ(), env...), programVariable+"="+name, "ROS_LOG_DIR="+t.TempDir())
 	stderr = new(strings.Builder)
 	p.Stderr = stderr
 	pipe := must(p.StdoutPipe())(t)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
@@ -74,8 +75,12 @@ func robot() {
 
 // Two processes over Cyclone DDS: graph, topics, services, parameters, lifecycle and log.
 func TestOverTheWire(t *testing.T) {
-	c := overTheWire(t)
-	p, _, stderr := start(t, "robot", "--ros-args", "-r", "__ns:=/quad", "-p", "gain:=4.0")
+	useRobot(t, overTheWire(t), loopback())
+}
+
+// useRobot starts the robot in an environment, and uses all that it offers.
+func useRobot(t *testing.T, c *ros.Context, env []string) {
+	p, _, stderr := startIn(t, env, nil, "robot", "--ros-args", "-r", "__ns:=/quad", "-p", "gain:=4.0")
 	defer func() {
 		if err := p.Process.Signal(os.Interrupt); err != nil {
 			t.Error(err)
@@ -105,6 +110,7 @@ func TestOverTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	spin(t, c, 0)
+	knock(t, pub, poses)
 	for i := range 10 {
 		m := geometrymsgs.PoseStamped{}
 		m.Header.FrameID, m.Pose.Position.X = "world", float64(i)
@@ -117,6 +123,28 @@ func TestOverTheWire(t *testing.T) {
 	}
 	getParameters(t, ctx, n)
 	changeState(t, ctx, n)
+}
+
+// knock publishes until something comes back: the other side may match later than this one.
+func knock(t *testing.T, pub *ros.Publisher[geometrymsgs.PoseStamped], poses <-chan geometrymsgs.PoseStamped) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if err := pub.Publish(&geometrymsgs.PoseStamped{}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-poses:
+			for { // the rest of them
+				select {
+				case <-poses:
+				case <-time.After(300 * time.Millisecond):
+					return
+				}
+			}
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	t.Fatal("nothing came")
 }
 
 func getParameters(t *testing.T, ctx context.Context, n *ros.Node) {

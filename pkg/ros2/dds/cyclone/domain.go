@@ -3,6 +3,7 @@
 package cyclone
 
 // #cgo pkg-config: CycloneDDS
+// #cgo CFLAGS: -I${SRCDIR}/../native
 // #include <stdlib.h>
 // #include "glue.h"
 import "C"

@@ -82,6 +82,20 @@ dds_entity_t vnd_domain_open(uint32_t id, const char *config, char *text, size_t
 	return domain;
 }
 
+// end deletes the participant.
+static void end(struct vnd_participant *p)
+{
+	vnd_stop(p);
+	dds_delete(p->entity);
+	vnd_waiter_fini(&p->waiter);
+}
+
+static void close_participant(void *participant)
+{
+	end(participant);
+	free(participant);
+}
+
 int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void *user_data, size_t n,
 	char *properties, char *text, size_t m)
 {
@@ -117,15 +131,8 @@ int vnd_participant_open(struct vnd_participant *p, uint32_t domain, const void 
 		ddsi_serdata_unref(self);
 		return DDS_RETCODE_OK;
 	}
-	vnd_participant_close(p);
+	end(p);
 	return rc < 0 ? rc : DDS_RETCODE_ERROR;
-}
-
-void vnd_participant_close(struct vnd_participant *p)
-{
-	vnd_waiter_close(&p->waiter);
-	dds_delete(p->entity);
-	vnd_waiter_fini(&p->waiter);
 }
 
 bool vnd_interface(struct vnd_participant *p, int i, char *name, size_t n, uint8_t address[16], bool *ipv6)
@@ -165,17 +172,38 @@ static dds_qos_t *qos_of(const struct vnd_qos *v, bool writer, const void *user_
 	return q;
 }
 
-int vnd_endpoint_open(struct vnd_participant *p, struct vnd_endpoint *e, bool writer, const char *topic,
-	const char *type, const struct vnd_qos *v, const void *user_data, size_t n)
+// close_endpoint waits for running listeners: nothing uses e afterwards.
+static void close_endpoint(void *endpoint)
 {
-	struct ddsi_sertype *t = vnd_sertype_new(type);
-	if (t == NULL)
+	struct vnd_endpoint *e = endpoint;
+	if (e->entity > 0)
+		dds_delete(e->entity);
+	vnd_endpoint_forget(e);
+	dds_delete(e->topic);
+	ddsi_sertype_unref(e->type);
+	free(e);
+}
+
+static int open_endpoint(void *participant, uint64_t id, bool writer, const char *topic, const char *type,
+	const struct vnd_qos *v, const void *user_data, size_t n, void **endpoint, uint8_t guid[16])
+{
+	struct vnd_participant *p = participant;
+	struct vnd_endpoint *e = calloc(1, sizeof *e);
+	struct ddsi_sertype *t = e == NULL ? NULL : vnd_sertype_new(type);
+	if (t == NULL) {
+		free(e);
 		return DDS_RETCODE_OUT_OF_RESOURCES;
+	}
+	e->participant = p;
 	e->waiter = &p->waiter;
+	e->writer = writer;
+	e->id = id;
 	e->topic = dds_create_topic_sertype(p->entity, topic, &t, NULL, NULL, NULL);
 	if (e->topic < 0) {
+		int rc = e->topic;
 		ddsi_sertype_unref(t);
-		return e->topic;
+		free(e);
+		return rc;
 	}
 	e->type = ddsi_sertype_ref(t); // the one in use, which may be an older one
 	dds_qos_t *q = qos_of(v, writer, user_data, n);
@@ -183,50 +211,78 @@ int vnd_endpoint_open(struct vnd_participant *p, struct vnd_endpoint *e, bool wr
 	e->entity = writer ? dds_create_writer(p->entity, e->topic, q, l) : dds_create_reader(p->entity, e->topic, q, l);
 	dds_delete_listener(l);
 	dds_delete_qos(q);
-	dds_guid_t guid;
-	int rc = e->entity < 0 ? e->entity : dds_get_guid(e->entity, &guid);
+	dds_guid_t g;
+	int rc = e->entity < 0 ? e->entity : dds_get_guid(e->entity, &g);
 	if (rc < 0) {
-		vnd_endpoint_close(e);
+		close_endpoint(e);
 		return rc;
 	}
-	memcpy(e->guid, guid.v, sizeof e->guid);
-	return DDS_RETCODE_OK;
+	memcpy(e->guid, g.v, sizeof e->guid);
+	memcpy(guid, g.v, sizeof e->guid);
+	*endpoint = e;
+	return VND_OK;
 }
 
-void vnd_writer_interrupt(struct vnd_participant *p, struct vnd_endpoint *e)
+static void interrupt(void *writer)
 {
+	struct vnd_endpoint *e = writer;
 	ddsi_guid_t guid;
 	memcpy(&guid, e->guid, sizeof guid);
 	guid = nn_ntoh_guid(guid);
 	struct thread_state *self = lookup_thread_state();
-	thread_state_awake(self, p->domain);
-	ddsi_unblock_throttled_writer(p->domain, &guid);
+	thread_state_awake(self, e->participant->domain);
+	ddsi_unblock_throttled_writer(e->participant->domain, &guid);
 	thread_state_asleep(self);
 }
 
-// vnd_endpoint_close waits for running listeners: nothing uses e afterwards.
-void vnd_endpoint_close(struct vnd_endpoint *e)
+static bool guid_of_match(struct vnd_endpoint *e, dds_instance_handle_t handle, uint8_t guid[16])
 {
-	if (e->entity > 0)
-		dds_delete(e->entity);
-	vnd_endpoint_forget(e);
-	dds_delete(e->topic);
-	ddsi_sertype_unref(e->type);
-}
-
-int vnd_matched(struct vnd_endpoint *e, bool writer, dds_instance_handle_t *handles, int max)
-{
-	return writer ? dds_get_matched_subscriptions(e->entity, handles, (size_t)max)
-	              : dds_get_matched_publications(e->entity, handles, (size_t)max);
-}
-
-bool vnd_matched_guid(struct vnd_endpoint *e, bool writer, dds_instance_handle_t handle, uint8_t guid[16])
-{
-	dds_builtintopic_endpoint_t *m = writer ? dds_get_matched_subscription_data(e->entity, handle)
-	                                        : dds_get_matched_publication_data(e->entity, handle);
+	dds_builtintopic_endpoint_t *m = e->writer ? dds_get_matched_subscription_data(e->entity, handle)
+	                                           : dds_get_matched_publication_data(e->entity, handle);
 	if (m == NULL)
-		return false;
+		return false; // it has just gone
 	memcpy(guid, m->key.v, 16);
 	dds_builtintopic_free_endpoint(m);
 	return true;
 }
+
+// matched returns a larger number than max when there are more than max.
+static int matched(void *endpoint, uint8_t (*guids)[16], int max)
+{
+	struct vnd_endpoint *e = endpoint;
+	dds_instance_handle_t *handles = malloc((size_t)max * sizeof *handles);
+	if (handles == NULL)
+		return 0;
+	int n = e->writer ? dds_get_matched_subscriptions(e->entity, handles, (size_t)max)
+	                  : dds_get_matched_publications(e->entity, handles, (size_t)max);
+	int found = 0;
+	for (int i = 0; i < n && n <= max; i++)
+		found += guid_of_match(e, handles[i], guids[found]);
+	free(handles);
+	return n > max ? n : found;
+}
+
+static const char *error(int code)
+{
+	return code == VND_NO_RELATED ? "a writer sends no identity of another sample" : dds_strretcode(code);
+}
+
+const struct vnd_api vnd_cyclone = {
+	.name = "Cyclone DDS",
+	.wait = vnd_wait,
+	.wake = vnd_wake,
+	.stop = vnd_stop,
+	.close = close_participant,
+	.open_endpoint = open_endpoint,
+	.interrupt = interrupt,
+	.close_endpoint = close_endpoint,
+	.error = error,
+	.status = vnd_status,
+	.matched = matched,
+	.write = vnd_write,
+	.take = vnd_take,
+	.copy = vnd_blob_copy,
+	.drop = vnd_blob_drop,
+	.take_changes = vnd_changes_take,
+	.return_changes = vnd_changes_return,
+};

@@ -36,8 +36,11 @@ static void describe(struct vnd_change *c, const dds_qos_t *q)
 	c->qos = qos_of(q);
 }
 
-int vnd_changes_take(struct vnd_participant *p, int kind, void **samples, struct vnd_change *changes)
+static const char own_types[] = "org::eclipse::cyclonedds::builtin::";
+
+int vnd_changes_take(void *participant, int kind, struct vnd_change *changes, void **samples)
 {
+	struct vnd_participant *p = participant;
 	dds_sample_info_t infos[VND_CHANGES];
 	memset(samples, 0, VND_CHANGES * sizeof *samples);
 	int n = dds_take(p->builtin[kind], samples, infos, VND_CHANGES, VND_CHANGES);
@@ -54,6 +57,9 @@ int vnd_changes_take(struct vnd_participant *p, int kind, void **samples, struct
 		}
 		const dds_builtintopic_endpoint_t *s = samples[i];
 		memcpy(c->guid, s->key.v, sizeof c->guid);
+		// Readers of the built-in topics are in this process, and invisible to others.
+		if (c->alive && strncmp(s->type_name, own_types, sizeof own_types - 1) == 0)
+			c->alive = false;
 		if (c->alive) {
 			c->topic = s->topic_name;
 			c->type = s->type_name;
@@ -63,8 +69,9 @@ int vnd_changes_take(struct vnd_participant *p, int kind, void **samples, struct
 	return n;
 }
 
-void vnd_changes_return(struct vnd_participant *p, int kind, void **samples, struct vnd_change *changes, int n)
+void vnd_changes_return(void *participant, int kind, struct vnd_change *changes, int n, void **samples)
 {
+	struct vnd_participant *p = participant;
 	for (int i = 0; i < n; i++)
 		dds_free((void *)changes[i].user_data);
 	dds_return_loan(p->builtin[kind], samples, n);

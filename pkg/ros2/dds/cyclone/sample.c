@@ -11,8 +11,12 @@
 // added bytes is in the last two bits of the options (XTypes 1.3, 7.6.3.1.2), as
 // Cyclone DDS' own writers have it. ROS' readers ignore it. Without padding the
 // caller's bits stay.
-int vnd_write(struct vnd_endpoint *w, const void *data, uint32_t size, int64_t stamp)
+int vnd_write(void *writer, const void *data, uint32_t size, int64_t stamp, const struct vnd_identity *related,
+	int64_t *sequence)
 {
+	struct vnd_endpoint *w = writer;
+	if (related != NULL || sequence != NULL)
+		return VND_NO_RELATED;
 	struct vnd_blob *b = vnd_blob_new(w->type, SDK_DATA, size);
 	if (b == NULL)
 		return DDS_RETCODE_OUT_OF_RESOURCES;
@@ -21,7 +25,8 @@ int vnd_write(struct vnd_endpoint *w, const void *data, uint32_t size, int64_t s
 		b->data[3] = (uint8_t)((b->data[3] & ~3u) | (b->size - size));
 	memcpy(b->writer, w->guid, sizeof b->writer);
 	b->c.timestamp.v = stamp != 0 ? stamp : dds_time();
-	return dds_forwardcdr(w->entity, &b->c); // it owns our reference now
+	int rc = dds_forwardcdr(w->entity, &b->c); // it owns our reference now
+	return rc == DDS_RETCODE_TIMEOUT ? VND_TIMEOUT : rc;
 }
 
 // padding is how many bytes the writer added at the end.
@@ -62,8 +67,9 @@ static void settle(struct vnd_endpoint *r, uint64_t arrivals, bool exhausted)
 	pthread_mutex_unlock(&r->waiter->lock);
 }
 
-int vnd_take(struct vnd_endpoint *r, int max, struct vnd_sample *out, void *buffer, uint32_t capacity, bool *more)
+int vnd_take(void *reader, int max, struct vnd_sample *out, void *buffer, uint32_t capacity, bool *more)
 {
+	struct vnd_endpoint *r = reader;
 	struct ddsi_serdata *taken[VND_BATCH];
 	dds_sample_info_t infos[VND_BATCH];
 	if (max > VND_BATCH)
@@ -86,13 +92,13 @@ int vnd_take(struct vnd_endpoint *r, int max, struct vnd_sample *out, void *buff
 		struct vnd_sample *s = &out[valid++];
 		struct vnd_blob *b = (struct vnd_blob *)taken[i];
 		*s = (struct vnd_sample){
-			.blob = (uintptr_t)b, .source = infos[i].source_timestamp, .size = b->size - padding(b)};
+			.held = (uintptr_t)b, .source = infos[i].source_timestamp, .size = b->size - padding(b)};
 		memcpy(s->writer, b->writer, sizeof s->writer);
 		if (s->size <= capacity - used) {
 			s->offset = used;
 			used += s->size;
-			vnd_blob_copy(s->blob, (uint8_t *)buffer + s->offset, s->size);
-			s->blob = 0;
+			vnd_blob_copy(s->held, (uint8_t *)buffer + s->offset, s->size);
+			s->held = 0;
 		}
 	}
 	return valid;

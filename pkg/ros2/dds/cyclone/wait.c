@@ -49,15 +49,22 @@ static void list(struct vnd_endpoint *e)
 	w->last = e;
 }
 
-void vnd_waiter_wake(struct vnd_waiter *w)
+static struct vnd_waiter *waiter_of(void *participant)
 {
+	return &((struct vnd_participant *)participant)->waiter;
+}
+
+void vnd_wake(void *participant)
+{
+	struct vnd_waiter *w = waiter_of(participant);
 	pthread_mutex_lock(&w->lock);
 	w->woken = true;
 	unlock(w, true);
 }
 
-void vnd_waiter_close(struct vnd_waiter *w)
+void vnd_stop(void *participant)
 {
+	struct vnd_waiter *w = waiter_of(participant);
 	pthread_mutex_lock(&w->lock);
 	w->closed = true;
 	pthread_cond_broadcast(&w->news);
@@ -121,8 +128,9 @@ static int collect(struct vnd_waiter *w, struct vnd_ready *ready, int max)
 	return n;
 }
 
-int vnd_wait(struct vnd_waiter *w, int64_t timeout, struct vnd_ready *ready, int max)
+int vnd_wait(void *participant, int64_t timeout, struct vnd_ready *ready, int max)
 {
+	struct vnd_waiter *w = waiter_of(participant);
 	struct timespec end = {0};
 	if (timeout > 0)
 		end = after(timeout);
@@ -159,8 +167,9 @@ void vnd_endpoint_forget(struct vnd_endpoint *e)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void vnd_endpoint_status(struct vnd_endpoint *e, struct vnd_status *status)
+void vnd_status(void *endpoint, struct vnd_status *status)
 {
+	struct vnd_endpoint *e = endpoint;
 	pthread_mutex_lock(&e->waiter->lock);
 	*status = e->status;
 	e->event = false;

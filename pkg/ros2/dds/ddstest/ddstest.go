@@ -16,9 +16,20 @@ import (
 // Open creates a participant with user data.
 type Open func(t testing.TB, userData []byte) dds.Participant
 
-// Run tests a backend. domain is called once for each test; it returns a function
-// that opens participants of one domain.
-func Run(t *testing.T, domain func(t testing.TB) Open) {
+// Feature is a part of package dds that some backend cannot provide.
+type Feature string
+
+// Features that Fast DDS lacks.
+const (
+	// Discovery carries the history of others.
+	History Feature = "history"
+	// A participant may have a topic with two types.
+	TwoTypes Feature = "two types"
+)
+
+// Run tests a backend; without lists the features that it lacks. domain is called once for
+// each test; it returns a function that opens participants of one domain.
+func Run(t *testing.T, domain func(t testing.TB) Open, without ...Feature) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *harness)
@@ -34,6 +45,7 @@ func Run(t *testing.T, domain func(t testing.TB) Open) {
 		{"matched", matched}, {"ignore local", ignoreLocal}, {"types apart", typesApart}, {"handles", handles},
 		{"changes", changes}, {"changes at open", changesAtOpen}, {"changes forgotten", changesForgotten},
 		{"close while waiting", closeWhileWaiting}, {"close while writing", closeWhileWriting},
+		{"related", related},
 		{"close while taking", closeWhileTaking}, {"closed", closed}, {"vanishing writer", vanishingWriter},
 		{"everything at once", everythingAtOnce},
 	} {
@@ -41,7 +53,7 @@ func Run(t *testing.T, domain func(t testing.TB) Open) {
 			if c.name != "allocations" { // it counts those of all tests
 				t.Parallel()
 			}
-			c.test(t, &harness{t: t, open: domain(t)})
+			c.test(t, &harness{t: t, open: domain(t), without: without})
 		})
 	}
 }
@@ -51,9 +63,12 @@ const patience = 30 * time.Second
 
 // harness creates participants and endpoints; it ends the test on an error.
 type harness struct {
-	t    *testing.T
-	open Open
+	t       *testing.T
+	open    Open
+	without []Feature
 }
+
+func (h *harness) has(f Feature) bool { return !slices.Contains(h.without, f) }
 
 func (h *harness) participant() dds.Participant {
 	h.t.Helper()

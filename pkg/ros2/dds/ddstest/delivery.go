@@ -250,3 +250,35 @@ func allocations(t *testing.T, h *harness) {
 		t.Errorf("write and wait allocate %v times", got)
 	}
 }
+
+// related: a sample has its number and the identity of another, where writers send that.
+func related(t *testing.T, h *harness) {
+	w, r := h.pair("related", reliable(), reliable())
+	first := dds.Identity{Writer: r.GUID()}
+	about, ok := w.(dds.RelatedWriter)
+	if !ok {
+		t.Skip("these writers send none")
+	}
+	if _, err := about.WriteRelated([]byte{0, 1}, first); !errors.Is(err, dds.ErrShort) {
+		t.Errorf("a short sample: %v", err)
+	}
+	n, err := about.WriteRelated(number(1), first)
+	if err != nil && strings.Contains(err.Error(), "no identity") {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	h.write(w, number(2))
+	second := dds.Identity{Writer: w.GUID(), Sequence: 1<<40 + 7}
+	m, err := about.WriteRelated(number(3), second)
+	if err != nil || m != n+2 {
+		t.Errorf("samples %d and %d, with one between: %v", n, m, err)
+	}
+	for i, want := range []dds.Identity{first, {}, second} {
+		s := h.take(r, 1)[0]
+		if s.Sequence != n+int64(i) || s.Related != want || numberOf(t, s) != i+1 {
+			t.Errorf("sample %d has number %d and is about %v; expected %d, %v", i+1, s.Sequence, s.Related,
+				n+int64(i), want)
+		}
+	}
+}

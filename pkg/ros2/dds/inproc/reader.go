@@ -34,7 +34,8 @@ func (r *reader) Take(most int, f func(*dds.Sample)) (int, error) {
 			return n, err
 		}
 		view := d.views.Get().(*dds.Sample)
-		*view = dds.Sample{Data: s.data, Source: s.source, Received: s.received, Writer: s.writer}
+		*view = dds.Sample{Data: s.data, Source: s.source, Received: s.received, Writer: s.writer,
+			Sequence: s.number, Related: s.related}
 		f(view)
 		d.views.Put(view)
 		d.release(s)

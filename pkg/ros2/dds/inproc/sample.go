@@ -15,6 +15,8 @@ type sample struct {
 	source, received int64 // ns since 1970
 	expires          int64 // ns since 1970, 0 never
 	writer           dds.GUID
+	number           int64 // among those of the writer
+	related          dds.Identity
 }
 
 // newSample copies the data; the caller holds one reference.

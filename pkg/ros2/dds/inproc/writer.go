@@ -20,6 +20,7 @@ type writer struct {
 	space   chan struct{}
 	lease   alarm
 	lost    bool // it has not written within its lease
+	written int64
 }
 
 // Handle is unique within the domain: participant and entity.
@@ -28,8 +29,18 @@ func (w *writer) Handle() uint64 { return binary.LittleEndian.Uint64(w.guid[8:])
 func (w *writer) hasData(int64) bool { return false }
 
 func (w *writer) Write(data []byte, stamp int64) error {
+	_, err := w.write(data, stamp, dds.Identity{})
+	return err
+}
+
+// WriteRelated implements dds.RelatedWriter.
+func (w *writer) WriteRelated(data []byte, related dds.Identity) (sequence int64, err error) {
+	return w.write(data, 0, related)
+}
+
+func (w *writer) write(data []byte, stamp int64, related dds.Identity) (sequence int64, err error) {
 	if err := dds.CheckSample(w.topic.Name, data); err != nil {
-		return err
+		return 0, err
 	}
 	d := w.domain()
 	s := d.newSample(w, data, stamp)
@@ -38,12 +49,14 @@ func (w *writer) Write(data []byte, stamp int64) error {
 	defer d.mu.Unlock()
 	if w.congested() {
 		if err := w.awaitSpace(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if w.closed {
-		return dds.ErrClosed
+		return 0, dds.ErrClosed
 	}
+	w.written++
+	s.number, s.related = w.written, related
 	w.watchDeadline()
 	w.assert()
 	if w.qos.Durability == dds.TransientLocal {
@@ -53,7 +66,7 @@ func (w *writer) Write(data []byte, stamp int64) error {
 	for _, r := range w.readers {
 		r.receive(s)
 	}
-	return nil
+	return s.number, nil
 }
 
 // congested reports whether a reliable reader that keeps all is beyond backlog.

@@ -10,15 +10,18 @@ import (
 )
 
 // TestInproc runs the conformance suite within a process, in the wire formats of Humble and
-// Jazzy.
+// Jazzy, and with either mapping of services.
 func TestInproc(t *testing.T) {
-	for _, distro := range []string{"humble", "jazzy"} {
-		t.Run(distro, func(t *testing.T) {
+	for name, o := range map[string]overdds.Options{
+		"humble": {Distro: "humble"}, "jazzy": {Distro: "jazzy"},
+		"identity of samples": {Distro: "humble", SampleIdentity: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			rmwtest.Run(t, func(testing.TB) rmwtest.Open {
 				domain := inproc.NewDomain()
 				return func(enclave string) (rmw.Context, error) {
-					return overdds.New(domain.Open(overdds.UserData(enclave)),
-						overdds.Options{Distro: distro, Enclave: enclave})
+					o.Enclave = enclave
+					return overdds.New(domain.Open(overdds.UserData(enclave)), o)
 				}
 			})
 		})

@@ -30,15 +30,7 @@ const maxDomain = 232
 // processes, or 33 in newer distributions. A part of our own, between that of
 // rmw_cyclonedds_cpp and the user's, raises this to 121.
 func Environment(getenv func(string) string, interfaces []Interface) (Config, error) {
-	c := Config{Distro: getenv("ROS_DISTRO")}
-	if strings.Trim(c.Distro, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return c, fmt.Errorf("ROS_DISTRO is %q, expected a distribution's name such as humble", c.Distro)
-	}
-	var err error
-	if c.Domain, err = domain(getenv("ROS_DOMAIN_ID")); err != nil {
-		return c, err
-	}
-	d, err := discoveryOf(getenv, c.Distro)
+	c, d, err := common(getenv)
 	if err != nil {
 		return c, err
 	}
@@ -53,6 +45,36 @@ func Environment(getenv func(string) string, interfaces []Interface) (Config, er
 	}
 	c.XML = strings.Trim(strings.Join(append(parts, user), ","), ",")
 	return c, nil
+}
+
+// common reads what every DDS implementation takes.
+func common(getenv func(string) string) (c Config, d discovery, err error) {
+	c.Distro = getenv("ROS_DISTRO")
+	if strings.Trim(c.Distro, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return c, d, fmt.Errorf("ROS_DISTRO is %q, expected a distribution's name such as humble", c.Distro)
+	}
+	if c.Domain, err = domain(getenv("ROS_DOMAIN_ID")); err != nil {
+		return c, d, err
+	}
+	d, err = discoveryOf(getenv, c.Distro)
+	return c, d, err
+}
+
+// FastConfig is a process' configuration of Fast DDS.
+type FastConfig struct {
+	Domain    int // 0…232
+	Localhost bool
+	Alone     bool // no other process
+	Peers     []string
+	Distro    string // for Options
+}
+
+// FastEnvironment reads the variables of Environment without CYCLONEDDS_URI, as rmw_fastrtps
+// does.
+func FastEnvironment(getenv func(string) string) (FastConfig, error) {
+	c, d, err := common(getenv)
+	return FastConfig{Domain: c.Domain, Distro: c.Distro, Peers: d.peers, Alone: d.rangeOf == discoveryOff,
+		Localhost: d.localhostOnly || d.rangeOf == discoveryLocalhost}, err
 }
 
 // manyProcesses allows as many processes as the ports of one domain do.

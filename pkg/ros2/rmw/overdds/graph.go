@@ -14,7 +14,8 @@ import (
 // graph implements rmw.Graph: participants and endpoints as DDS discovers them, nodes
 // as the participants announce them on ros_discovery_info.
 type graph struct {
-	sync func() // brings the graph up to date
+	sync    func() // brings the graph up to date
+	related bool   // Options.SampleIdentity
 
 	mu           sync.Mutex
 	participants map[rmw.GID]*participant
@@ -31,6 +32,7 @@ const maxUndiscovered = 64
 type participant struct {
 	alive   bool // discovered
 	ros     bool // it has an enclave or nodes
+	header  bool // its services know Cyclone DDS' mapping, whatever its vendor
 	enclave string
 	nodes   []nodeInfo
 }
@@ -39,12 +41,13 @@ type endpoint struct {
 	participant  rmw.GID
 	topic, typ   string
 	hash         string
-	client, pair string // clientid, serviceid
+	client, pair string // clientid, serviceid: of Cyclone DDS' mapping
 	qos          rmw.QoS
 }
 
-func newGraph() *graph {
+func newGraph(related bool) *graph {
 	return &graph{
+		related:      related,
 		participants: map[rmw.GID]*participant{},
 		writers:      map[rmw.GID]endpoint{},
 		readers:      map[rmw.GID]endpoint{},
@@ -68,6 +71,9 @@ func (g *graph) apply(c dds.Change) {
 		delete(g.endpoints(c.Kind), c.GUID)
 	case !strings.HasPrefix(c.Topic.Name, "DCPS"): // DDS' own
 		pairs := parseUserData(c.UserData)
+		if p := g.participants[c.Participant]; p != nil && pairs[clientKey]+pairs[serverKey] != "" {
+			p.header = true
+		}
 		c.QoS.UserData, c.QoS.IgnoreLocal = nil, false
 		g.endpoints(c.Kind)[c.GUID] = endpoint{participant: c.Participant, topic: c.Topic.Name,
 			typ: c.Topic.Type, hash: parseHash(pairs[hashKey]),
@@ -128,6 +134,25 @@ func (g *graph) serverOf(k dds.Kind, gid rmw.GID) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.endpoints(k)[gid].pair
+}
+
+// foreign is the vendor of an endpoint whose services have another mapping than ours.
+// Those of our own processes on Fast DDS know both. The caller holds mu.
+func (g *graph) foreign(gid, owner rmw.GID) string {
+	if p := g.participants[owner]; g.related || p != nil && p.header {
+		return ""
+	}
+	return rmw.OtherMapping(gid)
+}
+
+// foreignWriter is foreign of a writer.
+func (g *graph) foreignWriter(gid rmw.GID) string {
+	if g.related || rmw.OtherMapping(gid) == "" {
+		return ""
+	}
+	g.snapshot()
+	defer g.mu.Unlock()
+	return g.foreign(gid, g.writers[gid].participant)
 }
 
 // snapshot brings the graph up to date and leaves it locked.
@@ -210,7 +235,8 @@ func (g *graph) of(k dds.Kind, topic string) []rmw.Endpoint {
 	for gid, e := range g.endpoints(k) {
 		if e.topic == topic {
 			found = append(found, rmw.Endpoint{Node: g.nodeOf(k, gid, e.participant),
-				Type: demangleType(e.typ), Hash: e.hash, GID: gid, QoS: e.qos})
+				Type: demangleType(e.typ), Hash: e.hash, GID: gid, QoS: e.qos,
+				Foreign: g.foreign(gid, e.participant)})
 		}
 	}
 	slices.SortFunc(found, func(a, b rmw.Endpoint) int {

@@ -31,7 +31,7 @@ func replay(t testing.TB, g *graph, packets []recorded) {
 }
 
 func still() *graph {
-	g := newGraph()
+	g := newGraph(false)
 	g.sync = func() {}
 	return g
 }
@@ -203,5 +203,32 @@ func TestGraphOtherTypes(t *testing.T) {
 	}
 	if len(g.writers) != 8 {
 		t.Errorf("%d writers, DDS' own among them", len(g.writers))
+	}
+}
+
+// Services of another vendor do not answer ours, but where the process shows that it knows
+// our mapping, or where this one speaks its.
+func TestForeign(t *testing.T) {
+	fast, both := rmw.GID{1, 0x0f, 1}, rmw.GID{1, 0x0f, 2}
+	for related, want := range map[bool][]string{false: {"Fast DDS", ""}, true: {"", ""}} {
+		g := newGraph(related)
+		g.sync = func() {}
+		for i, p := range []rmw.GID{fast, both} {
+			w := dds.Change{Kind: dds.WriterKind, Alive: true, GUID: p, Participant: p, Topic: dds.Topic{Name: "rt/x"}}
+			w.GUID[15] = 3
+			if p == both {
+				w.UserData = []byte("serviceid=1;")
+			}
+			g.apply(dds.Change{Kind: dds.ParticipantKind, Alive: true, GUID: p})
+			g.apply(w)
+			if got := g.foreignWriter(w.GUID); got != want[i] {
+				t.Errorf("identity of samples: %v: a writer of %v is of %q, expected %q", related, p, got, want[i])
+			}
+		}
+		for i, e := range g.Publishers("/x") {
+			if e.Foreign != want[i] {
+				t.Errorf("%+v, expected %q", e, want[i])
+			}
+		}
 	}
 }

@@ -35,7 +35,8 @@ func TestRequestsOfOtherVendors(t *testing.T) {
 		{Data: ours, Writer: rmw.GID{2, 0x0f, 9}},
 		{Data: ours},
 	}}
-	b := newInbox(&serviceEnd{service: "/quad/set_task", reader: r}, func(rmw.RequestID, rmw.GID) bool { return true })
+	b := newInbox(&serviceEnd{service: "/quad/set_task", reader: r}, nil,
+		func(rmw.RequestID, rmw.GID) bool { return true })
 	taken := 0
 	take := func(want int, says string) {
 		t.Helper()

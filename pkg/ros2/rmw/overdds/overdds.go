@@ -1,6 +1,6 @@
 // Package overdds is a ROS 2 middleware over any DDS. Names, services, user data and
-// the graph of nodes are on the wire as rmw_cyclonedds_cpp has them. Humble is the
-// reference; Options.Distro switches what changed with Iron.
+// the graph of nodes are on the wire as rmw_cyclonedds_cpp has them, or services as
+// rmw_fastrtps. Humble is the reference; Options.Distro switches what changed with Iron.
 package overdds
 
 import (
@@ -19,6 +19,10 @@ type Options struct {
 	Distro string
 	// Enclave is the one in the participant's UserData; "" is "/".
 	Enclave string
+	// SampleIdentity: services are those of rmw_fastrtps, where the identity of a request
+	// stands beside a sample, and not in a header of it. The participant's writers are
+	// dds.RelatedWriters. Endpoints of Cyclone DDS are spoken to in their own mapping.
+	SampleIdentity bool
 }
 
 // newer is true from Iron on: Gids have 16 bytes and types announce their hashes.
@@ -29,6 +33,7 @@ func (o Options) newer() bool { return o.Distro >= "iron" }
 type context struct {
 	participant dds.Participant
 	newer       bool
+	related     bool // Options.SampleIdentity
 	graph       *graph
 	infoWriter  dds.Writer
 	infoReader  dds.Reader
@@ -50,7 +55,7 @@ type context struct {
 // New makes a participant a ROS process. The participant carries UserData(enclave).
 // The Context owns it: Close closes it, and so does an error here.
 func New(p dds.Participant, o Options) (rmw.Context, error) {
-	c := &context{participant: p, newer: o.newer(), graph: newGraph()}
+	c := &context{participant: p, newer: o.newer(), related: o.SampleIdentity, graph: newGraph(o.SampleIdentity)}
 	c.graph.sync = func() { c.sync(); c.wakeOnChange() }
 	c.takeInfo = c.onInfo
 	enclave := o.Enclave

@@ -26,11 +26,11 @@ type server struct {
 	serviceEnd
 	matchTimeout time.Duration
 
-	writeMu  sync.Mutex // guards response
+	writeMu  sync.Mutex // guards response, and is held while it is sent
 	response []byte
 
-	mu      sync.Mutex // guards what follows; never held while blocking
-	clients map[uint64]remoteClient
+	mu      sync.Mutex                     // guards what follows; never held while blocking
+	clients map[rmw.RequestID]remoteClient // without their numbers
 	queue   []queuedResponse
 	sending bool // sendQueue is running
 	closed  bool
@@ -46,7 +46,7 @@ type remoteClient struct {
 
 // queuedResponse is a response whose client's reader is not matched yet.
 type queuedResponse struct {
-	client   uint64
+	id       rmw.RequestID
 	response []byte
 	until    time.Time
 }
@@ -59,10 +59,10 @@ const (
 
 func (n *node) NewServer(s rmw.Service, q rmw.QoS, owner any) (rmw.Server, error) {
 	end, err := n.newServiceEnd(s, q, owner, serverKey, responseType)
-	v := &server{serviceEnd: end, matchTimeout: matchTimeout, clients: map[uint64]remoteClient{},
+	v := &server{serviceEnd: end, matchTimeout: matchTimeout, clients: map[rmw.RequestID]remoteClient{},
 		done: make(chan struct{})}
 	if err == nil {
-		v.inbox = newInbox(&v.serviceEnd, v.remember)
+		v.inbox = newInbox(&v.serviceEnd, asked, v.remember)
 		err = n.add(v)
 	}
 	if err != nil {
@@ -90,42 +90,60 @@ func (s *server) Take(max int, f func(rmw.RequestID, *dds.Sample)) (int, error) 
 	return s.inbox.take(max, f)
 }
 
-// remember notes which writer a request's client handle belongs to. It accepts every
+// asked is the identity of a request: the client's reader where it says so, else its writer.
+func asked(request *dds.Sample) rmw.RequestID {
+	client := request.Related.Writer
+	if client == (rmw.GID{}) {
+		client = request.Writer
+	}
+	return rmw.RequestID{Endpoint: client, Sequence: request.Sequence}
+}
+
+// remember notes which writer a request's client belongs to. It accepts every
 // request.
 func (s *server) remember(id rmw.RequestID, writer rmw.GID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, known := s.clients[id.Client]; known && c.writer == writer || writer == (rmw.GID{}) {
+	id.Sequence = 0
+	if c, known := s.clients[id]; known && c.writer == writer || writer == (rmw.GID{}) {
 		return true
 	}
 	if len(s.clients) >= maxClients {
 		// Clients that are still there are added again with their next request.
 		clear(s.clients)
 	}
-	s.clients[id.Client] = remoteClient{writer: writer}
+	const readerKind = 4 // a bit of every reader's GUID (RTPS 2.3, 9.3.1.2), and of no writer's
+	named := id.Endpoint != (rmw.GID{})
+	s.clients[id] = remoteClient{writer: writer, matched: named && id.Endpoint[15]&readerKind == 0}
 	return true
 }
 
-// canReceive says whether the client's reader of responses has been matched. It
-// carries the same clientid as the client's writer. Clients without a clientid count
-// as matched, as in rmw_cyclonedds_cpp. The caller holds mu.
-func (s *server) canReceive(client uint64) bool {
-	c, known := s.clients[client]
+// canReceive says whether the client's reader of responses has been matched. Where the
+// request does not name it, it carries the same clientid as the client's writer. Clients
+// without a clientid count as matched, as in rmw_cyclonedds_cpp. The caller holds mu.
+func (s *server) canReceive(id rmw.RequestID) bool {
+	id.Sequence = 0
+	c, known := s.clients[id]
 	if !known || c.matched {
 		return true
 	}
+	if id.Endpoint != (rmw.GID{}) {
+		s.writer.Matched(func(reader rmw.GID) { c.matched = c.matched || reader == id.Endpoint })
+		s.clients[id] = c
+		return c.matched
+	}
 	graph := s.node.context.graph
 	graph.sync()
-	id, present := graph.clientOf(dds.WriterKind, c.writer)
-	if present && id == "" {
+	pair, present := graph.clientOf(dds.WriterKind, c.writer)
+	if present && pair == "" {
 		c.matched = true
 	}
 	s.writer.Matched(func(reader rmw.GID) {
-		if other, _ := graph.clientOf(dds.ReaderKind, reader); present && other == id {
+		if other, _ := graph.clientOf(dds.ReaderKind, reader); present && other == pair {
 			c.matched = true
 		}
 	})
-	s.clients[client] = c
+	s.clients[id] = c
 	return c.matched
 }
 
@@ -138,11 +156,21 @@ func (s *server) Respond(id rmw.RequestID, response []byte) error {
 	}
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
-	s.response, _ = wrap(s.response[:0], id, response)
-	if err := s.writer.Write(s.response, 0); err != nil {
+	if err := s.send(id, response); err != nil {
 		return fmt.Errorf("service %s: %w", s.service, err)
 	}
 	return nil
+}
+
+// send sends a response in the mapping of its request; the caller holds writeMu.
+func (s *server) send(id rmw.RequestID, response []byte) error {
+	w, ok := s.writer.(dds.RelatedWriter)
+	if id.Endpoint == (rmw.GID{}) || !ok {
+		s.response, _ = wrap(s.response[:0], id, response)
+		return s.writer.Write(s.response, 0)
+	}
+	_, err := w.WriteRelated(response, dds.Identity{Writer: id.Endpoint, Sequence: id.Sequence})
+	return err
 }
 
 // enqueue puts a response into the queue if its client cannot receive it yet.
@@ -152,11 +180,10 @@ func (s *server) enqueue(id rmw.RequestID, response []byte) (queued bool, err er
 	if s.closed {
 		return false, fmt.Errorf("service %s: %w", s.service, rmw.ErrClosed)
 	}
-	if len(s.queue) >= maxQueued || s.canReceive(id.Client) {
+	if len(s.queue) >= maxQueued || s.canReceive(id) {
 		return false, nil
 	}
-	sample, _ := wrap(nil, id, response)
-	s.queue = append(s.queue, queuedResponse{id.Client, sample, time.Now().Add(s.matchTimeout)})
+	s.queue = append(s.queue, queuedResponse{id, slices.Clone(response), time.Now().Add(s.matchTimeout)})
 	if !s.sending {
 		s.sending = true
 		s.senders.Go(s.sendQueue)
@@ -176,8 +203,10 @@ func (s *server) sendQueue() {
 		case <-tick.C:
 		}
 		due, left := s.due(time.Now())
-		for _, sample := range due {
-			_ = s.writer.Write(sample, 0) // a client that does not keep up gets no response
+		for _, r := range due {
+			s.writeMu.Lock()
+			_ = s.send(r.id, r.response) // a client that does not keep up gets no response
+			s.writeMu.Unlock()
 		}
 		if !left {
 			return
@@ -186,13 +215,13 @@ func (s *server) sendQueue() {
 }
 
 // due takes the responses that need not wait any longer out of the queue.
-func (s *server) due(now time.Time) (due [][]byte, left bool) {
+func (s *server) due(now time.Time) (due []queuedResponse, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(r queuedResponse) bool {
-		over := s.canReceive(r.client) || !now.Before(r.until)
+		over := s.canReceive(r.id) || !now.Before(r.until)
 		if over {
-			due = append(due, r.response)
+			due = append(due, r)
 		}
 		return over
 	})

@@ -18,6 +18,9 @@ type serviceEnd struct {
 	inbox   *inbox
 }
 
+// related says whether samples have the identity of a request beside them.
+func (e *serviceEnd) related() bool { return e.node != nil && e.node.context.related }
+
 func (e *serviceEnd) gids() (reader, writer rmw.GID) { return e.reader.GUID(), e.writer.GUID() }
 
 func (e *serviceEnd) closeEndpoints() error { return errors.Join(e.writer.Close(), e.reader.Close()) }

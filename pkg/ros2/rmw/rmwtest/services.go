@@ -161,10 +161,11 @@ func clientsApart(t *testing.T, o Open) {
 			sent[i] = append(sent[i], must(client.Send(setBool(t, i == 0)))(t))
 		}
 	}
-	ids := map[uint64]int{}
+	ids := map[string]int{}
 	for _, r := range requests(t, a, s, each*len(clients)) {
-		ids[r.id.Client]++
-		check(t, s.Respond(r.id, answer(t, "%d of %d", r.id.Sequence, r.id.Client)))
+		id := fmt.Sprintf("%d-%v", r.id.Client, r.id.Endpoint)
+		ids[id]++
+		check(t, s.Respond(r.id, answer(t, "%d of %s", r.id.Sequence, id)))
 	}
 	if len(ids) != len(clients) {
 		t.Fatalf("requests are of %d clients, want %d", len(ids), len(clients))
@@ -176,8 +177,8 @@ func clientsApart(t *testing.T, o Open) {
 			var m stdsrvs.SetBoolResponse
 			check(t, cdr.Unmarshal(got[n], &m))
 			var sequence int64
-			var id uint64
-			if _, err := fmt.Sscanf(m.Message, "%d of %d", &sequence, &id); err != nil || sequence != n ||
+			var id string
+			if _, err := fmt.Sscanf(m.Message, "%d of %s", &sequence, &id); err != nil || sequence != n ||
 				ids[id] != each {
 				t.Errorf("request %d is answered with %q", n, m.Message)
 			}

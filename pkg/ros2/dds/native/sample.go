@@ -1,14 +1,16 @@
-//go:build cgo && !nocyclone
+//go:build cgo
 
-package cyclone
+package native
 
-// #cgo noescape vnd_write
-// #cgo nocallback vnd_write
-// #cgo noescape vnd_take
-// #cgo nocallback vnd_take
-// #cgo noescape vnd_blob_copy
-// #cgo nocallback vnd_blob_copy
-// #include "glue.h"
+// #cgo noescape call_write
+// #cgo nocallback call_write
+// #cgo noescape call_write_related
+// #cgo nocallback call_write_related
+// #cgo noescape call_take
+// #cgo nocallback call_take
+// #cgo noescape call_copy
+// #cgo nocallback call_copy
+// #include "call.h"
 import "C"
 
 import (
@@ -29,16 +31,39 @@ func (w *writer) Write(sample []byte, stamp int64) error {
 	if w.closed.Load() {
 		return dds.ErrClosed
 	}
-	code := C.vnd_write(w.c, unsafe.Pointer(unsafe.SliceData(sample)), C.uint32_t(len(sample)), C.int64_t(stamp))
+	return w.result(sample, C.call_write(w.participant.api, w.c, unsafe.Pointer(unsafe.SliceData(sample)),
+		C.uint32_t(len(sample)), C.int64_t(stamp)))
+}
+
+// WriteRelated implements dds.RelatedWriter.
+func (w *writer) WriteRelated(sample []byte, related dds.Identity) (sequence int64, err error) {
+	if err := w.check(sample); err != nil {
+		return 0, err
+	}
+	w.use.RLock()
+	defer w.use.RUnlock()
+	if w.closed.Load() {
+		return 0, dds.ErrClosed
+	}
+	to := C.struct_vnd_identity{writer: *(*[16]C.uint8_t)(unsafe.Pointer(&related.Writer)),
+		sequence: C.int64_t(related.Sequence)}
+	var number C.int64_t
+	err = w.result(sample, C.call_write_related(w.participant.api, w.c, unsafe.Pointer(unsafe.SliceData(sample)),
+		C.uint32_t(len(sample)), &to, &number))
+	return int64(number), err
+}
+
+// result is the outcome of a write as an error.
+func (w *writer) result(sample []byte, code C.int) error {
 	switch {
-	case code == C.DDS_RETCODE_OK:
+	case code == C.VND_OK:
 		return nil
 	case w.closed.Load(): // Close interrupts a write
 		return dds.ErrClosed
-	case code == C.DDS_RETCODE_TIMEOUT:
+	case code == C.VND_TIMEOUT:
 		return dds.ErrTimeout
 	}
-	return fmt.Errorf("topic %s: %d bytes: %w", w.topic.Name, len(sample), failure(code))
+	return fmt.Errorf("topic %s: %d bytes: %w", w.topic.Name, len(sample), w.participant.failure(code))
 }
 
 // reader implements dds.Reader.
@@ -70,7 +95,7 @@ func (r *reader) Take(most int, f func(*dds.Sample)) (int, error) {
 		}
 		taken += len(b.taken)
 		for len(b.taken) > 0 {
-			b.show(f)
+			r.show(b, f)
 		}
 	}
 	return taken, nil
@@ -79,8 +104,8 @@ func (r *reader) Take(most int, f func(*dds.Sample)) (int, error) {
 // give keeps a batch for the next Take. It has samples left only if f panicked.
 func (r *reader) give(b *batch) {
 	for i := range b.taken {
-		if b.taken[i].blob != 0 {
-			C.vnd_blob_drop(b.taken[i].blob)
+		if b.taken[i].held != 0 {
+			C.call_drop(r.participant.api, b.taken[i].held)
 		}
 	}
 	b.taken, b.view = nil, dds.Sample{}
@@ -97,25 +122,26 @@ func (r *reader) takeBatch(b *batch, most int) error {
 	if r.c == nil {
 		return dds.ErrClosed
 	}
-	n := C.vnd_take(r.c, C.int(min(most, len(b.samples))), &b.samples[0],
+	n := C.call_take(r.participant.api, r.c, C.int(min(most, len(b.samples))), &b.samples[0],
 		unsafe.Pointer(unsafe.SliceData(b.buffer)), C.uint32_t(len(b.buffer)), &b.more)
 	if n < 0 {
-		return fmt.Errorf("topic %s: %w", r.topic.Name, failure(n))
+		return fmt.Errorf("topic %s: %w", r.topic.Name, r.participant.failure(n))
 	}
 	b.taken = b.samples[:n]
 	return nil
 }
 
 // show passes the next sample to f.
-func (b *batch) show(f func(*dds.Sample)) {
+func (r *reader) show(b *batch, f func(*dds.Sample)) {
 	s := &b.taken[0]
 	size := int(s.size)
-	b.view = dds.Sample{Source: int64(s.source), Writer: guidOf(&s.writer)}
-	if s.blob == 0 {
+	b.view = dds.Sample{Source: int64(s.source), Writer: guidOf(&s.writer), Sequence: int64(s.sequence),
+		Related: dds.Identity{Writer: guidOf(&s.related.writer), Sequence: int64(s.related.sequence)}}
+	if s.held == 0 {
 		b.view.Data = b.buffer[s.offset:][:size:size]
 	} else {
 		b.large = slices.Grow(b.large[:0], size)[:size]
-		C.vnd_blob_copy(s.blob, unsafe.Pointer(unsafe.SliceData(b.large)), s.size)
+		C.call_copy(r.participant.api, s.held, unsafe.Pointer(unsafe.SliceData(b.large)), s.size)
 		b.view.Data = b.large
 	}
 	b.taken = b.taken[1:]

@@ -1,23 +1,18 @@
-//go:build cgo && !nocyclone
+//go:build cgo
 
-package cyclone
+package native
 
-// #include "glue.h"
+// #include "call.h"
 import "C"
 
 import (
-	"strings"
 	"sync"
 	"unsafe"
 
 	"vnd/pkg/ros2/dds"
 )
 
-// ownTypes is the prefix of the types of Cyclone DDS' built-in topics. Their readers
-// are in this process, and invisible to others.
-const ownTypes = "org::eclipse::cyclonedds::builtin::"
-
-// graph merges the changes of three built-in topics, whose order is independent.
+// graph merges the changes of participants, writers and readers, whose order is independent.
 type graph struct {
 	lock  sync.Mutex
 	known map[dds.GUID]dds.Kind
@@ -76,8 +71,6 @@ func (g *graph) merge(taken [3][]dds.Change) []dds.Change {
 	for _, c := range append(taken[dds.WriterKind], taken[dds.ReaderKind]...) {
 		if !c.Alive {
 			disappear(c)
-		} else if strings.HasPrefix(c.Topic.Type, ownTypes) {
-			continue
 		} else if _, known := g.known[c.Participant]; known {
 			appear(c)
 		}
@@ -103,15 +96,15 @@ func participantOf(g dds.GUID) dds.GUID {
 	return g
 }
 
-// takeKind takes all changes of one built-in topic.
+// takeKind takes all changes of one kind.
 func (p *participant) takeKind(kind dds.Kind) ([]dds.Change, error) {
 	var all []dds.Change
-	var samples [C.VND_CHANGES]unsafe.Pointer
+	var loan [C.VND_CHANGES]unsafe.Pointer
 	var changes [C.VND_CHANGES]C.struct_vnd_change
 	for {
-		n := C.vnd_changes_take(p.c, C.int(kind), &samples[0], &changes[0])
+		n := C.call_take_changes(p.api, p.c, C.int(kind), &changes[0], &loan[0])
 		if n < 0 {
-			return nil, failure(n)
+			return nil, p.failure(n)
 		}
 		if n == 0 {
 			return all, nil
@@ -119,7 +112,7 @@ func (p *participant) takeKind(kind dds.Kind) ([]dds.Change, error) {
 		for i := range changes[:n] {
 			all = append(all, changeOf(kind, &changes[i]))
 		}
-		C.vnd_changes_return(p.c, C.int(kind), &samples[0], &changes[0], n)
+		C.call_return_changes(p.api, p.c, C.int(kind), &changes[0], n, &loan[0])
 	}
 }
 

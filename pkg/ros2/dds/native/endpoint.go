@@ -1,9 +1,9 @@
-//go:build cgo && !nocyclone
+//go:build cgo
 
-package cyclone
+package native
 
 // #include <stdlib.h>
-// #include "glue.h"
+// #include "call.h"
 import "C"
 
 import (
@@ -31,26 +31,24 @@ type endpoint struct {
 	closed  atomic.Bool
 	// use is read-locked while c is used; Close frees c.
 	use  sync.RWMutex
-	c    *C.struct_vnd_endpoint
+	c    unsafe.Pointer
 	last dds.Status // of a closed endpoint
 }
 
-// open creates the endpoint in Cyclone DDS; the participant's use is read-locked.
+// open creates the endpoint in the implementation; the participant's use is read-locked.
 func (e *endpoint) open(q dds.QoS) error {
-	e.c = (*C.struct_vnd_endpoint)(C.calloc(1, C.sizeof_struct_vnd_endpoint))
-	e.c.id = C.uint64_t(e.id)
 	name, typeName, data := C.CString(e.topic.Name), C.CString(e.topic.Type), C.CBytes(q.UserData)
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(typeName))
 	defer C.free(data)
 	qos := qosToC(q)
-	code := C.vnd_endpoint_open(e.participant.c, e.c, C.bool(e.isWriter), name, typeName, &qos, data,
-		C.size_t(len(q.UserData)))
+	var guid [16]C.uint8_t
+	code := C.call_open_endpoint(e.participant.api, e.participant.c, C.uint64_t(e.id), C.bool(e.isWriter), name,
+		typeName, &qos, data, C.size_t(len(q.UserData)), &e.c, &guid[0])
 	if code < 0 {
-		C.free(unsafe.Pointer(e.c))
-		return failure(code)
+		return e.participant.failure(code)
 	}
-	e.guid = guidOf(&e.c.guid)
+	e.guid = guidOf(&guid)
 	return nil
 }
 
@@ -67,7 +65,7 @@ func (e *endpoint) Status() dds.Status {
 
 func (e *endpoint) status() dds.Status {
 	var s C.struct_vnd_status
-	C.vnd_endpoint_status(e.c, &s)
+	C.call_status(e.participant.api, e.c, &s)
 	return dds.Status{
 		Matched: int(s.matched), MatchedTotal: int(s.matched_total),
 		Incompatible: int(s.incompatible), IncompatiblePolicy: dds.Policy(s.incompatible_policy),
@@ -88,18 +86,15 @@ func (e *endpoint) matched() []dds.GUID {
 	if e.c == nil {
 		return nil
 	}
-	handles := make([]C.dds_instance_handle_t, 16)
-	n := int(C.vnd_matched(e.c, C.bool(e.isWriter), &handles[0], C.int(len(handles))))
-	for n > len(handles) {
-		handles = make([]C.dds_instance_handle_t, n)
-		n = int(C.vnd_matched(e.c, C.bool(e.isWriter), &handles[0], C.int(len(handles))))
+	guids := make([][16]C.uint8_t, 16)
+	n := int(C.call_matched(e.participant.api, e.c, &guids[0], C.int(len(guids))))
+	for n > len(guids) {
+		guids = make([][16]C.uint8_t, n)
+		n = int(C.call_matched(e.participant.api, e.c, &guids[0], C.int(len(guids))))
 	}
 	var all []dds.GUID
-	for _, h := range handles[:max(n, 0)] {
-		var guid [16]C.uint8_t
-		if C.vnd_matched_guid(e.c, C.bool(e.isWriter), h, &guid[0]) { // else it has just gone
-			all = append(all, guidOf(&guid))
-		}
+	for i := range guids[:max(n, 0)] {
+		all = append(all, guidOf(&guids[i]))
 	}
 	return all
 }
@@ -113,20 +108,19 @@ func (e *endpoint) Close() error {
 		return nil
 	}
 	if e.isWriter {
-		C.vnd_writer_interrupt(e.participant.c, e.c)
+		C.call_interrupt(e.participant.api, e.c)
 	}
 	e.use.Lock()
 	defer e.use.Unlock()
 	e.last = e.status()
 	e.last.Matched, e.last.Alive, e.last.NotAlive = 0, 0, 0
-	C.vnd_endpoint_close(e.c)
-	C.free(unsafe.Pointer(e.c))
+	C.call_close_endpoint(e.participant.api, e.c)
 	e.c = nil
 	e.participant.forget(e.id)
 	return nil
 }
 
-// qosToC converts a QoS; the duration 0 becomes Cyclone DDS' infinity.
+// qosToC converts a QoS; the duration 0 becomes infinity.
 func qosToC(q dds.QoS) C.struct_vnd_qos {
 	flag := func(b bool) C.int32_t {
 		if b {
@@ -136,7 +130,7 @@ func qosToC(q dds.QoS) C.struct_vnd_qos {
 	}
 	duration := func(d time.Duration) C.int64_t {
 		if d == 0 {
-			return C.DDS_INFINITY
+			return C.VND_INFINITE
 		}
 		return C.int64_t(d)
 	}
@@ -147,7 +141,7 @@ func qosToC(q dds.QoS) C.struct_vnd_qos {
 		manual_by_topic: flag(q.Liveliness == dds.ManualByTopic),
 		ignore_local:    flag(q.IgnoreLocal),
 		depth:           C.int32_t(min(max(q.Depth, 1), math.MaxInt32)),
-		max_blocking:    C.int64_t(q.MaxBlocking), // dds.Infinite is DDS_INFINITY
+		max_blocking:    C.int64_t(q.MaxBlocking), // dds.Infinite is VND_INFINITE
 		deadline:        duration(q.Deadline),
 		lifespan:        duration(q.Lifespan),
 		lease:           duration(q.Lease),
@@ -156,7 +150,7 @@ func qosToC(q dds.QoS) C.struct_vnd_qos {
 
 func qosFromC(c *C.struct_vnd_qos) dds.QoS {
 	duration := func(d C.int64_t) time.Duration {
-		if d == C.DDS_INFINITY {
+		if d == C.VND_INFINITE {
 			return 0
 		}
 		return time.Duration(d)

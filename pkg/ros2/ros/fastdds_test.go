@@ -1,0 +1,71 @@
+package ros_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"vnd/pkg/ros2/dds/fastdds"
+	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros"
+)
+
+// speaking is an environment on the loopback with an RMW implementation. Fast DDS knows no
+// tags, so that the domain alone keeps others out.
+func speaking(implementation string) []string {
+	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 201+os.Getpid()%30), "ROS_DISTRO=humble",
+		"CYCLONEDDS_URI=", "RMW_IMPLEMENTATION=" + implementation}
+}
+
+// Two processes, each on either middleware: graph, topics, services, parameters and lifecycle.
+func TestMiddlewares(t *testing.T) {
+	if err := fastdds.Installed(); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range [][2]string{{rmw.FastDDS, rmw.FastDDS}, {rmw.FastDDS, rmw.Cyclone},
+		{rmw.Cyclone, rmw.FastDDS}} {
+		t.Run(c[0]+" asks "+c[1], func(t *testing.T) {
+			env := map[string]string{}
+			for _, pair := range speaking(c[0]) {
+				key, value, _ := strings.Cut(pair, "=")
+				env[key] = value
+			}
+			useRobot(t, overTheWireIn(t, env), speaking(c[1]))
+		})
+	}
+}
+
+// A program says in one line what is missing for the middleware that was chosen, and warns of
+// one that it does not know.
+func TestChosenMiddleware(t *testing.T) {
+	for chosen, want := range map[string]string{
+		rmw.FastDDS:        "RMW_IMPLEMENTATION is rmw_fastrtps_cpp: no backend of Fast DDS: apt-get install",
+		rmw.FastDDSDynamic: "RMW_IMPLEMENTATION is rmw_fastrtps_dynamic_cpp: no backend of Fast DDS",
+	} {
+		p, stdout, stderr := startIn(t, append(speaking(chosen), "VND_FASTDDS=/nope.so"), nil, "robot")
+		io.Copy(io.Discard, stdout)
+		if err := p.Wait(); strings.Contains(stderr.String(), "built without C") {
+			t.Skip(stderr)
+		} else if err == nil || !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: %v, %s, expected one line with %q", chosen, err, stderr, want)
+		}
+	}
+	var log strings.Builder
+	env := environment()
+	env["RMW_IMPLEMENTATION"] = "rmw_zenoh_cpp"
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Getenv: func(key string) string { return env[key] }, Stderr: &log})
+	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), `RMW_IMPLEMENTATION is "rmw_zenoh_cpp"`) {
+		t.Errorf("logged %q", log.String())
+	}
+}
