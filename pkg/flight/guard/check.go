@@ -241,6 +241,7 @@ func (g *Guard) setDelay(late float64, in *Input) {
 	d.reset()
 	g.belief.begin(&in.State, in.Stamp-(late-before))
 	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
+	d.timing, g.belief.plant.lead = timing{}, 0
 }
 
 // driftMemory is how long a drift is not forgiven, s.

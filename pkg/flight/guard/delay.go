@@ -58,7 +58,7 @@ func (d *detector) bridge(until float64, p *plant) {
 	}
 	pieces, from := max(math.Round(missing/each), 1), d.model.at
 	for i := 1.0; i <= pieces && missing > 0; i++ {
-		d.commanded.add(p.advance(&d.model, from+missing*i/pieces, so3.Vec3{}).turned)
+		d.commanded.add(p.commanded(&d.model, from+missing*i/pieces).turned)
 	}
 }
 

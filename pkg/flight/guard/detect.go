@@ -19,6 +19,7 @@ type detector struct {
 	bias      so3.Vec3 // rad/s by which the robot turns beside commands, as learned
 	noise     noise    // of the source, as learned
 	misfit    misfit   // of the model, as learned
+	timing    timing   // of turns, as learned
 	gap       float64  // the newest between samples, s
 	gapAt     float64  // its end, s
 
@@ -40,8 +41,11 @@ type exhibit struct {
 	swung    float64  // half the sum of squares of what commanded body rates changed by, rad²/s²
 	q        so3.Quat // as measured
 	bias     so3.Vec3 // rad/s, that was expected
-	kinked   float64  // by drifting, half a short window before
-	both     float64  // the same and that of a longer window, half of it before
+
+	quickened so3.Vec3 // by how much commanded body rates changed, rad/s
+
+	kinked float64 // by drifting, half a short window before
+	both   float64 // the same and that of a longer window, half of it before
 }
 
 const (
@@ -82,7 +86,7 @@ const (
 )
 
 func (d *detector) reset() {
-	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, usual: d.usual}
+	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, usual: d.usual}
 }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
@@ -105,8 +109,8 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 		d.begin(s, stamp, p)
 		return false
 	}
-	before, q := d.model.state.Q, s.Q.Normalize()
-	model := p.advance(&d.model, stamp, so3.Vec3{})
+	before, rates, q := d.model.state.Q, d.model.acting.Rates, s.Q.Normalize()
+	model := p.commanded(&d.model, stamp)
 	d.commanded.add(model.turned)
 	turned := so3.Log(before.Conj().Mul(q))
 	if turned.Sub(model.turned).Norm() > maxTurnStep {
@@ -115,7 +119,7 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 	}
 	d.noise.add(step, turned.Sub(model.turned), share(since, noiseMemory))
 	d.push(exhibit{at: stamp, p: s.P, v: s.V, turned: turned, expected: model.turned, gained: model.gained,
-		swung: model.swung, q: q, bias: p.bias})
+		swung: model.swung, quickened: d.model.acting.Rates.Sub(rates), q: q, bias: p.bias})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
 	return true
 }
@@ -233,6 +237,8 @@ func (d *detector) learnBias(p *plant) {
 	if n := d.bias.Norm(); n > minBias {
 		p.bias = d.bias.Scale(1 - minBias/n)
 	}
+	d.timing.learn(e.turned.Sub(e.expected), e.quickened, dt)
+	p.lead = d.timing.lead()
 }
 
 // pulledAsCommanded reports whether the attitude that the commands make, rather than the measured one, explains how

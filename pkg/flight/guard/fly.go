@@ -62,8 +62,18 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(s)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
+	if g.blindFor > 0 && s.Q.Tilt() < blindTilts*g.config.BlindMaxTilt {
+		c.Rates = c.Rates.Shorten(blindTurn)
+	}
 	return c
 }
+
+// Of an autopilot's quick turns the model knows little: they fall short of what is commanded, and they lift. Nobody
+// sees that without states, so that the law turns slowly, unless the robot is tilted far.
+const (
+	blindTurn  = 2.0 // rad/s, at most
+	blindTilts = 2   // times blind_max_tilt
+)
 
 // mostTilt is how far the law may tilt a robot, rad. Where states were missing or wrong for a moment, and the fence is
 // far enough, it brakes no harder than without them: the next ones may be wrong again.

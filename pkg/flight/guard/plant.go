@@ -31,6 +31,7 @@ var hoverCommand = quad.Command{Thrust: quad.Gravity}
 type plant struct {
 	response Response
 	bias     so3.Vec3                // rad/s by which it turns beside what is commanded
+	lead     float64                 // s by which it turns sooner than the response says
 	sent     [remembered]sentCommand // ring
 	newest   int
 	n        int
@@ -88,12 +89,23 @@ type moved struct {
 }
 
 // advance carries a motion on to a later time in a wind (m/s², world).
-func (p *plant) advance(m *motion, until float64, wind so3.Vec3) (sum moved) {
+func (p *plant) advance(m *motion, until float64, wind so3.Vec3) moved {
+	r := p.response
+	r.turnSooner(p.lead)
+	return p.carry(m, until, wind, &r)
+}
+
+// commanded carries a motion on as the response has it that was written down: what is learned would hide faults.
+func (p *plant) commanded(m *motion, until float64) moved {
+	return p.carry(m, until, so3.Vec3{}, &p.response)
+}
+
+func (p *plant) carry(m *motion, until float64, wind so3.Vec3, r *Response) (sum moved) {
 	total := until - m.at
 	if !(total > 0) {
 		return sum
 	}
-	r, n := &p.response, min(math.Ceil(total/substep), maxSubsteps)
+	n := min(math.Ceil(total/substep), maxSubsteps)
 	h := total / n
 	for i := range int(n) {
 		from, to := m.at+float64(i)*h, m.at+float64(i+1)*h
@@ -115,8 +127,8 @@ func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (
 	rates, acts := m.acting.Rates.Sub(c.Rates), lag(h, r.RateLag)
 	m.acting.Rates = c.Rates.Add(rates.Scale(acts.left))
 	did.turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
-	did.gained = m.move(m.lift(c.Thrust, h, r.ThrustLag), did.turned, h, r, wind)
 	did.swung = rates.Dot(rates) * (1 - acts.left*acts.left) / 2
+	did.gained = m.move(m.lift(c.Thrust, h, r.ThrustLag), did.turned, h, r, wind)
 	return did
 }
 

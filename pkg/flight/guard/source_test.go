@@ -34,7 +34,7 @@ func wrongSources() []wrongSource {
 			}
 		}},
 		{"mirrored roll", Disobeyed, 0.5, func(at float64, in *Input) {
-			if at >= 3 {
+			if at >= 3.1 {
 				in.State.Q.X = -in.State.Q.X
 			}
 		}},
