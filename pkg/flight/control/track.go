@@ -13,7 +13,7 @@ type track struct {
 	p, v     so3.Vec3 // there, filtered; m, m/s
 	q        so3.Quat // as measured there
 	newest   so3.Vec3 // as measured, of the newest sample, on the track or not
-	newestAt int64    // stamp of that sample, ns
+	newestAt int64    // stamp of the first sample there, ns
 	young    bool     // the track has one sample
 	mixed    mixture
 }
@@ -27,6 +27,7 @@ const (
 	offTurn     = 0.06        // rad
 	offRate     = 8.0         // rad/s
 	longestSkip = int64(25e6) // ns without a sample on the track after which it jumps
+	longestSame = int64(20e6) // ns for which a place that comes again says nothing
 	trackGap    = int64(5e8)  // ns without a sample after which it begins anew
 )
 
@@ -41,14 +42,21 @@ const (
 
 // add takes a sample in, and says whether it is on the track.
 func (k *track) add(s *quad.State, stamp int64) outcome {
-	before, apart := k.newest, stamp-k.newestAt
-	k.newest, k.newestAt = s.P, stamp
-	since := stamp - k.stamp
-	if k.stamp == 0 || since <= 0 || since > trackGap || apart <= 0 {
+	before, from := k.newest, k.newestAt
+	since, repeated := stamp-k.stamp, s.P == before
+	if !repeated {
+		k.newest, k.newestAt = s.P, stamp
+	}
+	if k.stamp == 0 || since <= 0 || since > trackGap || stamp <= from {
+		k.newest, k.newestAt = s.P, stamp
 		k.stamp, k.p, k.v, k.q, k.young = stamp, s.P, so3.Vec3{}, s.Q, true
 		return onTrack
 	}
-	dt, slope := seconds(stamp, k.stamp), s.P.Sub(before).Scale(1/seconds(stamp, k.newestAt-apart))
+	// A speed made of a place that comes again is none, and would have the policy answer it.
+	if repeated && stamp-from < longestSame {
+		return leftOut
+	}
+	dt, slope := seconds(stamp, k.stamp), s.P.Sub(before).Scale(1/seconds(stamp, from))
 	if k.young {
 		k.v, k.young = slope, false
 	}
@@ -56,8 +64,7 @@ func (k *track) add(s *quad.State, stamp int64) outcome {
 	off := s.P.Sub(expected)
 	far := off.Norm() > offTrack+offSpeed*dt+offForce*dt*dt
 	turned := so3.Log(k.q.Conj().Mul(s.Q)).Norm() > offTurn+offRate*dt
-	repeated := s.P == before // a source that repeats itself is the guard's to find
-	skip := (far || turned) && since < longestSkip && !repeated
+	skip := (far || turned) && since < longestSkip && !repeated // one that repeats itself is the guard's to find
 	k.mixed.add(stamp, skip)
 	if skip {
 		return leftOut

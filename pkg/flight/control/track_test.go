@@ -9,7 +9,8 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// Samples off the track are left out for a moment, unless the source repeats itself: then the guard is to see it.
+// Samples off the track are left out for a moment. So are those of a source that repeats itself, for less: then the
+// guard is to see it.
 func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 	const ms = int64(1e6)
 	at := func(k int64) quad.State {
@@ -45,7 +46,8 @@ func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 			if k >= 100 {
 				*s = at(100)
 			}
-		}, 0, 1, false, true},
+		}, 3, 1, false, true},
+		"each sample twice": {func(k int64, s *quad.State) { *s = at(k &^ 1) }, 150, 0, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var x track
