@@ -3,6 +3,7 @@ package campaign
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -185,5 +187,22 @@ func TestNodeRows(t *testing.T) {
 	row := Row{Tests: []NodeTest{{Package: "sim/campaign/testdata/example", Name: "TestThatIsNotThere"}}}
 	if _, err := x.fly(t.Context(), &row, 1, func() {}); err == nil {
 		t.Error("a test that is not there passes")
+	}
+}
+
+// noBoard is a firmware that did not start.
+type noBoard struct{ sim.Firmware }
+
+// A firmware that does not start is an error of the run.
+func TestFirmwareThatDoesNotStart(t *testing.T) {
+	p := *made(t)
+	refused := errors.New("no eeprom")
+	p.Firmware = func(sim.World) (sim.Firmware, error) { return (*noBoard)(nil), refused }
+	rows, err := Select("44")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Replay(&p, &rows[0], 0, 0, 1); !errors.Is(err, refused) {
+		t.Errorf("error %v, expected %v", err, refused)
 	}
 }

@@ -138,9 +138,11 @@ func (f *flight) begin() (err error) {
 		return err
 	}
 	if f.Firmware != nil {
-		if f.board, err = f.Firmware(f.World); err != nil {
+		board, err := f.Firmware(f.World)
+		if err != nil {
 			return err
 		}
+		f.board = board // there is nothing to close of one that did not start
 		if err = f.vehicle.Fit(f.board); err != nil {
 			return err
 		}
