@@ -16,33 +16,36 @@ func TestKnowsHowSoonItTurns(t *testing.T) {
 		"as the file says": {RateLag: rateLag}, "sooner": {RateDelay: 0.04, RateLag: rateLag},
 		"much sooner": {RateDelay: 0.03, RateLag: 0.055}, "later": {RateLag: rateLag - 0.014},
 	} {
+		response.ThrustLag, response.Drag, response.AxialDrag = thrustLag, drag, axialDrag
 		t.Run(name, func(t *testing.T) {
 			for phase := range 8 {
-				g := newGuard(t, func(c *Config) {
-					response.ThrustLag, response.Drag, response.AxialDrag = thrustLag, drag, axialDrag
-					c.Response = response
-				})
-				p, lost := eight{}, 6+0.6*float64(phase)
-				w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
-				off, along := 0.0, 0.0
-				flyGuarded(g, w, PathFollower{newLaw(t), p}, lost+8, func(at float64, in *Input) {
-					if at > lost {
-						in.Stamp = lost
-					}
-				}, func(at float64, s *quad.State) {
-					if at > lost && at < lost+1 {
-						off = max(off, so3.Log(s.Q.Conj().Mul(g.belief.present(at).state.Q)).Norm())
-					}
-					if !w.landed {
-						along = math.Hypot(s.V.X, s.V.Y)
-					}
-				})
-				if off > 0.04 || along > 0.3 || g.Mode() != Landed {
-					t.Errorf("lost at %.1f s: the attitude off by %.3f rad, on the floor at %.2f m/s along it, %v", lost,
-						off, along, g.Mode())
-				}
+				landsStraight(t, response, 6+0.6*float64(phase))
 			}
 		})
+	}
+}
+
+// landsStraight has a robot fly the eight until states end at a time, s, and land.
+func landsStraight(t *testing.T, response Response, lost float64) {
+	t.Helper()
+	g, p := newGuard(t, func(c *Config) { c.Response = response }), eight{}
+	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+	off, along := 0.0, 0.0
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, lost+8, func(at float64, in *Input) {
+		if at > lost {
+			in.Stamp = lost
+		}
+	}, func(at float64, s *quad.State) {
+		if at > lost && at < lost+1 {
+			off = max(off, so3.Log(s.Q.Conj().Mul(g.belief.present(at).state.Q)).Norm())
+		}
+		if !w.landed {
+			along = math.Hypot(s.V.X, s.V.Y)
+		}
+	})
+	if off > 0.04 || along > 0.3 || g.Mode() != Landed {
+		t.Errorf("lost at %.1f s: the attitude off by %.3f rad, on the floor at %.2f m/s along it, %v", lost, off, along,
+			g.Mode())
 	}
 }
 
