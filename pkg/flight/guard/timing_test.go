@@ -44,8 +44,8 @@ func landsStraight(t *testing.T, response Response, lost float64) {
 		}
 	})
 	if off > 0.04 || along > 0.3 || g.Mode() != Landed {
-		t.Errorf("lost at %.1f s: the attitude off by %.3f rad, on the floor at %.2f m/s along it, %v", lost, off, along,
-			g.Mode())
+		t.Errorf("lost at %.1f s: the attitude off by %.3f rad, on the floor at %.2f m/s along it, %v", lost, off,
+			along, g.Mode())
 	}
 }
 
