@@ -9,25 +9,17 @@ import (
 // A delay behind fresh stamps shows in turns that follow their commands too late. The attitude's noise is white, so
 // that the errors of successive turns take each other back; whitened, a slow sway tells as much as a quick turn.
 const (
-	delayWindow = 25     // exhibits, 0.5 s, or those since the last gap
-	leastDelay  = 6      // exhibits that the test needs
-	maxDelay    = 15     // exhibits by which commands are shifted, 0.3 s
-	minDelay    = 3      // that is a fault; less is an airframe slower than believed
-	maxQuick    = 3      // by which an airframe may be quicker than believed
-	delayTrim   = 4      // by which a delay that was found may be off
-	delayApart  = 2      // by which another delay is near enough to be the same one
-	delayProof  = 10.0   // log-likelihood ratio
-	delayBetter = 1.6    // times smaller residual
-	otherBetter = 1.25   // the same, beside another airframe's
-	delayNoise  = 1.5    // times the noise that it may leave unexplained
-	delayMisfit = 0.05   // of the turns that a model without delay may leave unexplained, beside noise
-	delayRest   = 0.15   // of the turns that it may leave unexplained, beside noise: else it is another fault
-	whitening   = 0.75   // of a turn's error that the next one takes back, as the simulator's trackers have it
-	turnNoise   = 0.003  // rad, of a turn between two exhibits
-	whiteNoise  = 0.0023 // rad, of what is left of it whitened, at least
-	whiteExcess = 1.15   // times the attitude's noise, the same
-	gapMemory   = 1.0    // s for which a gap may have begun a delay
-	gapSlack    = 2      // exhibits by which the delay may differ from it
+	delayWindow = 25    // exhibits, 0.5 s, or those since the last gap
+	maxDelay    = 15    // exhibits by which commands are shifted, 0.3 s
+	minDelay    = 3     // that is a fault; less is an airframe slower than believed
+	maxQuick    = 3     // by which an airframe may be quicker than believed
+	delayTrim   = 4     // by which a delay that was found may be off
+	delayApart  = 2     // by which another delay is near enough to be the same one
+	delayProof  = 10.0  // log-likelihood ratio
+	delayBetter = 1.6   // times smaller residual
+	delayMisfit = 0.05  // of the turns that a model without delay may leave unexplained, beside noise
+	whitening   = 0.75  // of a turn's error that the next one takes back, as the simulator's trackers have it
+	turnNoise   = 0.003 // rad, of a turn between two exhibits
 )
 
 // turns are those that commands make from one exhibit to the next, rad in the body, also where samples were missing.
@@ -45,12 +37,12 @@ func (t *turns) add(turn so3.Vec3) {
 	t.n = min(t.n+1, len(t.ring))
 }
 
-// bridge carries the model on through time without samples.
-func (d *detector) bridge(until float64, p *plant) {
+// bridge carries the model on through time without samples, and returns how many turns that took.
+func (d *detector) bridge(until float64, p *plant) (turns int) {
 	missing := until - d.model.at
 	if !(missing >= 0 && missing < maxReckoning) {
 		d.commanded.n = 0
-		return
+		return 0
 	}
 	each := 0.02
 	if d.n > 1 {
@@ -59,7 +51,9 @@ func (d *detector) bridge(until float64, p *plant) {
 	pieces, from := max(math.Round(missing/each), 1), d.model.at
 	for i := 1.0; i <= pieces && missing > 0; i++ {
 		d.commanded.add(p.commanded(&d.model, from+missing*i/pieces).turned)
+		turns++
 	}
+	return turns
 }
 
 // spacing is the mean time between exhibits, s, of which there are two at least.
@@ -102,102 +96,40 @@ func (d *detector) soonerWhitened(best, least int) bool {
 	return false
 }
 
-// delayedByGap is delayed soon after a gap, and more sensitive. A delay that begins at once begins with a gap as long
-// as itself in the stamps; where turns are then explained best by just that delay, a calm hover is enough.
-func (d *detector) delayedByGap() (exhibits int, found bool) {
-	n := min(delayWindow, d.n-1-maxQuick) // the oldest exhibit has no turn
-	if n < leastDelay || d.at(0).at-d.gapAt > gapMemory || d.at(0).at < d.gapAt {
-		return 0, false
-	}
-	gap := int(math.Round(d.gap/d.spacing())) - 1
-	from, to := max(minDelay, gap-gapSlack), min(maxDelay, gap+gapSlack, d.commanded.n-n)
-	now, whole := d.mismatch(0, n, whitening)
-	other := now // airframe than believed
-	for k := -maxQuick; k < minDelay; k++ {
-		left, _ := d.mismatch(k, n, whitening)
-		other = min(other, left)
-	}
-	best, rest := 0, other
-	for k := from; k <= to; k++ {
-		if left, all := d.mismatch(k, n, whitening); left < rest {
-			best, rest, whole = k, left, all
-		}
-	}
-	sigma := max(whiteNoise, whiteExcess*d.noise.attitude())
-	proof := (other - rest) / (2 * sigma * sigma)
-	noise := float64(n) * 2 * sigma * sigma
-	return best, proof > delayProof && now > delayBetter*rest && other > otherBetter*rest &&
-		rest < delayNoise*noise+delayRest*whole
-}
-
-// A robot that moves shows a delay at once: behind a gap about as long its path goes on where it ended.
-const (
-	leastResumed  = 3     // exhibits after the gap
-	mostResumed   = 8     // the same, after which it tells nothing any more
-	leastLate     = 0.03  // s
-	unheard       = 6     // exhibits of which a velocity was made, so that they did not come
-	resumedOff    = 0.025 // m by which the path may differ from what went before
-	resumedTurned = 0.08  // rad, the same of the attitude
-)
-
-// lateSinceGap is by how much samples after a gap are late, s, where they are not believed at their stamps. It is known
-// where they go on with the motion before the gap, as if there had been none.
-func (g *Guard) lateSinceGap() (late float64, found bool) {
-	d, b := &g.detector, &g.belief
-	if !b.rejected || g.hiddenDelay > 0 || d.n < leastResumed || d.n > mostResumed || d.at(d.n-1).at != d.gapAt {
-		return 0, false
-	}
-	least, each := resumedOff, d.spacing()
-	for i := 1.0; i <= unheard; i++ {
-		by := d.gap - i*each
-		if off := g.resumed(by); by >= leastLate && off < least {
-			late, least = by, off
-		}
-	}
-	return late, late > 0
-}
-
-// resumed is how far samples since the gap are, m at most, from the motion before it, if they are late by so many
-// seconds; +Inf where that cannot be.
-func (g *Guard) resumed(late float64) (off float64) {
-	d, b := &g.detector, &g.belief
-	m := b.past.before(d.gapAt - d.gap)
-	if m == nil || d.gapAt-late-m.at > maxReckoning {
-		return math.Inf(1)
-	}
-	expected := m.motion
-	for i := d.n - 1; i >= 0; i-- {
-		e := d.at(i)
-		b.plant.advance(&expected, e.at-late, m.wind)
-		if so3.Log(expected.state.Q.Conj().Mul(e.q)).Norm() > resumedTurned {
-			return math.Inf(1)
-		}
-		off = max(off, expected.state.P.Sub(e.p).Norm())
-	}
-	return off
-}
-
 // mismatch is what commands, shifted by so many exhibits and scaled, do not explain of the sum of squares of tilting
 // turns, and the whole sum. Whitened ones may have a lasting turn beside them. A negative shift compares them with
 // turns of before.
 func (d *detector) mismatch(shift, n int, white float64) (left, whole float64) {
-	var m, c, sumM, sumC so3.Vec3
-	mm, mc, cc := 0.0, 0.0, 0.0
+	var f turnFit
 	for i := n - 1; i >= 0; i-- { // from the oldest
-		m = m.Scale(white).Add(d.at(i + max(-shift, 0)).turned)
-		c = c.Scale(white).Add(*d.commanded.at(i + max(shift, 0)))
-		mm += m.X*m.X + m.Y*m.Y
-		mc += m.X*c.X + m.Y*c.Y
-		cc += c.X*c.X + c.Y*c.Y
-		sumM, sumC = sumM.Add(m), sumC.Add(c)
+		f.add(d.at(i+max(-shift, 0)).turned, *d.commanded.at(i + max(shift, 0)), white)
 	}
-	each := 1 / float64(n)
 	if white == 0 {
-		each = 0
+		return f.mismatch(math.Inf(1))
 	}
-	mm -= each * (sumM.X*sumM.X + sumM.Y*sumM.Y)
-	mc -= each * (sumM.X*sumC.X + sumM.Y*sumC.Y)
-	cc -= each * (sumC.X*sumC.X + sumC.Y*sumC.Y)
+	return f.mismatch(float64(n))
+}
+
+// turnFit fits commanded tilting turns to measured ones.
+type turnFit struct {
+	m, c, sumM, sumC so3.Vec3
+	mm, mc, cc       float64
+}
+
+// add takes in a turn and the one commanded, from the oldest on.
+func (f *turnFit) add(m, c so3.Vec3, white float64) {
+	f.m, f.c = f.m.Scale(white).Add(m), f.c.Scale(white).Add(c)
+	f.mm += f.m.X*f.m.X + f.m.Y*f.m.Y
+	f.mc += f.m.X*f.c.X + f.m.Y*f.c.Y
+	f.cc += f.c.X*f.c.X + f.c.Y*f.c.Y
+	f.sumM, f.sumC = f.sumM.Add(f.m), f.sumC.Add(f.c)
+}
+
+// mismatch is what a gain and, in the mean of n turns, a lasting turn leave of the sum of squares, and the whole sum.
+func (f *turnFit) mismatch(n float64) (left, whole float64) {
+	mm := f.mm - (f.sumM.X*f.sumM.X+f.sumM.Y*f.sumM.Y)/n
+	mc := f.mc - (f.sumM.X*f.sumC.X+f.sumM.Y*f.sumC.Y)/n
+	cc := f.cc - (f.sumC.X*f.sumC.X+f.sumC.Y*f.sumC.Y)/n
 	if cc <= 0 {
 		return mm, mm
 	}

@@ -12,15 +12,16 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// restless turns the robot beside what a controller asks for, as a learned policy does in a hover: by 0.5 rad/s.
+// restless turns the robot beside what a controller asks for, as a learned policy does in a hover, by some rad/s.
 type restless struct {
 	quad.Controller
 	rng *rand.Rand
+	by  float64
 }
 
 func (r restless) Command(t float64, s *quad.State) quad.Command {
 	c := r.Controller.Command(t, s)
-	c.Rates = c.Rates.Add(so3.Vec3{X: 0.5 * r.rng.NormFloat64(), Y: 0.5 * r.rng.NormFloat64()})
+	c.Rates = c.Rates.Add(so3.Vec3{X: r.by * r.rng.NormFloat64(), Y: r.by * r.rng.NormFloat64()})
 	return c
 }
 
@@ -47,7 +48,7 @@ func TestDelayShowsInAHover(t *testing.T) {
 					in.Stamp = onset - 0.04 // nothing has come
 				}
 			}
-			policy := restless{PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, rng}
+			policy := restless{PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, rng, 0.5}
 			flyGuarded(g, w, policy, onset+1, late, func(t float64, _ *quad.State) {
 				if g.Violation() == Delayed {
 					at = min(at, t)
@@ -132,4 +133,68 @@ func turnsOf(t *testing.T, file string) (turns [][2]so3.Vec3) {
 		}
 	}
 	return turns
+}
+
+// calm is a robot that turns a little, as in a hover, under the noise of a tracker.
+type calm struct {
+	late int // exhibits by which states behind a gap are late
+	slow int // the same by which the airframe is slower than believed
+}
+
+// found reports whether it is found to be late within 0.42 s after a gap of 0.1 s.
+func (c calm) found(rng *rand.Rand) bool {
+	const before, gap, behind = 40, 5, 21 // exhibits
+	draw := func(x float64) so3.Vec3 { return so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64()}.Scale(x) }
+	var d detector
+	var rate so3.Vec3
+	commanded, actual := []so3.Vec3{{}}, []so3.Quat{so3.Identity()}
+	for i := 1; i < before+gap+behind; i++ {
+		rate = rate.Scale(0.9).Add(draw(0.03))
+		commanded = append(commanded, rate.Scale(0.02))
+		actual = append(actual, actual[i-1].Mul(so3.Exp(commanded[max(i-c.slow, 0)])))
+	}
+	last := so3.Identity()
+	for i := 1; i < len(actual); i++ {
+		d.commanded.add(commanded[i])
+		seen, at := i, 0.02*float64(i)
+		if i >= before+gap-1 {
+			seen -= c.late
+		} else if i >= before {
+			continue
+		}
+		q := actual[seen].Mul(so3.Exp(draw(0.002)))
+		if i == before+gap-1 {
+			d.gap, d.gapAt, d.gapTurns, d.before, d.n = 0.02*gap, at, gap, d.n, 0
+		}
+		d.push(exhibit{at: at, q: q, turned: so3.Log(last.Conj().Mul(q))})
+		if last = q; i > before+gap {
+			if _, found := d.delayedByGap(); found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Behind a gap a calm hover shows a delay of 80 ms. After one without delay none is found, nor in an airframe that is
+// slower than believed: it was so before the gap.
+func TestCalmHoverShowsADelayBehindAGap(t *testing.T) {
+	for name, c := range map[string]struct {
+		calm
+		least, most int // found, of 200
+	}{
+		"late": {calm{late: 4}, 150, 200}, "on time": {calm{}, 0, 0}, "a slow airframe": {calm{slow: 2}, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng, n := rand.New(rand.NewPCG(7, 8)), 0
+			for range 200 {
+				if c.found(rng) {
+					n++
+				}
+			}
+			if n < c.least || n > c.most {
+				t.Errorf("found in %d of 200 flights, expected %d to %d", n, c.least, c.most)
+			}
+		})
+	}
 }

@@ -22,6 +22,8 @@ type detector struct {
 	timing    timing   // of turns, as learned
 	gap       float64  // the newest between samples, s
 	gapAt     float64  // its end, s
+	gapTurns  int      // turns commanded in it
+	before    int      // exhibits before it
 
 	same      quad.State // the newest state that differed from the one before
 	sameSince float64    // its stamp, s
@@ -63,10 +65,6 @@ const (
 	frozenRepeats = 4
 	coarseTimes   = 3    // times as long as usual
 	maxUsual      = 0.15 // s
-
-	twistWindow = 10   // exhibits, 0.2 s
-	twistSlack  = 0.04 // m
-	twistShare  = 0.35 // of the way
 
 	velocityWindow = 5 // exhibits, 0.1 s
 
@@ -127,10 +125,10 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 func (d *detector) begin(s *quad.State, stamp float64, p *plant) {
 	acting := hoverCommand
 	if d.n > 0 {
+		turns := d.bridge(stamp, p)
 		if since := stamp - d.at(0).at; since > maxLull {
-			d.gap, d.gapAt = since, stamp
+			d.gap, d.gapAt, d.gapTurns, d.before = since, stamp, turns, d.n
 		}
-		d.bridge(stamp, p)
 		acting = d.model.acting
 	}
 	d.n, d.model = 0, motion{stamp, *s, acting}
@@ -161,22 +159,6 @@ func (d *detector) compare(s *quad.State, stamp float64) {
 // it is coarse: then it did so before, if only of a robot that stood.
 func (d *detector) frozen(now float64) (since float64, found bool) {
 	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= max(frozenFor, coarseTimes*d.usual)
-}
-
-// twisted reports whether velocities contradict positions, as those of a mirrored frame do.
-func (d *detector) twisted() (since float64, found bool) {
-	if d.n <= twistWindow {
-		return 0, false
-	}
-	way, length := so3.Vec3{}, 0.0
-	for i := range twistWindow {
-		a, b := d.at(i), d.at(i+1)
-		mean := a.v.Add(b.v).Scale((a.at - b.at) / 2)
-		way, length = way.Add(mean), length+mean.Norm()
-	}
-	first := d.at(twistWindow)
-	off := d.at(0).p.Sub(first.p).Sub(way).Norm()
-	return first.at, off > twistSlack+twistShare*length
 }
 
 // velocity is the one at a position measured now, as the positions of late and what was commanded between them make it
