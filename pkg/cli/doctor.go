@@ -14,6 +14,7 @@ import (
 	"vnd/pkg/learning/openloop"
 	"vnd/pkg/node/demo"
 	"vnd/pkg/node/doctor"
+	"vnd/pkg/ros2/dds/fastdds"
 )
 
 type doctorCommand struct {
@@ -46,7 +47,8 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.asked() {
 		return d.examine(c)
 	}
-	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.RMW(os.Getenv), doctor.Rclgo(os.Getenv))
+	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.RMW(os.Getenv, fastdds.Installed()),
+		doctor.Rclgo(os.Getenv))
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}

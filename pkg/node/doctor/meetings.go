@@ -65,7 +65,8 @@ func middlewares(g rmw.Graph) (found []preflight.Finding) {
 		of, err := g.Of(n)
 		for service := range of.Servers {
 			if err == nil && strings.Contains(service, "/mavros/") {
-				f.Wrong, f.Remedy = true, "start it with RMW_IMPLEMENTATION="+cyclone
+				f.Wrong, f.Remedy = true, "start it with RMW_IMPLEMENTATION="+rmw.Cyclone+
+					", or ours with "+rmw.FastDDS
 			}
 		}
 		found = append(found, f)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,26 +24,33 @@ func TestRMW(t *testing.T) {
 		}
 		return dir
 	}
+	absent := errors.New("no backend of Fast DDS: apt-get install libfastrtps-dev")
 	with, without := prefix("rcl", "rmw_cyclonedds_cpp"), prefix("rcl")
+	const cyclone = "rmw_cyclonedds_cpp"
 	for name, c := range map[string]struct {
 		prefix, rmw string
+		noFast      error
 		state       string
 		want        string
 	}{
-		"no ROS 2":       {"", "", OK, "no ROS 2 is sourced here, and none is needed"},
-		"ours":           {with, "rmw_cyclonedds_cpp", OK, "which the nodes speak"},
-		"the default":    {with, "", Missing, "is not set: ROS takes its default, Fast DDS"},
-		"another one":    {with, "rmw_zenoh_cpp", Missing, `is "rmw_zenoh_cpp", and the nodes speak rmw_cyclone`},
-		"not installed":  {without, "", Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
-		"chosen, absent": {without, "rmw_cyclonedds_cpp", Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
+		"no ROS 2":       {"", "", absent, OK, "no ROS 2 is sourced here, and none is needed"},
+		"ours":           {with, cyclone, absent, OK, "which the nodes speak"},
+		"the default":    {with, "", absent, Missing, "is not set: ROS takes its default, Fast DDS"},
+		"another one":    {with, "rmw_zenoh_cpp", absent, Missing, `is "rmw_zenoh_cpp", and the nodes speak rmw_`},
+		"not installed":  {without, "", absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
+		"Fast DDS":       {with, "rmw_fastrtps_cpp", nil, OK, "rmw_fastrtps_cpp, which the nodes speak"},
+		"no Fast DDS":    {"", "rmw_fastrtps_cpp", absent, Missing, "apt-get install libfastrtps-dev"},
+		"both":           {with, "", nil, Missing, "or RMW_IMPLEMENTATION=rmw_fastrtps_cpp where the nodes start"},
+		"chosen, absent": {without, cyclone, absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := map[string]string{"AMENT_PREFIX_PATH": c.prefix, "ROS_DISTRO": "jazzy", "RMW_IMPLEMENTATION": c.rmw}
-			got := RMW(func(key string) string { return env[key] })
+			got := RMW(func(key string) string { return env[key] }, c.noFast)
 			if got.State != c.state || !strings.Contains(got.Detail+got.Cost, c.want) {
 				t.Errorf("%+v, expected %s and %q", got, c.state, c.want)
 			}
-			if c.state == Missing && !strings.Contains(got.Cost, "export RMW_IMPLEMENTATION=rmw_cyclonedds_cpp") {
+			if c.state == Missing && c.rmw != rmw.FastDDS &&
+				!strings.Contains(got.Cost, "export RMW_IMPLEMENTATION=rmw_cyclonedds_cpp") {
 				t.Errorf("%q does not say what to do", got.Cost)
 			}
 		})

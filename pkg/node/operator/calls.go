@@ -73,12 +73,12 @@ func silent(ctx context.Context, p *Operator, name string) error {
 	for node, vendor := range rmw.OtherMiddleware(g) {
 		of, err := g.Of(node)
 		if _, serves := of.Servers[name]; err == nil && serves {
-			return fmt.Errorf("service %s: no answer within %v: %s speaks %s, start it with "+
-				"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp", name, p.patience, fullName(node), vendor)
+			return fmt.Errorf("service %s: no answer within %v: %s speaks %s: start it with RMW_IMPLEMENTATION=%s, "+
+				"or this with that of %s", name, p.patience, fullName(node), vendor, rmw.Cyclone, vendor)
 		}
 	}
-	return fmt.Errorf("service %s: no answer within %v: its node is busy, or speaks another middleware than "+
-		"rmw_cyclonedds_cpp", name, p.patience)
+	return fmt.Errorf("service %s: no answer within %v: its node is busy, or speaks another middleware", name,
+		p.patience)
 }
 
 // Call calls a service of any type that this program knows with values in YAML, such as "{data: true}".

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	stdmsgs "vnd/msgs/std_msgs"
+	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/ros2/dds/fastdds"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 )
@@ -127,6 +129,44 @@ func TestFastDDS(t *testing.T) {
 	p.env = append(p.env, "CYCLONEDDS_URI="+loopback("")) // Fast DDS knows no tags
 	s := p.speaker(exec.Command(peer, p.getenv("ROS_DOMAIN_ID"), "rt/to_go", "rt/from_go"))
 	p.exchange(s, p.node("fast_peer"), "fast")
+}
+
+// Services, both ways, with a plain program on Fast DDS that has them as rmw_fastrtps does:
+// three calls of ours, and ours of its.
+func TestFastServices(t *testing.T) {
+	tool(t, "g++", "apt-get install g++")
+	if err := fastdds.Installed(); err != nil {
+		t.Skip(err)
+	}
+	p := newPlace(t)
+	program := filepath.Join(p.work, "service")
+	out, err := exec.Command("g++", "-std=c++17", "-o", program, "testdata/fastdds/service.cpp", "-lfastrtps",
+		"-lfastcdr", "-lpthread").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	domain := fmt.Sprint(201 + os.Getpid()%30) // Fast DDS knows no tags
+	p.env = append(p.env, "ROS_DOMAIN_ID="+domain, "ROS_LOCALHOST_ONLY=1", "RMW_IMPLEMENTATION="+rmw.FastDDS)
+	n := p.node("fast_peer")
+	must(ros.NewService(n, "/quad/arm",
+		func(r *stdsrvs.SetBoolRequest, a *stdsrvs.SetBoolResponse) {
+			a.Success, a.Message = r.Data, fmt.Sprint("armed ", r.Data)
+		}))(t)
+	caller := p.speaker(exec.Command(program, domain, "call"))
+	for _, want := range []string{"answer 1 armed true", "answer 0 armed false", "answer 1 armed true"} {
+		until(t, caller.lines, want, func(line string) bool { return line == want })
+	}
+	p.speaker(exec.Command(program, domain, "serve"))
+	c := must(ros.NewClient[stdsrvs.SetBoolRequest, stdsrvs.SetBoolResponse](n, "/quad/disarm"))(t)
+	if err := c.WaitForService(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, on := range []bool{true, false} {
+		r, err := c.Call(within(t), &stdsrvs.SetBoolRequest{Data: on})
+		if err != nil || r.Success != on || r.Message != "fast" {
+			t.Errorf("disarm %v: %+v, %v", on, r, err)
+		}
+	}
 }
 
 // namespaceVariable is set in the test's own network namespace; it names the foreign program.
