@@ -7,11 +7,12 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// command is what goes out in the present mode.
+// command is what goes out in the present mode. While nobody follows the policy's, it goes out in the air alone: who
+// follows a moment later, or did not report that he does, would have a robot that stands rise.
 func (g *Guard) command(in *Input, dt float64) quad.Command {
 	g.limited = false
-	policy := g.mode == Flying || (g.mode == Autopilot || g.mode == Disarmed) && g.notOffboard && g.violation == None &&
-		!g.landAsked && !g.tripAsked
+	policy := g.mode == Flying || g.mode == Autopilot && g.notOffboard && g.violation == None && !g.landAsked &&
+		!g.tripAsked
 	switch {
 	case policy:
 		c := g.limits.Clip(in.Command)

@@ -76,6 +76,19 @@ func TestTakeOffIsNotEndedByOrdersBeforeIt(t *testing.T) {
 	}
 }
 
+// Commands that are late are not followed for a moment, and then at once: a robot that stands never gets the policy's,
+// which would raise it.
+func TestMomentsWithoutAFollowerRaiseNoRobotThatStands(t *testing.T) {
+	g := newGuard(t)
+	for k := range 300 {
+		in := standing(k)
+		in.Command.Thrust, in.NotOffboard = 16, k%7 == 0 || k%50 < 20
+		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MinThrust}) {
+			t.Fatalf("tick %d: %+v in mode %v", k, c, g.Mode())
+		}
+	}
+}
+
 // A robot that does not leave the ground stands again with the least thrust: so does one whose motors do not turn yet,
 // and would rise at once when they did.
 func TestTakeOffThatStaysDownEnds(t *testing.T) {
