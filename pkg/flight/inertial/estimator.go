@@ -74,6 +74,7 @@ const (
 	readyPoses    = 4
 	settling      = 3.0 // s, in which biases are found
 	soundAfter    = 4.0 // s after a divergence
+	leastSettling = 1.0 // s without a believed pose before it begins anew
 	mostGyroBias  = 0.3 // rad/s
 	mostAccelBias = 3.0 // m/s²
 )
@@ -103,6 +104,7 @@ type Estimator struct {
 	rest     so3.Vec3 // of corrections that the published position has not taken up yet, m
 	nis      float64
 	late     int
+	stamp    float64 // of the newest pose that came, s
 	counts   Counts
 }
 
@@ -187,16 +189,24 @@ func (e *Estimator) addPose(z Pose) Event {
 	e.axes.add(e, &z, t)
 	switch {
 	case t < e.at(0).T || e.phase != Waiting && t <= e.past.t:
-		if e.late++; e.late >= clockRun {
+		if z.T != e.stamp { // a source that repeats its last pose says nothing of clocks
+			e.late++
+		}
+		if e.stamp = z.T; e.late >= clockRun {
 			e.restart()
 		}
 		return Late
-	case e.phase == Waiting || e.phase == Lost:
-		e.late = 0
+	case e.phase == Waiting || e.phase == Lost || e.stuck(t):
+		e.late, e.stamp = 0, z.T
 		return e.begin(&z, t)
 	}
-	e.late = 0
+	e.late, e.stamp = 0, z.T
 	return e.fuse(&z, t)
+}
+
+// stuck reports whether what it began with is wrong: no pose was believed since, for as long as makes a state lost.
+func (e *Estimator) stuck(t float64) bool {
+	return e.phase == Settling && t-e.fused > max(e.params.MaxReckoning, leastSettling)
 }
 
 // begin starts the state at a pose.
@@ -207,8 +217,11 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 	b, again := &e.past, e.phase == Lost
 	in := e.frame.of(z)
 	gyro, accel := beginGyro*beginGyro, beginAccel*beginAccel
-	if again { // with the biases that it had
-		b.V, b.gyroBias, b.accelBias = e.present.V, e.present.gyroBias, e.present.accelBias
+	if again { // with the biases that it had, and the velocity where that is still known
+		if b.V = e.present.V; !(e.VelocityDeviation() < beginVelocity) {
+			b.V = so3.Vec3{}
+		}
+		b.gyroBias, b.accelBias = e.present.gyroBias, e.present.accelBias
 		gyro, accel = min(gyro, e.present.cov[atGyro*(size+1)]), min(accel, e.present.cov[atAccel*(size+1)])
 	} else {
 		b.V = so3.Vec3{}

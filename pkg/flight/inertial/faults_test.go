@@ -90,6 +90,56 @@ func TestLostAndFound(t *testing.T) {
 	}
 }
 
+// TestLongLoss: a robot that stood for minutes without poses is found as fast as one that stood for seconds, though
+// what the IMU says of its velocity by then is hundreds of m/s.
+func TestLongLoss(t *testing.T) {
+	for _, gap := range []float64{10, 300} {
+		r := newRig(t, params(), 11)
+		r.truth = standing
+		r.fly(10, nil)
+		r.spoilPose = func(at float64, _ *Pose) bool { return at > 10+gap }
+		r.fly(10+gap, nil)
+		lost := r.e.Phase()
+		r.fly(11+gap, nil)
+		if v := r.e.Estimate().State.V.Norm(); lost != Lost || r.e.Phase() != Ready || v > 0.3 {
+			t.Errorf("%g s without poses: %v, a second later %v and %.1f m/s", gap, lost, r.e.Phase(), v)
+		}
+	}
+}
+
+// TestWrongBeginning: a state that settles while it believes no pose begins anew.
+func TestWrongBeginning(t *testing.T) {
+	r := newRig(t, params(), 11)
+	r.fly(1, nil)
+	r.e.past.V.X += 200
+	r.fly(8, nil)
+	if n := r.e.Counts().Events[Begun]; r.e.Phase() != Ready || n != 2 {
+		t.Errorf("%v, begun %d times", r.e.Phase(), n)
+	}
+}
+
+// TestRepeatedPose: a source that repeats its last pose is one that sends none; its clock was not set back.
+func TestRepeatedPose(t *testing.T) {
+	r := quiet(t, params())
+	r.posed, r.poseRate = 1001, 100
+	var last Pose
+	r.spoilPose = func(_ float64, z *Pose) bool {
+		if last == (Pose{}) {
+			last = *z
+		}
+		*z = last
+		return true
+	}
+	r.fly(10.5, nil)
+	if r.e.Phase() != Ready {
+		t.Errorf("%v after half a second", r.e.Phase())
+	}
+	r.fly(11, nil)
+	if r.e.Phase() != Lost {
+		t.Errorf("%v after a second", r.e.Phase())
+	}
+}
+
 // TestTroubles: each mistake is named, and there is no state to fly by.
 func TestTroubles(t *testing.T) {
 	for _, c := range []struct {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	navmsgs "vnd/msgs/nav_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
@@ -40,7 +42,7 @@ type Estimator struct {
 	trouble  inertial.Trouble
 	refused  uint64   // messages that were not taken
 	why      string   // of the newest
-	said     []string // that were logged
+	said     []string // that were logged, without their numbers
 	imu      stream
 	pose     stream
 	m        navmsgs.Odometry
@@ -49,7 +51,8 @@ type Estimator struct {
 // stream is what is known of a sensor's messages.
 type stream struct {
 	rate *diagnostics.Frequency
-	age  float64 // of the newest when it came, s
+	age  float64   // of the newest when it came, s
+	came time.Time // it; of the IMU
 }
 
 // New makes the node.
@@ -127,6 +130,7 @@ func (e *Estimator) addImu(m *sensormsgs.Imu, _ ros.Info) {
 		e.origin = s.Stamp
 	}
 	e.imu.rate.Tick()
+	e.imu.came = time.Now()
 	e.imu.age = float64(int64(e.Now())-s.Stamp) / 1e9
 	ready := e.filter.AddImu(inertial.Imu{T: e.seconds(s.Stamp), Rates: s.Rates, Force: s.Force})
 	e.watch()
@@ -207,6 +211,9 @@ func (e *Estimator) addPose(data []byte, _ ros.Info) {
 	event := e.filter.AddPose(inertial.Pose{T: e.seconds(z.Stamp), P: z.State.P, Q: z.State.Q,
 		Spread: inertial.Spread{Position: z.Spread.Position, Attitude: z.Spread.Attitude}})
 	switch event {
+	case inertial.Invalid:
+		e.refuse("poses", fmt.Errorf("position %v m, attitude of norm %.3g: expected finite numbers and norm 1",
+			z.State.P, z.State.Q.Norm()))
 	case inertial.Jumped:
 		j := e.filter.Jump()
 		e.announce(fmt.Sprintf("the source of poses has jumped by %.3f m (%.3f, %.3f, %.3f): the state goes on "+
@@ -260,30 +267,47 @@ func (e *Estimator) refuse(what string, err error) {
 	e.note(e.why)
 }
 
-// note logs a line once, and not too many of them.
+// note logs a line once, whatever numbers are in it, and not too many of them.
 func (e *Estimator) note(line string) {
 	const most = 20
-	if len(e.said) < most && !slices.Contains(e.said, line) {
-		e.said = append(e.said, line)
+	kind := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789.+-e", r) {
+			return -1
+		}
+		return r
+	}, line)
+	if len(e.said) < most && !slices.Contains(e.said, kind) {
+		e.said = append(e.said, kind)
 		e.Log().Warn().Msg(line)
 	}
+}
+
+// health is whether there is a state, and what is wrong.
+func (e *Estimator) health() (level diagnostics.Level, text string) {
+	const longest = 2 * time.Second
+	if e.filter.Phase() != inertial.Ready {
+		if t := e.filter.Trouble(); t.Kind != inertial.None {
+			return diagnostics.Error, e.words(t)
+		}
+		return diagnostics.Error, e.filter.Phase().String()
+	}
+	if silent := time.Since(e.imu.came); silent > longest { // the filter sees no time pass
+		return diagnostics.Error, fmt.Sprintf("no sample of the IMU for %.0f s: no state is published",
+			silent.Seconds())
+	}
+	if d := e.filter.Distance(); d > e.params.Gate {
+		return diagnostics.Warn, fmt.Sprintf("the newest pose is not believed: distance %.0f, expected less than %g", d,
+			e.params.Gate)
+	}
+	return diagnostics.OK, e.filter.Phase().String()
 }
 
 // report is the task "state".
 func (e *Estimator) report(s *diagnostics.Status) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	x, counts, level := e.filter.Estimate(), e.filter.Counts(), diagnostics.OK
-	text := e.filter.Phase().String()
-	if e.filter.Phase() != inertial.Ready {
-		level = diagnostics.Error
-		if t := e.filter.Trouble(); t.Kind != inertial.None {
-			text = e.words(t)
-		}
-	} else if d := e.filter.Distance(); d > e.params.Gate {
-		level, text = diagnostics.Warn, fmt.Sprintf("the newest pose is not believed: distance %.0f, expected less "+
-			"than %g", d, e.params.Gate)
-	}
+	x, counts := e.filter.Estimate(), e.filter.Counts()
+	level, text := e.health()
 	s.Summary(level, "%s", text)
 	for i, name := range []string{"poses taken", "poses rejected", "jumps of their source", "beginnings", "divergences",
 		"poses refused", "poses too late", "poses of another clock", "poses that are none"} {
