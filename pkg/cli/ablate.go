@@ -26,6 +26,7 @@ type ablateCommand struct {
 	Seeds    []uint64 `default:"1" help:"Seeds, with commas between."`
 	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
+	Param    []string `kong:"-"` // of a preset, in all variants
 	Variants []string `arg:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
 }
 
@@ -69,22 +70,22 @@ func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 		if !ok || name == "" || out.has(name) {
 			return nil, fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
 		}
-		v := variant{Name: name}
+		v := variant{Name: name, Params: slices.Clone(a.Param)}
 		if params != "" {
-			v.Params = strings.Split(params, ",")
+			v.Params = append(v.Params, strings.Split(params, ",")...)
 		}
 		if _, err := settings[experiment.Config](loopNode, a.Config, v.Params); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		out.Variants = append(out.Variants, v)
 	}
+	if err := os.MkdirAll(a.Out, 0o777); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
 	for i := range out.Variants {
 		if err := a.try(c, &out.Variants[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", out.Variants[i].Name, err)
 		}
-	}
-	if err := os.MkdirAll(a.Out, 0o777); err != nil {
-		return nil, err
 	}
 	out.File = filepath.Join(a.Out, "ablations.png")
 	return out, atomicfile.WriteFile(out.File, out.draw)

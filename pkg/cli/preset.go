@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,6 +101,9 @@ func (s *studyCommand) runPreset(c *console) error {
 		return errors.New("--preset says what is flown and measured: expected no --world, --turning, --unseen, " +
 			"--methods, --bundle or --air beside it")
 	}
+	if _, err := os.Stat(worlds); err != nil {
+		return fmt.Errorf("--preset: its worlds are those of the project, expected to run in its folder: %w", err)
+	}
 	out := &presetResult{}
 	for _, p := range s.parts(parts()) {
 		c.log.Info().Msg(p.name)
@@ -123,7 +127,7 @@ func (s *studyCommand) parts(all []part) (out []part) {
 			k.externalFlags, k.tableFlags = s.externalFlags, s.tableFlags
 		}
 		if k := p.ablate; k != nil {
-			k.Out, k.Seeds, k.Config, k.Airframe = dir, s.Seeds, s.Config, s.Airframe
+			k.Out, k.Seeds, k.Config, k.Airframe, k.Param = dir, s.Seeds, s.Config, s.Airframe, s.Param
 		}
 		out = append(out, p)
 	}

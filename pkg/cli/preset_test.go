@@ -48,6 +48,9 @@ func checkPart(t *testing.T, asked *studyCommand, p *part) string {
 // asksFor returns what a part needs: files, lists of parameters, seeds and a folder.
 func asksFor(t *testing.T, p *part) (files []string, params [][]string, seeds []uint64, out string) {
 	if k := p.ablate; k != nil {
+		if !slices.Equal(k.Param, []string{"max_rows:=5000"}) {
+			t.Errorf("parameters %q of all variants", k.Param)
+		}
 		for _, v := range k.Variants {
 			_, list, _ := strings.Cut(v, "=")
 			params = append(params, strings.Split(list, ","))

@@ -70,9 +70,9 @@ func (p *Operator) full(name string) string {
 }
 
 // Settle waits until all that is there has been discovered, as far as one can tell: the graph has stood still for a
-// while.
+// while. Participants of another DDS implementation are found after a second.
 func (p *Operator) Settle(ctx context.Context) {
-	const still, most = 500 * time.Millisecond, 3 * time.Second
+	const least, still, most = 1500 * time.Millisecond, 500 * time.Millisecond, 4 * time.Second
 	size := func() (n int) {
 		g := p.Context().Graph()
 		for topic := range g.Topics() {
@@ -84,7 +84,7 @@ func (p *Operator) Settle(ctx context.Context) {
 	for ctx.Err() == nil && time.Since(p.joined) < most {
 		if now := size(); now != last {
 			last, since = now, time.Now()
-		} else if time.Since(since) > still {
+		} else if time.Since(since) > still && time.Since(p.joined) > least {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -97,6 +97,23 @@ func TestGraphIsNamedWithoutHiddenNodes(t *testing.T) {
 	}
 }
 
+// Who is found a second after joining, as one of another DDS implementation is, is in the lists.
+func TestSettleWaitsForTheSlow(t *testing.T) {
+	n, p := lab(t, patience)
+	failed := make(chan error, 1)
+	time.AfterFunc(time.Second, func() {
+		_, err := ros.NewPublisher[stdmsgs.String](n, "late", ros.DefaultQoS())
+		failed <- err
+	})
+	p.Settle(t.Context())
+	if !slices.ContainsFunc(p.Topics(), func(x Topic) bool { return x.Name == "/quad/late" }) {
+		t.Errorf("%+v", p.Topics())
+	}
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+}
+
 // talk publishes words until the test ends.
 func talk(t *testing.T, n *ros.Node, topic string) {
 	t.Helper()
