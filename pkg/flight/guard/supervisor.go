@@ -131,7 +131,10 @@ func (g *Guard) supervise(in *Input) {
 		}
 	}
 	if g.takeOffAsked { // for this tick, and it is not taken up
-		g.takeOffAsked, g.cause = false, g.causeNow()
+		g.takeOffAsked = false
+		if g.violation != None { // else commands are not followed any more, which is no trip
+			g.cause = g.violation
+		}
 	}
 }
 

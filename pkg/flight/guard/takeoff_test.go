@@ -125,3 +125,20 @@ func TestTakeOffThatStaysDownEnds(t *testing.T) {
 		})
 	}
 }
+
+// A take-off that nobody follows in its tick is gone, and is no trip: nobody asked for that.
+func TestTakeOffThatNobodyFollowsIsNoTrip(t *testing.T) {
+	g := newGuard(t)
+	for k := range 100 {
+		in := standing(k)
+		in.NotOffboard = k >= 20 && k < 25
+		if k == 20 {
+			if err := g.TakeOff(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := g.Tick(&in); c.Thrust != defaultLimits().MinThrust || g.TakingOff() || g.Tripped() == Requested {
+			t.Fatalf("tick %d: thrust %g in mode %v, because %v", k, c.Thrust, g.Mode(), g.Tripped())
+		}
+	}
+}
