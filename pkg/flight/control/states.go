@@ -45,6 +45,8 @@ func (l *Loop) AddSample(m *Sample) bool {
 		case leftOut:
 			l.validity = OffTrack
 			return false
+		case again:
+			return false
 		case jumped:
 			l.estimator.Restart()
 		}

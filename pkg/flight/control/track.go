@@ -37,6 +37,7 @@ type outcome uint8
 const (
 	onTrack outcome = iota
 	leftOut
+	again  // left out, too, but nothing is wrong with it
 	jumped // positions before say nothing of it
 )
 
@@ -54,7 +55,7 @@ func (k *track) add(s *quad.State, stamp int64) outcome {
 	}
 	// A speed made of a place that comes again is none, and would have the policy answer it.
 	if repeated && stamp-from < longestSame {
-		return leftOut
+		return again
 	}
 	dt, slope := seconds(stamp, k.stamp), s.P.Sub(before).Scale(1/seconds(stamp, from))
 	if k.young {

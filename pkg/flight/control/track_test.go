@@ -56,7 +56,7 @@ func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 				s := at(k)
 				c.spoil(k, &s)
 				switch x.add(&s, 5*ms*(k+1)) {
-				case leftOut:
+				case leftOut, again:
 					left++
 				case jumped:
 					jumps++
@@ -66,6 +66,24 @@ func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 				t.Errorf("%d left out, %d jumps, two sources: %v", left, jumps, x.mixed.found(300*5*ms))
 			}
 		})
+	}
+}
+
+// Of a source that sends each pose twice nobody says that samples are wrong.
+func TestPosesThatComeTwiceAreNotWrong(t *testing.T) {
+	f, n, before := newClosed(t, defaults(), "a.vnd"), 0, Sample{}
+	f.advance(4, func(m *Sample) bool {
+		if v := f.loop.Validity(); v != Valid {
+			t.Fatalf("sample %d: %s", n, f.loop.config.ExplainInvalid("pose", &before, v))
+		}
+		if n++; n%2 == 0 {
+			m.State = before.State
+		}
+		before = *m
+		return true
+	})
+	if last := f.ticks[len(f.ticks)-1]; f.sim.Crashed() || last.Cause != guard.None {
+		t.Errorf("crashed %v, %v", f.sim.Crashed(), last.Cause)
 	}
 }
 
