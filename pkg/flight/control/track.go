@@ -53,8 +53,9 @@ func (k *track) add(s *quad.State, stamp int64) outcome {
 		k.stamp, k.p, k.v, k.q, k.young = stamp, s.P, so3.Vec3{}, s.Q, true
 		return onTrack
 	}
-	// A speed made of a place that comes again is none, and would have the policy answer it.
-	if repeated && stamp-from < longestSame {
+	// A speed made of a pose that comes again is none, and would have the policy answer it. Rounded positions come
+	// again, too, but attitudes beside them do not.
+	if repeated && s.Q == k.q && stamp-from < longestSame {
 		return again
 	}
 	dt, slope := seconds(stamp, k.stamp), s.P.Sub(before).Scale(1/seconds(stamp, from))

@@ -47,6 +47,9 @@ func TestTrackLeavesOutWhatIsNotOnIt(t *testing.T) {
 				*s = at(100)
 			}
 		}, 3, 1, false, true},
+		"places in whole millimetres, attitudes anew": {func(k int64, s *quad.State) {
+			s.P.X, s.Q = .001*float64(k/7), so3.Exp(so3.Vec3{X: 1e-4 * float64(k)})
+		}, 0, 0, false, true},
 		"each sample twice": {func(k int64, s *quad.State) { *s = at(k &^ 1) }, 150, 0, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
