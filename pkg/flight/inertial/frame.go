@@ -14,7 +14,7 @@ type frame struct {
 	offset so3.Vec3 // of the newest pose, m
 }
 
-func yawed(angle float64) so3.Quat { return so3.Quat{W: math.Cos(angle / 2), Z: math.Sin(angle / 2)} }
+func yawed(angle float64) so3.Quat { return so3.Exp(so3.Vec3{Z: angle}) }
 
 // of is a pose in the estimate's frame.
 func (f *frame) of(z *Pose) Pose {
