@@ -16,7 +16,10 @@ import (
 // graph is the part of a command that speaks to the nodes of a ROS 2 graph.
 type graph struct {
 	Namespace string        `default:"quad" help:"The robot's: names without a slash at their beginning are in it."`
-	Timeout   time.Duration `default:"5s" help:"How long to wait for what is asked for, and for its answer."`
+	Timeout   time.Duration `default:"5s" help:"Patience for what is asked for, and its answer (call: at least 15s)."`
+
+	answers time.Duration        // for an answer, where that is longer
+	waiting func(service string) // is called where that takes long; nil for none
 }
 
 // join joins the graph until end is called.
@@ -24,7 +27,8 @@ func (g *graph) join() (*operator.Operator, func(), error) {
 	if g.Timeout <= 0 {
 		return nil, nil, fmt.Errorf("--timeout %v: expected more than 0", g.Timeout)
 	}
-	return operator.Join(operator.Options{Namespace: g.Namespace, Patience: g.Timeout})
+	return operator.Join(operator.Options{Namespace: g.Namespace, Patience: g.Timeout, Answers: g.answers,
+		Waiting: g.waiting})
 }
 
 // with does something in the graph.

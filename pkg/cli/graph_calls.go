@@ -114,8 +114,15 @@ type response struct {
 	text     string
 }
 
+// longestAnswer is more than policy_controller takes for any: ten seconds for ~/arm.
+const longestAnswer = 15 * time.Second
+
 // Run implements `vnd call`.
 func (x *callCommand) Run(c *console) error {
+	x.answers = longestAnswer
+	x.waiting = func(service string) {
+		fmt.Fprintf(c.stderr, "vnd call: waits for the answer of %s\n", service)
+	}
 	return x.with(func(p *operator.Operator) error {
 		m, err := p.Call(c.ctx, x.Service, x.Values)
 		if err != nil {

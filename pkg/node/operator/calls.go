@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"vnd/msgs"
 	rclinterfaces "vnd/msgs/rcl_interfaces"
@@ -52,20 +53,42 @@ func ask[Resp, Req any, R ros.Message[Resp], Q ros.Message[Req]](ctx context.Con
 // request calls a service by its client, which it closes, and waits for its answer.
 func request[Req, Resp any](ctx context.Context, p *Operator, c *ros.Client[Req, Resp], q *Req) (*Resp, error) {
 	defer c.Close()
-	within, cancel := context.WithTimeout(ctx, p.patience)
+	there, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	if err := c.WaitForService(within); err != nil {
-		return nil, silent(ctx, p, c.Name())
+	if err := c.WaitForService(there); err != nil {
+		return nil, silent(ctx, p, c.Name(), p.patience)
 	}
-	r, err := c.Call(within, q)
+	patience := max(p.patience, p.answers)
+	within, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	r, err := received(p, c.Name(), func() (*Resp, error) { return c.Call(within, q) })
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, silent(ctx, p, c.Name())
+		return nil, silent(ctx, p, c.Name(), patience)
+	}
+	return r, err
+}
+
+// received returns what a service answers to a call. Where that takes long, it says so.
+func received[Resp any](p *Operator, service string, call func() (*Resp, error)) (r *Resp, err error) {
+	const long = 2 * time.Second
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r, err = call()
+	}()
+	select {
+	case <-time.After(long):
+		if p.waiting != nil {
+			p.waiting(service)
+		}
+		<-done
+	case <-done:
 	}
 	return r, err
 }
 
 // silent is of a service that is there and does not answer.
-func silent(ctx context.Context, p *Operator, name string) error {
+func silent(ctx context.Context, p *Operator, name string, patience time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -74,11 +97,11 @@ func silent(ctx context.Context, p *Operator, name string) error {
 		of, err := g.Of(node)
 		if _, serves := of.Servers[name]; err == nil && serves {
 			return fmt.Errorf("service %s: no answer within %v: %s speaks %s: start it with RMW_IMPLEMENTATION=%s, "+
-				"or this with that of %s", name, p.patience, fullName(node), vendor, rmw.Cyclone, vendor)
+				"or this with that of %s", name, patience, fullName(node), vendor, rmw.Cyclone, vendor)
 		}
 	}
 	return fmt.Errorf("service %s: no answer within %v: its node is busy, or speaks another middleware", name,
-		p.patience)
+		patience)
 }
 
 // Call calls a service of any type that this program knows with values in YAML, such as "{data: true}".

@@ -23,6 +23,8 @@ type Operator struct {
 	*ros.Node
 	namespace string // as given, without a slash at its end
 	patience  time.Duration
+	answers   time.Duration        // patience for the answer of a service
+	waiting   func(service string) // nil for none
 	joined    time.Time
 }
 
@@ -30,7 +32,10 @@ type Operator struct {
 type Options struct {
 	Namespace string        // that names without a slash at their beginning are in
 	Patience  time.Duration // for what is asked for to be there, and to answer
-	Ros       ros.Options   // Args are those for ROS
+	Answers   time.Duration // for the answer of a service that is there, where that is longer
+	// Waiting is called where a service has not answered after two seconds; nil for none.
+	Waiting func(service string)
+	Ros     ros.Options // Args are those for ROS
 }
 
 // Join joins the graph until end is called.
@@ -50,7 +55,8 @@ func Join(o Options) (p *Operator, end func(), err error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, c.Close())
 	}
-	p = &Operator{Node: n, namespace: strings.TrimSuffix(space, "/"), patience: o.Patience, joined: time.Now()}
+	p = &Operator{Node: n, namespace: strings.TrimSuffix(space, "/"), patience: o.Patience, answers: o.Answers,
+		waiting: o.Waiting, joined: time.Now()}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Spin(ctx) }()

@@ -208,6 +208,29 @@ func TestCalls(t *testing.T) {
 	fails(t, err, "service /quad/policy_controller/fly: nobody serves it within 50ms; there are ")
 }
 
+// An answer that takes longer than the service to be found is waited for, and that is said once.
+func TestSlowAnswerIsWaitedFor(t *testing.T) {
+	n, p := lab(t, patience)
+	said := make(chan string, 2)
+	must(ros.NewService(n, "~/arm", func(_ *stdsrvs.SetBoolRequest, r *stdsrvs.SetBoolResponse) {
+		r.Success, r.Message = true, "armed after: "+<-said
+	}))(t)
+	must(ros.NewService(n, "~/mute", func(*stdsrvs.TriggerRequest, *stdsrvs.TriggerResponse) {
+		<-t.Context().Done()
+	}))(t)
+	must(p.Call(t.Context(), "policy_controller/get_parameters", ""))(t) // services are there
+	p.patience, p.answers = time.Second, patience
+	p.waiting = func(service string) { said <- service }
+	m, err := p.Call(t.Context(), "policy_controller/arm", "{data: true}")
+	want := "success: true\nmessage: 'armed after: /quad/policy_controller/arm'\n"
+	if err != nil || Text(m, 0) != want || len(said) > 0 {
+		t.Errorf("%v, %v", m, err)
+	}
+	p.answers = 2 * time.Second
+	_, err = p.Call(t.Context(), "policy_controller/mute", "")
+	fails(t, err, "service /quad/policy_controller/mute: no answer within 2s")
+}
+
 func TestParameters(t *testing.T) {
 	n, p := lab(t, patience)
 	for name, v := range map[string]any{"lab.rate": 50.0, "lab.name": "cf", "lab.list": []float64{1}} {
