@@ -10,6 +10,9 @@ import (
 
 // TestCampaignFliesFirmware flies a drop-out for ever, and a controller that stops, on Betaflight.
 func TestCampaignFliesFirmware(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for long")
+	}
 	sitltest.Folder(t)
 	for run, says := range map[string]string{"44:0:3": "row 3b", "44:0:6": "row 32"} {
 		t.Run(run, func(t *testing.T) {

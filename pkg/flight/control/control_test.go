@@ -158,6 +158,9 @@ func (f *closed) off() float64 { return f.sim.State().P.Sub(so3.Vec3{Z: 1}).Norm
 
 // Hover at every rate and from both sources, through a swap at a boundary between two ticks.
 func TestHoverThroughASwap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for long")
+	}
 	for _, c := range []struct {
 		rate   float64
 		source string

@@ -120,6 +120,9 @@ func TestFliesOnInertial(t *testing.T) {
 // TestJumpInFlight: poses jump by 20 cm for good. The guard does not trip; the robot follows the jump, slowly, and no
 // further.
 func TestJumpInFlight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for long")
+	}
 	for _, task := range []string{"hover", "track"} {
 		for seed := uint64(1); seed <= 3; seed++ {
 			f := newOnInertial(t, poor(), task, seed)

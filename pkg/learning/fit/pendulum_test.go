@@ -65,6 +65,9 @@ func swinging() (c fit.Config) {
 // TestSecondRobotIsFittedAndScored: the code that fits and scores quadrotors learns a pendulum of a hidden mass from
 // recordings, and predicts those of masses that it has not seen far better than the prior. Its bundle brings it back.
 func TestSecondRobotIsFittedAndScored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	learned, _ := recordings([]float64{.4, .5, .6, .7, .8, 1, 1.2, 1.4, 1.7, 2, 2.3, 2.6}, rng)
 	_, unseen := recordings([]float64{.45, .65, 1.55, 2.15}, rng)

@@ -83,6 +83,9 @@ func motorFlights(r rotors.Robot, rows int) (flat []fit.Recording, unseen []open
 // TestRotorsAreFittedAndScored: the code that fits other robots learns the wind and the weak rotors of a quadrotor from
 // its motors, and predicts flights that it has not seen better than the prior. Its bundle brings it back.
 func TestRotorsAreFittedAndScored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	r := motored(t)
 	flat, unseen := motorFlights(r, 80)
 	c := swinging()

@@ -359,6 +359,9 @@ func TestTopic(t *testing.T) {
 
 // TestRefused: a start that cannot be is said in one line.
 func TestRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)

@@ -252,6 +252,9 @@ func TestRefitThatFails(t *testing.T) {
 
 // TestOracle: told the wind, it stays; told of no wind, the same policy is blown aside.
 func TestOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	const spread = 2
 	p := trained(quadtrain.Informed(nominal(), dt, spread), 130)
 	o := must(NewOracle(p, spread, dt, point{}.At))

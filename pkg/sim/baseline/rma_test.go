@@ -24,6 +24,9 @@ func (u hidden) Observe(r quad.Row) { u.of.Observe(r) }
 
 // TestRMAReadsTheWind: the policy sees winds that nobody names, also after they turn.
 func TestRMAReadsTheWind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	const spread = 2
 	robot := Airframe{Actuator: actuator}
 	p := trained(quadtrain.Informed(nominal(), dt, spread), 130)

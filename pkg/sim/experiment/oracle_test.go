@@ -73,6 +73,9 @@ func TestDATTGetsTheEstimate(t *testing.T) {
 // TestRMAIsMadeOfFlights: policy and module are learned from flights in calm and in winds, and in flight the policy is
 // told a wind that nobody named.
 func TestRMAIsMadeOfFlights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	c := hovering(t, 1)
 	c.Train.Hidden, c.Train.Epochs, c.Train.Flights, c.Policy.Epochs = 32, 150, 0, 100
 	c.Fit.Train.Updates, c.Policy.Flights = 60, 0

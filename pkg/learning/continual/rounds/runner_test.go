@@ -238,6 +238,9 @@ func TestConfig(t *testing.T) {
 // TestRounds: with the first bundle out and enough data in, a round makes the next bundle, which goes out; a restart
 // begins with it, and does not learn again from what it knows; returns go back, and stay after a restart.
 func TestRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	dir, buffer := t.TempDir(), t.TempDir()
 	b := start(t, tiny(), options(t, dir))
 	b.bundles(1)

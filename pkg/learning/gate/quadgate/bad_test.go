@@ -172,6 +172,9 @@ var bad = map[string]func(b *bundle.Bundle, rng *rand.Rand) *bundle.Bundle{
 // TestBadCandidates: of a thousand, none passes; of fewer where the kernels are those without C, which take six times
 // as long and are told from the others in their own tests.
 func TestBadCandidates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("flies for long")
+	}
 	s := taught()
 	g := s.gate()
 	g.Config.Shadow.Flights, g.Config.Shadow.Seconds, g.Config.Shadow.Settle = 4, 1.6, 0.8

@@ -36,6 +36,9 @@ func TestInformedPushes(t *testing.T) {
 // TestInformedLearnsToLean: told the wind, a policy stays where it is to be; told nothing of it, the same policy is
 // blown aside.
 func TestInformedLearnsToLean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	k := tasksAlong(stay)
 	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
 		Delta: 1}, 4
@@ -73,6 +76,9 @@ func TestInformedLearnsToLean(t *testing.T) {
 // TestPushesAreAnswered: a policy that sees pushes stays where it is to be; under the same pushes, unseen, it is blown
 // aside.
 func TestPushesAreAnswered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	k := tasksAlong(stay)
 	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
 		Delta: 1}, 4

@@ -80,6 +80,9 @@ func along(t *testing.T, c *train.Check[float64], grad []float64, rng *rand.Rand
 
 // TestLearnsToHoverByMotors: from nothing, in seconds.
 func TestLearnsToHoverByMotors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	n := defaults()
 	n.MinLag, n.MaxLag = .015, .04
 	sys, limits := rotorSystem[float32](t, &n)

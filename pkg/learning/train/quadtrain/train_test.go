@@ -269,10 +269,12 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// TestKeepsThePolicyThatFlies: trained without lag and with hardly a price on
-// changes of the command, policies end up shaking on an actuator that lags. The best in
-// flight is kept, not the last.
+// TestKeepsThePolicyThatFlies: trained without lag and with hardly a price on changes of the command, policies end up
+// shaking on an actuator that lags. The best in flight is kept, not the last.
 func TestKeepsThePolicyThatFlies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for long")
+	}
 	free, lagging := defaults(), defaults()
 	free.MaxLag, free.MinLag, free.MaxDelay = 0, 0, 0
 	lagging.MinLag, lagging.MaxLag, lagging.MaxDelay = 0.04, 0.06, 1
@@ -298,8 +300,7 @@ func TestKeepsThePolicyThatFlies(t *testing.T) {
 	}
 }
 
-// TestLearnsToHover is the whole training, small: from nothing to a policy that
-// stays where it is told.
+// TestLearnsToHover is the whole training, small: from nothing to a policy that stays where it is told.
 func TestLearnsToHover(t *testing.T) {
 	k := tasksAlong(stay)
 	k[0].Cost, k[0].Radius = task.Cost{Position: 5, Velocity: 0.1, Rates: 0.01, CommandChange: 0.5, Collision: 1,
