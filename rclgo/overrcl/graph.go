@@ -216,6 +216,9 @@ func enclaveOf(nodes []rmw.NodeName, n rmw.NodeName) string {
 	return ""
 }
 
+// Pending implements rmw.Graph: rcl does not tell.
+func (*graph) Pending() int { return 0 }
+
 // Of implements rmw.Graph.
 func (g *graph) Of(name rmw.NodeName) (rmw.NodeGraph, error) {
 	of := rmw.NodeGraph{}

@@ -75,10 +75,10 @@ func (p *Operator) full(name string) string {
 	return p.namespace + "/" + name
 }
 
-// Settle waits until all that is there has been discovered, as far as one can tell: the graph has stood still for a
-// while. Participants of another DDS implementation are found after a second.
+// Settle waits until all that is there has been discovered, as far as one can tell: nothing is half known, and the
+// graph has stood still for twice the longest pause between news so far. That says how slow machine and network are.
 func (p *Operator) Settle(ctx context.Context) {
-	const least, still, most = 1500 * time.Millisecond, 500 * time.Millisecond, 4 * time.Second
+	const least, most = 2 * time.Second, 10 * time.Second
 	size := func() (n int) {
 		g := p.Context().Graph()
 		for topic := range g.Topics() {
@@ -86,11 +86,12 @@ func (p *Operator) Settle(ctx context.Context) {
 		}
 		return n + len(g.Nodes()) + len(g.Services())
 	}
-	last, since := -1, time.Now()
+	last, since, pause := -1, p.joined, 250*time.Millisecond
 	for ctx.Err() == nil && time.Since(p.joined) < most {
 		if now := size(); now != last {
+			pause = max(pause, time.Since(since))
 			last, since = now, time.Now()
-		} else if time.Since(since) > still && time.Since(p.joined) > least {
+		} else if time.Since(since) > 2*pause && time.Since(p.joined) > least && p.Context().Graph().Pending() == 0 {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

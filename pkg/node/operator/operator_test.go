@@ -97,20 +97,25 @@ func TestGraphIsNamedWithoutHiddenNodes(t *testing.T) {
 	}
 }
 
-// Who is found a second after joining, as one of another DDS implementation is, is in the lists.
+// Who is found late, as one of another DDS implementation is, is in the lists; and who comes after a longer pause,
+// where the pause before was long.
 func TestSettleWaitsForTheSlow(t *testing.T) {
 	n, p := lab(t, patience)
-	failed := make(chan error, 1)
-	time.AfterFunc(time.Second, func() {
-		_, err := ros.NewPublisher[stdmsgs.String](n, "late", ros.DefaultQoS())
-		failed <- err
-	})
-	p.Settle(t.Context())
-	if !slices.ContainsFunc(p.Topics(), func(x Topic) bool { return x.Name == "/quad/late" }) {
-		t.Errorf("%+v", p.Topics())
+	failed := make(chan error, 2)
+	for name, tenths := range map[string]time.Duration{"late": 15, "later": 35} {
+		time.AfterFunc(tenths*100*time.Millisecond, func() {
+			_, err := ros.NewPublisher[stdmsgs.String](n, name, ros.DefaultQoS())
+			failed <- err
+		})
 	}
-	if err := <-failed; err != nil {
-		t.Error(err)
+	p.Settle(t.Context())
+	for _, name := range []string{"late", "later"} {
+		if !slices.ContainsFunc(p.Topics(), func(x Topic) bool { return x.Name == "/quad/"+name }) {
+			t.Errorf("%s is not in %+v", name, p.Topics())
+		}
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -137,6 +137,9 @@ type Graph interface {
 	Subscriptions(topic string) []Endpoint
 	// Of lists the entities of one node; ErrNoNode when it is not there.
 	Of(n NodeName) (NodeGraph, error)
+	// Pending counts what is half known: processes and endpoints that no announcement names
+	// yet, and announced endpoints that are not discovered. 0 where that is not known.
+	Pending() int
 }
 
 // NodeName is a node's place in the graph.

@@ -30,11 +30,12 @@ type graph struct {
 const maxUndiscovered = 64
 
 type participant struct {
-	alive   bool // discovered
-	ros     bool // it has an enclave or nodes
-	header  bool // its services know Cyclone DDS' mapping, whatever its vendor
-	enclave string
-	nodes   []nodeInfo
+	alive     bool // discovered
+	announced bool // its nodes
+	ros       bool // it has an enclave or nodes
+	header    bool // its services know Cyclone DDS' mapping, whatever its vendor
+	enclave   string
+	nodes     []nodeInfo
 }
 
 type endpoint struct {
@@ -108,7 +109,7 @@ func (g *graph) announce(m *info, writer rmw.GID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.participant(m.gid)
-	p.nodes, p.ros = m.nodes, true
+	p.nodes, p.ros, p.announced = m.nodes, true, true
 	if p.alive || slices.Contains(g.undiscovered, m.gid) {
 		return
 	}
@@ -264,6 +265,40 @@ func (n *nodeInfo) gids(k dds.Kind) []rmw.GID {
 		return n.writers
 	}
 	return n.readers
+}
+
+// Pending implements rmw.Graph.
+func (g *graph) Pending() (n int) {
+	g.snapshot()
+	defer g.mu.Unlock()
+	announced := map[rmw.GID]dds.Kind{}
+	for _, p := range g.participants {
+		if p.alive && p.ros && !p.announced {
+			n++
+		}
+		for i := range p.nodes {
+			for _, gid := range p.nodes[i].writers {
+				announced[gid] = dds.WriterKind
+			}
+			for _, gid := range p.nodes[i].readers {
+				announced[gid] = dds.ReaderKind
+			}
+		}
+	}
+	for gid, k := range announced {
+		if _, known := g.endpoints(k)[gid]; !known {
+			n++
+		}
+	}
+	for _, all := range []map[rmw.GID]endpoint{g.writers, g.readers} {
+		for gid, e := range all {
+			p := g.participants[e.participant]
+			if p != nil && p.ros && announced[gid] == 0 && demangleTopic(e.topic) != "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Of merges the nodes of that name when there are several.

@@ -232,3 +232,28 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// What is half known is counted until announcements and discovery agree, whichever comes first.
+func TestPendingGolden(t *testing.T) {
+	packets := recording(t)
+	announced := slices.DeleteFunc(slices.Clone(packets), func(r recorded) bool { return r.sample == nil })
+	discovered := slices.DeleteFunc(slices.Clone(packets), func(r recorded) bool { return r.sample != nil })
+	for name, order := range map[string][2][]recorded{
+		"announced late":  {discovered, announced},
+		"discovered late": {append(slices.Clone(announced), participants(discovered)...), discovered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := still()
+			replay(t, g, order[0])
+			half := g.Pending()
+			replay(t, g, order[1])
+			if whole := g.Pending(); half < 2 || whole != 0 {
+				t.Errorf("%d of a part and %d of all, expected some and none", half, whole)
+			}
+		})
+	}
+}
+
+func participants(all []recorded) []recorded {
+	return slices.DeleteFunc(slices.Clone(all), func(r recorded) bool { return r.change.Kind != dds.ParticipantKind })
+}

@@ -34,6 +34,8 @@ eprosima::fastrtps::Duration_t duration(int64_t ns) {
 // slice is how long one call of Fast DDS' write may wait: nothing interrupts it.
 const int64_t slice = 3000000000;
 
+const int64_t heartbeat = 100000000; // ns, while a sample is not acknowledged
+
 // set sets what writers and readers have in common. The rest stays at DDS' defaults.
 template<class Qos>
 void set(Qos &q, const vnd_qos *v, const void *user_data, size_t n) {
@@ -102,6 +104,8 @@ int open_endpoint(void *participant, uint64_t id, bool writer, const char *topic
 		fast::DataWriterQos q = p->publisher->get_default_datawriter_qos();
 		set(q, v, user_data, n);
 		q.lifespan().duration = duration(v->lifespan);
+		// As Cyclone DDS. By default a reader that missed the first heartbeat gets a kept sample 3 s later.
+		q.reliable_writer_qos().times.heartbeatPeriod = duration(heartbeat);
 		e->writer = p->publisher->create_datawriter(t, q, e.get());
 	} else {
 		fast::DataReaderQos q = p->subscriber->get_default_datareader_qos();

@@ -76,6 +76,7 @@ rtps::Locator_t locator(const std::string &address) {
 // reach sets how others are found, over UDP alone: shared memory outlives killed processes.
 void reach(const vnd_fast_config *c, fast::DomainParticipantQos &q) {
 	auto &builtin = q.wire_protocol().builtin;
+	builtin.discovery_config.initial_announcements.count = 20; // one in 0.1 s; then one in 3 s, which 5 may miss
 	if (c->alone)
 		builtin.discovery_config.ignoreParticipantFlags = static_cast<rtps::ParticipantFilteringFlags_t>(
 			rtps::FILTER_DIFFERENT_HOST | rtps::FILTER_DIFFERENT_PROCESS);
