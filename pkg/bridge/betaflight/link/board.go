@@ -148,8 +148,8 @@ func (b *Board) Ask(command uint16, patience time.Duration) ([]byte, error) {
 	case <-b.ended:
 		return nil, b.Err()
 	case <-time.After(patience):
-		return nil, fmt.Errorf("the board does not answer MSP command %d within %s: is MSP set on this port?", command,
-			patience)
+		return nil, fmt.Errorf("the board does not answer MSP command %d within %s: is MSP set on this port, and its "+
+			"command line closed?", command, patience)
 	}
 }
 

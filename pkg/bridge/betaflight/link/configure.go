@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"vnd/pkg/bridge/betaflight"
@@ -91,7 +92,7 @@ func (b *Board) Configure(limit float64) (s Settings, err error) {
 // identify tells the version of a board with Betaflight.
 func (b *Board) identify() (v msp.Version, err error) {
 	variant, err := b.Ask(msp.FCVariant, patience)
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return v, errors.New("the line is closed at once: is another program connected to it?")
 	}
 	if err != nil {

@@ -125,13 +125,18 @@ func (p *Process) run(folder, settings string) error {
 	p.command.Stdout, p.command.Stderr = log, log
 	p.command.Env = []string{"LD_PRELOAD=" + filepath.Join(filepath.Dir(binary), "lockstep.so"),
 		"VND_SITL_ADDRESS=" + p.Address.String()}
+	return p.begin()
+}
+
+// begin starts the process. Where that ends, its address is free before it counts as ended.
+func (p *Process) begin() error {
 	if err := p.command.Start(); err != nil {
 		return err
 	}
 	go func() {
 		err := p.command.Wait()
+		p.conn.Close() // ends a wait for its answer, too
 		p.ended <- err
-		p.conn.Close() // ends a wait for its answer
 	}()
 	return nil
 }
@@ -218,13 +223,10 @@ func (p *Process) wait() error {
 	select {
 	case err := <-p.ended:
 		p.ended <- err
+		return nil
 	case <-time.After(patience):
 		return errors.New("the firmware does not end")
 	}
-	if err := p.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
 }
 
 // logged are the last lines that the firmware wrote.
