@@ -50,12 +50,13 @@ func (c *Console) ask(text string) (string, error) {
 	return strings.TrimSuffix(string(answer), prompt), err
 }
 
-// send sends text; the answer is to come from now on.
+// send sends text, whose answer may take from now on; a port may end as soon as it has the text.
 func (c *Console) send(text string) error {
-	if _, err := io.WriteString(c.port, text); err != nil {
+	if err := c.port.SetReadDeadline(time.Now().Add(c.Patience)); err != nil {
 		return err
 	}
-	return c.port.SetReadDeadline(time.Now().Add(c.Patience))
+	_, err := io.WriteString(c.port, text)
+	return err
 }
 
 // read reads until an answer is whole.
