@@ -23,18 +23,19 @@ import (
 
 // sources are the definitions, by the paths in the registry's entries.
 //
-//go:embed msg/*.msg srv/*.srv */msg/*.msg */srv/*.srv
+//go:embed msg/*.msg srv/*.srv */msg/*.msg */srv/*.srv */action/*.action
 var sources embed.FS
 
-// entry describes a message, or one half of a service.
+// entry describes a message, or one half of a service, or a message of an action.
 type entry struct {
 	hash   string
 	source string   // path in sources
+	text   string   // its own source, of a message of an action
 	refs   []string // all types that it refers to
 	create func() cdr.Message
 }
 
-// serviceEntry describes a service.
+// serviceEntry describes a service or an action.
 type serviceEntry struct {
 	hash   string
 	source string // path in sources
@@ -72,6 +73,31 @@ func LookupService(name string) (Service, bool) {
 	return Service{Name: name, Hash: e.hash, Request: request, Response: response}, true
 }
 
+// Action is an action type.
+type Action struct {
+	Name                   string // ROS name: "example_interfaces/action/Fibonacci"
+	Hash                   string // RIHS01 type hash of ROS 2 Jazzy
+	Goal, Result, Feedback Type
+	SendGoal, GetResult    Service
+	FeedbackMessage        Type
+}
+
+// LookupAction finds an action type by its ROS name.
+func LookupAction(name string) (a Action, ok bool) {
+	e, ok := actions[name]
+	if !ok {
+		return a, false
+	}
+	a.Name, a.Hash = name, e.hash
+	a.Goal, _ = Lookup(name + "_Goal")
+	a.Result, _ = Lookup(name + "_Result")
+	a.Feedback, _ = Lookup(name + "_Feedback")
+	a.SendGoal, _ = LookupService(name + "_SendGoal")
+	a.GetResult, _ = LookupService(name + "_GetResult")
+	a.FeedbackMessage, _ = Lookup(name + "_FeedbackMessage")
+	return a, true
+}
+
 // Names are the sorted names of all types that Lookup finds.
 func Names() []string {
 	return slices.Sorted(maps.Keys(types))
@@ -107,6 +133,9 @@ func (t Type) Definition() string {
 
 // text is the type's own source, which ends in a newline unless it is empty.
 func (t Type) text() string {
+	if t.entry.text != "" {
+		return t.entry.text
+	}
 	data, err := sources.ReadFile(t.entry.source)
 	if err != nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
+	exampleinterfaces "vnd/msgs/example_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
 	mavrosmsgs "vnd/msgs/mavros_msgs"
@@ -170,6 +171,59 @@ var types = map[string]entry{
 		source: "diagnostic_msgs/srv/SelfTest.srv",
 		refs:   []string{"diagnostic_msgs/msg/DiagnosticStatus", "diagnostic_msgs/msg/KeyValue"},
 		create: func() cdr.Message { return diagnosticmsgs.NewSelfTestResponse() },
+	},
+	"example_interfaces/action/Fibonacci_Feedback": {
+		hash:   "RIHS01_2b12e37361da6f408d4c85bc24a18de64333f29082f2ca34b5ee33dc4c8b42a9",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "int32[] sequence   # the numbers so far\n",
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciFeedback() },
+	},
+	"example_interfaces/action/Fibonacci_FeedbackMessage": {
+		hash:   "RIHS01_c1de71afd52e49a89c53d8262366884185bc0a02f78ce051c4e46b0a7fe59bb2",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\nexample_interfaces/action/Fibonacci_Feedback feedback # on the way to it\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID", "example_interfaces/action/Fibonacci_Feedback"},
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciFeedbackMessage() },
+	},
+	"example_interfaces/action/Fibonacci_GetResult_Request": {
+		hash:   "RIHS01_c8a4f5e7d13b81286ee1043e2ecd084281cecf1ff06aaa799464f5f15479f003",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID"},
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciGetResultRequest() },
+	},
+	"example_interfaces/action/Fibonacci_GetResult_Response": {
+		hash:   "RIHS01_6021dc98ab9b4bbe395e48aa4de81ee5f68eb570f88358affcc648146668b24f",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "int8 status # 0 … 6, as in action_msgs/GoalStatus\nexample_interfaces/action/Fibonacci_Result result # of the goal\n",
+		refs:   []string{"example_interfaces/action/Fibonacci_Result"},
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciGetResultResponse() },
+	},
+	"example_interfaces/action/Fibonacci_Goal": {
+		hash:   "RIHS01_226cb437e4355dcd3e914f930382a3b0cc1da81545bd319ed554e95a03255f51",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "# The first numbers of the Fibonacci sequence, each a step of the action.\n\nint32 order   # how many numbers after the first\n",
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciGoal() },
+	},
+	"example_interfaces/action/Fibonacci_Result": {
+		hash:   "RIHS01_fea81394f25aa4502217953f1a021fb750e79c10bbd43f13dd94632da6569649",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "int32[] sequence   # numbers 0 to order\n",
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciResult() },
+	},
+	"example_interfaces/action/Fibonacci_SendGoal_Request": {
+		hash:   "RIHS01_3d088942b413247db536576f0286768c6be8fcd5d0c9a5d544f359fba090a238",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\nexample_interfaces/action/Fibonacci_Goal goal # what to reach\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID", "example_interfaces/action/Fibonacci_Goal"},
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciSendGoalRequest() },
+	},
+	"example_interfaces/action/Fibonacci_SendGoal_Response": {
+		hash:   "RIHS01_d8c07bb3d5b766fe4b43159c9a5222af5214e2fcc29229b991d826166c512be1",
+		source: "example_interfaces/action/Fibonacci.action",
+		text:   "bool accepted # whether the goal will be pursued\nbuiltin_interfaces/Time stamp # when\n",
+		refs:   []string{"builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return exampleinterfaces.NewFibonacciSendGoalResponse() },
 	},
 	"geometry_msgs/msg/Accel": {
 		hash:   "RIHS01_dc448243ded9b1fcbcca24aba0c22f013dae06c354ba2d849571c0a2a3f57ca0",
@@ -1546,6 +1600,8 @@ var services = map[string]serviceEntry{
 	"crazyflie_interfaces/srv/NotifySetpointsStop":       {hash: "RIHS01_3bc115f23a897d7733ea1f5a99ffb482466dacb693835f854d51ded802503e83", source: "crazyflie_interfaces/srv/NotifySetpointsStop.srv"},
 	"diagnostic_msgs/srv/AddDiagnostics":                 {hash: "RIHS01_6b91084c9f8bffd9b0c1f6883e0e8e491a831f4fc6c6aec77a4efaf3f1ea90b5", source: "diagnostic_msgs/srv/AddDiagnostics.srv"},
 	"diagnostic_msgs/srv/SelfTest":                       {hash: "RIHS01_df1e4e54a814a16ccc77471e9239618d46818e8d0e3b45ad6f8c34c6e2abfef6", source: "diagnostic_msgs/srv/SelfTest.srv"},
+	"example_interfaces/action/Fibonacci_GetResult":      {hash: "RIHS01_1b0de0d5d29dc955d92f546706568428632771db13ec84c15ec1c1a59f424a57", source: "example_interfaces/action/Fibonacci.action"},
+	"example_interfaces/action/Fibonacci_SendGoal":       {hash: "RIHS01_d1a57fb2a4afe8c21e34fb10db206f16ce6729b28531141472df92277c55b557", source: "example_interfaces/action/Fibonacci.action"},
 	"lifecycle_msgs/srv/ChangeState":                     {hash: "RIHS01_356fe34f0475a43acf54542013af4167b0e729f77ea22ffb045c6ad8e20668e5", source: "lifecycle_msgs/srv/ChangeState.srv"},
 	"lifecycle_msgs/srv/GetAvailableStates":              {hash: "RIHS01_00a07d79d2207d71e81a8cbc1880e5d924cc16d4688ea8e8e06e443dc8f8aa1d", source: "lifecycle_msgs/srv/GetAvailableStates.srv"},
 	"lifecycle_msgs/srv/GetAvailableTransitions":         {hash: "RIHS01_59b7ecefce0982a8a844b9f2c4f14764c1c4543cc55e72924e2aa4adad83e9bc", source: "lifecycle_msgs/srv/GetAvailableTransitions.srv"},
@@ -1574,4 +1630,8 @@ var services = map[string]serviceEntry{
 	"visualization_msgs/srv/GetInteractiveMarkers":       {hash: "RIHS01_bfdfaa861f4a8422b4ec3bd02c6681e4a45a83bdc2913d8facdf923d8ad1376a", source: "visualization_msgs/srv/GetInteractiveMarkers.srv"},
 	"vnd/srv/SetCondition":                               {hash: "RIHS01_ad853ac9672f9441e5da4943d1c452af8438328293af51ff230bb302ba8a4ae5", source: "srv/SetCondition.srv"},
 	"vnd/srv/SetTask":                                    {hash: "RIHS01_51553600c1b1dec20685c720118f96fbf8d46424de1ed1285da66260f9edd31e", source: "srv/SetTask.srv"},
+}
+
+var actions = map[string]serviceEntry{
+	"example_interfaces/action/Fibonacci": {hash: "RIHS01_9508051da1ea4658de144b09bd0690ff3de52104683d847aed764d2915906f51", source: "example_interfaces/action/Fibonacci.action"},
 }

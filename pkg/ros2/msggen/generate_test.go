@@ -60,6 +60,42 @@ func TestHashesAreThoseOfJazzy(t *testing.T) {
 	}
 }
 
+// The types that rosidl derives from an action, as a build of Jazzy hashed them.
+func TestHashesOfActionsAreThoseOfJazzy(t *testing.T) {
+	set, err := treeOf(map[string]string{
+		"builtin_interfaces/msg/Time.msg":     "int32 sec\nuint32 nanosec\n",
+		"unique_identifier_msgs/msg/UUID.msg": "uint8[16] uuid\n",
+		"service_msgs/msg/ServiceEventInfo.msg": "uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] " +
+			"client_gid\nint64 sequence_number\n",
+		"action_interface/action/Robot.action": "float32 v_x\nfloat32 w_z\nfloat32 drive_time\n---\n" +
+			"bool complete\n---\nfloat32 percent_complete\n",
+	}).Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for suffix, want := range map[string]string{
+		"":                    "a9ce30d15eac1be29293ca8cb9d93d8508c12d25c1c12ecd5b0324f8b3abe170",
+		"_Goal":               "1d158c99d62fcbd045e273e790d3d02c4da243e72f5469d355801a1b3d0228f6",
+		"_Result":             "539f3f1581d0cbbdbd2aef6a9002cb46415e0abd0e13c1c1d2cea5d8c38ff8ab",
+		"_Feedback":           "665ba93aba0b2dbf62787affcd3c56d1469165918e8ded3c8f64eaa78a0331a2",
+		"_SendGoal":           "a730a044ea9337e18872f217680af0970e25dd7768f78267e346f7198212de35",
+		"_SendGoal_Request":   "a5c8d275bd328d61b8b578f62bf1f864a2c46654281880ab3e36e78092d5e5c7",
+		"_SendGoal_Response":  "7ce89fffc375c30c9c14bab533a5c0ee08b98e48f640570ae8ce242e5770471b",
+		"_SendGoal_Event":     "1b42804e2d86cc02efeefc3d5023e6145887aa6881d7b6d1aa489a6fde324935",
+		"_GetResult":          "2d26d6e8299fafb4530a9a7f7901cec759fcffc9d766c858da47072300eda00d",
+		"_GetResult_Request":  "585918498cbf06f0421e53f3df54962e3e3201fc584b11b5cb5e100858291805",
+		"_GetResult_Response": "e0387757e3ff274ee8a6aff2d1339ce986dc3c20537e180d57c40da38d673d13",
+		"_GetResult_Event":    "6e0eef245e8a3847f003cfe7eee01c1cfab5508f6525d1019a7ec967de508f58",
+		"_FeedbackMessage":    "50dfa96f0255adcc46c0e4517fa757f2090bff34b75b7a6055de4f4b1d994b8d",
+	} {
+		t.Run("Robot"+suffix, func(t *testing.T) {
+			if got, err := set.Hash("action_interface/action/Robot" + suffix); err != nil || got != "RIHS01_"+want {
+				t.Errorf("%s, %v; expected %s", got, err, want)
+			}
+		})
+	}
+}
+
 func TestDefinitionJoinsReferencedTypes(t *testing.T) {
 	set, err := treeOf(map[string]string{
 		"a/msg/A.msg": "b/B b\nC c",
@@ -97,8 +133,8 @@ func TestGenerateRefuses(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{map[string]string{"readme": ""}, ".: no package with msg/*.msg or srv/*.srv"},
-		{map[string]string{"p/msg/readme": ""}, "p: no msg/*.msg or srv/*.srv"},
+		{map[string]string{"readme": ""}, ".: no package with msg/*.msg, srv/*.srv or action/*.action"},
+		{map[string]string{"p/msg/readme": ""}, "p: no msg/*.msg, srv/*.srv or action/*.action"},
 		{map[string]string{"Big/msg/A.msg": ""}, `Big: package name "Big", expected lower_snake_case`},
 		{map[string]string{"p/msg/a.msg": ""}, `p/msg/a.msg: type name "p/msg/a", expected package/msg/Name`},
 		{map[string]string{"p/msg/A.msg": "int8 1"}, `p/msg/A.msg:1: field name "1", expected lower_snake_case`},

@@ -12,7 +12,7 @@ import (
 var atLeastOneMember = Field{Name: "structure_needs_at_least_one_member", Type: Type{Base: Uint8}}
 
 // Hash is the RIHS01 hash (REP-2011): "RIHS01_" and 64 hexadecimal digits. full names a message, a
-// service, or a service's Request, Response or Event.
+// service, an action, or what is derived from them.
 func (s *Set) Hash(full string) (string, error) {
 	refs, err := s.References(full)
 	if err != nil {
@@ -45,8 +45,8 @@ func description(m *Message) string {
 	return fmt.Sprintf(`{"type_name": "%s", "fields": [%s]}`, m.Name, strings.Join(fields, ", "))
 }
 
-// Describe returns a type as rosidl describes it: a message, a service, or a service's Request, Response
-// or Event. A message without fields gets the field that it has on the wire.
+// Describe returns a type as rosidl describes it: a message, a service, an action, or what is derived from
+// them. A message without fields gets the field that it has on the wire.
 func (s *Set) Describe(full string) (*Message, error) {
 	nested := func(name, ref string, array Array, size int) Field {
 		return Field{Name: name, Type: Type{Base: Nested, Ref: ref, Array: array, Size: size}}
@@ -56,6 +56,16 @@ func (s *Set) Describe(full string) (*Message, error) {
 			nested("request_message", full+"_Request", Single, 0),
 			nested("response_message", full+"_Response", Single, 0),
 			nested("event_message", full+"_Event", Single, 0),
+		}}, nil
+	}
+	if s.Action(full) != nil {
+		return &Message{Name: full, Fields: []Field{
+			nested("goal", full+"_Goal", Single, 0),
+			nested("result", full+"_Result", Single, 0),
+			nested("feedback", full+"_Feedback", Single, 0),
+			nested("send_goal_service", full+"_SendGoal", Single, 0),
+			nested("get_result_service", full+"_GetResult", Single, 0),
+			nested("feedback_message", full+"_FeedbackMessage", Single, 0),
 		}}, nil
 	}
 	if base, ok := strings.CutSuffix(full, "_Event"); ok && s.Service(base) != nil {

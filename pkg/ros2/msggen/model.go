@@ -1,4 +1,4 @@
-// Package msggen generates Go from ROS 2 interface definitions (.msg and .srv).
+// Package msggen generates Go from ROS 2 interface definitions (.msg, .srv and .action).
 //
 // It parses the definitions, resolves their references and computes their RIHS01 hashes (REP-2011).
 // It writes one Go file per definition: a struct, its constants, a constructor with the defaults, and

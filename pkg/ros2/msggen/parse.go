@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// The naming rules of rosidl_adapter. A service's halves carry an underscore in their names.
+// The naming rules of rosidl_adapter. What is derived from a service or an action carries an underscore in its name.
 var (
-	packageName  = regexp.MustCompile(`^[a-z](_?[a-z0-9])*$`)
-	typeName     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(_Request|_Response|_Event)?$`)
+	packageName = regexp.MustCompile(`^[a-z](_?[a-z0-9])*$`)
+	typeName    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(_Goal|_Result|_Feedback|_FeedbackMessage|` +
+		`(_SendGoal|_GetResult)?(_Request|_Response|_Event)?)?$`)
 	fieldName    = regexp.MustCompile(`^[a-z](_?[a-z0-9])*$`)
 	constantName = regexp.MustCompile(`^[A-Z](_?[A-Z0-9])*$`)
 	typeSyntax   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_/]*)(?:<=([0-9]+))?(?:\[(<=)?([0-9]*)\])?$`)
@@ -31,32 +32,9 @@ func ParseMessage(file, full, text string) (*Message, error) {
 
 // ParseService parses the text of a .srv file: request, a line of three dashes, response.
 func ParseService(file, full, text string) (*Service, error) {
-	if _, _, _, err := SplitName(full); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	lines := strings.SplitAfter(text, "\n")
-	split := -1
-	for i, line := range lines {
-		if strings.TrimRight(line, " \t\r\n") != "---" {
-			continue
-		}
-		if split >= 0 {
-			return nil, fmt.Errorf("%s:%d: a second ---, expected one between request and response", file, i+1)
-		}
-		split = i
-	}
-	if split < 0 {
-		return nil, fmt.Errorf("%s:%d: no line ---, expected one between request and response", file, len(lines))
-	}
-	halves := [2]*Message{
-		{Name: full + "_Request", Text: strings.Join(lines[:split], "")},
-		{Name: full + "_Response", Text: strings.Join(lines[split+1:], "")},
-	}
-	for i, first := range []int{0, split + 1} {
-		p := parser{file: file, line: first, msg: halves[i]}
-		if err := p.parse(strings.Split(halves[i].Text, "\n")); err != nil {
-			return nil, err
-		}
+	halves, err := parseSections(file, full, text, "_Request", "_Response")
+	if err != nil {
+		return nil, err
 	}
 	return &Service{Name: full, Doc: halves[0].Doc, Request: halves[0], Response: halves[1]}, nil
 }
@@ -226,7 +204,7 @@ func (p *parser) resolveName(name string) (string, error) {
 	if name == "time" || name == "duration" {
 		return "", p.errorf("type %q is of ROS 1, expected builtin_interfaces/Time or Duration", name)
 	}
-	own, _, _, err := SplitName(p.msg.Name)
+	own, parent, _, err := SplitName(p.msg.Name)
 	if err != nil {
 		return "", err
 	}
@@ -237,7 +215,7 @@ func (p *parser) resolveName(name string) (string, error) {
 	case 1:
 		full = strings.Replace(name, "/", "/msg/", 1)
 	}
-	if _, kind, _, err := SplitName(full); err != nil || kind != "msg" {
+	if _, kind, _, err := SplitName(full); err != nil || kind != "msg" && (kind != parent || kind != "action") {
 		return "", p.errorf("type %q, expected a primitive, Name or package/Name", name)
 	}
 	return full, nil

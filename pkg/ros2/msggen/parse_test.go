@@ -110,8 +110,8 @@ func TestParseServiceReadsBothHalves(t *testing.T) {
 		t.Error(diff)
 	}
 	for text, want := range map[string]string{
-		"int8 a\n":                 "S.srv:2: no line ---, expected one between request and response",
-		"---\n---\n":               "S.srv:2: a second ---, expected one between request and response",
+		"int8 a\n":                 "S.srv:2: 0 of the lines ---, expected 1, between request, response",
+		"---\n---\n":               "S.srv:2: 2 of the lines ---, expected 1, between request, response",
 		"int8 a\n---\nint8 a\nx\n": `S.srv:4: "x", expected a type and a name`,
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// registry writes the tables of all types and services of the tree. Package path.Base(Import)
+// registry writes the tables of all types, services and actions of the tree. Package path.Base(Import)
 // declares their types, entry and serviceEntry.
 func (l *loaded) registry() ([]byte, error) {
 	f := &file{loaded: l, pkg: l.tree.Own, imports: map[string]string{"vnd/pkg/ros2/cdr": "cdr"}}
@@ -23,6 +23,14 @@ func (l *loaded) registry() ([]byte, error) {
 			return nil, err
 		}
 		f.printf("\t%q: {hash: %q, source: %q},\n", v.Name, hash, f.source(v.Name))
+	}
+	f.printf("}\n\nvar actions = map[string]serviceEntry{\n")
+	for _, a := range l.set.Actions() {
+		hash, err := l.set.Hash(a.Name)
+		if err != nil {
+			return nil, err
+		}
+		f.printf("\t%q: {hash: %q, source: %q},\n", a.Name, hash, f.source(a.Name))
 	}
 	f.printf("}\n")
 	return assembleFile(f.goPackage(f.pkg), f.imports, f.body.String())
@@ -42,6 +50,9 @@ func (f *file) typeEntry(m *Message) error {
 		return err
 	}
 	f.printf("\t%q: {\n\t\thash: %q,\n\t\tsource: %q,\n", m.Name, hash, f.source(m.Name))
+	if _, kind, _, _ := SplitName(m.Name); kind == "action" {
+		f.printf("\t\ttext: %q,\n", m.Text)
+	}
 	if len(refs) > 0 {
 		quoted := slices.Clone(refs)
 		for i := range quoted {
@@ -59,8 +70,8 @@ func (f *file) source(full string) string {
 	if err != nil {
 		return ""
 	}
-	if kind == "srv" {
-		name = strings.TrimSuffix(strings.TrimSuffix(name, "_Request"), "_Response")
+	if kind != "msg" {
+		name, _, _ = strings.Cut(name, "_")
 	}
 	dir := f.dirs[pkg] + "/"
 	return strings.TrimPrefix(dir, "./") + kind + "/" + name + "." + kind

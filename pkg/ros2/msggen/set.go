@@ -14,11 +14,13 @@ type Set struct {
 	base     *Set // where names are looked up that are not defined here
 	messages map[string]*Message
 	services map[string]*Service
+	actions  map[string]*Action
 }
 
 // NewSet is an empty set on top of base, which may be nil.
 func NewSet(base *Set) *Set {
-	return &Set{base: base, messages: map[string]*Message{}, services: map[string]*Service{}}
+	return &Set{base: base, messages: map[string]*Message{}, services: map[string]*Service{},
+		actions: map[string]*Action{}}
 }
 
 // Message finds a message, or a service's request or response; nil when there is none.
@@ -41,14 +43,57 @@ func (s *Set) Service(full string) *Service {
 	return nil
 }
 
+// Action finds an action; nil when there is none.
+func (s *Set) Action(full string) *Action {
+	for ; s != nil; s = s.base {
+		if a := s.actions[full]; a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
 // Messages are the set's own messages by name, requests and responses included.
 func (s *Set) Messages() []*Message {
 	return inOrder(s.messages)
 }
 
-// Services are the set's own services by name.
+// Actions are the set's own actions by name.
+func (s *Set) Actions() []*Action {
+	return inOrder(s.actions)
+}
+
+// Services are the set's own services by name, those of actions included.
 func (s *Set) Services() []*Service {
 	return inOrder(s.services)
+}
+
+// definition is one file, and the messages of it.
+type definition struct {
+	name     string
+	messages []*Message
+}
+
+// definitions are the set's own files, by name.
+func (s *Set) definitions() []definition {
+	files := map[string]definition{}
+	for _, m := range s.Messages() {
+		files[m.Name] = definition{m.Name, []*Message{m}}
+	}
+	for _, v := range s.Services() {
+		delete(files, v.Request.Name)
+		delete(files, v.Response.Name)
+		files[v.Name] = definition{v.Name, []*Message{v.Request, v.Response}}
+	}
+	for _, a := range s.Actions() {
+		for _, m := range a.Messages() {
+			delete(files, m.Name)
+		}
+		delete(files, a.SendGoal.Name)
+		delete(files, a.GetResult.Name)
+		files[a.Name] = definition{a.Name, a.Messages()}
+	}
+	return inOrder(files)
 }
 
 func inOrder[T any](m map[string]T) []T {
@@ -69,14 +114,27 @@ func (s *Set) AddService(v *Service) {
 	s.Add(v.Response)
 }
 
-// LoadPackage reads dir/msg/*.msg and dir/srv/*.srv of fsys as the ROS package pkg, and returns the
-// number of definitions.
+// AddAction puts an action and what is derived from it into the set.
+func (s *Set) AddAction(a *Action) {
+	s.actions[a.Name] = a
+	for _, m := range a.Messages() {
+		s.Add(m)
+	}
+	s.AddService(a.SendGoal)
+	s.AddService(a.GetResult)
+}
+
+// kinds of definitions, each in a folder of its own.
+var kinds = []string{"msg", "srv", "action"}
+
+// LoadPackage reads dir/msg/*.msg, dir/srv/*.srv and dir/action/*.action of fsys as the ROS package pkg, and
+// returns the number of definitions.
 func (s *Set) LoadPackage(fsys fs.FS, dir, pkg string) (int, error) {
 	if !packageName.MatchString(pkg) {
 		return 0, fmt.Errorf("%s: package name %q, expected lower_snake_case", dir, pkg)
 	}
 	n := 0
-	for _, kind := range []string{"msg", "srv"} {
+	for _, kind := range kinds {
 		files, err := fs.Glob(fsys, path.Join(dir, kind, "*."+kind))
 		if err != nil {
 			return n, err
@@ -101,6 +159,13 @@ func (s *Set) parseFile(file, full, kind, text string) error {
 		v, err := ParseService(file, full, text)
 		if err == nil {
 			s.AddService(v)
+		}
+		return err
+	}
+	if kind == "action" {
+		a, err := ParseAction(file, full, text)
+		if err == nil {
+			s.AddAction(a)
 		}
 		return err
 	}

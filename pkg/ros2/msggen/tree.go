@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
+	"slices"
 )
 
 // Tree is a folder of definitions and the Go packages beside them.
 //
-// Every folder below Root with msg/*.msg or srv/*.srv is the ROS package of the folder's name; its Go
+// Every folder below Root with msg/*.msg, srv/*.srv or action/*.action is the ROS package of the folder's name; its Go
 // files go into that folder. When Own is set, the definitions in Root itself are that ROS package. Its
 // Go package is path.Base(Import), and has the registry of all packages of the tree.
 type Tree struct {
 	FS     fs.FS
 	Root   string // folder in FS
 	Import string // Go import path of Root
-	Own    string // ROS package of Root's own msg/ and srv/, or ""
+	Own    string // ROS package of Root's own msg/, srv/ and action/, or ""
 	Base   *Tree  // for packages that the tree lacks, or nil
 }
 
@@ -49,9 +49,8 @@ func (t *Tree) load() (*loaded, error) {
 		}
 	}
 	for _, e := range entries {
-		hasMsg := isDir(t.FS, path.Join(t.Root, e.Name(), "msg"))
-		hasSrv := isDir(t.FS, path.Join(t.Root, e.Name(), "srv"))
-		if !hasMsg && !hasSrv {
+		has := func(kind string) bool { return isDir(t.FS, path.Join(t.Root, e.Name(), kind)) }
+		if !slices.ContainsFunc(kinds, has) {
 			continue
 		}
 		if err := l.loadPackage(e.Name(), e.Name()); err != nil {
@@ -59,7 +58,7 @@ func (t *Tree) load() (*loaded, error) {
 		}
 	}
 	if len(l.dirs) == 0 {
-		return nil, fmt.Errorf("%s: no package with msg/*.msg or srv/*.srv", t.Root)
+		return nil, fmt.Errorf("%s: no package with msg/*.msg, srv/*.srv or action/*.action", t.Root)
 	}
 	return l, nil
 }
@@ -75,7 +74,7 @@ func (l *loaded) loadPackage(dir, pkg string) error {
 		return err
 	}
 	if n == 0 {
-		return fmt.Errorf("%s: no msg/*.msg or srv/*.srv", path.Join(l.tree.Root, dir))
+		return fmt.Errorf("%s: no msg/*.msg, srv/*.srv or action/*.action", path.Join(l.tree.Root, dir))
 	}
 	l.dirs[pkg] = dir
 	return nil
@@ -116,29 +115,22 @@ func (t *Tree) Generate() (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	owners := map[string]map[string]string{} // by Go package and identifier: its meaning
-	for _, m := range l.set.Messages() {
-		if strings.HasSuffix(m.Name, "_Response") && l.set.Service(strings.TrimSuffix(m.Name, "_Response")) != nil {
-			continue // beside its request
-		}
-		pkg, _, _, err := SplitName(m.Name)
+	for _, d := range l.set.definitions() {
+		pkg, _, _, err := SplitName(d.name)
 		if err != nil {
 			return nil, err
 		}
 		if owners[pkg] == nil {
 			owners[pkg] = map[string]string{}
 		}
-		name, halves := m.Name, []*Message{m}
-		if service := l.set.Service(strings.TrimSuffix(m.Name, "_Request")); service != nil {
-			name, halves = service.Name, []*Message{service.Request, service.Response}
-		}
 		f := &file{loaded: l, pkg: pkg, used: owners[pkg], imports: map[string]string{}}
-		content, err := f.generate(halves)
+		content, err := f.generate(d.messages)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
-		out := path.Join(l.dirs[pkg], fileName(name))
+		out := path.Join(l.dirs[pkg], fileName(d.name))
 		if files[out] != nil {
-			return nil, fmt.Errorf("%s: the file %s belongs to another definition too", name, out)
+			return nil, fmt.Errorf("%s: the file %s belongs to another definition too", d.name, out)
 		}
 		files[out] = content
 	}

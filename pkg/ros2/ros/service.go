@@ -75,7 +75,7 @@ func (e *serviceEnd) open(h Host, name, request, response string, options []Opti
 type Service[Req, Resp any] struct {
 	serviceEnd
 	server    rmw.Server
-	handler   func(*Req, *Resp)
+	handler   func(*Req, func(*Resp))
 	request   func(*Req) cdr.Message
 	response  func(*Resp) cdr.Message
 	onRequest func(rmw.RequestID, *dds.Sample)
@@ -96,6 +96,17 @@ type Service[Req, Resp any] struct {
 // are counted, logged and dropped.
 func NewService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string, handler func(*Req, *Resp),
 	options ...Option) (*Service[Req, Resp], error) {
+	return NewDeferredService[Req, Resp, P, R](h, name, func(q *Req, answer func(*Resp)) {
+		var response Resp
+		handler(q, &response)
+		answer(&response)
+	}, options...)
+}
+
+// NewDeferredService is NewService with a handler that may answer later, once, from any
+// goroutine. It may keep the request.
+func NewDeferredService[Req, Resp any, P Message[Req], R Message[Resp]](h Host, name string,
+	handler func(*Req, func(*Resp)), options ...Option) (*Service[Req, Resp], error) {
 	s := &Service[Req, Resp]{handler: handler,
 		request:  func(m *Req) cdr.Message { return P(m) },
 		response: func(m *Resp) cdr.Message { return R(m) }}
@@ -152,20 +163,20 @@ func (c *call[Req, Resp]) run() {
 	if s.closed.Load() {
 		return
 	}
-	var response Resp
+	answer := func(response *Resp) { s.warn("answering", s.respond(c.id, response)) }
 	if c.refused == nil {
 		c.refused = s.limits.late(c.taken, c.sent)
 	}
 	switch {
 	case c.refused == nil:
-		s.handler(&c.request, &response)
+		s.handler(&c.request, answer)
 	case s.refuse == nil:
 		s.drop(c.refused)
-		return
 	default:
+		var response Resp
 		s.refuse(&response, c.refused)
+		answer(&response)
 	}
-	s.warn("answering", s.respond(c.id, &response))
 }
 
 func (s *Service[Req, Resp]) respond(id rmw.RequestID, response *Resp) error {

@@ -127,9 +127,9 @@ func python(v any) string {
 	return fmt.Sprint(v)
 }
 
-// source is the text of a type. A type derived from a service has that of the service.
+// source is the text of a type. A service has that of its file; what rosidl derives has none.
 func source(set *msggen.Set, name string) tdi.TypeSource {
-	if m := set.Message(name); m != nil && !strings.Contains(name, "/srv/") {
+	if m := set.Message(name); m != nil && strings.Contains(name, "/msg/") {
 		return tdi.TypeSource{TypeName_: name, Encoding: "msg", RawFileContents: m.Text}
 	}
 	s := tdi.TypeSource{TypeName_: name, Encoding: "implicit"} // rosidl's word for what has no file of its own
