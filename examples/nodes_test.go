@@ -3,7 +3,6 @@ package examples
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,24 +21,10 @@ import (
 	"vnd/pkg/ros2/ros/rostest"
 )
 
-// environment is one in which the processes of this test meet, and no others.
-func environment(key string) string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100),
-		"ROS_DISTRO":     "humble",
-		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_examples_%d</Tag></Discovery>", os.Getpid())}[key]
-}
-
 // join returns a node of the test, over Cyclone DDS.
 func join(t *testing.T) *ros.Node {
 	t.Helper()
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: environment, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, nil)
 	rostest.Spin(t, c, 1)
 	n, err := c.NewNode("tester")
 	if err != nil {
@@ -52,10 +37,7 @@ func join(t *testing.T) *ros.Node {
 func start(t *testing.T, name string, args ...string) io.Reader {
 	t.Helper()
 	p := exec.Command(filepath.Join(built, name), args...)
-	p.Env = append(os.Environ(), "ROS_LOG_DIR="+t.TempDir())
-	for _, key := range []string{"ROS_LOCALHOST_ONLY", "ROS_DOMAIN_ID", "ROS_DISTRO", "CYCLONEDDS_URI"} {
-		p.Env = append(p.Env, key+"="+environment(key))
-	}
+	p.Env = append(append(os.Environ(), "ROS_LOG_DIR="+t.TempDir()), rostest.Environ()...)
 	var problems strings.Builder
 	p.Stderr = &problems
 	out, err := p.StdoutPipe()

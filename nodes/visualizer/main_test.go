@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -50,12 +49,6 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// environment is one in which the processes of this test meet, and no others.
-func environment() []string {
-	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
-		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_visualizer_%d</Tag></Discovery>", os.Getpid())}
-}
-
 // said is what a process writes, for others to read meanwhile.
 type said struct {
 	mu sync.Mutex
@@ -78,7 +71,7 @@ func (s *said) String() string {
 func started(t *testing.T, program string, args ...string) (*exec.Cmd, *said) {
 	t.Helper()
 	p, log := exec.Command(program, append([]string{"--ros-args", "-r", "__ns:=/quad"}, args...)...), &said{}
-	p.Env = append(append(os.Environ(), "ROS_LOG_DIR="+t.TempDir()), environment()...)
+	p.Env = append(append(os.Environ(), "ROS_LOG_DIR="+t.TempDir()), rostest.Environ()...)
 	p.Stdout, p.Stderr = log, log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -98,19 +91,7 @@ type robot struct {
 
 func newRobot(t *testing.T) *robot {
 	t.Helper()
-	env := map[string]string{}
-	for _, e := range environment() {
-		key, value, _ := strings.Cut(e, "=")
-		env[key] = value
-	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-r",
-		"__ns:=/quad"}, Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, []string{"-r", "__ns:=/quad"})
 	r := &robot{t: t, n: must(c.NewNode("robot"))(t)}
 	r.steps = must(ros.NewPublisher[msgs.Step](r.n, "step", node.StepQoS()))(t)
 	r.poses = must(ros.NewPublisher[geometrymsgs.PoseStamped](r.n, "mocap/pose", node.MocapQoS()))(t)

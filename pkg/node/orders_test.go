@@ -19,6 +19,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // hovering starts a simulated flight under a controller of these arguments, and waits until it hovers.
@@ -127,9 +128,7 @@ func TestHostileOrders(t *testing.T) {
 
 // flood calls services of the controller a thousand times a second until ctx is done; it counts its calls.
 func (l *lab) flood(ctx context.Context, n *atomic.Int64) {
-	env := environment()
-	c := must(ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: func(key string) string { return env[key] }}))(l.t)
+	c := rostest.Wire(l.t, nil)
 	node := must(c.NewNode("flood"))(l.t)
 	task := must(ros.NewClient[msgs.SetTaskRequest, msgs.SetTaskResponse](node,
 		"/quad/policy_controller/set_task"))(l.t)

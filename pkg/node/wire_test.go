@@ -3,8 +3,6 @@ package node_test
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +23,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -51,13 +50,6 @@ func readBundle(t testing.TB, name string) *msgs.Bundle {
 		Sha256: sha256.Sum256(data)}
 }
 
-// environment is one in which the processes of this test meet, and no others.
-func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100),
-		"ROS_DISTRO":     "humble",
-		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_component_%d</Tag></Discovery>", os.Getpid())}
-}
-
 // lab is the nodes as processes, with the test as one more.
 type lab struct {
 	t   testing.TB
@@ -82,19 +74,7 @@ type lab struct {
 // loopback.
 func newLab(t testing.TB, more ...string) *lab {
 	t.Helper()
-	env := environment()
-	for _, pair := range more {
-		key, value, _ := strings.Cut(pair, "=")
-		env[key] = value
-	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, nil, more...)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -171,9 +151,7 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 	p := exec.CommandContext(l.ctx, filepath.Join(l.dir, name),
 		append([]string{"--ros-args", "-r", "__ns:=/quad"}, args...)...)
 	p.Env = append(os.Environ(), "ROS_LOG_DIR="+l.t.TempDir())
-	for key, value := range environment() {
-		p.Env = append(p.Env, key+"="+value)
-	}
+	p.Env = append(p.Env, rostest.Environ()...)
 	if l.env != nil {
 		p.Env = append(p.Env, l.env(name)...)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"vnd/pkg/ros2/bag"
-	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // tiny is learning that takes no time, which learns nothing worth while.
@@ -42,20 +42,11 @@ world:
 // setup is a demo of a few seconds; all of it is in one folder.
 func setup(t *testing.T) (o Options, dir string) {
 	t.Helper()
-	env := map[string]string{"ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100), "ROS_LOCALHOST_ONLY": "1",
-		"ROS_DISTRO":     "humble",
-		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_demo_%d</Tag></Discovery>", os.Getpid())}
-	for k, v := range env {
-		t.Setenv(k, v)
+	for _, pair := range rostest.Environ() {
+		key, value, _ := strings.Cut(pair, "=")
+		t.Setenv(key, value)
 	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"}})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err == nil {
-		err = c.Close()
-	}
-	if err != nil {
+	if err := rostest.Wire(t, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -37,25 +36,10 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// environment is one in which the processes of this test meet, and no others.
-func environment() map[string]string {
-	return map[string]string{"ROS_LOCALHOST_ONLY": "1", "ROS_DOMAIN_ID": fmt.Sprint(1 + os.Getpid()%100),
-		"ROS_DISTRO":     "humble",
-		"CYCLONEDDS_URI": fmt.Sprintf("<Discovery><Tag>vnd_examiner_%d</Tag></Discovery>", os.Getpid())}
-}
-
 // lab joins the graph, over Cyclone DDS on the loopback.
 func lab(t *testing.T) *ros.Node {
 	t.Helper()
-	env := environment()
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, nil)
 	n := must(c.NewNode("driver"))(t)
 	rostest.Spin(t, c, 1)
 	return n
@@ -121,10 +105,7 @@ func examined(t *testing.T, program string, d *driver) (map[string]string, bool)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	p := exec.CommandContext(ctx, program, "doctor", "--live", "--json")
-	p.Env = os.Environ()
-	for key, value := range environment() {
-		p.Env = append(p.Env, key+"="+value)
-	}
+	p.Env = append(os.Environ(), rostest.Environ()...)
 	in, asked := must(p.StdinPipe())(t), must(p.StderrPipe())(t)
 	var out strings.Builder
 	p.Stdout = &out
@@ -237,10 +218,7 @@ func nobody(t *testing.T, n *ros.Node, program string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	p := exec.CommandContext(ctx, program, "doctor", "--live", "--namespace", "robot")
-	p.Env = os.Environ()
-	for key, value := range environment() {
-		p.Env = append(p.Env, key+"="+value)
-	}
+	p.Env = append(os.Environ(), rostest.Environ()...)
 	out, err := p.Output()
 	want := "wrong    state topic     nobody publishes on /robot/mocap/pose: start the driver; this is " +
 		"geometry_msgs/msg/PoseStamped, as published on /vrpn_mocap/cf1/pose: remap it"

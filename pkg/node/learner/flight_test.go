@@ -2,8 +2,6 @@ package learner
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,12 +22,6 @@ import (
 // programs of a flight.
 var programs = []string{"quad_sim", "policy_controller", "latent_encoder", "transition_recorder", "background_learner"}
 
-// environment is one in which the processes of this test meet, and no others.
-func environment() []string {
-	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
-		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_flight_%d</Tag></Discovery>", os.Getpid())}
-}
-
 // field is the nodes as processes, with the test as one more that listens.
 type field struct {
 	t        *testing.T
@@ -49,19 +41,7 @@ type field struct {
 
 func newField(t *testing.T) *field {
 	t.Helper()
-	env := map[string]string{}
-	for _, e := range environment() {
-		key, value, _ := strings.Cut(e, "=")
-		env[key] = value
-	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, nil)
 	f := &field{t: t, programs: t.TempDir(), data: t.TempDir(), latents: map[string]int{}}
 	f.changed = sync.NewCond(&f.mu)
 	var cancel context.CancelFunc
@@ -111,7 +91,7 @@ func (f *field) start(name string, parameters ...string) (kill func()) {
 		args = append(args, "-p", p)
 	}
 	p := exec.CommandContext(f.ctx, filepath.Join(f.programs, name), args...)
-	p.Env = append(append(os.Environ(), environment()...), "ROS_LOG_DIR="+f.t.TempDir())
+	p.Env = append(append(os.Environ(), rostest.Environ()...), "ROS_LOG_DIR="+f.t.TempDir())
 	log := &strings.Builder{}
 	p.Stderr, p.Stdout = log, log
 	if err := p.Start(); err != nil {

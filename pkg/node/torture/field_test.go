@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // patience is how long a test waits for what must happen.
@@ -82,12 +82,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// environment is one in which the processes of this test meet, and no others.
-func environment() []string {
-	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
-		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_torture_%d</Tag></Discovery>", os.Getpid())}
-}
-
 // seenStep is what the test keeps of a step.
 type seenStep struct {
 	at        time.Time // on this machine
@@ -124,19 +118,7 @@ type field struct {
 
 func newField(t *testing.T) *field {
 	t.Helper()
-	env := map[string]string{}
-	for _, e := range environment() {
-		key, value, _ := strings.Cut(e, "=")
-		env[key] = value
-	}
-	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
-		Getenv: func(key string) string { return env[key] }, Stderr: io.Discard})
-	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rostest.Wire(t, nil)
 	f := &field{t: t, dir: must(built())(t), data: t.TempDir()}
 	f.changed = sync.NewCond(&f.mu)
 	var cancel context.CancelFunc
@@ -276,7 +258,7 @@ func (f *field) start(name string, parameters ...string) *process {
 func (p *process) again() {
 	p.f.t.Helper()
 	p.cmd, p.log = exec.Command(filepath.Join(p.f.dir, p.name), p.args...), &strings.Builder{}
-	p.cmd.Env = append(append(append(os.Environ(), environment()...), "ROS_LOG_DIR="+p.f.data), p.env...)
+	p.cmd.Env = append(append(append(os.Environ(), rostest.Environ()...), "ROS_LOG_DIR="+p.f.data), p.env...)
 	p.cmd.Stderr, p.cmd.Stdout = p.log, p.log
 	if err := p.cmd.Start(); err != nil {
 		p.f.t.Fatal(err)

@@ -47,7 +47,7 @@ func newHostile(t *testing.T) *hostile {
 		h.rate, h.each, h.times = 10_000, time.Duration(seconds*1e9), 3
 	}
 	h.attacker.Rand = rand.New(rand.NewPCG(3, 4))
-	h.tag = fmt.Sprintf("vnd_torture_%d", os.Getpid())
+	h.tag = fmt.Sprintf("vnd_test_%d", os.Getpid())
 	capture := filepath.Join(t.TempDir(), "capture.pcap")
 	file, sim := "bundle_file:="+bundleFile(t), "use_sim_time:=true"
 	h.nodes = append(h.nodes, h.start("transition_recorder", "directory:="+h.data, "bag.least_free:=0", sim),
