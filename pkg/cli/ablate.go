@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -56,13 +57,14 @@ type variant struct {
 // Run implements `vnd ablate`.
 func (a *ablateCommand) Run(c *console) error {
 	out, err := a.ablate(c)
-	if err != nil {
+	if out == nil {
 		return err
 	}
 	out.Warnings = c.warnings
-	return c.show(out)
+	return errors.Join(c.show(out), err)
 }
 
+// ablate tries the variants. Where one fails it returns those before, nil without any.
 func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 	out := &ablationResult{}
 	for _, text := range append([]string{"as it is="}, a.Variants...) {
@@ -82,13 +84,19 @@ func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 	if err := os.MkdirAll(a.Out, 0o777); err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
+	var failed error
 	for i := range out.Variants {
 		if err := a.try(c, &out.Variants[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", out.Variants[i].Name, err)
+			failed = fmt.Errorf("%s: %w", out.Variants[i].Name, err)
+			out.Variants = out.Variants[:i]
+			break
 		}
 	}
+	if len(out.Variants) == 0 {
+		return nil, failed
+	}
 	out.File = filepath.Join(a.Out, "ablations.png")
-	return out, atomicfile.WriteFile(out.File, out.draw)
+	return out, errors.Join(failed, atomicfile.WriteFile(out.File, out.draw))
 }
 
 func (a *ablationResult) has(name string) bool {

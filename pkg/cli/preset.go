@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"vnd/pkg/core/atomicfile"
 )
 
 // worlds are those that come with the project, as seen from its root.
@@ -90,7 +92,8 @@ func (p *presetResult) WriteText(w io.Writer) error {
 	return nil
 }
 
-// runPreset makes the studies of a preset one after another, each with a folder of its own.
+// runPreset makes the studies of a preset one after another, each with a folder of its own, which has its table as soon
+// as it is done. One that fails does not keep others from being made.
 func (s *studyCommand) runPreset(c *console) error {
 	parts, ok := presets[s.Preset]
 	switch {
@@ -105,16 +108,28 @@ func (s *studyCommand) runPreset(c *console) error {
 		return fmt.Errorf("--preset: its worlds are those of the project, expected to run in its folder: %w", err)
 	}
 	out := &presetResult{}
+	var failed error
 	for _, p := range s.parts(parts()) {
+		if c.ctx.Err() != nil {
+			break
+		}
 		c.log.Info().Msg(p.name)
 		r, err := p.run(c)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		if r != nil {
+			out.Parts = append(out.Parts, presetPart{p.name, r})
+			err = errors.Join(err, atomicfile.WriteFile(filepath.Join(p.out(), "table.md"), r.WriteText))
 		}
-		out.Parts = append(out.Parts, presetPart{p.name, r})
+		if err != nil {
+			err = fmt.Errorf("%s: %w", p.name, err)
+			c.log.Error().Msg(err.Error())
+		}
+		failed = errors.Join(failed, err)
+	}
+	if len(out.Parts) == 0 {
+		return failed
 	}
 	out.Warnings = c.warnings
-	return c.show(out)
+	return errors.Join(c.show(out), failed)
 }
 
 // parts takes over what was asked for beside the preset.
@@ -134,9 +149,26 @@ func (s *studyCommand) parts(all []part) (out []part) {
 	return out
 }
 
+// run returns what was done, also where not all was: nil where nothing was.
 func (p *part) run(c *console) (result, error) {
 	if p.ablate != nil {
-		return p.ablate.ablate(c)
+		out, err := p.ablate.ablate(c)
+		if out == nil {
+			return nil, err
+		}
+		return out, err
 	}
-	return p.study.study(c)
+	out, err := p.study.study(c)
+	if out == nil {
+		return nil, err
+	}
+	return out, err
+}
+
+// out is the folder of a part.
+func (p *part) out() string {
+	if p.ablate != nil {
+		return p.ablate.Out
+	}
+	return p.study.Out
 }

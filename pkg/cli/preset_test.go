@@ -75,3 +75,32 @@ func asksFor(t *testing.T, p *part) (files []string, params [][]string, seeds []
 	}
 	return slices.Concat([]string{k.World}, k.Turning, k.Unseen), [][]string{k.Param}, k.Seeds, k.Out
 }
+
+// TestPresetKeepsWhatIsDone: a part that fails neither takes the tables of those before with it, nor keeps those after
+// from being made.
+func TestPresetKeepsWhatIsDone(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	calm := func(name, world string) part {
+		return part{name: name, study: &studyCommand{World: worlds + world, Task: "hover", Methods: "law", Rounds: 1,
+			Seconds: 8}}
+	}
+	presets["three"] = func() []part {
+		return []part{calm("one", "calm.yaml"), calm("two", "missing.yaml"), calm("last one", "calm.yaml")}
+	}
+	defer delete(presets, "three")
+	var text, log strings.Builder
+	s := &studyCommand{Preset: "three", Out: t.TempDir(), Seeds: []uint64{1}}
+	err := s.runPreset(newConsole(t.Context(), &text, &log, false))
+	if err == nil || !strings.Contains(err.Error(), "two: ") || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("error %v", err)
+	}
+	for _, name := range []string{"one", "last one"} {
+		table, err := os.ReadFile(filepath.Join(s.Out, strings.ReplaceAll(name, " ", "_"), "table.md"))
+		if err != nil || !strings.Contains(text.String(), "# "+name+"\n\n"+string(table)) || len(table) == 0 {
+			t.Errorf("%s: %v, table %q, printed %q", name, err, table, &text)
+		}
+	}
+	if strings.Contains(text.String(), "# two") || !strings.Contains(log.String(), "missing.yaml") {
+		t.Errorf("printed %q, logged %q", &text, &log)
+	}
+}

@@ -52,14 +52,14 @@ func (s *studyCommand) Run(c *console) error {
 		return s.runPreset(c)
 	}
 	out, err := s.study(c)
-	if err != nil {
+	if out == nil {
 		return err
 	}
 	out.Warnings = c.warnings
-	return c.show(out)
+	return errors.Join(c.show(out), err)
 }
 
-// study makes one.
+// study makes one. Where a seed fails it returns the seeds before, nil without any.
 func (s *studyCommand) study(c *console) (*studyResult, error) {
 	if s.Old != "" && s.Methods != "" {
 		return nil, errors.New("--pilots is the old name of --methods, which is given, too")
@@ -82,17 +82,17 @@ func (s *studyCommand) study(c *console) (*studyResult, error) {
 			}
 			return s.draw(study, plan, p)
 		})
-	if err != nil {
+	if len(out.Studies) == 0 {
 		return nil, err
 	}
 	if s.Air != "" {
-		file, err := s.saveTable(out.Studies)
-		if err != nil {
-			return nil, err
+		file, saved := s.saveTable(out.Studies)
+		if saved != nil {
+			return out, errors.Join(err, saved)
 		}
 		out.Files = append(out.Files, file)
 	}
-	return out, nil
+	return out, err
 }
 
 // MarshalJSON writes the keys of before beside their new names, for one version.
@@ -130,7 +130,7 @@ func addKeys(tree any, old map[string]string) {
 }
 
 // studies makes the study of each seed; done, which may be nil, takes each as it ends and returns the files that it
-// wrote.
+// wrote. An error comes with the seeds before it.
 func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experiment.Plan,
 	*experiment.Campaign) ([]string, error)) (all []*experiment.Study, files []string, err error) {
 	cfg, err := settings[experiment.Config](loopNode, s.Config, s.Param)
@@ -153,24 +153,24 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 	for _, seed := range s.Seeds {
 		p, err := enlist(cfg, s.Airframe, s.Task, seed)
 		if err != nil {
-			return nil, nil, err
+			return all, files, err
 		}
 		p.External = external
 		if plan.Table != nil && s.Learn {
 			if err := learnReferences(p, plan.Table); err != nil {
-				return nil, nil, err
+				return all, files, err
 			}
 		}
 		plan.Report = func(phase string) { c.log.Info().Msg(fmt.Sprintf("seed %d: %s", seed, phase)) }
 		study, err := p.Run(c.ctx, plan)
 		if err != nil {
-			return nil, nil, fmt.Errorf("seed %d: %w", seed, err)
+			return all, files, fmt.Errorf("seed %d: %w", seed, err)
 		}
 		all = append(all, study)
 		if done != nil {
 			wrote, err := done(study, plan, p)
 			if err != nil {
-				return nil, nil, err
+				return all, files, err
 			}
 			files = append(files, wrote...)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/continual"
@@ -160,7 +161,8 @@ func (r *remembering) measure(ctx context.Context, out MemoryRound, newest *bund
 		}
 	}
 	r.out.Rounds = append(r.out.Rounds, out)
-	r.q.Report(fmt.Sprintf("errors %.4f", out.Errors))
+	r.q.Report(fmt.Sprintf("%d rows; errors %.4f, of predictions %.3f; refused: %s", out.Rows, out.Errors,
+		out.OpenLoop, strings.Join(out.Refused, "; ")))
 	return nil
 }
 
