@@ -95,13 +95,21 @@ func (c *Campaign) vehicle() quadgate.Vehicle {
 	return quadgate.Vehicle{Robot: quadrotor.Name, Limits: c.Limits}
 }
 
+// see has flights show what the policy of a bundle sees.
+func (c *Campaign) see(b *bundle.Bundle) error {
+	p, err := policy.FromBundle(b)
+	if err != nil {
+		return err
+	}
+	c.camera = closedloop.CameraOf(p, b.Dt)
+	return nil
+}
+
 // Learner goes on from a bundle.
 func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
-	p, err := policy.FromBundle(start)
-	if err != nil {
+	if err := c.see(start); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	c.camera = closedloop.CameraOf(p, start.Dt)
 	return continual.New(c.Config.Config, start,
 		continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
 }

@@ -29,7 +29,7 @@ type Plan struct {
 	Seconds   float64  // of a flight to learn from
 	Methods   []string // who is measured, by name; empty: all
 	Table     *Table   // measured in, in place of the scenarios; nil: none
-	Start     *bundle.Bundle
+	Start     *bundle.Bundle // in place of a base policy; nil: one is trained
 	Report    func(string)
 }
 
@@ -151,7 +151,7 @@ func (c *Campaign) Run(ctx context.Context, p *Plan) (*Study, error) {
 				"that is calm, or other methods", name)
 		}
 	}
-	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}}
+	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed, Cost: c.Cost}, base: p.Start}
 	steps := []func() error{s.learn, s.fly, s.read}
 	if !p.learns() {
 		steps = []func() error{s.identifyingFlights, s.fly}
@@ -180,7 +180,7 @@ type study struct {
 
 // learn flies and learns in turns.
 func (s *study) learn() (err error) {
-	if s.base = s.plan.Start; s.base == nil {
+	if s.base == nil {
 		s.plan.Report("base policy")
 		if s.base, err = s.BasePolicy(s.ctx, nil); err != nil {
 			return err
@@ -255,6 +255,9 @@ func (s *study) method(name string) (Method, error) {
 	case MethodRAPTOR:
 		return s.RAPTOR()
 	case MethodBase:
+		if s.plan.Start != nil {
+			return Flies("bundle "+s.base.ID, s.base), nil
+		}
 		return Flies("base policy", s.base), nil
 	case MethodResidual:
 		return s.Residual(s.ctx, "simple residual", s.plan.Rounds, from, s.segments(-1))
@@ -286,10 +289,10 @@ func (p *Plan) measures(method string) bool {
 	return slices.Contains(p.Methods, method)
 }
 
-// learns reports whether a method is measured for which a policy learns.
+// learns reports whether a method is measured for which a policy learns: of a policy to begin with none does.
 func (p *Plan) learns() bool {
 	return slices.ContainsFunc(Methods, func(name string) bool {
-		return p.measures(name) && !slices.Contains(laws, name)
+		return p.measures(name) && !slices.Contains(laws, name) && !(name == MethodBase && p.Start != nil)
 	})
 }
 

@@ -208,6 +208,9 @@ func (s *study) identifyingFlights() error {
 		flights[i] = Recorded{Flight: quad.Flight{Segments: quad.Segments(e.rows, s.Nominal.Dt)}, At: i / n}
 		return nil
 	})
+	if err == nil && s.base != nil {
+		err = s.see(s.base)
+	}
 	s.flown = [][]Recorded{flights, nil}
 	return err
 }

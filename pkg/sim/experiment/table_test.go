@@ -47,6 +47,31 @@ func TestTableOfLaws(t *testing.T) {
 	}
 }
 
+// A bundle flies as it is: nobody learns, and its name is its ID.
+func TestTableOfABundle(t *testing.T) {
+	c := bothTasks(t, 1)
+	air, err := ReadAir(world(t, `conditions: {name: ["calm"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	references, err := References("hover")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Scenarios: air[0].Scenarios, Rounds: 1, Seconds: 8, Methods: []string{MethodBase}, Start: idle(t, c),
+		Table: &Table{Air: air, References: references, Seconds: 1, Settle: 0.5}, Report: func(string) {}}
+	s, err := c.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Methods[0]; len(s.Rounds) > 0 || m.Name != "bundle "+p.Start.ID || len(m.Cells) != 1 {
+		t.Errorf("%d rounds, %+v", len(s.Rounds), m)
+	}
+	if p.Start = nil; !p.learns() {
+		t.Error("a base policy needs no training")
+	}
+}
+
 // A law lands; where the floor throws it up again, the landings of the cell are crashes.
 func TestTableOfLandings(t *testing.T) {
 	c := bothTasks(t, 1)
