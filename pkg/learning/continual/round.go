@@ -45,7 +45,11 @@ func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 // behind.
 func (r *round) fit() error {
 	cfg := r.l.cfg.fitting(r.l.model != nil)
-	f, err := quadfit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: r.l.model,
+	from, err := r.followed(&cfg)
+	if err != nil {
+		return err
+	}
+	f, err := quadfit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: from,
 		Unseen: len(r.segments) - r.l.learned, Progress: func(p fit.Progress) {
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
@@ -57,6 +61,23 @@ func (r *round) fit() error {
 	}
 	r.fitted, r.out.Fit = f, f.Metrics.Losses
 	return nil
+}
+
+// followed is the model to go on from, behind the actuator of the flights that it was not fitted to where they show
+// another one: a motor or a propeller was changed, or a battery is tired.
+func (r *round) followed(cfg *fit.Config) (*fit.Fit, error) {
+	if r.l.model == nil || !cfg.Prior.Enabled || !cfg.Prior.Identify {
+		return r.l.model, nil
+	}
+	var unseen [][]quad.Row
+	for i := range r.segments[r.l.learned:] {
+		unseen = append(unseen, r.segments[r.l.learned+i].QuadRows())
+	}
+	from, q := *r.l.model, quadfit.Robot(r.l.model)
+	var err error
+	q.Actuator, err = quadrotor.Follow(r.ctx, q.Dt, unseen, q.Actuator)
+	from.Robot = q
+	return &from, err
 }
 
 // encode makes the bank of latents that the buffer's windows have now.

@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"vnd/pkg/robot"
 	"vnd/pkg/vnd"
@@ -107,6 +108,38 @@ func widen(spans []robot.Span, scale []float32) {
 			}
 		}
 	}
+}
+
+// left is how many of its deviations of before a channel has to vary by, or to have moved by, for its normaliser to
+// follow.
+const left = 2
+
+// followed is a normaliser of before, with those channels as the data are now that have left it. One that varies less
+// than before stays as it is: of what was flown before more may come.
+func followed(was, is *vnd.Norm[float32]) vnd.Norm[float32] {
+	out := vnd.Norm[float32]{Mean: slices.Clone(was.Mean), Scale: slices.Clone(was.Scale)}
+	for j, s := range was.Scale {
+		moved := math.Abs(float64((is.Mean[j] - was.Mean[j]) * s))
+		switch {
+		case is.Scale[j] == 0:
+		case s == 0:
+			out.Mean[j], out.Scale[j] = is.Mean[j], is.Scale[j]
+		case s > left*is.Scale[j] || moved > left:
+			out.Mean[j], out.Scale[j] = is.Mean[j], min(s, is.Scale[j])
+		}
+	}
+	return out
+}
+
+// grown are units of before, with those as the data are now that are far greater. One that is off stays off.
+func grown(was, is []float32) []float32 {
+	out := slices.Clone(was)
+	for j, u := range was {
+		if u > 0 && is[j] > left*u {
+			out[j] = is[j]
+		}
+	}
+	return out
 }
 
 // recentMean rolls out the prior plus the mean one-step residual of the window and adds its square errors to sq[H][U].

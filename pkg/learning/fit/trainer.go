@@ -101,15 +101,15 @@ func reduced(cfg *Config, m *vnd.Model[float32]) *vnd.Model[float32] {
 	return m.BFloat16()
 }
 
-// warm takes over the weights of a model, with the normalisers that they were fitted under.
+// warm takes over the weights of a model, with the normalisers that they were fitted under. Those that the data have
+// left follow them.
 func (t *trainer) warm(from *vnd.Model[float32]) {
 	m := t.model
+	context, inputs, output := m.Context, m.Inputs, m.Output // of the data
 	copy(m.Net.Params, from.Net.Params)
-	for _, c := range [][2][]float32{{m.Context.Mean, from.Context.Mean}, {m.Context.Scale, from.Context.Scale},
-		{m.Inputs.Mean, from.Inputs.Mean},
-		{m.Inputs.Scale, from.Inputs.Scale}, {m.Output, from.Output}, {m.BiasShare, from.BiasShare}} {
-		copy(c[0], c[1])
-	}
+	copy(m.BiasShare, from.BiasShare)
+	m.Context, m.Inputs, m.Output = from.Context, from.Inputs, from.Output
+	m.Renormalise(followed(&from.Context, &context), followed(&from.Inputs, &inputs), grown(from.Output, output))
 }
 
 func (t *trainer) run(ctx context.Context) error {

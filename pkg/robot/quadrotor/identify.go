@@ -99,6 +99,35 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 	return found(result.X), nil // err is only that the evaluations are used up
 }
 
+// Follow returns the actuator of a robot's newest flights, where they show another than that of before, and else that of
+// before. The newest two minutes count. Of their pieces every other one identifies; on those between, the errors have to
+// be less by a tenth: a response that was read from what happened to be flown fails there. Errors are as of Identify.
+func Follow(ctx context.Context, dt float64, segments [][]quad.Row, before Actuator) (Actuator, error) {
+	const newest, least, better = 6000, 2, 0.9 // rows; pieces of each kind; share of the errors
+	var parts [2][][]quad.Row
+	pieces, rows := piecesOf(segments), 0
+	for i := len(pieces) - 1; i >= 0 && rows < newest; i-- {
+		rows += len(pieces[i])
+		parts[i%2] = append(parts[i%2], pieces[i])
+	}
+	if len(parts[0]) < least || len(parts[1]) < least {
+		return before, ctx.Err()
+	}
+	found, err := Identify(ctx, dt, parts[0])
+	if err != nil {
+		return before, err
+	}
+	w := newRecordings(parts[1])
+	was, share := w.errors(dt, before), 0.
+	for i, e := range w.errors(dt, found) {
+		share += e / was[i] / float64(len(was))
+	}
+	if share < better {
+		return found, nil
+	}
+	return before, nil
+}
+
 // actuatorOf maps unbounded search coordinates, in steps of the search, to an actuator within its ranges.
 func actuatorOf(x []float64) Actuator {
 	within := func(v, hi float64) float64 { return math.Min(math.Abs(v), hi) }
@@ -113,15 +142,22 @@ type recordings struct {
 	rows              []int
 }
 
-func newRecordings(segments [][]quad.Row) *recordings {
-	var pieces [][]quad.Row
-	total := 0
+// piecesOf cuts segments into pieces, and leaves out those that are too short.
+func piecesOf(segments [][]quad.Row) (pieces [][]quad.Row) {
 	for _, s := range segments {
 		for p := range slices.Chunk(s, pieceRows) {
 			if len(p) > windowRows+identifySteps {
-				pieces, total = append(pieces, p), total+len(p)
+				pieces = append(pieces, p)
 			}
 		}
+	}
+	return pieces
+}
+
+func newRecordings(segments [][]quad.Row) *recordings {
+	pieces, total := piecesOf(segments), 0
+	for _, p := range pieces {
+		total += len(p)
 	}
 	w := &recordings{}
 	for i := 0; i < len(pieces); i += 1 + (total-1)/identifyRows {

@@ -26,9 +26,9 @@ type Plan struct {
 	Turns     bool       // those are learned from, too
 	Unseen    []Scenario // measured in alone; may be empty
 	Rounds    int
-	Seconds   float64  // of a flight to learn from
-	Methods   []string // who is measured, by name; empty: all
-	Table     *Table   // measured in, in place of the scenarios; nil: none
+	Seconds   float64        // of a flight to learn from
+	Methods   []string       // who is measured, by name; empty: all
+	Table     *Table         // measured in, in place of the scenarios; nil: none
 	Start     *bundle.Bundle // in place of a base policy; nil: one is trained
 	Report    func(string)
 }
