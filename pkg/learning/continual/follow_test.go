@@ -19,7 +19,7 @@ import (
 // their actuator and predicts about as well as one that was learned anew. A round on further flights of the same motors
 // keeps the actuator. The bundle of before still flies.
 func TestRoundFollowsAnotherActuator(t *testing.T) {
-	if kernel.Name() == "go" {
+	if kernel.Name() == "go" || testing.Short() {
 		t.Skip("takes minutes without the C kernels, each of which is held against its reference")
 	}
 	cfg, start, rng := small(), base(t), rand.New(rand.NewPCG(1, 1))
