@@ -99,9 +99,10 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 	return found(result.X), nil // err is only that the evaluations are used up
 }
 
-// Follow returns the actuator of a robot's newest flights, where they show another than that of before, and else that of
-// before. The newest two minutes count. Of their pieces every other one identifies; on those between, the errors have to
-// be less by a tenth: a response that was read from what happened to be flown fails there. Errors are as of Identify.
+// Follow returns the actuator of a robot's newest flights, where they show another than that of before, and else that
+// of before. The newest two minutes count. Of their pieces every other one identifies; on those between, the errors
+// have to be less by a tenth: a response that was read from what happened to be flown fails there. Errors are as of
+// Identify.
 func Follow(ctx context.Context, dt float64, segments [][]quad.Row, before Actuator) (Actuator, error) {
 	const newest, least, better = 6000, 2, 0.9 // rows; pieces of each kind; share of the errors
 	var parts [2][][]quad.Row
