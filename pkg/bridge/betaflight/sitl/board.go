@@ -186,7 +186,6 @@ func (b *Board) Reset(s quad.State, c quad.Command) error {
 		return nil
 	}
 	const calibrates, arms, settles = 4.5, 1.0, 0.5 // s
-	low := betaflight.Positions{betaflight.Middle, betaflight.Middle, betaflight.Low, betaflight.Middle}
 	never := func(*Process) bool { return false }
 	if err := b.send(low, betaflight.Low); err != nil {
 		return err
@@ -220,8 +219,18 @@ func (b *Board) send(p betaflight.Positions, arm uint16) error {
 	return b.process.Sticks(frame)
 }
 
-// follow sets the sticks to a command.
+// low are sticks with which a board arms.
+var low = betaflight.Positions{betaflight.Middle, betaflight.Middle, betaflight.Low, betaflight.Middle}
+
+// follow sets the sticks to a command. No thrust at all is that of a vehicle that is disarmed: an armed board would go
+// on turning its motors. It arms by low sticks before it follows another one.
 func (b *Board) follow(c quad.Command) error {
+	switch {
+	case c == quad.Command{}:
+		return b.send(low, betaflight.Low)
+	case b.process.motors[0] == 0:
+		return b.send(low, betaflight.High)
+	}
 	p, _ := b.sticks.Of(c, 0)
 	return b.send(p, betaflight.High)
 }

@@ -57,6 +57,31 @@ func TestBoardTurnsMotorsAsTheThrustCurveSays(t *testing.T) {
 	}
 }
 
+// No thrust at all is that of a vehicle that is disarmed: the motors stand, where an armed board would turn them. It
+// arms again for the next command.
+func TestBoardDisarms(t *testing.T) {
+	b := newBoard(t)
+	hover := quad.Command{Thrust: quad.Gravity}
+	if err := b.Reset(upright, hover); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		quad.Command
+		turns bool
+	}{"no thrust": {quad.Command{}, false}, "least thrust": {quad.Command{Thrust: 1}, true}, "hover": {hover, true}} {
+		var m [4]float64
+		var err error
+		for range 500 {
+			if m, err = b.Step(c.Command, upright, so3.Vec3{}, so3.Vec3{Z: quad.Gravity}, 0.001); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if (m[0] > 0) != c.turns {
+			t.Errorf("%s: motors at %v", name, m)
+		}
+	}
+}
+
 func TestBoardRunsTheSameEachTime(t *testing.T) {
 	b := newBoard(t)
 	fly := func() (out [][4]float64) {
