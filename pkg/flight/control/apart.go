@@ -7,7 +7,8 @@ import (
 	"vnd/pkg/flight/guard"
 )
 
-// What follows is for the two sides in two processes.
+// What follows is for the two sides in two processes, of robots that are commanded thrust and body rates. Nodes refuse
+// motors there: what these lead to, rotorSide.turning, is known where they are mixed alone.
 
 // DecideElsewhere makes a loop one whose guard runs in another process: what that sent is what moves the robot.
 func (l *Loop) DecideElsewhere() {

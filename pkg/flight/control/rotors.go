@@ -97,6 +97,9 @@ func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
 		d.Motors = r.vehicle.Limit(r.vehicle.Mix(d.Sent, w), dt)
 	}
 	r.vehicle.Sent(d.Motors)
-	_, turn := r.vehicle.Collective(d.Motors)
+	turn := so3.Vec3{} // of motors that somebody else commands nothing is known
+	if d.Offboard && !d.Silent {
+		_, turn = r.vehicle.Collective(d.Motors)
+	}
 	r.turning.Ask(turn)
 }

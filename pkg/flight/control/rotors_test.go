@@ -59,6 +59,34 @@ func TestMotorsNeedBodyRates(t *testing.T) {
 	}
 }
 
+// Motors whose commands nobody follows do not turn the robot: what they ask for says nothing of its body rates.
+func TestMotorsThatNobodyFollowsTurnNothing(t *testing.T) {
+	var a rotors.Airframe
+	param.Default(&a)
+	for name, c := range map[string]struct {
+		d     Decision
+		turns bool
+	}{
+		"followed": {Decision{Offboard: true}, true}, "not followed": {Decision{}, false},
+		"silent": {Decision{Offboard: true, Silent: true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLoop(t, defaults())
+			if err := l.CommandMotors(&a); err != nil {
+				t.Fatal(err)
+			}
+			for k := range int64(5) { // no gyroscope
+				d := c.d
+				d.Sent = quad.Command{Thrust: quad.Gravity, Rates: so3.Vec3{X: 3}}
+				l.rotors.decide((k+1)*20e6, nil, &d)
+			}
+			if w := l.rotors.rates(6 * 20e6); (w.X > 0.5) != c.turns {
+				t.Errorf("body rates of %v rad/s are believed", w)
+			}
+		})
+	}
+}
+
 func TestBundlesOfAnotherKindOfCommandAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ bundle, robot, want string }{
 		"motors elsewhere": {"motors.vnd", quadrotor.Name,
