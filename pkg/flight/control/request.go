@@ -160,19 +160,27 @@ const (
 )
 
 // ask returns what the policy asks for at the state of t. What its latency usually is, the policy was trained with; a
-// state that is older is first carried on by what was commanded.
+// state that is older is first carried on by what was commanded. So is the one before a pose that comes again, as long
+// as the guard cannot tell whether its source is frozen: the policy would answer a robot that stopped at once.
 func (l *Loop) ask(t, now float64) quad.Command {
 	age := now - t
 	if l.usualAge == 0 || l.notOffboard {
 		l.usualAge = age
 	}
-	late := age - l.usualAge
-	if !(late > excess && late < l.config.Guard.MaxAge) {
-		l.usualAge += forgetting * late
-		return l.answer(t, &l.state)
+	s, from, until := &l.state, t, t
+	if moved := seconds(l.movedAt, l.origin); moved < t && t-moved < l.config.Guard.MaxAge {
+		s, from = &l.moved, moved
 	}
-	ahead := l.ahead(&l.state, t, t+late)
-	return l.answer(t+late, &ahead)
+	if late := age - l.usualAge; late > excess && late < l.config.Guard.MaxAge {
+		until += late
+	} else {
+		l.usualAge += forgetting * late
+	}
+	if from == until {
+		return l.answer(t, s)
+	}
+	ahead := l.ahead(s, from, until)
+	return l.answer(until, &ahead)
 }
 
 // answer is the policy's command at a state of t.

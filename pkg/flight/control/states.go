@@ -13,6 +13,9 @@ type states struct {
 	state       quad.State // newest whole one
 	stamp       int64      // of state, ns
 	ready       bool       // there was one
+	moved       quad.State // newest one whose pose did not come before
+	movedAt     int64      // its stamp, ns
+	pose        quad.State // newest pose as measured
 	before      int        // samples in a row from before it
 	ticked      int64      // time of the last tick, ns; 0 before the first
 	came        int64      // by when samples have come, ns; 0: not known
@@ -60,6 +63,9 @@ func (l *Loop) AddSample(m *Sample) bool {
 		l.rotors.turned(&s, m.Stamp)
 	}
 	l.state, l.stamp, l.ready = s, m.Stamp, true
+	if m.State.P != l.pose.P || m.State.Q != l.pose.Q {
+		l.pose, l.moved, l.movedAt = m.State, s, m.Stamp
+	}
 	return true
 }
 

@@ -90,6 +90,41 @@ func TestPosesThatComeTwiceAreNotWrong(t *testing.T) {
 	}
 }
 
+// A pose that comes again, until the guard knows that its source is frozen, is no robot that stopped: the policy flies
+// on from the one before. Quick turns would leave an attitude that the guard does not know.
+func TestFrozenPoseIsNotAnswered(t *testing.T) {
+	for k := range 8 {
+		f := newClosed(t, defaults(), "a.vnd")
+		f.loop.SetReference(taskReference(t, "track"))
+		f.advance(7.4+0.05*float64(k), nil) // about where it is slow
+		flown, most, n := len(f.ticks), 0.0, 0
+		for _, k := range f.ticks[flown-50:] {
+			most = max(most, k.Command.Rates.Norm())
+		}
+		var first *Sample
+		f.advance(0.2, func(m *Sample) bool {
+			if first == nil {
+				before := *m
+				first = &before
+			}
+			m.State = first.State
+			return true
+		})
+		for _, k := range f.ticks[flown:] {
+			if !k.Stage.PolicyFlies() {
+				break
+			}
+			n++
+			if w := k.Command.Rates.Norm(); w > most+0.1 {
+				t.Errorf("%d ticks after it froze the policy turns by %.1f rad/s, at most %.1f before", n, w, most)
+			}
+		}
+		if n == 0 || n > 6 {
+			t.Errorf("the policy flies on for %d ticks", n)
+		}
+	}
+}
+
 // Of two sources in turn one is flown, and the robot lands.
 func TestLandsOnOneOfTwoSources(t *testing.T) {
 	f := newClosed(t, defaults(), "a.vnd")

@@ -90,15 +90,10 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 
 // begin believes a state at a stamp, whatever was believed before.
 func (b *belief) begin(s *quad.State, stamp float64) {
-	m := motion{at: stamp - forgotten, state: *s, acting: hoverCommand}
-	b.plant.advance(&m, stamp, b.wind) // for what acts by then
 	b.past.cut(stamp)
 	b.stamp = stamp
-	b.accept(s, stamp, m.acting)
+	b.accept(s, stamp, b.plant.acts(stamp))
 }
-
-// forgotten is the time after which it does not matter what acted before, s.
-const forgotten = 0.2
 
 func (b *belief) accept(s *quad.State, stamp float64, acting quad.Command) {
 	b.motion = motion{stamp, *s, acting}

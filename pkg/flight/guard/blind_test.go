@@ -216,15 +216,49 @@ func TestLandsOnPositionsWhereVelocitiesLie(t *testing.T) {
 
 // States that are not believed teach nothing of what turns the robot.
 func TestLearnsNoTurnsOfRejectedStates(t *testing.T) {
-	g, p := newGuard(t), eight{}
+	g, p, first := newGuard(t), eight{}, None
 	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
 	flyGuarded(g, w, PathFollower{newLaw(t), p}, 3.5, func(at float64, in *Input) {
 		if at >= 3 { // elsewhere, and turning
 			in.State.P.X++
 			in.State.Q = in.State.Q.Mul(so3.Exp(so3.Vec3{X: 0.8 * (at - 3)}))
 		}
-	}, func(float64, *quad.State) {})
-	if n := g.detector.bias.Norm(); g.Violation() == None || n > minBias {
-		t.Errorf("%v, a turn of %.2f rad/s learned", g.Violation(), n)
+	}, func(float64, *quad.State) {
+		if first == None {
+			first = g.Violation()
+		}
+	})
+	last := g.Violation() // of a place and turns that are both wrong
+	if n := g.detector.bias.Norm(); first != Jump || last != Jump && last != Disobeyed || n > minBias {
+		t.Errorf("first %v, then %v, a turn of %.2f rad/s learned", first, last, n)
 	}
+}
+
+// Where states return after a moment in which the robot hardly braked, the law does not tilt it far on the way back to
+// where it should have stopped.
+func TestBrakesGentlyWhereStatesReturn(t *testing.T) {
+	for v, limit := range map[float64]float64{1: 0.335, 1.5: 0.38} { // m/s, rad
+		g := newGuard(t)
+		w := &world{body: newBody(so3.Vec3{X: -3, Z: 2}, so3.Vec3{X: v}, so3.Identity())}
+		most := 0.0
+		flyGuarded(g, w, PathFollower{newLaw(t), leaving{v}}, 4, func(at float64, in *Input) {
+			if at > 2 && at < 2.2 {
+				in.State.Q = in.State.Q.Mul(so3.Exp(so3.Vec3{Y: 0.36}))
+			}
+		}, func(at float64, s *quad.State) {
+			if g.Mode() == Holding {
+				most = max(most, s.Q.Tilt())
+			}
+		})
+		if most > limit || g.Count(Jump) == 0 {
+			t.Errorf("at %g m/s: tilted by %.3f rad, at most %g", v, most, limit)
+		}
+	}
+}
+
+// leaving goes along x at a speed, m/s.
+type leaving struct{ v float64 }
+
+func (l leaving) At(t float64) quad.Reference {
+	return quad.Reference{P: so3.Vec3{X: l.v*t - 3, Z: 2}, V: so3.Vec3{X: l.v}}
 }

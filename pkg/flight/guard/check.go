@@ -71,12 +71,15 @@ func (g *Guard) checkSample(in *Input) Cause {
 		g.sampled = in.Stamp
 		fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
 	}
-	if !g.flying() && !(g.suspected == Frozen && g.mode.Aloft()) { // a robot that stands is the same each time
+	flying := g.flying()
+	if !flying && g.mode != Landing && !(g.suspected == Frozen && g.mode.Aloft()) { // it stands
 		return None
 	}
-	g.findTwist(in)
+	if flying {
+		g.findTwist(in)
+	}
 	cause, since := g.suspect(in)
-	if fresh && cause == None && !in.NotOffboard && !g.belief.rejected {
+	if fresh && flying && cause == None && !in.NotOffboard && !g.belief.rejected {
 		g.detector.learnBias(&g.belief.plant)
 	}
 	if cause != None && cause != g.suspected && g.belief.known {
@@ -101,7 +104,7 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 		d.stuck = true
 		return Frozen, since
 	}
-	if in.NotOffboard { // commands are not what moves it
+	if in.NotOffboard || !g.flying() { // commands are not what moves it
 		return None, 0
 	}
 	if since, found := d.disobeyed(); found {
@@ -112,7 +115,7 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 
 // updateBelief hands the belief a new state.
 func (g *Guard) updateBelief(in *Input) {
-	before, lost := g.belief.state.P, g.blindFor > 0
+	before, lostFor := g.belief.state.P, g.blindFor
 	velocity := in.State.V
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
@@ -128,8 +131,12 @@ func (g *Guard) updateBelief(in *Input) {
 	if in.NotOffboard { // commands are not what acts
 		g.belief.acting = hoverCommand
 	}
-	if believed && lost && g.mode.LawFlies() && in.State.P.Sub(before).Norm() > g.config.Jump {
-		g.hold() // believed again, elsewhere: the law goes on from there
+	switch {
+	case !believed || lostFor == 0 || !g.mode.LawFlies():
+	case in.State.P.Sub(before).Norm() > g.config.Jump:
+		g.hold() // elsewhere: the law goes on from there
+	case g.mode == Holding && lostFor > hardlyBraked:
+		g.holdAgain()
 	}
 }
 

@@ -224,16 +224,18 @@ func (d *detector) learnBias(p *plant) {
 }
 
 // pulledAsCommanded reports whether the attitude that the commands make, rather than the measured one, explains how
-// the velocity changed, beside the wind there was before.
+// the velocity changed, beside the wind there was before. Of a robot that turned quickly that wind is not known: rotors
+// lift it then.
 func (d *detector) pulledAsCommanded() bool {
 	calm := min(calmWindow, d.n-1-pullWindow)
 	if calm < calmWindow/2 { // the wind is not known yet
 		return false
 	}
 	first, before := d.at(pullWindow), d.at(pullWindow+calm)
-	wind := first.v.Sub(before.v)
+	wind, swung := first.v.Sub(before.v), 0.0
 	for i := range calm {
-		wind = wind.Sub(d.at(pullWindow + i).gained)
+		e := d.at(pullWindow + i)
+		wind, swung = wind.Sub(e.gained), swung+e.swung
 	}
 	wind = wind.Scale(1 / (first.at - before.at))
 	left := d.at(0).v.Sub(first.v).Sub(wind.Scale(d.at(0).at - first.at)) // beside the measured attitude
@@ -246,5 +248,6 @@ func (d *detector) pulledAsCommanded() bool {
 		off = off.Add(e.turned.Sub(e.expected))
 		left = left.Sub(e.gained)
 	}
-	return left.Sub(pulled).Norm()+pullMargin < left.Norm()
+	margin := pullMargin + swingLift*swung*(d.at(0).at-first.at)/(first.at-before.at)
+	return left.Sub(pulled).Norm()+margin < left.Norm()
 }

@@ -212,3 +212,54 @@ func TestQuickerAirframeIsNoDelay(t *testing.T) {
 		})
 	}
 }
+
+// A motion that fits the commanded attitude, not the measured one, contradicts it. Of a robot that turned quickly before
+// it does not: its rotors may have moved it.
+func TestQuickTurnsSayNothingOfAttitudes(t *testing.T) {
+	for name, c := range map[string]struct {
+		swung float64 // rad²/s², in each exhibit
+		want  bool
+	}{"calm": {0.1, true}, "quick turns before": {10, false}} {
+		var d detector
+		var v so3.Vec3
+		for k := range 40 {
+			e := exhibit{at: 0.02 * float64(k), q: so3.Identity(), swung: c.swung}
+			if n := k - (40 - pullWindow); n >= 0 { // pulled aside by a turn that does not show
+				e.expected.X, e.swung = 0.03, 0
+				v.Y -= quad.Gravity * 0.02 * 0.03 * float64(n)
+			}
+			e.v = v
+			d.push(e)
+		}
+		if got := d.pulledAsCommanded(); got != c.want {
+			t.Errorf("%s: pulled as commanded %t", name, got)
+		}
+	}
+}
+
+// A source that freezes just above the floor in a landing is found as anywhere: its attitude would be turned against
+// until the robot that stands tips over.
+func TestFrozenWhileTouchingDown(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{Z: 1}, so3.Vec3{}, so3.Identity())}
+	w.wind = [3]float64{0, 3, 0}
+	var last quad.State
+	frozen, most := false, 0.0
+	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, 12,
+		func(at float64, in *Input) {
+			if at == 2 {
+				g.Land()
+			}
+			if frozen = frozen || at > 2 && in.State.P.Z < 0.19; frozen {
+				in.State = last
+			}
+			last = in.State
+		}, func(_ float64, s *quad.State) {
+			if w.landed {
+				most = max(most, s.Q.Tilt())
+			}
+		})
+	if g.Count(Frozen) == 0 || g.Mode() != Landed || most > 0.6 {
+		t.Errorf("%v, found frozen %d times, tilted by %.2f rad on the floor", g.Mode(), g.Count(Frozen), most)
+	}
+}

@@ -85,13 +85,19 @@ func (g *Guard) mostTilt(s *quad.State) float64 {
 	case g.blindFor > 0:
 		return min(most, gentle+against, g.config.BlindMaxTilt)
 	case g.mode == Holding && !g.cause.OfPolicy():
-		brakes := quad.Gravity * math.Tan(gentle)
-		stop := s.P.Add(s.V.Scale(g.config.Reaction + s.V.Norm()/(2*brakes)))
-		if g.fence.inside(stop, inset) == stop {
+		if _, ok := g.gentleStop(s); ok {
 			return min(most, gentle+against)
 		}
 	}
 	return most
+}
+
+// gentleStop is where a robot comes to rest that brakes by no more tilt than without states, and whether the fence is
+// far enough.
+func (g *Guard) gentleStop(s *quad.State) (stop so3.Vec3, ok bool) {
+	brakes := quad.Gravity * math.Tan(gentleTilt*g.config.BlindMaxTilt)
+	stop = s.P.Add(s.V.Scale(g.config.Reaction + s.V.Norm()/(2*brakes)))
+	return stop, g.fence.inside(stop, inset) == stop
 }
 
 // settling is the most thrust, m/s², of a robot that may stand. In a wind, one that stands in its full thrust slides
@@ -169,6 +175,18 @@ func (g *Guard) hold() {
 	g.descentZ = s.P.Z
 }
 
+// holdAgain sets the hold point anew where states are there again: without them the robot hardly braked, and the way
+// back to where it should have stopped would tilt it far.
+func (g *Guard) holdAgain() {
+	g.hold()
+	if stop, ok := g.gentleStop(&g.belief.state); ok && !g.cause.OfPolicy() {
+		g.holdPoint.X, g.holdPoint.Y = stop.X, stop.Y
+	}
+}
+
+// hardlyBraked is for how long states were not there, s, that the law holds anew.
+const hardlyBraked = 0.05
+
 // placeToHold is where a robot can stop, inside the fence and off the ground.
 func (g *Guard) placeToHold(s *quad.State) so3.Vec3 {
 	p := g.fence.inside(g.config.stoppingPoint(s), inset)
@@ -189,7 +207,7 @@ const (
 	belowInWind     = 0.16 // m less for each m/s² of wind
 	belowInTime     = 0.2  // m at most for each second without states
 	gentleFall      = 0.6  // m/s² downwards, where a descent without states should have met the floor
-	windyFall       = 0.45 // more of it for each m/s² of wind
+	windyFall       = 0.38 // more of it for each m/s² of wind
 	settlingHeight  = 0.12 // m
 	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
 	standingThrust  = 0.5  // weights, where it has

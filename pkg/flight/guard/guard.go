@@ -166,11 +166,7 @@ const longStall = 0.5
 
 // Ahead is where the guard's model carries a measured state from one time to a later one, s, under what was sent.
 func (g *Guard) Ahead(s *quad.State, from, to float64) quad.State {
-	m := g.belief.motion
-	g.belief.plant.advance(&m, from, g.belief.wind) // for what acts by then
-	m.state, m.at = *s, from
-	g.belief.plant.advance(&m, to, g.belief.wind)
-	return m.state
+	return g.belief.plant.ahead(s, from, to, g.belief.wind)
 }
 
 // Mode is that of the supervisor.

@@ -516,15 +516,25 @@ func TestNotOffboard(t *testing.T) {
 	}
 }
 
-// The limits may be asked for as long as nobody follows: on the ground a policy does.
+// The limits may be asked for in the air as long as nobody follows: the policy's command goes out, cut, and nothing
+// trips. Once somebody does, it saturates.
 func TestAsksForLimitsWhileNotOffboard(t *testing.T) {
 	g := newGuard(t)
+	most := defaultLimits().MaxThrust
 	for k := range 200 {
 		in := hovering(k)
-		in.State.P.Z, in.Command.Thrust, in.NotOffboard = 0.03, 100, true
-		if c := g.Tick(&in); c != (quad.Command{Thrust: defaultLimits().MinThrust}) || g.Tripped() != None {
-			t.Fatalf("tick %d: %+v, %v", k, c, g.Tripped())
+		in.Command.Thrust, in.NotOffboard = 100, true
+		if c := g.Tick(&in); c.Thrust != most || g.Mode() != Autopilot || g.Tripped() != None {
+			t.Fatalf("tick %d: %+v, %v, %v", k, c, g.Mode(), g.Tripped())
 		}
+	}
+	for k := 200; k < 240 && g.Tripped() == None; k++ {
+		in := hovering(k)
+		in.Command.Thrust = 100
+		g.Tick(&in)
+	}
+	if g.Tripped() != Saturated {
+		t.Errorf("followed, the policy asks for the limits: %v for %v", g.Mode(), g.Tripped())
 	}
 }
 

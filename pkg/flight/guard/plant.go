@@ -95,6 +95,23 @@ func (p *plant) advance(m *motion, until float64, wind so3.Vec3) moved {
 	return p.carry(m, until, wind, &r)
 }
 
+// acts is what the commands sent have brought about by a time.
+func (p *plant) acts(at float64) quad.Command {
+	m := motion{at: at - forgotten, state: quad.State{Q: so3.Identity()}, acting: hoverCommand}
+	p.advance(&m, at, so3.Vec3{})
+	return m.acting
+}
+
+// forgotten is the time after which it does not matter what acted before, s.
+const forgotten = 0.2
+
+// ahead carries a measured state on from one time to a later one in a wind (m/s², world).
+func (p *plant) ahead(s *quad.State, from, to float64, wind so3.Vec3) quad.State {
+	m := motion{from, *s, p.acts(from)}
+	p.advance(&m, to, wind)
+	return m.state
+}
+
 // commanded carries a motion on as the response has it that was written down: what is learned would hide faults.
 func (p *plant) commanded(m *motion, until float64) moved {
 	return p.carry(m, until, so3.Vec3{}, &p.response)

@@ -8,34 +8,22 @@ import (
 // Predictor carries measured states on to a later time under the commands sent, by the model of a guard that runs in
 // another process. It is for one goroutine and allocates nothing after NewPredictor.
 type Predictor struct {
-	plant  plant
-	motion motion // its state means nothing: what acts counts
-	wind   so3.Vec3
+	plant plant
+	wind  so3.Vec3
 }
 
-// NewPredictor returns one that believes in a hover.
-func NewPredictor(c *Config) Predictor {
-	return Predictor{plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
-}
+// NewPredictor returns one that knows of no command.
+func NewPredictor(c *Config) Predictor { return Predictor{plant: plant{response: c.Response}} }
 
 // Send takes down what the guard sent at a time, s, and the wind that it believed in, m/s².
 func (p *Predictor) Send(at float64, c quad.Command, wind so3.Vec3) {
-	if late := at - p.motion.at; !(late > 0 && late < maxReckoning) {
-		p.motion.at = at
-	}
-	p.motion.state = quad.State{Q: so3.Identity()}
-	p.plant.advance(&p.motion, at, p.wind)
 	p.plant.send(at, c)
 	p.wind = wind
 }
 
 // Ahead is where the model carries a measured state from one time to a later one, s.
 func (p *Predictor) Ahead(s *quad.State, from, to float64) quad.State {
-	m := p.motion
-	p.plant.advance(&m, from, p.wind) // for what acts by then
-	m.state, m.at = *s, from
-	p.plant.advance(&m, to, p.wind)
-	return m.state
+	return p.plant.ahead(s, from, to, p.wind)
 }
 
 // Wind is the lasting acceleration beyond thrust and gravity that the guard believes in, m/s² in the world.

@@ -34,7 +34,7 @@ func wrongSources() []wrongSource {
 			}
 		}},
 		{"mirrored roll", Disobeyed, 0.5, func(at float64, in *Input) {
-			if at >= 3.1 {
+			if at >= 3 {
 				in.State.Q.X = -in.State.Q.X
 			}
 		}},
@@ -84,6 +84,28 @@ func TestFindsSourcesThatAreWrong(t *testing.T) {
 				t.Errorf("found %v, first at %.2f s; expected %v within %g s after 3 s", seen, found, c.cause, c.within)
 			}
 		})
+	}
+}
+
+// A mirrored roll shows within 0.3 s from any phase of the figure-eight: by a jump where the robot is tilted, else by
+// turns.
+func TestFindsMirroredRollFromAnyPhase(t *testing.T) {
+	for k := range 20 {
+		onset, found := 3+0.1*float64(k), math.Inf(1)
+		g, p := newGuard(t), eight{}.At(0)
+		w := &world{body: newBody(p.P, p.V, so3.Identity())}
+		flyGuarded(g, w, PathFollower{newLaw(t), eight{}}, onset+1, func(at float64, in *Input) {
+			if at >= onset {
+				in.State.Q.X = -in.State.Q.X
+			}
+		}, func(at float64, _ *quad.State) {
+			if g.Violation() != None {
+				found = min(found, at-onset)
+			}
+		})
+		if found < 0 || found > 0.3 {
+			t.Errorf("from %.1f s on: found after %.2f s", onset, found)
+		}
 	}
 }
 
