@@ -213,8 +213,8 @@ func TestQuickerAirframeIsNoDelay(t *testing.T) {
 	}
 }
 
-// A motion that fits the commanded attitude, not the measured one, contradicts it. Of a robot that turned quickly before
-// it does not: its rotors may have moved it.
+// A motion that fits the commanded attitude, not the measured one, contradicts it. Of a robot that turned quickly
+// before it does not: its rotors may have moved it.
 func TestQuickTurnsSayNothingOfAttitudes(t *testing.T) {
 	for name, c := range map[string]struct {
 		swung float64 // rad²/s², in each exhibit
