@@ -37,7 +37,7 @@ func LoadLatentModel(b *bundle.Bundle, rate float64) (*LatentModel, error) {
 	return &LatentModel{b.ID, l}, nil
 }
 
-// keptModels: of the bundle that flies, of those that came after it, and of some to roll back to.
+// keptModels: of the bundle that flies, of the one before it, and of those that came last.
 const keptModels = 4
 
 // Latents makes the latent of each row that is flown, by the model of the bundle that flies. It is for one goroutine.
@@ -45,6 +45,7 @@ type Latents struct {
 	encoder *latent.Encoder
 	models  []*LatentModel // newest last
 	now     *LatentModel   // of the bundle that flies; nil while that is not known
+	before  *LatentModel   // of the one that flew before: to that the controller goes back
 	origin  int64          // from which the encoder's times count, ns
 	made    Latent
 }
@@ -67,7 +68,7 @@ func (l *Latents) Add(m *LatentModel) {
 	}
 	l.models = append(l.models, m)
 	if len(l.models) > keptModels {
-		oldest := slices.IndexFunc(l.models, func(m *LatentModel) bool { return m != l.now })
+		oldest := slices.IndexFunc(l.models, func(m *LatentModel) bool { return m != l.now && m != l.before })
 		l.models = slices.Delete(l.models, oldest, oldest+1)
 	}
 }
@@ -117,6 +118,9 @@ func (l *Latents) Tick(k *TickRecord) *Latent {
 func (l *Latents) follow(id string) bool {
 	if l.now != nil && l.now.Bundle == id {
 		return true
+	}
+	if l.now != nil {
+		l.before = l.now
 	}
 	if l.now = l.find(id); l.now == nil {
 		return false

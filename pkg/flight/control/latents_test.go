@@ -56,7 +56,8 @@ func TestLatentsFollowTheBundleThatFlies(t *testing.T) {
 
 // Bundles come and are refused; the one that flies is read on, and the one before is there to go back to.
 func TestLatentsKeepTheModelThatFlies(t *testing.T) {
-	l := latentsOf(t, "flies")
+	l := latentsOf(t, "before", "flies")
+	l.Tick(tickOf(0, "before"))
 	l.Tick(tickOf(0, "flies"))
 	for k := range 3 * keptModels {
 		one := latentsOf(t, fmt.Sprint(k))
@@ -71,5 +72,8 @@ func TestLatentsKeepTheModelThatFlies(t *testing.T) {
 	l.Add(latentsOf(t, "flies").models[0])
 	if l.Tick(tickOf(1, "flies")); l.Model() != before || len(l.models) != keptModels {
 		t.Error("a bundle that came again has begun its window anew")
+	}
+	if l.Tick(tickOf(2, "before")) == nil {
+		t.Error("back at the bundle before, there are no latents")
 	}
 }
