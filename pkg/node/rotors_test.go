@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
+	"vnd/pkg/bridge"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
@@ -69,6 +71,8 @@ type wiring struct {
 	mu     sync.Mutex
 	frozen bool // poses repeat under new stamps
 	still  bool // no body rates come
+	moment bool // but for aMoment alone, by their stamps
+	since  int64
 	last   geometrymsgs.PoseStamped
 }
 
@@ -77,6 +81,18 @@ func (r *wiring) set(change func(r *wiring)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(r)
+}
+
+// aMoment is less than costs a landing, ns.
+const aMoment = 300e6
+
+// lost reports whether the body rates of a stamp do not come.
+func (r *wiring) lost(stamp int64) bool {
+	if r.still && r.since == 0 {
+		r.since = stamp
+	}
+	r.still = r.still && !(r.moment && stamp-r.since >= aMoment)
+	return r.still
 }
 
 func (l *lab) wiring() *wiring {
@@ -97,7 +113,7 @@ func (l *lab) wiring() *wiring {
 	}))(l.t)
 	must(ros.NewSubscription(l.n, "/quad/raw/imu", node.MocapQoS(), func(m *sensormsgs.Imu, _ ros.Info) {
 		r.set(func(r *wiring) {
-			if r.still {
+			if r.lost(bridge.Nanoseconds(m.Header.Stamp)) {
 				return
 			}
 			if err := rates.Publish(m); err != nil {
@@ -121,7 +137,7 @@ func TestMotorsOutliveLostSensors(t *testing.T) {
 	}{
 		"frozen mocap":        {"hover", func(r *wiring) { r.frozen = true }, true},
 		"no imu, in motion":   {"track", func(r *wiring) { r.still = true }, true},
-		"no imu for a moment": {"hover", func(r *wiring) { r.still = true }, false},
+		"no imu for a moment": {"hover", func(r *wiring) { r.still, r.moment = true, true }, false},
 	} {
 		t.Run(name, func(t *testing.T) { outlive(t, c.task, c.fault, c.lands) })
 	}
@@ -152,10 +168,11 @@ func outlive(t *testing.T, task string, fault func(r *wiring), lands bool) {
 		return true
 	})
 	l.until("the guard flies", func() bool {
-		return len(l.steps) > ticks && guard.Stage(newest(l.steps).GuardState).HoldsAuthority()
+		return slices.ContainsFunc(l.steps[ticks:], func(s msgs.Step) bool {
+			return guard.Stage(s.GuardState).HoldsAuthority()
+		})
 	})
 	if !lands {
-		r.set(func(r *wiring) { r.still = false })
 		l.until("the policy flies again", func() bool { return l.hovers(so3.Vec3{Z: 1}) && l.policyFlew(100) })
 		return
 	}

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	px4msgs "vnd/msgs/px4_msgs"
+	"vnd/pkg/node"
 	"vnd/pkg/node/autopilottest"
+	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
@@ -47,5 +50,20 @@ func TestPX4TakesTheMode(t *testing.T) {
 	eventually(t, "the mode's end", func() bool { return !p.Take().Registered })
 	if s = p.Take(); s.Flies() {
 		t.Error("PX4 flies a mode that is gone")
+	}
+}
+
+// PX4 1.18 hears another version of a registration: that is said by the topic's name, and the robot is not armed.
+func TestPX4OfAnotherVersionIsNamed(t *testing.T) {
+	h := newHarness(t, "-p", "command_interface:=px4_mode", "-p", "hover_throttle:=0.4", "-p",
+		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	eventually(t, "a tick", func() bool { return h.c.ticking() })
+	must(ros.NewSubscription(h.n, "fmu/in/register_ext_component_request_v2", node.AutopilotQoS(),
+		func(*px4msgs.RegisterExtComponentRequest, ros.Info) {}))(t)
+	want := "fmu/in/register_ext_component_request: PX4 hears version 2 of the message, expected 0, as sent here"
+	eventually(t, want, func() bool { return strings.Contains(h.c.autopilot().fault(), want) })
+	if err := h.c.arm(context.Background()); err == nil || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("arming: %v", err)
 	}
 }
