@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 
+	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/plant"
@@ -15,7 +16,8 @@ type externalFlags struct {
 	Simulator string   `enum:",crazyflow,mujoco" default:"" help:"crazyflow or mujoco: that simulator's vehicle flies."`
 }
 
-// maker makes what flies a world's vehicle; nil for quad_sim's own autopilot.
+// maker makes what flies a world's vehicle; nil for quad_sim's own autopilot. It refuses firmware that is not built
+// before a policy is trained for it.
 func (b *externalFlags) maker() (sim.NewExternal, error) {
 	if b.Firmware == "" && len(b.Set) > 0 {
 		return nil, errors.New("--set: expected with --firmware alone")
@@ -28,5 +30,6 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 	case b.Simulator != "":
 		return nil, errors.New("--simulator: expected without --firmware, for it has an autopilot of its own")
 	}
-	return func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }, nil
+	board := func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }
+	return board, sitl.Built(sitl.Folder())
 }

@@ -9,6 +9,7 @@ import (
 // Software of others that cannot fly is refused in one line.
 func TestEvalRefusesWhatCannotFly(t *testing.T) {
 	t.Setenv("VND_SIMULATORS", t.TempDir())
+	t.Setenv("VND_BETAFLIGHT", t.TempDir())
 	policy := filepath.Join("..", "flight", "control", "testdata", "a.vnd")
 	in := func(world string, more ...string) []string {
 		world = filepath.Join("..", "..", "params", "worlds", world)
@@ -25,6 +26,8 @@ func TestEvalRefusesWhatCannotFly(t *testing.T) {
 		{"a setting of nothing", in("calm.yaml", "--set", "i_roll=3"), "--set: expected with --firmware alone"},
 		{"an unknown one", in("calm.yaml", "--simulator", "gazebo"),
 			`must be one of "","crazyflow","mujoco" but got "gazebo"`},
+		{"firmware that is not built", []string{"loop", "--firmware", "betaflight", "--out", t.TempDir(), "--world",
+			filepath.Join("..", "..", "params", "worlds", "calm.yaml")}, "make betaflight builds it"},
 		{"a payload", in("payload.yaml", "--simulator", "mujoco"), "mujoco knows winds alone: condition"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
