@@ -47,7 +47,7 @@ func asInThePaper() []part {
 		{name: "figure-eight", study: &studyCommand{World: winds, Task: "track", Methods: learned, Rounds: 3,
 			Seconds: 20, Turns: true, learnFlags: learnFlags{Param: horizon(paper, 125)},
 			Turning: []string{worlds + "opposite.yaml", worlds + "quarter.yaml", worlds + "revisit.yaml"}}},
-		{name: "cut propeller", study: &studyCommand{World: worlds + "cut_and_winds.yaml", Task: "track",
+		{name: "cut propeller", study: &studyCommand{World: worlds + "half_cut.yaml", Task: "track",
 			Methods: "base,first,ours", Rounds: 5, Seconds: 20, learnFlags: learnFlags{Param: horizon(paper, 125)}}},
 		{name: "ablations", ablate: &ablateCommand{World: winds, Task: "hover,track", Rounds: 2, Seconds: 20,
 			Variants: []string{"no prior=fit.prior.enabled:=false", "no FiLM=fit.model.film:=false",

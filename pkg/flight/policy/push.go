@@ -15,7 +15,8 @@ import (
 // accelerations have beyond those that the model expects under the policy's latent. A latent is of 0.4 s, and its mean
 // of a second; gusts and a payload that is hung on are quicker.
 type Push struct {
-	Rate float64 `param:"rate" default:"8.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed"`
+	Rate  float64 `param:"rate" default:"8.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed"`
+	Swing float64 `param:"swing" default:"0.5" min:"0" max:"100" unit:"rad/s" doc:"bandwidth for a push that comes and goes at one rhythm, as that of a load on a cable; 0: as for any"`
 }
 
 // UnmarshalJSON reads bundles of when a push moved the reference, too: they have more, which is passed over.
@@ -92,11 +93,13 @@ func (f *Runner) measurePush(t float64, s *quad.State) {
 	p := f.sensor
 	if p == nil { // it is of a policy before
 		f.push = f.push.Scale(math.Exp(-f.dt / fade))
+		f.swing = swing{}
 		return
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
 	if push, dt, known := p.add(t, s, &c, f.z); known {
 		push = push.Shorten(mostPush * f.policy.Observation.Push)
 		f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-f.policy.Push.Rate*dt)))
+		f.swing.add(&f.policy.Push, f.push, dt)
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -261,5 +262,55 @@ func TestPushAllocatesNothing(t *testing.T) {
 	s, k := quad.State{Q: so3.Identity()}, 0
 	if n := testing.AllocsPerRun(100, func() { f.Command(float64(k)*l.Dt, &s); k++ }); n > 0 {
 		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+// TestSwingIsNotAnswered: of a push that comes and goes at one rhythm the policy sees hardly anything after a while, of
+// gusts as strong all. A steady push comes through either way.
+func TestSwingIsNotAnswered(t *testing.T) {
+	const steady, most = 0.7, 1.0 // m/s²
+	rng := rand.New(rand.NewPCG(1, 2))
+	var gust float64
+	for name, c := range map[string]struct {
+		push func(t float64) float64
+		seen [2]float64 // share of what moves
+	}{
+		"swing of 0.7 Hz": {func(t float64) float64 { return most * math.Sin(2*math.Pi*0.7*t) },
+			[2]float64{0, 0.2}},
+		"growing swing, 0.5 Hz": {func(t float64) float64 { return t / 30 * math.Sin(math.Pi*t) },
+			[2]float64{0, 0.35}},
+		"gusts": {func(float64) float64 {
+			gust += 0.02*(-gust) + math.Sqrt(2*0.02)*most*rng.NormFloat64()
+			return gust
+		}, [2]float64{0.9, 1.01}},
+		"a push that turns about once": {func(t float64) float64 { return math.Copysign(most, 15-t) },
+			[2]float64{0.8, 1.01}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var k Push
+			param.Default(&k)
+			var w swing
+			var fast so3.Vec3
+			var moved, seen, mean float64
+			const dt, seconds, settle = 0.02, 30, 10
+			for i := range int(seconds / dt) {
+				at := float64(i) * dt
+				push := so3.Vec3{X: c.push(at) + 0.3*rng.NormFloat64(), Z: steady}
+				fast = fast.Add(push.Sub(fast).Scale(1 - math.Exp(-k.Rate*dt)))
+				w.add(&k, fast, dt)
+				if s := w.of(&k, fast); at > settle {
+					moved, seen, mean = moved+fast.X*fast.X, seen+s.X*s.X, mean+s.Z/(seconds-settle)*dt
+				}
+			}
+			if share := math.Sqrt(seen / moved); share < c.seen[0] || share > c.seen[1] {
+				t.Errorf("%.2f of the push is seen, expected %v", share, c.seen)
+			}
+			if math.Abs(mean-steady) > 0.02 {
+				t.Errorf("of a steady %.2f m/s² %.2f are seen", steady, mean)
+			}
+			if k.Swing = 0; w.of(&k, fast) != fast {
+				t.Error("a bundle of before does not see the push as it is")
+			}
+		})
 	}
 }

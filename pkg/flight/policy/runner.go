@@ -26,7 +26,8 @@ type Runner struct {
 	fading    correction                    // what is left of those of policies before
 	moved     correction                    // both
 	held      bool                          // learned stays as it is
-	push      so3.Vec3                      // that the policy sees, m/s² in the world
+	push      so3.Vec3                      // newest one, m/s² in the world
+	swing     swing                         // what of it the policy does not see
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -242,7 +243,7 @@ func (f *Runner) Reset() {
 // ResetActions takes the robot to have hovered, without a wind.
 func (f *Runner) ResetActions() {
 	f.resetPast()
-	f.push, f.transfer = so3.Vec3{}, transfer{}
+	f.push, f.swing, f.transfer = so3.Vec3{}, swing{}, transfer{}
 	if f.sensor != nil {
 		f.sensor.reset()
 	}
@@ -327,7 +328,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
-	PutPush(&p.Observation, f.push, f.x)
+	PutPush(&p.Observation, f.swing.of(&p.Push, f.push), f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)

@@ -21,7 +21,7 @@ const farthestMoved = 1
 
 func (s *Steady) valid() bool {
 	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.FeedForward.Time,
-		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate} {
+		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate, s.Push.Swing} {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return false
 		}
