@@ -31,7 +31,10 @@ func TestWorlds(t *testing.T) {
 	undisturbed := []string{"calm", "none", "off", "whole", "empty", "default"}
 	slow := map[string]bool{"late": true, "delayed": true, "slow_motors": true, "low": true} // they hardly push
 	for _, file := range files {
-		world := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		world, most := strings.TrimSuffix(filepath.Base(file), ".yaml"), 0.9
+		if world == "half_cut" { // a law without an integral sinks there
+			most = 1.5
+		}
 		w := shipped(t, world)
 		for _, name := range w.Names() {
 			only, err := w.Only(name)
@@ -44,7 +47,7 @@ func TestWorlds(t *testing.T) {
 			for _, u := range undisturbed {
 				still = still || u == name
 			}
-			if still != (math.Abs(got-calm) < .003) && !slow[world] && !slow[name] || got > .9 {
+			if still != (math.Abs(got-calm) < .003) && !slow[world] && !slow[name] || got > most {
 				t.Errorf("%s, %s: hovers %.3f m off, calm %.3f", world, name, got, calm)
 			}
 		}
