@@ -51,6 +51,7 @@ type commands struct {
 
 	Topic      topicCommand      `cmd:"" help:"Topics of the ROS 2 graph, without ROS: list, echo, hz."`
 	Node       nodeCommand       `cmd:"" help:"Nodes of the graph."`
+	Action     actionCommand     `cmd:"" help:"Actions of the graph: list, info, send."`
 	Param      paramCommand      `cmd:"" help:"Parameters of a node: list, get, set."`
 	Call       callCommand       `cmd:"" help:"Call a service."`
 	Task       taskCommand       `cmd:"" help:"Have the robot fly a task: hover, track, land."`
