@@ -23,7 +23,7 @@ import (
 
 // sources are the definitions, by the paths in the registry's entries.
 //
-//go:embed msg/*.msg srv/*.srv */msg/*.msg */srv/*.srv */action/*.action
+//go:embed msg/*.msg srv/*.srv action/*.action */msg/*.msg */srv/*.srv */action/*.action
 var sources embed.FS
 
 // entry describes a message, or one half of a service, or a message of an action.

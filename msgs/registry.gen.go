@@ -1524,6 +1524,61 @@ var types = map[string]entry{
 		refs:   []string{"visualization_msgs/msg/InteractiveMarker", "std_msgs/msg/Header", "builtin_interfaces/msg/Time", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion", "visualization_msgs/msg/MenuEntry", "visualization_msgs/msg/InteractiveMarkerControl", "visualization_msgs/msg/Marker", "geometry_msgs/msg/Vector3", "std_msgs/msg/ColorRGBA", "builtin_interfaces/msg/Duration", "sensor_msgs/msg/CompressedImage", "visualization_msgs/msg/UVCoordinate", "visualization_msgs/msg/MeshFile"},
 		create: func() cdr.Message { return visualizationmsgs.NewGetInteractiveMarkersResponse() },
 	},
+	"vnd/action/FlyTask_Feedback": {
+		hash:   "RIHS01_6aea31053eb515ae4bdcf46bca5ec2c7a4202ed2d47b312fef65aedcaf116104",
+		source: "action/FlyTask.action",
+		text:   "builtin_interfaces/Duration elapsed   # since the goal was accepted\nfloat32 error   # distance to the reference now, m\n",
+		refs:   []string{"builtin_interfaces/msg/Duration"},
+		create: func() cdr.Message { return NewFlyTaskFeedback() },
+	},
+	"vnd/action/FlyTask_FeedbackMessage": {
+		hash:   "RIHS01_aa543ac54abb052269786a00eb11f882f7e859612a132f38a46211c19db1398c",
+		source: "action/FlyTask.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\nvnd/action/FlyTask_Feedback feedback # on the way to it\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID", "vnd/action/FlyTask_Feedback", "builtin_interfaces/msg/Duration"},
+		create: func() cdr.Message { return NewFlyTaskFeedbackMessage() },
+	},
+	"vnd/action/FlyTask_GetResult_Request": {
+		hash:   "RIHS01_95eaae09ebd3deeb5137a9e08caddf56961504c3432944ab7943c5b5b33c9305",
+		source: "action/FlyTask.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID"},
+		create: func() cdr.Message { return NewFlyTaskGetResultRequest() },
+	},
+	"vnd/action/FlyTask_GetResult_Response": {
+		hash:   "RIHS01_2defbe8c6f7bfda850b00fdb9043cdbecbbab19178c9575329c0a4ab20ecfcca",
+		source: "action/FlyTask.action",
+		text:   "int8 status # 0 … 6, as in action_msgs/GoalStatus\nvnd/action/FlyTask_Result result # of the goal\n",
+		refs:   []string{"vnd/action/FlyTask_Result"},
+		create: func() cdr.Message { return NewFlyTaskGetResultResponse() },
+	},
+	"vnd/action/FlyTask_Goal": {
+		hash:   "RIHS01_badb85be09344df8d45cc957b341e81e9608eda64edc9f40fd7fbea52eb4fef2",
+		source: "action/FlyTask.action",
+		text:   "# Flies a task for a while, then the task of before again.\n\nstring task   # hover, track, or what else the bundle was trained for\nstring reference_json   # reference as in SetTask; empty: the task's own\nbuiltin_interfaces/Duration duration   # how long; 0: until it is canceled\n",
+		refs:   []string{"builtin_interfaces/msg/Duration"},
+		create: func() cdr.Message { return NewFlyTaskGoal() },
+	},
+	"vnd/action/FlyTask_Result": {
+		hash:   "RIHS01_c6042df0c0c42d183f71d38a6cf273c1db019622c7bdbe8ac64778347024a6bc",
+		source: "action/FlyTask.action",
+		text:   "float32 error   # root mean square distance to the reference, m\nstring message   # why it ended\n",
+		create: func() cdr.Message { return NewFlyTaskResult() },
+	},
+	"vnd/action/FlyTask_SendGoal_Request": {
+		hash:   "RIHS01_8b48d297d1025a16aa8ba13f3bcedcda82457bbb80ed19c24f6755d48a2e4e54",
+		source: "action/FlyTask.action",
+		text:   "unique_identifier_msgs/UUID goal_id # which goal\nvnd/action/FlyTask_Goal goal # what to reach\n",
+		refs:   []string{"unique_identifier_msgs/msg/UUID", "vnd/action/FlyTask_Goal", "builtin_interfaces/msg/Duration"},
+		create: func() cdr.Message { return NewFlyTaskSendGoalRequest() },
+	},
+	"vnd/action/FlyTask_SendGoal_Response": {
+		hash:   "RIHS01_fd924032689a6a1665d82fedbb576700bc692bc0d28e0ea73fee74ea747fecc3",
+		source: "action/FlyTask.action",
+		text:   "bool accepted # whether the goal will be pursued\nbuiltin_interfaces/Time stamp # when\n",
+		refs:   []string{"builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return NewFlyTaskSendGoalResponse() },
+	},
 	"vnd/msg/BufferSegment": {
 		hash:   "RIHS01_a8600127740efe2168853de4d54839ca9ce0f03accc6e1b34c3f306374e55052",
 		source: "msg/BufferSegment.msg",
@@ -1628,10 +1683,13 @@ var services = map[string]serviceEntry{
 	"tf2_msgs/srv/FrameGraph":                            {hash: "RIHS01_0d1fbc6222c018ba5f33822904a2fdd4063705289956d3fdde07cd8c50fe8067", source: "tf2_msgs/srv/FrameGraph.srv"},
 	"type_description_interfaces/srv/GetTypeDescription": {hash: "RIHS01_69b9c19c1021405984cc60dbbb1edceb147a6538b411d812ba6afabeed962cd5", source: "type_description_interfaces/srv/GetTypeDescription.srv"},
 	"visualization_msgs/srv/GetInteractiveMarkers":       {hash: "RIHS01_bfdfaa861f4a8422b4ec3bd02c6681e4a45a83bdc2913d8facdf923d8ad1376a", source: "visualization_msgs/srv/GetInteractiveMarkers.srv"},
+	"vnd/action/FlyTask_GetResult":                       {hash: "RIHS01_a9239c9ca353fd7f47160f139eb892bfc6b95c26cf5e76785576feec3b7e538f", source: "action/FlyTask.action"},
+	"vnd/action/FlyTask_SendGoal":                        {hash: "RIHS01_a59f8e0a8e0316818b51b850013174350f581e0b29fce3e01159e5275086f314", source: "action/FlyTask.action"},
 	"vnd/srv/SetCondition":                               {hash: "RIHS01_ad853ac9672f9441e5da4943d1c452af8438328293af51ff230bb302ba8a4ae5", source: "srv/SetCondition.srv"},
 	"vnd/srv/SetTask":                                    {hash: "RIHS01_51553600c1b1dec20685c720118f96fbf8d46424de1ed1285da66260f9edd31e", source: "srv/SetTask.srv"},
 }
 
 var actions = map[string]serviceEntry{
 	"example_interfaces/action/Fibonacci": {hash: "RIHS01_9508051da1ea4658de144b09bd0690ff3de52104683d847aed764d2915906f51", source: "example_interfaces/action/Fibonacci.action"},
+	"vnd/action/FlyTask":                  {hash: "RIHS01_190c87d6d14fb4611f394a904a9e125a9f4dc889238a34f0667f5093294c976b", source: "action/FlyTask.action"},
 }

@@ -145,6 +145,15 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"vnd/srv/SetTask_Request":  "task reference_json",
 		"vnd/srv/SetTask_Response": "success message",
 
+		"vnd/action/FlyTask_Goal":               "task reference_json duration",
+		"vnd/action/FlyTask_Result":             "error message",
+		"vnd/action/FlyTask_Feedback":           "elapsed error",
+		"vnd/action/FlyTask_SendGoal_Request":   "goal_id goal",
+		"vnd/action/FlyTask_SendGoal_Response":  "accepted stamp",
+		"vnd/action/FlyTask_GetResult_Request":  "goal_id",
+		"vnd/action/FlyTask_GetResult_Response": "status result",
+		"vnd/action/FlyTask_FeedbackMessage":    "goal_id feedback",
+
 		"vnd/srv/SetCondition_Request":  "condition",
 		"vnd/srv/SetCondition_Response": "success message",
 	}

@@ -29,7 +29,7 @@ func (c *Controller) serve() error {
 		}, o, ros.WithRequestLimits(limits, func(r *msgs.SetTaskResponse, err error) {
 			r.Success, r.Message = answer(err, "")
 		}))
-		if err != nil {
+		if err := errors.Join(err, c.serveFlyTask()); err != nil {
 			return err
 		}
 	}
@@ -149,6 +149,11 @@ func (c *Controller) startAtRobot(k *control.TaskReference) (*control.TaskRefere
 func (c *Controller) setPolicyAndTask(policy *control.LoadedPolicy, k *control.TaskReference) error {
 	c.handover.Lock()
 	defer c.handover.Unlock()
+	return c.setBoth(policy, k)
+}
+
+// setBoth is setPolicyAndTask, for who holds handover.
+func (c *Controller) setBoth(policy *control.LoadedPolicy, k *control.TaskReference) error {
 	err := c.order(func(f *ticker) error {
 		if f.loop == nil { // until it is activated
 			return nil
