@@ -11,6 +11,8 @@ import (
 const (
 	// for enough new transitions
 	LearnerStatusPhaseWaiting string = "waiting"
+	// rows are there, but the state is known too badly
+	LearnerStatusPhaseNotEnoughGoodData string = "not_enough_good_data"
 	// by ~/pause
 	LearnerStatusPhasePaused string = "paused"
 	// trains the first policy in the nominal simulator

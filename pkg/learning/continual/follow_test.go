@@ -53,9 +53,9 @@ func TestRoundFollowsAnotherActuator(t *testing.T) {
 	if quadfit.Robot(second).Actuator != quadfit.Robot(first).Actuator {
 		t.Errorf("the same motors: %+v, before %+v", quadfit.Robot(second).Actuator, quadfit.Robot(first).Actuator)
 	}
-	was := robot
-	defer func() { robot = was }()
-	robot.ThrustLag, robot.RateLag = 2*was.ThrustLag, 2*was.RateLag
+	was := actuator
+	defer func() { actuator = was }()
+	actuator.ThrustLag, actuator.RateLag = 2*was.ThrustLag, 2*was.RateLag
 	slow, unseen := flown(), flown()
 	followed, anew := round(l, slow), round(learner(), slow)
 	a := quadfit.Robot(followed).Actuator

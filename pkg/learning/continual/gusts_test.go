@@ -11,6 +11,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
+	"vnd/pkg/learning/smooth"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
@@ -46,7 +47,7 @@ func gusty(seconds float64, rng *rand.Rand) (rows []quad.Row) {
 // after is the velocity of the robot itself, without wind, half a second after a window.
 func after(window []quad.Row, future []quad.Command) so3.Vec3 {
 	const past = 20
-	sys := quadrotor.NewQuadrotor[float64](dt, robot)
+	sys := quadrotor.NewQuadrotor[float64](dt, actuator)
 	dims := sys.Dims()
 	s, next, d := make([]float64, dims.State), make([]float64, dims.State), make([]float64, dims.Tangent)
 	measured, actions := quadrotor.Flatten[float64](window)
@@ -87,6 +88,18 @@ func response(t *testing.T, f *fit.Fit, rows []quad.Row) float64 {
 		truth = truth.Add(after(window, future[1])).Sub(after(window, future[0]))
 	}
 	return model.X / truth.X
+}
+
+// TestGustsAreNoPoorState: a wind that sets in at once moves the robot, not the poses.
+func TestGustsAreNoPoorState(t *testing.T) {
+	rows := gusty(60, rand.New(rand.NewPCG(5, 6)))
+	segments := dataset.FromFlights([]quad.Flight{{Name: "gusty", Segments: [][]quad.Row{rows}}})
+	if err := smooth.Fill(t.Context(), dt, actuator, segments); err != nil {
+		t.Fatal(err)
+	}
+	if smooth.Poor(segments) {
+		t.Error("the state of a flight in gusts is taken for poor")
+	}
 }
 
 // A rollout that is longer than the time in which a controller answers a gust tells of the gust by the answer: a model

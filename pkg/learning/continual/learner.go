@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,11 +156,23 @@ func (l *Learner) buffer() (s []dataset.Segment, rows int, current *bundle.Bundl
 	for _, g := range l.segments {
 		rows += len(g.Rows)
 	}
-	return l.segments[:len(l.segments):len(l.segments)], rows, l.current
+	return slices.Clone(l.segments), rows, l.current
+}
+
+// keep takes over what a round found of segments, the first ones: the next round need not find it anew.
+func (l *Learner) keep(segments []dataset.Segment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range segments {
+		l.segments[i].Smoothed = segments[i].Smoothed
+	}
 }
 
 // ErrTooLittle says that the buffer does not hold enough for a first model.
 var ErrTooLittle = errors.New("too little was flown")
+
+// ErrNotEnoughGood says that the buffer holds enough, but that the state was known too badly.
+var ErrNotEnoughGood = errors.New("not enough good data")
 
 // Round learns from the buffer as it is. A candidate that passes the gate is the
 // current bundle from then on. The error is ctx's, or of a training that

@@ -29,12 +29,12 @@ func fly(c quad.Controller, wind so3.Vec3, seconds float64, rng *rand.Rand) (row
 	return flyIn(c, func() so3.Vec3 { return wind }, seconds, rng)
 }
 
-var robot = quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04}
+var actuator = quadrotor.Actuator{ThrustGain: 0.97, RateGain: 1, ThrustLag: 0.03, RateLag: 0.04}
 
 // flyIn flies in a wind that is asked for at each step.
 func flyIn(c quad.Controller, wind func() so3.Vec3, seconds float64,
 	rng *rand.Rand) (rows []quad.Row, meanError float64) {
-	sys := quadrotor.NewQuadrotor[float32](dt, robot)
+	sys := quadrotor.NewQuadrotor[float32](dt, actuator)
 	s, next := make([]float32, sys.Dims().State), make([]float32, sys.Dims().State)
 	d, a := make([]float32, 9), make([]float32, 4)
 	begin := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/robot/quadrotor"
@@ -62,6 +63,35 @@ func TestOnlyWhatPassesTheGateFlies(t *testing.T) {
 					r.Verdict.Pass, l.Current().ID, want.ID, r.Verdict.Reasons())
 			}
 		})
+	}
+}
+
+// TestNotEnoughGoodData: flights in which the state was hardly known are no data; the next round does not smooth again
+// what was smoothed.
+func TestNotEnoughGoodData(t *testing.T) {
+	cfg := tiny()
+	start := untrained(t, cfg)
+	l, err := New(cfg, start, Options{Tasks: tasks(t), Task: "hover", Judge: partial{start.ID, true},
+		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := fly(still{}, so3.Vec3{}, cfg.Least+1, rand.New(rand.NewPCG(1, 1)))
+	bad := dataset.FromFlights([]quad.Flight{{Name: "f", Segments: [][]quad.Row{rows}}})
+	for k := range bad[0].Rows {
+		bad[0].Rows[k].Confidence = .5
+	}
+	l.Add(bad...)
+	if _, err := l.Round(t.Context()); !errors.Is(err, ErrNotEnoughGood) || errors.Is(err, ErrTooLittle) {
+		t.Fatalf("error %v", err)
+	}
+	smoothed := l.segments[0].Smoothed
+	l.Collect(quad.Flight{Name: "g", Segments: [][]quad.Row{rows}})
+	if _, err := l.Round(t.Context()); err != nil {
+		t.Errorf("with good data: %v", err)
+	}
+	if len(smoothed) != len(rows) || &l.segments[0].Smoothed[0] != &smoothed[0] {
+		t.Error("the segment was smoothed again")
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/learning/smooth"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -31,6 +33,7 @@ type round struct {
 	fitted   *fit.Fit
 
 	validation float64
+	good       float64 // share of the rows, by what they count
 }
 
 func (r *round) report(p Phase, share, loss float64) {
@@ -49,7 +52,7 @@ func (r *round) fit() error {
 	if err != nil {
 		return err
 	}
-	f, err := quadfit.Run(r.ctx, cfg, r.current.Dt, r.segments, fit.Options{Seed: r.seed(), From: from,
+	f, err := fit.Run(r.ctx, cfg, r.source, fit.Options{Seed: r.seed(), From: from,
 		Unseen: len(r.segments) - r.l.learned, Progress: func(p fit.Progress) {
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
@@ -69,15 +72,33 @@ func (r *round) followed(cfg *fit.Config) (*fit.Fit, error) {
 	if r.l.model == nil || !cfg.Prior.Enabled || !cfg.Prior.Identify {
 		return r.l.model, nil
 	}
-	var unseen [][]quad.Row
-	for i := range r.segments[r.l.learned:] {
-		unseen = append(unseen, r.segments[r.l.learned+i].QuadRows())
-	}
+	unseen := r.segments[r.l.learned:]
 	from, q := *r.l.model, quadfit.Robot(r.l.model)
+	if cfg.Smoothing != "off" {
+		if err := smooth.Fill(r.ctx, q.Dt, q.Actuator, unseen); err != nil {
+			return nil, err
+		}
+	}
 	var err error
-	q.Actuator, err = quadrotor.Follow(r.ctx, q.Dt, unseen, q.Actuator)
+	q.Actuator, err = quadrotor.Follow(r.ctx, q.Dt, smooth.Known(unseen), q.Actuator)
 	from.Robot = q
 	return &from, err
+}
+
+// source reads the segments, and refuses them where too few rows are good enough to learn from.
+func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (*fit.Recorded, error) {
+	read, err := quadfit.Source(r.current.Dt, r.segments)(ctx, cfg, from)
+	if err != nil {
+		return nil, err
+	}
+	r.l.keep(r.segments)
+	r.good = smooth.Good(r.segments) / float64(r.out.Rows)
+	flown := float64(r.out.Rows) * r.current.Dt
+	if least := r.l.cfg.Least; flown >= least && r.good*flown < least {
+		return nil, fmt.Errorf("%w: of %.0f s of flight %.0f s count, since the state is known too badly; a model "+
+			"takes %.0f s", ErrNotEnoughGood, flown, r.good*flown, least)
+	}
+	return read, nil
 }
 
 // encode makes the bank of latents that the buffer's windows have now.
@@ -144,12 +165,15 @@ func (r *round) judge() (gate.Judge, error) {
 	if !ok {
 		return r.l.opt.Judge, nil
 	}
-	now, err := quadgate.Identify(r.ctx, r.flown, r.current.Dt)
+	now, err := quadgate.Identify(r.ctx, smooth.Known(r.segments), r.current.Dt)
+	if smooth.Poor(r.segments) { // then it flies with states as poor
+		now.Position, now.Attitude = smooth.Noise(r.segments)
+	}
 	if err != nil || !vnd.In(r.current) {
 		return s.Of(now), err
 	}
 	_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
-	before := quadgate.Identified{Actuator: q.Actuator, Dt: q.Dt}
+	before := quadgate.Identified{Actuator: q.Actuator, Dt: q.Dt, Position: now.Position, Attitude: now.Attitude}
 	if err != nil || before.Agree(&now) {
 		return s.Of(now), err
 	}
@@ -164,7 +188,10 @@ func (r *round) gate() (err error) {
 		return err
 	}
 	g := &gate.Gate{Config: r.l.cfg.Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: judge, Seed: r.seed(),
-		DisturbanceStrength: func(dt float64) float64 { return quadgate.DisturbanceStrength(r.flown, dt) }}
+		Good: r.good,
+		DisturbanceStrength: func(dt float64) float64 {
+			return quadgate.DisturbanceStrength(smooth.Known(r.segments), dt)
+		}}
 	r.out.Verdict, err = g.Evaluate(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/inertial"
 )
 
 // WeightedRow is one row and how much the loss is to trust the transition that leaves it.
@@ -24,7 +25,10 @@ type WeightedRow struct {
 // Segment is a stretch of a flight without a gap.
 type Segment struct {
 	Flight string
-	Rows   []WeightedRow
+	Rows   []WeightedRow // as the robot knew them
+	// Smoothed are the rows as all of the segment shows them, those after included; nil: not smoothed. They are found
+	// anew from the rows where they are needed, and no file holds them.
+	Smoothed []inertial.Smoothed
 }
 
 // QuadRows returns the rows without their weights.

@@ -10,6 +10,7 @@ type Config struct {
 	Heads          Heads          `param:"heads" doc:"outputs of the residual"`
 	Loss           Loss           `param:"loss" doc:"loss of the fit"`
 	Train          Train          `param:"train" doc:"training of the fit"`
+	Smoothing      string         `param:"smoothing" default:"weighted" enum:"off,states,weighted" doc:"of poor flights: off takes measured states for true, states those found afterwards; weighted counts their variance"`
 	BiasCorrection BiasCorrection `param:"bias_correction" was:"anchor" doc:"residual mean of the window, added along a rollout"`
 }
 

@@ -61,6 +61,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 		"ageing":             func(c *Config) { c.Loss.Steps, c.Model.LatentDecay = 12, .1 },
 		"one step":           func(c *Config) { c.Loss.Steps = 1 },
 		"no prior":           func(c *Config) { c.Prior.Enabled = false },
+		"unsure states":      func(*Config) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := small()
@@ -71,13 +72,23 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			if !vehicle.Prior {
 				sys64 = sys64.WithoutPrior()
 			}
-			tr, err := newTrainer(&cfg, vehicleWith(2, 60), Options{Seed: 3})
+			data := vehicleWith(2, 60)
+			if name == "unsure states" {
+				unsure(data, rand.New(rand.NewPCG(7, 8)))
+			}
+			tr, err := newTrainer(&cfg, data, Options{Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
 			H, B, Z := cfg.Loss.Steps, 7, cfg.Model.Latent
 			scale := make([]float64, H*9)
 			copyTo(scale, tr.pool.workers[0].scale)
+			grown := make([]float64, len(tr.pool.workers[0].grown))
+			copyTo(grown, tr.pool.workers[0].grown)
+			s := scales[float64]{unit: scale}
+			if name == "unsure states" {
+				s.grown = grown
+			}
 			m := double(tr.model, sys64)
 			rng := rand.New(rand.NewPCG(5, 6))
 			b := batch[float64]{starts: tr.train[:B], gains: make([]float64, B), samples: make([]float64, B*Z),
@@ -89,7 +100,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			for i := range b.samples {
 				b.samples[i] = rng.NormFloat64()
 			}
-			w, p := newWorker(&cfg, m, m, tr.data, scale, B, B, H),
+			w, p := newWorker(&cfg, m, m, tr.data, s, B, B, H),
 				newShard(m, 0, B, make([]float64, len(m.Net.Params)))
 			run := func() float64 {
 				m.Net.Refresh()

@@ -79,7 +79,7 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 			m.System.Inputs(1, states[t*dim.State:][:dim.State], actions[t*dim.Action:][:dim.Action], x)
 			in.add(x)
 		}
-		m.System.Window(T, g.Measured[(k-T)*dim.Measured:], g.Actions[(k-T)*dim.Action:], s, nil, nil, r)
+		m.System.Window(T, g.states()[(k-T)*dim.Measured:], g.Actions[(k-T)*dim.Action:], s, nil, nil, r)
 		for t := range T {
 			for j := range unit {
 				unit[j] += float64(r[t*dim.Tangent+j]) * float64(r[t*dim.Tangent+j]) / float64(T*len(starts))
@@ -153,7 +153,7 @@ func recentMean(sys robot.System[float32], g *segment, k, T, H int, start, r []f
 	for h := range H {
 		sys.Step(1, s, g.Actions[(k+h)*dim.Action:], mean, next)
 		s, next = next, s
-		sys.Minus(1, s, dim.State, g.Measured[(k+h+1)*dim.Measured:], dim.Measured, e)
+		sys.Minus(1, s, dim.State, g.states()[(k+h+1)*dim.Measured:], dim.Measured, e)
 		for j, x := range e {
 			sq[h*dim.Tangent+j] += float64(x) * float64(x)
 		}

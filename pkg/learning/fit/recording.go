@@ -16,6 +16,17 @@ type Recording struct {
 	Measured []float32 // [N][M]
 	Actions  []float32 // [N][A]
 	Weight   []float32 // [N] confidence of the transition from row n to n+1, 0 … 1
+	// True is [N][M], the states as they are known afterwards: rollouts begin at them and are compared with them, while
+	// windows read what was measured. nil: what was measured is true. Variance is theirs, [N][U]; nil: none.
+	True, Variance []float32
+}
+
+// states are those of the loss.
+func (r *Recording) states() []float32 {
+	if r.True != nil {
+		return r.True
+	}
+	return r.Measured
 }
 
 // rows is N.
@@ -27,6 +38,10 @@ func (r *Recording) check(d robot.Dims) error {
 	if len(r.Measured) != n*d.Measured || len(r.Actions) != n*d.Action {
 		return fmt.Errorf("flight %q: %d rows with %d measured numbers and %d of actions, expected %d and %d a row",
 			r.Name, n, len(r.Measured), len(r.Actions), d.Measured, d.Action)
+	}
+	if r.True != nil && len(r.True) != len(r.Measured) || r.Variance != nil && len(r.Variance) != n*d.Tangent {
+		return fmt.Errorf("flight %q: %d rows with %d numbers of true states and %d variances, expected %d and %d a "+
+			"row", r.Name, n, len(r.True), len(r.Variance), d.Measured, d.Tangent)
 	}
 	return nil
 }
@@ -63,7 +78,7 @@ func digestOf(r robot.Robot, recordings []Recording) (out [32]byte, err error) {
 	fmt.Fprintf(h, "%s %v %s", r.Kind(), r.Period(), config)
 	for _, r := range recordings {
 		fmt.Fprintf(h, "\n%q %d ", r.Name, r.rows())
-		for _, x := range [][]float32{r.Measured, r.Actions, r.Weight} {
+		for _, x := range [][]float32{r.Measured, r.Actions, r.Weight, r.True, r.Variance} {
 			binary.Write(h, binary.LittleEndian, x) // a hash takes all
 		}
 	}

@@ -79,7 +79,10 @@ func newTrainer(cfg *Config, r *Recorded, opt Options) (*trainer, error) {
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
 	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentDecay/r.Robot.Period())
 	m.Net.Init(t.rng)
-	scale := statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)
+	scale := scales[float32]{unit: statistics(cfg, m, d, thin(t.train, statisticsContexts), H, t.rng)}
+	if d.unsure() {
+		scale.grown = growth(m.System, d, thin(t.train, growthStarts), T, H)
+	}
 	if opt.From != nil {
 		t.warm(opt.From.Model)
 	}

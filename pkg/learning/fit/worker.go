@@ -63,6 +63,8 @@ type worker[F kernel.Float] struct {
 	nets  *nets.Net[F] // what gradients go through: m's, or the same parameters in bfloat16
 	data  *trainingSet
 	scale []F // [H][U] √weight / unit of each error: |scale·e| is the normalised error
+	grown []F // [H][U][U] by which errors of a start grow, see growth; nil: starts have none
+	each  []F // [H][tile][U] scale with what start and target of each context err by; nil: as grown
 
 	decoder *nets.DecoderTape[F]
 	mmd     *layers.MMD[F]
@@ -86,16 +88,19 @@ type worker[F kernel.Float] struct {
 
 // newWorker allocates for shards of up to `rows` contexts of batches of B, with rollouts up to H steps, whose gradients
 // go through rolled and what is validated through m.
-func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, scale []F, rows, B,
+func newWorker[F kernel.Float](cfg *Config, m, rolled *vnd.Model[F], data *trainingSet, s scales[F], rows, B,
 	H int) *worker[F] {
 	d, T, tb := m.System.Dims(), m.Net.Context, min(tile, B)
-	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: scale, own: newShard(m, 0, tb, nil),
-		weight:  make([]F, tb),
+	w := &worker[F]{cfg: cfg, m: m, nets: rolled.Net, data: data, scale: s.unit, grown: s.grown,
+		own: newShard(m, 0, tb, nil), weight: make([]F, tb),
 		rollout: rolled.NewRollout(tb, H), mean: m.NewMeanRollout(tb, H),
 		states: make([]F, (H+1)*tb*d.State), actions: make([]F, H*tb*d.Action), targets: make([]F, H*tb*d.Measured),
 		conf: make([]F, H*tb), errors: make([]F, H*tb*d.Tangent), zero: make([]F, tb*d.Tangent),
 		ds: make([]F, tb*d.State), dnext: make([]F, tb*d.State),
 		measured: make([]F, (T+1)*d.Measured), windowAction: make([]F, T*d.Action)}
+	if s.grown != nil {
+		w.each = make([]F, H*tb*d.Tangent)
+	}
 	if m.Net.Latent > 0 {
 		w.mmd = layers.NewMMD[F](B, m.Net.Latent)
 	}
@@ -191,18 +196,20 @@ func (w *worker[F]) reconstruct(p *shard[F], z, dz []F, scale float64) float64 {
 	return sum / scale
 }
 
-// load copies commands, targets and confidences of a tile, time-major. A doubtful transition casts doubt on all that
-// follows it, a doubtful window on all of its rollout. gains may be nil for ones.
+// load copies starts, commands, targets and confidences of a tile, time-major. A doubtful transition casts doubt on all
+// that follows it, a doubtful window on all of its rollout. gains may be nil for ones.
 func (w *worker[F]) load(starts []start, gains []float64, H int) {
 	d, B, T := w.m.System.Dims(), len(starts), w.m.Net.Context
 	for b, st := range starts {
 		g, k := &w.data.segments[st.Segment], int(st.At)
+		convert(w.states[b*d.State:], g.states()[k*d.Measured:][:d.Measured])
+		w.discount(b, B, H, g, k)
 		conf := slices.Min(g.Weight[k-T : k])
 		for h := range H {
 			row := h*B + b
 			convert(w.actions[row*d.Action:], g.Actions[(k+h)*d.Action:][:d.Action])
 			w.vary(w.actions[row*d.Action:][:d.Action], gains, b)
-			convert(w.targets[row*d.Measured:], g.Measured[(k+h+1)*d.Measured:][:d.Measured])
+			convert(w.targets[row*d.Measured:], g.states()[(k+h+1)*d.Measured:][:d.Measured])
 			conf = min(conf, g.Weight[k+h])
 			w.conf[row] = F(conf)
 		}
@@ -215,7 +222,9 @@ func (w *worker[F]) forward(r *vnd.Rollout[F], of *vnd.Windows[F], member, lo in
 	corrected bool) float64 {
 	d := w.m.System.Dims()
 	n := B * d.State
-	copy(w.states[:n], of.Start[lo*d.State:][:n])
+	for b := range B { // what is measured of it is there already
+		copy(w.states[b*d.State+d.Measured:(b+1)*d.State], of.Start[(lo+b)*d.State+d.Measured:])
+	}
 	r.Begin(member, B, H, z)
 	if corrected {
 		r.ResidualMean(of, lo)
@@ -242,15 +251,11 @@ func (w *worker[F]) ones(B int) []F {
 // compare writes the gradient of step h's normalised Huber loss to w.errors and returns the loss.
 func (w *worker[F]) compare(h, B int, next []F) float64 {
 	d := w.m.System.Dims()
-	e, scale := w.errors[h*B*d.Tangent:][:B*d.Tangent], w.scale[h*d.Tangent:][:d.Tangent]
+	e := w.errors[h*B*d.Tangent:][:B*d.Tangent]
 	w.m.System.Minus(B, next, d.State, w.targets[h*B*d.Measured:], d.Measured, e)
-	for i := range e {
-		e[i] *= scale[i%d.Tangent]
-	}
+	w.normalise(h, B, e)
 	sum := layers.Huber(B, d.Tangent, e, w.zero, w.conf[h*B:][:B], w.cfg.Loss.Huber, 1, e)
-	for i := range e {
-		e[i] *= scale[i%d.Tangent]
-	}
+	w.normalise(h, B, e)
 	return sum
 }
 

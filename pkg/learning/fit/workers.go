@@ -25,8 +25,8 @@ type workerPool struct {
 	Z       int
 }
 
-func newWorkerPool(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet, scale []float32,
-	g dist.Group) workerPool {
+func newWorkerPool(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet,
+	scale scales[float32], g dist.Group) workerPool {
 	B, params := cfg.Train.Batch, len(m.Net.Params)
 	c := workerPool{group: g, n: shardCount(B), Z: m.Net.Latent}
 	lo, hi, each := dist.Share(g, c.n)

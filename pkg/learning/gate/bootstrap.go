@@ -13,6 +13,11 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
+// widen returns the interval with its sides so many times as long.
+func (i Interval) widen(by float64) Interval {
+	return Interval{i.Mean, i.Mean + by*(i.Low-i.Mean), i.Mean + by*(i.High-i.Mean)}
+}
+
 // Bootstrap returns the interval of the mean of x under a two-sided level, such as 0.95, from n resamples. x has at
 // least one number.
 func Bootstrap(x []float64, level float64, n int, rng *rand.Rand) Interval {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 
@@ -172,6 +173,9 @@ func (c *comparison) errors() (better bool) {
 	}
 	const stream = 0xb007
 	ci := Bootstrap(d, cfg.Level, cfg.Resamples, rand.New(rand.NewPCG(c.gate.Seed, stream)))
+	if g := c.gate.Good; g > 0 {
+		ci = ci.widen(1 / math.Sqrt(g))
+	}
 	s.Difference, s.Tolerance = &ci, max(cfg.Tolerance, cfg.Relative*s.Current.Error)
 	if ci.High <= s.Tolerance {
 		return ci.High < -s.Tolerance

@@ -65,6 +65,9 @@ type Gate struct {
 	// nil: that is not known, and those of the judge may be as strong as it likes.
 	DisturbanceStrength func(dt float64) float64
 	Seed                uint64
+	// Good is the share of the rows learned from that count, by what their states err by: the fewer, the wider the
+	// intervals of the differences, as if there were so many fewer flights. 0: not known, all of them.
+	Good float64
 }
 
 // Verdict on a candidate.

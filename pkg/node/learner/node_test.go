@@ -102,7 +102,8 @@ func begin(t *testing.T, d *inproc.Domain, args ...string) (stop func()) {
 
 // declaredPhases are those of LearnerStatus.msg.
 var declaredPhases = []string{
-	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhasePaused, msgs.LearnerStatusPhaseBasePolicy,
+	msgs.LearnerStatusPhaseWaiting, msgs.LearnerStatusPhaseNotEnoughGoodData, msgs.LearnerStatusPhasePaused,
+	msgs.LearnerStatusPhaseBasePolicy,
 	msgs.LearnerStatusPhaseFit,
 	msgs.LearnerStatusPhaseEncode, msgs.LearnerStatusPhaseImprove, msgs.LearnerStatusPhaseGate,
 	msgs.LearnerStatusPhaseJudgeAgain,
@@ -110,7 +111,8 @@ var declaredPhases = []string{
 
 // The learner's phases are those that LearnerStatus.msg declares.
 func TestPhasesAreDeclaredInLearnerStatus(t *testing.T) {
-	phases := []string{string(rounds.Waiting), string(rounds.Paused), string(rounds.BasePolicy),
+	phases := []string{string(rounds.Waiting), string(rounds.NotEnough), string(rounds.Paused),
+		string(rounds.BasePolicy),
 		string(continual.Fitting),
 		string(continual.Encoding), string(continual.Improving), string(continual.Gating), string(rounds.Rejudging)}
 	if !slices.Equal(phases, declaredPhases) {

@@ -22,7 +22,7 @@ const (
 func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 	like := *j
 	like.identified = slices.DeleteFunc(slices.Clone(r), func(x quadgate.Identified) bool {
-		return x == (quadgate.Identified{})
+		return !x.Known()
 	})
 	return &like
 }
@@ -47,6 +47,7 @@ func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag), 0.2)
 	slowDown(&w, lag)
 	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
+	w.Mocap.Position, w.Mocap.Attitude = max(w.Mocap.Position, r.Position), max(w.Mocap.Attitude, r.Attitude)
 	if r.Drag > 0 {
 		by := min(r.Drag/defaultDrag, 4)
 		w.Drag.Rotor, w.Drag.Body = scaled(w.Drag.Rotor, by), scaled(w.Drag.Body, by)

@@ -50,6 +50,7 @@ type Options struct {
 // Phases besides those of a round.
 const (
 	Waiting    continual.Phase = "waiting"
+	NotEnough  continual.Phase = "not_enough_good_data"
 	Paused     continual.Phase = "paused"
 	BasePolicy continual.Phase = "base_policy"
 	Rejudging  continual.Phase = "judge_again"

@@ -254,6 +254,10 @@ func (l *Runner) end(o outcome) {
 	case o.err != nil && l.learner == nil:
 		l.gaveUp = true
 		l.fail(fmt.Sprintf("there is no first bundle: %v", o.err))
+	case errors.Is(o.err, continual.ErrNotEnoughGood):
+		l.fresh -= j.fresh
+		l.log(true, o.err.Error())
+		l.say(NotEnough, o.err.Error())
 	case o.err != nil:
 		l.fresh -= j.fresh
 		l.fail(fmt.Sprintf("the round failed: %v", o.err))

@@ -7,8 +7,10 @@ import (
 	"fmt"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/inertial"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/smooth"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 )
@@ -16,8 +18,12 @@ import (
 // Run fits a model to segments with rows dt seconds apart, see fit.Run.
 func Run(ctx context.Context, cfg fit.Config, dt float64, segments []dataset.Segment, opt fit.Options) (*fit.Fit,
 	error) {
-	return fit.Run(ctx, cfg, flights{dt, segments}.read, opt)
+	return fit.Run(ctx, cfg, Source(dt, segments), opt)
 }
+
+// Source reads segments with rows dt seconds apart. Those that are not smoothed yet are smoothed in place, where the
+// configuration asks for that.
+func Source(dt float64, segments []dataset.Segment) fit.Source { return flights{dt, segments}.read }
 
 // Check reports the first setting that no fit of a quadrotor can run with.
 func Check(cfg *fit.Config) error {
@@ -48,6 +54,9 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 		q.Origin = rows[0][0].State.P
 	}
 	err := identify(ctx, &q, cfg, from, rows)
+	if err == nil && cfg.Smoothing != "off" {
+		err = f.smooth(ctx, &q, cfg, from)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +67,49 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 		for k := range s.Rows {
 			r.Weight[k] = s.Rows[k].Confidence
 		}
+		if cfg.Smoothing != "off" && smooth.Poor(f.segments[i:i+1]) {
+			know(&r, &q, s.Smoothed)
+		}
+		if cfg.Smoothing == "states" {
+			r.Variance = nil
+		}
 		out.Recordings = append(out.Recordings, r)
 	}
 	return out, nil
+}
+
+// smooth finds the states of the segments, and where those measured were poor the actuator anew with them: noise makes
+// thrust seem to do less than it does.
+func (f flights) smooth(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config, from robot.Robot) error {
+	if err := smooth.Fill(ctx, f.dt, q.Actuator, f.segments); err != nil || from != nil || !cfg.Prior.Identify ||
+		!smooth.Poor(f.segments) {
+		return err
+	}
+	var rows [][]quad.Row
+	for i := range f.segments {
+		rows = append(rows, smooth.Rows(&f.segments[i]))
+		f.segments[i].Smoothed = nil
+	}
+	if err := identify(ctx, q, cfg, from, rows); err != nil {
+		return err
+	}
+	return smooth.Fill(ctx, f.dt, q.Actuator, f.segments)
+}
+
+// know takes over what was found about a recording's rows afterwards. No transition leads over a jump of the poses.
+func know(r *fit.Recording, q *quadrotor.Robot, rows []inertial.Smoothed) {
+	states := make([]quad.Row, len(rows))
+	for k := range rows {
+		s := &rows[k]
+		states[k].State = s.State
+		for _, v := range [...]float64{s.Position, s.Velocity, s.Turn} {
+			r.Variance = append(r.Variance, float32(v), float32(v), float32(v))
+		}
+		if s.Cut {
+			r.Weight[k-1] = 0
+		}
+	}
+	r.True, _ = q.Flatten(states)
 }
 
 // identify sets the actuator: that of from, or else, where the configuration asks for it, that of the flights.

@@ -16,7 +16,13 @@ type Identified struct {
 	Actuator quadrotor.Actuator // its thrust gain has an error in the mass in it
 	Dt       float64            // s, of a step of the actuator's delays
 	Drag     float64            // horizontal acceleration against the velocity over the velocity, 1/s; 0: not known
+	// Position and Attitude are what poses err by along and about an axis, standard deviations in m and rad; 0: as good
+	// motion capture does.
+	Position, Attitude float64
 }
+
+// Known reports whether enough was flown to tell a robot by.
+func (r *Identified) Known() bool { return r.Dt > 0 }
 
 // Simulator is a judge whose simulated robot can be made like one that was identified.
 type Simulator interface {
