@@ -95,6 +95,40 @@ func TestNotEnoughGoodData(t *testing.T) {
 	}
 }
 
+// TestPoorStateFullOfHolesIsNotEnough: where most of what was flown in poor state lies in pieces too short to be
+// smoothed, nothing is learned, however long the rest is.
+func TestPoorStateFullOfHolesIsNotEnough(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		noise  float64 // of velocities, m/s
+		refuse bool
+	}{{"poor state", 0.2, true}, {"good state", 0.01, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := tiny()
+			l, err := New(cfg, untrained(t, cfg), Options{Tasks: tasks(t), Task: "hover", Judge: partial{"", true},
+				Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			rows, _ := fly(still{}, so3.Vec3{}, 3*cfg.Least, rng)
+			for k := range rows {
+				v := &rows[k].State.V
+				*v = v.Add(so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(c.noise))
+			}
+			whole := len(rows) / 5 * 2
+			pieces := [][]quad.Row{rows[:whole]}
+			for k := whole; k+20 <= len(rows); k += 20 {
+				pieces = append(pieces, rows[k:k+20])
+			}
+			l.Collect(quad.Flight{Name: "f", Segments: pieces})
+			if _, err := l.Round(t.Context()); errors.Is(err, ErrNotEnoughGood) != c.refuse {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 // TestFineTuneHasItsOwnBudget: a policy that was improved in a model before takes the rate and epochs of fine-tuning.
 func TestFineTuneHasItsOwnBudget(t *testing.T) {
 	c := small()

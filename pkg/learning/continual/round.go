@@ -93,8 +93,11 @@ func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (
 	}
 	r.l.keep(r.segments)
 	r.good = smooth.Good(r.segments) / float64(r.out.Rows)
-	flown := float64(r.out.Rows) * r.current.Dt
-	if least := r.l.cfg.Least; flown >= least && r.good*flown < least {
+	flown, least := float64(r.out.Rows)*r.current.Dt, r.l.cfg.Least
+	if smooth.Poor(r.segments) { // what is left of state with many holes may lie about the rest
+		least = max(least, flown/2)
+	}
+	if flown >= least && r.good*flown < least {
 		return nil, fmt.Errorf("%w: of %.0f s of flight %.0f s count, since the state is known too badly; a model "+
 			"takes %.0f s", ErrNotEnoughGood, flown, r.good*flown, least)
 	}

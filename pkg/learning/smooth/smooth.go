@@ -122,10 +122,14 @@ func Rows(s *dataset.Segment) []quad.Row {
 const halved = 0.1
 
 // Good is how many rows segments have to learn from: each counts by its confidence and, where it was smoothed, by what
-// its velocity errs by.
+// its velocity errs by. Where the measured state is poor, segments too short to be smoothed do not count.
 func Good(segments []dataset.Segment) (rows float64) {
+	poor := Poor(segments)
 	for i := range segments {
 		s := &segments[i]
+		if poor && s.Smoothed == nil {
+			continue
+		}
 		for k := range s.Rows {
 			c := float64(s.Rows[k].Confidence)
 			if s.Smoothed != nil {
