@@ -52,12 +52,12 @@ type actionInfo struct{ operator.Action }
 // Run implements `vnd action info`.
 func (x *actionInfoCommand) Run(c *console) error {
 	return x.with(func(p *operator.Operator) error {
-		a, err := p.Action(c.ctx, x.Action)
-		if err != nil {
+		if _, err := p.Action(c.ctx, x.Action); err != nil {
 			return err
 		}
 		p.Settle(c.ctx)
-		if a, err = p.Action(c.ctx, x.Action); err != nil {
+		a, err := p.Action(c.ctx, x.Action)
+		if err != nil {
 			return err
 		}
 		return c.show(&actionInfo{a})

@@ -194,7 +194,6 @@ const (
 // sums of squares that rows show, of noise and of what moves the robot besides.
 type sums struct {
 	poses, steps       float64 // how many, in numbers of three axes
-	time               float64 // s
 	position, attitude float64
 	velocity, turn     float64
 	gyro, accel        float64

@@ -26,7 +26,6 @@ import (
 
 type (
 	goal   = action.Goal[example.FibonacciGoal, example.FibonacciResult, example.FibonacciFeedback]
-	server = action.Server[example.FibonacciGoal, example.FibonacciResult, example.FibonacciFeedback]
 	client = action.Client[example.FibonacciGoal, example.FibonacciResult, example.FibonacciFeedback]
 	calls  = action.Callbacks[example.FibonacciGoal, example.FibonacciResult, example.FibonacciFeedback]
 )
