@@ -102,7 +102,7 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 // Follow returns the actuator of a robot's newest flights, where they show another than that of before, and else that
 // of before. The newest two minutes count. Of their pieces every other one identifies; on those between, the errors
 // have to be less by a tenth: a response that was read from what happened to be flown fails there. Errors are as of
-// Identify.
+// Identify. Gains stay: loads and batteries change them, which latents tell, and a log of wrong thrust looks like one.
 func Follow(ctx context.Context, dt float64, segments [][]quad.Row, before Actuator) (Actuator, error) {
 	const newest, least, better = 6000, 2, 0.9 // rows; pieces of each kind; share of the errors
 	var parts [2][][]quad.Row
@@ -118,6 +118,7 @@ func Follow(ctx context.Context, dt float64, segments [][]quad.Row, before Actua
 	if err != nil {
 		return before, err
 	}
+	found.ThrustGain, found.RateGain = before.ThrustGain, before.RateGain
 	w := newRecordings(parts[1])
 	was, share := w.errors(dt, before), 0.
 	for i, e := range w.errors(dt, found) {
