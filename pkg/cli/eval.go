@@ -96,15 +96,15 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.Path, err = e.path(&frame); err != nil {
 		return nil, err
 	}
-	if p.External, err = e.maker(); err != nil {
-		return nil, err
-	}
 	var trained *policy.Policy[float32]
 	if p.Bundle, trained, err = readPolicy(e.Bundle, e.Task); err != nil {
 		return nil, err
 	}
-	if p.External != nil && trained.Motors != nil {
+	if trained.Motors != nil && e.Firmware+e.Simulator != "" {
 		return nil, fmt.Errorf("%s commands the motors itself: expected no --firmware and no --simulator", e.Bundle)
+	}
+	if p.External, err = e.maker(); err != nil {
+		return nil, err
 	}
 	p.Camera = closedloop.CameraOf(trained, p.Bundle.Dt)
 	return p, nil

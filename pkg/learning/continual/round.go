@@ -85,21 +85,19 @@ func (r *round) followed(cfg *fit.Config) (*fit.Fit, error) {
 	return &from, err
 }
 
-// source reads the segments, and refuses them where too few rows are good enough to learn from.
+// source reads the segments, and refuses them where the state of most rows is known too badly: what is left may lie
+// about the rest.
 func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (*fit.Recorded, error) {
 	read, err := quadfit.Source(r.current.Dt, r.segments)(ctx, cfg, from)
 	if err != nil {
 		return nil, err
 	}
 	r.l.keep(r.segments)
-	r.good = smooth.Good(r.segments) / float64(r.out.Rows)
-	flown, least := float64(r.out.Rows)*r.current.Dt, r.l.cfg.Least
-	if smooth.Poor(r.segments) { // what is left of state with many holes may lie about the rest
-		least = max(least, flown/2)
-	}
-	if flown >= least && r.good*flown < least {
-		return nil, fmt.Errorf("%w: of %.0f s of flight %.0f s count, since the state is known too badly; a model "+
-			"takes %.0f s", ErrNotEnoughGood, flown, r.good*flown, least)
+	good, exactly := smooth.Good(r.segments)
+	r.good = good / float64(r.out.Rows)
+	if dt := r.current.Dt; good < exactly/2 {
+		return nil, fmt.Errorf("%w: of %.0f s of flight %.0f s count, for the state is known too badly; expected half",
+			ErrNotEnoughGood, exactly*dt, good*dt)
 	}
 	return read, nil
 }

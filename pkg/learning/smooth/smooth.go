@@ -122,23 +122,24 @@ func Rows(s *dataset.Segment) []quad.Row {
 const halved = 0.1
 
 // Good is how many rows segments have to learn from: each counts by its confidence and, where it was smoothed, by what
-// its velocity errs by. Where the measured state is poor, segments too short to be smoothed do not count.
-func Good(segments []dataset.Segment) (rows float64) {
+// its velocity errs by. Where the measured state is poor, segments too short to be smoothed do not count. It is beside
+// what there would be if states were known exactly.
+func Good(segments []dataset.Segment) (rows, exactly float64) {
 	poor := Poor(segments)
 	for i := range segments {
 		s := &segments[i]
-		if poor && s.Smoothed == nil {
-			continue
-		}
 		for k := range s.Rows {
 			c := float64(s.Rows[k].Confidence)
-			if s.Smoothed != nil {
-				c /= 1 + s.Smoothed[k].Velocity/(halved*halved)
+			exactly += c
+			switch {
+			case s.Smoothed != nil:
+				rows += c / (1 + s.Smoothed[k].Velocity/(halved*halved))
+			case !poor:
+				rows += c
 			}
-			rows += c
 		}
 	}
-	return rows
+	return rows, exactly
 }
 
 // Known are the rows of segments as they are known best: as measured, or smoothed where that is poor.

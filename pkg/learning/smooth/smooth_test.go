@@ -66,8 +66,8 @@ func TestFill(t *testing.T) {
 	if !Poor(segments[:1]) || Poor(segments[1:2]) || Poor(segments[2:]) || segments[2].Smoothed != nil {
 		t.Error("what is poor is not, or what is good is")
 	}
-	if n := Good(segments); !(n < 800 && n > 700) {
-		t.Errorf("%.0f of 824 rows count, expected less than the 800 of those that are long enough", n)
+	if n, of := Good(segments); !(n < 800 && n > 700 && of == 824) {
+		t.Errorf("%.0f of %.0f rows count, expected less than the 800 of those that are long enough", n, of)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestHalfRowsCountHalf(t *testing.T) {
 	for k := range s.Rows {
 		s.Rows[k].Confidence = 0.5
 	}
-	if n := Good([]dataset.Segment{s}); n != 50 {
-		t.Errorf("%g rows of 100 count", n)
+	if n, of := Good([]dataset.Segment{s}); n != 50 || of != 50 {
+		t.Errorf("%g rows of %g count", n, of)
 	}
 }
