@@ -141,19 +141,18 @@ func TestGoal(t *testing.T) {
 				defer mu.Unlock()
 				came = append(came, len(f.Sequence))
 			}))(t)
-			for done := false; !done; time.Sleep(5 * time.Millisecond) { // feedback and result are on two topics
+			ctx := within(t)
+			for done := false; !done && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) { // on another topic
 				mu.Lock()
-				done = len(came) == 4
+				done = slices.Contains(came, 5)
 				mu.Unlock()
-				if within(t).Err() != nil || t.Context().Err() != nil {
-					t.Fatal(came)
-				}
 			}
 			status, r, err := p.Result(within(t))
 			if err != nil || status != action.Succeeded || !slices.Equal(r.Sequence, []int32{0, 1, 1, 2, 3}) {
 				t.Errorf("%v %+v %v", status, r, err)
 			}
-			if !slices.Equal(came, []int{2, 3, 4, 5}) {
+			// A server may know the client's reader later than the client knows the server: first ones may be lost.
+			if n := len(came); n == 0 || n > 4 || !slices.Equal(came, []int{2, 3, 4, 5}[4-n:]) {
 				t.Errorf("came %v", came)
 			}
 			if _, err := c.Send(within(t), &example.FibonacciGoal{}, nil); !errors.Is(err, action.ErrRejected) {
