@@ -61,28 +61,13 @@ func request[Req, Resp any](ctx context.Context, p *Operator, c *ros.Client[Req,
 	patience := max(p.patience, p.answers)
 	within, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	r, err := received(p, c.Name(), func() (*Resp, error) { return c.Call(within, q) })
+	if p.waiting != nil {
+		const long = 2 * time.Second
+		defer time.AfterFunc(long, func() { p.waiting(c.Name()) }).Stop()
+	}
+	r, err := c.Call(within, q)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, silent(ctx, p, c.Name(), patience)
-	}
-	return r, err
-}
-
-// received returns what a service answers to a call. Where that takes long, it says so.
-func received[Resp any](p *Operator, service string, call func() (*Resp, error)) (r *Resp, err error) {
-	const long = 2 * time.Second
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r, err = call()
-	}()
-	select {
-	case <-time.After(long):
-		if p.waiting != nil {
-			p.waiting(service)
-		}
-		<-done
-	case <-done:
 	}
 	return r, err
 }
