@@ -23,6 +23,7 @@ import (
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw/overdds"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // Topics and QoS of the benchmark, on every layer.
@@ -339,10 +340,10 @@ func BenchmarkPublishTake(b *testing.B) {
 	}
 }
 
-// environment is loopback as a map.
+// environment is rostest.Environ as a map.
 func environment() map[string]string {
 	env := map[string]string{}
-	for _, pair := range loopback() {
+	for _, pair := range rostest.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
 	}

@@ -24,6 +24,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // TestWireParameters: a set changes all parameters or none, and publishes one event.
@@ -215,7 +216,7 @@ func TestWireApart(t *testing.T) {
 		apart, there []string
 	}{
 		{"ROS_DOMAIN_ID", nil, []string{fmt.Sprintf("ROS_DOMAIN_ID=%d", 101+os.Getpid()%100)}, nil},
-		{"CYCLONEDDS_URI", nil, []string{"CYCLONEDDS_URI=" + strings.Replace(tag, "vnd_ros", "vnd_other", 1)}, nil},
+		{"CYCLONEDDS_URI", nil, []string{"CYCLONEDDS_URI=" + strings.Replace(tag, "vnd_test", "vnd_other", 1)}, nil},
 		{"ROS_AUTOMATIC_DISCOVERY_RANGE", map[string]string{"ROS_DISTRO": "jazzy", "ROS_LOCALHOST_ONLY": "",
 			"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
 			[]string{"ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=", "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF", "CYCLONEDDS_URI="},
@@ -271,7 +272,7 @@ func TestWireLogEnvironment(t *testing.T) {
 // TestWireSecurity: a node that must use SROS 2 and has no keys does not start.
 func TestWireSecurity(t *testing.T) {
 	p := exec.Command(os.Args[0])
-	p.Env = append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
+	p.Env = append(append(os.Environ(), rostest.Environ()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
 		"ROS_SECURITY_ENABLE=true", "ROS_SECURITY_STRATEGY=Enforce")
 	out, err := p.CombinedOutput()
 	if err == nil || !strings.Contains(string(out),

@@ -15,6 +15,7 @@ import (
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // programVariable selects the program below that the test binary runs.
@@ -94,7 +95,7 @@ func start(t testing.TB, name string, args ...string) (p *exec.Cmd, stdout *bufi
 func startReading(t testing.TB, stdin io.Reader, name string, args ...string) (p *exec.Cmd, stdout *bufio.Reader,
 	stderr *strings.Builder) {
 	t.Helper()
-	return startIn(t, loopback(), stdin, name, args...)
+	return startIn(t, rostest.Environ(), stdin, name, args...)
 }
 
 // startIn is startReading in an environment.

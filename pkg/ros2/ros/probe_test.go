@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/ros2/ros/qos"
+	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/ros2/ros/tf"
 )
 
@@ -64,7 +65,8 @@ func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *con
 	t.Helper()
 	stdout, stderr = new(console), new(console)
 	p := exec.Command(os.Args[0], args...)
-	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir()),
+	p.Env = append(append(append(os.Environ(), rostest.Environ()...), programVariable+"=probe",
+		"ROS_LOG_DIR="+t.TempDir()),
 		env...)
 	p.Stdout, p.Stderr = stdout, stderr
 	if err := p.Start(); err != nil {

@@ -11,6 +11,7 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/ros2/ros/securitytest"
 )
 
@@ -102,8 +103,10 @@ func refused(t *testing.T, env []string) string {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	p := exec.CommandContext(ctx, os.Args[0])
-	p.Env = append(append(append(os.Environ(), loopback()...), programVariable+"=probe", "ROS_LOG_DIR="+t.TempDir(),
-		"CYCLONEDDS_URI="+strings.Replace(environment()["CYCLONEDDS_URI"], "vnd_ros", "vnd_refused", 1)), env...)
+	p.Env = append(append(append(os.Environ(), rostest.Environ()...), programVariable+"=probe",
+		"ROS_LOG_DIR="+t.TempDir(),
+		"CYCLONEDDS_URI="+strings.Replace(environment()["CYCLONEDDS_URI"], "vnd_test", "vnd_refused", 1)),
+		env...)
 	out, err := p.CombinedOutput()
 	if strings.Contains(string(out), "built without Cyclone DDS") {
 		t.Skip(string(out))

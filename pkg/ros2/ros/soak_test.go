@@ -23,6 +23,7 @@ import (
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // soakVariable holds the duration of TestSoak: VND_SOAK=1h.
@@ -284,7 +285,7 @@ func lowest(rows []census) census {
 func startUntil(t testing.TB, ctx context.Context, name string, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	p := exec.CommandContext(ctx, os.Args[0], args...)
-	p.Env = append(append(os.Environ(), loopback()...), programVariable+"="+name, "ROS_LOG_DIR="+os.TempDir())
+	p.Env = append(append(os.Environ(), rostest.Environ()...), programVariable+"="+name, "ROS_LOG_DIR="+os.TempDir())
 	stderr := new(strings.Builder)
 	p.Stderr = stderr
 	if err := p.Start(); err != nil {

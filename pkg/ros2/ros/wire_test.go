@@ -2,7 +2,6 @@ package ros_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -15,13 +14,8 @@ import (
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/ros2/ros/rostest"
 )
-
-// loopback is an environment whose processes communicate only with those of this test.
-func loopback() []string {
-	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
-		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_ros_%d</Tag></Discovery>", os.Getpid())}
-}
 
 // overTheWire is a Context on Cyclone DDS; it skips the test in a build without.
 func overTheWire(t testing.TB, args ...string) *ros.Context {
@@ -75,7 +69,7 @@ func robot() {
 
 // Two processes over Cyclone DDS: graph, topics, services, parameters, lifecycle and log.
 func TestOverTheWire(t *testing.T) {
-	useRobot(t, overTheWire(t), loopback())
+	useRobot(t, overTheWire(t), rostest.Environ())
 }
 
 // useRobot starts the robot in an environment, and uses all that it offers.
