@@ -30,7 +30,7 @@ NATIVE = go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | \
 # Without C learning is ten times slower: what learns or flies for long, or needs every node, is run with C alone.
 # lint has vetted what C is in. Some packages mostly wait, so three are run at a time.
 .PHONY: test
-test: deps peers mpirun betaflight lint build cross ## all checks: lint, build, the Go tests, with and without C
+test: deps peers mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -timeout 30m $$packages
 	go test -vet=off -p 3 -timeout 30m ./...
@@ -73,7 +73,7 @@ $(VND_FASTDDS): $(wildcard $(SHIM)/*) pkg/ros2/dds/native/native.h
 		-Ipkg/ros2/dds/native -o $@ $(SHIM)/fastdds.cpp -lfastrtps
 
 .PHONY: cross
-cross: # another processor, no C compiler
+cross: ## build for arm64 without a C compiler
 	GOARCH=arm64 CGO_ENABLED=0 go build ./...
 
 # TestEnvironment starts itself anew, which an emulator does not.
@@ -88,7 +88,7 @@ lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, gen
 	@unformatted=$$(gofmt -l $(wildcard examples msgs nodes pkg rclgo)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }
 	go vet ./...
 	go vet -tags browser ./pkg/viz/web
-	go tool staticcheck ./...
+	GOGC=400 go tool staticcheck ./...
 	go test ./pkg/layout
 
 # The detector slows tests down five- to tenfold.

