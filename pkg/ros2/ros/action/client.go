@@ -140,7 +140,8 @@ func (p *Pursued[G, R, F]) forget() {
 	p.client.mu.Unlock()
 }
 
-// Result waits until the goal has ended. Its status is Unknown where the server does not know the goal any more.
+// Result waits until the goal has ended. Its status is Unknown where the server does not know the goal any more, or has
+// too many who wait.
 func (p *Pursued[G, R, F]) Result(ctx context.Context) (Status, *R, error) {
 	defer p.forget()
 	return p.client.result(ctx, p.ID)

@@ -3,6 +3,7 @@
 package action
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,8 +29,17 @@ type Callbacks[G, R, F any] struct {
 type Options struct {
 	// KeepResults is how long the result of a goal is kept after its end; 0: 10 s, as from Jazzy on.
 	KeepResults time.Duration
-	Endpoints   []ros.Option // of its services
+	// MaxGoals is the most goals that are known at once, pursued or ended and kept; more are refused. 0: 10,000.
+	MaxGoals  int
+	Limits    ros.RequestLimits // of requests for goals: what is beyond them is refused
+	Endpoints []ros.Option      // of its services
 }
+
+const (
+	defaultMaxGoals = 10_000
+	// maxWaiting is the most requests for results that wait at once; more are answered with the status Unknown.
+	maxWaiting = 10_000
+)
 
 // Server pursues the goals of clients.
 type Server[G, R, F any] struct {
@@ -37,13 +47,15 @@ type Server[G, R, F any] struct {
 	name     string
 	call     Callbacks[G, R, F]
 	keep     time.Duration
+	maxGoals int
 	status   *ros.Publisher[actionmsgs.GoalStatusArray]
 	feedback func(ID, *F) error
 
 	publishing sync.Mutex // held from reading the goals until they are published
 	mu         sync.Mutex
-	goals      map[ID]*Goal[G, R, F]
-	order      []*Goal[G, R, F] // by acceptance
+	goals      map[ID]*Goal[G, R, F] // nil while Accept decides
+	order      []*Goal[G, R, F]      // by acceptance
+	waiting    int                   // requests for results
 }
 
 // Goal is one that a Server has accepted. Its methods may be called from any goroutine.
@@ -67,10 +79,8 @@ func NewServer[G, R, F any, PG ros.Message[G], PR ros.Message[R], PF ros.Message
 	if _, err := typeOf[G, R, F, PG, PR, PF](); err != nil {
 		return nil, err
 	}
-	s := &Server[G, R, F]{node: n, name: name, call: call, keep: o.KeepResults, goals: map[ID]*Goal[G, R, F]{}}
-	if s.keep == 0 {
-		s.keep = 10 * time.Second
-	}
+	s := &Server[G, R, F]{node: n, name: name, call: call, keep: cmp.Or(o.KeepResults, 10*time.Second),
+		maxGoals: cmp.Or(o.MaxGoals, defaultMaxGoals), goals: map[ID]*Goal[G, R, F]{}}
 	var err error
 	if s.status, err = ros.NewPublisher[actionmsgs.GoalStatusArray](n, name+"/_action/status",
 		rmw.ActionStatusQoS()); err != nil {
@@ -86,7 +96,8 @@ func NewServer[G, R, F any, PG ros.Message[G], PR ros.Message[R], PF ros.Message
 			s.accept(q.id, &q.goal, func(ok bool, at ros.Time) {
 				answer(&sendGoalResponse[G, PG]{accepted: ok, stamp: at.Msg()})
 			})
-		}, o.Endpoints...)
+		}, append(slices.Clone(o.Endpoints), ros.WithRequestLimits(o.Limits,
+			func(_ *sendGoalResponse[G, PG], err error) { s.refuse(err) }))...)
 	_, cancels := ros.NewService(n, name+"/_action/cancel_goal", s.cancel, o.Endpoints...)
 	_, results := ros.NewDeferredService(n, name+"/_action/get_result",
 		func(q *getResultRequest[R, PR], answer func(*getResultResponse[R, PR])) {
@@ -97,27 +108,12 @@ func NewServer[G, R, F any, PG ros.Message[G], PR ros.Message[R], PF ros.Message
 
 // accept answers a request for a goal, and starts the goal.
 func (s *Server[G, R, F]) accept(id ID, request *G, answer func(bool, ros.Time)) {
-	g := &Goal[G, R, F]{ID: id, Request: request, server: s, stamp: s.node.Now(), status: Accepted,
-		canceling: make(chan struct{})}
-	s.mu.Lock()
-	_, exists := s.goals[id]
-	s.mu.Unlock()
-	err := fmt.Errorf("a goal of this ID exists")
-	if !exists {
-		err = nil
-		if s.call.Accept != nil {
-			err = s.call.Accept(request)
-		}
-	}
+	g, err := s.decide(id, request)
 	if err != nil {
-		s.node.Log().Warn().Msgf("action '%s': goal refused: %v", s.name, err)
-		answer(false, g.stamp)
+		s.refuse(err)
+		answer(false, 0)
 		return
 	}
-	s.mu.Lock()
-	s.goals[id] = g
-	s.order = append(s.order, g)
-	s.mu.Unlock()
 	answer(true, g.stamp)
 	if err := g.become(Executing, nil); err != nil { // canceled already
 		s.node.Log().Debug().Err(err).Send()
@@ -125,7 +121,50 @@ func (s *Server[G, R, F]) accept(id ID, request *G, answer func(bool, ros.Time))
 	s.call.Start(g)
 }
 
-// await calls answer with the goal's result when there is one: at once where the goal has ended or is not known.
+// refuse says why a goal is not accepted.
+func (s *Server[G, R, F]) refuse(err error) {
+	s.node.Log().Warn().Msgf("action '%s': goal refused: %v", s.name, err)
+}
+
+// decide makes a goal of a request that is accepted. Its ID is taken while the callback decides, so that a second
+// request of it is refused.
+func (s *Server[G, R, F]) decide(id ID, request *G) (*Goal[G, R, F], error) {
+	if err := s.reserve(id); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.call.Accept != nil {
+		err = s.call.Accept(request)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		delete(s.goals, id)
+		return nil, err
+	}
+	g := &Goal[G, R, F]{ID: id, Request: request, server: s, stamp: s.node.Now(), status: Accepted,
+		canceling: make(chan struct{})}
+	s.goals[id] = g
+	s.order = append(s.order, g)
+	return g, nil
+}
+
+// reserve takes the ID of a goal, where there is none of it and not too many others are known.
+func (s *Server[G, R, F]) reserve(id ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, exists := s.goals[id]; exists {
+		return errors.New("a goal of this ID exists")
+	}
+	if len(s.goals) >= s.maxGoals {
+		return fmt.Errorf("%d goals are pursued, or ended less than %v ago: expected fewer", len(s.goals), s.keep)
+	}
+	s.goals[id] = nil
+	return nil
+}
+
+// await calls answer with the goal's result when there is one: at once where the goal has ended or is not known, or too
+// many wait.
 func (s *Server[G, R, F]) await(id ID, answer func(Status, *R)) {
 	s.mu.Lock()
 	g := s.goals[id]
@@ -137,11 +176,13 @@ func (s *Server[G, R, F]) await(id ID, answer func(Status, *R)) {
 		status, result := g.status, g.result
 		s.mu.Unlock()
 		answer(status, result)
+	case s.waiting >= maxWaiting:
+		s.mu.Unlock()
+		s.node.Log().Warn().Msgf("action '%s': request for a result refused: %d wait already", s.name, maxWaiting)
+		answer(Unknown, new(R))
 	default:
-		const most = 1000
-		if len(g.waiting) < most {
-			g.waiting = append(g.waiting, answer)
-		}
+		g.waiting = append(g.waiting, answer)
+		s.waiting++
 		s.mu.Unlock()
 	}
 }
@@ -226,6 +267,7 @@ func (g *Goal[G, R, F]) become(to Status, result *R) error {
 	waiting := g.waiting
 	if to.Ended() {
 		g.waiting = nil
+		s.waiting -= len(waiting)
 		time.AfterFunc(s.keep, func() { s.forget(g) })
 	} else {
 		waiting = nil
