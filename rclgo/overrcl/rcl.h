@@ -80,7 +80,9 @@ char * vnd_respond(
 char * vnd_request(const rcl_client_t * client, struct vnd_exchange * x, const void * data, size_t size);
 int vnd_available(const rcl_node_t * node, const rcl_client_t * client);
 
-// Looks up the type support of pkg/part/name in the libraries of the package.
+// Looks up the type support of pkg/part/name in the libraries of the package, which stay open.
+char * vnd_find_message(
+  const char * pkg, const char * part, const char * name, const rosidl_message_type_support_t ** support);
 char * vnd_find_service(
   const char * pkg, const char * part, const char * name, const rosidl_service_type_support_t ** support,
   struct vnd_message_type * request, struct vnd_message_type * response);

@@ -178,6 +178,23 @@ static char * symbol(void ** found, const char * library, const char * format, .
   return strdup(reason != NULL ? reason : library);
 }
 
+char * vnd_find_message(
+  const char * pkg, const char * part, const char * name, const rosidl_message_type_support_t ** support)
+{
+  char * types = NULL;
+  if (asprintf(&types, "lib%s__rosidl_typesupport_c.so", pkg) < 0) {
+    return no_memory();
+  }
+  void * handle = NULL;
+  char * failed = symbol(
+    &handle, types, "rosidl_typesupport_c__get_message_type_support_handle__%s__%s__%s", pkg, part, name);
+  if (failed == NULL) {
+    *support = ((const rosidl_message_type_support_t * (*)(void))handle)();
+  }
+  free(types);
+  return failed;
+}
+
 static char * find_message_type(
   const char * types, const char * structs, const char * pkg, const char * part, const char * name, const char * which,
   struct vnd_message_type * h)

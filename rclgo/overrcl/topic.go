@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/tiiuae/rclgo/pkg/rclgo"
-	"github.com/tiiuae/rclgo/pkg/rclgo/types"
 
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/rmw"
@@ -67,14 +66,14 @@ func (n *node) NewSubscription(t rmw.Topic, q rmw.QoS, owner any) (rmw.Subscript
 	return s, nil
 }
 
-func prepare(t rmw.Topic, q rmw.QoS) (types.MessageTypeSupport, rclgo.QosProfile, error) {
+func prepare(t rmw.Topic, q rmw.QoS) (*messageType, rclgo.QosProfile, error) {
 	if err := t.Check(); err != nil {
 		return nil, rclgo.QosProfile{}, err
 	}
 	if err := q.Check(dds.Topic{Name: t.Name, Type: t.Type}); err != nil {
 		return nil, rclgo.QosProfile{}, err
 	}
-	support, err := messageType(t.Type)
+	support, err := newMessageType(t.Type)
 	if err != nil {
 		return nil, rclgo.QosProfile{}, fmt.Errorf("topic %s: %w", t.Name, err)
 	}

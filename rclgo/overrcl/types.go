@@ -7,38 +7,56 @@ package overrcl
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"unsafe"
 
-	"github.com/tiiuae/rclgo/pkg/rclgo"
 	"github.com/tiiuae/rclgo/pkg/rclgo/types"
 
 	"vnd/pkg/ros2/ament"
 )
 
-// messageType looks up a message in its package's libraries.
-func messageType(name string) (types.MessageTypeSupport, error) {
-	pkg, rest, _ := strings.Cut(name, "/")
-	message, ok := strings.CutPrefix(rest, "msg/")
-	if !ok {
-		return nil, fmt.Errorf("type %s: rclgo looks up messages of a package's msg/ alone", name)
+// messageType is the type support of a message for rclgo, which makes no messages of it: its other methods are nil.
+type messageType struct {
+	types.MessageTypeSupport
+	support *C.rosidl_message_type_support_t
+}
+
+// newMessageType looks up a message in its package's libraries. rclgo itself looks up those of msg/ alone, and
+// feedback of an action is of action/.
+func newMessageType(name string) (*messageType, error) {
+	parts := namedParts(name)
+	defer parts.free()
+	t := &messageType{}
+	if err := failure(C.vnd_find_message(parts.pkg, parts.part, parts.short, &t.support)); err != nil {
+		return nil, typeError(name, err)
 	}
-	support, err := rclgo.LoadDynamicMessageTypeSupport(pkg, message)
-	if err == nil && support.TypeSupport() == nil {
-		err = errors.New("no such message in it")
+	return t, nil
+}
+
+// TypeSupport implements rclgo's interface.
+func (t *messageType) TypeSupport() unsafe.Pointer { return unsafe.Pointer(t.support) }
+
+// typeParts are the three parts of a type's name, in C's memory.
+type typeParts struct{ pkg, part, short *C.char }
+
+// namedParts takes a name that Check has seen.
+func namedParts(name string) typeParts {
+	parts := strings.Split(name, "/")
+	return typeParts{C.CString(parts[0]), C.CString(parts[1]), C.CString(parts[2])}
+}
+
+func (p typeParts) free() {
+	for _, s := range []*C.char{p.pkg, p.part, p.short} {
+		C.free(unsafe.Pointer(s))
 	}
-	if err != nil {
-		return nil, typeError(pkg, name, err)
-	}
-	return support, nil
 }
 
 // typeError is the error of a type that was not found. It says whether its package is
 // installed.
-func typeError(pkg, name string, err error) error {
+func typeError(name string, err error) error {
+	pkg, _, _ := strings.Cut(name, "/")
 	w, notFound := ament.Find(os.Getenv)
 	if notFound != nil {
 		return notFound
@@ -56,14 +74,12 @@ type serviceType struct {
 }
 
 func newServiceType(name string) (*serviceType, error) {
-	parts := strings.Split(name, "/") // three: Check has seen them
-	pkg, part, short := C.CString(parts[0]), C.CString(parts[1]), C.CString(parts[2])
-	defer C.free(unsafe.Pointer(pkg))
-	defer C.free(unsafe.Pointer(part))
-	defer C.free(unsafe.Pointer(short))
+	parts := namedParts(name)
+	defer parts.free()
 	t := &serviceType{}
-	if err := failure(C.vnd_find_service(pkg, part, short, &t.support, &t.request, &t.response)); err != nil {
-		return nil, typeError(parts[0], name, err)
+	if err := failure(C.vnd_find_service(parts.pkg, parts.part, parts.short, &t.support, &t.request,
+		&t.response)); err != nil {
+		return nil, typeError(name, err)
 	}
 	return t, nil
 }

@@ -167,12 +167,16 @@ func hidden(t *testing.T, o Open) {
 	n := a.node("/", "_ros2cli_daemon_0")
 	_ = must(n.NewPublisher(rmw.Topic{Name: "/fibo/_action/status", Type: "action_msgs/msg/GoalStatusArray"},
 		rmw.ActionStatusQoS(), "status"))(t)
+	const feedback = "example_interfaces/action/Fibonacci_FeedbackMessage"
+	_ = must(n.NewPublisher(rmw.Topic{Name: "/fibo/_action/feedback", Type: feedback}, rmw.QoS{Depth: 10},
+		"feedback"))(t)
 	_ = must(n.NewServer(rmw.Service{Name: "/fibo/_action/send_goal",
 		Type: "example_interfaces/action/Fibonacci_SendGoal"}, rmw.ServicesQoS(), "goal"))(t)
 	until(t, "the action", func() bool {
-		return len(b.Graph().Nodes()) == 1 && len(b.Graph().Topics()) == 1 && len(b.Graph().Services()) == 1
+		return len(b.Graph().Nodes()) == 1 && len(b.Graph().Topics()) == 2 && len(b.Graph().Services()) == 1
 	}, a, b)
-	same(t, "topics", names{"/fibo/_action/status": {"action_msgs/msg/GoalStatusArray"}}, b.Graph().Topics())
+	same(t, "topics", names{"/fibo/_action/status": {"action_msgs/msg/GoalStatusArray"},
+		"/fibo/_action/feedback": {feedback}}, b.Graph().Topics())
 	same(t, "services", names{"/fibo/_action/send_goal": {"example_interfaces/action/Fibonacci_SendGoal"}},
 		b.Graph().Services())
 	for _, name := range []string{b.Graph().Nodes()[0].Name, "/fibo/_action/status", "/_x/y"} {

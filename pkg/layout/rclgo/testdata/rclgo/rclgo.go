@@ -113,8 +113,6 @@ type QosProfile struct {
 	Liveliness                                  LivelinessPolicy
 }
 
-func LoadDynamicMessageTypeSupport(pkgName, msgName string) (types.MessageTypeSupport, error)
-
 type NodeNameNonExistent struct{}
 
 func (e *NodeNameNonExistent) Error() string
