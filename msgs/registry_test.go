@@ -145,17 +145,18 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"vnd/srv/SetTask_Request":  "task reference_json",
 		"vnd/srv/SetTask_Response": "success message",
 
-		"vnd/action/FlyTask_Goal":               "task reference_json duration",
-		"vnd/action/FlyTask_Result":             "error message",
-		"vnd/action/FlyTask_Feedback":           "elapsed error",
-		"vnd/action/FlyTask_SendGoal_Request":   "goal_id goal",
-		"vnd/action/FlyTask_SendGoal_Response":  "accepted stamp",
-		"vnd/action/FlyTask_GetResult_Request":  "goal_id",
-		"vnd/action/FlyTask_GetResult_Response": "status result",
-		"vnd/action/FlyTask_FeedbackMessage":    "goal_id feedback",
-
 		"vnd/srv/SetCondition_Request":  "condition",
 		"vnd/srv/SetCondition_Response": "success message",
+	}
+	for action, fields := range map[string][3]string{
+		"FlyTask": {"task reference_json duration", "error message", "elapsed error"},
+		"Land":    {"", "success message", "height"},
+		"Learn":   {"rounds", "rounds promoted bundle_id message", "round phase progress"},
+		"TakeOff": {"", "success message", "height"},
+	} {
+		base := "vnd/action/" + action
+		want[base+"_Goal"], want[base+"_Result"], want[base+"_Feedback"] = fields[0], fields[1], fields[2]
+		maps.Copy(want, derived(base))
 	}
 	got := map[string]string{}
 	for _, m := range definitions(t, tree).Messages() {
@@ -170,5 +171,16 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+// derived are the messages that rosidl derives from an action.
+func derived(action string) map[string]string {
+	return map[string]string{
+		action + "_SendGoal_Request":   "goal_id goal",
+		action + "_SendGoal_Response":  "accepted stamp",
+		action + "_GetResult_Request":  "goal_id",
+		action + "_GetResult_Response": "status result",
+		action + "_FeedbackMessage":    "goal_id feedback",
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"vnd/msgs"
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/action"
@@ -50,7 +51,8 @@ func (c *Controller) serveFlyTask() error {
 				f.fly()
 			}()
 		},
-	}, action.Options{Endpoints: []ros.Option{ros.InGroup(c.services)}})
+	}, action.Options{Limits: ros.RequestLimits{Bytes: 2 * reference.MaxReceived, Late: late},
+		Endpoints: []ros.Option{ros.InGroup(c.services)}})
 	return err
 }
 

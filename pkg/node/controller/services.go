@@ -49,7 +49,7 @@ func (c *Controller) serveFlight(limits ros.RequestLimits, o ros.Option) error {
 	if err != nil {
 		return err
 	}
-	if err := c.serveTakeOff(); err != nil {
+	if err := errors.Join(c.serveTakeOff(), c.serveTakeOffGoals()); err != nil {
 		return err
 	}
 	urgent := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
@@ -58,7 +58,7 @@ func (c *Controller) serveFlight(limits ros.RequestLimits, o ros.Option) error {
 	_, err = ros.NewService(c, c.service("land"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
 		r.Success, r.Message = answer(c.land(), "landing; ~/takeoff takes off again")
 	}, urgent, refuse)
-	if err != nil || !c.params.Load().EmergencyService {
+	if err := errors.Join(err, c.serveLandGoals()); err != nil || !c.params.Load().EmergencyService {
 		return err
 	}
 	_, err = ros.NewService(c, c.service("emergency"), func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {

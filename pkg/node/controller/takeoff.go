@@ -30,13 +30,16 @@ func (c *Controller) serveTakeOff() error {
 // climbPatience is less than callers wait, as vnd call.
 const climbPatience = 4 * time.Second
 
-// takeOff has the guard's law take off, and says how that went until ctx is done. A climb that ended below its height
-// is an error. Motors that an autopilot holds still stay so.
-func (c *Controller) takeOff(ctx context.Context) (string, error) {
+const tookOff = "took off: the policy flies"
+
+var errUnfollowed = errors.New("the take-off has ended: commands are not followed")
+
+// beginTakeOff has the guard's law take off. Motors that an autopilot holds still stay so.
+func (c *Controller) beginTakeOff() error {
 	if err := c.chargeSuffices(battery.Warn); err != nil {
-		return "", fmt.Errorf("no take-off: %w", err)
+		return fmt.Errorf("no take-off: %w", err)
 	}
-	err := c.order(func(x *ticker) error {
+	return c.order(func(x *ticker) error {
 		switch {
 		case x.stopped.Load():
 			return errStopped
@@ -45,7 +48,12 @@ func (c *Controller) takeOff(ctx context.Context) (string, error) {
 		}
 		return x.loop.Guard().TakeOff()
 	})
-	if err != nil {
+}
+
+// takeOff has the guard's law take off, and says how that went until ctx is done. A climb that ended below its height
+// is an error.
+func (c *Controller) takeOff(ctx context.Context) (string, error) {
+	if err := c.beginTakeOff(); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, climbPatience)
@@ -53,11 +61,11 @@ func (c *Controller) takeOff(ctx context.Context) (string, error) {
 	a := ascent{}
 	for wait(ctx) {
 		if err := c.inFlight(a.look); err != nil || a.over {
-			return "took off: the policy flies", err
+			return tookOff, err
 		}
 	}
 	if a.unfollowed {
-		return "", errors.New("the take-off has ended: commands are not followed")
+		return "", errUnfollowed
 	}
 	if !c.aboveGround() {
 		return "", fmt.Errorf("the robot has not left the ground in %v: the law goes on, or ~/land", climbPatience)
@@ -70,6 +78,8 @@ type ascent struct {
 	over       bool // the policy flies
 	unfollowed bool // commands are not followed
 	slipped    bool // they were not, for a while
+
+	alone time.Time // since when they are not; zero: they are
 }
 
 // look looks at the guard. An end that is none by the policy's flight is an error, with its cause. Commands that came

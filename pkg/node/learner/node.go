@@ -58,6 +58,7 @@ type learnerNode struct {
 	status    *ros.Publisher[msgs.LearnerStatus]
 	ended     chan error // of the learner
 
+	asked       atomic.Pointer[asked] // rounds of a goal; nil: none is under way
 	flying      node.Flying
 	dropped     atomic.Uint64    // ticks that the learner had no time for
 	bad         atomic.Uint64    // lines of what went wrong
@@ -269,7 +270,7 @@ func (n *learnerNode) serve(ctx context.Context) error {
 		a.Success, a.Message = within(func(ctx context.Context) (string, error) { return n.learner.Pause(ctx, q.Data) })
 	}
 	_, err := ros.NewService(n.Node, "~/pause", pause, ros.InGroup(n.slow))
-	return err
+	return errors.Join(err, n.serveLearn(ctx))
 }
 
 // close waits for the learner, whose context is done.

@@ -34,6 +34,7 @@ func (n *learnerNode) progress(s continual.Status) {
 	m := &msgs.LearnerStatus{Phase: string(s.Phase), Progress: float32(s.Share), Transitions: uint64(s.Rows),
 		BundleID: s.BundleID, Loss: float32(s.Loss), Validation: float32(s.Validation), Message: s.Message}
 	m.Header.Stamp = n.Now().Msg()
+	n.feedback(&s)
 	if err := n.status.Publish(m); err != nil {
 		n.Log().Error().Msgf("topic learner/status: %v", err)
 	}

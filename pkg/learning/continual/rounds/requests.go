@@ -40,7 +40,7 @@ func (l *Runner) TrainNow(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() {
 		switch {
 		case l.paused:
-			err = errors.New("learning is paused: call ~/pause with false")
+			err = errPaused
 		case l.job != nil:
 			line = "learning is at work already"
 		default:
@@ -55,8 +55,11 @@ func (l *Runner) TrainNow(ctx context.Context) (line string, err error) {
 func (l *Runner) Pause(ctx context.Context, pause bool) (line string, err error) {
 	err = l.do(ctx, func() {
 		l.paused = pause
-		if pause && l.job != nil {
-			l.job.cancel()
+		if pause {
+			l.answer(errPaused)
+			if l.job != nil {
+				l.job.cancel()
+			}
 		}
 		line = "learning goes on"
 		if pause {

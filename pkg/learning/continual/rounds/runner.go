@@ -33,10 +33,11 @@ type Runner struct {
 	generation uint64             // of learners
 	built      *Config            // of the learner
 	segments   []held
-	rows       int  // in memory
-	fresh      int  // of them not learned from
-	stale      bool // the status does not show all rows
-	requested  bool // for a round
+	rows       int    // in memory
+	fresh      int    // of them not learned from
+	stale      bool   // the status does not show all rows
+	requested  bool   // for a round
+	asker      *asker // who waits for the next one; nil: nobody
 	paused     bool
 	job        *job
 	gaveUp     bool            // making the first bundle, or finding one on disk; until the next request
@@ -48,7 +49,8 @@ type Runner struct {
 type job struct {
 	cancel  context.CancelFunc
 	void    bool // its outcome does not count any more
-	fresh   int  // rows that it takes in
+	asker   *asker
+	fresh   int // rows that it takes in
 	digests []string
 }
 
@@ -148,11 +150,14 @@ func (l *Runner) next(ctx context.Context) error {
 		}
 		return nil
 	}
+	asked := l.requested || l.asker.waits()
 	switch enough := l.flown() >= l.cfg().Least; {
-	case l.requested && !enough:
+	case asked && !enough:
 		l.requested = false
-		l.say(Waiting, fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Least))
-	case l.requested || l.fresh >= l.cfg().NewRows && enough:
+		line := fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Least)
+		l.say(Waiting, line)
+		l.answer(errors.New(line))
+	case asked || l.fresh >= l.cfg().NewRows && enough:
 		l.requested = false
 		if l.cfg() != l.built { // parameters were set
 			if err := l.begin(); err != nil {
@@ -160,6 +165,7 @@ func (l *Runner) next(ctx context.Context) error {
 			}
 		}
 		l.start(ctx, continual.Fitting, l.round)
+		l.heed()
 	}
 	l.show()
 	return nil
@@ -268,6 +274,10 @@ func (l *Runner) end(o outcome) {
 	}
 	if l.learner != nil {
 		l.learner.Return(l.bundles.Current()) // whatever the round thought
+	}
+	j.asker.report(l.ending(j, &o))
+	if l.gaveUp {
+		l.answer(errors.New(l.Status().Message))
 	}
 }
 

@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/ros2/ros/action"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// A landing is over where the robot stands, and will not be where something else flies it, or nobody.
+func TestDescentEnds(t *testing.T) {
+	type look struct {
+		stage guard.Stage
+		ticks uint64 // since the last look
+		after time.Duration
+	}
+	const air, ground = true, false
+	for _, c := range []struct {
+		name  string
+		high  bool
+		looks []look
+		over  bool
+		err   string
+	}{
+		{"lands", air, []look{{guard.Policy, 0, 0}, {guard.Land, 5, 100 * time.Millisecond}}, false, ""},
+		{"stands", ground, []look{{guard.Land, 5, 0}, {guard.Off, 5, time.Minute}}, true, ""},
+		{"disarmed on the ground", ground, []look{{guard.Land, 5, 0}, {guard.NotOffboard, 1, time.Second}}, true, ""},
+		{"on dead reckoning, then held", air, []look{{guard.Blind, 5, 0}, {guard.Hold, 5, time.Minute}}, false, ""},
+		{"the policy before it", air, []look{{guard.Policy, 1, 0}, {guard.Policy, 1, time.Second}}, false, ""},
+		{"the policy for long", air, []look{{guard.Policy, 1, 0}, {guard.Policy, 1, 4 * time.Second}}, false,
+			"the policy flies"},
+		{"the policy after it", air, []look{{guard.Land, 5, 0}, {guard.Policy, 5, time.Second}}, false,
+			"the policy flies"},
+		{"a moment not followed", air, []look{{guard.Land, 5, 0}, {guard.NotOffboard, 5, time.Second}}, false, ""},
+		{"not followed", air, []look{{guard.Land, 5, 0}, {guard.NotOffboard, 5, time.Second},
+			{guard.NotOffboard, 5, 4 * time.Second}}, false, "commands are not followed, in the air"},
+		{"no ticks", air, []look{{guard.Land, 5, 0}, {guard.Land, 0, 4 * time.Second}}, false, "no tick for 3s"},
+		{"slow", air, []look{{guard.Land, 5, 0}, {guard.Land, 1, time.Minute}}, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, tick := descent{tick: 7}, control.TickRecord{Seq: 7}
+			begun := time.Now()
+			var over bool
+			var err error
+			for _, l := range c.looks {
+				tick.Stage, tick.Seq = l.stage, tick.Seq+l.ticks
+				over, err = d.look(&tick, c.high, begun.Add(l.after))
+			}
+			if over != c.over || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%v, %v; expected %v, %q", over, err, c.over, c.err)
+			}
+		})
+	}
+}
+
+// Take-offs are refused in the air, landings of a controller that is not active. One that stays down is aborted, with
+// its cause.
+func TestTakeOffAndLandGoalsThatFail(t *testing.T) {
+	h := newHarness(t, "-p", "use_sim_time:=true", "-p", "bundle_file:="+path("a.vnd"))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*long)
+	defer cancel()
+	up := must(action.NewClient[msgs.TakeOffGoal, msgs.TakeOffResult, msgs.TakeOffFeedback](h.n,
+		"/policy_controller/take_off"))(t)
+	down := must(action.NewClient[msgs.LandGoal, msgs.LandResult, msgs.LandFeedback](h.n,
+		"/policy_controller/land"))(t)
+	if err := errors.Join(up.WaitForServer(ctx), down.WaitForServer(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := down.Send(ctx, &msgs.LandGoal{}, nil); !errors.Is(err, action.ErrRejected) {
+		t.Errorf("a landing before the controller is active: %v", err)
+	}
+	h.change(lifecycle.Configure, lifecycle.Activate)
+	m := h.motion("mocap/pose", 0)
+	h.flying()
+	if _, err := up.Send(ctx, &msgs.TakeOffGoal{}, nil); !errors.Is(err, action.ErrRejected) {
+		t.Errorf("a take-off in the air: %v", err)
+	}
+	h.logs("goal refused: no take-off: the robot is flying, expected ready on the ground")
+	m.is(quad.State{P: so3.Vec3{Z: 0.02}, Q: so3.Identity()})
+	p, err := up.Send(ctx, &msgs.TakeOffGoal{}, nil)
+	for errors.Is(err, action.ErrRejected) { // the guard lands first, for the robot jumped
+		time.Sleep(20 * time.Millisecond)
+		p, err = up.Send(ctx, &msgs.TakeOffGoal{}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, r, err := p.Result(ctx)
+	if err != nil || status != action.Aborted || r.Success ||
+		!strings.Contains(r.Message, "does not leave the ground") {
+		t.Errorf("%v %+v %v", status, r, err)
+	}
+}

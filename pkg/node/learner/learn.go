@@ -1,0 +1,101 @@
+package learner
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"vnd/msgs"
+	"vnd/pkg/learning/continual"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/action"
+)
+
+type learnGoal = action.Goal[msgs.LearnGoal, msgs.LearnResult, msgs.LearnFeedback]
+
+// asked are rounds that somebody waits for.
+type asked struct {
+	goal  *learnGoal
+	ended atomic.Uint32 // of them
+}
+
+// serveLearn makes the action ~/learn, which pursues one goal at a time.
+func (n *learnerNode) serveLearn(ctx context.Context) error {
+	var busy atomic.Bool
+	_, err := action.NewServer(n.Node, "~/learn", action.Callbacks[msgs.LearnGoal, msgs.LearnResult,
+		msgs.LearnFeedback]{
+		Accept: func(*msgs.LearnGoal) error {
+			if busy.Swap(true) {
+				return errors.New("another goal is under way")
+			}
+			return nil
+		},
+		Start: func(g *learnGoal) {
+			go func() {
+				defer busy.Store(false)
+				n.learn(ctx, g)
+			}()
+		},
+	}, action.Options{Endpoints: []ros.Option{ros.InGroup(n.slow)}})
+	return err
+}
+
+// learn runs a goal's rounds, until one fails, or the goal is canceled.
+func (n *learnerNode) learn(ctx context.Context, g *learnGoal) {
+	rounds, canceled := context.WithCancel(ctx)
+	defer canceled()
+	go func() {
+		select {
+		case <-g.Canceling():
+			canceled()
+		case <-rounds.Done():
+		}
+	}()
+	a, r, err := &asked{goal: g}, new(msgs.LearnResult), error(nil)
+	n.asked.Store(a)
+	defer n.asked.Store(nil)
+	for err == nil && r.Rounds < max(g.Request.Rounds, 1) {
+		err = n.oneRound(rounds, r)
+		a.ended.Store(r.Rounds)
+	}
+	if ctx.Err() != nil { // the node ends
+		return
+	}
+	r.BundleID = n.learner.Status().BundleID
+	end := g.Succeed
+	if g.Status() == action.Canceling {
+		end = g.Cancel
+	} else if err != nil {
+		end = g.Abort
+	}
+	if err := end(r); err != nil {
+		n.Log().Debug().Err(err).Send()
+	}
+}
+
+// oneRound adds a round to what came of a goal.
+func (n *learnerNode) oneRound(ctx context.Context, r *msgs.LearnResult) error {
+	e, err := n.learner.Learn(ctx)
+	if err != nil {
+		r.Message = err.Error()
+		return err
+	}
+	r.Message = e.Line
+	r.Rounds++
+	if e.Promoted {
+		r.Promoted++
+	}
+	return nil
+}
+
+// feedback tells whoever waits for a round how far it is.
+func (n *learnerNode) feedback(s *continual.Status) {
+	a := n.asked.Load()
+	if a == nil {
+		return
+	}
+	f := &msgs.LearnFeedback{Round: a.ended.Load() + 1, Phase: string(s.Phase), Progress: float32(s.Share)}
+	if err := a.goal.Feedback(f); err != nil {
+		n.Log().Debug().Err(err).Send()
+	}
+}
