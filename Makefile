@@ -136,6 +136,12 @@ SOAK ?= 1h
 soak: deps ## traffic between processes for SOAK (1h): goroutines, files and memory must not grow
 	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros2/ros
 
+# How many goals make goals has pursued, in process and on each wire.
+GOALS ?= 100000
+.PHONY: goals
+goals: deps fastdds ## pursue GOALS (100000) goals of an action with cancels, in process and on each wire: none may be lost
+	VND_GOALS=$(GOALS) go test -count=1 -v -timeout 0 -run '^TestManyGoalsWithCancels$$' ./pkg/ros2/ros/action
+
 .PHONY: torture
 torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood the recorder (7 minutes)
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/node/torture
