@@ -53,6 +53,13 @@ func (m *mocap) jump(by time.Duration) {
 	m.flies = false
 }
 
+// late has samples stamped too early by a time, or too late by its opposite.
+func (m *mocap) late(by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.behind, m.flies = by, false
+}
+
 // next is the next sample, and how long to wait for its step.
 func (m *mocap) next() (s quad.State, now, stamp int64, wait time.Duration) {
 	m.mu.Lock()

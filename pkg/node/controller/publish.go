@@ -102,6 +102,10 @@ func (f *ticker) guarded(b authority) string {
 		return fmt.Sprintf("the guard flies: %v, %.3f s between two ticks (%v)", b.Cause, float64(f.gap.Load())/1e9,
 			b.Stage)
 	}
+	if ahead := f.newest.Load() - f.at.Load(); b.Cause == guard.Stale && ahead > 0 {
+		return fmt.Sprintf("the guard flies: the state is stamped %.3f s after this clock (%v)", float64(ahead)/1e9,
+			b.Stage)
+	}
 	return fmt.Sprintf("the guard flies: %v (%v)", b.Cause, b.Stage)
 }
 

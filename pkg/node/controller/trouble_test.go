@@ -100,11 +100,16 @@ func TestTimesAreExplained(t *testing.T) {
 	}
 }
 
-// Stamps of the future are told as such.
+// Stamps of the future are told as such, where the guard flies for them, too.
 func TestStampsOfTheFuture(t *testing.T) {
 	h := ready(t)
-	h.motion("mocap/pose", -time.Hour)
+	m := h.motion("mocap/pose", 0)
+	h.flying()
+	m.late(-time.Hour)
 	h.says(diagnostics.Error, "topic /mocap/pose: stamped 3600.000 s after this clock")
+	h.says(diagnostics.Error, "the guard flies: the state is stamped 3600.000 s after this clock (")
+	m.late(time.Hour)
+	h.says(diagnostics.Error, "the guard flies: the state is too old (")
 }
 
 // Samples without a stamp fly by the time at which they come, and that is complained of.
