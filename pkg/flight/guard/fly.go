@@ -63,17 +63,18 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(s)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
-	if g.blindFor > 0 && s.Q.Tilt() < blindTilts*g.config.BlindMaxTilt {
-		c.Rates = c.Rates.Shorten(blindTurn)
+	if (g.blindFor > 0 || g.mode == Landing) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
+		c.Rates = c.Rates.Shorten(slowTurn)
 	}
 	return c
 }
 
 // Of an autopilot's quick turns the model knows little: they fall short of what is commanded, and they lift. Nobody
-// sees that without states, so that the law turns slowly, unless the robot is tilted far.
+// sees that without states, so that the law turns slowly, unless the robot is tilted far. So it does in a landing,
+// which nothing hurries: should states end then, the attitude is known the better.
 const (
-	blindTurn  = 2.0 // rad/s, at most
-	blindTilts = 2   // times blind_max_tilt
+	slowTurn  = 2.0 // rad/s, at most
+	slowTilts = 2   // times blind_max_tilt
 )
 
 // mostTilt is how far the law may tilt a robot, rad. Where states were missing or wrong for a moment, and the fence is
@@ -120,10 +121,11 @@ func (g *Guard) settling(s *quad.State) float64 {
 func (g *Guard) sideWind() float64 { return math.Hypot(g.belief.wind.X, g.belief.wind.Y) }
 
 // belowFloor is how far below the floor a robot without states is to be believed before its motors stop, m. It may be
-// higher than believed, the longer there were none, and would fall. Where it is not, it stands in nearly its full
-// thrust until then, and a wind pushes it along.
+// higher than believed, by the square of the time without them, and would fall. Where it is not, it stands in nearly
+// its full thrust until then, and a wind pushes it along.
 func (g *Guard) belowFloor() float64 {
-	return max(min(mostBelowFloor-belowInWind*g.sideWind(), belowInTime*g.blindFor), leastBelowFloor)
+	blind := min(g.blindFor/longBlind, 1)
+	return max((mostBelowFloor-belowInWind*g.sideWind())*blind*blind, leastBelowFloor)
 }
 
 // sink lowers the descending reference, and returns its height and speed.
@@ -203,11 +205,11 @@ const (
 	restingSoon     = 0.1  // s, from when on a robot is kept level on the floor
 	restHeight      = 0.12 // m above the ground
 	leastBelowFloor = 0.03 // m, at least
-	mostBelowFloor  = 0.5  // m, in none
-	belowInWind     = 0.16 // m less for each m/s² of wind
-	belowInTime     = 0.2  // m at most for each second without states
+	mostBelowFloor  = 0.5  // m, in no wind, after longBlind
+	belowInWind     = 0.12 // m less for each m/s² of wind
+	longBlind       = 2.2  // s without states, as a descent from 1 m takes
 	gentleFall      = 0.6  // m/s² downwards, where a descent without states should have met the floor
-	windyFall       = 0.38 // more of it for each m/s² of wind
+	windyFall       = 0.25 // more of it for each m/s² of wind
 	settlingHeight  = 0.12 // m
 	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
 	standingThrust  = 0.5  // weights, where it has
