@@ -80,6 +80,7 @@ func (l *Loop) Decide(now int64, patience time.Duration, d *Decision) bool {
 	if !l.ready || !l.asked {
 		return false
 	}
+	l.reads(now)
 	if l.seq == 0 && abs(now-l.stamp) > int64(l.config.Guard.MaxAge*1e9) { // the guard would know of no robot
 		return false
 	}

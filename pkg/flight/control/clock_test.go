@@ -3,6 +3,9 @@ package control
 import (
 	"math/rand/v2"
 	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/guard"
 )
 
 // A stall, latency that grows, one wild stamp and a step of the clock: only the last is taken back.
@@ -203,5 +206,45 @@ func TestStampsAheadWithoutArrivals(t *testing.T) {
 		if l.alone(stamp, 0) {
 			t.Errorf("%d ns is left out", stamp)
 		}
+	}
+}
+
+// The loop's clock is set back by 80 ms in flight, with that of the stamps and without it, while samples are under way.
+// No state is of the future, whatever comes; the policy flies on after a hold.
+func TestClockSetBackInFlight(t *testing.T) {
+	for name, stampsToo := range map[string]bool{"with that of the stamps": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newClosed(t, defaults(), "a.vnd")
+			f.advance(3, nil)
+			for set := f.sim.Time(); f.sim.Time() < set+6; {
+				f.setBack(80e6, set, stampsToo)
+				newest := &f.ticks[len(f.ticks)-1]
+				now := epoch + int64(f.sim.Time()*1e9) - 80e6
+				if f.sim.Time() > set+0.02 && now < newest.Stamp-5e6 {
+					t.Fatalf("%.3f s after the step a state is %d ns of the future", f.sim.Time()-set, newest.Stamp-now)
+				}
+			}
+			if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Policy || f.sim.Crashed() || f.off() > 0.1 {
+				t.Errorf("%v because %v at %.2f m off", last.Stage, last.Cause, f.off())
+			}
+		})
+	}
+}
+
+// setBack is a step of a flight whose clock was set back by so many ns at a time.
+func (f *closed) setBack(by int64, at float64, stampsToo bool) {
+	f.sim.Step(f.command, 0.0025)
+	now, due := epoch+int64(f.sim.Time()*1e9)-by, false
+	for _, s := range f.sim.Mocap() {
+		m := Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
+		if stampsToo && s.Stamp > at {
+			m.Stamp -= by
+		}
+		f.loop.SamplesCame(now)
+		f.loop.AddSample(&m)
+		due = f.pace.DueAtSample(m.Stamp, now) || due
+	}
+	if due || f.pace.DueByClock(now) {
+		f.fly(now)
 	}
 }

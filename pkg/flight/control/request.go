@@ -104,6 +104,7 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	if !l.ready || l.policy == nil || l.task == nil {
 		return false
 	}
+	l.reads(now)
 	t := seconds(l.stamp, l.origin)
 	l.ticked = now
 	l.clock.tick()

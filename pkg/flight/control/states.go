@@ -19,6 +19,7 @@ type states struct {
 	before      int        // samples in a row from before it
 	ticked      int64      // time of the last tick, ns; 0 before the first
 	came        int64      // by when samples have come, ns; 0: not known
+	setBack     int64      // what the clock read when it had been set back, ns; 0: never
 	clock       stampClock
 	leap        leap
 	track       track
@@ -28,9 +29,12 @@ type states struct {
 // AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
 func (l *Loop) AddSample(m *Sample) bool {
 	l.SetOrigin(m.Stamp)
-	shifted := *m
+	shifted, shift := *m, l.clock.shift
 	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
-	m = &shifted
+	if m = &shifted; l.clock.shift != shift {
+		l.restart()
+		l.guard.Redate()
+	}
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
 	}
@@ -82,11 +86,41 @@ func (l *Loop) late(stamp int64) bool {
 
 // SamplesCame says by when (ns) the samples have come that are added next. Who has been waiting takes several at once,
 // the newest of them long after the last tick: they are not of the future.
-func (l *Loop) SamplesCame(now int64) { l.came = now }
+func (l *Loop) SamplesCame(now int64) {
+	l.reads(now)
+	l.came = now
+}
 
-// early reports whether a sample is from the future.
+// early reports whether a sample is from the future, or was under way when the clock was set back.
 func (l *Loop) early(stamp int64) bool {
+	if l.setBack != 0 && l.came-l.setBack < underWay && stamp-l.came > l.clock.usual+leastLeap {
+		return true
+	}
 	return l.ticked != 0 && stamp-max(l.ticked, l.came) > maxEarly
+}
+
+// underWay is how long after a step of the clock samples may come from before it, ns. Where the stamps' own clock was
+// not set, stampClock has found the step by then.
+const underWay = int64(300e6)
+
+// reads looks at what the clock reads. Where it was set back, the newest state gets the age that samples usually have:
+// by its own stamp it would be of the future, and what comes after it of the past.
+func (l *Loop) reads(now int64) {
+	last := max(l.ticked, l.came)
+	if now >= last-leastLeap {
+		return
+	}
+	l.setBack, l.came, l.ticked = now, now, now
+	if by := l.stamp - now - l.clock.usual; by > 0 {
+		l.stamp, l.movedAt = l.stamp-by, l.movedAt-by
+	}
+	l.restart()
+}
+
+// restart has what is made of several samples begin anew.
+func (l *Loop) restart() {
+	l.estimator.Restart()
+	l.track, l.leap = track{}, leap{}
 }
 
 // SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,

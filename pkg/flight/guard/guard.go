@@ -221,6 +221,9 @@ func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 // Trip takes control authority from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() { g.tripAsked = true }
 
+// Redate says that stamps follow another clock from now on: the next state may come as if no time had passed.
+func (g *Guard) Redate() { g.belief.pause(g.now) }
+
 // Recall has the guard be as it was in a recorded tick, whatever it finds by itself.
 func (g *Guard) Recall(was Stage) {
 	switch {
