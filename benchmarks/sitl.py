@@ -2,8 +2,8 @@
 
     make betaflight build && python3 benchmarks/sitl.py --out build/sitl
 
-Boards: I of roll and pitch 3 to 30, P and D 0.6 to 1.4 of the default, motors slower by 0 to 15 ms. Mean errors of one
-flight each, mm; X is a crash. Swing: roll and pitch rates of the worst board, root mean square, rad/s.
+Boards: I of roll and pitch 3 to 30, P and D 0.6 to 1.4 of the default, motors slower by 0 to 15 ms, thrust over output
+from linear to square, which thrust_curve has. Mean errors of one flight each, mm; X is a crash. Swing: roll and pitch rates of the worst board, root mean square, rad/s.
 """
 import argparse
 import json
@@ -29,12 +29,14 @@ def world(name, parameters):
 def boards():
     """Writes the worlds, and returns each with the firmware's settings."""
     rng = random.Random(11)
-    for k in range(A.boards):
+    curves = [k / max(1, A.boards - 1) for k in range(A.boards)]
+    random.Random(12).shuffle(curves)
+    for k, curve in enumerate(curves):
         i, gain, slower = round(3 * 10 ** rng.uniform(0, 1)), rng.uniform(0.6, 1.4), rng.uniform(0, 0.015)
         p, d = round(45 * gain), round(30 * gain)  # the defaults are 45 and 30
         settings = [f"{n}_{axis}={v}" for axis in ("roll", "pitch") for n, v in (("p", p), ("i", i), ("d", d))]
         settings += [f"p_yaw={p}", f"i_yaw={i}"]
-        yield world(f"board{k:02}", f"    motor:\n      lag: {0.0245 + slower}\n"), settings
+        yield world(f"board{k:02}", f"    motor:\n      lag: {0.0245 + slower}\n      curve: {curve}\n"), settings
 
 
 def errors(task, where, settings=(), settle=4, seconds=12):

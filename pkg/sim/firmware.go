@@ -19,8 +19,7 @@ type External interface {
 type Firmware interface {
 	External
 	// Step has it follow a command for h seconds, with the attitude and position of a state, gyroscope ω_B in rad/s and
-	// accelerometer f_B in m/s². It returns what it drives the motors at, 0 … 1 of full speed, in the order of
-	// Truth.RotorSpeed.
+	// accelerometer f_B in m/s². It returns what it drives the motors at, 0 … 1, in the order of Truth.RotorSpeed.
 	Step(c quad.Command, s quad.State, gyro, accel so3.Vec3, h float64) (motors [4]float64, err error)
 }
 
@@ -82,8 +81,7 @@ func (s *Simulator) follow() {
 	}
 }
 
-// driven gives the rotors the speeds that the firmware asks for: at one output a motor turns in proportion to the
-// voltage.
+// driven gives the rotors the speeds that what the firmware drives them at makes.
 func (s *Simulator) driven() {
 	b := &s.body
 	force := b.v.Sub(s.was).Scale(1 / s.world.Step)
@@ -93,8 +91,7 @@ func (s *Simulator) driven() {
 	if err != nil {
 		s.crash = crash{why: silent, at: s.Time(), cause: err}
 	}
-	full := s.rotors.full * s.voltage / s.rotors.reference
-	for i, m := range motors {
-		s.target[i] = full * max(0, min(1, m))
+	for i, u := range motors {
+		s.target[i] = s.rotors.driven(u, s.voltage)
 	}
 }

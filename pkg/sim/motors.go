@@ -6,10 +6,10 @@ import (
 )
 
 // Motors is the firmware of a vehicle whose motors are commanded themselves: the four numbers of a command, thrust and
-// body rates elsewhere, are what each motor is driven at, 0 … 1 of full speed, in the order of Truth.RotorSpeed. Until
-// a command other than that of the beginning arrives it hovers.
+// body rates elsewhere, are what each motor is driven at, 0 … 1, in the order of Truth.RotorSpeed. Until a
+// command other than that of the beginning arrives it hovers.
 type Motors struct {
-	Hover float64 // what carries the vehicle, of full speed
+	Hover float64 // what carries the vehicle
 	start quad.Command
 }
 

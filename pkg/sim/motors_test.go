@@ -35,6 +35,21 @@ func TestMotorsAreDrivenAsCommanded(t *testing.T) {
 	}
 }
 
+// TestMotorsGiveThrustByTheirCurve: from in proportion to what drives them to its square.
+func TestMotorsGiveThrustByTheirCurve(t *testing.T) {
+	for curve, half := range map[float64]float64{0: .5, .5: .375, 1: .25} {
+		w := ideal()
+		w.Motor.Curve = curve
+		s := mustNew(t, w)
+		s.Fit(&Motors{})
+		s.Step(MotorCommand([4]float64{.5, .5, .5, .5}), 1)
+		speed := s.Truth().RotorSpeed[0] / w.Motor.Speed
+		if share := speed * speed; math.Abs(share-half) > 1e-9 {
+			t.Errorf("curve %g, driven at a half: %g of full thrust, expected %g", curve, share, half)
+		}
+	}
+}
+
 func TestGyroscopeIsNearTheTruth(t *testing.T) {
 	var s Sensors
 	s.Reset(1)

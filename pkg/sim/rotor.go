@@ -13,12 +13,16 @@ type Motor struct {
 	Gain       float64 `param:"gain" default:"0.97" min:"0.5" max:"1.5" doc:"thrust that comes over thrust that the autopilot believes in: thrust maps are off by a few percent"`
 	Lag        float64 `param:"lag" default:"0.0245" min:"0.002" max:"1" unit:"s" doc:"time constant of the motor's speed"`
 	Speed      float64 `param:"speed" default:"4700" min:"10" max:"20000" unit:"rad/s" doc:"speed at the largest thrust"`
+	Curve      float64 `param:"curve" default:"1.0" min:"0" max:"1" doc:"thrust over what firmware drives a motor at: 0: in proportion, 1: with its square"`
 	Idle       float64 `param:"idle" default:"0.05" min:"0" max:"0.5" doc:"least speed of an armed motor as a share of the largest"`
 	Torque     float64 `param:"torque" default:"0.008" min:"0" max:"1" unit:"m" doc:"κ, drag torque over thrust"`
 	Inertia    float64 `param:"inertia" default:"7e-7" min:"0" max:"1" unit:"kg m²" doc:"moment of what turns"`
 	Radius     float64 `param:"radius" default:"0.0381" min:"0.001" max:"2" unit:"m" doc:"radius of the propeller"`
 	Efficiency float64 `param:"efficiency" default:"0.6" min:"0.05" max:"1" doc:"mechanical power over electrical power"`
 }
+
+// Share is the share of its full thrust that a motor gives where it is driven at u, 0 … 1: (1 − c)·u + c·u².
+func (m *Motor) Share(u float64) float64 { return u * (1 - m.Curve + m.Curve*u) }
 
 // cut is damage to one propeller, or to two alike.
 type cut struct {
@@ -34,6 +38,7 @@ func (c *cut) has(i int) bool { return c.rotor == i+1 || c.also == i+1 }
 
 // rotors turn speeds into forces.
 type rotors struct {
+	motor      Motor
 	at         [4]so3.Vec3 // in the body, m
 	spin       [4]float64  // +1 turns about +z (anticlockwise from above), −1 about −z
 	thrust     float64     // k_f, N s²
@@ -60,7 +65,8 @@ func newRotors(w *World) rotors {
 	hover := math.Sqrt(w.Airframe.Mass * gravity / (4 * k))
 	d := w.Drag.Rotor
 	return rotors{
-		at: w.Airframe.arms(), spin: [4]float64{1, 1, -1, -1},
+		motor: *m,
+		at:    w.Airframe.arms(), spin: [4]float64{1, 1, -1, -1},
 		thrust: k, torque: m.Torque, inertia: m.Inertia, rate: 1 / m.Lag,
 		full: m.Speed, idle: m.Idle * m.Speed, hover: hover,
 		believed: m.Thrust / m.Gain, reference: w.Battery.Reference, efficiency: m.Efficiency,
@@ -146,6 +152,11 @@ func (r *rotors) shake(m *motion, h float64) {
 func (r *rotors) speed(thrust, voltage float64) float64 {
 	s := r.full * voltage / r.reference
 	return max(r.idle, s*math.Sqrt(max(0, min(1, thrust/r.believed))))
+}
+
+// driven returns the speed that a motor comes to where it is driven at u, 0 … 1: in proportion to the voltage.
+func (r *rotors) driven(u, voltage float64) float64 {
+	return r.full * voltage / r.reference * math.Sqrt(r.motor.Share(max(0, min(1, u))))
 }
 
 // power returns the electrical power that the rotors draw, W.

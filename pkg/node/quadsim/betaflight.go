@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 
@@ -23,13 +22,13 @@ const (
 	minCheck  = 1050
 )
 
-// sticksOf are those of a board in a world's vehicle, which has the world's own map of thrust: thrust goes with the
-// square of what drives a motor.
+// sticksOf are those of a board in a world's vehicle, which has the world's own map of thrust.
 func sticksOf(w *sim.World, limit float64) betaflight.Sticks {
-	most := 4 * w.Motor.Thrust / w.Motor.Gain
-	hover := math.Sqrt(w.Airframe.Mass * quad.Gravity / most) // output of the motors
+	share := w.Airframe.Mass * quad.Gravity / (4 * w.Motor.Thrust / w.Motor.Gain) // of the full thrust, in hover
+	whole := bridge.Throttle{Hover: 1, Curve: w.Motor.Curve}
+	hover, _ := whole.Of(share*quad.Gravity, 0) // output of the motors
 	return betaflight.Sticks{Rates: rates.Linear(limit), MinCheck: minCheck, Thrust: betaflight.Thrust{Idle: motorIdle,
-		Throttle: bridge.Throttle{Hover: (hover - motorIdle) / (1 - motorIdle), Curve: 1}}}
+		Throttle: bridge.Throttle{Hover: (hover - motorIdle) / (1 - motorIdle), Curve: w.Motor.Curve}}}
 }
 
 // NewBetaflight is Betaflight's firmware on a board in a world's vehicle, with settings of our own provisioning, from
@@ -81,7 +80,7 @@ func (n *simulator) fit(a *Autopilot) (err error) {
 		w := n.vehicle.World()
 		t := sticksOf(&w, w.RateLoop.MaxRate).Thrust
 		n.Log().Info().Msgf("Betaflight's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
-			"thrust_curve %.1f", n.firmware.Address(), t.Hover, t.Curve)
+			"thrust_curve %.3g", n.firmware.Address(), t.Hover, t.Curve)
 	}
 	return nil
 }

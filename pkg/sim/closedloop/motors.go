@@ -25,7 +25,7 @@ func arranged(m motors.Command) quad.Command {
 // lift is the thrust that motors bring about, m/s².
 func (v *Vehicle) lift(m *motors.Command) (thrust float64) {
 	for _, u := range m {
-		thrust += u * u * v.world.Motor.Thrust / v.world.Airframe.Mass
+		thrust += v.world.Motor.Share(u) * v.world.Motor.Thrust / v.world.Airframe.Mass
 	}
 	return thrust
 }
