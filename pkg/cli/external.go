@@ -6,6 +6,7 @@ import (
 	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/sim"
+	"vnd/pkg/sim/experiment"
 	"vnd/pkg/sim/plant"
 )
 
@@ -32,4 +33,21 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 	}
 	board := func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }
 	return board, sitl.Built(sitl.Folder())
+}
+
+// ready refuses a simulator that is not here, or scenarios that it does not fly, before a policy is trained.
+func (b *externalFlags) ready(start sim.NewExternal, scenarios ...experiment.Scenario) error {
+	if b.Simulator == "" {
+		return nil
+	}
+	for _, s := range scenarios {
+		vehicle, err := start(s.World)
+		if err == nil {
+			err = vehicle.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,6 +15,12 @@ func TestEvalRefusesWhatCannotFly(t *testing.T) {
 		world = filepath.Join("..", "..", "params", "worlds", world)
 		return append([]string{"eval", "--task", "hover", "--bundle", policy, "--world", world}, more...)
 	}
+	// What is read after, before a policy is trained, is not there.
+	absent := map[string]string{"loop": "--bundle", "study": "--airframe"}
+	learn := func(command, world string, more ...string) []string {
+		world = filepath.Join("..", "..", "params", "worlds", world)
+		return append([]string{command, "--out", t.TempDir(), "--world", world, absent[command], "absent"}, more...)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -26,8 +32,13 @@ func TestEvalRefusesWhatCannotFly(t *testing.T) {
 		{"a setting of nothing", in("calm.yaml", "--set", "i_roll=3"), "--set: expected with --firmware alone"},
 		{"an unknown one", in("calm.yaml", "--simulator", "gazebo"),
 			`must be one of "","crazyflow","mujoco" but got "gazebo"`},
-		{"firmware that is not built", []string{"loop", "--firmware", "betaflight", "--out", t.TempDir(), "--world",
-			filepath.Join("..", "..", "params", "worlds", "calm.yaml")}, "make betaflight builds it"},
+		{"firmware that is not built", learn("loop", "calm.yaml", "--firmware", "betaflight"),
+			"make betaflight builds it"},
+		{"a simulator that is not here, to learn in", learn("loop", "calm.yaml", "--simulator", "mujoco"),
+			"make simulators installs it"},
+		{"one to study in", learn("study", "calm.yaml", "--simulator", "mujoco"), "make simulators installs it"},
+		{"a cut propeller, to study", learn("study", "cut_and_winds.yaml", "--simulator", "mujoco"),
+			"mujoco knows winds alone: condition"},
 		{"a payload", in("payload.yaml", "--simulator", "mujoco"), "mujoco knows winds alone: condition"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

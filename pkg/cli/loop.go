@@ -122,6 +122,9 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 	if p.scenarios, err = experiment.Scenarios(l.World); err != nil {
 		return nil, err
 	}
+	if err = l.ready(p.External, p.scenarios...); err != nil {
+		return nil, err
+	}
 	p.start, err = p.first(c)
 	return p, err
 }

@@ -145,6 +145,9 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.ready(external, slices.Concat(plan.Scenarios, plan.Turning, plan.Unseen)...); err != nil {
+		return nil, nil, err
+	}
 	if done != nil {
 		if err := os.MkdirAll(s.Out, 0o777); err != nil {
 			return nil, nil, err
