@@ -188,8 +188,14 @@ func TestTicksOnceWhereClockTopicIsLate(t *testing.T) {
 
 func TestParams(t *testing.T) {
 	for want, spoil := range map[string]func(*Params){
-		"":                               func(*Params) {},
-		"hover_throttle is not set":      func(p *Params) { p.CommandInterface = bridge.PX4 },
+		"":                          func(*Params) {},
+		"hover_throttle is not set": func(p *Params) { p.CommandInterface = bridge.PX4 },
+		"autopilot_namespace is not set": func(p *Params) {
+			p.CommandInterface, p.Hover = bridge.Crazyswarm2, 0.5
+		},
+		"rate is 100, expected at most 50": func(p *Params) {
+			p.CommandInterface, p.Hover, p.AutopilotNamespace, p.Rate = bridge.Crazyswarm2, 0.5, "/cf231", 100
+		},
 		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
 		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },
 		"leaves the geofence": func(p *Params) {

@@ -134,9 +134,10 @@ func (p *Params) Check() error {
 	if err := p.checkMotors(); err != nil {
 		return err
 	}
-	if p.CommandInterface == bridge.Crazyswarm2 && strings.Trim(p.AutopilotNamespace, "/") == "" {
-		return errors.New("command_interface crazyswarm2: parameter autopilot_namespace is not set: the Crazyflie's " +
-			"name in crazyflies.yaml, as /cf231")
+	if p.CommandInterface == bridge.Crazyswarm2 {
+		if err := p.checkCrazyflie(); err != nil {
+			return fmt.Errorf("command_interface crazyswarm2: %w", err)
+		}
 	}
 	if p.Task == "" && p.Reference != "" {
 		return fmt.Errorf("parameter reference_json is set, and parameter task is not: whose reference is it?")
@@ -145,6 +146,20 @@ func (p *Params) Check() error {
 		if _, err := p.taskReference(p.Task, p.Reference, reference.Parse); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkCrazyflie refuses a Crazyflie without a name, and more setpoints than its radio takes beside poses and logs.
+func (p *Params) checkCrazyflie() error {
+	const most = 50 // Hz
+	switch {
+	case strings.Trim(p.AutopilotNamespace, "/") == "":
+		return errors.New("parameter autopilot_namespace is not set: the Crazyflie's name in crazyflies.yaml, as " +
+			"/cf231")
+	case p.Rate > most:
+		return fmt.Errorf("parameter rate is %g, expected at most %d: as many setpoints a second go out to its radio",
+			p.Rate, most)
 	}
 	return nil
 }
