@@ -10,7 +10,8 @@ import (
 
 // ArduPilot's settings that a command of body rates and thrust needs, as mavros names them.
 const (
-	GuidOptions   = "GUID_OPTIONS"   // parameter of the firmware, of the node mavros/param
+	GuidOptions   = "GUID_OPTIONS" // parameter of the firmware, of the node mavros/param
+	AngleBoost    = "ATC_ANGLE_BOOST"
 	ThrustScaling = "thrust_scaling" // parameter of the node mavros/setpoint_raw
 
 	thrustAsThrust = 8 // bit 3 of GUID_OPTIONS, SetAttitudeTarget_ThrustAsThrust
@@ -34,6 +35,18 @@ func CheckGuidOptions(v *rclinterfaces.ParameterValue) error {
 	case n&thrustAsThrust == 0:
 		return fmt.Errorf("ArduPilot's %s is %d, so that it takes thrust for a climb rate: set bit 3 (value %d)",
 			GuidOptions, n, n|thrustAsThrust)
+	}
+	return nil
+}
+
+// CheckAngleBoost refuses an ATC_ANGLE_BOOST under which ArduPilot gives a tilted vehicle more thrust than it is told.
+func CheckAngleBoost(v *rclinterfaces.ParameterValue) error {
+	switch n, err := integer(v); {
+	case err != nil:
+		return fmt.Errorf("ArduPilot's %s %w to mavros", AngleBoost, err)
+	case n != 0:
+		return fmt.Errorf("ArduPilot's %s is %d, so that it divides thrust by the cosine of the tilt: set 0",
+			AngleBoost, n)
 	}
 	return nil
 }

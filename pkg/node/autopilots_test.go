@@ -36,6 +36,7 @@ type ardupilot struct{ *autopilottest.Mavros }
 func newArdupilot(t testing.TB, n *ros.Node) played {
 	m := must(autopilottest.NewMavros(n, "/fcu/"))(t)
 	m.Firmware.Set(bridge.GuidOptions, autopilottest.Integer(8))
+	m.Firmware.Set(bridge.AngleBoost, autopilottest.Integer(0))
 	m.Setpoint.Set(bridge.ThrustScaling, autopilottest.Double(1))
 	return ardupilot{m}
 }

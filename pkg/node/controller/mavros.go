@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -39,8 +40,9 @@ func newArdupilot(c *Controller, p *Params) (*mavrosAutopilot, error) {
 	if err != nil {
 		return nil, err
 	}
-	firmware, err := c.watchParameters(p.autopilotName("mavros/param"),
-		func(v []parameterValue) error { return bridge.CheckGuidOptions(&v[0]) }, bridge.GuidOptions)
+	firmware, err := c.watchParameters(p.autopilotName("mavros/param"), func(v []parameterValue) error {
+		return cmp.Or(bridge.CheckGuidOptions(&v[0]), bridge.CheckAngleBoost(&v[1]))
+	}, bridge.GuidOptions, bridge.AngleBoost)
 	if err != nil {
 		return nil, err
 	}
