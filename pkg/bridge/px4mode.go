@@ -38,7 +38,8 @@ func FromRegisterReply(m *px4msgs.RegisterExtComponentReply, id uint64) (r ModeR
 		return r, true, fmt.Errorf("PX4's interface to modes is of version %d, expected %d (PX4 1.16 and 1.17): use "+
 			"command_interface px4", m.Px4Ros2ApiVersion, version)
 	case !m.Success || m.ArmingCheckID < 0 || m.ModeID < 0:
-		return r, true, fmt.Errorf("PX4 refused to register the mode %q: are all places for modes taken?", modeName)
+		return r, true, fmt.Errorf("PX4 refused to register the mode %q: it takes none while it is armed, and "+
+			"eight at most", modeName)
 	}
 	return ModeRegistration{ArmingCheck: m.ArmingCheckID, Mode: uint8(m.ModeID)}, true, nil
 }

@@ -41,8 +41,9 @@ func TestRegisterReply(t *testing.T) {
 		"another's name":  {func(m *px4msgs.RegisterExtComponentReply) { m.Name[0] = 'x' }, false, ""},
 		"PX4 1.18": {func(m *px4msgs.RegisterExtComponentReply) { m.Px4Ros2ApiVersion = 2 }, true,
 			"is of version 2, expected 1"},
-		"refused": {func(m *px4msgs.RegisterExtComponentReply) { m.Success = false }, true, "refused to register"},
-		"no id":   {func(m *px4msgs.RegisterExtComponentReply) { m.ModeID = -1 }, true, "refused to register"},
+		"refused": {func(m *px4msgs.RegisterExtComponentReply) { m.Success = false }, true,
+			"refused to register the mode \"vnd\": it takes none while it is armed"},
+		"no id": {func(m *px4msgs.RegisterExtComponentReply) { m.ModeID = -1 }, true, "refused to register"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := good
