@@ -11,8 +11,9 @@ import (
 )
 
 func main() {
-	// Two for samples and timers, one for parameters; one each for what waits: ~/arm, ~/land, transitions.
-	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 6}, func(ctx context.Context, c *ros.Context) error {
+	// Two for samples and timers, one for parameters; one each for what waits: ~/arm, ~/land, transitions, and goals of
+	// ~/take_off and ~/land.
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 8}, func(ctx context.Context, c *ros.Context) error {
 		_, err := controller.NewGuard(ctx, c)
 		return err
 	})

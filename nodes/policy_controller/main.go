@@ -10,8 +10,9 @@ import (
 )
 
 func main() {
-	// Four for samples, latents, timers, parameters; one each for what waits: ~/set_task, ~/arm, ~/land, transitions.
-	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 8}, func(ctx context.Context, c *ros.Context) error {
+	// Four for samples, latents, timers, parameters; one each for what waits: ~/set_task, ~/arm, ~/land, transitions,
+	// and goals of ~/take_off and ~/land.
+	ros.MainContext(ros.Options{Args: os.Args[1:], Threads: 10}, func(ctx context.Context, c *ros.Context) error {
 		_, err := controller.New(ctx, c)
 		return err
 	})

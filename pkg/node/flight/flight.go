@@ -30,7 +30,7 @@ func Run(ctx context.Context, args []string) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	// Threads as in the processes of the two nodes.
-	return ros.Run(ctx, ros.Options{Args: args, Threads: 9}, func(ctx context.Context, c *ros.Context) error {
+	return ros.Run(ctx, ros.Options{Args: args, Threads: 11}, func(ctx context.Context, c *ros.Context) error {
 		n, err := controller.New(ctx, c)
 		if err != nil {
 			return err
