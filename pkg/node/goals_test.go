@@ -67,7 +67,8 @@ func (l *lab) lands(c *lander) {
 func (l *lab) stands() {
 	l.t.Helper()
 	l.until("the robot stands", func() bool {
-		return newest(l.steps).GuardState == msgs.StepGuardOff && newest(l.truth).State.P.Z < 0.05
+		stage := newest(l.steps).GuardState
+		return (stage == msgs.StepGuardOff || stage == msgs.StepGuardNotOffboard) && newest(l.truth).State.P.Z < 0.05
 	})
 }
 

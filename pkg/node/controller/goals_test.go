@@ -86,17 +86,22 @@ func TestTakeOffAndLandGoalsThatFail(t *testing.T) {
 	}
 	h.logs("goal refused: no take-off: the robot is flying, expected ready on the ground")
 	m.is(quad.State{P: so3.Vec3{Z: 0.02}, Q: so3.Identity()})
-	p, err := up.Send(ctx, &msgs.TakeOffGoal{}, nil)
-	for errors.Is(err, action.ErrRejected) { // the guard lands first, for the robot jumped
-		time.Sleep(20 * time.Millisecond)
-		p, err = up.Send(ctx, &msgs.TakeOffGoal{}, nil)
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // the guard lands first, for the robot jumped
+		p, err := up.Send(ctx, &msgs.TakeOffGoal{}, nil)
+		if errors.Is(err, action.ErrRejected) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, r, err := p.Result(ctx)
+		if err != nil || status != action.Aborted || r.Success {
+			t.Fatalf("%v %+v %v", status, r, err)
+		}
+		if strings.Contains(r.Message, "does not leave the ground") { // else again: a busy machine held states back
+			return
+		}
+		t.Log(r.Message)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, r, err := p.Result(ctx)
-	if err != nil || status != action.Aborted || r.Success ||
-		!strings.Contains(r.Message, "does not leave the ground") {
-		t.Errorf("%v %+v %v", status, r, err)
-	}
+	t.Error("no take-off stayed down")
 }

@@ -47,8 +47,24 @@ func TestLearnIsAGoal(t *testing.T) {
 	if second := p.bundle(); r.Rounds != 1 || r.Promoted != 1 || r.BundleID != second.ID {
 		t.Errorf("%+v, %s was published", r, second.ID)
 	}
+	p.cancels(ctx, c)
 	p.pause(true)
 	p.ends(ctx, c, action.Aborted, "learning is paused")
+}
+
+// cancels ends a goal of more rounds than anybody waits for. Another one beside it is refused.
+func (p *people) cancels(ctx context.Context, c *learning) {
+	p.t.Helper()
+	goal := must(c.Send(ctx, &msgs.LearnGoal{Rounds: 1e6}, nil))(p.t)
+	if _, err := c.Send(ctx, &msgs.LearnGoal{}, nil); !errors.Is(err, action.ErrRejected) {
+		p.t.Errorf("a goal beside it: %v", err)
+	}
+	if err := goal.Cancel(ctx); err != nil {
+		p.t.Error(err)
+	}
+	if status, r, err := goal.Result(ctx); err != nil || status != action.Canceled {
+		p.t.Errorf("%v %+v %v", status, r, err)
+	}
 }
 
 // ends has a round learned, and holds its end to a status and a message.
@@ -60,11 +76,6 @@ func (p *people) ends(ctx context.Context, c *learning, want action.Status, mess
 			phases <- f.Phase
 		}
 	}))(p.t)
-	if want == action.Succeeded {
-		if _, err := c.Send(ctx, &msgs.LearnGoal{}, nil); !errors.Is(err, action.ErrRejected) {
-			p.t.Errorf("a goal beside it: %v", err)
-		}
-	}
 	status, r, err := goal.Result(ctx)
 	if err != nil || status != want || !strings.Contains(r.Message, message) {
 		p.t.Fatalf("%v %+v %v, expected %v, %q", status, r, err, want, message)
