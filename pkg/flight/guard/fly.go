@@ -63,34 +63,42 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(s)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
-	if (g.blindFor > 0 || g.mode == Landing) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
+	slow := g.blindFor > 0 || g.mode == Landing || g.holdsGently(s)
+	if slow && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
 		c.Rates = c.Rates.Shorten(slowTurn)
 	}
 	return c
 }
 
 // Of an autopilot's quick turns the model knows little: they fall short of what is commanded, and they lift. Nobody
-// sees that without states, so that the law turns slowly, unless the robot is tilted far. So it does in a landing,
-// which nothing hurries: should states end then, the attitude is known the better.
+// sees that without states, so that the law turns slowly, unless the robot is tilted far. So it does in a landing and
+// in a gentle hold, which nothing hurries: should states end then, the attitude is known the better.
 const (
 	slowTurn  = 2.0 // rad/s, at most
 	slowTilts = 2   // times blind_max_tilt
 )
 
-// mostTilt is how far the law may tilt a robot, rad. Where states were missing or wrong for a moment, and the fence is
-// far enough, it brakes no harder than without them: the next ones may be wrong again.
+// mostTilt is how far the law may tilt a robot, rad.
 func (g *Guard) mostTilt(s *quad.State) float64 {
 	most, gentle := g.config.Gains.MaxTilt, gentleTilt*g.config.BlindMaxTilt
 	against := math.Atan(g.sideWind() / quad.Gravity)
 	switch {
 	case g.blindFor > 0:
 		return min(most, gentle+against, g.config.BlindMaxTilt)
-	case g.mode == Holding && !g.cause.OfPolicy():
-		if _, ok := g.gentleStop(s); ok {
-			return min(most, gentle+against)
-		}
+	case g.holdsGently(s):
+		return min(most, gentle+against)
 	}
 	return most
+}
+
+// holdsGently reports whether the law brakes no harder than without states. It does where they were missing or wrong
+// for a moment, and the fence is far enough: the next ones may be wrong again.
+func (g *Guard) holdsGently(s *quad.State) bool {
+	if g.mode != Holding || g.cause.OfPolicy() {
+		return false
+	}
+	_, far := g.gentleStop(s)
+	return far
 }
 
 // gentleStop is where a robot comes to rest that brakes by no more tilt than without states, and whether the fence is
@@ -214,7 +222,7 @@ const (
 	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
 	standingThrust  = 0.5  // weights, where it has
 	blindSlack      = 1.0  // s beyond the time that a blind descent takes
-	gentleTilt      = 0.88 // of blind_max_tilt, beside the wind: attitudes overshoot by an eighth
+	gentleTilt      = 0.86 // of blind_max_tilt, beside the wind: attitudes overshoot by a seventh
 )
 
 // rest sees how long the robot has been at rest.

@@ -49,17 +49,20 @@ func landsStraight(t *testing.T, response Response, lost float64) {
 	}
 }
 
-// Without states and in a landing the law turns slowly, unless the robot is tilted far; else as fast as it can.
+// Without states, after a moment without them and in a landing the law turns slowly, unless the robot is tilted far;
+// else as fast as it can.
 func TestTurnsSlowlyWithoutStates(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode        Mode
+		cause       Cause
 		blind, tilt float64
 		slow        bool
-	}{"blind": {Holding, 0.2, 0.5, true}, "blind, tilted far": {Holding, 0.2, 1.1, false},
-		"by states": {Holding, 0, 0.5, false}, "landing": {Landing, 0, 0.5, true}} {
+	}{"blind": {Holding, Stale, 0.2, 0.5, true}, "blind, tilted far": {Holding, Stale, 0.2, 1.1, false},
+		"by states again": {Holding, Stale, 0, 0.5, true}, "at the fence": {Holding, Fence, 0, 0.5, false},
+		"landing": {Landing, Requested, 0, 0.5, true}} {
 		g := newGuard(t)
 		healthy(t, g, 10)
-		g.mode, g.blindFor = c.mode, c.blind
+		g.mode, g.cause, g.blindFor = c.mode, c.cause, c.blind
 		g.belief.state.Q = so3.FromEuler(0, c.tilt, 0)
 		if turn := g.fly(0.02).Rates.Norm(); turn < slowTurn-0.01 || (turn < slowTurn+0.01) != c.slow {
 			t.Errorf("%s: turns by %.2f rad/s", name, turn)
