@@ -32,6 +32,7 @@ func (l *lab) climbs(c *climber, heights chan float32) *action.Pursued[msgs.Take
 		if !errors.Is(err, action.ErrRejected) || time.Now().After(end) {
 			l.t.Fatal(err)
 		}
+		l.trigger("policy_controller/reset_guard") // a delay that was found once stays
 	}
 }
 

@@ -78,6 +78,7 @@ func (l *lab) takesOff() {
 			l.t.Fatalf("with states: %+v", r)
 		}
 		l.t.Logf("not yet: %s", r.Message)
+		l.trigger("policy_controller/reset_guard") // a delay that was found once stays
 	}
 }
 

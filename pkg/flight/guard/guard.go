@@ -250,6 +250,8 @@ func (g *Guard) TakeOff() error {
 		return fmt.Errorf("no take-off: the robot is %v, expected ready on the ground", g.mode)
 	case g.violation != None && g.violation != NotReady:
 		return fmt.Errorf("no take-off: %v", g.violation)
+	case g.hiddenDelay > 0: // nothing shows it on the ground, and in the air the law would land at once
+		return fmt.Errorf("no take-off: %v, found in flight; ~/reset_guard forgets that", Delayed)
 	}
 	g.takeOffAsked, g.landAsked, g.tripAsked = true, false, false // what was asked of a robot that stood is done
 	return nil

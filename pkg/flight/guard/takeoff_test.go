@@ -142,3 +142,23 @@ func TestTakeOffThatNobodyFollowsIsNoTrip(t *testing.T) {
 		}
 	}
 }
+
+// A delay that was found in flight does not show on the ground: the law would take off and land at once, each time.
+func TestTakeOffIsRefusedWithHiddenDelay(t *testing.T) {
+	g := newGuard(t)
+	for k := range 20 {
+		in := standing(k)
+		g.Tick(&in)
+	}
+	g.hiddenDelay = 0.1
+	const want = "no take-off: states are older than their stamps say, found in flight; ~/reset_guard forgets that"
+	if err := g.TakeOff(); err == nil || err.Error() != want {
+		t.Errorf("%v, expected %q", err, want)
+	}
+	if err := g.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.TakeOff(); err != nil {
+		t.Error(err)
+	}
+}

@@ -91,7 +91,11 @@ func (c *Controller) logGuard(f *ticker, logged *guardLog, now authority) {
 	case !stands: // it has taken off again
 		logged.landed = false
 	case !logged.landed:
-		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); ~/takeoff takes off again", now.Cause)
+		first := ""
+		if now.Cause == guard.Delayed { // which stays known
+			first = "~/reset_guard, then "
+		}
+		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); %s~/takeoff takes off again", now.Cause, first)
 		logged.landed = true
 	}
 }
