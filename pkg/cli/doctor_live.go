@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"vnd/pkg/bridge"
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/airframe"
@@ -48,7 +49,7 @@ func (x *examination) examine(c *console) error {
 			return err
 		}
 		h.Mass = x.Mass
-		return x.flown(c, h, nil)
+		return x.flown(c, p, h, nil)
 	}
 	e, end, err := doctor.Join(c.ctx, x.Namespace, p)
 	if err != nil {
@@ -60,7 +61,7 @@ func (x *examination) examine(c *console) error {
 	e.Settle(samples, c.ctx.Done())
 	found := e.Look()
 	if x.Hover > 0 {
-		return x.listen(c, e, found)
+		return x.listen(c, p, e, found)
 	}
 	for _, f := range found {
 		if f.Wrong && f.Name == "state topic" {
@@ -143,7 +144,7 @@ func enters(ctx context.Context, in io.Reader) <-chan error {
 }
 
 // listen hears a hover.
-func (x *examination) listen(c *console, e *doctor.Examiner, found []preflight.Finding) error {
+func (x *examination) listen(c *console, p *controller.File, e *doctor.Examiner, found []preflight.Finding) error {
 	fmt.Fprintf(c.stderr, "listening for %.0f s: hover, with steps of about 0.3 m to all sides and up and down, "+
 		"and some of yaw\n", x.Hover)
 	e.Take()
@@ -155,18 +156,29 @@ func (x *examination) listen(c *console, e *doctor.Examiner, found []preflight.F
 	}
 	b.done()
 	h := &preflight.Hover{Poses: e.Take(), Commands: e.Commands(), Mass: x.Mass}
-	return x.flown(c, h, append(found, preflight.Timing(e.StateTopic(), h.Poses)...))
+	return x.flown(c, p, h, append(found, preflight.Timing(e.StateTopic(), h.Poses)...))
 }
 
 // flown judges a hover, and writes down what it tells of the airframe.
-func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Finding) error {
+func (x *examination) flown(c *console, p *controller.File, h *preflight.Hover, found []preflight.Finding) error {
+	thrust, err := x.thrust(p)
+	if err != nil {
+		return err
+	}
+	var throttle *bridge.Throttle
 	r, f := preflight.Fly(h)
 	all := reported(append(found, f...))
 	if r.Known() {
 		all = append(all, check("response", doctor.OK,
 			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",
 				r.ThrustGain, 1000*r.ThrustDelay, 1000*r.ThrustLag, r.RateGain, 1000*r.RateDelay, 1000*r.RateLag), ""))
-		all = append(all, byAxis(h)...)
+		axes := preflight.Measure(h)
+		all = append(all, byAxis(&axes)...)
+		if thrust != nil {
+			var curve doctor.Check
+			curve, throttle = curved(&axes[0], thrust, x.Airframe != "")
+			all = append(all, curve)
+		}
 	}
 	if x.Airframe != "" {
 		if !r.Known() {
@@ -174,7 +186,7 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 				"the hover does not tell gain, delay and lag"))
 			return diagnosed(c, all)
 		}
-		if err := keep(x.Airframe, r); err != nil {
+		if err := keep(x.Airframe, r, throttle); err != nil {
 			return err
 		}
 		all = append(all, check("airframe", doctor.OK, "the response was written to "+x.Airframe, ""))
@@ -183,16 +195,17 @@ func (x *examination) flown(c *console, h *preflight.Hover, found []preflight.Fi
 }
 
 // byAxis are the responses of a hover by axis, with 95 % intervals.
-func byAxis(h *preflight.Hover) (all []doctor.Check) {
-	for i, f := range preflight.Measure(h) {
+func byAxis(axes *preflight.Intervals) (all []doctor.Check) {
+	for i, f := range axes {
 		name := [...]string{"thrust", "roll rate", "pitch rate", "yaw rate"}[i]
 		all = append(all, check(name, doctor.OK, f.String(), ""))
 	}
 	return all
 }
 
-// keep writes a response into an airframe's file, which keeps its other values; one that is not there is made.
-func keep(path string, r preflight.Response) error {
+// keep writes a response into an airframe's file, which keeps its other values; one that is not there is made. Where a
+// throttle was found, it goes with it, and thrust then comes as commanded.
+func keep(path string, r preflight.Response, t *bridge.Throttle) error {
 	a, err := airframe.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		a, err = airframe.Load("")
@@ -200,7 +213,9 @@ func keep(path string, r preflight.Response) error {
 	if err != nil {
 		return err
 	}
-	a.Response = r
+	if a.Response = r; t != nil {
+		a.Throttle, a.Response.ThrustGain = airframe.Throttle(*t), 1
+	}
 	return atomicfile.WriteFile(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, param.YAML(airframe.Node, &a))
 		return err

@@ -14,8 +14,9 @@ import (
 // Figure is a number with half the width of its 95 % interval.
 type Figure struct{ Value, Margin float64 }
 
-// FirstOrder is a response of gain, delay (s) and first-order lag (s).
-type FirstOrder struct{ Gain, Delay, Lag Figure }
+// FirstOrder is a response of gain, delay (s) and first-order lag (s). Slope is of thrust alone: how it grows with the
+// command about a hover over how great it is there, 1 where both are in proportion.
+type FirstOrder struct{ Gain, Delay, Lag, Slope Figure }
 
 // String is for people to read.
 func (f FirstOrder) String() string {
@@ -55,6 +56,7 @@ func Measure(h *Hover) (all Intervals) {
 			Gain:  figure(f.gain, 0, func(r response) float64 { return r.gain }),
 			Delay: figure(f.delay, step/2, func(r response) float64 { return r.delay }),
 			Lag:   figure(f.lag, step/2, func(r response) float64 { return r.lag }),
+			Slope: figure(f.slope, 0, func(r response) float64 { return r.slope }),
 		}
 	}
 	return all
@@ -62,11 +64,18 @@ func Measure(h *Hover) (all Intervals) {
 
 // byAxis fits thrust and the rate of each axis.
 func (r *record) byAxis(a axes) (f [4]response) {
-	f[0], _ = r.fitThrust()
-	f[0].gain = quad.Gravity / r.hoverThrust()
+	f[0] = r.thrustResponse()
 	for i := range 3 {
 		f[1+i] = r.fitRates(a, i)
 	}
+	return f
+}
+
+// thrustResponse has the gain of the whole thrust, and its slope.
+func (r *record) thrustResponse() response {
+	f, _ := r.fitThrust()
+	level := quad.Gravity / r.hoverThrust()
+	f.gain, f.slope = level, f.gain/level
 	return f
 }
 

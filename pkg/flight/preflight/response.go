@@ -76,8 +76,8 @@ func resample(h *Hover) (*record, float64) {
 	return r, float64(good) * grid
 }
 
-// response is a fit of gain, delay and first-order lag.
-type response struct{ gain, delay, lag float64 }
+// response is a fit of gain, delay and first-order lag. Of thrust there is a slope, too.
+type response struct{ gain, delay, lag, slope float64 }
 
 // lags that are tried, s.
 var lags = [...]float64{0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15,
@@ -271,7 +271,7 @@ func search(under func(lag float64) func(d int) (xx, xy, yy float64)) response {
 	if lag < b.lag {
 		near, x = a, (b.lag-lag)/(b.lag-a.lag)
 	}
-	return response{b.gain + x*(near.gain-b.gain), b.delay + x*(near.delay-b.delay), lag}
+	return response{gain: b.gain + x*(near.gain-b.gain), delay: b.delay + x*(near.delay-b.delay), lag: lag}
 }
 
 // searchDelay finds the delay that leaves least of the measurement, and what it leaves. Between two steps it follows a
