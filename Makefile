@@ -83,6 +83,23 @@ neon: ## the C kernels built for arm64 and tested in an emulator (apt-get instal
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
 	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets
 
+# What is built for another processor links against that processor's packages, which are unpacked below build/package.
+ARCHS ?= amd64 arm64
+PACKAGING := debhelper dpkg-dev help2man $(if $(filter arm64,$(ARCHS)),g++-aarch64-linux-gnu libc6-dev-arm64-cross)
+.PHONY: package
+package: deps ## packages for Debian and Ubuntu in build/package, of the processors ARCHS (amd64 arm64)
+	@missing=""; for package in $(PACKAGING); do dpkg -s "$$package" >/dev/null 2>&1 || missing="$$missing $$package"; done; \
+	[ -z "$$missing" ] || { sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing with apt:" $$missing; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing; }
+	@for arch in $(ARCHS); do packaging/package.sh "$$arch"; done
+
+# SUITES are distributions that debootstrap knows.
+SUITES ?= bookworm trixie
+.PHONY: package-test
+package-test: ## install the newest package in a clean SUITES (bookworm trixie), lint it, fly the demo (root, debootstrap, lintian)
+	@deb=$$(ls -t build/package/vnd_*_$$(dpkg --print-architecture).deb | head -1); lintian --fail-on error,warning "$$deb"; \
+	for suite in $(SUITES); do packaging/try.sh "$$suite" "$$deb"; done
+
 .PHONY: lint
 lint: deps fresh ## gofmt, go vet, staticcheck, layout, sentences and words, generated code up to date
 	@unformatted=$$(gofmt -l $(wildcard examples msgs nodes pkg rclgo)); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted" >&2; exit 1; }

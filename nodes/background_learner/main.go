@@ -3,17 +3,8 @@
 package main
 
 import (
-	"context"
-	"os"
-
 	"vnd/pkg/node/learner"
-	"vnd/pkg/ros2/ros"
 	"vnd/pkg/sim/closedloop"
 )
 
-func main() {
-	// One thread for steps, one for what waits for the disk.
-	ros.MainFunc(func(ctx context.Context) error {
-		return learner.Run(ctx, ros.Options{Args: os.Args[1:], Threads: 2}, closedloop.NewJudge)
-	})
-}
+func main() { learner.Main(closedloop.NewJudge) }

@@ -2,14 +2,6 @@
 // background_learner as child processes, started anew where they end.
 package main
 
-import (
-	"context"
-	"os"
+import "vnd/pkg/node/flight"
 
-	"vnd/pkg/node/flight"
-	"vnd/pkg/ros2/ros"
-)
-
-func main() {
-	ros.MainFunc(func(ctx context.Context) error { return flight.Run(ctx, os.Args[1:]) })
-}
+func main() { flight.Main() }

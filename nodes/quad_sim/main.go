@@ -2,14 +2,6 @@
 // real one.
 package main
 
-import (
-	"context"
-	"os"
+import "vnd/pkg/node/quadsim"
 
-	"vnd/pkg/node/quadsim"
-	"vnd/pkg/ros2/ros"
-)
-
-func main() {
-	ros.MainFunc(func(ctx context.Context) error { return quadsim.Run(ctx, ros.Options{Args: os.Args[1:]}) })
-}
+func main() { quadsim.Main() }

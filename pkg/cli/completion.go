@@ -51,14 +51,14 @@ func words(w io.Writer, n *kong.Node, path string) {
 		for _, f := range group {
 			follow = append(follow, "--"+f.Name)
 			if values := f.EnumSlice(); len(values) > 0 {
-				fmt.Fprintf(w, "_vnd_words['%s --%s']='%s'\n", path, f.Name, strings.Join(values, " "))
+				fmt.Fprintf(w, "\t'%s --%s') echo '%s' ;;\n", path, f.Name, strings.Join(values, " "))
 			}
 		}
 	}
 	for _, p := range n.Positional {
 		follow = append(follow, p.EnumSlice()...)
 	}
-	fmt.Fprintf(w, "_vnd_words['%s']='%s'\n", path, strings.Join(follow, " "))
+	fmt.Fprintf(w, "\t'%s') echo '%s' ;;\n", path, strings.Join(follow, " "))
 }
 
 // WriteText implements result.

@@ -9,16 +9,22 @@ import (
 )
 
 // bash completes commands, flags and their values by the script.
-func TestCompletionInBash(t *testing.T) {
-	bash, err := exec.LookPath("bash")
+func TestCompletionInBash(t *testing.T) { completes(t, "bash", "") }
+
+// zsh does so by the same script, with the arrays of ksh that it sets for such functions.
+func TestCompletionInZsh(t *testing.T) { completes(t, "zsh", "setopt ksharrays; ") }
+
+func completes(t *testing.T, name, before string) {
+	t.Helper()
+	shell, err := exec.LookPath(name)
 	if err != nil {
-		t.Skip("SKIPPED: no bash here")
+		t.Skipf("SKIPPED: no %s here", name)
 	}
-	code, script, stderr := run(t, "completion", "bash")
+	code, script, stderr := run(t, "completion", name)
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	path := filepath.Join(t.TempDir(), "vnd.bash")
+	path := filepath.Join(t.TempDir(), "vnd.script")
 	if err := os.WriteFile(path, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -33,22 +39,24 @@ func TestCompletionInBash(t *testing.T) {
 		"vnd nowhere":                  "",
 	} {
 		words := strings.Split(line, " ")
-		ask := `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vnd_complete; echo "${COMPREPLY[*]}"`
-		out, err := exec.Command(bash, append([]string{"-c", ask, "bash", path}, words...)...).CombinedOutput()
+		ask := `source "$1"; shift; ` + before + ` COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vnd_complete;` +
+			` echo "${COMPREPLY[*]}"`
+		out, err := exec.Command(shell, append([]string{"-c", ask, name, path}, words...)...).CombinedOutput()
 		got := strings.TrimSpace(string(out))
 		for _, w := range strings.Fields(want) {
 			if !strings.Contains(" "+got+" ", " "+w+" ") {
 				t.Errorf("%q: %q, expected %q", line, got, want)
 			}
 		}
-		if err != nil || want == "" && got != "" {
+		none := want == "" && name == "bash" // zsh itself leaves out what does not fit
+		if err != nil || none && got != "" {
 			t.Errorf("%q: %q, %v", line, got, err)
 		}
 	}
 }
 
 // The script for zsh is that for bash, which zsh reads once it is told to.
-func TestCompletionInZsh(t *testing.T) {
+func TestCompletionForZshIsThatForBash(t *testing.T) {
 	_, bash, _ := run(t, "completion", "bash")
 	code, zsh, _ := run(t, "completion", "zsh")
 	if code != 0 || !strings.HasSuffix(zsh, bash) || !strings.HasPrefix(zsh, "autoload -U +X compinit bashcompinit") {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,16 +13,18 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/openloop"
+	"vnd/pkg/learning/task"
 	"vnd/pkg/node/demo"
 )
 
 type demoCommand struct {
 	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
 	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
-	Out      string   `placeholder:"DIR" help:"Folder for all that the demo writes (default build/demo of the checkout)."`
+	Out      string   `placeholder:"DIR" help:"Folder for what it writes (default build/demo; installed: vnd_demo)."`
 	Seed     uint64   `default:"1" help:"Seed of all randomness."`
 	Minutes  float64  `default:"1" help:"The training of the fit ends by then."`
 	World    string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
+	Bundle   string   `placeholder:"B.vnd" help:"Bundle to begin with (default a package's; else it trains one)."`
 	Task     string   `default:"track" enum:"hover,track,features" help:"Task of the flight: ${enum}."`
 	Seconds  float64  `default:"184" help:"Length of the flight."`
 	Params   []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
@@ -138,7 +141,7 @@ func (r *demoResult) writeFit(w io.Writer) error {
 func (d *demoCommand) fly(c *console, r *demoResult) error {
 	c.log.Info().Msgf("flying %.0f s in %s, each node a process of its own; Ctrl-C ends them all", d.Seconds, d.World)
 	f, err := demo.Run(c.ctx, demo.Options{Programs: d.Programs, Params: d.Params, World: d.World, Task: d.Task,
-		Seconds: d.Seconds, Seed: d.Seed,
+		Bundle: d.Bundle, Seconds: d.Seconds, Seed: d.Seed,
 		Out: filepath.Join(d.Out, "flight"), Lockstep: d.Lockstep,
 		Say: func(line string) { fmt.Fprintln(c.stderr, line) }})
 	if err != nil {
@@ -165,18 +168,16 @@ func (d *demoCommand) fill() error {
 	if d.Out != "" && (!fits || d.Flights != "") && (!flies || d.World != "" && len(d.Params) > 0) {
 		return nil
 	}
-	top, err := demo.Checkout()
+	top, out, err := demo.Checkout()
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		path *string
-		name string
-	}{{&d.Flights, demo.Flights}, {&d.Out, filepath.Join("build", "demo")},
-		{&d.World, filepath.Join("params", "worlds", "arena.yaml")}} {
-		if *f.path == "" {
-			*f.path = filepath.Join(top, f.name)
-		}
+	d.Flights = cmp.Or(d.Flights, filepath.Join(top, demo.Flights))
+	d.World = cmp.Or(d.World, filepath.Join(top, "params", "worlds", "arena.yaml"))
+	d.Out = cmp.Or(d.Out, out)
+	base := filepath.Join(top, "params", "demo", "base.vnd") // which packages have
+	if _, err := os.Stat(base); err == nil && d.Task != task.Features {
+		d.Bundle = cmp.Or(d.Bundle, base)
 	}
 	if len(d.Params) == 0 {
 		d.Params = []string{filepath.Join(top, "params", "lab.yaml"),

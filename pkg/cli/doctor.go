@@ -91,9 +91,9 @@ func (d *diagnosis) WriteText(w io.Writer) error {
 }
 
 func demoData() doctor.Check {
-	top, err := demo.Checkout()
+	top, _, err := demo.Checkout()
 	if err != nil {
-		return check("demo", doctor.Missing, "no "+demo.Flights+" in the current directory or above",
+		return check("demo", doctor.Missing, "no "+demo.Flights+" in the current directory, above it or beside the program",
 			"vnd demo needs --flights DIR")
 	}
 	return check("demo", doctor.OK, "flights in "+filepath.Join(top, demo.Flights), "")

@@ -9,24 +9,40 @@ import (
 // Flights is where the checkout keeps the flights of the demo, in the folders train and test.
 var Flights = filepath.Join("params", "demo", "flights")
 
-// Checkout looks for the folder with the demo's flights from the current directory upwards, then from the program's.
-// The path is relative to the current directory where that is short.
-func Checkout() (string, error) {
-	starts := []string{"."}
-	if exe, err := os.Executable(); err == nil {
-		starts = append(starts, filepath.Dir(exe))
+// Checkout returns the folder in which params lies, and the one for what a demo writes. It looks for the demo's flights
+// from the current directory upwards, then from the program's, then where an installed package keeps them: share/vnd
+// beside lib/vnd. A checkout's demo writes below it, an installed one into the current directory. Paths are relative to
+// that where they are short.
+func Checkout() (top, out string, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", "", err
 	}
-	for _, start := range starts {
+	return checkout(filepath.Dir(program))
+}
+
+// checkout is Checkout of a program in a folder.
+func checkout(programs string) (top, out string, err error) {
+	for _, start := range []string{".", programs} {
 		abs, err := filepath.Abs(start)
 		if err != nil {
 			continue
 		}
 		for dir, last := start, ""; abs != last; dir, abs, last = filepath.Join(dir, ".."), filepath.Dir(abs), abs {
-			if info, err := os.Stat(filepath.Join(dir, Flights)); err == nil && info.IsDir() {
-				return dir, nil
+			if hasFlights(dir) {
+				return dir, filepath.Join(dir, "build", "demo"), nil
 			}
 		}
 	}
-	return "", errors.New("no " + Flights +
-		" in the current directory, above it, or above the program: run it in the checkout, or give --flights DIR")
+	if dir := filepath.Join(programs, "..", "..", "share", "vnd"); hasFlights(dir) {
+		return dir, "vnd_demo", nil
+	}
+	return "", "", errors.New("no " + Flights +
+		" in the current directory, above it, above the program, or in share/vnd beside its lib/vnd: " +
+		"run it in the checkout, or give --flights DIR")
+}
+
+func hasFlights(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, Flights))
+	return err == nil && info.IsDir()
 }

@@ -18,6 +18,7 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/sim"
+	"vnd/pkg/vnd/bundle"
 )
 
 // Options of a demo.
@@ -25,6 +26,7 @@ type Options struct {
 	Programs string   // folder of the nodes' programs
 	Params   []string // parameter files for all nodes; what a later one says counts
 	World    string   // parameter file of the world
+	Bundle   string   // to begin with; empty: a first policy is trained
 	Task     string   // of the flight: hover or track, or features, which is then learned alone
 	Seconds  float64  // of flight
 	Seed     uint64
@@ -78,6 +80,7 @@ type demo struct {
 	dir    string // of what the nodes write, until it becomes Out
 	env    map[string]string
 	failed failures
+	first  *bundle.Bundle // that of Options.Bundle
 	fleet
 	*listener
 }
@@ -105,7 +108,15 @@ func prepare(o Options) (*demo, error) {
 	if !(o.Seconds > 0) {
 		return nil, fmt.Errorf("a flight of %g s, expected more than none", o.Seconds)
 	}
-	for _, path := range append([]*string{&d.Options.World, &d.Options.Out}, pointers(d.Params)...) {
+	paths := append([]*string{&d.Options.World, &d.Options.Out}, pointers(d.Params)...)
+	if d.Bundle != "" {
+		var err error
+		if d.first, err = bundle.Read(d.Bundle); err != nil {
+			return nil, err
+		}
+		paths = append(paths, &d.Options.Bundle)
+	}
+	for _, path := range paths {
 		abs, err := filepath.Abs(*path)
 		if err != nil {
 			return nil, err
@@ -171,9 +182,16 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	defer stop()
 	go d.reportNow(reporting)
 	directory, seed := "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)
-	d.Say("a first policy is trained in the nominal simulator, without wind")
+	flying, learning := []string(nil), []string{directory, seed}
+	if d.first != nil {
+		d.Say("the first policy is that of " + d.Bundle)
+		flying = append(flying, "bundle_file:="+d.Bundle)
+		learning = append(learning, flying...)
+		d.listener.begin(d.first)
+	} else {
+		d.Say("a first policy is trained in the nominal simulator, without wind")
+	}
 	// The recorder is the first, so that it is the last to end: it records everything.
-	learning := []string{directory, seed}
 	if d.Task == task.Features {
 		learning = append(learning, "task:="+d.Task)
 	}
@@ -187,8 +205,8 @@ func (d *demo) fly(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(d.node(visualizer, fmt.Sprintf("page.port:=%d", port)), d.node(encoder),
-		d.node(controller, "autostart:=true", "task:="+d.Task))
+	err = errors.Join(d.node(visualizer, fmt.Sprintf("page.port:=%d", port)), d.node(encoder, flying...),
+		d.node(controller, append(flying, "autostart:=true", "task:="+d.Task)...))
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/vnd/bundle"
 )
 
 // space is the namespace of the robot.
@@ -186,13 +187,22 @@ func (l *listener) condition(m *stdmsgs.String, _ ros.Info) {
 	l.report("%s %s", m.Data, what)
 }
 
-func (l *listener) bundle(m *msgs.Bundle, _ ros.Info) {
+func (l *listener) bundle(m *msgs.Bundle, _ ros.Info) { l.add(m.ID, m.Parent) }
+
+// begin takes the bundle that nodes have from a file.
+func (l *listener) begin(b *bundle.Bundle) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(b.ID, b.Parent)
+}
+
+func (l *listener) add(id, parent string) {
 	for _, b := range l.r.Bundles {
-		if b.ID == m.ID {
+		if b.ID == id {
 			return // an older one flies again
 		}
 	}
-	l.r.Bundles = append(l.r.Bundles, Bundle{ID: m.ID, Parent: m.Parent, At: l.now()})
+	l.r.Bundles = append(l.r.Bundles, Bundle{ID: id, Parent: parent, At: l.now()})
 }
 
 func (l *listener) learning(m *msgs.LearnerStatus, _ ros.Info) {

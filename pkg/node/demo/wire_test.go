@@ -202,6 +202,7 @@ func TestRefusals(t *testing.T) {
 		"there is no program quad_sim in": func(o *Options) { o.Programs = "nowhere" },
 		"no.yaml":                         func(o *Options) { o.World = "no.yaml" },
 		"a flight of 0 s":                 func(o *Options) { o.Seconds = 0 },
+		"no.vnd":                          func(o *Options) { o.Bundle = "no.vnd" },
 	} {
 		for _, name := range programs {
 			if err := os.WriteFile(filepath.Join(o.Programs, name), nil, 0o777); err != nil {

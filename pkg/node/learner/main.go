@@ -1,0 +1,16 @@
+package learner
+
+import (
+	"context"
+	"os"
+
+	"vnd/pkg/ros2/ros"
+)
+
+// Main is the program background_learner, whose gate has the judge.
+func Main(judge NewJudge) {
+	// One thread for steps, one for what waits for the disk.
+	ros.MainFunc(func(ctx context.Context) error {
+		return Run(ctx, ros.Options{Args: os.Args[1:], Threads: 2}, judge)
+	})
+}
