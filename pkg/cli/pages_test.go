@@ -73,10 +73,12 @@ func codeLines(text string) (lines []string) {
 	return lines
 }
 
-// shownWords splits a command without its quotes; a shell variable is a word.
+// shownWords splits a command as a shell does, and takes the quotes off; a shell variable is a word.
 func shownWords(line string) (words []string) {
-	for w := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "'", "").Replace(line)) {
-		words = append(words, strings.TrimPrefix(w, "$"))
+	for _, w := range shownWord.FindAllString(line, -1) {
+		words = append(words, strings.TrimPrefix(strings.NewReplacer(`"`, "", "'", "").Replace(w), "$"))
 	}
 	return words
 }
+
+var shownWord = regexp.MustCompile(`(?:[^\s"']|"[^"]*"|'[^']*')+`)
