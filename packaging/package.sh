@@ -41,7 +41,7 @@ sysroot() {
 
 go build -o "$out/vnd" ./nodes/vnd # of this processor
 
-base=build/package/base.vnd # with it the demo flies at once
+base=build/package/base-${commit:-none}.vnd # with it the demo flies at once
 [ -e "$base" ] || "$out/vnd" train --task hover,track --seed 1 --out "$base"
 
 export CGO_ENABLED=1 GOARCH=$arch CC=gcc CXX=g++
@@ -82,7 +82,7 @@ done
 rm "$vnd"
 cp -r launch params package.xml packaging/debian "$out"
 mv "$out/debian/hardening.conf" "$out/"
-cp "$base" "$out/params/demo/"
+cp "$base" "$out/params/demo/base.vnd"
 rm "$out/params/demo/flights/LICENSE" # debian/copyright has it
 cp params/lab.yaml "$out/etc/vnd.yaml"
 cp params/airframe.yaml "$out/etc/airframe.yaml"

@@ -40,7 +40,12 @@ func (x *examination) thrust(p *controller.File) (*betaflight.Thrust, error) {
 // go by where that is another, which is no fault where it is kept.
 func curved(thrust *preflight.FirstOrder, t *betaflight.Thrust, kept bool) (doctor.Check, *bridge.Throttle) {
 	hover, _ := t.Of(quad.Gravity/thrust.Gain.Value, 0)
-	c := preflight.Curve(thrust.Slope, t.Curve, t.Idle+(1-t.Idle)*hover)
+	c, known := preflight.Curve(thrust.Slope, t.Curve, t.Idle+(1-t.Idle)*hover)
+	if !known {
+		detail := fmt.Sprintf("thrust grows %.2f ± %.2f times as commanded, as by no curve", thrust.Slope.Value,
+			thrust.Slope.Margin)
+		return check("thrust curve", doctor.Wrong, detail, "hover again, with more of up and down"), nil
+	}
 	detail := fmt.Sprintf("%.2f ± %.2f, and commands went by %.2f", c.Value, c.Margin, t.Curve)
 	const near = 0.2 // thrust about a hover then grows as commanded within 15 %
 	if math.Abs(c.Value-t.Curve) <= max(near, c.Margin) {

@@ -212,12 +212,13 @@ func TestStampsAheadWithoutArrivals(t *testing.T) {
 // The loop's clock is set back by 80 ms in flight, with that of the stamps and without it, while samples are under way.
 // No state is of the future, whatever comes; the policy flies on after a hold.
 func TestClockSetBackInFlight(t *testing.T) {
-	for name, stampsToo := range map[string]bool{"with that of the stamps": true, "alone": false} {
+	for name, c := range map[string]struct{ stampsToo, arrivals bool }{"with that of the stamps": {true, true},
+		"alone": {false, true}, "with that of the stamps, arrivals not known": {true, false}} {
 		t.Run(name, func(t *testing.T) {
 			f := newClosed(t, defaults(), "a.vnd")
 			f.advance(3, nil)
 			for set := f.sim.Time(); f.sim.Time() < set+6; {
-				f.setBack(80e6, set, stampsToo)
+				f.setBack(80e6, set, c.stampsToo, c.arrivals)
 				newest := &f.ticks[len(f.ticks)-1]
 				now := epoch + int64(f.sim.Time()*1e9) - 80e6
 				if f.sim.Time() > set+0.02 && now < newest.Stamp-5e6 {
@@ -232,7 +233,7 @@ func TestClockSetBackInFlight(t *testing.T) {
 }
 
 // setBack is a step of a flight whose clock was set back by so many ns at a time.
-func (f *closed) setBack(by int64, at float64, stampsToo bool) {
+func (f *closed) setBack(by int64, at float64, stampsToo, arrivals bool) {
 	f.sim.Step(f.command, 0.0025)
 	now, due := epoch+int64(f.sim.Time()*1e9)-by, false
 	for _, s := range f.sim.Mocap() {
@@ -240,7 +241,9 @@ func (f *closed) setBack(by int64, at float64, stampsToo bool) {
 		if stampsToo && s.Stamp > at {
 			m.Stamp -= by
 		}
-		f.loop.SamplesCame(now)
+		if arrivals {
+			f.loop.SamplesCame(now)
+		}
 		f.loop.AddSample(&m)
 		due = f.pace.DueAtSample(m.Stamp, now) || due
 	}

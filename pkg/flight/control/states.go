@@ -33,7 +33,9 @@ func (l *Loop) AddSample(m *Sample) bool {
 	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
 	if m = &shifted; l.clock.shift != shift {
 		l.restart()
-		l.guard.Redate()
+		if l.clock.shift < shift { // stamps run on: to the guard the time seems to have passed
+			l.guard.Redate()
+		}
 	}
 	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
 		return false
@@ -93,10 +95,11 @@ func (l *Loop) SamplesCame(now int64) {
 
 // early reports whether a sample is from the future, or was under way when the clock was set back.
 func (l *Loop) early(stamp int64) bool {
-	if l.setBack != 0 && l.came-l.setBack < underWay && stamp-l.came > l.clock.usual+leastLeap {
+	now := max(l.ticked, l.came)
+	if l.setBack != 0 && now-l.setBack < underWay && stamp-now > l.clock.usual+leastLeap {
 		return true
 	}
-	return l.ticked != 0 && stamp-max(l.ticked, l.came) > maxEarly
+	return l.ticked != 0 && stamp-now > maxEarly
 }
 
 // underWay is how long after a step of the clock samples may come from before it, ns. Where the stamps' own clock was
@@ -110,8 +113,11 @@ func (l *Loop) reads(now int64) {
 	if now >= last-leastLeap {
 		return
 	}
-	l.setBack, l.came, l.ticked = now, now, now
-	if by := l.stamp - now - l.clock.usual; by > 0 {
+	l.setBack, l.ticked = now, now
+	if l.came != 0 {
+		l.came = now
+	}
+	if by := l.stamp - now - min(l.clock.usual, 0); by > 0 {
 		l.stamp, l.movedAt = l.stamp-by, l.movedAt-by
 	}
 	l.restart()

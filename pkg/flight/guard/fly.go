@@ -63,8 +63,7 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(s)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
-	slow := g.blindFor > 0 || g.mode == Landing || g.holdsGently(s)
-	if slow && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
+	if (g.blindFor > 0 || g.gently(s)) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
 		c.Rates = c.Rates.Shorten(slowTurn)
 	}
 	return c
@@ -85,19 +84,23 @@ func (g *Guard) mostTilt(s *quad.State) float64 {
 	switch {
 	case g.blindFor > 0:
 		return min(most, gentle+against, g.config.BlindMaxTilt)
-	case g.holdsGently(s):
+	case g.mode == Holding && g.gently(s):
 		return min(most, gentle+against)
 	}
 	return most
 }
 
-// holdsGently reports whether the law brakes no harder than without states. It does where they were missing or wrong
-// for a moment, and the fence is far enough: the next ones may be wrong again.
-func (g *Guard) holdsGently(s *quad.State) bool {
-	if g.mode != Holding || g.cause.OfPolicy() {
+// gently reports whether nothing hurries the law: it lands, or holds where states were missing or wrong for a moment
+// and may be so again, and the fence is far enough.
+func (g *Guard) gently(s *quad.State) bool {
+	from := *s
+	switch {
+	case g.mode == Landing: // ordered in any flight: the slow turn comes first
+		from.P = s.P.Add(s.V.Scale((s.Q.Tilt() + gentleTilt*g.config.BlindMaxTilt) / slowTurn))
+	case g.mode != Holding || g.cause.OfPolicy():
 		return false
 	}
-	_, far := g.gentleStop(s)
+	_, far := g.gentleStop(&from)
 	return far
 }
 

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"vnd/pkg/core/param"
@@ -59,11 +60,15 @@ func TestTurnsSlowlyWithoutStates(t *testing.T) {
 		slow        bool
 	}{"blind": {Holding, Stale, 0.2, 0.5, true}, "blind, tilted far": {Holding, Stale, 0.2, 1.1, false},
 		"by states again": {Holding, Stale, 0, 0.5, true}, "at the fence": {Holding, Fence, 0, 0.5, false},
-		"landing": {Landing, Requested, 0, 0.5, true}} {
+		"landing":                    {Landing, Requested, 0, 0.5, true},
+		"landing, towards the fence": {Landing, Requested, 0, 0.5, false}} {
 		g := newGuard(t)
 		healthy(t, g, 10)
 		g.mode, g.cause, g.blindFor = c.mode, c.cause, c.blind
 		g.belief.state.Q = so3.FromEuler(0, c.tilt, 0)
+		if strings.HasSuffix(name, "fence") {
+			g.belief.state.P.X, g.belief.state.V.X = g.fence.hi.X-1, 3
+		}
 		if turn := g.fly(0.02).Rates.Norm(); turn < slowTurn-0.01 || (turn < slowTurn+0.01) != c.slow {
 			t.Errorf("%s: turns by %.2f rad/s", name, turn)
 		}

@@ -21,10 +21,20 @@ func TestCurveOfAHover(t *testing.T) {
 				c.Thrust = quad.Gravity * thrust(x.believed, u) / thrust(x.believed, hover)
 			}))
 			slope := r.thrustResponse().slope
-			c := Curve(Figure{slope, 0.02}, x.believed, hover)
-			if t.Logf("slope %.3f: %.3f ± %.3f", slope, c.Value, c.Margin); math.Abs(c.Value-x.curve) > 0.1 {
+			c, known := Curve(Figure{slope, 0.02}, x.believed, hover)
+			if t.Logf("slope %.3f: %.3f ± %.3f", slope, c.Value, c.Margin); !known || math.Abs(c.Value-x.curve) > 0.1 {
 				t.Errorf("%+v", c)
 			}
 		})
+	}
+}
+
+// A slope that no curve has tells none, however certain it seems.
+func TestCurveOfNoMotor(t *testing.T) {
+	for name, slope := range map[string]Figure{"too flat": {0.35, 0.05}, "too steep": {1.2, 0.05},
+		"no number": {math.NaN(), 0.05}, "no interval": {1, math.NaN()}} {
+		if c, known := Curve(slope, 1, 0.36); known {
+			t.Errorf("%s: %+v", name, c)
+		}
 	}
 }

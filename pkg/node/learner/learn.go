@@ -32,16 +32,24 @@ func (n *learnerNode) serveLearn(ctx context.Context) error {
 		},
 		Start: func(g *learnGoal) {
 			go func() {
-				defer busy.Store(false)
-				n.learn(ctx, g)
+				end, r := n.learn(ctx, g)
+				busy.Store(false) // before the client knows, who may send its next goal at once
+				if end == nil {
+					return
+				}
+				if err := end(r); err != nil {
+					n.Log().Debug().Err(err).Send()
+				}
 			}()
 		},
 	}, action.Options{Endpoints: []ros.Option{ros.InGroup(n.slow)}})
 	return err
 }
 
-// learn runs a goal's rounds, until one fails, or the goal is canceled.
-func (n *learnerNode) learn(ctx context.Context, g *learnGoal) {
+// learn runs a goal's rounds, until one fails, or the goal is canceled. It returns how the goal ends, with its result;
+// nil where the node ends.
+func (n *learnerNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.LearnResult) error,
+	r *msgs.LearnResult) {
 	rounds, canceled := context.WithCancel(ctx)
 	defer canceled()
 	go func() {
@@ -51,26 +59,25 @@ func (n *learnerNode) learn(ctx context.Context, g *learnGoal) {
 		case <-rounds.Done():
 		}
 	}()
-	a, r, err := &asked{goal: g}, new(msgs.LearnResult), error(nil)
+	a, err := &asked{goal: g}, error(nil)
+	r = new(msgs.LearnResult)
 	n.asked.Store(a)
 	defer n.asked.Store(nil)
 	for err == nil && r.Rounds < max(g.Request.Rounds, 1) {
 		err = n.oneRound(rounds, r)
 		a.ended.Store(r.Rounds)
 	}
-	if ctx.Err() != nil { // the node ends
-		return
+	if ctx.Err() != nil {
+		return nil, nil
 	}
 	r.BundleID = n.learner.Status().BundleID
-	end := g.Succeed
+	end = g.Succeed
 	if g.Status() == action.Canceling {
 		end = g.Cancel
 	} else if err != nil {
 		end = g.Abort
 	}
-	if err := end(r); err != nil {
-		n.Log().Debug().Err(err).Send()
-	}
+	return end, r
 }
 
 // oneRound adds a round to what came of a goal.
