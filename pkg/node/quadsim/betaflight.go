@@ -80,7 +80,7 @@ func (n *simulator) fit(a *Autopilot) (err error) {
 		w := n.vehicle.World()
 		t := sticksOf(&w, w.RateLoop.MaxRate).Thrust
 		n.Log().Info().Msgf("Betaflight's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
-			"thrust_curve %.3g", n.firmware.Address(), t.Hover, t.Curve)
+			"thrust_curve %.2f", n.firmware.Address(), t.Hover, t.Curve)
 	}
 	return nil
 }
