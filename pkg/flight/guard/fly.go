@@ -60,10 +60,11 @@ func (g *Guard) fly(dt float64) quad.Command {
 			r.P, r.V, g.law.integral = s.P, s.V, so3.Vec3{}
 		}
 	}
-	g.law.gains.MaxTilt = g.mostTilt(s)
+	gently := g.gently(s)
+	g.law.gains.MaxTilt = g.mostTilt(gently)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
-	if (g.blindFor > 0 || g.gently(s)) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
+	if (g.blindFor > 0 || gently) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
 		c.Rates = c.Rates.Shorten(slowTurn)
 	}
 	return c
@@ -77,14 +78,14 @@ const (
 	slowTilts = 2   // times blind_max_tilt
 )
 
-// mostTilt is how far the law may tilt a robot, rad.
-func (g *Guard) mostTilt(s *quad.State) float64 {
+// mostTilt is how far the law may tilt the robot, rad.
+func (g *Guard) mostTilt(gently bool) float64 {
 	most, gentle := g.config.Gains.MaxTilt, gentleTilt*g.config.BlindMaxTilt
 	against := math.Atan(g.sideWind() / quad.Gravity)
 	switch {
 	case g.blindFor > 0:
 		return min(most, gentle+against, g.config.BlindMaxTilt)
-	case g.mode == Holding && g.gently(s):
+	case g.mode == Holding && gently:
 		return min(most, gentle+against)
 	}
 	return most

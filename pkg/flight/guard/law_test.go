@@ -328,7 +328,7 @@ func TestBrakesGentlyFarFromTheFence(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGuard(t)
 			g.mode, g.cause = Holding, c.cause
-			most := g.mostTilt(&quad.State{P: c.at, V: so3.Vec3{X: 2}, Q: so3.Identity()})
+			most := g.mostTilt(g.gently(&quad.State{P: c.at, V: so3.Vec3{X: 2}, Q: so3.Identity()}))
 			if gentle := most < g.config.BlindMaxTilt; gentle != c.gentle {
 				t.Errorf("tilts by %.2f rad at most", most)
 			}
