@@ -67,7 +67,8 @@ func TestLearningKnowsNoRobot(t *testing.T) {
 			t.Fatalf("%s is not there", dir)
 		}
 		for target, chain := range all.reach(all[dir]) {
-			if within(target, []string{"pkg/robot/quadrotor", "pkg/robot/pendulum", "pkg/flight", "pkg/core/quad"}) {
+			if within(target, []string{"pkg/robot/quadrotor", "pkg/robot/pendulum", "pkg/robot/arm", "pkg/flight",
+				"pkg/core/quad"}) {
 				t.Errorf("%s imports %s, through %s", dir, target, chain)
 			}
 		}
