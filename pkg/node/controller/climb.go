@@ -40,7 +40,7 @@ func (c *Controller) climb(g *takeOffGoal) {
 		case <-c.ctx.Done():
 			return
 		case <-g.Canceling():
-			said, err := "canceled: the guard lands", c.land()
+			said, err := "canceled: the guard lands", c.landAtLast()
 			if err != nil {
 				said = "canceled, but no landing: " + err.Error()
 			}
@@ -61,7 +61,7 @@ func (c *Controller) climb(g *takeOffGoal) {
 
 // climbed looks at a take-off; one whose commands nobody follows for a while has ended.
 func (c *Controller) climbed(a *ascent) error {
-	err := c.inFlight(a.look)
+	err := c.watch(a)
 	switch {
 	case !a.unfollowed:
 		a.alone = time.Time{}
@@ -69,6 +69,15 @@ func (c *Controller) climbed(a *ascent) error {
 		a.alone = time.Now()
 	case time.Since(a.alone) > climbPatience:
 		return errors.Join(err, errUnfollowed)
+	}
+	return err
+}
+
+// landAtLast has the guard land, as soon as the thread that ticks answers: until then the climb goes on.
+func (c *Controller) landAtLast() error {
+	err := c.land()
+	for errors.Is(err, errNoAnswer) && wait(c.ctx) {
+		err = c.land()
 	}
 	return err
 }

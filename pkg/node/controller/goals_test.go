@@ -105,3 +105,40 @@ func TestTakeOffAndLandGoalsThatFail(t *testing.T) {
 	}
 	t.Error("no take-off stayed down")
 }
+
+// A thread that stands still, or has too much to do, says nothing of the climb: the goal goes on until it answers, and
+// a landing that was asked for meanwhile is ordered then.
+func TestThreadThatStandsStillEndsNoClimb(t *testing.T) {
+	h := ready(t)
+	f, release, begun := h.c.ticker(), make(chan struct{}), make(chan struct{})
+	f.orders <- func(*ticker) { close(begun); <-release }
+	signal(f.wake)
+	<-begun
+	goesOn := func(why string) {
+		t.Helper()
+		if a := (ascent{}); h.c.climbed(&a) != nil || a.over {
+			t.Errorf("%s: the goal has ended", why)
+		}
+	}
+	goesOn("nobody answers")
+	landed, given := make(chan error, 1), len(f.orders)
+	go func() { landed <- h.c.landAtLast() }()
+	for end := time.Now().Add(long); len(f.orders) < given+2 && len(landed) == 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond) // until the landing was given up once, and ordered again
+	}
+	for len(f.orders) < ordersWaiting {
+		select {
+		case f.orders <- func(*ticker) {}:
+		default:
+		}
+	}
+	goesOn("too many orders wait")
+	close(release)
+	if err := <-landed; err != nil {
+		t.Errorf("the landing: %v", err)
+	}
+	a := ascent{}
+	if err := h.c.climbed(&a); err == nil || !strings.Contains(err.Error(), "the take-off has ended") {
+		t.Errorf("a climb that has ended: %v", err)
+	}
+}

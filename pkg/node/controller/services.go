@@ -79,7 +79,11 @@ func answer(err error, good string) (success bool, message string) {
 // patience of a service with a thread that ticks.
 const patience = time.Second
 
-// order has f done between two ticks, and waits for it. Where the wait is over before f began, f is never done.
+// errNoAnswer is that an order was not carried out. It says nothing of the flight, and the order may be given again.
+var errNoAnswer = errors.New("the controller does not answer")
+
+// order has f done between two ticks, and waits for it. Where the wait is over before f began, f is never done: that is
+// errNoAnswer.
 func (c *Controller) order(f func(*ticker) error) error {
 	now := c.ticker()
 	if now == nil {
@@ -94,7 +98,7 @@ func (c *Controller) order(f func(*ticker) error) error {
 		}
 	}:
 	default:
-		return errors.New("the controller has too many orders to carry out")
+		return fmt.Errorf("%w: it has too many orders to carry out", errNoAnswer)
 	}
 	now.signal()
 	select {
@@ -104,7 +108,7 @@ func (c *Controller) order(f func(*ticker) error) error {
 		if taken.Swap(true) { // it is being done
 			return <-done
 		}
-		return errors.New("the controller does not answer: its thread stands still")
+		return fmt.Errorf("%w: its thread stands still", errNoAnswer)
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *Controller) takeOff(ctx context.Context) (string, error) {
 	defer cancel()
 	a := ascent{}
 	for wait(ctx) {
-		if err := c.inFlight(a.look); err != nil || a.over {
+		if err := c.watch(&a); err != nil || a.over {
 			return tookOff, err
 		}
 	}
@@ -73,6 +73,14 @@ func (c *Controller) takeOff(ctx context.Context) (string, error) {
 	return "climbing by the guard's law; the policy flies from the height on", nil
 }
 
+// watch looks at a take-off. A thread that does not answer says nothing of it.
+func (c *Controller) watch(a *ascent) error {
+	if err := c.inFlight(a.look); !errors.Is(err, errNoAnswer) {
+		return err
+	}
+	return nil
+}
+
 // ascent is how a take-off stands.
 type ascent struct {
 	over       bool // the policy flies
@@ -83,7 +91,7 @@ type ascent struct {
 }
 
 // look looks at the guard. An end that is none by the policy's flight is an error, with its cause. Commands that came
-// late are not followed for a moment, and what becomes of that is waited for.
+// late are not followed for a moment, and then the law may hold: what becomes of that is waited for.
 func (a *ascent) look(l *control.Loop) error {
 	g := l.Guard()
 	if a.unfollowed = !g.TakingOff() && (g.Silent() || !g.Stage().Offboard()); a.unfollowed {
@@ -91,7 +99,7 @@ func (a *ascent) look(l *control.Loop) error {
 		return nil
 	}
 	switch a.over = g.Mode() == guard.Flying; {
-	case a.over || g.TakingOff():
+	case a.over || g.TakingOff() || g.Mode() == guard.Holding:
 		return nil
 	case a.slipped:
 		return fmt.Errorf("the take-off has ended: commands were not followed for a while (%v)", g.Mode())
