@@ -99,8 +99,11 @@ func (d *Dynamics) Accelerate(v, tau, a []float64) {
 }
 
 // Solve replaces x by M⁻¹x, with the M of the last Accelerate.
-func (d *Dynamics) Solve(x []float64) {
-	n, l := len(x), d.mass
+func (d *Dynamics) Solve(x []float64) { solve(d.mass, x) }
+
+// solve replaces x[n] by the solution of a system whose factor is l[n][n].
+func solve(l, x []float64) {
+	n := len(x)
 	for i := range n {
 		for j := range i {
 			x[i] -= l[n*i+j] * x[j]
