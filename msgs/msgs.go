@@ -3,7 +3,7 @@
 // each a Go package of the same name without underscores.
 //
 // msggen generates the Go files from the .msg and .srv files. Standard definitions are those of ROS 2
-// Jazzy and PX4 1.18, and of PX4 1.17 for flight modes outside of it; the folder humble has older ones that differ.
+// Jazzy and PX4 1.18, but for VehicleControlMode of PX4 1.17; the folder humble has older ones that differ.
 package msgs
 
 //go:generate -command msggen go run vnd/pkg/ros2/msggen/cmd/msggen

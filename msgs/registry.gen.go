@@ -697,12 +697,12 @@ var types = map[string]entry{
 		create: func() cdr.Message { return px4msgs.NewOffboardControlMode() },
 	},
 	"px4_msgs/msg/RegisterExtComponentReply": {
-		hash:   "RIHS01_cc8fe5e12b0cc58c2c976a5bcdfac5af3fa39f1b0b74c8073285dcbe6e62ed90",
+		hash:   "RIHS01_3fb5af55d05063d8e1c297e7c821a07b0daac928d2a306746de379ca32cf450b",
 		source: "px4_msgs/msg/RegisterExtComponentReply.msg",
 		create: func() cdr.Message { return px4msgs.NewRegisterExtComponentReply() },
 	},
 	"px4_msgs/msg/RegisterExtComponentRequest": {
-		hash:   "RIHS01_dc16364abd320fd4faa00f7cb9fe239f324a7c0f9e2d71f9ed6083afe3b5de2b",
+		hash:   "RIHS01_8ad8899b6f85e8ba0173a50b1afbf28f96e46ca6c4478d49db43e22d01a6a652",
 		source: "px4_msgs/msg/RegisterExtComponentRequest.msg",
 		create: func() cdr.Message { return px4msgs.NewRegisterExtComponentRequest() },
 	},
@@ -710,6 +710,16 @@ var types = map[string]entry{
 		hash:   "RIHS01_e8bb561edb3106315085519255a844e4420677c58bb5dece8f7e3005f9e91d4c",
 		source: "px4_msgs/msg/SensorCombined.msg",
 		create: func() cdr.Message { return px4msgs.NewSensorCombined() },
+	},
+	"px4_msgs/msg/SetpointConfig": {
+		hash:   "RIHS01_90843fa8389aac33437c600dfae184278d2209246b118833f83033880e9a7fd6",
+		source: "px4_msgs/msg/SetpointConfig.msg",
+		create: func() cdr.Message { return px4msgs.NewSetpointConfig() },
+	},
+	"px4_msgs/msg/SetpointConfigReply": {
+		hash:   "RIHS01_f64896624a159716ccf719c252e88f84a3408a97a4e0af9cd3d083fb37383e86",
+		source: "px4_msgs/msg/SetpointConfigReply.msg",
+		create: func() cdr.Message { return px4msgs.NewSetpointConfigReply() },
 	},
 	"px4_msgs/msg/TrajectorySetpoint": {
 		hash:   "RIHS01_9a7deb0cb7db5e52b441169a284b90188c4efdf06b302d55cb1db33ca0358c1a",

@@ -8,13 +8,13 @@ import (
 
 // Constants of px4_msgs/msg/RegisterExtComponentReply.
 const (
-	RegisterExtComponentReplyMessageVersion uint32 = 0
+	RegisterExtComponentReplyMessageVersion uint32 = 1
 	RegisterExtComponentReplyOrbQueueLength uint8  = 2
 )
 
 // RegisterExtComponentReply is px4_msgs/msg/RegisterExtComponentReply.
 //
-// What PX4 1.16 or 1.17 made of a RegisterExtComponentRequest.
+// What PX4 made of a RegisterExtComponentRequest. Version 0, of PX4 1.16 and 1.17, lacks the field at the end.
 type RegisterExtComponentReply struct {
 	// µs since the autopilot started
 	Timestamp uint64
@@ -32,6 +32,8 @@ type RegisterExtComponentReply struct {
 	ModeID int8
 	// -1: none
 	ModeExecutorID int8
+	// no pilot can choose it
+	NotUserSelectable bool
 }
 
 // TypeName is "px4_msgs/msg/RegisterExtComponentReply".
@@ -50,6 +52,7 @@ func (m *RegisterExtComponentReply) MarshalCDR(e *cdr.Encoder) {
 	e.Int8(m.ArmingCheckID)
 	e.Int8(m.ModeID)
 	e.Int8(m.ModeExecutorID)
+	e.Bool(m.NotUserSelectable)
 }
 
 // UnmarshalCDR overwrites every field, re-using slices.
@@ -62,4 +65,5 @@ func (m *RegisterExtComponentReply) UnmarshalCDR(d *cdr.Decoder) {
 	m.ArmingCheckID = d.Int8("px4_msgs/msg/RegisterExtComponentReply.arming_check_id")
 	m.ModeID = d.Int8("px4_msgs/msg/RegisterExtComponentReply.mode_id")
 	m.ModeExecutorID = d.Int8("px4_msgs/msg/RegisterExtComponentReply.mode_executor_id")
+	m.NotUserSelectable = d.Bool("px4_msgs/msg/RegisterExtComponentReply.not_user_selectable")
 }

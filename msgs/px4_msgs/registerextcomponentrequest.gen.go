@@ -8,14 +8,14 @@ import (
 
 // Constants of px4_msgs/msg/RegisterExtComponentRequest.
 const (
-	RegisterExtComponentRequestMessageVersion          uint32 = 0
-	RegisterExtComponentRequestLatestPx4Ros2ApiVersion uint16 = 1
+	RegisterExtComponentRequestMessageVersion          uint32 = 2
+	RegisterExtComponentRequestLatestPx4Ros2ApiVersion uint16 = 2
 	RegisterExtComponentRequestOrbQueueLength          uint8  = 2
 )
 
 // RegisterExtComponentRequest is px4_msgs/msg/RegisterExtComponentRequest.
 //
-// Asks PX4 1.16 or 1.17 for a flight mode that runs outside of it.
+// Asks PX4 for a flight mode that runs outside of it. Version 0, of PX4 1.16 and 1.17, lacks the two fields at the end.
 type RegisterExtComponentRequest struct {
 	// µs since the autopilot started, 0 lets it fill it in
 	Timestamp uint64
@@ -23,7 +23,7 @@ type RegisterExtComponentRequest struct {
 	RequestID uint64
 	// of the mode, ends in 0
 	Name [25]uint8
-	// of the exchange: LATEST_PX4_ROS2_API_VERSION
+	// of the exchange: LATEST_PX4_ROS2_API_VERSION; 1 in PX4 1.16 and 1.17
 	Px4Ros2ApiVersion uint16
 	// it answers to ArmingCheckRequest; a mode has to
 	RegisterArmingCheck bool
@@ -37,6 +37,10 @@ type RegisterExtComponentRequest struct {
 	ReplaceInternalMode uint8
 	// with an executor alone
 	ActivateModeImmediately bool
+	// no pilot can choose it
+	NotUserSelectable bool
+	// it gets the setpoints that come by MAVLink
+	RequestOffboardSetpoints bool
 }
 
 // TypeName is "px4_msgs/msg/RegisterExtComponentRequest".
@@ -61,6 +65,8 @@ func (m *RegisterExtComponentRequest) MarshalCDR(e *cdr.Encoder) {
 	e.Bool(m.EnableReplaceInternalMode)
 	e.Uint8(m.ReplaceInternalMode)
 	e.Bool(m.ActivateModeImmediately)
+	e.Bool(m.NotUserSelectable)
+	e.Bool(m.RequestOffboardSetpoints)
 }
 
 // UnmarshalCDR overwrites every field, re-using slices.
@@ -75,4 +81,6 @@ func (m *RegisterExtComponentRequest) UnmarshalCDR(d *cdr.Decoder) {
 	m.EnableReplaceInternalMode = d.Bool("px4_msgs/msg/RegisterExtComponentRequest.enable_replace_internal_mode")
 	m.ReplaceInternalMode = d.Uint8("px4_msgs/msg/RegisterExtComponentRequest.replace_internal_mode")
 	m.ActivateModeImmediately = d.Bool("px4_msgs/msg/RegisterExtComponentRequest.activate_mode_immediately")
+	m.NotUserSelectable = d.Bool("px4_msgs/msg/RegisterExtComponentRequest.not_user_selectable")
+	m.RequestOffboardSetpoints = d.Bool("px4_msgs/msg/RegisterExtComponentRequest.request_offboard_setpoints")
 }

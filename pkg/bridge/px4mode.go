@@ -3,14 +3,34 @@ package bridge
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"time"
 
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/ros2/cdr"
 )
 
-// PX4Mode is the command interface of a flight mode that PX4 1.16 and 1.17 take from outside: VehicleRatesSetpoint, as
+// PX4Mode is the command interface of a flight mode that PX4 takes from outside, from 1.16 on: VehicleRatesSetpoint, as
 // in PX4, and in place of offboard's proof of life answers to PX4's arming checks.
 const PX4Mode = "px4_mode"
+
+// ModeAPI is a version of PX4's interface to such modes.
+type ModeAPI uint16
+
+// Versions of the interface.
+const (
+	ModeAPI1 ModeAPI = 1 // of PX4 1.16 and 1.17
+	ModeAPI2 ModeAPI = 2 // of PX4 1.18
+)
+
+// Topics are those of a registration's request and of its reply, below fmu/in and fmu/out.
+func (v ModeAPI) Topics() (request, reply string) {
+	request, reply = "register_ext_component_request", "register_ext_component_reply"
+	if v == ModeAPI2 {
+		request, reply = request+"_v2", reply+"_v1"
+	}
+	return request, reply
+}
 
 // modeName is the mode's at a ground station.
 const modeName = "vnd"
@@ -21,22 +41,31 @@ type ModeRegistration struct {
 	Mode        uint8 // nav_state while it flies
 }
 
-// RegisterMode asks PX4 for a mode; id is random. PX4 stamps it.
-func RegisterMode(id uint64) px4msgs.RegisterExtComponentRequest {
-	return px4msgs.RegisterExtComponentRequest{RequestID: id, Name: cName(),
-		Px4Ros2ApiVersion:   px4msgs.RegisterExtComponentRequestLatestPx4Ros2ApiVersion,
-		RegisterArmingCheck: true, RegisterMode: true}
+// RegisterMode is the serialized request for a mode; id is random. PX4 stamps it.
+func RegisterMode(id uint64, v ModeAPI) ([]byte, error) {
+	data, err := cdr.Marshal(&px4msgs.RegisterExtComponentRequest{RequestID: id, Name: cName(),
+		Px4Ros2ApiVersion: uint16(v), RegisterArmingCheck: true, RegisterMode: true})
+	if err == nil && v == ModeAPI1 {
+		data = data[:len(data)-2] // its message lacks the two flags at the end
+	}
+	return data, err
 }
 
-// FromRegisterReply reads the reply to the request of id. ours is false for the reply to somebody else.
-func FromRegisterReply(m *px4msgs.RegisterExtComponentReply, id uint64) (r ModeRegistration, ours bool, err error) {
-	const version = px4msgs.RegisterExtComponentRequestLatestPx4Ros2ApiVersion
+// ReadRegisterReply reads the serialized reply to the request of id. ours is false for the reply to somebody else.
+func ReadRegisterReply(data []byte, v ModeAPI, id uint64) (r ModeRegistration, ours bool, err error) {
+	if v == ModeAPI1 {
+		data = append(slices.Clip(data), 0) // its message lacks the flag at the end
+	}
+	var m px4msgs.RegisterExtComponentReply
+	err = cdr.Unmarshal(data, &m)
 	switch {
+	case err != nil:
+		return r, false, err
 	case m.RequestID != id || m.Name != cName():
 		return r, false, nil
-	case m.Px4Ros2ApiVersion != version:
-		return r, true, fmt.Errorf("PX4's interface to modes is of version %d, expected %d (PX4 1.16 and 1.17): use "+
-			"command_interface px4", m.Px4Ros2ApiVersion, version)
+	case m.Px4Ros2ApiVersion != uint16(v):
+		return r, true, fmt.Errorf("PX4's interface to modes is of version %d, expected %d: use command_interface px4",
+			m.Px4Ros2ApiVersion, v)
 	case !m.Success || m.ArmingCheckID < 0 || m.ModeID < 0:
 		return r, true, fmt.Errorf("PX4 refused to register the mode %q: it takes none while it is armed, and "+
 			"eight at most", modeName)
@@ -50,10 +79,28 @@ func UnregisterMode(r ModeRegistration) px4msgs.UnregisterExtComponent {
 		ModeExecutorID: -1}
 }
 
-// RatesAndThrust has PX4 run the rate controller and the allocation to motors alone in the mode.
+// RatesAndThrust has PX4 1.16 or 1.17 run the rate controller and the allocation to motors alone in the mode.
 func RatesAndThrust(r ModeRegistration) px4msgs.VehicleControlMode {
 	return px4msgs.VehicleControlMode{FlagControlRatesEnabled: true, FlagControlAllocationEnabled: true,
 		SourceID: r.Mode}
+}
+
+// RateSetpoints has PX4 1.18 do the same, and hold where setpoints do not come for a time.
+func RateSetpoints(r ModeRegistration, timeout time.Duration) px4msgs.SetpointConfig {
+	return px4msgs.SetpointConfig{Type: px4msgs.SetpointConfigTypeRates, SourceID: r.Mode, ShouldApply: true,
+		TimeoutMs: uint16(timeout.Milliseconds())}
+}
+
+// FromSetpointConfigReply reads the reply to RateSetpoints of a mode. ours is false for the reply to somebody else.
+func FromSetpointConfigReply(m *px4msgs.SetpointConfigReply, r ModeRegistration) (ours bool, err error) {
+	switch {
+	case m.SourceID != r.Mode || m.Type != px4msgs.SetpointConfigTypeRates:
+		return false, nil
+	case m.Result != px4msgs.SetpointConfigReplyResultSuccess:
+		return true, fmt.Errorf("PX4 takes no body rates in the mode %q (result %d of its SetpointConfigReply): "+
+			"is the vehicle a multirotor?", modeName, m.Result)
+	}
+	return true, nil
 }
 
 // ToMode has PX4 take the mode up, as VEHICLE_CMD_SET_NAV_STATE.
@@ -76,8 +123,8 @@ type ArmingCheck struct {
 func ReadArmingCheck(data []byte, version int) (ArmingCheck, error) {
 	const name = "px4_msgs/msg/ArmingCheckRequest."
 	if version > 1 {
-		return ArmingCheck{}, fmt.Errorf("PX4 asks in version %d of ArmingCheckRequest, expected at most 1 (PX4 1.17)",
-			version)
+		return ArmingCheck{}, fmt.Errorf("PX4 asks in version %d of ArmingCheckRequest, expected at most 1 (PX4 "+
+			"1.17, 1.18)", version)
 	}
 	var d cdr.Decoder
 	d.Reset(data)

@@ -3,58 +3,99 @@ package bridge
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/ros2/cdr"
 )
 
-// The bytes of a registration, field by field as PX4 1.17's definition has them.
+// The bytes of a registration, field by field as the definitions of PX4 1.17 and 1.18 have them.
 func TestRegistrationOnTheWire(t *testing.T) {
-	m := RegisterMode(0x0102030405060708)
-	data, err := cdr.Marshal(&m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "00010000" + "0000000000000000" + "0807060504030201" +
-		"766e64" + strings.Repeat("00", 22) + "00" + "0100" + // name, alignment, version
-		"010100" + "00" + "00" + "00" // arming check, mode; no executor, nothing replaced or at once
-	if got := hex.EncodeToString(data); got != want {
-		t.Errorf("%s, expected\n%s", got, want)
-	}
-	if !IsMode(&m) {
-		t.Error("it is none of a mode")
+	for v, end := range map[ModeAPI]string{ModeAPI1: "", ModeAPI2: "0000"} { // selectable, no setpoints by MAVLink
+		data, err := RegisterMode(0x0102030405060708, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "00010000" + "0000000000000000" + "0807060504030201" +
+			"766e64" + strings.Repeat("00", 22) + "00" + fmt.Sprintf("%02d00", v) + // name, alignment, version
+			"010100" + "00" + "00" + "00" + end // arming check, mode; no executor, nothing replaced or at once
+		if got := hex.EncodeToString(data); got != want {
+			t.Errorf("%d: %s, expected\n%s", v, got, want)
+		}
+		var m px4msgs.RegisterExtComponentRequest
+		if err := cdr.Unmarshal(append(data, 0, 0), &m); err != nil || !IsMode(&m) {
+			t.Errorf("%d: it is none of a mode: %v", v, err)
+		}
 	}
 }
 
 func TestRegisterReply(t *testing.T) {
-	good := px4msgs.RegisterExtComponentReply{RequestID: 7, Name: cName(), Px4Ros2ApiVersion: 1, Success: true,
-		ArmingCheckID: 2, ModeID: 23, ModeExecutorID: -1}
+	good := px4msgs.RegisterExtComponentReply{RequestID: 7, Name: cName(), Success: true, ArmingCheckID: 2, ModeID: 23,
+		ModeExecutorID: -1}
+	type reply = px4msgs.RegisterExtComponentReply
 	for name, c := range map[string]struct {
-		spoil func(*px4msgs.RegisterExtComponentReply)
+		spoil func(*reply)
 		ours  bool
 		want  string
 	}{
-		"taken":           {func(*px4msgs.RegisterExtComponentReply) {}, true, ""},
-		"another request": {func(m *px4msgs.RegisterExtComponentReply) { m.RequestID++ }, false, ""},
-		"another's name":  {func(m *px4msgs.RegisterExtComponentReply) { m.Name[0] = 'x' }, false, ""},
-		"PX4 1.18": {func(m *px4msgs.RegisterExtComponentReply) { m.Px4Ros2ApiVersion = 2 }, true,
-			"is of version 2, expected 1"},
-		"refused": {func(m *px4msgs.RegisterExtComponentReply) { m.Success = false }, true,
+		"taken":           {func(*reply) {}, true, ""},
+		"another request": {func(m *reply) { m.RequestID++ }, false, ""},
+		"another's name":  {func(m *reply) { m.Name[0] = 'x' }, false, ""},
+		"later PX4":       {func(m *reply) { m.Px4Ros2ApiVersion = 3 }, true, "is of version 3, expected "},
+		"refused": {func(m *reply) { m.Success = false }, true,
 			"refused to register the mode \"vnd\": it takes none while it is armed"},
-		"no id": {func(m *px4msgs.RegisterExtComponentReply) { m.ModeID = -1 }, true, "refused to register"},
+		"no id": {func(m *reply) { m.ModeID = -1 }, true, "refused to register"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := good
-			c.spoil(&m)
-			r, ours, err := FromRegisterReply(&m, 7)
+			for _, v := range []ModeAPI{ModeAPI1, ModeAPI2} {
+				m := good
+				m.Px4Ros2ApiVersion = uint16(v)
+				c.spoil(&m)
+				data, err := cdr.Marshal(&m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, ours, err := ReadRegisterReply(data[:len(data)-2+int(v)], v, 7) // one flag fewer in version 1
+				if ours != c.ours || (err == nil) != (c.want == "") ||
+					err != nil && !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%d: ours %v, %v", v, ours, err)
+				}
+				if c.ours && c.want == "" && (r != ModeRegistration{ArmingCheck: 2, Mode: 23}) {
+					t.Errorf("%d: %+v", v, r)
+				}
+			}
+		})
+	}
+	if _, ours, err := ReadRegisterReply([]byte{0, 1, 0, 0, 9}, ModeAPI1, 7); ours || err == nil {
+		t.Errorf("half a reply: ours %v, %v", ours, err)
+	}
+}
+
+// PX4 1.18 is told that the setpoints are rates, and says whether it takes them.
+func TestSetpointConfig(t *testing.T) {
+	r := ModeRegistration{ArmingCheck: 2, Mode: 23}
+	m := RateSetpoints(r, 500*time.Millisecond)
+	if m.Type != 5 || m.SourceID != 23 || !m.ShouldApply || m.TimeoutMs != 500 {
+		t.Errorf("%+v", m)
+	}
+	for name, c := range map[string]struct {
+		m    px4msgs.SetpointConfigReply
+		ours bool
+		want string
+	}{
+		"taken":          {px4msgs.SetpointConfigReply{Type: 5, SourceID: 23}, true, ""},
+		"refused":        {px4msgs.SetpointConfigReply{Type: 5, SourceID: 23, Result: 2}, true, "result 2"},
+		"another mode":   {px4msgs.SetpointConfigReply{Type: 5, SourceID: 24, Result: 2}, false, ""},
+		"other setpoint": {px4msgs.SetpointConfigReply{Type: 4, SourceID: 23, Result: 2}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ours, err := FromSetpointConfigReply(&c.m, r)
 			if ours != c.ours || (err == nil) != (c.want == "") ||
 				err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("ours %v, %v", ours, err)
-			}
-			if c.ours && c.want == "" && (r != ModeRegistration{ArmingCheck: 2, Mode: 23}) {
-				t.Errorf("%+v", r)
 			}
 		})
 	}

@@ -51,11 +51,15 @@ func (a ardupilot) fresh() (all []command, err error) {
 
 func (a ardupilot) follows() bool { return bridge.ArdupilotGuided(a.Mode()) }
 
-// px4Mode is PX4 1.17 that takes modes from outside.
+// px4Mode is PX4 that takes modes from outside.
 type px4Mode struct{ *autopilottest.PX4 }
 
-func newPX4Mode(t testing.TB, n *ros.Node) played {
-	return px4Mode{must(autopilottest.NewPX4(n, "/fcu/"))(t)}
+func newPX4(t testing.TB, n *ros.Node) played { // 1.17
+	return px4Mode{must(autopilottest.NewPX4(n, "/fcu/", bridge.ModeAPI1))(t)}
+}
+
+func newNewerPX4(t testing.TB, n *ros.Node) played { // 1.18
+	return px4Mode{must(autopilottest.NewPX4(n, "/newer/", bridge.ModeAPI2))(t)}
 }
 
 func (p px4Mode) fresh() (all []command, err error) {
@@ -182,29 +186,34 @@ func (l *lab) flown(a played, what string, holds func() bool) {
 	}
 }
 
-// TestAutopilotsOverTheWire flies quad_sim through four autopilots that the test plays: the controller is a process,
+// flownAutopilot is an autopilot of TestAutopilotsOverTheWire.
+type flownAutopilot struct {
+	name      string // of the command interface
+	play      func(testing.TB, *ros.Node) played
+	namespace string
+	killed    bool // the node is killed in flight, in place of a landing
+}
+
+// TestAutopilotsOverTheWire flies quad_sim through five autopilots that the test plays: the controller is a process,
 // and all topics and services go over the loopback. Signs and scales are those of the flight: a wrong one falls.
 func TestAutopilotsOverTheWire(t *testing.T) {
 	if testing.Short() {
-		t.Skip("six processes")
+		t.Skip("ten processes")
 	}
 	l := newLab(t)
-	for _, c := range []struct {
-		name      string
-		play      func(testing.TB, *ros.Node) played
-		namespace string
-	}{
-		{bridge.Ardupilot, newArdupilot, "/fcu"},
-		{bridge.Betaflight, newBetaflight, "/fcu"},
-		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231"},
-		{bridge.PX4Mode, newPX4Mode, "/fcu"}, // last: services of a node that was killed are known for 10 s
+	for _, c := range []flownAutopilot{
+		{bridge.Ardupilot, newArdupilot, "/fcu", false},
+		{bridge.Betaflight, newBetaflight, "/fcu", false},
+		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231", false},
+		{bridge.PX4Mode, newNewerPX4, "/newer", false},
+		{bridge.PX4Mode, newPX4, "/fcu", true}, // last: services of a node that was killed are known for 10 s
 	} {
-		t.Run(c.name, func(t *testing.T) { l.throughAutopilot(t, c.play, c.name, c.namespace) })
+		t.Run(c.name+c.namespace, func(t *testing.T) { l.throughAutopilot(t, &c) })
 	}
 }
 
-// throughAutopilot hovers, flies elsewhere and lands; a node of px4_mode is killed in place of that.
-func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) played, name, namespace string) {
+// throughAutopilot hovers, flies elsewhere and lands.
+func (l *lab) throughAutopilot(t *testing.T, c *flownAutopilot) {
 	outer := l.t
 	l.t = t
 	defer func() { l.t = outer }()
@@ -213,11 +222,11 @@ func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) pl
 	l.mu.Unlock()
 	defer l.spawn("quad_sim", "-p", "command_interface:=px4", "-p", "hover_throttle:=0.37", "-p",
 		"lockstep:=true", "-p", "lockstep_patience:=3.0", "-p", "start:=[0.3, 0.0, 1.0]")()
-	a := play(t, l.n)
+	a := c.play(t, l.n)
 	defer l.play(a)()
 	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
-	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+name, "-p",
-		"autopilot_namespace:="+namespace, "-p", "hover_throttle:=0.37", "-p", "bundle_file:="+file, "-p",
+	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+c.name, "-p",
+		"autopilot_namespace:="+c.namespace, "-p", "hover_throttle:=0.37", "-p", "bundle_file:="+file, "-p",
 		"autostart:=true")()
 	b, operated := a.(betaflight)
 	if operated {
@@ -236,8 +245,8 @@ func (l *lab) throughAutopilot(t *testing.T, play func(testing.TB, *ros.Node) pl
 	}
 	elsewhere := so3.Vec3{X: -.3, Y: .5, Z: 1.2}
 	l.flown(a, "the robot hovers elsewhere", func() bool { return l.hovers(elsewhere) })
-	if p, ok := a.(px4Mode); ok {
-		l.killedInTheMode(p, elsewhere)
+	if c.killed {
+		l.killedInTheMode(a.(px4Mode), elsewhere)
 		return
 	}
 	if r := l.trigger("policy_controller/land"); !r.Success {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -39,8 +41,8 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 	case bridge.Ardupilot:
 		return newArdupilot(c, p)
 	case bridge.PX4:
-		return newPX4Autopilot(c, p, px4msgs.VehicleStatusNavigationStateOffboard, "vehicle_rates_setpoint",
-			"offboard_control_mode", "vehicle_command")
+		return newPX4Autopilot(c, p, px4msgs.VehicleStatusNavigationStateOffboard, []fmuInput{
+			{"vehicle_rates_setpoint", 0}, {"offboard_control_mode", 0}, {"vehicle_command", 0}})
 	case bridge.PX4Mode:
 		return newPX4Mode(c, p)
 	case bridge.Betaflight:
@@ -123,14 +125,20 @@ type px4Autopilot struct {
 	commands   *ros.Publisher[px4msgs.VehicleCommand]
 	status     string // full names without a version
 	battery    string
-	in         []string // of the topics that PX4 is to hear
+	in         []fmuInput // what PX4 is to take
 	subscribed map[string]io.Closer
 	wrong      atomic.Pointer[string]
 	follows    atomic.Uint32 // nav_state in which it follows setpoints
 }
 
+// fmuInput is a topic that PX4 is to take, in version 0 of its message or in another.
+type fmuInput struct {
+	topic   string // its full name in an autopilot
+	another int    // 0: none
+}
+
 // newPX4Autopilot is PX4 that follows in a nav_state, and hears topics.
-func newPX4Autopilot(c *Controller, p *Params, follows uint8, topics ...string) (*px4Autopilot, error) {
+func newPX4Autopilot(c *Controller, p *Params, follows uint8, topics []fmuInput) (*px4Autopilot, error) {
 	a := &px4Autopilot{reports: reports{clock: c.Clock()}, c: c, subscribed: map[string]io.Closer{}}
 	a.follows.Store(uint32(follows))
 	var err error
@@ -145,8 +153,8 @@ func newPX4Autopilot(c *Controller, p *Params, follows uint8, topics ...string) 
 		return name
 	}
 	a.status, a.battery = full("fmu/out/vehicle_status"), full("fmu/out/battery_status")
-	for _, topic := range topics {
-		a.in = append(a.in, full("fmu/in/"+topic))
+	for _, in := range topics {
+		a.in = append(a.in, fmuInput{full("fmu/in/" + in.topic), in.another})
 	}
 	if err != nil {
 		return nil, err
@@ -185,28 +193,32 @@ func (a *px4Autopilot) look() {
 			})
 		}
 		for _, in := range a.in {
-			if v, ok := bridge.Version(name, in); ok && len(g.Subscriptions(name)) > 0 {
-				if subscribers[in] == nil {
-					subscribers[in] = map[int]bool{}
+			if v, ok := bridge.Version(name, in.topic); ok && len(g.Subscriptions(name)) > 0 {
+				if subscribers[in.topic] == nil {
+					subscribers[in.topic] = map[int]bool{}
 				}
-				subscribers[in][v] = true
+				subscribers[in.topic][v] = true
 			}
 		}
 	}
 	a.compare(subscribers)
 }
 
-// compare finds a topic that PX4 hears in another version alone.
+// compare finds a topic that PX4 hears in other versions alone.
 func (a *px4Autopilot) compare(subscribers map[string]map[int]bool) {
 	for _, in := range a.in {
-		for v := range subscribers[in] {
-			if v > 0 && !subscribers[in][0] {
-				text := fmt.Sprintf("topic %s: PX4 hears version %d of the message, expected 0, as sent here: the "+
-					"firmware is of another px4_msgs", in, v)
-				a.wrong.Store(&text)
-				return
-			}
+		versions := subscribers[in.topic]
+		if len(versions) == 0 || versions[0] || versions[in.another] {
+			continue
 		}
+		sent := "0"
+		if in.another > 0 {
+			sent = fmt.Sprintf("0 or %d", in.another)
+		}
+		text := fmt.Sprintf("topic %s: PX4 hears version %d of the message, expected %s, as sent here: the firmware "+
+			"is of another px4_msgs", in.topic, slices.Min(slices.Collect(maps.Keys(versions))), sent)
+		a.wrong.Store(&text)
+		return
 	}
 	a.wrong.Store(nil)
 }

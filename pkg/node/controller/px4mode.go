@@ -20,13 +20,17 @@ import (
 // PX4 asks again and again whether it may fly: a node that is dead does not answer, and PX4 holds.
 type px4Mode struct {
 	*px4Autopilot
-	register   *ros.Publisher[px4msgs.RegisterExtComponentRequest]
+	register   map[bridge.ModeAPI]*ros.RawPublisher
 	unregister *ros.Publisher[px4msgs.UnregisterExtComponent]
-	config     *ros.Publisher[px4msgs.VehicleControlMode]
+	config     *ros.Publisher[px4msgs.VehicleControlMode] // of PX4 1.16 and 1.17
+	setpoints  *ros.Publisher[px4msgs.SetpointConfig]     // of PX4 1.18
 	completed  *ros.Publisher[px4msgs.ModeCompleted]
 	checks     string       // full name of the arming checks' topic, without a version
 	replies    string       // that of the replies
 	sent       atomic.Int64 // monotonic ns of the newest command
+
+	rates     atomic.Pointer[px4msgs.SetpointConfig] // that PX4 is to confirm; nil: it need not
+	confirmed atomic.Bool                            // since the mode was taken up
 
 	mu       sync.Mutex
 	request  uint64 // id of the registration's request
@@ -41,22 +45,24 @@ const noMode = 255
 
 const (
 	patienceOfChecks = 4 * time.Second // without an arming check: PX4 has started anew
-	flowing          = int64(500 * time.Millisecond)
+	flowing          = 500 * time.Millisecond
 )
 
-var errNoMode = errors.New("PX4 has not taken the mode vnd yet: is its agent running, and is it PX4 1.16 or 1.17?")
+var errNoMode = errors.New("PX4 has not taken the mode vnd yet: is its agent running, and is it PX4 1.16 to 1.18?")
 
 func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
-	a := &px4Mode{request: rand.Uint64()}
+	a := &px4Mode{request: rand.Uint64(), register: map[bridge.ModeAPI]*ros.RawPublisher{}}
 	c.keep(a) // is closed before its publishers
 	var err error
-	if a.px4Autopilot, err = newPX4Autopilot(c, p, noMode, "vehicle_rates_setpoint", "vehicle_command",
-		"register_ext_component_request", "unregister_ext_component", "config_control_setpoints"); err != nil {
+	if a.px4Autopilot, err = newPX4Autopilot(c, p, noMode, []fmuInput{{"vehicle_rates_setpoint", 0},
+		{"vehicle_command", 0}, {"register_ext_component_request", 2}, {"unregister_ext_component", 0},
+		{"config_control_setpoints", 0}, {"setpoint_config", 0}}); err != nil {
 		return nil, err
 	}
-	if a.register, err = toPX4From[px4msgs.RegisterExtComponentRequest](c, p,
-		"register_ext_component_request"); err != nil {
-		return nil, err
+	for _, v := range []bridge.ModeAPI{bridge.ModeAPI1, bridge.ModeAPI2} {
+		if err := a.registerBy(v, p); err != nil {
+			return nil, err
+		}
 	}
 	if a.unregister, err = toPX4From[px4msgs.UnregisterExtComponent](c, p, "unregister_ext_component"); err != nil {
 		return nil, err
@@ -67,12 +73,9 @@ func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
 	if a.completed, err = toPX4From[px4msgs.ModeCompleted](c, p, "mode_completed"); err != nil {
 		return nil, err
 	}
-	replies, err := ros.NewSubscription(c, p.autopilotName("fmu/out/register_ext_component_reply"), node.AutopilotQoS(),
-		func(m *px4msgs.RegisterExtComponentReply, _ ros.Info) { a.registered(m) })
-	if err != nil {
+	if err := a.configure(p); err != nil {
 		return nil, err
 	}
-	c.keep(replies)
 	if a.checks, err = c.ResolveTopic(p.autopilotName("fmu/out/arming_check_request")); err != nil {
 		return nil, err
 	}
@@ -86,6 +89,46 @@ func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
 	}
 	c.keep(t)
 	return a, nil
+}
+
+// registerBy makes the topics of a registration in a version of PX4's interface.
+func (a *px4Mode) registerBy(v bridge.ModeAPI, p *Params) (err error) {
+	request, reply := v.Topics()
+	if a.register[v], err = ros.NewRawPublisher(a.c.Node, p.autopilotName("fmu/in/"+request),
+		"px4_msgs/msg/RegisterExtComponentRequest", node.CommandQoS()); err != nil {
+		return err
+	}
+	a.c.keep(a.register[v])
+	topic, err := a.c.ResolveTopic(p.autopilotName("fmu/out/" + reply))
+	if err == nil {
+		a.listen(topic, "px4_msgs/msg/RegisterExtComponentReply", func(data []byte, _ ros.Info) error {
+			return a.registered(data, v)
+		})
+	}
+	return err
+}
+
+// configure makes the topics by which PX4 1.18 is told of setpoints, and confirms them.
+func (a *px4Mode) configure(p *Params) (err error) {
+	if a.setpoints, err = toPX4From[px4msgs.SetpointConfig](a.c, p, "setpoint_config"); err != nil {
+		return err
+	}
+	replies, err := ros.NewSubscription(a.c, p.autopilotName("fmu/out/setpoint_config_reply"), node.AutopilotQoS(),
+		func(m *px4msgs.SetpointConfigReply, _ ros.Info) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if a.taken == nil {
+				return
+			}
+			if ours, err := bridge.FromSetpointConfigReply(m, *a.taken); ours {
+				a.trouble = err
+				a.confirmed.Store(err == nil)
+			}
+		})
+	if err == nil {
+		a.c.keep(replies)
+	}
+	return err
 }
 
 // toPX4From makes a publisher that sends whether or not the node is active.
@@ -112,10 +155,17 @@ func (a *px4Mode) tend() {
 	if a.taken != nil && now-a.answered > int64(patienceOfChecks) {
 		a.forget()
 	}
-	if a.taken == nil && now-a.asked > again && len(g.Subscriptions(a.register.Topic())) > 0 {
+	if a.taken != nil || now-a.asked <= again {
+		return
+	}
+	for v, pub := range a.register {
+		if len(g.Subscriptions(pub.Topic())) == 0 {
+			continue
+		}
 		a.asked = now
-		m := bridge.RegisterMode(a.request)
-		_ = a.register.Publish(&m)
+		if m, err := bridge.RegisterMode(a.request, v); err == nil {
+			_ = pub.PublishBytes(m)
+		}
 	}
 }
 
@@ -148,7 +198,7 @@ func (a *px4Mode) answer(pub *ros.RawPublisher, check bridge.ArmingCheck, versio
 	if r == nil {
 		return nil
 	}
-	data, err := bridge.AnswerArmingCheck(check, *r, monotonic()-a.sent.Load() < flowing, version)
+	data, err := bridge.AnswerArmingCheck(check, *r, monotonic()-a.sent.Load() < int64(flowing), version)
 	if err != nil {
 		return err
 	}
@@ -156,21 +206,28 @@ func (a *px4Mode) answer(pub *ros.RawPublisher, check bridge.ArmingCheck, versio
 }
 
 // registered takes a reply to a registration.
-func (a *px4Mode) registered(m *px4msgs.RegisterExtComponentReply) {
+func (a *px4Mode) registered(data []byte, v bridge.ModeAPI) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r, ours, err := bridge.FromRegisterReply(m, a.request)
+	r, ours, err := bridge.ReadRegisterReply(data, v, a.request)
 	if !ours || a.taken != nil {
-		return
+		return err
 	}
 	if a.trouble = err; err != nil {
-		return
+		return nil
 	}
 	a.taken, a.answered = &r, monotonic()
 	a.follows.Store(uint32(r.Mode))
-	config := bridge.RatesAndThrust(r)
-	_ = a.config.Publish(&config)
+	if v == bridge.ModeAPI1 {
+		config := bridge.RatesAndThrust(r)
+		_ = a.config.Publish(&config)
+	} else {
+		config := bridge.RateSetpoints(r, flowing)
+		a.rates.Store(&config)
+		_ = a.setpoints.Publish(&config)
+	}
 	a.c.Log().Info().Msgf("PX4 has taken the mode vnd: nav_state %d", r.Mode)
+	return nil
 }
 
 // forget takes the mode away; mu is held. A new request waits: the two topics have no order.
@@ -178,6 +235,7 @@ func (a *px4Mode) forget() {
 	m := bridge.UnregisterMode(*a.taken)
 	_ = a.unregister.Publish(&m)
 	a.taken, a.request, a.asked = nil, rand.Uint64(), monotonic()
+	a.rates.Store(nil)
 	a.follows.Store(noMode)
 }
 
@@ -203,12 +261,12 @@ func (a *px4Mode) fault() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.taken != nil:
-		return ""
 	case a.trouble != nil:
 		return a.trouble.Error()
+	case a.taken == nil:
+		return errNoMode.Error()
 	}
-	return errNoMode.Error()
+	return ""
 }
 
 func (a *px4Mode) offboard(context.Context) error {
@@ -224,7 +282,8 @@ func (a *px4Mode) offboard(context.Context) error {
 // landsUnasked is not so: PX4 holds.
 func (a *px4Mode) landsUnasked() bool { return false }
 
-// toPX4Mode sends setpoints while the mode flies, as PX4 hears those of any mode.
+// toPX4Mode sends setpoints while the mode flies, as PX4 hears those of any mode. PX4 1.18 forgets which setpoints they
+// are when it leaves the mode.
 type toPX4Mode struct {
 	toPX4
 	to *px4Mode
@@ -233,7 +292,13 @@ type toPX4Mode struct {
 func (s *toPX4Mode) send(_ int64, d *control.Decision) error {
 	s.to.sent.Store(monotonic())
 	if said, _ := s.to.lastReport(); !said.Follows() {
+		s.to.confirmed.Store(false)
 		return nil
+	}
+	if config := s.to.rates.Load(); config != nil && !s.to.confirmed.Load() {
+		if err := s.to.setpoints.Publish(config); err != nil {
+			return err
+		}
 	}
 	bridge.PutVehicleRatesSetpoint(&s.m, 0, d.Sent, &s.throttle, s.to.volts())
 	return s.pub.Publish(&s.m)
