@@ -97,6 +97,12 @@ var types = map[string]entry{
 		source: "builtin_interfaces/msg/Time.msg",
 		create: func() cdr.Message { return builtininterfaces.NewTime() },
 	},
+	"crazyflie_interfaces/msg/FullState": {
+		hash:   "RIHS01_bd2e17994c6bec891c6ea8232010a47ecd291bc282ef452814229fd9297ba56f",
+		source: "crazyflie_interfaces/msg/FullState.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion", "geometry_msgs/msg/Twist", "geometry_msgs/msg/Vector3"},
+		create: func() cdr.Message { return crazyflieinterfaces.NewFullState() },
+	},
 	"crazyflie_interfaces/msg/Status": {
 		hash:   "RIHS01_ff5d15767a9840ce663a6d80e7e9eb187929cb7e0ce597f9eaead0402c3f44b9",
 		source: "crazyflie_interfaces/msg/Status.msg",

@@ -86,13 +86,48 @@ func TestCrazyflieSettings(t *testing.T) {
 		"stabModeYaw is not kn": {integer(0), integer(0), unset, integer(1)},
 		"controller is 2":       {integer(0), integer(0), integer(0), integer(2)},
 	} {
-		err := CheckCrazyflie(v)
+		err := CrazyflieSettingsOf(Crazyswarm2).Check(v)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
-	if names := CrazyflieParameters("cf1"); len(names) != 4 || names[0] != "cf1.params.flightmode.stabModeRoll" {
+	names := CrazyflieSettingsOf(Crazyswarm2).Parameters("cf1")
+	if len(names) != 4 || names[0] != "cf1.params.flightmode.stabModeRoll" {
 		t.Errorf("%v", names)
+	}
+}
+
+// Rates alone go by PID, and Mellinger's takes the rest, too; where both are right a setpoint asks for no correction.
+func TestFullState(t *testing.T) {
+	all := CrazyflieSettingsOf(Crazyswarm2FullState)
+	v := []rclinterfaces.ParameterValue{{Type: rclinterfaces.ParameterTypeParameterInteger, IntegerValue: 1}}
+	want := "stabilizer.controller is 1, so that it takes no accelerations and rates: set it to 2"
+	if err := all.Check(v); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected %q", err, want)
+	}
+	if v[0].IntegerValue = all.Values()[0]; all.Check(v) != nil {
+		t.Error(all.Check(v))
+	}
+	var m crazyflieinterfaces.FullState
+	s := quad.State{P: so3.Vec3{X: 1, Y: 2, Z: 3}, Q: so3.Exp(so3.Vec3{X: 0.5}), V: so3.Vec3{X: 2}}
+	c := quad.Command{Thrust: 12, Rates: so3.Vec3{X: 3, Y: -1, Z: 0.5}}
+	PutFullState(&m, 5, "map", &s, c, 0)
+	if m.Header.FrameID != "map" || m.Pose.Position.Z != 3 || m.Twist.Linear.X != 2 || m.Twist.Angular.Y != -1 ||
+		math.Abs(m.Acc.Z-(12*math.Cos(0.5)-quad.Gravity)) > 1e-12 || math.Abs(m.Acc.Y+12*math.Sin(0.5)) > 1e-12 {
+		t.Errorf("%+v", m)
+	}
+	const ahead = 0.02
+	PutFullState(&m, 5, "map", &s, c, ahead)
+	q := so3.Quat{W: m.Pose.Orientation.W, X: m.Pose.Orientation.X, Y: m.Pose.Orientation.Y, Z: m.Pose.Orientation.Z}
+	if turned := so3.Log(s.Q.Conj().Mul(q)); turned.Sub(c.Rates.Scale(ahead)).Norm() > 1e-12 {
+		t.Errorf("turned by %v", turned)
+	}
+	if x := m.Pose.Position.X; math.Abs(x-1-2*ahead) > 2e-3 {
+		t.Errorf("x is %g", x)
+	}
+	PutFullState(&m, 5, "map", &s, c, 60) // a clock that leapt
+	if x := m.Pose.Position.X; x > 1.3 {
+		t.Errorf("x is %g", x)
 	}
 }
 

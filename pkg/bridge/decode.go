@@ -32,6 +32,7 @@ const (
 	TypeAttitudeTarget       = "mavros_msgs/msg/AttitudeTarget"
 	TypeVehicleRatesSetpoint = "px4_msgs/msg/VehicleRatesSetpoint"
 	TypeTwist                = "geometry_msgs/msg/Twist"
+	TypeFullState            = "crazyflie_interfaces/msg/FullState"
 	TypeMavrosState          = "mavros_msgs/msg/State"
 	TypeVehicleStatus        = "px4_msgs/msg/VehicleStatus"
 	TypeBatteryState         = "sensor_msgs/msg/BatteryState"

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"cmp"
+	"math"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"vnd/msgs"
+	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
@@ -33,8 +35,8 @@ var hoverThrottle = bridge.Throttle{Hover: 0.37}
 // ardupilot is mavros with ArduOperator behind it.
 type ardupilot struct{ *autopilottest.Mavros }
 
-func newArdupilot(t testing.TB, n *ros.Node) played {
-	m := must(autopilottest.NewMavros(n, "/fcu/"))(t)
+func newArdupilot(l *lab) played {
+	m := must(autopilottest.NewMavros(l.n, "/fcu/"))(l.t)
 	m.Firmware.Set(bridge.GuidOptions, autopilottest.Integer(8))
 	m.Firmware.Set(bridge.AngleBoost, autopilottest.Integer(0))
 	m.Setpoint.Set(bridge.ThrustScaling, autopilottest.Double(1))
@@ -54,12 +56,12 @@ func (a ardupilot) follows() bool { return bridge.ArdupilotGuided(a.Mode()) }
 // px4Mode is PX4 that takes modes from outside.
 type px4Mode struct{ *autopilottest.PX4 }
 
-func newPX4(t testing.TB, n *ros.Node) played { // 1.17
-	return px4Mode{must(autopilottest.NewPX4(n, "/fcu/", bridge.ModeAPI1))(t)}
+func newPX4(l *lab) played { // 1.17
+	return px4Mode{must(autopilottest.NewPX4(l.n, "/fcu/", bridge.ModeAPI1))(l.t)}
 }
 
-func newNewerPX4(t testing.TB, n *ros.Node) played { // 1.18
-	return px4Mode{must(autopilottest.NewPX4(n, "/newer/", bridge.ModeAPI2))(t)}
+func newNewerPX4(l *lab) played { // 1.18
+	return px4Mode{must(autopilottest.NewPX4(l.n, "/newer/", bridge.ModeAPI2))(l.t)}
 }
 
 func (p px4Mode) fresh() (all []command, err error) {
@@ -73,30 +75,61 @@ func (p px4Mode) fresh() (all []command, err error) {
 func (p px4Mode) follows() bool { s := p.State(); return s.Flies() }
 
 // crazyflie is one behind crazyswarm2's server. It follows whatever comes.
-type crazyflie struct{ *autopilottest.Crazyflie }
+type crazyflie struct {
+	*autopilottest.Crazyflie
+	lab *lab
+}
 
-func newCrazyflie(t testing.TB, n *ros.Node) played {
-	f := must(autopilottest.NewCrazyflie(n, "/fcu/", "cf231"))(t)
-	for i, name := range bridge.CrazyflieParameters("cf231") {
-		f.Server.Set(name, autopilottest.Integer(int64(i/3))) // three stabModes of 0, and controller 1
-	}
-	return crazyflie{f}
+func newCrazyflie(l *lab) played { return newCrazyflieBy(l, bridge.Crazyswarm2, "cf231") }
+
+func newFullState(l *lab) played { return newCrazyflieBy(l, bridge.Crazyswarm2FullState, "cf232") }
+
+func newCrazyflieBy(l *lab, commandInterface, name string) played {
+	f := must(autopilottest.NewCrazyflie(l.n, "/fcu/"+name+"/", name))(l.t)
+	f.Settle(name, commandInterface)
+	return crazyflie{f, l}
 }
 
 func (f crazyflie) fresh() (all []command, err error) {
-	for _, s := range f.Take().Twists {
-		all = append(all, bridge.FromTwist(&s, &hoverThrottle, 0))
+	s := f.Take()
+	for _, m := range s.Twists {
+		all = append(all, bridge.FromTwist(&m, &hoverThrottle, 0))
+	}
+	for _, m := range s.States {
+		f.lab.mu.Lock()
+		all = append(all, command{Command: mellinger(&m, newest(f.lab.truth).State)})
+		f.lab.mu.Unlock()
 	}
 	return all, nil
 }
 
 func (f crazyflie) follows() bool { return f.Follows() }
 
+// mellinger is what the firmware's controller of that name makes of a setpoint in a state: the thrust, and the rates at
+// which its moment is none. Gains are its defaults, over its mass or its gain of rates.
+func mellinger(m *crazyflieinterfaces.FullState, s quad.State) quad.Command {
+	const p, d, pz, dz, turn = 0.4 / 0.027, 0.2 / 0.027, 1.25 / 0.027, 0.4 / 0.027, 70000.0 / 20000
+	at := so3.Vec3{X: m.Pose.Position.X, Y: m.Pose.Position.Y, Z: m.Pose.Position.Z}.Sub(s.P)
+	v := so3.Vec3{X: m.Twist.Linear.X, Y: m.Twist.Linear.Y, Z: m.Twist.Linear.Z}.Sub(s.V)
+	force := so3.Vec3{X: m.Acc.X + p*at.X + d*v.X, Y: m.Acc.Y + p*at.Y + d*v.Y,
+		Z: m.Acc.Z + pz*at.Z + dz*v.Z + quad.Gravity}
+	o := m.Pose.Orientation
+	yaw := so3.Quat{W: o.W, X: o.X, Y: o.Y, Z: o.Z}.Yaw()
+	z := force.Scale(1 / force.Norm())
+	y := z.Cross(so3.Vec3{X: math.Cos(yaw), Y: math.Sin(yaw)})
+	y = y.Scale(1 / y.Norm())
+	x := y.Cross(z)
+	want := so3.FromMat3(so3.Mat3{{x.X, y.X, z.X}, {x.Y, y.Y, z.Y}, {x.Z, y.Z, z.Z}})
+	w := m.Twist.Angular
+	return quad.Command{Thrust: force.Dot(s.Q.ZAxis()),
+		Rates: so3.Vec3{X: w.X, Y: w.Y, Z: w.Z}.Add(so3.Log(s.Q.Conj().Mul(want)).Scale(turn))}
+}
+
 // betaflight is betaflight_bridge with a board, which an operator has armed.
 type betaflight struct{ *autopilottest.Betaflight }
 
-func newBetaflight(t testing.TB, n *ros.Node) played {
-	b := must(autopilottest.NewBetaflight(n, "/fcu/", "/quad/command"))(t)
+func newBetaflight(l *lab) played {
+	b := must(autopilottest.NewBetaflight(l.n, "/fcu/", "/quad/command"))(l.t)
 	b.Operator(true)
 	return betaflight{b}
 }
@@ -189,22 +222,23 @@ func (l *lab) flown(a played, what string, holds func() bool) {
 // flownAutopilot is an autopilot of TestAutopilotsOverTheWire.
 type flownAutopilot struct {
 	name      string // of the command interface
-	play      func(testing.TB, *ros.Node) played
+	play      func(*lab) played
 	namespace string
 	killed    bool // the node is killed in flight, in place of a landing
 }
 
-// TestAutopilotsOverTheWire flies quad_sim through five autopilots that the test plays: the controller is a process,
+// TestAutopilotsOverTheWire flies quad_sim through autopilots that the test plays: the controller is a process,
 // and all topics and services go over the loopback. Signs and scales are those of the flight: a wrong one falls.
 func TestAutopilotsOverTheWire(t *testing.T) {
 	if testing.Short() {
-		t.Skip("ten processes")
+		t.Skip("two processes each")
 	}
 	l := newLab(t)
 	for _, c := range []flownAutopilot{
 		{bridge.Ardupilot, newArdupilot, "/fcu", false},
 		{bridge.Betaflight, newBetaflight, "/fcu", false},
-		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231", false},
+		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231/cf231", false},
+		{bridge.Crazyswarm2FullState, newFullState, "/fcu/cf232/cf232", false},
 		{bridge.PX4Mode, newNewerPX4, "/newer", false},
 		{bridge.PX4Mode, newPX4, "/fcu", true}, // last: services of a node that was killed are known for 10 s
 	} {
@@ -222,7 +256,7 @@ func (l *lab) throughAutopilot(t *testing.T, c *flownAutopilot) {
 	l.mu.Unlock()
 	defer l.spawn("quad_sim", "-p", "command_interface:=px4", "-p", "hover_throttle:=0.37", "-p",
 		"lockstep:=true", "-p", "lockstep_patience:=3.0", "-p", "start:=[0.3, 0.0, 1.0]")()
-	a := c.play(t, l.n)
+	a := c.play(l)
 	defer l.play(a)()
 	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
 	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+c.name, "-p",

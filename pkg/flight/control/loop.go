@@ -72,5 +72,6 @@ func (l *Loop) OverrideLastCommand(c quad.Command) { l.runner.OverrideLastComman
 // Inputs are those of the policy's network in the last tick, normalised; they are valid until the next tick.
 func (l *Loop) Inputs() []float32 { return l.runner.Inputs() }
 
-// Stamp is that of the state of the last tick, ns.
-func (l *Loop) Stamp() int64 { return l.lastStamp }
+// Stamp and State are those of the last tick, ns and in the world, until the next sample.
+func (l *Loop) Stamp() int64       { return l.lastStamp }
+func (l *Loop) State() *quad.State { return &l.state }

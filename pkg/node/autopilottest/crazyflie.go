@@ -7,6 +7,7 @@ import (
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
+	"vnd/pkg/bridge"
 	"vnd/pkg/ros2/ros"
 )
 
@@ -23,9 +24,10 @@ type Crazyflie struct {
 
 // CrazyflieState is what a fake Crazyflie has got.
 type CrazyflieState struct {
-	Twists           []geometrymsgs.Twist
-	Follows          bool // setpoints, which have come and were not stopped
-	Stopped, Landing bool // notify_setpoints_stop and then land were called
+	Twists           []geometrymsgs.Twist            // of cmd_vel_legacy
+	States           []crazyflieinterfaces.FullState // of cmd_full_state
+	Follows          bool                            // setpoints, which have come and were not stopped
+	Stopped, Landing bool                            // notify_setpoints_stop and then land were called
 }
 
 // NewCrazyflie has all names begin with prefix, and its own topics with prefix and name.
@@ -58,12 +60,28 @@ func NewCrazyflie(n *ros.Node, prefix, name string) (*Crazyflie, error) {
 		}); err != nil {
 		return nil, err
 	}
-	_, err = ros.NewSubscription(n, own+"cmd_vel_legacy", ros.DefaultQoS(), func(m *geometrymsgs.Twist, _ ros.Info) {
+	if _, err = ros.NewSubscription(n, own+"cmd_vel_legacy", ros.DefaultQoS(), func(m *geometrymsgs.Twist, _ ros.Info) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.state.Twists, c.state.Follows = append(c.state.Twists, *m), true
-	})
+	}); err != nil {
+		return nil, err
+	}
+	_, err = ros.NewSubscription(n, own+"cmd_full_state", ros.DefaultQoS(),
+		func(m *crazyflieinterfaces.FullState, _ ros.Info) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.state.States, c.state.Follows = append(c.state.States, *m), true
+		})
 	return c, err
+}
+
+// Settle has the server hold the settings that a command interface needs.
+func (c *Crazyflie) Settle(name, commandInterface string) {
+	settings := bridge.CrazyflieSettingsOf(commandInterface)
+	for i, value := range settings.Values() {
+		c.Server.Set(settings.Parameters(name)[i], Integer(value))
+	}
 }
 
 // Cflib has its server be one with the backend cflib, which has more services, until they are closed.
@@ -93,6 +111,6 @@ func (c *Crazyflie) Take() CrazyflieState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.state
-	c.state.Twists = nil
+	c.state.Twists, c.state.States = nil, nil
 	return s
 }

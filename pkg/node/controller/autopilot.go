@@ -47,7 +47,7 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 		return newPX4Mode(c, p)
 	case bridge.Betaflight:
 		return newBetaflight(c, p)
-	case bridge.Crazyswarm2:
+	case bridge.Crazyswarm2, bridge.Crazyswarm2FullState:
 		return newCrazyflie(c, p)
 	}
 	return noAutopilot{}, nil

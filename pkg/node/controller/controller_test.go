@@ -70,7 +70,7 @@ type sent struct {
 
 func (*sent) topic() string { return "/command" }
 
-func (s *sent) send(stamp int64, d *control.Decision) error {
+func (s *sent) send(stamp int64, _ *quad.State, d *control.Decision) error {
 	s.stamps, s.commands = append(s.stamps[:0], stamp), append(s.commands[:0], d.Sent)
 	return nil
 }
@@ -195,6 +195,10 @@ func TestParams(t *testing.T) {
 		},
 		"rate is 100, expected at most 50": func(p *Params) {
 			p.CommandInterface, p.Hover, p.AutopilotNamespace, p.Rate = bridge.Crazyswarm2, 0.5, "/cf231", 100
+		},
+		"reaches 40 m from the origin, expected at most 32.7": func(p *Params) {
+			p.CommandInterface, p.AutopilotNamespace = bridge.Crazyswarm2FullState, "/cf231"
+			p.Guard.FenceMin[0] = -40
 		},
 		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
 		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },

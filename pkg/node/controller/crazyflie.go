@@ -12,6 +12,7 @@ import (
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
@@ -62,8 +63,8 @@ func newCrazyflie(c *Controller, p *Params) (*crazyflie, error) {
 		return nil, err
 	}
 	server, name := crazyflieServer(p.AutopilotNamespace)
-	if a.settings, err = c.watchParameters(server, bridge.CheckCrazyflie,
-		bridge.CrazyflieParameters(name)...); err != nil {
+	settings := bridge.CrazyflieSettingsOf(p.CommandInterface)
+	if a.settings, err = c.watchParameters(server, settings.Check, settings.Parameters(name)...); err != nil {
 		return nil, err
 	}
 	if a.stopped, err = keptClient[stopRequest, crazyflieinterfaces.NotifySetpointsStopResponse](c, p,
@@ -189,6 +190,15 @@ func (a *crazyflie) giveUp() {
 	}()
 }
 
+// takesSetpoints reports whether setpoints go out; where they end in flight it has the Crazyflie land.
+func (a *crazyflie) takesSetpoints() bool {
+	follows := a.follows()
+	if !follows {
+		a.giveUp()
+	}
+	return follows
+}
+
 // landsUnasked is not so: 0.5 s after the last setpoint the firmware levels, and after 2 s it stops the motors.
 func (a *crazyflie) landsUnasked() bool { return false }
 
@@ -204,14 +214,40 @@ type toCrazyflie struct {
 
 func (s *toCrazyflie) topic() string { return s.pub.Topic() }
 
-func (s *toCrazyflie) send(_ int64, d *control.Decision) error {
-	if !s.to.follows() {
+func (s *toCrazyflie) send(_ int64, _ *quad.State, d *control.Decision) error {
+	if !s.to.takesSetpoints() {
 		s.unlocked = false
-		s.to.giveUp()
 		return nil
 	}
 	if bridge.PutTwist(&s.m, d.Sent, &s.throttle, s.to.volts()); !s.unlocked {
 		s.m, s.unlocked = geometrymsgs.Twist{}, true
 	}
+	return s.pub.Publish(&s.m)
+}
+
+// toFullState sends where the Crazyflie is to be when a setpoint counts, from ~/arm on.
+type toFullState struct {
+	pub   *ros.Publisher[crazyflieinterfaces.FullState]
+	frame string
+	hold  int64 // for half of which a setpoint counts, ns
+	to    *crazyflie
+	m     crazyflieinterfaces.FullState
+}
+
+func newToFullState(c *Controller, p *Params, to *crazyflie) (sender, error) {
+	pub, err := ros.NewPublisher[crazyflieinterfaces.FullState](c, p.autopilotName("cmd_full_state"), node.CommandQoS())
+	if err == nil {
+		c.keep(pub)
+	}
+	return &toFullState{pub: pub, frame: p.WorldFrame, hold: p.Period(), to: to}, err
+}
+
+func (s *toFullState) topic() string { return s.pub.Topic() }
+
+func (s *toFullState) send(stamp int64, x *quad.State, d *control.Decision) error {
+	if !s.to.takesSetpoints() {
+		return nil
+	}
+	bridge.PutFullState(&s.m, stamp, s.frame, x, d.Sent, float64(d.Now-stamp+s.hold/2)/1e9)
 	return s.pub.Publish(&s.m)
 }

@@ -16,7 +16,7 @@ func TestCrazyflieFollowsFromArmingOn(t *testing.T) {
 	h := newHarness(t, "-p", "command_interface:=crazyswarm2", "-p", "autopilot_namespace:=/cf231", "-p",
 		"hover_throttle:=0.6", "-p", "bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
 	f := must(autopilottest.NewCrazyflie(h.n, "/", "cf231"))(t)
-	for _, name := range bridge.CrazyflieParameters("cf231")[1:] {
+	for _, name := range bridge.CrazyflieSettingsOf(bridge.Crazyswarm2).Parameters("cf231")[1:] {
 		f.Server.Set(name, autopilottest.Integer(0))
 	}
 	f.Server.Set("cf231.params.flightmode.stabModeRoll", autopilottest.Integer(1))

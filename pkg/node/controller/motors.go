@@ -7,6 +7,7 @@ import (
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
@@ -110,7 +111,7 @@ func newToMotors(c *Controller, p *Params) (sender, error) {
 
 func (s *toMotors) topic() string { return s.pub.Topic() }
 
-func (s *toMotors) send(stamp int64, d *control.Decision) error {
+func (s *toMotors) send(stamp int64, _ *quad.State, d *control.Decision) error {
 	bridge.PutActuators(&s.m, stamp, s.frame, d.Motors)
 	return s.pub.Publish(&s.m)
 }

@@ -68,7 +68,9 @@ type ownAutopilot struct {
 func (o ownAutopilot) notOffboard() bool { return !o.a.Follows() }
 func (o ownAutopilot) topic() string     { return o.a.Topic() }
 
-func (o ownAutopilot) send(stamp int64, d *control.Decision) error { return o.a.Send(stamp, d.Sent) }
+func (o ownAutopilot) send(stamp int64, _ *quad.State, d *control.Decision) error {
+	return o.a.Send(stamp, d.Sent)
+}
 
 // arms reports whether an autopilot can be asked to follow commands.
 func arms(a autopilot) bool {

@@ -47,7 +47,7 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2,rotors" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; rotors: motors; others by name"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2,crazyswarm2_full_state,rotors" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; rotors: motors; others by name"`
 
 	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: law behind vnd, betaflight, crazyswarm2"`
 	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
@@ -77,10 +77,15 @@ func (p *Params) sendsThrust() bool {
 	return p.CommandInterface == bridge.VND || p.CommandInterface == bridge.Betaflight || p.commandsMotors()
 }
 
+// commandsCrazyflie reports whether a Crazyflie is commanded, by crazyswarm2's server.
+func (p *Params) commandsCrazyflie() bool {
+	return p.CommandInterface == bridge.Crazyswarm2 || p.CommandInterface == bridge.Crazyswarm2FullState
+}
+
 // autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
 // same motion capture, and Betaflight has none.
 func (p *Params) autopilotLands() bool {
-	lands := !p.sendsThrust() && p.CommandInterface != bridge.Crazyswarm2
+	lands := !p.sendsThrust() && !p.commandsCrazyflie()
 	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
 
@@ -126,7 +131,7 @@ func (p *Params) Check() error {
 	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check(), p.Features.Check()); err != nil {
 		return err
 	}
-	if !p.sendsThrust() {
+	if !p.sendsThrust() && p.CommandInterface != bridge.Crazyswarm2FullState {
 		if err := p.Throttle.Check(); err != nil {
 			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
@@ -134,9 +139,9 @@ func (p *Params) Check() error {
 	if err := p.checkMotors(); err != nil {
 		return err
 	}
-	if p.CommandInterface == bridge.Crazyswarm2 {
+	if p.commandsCrazyflie() {
 		if err := p.checkCrazyflie(); err != nil {
-			return fmt.Errorf("command_interface crazyswarm2: %w", err)
+			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 		}
 	}
 	if p.Task == "" && p.Reference != "" {
@@ -160,6 +165,12 @@ func (p *Params) checkCrazyflie() error {
 	case p.Rate > most:
 		return fmt.Errorf("parameter rate is %g, expected at most %d: as many setpoints a second go out to its radio",
 			p.Rate, most)
+	}
+	lo, hi := p.Fence()
+	if reach := max(-lo.X, -lo.Y, -lo.Z, hi.X, hi.Y, hi.Z); p.CommandInterface == bridge.Crazyswarm2FullState &&
+		reach > bridge.FullStateReach {
+		return fmt.Errorf("the geofence (guard.fence_min, guard.fence_max) reaches %g m from the origin, expected at "+
+			"most %g: more does not go into a setpoint's 16 bits", reach, bridge.FullStateReach)
 	}
 	return nil
 }
@@ -211,7 +222,7 @@ func (p *Params) AutopilotTopics() [2]string {
 		return [2]string{p.autopilotName("fmu/out/vehicle_status"), p.autopilotName("fmu/out/battery_status")}
 	}
 	switch p.CommandInterface {
-	case bridge.Crazyswarm2:
+	case bridge.Crazyswarm2, bridge.Crazyswarm2FullState:
 		return [2]string{p.autopilotName("status"), p.autopilotName("status")}
 	case bridge.Betaflight:
 		return [2]string{p.autopilotName("betaflight_bridge/state"), "battery"}
@@ -245,6 +256,8 @@ func (p *Params) CommandTopic() (topic, typeName string) {
 		return p.autopilotName("mavros/setpoint_raw/attitude"), bridge.TypeAttitudeTarget
 	case bridge.Crazyswarm2:
 		return p.autopilotName("cmd_vel_legacy"), bridge.TypeTwist
+	case bridge.Crazyswarm2FullState:
+		return p.autopilotName("cmd_full_state"), bridge.TypeFullState
 	case bridge.PX4, bridge.PX4Mode:
 		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
 	case bridge.Rotors:

@@ -11,6 +11,7 @@ import (
 
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
@@ -289,7 +290,7 @@ type toPX4Mode struct {
 	to *px4Mode
 }
 
-func (s *toPX4Mode) send(_ int64, d *control.Decision) error {
+func (s *toPX4Mode) send(_ int64, _ *quad.State, d *control.Decision) error {
 	s.to.sent.Store(monotonic())
 	if said, _ := s.to.lastReport(); !said.Follows() {
 		s.to.confirmed.Store(false)

@@ -6,15 +6,16 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
 
-// sender is the way of what a guard decided, by the state of a stamp, to the vehicle. It allocates nothing and waits
-// for nobody.
+// sender is the way of what a guard decided, by a state at a stamp, to the vehicle. It allocates nothing and waits for
+// nobody.
 type sender interface {
-	send(stamp int64, d *control.Decision) error
+	send(stamp int64, s *quad.State, d *control.Decision) error
 	topic() string
 }
 
@@ -38,6 +39,8 @@ func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 		}
 		c.keep(pub)
 		return &toCrazyflie{pub: pub, throttle: p.Throttle, to: a.(*crazyflie)}, nil
+	case bridge.Crazyswarm2FullState:
+		return newToFullState(c, p, a.(*crazyflie))
 	case bridge.PX4Mode:
 		pub, err := ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.autopilotName("fmu/in/vehicle_rates_setpoint"),
 			node.CommandQoS())
@@ -66,7 +69,7 @@ type toVND struct {
 
 func (s *toVND) topic() string { return s.pub.Topic() }
 
-func (s *toVND) send(stamp int64, d *control.Decision) error {
+func (s *toVND) send(stamp int64, _ *quad.State, d *control.Decision) error {
 	bridge.PutThrustRates(&s.m, stamp, s.frame, d.Sent)
 	return s.pub.Publish(&s.m)
 }
@@ -82,7 +85,7 @@ type toMavros struct {
 func (s *toMavros) topic() string { return s.pub.Topic() }
 
 // send sends nothing to an autopilot that would take it for something else.
-func (s *toMavros) send(stamp int64, d *control.Decision) error {
+func (s *toMavros) send(stamp int64, _ *quad.State, d *control.Decision) error {
 	if s.to.fault() != "" {
 		return nil
 	}
@@ -121,7 +124,7 @@ func newToPX4(c *Controller, p *Params, a autopilot) (sender, error) {
 func (s *toPX4) topic() string { return s.pub.Topic() }
 
 // send leaves the stamps to the autopilot, whose clock is another one.
-func (s *toPX4) send(_ int64, d *control.Decision) error {
+func (s *toPX4) send(_ int64, _ *quad.State, d *control.Decision) error {
 	bridge.PutVehicleRatesSetpoint(&s.m, 0, d.Sent, &s.throttle, s.volts())
 	if err := s.pub.Publish(&s.m); err != nil {
 		return err

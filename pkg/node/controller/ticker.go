@@ -240,7 +240,7 @@ func (f *ticker) send(d *control.Decision) error {
 		f.askToLand()
 	default:
 		f.noteSending()
-		return f.sender.send(f.loop.Stamp(), d)
+		return f.sender.send(f.loop.Stamp(), f.loop.State(), d)
 	}
 	return nil
 }
