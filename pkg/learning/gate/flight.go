@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -39,7 +40,7 @@ type Figures struct {
 	Saturated float64 `json:"saturated_s"`     // longest time for which a command stood at a limit, s
 	Rate      float64 `json:"rate_per_s"`      // RMS change of the commands, in half their ranges per second
 	Crash     string  `json:"crash,omitempty"` // the first, in words
-	// Misses are flights that did not end as their task demands: landings that are none.
+	// Misses are flights that did not end as their task demands: crashes, and landings that are none.
 	Misses int    `json:"misses,omitempty"`
 	Missed string `json:"missed,omitempty"` // the first, in words
 }
@@ -66,12 +67,12 @@ func (c *Config) measure(f *Flight, settle float64) Figures {
 			out.Crash = "its numbers were not finite"
 		}
 	}
-	if f.Missed != "" {
-		out.Misses, out.Missed = 1, f.Missed
-	}
 	if out.Crash != "" {
 		out.Crashes = 1
 		out.Error = max(out.Error, c.CrashError)
+	}
+	if missed := cmp.Or(f.Missed, out.Crash); missed != "" {
+		out.Misses, out.Missed = 1, missed
 	}
 	return out
 }

@@ -184,12 +184,14 @@ func TestUncertain(t *testing.T) {
 // TestMissesAreCounted: a candidate that does not end its task as the current bundle does is refused.
 func TestMissesAreCounted(t *testing.T) {
 	for name, c := range map[string]struct {
-		candidate, current int // flights that miss, of 34
+		candidate, current int  // flights that miss, of 34
+		crashes            bool // instead of misses, of the current bundle
 		want               string
 	}{
-		"misses more":      {3, 2, "misses the end of its task in 3 of 34 flights, at most 2 are allowed: stands"},
-		"misses as often":  {2, 2, ""},
-		"misses no longer": {0, 34, ""},
+		"misses more":             {3, 2, false, "its task in 3 of 34 flights, at most 2 are allowed: stands"},
+		"misses as often":         {2, 2, false, ""},
+		"misses no longer":        {0, 34, false, ""},
+		"ends nothing by a crash": {3, 3, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var flights [2]int
@@ -201,6 +203,9 @@ func TestMissesAreCounted(t *testing.T) {
 				}
 				if flights[who]++; flights[who] <= misses {
 					f.Missed = "stands 0.2 m off"
+				}
+				if !candidate && c.crashes && f.Missed != "" {
+					f.Crash, f.Missed = "it is on the ground", ""
 				}
 				return f
 			})
