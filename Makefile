@@ -32,7 +32,7 @@ NATIVE = go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | \
 .PHONY: test
 test: deps peers mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
-	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -timeout 30m $$packages
+	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -p 3 -timeout 30m $$packages
 	go test -vet=off -p 3 -timeout 30m ./...
 
 # Open-loop errors are of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.
