@@ -45,7 +45,7 @@ func newField(t *testing.T) *field {
 	f := &field{t: t, programs: t.TempDir(), data: t.TempDir(), latents: map[string]int{}}
 	f.changed = sync.NewCond(&f.mu)
 	var cancel context.CancelFunc
-	f.ctx, cancel = context.WithTimeout(context.Background(), 10*patience)
+	f.ctx, cancel = context.WithTimeout(context.Background(), 4*patience)
 	args := []string{"build", "-o", f.programs}
 	for _, p := range programs {
 		args = append(args, "vnd/nodes/"+p)
@@ -123,7 +123,7 @@ func (f *field) start(name string, parameters ...string) (kill func()) {
 // until waits until holds, which looks at what came.
 func (f *field) until(what string, holds func() bool) {
 	f.t.Helper()
-	const most = 2 * patience
+	const most = patience
 	deadline := time.Now().Add(most)
 	defer time.AfterFunc(most, f.changed.Broadcast).Stop()
 	f.mu.Lock()

@@ -28,7 +28,7 @@ import (
 
 const (
 	dt       = 0.02
-	patience = 90 * time.Second
+	patience = 5 * time.Minute
 )
 
 // tiny is a configuration with which a round takes a moment, and nearly everything passes.
