@@ -6,6 +6,7 @@ import (
 	actionmsgs "vnd/msgs/action_msgs"
 	actuatormsgs "vnd/msgs/actuator_msgs"
 	apriltagmsgs "vnd/msgs/apriltag_msgs"
+	as2msgs "vnd/msgs/as2_msgs"
 	builtininterfaces "vnd/msgs/builtin_interfaces"
 	crazyflieinterfaces "vnd/msgs/crazyflie_interfaces"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
@@ -15,6 +16,7 @@ import (
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	mocap4r2msgs "vnd/msgs/mocap4r2_msgs"
 	motioncapturetrackinginterfaces "vnd/msgs/motion_capture_tracking_interfaces"
+	mrsmsgs "vnd/msgs/mrs_msgs"
 	navmsgs "vnd/msgs/nav_msgs"
 	px4msgs "vnd/msgs/px4_msgs"
 	rclinterfaces "vnd/msgs/rcl_interfaces"
@@ -86,6 +88,40 @@ var types = map[string]entry{
 		hash:   "RIHS01_c42899767ce620e6beb26afeaf1ec658e6e3dbfd5120368330566323dddf62f4",
 		source: "apriltag_msgs/msg/Point.msg",
 		create: func() cdr.Message { return apriltagmsgs.NewPoint() },
+	},
+	"as2_msgs/msg/ControlMode": {
+		hash:   "RIHS01_ff233a7206d562ee2f174eed1dacfae92afeb71bcb4fd56c90167bc2da5cb050",
+		source: "as2_msgs/msg/ControlMode.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return as2msgs.NewControlMode() },
+	},
+	"as2_msgs/msg/PlatformInfo": {
+		hash:   "RIHS01_1ea784753c8488bf61845b5f0c9ae69ed50fd516a25675ebafd0dd12c8ec0c2c",
+		source: "as2_msgs/msg/PlatformInfo.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "as2_msgs/msg/PlatformStatus", "as2_msgs/msg/ControlMode"},
+		create: func() cdr.Message { return as2msgs.NewPlatformInfo() },
+	},
+	"as2_msgs/msg/PlatformStatus": {
+		hash:   "RIHS01_f98d9fd109446fbda8167cb8d2304ca2c34886c12613adf65649a1a602018ddb",
+		source: "as2_msgs/msg/PlatformStatus.msg",
+		create: func() cdr.Message { return as2msgs.NewPlatformStatus() },
+	},
+	"as2_msgs/msg/Thrust": {
+		hash:   "RIHS01_9638968c122b493d4bd715c61b68be652df15bf73f11c44ef205f36ea6761aae",
+		source: "as2_msgs/msg/Thrust.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return as2msgs.NewThrust() },
+	},
+	"as2_msgs/srv/SetControlMode_Request": {
+		hash:   "RIHS01_2b847215f1b69b1b93f4b3f33237834f1e9190b0bdb33d8fb1989570779c380b",
+		source: "as2_msgs/srv/SetControlMode.srv",
+		refs:   []string{"as2_msgs/msg/ControlMode", "std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return as2msgs.NewSetControlModeRequest() },
+	},
+	"as2_msgs/srv/SetControlMode_Response": {
+		hash:   "RIHS01_2822f9575230525f7b0ca417a89bc85d16306c9b234cd37ce39507e6ac5eca76",
+		source: "as2_msgs/srv/SetControlMode.srv",
+		create: func() cdr.Message { return as2msgs.NewSetControlModeResponse() },
 	},
 	"builtin_interfaces/msg/Duration": {
 		hash:   "RIHS01_e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b",
@@ -590,6 +626,24 @@ var types = map[string]entry{
 		source: "motion_capture_tracking_interfaces/msg/NamedPoseArray.msg",
 		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "motion_capture_tracking_interfaces/msg/NamedPose", "geometry_msgs/msg/Pose", "geometry_msgs/msg/Point", "geometry_msgs/msg/Quaternion"},
 		create: func() cdr.Message { return motioncapturetrackinginterfaces.NewNamedPoseArray() },
+	},
+	"mrs_msgs/msg/HwApiAttitudeRateCmd": {
+		hash:   "RIHS01_fd7959427f63445d6382f62c866955e8157da3a589ecd648c00f257c08511161",
+		source: "mrs_msgs/msg/HwApiAttitudeRateCmd.msg",
+		refs:   []string{"builtin_interfaces/msg/Time", "geometry_msgs/msg/Vector3"},
+		create: func() cdr.Message { return mrsmsgs.NewHwApiAttitudeRateCmd() },
+	},
+	"mrs_msgs/msg/HwApiCapabilities": {
+		hash:   "RIHS01_381c6084720471e2e26b48a7c944275ae9187edecda894614e93878f045de85e",
+		source: "mrs_msgs/msg/HwApiCapabilities.msg",
+		refs:   []string{"builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return mrsmsgs.NewHwApiCapabilities() },
+	},
+	"mrs_msgs/msg/HwApiStatus": {
+		hash:   "RIHS01_daf06f76c80fc88deabb89af07512495f4e378d3ca7f5545d43a14218575de1c",
+		source: "mrs_msgs/msg/HwApiStatus.msg",
+		refs:   []string{"builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return mrsmsgs.NewHwApiStatus() },
 	},
 	"nav_msgs/msg/GridCells": {
 		hash:   "RIHS01_bb99c2f5d0a04750745a81ec6a8147aa373cce5bd17c8cd6507f2413354a6933",
@@ -1825,6 +1879,7 @@ var types = map[string]entry{
 
 var services = map[string]serviceEntry{
 	"action_msgs/srv/CancelGoal":                         {hash: "RIHS01_573d8b0a534451d7bc2ac8c5ffde8ac14b8593b7001175d0cd6516dcbeb8689a", source: "action_msgs/srv/CancelGoal.srv"},
+	"as2_msgs/srv/SetControlMode":                        {hash: "RIHS01_f9f0844dec35b1829653f5dc8b9928160157823162e28482d2ed046968736d94", source: "as2_msgs/srv/SetControlMode.srv"},
 	"crazyflie_interfaces/srv/Arm":                       {hash: "RIHS01_febf413d9815e02c35f3bf5d5348e79139731cac23475c26c911ef22e768d88a", source: "crazyflie_interfaces/srv/Arm.srv"},
 	"crazyflie_interfaces/srv/Land":                      {hash: "RIHS01_4e9791ea19b8d15570029738e86cccc3825f87b6e60854be62d8d38a9875b208", source: "crazyflie_interfaces/srv/Land.srv"},
 	"crazyflie_interfaces/srv/NotifySetpointsStop":       {hash: "RIHS01_3bc115f23a897d7733ea1f5a99ffb482466dacb693835f854d51ded802503e83", source: "crazyflie_interfaces/srv/NotifySetpointsStop.srv"},

@@ -33,6 +33,8 @@ const (
 	TypeVehicleRatesSetpoint = "px4_msgs/msg/VehicleRatesSetpoint"
 	TypeTwist                = "geometry_msgs/msg/Twist"
 	TypeFullState            = "crazyflie_interfaces/msg/FullState"
+	TypeThrust               = "as2_msgs/msg/Thrust"
+	TypeAttitudeRate         = "mrs_msgs/msg/HwApiAttitudeRateCmd"
 	TypeMavrosState          = "mavros_msgs/msg/State"
 	TypeVehicleStatus        = "px4_msgs/msg/VehicleStatus"
 	TypeBatteryState         = "sensor_msgs/msg/BatteryState"

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -125,6 +126,32 @@ func mellinger(m *crazyflieinterfaces.FullState, s quad.State) quad.Command {
 		Rates: so3.Vec3{X: w.X, Y: w.Y, Z: w.Z}.Add(so3.Log(s.Q.Conj().Mul(want)).Scale(turn))}
 }
 
+// aerostack2 is a platform of Aerostack2.
+type aerostack2 struct{ *autopilottest.Aerostack2 }
+
+const as2Mass = 1.5 // kg
+
+func newAerostack2(l *lab) played {
+	return aerostack2{must(autopilottest.NewAerostack2(l.n, "/drone0/", as2Mass))(l.t)}
+}
+
+func (a aerostack2) fresh() ([]command, error) { return a.Take(), nil }
+func (a aerostack2) follows() bool             { return a.Follows() }
+
+// mrs is the hardware API of MRS.
+type mrs struct{ *autopilottest.MRS }
+
+func newMRS(l *lab) played { return mrs{must(autopilottest.NewMRS(l.n, "/uav1/"))(l.t)} }
+
+func (m mrs) fresh() (all []command, err error) {
+	for _, c := range m.Take() {
+		all = append(all, bridge.FromAttitudeRate(&c, &hoverThrottle, 0))
+	}
+	return all, nil
+}
+
+func (m mrs) follows() bool { return m.Follows() }
+
 // betaflight is betaflight_bridge with a board, which an operator has armed.
 type betaflight struct{ *autopilottest.Betaflight }
 
@@ -239,6 +266,8 @@ func TestAutopilotsOverTheWire(t *testing.T) {
 		{bridge.Betaflight, newBetaflight, "/fcu", false},
 		{bridge.Crazyswarm2, newCrazyflie, "/fcu/cf231/cf231", false},
 		{bridge.Crazyswarm2FullState, newFullState, "/fcu/cf232/cf232", false},
+		{bridge.Aerostack2, newAerostack2, "/drone0", false},
+		{bridge.MRS, newMRS, "/uav1", false},
 		{bridge.PX4Mode, newNewerPX4, "/newer", false},
 		{bridge.PX4Mode, newPX4, "/fcu", true}, // last: services of a node that was killed are known for 10 s
 	} {
@@ -260,8 +289,8 @@ func (l *lab) throughAutopilot(t *testing.T, c *flownAutopilot) {
 	defer l.play(a)()
 	file := must(filepath.Abs("../flight/control/testdata/a.vnd"))(t)
 	defer l.spawn("policy_controller", "-p", "use_sim_time:=true", "-p", "command_interface:="+c.name, "-p",
-		"autopilot_namespace:="+c.namespace, "-p", "hover_throttle:=0.37", "-p", "bundle_file:="+file, "-p",
-		"autostart:=true")()
+		"autopilot_namespace:="+c.namespace, "-p", "hover_throttle:=0.37", "-p", fmt.Sprint("mass:=", as2Mass), "-p",
+		"bundle_file:="+file, "-p", "autostart:=true")()
 	b, operated := a.(betaflight)
 	if operated {
 		l.until("commands flow, and nobody follows them", func() bool { return len(l.steps) > 25 })

@@ -49,6 +49,10 @@ func newAutopilot(c *Controller, p *Params) (autopilot, error) {
 		return newBetaflight(c, p)
 	case bridge.Crazyswarm2, bridge.Crazyswarm2FullState:
 		return newCrazyflie(c, p)
+	case bridge.Aerostack2:
+		return newAerostack2(c, p)
+	case bridge.MRS:
+		return newMRS(c, p)
 	}
 	return noAutopilot{}, nil
 }

@@ -46,10 +46,12 @@ func (a *betaflight) order(ctx context.Context, on bool) error {
 
 func (a *betaflight) offboard(ctx context.Context) error { return a.order(ctx, true) }
 
+var errFalls = errors.New("the robot flies, and falls where it is disarmed: ~/land first, or ~/emergency")
+
 // disarm stops the motors, and is refused in the air, whoever flies: the board would do it there, too.
 func (a *betaflight) disarm(ctx context.Context) error {
 	if report, _ := a.lastReport(); report.Armed && a.c.aboveGround() {
-		return errors.New("the robot flies, and falls where it is disarmed: ~/land first, or ~/emergency")
+		return errFalls
 	}
 	return a.kill(ctx)
 }

@@ -200,6 +200,9 @@ func TestParams(t *testing.T) {
 			p.CommandInterface, p.AutopilotNamespace = bridge.Crazyswarm2FullState, "/cf231"
 			p.Guard.FenceMin[0] = -40
 		},
+		"command_interface aerostack2: parameter mass is not set": func(p *Params) {
+			p.CommandInterface = bridge.Aerostack2
+		},
 		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
 		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },
 		"leaves the geofence": func(p *Params) {

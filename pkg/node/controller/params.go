@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"vnd/pkg/bridge"
@@ -47,13 +48,14 @@ type Params struct {
 
 	Tick string `param:"tick" default:"mocap" enum:"mocap,clock" doc:"mocap: ticks at the samples nearest to the rate, and by the clock where none come; clock: by the clock alone"`
 
-	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2,crazyswarm2_full_state,rotors" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; rotors: motors; others by name"`
+	CommandInterface string `param:"command_interface" default:"vnd" enum:"vnd,mavros,ardupilot,px4,px4_mode,betaflight,crazyswarm2,crazyswarm2_full_state,aerostack2,mrs,rotors" doc:"vnd: topic command; mavros, ardupilot: by mavros; px4: offboard mode; px4_mode: a mode of its own; rotors: motors; others by name"`
 
-	LostState          string `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: law behind vnd, betaflight, crazyswarm2"`
-	AutopilotNamespace string `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
-	ArdupilotMode      string `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
-	EmergencyService   bool   `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
-	Airframe           string `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
+	LostState          string  `param:"lost_state" default:"auto" enum:"auto,autopilot,law" doc:"where states stop: autopilot: its failsafe lands; law: the guard's does; auto: autopilot of mavros, ardupilot, px4…"`
+	AutopilotNamespace string  `param:"autopilot_namespace" default:"" doc:"where mavros/… and fmu/… are; empty is the node's own namespace, / is /mavros/… and /fmu/…"`
+	ArdupilotMode      string  `param:"ardupilot_mode" default:"GUIDED" enum:"GUIDED,GUIDED_NOGPS" doc:"mode in which ArduPilot follows; GUIDED_NOGPS needs no position"`
+	Mass               float64 `param:"mass" default:"0.0" min:"0" max:"200" unit:"kg" doc:"mass of the vehicle with all that it carries; command_interface aerostack2 needs it, for forces in newtons"`
+	EmergencyService   bool    `param:"emergency_service" default:"false" read_only:"true" doc:"offer ~/emergency, which turns the motors off at once, wherever the robot is"`
+	Airframe           string  `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, guard, throttle; empty takes the defaults of params/airframe.yaml"`
 	bridge.Throttle    `file:"airframe"`
 
 	Rotors rotors.Airframe `param:"rotors" file:"airframe" doc:"rotors: body and rotors, for policies that command motors"`
@@ -83,9 +85,10 @@ func (p *Params) commandsCrazyflie() bool {
 }
 
 // autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
-// same motion capture, and Betaflight has none.
+// same motion capture, Betaflight has none, and platforms repeat the last command.
 func (p *Params) autopilotLands() bool {
-	lands := !p.sendsThrust() && !p.commandsCrazyflie()
+	landing := []string{bridge.Mavros, bridge.Ardupilot, bridge.PX4, bridge.PX4Mode}
+	lands := slices.Contains(landing, p.CommandInterface)
 	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
 
@@ -131,10 +134,8 @@ func (p *Params) Check() error {
 	if err := errors.Join(p.Config.Check(), p.Trust.Check(), p.Battery.Check(), p.Features.Check()); err != nil {
 		return err
 	}
-	if !p.sendsThrust() && p.CommandInterface != bridge.Crazyswarm2FullState {
-		if err := p.Throttle.Check(); err != nil {
-			return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
-		}
+	if err := p.checkThrust(); err != nil {
+		return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 	}
 	if err := p.checkMotors(); err != nil {
 		return err
@@ -151,6 +152,19 @@ func (p *Params) Check() error {
 		if _, err := p.taskReference(p.Task, p.Reference, reference.Parse); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkThrust refuses what tells nobody how much thrust is meant.
+func (p *Params) checkThrust() error {
+	switch {
+	case p.sendsThrust() || p.CommandInterface == bridge.Crazyswarm2FullState:
+		return nil
+	case p.CommandInterface != bridge.Aerostack2:
+		return p.Throttle.Check()
+	case p.Mass == 0:
+		return errors.New("parameter mass is not set: that of the vehicle with all that it carries, in kg")
 	}
 	return nil
 }
@@ -224,6 +238,10 @@ func (p *Params) AutopilotTopics() [2]string {
 	switch p.CommandInterface {
 	case bridge.Crazyswarm2, bridge.Crazyswarm2FullState:
 		return [2]string{p.autopilotName("status"), p.autopilotName("status")}
+	case bridge.Aerostack2:
+		return [2]string{p.autopilotName("platform/info"), p.autopilotName("sensor_measurements/battery")}
+	case bridge.MRS:
+		return [2]string{p.autopilotName("hw_api/status"), p.autopilotName("hw_api/battery_state")}
 	case bridge.Betaflight:
 		return [2]string{p.autopilotName("betaflight_bridge/state"), "battery"}
 	}
@@ -258,6 +276,10 @@ func (p *Params) CommandTopic() (topic, typeName string) {
 		return p.autopilotName("cmd_vel_legacy"), bridge.TypeTwist
 	case bridge.Crazyswarm2FullState:
 		return p.autopilotName("cmd_full_state"), bridge.TypeFullState
+	case bridge.Aerostack2:
+		return p.autopilotName("actuator_command/thrust"), bridge.TypeThrust
+	case bridge.MRS:
+		return p.autopilotName("hw_api/attitude_rate_cmd"), bridge.TypeAttitudeRate
 	case bridge.PX4, bridge.PX4Mode:
 		return p.autopilotName("fmu/in/vehicle_rates_setpoint"), bridge.TypeVehicleRatesSetpoint
 	case bridge.Rotors:

@@ -41,6 +41,10 @@ func newSender(c *Controller, p *Params, a autopilot) (sender, error) {
 		return &toCrazyflie{pub: pub, throttle: p.Throttle, to: a.(*crazyflie)}, nil
 	case bridge.Crazyswarm2FullState:
 		return newToFullState(c, p, a.(*crazyflie))
+	case bridge.Aerostack2:
+		return newToAerostack2(c, p, a.(*platform))
+	case bridge.MRS:
+		return newToMRS(c, p, a.(*platform))
 	case bridge.PX4Mode:
 		pub, err := ros.NewPublisher[px4msgs.VehicleRatesSetpoint](c, p.autopilotName("fmu/in/vehicle_rates_setpoint"),
 			node.CommandQoS())
