@@ -22,7 +22,7 @@ type Cost struct {
 }
 
 // PaperCost is the paper's.
-var PaperCost = Cost{Position: 3, Orientation: 0.3, Sharpness: 5, Action: 0.01, Limit: 1, Margin: 0.05, Blunt: 0.002}
+var PaperCost = Cost{Position: 3, Orientation: 0.3, Sharpness: 5, Action: 0.01, Limit: 1, Margin: 0.05, Blunt: 0.0005}
 
 // Track is a task: to follow references with the tool. A policy sees angles and rates, how far they are from those of
 // the reference, the reference's acceleration, the tool's error, and past actions.
@@ -34,7 +34,10 @@ type Track[F kernel.Float] struct {
 	robot.Bounds
 }
 
-const nO = 5*Joints + 3 // of an observation, without actions
+const (
+	nO   = 5*Joints + 3 // of an observation, without actions
+	fine = 10           // errors of angles and tool are seen in tenths of rad and m
+)
 
 // Size implements robot.Task.
 func (k *Track[F]) Size() int { return nO + nA*k.Actions }
@@ -103,16 +106,36 @@ func (e *episodes[F]) Observe(h int, s, past, x []F, width int) {
 		to := e.place(b, h, now)
 		copy(row, now)
 		for j := range Joints {
-			row[nS+j] = now[j] - F(to.Q[j])
+			row[nS+j] = fine * (now[j] - F(to.Q[j]))
 			row[nS+Joints+j] = now[Joints+j] - F(to.V[j])
 			row[2*nS+j] = F(to.A[j])
 		}
-		off := e.pose.Tool.Sub(to.Tool)
+		off := e.pose.Tool.Sub(to.Tool).Scale(fine)
 		row[nO-3], row[nO-2], row[nO-1] = F(off.X), F(off.Y), F(off.Z)
 		for k := range e.Actions {
 			copy(row[nO+nA*k:], past[((e.Actions-1-k)*e.B+b)*nA:][:nA])
 		}
 	}
+}
+
+// Seen is an observation by its parts.
+type Seen struct {
+	Q, V       [Joints]float64 // rad, rad/s
+	OffQ, OffV [Joints]float64 // by which they are beyond those of the reference
+	A          [Joints]float64 // of the reference until the next row, rad/s²
+}
+
+// See reads what a policy sees.
+func See[F kernel.Float](x []F) (o Seen) {
+	for i, to := range []*[Joints]float64{&o.Q, &o.V, &o.OffQ, &o.OffV, &o.A} {
+		for j := range to {
+			to[j] = float64(x[i*Joints+j])
+		}
+	}
+	for j := range Joints {
+		o.OffQ[j] /= fine
+	}
+	return o
 }
 
 // ObserveVJP implements robot.Episodes.
@@ -121,8 +144,10 @@ func (e *episodes[F]) ObserveVJP(h int, s, dx []F, width int, ds, dpast []F) {
 		row, g := dx[b*width:][:e.Size()], ds[b*nS:][:nS]
 		e.place(b, h, s[b*nS:])
 		kernel.Axpy(1, row[:nS], g)
-		kernel.Axpy(1, row[nS:2*nS], g)
-		e.pull(so3.Vec3{X: float64(row[nO-3]), Y: float64(row[nO-2]), Z: float64(row[nO-1])}, so3.Vec3{}, g)
+		kernel.Axpy(fine, row[nS:][:Joints], g)
+		kernel.Axpy(1, row[nS+Joints:2*nS], g[Joints:])
+		tool := so3.Vec3{X: float64(row[nO-3]), Y: float64(row[nO-2]), Z: float64(row[nO-1])}
+		e.pull(tool.Scale(fine), so3.Vec3{}, g)
 		for k := range e.Actions {
 			kernel.Axpy(1, row[nO+nA*k:][:nA], dpast[((e.Actions-1-k)*e.B+b)*nA:][:nA])
 		}

@@ -1,0 +1,81 @@
+package manipulation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/robot"
+	"vnd/pkg/robot/arm"
+)
+
+// runner implements gate.Runner: a law along an episode of a task.
+type runner struct {
+	law      Law
+	task     *arm.Track[float32]
+	episodes robot.Episodes[float32]
+	x, past  []float32
+	last     []float32
+	h        int
+}
+
+// Tick implements gate.Runner. Torques are limited as those of policies are.
+func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
+	var cost, off [1]float32
+	var tau [arm.Joints]float64
+	r.episodes.Costs(r.h-1, &robot.Transition[float32]{S0: s, S1: s, A: r.last, Last: r.last}, cost[:], off[:])
+	distance := math.Sqrt(float64(off[0]))
+	if !(distance < r.task.Radius) {
+		return gate.Tick{Crash: fmt.Sprintf("%.2f m off the reference after %.1f s", distance, t)}
+	}
+	r.episodes.Observe(r.h, s, r.past, r.x, len(r.x))
+	seen := arm.See(r.x)
+	r.law.Torque(&seen, &tau)
+	for j, most := range Torques {
+		a[j] = min(max(float32(tau[j]), -most), most)
+	}
+	copy(r.last, a)
+	r.h++
+	return gate.Tick{Error: distance}
+}
+
+// newState makes space for an arm's state, or a tangent of it.
+func newState() []float32 { return make([]float32, 2*arm.Joints) }
+
+// Method is a way to follow a reference.
+type Method struct {
+	Name  string
+	Begin func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner
+}
+
+// ByLaw is the method of laws that new ones are made of.
+func ByLaw(name string, law func() Law) Method {
+	return Method{name, func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner {
+		e := task.NewEpisodes(Dt, 1, steps)
+		e.Begin(1, steps)
+		e.Draw(0, rng, s)
+		return &runner{law: law(), task: task, episodes: e, x: make([]float32, task.Size()),
+			past: make([]float32, task.Past()*arm.Joints), last: make([]float32, arm.Joints)}
+	}}
+}
+
+// flightSteps is the length of a flight, and settling its beginning that does not count.
+const flightSteps, settling = 400, 100
+
+// Fly returns the mean error of a method under a payload, kg, along a reference, m, and why the flight ended early.
+func (m *Method) Fly(mass float64, r *arm.Reference) (mean float64, crash string) {
+	s, a, none, sys := newState(), make([]float32, arm.Joints), newState(), Truth(mass).System()
+	f := m.Begin(Task(0, r), rand.New(rand.NewPCG(1, 1)), flightSteps, s)
+	for k := range flightSteps {
+		tick := f.Tick(float64(k)*Dt, s, a)
+		if tick.Crash != "" {
+			return math.NaN(), tick.Crash
+		}
+		if k >= settling {
+			mean += tick.Error / (flightSteps - settling)
+		}
+		sys.Step(1, s, a, none, s)
+	}
+	return mean, ""
+}
