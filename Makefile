@@ -153,6 +153,12 @@ SOAK ?= 1h
 soak: deps ## traffic between processes for SOAK (1h): goroutines, files and memory must not grow
 	VND_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./pkg/ros2/ros
 
+# After how long make graph-soak injects the next fault.
+FAULT_EVERY ?= 30s
+.PHONY: graph-soak
+graph-soak: deps ## fly the whole graph for SOAK (1h), a fault every FAULT_EVERY (30s): nothing ends, grows or hits anything
+	VND_GRAPH_SOAK=$(SOAK) VND_FAULT_EVERY=$(FAULT_EVERY) go test -count=1 -v -timeout 0 -run '^TestGraphSoak$$' ./pkg/node/torture
+
 # How many goals make goals has pursued, in process and on each wire.
 GOALS ?= 100000
 .PHONY: goals

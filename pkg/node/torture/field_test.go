@@ -91,6 +91,7 @@ type seenStep struct {
 	stage     guard.Stage
 	bundle    string
 	latent    bool // the policy had one
+	height    float64
 }
 
 // field is the nodes as processes, with the test as one more that listens.
@@ -162,7 +163,7 @@ func (f *field) listen() {
 	deep.Depth = 5000
 	must(ros.NewSubscription(f.n, "/quad/step", deep, func(m *msgs.Step, i ros.Info) {
 		s := seenStep{time.Now(), i.Publisher, m.Seq, bridge.Nanoseconds(m.Header.Stamp), guard.Stage(m.GuardState),
-			m.BundleID, m.LatentStamp.Sec != 0}
+			m.BundleID, m.LatentStamp.Sec != 0, m.Pose.Position.Z}
 		f.note(func() { f.steps = append(f.steps, s) })
 	}))(f.t)
 	must(ros.NewSubscription(f.n, "/quad/latent", node.LatentQoS(),
@@ -240,13 +241,22 @@ type process struct {
 	args []string
 	env  []string
 	cmd  *exec.Cmd // nil after a kill
-	log  *strings.Builder
+	log  *output
 }
 
 // start starts a program in the namespace quad. It is ended in good order, unless it was killed.
 func (f *field) start(name string, parameters ...string) *process {
 	f.t.Helper()
-	p := &process{f: f, name: name, env: f.env, args: []string{"--ros-args", "-r", "__ns:=/quad"}}
+	return f.startRemapped(name, nil, parameters...)
+}
+
+// startRemapped is start, with other names of topics.
+func (f *field) startRemapped(name string, remaps []string, parameters ...string) *process {
+	f.t.Helper()
+	p := &process{f: f, name: name, env: f.env, args: []string{"--ros-args"}}
+	for _, x := range append([]string{"__ns:=/quad"}, remaps...) {
+		p.args = append(p.args, "-r", x)
+	}
 	for _, x := range parameters {
 		p.args = append(p.args, "-p", x)
 	}
@@ -257,7 +267,7 @@ func (f *field) start(name string, parameters ...string) *process {
 
 func (p *process) again() {
 	p.f.t.Helper()
-	p.cmd, p.log = exec.Command(filepath.Join(p.f.dir, p.name), p.args...), &strings.Builder{}
+	p.cmd, p.log = exec.Command(filepath.Join(p.f.dir, p.name), p.args...), &output{}
 	p.cmd.Env = append(append(append(os.Environ(), rostest.Environ()...), "ROS_LOG_DIR="+p.f.data), p.env...)
 	p.cmd.Stderr, p.cmd.Stdout = p.log, p.log
 	if err := p.cmd.Start(); err != nil {
@@ -292,8 +302,7 @@ func (p *process) end() {
 	}
 	p.cmd = nil
 	if p.f.t.Failed() {
-		said := p.log.String()
-		p.f.t.Logf("%s said:\n%s", p.name, said[max(0, len(said)-4000):])
+		p.f.t.Logf("%s said:\n%s", p.name, p.log)
 	}
 }
 

@@ -64,17 +64,23 @@ func newHostile(t *testing.T) *hostile {
 	})
 	h.captured = messagesIn(must(os.ReadFile(capture))(t))
 	h.victims = writersIn(h.captured)
-	domain := 1 + os.Getpid()%100
-	for k := range 2 * (len(h.nodes) + 2) { // RTPS 2.5, §9.6.2.3: metatraffic and data of each participant
-		h.ports = append(h.ports, 7400+250*domain+10+k)
-		c := must(net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.ports[k]}))(t)
-		t.Cleanup(func() { c.Close() })
-		h.sockets = append(h.sockets, c)
-	}
+	h.reach()
 	if len(h.captured) < 100 || len(h.victims) < 10 {
 		t.Fatalf("%d messages of %d writers were captured", len(h.captured), len(h.victims))
 	}
 	return h
+}
+
+// reach opens sockets to the graph's ports.
+func (h *hostile) reach() {
+	h.t.Helper()
+	domain := 1 + os.Getpid()%100
+	for k := range 2 * (len(h.nodes) + 2) { // RTPS 2.5, §9.6.2.3: metatraffic and data of each participant
+		h.ports = append(h.ports, 7400+250*domain+10+k)
+		c := must(net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.ports[k]}))(h.t)
+		h.t.Cleanup(func() { c.Close() })
+		h.sockets = append(h.sockets, c)
+	}
 }
 
 // strike sends the packets of an attack for its time, to all ports of the graph, and returns how many.
