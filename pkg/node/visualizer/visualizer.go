@@ -154,12 +154,14 @@ func (v *Visualizer) serve(ctx context.Context) (err error) {
 			}
 			return said(a.Success, a.Message)
 		},
+		Graph: graph{v.Node, v.Context().NewGroup(ros.Exclusive)},
 	})
 	if err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = v.page.Close() })
-	v.Log().Info().Msgf("the page is at %s", v.page.URL())
+	v.Log().Info().Msgf("the page is at %s, and Foxglove connects to %s", v.page.URL(),
+		strings.Replace(v.page.URL(), "http", "ws", 1))
 	if open := v.page.Open(); open != "" {
 		v.Log().Warn().Msgf("whoever reaches this machine on %s sees the flight", open)
 	}

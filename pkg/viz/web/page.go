@@ -24,6 +24,7 @@ import (
 	"syscall"
 	"time"
 
+	"vnd/pkg/viz/foxglove"
 	"vnd/pkg/viz/scene"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 	Address  string   `param:"address" default:"127.0.0.1" read_only:"true" doc:"of the network interface that serves the page; 0.0.0.0 serves every one, for phones, to whoever reaches this machine"`
 	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
 	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
+	Origins  []string `param:"origins" default:"https://app.foxglove.dev" read_only:"true" doc:"pages that may show the flight by Foxglove's protocol, on this address and port, besides programs"`
 	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
 	Token    string   `param:"token" default:"" read_only:"true" doc:"what a browser must give for the controls where address is of other machines too; empty draws one, which the log has"`
 }
@@ -43,6 +45,7 @@ type Config struct {
 type Actions struct {
 	Rollback func(ctx context.Context) (string, error)
 	Name     func(ctx context.Context, condition string) (string, error) // as vnd/srv/SetCondition
+	Graph    foxglove.Bus                                                // what Foxglove shows and calls; nil: nothing
 }
 
 // leastToken is the length of a token that cannot be guessed over the socket, where a wrong one takes a second.
@@ -137,7 +140,14 @@ func (s *Server) handler() http.Handler {
 		panic(err) // the name of an embedded folder
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(files))
+	page := http.FileServerFS(files)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if s.deeds.Graph != nil && isFoxglove(r) {
+			s.foxglove(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /live", s.live)
 	return s.guarded(mux)
 }
@@ -150,7 +160,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 				"add the name to the visualizer's parameter page.hosts", r.Host), http.StatusForbidden)
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" && !own(origin, r.Host) {
+		origin := r.Header.Get("Origin")
+		if origin != "" && !own(origin, r.Host) && !(isFoxglove(r) && s.visits(origin)) {
 			http.Error(w, fmt.Sprintf("origin %.60q is refused: this page answers to itself alone", origin),
 				http.StatusForbidden)
 			return

@@ -53,7 +53,8 @@ func newStage(t testing.TB, c Config) *stage {
 			g.asked.Add(1)
 			return "rolled back to first", nil
 		},
-		Name: func(_ context.Context, name string) (string, error) { return "", errors.New("nobody knows " + name) },
+		Name:  func(_ context.Context, name string) (string, error) { return "", errors.New("nobody knows " + name) },
+		Graph: emptyGraph{},
 	})
 	if err != nil {
 		t.Fatal(err)

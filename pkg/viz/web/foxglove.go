@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"vnd/pkg/viz/foxglove"
+)
+
+func isFoxglove(r *http.Request) bool {
+	return foxglove.Wanted(r.Header.Values("Sec-WebSocket-Protocol"))
+}
+
+// visits reports whether an Origin that is not the page itself may connect as Foxglove does. One of no site is a
+// program's, such as file:// of Foxglove's own.
+func (s *Server) visits(origin string) bool {
+	u, err := url.Parse(origin)
+	program := err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https"
+	return program || slices.Contains(s.cfg.Origins, origin)
+}
+
+// foxglove serves Foxglove. It may call services as the page may act, with ?token= in its address where one is needed.
+func (s *Server) foxglove(w http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	if token != "" && !s.allows(token) {
+		select {
+		case <-time.After(time.Second):
+		case <-r.Context().Done():
+		}
+		http.Error(w, errToken.Error(), http.StatusForbidden)
+		return
+	}
+	if s.viewers.Add(1) > mostViewers {
+		s.viewers.Add(-1)
+		http.Error(w, "enough look already", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.viewers.Add(-1)
+	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: foxglove.Subprotocols,
+		InsecureSkipVerify: true}) // the Origin was looked at
+	if err != nil {
+		return // the answer has gone out
+	}
+	defer c.CloseNow()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	acts := s.cfg.Controls && s.allows(token)
+	if err := foxglove.Serve(ctx, c, s.robot, s.deeds.Graph, acts); err != nil && ctx.Err() == nil {
+		_ = c.Close(websocket.StatusInternalError, "this connection did not keep up")
+	}
+}
