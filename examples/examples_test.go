@@ -45,11 +45,13 @@ const (
 )
 
 // learns names the examples that take ten times as long without C.
-var learns = map[string]bool{"fit_bag": true, "own_task": true, "own_task eval": true, "own_robot": true}
+var learns = map[string]bool{"fit_bag": true, "own_task": true, "own_task eval": true, "own_robot": true,
+	"arm": true}
 
 func TestExamplesThatEnd(t *testing.T) {
 	dir := t.TempDir()
 	model, home := filepath.Join(dir, "model.vnd"), filepath.Join(dir, "home.vnd")
+	payloads := filepath.Join(dir, "arm.vnd")
 	latents, paths := filepath.Join(dir, "latents.png"), filepath.Join(dir, "paths.png")
 	pendulum := filepath.Join(dir, "pendulum.vnd")
 	for _, c := range []struct {
@@ -68,6 +70,7 @@ func TestExamplesThatEnd(t *testing.T) {
 		{"own_world", []string{"own_world/world.yaml", paths},
 			`(?s)calm .*fan .*bottle .*fan_and_bottle +error 0\.\d+ m, at most 0\.\d+ m \n`, []string{paths}},
 		{"own_robot", []string{pendulum}, `off by 0\.0[0-2]\d+ rad, .* 0\.0[4-9]\d+ rad; promoted`, []string{pendulum}},
+		{"arm", []string{"-quick", payloads}, `(?s)3 kg .*base .*improved .*adaptive .*\npromoted`, []string{payloads}},
 		{"replay", []string{"../pkg/node/replay/testdata/flight", bundles + "a.vnd", bundles + "b.vnd"},
 			`(\d+) ticks of the policy in 6\.5 s of flight, \d+ to the bit, \d+ within rounding\n$`, nil},
 		{"latent_map", []string{"own_world/world.yaml", latents},

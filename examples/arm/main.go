@@ -1,0 +1,64 @@
+// Command arm learns, in simulation, to follow paths with a Panda's tool under payloads that it is not told of, and
+// prints what each method errs by under each: the policy of the prior, the improved one, and adaptive control.
+//
+//	go run ./examples/arm build/arm.vnd           # ten minutes of a core
+//	go run ./examples/arm -quick build/arm.vnd    # seconds
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"vnd/pkg/sim/manipulation"
+	"vnd/pkg/vnd/bundle"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "learn for seconds along one circle")
+	seed := flag.Uint64("seed", 1, "of all that is drawn")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		log.Fatal("usage: arm [-quick] [-seed N] BUNDLE")
+	}
+	b := manipulation.SmallBudget()
+	if *quick {
+		b = manipulation.QuickBudget()
+	}
+	b.Seed = *seed
+	began := time.Now()
+	b.Progress = func(format string, a ...any) {
+		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
+	}
+	if err := run(context.Background(), &b, flag.Arg(0)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, b *manipulation.Budget, out string) error {
+	references, err := b.References()
+	if err != nil {
+		return err
+	}
+	l, err := b.Learn(ctx, references)
+	if err != nil {
+		return err
+	}
+	methods := append([]manipulation.Method{manipulation.ByPolicy("base", l.Base, nil),
+		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Peers()...)
+	if err := manipulation.Table(os.Stdout, references, methods...); err != nil {
+		return err
+	}
+	if !l.Verdict.Pass {
+		return fmt.Errorf("refused: %q", l.Verdict.Reasons())
+	}
+	promoted, err := manipulation.Pack(l.Model, l.Improved)
+	if err != nil {
+		return err
+	}
+	fmt.Println("promoted")
+	return bundle.Write(out, promoted)
+}

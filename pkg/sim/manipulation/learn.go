@@ -1,0 +1,221 @@
+package manipulation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/robot"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Budget sizes learning.
+type Budget struct {
+	Seed          uint64
+	Shapes        []string  // of references
+	Speeds        []float64 // along each, m/s
+	Base, Improve int       // epochs of a policy from nothing, and in a learned model
+	Envs, Horizon int       // episodes of an epoch, and their steps
+	Rate          float64   // of learning from nothing; a fifth of it in a learned model
+	Policy        int       // units of each of a policy's two layers
+	Latent, Nets  int       // size of the latent, units of the encoder; the residual has twice as many
+	Seconds       float64   // recorded under each payload along each reference
+	Updates       int       // of the fit
+	Progress      func(format string, a ...any)
+}
+
+// SmallBudget is one of minutes on a core.
+func SmallBudget() Budget {
+	return Budget{Seed: 1, Shapes: arm.Shapes, Speeds: []float64{0.25, 0.5}, Base: 300, Improve: 300, Envs: 64,
+		Horizon: 50, Rate: 0.003, Policy: 128, Latent: 4, Nets: 64, Seconds: 10, Updates: 2500,
+		Progress: func(string, ...any) {}}
+}
+
+// QuickBudget is one of seconds along one reference: enough to see that it learns.
+func QuickBudget() Budget {
+	return Budget{Seed: 1, Shapes: arm.Shapes[:1], Speeds: []float64{0.25}, Base: 100, Improve: 40, Envs: 32,
+		Horizon: 40, Rate: 0.005, Policy: 32, Latent: 2, Nets: 16, Seconds: 4, Updates: 120,
+		Progress: func(string, ...any) {}}
+}
+
+// References are those that are learned.
+func (b *Budget) References() (all []*arm.Reference, err error) {
+	for _, shape := range b.Shapes {
+		for _, speed := range b.Speeds {
+			r, err := arm.NewReference(shape, speed, Dt)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// Learned is what learning leads to: the policy of the prior, the model of what that flew, the policy improved in it,
+// and what the gate says of that.
+type Learned struct {
+	Base, Improved *vnd.Actor[float32]
+	Model          *vnd.Model[float32]
+	Verdict        *gate.Verdict
+}
+
+// Learn trains a policy in the prior, flies it under hidden payloads, fits a model to its flights, improves the policy
+// in the model, and asks the gate.
+func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learned, error) {
+	task := Task(spread, references...)
+	base, err := b.improve(ctx, &train.Prior[float32]{Nominal: Prior.System()}, task, nil)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.fit(ctx, b.record(base, references))
+	if err != nil {
+		return nil, err
+	}
+	better, err := b.improve(ctx, &train.Learned[float32]{Model: f.Model, Through: true}, task, base)
+	if err != nil {
+		return nil, err
+	}
+	out := &Learned{Base: base, Improved: better, Model: f.Model}
+	out.Verdict, err = b.judge(ctx, out, task)
+	return out, err
+}
+
+// improve trains a policy in a world, from nothing or from another, which stays as it is.
+func (b *Budget) improve(ctx context.Context, w train.World[float32], task robot.Task[float32],
+	from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
+	var c train.Config
+	param.Default(&c)
+	c.Envs, c.Horizon, c.Epochs, c.Rate, c.Flights = b.Envs, b.Horizon, b.Base, b.Rate, 0
+	p, err := vnd.NewActor(task.Size(), b.Latent, make([]float32, arm.Joints), Torques, []int{b.Policy, b.Policy})
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		copy(p.Net.Params, from.Net.Params)
+		p.Norm, c.Epochs, c.Rate = from.Norm, b.Improve, b.Rate/5
+	}
+	_, err = train.Run(ctx, c, w, Dt, train.Options{Seed: b.Seed, Task: task, Actor: p, New: from == nil,
+		Progress: func(g train.Progress) {
+			if g.Epoch%50 == 0 {
+				b.Progress("epoch %d: %.2f mm", g.Epoch, 1000*g.Figures.Error)
+			}
+		}})
+	return p, err
+}
+
+// record flies a policy under all payloads along references.
+func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording) {
+	for i, mass := range Masses {
+		for j, r := range references {
+			rows := b.fly(p, mass, r, rand.New(rand.NewPCG(b.Seed, uint64(100*i+j))))
+			measured, actions := Prior.Flatten(rows)
+			out = append(out, fit.Recording{Name: fmt.Sprintf("%g kg, %d", mass, j), Measured: measured,
+				Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
+		}
+	}
+	return out
+}
+
+// fly flies a policy under a payload, kg, with random torques beside its own, until it is lost.
+func (b *Budget) fly(p *vnd.Actor[float32], mass float64, r *arm.Reference, rng *rand.Rand) (rows []arm.Row) {
+	truth, steps := Truth(mass), int(b.Seconds/Dt)
+	sys, s, a, none := truth.System(), newState(), make([]float32, arm.Joints), newState()
+	f := vehicle(Task(spread, r)).Begin(p, nil, truth, rng, steps, s)
+	var extra arm.Torque
+	for k := range steps {
+		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
+		if f.Tick(row.T, s, a).Crash != "" {
+			break
+		}
+		for j := range a {
+			extra[j] += 0.02*float64(Torques[j])*rng.NormFloat64() - 0.1*extra[j]
+			a[j] += float32(extra[j])
+			row.Torque[j] = float64(a[j])
+		}
+		rows = append(rows, row)
+		sys.Step(1, s, a, none, s)
+	}
+	return rows
+}
+
+// fit fits a model to recordings.
+func (b *Budget) fit(ctx context.Context, recordings []fit.Recording) (*fit.Fit, error) {
+	var c fit.Config
+	param.Default(&c)
+	c.Model.Latent, c.Model.EncoderDense, c.Model.EncoderHidden, c.Model.Hidden = b.Latent, b.Nets, b.Nets, 2*b.Nets
+	c.Loss.Steps, c.Train.Updates, c.Train.Passes, c.Train.Minutes = 20, b.Updates, 1000, 60
+	return fit.Run(ctx, c, fit.KnownRobot(Prior, recordings), fit.Options{Seed: b.Seed,
+		Progress: func(g fit.Progress) {
+			if g.Update%250 == 0 {
+				b.Progress("update %d: loss %.4f, validation %.4f", g.Update, g.Losses.Total, g.Validation)
+			}
+		}})
+}
+
+// Pack makes a bundle of a model and a policy.
+func Pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) {
+	b, err := vnd.Bundle(m, Prior, nil, nil)
+	if err == nil {
+		err = vnd.PutActor(b, p, nil, "track_pose")
+	}
+	if err == nil {
+		_, err = b.Encode() // which names it
+	}
+	return b, err
+}
+
+// judge asks the gate whether the improved policy may follow the base.
+func (b *Budget) judge(ctx context.Context, l *Learned, task robot.Task[float32]) (*gate.Verdict, error) {
+	candidate, err := Pack(l.Model, l.Improved)
+	if err != nil {
+		return nil, err
+	}
+	current, err := Pack(l.Model, l.Base)
+	if err != nil {
+		return nil, err
+	}
+	v := vehicle(task)
+	g := &gate.Gate{Vehicle: v, Judge: judge{v}, Seed: b.Seed}
+	param.Default(&g.Config)
+	g.Config.Shadow.Seconds, g.Config.Rate = trialSteps*Dt, 100
+	return g.Evaluate(ctx, candidate, current, nil)
+}
+
+// trialSteps is the length of a flight of the gate.
+const trialSteps = 200
+
+// judge flies bundles under hidden payloads. It implements gate.Judge.
+type judge struct{ gate.TaskVehicle[arm.Robot] }
+
+// Fly implements gate.Judge.
+func (j judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
+	l, err := j.Load(b)
+	if err != nil {
+		return nil, err
+	}
+	truth := Truth(Masses[t.Number%uint64(len(Masses))])
+	return gate.Fly(ctx, truth.System(), truth, l, rand.New(rand.NewPCG(t.Number, 1)), trialSteps)
+}
+
+// vehicle is the arm at a task, as the gate takes it.
+func vehicle(task robot.Task[float32]) gate.TaskVehicle[arm.Robot] {
+	return gate.TaskVehicle[arm.Robot]{Robot: arm.Reader, Task: task}
+}
+
+// ByPolicy is the method of a policy, under the latents of a model; nil: under the prior mean.
+func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method {
+	return Method{name, func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner {
+		return vehicle(task).Begin(p, m, Prior, rng, steps, s)
+	}}
+}
+
+// spread is that of states in which episodes begin, rad and rad/s.
+const spread = 0.05
