@@ -191,6 +191,9 @@ func (g *Guard) findTwist(in *Input) {
 	if _, found := g.detector.twisted(); !found || in.NotOffboard {
 		return
 	}
+	if g.detector.repeats > 0 { // a pose that comes again says nothing of its velocity
+		return
+	}
 	before := g.contradicted()
 	g.twistedAt = g.now
 	if before || !g.belief.known {
