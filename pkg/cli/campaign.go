@@ -26,6 +26,7 @@ type campaignCommand struct {
 	Seed     uint64 `default:"1" help:"Seed of all randomness."`
 	Out      string `required:"" placeholder:"DIR" help:"Folder for the report, the policy and pictures of failures."`
 	Bundle   string `placeholder:"BUNDLE" help:"Policy to fly; else the one with which vnd loop begins is trained."`
+	Odometry bool   `help:"Fly by an odometry, with measured velocities; else by poses."`
 	Replay   string `placeholder:"ROW:CELL:RUN" help:"Fly a single run again, and draw it."`
 	Pictures int    `default:"1" help:"Pictures of the worst failures of each row."`
 	Workers  int    `default:"0" help:"Flights at a time; 0 takes all processors."`
@@ -80,6 +81,7 @@ func (k *campaignCommand) policies(c *console) (*campaign.Policies, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Odometry = k.Odometry
 	if sitl.Built(sitl.Folder()) == nil {
 		p.Firmware = func(w sim.World) (sim.Firmware, error) { return quadsim.NewBetaflight(w, nil) }
 	}

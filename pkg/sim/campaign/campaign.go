@@ -178,6 +178,9 @@ func newRun(p *Policies, row *Row, cell, number int, seed uint64) (*Run, error) 
 	r := &Run{Row: row, Cell: Cells()[cell], Number: number, World: sim.Default(), Start: so3.Vec3{Z: 1}, After: after,
 		Bundle: p.Base, Helper: true, policies: p}
 	param.Default(&r.Config)
+	if p.Odometry {
+		r.Config.Source = control.FromOdometry
+	}
 	r.World, r.Seed = world(r.Cell, cell, number, seed)
 	r.rng = rand.New(rand.NewPCG(r.Seed, hashed(row.ID)))
 	r.Onset = settled + period*r.rng.Float64()

@@ -1,10 +1,6 @@
 package campaign
 
-import (
-	"testing"
-
-	"vnd/pkg/flight/control"
-)
+import "testing"
 
 // An odometry that freezes repeats its velocity, too. Poses that stand still contradicted that before they counted as
 // frozen, so that the guard believed a robot at rest that sank, and met the floor hard.
@@ -13,14 +9,10 @@ func TestFrozenOdometry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := rows[0]
-	plan := row.Plan
-	row.Plan = func(r *Run) {
-		r.Config.Source = control.FromOdometry
-		plan(r)
-	}
+	row, p := rows[0], *made(t)
+	p.Odometry = true
 	for cell := range Cells() {
-		r, err := newRun(made(t), &row, cell, 0, 3)
+		r, err := newRun(&p, &row, cell, 0, 3)
 		if err == nil {
 			err = r.Fly()
 		}

@@ -22,6 +22,7 @@ type Policies struct {
 	Listening *bundle.Bundle
 
 	Firmware sim.NewFirmware // of rows that are flown on one; nil where none is built
+	Odometry bool            // measured velocities are flown by, too; else poses alone, but in rows about velocities
 
 	// other is a base policy of another seed, trained where a row flies it.
 	other func() (*bundle.Bundle, error)

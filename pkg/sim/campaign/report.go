@@ -12,6 +12,8 @@ import (
 	"sync"
 	"text/tabwriter"
 	"time"
+
+	"vnd/pkg/flight/control"
 )
 
 // Options of a campaign.
@@ -29,6 +31,7 @@ type Report struct {
 	Seed    uint64      `json:"seed"`
 	Runs    int         `json:"runs_per_cell"`
 	Bundle  string      `json:"bundle"`
+	By      string      `json:"state_source"` // pose or odometry
 	Rows    []RowReport `json:"rows"`
 	Flights int         `json:"flights"`
 	Seconds float64     `json:"seconds"`   // on the wall
@@ -107,7 +110,10 @@ const keptFailures = 5
 func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 	began := time.Now()
 	all := 0
-	out := &Report{Seed: o.Seed, Runs: o.Runs, Bundle: p.Base.ID}
+	out := &Report{Seed: o.Seed, Runs: o.Runs, Bundle: p.Base.ID, By: control.FromPose}
+	if p.Odometry {
+		out.By = control.FromOdometry
+	}
 	for i := range o.Rows {
 		all += o.Rows[i].runs(o.Runs)
 	}
