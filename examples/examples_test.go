@@ -17,7 +17,7 @@ import (
 	"vnd/pkg/core/quad"
 )
 
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // built holds the examples' programs.
 var built string

@@ -45,10 +45,13 @@ func ByRates() as2msgs.ControlMode {
 		ReferenceFrame: as2msgs.ControlModeBodyFluFrame}
 }
 
+// BodyRates is the Mode of a platform of Aerostack2 that follows body rates and thrust.
+const BodyRates = "BODY_RATES"
+
 var as2Modes = map[int8]string{as2msgs.ControlModeUnset: "UNSET", as2msgs.ControlModeHover: "HOVER",
 	as2msgs.ControlModePosition: "POSITION", as2msgs.ControlModeSpeed: "SPEED",
 	as2msgs.ControlModeSpeedInAPlane: "SPEED_IN_A_PLANE", as2msgs.ControlModeAttitude: "ATTITUDE",
-	as2msgs.ControlModeAcro: "BODY_RATES", as2msgs.ControlModeTrajectory: "TRAJECTORY"}
+	as2msgs.ControlModeAcro: BodyRates, as2msgs.ControlModeTrajectory: "TRAJECTORY"}
 
 // ReadPlatformInfo reads a serialized as2_msgs/msg/PlatformInfo of any release: those differ behind the mode. offboard
 // is that of the platform, in whichever mode. A state of emergency is an error.

@@ -109,9 +109,15 @@ func (c *Controller) awaitSolePublisher(ctx context.Context) error {
 	if f == nil || f.rivals == nil {
 		return nil
 	}
-	for topic := f.sender.topic(); len(c.Context().Graph().Publishers(topic)) > 1; {
-		if f.rivals.alive() || !wait(ctx) {
-			return fmt.Errorf("not armed: %s", others(c.Node, topic))
+	topics := []string{f.sender.topic()}
+	if s, ok := f.sender.(interface{ beside() string }); ok {
+		topics = append(topics, s.beside())
+	}
+	for _, topic := range topics {
+		for len(c.Context().Graph().Publishers(topic)) > 1 {
+			if f.rivals.alive() || !wait(ctx) {
+				return fmt.Errorf("not armed: %s", others(c.Node, topic))
+			}
 		}
 	}
 	return nil

@@ -203,6 +203,13 @@ func TestParams(t *testing.T) {
 		"command_interface aerostack2: parameter mass is not set": func(p *Params) {
 			p.CommandInterface = bridge.Aerostack2
 		},
+		"lost_state is law, expected auto": func(p *Params) {
+			p.CommandInterface, p.AutopilotNamespace = bridge.Crazyswarm2FullState, "/cf231"
+			p.LostState = "law"
+		},
+		"lost_state is autopilot, expected auto": func(p *Params) {
+			p.CommandInterface, p.Mass, p.LostState = bridge.Aerostack2, 1, "autopilot"
+		},
 		"reference_json is set":          func(p *Params) { p.Reference = "{}" },
 		`task "juggle" has no reference`: func(p *Params) { p.Task = "juggle" },
 		"leaves the geofence": func(p *Params) {

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	geometrymsgs "vnd/msgs/geometry_msgs"
@@ -73,4 +74,29 @@ func TestCrazyflieServer(t *testing.T) {
 			t.Errorf("%s: %s, %s", namespace, server, name)
 		}
 	}
+}
+
+// Full states hold the place that was seen last: where motion capture ends, the Crazyflie's own commander lands it.
+func TestFullStatesEndWithoutStates(t *testing.T) {
+	h := newHarness(t, "-p", "command_interface:=crazyswarm2_full_state", "-p", "autopilot_namespace:=/cf231", "-p",
+		"bundle_file:="+path("a.vnd"), "-p", "autostart:=true")
+	f := must(autopilottest.NewCrazyflie(h.n, "/", "cf231"))(t)
+	f.Settle("cf231", bridge.Crazyswarm2FullState)
+	var ended atomic.Bool
+	saying(t, func() error {
+		if ended.Load() {
+			return nil
+		}
+		return f.Say()
+	})
+	eventually(t, "a tick", func() bool { return h.c.ticking() && len(h.steps) > 10 })
+	a := h.c.autopilot()
+	eventually(t, "settings that hold", func() bool { return a.fault() == "" })
+	if err := a.offboard(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	setpoints := 0
+	eventually(t, "setpoints", func() bool { setpoints += len(f.Take().States); return setpoints > 2 })
+	ended.Store(true)
+	eventually(t, "the landing of its own commander", func() bool { return f.Take().Landing && a.notOffboard() })
 }

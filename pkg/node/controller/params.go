@@ -84,10 +84,11 @@ func (p *Params) commandsCrazyflie() bool {
 	return p.CommandInterface == bridge.Crazyswarm2 || p.CommandInterface == bridge.Crazyswarm2FullState
 }
 
-// autopilotLands reports whether the autopilot lands by itself where commands stop. A Crazyflie's estimate comes of the
-// same motion capture, Betaflight has none, and platforms repeat the last command.
+// autopilotLands reports whether the autopilot lands by itself where states stop. A Crazyflie's estimate comes of the
+// same motion capture, Betaflight has none, and platforms repeat the last command. Full states without a state would
+// have the Crazyflie stay where it was last seen, so that its own commander lands it.
 func (p *Params) autopilotLands() bool {
-	landing := []string{bridge.Mavros, bridge.Ardupilot, bridge.PX4, bridge.PX4Mode}
+	landing := []string{bridge.Mavros, bridge.Ardupilot, bridge.PX4, bridge.PX4Mode, bridge.Crazyswarm2FullState}
 	lands := slices.Contains(landing, p.CommandInterface)
 	return p.LostState == "autopilot" || p.LostState == "auto" && lands
 }
@@ -137,6 +138,10 @@ func (p *Params) Check() error {
 	if err := p.checkThrust(); err != nil {
 		return fmt.Errorf("command_interface %s: %w", p.CommandInterface, err)
 	}
+	if err := p.checkLostState(); err != nil {
+		return fmt.Errorf("command_interface %s: parameter lost_state is %s, %w", p.CommandInterface, p.LostState,
+			err)
+	}
 	if err := p.checkMotors(); err != nil {
 		return err
 	}
@@ -165,6 +170,18 @@ func (p *Params) checkThrust() error {
 		return p.Throttle.Check()
 	case p.Mass == 0:
 		return errors.New("parameter mass is not set: that of the vehicle with all that it carries, in kg")
+	}
+	return nil
+}
+
+// checkLostState refuses who cannot land: the law by setpoints that hold a position, and what repeats the last command.
+func (p *Params) checkLostState() error {
+	repeats := p.CommandInterface == bridge.Aerostack2 || p.CommandInterface == bridge.MRS
+	switch {
+	case p.LostState == "law" && p.CommandInterface == bridge.Crazyswarm2FullState:
+		return errors.New("expected auto: its setpoints hold the place that was seen last")
+	case p.LostState == "autopilot" && repeats:
+		return errors.New("expected auto: the platform repeats the last command, and does not land")
 	}
 	return nil
 }

@@ -167,7 +167,8 @@ func newMRS(c *Controller, p *Params) (*platform, error) {
 	return a, err
 }
 
-// toAerostack2 sends body rates and then the force. A platform sends both on at a pace of its own.
+// toAerostack2 sends body rates and then the force while the platform is in their mode: another one takes the rates for
+// a velocity. A platform sends both on at a pace of its own.
 type toAerostack2 struct {
 	rates    *ros.Publisher[geometrymsgs.TwistStamped]
 	thrust   *ros.Publisher[as2msgs.Thrust]
@@ -196,8 +197,11 @@ func newToAerostack2(c *Controller, p *Params, to *platform) (sender, error) {
 
 func (s *toAerostack2) topic() string { return s.thrust.Topic() }
 
+// beside is the other topic of a command.
+func (s *toAerostack2) beside() string { return s.rates.Topic() }
+
 func (s *toAerostack2) send(stamp int64, _ *quad.State, d *control.Decision) error {
-	if s.to.fault() != "" {
+	if said, _ := s.to.lastReport(); said.Mode != bridge.BodyRates || s.to.fault() != "" {
 		return nil
 	}
 	bridge.PutRates(&s.w, stamp, s.frame, d.Sent)

@@ -32,6 +32,7 @@ type px4Mode struct {
 
 	rates     atomic.Pointer[px4msgs.SetpointConfig] // that PX4 is to confirm; nil: it need not
 	confirmed atomic.Bool                            // since the mode was taken up
+	settled   atomic.Bool                            // was confirmed once since the registration
 
 	mu       sync.Mutex
 	request  uint64 // id of the registration's request
@@ -124,6 +125,7 @@ func (a *px4Mode) configure(p *Params) (err error) {
 			if ours, err := bridge.FromSetpointConfigReply(m, *a.taken); ours {
 				a.trouble = err
 				a.confirmed.Store(err == nil)
+				a.settled.Store(err == nil)
 			}
 		})
 	if err == nil {
@@ -156,7 +158,14 @@ func (a *px4Mode) tend() {
 	if a.taken != nil && now-a.answered > int64(patienceOfChecks) {
 		a.forget()
 	}
-	if a.taken != nil || now-a.asked <= again {
+	if now-a.asked <= again {
+		return
+	}
+	if a.taken != nil {
+		if config := a.rates.Load(); config != nil && !a.settled.Load() {
+			a.asked = now
+			_ = a.setpoints.Publish(config)
+		}
 		return
 	}
 	for v, pub := range a.register {
@@ -225,6 +234,7 @@ func (a *px4Mode) registered(data []byte, v bridge.ModeAPI) error {
 	} else {
 		config := bridge.RateSetpoints(r, flowing)
 		a.rates.Store(&config)
+		a.settled.Store(false)
 		_ = a.setpoints.Publish(&config)
 	}
 	a.c.Log().Info().Msgf("PX4 has taken the mode vnd: nav_state %d", r.Mode)
