@@ -48,6 +48,7 @@ type session struct {
 	channels map[uint32]channel
 	services map[uint32]service
 	streams  map[uint32]stream // by the client's number
+	closed   bool              // nothing is subscribed to any more
 	calls    chan struct{}
 }
 
@@ -57,14 +58,18 @@ type stream struct {
 	channel uint32
 }
 
+func newSession(bus Bus, acts bool) *session {
+	return &session{bus: bus, acts: acts, out: newQueue(), channels: map[uint32]channel{},
+		services: map[uint32]service{}, streams: map[uint32]stream{}, calls: make(chan struct{}, mostCalls)}
+}
+
 // Serve serves one client until ctx is done or it leaves. robot is what it is shown to be; acts says whether it may
 // call services.
 func Serve(ctx context.Context, c *websocket.Conn, robot string, bus Bus, acts bool) error {
 	c.SetReadLimit(longestAsk)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{bus: bus, acts: acts, out: newQueue(), channels: map[uint32]channel{},
-		services: map[uint32]service{}, streams: map[uint32]stream{}, calls: make(chan struct{}, mostCalls)}
+	s := newSession(bus, acts)
 	defer s.close()
 	info := serverInfo{Op: "serverInfo", Name: robot, Capabilities: []string{},
 		Session: strconv.FormatInt(time.Now().UnixNano(), 10)}
@@ -86,20 +91,22 @@ func Serve(ctx context.Context, c *websocket.Conn, robot string, bus Bus, acts b
 	}
 }
 
-// send writes what waits, until the next look at the graph is due.
+// send writes what waits, until the next look at the graph is due, be there more or not.
 func (s *session) send(ctx context.Context, c *websocket.Conn, due <-chan time.Time) error {
 	for {
-		for f, ok := s.out.take(); ok; f, ok = s.out.take() {
-			kind := websocket.MessageText
-			if f.binary {
-				kind = websocket.MessageBinary
-			}
-			within, stop := context.WithTimeout(ctx, patience)
-			err := c.Write(within, kind, f.data)
-			stop()
-			if err != nil {
+		select {
+		case <-due:
+			return nil
+		default:
+		}
+		if s.out.lags() {
+			return errLags
+		}
+		if f, ok := s.out.take(); ok {
+			if err := write(ctx, c, f); err != nil {
 				return err
 			}
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -109,6 +116,18 @@ func (s *session) send(ctx context.Context, c *websocket.Conn, due <-chan time.T
 		case <-s.out.ready:
 		}
 	}
+}
+
+var errLags = errors.New("the client does not take what it asked for")
+
+func write(ctx context.Context, c *websocket.Conn, f frame) error {
+	kind := websocket.MessageText
+	if f.binary {
+		kind = websocket.MessageBinary
+	}
+	within, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	return c.Write(within, kind, f.data)
 }
 
 func (s *session) json(m any) { s.put(m, false) }
@@ -125,8 +144,9 @@ func (s *session) say(level int, id, format string, a ...any) {
 
 // look tells the client what has come into the graph and what has left it, and what it was not sent.
 func (s *session) look() {
-	if n := s.out.lost(); n > 0 {
-		s.say(warning, "dropped", "%d messages were dropped: this connection does not keep up", n)
+	if n := s.out.lost(); n > 0 { // this goes out in any case
+		s.json(status{"status", warning, fmt.Sprintf("%d messages were dropped: this connection does not keep up", n),
+			"dropped"})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,20 +251,33 @@ func (s *session) subscribe(id, channelID uint32) error {
 	c, ok := s.channels[channelID]
 	_, taken := s.streams[id]
 	switch {
+	case s.closed:
+		return errors.New("the session is over")
 	case !ok:
 		return errors.New("there is none")
 	case taken:
 		return fmt.Errorf("subscription %d is there already", id)
+	case s.subscribed(channelID):
+		return errors.New("it is subscribed to already")
 	case len(s.streams) >= mostStreams:
 		return fmt.Errorf("%d subscriptions are there already", mostStreams)
 	}
 	closer, err := s.bus.Subscribe(c.Topic, c.SchemaName, func(data []byte, at int64) {
-		s.out.put(frame{true, messageFrame(id, at, data)}, true)
+		s.out.put(frame{binary: true, data: messageFrame(id, at, data)}, true)
 	})
 	if err == nil {
 		s.streams[id] = stream{closer, channelID}
 	}
 	return err
+}
+
+func (s *session) subscribed(channelID uint32) bool {
+	for _, x := range s.streams {
+		if x.channel == channelID {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *session) unsubscribe(all []uint32) {
@@ -287,14 +320,15 @@ func (s *session) asked(ctx context.Context, data []byte) {
 			return
 		}
 		c.data = answer
-		s.out.put(frame{true, c.response()}, false)
+		s.out.put(frame{binary: true, data: c.response()}, false)
 	}()
 }
 
-// close ends all subscriptions.
+// close ends all subscriptions, also those that a client still asks for.
 func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	for id, x := range s.streams {
 		_ = x.Close()
 		delete(s.streams, id)

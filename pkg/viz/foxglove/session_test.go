@@ -167,6 +167,10 @@ func TestShowsTopics(t *testing.T) {
 	if s := c.next("status"); s["message"] != "channel 99: there is none" {
 		t.Errorf("%v", s)
 	}
+	c.ask(`{"op": "subscribe", "subscriptions": [{"id": 8, "channelId": 1}]}`)
+	if s := c.next("status"); s["message"] != "channel 1: it is subscribed to already" {
+		t.Errorf("%v", s)
+	}
 	b.take("/tf")([]byte{0, 1, 0, 0, 42}, 5)
 	want := append([]byte{1, 7, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}, 0, 1, 0, 0, 42)
 	if got := c.next("")["data"].([]byte); !bytes.Equal(got, want) {
@@ -238,7 +242,7 @@ func TestCallsServices(t *testing.T) {
 // A client that does not keep up loses messages and is told, and whoever publishes never waits.
 func TestSlowClientLosesMessages(t *testing.T) {
 	q := newQueue()
-	big := frame{true, make([]byte, mostWaiting/4)}
+	big := frame{binary: true, data: make([]byte, mostWaiting/4)}
 	for range 6 {
 		q.put(big, true)
 	}
