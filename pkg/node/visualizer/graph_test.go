@@ -61,11 +61,11 @@ func (x *shown) next() {
 
 // Foxglove sees the vehicle's markers, a latched topic, as CDR, and calls a service of another node.
 func TestFoxglove(t *testing.T) {
-	h := newBench(t)
+	h := newBench(t, "-p", "page.token:=correct-horse")
 	must(ros.NewService(h.n, "policy_controller/land", func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) {
 		a.Success, a.Message = true, "lands"
 	}))(t)
-	c, _, err := websocket.Dial(h.ctx, h.v.page.URL(),
+	c, _, err := websocket.Dial(h.ctx, h.v.page.URL()+"?token=correct-horse",
 		&websocket.DialOptions{Subprotocols: []string{"foxglove.sdk.v1"}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"crypto/subtle"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,23 +26,33 @@ func (s *Server) visits(origin string) bool {
 	return program || slices.Contains(s.cfg.Origins, origin)
 }
 
-// foxglove serves Foxglove. It may call services as the page may act, with ?token= in its address where one is needed.
+var errFoxgloveToken = errors.New("the token is not right: expected that of the visualizer's parameter page.token, " +
+	"which has to be set")
+
+// acts reports whether Foxglove may call services. An Origin proves nothing here: that of any program may connect.
+func (s *Server) acts(token string) bool {
+	given := subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
+	return s.cfg.Controls && s.cfg.Token != "" && given
+}
+
+// foxglove serves Foxglove. It may call services with ?token= in its address, on this machine too.
 func (s *Server) foxglove(w http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("token")
-	if token != "" && !s.allows(token) {
-		select {
-		case <-time.After(time.Second):
-		case <-r.Context().Done():
-		}
-		http.Error(w, errToken.Error(), http.StatusForbidden)
-		return
-	}
 	if s.viewers.Add(1) > mostViewers {
 		s.viewers.Add(-1)
 		http.Error(w, "enough look already", http.StatusServiceUnavailable)
 		return
 	}
 	defer s.viewers.Add(-1)
+	token := r.URL.Query().Get("token")
+	acts := s.acts(token)
+	if s.cfg.Controls && token != "" && !acts {
+		select {
+		case <-time.After(time.Second):
+		case <-r.Context().Done():
+		}
+		http.Error(w, errFoxgloveToken.Error(), http.StatusForbidden)
+		return
+	}
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: foxglove.Subprotocols,
 		InsecureSkipVerify: true}) // the Origin was looked at
 	if err != nil {
@@ -56,7 +68,6 @@ func (s *Server) foxglove(w http.ResponseWriter, r *http.Request) {
 		case <-ctx.Done():
 		}
 	}()
-	acts := s.cfg.Controls && s.allows(token)
 	if err := foxglove.Serve(ctx, c, s.robot, s.deeds.Graph, acts); err != nil && ctx.Err() == nil {
 		_ = c.Close(websocket.StatusInternalError, "this connection did not keep up")
 	}

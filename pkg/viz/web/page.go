@@ -1,7 +1,8 @@
 // Package web serves a live scene to browsers: one page, embedded, that asks the network for nothing else.
 //
 // It is for people near the robot: whoever reaches it may look. To act, one needs the token, unless the page is for
-// this machine alone. Requests in the name of other sites are refused, by Host (against DNS rebinding) and by Origin.
+// this machine alone; Foxglove always needs it. Requests in the name of other sites are refused, by Host (against DNS
+// rebinding) and by Origin.
 package web
 
 import (
@@ -37,8 +38,8 @@ type Config struct {
 	Port     int      `param:"port" default:"8042" min:"0" max:"65535" read_only:"true" doc:"TCP port of the page; 0 takes a free one"`
 	Hosts    []string `param:"hosts" default:"" read_only:"true" doc:"names of this machine that browsers may use besides localhost and its addresses"`
 	Origins  []string `param:"origins" default:"https://app.foxglove.dev" read_only:"true" doc:"pages that may show the flight by Foxglove's protocol, on this address and port, besides programs"`
-	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"the page may have bundles rolled back and conditions named; false: it only shows"`
-	Token    string   `param:"token" default:"" read_only:"true" doc:"what a browser must give for the controls where address is of other machines too; empty draws one, which the log has"`
+	Controls bool     `param:"controls" default:"true" read_only:"true" doc:"roll back bundles and name conditions on the page, and call services by Foxglove with page.token; false: only show"`
+	Token    string   `param:"token" default:"" read_only:"true" doc:"needed for Foxglove's calls, and for controls where others reach address; empty draws one for these, which the log has"`
 }
 
 // Actions are what the page can have done. The text says what came of it.
