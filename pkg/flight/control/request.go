@@ -55,7 +55,9 @@ const maxLatent = 64
 func (l *Loop) SetReference(c *TaskReference) {
 	before := l.task
 	if before != nil && before != c && !math.IsNaN(before.start) && !l.notOffboard && !l.tripped && !l.byLandmarks() {
-		c.blend = blend{from: before.at, since: math.NaN()}
+		way := before.blend // as it is: that of a reference that comes back would lead over from itself
+		from := func(t float64) quad.Reference { return way.at(t, before.unblended(t)) }
+		c.blend = blend{from: from, since: math.NaN()}
 	}
 	l.task = c
 }
