@@ -2,6 +2,7 @@ package arm
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,23 @@ func draw(rng *rand.Rand, n int, scale float64) []float64 {
 		x[i] = scale * rng.NormFloat64()
 	}
 	return x
+}
+
+// matchDifferences holds gradients of a value against central differences, by the numbers that the value is of.
+func matchDifferences(t *testing.T, tolerance float64, value func() float64, numbers map[string][2][]float64) {
+	t.Helper()
+	for name, pair := range numbers {
+		for i, keep := range pair[0] {
+			const eps = 1e-6
+			pair[0][i] = keep + eps
+			up := value()
+			pair[0][i] = keep - eps
+			want := (up - value()) / (2 * eps)
+			if pair[0][i] = keep; math.Abs(pair[1][i]-want) > tolerance*(1+math.Abs(want)) {
+				t.Errorf("d%s[%d] is %.9g, central difference %.9g", name, i, pair[1][i], want)
+			}
+		}
+	}
 }
 
 func TestGradientsMatchCentralDifferences(t *testing.T) {
@@ -45,18 +63,9 @@ func TestGradientsMatchCentralDifferences(t *testing.T) {
 			}
 			return sum
 		}
-		for name, pair := range map[string][2][]float64{"s": {s, ds}, "a": {a, da}, "d": {d, dd}} {
-			for i, keep := range pair[0] {
-				const eps = 1e-6
-				pair[0][i] = keep + eps
-				up := value()
-				pair[0][i] = keep - eps
-				want := (up - value()) / (2 * eps)
-				if pair[0][i] = keep; math.Abs(pair[1][i]-want) > 1e-7*(1+math.Abs(want)) {
-					t.Errorf("%+v: d%s[%d] is %.9g, central difference %.9g", r, name, i, pair[1][i], want)
-				}
-			}
-		}
+		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
+			matchDifferences(t, 1e-7, value, map[string][2][]float64{"s": {s, ds}, "a": {a, da}, "d": {d, dd}})
+		})
 	}
 }
 

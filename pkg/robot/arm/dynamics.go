@@ -12,6 +12,9 @@ var gravity = so3.Vec3{Z: -9.81}
 // stick is the rate below which friction of Coulomb fades, rad/s.
 const stick = 0.1
 
+// Coulomb is the share of its friction that a joint has at a rate v, rad/s.
+func Coulomb(v float64) float64 { return math.Tanh(v / stick) }
+
 // Dynamics is the rigid-body dynamics of a chain, M(q) v̇ + b(q, v) = τ. All vectors are in the world, so that a joint
 // turns all that is behind it as one body. It is for one goroutine.
 type Dynamics struct {
@@ -82,7 +85,7 @@ func (d *Dynamics) Torques(v, a, tau []float64) {
 	for i := len(d.axis) - 1; i >= 0; i-- {
 		f = f.add(d.force[i])
 		l := &d.chain.Links[i]
-		tau[i] = f.dot(d.axis[i]) + l.Armature*a[i] + l.Damping*v[i] + l.Friction*math.Tanh(v[i]/stick)
+		tau[i] = f.dot(d.axis[i]) + l.Armature*a[i] + l.Damping*v[i] + l.Friction*Coulomb(v[i])
 	}
 }
 
@@ -160,7 +163,7 @@ func (d *Dynamics) TorquesVJP(v, a, lambda, dq, dv []float64) {
 		if i > 0 {
 			v0, a0, u0 = d.v[i-1], d.a[i-1], d.u[i-1]
 		}
-		t := math.Tanh(v[i] / stick)
+		t := Coulomb(v[i])
 		sv := s.cross(v0)
 		dv[i] += gv.dot(s) - ga.dot(sv) + lambda[i]*(link.Damping+link.Friction*(1-t*t)/stick)
 		dq[i] -= gv.dot(sv) + ga.dot(s.cross(a0)) + ga.dot(sv.cross(s))*v[i] + gu.dot(s.cross(u0)) +

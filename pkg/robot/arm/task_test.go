@@ -104,18 +104,7 @@ func TestTaskGradientsMatchCentralDifferences(t *testing.T) {
 		}
 		return sum
 	}
-	for name, pair := range map[string][2][]float64{"s": {s, ds}, "a": {a, da}, "past": {past, dpast}} {
-		for i, keep := range pair[0] {
-			const eps = 1e-6
-			pair[0][i] = keep + eps
-			up := value()
-			pair[0][i] = keep - eps
-			want := (up - value()) / (2 * eps)
-			if pair[0][i] = keep; math.Abs(pair[1][i]-want) > 1e-6*(1+math.Abs(want)) {
-				t.Errorf("d%s[%d] is %.9g, central difference %.9g", name, i, pair[1][i], want)
-			}
-		}
-	}
+	matchDifferences(t, 1e-6, value, map[string][2][]float64{"s": {s, ds}, "a": {a, da}, "past": {past, dpast}})
 }
 
 // TestCostIsThePapers: on the reference there is none, and far off it is the sum of the weights.

@@ -1,8 +1,6 @@
 package manipulation
 
 import (
-	"math"
-
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot/arm"
 )
@@ -86,7 +84,7 @@ func (l *Adaptive) Torque(x *arm.Seen, tau *[arm.Joints]float64) {
 	}
 	for j, v := range x.V {
 		l.column[len(corners)+j][j] = v
-		l.column[len(corners)+arm.Joints+j][j] = math.Tanh(v / 0.1)
+		l.column[len(corners)+arm.Joints+j][j] = arm.Coulomb(v)
 	}
 	for k := range l.estimate {
 		rate, power := l.Rate, 0.

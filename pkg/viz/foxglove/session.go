@@ -167,8 +167,7 @@ func (s *session) lookAtTopics(there map[string]string) {
 		delete(s.channels, id)
 		for k, x := range s.streams {
 			if x.channel == id {
-				_ = x.Close()
-				delete(s.streams, k)
+				s.end(k)
 			}
 		}
 	}
@@ -284,10 +283,15 @@ func (s *session) unsubscribe(all []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range all {
-		if x, ok := s.streams[id]; ok {
-			_ = x.Close()
-			delete(s.streams, id)
-		}
+		s.end(id)
+	}
+}
+
+// end ends a subscription, if it is there; mu is held.
+func (s *session) end(id uint32) {
+	if x, ok := s.streams[id]; ok {
+		_ = x.Close()
+		delete(s.streams, id)
 	}
 }
 
@@ -329,8 +333,7 @@ func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for id, x := range s.streams {
-		_ = x.Close()
-		delete(s.streams, id)
+	for id := range s.streams {
+		s.end(id)
 	}
 }

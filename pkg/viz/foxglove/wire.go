@@ -3,6 +3,7 @@ package foxglove
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"vnd/msgs"
@@ -15,10 +16,8 @@ var Subprotocols = []string{"foxglove.sdk.v1", "foxglove.websocket.v1"}
 func Wanted(header []string) bool {
 	for _, line := range header {
 		for name := range strings.SplitSeq(line, ",") {
-			for _, ours := range Subprotocols {
-				if strings.TrimSpace(name) == ours {
-					return true
-				}
+			if slices.Contains(Subprotocols, strings.TrimSpace(name)) {
+				return true
 			}
 		}
 	}

@@ -2,12 +2,10 @@ package web
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -31,8 +29,7 @@ var errFoxgloveToken = errors.New("the token is not right: expected that of the 
 
 // acts reports whether Foxglove may call services. An Origin proves nothing here: that of any program may connect.
 func (s *Server) acts(token string) bool {
-	given := subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
-	return s.cfg.Controls && s.cfg.Token != "" && given
+	return s.cfg.Controls && s.cfg.Token != "" && same(token, s.cfg.Token)
 }
 
 // foxglove serves Foxglove. It may call services with ?token= in its address, on this machine too.
@@ -46,10 +43,7 @@ func (s *Server) foxglove(w http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	acts := s.acts(token)
 	if s.cfg.Controls && token != "" && !acts {
-		select {
-		case <-time.After(time.Second):
-		case <-r.Context().Done():
-		}
+		slow(r.Context())
 		http.Error(w, errFoxgloveToken.Error(), http.StatusForbidden)
 		return
 	}

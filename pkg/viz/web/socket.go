@@ -96,15 +96,20 @@ func (s *Server) listen(ctx context.Context, c *websocket.Conn, answers chan<- a
 
 var errToken = errors.New("the token is not right: the visualizer's log has it, or its parameter page.token")
 
+// slow makes who guesses a token wait.
+func slow(ctx context.Context) {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+}
+
 func (s *Server) do(ctx context.Context, a ask) (string, error) {
 	switch {
 	case !s.cfg.Controls:
 		return "", errors.New("parameter page.controls is false: this page only shows")
 	case !s.allows(a.Token):
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-		}
+		slow(ctx)
 		return "", errToken
 	case a.Ask == "rollback":
 		return s.deeds.Rollback(ctx)
