@@ -10,6 +10,11 @@
 // 58, 43, near what the second-level cache gives.
 #include <dlfcn.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "kernel.h"
 
@@ -33,12 +38,28 @@ static void open_library(void) {
 	}
 }
 
+#if defined(__x86_64__) && defined(__linux__)
+// has_tiles says whether this processor multiplies tiles of bfloat16 and Linux lets this process use them. Their state
+// is 8 KiB a thread, for which Linux is to be asked.
+static int has_tiles(void) {
+	enum { ASK = 0x1023, TILES = 18, BF16 = 1 << 22, TILE = 1 << 24 }; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+	unsigned a, b, c, d = 0;
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		return 0;
+	return (d & BF16) && (d & TILE) && syscall(SYS_arch_prctl, ASK, TILES) == 0;
+}
+#endif
+
 // runs says whether this processor has the instructions that k was compiled for.
 static int runs(const vnd_kernels *k) {
 #if defined(__x86_64__)
 	__builtin_cpu_init();
 	int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#if defined(__linux__)
+	if (k == &vnd_avx512amx)
+		return avx512 && __builtin_cpu_supports("avx512bf16") && has_tiles();
+#endif
 	if (k == &vnd_avx512bf16)
 		return avx512 && __builtin_cpu_supports("avx512bf16");
 	if (k == &vnd_avx512)
@@ -52,14 +73,16 @@ static int runs(const vnd_kernels *k) {
 int vnd_choose(int library, const char *instructions) {
 	static const vnd_kernels *const sets[] = {
 #if defined(__x86_64__)
-		&vnd_avx512bf16,
-		&vnd_avx512, &vnd_avx2,
+#if defined(__linux__)
+		&vnd_avx512amx,
+#endif
+		&vnd_avx512bf16, &vnd_avx512, &vnd_avx2,
 #endif
 		&vnd_base,
 	};
 	const vnd_kernels *chosen = 0;
 	for (unsigned i = 0; i < sizeof sets / sizeof *sets && !chosen; i++)
-		if (runs(sets[i]) && (!*instructions || !strcmp(instructions, sets[i]->name)))
+		if ((!*instructions || !strcmp(instructions, sets[i]->name)) && runs(sets[i]))
 			chosen = sets[i];
 	if (!chosen)
 		return 0;

@@ -20,7 +20,8 @@ func sets(t testing.TB) []string {
 		}
 	}()
 	var found []string
-	for _, want := range []string{"onednn", "c avx512bf16", "c avx512", "c avx2", "c sse2", "c neon", "c generic"} {
+	for _, want := range []string{"onednn", "c avx512amx", "c avx512bf16", "c avx512", "c avx2", "c sse2", "c neon",
+		"c generic"} {
 		if choose(want) == nil {
 			found = append(found, name)
 		}

@@ -3,14 +3,26 @@
 // One instruction set, and vectors of VL floats of it. The original is in pkg/nn/kernel; robots' packages have copies
 // (go generate), because the go tool compiles C anew where a file of its own folder changes, and no other.
 //
-// isa_*.c define VND_AVX2, VND_AVX512, VND_AVX512BF16 or none, which is any processor of the architecture. Then comes
-// this file, the kernels, with everything static, and their table, ISA(name).
+// isa_*.c define VND_AVX2, VND_AVX512, VND_AVX512BF16, VND_AMX or none, which is any processor of the architecture.
+// Then comes this file, the kernels, with everything static, and their table, ISA(name).
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(VND_AVX512BF16)
+#if defined(VND_AMX)
+#define VND_AVX512BF16
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target( \
+	"avx512f,avx512dq,avx512vl,avx512bw,avx512bf16,avx2,fma,amx-tile,amx-bf16"))), apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx512bf16,avx2,fma,prefer-vector-width=512,amx-tile,amx-bf16")
+#endif
+#include <immintrin.h>
+#define ISA(name) name##_avx512amx
+#define ISA_NAME "avx512amx"
+enum { VL = 16, MR = 8 }; // 32 registers of 16, and 8 tiles of 16×16
+#elif defined(VND_AVX512BF16)
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx512bf16,avx2,fma"))), \
 	apply_to = function)
