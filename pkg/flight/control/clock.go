@@ -58,6 +58,34 @@ func (c *stampClock) look(at int64) {
 	c.seen = min(c.seen+1, smoothing)
 }
 
+// mostTogether is the longest step that times are carried on by, ns: over longer ones the guard pauses by itself.
+const mostTogether = int64(100e6)
+
+// together finds stamps that were set forward with the loop's clock, which is read beside one that nobody sets.
+type together struct {
+	clock, steady  int64 // when samples came last by each, ns; 0: not known
+	by, at         int64 // by how much the clock was set forward last, and when by the steady one, ns
+	stamp, sampled int64 // of the newest sample, and when it came by the steady one, ns
+}
+
+func (t *together) came(clock, steady int64) {
+	if by := clock - t.clock - (steady - t.steady); t.clock != 0 && by > leastLeap && by <= mostTogether {
+		t.by, t.at = by, steady
+	}
+	t.clock, t.steady = clock, steady
+}
+
+// set is by how much a stamp runs ahead of the sample before, ns: 0 unless the clock was set forward by as much of late.
+func (t *together) set(stamp int64) (by int64) {
+	ahead := stamp - t.stamp - (t.steady - t.sampled)
+	t.stamp, t.sampled = stamp, t.steady
+	if t.by == 0 || t.steady-t.at > underWay || abs(ahead-t.by) >= stepSlack {
+		return 0
+	}
+	by, t.by = t.by, 0
+	return by
+}
+
 // leap finds stamps that run ahead by more than the time that passed. One alone is wrong; of two in a row the clock of
 // the source leapt, or samples came late.
 type leap struct {

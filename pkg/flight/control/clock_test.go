@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -232,6 +233,26 @@ func TestClockSetBackInFlight(t *testing.T) {
 	}
 }
 
+// The clock is set forward in flight, with that of the stamps: the policy goes on. A guard that takes the time for one
+// that passed finds the robot behind the motion expected, and takes its samples for late ones.
+func TestClockSetForwardInFlight(t *testing.T) {
+	for by := int64(30e6); by <= 80e6; by += 10e6 {
+		t.Run(fmt.Sprint(by/1e6, " ms"), func(t *testing.T) {
+			f := newClosed(t, defaults(), "a.vnd")
+			f.loop.SetReference(taskReference(t, "track"))
+			for f.sim.Time() < 5 {
+				f.setBack(0, 0, true, true)
+			}
+			for set := f.sim.Time(); f.sim.Time() < set+3; {
+				f.setBack(-by, set, true, true)
+				if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Policy {
+					t.Fatalf("%.3f s after the step: %v because %v", f.sim.Time()-set, last.Stage, last.Cause)
+				}
+			}
+		})
+	}
+}
+
 // setBack is a step of a flight whose clock was set back by so many ns at a time.
 func (f *closed) setBack(by int64, at float64, stampsToo, arrivals bool) {
 	f.sim.Step(f.command, 0.0025)
@@ -242,7 +263,7 @@ func (f *closed) setBack(by int64, at float64, stampsToo, arrivals bool) {
 			m.Stamp -= by
 		}
 		if arrivals {
-			f.loop.SamplesCame(now)
+			f.loop.SamplesCame(now, now+by)
 		}
 		f.loop.AddSample(&m)
 		due = f.pace.DueAtSample(m.Stamp, now) || due

@@ -21,6 +21,7 @@ type states struct {
 	came        int64      // by when samples have come, ns; 0: not known
 	setBack     int64      // what the clock read when it had been set back, ns; 0: never
 	clock       stampClock
+	together    together
 	leap        leap
 	track       track
 	validity    Validity // about the newest sample
@@ -30,6 +31,9 @@ type states struct {
 func (l *Loop) AddSample(m *Sample) bool {
 	l.SetOrigin(m.Stamp)
 	shifted, shift := *m, l.clock.shift
+	if by := l.together.set(m.Stamp); by != 0 {
+		l.setForward(by)
+	}
 	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
 	if m = &shifted; l.clock.shift != shift {
 		l.restart()
@@ -86,11 +90,13 @@ func (l *Loop) late(stamp int64) bool {
 	return l.stamp-stamp < second && l.before < run
 }
 
-// SamplesCame says by when (ns) the samples have come that are added next. Who has been waiting takes several at once,
-// the newest of them long after the last tick: they are not of the future.
-func (l *Loop) SamplesCame(now int64) {
+// SamplesCame says by when (ns) the samples have come that are added next, by the loop's clock and by one that nobody
+// sets. Who has been waiting takes several at once, the newest of them long after the last tick: they are not of the
+// future.
+func (l *Loop) SamplesCame(now, steady int64) {
 	l.reads(now)
 	l.came = now
+	l.together.came(now, steady)
 }
 
 // early reports whether a sample is from the future, or was under way when the clock was set back.
@@ -121,6 +127,13 @@ func (l *Loop) reads(now int64) {
 		l.stamp, l.movedAt = l.stamp-by, l.movedAt-by
 	}
 	l.restart()
+}
+
+// setForward has all times follow a clock that was set forward by so many ns, with that of the stamps.
+func (l *Loop) setForward(by int64) {
+	l.stamp, l.movedAt = l.stamp+by, l.movedAt+by
+	l.restart()
+	l.guard.SetForward(float64(by) / 1e9)
 }
 
 // restart has what is made of several samples begin anew.

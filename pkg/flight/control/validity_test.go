@@ -87,11 +87,11 @@ func TestSampleAfterAStopIsNotOfTheFuture(t *testing.T) {
 		f.loop.AddSample(&Sample{Stamp: stamp, State: f.loop.state})
 		return f.loop.Validity()
 	}
-	f.loop.SamplesCame(at + 10*ms)
+	f.loop.SamplesCame(at+10*ms, at+10*ms)
 	if v := add(at + 300*ms); v != Early {
 		t.Errorf("a stamp of the future: validity %d", v)
 	}
-	f.loop.SamplesCame(at + 300*ms)
+	f.loop.SamplesCame(at+300*ms, at+300*ms)
 	if v := add(at + 295*ms); v == Early {
 		t.Error("a sample that came after a stop counts as one of the future")
 	}

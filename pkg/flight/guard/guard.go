@@ -148,9 +148,7 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	}
 	dt = now - last
 	if !(dt >= 0) || dt > longStall {
-		g.belief.shift(dt)
-		g.sampled = math.NaN()
-		g.detector.reset()
+		g.SetForward(dt)
 	}
 	if !(dt >= 0) {
 		return 0, true
@@ -220,6 +218,13 @@ func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 
 // Trip takes control authority from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() { g.tripAsked = true }
+
+// SetForward says that the clock, with that of the stamps, was set forward by so many seconds.
+func (g *Guard) SetForward(by float64) {
+	g.belief.shift(by)
+	g.sampled = math.NaN()
+	g.detector.reset()
+}
 
 // Redate says that stamps follow another clock from now on: the next state may come as if no time had passed.
 func (g *Guard) Redate() { g.belief.pause(g.now) }

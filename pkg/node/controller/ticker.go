@@ -183,7 +183,11 @@ func (f *ticker) passOn(s *sample, now int64) {
 	f.newest.Store(s.Stamp)
 	f.at.Store(now)
 	f.sent = s.sent
-	f.loop.SamplesCame(now)
+	steady := monotonic()
+	if f.sim() {
+		steady = now
+	}
+	f.loop.SamplesCame(now, steady)
 	f.loop.AddSample(&s.Sample)
 	if d := f.loop.Validity(); d != control.Valid {
 		f.gauges.refused.Add(1)

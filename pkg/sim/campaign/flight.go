@@ -210,7 +210,7 @@ func (f *flight) turn(alarm bool) error {
 			stamp += f.Clock(m.Stamp - f.Onset)
 		}
 		s := control.Sample{Stamp: ns(stamp), State: m.State, HasVelocity: f.Config.MeasuresVelocity()}
-		f.loop.SamplesCame(now)
+		f.loop.SamplesCame(now, ns(f.vehicle.Time()))
 		f.loop.AddSample(&s)
 		due = f.pace.DueAtSample(s.Stamp, now) || due
 	}
