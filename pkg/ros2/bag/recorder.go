@@ -55,7 +55,14 @@ const queuedSize = 64 // bytes counted for a message in addition to its data
 
 func (b *batch) size() int { return len(b.data) + queuedSize*len(b.messages) }
 
+// keptSpace is how many bytes a batch keeps for the next one. What a flood took beyond that is given back.
+const keptSpace = 1 << 20
+
 func (b *batch) clear() {
+	if cap(b.data)+queuedSize*cap(b.messages) > keptSpace {
+		*b = batch{}
+		return
+	}
 	b.topics, b.messages, b.data = b.topics[:0], b.messages[:0], b.data[:0]
 }
 

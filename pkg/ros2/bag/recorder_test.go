@@ -164,3 +164,14 @@ func TestRecorderFlushesByTicks(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A batch keeps its space for the next one, but not what a flood took.
+func TestBatchGivesBackWhatAFloodTook(t *testing.T) {
+	for size, kept := range map[int]bool{1000: true, keptSpace + 1: false} {
+		b := batch{data: make([]byte, size), messages: make([]queued, 1), topics: make([]Topic, 1)}
+		b.clear()
+		if len(b.data)+len(b.messages)+len(b.topics) != 0 || (cap(b.data) > 0) != kept {
+			t.Errorf("%d bytes: %d of %d left, kept %v", size, len(b.data), cap(b.data), kept)
+		}
+	}
+}
