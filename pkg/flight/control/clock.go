@@ -58,31 +58,30 @@ func (c *stampClock) look(at int64) {
 	c.seen = min(c.seen+1, smoothing)
 }
 
-// mostTogether is the longest step that times are carried on by, ns: over longer ones the guard pauses by itself.
-const mostTogether = int64(100e6)
-
-// together finds stamps that were set forward with the loop's clock, which is read beside one that nobody sets.
-type together struct {
-	clock, steady  int64 // when samples came last by each, ns; 0: not known
-	by, at         int64 // by how much the clock was set forward last, and when by the steady one, ns
-	stamp, sampled int64 // of the newest sample, and when it came by the steady one, ns
+// commonStep finds a step forward of the loop's clock that the stamps of samples follow: both run on the same machine.
+// The loop's clock is read beside a steady one, which nobody sets.
+type commonStep struct {
+	clock, steady  int64 // what both read last, ns; 0: not known
+	by, at         int64 // the newest step that was not followed yet, and when it was by the steady clock, ns
+	stamp, sampled int64 // of the newest sample, and when it came by the steady clock, ns
 }
 
-func (t *together) came(clock, steady int64) {
-	if by := clock - t.clock - (steady - t.steady); t.clock != 0 && by > leastLeap && by <= mostTogether {
-		t.by, t.at = by, steady
+// look takes what both clocks read. From most ns on the guard pauses by itself.
+func (c *commonStep) look(clock, steady, most int64) {
+	if by := clock - c.clock - (steady - c.steady); c.clock != 0 && by > leastLeap && by < most {
+		c.by, c.at = by, steady
 	}
-	t.clock, t.steady = clock, steady
+	c.clock, c.steady = clock, steady
 }
 
-// set is by how much a stamp runs ahead of the sample before, ns: 0 unless the clock was set forward by as much of late.
-func (t *together) set(stamp int64) (by int64) {
-	ahead := stamp - t.stamp - (t.steady - t.sampled)
-	t.stamp, t.sampled = stamp, t.steady
-	if t.by == 0 || t.steady-t.at > underWay || abs(ahead-t.by) >= stepSlack {
+// match is the step, ns, where a stamp runs as far ahead of the one before; else 0.
+func (c *commonStep) match(stamp int64) (by int64) {
+	ahead := stamp - c.stamp - (c.steady - c.sampled)
+	c.stamp, c.sampled = stamp, c.steady
+	if c.by == 0 || c.steady-c.at > underWay || abs(ahead-c.by) > c.by/4 {
 		return 0
 	}
-	by, t.by = t.by, 0
+	by, c.by = c.by, 0
 	return by
 }
 

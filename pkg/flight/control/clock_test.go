@@ -219,7 +219,7 @@ func TestClockSetBackInFlight(t *testing.T) {
 			f := newClosed(t, defaults(), "a.vnd")
 			f.advance(3, nil)
 			for set := f.sim.Time(); f.sim.Time() < set+6; {
-				f.setBack(80e6, set, c.stampsToo, c.arrivals)
+				f.setClock(-80e6, set, c.stampsToo, c.arrivals)
 				newest := &f.ticks[len(f.ticks)-1]
 				now := epoch + int64(f.sim.Time()*1e9) - 80e6
 				if f.sim.Time() > set+0.02 && now < newest.Stamp-5e6 {
@@ -233,19 +233,21 @@ func TestClockSetBackInFlight(t *testing.T) {
 	}
 }
 
-// The clock is set forward in flight, with that of the stamps: the policy goes on. A guard that takes the time for one
-// that passed finds the robot behind the motion expected, and takes its samples for late ones.
+// The clock is set forward in flight, with that of the stamps: the policy goes on, or holds and goes on where that looks
+// like missed ticks. A guard that takes the time for one that passed finds the robot behind the motion expected, and
+// its samples late.
 func TestClockSetForwardInFlight(t *testing.T) {
-	for by := int64(30e6); by <= 80e6; by += 10e6 {
+	for by := int64(30e6); by < 100e6; by += 10e6 {
 		t.Run(fmt.Sprint(by/1e6, " ms"), func(t *testing.T) {
 			f := newClosed(t, defaults(), "a.vnd")
 			f.loop.SetReference(taskReference(t, "track"))
 			for f.sim.Time() < 5 {
-				f.setBack(0, 0, true, true)
+				f.setClock(0, 0, true, true)
 			}
 			for set := f.sim.Time(); f.sim.Time() < set+3; {
-				f.setBack(-by, set, true, true)
-				if last := f.ticks[len(f.ticks)-1]; last.Stage != guard.Policy {
+				f.setClock(by, set, true, true)
+				last := f.ticks[len(f.ticks)-1]
+				if goesOn := by <= 80e6 || f.sim.Time() > set+2; goesOn && last.Stage != guard.Policy {
 					t.Fatalf("%.3f s after the step: %v because %v", f.sim.Time()-set, last.Stage, last.Cause)
 				}
 			}
@@ -253,17 +255,48 @@ func TestClockSetForwardInFlight(t *testing.T) {
 	}
 }
 
-// setBack is a step of a flight whose clock was set back by so many ns at a time.
-func (f *closed) setBack(by int64, at float64, stampsToo, arrivals bool) {
+// A step counts where a stamp follows it soon, and once. Two samples at once, late ones, and stamps that another clock
+// makes do not.
+func TestCommonStep(t *testing.T) {
+	const ms, most = int64(1e6), int64(100e6)
+	type sample struct{ clock, steady, stamp, want int64 } // ms since the last
+	for name, samples := range map[string][]sample{
+		"both":            {{50, 10, 50, 40}, {10, 10, 10, 0}},
+		"under way":       {{50, 10, 10, 0}, {10, 10, 50, 40}},
+		"the clock alone": {{50, 10, 10, 0}, {10, 10, 10, 0}},
+		"two at once":     {{40, 10, 10, 0}, {0, 0, 10, 0}, {0, 0, 10, 0}},
+		"after a stop":    {{60, 60, 10, 0}, {0, 0, 10, 0}, {0, 0, 40, 0}},
+		"stamps alone":    {{10, 10, 50, 0}, {10, 10, 10, 0}},
+		"too late":        {{50, 10, 10, 0}, {400, 400, 400, 0}, {10, 10, 50, 0}},
+		"long":            {{150, 10, 150, 0}, {10, 10, 10, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c commonStep
+			clock, steady, stamp := 1000*ms, 500*ms, 995*ms
+			c.look(clock, steady, most)
+			c.match(stamp)
+			for i, s := range samples {
+				clock, steady, stamp = clock+s.clock*ms, steady+s.steady*ms, stamp+s.stamp*ms
+				c.look(clock, steady, most)
+				if by := c.match(stamp); by != s.want*ms {
+					t.Errorf("sample %d: %d ms, expected %d", i, by/ms, s.want)
+				}
+			}
+		})
+	}
+}
+
+// setClock is a step of a flight whose clock was set by so many ns at a time.
+func (f *closed) setClock(by int64, at float64, stampsToo, arrivals bool) {
 	f.sim.Step(f.command, 0.0025)
-	now, due := epoch+int64(f.sim.Time()*1e9)-by, false
+	now, due := epoch+int64(f.sim.Time()*1e9)+by, false
 	for _, s := range f.sim.Mocap() {
 		m := Sample{Stamp: epoch + int64(s.Stamp*1e9), State: quad.State{P: s.P, Q: s.Q}}
 		if stampsToo && s.Stamp > at {
-			m.Stamp -= by
+			m.Stamp += by
 		}
 		if arrivals {
-			f.loop.SamplesCame(now, now+by)
+			f.loop.SamplesCame(now, now-by)
 		}
 		f.loop.AddSample(&m)
 		due = f.pace.DueAtSample(m.Stamp, now) || due

@@ -21,7 +21,7 @@ type states struct {
 	came        int64      // by when samples have come, ns; 0: not known
 	setBack     int64      // what the clock read when it had been set back, ns; 0: never
 	clock       stampClock
-	together    together
+	commonStep  commonStep
 	leap        leap
 	track       track
 	validity    Validity // about the newest sample
@@ -31,12 +31,13 @@ type states struct {
 func (l *Loop) AddSample(m *Sample) bool {
 	l.SetOrigin(m.Stamp)
 	shifted, shift := *m, l.clock.shift
-	if by := l.together.set(m.Stamp); by != 0 {
+	if by := l.commonStep.match(m.Stamp); by != 0 {
 		l.setForward(by)
 	}
 	shifted.Stamp = l.clock.correct(m.Stamp, l.ticked)
 	if m = &shifted; l.clock.shift != shift {
 		l.restart()
+		l.commonStep.by = 0
 		if l.clock.shift < shift { // stamps run on: to the guard the time seems to have passed
 			l.guard.Redate()
 		}
@@ -96,7 +97,7 @@ func (l *Loop) late(stamp int64) bool {
 func (l *Loop) SamplesCame(now, steady int64) {
 	l.reads(now)
 	l.came = now
-	l.together.came(now, steady)
+	l.commonStep.look(now, steady, int64(l.config.Guard.MaxGap*1e9))
 }
 
 // early reports whether a sample is from the future, or was under way when the clock was set back.
@@ -129,11 +130,19 @@ func (l *Loop) reads(now int64) {
 	l.restart()
 }
 
-// setForward has all times follow a clock that was set forward by so many ns, with that of the stamps.
+// setForward has the state's and the guard's times follow a clock that was set forward by so many ns, with that of the
+// stamps. The task goes by the clock.
 func (l *Loop) setForward(by int64) {
-	l.stamp, l.movedAt = l.stamp+by, l.movedAt+by
+	l.stamp, l.movedAt, l.lastStamp = l.stamp+by, l.movedAt+by, l.lastStamp+by
 	l.restart()
-	l.guard.SetForward(float64(by) / 1e9)
+	if l.rotors != nil {
+		l.rotors.wasAt += by
+	}
+	seconds, now := float64(by)/1e9, seconds(l.came, l.origin)
+	l.guard.ShiftTimes(seconds, now)
+	if l.predictor != nil {
+		l.predictor.ShiftTimes(seconds, now)
+	}
 }
 
 // restart has what is made of several samples begin anew.

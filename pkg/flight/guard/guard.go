@@ -148,7 +148,7 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	}
 	dt = now - last
 	if !(dt >= 0) || dt > longStall {
-		g.SetForward(dt)
+		g.ShiftTimes(dt, now)
 	}
 	if !(dt >= 0) {
 		return 0, true
@@ -219,9 +219,9 @@ func (g *Guard) Count(c Cause) uint64 { return g.counts[c] }
 // Trip takes control authority from the policy on request: the law holds, then lands.
 func (g *Guard) Trip() { g.tripAsked = true }
 
-// SetForward says that the clock, with that of the stamps, was set forward by so many seconds.
-func (g *Guard) SetForward(by float64) {
-	g.belief.shift(by)
+// ShiftTimes has all times follow a clock that was set by so many seconds, and reads now.
+func (g *Guard) ShiftTimes(by, now float64) {
+	g.belief.shift(by, now)
 	g.sampled = math.NaN()
 	g.detector.reset()
 }

@@ -55,6 +55,13 @@ func (p *plant) send(at float64, c quad.Command) {
 	p.n = min(p.n+1, remembered)
 }
 
+// shift has what went out follow a clock that was set by so many seconds; none of it is later than now.
+func (p *plant) shift(by, now float64) {
+	for i := range p.sent {
+		p.sent[i].at = min(p.sent[i].at+by, now)
+	}
+}
+
 // held is the mean of the commands in force between two times: what they do depends on how long each is.
 func (p *plant) held(from, to float64) (mean quad.Command) {
 	span, end := to-from, to

@@ -21,6 +21,9 @@ func (p *Predictor) Send(at float64, c quad.Command, wind so3.Vec3) {
 	p.wind = wind
 }
 
+// ShiftTimes has what was sent follow a clock that was set by so many seconds, and reads now.
+func (p *Predictor) ShiftTimes(by, now float64) { p.plant.shift(by, now) }
+
 // Ahead is where the model carries a measured state from one time to a later one, s.
 func (p *Predictor) Ahead(s *quad.State, from, to float64) quad.State {
 	return p.plant.ahead(s, from, to, p.wind)

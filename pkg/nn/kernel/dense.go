@@ -43,7 +43,7 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 }
 
 // Gradient adds xᵀ·dy to grad [K×N], that of W, for x [rows×K] and dy [rows×N], rounded to bfloat16 as the products
-// were if the weights are reduced.
+// were if the weights are reduced and not too wide: for K and N of 2048 together, on any processor, they are not.
 func (w *Weights[F]) Gradient(rows int, x, dy, grad []F) {
 	k, n := w.K, w.N
 	x, dy, grad = Need(x, rows*k), Need(dy, rows*n), Need(grad, k*n)

@@ -181,7 +181,7 @@ func TestLayersBFloat16(t *testing.T) {
 			b, ld, plain := matrix(rng, i%2 == 1, s[1], s[2])
 			w.SetBFloat16(i%2 == 1, s[1], s[2], b, ld)
 			roundLike(w, plain)
-			if want := HasBFloat16() && s[1] > 0 && s[1] <= 1024 && s[2] > 0; w.reduced != want {
+			if want := reduces() && s[1] > 0 && s[1] <= 1024 && s[2] > 0; w.reduced != want {
 				t.Fatalf("weights of %d×%d are reduced: %v", s[1], s[2], w.reduced)
 			}
 			for _, l := range layers {
@@ -191,13 +191,16 @@ func TestLayersBFloat16(t *testing.T) {
 	})
 }
 
+// reduces says whether kernels of this name multiply bfloat16.
+func reduces() bool { return strings.HasSuffix(name, "bf16") || strings.HasSuffix(name, "amx") }
+
 // TestGradient compares the gradient of weights with its reference in float64, over operands that are rounded where the
 // weights are, between guard bands, and with what was there before it.
 func TestGradient(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(19, 19))
 		shapes := append(layerShapes(), [3]int{255, 100, 33}, [3]int{513, 257, 31}, [3]int{170, 1024, 40},
-			[3]int{2, 1040, 33}, [3]int{3, 2, 33000})
+			[3]int{2, 1040, 33}, [3]int{3, 2, 33000}, [3]int{5, 16, 2016}, [3]int{5, 16, 2080})
 		for i := range 2 * len(shapes) {
 			rows, k, n := shapes[i/2][0], shapes[i/2][1], shapes[i/2][2]
 			b, ld, _ := matrix(rng, false, k, n)
@@ -207,7 +210,7 @@ func TestGradient(t *testing.T) {
 			} else {
 				w.SetBFloat16(false, k, n, b, ld)
 			}
-			rounds := w.reduced && n < 32768 // beyond that no pair of rows has space
+			rounds := w.reduced && reducesGradient(k, n)
 			args := make([]guarded, 3)
 			want := make([][]float64, 3)
 			for j, length := range []int{rows * k, rows * n, k * n} {
@@ -233,6 +236,12 @@ func TestGradient(t *testing.T) {
 			}
 		}
 	})
+}
+
+// reducesGradient says whether both operands of a gradient have space at a time: a pair of rows, or 16 pairs in tiles.
+func reducesGradient(k, n int) bool {
+	pairs := 32768 / ((k+15)/16*16 + (n+31)/32*32)
+	return pairs >= 16 || pairs >= 1 && !strings.HasSuffix(name, "amx")
 }
 
 // TestRounded: 8 bits to the nearest, of two the even one.

@@ -10,10 +10,12 @@
 // 58, 43, near what the second-level cache gives.
 #include <dlfcn.h>
 #include <string.h>
-#if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
+#if defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #include "kernel.h"
@@ -38,15 +40,19 @@ static void open_library(void) {
 	}
 }
 
-#if defined(__x86_64__) && defined(__linux__)
-// has_tiles says whether this processor multiplies tiles of bfloat16 and Linux lets this process use them. Their state
-// is 8 KiB a thread, for which Linux is to be asked.
+#if defined(__x86_64__)
+// has_tiles says whether this processor multiplies tiles of bfloat16 and Linux lets this process use them. Linux has to
+// be asked: a thread that uses them has 8 KiB more to be saved.
 static int has_tiles(void) {
-	enum { ASK = 0x1023, TILES = 18, BF16 = 1 << 22, TILE = 1 << 24 }; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+#if defined(__linux__)
+	enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24, REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
 	unsigned a, b, c, d = 0;
 	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
 		return 0;
-	return (d & BF16) && (d & TILE) && syscall(SYS_arch_prctl, ASK, TILES) == 0;
+	return (d & AMX_BF16) && (d & AMX_TILE) && syscall(SYS_arch_prctl, REQ_XCOMP_PERM, XTILEDATA) == 0;
+#else
+	return 0;
+#endif
 }
 #endif
 
@@ -56,10 +62,8 @@ static int runs(const vnd_kernels *k) {
 	__builtin_cpu_init();
 	int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-#if defined(__linux__)
 	if (k == &vnd_avx512amx)
 		return avx512 && __builtin_cpu_supports("avx512bf16") && has_tiles();
-#endif
 	if (k == &vnd_avx512bf16)
 		return avx512 && __builtin_cpu_supports("avx512bf16");
 	if (k == &vnd_avx512)
@@ -73,10 +77,7 @@ static int runs(const vnd_kernels *k) {
 int vnd_choose(int library, const char *instructions) {
 	static const vnd_kernels *const sets[] = {
 #if defined(__x86_64__)
-#if defined(__linux__)
-		&vnd_avx512amx,
-#endif
-		&vnd_avx512bf16, &vnd_avx512, &vnd_avx2,
+		&vnd_avx512amx, &vnd_avx512bf16, &vnd_avx512, &vnd_avx2,
 #endif
 		&vnd_base,
 	};

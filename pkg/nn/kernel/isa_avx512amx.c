@@ -1,4 +1,4 @@
-//go:build cgo && !purego && amd64 && linux
+//go:build cgo && !purego && amd64
 
 // Kernels for x86-64 processors with AVX-512 and with tiles (AMX) that multiply bfloat16.
 #define VND_AMX

@@ -51,9 +51,7 @@ extern const vnd_kernels vnd_base;
 extern const vnd_kernels vnd_avx2;
 extern const vnd_kernels vnd_avx512;
 extern const vnd_kernels vnd_avx512bf16;
-#if defined(__linux__)
 extern const vnd_kernels vnd_avx512amx;
-#endif
 #endif
 
 // vnd_choose picks the kernels of the named instruction set, or of the best of

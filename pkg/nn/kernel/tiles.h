@@ -8,15 +8,11 @@ _Static_assert((int)HIGH == 2 * VL && (int)NR == 2 * VL && (int)DEEP == VL, "wha
 // open_tiles makes all eight tiles 16 rows of 64 bytes. Between close_tiles and the next open_tiles Linux has none of
 // their state to save.
 INLINE void open_tiles(void) {
-	struct {
+	static const struct {
 		uint8_t palette, start, zero[14];
 		uint16_t bytes[16];
 		uint8_t rows[16];
-	} shape = {.palette = 1};
-	for (int i = 0; i < 8; i++) {
-		shape.bytes[i] = 64;
-		shape.rows[i] = 16;
-	}
+	} shape = {.palette = 1, .bytes = {[0 ... 7] = 64}, .rows = {[0 ... 7] = 16}};
 	_tile_loadconfig(&shape);
 }
 

@@ -143,7 +143,7 @@ const (
 
 // takeSamples hands the loop what has come, and reports whether that makes a tick due, and the time by which it came.
 func (f *ticker) takeSamples(clock int64) (at int64, due bool) {
-	now := clock
+	now, steady := clock, monotonic()
 	if f.sim() && clock >= f.clocked { // no tick is before the last, unless the clock was set back
 		now = max(clock, f.before)
 	}
@@ -154,7 +154,10 @@ func (f *ticker) takeSamples(clock int64) (at int64, due bool) {
 				break
 			}
 			now = max(now, f.atLeast(s.Stamp, clock))
-			f.passOn(s, now)
+			if f.sim() {
+				steady = now
+			}
+			f.passOn(s, now, steady)
 			due = f.mocap && f.pace.DueAtSample(s.Stamp, now) || due
 		}
 		f.samples.Pop()
@@ -178,15 +181,11 @@ func (f *ticker) atLeast(stamp, clock int64) int64 {
 	return clock
 }
 
-// passOn hands the loop a sample that came by now.
-func (f *ticker) passOn(s *sample, now int64) {
+// passOn hands the loop a sample that came by now, and by what a clock that nobody sets reads.
+func (f *ticker) passOn(s *sample, now, steady int64) {
 	f.newest.Store(s.Stamp)
 	f.at.Store(now)
 	f.sent = s.sent
-	steady := monotonic()
-	if f.sim() {
-		steady = now
-	}
 	f.loop.SamplesCame(now, steady)
 	f.loop.AddSample(&s.Sample)
 	if d := f.loop.Validity(); d != control.Valid {
