@@ -233,9 +233,9 @@ func TestClockSetBackInFlight(t *testing.T) {
 	}
 }
 
-// The clock is set forward in flight, with that of the stamps: the policy goes on, or holds and goes on where that looks
-// like missed ticks. A guard that takes the time for one that passed finds the robot behind the motion expected, and
-// its samples late.
+// The clock is set forward in flight, with that of the stamps: the policy goes on, after a hold where that looks like
+// missed ticks. A guard that takes the time for one that passed finds the robot behind the motion expected, and its
+// samples late.
 func TestClockSetForwardInFlight(t *testing.T) {
 	for by := int64(30e6); by < 100e6; by += 10e6 {
 		t.Run(fmt.Sprint(by/1e6, " ms"), func(t *testing.T) {
