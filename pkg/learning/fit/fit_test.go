@@ -81,7 +81,7 @@ func TestFitIsDeterministic(t *testing.T) {
 func TestResume(t *testing.T) {
 	cfg := quick()
 	cfg.Train.Updates, cfg.Train.Minutes = 30, 1e4
-	cfg.Train.Rate, cfg.Train.Patience = .3, .1 // validation gets worse: the fit stops early
+	cfg.Train.Rate, cfg.Train.Patience = 1, .1 // validation gets worse: the fit stops early
 	data, dir := recorded(5, 100), t.TempDir()
 	path := filepath.Join(dir, "b.checkpoint")
 	clock := time.Unix(0, 0)
