@@ -120,13 +120,13 @@ func (b *belief) deadReckon(now float64) {
 	b.plant.advance(&b.motion, now, b.wind)
 }
 
-// shift takes all times on to a clock that was set by so many seconds. Some may be of that clock already: none is later
-// than now.
+// shift takes all times on to a clock that was set by so many seconds, and reads now. A belief that was reckoned on over
+// the step is ahead of the robot by as much, and waits for it.
 func (b *belief) shift(by, now float64) {
-	b.at, b.stamp, b.rejected, b.paused = min(b.at+by, now), math.Inf(-1), false, false
+	b.at, b.stamp, b.rejected, b.paused = b.at+by, math.Inf(-1), false, false
 	b.plant.shift(by, now)
 	for i := range b.past.ring {
-		b.past.ring[i].at = min(b.past.ring[i].at+by, now)
+		b.past.ring[i].at += by
 	}
 }
 

@@ -55,7 +55,8 @@ func (p *plant) send(at float64, c quad.Command) {
 	p.n = min(p.n+1, remembered)
 }
 
-// shift has what went out follow a clock that was set by so many seconds; none of it is later than now.
+// shift has what went out follow a clock that was set by so many seconds, and reads now. What went out since is of that
+// clock already.
 func (p *plant) shift(by, now float64) {
 	for i := range p.sent {
 		p.sent[i].at = min(p.sent[i].at+by, now)
