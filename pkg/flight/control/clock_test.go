@@ -240,21 +240,25 @@ func TestClockSetForwardInFlight(t *testing.T) {
 	for by := int64(30e6); by < 100e6; by += 10e6 {
 		for phase := range int64(4) { // between two ticks
 			t.Run(fmt.Sprint(by/1e6, " ms, ", 5*phase, " ms late"), func(t *testing.T) {
-				f := newClosed(t, defaults(), "a.vnd")
-				f.loop.SetReference(taskReference(t, "track"))
-				set := 5 + 0.005*float64(phase)
-				for f.sim.Time() < set {
-					f.setClock(0, 0, true, true)
-				}
-				for f.sim.Time() < set+3 {
-					f.setClock(by, set, true, true)
-					last := f.ticks[len(f.ticks)-1]
-					goesOn, sees := by <= 80e6 || f.sim.Time() > set+2, f.sim.Time() > set+0.3
-					if goesOn && last.Stage != guard.Policy || sees && last.Stage == guard.Blind {
-						t.Fatalf("%.3f s after the step: %v because %v", f.sim.Time()-set, last.Stage, last.Cause)
-					}
-				}
+				setForward(t, by, 5+0.005*float64(phase))
 			})
+		}
+	}
+}
+
+// setForward sets the clock of a figure-eight forward by so many ns at a time.
+func setForward(t *testing.T, by int64, at float64) {
+	f := newClosed(t, defaults(), "a.vnd")
+	f.loop.SetReference(taskReference(t, "track"))
+	for f.sim.Time() < at {
+		f.setClock(0, 0, true, true)
+	}
+	for f.sim.Time() < at+3 {
+		f.setClock(by, at, true, true)
+		last := f.ticks[len(f.ticks)-1]
+		goesOn, sees := by <= 80e6 || f.sim.Time() > at+2, f.sim.Time() > at+0.3
+		if goesOn && last.Stage != guard.Policy || sees && last.Stage == guard.Blind {
+			t.Fatalf("%.3f s after the step: %v because %v", f.sim.Time()-at, last.Stage, last.Cause)
 		}
 	}
 }

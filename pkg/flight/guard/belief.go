@@ -120,8 +120,8 @@ func (b *belief) deadReckon(now float64) {
 	b.plant.advance(&b.motion, now, b.wind)
 }
 
-// shift takes all times on to a clock that was set by so many seconds, and reads now. A belief that was reckoned on over
-// the step is ahead of the robot by as much, and waits for it.
+// shift takes all times on to a clock that was set by so many seconds, and reads now. A belief that was reckoned on
+// over the step is ahead of the robot by as much, and waits for it.
 func (b *belief) shift(by, now float64) {
 	b.at, b.stamp, b.rejected, b.paused = b.at+by, math.Inf(-1), false, false
 	b.plant.shift(by, now)

@@ -66,7 +66,7 @@ func TestRoundFollowsAnotherActuator(t *testing.T) {
 	stale, after, b := strays(t, second, unseen), strays(t, followed, unseen), strays(t, anew, unseen)
 	t.Logf("predictions are off by %.4f m/s before that round, by %.4f after it, by %.4f learned anew", stale, after, b)
 	if after > 1.4*b || after > 0.7*stale {
-		t.Errorf("predictions are off by %.4f m/s, before by %.4f, those of a model learned anew by %.4f", after, stale, b)
+		t.Errorf("predictions are off by %.4f m/s, by %.4f before, by %.4f learned anew", after, stale, b)
 	}
 	if _, err := policy.NewClosedLoopRunner(before, at); err != nil {
 		t.Errorf("the bundle of before: %v", err)
