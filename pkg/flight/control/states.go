@@ -138,10 +138,10 @@ func (l *Loop) setForward(by int64) {
 	if l.rotors != nil {
 		l.rotors.wasAt += by
 	}
-	seconds, now := float64(by)/1e9, seconds(l.came, l.origin)
-	l.guard.ShiftTimes(seconds, now)
+	step, now := seconds(by, 0), seconds(l.came, l.origin)
+	l.guard.ShiftTimes(step, now)
 	if l.predictor != nil {
-		l.predictor.ShiftTimes(seconds, now)
+		l.predictor.ShiftTimes(step, now)
 	}
 }
 
