@@ -183,7 +183,7 @@ func TestLandsOverTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.until("the robot hovers", func() bool { return l.policyFlew(150) })
-	if r := l.task("land", `{"kind": "landing", "to": [0, 0, -0.2]}`); !r.Success { // against the ground effect
+	if r := l.task("land", `{"kind": "landing", "to": [0, 0, -0.1]}`); !r.Success { // against the ground effect
 		t.Fatal(r.Message)
 	}
 	l.until("it stands", func() bool {
