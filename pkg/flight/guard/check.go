@@ -120,6 +120,9 @@ func (g *Guard) updateBelief(in *Input) {
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
 	}
+	if g.catchUp(in) {
+		return
+	}
 	believed := g.belief.update(&in.State, velocity, in.Stamp)
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
 		g.setDelay(late, in)
@@ -169,17 +172,19 @@ func (g *Guard) checkSource(in *Input) Cause {
 	if in.TwoSources {
 		return Jump
 	}
+	if g.leaps == 0 && (g.hiddenDelay > 0 || !g.contradicted()) { // with a delay that is none, the law shakes the robot
+		g.findDelay(in)
+	}
 	if g.contradicted() {
 		return Inconsistent
 	}
-	g.findDelay(in)
 	if g.hiddenDelay > 0 {
 		return Delayed
 	}
 	if _, found := g.detector.drifting(); found {
 		g.driftedAt = g.now
 	}
-	if g.now-g.driftedAt < driftMemory && g.now >= g.driftedAt {
+	if g.since(g.driftedAt) < driftMemory {
 		return Drifting
 	}
 	return None
@@ -206,7 +211,15 @@ func (g *Guard) findTwist(in *Input) {
 }
 
 // contradicted reports whether positions alone are believed.
-func (g *Guard) contradicted() bool { return g.now-g.twistedAt < twistMemory && g.now >= g.twistedAt }
+func (g *Guard) contradicted() bool { return g.since(g.twistedAt) < twistMemory }
+
+// since is the time from another one until now, s; +Inf after the clock was set back behind it.
+func (g *Guard) since(at float64) float64 {
+	if g.now < at {
+		return math.Inf(1)
+	}
+	return g.now - at
+}
 
 // ownVelocity is that of the positions measured of late, or the one believed.
 func (g *Guard) ownVelocity(in *Input) so3.Vec3 { return g.velocity(in, g.belief.state.V) }
@@ -229,6 +242,10 @@ const (
 // repeats itself a delay can be told from that of a period later by where it is looked for alone.
 func (g *Guard) findDelay(in *Input) {
 	d, known := &g.detector, g.hiddenDelay > 0
+	if known && d.n > 1 && d.over(int(math.Round(g.hiddenDelay/d.spacing()))) {
+		g.forgetDelay(in)
+		return
+	}
 	from, to := minDelay, maxDelay
 	if known {
 		from, to = -delayTrim, delayTrim

@@ -61,6 +61,8 @@ type Guard struct {
 	sampled     float64           // stamp of the newest sample looked at, s
 	suspected   Cause             // of the source of states
 	hiddenDelay float64           // by which stamps are younger than states, s
+	leaps       int               // samples in a row that were ahead of it, and where the robot is
+	leaptAt     float64           // when it was over by such a leap, s
 	driftedAt   float64           // when the position last drifted, s
 	twistedAt   float64           // when velocities last contradicted positions, s
 	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
@@ -95,8 +97,8 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	}
 	never := math.Inf(-1)
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: never, twistedAt: never, foundAt: [maxFound]float64{never, never},
-		sent: hoverCommand}, nil
+		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never,
+		foundAt: [maxFound]float64{never, never}, sent: hoverCommand}, nil
 }
 
 // Tick returns the command that goes out, unless the guard is Silent: always finite and within the limits.
@@ -107,7 +109,7 @@ func (g *Guard) Tick(in *Input) quad.Command {
 		late.Stamp -= g.hiddenDelay
 		in = &late
 	}
-	if g.contradicted() { // its positions are believed, not its velocities
+	if g.contradicted() || g.since(g.leaptAt) < leapMisled { // its positions are believed, not its velocities
 		own := *in
 		own.State.V = g.ownVelocity(in)
 		in = &own

@@ -36,6 +36,7 @@ type endurance struct {
 	attacks   *hostile
 	policies  *campaign.Policies
 	rng       *rand.Rand
+	last      string        // fault, as injected
 	every     time.Duration // between the beginnings of two faults, at least
 	begun     time.Time
 
@@ -139,7 +140,8 @@ func (e *endurance) take() {
 
 // fail notes what must not be.
 func (e *endurance) fail(format string, args ...any) {
-	line := fmt.Sprintf("after %v: ", time.Since(e.begun).Round(time.Second)) + fmt.Sprintf(format, args...)
+	line := fmt.Sprintf("after %v, last %s: ", time.Since(e.begun).Round(time.Second), e.last) +
+		fmt.Sprintf(format, args...)
 	e.failures = append(e.failures, line)
 	e.t.Error(line)
 }
@@ -222,6 +224,7 @@ func (e *endurance) strike(k *kind) {
 	e.note(func() { e.steps = e.steps[:0] })
 	begun := time.Now()
 	what, remove := k.inject(e)
+	e.last = fmt.Sprintf("%s (%s)", k.name, what)
 	e.pass(time.Duration((0.3 + 5*e.rng.Float64()) * float64(time.Second)))
 	remove()
 	removed := time.Now()

@@ -68,6 +68,27 @@ func late(by float64, hidden bool) func(t float64, m *Sample) bool {
 	}
 }
 
+// passingDelay plans a hidden delay that is over after some seconds. Samples that are on their way then are lost, or
+// come all at once.
+func passingDelay(r *Run) {
+	by := r.between(0.08, 0.3, "%.3f s")
+	over, lost := 1+5*r.rng.Float64(), r.rng.IntN(2) == 0
+	r.Label += fmt.Sprintf(" for %.2f s", over)
+	if lost {
+		r.Label += ", some lost"
+	}
+	r.After = 20
+	r.Mocap = func(t float64, m *Sample) bool {
+		if t <= over-by {
+			m.Arrival, m.Stamp = m.Arrival+by, m.Stamp+by
+		} else if t < over {
+			m.Arrival, m.Stamp = m.Arrival+over-t, m.Stamp+over-t
+			return !lost
+		}
+		return true
+	}
+}
+
 // mirrored changes the velocity of an odometry: reversed, or one axis of it.
 func mirrored(x, y, z float64) func(t float64, m *Sample) bool {
 	return func(_ float64, m *Sample) bool {

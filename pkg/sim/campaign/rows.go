@@ -208,6 +208,8 @@ func stampRows() []Row {
 		{ID: "13", Name: "the same, stamps lie", Pass: "detected from 80 ms on; common",
 			Plan:  func(r *Run) { r.Mocap = late(r.between(0.02, 0.3, "%.3f s"), true) },
 			Judge: hidden},
+		{ID: "13b", Name: "hidden delay of 80–300 ms that is over after 1–6 s", Pass: "common",
+			Plan: passingDelay, Judge: judge(common)},
 		{ID: "15", Name: "stamps skewed by ≤ 5 ms; one stamp 0.02–2 s in the future", Pass: "≤ 1 tick lost",
 			Plan:  skewed,
 			Judge: judge(common, lostTicks(1), errorGrows(0.05))},
