@@ -109,5 +109,5 @@ func (n *simulator) command(c command) {
 		c.obey(n.vehicle)
 	}
 	n.latency.Observe(time.Duration(n.now() - c.Stamp))
-	n.pace.came(c.Stamp)
+	n.pace.Came(c.Stamp)
 }

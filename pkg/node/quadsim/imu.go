@@ -39,7 +39,7 @@ func (i *imuTopic) look(n *simulator) {
 	for _, s := range n.vehicle.Inertial() {
 		bridge.PutInertial(&i.m, n.stamp(s.Stamp), frame, s.Rates, s.Force)
 		n.warn(i.pub.Publish(&i.m))
-		n.pace.sampled(n.stamp(s.Stamp)) // what states are made of
+		n.pace.Sampled(n.stamp(s.Stamp)) // what states are made of
 	}
 	if n.params.Inertial || !i.due(now, n.params.ImuRate) {
 		return

@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/node"
+	"vnd/pkg/node/pace"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/sim/closedloop"
@@ -30,7 +31,7 @@ type simulator struct {
 	*ros.Node
 	params  *Params
 	vehicle *closedloop.Vehicle
-	pace    pace
+	pace    pace.Pace
 	epoch   int64 // simulated time 0 on the node's clock, ns
 	newest  int64 // stamp of the newest sample, ns
 
@@ -112,9 +113,9 @@ func (n *simulator) begin(ctx context.Context) error {
 	if n.estimator, err = estimator.New(estimator.DefaultParams()); err != nil {
 		return err
 	}
-	n.pace = pace{step: time.Duration(p.Step * 1e9), speed: p.Speed, lockstep: p.Lockstep, paced: p.Paced,
-		period:   int64(p.Period * 1e9),
-		patience: time.Duration(p.Patience * 1e9)}
+	n.pace = pace.Pace{Step: time.Duration(p.Step * 1e9), Speed: p.Speed, Lockstep: p.Lockstep, Paced: p.Paced,
+		Period:   int64(p.Period * 1e9),
+		Patience: time.Duration(p.Patience * 1e9)}
 	n.zero(0)
 	if err := n.publish(p); err != nil {
 		return err
@@ -249,10 +250,10 @@ func (n *simulator) run(ctx context.Context) {
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		now := time.Now()
-		if wait := n.pace.wait(now); wait <= 0 {
+		if wait := n.pace.Wait(now); wait <= 0 {
 			n.drain()
 			n.advance(now)
-			n.pace.advanced(now)
+			n.pace.Advanced(now)
 			continue
 		} else {
 			timer.Reset(wait)
@@ -264,8 +265,8 @@ func (n *simulator) run(ctx context.Context) {
 		case c := <-n.commands:
 			n.command(c)
 		case <-timer.C:
-			if n.pace.awaited != 0 {
-				n.pace.gaveUp(time.Now())
+			if n.pace.Awaits() {
+				n.pace.GaveUp(time.Now())
 			}
 		}
 	}
@@ -298,7 +299,7 @@ func (n *simulator) stamp(t float64) int64 { return n.epoch + int64(t*1e9) }
 // advance lets one step pass, at a time on the wall, and publishes what there is then.
 func (n *simulator) advance(now time.Time) {
 	n.keepTime(now)
-	n.vehicle.Advance(n.pace.step.Seconds())
+	n.vehicle.Advance(n.pace.Step.Seconds())
 	n.imu.look(n)
 	if n.clock != nil {
 		n.warn(n.clock.Publish(&rosgraphmsgs.Clock{Clock: bridge.Time(n.now())}))
@@ -317,7 +318,7 @@ func (n *simulator) keepTime(now time.Time) {
 		return
 	}
 	const most, share = int64(200 * time.Millisecond), 1000
-	off := now.UnixNano() - int64(n.pace.behind(now)) - n.stamp(n.vehicle.Time())
+	off := now.UnixNano() - int64(n.pace.Behind(now)) - n.stamp(n.vehicle.Time())
 	if off < most && off > -most {
 		off /= share
 	}

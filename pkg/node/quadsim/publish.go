@@ -42,7 +42,7 @@ func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {
 		}
 	}
 	if !n.params.Inertial {
-		n.pace.sampled(stamp)
+		n.pace.Sampled(stamp)
 	}
 }
 
@@ -50,7 +50,7 @@ func (n *simulator) mocap(t float64, p so3.Vec3, q so3.Quat) {
 func (n *simulator) look() {
 	truth := n.vehicle.Truth()
 	status := &status{mode: n.vehicle.Mode(), text: n.vehicle.Status(), condition: truth.Condition, time: truth.Time,
-		skipped: n.pace.skipped}
+		skipped: n.pace.Skipped()}
 	if n.autopilot != nil {
 		a := n.autopilot.state()
 		a.look(truth.Time, n.vehicle.Mode())

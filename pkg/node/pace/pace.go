@@ -1,0 +1,94 @@
+// Package pace says when a simulation goes on: by the wall, or in lockstep with what commands it.
+package pace
+
+import "time"
+
+// Pace says when the simulation goes on: by the wall, on a grid that does not drift, or in lockstep, as soon as the
+// command has come that a sample asks for. Times of samples and commands are ns on the simulation's clock.
+type Pace struct {
+	Step  time.Duration // simulated, of one advance
+	Speed float64
+
+	Lockstep  bool
+	Paced     bool          // lockstep keeps to the wall too
+	Period    int64         // ns between two commands
+	Patience  time.Duration // on the wall
+	commanded int64         // stamp of the newest command; 0: none came, or none for too long
+	awaited   int64         // stamp of the sample whose command is waited for; 0: none
+	asked     time.Time     // on the wall, when that wait began; zero: it has not
+
+	Next    time.Time // on the wall, of the next advance
+	skipped uint64    // advances that the wall did not wait for
+}
+
+// Wait is how long it is until the next advance, on the wall. What else happens makes the wait for a command no longer.
+func (p *Pace) Wait(now time.Time) time.Duration {
+	if p.awaited == 0 {
+		p.asked = time.Time{}
+	} else if p.asked.IsZero() {
+		p.asked = now
+	}
+	switch {
+	case p.awaited != 0:
+		return max(p.Patience-now.Sub(p.asked), 1)
+	case p.free():
+		return 0
+	}
+	return p.Next.Sub(now)
+}
+
+// free reports whether time passes as fast as commands come.
+func (p *Pace) free() bool { return p.Lockstep && p.commanded != 0 && !p.Paced }
+
+// mostBehind is caught up with; steps beyond it are skipped.
+const mostBehind = 250 * time.Millisecond
+
+// Behind is the time on the wall that is to be caught up with.
+func (p *Pace) Behind(now time.Time) time.Duration {
+	if late := now.Sub(p.Next); late > 0 && late <= mostBehind && !p.free() {
+		return late
+	}
+	return 0
+}
+
+// Advanced counts one advance that the wall gave way to at now.
+func (p *Pace) Advanced(now time.Time) {
+	wall := time.Duration(float64(p.Step) / p.Speed)
+	if late := now.Sub(p.Next); late > mostBehind || p.free() {
+		if !p.Lockstep && !p.Next.IsZero() {
+			p.skipped += uint64(late / wall)
+		}
+		p.Next = now
+	}
+	p.Next = p.Next.Add(wall)
+}
+
+// Sampled takes a sample that has been published: the controller answers that a period after the one of its last
+// command.
+func (p *Pace) Sampled(stamp int64) {
+	if p.Lockstep && p.commanded != 0 && p.awaited == 0 && p.answers(stamp) {
+		p.awaited = stamp
+	}
+}
+
+// answers reports whether the controller, after its last command, answers the sample of a stamp.
+func (p *Pace) answers(stamp int64) bool { return stamp-p.commanded >= p.Period*9/10 }
+
+// Came takes a command for the state of a stamp. It may be for another sample than the one that was thought of: where a
+// period is not a whole number of samples, or the controller was late, it ticks on a grid of its own. The sample that
+// is waited for is then not answered any more.
+func (p *Pace) Came(stamp int64) {
+	p.commanded = max(stamp, 1)
+	if p.awaited != 0 && !p.answers(p.awaited) {
+		p.awaited = 0
+	}
+}
+
+// GaveUp ends the wait for a command: time goes by on the wall until commands come again.
+func (p *Pace) GaveUp(now time.Time) { p.awaited, p.commanded, p.Next = 0, 0, now }
+
+// Awaits reports whether time waits for a command.
+func (p *Pace) Awaits() bool { return p.awaited != 0 }
+
+// Skipped is how many advances the wall did not wait for.
+func (p *Pace) Skipped() uint64 { return p.skipped }
