@@ -243,7 +243,7 @@ const (
 func (g *Guard) findDelay(in *Input) {
 	d, known := &g.detector, g.hiddenDelay > 0
 	if known && d.n > 1 && d.over(int(math.Round(g.hiddenDelay/d.spacing()))) {
-		g.forgetDelay(in)
+		g.setDelay(0, in)
 		return
 	}
 	from, to := minDelay, maxDelay

@@ -35,15 +35,9 @@ func (g *Guard) catchUp(in *Input) bool {
 	}
 	at := *in
 	at.State.V = now.V
-	g.forgetDelay(&at)
+	g.setDelay(0, &at)
 	g.leaps, g.leaptAt = 0, g.now
 	return true
-}
-
-// forgetDelay has states count at their stamps again. The robot lands all the same: it may come back.
-func (g *Guard) forgetDelay(in *Input) {
-	g.setDelay(0, in)
-	g.cause = Delayed
 }
 
 // leapt reports whether a sample is not where a hidden delay has it, but where the robot is at its stamp. It returns

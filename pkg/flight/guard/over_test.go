@@ -10,7 +10,7 @@ import (
 )
 
 // A hidden delay of a moving robot ends with a leap along its path. The guard forgets it at once, and believes the
-// velocity that the robot has. While it lasts, and in a leap aside, it is not over.
+// velocity that the robot has; then the policy flies again. While it lasts, and in a leap aside, it is not over.
 func TestDelayEndsByALeap(t *testing.T) {
 	for name, c := range map[string]struct {
 		late int // ticks
@@ -45,7 +45,7 @@ func TestDelayEndsByALeap(t *testing.T) {
 				}
 			}
 			known, at, off, jumps := 0.0, math.Inf(1), 0.0, 0
-			flyGuarded(g, w, PathFollower{newLaw(t), p}, end+0.6, late, func(t float64, s *quad.State) {
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, end+2, late, func(t float64, s *quad.State) {
 				if known = max(known, g.hiddenDelay); known > 0 && g.hiddenDelay == 0 {
 					at = min(at, t)
 					off = max(off, g.belief.state.V.Sub(s.V).Norm())
@@ -61,8 +61,9 @@ func TestDelayEndsByALeap(t *testing.T) {
 			if c.soon == 0 && at < soonest+0.1 || c.soon > 0 && !(at >= soonest && at < soonest+c.soon) {
 				t.Errorf("the delay was forgotten at %.2f s, expected within %g s after %.2f s", at, c.soon, soonest)
 			}
-			if c.soon > 0 && g.Tripped() != Delayed {
-				t.Errorf("tripped for %v, expected %v, which lands", g.Tripped(), Delayed)
+			// where samples are lost, the leap's velocities contradict positions for a while
+			if flies := g.Mode() == Flying; flies != (c.soon > 0 && c.lost == 0) {
+				t.Errorf("in the end the robot is %v: %v, now %v", g.Mode(), g.Tripped(), g.Violation())
 			}
 			if off > 0.5 || jumps > 0 {
 				t.Errorf("the velocity believed is %.2f m/s off, %d states are not believed", off, jumps)

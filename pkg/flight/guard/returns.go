@@ -16,10 +16,10 @@ const (
 // source of states is what it was, and neither the same cause nor too many others came within a minute.
 func (g *Guard) forgivable() bool {
 	switch g.cause {
-	case Requested, NotReady, Delayed, Drifting:
+	case Requested, NotReady, Drifting:
 		return false
 	}
-	if g.belief.elsewhere {
+	if g.belief.elsewhere || g.hiddenDelay > 0 {
 		return false
 	}
 	r, n := &g.returns, 0
