@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
@@ -23,6 +24,7 @@ import (
 )
 
 var programs = map[string]func(){
+	"arm_sim":             armsim.Main,
 	"background_learner":  func() { learner.Main(closedloop.NewJudge) },
 	"betaflight_bridge":   betaflightbridge.Main,
 	"flight":              flight.Main,

@@ -46,3 +46,12 @@ func LatchedQoS() ros.QoS {
 func BufferQoS() ros.QoS {
 	return ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 }
+
+// Topics of arms, as ros2_control names them.
+const (
+	JointStates  = "joint_states"
+	JointEfforts = "joint_group_effort_controller/commands"
+)
+
+// JointStatesQoS is reliable, volatile, depth 1: as joint_state_broadcaster of ros2_control offers them.
+func JointStatesQoS() ros.QoS { return CommandQoS() }

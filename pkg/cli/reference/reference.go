@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/cli"
 	"vnd/pkg/core/param"
+	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
@@ -69,6 +70,7 @@ func nodes() []cli.Section {
 		ofNode[betaflightbridge.Params](betaflightbridge.Name),
 		ofNode[stateestimator.Params](stateestimator.Name),
 		ofNode[visualizer.Params](visualizer.Name),
+		ofNode[armsim.Params](armsim.Name),
 	}
 }
 

@@ -47,7 +47,7 @@ type Controller struct {
 	disarming  single
 	takingOff  single
 	stalls     stalls
-	logged     logOnce                         // of refused samples
+	logged     node.LogOnce                    // of refused samples
 	worldFrame atomic.Pointer[string]          // nil before it is known
 	last       node.Latest[control.TickRecord] // without its slices
 

@@ -68,7 +68,7 @@ func (h *featuresReceiver) receive(data []byte, i ros.Info) {
 		h.refuseFrame(err)
 		return
 	}
-	if f.Stranger != "" && h.logged.first(h.ExplainStranger(f)) {
+	if f.Stranger != "" && h.logged.First(h.ExplainStranger(f)) {
 		h.Log().Warn().Msg(h.ExplainStranger(f))
 	}
 	h.Controller.gauges.frames.newest.Store(f.Stamp)
@@ -98,7 +98,7 @@ func (h *featuresReceiver) checkStamp(stamp int64) error {
 func (h *featuresReceiver) refuseFrame(err error) {
 	h.Controller.gauges.frames.refused.Add(1)
 	h.Controller.gauges.refuse(err)
-	if h.logged.first(err.Error()) {
+	if h.logged.First(err.Error()) {
 		h.Log().Error().Msg(err.Error())
 	}
 }

@@ -72,7 +72,7 @@ func (h *stateReceiver) receive(data []byte, i ros.Info) {
 // noteUnstamped complains of a sample without a stamp.
 func (h *stateReceiver) noteUnstamped() {
 	h.Controller.gauges.refuse(h.unstamped)
-	if h.logged.first(h.unstamped.Error()) {
+	if h.logged.First(h.unstamped.Error()) {
 		h.Log().Warn().Msg(h.unstamped.Error())
 	}
 }

@@ -2,9 +2,7 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -40,31 +38,11 @@ func (g *gauges) forget() {
 	g.badBundle.Store(nil)
 }
 
-// logOnce logs each of a few lines once. The zero value has logged none.
-type logOnce struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// most lines that one logs: who makes up names does not fill the log.
-const mostLogged = 20
-
-// first reports whether a line is to be logged: neither it, nor too many others, have been.
-func (l *logOnce) first(line string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.lines) >= mostLogged || slices.Contains(l.lines, line) {
-		return false
-	}
-	l.lines = append(l.lines, line)
-	return true
-}
-
 // refuseSample counts a sample without a use, shows why, and logs each reason once.
 func (c *Controller) refuseSample(err error) {
 	c.gauges.refused.Add(1)
 	c.gauges.refuse(err)
-	if c.logged.first(err.Error()) {
+	if c.logged.First(err.Error()) {
 		c.Log().Error().Msg(err.Error())
 	}
 }

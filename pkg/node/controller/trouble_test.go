@@ -60,23 +60,6 @@ func TestEachWrongFrameIsNamed(t *testing.T) {
 	}
 }
 
-// Whoever makes up names does not fill the log.
-func TestFewLinesAreLogged(t *testing.T) {
-	var l logOnce
-	n := 0
-	for i := range 1000 {
-		if l.first(strings.Repeat("x", i)) {
-			n++
-		}
-		if l.first("") {
-			t.Fatal("twice the same")
-		}
-	}
-	if n != mostLogged {
-		t.Errorf("%d lines, expected %d", n, mostLogged)
-	}
-}
-
 func TestTimesAreExplained(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
