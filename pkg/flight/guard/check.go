@@ -125,7 +125,7 @@ func (g *Guard) updateBelief(in *Input) {
 	}
 	believed := g.belief.update(&in.State, velocity, in.Stamp)
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
-		g.setDelay(late, in)
+		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
 	}
 	if believed && g.stands(&in.State) { // what the ground bears is no wind

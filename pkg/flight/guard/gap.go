@@ -90,7 +90,7 @@ const (
 // where they go on with the motion before the gap, as if there had been none.
 func (g *Guard) lateSinceGap() (late float64, found bool) {
 	d, b := &g.detector, &g.belief
-	if !b.rejected || g.hiddenDelay > 0 || d.n < leastResumed || d.n > mostResumed || d.at(d.n-1).at != d.gapAt {
+	if !b.rejected || d.n < leastResumed || d.n > mostResumed || d.at(d.n-1).at != d.gapAt {
 		return 0, false
 	}
 	least, each := resumedOff, d.spacing()
