@@ -5,8 +5,8 @@ type Config struct {
 	Shadow Shadow `param:"shadow" doc:"shadow: flights in the candidate's learned model"`
 	Canary Canary `param:"canary" doc:"canary: flights of the judge, with disturbances drawn at random"`
 
-	Tolerance  float64 `param:"tolerance" default:"0.003" min:"0" max:"10" unit:"m" doc:"by how much more a candidate may err on average and count as no worse"`
-	Relative   float64 `param:"relative_tolerance" default:"0.03" min:"0" max:"1" doc:"the same as a share of the current bundle's error; the larger of the two counts"`
+	Tolerance  float64 `param:"tolerance" default:"0.001" min:"0" max:"10" unit:"m" doc:"by how much more a candidate may err on average and count as no worse"`
+	Relative   float64 `param:"relative_tolerance" default:"0" min:"0" max:"1" doc:"the same as a share of the current bundle's error; the larger of the two counts"`
 	Level      float64 `param:"level" default:"0.95" min:"0.5" max:"0.999" doc:"level of the bootstrap interval whose upper end must stay within the tolerance"`
 	Resamples  int     `param:"resamples" default:"2000" min:"100" max:"100000" doc:"resamples of the bootstrap"`
 	CrashError float64 `param:"crash_error" default:"4.0" min:"0.1" max:"100" unit:"m" doc:"what a crash counts as in a mean error, at least"`

@@ -122,8 +122,7 @@ func TestCommandsAndCrashes(t *testing.T) {
 		"better": {of(0.05), of(0.1), ""},
 		"worse": {of(0.11), of(0.1),
 			"errs more: 0.1100 m, the current bundle 0.1000 m"},
-		"within the tolerance": {of(0.1025), of(0.1), ""},
-		"within a share":       {of(1.02), of(1), ""},
+		"within the tolerance": {of(0.1008), of(0.1), ""},
 	} {
 		v := judged(t, nil, func(candidate bool, trial uint64) *gate.Flight {
 			if candidate {
@@ -137,6 +136,21 @@ func TestCommandsAndCrashes(t *testing.T) {
 		}
 		if _, err := json.Marshal(v); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestShareOfTheErrorIsAllowed: where relative_tolerance is larger, it counts.
+func TestShareOfTheErrorIsAllowed(t *testing.T) {
+	for share, passes := range map[float64]bool{0: false, 0.03: true} {
+		v := judged(t, func(g *gate.Gate) { g.Config.Relative = share }, func(candidate bool, _ uint64) *gate.Flight {
+			if candidate {
+				return flown(1.02)
+			}
+			return flown(1)
+		})
+		if v.Pass != passes {
+			t.Errorf("with a share of %g: %v, %q", share, v.Pass, v.Reasons())
 		}
 	}
 }
