@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
@@ -24,6 +25,7 @@ import (
 )
 
 var programs = map[string]func(){
+	"arm_controller":      armcontroller.Main,
 	"arm_sim":             armsim.Main,
 	"background_learner":  func() { learner.Main(closedloop.NewJudge) },
 	"betaflight_bridge":   betaflightbridge.Main,

@@ -14,7 +14,7 @@ import (
 func TestLaunchFiles(t *testing.T) {
 	argument := regexp.MustCompile(`(?m)^    \('(\w+)', .*, (?:'([^']*)'|"([^"]*)")\),$`)
 	started := regexp.MustCompile(`\bnode\('(\w+)'`)
-	for _, name := range []string{"arena", "demo", "replay"} {
+	for _, name := range []string{"arena", "arm", "demo", "replay"} {
 		python := string(must(os.ReadFile(filepath.Join("..", "..", "launch", name+".launch.py")))(t))
 		var twin struct {
 			Args []struct {

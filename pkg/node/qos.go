@@ -47,10 +47,11 @@ func BufferQoS() ros.QoS {
 	return ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 }
 
-// Topics of arms, as ros2_control names them.
+// Topics of arms, the first two as ros2_control names them.
 const (
-	JointStates  = "joint_states"
-	JointEfforts = "joint_group_effort_controller/commands"
+	JointStates   = "joint_states"
+	JointEfforts  = "joint_group_effort_controller/commands"
+	ReferencePose = "reference/pose"
 )
 
 // JointStatesQoS is reliable, volatile, depth 1: as joint_state_broadcaster of ros2_control offers them.

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/cli"
 	"vnd/pkg/core/param"
+	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
@@ -71,6 +72,7 @@ func nodes() []cli.Section {
 		ofNode[stateestimator.Params](stateestimator.Name),
 		ofNode[visualizer.Params](visualizer.Name),
 		ofNode[armsim.Params](armsim.Name),
+		ofNode[armcontroller.Params](armcontroller.Name),
 	}
 }
 

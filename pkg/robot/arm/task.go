@@ -34,9 +34,12 @@ type Track[F kernel.Float] struct {
 	robot.Bounds
 }
 
+// Observed is how many numbers of an observation are not past actions.
+const Observed = 5*Joints + 3
+
 const (
-	nO   = 5*Joints + 3 // of an observation, without actions
-	fine = 10           // errors of angles and tool are seen in tenths of rad and m
+	nO   = Observed
+	fine = 10 // errors of angles and tool are seen in tenths of rad and m
 )
 
 // Size implements robot.Task.
@@ -104,18 +107,23 @@ func (e *episodes[F]) Observe(h int, s, past, x []F, width int) {
 	for b := range e.B {
 		row, now := x[b*width:][:e.Size()], s[b*nS:][:nS]
 		to := e.place(b, h, now)
-		copy(row, now)
-		for j := range Joints {
-			row[nS+j] = fine * (now[j] - F(to.Q[j]))
-			row[nS+Joints+j] = now[Joints+j] - F(to.V[j])
-			row[2*nS+j] = F(to.A[j])
-		}
-		off := e.pose.Tool.Sub(to.Tool).Scale(fine)
-		row[nO-3], row[nO-2], row[nO-1] = F(off.X), F(off.Y), F(off.Z)
+		Observe(now, e.pose.Tool, to, row)
 		for k := range e.Actions {
 			copy(row[nO+nA*k:], past[((e.Actions-1-k)*e.B+b)*nA:][:nA])
 		}
 	}
+}
+
+// Observe writes to x[Observed] what a policy sees of a state s[S], with the tool there, and of its target.
+func Observe[F kernel.Float](s []F, tool so3.Vec3, to *Target, x []F) {
+	copy(x, s[:nS])
+	for j := range Joints {
+		x[nS+j] = fine * (s[j] - F(to.Q[j]))
+		x[nS+Joints+j] = s[Joints+j] - F(to.V[j])
+		x[2*nS+j] = F(to.A[j])
+	}
+	off := tool.Sub(to.Tool).Scale(fine)
+	x[nO-3], x[nO-2], x[nO-1] = F(off.X), F(off.Y), F(off.Z)
 }
 
 // Seen is an observation by its parts.

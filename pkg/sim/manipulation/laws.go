@@ -2,6 +2,7 @@ package manipulation
 
 import (
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/robot/arm"
 )
 
@@ -9,31 +10,6 @@ import (
 type Law interface {
 	// Torque writes what to command, N·m, Dt after the last call.
 	Torque(x *arm.Seen, tau *[arm.Joints]float64)
-}
-
-// ComputedTorque is inverse dynamics of the arm without payload, with feedback and an integral (Spong, Hutchinson,
-// Vidyasagar, "Robot Modeling and Control", chapter 9). Its gains place three equal poles.
-type ComputedTorque struct {
-	Pole     float64 // rad/s
-	dynamics *arm.Dynamics
-	integral [arm.Joints]float64 // rad·s
-}
-
-// NewComputedTorque returns one with poles at a rate, rad/s.
-func NewComputedTorque(pole float64) *ComputedTorque {
-	return &ComputedTorque{Pole: pole, dynamics: arm.NewDynamics(arm.Panda())}
-}
-
-// Torque implements Law.
-func (c *ComputedTorque) Torque(x *arm.Seen, tau *[arm.Joints]float64) {
-	var a [arm.Joints]float64
-	p := c.Pole
-	for j := range a {
-		c.integral[j] -= Dt * x.OffQ[j]
-		a[j] = x.A[j] - 3*p*x.OffV[j] - 3*p*p*x.OffQ[j] + p*p*p*c.integral[j]
-	}
-	c.dynamics.Place(x.Q[:])
-	c.dynamics.Torques(x.V[:], a[:], tau[:])
 }
 
 // corners are where an Adaptive law looks for the payload, from the flange, m: masses there, which may be negative,
@@ -104,7 +80,7 @@ func (l *Adaptive) Torque(x *arm.Seen, tau *[arm.Joints]float64) {
 // Peers are the laws with gains that were best in Masses along References, in a sweep of them.
 func Peers() []Method {
 	return []Method{
-		ByLaw("computed torque", func() Law { return NewComputedTorque(30) }),
+		ByLaw("computed torque", func() Law { return armcontrol.NewComputedTorque(armcontrol.Pole, Dt) }),
 		ByLaw("adaptive", func() Law { return NewAdaptive(40, 40, 10) }),
 	}
 }

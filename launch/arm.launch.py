@@ -1,0 +1,41 @@
+"""An arm: arm_controller, and with sim the simulated Panda arm_sim, whose payload nobody is told of."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+ARGUMENTS = [
+    ('namespace', '', "the arm's namespace; empty is that of ros2_control's topics"),
+    ('params_file', PathJoinSubstitution([FindPackageShare('vnd'), 'params', 'arm_controller.yaml']), 'parameter file'),
+    ('use_sim_time', 'false', 'follow /clock'),
+    ('log_level', 'info', 'debug, info, warn, error or fatal'),
+    ('autostart', 'true', 'configure and activate the controller'),
+    ('bundle_file', '', 'bundle whose policy follows references; empty: computed torque does'),
+    ('sim', 'true', 'start arm_sim'),
+    ('payload', '1.0', 'mass on the flange of arm_sim, kg'),
+]
+
+
+def node(executable, condition=None, **more):
+    return Node(
+        package='vnd', executable=executable, name=executable, output='screen',
+        namespace=LaunchConfiguration('namespace'), parameters=[LaunchConfiguration('params_file'), more],
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')], condition=condition,
+    )
+
+
+def string(name):
+    return ParameterValue(LaunchConfiguration(name), value_type=str)
+
+
+def generate_launch_description():
+    return LaunchDescription([
+        *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
+        node('arm_sim', IfCondition(LaunchConfiguration('sim')), payload=LaunchConfiguration('payload')),
+        node('arm_controller', use_sim_time=LaunchConfiguration('use_sim_time'),
+             autostart=LaunchConfiguration('autostart'), bundle_file=string('bundle_file')),
+    ])

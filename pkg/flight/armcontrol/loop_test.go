@@ -1,0 +1,198 @@
+package armcontrol
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/robot/arm"
+)
+
+const dt = 0.02
+
+// bench is a loop with an arm.
+type bench struct {
+	*Loop
+	t     *testing.T
+	arm   *arm.Arm[float64]
+	s     [2 * arm.Joints]float64
+	now   float64
+	worst float64 // distance from the reference, m
+}
+
+func newBench(t *testing.T, payload float64) *bench {
+	t.Helper()
+	var c Config
+	param.Default(&c)
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Loop: NewLoop(c, dt, nil), t: t, now: 10, arm: arm.New[float64](arm.Robot{Dt: dt, Steps: 20,
+		Payload: payload, At: so3.Vec3{X: 0.04, Z: 0.05}, Damping: 0.5, Friction: 0.5})}
+	copy(b.s[:], arm.Home[:])
+	return b
+}
+
+func (b *bench) state() *arm.State {
+	return &arm.State{Q: [arm.Joints]float64(b.s[:arm.Joints]), V: [arm.Joints]float64(b.s[arm.Joints:])}
+}
+
+// fly lets seconds pass.
+func (b *bench) fly(seconds float64) {
+	b.worst = 0
+	for range int(math.Round(seconds / dt)) {
+		tau := b.Tick(b.now, b.state())
+		b.worst = max(b.worst, b.Distance())
+		var none [2 * arm.Joints]float64
+		b.arm.Step(1, b.s[:], tau[:], none[:], b.s[:])
+		b.now += dt
+	}
+}
+
+func reference(t *testing.T, shape string, speed float64) *arm.Reference {
+	t.Helper()
+	r, err := arm.NewReference(shape, speed, dt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLawFollowsUnderAPayload: the law leads into each reference and follows it within 5 mm, with 3 kg that it is not
+// told of.
+func TestLawFollowsUnderAPayload(t *testing.T) {
+	b := newBench(t, arm.MaxPayload)
+	b.fly(2)
+	for _, shape := range arm.Shapes {
+		if err := b.Follow(reference(t, shape, 0.25), [arm.Joints]float64{}); err != nil {
+			t.Fatal(err)
+		}
+		b.fly(3)
+		if !b.path.Joined(b.now) {
+			t.Fatalf("%s: the transition takes %g s", shape, b.path.takes)
+		}
+		b.fly(3)
+		if t.Logf("%s: %.2f mm at most", shape, 1000*b.worst); b.worst > 0.005 || b.Fault() != "" {
+			t.Errorf("%s: %g m off, %s", shape, b.worst, b.Fault())
+		}
+	}
+}
+
+// TestGoalsAreReached: the tool comes to a pose and rests there; what is out of reach is refused.
+func TestGoalsAreReached(t *testing.T) {
+	b := newBench(t, 1)
+	b.fly(2)
+	c := arm.Panda()
+	p := c.NewPose()
+	c.Place(arm.Home[:], &p)
+	place := p.Tool.Add(so3.Vec3{X: 0.05, Y: -0.1, Z: 0.1})
+	q, err := Goal(place, so3.FromMat3(p.Turn), b.Target())
+	if err == nil {
+		err = b.Follow(nil, q)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.fly(5)
+	c.Place(b.s[:arm.Joints], &p)
+	if off := p.Tool.Sub(place).Norm(); off > 0.001 || b.Fault() != "" {
+		t.Errorf("%g m off, %s", off, b.Fault())
+	}
+	for want, x := range map[string]so3.Vec3{"does not reach": {X: 3}, "expected finite": {X: math.NaN()}} {
+		if _, err := Goal(x, so3.Identity(), arm.Home); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := Goal(place, so3.Quat{W: 2}, arm.Home); err == nil || !strings.Contains(err.Error(), "norm 2") {
+		t.Errorf("an attitude of norm 2: %v", err)
+	}
+}
+
+// TestTransitionsJoin: angles and rates begin and end as asked, between them within the limits.
+func TestTransitionsJoin(t *testing.T) {
+	r, from := reference(t, "eight", 0.5), arm.State{Q: arm.Home, V: [arm.Joints]float64{0.1, -0.3}}
+	p, err := NewPath(7, dt, &from, r, [arm.Joints]float64{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var begins, ends, before arm.Target
+	p.At(7, &begins)
+	p.At(7+p.takes, &ends)
+	p.At(7+p.takes-1e-9, &before)
+	for j := range arm.Joints {
+		if math.Abs(begins.Q[j]-from.Q[j]) > 1e-12 || math.Abs(begins.V[j]-from.V[j]) > 1e-12 ||
+			math.Abs(ends.Q[j]-r.Rows[0].Q[j]) > 1e-9 || math.Abs(before.Q[j]-ends.Q[j]) > 1e-7 ||
+			math.Abs(before.V[j]-ends.V[j]) > 1e-6 {
+			t.Fatalf("joint %d: %+v, %+v, %+v", j+1, begins, before, ends)
+		}
+	}
+	from.Q[0] = 4
+	if _, err := NewPath(7, dt, &from, r, arm.Home); err == nil || !strings.Contains(err.Error(), "limits") {
+		t.Errorf("from beyond the limits: %v", err)
+	}
+}
+
+// TestGuardHolds: whatever is wrong, the law holds the arm where it is, and says why, until the guard is reset.
+func TestGuardHolds(t *testing.T) {
+	for want, spoil := range map[string]func(*bench){
+		"joint 1 is at 2.890 rad, expected -2.877 to 2.877":    func(b *bench) { b.s[0] = 2.89 },
+		"joint 2 turns with 2.10 rad/s, expected at most 1.96": func(b *bench) { b.s[arm.Joints+1] = 2.1 },
+		"m off its reference, expected at most 0.1":            func(b *bench) { b.s[0] += 0.5 },
+		"joint states are old":                                 func(b *bench) { b.Blind("joint states are old") },
+	} {
+		b := newBench(t, 1)
+		b.fly(1)
+		if err := b.Follow(reference(t, "circle", 0.25), arm.Home); err != nil {
+			t.Fatal(err)
+		}
+		b.fly(1)
+		spoil(b)
+		where := b.s
+		b.Tick(b.now, b.state())
+		if !strings.Contains(b.Fault(), want) {
+			t.Fatalf("got %q, want %q", b.Fault(), want)
+		}
+		held := b.Target()
+		for j, q := range held {
+			if math.Abs(q-where[j]) > 0.02 {
+				t.Errorf("%s: joint %d is held at %g rad, it was at %g", want, j+1, q, where[j])
+			}
+		}
+		if err := b.Follow(nil, arm.Home); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("while it holds: %v", err)
+		}
+		if b.fly(1); b.Target() != held {
+			t.Errorf("%s: it is not held, but led from %v to %v", want, held, b.Target())
+		}
+		b.Reset()
+		if err := b.Follow(nil, arm.Home); err != nil || b.Fault() != "" {
+			t.Errorf("after a reset: %v, %s", err, b.Fault())
+		}
+	}
+}
+
+// TestBlindTorquesCarryThePayload: without joint states the arm hardly sinks for a while.
+func TestBlindTorquesCarryThePayload(t *testing.T) {
+	b := newBench(t, 3)
+	if tau := b.Blind("nothing came"); tau != ([arm.Joints]float64{}) || b.Fault() != "" {
+		t.Errorf("before the first state: %v, %q", tau, b.Fault())
+	}
+	b.fly(2)
+	before := b.s
+	for range 25 {
+		tau := b.Blind("nothing comes")
+		var none [2 * arm.Joints]float64
+		b.arm.Step(1, b.s[:], tau[:], none[:], b.s[:])
+		b.now += dt
+	}
+	for j := range arm.Joints {
+		if moved := math.Abs(b.s[j] - before[j]); moved > 0.02 {
+			t.Errorf("in half a second joint %d moves by %g rad", j+1, moved)
+		}
+	}
+	if b.fly(1); b.Fault() != "nothing comes" || b.worst > 0.02 {
+		t.Errorf("when states come again: %q, %g m", b.Fault(), b.worst)
+	}
+}

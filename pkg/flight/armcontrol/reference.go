@@ -1,0 +1,36 @@
+package armcontrol
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"vnd/pkg/robot/arm"
+)
+
+// longest is the length of a reference's JSON, and slowestTool the least speed, m/s: a round has so many rows.
+const (
+	longest     = 1000
+	slowestTool = 0.02
+)
+
+// ParseReference makes a reference of one JSON object, as {"kind": "circle", "speed": 0.25}, in rows of dt seconds.
+// kind is one of arm.Shapes, and speed the mean of the tool's, m/s.
+func ParseReference(data []byte, dt float64) (*arm.Reference, error) {
+	x := struct {
+		Kind  string  `json:"kind"`
+		Speed float64 `json:"speed"`
+	}{Speed: 0.25}
+	if len(data) > longest {
+		return nil, fmt.Errorf("%d bytes, expected one JSON object of at most %d", len(data), longest)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&x); err != nil {
+		return nil, fmt.Errorf(`%w; expected as {"kind": "circle", "speed": 0.25}`, err)
+	}
+	if x.Speed < slowestTool {
+		return nil, fmt.Errorf("speed is %g, expected %g to 1 m/s", x.Speed, slowestTool)
+	}
+	return arm.NewReference(x.Kind, x.Speed, dt)
+}

@@ -1,0 +1,290 @@
+// Package armcontroller is the node arm_controller: a managed node that moves a Panda's tool along references, by a
+// bundle's policy or by computed torque. docs/guide/arm.md names its topics; package armcontrol holds what it does.
+package armcontroller
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	geometrymsgs "vnd/msgs/geometry_msgs"
+	sensormsgs "vnd/msgs/sensor_msgs"
+	stdmsgs "vnd/msgs/std_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/node"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
+	"vnd/pkg/ros2/ros/params"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Controller is the node.
+type Controller struct {
+	*ros.LifecycleNode
+	params *params.Bound[Params]
+	logged node.LogOnce
+
+	mu       sync.Mutex // of what follows
+	closers  []io.Closer
+	efforts  *ros.Publisher[stdmsgs.Float64MultiArray]
+	policy   *armcontrol.Policy // nil: the law follows references
+	dt       float64            // s
+	loop     *armcontrol.Loop   // nil while the node is not active
+	wanted   *arm.Reference     // that is followed once joint states come; nil: none
+	follows  string             // what is followed
+	origin   int64              // stamp from which the loop's times count, ns
+	newest   int64              // stamp of the newest joint states, ns; 0: none came
+	ticked   int64              // stamp of the last tick, ns
+	fault    string             // that was logged
+	refused  uint64             // messages that were not taken
+	why      string             // of the newest
+	distance float64            // of the tool from its reference, a mean of the last second, m
+	m        stdmsgs.Float64MultiArray
+}
+
+// New makes the node, unconfigured unless its parameters say otherwise.
+func New(c *ros.Context) (*Controller, error) {
+	n := new(Controller)
+	var err error
+	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{OnConfigure: n.configure, OnActivate: n.activate,
+		OnDeactivate: n.deactivate, OnCleanup: n.cleanup, OnShutdown: n.cleanup, OnError: n.cleanup})
+	if err != nil {
+		return nil, err
+	}
+	if err := n.begin(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (c *Controller) begin() (err error) {
+	if c.params, err = params.Bind(c.Parameters(), (*Params).check); err != nil {
+		return err
+	}
+	u, err := diagnostics.New(c.Node, Name)
+	if err != nil {
+		return err
+	}
+	u.Add("arm", c.report)
+	if err := c.serve(); err != nil {
+		return err
+	}
+	if c.params.Load().Autostart {
+		c.Autostart()
+	}
+	return nil
+}
+
+// configure reads the bundle, and makes the topics.
+func (c *Controller) configure() error {
+	policy, err := load(c.params.Load())
+	if err != nil {
+		return fmt.Errorf("parameter bundle_file: %w", err)
+	}
+	c.mu.Lock()
+	if c.policy, c.dt = policy, armcontrol.Period; policy != nil {
+		c.dt = policy.Dt
+	}
+	c.mu.Unlock()
+	if err := c.connect(); err != nil {
+		return errors.Join(err, c.cleanup())
+	}
+	return nil
+}
+
+// load reads the policy of the bundle's file; nil where there is none.
+func load(p *Params) (*armcontrol.Policy, error) {
+	if p.BundleFile == "" {
+		return nil, nil
+	}
+	trust, err := p.Trust.New()
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.Read(p.BundleFile)
+	if err == nil {
+		err = trust.CheckFile(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return armcontrol.Load(b)
+}
+
+func (c *Controller) connect() (err error) {
+	if c.efforts, err = ros.NewPublisher[stdmsgs.Float64MultiArray](c, node.JointEfforts,
+		node.CommandQoS()); err != nil {
+		return err
+	}
+	c.closers = append(c.closers, c.efforts)
+	ticks := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
+	states, err := ros.NewSubscription(c, node.JointStates, node.JointStatesQoS(), c.addStates, ticks)
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, states)
+	poses, err := ros.NewSubscription(c, node.ReferencePose, node.CommandQoS(), c.addPose,
+		ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, poses)
+	timer, err := c.NewTimer(time.Duration(c.dt*1e9), c.look, ticks)
+	if err == nil {
+		c.closers = append(c.closers, timer)
+	}
+	return err
+}
+
+// activate begins anew: the arm is held where it is, until joint states have come and lead into the reference.
+func (c *Controller) activate() error {
+	p := c.params.Load()
+	var wanted *arm.Reference
+	if p.Reference != "" {
+		var err error
+		if wanted, err = armcontrol.ParseReference([]byte(p.Reference), c.dt); err != nil {
+			return fmt.Errorf("parameter reference_json: %w", err)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loop, c.wanted, c.follows = armcontrol.NewLoop(p.Guard, c.dt, c.policy), wanted, "nothing: the arm is held"
+	c.origin, c.newest, c.ticked, c.fault = 0, 0, 0, ""
+	return nil
+}
+
+func (c *Controller) deactivate() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loop = nil
+	return nil
+}
+
+func (c *Controller) cleanup() (err error) {
+	err = c.deactivate()
+	for _, x := range c.closers {
+		err = errors.Join(err, x.Close())
+	}
+	c.closers = nil
+	return err
+}
+
+// addStates takes joint states, and commands where a tick is due.
+func (c *Controller) addStates(m *sensormsgs.JointState, _ ros.Info) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loop == nil {
+		return
+	}
+	p := c.params.Load()
+	var s arm.State
+	stamp, err := p.joints().FromJointState(m, s.Q[:], s.V[:])
+	if off := float64(int64(c.Now())-stamp) / 1e9; err == nil && !(off <= p.Guard.MaxAge && off >= -p.Guard.MaxAge) {
+		err = fmt.Errorf("the stamp is off this machine's clock by more than guard.max_age (%g s): it is old, or of "+
+			"another clock", p.Guard.MaxAge)
+	}
+	if err != nil {
+		c.refuse(node.JointStates, err)
+		return
+	}
+	c.newest = stamp
+	if since := stamp - c.ticked; since >= 0 && since < int64(0.9e9*c.dt) {
+		return
+	}
+	if c.origin == 0 {
+		c.origin = stamp - 1e9
+	}
+	c.ticked = stamp
+	c.send(c.loop.Tick(float64(stamp-c.origin)/1e9, &s))
+	c.distance += (c.loop.Distance() - c.distance) * c.dt
+	if c.wanted != nil && c.loop.Fault() == "" {
+		if err := c.follow(c.wanted, c.loop.Target(), "parameter reference_json"); err != nil {
+			c.refuse("parameter reference_json", err)
+		}
+		c.wanted = nil
+	}
+	c.watch()
+}
+
+// look commands where joint states are too old.
+func (c *Controller) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	most := c.params.Load().Guard.MaxAge
+	if c.loop == nil || c.newest == 0 || float64(int64(c.Now())-c.newest)/1e9 <= most {
+		return
+	}
+	c.send(c.loop.Blind(fmt.Sprintf("no joint states on %s for more than %g s (guard.max_age)", node.JointStates,
+		most)))
+	c.watch()
+}
+
+func (c *Controller) send(tau [arm.Joints]float64) {
+	c.m.Data = append(c.m.Data[:0], tau[:]...)
+	if err := c.efforts.Publish(&c.m); err != nil {
+		c.Log().Warn().Msg(err.Error())
+	}
+}
+
+// watch logs a fault that is new.
+func (c *Controller) watch() {
+	if f := c.loop.Fault(); f != c.fault {
+		if c.fault = f; f != "" {
+			c.Log().Error().Msgf("the law holds the arm: %s; ~/reset_guard ends that", f)
+		}
+	}
+}
+
+// follow leads into a reference, or to rest at angles goal.
+func (c *Controller) follow(r *arm.Reference, goal [arm.Joints]float64, name string) error {
+	if c.loop == nil {
+		return fmt.Errorf("the controller is %s, expected active", c.State())
+	}
+	err := c.loop.Follow(r, goal)
+	if err == nil {
+		c.follows = name
+	}
+	return err
+}
+
+// addPose takes a pose of the tool, to which it leads.
+func (c *Controller) addPose(m *geometrymsgs.PoseStamped, _ ros.Info) {
+	if err := c.goTo(m); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.refuse(node.ReferencePose, err)
+	}
+}
+
+func (c *Controller) goTo(m *geometrymsgs.PoseStamped) error {
+	if frame := c.params.Load().BaseFrame; m.Header.FrameID != frame {
+		return fmt.Errorf("frame_id is %.40q, expected %q (parameter base_frame)", m.Header.FrameID, frame)
+	}
+	from := arm.Home
+	c.mu.Lock()
+	if c.loop != nil && c.newest != 0 {
+		from = c.loop.Target()
+	}
+	c.mu.Unlock()
+	s := bridge.FromPoseStamped(m, bridge.PoseOptions{World: bridge.ENU}).State
+	goal, err := armcontrol.Goal(s.P, s.Q, from)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.follow(nil, goal, "a pose of "+node.ReferencePose)
+}
+
+// refuse counts what is not taken, and logs each reason once.
+func (c *Controller) refuse(what string, err error) {
+	c.refused++
+	c.why = what + ": " + err.Error()
+	if c.logged.First(c.why) {
+		c.Log().Error().Msg(c.why)
+	}
+}

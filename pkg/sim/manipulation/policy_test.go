@@ -1,0 +1,68 @@
+package manipulation
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/vnd"
+)
+
+// TestPolicyCommandsAsTheGateFliesIt: what arm_controller flies of a bundle has, tick for tick, the torques of the
+// gate's episodes, with past actions and the latent of the last window.
+func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
+	const T, Z = 5, 2
+	rng := rand.New(rand.NewPCG(1, 2))
+	r := circle(t)
+	task := Task(0.05, r)
+	a, err := vnd.NewActor(task.Size(), Z, make([]float32, arm.Joints), Torques, []int{8, 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Net.Init(rng, make([]float32, arm.Joints))
+	for i := range a.Net.Params {
+		a.Net.Params[i] += float32(0.1 * rng.NormFloat64())
+	}
+	m, err := vnd.New[float32](Prior.System(), nets.Config{Context: T, Latent: Z, Encoder: nets.EncoderGRU,
+		EncoderDense: 4, EncoderHidden: 4, Hidden: 4, Blocks: 1, Members: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Net.Init(rng)
+	b, err := Pack(m, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := armcontrol.Load(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, tau, first := newState(), make([]float32, arm.Joints), rand.New(rand.NewPCG(3, 3))
+	f := vehicle(task).Begin(a, m, Prior, rand.New(rand.NewPCG(3, 3)), 40, s)
+	first.IntN(len(task.References)) // which reference
+	row, chain, none := first.IntN(len(r.Rows)), arm.Panda(), newState()
+	pose, sys := chain.NewPose(), Truth(1).System()
+	for k := range 4 * T {
+		if tick := f.Tick(float64(k)*Dt, s, tau); tick.Crash != "" {
+			t.Fatal(tick.Crash)
+		}
+		state := Prior.State(s)
+		chain.Place(state.Q[:], &pose)
+		var got [arm.Joints]float64
+		p.See(s)
+		if known := k >= T; p.Known() != known {
+			t.Fatalf("tick %d: a latent is known: %t", k, p.Known())
+		}
+		p.Torque(s, pose.Tool, &r.Rows[(row+k)%len(r.Rows)], &got)
+		for j, want := range tau {
+			if math.Abs(got[j]-float64(want)) > 1e-4 {
+				t.Fatalf("tick %d, joint %d: %g N·m, the gate's episode has %g", k, j+1, got[j], want)
+			}
+		}
+		p.Push(&got)
+		sys.Step(1, s, tau, none, s)
+	}
+}
