@@ -80,6 +80,19 @@ func TestLawFollowsUnderAPayload(t *testing.T) {
 	}
 }
 
+// TestTicksAllocateNothing, where the law commands.
+func TestTicksAllocateNothing(t *testing.T) {
+	b := newBench(t, 0)
+	b.fly(1)
+	if err := b.Follow(reference(t, "circle", 0.25), arm.Home); err != nil {
+		t.Fatal(err)
+	}
+	s := *b.state()
+	if n := testing.AllocsPerRun(100, func() { b.Tick(b.now, &s) }); n != 0 {
+		t.Errorf("%g allocations in a tick", n)
+	}
+}
+
 // TestGoalsAreReached: the tool comes to a pose and rests there; what is out of reach is refused.
 func TestGoalsAreReached(t *testing.T) {
 	b := newBench(t, 1)

@@ -13,14 +13,14 @@ import (
 // Task is that of an arm.
 const Task = "track_pose"
 
-// Policy is a bundle's, with the latent that its encoder makes of what was done before.
+// Policy is a bundle's, with the latent that its encoder makes of what was done before. That allocates at each tick.
 type Policy struct {
 	ID string
 	Dt float64 // s
 
 	actor   *vnd.Actor[float32]
 	tape    *nets.PolicyTape[float32]
-	x, u    []float32
+	x, u, a []float32
 	past    []float32           // [K][A] in half ranges, the newest last
 	model   *vnd.Model[float32] // nil: it sees the prior mean
 	windows *vnd.Windows[float32]
@@ -51,7 +51,7 @@ func Load(b *bundle.Bundle) (*Policy, error) {
 			a.Size(), len(a.Half), arm.Observed, arm.Joints)
 	}
 	p := &Policy{ID: b.ID, Dt: b.Dt, actor: a, tape: a.Net.NewTape(1, 1), x: make([]float32, a.Net.Inputs),
-		u: make([]float32, arm.Joints), past: make([]float32, past)}
+		u: make([]float32, arm.Joints), a: make([]float32, arm.Joints), past: make([]float32, past)}
 	if vnd.In(b) && a.Latent > 0 && a.UsesLatent() {
 		if p.model, _, err = vnd.FromBundle(b, arm.Reader); err != nil {
 			return nil, err
@@ -89,10 +89,9 @@ func (p *Policy) Torque(s []float32, tool so3.Vec3, to *arm.Target, tau *[arm.Jo
 	}
 	p.actor.Norm.Apply(p.x)
 	p.actor.Net.Forward(p.tape, 0, 1, p.x, p.u)
-	a := make([]float32, A)
-	p.actor.Actions(p.u, a)
+	p.actor.Actions(p.u, p.a)
 	for j := range tau {
-		tau[j] = float64(a[j])
+		tau[j] = float64(p.a[j])
 	}
 }
 
@@ -112,16 +111,15 @@ func (p *Policy) See(s []float32) {
 
 // Push takes what was commanded at a tick, N·m, whoever commanded it.
 func (p *Policy) Push(tau *[arm.Joints]float64) {
-	a := make([]float32, arm.Joints)
 	for j, x := range tau {
-		a[j] = float32(x)
+		p.a[j] = float32(x)
 	}
 	if n := len(p.past); n > 0 {
 		copy(p.past, p.past[arm.Joints:])
-		p.actor.Units(a, p.past[n-arm.Joints:])
+		p.actor.Units(p.a, p.past[n-arm.Joints:])
 	}
 	if p.model != nil {
-		p.actions = append(p.actions, a...)
+		p.actions = append(p.actions, p.a...)
 		p.actions = p.actions[max(0, len(p.actions)-p.model.Net.Context*arm.Joints):]
 	}
 }
