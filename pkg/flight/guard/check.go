@@ -172,7 +172,8 @@ func (g *Guard) checkSource(in *Input) Cause {
 	if in.TwoSources {
 		return Jump
 	}
-	if g.leaps == 0 && (g.hiddenDelay > 0 || !g.contradicted()) { // with a delay that is none, the law shakes the robot
+	// Of a leap the next sample decides. Contradictions hide a new delay, not the end of a known one.
+	if g.leaps == 0 && (g.hiddenDelay > 0 || !g.contradicted()) {
 		g.findDelay(in)
 	}
 	if g.contradicted() {
@@ -258,13 +259,19 @@ func (g *Guard) findDelay(in *Input) {
 		return
 	}
 	spacing := d.spacing()
-	g.setDelay(min(max(g.hiddenDelay+float64(k)*spacing, spacing), maxDelay*spacing), in)
+	late := min(g.hiddenDelay+float64(k)*spacing, max(maxDelay*spacing, g.hiddenDelay))
+	if late < (minDelay-0.5)*spacing { // no fault
+		late = 0
+	}
+	g.setDelay(late, in)
 }
 
 // setDelay has states be reckoned with as late by so many seconds, from the one of this tick on.
 func (g *Guard) setDelay(late float64, in *Input) {
 	before, d := g.hiddenDelay, &g.detector
-	g.hiddenDelay = late
+	if g.hiddenDelay = late; late == 0 {
+		g.promptSince = g.now
+	}
 	d.reset()
 	g.belief.begin(&in.State, in.Stamp-(late-before))
 	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early

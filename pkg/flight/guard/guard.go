@@ -61,8 +61,9 @@ type Guard struct {
 	sampled     float64           // stamp of the newest sample looked at, s
 	suspected   Cause             // of the source of states
 	hiddenDelay float64           // by which stamps are younger than states, s
-	leaps       int               // samples in a row that were ahead of it, and where the robot is
-	leaptAt     float64           // when it was over by such a leap, s
+	leaps       int               // samples in a row that leapt ahead to where the robot is
+	leaptAt     float64           // when such a leap ended it, s
+	promptSince float64           // when it was over, s
 	driftedAt   float64           // when the position last drifted, s
 	twistedAt   float64           // when velocities last contradicted positions, s
 	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
@@ -97,7 +98,7 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	}
 	never := math.Inf(-1)
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never,
+		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never, promptSince: never,
 		foundAt: [maxFound]float64{never, never}, sent: hoverCommand}, nil
 }
 
@@ -278,7 +279,8 @@ func (g *Guard) Reset() error {
 		return errors.New("the guard stays: the robot is about to touch down")
 	}
 	g.landAsked, g.tripAsked, g.released = false, false, false
-	g.hiddenDelay, g.driftedAt, g.twistedAt, g.belief.elsewhere = 0, math.Inf(-1), math.Inf(-1), false
+	g.hiddenDelay, g.leaps, g.belief.elsewhere = 0, 0, false
+	g.driftedAt, g.twistedAt, g.leaptAt, g.promptSince = math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)
 	g.detector.reset()
 	switch {
 	case g.mode == Disarmed || g.mode == Autopilot:

@@ -23,6 +23,7 @@ const (
 // now. It reports whether this one did: the first is not believed yet, nor held against the source.
 func (g *Guard) catchUp(in *Input) bool {
 	if g.hiddenDelay == 0 || in.NotOffboard {
+		g.leaps = 0
 		return false
 	}
 	now, leapt := g.leapt(in)
@@ -31,6 +32,7 @@ func (g *Guard) catchUp(in *Input) bool {
 		return false
 	}
 	if g.leaps++; g.leaps < leapProof {
+		g.belief.stamp = in.Stamp
 		return true
 	}
 	at := *in
@@ -63,22 +65,27 @@ func (d *detector) over(late int) bool {
 	if late <= overSlack || n < leastDelay {
 		return false
 	}
-	as, now := d.besides(first, n, 0), d.besides(first, n, -late)
+	as, _ := d.besides(first, n, 0)
+	now, whole := d.besides(first, n, -late)
 	sigma := max(whiteNoise, whiteExcess*d.noise.attitude())
-	return (as-now)/(2*sigma*sigma) > overProof && as > overBetter*now
+	variance := 2 * sigma * sigma
+	return (as-now)/variance > overProof && as > overBetter*now &&
+		now < delayNoise*float64(n)*variance+delayRest*whole // else it is another delay
 }
 
-// besides is what commands, so many exhibits later than reckoned with or nearly so, do not explain of n whitened turns
-// up to the first.
-func (d *detector) besides(first, n, late int) (least float64) {
+// besides is what commands, so many exhibits later than reckoned with or nearly so, do not explain of the sum of
+// squares of n whitened turns up to the first, and the whole sum.
+func (d *detector) besides(first, n, late int) (least, whole float64) {
 	least = math.Inf(1)
 	for by := late - overSlack; by <= late+overSlack; by++ {
 		var f turnFit
 		for i := first + n - 1; i >= first; i-- { // from the oldest
 			f.add(d.at(i).turned, *d.commanded.at(i + by), whitening)
 		}
-		left, _ := f.mismatch(float64(n))
-		least = min(least, left)
+		left, all := f.mismatch(float64(n))
+		if left < least {
+			least, whole = left, all
+		}
 	}
-	return least
+	return least, whole
 }

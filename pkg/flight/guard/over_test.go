@@ -23,11 +23,10 @@ func TestDelayEndsByALeap(t *testing.T) {
 		"it lasts": {10, 0, false, 0, 0}, "a leap aside": {10, 0, true, 0.15, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const onset = 3.0
-			end := onset + 0.02*float64(c.late) + 0.14
+			onset, end := 3.0, 3.14+0.02*float64(c.late)
+			var held []quad.State
 			g, p := newGuard(t), eight{}
 			w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
-			var held []quad.State
 			late := func(t float64, in *Input) {
 				held = append(held, in.State)
 				switch since := t - onset; {
@@ -45,7 +44,7 @@ func TestDelayEndsByALeap(t *testing.T) {
 				}
 			}
 			known, at, off, jumps := 0.0, math.Inf(1), 0.0, 0
-			flyGuarded(g, w, PathFollower{newLaw(t), p}, end+2, late, func(t float64, s *quad.State) {
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, end+2.4, late, func(t float64, s *quad.State) {
 				if known = max(known, g.hiddenDelay); known > 0 && g.hiddenDelay == 0 {
 					at = min(at, t)
 					off = max(off, g.belief.state.V.Sub(s.V).Norm())
@@ -54,11 +53,12 @@ func TestDelayEndsByALeap(t *testing.T) {
 					jumps++
 				}
 			})
-			soonest := end + 0.02*float64(c.lost)
 			if known == 0 {
 				t.Fatal("no delay was found")
 			}
-			if c.soon == 0 && at < soonest+0.1 || c.soon > 0 && !(at >= soonest && at < soonest+c.soon) {
+			soonest := end + 0.02*float64(c.lost)
+			intime := at >= soonest && at < soonest+c.soon
+			if !c.over && !math.IsInf(at, 1) || c.soon == 0 && at < soonest+0.1 || c.soon > 0 && !intime {
 				t.Errorf("the delay was forgotten at %.2f s, expected within %g s after %.2f s", at, c.soon, soonest)
 			}
 			// where samples are lost, the leap's velocities contradict positions for a while
@@ -124,4 +124,111 @@ func forgets(rng *rand.Rand, late int, over bool) bool {
 		}
 	}
 	return false
+}
+
+// hiddenLate has samples be late by some ticks from a time on, behind a gap as long.
+type hiddenLate struct {
+	onset float64 // s
+	ticks int
+	held  []quad.State
+}
+
+func (h *hiddenLate) spoil(t float64, in *Input) {
+	h.held = append(h.held, in.State)
+	switch since := t - h.onset; {
+	case since >= 0 && since < 0.02*float64(h.ticks)-1e-6:
+		in.Stamp = h.onset - 0.04
+	case since >= 0:
+		in.State = h.held[len(h.held)-1-h.ticks]
+	}
+}
+
+// One prompt sample does not end a delay, in however many ticks it is the newest.
+func TestOneSampleEndsNoDelay(t *testing.T) {
+	for _, ticks := range []int{1, 2} {
+		h, n := hiddenLate{onset: 3, ticks: 10}, 0
+		g, p := newGuard(t), eight{}
+		w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+		var prompt Input
+		spoil := func(t float64, in *Input) {
+			h.spoil(t, in)
+			if t > h.onset+0.34-1e-6 && n < ticks {
+				if n++; n == 1 {
+					prompt.State, prompt.Stamp = h.held[len(h.held)-1], in.Stamp
+				}
+				in.State, in.Stamp = prompt.State, prompt.Stamp
+			}
+		}
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, h.onset+0.44, spoil, func(at float64, _ *quad.State) {
+			if at > h.onset+0.32 && g.hiddenDelay == 0 {
+				t.Fatalf("a sample that is the newest of %d ticks ended a delay", ticks)
+			}
+		})
+		if n != ticks {
+			t.Fatalf("%d ticks had the prompt sample, expected %d", n, ticks)
+		}
+	}
+}
+
+// A reset amid a leap leaves nothing of it: the next delay is found.
+func TestDelayIsFoundAfterAResetAmidALeap(t *testing.T) {
+	h, reset, found := hiddenLate{onset: 3, ticks: 10}, false, 0.0
+	g, p := newGuard(t), eight{}
+	w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+	spoil := func(t float64, in *Input) {
+		now := in.State
+		if h.spoil(t, in); t >= h.onset+0.34-1e-6 {
+			in.State = now
+		}
+		if t >= 6 {
+			in.State = h.held[len(h.held)-1-7]
+		}
+	}
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 9, spoil, func(at float64, _ *quad.State) {
+		if g.leaps == 1 && !reset {
+			if reset = true; g.Reset() != nil {
+				t.Fatal("the guard refuses a reset")
+			}
+		}
+		if at > 6 {
+			found = max(found, g.hiddenDelay)
+		}
+	})
+	if !reset || found < 0.1 {
+		t.Errorf("reset amid a leap: %v; then a delay of 0.14 s was found as %.2f s", reset, found)
+	}
+}
+
+// A delay that grows behind further gaps is known all along, also where it is longer than is looked for at first.
+func TestDelayGrowsBehindGaps(t *testing.T) {
+	for _, steps := range [][2]int{{5, 5}, {15, 8}} { // ticks
+		g, p, most := newGuard(t), eight{}, 0.0
+		w := &world{body: newBody(p.At(0).P, p.At(0).V, so3.Identity())}
+		first, second := hiddenLate{onset: 3, ticks: steps[0]}, hiddenLate{ticks: steps[1]}
+		second.onset = 3 + 0.02*float64(steps[0]) + 0.16
+		spoil := func(t float64, in *Input) {
+			first.spoil(t, in)
+			second.spoil(t, in)
+		}
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, spoil, func(float64, *quad.State) {
+			most = max(most, g.hiddenDelay)
+		})
+		if want := 0.02 * float64(steps[0]+steps[1]); math.Abs(most-want) > 0.05 || !w.landed || w.hardest > 1 {
+			t.Errorf("%.2f s of delay, expected %.2f s; it landed: %v, at %.2f m/s", most, want, w.landed, w.hardest)
+		}
+	}
+}
+
+// What passed is forgiven, but not a delay that lasts, nor one that was over a moment ago.
+func TestDelayIsForgivenOnceItIsOver(t *testing.T) {
+	for _, c := range []struct {
+		late, since float64
+		forgiven    bool
+	}{{0.1, 9, false}, {0, 0.1, false}, {0, 2.5, true}} {
+		g := newGuard(t)
+		g.now, g.cause, g.hiddenDelay, g.promptSince = 10, Delayed, c.late, 10-c.since
+		if g.forgivable() != c.forgiven {
+			t.Errorf("%+v: forgiven %v", c, g.forgivable())
+		}
+	}
 }

@@ -12,6 +12,9 @@ const (
 	returnMemory = 60.0 // s
 )
 
+// promptProof is for how long states have to be prompt after a hidden delay, s: one that is not over is found by then.
+const promptProof = 2.0
+
 // forgivable reports whether the policy may fly again once the present cause is over: no person asked for the trip, the
 // source of states is what it was, and neither the same cause nor too many others came within a minute.
 func (g *Guard) forgivable() bool {
@@ -19,7 +22,7 @@ func (g *Guard) forgivable() bool {
 	case Requested, NotReady, Drifting:
 		return false
 	}
-	if g.belief.elsewhere || g.hiddenDelay > 0 {
+	if g.belief.elsewhere || g.hiddenDelay > 0 || g.since(g.promptSince) < promptProof {
 		return false
 	}
 	r, n := &g.returns, 0

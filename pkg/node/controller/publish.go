@@ -92,7 +92,7 @@ func (c *Controller) logGuard(f *ticker, logged *guardLog, now authority) {
 		logged.landed = false
 	case !logged.landed:
 		first := ""
-		if now.Cause == guard.Delayed { // which stays known
+		if now.Cause == guard.Delayed { // which stays known where it lasts
 			first = "~/reset_guard, then "
 		}
 		c.Log().Warn().Msgf("the guard has landed: least thrust (%v); %s~/takeoff takes off again", now.Cause, first)

@@ -258,7 +258,7 @@ func (e *endurance) again(i int) string {
 			return e.flew(landed)
 		case stands:
 			landed = true
-			e.trigger("reset_guard") // hidden delay and drift are forgotten by a person alone
+			e.trigger("reset_guard") // hidden delay that lasts and drift are forgotten by a person alone
 			e.trigger("takeoff")
 		}
 		e.pass(50 * time.Millisecond)
