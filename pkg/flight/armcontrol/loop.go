@@ -28,6 +28,10 @@ func (c *Config) Check() error {
 const (
 	Pole   = 30   // of the law, rad/s: the best of benchmarks/manipulation.md
 	Period = 0.02 // between two commands at most, s: with a longer one the law's poles would be unstable
+
+	leap  = 1.    // s: states that are further apart are of a clock that was set
+	slack = 0.02  // rad, that noise may move a joint
+	inset = 0.005 // rad, from the bounds that the guard checks: an arm that is held there is no fault
 )
 
 // Loop commands an arm. It is for one goroutine.
@@ -99,7 +103,8 @@ func (l *Loop) hold() {
 	q := l.state.Q
 	for j := range q {
 		link := &l.chain.Links[j]
-		q[j] = min(max(q[j], link.Min+l.config.Margin), link.Max-l.config.Margin)
+		in := l.config.Margin + inset
+		q[j] = min(max(q[j], link.Min+in), link.Max-in)
 	}
 	l.path = Rest(q, l.dt)
 	l.place(l.last)
@@ -117,18 +122,24 @@ func (l *Loop) place(t float64) {
 // Tick returns the torques at a state of time t, s, N·m, to be held for dt.
 func (l *Loop) Tick(t float64, s *arm.State) (tau [arm.Joints]float64) {
 	late := math.Abs(t-l.last-l.dt) > l.dt/2
-	l.state, l.last = *s, t
-	if l.path == nil || l.unseen {
-		l.unseen = false
+	begins := l.path == nil || l.unseen
+	why := ""
+	if l.path != nil {
+		if why = l.jumps(t, s); why != "" {
+			return l.Blind(why)
+		}
+		why = l.leaps(t)
+	}
+	l.state, l.last, l.unseen = *s, t, false
+	if begins {
 		l.hold()
 	}
+	l.stop(why)
 	if late && l.policy != nil {
 		l.policy.Forget()
 	}
 	l.place(t)
-	if l.fault == "" {
-		l.stop(l.wrong())
-	}
+	l.stop(l.wrong())
 	l.flown = l.policy != nil && l.fault == "" && l.path.Joined(t)
 	if l.policy != nil {
 		l.fly(&tau)
@@ -194,12 +205,38 @@ func (l *Loop) cut(tau *[arm.Joints]float64) {
 	}
 }
 
-// stop has the law hold the arm from now on, for a reason; "" is none.
+// stop has the law hold the arm where it is now, for a reason; "" is none. The first reason remains.
 func (l *Loop) stop(why string) {
-	if why != "" {
-		l.fault = why
-		l.hold()
+	if why == "" {
+		return
 	}
+	if l.fault == "" {
+		l.fault = why
+	}
+	l.hold()
+}
+
+// leaps is what is wrong with the time of a state after the last one; "" for nothing.
+func (l *Loop) leaps(t float64) string {
+	if since := t - l.last; !l.unseen && !(since >= 0 && since <= leap) {
+		return fmt.Sprintf("the clock was set: joint states came %.3f s after the last, expected 0 to %g", since, leap)
+	}
+	return ""
+}
+
+// jumps is which joint moved further than one can since the last state that was believed; "" for none. After a clock
+// was set back nobody knows.
+func (l *Loop) jumps(t float64, s *arm.State) string {
+	since := t - l.last
+	if since < 0 {
+		return ""
+	}
+	for j, link := range l.chain.Links {
+		if d := math.Abs(s.Q[j] - l.state.Q[j]); !(d <= 2*link.Speed*since+slack) {
+			return fmt.Sprintf("joint %d jumps by %.3f rad in %.3f s", j+1, d, since)
+		}
+	}
+	return ""
 }
 
 // wrong is what is wrong with the state; "" for nothing.

@@ -98,7 +98,7 @@ func (p *Path) At(t float64, to *arm.Target) {
 func (p *Path) state(t float64, q, v *[arm.Joints]float64) {
 	into := t - p.began
 	switch {
-	case into < p.takes:
+	case p.takes > 0 && into < p.takes:
 		for j := range p.poly {
 			q[j], v[j], _ = at(&p.poly[j], max(into, 0))
 		}

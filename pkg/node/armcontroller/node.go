@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -73,6 +74,7 @@ func (c *Controller) begin() (err error) {
 	if err := c.serve(); err != nil {
 		return err
 	}
+	node.FixWhile(c.Node, c.flying, "use_sim_time")
 	if c.params.Load().Autostart {
 		c.Autostart()
 	}
@@ -157,9 +159,13 @@ func (c *Controller) activate() error {
 	return nil
 }
 
+// deactivate leaves the arm with torques that carry its payload: ros2_control keeps the last command.
 func (c *Controller) deactivate() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.loop != nil && c.newest != 0 {
+		c.send(c.loop.Blind("the controller is no longer active"))
+	}
 	c.loop = nil
 	return nil
 }
@@ -210,12 +216,22 @@ func (c *Controller) addStates(m *sensormsgs.JointState, _ ros.Info) {
 	c.watch()
 }
 
-// look commands where joint states are too old.
+// flying is why the clock stays; "" while the node is not active.
+func (c *Controller) flying() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loop == nil {
+		return ""
+	}
+	return "the controller is active: deactivate it first"
+}
+
+// look commands where joint states are too old, or, after the clock was set back, of times to come.
 func (c *Controller) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	most := c.params.Load().Guard.MaxAge
-	if c.loop == nil || c.newest == 0 || float64(int64(c.Now())-c.newest)/1e9 <= most {
+	if c.loop == nil || c.newest == 0 || math.Abs(float64(int64(c.Now())-c.newest)/1e9) <= most {
 		return
 	}
 	c.send(c.loop.Blind(fmt.Sprintf("no joint states on %s for more than %g s (guard.max_age)", node.JointStates,
@@ -246,7 +262,7 @@ func (c *Controller) follow(r *arm.Reference, goal [arm.Joints]float64, name str
 	}
 	err := c.loop.Follow(r, goal)
 	if err == nil {
-		c.follows = name
+		c.follows, c.wanted = name, nil
 	}
 	return err
 }

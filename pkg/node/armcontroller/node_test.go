@@ -151,6 +151,10 @@ func TestOldStatesHoldTheArm(t *testing.T) {
 	if n := r.commands(r.look); n != 0 || r.loop.Fault() != "" {
 		t.Errorf("%d commands while states are new: %q", n, r.loop.Fault())
 	}
+	r.newest = 2e9 // of a clock that was set back
+	if n := r.commands(r.look); n != 1 || r.loop.Fault() != want {
+		t.Errorf("%d commands where states are of times to come: %q", n, r.loop.Fault())
+	}
 	r.newest = -2e9
 	for range 3 {
 		if n := r.commands(r.look); n != 1 || r.loop.Fault() != want {
@@ -169,6 +173,22 @@ func TestOldStatesHoldTheArm(t *testing.T) {
 	}
 	if err := r.setTask("track_pose", `{"kind": "circle"}`); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestItEndsWithAnArmThatIsCarried: deactivation leaves no torque that moved the arm.
+func TestItEndsWithAnArmThatIsCarried(t *testing.T) {
+	r := newRig(t)
+	r.addStates(r.states(), ros.Info{})
+	m := r.states()
+	m.Velocity[7] = 0.5 // of joint 1
+	r.addStates(m, ros.Info{})
+	if n := r.commands(func() {
+		if err := r.Change(lifecycle.Deactivate); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 1 || math.Abs(r.m.Data[0]) > 1 {
+		t.Errorf("%d commands: %v", n, r.m.Data)
 	}
 }
 

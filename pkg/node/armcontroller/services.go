@@ -68,7 +68,7 @@ func (c *Controller) reset() error {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
 	c.loop.Reset()
-	c.follows = "nothing: the arm is held"
+	c.follows, c.wanted = "nothing: the arm is held", nil
 	c.watch()
 	return nil
 }
