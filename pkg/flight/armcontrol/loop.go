@@ -31,6 +31,7 @@ const (
 
 	leap  = 1.    // s: states that are further apart are of a clock that was set
 	slack = 0.02  // rad, that noise may move a joint
+	brake = 15.   // rad/s², with which a joint stops at least
 	inset = 0.005 // rad, from the bounds that the guard checks: an arm that is held there is no fault
 )
 
@@ -71,11 +72,30 @@ func (l *Loop) Follow(r *arm.Reference, goal [arm.Joints]float64) error {
 	case l.fault != "":
 		return fmt.Errorf("the guard holds the arm until it is reset: %s", l.fault)
 	}
+	if err := l.tooFast(r); err != nil {
+		return err
+	}
 	p, err := NewPath(l.last, l.dt, &arm.State{Q: l.to.Q, V: l.to.V}, r, goal)
 	if err == nil {
 		l.path = p
 	}
 	return err
+}
+
+// tooFast refuses a reference that the guard would stop: the arm may turn a little faster than that.
+func (l *Loop) tooFast(r *arm.Reference) error {
+	if r == nil {
+		return nil
+	}
+	for _, row := range r.Rows {
+		for j, v := range row.V {
+			if most := 0.97 * l.config.Speed * l.chain.Links[j].Speed; math.Abs(v) > most {
+				return fmt.Errorf("joint %d would turn with %.2f rad/s, expected at most %.2f (of guard.max_speed): %s",
+					j+1, math.Abs(v), most, works)
+			}
+		}
+	}
+	return nil
 }
 
 // Target is where the joints are to be, rad, as of the last tick.
@@ -201,7 +221,9 @@ func (l *Loop) Blind(why string) (tau [arm.Joints]float64) {
 // cut cuts torques to what the guard allows.
 func (l *Loop) cut(tau *[arm.Joints]float64) {
 	for j, most := range l.config.Torque {
-		tau[j] = min(max(tau[j], -most), most)
+		asked := tau[j]
+		tau[j] = min(max(asked, -most), most)
+		l.law.cut[j] = tau[j] != asked
 	}
 }
 
@@ -242,9 +264,10 @@ func (l *Loop) jumps(t float64, s *arm.State) string {
 // wrong is what is wrong with the state; "" for nothing.
 func (l *Loop) wrong() string {
 	for j, link := range l.chain.Links {
-		q, v := l.state.Q[j], l.state.V[j]
+		v := l.state.V[j]
+		q := l.state.Q[j] + v*l.dt + v*math.Abs(v)/(2*brake)
 		if lo, hi := link.Min+l.config.Margin, link.Max-l.config.Margin; !(q >= lo && q <= hi) {
-			return fmt.Sprintf("joint %d is at %.3f rad, expected %.3f to %.3f", j+1, q, lo, hi)
+			return fmt.Sprintf("joint %d is to stop at %.3f rad, expected %.3f to %.3f", j+1, q, lo, hi)
 		}
 		if most := l.config.Speed * link.Speed; !(math.Abs(v) <= most) {
 			return fmt.Sprintf("joint %d turns with %.2f rad/s, expected at most %.2f", j+1, v, most)

@@ -24,6 +24,9 @@ const (
 	hardest  = 5. // rad/s², in transitions
 )
 
+// works is which speeds do, as measured.
+const works = "references work up to some 0.4 m/s"
+
 // Rest is a path that stays at angles q.
 func Rest(q [arm.Joints]float64, dt float64) *Path { return &Path{end: q, dt: dt} }
 
@@ -41,7 +44,7 @@ func NewPath(now, dt float64, from *arm.State, then *arm.Reference, goal [arm.Jo
 			return p, nil
 		}
 	}
-	return nil, errors.New("no transition leads there within the joints' limits")
+	return nil, errors.New("no transition leads there within the joints' limits: " + works)
 }
 
 // join fits the polynomials to both ends: angles and rates, and accelerations, which begin at none.
