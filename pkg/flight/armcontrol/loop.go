@@ -22,6 +22,12 @@ func (c *Config) Check() error {
 	if n := len(c.Torque); n != arm.Joints {
 		return fmt.Errorf("parameter guard.max_torque has %d numbers, expected %d", n, arm.Joints)
 	}
+	for j, link := range arm.Panda().Links {
+		if x := c.Torque[j]; x > link.Torque {
+			return fmt.Errorf("parameter guard.max_torque has %g N·m for joint %d, expected at most %g", x, j+1,
+				link.Torque)
+		}
+	}
 	return nil
 }
 

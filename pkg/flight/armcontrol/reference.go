@@ -3,7 +3,9 @@ package armcontrol
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"vnd/pkg/robot/arm"
 )
@@ -28,6 +30,9 @@ func ParseReference(data []byte, dt float64) (*arm.Reference, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&x); err != nil {
 		return nil, fmt.Errorf(`%w; expected as {"kind": "circle", "speed": 0.25}`, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("something follows the JSON object, expected nothing")
 	}
 	if x.Speed < slowestTool {
 		return nil, fmt.Errorf("speed is %g, expected %g to 1 m/s", x.Speed, slowestTool)

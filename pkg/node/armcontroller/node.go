@@ -27,9 +27,9 @@ import (
 type Controller struct {
 	*ros.LifecycleNode
 	params *params.Bound[Params]
-	logged node.LogOnce
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex               // of what follows
+	logged   map[string]*node.LogOnce // by topic or parameter
 	closers  []io.Closer
 	efforts  *ros.Publisher[stdmsgs.Float64MultiArray]
 	policy   *armcontrol.Policy // nil: the law follows references
@@ -49,7 +49,7 @@ type Controller struct {
 
 // New makes the node, unconfigured unless its parameters say otherwise.
 func New(c *ros.Context) (*Controller, error) {
-	n := new(Controller)
+	n := &Controller{logged: map[string]*node.LogOnce{}}
 	var err error
 	n.LifecycleNode, err = c.NewLifecycleNode(Name, ros.Callbacks{OnConfigure: n.configure, OnActivate: n.activate,
 		OnDeactivate: n.deactivate, OnCleanup: n.cleanup, OnShutdown: n.cleanup, OnError: n.cleanup})
@@ -300,7 +300,10 @@ func (c *Controller) goTo(m *geometrymsgs.PoseStamped) error {
 func (c *Controller) refuse(what string, err error) {
 	c.refused++
 	c.why = what + ": " + err.Error()
-	if c.logged.First(c.why) {
+	if c.logged[what] == nil {
+		c.logged[what] = new(node.LogOnce)
+	}
+	if c.logged[what].First(c.why) {
 		c.Log().Error().Msg(c.why)
 	}
 }

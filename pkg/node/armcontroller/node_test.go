@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/core/param/paramtest"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
@@ -202,6 +203,7 @@ func TestTasksAreRefused(t *testing.T) {
 		`task is "hover", expected "track_pose"`:                {"hover", ""},
 		`reference_json: reference "square" at 0.25 m/s, exp`:   {"track_pose", `{"kind": "square"}`},
 		`reference_json: speed is 0, expected 0.02 to 1 m/s`:    {"track_pose", `{"kind": "circle", "speed": 0}`},
+		`reference_json: something follows the JSON object`:     {"track_pose", `{"kind": "circle"} {}`},
 		`unknown field "size"; expected as {"kind": "circle"`:   {"track_pose", `{"kind": "circle", "size": 1}`},
 		"reference_json: 1001 bytes, expected one JSON object":  {"track_pose", strings.Repeat(" ", 1001)},
 		"reference_json: unexpected EOF; expected as {\"kind\"": {"track_pose", `{"kind"`},
@@ -215,6 +217,19 @@ func TestTasksAreRefused(t *testing.T) {
 	}
 	if err := r.setTask("track_pose", ""); err == nil || !strings.Contains(err.Error(), "expected active") {
 		t.Errorf("inactive: %v", err)
+	}
+}
+
+// TestTorquesBeyondAJointAreRefused, and so are too few.
+func TestTorquesBeyondAJointAreRefused(t *testing.T) {
+	for want, torque := range map[string][]float64{
+		"guard.max_torque has 30 N·m for joint 5, expected at most 12": {30, 30, 30, 30, 30, 8, 4},
+		"guard.max_torque has 1 numbers, expected 7":                   {30},
+	} {
+		c := armcontrol.Config{Torque: torque}
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }
 

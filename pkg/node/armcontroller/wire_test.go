@@ -23,7 +23,6 @@ const patience = 2 * time.Minute
 // told of. Seconds are simulated.
 func TestCircleOverTheWire(t *testing.T) {
 	const begins, ends = 6, 10 // s after the first command
-	ctx, cancel := context.WithCancel(t.Context())
 	observer := rostest.Wire(t, nil)
 	n, err := observer.NewNode("observer")
 	if err != nil {
@@ -52,14 +51,15 @@ func TestCircleOverTheWire(t *testing.T) {
 	if _, err = ros.NewSubscription(n, node.JointStates, node.JointStatesQoS(), watch); err != nil {
 		t.Fatal(err)
 	}
-	rostest.SpinWith(ctx, cancel, t, observer, 1)
+	rostest.Spin(t, observer, 1)
 	rostest.Spin(t, c.Context(), 4)
 	sim := rostest.Wire(t, []string{"-p", "lockstep:=true", "-p", "lockstep_patience:=60.0", "-p", "payload:=2.0",
 		"-p", "speed:=0.1"})
+	ctx, cancel := context.WithCancel(context.Background())
 	if err := armsim.New(ctx, sim); err != nil {
 		t.Fatal(err)
 	}
-	rostest.Spin(t, sim, 1)
+	rostest.SpinWith(ctx, cancel, t, sim, 1)
 	for _, id := range []lifecycle.ID{lifecycle.Configure, lifecycle.Activate} {
 		if err := c.Change(id); err != nil {
 			t.Fatal(err)

@@ -160,12 +160,14 @@ func (r *rig) moved(before sensormsgs.JointState) sensormsgs.JointState {
 	if before.Position == nil {
 		before.Position = arm.Home[:]
 	}
-	for {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		m := r.state()
 		if math.Abs(m.Position[1]-before.Position[1]) > 1e-6 {
 			return m
 		}
 	}
+	r.t.Fatal("the arm does not move")
+	panic("not reached")
 }
 
 // TestPayloadSinksInLockstep: each command lets time go on to the next; the same commands give the same states; the
@@ -207,6 +209,10 @@ func TestBadCommandsAreRefused(t *testing.T) {
 			t.Errorf("%q is logged %d times", want, n)
 		}
 	}
+	for len(r.states) > 1 { // of before
+		<-r.states
+	}
+	r.state()
 	if m := r.state(); math.Abs(m.Position[1]-arm.Home[1]) > 2e-6 {
 		t.Errorf("a command that is none moves the arm: %v", m.Position)
 	}
@@ -228,6 +234,7 @@ func TestPayloadsChangeAndHaveLimits(t *testing.T) {
 	for parameter, want := range map[string]string{
 		"payload:=3.5":                "payload",
 		"payload_at:=[1.0, 1.0, 0.0]": "distance of the payload is 1.4142135623730951, expected 0 to 1",
+		"period:=0.0105":              "period is 0.0105 s, expected a whole number of ms",
 		"start:=[0.0]":                "start has 1 numbers, expected 7",
 		"joints:=[a, b]":              "joints has 2 names, expected 7",
 		"start:=[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]": "start has joint 4 at 0 rad, expected -3.0718 to -0.0698",

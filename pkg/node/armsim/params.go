@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"fmt"
+	"math"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/so3"
@@ -47,6 +48,9 @@ func (p *Params) check() error {
 	}
 	if err := p.truth().Check(); err != nil {
 		return err
+	}
+	if ms := 1e3 * p.Period; math.Abs(ms-math.Round(ms)) > 1e-6 {
+		return fmt.Errorf("parameter period is %g s, expected a whole number of ms", p.Period)
 	}
 	if n := len(p.Start); n != arm.Joints && n != 0 {
 		return fmt.Errorf("parameter start has %d numbers, expected %d angles", n, arm.Joints)
