@@ -53,6 +53,7 @@ type Loop struct {
 	path     *Path // nil before the first tick
 	state    arm.State
 	last     float64 // time of the last tick, s
+	period   float64 // between ticks, the mean of the last second, s
 	fault    string  // why the law holds the arm; "": it does not
 	unseen   bool    // no state has come since Blind
 	distance float64
@@ -61,7 +62,7 @@ type Loop struct {
 
 // NewLoop commands each dt seconds, which a policy has of its own.
 func NewLoop(c Config, dt float64, p *Policy) *Loop {
-	l := &Loop{config: c, dt: dt, policy: p, law: NewComputedTorque(Pole, dt), chain: arm.Panda()}
+	l := &Loop{config: c, dt: dt, period: dt, policy: p, law: NewComputedTorque(Pole, dt), chain: arm.Panda()}
 	l.pose = l.chain.NewPose()
 	if p != nil {
 		p.Forget()
@@ -155,8 +156,13 @@ func (l *Loop) Tick(t float64, s *arm.State) (tau [arm.Joints]float64) {
 			return l.Blind(why)
 		}
 		why = l.leaps(t)
+		l.period += (min(max(t-l.last, 0), 3*l.dt) - l.period) * l.dt
 	}
-	l.state, l.last, l.unseen = *s, t, false
+	l.state, l.last = *s, t
+	if l.path != nil && l.period > 1.1*l.dt {
+		return l.Blind(fmt.Sprintf("joint states come too seldom for commands each %g ms", 1e3*l.dt))
+	}
+	l.unseen = false
 	if begins {
 		l.hold()
 	}

@@ -219,6 +219,20 @@ func TestJointsStopBeforeTheirLimits(t *testing.T) {
 	}
 }
 
+// TestSeldomStatesAreRefused: with a longer period the law would be unstable. It may waver.
+func TestSeldomStatesAreRefused(t *testing.T) {
+	for want, period := range map[string][2]float64{"": {0.024, 0.016}, "come too seldom": {0.033, 0.033}} {
+		b := newBench(t, 0)
+		for i := range 100 {
+			b.Tick(b.now, b.state())
+			b.now += period[i%2]
+		}
+		if f := b.Fault(); f != want && (want == "" || !strings.Contains(f, want)) {
+			t.Errorf("each %g s: %q, want %q", period, f, want)
+		}
+	}
+}
+
 // moved is a state that joint 1 cannot come to.
 func moved(s *arm.State) *arm.State {
 	s.Q[0] += 0.5
