@@ -115,13 +115,13 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 
 // updateBelief hands the belief a new state.
 func (g *Guard) updateBelief(in *Input) {
+	if g.catchUp(in) {
+		return
+	}
 	before, lostFor := g.belief.state.P, g.blindFor
 	velocity := in.State.V
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
-	}
-	if g.catchUp(in) {
-		return
 	}
 	believed := g.belief.update(&in.State, velocity, in.Stamp)
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {

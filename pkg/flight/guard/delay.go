@@ -100,14 +100,19 @@ func (d *detector) soonerWhitened(best, least int) bool {
 // turns, and the whole sum. Whitened ones may have a lasting turn beside them. A negative shift compares them with
 // turns of before.
 func (d *detector) mismatch(shift, n int, white float64) (left, whole float64) {
-	var f turnFit
-	for i := n - 1; i >= 0; i-- { // from the oldest
-		f.add(d.at(i+max(-shift, 0)).turned, *d.commanded.at(i + max(shift, 0)), white)
-	}
+	f := d.fit(max(-shift, 0), n, shift, white)
 	if white == 0 {
 		return f.mismatch(math.Inf(1))
 	}
 	return f.mismatch(float64(n))
+}
+
+// fit fits commands to n turns, the newest of which is the first, as if they followed so many exhibits later.
+func (d *detector) fit(first, n, later int, white float64) (f turnFit) {
+	for i := first + n - 1; i >= first; i-- { // from the oldest
+		f.add(d.at(i).turned, *d.commanded.at(i + later), white)
+	}
+	return f
 }
 
 // turnFit fits commanded tilting turns to measured ones.

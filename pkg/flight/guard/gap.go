@@ -52,12 +52,8 @@ func (d *detector) delayedByGap() (exhibits int, found bool) {
 // sinceGap is what commands do not explain of the sum of squares of n whitened turns, and the whole sum, if they follow
 // so many exhibits later than believed. Where they are sooner the newest ones are not commanded yet.
 func (d *detector) sinceGap(n, late int) (left, whole float64) {
-	var f turnFit
 	newest := max(-late, 0)
-	for i := n - 1; i >= newest; i-- { // from the oldest
-		f.add(d.at(i).turned, *d.commanded.at(i + late), whitening)
-	}
-	counted := float64(n - newest)
+	f, counted := d.fit(newest, n-newest, late, whitening), float64(n-newest)
 	left, whole = f.mismatch(counted)
 	return left * float64(n) / counted, whole
 }
@@ -68,10 +64,7 @@ func (d *detector) beforeGap(late int) (left float64) {
 	if n < leastDelay || d.at(d.n-1).at != d.gapAt {
 		return 0
 	}
-	var f turnFit
-	for i := d.n - 1 + n; i >= d.n; i-- { // from the oldest
-		f.add(d.at(i).turned, *d.commanded.at(i - 1 + d.gapTurns + late), whitening)
-	}
+	f := d.fit(d.n, n, d.gapTurns-1+late, whitening)
 	left, _ = f.mismatch(float64(n))
 	return left
 }
@@ -86,8 +79,8 @@ const (
 	resumedTurned = 0.08  // rad, the same of the attitude
 )
 
-// lateSinceGap is by how much samples after a gap are late, s, where they are not believed at their stamps. It is known
-// where they go on with the motion before the gap, as if there had been none.
+// lateSinceGap is by how much samples after a gap are later than reckoned with, s, where they are not believed so. It
+// is known where they go on with the motion before the gap, as if there had been none.
 func (g *Guard) lateSinceGap() (late float64, found bool) {
 	d, b := &g.detector, &g.belief
 	if !b.rejected || d.n < leastResumed || d.n > mostResumed || d.at(d.n-1).at != d.gapAt {

@@ -78,10 +78,7 @@ func (d *detector) over(late int) bool {
 func (d *detector) besides(first, n, late int) (least, whole float64) {
 	least = math.Inf(1)
 	for by := late - overSlack; by <= late+overSlack; by++ {
-		var f turnFit
-		for i := first + n - 1; i >= first; i-- { // from the oldest
-			f.add(d.at(i).turned, *d.commanded.at(i + by), whitening)
-		}
+		f := d.fit(first, n, by, whitening)
 		left, all := f.mismatch(float64(n))
 		if left < least {
 			least, whole = left, all
