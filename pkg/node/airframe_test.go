@@ -1,13 +1,11 @@
 package node_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,26 +42,8 @@ func written(t *testing.T, dir, name, text string) (path string) {
 	return path
 }
 
-// log is what a node says.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // inGraph are options of a process in a graph of its own, with parameters of a file and single ones.
-func inGraph(d *inproc.Domain, said *log, file string, single ...string) ros.Options {
+func inGraph(d *inproc.Domain, said *rostest.Console, file string, single ...string) ros.Options {
 	args := []string{"--ros-args", "--disable-external-lib-logs", "-r", "__ns:=/quad"}
 	if file != "" {
 		args = append(args, "--params-file", file)
@@ -77,7 +57,7 @@ func inGraph(d *inproc.Domain, said *log, file string, single ...string) ros.Opt
 
 // One file is changed, and controller, learner and simulator have the vehicle; an argument wins for its run.
 func TestNodesReadTheirVehicleInOneFile(t *testing.T) {
-	dir, d, said := t.TempDir(), inproc.NewDomain(), &log{}
+	dir, d, said := t.TempDir(), inproc.NewDomain(), new(rostest.Console)
 	frame := written(t, dir, "frame.yaml", `airframe:
   ros__parameters:
     max_thrust: 15.0
@@ -131,7 +111,7 @@ func TestNodesReadTheirVehicleInOneFile(t *testing.T) {
 
 // A name that no node has is warned of, as is one of the lab's file for all nodes that is mistyped.
 func TestNodesWarnOfUnknownParameters(t *testing.T) {
-	dir, said := t.TempDir(), &log{}
+	dir, said := t.TempDir(), new(rostest.Console)
 	lab := written(t, dir, "lab.yaml", "/**: {ros__parameters: {airfrme: f, frames: 1}}\n"+
 		"/**/quad_sim: {ros__parameters: {throttle: 0.4}}\n")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -167,7 +147,7 @@ func TestNodesRefuseAVehicleWrittenTwice(t *testing.T) {
 			parameter, value = "hover_throttle", "0.5"
 		}
 		t.Run(name, func(t *testing.T) {
-			dir, said := t.TempDir(), &log{}
+			dir, said := t.TempDir(), new(rostest.Console)
 			frame := written(t, dir, "frame.yaml",
 				"airframe: {ros__parameters: {max_thrust: 15.0, hover_throttle: 0.4}}")
 			before := written(t, dir, "lab.yaml", "/quad/"+name+":\n  ros__parameters:\n    "+parameter+": "+value+"\n")

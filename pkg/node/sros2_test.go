@@ -112,7 +112,7 @@ func (u *used) profile(name string) profile {
 func graphOf(t *testing.T, begin func(d *inproc.Domain), others [][2]string, nodes map[string]*used) {
 	t.Helper()
 	d := inproc.NewDomain()
-	c := must(ros.NewContext(inGraph(d, &log{}, "")))(t)
+	c := must(ros.NewContext(inGraph(d, new(rostest.Console), "")))(t)
 	n := must(c.NewNode("others"))(t)
 	for _, o := range others {
 		must(ros.NewRawPublisher(n, o[0], o[1], node.MocapQoS()))(t)
@@ -147,7 +147,7 @@ func graphOf(t *testing.T, begin func(d *inproc.Domain), others [][2]string, nod
 
 // ofJazzy are options of a process as in ROS 2 Jazzy, where each node has one service more.
 func ofJazzy(d *inproc.Domain, single ...string) ros.Options {
-	o := inGraph(d, &log{}, "", single...)
+	o := inGraph(d, new(rostest.Console), "", single...)
 	o.Getenv = func(key string) string { return map[string]string{"ROS_DISTRO": "jazzy"}[key] }
 	return o
 }

@@ -1,10 +1,8 @@
 package armcontroller
 
 import (
-	"bytes"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	geometrymsgs "vnd/msgs/geometry_msgs"
@@ -18,27 +16,16 @@ import (
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }
-
-// log is what was logged.
-type log struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
-}
 
 // rig is the node, fed by hand: no time passes on its clock.
 type rig struct {
 	*Controller
 	t     *testing.T
-	log   log
+	log   rostest.Console
 	stamp int64
 }
 
@@ -87,8 +74,6 @@ func (r *rig) commands(f func()) int {
 func (r *rig) logged(line string) int {
 	r.Log().Info().Msg("that was all")
 	r.Context().Log().Sync()
-	r.log.mu.Lock()
-	defer r.log.mu.Unlock()
 	return strings.Count(r.log.String(), line)
 }
 

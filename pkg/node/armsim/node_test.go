@@ -1,13 +1,12 @@
 package armsim
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,34 +25,16 @@ func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }
 
 const patience = 30 * time.Second
 
-// log is what was logged.
-type log struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
-}
-
-func (l *log) count(line string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.String(), line)
-}
-
 // rig is arm_sim in lockstep, with the test as its controller.
 type rig struct {
 	t      *testing.T
-	log    log
+	log    rostest.Console
 	sim    *simulator
 	states chan sensormsgs.JointState
 	pub    *ros.Publisher[stdmsgs.Float64MultiArray]
 }
 
-func join(d *inproc.Domain, out *log, parameters ...string) (*ros.Context, error) {
+func join(d *inproc.Domain, out io.Writer, parameters ...string) (*ros.Context, error) {
 	args := []string{"--ros-args", "--disable-external-lib-logs"}
 	for _, p := range parameters {
 		args = append(args, "-p", p)
@@ -70,7 +51,7 @@ func newRig(t *testing.T, parameters ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := join(d, new(log))
+	other, err := join(d, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +118,7 @@ func (r *rig) refused() uint64 { return r.sim.refused.Load() }
 // logs waits for a line.
 func (r *rig) logs(line string) {
 	r.t.Helper()
-	for end := time.Now().Add(patience); r.log.count(line) == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !strings.Contains(r.log.String(), line); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			r.t.Fatalf("%q is not logged", line)
 		}
@@ -205,7 +186,7 @@ func TestBadCommandsAreRefused(t *testing.T) {
 		}
 		r.sim.Log().Info().Msgf("that was all after %d", before)
 		r.logs(fmt.Sprintf("that was all after %d", before))
-		if n := r.log.count(want); n != 1 {
+		if n := strings.Count(r.log.String(), want); n != 1 {
 			t.Errorf("%q is logged %d times", want, n)
 		}
 	}
@@ -239,7 +220,7 @@ func TestPayloadsChangeAndHaveLimits(t *testing.T) {
 		"joints:=[a, b]":              "joints has 2 names, expected 7",
 		"start:=[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]": "start has joint 4 at 0 rad, expected -3.0718 to -0.0698",
 	} {
-		c, err := join(inproc.NewDomain(), new(log), parameter)
+		c, err := join(inproc.NewDomain(), io.Discard, parameter)
 		if err == nil {
 			err = New(t.Context(), c)
 			c.Close()

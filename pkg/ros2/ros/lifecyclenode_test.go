@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // managed is a managed node and another process that manages it.
@@ -211,7 +212,7 @@ func TestManagedPublisher(t *testing.T) {
 
 // An error of a callback is one line of the log, whoever asked for the transition.
 func TestErrorOfCallbackIsLoggedOnce(t *testing.T) {
-	d, out := inproc.NewDomain(), new(console)
+	d, out := inproc.NewDomain(), new(rostest.Console)
 	c := joinLogged(t, d, out, nil)
 	l := must(c.NewLifecycleNode("lc", ros.Callbacks{OnConfigure: func() error { return errors.New("no bundle") }}))(t)
 	boss := newNode(t, join(t, d, nil), "boss")

@@ -1,9 +1,7 @@
 package ros_test
 
 import (
-	"bytes"
 	"strings"
-	"sync"
 	"testing"
 
 	rclinterfaces "vnd/msgs/rcl_interfaces"
@@ -12,25 +10,8 @@ import (
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
-
-// console is a console that tests can read.
-type console struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (c *console) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.Write(p)
-}
-
-func (c *console) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
 
 // collectRosout collects /rosout in another process.
 func collectRosout(t *testing.T, d *inproc.Domain) <-chan rclinterfaces.Log {
@@ -44,10 +25,10 @@ func collectRosout(t *testing.T, d *inproc.Domain) <-chan rclinterfaces.Log {
 
 func TestRosout(t *testing.T) {
 	d := inproc.NewDomain()
-	c := joinLogged(t, d, new(console), nil, "--ros-args", "--log-level", "quad.early:=debug")
+	c := joinLogged(t, d, new(rostest.Console), nil, "--ros-args", "--log-level", "quad.early:=debug")
 	n := newNode(t, c, "early")
 	n.Log().Debug().Msg("not heard")
-	n2, err := joinLogged(t, d, new(console), nil, "--ros-args", "-r", "__ns:=/quad", "--log-level",
+	n2, err := joinLogged(t, d, new(rostest.Console), nil, "--ros-args", "-r", "__ns:=/quad", "--log-level",
 		"quad.early:=debug").NewNode("early")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +50,7 @@ func TestRosout(t *testing.T) {
 
 // The services of any node change the levels of all loggers of the process.
 func TestLoggerLevels(t *testing.T) {
-	out := new(console)
+	out := new(rostest.Console)
 	c := joinLogged(t, inproc.NewDomain(), out, nil)
 	n, err := c.NewNode("test", ros.LoggerService())
 	if err != nil {
@@ -104,7 +85,7 @@ func TestLoggerLevels(t *testing.T) {
 // Incompatible QoS is logged at both ends in rclcpp's words, and listed for diagnostics.
 func TestIncompatibleQoS(t *testing.T) {
 	d := inproc.NewDomain()
-	outs := [2]*console{new(console), new(console)}
+	outs := [2]*rostest.Console{new(rostest.Console), new(rostest.Console)}
 	talker := newNode(t, joinLogged(t, d, outs[0], nil), "talker")
 	listener := newNode(t, joinLogged(t, d, outs[1], nil), "listener")
 	must(ros.NewPublisher[stdmsgs.String](talker, "x", ros.SensorDataQoS()))(t)

@@ -61,9 +61,9 @@ func probe() {
 }
 
 // startProbe starts a probe in an environment; it ends with the test.
-func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *console) {
+func startProbe(t *testing.T, env []string, args ...string) (stdout, stderr *rostest.Console) {
 	t.Helper()
-	stdout, stderr = new(console), new(console)
+	stdout, stderr = new(rostest.Console), new(rostest.Console)
 	p := exec.Command(os.Args[0], args...)
 	p.Env = append(append(append(os.Environ(), rostest.Environ()...), programVariable+"=probe",
 		"ROS_LOG_DIR="+t.TempDir()),

@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 func TestPublishSubscribe(t *testing.T) {
@@ -77,7 +78,7 @@ func TestRaw(t *testing.T) {
 // Malformed messages are dropped and counted, and the next message arrives. The log has one
 // of many in a row, with topic and publisher.
 func TestMalformed(t *testing.T) {
-	out := new(console)
+	out := new(rostest.Console)
 	n := newNode(t, joinLogged(t, inproc.NewDomain(), out, nil), "test")
 	ch := make(chan geometrymsgs.Vector3, 1)
 	sub := must(ros.NewSubscription(n, "v", ros.DefaultQoS(), func(m *geometrymsgs.Vector3, _ ros.Info) { ch <- *m }))(
