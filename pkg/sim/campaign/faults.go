@@ -79,13 +79,10 @@ func passingDelay(r *Run) {
 	}
 	r.After = 20
 	r.Mocap = func(t float64, m *Sample) bool {
-		if t <= over-by {
-			m.Arrival, m.Stamp = m.Arrival+by, m.Stamp+by
-		} else if t < over {
-			m.Arrival, m.Stamp = m.Arrival+over-t, m.Stamp+over-t
-			return !lost
+		if t >= over {
+			return true
 		}
-		return true
+		return late(min(by, over-t), true)(t, m) && (t <= over-by || !lost)
 	}
 }
 
