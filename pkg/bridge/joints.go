@@ -9,12 +9,6 @@ import (
 	stdmsgs "vnd/msgs/std_msgs"
 )
 
-// Types of what a joint controller of ros2_control reads and writes.
-const (
-	TypeJointState  = "sensor_msgs/msg/JointState"
-	TypeJointEffort = "std_msgs/msg/Float64MultiArray"
-)
-
 // Joints are the names of an arm's joints, in the order in which it is commanded.
 type Joints []string
 

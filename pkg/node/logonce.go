@@ -11,7 +11,7 @@ type LogOnce struct {
 	lines []string
 }
 
-// most lines that one logs: who makes up names does not fill the log.
+// mostLogged is how many lines one logs: who makes up names does not fill the log.
 const mostLogged = 20
 
 // First reports whether a line is to be logged: neither it, nor too many others, have been.

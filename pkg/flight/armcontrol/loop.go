@@ -159,7 +159,7 @@ func (l *Loop) Tick(t float64, s *arm.State) (tau [arm.Joints]float64) {
 		l.period += (min(max(t-l.last, 0), 3*l.dt) - l.period) * l.dt
 	}
 	l.state, l.last = *s, t
-	if l.path != nil && l.period > 1.1*l.dt {
+	if l.period > 1.1*l.dt {
 		return l.Blind(fmt.Sprintf("joint states come too seldom for commands each %g ms", 1e3*l.dt))
 	}
 	l.unseen = false

@@ -38,9 +38,10 @@ func NewPath(now, dt float64, from *arm.State, then *arm.Reference, goal [arm.Jo
 		to = then.Rows[0]
 	}
 	p := &Path{began: now, then: then, end: to.Q, dt: dt}
+	links := arm.Panda().Links
 	for p.takes = quickest; p.takes <= slowest; p.takes *= 1.1 {
 		p.join(from, &to)
-		if p.allowed() {
+		if p.allowed(links) {
 			return p, nil
 		}
 	}
@@ -59,9 +60,9 @@ func (p *Path) join(from *arm.State, to *arm.Target) {
 }
 
 // allowed looks along the transition.
-func (p *Path) allowed() bool {
+func (p *Path) allowed(links []arm.Link) bool {
 	const looks = 40
-	for j, l := range arm.Panda().Links {
+	for j, l := range links {
 		c := &p.poly[j]
 		_, v0, _ := at(c, 0)
 		_, v1, _ := at(c, p.takes)

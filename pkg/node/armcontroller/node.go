@@ -47,6 +47,9 @@ type Controller struct {
 	m        stdmsgs.Float64MultiArray
 }
 
+// held is what is followed where nothing is.
+const held = "nothing: the arm is held"
+
 // New makes the node, unconfigured unless its parameters say otherwise.
 func New(c *ros.Context) (*Controller, error) {
 	n := &Controller{logged: map[string]*node.LogOnce{}}
@@ -154,7 +157,7 @@ func (c *Controller) activate() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loop, c.wanted, c.follows = armcontrol.NewLoop(p.Guard, c.dt, c.policy), wanted, "nothing: the arm is held"
+	c.loop, c.wanted, c.follows = armcontrol.NewLoop(p.Guard, c.dt, c.policy), wanted, held
 	c.origin, c.newest, c.ticked, c.fault = 0, 0, 0, ""
 	return nil
 }
@@ -208,7 +211,7 @@ func (c *Controller) addStates(m *sensormsgs.JointState, _ ros.Info) {
 	c.send(c.loop.Tick(float64(stamp-c.origin)/1e9, &s))
 	c.distance += (c.loop.Distance() - c.distance) * c.dt
 	if c.wanted != nil && c.loop.Fault() == "" {
-		if err := c.follow(c.wanted, c.loop.Target(), "parameter reference_json"); err != nil {
+		if err := c.follow(c.wanted, c.target(), "parameter reference_json"); err != nil {
 			c.refuse("parameter reference_json", err)
 		}
 		c.wanted = nil
@@ -255,6 +258,14 @@ func (c *Controller) watch() {
 	}
 }
 
+// target is where the joints are to be, rad; before joint states have come, the ready pose.
+func (c *Controller) target() [arm.Joints]float64 {
+	if c.loop == nil || c.newest == 0 {
+		return arm.Home
+	}
+	return c.loop.Target()
+}
+
 // follow leads into a reference, or to rest at angles goal.
 func (c *Controller) follow(r *arm.Reference, goal [arm.Joints]float64, name string) error {
 	if c.loop == nil {
@@ -280,11 +291,8 @@ func (c *Controller) goTo(m *geometrymsgs.PoseStamped) error {
 	if frame := c.params.Load().BaseFrame; m.Header.FrameID != frame {
 		return fmt.Errorf("frame_id is %.40q, expected %q (parameter base_frame)", m.Header.FrameID, frame)
 	}
-	from := arm.Home
 	c.mu.Lock()
-	if c.loop != nil && c.newest != 0 {
-		from = c.loop.Target()
-	}
+	from := c.target()
 	c.mu.Unlock()
 	s := bridge.FromPoseStamped(m, bridge.PoseOptions{World: bridge.ENU}).State
 	goal, err := armcontrol.Goal(s.P, s.Q, from)

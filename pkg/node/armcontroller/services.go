@@ -39,7 +39,7 @@ func (c *Controller) setTask(task, text string) error {
 		return fmt.Errorf("task is %.40q, expected %q", task, armcontrol.Task)
 	}
 	var r *arm.Reference
-	name := "nothing: the arm is held"
+	name := held
 	if text != "" {
 		var err error
 		if r, err = armcontrol.ParseReference([]byte(text), c.rowPeriod()); err != nil {
@@ -49,10 +49,7 @@ func (c *Controller) setTask(task, text string) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.loop == nil {
-		return c.follow(r, arm.Home, name)
-	}
-	return c.follow(r, c.loop.Target(), name)
+	return c.follow(r, c.target(), name)
 }
 
 func (c *Controller) rowPeriod() float64 {
@@ -68,7 +65,7 @@ func (c *Controller) reset() error {
 		return fmt.Errorf("the controller is %s, expected active", c.State())
 	}
 	c.loop.Reset()
-	c.follows, c.wanted = "nothing: the arm is held", nil
+	c.follows, c.wanted = held, nil
 	c.watch()
 	return nil
 }

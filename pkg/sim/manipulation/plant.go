@@ -13,7 +13,6 @@ type Plant struct {
 	Torque [arm.Joints]float64 // that the joints have had, within their limits, N·m
 	Braked bool
 
-	truth arm.Robot
 	arm   *arm.Arm[float64]
 	links []arm.Link
 	s     [2 * arm.Joints]float64
@@ -32,11 +31,8 @@ func NewPlant(truth arm.Robot, q [arm.Joints]float64) *Plant {
 // SetTruth hangs another payload on the arm, and gives it other friction.
 func (p *Plant) SetTruth(truth arm.Robot) {
 	truth.Dt, truth.Steps = PlantStep, 1
-	p.truth, p.arm = truth, arm.New[float64](truth)
+	p.arm = arm.New[float64](truth)
 }
-
-// Truth is the arm as it is.
-func (p *Plant) Truth() arm.Robot { return p.truth }
 
 // Step lets a step pass under torques, N·m, which are cut to what the joints have.
 func (p *Plant) Step(tau *[arm.Joints]float64) {
