@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 	"testing"
 
@@ -97,15 +98,16 @@ func TestWireSecurityRefused(t *testing.T) {
 }
 
 // refused returns the error of a probe that must not start, in an environment. A tag of its
-// own keeps out participants of other tests, of which Cyclone DDS would log a line.
+// own keeps out participants of other tests and probes, of which Cyclone DDS would log a line.
 func refused(t *testing.T, env []string) string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
+	tag := "vnd_refused_" + path.Base(t.Name())
 	p := exec.CommandContext(ctx, os.Args[0])
 	p.Env = append(append(append(os.Environ(), rostest.Environ()...), programVariable+"=probe",
 		"ROS_LOG_DIR="+t.TempDir(),
-		"CYCLONEDDS_URI="+strings.Replace(environment()["CYCLONEDDS_URI"], "vnd_test", "vnd_refused", 1)),
+		"CYCLONEDDS_URI="+strings.Replace(environment()["CYCLONEDDS_URI"], "vnd_test", tag, 1)),
 		env...)
 	out, err := p.CombinedOutput()
 	if strings.Contains(string(out), "built without Cyclone DDS") {
