@@ -239,13 +239,21 @@ sitl: betaflight build ## Betaflight's firmware: twenty boards, a late link, 100
 	go test -run '^$$' -bench CommandToStick -benchtime 5000x ./pkg/bridge/betaflight/link
 	python3 benchmarks/sitl.py --out build/sitl
 
-# Simulators of others, from PyPI (1.2 GB, most of it JAX).
+# Simulators of others, from PyPI (1.2 GB, most of it JAX). Of MuJoCo, the programs open a shared object of ours.
 export VND_SIMULATORS := $(CURDIR)/build/simulators
 .PHONY: simulators
-simulators: ## install crazyflow, MuJoCo and RAPTOR into build/simulators, and fly them
+simulators: deps ## install crazyflow, MuJoCo and RAPTOR into build/simulators, and fly them
 	@test -x $(VND_SIMULATORS)/bin/python || python3 -m venv $(VND_SIMULATORS)
 	$(VND_SIMULATORS)/bin/python -m pip install --quiet --disable-pip-version-check crazyflow==0.4.0 mujoco==4.0.0 foundation-policy==1.0.2
+	$(MAKE) --no-print-directory $(VND_SIMULATORS)/lib/libvnd_mujoco.so
 	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant ./pkg/sim/experiment
+	go test -count=1 ./pkg/sim/mujoco
+
+MUJOCO = $(wildcard $(VND_SIMULATORS)/lib/python3*/site-packages/mujoco)
+MUJOCO_SHIM := pkg/sim/mujoco/shim
+$(VND_SIMULATORS)/lib/libvnd_mujoco.so: $(wildcard $(MUJOCO_SHIM)/*)
+	gcc -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I$(MUJOCO)/include -o $@ $(MUJOCO_SHIM)/vnd_mujoco.c \
+		$(wildcard $(MUJOCO)/libmujoco.so.*) -Wl,-rpath,$(MUJOCO)
 
 .PHONY: interfaces
 interfaces: deps ## a minute under each autopilot interface and mocap driver, closed loop over the wire

@@ -51,7 +51,7 @@ var extraRules = []struct {
 var ofROS2 = []string{"pkg/ros2", "msgs", "pkg/core/param", "pkg/core/atomicfile"}
 
 // withC are the only folders with C in them: the rest builds everywhere.
-var withC = []string{"pkg/nn/kernel", "pkg/robot", "pkg/ros2/dds"}
+var withC = []string{"pkg/nn/kernel", "pkg/robot", "pkg/ros2/dds", "pkg/sim/mujoco"}
 
 func TestImportsFollowTheLayers(t *testing.T) {
 	for _, broken := range violations(load(t)) {
@@ -102,7 +102,7 @@ func TestImportRulesNoticeWhatBreaksThem(t *testing.T) {
 		"anything else in ros2": {"pkg/ros2/ros: pkg/core/quad\npkg/core/quad:", []string{
 			"pkg/ros2/ros imports pkg/core/quad; pkg/ros2 takes pkg/ros2, msgs, pkg/core/param, pkg/core/atomicfile alone"}},
 		"C": {"pkg/nn/layers: C\npkg/nn/kernel: C\npkg/robot/arm: C", []string{
-			`pkg/nn/layers: import "C" only in pkg/nn/kernel, pkg/robot, pkg/ros2/dds: the rest builds without a C compiler`}},
+			`pkg/nn/layers: import "C" only in pkg/nn/kernel, pkg/robot, pkg/ros2/dds, pkg/sim/mujoco: the rest builds without a C compiler`}},
 		"no layer": {"pkg/zebra:\ncmd:", []string{
 			"cmd: Go code lives in pkg, nodes, msgs and examples",
 			"pkg/zebra: no layer of pkg/layout has this name"}},
