@@ -32,7 +32,7 @@ NATIVE = go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | \
 # first.
 .PHONY: test
 test: deps peers mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
-	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
+	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/robot/arm ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -p 3 -timeout 30m $$packages
 	go test -vet=off -p 3 -timeout 30m ./pkg/node ./...
 
@@ -82,7 +82,7 @@ ARM64 := qemu-aarch64 -L /usr/aarch64-linux-gnu
 .PHONY: neon
 neon: ## the C kernels built for arm64 and tested in an emulator (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
-	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/nn/layers ./pkg/nn/nets
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/robot/arm ./pkg/nn/layers ./pkg/nn/nets
 
 # What is built for another processor links against that processor's packages, which are unpacked below build/package.
 ARCHS ?= amd64 arm64

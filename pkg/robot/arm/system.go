@@ -13,7 +13,7 @@ const (
 )
 
 // Arm is s' = f(s, a) ⊕ d: s has angles, rad, and rates, rad/s; a is torques, N·m. In each of the integrator's steps
-// accelerations are constant. Its arithmetic is in float64.
+// accelerations are constant. Its arithmetic is in float64, or in the float32 of the C kernels.
 type Arm[F kernel.Float] struct {
 	chain *Chain
 	steps int
@@ -88,6 +88,11 @@ func (m *Arm[F]) forward(p *pass, s, a []F) {
 
 // Step implements System.
 func (m *Arm[F]) Step(B int, s, a, d, next []F) {
+	s, a, d, next = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(d, B*nS), kernel.Need(next, B*nS)
+	if native[F]() {
+		m.stepC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(d), kernel.Float32s(next))
+		return
+	}
 	p := m.newPass()
 	for b := range B {
 		m.forward(p, s[b*nS:][:nS], a[b*nA:][:nA])
@@ -100,6 +105,13 @@ func (m *Arm[F]) Step(B int, s, a, d, next []F) {
 
 // StepVJP implements System.
 func (m *Arm[F]) StepVJP(B int, s, a, d, dnext, ds, da, dd []F) {
+	s, a, dnext = kernel.Need(s, B*nS), kernel.Need(a, B*nA), kernel.Need(dnext, B*nS)
+	ds, da, dd = kernel.Need(ds, B*nS), kernel.Maybe(da, B*nA), kernel.Need(dd, B*nS)
+	if native[F]() {
+		m.stepVJPC(B, kernel.Float32s(s), kernel.Float32s(a), kernel.Float32s(dnext), kernel.Float32s(ds),
+			kernel.Float32s(da), kernel.Float32s(dd))
+		return
+	}
 	p := m.newPass()
 	for b := range B {
 		m.forward(p, s[b*nS:][:nS], a[b*nA:][:nA])
