@@ -247,7 +247,7 @@ simulators: deps ## install crazyflow, MuJoCo and RAPTOR into build/simulators, 
 	$(VND_SIMULATORS)/bin/python -m pip install --quiet --disable-pip-version-check crazyflow==0.4.0 mujoco==4.0.0 foundation-policy==1.0.2
 	$(MAKE) --no-print-directory $(VND_SIMULATORS)/lib/libvnd_mujoco.so
 	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant ./pkg/sim/experiment
-	go test -count=1 ./pkg/sim/mujoco
+	go test -count=1 ./pkg/sim/mujoco ./pkg/sim/pushing
 
 MUJOCO = $(wildcard $(VND_SIMULATORS)/lib/python3*/site-packages/mujoco)
 MUJOCO_SHIM := pkg/sim/mujoco/shim

@@ -68,8 +68,8 @@ func TestLearningKnowsNoRobot(t *testing.T) {
 			t.Fatalf("%s is not there", dir)
 		}
 		for target, chain := range all.reach(all[dir]) {
-			if within(target, []string{"pkg/robot/quadrotor", "pkg/robot/pendulum", "pkg/robot/arm", "pkg/flight",
-				"pkg/core/quad"}) {
+			if within(target, []string{"pkg/robot/quadrotor", "pkg/robot/pendulum", "pkg/robot/arm",
+				"pkg/robot/pusher", "pkg/flight", "pkg/core/quad"}) {
 				t.Errorf("%s imports %s, through %s", dir, target, chain)
 			}
 		}
@@ -102,7 +102,8 @@ func TestImportRulesNoticeWhatBreaksThem(t *testing.T) {
 		"anything else in ros2": {"pkg/ros2/ros: pkg/core/quad\npkg/core/quad:", []string{
 			"pkg/ros2/ros imports pkg/core/quad; pkg/ros2 takes pkg/ros2, msgs, pkg/core/param, pkg/core/atomicfile alone"}},
 		"C": {"pkg/nn/layers: C\npkg/nn/kernel: C\npkg/robot/arm: C", []string{
-			`pkg/nn/layers: import "C" only in pkg/nn/kernel, pkg/robot, pkg/ros2/dds, pkg/sim/mujoco: the rest builds without a C compiler`}},
+			`pkg/nn/layers: import "C" only in pkg/nn/kernel, pkg/robot, pkg/ros2/dds, pkg/sim/mujoco: ` +
+				`the rest builds without a C compiler`}},
 		"no layer": {"pkg/zebra:\ncmd:", []string{
 			"cmd: Go code lives in pkg, nodes, msgs and examples",
 			"pkg/zebra: no layer of pkg/layout has this name"}},

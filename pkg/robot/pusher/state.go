@@ -27,3 +27,17 @@ type State struct {
 
 // Command is the velocity that the tool is to have along the table, m/s.
 type Command [2]float64
+
+// Write writes the state as s[S] of the System.
+func (x *State) Write(s []float32) {
+	p := planar{x.Tool, vector{x.Box[0], x.Box[1]}, x.Box[2], x.ToolVelocity,
+		vector{x.BoxVelocity[0], x.BoxVelocity[1]}, x.BoxVelocity[2]}
+	put(p.numbers(), s)
+}
+
+// Read reads s[S] of the System.
+func (x *State) Read(s []float32) {
+	p := unpack(s)
+	x.Box, x.BoxVelocity = [3]float64{p.box[0], p.box[1], p.heading}, [3]float64{p.boxVector[0], p.boxVector[1], p.rate}
+	x.Tool, x.ToolVelocity = p.tool, p.toolVelocity
+}

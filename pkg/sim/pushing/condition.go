@@ -43,7 +43,8 @@ func (c *Condition) Check() error {
 	for _, x := range []struct {
 		name           string
 		value, min, to float64
-	}{{"mass of the box", c.Mass, leastMass, mostMass}, {"friction of the box", c.Friction, leastFriction, mostFriction},
+	}{{"mass of the box", c.Mass, leastMass, mostMass},
+		{"friction of the box", c.Friction, leastFriction, mostFriction},
 		{"centre of mass along x", c.Centre[0], -mostCentre, mostCentre},
 		{"centre of mass along y", c.Centre[1], -mostCentre, mostCentre},
 		{"tilt of the table along x", c.Tilt[0], -mostTilt, mostTilt},

@@ -117,8 +117,10 @@ func TestConditionsWithinBounds(t *testing.T) {
 		{Condition{Mass: 3, Friction: 0.5}, "mass of the box is 3, expected 0.2 to 2"},
 		{Condition{Mass: 1, Friction: 0.1}, "friction of the box is 0.1, expected 0.2 to 1.2"},
 		{Condition{Mass: 1, Friction: math.NaN()}, "friction of the box is NaN, expected 0.2 to 1.2"},
-		{Condition{Mass: 1, Friction: 1, Centre: [2]float64{0, 0.1}}, "centre of mass along y is 0.1, expected -0.02 to 0.02"},
-		{Condition{Mass: 1, Friction: 1, Tilt: [2]float64{0.5, 0}}, "tilt of the table along x is 0.5, expected -0.03 to 0.03"},
+		{Condition{Mass: 1, Friction: 1, Centre: [2]float64{0, 0.1}},
+			"centre of mass along y is 0.1, expected -0.02 to 0.02"},
+		{Condition{Mass: 1, Friction: 1, Tilt: [2]float64{0.5, 0}},
+			"tilt of the table along x is 0.5, expected -0.03 to 0.03"},
 	} {
 		if err := c.condition.Check(); err == nil || err.Error() != c.want {
 			t.Errorf("error %q, want %q", err, c.want)
