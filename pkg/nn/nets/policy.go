@@ -15,6 +15,8 @@ type PolicyConfig struct {
 	Inputs  int   `json:"inputs"`  // O, the observation with the latent
 	Actions int   `json:"actions"` // U
 	Hidden  []int `json:"hidden"`  // units of the hidden layers
+	// Linear leaves tanh away: outputs are any numbers, as those of a value.
+	Linear bool `json:"linear,omitempty"`
 }
 
 func (c PolicyConfig) check() error {
@@ -29,7 +31,7 @@ func (c PolicyConfig) check() error {
 	return nil
 }
 
-// Policy is π_θ: dense layers with GELU, and u = tanh(·) in (-1, 1).
+// Policy is π_θ: dense layers with GELU, and u = tanh(·) in (-1, 1) unless it is linear.
 type Policy[F kernel.Float] struct {
 	PolicyConfig
 	Params []F
@@ -152,7 +154,11 @@ func (p *Policy[F]) Forward(t *PolicyTape[F], h, B int, x, u []F) {
 		x = act
 	}
 	out := t.u[h*B*p.Actions : (h+1)*B*p.Actions]
-	p.layers[len(p.Hidden)].Tanh(p.Params, B, x, out)
+	if head := &p.layers[len(p.Hidden)]; p.Linear {
+		head.Forward(p.Params, B, x, out)
+	} else {
+		head.Tanh(p.Params, B, x, out)
+	}
 	copy(u, out)
 }
 
@@ -162,7 +168,9 @@ func (p *Policy[F]) Backward(t *PolicyTape[F], h int, du, dx []F) {
 	B := t.rows
 	d := t.u[h*B*p.Actions : (h+1)*B*p.Actions]
 	for i, u := range d {
-		d[i] = du[i] * (1 - u*u)
+		if d[i] = du[i]; !p.Linear {
+			d[i] *= 1 - u*u
+		}
 	}
 	for l := len(p.Hidden) - 1; l >= 0; l-- {
 		n := p.Hidden[l]
