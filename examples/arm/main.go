@@ -11,18 +11,21 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 	"time"
 
+	"vnd/pkg/robot/arm"
 	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
 )
 
 func main() {
 	quick := flag.Bool("quick", false, "learn for seconds along one circle")
+	peers := flag.Bool("peers", false, "also learn what it is compared with: for an hour of processor time")
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("usage: arm [-quick] [-seed N] BUNDLE")
+		log.Fatal("usage: arm [-quick] [-peers] [-seed N] BUNDLE")
 	}
 	b := manipulation.SmallBudget()
 	if *quick {
@@ -33,12 +36,12 @@ func main() {
 	b.Progress = func(format string, a ...any) {
 		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
 	}
-	if err := run(context.Background(), &b, flag.Arg(0)); err != nil {
+	if err := run(context.Background(), &b, *peers, flag.Arg(0)); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *manipulation.Budget, out string) error {
+func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) error {
 	references, err := b.References()
 	if err != nil {
 		return err
@@ -48,7 +51,15 @@ func run(ctx context.Context, b *manipulation.Budget, out string) error {
 		return err
 	}
 	methods := append([]manipulation.Method{manipulation.ByPolicy("base", l.Base, nil),
-		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Peers()...)
+		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Laws()...)
+	if peers {
+		report(b, l, references, methods)
+		others, err := b.Peers(ctx, references, l.Base)
+		if err != nil {
+			return err
+		}
+		methods = append(methods, others...)
+	}
 	if err := manipulation.Table(os.Stdout, references, methods...); err != nil {
 		return err
 	}
@@ -61,4 +72,17 @@ func run(ctx context.Context, b *manipulation.Budget, out string) error {
 	}
 	fmt.Println("promoted")
 	return bundle.Write(out, promoted)
+}
+
+// report prints how many windows tell the payload, and how soon each method is steady after a swap of payloads.
+func report(b *manipulation.Budget, l *manipulation.Learned, references []*arm.Reference, all []manipulation.Method) {
+	share, windows := b.Recognise(l, references)
+	fmt.Printf("the nearest latents tell the payload in %.1f %% of %d windows\n", 100*share, windows)
+	for _, m := range all {
+		times := m.Returns(references)
+		slices.Sort(times)
+		n := len(times)
+		fmt.Printf("%s is steady %.2f s after a swap of payloads at the median of %d, %.2f s at the 95th percentile\n",
+			m.Name, times[n/2], n, times[95*n/100])
+	}
 }

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -62,7 +61,7 @@ func (s *study) read() error {
 	s.encode(m, q, newest, unseen)
 	l := &s.out.Latents
 	l.Groups, l.Neigh = unseen, neighbours
-	l.KNN, l.Windows = vote(known, unseen)
+	l.KNN, l.Windows = effects.Vote(known, unseen, neighbours)
 	push := pushes(m, q)
 	beside := l.imagine(s.plan.Winds(), push)
 	l.sample(m, s.Seed, func(z []float64) so3.Vec3 { return push(z).Sub(beside) })
@@ -86,42 +85,6 @@ func (s *study) encode(m *vnd.Model[float32], q quadrotor.Robot, flights []Recor
 			to[f.At] = append(to[f.At], row)
 		}
 	}
-}
-
-// vote labels unseen latents by their nearest known ones. Where none is known, none is labelled right.
-func vote(known, unseen [][][]float64) (share float64, windows int) {
-	type neighbour struct {
-		d  float64
-		at int
-	}
-	right := 0
-	for label, group := range unseen {
-		for _, z := range group {
-			var all []neighbour
-			for at, others := range known {
-				for _, o := range others {
-					all = append(all, neighbour{distance(z, o), at})
-				}
-			}
-			slices.SortFunc(all, func(a, b neighbour) int { return cmp.Compare(a.d, b.d) })
-			votes := make([]int, len(known))
-			for _, n := range all[:min(neighbours, len(all))] {
-				votes[n.at]++
-			}
-			if len(all) > 0 && slices.Index(votes, slices.Max(votes)) == label {
-				right++
-			}
-			windows++
-		}
-	}
-	return float64(right) / float64(max(1, windows)), windows
-}
-
-func distance(a, b []float64) (d float64) {
-	for i := range a {
-		d += (a[i] - b[i]) * (a[i] - b[i])
-	}
-	return d
 }
 
 // pushes returns what latents of a model do to a robot that hovers, m/s² in the world.

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
+	"vnd/pkg/vnd"
 )
 
 // runner implements gate.Runner: a law along an episode of a task.
@@ -43,15 +44,16 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 // newState makes space for an arm's state, or a tangent of it.
 func newState() []float32 { return make([]float32, 2*arm.Joints) }
 
-// Method is a way to follow a reference.
+// Method is a way to follow a reference. The payload, kg, is for oracles alone.
 type Method struct {
 	Name  string
-	Begin func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner
+	Begin func(mass float64, task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner
 }
 
 // ByLaw is the method of laws that new ones are made of.
 func ByLaw(name string, law func() Law) Method {
-	return Method{name, func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner {
+	return Method{name, func(_ float64, task *arm.Track[float32], rng *rand.Rand, steps int,
+		s []float32) gate.Runner {
 		e := task.NewEpisodes(Dt, 1, steps)
 		e.Begin(1, steps)
 		e.Draw(0, rng, s)
@@ -60,22 +62,55 @@ func ByLaw(name string, law func() Law) Method {
 	}}
 }
 
+// ByPolicy is the method of a policy that is told the latent of a model, or the prior mean without one.
+func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method {
+	return Method{name, func(_ float64, task *arm.Track[float32], rng *rand.Rand, steps int,
+		s []float32) gate.Runner {
+		return vehicle(task).Begin(p, m, Prior, rng, steps, s)
+	}}
+}
+
 // flightSteps is the length of a flight, and settling its beginning that does not count.
 const flightSteps, settling = 400, 100
 
+// follow follows a reference under the payload, kg, of each step, shows each row and its error, m, and says why the
+// flight ended early.
+func (m *Method) follow(r *arm.Reference, payload func(k int) float64, each func(row arm.Row, off float64)) string {
+	mass := payload(0)
+	s, a, none, truth := newState(), make([]float32, arm.Joints), newState(), Truth(mass)
+	sys := truth.System()
+	f := m.Begin(mass, Task(0, r), rand.New(rand.NewPCG(1, 1)), flightSteps, s)
+	for k := range flightSteps {
+		if now := payload(k); now != mass {
+			mass, sys = now, Truth(now).System()
+		}
+		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
+		tick := f.Tick(row.T, s, a)
+		if tick.Crash != "" {
+			return tick.Crash
+		}
+		for j, x := range a {
+			row.Torque[j] = float64(x)
+		}
+		each(row, tick.Error)
+		sys.Step(1, s, a, none, s)
+	}
+	return ""
+}
+
+// always is a payload that stays.
+func always(mass float64) func(int) float64 { return func(int) float64 { return mass } }
+
 // Fly returns the mean error of a method under a payload, kg, along a reference, m, and why the flight ended early.
 func (m *Method) Fly(mass float64, r *arm.Reference) (mean float64, crash string) {
-	s, a, none, sys := newState(), make([]float32, arm.Joints), newState(), Truth(mass).System()
-	f := m.Begin(Task(0, r), rand.New(rand.NewPCG(1, 1)), flightSteps, s)
-	for k := range flightSteps {
-		tick := f.Tick(float64(k)*Dt, s, a)
-		if tick.Crash != "" {
-			return math.NaN(), tick.Crash
+	k := 0
+	crash = m.follow(r, always(mass), func(_ arm.Row, off float64) {
+		if k++; k > settling {
+			mean += off / (flightSteps - settling)
 		}
-		if k >= settling {
-			mean += tick.Error / (flightSteps - settling)
-		}
-		sys.Step(1, s, a, none, s)
+	})
+	if crash != "" {
+		return math.NaN(), crash
 	}
 	return mean, ""
 }

@@ -2,7 +2,6 @@ package manipulation
 
 import (
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/robot/arm"
 )
 
@@ -74,13 +73,5 @@ func (l *Adaptive) Torque(x *arm.Seen, tau *[arm.Joints]float64) {
 		for j, y := range l.column[k] {
 			tau[j] += y * l.estimate[k]
 		}
-	}
-}
-
-// Peers are the laws with gains that were best in Masses along References, in a sweep of them.
-func Peers() []Method {
-	return []Method{
-		ByLaw("computed torque", func() Law { return armcontrol.NewComputedTorque(armcontrol.Pole, Dt) }),
-		ByLaw("adaptive", func() Law { return NewAdaptive(40, 40, 10) }),
 	}
 }

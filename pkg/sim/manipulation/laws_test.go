@@ -24,7 +24,7 @@ func TestLawsCarryPayloads(t *testing.T) {
 	if crash != "" || sinks < 0.003 {
 		t.Errorf("without an integral it is off by %g m %s", sinks, crash)
 	}
-	for _, m := range Peers() {
+	for _, m := range Laws() {
 		if off, crash := m.Fly(3, r); crash != "" || !(off < sinks/4) {
 			t.Errorf("%s is off by %g m, without an integral by %g m %s", m.Name, off, sinks, crash)
 		}

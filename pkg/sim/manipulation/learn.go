@@ -19,6 +19,7 @@ import (
 // Budget sizes learning.
 type Budget struct {
 	Seed          uint64
+	Masses        []float64 // recorded under, kg
 	Shapes        []string  // of references
 	Speeds        []float64 // along each, m/s
 	Base, Improve int       // epochs of a policy from nothing, and in a learned model
@@ -33,14 +34,15 @@ type Budget struct {
 
 // SmallBudget is one of minutes on a core.
 func SmallBudget() Budget {
-	return Budget{Seed: 1, Shapes: arm.Shapes, Speeds: []float64{0.25, 0.5}, Base: 300, Improve: 300, Envs: 64,
-		Horizon: 50, Rate: 0.003, Policy: 128, Latent: 4, Nets: 64, Seconds: 10, Updates: 2500,
+	return Budget{Seed: 1, Masses: Masses, Shapes: arm.Shapes, Speeds: []float64{0.25, 0.5}, Base: 300, Improve: 3000,
+		Envs: 64, Horizon: 50, Rate: 0.003, Policy: 128, Latent: 2, Nets: 64, Seconds: 10, Updates: 3000,
 		Progress: func(string, ...any) {}}
 }
 
 // QuickBudget is one of seconds along one reference: enough to see that it learns.
 func QuickBudget() Budget {
-	return Budget{Seed: 1, Shapes: arm.Shapes[:1], Speeds: []float64{0.25}, Base: 100, Improve: 40, Envs: 32,
+	return Budget{Seed: 1, Masses: Masses, Shapes: arm.Shapes[:1],
+		Speeds: []float64{0.25}, Base: 100, Improve: 40, Envs: 32,
 		Horizon: 40, Rate: 0.005, Policy: 32, Latent: 2, Nets: 16, Seconds: 4, Updates: 120,
 		Progress: func(string, ...any) {}}
 }
@@ -70,7 +72,7 @@ type Learned struct {
 // Learn trains a policy in the prior, flies it under hidden payloads, fits a model to its flights, improves the policy
 // in the model, and asks the gate.
 func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learned, error) {
-	task := Task(spread, references...)
+	task := Task(Spread, references...)
 	base, err := b.improve(ctx, &train.Prior[float32]{Nominal: Prior.System()}, task, nil)
 	if err != nil {
 		return nil, err
@@ -88,19 +90,49 @@ func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learn
 	return out, err
 }
 
-// improve trains a policy in a world, from nothing or from another, which stays as it is.
-func (b *Budget) improve(ctx context.Context, w train.World[float32], task robot.Task[float32],
-	from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
-	var c train.Config
+// TrainConfig are defaults of the training of an arm's policy, from nothing or on from another.
+func TrainConfig(improve bool) train.Config {
+	b := SmallBudget()
+	return b.training(improve)
+}
+
+func (b *Budget) training(improve bool) (c train.Config) {
 	param.Default(&c)
 	c.Envs, c.Horizon, c.Epochs, c.Rate, c.Flights = b.Envs, b.Horizon, b.Base, b.Rate, 0
-	p, err := vnd.NewActor(task.Size(), b.Latent, make([]float32, arm.Joints), Torques, []int{b.Policy, b.Policy})
+	c.Hidden, c.Latent, c.ResidualGradient = b.Policy, b.Latent, true
+	if improve {
+		c.Epochs, c.Rate = b.Improve, b.Rate/5
+	}
+	return c
+}
+
+// NewPolicy is one with weights to be drawn, or a copy of another.
+func NewPolicy(c *train.Config, task robot.Task[float32], from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
+	latent, hidden := c.Latent, slices.Repeat([]int{c.Hidden}, c.Layers)
+	if from != nil {
+		latent, hidden = from.Latent, from.Net.Hidden
+	}
+	p, err := vnd.NewActor(task.Size(), latent, make([]float32, arm.Joints), Torques, hidden)
 	if err != nil {
 		return nil, err
 	}
 	if from != nil {
+		if len(p.Net.Params) != len(from.Net.Params) {
+			return nil, fmt.Errorf("a policy that sees %d numbers, expected %d", from.Size(), task.Size())
+		}
 		copy(p.Net.Params, from.Net.Params)
-		p.Norm, c.Epochs, c.Rate = from.Norm, b.Improve, b.Rate/5
+		p.Norm = from.Norm
+	}
+	return p, nil
+}
+
+// improve trains a policy in a world, from nothing or from another, which stays as it is.
+func (b *Budget) improve(ctx context.Context, w train.World[float32], task robot.Task[float32],
+	from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
+	c := b.training(from != nil)
+	p, err := NewPolicy(&c, task, from)
+	if err != nil {
+		return nil, err
 	}
 	_, err = train.Run(ctx, c, w, Dt, train.Options{Seed: b.Seed, Task: task, Actor: p, New: from == nil,
 		Progress: func(g train.Progress) {
@@ -111,11 +143,11 @@ func (b *Budget) improve(ctx context.Context, w train.World[float32], task robot
 	return p, err
 }
 
-// record flies a policy under all payloads along references.
+// record flies a policy under the payloads along references.
 func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording) {
-	for i, mass := range Masses {
+	for i, mass := range b.Masses {
 		for j, r := range references {
-			rows := b.fly(p, mass, r, rand.New(rand.NewPCG(b.Seed, uint64(100*i+j))))
+			rows := b.fly(p, mass, r, b.drawn(i, j))
 			measured, actions := Prior.Flatten(rows)
 			out = append(out, fit.Recording{Name: fmt.Sprintf("%g kg, %d", mass, j), Measured: measured,
 				Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
@@ -124,11 +156,14 @@ func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out
 	return out
 }
 
+// drawn is what the flight under payload i along reference j draws from.
+func (b *Budget) drawn(i, j int) *rand.Rand { return rand.New(rand.NewPCG(b.Seed, uint64(100*i+j))) }
+
 // fly flies a policy under a payload, kg, with random torques beside its own, until it is lost.
 func (b *Budget) fly(p *vnd.Actor[float32], mass float64, r *arm.Reference, rng *rand.Rand) (rows []arm.Row) {
 	truth, steps := Truth(mass), int(b.Seconds/Dt)
 	sys, s, a, none := truth.System(), newState(), make([]float32, arm.Joints), newState()
-	f := vehicle(Task(spread, r)).Begin(p, nil, truth, rng, steps, s)
+	f := vehicle(Task(Spread, r)).Begin(p, nil, truth, rng, steps, s)
 	var extra arm.Torque
 	for k := range steps {
 		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
@@ -146,12 +181,27 @@ func (b *Budget) fly(p *vnd.Actor[float32], mass float64, r *arm.Reference, rng 
 	return rows
 }
 
+// FitConfig are defaults of a fit of an arm.
+func FitConfig() (c fit.Config) {
+	param.Default(&c)
+	b := SmallBudget()
+	b.set(&c)
+	c.Loss.Steps, c.Train.Passes, c.Train.Rate = 5, 1000, 0.004
+	c.Loss.Reconstruction = 0 // it would keep in the latent how the arm moves, beside what it carries
+	return c
+}
+
+// set has a fit make models of the budget's sizes in its updates.
+func (b *Budget) set(c *fit.Config) {
+	c.Model.Latent, c.Model.EncoderDense, c.Model.EncoderHidden, c.Model.Hidden = b.Latent, b.Nets, b.Nets, 2*b.Nets
+	c.Train.Updates = b.Updates
+}
+
 // fit fits a model to recordings.
 func (b *Budget) fit(ctx context.Context, recordings []fit.Recording) (*fit.Fit, error) {
-	var c fit.Config
-	param.Default(&c)
-	c.Model.Latent, c.Model.EncoderDense, c.Model.EncoderHidden, c.Model.Hidden = b.Latent, b.Nets, b.Nets, 2*b.Nets
-	c.Loss.Steps, c.Train.Updates, c.Train.Passes, c.Train.Minutes = 20, b.Updates, 1000, 60
+	c := FitConfig()
+	b.set(&c)
+	c.Train.Minutes = 60
 	return fit.Run(ctx, c, fit.KnownRobot(Prior, recordings), fit.Options{Seed: b.Seed,
 		Progress: func(g fit.Progress) {
 			if g.Update%250 == 0 {
@@ -210,12 +260,5 @@ func vehicle(task robot.Task[float32]) gate.TaskVehicle[arm.Robot] {
 	return gate.TaskVehicle[arm.Robot]{Robot: arm.Reader, Task: task}
 }
 
-// ByPolicy is the method of a policy, under the latents of a model; nil: under the prior mean.
-func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method {
-	return Method{name, func(task *arm.Track[float32], rng *rand.Rand, steps int, s []float32) gate.Runner {
-		return vehicle(task).Begin(p, m, Prior, rng, steps, s)
-	}}
-}
-
-// spread is that of states in which episodes begin, rad and rad/s.
-const spread = 0.05
+// Spread is that of states in which episodes begin, rad and rad/s.
+const Spread = 0.05

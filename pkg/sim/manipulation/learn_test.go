@@ -35,6 +35,9 @@ func TestPayloadsAreLearned(t *testing.T) {
 	if off, crash := improved.Fly(heavy, references[0]); crash != "" || !(off < 0.5*sags) {
 		t.Errorf("improved, it errs by %g m, the base by %g m %s", off, sags, crash)
 	}
+	if share, windows := b.Recognise(l, references); windows < 100 || !(share > 2/float64(len(Masses))) {
+		t.Errorf("%.2f of %d windows tell the payload, chance %.2f", share, windows, 1/float64(len(Masses)))
+	}
 }
 
 // TestTableCountsCrashes: a method that is lost has no error.

@@ -1,0 +1,86 @@
+package manipulation
+
+import (
+	"math"
+
+	"vnd/pkg/learning/effects"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/vnd"
+)
+
+// swaps are payloads, kg, that take the place of others in mid-flight.
+var swaps = [][2]float64{{0, 3}, {3, 0}, {0.6, 2.4}, {2.4, 0.6}, {0, 1.5}, {3, 1.5}}
+
+const (
+	swapAt   = 200 // step
+	together = 10  // steps whose mean error is compared
+	steadily = 1.2 // of the error of a flight that has had the payload all along
+)
+
+// Returns are the times, s, from a swap of payloads until the mean error over 0.2 s is within 1.2 times that of a
+// flight that has had the new payload all along, there on the reference: for each swap along each reference. Infinite
+// is one that never is, or is lost.
+func (m *Method) Returns(references []*arm.Reference) (all []float64) {
+	for _, r := range references {
+		for _, swap := range swaps {
+			steady, _ := m.errors(r, always(swap[1]))
+			swapped, crash := m.errors(r, func(k int) float64 { return swap[min(k/swapAt, 1)] })
+			if crash != "" {
+				swapped = nil
+			}
+			all = append(all, back(steady, swapped))
+		}
+	}
+	return all
+}
+
+// errors are those of each step, m.
+func (m *Method) errors(r *arm.Reference, payload func(int) float64) (all []float64, crash string) {
+	crash = m.follow(r, payload, func(_ arm.Row, off float64) { all = append(all, off) })
+	return all, crash
+}
+
+// back is the time, s, from the swap until errors are those of the steady flight.
+func back(steady, swapped []float64) float64 {
+	for k := swapAt; k+together <= min(len(steady), len(swapped)); k++ {
+		var is, was float64
+		for i := k; i < k+together; i++ {
+			is, was = is+swapped[i], was+steady[i]
+		}
+		if is <= steadily*was {
+			return float64(k-swapAt) * Dt
+		}
+	}
+	return math.Inf(1)
+}
+
+// neighbours that vote on a payload, and rows from one window to the next.
+const neighbours, everyRow = 15, 10
+
+// Recognise returns the share of windows of flights of the improved policy whose payload is that of most of the nearest
+// latents of the flights that were learned from, and how many windows there are.
+func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float64, windows int) {
+	improved := ByPolicy("improved", l.Improved, l.Model)
+	known, unseen := make([][][]float64, len(Masses)), make([][][]float64, len(Masses))
+	for i, mass := range Masses {
+		for j, r := range references {
+			known[i] = append(known[i], latents(l.Model, b.fly(l.Base, mass, r, b.drawn(i, j)))...)
+			var rows []arm.Row
+			improved.follow(r, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
+			unseen[i] = append(unseen[i], latents(l.Model, rows)...)
+		}
+	}
+	return effects.Vote(known, unseen, neighbours)
+}
+
+func latents(m *vnd.Model[float32], rows []arm.Row) (all [][]float64) {
+	Z, z := m.Net.Latent, vnd.Latents(m, Prior, [][]arm.Row{rows}, everyRow)
+	for i := 0; i < len(z); i += Z {
+		row := make([]float64, Z)
+		for j := range row {
+			row[j] = float64(z[i+j])
+		}
+		all = append(all, row)
+	}
+	return all
+}
