@@ -155,7 +155,7 @@ func (b *reading) prepare() error {
 		return err
 	}
 	for _, t := range []bag.Topic{b.pose, b.command} {
-		if err := checkDefinition(t); err != nil {
+		if err := CheckDefinition(t); err != nil {
 			return err
 		}
 	}

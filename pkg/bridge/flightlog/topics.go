@@ -144,9 +144,9 @@ func listed(topics []bag.Topic) string {
 	return strings.Join(names, ", ")
 }
 
-// checkDefinition compares the definition that a bag carries with the one that is read. Bags of Humble in SQLite carry
+// CheckDefinition compares the definition that a bag carries with the one that is read. Bags of Humble in SQLite carry
 // none.
-func checkDefinition(t bag.Topic) error {
+func CheckDefinition(t bag.Topic) error {
 	known, ok := msgs.Lookup(t.Type)
 	if !ok || t.TypeHash == known.Hash {
 		return nil

@@ -1,0 +1,294 @@
+// Package armlog reads bags of an arm as rows that a model is fitted to.
+package armlog
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	sensormsgs "vnd/msgs/sensor_msgs"
+	stdmsgs "vnd/msgs/std_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/bridge/flightlog"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/ros2/bag"
+	"vnd/pkg/ros2/cdr"
+)
+
+// Options say how a bag is read.
+type Options struct {
+	Joints        bridge.Joints // by name, in the order in which torques are commanded
+	States        string        // topic of sensor_msgs/msg/JointState; empty takes the only one
+	Commands      string        // topic of std_msgs/msg/Float64MultiArray, N·m; empty takes the only one
+	Delta         float64       // time between rows, s
+	Window        int           // rows of context; a segment needs one more
+	stateType     sensormsgs.JointState
+	commandedType stdmsgs.Float64MultiArray
+}
+
+const (
+	longestGap  = 2.5  // times Delta, between joint states of a segment
+	longestHold = 0.25 // s without a command: the arm may be under something else
+)
+
+// sample is what was measured at a stamp, and what was recorded at a time, ns.
+type sample struct {
+	stamp, recorded int64
+	arm.State
+}
+
+// commanded is a torque from when it was recorded on.
+type commanded struct {
+	recorded int64
+	arm.Torque
+}
+
+// reading is a bag on its way to rows.
+type reading struct {
+	Options
+	path     string
+	samples  []sample
+	commands []commanded
+	refused  map[string]*refusals // by topic
+	warnings []flightlog.Warning
+}
+
+// refusals counts the messages of a topic that could not be used.
+type refusals struct {
+	n, all int
+	first  error
+}
+
+// Read reads a rosbag2 folder, or one of its storage files, as segments of rows without a gap. States are interpolated
+// between joint states. A row's torque is the mean of those commanded until the next row, by the times of recording.
+//
+// An error is one line with path, topic and parameter.
+func Read(path string, o Options) ([][]arm.Row, []flightlog.Warning, error) {
+	path = bag.Root(path)
+	b, err := bag.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.Close()
+	r := &reading{Options: o, path: path, refused: map[string]*refusals{}}
+	if err := cmp.Or(r.choose(b.Topics()), r.collect(b), r.plausible()); err != nil {
+		return nil, nil, fmt.Errorf("bag %s: %w", path, err)
+	}
+	rows := r.rows()
+	if len(rows) == 0 {
+		return nil, nil, fmt.Errorf("bag %s: no %d rows of %g s in a row with both joint states and commands", path,
+			o.Window+1, o.Delta)
+	}
+	if lost := b.Lost(); lost.Any() {
+		r.warn("", "%s", lost.String())
+	}
+	return rows, r.warnings, nil
+}
+
+func (r *reading) warn(topic, format string, args ...any) {
+	r.warnings = append(r.warnings, flightlog.Warning{File: r.path, Topic: topic, Text: fmt.Sprintf(format, args...)})
+}
+
+// choose finds the topics.
+func (r *reading) choose(all []bag.Topic) error {
+	for _, x := range []struct {
+		name            *string
+		what, type_, of string
+	}{{&r.States, "joint states", r.stateType.TypeName(), "joint-states"},
+		{&r.Commands, "torques commanded", r.commandedType.TypeName(), "commands"}} {
+		topic, err := only(all, *x.name, x.type_)
+		if err != nil {
+			return fmt.Errorf("%s (--%s): %w", x.what, x.of, err)
+		}
+		if err := flightlog.CheckDefinition(topic); err != nil {
+			return err
+		}
+		*x.name, r.refused[topic.Name] = topic.Name, &refusals{}
+	}
+	return nil
+}
+
+// only is the named topic, or else the only one of a type.
+func only(all []bag.Topic, name, type_ string) (bag.Topic, error) {
+	var fits []bag.Topic
+	var names []string
+	for _, t := range all {
+		if t.Type == type_ && t.Count > 0 && (name == "" || "/"+strings.TrimPrefix(name, "/") == t.Name) {
+			fits, names = append(fits, t), append(names, t.Name)
+		}
+	}
+	switch {
+	case len(fits) == 1:
+		return fits[0], nil
+	case len(fits) > 1:
+		return bag.Topic{}, fmt.Errorf("%d topics of type %s: %s: expected which", len(fits), type_,
+			strings.Join(names, ", "))
+	case name != "":
+		return bag.Topic{}, fmt.Errorf("there is no topic %q of type %s with messages", name, type_)
+	}
+	return bag.Topic{}, fmt.Errorf("there is no topic of type %s with messages", type_)
+}
+
+// collect reads the messages.
+func (r *reading) collect(b *bag.Reader) error {
+	for m, err := range b.Messages(r.States, r.Commands) {
+		if err != nil {
+			return err
+		}
+		err := r.take(m)
+		bad := r.refused[m.Topic]
+		if bad.all++; err != nil {
+			bad.n, bad.first = bad.n+1, cmp.Or(bad.first, err)
+		}
+	}
+	for _, topic := range []string{r.States, r.Commands} {
+		switch bad := r.refused[topic]; {
+		case bad.n == bad.all:
+			return fmt.Errorf("topic %s: none of %d messages can be used: %w", topic, bad.all, bad.first)
+		case bad.n > 0:
+			r.warn(topic, "%d of %d messages are not used, the first: %v", bad.n, bad.all, bad.first)
+		}
+	}
+	return nil
+}
+
+// take reads a message.
+func (r *reading) take(m *bag.Message) error {
+	if m.Topic == r.Commands {
+		c := commanded{recorded: m.LogTime}
+		if err := cdr.Unmarshal(m.Data, &r.commandedType); err != nil {
+			return err
+		}
+		if err := r.Joints.FromEfforts(&r.commandedType, c.Torque[:]); err != nil {
+			return err
+		}
+		r.commands = append(r.commands, c)
+		return nil
+	}
+	s := sample{recorded: m.LogTime}
+	err := cdr.Unmarshal(m.Data, &r.stateType)
+	if err == nil {
+		s.stamp, err = r.Joints.FromJointState(&r.stateType, s.Q[:], s.V[:])
+	}
+	if n := len(r.samples); err == nil && n > 0 && s.stamp == r.samples[n-1].stamp {
+		err = fmt.Errorf("the stamp %d is that of the message before", s.stamp)
+	}
+	if err == nil {
+		r.samples = append(r.samples, s)
+	}
+	return err
+}
+
+// plausible refuses what no Panda measures.
+func (r *reading) plausible() error {
+	const slack, moved, still = 0.2, 0.05, 1e-9 // rad, rad, rad/s
+	links := arm.Panda().Links
+	for j, name := range r.Joints {
+		lo, hi, fastest := math.Inf(1), math.Inf(-1), 0.
+		for i := range r.samples {
+			q := r.samples[i].Q[j]
+			lo, hi, fastest = min(lo, q), max(hi, q), max(fastest, math.Abs(r.samples[i].V[j]))
+		}
+		l := &links[j]
+		switch {
+		case lo < l.Min-slack || hi > l.Max+slack:
+			return fmt.Errorf("topic %s: joint %q is between %.3g and %.3g, expected %.3g to %.3g rad", r.States, name,
+				lo, hi, l.Min, l.Max)
+		case hi-lo > moved && fastest < still:
+			return fmt.Errorf("topic %s: joint %q turns by %.2g rad and its velocity is always 0, expected rad/s",
+				r.States, name, hi-lo)
+		}
+	}
+	return nil
+}
+
+// rows makes segments of the samples and commands.
+func (r *reading) rows() (segments [][]arm.Row) {
+	behind := r.behind()
+	for from, next := 0, 0; from < len(r.samples); from = next {
+		next = from + 1
+		for next < len(r.samples) && r.follows(next) {
+			next++
+		}
+		for _, s := range r.between(r.samples[from:next], behind) {
+			if len(s) > r.Window {
+				segments = append(segments, s)
+			}
+		}
+	}
+	return segments
+}
+
+// follows reports whether a sample goes on with what was before.
+func (r *reading) follows(i int) bool {
+	gap := float64(r.samples[i].stamp-r.samples[i-1].stamp) / 1e9
+	return gap > 0 && gap <= longestGap*r.Delta
+}
+
+// behind is how much later than its stamp a sample is recorded, ns: the median.
+func (r *reading) behind() int64 {
+	all := make([]int64, len(r.samples))
+	for i, s := range r.samples {
+		all[i] = s.recorded - s.stamp
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// between makes rows of samples without a gap, and cuts them where nothing is commanded.
+func (r *reading) between(samples []sample, behind int64) (segments [][]arm.Row) {
+	var rows []arm.Row
+	first, i := samples[0].stamp, 0
+	for k := 0; ; k++ {
+		at := first + int64(math.Round(float64(k)*r.Delta*1e9))
+		for i+1 < len(samples) && samples[i+1].stamp <= at {
+			i++
+		}
+		if i+1 == len(samples) {
+			return append(segments, rows)
+		}
+		torque, ok := r.mean(at+behind, at+behind+int64(r.Delta*1e9))
+		if !ok {
+			segments, rows = append(segments, rows), nil
+			continue
+		}
+		rows = append(rows, arm.Row{T: float64(at-r.samples[0].stamp) / 1e9,
+			State: interpolate(&samples[i], &samples[i+1], at), Torque: torque})
+	}
+}
+
+// mean is the mean torque commanded from one time of recording to another, ns.
+func (r *reading) mean(from, to int64) (mean arm.Torque, ok bool) {
+	i, _ := slices.BinarySearchFunc(r.commands, from, func(c commanded, t int64) int {
+		return cmp.Or(cmp.Compare(c.recorded, t), -1) // the first one later than t
+	})
+	if i--; i < 0 || float64(from-r.commands[i].recorded) > longestHold*1e9 {
+		return mean, false
+	}
+	for ; i < len(r.commands) && r.commands[i].recorded < to; i++ {
+		end := to
+		if i+1 < len(r.commands) {
+			end = min(to, r.commands[i+1].recorded)
+		}
+		share := float64(end-max(from, r.commands[i].recorded)) / float64(to-from)
+		for j, x := range r.commands[i].Torque {
+			mean[j] += share * x
+		}
+	}
+	return mean, true
+}
+
+// interpolate is the state at a time between two samples: angles by the cubic that has both angles and rates, rates
+// along the line.
+func interpolate(a, b *sample, at int64) (s arm.State) {
+	h := float64(b.stamp-a.stamp) / 1e9
+	u := float64(at-a.stamp) / 1e9 / h
+	for j := range s.Q {
+		d, v, w := b.Q[j]-a.Q[j], h*a.V[j], h*b.V[j]
+		s.Q[j] = a.Q[j] + u*(v+u*(3*d-2*v-w+u*(v+w-2*d)))
+		s.V[j] = a.V[j] + u*(b.V[j]-a.V[j])
+	}
+	return s
+}
