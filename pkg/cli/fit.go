@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
+	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -32,7 +33,9 @@ type fitCommand struct {
 	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
 	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
-	Inputs   []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
+	Robot    string   `default:"quadrotor" enum:"quadrotor,arm" help:"arm: a Panda, of bags alone."`
+	armTopics
+	Inputs []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
 
 // Run implements `vnd fit`.
@@ -45,6 +48,9 @@ func (f *fitCommand) Run(c *console) error {
 		}
 		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
 			inputs: f.Inputs}
+		if f.Robot == robotArm {
+			todo.arm = &f.armTopics
+		}
 		if f.Config != "" && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
 			todo.config = f.Config
 		}
@@ -60,6 +66,9 @@ func (f *fitCommand) Run(c *console) error {
 func (f *fitCommand) configuration() (fit.Config, error) {
 	var cfg fit.Config
 	param.Default(&cfg)
+	if f.Robot == robotArm {
+		cfg = manipulation.FitConfig()
+	}
 	if f.Config != "" {
 		err := param.Load(f.Config, fitNode, &cfg)
 		if errors.Is(err, param.ErrNoBlock) && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
@@ -80,7 +89,10 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 	if f.NoLatent {
 		cfg.Model.Latent = 0
 	}
-	return cfg, quadfit.Check(&cfg)
+	if f.Robot == robotArm {
+		return cfg, cmp.Or(f.onlyArm(), cfg.Check(manipulation.Prior.System()))
+	}
+	return cfg, cmp.Or(f.onlyQuadrotor(), quadfit.Check(&cfg))
 }
 
 // hasBlock reports whether a parameter file has something for the node, sound or not.
@@ -106,6 +118,7 @@ type fitting struct {
 	config     string // parameter file that says how bags are read, or empty
 	airframe   string // parameter file, or empty
 	inputs     []string
+	arm        *armTopics // of an arm's bags, nil of a quadrotor's flights
 }
 
 // fitResult is what a fit came to.
@@ -124,22 +137,20 @@ type fitResult struct {
 func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	unlock, err := claim(g, f.out, "fit")
 	defer unlock()
-	var flights []quad.Flight
-	var dt float64
+	var read *readings
 	if err == nil {
-		flights, dt, err = c.flights(f)
+		read, err = c.readings(f)
 	}
 	if err := dist.Agree(g, err); err != nil {
 		return nil, err
 	}
 	b := c.newBar("fit")
-	fitted, err := quadfit.Run(c.ctx, f.cfg, dt, dataset.FromFlights(flights),
-		fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.showFit, Ranks: g})
+	fitted, err := read.fit(fit.Options{Seed: f.seed, Checkpoint: f.checkpoint, Progress: b.showFit, Ranks: g})
 	b.done()
 	if err != nil {
 		return nil, explained(err, f.checkpoint, "fit")
 	}
-	r := &fitResult{Bundle: f.out, Flights: len(flights), Rows: rows(flights), Recorded: seconds(flights, dt),
+	r := &fitResult{Bundle: f.out, Flights: read.flights, Rows: read.rows, Recorded: read.seconds,
 		Metrics: fitted.Metrics, Warnings: c.warnings}
 	if g.Rank() == 0 {
 		r.ID, err = f.write(fitted)
@@ -147,21 +158,43 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	return r, dist.Agree(g, err)
 }
 
-// flights reads those of a fit, and their Δt.
-func (c *console) flights(f fitting) ([]quad.Flight, float64, error) {
-	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
-	if err != nil {
-		return nil, 0, err
+// readings are what a fit is made of.
+type readings struct {
+	flights, rows int
+	seconds       float64
+	fit           func(fit.Options) (*fit.Fit, error)
+}
+
+// readings reads the inputs of a fit.
+func (c *console) readings(f fitting) (r *readings, err error) {
+	if f.arm != nil {
+		r, err = c.armReadings(f)
+	} else {
+		r, err = c.flights(f)
 	}
-	flights, err := c.read(f.inputs, o)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	c.log.Info().Msgf("%d flights, %.0f s", len(flights), seconds(flights, o.Delta))
+	c.log.Info().Msgf("%d flights, %.0f s", r.flights, r.seconds)
 	if _, err := os.Stat(f.checkpoint); err == nil {
 		c.log.Info().Msgf("going on from %s", f.checkpoint)
 	}
-	return flights, o.Delta, nil
+	return r, nil
+}
+
+// flights reads those of a quadrotor.
+func (c *console) flights(f fitting) (*readings, error) {
+	o, err := recordings{window: f.cfg.Model.Context, config: f.config, airframe: f.airframe}.options()
+	if err != nil {
+		return nil, err
+	}
+	flights, err := c.read(f.inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	return &readings{len(flights), rows(flights), seconds(flights, o.Delta), func(opt fit.Options) (*fit.Fit, error) {
+		return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.FromFlights(flights), opt)
+	}}, nil
 }
 
 // write makes the bundle of a fit and returns its ID.

@@ -47,7 +47,7 @@ type trainCommand struct {
 	Flights   []string `placeholder:"INPUT" help:"Flights of whose latents the latent prior, under which episodes are flown, is made anew."`
 	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
 	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
-	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors" help:"rotors: commands each motor."`
+	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors,arm" help:"rotors: each motor; arm: a Panda."`
 	Rotors    string   `placeholder:"M.json" help:"Fitted model for --robot rotors; else the airframe's."`
 	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": what may be commanded."`
 	Seed      uint64   `default:"1" help:"Seed of all randomness."`
@@ -74,7 +74,7 @@ type trainResult struct {
 func (t *trainCommand) Run(c *console) error {
 	var r *trainResult
 	if err := c.together(func(g dist.Group) (err error) {
-		r, err = t.train(c, g)
+		r, err = t.training()(c, g)
 		return err
 	}); err != nil {
 		return err

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/ros2/bag/bagtest"
+	"vnd/pkg/vnd/bundle"
+)
+
+// pandaBag is a bag of a Panda of MuJoCo.
+func pandaBag(t *testing.T) string {
+	t.Helper()
+	return bagtest.Unpack(t, filepath.Join("..", "bridge", "armlog", "testdata", "panda_bag.tar.zst"))
+}
+
+// A bag of an arm becomes a model. A policy is trained in it, goes on to be trained, and a controller loads it.
+func TestArmFromItsBag(t *testing.T) {
+	dir := t.TempDir()
+	model, policy, better := filepath.Join(dir, "m"), filepath.Join(dir, "p"), filepath.Join(dir, "b")
+	code, stdout, stderr := run(t, "--json", "fit", "--robot", "arm", "--out", model, "-p", "train.updates:=4", "-p",
+		"model.hidden:=8", pandaBag(t))
+	var r fitResult
+	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil || r.Flights != 1 || r.Rows < 149 {
+		t.Fatalf("%d, %v: %s %s", code, err, stdout, stderr)
+	}
+	train := []string{"train", "--robot", "arm", "--task", "track_pose", "-p", "epochs:=2", "-p", "envs:=4", "-p",
+		"horizon:=5"}
+	for _, x := range [][]string{{"--bundle", model, "--out", policy, "-p", "hidden:=8"},
+		{"--bundle", policy, "--out", better}} {
+		if code, _, stderr := run(t, append(train, x...)...); code != 0 {
+			t.Fatalf("%v: %s", x, stderr)
+		}
+	}
+	b, err := bundle.Read(better)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := bundle.Read(policy)
+	if err != nil || b.Parent != before.ID {
+		t.Errorf("its parent is %q, expected %q, %v", b.Parent, before.ID, err)
+	}
+	if _, err := armcontrol.Load(b); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestArmRefusals(t *testing.T) {
+	dir := t.TempDir()
+	square := filepath.Join(dir, "square.json")
+	if err := os.WriteFile(square, []byte(`{"kind": "square"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quad, out, b := "../flight/control/testdata/a.vnd", filepath.Join(dir, "out"), pandaBag(t)
+	fit, train := "fit --robot arm --out "+out+" ", "train --robot arm --out "+out+" "
+	for line, want := range map[string]string{
+		fit + "--joints a,b " + b:                         "joints has 2 names, expected 7",
+		fit + "--commands torques " + b:                   `(--commands): there is no topic "torques"`,
+		fit + "--airframe f.yaml " + b:                    "--airframe: expected with --robot quadrotor alone",
+		"fit --joint-states x --out " + out + " " + b:     "--joint-states, --commands and --joints: ",
+		"fit --out " + out + " " + b:                      "no topic with poses",
+		train + "--task hover":                            "--task hover: expected track_pose with --robot arm",
+		train + "--task track_pose --reference " + square: square + `: reference "square"`,
+		train + "--task track_pose --bundle " + quad:      `is of robot "quadrotor" at 0.02 s`,
+		train + "--task track_pose --plot x.png":          "--plot: not expected with --robot arm",
+		train + "--task track_pose -p epochs:=0":          "epochs",
+		"train --out " + out + " --task track_pose":       "track_pose",
+		train + "--task track_pose --bundle nowhere.vnd":  "nowhere.vnd",
+	} {
+		code, _, stderr := run(t, strings.Fields(line)...)
+		if code == 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: %d, %q, expected %q in one line", line, code, stderr, want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s leaves %s", line, out)
+		}
+	}
+}

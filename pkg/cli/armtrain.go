@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"vnd/pkg/core/dist"
+	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/train"
+	"vnd/pkg/robot/arm"
+	"vnd/pkg/sim/manipulation"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// armTraining is the training of an arm's policy before it begins.
+type armTraining struct {
+	cfg     train.Config
+	task    *arm.Track[float32]
+	follows string // text of the reference, empty for all shapes
+	bundle  *bundle.Bundle
+	model   *vnd.Model[float32] // nil: the prior is trained in
+	from    *vnd.Actor[float32] // nil: from nothing
+	policy  *vnd.Actor[float32]
+}
+
+// training is what Run runs in each process of a group.
+func (t *trainCommand) training() func(*console, dist.Group) (*trainResult, error) {
+	if t.Robot == robotArm {
+		return t.trainArm
+	}
+	return t.train
+}
+
+// prepareArm reads all that the training of an arm's policy needs.
+func (t *trainCommand) prepareArm() (*armTraining, error) {
+	switch {
+	case t.Task != armcontrol.Task:
+		return nil, fmt.Errorf("--task %s: expected %s with --robot %s", t.Task, armcontrol.Task, robotArm)
+	case len(t.Flights) > 0 || t.Airframe != "" || t.Rotors != "" || t.Plot != "":
+		return nil, errors.New("--flights, --airframe, --rotors and --plot: not expected with --robot arm")
+	}
+	references, text, err := t.armReferences()
+	if err != nil {
+		return nil, err
+	}
+	a := &armTraining{task: manipulation.Task(manipulation.Spread, references...), follows: text}
+	if err := a.load(t.Bundle); err != nil {
+		return nil, err
+	}
+	a.cfg = manipulation.TrainConfig(a.from != nil)
+	if err := settle(&a.cfg, trainNode, t.Config, t.Param); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.model != nil:
+		a.cfg.Latent = a.model.Net.Latent
+	case a.from != nil:
+		a.cfg.Latent = a.from.Latent
+	}
+	if a.from != nil && a.from.Latent != a.cfg.Latent {
+		return nil, fmt.Errorf("%s: its policy sees a latent of %d, its model has one of %d", t.Bundle, a.from.Latent,
+			a.cfg.Latent)
+	}
+	if a.policy, err = manipulation.NewPolicy(&a.cfg, a.task, a.from); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
+	}
+	return a, nil
+}
+
+// armReferences are those of the file, with its text, or else all shapes at two speeds.
+func (t *trainCommand) armReferences() (all []*arm.Reference, text string, err error) {
+	if t.Reference == "" {
+		b := manipulation.SmallBudget()
+		all, err = b.References()
+		return all, "", err
+	}
+	data, err := os.ReadFile(t.Reference)
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := armcontrol.ParseReference(data, manipulation.Dt)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", t.Reference, err)
+	}
+	return []*arm.Reference{r}, string(data), nil
+}
+
+// load reads the model to train in and the policy to go on from, if there are any.
+func (a *armTraining) load(path string) error {
+	if path == "" {
+		a.bundle = &bundle.Bundle{Robot: arm.Name, Dt: manipulation.Dt}
+		return nil
+	}
+	b, err := bundle.Read(path)
+	if err != nil {
+		return err
+	}
+	if b.Robot != arm.Name || b.Dt != manipulation.Dt {
+		return fmt.Errorf("%s is of robot %q at %g s, expected %q at %g s", path, b.Robot, b.Dt, arm.Name,
+			manipulation.Dt)
+	}
+	if vnd.HasActor(b) {
+		if a.from, err = vnd.ActorFromBundle(b); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	a.bundle, b.Parent = b, b.ID
+	if vnd.In(b) {
+		if a.model, _, err = vnd.FromBundle(b, arm.Reader); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// world is what the policy is trained in.
+func (a *armTraining) world() train.World[float32] {
+	if a.model == nil {
+		return &train.Prior[float32]{Nominal: manipulation.Prior.System()}
+	}
+	return &train.Learned[float32]{Model: a.model, Through: a.cfg.ResidualGradient}
+}
+
+// trainArm trains an arm's policy and writes its bundle, in one of the processes of a group.
+func (t *trainCommand) trainArm(c *console, g dist.Group) (*trainResult, error) {
+	unlock, err := claim(g, t.Out, "training")
+	defer unlock()
+	var a *armTraining
+	if err == nil {
+		a, err = t.prepareArm()
+	}
+	if err := dist.Agree(g, err); err != nil {
+		return nil, err
+	}
+	checkpoint := t.Out + ".checkpoint"
+	b := c.newBar("train")
+	r, err := train.Run(c.ctx, a.cfg, a.world(), manipulation.Dt, train.Options{Seed: t.Seed, Task: a.task,
+		Actor: a.policy, New: a.from == nil, Checkpoint: checkpoint, Key: a.bundle.Parent + "|" + a.follows,
+		Progress: b.showTraining, Ranks: g})
+	b.done()
+	if err != nil {
+		return nil, explained(err, checkpoint, "training")
+	}
+	n := len(r.Curve.Figures)
+	done := &trainResult{Bundle: t.Out, Parent: a.bundle.Parent, Task: t.Task, Cost: "paper", Epochs: n,
+		Seconds: r.Seconds, Seed: t.Seed, Kernel: r.Kernel, Last: r.Curve.Figures[n-1]}
+	if g.Rank() == 0 {
+		done.ID, err = t.writeArm(a, checkpoint)
+	}
+	return done, dist.Agree(g, err)
+}
+
+// writeArm puts the policy into its bundle and returns its ID.
+func (t *trainCommand) writeArm(a *armTraining, checkpoint string) (string, error) {
+	a.bundle.CreatedBy = "vnd " + version()
+	if err := vnd.PutActor(a.bundle, a.policy, nil, t.Task); err != nil {
+		return "", err
+	}
+	if err := bundle.Write(t.Out, a.bundle); err != nil {
+		return "", goesOn(err, checkpoint, "training")
+	}
+	if err := os.Remove(checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return a.bundle.ID, nil
+}
