@@ -23,6 +23,7 @@ type learner[F kernel.Float] struct {
 	critic *nets.Policy[F]
 	norm   vnd.Norm[F] // of the critic's inputs
 
+	waits                      bool // the policy, for its critic
 	rate                       float64
 	forActor, forStd, forWorth *layers.Adam[F]
 
@@ -41,8 +42,8 @@ type shard[F kernel.Float] struct {
 	kl, loss                         float64 // sums
 }
 
-// clipped is how far normalised inputs may be from 0.
-const clipped = 10
+// Farthest is how far normalised inputs may be from 0.
+const Farthest = 10
 
 func newLearner[F kernel.Float](c *Config, w World, rng *rand.Rand) (*learner[F], error) {
 	O, V, A := w.Sizes()
@@ -85,7 +86,7 @@ func (l *learner[F]) newShard(rows, O, V, A int) *shard[F] {
 func normalise[F kernel.Float](n *vnd.Norm[F], rows []F) {
 	n.Apply(rows)
 	for i, x := range rows {
-		rows[i] = min(max(x, -clipped), clipped)
+		rows[i] = min(max(x, -Farthest), Farthest)
 	}
 }
 
@@ -138,7 +139,7 @@ func (l *learner[F]) improve(c *Config, b *batch, rng *rand.Rand) (kl, loss floa
 func (l *learner[F]) adapt(c *Config, kl float64) {
 	const slowest, fastest, factor = 1e-5, 3e-3, 1.3
 	switch {
-	case c.KL == 0:
+	case c.KL == 0 || l.waits:
 	case kl > 1.5*c.KL:
 		l.rate = max(slowest, l.rate/factor)
 	case kl < c.KL/1.5:
@@ -170,11 +171,13 @@ func (l *learner[F]) update(c *Config, b *batch, rows []int) (kl, loss float64) 
 		kernel.Axpy(1, s.fit, l.fit)
 		kl, loss = kl+s.kl/float64(len(rows)), loss+s.loss/float64(len(rows))
 	}
-	l.forActor.Update(l.actor.Net.Params, l.grad, l.rate)
-	l.forStd.Update(l.logStd, l.std, l.rate)
 	l.forWorth.Update(l.critic.Params, l.fit, c.Rate)
-	l.actor.Net.Refresh()
 	l.critic.Refresh()
+	if !l.waits {
+		l.forActor.Update(l.actor.Net.Params, l.grad, l.rate)
+		l.forStd.Update(l.logStd, l.std, l.rate)
+		l.actor.Net.Refresh()
+	}
 	return kl, loss
 }
 

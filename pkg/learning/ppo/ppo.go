@@ -40,6 +40,7 @@ type Config struct {
 	Iterations, Steps   int     // H steps of every world in each iteration
 	Epochs, Minibatches int     // of an iteration
 	Discount, Lambda    float64 // of rewards, and of the generalised advantage
+	Warmup              int     // iterations at first in which the critic alone learns
 	Clip                float64 // of the ratio of probabilities
 	Entropy             float64 // weight of the policy's
 	Rate, KL            float64 // of learning, and the divergence of an iteration that it is adapted to; 0: it is not
@@ -55,7 +56,8 @@ type Progress struct {
 	Reward, Return  float64 // mean of a step, and of the episodes that ended, which may be none: NaN
 	Episodes        int
 	KL, Rate        float64
-	Deviation, Loss float64 // of actions; of the critic
+	Deviation, Loss float64             // of actions; of the critic
+	Policy          *vnd.Actor[float32] // as it is now: it goes on to change
 }
 
 // Defaults are those that the tests learn with.
@@ -116,12 +118,14 @@ func Train(ctx context.Context, c Config, w World, from *vnd.Actor[float32]) (*v
 			return nil, err
 		}
 		b.estimate(&c)
+		l.waits = i < c.Warmup
 		kl, loss := l.improve(&c, b, rng)
 		if math.IsNaN(kl + loss) {
 			return nil, fmt.Errorf("iteration %d: the loss is not a number", i)
 		}
 		p := b.progress()
-		p.Iteration, p.KL, p.Loss, p.Rate, p.Deviation = i, kl, loss, l.rate, math.Exp(float64(l.logStd[0]))
+		p.Iteration, p.KL, p.Loss, p.Rate, p.Policy = i, kl, loss, l.rate, l.actor
+		p.Deviation = math.Exp(float64(l.logStd[0]))
 		c.Progress(p)
 	}
 	return l.actor, nil

@@ -160,9 +160,14 @@ func TestGoesOnFromAPolicy(t *testing.T) {
 	}
 	before := slices.Clone(p.Net.Params)
 	c := cartConfig()
-	c.Iterations, c.Deviation = 2, 0.05
+	c.Iterations, c.Deviation, c.Warmup = 3, 0.05, 1
 	var rewards []float64
-	c.Progress = func(g Progress) { rewards = append(rewards, g.Reward) }
+	c.Progress = func(g Progress) {
+		rewards = append(rewards, g.Reward)
+		if same := slices.Equal(before, g.Policy.Net.Params); same != (g.Iteration < c.Warmup) {
+			t.Errorf("iteration %d: the policy stayed as it was: %v", g.Iteration, same)
+		}
+	}
 	next, err := Train(t.Context(), c, newCarts(32, 1), p)
 	if err != nil {
 		t.Fatal(err)

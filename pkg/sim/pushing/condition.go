@@ -1,4 +1,4 @@
-// Package pushing has a box that is pushed over a table in MuJoCo, under conditions that nobody is told of.
+// Package pushing has a box that is pushed over a table in MuJoCo, under conditions that nobody is informed of.
 package pushing
 
 import (

@@ -12,7 +12,7 @@ import (
 )
 
 // newWorlds makes worlds, or skips the test where MuJoCo is not there.
-func newWorlds(t *testing.T, n int) *Worlds {
+func newWorlds(t testing.TB, n int) *Worlds {
 	t.Helper()
 	w, err := NewWorlds(n, 1)
 	if errors.Is(err, mujoco.ErrMissing) || err != nil && strings.Contains(err.Error(), "without C") {

@@ -1,0 +1,66 @@
+// Command push learns, in simulation, to push a box to a place and heading, under masses and frictions that it is not
+// informed of. It prints how often each policy succeeds in MuJoCo, which `make simulators` installs.
+//
+//	go run ./examples/push build/push.vnd    # an hour of a core
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"vnd/pkg/sim/pushing"
+	"vnd/pkg/vnd/bundle"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 1, "of all that is drawn")
+	trials := flag.Int("trials", 200, "of each policy, with each kind of box")
+	plots := flag.String("plots", "", "folder for pictures")
+	oracle := flag.Bool("oracle", false, "train a policy that knows what is hidden, too")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		log.Fatal("usage: push [-seed N] [-trials N] [-oracle] [-plots DIR] BUNDLE")
+	}
+	b := pushing.DefaultBudget()
+	b.Seed = *seed
+	began := time.Now()
+	b.Progress = func(format string, a ...any) {
+		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
+	}
+	if err := run(context.Background(), &b, *trials, *oracle, *plots, flag.Arg(0)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots, out string) error {
+	l, err := b.Learn(ctx)
+	if err != nil {
+		return err
+	}
+	methods := []pushing.Method{{Name: "base", Policy: l.Base}, {Name: "ours", Policy: l.Improved}}
+	if oracle {
+		informed, err := b.TrainOracle(ctx, l.Improved)
+		if err != nil {
+			return err
+		}
+		methods = append(methods, pushing.Method{Name: "oracle", Policy: informed, Informed: true})
+	}
+	const unseen = 1000 // beyond the seeds of learning
+	if err := pushing.Table(os.Stdout, b.Task, trials, b.Seed+unseen, methods...); err != nil {
+		return err
+	}
+	if plots != "" {
+		if err := draw(plots, b.Task, trials, b.Seed+unseen, methods); err != nil {
+			return err
+		}
+	}
+	packed, err := pushing.Pack(l.Model, l.Improved)
+	if err != nil {
+		return err
+	}
+	return bundle.Write(out, packed)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"vnd/pkg/core/so3"
+	"vnd/pkg/robot/pusher"
+	"vnd/pkg/sim/pushing"
+	"vnd/pkg/viz/plot"
+)
+
+// draw writes pictures into a folder: success of each method, and the ways of a policy's boxes.
+func draw(dir string, t pushing.Task, n int, seed uint64, methods []pushing.Method) error {
+	names, series, err := successes(t, n, seed, methods)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := save(filepath.Join(dir, "push_success.png"), func(w io.Writer) error {
+		return plot.Bars(w, "success by the force that a box takes, %", names, series)
+	}); err != nil {
+		return err
+	}
+	ways, goal, err := ways(t, methods[1])
+	if err != nil {
+		return err
+	}
+	return save(filepath.Join(dir, "push_ways.png"), func(w io.Writer) error {
+		return plot.Flights(w, "boxes on their way to a goal", []so3.Vec3{{}, goal}, ways, nil)
+	})
+}
+
+func save(path string, to func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := to(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// successes are the shares of trials over hidden conditions, by force.
+func successes(t pushing.Task, n int, seed uint64, methods []pushing.Method) (names []string, series []plot.Series,
+	err error) {
+	bounds := []float64{0, 4, 8, 14, math.Inf(1)}
+	for i, lo := range bounds[:len(bounds)-1] {
+		names = append(names, fmt.Sprintf("%g to %g N", lo, bounds[i+1]))
+	}
+	names[len(names)-1] = fmt.Sprintf("over %g N", bounds[len(bounds)-2])
+	for _, m := range methods {
+		t.Informed = m.Informed
+		trials, err := pushing.Trials(m.Policy, t, n, seed, pushing.Draw)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := plot.Series{Name: m.Name}
+		for i, lo := range bounds[:len(bounds)-1] {
+			share, _ := pushing.Share(trials, lo, bounds[i+1])
+			s.Values = append(s.Values, 100*share)
+		}
+		series = append(series, s)
+	}
+	return names, series, nil
+}
+
+// ways are those of boxes from light and slippery to heavy and rough.
+func ways(t pushing.Task, m pushing.Method) (out []plot.Flown, goal so3.Vec3, err error) {
+	conditions := []pushing.Condition{{Mass: 0.3, Friction: 0.3}, pushing.Nominal, {Mass: 1.5, Friction: 0.8},
+		{Mass: 2, Friction: 1.1}}
+	goal = so3.Vec3{X: 0.2, Y: 0.1}
+	t.Informed = m.Informed
+	all, err := pushing.Ways(m.Policy, t, conditions, pusher.State{Tool: [2]float64{-0.14, -0.05}},
+		[3]float64{goal.X, goal.Y, 0.2})
+	for i, way := range all {
+		f := plot.Flown{Name: fmt.Sprintf("%g kg, friction %g", conditions[i].Mass, conditions[i].Friction)}
+		for k, s := range way {
+			p := so3.Vec3{X: s.Box[0], Y: s.Box[1]}
+			f.T, f.P, f.Error = append(f.T, pushing.Dt*float64(k)), append(f.P, p), append(f.Error, p.Sub(goal).Norm())
+		}
+		out = append(out, f)
+	}
+	return out, goal, err
+}

@@ -1,0 +1,181 @@
+package pushing
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"vnd/pkg/learning/ppo"
+	"vnd/pkg/robot/pusher"
+	"vnd/pkg/vnd"
+)
+
+// newEpisodes begins n episodes in the prior, whose sensors are true unless t says otherwise.
+func newEpisodes(t *testing.T, n int, change func(*Task)) *Episodes {
+	t.Helper()
+	task := DefaultTask
+	task.Sensors = false
+	change(&task)
+	e, err := NewEpisodes(task, NewImagined(n, nil), rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// idle lets steps pass without a push, and returns the last reward and end of world 0.
+func idle(t *testing.T, e *Episodes, steps int) (float32, ppo.End) {
+	t.Helper()
+	u, reward, end := make([]float32, 2*e.Size()), make([]float32, e.Size()), make([]ppo.End, e.Size())
+	for range steps {
+		if err := e.Step(u, reward, end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reward[0], end[0]
+}
+
+// place puts world 0 into a state with a goal.
+func place(t *testing.T, e *Episodes, s pusher.State, goal [3]float64) {
+	t.Helper()
+	if err := e.place(0, s, goal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBoxThatStaysAtItsGoalSucceeds(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		goal  [3]float64
+		after ppo.End
+	}{
+		{"there", [3]float64{0.1, 0.015, 0.15}, ppo.Over},
+		{"beside", [3]float64{0.1, 0.025, 0}, ppo.GoesOn},
+		{"turned", [3]float64{0.1, 0, 0.25}, ppo.GoesOn},
+	} {
+		won := false
+		e := newEpisodes(t, 1, func(*Task) {})
+		e.Ended = func(_ int, success bool) { won = success }
+		place(t, e, pusher.State{Box: [3]float64{0.1, 0, 0}, Tool: [2]float64{-0.2, 0}}, c.goal)
+		if _, end := idle(t, e, settleSteps-1); end != ppo.GoesOn {
+			t.Errorf("%s: over after %d steps, want %d", c.name, settleSteps-1, settleSteps)
+		}
+		reward, end := idle(t, e, 1)
+		if end != c.after || won != (c.after == ppo.Over) || (reward > 9) != won {
+			t.Errorf("%s: end %d, success %v, reward %g after %d steps", c.name, end, won, reward, settleSteps)
+		}
+	}
+}
+
+func TestEpisodesEnd(t *testing.T) {
+	e := newEpisodes(t, 1, func(task *Task) { task.Steps = 50 })
+	place(t, e, pusher.State{Tool: [2]float64{-0.2, 0}}, [3]float64{0.2, 0, 0})
+	if _, end := idle(t, e, 50); end != ppo.Cut {
+		t.Errorf("end %d after the episode's time, want %d", end, ppo.Cut)
+	}
+	place(t, e, pusher.State{Tool: [2]float64{-0.7, 0}}, [3]float64{0.2, 0, 0})
+	if reward, end := idle(t, e, 1); end != ppo.Over || !(reward < -0.5) {
+		t.Errorf("end %d, reward %g with the tool off the table, want %d and less than -0.5", end, reward, ppo.Over)
+	}
+}
+
+// TestObservationTurnsWithTheBox: what a policy sees is the same wherever the box is, and however it is turned.
+func TestObservationTurnsWithTheBox(t *testing.T) {
+	e := newEpisodes(t, 1, func(*Task) {})
+	O, V, _ := e.Sizes()
+	see := func(turned float64) []float32 {
+		sin, cos := math.Sincos(turned)
+		at := func(x, y float64) [2]float64 { return [2]float64{0.05 + cos*x - sin*y, 0.02 + sin*x + cos*y} }
+		goal := at(0.2, 0.1)
+		place(t, e, pusher.State{Box: [3]float64{0.05, 0.02, turned}, Tool: at(-0.1, 0.03)},
+			[3]float64{goal[0], goal[1], turned + 0.2})
+		x, v := make([]float32, O), make([]float32, V)
+		e.Observe(x, v)
+		return x
+	}
+	one, other := see(0), see(2)
+	for i := range one {
+		if math.Abs(float64(one[i]-other[i])) > 1e-5 {
+			t.Fatalf("number %d is %g, and %g with the box turned", i, one[i], other[i])
+		}
+	}
+	if want := []float32{-0.1, 0.03, 0.2, 0.1, 0.2}; !slices.EqualFunc(one[:rowSize], want,
+		func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 }) {
+		t.Errorf("the newest row is %v, want %v", one[:rowSize], want)
+	}
+}
+
+func TestStatesComeLate(t *testing.T) {
+	e := newEpisodes(t, 1, func(*Task) {})
+	O, V, _ := e.Sizes()
+	place(t, e, pusher.State{Tool: [2]float64{-0.2, 0}}, [3]float64{0.2, 0, 0})
+	x, v := make([]float32, O), make([]float32, V)
+	reward, end := make([]float32, 1), make([]ppo.End, 1)
+	var seen []float32
+	for range 4 {
+		if err := e.Step([]float32{0, 1}, reward, end); err != nil {
+			t.Fatal(err)
+		}
+		e.Observe(x, v)
+		seen = append(seen, x[1])
+	}
+	e.all[0].late = 2
+	e.Observe(x, v)
+	if x[1] != seen[1] || x[1] == seen[3] {
+		t.Errorf("two steps late the tool is at %g, want %g; now it is at %g", x[1], seen[1], seen[3])
+	}
+}
+
+// untrained is a policy with weights that are drawn.
+func untrained(t *testing.T, b *Budget, e *Episodes) *vnd.Actor[float32] {
+	t.Helper()
+	O, _, A := e.Sizes()
+	p, err := vnd.NewActor(O, 0, make([]float32, A), []float32{1, 1}, b.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Net.Init(rand.New(rand.NewPCG(3, 1)), make([]float32, A))
+	return p
+}
+
+func TestTrialsAreTheSameForEveryPolicy(t *testing.T) {
+	newWorlds(t, 1) // or it skips
+	b, task := DefaultBudget(), DefaultTask
+	task.Steps = 20
+	p := untrained(t, &b, newEpisodes(t, 1, func(*Task) {}))
+	trials := func(seed uint64) []Trial {
+		all, err := Trials(p, task, 4, seed, Draw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if one := trials(1); !slices.Equal(one, trials(1)) || one[0] == trials(2)[0] {
+		t.Errorf("trials of seed 1 differ, or are those of seed 2: %+v", one)
+	}
+}
+
+// TestRecordingsAreOfWhatHappened: the prior explains where the tool goes while it touches nothing.
+func TestRecordingsAreOfWhatHappened(t *testing.T) {
+	newWorlds(t, 1) // or it skips
+	b := DefaultBudget()
+	b.Recorded, b.Task.Steps = 3, 80
+	recordings, err := b.Record(untrained(t, &b, newEpisodes(t, 1, func(*Task) {})), 0)
+	if err != nil || len(recordings) == 0 {
+		t.Fatalf("%d recordings, error %v", len(recordings), err)
+	}
+	sys := Prior.System()
+	d := sys.Dims()
+	next, none := make([]float32, d.State), make([]float32, d.Tangent)
+	for _, r := range recordings {
+		for k := range len(r.Weight) - 1 {
+			s, then := r.Measured[k*d.Measured:][:d.Measured], r.Measured[(k+1)*d.Measured:][:d.Measured]
+			sys.Step(1, s, r.Actions[k*d.Action:], none, next)
+			if math.Hypot(float64(s[0]-s[2]), float64(s[1]-s[3])) > 0.11 &&
+				math.Hypot(float64(next[0]-then[0]), float64(next[1]-then[1])) > 0.0005 {
+				t.Fatalf("%s, row %d: tool at %v, predicted %v", r.Name, k, then[:2], next[:2])
+			}
+		}
+	}
+}
