@@ -30,7 +30,7 @@ type Options struct {
 
 const (
 	longestGap  = 2.5  // times Delta, between joint states of a segment
-	longestHold = 0.25 // s without a command: the arm may be under something else
+	longestHold = 0.25 // s between commands: behind the last one the arm may be under something else
 )
 
 // sample is what was measured at a stamp, and what was recorded at a time, ns.
@@ -49,9 +49,12 @@ type commanded struct {
 type reading struct {
 	Options
 	path     string
+	links    []arm.Link
 	samples  []sample
 	commands []commanded
 	refused  map[string]*refusals // by topic
+	cut      int                  // commands with a torque that no joint has
+	adrift   int                  // rows that clocks keep from being told
 	warnings []flightlog.Warning
 }
 
@@ -62,7 +65,8 @@ type refusals struct {
 }
 
 // Read reads a rosbag2 folder, or one of its storage files, as segments of rows without a gap. States are interpolated
-// between joint states. A row's torque is the mean of those commanded until the next row, by the times of recording.
+// between joint states. A row's torque is the mean of those commanded until the next row, by the times of recording:
+// these have to pass as stamps do.
 //
 // An error is one line with path, topic and parameter.
 func Read(path string, o Options) ([][]arm.Row, []flightlog.Warning, error) {
@@ -72,17 +76,24 @@ func Read(path string, o Options) ([][]arm.Row, []flightlog.Warning, error) {
 		return nil, nil, err
 	}
 	defer b.Close()
-	r := &reading{Options: o, path: path, refused: map[string]*refusals{}}
-	if err := cmp.Or(r.choose(b.Topics()), r.collect(b), r.plausible()); err != nil {
+	r := &reading{Options: o, path: path, links: arm.Panda().Links, refused: map[string]*refusals{}}
+	err = r.choose(b.Topics())
+	if err == nil {
+		err = r.collect(b)
+	}
+	if err == nil {
+		err = r.plausible()
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("bag %s: %w", path, err)
 	}
 	rows := r.rows()
-	if len(rows) == 0 {
-		return nil, nil, fmt.Errorf("bag %s: no %d rows of %g s in a row with both joint states and commands", path,
-			o.Window+1, o.Delta)
-	}
+	r.explain()
 	if lost := b.Lost(); lost.Any() {
 		r.warn("", "%s", lost.String())
+	}
+	if len(rows) == 0 {
+		return nil, nil, r.none()
 	}
 	return rows, r.warnings, nil
 }
@@ -145,6 +156,8 @@ func (r *reading) collect(b *bag.Reader) error {
 	}
 	for _, topic := range []string{r.States, r.Commands} {
 		switch bad := r.refused[topic]; {
+		case bad.all == 0:
+			return fmt.Errorf("topic %s: no message can be read", topic)
 		case bad.n == bad.all:
 			return fmt.Errorf("topic %s: none of %d messages can be used: %w", topic, bad.all, bad.first)
 		case bad.n > 0:
@@ -164,6 +177,7 @@ func (r *reading) take(m *bag.Message) error {
 		if err := r.Joints.FromEfforts(&r.commandedType, c.Torque[:]); err != nil {
 			return err
 		}
+		r.cut += c.limit(r.links)
 		r.commands = append(r.commands, c)
 		return nil
 	}
@@ -171,6 +185,11 @@ func (r *reading) take(m *bag.Message) error {
 	err := cdr.Unmarshal(m.Data, &r.stateType)
 	if err == nil {
 		s.stamp, err = r.Joints.FromJointState(&r.stateType, s.Q[:], s.V[:])
+	}
+	for j, l := range r.links {
+		if most := wild * l.Speed; err == nil && math.Abs(s.V[j]) > most {
+			err = fmt.Errorf("joint %q turns at %.3g rad/s, expected at most %.3g", r.Joints[j], s.V[j], most)
+		}
 	}
 	if n := len(r.samples); err == nil && n > 0 && s.stamp == r.samples[n-1].stamp {
 		err = fmt.Errorf("the stamp %d is that of the message before", s.stamp)
@@ -181,38 +200,14 @@ func (r *reading) take(m *bag.Message) error {
 	return err
 }
 
-// plausible refuses what no Panda measures.
-func (r *reading) plausible() error {
-	const slack, moved, still = 0.2, 0.05, 1e-9 // rad, rad, rad/s
-	links := arm.Panda().Links
-	for j, name := range r.Joints {
-		lo, hi, fastest := math.Inf(1), math.Inf(-1), 0.
-		for i := range r.samples {
-			q := r.samples[i].Q[j]
-			lo, hi, fastest = min(lo, q), max(hi, q), max(fastest, math.Abs(r.samples[i].V[j]))
-		}
-		l := &links[j]
-		switch {
-		case lo < l.Min-slack || hi > l.Max+slack:
-			return fmt.Errorf("topic %s: joint %q is between %.3g and %.3g, expected %.3g to %.3g rad", r.States, name,
-				lo, hi, l.Min, l.Max)
-		case hi-lo > moved && fastest < still:
-			return fmt.Errorf("topic %s: joint %q turns by %.2g rad and its velocity is always 0, expected rad/s",
-				r.States, name, hi-lo)
-		}
-	}
-	return nil
-}
-
 // rows makes segments of the samples and commands.
 func (r *reading) rows() (segments [][]arm.Row) {
-	behind := r.behind()
 	for from, next := 0, 0; from < len(r.samples); from = next {
 		next = from + 1
 		for next < len(r.samples) && r.follows(next) {
 			next++
 		}
-		for _, s := range r.between(r.samples[from:next], behind) {
+		for _, s := range r.between(r.samples[from:next]) {
 			if len(s) > r.Window {
 				segments = append(segments, s)
 			}
@@ -227,20 +222,10 @@ func (r *reading) follows(i int) bool {
 	return gap > 0 && gap <= longestGap*r.Delta
 }
 
-// behind is how much later than its stamp a sample is recorded, ns: the median.
-func (r *reading) behind() int64 {
-	all := make([]int64, len(r.samples))
-	for i, s := range r.samples {
-		all[i] = s.recorded - s.stamp
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
-}
-
-// between makes rows of samples without a gap, and cuts them where nothing is commanded.
-func (r *reading) between(samples []sample, behind int64) (segments [][]arm.Row) {
+// between makes rows of samples without a gap, and cuts them where nothing is commanded or it cannot be told when.
+func (r *reading) between(samples []sample) (segments [][]arm.Row) {
 	var rows []arm.Row
-	first, i := samples[0].stamp, 0
+	first, i, clocks := samples[0].stamp, 0, compare(samples, r.Delta)
 	for k := 0; ; k++ {
 		at := first + int64(math.Round(float64(k)*r.Delta*1e9))
 		for i+1 < len(samples) && samples[i+1].stamp <= at {
@@ -249,7 +234,13 @@ func (r *reading) between(samples []sample, behind int64) (segments [][]arm.Row)
 		if i+1 == len(samples) {
 			return append(segments, rows)
 		}
-		torque, ok := r.mean(at+behind, at+behind+int64(r.Delta*1e9))
+		from, ok := clocks.recorded(at)
+		var torque arm.Torque
+		if !ok {
+			r.adrift++
+		} else {
+			torque, ok = r.mean(from, from+int64(r.Delta*1e9))
+		}
 		if !ok {
 			segments, rows = append(segments, rows), nil
 			continue
@@ -259,19 +250,19 @@ func (r *reading) between(samples []sample, behind int64) (segments [][]arm.Row)
 	}
 }
 
-// mean is the mean torque commanded from one time of recording to another, ns.
+// mean is the mean torque commanded from one time of recording to another, ns. Another command has to follow.
 func (r *reading) mean(from, to int64) (mean arm.Torque, ok bool) {
 	i, _ := slices.BinarySearchFunc(r.commands, from, func(c commanded, t int64) int {
 		return cmp.Or(cmp.Compare(c.recorded, t), -1) // the first one later than t
 	})
-	if i--; i < 0 || float64(from-r.commands[i].recorded) > longestHold*1e9 {
+	if i--; i < 0 {
 		return mean, false
 	}
-	for ; i < len(r.commands) && r.commands[i].recorded < to; i++ {
-		end := to
-		if i+1 < len(r.commands) {
-			end = min(to, r.commands[i+1].recorded)
+	for ; r.commands[i].recorded < to; i++ {
+		if i+1 == len(r.commands) || float64(r.commands[i+1].recorded-r.commands[i].recorded) > longestHold*1e9 {
+			return mean, false
 		}
+		end := min(to, r.commands[i+1].recorded)
 		share := float64(end-max(from, r.commands[i].recorded)) / float64(to-from)
 		for j, x := range r.commands[i].Torque {
 			mean[j] += share * x
