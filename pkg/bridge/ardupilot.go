@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	rclinterfaces "vnd/msgs/rcl_interfaces"
@@ -12,6 +13,9 @@ import (
 const (
 	GuidOptions   = "GUID_OPTIONS" // parameter of the firmware, of the node mavros/param
 	AngleBoost    = "ATC_ANGLE_BOOST"
+	SpinMin       = "MOT_SPIN_MIN"
+	SpinMax       = "MOT_SPIN_MAX"
+	ThrustExpo    = "MOT_THST_EXPO"
 	ThrustScaling = "thrust_scaling" // parameter of the node mavros/setpoint_raw
 
 	thrustAsThrust = 8 // bit 3 of GUID_OPTIONS, SetAttitudeTarget_ThrustAsThrust
@@ -47,6 +51,49 @@ func CheckAngleBoost(v *rclinterfaces.ParameterValue) error {
 	case n != 0:
 		return fmt.Errorf("ArduPilot's %s is %d, so that it divides thrust by the cosine of the tilt: set 0",
 			AngleBoost, n)
+	}
+	return nil
+}
+
+// Spin is how ArduPilot's throttle u becomes what drives a motor: Min + (Max − Min)·r, where r is the root of
+// (1 − Expo)·r + Expo·r² = u. With the right Expo, thrust is then that at Min and one in proportion to u.
+type Spin struct{ Min, Max, Expo float64 }
+
+// ReadSpin reads it out of MOT_SPIN_MIN, MOT_SPIN_MAX and MOT_THST_EXPO, as mavros holds them.
+func ReadSpin(least, most, expo *rclinterfaces.ParameterValue) (s Spin, err error) {
+	for _, p := range []struct {
+		name string
+		v    *rclinterfaces.ParameterValue
+		to   *float64
+	}{{SpinMin, least, &s.Min}, {SpinMax, most, &s.Max}, {ThrustExpo, expo, &s.Expo}} {
+		switch p.v.Type {
+		case rclinterfaces.ParameterTypeParameterDouble:
+			*p.to = p.v.DoubleValue
+		case rclinterfaces.ParameterTypeParameterInteger:
+			*p.to = float64(p.v.IntegerValue)
+		default:
+			return s, fmt.Errorf("ArduPilot's %s %w to mavros", p.name, ErrNotKnown)
+		}
+	}
+	return s, nil
+}
+
+// Least is the thrust at no throttle over that of a hover at a throttle. The motors' own curve of thrust over what
+// drives them, (1 − c)·x + c·x², is the one that Expo makes up for.
+func (s Spin) Least(hover float64) float64 {
+	b := s.Max - s.Min
+	c := s.Expo / (b + s.Expo*(1-2*s.Min-b))
+	of := func(x float64) float64 { return x * (1 - c + c*x) }
+	return of(s.Min) / (of(s.Min) + (of(s.Max)-of(s.Min))*hover)
+}
+
+// CheckLeastThrust refuses a Throttle that does not know of the thrust at which ArduPilot keeps motors turning.
+func CheckLeastThrust(t *Throttle, s Spin) error {
+	const near = 0.03 // of the weight
+	if want := s.Least(t.force(t.Hover)); !(math.Abs(t.Least-want) <= near) {
+		return fmt.Errorf("parameter least_thrust is %g, expected %.3f: ArduPilot's motors give that share of the "+
+			"weight at no throttle, by %s %g, %s %g and %s %g", t.Least, want, SpinMin, s.Min, SpinMax, s.Max,
+			ThrustExpo, s.Expo)
 	}
 	return nil
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	rclinterfaces "vnd/msgs/rcl_interfaces"
+	"vnd/pkg/core/quad"
 )
 
 func TestChecksOfArdupilot(t *testing.T) {
@@ -47,5 +50,49 @@ func TestChecksOfArdupilot(t *testing.T) {
 				t.Errorf("not known: %v", !unknown)
 			}
 		})
+	}
+}
+
+// Motors that ArduPilot keeps turning at MOT_SPIN_MIN give what least_thrust says, between and beyond.
+func TestLeastThrustOfArdupilot(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		curve := rapid.Float64Range(0.01, 1).Draw(rt, "curve") // of the motors: thrust over what drives them
+		share := func(x float64) float64 { return x * (1 - curve + curve*x) }
+		s := Spin{Min: rapid.Float64Range(0, 0.3).Draw(rt, "min"), Max: rapid.Float64Range(0.9, 1).Draw(rt, "max")}
+		b := s.Max - s.Min
+		s.Expo = curve * b * b / (share(s.Max) - share(s.Min)) // which makes up for it
+		motor := func(u float64) float64 {                     // thrust as the firmware drives a motor
+			r := u
+			if s.Expo != 0 {
+				r = (s.Expo - 1 + math.Sqrt((1-s.Expo)*(1-s.Expo)+4*s.Expo*u)) / (2 * s.Expo)
+			}
+			return share(s.Min + b*r)
+		}
+		hover := rapid.Float64Range(0.05, 0.9).Draw(rt, "hover")
+		x := Throttle{Hover: hover, Least: s.Least(hover)}
+		if err := CheckLeastThrust(&x, s); err != nil {
+			rt.Error(err)
+		}
+		g := rapid.Float64Range(x.Least, 1/hover).Draw(rt, "g")
+		u, clipped := x.Of(g*quad.Gravity, 0)
+		if got := motor(u) / motor(hover); !clipped && math.Abs(got-g) > 1e-6 {
+			rt.Errorf("%g g at throttle %g is %g g", g, u, got)
+		}
+		x.Least += 0.04
+		if err := CheckLeastThrust(&x, s); err == nil || !strings.Contains(err.Error(), "expected 0.") {
+			rt.Errorf("another one: %v", err)
+		}
+	})
+}
+
+func TestSpinIsReadFromMavros(t *testing.T) {
+	half := rclinterfaces.ParameterValue{Type: 3, DoubleValue: 0.5}
+	one := rclinterfaces.ParameterValue{Type: 2, IntegerValue: 1}
+	if s, err := ReadSpin(&half, &one, &half); err != nil || s != (Spin{0.5, 1, 0.5}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := ReadSpin(&half, &one, new(rclinterfaces.ParameterValue)); !errors.Is(err, ErrNotKnown) ||
+		!strings.Contains(err.Error(), "MOT_THST_EXPO") {
+		t.Error(err)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"vnd/pkg/flight/airframe"
 )
 
-// Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = F(u)/F(Hover)·(volts/Voltage)² with F(u) =
-// (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's speed at one PWM ratio.
+// Throttle is how an autopilot's throttle u, 0 to 1, becomes thrust: T/g = (L + (1 − L)·F(u)/F(Hover))·(volts/Voltage)²
+// with L = Least and F(u) = (1 − Curve)·u + Curve·u², PX4's THR_MDL_FAC. The square of the voltage is that of a motor's
+// speed at one PWM ratio.
 type Throttle airframe.Throttle
 
 // Check refuses a hover throttle that no vehicle has.
@@ -43,12 +44,13 @@ func (t *Throttle) sag(volts float64) float64 {
 // Thrust is the thrust per mass of a throttle, clipped to 0…1, at a voltage; volts of 0 is not known.
 func (t *Throttle) Thrust(throttle, volts float64) (thrust float64, clipped bool) {
 	throttle, clipped = clip(throttle, 0, 1)
-	return quad.Gravity * t.force(throttle) / t.force(t.Hover) * t.sag(volts), clipped
+	share := t.Least + (1-t.Least)*t.force(throttle)/t.force(t.Hover)
+	return quad.Gravity * share * t.sag(volts), clipped
 }
 
 // Of is the throttle of a thrust per mass at a voltage, clipped to 0…1; volts of 0 is not known.
 func (t *Throttle) Of(thrust, volts float64) (throttle float64, clipped bool) {
-	f := thrust / quad.Gravity * t.force(t.Hover) / t.sag(volts)
+	f := (thrust/quad.Gravity/t.sag(volts) - t.Least) / (1 - t.Least) * t.force(t.Hover)
 	u := f
 	if a, b := t.Curve, 1-t.Curve; a > 0 && f > 0 {
 		u = 2 * f / (b + math.Sqrt(b*b+4*a*f)) // the root of a·u² + b·u = f that does not cancel

@@ -13,6 +13,7 @@ import (
 // battery.
 func TestThrottleTable(t *testing.T) {
 	linear, square := Throttle{Hover: 0.5, Voltage: 16}, Throttle{Hover: 0.5, Curve: 1, Voltage: 16}
+	idle := Throttle{Hover: 0.5, Least: 0.2, Voltage: 16}
 	for _, c := range []struct {
 		name      string
 		t         Throttle
@@ -34,6 +35,11 @@ func TestThrottleTable(t *testing.T) {
 		{"a voltage that is not known", linear, 1, 0, 0.5, false, true},
 		{"a voltage that is no number", linear, 1, math.NaN(), 0.5, false, true},
 		{"a voltage of another battery", linear, 1, 3.7, 0.5, false, true},
+		{"motors that go on turning", idle, 1, 16, 0.5, false, false},
+		{"half the thrust, of which they give a fifth", idle, 0.5, 16, 0.5 * 0.3 / 0.8, false, false},
+		{"twice the thrust, beyond that", idle, 1.8, 16, 1, false, false},
+		{"less than they give", idle, 0.1, 16, 0, true, false},
+		{"a voltage leaves 0.81 of that, too", idle, 0.81, 14.4, 0.5, false, false},
 		{"an autopilot that sees to its battery", Throttle{Hover: 0.5}, 1, 14.4, 0.5, false, true},
 	} {
 		u, clipped := c.t.Of(c.thrust*quad.Gravity, c.volts)
@@ -50,14 +56,14 @@ func TestThrottleTable(t *testing.T) {
 func TestThrottleInverts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := Throttle{rapid.Float64Range(0.05, 1).Draw(rt, "hover"), rapid.Float64Range(0, 1).Draw(rt, "curve"),
-			rapid.Float64Range(3, 60).Draw(rt, "voltage")}
+			rapid.Float64Range(0, 0.9).Draw(rt, "least"), rapid.Float64Range(3, 60).Draw(rt, "voltage")}
 		volts := x.Voltage * rapid.Float64Range(0.5, 1.5).Draw(rt, "share")
 		u := rapid.Float64Range(0, 1).Draw(rt, "throttle")
 		thrust, _ := x.Thrust(u, volts)
-		if got, _ := x.Of(thrust, volts); math.Abs(got-u) > 1e-9 {
+		if got, _ := x.Of(thrust, volts); math.Abs(got-u) > 1e-7 { // a root of next to nothing
 			rt.Fatalf("throttle %g gives %g m/s², which takes %g", u, thrust, got)
 		}
-		if more, _ := x.Of(thrust+0.1, volts); more < u-1e-9 {
+		if more, _ := x.Of(thrust+0.1, volts); more < u-1e-7 {
 			rt.Fatalf("more thrust takes less throttle: %g, %g", u, more)
 		}
 	})

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 
+	"vnd/pkg/bridge"
+	ardupilot "vnd/pkg/bridge/ardupilot/sitl"
 	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/sim"
@@ -12,7 +14,7 @@ import (
 
 // externalFlags are of flights by software of others.
 type externalFlags struct {
-	Firmware  string   `enum:",betaflight" default:"" help:"betaflight: that firmware flies rates and thrust."`
+	Firmware  string   `enum:",betaflight,ardupilot" default:"" help:"betaflight, ardupilot: that firmware flies."`
 	Set       []string `sep:"none" placeholder:"NAME=VALUE" help:"Setting of the firmware; may be repeated."`
 	Simulator string   `enum:",crazyflow,mujoco" default:"" help:"crazyflow or mujoco: that simulator's vehicle flies."`
 }
@@ -30,6 +32,10 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 		return plant.NewFleet(b.Simulator).Start, nil
 	case b.Simulator != "":
 		return nil, errors.New("--simulator: expected without --firmware, for it has an autopilot of its own")
+	}
+	if b.Firmware == bridge.Ardupilot {
+		_, err := ardupilot.Binary()
+		return func(w sim.World) (sim.External, error) { return quadsim.NewArdupilot(w, b.Set) }, err
 	}
 	board := func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }
 	return board, sitl.Built(sitl.Folder())

@@ -38,7 +38,7 @@ func (r recordings) options() (flightlog.Options, error) {
 		}
 		o.Limits.Rate = a.MaxRate
 		if o.HoverThrottle == 0 { // else the bags were flown at that of the configuration
-			o.HoverThrottle, o.ThrustCurve, o.BatteryVoltage = a.Hover, a.Curve, a.Voltage
+			o.HoverThrottle, o.ThrustCurve, o.LeastThrust, o.BatteryVoltage = a.Hover, a.Curve, a.Least, a.Voltage
 		}
 	}
 	return o, nil

@@ -51,7 +51,7 @@ func curved(thrust *preflight.FirstOrder, t *betaflight.Thrust, kept bool) (doct
 	if math.Abs(c.Value-t.Curve) <= max(near, c.Margin) {
 		return check("thrust curve", doctor.OK, detail, ""), nil
 	}
-	found := &bridge.Throttle{Hover: hover, Curve: c.Value, Voltage: t.Voltage}
+	found := &bridge.Throttle{Hover: hover, Curve: c.Value, Least: t.Least, Voltage: t.Voltage}
 	say := fmt.Sprintf("thrust_curve %.2f, hover_throttle %.3f", found.Curve, found.Hover)
 	if kept {
 		return check("thrust curve", doctor.OK, detail+": the airframe file now has "+say, ""), found

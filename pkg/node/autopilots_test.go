@@ -40,6 +40,7 @@ func newArdupilot(l *lab) played {
 	m := must(autopilottest.NewMavros(l.n, "/fcu/"))(l.t)
 	m.Firmware.Set(bridge.GuidOptions, autopilottest.Integer(8))
 	m.Firmware.Set(bridge.AngleBoost, autopilottest.Integer(0))
+	m.Firmware.Spins(bridge.Spin{Max: 1})
 	m.Setpoint.Set(bridge.ThrustScaling, autopilottest.Double(1))
 	return ardupilot{m}
 }

@@ -26,6 +26,7 @@ type Config struct {
 
 	HoverThrottle  float64          `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle at which the vehicle hovers, for mavros, px4 and crazyswarm (PWM/65535); 0 is not known"`
 	ThrustCurve    float64          `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"curve of thrust over throttle, as it was flown: 0 where thrust goes with throttle, 1 with its square"`
+	LeastThrust    float64          `param:"least_thrust" default:"0.0" min:"0" max:"0.9" doc:"thrust at no throttle over that of a hover, as it was flown"`
 	BatteryVoltage float64          `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle, where throttle was to make up for the battery; 0 where it was not"`
 	BatteryTopic   string           `param:"battery_topic" default:"" doc:"topic with the battery's voltage, for battery_voltage; empty takes the only one there is"`
 	AutopilotTopic string           `param:"autopilot_topic" default:"" doc:"topic of the autopilot's state: commands count while armed and offboard; empty takes the only one, none every command"`

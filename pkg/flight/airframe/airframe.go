@@ -56,6 +56,7 @@ func (a *Airframe) informGuard() {
 type Throttle struct {
 	Hover   float64 `param:"hover_throttle" default:"0.0" min:"0" max:"1" doc:"throttle that holds the vehicle; every command_interface but vnd needs it"`
 	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
+	Least   float64 `param:"least_thrust" default:"0.0" min:"0" max:"0.9" doc:"thrust at no throttle over that of a hover, where motors go on turning: ArduPilot's MOT_SPIN_MIN"`
 	Voltage float64 `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle: throttle makes up for a battery at another; 0: it does not"`
 }
 

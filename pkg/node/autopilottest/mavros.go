@@ -58,6 +58,13 @@ func (p *parameters) Set(name string, v parameterValue) {
 	p.values[name] = v
 }
 
+// Spins sets the parameters by which throttle drives motors.
+func (p *parameters) Spins(s bridge.Spin) {
+	p.Set(bridge.SpinMin, Double(s.Min))
+	p.Set(bridge.SpinMax, Double(s.Max))
+	p.Set(bridge.ThrustExpo, Double(s.Expo))
+}
+
 // place is where a vehicle is, for whoever listens to mocap/pose.
 type place struct {
 	pub *ros.Publisher[geometrymsgs.PoseStamped]

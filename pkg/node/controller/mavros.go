@@ -41,8 +41,12 @@ func newArdupilot(c *Controller, p *Params) (*mavrosAutopilot, error) {
 		return nil, err
 	}
 	firmware, err := c.watchParameters(p.autopilotName("mavros/param"), func(v []parameterValue) error {
-		return cmp.Or(bridge.CheckGuidOptions(&v[0]), bridge.CheckAngleBoost(&v[1]))
-	}, bridge.GuidOptions, bridge.AngleBoost)
+		spin, err := bridge.ReadSpin(&v[2], &v[3], &v[4])
+		if err == nil {
+			err = bridge.CheckLeastThrust(&p.Throttle, spin)
+		}
+		return cmp.Or(bridge.CheckGuidOptions(&v[0]), bridge.CheckAngleBoost(&v[1]), err)
+	}, bridge.GuidOptions, bridge.AngleBoost, bridge.SpinMin, bridge.SpinMax, bridge.ThrustExpo)
 	if err != nil {
 		return nil, err
 	}

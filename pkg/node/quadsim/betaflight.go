@@ -1,8 +1,6 @@
 package quadsim
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"vnd/pkg/bridge/betaflight/rates"
 	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/core/quad"
-	"vnd/pkg/ros2/ros"
 	"vnd/pkg/sim"
 )
 
@@ -57,51 +54,3 @@ func NewBetaflight(w sim.World, settings []string) (*sitl.Board, error) {
 // ours are settings that sticksOf and arming go by.
 var ours = regexp.MustCompile(
 	`^(map|rates_type|(roll|pitch|yaw)_(rc_rate|srate|expo|rate_limit)|min_check|motor_idle|aux.*)$`)
-
-// fit gives the vehicle its firmware, where it has one.
-func (n *simulator) fit(a *Autopilot) (err error) {
-	if a.Firmware == "" {
-		return nil
-	}
-	if a.Serial && !n.vehicle.Grounded() {
-		return fmt.Errorf("parameter autopilot.serial: a board starts disarmed, and start is at %g m: expected on the "+
-			"ground", n.params.Start[2])
-	}
-	if n.firmware, err = NewBetaflight(n.vehicle.World(), a.Settings); err != nil {
-		return err
-	}
-	if a.Serial {
-		n.firmware.Period = 0
-	}
-	if err = n.vehicle.Fit(n.firmware); err != nil {
-		return errors.Join(err, n.firmware.Close())
-	}
-	if a.Serial {
-		w := n.vehicle.World()
-		t := sticksOf(&w, w.RateLoop.MaxRate).Thrust
-		n.Log().Info().Msgf("Betaflight's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
-			"thrust_curve %.2f", n.firmware.Address(), t.Hover, t.Curve)
-	}
-	return nil
-}
-
-// Run runs the node until ctx is done, and returns when its firmware has ended too.
-func Run(ctx context.Context, o ros.Options) error {
-	var s *simulator
-	err := ros.Run(ctx, o, func(ctx context.Context, c *ros.Context) (err error) {
-		s, err = newSimulator(ctx, c)
-		return err
-	})
-	if s != nil {
-		<-s.ended
-	}
-	return err
-}
-
-// unfit ends the firmware.
-func (n *simulator) unfit() {
-	defer close(n.ended)
-	if n.firmware != nil {
-		n.warn(n.firmware.Close())
-	}
-}

@@ -39,11 +39,12 @@ func newFirmware(t *testing.T, w sim.World) *sitl.Board {
 	return b
 }
 
-// settled is the mean of rates and thrust in m/s² that a command comes to in a world.
-func settled(t *testing.T, s *sim.Simulator, w *sim.World, c quad.Command) (rates so3.Vec3, thrust float64) {
+// settled is the mean of rates and thrust in m/s² over half a second that a command comes to in a world.
+func settled(t *testing.T, s *sim.Simulator, w *sim.World, c quad.Command, settles float64) (rates so3.Vec3,
+	thrust float64) {
 	t.Helper()
 	s.Reset(quad.State{P: so3.Vec3{Z: 1000}, Q: so3.Identity()}, 1)
-	const settles, measured = 0.5, 500 // s, ms
+	const measured = 500 // ms
 	s.Step(c, settles)
 	for range measured {
 		s.Step(c, 0.001)
@@ -69,7 +70,7 @@ func TestBetaflightFliesTheRatesThatAreCommanded(t *testing.T) {
 	s.Fit(b)
 	for _, want := range []so3.Vec3{{X: 0.5}, {X: -6}, {Y: 3}, {Y: -0.5}, {Z: 2}, {Z: -5}} {
 		t.Run(fmt.Sprintf("%v", want), func(t *testing.T) {
-			got, _ := settled(t, s, &w, quad.Command{Thrust: quad.Gravity, Rates: want})
+			got, _ := settled(t, s, &w, quad.Command{Thrust: quad.Gravity, Rates: want}, 0.5)
 			off := 100 * got.Sub(want).Norm() / want.Norm() // %
 			t.Logf("flown %.4f: off by %.2g %%", got, off)
 			if off > 0.5 {
@@ -94,7 +95,7 @@ func TestBetaflightGivesTheThrustThatIsCommanded(t *testing.T) {
 		s.Fit(b)
 		for _, g := range of.g {
 			t.Run(fmt.Sprintf("curve %g, %g g", of.curve, g), func(t *testing.T) {
-				_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity})
+				_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity}, 0.5)
 				off := 100 * (got/(g*quad.Gravity) - 1) // %
 				t.Logf("flown %.4f g: off by %.2g %%", got/quad.Gravity, off)
 				if math.Abs(off) > 1 {

@@ -16,7 +16,6 @@ import (
 	stdmsgs "vnd/msgs/std_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/bridge/betaflight/sitl"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/node"
@@ -39,7 +38,7 @@ type simulator struct {
 	orders    chan func()
 	done      <-chan struct{} // of the node's end
 	autopilot autopilotTopics // nil for command_interface vnd
-	firmware  *sitl.Board     // of the autopilot; nil: the world's rate loop
+	firmware  board           // of the autopilot; nil: the world's rate loop
 	ended     chan struct{}   // nothing flies any more, and the firmware has ended
 
 	pose      *ros.Publisher[geometrymsgs.PoseStamped]

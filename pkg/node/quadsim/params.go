@@ -61,8 +61,8 @@ type Camera struct {
 // Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
 type Autopilot struct {
 	closedloop.Autopilot
-	Firmware string   `param:"firmware" default:"" enum:",betaflight" read_only:"true" doc:"betaflight: that firmware flies rates and thrust, as make betaflight builds it; empty: the world's rate_loop"`
-	Serial   bool     `param:"serial" default:"false" read_only:"true" doc:"betaflight_bridge moves the firmware's sticks, over its serial line, and commands do not; the log says where that is"`
+	Firmware string   `param:"firmware" default:"" enum:",betaflight,ardupilot" read_only:"true" doc:"betaflight, of make betaflight, or ardupilot, the SITL at VND_ARDUPILOT, fly; empty: the world's rate_loop"`
+	Serial   bool     `param:"serial" default:"false" read_only:"true" doc:"betaflight_bridge or mavros flies the firmware over its serial line, which the log names; commands do not"`
 	Settings []string `param:"settings" default:"" read_only:"true" doc:"settings of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
 }
 
@@ -86,7 +86,7 @@ func (p *Params) check() error {
 		}
 	}
 	if p.Autopilot.Serial && p.Autopilot.Firmware == "" {
-		return errors.New("parameter autopilot.serial is true, and autopilot.firmware is empty: expected betaflight")
+		return errors.New("parameter autopilot.serial is true, and autopilot.firmware is empty: expected a firmware")
 	}
 	if n := len(p.Camera.At); n != 4 {
 		return fmt.Errorf("parameter camera.at has %d numbers, expected x, y, z and the heading", n)

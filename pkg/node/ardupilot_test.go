@@ -1,0 +1,239 @@
+package node_test
+
+import (
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vnd/pkg/bridge"
+	"vnd/pkg/bridge/ardupilot/sitl"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/node/autopilottest"
+)
+
+// copter is a lab whose robot is flown by ArduPilot Copter's firmware, with the test as mavros and at the transmitter.
+type copter struct {
+	*lab
+	*autopilottest.Ardupilot
+	airframe []string // parameters of the controller
+}
+
+// newCopter starts the simulator with settings of the firmware, in simulated time that waits for commands.
+func newCopter(t *testing.T, settings string, more ...string) *copter {
+	t.Helper()
+	c := &copter{lab: newLab(t)}
+	c.env = func(string) []string { return []string{"VND_ARDUPILOT=" + must(sitl.Binary())(t)} }
+	c.start("quad_sim", append(more, "-p", "start:=[0.0, 0.0, 0.0]", "-p", "speed:=4.0", "-p", "lockstep:=true", "-p",
+		"lockstep_patience:=1.0", "-p", "autopilot.firmware:=ardupilot", "-p", "autopilot.serial:=true", "-p",
+		"autopilot.settings:="+settings)...)
+	var said []string
+	c.until("the firmware's serial line is known", func() bool {
+		said = regexp.MustCompile(`at tcp:(\S+); of its airframe: (\S+) (\S+), (\S+) (\S+), (\S+) (\S+)`).
+			FindStringSubmatch(strings.Join(c.log, "\n"))
+		return said != nil
+	})
+	for i := 2; i < len(said); i += 2 {
+		c.airframe = append(c.airframe, "-p", said[i]+":="+said[i+1])
+	}
+	c.Ardupilot = must(autopilottest.NewArdupilot(c.n, "/fcu/", said[1]))(t)
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				_ = c.Say()
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-ended; _ = c.Close() })
+	return c
+}
+
+func (c *copter) control(args ...string) {
+	c.t.Helper()
+	c.start("policy_controller", append(append([]string{"-p", "use_sim_time:=true", "-p",
+		"command_interface:=ardupilot", "-p", "autopilot_namespace:=/fcu", "-p", "autostart:=true", "-p",
+		"bundle_file:=" + must(filepath.Abs("../flight/control/testdata/a.vnd"))(c.t)}, c.airframe...), args...)...)
+}
+
+// said is what the firmware said last.
+func (c *copter) said() string {
+	all := c.Texts()
+	return strings.Join(all[max(0, len(all)-5):], "; ")
+}
+
+// handsOver takes off in GUIDED, before anybody else sends setpoints there, and hands the robot over in BRAKE: nobody
+// holds the sticks.
+func (c *copter) handsOver() {
+	c.t.Helper()
+	const armDisarm, force, takeOff = 400, 2989, 22
+	for end := time.Now().Add(3 * patience); ; time.Sleep(500 * time.Millisecond) {
+		_ = c.Enter(sitl.Guided)
+		_, _ = c.Ordered(armDisarm, 1, force)
+		if up, _ := c.Ordered(takeOff, 0, 0, 0, 0, 0, 0, 1); up {
+			break
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("no take-off; the firmware said: %s", c.said())
+		}
+	}
+	c.until("it hovers", func() bool { return newest(c.truth).State.P.Z > 0.7 })
+	const brake = 17
+	if err := c.Enter(brake); err != nil {
+		c.t.Fatal(err)
+	}
+	c.until("BRAKE", func() bool { mode, _, _ := c.State(); return mode == brake })
+}
+
+// armed has the controller fly the robot.
+func (c *copter) armed() {
+	c.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		r := c.arm(true)
+		if r.Success {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("not armed: %s; the firmware said: %s", r.Message, c.said())
+		}
+	}
+}
+
+// The firmware takes thrust for a climb rate, until it is told otherwise: the node says that, and sends nothing. Then
+// it flies: hovers, goes elsewhere, lands.
+func TestArdupilotOverTheWire(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes and the firmware")
+	}
+	if _, err := sitl.Binary(); err != nil {
+		t.Skip(err)
+	}
+	c := newCopter(t, "[GUID_OPTIONS=0, ATC_ANGLE_BOOST=1]")
+	c.control()
+	c.handsOver()
+	for _, want := range []struct {
+		line, name string
+		value      float32
+	}{
+		{"GUID_OPTIONS is 0, so that it takes thrust for a climb rate: set bit 3 (value 8)", bridge.GuidOptions, 8},
+		{"ATC_ANGLE_BOOST is 1, so that it divides thrust", bridge.AngleBoost, 0},
+	} {
+		said := ""
+		for end := time.Now().Add(patience); !strings.Contains(said, want.line); time.Sleep(100 * time.Millisecond) {
+			if said = c.arm(true).Message; time.Now().After(end) {
+				t.Fatalf("%q, expected %q", said, want.line)
+			}
+		}
+		if err := c.Set(want.name, want.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.armed()
+	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
+	if r := c.task("hover", `{"kind": "hover", "point": [0.5, 0, 1.2]}`); !r.Success {
+		t.Fatal(r.Message)
+	}
+	c.until("the robot hovers elsewhere", func() bool { return c.hovers(so3.Vec3{X: .5, Z: 1.2}) })
+	if r := c.trigger("policy_controller/land"); !r.Success {
+		t.Fatal(r.Message)
+	}
+	c.until("the robot has landed", func() bool { return newest(c.truth).State.P.Z < 0.1 })
+	for end := time.Now().Add(patience); !c.arm(false).Success; { // once the firmware, too, knows that
+		if time.Now().After(end) {
+			t.Fatalf("not disarmed; the firmware said: %s", c.said())
+		}
+	}
+}
+
+// Without states the guard has the firmware land by itself.
+func TestArdupilotLandsWithoutStates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes and the firmware")
+	}
+	if _, err := sitl.Binary(); err != nil {
+		t.Skip(err)
+	}
+	c := newCopter(t, "[]", "-r", "mocap/pose:=seen")
+	seen := c.newTracker()
+	c.handsOver()
+	c.control("-p", "state_source:=pose")
+	c.armed()
+	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
+	seen.loses.Store(true)
+	lost := newest(c.truth).Stamp
+	c.until("LAND", func() bool { mode, _, _ := c.State(); return mode == sitl.Land })
+	t.Logf("LAND %.2f s after the last state", float64(newest(c.truth).Stamp-lost)/1e9)
+	c.until("the robot has landed", func() bool { return newest(c.truth).State.P.Z < 0.1 })
+	c.until("the firmware has disarmed", func() bool { _, _, armed := c.State(); return !armed })
+	t.Logf("disarmed %.2f s after it", float64(newest(c.truth).Stamp-lost)/1e9)
+}
+
+// lostOne is something that is lost in a hover, under settings of the firmware.
+type lostOne struct {
+	name, settings string
+	lose           func(*copter)
+	lands          bool
+}
+
+// A controller that is killed or stopped leaves the firmware level and at its height, where it drifts; where mavros is
+// lost it lands, if it knows that mavros is what it has to hear.
+func TestArdupilotWithoutItsController(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes and the firmware, five times")
+	}
+	if _, err := sitl.Binary(); err != nil {
+		t.Skip(err)
+	}
+	killed := func(c *copter) { c.kill(c.pid) }
+	stopped := func(c *copter) {
+		if err := syscall.Kill(c.pid, syscall.SIGSTOP); err != nil {
+			c.t.Fatal(err)
+		}
+		pid := c.pid
+		c.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	}
+	cut := func(c *copter) { _ = c.Close() }
+	for _, l := range []lostOne{
+		{"controller killed, GUID_TIMEOUT 0.5", "[GUID_TIMEOUT=0.5]", killed, false},
+		{"controller killed, GUID_TIMEOUT 0.1", "[GUID_TIMEOUT=0.1]", killed, false},
+		{"controller stopped", "[GUID_TIMEOUT=0.1]", stopped, false},
+		{"mavros lost", "[FS_GCS_ENABLE=5, FS_GCS_TIMEOUT=2, MAV_GCS_SYSID=1]", cut, true},
+		{"mavros lost, MAV_GCS_SYSID as by default", "[FS_GCS_ENABLE=5, FS_GCS_TIMEOUT=2]", cut, false},
+	} {
+		t.Run(l.name, func(t *testing.T) { l.flies(t) })
+	}
+}
+
+func (l *lostOne) flies(t *testing.T) {
+	c := newCopter(t, l.settings)
+	c.handsOver()
+	c.control()
+	c.armed()
+	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
+	c.mu.Lock()
+	from := len(c.truth)
+	c.mu.Unlock()
+	l.lose(c)
+	const rate = 100 // truths in a second
+	c.until("ten seconds pass", func() bool { return len(c.truth) > from+10*rate })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	moved, least, level := 0.0, 1.0, 0
+	for i, p := range c.truth[from : from+10*rate] {
+		if p.State.Q.ZAxis().Z < math.Cos(math.Pi/180) {
+			level = i
+		}
+		moved, least = max(moved, math.Hypot(p.State.P.X, p.State.P.Y)), min(least, p.State.P.Z)
+	}
+	t.Logf("level from %.2f s on, at least %.2f m high, %.2f m off", float64(level)/rate, least, moved)
+	if landed := least < 0.1; landed != l.lands {
+		t.Errorf("at %.2f m, landed: %v", least, landed)
+	}
+}
