@@ -50,11 +50,15 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 		methods = append(methods, pushing.Method{Name: "oracle", Policy: informed, Informed: true})
 	}
 	const unseen = 1000 // beyond the seeds of learning
-	if err := pushing.Table(os.Stdout, b.Task, trials, b.Seed+unseen, methods...); err != nil {
+	results, err := pushing.Compare(b.Task, trials, b.Seed+unseen, methods...)
+	if err == nil {
+		err = pushing.Table(os.Stdout, results)
+	}
+	if err != nil {
 		return err
 	}
 	if plots != "" {
-		if err := draw(plots, b.Task, trials, b.Seed+unseen, methods); err != nil {
+		if err := draw(plots, b.Task, results); err != nil {
 			return err
 		}
 	}

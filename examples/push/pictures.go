@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -13,12 +12,9 @@ import (
 	"vnd/pkg/viz/plot"
 )
 
-// draw writes pictures into a folder: success of each method, and the ways of a policy's boxes.
-func draw(dir string, t pushing.Task, n int, seed uint64, methods []pushing.Method) error {
-	names, series, err := successes(t, n, seed, methods)
-	if err != nil {
-		return err
-	}
+// draw writes pictures into a folder: success of each method, and the ways of some boxes under the second one.
+func draw(dir string, t pushing.Task, results []pushing.Result) error {
+	names, series := successes(results)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -27,7 +23,7 @@ func draw(dir string, t pushing.Task, n int, seed uint64, methods []pushing.Meth
 	}); err != nil {
 		return err
 	}
-	ways, goal, err := ways(t, methods[1])
+	ways, goal, err := ways(t, results[1].Method)
 	if err != nil {
 		return err
 	}
@@ -49,27 +45,21 @@ func save(path string, to func(io.Writer) error) error {
 }
 
 // successes are the shares of trials over hidden conditions, by force.
-func successes(t pushing.Task, n int, seed uint64, methods []pushing.Method) (names []string, series []plot.Series,
-	err error) {
-	bounds := []float64{0, 4, 8, 14, math.Inf(1)}
+func successes(results []pushing.Result) (names []string, series []plot.Series) {
+	bounds := pushing.Forces
 	for i, lo := range bounds[:len(bounds)-1] {
 		names = append(names, fmt.Sprintf("%g to %g N", lo, bounds[i+1]))
 	}
 	names[len(names)-1] = fmt.Sprintf("over %g N", bounds[len(bounds)-2])
-	for _, m := range methods {
-		t.Informed = m.Informed
-		trials, err := pushing.Trials(m.Policy, t, n, seed, pushing.Draw)
-		if err != nil {
-			return nil, nil, err
-		}
-		s := plot.Series{Name: m.Name}
+	for _, r := range results {
+		s := plot.Series{Name: r.Name}
 		for i, lo := range bounds[:len(bounds)-1] {
-			share, _ := pushing.Share(trials, lo, bounds[i+1])
+			share, _ := pushing.Share(r.Hidden, lo, bounds[i+1])
 			s.Values = append(s.Values, 100*share)
 		}
 		series = append(series, s)
 	}
-	return names, series, nil
+	return names, series
 }
 
 // ways are those of boxes from light and slippery to heavy and rough.

@@ -17,33 +17,47 @@ type Method struct {
 	Informed bool
 }
 
-// forces are bounds of what it takes to push a box, N: the nominal one takes 3.9.
-var forces = []float64{0, 4, 8, 14, math.Inf(1)}
+// Result is how a method did: with the nominal box, and under hidden conditions.
+type Result struct {
+	Method
+	Nominal, Hidden []Trial
+}
 
-// Table writes the share of n trials that methods succeed in: with the nominal box, and over hidden conditions by what
-// it takes to push the box.
-func Table(w io.Writer, t Task, n int, seed uint64, methods ...Method) error {
+// Compare has each method push n nominal boxes and n hidden ones.
+func Compare(t Task, n int, seed uint64, methods ...Method) (all []Result, err error) {
+	for _, m := range methods {
+		r := Result{Method: m}
+		t.Informed = m.Informed
+		r.Nominal, err = Trials(m.Policy, t, n, seed, func(*rand.Rand) Condition { return Nominal })
+		if err == nil {
+			r.Hidden, err = Trials(m.Policy, t, n, seed, Draw)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// Forces are bounds of what it takes to push a box, N: the nominal one takes 3.9.
+var Forces = []float64{0, 4, 8, 14, math.Inf(1)}
+
+// Table writes the share of trials that succeeded: with the nominal box, and over hidden conditions by what it takes to
+// push the box.
+func Table(w io.Writer, results []Result) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "success, %\tnominal\thidden\t")
-	for i, lo := range forces[:len(forces)-1] {
-		fmt.Fprintf(out, "%g to %g N\t", lo, forces[i+1])
+	for i, lo := range Forces[:len(Forces)-1] {
+		fmt.Fprintf(out, "%g to %g N\t", lo, Forces[i+1])
 	}
 	fmt.Fprintln(out)
-	for _, m := range methods {
-		t.Informed = m.Informed
-		nominal, err := Trials(m.Policy, t, n, seed, func(*rand.Rand) Condition { return Nominal })
-		if err != nil {
-			return err
-		}
-		hidden, err := Trials(m.Policy, t, n, seed, Draw)
-		if err != nil {
-			return err
-		}
-		known, _ := Share(nominal, 0, math.Inf(1))
-		all, _ := Share(hidden, 0, math.Inf(1))
-		fmt.Fprintf(out, "%s\t%.1f\t%.1f\t", m.Name, 100*known, 100*all)
-		for i, lo := range forces[:len(forces)-1] {
-			share, n := Share(hidden, lo, forces[i+1])
+	for _, r := range results {
+		known, _ := Share(r.Nominal, 0, math.Inf(1))
+		all, _ := Share(r.Hidden, 0, math.Inf(1))
+		fmt.Fprintf(out, "%s\t%.1f\t%.1f\t", r.Name, 100*known, 100*all)
+		for i, lo := range Forces[:len(Forces)-1] {
+			share, n := Share(r.Hidden, lo, Forces[i+1])
 			fmt.Fprintf(out, "%.1f of %d\t", 100*share, n)
 		}
 		fmt.Fprintln(out)
