@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vnd/pkg/learning/ppo"
+	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
 )
@@ -124,6 +125,43 @@ func TestStatesComeLate(t *testing.T) {
 	e.Observe(x, v)
 	if x[1] != seen[1] || x[1] == seen[3] {
 		t.Errorf("two steps late the tool is at %g, want %g; now it is at %g", x[1], seen[1], seen[3])
+	}
+}
+
+// TestImaginedBoxesFollowTheirLatents: each episode of a model has a latent of its own, which the critic sees, and the
+// policy if it is informed.
+func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
+	m, err := vnd.New(Prior.System(), nets.Config{Context: 2, Latent: 3, Encoder: nets.EncoderGRU, EncoderDense: 4,
+		EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, Members: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Net.Init(rand.New(rand.NewPCG(1, 1)))
+	plant := NewImagined(2, m)
+	e, err := NewEpisodes(Task{Nearest: 0.1, Farthest: 0.3, Steps: 400, Informed: true}, plant,
+		rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := pusher.State{Tool: [2]float64{-0.2, 0}}
+	for i := range 2 {
+		if err := e.place(i, s, [3]float64{0.2, 0, 0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	idle(t, e, 1)
+	if e.all[0].now == e.all[1].now {
+		t.Error("two boxes with latents of their own went the same way")
+	}
+	O, V, _ := e.Sizes()
+	x, v := make([]float32, 2*O), make([]float32, 2*V)
+	e.Observe(x, v)
+	for i := range 2 {
+		z := plant.z[3*i:][:3]
+		if !slices.Equal(x[i*O+O-3:][:3], z) || !slices.Equal(v[i*V+V-3:][:3], z) {
+			t.Errorf("policy and critic of box %d see %v and %v, want its latent %v", i, x[i*O+O-3:][:3],
+				v[i*V+V-3:][:3], z)
+		}
 	}
 }
 
