@@ -14,12 +14,11 @@ import (
 
 // draw writes pictures into a folder: success of each method, and the ways of some boxes under the second one.
 func draw(dir string, t pushing.Task, results []pushing.Result) error {
-	names, series := successes(results)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	if err := save(filepath.Join(dir, "push_success.png"), func(w io.Writer) error {
-		return plot.Bars(w, "success by the force that a box takes, %", names, series)
+		return plot.Bars(w, "success by the force that a box takes, %", pushing.Ranges(), successes(results))
 	}); err != nil {
 		return err
 	}
@@ -45,12 +44,8 @@ func save(path string, to func(io.Writer) error) error {
 }
 
 // successes are the shares of trials over hidden conditions, by force.
-func successes(results []pushing.Result) (names []string, series []plot.Series) {
+func successes(results []pushing.Result) (series []plot.Series) {
 	bounds := pushing.Forces
-	for i, lo := range bounds[:len(bounds)-1] {
-		names = append(names, fmt.Sprintf("%g to %g N", lo, bounds[i+1]))
-	}
-	names[len(names)-1] = fmt.Sprintf("over %g N", bounds[len(bounds)-2])
 	for _, r := range results {
 		s := plot.Series{Name: r.Name}
 		for i, lo := range bounds[:len(bounds)-1] {
@@ -59,7 +54,7 @@ func successes(results []pushing.Result) (names []string, series []plot.Series) 
 		}
 		series = append(series, s)
 	}
-	return names, series
+	return series
 }
 
 // ways are those of boxes from light and slippery to heavy and rough.

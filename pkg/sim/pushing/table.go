@@ -43,13 +43,22 @@ func Compare(t Task, n int, seed uint64, methods ...Method) (all []Result, err e
 // Forces are bounds of what it takes to push a box, N: the nominal one takes 3.9.
 var Forces = []float64{0, 4, 8, 14, math.Inf(1)}
 
+// Ranges names what lies between them.
+func Ranges() (names []string) {
+	last := len(Forces) - 2
+	for i, lo := range Forces[:last] {
+		names = append(names, fmt.Sprintf("%g to %g N", lo, Forces[i+1]))
+	}
+	return append(names, fmt.Sprintf("over %g N", Forces[last]))
+}
+
 // Table writes the share of trials that succeeded: with the nominal box, and over hidden conditions by what it takes to
 // push the box.
 func Table(w io.Writer, results []Result) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "success, %\tnominal\thidden\t")
-	for i, lo := range Forces[:len(Forces)-1] {
-		fmt.Fprintf(out, "%g to %g N\t", lo, Forces[i+1])
+	for _, name := range Ranges() {
+		fmt.Fprintf(out, "%s\t", name)
 	}
 	fmt.Fprintln(out)
 	for _, r := range results {
