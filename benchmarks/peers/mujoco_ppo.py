@@ -14,6 +14,7 @@ ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDe
 ap.add_argument("--model", default="pkg/sim/pushing/table.xml")
 ap.add_argument("--threads", type=int, default=2)
 ap.add_argument("--iterations", type=int, default=3)
+ap.add_argument("--push", action="store_true", help="the tool always goes for the box, whatever the policy says")
 ap.add_argument("--worlds", type=int, default=256)
 A = ap.parse_args()
 if A.threads == 1:
@@ -144,6 +145,8 @@ def iterate():
         u, old, value = (np.asarray(a) for a in act(params, x, v, now))
         past[:, 1:] = past[:, :-1]
         past[:, 0] = np.clip(u, -1, 1)
+        if A.push:
+            past[:, 0] = -rows[:, 0, :2] / np.linalg.norm(rows[:, 0, :2], axis=1, keepdims=True)
         command = np.clip(0.4 * inside(-turn, past[:, 0]), -0.4, 0.4)
         states, _ = pool.rollout(models, datas, state, np.repeat(command[:, None], 20, 1))
         state = states[:, -1].copy()
