@@ -141,16 +141,25 @@ func (b *Budget) TrainOracle(ctx context.Context, from *vnd.Actor[float32]) (*vn
 	defer real.Close()
 	t := b.Task
 	t.Informed = true
-	informed, err := vnd.NewActor(from.Size()+real.HiddenSize(), 0, from.Middle, from.Half, b.Policy)
+	informed, err := b.informed(from, real.HiddenSize())
 	if err != nil {
 		return nil, err
 	}
-	first := from.Size() * b.Policy[0]
-	copy(informed.Net.Params, from.Net.Params[:first]) // what it knows more makes no difference at first
-	copy(informed.Net.Params[first+real.HiddenSize()*b.Policy[0]:], from.Net.Params[first:])
-	copy(informed.Norm.Mean, from.Norm.Mean)
-	copy(informed.Norm.Scale, from.Norm.Scale)
 	return b.Train(ctx, t, real, b.Oracle, informed)
+}
+
+// informed returns a policy that sees so many numbers more, which make no difference to what it does so far.
+func (b *Budget) informed(from *vnd.Actor[float32], more int) (*vnd.Actor[float32], error) {
+	p, err := vnd.NewActor(from.Size()+more, 0, from.Middle, from.Half, b.Policy)
+	if err != nil {
+		return nil, err
+	}
+	first, width := from.Size(), b.Policy[0]
+	copy(p.Net.Params, from.Net.Params[:first*width])
+	copy(p.Net.Params[(first+more)*width:], from.Net.Params[first*width:])
+	copy(p.Norm.Mean, from.Norm.Mean)
+	copy(p.Norm.Scale, from.Norm.Scale)
+	return p, nil
 }
 
 // Record pushes boxes of MuJoCo by a policy under hidden conditions, with actions that are off by noise.
