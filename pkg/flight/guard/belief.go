@@ -23,7 +23,9 @@ type belief struct {
 	candidate motion  // of that state
 	agreedFor float64 // time for which such states agreed among themselves, s
 	paused    bool    // the candidate is the belief itself, should the clock have leapt and no time have passed
-	elsewhere bool    // they were believed in the end: the frame is not what it was
+	elsewhere bool    // they were believed in the end: the frame is not what it was, or it has moved on unseen
+	stalled   bool    // the clock leapt on, and no state since then was seen
+	unsure    float64 // stamp up to which it is not known what still acts, s
 }
 
 const (
@@ -31,6 +33,7 @@ const (
 	surprise       = 0.2  // m/s by which the model errs where it is not trusted
 	velocityMemory = 0.08 // that of the velocity, in which the model smooths what is measured, s
 	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
+	afterStall     = 0.3  // time for which what an autopilot did meanwhile may act, s
 )
 
 // What a prediction may err by beyond the jump, which is for the noise: growth with the time since the last state.
@@ -43,7 +46,7 @@ const (
 )
 
 func newBelief(c *Config) belief {
-	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1),
+	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1), unsure: math.Inf(-1),
 		plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
 }
 
@@ -68,6 +71,15 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 			observed.V = expected.state.V.Add(beside.Scale(share(dt, velocityMemory)))
 		}
 		b.accept(&observed, stamp, expected.acting)
+		return true
+	}
+	if b.stalled { // the clock was not set: nobody knows what it did meanwhile, or what turns it yet
+		b.elsewhere, b.unsure = true, stamp+afterStall
+		b.accept(s, stamp, hoverCommand)
+		return true
+	}
+	if stamp < b.unsure {
+		b.accept(s, stamp, expected.acting)
 		return true
 	}
 	b.candidate.at = max(b.candidate.at, stamp-maxReckoning)
@@ -98,7 +110,7 @@ func (b *belief) begin(s *quad.State, stamp float64) {
 func (b *belief) accept(s *quad.State, stamp float64, acting quad.Command) {
 	b.motion = motion{stamp, *s, acting}
 	b.state.Q = s.Q.Normalize()
-	b.known, b.rejected, b.paused = true, false, false
+	b.known, b.rejected, b.paused, b.stalled = true, false, false, false
 	b.past.add(&memory{b.motion, b.wind})
 }
 
@@ -123,7 +135,7 @@ func (b *belief) deadReckon(now float64) {
 // shift takes all times on to a clock that was set by so many seconds, and reads now. A belief that was reckoned on
 // over the step is ahead of the robot by as much, and waits for it.
 func (b *belief) shift(by, now float64) {
-	b.at, b.stamp, b.rejected, b.paused = b.at+by, math.Inf(-1), false, false
+	b.at, b.stamp, b.rejected, b.paused, b.unsure = b.at+by, math.Inf(-1), false, false, math.Inf(-1)
 	b.plant.shift(by, now)
 	for i := range b.past.ring {
 		b.past.ring[i].at += by

@@ -118,7 +118,7 @@ func (g *Guard) updateBelief(in *Input) {
 	if g.catchUp(in) {
 		return
 	}
-	before, lostFor := g.belief.state.P, g.blindFor
+	before, lostFor, stalled := g.belief.state.P, g.blindFor, g.belief.stalled
 	velocity := in.State.V
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
@@ -135,7 +135,7 @@ func (g *Guard) updateBelief(in *Input) {
 		g.belief.acting = hoverCommand
 	}
 	switch {
-	case !believed || lostFor == 0 || !g.mode.LawFlies():
+	case !believed || lostFor == 0 && !stalled || !g.mode.LawFlies():
 	case in.State.P.Sub(before).Norm() > g.config.Jump:
 		g.hold() // elsewhere: the law goes on from there
 	case g.mode == Holding && lostFor > hardlyBraked:

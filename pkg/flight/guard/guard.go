@@ -151,7 +151,9 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	}
 	dt = now - last
 	if !(dt >= 0) || dt > longStall {
+		seen := g.belief.known && !g.belief.rejected
 		g.ShiftTimes(dt, now)
+		g.belief.stalled = seen && dt > longStall
 	}
 	if !(dt >= 0) {
 		return 0, true

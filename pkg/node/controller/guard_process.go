@@ -99,6 +99,7 @@ func (f *ticker) runLinked(l *guardlink.Link, stop <-chan struct{}, once func())
 			return
 		default:
 			l.Wait()
+			f.catchUp()
 			once()
 		}
 	}

@@ -71,6 +71,7 @@ type ticker struct {
 	sent      ros.Time           // when the sample of this tick was sent; 0 for a tick by the clock
 	before    int64              // when the tick before was, ns; 0: there was none
 	clocked   int64              // what the clock showed last, ns
+	passed    int64              // when the thread looked last at what had come, ns of monotonic
 	decision  control.Decision   // of the last tick, as it went out
 	scratch   control.TickRecord // of a tick for which the ring has no space
 	setLatent func(*control.Latent)
@@ -109,7 +110,36 @@ func (f *ticker) run(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-f.wake:
+			f.catchUp()
 			f.runOnce()
+		}
+	}
+}
+
+// Simulated time goes on while a process is stopped. What waited for it then comes one after the other, and would have
+// each tick take a piece of the gap for all of it.
+const (
+	stoppedFor   = 250 * time.Millisecond // at least, between two passes of the thread
+	comesIn      = 10 * time.Millisecond
+	fastest      = 3  // times as fast as the wall's: what waited still comes
+	mostCatching = 50 // times comesIn
+)
+
+// catchUp waits after a stop until simulated time no longer leaps on, so that the tick sees the whole gap.
+func (f *ticker) catchUp() {
+	if f.sim() && f.passed != 0 && monotonic()-f.passed > int64(stoppedFor) {
+		awaitSteady(f.clock.Now, time.Sleep)
+	}
+	f.passed = monotonic()
+}
+
+// awaitSteady waits until a clock goes on at about the wall's pace, but not for ever.
+func awaitSteady(now func() ros.Time, sleep func(time.Duration)) {
+	for range mostCatching {
+		before := now()
+		sleep(comesIn)
+		if leapt := time.Duration(now() - before); leapt <= fastest*comesIn {
+			return
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package guard
+
+import (
+	"math"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// stalled is the input of a tick after a stall of so many seconds behind the last one before it, in which an autopilot
+// has the robot sink by 0.8 m/s, elsewhere; what turned it then still acts for a while.
+func stalled(k int, stall, since float64) Input {
+	in := hovering(k)
+	in.Now, in.Stamp = in.Now+stall, in.Stamp+stall
+	turned := 0.3 * (1 - math.Exp(-since/0.1))
+	in.State = quad.State{P: in.State.P.Add(so3.Vec3{X: 0.6, Y: 0.3, Z: -0.2 - 0.8*since}),
+		V: so3.Vec3{X: 0.5, Z: -0.8}, Q: so3.FromEuler(turned, 0, 0)}
+	return in
+}
+
+// After a stall in which the robot has gone elsewhere the law goes on from where it is, and does not fly blind.
+func TestGoesOnFromWhereAStallEnds(t *testing.T) {
+	for _, stall := range []float64{0.6, 1, 4} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		for k := 50; k < 65; k++ {
+			in := stalled(k, stall, 0.02*float64(k-50))
+			g.Tick(&in)
+			off := g.belief.state.P.Sub(in.State.P).Norm()
+			if g.Stage() != Hold || g.Tripped() != Missed || off > 0.05 {
+				t.Fatalf("%g s, tick %d after: %v for %v, %.2f m off the state", stall, k-50, g.Stage(), g.Tripped(),
+					off)
+			}
+		}
+		if at := g.holdPoint; at.Sub(so3.Vec3{X: 0.6, Y: 0.3, Z: 0.8}).Norm() > 0.6 {
+			t.Errorf("%g s: it holds at %v", stall, at)
+		}
+		if !g.belief.elsewhere {
+			t.Errorf("%g s: the policy may fly again", stall)
+		}
+	}
+}
+
+// A state that was not believed before a stall is not believed after it.
+func TestStallHelpsNoFalseSource(t *testing.T) {
+	g := newGuard(t)
+	healthy(t, g, 50)
+	for k := 50; k < 60; k++ {
+		in := hovering(k)
+		in.State.P.X += 1
+		g.Tick(&in)
+	}
+	in := hovering(60)
+	in.Now, in.Stamp = in.Now+0.6, in.Stamp+0.6
+	in.State.P.X++
+	if g.Tick(&in); g.Stage() != Blind {
+		t.Errorf("%v: %v is believed", g.Stage(), g.belief.state.P)
+	}
+}
+
+// On the ground, where an autopilot has landed, the motors stop after a stall.
+func TestStallThatEndsOnTheGround(t *testing.T) {
+	g := newGuard(t)
+	healthy(t, g, 50)
+	for k := 50; k < 55; k++ {
+		in := hovering(k)
+		in.Now, in.Stamp = in.Now+4, in.Stamp+4
+		in.State.P.Z = 0.03
+		if c := g.Tick(&in); g.Stage() != Off || c.Thrust > 2 {
+			t.Fatalf("tick %d after: %v, thrust %.1f m/s²", k-50, g.Stage(), c.Thrust)
+		}
+	}
+}
