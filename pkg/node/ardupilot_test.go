@@ -152,6 +152,32 @@ func TestArdupilotOverTheWire(t *testing.T) {
 	}
 }
 
+// ArduPilot refuses to disarm in the air, but where ~/emergency forces it.
+func TestEmergencyStopsArdupilot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two processes and the firmware")
+	}
+	if _, err := sitl.Binary(); err != nil {
+		t.Skip(err)
+	}
+	c := newCopter(t, "[]")
+	c.handsOver()
+	c.control("-p", "emergency_service:=true")
+	c.armed()
+	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
+	const armDisarm = 400
+	if disarms, _ := c.Ordered(armDisarm, 0); disarms {
+		t.Error("it disarms in the air")
+	}
+	if r := c.trigger("policy_controller/emergency"); !r.Success {
+		t.Fatal(r.Message)
+	}
+	c.until("the motors stand, and it has fallen", func() bool {
+		_, _, armed := c.State()
+		return !armed && newest(c.truth).State.P.Z < 0.1
+	})
+}
+
 // Without states the guard has the firmware land by itself.
 func TestArdupilotLandsWithoutStates(t *testing.T) {
 	if testing.Short() {

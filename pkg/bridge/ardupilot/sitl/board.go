@@ -127,16 +127,13 @@ func (b *Board) end() error {
 func (b *Board) rest(what string, seconds float64, until func() bool) error {
 	const step = 0.001 // s
 	for end := b.process.time + seconds; b.process.time < end; {
-		if until != nil && until() {
+		if until() {
 			return nil
 		}
 		if _, err := b.step(b.last, so3.Vec3{}, b.last.Q.Conj().Rotate(so3.Vec3{Z: quad.Gravity}),
 			step); err != nil {
 			return err
 		}
-	}
-	if until == nil {
-		return nil
 	}
 	return fmt.Errorf("the firmware does not %s within %g s; it said: %s", what, seconds,
 		strings.Join(b.Link.Texts(), "; "))
@@ -154,7 +151,7 @@ func (b *Board) Reset(s quad.State, c quad.Command) error {
 	if err := b.begin(); err != nil {
 		return err
 	}
-	const boots, arms, settles = 60, 5, 3 // s
+	const boots, settles = 60, 3 // s
 	beats := func() bool { _, there, _ := b.Link.State(); return there }
 	if err := b.rest("boot", boots, beats); err != nil {
 		return err
@@ -178,12 +175,12 @@ func (b *Board) Reset(s quad.State, c quad.Command) error {
 		return err
 	}
 	var failed error
-	err := b.rest("", settles, func() bool {
+	end := b.process.time + settles
+	err := b.rest("follow", settles+1, func() bool {
 		failed = b.follow(c)
-		return failed != nil
+		return failed != nil || b.process.time >= end
 	})
-	_ = err // nothing was waited for
-	return failed
+	return errors.Join(err, failed)
 }
 
 // check reads all parameters back.
