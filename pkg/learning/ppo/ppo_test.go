@@ -114,6 +114,9 @@ func cartConfig() Config {
 
 // TestCartComesToRest: nearly as well as the best linear law of a sweep does.
 func TestCartComesToRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it learns")
+	}
 	best := math.Inf(-1)
 	for k := 0.4; k < 4; k += 0.2 {
 		for d := 0.4; d < 4; d += 0.2 {
@@ -154,6 +157,9 @@ func TestSameSeedSamePolicy(t *testing.T) {
 
 // TestGoesOnFromAPolicy: its first steps are those of the policy that it begins with, which stays as it is.
 func TestGoesOnFromAPolicy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it learns")
+	}
 	p, err := Train(t.Context(), cartConfig(), newCarts(32, 1), nil)
 	if err != nil {
 		t.Fatal(err)
