@@ -52,8 +52,8 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 	}
 	methods := append([]manipulation.Method{manipulation.ByPolicy("base", l.Base, nil),
 		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Laws()...)
+	report(b, l, references, methods)
 	if peers {
-		report(b, l, references, methods)
 		others, err := b.Peers(ctx, references, l.Base)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ type Budget struct {
 	Speeds        []float64 // along each, m/s
 	Base, Improve int       // epochs of a policy from nothing, and in a learned model
 	Envs, Horizon int       // episodes of an epoch, and their steps
-	Rate          float64   // of learning from nothing; a fifth of it in a learned model
+	Rate          float64   // of learning from nothing; three tenths of it in a learned model
 	Policy        int       // units of each of a policy's two layers
 	Latent, Nets  int       // size of the latent, units of the encoder; the residual has twice as many
 	Seconds       float64   // recorded under each payload along each reference
@@ -35,7 +35,7 @@ type Budget struct {
 // SmallBudget is one of minutes on a core.
 func SmallBudget() Budget {
 	return Budget{Seed: 1, Masses: Masses, Shapes: arm.Shapes, Speeds: []float64{0.25, 0.5}, Base: 300, Improve: 3000,
-		Envs: 64, Horizon: 50, Rate: 0.003, Policy: 128, Latent: 2, Nets: 64, Seconds: 10, Updates: 3000,
+		Envs: 64, Horizon: 50, Rate: 0.002, Policy: 128, Latent: 2, Nets: 64, Seconds: 10, Updates: 3000,
 		Progress: func(string, ...any) {}}
 }
 
@@ -101,7 +101,7 @@ func (b *Budget) training(improve bool) (c train.Config) {
 	c.Envs, c.Horizon, c.Epochs, c.Rate, c.Flights = b.Envs, b.Horizon, b.Base, b.Rate, 0
 	c.Hidden, c.Latent, c.ResidualGradient = b.Policy, b.Latent, true
 	if improve {
-		c.Epochs, c.Rate = b.Improve, b.Rate/5
+		c.Epochs, c.Rate = b.Improve, 0.3*b.Rate
 	}
 	return c
 }
