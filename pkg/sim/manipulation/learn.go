@@ -109,10 +109,11 @@ func (b *Budget) training(improve bool) (c train.Config) {
 // NewPolicy is one with weights to be drawn, or a copy of another.
 func NewPolicy(c *train.Config, task robot.Task[float32], from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
 	latent, hidden := c.Latent, slices.Repeat([]int{c.Hidden}, c.Layers)
+	middle, half := make([]float32, arm.Joints), Torques
 	if from != nil {
-		latent, hidden = from.Latent, from.Net.Hidden
+		latent, hidden, middle, half = from.Latent, from.Net.Hidden, from.Middle, from.Half
 	}
-	p, err := vnd.NewActor(task.Size(), latent, make([]float32, arm.Joints), Torques, hidden)
+	p, err := vnd.NewActor(task.Size(), latent, middle, half, hidden)
 	if err != nil {
 		return nil, err
 	}

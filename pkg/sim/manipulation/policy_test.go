@@ -3,6 +3,7 @@ package manipulation
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vnd/pkg/flight/armcontrol"
@@ -64,5 +65,19 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 		}
 		p.Push(&got)
 		sys.Step(1, s, tau, none, s)
+	}
+}
+
+// TestPolicyKeepsItsRanges: a copy of a policy commands what that commands, whatever its ranges.
+func TestPolicyKeepsItsRanges(t *testing.T) {
+	task, half := Task(0, circle(t)), slices.Repeat([]float32{5}, arm.Joints)
+	from, err := vnd.NewActor(task.Size(), 2, slices.Repeat([]float32{1}, arm.Joints), half, []int{8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := TrainConfig(true)
+	p, err := NewPolicy(&c, task, from)
+	if err != nil || !slices.Equal(p.Half, from.Half) || !slices.Equal(p.Middle, from.Middle) {
+		t.Errorf("%v, %v, expected ranges of 1 ± 5 N·m, %v", p.Middle, p.Half, err)
 	}
 }
