@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/train"
 	"vnd/pkg/ros2/bag/bagtest"
 	"vnd/pkg/vnd/bundle"
 )
@@ -78,5 +79,14 @@ func TestArmRefusals(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%s leaves %s", line, out)
 		}
+	}
+}
+
+// A policy that is off in its own model says so.
+func TestTrainingSaysHowFarItIsOff(t *testing.T) {
+	var out strings.Builder
+	r := trainResult{Last: train.Figures{Error: 0.163, Collided: 0.16}}
+	if err := r.WriteText(&out); err != nil || !strings.Contains(out.String(), "0.163 m off, 16 % of episodes lost") {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }

@@ -345,18 +345,18 @@ func (t *trainCommand) write(p *prepared, r *quadtrain.Result) (*trainResult, er
 		return out, nil
 	}
 	return out, atomicfile.WriteFile(t.Plot, func(w io.Writer) error {
-		return plot.TrainingCurve(w,
-			"Training of "+t.Task, curve(&r.Curve))
+		return plot.TrainingCurve(w, "Training of "+t.Task, curve(&r.Curve))
 	})
 }
 
 // WriteText implements result.
 func (t *trainResult) WriteText(w io.Writer) error {
-	text := fmt.Sprintf("%s, cost %s: %d epochs in %.1f s on %s", t.Task, t.Cost, t.Epochs, t.Seconds, t.Kernel)
+	off := fmt.Sprintf("in the last one %.3f m off, %.0f %% of episodes lost", t.Last.Error, 100*t.Last.Collided)
 	if t.Best != nil {
-		text += fmt.Sprintf("; %.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
+		off = fmt.Sprintf("%.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
 	}
-	_, err := fmt.Fprintf(w, "%s\nwrote %s, bundle %s\n", text, t.Bundle, t.ID)
+	_, err := fmt.Fprintf(w, "%s, cost %s: %d epochs in %.1f s on %s; %s\nwrote %s, bundle %s\n", t.Task, t.Cost,
+		t.Epochs, t.Seconds, t.Kernel, off, t.Bundle, t.ID)
 	return err
 }
 
