@@ -1,7 +1,7 @@
 // Command arm learns, in simulation, to follow paths with a Panda's tool under payloads that it is not told of, and
 // prints what each method errs by under each: the policy of the prior, the improved one, and adaptive control.
 //
-//	go run ./examples/arm build/arm.vnd           # ten minutes of a core
+//	go run ./examples/arm build/arm.vnd           # three minutes of a core
 //	go run ./examples/arm -quick build/arm.vnd    # seconds
 package main
 
@@ -11,17 +11,15 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"slices"
 	"time"
 
-	"vnd/pkg/robot/arm"
 	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
 )
 
 func main() {
 	quick := flag.Bool("quick", false, "learn for seconds along one circle")
-	peers := flag.Bool("peers", false, "also learn what it is compared with: for an hour of processor time")
+	peers := flag.Bool("peers", false, "also learn what it is compared with: for a quarter of an hour of a core")
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -52,7 +50,7 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 	}
 	methods := append([]manipulation.Method{manipulation.ByPolicy("base", l.Base, nil),
 		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Laws()...)
-	report(b, l, references, methods)
+	b.Report(os.Stdout, l, references, methods)
 	if peers {
 		others, err := b.Peers(ctx, references, l.Base)
 		if err != nil {
@@ -72,17 +70,4 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 	}
 	fmt.Println("promoted")
 	return bundle.Write(out, promoted)
-}
-
-// report prints how many windows tell the payload, and how soon each method is steady after a swap of payloads.
-func report(b *manipulation.Budget, l *manipulation.Learned, references []*arm.Reference, all []manipulation.Method) {
-	share, windows := b.Recognise(l, references)
-	fmt.Printf("the nearest latents tell the payload in %.1f %% of %d windows\n", 100*share, windows)
-	for _, m := range all {
-		times := m.Returns(references)
-		slices.Sort(times)
-		n := len(times)
-		fmt.Printf("%s is steady %.2f s after a swap of payloads at the median of %d, %.2f s at the 95th percentile\n",
-			m.Name, times[n/2], n, times[95*n/100])
-	}
 }

@@ -1,7 +1,10 @@
 package manipulation
 
 import (
+	"fmt"
+	"io"
 	"math"
+	"slices"
 
 	"vnd/pkg/learning/effects"
 	"vnd/pkg/robot/arm"
@@ -83,4 +86,17 @@ func latents(m *vnd.Model[float32], rows []arm.Row) (all [][]float64) {
 		all = append(all, row)
 	}
 	return all
+}
+
+// Report writes how many windows tell the payload, and how soon each method is steady after a swap of payloads.
+func (b *Budget) Report(w io.Writer, l *Learned, references []*arm.Reference, all []Method) {
+	share, windows := b.Recognise(l, references)
+	fmt.Fprintf(w, "the nearest latents tell the payload in %.1f %% of %d windows\n", 100*share, windows)
+	for _, m := range all {
+		times := m.Returns(references)
+		slices.Sort(times)
+		n := len(times)
+		fmt.Fprintf(w, "%s is steady after a swap of payloads in %.2f s at the median of %d, %.2f s at the 95th "+
+			"percentile\n", m.Name, times[n/2], n, times[95*n/100])
+	}
 }
