@@ -21,6 +21,8 @@ const (
 	stepProof = 4           // candidates
 	smoothing = 16          // samples that are looked at
 	maxSilent = 2           // ticks without a sample that are no gap
+
+	longestTick = int64(30e6) // ns from one tick without a sample to the next
 )
 
 func (c *stampClock) tick() { c.silent++ }
@@ -37,6 +39,9 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 // look compares a sample with those before: its corrected stamp less the time of the tick before.
 func (c *stampClock) look(at int64) {
 	gap := c.silent > maxSilent
+	if gap && c.tookBack(at) {
+		at, c.shift = at+c.shift, 0
+	}
 	c.silent = 0
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
@@ -56,6 +61,13 @@ func (c *stampClock) look(at int64) {
 		c.step, c.agreed = off, 1
 	}
 	c.seen = min(c.seen+1, smoothing)
+}
+
+// tookBack reports whether a step is over by the first sample after a gap: its stamp fits the clock as it usually does,
+// without a correction. A latency as long as the step would fit as well, behind a gap as long as itself.
+func (c *stampClock) tookBack(at int64) bool {
+	return c.shift != 0 && abs(at-c.usual) >= leastStep && abs(at+c.shift-c.usual) < leastStep &&
+		int64(c.silent)*longestTick < abs(c.shift)/2
 }
 
 // commonStep finds a step forward of the loop's clock that the stamps of samples follow: both run on the same machine.

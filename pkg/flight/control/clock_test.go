@@ -313,3 +313,42 @@ func (f *closed) setClock(by int64, at float64, stampsToo, arrivals bool) {
 		f.fly(now)
 	}
 }
+
+// A step that is over while samples are lost is not taken for a latency, which would stay; a latency as long as the
+// step, behind a gap as long as itself, is one.
+func TestStampClockWhoseStepEndsInAGap(t *testing.T) {
+	const tick, latency = int64(20e6), int64(5e6)
+	for _, step := range []int64{-770e6, -460e6, 460e6, 1820e6} {
+		for name, c := range map[string]struct {
+			silent     int
+			over, late int64
+			want       int64
+		}{
+			"no gap": {0, step, 0, 0}, "three lost": {3, step, 0, 0}, "six lost": {6, step, 0, 0},
+			"the step stays": {6, 0, 0, -step}, "late, the step stays": {int(abs(step) / tick), 0, step, -step},
+		} {
+			var clock stampClock
+			now, off, late := int64(100e9), int64(0), latency
+			samples := func(n int) {
+				for range n {
+					now += tick
+					clock.tick()
+					clock.correct(now-late, now+off)
+				}
+			}
+			samples(50)
+			off = step
+			samples(50)
+			off -= c.over
+			late = max(latency, latency-c.late)
+			for range c.silent {
+				now += tick
+				clock.tick()
+			}
+			if samples(60); clock.shift != c.want {
+				t.Errorf("%d ms, %s: stamps are shifted by %d ms, expected %d", step/1e6, name, clock.shift/1e6,
+					c.want/1e6)
+			}
+		}
+	}
+}
