@@ -34,6 +34,7 @@ const (
 	velocityMemory = 0.08 // that of the velocity, in which the model smooths what is measured, s
 	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
 	afterStall     = 0.3  // time for which what an autopilot did meanwhile may act, s
+	astray         = 4.0  // m/s by which it may fly beside what is expected then
 )
 
 // What a prediction may err by beyond the jump, which is for the noise: growth with the time since the last state.
@@ -78,7 +79,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 		b.accept(s, stamp, hoverCommand)
 		return true
 	}
-	if stamp < b.unsure {
+	if stamp < b.unsure && s.P.Sub(expected.state.P).Norm() <= b.jump+astray*elapsed {
 		b.accept(s, stamp, expected.acting)
 		return true
 	}

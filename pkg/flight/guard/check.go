@@ -48,9 +48,10 @@ func (g *Guard) checkState(in *Input, dt float64) Cause {
 		}
 	}
 	if wrong == None {
-		g.blindFor = 0
+		g.blindFor, g.doubted = 0, false
 		return None
 	}
+	g.doubted = g.doubted || wrong != Stale
 	g.blindFor += dt
 	if b.known && g.mode.Aloft() {
 		b.deadReckon(g.now)

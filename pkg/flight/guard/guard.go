@@ -48,6 +48,7 @@ type Guard struct {
 	tripAsked    bool
 	takeOffAsked bool
 	blindFor     float64 // time without a usable state, s
+	doubted      bool    // the newest state was not believed, whatever has been silent since
 	limited      bool    // the policy's command was cut
 	notOffboard  bool    // the command was not followed
 	saturatedFor float64 // time for which the policy asked for the limits, s
@@ -151,9 +152,8 @@ func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	}
 	dt = now - last
 	if !(dt >= 0) || dt > longStall {
-		seen := g.belief.known && !g.belief.rejected
 		g.ShiftTimes(dt, now)
-		g.belief.stalled = seen && dt > longStall
+		g.belief.stalled = g.belief.known && !g.doubted && dt > longStall
 	}
 	if !(dt >= 0) {
 		return 0, true

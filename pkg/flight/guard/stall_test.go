@@ -42,20 +42,55 @@ func TestGoesOnFromWhereAStallEnds(t *testing.T) {
 	}
 }
 
-// A state that was not believed before a stall is not believed after it.
+// A source that was not believed before a stall is not believed after it, nor after a second one.
 func TestStallHelpsNoFalseSource(t *testing.T) {
+	jumped := func(in *Input) { in.State.P.X++ }
+	for _, c := range []struct {
+		name   string
+		before func(*Input)
+		stalls int
+	}{
+		{"jumped", jumped, 1},
+		{"jumped, two stalls", jumped, 2},
+		{"frozen", func(in *Input) { in.State = hovering(50).State }, 1},
+		{"invalid", func(in *Input) { in.State.Q = so3.Quat{} }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGuard(t)
+			healthy(t, g, 50)
+			for k := 50; k < 60; k++ {
+				in := hovering(k)
+				c.before(&in)
+				g.Tick(&in)
+			}
+			for i := range c.stalls {
+				in := hovering(60 + i)
+				late := 0.6 * float64(i+1)
+				if in.Now += late; i == c.stalls-1 { // no state came between
+					in.Stamp += late
+				}
+				jumped(&in)
+				if g.Tick(&in); g.Stage() != Blind {
+					t.Errorf("after stall %d %v: %v is believed", i+1, g.Stage(), g.belief.state.P)
+				}
+			}
+		})
+	}
+}
+
+// Right after a stall, too, a robot is not from one state to the next where it cannot have flown.
+func TestJumpsRightAfterAStall(t *testing.T) {
 	g := newGuard(t)
 	healthy(t, g, 50)
 	for k := 50; k < 60; k++ {
-		in := hovering(k)
-		in.State.P.X += 1
-		g.Tick(&in)
-	}
-	in := hovering(60)
-	in.Now, in.Stamp = in.Now+0.6, in.Stamp+0.6
-	in.State.P.X++
-	if g.Tick(&in); g.Stage() != Blind {
-		t.Errorf("%v: %v is believed", g.Stage(), g.belief.state.P)
+		in, want := stalled(k, 0.6, 0.02*float64(k-50)), Hold
+		if k == 54 || k == 55 {
+			in.State.P.X++
+			want = Blind
+		}
+		if g.Tick(&in); g.Stage() != want {
+			t.Errorf("tick %d after: %v, expected %v", k-50, g.Stage(), want)
+		}
 	}
 }
 
