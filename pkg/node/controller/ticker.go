@@ -121,24 +121,24 @@ func (f *ticker) run(stop <-chan struct{}) {
 const (
 	stoppedFor   = 250 * time.Millisecond // at least, between two passes of the thread
 	comesIn      = 10 * time.Millisecond
-	fastest      = 3  // times as fast as the wall's: what waited still comes
-	mostCatching = 50 // times comesIn
+	fastest      = 3 // times as fast as the wall's: what waited still comes
+	mostCatching = 500 * time.Millisecond
 )
 
 // catchUp waits after a stop until simulated time no longer leaps on, so that the tick sees the whole gap.
 func (f *ticker) catchUp() {
 	if f.sim() && f.passed != 0 && monotonic()-f.passed > int64(stoppedFor) {
-		awaitSteady(f.clock.Now, time.Sleep)
+		awaitSteady(f.clock.Now, monotonic, time.Sleep)
 	}
 	f.passed = monotonic()
 }
 
-// awaitSteady waits until a clock goes on at about the wall's pace, but not for ever.
-func awaitSteady(now func() ros.Time, sleep func(time.Duration)) {
-	for range mostCatching {
-		before := now()
+// awaitSteady waits until a clock goes on at about the wall's pace, but not for ever. A busy machine sleeps for longer.
+func awaitSteady(now func() ros.Time, wall func() int64, sleep func(time.Duration)) {
+	for begun := wall(); wall()-begun < int64(mostCatching); {
+		before, from := now(), wall()
 		sleep(comesIn)
-		if leapt := time.Duration(now() - before); leapt <= fastest*comesIn {
+		if int64(now()-before) <= fastest*(wall()-from) {
 			return
 		}
 	}
