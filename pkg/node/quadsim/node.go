@@ -146,8 +146,8 @@ func (n *simulator) begin(ctx context.Context) error {
 // check refuses changes: the parameters are read at the start.
 func (n *simulator) check(p *Params) error {
 	if n.params != nil && p.Throttle != n.params.Throttle {
-		return errors.New("parameters hover_throttle, thrust_curve and battery_voltage are read at the start of the " +
-			"node: start it anew")
+		return errors.New("parameters hover_throttle, thrust_curve, least_thrust and battery_voltage are read at the " +
+			"start of the node: start it anew")
 	}
 	return p.check()
 }
