@@ -6,6 +6,7 @@
 package robot
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"vnd/pkg/nn/kernel"
@@ -89,6 +90,13 @@ type Reader[R Robot] struct {
 	Name string
 	// Read returns the robot of a configuration with steps of dt seconds. It refuses, in words, what no robot can be.
 	Read func(dt float64, config json.RawMessage) (R, error)
+}
+
+// Decode reads the configuration of a robot into a struct, and refuses fields that this has not.
+func Decode(config json.RawMessage, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(config))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
 
 // Settled returns the state s[S] of a robot that has rested for long, for its actuator part.

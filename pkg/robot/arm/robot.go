@@ -9,7 +9,6 @@
 package arm
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -37,9 +36,7 @@ type Robot struct {
 const MaxPayload = 3
 
 func read(dt float64, config json.RawMessage) (r Robot, err error) {
-	dec := json.NewDecoder(bytes.NewReader(config))
-	dec.DisallowUnknownFields()
-	if err = dec.Decode(&r); err == nil {
+	if err = robot.Decode(config, &r); err == nil {
 		r.Dt = dt
 		err = r.Check()
 	}

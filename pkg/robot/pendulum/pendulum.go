@@ -3,7 +3,6 @@
 package pendulum
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -27,9 +26,7 @@ type Robot struct {
 }
 
 func read(dt float64, config json.RawMessage) (r Robot, err error) {
-	dec := json.NewDecoder(bytes.NewReader(config))
-	dec.DisallowUnknownFields()
-	if err = dec.Decode(&r); err == nil && !(r.Mass > 0 && r.Drag >= 0) {
+	if err = robot.Decode(config, &r); err == nil && !(r.Mass > 0 && r.Drag >= 0) {
 		err = fmt.Errorf("mass %g, drag %g", r.Mass, r.Drag)
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package pusher
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -22,9 +21,8 @@ type Robot struct {
 }
 
 func read(dt float64, config json.RawMessage) (r Robot, err error) {
-	dec := json.NewDecoder(bytes.NewReader(config))
-	dec.DisallowUnknownFields()
-	if err = dec.Decode(&r); err == nil && !(r.Mass > 0 && r.Mass <= 100 && r.Friction > 0 && r.Friction <= 10) {
+	err = robot.Decode(config, &r)
+	if err == nil && !(r.Mass > 0 && r.Mass <= 100 && r.Friction > 0 && r.Friction <= 10) {
 		err = fmt.Errorf("mass %g, friction %g: expected more than 0, at most 100 kg and 10", r.Mass, r.Friction)
 	}
 	if err != nil {

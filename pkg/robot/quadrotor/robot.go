@@ -5,7 +5,6 @@
 package quadrotor
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -40,9 +39,7 @@ type config struct {
 
 func read(dt float64, from json.RawMessage) (Robot, error) {
 	var c config
-	dec := json.NewDecoder(bytes.NewReader(from))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
+	if err := robot.Decode(from, &c); err != nil {
 		return Robot{}, fmt.Errorf("configuration: %w", err)
 	}
 	a := c.Actuator

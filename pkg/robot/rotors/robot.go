@@ -1,7 +1,6 @@
 package rotors
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -27,9 +26,7 @@ type config struct {
 
 func read(dt float64, from json.RawMessage) (Robot, error) {
 	var c config
-	dec := json.NewDecoder(bytes.NewReader(from))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&c)
+	err := robot.Decode(from, &c)
 	if err == nil && (c.Model.Period != dt || c.Model.History > 0) {
 		err = fmt.Errorf("steps of %g s after a history of %d rows, expected %g s and none", c.Model.Period,
 			c.Model.History, dt)
