@@ -3,29 +3,11 @@ package arm
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/nn/kernel/kerneltest"
 )
-
-// sets lists the instruction sets that this binary and machine can run, plainest last; none without C.
-func sets() (found []string) {
-	defer func() { useKernels = useC(kernel.Instructions()) }()
-	all := []string{"avx512", "avx2", "sse2", "neon", "generic"}
-	for i, set := range all {
-		if strings.HasPrefix(kernel.Instructions(), set) {
-			all = all[i:]
-			break
-		}
-	}
-	for _, set := range all {
-		if kernel.Instructions() != "" && useC(set) {
-			found = append(found, set)
-		}
-	}
-	return found
-}
 
 // steps runs Step and StepVJP on the same numbers, and returns what they write, gradients added to ones.
 func steps[F kernel.Float](r Robot, rows int) (out [4][]F) {
@@ -54,7 +36,7 @@ func steps[F kernel.Float](r Robot, rows int) (out [4][]F) {
 func TestKernelsAgreeWithGo(t *testing.T) {
 	defer func() { useKernels = useC(kernel.Instructions()) }()
 	loaded := Robot{Dt: 0.02, Steps: 5, Payload: 2, Damping: 0.5, Friction: 0.5}
-	for _, set := range sets() {
+	for _, set := range kerneltest.Sets(useC) {
 		useKernels = useC(set)
 		for _, rows := range []int{1, 3, 16, 37} {
 			agree(t, set+", prior", Robot{Dt: 0.02, Steps: 1}, rows)

@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/nn/kernel/kerneltest"
 )
 
 // batched is one of the batched functions: how many numbers a row of each argument has, which of them it writes, which
@@ -56,31 +56,13 @@ var functions = []batched{
 		func(n int, x [][]float32) { ObserveVJP(&farView, n, x[0], x[1], x[2], x[3], x[4]) }},
 }
 
-// sets lists the instruction sets that this binary and machine can run, plainest last; none without C.
-func sets() (found []string) {
-	defer func() { useKernels = useC(kernel.Instructions()) }()
-	all := []string{"avx512", "avx2", "sse2", "neon", "generic"}
-	for i, set := range all {
-		if strings.HasPrefix(kernel.Instructions(), set) {
-			all = all[i:]
-			break
-		}
-	}
-	for _, set := range all {
-		if kernel.Instructions() != "" && useC(set) {
-			found = append(found, set)
-		}
-	}
-	return found
-}
-
 // eachSet runs f under each instruction set, T being a test or a benchmark.
 func eachSet[T interface {
 	Run(name string, f func(T)) bool
 	Skip(args ...any)
 }](t T, f func(t T, set string)) {
 	defer func() { useKernels = useC(kernel.Instructions()) }()
-	found := sets()
+	found := kerneltest.Sets(useC)
 	if len(found) == 0 {
 		t.Skip("no C kernels in this binary, or not in use")
 	}
@@ -144,7 +126,7 @@ func (f batched) writes(i int) bool { return i < len(f.written) && f.written[i] 
 // robots left over.
 func TestInstructionSetsAgree(t *testing.T) {
 	eachSet(t, func(t *testing.T, set string) {
-		plainest := sets()
+		plainest := kerneltest.Sets(useC)
 		defer func() { useKernels = useC(set) }()
 		rng := rand.New(rand.NewPCG(21, 21))
 		for _, f := range functions {
