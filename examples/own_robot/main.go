@@ -18,6 +18,7 @@ import (
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/pendulum"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	candidate, err := pack(f.Model, p)
+	candidate, err := vnd.Pack(f.Model, prior, p, goal)
 	if err != nil {
 		return err
 	}

@@ -30,26 +30,13 @@ func improve(ctx context.Context, w train.World[float32], from *vnd.Actor[float3
 	return p, err
 }
 
-// pack makes a bundle of a model and a policy.
-func pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) {
-	b, err := vnd.Bundle(m, prior, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := vnd.PutActor(b, p, nil, goal); err != nil {
-		return nil, err
-	}
-	_, err = b.Encode() // which names it
-	return b, err
-}
-
 // judge asks the gate whether a candidate may follow the policy it was made of, and prints the answer.
 func judge(ctx context.Context, candidate *bundle.Bundle, before *vnd.Actor[float32]) error {
 	m, _, err := vnd.FromBundle(candidate, vehicle.Robot)
 	if err != nil {
 		return err
 	}
-	current, err := pack(m, before)
+	current, err := vnd.Pack(m, prior, before, goal)
 	if err != nil {
 		return err
 	}

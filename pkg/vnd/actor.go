@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/nets"
+	"vnd/pkg/robot"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -111,6 +112,18 @@ func PutActor(b *bundle.Bundle, p *Actor[float32], config any, task string) erro
 		config = actorConfig{p.Latent, p.Net.PolicyConfig, p.Middle, p.Half}
 	}
 	return b.SetSection(PolicySection, config)
+}
+
+// Pack makes a bundle of a model, which predicts r, and of a policy for a task.
+func Pack(m *Model[float32], r robot.Robot, p *Actor[float32], task string) (*bundle.Bundle, error) {
+	b, err := Bundle(m, r, nil, nil)
+	if err == nil {
+		err = PutActor(b, p, nil, task)
+	}
+	if err == nil {
+		_, err = b.Encode() // which names it
+	}
+	return b, err
 }
 
 // ActorFromBundle unpacks a policy that PutActor put there without a robot's own configuration.

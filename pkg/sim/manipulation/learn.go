@@ -213,14 +213,7 @@ func (b *Budget) fit(ctx context.Context, recordings []fit.Recording) (*fit.Fit,
 
 // Pack makes a bundle of a model and a policy.
 func Pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) {
-	b, err := vnd.Bundle(m, Prior, nil, nil)
-	if err == nil {
-		err = vnd.PutActor(b, p, nil, "track_pose")
-	}
-	if err == nil {
-		_, err = b.Encode() // which names it
-	}
-	return b, err
+	return vnd.Pack(m, Prior, p, "track_pose")
 }
 
 // judge asks the gate whether the improved policy may follow the base.

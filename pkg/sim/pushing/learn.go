@@ -77,14 +77,7 @@ func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
 
 // Pack makes a bundle of a model and a policy.
 func Pack(m *vnd.Model[float32], p *vnd.Actor[float32]) (*bundle.Bundle, error) {
-	b, err := vnd.Bundle(m, Prior, nil, nil)
-	if err == nil {
-		err = vnd.PutActor(b, p, nil, "push")
-	}
-	if err == nil {
-		_, err = b.Encode() // which names it
-	}
-	return b, err
+	return vnd.Pack(m, Prior, p, "push")
 }
 
 // Train trains a policy on a plant by PPO, from nothing or from another one.
