@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/sim/pushing"
@@ -17,7 +18,7 @@ func draw(dir string, t pushing.Task, results []pushing.Result) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if err := save(filepath.Join(dir, "push_success.png"), func(w io.Writer) error {
+	if err := atomicfile.WriteFile(filepath.Join(dir, "push_success.png"), func(w io.Writer) error {
 		return plot.Bars(w, "success by the force that a box takes, %", pushing.Ranges(), successes(results))
 	}); err != nil {
 		return err
@@ -26,21 +27,9 @@ func draw(dir string, t pushing.Task, results []pushing.Result) error {
 	if err != nil {
 		return err
 	}
-	return save(filepath.Join(dir, "push_ways.png"), func(w io.Writer) error {
+	return atomicfile.WriteFile(filepath.Join(dir, "push_ways.png"), func(w io.Writer) error {
 		return plot.Flights(w, "boxes on their way to a goal", []so3.Vec3{{}, goal}, ways, nil)
 	})
-}
-
-func save(path string, to func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := to(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 // successes are the shares of trials over hidden conditions, by force.

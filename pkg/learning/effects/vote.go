@@ -5,6 +5,18 @@ import (
 	"slices"
 )
 
+// Split returns latents [N][Z] one by one.
+func Split(latents []float32, Z int) (all [][]float64) {
+	for i := 0; i < len(latents); i += Z {
+		z := make([]float64, Z)
+		for j := range z {
+			z[j] = float64(latents[i+j])
+		}
+		all = append(all, z)
+	}
+	return all
+}
+
 // Vote labels unseen latents, [label][latent][Z], by most of their nearest known ones. It returns the share that is
 // labelled right, and how many there are. Where none is known, none is labelled right.
 func Vote(known, unseen [][][]float64, neighbours int) (share float64, latents int) {

@@ -2,7 +2,6 @@ package quadsim
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"vnd/pkg/bridge/ardupilot/sitl"
@@ -52,27 +51,7 @@ func TestArdupilotFliesTheRatesThatAreCommanded(t *testing.T) {
 }
 
 func TestArdupilotGivesTheThrustThatIsCommanded(t *testing.T) {
-	for _, of := range []struct {
-		curve float64
-		g     []float64
-	}{{1, []float64{0.3, 0.5, 0.75, 1, 1.5, 2}}, {0.5, []float64{0.75, 1, 2}}} { // idle motors give 0.6 g by curve 0.5
-		w := sim.Default()
-		w.Motor.Curve = of.curve
-		b := newArdupilot(t, w)
-		s, err := sim.New(w, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Fit(b)
-		for _, g := range of.g {
-			t.Run(fmt.Sprintf("curve %g, %g g", of.curve, g), func(t *testing.T) {
-				_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity}, 0.5)
-				off := 100 * (got/(g*quad.Gravity) - 1) // %
-				t.Logf("flown %.4f g: off by %.2g %%", got/quad.Gravity, off)
-				if math.Abs(off) > 2 {
-					t.Errorf("commanded %g g, flown %g", g, got/quad.Gravity)
-				}
-			})
-		}
-	}
+	firmware := func(w sim.World) sim.Firmware { return newArdupilot(t, w) }
+	givesThrust(t, firmware, 2, 1, 0.3, 0.5, 0.75, 1, 1.5, 2)
+	givesThrust(t, firmware, 2, 0.5, 0.75, 1, 2) // idle motors give 0.6 g by curve 0.5
 }

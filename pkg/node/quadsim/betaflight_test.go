@@ -81,28 +81,31 @@ func TestBetaflightFliesTheRatesThatAreCommanded(t *testing.T) {
 }
 
 func TestBetaflightGivesTheThrustThatIsCommanded(t *testing.T) {
-	for _, of := range []struct {
-		curve float64
-		g     []float64
-	}{{1, []float64{0.3, 0.5, 0.75, 1, 1.5, 2}}, {0, []float64{0.5, 1, 2}}} { // idle motors give 0.42 g by curve 0
-		w := sim.Default()
-		w.Motor.Curve = of.curve
-		b := newFirmware(t, w)
-		s, err := sim.New(w, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Fit(b)
-		for _, g := range of.g {
-			t.Run(fmt.Sprintf("curve %g, %g g", of.curve, g), func(t *testing.T) {
-				_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity}, 0.5)
-				off := 100 * (got/(g*quad.Gravity) - 1) // %
-				t.Logf("flown %.4f g: off by %.2g %%", got/quad.Gravity, off)
-				if math.Abs(off) > 1 {
-					t.Errorf("commanded %g g, flown %g", g, got/quad.Gravity)
-				}
-			})
-		}
+	firmware := func(w sim.World) sim.Firmware { return newFirmware(t, w) }
+	givesThrust(t, firmware, 1, 1, 0.3, 0.5, 0.75, 1, 1.5, 2)
+	givesThrust(t, firmware, 1, 0, 0.5, 1, 2) // idle motors give 0.42 g by curve 0
+}
+
+// givesThrust commands thrusts, g, of a firmware before motors of a curve; most % they may be off.
+func givesThrust(t *testing.T, firmware func(sim.World) sim.Firmware, most, curve float64, thrusts ...float64) {
+	t.Helper()
+	w := sim.Default()
+	w.Motor.Curve = curve
+	b := firmware(w)
+	s, err := sim.New(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fit(b)
+	for _, g := range thrusts {
+		t.Run(fmt.Sprintf("curve %g, %g g", curve, g), func(t *testing.T) {
+			_, got := settled(t, s, &w, quad.Command{Thrust: g * quad.Gravity}, 0.5)
+			off := 100 * (got/(g*quad.Gravity) - 1) // %
+			t.Logf("flown %.4f g: off by %.2g %%", got/quad.Gravity, off)
+			if math.Abs(off) > most {
+				t.Errorf("commanded %g g, flown %g", g, got/quad.Gravity)
+			}
+		})
 	}
 }
 

@@ -365,6 +365,9 @@ func TestGraphSoak(t *testing.T) {
 	}
 	e := newEndurance(t, every)
 	all := slices.DeleteFunc(kinds(), func(k kind) bool { return !strings.Contains(k.name, os.Getenv("VND_FAULTS")) })
+	if len(all) == 0 {
+		t.Fatalf("VND_FAULTS is %q, expected part of a fault's name", os.Getenv("VND_FAULTS"))
+	}
 	for end := e.begun.Add(length); time.Now().Before(end); {
 		e.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for k := range all {

@@ -143,9 +143,15 @@ func badPoseRows() []Row {
 
 // again plans drop-outs that come again and again.
 func again(r *Run) {
-	length, every := 0.1+0.4*r.rng.Float64(), r.between(1, 3, "every %.2f s")
+	out := r.repeated(0.1, 0.5, 1, 3)
+	r.Mocap = func(t float64, _ *Sample) bool { return !out(t) }
+}
+
+// repeated draws a length and a time from one beginning to the next, s, and says when it is so.
+func (r *Run) repeated(shortest, longest, soonest, latest float64) func(t float64) bool {
+	length, every := shortest+(longest-shortest)*r.rng.Float64(), r.between(soonest, latest, "every %.2f s")
 	r.Label = fmt.Sprintf("%.2f s %s", length, r.Label)
-	r.Mocap = func(t float64, _ *Sample) bool { return math.Mod(t, every) >= length }
+	return func(t float64) bool { return math.Mod(t, every) < length }
 }
 
 // outage draws a long drop-out, s.

@@ -20,7 +20,8 @@ func processRows() []Row {
 				return autopilotWithin(1)(r)
 			})},
 		{ID: "32b", Name: "controller stopped for 0.4–1 s, every 1.5–3 s", Pass: "common",
-			Plan: stops, Judge: judge(common)},
+			// for about as long as an autopilot takes to notice
+			Plan: func(r *Run) { r.Stall = r.repeated(0.4, 1, 1.5, 3) }, Judge: judge(common)},
 		{ID: "33", Name: "controller gone for ever", Pass: "the autopilot lands ≤ 1 s",
 			Plan:  func(r *Run) { r.Stall = during(forEver) },
 			Judge: judge(common, autopilotWithin(1))},
@@ -33,13 +34,6 @@ func processRows() []Row {
 		{ID: "37", Name: "partition of 50 ms–10 s, or loss of 1–30 %", Pass: "common", Plan: partition,
 			Judge: judge(common)},
 	}
-}
-
-// stops plans a controller that is stopped again and again, for about as long as an autopilot takes to notice.
-func stops(r *Run) {
-	length, every := 0.4+0.6*r.rng.Float64(), r.between(1.5, 3, "every %.2f s")
-	r.Label = fmt.Sprintf("%.2f s %s", length, r.Label)
-	r.Stall = func(t float64) bool { return math.Mod(t, every) < length }
 }
 
 // during holds from the onset on for some time.

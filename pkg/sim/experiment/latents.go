@@ -71,19 +71,11 @@ func (s *study) read() error {
 
 // encode adds the latents of flights to those of their scenarios.
 func (s *study) encode(m *vnd.Model[float32], q quadrotor.Robot, flights []Recorded, to [][][]float64) {
-	Z := m.Net.Latent
 	for _, f := range flights {
 		if f.At >= len(to) { // under several winds
 			continue
 		}
-		z := vnd.Latents(m, q, f.Segments, everyRow)
-		for i := 0; i < len(z); i += Z {
-			row := make([]float64, Z)
-			for j := range row {
-				row[j] = float64(z[i+j])
-			}
-			to[f.At] = append(to[f.At], row)
-		}
+		to[f.At] = append(to[f.At], effects.Split(vnd.Latents(m, q, f.Segments, everyRow), m.Net.Latent)...)
 	}
 }
 

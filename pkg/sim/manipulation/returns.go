@@ -76,16 +76,8 @@ func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float
 	return effects.Vote(known, unseen, neighbours)
 }
 
-func latents(m *vnd.Model[float32], rows []arm.Row) (all [][]float64) {
-	Z, z := m.Net.Latent, vnd.Latents(m, Prior, [][]arm.Row{rows}, everyRow)
-	for i := 0; i < len(z); i += Z {
-		row := make([]float64, Z)
-		for j := range row {
-			row[j] = float64(z[i+j])
-		}
-		all = append(all, row)
-	}
-	return all
+func latents(m *vnd.Model[float32], rows []arm.Row) [][]float64 {
+	return effects.Split(vnd.Latents(m, Prior, [][]arm.Row{rows}, everyRow), m.Net.Latent)
 }
 
 // Report writes how many windows tell the payload, and how soon each method is steady after a swap of payloads.
