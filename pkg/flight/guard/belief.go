@@ -26,6 +26,7 @@ type belief struct {
 	elsewhere bool    // they were believed in the end: the frame is not what it was, or it has moved on unseen
 	stalled   bool    // the clock leapt on, and no state since then was seen
 	unsure    float64 // stamp up to which it is not known what still acts, s
+	unproven  bool    // the first state after a stall stands on the ground, and nothing else says so yet
 }
 
 const (
@@ -35,6 +36,7 @@ const (
 	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
 	afterStall     = 0.3  // time for which what an autopilot did meanwhile may act, s
 	astray         = 4.0  // m/s by which it may fly beside what is expected then
+	quickSettle    = 0.1  // s after which states that agree are believed, not one that has the robot stand
 )
 
 // What a prediction may err by beyond the jump, which is for the noise: growth with the time since the last state.
@@ -94,7 +96,11 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64) bool {
 		b.paused = false
 	}
 	b.candidate, b.rejected = motion{stamp, *s, expected.acting}, true
-	if b.agreedFor >= b.settle {
+	settle := b.settle
+	if b.unproven {
+		settle = quickSettle
+	}
+	if b.agreedFor >= settle {
 		b.elsewhere = b.elsewhere || !b.paused
 		b.accept(s, stamp, expected.acting)
 	}

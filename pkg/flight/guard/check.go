@@ -129,6 +129,11 @@ func (g *Guard) updateBelief(in *Input) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
 	}
+	if g.mode.Aloft() && !g.flying() {
+		g.belief.unproven = g.belief.unproven || stalled && believed
+	} else {
+		g.belief.unproven = false
+	}
 	if believed && g.stands(&in.State) { // what the ground bears is no wind
 		g.belief.wind, g.belief.state.V = so3.Vec3{}, in.State.V
 	}

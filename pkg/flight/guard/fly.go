@@ -59,6 +59,10 @@ func (g *Guard) fly(dt float64) quad.Command {
 		if g.restingFor > restingSoon { // whatever the place says, it is not pushed along the floor
 			r.P, r.V, g.law.integral = s.P, s.V, so3.Vec3{}
 		}
+	case Holding:
+		if g.belief.unproven {
+			r.P, g.law.integral = s.P, so3.Vec3{}
+		}
 	}
 	gently := g.gently(s)
 	g.law.gains.MaxTilt = g.mostTilt(gently)
@@ -118,6 +122,8 @@ func (g *Guard) gentleStop(s *quad.State) (stop so3.Vec3, ok bool) {
 func (g *Guard) settling(s *quad.State) float64 {
 	landing, felt := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0 && g.hiddenDelay == 0
 	switch low := s.P.Z <= g.config.Ground+settlingHeight; {
+	case g.belief.unproven:
+		return settlingThrust * quad.Gravity
 	case landing && (low && !felt && g.restingFor > 0 || felt && g.restingFor > restingSoon):
 		return standingThrust * quad.Gravity
 	case landing && low && g.blindFor > 0:
@@ -223,7 +229,7 @@ const (
 	gentleFall      = 0.6  // m/s² downwards, where a descent without states should have met the floor
 	windyFall       = 0.25 // more of it for each m/s² of wind
 	settlingHeight  = 0.12 // m
-	settlingThrust  = 0.85 // weights, where a descent by late states should have met the floor
+	settlingThrust  = 0.85 // weights, where the robot should stand on the floor, or fly just above it
 	standingThrust  = 0.5  // weights, where it has
 	blindSlack      = 1.0  // s beyond the time that a blind descent takes
 	gentleTilt      = 0.86 // of blind_max_tilt, beside the wind: attitudes overshoot by a seventh

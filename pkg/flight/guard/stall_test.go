@@ -94,16 +94,48 @@ func TestJumpsRightAfterAStall(t *testing.T) {
 	}
 }
 
-// On the ground, where an autopilot has landed, the motors stop after a stall.
+// On the ground, where an autopilot has landed, the motors stop soon after a stall. Until then nothing lifts the robot.
 func TestStallThatEndsOnTheGround(t *testing.T) {
-	g := newGuard(t)
-	healthy(t, g, 50)
-	for k := 50; k < 55; k++ {
-		in := hovering(k)
-		in.Now, in.Stamp = in.Now+4, in.Stamp+4
-		in.State.P.Z = 0.03
-		if c := g.Tick(&in); g.Stage() != Off || c.Thrust > 2 {
-			t.Fatalf("tick %d after: %v, thrust %.1f m/s²", k-50, g.Stage(), c.Thrust)
+	for _, from := range []Mode{Flying, Holding} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		if from == Holding {
+			g.Trip()
+			in := hovering(50)
+			g.Tick(&in)
+		}
+		for k := 51; k < 90; k++ {
+			in := hovering(k)
+			in.Now, in.Stamp = in.Now+4, in.Stamp+4
+			in.State.P.Z = 0.03
+			if c := g.Tick(&in); c.Thrust > settlingThrust*quad.Gravity {
+				t.Fatalf("%v, tick %d after: %v, thrust %.1f m/s²", from, k-51, g.Stage(), c.Thrust)
+			}
+		}
+		if g.Stage() != Off {
+			t.Errorf("%v: it is %v in the end", from, g.Stage())
+		}
+	}
+}
+
+// A state or two that have the robot stand right after a stall do not stop the motors of one that flies.
+func TestFalseGroundAfterAStall(t *testing.T) {
+	for _, n := range []int{1, 2, 4} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		for k := 50; k < 70; k++ {
+			in := hovering(k)
+			in.Now, in.Stamp = in.Now+0.7, in.Stamp+0.7
+			if in.State.P.Z = 0.8; k < 50+n {
+				in.State.P.Z = 0.05
+			}
+			c := g.Tick(&in)
+			if thrust := c.Thrust / quad.Gravity; g.mode != Holding || thrust < 0.8 || thrust > 1.5 {
+				t.Errorf("%d false, tick %d after: %v, thrust %.2f g", n, k-50, g.mode, thrust)
+			}
+		}
+		if g.Stage() != Hold || math.Abs(g.belief.state.P.Z-0.8) > 0.05 {
+			t.Errorf("%d false: %v, believed at %.2f m", n, g.Stage(), g.belief.state.P.Z)
 		}
 	}
 }

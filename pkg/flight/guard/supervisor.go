@@ -141,6 +141,7 @@ func (g *Guard) supervise(in *Input) {
 // holds reports whether an event is there in this tick.
 func (g *Guard) holds(e Event, in *Input) bool {
 	flying, followed := g.flying(), !in.NotOffboard && !g.released
+	stands := !flying && !g.belief.unproven
 	switch e {
 	case Unfollowed:
 		return in.NotOffboard && flying
@@ -149,9 +150,9 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case Standing:
 		return followed && !flying && g.belief.known
 	case Fault:
-		return followed && flying && (g.violation != None || g.tripAsked)
+		return followed && !stands && (g.violation != None || g.tripAsked)
 	case FaultLow:
-		return followed && !flying && g.violation != None
+		return followed && stands && g.violation != None
 	case Well:
 		return followed && flying && g.violation == None
 	case LandAsked:
@@ -200,6 +201,7 @@ const noticeTime = 0.4
 func (g *Guard) enter(to Mode, on Event) {
 	from := g.mode
 	g.mode, g.inMode = to, 0
+	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0
 	}
