@@ -85,7 +85,7 @@ func (l *Loop) Decide(now int64, patience time.Duration, d *Decision) bool {
 		return false
 	}
 	l.ticked = now
-	l.clock.tick()
+	l.clock.tick(now)
 	l.lastStamp = l.stamp
 	l.seq++
 	q := &l.request

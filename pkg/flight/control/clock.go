@@ -4,28 +4,42 @@ package control
 const maxEarly = int64(150e6)
 
 // stampClock finds steps of a clock against the stamps of samples, and takes them back: those that no gap in the
-// samples explains. Latency that grows comes with a gap.
+// samples explains. Latency that grows comes with a gap, or by and by.
 type stampClock struct {
 	shift  int64 // that is taken off stamps, ns
 	usual  int64 // stamp against the time of the tick before, ns
-	last   int64 // the same of the newest sample: a step is no way that leads there gradually
-	seen   int   // samples in a row that usual is of: the first may have waited for a thread that was starved
+	last   int64 // the same of the newest sample
+	known  bool  // there was a sample
 	silent int   // ticks since the last sample
-	step   int64 // of the candidates, ns
-	agreed int   // candidates in a row
+	ticked int64 // when the last tick was, ns
+	gap    int64 // time that passed since the last sample, ns
+	level  level // that may take the place of usual
+	vain   int64 // time for which a correction has made late what is well without, ns
+}
+
+// level is where samples lie that do not lie where they usually do.
+type level struct {
+	off    int64 // from there, ns
+	agreed int   // samples in a row; 0: there is no such level
+	late   bool  // samples may be late by as much: that led there by and by, or behind a gap
 }
 
 const (
 	leastStep = int64(60e6) // ns
 	stepSlack = int64(25e6) // ns by which candidates may differ
 	stepProof = 4           // candidates
-	smoothing = 16          // samples that are looked at
+	smoothing = 16          // samples over which the usual follows
 	maxSilent = 2           // ticks without a sample that are no gap
+	longVain  = int64(2e9)  // ns
 
 	longestTick = int64(30e6) // ns from one tick without a sample to the next
 )
 
-func (c *stampClock) tick() { c.silent++ }
+func (c *stampClock) tick(now int64) {
+	c.silent++
+	c.gap += min(max(now-c.ticked, 0), longestTick)
+	c.ticked = now
+}
 
 // correct returns a stamp on the loop's clock, whose newest tick was at now. It looks at the first sample after a tick:
 // several that come at once say the same thing.
@@ -38,36 +52,64 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 
 // look compares a sample with those before: its corrected stamp less the time of the tick before.
 func (c *stampClock) look(at int64) {
-	gap := c.silent > maxSilent
-	if gap && c.tookBack(at) {
+	gap, seldom := c.gap, c.silent > maxSilent
+	c.gap, c.silent = 0, 0
+	if seldom && c.over(at, gap) {
 		at, c.shift = at+c.shift, 0
 	}
-	c.silent = 0
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
 	switch off := at - c.usual; {
-	case c.seen == 0 || c.seen < smoothing && abs(off) >= leastStep && !leapt:
-		c.usual, c.seen = at, 0
+	case !c.known:
+		c.usual, c.known = at, true
 	case abs(off) < leastStep:
-		c.usual, c.agreed = c.usual+off/smoothing, 0
-	case c.seen < smoothing: // one alone is late
-	case gap && c.agreed == 0, off > 0 && at < leastStep/2: // the usual was late
-		c.usual, c.agreed = at, 0
-	case c.agreed > 0 && abs(off-c.step) < stepSlack:
-		if c.agreed++; c.agreed >= stepProof {
-			c.shift, c.last, c.agreed = c.shift+c.step, c.usual, 0
+		c.usual, c.level = c.usual+off/smoothing, level{}
+		c.giveUp(gap)
+	case c.level.agreed > 0 && abs(off-c.level.off) < stepSlack:
+		if c.level.agreed++; c.level.agreed >= stepProof {
+			c.settle(at)
 		}
-	case leapt:
-		c.step, c.agreed = off, 1
+	case leapt || c.level.agreed == 0:
+		c.level = level{off, 1, seldom || !leapt}
+	default:
+		c.level.off, c.level.agreed = off, 1
 	}
-	c.seen = min(c.seen+1, smoothing)
 }
 
-// tookBack reports whether a step is over by the first sample after a gap: its stamp fits the clock as it usually does,
-// without a correction. A latency as long as the step would fit as well, behind a gap as long as itself.
-func (c *stampClock) tookBack(at int64) bool {
-	return c.shift != 0 && abs(at-c.usual) >= leastStep && abs(at+c.shift-c.usual) < leastStep &&
-		int64(c.silent)*longestTick < abs(c.shift)/2
+// settle has the level be the usual one: by a step of a clock or, where samples are as late as that, by their latency.
+func (c *stampClock) settle(at int64) {
+	prompt, v := at < leastStep/2, c.level
+	if prompt && (v.late || v.off > 0 || c.usual > leastStep/2) {
+		c.usual = at
+	} else {
+		c.shift += v.off
+	}
+	c.last, c.level = c.usual, level{}
+}
+
+// over reports whether a step is over by a sample behind a gap: its stamp fits the clock, without a correction. A
+// latency as long as the step would fit as well, behind a gap as long as itself.
+func (c *stampClock) over(at, gap int64) bool {
+	return c.fits(at) && abs(at-c.usual) >= leastStep && gap < 3*abs(c.shift)/4
+}
+
+// fits reports whether a stamp is well without its correction.
+func (c *stampClock) fits(at int64) bool {
+	own := at + c.shift
+	return c.shift != 0 && (abs(own-c.usual) < leastStep || own > -leastStep && own < leastStep/2)
+}
+
+// giveUp drops a correction under which stamps have been late for long, and without which they are well: what looked
+// like a latency as long as the step was its end. passed is the time since the last sample.
+func (c *stampClock) giveUp(passed int64) {
+	if c.usual > -leastStep || !c.fits(c.usual) {
+		c.vain = 0
+		return
+	}
+	if c.vain += passed; c.vain > longVain {
+		c.usual, c.shift, c.vain = c.usual+c.shift, 0, 0
+		c.last = c.usual
+	}
 }
 
 // commonStep finds a step forward of the loop's clock that the stamps of samples follow: both run on the same machine.

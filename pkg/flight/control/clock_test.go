@@ -57,7 +57,7 @@ func TestStampClock(t *testing.T) {
 				x.correct(stamp+1e12, ticked)
 				if tick {
 					ticked = arrival + 1e12
-					x.tick()
+					x.tick(ticked)
 				}
 			}
 			if abs(x.shift-c.shift) > 20*ms { // it is seen against ticks
@@ -82,7 +82,7 @@ func TestStampClockAndLatency(t *testing.T) {
 		}
 		if now%(20*ms) == 0 {
 			ticked = now + 1e12
-			x.tick()
+			x.tick(ticked)
 		}
 	}
 	if x.shift != 0 {
@@ -103,7 +103,7 @@ func TestStampClockAfterAStop(t *testing.T) {
 				x.correct(5*ms*k+1e12, ticked)
 				if !stopped && (k%4 == 0 || k == begin+length) {
 					ticked = arrival + 1e12
-					x.tick()
+					x.tick(ticked)
 				}
 			}
 			if x.shift != 0 {
@@ -142,7 +142,7 @@ func TestStampClockUnderStarvation(t *testing.T) {
 			}
 			if kept = kept[:0]; now >= due {
 				ticked, due = now+1e12, now+period
-				x.tick()
+				x.tick(ticked)
 			}
 		}
 		if x.shift != 0 {
@@ -166,7 +166,7 @@ func TestStampClockAmidLateSamples(t *testing.T) {
 		x.correct(stamp+1e12, ticked)
 		if k%4 == 0 {
 			ticked = arrival + 1e12
-			x.tick()
+			x.tick(ticked)
 		}
 	}
 	if abs(x.shift+300*ms) > 20*ms {
@@ -332,7 +332,7 @@ func TestStampClockWhoseStepEndsInAGap(t *testing.T) {
 			samples := func(n int) {
 				for range n {
 					now += tick
-					clock.tick()
+					clock.tick(now + off)
 					clock.correct(now-late, now+off)
 				}
 			}
@@ -343,7 +343,7 @@ func TestStampClockWhoseStepEndsInAGap(t *testing.T) {
 			late = max(latency, latency-c.late)
 			for range c.silent {
 				now += tick
-				clock.tick()
+				clock.tick(now + off)
 			}
 			if samples(60); clock.shift != c.want {
 				t.Errorf("%d ms, %s: stamps are shifted by %d ms, expected %d", step/1e6, name, clock.shift/1e6,

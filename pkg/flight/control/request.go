@@ -109,7 +109,7 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	l.reads(now)
 	t := seconds(l.stamp, l.origin)
 	l.ticked = now
-	l.clock.tick()
+	l.clock.tick(now)
 	if l.seq > 0 && !l.notOffboard && l.decision.Stage.HoldsAuthority() {
 		l.startFromHere()
 	}
