@@ -57,17 +57,45 @@ type Loop struct {
 	fault    string  // why the law holds the arm; "": it does not
 	unseen   bool    // no state has come since Blind
 	distance float64
-	flown    bool // by the policy, at the last tick
+	flown    bool    // by the policy, at the last tick
+	before   *Policy // that commanded before a swap; nil: the law did
+	swapped  float64 // time of that, s; NaN: there was none, or it was rolled back
 }
+
+// probation is how long after a swap a fault of the policy rolls it back, s.
+const probation = 60.0
 
 // NewLoop commands each dt seconds, which a policy has of its own.
 func NewLoop(c Config, dt float64, p *Policy) *Loop {
-	l := &Loop{config: c, dt: dt, period: dt, policy: p, law: NewComputedTorque(Pole, dt), chain: arm.Panda()}
+	l := &Loop{config: c, dt: dt, period: dt, policy: p, law: NewComputedTorque(Pole, dt), chain: arm.Panda(),
+		swapped: math.NaN()}
 	l.pose = l.chain.NewPose()
 	if p != nil {
 		p.Forget()
 	}
 	return l
+}
+
+// Swap has another policy command from the next tick on, which knows what was done before. It commands as often as the
+// one before. A fault of its own within a minute rolls it back.
+func (l *Loop) Swap(p *Policy) {
+	if l.policy != nil {
+		p.learnPast(l.policy)
+	}
+	l.before, l.policy, l.swapped = l.policy, p, l.last
+}
+
+// Policy is the one that commands along references; nil where the law does.
+func (l *Loop) Policy() *Policy { return l.policy }
+
+// rollBack returns to the policy before a swap, where that was of late and its successor commanded.
+func (l *Loop) rollBack() {
+	if since := l.last - l.swapped; l.fault == "" && l.flown && since >= 0 && since < probation {
+		l.policy, l.before, l.swapped = l.before, nil, math.NaN()
+		if l.policy != nil {
+			l.policy.Forget()
+		}
+	}
 }
 
 // Follow leads into a reference, or, where that is nil, to rest at angles goal, from where the arm is to be now. It
@@ -171,7 +199,10 @@ func (l *Loop) Tick(t float64, s *arm.State) (tau [arm.Joints]float64) {
 		l.policy.Forget()
 	}
 	l.place(t)
-	l.stop(l.wrong())
+	if why = l.wrong(); why != "" {
+		l.rollBack()
+	}
+	l.stop(why)
 	l.flown = l.policy != nil && l.fault == "" && l.path.Joined(t)
 	if l.policy != nil {
 		l.fly(&tau)
@@ -199,6 +230,7 @@ func (l *Loop) fly(tau *[arm.Joints]float64) {
 	l.policy.Torque(s[:], l.pose.Tool, &l.to, tau)
 	for _, x := range tau {
 		if x-x != 0 {
+			l.rollBack()
 			l.flown = false
 			l.stop("the policy commands a torque that is no finite number")
 			return

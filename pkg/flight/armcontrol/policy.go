@@ -74,6 +74,19 @@ func (p *Policy) Forget() {
 	}
 }
 
+// learnPast takes over what was seen and commanded under another policy.
+func (p *Policy) learnPast(q *Policy) {
+	p.Forget()
+	p.states = append(p.states, q.states...)
+	for a := q.actions; len(a) > 0; a = a[arm.Joints:] {
+		var tau [arm.Joints]float64
+		for j := range tau {
+			tau[j] = float64(a[j])
+		}
+		p.Push(&tau)
+	}
+}
+
 // Torque writes what the policy commands at a state s[S] with the tool there, N·m. It comes after See and before Push.
 func (p *Policy) Torque(s []float32, tool so3.Vec3, to *arm.Target, tau *[arm.Joints]float64) {
 	O, A := p.actor.Size(), arm.Joints

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
@@ -33,17 +34,18 @@ type Controller struct {
 	closers  []io.Closer
 	efforts  *ros.Publisher[stdmsgs.Float64MultiArray]
 	policy   *armcontrol.Policy // nil: the law follows references
-	dt       float64            // s
-	loop     *armcontrol.Loop   // nil while the node is not active
-	wanted   *arm.Reference     // that is followed once joint states come; nil: none
-	follows  string             // what is followed
-	origin   int64              // stamp from which the loop's times count, ns
-	newest   int64              // stamp of the newest joint states, ns; 0: none came
-	ticked   int64              // stamp of the last tick, ns
-	fault    string             // that was logged
-	refused  uint64             // messages that were not taken
-	why      string             // of the newest
-	distance float64            // of the tool from its reference, a mean of the last second, m
+	trust    *bundle.Trust
+	dt       float64          // s
+	loop     *armcontrol.Loop // nil while the node is not active
+	wanted   *arm.Reference   // that is followed once joint states come; nil: none
+	follows  string           // what is followed
+	origin   int64            // stamp from which the loop's times count, ns
+	newest   int64            // stamp of the newest joint states, ns; 0: none came
+	ticked   int64            // stamp of the last tick, ns
+	fault    string           // that was logged
+	refused  uint64           // messages that were not taken
+	why      string           // of the newest
+	distance float64          // of the tool from its reference, a mean of the last second, m
 	m        stdmsgs.Float64MultiArray
 }
 
@@ -86,11 +88,19 @@ func (c *Controller) begin() (err error) {
 
 // configure reads the bundle, and makes the topics.
 func (c *Controller) configure() error {
-	policy, err := load(c.params.Load())
+	trust, err := c.params.Load().Trust.New()
+	if err != nil {
+		return err
+	}
+	policy, err := load(c.params.Load().BundleFile, trust)
 	if err != nil {
 		return fmt.Errorf("parameter bundle_file: %w", err)
 	}
+	if w := c.params.Load().Warning(); w != "" {
+		c.Log().Warn().Msg(w)
+	}
 	c.mu.Lock()
+	c.trust = trust
 	if c.policy, c.dt = policy, armcontrol.Period; policy != nil {
 		c.dt = policy.Dt
 	}
@@ -101,16 +111,12 @@ func (c *Controller) configure() error {
 	return nil
 }
 
-// load reads the policy of the bundle's file; nil where there is none.
-func load(p *Params) (*armcontrol.Policy, error) {
-	if p.BundleFile == "" {
+// load reads the policy of a bundle's file; nil where none is named.
+func load(file string, trust *bundle.Trust) (*armcontrol.Policy, error) {
+	if file == "" {
 		return nil, nil
 	}
-	trust, err := p.Trust.New()
-	if err != nil {
-		return nil, err
-	}
-	b, err := bundle.Read(p.BundleFile)
+	b, err := bundle.Read(file)
 	if err == nil {
 		err = trust.CheckFile(b)
 	}
@@ -138,6 +144,12 @@ func (c *Controller) connect() (err error) {
 		return err
 	}
 	c.closers = append(c.closers, poses)
+	bundles, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.addBundle,
+		ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, bundles)
 	timer, err := c.NewTimer(time.Duration(c.dt*1e9), c.look, ticks)
 	if err == nil {
 		c.closers = append(c.closers, timer)
@@ -209,6 +221,10 @@ func (c *Controller) addStates(m *sensormsgs.JointState, _ ros.Info) {
 	}
 	c.ticked = stamp
 	c.send(c.loop.Tick(float64(stamp-c.origin)/1e9, &s))
+	if before := c.policy; before != c.loop.Policy() {
+		c.policy = c.loop.Policy()
+		c.Log().Error().Msgf("bundle %s is rolled back", before.ID)
+	}
 	c.distance += (c.loop.Distance() - c.distance) * c.dt
 	if c.wanted != nil && c.loop.Fault() == "" {
 		if err := c.follow(c.wanted, c.target(), "parameter reference_json"); err != nil {
@@ -302,6 +318,43 @@ func (c *Controller) goTo(m *geometrymsgs.PoseStamped) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.follow(nil, goal, "a pose of "+node.ReferencePose)
+}
+
+// addBundle has the policy of a bundle command from the next tick on.
+func (c *Controller) addBundle(m *msgs.Bundle, _ ros.Info) {
+	b, err := node.Unpack(m)
+	if err == nil {
+		err = c.trust.Check(b)
+	}
+	var p *armcontrol.Policy
+	if err == nil {
+		p, err = armcontrol.Load(b)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		err = c.swap(p)
+	}
+	if err != nil {
+		c.refuse("topic bundle", err)
+	}
+}
+
+// swap takes up a policy that commands as often as the node does, unless it is there already.
+func (c *Controller) swap(p *armcontrol.Policy) error {
+	switch {
+	case c.policy != nil && c.policy.ID == p.ID:
+		return nil
+	case c.loop == nil:
+		c.policy, c.dt = p, p.Dt
+	case p.Dt != c.dt:
+		return fmt.Errorf("bundle %s commands each %g s, expected %g while the controller is active", p.ID, p.Dt, c.dt)
+	default:
+		c.policy = p
+		c.loop.Swap(p)
+	}
+	c.Log().Info().Msgf("bundle %s", p.ID)
+	return nil
 }
 
 // refuse counts what is not taken, and logs each reason once.

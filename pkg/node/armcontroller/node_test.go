@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
 	"vnd/pkg/ros2/ros/rostest"
+	"vnd/pkg/vnd/bundle"
 )
 
 func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }
@@ -253,7 +254,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		"../../flight/control/testdata/a.vnd": `is of robot "quadrotor", expected "panda"`,
 		"none.vnd":                            "none.vnd",
 	} {
-		if _, err := load(&Params{BundleFile: file}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load(file, &bundle.Trust{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", file, err, want)
 		}
 	}
