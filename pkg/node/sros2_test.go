@@ -17,6 +17,9 @@ import (
 
 	"vnd/pkg/flight/control"
 	"vnd/pkg/node"
+	"vnd/pkg/node/armcontroller"
+	"vnd/pkg/node/armsim"
+	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/node/learner"
@@ -177,7 +180,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 	t.Helper()
 	all := map[string]*used{}
 	for _, name := range []string{controller.Name, controller.GuardName, encoder.Name, recorder.Name, learner.Name,
-		visualizer.Name, quadsim.Name, stateestimator.Name} {
+		visualizer.Name, quadsim.Name, stateestimator.Name, armsim.Name, armcontroller.Name, betaflightbridge.Name} {
 		u := newUsed()
 		all[name] = &u
 	}
@@ -208,6 +211,8 @@ func usedByNodes(t *testing.T) map[string]*used {
 		}, nil, map[string]*used{stateestimator.Name: all[stateestimator.Name]})
 	}
 	addLearning(t, all, file)
+	addArm(t, all)
+	addBridge(t, all)
 	return all
 }
 
@@ -284,7 +289,8 @@ func addLearning(t *testing.T, all map[string]*used, file string) {
 				}
 			})
 		}, [][2]string{{"mocap/odom", "nav_msgs/msg/Odometry"}, {"mocap/pose", "geometry_msgs/msg/PoseStamped"},
-			{"/tf", "tf2_msgs/msg/TFMessage"}, {"/tf_static", "tf2_msgs/msg/TFMessage"}},
+			{"/tf", "tf2_msgs/msg/TFMessage"}, {"/tf_static", "tf2_msgs/msg/TFMessage"},
+			{node.JointStates, "sensor_msgs/msg/JointState"}, {node.JointEfforts, "std_msgs/msg/Float64MultiArray"}},
 			map[string]*used{encoder.Name: all[encoder.Name], recorder.Name: all[recorder.Name],
 				learner.Name: all[learner.Name], visualizer.Name: all[visualizer.Name]})
 	}
@@ -330,6 +336,7 @@ func policyOf(t *testing.T, all map[string]*used) []byte {
 	one("flight", all[controller.Name].profile(controller.Name), all[encoder.Name].profile(encoder.Name))
 	mocap, by := driver("mocap/pose", "mocap/pose_with_covariance", "mocap/odom", "vio/odom", "imu", "poses",
 		"rigid_bodies"), operator(all)
+	by.publish[node.ReferencePose] = true
 	one("motion_capture", mocap.profile("motion_capture"))
 	camera := driver("features", "detections")
 	one("camera", camera.profile("camera"))

@@ -1,0 +1,40 @@
+package node_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"vnd/pkg/node/armcontroller"
+	"vnd/pkg/node/armsim"
+	"vnd/pkg/node/betaflightbridge"
+	"vnd/pkg/ros2/dds/inproc"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/lifecycle"
+)
+
+// addArm adds what the nodes of an arm use.
+func addArm(t *testing.T, all map[string]*used) {
+	t.Helper()
+	graphOf(t, func(d *inproc.Domain) {
+		running(t, d, armsim.New, "lockstep:=true") // publishes /clock
+		running(t, d, func(_ context.Context, c *ros.Context) error {
+			n, err := armcontroller.New(c)
+			if err == nil {
+				err = n.Change(lifecycle.Configure)
+			}
+			return err
+		}, "use_sim_time:=true")
+	}, nil, map[string]*used{armsim.Name: all[armsim.Name], armcontroller.Name: all[armcontroller.Name]})
+}
+
+// addBridge adds what the bridge to a Betaflight board uses, which waits for a board that says nothing.
+func addBridge(t *testing.T, all map[string]*used) {
+	t.Helper()
+	board := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	t.Cleanup(func() { board.Close() })
+	graphOf(t, func(d *inproc.Domain) {
+		running(t, d, betaflightbridge.New, "port:=tcp:"+board.Addr().String(), "hover_throttle:=0.4",
+			"use_sim_time:=true")
+	}, nil, map[string]*used{betaflightbridge.Name: all[betaflightbridge.Name]})
+}
