@@ -17,6 +17,9 @@ type Throttle airframe.Throttle
 // Check refuses a hover throttle that no vehicle has.
 func (t *Throttle) Check() error { return CheckHover(t.Hover) }
 
+// Airframe is t as the airframe's file has it.
+func (t *Throttle) Airframe() *airframe.Throttle { return (*airframe.Throttle)(t) }
+
 // CheckHover refuses a hover throttle that no vehicle has.
 func CheckHover(hover float64) error {
 	switch {
@@ -56,6 +59,14 @@ func (t *Throttle) Of(thrust, volts float64) (throttle float64, clipped bool) {
 		u = 2 * f / (b + math.Sqrt(b*b+4*a*f)) // the root of a·u² + b·u = f that does not cancel
 	}
 	return clip(u, 0, 1)
+}
+
+// Scaled is how throttle becomes thrust where that is gain times what t says. The vehicle then hovers elsewhere.
+func (t *Throttle) Scaled(gain float64) Throttle {
+	s := *t
+	s.Hover, _ = t.Of(quad.Gravity/gain, 0)
+	s.Least *= gain
+	return s
 }
 
 // Battery is the voltage of one, as throttle makes up for it. It sags under the thrust that is asked for, and must not

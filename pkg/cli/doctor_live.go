@@ -165,6 +165,9 @@ func (x *examination) flown(c *console, p *controller.File, h *preflight.Hover, 
 	if err != nil {
 		return err
 	}
+	if thrust != nil {
+		h.Throttle = func(x float64) float64 { u, _ := thrust.Of(x, 0); return u }
+	}
 	var throttle *bridge.Throttle
 	r, f := preflight.Fly(h)
 	all := reported(append(found, f...))
@@ -214,7 +217,8 @@ func keep(path string, r preflight.Response, t *bridge.Throttle) error {
 		return err
 	}
 	if a.Response = r; t != nil {
-		a.Throttle, a.Response.ThrustGain = airframe.Throttle(*t), 1
+		a.Throttle, a.Response.ThrustGain = *t.Airframe(), 1
+		a.MinThrust = max(a.MinThrust, a.AtNone())
 	}
 	return atomicfile.WriteFile(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, param.YAML(airframe.Node, &a))

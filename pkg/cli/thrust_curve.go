@@ -8,7 +8,6 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/betaflight"
 	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/controller"
@@ -39,8 +38,8 @@ func (x *examination) thrust(p *controller.File) (*betaflight.Thrust, error) {
 // curved judges the thrust curve that commands went by, as the thrust of a hover shows it. It returns the throttle to
 // go by where that is another, which is no fault where it is kept.
 func curved(thrust *preflight.FirstOrder, t *betaflight.Thrust, kept bool) (doctor.Check, *bridge.Throttle) {
-	hover, _ := t.Of(quad.Gravity/thrust.Gain.Value, 0)
-	c, known := preflight.Curve(thrust.Slope, t.Curve, t.Idle+(1-t.Idle)*hover)
+	found := t.Scaled(thrust.Gain.Value)
+	c, known := preflight.Curve(thrust.Slope, t.Curve, t.Output(found.Hover))
 	if !known {
 		detail := fmt.Sprintf("thrust grows %.2f ± %.2f times as commanded, as by no curve", thrust.Slope.Value,
 			thrust.Slope.Margin)
@@ -51,10 +50,13 @@ func curved(thrust *preflight.FirstOrder, t *betaflight.Thrust, kept bool) (doct
 	if math.Abs(c.Value-t.Curve) <= max(near, c.Margin) {
 		return check("thrust curve", doctor.OK, detail, ""), nil
 	}
-	found := &bridge.Throttle{Hover: hover, Curve: c.Value, Least: t.Least, Voltage: t.Voltage}
+	found.Curve = c.Value
 	say := fmt.Sprintf("thrust_curve %.2f, hover_throttle %.3f", found.Curve, found.Hover)
-	if kept {
-		return check("thrust curve", doctor.OK, detail+": the airframe file now has "+say, ""), found
+	if found.Least > 0 {
+		say += fmt.Sprintf(", least_thrust %.3f", found.Least)
 	}
-	return check("thrust curve", doctor.Wrong, detail, "set "+say), found
+	if kept {
+		return check("thrust curve", doctor.OK, detail+": the airframe file now has "+say, ""), &found.Throttle
+	}
+	return check("thrust curve", doctor.Wrong, detail, "set "+say), &found.Throttle
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"vnd/pkg/bridge"
@@ -13,6 +14,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/node/doctor"
@@ -75,6 +77,35 @@ func nudged(t *testing.T, w *sim.World, f sim.Firmware, seconds float64) *prefli
 		}
 	}
 	return h
+}
+
+// TestCurveOfMotorsThatGoOnTurning finds curve, hover and least thrust together: all thrust is 0.9 times what was
+// believed, and goes by another curve.
+func TestCurveOfMotorsThatGoOnTurning(t *testing.T) {
+	const gain = 0.9
+	believed := betaflight.Thrust{Throttle: bridge.Throttle{Hover: 0.3, Least: 0.2}}
+	hover, _ := believed.Of(quad.Gravity/gain, 0)
+	want := bridge.Throttle{Hover: hover, Curve: 0.7, Least: 0.2 * gain}
+	grows := func(t *bridge.Throttle) float64 { // d log thrust/du at the hover
+		const h = 1e-4
+		a, _ := t.Thrust(hover-h, 0)
+		b, _ := t.Thrust(hover+h, 0)
+		return math.Log(b/a) / (2 * h)
+	}
+	shown := preflight.FirstOrder{Gain: preflight.Figure{Value: gain},
+		Slope: preflight.Figure{Value: grows(&want) / grows(&believed.Throttle)}}
+	said, found := curved(&shown, &believed, false)
+	if found == nil || math.Abs(found.Hover-want.Hover) > 1e-9 || math.Abs(found.Curve-want.Curve) > 1e-3 ||
+		math.Abs(found.Least-want.Least) > 1e-9 {
+		t.Errorf("%+v, expected %+v; %v", found, want, said)
+	}
+	path := filepath.Join(t.TempDir(), "frame.yaml")
+	if err := keep(path, preflight.Response{}, found); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := airframe.Load(path); err != nil || math.Abs(a.MinThrust-want.Least*quad.Gravity) > 0.01 {
+		t.Errorf("min_thrust %g, expected %g; %v", a.MinThrust, want.Least*quad.Gravity, err)
+	}
 }
 
 // TestHoverShowsTheThrustCurve of motors whose thrust goes with their output, on a board that goes by the square.

@@ -37,20 +37,33 @@ type Thrust struct {
 	Idle float64 // motor_idle, 0 … 1
 }
 
-// output is what drives the motors at a throttle.
-func (t *Thrust) output(throttle float64) float64 { return t.Idle + (1-t.Idle)*throttle }
-
-// curve is that of thrust over the motors' output.
-func (t *Thrust) curve() bridge.Throttle {
-	return bridge.Throttle{Hover: t.output(t.Hover), Curve: t.Curve, Voltage: t.Voltage}
+// overOutput is how the motors' output becomes thrust. At Idle that is Least; where Least is 0, as Curve has it.
+func (t *Thrust) overOutput() bridge.Throttle {
+	o := bridge.Throttle{Hover: t.Output(t.Hover), Curve: t.Curve, Voltage: t.Voltage}
+	if t.Least > 0 {
+		idle, _ := o.Thrust(t.Idle, 0)
+		idle /= quad.Gravity
+		o.Least = (t.Least - idle) / (1 - idle)
+	}
+	return o
 }
 
 // Of is the throttle, 0 … 1, of a thrust per mass in m/s² at a battery's voltage; volts of 0 is not known.
 func (t *Thrust) Of(thrust, volts float64) (throttle float64, clipped bool) {
-	c := t.curve()
-	output, beyond := c.Of(thrust, volts)
+	o := t.overOutput()
+	output, beyond := o.Of(thrust, volts)
 	u := (output - t.Idle) / (1 - t.Idle)
 	return max(u, 0), beyond || u < 0
+}
+
+// Output is what drives the motors, 0 … 1, at a throttle.
+func (t *Thrust) Output(throttle float64) float64 { return t.Idle + (1-t.Idle)*throttle }
+
+// Scaled is t where thrust is gain times what it says.
+func (t *Thrust) Scaled(gain float64) Thrust {
+	s := Thrust{t.Throttle.Scaled(gain), t.Idle}
+	s.Hover, _ = t.Of(quad.Gravity/gain, 0)
+	return s
 }
 
 // Sticks turns commands into stick positions, as a board's settings ask for.

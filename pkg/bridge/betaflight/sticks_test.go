@@ -52,15 +52,31 @@ func TestSticksOfACommand(t *testing.T) {
 func TestThrottleIsTheInverseOfThrust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Thrust{Throttle: bridge.Throttle{Hover: rapid.Float64Range(0.15, 0.9).Draw(t, "hover"),
-			Curve: rapid.Float64Range(0, 1).Draw(t, "curve"), Voltage: 16},
+			Curve: rapid.Float64Range(0, 1).Draw(t, "curve"), Voltage: 16,
+			Least: rapid.SampledFrom([]float64{0, 0.05, 0.3, 0.9}).Draw(t, "least")},
 			Idle: rapid.Float64Range(0, 0.1).Draw(t, "idle")}
 		throttle := rapid.Float64Range(0, 1).Draw(t, "throttle")
 		volts := rapid.Float64Range(12, 20).Draw(t, "volts")
-		c := x.curve()
-		thrust, _ := c.Thrust(x.output(throttle), volts)
-		got, _ := x.Of(thrust, volts)
-		if math.Abs(got-throttle) > 1e-9 {
+		o := x.overOutput()
+		of := func(throttle, volts float64) float64 {
+			thrust, _ := o.Thrust(x.Output(throttle), volts)
+			return thrust
+		}
+		got, _ := x.Of(of(throttle, volts), volts)
+		if math.Abs(got-throttle) > 1e-7 {
 			t.Fatalf("throttle %g comes back as %g", throttle, got)
+		}
+		if x.Least > 0 && math.Abs(of(0, 0)/quad.Gravity-x.Least) > 1e-9 {
+			t.Fatalf("no throttle gives %g g", of(0, 0)/quad.Gravity)
+		}
+		gain := rapid.Float64Range(0.7, 1).Draw(t, "gain")
+		if gain*of(1, 0) < quad.Gravity {
+			return // the motors do not lift it
+		}
+		scaled := x.Scaled(gain)
+		more := scaled.overOutput()
+		if thrust, _ := more.Thrust(x.Output(throttle), 0); math.Abs(thrust/of(throttle, 0)-gain) > 1e-7 {
+			t.Fatalf("throttle %g gives %g m/s² and, scaled by %g, %g", throttle, of(throttle, 0), gain, thrust)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"vnd/pkg/bridge"
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/estimator"
 )
@@ -49,6 +50,12 @@ type Options struct {
 	Config
 	Window int // rows of context; a flight needs Window+1 rows without a gap
 	Limits PlausibleRange
+}
+
+// throttle is how commands became thrust.
+func (c *Config) throttle() bridge.Throttle {
+	return bridge.Throttle{Hover: c.HoverThrottle, Curve: c.ThrustCurve, Least: c.LeastThrust,
+		Voltage: c.BatteryVoltage}
 }
 
 // PlausibleRange of the airframe: rates of a CSV beyond them are refused. Zero is unknown.

@@ -168,9 +168,7 @@ func (b *reading) prepare() error {
 		return err
 	}
 	if b.commands, err = bridge.NewCommandDecoder(b.command.Name, b.command.Type,
-		bridge.Throttle{Hover: o.HoverThrottle, Curve: o.ThrustCurve, Least: o.LeastThrust,
-			Voltage: o.BatteryVoltage}); err != nil &&
-		o.HoverThrottle == 0 {
+		o.throttle()); err != nil && o.HoverThrottle == 0 {
 		return b.suggestHover(err)
 	}
 	if err != nil {

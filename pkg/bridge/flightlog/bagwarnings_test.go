@@ -124,6 +124,10 @@ func TestBagWithWrongValues(t *testing.T) {
 		"wrong hover throttle": {messagesOf(mavros(), f), func(o *Options) { o.HoverThrottle = 0.05 },
 			[]string{"topic /mavros/setpoint_raw/attitude: thrust: mean 84.98 m/s², while hover is 9.81: " +
 				"hover_throttle is 0.05, and 0.433 would make them equal"}},
+		"wrong hover throttle of motors that go on turning": {messagesOf(mavros(), f), func(o *Options) {
+			o.HoverThrottle, o.LeastThrust = 0.05, 0.2
+		}, []string{"topic /mavros/setpoint_raw/attitude: thrust: mean 69.94 m/s², while hover is 9.81: " +
+			"hover_throttle is 0.05, and 0.433 would make them equal"}},
 		"attitude setpoints": {changed(mavros(), f, func(_ int, m cdr.Message) {
 			if m, ok := m.(*mavrosmsgs.AttitudeTarget); ok {
 				m.TypeMask = 7

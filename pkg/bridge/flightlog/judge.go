@@ -173,8 +173,10 @@ func (b *reading) suspect(s suspicion, f quad.Flight) {
 	}
 	text := s.text
 	if s.column == colThrust && bridge.CommandTypes()[b.command.Type] != bridge.VND {
+		mean, t := meanThrust(f), b.options.throttle()
+		hovers, _ := t.Of(mean, 0)
 		text = fmt.Sprintf("mean %.4g m/s², while hover is %.2f: hover_throttle is %g, and %.3g would make them equal",
-			meanThrust(f), quad.Gravity, b.options.HoverThrottle, b.options.HoverThrottle*meanThrust(f)/quad.Gravity)
+			mean, quad.Gravity, t.Hover, hovers)
 	}
 	b.warn(topic, "%s: %s", what, text)
 }

@@ -71,7 +71,11 @@ var placesDataFlash = map[int][4]place{
 func finishDataFlash(l *Log, _ *collector) error {
 	p := l.About.Parameters
 	if h := p["MOT_THST_HOVER"]; h > 0 {
-		l.Hover, l.HoverOf = h, "parameter MOT_THST_HOVER"
+		l.Throttle.Hover, l.HoverOf = h, "parameter MOT_THST_HOVER"
+		spin := bridge.Spin{Min: p[bridge.SpinMin], Max: p[bridge.SpinMax], Expo: p[bridge.ThrustExpo]}
+		if spin.Max > spin.Min {
+			l.Throttle.Least = spin.Least(h)
+		}
 	}
 	if !l.Has(Motors) {
 		return nil

@@ -62,7 +62,7 @@ func (l *Log) Flight(delta float64) (Flight, error) {
 		}
 	}
 	f := Flight{Motors: l.Has(Motors), Battery: l.Has(Battery)}
-	f.Commands = l.Has(Thrust) && l.Has(Commands) && l.Hover > 0
+	f.Commands = l.Has(Thrust) && l.Has(Commands) && l.Throttle.Hover > 0
 	if !f.Motors && !f.Commands {
 		return f, fmt.Errorf("%s: %w", l.Path, l.noCommands())
 	}
@@ -150,7 +150,8 @@ func (g *grid) row(t float64) (r Row, ok bool) {
 		if !s[Thrust].mean(t, g.delta, heldFor, thrust[:]) || !s[Commands].mean(t, g.delta, heldFor, rates[:]) {
 			return r, false
 		}
-		r.Command = quad.Command{Thrust: thrust[0] / g.l.Hover * quad.Gravity, Rates: vec(rates[:])}
+		r.Command.Rates = vec(rates[:])
+		r.Command.Thrust, _ = g.l.Throttle.Thrust(thrust[0], 0)
 	}
 	if g.f.Motors {
 		if !s[Motors].mean(t, g.delta, max(0.1, g.gaps[Motors]), r.Motors[:]) {

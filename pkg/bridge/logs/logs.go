@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/logs/record"
 )
 
@@ -47,13 +48,14 @@ func (c Channel) String() string { return channelNames[c] }
 
 // Log is what a fit can use of a log.
 type Log struct {
-	Path    string
-	Kind    string // of the file, in words
-	About   *record.About
-	Series  [channels]Series
-	Start   float64 // s on the log's own clock that is 0 here
-	Hover   float64 // thrust command that hovers, 0…1; 0 is unknown
-	HoverOf string  // where Hover comes from
+	Path   string
+	Kind   string // of the file, in words
+	About  *record.About
+	Series [channels]Series
+	Start  float64 // s on the log's own clock that is 0 here
+	// Throttle is how thrust commands, 0…1, become thrust; its Hover of 0 is unknown.
+	Throttle bridge.Throttle
+	HoverOf  string // where its Hover comes from
 	// Ordered says that the log itself places the motors; else the autopilot's default was taken.
 	Ordered bool
 	Notes   []string // assumptions that reading made

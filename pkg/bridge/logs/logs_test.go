@@ -17,7 +17,7 @@ import (
 
 // flown is a made-up flight: a log whose gyro, motors and attitude agree.
 func flown(seconds int) *Log {
-	l := &Log{Path: "a.log", Kind: "made up", About: record.NewAbout(), Hover: 0.5}
+	l := &Log{Path: "a.log", Kind: "made up", About: record.NewAbout(), Throttle: bridge.Throttle{Hover: 0.5}}
 	for c := range channels {
 		l.Series[c] = Series{Source: c.String(), Width: widths[c]}
 	}
@@ -283,8 +283,30 @@ func TestFramesOfPX4(t *testing.T) {
 			t.Errorf("%s at %.1f Hz, want %g", c, got, rate)
 		}
 	}
-	if !l.Ordered || l.Hover != 0.5 {
-		t.Errorf("ordered %v, hover %v", l.Ordered, l.Hover)
+	if !l.Ordered || l.Throttle.Hover != 0.5 {
+		t.Errorf("ordered %v, hover %v", l.Ordered, l.Throttle.Hover)
+	}
+}
+
+// A hover that the user knows better has another share of thrust at no throttle.
+func TestThrottleOfArdupilotsLog(t *testing.T) {
+	l := &Log{About: record.NewAbout()}
+	for name, x := range map[string]float64{"MOT_THST_HOVER": 0.3, "MOT_SPIN_MIN": 0.15, "MOT_SPIN_MAX": 0.95,
+		"MOT_THST_EXPO": 0.5} {
+		l.About.Parameters[name] = x
+	}
+	if err := finishDataFlash(l, nil); err != nil {
+		t.Fatal(err)
+	}
+	spin := bridge.Spin{Min: 0.15, Max: 0.95, Expo: 0.5}
+	for _, hover := range []float64{0.3, 0.4} {
+		want := bridge.Throttle{Hover: hover, Least: spin.Least(hover)}
+		if got := l.Throttle; got.Hover != hover || math.Abs(got.Least-want.Least) > 1e-12 || !(got.Least > 0.1) {
+			t.Errorf("%+v, expected %+v", got, want)
+		}
+		if err := l.Apply(Options{Hover: 0.4}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -56,9 +56,12 @@ var own = Mapping{
 	Battery:  columns{Columns: []string{"vbat"}},
 }
 
-// flightCSV is the mapping of a flight CSV, whose thrust and rates are commands. Its hover throttle is a half.
+// fullThrust is the thrust of a full throttle in flightCSV, over that of a hover.
+const fullThrust = 100
+
+// flightCSV is the mapping of a flight CSV, whose thrust and rates are commands.
 var flightCSV = Mapping{Time: own.Time, Position: own.Position, Velocity: own.Velocity, Attitude: own.Attitude,
-	Thrust: columns{Columns: []string{"thrust"}, High: 2 * quad.Gravity}, Commands: own.Rates}
+	Thrust: columns{Columns: []string{"thrust"}, High: fullThrust * quad.Gravity}, Commands: own.Rates}
 
 // known returns the mapping of a table that vnd writes, by its first line, or nil.
 func known(head []byte) *Mapping {
@@ -277,7 +280,7 @@ func (m *Mapping) format() (*format, error) {
 		},
 		finish: func(l *Log, c *collector) error {
 			if m == &flightCSV {
-				l.Hover, l.HoverOf = 0.5, "thrust in m/s²"
+				l.Throttle.Hover, l.HoverOf = 1./fullThrust, "thrust in m/s²"
 			}
 			return c.complete(m)
 		}}, nil

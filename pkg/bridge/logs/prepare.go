@@ -3,6 +3,8 @@ package logs
 import (
 	"fmt"
 	"math"
+
+	"vnd/pkg/core/quad"
 )
 
 // Options say how a log becomes a flight.
@@ -14,7 +16,11 @@ type Options struct {
 // Apply takes in what the user says of the log.
 func (l *Log) Apply(o Options) error {
 	if o.Hover > 0 {
-		l.Hover, l.HoverOf = o.Hover, "--hover-throttle"
+		if l.Throttle.Least > 0 {
+			believed, _ := l.Throttle.Thrust(o.Hover, 0)
+			l.Throttle = l.Throttle.Scaled(quad.Gravity / believed)
+		}
+		l.Throttle.Hover, l.HoverOf = o.Hover, "--hover-throttle"
 	}
 	if o.Motors == ([4]int{}) || !l.Has(Motors) {
 		return nil
@@ -56,8 +62,8 @@ func (l *Log) Ready(delta float64) (warnings []string, err error) {
 		l.Shift(a.Lag)
 		warnings = append(warnings, fmt.Sprintf("clock: gyro, motors and commands were moved by %+.0f ms", -1e3*a.Lag))
 	}
-	if l.Hover > 0 && l.Has(Thrust) && l.HoverOf != "--hover-throttle" {
-		warnings = append(warnings, fmt.Sprintf("hover throttle is %.3f, from %s", l.Hover, l.HoverOf))
+	if l.Throttle.Hover > 0 && l.Has(Thrust) && l.HoverOf != "--hover-throttle" {
+		warnings = append(warnings, fmt.Sprintf("hover throttle is %.3f, from %s", l.Throttle.Hover, l.HoverOf))
 	}
 	l.Drop(l.Suspects())
 	return warnings, nil

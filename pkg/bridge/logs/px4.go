@@ -99,7 +99,7 @@ func finishPX4(l *Log, _ *collector) error {
 		}
 	}
 	if h := p["MPC_THR_HOVER"]; h > 0 {
-		l.Hover, l.HoverOf = h, "parameter MPC_THR_HOVER"
+		l.Throttle.Hover, l.HoverOf = h, "parameter MPC_THR_HOVER"
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type Hover struct {
 	Poses    []Sample    // in the order of their arrival
 	Commands []Commanded // likewise
 	Mass     float64     // kg; 0: not known
+
+	Throttle func(thrust float64) float64 // that commands became, 0 to 1; nil: none
 }
 
 // Response is how the vehicle follows commands.
@@ -52,7 +54,7 @@ func Fly(h *Hover) (Response, []Finding) {
 			"hover for a minute")}
 	}
 	var r Response
-	t, unit := rec.thrustUnit(h.Mass)
+	t, unit := rec.thrustUnit(h)
 	f := []Finding{t}
 	turn, rates := rec.rates()
 	f = append(f, rates...)
@@ -79,18 +81,18 @@ func late(delay float64) Finding {
 }
 
 // thrustUnit judges the mean thrust of a hover, which it returns in m/s² as far as it is that.
-func (r *record) thrustUnit(mass float64) (Finding, float64) {
+func (r *record) thrustUnit(h *Hover) (Finding, float64) {
 	const name = "thrust unit"
 	mean := r.hoverThrust()
 	detail := fmt.Sprintf("hover takes %.4g", mean)
 	share := mean / quad.Gravity
-	newtons := mass > 0 && math.Abs(mean/(mass*quad.Gravity)-1) < 0.3
+	newtons := h.Mass > 0 && math.Abs(mean/(h.Mass*quad.Gravity)-1) < 0.3
 	const hundred = 100.0 // kg: no such vehicle flies here
 	switch {
 	case share > 0.75 && share < 1.33:
 		return fine(name, detail+fmt.Sprintf(" m/s²: a thrust gain of %.3f", 1/share)), mean
 	case newtons:
-		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg", mass),
+		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg", h.Mass),
 			"divide by the mass"), mean
 	case share < -0.75 && share > -1.33:
 		return wrong(name, detail+", expected about 9.81 m/s²: thrust is along z down (FRD)", "change its sign"), mean
@@ -102,9 +104,12 @@ func (r *record) thrustUnit(mass float64) (Finding, float64) {
 			"%.3g kg", share),
 			"set command_interface and hover_throttle, or divide by the mass"), mean
 	case share > 0 && share < hundred:
-		return wrong(name, detail+fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg, or "+
-			"hover_throttle is %.3g times too small", share, share),
-			"divide by the mass, or set hover_throttle right"), mean
+		detail += fmt.Sprintf(", expected about 9.81 m/s²: newtons of a vehicle of %.3g kg", share)
+		if h.Throttle == nil {
+			return wrong(name, detail, "divide by the mass"), mean
+		}
+		return wrong(name, detail, fmt.Sprintf("divide by the mass, or set hover_throttle: %.3g holds it",
+			h.Throttle(mean))), mean
 	}
 	return wrong(name, detail+", expected about 9.81 m/s²: PWM or another number of the motors",
 		"convert it to thrust over mass"), mean

@@ -130,6 +130,14 @@ func TestHover(t *testing.T) {
 	}
 }
 
+// Too much thrust, which a throttle gives, says which one holds the vehicle.
+func TestHoverByAThrottle(t *testing.T) {
+	h := changed(hovered(t, 12, 0.3), same, func(c *Commanded) { c.Thrust *= 2 })
+	h.Throttle = func(thrust float64) float64 { return math.Round(thrust/quad.Gravity) / 4 }
+	_, f := Fly(h)
+	expect(t, "twice the thrust by a throttle", wrongs(f), "or set hover_throttle: 0.5 holds it")
+}
+
 // inverse takes measured to true axes.
 func inverse(a axes) (b axes) {
 	for i := range 3 {

@@ -1,6 +1,7 @@
 package betaflightbridge
 
 import (
+	"cmp"
 	"errors"
 
 	"vnd/pkg/bridge"
@@ -37,7 +38,7 @@ func (p *Params) check() error {
 		return errors.New("parameter telemetry_port is not set: beside " + p.Protocol +
 			" the board's settings are read there")
 	}
-	return p.Throttle.Check()
+	return cmp.Or(p.Throttle.Check(), p.Throttle.Airframe().Reaches(&p.Limits))
 }
 
 // thrust is how throttle becomes thrust.

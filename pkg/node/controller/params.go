@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -167,7 +168,7 @@ func (p *Params) checkThrust() error {
 	case p.sendsThrust() || p.CommandInterface == bridge.Crazyswarm2FullState:
 		return nil
 	case p.CommandInterface != bridge.Aerostack2:
-		return p.Throttle.Check()
+		return cmp.Or(p.Throttle.Check(), p.Throttle.Airframe().Reaches(&p.Limits))
 	case p.Mass == 0:
 		return errors.New("parameter mass is not set: that of the vehicle with all that it carries, in kg")
 	}
