@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/attached"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
@@ -157,7 +159,7 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 	}
 	log := &strings.Builder{}
 	p.Stderr, p.Stdout = log, log
-	if err := p.Start(); err != nil {
+	if err := attached.Start(p, syscall.SIGKILL); err != nil {
 		l.t.Fatal(err)
 	}
 	l.pid = p.Process.Pid

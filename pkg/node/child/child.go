@@ -8,9 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
+
+	"vnd/pkg/core/attached"
 )
 
 // Options of a child.
@@ -46,9 +47,6 @@ func Run(ctx context.Context, path string, args []string, o Options) {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	// The signal at this process' death is tied to the thread that starts the child.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	for ctx.Err() == nil {
 		err := once(ctx, path, args, o.Grace)
 		if ctx.Err() != nil {
@@ -74,8 +72,11 @@ func ending(err error) string {
 func once(ctx context.Context, path string, args []string, grace time.Duration) error {
 	c := exec.CommandContext(ctx, path, args...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = grace
-	return c.Run()
+	if err := attached.Start(c, syscall.SIGTERM); err != nil {
+		return err
+	}
+	return c.Wait()
 }

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -54,9 +53,6 @@ func Run(ctx context.Context, o Options) (f *Result, err error) {
 		return nil, err
 	}
 	defer os.RemoveAll(d.dir) // what did not become Out
-	// The children are interrupted when the thread that started them ends.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	err = d.fly(ctx)
 	if stopping := d.fleet.stop(); err == nil {
 		err = stopping

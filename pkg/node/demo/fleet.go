@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"vnd/pkg/core/attached"
 )
 
 // Programs that fly, beside vnd.
@@ -53,16 +55,15 @@ func (f *fleet) check() error {
 	return nil
 }
 
-// start starts a program in the namespace. The thread that calls must live as long as the children: the kernel
-// interrupts them when it ends, so that a killed demo leaves none behind.
+// start starts a program in the namespace, which does not outlive a demo that is killed.
 func (f *fleet) start(name string, args ...string) error {
 	c := &child{name: name, ended: make(chan error, 1), stopped: make(chan struct{})}
 	c.cmd = exec.Command(filepath.Join(f.programs, name), args...)
 	c.cmd.Env = append(os.Environ(), f.env...)
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = &c.log, &c.log, time.Second
 	// A group of its own: a Ctrl-C in the terminal comes to us alone, who end the children in order.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
-	if err := c.cmd.Start(); err != nil {
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := attached.Start(c.cmd, syscall.SIGINT); err != nil {
 		return err
 	}
 	f.children = append(f.children, c)

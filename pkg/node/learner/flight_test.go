@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"vnd/msgs"
+	"vnd/pkg/core/attached"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/bag"
@@ -94,7 +96,7 @@ func (f *field) start(name string, parameters ...string) (kill func()) {
 	p.Env = append(append(os.Environ(), rostest.Environ()...), "ROS_LOG_DIR="+f.t.TempDir())
 	log := &strings.Builder{}
 	p.Stderr, p.Stdout = log, log
-	if err := p.Start(); err != nil {
+	if err := attached.Start(p, syscall.SIGKILL); err != nil {
 		f.t.Fatal(err)
 	}
 	killed := false

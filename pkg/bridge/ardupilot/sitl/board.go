@@ -28,7 +28,6 @@ type Board struct {
 	params   []Parameter
 	binary   string
 	folder   string
-	serial   *net.TCPListener
 	second   int // port of the second serial line; 0: it has none
 	process  *Process
 	due      float64  // s, the next setpoint
@@ -79,11 +78,7 @@ func NewBoard(binary string, t bridge.Throttle, params []Parameter) (*Board, err
 			fmt.Fprintf(&text, "%s %g\n", p.Name, p.Value)
 		}
 	}
-	err = os.WriteFile(filepath.Join(dir, "defaults.parm"), []byte(text.String()), 0o666)
-	if err == nil {
-		b.serial, err = net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "defaults.parm"), []byte(text.String()), 0o666); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return b, nil
@@ -95,7 +90,7 @@ func (b *Board) begin() (err error) {
 		return err
 	}
 	if b.Period == 0 && b.second == 0 {
-		l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		l, err := listen()
 		if err != nil {
 			return err
 		}
@@ -104,11 +99,21 @@ func (b *Board) begin() (err error) {
 			return err
 		}
 	}
-	if b.process, err = start(b.binary, b.folder, b.serial, b.second); err != nil {
+	serial, err := listen() // anew: nothing of a firmware before waits there
+	if err != nil {
 		return err
 	}
-	b.Link, err = accept(b.serial)
+	defer serial.Close()
+	if b.process, err = start(b.binary, b.folder, serial, b.second); err != nil {
+		return err
+	}
+	b.Link, err = accept(serial)
 	return err
+}
+
+// listen listens at a port of the loopback that nobody has.
+func listen() (*net.TCPListener, error) {
+	return net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 }
 
 func (b *Board) end() error {
@@ -244,5 +249,5 @@ func (b *Board) Throttle() bridge.Throttle { return b.throttle }
 
 // Close ends the firmware and removes its folder.
 func (b *Board) Close() error {
-	return errors.Join(b.end(), b.serial.Close(), os.RemoveAll(b.folder))
+	return errors.Join(b.end(), os.RemoveAll(b.folder))
 }

@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/attached"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
@@ -57,7 +59,7 @@ func start(binary, folder string, serial net.Listener, second int) (*Process, er
 	}
 	log, err := os.Create(filepath.Join(folder, "ardupilot.log"))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.conn.Close())
 	}
 	defer log.Close()
 	other := "none:"
@@ -70,7 +72,7 @@ func start(binary, folder string, serial net.Listener, second int) (*Process, er
 		"--rc-in-port", "0", "--wipe", "--speedup", "1000", "--home", "47,8,0,0", "--defaults", "defaults.parm")
 	p.command.Dir = folder
 	p.command.Stdout, p.command.Stderr = log, log
-	if err := p.command.Start(); err != nil {
+	if err := attached.Start(p.command, syscall.SIGKILL); err != nil {
 		return nil, errors.Join(err, p.conn.Close())
 	}
 	go func() {

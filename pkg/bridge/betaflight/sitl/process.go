@@ -17,8 +17,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
+	"vnd/pkg/core/attached"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
@@ -130,7 +132,7 @@ func (p *Process) run(folder, settings string) error {
 
 // begin starts the process. Where that ends, its address is free before it counts as ended.
 func (p *Process) begin() error {
-	if err := p.command.Start(); err != nil {
+	if err := attached.Start(p.command, syscall.SIGKILL); err != nil {
 		return err
 	}
 	go func() {
