@@ -3,7 +3,7 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -17,6 +17,7 @@ ARGUMENTS = [
     ('bundle_file', '', 'bundle whose policy follows references; empty: computed torque does'),
     ('sim', 'true', 'start arm_sim'),
     ('payload', '1.0', 'mass on the flange of arm_sim, kg'),
+    ('rviz', 'false', 'start rviz2 with launch/arm.rviz, and robot_state_publisher with launch/panda.urdf'),
 ]
 
 
@@ -26,6 +27,10 @@ def node(executable, condition=None, **more):
         namespace=LaunchConfiguration('namespace'), parameters=[LaunchConfiguration('params_file'), more],
         arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')], condition=condition,
     )
+
+
+def share(name):
+    return PathJoinSubstitution([FindPackageShare('vnd'), 'launch', name])
 
 
 def string(name):
@@ -38,4 +43,16 @@ def generate_launch_description():
         node('arm_sim', IfCondition(LaunchConfiguration('sim')), payload=LaunchConfiguration('payload')),
         node('arm_controller', use_sim_time=LaunchConfiguration('use_sim_time'),
              autostart=LaunchConfiguration('autostart'), bundle_file=string('bundle_file')),
+        Node(
+            package='robot_state_publisher', executable='robot_state_publisher',
+            namespace=LaunchConfiguration('namespace'), condition=IfCondition(LaunchConfiguration('rviz')),
+            parameters=[{
+                'robot_description': ParameterValue(Command(['cat ', share('panda.urdf')]), value_type=str),
+                'use_sim_time': LaunchConfiguration('use_sim_time'),
+            }],
+        ),
+        Node(
+            package='rviz2', executable='rviz2', namespace=LaunchConfiguration('namespace'),
+            arguments=['-d', share('arm.rviz')], condition=IfCondition(LaunchConfiguration('rviz')),
+        ),
     ])

@@ -1,12 +1,24 @@
 package node_test
 
 import (
+	"context"
 	"encoding/xml"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	navmsgs "vnd/msgs/nav_msgs"
+	"vnd/pkg/node/armcontroller"
+	"vnd/pkg/node/armsim"
+	"vnd/pkg/ros2/dds/inproc"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // TestLaunchFiles: a launch file of Python and its twin in XML have the same arguments, with the same words, and start
@@ -53,6 +65,50 @@ func TestLaunchFiles(t *testing.T) {
 		}
 		if len(nodes) == 0 || !slices.Equal(nodes, nodesInTwin) {
 			t.Errorf("%s: nodes %q, in XML %q", name, nodes, nodesInTwin)
+		}
+	}
+}
+
+// TestRvizOfTheArm: launch/arm.rviz shows the path that arm_controller follows, in its frame, and the arm that
+// launch/panda.urdf describes.
+func TestRvizOfTheArm(t *testing.T) {
+	var file struct {
+		Manager struct {
+			Displays []display `yaml:"Displays"`
+			Global   struct {
+				Frame string `yaml:"Fixed Frame"`
+			} `yaml:"Global Options"`
+		} `yaml:"Visualization Manager"`
+	}
+	if err := yaml.Unmarshal(read(t, "arm.rviz"), &file); err != nil {
+		t.Fatal(err)
+	}
+	if urdf := string(read(t, "panda.urdf")); !strings.Contains(urdf, `"`+file.Manager.Global.Frame+`"`) {
+		t.Errorf("Fixed Frame is %s, which is no link of panda.urdf", file.Manager.Global.Frame)
+	}
+	d := inproc.NewDomain()
+	running(t, d, armsim.New)
+	running(t, d, func(_ context.Context, c *ros.Context) error {
+		_, err := armcontroller.New(c)
+		return err
+	}, "autostart:=true", `reference_json:='{"kind": "circle"}'`)
+	c := must(ros.NewContext(inGraph(d, new(rostest.Console), "")))(t)
+	n := must(c.NewNode("rviz"))(t)
+	rostest.Spin(t, c, 1)
+	for _, x := range file.Manager.Displays {
+		if x.Class != "rviz_default_plugins/Path" {
+			continue
+		}
+		paths := make(chan *navmsgs.Path, 10)
+		must(ros.NewSubscription(n, x.Topic.Value, x.qos(t), func(m *navmsgs.Path, _ ros.Info) { paths <- m }))(t)
+		select {
+		case m := <-paths:
+			if last := len(m.Poses) - 1; last < 10 || m.Header.FrameID != file.Manager.Global.Frame ||
+				m.Poses[0].Pose.Position.X < 0.2 {
+				t.Errorf("a path of %d poses in %q", len(m.Poses), m.Header.FrameID)
+			}
+		case <-time.After(patience):
+			t.Errorf("%s is shown nothing", x.Name)
 		}
 	}
 }

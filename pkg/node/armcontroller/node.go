@@ -12,6 +12,7 @@ import (
 
 	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
+	navmsgs "vnd/msgs/nav_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/bridge"
@@ -33,6 +34,7 @@ type Controller struct {
 	logged   map[string]*node.LogOnce // by topic or parameter
 	closers  []io.Closer
 	efforts  *ros.Publisher[stdmsgs.Float64MultiArray]
+	path     *ros.Publisher[navmsgs.Path]
 	policy   *armcontrol.Policy // nil: the law follows references
 	trust    *bundle.Trust
 	dt       float64          // s
@@ -132,6 +134,10 @@ func (c *Controller) connect() (err error) {
 		return err
 	}
 	c.closers = append(c.closers, c.efforts)
+	if c.path, err = ros.NewPublisher[navmsgs.Path](c, "reference/path", node.LatchedQoS()); err != nil {
+		return err
+	}
+	c.closers = append(c.closers, c.path)
 	ticks := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
 	states, err := ros.NewSubscription(c, node.JointStates, node.JointStatesQoS(), c.addStates, ticks)
 	if err != nil {
@@ -290,6 +296,7 @@ func (c *Controller) follow(r *arm.Reference, goal [arm.Joints]float64, name str
 	err := c.loop.Follow(r, goal)
 	if err == nil {
 		c.follows, c.wanted = name, nil
+		c.draw(r)
 	}
 	return err
 }
