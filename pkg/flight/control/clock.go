@@ -9,7 +9,7 @@ type stampClock struct {
 	shift  int64 // that is taken off stamps, ns
 	usual  int64 // stamp against the time of the tick before, ns
 	last   int64 // the same of the newest sample
-	known  bool  // there was a sample
+	seen   int   // samples that lay there, of the first ones: one of those may have waited for a starved thread
 	silent int   // ticks since the last sample
 	ticked int64 // when the last tick was, ns
 	gap    int64 // time that passed since the last sample, ns
@@ -30,6 +30,7 @@ const (
 	stepProof = 4           // candidates
 	smoothing = 16          // samples over which the usual follows
 	maxSilent = 2           // ticks without a sample that are no gap
+	mostLate  = 8           // times a gap that samples may be late by behind it; little of a stop is seen as one
 	longVain  = int64(2e9)  // ns
 
 	longestTick = int64(30e6) // ns from one tick without a sample to the next
@@ -60,17 +61,17 @@ func (c *stampClock) look(at int64) {
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
 	switch off := at - c.usual; {
-	case !c.known:
-		c.usual, c.known = at, true
+	case c.seen == 0:
+		c.usual, c.seen = at, 1
 	case abs(off) < leastStep:
-		c.usual, c.level = c.usual+off/smoothing, level{}
+		c.usual, c.level, c.seen = c.usual+off/smoothing, level{}, min(c.seen+1, smoothing)
 		c.giveUp(gap)
 	case c.level.agreed > 0 && abs(off-c.level.off) < stepSlack:
 		if c.level.agreed++; c.level.agreed >= stepProof {
 			c.settle(at)
 		}
 	case leapt || c.level.agreed == 0:
-		c.level = level{off, 1, seldom || !leapt}
+		c.level = level{off, 1, !leapt || seldom && abs(off) < mostLate*gap}
 	default:
 		c.level.off, c.level.agreed = off, 1
 	}
@@ -79,9 +80,10 @@ func (c *stampClock) look(at int64) {
 // settle has the level be the usual one: by a step of a clock or, where samples are as late as that, by their latency.
 func (c *stampClock) settle(at int64) {
 	prompt, v := at < leastStep/2, c.level
-	if prompt && (v.late || v.off > 0 || c.usual > leastStep/2) {
+	switch {
+	case prompt && (v.late || v.off > 0 || c.usual > leastStep/2), v.off < 0 && c.seen < smoothing:
 		c.usual = at
-	} else {
+	default:
 		c.shift += v.off
 	}
 	c.last, c.level = c.usual, level{}

@@ -54,3 +54,59 @@ func TestStampClockIsRightAgain(t *testing.T) {
 		}
 	}
 }
+
+// The first sample may have waited for a starved thread, or come while clocks were not right yet. Later ones are not
+// taken for late ones then: their latency would be hidden.
+func TestStampClockFromItsFirstSample(t *testing.T) {
+	const ms = int64(1e6)
+	for waited := int64(0); waited < 300*ms; waited += 10 * ms {
+		for _, c := range []struct{ latency, ahead int64 }{{20 * ms, 0}, {80 * ms, 0}, {20 * ms, 140 * ms}} {
+			if shift := startedStampClock(waited, c.latency, c.ahead).shift; shift != 0 {
+				t.Errorf("%d ms late, %d ms ahead, the first after %d ms: shift of %d ms, expected none", c.latency/ms,
+					c.ahead/ms, waited/ms, shift/ms)
+			}
+		}
+	}
+}
+
+// startedStampClock is one whose first sample waited, behind 2 s of samples every 20 ms; in the first half second their
+// stamps run ahead.
+func startedStampClock(waited, latency, ahead int64) *stampClock {
+	var x stampClock
+	ticked := int64(1e12)
+	x.tick(ticked)
+	for now := waited; now < waited+2e9; now += 20e6 {
+		if now > 500e6 {
+			ahead = 0
+		}
+		x.correct(now-latency+ahead+1e12, ticked)
+		ticked = now + 1e12
+		x.tick(ticked)
+	}
+	return &x
+}
+
+// Where several ticks pass between samples each of them comes behind a gap. Late by more than that gap explains it is
+// of another clock; late by as much it is late.
+func TestStampClockOfSeldomSamples(t *testing.T) {
+	const ms = int64(1e6)
+	for _, c := range []struct{ set, late, shift int64 }{{1000 * ms, 0, -1000 * ms}, {3600e9, 0, -3600e9},
+		{0, 100 * ms, 0}, {0, 250 * ms, 0}} {
+		var x stampClock
+		ticked, clock, latency := int64(0), int64(0), 5*ms
+		for now := int64(0); now < 3000*ms; now += 5 * ms / 2 {
+			if now == 1000*ms {
+				clock, latency = c.set, latency+c.late
+			}
+			if waits := now >= 1000*ms && now < 1000*ms+c.late; now%(10*ms) == 0 && !waits {
+				x.correct(now-latency+1e12, ticked)
+			}
+			ticked = now + clock + 1e12
+			x.tick(ticked)
+		}
+		if abs(x.shift-c.shift) > 20*ms {
+			t.Errorf("set by %d ms, late by %d ms: shift of %d ms, expected %d", c.set/ms, c.late/ms, x.shift/ms,
+				c.shift/ms)
+		}
+	}
+}
