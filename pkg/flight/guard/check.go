@@ -129,10 +129,11 @@ func (g *Guard) updateBelief(in *Input) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
 	}
-	if g.mode.Aloft() && !g.flying() {
-		g.belief.unproven = g.belief.unproven || stalled && believed
-	} else {
+	switch {
+	case !g.mode.Aloft() || g.belief.state.P.Z > g.config.Ground+minFlightHeight: // not by its velocity: it may bounce
 		g.belief.unproven = false
+	case stalled && believed && !g.flying():
+		g.belief.unproven = true
 	}
 	if believed && g.stands(&in.State) { // what the ground bears is no wind
 		g.belief.wind, g.belief.state.V = so3.Vec3{}, in.State.V

@@ -235,13 +235,14 @@ const (
 	gentleTilt      = 0.86 // of blind_max_tilt, beside the wind: attitudes overshoot by a seventh
 )
 
-// rest sees how long the robot has been at rest.
+// rest sees how long the robot has been at rest. One that may stand has less thrust than its weight: if it flew, it
+// would sink. Of a stall nobody knows whether it rested.
 func (g *Guard) rest(dt float64) {
-	s := &g.belief.state
-	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin
-	still := s.V.Norm() < maxRestSpeed || g.mode == Landing && low && math.Abs(s.V.Z) < maxRestSpeed
+	s, unproven := &g.belief.state, g.belief.unproven
+	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin || unproven
+	still := s.V.Norm() < maxRestSpeed || (g.mode == Landing || unproven) && low && math.Abs(s.V.Z) < maxRestSpeed
 	if low && still && g.blindFor == 0 || g.restingFor > 0 && g.blindFor > 0 { // what has touched the floor stays there
-		g.restingFor += dt
+		g.restingFor += min(dt, restingSoon)
 	} else {
 		g.restingFor = 0
 	}
@@ -254,5 +255,6 @@ func (g *Guard) atRest() bool {
 		below := s.P.Z < g.config.Ground-g.belowFloor() || g.inMode > longest
 		return (below || g.restingFor >= minRestTime) && (g.mode == BlindLanding || g.mode == Landing)
 	}
-	return g.restingFor >= minRestTime
+	lies := g.belief.unproven && g.belief.state.Q.Tilt() > slowTilts*g.config.BlindMaxTilt // it fell meanwhile
+	return lies || g.restingFor >= minRestTime
 }

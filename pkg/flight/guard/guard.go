@@ -277,7 +277,8 @@ func (g *Guard) Reset() error {
 	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting &&
 		g.violation != Inconsistent:
 		return fmt.Errorf("the guard stays: %v", g.violation)
-	case g.mode.LawFlies() && !g.flying() && g.restingFor <= restingSoon: // least thrust would drop it
+	case g.mode.LawFlies() && !g.flying() && (g.restingFor <= restingSoon || g.belief.unproven):
+		// least thrust would drop it
 		return errors.New("the guard stays: the robot is about to touch down")
 	}
 	g.landAsked, g.tripAsked, g.released = false, false, false

@@ -96,25 +96,105 @@ func TestJumpsRightAfterAStall(t *testing.T) {
 
 // On the ground, where an autopilot has landed, the motors stop soon after a stall. Until then nothing lifts the robot.
 func TestStallThatEndsOnTheGround(t *testing.T) {
-	for _, from := range []Mode{Flying, Holding} {
-		g := newGuard(t)
-		healthy(t, g, 50)
-		if from == Holding {
-			g.Trip()
-			in := hovering(50)
-			g.Tick(&in)
-		}
-		for k := 51; k < 90; k++ {
-			in := hovering(k)
-			in.Now, in.Stamp = in.Now+4, in.Stamp+4
-			in.State.P.Z = 0.03
-			if c := g.Tick(&in); c.Thrust > settlingThrust*quad.Gravity {
-				t.Fatalf("%v, tick %d after: %v, thrust %.1f m/s²", from, k-51, g.Stage(), c.Thrust)
+	for name, moves := range map[string]func(k int, s *quad.State){
+		"still":              func(int, *quad.State) {},
+		"on a low box":       func(_ int, s *quad.State) { s.P.Z = 0.15 },
+		"on a pad that goes": func(k int, s *quad.State) { s.V.X, s.P.X = 0.3, 0.3*0.02*float64(k) },
+		"bounces": func(k int, s *quad.State) {
+			if k == 4 || k == 5 {
+				s.V.Z, s.P.Z = 0.55, 0.04
+			}
+		},
+	} {
+		for _, from := range []Mode{Flying, Holding, Landing} {
+			g := stalledGuard(t, from, func(c *Config) { c.Hold = 600 })
+			for k := range 40 {
+				in := onTheGround(k)
+				moves(k, &in.State)
+				if c := g.Tick(&in); c.Thrust > settlingThrust*quad.Gravity {
+					t.Fatalf("%s, %v, tick %d after: %v, thrust %.1f m/s²", name, from, k, g.Stage(), c.Thrust)
+				}
+			}
+			if g.Stage() != Off {
+				t.Errorf("%s, %v: it is %v in the end", name, from, g.Stage())
 			}
 		}
-		if g.Stage() != Off {
-			t.Errorf("%v: it is %v in the end", from, g.Stage())
+	}
+}
+
+// stalledGuard is one whose next tick is the first after a stall in a mode.
+func stalledGuard(t *testing.T, in Mode, change func(*Config)) *Guard {
+	t.Helper()
+	g := newGuard(t, change)
+	healthy(t, g, 50)
+	switch in {
+	case Holding:
+		g.Trip()
+	case Landing:
+		g.Land()
+	}
+	last := hovering(50)
+	if g.Tick(&last); g.mode != in {
+		t.Fatalf("%v, expected %v", g.mode, in)
+	}
+	return g
+}
+
+// onTheGround is the input of tick k after a stall, of a robot that stands.
+func onTheGround(k int) Input {
+	in := hovering(51 + k)
+	in.Now, in.Stamp = in.Now+4, in.Stamp+4
+	in.State.P.Z = 0.03
+	return in
+}
+
+// The motors of a robot that fell in a stall, and lies on its side or back, stop at once.
+func TestStallThatEndsInAFall(t *testing.T) {
+	for _, from := range []Mode{Flying, Holding, Landing} {
+		for _, tilt := range []float64{1.2, math.Pi / 2, 3.1} {
+			g := stalledGuard(t, from, func(*Config) {})
+			for k := range 60 {
+				in := onTheGround(k)
+				in.State.Q = so3.FromEuler(tilt, 0, 0)
+				if c := g.Tick(&in); c.Thrust > quad.Gravity/2 || k > 0 && g.mode != Landed {
+					t.Fatalf("%v, tilted by %.1f rad, tick %d: %v, thrust %.1f m/s²", from, tilt, k, g.mode, c.Thrust)
+				}
+			}
 		}
+	}
+}
+
+// The time of a stall is none at rest, whatever gap is allowed. No reset stops motors before the ground is proven.
+func TestGroundAfterAStallTakesItsTime(t *testing.T) {
+	for _, from := range []Mode{Flying, Holding, Landing} {
+		g := stalledGuard(t, from, func(c *Config) { c.MaxGap = 1 })
+		for k := range 12 {
+			in := onTheGround(k)
+			in.Now, in.Stamp = in.Now-3.3, in.Stamp-3.3
+			g.Tick(&in)
+			if g.mode.LawFlies() && g.Reset() == nil || !g.mode.Aloft() {
+				t.Fatalf("%v, tick %d: %v", from, k, g.mode)
+			}
+		}
+	}
+}
+
+// A robot that stands low after a stall does not fly by the policy again.
+func TestPolicyWaitsForTheGroundAfterAStall(t *testing.T) {
+	g := newGuard(t, func(c *Config) { c.ReturnAfter = 0.1 })
+	for k := range 80 {
+		in := hovering(k)
+		if in.State.P.Z = 0.15; k < 50 {
+			g.Recall(Policy)
+		} else {
+			in.Now, in.Stamp = in.Now+0.7, in.Stamp+0.7
+		}
+		if g.Tick(&in); k >= 50 && g.mode == Flying {
+			t.Fatalf("tick %d after: the policy flies", k-50)
+		}
+	}
+	if g.mode != Landed {
+		t.Errorf("it is %v", g.mode)
 	}
 }
 
