@@ -21,7 +21,7 @@ type stampClock struct {
 type level struct {
 	off    int64 // from there, ns
 	agreed int   // samples in a row; 0: there is no such level
-	late   bool  // samples may be late by as much: that led there by and by, or behind a gap
+	late   bool  // samples may be late by as much: that led there by and by, or behind a gap about as long
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	stepProof = 4           // candidates
 	smoothing = 16          // samples over which the usual follows
 	maxSilent = 2           // ticks without a sample that are no gap
-	mostLate  = 8           // times a gap that samples may be late by behind it; little of a stop is seen as one
+	mostLate  = 2           // times a gap that samples may be late by behind it
 	longVain  = int64(2e9)  // ns
 
 	longestTick = int64(30e6) // ns from one tick without a sample to the next
