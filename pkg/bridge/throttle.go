@@ -17,9 +17,6 @@ type Throttle airframe.Throttle
 // Check refuses a hover throttle that no vehicle has.
 func (t *Throttle) Check() error { return CheckHover(t.Hover) }
 
-// Airframe is t as the airframe's file has it.
-func (t *Throttle) Airframe() *airframe.Throttle { return (*airframe.Throttle)(t) }
-
 // CheckHover refuses a hover throttle that no vehicle has.
 func CheckHover(hover float64) error {
 	switch {

@@ -217,8 +217,7 @@ func keep(path string, r preflight.Response, t *bridge.Throttle) error {
 		return err
 	}
 	if a.Response = r; t != nil {
-		a.Throttle, a.Response.ThrustGain = *t.Airframe(), 1
-		a.MinThrust = max(a.MinThrust, a.AtNone())
+		a.Throttle, a.Response.ThrustGain = airframe.Throttle(*t), 1
 	}
 	return atomicfile.WriteFile(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, param.YAML(airframe.Node, &a))

@@ -3,7 +3,6 @@ package cli
 import (
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	"vnd/pkg/bridge"
@@ -14,7 +13,6 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/preflight"
 	"vnd/pkg/node/doctor"
@@ -98,13 +96,6 @@ func TestCurveOfMotorsThatGoOnTurning(t *testing.T) {
 	if found == nil || math.Abs(found.Hover-want.Hover) > 1e-9 || math.Abs(found.Curve-want.Curve) > 1e-3 ||
 		math.Abs(found.Least-want.Least) > 1e-9 {
 		t.Errorf("%+v, expected %+v; %v", found, want, said)
-	}
-	path := filepath.Join(t.TempDir(), "frame.yaml")
-	if err := keep(path, preflight.Response{}, found); err != nil {
-		t.Fatal(err)
-	}
-	if a, err := airframe.Load(path); err != nil || math.Abs(a.MinThrust-want.Least*quad.Gravity) > 0.01 {
-		t.Errorf("min_thrust %g, expected %g; %v", a.MinThrust, want.Least*quad.Gravity, err)
 	}
 }
 

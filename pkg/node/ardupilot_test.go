@@ -32,7 +32,7 @@ func newCopter(t *testing.T, settings string, more ...string) *copter {
 		"autopilot.settings:="+settings)...)
 	var said []string
 	c.until("the firmware's serial line is known", func() bool {
-		said = regexp.MustCompile(`at tcp:(\S+); of its airframe: (\S+) (\S+), (\S+) (\S+), (\S+) (\S+), (\S+) (\S+)`).
+		said = regexp.MustCompile(`at tcp:(\S+); of its airframe: (\S+) (\S+), (\S+) (\S+), (\S+) (\S+)`).
 			FindStringSubmatch(strings.Join(c.log, "\n"))
 		return said != nil
 	})

@@ -5,7 +5,6 @@ package airframe
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 
 	"vnd/pkg/core/param"
@@ -30,7 +29,7 @@ func Load(path string) (Airframe, error) {
 			return a, err
 		}
 	}
-	if err := cmp.Or(a.Check(), a.Reaches(&a.Limits), a.Rotors.Check()); err != nil {
+	if err := cmp.Or(a.Check(), a.Rotors.Check()); err != nil {
 		if path == "" {
 			path = "airframe"
 		}
@@ -59,18 +58,6 @@ type Throttle struct {
 	Curve   float64 `param:"thrust_curve" default:"0.0" min:"0" max:"1" doc:"0: thrust goes with throttle, also where the autopilot sees to that (PX4's THR_MDL_FAC is set); 1: with its square"`
 	Least   float64 `param:"least_thrust" default:"0.0" min:"0" max:"0.9" doc:"thrust at no throttle over that of a hover, where motors go on turning: ArduPilot's MOT_SPIN_MIN"`
 	Voltage float64 `param:"battery_voltage" default:"0.0" min:"0" max:"200" unit:"V" doc:"voltage at which hover_throttle holds the vehicle: throttle makes up for a battery at another; 0: it does not"`
-}
-
-// AtNone is the thrust per mass at no throttle, m/s², rounded up to hundredths.
-func (t *Throttle) AtNone() float64 { return math.Ceil(100*t.Least*quad.Gravity) / 100 }
-
-// Reaches refuses limits with less thrust than motors give at no throttle: they would give more than commanded.
-func (t *Throttle) Reaches(l *quad.Limits) error {
-	if least := t.AtNone(); l.MinThrust < least {
-		return fmt.Errorf("parameter min_thrust is %g m/s², expected at least %g: by least_thrust %g motors give that "+
-			"at no throttle", l.MinThrust, least, t.Least)
-	}
-	return nil
 }
 
 // Airframe is a parameter file that says what the vehicle can do.

@@ -77,24 +77,6 @@ func TestTheGuardKnowsTheResponse(t *testing.T) {
 	}
 }
 
-// Motors that give two thirds of the weight at no throttle follow no command of less.
-func TestLoadRefusesThrustThatMotorsDoNotReach(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "frame.yaml")
-	for text, want := range map[string]string{
-		"least_thrust: 0.3": ": parameter min_thrust is 1 m/s², expected at least 2.95: by least_thrust 0.3 motors " +
-			"give that at no throttle",
-		"{least_thrust: 0.3, min_thrust: 2.95}": "",
-	} {
-		write(t, path, "airframe: {ros__parameters: {"+strings.Trim(text, "{}")+"}}")
-		switch _, err := Load(path); {
-		case want == "" && err != nil:
-			t.Error(err)
-		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), path+want)):
-			t.Errorf("%v, expected %s", err, want)
-		}
-	}
-}
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {

@@ -1,7 +1,6 @@
 package betaflightbridge
 
 import (
-	"cmp"
 	"errors"
 
 	"vnd/pkg/bridge"
@@ -38,7 +37,7 @@ func (p *Params) check() error {
 		return errors.New("parameter telemetry_port is not set: beside " + p.Protocol +
 			" the board's settings are read there")
 	}
-	return cmp.Or(p.Throttle.Check(), p.Throttle.Airframe().Reaches(&p.Limits))
+	return p.Throttle.Check()
 }
 
 // thrust is how throttle becomes thrust.

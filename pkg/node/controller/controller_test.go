@@ -190,9 +190,6 @@ func TestParams(t *testing.T) {
 	for want, spoil := range map[string]func(*Params){
 		"":                          func(*Params) {},
 		"hover_throttle is not set": func(p *Params) { p.CommandInterface = bridge.PX4 },
-		"min_thrust is 1 m/s², expected at least 1.97": func(p *Params) {
-			p.CommandInterface, p.Hover, p.Least = bridge.Ardupilot, 0.3, 0.2
-		},
 		"autopilot_namespace is not set": func(p *Params) {
 			p.CommandInterface, p.Hover = bridge.Crazyswarm2, 0.5
 		},

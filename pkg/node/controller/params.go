@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -168,7 +167,7 @@ func (p *Params) checkThrust() error {
 	case p.sendsThrust() || p.CommandInterface == bridge.Crazyswarm2FullState:
 		return nil
 	case p.CommandInterface != bridge.Aerostack2:
-		return cmp.Or(p.Throttle.Check(), p.Throttle.Airframe().Reaches(&p.Limits))
+		return p.Throttle.Check()
 	case p.Mass == 0:
 		return errors.New("parameter mass is not set: that of the vehicle with all that it carries, in kg")
 	}

@@ -58,7 +58,7 @@ func (n *simulator) fit(a *Autopilot) error {
 	if a.Serial {
 		least := ""
 		if t.Least > 0 {
-			least = fmt.Sprintf(", least_thrust %.4f, min_thrust %.2f", t.Least, t.Airframe().AtNone())
+			least = fmt.Sprintf(", least_thrust %.4f", t.Least)
 		}
 		n.Log().Info().Msgf("the firmware's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
 			"thrust_curve %.2f%s", b.Address(), t.Hover, t.Curve, least)
