@@ -50,8 +50,8 @@ func NewArdupilot(w sim.World, settings []string) (*sitl.Board, error) {
 // oursOfArdupilot are parameters that throttleOf goes by.
 var oursOfArdupilot = regexp.MustCompile(`^MOT_(SPIN_MIN|SPIN_MAX|THST_EXPO|PWM_M..)$`)
 
-// ardupilotParameters are those of the guide, and gains of the rate loop: an error turns the vehicle by gain 1/s, with
-// a lead that makes up for the motors' lag.
+// ardupilotParameters are those of the guide, and gains: an error of a rate turns the vehicle by gain 1/s, with a lead
+// that makes up for the motors' lag. An error of the angle does so as fast as that allows without a swing.
 func ardupilotParameters(w *sim.World, s bridge.Spin) []sitl.Parameter {
 	all := []sitl.Parameter{
 		{Name: "GUID_OPTIONS", Value: 8}, {Name: "GUID_TIMEOUT", Value: 0.1}, {Name: "ATC_ANGLE_BOOST", Value: 0},
@@ -65,7 +65,7 @@ func ardupilotParameters(w *sim.World, s bridge.Spin) []sitl.Parameter {
 	inertia := w.Airframe.Inertia
 	turn := [3]float64{force * w.Airframe.ArmY / inertia[0], force * w.Airframe.ArmX / inertia[1],
 		force * w.Motor.Torque / inertia[2]} // rad/s² of 1
-	const tilt, yaw = 25, 12 // 1/s
+	const tilt, yaw, angle = 25, 12, 10 // 1/s
 	for i, axis := range [...]string{"RLL", "PIT", "YAW"} {
 		gain := float64(tilt)
 		lead := w.Motor.Lag
@@ -76,7 +76,8 @@ func ardupilotParameters(w *sim.World, s bridge.Spin) []sitl.Parameter {
 		of := func(name string, value float64) sitl.Parameter {
 			return sitl.Parameter{Name: "ATC_RAT_" + axis + "_" + name, Value: float64(float32(value))}
 		}
-		all = append(all, of("P", p), of("I", p), of("D", p*lead), of("FLTT", 0), of("FLTD", 40), of("FLTE", 0))
+		all = append(all, of("P", p), of("I", p), of("D", p*lead), of("FLTT", 0), of("FLTD", 40), of("FLTE", 0),
+			sitl.Parameter{Name: "ATC_ANG_" + axis + "_P", Value: angle})
 	}
 	return append(all, sitl.Parameter{Name: "INS_GYRO_FILTER", Value: 80})
 }
