@@ -82,6 +82,7 @@ func (t *topicList) WriteText(w io.Writer) error {
 type topicEchoCommand struct {
 	graph
 	Count int    `short:"n" default:"0" help:"End after so many messages; 0 goes on, and is 1 with --json."`
+	Once  bool   `help:"As --count 1, as ros2 topic echo has it."`
 	Full  bool   `help:"Print long lists whole."`
 	Topic string `arg:"" help:"Name of the topic."`
 }
@@ -95,8 +96,11 @@ type echoed struct {
 // Run implements `vnd topic echo`.
 func (t *topicEchoCommand) Run(c *console) error {
 	const most = 128 // as ros2 topic echo
-	if t.Count < 0 {
-		return fmt.Errorf("--count %d: expected at least 0", t.Count)
+	if t.Count < 0 || t.Once && t.Count > 1 {
+		return fmt.Errorf("--count %d: expected at least 0, and 1 with --once", t.Count)
+	}
+	if t.Once {
+		t.Count = 1
 	}
 	all, limit := &echoed{t.Topic, []any{}}, most
 	if t.Full {
