@@ -31,7 +31,7 @@ const (
 	smoothing = 16          // samples over which the usual follows
 	maxSilent = 2           // ticks without a sample that are no gap
 	mostLate  = 2           // times a gap that samples may be late by behind it
-	longVain  = int64(2e9)  // ns
+	longVain  = int64(6e9)  // ns: a landing without states is over by then
 
 	longestTick = int64(30e6) // ns from one tick without a sample to the next
 )

@@ -16,7 +16,7 @@ func TestStampClockIsRightAgain(t *testing.T) {
 		var kept []int64
 		var ticked, due, clock, stamps, thread, lost, change int64
 		calm := int64(6000) * ms
-		for now := int64(0); now < calm+4000*ms; now += 5 * ms {
+		for now := int64(0); now < calm+8000*ms; now += 5 * ms {
 			switch {
 			case now >= calm:
 				clock, stamps = 0, 0
