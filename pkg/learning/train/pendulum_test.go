@@ -367,3 +367,21 @@ func TestMeasuredDisturbanceFollowsLate(t *testing.T) {
 		t.Errorf("the change is seen at once: off by %g", off)
 	}
 }
+
+// TestLostRobotsRest: a robot that is lost stays at rest, where its world is finite: what becomes of it has no
+// gradient, and nothing times infinity would be no number.
+func TestLostRobotsRest(t *testing.T) {
+	const B, H = 4, 6
+	k := holding[float64](0.01)
+	tl := newTile(untrained(t, k, 0, 4), prior[float64](), k, nominal.Dt, B, H)
+	tl.begin(B, H, rand.New(rand.NewPCG(1, 1)), func(*rand.Rand, []float64) {})
+	if f := tl.forward(epoch{H: H, gamma: 1}); f.Collided != B {
+		t.Fatalf("%g of %d are lost", f.Collided, B)
+	}
+	S := tl.dims.State
+	for i := range H * B {
+		if s := tl.states[(B+i)*S:][:S]; tl.alive[B+i] == 0 && !slices.Equal(s, tl.rest) {
+			t.Errorf("step %d: a lost robot is at %v, expected %v", i/B+1, s, tl.rest)
+		}
+	}
+}

@@ -225,6 +225,7 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 	t.episodes.Costs(h, &tr, t.cost[:B], t.off[:B])
 	for b := range B {
 		if next[b] = 0; now[b] == 0 {
+			copy(tr.S1[b*S:][:S], t.rest) // nothing times what is not finite would be no gradient of 0
 			continue
 		}
 		distance, bounds := math.Sqrt(float64(t.off[b])), &t.bounds[b] // not a number where the state is not finite
@@ -239,7 +240,7 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 			left := float64(e.H - h - 1)
 			f.Cost += bounds.Collision * left
 			f.Error += bounds.Radius * left
-			copy(tr.S1[b*S:][:S], t.rest) // its rollout goes on, unseen and finite
+			copy(tr.S1[b*S:][:S], t.rest) // it stays there, unseen and finite
 			continue
 		}
 		next[b] = now[b] * F(e.gamma)
