@@ -30,8 +30,8 @@ type Dims struct {
 type Span struct {
 	Name   string
 	Lo, Hi int // channels Lo … Hi-1
-	// Spread is the standard deviation that a fit takes residual inputs to have at least, in their own unit: a model of
-	// flights that stood still must not tell small moves from huge ones. 0 leaves it as recorded.
+	// Spread is the standard deviation that a fit takes inputs of residual or encoder to have at least, in their own
+	// unit: a model of flights that stood still must not tell small moves from huge ones. 0 leaves it as recorded.
 	Spread float32
 }
 

@@ -89,6 +89,7 @@ func statistics(cfg *Config, m *vnd.Model[float32], d *trainingSet, starts []sta
 	}
 	m.Context, m.Inputs = ctx.norm(), in.norm()
 	widen(m.System.InputSpans(), m.Inputs.Scale)
+	widen(m.System.ContextSpans(), m.Context.Scale)
 	spans := m.System.TangentSpans()
 	shareSpans(spans, unit)
 	for j, u := range unit {

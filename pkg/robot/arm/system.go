@@ -38,9 +38,19 @@ func (m *Arm[F]) TangentSpans() []robot.Span {
 	return []robot.Span{span("rotation", 0, Joints), span("velocity", Joints, nS)}
 }
 
-// InputSpans implements System.
+// wrist is the first joint with a small drive.
+const wrist = 4
+
+// InputSpans implements System. Spreads are about a third of what joints have either way. An arm that goes along one
+// smooth path varies by a tenth of them: a policy that leaves it a little must not be many deviations away, where a net
+// says anything.
 func (m *Arm[F]) InputSpans() []robot.Span {
-	return []robot.Span{span("angles", 0, Joints), span("velocity", Joints, nS), span("command", nS, nX)}
+	return []robot.Span{
+		{Name: "angles", Lo: 0, Hi: Joints, Spread: 0.6},
+		{Name: "velocity", Lo: Joints, Hi: nS, Spread: 0.8},
+		{Name: "command", Lo: nS, Hi: nS + wrist, Spread: 30},
+		{Name: "command of the wrist", Lo: nS + wrist, Hi: nX, Spread: 4},
+	}
 }
 
 // ContextSpans implements System.
