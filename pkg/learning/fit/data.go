@@ -64,8 +64,16 @@ func (d *trainingSet) unused(T, H int) []bool {
 	return out
 }
 
-// split holds out flights for validation: whole flights, never rows, and only ones that hold a context.
+// split holds out flights for validation: those that are held out already, or else some: whole flights, never rows, and
+// only ones that hold a context.
 func (d *trainingSet) split(share float64, T, H int, rng *rand.Rand) (validation []bool) {
+	validation = make([]bool, len(d.flights))
+	for _, s := range d.segments {
+		validation[s.flight] = s.HeldOut
+	}
+	if slices.Contains(validation, true) {
+		return validation
+	}
 	var usable []int
 	for f, no := range d.unused(T, H) {
 		if !no {
@@ -76,7 +84,6 @@ func (d *trainingSet) split(share float64, T, H int, rng *rand.Rand) (validation
 	if share > 0 && n == 0 && len(usable) >= 5 {
 		n = 1
 	}
-	validation = make([]bool, len(d.flights))
 	for _, i := range rng.Perm(len(usable))[:min(n, len(usable)-1)] {
 		validation[usable[i]] = true
 	}

@@ -16,6 +16,8 @@ type Recording struct {
 	Measured []float32 // [N][M]
 	Actions  []float32 // [N][A]
 	Weight   []float32 // [N] confidence of the transition from row n to n+1, 0 … 1
+	// HeldOut is of all recordings of a name. Where there are such, they alone are the validation.
+	HeldOut bool
 	// True is [N][M], the states as they are known afterwards: rollouts begin at them and are compared with them, while
 	// windows read what was measured. nil: what was measured is true. Variance is theirs, [N][U]; nil: none.
 	True, Variance []float32
