@@ -3,6 +3,7 @@
 //
 //	go run ./examples/arm build/arm.vnd           # three minutes of a core
 //	go run ./examples/arm -quick build/arm.vnd    # seconds
+//	go run ./examples/arm -smooth                 # what smooth recordings teach, of four payloads along three shapes
 package main
 
 import (
@@ -21,7 +22,14 @@ func main() {
 	quick := flag.Bool("quick", false, "learn for seconds along one circle")
 	peers := flag.Bool("peers", false, "also learn what it is compared with: for a quarter of an hour of a core")
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
+	smooth := flag.Bool("smooth", false, "learn from recordings without random torques, as of bags, and write nothing")
 	flag.Parse()
+	if *smooth {
+		if err := manipulation.Smooth(context.Background(), os.Stdout, *seed, []float64{0, 1, 2, 3}); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if flag.NArg() != 1 {
 		log.Fatal("usage: arm [-quick] [-peers] [-seed N] BUNDLE")
 	}

@@ -73,14 +73,15 @@ func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method 
 // flightSteps is the length of a flight, and settling its beginning that does not count.
 const flightSteps, settling = 400, 100
 
-// follow follows a reference under the payload, kg, of each step, shows each row and its error, m, and says why the
-// flight ended early.
-func (m *Method) follow(r *arm.Reference, payload func(k int) float64, each func(row arm.Row, off float64)) string {
+// follow follows a reference for some steps under the payload, kg, of each, shows each row and its error, m, and says
+// why the flight ended early.
+func (m *Method) follow(r *arm.Reference, steps int, payload func(k int) float64,
+	each func(row arm.Row, off float64)) string {
 	mass := payload(0)
 	s, a, none, truth := newState(), make([]float32, arm.Joints), newState(), Truth(mass)
 	sys := truth.System()
-	f := m.Begin(mass, Task(0, r), rand.New(rand.NewPCG(1, 1)), flightSteps, s)
-	for k := range flightSteps {
+	f := m.Begin(mass, Task(0, r), rand.New(rand.NewPCG(1, 1)), steps, s)
+	for k := range steps {
 		if now := payload(k); now != mass {
 			mass, sys = now, Truth(now).System()
 		}
@@ -104,7 +105,7 @@ func always(mass float64) func(int) float64 { return func(int) float64 { return 
 // Fly returns the mean error of a method under a payload, kg, along a reference, m, and why the flight ended early.
 func (m *Method) Fly(mass float64, r *arm.Reference) (mean float64, crash string) {
 	k := 0
-	crash = m.follow(r, always(mass), func(_ arm.Row, off float64) {
+	crash = m.follow(r, flightSteps, always(mass), func(_ arm.Row, off float64) {
 		if k++; k > settling {
 			mean += off / (flightSteps - settling)
 		}

@@ -90,9 +90,11 @@ func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learn
 	return out, err
 }
 
-// TrainConfig are defaults of the training of an arm's policy, from nothing or on from another.
+// TrainConfig are defaults of the training of an arm's policy, from nothing or on from another: smooth recordings have
+// less to teach than those of Learn.
 func TrainConfig(improve bool) train.Config {
 	b := SmallBudget()
+	b.Improve = b.Base
 	return b.training(improve)
 }
 
@@ -148,10 +150,7 @@ func (b *Budget) improve(ctx context.Context, w train.World[float32], task robot
 func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording) {
 	for i, mass := range b.Masses {
 		for j, r := range references {
-			rows := b.fly(p, mass, r, b.drawn(i, j))
-			measured, actions := Prior.Flatten(rows)
-			out = append(out, fit.Recording{Name: fmt.Sprintf("%g kg, %d", mass, j), Measured: measured,
-				Actions: actions, Weight: slices.Repeat([]float32{1}, len(rows))})
+			out = append(out, recording(fmt.Sprintf("%g kg, %d", mass, j), b.fly(p, mass, r, b.drawn(i, j))))
 		}
 	}
 	return out
@@ -187,7 +186,7 @@ func FitConfig() (c fit.Config) {
 	param.Default(&c)
 	b := SmallBudget()
 	b.set(&c)
-	c.Loss.Steps, c.Train.Passes, c.Train.Rate = 5, 1000, 0.004
+	c.Loss.Steps, c.Train.Passes, c.Train.Rate = 5, 30, 0.004
 	c.Loss.Reconstruction = 0 // it would keep in the latent how the arm moves, beside what it carries
 	return c
 }

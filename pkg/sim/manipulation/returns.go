@@ -39,7 +39,7 @@ func (m *Method) Returns(references []*arm.Reference) (all []float64) {
 
 // errors are those of each step, m.
 func (m *Method) errors(r *arm.Reference, payload func(int) float64) (all []float64, crash string) {
-	crash = m.follow(r, payload, func(_ arm.Row, off float64) { all = append(all, off) })
+	crash = m.follow(r, flightSteps, payload, func(_ arm.Row, off float64) { all = append(all, off) })
 	return all, crash
 }
 
@@ -69,7 +69,7 @@ func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float
 		for j, r := range references {
 			known[i] = append(known[i], latents(l.Model, b.fly(l.Base, mass, r, b.drawn(i, j)))...)
 			var rows []arm.Row
-			improved.follow(r, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
+			improved.follow(r, flightSteps, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
 			unseen[i] = append(unseen[i], latents(l.Model, rows)...)
 		}
 	}
