@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/armlog"
@@ -12,6 +11,7 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/sim/manipulation"
+	"vnd/pkg/vnd"
 )
 
 // robotArm is the --robot of an arm.
@@ -53,6 +53,7 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 	o := armlog.Options{Joints: bridge.PandaJoints(f.arm.Joints), States: f.arm.JointStates, Commands: f.arm.Commands,
 		Delta: prior.Dt, Window: f.cfg.Model.Context}
 	var all []fit.Recording
+	var judged [][]arm.Row
 	for _, file := range files {
 		segments, warnings, err := armlog.Read(file, o)
 		if err != nil {
@@ -62,9 +63,9 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 			c.warn(w.String())
 		}
 		for _, rows := range segments {
-			measured, actions := prior.Flatten(rows)
-			all = append(all, fit.Recording{Name: filepath.Clean(file), Measured: measured, Actions: actions,
-				Weight: slices.Repeat([]float32{1}, len(rows))})
+			learned, held := manipulation.HoldOut(rows, manipulation.Block(&f.cfg), f.cfg.Train.Validation)
+			all = append(all, manipulation.Recordings(filepath.Clean(file), learned, held)...)
+			judged = append(judged, held...)
 			r.rows += len(rows)
 		}
 	}
@@ -72,5 +73,23 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 	r.fit = func(opt fit.Options) (*fit.Fit, error) {
 		return fit.Run(c.ctx, f.cfg, fit.KnownRobot(prior, all), opt)
 	}
+	r.judge = func(m *vnd.Model[float32]) (*manipulation.Prediction, error) { return c.judgeArm(&f, m, judged) }
 	return r, nil
+}
+
+// judgeArm compares a model with its prior on what was held out, and says so where it is no better. nil: there is
+// nothing to compare them on.
+func (c *console) judgeArm(f *fitting, m *vnd.Model[float32], held [][]arm.Row) (*manipulation.Prediction, error) {
+	if len(held) == 0 {
+		c.warn("nothing is held out to judge the fit by: expected longer recordings, or train.validation above 0")
+		return nil, nil
+	}
+	p, err := manipulation.Predict(m, held)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Better() {
+		c.warn(fmt.Sprintf("%s: vnd train refuses it: %s", f.out, p))
+	}
+	return &p, nil
 }

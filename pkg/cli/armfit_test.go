@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/ros2/bag/bagtest"
+	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -79,6 +80,29 @@ func TestArmRefusals(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%s leaves %s", line, out)
 		}
+	}
+}
+
+// A model that is known to be no better than its prior is refused.
+func TestWorseFitsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	model, out := filepath.Join(dir, "m"), filepath.Join(dir, "p")
+	code, _, stderr := run(t, "fit", "--robot", "arm", "--out", model, "-p", "train.updates:=4", "-p",
+		"model.hidden:=8", pandaBag(t))
+	b, err := bundle.Read(model)
+	if code != 0 || err != nil {
+		t.Fatal(stderr, err)
+	}
+	if err := b.SetMetrics(heldOut, manipulation.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
+		t.Fatal(err)
+	}
+	if err := bundle.Write(model, b); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out)
+	want := "the tool is off by 2 mm after 0.1 s, by the prior alone by 1 mm, expected less"
+	if code == 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%d, %q, expected %q in one line", code, stderr, want)
 	}
 }
 

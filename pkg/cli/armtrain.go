@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +24,7 @@ type armTraining struct {
 	model   *vnd.Model[float32] // nil: the prior is trained in
 	from    *vnd.Actor[float32] // nil: from nothing
 	policy  *vnd.Actor[float32]
+	base    train.Config // of what is learned in the prior before, where there is a model and no policy
 }
 
 // training is what Run runs in each process of a group.
@@ -49,16 +51,14 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 	if err := a.load(t.Bundle); err != nil {
 		return nil, err
 	}
-	a.cfg = manipulation.TrainConfig(a.from != nil)
-	if err := settle(&a.cfg, trainNode, t.Config, t.Param); err != nil {
+	if a.cfg, err = t.armConfig(a, a.from != nil || a.model != nil); err != nil {
 		return nil, err
 	}
-	switch {
-	case a.model != nil:
-		a.cfg.Latent = a.model.Net.Latent
-	case a.from != nil:
-		a.cfg.Latent = a.from.Latent
+	if a.base, err = t.armConfig(a, false); err != nil {
+		return nil, err
 	}
+	first := manipulation.TrainConfig(false)
+	a.base.Epochs, a.base.Rate = min(first.Epochs, a.cfg.Epochs), first.Rate
 	if a.from != nil && a.from.Latent != a.cfg.Latent {
 		return nil, fmt.Errorf("%s: its policy sees a latent of %d, its model has one of %d", t.Bundle, a.from.Latent,
 			a.cfg.Latent)
@@ -67,6 +67,21 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
 	return a, nil
+}
+
+// armConfig is that of a training from nothing, or of one that goes on.
+func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, error) {
+	c := manipulation.TrainConfig(improve)
+	if err := settle(&c, trainNode, t.Config, t.Param); err != nil {
+		return c, err
+	}
+	switch {
+	case a.model != nil:
+		c.Latent = a.model.Net.Latent
+	case a.from != nil:
+		c.Latent = a.from.Latent
+	}
+	return c, nil
 }
 
 // armReferences are those of the file, with its text, or else all shapes at two speeds.
@@ -108,19 +123,38 @@ func (a *armTraining) load(path string) error {
 	}
 	a.bundle, b.Parent = b, b.ID
 	if vnd.In(b) {
-		if a.model, _, err = vnd.FromBundle(b, arm.Reader); err != nil {
+		if a.model, _, err = vnd.FromBundle(b, arm.Reader); err == nil {
+			err = trusted(b)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
 
+// trusted refuses a model that is known to be no better than its prior.
+func trusted(b *bundle.Bundle) error {
+	var m struct {
+		HeldOut *manipulation.Prediction `json:"held_out"`
+	}
+	if len(b.Metrics) == 0 || json.Unmarshal(b.Metrics, &m) != nil || m.HeldOut == nil || m.HeldOut.Better() {
+		return nil
+	}
+	return fmt.Errorf("%s, expected less: fit more or longer recordings, or train without --bundle", m.HeldOut)
+}
+
 // world is what the policy is trained in.
 func (a *armTraining) world() train.World[float32] {
 	if a.model == nil {
-		return &train.Prior[float32]{Nominal: manipulation.Prior.System()}
+		return a.prior()
 	}
 	return &train.Learned[float32]{Model: a.model, Through: a.cfg.ResidualGradient}
+}
+
+// prior is the world without a model.
+func (a *armTraining) prior() train.World[float32] {
+	return &train.Prior[float32]{Nominal: manipulation.Prior.System()}
 }
 
 // trainArm trains an arm's policy and writes its bundle, in one of the processes of a group.
@@ -136,9 +170,17 @@ func (t *trainCommand) trainArm(c *console, g dist.Group) (*trainResult, error) 
 	}
 	checkpoint := t.Out + ".checkpoint"
 	b := c.newBar("train")
-	r, err := train.Run(c.ctx, a.cfg, a.world(), manipulation.Dt, train.Options{Seed: t.Seed, Task: a.task,
-		Actor: a.policy, New: a.from == nil, Checkpoint: checkpoint, Key: a.bundle.Parent + "|" + a.follows,
-		Progress: b.showTraining, Ranks: g})
+	o := train.Options{Seed: t.Seed, Task: a.task, Actor: a.policy, New: a.from == nil, Progress: b.showTraining,
+		Ranks: g}
+	if a.model != nil && a.from == nil {
+		_, err = train.Run(c.ctx, a.base, a.prior(), manipulation.Dt, o) // the same after an interruption
+		o.New = false
+	}
+	var r *train.Result
+	if err == nil {
+		o.Checkpoint, o.Key = checkpoint, a.bundle.Parent+"|"+a.follows
+		r, err = train.Run(c.ctx, a.cfg, a.world(), manipulation.Dt, o)
+	}
 	b.done()
 	if err != nil {
 		return nil, explained(err, checkpoint, "training")
@@ -146,6 +188,11 @@ func (t *trainCommand) trainArm(c *console, g dist.Group) (*trainResult, error) 
 	n := len(r.Curve.Figures)
 	done := &trainResult{Bundle: t.Out, Parent: a.bundle.Parent, Task: t.Task, Cost: "paper", Epochs: n,
 		Seconds: r.Seconds, Seed: t.Seed, Kernel: r.Kernel, Last: r.Curve.Figures[n-1]}
+	if was := r.Curve.Figures[0].Error; a.model != nil && a.from == nil && !(done.Last.Error < was) {
+		c.warn(fmt.Sprintf("%s: in the model the policy is %.1f mm off, no less than the prior's with %.1f mm", t.Out,
+			1000*done.Last.Error, 1000*was))
+	}
+	done.Warnings = c.warnings
 	if g.Rank() == 0 {
 		done.ID, err = t.writeArm(a, checkpoint)
 	}

@@ -123,13 +123,14 @@ type fitting struct {
 
 // fitResult is what a fit came to.
 type fitResult struct {
-	Bundle   string      `json:"bundle"`
-	ID       string      `json:"id"`
-	Flights  int         `json:"flights"`
-	Rows     int         `json:"rows"`
-	Recorded float64     `json:"recorded_s"` // length of the flights
-	Metrics  fit.Metrics `json:"metrics"`
-	Warnings []string    `json:"warnings"`
+	Bundle   string                   `json:"bundle"`
+	ID       string                   `json:"id"`
+	Flights  int                      `json:"flights"`
+	Rows     int                      `json:"rows"`
+	Recorded float64                  `json:"recorded_s"` // length of the flights
+	Metrics  fit.Metrics              `json:"metrics"`
+	HeldOut  *manipulation.Prediction `json:"held_out,omitempty"` // of an arm
+	Warnings []string                 `json:"warnings"`
 }
 
 // fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an
@@ -151,10 +152,16 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 		return nil, explained(err, f.checkpoint, "fit")
 	}
 	r := &fitResult{Bundle: f.out, Flights: read.flights, Rows: read.rows, Recorded: read.seconds,
-		Metrics: fitted.Metrics, Warnings: c.warnings}
+		Metrics: fitted.Metrics}
 	if g.Rank() == 0 {
-		r.ID, err = f.write(fitted)
+		if read.judge != nil {
+			r.HeldOut, err = read.judge(fitted.Model)
+		}
+		if err == nil {
+			r.ID, err = f.write(fitted, r.HeldOut)
+		}
 	}
+	r.Warnings = c.warnings
 	return r, dist.Agree(g, err)
 }
 
@@ -163,6 +170,7 @@ type readings struct {
 	flights, rows int
 	seconds       float64
 	fit           func(fit.Options) (*fit.Fit, error)
+	judge         func(*vnd.Model[float32]) (*manipulation.Prediction, error) // of an arm
 }
 
 // readings reads the inputs of a fit.
@@ -192,18 +200,27 @@ func (c *console) flights(f fitting) (*readings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &readings{len(flights), rows(flights), seconds(flights, o.Delta), func(opt fit.Options) (*fit.Fit, error) {
-		return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.FromFlights(flights), opt)
-	}}, nil
+	return &readings{flights: len(flights), rows: rows(flights), seconds: seconds(flights, o.Delta),
+		fit: func(opt fit.Options) (*fit.Fit, error) {
+			return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.FromFlights(flights), opt)
+		}}, nil
 }
 
-// write makes the bundle of a fit and returns its ID.
-func (f *fitting) write(fitted *fit.Fit) (string, error) {
+// heldOut names what a bundle's metrics have of a prediction of what was held out.
+const heldOut = "held_out"
+
+// write makes the bundle of a fit, with what came of its comparison, and returns its ID.
+func (f *fitting) write(fitted *fit.Fit, compared *manipulation.Prediction) (string, error) {
 	made, err := bundleOf(fitted, &f.cfg)
 	if err != nil {
 		return "", err
 	}
 	made.DataDigest = fmt.Sprintf("%x", fitted.Data)
+	if compared != nil {
+		if err := made.SetMetrics(heldOut, compared); err != nil {
+			return "", err
+		}
+	}
 	if err := bundle.Write(f.out, made); err != nil {
 		return "", goesOn(err, f.checkpoint, "fit")
 	}
@@ -223,6 +240,9 @@ func (f *fitResult) WriteText(w io.Writer) error {
 		text += fmt.Sprintf("; validation %.4g (best of all at update %d, %d flights held out)", m.Validation,
 			m.BestUpdate,
 			len(m.ValidationFlights))
+	}
+	if f.HeldOut != nil {
+		text += "\n" + f.HeldOut.String()
 	}
 	_, err := fmt.Fprintf(w, "%d flights, %.0f s\n%s\nwrote %s, bundle %s\n", f.Flights, f.Recorded, text, f.Bundle,
 		f.ID)
