@@ -40,7 +40,8 @@ def string(name):
 def generate_launch_description():
     return LaunchDescription([
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
-        node('arm_sim', IfCondition(LaunchConfiguration('sim')), payload=LaunchConfiguration('payload')),
+        node('arm_sim', IfCondition(LaunchConfiguration('sim')),
+             payload=ParameterValue(LaunchConfiguration('payload'), value_type=float)),
         node('arm_controller', use_sim_time=LaunchConfiguration('use_sim_time'),
              autostart=LaunchConfiguration('autostart'), bundle_file=string('bundle_file')),
         Node(
