@@ -68,10 +68,14 @@ func New(model string, n, threads int) (*Worlds, error) {
 	return w, nil
 }
 
-// Close ends the worlds.
+// Close ends the worlds. A second time it does nothing.
 func (w *Worlds) Close() {
+	if w.worlds == nil {
+		return
+	}
 	C.vnd_destroy(w.table, w.worlds)
 	C.free(unsafe.Pointer(w.said))
+	w.worlds, w.said = nil, nil
 }
 
 // Size is how many worlds there are.

@@ -160,3 +160,10 @@ func TestMissingMuJoCoIsOneLine(t *testing.T) {
 		t.Errorf("error %q, want %q", err, want)
 	}
 }
+
+// TestCloseTwice: the second time there is nothing to end.
+func TestCloseTwice(t *testing.T) {
+	w := newWorlds(t, 2, 1) // which closes it, too
+	w.Close()
+	w.Close()
+}

@@ -33,27 +33,36 @@ func NewWorlds(n, threads int) (w *Worlds, err error) {
 	if w.mujoco, err = mujoco.New(table, n, threads); err != nil {
 		return nil, err
 	}
+	if err = w.prepare(n); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// prepare finds what is written to and read, and begins the worlds.
+func (w *Worlds) prepare(n int) (err error) {
 	for _, p := range []struct {
 		field string
 		to    *mujoco.Columns
 	}{{"body_mass", &w.mass}, {"body_inertia", &w.inertia}, {"body_ipos", &w.centre}, {"pair_friction", &w.friction},
 		{"opt.gravity", &w.gravity}} {
 		if *p.to, err = w.mujoco.Parameter(p.field); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if w.box, err = w.mujoco.Body("box"); err != nil {
-		return nil, err
+		return err
 	}
 	if w.contact, err = w.mujoco.Pair("table"); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range n {
 		if err := w.Begin(i, Nominal, &pusher.State{Tool: [2]float64{-0.15, 0}}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // Close ends the worlds.

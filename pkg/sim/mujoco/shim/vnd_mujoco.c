@@ -60,14 +60,16 @@ static struct vnd_columns parameter(struct vnd_worlds *w, const char *field)
 static int body(struct vnd_worlds *w, const char *name) { return mj_name2id(mjb_model(batch(w)), mjOBJ_BODY, name); }
 static int pair(struct vnd_worlds *w, const char *name) { return mj_name2id(mjb_model(batch(w)), mjOBJ_PAIR, name); }
 
-// failed returns the first world whose last call failed, of which there is one.
+// failed returns the first world whose last call failed, or the first of all where none is said to have.
 static int failed(struct vnd_worlds *w, char *error, int size)
 {
-	int i = 0;
-	while (mjb_status(batch(w))[i] == 0)
-		i++;
-	say(error, size, mjb_error(batch(w), i));
-	return i;
+	for (int i = 0; i < mjb_nsim(batch(w)); i++)
+		if (mjb_status(batch(w))[i] != 0) {
+			say(error, size, mjb_error(batch(w), i));
+			return i;
+		}
+	say(error, size, "no world has a reason");
+	return 0;
 }
 
 static int reset(struct vnd_worlds *w, const int *ids, int n, char *error, int size)
