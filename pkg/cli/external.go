@@ -6,6 +6,7 @@ import (
 	"vnd/pkg/bridge"
 	ardupilot "vnd/pkg/bridge/ardupilot/sitl"
 	"vnd/pkg/bridge/betaflight/sitl"
+	px4 "vnd/pkg/bridge/px4/sitl"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/experiment"
@@ -14,7 +15,7 @@ import (
 
 // externalFlags are of flights by software of others.
 type externalFlags struct {
-	Firmware  string   `enum:",betaflight,ardupilot" default:"" help:"betaflight, ardupilot: that firmware flies."`
+	Firmware  string   `enum:",betaflight,ardupilot,px4" default:"" help:"betaflight, ardupilot or px4 flies."`
 	Set       []string `sep:"none" placeholder:"NAME=VALUE" help:"Setting of the firmware; may be repeated."`
 	Simulator string   `enum:",crazyflow,mujoco" default:"" help:"crazyflow or mujoco: that simulator's vehicle flies."`
 }
@@ -33,9 +34,13 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 	case b.Simulator != "":
 		return nil, errors.New("--simulator: expected without --firmware, for it has an autopilot of its own")
 	}
-	if b.Firmware == bridge.Ardupilot {
+	switch b.Firmware {
+	case bridge.Ardupilot:
 		_, err := ardupilot.Binary()
 		return func(w sim.World) (sim.External, error) { return quadsim.NewArdupilot(w, b.Set) }, err
+	case bridge.PX4:
+		_, err := px4.Binary()
+		return func(w sim.World) (sim.External, error) { return quadsim.NewPX4(w, b.Set) }, err
 	}
 	board := func(w sim.World) (sim.External, error) { return quadsim.NewBetaflight(w, b.Set) }
 	return board, sitl.Built(sitl.Folder())

@@ -2,8 +2,6 @@ package node_test
 
 import (
 	"math"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,62 +10,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/ardupilot/sitl"
 	"vnd/pkg/core/so3"
-	"vnd/pkg/node/autopilottest"
 )
-
-// copter is a lab whose robot is flown by ArduPilot Copter's firmware, with the test as mavros and at the transmitter.
-type copter struct {
-	*lab
-	*autopilottest.Ardupilot
-	airframe []string // parameters of the controller
-}
-
-// newCopter starts the simulator with settings of the firmware, in simulated time that waits for commands.
-func newCopter(t *testing.T, settings string, more ...string) *copter {
-	t.Helper()
-	c := &copter{lab: newLab(t)}
-	c.env = func(string) []string { return []string{"VND_ARDUPILOT=" + must(sitl.Binary())(t)} }
-	c.start("quad_sim", append(more, "-p", "start:=[0.0, 0.0, 0.0]", "-p", "speed:=4.0", "-p", "lockstep:=true", "-p",
-		"lockstep_patience:=1.0", "-p", "autopilot.firmware:=ardupilot", "-p", "autopilot.serial:=true", "-p",
-		"autopilot.settings:="+settings)...)
-	var said []string
-	c.until("the firmware's serial line is known", func() bool {
-		said = regexp.MustCompile(`at tcp:(\S+); of its airframe: (\S+) (\S+), (\S+) (\S+), (\S+) (\S+)`).
-			FindStringSubmatch(strings.Join(c.log, "\n"))
-		return said != nil
-	})
-	for i := 2; i < len(said); i += 2 {
-		c.airframe = append(c.airframe, "-p", said[i]+":="+said[i+1])
-	}
-	c.Ardupilot = must(autopilottest.NewArdupilot(c.n, "/fcu/", said[1]))(t)
-	stop, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(20 * time.Millisecond):
-				_ = c.Say()
-			}
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-ended; _ = c.Close() })
-	return c
-}
-
-func (c *copter) control(args ...string) {
-	c.t.Helper()
-	c.start("policy_controller", append(append([]string{"-p", "use_sim_time:=true", "-p",
-		"command_interface:=ardupilot", "-p", "autopilot_namespace:=/fcu", "-p", "autostart:=true", "-p",
-		"bundle_file:=" + must(filepath.Abs("../flight/control/testdata/a.vnd"))(c.t)}, c.airframe...), args...)...)
-}
-
-// said is what the firmware said last.
-func (c *copter) said() string {
-	all := c.Texts()
-	return strings.Join(all[max(0, len(all)-5):], "; ")
-}
 
 // handsOver takes off in GUIDED, before anybody else sends setpoints there, and hands the robot over in BRAKE: nobody
 // holds the sticks.
@@ -92,31 +35,12 @@ func (c *copter) handsOver() {
 	c.until("BRAKE", func() bool { mode, _, _ := c.State(); return mode == brake })
 }
 
-// armed has the controller fly the robot.
-func (c *copter) armed() {
-	c.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		r := c.arm(true)
-		if r.Success {
-			return
-		}
-		if time.Now().After(end) {
-			c.t.Fatalf("not armed: %s; the firmware said: %s", r.Message, c.said())
-		}
-	}
-}
-
 // The firmware takes thrust for a climb rate, until it is told otherwise: the node says that, and sends nothing. Then
 // it flies: hovers, goes elsewhere, lands.
 func TestArdupilotOverTheWire(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two processes and the firmware")
-	}
-	if _, err := sitl.Binary(); err != nil {
-		t.Skip(err)
-	}
-	c := newCopter(t, "[GUID_OPTIONS=0, ATC_ANGLE_BOOST=1]")
-	c.control()
+	needsFirmware(t, bridge.Ardupilot)
+	c := newCopter(t, bridge.Ardupilot, "[GUID_OPTIONS=0, ATC_ANGLE_BOOST=1]")
+	c.control(bridge.Ardupilot)
 	c.handsOver()
 	for _, want := range []struct {
 		line, name string
@@ -154,15 +78,10 @@ func TestArdupilotOverTheWire(t *testing.T) {
 
 // ArduPilot refuses to disarm in the air, but where ~/emergency forces it.
 func TestEmergencyStopsArdupilot(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two processes and the firmware")
-	}
-	if _, err := sitl.Binary(); err != nil {
-		t.Skip(err)
-	}
-	c := newCopter(t, "[]")
+	needsFirmware(t, bridge.Ardupilot)
+	c := newCopter(t, bridge.Ardupilot, "[]")
 	c.handsOver()
-	c.control("-p", "emergency_service:=true")
+	c.control(bridge.Ardupilot, "-p", "emergency_service:=true")
 	c.armed()
 	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
 	const armDisarm = 400
@@ -180,16 +99,11 @@ func TestEmergencyStopsArdupilot(t *testing.T) {
 
 // Without states the guard has the firmware land by itself.
 func TestArdupilotLandsWithoutStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two processes and the firmware")
-	}
-	if _, err := sitl.Binary(); err != nil {
-		t.Skip(err)
-	}
-	c := newCopter(t, "[]", "-r", "mocap/pose:=seen")
+	needsFirmware(t, bridge.Ardupilot)
+	c := newCopter(t, bridge.Ardupilot, "[]", "-r", "mocap/pose:=seen")
 	seen := c.newTracker()
 	c.handsOver()
-	c.control("-p", "state_source:=pose")
+	c.control(bridge.Ardupilot, "-p", "state_source:=pose")
 	c.armed()
 	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
 	seen.loses.Store(true)
@@ -211,12 +125,7 @@ type lostOne struct {
 // A controller that is killed or stopped leaves the firmware level and at its height, where it drifts; where mavros is
 // lost it lands, if it knows that mavros is what it has to hear.
 func TestArdupilotWithoutItsController(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two processes and the firmware, five times")
-	}
-	if _, err := sitl.Binary(); err != nil {
-		t.Skip(err)
-	}
+	needsFirmware(t, bridge.Ardupilot)
 	killed := func(c *copter) { c.kill(c.pid) }
 	stopped := func(c *copter) {
 		if err := syscall.Kill(c.pid, syscall.SIGSTOP); err != nil {
@@ -238,9 +147,9 @@ func TestArdupilotWithoutItsController(t *testing.T) {
 }
 
 func (l *lostOne) flies(t *testing.T) {
-	c := newCopter(t, l.settings)
+	c := newCopter(t, bridge.Ardupilot, l.settings)
 	c.handsOver()
-	c.control()
+	c.control(bridge.Ardupilot)
 	c.armed()
 	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
 	c.mu.Lock()

@@ -1,12 +1,12 @@
 package quadsim
 
 import (
-	"fmt"
 	"regexp"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/ardupilot/sitl"
-	"vnd/pkg/core/quad"
+	"vnd/pkg/bridge/mavlink"
+	"vnd/pkg/bridge/mavlink/lockstep"
 	"vnd/pkg/sim"
 )
 
@@ -20,31 +20,25 @@ func spinOf(curve float64) bridge.Spin {
 
 // throttleOf is how a board's throttle becomes thrust in a world's vehicle.
 func throttleOf(w *sim.World, s bridge.Spin) bridge.Throttle {
-	share := w.Airframe.Mass * quad.Gravity / (4 * w.Motor.Thrust / w.Motor.Gain) // of the full thrust, in hover
+	share := hoverShare(w)
 	idle, full := w.Motor.Share(s.Min), w.Motor.Share(s.Max)
 	return bridge.Throttle{Hover: (share - idle) / (full - idle), Least: idle / share}
 }
 
 // NewArdupilot is ArduPilot Copter's firmware on a board in a world's vehicle, from where VND_ARDUPILOT says, with the
 // settings of the guide. Of settings, written NAME=VALUE, each takes the place of ours of that name.
-func NewArdupilot(w sim.World, settings []string) (*sitl.Board, error) {
+func NewArdupilot(w sim.World, settings []string) (*lockstep.Board, error) {
 	binary, err := sitl.Binary()
 	if err != nil {
 		return nil, err
 	}
-	s := spinOf(w.Motor.Curve)
-	all := append(append([]sitl.Parameter{}, sitl.Simulated...), ardupilotParameters(&w, s)...)
-	for _, text := range settings {
-		p, err := sitl.ParseParameter(text)
-		if err != nil {
-			return nil, err
-		}
-		if oursOfArdupilot.MatchString(p.Name) {
-			return nil, fmt.Errorf("parameter %s: commands become throttle by it, expected another one", p.Name)
-		}
-		all = append(all, p)
+	own, err := parseParameters(settings, oursOfArdupilot)
+	if err != nil {
+		return nil, err
 	}
-	return sitl.NewBoard(binary, throttleOf(&w, s), all)
+	s := spinOf(w.Motor.Curve)
+	all := append(append([]mavlink.Parameter{}, sitl.Simulated...), ardupilotParameters(&w, s)...)
+	return sitl.NewBoard(binary, throttleOf(&w, s), append(all, own...))
 }
 
 // oursOfArdupilot are parameters that throttleOf goes by.
@@ -52,8 +46,8 @@ var oursOfArdupilot = regexp.MustCompile(`^MOT_(SPIN_MIN|SPIN_MAX|THST_EXPO|PWM_
 
 // ardupilotParameters are those of the guide, and gains: an error of a rate turns the vehicle by gain 1/s, with a lead
 // that makes up for the motors' lag. An error of the angle does so as fast as that allows without a swing.
-func ardupilotParameters(w *sim.World, s bridge.Spin) []sitl.Parameter {
-	all := []sitl.Parameter{
+func ardupilotParameters(w *sim.World, s bridge.Spin) []mavlink.Parameter {
+	all := []mavlink.Parameter{
 		{Name: "GUID_OPTIONS", Value: 8}, {Name: "GUID_TIMEOUT", Value: 0.1}, {Name: "ATC_ANGLE_BOOST", Value: 0},
 		{Name: "ATC_ACCEL_R_MAX", Value: 0}, {Name: "ATC_ACCEL_P_MAX", Value: 0}, {Name: "ATC_ACCEL_Y_MAX", Value: 0},
 		{Name: "MOT_SPIN_MIN", Value: s.Min}, {Name: "MOT_SPIN_MAX", Value: s.Max},
@@ -73,11 +67,11 @@ func ardupilotParameters(w *sim.World, s bridge.Spin) []sitl.Parameter {
 			gain, lead = yaw, 0 // the rotors' own inertia leads
 		}
 		p := gain / turn[i]
-		of := func(name string, value float64) sitl.Parameter {
-			return sitl.Parameter{Name: "ATC_RAT_" + axis + "_" + name, Value: float64(float32(value))}
+		of := func(name string, value float64) mavlink.Parameter {
+			return mavlink.Parameter{Name: "ATC_RAT_" + axis + "_" + name, Value: float64(float32(value))}
 		}
 		all = append(all, of("P", p), of("I", p), of("D", p*lead), of("FLTT", 0), of("FLTD", 40), of("FLTE", 0),
-			sitl.Parameter{Name: "ATC_ANG_" + axis + "_P", Value: angle})
+			mavlink.Parameter{Name: "ATC_ANG_" + axis + "_P", Value: angle})
 	}
-	return append(all, sitl.Parameter{Name: "INS_GYRO_FILTER", Value: 80})
+	return append(all, mavlink.Parameter{Name: "INS_GYRO_FILTER", Value: 80})
 }

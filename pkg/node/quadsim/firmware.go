@@ -18,24 +18,28 @@ type board interface {
 
 // newBoard has the firmware of an autopilot, and how its throttle becomes thrust.
 func newBoard(w sim.World, a *Autopilot) (board, bridge.Throttle, error) {
-	if a.Firmware == bridge.Ardupilot {
-		b, err := NewArdupilot(w, a.Settings)
+	if a.Firmware == bridge.Betaflight {
+		b, err := NewBetaflight(w, a.Settings)
 		if err != nil {
 			return nil, bridge.Throttle{}, err
 		}
 		if a.Serial {
 			b.Period = 0
 		}
-		return b, b.Throttle(), nil
+		return b, sticksOf(&w, w.RateLoop.MaxRate).Thrust.Throttle, nil
 	}
-	b, err := NewBetaflight(w, a.Settings)
+	start := NewArdupilot
+	if a.Firmware == bridge.PX4 {
+		start = NewPX4
+	}
+	b, err := start(w, a.Settings)
 	if err != nil {
 		return nil, bridge.Throttle{}, err
 	}
 	if a.Serial {
 		b.Period = 0
 	}
-	return b, sticksOf(&w, w.RateLoop.MaxRate).Thrust.Throttle, nil
+	return b, b.Throttle(), nil
 }
 
 // fit gives the vehicle its firmware, where it has one.
@@ -60,8 +64,12 @@ func (n *simulator) fit(a *Autopilot) error {
 		if t.Least > 0 {
 			least = fmt.Sprintf(", least_thrust %.4f", t.Least)
 		}
-		n.Log().Info().Msgf("the firmware's serial line is at tcp:%s; of its airframe: hover_throttle %.4f, "+
-			"thrust_curve %.2f%s", b.Address(), t.Hover, t.Curve, least)
+		network := "tcp"
+		if a.Firmware == bridge.PX4 {
+			network = "udp"
+		}
+		n.Log().Info().Msgf("the firmware's serial line is at %s:%s; of its airframe: hover_throttle %.4f, "+
+			"thrust_curve %.2f%s", network, b.Address(), t.Hover, t.Curve, least)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ type Camera struct {
 // Autopilot is the vehicle's, and what flies the rates and thrust that it asks for.
 type Autopilot struct {
 	closedloop.Autopilot
-	Firmware string   `param:"firmware" default:"" enum:",betaflight,ardupilot" read_only:"true" doc:"betaflight, of make betaflight, or ardupilot, the SITL at VND_ARDUPILOT, fly; empty: the world's rate_loop"`
+	Firmware string   `param:"firmware" default:"" enum:",betaflight,ardupilot,px4" read_only:"true" doc:"betaflight (make betaflight), ardupilot or px4 (the SITL at VND_ARDUPILOT or VND_PX4) fly; empty: the world's rate_loop"`
 	Serial   bool     `param:"serial" default:"false" read_only:"true" doc:"betaflight_bridge or mavros flies the firmware over its serial line, which the log names; commands do not"`
 	Settings []string `param:"settings" default:"" read_only:"true" doc:"settings of the firmware, each written NAME=VALUE as on its command line, such as i_roll=30"`
 }

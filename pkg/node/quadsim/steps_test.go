@@ -32,10 +32,12 @@ func TestRateSteps(t *testing.T) {
 	for _, autopilot := range []struct {
 		name string
 		make func(*testing.T) sim.Firmware // nil: the world's
+		slow int                           // ms, the longest rise
 	}{
-		{"quad_sim", nil},
-		{"Betaflight", func(t *testing.T) sim.Firmware { return newFirmware(t, w) }},
-		{"ArduPilot", func(t *testing.T) sim.Firmware { return newArdupilot(t, w) }},
+		{"quad_sim", nil, 70},
+		{"Betaflight", func(t *testing.T) sim.Firmware { return newFirmware(t, w) }, 70},
+		{"ArduPilot", func(t *testing.T) sim.Firmware { return newArdupilot(t, w) }, 70},
+		{"PX4", func(t *testing.T) sim.Firmware { return startPX4(t, w) }, 100},
 	} {
 		t.Run(autopilot.name, func(t *testing.T) {
 			s, err := sim.New(w, 1)
@@ -53,7 +55,7 @@ func TestRateSteps(t *testing.T) {
 				}
 				begins, rises, overshoot := shape(flown)
 				t.Logf("%s: 10 %% after %d ms, 63 %% after %d ms, overshoot %.0f %%", name, begins, rises, overshoot)
-				if rises == 0 || rises > 70 || overshoot > 20 {
+				if rises == 0 || rises > autopilot.slow || overshoot > 20 {
 					t.Errorf("a step of %s: 63 %% after %d ms, overshoot %.0f %%", name, rises, overshoot)
 				}
 			}

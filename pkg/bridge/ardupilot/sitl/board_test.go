@@ -19,17 +19,19 @@ func TestFailedStartLeavesNothingOpen(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		binary string
-		spoil  func(*Board) error
+		spoil  func(folder string) error
 	}{
 		"no program":           {"/no/such/program", nil},
 		"a program that ends":  {"/bin/false", nil},
-		"no folder for a file": {"/bin/false", func(b *Board) error { return os.RemoveAll(b.folder) }},
+		"no folder for a file": {"/bin/false", os.RemoveAll},
 	} {
 		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			t.Setenv("TMPDIR", folder)
 			before := open()
 			b, err := NewBoard(c.binary, bridge.Throttle{Hover: 0.3}, nil)
 			if err == nil && c.spoil != nil {
-				err = c.spoil(b)
+				err = c.spoil(folder)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -86,9 +86,9 @@ func start(binary, folder string, serial net.Listener, second int) (*Process, er
 	return p, nil
 }
 
-// step lets h seconds pass with a state, gyroscope ω_B in rad/s and accelerometer f_B in m/s². It returns what the
+// Step lets h seconds pass with a state, gyroscope ω_B in rad/s and accelerometer f_B in m/s². It returns what the
 // firmware drives the motors at, 0 … 1: front right, rear left, front left, rear right.
-func (p *Process) step(s quad.State, gyro, accel so3.Vec3, h float64) ([4]float64, error) {
+func (p *Process) Step(s quad.State, gyro, accel so3.Vec3, h float64) ([4]float64, error) {
 	p.time += h
 	if err := p.send(s, gyro, accel); err != nil {
 		return p.motors, err

@@ -28,11 +28,45 @@ var golden = []struct {
 		&SetAttitudeTarget{1234, [4]float32{1}, [3]float32{0.5, -0.25, 2}, 0.375, 1, 1, 128}},
 }
 
+// simulated are frames between a simulator and PX4, of the dialect all.
+var simulated = []struct {
+	frame string
+	m     Message
+}{
+	{"fd09000000ffbe04000005000000000000000793aa", &Ping{Microseconds: 5, Sequence: 7}},
+	{"fd51000001ffbe5d0000e8030000000000000100000000000000000000000000003e0000803e0000c03e0000003f0000203f" +
+		"0000403f0000603f0000803f0000903f0000a03f0000b03f0000c03f0000d03f0000e03f0000f03f8150ef",
+		&HilActuatorControls{1000, 1, [16]float32{0, .125, .25, .375, .5, .625, .75, .875, 1, 1.125, 1.25, 1.375, 1.5,
+			1.625, 1.75, 1.875}, 129}},
+	{"fd41000002ffbe6b000087d61200000000000000803f0000004000004040000080400000a0400000c0400000e04000000041" +
+		"00001041000020410000304100004041000050413f00000001cd66",
+		&HilSensor{1234567, [3]float32{1, 2, 3}, [3]float32{4, 5, 6}, [3]float32{7, 8, 9}, [3]float32{10, 11, 12}, 13,
+			63, 1}},
+	{"fde9000003ffbe4b0100e8030000000000000000803f00000040000040400000803f00000000000000000000000000008040" +
+		"0000a0400000c0400000e0400000004100001041000000000000803f0000004000004040000080400000a0400000c0400000" +
+		"e040000000410000104100002041000030410000404100005041000060410000704100008041000088410000904100009841" +
+		"0000a0410000003f0000c03f0000204000006040000090400000b0400000d0400000f0400000084100001841000028410000" +
+		"3841000048410000584100006841000078410000844100008c410000944100009c410000a44101140302324310",
+		&Odometry{1000, [3]float32{1, 2, 3}, [4]float32{1}, [3]float32{4, 5, 6}, [3]float32{7, 8, 9}, triangle(0),
+			triangle(0.5), 1, 20, 3, 2, 50}},
+}
+
+// triangle counts from a number on.
+func triangle(from float32) (all [21]float32) {
+	for i := range all {
+		all[i] = from + float32(i)
+	}
+	return all
+}
+
 func TestFramesAreThoseOfPymavlink(t *testing.T) {
 	var out bytes.Buffer
 	w := Writer{To: &out, System: 255, Component: 190}
-	for _, g := range golden {
+	for i, g := range append(golden, simulated...) {
 		out.Reset()
+		if i == len(golden) {
+			w.sequence = 0
+		}
 		if err := w.Write(g.m); err != nil {
 			t.Fatal(err)
 		}
