@@ -18,7 +18,7 @@ import (
 )
 
 // px4Mode is PX4 with a flight mode outside of it, this node's. The mode is registered while the node is configured.
-// PX4 asks again and again whether it may fly: a node that is dead does not answer, and PX4 holds.
+// PX4 asks again and again whether it may fly: a node that is dead does not answer, and PX4 returns, lands or holds.
 type px4Mode struct {
 	*px4Autopilot
 	register   map[bridge.ModeAPI]*ros.RawPublisher
@@ -83,6 +83,10 @@ func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
 	}
 	if a.replies, err = c.ResolveTopic(p.autopilotName("fmu/in/arming_check_reply")); err != nil {
 		return nil, err
+	}
+	// PX4 makes the topic when it first asks, and drops the mode within a second.
+	for version, suffix := range [...]string{"", "_v1"} {
+		a.answerChecks(a.checks+suffix, version)
 	}
 	const often = 250 * time.Millisecond
 	t, err := c.NewWallTimer(often, a.tend)

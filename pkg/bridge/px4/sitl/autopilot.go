@@ -47,6 +47,9 @@ land_detector start multicopter
 navigator start
 `
 
+// agentPort is the parameter that has the firmware talk to a uXRCE-DDS agent at that UDP port of this machine.
+const agentPort = "UXRCE_DDS_PRT"
+
 // firmware is a lockstep.Autopilot.
 type firmware struct {
 	binary string
@@ -92,6 +95,11 @@ func (f *firmware) write(simulator, to int) error {
 	fmt.Fprintf(&b, "dataman start -r\nsimulator_mavlink start -t 127.0.0.1 %d\n%s", simulator, modules)
 	fmt.Fprintf(&b, "mavlink start -u %d -o %d -r 100000 -m minimal\n", f.lines[0], to)
 	fmt.Fprintf(&b, "mavlink start -u %d -r 100000 -m onboard -w\nmavlink boot_complete\n", f.lines[1])
+	for _, p := range f.params {
+		if p.Name == agentPort {
+			fmt.Fprintf(&b, "uxrce_dds_client start -t udp -h 127.0.0.1 -p %g\n", p.Value)
+		}
+	}
 	return os.WriteFile(filepath.Join(f.folder, "start.sh"), []byte(b.String()), 0o666)
 }
 
