@@ -55,9 +55,6 @@ func (c *stampClock) correct(stamp, now int64) int64 {
 func (c *stampClock) look(at int64) {
 	gap, seldom := c.gap, c.silent > maxSilent
 	c.gap, c.silent = 0, 0
-	if seldom && c.over(at, gap) {
-		at, c.shift = at+c.shift, 0
-	}
 	leapt := abs(at-c.last) >= leastStep
 	c.last = at
 	switch off := at - c.usual; {
@@ -78,21 +75,19 @@ func (c *stampClock) look(at int64) {
 }
 
 // settle has the level be the usual one: by a step of a clock or, where samples are as late as that, by their latency.
+// What would be left of the correction is its error, where it is less than any step that is found.
 func (c *stampClock) settle(at int64) {
-	prompt, v := at < leastStep/2, c.level
+	v := c.level
+	late, rightAgain := v.off < 0 && v.late, c.usual > leastStep/2 && at > -leastStep
 	switch {
-	case prompt && (v.late || v.off > 0 || c.usual > leastStep/2), v.off < 0 && c.seen < smoothing:
+	case at < leastStep/2 && (late || v.off > 0 || rightAgain), v.off < 0 && c.seen < smoothing:
 		c.usual = at
+	case abs(c.shift+v.off) < leastStep:
+		c.usual, c.shift = at+c.shift, 0
 	default:
 		c.shift += v.off
 	}
 	c.last, c.level = c.usual, level{}
-}
-
-// over reports whether a step is over by a sample behind a gap: its stamp fits the clock, without a correction. A
-// latency as long as the step would fit as well, behind a gap as long as itself.
-func (c *stampClock) over(at, gap int64) bool {
-	return c.fits(at) && abs(at-c.usual) >= leastStep && gap < 3*abs(c.shift)/4
 }
 
 // fits reports whether a stamp is well without its correction.

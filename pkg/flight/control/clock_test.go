@@ -352,29 +352,3 @@ func TestStampClockWhoseStepEndsInAGap(t *testing.T) {
 		}
 	}
 }
-
-// A clock that is set forward has several ticks come at once, without a sample between: that is no gap in which samples
-// may have become late.
-func TestStampClockAndTicksAtOnce(t *testing.T) {
-	const tick = int64(20e6)
-	for _, step := range []int64{80e6, 200e6, 470e6, 1900e6} {
-		for more := range int64(6) {
-			var clock stampClock
-			samples := func(now, off int64) (after int64) {
-				for range 100 {
-					now += tick
-					clock.tick(now + off)
-					clock.correct(now-5e6, now+off)
-				}
-				return now
-			}
-			now := samples(100e9, 0)
-			for i := range more {
-				clock.tick(now + step + i*1e6 + tick/2)
-			}
-			if samples(now, step); clock.shift != -step {
-				t.Errorf("%d ms, %d ticks more: stamps are shifted by %d ms", step/1e6, more, clock.shift/1e6)
-			}
-		}
-	}
-}
