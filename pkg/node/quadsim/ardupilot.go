@@ -45,7 +45,7 @@ func NewArdupilot(w sim.World, settings []string) (*lockstep.Board, error) {
 var oursOfArdupilot = regexp.MustCompile(`^MOT_(SPIN_MIN|SPIN_MAX|THST_EXPO|PWM_M..)$`)
 
 // ardupilotParameters are those of the guide, and gains: an error of a rate turns the vehicle by gain 1/s, with a lead
-// that makes up for the motors' lag. An error of the angle does so as fast as that allows without a swing.
+// that makes up for the motors' lag. Errors of the angle do so by default.
 func ardupilotParameters(w *sim.World, s bridge.Spin) []mavlink.Parameter {
 	all := []mavlink.Parameter{
 		{Name: "GUID_OPTIONS", Value: 8}, {Name: "GUID_TIMEOUT", Value: 0.1}, {Name: "ATC_ANGLE_BOOST", Value: 0},
@@ -59,7 +59,7 @@ func ardupilotParameters(w *sim.World, s bridge.Spin) []mavlink.Parameter {
 	inertia := w.Airframe.Inertia
 	turn := [3]float64{force * w.Airframe.ArmY / inertia[0], force * w.Airframe.ArmX / inertia[1],
 		force * w.Motor.Torque / inertia[2]} // rad/s² of 1
-	const tilt, yaw, angle = 25, 12, 10 // 1/s
+	const tilt, yaw = 25, 12 // 1/s
 	for i, axis := range [...]string{"RLL", "PIT", "YAW"} {
 		gain := float64(tilt)
 		lead := w.Motor.Lag
@@ -70,8 +70,7 @@ func ardupilotParameters(w *sim.World, s bridge.Spin) []mavlink.Parameter {
 		of := func(name string, value float64) mavlink.Parameter {
 			return mavlink.Parameter{Name: "ATC_RAT_" + axis + "_" + name, Value: float64(float32(value))}
 		}
-		all = append(all, of("P", p), of("I", p), of("D", p*lead), of("FLTT", 0), of("FLTD", 40), of("FLTE", 0),
-			mavlink.Parameter{Name: "ATC_ANG_" + axis + "_P", Value: angle})
+		all = append(all, of("P", p), of("I", p), of("D", p*lead), of("FLTT", 0), of("FLTD", 40), of("FLTE", 0))
 	}
 	return append(all, mavlink.Parameter{Name: "INS_GYRO_FILTER", Value: 80})
 }

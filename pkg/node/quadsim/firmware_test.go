@@ -72,7 +72,7 @@ func fliesRates(t *testing.T, w sim.World, b *lockstep.Board, soon, late float64
 
 func TestArdupilotFliesTheRatesThatAreCommanded(t *testing.T) {
 	w := sim.Default()
-	fliesRates(t, w, newArdupilot(t, w), 3, 2)
+	fliesRates(t, w, newArdupilot(t, w), 5, 2)
 }
 
 func TestPX4FliesTheRatesThatAreCommanded(t *testing.T) {

@@ -55,7 +55,7 @@ func TestRateSteps(t *testing.T) {
 				}
 				begins, rises, overshoot := shape(flown)
 				t.Logf("%s: 10 %% after %d ms, 63 %% after %d ms, overshoot %.0f %%", name, begins, rises, overshoot)
-				if rises == 0 || rises > autopilot.slow || overshoot > 25 {
+				if rises == 0 || rises > autopilot.slow || overshoot > 20 {
 					t.Errorf("a step of %s: 63 %% after %d ms, overshoot %.0f %%", name, rises, overshoot)
 				}
 			}
