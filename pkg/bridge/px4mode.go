@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/ros2/cdr"
 )
 
-// PX4Mode is the command interface of a flight mode that PX4 takes from outside, from 1.16 on: VehicleRatesSetpoint, as
+// PX4Mode is the command interface of a flight mode that PX4 takes from outside, from 1.15 on: VehicleRatesSetpoint, as
 // in PX4, and in place of offboard's proof of life answers to PX4's arming checks.
 const PX4Mode = "px4_mode"
 
@@ -19,7 +19,7 @@ type ModeAPI uint16
 
 // Versions of the interface.
 const (
-	ModeAPI1 ModeAPI = 1 // of PX4 1.16 and 1.17
+	ModeAPI1 ModeAPI = 1 // of PX4 1.15 to 1.17
 	ModeAPI2 ModeAPI = 2 // of PX4 1.18
 )
 
@@ -79,7 +79,7 @@ func UnregisterMode(r ModeRegistration) px4msgs.UnregisterExtComponent {
 		ModeExecutorID: -1}
 }
 
-// RatesAndThrust has PX4 1.16 or 1.17 run the rate controller and the allocation to motors alone in the mode.
+// RatesAndThrust has PX4 1.15 to 1.17 run the rate controller and the allocation to motors alone in the mode.
 func RatesAndThrust(r ModeRegistration) px4msgs.VehicleControlMode {
 	return px4msgs.VehicleControlMode{FlagControlRatesEnabled: true, FlagControlAllocationEnabled: true,
 		SourceID: r.Mode}

@@ -23,7 +23,7 @@ type px4Mode struct {
 	*px4Autopilot
 	register   map[bridge.ModeAPI]*ros.RawPublisher
 	unregister *ros.Publisher[px4msgs.UnregisterExtComponent]
-	config     *ros.Publisher[px4msgs.VehicleControlMode] // of PX4 1.16 and 1.17
+	config     *ros.Publisher[px4msgs.VehicleControlMode] // of PX4 1.15 to 1.17
 	setpoints  *ros.Publisher[px4msgs.SetpointConfig]     // of PX4 1.18
 	completed  *ros.Publisher[px4msgs.ModeCompleted]
 	checks     string       // full name of the arming checks' topic, without a version
@@ -50,7 +50,7 @@ const (
 	flowing          = 500 * time.Millisecond
 )
 
-var errNoMode = errors.New("PX4 has not taken the mode vnd yet: is its agent running, and is it PX4 1.16 to 1.18?")
+var errNoMode = errors.New("PX4 has not taken the mode vnd yet: is its agent running, and is it PX4 1.15 to 1.18?")
 
 func newPX4Mode(c *Controller, p *Params) (*px4Mode, error) {
 	a := &px4Mode{request: rand.Uint64(), register: map[bridge.ModeAPI]*ros.RawPublisher{}}
@@ -294,7 +294,7 @@ func (a *px4Mode) offboard(context.Context) error {
 	return a.commands.Publish(&m)
 }
 
-// landsUnasked is not so: PX4 holds.
+// landsUnasked is not so of all: PX4 1.15 lands or returns; later ones are to hold.
 func (a *px4Mode) landsUnasked() bool { return false }
 
 // toPX4Mode sends setpoints while the mode flies, as PX4 hears those of any mode. PX4 1.18 forgets which setpoints they
