@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"time"
 
 	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
@@ -31,17 +30,14 @@ func main() {
 		return
 	}
 	if flag.NArg() != 1 {
-		log.Fatal("usage: arm [-quick] [-peers] [-seed N] BUNDLE")
+		log.Fatal("usage: arm [-quick] [-peers] [-seed N] BUNDLE, or arm -smooth [-seed N]")
 	}
 	b := manipulation.SmallBudget()
 	if *quick {
 		b = manipulation.QuickBudget()
 	}
 	b.Seed = *seed
-	began := time.Now()
-	b.Progress = func(format string, a ...any) {
-		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
-	}
+	b.Progress = log.New(os.Stderr, "", log.Ltime).Printf
 	if err := run(context.Background(), &b, *peers, flag.Arg(0)); err != nil {
 		log.Fatal(err)
 	}
