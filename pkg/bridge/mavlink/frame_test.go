@@ -103,3 +103,36 @@ func TestReaderFindsFrames(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
+
+// FuzzReader reads bytes that may be no frames. What is read is written, and read again, as the same bytes.
+func FuzzReader(f *testing.F) {
+	for _, g := range append(golden, simulated...) {
+		frame, err := hex.DecodeString(g.frame)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(frame)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(from io.Reader) (all []byte) {
+			var out bytes.Buffer
+			w := Writer{To: &out}
+			for r := NewReader(from); ; {
+				m, err := r.Read()
+				if errors.Is(err, io.EOF) {
+					return out.Bytes()
+				}
+				if err == nil {
+					err = w.Write(m)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		once := read(bytes.NewReader(data))
+		if again := read(bytes.NewReader(once)); !bytes.Equal(once, again) {
+			t.Errorf("%x comes back as %x", once, again)
+		}
+	})
+}

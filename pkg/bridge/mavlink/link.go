@@ -73,7 +73,8 @@ func (l *Link) take(m Message) {
 			}
 		}
 	case *StatusText:
-		l.texts = append(l.texts, Text(m.Text[:]))
+		const most = 20
+		l.texts = append(l.texts[max(0, len(l.texts)+1-most):], Text(m.Text[:]))
 	}
 }
 
@@ -106,7 +107,7 @@ func (l *Link) Parameter(name string) (s Setting, known bool) {
 	return s, known
 }
 
-// Texts are what the firmware said to people.
+// Texts are what the firmware said to people last.
 func (l *Link) Texts() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

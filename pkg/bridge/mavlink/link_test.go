@@ -2,6 +2,7 @@ package mavlink
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"testing"
@@ -73,6 +74,33 @@ func TestIntegersOfParameters(t *testing.T) {
 		}
 		if got, _ := l.Parameter("A"); got != (Setting{-4, true}) {
 			t.Errorf("autopilot %d: %+v", autopilot, got)
+		}
+	}
+}
+
+// A line that says much keeps what it said last.
+func TestTextsAreTheLast(t *testing.T) {
+	var l Link
+	for i := range 1000 {
+		m := &StatusText{}
+		copy(m.Text[:], fmt.Sprint(i))
+		l.take(m)
+	}
+	if all := l.Texts(); len(all) > 100 || all[len(all)-1] != "999" {
+		t.Errorf("%d texts, %q", len(all), all[len(all)-1])
+	}
+}
+
+// A setting becomes a line of a startup script.
+func TestParseParameter(t *testing.T) {
+	for text, want := range map[string]Parameter{
+		"MC_YAW_P=2.5": {"MC_YAW_P", 2.5}, "CAL_GYRO0_ID=-1": {"CAL_GYRO0_ID", -1},
+		"A": {}, "=1": {}, "A=": {}, "A=x": {}, "A=nan": {}, "A=inf": {}, "A;reboot=1": {}, "A B=1": {}, "A\nB=1": {},
+		"$(A)=1": {}, "a=1": {}, "SEVENTEEN_LETTERS=1": {},
+	} {
+		got, err := ParseParameter(text)
+		if got != want || (err == nil) != (want.Name != "") {
+			t.Errorf("%q: %+v, %v, expected %+v", text, got, err, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mavlink
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -13,12 +14,16 @@ type Parameter struct {
 	Value float64
 }
 
+// names are those of parameters. They stand in a firmware's startup script.
+var names = regexp.MustCompile(`^[A-Z0-9_]{1,16}$`)
+
 // ParseParameter reads NAME=VALUE.
 func ParseParameter(text string) (Parameter, error) {
-	name, value, ok := strings.Cut(text, "=")
+	name, value, _ := strings.Cut(text, "=")
 	x, err := strconv.ParseFloat(value, 64)
-	if !ok || name == "" || err != nil {
-		return Parameter{}, fmt.Errorf("parameter %q, expected NAME=VALUE with a number", text)
+	if !names.MatchString(name) || err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return Parameter{}, fmt.Errorf("parameter %q, expected NAME=VALUE: capitals, digits and _, at most 16, and a "+
+			"number", text)
 	}
 	return Parameter{name, x}, nil
 }
