@@ -35,6 +35,8 @@ type Process struct {
 	text    []byte
 	answer  [256]byte
 	motors  [4]float64
+
+	patience time.Duration // the longest wait for an answer
 }
 
 // Binary is where the firmware lies, as VND_ARDUPILOT says.
@@ -52,7 +54,7 @@ func Binary() (string, error) {
 // start runs the firmware with the parameters of defaults.parm in a folder, where it keeps its storage and its log. Its
 // first serial line connects to a listener; its second one listens at a port of the loopback, where that is not 0.
 func start(binary, folder string, serial net.Listener, second int) (*Process, error) {
-	p := &Process{ended: make(chan error, 1), folder: folder}
+	p := &Process{ended: make(chan error, 1), folder: folder, patience: patience}
 	var err error
 	if p.conn, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		return nil, err
@@ -111,10 +113,10 @@ func (p *Process) send(s quad.State, gyro, accel so3.Vec3) error {
 // receive waits for the motors' outputs.
 func (p *Process) receive() error {
 	const magic, channels = 18458, 16
+	if err := p.conn.SetReadDeadline(time.Now().Add(p.patience)); err != nil {
+		return p.reason(err)
+	}
 	for {
-		if err := p.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
-			return p.reason(err)
-		}
 		n, from, err := p.conn.ReadFromUDP(p.answer[:])
 		if err != nil {
 			return p.reason(err)

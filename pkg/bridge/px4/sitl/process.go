@@ -32,8 +32,10 @@ func Binary() (string, error) {
 	if path == "" {
 		return "", errors.New("VND_PX4 is not set: expected the path of px4, PX4's SITL")
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "px4-param")); err != nil {
-		return "", fmt.Errorf("VND_PX4: %w", err)
+	for _, file := range [...]string{path, filepath.Join(filepath.Dir(path), "px4-param")} {
+		if _, err := os.Stat(file); err != nil {
+			return "", fmt.Errorf("VND_PX4: %w", err)
+		}
 	}
 	return filepath.Abs(path)
 }
@@ -211,6 +213,8 @@ func (p *process) Close() error {
 	_ = p.simulator.Close()
 	if p.conn != nil {
 		_ = p.conn.Close()
+		for range p.answers { // that nobody took: listen ends
+		}
 	}
 	select {
 	case err := <-p.ended:

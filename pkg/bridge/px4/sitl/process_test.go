@@ -4,6 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 
 	"vnd/pkg/bridge"
@@ -95,5 +100,58 @@ func TestFirmwareThatDoesNotStart(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A firmware that says more than it is asked leaves nothing behind.
+func TestCloseEndsTheListener(t *testing.T) {
+	p, _ := played(t, func(m *mavlink.HilSensor) []mavlink.HilActuatorControls {
+		return slices.Repeat([]mavlink.HilActuatorControls{{Microseconds: m.Microseconds}}, 200)
+	})
+	if _, err := p.Step(quad.State{Q: so3.Identity()}, so3.Vec3{}, so3.Vec3{Z: quad.Gravity}, 0.001); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.simulator, err = net.ListenTCP("tcp4", &net.TCPAddr{IP: loopback}); err != nil {
+		t.Fatal(err)
+	}
+	p.command, p.ended = exec.Command("sleep", "120"), make(chan error, 1)
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.ended <- p.command.Wait() }()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case m, open := <-p.answers:
+		if open {
+			t.Errorf("%+v was left", m)
+		}
+	default:
+		t.Error("it still listens")
+	}
+}
+
+// A path is refused before anything is started there.
+func TestBinary(t *testing.T) {
+	dir := t.TempDir()
+	px4 := filepath.Join(dir, "px4")
+	for _, name := range []string{px4, filepath.Join(dir, "px4-param")} {
+		t.Setenv("VND_PX4", px4)
+		if got, err := Binary(); err == nil {
+			t.Errorf("%s without %s", got, name)
+		}
+		if err := os.WriteFile(name, nil, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := Binary(); got != px4 || err != nil {
+		t.Error(got, err)
+	}
+	t.Setenv("VND_PX4", px4+"s")
+	if got, err := Binary(); err == nil {
+		t.Errorf("%s is not there", got)
 	}
 }
