@@ -73,8 +73,8 @@ func finishDataFlash(l *Log, _ *collector) error {
 	if h := p["MOT_THST_HOVER"]; h > 0 {
 		l.Throttle.Hover, l.HoverOf = h, "parameter MOT_THST_HOVER"
 		spin := bridge.Spin{Min: p[bridge.SpinMin], Max: p[bridge.SpinMax], Expo: p[bridge.ThrustExpo]}
-		if spin.Max > spin.Min {
-			l.Throttle.Least = spin.Least(h)
+		if least := spin.Least(h); least > 0 && least < 1 { // as all parameters have it that fly
+			l.Throttle.Least = least
 		}
 	}
 	if !l.Has(Motors) {

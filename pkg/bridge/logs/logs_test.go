@@ -288,6 +288,24 @@ func TestFramesOfPX4(t *testing.T) {
 	}
 }
 
+// Parameters that no vehicle flies with leave thrust a number.
+func TestWildSpinOfArdupilotsLog(t *testing.T) {
+	for _, spin := range [][3]float64{{0, 0, 0}, {0.5, 0.9, 1}, {0.9, 0.1, 0.5}, {-3, 0.9, 0.5},
+		{math.NaN(), 1, 0.5}, {0.15, 0.95, math.Inf(1)}} {
+		l := &Log{About: record.NewAbout()}
+		for i, name := range []string{"MOT_SPIN_MIN", "MOT_SPIN_MAX", "MOT_THST_EXPO"} {
+			l.About.Parameters[name] = spin[i]
+		}
+		l.About.Parameters["MOT_THST_HOVER"] = 0.3
+		if err := finishDataFlash(l, nil); err != nil {
+			t.Fatal(err)
+		}
+		if least := l.Throttle.Least; !(least >= 0 && least < 1) {
+			t.Errorf("%v: least %g", spin, least)
+		}
+	}
+}
+
 // A hover that the user knows better has another share of thrust at no throttle.
 func TestThrottleOfArdupilotsLog(t *testing.T) {
 	l := &Log{About: record.NewAbout()}
