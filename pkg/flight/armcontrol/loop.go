@@ -83,6 +83,7 @@ func (l *Loop) Swap(p *Policy) {
 		p.learnPast(l.policy)
 	}
 	l.before, l.policy, l.swapped = l.policy, p, l.last
+	l.flown = false // by this one: what is wrong at the next tick is not its fault
 }
 
 // Policy is the one that commands along references; nil where the law does.

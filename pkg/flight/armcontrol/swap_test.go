@@ -66,6 +66,12 @@ func TestFaultAfterASwapRollsItBack(t *testing.T) {
 			b.fly(dt)
 			b.Blind("nothing comes")
 		}, "fine"},
+		{"the one before is at fault", true, func(b *bench) {
+			b.policy = pushing(t, "bad", 25)
+			b.fly(0.1)
+			b.config.Error = b.Distance() / 2
+			b.Swap(pushing(t, "better", 0))
+		}, "better"},
 		{"a minute later", true, func(b *bench) {
 			b.Swap(pushing(t, "late", 25))
 			b.swapped -= probation
