@@ -150,21 +150,23 @@ func (c *Controller) connect() (err error) {
 		return err
 	}
 	c.closers = append(c.closers, poses)
-	bundles, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.addBundle,
-		ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	timer, err := c.NewTimer(time.Duration(c.dt*1e9), c.look, ticks)
 	if err != nil {
 		return err
 	}
-	c.closers = append(c.closers, bundles)
-	timer, err := c.NewTimer(time.Duration(c.dt*1e9), c.look, ticks)
+	c.closers = append(c.closers, timer)
+	bundles, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.addBundle, // from here on it may set c.dt
+		ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
 	if err == nil {
-		c.closers = append(c.closers, timer)
+		c.closers = append(c.closers, bundles)
 	}
 	return err
 }
 
 // activate begins anew: the arm is held where it is, until joint states have come and lead into the reference.
 func (c *Controller) activate() error {
+	c.mu.Lock() // a bundle with another period may come
+	defer c.mu.Unlock()
 	p := c.params.Load()
 	var wanted *arm.Reference
 	if p.Reference != "" {
@@ -173,8 +175,6 @@ func (c *Controller) activate() error {
 			return fmt.Errorf("parameter reference_json: %w", err)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.loop, c.wanted, c.follows = armcontrol.NewLoop(p.Guard, c.dt, c.policy), wanted, held
 	c.origin, c.newest, c.ticked, c.fault = 0, 0, 0, ""
 	return nil
