@@ -30,8 +30,10 @@ func HoldOut(segment []arm.Row, block int, share float64) (learned, held [][]arm
 	return learned, held
 }
 
-// Block is how many rows a fit holds out at a time: two contexts and their rollouts.
-func Block(c *fit.Config) int { return 2 * (c.Model.Context + c.Loss.Steps) }
+// Block is how many rows a fit holds out at a time: two contexts and their rollouts, and what Predict takes.
+func Block(c *fit.Config) int {
+	return max(2*(c.Model.Context+c.Loss.Steps), openloop.Context+ahead+1)
+}
 
 // Recordings are what a fit takes of parts of a flight.
 func Recordings(name string, learned, held [][]arm.Row) (all []fit.Recording) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/arm"
@@ -17,7 +18,6 @@ func TestSmoothRecordingsTeach(t *testing.T) {
 	}
 	const mass = 2 // kg
 	b := QuickBudget()
-	b.Improve = 80
 	all, err := b.References()
 	if err != nil {
 		t.Fatal(err)
@@ -100,5 +100,10 @@ func TestPredictionFindsWorseFits(t *testing.T) {
 	}
 	if text := fmt.Sprint(p); text == "" {
 		t.Error("says nothing")
+	}
+	var least fit.Config
+	least.Model.Context, least.Loss.Steps = 2, 1
+	if _, err := Predict(m, [][]arm.Row{rows[:Block(&least)]}); err != nil {
+		t.Errorf("a block of the shortest contexts: %v", err)
 	}
 }
