@@ -42,7 +42,7 @@ func SmallBudget() Budget {
 // QuickBudget is one of seconds along one reference: enough to see that it learns.
 func QuickBudget() Budget {
 	return Budget{Seed: 1, Masses: Masses, Shapes: arm.Shapes[:1],
-		Speeds: []float64{0.25}, Base: 100, Improve: 40, Envs: 32,
+		Speeds: []float64{0.25}, Base: 200, Improve: 80, Envs: 32,
 		Horizon: 40, Rate: 0.005, Policy: 32, Latent: 2, Nets: 16, Seconds: 4, Updates: 120,
 		Progress: func(string, ...any) {}}
 }
