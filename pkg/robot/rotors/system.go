@@ -116,8 +116,16 @@ var (
 		span("rates", uW, nU, 0)}
 	inputSpans = []robot.Span{span("velocity", 0, xUp, .2), span("attitude", xUp, xW, .05),
 		span("rates", xW, xRotors, .2), span("actuator", xRotors, xMotor, .05), span("command", xMotor, nX, .05)}
-	contextSpans = append(append([]robot.Span{}, inputSpans...), span("residual", nX, nC, 0))
+	contextSpans = append(asRecorded(inputSpans), span("residual", nX, nC, 0))
 )
+
+// asRecorded is of spans whose channels vary as little as they were recorded to.
+func asRecorded(spans []robot.Span) (out []robot.Span) {
+	for _, s := range spans {
+		out = append(out, span(s.Name, s.Lo, s.Hi, 0))
+	}
+	return out
+}
 
 // TangentSpans implements robot.System.
 func (m *System[F]) TangentSpans() []robot.Span { return tangentSpans }

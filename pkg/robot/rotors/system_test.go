@@ -219,3 +219,17 @@ func TestRobotComesBackFromItsConfiguration(t *testing.T) {
 		})
 	}
 }
+
+// TestContextIsScaledAsRecorded: residual inputs have a least spread, what the encoder reads of a hover has none: there
+// small moves tell what a robot carries.
+func TestContextIsScaledAsRecorded(t *testing.T) {
+	var m System[float32]
+	for _, s := range m.ContextSpans() {
+		if s.Spread != 0 {
+			t.Errorf("%s of the context: a spread of %g", s.Name, s.Spread)
+		}
+	}
+	if s := m.InputSpans()[0]; s.Spread == 0 {
+		t.Errorf("%s of the inputs has no spread", s.Name)
+	}
+}
