@@ -14,7 +14,7 @@ ap.add_argument("--plot", required=True, help="where the picture goes, an SVG")
 ap.add_argument("tables", nargs="+")
 A = ap.parse_args()
 
-COLOURS = ["#1b6ca8", "#d1495b", "#3a8f5c", "#8a5fb0"]
+COLOURS = ["#1b6ca8", "#d1495b", "#3a8f5c", "#8a5fb0", "#c98a1b"]
 WIDTH, HEIGHT, LEFT, TOP, GAP, SHOWN, MOST = 250, 220, 46, 44, 24, 300, 4.0  # px; ms; rad/s
 
 steps = collections.defaultdict(lambda: collections.defaultdict(list))
@@ -52,8 +52,8 @@ for name, c in [("commanded", "#444"), *colour.items()]:
     svg.append(line([(x, TOP + HEIGHT + 38), (x + 24, TOP + HEIGHT + 38)], c, 'stroke-width="1.8"'))
     svg.append(text(x + 30, TOP + HEIGHT + 42, name))
     x += 60 + 8 * len(name)
-svg.append(text(LEFT + 3 * WIDTH + 2 * GAP, TOP + HEIGHT + 42, "ms since the command", 'text-anchor="end"'))
-w, h = LEFT + 3 * WIDTH + 2 * GAP + 12, TOP + HEIGHT + 56
+svg.append(text(LEFT + 3 * WIDTH + 2 * GAP, TOP + HEIGHT + 60, "ms since the command", 'text-anchor="end"'))
+w, h = LEFT + 3 * WIDTH + 2 * GAP + 12, TOP + HEIGHT + 74
 with open(A.plot, "w", encoding="utf-8") as f:
     f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
             f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>\n'
