@@ -3,7 +3,6 @@ package node_test
 import (
 	"math"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -60,15 +59,7 @@ func TestArdupilotOverTheWire(t *testing.T) {
 		}
 	}
 	c.armed()
-	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
-	if r := c.task("hover", `{"kind": "hover", "point": [0.5, 0, 1.2]}`); !r.Success {
-		t.Fatal(r.Message)
-	}
-	c.until("the robot hovers elsewhere", func() bool { return c.hovers(so3.Vec3{X: .5, Z: 1.2}) })
-	if r := c.trigger("policy_controller/land"); !r.Success {
-		t.Fatal(r.Message)
-	}
-	c.until("the robot has landed", func() bool { return newest(c.truth).State.P.Z < 0.1 })
+	c.fliesAbout()
 	if err := c.Enter(sitl.Land); err != nil { // in GUIDED the firmware may not notice
 		t.Fatal(err)
 	}
@@ -126,18 +117,11 @@ type lostOne struct {
 func TestArdupilotWithoutItsController(t *testing.T) {
 	needsFirmware(t, bridge.Ardupilot)
 	killed := func(c *copter) { c.kill(c.pid) }
-	stopped := func(c *copter) {
-		if err := syscall.Kill(c.pid, syscall.SIGSTOP); err != nil {
-			c.t.Fatal(err)
-		}
-		pid := c.pid
-		c.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	}
 	cut := func(c *copter) { _ = c.Close() }
 	for _, l := range []lostOne{
 		{"controller killed, GUID_TIMEOUT 0.5", "[GUID_TIMEOUT=0.5]", killed, false},
 		{"controller killed, GUID_TIMEOUT 0.1", "[GUID_TIMEOUT=0.1]", killed, false},
-		{"controller stopped", "[GUID_TIMEOUT=0.1]", stopped, false},
+		{"controller stopped", "[GUID_TIMEOUT=0.1]", (*copter).stops, false},
 		{"mavros lost", "[FS_GCS_ENABLE=5, FS_GCS_TIMEOUT=2, MAV_GCS_SYSID=1]", cut, true},
 		{"mavros lost, MAV_GCS_SYSID as by default", "[FS_GCS_ENABLE=5, FS_GCS_TIMEOUT=2]", cut, false},
 	} {

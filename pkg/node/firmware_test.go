@@ -4,12 +4,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/ardupilot/sitl"
 	px4 "vnd/pkg/bridge/px4/sitl"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/node/autopilottest"
 )
 
@@ -98,4 +100,27 @@ func (c *copter) armed() {
 			c.t.Fatalf("not armed: %s; the firmware said: %s", r.Message, c.said())
 		}
 	}
+}
+
+// fliesAbout hovers, goes elsewhere and lands.
+func (c *copter) fliesAbout() {
+	c.t.Helper()
+	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
+	if r := c.task("hover", `{"kind": "hover", "point": [0.5, 0, 1.2]}`); !r.Success {
+		c.t.Fatal(r.Message)
+	}
+	c.until("the robot hovers elsewhere", func() bool { return c.hovers(so3.Vec3{X: .5, Z: 1.2}) })
+	if r := c.trigger("policy_controller/land"); !r.Success {
+		c.t.Fatal(r.Message)
+	}
+	c.until("the robot has landed", func() bool { return newest(c.truth).State.P.Z < 0.1 })
+}
+
+// stops stops the controller until the test ends.
+func (c *copter) stops() {
+	if err := syscall.Kill(c.pid, syscall.SIGSTOP); err != nil {
+		c.t.Fatal(err)
+	}
+	pid := c.pid
+	c.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 }

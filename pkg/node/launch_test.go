@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	navmsgs "vnd/msgs/nav_msgs"
 	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
@@ -72,17 +70,7 @@ func TestLaunchFiles(t *testing.T) {
 // TestRvizOfTheArm: launch/arm.rviz shows the path that arm_controller follows, in its frame, and the arm that
 // launch/panda.urdf describes.
 func TestRvizOfTheArm(t *testing.T) {
-	var file struct {
-		Manager struct {
-			Displays []display `yaml:"Displays"`
-			Global   struct {
-				Frame string `yaml:"Fixed Frame"`
-			} `yaml:"Global Options"`
-		} `yaml:"Visualization Manager"`
-	}
-	if err := yaml.Unmarshal(read(t, "arm.rviz"), &file); err != nil {
-		t.Fatal(err)
-	}
+	file := readRviz(t, "arm.rviz")
 	if urdf := string(read(t, "panda.urdf")); !strings.Contains(urdf, `"`+file.Manager.Global.Frame+`"`) {
 		t.Errorf("Fixed Frame is %s, which is no link of panda.urdf", file.Manager.Global.Frame)
 	}

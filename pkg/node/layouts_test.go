@@ -118,20 +118,28 @@ func read(t *testing.T, name string) []byte {
 	return must(os.ReadFile(filepath.Join("..", "..", "launch", name)))(t)
 }
 
+// rviz is what a file of rviz shows.
+type rviz struct {
+	Manager struct {
+		Displays []display `yaml:"Displays"`
+		Global   struct {
+			Frame string `yaml:"Fixed Frame"`
+		} `yaml:"Global Options"`
+	} `yaml:"Visualization Manager"`
+}
+
+func readRviz(t *testing.T, name string) (file rviz) {
+	t.Helper()
+	if err := yaml.Unmarshal(read(t, name), &file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // Every display of launch/vnd.rviz is of a topic that is there, of its type, with a QoS that matches, and is shown
 // something.
 func TestRviz(t *testing.T) {
-	var file struct {
-		Manager struct {
-			Displays []display `yaml:"Displays"`
-			Global   struct {
-				Frame string `yaml:"Fixed Frame"`
-			} `yaml:"Global Options"`
-		} `yaml:"Visualization Manager"`
-	}
-	if err := yaml.Unmarshal(read(t, "vnd.rviz"), &file); err != nil {
-		t.Fatal(err)
-	}
+	file := readRviz(t, "vnd.rviz")
 	n := graph(t)
 	var topics []string
 	came := map[string]*atomic.Bool{}

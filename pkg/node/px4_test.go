@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"math"
-	"syscall"
 	"testing"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// takesOff takes off in PX4's own mode and holds.
+// takesOffByPX4 takes off in PX4's own mode and holds.
 func (c *copter) takesOffByPX4() {
 	c.t.Helper()
 	const armDisarm, force = 400, 21196
@@ -33,15 +32,7 @@ func TestPX4OverTheWire(t *testing.T) {
 	c.control(bridge.Mavros)
 	c.takesOffByPX4()
 	c.armed()
-	c.until("the robot hovers", func() bool { return c.hovers(so3.Vec3{Z: 1}) })
-	if r := c.task("hover", `{"kind": "hover", "point": [0.5, 0, 1.2]}`); !r.Success {
-		t.Fatal(r.Message)
-	}
-	c.until("the robot hovers elsewhere", func() bool { return c.hovers(so3.Vec3{X: .5, Z: 1.2}) })
-	if r := c.trigger("policy_controller/land"); !r.Success {
-		t.Fatal(r.Message)
-	}
-	c.until("the robot has landed", func() bool { return newest(c.truth).State.P.Z < 0.1 })
+	c.fliesAbout()
 	for end := time.Now().Add(patience); !c.arm(false).Success; { // once the firmware, too, knows that
 		if time.Now().After(end) {
 			t.Fatalf("not disarmed; the firmware said: %s", c.said())
@@ -53,15 +44,9 @@ func TestPX4OverTheWire(t *testing.T) {
 func TestPX4WithoutItsController(t *testing.T) {
 	needsFirmware(t, bridge.PX4)
 	for name, lose := range map[string]func(*copter){
-		"controller killed": func(c *copter) { c.kill(c.pid) },
-		"controller stopped": func(c *copter) {
-			if err := syscall.Kill(c.pid, syscall.SIGSTOP); err != nil {
-				c.t.Fatal(err)
-			}
-			pid := c.pid
-			c.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-		},
-		"mavros lost": func(c *copter) { _ = c.Close() },
+		"controller killed":  func(c *copter) { c.kill(c.pid) },
+		"controller stopped": (*copter).stops,
+		"mavros lost":        func(c *copter) { _ = c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCopter(t, bridge.PX4, "[MIS_TAKEOFF_ALT=1]")
