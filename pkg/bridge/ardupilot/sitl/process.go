@@ -10,11 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
 	"vnd/pkg/bridge"
+	"vnd/pkg/bridge/mavlink/lockstep"
 	"vnd/pkg/core/attached"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -152,21 +152,10 @@ func (p *Process) Close() error {
 	if err := p.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	select {
-	case err := <-p.ended:
-		p.ended <- err
-		return nil
-	case <-time.After(patience):
-		return errors.New("the firmware does not end")
-	}
+	return lockstep.AwaitEnd(p.ended, patience)
 }
 
 // logged are the last lines that the firmware wrote.
 func (p *Process) logged() string {
-	data, err := os.ReadFile(filepath.Join(p.folder, "ardupilot.log"))
-	if err != nil {
-		return err.Error()
-	}
-	const most = 400
-	return strings.TrimSpace(string(data[max(0, len(data)-most):]))
+	return lockstep.LastWords(filepath.Join(p.folder, "ardupilot.log"))
 }

@@ -13,12 +13,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/mavlink"
+	"vnd/pkg/bridge/mavlink/lockstep"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
@@ -216,21 +216,8 @@ func (p *process) Close() error {
 		for range p.answers { // that nobody took: listen ends
 		}
 	}
-	select {
-	case err := <-p.ended:
-		p.ended <- err
-		return nil
-	case <-time.After(patience):
-		return errors.New("the firmware does not end")
-	}
+	return lockstep.AwaitEnd(p.ended, patience)
 }
 
 // logged are the last lines that the firmware wrote.
-func (p *process) logged() string {
-	data, err := os.ReadFile(filepath.Join(p.folder, "px4.log"))
-	if err != nil {
-		return err.Error()
-	}
-	const most = 400
-	return strings.TrimSpace(string(data[max(0, len(data)-most):]))
-}
+func (p *process) logged() string { return lockstep.LastWords(filepath.Join(p.folder, "px4.log")) }
