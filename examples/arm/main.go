@@ -13,6 +13,7 @@ import (
 	"log"
 	"os"
 
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
 )
@@ -68,7 +69,7 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 	if !l.Verdict.Pass {
 		return fmt.Errorf("refused: %q", l.Verdict.Reasons())
 	}
-	promoted, err := manipulation.Pack(l.Model, l.Improved)
+	promoted, err := armlearning.Pack(l.Model, l.Improved)
 	if err != nil {
 		return err
 	}

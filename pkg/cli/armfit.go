@@ -8,9 +8,9 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/bridge/armlog"
 	"vnd/pkg/bridge/flightlog"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/robot/arm"
-	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd"
 )
 
@@ -49,7 +49,7 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 	if err != nil {
 		return nil, err
 	}
-	prior, r := manipulation.Prior, &readings{flights: len(files)}
+	prior, r := armlearning.Prior, &readings{flights: len(files)}
 	o := armlog.Options{Joints: bridge.PandaJoints(f.arm.Joints), States: f.arm.JointStates, Commands: f.arm.Commands,
 		Delta: prior.Dt, Window: f.cfg.Model.Context}
 	var all []fit.Recording
@@ -63,8 +63,8 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 			c.warn(w.String())
 		}
 		for _, rows := range segments {
-			learned, held := manipulation.HoldOut(rows, manipulation.Block(&f.cfg), f.cfg.Train.Validation)
-			all = append(all, manipulation.Recordings(filepath.Clean(file), learned, held)...)
+			learned, held := armlearning.HoldOut(rows, armlearning.Block(&f.cfg), f.cfg.Train.Validation)
+			all = append(all, armlearning.Recordings(filepath.Clean(file), learned, held)...)
 			judged = append(judged, held...)
 			r.rows += len(rows)
 		}
@@ -73,18 +73,18 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 	r.fit = func(opt fit.Options) (*fit.Fit, error) {
 		return fit.Run(c.ctx, f.cfg, fit.KnownRobot(prior, all), opt)
 	}
-	r.judge = func(m *vnd.Model[float32]) (*manipulation.Prediction, error) { return c.judgeArm(&f, m, judged) }
+	r.judge = func(m *vnd.Model[float32]) (*armlearning.Prediction, error) { return c.judgeArm(&f, m, judged) }
 	return r, nil
 }
 
 // judgeArm compares a model with its prior on what was held out, and says so where it is no better. nil: there is
 // nothing to compare them on.
-func (c *console) judgeArm(f *fitting, m *vnd.Model[float32], held [][]arm.Row) (*manipulation.Prediction, error) {
+func (c *console) judgeArm(f *fitting, m *vnd.Model[float32], held [][]arm.Row) (*armlearning.Prediction, error) {
 	if len(held) == 0 {
 		c.warn("nothing is held out to judge the fit by: expected longer recordings, or train.validation above 0")
 		return nil, nil
 	}
-	p, err := manipulation.Predict(m, held)
+	p, err := armlearning.Predict(m, held)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/ros2/bag/bagtest"
-	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -93,7 +93,7 @@ func TestWorseFitsAreRefused(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatal(stderr, err)
 	}
-	if err := b.SetMetrics(heldOut, manipulation.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
+	if err := b.SetMetrics(heldOut, armlearning.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
 		t.Fatal(err)
 	}
 	if err := bundle.Write(model, b); err != nil {

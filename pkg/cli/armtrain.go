@@ -8,9 +8,9 @@ import (
 
 	"vnd/pkg/core/dist"
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/arm"
-	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -47,7 +47,7 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &armTraining{task: manipulation.Task(manipulation.Spread, references...), follows: text}
+	a := &armTraining{task: armlearning.Task(armlearning.Spread, references...), follows: text}
 	if err := a.load(t.Bundle); err != nil {
 		return nil, err
 	}
@@ -57,13 +57,13 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 	if a.base, err = t.armConfig(a, false); err != nil {
 		return nil, err
 	}
-	first := manipulation.TrainConfig(false)
+	first := armlearning.Default().Base
 	a.base.Epochs, a.base.Rate = min(first.Epochs, a.cfg.Epochs), first.Rate
 	if a.from != nil && a.from.Latent != a.cfg.Latent {
 		return nil, fmt.Errorf("%s: its policy sees a latent of %d, its model has one of %d", t.Bundle, a.from.Latent,
 			a.cfg.Latent)
 	}
-	if a.policy, err = manipulation.NewPolicy(&a.cfg, a.task, a.from); err != nil {
+	if a.policy, err = armlearning.NewPolicy(&a.cfg, a.task, a.from); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Bundle, err)
 	}
 	return a, nil
@@ -71,7 +71,10 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 
 // armConfig is that of a training from nothing, or of one that goes on.
 func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, error) {
-	c := manipulation.TrainConfig(improve)
+	c := armlearning.Default().Base
+	if improve {
+		c = armlearning.Default().Policy
+	}
 	if err := settle(&c, trainNode, t.Config, t.Param); err != nil {
 		return c, err
 	}
@@ -87,15 +90,14 @@ func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, er
 // armReferences are those of the file, with its text, or else all shapes at two speeds.
 func (t *trainCommand) armReferences() (all []*arm.Reference, text string, err error) {
 	if t.Reference == "" {
-		b := manipulation.SmallBudget()
-		all, err = b.References()
+		all, err = armlearning.AllReferences()
 		return all, "", err
 	}
 	data, err := os.ReadFile(t.Reference)
 	if err != nil {
 		return nil, "", err
 	}
-	r, err := armcontrol.ParseReference(data, manipulation.Dt)
+	r, err := armcontrol.ParseReference(data, armlearning.Dt)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", t.Reference, err)
 	}
@@ -105,16 +107,16 @@ func (t *trainCommand) armReferences() (all []*arm.Reference, text string, err e
 // load reads the model to train in and the policy to go on from, if there are any.
 func (a *armTraining) load(path string) error {
 	if path == "" {
-		a.bundle = &bundle.Bundle{Robot: arm.Name, Dt: manipulation.Dt}
+		a.bundle = &bundle.Bundle{Robot: arm.Name, Dt: armlearning.Dt}
 		return nil
 	}
 	b, err := bundle.Read(path)
 	if err != nil {
 		return err
 	}
-	if b.Robot != arm.Name || b.Dt != manipulation.Dt {
+	if b.Robot != arm.Name || b.Dt != armlearning.Dt {
 		return fmt.Errorf("%s is of robot %q at %g s, expected %q at %g s", path, b.Robot, b.Dt, arm.Name,
-			manipulation.Dt)
+			armlearning.Dt)
 	}
 	if vnd.HasActor(b) {
 		if a.from, err = vnd.ActorFromBundle(b); err != nil {
@@ -136,7 +138,7 @@ func (a *armTraining) load(path string) error {
 // trusted refuses a model that is known to be no better than its prior.
 func trusted(b *bundle.Bundle) error {
 	var m struct {
-		HeldOut *manipulation.Prediction `json:"held_out"`
+		HeldOut *armlearning.Prediction `json:"held_out"`
 	}
 	if len(b.Metrics) == 0 || json.Unmarshal(b.Metrics, &m) != nil || m.HeldOut == nil || m.HeldOut.Better() {
 		return nil
@@ -147,14 +149,9 @@ func trusted(b *bundle.Bundle) error {
 // world is what the policy is trained in.
 func (a *armTraining) world() train.World[float32] {
 	if a.model == nil {
-		return a.prior()
+		return armlearning.PriorWorld()
 	}
 	return &train.Learned[float32]{Model: a.model, Through: a.cfg.ResidualGradient}
-}
-
-// prior is the world without a model.
-func (a *armTraining) prior() train.World[float32] {
-	return &train.Prior[float32]{Nominal: manipulation.Prior.System()}
 }
 
 // trainArm trains an arm's policy and writes its bundle, in one of the processes of a group.
@@ -173,13 +170,13 @@ func (t *trainCommand) trainArm(c *console, g dist.Group) (*trainResult, error) 
 	o := train.Options{Seed: t.Seed, Task: a.task, Actor: a.policy, New: a.from == nil, Progress: b.showTraining,
 		Ranks: g}
 	if a.model != nil && a.from == nil {
-		_, err = train.Run(c.ctx, a.base, a.prior(), manipulation.Dt, o) // the same after an interruption
+		_, err = train.Run(c.ctx, a.base, armlearning.PriorWorld(), armlearning.Dt, o) // the same after an interruption
 		o.New = false
 	}
 	var r *train.Result
 	if err == nil {
 		o.Checkpoint, o.Key = checkpoint, a.bundle.Parent+"|"+a.follows
-		r, err = train.Run(c.ctx, a.cfg, a.world(), manipulation.Dt, o)
+		r, err = train.Run(c.ctx, a.cfg, a.world(), armlearning.Dt, o)
 	}
 	b.done()
 	if err != nil {

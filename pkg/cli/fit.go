@@ -14,10 +14,10 @@ import (
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
-	"vnd/pkg/sim/manipulation"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -67,7 +67,7 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 	var cfg fit.Config
 	param.Default(&cfg)
 	if f.Robot == robotArm {
-		cfg = manipulation.FitConfig()
+		cfg = armlearning.Default().Fit.Config
 	}
 	if f.Config != "" {
 		err := param.Load(f.Config, fitNode, &cfg)
@@ -90,7 +90,7 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 		cfg.Model.Latent = 0
 	}
 	if f.Robot == robotArm {
-		return cfg, cmp.Or(f.onlyArm(), cfg.Check(manipulation.Prior.System()))
+		return cfg, cmp.Or(f.onlyArm(), cfg.Check(armlearning.Prior.System()))
 	}
 	return cfg, cmp.Or(f.onlyQuadrotor(), quadfit.Check(&cfg))
 }
@@ -123,14 +123,14 @@ type fitting struct {
 
 // fitResult is what a fit came to.
 type fitResult struct {
-	Bundle   string                   `json:"bundle"`
-	ID       string                   `json:"id"`
-	Flights  int                      `json:"flights"`
-	Rows     int                      `json:"rows"`
-	Recorded float64                  `json:"recorded_s"` // length of the flights
-	Metrics  fit.Metrics              `json:"metrics"`
-	HeldOut  *manipulation.Prediction `json:"held_out,omitempty"` // of an arm
-	Warnings []string                 `json:"warnings"`
+	Bundle   string                  `json:"bundle"`
+	ID       string                  `json:"id"`
+	Flights  int                     `json:"flights"`
+	Rows     int                     `json:"rows"`
+	Recorded float64                 `json:"recorded_s"` // length of the flights
+	Metrics  fit.Metrics             `json:"metrics"`
+	HeldOut  *armlearning.Prediction `json:"held_out,omitempty"` // of an arm
+	Warnings []string                `json:"warnings"`
 }
 
 // fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an
@@ -170,7 +170,7 @@ type readings struct {
 	flights, rows int
 	seconds       float64
 	fit           func(fit.Options) (*fit.Fit, error)
-	judge         func(*vnd.Model[float32]) (*manipulation.Prediction, error) // of an arm
+	judge         func(*vnd.Model[float32]) (*armlearning.Prediction, error) // of an arm
 }
 
 // readings reads the inputs of a fit.
@@ -210,7 +210,7 @@ func (c *console) flights(f fitting) (*readings, error) {
 const heldOut = "held_out"
 
 // write makes the bundle of a fit, with what came of its comparison, and returns its ID.
-func (f *fitting) write(fitted *fit.Fit, compared *manipulation.Prediction) (string, error) {
+func (f *fitting) write(fitted *fit.Fit, compared *armlearning.Prediction) (string, error) {
 	made, err := bundleOf(fitted, &f.cfg)
 	if err != nil {
 		return "", err

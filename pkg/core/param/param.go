@@ -14,10 +14,10 @@
 // before its parameters; an embedded one adds them to its parent. Every leaf needs the
 // tags param, default and doc; one with param:"-" is no parameter. The limits min and max are inclusive and hold for
 // each element, as does enum. A step counts from min. read_only:"true" fixes a value after the start.
-// A was:"old" on a leaf or a group is its former name, read for one version with a warning. On a group,
-// defaults:"a.b=1 c=2" replaces defaults of parameters in it, moved:"old=a.b" names former places in it, and
-// read_only:"true" holds for all in it. A file:"airframe" on a group says that the file which parameter airframe names
-// holds it: YAML leaves it out.
+// A was:"old" on a leaf or a group is its former name, read for one version with a warning. On a group
+// or an embedded struct, defaults:"a.b=1 c=2" replaces defaults of parameters in it, moved:"old=a.b" names former
+// places in it, and read_only:"true" holds for all in it. A file:"airframe" on a group says that the file which
+// parameter airframe names holds it: YAML leaves it out.
 package param
 
 import (

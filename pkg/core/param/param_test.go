@@ -301,14 +301,27 @@ type loop struct {
 	Fit fitted `param:"fit" was:"model" defaults:"steps=20 loss.huber=0.3" moved:"huber=loss.huber" read_only:"true"`
 }
 
+// smaller is one that embeds it with defaults of its own, of which those of the group around it win.
+type smaller struct {
+	fitted `defaults:"steps=10 loss.huber=1"`
+	Rate   float64 `param:"rate" default:"1" doc:"rate"`
+}
+
 func TestGroupsReplaceDefaultsAndMoveParameters(t *testing.T) {
 	before, warned := Warn, 0
 	Warn = func(string) { warned++ }
 	t.Cleanup(func() { Warn = before })
 	var f fitted
 	var l loop
+	var s struct {
+		Fit smaller `param:"fit" defaults:"steps=5 rate=2"`
+	}
 	Default(&f)
 	Default(&l)
+	Default(&s)
+	if s.Fit.Steps != 5 || s.Fit.Loss.Huber != 1 || s.Fit.Rate != 2 {
+		t.Errorf("%+v", s)
+	}
 	if f.Steps != 50 || f.Loss.Huber != 3 || l.Fit.Steps != 20 || l.Fit.Loss.Huber != 0.3 {
 		t.Errorf("%+v, %+v", f, l)
 	}
@@ -332,6 +345,9 @@ func TestGroupsReplaceDefaultsAndMoveParameters(t *testing.T) {
 		}{},
 		&struct {
 			Fit fitted `param:"fit" moved:"old=step" doc:"fit"`
+		}{},
+		&struct {
+			fitted `defaults:"step=1"`
 		}{},
 		&struct {
 			Fit fitted `param:"fit" defaults:"steps" doc:"fit"`

@@ -3,7 +3,6 @@ package param
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -87,7 +86,7 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 		c.file = cmp.Or(sf.Tag.Get("file"), c.file)
 	}
 	if isStruct && sf.Anonymous && !tagged {
-		return c.collect(prefixes, v)
+		return c.group(prefixes, sf.Tag, v)
 	}
 	if !sf.IsExported() {
 		return fmt.Errorf("%s: unexported fields cannot be parameters", sf.Name)
@@ -137,11 +136,17 @@ func (c *collector) field(prefixes []string, sf reflect.StructField, v reflect.V
 	return nil
 }
 
-// group takes the fields of a named struct, with the defaults and former names of its tags.
+// group takes the fields of a nested struct, with the defaults and former names of its tags. Defaults of an outer group
+// win.
 func (c *collector) group(prefixes []string, tag reflect.StructTag, v reflect.Value) error {
+	var named []string
 	for key, take := range map[string]func(left, right string){
-		"defaults": func(name, text string) { c.defaults[prefixes[0]+name] = text },
+		"defaults": func(name, text string) {
+			named = append(named, prefixes[0]+name)
+			c.defaults[prefixes[0]+name] = cmp.Or(c.defaults[prefixes[0]+name], text)
+		},
 		"moved": func(former, name string) {
+			named = append(named, prefixes[0]+name)
 			for _, p := range prefixes {
 				c.moved[prefixes[0]+name] = append(c.moved[prefixes[0]+name], p+former)
 			}
@@ -158,8 +163,8 @@ func (c *collector) group(prefixes []string, tag reflect.StructTag, v reflect.Va
 	if err := c.collect(prefixes, v); err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(c.defaults)), slices.Collect(maps.Keys(c.moved))) {
-		if strings.HasPrefix(name, prefixes[0]) {
+	for _, name := range named {
+		if _, left := c.defaults[name]; left || c.moved[name] != nil {
 			return fmt.Errorf("a tag names %q, which is no parameter", name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
@@ -33,7 +34,7 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	r.episodes.Observe(r.h, s, r.past, r.x, len(r.x))
 	seen := arm.See(r.x)
 	r.law.Torque(&seen, &tau)
-	for j, most := range Torques {
+	for j, most := range armlearning.Torques {
 		a[j] = min(max(float32(tau[j]), -most), most)
 	}
 	copy(r.last, a)
@@ -66,7 +67,7 @@ func ByLaw(name string, law func() Law) Method {
 func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method {
 	return Method{name, func(_ float64, task *arm.Track[float32], rng *rand.Rand, steps int,
 		s []float32) gate.Runner {
-		return vehicle(task).Begin(p, m, Prior, rng, steps, s)
+		return armlearning.Vehicle(task).Begin(p, m, armlearning.Prior, rng, steps, s)
 	}}
 }
 
@@ -80,7 +81,7 @@ func (m *Method) follow(r *arm.Reference, steps int, payload func(k int) float64
 	mass := payload(0)
 	s, a, none, truth := newState(), make([]float32, arm.Joints), newState(), Truth(mass)
 	sys := truth.System()
-	f := m.Begin(mass, Task(0, r), rand.New(rand.NewPCG(1, 1)), steps, s)
+	f := m.Begin(mass, armlearning.Task(0, r), rand.New(rand.NewPCG(1, 1)), steps, s)
 	for k := range steps {
 		if now := payload(k); now != mass {
 			mass, sys = now, Truth(now).System()

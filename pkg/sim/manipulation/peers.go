@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/arm"
@@ -29,12 +30,13 @@ const coarse, share = 5, 3
 func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
 	base *vnd.Actor[float32]) (Method, error) {
 	each := *b
-	each.Improve /= share
+	each.Policy.Epochs /= share
 	policies := map[float64]*vnd.Actor[float32]{}
 	for _, mass := range Masses {
 		truth := Truth(mass)
 		truth.Steps = coarse
-		p, err := each.improve(ctx, &train.Prior[float32]{Nominal: truth.System()}, Task(Spread, references...), base)
+		p, err := each.improve(ctx, &train.Prior[float32]{Nominal: truth.System()},
+			armlearning.Task(armlearning.Spread, references...), base)
 		if err != nil {
 			return Method{}, err
 		}
@@ -42,7 +44,7 @@ func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
 	}
 	return Method{"oracle", func(mass float64, task *arm.Track[float32], rng *rand.Rand, steps int,
 		s []float32) gate.Runner {
-		return vehicle(task).Begin(policies[mass], nil, Prior, rng, steps, s)
+		return armlearning.Vehicle(task).Begin(policies[mass], nil, armlearning.Prior, rng, steps, s)
 	}}, nil
 }
 
@@ -54,7 +56,8 @@ func (b *Budget) Peers(ctx context.Context, references []*arm.Reference, base *v
 		return nil, err
 	}
 	all, single, simple := []Method{oracle}, *b, *b
-	single.Masses, simple.Latent = Masses[len(Masses)/2:][:1], 0
+	single.Masses = Masses[len(Masses)/2:][:1]
+	simple.Fit.Model.Latent, simple.Base.Latent, simple.Policy.Latent = 0, 0, 0
 	for _, x := range []struct {
 		name string
 		*Budget

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
@@ -18,8 +19,8 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 	const T, Z = 5, 2
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := circle(t)
-	task := Task(0.05, r)
-	a, err := vnd.NewActor(task.Size(), Z, make([]float32, arm.Joints), Torques, []int{8, 8})
+	task := armlearning.Task(0.05, r)
+	a, err := vnd.NewActor(task.Size(), Z, make([]float32, arm.Joints), armlearning.Torques, []int{8, 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +28,13 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 	for i := range a.Net.Params {
 		a.Net.Params[i] += float32(0.1 * rng.NormFloat64())
 	}
-	m, err := vnd.New[float32](Prior.System(), nets.Config{Context: T, Latent: Z, Encoder: nets.EncoderGRU,
+	m, err := vnd.New[float32](armlearning.Prior.System(), nets.Config{Context: T, Latent: Z, Encoder: nets.EncoderGRU,
 		EncoderDense: 4, EncoderHidden: 4, Hidden: 4, Blocks: 1, Members: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Net.Init(rng)
-	b, err := Pack(m, a)
+	b, err := armlearning.Pack(m, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, tau, first := newState(), make([]float32, arm.Joints), rand.New(rand.NewPCG(3, 3))
-	f := vehicle(task).Begin(a, m, Prior, rand.New(rand.NewPCG(3, 3)), 40, s)
+	f := armlearning.Vehicle(task).Begin(a, m, armlearning.Prior, rand.New(rand.NewPCG(3, 3)), 40, s)
 	first.IntN(len(task.References)) // which reference
 	row, chain, none := first.IntN(len(r.Rows)), arm.Panda(), newState()
 	pose, sys := chain.NewPose(), Truth(1).System()
@@ -50,7 +51,7 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 		if tick := f.Tick(float64(k)*Dt, s, tau); tick.Crash != "" {
 			t.Fatal(tick.Crash)
 		}
-		state := Prior.State(s)
+		state := armlearning.Prior.State(s)
 		chain.Place(state.Q[:], &pose)
 		var got [arm.Joints]float64
 		p.See(s)
@@ -70,13 +71,13 @@ func TestPolicyCommandsAsTheGateFliesIt(t *testing.T) {
 
 // TestPolicyKeepsItsRanges: a copy of a policy commands what that commands, whatever its ranges.
 func TestPolicyKeepsItsRanges(t *testing.T) {
-	task, half := Task(0, circle(t)), slices.Repeat([]float32{5}, arm.Joints)
+	task, half := armlearning.Task(0, circle(t)), slices.Repeat([]float32{5}, arm.Joints)
 	from, err := vnd.NewActor(task.Size(), 2, slices.Repeat([]float32{1}, arm.Joints), half, []int{8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := TrainConfig(true)
-	p, err := NewPolicy(&c, task, from)
+	c := armlearning.Default().Policy
+	p, err := armlearning.NewPolicy(&c, task, from)
 	if err != nil || !slices.Equal(p.Half, from.Half) || !slices.Equal(p.Middle, from.Middle) {
 		t.Errorf("%v, %v, expected ranges of 1 ± 5 N·m, %v", p.Middle, p.Half, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/effects"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
@@ -77,7 +78,7 @@ func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float
 }
 
 func latents(m *vnd.Model[float32], rows []arm.Row) [][]float64 {
-	return effects.Split(vnd.Latents(m, Prior, [][]arm.Row{rows}, everyRow), m.Net.Latent)
+	return effects.Split(vnd.Latents(m, armlearning.Prior, [][]arm.Row{rows}, everyRow), m.Net.Latent)
 }
 
 // Report writes how many windows tell the payload, and how soon each method is steady after a swap of payloads.

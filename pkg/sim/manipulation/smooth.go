@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/arm"
@@ -26,8 +27,8 @@ func Smooth(ctx context.Context, out io.Writer, seed uint64, masses []float64) e
 	if err != nil {
 		return err
 	}
-	task := Task(Spread, references...)
-	base, err := b.improve(ctx, &train.Prior[float32]{Nominal: Prior.System()}, task, nil)
+	task := armlearning.Task(armlearning.Spread, references...)
+	base, err := b.base(ctx, task)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func Smooth(ctx context.Context, out io.Writer, seed uint64, masses []float64) e
 			if err != nil {
 				return err
 			}
-			s, err := fromSmooth(ctx, FitConfig(), TrainConfig(true), seed, rows, task, base)
+			s, err := fromSmooth(ctx, armlearning.Default(), seed, rows, task, base)
 			if err != nil {
 				return err
 			}
@@ -68,28 +69,26 @@ func (m *Method) mean(mass float64, references []*arm.Reference) (mean float64) 
 
 // smooth is what is learned from a recording.
 type smooth struct {
-	Prediction
+	armlearning.Prediction
 	model    *vnd.Model[float32]
 	improved *vnd.Actor[float32]
 }
 
 // fromSmooth fits a model to a recording, and improves a policy in it.
-func fromSmooth(ctx context.Context, c fit.Config, t train.Config, seed uint64, rows []arm.Row,
+func fromSmooth(ctx context.Context, c armlearning.Config, seed uint64, rows []arm.Row,
 	task *arm.Track[float32], base *vnd.Actor[float32]) (*smooth, error) {
-	learned, held := HoldOut(rows, Block(&c), c.Train.Validation)
-	f, err := fit.Run(ctx, c, fit.KnownRobot(Prior, Recordings("smooth", learned, held)), fit.Options{Seed: seed})
+	learned, held := armlearning.HoldOut(rows, armlearning.Block(&c.Fit.Config), c.Fit.Train.Validation)
+	source := fit.KnownRobot(armlearning.Prior, armlearning.Recordings("smooth", learned, held))
+	f, err := fit.Run(ctx, c.Fit.Config, source, fit.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
 	s := &smooth{model: f.Model}
-	if s.Prediction, err = Predict(f.Model, held); err != nil {
+	if s.Prediction, err = armlearning.Predict(f.Model, held); err != nil {
 		return nil, err
 	}
-	if s.improved, err = NewPolicy(&t, task, base); err != nil {
-		return nil, err
-	}
-	_, err = train.Run(ctx, t, &train.Learned[float32]{Model: f.Model, Through: t.ResidualGradient}, Dt,
-		train.Options{Seed: seed, Task: task, Actor: s.improved})
+	s.improved, err = armlearning.Train(ctx, c.Policy, &train.Learned[float32]{Model: f.Model,
+		Through: c.Policy.ResidualGradient}, base, train.Options{Seed: seed, Task: task})
 	return s, err
 }
 

@@ -1,4 +1,4 @@
-package manipulation
+package armlearning
 
 import (
 	"fmt"
