@@ -2,6 +2,7 @@ package control
 
 import (
 	"testing"
+	"time"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -50,6 +51,41 @@ func TestLandingEnds(t *testing.T) {
 			}
 			if (found >= 0) != (c.most > 0) || found >= 0 && (found < c.least || found > c.most) {
 				t.Errorf("found %.2f s after the robot stopped, want %g to %g s", found, c.least, c.most)
+			}
+		})
+	}
+}
+
+// A robot that flew and stands has its motors stopped, once. One that has not flown yet stands armed.
+func TestMotorsStopAfterALanding(t *testing.T) {
+	var l Ended
+	at := time.Second
+	step := func(s guard.Stage, seconds float64) (ended int) {
+		for range int(seconds / 0.02) {
+			at += 20 * time.Millisecond
+			if l.Due(s, at) {
+				ended++
+			}
+		}
+		return ended
+	}
+	for _, c := range []struct {
+		name    string
+		stage   guard.Stage
+		seconds float64
+		ended   int
+	}{
+		{"armed, stands", guard.Off, 10, 0}, {"takes off", guard.Hold, 2, 0}, {"flies", guard.Policy, 2, 0},
+		{"touches", guard.Off, 0.9, 0}, {"takes off again", guard.Hold, 1, 0}, {"lands", guard.Land, 1, 0},
+		{"has landed", guard.Off, 0.9, 0}, {"stands", guard.Off, 10, 1}, {"flies again", guard.Policy, 1, 0},
+		{"commands are late at touch-down", guard.NotOffboard, 0.3, 0}, {"has landed again", guard.Off, 0.5, 0},
+		{"commands are late on the ground", guard.NotOffboard, 0.3, 0}, {"stands again", guard.Off, 10, 1},
+		{"flies a third time", guard.Policy, 1, 0},
+		{"a pilot flies", guard.NotOffboard, 1, 0}, {"gives over on the ground", guard.Off, 10, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if ended := step(c.stage, c.seconds); ended != c.ended {
+				t.Errorf("ended %d times, expected %d", ended, c.ended)
 			}
 		})
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -68,42 +66,6 @@ func (a *betaflight) landsUnasked() bool { return false }
 func startsMotors(a autopilot) bool {
 	_, ok := a.(*betaflight)
 	return ok
-}
-
-// landedFor is how long a robot stands after a flight until its motors stop, as PX4 has it by COM_DISARM_LAND.
-const landedFor = 2 * time.Second
-
-// landing knows for how long a robot has stood after a flight.
-type landing struct {
-	flown      bool
-	at         time.Duration // on the node's clock; 0 while it flies
-	unfollowed time.Duration // since when commands are not followed; 0 while they are
-}
-
-// aSlip is how long commands that came late go unfollowed at most; for longer, somebody else flies.
-const aSlip = time.Second / 2
-
-// ended takes a tick's stage and time, and reports once a flight that landedFor has passed since it ended.
-func (l *landing) ended(s guard.Stage, now time.Duration) bool {
-	if s == guard.NotOffboard {
-		if l.unfollowed == 0 {
-			l.unfollowed = now
-		} else if now-l.unfollowed > aSlip {
-			l.flown, l.at = false, 0
-		}
-		return false
-	}
-	l.unfollowed = 0
-	switch {
-	case s != guard.Off:
-		*l = landing{flown: true}
-	case l.flown && l.at == 0:
-		l.at = now
-	case l.flown && now-l.at >= landedFor:
-		*l = landing{}
-		return true
-	}
-	return false
 }
 
 // disarmLanded stops the motors of a board that would keep them turning: an armed board controls its attitude against

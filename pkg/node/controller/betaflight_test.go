@@ -98,49 +98,6 @@ func TestBetaflightArmsOnTheGround(t *testing.T) {
 	}
 }
 
-// A robot that flew and stands has its motors stopped, once. One that has not flown yet stands armed.
-func TestBetaflightIsDisarmedAfterItsLanding(t *testing.T) {
-	var l landing
-	at := time.Second
-	step := func(s guard.Stage, seconds float64) (ended int) {
-		for range int(seconds / 0.02) {
-			at += 20 * time.Millisecond
-			if l.ended(s, at) {
-				ended++
-			}
-		}
-		return ended
-	}
-	for _, c := range []struct {
-		name    string
-		stage   guard.Stage
-		seconds float64
-		ended   int
-	}{
-		{"armed, stands", guard.Off, 10, 0}, {"takes off", guard.Hold, 2, 0}, {"flies", guard.Policy, 2, 0},
-		{"touches", guard.Off, 1, 0}, {"takes off again", guard.Hold, 1, 0}, {"lands", guard.Land, 1, 0},
-		{"has landed", guard.Off, 1.9, 0}, {"stands", guard.Off, 10, 1}, {"flies again", guard.Policy, 1, 0},
-		{"commands are late at touch-down", guard.NotOffboard, 0.3, 0}, {"has landed again", guard.Off, 1, 0},
-		{"commands are late on the ground", guard.NotOffboard, 0.3, 0}, {"stands again", guard.Off, 10, 1},
-		{"flies a third time", guard.Policy, 1, 0},
-		{"a pilot flies", guard.NotOffboard, 1, 0}, {"gives over on the ground", guard.Off, 10, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if ended := step(c.stage, c.seconds); ended != c.ended {
-				t.Errorf("ended %d times, expected %d", ended, c.ended)
-			}
-		})
-	}
-	h, b := behindBetaflight(t, so3.Vec3{Z: 0.03})
-	if err := h.c.arm(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	h.c.disarmLanded()
-	if b.State().Armed {
-		t.Error("armed, after its landing")
-	}
-}
-
 func TestBetaflightIsNoAutopilotThatLands(t *testing.T) {
 	p := defaults(t)
 	p.CommandInterface = bridge.Betaflight
@@ -152,5 +109,17 @@ func TestBetaflightIsNoAutopilotThatLands(t *testing.T) {
 	}
 	if err := p.Check(); err != nil { // hover_throttle is the bridge's
 		t.Error(err)
+	}
+}
+
+// A board is disarmed after a landing.
+func TestBetaflightIsDisarmedAfterItsLanding(t *testing.T) {
+	h, b := behindBetaflight(t, so3.Vec3{Z: 0.03})
+	if err := h.c.arm(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	h.c.disarmLanded()
+	if b.State().Armed {
+		t.Error("armed, after its landing")
 	}
 }

@@ -19,12 +19,12 @@ import (
 func (c *Controller) publishSteps(f *ticker, stop <-chan struct{}) {
 	var m msgs.Step
 	var logged guardLog
-	var down landing
+	var flight control.Ended
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			if c.role.hasVehicle() {
 				c.logGuard(f, &logged, authority{t.Stage, t.Cause})
-				if down.ended(t.Stage, time.Duration(c.Now())) {
+				if flight.Due(t.Stage, time.Duration(c.Now())) {
 					go c.disarmLanded()
 				}
 			}

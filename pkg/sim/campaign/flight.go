@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
@@ -96,6 +97,7 @@ type flight struct {
 	cutFrom float64 // s; NaN while there is thrust
 	asked   float64 // when the policy flew without thrust last, s
 	stood   float64 // since when the robot stands, s; NaN in the air
+	ended   control.Ended
 }
 
 // Fly flies the run as the node policy_controller does, and fills its Result in.
@@ -256,7 +258,7 @@ func (f *flight) arrived() []Sample {
 
 // tick is one of the loop. Its command reaches the vehicle unless the autopilot has left offboard mode.
 func (f *flight) tick(now int64) error {
-	offboard := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.HandedOver
+	offboard := math.IsInf(f.Failsafe, 1) && f.vehicle.Time() >= f.HandedOver && f.vehicle.Mode() != closedloop.Disarmed
 	f.loop.SetOffboard(offboard)
 	if _, ok := f.loop.Tick(now); !ok {
 		return nil
@@ -267,6 +269,9 @@ func (f *flight) tick(now int64) error {
 	}
 	k, truth := &f.record, f.vehicle.Truth()
 	f.loop.FinishTick(k)
+	if f.board != nil && f.ended.Due(k.Stage, time.Duration(now-epoch)) {
+		f.vehicle.StopMotors() // as the node does with a board that keeps them turning
+	}
 	t := Tick{T: truth.Time, Truth: truth.State, Estimate: k.State, Command: k.Sent, Stage: k.Stage, Cause: k.Cause,
 		Violation: f.loop.Guard().Violation(), Mode: f.vehicle.Mode(), Bundle: k.Bundle, FromLatent: k.LatentStamp != 0}
 	if len(k.Reference) > 0 {
